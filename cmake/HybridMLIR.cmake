@@ -1,0 +1,33 @@
+# LLVM and MLIR 22 from Debian, TableGen, and the precompiled header that every compiler library reuses.
+find_program(HYBRID_LLVM_CONFIG NAMES llvm-config-22 llvm-config REQUIRED)
+execute_process(COMMAND ${HYBRID_LLVM_CONFIG} --prefix OUTPUT_VARIABLE HYBRID_LLVM_PREFIX
+                OUTPUT_STRIP_TRAILING_WHITESPACE)
+find_package(MLIR 22.1 REQUIRED CONFIG HINTS ${HYBRID_LLVM_PREFIX}/lib/cmake/mlir)
+list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)
+include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+separate_arguments(HYBRID_LLVM_DEFINITIONS NATIVE_COMMAND ${LLVM_DEFINITIONS})
+add_definitions(${HYBRID_LLVM_DEFINITIONS})
+
+add_library(HybridPCH OBJECT ${PROJECT_SOURCE_DIR}/cmake/HybridPCH.cpp)
+target_precompile_headers(HybridPCH PRIVATE
+  <mlir/IR/Builders.h> <mlir/IR/BuiltinTypes.h> <mlir/IR/BuiltinOps.h> <mlir/IR/PatternMatch.h>
+  <mlir/IR/OpImplementation.h> <mlir/Pass/Pass.h> <mlir/Interfaces/InferTypeOpInterface.h>
+  <mlir/Interfaces/SideEffectInterfaces.h> <mlir/Dialect/Func/IR/FuncOps.h>
+  <mlir/Transforms/GreedyPatternRewriteDriver.h> <llvm/ADT/MapVector.h>)
+target_compile_options(HybridPCH PRIVATE -Xclang -fno-pch-timestamp -Wall -Wextra -Werror
+  -Wno-unused-parameter -Wno-error=deprecated-declarations)
+
+# A compiler library: our warnings, the shared precompiled header, generated headers first.
+function(hybrid_compiler_library name)
+  add_library(${name} STATIC ${ARGN})
+  hybrid_compiler_target(${name})
+endfunction()
+function(hybrid_compiler_target name)
+  hybrid_warnings(${name})
+  target_compile_options(${name} PRIVATE -Xclang -fno-pch-timestamp)
+  target_precompile_headers(${name} REUSE_FROM HybridPCH)
+  add_dependencies(${name} HybridDialectIncGen HybridPassesIncGen)
+endfunction()

@@ -1,0 +1,74 @@
+//===- Executable.h - a verified .hyx in memory ----------------------------===//
+//
+// Reads the format of codegen/Executable.fbs. After load() succeeds everything in it can be trusted:
+// structure, version, hash, CPU features, every offset + size inside its space, names unique.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "runtime/Result.h"
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hybrid::fb {
+struct Executable;
+struct Program;
+} // namespace hybrid::fb
+
+namespace hybrid::rt {
+
+enum class DType : uint8_t { F32 = 0, F64 = 1, I32 = 2, BF16 = 3 };
+int64_t bytesOf(DType type);
+std::string_view nameOf(DType type); // "f32", "f64", "i32", "bf16"
+
+/// Names and shapes of a program's inputs and outputs, and of parameters.
+struct TensorInfo {
+  std::string name;
+  std::vector<int64_t> shape;
+  DType dtype = DType::F32;
+  bool differentiable = true;
+  int64_t elements() const;
+  std::string shapeText() const; // "[32, 128, 16]"
+};
+
+struct ParameterInfo : TensorInfo {
+  uint64_t offset = 0; // bytes in the parameter space
+  bool trainable = true, decay = true;
+  double lrScale = 1.0;
+};
+
+struct ProgramInfo {
+  std::string name;
+  std::vector<TensorInfo> inputs, outputs;
+};
+
+class Executable {
+public:
+  /// Loads and verifies. The error names the file and the fault ("model.hyx: truncated: ...").
+  static Result<std::shared_ptr<const Executable>> load(const std::string &path);
+  /// The same for bytes in memory; `name` is used in messages. Takes ownership of the bytes.
+  static Result<std::shared_ptr<const Executable>> fromBytes(std::vector<std::byte> bytes, const std::string &name);
+  ~Executable();
+
+  const fb::Executable &format() const { return *root; }
+  const std::string &name() const { return fileName; }
+  const std::vector<ParameterInfo> &parameters() const { return parameterTable; }
+  const std::vector<ProgramInfo> &programs() const { return programTable; }
+  /// Null when there is none.
+  const ProgramInfo *findProgram(std::string_view name) const;
+  /// Hash of source, settings and code: what a checkpoint remembers of the executable that wrote it.
+  uint64_t fingerprint() const;
+
+private:
+  Executable() = default;
+  std::string fileName;
+  std::vector<std::byte> bytes; // 64-byte aligned content is not assumed
+  const fb::Executable *root = nullptr;
+  std::vector<ParameterInfo> parameterTable;
+  std::vector<ProgramInfo> programTable;
+};
+
+} // namespace hybrid::rt
