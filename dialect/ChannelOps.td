@@ -1,0 +1,78 @@
+//===- ChannelOps.td - ops that mix channels --------------------*- tablegen -*-===//
+#ifndef HYBRID_CHANNEL_OPS_TD
+#define HYBRID_CHANNEL_OPS_TD
+include "dialect/HybridBase.td"
+
+def Hybrid_LinearOp : Hybrid_PureOp<"linear", [DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
+  let summary = "linear projection of the last dimension";
+  let description = [{
+    `y = x Wᵀ + b`, `x: [..., in]`, `weight: [out, in]`, `bias: [out]` (operators.md 1).
+
+    - C1: the last dimension of x is `in`
+    - C2: bias has `out` elements
+  }];
+  let arguments = (ins Hybrid_FloatTensor:$x, Hybrid_FloatTensor:$weight, Optional<Hybrid_FloatTensor>:$bias);
+  let results = (outs Hybrid_FloatTensor:$result);
+  let assemblyFormat = [{ $x `,` $weight (`bias` `(` $bias^ `:` type($bias) `)`)? attr-dict `:` type($x) `,` type($weight) `->` type($result) }];
+  let hasVerifier = 1;
+}
+
+def Hybrid_MatmulOp : Hybrid_PureOp<"matmul", [DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
+  let summary = "matrix product";
+  let description = [{
+    `A·B` of a: [..., k] (leading dimensions flattened to rows) with b: [k, n]; `transpose_b`: b is [n, k].
+    With `transpose_a`: a: [..., m] and b: [..., n] are contracted over all leading dimensions, giving [m, n].
+
+    - C1: the contracted sizes agree
+    - C2: b has rank 2 unless transpose_a
+    - C3: transpose_a and transpose_b are not both set
+  }];
+  let arguments = (ins Hybrid_FloatTensor:$a, Hybrid_FloatTensor:$b, UnitAttr:$transpose_a, UnitAttr:$transpose_b);
+  let results = (outs Hybrid_FloatTensor:$result);
+  let assemblyFormat = "$a `,` $b attr-dict `:` type($a) `,` type($b) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Hybrid_RmsNormOp : Hybrid_PureOp<"rmsnorm", [DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
+  let summary = "root-mean-square normalisation of the last dimension";
+  let description = [{
+    `y = x r w`, `r = 1/sqrt(mean(x²) + epsilon)`; with `epsilon_outside`: `r = 1/(rms(x) + epsilon)` (operators.md 2.2).
+
+    - C1: weight has as many elements as the last dimension of x
+  }];
+  let arguments = (ins Hybrid_FloatTensor:$x, Optional<Hybrid_FloatTensor>:$weight, DefaultValuedAttr<F64Attr, "1.0e-5">:$epsilon,
+                       UnitAttr:$epsilon_outside);
+  let results = (outs Hybrid_FloatTensor:$result);
+  let assemblyFormat = "$x (`,` $weight^ `:` type($weight))? attr-dict `:` type($x) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Hybrid_RmsNormGradOp : Hybrid_PureOp<"rmsnorm_grad", [DeclareOpInterfaceMethods<CostOp>]> {
+  let summary = "gradients of rmsnorm with respect to x and weight";
+  let arguments = (ins Hybrid_FloatTensor:$x, Optional<Hybrid_FloatTensor>:$weight, Hybrid_FloatTensor:$cotangent, F64Attr:$epsilon,
+                       UnitAttr:$epsilon_outside);
+  let results = (outs Hybrid_FloatTensor:$dx, Hybrid_FloatTensor:$dweight);
+  let assemblyFormat = "$x (`weight` `(` $weight^ `:` type($weight) `)`)? `,` $cotangent attr-dict `:` type($x) `,` type($cotangent) `->` type($dx) `,` type($dweight)";
+}
+
+def Hybrid_LayerNormOp : Hybrid_PureOp<"layernorm", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
+  let summary = "mean and variance normalisation of the last dimension";
+  let description = [{
+    `y = (x - mean)/sqrt(var + epsilon) w + b` (operators.md 2.3).
+
+    - C1: weight and bias have as many elements as the last dimension of x
+  }];
+  let arguments = (ins Hybrid_FloatTensor:$x, Optional<Hybrid_FloatTensor>:$weight, Optional<Hybrid_FloatTensor>:$bias,
+                       DefaultValuedAttr<F64Attr, "1.0e-5">:$epsilon);
+  let results = (outs Hybrid_FloatTensor:$result);
+  let assemblyFormat = [{ $x oilist(`weight` `(` $weight `:` type($weight) `)` | `bias` `(` $bias `:` type($bias) `)`) attr-dict `:` type($x) `->` type($result) }];
+  let hasVerifier = 1;
+}
+
+def Hybrid_LayerNormGradOp : Hybrid_PureOp<"layernorm_grad", [DeclareOpInterfaceMethods<CostOp>]> {
+  let summary = "gradients of layernorm with respect to x, weight and bias";
+  let arguments = (ins Hybrid_FloatTensor:$x, Optional<Hybrid_FloatTensor>:$weight, Hybrid_FloatTensor:$cotangent, F64Attr:$epsilon);
+  let results = (outs Hybrid_FloatTensor:$dx, Hybrid_FloatTensor:$dweight, Hybrid_FloatTensor:$dbias);
+  let assemblyFormat = "$x (`weight` `(` $weight^ `:` type($weight) `)`)? `,` $cotangent attr-dict `:` type($x) `,` type($cotangent) `->` type($dx) `,` type($dweight) `,` type($dbias)";
+}
+#endif

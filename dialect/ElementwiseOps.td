@@ -1,0 +1,68 @@
+//===- ElementwiseOps.td - elementwise functions and reductions -*- tablegen -*-===//
+#ifndef HYBRID_ELEMENTWISE_OPS_TD
+#define HYBRID_ELEMENTWISE_OPS_TD
+include "dialect/HybridBase.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+
+def Hybrid_UnaryOp : Hybrid_PureOp<"unary", [DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
+  let summary = "elementwise function of one tensor";
+  let description = [{
+    `silu(a) = a σ(a)`, `gelu` is the exact form with erf, `gelu_tanh` its tanh approximation, `softplus(a) = max(a,0) + log1p(exp(-|a|))`
+    (operators.md 1).
+
+    ```mlir
+    %y = hybrid.unary silu %x : tensor<4x8xf32>
+    ```
+  }];
+  let arguments = (ins Hybrid_UnaryKindAttr:$kind, Hybrid_FloatTensor:$x);
+  let results = (outs Hybrid_FloatTensor:$result);
+  let assemblyFormat = "$kind $x attr-dict `:` type($x)";
+  let hasFolder = 1;
+}
+
+def Hybrid_BinaryOp : Hybrid_PureOp<"binary", [DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
+  let summary = "elementwise function of two tensors, with broadcasting";
+  let description = [{
+    Shapes are aligned at the last dimension; a missing dimension or one of size 1 is repeated. `equal` and `less` give 1 or 0 and have no gradient.
+
+    - C1: the shapes broadcast
+  }];
+  let arguments = (ins Hybrid_BinaryKindAttr:$kind, Hybrid_FloatTensor:$lhs, Hybrid_FloatTensor:$rhs);
+  let results = (outs Hybrid_FloatTensor:$result);
+  let assemblyFormat = "$kind $lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
+  let hasFolder = 1;
+  let hasVerifier = 1;
+}
+
+def Hybrid_ReduceOp : Hybrid_PureOp<"reduce", [DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
+  let summary = "sum, mean or maximum over dimensions";
+  let description = [{
+    The `axes` are removed, or kept with size 1 (`keep`). The gradient of `max` goes to all maxima in equal shares.
+
+    - C1: axes are ascending, distinct and within the rank
+  }];
+  let arguments = (ins Hybrid_ReduceKindAttr:$kind, Hybrid_FloatTensor:$x, DenseI64ArrayAttr:$axes, UnitAttr:$keep);
+  let results = (outs Hybrid_FloatTensor:$result);
+  let assemblyFormat = "$kind $x `over` $axes attr-dict `:` type($x) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Hybrid_FusedOp : Hybrid_Op<"fused", [Pure, SingleBlock, IsolatedFromAbove]> {
+  let summary = "elementwise ops that run as one kernel";
+  let description = [{
+    The body's arguments are the operands, its `hybrid.yield` names the results; all values of the iteration shape are computed
+    element by element without touching memory in between. Made by `hybrid-fuse-elementwise`.
+  }];
+  let arguments = (ins Variadic<Hybrid_Tensor>:$operands_);
+  let results = (outs Variadic<Hybrid_FloatTensor>:$results_);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "`(` $operands_ `)` attr-dict `:` functional-type($operands_, $results_) $body";
+  let hasVerifier = 1;
+}
+
+def Hybrid_YieldOp : Hybrid_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["FusedOp"]>]> {
+  let summary = "results of a fused region";
+  let arguments = (ins Variadic<Hybrid_FloatTensor>:$values);
+  let assemblyFormat = "$values attr-dict `:` type($values)";
+}
+#endif

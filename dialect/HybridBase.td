@@ -1,0 +1,21 @@
+//===- HybridBase.td - types and op classes shared by all groups *- tablegen -*-===//
+#ifndef HYBRID_BASE_TD
+#define HYBRID_BASE_TD
+include "dialect/HybridDialect.td"
+include "dialect/HybridAttributes.td"
+include "dialect/HybridInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Hybrid_Float : AnyTypeOf<[F32, F64]>;
+def Hybrid_FloatTensor : RankedTensorOf<[F32, F64]>;
+def Hybrid_IntTensor : RankedTensorOf<[I32]>;
+def Hybrid_Tensor : RankedTensorOf<[F32, F64, I32]>;
+/// Sizes of a shape: an integer, or the name of a free dimension ("B", "L") until `hybrid-specialize` binds it.
+def Hybrid_ShapeAttr : TypedArrayAttrBase<AnyAttrOf<[I64Attr, StrAttr]>, "shape of integers and free dimension names">;
+
+class Hybrid_Op<string mnemonic, list<Trait> traits = []> : Op<Hybrid_Dialect, mnemonic, traits>;
+/// An op without side effects whose result types follow from its operands and attributes.
+class Hybrid_PureOp<string mnemonic, list<Trait> traits = []>
+    : Hybrid_Op<mnemonic, !listconcat([Pure, InferTypeOpAdaptor], traits)>;
+#endif

@@ -1,0 +1,19 @@
+//===- HybridDialect.td - the hybrid dialect --------------------*- tablegen -*-===//
+#ifndef HYBRID_DIALECT_TD
+#define HYBRID_DIALECT_TD
+include "mlir/IR/OpBase.td"
+
+def Hybrid_Dialect : Dialect {
+  let name = "hybrid";
+  let summary = "operators of hybrid sequence models";
+  let description = [{
+    Named tensor operators of sequence models (projections, norms, convolutions, scans, attention,
+    losses) in one SSA graph of ranked tensors, ONNX-style. A model starts as one function `@forward`
+    with free dimensions; passes bind them, derive gradients, fuse, and finally turn every function into a
+    `hybrid.program`: a flat list of kernel launches and library calls over one arena.
+  }];
+  let cppNamespace = "::hybrid";
+  let useDefaultAttributePrinterParser = 1;
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+}
+#endif

@@ -1,0 +1,46 @@
+//===- HybridInterfaces.td - what the passes ask of an op -------*- tablegen -*-===//
+#ifndef HYBRID_INTERFACES_TD
+#define HYBRID_INTERFACES_TD
+include "mlir/IR/OpBase.td"
+
+def DifferentiableOp : OpInterface<"DifferentiableOp"> {
+  let cppNamespace = "::hybrid";
+  let description = [{
+    Builds the vector-Jacobian product of the op out of hybrid ops. Used by `hybrid-differentiate`.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      Appends to `operandCotangents` one value an operand: the gradient of sum(result * cotangent) with
+      respect to it, of the operand's type; a null value where there is none (integers, no dependence).
+      `cotangents` has one entry a result; a null entry is zero.
+    }], "::mlir::LogicalResult", "buildVjp",
+      (ins "::mlir::OpBuilder &":$builder, "::llvm::ArrayRef<::mlir::Value>":$cotangents,
+           "::llvm::SmallVectorImpl<::mlir::Value> &":$operandCotangents)>
+  ];
+}
+
+def CostOp : OpInterface<"CostOp"> {
+  let cppNamespace = "::hybrid";
+  let description = "Arithmetic of one execution of the op. Used by `--cost` and by scheduling decisions.";
+  let methods = [
+    InterfaceMethod<"Floating point operations of one call; a multiply-add is two. Shapes must be static.",
+      "int64_t", "getFlops">,
+    InterfaceMethod<"The formula behind getFlops(), in the papers' letters, for people.",
+      "::llvm::StringRef", "getFlopsFormula">
+  ];
+}
+
+def StatefulOp : OpInterface<"StatefulOp"> {
+  let cppNamespace = "::hybrid";
+  let description = [{
+    An op that carries state along the sequence. Sizes are scalars per sequence, counted as MAD section D.5 does
+    (short-convolution buffers are reported too; callers leave them out where the paper does).
+  }];
+  let methods = [
+    InterfaceMethod<"State that does not grow with the position.", "int64_t", "getFixedStateElements">,
+    InterfaceMethod<"State that grows with the position, at the op's full length.", "int64_t", "getDynamicStateElements">,
+    InterfaceMethod<"The initial state operand, or null when it is zero.", "::mlir::Value", "getStateOperand">,
+    InterfaceMethod<"The final state result, or null when it is not asked for.", "::mlir::Value", "getStateResult">
+  ];
+}
+#endif

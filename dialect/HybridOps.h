@@ -1,0 +1,25 @@
+//===- HybridOps.h - the hybrid dialect in C++ ------------------------------===//
+//
+// Everything generated from the .td files of this folder, in the order the generator needs.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialect/HybridDialect.h.inc"
+#include "dialect/HybridEnums.h.inc"
+#include "dialect/HybridInterfaces.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialect/HybridAttributes.h.inc"
+#define GET_OP_CLASSES
+#include "dialect/HybridOps.h.inc"
