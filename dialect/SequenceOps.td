@@ -63,12 +63,14 @@ def Hybrid_FFTConvOp : Hybrid_PureOp<"fftconv", [AttrSizedOperandSegments, Decla
 
 def Hybrid_FFTConvGradOp : Hybrid_PureOp<"fftconv_grad", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<CostOp>]> {
   let summary = "gradients of fftconv with respect to x, filter, skip and the gates";
-  let description = "Results for absent operands are absent. All of operators.md 5.2 in one op, so that one kernel shares the transforms.";
+  let description = [{
+    Results: dx, dfilter, then dskip, dgate_in and dgate_out for those that are present. One op, so that one kernel shares the
+    transforms.
+  }];
   let arguments = (ins Hybrid_FloatTensor:$x, Hybrid_FloatTensor:$filter, Optional<Hybrid_FloatTensor>:$skip,
                        Optional<Hybrid_FloatTensor>:$gate_in, Optional<Hybrid_FloatTensor>:$gate_out,
                        Optional<Hybrid_IntTensor>:$segments, Hybrid_FloatTensor:$cotangent);
-  let results = (outs Hybrid_FloatTensor:$dx, Hybrid_FloatTensor:$dfilter, Optional<Hybrid_FloatTensor>:$dskip,
-                      Optional<Hybrid_FloatTensor>:$dgate_in, Optional<Hybrid_FloatTensor>:$dgate_out);
+  let results = (outs Variadic<Hybrid_FloatTensor>:$gradients);
   let assemblyFormat = [{ $x `,` $filter `,` $cotangent oilist(`skip` `(` $skip `:` type($skip) `)` | `gate_in` `(` $gate_in `:` type($gate_in) `)` |
     `gate_out` `(` $gate_out `:` type($gate_out) `)` | `segments` `(` $segments `:` type($segments) `)`)
     attr-dict `:` type($x) `,` type($filter) `,` type($cotangent) `->` type(results) }];
@@ -107,7 +109,7 @@ def Hybrid_AttentionOp : Hybrid_PureOp<"attention", [AttrSizedOperandSegments, D
   }];
 }
 
-def Hybrid_AttentionGradOp : Hybrid_PureOp<"attention_grad", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_AttentionGradOp : Hybrid_PureOp<"attention_grad", [DeclareOpInterfaceMethods<CostOp>]> {
   let summary = "gradients of attention with respect to q, k and v";
   let arguments = (ins Hybrid_FloatTensor:$q, Hybrid_FloatTensor:$k, Hybrid_FloatTensor:$v, Optional<Hybrid_IntTensor>:$segments,
                        Hybrid_FloatTensor:$output, Hybrid_FloatTensor:$lse, Hybrid_FloatTensor:$cotangent,

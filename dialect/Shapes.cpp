@@ -1,0 +1,79 @@
+//===- Shapes.cpp - sizes that may still be free ----------------------------===//
+#include "dialect/Shapes.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Value.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace hybrid {
+
+bool compatible(int64_t a, int64_t b) {
+  return a == b || ShapedType::isDynamic(a) || ShapedType::isDynamic(b);
+}
+
+int64_t refine(int64_t a, int64_t b) { return ShapedType::isDynamic(a) ? b : a; }
+
+SmallVector<int64_t> sizesOf(ArrayAttr shape) {
+  SmallVector<int64_t> sizes;
+  for (Attribute size : shape) {
+    auto integer = dyn_cast<IntegerAttr>(size);
+    sizes.push_back(integer ? integer.getInt() : ShapedType::kDynamic);
+  }
+  return sizes;
+}
+
+std::optional<SmallVector<int64_t>> broadcastShapes(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+  if (a.size() < b.size())
+    std::swap(a, b);
+  SmallVector<int64_t> result(a);
+  size_t shift = a.size() - b.size();
+  for (size_t i = 0; i < b.size(); ++i) {
+    int64_t &size = result[shift + i];
+    if (size == 1)
+      size = b[i];
+    else if (b[i] == 1)
+      continue;
+    else if (compatible(size, b[i]))
+      size = refine(size, b[i]);
+    else
+      return std::nullopt;
+  }
+  return result;
+}
+
+int64_t elementCount(ArrayRef<int64_t> shape) {
+  int64_t count = 1;
+  for (int64_t size : shape)
+    count *= size;
+  return count;
+}
+
+std::string shapeText(ArrayRef<int64_t> shape) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << '[';
+  for (size_t i = 0; i < shape.size(); ++i) {
+    stream << (i ? ", " : "");
+    if (ShapedType::isDynamic(shape[i]))
+      stream << '?';
+    else
+      stream << shape[i];
+  }
+  stream << ']';
+  return text;
+}
+
+RankedTensorType tensorOf(ArrayRef<int64_t> shape, Type element) {
+  return RankedTensorType::get(shape, element);
+}
+
+ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+Type elementOf(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
+int64_t lastSize(Value value) { return shapeOf(value).back(); }
+
+ArrayAttr shapeAttr(MLIRContext *context, ArrayRef<int64_t> shape) {
+  return Builder(context).getI64ArrayAttr(shape);
+}
+
+} // namespace hybrid

@@ -1,0 +1,37 @@
+//===- Shapes.h - sizes that may still be free ------------------------------===//
+//
+// Small functions about shapes shared by verifiers and type inference. A free dimension is `kDynamic`.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/SmallVector.h"
+#include <optional>
+#include <string>
+
+namespace hybrid {
+
+/// Whether two sizes can be the same size: equal, or one of them free.
+bool compatible(int64_t a, int64_t b);
+/// The more precise of two compatible sizes.
+int64_t refine(int64_t a, int64_t b);
+/// Sizes of a shape attribute; a named dimension is kDynamic.
+llvm::SmallVector<int64_t> sizesOf(mlir::ArrayAttr shape);
+/// The shape both broadcast to, aligned at the last dimension; nothing if they do not.
+std::optional<llvm::SmallVector<int64_t>> broadcastShapes(llvm::ArrayRef<int64_t> a,
+                                                          llvm::ArrayRef<int64_t> b);
+/// Product of static sizes.
+int64_t elementCount(llvm::ArrayRef<int64_t> shape);
+/// "[?, 4]" for messages.
+std::string shapeText(llvm::ArrayRef<int64_t> shape);
+
+mlir::RankedTensorType tensorOf(llvm::ArrayRef<int64_t> shape, mlir::Type element);
+llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
+mlir::Type elementOf(mlir::Value value);
+/// Size of the last dimension.
+int64_t lastSize(mlir::Value value);
+/// Shape attribute with the static sizes of a tensor.
+mlir::ArrayAttr shapeAttr(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> shape);
+
+} // namespace hybrid

@@ -1,0 +1,1 @@
+#include "dialect/HybridOps.h"

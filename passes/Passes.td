@@ -1,0 +1,63 @@
+//===- Passes.td - every graph pass, in pipeline order ----------*- tablegen -*-===//
+#ifndef HYBRID_PASSES_TD
+#define HYBRID_PASSES_TD
+include "mlir/Pass/PassBase.td"
+
+def Specialize : Pass<"hybrid-specialize", "::mlir::ModuleOp"> {
+  let summary = "bind free dimensions and precision";
+  let description = [{
+    Gives every free dimension of `@forward` its size, infers all types again, converts floating point types to `precision`, and moves the
+    initial values of parameters into a function `@init`.
+
+    ```mlir
+    func.func @forward(%tokens: tensor<?x?xi32> {hybrid.dims = ["B", "L"]})   // before
+    func.func @forward(%tokens: tensor<32x128xi32>)                           // after, batch=32 length=128
+    func.func @init(%seed: tensor<2xi32>)                                     // draws every parameter
+    ```
+  }];
+  let options = [
+    Option<"batch", "batch", "int64_t", "1", "size of the free dimension B">,
+    Option<"length", "length", "int64_t", "128", "size of the free dimension L">,
+    Option<"precision", "precision", "std::string", "\"f32\"", "element type of floating point tensors: f32 or f64">
+  ];
+}
+
+def AttachLoss : Pass<"hybrid-attach-loss", "::mlir::ModuleOp"> {
+  let summary = "make the evaluation program of a model with logits";
+  let description = [{
+    When `@forward` has a result called `logits` of shape [B, L, V] (or [B, V]), adds `@eval`: the same computation with an input `targets`
+    and results `loss`, `weight`, `correct`, `logits` from `hybrid.cross_entropy`.
+  }];
+}
+
+def Differentiate : Pass<"hybrid-differentiate", "::mlir::ModuleOp"> {
+  let summary = "derive gradient programs by reverse mode";
+  let description = [{
+    Adds `@vjp` for `@forward` (inputs and a cotangent for each floating point result; gradients of inputs and trainable parameters),
+    `@train` for `@eval` (gradients of the loss with respect to trainable parameters) and `@update` (AdamW). Only what is needed is
+    built: values that no parameter or input depends on get no gradient.
+  }];
+}
+
+def FuseGates : Pass<"hybrid-fuse-gates", "::mlir::func::FuncOp"> {
+  let summary = "fold gates and the skip term into the long convolution between them";
+  let description = [{
+    ```mlir
+    %w = hybrid.binary mul %v, %g1                      // before
+    %c = hybrid.fftconv %w, %h
+    %y = hybrid.binary mul %c, %g0
+    %y = hybrid.fftconv %v, %h gate_in(%g1) gate_out(%g0)  // after
+    ```
+  }];
+  let statistics = [Statistic<"numFused", "fused", "gates and skips folded into a convolution">];
+}
+
+def FuseElementwise : Pass<"hybrid-fuse-elementwise", "::mlir::func::FuncOp"> {
+  let summary = "group elementwise ops into kernels";
+  let description = [{
+    Connected elementwise ops of one iteration shape become one `hybrid.fused` region, so that values between them never reach memory. A cheap function
+    of a saved value is computed again in the backward pass rather than saved itself.
+  }];
+  let statistics = [Statistic<"numFused", "fused", "elementwise ops put into regions">];
+}
+#endif
