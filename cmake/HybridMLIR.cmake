@@ -23,11 +23,15 @@ target_compile_options(HybridPCH PRIVATE -Xclang -fno-pch-timestamp -Wall -Wextr
 # A compiler library: our warnings, the shared precompiled header, generated headers first.
 function(hybrid_compiler_library name)
   add_library(${name} STATIC ${ARGN})
-  hybrid_compiler_target(${name})
-endfunction()
-function(hybrid_compiler_target name)
   hybrid_warnings(${name})
   target_compile_options(${name} PRIVATE -Xclang -fno-pch-timestamp)
   target_precompile_headers(${name} REUSE_FROM HybridPCH)
+  add_dependencies(${name} HybridDialectIncGen HybridPassesIncGen)
+endfunction()
+
+# A tool of the compiler. No precompiled header: executables are built as PIE, libraries as PIC.
+function(hybrid_compiler_tool name)
+  add_executable(${name} ${ARGN})
+  hybrid_warnings(${name})
   add_dependencies(${name} HybridDialectIncGen HybridPassesIncGen)
 endfunction()

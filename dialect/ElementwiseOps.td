@@ -4,7 +4,7 @@
 include "dialect/HybridBase.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 
-def Hybrid_UnaryOp : Hybrid_PureOp<"unary", [DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_UnaryOp : Hybrid_PureOp<"unary", [Hybrid_FusableElementwise, DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
   let summary = "elementwise function of one tensor";
   let description = [{
     `silu(a) = a σ(a)`, `gelu` is the exact form with erf, `gelu_tanh` its tanh approximation, `softplus(a) = max(a,0) + log1p(exp(-|a|))`
@@ -20,7 +20,7 @@ def Hybrid_UnaryOp : Hybrid_PureOp<"unary", [DeclareOpInterfaceMethods<Different
   let hasFolder = 1;
 }
 
-def Hybrid_BinaryOp : Hybrid_PureOp<"binary", [DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_BinaryOp : Hybrid_PureOp<"binary", [Hybrid_FusableElementwise, DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
   let summary = "elementwise function of two tensors, with broadcasting";
   let description = [{
     Shapes are aligned at the last dimension; a missing dimension or one of size 1 is repeated. `equal` and `less` give 1 or 0 and have no gradient.

@@ -14,6 +14,8 @@ def Hybrid_Tensor : RankedTensorOf<[F32, F64, I32]>;
 /// Sizes of a shape: an integer, or the name of a free dimension ("B", "L") until `hybrid-specialize` binds it.
 def Hybrid_ShapeAttr : TypedArrayAttrBase<AnyAttrOf<[I64Attr, StrAttr]>, "shape of integers and free dimension names">;
 
+def Hybrid_FusableElementwise : NativeOpTrait<"FusableElementwise"> { let cppNamespace = "::hybrid"; }
+
 class Hybrid_Op<string mnemonic, list<Trait> traits = []> : Op<Hybrid_Dialect, mnemonic, traits>;
 /// An op without side effects whose result types follow from its operands and attributes.
 class Hybrid_PureOp<string mnemonic, list<Trait> traits = []>

@@ -16,6 +16,12 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+namespace hybrid {
+/// An op that computes every element of its result from the elements of its operands at the same (broadcast) index.
+template <typename ConcreteOp>
+class FusableElementwise : public mlir::OpTrait::TraitBase<ConcreteOp, FusableElementwise> {};
+} // namespace hybrid
+
 #include "dialect/HybridDialect.h.inc"
 #include "dialect/HybridEnums.h.inc"
 #include "dialect/HybridInterfaces.h.inc"

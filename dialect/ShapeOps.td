@@ -23,7 +23,7 @@ def Hybrid_TransposeOp : Hybrid_PureOp<"transpose", [DeclareOpInterfaceMethods<D
   let hasFolder = 1;
 }
 
-def Hybrid_BroadcastOp : Hybrid_PureOp<"broadcast", [DeclareOpInterfaceMethods<DifferentiableOp>]> {
+def Hybrid_BroadcastOp : Hybrid_PureOp<"broadcast", [Hybrid_FusableElementwise, DeclareOpInterfaceMethods<DifferentiableOp>]> {
   let summary = "a tensor repeated to a larger shape";
   let description = "Aligned at the last dimension, as `hybrid.binary`.\n- C1: x broadcasts to the shape";
   let arguments = (ins Hybrid_Tensor:$x, Hybrid_ShapeAttr:$shape);

@@ -1,1 +1,218 @@
+//===- Differentiate.cpp - reverse mode over a function of hybrid ops -------===//
+//
+// The op's interface knows its vector-Jacobian product; this pass only orders, accumulates and leaves out what nothing asks for.
+//
+//===----------------------------------------------------------------------===//
 #include "dialect/HybridOps.h"
+#include "dialect/Shapes.h"
+#include "passes/Passes.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace hybrid {
+#define GEN_PASS_DEF_DIFFERENTIATE
+#include "passes/Passes.h.inc"
+} // namespace hybrid
+
+using namespace mlir;
+using namespace hybrid;
+
+namespace {
+
+bool isFloat(Value value) { return isa<FloatType>(elementOf(value)); }
+
+/// Gradients of values of one block with respect to values it starts from.
+class ReverseMode {
+public:
+  ReverseMode(OpBuilder &builder) : builder(builder) {}
+
+  /// Everything computed from `root` may have a gradient.
+  void require(Value root) {
+    if (!active.insert(root).second)
+      return;
+    for (Operation *user : root.getUsers())
+      for (Value result : user->getResults())
+        if (isFloat(result))
+          require(result);
+  }
+
+  void accumulate(Value value, Value cotangent, Location loc) {
+    Value &sum = gradients[value];
+    sum = sum ? BinaryOp::create(builder, loc, BinaryKind::Add, sum, cotangent).getResult() : cotangent;
+  }
+
+  /// Walks `ops` (in program order) backwards, building at the builder's insertion point.
+  LogicalResult run(ArrayRef<Operation *> ops) {
+    for (Operation *op : llvm::reverse(ops)) {
+      SmallVector<Value> cotangents;
+      for (Value result : op->getResults())
+        cotangents.push_back(gradients.lookup(result));
+      bool reached = llvm::any_of(cotangents, [](Value value) { return !!value; });
+      bool wanted = llvm::any_of(op->getOperands(), [&](Value value) { return active.contains(value); });
+      if (!reached || !wanted)
+        continue;
+      auto differentiable = dyn_cast<DifferentiableOp>(op);
+      if (!differentiable)
+        return op->emitOpError() << "has no gradient";
+      SmallVector<Value> operandCotangents;
+      if (failed(differentiable.buildVjp(builder, cotangents, operandCotangents)))
+        return failure();
+      for (auto [operand, cotangent] : llvm::zip_equal(op->getOperands(), operandCotangents))
+        if (cotangent && active.contains(operand))
+          accumulate(operand, cotangent, op->getLoc());
+    }
+    return success();
+  }
+
+  /// The gradient of `value`, or zeros.
+  Value gradientOf(Value value) {
+    if (Value found = gradients.lookup(value))
+      return found;
+    return ConstantOp::create(builder, value.getLoc(), value.getType(), builder.getF64FloatAttr(0));
+  }
+
+private:
+  OpBuilder &builder;
+  llvm::DenseSet<Value> active;
+  llvm::DenseMap<Value, Value> gradients;
+};
+
+SmallVector<ParameterOp> trainableParameters(func::FuncOp function) {
+  SmallVector<ParameterOp> parameters;
+  for (auto parameter : function.getOps<ParameterOp>())
+    if (parameter.getTrainable())
+      parameters.push_back(parameter);
+  return parameters;
+}
+
+/// A copy of `source` called `name`, whose return becomes `outputs` named `names` when finish() is called.
+struct DerivedFunction {
+  OpBuilder builder;
+  func::FuncOp function;
+  SmallVector<Operation *> forwardOps;
+  func::ReturnOp ret;
+  SmallVector<Value> outputs;
+  SmallVector<std::string> names;
+
+  DerivedFunction(func::FuncOp source, StringRef name) : builder(source.getContext()) {
+    builder.setInsertionPointAfter(source);
+    function = cast<func::FuncOp>(builder.clone(*source));
+    function.setSymName(name);
+    ret = cast<func::ReturnOp>(function.getBody().front().getTerminator());
+    for (Operation &op : function.getBody().front().without_terminator())
+      forwardOps.push_back(&op);
+    builder.setInsertionPoint(ret);
+  }
+
+  void output(Value value, const Twine &name) {
+    outputs.push_back(value);
+    names.push_back(name.str());
+  }
+
+  void finish() {
+    ret.getOperandsMutable().assign(outputs);
+    function.setFunctionType(builder.getFunctionType(function.getArgumentTypes(), ValueRange(outputs).getTypes()));
+    function.removeResAttrsAttr();
+    for (auto [i, name] : llvm::enumerate(names))
+      function.setResultAttr(i, "hybrid.name", builder.getStringAttr(name));
+  }
+
+  std::string argumentName(unsigned index) {
+    auto name = function.getArgAttrOfType<StringAttr>(index, "hybrid.name");
+    return name ? name.str() : "input" + std::to_string(index);
+  }
+};
+
+LogicalResult deriveVjp(func::FuncOp forward) {
+  DerivedFunction derived(forward, "vjp");
+  ReverseMode reverse(derived.builder);
+  unsigned numInputs = forward.getNumArguments();
+  for (unsigned i = 0; i < numInputs; ++i)
+    if (isFloat(derived.function.getArgument(i)))
+      reverse.require(derived.function.getArgument(i));
+  SmallVector<ParameterOp> parameters = trainableParameters(derived.function);
+  for (ParameterOp parameter : parameters)
+    reverse.require(parameter);
+
+  for (unsigned i = 0; i < forward.getNumResults(); ++i) {
+    Value output = derived.ret.getOperand(i);
+    auto name = forward.getResultAttrOfType<StringAttr>(i, "hybrid.name");
+    std::string outputName = name ? name.str() : "output" + std::to_string(i);
+    derived.output(output, outputName);
+    auto differentiable = forward.getResultAttrOfType<BoolAttr>(i, "hybrid.differentiable");
+    if (!isFloat(output) || (differentiable && !differentiable.getValue()))
+      continue;
+    unsigned position = derived.function.getNumArguments();
+    if (failed(derived.function.insertArgument(position, output.getType(), {}, forward.getLoc())))
+      return failure();
+    derived.function.setArgAttr(position, "hybrid.name", derived.builder.getStringAttr("cotangent." + outputName));
+    reverse.accumulate(output, derived.function.getArgument(position), output.getLoc());
+  }
+  if (failed(reverse.run(derived.forwardOps)))
+    return failure();
+  for (unsigned i = 0; i < numInputs; ++i)
+    if (isFloat(derived.function.getArgument(i)))
+      derived.output(reverse.gradientOf(derived.function.getArgument(i)), "grad." + derived.argumentName(i));
+  for (ParameterOp parameter : parameters)
+    derived.output(reverse.gradientOf(parameter), "grad." + parameter.getName());
+  derived.finish();
+  return success();
+}
+
+LogicalResult deriveTrain(func::FuncOp eval) {
+  DerivedFunction derived(eval, "train");
+  ReverseMode reverse(derived.builder);
+  SmallVector<ParameterOp> parameters = trainableParameters(derived.function);
+  for (ParameterOp parameter : parameters)
+    reverse.require(parameter);
+  Value loss = derived.ret.getOperand(0);
+  Value one = ConstantOp::create(derived.builder, loss.getLoc(), loss.getType(), derived.builder.getF64FloatAttr(1));
+  reverse.accumulate(loss, one, loss.getLoc());
+  if (failed(reverse.run(derived.forwardOps)))
+    return failure();
+  StringRef names[] = {"loss", "weight", "correct"};
+  for (auto [i, name] : llvm::enumerate(names))
+    derived.output(derived.ret.getOperand(i), name);
+  for (ParameterOp parameter : parameters)
+    derived.output(reverse.gradientOf(parameter), "grad." + parameter.getName());
+  derived.finish();
+  return success();
+}
+
+void addUpdate(func::FuncOp after, func::FuncOp forward) {
+  OpBuilder builder(after.getContext());
+  builder.setInsertionPointAfter(after);
+  SmallVector<Attribute> names;
+  Type element;
+  for (ParameterOp parameter : trainableParameters(forward)) {
+    names.push_back(parameter.getNameAttr());
+    element = elementOf(parameter);
+  }
+  if (names.empty())
+    return;
+  auto hyper = tensorOf({8}, builder.getF64Type()), norm = tensorOf({}, element);
+  auto update = func::FuncOp::create(builder, forward.getLoc(), "update", builder.getFunctionType({hyper}, {norm}));
+  Block *body = update.addEntryBlock();
+  update.setArgAttr(0, "hybrid.name", builder.getStringAttr("hyper"));
+  update.setResultAttr(0, "hybrid.name", builder.getStringAttr("gradient_norm"));
+  builder.setInsertionPointToStart(body);
+  auto step = AdamWOp::create(builder, forward.getLoc(), norm, body->getArgument(0), builder.getArrayAttr(names));
+  func::ReturnOp::create(builder, forward.getLoc(), step.getGradientNorm());
+}
+
+struct Differentiate : hybrid::impl::DifferentiateBase<Differentiate> {
+  using DifferentiateBase::DifferentiateBase;
+  void runOnOperation() override {
+    auto forward = getOperation().lookupSymbol<func::FuncOp>("forward");
+    if (!forward || getOperation().lookupSymbol("vjp"))
+      return;
+    if (failed(deriveVjp(forward)))
+      return signalPassFailure();
+    auto eval = getOperation().lookupSymbol<func::FuncOp>("eval");
+    if (!eval)
+      return;
+    if (failed(deriveTrain(eval)))
+      return signalPassFailure();
+    addUpdate(getOperation().lookupSymbol<func::FuncOp>("train"), forward);
+  }
+};
+} // namespace

@@ -1,1 +1,172 @@
+//===- FuseElementwise.cpp - group elementwise ops into kernels -------------===//
+//
+// A group sinks to the position of its last op, so it is legal when nobody outside needs one of its values earlier. Groups grow in
+// program order by joining the groups of their operands.
+//
+//===----------------------------------------------------------------------===//
 #include "dialect/HybridOps.h"
+#include "dialect/Shapes.h"
+#include "passes/Passes.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace hybrid {
+#define GEN_PASS_DEF_FUSEELEMENTWISE
+#include "passes/Passes.h.inc"
+} // namespace hybrid
+
+using namespace mlir;
+using namespace hybrid;
+
+namespace {
+
+bool isElementwise(Operation *op) { return op->hasTrait<FusableElementwise>(); }
+
+/// Groups of ops of one block.
+class Groups {
+public:
+  explicit Groups(Block &block) {
+    int64_t index = 0;
+    for (Operation &op : block)
+      position[&op] = index++;
+    for (Operation &op : block)
+      if (isElementwise(&op))
+        place(&op);
+  }
+
+  int64_t groupOf(Operation *op) const {
+    auto found = group.find(op);
+    return found == group.end() ? -1 : found->second;
+  }
+  int64_t positionOf(Operation *op) const { return position.lookup(op); }
+  const llvm::MapVector<int64_t, SmallVector<Operation *>> &all() const { return members; }
+
+private:
+  void place(Operation *op) {
+    ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
+    int64_t own = next++;
+    members[own].push_back(op);
+    group[op] = own;
+    for (Value operand : op->getOperands()) {
+      Operation *producer = operand.getDefiningOp();
+      int64_t other = producer ? groupOf(producer) : -1;
+      if (other < 0 || other == own || shapeOf(operand) != shape || !legal(own, other, positionOf(op)))
+        continue;
+      for (Operation *member : members[other]) {
+        members[own].push_back(member);
+        group[member] = own;
+      }
+      members.erase(other);
+    }
+  }
+
+  /// Whether the values of `other` are needed nowhere before `last` but in the two groups.
+  bool legal(int64_t own, int64_t other, int64_t last) const {
+    for (Operation *member : members.find(other)->second)
+      for (Operation *user : member->getUsers()) {
+        int64_t users = groupOf(user);
+        if (users != own && users != other && positionOf(user) < last)
+          return false;
+      }
+    return true;
+  }
+
+  llvm::DenseMap<Operation *, int64_t> position, group;
+  llvm::MapVector<int64_t, SmallVector<Operation *>> members;
+  int64_t next = 0;
+};
+
+/// An elementwise value of one group used in a later one is computed again there when its operands are alive there anyway: reading them
+/// once serves both, and the value need not be kept in memory. Returns whether anything changed.
+bool recomputeCheapValues(Block &block) {
+  Groups groups(block);
+  SmallVector<std::pair<Operation *, Operation *>> clones; // producer, user
+  for (auto &[id, members] : groups.all())
+    for (Operation *user : members)
+      for (Value operand : user->getOperands()) {
+        Operation *producer = operand.getDefiningOp();
+        if (!producer || groups.groupOf(producer) < 0 || groups.groupOf(producer) == id || isa<BroadcastOp>(producer))
+          continue;
+        if (shapeOf(operand) != shapeOf(user->getResult(0)))
+          continue;
+        bool operandsAlive = llvm::all_of(producer->getOperands(), [&, group = id](Value value) {
+          Operation *source = value.getDefiningOp();
+          if (source && isa<ConstantOp>(source))
+            return true;
+          if (source && groups.groupOf(source) >= 0)
+            return false;
+          return llvm::any_of(value.getUsers(), [&](Operation *other) {
+            return other != producer && groups.positionOf(other) >= groups.positionOf(user);
+          }) || llvm::any_of(value.getUsers(), [&](Operation *other) { return groups.groupOf(other) == group; });
+        });
+        if (operandsAlive)
+          clones.push_back({producer, user});
+      }
+  llvm::DenseMap<std::pair<Operation *, int64_t>, Operation *> made;
+  for (auto [producer, user] : clones) {
+    OpBuilder builder(user);
+    Operation *clone = builder.clone(*producer);
+    user->replaceUsesOfWith(producer->getResult(0), clone->getResult(0));
+  }
+  return !clones.empty();
+}
+
+/// Replaces a group by one fused op where its last member stands.
+void outline(SmallVector<Operation *> ops, const Groups &groups) {
+  llvm::sort(ops, [&](Operation *a, Operation *b) { return groups.positionOf(a) < groups.positionOf(b); });
+  llvm::SmallPtrSet<Operation *, 16> inside(ops.begin(), ops.end());
+  SmallVector<Value> operands, results;
+  SmallVector<ConstantOp> constants;
+  SmallVector<Location> locations;
+  for (Operation *op : ops) {
+    locations.push_back(op->getLoc());
+    for (Value operand : op->getOperands()) {
+      if (auto constant = operand.getDefiningOp<ConstantOp>()) {
+        if (!llvm::is_contained(constants, constant))
+          constants.push_back(constant);
+      } else if (!inside.contains(operand.getDefiningOp()) && !llvm::is_contained(operands, operand)) {
+        operands.push_back(operand);
+      }
+    }
+    if (llvm::any_of(op->getUsers(), [&](Operation *user) { return !inside.contains(user); }))
+      results.push_back(op->getResult(0));
+  }
+  OpBuilder builder(ops.back());
+  Location loc = builder.getFusedLoc(locations);
+  auto fused = FusedOp::create(builder, loc, ValueRange(results).getTypes(), operands);
+  Block *body = builder.createBlock(&fused.getBody());
+  IRMapping mapping;
+  for (Value operand : operands)
+    mapping.map(operand, body->addArgument(operand.getType(), operand.getLoc()));
+  builder.setInsertionPointToStart(body);
+  for (ConstantOp constant : constants)
+    builder.clone(*constant, mapping);
+  for (Operation *op : ops)
+    builder.clone(*op, mapping);
+  SmallVector<Value> yielded;
+  for (Value result : results)
+    yielded.push_back(mapping.lookup(result));
+  YieldOp::create(builder, loc, yielded);
+  for (auto [result, replacement] : llvm::zip(results, fused.getResults()))
+    result.replaceAllUsesWith(replacement);
+  for (Operation *op : llvm::reverse(ops))
+    op->erase();
+}
+
+struct FuseElementwise : hybrid::impl::FuseElementwiseBase<FuseElementwise> {
+  using FuseElementwiseBase::FuseElementwiseBase;
+  void runOnOperation() override {
+    Block &block = getOperation().getBody().front();
+    recomputeCheapValues(block);
+    Groups groups(block);
+    for (auto &[id, members] : groups.all()) {
+      // A lone broadcast is a view, not a kernel.
+      if (members.size() == 1 && isa<BroadcastOp>(members.front()))
+        continue;
+      numFused += members.size();
+      outline(members, groups);
+    }
+  }
+};
+} // namespace

@@ -1,1 +1,34 @@
-#include "dialect/HybridOps.h"
+//===- Pipelines.cpp - the order of events ----------------------------------===//
+#include "passes/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace hybrid {
+
+void buildGraphPipeline(OpPassManager &manager, const CompileOptions &options, GraphStage stage) {
+  if (stage == GraphStage::Hybrid)
+    return;
+  manager.addPass(createSpecialize({options.batch, options.length, options.precision}));
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+  if (stage == GraphStage::Specialized)
+    return;
+  manager.addNestedPass<func::FuncOp>(createFuseGates());
+  manager.addPass(createAttachLoss());
+  manager.addPass(createDifferentiate());
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+  if (stage == GraphStage::Gradient)
+    return;
+  manager.addNestedPass<func::FuncOp>(createFuseElementwise());
+  manager.addPass(createCSEPass());
+}
+
+void registerPipelines() {
+  PassPipelineRegistration<>("hybrid-graph-pipeline", "all graph passes with batch 1, length 128, f32",
+                             [](OpPassManager &manager) { buildGraphPipeline(manager, {1, 128, "f32"}, GraphStage::Fused); });
+}
+
+} // namespace hybrid

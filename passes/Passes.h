@@ -1,0 +1,28 @@
+//===- Passes.h - graph passes and the pipelines made of them ---------------===//
+#pragma once
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassManager.h"
+#include <string>
+
+namespace hybrid {
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "passes/Passes.h.inc"
+
+/// What is bound when compiling.
+struct CompileOptions {
+  int64_t batch = 32, length = 128;
+  std::string precision = "f32";
+};
+
+/// Stages a compilation can stop after, in order; `--emit` knows them by name.
+enum class GraphStage { Hybrid, Specialized, Gradient, Fused };
+
+/// Adds the passes that lead from the front end's output to `stage`.
+void buildGraphPipeline(mlir::OpPassManager &manager, const CompileOptions &options, GraphStage stage);
+
+/// Registers `hybrid-graph-pipeline` for hybrid-opt.
+void registerPipelines();
+
+} // namespace hybrid
