@@ -1,0 +1,162 @@
+//===- Writer.cpp - a scheduled module and its code to a .hyx ---------------===//
+#include "codegen/Writer.h"
+#include "codegen/Executable_generated.h"
+#include "dialect/HybridOps.h"
+#include "dialect/Shapes.h"
+#include "llvm/Support/raw_ostream.h"
+#include <xxhash.h>
+
+using namespace mlir;
+
+namespace hybrid {
+namespace {
+
+fb::DType dtypeOf(Type type) {
+  if (type.isF64())
+    return fb::DType::F64;
+  return type.isInteger(32) ? fb::DType::I32 : fb::DType::F32;
+}
+
+fb::BufferRef bufferRef(Attribute attribute) {
+  auto buffer = cast<BufferAttr>(attribute);
+  return fb::BufferRef(buffer.getOffset(), buffer.getBytes(), static_cast<fb::Space>(buffer.getSpace()));
+}
+
+/// "file:line:column" of the first file location inside.
+std::string locationText(Location loc) {
+  std::string text;
+  loc->walk([&](Location inner) {
+    if (auto file = dyn_cast<FileLineColLoc>(inner)) {
+      llvm::raw_string_ostream(text) << file.getFilename().getValue() << ':' << file.getLine() << ':' << file.getColumn();
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return text;
+}
+
+class ExecutableWriter {
+public:
+  explicit ExecutableWriter(const cpu::Code &code) : code(code) {}
+
+  flatbuffers::Offset<fb::Tensor> tensor(Attribute attribute) {
+    auto port = cast<DictionaryAttr>(attribute);
+    auto type = cast<RankedTensorType>(cast<TypeAttr>(port.get("type")).getValue());
+    auto name = builder.CreateString(cast<StringAttr>(port.get("name")).str());
+    auto shape = builder.CreateVector(type.getShape().data(), type.getShape().size());
+    fb::BufferRef buffer = bufferRef(port.get("buffer"));
+    return fb::CreateTensor(builder, name, shape, dtypeOf(type.getElementType()), &buffer, isa<FloatType>(type.getElementType()));
+  }
+
+  flatbuffers::Offset<fb::Step> step(Operation &op) {
+    auto location = builder.CreateString(locationText(op.getLoc()));
+    if (auto launch = dyn_cast<LaunchOp>(op)) {
+      std::vector<fb::BufferRef> buffers;
+      for (Attribute buffer : launch.getBuffers())
+        buffers.push_back(bufferRef(buffer));
+      auto symbol = builder.CreateString(code.symbols.lookup(cpu::launchKey(launch)));
+      auto kernel = fb::CreateKernelLaunch(builder, symbol, launch.getGrid(), builder.CreateVectorOfStructs(buffers), launch.getScratchBytes());
+      auto source = builder.CreateString(launch.getSource().str());
+      return fb::CreateStep(builder, fb::Operation::KernelLaunch, kernel.Union(), source, location);
+    }
+    auto product = cast<LibraryMatmulOp>(op);
+    ArrayAttr buffers = product.getBuffers();
+    fb::BufferRef a = bufferRef(buffers[0]), b = bufferRef(buffers[1]), c = bufferRef(buffers[2]), bias;
+    bool hasBias = buffers.size() > 3;
+    if (hasBias)
+      bias = bufferRef(buffers[3]);
+    auto matmul = fb::CreateMatmul(builder, product.getM(), product.getN(), product.getK(), product.getLda(), product.getLdb(), product.getLdc(),
+                                   product.getTransposeA(), product.getTransposeB(), product.getAccumulate(), dtypeOf(product.getElementType()), &a,
+                                   &b, &c, hasBias ? &bias : nullptr);
+    auto source = builder.CreateString(product.getSource().str());
+    return fb::CreateStep(builder, fb::Operation::Matmul, matmul.Union(), source, location);
+  }
+
+  flatbuffers::Offset<fb::Program> program(ProgramOp op) {
+    std::vector<flatbuffers::Offset<fb::Tensor>> inputs, outputs;
+    std::vector<flatbuffers::Offset<fb::Step>> steps;
+    for (Attribute input : op.getInputs())
+      inputs.push_back(tensor(input));
+    for (Attribute output : op.getOutputs())
+      outputs.push_back(tensor(output));
+    for (Operation &inner : op.getBody().front())
+      steps.push_back(step(inner));
+    auto name = builder.CreateString(op.getSymName().str());
+    return fb::CreateProgram(builder, name, builder.CreateVector(inputs), builder.CreateVector(outputs), builder.CreateVector(steps),
+                             op.getArenaBytes());
+  }
+
+  flatbuffers::Offset<fb::Parameter> parameter(Attribute attribute) {
+    auto entry = cast<DictionaryAttr>(attribute);
+    auto type = cast<RankedTensorType>(cast<TypeAttr>(entry.get("type")).getValue());
+    auto name = builder.CreateString(cast<StringAttr>(entry.get("name")).str());
+    auto shape = builder.CreateVector(type.getShape().data(), type.getShape().size());
+    return fb::CreateParameter(builder, name, shape, dtypeOf(type.getElementType()), cast<IntegerAttr>(entry.get("offset")).getInt(),
+                               cast<BoolAttr>(entry.get("trainable")).getValue(), cast<BoolAttr>(entry.get("decay")).getValue(),
+                               cast<FloatAttr>(entry.get("lr_scale")).getValueAsDouble());
+  }
+
+  flatbuffers::FlatBufferBuilder builder{1 << 20};
+  const cpu::Code &code;
+};
+
+} // namespace
+
+std::vector<char> writeExecutable(ModuleOp module, const cpu::Code &code, const cpu::CpuTarget &target, const Provenance &provenance) {
+  ExecutableWriter writer(code);
+  flatbuffers::FlatBufferBuilder &builder = writer.builder;
+  auto integer = [&](StringRef name) { return static_cast<uint64_t>(module->getAttrOfType<IntegerAttr>(name).getInt()); };
+
+  std::vector<flatbuffers::Offset<fb::Program>> programs;
+  uint64_t arenaBytes = 0;
+  for (auto program : module.getOps<ProgramOp>()) {
+    programs.push_back(writer.program(program));
+    arenaBytes = std::max<uint64_t>(arenaBytes, program.getArenaBytes());
+  }
+  // The format looks programs up by name, so they are sorted; done here because flatbuffers' own sort uses a deprecated function.
+  llvm::sort(programs, [&](auto a, auto b) {
+    return GetTemporaryPointer(builder, a)->name()->string_view() < GetTemporaryPointer(builder, b)->name()->string_view();
+  });
+  auto programVector = builder.CreateVector(programs);
+  std::vector<flatbuffers::Offset<fb::Parameter>> parameters;
+  for (Attribute parameter : module->getAttrOfType<ArrayAttr>("hybrid.parameters"))
+    parameters.push_back(writer.parameter(parameter));
+  std::vector<flatbuffers::Offset<fb::Setting>> settings;
+  for (auto &[name, value] : provenance.settings)
+    settings.push_back(fb::CreateSettingDirect(builder, name.c_str(), value.c_str()));
+  std::vector<flatbuffers::Offset<flatbuffers::String>> features;
+  for (const std::string &feature : target.features)
+    features.push_back(builder.CreateString(feature));
+  auto targetTable = fb::CreateTarget(builder, builder.CreateString("cpu"), builder.CreateString(target.architecture), builder.CreateVector(features));
+  auto constants = cast<DenseElementsAttr>(module->getAttr("hybrid.constants")).getRawData();
+  builder.ForceVectorAlignment(constants.size(), 1, 32);
+  auto constantVector = builder.CreateVector(reinterpret_cast<const uint8_t *>(constants.data()), constants.size());
+  builder.ForceVectorAlignment(code.sharedObject.size(), 1, 32);
+  auto codeVector = builder.CreateVector(reinterpret_cast<const uint8_t *>(code.sharedObject.data()), code.sharedObject.size());
+  auto compiler = builder.CreateString(provenance.compiler), model = builder.CreateString(provenance.model),
+       source = builder.CreateString(provenance.source), cost = builder.CreateString(provenance.cost);
+  auto settingVector = builder.CreateVector(settings);
+  auto parameterVector = builder.CreateVector(parameters);
+
+  fb::ExecutableBuilder executable(builder);
+  executable.add_version_major(1);
+  executable.add_version_minor(0);
+  executable.add_compiler(compiler);
+  executable.add_target(targetTable);
+  executable.add_model(model);
+  executable.add_source(source);
+  executable.add_settings(settingVector);
+  executable.add_code(codeVector);
+  executable.add_code_hash(XXH3_64bits(code.sharedObject.data(), code.sharedObject.size()));
+  executable.add_parameters(parameterVector);
+  executable.add_parameter_bytes(integer("hybrid.parameter_bytes"));
+  executable.add_constants(constantVector);
+  executable.add_constants_bytes(integer("hybrid.constants_bytes"));
+  executable.add_arena_bytes(arenaBytes);
+  executable.add_programs(programVector);
+  executable.add_cost(cost);
+  fb::FinishExecutableBuffer(builder, executable.Finish());
+  return std::vector<char>(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
+}
+
+} // namespace hybrid

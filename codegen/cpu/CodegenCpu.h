@@ -1,0 +1,45 @@
+//===- CodegenCpu.h - from scheduled programs to machine code ---------------===//
+#pragma once
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+#include "llvm/ADT/StringRef.h"
+#include <string>
+#include <vector>
+
+namespace hybrid {
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "codegen/cpu/Passes.h.inc"
+
+namespace cpu {
+
+/// What the machine code is made for.
+struct CpuTarget {
+  std::string architecture;          // LLVM CPU name: x86-64-v2, x86-64-v3 or x86-64-v4
+  std::string tune;                  // CPU whose timings are assumed
+  std::vector<std::string> features; // features required, as /proc/cpuinfo spells them
+  bool wideVectors = false;          // 512-bit vectors
+};
+
+/// The target of `--target=cpu` (`name` empty: this machine) or `--target=cpu:NAME`. Emits an error and returns nothing for unknown names.
+std::optional<CpuTarget> resolveTarget(mlir::Location loc, llvm::StringRef name);
+
+/// Where the compilation of kernels may stop.
+enum class CodeStage { LLVM, Assembly, SharedObject };
+
+/// Machine code of a scheduled module.
+struct Code {
+  std::string text;                                  // LLVM IR or assembly, for those stages
+  std::vector<char> sharedObject;                    // for SharedObject
+  llvm::StringMap<std::string> symbols;              // launch key -> exported symbol, see launchKey()
+};
+
+/// Names a specialisation: kernel and constants.
+std::string launchKey(mlir::Operation *launch);
+
+/// Compiles all kernels that the programs of `module` launch: lowers the generated ones, links the kernel library, specialises, optimises.
+/// Returns failure after a diagnostic. Consumes the generated functions of the module.
+mlir::FailureOr<Code> compileKernels(mlir::ModuleOp module, const CpuTarget &target, CodeStage stage);
+
+} // namespace cpu
+} // namespace hybrid

@@ -1,0 +1,203 @@
+//===- CompileKernels.cpp - specialise, optimise and emit all kernels -------===//
+//
+// A wrapper `void kN(lo, hi, buffers, scratch)` for each distinct (kernel, constants): for a library kernel it calls the bitcode function with
+// a constant parameter struct, which inlining turns into compile-time constants; for a generated kernel it loads the buffer pointers.
+//
+//===----------------------------------------------------------------------===//
+#include "codegen/cpu/CodegenCpu.h"
+#include "codegen/cpu/LinkObject.h"
+#include "codegen/cpu/LowerToLLVM.h"
+#include "dialect/HybridOps.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
+#include "llvm/Transforms/IPO/Internalize.h"
+
+extern "C" {
+extern const char hybridKernelsBitcodeBegin[];
+extern const char hybridKernelsBitcodeEnd[];
+}
+
+using namespace mlir;
+
+namespace hybrid::cpu {
+
+std::string launchKey(Operation *op) {
+  auto launch = cast<LaunchOp>(op);
+  std::string key = launch.getKernel().str();
+  for (int64_t word : launch.getConstants())
+    key += "," + std::to_string(word);
+  return key;
+}
+
+namespace {
+
+class KernelModule {
+public:
+  KernelModule(Location loc, const CpuTarget &target, llvm::LLVMContext &context) : loc(loc), target(target), context(context) {}
+
+  LogicalResult addLibrary(std::unique_ptr<llvm::Module> generated) {
+    llvm::StringRef bytes(hybridKernelsBitcodeBegin, hybridKernelsBitcodeEnd - hybridKernelsBitcodeBegin);
+    auto library = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bytes, "kernels.bc"), context);
+    if (!library)
+      return emitError(loc) << "internal error: the kernel library is unreadable: " << llvm::toString(library.takeError());
+    llvmModule = std::move(*library);
+    generated->setTargetTriple(llvmModule->getTargetTriple());
+    generated->setDataLayout(llvmModule->getDataLayout());
+    if (llvm::Linker::linkModules(*llvmModule, std::move(generated)))
+      return emitError(loc) << "internal error: generated kernels do not link with the kernel library, please report";
+    return success();
+  }
+
+  /// The wrapper of one specialisation; the symbol it is exported under.
+  FailureOr<std::string> addWrapper(LaunchOp launch) {
+    llvm::StringRef kernel(launch.getKernel());
+    llvm::Function *callee = llvmModule->getFunction(kernel);
+    if (!callee || callee->isDeclaration())
+      return launch.emitOpError() << "internal error: there is no kernel '" << launch.getKernel() << "', please report";
+    std::string symbol = ("k" + llvm::Twine(count++) + "_" + (kernel.starts_with("hybrid_") ? kernel.drop_front(7) : kernel)).str();
+    llvm::Type *i64 = llvm::Type::getInt64Ty(context), *pointer = llvm::PointerType::get(context, 0);
+    auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {i64, i64, pointer, pointer}, false);
+    auto *wrapper = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, symbol, *llvmModule);
+    exported.insert(symbol);
+    llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "entry", wrapper));
+    llvm::SmallVector<llvm::Value *> arguments{wrapper->getArg(0), wrapper->getArg(1)};
+    if (launch.getGenerated()) {
+      for (size_t i = 0; i < launch.getBuffers().size(); ++i)
+        appendMemref(builder, builder.CreateLoad(pointer, builder.CreateConstInBoundsGEP1_64(pointer, wrapper->getArg(2), i)), arguments);
+    } else {
+      auto *words = llvm::ConstantDataArray::get(context, llvm::ArrayRef<uint64_t>(reinterpret_cast<const uint64_t *>(launch.getConstants().data()),
+                                                                                   launch.getConstants().size()));
+      auto *constants = new llvm::GlobalVariable(*llvmModule, words->getType(), true, llvm::GlobalValue::PrivateLinkage, words, symbol + ".constants");
+      constants->setAlignment(llvm::Align(8));
+      arguments.append({wrapper->getArg(2), wrapper->getArg(3), constants});
+    }
+    llvm::CallInst *call = builder.CreateCall(callee, arguments);
+    call->addFnAttr(llvm::Attribute::AlwaysInline);
+    builder.CreateRetVoid();
+    return symbol;
+  }
+
+  /// A generated kernel takes a memref of unknown size: base, aligned base, offset, size, stride.
+  void appendMemref(llvm::IRBuilder<> &builder, llvm::Value *base, llvm::SmallVectorImpl<llvm::Value *> &arguments) {
+    arguments.append({base, base, builder.getInt64(0), builder.getInt64(0), builder.getInt64(1)});
+  }
+
+  LogicalResult optimize() {
+    for (llvm::Function &function : *llvmModule) {
+      if (function.isDeclaration())
+        continue;
+      // Attributes of the library's own compilation would keep its code for the machine it was built on.
+      for (const char *name : {"target-cpu", "target-features", "tune-cpu"})
+        function.removeFnAttr(name);
+      function.addFnAttr("target-cpu", target.architecture);
+      function.addFnAttr("tune-cpu", target.tune);
+      function.addFnAttr("prefer-vector-width", target.wideVectors ? "512" : "256");
+      function.addFnAttr("no-trapping-math", "true");
+      function.setUWTableKind(llvm::UWTableKind::None);
+      function.addFnAttr(llvm::Attribute::NoUnwind);
+    }
+    std::string error;
+    const llvm::Target *backend = llvm::TargetRegistry::lookupTarget(llvmModule->getTargetTriple(), error);
+    if (!backend)
+      return emitError(loc) << "no code generator for this machine: " << error;
+    llvm::TargetOptions options;
+    options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
+    machine.reset(backend->createTargetMachine(llvmModule->getTargetTriple(), target.architecture, "", options, llvm::Reloc::PIC_,
+                                               std::nullopt, llvm::CodeGenOptLevel::Default));
+    llvmModule->setDataLayout(machine->createDataLayout());
+
+    llvm::LoopAnalysisManager loops;
+    llvm::FunctionAnalysisManager functions;
+    llvm::CGSCCAnalysisManager graph;
+    llvm::ModuleAnalysisManager modules;
+    llvm::PipelineTuningOptions tuning;
+    tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = true;
+    llvm::PassBuilder passes(machine.get(), tuning);
+    passes.registerModuleAnalyses(modules);
+    passes.registerCGSCCAnalyses(graph);
+    passes.registerFunctionAnalyses(functions);
+    passes.registerLoopAnalyses(loops);
+    passes.crossRegisterProxies(loops, functions, graph, modules);
+    llvm::ModulePassManager pipeline;
+    pipeline.addPass(llvm::InternalizePass([&](const llvm::GlobalValue &value) { return exported.contains(value.getName()); }));
+    pipeline.addPass(llvm::GlobalDCEPass());
+    pipeline.addPass(passes.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3));
+    pipeline.run(*llvmModule, modules);
+    return success();
+  }
+
+  FailureOr<std::string> emit(llvm::CodeGenFileType type) {
+    llvm::SmallVector<char, 0> bytes;
+    llvm::raw_svector_ostream stream(bytes);
+    llvm::legacy::PassManager emitter;
+    if (machine->addPassesToEmitFile(emitter, stream, nullptr, type))
+      return emitError(loc) << "internal error: this machine's code generator emits no object files";
+    emitter.run(*llvmModule);
+    return std::string(bytes.begin(), bytes.end());
+  }
+
+  Location loc;
+  const CpuTarget &target;
+  llvm::LLVMContext &context;
+  std::unique_ptr<llvm::Module> llvmModule;
+  std::unique_ptr<llvm::TargetMachine> machine;
+  llvm::StringSet<> exported;
+  int64_t count = 0;
+};
+
+} // namespace
+
+FailureOr<Code> compileKernels(ModuleOp module, const CpuTarget &target, CodeStage stage) {
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> generated = lowerGeneratedKernels(module, context);
+  if (!generated)
+    return failure();
+  KernelModule kernels(module.getLoc(), target, context);
+  if (failed(kernels.addLibrary(std::move(generated))))
+    return failure();
+
+  Code code;
+  WalkResult walked = module.walk([&](LaunchOp launch) {
+    std::string key = launchKey(launch);
+    if (code.symbols.contains(key))
+      return WalkResult::advance();
+    FailureOr<std::string> symbol = kernels.addWrapper(launch);
+    if (failed(symbol))
+      return WalkResult::interrupt();
+    code.symbols[key] = *symbol;
+    return WalkResult::advance();
+  });
+  if (walked.wasInterrupted() || failed(kernels.optimize()))
+    return failure();
+  if (stage == CodeStage::LLVM) {
+    llvm::raw_string_ostream stream(code.text);
+    kernels.llvmModule->print(stream, nullptr);
+    return code;
+  }
+  FailureOr<std::string> emitted = kernels.emit(stage == CodeStage::Assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile);
+  if (failed(emitted))
+    return failure();
+  if (stage == CodeStage::Assembly) {
+    code.text = std::move(*emitted);
+    return code;
+  }
+  FailureOr<std::vector<char>> shared = linkSharedObject(module.getLoc(), *emitted);
+  if (failed(shared))
+    return failure();
+  code.sharedObject = std::move(*shared);
+  return code;
+}
+
+} // namespace hybrid::cpu

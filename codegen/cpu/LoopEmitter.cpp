@@ -1,0 +1,286 @@
+//===- LoopEmitter.cpp - generated kernels as loops -------------------------===//
+#include "codegen/cpu/LoopEmitter.h"
+#include "codegen/cpu/ScalarExpressions.h"
+#include "dialect/Shapes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace hybrid::cpu {
+namespace {
+
+/// Elements an innermost loop covers when everything is contiguous.
+constexpr int64_t blockElements = 2048;
+
+/// The iteration space with adjacent dimensions merged where all views allow it.
+struct Space2 {
+  SmallVector<int64_t> shape;
+  SmallVector<SmallVector<int64_t>> strides; // one a view
+};
+
+Space2 collapse(ArrayRef<int64_t> shape, ArrayRef<View> views) {
+  Space2 result;
+  result.strides.resize(views.size());
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == 1)
+      continue;
+    bool merge = !result.shape.empty();
+    for (size_t v = 0; merge && v < views.size(); ++v)
+      merge = result.strides[v].back() == views[v].strides[i] * shape[i];
+    if (merge)
+      result.shape.back() *= shape[i];
+    else
+      result.shape.push_back(shape[i]);
+    for (size_t v = 0; v < views.size(); ++v) {
+      if (merge)
+        result.strides[v].back() = views[v].strides[i];
+      else
+        result.strides[v].push_back(views[v].strides[i]);
+    }
+  }
+  if (result.shape.empty()) {
+    result.shape.push_back(1);
+    for (auto &strides : result.strides)
+      strides.push_back(0);
+  }
+  return result;
+}
+
+/// A kernel function under construction.
+class KernelFunction {
+public:
+  KernelFunction(ModuleTables &tables, ArrayRef<View> buffers)
+      : tables(tables), builder(UnknownLoc::get(tables.module.getContext()), tables.module.getContext()) {
+    function = func::FuncOp::create(builder, "kernel", builder.getFunctionType({}, {}));
+    SmallVector<Type> types{builder.getIndexType(), builder.getIndexType()};
+    for (const View &buffer : buffers)
+      types.push_back(MemRefType::get({ShapedType::kDynamic}, buffer.element));
+    function.setFunctionType(builder.getFunctionType(types, {}));
+    Block *body = function.addEntryBlock();
+    for (size_t i = 0; i < buffers.size(); ++i)
+      function.setArgAttr(i + 2, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
+    function.setPrivate();
+    builder.setInsertionPointToStart(body);
+  }
+
+  Value index(int64_t value) { return arith::ConstantIndexOp::create(builder, value); }
+  Value argument(size_t buffer) { return function.getArgument(buffer + 2); }
+  Value add(Value a, Value b) { return arith::AddIOp::create(builder, a, b); }
+  Value scaled(Value a, int64_t factor) { return factor == 1 ? a : arith::MulIOp::create(builder, a, index(factor)).getResult(); }
+
+  Value load(size_t buffer, Value at) { return memref::LoadOp::create(builder, argument(buffer), at); }
+  void store(Value value, size_t buffer, Value at) { memref::StoreOp::create(builder, value, argument(buffer), at); }
+
+  /// for i in [lo, hi): body(i)
+  void forEach(Value lo, Value hi, llvm::function_ref<void(Value)> body) {
+    auto loop = scf::ForOp::create(builder, lo, hi, index(1));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    body(loop.getInductionVar());
+  }
+  void forGrid(llvm::function_ref<void(Value)> body) { forEach(function.getArgument(0), function.getArgument(1), body); }
+  void forCount(int64_t count, llvm::function_ref<void(Value)> body) { forEach(index(0), index(count), body); }
+  /// value = body(i, value) for i in [0, count)
+  Value fold(int64_t count, Value start, llvm::function_ref<Value(Value, Value)> body) {
+    auto loop = scf::ForOp::create(builder, index(0), index(count), index(1), ValueRange{start});
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value next = body(loop.getInductionVar(), loop.getRegionIterArg(0));
+    scf::YieldOp::create(builder, next);
+    return loop.getResult(0);
+  }
+
+  /// Offsets of all views at the flat index `row` over `shape` (the outer dimensions).
+  SmallVector<Value> offsetsAt(Value row, ArrayRef<int64_t> shape, ArrayRef<SmallVector<int64_t>> strides) {
+    SmallVector<Value> indices(shape.size());
+    for (size_t i = shape.size(); i-- > 0;) {
+      indices[i] = i == 0 ? row : arith::RemUIOp::create(builder, row, index(shape[i])).getResult();
+      if (i)
+        row = arith::DivUIOp::create(builder, row, index(shape[i]));
+    }
+    SmallVector<Value> offsets;
+    for (const auto &viewStrides : strides) {
+      Value offset = index(0);
+      for (size_t i = 0; i < shape.size(); ++i)
+        if (viewStrides[i])
+          offset = add(offset, scaled(indices[i], viewStrides[i]));
+      offsets.push_back(offset);
+    }
+    return offsets;
+  }
+
+  /// Ends the function and returns its symbol: an equal kernel made before is used again.
+  std::string finish(StringRef stem) {
+    func::ReturnOp::create(builder);
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    function.print(stream);
+    auto [entry, inserted] = tables.generatedKernels.try_emplace(text);
+    if (!inserted) {
+      function.erase();
+      return entry->second;
+    }
+    entry->second = (stem + "_" + Twine(tables.generatedKernels.size() - 1)).str();
+    function.setSymName(entry->second);
+    tables.module.push_back(function);
+    return entry->second;
+  }
+
+  ModuleTables &tables;
+  ImplicitLocOpBuilder builder;
+  func::FuncOp function;
+};
+
+/// Evaluates the body of a fused op for one element.
+SmallVector<Value> emitBody(KernelFunction &kernel, Block *body, ArrayRef<Value> operands) {
+  if (!body)
+    return SmallVector<Value>(operands);
+  llvm::DenseMap<Value, Value> scalars;
+  for (auto [argument, value] : llvm::zip(body->getArguments(), operands))
+    scalars[argument] = value;
+  for (Operation &op : body->without_terminator()) {
+    SmallVector<Value> arguments;
+    for (Value operand : op.getOperands())
+      arguments.push_back(scalars.lookup(operand));
+    scalars[op.getResult(0)] = emitScalar(kernel.builder, &op, arguments);
+  }
+  SmallVector<Value> results;
+  for (Value value : body->getTerminator()->getOperands())
+    results.push_back(scalars.lookup(value));
+  return results;
+}
+
+} // namespace
+
+GeneratedKernel emitElementwise(ModuleTables &tables, Block *body, ArrayRef<View> operands, ArrayRef<View> results) {
+  SmallVector<View> buffers(operands);
+  buffers.append(results.begin(), results.end());
+  Space2 space = collapse(results[0].shape, buffers);
+  KernelFunction kernel(tables, buffers);
+  auto element = [&](ArrayRef<Value> at) {
+    SmallVector<Value> loaded;
+    for (size_t i = 0; i < operands.size(); ++i)
+      loaded.push_back(kernel.load(i, at[i]));
+    for (auto [i, value] : llvm::enumerate(emitBody(kernel, body, loaded)))
+      kernel.store(value, operands.size() + i, at[operands.size() + i]);
+  };
+  int64_t inner = space.shape.back();
+  auto at = [&](Value j, ArrayRef<Value> base) {
+    SmallVector<Value> positions;
+    for (size_t v = 0; v < buffers.size(); ++v) {
+      int64_t stride = space.strides[v].back();
+      positions.push_back(stride ? kernel.add(base[v], kernel.scaled(j, stride)) : base[v]);
+    }
+    return positions;
+  };
+  int64_t grid;
+  if (space.shape.size() == 1) { // one long row, cut into blocks
+    grid = (inner + blockElements - 1) / blockElements;
+    kernel.forGrid([&](Value block) {
+      Value lo = kernel.scaled(block, blockElements);
+      Value hi = arith::MinUIOp::create(kernel.builder, kernel.add(lo, kernel.index(blockElements)), kernel.index(inner));
+      SmallVector<Value> base(buffers.size(), kernel.index(0));
+      kernel.forEach(lo, hi, [&](Value j) { element(at(j, base)); });
+    });
+  } else {
+    ArrayRef<int64_t> outer = ArrayRef(space.shape).drop_back();
+    grid = elementCount(outer);
+    SmallVector<SmallVector<int64_t>> outerStrides;
+    for (auto &strides : space.strides)
+      outerStrides.push_back(SmallVector<int64_t>(ArrayRef(strides).drop_back()));
+    kernel.forGrid([&](Value row) {
+      SmallVector<Value> base = kernel.offsetsAt(row, outer, outerStrides);
+      kernel.forCount(inner, [&](Value j) { element(at(j, base)); });
+    });
+  }
+  return {kernel.finish(body ? "fused" : "copy"), grid};
+}
+
+GeneratedKernel emitFill(ModuleTables &tables, const View &to, double value) {
+  Space2 space = collapse(to.shape, {to});
+  KernelFunction kernel(tables, {to});
+  ArrayRef<int64_t> outer = ArrayRef(space.shape).drop_back();
+  SmallVector<SmallVector<int64_t>> outerStrides{SmallVector<int64_t>(ArrayRef(space.strides[0]).drop_back())};
+  kernel.forGrid([&](Value row) {
+    Value constant = arith::ConstantOp::create(kernel.builder, kernel.builder.getFloatAttr(to.element, value));
+    Value base = kernel.offsetsAt(row, outer, outerStrides)[0];
+    kernel.forCount(space.shape.back(), [&](Value j) { kernel.store(constant, 0, kernel.add(base, kernel.scaled(j, space.strides[0].back()))); });
+  });
+  return {kernel.finish("fill"), elementCount(outer)};
+}
+
+GeneratedKernel emitReduction(ModuleTables &tables, ReduceKind kind, const View &from, ArrayRef<int64_t> axes, const View &to) {
+  // Kept dimensions are the grid, reduced ones the loops inside.
+  SmallVector<int64_t> keptShape, keptStrides, reducedShape, reducedStrides;
+  for (size_t i = 0; i < from.shape.size(); ++i) {
+    bool reduced = llvm::is_contained(axes, static_cast<int64_t>(i));
+    (reduced ? reducedShape : keptShape).push_back(from.shape[i]);
+    (reduced ? reducedStrides : keptStrides).push_back(from.strides[i]);
+  }
+  View target = to; // `keep` leaves sizes of 1 behind: drop them
+  target.shape = keptShape;
+  target.strides = denseStrides(keptShape);
+  View kept = from, inner = from;
+  kept.shape = keptShape, kept.strides = keptStrides;
+  inner.shape = reducedShape, inner.strides = reducedStrides;
+  Space2 outer = collapse(keptShape, {kept, target}), loops = collapse(reducedShape, {inner});
+  int64_t count = elementCount(reducedShape);
+
+  KernelFunction kernel(tables, {from, to});
+  ImplicitLocOpBuilder &b = kernel.builder;
+  auto reassociate = arith::FastMathFlagsAttr::get(b.getContext(), arith::FastMathFlags::reassoc);
+  kernel.forGrid([&](Value row) {
+    SmallVector<Value> base = kernel.offsetsAt(row, outer.shape, outer.strides);
+    double neutral = kind == ReduceKind::Max ? -std::numeric_limits<double>::infinity() : 0;
+    std::function<Value(size_t, Value, Value)> nest = [&](size_t depth, Value offset, Value value) -> Value {
+      return kernel.fold(loops.shape[depth], value, [&](Value i, Value sum) -> Value {
+        Value at = kernel.add(offset, kernel.scaled(i, loops.strides[0][depth]));
+        if (depth + 1 < loops.shape.size())
+          return nest(depth + 1, at, sum);
+        Value loaded = kernel.load(0, at);
+        if (kind == ReduceKind::Max)
+          return arith::MaximumFOp::create(b, sum, loaded);
+        return arith::AddFOp::create(b, sum, loaded, reassociate);
+      });
+    };
+    Value result = nest(0, base[0], arith::ConstantOp::create(b, b.getFloatAttr(from.element, neutral)));
+    if (kind == ReduceKind::Mean)
+      result = arith::MulFOp::create(b, result, arith::ConstantOp::create(b, b.getFloatAttr(from.element, 1.0 / static_cast<double>(count))));
+    kernel.store(result, 1, base[1]);
+  });
+  return {kernel.finish("reduce"), elementCount(keptShape)};
+}
+
+GeneratedKernel emitRowSums(ModuleTables &tables, const View &from, int64_t rowsPerItem, const View &partial, double scale) {
+  int64_t rows = from.shape[0], columns = from.shape[1];
+  KernelFunction kernel(tables, {from, partial});
+  ImplicitLocOpBuilder &b = kernel.builder;
+  kernel.forGrid([&](Value item) {
+    Value lo = kernel.scaled(item, rowsPerItem);
+    Value hi = arith::MinUIOp::create(b, kernel.add(lo, kernel.index(rowsPerItem)), kernel.index(rows));
+    Value base = kernel.scaled(item, columns);
+    Value zero = arith::ConstantOp::create(b, b.getFloatAttr(from.element, 0));
+    kernel.forCount(columns, [&](Value j) { kernel.store(zero, 1, kernel.add(base, j)); });
+    Value factor = arith::ConstantOp::create(b, b.getFloatAttr(from.element, scale));
+    kernel.forEach(lo, hi, [&](Value row) {
+      Value source = kernel.scaled(row, from.strides[0]);
+      kernel.forCount(columns, [&](Value j) {
+        Value at = kernel.add(base, j);
+        Value value = kernel.load(0, kernel.add(source, kernel.scaled(j, from.strides[1])));
+        if (scale != 1)
+          value = arith::MulFOp::create(b, value, factor);
+        kernel.store(arith::AddFOp::create(b, kernel.load(1, at), value), 1, at);
+      });
+    });
+  });
+  return {kernel.finish("row_sums"), (rows + rowsPerItem - 1) / rowsPerItem};
+}
+
+} // namespace hybrid::cpu

@@ -1,0 +1,66 @@
+//===- LowerElementwise.cpp - fused regions and reductions ------------------===//
+#include "codegen/cpu/LoopEmitter.h"
+#include "codegen/cpu/ProgramBuilder.h"
+#include "codegen/cpu/kernels/Kernels.h"
+#include "dialect/Shapes.h"
+
+using namespace mlir;
+
+namespace hybrid::cpu {
+
+LogicalResult lower(FusedOp op, ProgramBuilder &program) {
+  if (op.getNumResults() == 0)
+    return success();
+  ArrayRef<int64_t> shape = shapeOf(op.getResult(0));
+  SmallVector<View> operands, results;
+  SmallVector<BufferUse> buffers;
+  for (Value operand : op.getOperands()) {
+    View view = program.view(operand);
+    buffers.push_back(program.use(view));
+    operands.push_back(view.broadcastTo(shape));
+  }
+  for (Value result : op.getResults()) {
+    results.push_back(program.define(result));
+    buffers.push_back(program.use(results.back()));
+  }
+  GeneratedKernel kernel = emitElementwise(program.tables, &op.getBody().front(), operands, results);
+  program.launchGenerated(kernel.symbol, kernel.grid, buffers);
+  return success();
+}
+
+/// Work items that share the rows of a column sum: enough for many cores, few enough that their partial rows stay small.
+static constexpr int64_t rowSumItems = 64;
+
+LogicalResult lower(ReduceOp op, ProgramBuilder &program) {
+  View x = program.view(op.getX()), result = program.define(op.getResult());
+  bool leading = op.getKind() != ReduceKind::Max;
+  for (auto [i, axis] : llvm::enumerate(op.getAxes()))
+    leading &= axis == static_cast<int64_t>(i);
+  int64_t rows = 1;
+  for (size_t i = 0; i < op.getAxes().size(); ++i)
+    rows *= x.shape[i];
+  int64_t columns = x.elements() / rows;
+  if (leading && rows > 1 && columns > 1) {
+    std::optional<View> matrix = x.reshaped({rows, columns});
+    if (!matrix)
+      matrix = program.denseCopy(x).reshaped({rows, columns});
+    int64_t rowsPerItem = std::max<int64_t>(1, ceilDiv(rows, rowSumItems)), items = ceilDiv(rows, rowsPerItem);
+    View partial = program.temporary({items, columns}, x.element);
+    double scale = op.getKind() == ReduceKind::Mean ? 1.0 / static_cast<double>(rows) : 1.0;
+    GeneratedKernel kernel = emitRowSums(program.tables, *matrix, rowsPerItem, partial, scale);
+    program.launchGenerated(kernel.symbol, kernel.grid, {program.use(*matrix), program.use(partial)});
+    View out = result.isDense() ? result : program.temporary(result.shape, result.element);
+    program.sumPartials(partial, items, columns, out);
+    if (!result.isDense())
+      program.copy(out, result);
+    return success();
+  }
+  View out = result.isDense() ? result : program.temporary(result.shape, result.element);
+  GeneratedKernel kernel = emitReduction(program.tables, op.getKind(), x, op.getAxes(), out);
+  program.launchGenerated(kernel.symbol, kernel.grid, {program.use(x), program.use(out)});
+  if (!result.isDense())
+    program.copy(out, result);
+  return success();
+}
+
+} // namespace hybrid::cpu

@@ -1,0 +1,382 @@
+//===- ProgramBuilder.cpp - from a function of hybrid ops to a flat program -===//
+#include "codegen/cpu/ProgramBuilder.h"
+#include "codegen/cpu/LoopEmitter.h"
+#include "codegen/cpu/kernels/Kernels.h"
+#include "dialect/Shapes.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace hybrid::cpu {
+
+//===-- ModuleTables -----------------------------------------------------------===//
+
+int64_t ModuleTables::addConstant(ArrayRef<char> bytes) {
+  int64_t offset = static_cast<int64_t>(llvm::alignTo(constants.size(), 64));
+  constants.resize(offset);
+  constants.insert(constants.end(), bytes.begin(), bytes.end());
+  return offset;
+}
+
+int64_t ModuleTables::addTable(StringRef kernel, int64_t grid, ArrayRef<int64_t> words, int64_t bytes) {
+  std::string key = kernel.str();
+  for (int64_t word : words)
+    key += "," + std::to_string(word);
+  auto [entry, inserted] = tableIndex.try_emplace(key, static_cast<int64_t>(tables.size()));
+  if (inserted)
+    tables.push_back({kernel.str(), grid, 0, bytes, SmallVector<int64_t>(words)});
+  return entry->second;
+}
+
+void ModuleTables::placeTables() {
+  constantsBytes = static_cast<int64_t>(llvm::alignTo(constants.size(), 64));
+  for (SetupTable &table : tables) {
+    table.offset = constantsBytes;
+    constantsBytes += static_cast<int64_t>(llvm::alignTo(table.bytes, 64));
+  }
+}
+
+//===-- ProgramBuilder: storages and views -------------------------------------===//
+
+/// Storages of tables are known by index until placeTables(): their `offset` is -(index + 2).
+static constexpr int64_t unplacedTable = -2;
+
+ProgramBuilder::ProgramBuilder(ModuleTables &tables, func::FuncOp function) : tables(tables), function(function) {}
+
+std::string ProgramBuilder::suffix(Type element) { return element.isF64() ? "_f64" : "_f32"; }
+
+int64_t ProgramBuilder::addStorage(Storage storage) {
+  storages.push_back(storage);
+  return static_cast<int64_t>(storages.size()) - 1;
+}
+
+View ProgramBuilder::temporary(ArrayRef<int64_t> shape, Type element) {
+  View result;
+  result.shape.assign(shape.begin(), shape.end());
+  result.strides = denseStrides(shape);
+  result.element = element;
+  result.storage = addStorage({Space::Arena, result.elements() * bytesOf(element)});
+  return result;
+}
+
+View ProgramBuilder::parameterView(StringAttr name, Space space) {
+  const ModuleTables::Parameter &parameter = tables.parameters.find(name)->second;
+  View result;
+  result.shape.assign(parameter.type.getShape().begin(), parameter.type.getShape().end());
+  result.strides = denseStrides(result.shape);
+  result.element = parameter.type.getElementType();
+  result.storage = addStorage({space, result.elements() * bytesOf(result.element), parameter.offset});
+  return result;
+}
+
+View ProgramBuilder::view(Value value) {
+  auto found = views.find(value);
+  if (found != views.end())
+    return found->second;
+  if (auto constant = value.getDefiningOp<ConstantOp>()) { // one element, repeated
+    View result;
+    auto type = cast<RankedTensorType>(value.getType());
+    result.shape.assign(type.getShape().begin(), type.getShape().end());
+    result.strides.assign(result.shape.size(), 0);
+    result.element = type.getElementType();
+    double wide = constant.getValue().convertToDouble();
+    float narrow = static_cast<float>(wide);
+    bool isDouble = result.element.isF64();
+    ArrayRef<char> bytes(isDouble ? reinterpret_cast<char *>(&wide) : reinterpret_cast<char *>(&narrow), isDouble ? 8 : 4);
+    result.storage = addStorage({Space::Constants, static_cast<int64_t>(bytes.size()), tables.addConstant(bytes)});
+    return views[value] = result;
+  }
+  auto parameter = cast<ParameterOp>(value.getDefiningOp());
+  return views[value] = parameterView(parameter.getNameAttr(), Space::Parameters);
+}
+
+View ProgramBuilder::define(Value result) {
+  auto found = destinations.find(result);
+  if (found != destinations.end())
+    return views[result] = found->second;
+  return views[result] = temporary(shapeOf(result), elementOf(result));
+}
+
+View ProgramBuilder::rows(Value value, int64_t &stride) {
+  View result = view(value);
+  if (auto found = result.rowStride()) {
+    stride = *found;
+    return result;
+  }
+  result = denseCopy(result);
+  views[value] = result;
+  stride = result.shape.empty() ? 1 : result.shape.back();
+  return result;
+}
+
+View ProgramBuilder::dense(Value value) {
+  View result = view(value);
+  if (result.isDense())
+    return result;
+  return views[value] = denseCopy(result);
+}
+
+View ProgramBuilder::denseCopy(const View &from) {
+  View to = temporary(from.shape, from.element);
+  copy(from, to);
+  return to;
+}
+
+BufferUse ProgramBuilder::use(const View &view) {
+  int64_t bytes = bytesOf(view.element);
+  return {view.storage, view.offset * bytes, view.extent() * bytes};
+}
+
+BufferUse ProgramBuilder::optionalUse(Value value) { return value ? use(dense(value)) : absent(); }
+
+//===-- ProgramBuilder: steps --------------------------------------------------===//
+
+void ProgramBuilder::addStep(Step step) {
+  int64_t index = static_cast<int64_t>(steps.size());
+  for (const BufferUse &buffer : step.buffers) {
+    if (buffer.storage < 0)
+      continue;
+    storages[buffer.storage].first = std::min(storages[buffer.storage].first, index);
+    storages[buffer.storage].last = std::max(storages[buffer.storage].last, index);
+  }
+  steps.push_back(std::move(step));
+}
+
+static std::string sourceName(Operation *op) {
+  auto fused = dyn_cast<FusedOp>(op);
+  if (!fused)
+    return op->getName().stripDialect().str();
+  std::string names = "fused(";
+  for (Operation &inner : fused.getBody().front().without_terminator()) {
+    std::string name;
+    if (auto unary = dyn_cast<UnaryOp>(inner))
+      name = stringifyUnaryKind(unary.getKind()).str();
+    else if (auto binary = dyn_cast<BinaryOp>(inner))
+      name = stringifyBinaryKind(binary.getKind()).str();
+    else if (!isa<ConstantOp>(inner))
+      name = inner.getName().stripDialect().str();
+    if (!name.empty())
+      names += (names.back() == '(' ? "" : ", ") + name;
+  }
+  return names + ")";
+}
+
+Step::Step(Operation *op, ArrayRef<BufferUse> buffers) : loc(op->getLoc()), source(sourceName(op)), buffers(buffers) {}
+
+void ProgramBuilder::launch(StringRef name, Type element, int64_t grid, ArrayRef<int64_t> words, ArrayRef<BufferUse> buffers, int64_t scratchBytes) {
+  Step step(current, buffers);
+  step.kernel = "hybrid_" + name.str() + suffix(element);
+  step.grid = grid;
+  step.constants.assign(words.begin(), words.end());
+  step.scratchBytes = scratchBytes;
+  addStep(std::move(step));
+}
+
+void ProgramBuilder::launchGenerated(StringRef symbol, int64_t grid, ArrayRef<BufferUse> buffers) {
+  Step step(current, buffers);
+  step.kernel = symbol.str();
+  step.generated = true;
+  step.grid = grid;
+  addStep(std::move(step));
+}
+
+void ProgramBuilder::matmul(const View &a, bool transposeA, const View &b, bool transposeB, const View &c, std::optional<View> bias) {
+  Step step(current, {use(a), use(b), use(c)});
+  if (bias)
+    step.buffers.push_back(use(*bias));
+  auto leading = [](const View &view) { return *view.rowStride(); };
+  int64_t columnsA = a.shape.back(), rowsA = a.elements() / columnsA;
+  step.m = transposeA ? columnsA : rowsA;
+  step.k = transposeA ? rowsA : columnsA;
+  step.n = c.shape.back();
+  step.lda = leading(a), step.ldb = leading(b), step.ldc = leading(c);
+  step.transposeA = transposeA, step.transposeB = transposeB;
+  step.element = a.element;
+  addStep(std::move(step));
+}
+
+void ProgramBuilder::sumPartials(const View &partial, int64_t count, int64_t stride, const View &out) {
+  SumPartialsParams params{count, out.elements(), stride};
+  int64_t bytes = bytesOf(out.element);
+  BufferUse from{partial.storage, partial.offset * bytes, ((count - 1) * stride + out.elements()) * bytes};
+  int64_t lanesOf = out.element.isF64() ? lanes<double> : lanes<float>;
+  launch("sum_partials", out.element, ceilDiv(out.elements(), lanesOf), wordsOf(params), {from, use(out)});
+}
+
+void ProgramBuilder::copy(const View &from, const View &to) {
+  GeneratedKernel kernel = emitElementwise(tables, nullptr, {from}, {to});
+  launchGenerated(kernel.symbol, kernel.grid, {use(from), use(to)});
+}
+
+void ProgramBuilder::fill(const View &to, double value) {
+  GeneratedKernel kernel = emitFill(tables, to, value);
+  launchGenerated(kernel.symbol, kernel.grid, {use(to)});
+}
+
+View ProgramBuilder::constantTable(StringRef kernel, Type element, int64_t grid, ArrayRef<int64_t> words, int64_t elements) {
+  int64_t bytes = elements * bytesOf(element);
+  int64_t index = tables.addTable("hybrid_" + kernel.str() + suffix(element), grid, words, bytes);
+  View result;
+  result.shape = {elements};
+  result.strides = {1};
+  result.element = element;
+  result.storage = addStorage({Space::Constants, bytes, unplacedTable - index});
+  return result;
+}
+
+View ProgramBuilder::filterSpectrum(Value filter, ArrayRef<int64_t> words, int64_t channelBlocks, int64_t elements, int64_t transformSize) {
+  auto key = std::pair(filter, transformSize);
+  auto found = spectra.find(key);
+  if (found != spectra.end())
+    return found->second;
+  Type element = elementOf(filter);
+  int64_t twiddleElements = element.isF64() ? fftconvTwiddleElements<double>(transformSize) : fftconvTwiddleElements<float>(transformSize);
+  FFTConvParams tableParams{};
+  tableParams.transformSize = transformSize;
+  View twiddles = constantTable("fftconv_twiddles", element, 1, wordsOf(tableParams), twiddleElements);
+  View spectrum = temporary({elements}, element);
+  launch("fftconv_spectrum", element, channelBlocks, words, {use(dense(filter)), use(twiddles), use(spectrum)});
+  return spectra[key] = spectrum;
+}
+
+//===-- ProgramBuilder: the function -------------------------------------------===//
+
+/// A value can be computed straight into the place of its user unless it is a view of something else or has a place already.
+static bool isComputed(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && !isa<ParameterOp, ConstantOp, IotaOp, ReshapeOp, TransposeOp, BroadcastOp, SplitOp, SliceOp>(op);
+}
+
+void ProgramBuilder::assignDestinations() {
+  auto claim = [&](Value value, const View &place) {
+    if (isComputed(value) && !destinations.count(value))
+      destinations[value] = place;
+  };
+  function.walk([&](AssignOp assign) { claim(assign.getValue(), parameterView(assign.getNameAttr(), Space::Parameters)); });
+  auto ret = cast<func::ReturnOp>(function.getBody().front().getTerminator());
+  for (unsigned i = 0; i < ret.getNumOperands(); ++i) {
+    auto name = function.getResultAttrOfType<StringAttr>(i, "hybrid.name");
+    if (!name || !name.getValue().starts_with("grad."))
+      continue;
+    auto parameter = StringAttr::get(name.getContext(), name.getValue().drop_front(5));
+    if (tables.parameters.count(parameter))
+      claim(ret.getOperand(i), parameterView(parameter, Space::Gradients));
+  }
+  // Parts of a concat are computed in place; an outer concat before the inner ones, so walk backwards.
+  for (Operation &op : llvm::reverse(function.getBody().front())) {
+    auto concat = dyn_cast<ConcatOp>(op);
+    if (!concat)
+      continue;
+    auto found = destinations.find(concat.getResult());
+    View whole = found != destinations.end() ? found->second : temporary(shapeOf(concat.getResult()), elementOf(concat.getResult()));
+    destinations[concat.getResult()] = whole;
+    SmallVector<int64_t> starts(whole.shape.size(), 0);
+    for (Value part : concat.getParts()) {
+      View place = whole.sliced(starts, shapeOf(part));
+      starts[concat.getAxis()] += shapeOf(part)[concat.getAxis()];
+      // Kernels write rows: a part that is none is copied instead.
+      if (place.rowStride())
+        claim(part, place);
+    }
+  }
+}
+
+LogicalResult ProgramBuilder::lowerFunction() {
+  current = function;
+  for (BlockArgument argument : function.getArguments()) {
+    View place = temporary(shapeOf(argument), elementOf(argument));
+    storages[place.storage].first = -1; // written before the program runs
+    storages[place.storage].last = INT64_MAX - 1;
+    views[argument] = place;
+    auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "hybrid.name");
+    inputs.push_back({name ? name.str() : "input" + std::to_string(argument.getArgNumber()), place});
+  }
+  assignDestinations();
+  for (Operation &op : function.getBody().front().without_terminator()) {
+    current = &op;
+    if (failed(lowerOperation(&op, *this)))
+      return failure();
+  }
+  current = function.getBody().front().getTerminator();
+  finishResults();
+  return success();
+}
+
+void ProgramBuilder::finishResults() {
+  auto ret = cast<func::ReturnOp>(current);
+  for (unsigned i = 0; i < ret.getNumOperands(); ++i) {
+    auto attribute = function.getResultAttrOfType<StringAttr>(i, "hybrid.name");
+    std::string name = attribute ? attribute.str() : "output" + std::to_string(i);
+    View value = view(ret.getOperand(i));
+    if (StringRef(name).starts_with("grad.")) {
+      auto parameter = StringAttr::get(function.getContext(), StringRef(name).drop_front(5));
+      if (tables.parameters.count(parameter)) {
+        View place = parameterView(parameter, Space::Gradients);
+        const Storage &storage = storages[value.storage];
+        if (storage.space != Space::Gradients || storage.offset != storages[place.storage].offset)
+          copy(value, place);
+        continue;
+      }
+    }
+    bool inputOrShared = storages[value.storage].first == -1;
+    if (storages[value.storage].space != Space::Arena || !value.isDense() || inputOrShared)
+      value = denseCopy(value);
+    storages[value.storage].last = INT64_MAX - 1; // read after the program ran
+    outputs.push_back({name, value});
+  }
+}
+
+Attribute ProgramBuilder::bufferAttr(const BufferUse &use) {
+  MLIRContext *context = function.getContext();
+  if (use.storage < 0)
+    return BufferAttr::get(context, Space::Arena, 0, 0);
+  const Storage &storage = storages[use.storage];
+  int64_t offset = storage.offset;
+  if (storage.space == Space::Constants && offset <= unplacedTable)
+    offset = tables.tables[unplacedTable - offset].offset;
+  return BufferAttr::get(context, storage.space, offset + use.offsetBytes, use.bytes);
+}
+
+void ProgramBuilder::finish(OpBuilder &builder) {
+  std::vector<Lifetime> lifetimes;
+  std::vector<int64_t> owners;
+  int64_t end = static_cast<int64_t>(steps.size());
+  for (auto [i, storage] : llvm::enumerate(storages))
+    if (storage.space == Space::Arena && storage.last >= storage.first) {
+      lifetimes.push_back({storage.bytes, std::max<int64_t>(storage.first, -1), std::min(storage.last, end)});
+      owners.push_back(static_cast<int64_t>(i));
+    }
+  int64_t arenaBytes = planArena(lifetimes);
+  for (auto [lifetime, owner] : llvm::zip(lifetimes, owners))
+    storages[owner].offset = lifetime.offset;
+
+  auto port = [&](const Port &tensor) -> Attribute {
+    auto type = tensorOf(tensor.view.shape, tensor.view.element);
+    return builder.getDictionaryAttr({builder.getNamedAttr("name", builder.getStringAttr(tensor.name)),
+                                      builder.getNamedAttr("type", TypeAttr::get(type)),
+                                      builder.getNamedAttr("buffer", bufferAttr(use(tensor.view)))});
+  };
+  SmallVector<Attribute> inputAttrs, outputAttrs;
+  for (const Port &input : inputs)
+    inputAttrs.push_back(port(input));
+  for (const Port &output : outputs)
+    outputAttrs.push_back(port(output));
+  auto program = ProgramOp::create(builder, function.getLoc(), function.getSymNameAttr(), builder.getI64IntegerAttr(arenaBytes),
+                                   builder.getArrayAttr(inputAttrs), builder.getArrayAttr(outputAttrs));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.createBlock(&program.getBody());
+  for (const Step &step : steps) {
+    SmallVector<Attribute> buffers;
+    for (const BufferUse &use : step.buffers)
+      buffers.push_back(bufferAttr(use));
+    if (step.m > 0)
+      LibraryMatmulOp::create(builder, step.loc, builder.getArrayAttr(buffers), step.m, step.n, step.k, step.lda, step.ldb, step.ldc,
+                              step.transposeA, step.transposeB, false, step.element, step.source);
+    else
+      LaunchOp::create(builder, step.loc, step.kernel, step.grid, builder.getArrayAttr(buffers), step.constants, step.scratchBytes,
+                       step.generated, step.source);
+  }
+}
+
+} // namespace hybrid::cpu

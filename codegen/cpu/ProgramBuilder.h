@@ -1,0 +1,195 @@
+//===- ProgramBuilder.h - from a function of hybrid ops to a flat program ---===//
+//
+// What the lowerings of single ops (Lower*.cpp) build with: views of values, storages, launches and matrix products. One ProgramBuilder a
+// function; ModuleTables is shared by all functions of a module.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "codegen/cpu/ArenaPlanner.h"
+#include "codegen/cpu/Layout.h"
+#include "dialect/HybridOps.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
+#include <cstring>
+#include <string>
+
+namespace hybrid::cpu {
+
+/// The words of a kernel's parameter struct (Kernels.h): every field is 8 bytes.
+template <typename Params> llvm::SmallVector<int64_t> wordsOf(const Params &params) {
+  static_assert(sizeof(Params) % 8 == 0);
+  llvm::SmallVector<int64_t> words(sizeof(Params) / 8);
+  std::memcpy(words.data(), &params, sizeof(Params));
+  return words;
+}
+
+/// A memory range that becomes a BufferAttr once the arena is planned.
+struct BufferUse {
+  int64_t storage = -1; // -1: absent
+  int64_t offsetBytes = 0, bytes = 0;
+};
+
+struct Storage {
+  Space space = Space::Arena;
+  int64_t bytes = 0;
+  int64_t offset = 0; // of non-arena storages
+  int64_t first = INT64_MAX, last = -1;
+};
+
+/// One launch or matrix product before its buffers have addresses.
+struct Step {
+  Step(mlir::Operation *op, llvm::ArrayRef<BufferUse> buffers);
+
+  mlir::Location loc;
+  std::string source; // op it stands for
+  llvm::SmallVector<BufferUse> buffers;
+  // Launch
+  std::string kernel;
+  bool generated = false;
+  int64_t grid = 1, scratchBytes = 0;
+  llvm::SmallVector<int64_t> constants;
+  // Matrix product, when m > 0
+  int64_t m = 0, n = 0, k = 0, lda = 0, ldb = 0, ldc = 0;
+  bool transposeA = false, transposeB = false;
+  mlir::Type element;
+};
+
+/// A table in the constants space that the program `setup` fills.
+struct SetupTable {
+  std::string kernel;
+  int64_t grid, offset, bytes;
+  llvm::SmallVector<int64_t> constants;
+};
+
+/// What the functions of a module share.
+struct ModuleTables {
+  mlir::ModuleOp module;
+  struct Parameter {
+    int64_t offset;
+    mlir::RankedTensorType type;
+    ParameterOp op;
+  };
+  llvm::MapVector<mlir::StringAttr, Parameter> parameters;
+  int64_t parameterBytes = 0;
+  std::vector<char> constants;                          // initial contents
+  int64_t constantsBytes = 0;                           // with the tables behind
+  std::vector<SetupTable> tables;
+  llvm::StringMap<int64_t> tableIndex;                  // kernel and constants -> index in `tables`
+  llvm::StringMap<std::string> generatedKernels;        // body -> symbol
+
+  /// Offset of these bytes in the constants space.
+  int64_t addConstant(llvm::ArrayRef<char> bytes);
+  /// Index of a table filled by `kernel`; an equal one made before is shared.
+  int64_t addTable(llvm::StringRef kernel, int64_t grid, llvm::ArrayRef<int64_t> words, int64_t bytes);
+  /// Places tables behind the constants; call once, when all programs are lowered.
+  void placeTables();
+};
+
+class ProgramBuilder {
+public:
+  ProgramBuilder(ModuleTables &tables, mlir::func::FuncOp function);
+
+  /// Lowers the whole function to steps; then finish() makes the program op.
+  mlir::LogicalResult lowerFunction();
+  /// Plans the arena and creates `hybrid.program` before the function.
+  void finish(mlir::OpBuilder &builder);
+
+  // ---- for the lowerings ----
+
+  ModuleTables &tables;
+  mlir::func::FuncOp function;
+
+  /// Suffix of kernel names for an element type: "f32".
+  static std::string suffix(mlir::Type element);
+
+  /// The view of an operand. Constants become storages on first use.
+  View view(mlir::Value value);
+  /// The view a result is computed into: where its user wants it (parameters, gradients, a part of a concat), or new arena memory.
+  View define(mlir::Value result);
+  /// Makes `result` another name for a view.
+  void alias(mlir::Value result, View view) { views[result] = std::move(view); }
+  bool isDefined(mlir::Value value) const { return views.count(value); }
+  /// New dense arena memory.
+  View temporary(llvm::ArrayRef<int64_t> shape, mlir::Type element);
+  /// A view of `value` with contiguous columns and equally spaced rows; copies when it has none. `stride` is the row stride.
+  View rows(mlir::Value value, int64_t &stride);
+  /// A dense view; copies when there is none.
+  View dense(mlir::Value value);
+  View denseCopy(const View &from);
+
+  BufferUse use(const View &view);
+  BufferUse optionalUse(mlir::Value value); // dense; absent for a null value
+  static BufferUse absent() { return {}; }
+
+  /// A launch of a library kernel; `name` without prefix and suffix.
+  void launch(llvm::StringRef name, mlir::Type element, int64_t grid, llvm::ArrayRef<int64_t> words, llvm::ArrayRef<BufferUse> buffers,
+              int64_t scratchBytes = 0);
+  void launchGenerated(llvm::StringRef symbol, int64_t grid, llvm::ArrayRef<BufferUse> buffers);
+  void matmul(const View &a, bool transposeA, const View &b, bool transposeB, const View &c, std::optional<View> bias);
+  /// out[j] = Σ_i partial[i, j]; partial has `count` rows `stride` apart.
+  void sumPartials(const View &partial, int64_t count, int64_t stride, const View &out);
+  void copy(const View &from, const View &to);
+  void fill(const View &to, double value);
+  /// Spectrum of a filter, computed once a program.
+  View filterSpectrum(mlir::Value filter, llvm::ArrayRef<int64_t> words, int64_t channelBlocks, int64_t elements, int64_t transformSize);
+  View constantTable(llvm::StringRef kernel, mlir::Type element, int64_t grid, llvm::ArrayRef<int64_t> words, int64_t elements);
+
+  int64_t addStorage(Storage storage);
+  Storage &storage(int64_t index) { return storages[index]; }
+  /// The op being lowered: its name and location go into the steps.
+  mlir::Operation *current = nullptr;
+
+private:
+  void assignDestinations();
+  void addStep(Step step);
+  mlir::Attribute bufferAttr(const BufferUse &use);
+  View parameterView(mlir::StringAttr name, Space space);
+  void finishResults();
+
+  llvm::DenseMap<mlir::Value, View> views;
+  llvm::DenseMap<mlir::Value, View> destinations; // decided before lowering
+  llvm::DenseMap<std::pair<mlir::Value, int64_t>, View> spectra;
+  std::vector<Storage> storages;
+  std::vector<Step> steps;
+  struct Port {
+    std::string name;
+    View view;
+  };
+  std::vector<Port> inputs, outputs;
+};
+
+/// Lowers one op: the table of what each op becomes on the CPU.
+mlir::LogicalResult lowerOperation(mlir::Operation *op, ProgramBuilder &program);
+
+// One file a group.
+mlir::LogicalResult lower(RandomOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(IotaOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(AssignOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(EmbeddingOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(EmbeddingGradOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(LinearOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(MatmulOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(RmsNormOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(RmsNormGradOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(LayerNormOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(LayerNormGradOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(ShortConvOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(ShortConvGradOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(FFTConvOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(FFTConvGradOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(AttentionOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(AttentionGradOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(ReduceOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(FusedOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(ReshapeOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(TransposeOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(BroadcastOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(SplitOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(ConcatOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(SliceOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(PadOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(CrossEntropyOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(CrossEntropyGradOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(AdamWOp op, ProgramBuilder &program);
+
+} // namespace hybrid::cpu

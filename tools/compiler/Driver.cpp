@@ -1,0 +1,232 @@
+//===- Driver.cpp - what hybridc does with its command line -----------------===//
+#include "tools/compiler/Driver.h"
+#include "codegen/CostReport.h"
+#include "codegen/Writer.h"
+#include "codegen/cpu/CodegenCpu.h"
+#include "dialect/HybridOps.h"
+#include "frontends/dsl/Frontend.h"
+#include "passes/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/SourceMgr.h"
+#include <chrono>
+
+using namespace mlir;
+
+namespace hybrid {
+namespace {
+
+llvm::raw_ostream &complain() { return llvm::errs() << "error: "; }
+
+/// Writes all or nothing: a temporary file beside the target, then a rename.
+bool writeFile(const std::string &path, llvm::ArrayRef<char> bytes) {
+  if (path == "-") {
+    llvm::outs().write(bytes.data(), bytes.size());
+    llvm::outs().flush();
+    return true;
+  }
+  llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &stream) {
+    stream.write(bytes.data(), bytes.size());
+    return llvm::Error::success();
+  });
+  if (!error)
+    return true;
+  complain() << "cannot write '" << path << "': " << llvm::toString(std::move(error)) << '\n';
+  return false;
+}
+
+class Compilation {
+public:
+  explicit Compilation(const DriverOptions &options) : options(options) {
+    DialectRegistry registry;
+    registry.insert<HybridDialect, func::FuncDialect, arith::ArithDialect, scf::SCFDialect, memref::MemRefDialect, math::MathDialect,
+                    LLVM::LLVMDialect, cf::ControlFlowDialect, vector::VectorDialect>();
+    context.appendDialectRegistry(registry);
+    context.loadAllAvailableDialects();
+    context.printOpOnDiagnostic(false);
+    // Compiling one small module: threads cost more than they give.
+    context.disableMultithreading();
+    std::vector<std::string> paths = options.importPaths;
+    if (auto fromEnvironment = llvm::sys::Process::GetEnv("HYBRID_MODELS"))
+      paths.push_back(*fromEnvironment);
+    std::string executable = llvm::sys::fs::getMainExecutable("hybridc", reinterpret_cast<void *>(&runDriver));
+    llvm::SmallString<256> installed(llvm::sys::path::parent_path(executable));
+    llvm::sys::path::append(installed, "..", "share", "hybrid", "models");
+    paths.push_back(installed.str().str());
+    paths.push_back(HYBRID_MODELS_DIR);
+    dslOptions.importPaths = std::move(paths);
+    dslOptions.model = options.model;
+  }
+
+  int run() {
+    for (const std::string &setting : options.settings) {
+      size_t equals = setting.find('=');
+      if (equals == std::string::npos || equals == 0) {
+        complain() << "--set " << setting << ": expected NAME=VALUE\n";
+        return 2;
+      }
+      dslOptions.settings[setting.substr(0, equals)] = setting.substr(equals + 1);
+    }
+    auto file = llvm::MemoryBuffer::getFileOrSTDIN(options.input);
+    if (!file) {
+      complain() << "cannot read '" << options.input << "': " << file.getError().message() << '\n';
+      return 1;
+    }
+    source = (*file)->getBuffer().str();
+    sources.AddNewSourceBuffer(std::move(*file), llvm::SMLoc());
+    SourceMgrDiagnosticHandler handler(sources, &context, llvm::errs());
+    OwningOpRef<ModuleOp> module = load();
+    if (!module)
+      return 1;
+    return compile(*module);
+  }
+
+private:
+  bool isMlir() const { return llvm::StringRef(options.input).ends_with(".mlir"); }
+
+  OwningOpRef<ModuleOp> load() {
+    if (isMlir())
+      return parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
+    return dsl::compileFile(sources, context, dslOptions);
+  }
+
+  LogicalResult runPasses(ModuleOp module, llvm::function_ref<void(PassManager &)> build) {
+    PassManager manager(&context);
+    build(manager);
+    return manager.run(module);
+  }
+
+  int print(ModuleOp module) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    module.print(stream);
+    stream << '\n';
+    return writeFile(options.output.empty() ? "-" : options.output, llvm::ArrayRef(text.data(), text.size())) ? 0 : 1;
+  }
+
+  void report(llvm::StringRef what) {
+    if (!options.verbose)
+      return;
+    auto now = std::chrono::steady_clock::now();
+    llvm::errs() << llvm::format("%7.1f ms  ", std::chrono::duration<double, std::milli>(now - last).count()) << what << '\n';
+    last = now;
+  }
+
+  int compile(ModuleOp module) {
+    report("front end");
+    const std::string &stage = options.emit;
+    CompileOptions bound{options.batch, options.length, options.precision};
+    auto graph = [&](GraphStage last) { return runPasses(module, [&](PassManager &manager) { buildGraphPipeline(manager, bound, last); }); };
+    if (stage == "hybrid")
+      return print(module);
+    bool costOnly = (options.cost || options.costJson);
+    if (stage == "specialized" || stage == "grad" || stage == "fused") {
+      GraphStage last = stage == "grad" ? GraphStage::Gradient : stage == "fused" ? GraphStage::Fused : GraphStage::Specialized;
+      return failed(graph(last)) ? 1 : print(module);
+    }
+    // Costs are counted before fusion changes the ops, on the program as it was written.
+    llvm::json::Object cost;
+    if (!module.getOps<ProgramOp>().empty()) {
+      report("already scheduled");
+    } else {
+      OwningOpRef<ModuleOp> specialized(module.clone());
+      if (failed(runPasses(*specialized, [&](PassManager &manager) { buildGraphPipeline(manager, bound, GraphStage::Specialized); })))
+        return 1;
+      cost = costOf(*specialized);
+      if (failed(graph(GraphStage::Fused)))
+        return 1;
+      report("graph passes");
+      if (failed(runPasses(module, [&](PassManager &manager) { manager.addPass(createScheduleCpu()); })))
+        return 1;
+      report("schedule");
+      llvm::json::Object scheduled = costOf(module);
+      if (auto *arenas = scheduled.get("arena_bytes"))
+        cost["arena_bytes"] = *arenas;
+    }
+    if (costOnly) {
+      if (options.costJson)
+        llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(cost))) << '\n';
+      else
+        printCost(cost, llvm::outs());
+      return 0;
+    }
+    if (stage == "schedule")
+      return print(module);
+
+    llvm::StringRef targetName = options.target;
+    targetName.consume_front("cpu");
+    targetName.consume_front(":");
+    std::optional<cpu::CpuTarget> target = cpu::resolveTarget(module.getLoc(), targetName);
+    if (!target)
+      return 1;
+    cpu::CodeStage codeStage = stage == "llvm" ? cpu::CodeStage::LLVM : stage == "asm" ? cpu::CodeStage::Assembly : cpu::CodeStage::SharedObject;
+    FailureOr<cpu::Code> code = cpu::compileKernels(module, *target, codeStage);
+    if (failed(code))
+      return 1;
+    report("kernels for " + target->architecture);
+    if (codeStage != cpu::CodeStage::SharedObject)
+      return writeFile(options.output.empty() ? "-" : options.output, llvm::ArrayRef(code->text.data(), code->text.size())) ? 0 : 1;
+
+    Provenance provenance;
+    provenance.compiler = compilerVersion();
+    if (auto name = module->getAttrOfType<StringAttr>("hybrid.model"))
+      provenance.model = name.str();
+    provenance.source = source;
+    provenance.settings = {{"batch", std::to_string(options.batch)}, {"length", std::to_string(options.length)}, {"precision", options.precision}};
+    for (const std::string &setting : options.settings)
+      provenance.settings.push_back({setting.substr(0, setting.find('=')), setting.substr(setting.find('=') + 1)});
+    llvm::raw_string_ostream(provenance.cost) << llvm::json::Value(std::move(cost));
+    std::string output = options.output;
+    if (output.empty()) {
+      llvm::SmallString<256> path(options.input == "-" ? "model" : options.input);
+      llvm::sys::path::replace_extension(path, "hyx");
+      output = path.str().str();
+    }
+    std::vector<char> bytes = writeExecutable(module, *code, *target, provenance);
+    bool written = writeFile(output, bytes);
+    report("executable");
+    return written ? 0 : 1;
+  }
+
+  const DriverOptions &options;
+  MLIRContext context{MLIRContext::Threading::DISABLED};
+  llvm::SourceMgr sources;
+  std::string source;
+  dsl::Options dslOptions;
+  std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
+};
+
+} // namespace
+
+const std::vector<std::string> &emitStages() {
+  static const std::vector<std::string> stages{"hybrid", "specialized", "grad", "fused", "schedule", "llvm", "asm", "exe"};
+  return stages;
+}
+
+std::string compilerVersion() { return "hybridc " HYBRID_VERSION " (LLVM " LLVM_VERSION_STRING ")"; }
+
+int runDriver(const DriverOptions &options) {
+  llvm::StringRef target = options.target;
+  if (target.starts_with("cuda")) {
+    complain() << "--target=" << target << ": this build has no CUDA code generator; expected cpu or cpu:LEVEL\n";
+    return 1;
+  }
+  if (target != "cpu" && !target.starts_with("cpu:")) {
+    complain() << "--target=" << target << " is not known: expected cpu, cpu:x86-64-v2, cpu:x86-64-v3 or cpu:x86-64-v4\n";
+    return 2;
+  }
+  return Compilation(options).run();
+}
+
+} // namespace hybrid

@@ -1,0 +1,29 @@
+//===- Driver.h - what hybridc does with its command line -------------------===//
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hybrid {
+
+struct DriverOptions {
+  std::string input;                 // .hyb, .mlir or "-"
+  std::string output;                // empty: beside the input, or stdout for text stages
+  std::string target = "cpu";
+  std::string precision = "f32";
+  std::string emit = "exe";
+  std::string model;                 // which model of the file
+  int64_t batch = 32, length = 128;
+  std::vector<std::string> settings; // name=value
+  std::vector<std::string> importPaths;
+  bool cost = false, costJson = false, describe = false, verbose = false;
+};
+
+/// Names `--emit` knows, in pipeline order.
+const std::vector<std::string> &emitStages();
+/// "hybridc 0.1.0 (LLVM 22.1.8)".
+std::string compilerVersion();
+/// Runs the compiler. Exit status: 0 done, 1 the input is at fault (diagnostics are on stderr), 2 wrong usage.
+int runDriver(const DriverOptions &options);
+
+} // namespace hybrid
