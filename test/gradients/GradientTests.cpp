@@ -1,0 +1,255 @@
+//===- GradientTests.cpp - every differentiable op against differences ------===//
+//
+// Walks the ops registered in the dialect: each one that is differentiable must have a file cases/<op>.mlir with modules separated by
+// `// -----`. KIND in a file stands for every value of the op's enum, so that no function can be left out. Each module is compiled in f64 like any
+// model, and its `vjp` program is compared with central differences of its `forward` program.
+//
+//===----------------------------------------------------------------------===//
+#include "codegen/Writer.h"
+#include "codegen/cpu/CodegenCpu.h"
+#include "dialect/HybridOps.h"
+#include "passes/Passes.h"
+#include "runtime/Session.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <cmath>
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace mlir;
+using namespace hybrid;
+
+namespace {
+
+constexpr double tolerance = 1e-6; // relative, over a whole tensor
+constexpr double step = 1e-5;      // of the central differences
+
+/// What a module's argument is filled with.
+struct InputRule {
+  double low = -1, high = 1;
+  bool segments = false;
+};
+
+std::map<std::string, InputRule> inputRules(ModuleOp module) {
+  std::map<std::string, InputRule> rules;
+  auto forward = module.lookupSymbol<func::FuncOp>("forward");
+  for (unsigned i = 0; i < forward.getNumArguments(); ++i) {
+    InputRule rule;
+    if (auto range = forward.getArgAttrOfType<ArrayAttr>(i, "test.range")) {
+      rule.low = cast<FloatAttr>(range[0]).getValueAsDouble();
+      rule.high = cast<FloatAttr>(range[1]).getValueAsDouble();
+    }
+    rule.segments = forward.getArgAttr(i, "test.segments") != nullptr;
+    rules[forward.getArgAttrOfType<StringAttr>(i, "hybrid.name").str()] = rule;
+    forward.removeArgAttr(i, "test.range");
+    forward.removeArgAttr(i, "test.segments");
+  }
+  return rules;
+}
+
+class Gradients : public testing::Test {
+public:
+  Gradients() {
+    DialectRegistry registry;
+    registry.insert<HybridDialect, func::FuncDialect, arith::ArithDialect, scf::SCFDialect, memref::MemRefDialect, math::MathDialect,
+                    LLVM::LLVMDialect, cf::ControlFlowDialect, vector::VectorDialect>();
+    context.appendDialectRegistry(registry);
+    context.loadAllAvailableDialects();
+  }
+
+  std::unique_ptr<rt::Session> compile(ModuleOp module) {
+    PassManager manager(&context);
+    buildGraphPipeline(manager, {2, 8, "f64"}, GraphStage::Fused);
+    manager.addPass(createScheduleCpu());
+    if (failed(manager.run(module)))
+      return nullptr;
+    auto target = cpu::resolveTarget(module.getLoc(), "native");
+    auto code = cpu::compileKernels(module, *target, cpu::CodeStage::SharedObject);
+    if (failed(code))
+      return nullptr;
+    std::vector<char> bytes = writeExecutable(module, *code, *target, {});
+    auto begin = reinterpret_cast<const std::byte *>(bytes.data());
+    auto executable = rt::Executable::fromBytes({begin, begin + bytes.size()}, "case");
+    if (!executable) {
+      ADD_FAILURE() << executable.error().message;
+      return nullptr;
+    }
+    auto session = rt::Session::create(*executable, {});
+    if (!session) {
+      ADD_FAILURE() << session.error().message;
+      return nullptr;
+    }
+    return std::move(*session);
+  }
+
+  void fillInputs(rt::Session &session, const rt::ProgramInfo &program, const std::map<std::string, InputRule> &rules) {
+    std::mt19937_64 engine(7);
+    for (const rt::TensorInfo &input : program.inputs) {
+      auto found = rules.find(input.name);
+      InputRule rule = found == rules.end() ? InputRule{} : found->second;
+      std::uniform_real_distribution<double> uniform(rule.low, rule.high);
+      if (input.dtype == rt::DType::I32) {
+        auto values = session.inputAs<int32_t>(program.name, input.name);
+        for (size_t i = 0; i < values.size(); ++i) {
+          int64_t length = input.shape.back();
+          values[i] = rule.segments ? static_cast<int32_t>(static_cast<int64_t>(i) % length * 3 / length)
+                                    : static_cast<int32_t>(std::floor(uniform(engine)));
+        }
+        continue;
+      }
+      for (double &value : session.inputAs<double>(program.name, input.name)) {
+        value = uniform(engine);
+        if (std::abs(value) < 0.05) // keep away from kinks
+          value += 0.1;
+      }
+    }
+  }
+
+  void checkModule(ModuleOp module) {
+    auto rules = inputRules(module);
+    std::unique_ptr<rt::Session> session = compile(module);
+    ASSERT_NE(session, nullptr);
+    ASSERT_TRUE(session->initialize(1));
+    const rt::ProgramInfo *vjp = session->executable().findProgram("vjp"), *forward = session->executable().findProgram("forward");
+    fillInputs(*session, *vjp, rules);
+    // The arena is shared: keep what the programs need outside of it.
+    std::map<std::string, std::vector<double>> values;
+    std::map<std::string, std::vector<int32_t>> integers;
+    for (const rt::TensorInfo &input : vjp->inputs) {
+      if (input.dtype == rt::DType::I32) {
+        auto span = session->inputAs<int32_t>("vjp", input.name);
+        integers[input.name].assign(span.begin(), span.end());
+      } else {
+        auto span = session->inputAs<double>("vjp", input.name);
+        values[input.name].assign(span.begin(), span.end());
+      }
+    }
+    auto write = [&](const rt::ProgramInfo &program) {
+      for (const rt::TensorInfo &input : program.inputs) {
+        if (input.dtype == rt::DType::I32)
+          llvm::copy(integers[input.name], session->inputAs<int32_t>(program.name, input.name).begin());
+        else
+          llvm::copy(values[input.name], session->inputAs<double>(program.name, input.name).begin());
+      }
+    };
+    write(*vjp);
+    auto status = session->run("vjp");
+    ASSERT_TRUE(status) << status.error().message;
+    std::map<std::string, std::vector<double>> analytic;
+    for (const rt::TensorInfo &output : vjp->outputs)
+      if (output.name.starts_with("grad.")) {
+        auto span = session->outputAs<double>("vjp", output.name);
+        analytic[output.name.substr(5)].assign(span.begin(), span.end());
+      }
+    ASSERT_FALSE(analytic.empty());
+
+    auto evaluate = [&] {
+      write(*forward);
+      EXPECT_TRUE(session->run("forward"));
+      double sum = 0;
+      for (const rt::TensorInfo &output : forward->outputs) {
+        auto span = session->outputAs<double>("forward", output.name);
+        const std::vector<double> &cotangent = values["cotangent." + output.name];
+        for (size_t i = 0; i < cotangent.size(); ++i)
+          sum += span[i] * cotangent[i];
+      }
+      return sum;
+    };
+    for (auto &[name, gradient] : analytic) {
+      double difference = 0, norm = 0;
+      size_t stride = std::max<size_t>(1, gradient.size() / 48);
+      for (size_t i = 0; i < gradient.size(); i += stride) {
+        double saved = values[name][i];
+        values[name][i] = saved + step;
+        double above = evaluate();
+        values[name][i] = saved - step;
+        double below = evaluate();
+        values[name][i] = saved;
+        double numeric = (above - below) / (2 * step);
+        difference += (numeric - gradient[i]) * (numeric - gradient[i]);
+        norm += numeric * numeric;
+      }
+      EXPECT_LE(std::sqrt(difference), tolerance * std::sqrt(norm) + 1e-9) << "gradient of " << name << ", norm " << std::sqrt(norm);
+      EXPECT_GT(norm, 0) << name << " does not influence the result: the case tests nothing";
+    }
+  }
+
+  MLIRContext context;
+};
+
+/// One test an op; the kinds of an enum op are checked one after the other.
+class OpGradients : public Gradients {
+public:
+  OpGradients(std::string op) : op(std::move(op)) {}
+
+  void TestBody() override {
+    std::string path = std::string(HYBRID_GRADIENT_CASES) + "/" + op + ".mlir";
+    auto file = llvm::MemoryBuffer::getFile(path);
+    ASSERT_TRUE(!!file) << "hybrid." << op << " is differentiable but has no gradient case: add " << op << ".mlir";
+    for (const std::string &kind : kinds()) {
+      SCOPED_TRACE(kind);
+      std::string text = (*file)->getBuffer().str();
+      for (size_t at; (at = text.find("KIND")) != std::string::npos;)
+        text.replace(at, 4, kind);
+      SmallVector<StringRef> modules;
+      StringRef(text).split(modules, "// -----");
+      for (auto [index, source] : llvm::enumerate(modules)) {
+        SCOPED_TRACE("module " + std::to_string(index));
+        auto module = parseSourceString<ModuleOp>(source, &context);
+        ASSERT_TRUE(!!module) << path;
+        checkModule(*module);
+      }
+    }
+  }
+
+  /// Values of the op's enum that have a gradient; one empty name for an op without one.
+  std::vector<std::string> kinds() const {
+    std::vector<std::string> names;
+    if (op == UnaryOp::getOperationName().drop_front(7)) {
+      for (unsigned i = 0; auto kind = symbolizeUnaryKind(i); ++i)
+        if (*kind != UnaryKind::Sign)
+          names.push_back(stringifyUnaryKind(*kind).str());
+    } else if (op == BinaryOp::getOperationName().drop_front(7)) {
+      for (unsigned i = 0; auto kind = symbolizeBinaryKind(i); ++i)
+        if (*kind != BinaryKind::Equal && *kind != BinaryKind::Less)
+          names.push_back(stringifyBinaryKind(*kind).str());
+    } else if (op == ReduceOp::getOperationName().drop_front(7)) {
+      for (unsigned i = 0; auto kind = symbolizeReduceKind(i); ++i)
+        names.push_back(stringifyReduceKind(*kind).str());
+    } else {
+      names.push_back("");
+    }
+    return names;
+  }
+
+  std::string op;
+};
+
+} // namespace
+
+int main(int argc, char **argv) {
+  testing::InitGoogleTest(&argc, argv);
+  MLIRContext context;
+  context.loadDialect<HybridDialect>();
+  int count = 0;
+  for (RegisteredOperationName name : context.getRegisteredOperations()) {
+    if (name.getDialectNamespace() != "hybrid" || !name.hasInterface<DifferentiableOp>())
+      continue;
+    std::string op = name.stripDialect().str();
+    testing::RegisterTest("Gradients", op.c_str(), nullptr, nullptr, __FILE__, __LINE__, [op]() -> Gradients * { return new OpGradients(op); });
+    ++count;
+  }
+  if (count == 0) {
+    llvm::errs() << "no differentiable op is registered\n";
+    return 1;
+  }
+  return RUN_ALL_TESTS();
+}
