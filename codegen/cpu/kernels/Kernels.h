@@ -1,16 +1,16 @@
 //===- Kernels.h - contract of the specialised CPU kernels ----------------===//
 //
 // What each hand-written CPU kernel computes, its buffers and its constants. Included by the kernel
-// sources (compiled to LLVM bitcode) and by hybridc's lowering (which fills the parameter structs and
-// emits one specialised wrapper for each distinct set of constants).
+// sources (compiled to LLVM bitcode) and by hybridc's lowering (which fills the parameter structs
+// and emits one specialised wrapper for each distinct set of constants).
 //
 // Calling convention. Every kernel K exists as K_f32 and K_f64 with the signature
 //
 //   void K_f32(int64_t lo, int64_t hi, void *const *buffers, void *scratch, const KParams *params);
 //
 // and computes work items [lo, hi) of its grid. Work items are independent: any split over threads
-// gives the same bits. `params` points to a constant: the wrapper makes it a compile-time constant, so
-// a branch on a field costs nothing. Every field is 8 bytes wide (int64_t or double).
+// gives the same bits. `params` points to a constant: the wrapper makes it a compile-time constant,
+// so a branch on a field costs nothing. Every field is 8 bytes wide (int64_t or double).
 //
 // Layout. An activation is `rows x columns`: rows = batch*length, columns contiguous, and
 // a row stride in elements (so that a slice of channels is a view). Weights are dense.
@@ -38,58 +38,63 @@ struct RmsNormParams {
   double eps;
 };
 
-/// layernorm_forward: y = (x-mean)/sqrt(var+eps) * w + b. buffers: x, w (opt), b (opt), y. grid = rows.
-/// layernorm_backward: buffers: x, w (opt), dy, dx, partial. grid = ceilDiv(rows, rowsPerItem);
-/// partial is [grid, 2, columns]: dw sums, then db sums.
+/// layernorm_forward: y = (x-mean)/sqrt(var+eps) * w + b. buffers: x, w (opt), b (opt), y. grid =
+/// rows. layernorm_backward: buffers: x, w (opt), dy, dx, partial. grid = ceilDiv(rows,
+/// rowsPerItem); partial is [grid, 2, columns]: dw sums, then db sums.
 struct LayerNormParams {
   int64_t rows, columns, xStride, yStride, dxStride, rowsPerItem;
   int64_t hasWeight, hasBias;
   double eps;
 };
 
-/// sum_partials: out[j] = sum over i of partial[i*stride + j], pairwise in i. buffers: partial, out.
-/// grid = ceilDiv(columns, lanes).
+/// sum_partials: out[j] = sum over i of partial[i*stride + j], pairwise in i. buffers: partial,
+/// out. grid = ceilDiv(columns, lanes).
 struct SumPartialsParams {
   int64_t count, columns, stride;
 };
 
-/// embedding_forward: y[r] = table[ids[r]]. buffers: table [classes, columns], ids (int32), y. grid = rows.
-/// An id outside [0, classes) gives NaN in its row (the loss then names it), never a read out of bounds.
-/// embedding_backward: dtable = scatter-add of dy in row order (deterministic). Overwrites dtable.
-/// buffers: ids, dy, dtable. grid = ceilDiv(columns, lanes). Ids out of range are skipped.
+/// embedding_forward: y[r] = table[ids[r]]. buffers: table [classes, columns], ids (int32), y. grid
+/// = rows. An id outside [0, classes) gives NaN in its row (the loss then names it), never a read
+/// out of bounds. embedding_backward: dtable = scatter-add of dy in row order (deterministic).
+/// Overwrites dtable. buffers: ids, dy, dtable. grid = ceilDiv(columns, lanes). Ids out of range
+/// are skipped.
 struct EmbeddingParams {
   int64_t rows, columns, classes, yStride /* also dy */;
 };
 
-/// short_conv_forward: y[t,c] = b[c] + sum_j w[c,j] x[t-(K-1)+j, c]; x at t<0 comes from initialState
-/// [batch, K-1, channels] (oldest first) if hasState, else 0. With segments (int32 [batch, length]) a tap
-/// counts only where segments[t-(K-1)+j] == segments[t]; the state belongs to the segment of t = 0.
-/// buffers: x, w [channels, taps], b (opt), segments (opt), initialState (opt), y, finalState (opt, [batch,K-1,channels]).
-/// grid = batch * ceilDiv(length, rowsPerItem).
+/// short_conv_forward: y[t,c] = b[c] + sum_j w[c,j] x[t-(K-1)+j, c]; x at t<0 comes from
+/// initialState [batch, K-1, channels] (oldest first) if hasState, else 0. With segments (int32
+/// [batch, length]) a tap counts only where segments[t-(K-1)+j] == segments[t]; the state belongs
+/// to the segment of t = 0. buffers: x, w [channels, taps], b (opt), segments (opt), initialState
+/// (opt), y, finalState (opt, [batch,K-1,channels]). grid = batch * ceilDiv(length, rowsPerItem).
+/// finalState holds the last K-1 inputs, zero where their segment is not that of the last row.
 /// short_conv_backward: buffers: x, w, segments (opt), initialState (opt), dy, dFinalState (opt),
-/// dx, dInitialState (opt), partial. grid as forward;
-/// partial is [grid, taps + 1, channels]: dw sums tap by tap, then db sums (reduced by sum_partials;
-/// a small transpose brings [taps, channels] to [channels, taps]).
-/// activation: 0 none, 1 SiLU applied to y (backward recomputes the pre-activation).
+/// dx, dInitialState (opt), partial, bias (read only if activation and hasBias). grid as forward;
+/// partial is [grid, taps + 1, channels]: dw sums tap by tap, then db sums (reduced by
+/// sum_partials; a small transpose brings [taps, channels] to [channels, taps]). activation: 0
+/// none, 1 SiLU applied to y (backward recomputes the pre-activation).
 struct ShortConvParams {
   int64_t batch, length, channels, taps, xStride, yStride /* also dy */, dxStride, rowsPerItem;
   int64_t hasBias, hasSegments, hasState, hasFinalState, activation;
 };
 
 /// Gated long convolution, operators.md 5.2:  y = (conv(x*gateIn, h) + skip*(x*gateIn)) * gateOut.
-/// fftconv_spectrum: filter [taps, channels] (time-major, dense) -> spectrum, layout private to the kernels,
-/// fftconvSpectrumElements() elements. buffers: filter, twiddles, spectrum. grid = channel blocks = ceilDiv(channels, lanes).
-/// fftconv_forward: buffers: x, spectrum, twiddles, skip (opt), gateIn (opt), gateOut (opt), segments (opt), filter, y.
+/// fftconv_spectrum: filter [taps, channels] (time-major, dense) -> spectrum, layout private to the
+/// kernels, fftconvSpectrumElements() elements. buffers: filter, twiddles, spectrum. grid = channel
+/// blocks = ceilDiv(channels, lanes). fftconv_forward: buffers: x, spectrum, twiddles, skip (opt),
+/// gateIn (opt), gateOut (opt), segments (opt), filter, y.
 ///   grid = channel blocks * ceilDiv(batch, 2). Scratch: fftconvForwardScratch().
-/// fftconv_backward: buffers: x, spectrum, twiddles, skip (opt), gateIn (opt), gateOut (opt), segments (opt), filter, dy,
-///   dx, dFilter, dSkip (opt), dGateIn (opt), dGateOut (opt). grid = channel blocks (each sums the whole
-///   batch in a fixed order, in the frequency domain). Scratch: fftconvBackwardScratch().
+/// fftconv_backward: buffers: x, spectrum, twiddles, skip (opt), gateIn (opt), gateOut (opt),
+/// segments (opt), filter, dy,
+///   dx, dFilter, dSkip (opt), dGateIn (opt), dGateOut (opt). grid = channel blocks (each sums the
+///   whole batch in a fixed order, in the frequency domain). Scratch: fftconvBackwardScratch().
 /// fftconv_twiddles: fills the twiddle table for transformSize. buffers: twiddles. grid = 1.
 /// transformSize is a power of two >= length + taps - 1 (fftconvTransformSize). With segments,
 /// a row's runs of equal segment id are convolved independently (each with the first `run` taps).
 struct FFTConvParams {
   int64_t batch, length, channels, taps, transformSize;
-  int64_t xStride, gateInStride, gateOutStride, yStride /* also dy */, dxStride, dGateInStride, dGateOutStride;
+  int64_t xStride, gateInStride, gateOutStride, yStride /* also dy */, dxStride, dGateInStride,
+      dGateOutStride;
   int64_t hasSkip, hasGateIn, hasGateOut, hasSegments;
 };
 
@@ -115,17 +120,18 @@ template <typename T> constexpr int64_t fftconvBackwardScratch(const FFTConvPara
 }
 
 /// Softmax attention, operators.md 4, without a [length, keyLength] matrix in memory.
-/// q: [batch, length, heads*headSize], k and v: [batch, keyLength, kvHeads*headSize] (views with strides).
-/// Query t has position t + keyLength - length. causal: key s is seen iff s <= position; window >= 0:
-/// additionally s >= position - window (and s <= position + window when not causal).
-/// Segments (int32 [batch, keyLength], needs length == keyLength): only equal segments see each other.
-/// rotaryDims R > 0: the first R dims of each head are rotated with table[position][R/2][4] =
-/// (cos, sin for q, cos, sin for k) (xPos puts its scales in); pairs (i, i+R/2), or (2i, 2i+1) if rotaryInterleaved.
-/// A row that sees no key gives 0 and gradient 0.
-/// attention_forward: buffers: q, k, v, segments (opt), rotary (opt), o, lse. lse: [batch, heads, length].
+/// q: [batch, length, heads*headSize], k and v: [batch, keyLength, kvHeads*headSize] (views with
+/// strides). Query t has position t + keyLength - length. causal: key s is seen iff s <= position;
+/// window >= 0: additionally s >= position - window (and s <= position + window when not causal).
+/// Segments (int32 [batch, keyLength], needs length == keyLength): only equal segments see each
+/// other. rotaryDims R > 0: the first R dims of each head are rotated with table[position][R/2][4]
+/// = (cos, sin for q, cos, sin for k) (xPos puts its scales in); pairs (i, i+R/2), or (2i, 2i+1) if
+/// rotaryInterleaved. A row that sees no key gives 0 and gradient 0. attention_forward: buffers: q,
+/// k, v, segments (opt), rotary (opt), o, lse. lse: [batch, heads, length].
 ///   grid = batch * heads. Scratch: attentionForwardScratch().
 /// attention_backward: buffers: q, k, v, segments (opt), rotary (opt), o, lse, do, dq, dk, dv.
-///   grid = batch * kvHeads (an item sums its group of query heads in order). Scratch: attentionBackwardScratch().
+///   grid = batch * kvHeads (an item sums its group of query heads in order). Scratch:
+///   attentionBackwardScratch().
 struct AttentionParams {
   int64_t batch, length, keyLength, heads, kvHeads, headSize;
   int64_t qStride, kStride, vStride, oStride /* also do */, dqStride, dkStride, dvStride;
@@ -139,28 +145,34 @@ template <typename T> constexpr int64_t attentionForwardScratch(const AttentionP
          (2 * padded * p.headSize + 8 * lanes<T> * p.headSize + 128 * lanes<T> + 64);
 }
 template <typename T> constexpr int64_t attentionBackwardScratch(const AttentionParams &p) {
-  int64_t paddedQ = ceilDiv(p.length, lanes<T>) * lanes<T>, padded = ceilDiv(p.keyLength, lanes<T>) * lanes<T>;
+  int64_t paddedQ = ceilDiv(p.length, lanes<T>) * lanes<T>,
+          padded = ceilDiv(p.keyLength, lanes<T>) * lanes<T>;
   return static_cast<int64_t>(sizeof(T)) *
-         (4 * paddedQ * p.headSize + 6 * padded * p.headSize + 2 * paddedQ + 8 * lanes<T> * p.headSize +
-          256 * lanes<T> + 64);
+         (4 * paddedQ * p.headSize + 6 * padded * p.headSize + 2 * paddedQ +
+          8 * lanes<T> * p.headSize + 256 * lanes<T> + 64);
 }
 
-/// rotary_table: table[p][i] for p in [0, positions), i in [0, dims/2): theta = base^(-2i/dims), angle p*theta/positionScale;
-/// (cos*s, sin*s, cos/s, sin/s) with s = 1, or with xposScaleBase > 0: zeta_i = (2i + 0.4 dims)/(1.4 dims),
-/// s = zeta^((p - positions/2)/xposScaleBase). Computed in double. buffers: table. grid = positions.
+/// rotary_table: table[p][i] for p in [0, positions), i in [0, dims/2): theta = base^(-2i/dims),
+/// angle p*theta/positionScale; (cos*s, sin*s, cos/s, sin/s) with s = 1, or with xposScaleBase > 0:
+/// zeta_i = (2i + 0.4 dims)/(1.4 dims), s = zeta^((p - positions/2)/xposScaleBase). Computed in
+/// double. buffers: table. grid = positions.
 struct RotaryTableParams {
   int64_t positions, dims;
   double base, positionScale, xposScaleBase;
 };
 
-/// Cross entropy with mean over scored positions, operators.md 12.1. logits [rows, classes], targets int32.
-/// A row with target == ignoreIndex has weight 0, otherwise weights[row] (optional, T) or 1. A target outside
-/// [0, classes) that is not ignoreIndex makes the loss NaN. Label smoothing e: target (1-e) onehot + e/classes.
-/// cross_entropy_forward: buffers: logits, targets, weights (opt), partial. grid = ceilDiv(rows, rowsPerItem);
-///   partial [grid, 3]: sum of weight*loss, sum of weight, sum of weight*(argmax == target) (first maximum wins).
-/// cross_entropy_finish: buffers: partial, loss, weight, correct (scalars). grid = 1; loss = sum / weight, 0 if weight is 0.
-/// cross_entropy_backward: buffers: logits, targets, weights (opt), totalWeight, dLoss, dLogits. grid = rows;
-///   dLogits = dLoss * weight/totalWeight * (softmax - target), 0 on ignored rows and when totalWeight is 0.
+/// Cross entropy with mean over scored positions, operators.md 12.1. logits [rows, classes],
+/// targets int32. A row with target == ignoreIndex has weight 0, otherwise weights[row] (optional,
+/// T) or 1. A target outside [0, classes) that is not ignoreIndex makes the loss NaN. Label
+/// smoothing e: target (1-e) onehot + e/classes. cross_entropy_forward: buffers: logits, targets,
+/// weights (opt), partial. grid = ceilDiv(rows, rowsPerItem);
+///   partial [grid, 3]: sum of weight*loss, sum of weight, sum of weight*(argmax == target) (first
+///   maximum wins).
+/// cross_entropy_finish: buffers: partial, loss, weight, correct (scalars). grid = 1; loss = sum /
+/// weight, 0 if weight is 0. cross_entropy_backward: buffers: logits, targets, weights (opt),
+/// totalWeight, dLoss, dLogits. grid = rows;
+///   dLogits = dLoss * weight/totalWeight * (softmax - target), 0 on ignored rows and when
+///   totalWeight is 0.
 struct CrossEntropyParams {
   int64_t rows, classes, logitsStride, dLogitsStride, rowsPerItem;
   int64_t ignoreIndex, hasWeights;
@@ -173,18 +185,20 @@ struct ParameterChunk {
   double decay;          // 1 or 0
   double lrScale;
 };
-/// squared_norm: partial[i] = sum of g^2 over chunk i (in double). buffers: chunks (ParameterChunk), gradients, partial (double). grid = chunks.
-/// gradient_norm: buffers: partial, norm (T scalar). grid = 1. norm = sqrt(sum).
-/// adamw: g *= min(1, clip/(norm+1e-6)) if clip > 0; p *= 1 - lr*wd*decay; m, v; p -= lr * m/c1 / (sqrt(v/c2) + eps).
+/// squared_norm: partial[i] = sum of g^2 over chunk i (in double). buffers: chunks
+/// (ParameterChunk), gradients, partial (double). grid = chunks. gradient_norm: buffers: partial,
+/// norm (T scalar). grid = 1. norm = sqrt(sum). adamw: g *= min(1, clip/(norm+1e-6)) if clip > 0; p
+/// *= 1 - lr*wd*decay; m, v; p -= lr * m/c1 / (sqrt(v/c2) + eps).
 ///   hyper (double[8]): lr, weight decay, beta1, beta2, eps, clip, c1 = 1-beta1^t, c2 = 1-beta2^t.
 ///   buffers: chunks, hyper, norm, parameters, gradients, moment1, moment2. grid = chunks.
 struct AdamWParams {
   int64_t chunks;
 };
 
-/// random: fills out[elements] from the counter-based generator Philox4x32-10 keyed by (seed, stream): element i
-/// depends only on (seed, stream, i), drawn in f32 then widened. buffers: seed (int32[2]), out. grid = ceilDiv(elements, 1024).
-/// distribution 0: uniform in [a, b); 1: normal, mean a, standard deviation b (Box-Muller).
+/// random: fills out[elements] from the counter-based generator Philox4x32-10 keyed by (seed,
+/// stream): element i depends only on (seed, stream, i), drawn in f32 then widened. buffers: seed
+/// (int32[2]), out. grid = ceilDiv(elements, 1024). distribution 0: uniform in [a, b); 1: normal,
+/// mean a, standard deviation b (Box-Muller).
 struct RandomParams {
   int64_t elements, stream, distribution;
   double a, b;

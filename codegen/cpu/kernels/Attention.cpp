@@ -1,0 +1,1 @@
+#include "codegen/cpu/kernels/Kernels.h"
