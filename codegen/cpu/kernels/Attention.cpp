@@ -1,1 +1,370 @@
-#include "codegen/cpu/kernels/Kernels.h"
+//===- Attention.cpp - softmax attention without a matrix in memory -------===//
+//
+// Queries, keys and values of one head are transposed once into blocks [dimension][lane] of 16
+// (f32) or 8 (f64) rows. A block is then both a set of vectors, when its rows are lanes, and a set
+// of scalars to broadcast, when the other side's rows are. No inner loop reduces over lanes,
+// whatever the head size. Rotation happens on transposed blocks, where a pair of dimensions is a
+// pair of vectors.
+//
+// Forward: lanes are queries; scores of a block of keys stay in registers, the softmax is online,
+// in powers of two (log2 e is folded into the scale). Only the output and the log of the sum are
+// kept. Backward: lanes are keys; scores are recomputed once, dk and dv grow lane by lane, and dq
+// takes the block of score gradients transposed in registers: 5 products a pair instead of 7 in two
+// passes. Blocks of keys that no query of a block sees are skipped. Bound by FMAs for heads of 32
+// or more, by the exponential below. Dao et al. 2022 for the recomputation; Milakov and Gimelshein
+// 2018 for the online softmax.
+//
+//===----------------------------------------------------------------------===//
+#include "Transpose.h"
+
+using namespace hybrid::cpu;
+
+namespace {
+
+constexpr double log2OfE = 1.4426950408889634074, naturalLogOf2 = 0.69314718055994530942;
+
+template <typename T> constexpr T minusInfinity = -static_cast<T>(__builtin_inf());
+
+/// Who sees whom.
+template <typename T> struct Visibility {
+  const AttentionParams &params;
+  const int32_t *segments; // of this batch row
+
+  /// Query t has position t + keyLength - length.
+  int64_t position(int64_t t) const { return t + params.keyLength - params.length; }
+
+  /// Keys [first, end) hold every key that queries at positions [low, high] see.
+  int64_t firstKey(int64_t low) const {
+    return params.window >= 0 ? maximum(0, low - params.window) : 0;
+  }
+  int64_t endOfKeys(int64_t high) const {
+    int64_t last = params.keyLength - 1;
+    if (params.causal)
+      last = minimum(last, high);
+    else if (params.window >= 0)
+      last = minimum(last, high + params.window);
+    return last + 1;
+  }
+
+  /// Does each query at positions [low, high] see each key of the block that starts at `first`?
+  bool isWhole(int64_t low, int64_t high, int64_t first) const {
+    int64_t last = first + lanes<T> - 1;
+    if (params.hasSegments || last >= params.keyLength)
+      return false;
+    if (params.causal && last > low)
+      return false;
+    if (params.window < 0)
+      return true;
+    return first >= high - params.window && (params.causal || last <= low + params.window);
+  }
+
+  Integers<T> seen(Integers<T> positions, Integers<T> keys, Integers<T> querySegments,
+                   Integers<T> keySegments) const {
+    using Integer = typename VectorTraits<T>::Integer;
+    Integers<T> mask = keys < static_cast<Integer>(params.keyLength);
+    if (params.causal)
+      mask &= keys <= positions;
+    if (params.window >= 0) {
+      mask &= keys >= positions - static_cast<Integer>(params.window);
+      if (!params.causal)
+        mask &= keys <= positions + static_cast<Integer>(params.window);
+    }
+    if (params.hasSegments)
+      mask &= querySegments == keySegments;
+    return mask;
+  }
+
+  int64_t segmentOf(int64_t row) const {
+    return params.hasSegments ? segments[minimum(row, params.keyLength - 1)] : 0;
+  }
+  Integers<T> segmentsFrom(int64_t first) const {
+    Integers<T> ids = 0;
+    if (params.hasSegments)
+      for (int64_t i = 0; i < lanes<T>; ++i)
+        ids[i] = static_cast<typename VectorTraits<T>::Integer>(segmentOf(first + i));
+    return ids;
+  }
+};
+
+template <typename T> HYBRID_INLINE Integers<T> countFrom(int64_t first) {
+  return VectorTraits<T>::laneNumbers + static_cast<typename VectorTraits<T>::Integer>(first);
+}
+template <typename T> HYBRID_INLINE Integers<T> every(int64_t value) {
+  return (Integers<T>)(static_cast<typename VectorTraits<T>::Integer>(value));
+}
+
+/// Rotates transposed rows by the angles of their positions; `back` applies the transposed map.
+/// `table` is transposed too: four vectors for each pair of dimensions.
+template <typename T>
+HYBRID_NOINLINE void rotate(T *rows, const T *table, int64_t rotaryDims, int64_t interleaved,
+                            bool isKey, bool back) {
+  const int64_t width = lanes<T>, half = rotaryDims / 2;
+  for (int64_t i = 0; i < half; ++i) {
+    T *first = rows + (interleaved ? 2 * i : i) * width;
+    T *second = rows + (interleaved ? 2 * i + 1 : i + half) * width;
+    const T *factors = table + (4 * i + (isKey ? 2 : 0)) * width;
+    Vector<T> cosine = load(factors), sine = load(factors + width);
+    if (back)
+      sine = -sine;
+    Vector<T> a = load(first), b = load(second);
+    store<T>(first, a * cosine - b * sine);
+    store<T>(second, b * cosine + a * sine);
+  }
+}
+
+/// Loads, transposes and rotates blocks of rows, and back.
+template <typename T> struct Blocks {
+  const AttentionParams &params;
+  const T *table;
+  T *turned; // room for a transposed block of the table
+
+  /// Rows from `first` on, `rows` of them valid, the first at `position`.
+  void load(T *out, const T *in, int64_t stride, int64_t rows) const {
+    loadTransposed<T>(out, in, stride, rows, params.headSize);
+  }
+  void rotateBlock(T *block, int64_t position, int64_t rows, bool isKey, bool back) const {
+    if (params.rotaryDims <= 0)
+      return;
+    int64_t columns = 2 * params.rotaryDims;
+    loadTransposed<T>(turned, table + position * columns, columns, rows, columns);
+    rotate<T>(block, turned, params.rotaryDims, params.rotaryInterleaved, isKey, back);
+  }
+  void scale(T *block, T factor) const {
+    for (int64_t d = 0; d < params.headSize; ++d)
+      store<T>(block + d * lanes<T>, hybrid::cpu::load<T>(block + d * lanes<T>) * factor);
+  }
+};
+
+/// products[i] = sum over d of vectors[d] * scalars[d][i].
+template <typename T>
+HYBRID_INLINE void multiply(Vector<T> *products, const T *vectors, const T *scalars,
+                            int64_t headSize) {
+  HYBRID_UNROLL
+  for (int i = 0; i < lanes<T>; ++i)
+    products[i] = splat(T(0));
+  for (int64_t d = 0; d < headSize; ++d) {
+    Vector<T> v = load(vectors + d * lanes<T>);
+    HYBRID_UNROLL
+    for (int i = 0; i < lanes<T>; ++i)
+      products[i] += v * scalars[d * lanes<T> + i];
+  }
+}
+
+/// sums[d] = sums[d] * keep + sum over i of weights[i] * scalars[d][i].
+template <typename T>
+HYBRID_INLINE void accumulate(T *sums, Vector<T> keep, const Vector<T> *weights, const T *scalars,
+                              int64_t headSize) {
+  for (int64_t d = 0; d < headSize; ++d) {
+    // Two chains, so that additions overlap.
+    Vector<T> even = load(sums + d * lanes<T>) * keep, odd = splat(T(0));
+    HYBRID_UNROLL
+    for (int i = 0; i < lanes<T>; i += 2) {
+      even += weights[i] * scalars[d * lanes<T> + i];
+      odd += weights[i + 1] * scalars[d * lanes<T> + i + 1];
+    }
+    store<T>(sums + d * lanes<T>, even + odd);
+  }
+}
+
+template <typename T> HYBRID_INLINE void clear(T *at, int64_t vectors) {
+  for (int64_t i = 0; i < vectors; ++i)
+    store<T>(at + i * lanes<T>, splat(T(0)));
+}
+
+/// One head of one batch row of a buffer [batch * rows][heads * headSize].
+template <typename T>
+HYBRID_INLINE T *headOf(void *buffer, int64_t batch, int64_t rows, int64_t stride, int64_t head,
+                        int64_t headSize) {
+  return static_cast<T *>(buffer) + batch * rows * stride + head * headSize;
+}
+
+template <typename T>
+HYBRID_INLINE void attention_forward(int64_t lo, int64_t hi, void *const *buffers, void *scratch,
+                                     const AttentionParams &params) {
+  const int64_t width = lanes<T>, size = params.headSize, blockSize = size * width;
+  const int64_t keyBlocks = ceilDiv(params.keyLength, width);
+  T *keys = static_cast<T *>(scratch), *values = keys + keyBlocks * blockSize;
+  T *query = values + keyBlocks * blockSize, *output = query + blockSize;
+  Blocks<T> blocks{params, static_cast<const T *>(buffers[4]), output + blockSize};
+  for (int64_t item = lo; item < hi; ++item) {
+    const int64_t batch = item / params.heads, head = item % params.heads;
+    const int64_t kvHead = head / (params.heads / params.kvHeads);
+    const T *q = headOf<T>(buffers[0], batch, params.length, params.qStride, head, size);
+    const T *k = headOf<T>(buffers[1], batch, params.keyLength, params.kStride, kvHead, size);
+    const T *v = headOf<T>(buffers[2], batch, params.keyLength, params.vStride, kvHead, size);
+    T *o = headOf<T>(buffers[5], batch, params.length, params.oStride, head, size);
+    T *lse = static_cast<T *>(buffers[6]) + item * params.length;
+    Visibility<T> visibility{params, params.hasSegments ? static_cast<const int32_t *>(buffers[3]) +
+                                                              batch * params.keyLength
+                                                        : nullptr};
+    for (int64_t block = 0; block < keyBlocks; ++block) {
+      int64_t s = block * width, rows = minimum(width, params.keyLength - s);
+      blocks.load(keys + block * blockSize, k + s * params.kStride, params.kStride, rows);
+      blocks.rotateBlock(keys + block * blockSize, s, rows, true, false);
+      blocks.load(values + block * blockSize, v + s * params.vStride, params.vStride, rows);
+    }
+    for (int64_t t = 0; t < params.length; t += width) {
+      int64_t rows = minimum(width, params.length - t);
+      int64_t low = visibility.position(t), high = low + rows - 1;
+      blocks.load(query, q + t * params.qStride, params.qStride, rows);
+      blocks.rotateBlock(query, low, rows, false, false);
+      blocks.scale(query, static_cast<T>(params.scale * log2OfE));
+      clear(output, size);
+      Vector<T> top = splat(minusInfinity<T>), sum = splat(T(0));
+      Integers<T> positions = countFrom<T>(low), segments = visibility.segmentsFrom(t);
+      int64_t end = visibility.endOfKeys(high);
+      for (int64_t block = visibility.firstKey(low) / width; block * width < end; ++block) {
+        Vector<T> scores[lanes<T>];
+        multiply<T>(scores, query, keys + block * blockSize, size);
+        if (!visibility.isWhole(low, high, block * width)) {
+          HYBRID_UNROLL
+          for (int i = 0; i < lanes<T>; ++i) {
+            int64_t s = block * width + i;
+            scores[i] =
+                visibility.seen(positions, every<T>(s), segments, every<T>(visibility.segmentOf(s)))
+                    ? scores[i]
+                    : splat(minusInfinity<T>);
+          }
+        }
+        Vector<T> newTop = top;
+        HYBRID_UNROLL
+        for (int i = 0; i < lanes<T>; ++i)
+          newTop = larger<T>(scores[i], newTop);
+        // A query that has seen nothing yet keeps sum 0.
+        Vector<T> base = newTop == minusInfinity<T> ? splat(T(0)) : newTop;
+        Vector<T> keep = powerOfTwo(top - base), more = splat(T(0));
+        HYBRID_UNROLL
+        for (int i = 0; i < lanes<T>; ++i) {
+          scores[i] = powerOfTwo(scores[i] - base);
+          more += scores[i];
+        }
+        accumulate<T>(output, keep, scores, values + block * blockSize, size);
+        sum = sum * keep + more;
+        top = newTop;
+      }
+      Vector<T> inverse = sum == T(0) ? splat(T(0)) : T(1) / sum;
+      for (int64_t d = 0; d < size; ++d)
+        store<T>(output + d * width, load(output + d * width) * inverse);
+      storeTransposed<T>(o + t * params.oStride, params.oStride, output, rows, size);
+      Vector<T> logs = top * static_cast<T>(naturalLogOf2) + logarithm(sum);
+      storePart<T>(lse + t, sum == T(0) ? splat(minusInfinity<T>) : logs, rows);
+    }
+  }
+}
+
+template <typename T>
+HYBRID_INLINE void attention_backward(int64_t lo, int64_t hi, void *const *buffers, void *scratch,
+                                      const AttentionParams &params) {
+  const int64_t width = lanes<T>, size = params.headSize, blockSize = size * width;
+  const int64_t keyBlocks = ceilDiv(params.keyLength, width);
+  const int64_t queryBlocks = ceilDiv(params.length, width);
+  const int64_t group = params.heads / params.kvHeads;
+  T *keys = static_cast<T *>(scratch), *values = keys + keyBlocks * blockSize;
+  T *dKeys = values + keyBlocks * blockSize, *dValues = dKeys + keyBlocks * blockSize;
+  T *queries = dValues + keyBlocks * blockSize, *dOutputs = queries + queryBlocks * blockSize;
+  T *dQueries = dOutputs + queryBlocks * blockSize, *logs = dQueries + queryBlocks * blockSize;
+  T *deltas = logs + queryBlocks * width, *output = deltas + queryBlocks * width;
+  Blocks<T> blocks{params, static_cast<const T *>(buffers[4]), output + blockSize};
+  for (int64_t item = lo; item < hi; ++item) {
+    const int64_t batch = item / params.kvHeads, kvHead = item % params.kvHeads;
+    const int64_t length = params.length, keyLength = params.keyLength;
+    const T *k = headOf<T>(buffers[1], batch, keyLength, params.kStride, kvHead, size);
+    const T *v = headOf<T>(buffers[2], batch, keyLength, params.vStride, kvHead, size);
+    Visibility<T> visibility{params, params.hasSegments ? static_cast<const int32_t *>(buffers[3]) +
+                                                              batch * keyLength
+                                                        : nullptr};
+    for (int64_t block = 0; block < keyBlocks; ++block) {
+      int64_t s = block * width, rows = minimum(width, keyLength - s);
+      blocks.load(keys + block * blockSize, k + s * params.kStride, params.kStride, rows);
+      blocks.rotateBlock(keys + block * blockSize, s, rows, true, false);
+      blocks.load(values + block * blockSize, v + s * params.vStride, params.vStride, rows);
+    }
+    clear(dKeys, keyBlocks * size);
+    clear(dValues, keyBlocks * size);
+
+    for (int64_t head = kvHead * group; head < (kvHead + 1) * group; ++head) {
+      const T *q = headOf<T>(buffers[0], batch, length, params.qStride, head, size);
+      const T *o = headOf<T>(buffers[5], batch, length, params.oStride, head, size);
+      const T *lse = static_cast<T *>(buffers[6]) + (batch * params.heads + head) * length;
+      const T *dO = headOf<T>(buffers[7], batch, length, params.oStride, head, size);
+      T *dq = headOf<T>(buffers[8], batch, length, params.dqStride, head, size);
+      for (int64_t block = 0; block < queryBlocks; ++block) {
+        int64_t t = block * width, rows = minimum(width, length - t);
+        T *query = queries + block * blockSize, *dOutput = dOutputs + block * blockSize;
+        blocks.load(query, q + t * params.qStride, params.qStride, rows);
+        blocks.rotateBlock(query, visibility.position(t), rows, false, false);
+        blocks.scale(query, static_cast<T>(params.scale * log2OfE));
+        blocks.load(dOutput, dO + t * params.oStride, params.oStride, rows);
+        blocks.load(output, o + t * params.oStride, params.oStride, rows);
+        Vector<T> delta = splat(T(0));
+        for (int64_t d = 0; d < size; ++d)
+          delta += load(dOutput + d * width) * load(output + d * width);
+        store<T>(deltas + t, delta);
+        // Rows that saw nothing, and those behind the last, get probability 0 for every key.
+        Vector<T> known = loadPart(lse + t, rows);
+        Integers<T> valid = (countFrom<T>(0) < every<T>(rows)) & (known != minusInfinity<T>);
+        store<T>(logs + t, valid ? known * static_cast<T>(log2OfE) : splat(-minusInfinity<T>));
+      }
+      clear(dQueries, queryBlocks * size);
+
+      for (int64_t keyBlock = 0; keyBlock < keyBlocks; ++keyBlock) {
+        const int64_t s = keyBlock * width;
+        const T *key = keys + keyBlock * blockSize, *value = values + keyBlock * blockSize;
+        Integers<T> keyNumbers = countFrom<T>(s), keySegments = visibility.segmentsFrom(s);
+        for (int64_t block = 0; block < queryBlocks; ++block) {
+          const int64_t t = block * width, low = visibility.position(t);
+          const int64_t high = low + minimum(width, length - t) - 1;
+          if (s + width <= visibility.firstKey(low) || s >= visibility.endOfKeys(high))
+            continue;
+          const T *query = queries + block * blockSize, *dOutput = dOutputs + block * blockSize;
+          Vector<T> p[lanes<T>], dS[lanes<T>];
+          multiply<T>(p, key, query, size);
+          if (!visibility.isWhole(low, high, s)) {
+            HYBRID_UNROLL
+            for (int j = 0; j < lanes<T>; ++j)
+              p[j] = visibility.seen(every<T>(low + j), keyNumbers,
+                                     every<T>(visibility.segmentOf(t + j)), keySegments)
+                         ? p[j]
+                         : splat(minusInfinity<T>);
+          }
+          HYBRID_UNROLL
+          for (int j = 0; j < lanes<T>; ++j)
+            p[j] = powerOfTwo(p[j] - logs[t + j]);
+          accumulate<T>(dValues + keyBlock * blockSize, splat(T(1)), p, dOutput, size);
+          multiply<T>(dS, value, dOutput, size);
+          HYBRID_UNROLL
+          for (int j = 0; j < lanes<T>; ++j)
+            dS[j] = p[j] * (dS[j] - deltas[t + j]);
+          accumulate<T>(dKeys + keyBlock * blockSize, splat(T(1)), dS, query, size);
+          transpose<T>(dS);
+          accumulate<T>(dQueries + block * blockSize, splat(T(1)), dS, key, size);
+        }
+      }
+      for (int64_t block = 0; block < queryBlocks; ++block) {
+        int64_t t = block * width, rows = minimum(width, length - t);
+        T *dQuery = dQueries + block * blockSize;
+        blocks.scale(dQuery, static_cast<T>(params.scale));
+        blocks.rotateBlock(dQuery, visibility.position(t), rows, false, true);
+        storeTransposed<T>(dq + t * params.dqStride, params.dqStride, dQuery, rows, size);
+      }
+    }
+
+    T *dk = headOf<T>(buffers[9], batch, keyLength, params.dkStride, kvHead, size);
+    T *dv = headOf<T>(buffers[10], batch, keyLength, params.dvStride, kvHead, size);
+    for (int64_t block = 0; block < keyBlocks; ++block) {
+      int64_t s = block * width, rows = minimum(width, keyLength - s);
+      T *dKey = dKeys + block * blockSize;
+      // The queries carry scale * log2 e.
+      blocks.scale(dKey, static_cast<T>(naturalLogOf2));
+      blocks.rotateBlock(dKey, s, rows, true, true);
+      storeTransposed<T>(dk + s * params.dkStride, params.dkStride, dKey, rows, size);
+      storeTransposed<T>(dv + s * params.dvStride, params.dvStride, dValues + block * blockSize,
+                         rows, size);
+    }
+  }
+}
+
+} // namespace
+
+HYBRID_KERNEL(attention_forward, AttentionParams)
+HYBRID_KERNEL(attention_backward, AttentionParams)

@@ -175,7 +175,7 @@ HYBRID_INLINE Vector<double> powerOfTwo(Vector<double> v) {
   return v;
 }
 
-/// ln v for normal v > 0 within about 1 ulp; for anything else use logarithmOf().
+/// ln v within about 1 ulp for normal v > 0, and nothing of use for any other v.
 HYBRID_INLINE Vector<float> logarithm(Vector<float> v) {
   Integers<float> bits = __builtin_bit_cast(Integers<float>, v);
   // Exponent such that the mantissa lies in [sqrt(1/2), sqrt(2)).
@@ -196,6 +196,12 @@ HYBRID_INLINE Vector<float> logarithm(Vector<float> v) {
   Vector<float> square = z * z;
   Vector<float> low = q * (square * z) + n * 1.42860677e-6f - square * 0.5f;
   return n * 0.693145752f + (low + z);
+}
+
+HYBRID_INLINE Vector<double> logarithm(Vector<double> v) {
+  for (int i = 0; i < 8; ++i)
+    v[i] = __builtin_log(v[i]);
+  return v;
 }
 
 /// ln of one number; calls libm.

@@ -1,0 +1,83 @@
+//===- Transpose.h - rows of memory to lanes and back ---------------------===//
+//
+// Attention and nothing else needs lanes that run over rows (queries or keys) instead of channels.
+// Square blocks of vectors are transposed by exchanging ever larger sub-blocks of pairs.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "Vector.h"
+#include <utility>
+
+namespace hybrid::cpu {
+
+/// Lanes whose bit `step` is clear from a, the others from b, `step` lanes further down.
+template <typename T, int step, std::size_t... lane>
+HYBRID_INLINE Vector<T> lowHalves(Vector<T> a, Vector<T> b, std::index_sequence<lane...>) {
+  constexpr int width = lanes<T>;
+  return __builtin_shufflevector(a, b,
+                                 (int(lane) & step ? int(lane) - step + width : int(lane))...);
+}
+template <typename T, int step, std::size_t... lane>
+HYBRID_INLINE Vector<T> highHalves(Vector<T> a, Vector<T> b, std::index_sequence<lane...>) {
+  constexpr int width = lanes<T>;
+  return __builtin_shufflevector(a, b,
+                                 (int(lane) & step ? int(lane) + width : int(lane) + step)...);
+}
+
+template <typename T, int step> HYBRID_INLINE void exchange(Vector<T> *block) {
+  using Lanes = std::make_index_sequence<lanes<T>>;
+  HYBRID_UNROLL
+  for (int i = 0; i < lanes<T>; ++i)
+    if (!(i & step)) {
+      Vector<T> a = block[i], b = block[i + step];
+      block[i] = lowHalves<T, step>(a, b, Lanes());
+      block[i + step] = highHalves<T, step>(a, b, Lanes());
+    }
+}
+
+/// Lane j of vector i becomes lane i of vector j.
+template <typename T> HYBRID_INLINE void transpose(Vector<T> *block) {
+  exchange<T, 1>(block);
+  exchange<T, 2>(block);
+  exchange<T, 4>(block);
+  if constexpr (lanes<T> == 16)
+    exchange<T, 8>(block);
+}
+
+/// out[column][row] = in[row * stride + column] for rows < lanes; rows from `rows` on give zero.
+template <typename T>
+HYBRID_NOINLINE void loadTransposed(T *out, const T *in, int64_t stride, int64_t rows,
+                                    int64_t columns) {
+  for (int64_t c = 0; c < columns; c += lanes<T>) {
+    int64_t count = minimum(lanes<T>, columns - c);
+    Vector<T> block[lanes<T>];
+    HYBRID_UNROLL
+    for (int64_t i = 0; i < lanes<T>; ++i)
+      block[i] = i < rows ? loadPart<T>(in + i * stride + c, count) : splat(T(0));
+    transpose<T>(block);
+    HYBRID_UNROLL
+    for (int64_t i = 0; i < lanes<T>; ++i)
+      if (i < count)
+        store<T>(out + (c + i) * lanes<T>, block[i]);
+  }
+}
+
+/// The inverse: the first `rows` lanes of each of the `columns` vectors of `in`.
+template <typename T>
+HYBRID_NOINLINE void storeTransposed(T *out, int64_t stride, const T *in, int64_t rows,
+                                     int64_t columns) {
+  for (int64_t c = 0; c < columns; c += lanes<T>) {
+    int64_t count = minimum(lanes<T>, columns - c);
+    Vector<T> block[lanes<T>];
+    HYBRID_UNROLL
+    for (int64_t i = 0; i < lanes<T>; ++i)
+      block[i] = i < count ? load<T>(in + (c + i) * lanes<T>) : splat(T(0));
+    transpose<T>(block);
+    HYBRID_UNROLL
+    for (int64_t i = 0; i < lanes<T>; ++i)
+      if (i < rows)
+        storePart<T>(out + i * stride + c, block[i], count);
+  }
+}
+
+} // namespace hybrid::cpu
