@@ -1,0 +1,269 @@
+//===- Session.cpp - an executable with its memory, ready to run --------------===//
+#include "runtime/Session.h"
+#include "codegen/Executable_generated.h"
+#include "runtime/cpu/Arena.h"
+#include "runtime/cpu/CodeObject.h"
+#include "runtime/cpu/Matmul.h"
+#include "runtime/cpu/Parallel.h"
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <fmt/format.h>
+#include <map>
+
+namespace hybrid::rt {
+namespace {
+
+constexpr size_t spaceCount = 6;
+constexpr std::string_view spaceNames[spaceCount] = {"the arena", "the parameters", "the gradients", "the first moments", "the second moments",
+                                                     "the constants"};
+
+/// A step with its code found and its buffers described, ready for any base addresses.
+struct PreparedStep {
+  const fb::Step *source = nullptr;
+  KernelFunction kernel = nullptr;
+  int64_t grid = 0;
+  std::vector<fb::BufferRef> buffers; // of a launch; of a product a, b, c, bias
+  bool hasBias = false;
+  std::unique_ptr<Matmul> product;
+};
+
+struct PreparedProgram {
+  const fb::Program *source = nullptr;
+  std::vector<PreparedStep> steps;
+  std::array<bool, spaceCount> touches{};
+};
+
+} // namespace
+
+struct Session::State {
+  std::shared_ptr<const Executable> executable;
+  std::optional<CodeObject> code;
+  std::array<Arena, spaceCount> spaces;
+  std::array<uint64_t, spaceCount> spaceBytes{};
+  Arena scratch;
+  uint64_t scratchBytes = 0; // a thread
+  int threads = 1;
+  std::map<std::string, PreparedProgram, std::less<>> programs;
+
+  Result<void> prepare();
+  Result<void> prepareStep(PreparedProgram &program, const fb::Step &step);
+  Result<void> ensureSpace(size_t space);
+  void *address(const fb::BufferRef &buffer) const {
+    return buffer.bytes() ? spaces[static_cast<size_t>(buffer.space())].data() + buffer.offset() : nullptr;
+  }
+  void runStep(PreparedStep &step);
+  const fb::Tensor *port(std::string_view program, std::string_view name, bool input) const;
+};
+
+Result<void> Session::State::prepareStep(PreparedProgram &program, const fb::Step &step) {
+  PreparedStep prepared;
+  prepared.source = &step;
+  if (const auto *launch = step.operation_as_KernelLaunch()) {
+    prepared.kernel = code->find(launch->symbol()->c_str());
+    if (!prepared.kernel)
+      return Error{fmt::format("{}: its code has no kernel '{}'", executable->name(), launch->symbol()->string_view())};
+    prepared.grid = launch->grid();
+    if (launch->buffers())
+      for (const fb::BufferRef *buffer : *launch->buffers())
+        prepared.buffers.push_back(*buffer);
+    scratchBytes = std::max<uint64_t>(scratchBytes, (launch->scratch_bytes() + 63) / 64 * 64);
+  } else {
+    const auto *product = step.operation_as_Matmul();
+    MatmulShape shape{product->m(), product->n(), product->k(), product->lda(), product->ldb(), product->ldc(), product->transpose_a(),
+                      product->transpose_b(), product->accumulate(), product->bias() != nullptr, static_cast<DType>(product->dtype()),
+                      product->batch(), product->batch_stride_a(), product->batch_stride_b(), product->batch_stride_c()};
+    auto created = Matmul::create(shape);
+    if (!created)
+      return Error{fmt::format("{}: {}", executable->name(), created.error().message)};
+    prepared.product = std::move(*created);
+    prepared.buffers = {*product->a(), *product->b(), *product->c()};
+    prepared.hasBias = product->bias() != nullptr;
+    if (prepared.hasBias)
+      prepared.buffers.push_back(*product->bias());
+  }
+  for (const fb::BufferRef &buffer : prepared.buffers)
+    if (buffer.bytes())
+      program.touches[static_cast<size_t>(buffer.space())] = true;
+  program.steps.push_back(std::move(prepared));
+  return {};
+}
+
+Result<void> Session::State::prepare() {
+  for (const fb::Program *source : *executable->format().programs()) {
+    PreparedProgram &program = programs[source->name()->str()];
+    program.source = source;
+    program.touches[static_cast<size_t>(fb::Space::Arena)] = true;
+    if (source->steps())
+      for (const fb::Step *step : *source->steps())
+        if (auto done = prepareStep(program, *step); !done)
+          return done;
+  }
+  auto allocated = Arena::allocate(std::max<uint64_t>(64, scratchBytes * static_cast<uint64_t>(threads)), "the kernels' scratch memory");
+  if (!allocated)
+    return allocated.error();
+  scratch = std::move(*allocated);
+  return {};
+}
+
+Result<void> Session::State::ensureSpace(size_t space) {
+  if (spaces[space])
+    return {};
+  auto allocated = Arena::allocate(spaceBytes[space], spaceNames[space]);
+  if (!allocated)
+    return Error{fmt::format("{}: {}", executable->name(), allocated.error().message)};
+  spaces[space] = std::move(*allocated);
+  return {};
+}
+
+void Session::State::runStep(PreparedStep &step) {
+  if (step.product) {
+    step.product->run(address(step.buffers[0]), address(step.buffers[1]), address(step.buffers[2]),
+                      step.hasBias ? address(step.buffers[3]) : nullptr);
+    return;
+  }
+  std::array<void *, 256> pointers;
+  for (size_t i = 0; i < step.buffers.size(); ++i)
+    pointers[i] = address(step.buffers[i]);
+  parallelFor(step.grid, threads, [&](int64_t lo, int64_t hi, int thread) {
+    step.kernel(lo, hi, pointers.data(), scratch.data() + static_cast<uint64_t>(thread) * scratchBytes);
+  });
+}
+
+const fb::Tensor *Session::State::port(std::string_view program, std::string_view name, bool input) const {
+  auto found = programs.find(program);
+  if (found == programs.end())
+    return nullptr;
+  const auto *ports = input ? found->second.source->inputs() : found->second.source->outputs();
+  if (ports)
+    for (const fb::Tensor *tensor : *ports)
+      if (tensor->name()->string_view() == name)
+        return tensor;
+  return nullptr;
+}
+
+Session::Session(std::unique_ptr<State> state) : state(std::move(state)) {}
+Session::~Session() = default;
+
+Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const Executable> executable, const SessionOptions &options) {
+  auto state = std::make_unique<State>();
+  state->executable = executable;
+  state->threads = options.threads > 0 ? options.threads : availableThreads();
+  setThreads(state->threads);
+  const fb::Executable &format = executable->format();
+  auto code = CodeObject::load({format.code()->data(), format.code()->size()}, executable->name());
+  if (!code)
+    return code.error();
+  state->code.emplace(std::move(*code));
+  state->spaceBytes = {format.arena_bytes(),     format.parameter_bytes(), format.parameter_bytes(),
+                       format.parameter_bytes(), format.parameter_bytes(), format.constants_bytes()};
+  if (auto prepared = state->prepare(); !prepared)
+    return prepared.error();
+  for (fb::Space space : {fb::Space::Arena, fb::Space::Parameters, fb::Space::Constants})
+    if (auto done = state->ensureSpace(static_cast<size_t>(space)); !done)
+      return done.error();
+  if (format.constants())
+    std::memcpy(state->spaces[static_cast<size_t>(fb::Space::Constants)].data(), format.constants()->data(), format.constants()->size());
+  std::unique_ptr<Session> session(new Session(std::move(state)));
+  if (executable->findProgram("setup"))
+    if (auto done = session->run("setup"); !done)
+      return done.error();
+  return session;
+}
+
+const Executable &Session::executable() const { return *state->executable; }
+int Session::threads() const { return state->threads; }
+
+Result<void> Session::initialize(uint64_t seed) {
+  for (Slot slot : {Slot::Moment1, Slot::Moment2}) {
+    Arena &space = state->spaces[static_cast<size_t>(slot) + 1];
+    if (space)
+      std::memset(space.data(), 0, space.size());
+  }
+  if (!executable().findProgram("init"))
+    return {};
+  if (std::span<int32_t> words = inputAs<int32_t>("init", "seed"); words.size() == 2) {
+    words[0] = static_cast<int32_t>(static_cast<uint32_t>(seed));
+    words[1] = static_cast<int32_t>(static_cast<uint32_t>(seed >> 32));
+  }
+  return run("init");
+}
+
+Result<void> Session::run(std::string_view name) {
+  auto found = state->programs.find(name);
+  if (found == state->programs.end())
+    return Error{fmt::format("{} has no program '{}'", executable().name(), name)};
+  PreparedProgram &program = found->second;
+  for (size_t space = 0; space < spaceCount; ++space)
+    if (program.touches[space])
+      if (auto done = state->ensureSpace(space); !done)
+        return done;
+  for (PreparedStep &step : program.steps)
+    state->runStep(step);
+  return {};
+}
+
+std::span<std::byte> Session::input(std::string_view program, std::string_view name) {
+  const fb::Tensor *tensor = state->port(program, name, true);
+  return tensor ? std::span(static_cast<std::byte *>(state->address(*tensor->buffer())), tensor->buffer()->bytes()) : std::span<std::byte>();
+}
+
+std::span<const std::byte> Session::output(std::string_view program, std::string_view name) {
+  const fb::Tensor *tensor = state->port(program, name, false);
+  return tensor ? std::span<const std::byte>(static_cast<const std::byte *>(state->address(*tensor->buffer())), tensor->buffer()->bytes())
+                : std::span<const std::byte>();
+}
+
+std::span<std::byte> Session::parameter(size_t index, Slot slot) {
+  size_t space = static_cast<size_t>(slot) + 1; // spaces follow slots, behind the arena
+  if (!state->ensureSpace(space))
+    return {};
+  const ParameterInfo &info = executable().parameters()[index];
+  return {state->spaces[space].data() + info.offset, static_cast<size_t>(info.elements() * bytesOf(info.dtype))};
+}
+
+uint64_t Session::allocatedBytes() const {
+  uint64_t bytes = state->scratch.size();
+  for (const Arena &space : state->spaces)
+    bytes += space.size();
+  return bytes;
+}
+
+namespace {
+template <typename T> bool allFinite(const std::byte *data, uint64_t bytes) {
+  const T *values = reinterpret_cast<const T *>(data);
+  for (uint64_t i = 0; i < bytes / sizeof(T); ++i)
+    if (!std::isfinite(values[i]))
+      return false;
+  return true;
+}
+} // namespace
+
+std::string Session::findNonFinite(std::string_view name) {
+  auto found = state->programs.find(name);
+  if (found == state->programs.end())
+    return "";
+  // A step's results are its buffers that changed: compare the arena before and after each one. Other spaces are written last and
+  // from values in the arena.
+  Arena &arena = state->spaces[0];
+  bool wide = !executable().parameters().empty() && executable().parameters()[0].dtype == DType::F64;
+  std::vector<std::byte> before;
+  for (PreparedStep &step : found->second.steps) {
+    before.assign(arena.data(), arena.data() + arena.size());
+    state->runStep(step);
+    for (const fb::BufferRef &buffer : step.buffers) {
+      if (buffer.space() != fb::Space::Arena || buffer.bytes() == 0 ||
+          std::memcmp(before.data() + buffer.offset(), arena.data() + buffer.offset(), buffer.bytes()) == 0)
+        continue;
+      const std::byte *data = arena.data() + buffer.offset();
+      if (!(wide ? allFinite<double>(data, buffer.bytes()) : allFinite<float>(data, buffer.bytes()))) {
+        std::string op = step.source->op() ? step.source->op()->str() : "unknown op";
+        std::string at = step.source->location() ? step.source->location()->str() : "";
+        return at.empty() ? op : op + " at " + at;
+      }
+    }
+  }
+  return "";
+}
+
+} // namespace hybrid::rt

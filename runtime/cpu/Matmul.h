@@ -1,0 +1,30 @@
+//===- Matmul.h - matrix products of the library ------------------------------===//
+//
+// oneDNN for f32; Eigen for f64, which oneDNN does not have and only gradient checks use.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "runtime/Executable.h"
+#include "runtime/Result.h"
+#include <cstdint>
+#include <memory>
+
+namespace hybrid::rt {
+
+/// C[m,n] = A B (+ bias[n]) (+ C), row-major, leading dimensions in elements; see Matmul in codegen/Executable.fbs.
+struct MatmulShape {
+  int64_t m = 0, n = 0, k = 0, lda = 0, ldb = 0, ldc = 0;
+  bool transposeA = false, transposeB = false, accumulate = false, bias = false;
+  DType dtype = DType::F32;
+  int64_t batch = 1, batchStrideA = 0, batchStrideB = 0, batchStrideC = 0;
+};
+
+/// A product prepared once and run many times.
+class Matmul {
+public:
+  static Result<std::unique_ptr<Matmul>> create(const MatmulShape &shape);
+  virtual ~Matmul() = default;
+  virtual void run(const void *a, const void *b, void *c, const void *bias) = 0;
+};
+
+} // namespace hybrid::rt
