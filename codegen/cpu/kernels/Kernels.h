@@ -126,7 +126,9 @@ template <typename T> constexpr int64_t fftconvBackwardScratch(const FFTConvPara
 /// Segments (int32 [batch, keyLength], needs length == keyLength): only equal segments see each
 /// other. rotaryDims R > 0: the first R dims of each head are rotated with table[position][R/2][4]
 /// = (cos, sin for q, cos, sin for k) (xPos puts its scales in); pairs (i, i+R/2), or (2i, 2i+1) if
-/// rotaryInterleaved. A row that sees no key gives 0 and gradient 0. attention_forward: buffers: q,
+/// rotaryInterleaved. A row that sees no key gives 0 and gradient 0
+/// (lse -inf). Rotation needs length <= keyLength, so that no position is negative.
+/// attention_forward: buffers: q,
 /// k, v, segments (opt), rotary (opt), o, lse. lse: [batch, heads, length].
 ///   grid = batch * heads. Scratch: attentionForwardScratch().
 /// attention_backward: buffers: q, k, v, segments (opt), rotary (opt), o, lse, do, dq, dk, dv.
