@@ -10,7 +10,8 @@
 // the inverse stage. The last eight points stay in registers for forward transform, product and
 // inverse. The outermost stage is always radix 4 and is given by the caller's load and store
 // functions, which know what is zero padding and what is not needed. Below it: radix 8 while 32
-// points or more are left, else radix 4, then leaves of 1, 2, 4 or 8 points.
+// points or more are left, else radix 4, then leaves of 4 or 8 points. Whole transforms have 16
+// points or more.
 //
 // Twiddle table of a transform of n points, 4 n elements: at 1.5 s, for each power of two s <= n,
 // the factors w_s^j, w_s^2j, w_s^3j of the radix-4 stage of s points; at 3 n + 1.75 s, for 32 <= s
@@ -76,15 +77,12 @@ HYBRID_INLINE void transform4(Complex<T> &a0, Complex<T> &a1, Complex<T> &a2, Co
   a3 = t1 - t3;
 }
 
-/// Natural order in and out, sizes 1, 2, 4 and 8.
+/// Natural order in and out, sizes 4 and 8.
 template <bool inverse, int size, typename T> HYBRID_INLINE void smallTransform(Complex<T> *a) {
-  if constexpr (size == 2) {
-    Complex<T> sum = a[0] + a[1];
-    a[1] = a[0] - a[1];
-    a[0] = sum;
-  } else if constexpr (size == 4) {
+  if constexpr (size == 4) {
     transform4<inverse>(a[0], a[1], a[2], a[3]);
-  } else if constexpr (size == 8) {
+  } else {
+    static_assert(size == 8);
     const T root = T(0.70710678118654752440);
     Complex<T> e0 = a[0] + a[4], e1 = a[1] + a[5], e2 = a[2] + a[6], e3 = a[3] + a[7];
     Complex<T> o0 = a[0] - a[4], o1 = a[1] - a[5], o2 = a[2] - a[6], o3 = a[3] - a[7];
@@ -197,22 +195,18 @@ HYBRID_INLINE void leaf(const Signals<T> &s, Vector<T> skip) {
   }
 }
 
-/// A block of 2^logSize points: forward, the action, and inverse. `skip` is added to the filter.
+/// A block of 2^logSize >= 4 points: forward, the action, and inverse. `skip` is added to the
+/// filter.
 template <Action action, typename T>
 HYBRID_NOINLINE void transformBlock(const Signals<T> &s, int64_t logSize, const Twiddles<T> &table,
                                     const T *skip) {
   if (logSize <= 3) {
     Vector<T> added = load(skip);
-    switch (logSize) {
-    case 0:
-      return leaf<action, 1>(s, added);
-    case 1:
-      return leaf<action, 2>(s, added);
-    case 2:
-      return leaf<action, 4>(s, added);
-    default:
-      return leaf<action, 8>(s, added);
-    }
+    if (logSize == 3)
+      leaf<action, 8>(s, added);
+    else
+      leaf<action, 4>(s, added);
+    return;
   }
   constexpr bool usesCotangent = action == Action::Gradient || action == Action::GradientAndS;
   constexpr bool joinsSignal = action != Action::Gradient && action != Action::Forward;
@@ -224,7 +218,7 @@ HYBRID_NOINLINE void transformBlock(const Signals<T> &s, int64_t logSize, const 
     if constexpr (usesCotangent)
       stage<false, 4>(s.cotangent, size, factors);
     for (int64_t k = 0; k < 4; ++k)
-      leaf<action, 4>(s.at(k * 4), load(skip));
+      transformBlock<action>(s.at(k * 4), 2, table, skip);
     if constexpr (joinsSignal)
       stage<true, 4>(s.signal, size, factors);
     if constexpr (usesCotangent)

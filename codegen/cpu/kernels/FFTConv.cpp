@@ -145,7 +145,7 @@ HYBRID_INLINE void fftconv_twiddles(int64_t lo, int64_t hi, void *const *buffers
   };
   for (int64_t i = 0; i < fftconvTwiddleElements<T>(n); ++i)
     table[i] = T(0);
-  for (int64_t size = 4; size <= n; size *= 2)
+  for (int64_t size = 16; size <= n; size *= 2)
     fill(table + size + size / 2, size, 4);
   for (int64_t size = 32; size <= n / 4; size *= 2)
     fill(table + 3 * n + size + 3 * size / 4, size, 8);

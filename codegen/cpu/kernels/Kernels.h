@@ -89,7 +89,7 @@ struct ShortConvParams {
 ///   dx, dFilter, dSkip (opt), dGateIn (opt), dGateOut (opt). grid = channel blocks (each sums the
 ///   whole batch in a fixed order, in the frequency domain). Scratch: fftconvBackwardScratch().
 /// fftconv_twiddles: fills the twiddle table for transformSize. buffers: twiddles. grid = 1.
-/// transformSize is a power of two >= length + taps - 1 (fftconvTransformSize). With segments,
+/// transformSize is a power of two >= 16 and >= length + taps - 1 (fftconvTransformSize). With segments,
 /// a row's runs of equal segment id are convolved independently (each with the first `run` taps).
 struct FFTConvParams {
   int64_t batch, length, channels, taps, transformSize;
@@ -99,7 +99,7 @@ struct FFTConvParams {
 };
 
 constexpr int64_t fftconvTransformSize(int64_t length, int64_t taps) {
-  int64_t n = 4;
+  int64_t n = 16;
   while (n < length + taps - 1)
     n *= 2;
   return n;
