@@ -62,8 +62,6 @@ LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   return success();
 }
 
-LogicalResult MatmulOp::verify() { return success(); }
-
 //===-- norms ----------------------------------------------------------------===//
 
 static LogicalResult verifyPerChannel(Operation *op, StringRef what, Value vector, Value x) {
@@ -97,16 +95,28 @@ LogicalResult LayerNormOp::verify() { // C1
   return verifyPerChannel(*this, "bias", getBias(), getX());
 }
 
-LogicalResult RmsNormGradOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
+LogicalResult RmsNormGradOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
                                               SmallVectorImpl<Type> &types) {
-  types.push_back(adaptor.getX().getType());
+  if (failed(inferNorm(location, adaptor, types)))
+    return failure();
   types.push_back(tensorOf({lastSize(adaptor.getX())}, elementOf(adaptor.getX())));
   return success();
 }
+LogicalResult RmsNormGradOp::verify() {
+  if (failed(verifyPerChannel(*this, "weight", getWeight(), getX()))) // C1
+    return failure();
+  return verifyCotangent(*this, "cotangent", getCotangent(), "x", getX()); // C2
+}
 
-LogicalResult LayerNormGradOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
+LogicalResult LayerNormGradOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
                                                 SmallVectorImpl<Type> &types) {
-  Type vector = tensorOf({lastSize(adaptor.getX())}, elementOf(adaptor.getX()));
-  types.append({adaptor.getX().getType(), vector, vector});
+  if (failed(inferNorm(location, adaptor, types)))
+    return failure();
+  types.append(2, tensorOf({lastSize(adaptor.getX())}, elementOf(adaptor.getX())));
   return success();
+}
+LogicalResult LayerNormGradOp::verify() {
+  if (failed(verifyPerChannel(*this, "weight", getWeight(), getX()))) // C1
+    return failure();
+  return verifyCotangent(*this, "cotangent", getCotangent(), "x", getX()); // C2
 }

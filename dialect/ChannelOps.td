@@ -6,10 +6,14 @@ include "dialect/HybridBase.td"
 def Hybrid_LinearOp : Hybrid_PureOp<"linear", [DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
   let summary = "linear projection of the last dimension";
   let description = [{
-    `y = x Wᵀ + b`, `x: [..., in]`, `weight: [out, in]`, `bias: [out]` (operators.md 1).
+    `y = x Wᵀ + b`, with `x: [..., in]`, `weight: [out, in]`, `bias: [out]`.
 
     - C1: the last dimension of x is `in`
     - C2: bias has `out` elements
+
+    ```mlir
+    %y = hybrid.linear %x, %w bias(%b : tensor<16xf32>) : tensor<2x8x4xf32>, tensor<16x4xf32> -> tensor<2x8x16xf32>
+    ```
   }];
   let arguments = (ins Hybrid_FloatTensor:$x, Hybrid_FloatTensor:$weight, Optional<Hybrid_FloatTensor>:$bias);
   let results = (outs Hybrid_FloatTensor:$result);
@@ -26,19 +30,30 @@ def Hybrid_MatmulOp : Hybrid_PureOp<"matmul", [DeclareOpInterfaceMethods<Differe
     - C1: the contracted sizes agree
     - C2: b has rank 2 unless transpose_a
     - C3: transpose_a and transpose_b are not both set
+
+    ```mlir
+    %y = hybrid.matmul %a, %b {transpose_b} : tensor<2x8x4xf32>, tensor<16x4xf32> -> tensor<2x8x16xf32>
+    %g = hybrid.matmul %y, %a {transpose_a} : tensor<2x8x16xf32>, tensor<2x8x4xf32> -> tensor<16x4xf32>
+    ```
   }];
   let arguments = (ins Hybrid_FloatTensor:$a, Hybrid_FloatTensor:$b, UnitAttr:$transpose_a, UnitAttr:$transpose_b);
   let results = (outs Hybrid_FloatTensor:$result);
   let assemblyFormat = "$a `,` $b attr-dict `:` type($a) `,` type($b) `->` type($result)";
-  let hasVerifier = 1;
 }
 
 def Hybrid_RmsNormOp : Hybrid_PureOp<"rmsnorm", [DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
   let summary = "root-mean-square normalisation of the last dimension";
   let description = [{
-    `y = x r w`, `r = 1/sqrt(mean(x²) + epsilon)`; with `epsilon_outside`: `r = 1/(rms(x) + epsilon)` (operators.md 2.2).
+    `y = x r w`, `r = 1/sqrt(mean(x²) + epsilon)`; with `epsilon_outside`: `r = 1/(rms(x) + epsilon)`, as StripedHyena has it.
+    Without `weight`, w = 1.
 
     - C1: weight has as many elements as the last dimension of x
+
+    ```mlir
+    %y = hybrid.rmsnorm %x, %w : tensor<4xf32> {epsilon = 1.0e-6 : f64} : tensor<2x8x4xf32> -> tensor<2x8x4xf32>
+    ```
+
+    Zhang and Sennrich 2019, section 3.
   }];
   let arguments = (ins Hybrid_FloatTensor:$x, Optional<Hybrid_FloatTensor>:$weight, DefaultValuedAttr<F64Attr, "1.0e-5">:$epsilon,
                        UnitAttr:$epsilon_outside);
@@ -49,18 +64,36 @@ def Hybrid_RmsNormOp : Hybrid_PureOp<"rmsnorm", [DeclareOpInterfaceMethods<Diffe
 
 def Hybrid_RmsNormGradOp : Hybrid_PureOp<"rmsnorm_grad", [DeclareOpInterfaceMethods<CostOp>]> {
   let summary = "gradients of rmsnorm with respect to x and weight";
+  let description = [{
+    With g = dy ⊙ w: `dx = r (g - x r² mean(g ⊙ x))`, or with `epsilon_outside` `dx = r g - x (r²/rms) mean(g ⊙ x)`;
+    `dweight = Σ dy ⊙ x r` over all positions. r is computed again from x, not saved.
+
+    - C1: weight has as many elements as the last dimension of x
+    - C2: cotangent has the type of x
+
+    ```mlir
+    %dx, %dw = hybrid.rmsnorm_grad %x weight(%w : tensor<4xf32>), %dy {epsilon = 1.0e-5 : f64} : tensor<2x8x4xf32>, tensor<2x8x4xf32> -> tensor<2x8x4xf32>, tensor<4xf32>
+    ```
+  }];
   let arguments = (ins Hybrid_FloatTensor:$x, Optional<Hybrid_FloatTensor>:$weight, Hybrid_FloatTensor:$cotangent, F64Attr:$epsilon,
                        UnitAttr:$epsilon_outside);
   let results = (outs Hybrid_FloatTensor:$dx, Hybrid_FloatTensor:$dweight);
   let assemblyFormat = "$x (`weight` `(` $weight^ `:` type($weight) `)`)? `,` $cotangent attr-dict `:` type($x) `,` type($cotangent) `->` type($dx) `,` type($dweight)";
+  let hasVerifier = 1;
 }
 
 def Hybrid_LayerNormOp : Hybrid_PureOp<"layernorm", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
   let summary = "mean and variance normalisation of the last dimension";
   let description = [{
-    `y = (x - mean)/sqrt(var + epsilon) w + b` (operators.md 2.3).
+    `y = (x - mean)/sqrt(var + epsilon) w + b`, var the biased variance. Without `weight` w = 1, without `bias` b = 0.
 
     - C1: weight and bias have as many elements as the last dimension of x
+
+    ```mlir
+    %y = hybrid.layernorm %x weight(%w : tensor<4xf32>) bias(%b : tensor<4xf32>) : tensor<2x8x4xf32> -> tensor<2x8x4xf32>
+    ```
+
+    Ba, Kiros and Hinton 2016, section 3.
   }];
   let arguments = (ins Hybrid_FloatTensor:$x, Optional<Hybrid_FloatTensor>:$weight, Optional<Hybrid_FloatTensor>:$bias,
                        DefaultValuedAttr<F64Attr, "1.0e-5">:$epsilon);
@@ -71,8 +104,20 @@ def Hybrid_LayerNormOp : Hybrid_PureOp<"layernorm", [AttrSizedOperandSegments, D
 
 def Hybrid_LayerNormGradOp : Hybrid_PureOp<"layernorm_grad", [DeclareOpInterfaceMethods<CostOp>]> {
   let summary = "gradients of layernorm with respect to x, weight and bias";
+  let description = [{
+    With n = (x - mean)/s, s = sqrt(var + epsilon) and g = dy ⊙ w: `dx = (g - mean(g) - n mean(g ⊙ n))/s`,
+    `dweight = Σ dy ⊙ n`, `dbias = Σ dy` over all positions.
+
+    - C1: weight has as many elements as the last dimension of x
+    - C2: cotangent has the type of x
+
+    ```mlir
+    %dx, %dw, %db = hybrid.layernorm_grad %x weight(%w : tensor<4xf32>), %dy {epsilon = 1.0e-5 : f64} : tensor<2x8x4xf32>, tensor<2x8x4xf32> -> tensor<2x8x4xf32>, tensor<4xf32>, tensor<4xf32>
+    ```
+  }];
   let arguments = (ins Hybrid_FloatTensor:$x, Optional<Hybrid_FloatTensor>:$weight, Hybrid_FloatTensor:$cotangent, F64Attr:$epsilon);
   let results = (outs Hybrid_FloatTensor:$dx, Hybrid_FloatTensor:$dweight, Hybrid_FloatTensor:$dbias);
   let assemblyFormat = "$x (`weight` `(` $weight^ `:` type($weight) `)`)? `,` $cotangent attr-dict `:` type($x) `,` type($cotangent) `->` type($dx) `,` type($dweight) `,` type($dbias)";
+  let hasVerifier = 1;
 }
 #endif

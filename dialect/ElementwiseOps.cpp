@@ -29,12 +29,6 @@ LogicalResult BinaryOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   return success();
 }
 
-LogicalResult BinaryOp::verify() {
-  if (elementOf(getLhs()) != elementOf(getRhs()))
-    return emitOpError() << "operands have types " << elementOf(getLhs()) << " and " << elementOf(getRhs());
-  return success();
-}
-
 OpFoldResult BinaryOp::fold(FoldAdaptor adaptor) {
   auto scalar = [](Attribute attribute) -> std::optional<double> {
     if (auto value = dyn_cast_or_null<FloatAttr>(attribute))
@@ -76,14 +70,27 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   return success();
 }
 
-LogicalResult ReduceOp::verify() { return success(); }
-
 LogicalResult FusedOp::verify() {
   Block &block = getBody().front();
-  if (block.getArgumentTypes() != getOperandTypes())
-    return emitOpError() << "body arguments must have the operands' types";
-  auto yield = dyn_cast<YieldOp>(block.getTerminator());
-  if (!yield || yield.getOperandTypes() != getResultTypes())
-    return emitOpError() << "must yield values of its result types";
+  if (block.getArgumentTypes() != getOperandTypes()) // C1
+    return emitOpError() << "operands are of types (" << getOperandTypes() << "), but the body takes (" << block.getArgumentTypes() << ")";
+  auto yield = block.empty() ? nullptr : dyn_cast<YieldOp>(block.back());
+  if (!yield) // C2
+    return emitOpError() << "body must end with hybrid.yield";
+  if (yield.getOperandTypes() != getResultTypes()) // C2
+    return emitOpError() << "results are of types (" << getResultTypes() << "), but the body yields (" << yield.getOperandTypes() << ")";
+  for (Operation &op : block.without_terminator())
+    if (!op.hasTrait<FusableElementwise>() && !isa<ConstantOp>(op)) { // C3
+      InFlightDiagnostic diagnostic = emitOpError() << "body holds '" << op.getName() << "', expected elementwise ops and constants only";
+      diagnostic.attachNote(op.getLoc()) << "the op is here";
+      return diagnostic;
+    }
+  if (getNumResults() == 0) // C4
+    return emitOpError() << "has no result";
+  ArrayRef<int64_t> first = shapeOf(getResult(0));
+  for (Value result : getResults())
+    if (shapeOf(result) != first) // C4
+      return emitOpError() << "has results of shapes " << shapeText(first) << " and " << shapeText(shapeOf(result))
+                           << ", expected one shape";
   return success();
 }

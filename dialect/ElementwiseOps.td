@@ -7,8 +7,8 @@ include "mlir/Interfaces/ControlFlowInterfaces.td"
 def Hybrid_UnaryOp : Hybrid_PureOp<"unary", [Hybrid_FusableElementwise, DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
   let summary = "elementwise function of one tensor";
   let description = [{
-    `silu(a) = a σ(a)`, `gelu` is the exact form with erf, `gelu_tanh` its tanh approximation, `softplus(a) = max(a,0) + log1p(exp(-|a|))`
-    (operators.md 1).
+    `silu(a) = a σ(a)`, `gelu` is the exact form with erf, `gelu_tanh` its tanh approximation, `softplus(a) = max(a,0) + log1p(exp(-|a|))`;
+    `sign(0) = 0`; `elu(a) = a` for a > 0, else `expm1(a)`.
 
     ```mlir
     %y = hybrid.unary silu %x : tensor<4x8xf32>
@@ -16,7 +16,7 @@ def Hybrid_UnaryOp : Hybrid_PureOp<"unary", [Hybrid_FusableElementwise, DeclareO
   }];
   let arguments = (ins Hybrid_UnaryKindAttr:$kind, Hybrid_FloatTensor:$x);
   let results = (outs Hybrid_FloatTensor:$result);
-  let assemblyFormat = "$kind $x attr-dict `:` type($x)";
+  let assemblyFormat = "`` $kind $x attr-dict `:` type($x)";
   let hasFolder = 1;
 }
 
@@ -26,12 +26,15 @@ def Hybrid_BinaryOp : Hybrid_PureOp<"binary", [Hybrid_FusableElementwise, Declar
     Shapes are aligned at the last dimension; a missing dimension or one of size 1 is repeated. `equal` and `less` give 1 or 0 and have no gradient.
 
     - C1: the shapes broadcast
+
+    ```mlir
+    %y = hybrid.binary add %x, %bias : tensor<4x8xf32>, tensor<8xf32>
+    ```
   }];
   let arguments = (ins Hybrid_BinaryKindAttr:$kind, Hybrid_FloatTensor:$lhs, Hybrid_FloatTensor:$rhs);
   let results = (outs Hybrid_FloatTensor:$result);
-  let assemblyFormat = "$kind $lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
+  let assemblyFormat = "`` $kind $lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
   let hasFolder = 1;
-  let hasVerifier = 1;
 }
 
 def Hybrid_ReduceOp : Hybrid_PureOp<"reduce", [DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
@@ -40,11 +43,14 @@ def Hybrid_ReduceOp : Hybrid_PureOp<"reduce", [DeclareOpInterfaceMethods<Differe
     The `axes` are removed, or kept with size 1 (`keep`). The gradient of `max` goes to all maxima in equal shares.
 
     - C1: axes are ascending, distinct and within the rank
+
+    ```mlir
+    %y = hybrid.reduce mean %x over [0, 2] {keep} : tensor<4x8x3xf32> -> tensor<1x8x1xf32>
+    ```
   }];
   let arguments = (ins Hybrid_ReduceKindAttr:$kind, Hybrid_FloatTensor:$x, DenseI64ArrayAttr:$axes, UnitAttr:$keep);
   let results = (outs Hybrid_FloatTensor:$result);
-  let assemblyFormat = "$kind $x `over` $axes attr-dict `:` type($x) `->` type($result)";
-  let hasVerifier = 1;
+  let assemblyFormat = "`` $kind $x `over` $axes attr-dict `:` type($x) `->` type($result)";
 }
 
 def Hybrid_FusedOp : Hybrid_Op<"fused", [Pure, SingleBlock, IsolatedFromAbove]> {
@@ -52,6 +58,20 @@ def Hybrid_FusedOp : Hybrid_Op<"fused", [Pure, SingleBlock, IsolatedFromAbove]> 
   let description = [{
     The body's arguments are the operands, its `hybrid.yield` names the results; all values of the iteration shape are computed
     element by element without touching memory in between. Made by `hybrid-fuse-elementwise`.
+
+    - C1: the body's arguments have the operands' types
+    - C2: the body yields values of the result types
+    - C3: the body holds elementwise ops and constants only
+    - C4: there is a result, and all results have one shape
+
+    ```mlir
+    %y = hybrid.fused(%g, %u) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32> {
+    ^bb0(%a: tensor<4x8xf32>, %b: tensor<4x8xf32>):
+      %s = hybrid.unary silu %a : tensor<4x8xf32>
+      %p = hybrid.binary mul %s, %b : tensor<4x8xf32>, tensor<4x8xf32>
+      hybrid.yield %p : tensor<4x8xf32>
+    }
+    ```
   }];
   let arguments = (ins Variadic<Hybrid_Tensor>:$operands_);
   let results = (outs Variadic<Hybrid_FloatTensor>:$results_);
@@ -62,6 +82,7 @@ def Hybrid_FusedOp : Hybrid_Op<"fused", [Pure, SingleBlock, IsolatedFromAbove]> 
 
 def Hybrid_YieldOp : Hybrid_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["FusedOp"]>]> {
   let summary = "results of a fused region";
+  let description = "Ends the body of `hybrid.fused`; operand i is its result i.";
   let arguments = (ins Variadic<Hybrid_FloatTensor>:$values);
   let assemblyFormat = "$values attr-dict `:` type($values)";
 }

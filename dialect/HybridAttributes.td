@@ -47,5 +47,6 @@ def Hybrid_BufferAttr : AttrDef<Hybrid_Dialect, "Buffer"> {
   let mnemonic = "buffer";
   let parameters = (ins EnumParameter<Hybrid_Space>:$space, "int64_t":$offset, "int64_t":$bytes);
   let assemblyFormat = "`<` $space `,` $offset `,` $bytes `>`";
+  let genVerifyDecl = 1;
 }
 #endif

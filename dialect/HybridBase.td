@@ -16,8 +16,13 @@ def Hybrid_ShapeAttr : TypedArrayAttrBase<AnyAttrOf<[I64Attr, StrAttr]>, "shape 
 
 def Hybrid_FusableElementwise : NativeOpTrait<"FusableElementwise"> { let cppNamespace = "::hybrid"; }
 
+/// All floating point operands and results have one element type.
+def Hybrid_OneFloatType : NativeOpTrait<"OneFloatType"> { let cppNamespace = "::hybrid"; }
+
+// The empty literal before an enum in an assemblyFormat ("`` $kind") drops one of two spaces: the op's printer and the
+// attribute's each emit one.
 class Hybrid_Op<string mnemonic, list<Trait> traits = []> : Op<Hybrid_Dialect, mnemonic, traits>;
 /// An op without side effects whose result types follow from its operands and attributes.
 class Hybrid_PureOp<string mnemonic, list<Trait> traits = []>
-    : Hybrid_Op<mnemonic, !listconcat([Pure, InferTypeOpAdaptor], traits)>;
+    : Hybrid_Op<mnemonic, !listconcat([Pure, Hybrid_OneFloatType, InferTypeOpAdaptor], traits)>;
 #endif

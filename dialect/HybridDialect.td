@@ -11,9 +11,13 @@ def Hybrid_Dialect : Dialect {
     losses) in one SSA graph of ranked tensors, ONNX-style. A model starts as one function `@forward`
     with free dimensions; passes bind them, derive gradients, fuse, and finally turn every function into a
     `hybrid.program`: a flat list of kernel launches and library calls over one arena.
+
+    Arguments of a function carry `hybrid.name` (a string) and, while sizes are free, `hybrid.dims`: one entry a
+    dimension, its size or the name of the free dimension ("B", "L").
   }];
   let cppNamespace = "::hybrid";
   let useDefaultAttributePrinterParser = 1;
+  let hasRegionArgAttrVerify = 1;
   let dependentDialects = ["::mlir::func::FuncDialect"];
 }
 #endif

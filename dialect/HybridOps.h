@@ -20,6 +20,16 @@ namespace hybrid {
 /// An op that computes every element of its result from the elements of its operands at the same (broadcast) index.
 template <typename ConcreteOp>
 class FusableElementwise : public mlir::OpTrait::TraitBase<ConcreteOp, FusableElementwise> {};
+
+/// Fails with a message unless all floating point operands and results of `op` have one element type.
+llvm::LogicalResult verifyOneFloatType(mlir::Operation *op);
+
+/// An op whose floating point operands and results have one element type.
+template <typename ConcreteOp>
+class OneFloatType : public mlir::OpTrait::TraitBase<ConcreteOp, OneFloatType> {
+public:
+  static llvm::LogicalResult verifyTrait(mlir::Operation *op) { return verifyOneFloatType(op); }
+};
 } // namespace hybrid
 
 #include "dialect/HybridDialect.h.inc"

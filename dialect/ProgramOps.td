@@ -8,10 +8,22 @@ def Hybrid_BufferArrayAttr : TypedArrayAttrBase<Hybrid_BufferAttr, "buffers">;
 
 def Hybrid_ProgramOp : Hybrid_Op<"program", [Symbol, SingleBlock, NoTerminator, NoRegionArguments]> {
   let summary = "a flat list of launches over one arena";
-  let description = "What becomes a program of the executable: see codegen/Executable.fbs.";
+  let description = [{
+    What becomes a program of the executable: see codegen/Executable.fbs.
+
+    - C1: arena_bytes is not negative
+    - C2: the body holds launches and library calls only, and every arena buffer in it ends inside the arena
+
+    ```mlir
+    hybrid.program @forward arena 256 inputs [] outputs [] {
+      hybrid.launch "fused0" for "model.hyb:7" grid 2 buffers [#hybrid.buffer<parameters, 0, 128>, #hybrid.buffer<arena, 128, 128>] {generated}
+    }
+    ```
+  }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$arena_bytes, ArrayAttr:$inputs, ArrayAttr:$outputs);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name `arena` $arena_bytes `inputs` $inputs `outputs` $outputs attr-dict-with-keyword $body";
+  let hasVerifier = 1;
 }
 
 def Hybrid_LaunchOp : Hybrid_Op<"launch"> {
@@ -19,17 +31,35 @@ def Hybrid_LaunchOp : Hybrid_Op<"launch"> {
   let description = [{
     `kernel` names a generated function of this module (`generated`) or a kernel of the library, specialised by `constants`, the words of its parameter struct
     (codegen/cpu/kernels/Kernels.h). An empty buffer (0 bytes) is an absent optional one.
+
+    - C1: grid and scratch_bytes are not negative
+
+    ```mlir
+    hybrid.launch "rmsnorm" for "model.hyb:7" grid 2 buffers [#hybrid.buffer<arena, 0, 128>, #hybrid.buffer<arena, 128, 128>] {constants = array<i64: 8, 4>}
+    ```
   }];
-  let arguments = (ins StrAttr:$kernel, I64Attr:$grid, ArrayAttr:$buffers, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$constants,
+  let arguments = (ins StrAttr:$kernel, I64Attr:$grid, Hybrid_BufferArrayAttr:$buffers, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$constants,
                        DefaultValuedAttr<I64Attr, "0">:$scratch_bytes, UnitAttr:$generated, StrAttr:$source);
   let assemblyFormat = "$kernel `for` $source `grid` $grid `buffers` $buffers attr-dict";
+  let hasVerifier = 1;
 }
 
 def Hybrid_LibraryMatmulOp : Hybrid_Op<"library_matmul"> {
   let summary = "matrix product of the runtime's matrix library";
-  let description = "`buffers`: a, b, c and optionally bias. Leading dimensions in elements.";
-  let arguments = (ins ArrayAttr:$buffers, I64Attr:$m, I64Attr:$n, I64Attr:$k, I64Attr:$lda, I64Attr:$ldb, I64Attr:$ldc,
+  let description = [{
+    `C = A B (+ bias)`, or `C += A B` with `accumulate`; `m`, `n`, `k` after transposition. `buffers`: a, b, c and optionally bias. Leading
+    dimensions in elements.
+
+    - C1: there are three or four buffers
+    - C2: m, n and k are not negative
+
+    ```mlir
+    hybrid.library_matmul 16 x 8 x 4 of f32 for "model.hyb:7" buffers [#hybrid.buffer<arena, 0, 256>, #hybrid.buffer<parameters, 0, 128>, #hybrid.buffer<arena, 256, 512>] {lda = 4 : i64, ldb = 4 : i64, ldc = 8 : i64, transpose_b}
+    ```
+  }];
+  let arguments = (ins Hybrid_BufferArrayAttr:$buffers, I64Attr:$m, I64Attr:$n, I64Attr:$k, I64Attr:$lda, I64Attr:$ldb, I64Attr:$ldc,
                        UnitAttr:$transpose_a, UnitAttr:$transpose_b, UnitAttr:$accumulate, TypeAttr:$element_type, StrAttr:$source);
   let assemblyFormat = "$m `x` $n `x` $k `of` $element_type `for` $source `buffers` $buffers attr-dict";
+  let hasVerifier = 1;
 }
 #endif

@@ -37,28 +37,55 @@ LogicalResult ShortConvOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   return success();
 }
 
-LogicalResult ShortConvOp::verify() {
-  if (failed(verifySequence(*this, "x", getX()))) // C1
+/// What the convolution and its gradient ask in common.
+template <typename Op> static LogicalResult verifyShortConv(Op op) {
+  if (failed(verifySequence(op, "x", op.getX()))) // C1
     return failure();
-  ArrayRef<int64_t> x = shapeOf(getX()), weight = shapeOf(getWeight());
+  ArrayRef<int64_t> x = shapeOf(op.getX()), weight = shapeOf(op.getWeight());
   if (weight.size() != 2 || !compatible(weight[0], x[2])) // C2
-    return emitOpError() << "weight is " << shapeText(weight) << ", but x has " << x[2]
-                         << " channels: expected [" << x[2] << ", taps]";
-  if (getBias() && (shapeOf(getBias()).size() != 1 || !compatible(shapeOf(getBias())[0], x[2]))) // C2
-    return emitOpError() << "bias is " << shapeText(shapeOf(getBias())) << ", but x has " << x[2] << " channels";
-  if (failed(verifySegments(*this, getSegments(), getX()))) // C3
-    return failure();
-  if (Value state = getInitialState()) { // C4
-    ArrayRef<int64_t> shape = shapeOf(state);
-    if (shape.size() != 3 || !compatible(shape[0], x[0]) || shape[1] != weight[1] - 1 || !compatible(shape[2], x[2]))
-      return emitOpError() << "initial_state is " << shapeText(shape) << ", expected [batch, " << weight[1] - 1
-                           << ", " << x[2] << "]";
-  }
+    return op.emitOpError() << "weight is " << shapeText(weight) << ", but x has " << x[2]
+                            << " channels: expected [" << x[2] << ", taps]";
+  if (weight[1] == 0) // C2
+    return op.emitOpError() << "weight is " << shapeText(weight) << ": expected at least one tap";
+  return verifySegments(op, op.getSegments(), op.getX()); // C3
+}
+
+/// C4: `state` holds one input for each tap but the last.
+static LogicalResult verifyShortState(Operation *op, StringRef name, Value state, Value x, Value weight) {
+  if (!state)
+    return success();
+  ArrayRef<int64_t> shape = shapeOf(state), input = shapeOf(x);
+  int64_t taps = shapeOf(weight)[1];
+  bool fits = shape.size() == 3 && compatible(shape[0], input[0]) && compatible(shape[2], input[2]) &&
+              (ShapedType::isDynamic(taps) || compatible(shape[1], taps - 1));
+  if (!fits)
+    return op->emitOpError() << name << " is " << shapeText(shape) << ", but x is " << shapeText(input) << " and there are " << taps
+                             << " taps: expected [batch, taps - 1, channels]";
   return success();
 }
 
-LogicalResult ShortConvGradOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
+LogicalResult ShortConvOp::verify() {
+  if (failed(verifyShortConv(*this)))
+    return failure();
+  int64_t channels = shapeOf(getX())[2];
+  if (getBias() && (shapeOf(getBias()).size() != 1 || !compatible(shapeOf(getBias())[0], channels))) // C2
+    return emitOpError() << "bias is " << shapeText(shapeOf(getBias())) << ", but x has " << channels << " channels";
+  return verifyShortState(*this, "initial_state", getInitialState(), getX(), getWeight()); // C4
+}
+
+LogicalResult ShortConvGradOp::verify() {
+  if (failed(verifyShortConv(*this)) ||
+      failed(verifyShortState(*this, "initial_state", getInitialState(), getX(), getWeight())) || // C4
+      failed(verifyShortState(*this, "state_cotangent", getStateCotangent(), getX(), getWeight()))) // C4
+    return failure();
+  return verifyCotangent(*this, "cotangent", getCotangent(), "x", getX()); // C5
+}
+
+LogicalResult ShortConvGradOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
                                                 SmallVectorImpl<Type> &types) {
+  if (shapeOf(adaptor.getWeight()).size() != 2)
+    return emitOptionalError(location, "short_conv_grad: weight is ", shapeText(shapeOf(adaptor.getWeight())),
+                             ", expected [channels, taps]");
   types.push_back(adaptor.getX().getType());
   types.push_back(adaptor.getWeight().getType());
   types.push_back(tensorOf({shapeOf(adaptor.getWeight())[0]}, elementOf(adaptor.getX())));
@@ -86,30 +113,43 @@ LogicalResult FFTConvOp::inferReturnTypes(MLIRContext *, std::optional<Location>
   return success();
 }
 
+/// What the convolution and its gradient ask in common; `history` positions came before x.
+template <typename Op> static LogicalResult verifyLongConv(Op op, int64_t history) {
+  ArrayRef<int64_t> x = shapeOf(op.getX()), filter = shapeOf(op.getFilter());
+  if (filter.size() != 2 || !compatible(filter[1], x[2])) // C2
+    return op.emitOpError() << "filter is " << shapeText(filter) << ", but x has " << x[2]
+                            << " channels: expected [taps, " << x[2] << "]";
+  bool known = !ShapedType::isDynamic(filter[0]) && !ShapedType::isDynamic(x[1]) && !ShapedType::isDynamic(history);
+  if (known && filter[0] > x[1] + history) // C2
+    return op.emitOpError() << "filter has " << filter[0] << " taps, but x only " << x[1] + history
+                            << " positions: cut it to the length";
+  if (op.getSkip() && (shapeOf(op.getSkip()).size() != 1 || !compatible(shapeOf(op.getSkip())[0], x[2]))) // C3
+    return op.emitOpError() << "skip is " << shapeText(shapeOf(op.getSkip())) << ", but x has " << x[2] << " channels";
+  for (Value gate : {op.getGateIn(), op.getGateOut()}) // C4
+    if (gate && !compatibleShapes(shapeOf(gate), x))
+      return op.emitOpError() << "gate is " << shapeText(shapeOf(gate)) << ", but x is " << shapeText(x);
+  return verifySegments(op, op.getSegments(), op.getX()); // C5
+}
+
 LogicalResult FFTConvOp::verify() {
   if (failed(verifySequence(*this, "x", getX()))) // C1
     return failure();
-  ArrayRef<int64_t> x = shapeOf(getX()), filter = shapeOf(getFilter());
-  if (filter.size() != 2 || !compatible(filter[1], x[2])) // C2
-    return emitOpError() << "filter is " << shapeText(filter) << ", but x has " << x[2]
-                         << " channels: expected [taps, " << x[2] << "]";
+  ArrayRef<int64_t> x = shapeOf(getX());
   int64_t history = 0;
   if (Value state = getInitialState()) { // C6
     ArrayRef<int64_t> shape = shapeOf(state);
     if (shape.size() != 3 || !compatible(shape[0], x[0]) || !compatible(shape[2], x[2]))
-      return emitOpError() << "initial_state is " << shapeText(shape) << ", expected [batch, positions, " << x[2] << "]";
+      return emitOpError() << "initial_state is " << shapeText(shape) << ", but x is " << shapeText(x)
+                           << ": expected [batch, positions, channels]";
     history = shape[1];
   }
-  bool known = !ShapedType::isDynamic(filter[0]) && !ShapedType::isDynamic(x[1]) && !ShapedType::isDynamic(history);
-  if (known && filter[0] > x[1] + history) // C2
-    return emitOpError() << "filter has " << filter[0] << " taps, but x only " << x[1] + history
-                         << " positions: cut it to the length";
-  if (getSkip() && (shapeOf(getSkip()).size() != 1 || !compatible(shapeOf(getSkip())[0], x[2]))) // C3
-    return emitOpError() << "skip is " << shapeText(shapeOf(getSkip())) << ", but x has " << x[2] << " channels";
-  for (Value gate : {getGateIn(), getGateOut()}) // C4
-    if (gate && gate.getType() != getX().getType())
-      return emitOpError() << "gate is " << shapeText(shapeOf(gate)) << ", but x is " << shapeText(x);
-  return verifySegments(*this, getSegments(), getX()); // C5
+  return verifyLongConv(*this, history);
+}
+
+LogicalResult FFTConvGradOp::verify() {
+  if (failed(verifySequence(*this, "x", getX())) || failed(verifyLongConv(*this, 0))) // C1 to C5
+    return failure();
+  return verifyCotangent(*this, "cotangent", getCotangent(), "x", getX()); // C6
 }
 
 namespace {
@@ -181,23 +221,57 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   return success();
 }
 
-LogicalResult AttentionOp::verify() {
-  int64_t heads = getHeads(), kvHeads = getKvHeads();
+/// What attention and its gradient ask in common.
+template <typename Op> static LogicalResult verifyAttention(Op op) {
+  int64_t heads = op.getHeads(), kvHeads = op.getKvHeads();
   if (heads < 1 || kvHeads < 1 || heads % kvHeads) // C2
-    return emitOpError() << "kv_heads = " << kvHeads << " does not divide heads = " << heads;
-  ArrayRef<int64_t> q = shapeOf(getQ()), k = shapeOf(getK()), v = shapeOf(getV());
-  if (q.size() != 3 || k.size() != 3 || v.size() != 3 || q[2] % heads) // C1
-    return emitOpError() << "q is " << shapeText(q) << ", expected [batch, length, heads * size] with heads = " << heads;
+    return op.emitOpError() << "kv_heads = " << kvHeads << " does not divide heads = " << heads;
+  ArrayRef<int64_t> q = shapeOf(op.getQ()), k = shapeOf(op.getK()), v = shapeOf(op.getV());
+  if (q.size() != 3 || q[2] % heads) // C1
+    return op.emitOpError() << "q is " << shapeText(q) << ", expected [batch, length, heads * size] with heads = " << heads;
   int64_t size = q[2] / heads;
-  if (k[2] != kvHeads * size || v[2] != kvHeads * size || !compatible(k[0], q[0]) || !compatible(k[1], v[1])) // C1
-    return emitOpError() << "k is " << shapeText(k) << " and v is " << shapeText(v) << ", expected [batch, positions, "
-                         << kvHeads * size << "] (kv_heads * head size)";
-  int64_t rotary = getRotaryDims();
+  bool fits = k.size() == 3 && v.size() == 3 && k[2] == kvHeads * size && v[2] == kvHeads * size && compatible(k[0], q[0]) &&
+              compatible(v[0], q[0]) && compatible(k[1], v[1]);
+  if (!fits) // C1
+    return op.emitOpError() << "k is " << shapeText(k) << " and v is " << shapeText(v) << ", but q is " << shapeText(q)
+                            << ": expected [batch, positions, " << kvHeads * size << "] (kv_heads * head size)";
+  int64_t rotary = op.getRotaryDims();
   if (rotary < 0 || rotary % 2 || rotary > size) // C3
-    return emitOpError() << "rotary_dims = " << rotary << ", expected an even number up to the head size " << size;
-  if (getSegments() && !compatible(q[1], k[1])) // C4
-    return emitOpError() << "segments need as many queries as keys, but there are " << q[1] << " and " << k[1];
-  return verifySegments(*this, getSegments(), getQ()); // C4
+    return op.emitOpError() << "rotary_dims = " << rotary << ", expected an even number up to the head size " << size;
+  if (op.getSegments() && !compatible(q[1], k[1])) // C4
+    return op.emitOpError() << "segments need as many queries as keys, but there are " << q[1] << " and " << k[1];
+  return verifySegments(op, op.getSegments(), op.getQ()); // C4
+}
+
+LogicalResult AttentionOp::verify() {
+  if (failed(verifyAttention(*this)))
+    return failure();
+  if (!getPastK() != !getPastV()) // C5
+    return emitOpError() << "has past_" << (getPastK() ? "k" : "v") << " without past_" << (getPastK() ? "v" : "k");
+  if (getPastK() && getSegments()) // C4
+    return emitOpError() << "has segments and a past: packed segments do not carry a state";
+  if (getPastK()) { // C5
+    ArrayRef<int64_t> k = shapeOf(getK()), pastK = shapeOf(getPastK()), pastV = shapeOf(getPastV());
+    SmallVector<int64_t> expected{k[0], pastK.size() == 3 ? pastK[1] : ShapedType::kDynamic, k[2]};
+    if (!compatibleShapes(pastK, expected) || !compatibleShapes(pastV, expected))
+      return emitOpError() << "past_k is " << shapeText(pastK) << " and past_v is " << shapeText(pastV) << ", but k is " << shapeText(k)
+                           << ": expected [batch, positions, " << k[2] << "]";
+  }
+  if (static_cast<int64_t>(getWindow()) < -1) // C6
+    return emitOpError() << "window = " << static_cast<int64_t>(getWindow()) << ", expected -1 (none) or a number of positions";
+  return success();
+}
+
+LogicalResult AttentionGradOp::verify() {
+  if (failed(verifyAttention(*this)) || failed(verifyCotangent(*this, "output", getOutput(), "q", getQ())) || // C5
+      failed(verifyCotangent(*this, "cotangent", getCotangent(), "q", getQ())))                               // C5
+    return failure();
+  ArrayRef<int64_t> q = shapeOf(getQ());
+  SmallVector<int64_t> expected{q[0], static_cast<int64_t>(getHeads()), q[1]};
+  if (!compatibleShapes(shapeOf(getLse()), expected)) // C6
+    return emitOpError() << "lse is " << shapeText(shapeOf(getLse())) << ", expected " << shapeText(expected)
+                         << " ([batch, heads, length])";
+  return success();
 }
 
 namespace {

@@ -48,8 +48,6 @@ LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   return success();
 }
 
-LogicalResult TransposeOp::verify() { return success(); }
-
 OpFoldResult TransposeOp::fold(FoldAdaptor) {
   for (auto [i, axis] : llvm::enumerate(getPermutation()))
     if (axis != static_cast<int64_t>(i))
@@ -83,7 +81,7 @@ LogicalResult SplitOp::inferReturnTypes(MLIRContext *, std::optional<Location> l
   ArrayRef<int64_t> x = shapeOf(adaptor.getX());
   int64_t axis = adaptor.getAxis(), total = 0;
   if (axis < 0 || axis >= static_cast<int64_t>(x.size()))
-    return emitOptionalError(location, "split: axis ", axis, " of ", shapeText(x));
+    return emitOptionalError(location, "split: axis ", axis, " is not a dimension of ", shapeText(x)); // C2
   for (int64_t size : adaptor.getSizes()) {
     SmallVector<int64_t> shape(x);
     shape[axis] = size;
@@ -96,18 +94,18 @@ LogicalResult SplitOp::inferReturnTypes(MLIRContext *, std::optional<Location> l
   return success();
 }
 
-LogicalResult SplitOp::verify() { return success(); }
-
 LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
                                          SmallVectorImpl<Type> &types) {
   if (adaptor.getParts().empty())
-    return emitOptionalError(location, "concat: nothing to put together");
+    return emitOptionalError(location, "concat: nothing to put together"); // C2
   SmallVector<int64_t> shape(shapeOf(adaptor.getParts()[0]));
   int64_t axis = adaptor.getAxis();
   if (axis < 0 || axis >= static_cast<int64_t>(shape.size()))
-    return emitOptionalError(location, "concat: axis ", axis, " of ", shapeText(shape));
+    return emitOptionalError(location, "concat: axis ", axis, " is not a dimension of ", shapeText(shape)); // C2
   for (Value part : adaptor.getParts().drop_front()) {
     ArrayRef<int64_t> other = shapeOf(part);
+    if (elementOf(part) != elementOf(adaptor.getParts()[0])) // C1
+      return emitOptionalError(location, "concat: parts have elements of ", elementOf(adaptor.getParts()[0]), " and ", elementOf(part));
     bool fits = other.size() == shape.size();
     for (size_t i = 0; fits && i < other.size(); ++i)
       fits = static_cast<int64_t>(i) == axis || compatible(other[i], shape[i]);
@@ -123,8 +121,6 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   types.push_back(tensorOf(shape, elementOf(adaptor.getParts()[0])));
   return success();
 }
-
-LogicalResult ConcatOp::verify() { return success(); }
 
 OpFoldResult ConcatOp::fold(FoldAdaptor) {
   if (getParts().size() == 1)
@@ -145,7 +141,7 @@ LogicalResult SliceOp::verify() {
   ArrayRef<int64_t> x = shapeOf(getX()), part = shapeOf(getResult()), starts = getStarts();
   bool fits = part.size() == x.size() && starts.size() == x.size();
   for (size_t i = 0; fits && i < x.size(); ++i)
-    fits = starts[i] >= 0 && (ShapedType::isDynamic(x[i]) || ShapedType::isDynamic(part[i]) || starts[i] + part[i] <= x[i]);
+    fits = starts[i] >= 0 && (ShapedType::isDynamic(x[i]) || ShapedType::isDynamic(part[i]) || starts[i] <= x[i] - part[i]);
   if (!fits) // C1
     return emitOpError() << "part " << shapeText(part) << " from " << shapeText(starts) << " is not inside " << shapeText(x);
   return success();
@@ -165,7 +161,7 @@ LogicalResult PadOp::verify() {
   ArrayRef<int64_t> x = shapeOf(getX()), whole = shapeOf(getResult()), starts = getStarts();
   bool fits = whole.size() == x.size() && starts.size() == x.size();
   for (size_t i = 0; fits && i < x.size(); ++i)
-    fits = starts[i] >= 0 && (ShapedType::isDynamic(x[i]) || ShapedType::isDynamic(whole[i]) || starts[i] + x[i] <= whole[i]);
+    fits = starts[i] >= 0 && (ShapedType::isDynamic(x[i]) || ShapedType::isDynamic(whole[i]) || starts[i] <= whole[i] - x[i]);
   if (!fits) // C1
     return emitOpError() << shapeText(x) << " at " << shapeText(starts) << " does not fit in " << shapeText(whole);
   return success();

@@ -1,6 +1,7 @@
 //===- Shapes.cpp - sizes that may still be free ----------------------------===//
 #include "dialect/Shapes.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Operation.h"
 #include "mlir/IR/Value.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -70,7 +71,22 @@ RankedTensorType tensorOf(ArrayRef<int64_t> shape, Type element) {
 
 ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 Type elementOf(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
-int64_t lastSize(Value value) { return shapeOf(value).back(); }
+int64_t lastSize(Value value) { return shapeOf(value).empty() ? 1 : shapeOf(value).back(); }
+
+bool compatibleShapes(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+  return a.size() == b.size() && llvm::all_of(llvm::zip(a, b), [](auto pair) {
+           return compatible(std::get<0>(pair), std::get<1>(pair));
+         });
+}
+
+LogicalResult verifyCotangent(Operation *op, StringRef name, Value cotangent, StringRef primalName,
+                              Value primal) {
+  if (compatibleShapes(shapeOf(cotangent), shapeOf(primal)))
+    return success();
+  return op->emitOpError() << name << " is " << shapeText(shapeOf(cotangent)) << ", but "
+                           << primalName << " is " << shapeText(shapeOf(primal))
+                           << ": expected equal shapes";
+}
 
 ArrayAttr shapeAttr(MLIRContext *context, ArrayRef<int64_t> shape) {
   return Builder(context).getI64ArrayAttr(shape);

@@ -6,6 +6,7 @@
 #pragma once
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/Support/LLVM.h"
 #include "llvm/ADT/SmallVector.h"
 #include <optional>
 #include <string>
@@ -29,8 +30,13 @@ std::string shapeText(llvm::ArrayRef<int64_t> shape);
 mlir::RankedTensorType tensorOf(llvm::ArrayRef<int64_t> shape, mlir::Type element);
 llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
 mlir::Type elementOf(mlir::Value value);
-/// Size of the last dimension.
+/// Size of the last dimension; 1 for a scalar.
 int64_t lastSize(mlir::Value value);
+/// Whether the ranks are equal and all sizes compatible.
+bool compatibleShapes(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b);
+/// Fails with a message unless `cotangent` (called `name`) has the type of `primal` (called `primalName`).
+llvm::LogicalResult verifyCotangent(mlir::Operation *op, llvm::StringRef name, mlir::Value cotangent,
+                                    llvm::StringRef primalName, mlir::Value primal);
 /// Shape attribute with the static sizes of a tensor.
 mlir::ArrayAttr shapeAttr(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> shape);
 

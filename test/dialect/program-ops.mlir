@@ -1,0 +1,22 @@
+// RUN: hybrid-opt %s | FileCheck %s
+// RUN: hybrid-opt %s | hybrid-opt | FileCheck %s
+// RUN: hybrid-opt %s --mlir-print-op-generic | hybrid-opt | FileCheck %s
+// RUN: hybrid-opt %s --emit-bytecode | hybrid-opt | FileCheck %s
+
+// A program is a flat list of launches over one arena; defaults of a launch are not printed.
+// CHECK-LABEL: hybrid.program @forward
+// CHECK-NEXT: hybrid.launch "fused0" for "model.hyb:7" grid 2 buffers [#hybrid.buffer<parameters, 0, 128>, #hybrid.buffer<arena, 0, 256>] {generated}
+// CHECK-NEXT: hybrid.launch "rmsnorm" for "model.hyb:8" grid 16 buffers [#hybrid.buffer<arena, 0, 256>, #hybrid.buffer<arena, 0, 0>] {constants = array<i64: 16, 4>, scratch_bytes = 64 : i64}
+// CHECK-NEXT: hybrid.library_matmul 16 x 8 x 4 of f32 for "model.hyb:9" buffers [#hybrid.buffer<arena, 0, 256>, #hybrid.buffer<parameters, 128, 128>, #hybrid.buffer<arena, 256, 512>] {lda = 4 : i64, ldb = 4 : i64, ldc = 8 : i64, transpose_b}
+hybrid.program @forward arena 1024 inputs [{buffer = #hybrid.buffer<arena, 0, 256>, name = "x"}] outputs [{buffer = #hybrid.buffer<arena, 256, 512>, name = "y"}] {
+  hybrid.launch "fused0" for "model.hyb:7" grid 2 buffers [#hybrid.buffer<parameters, 0, 128>, #hybrid.buffer<arena, 0, 256>] {generated}
+  hybrid.launch "rmsnorm" for "model.hyb:8" grid 16 buffers [#hybrid.buffer<arena, 0, 256>, #hybrid.buffer<arena, 0, 0>] {constants = array<i64: 16, 4>, scratch_bytes = 64 : i64}
+  hybrid.library_matmul 16 x 8 x 4 of f32 for "model.hyb:9" buffers [#hybrid.buffer<arena, 0, 256>, #hybrid.buffer<parameters, 128, 128>, #hybrid.buffer<arena, 256, 512>] {lda = 4 : i64, ldb = 4 : i64, ldc = 8 : i64, transpose_b}
+}
+
+// Every space a buffer can be in.
+// CHECK-LABEL: hybrid.program @spaces
+// CHECK-NEXT: hybrid.launch "adamw" for "update" grid 1 buffers [#hybrid.buffer<parameters, 0, 8>, #hybrid.buffer<gradients, 0, 8>, #hybrid.buffer<moment1, 0, 8>, #hybrid.buffer<moment2, 0, 8>, #hybrid.buffer<constants, 0, 8>, #hybrid.buffer<arena, 0, 0>]
+hybrid.program @spaces arena 0 inputs [] outputs [] {
+  hybrid.launch "adamw" for "update" grid 1 buffers [#hybrid.buffer<parameters, 0, 8>, #hybrid.buffer<gradients, 0, 8>, #hybrid.buffer<moment1, 0, 8>, #hybrid.buffer<moment2, 0, 8>, #hybrid.buffer<constants, 0, 8>, #hybrid.buffer<arena, 0, 0>]
+}
