@@ -8,13 +8,16 @@
 //
 //   void K_f32(int64_t lo, int64_t hi, void *const *buffers, void *scratch, const KParams *params);
 //
-// and computes work items [lo, hi) of its grid. Work items are independent: any split over threads
-// gives the same bits. `params` points to a constant: the wrapper makes it a compile-time constant,
-// so a branch on a field costs nothing. Every field is 8 bytes wide (int64_t or double).
+// (symbols hybrid_K_f32, hybrid_K_f64) and computes work items [lo, hi) of its grid. Work items are
+// independent: any split over threads gives the same bits. `params` points to a constant: the
+// wrapper makes it a compile-time constant, so a branch on a field costs nothing. Every field is 8
+// bytes wide (int64_t or double).
 //
 // Layout. An activation is `rows x columns`: rows = batch*length, columns contiguous, and
 // a row stride in elements (so that a slice of channels is a view). Weights are dense.
 // T is float or double. Vectors are 64 bytes: `lanes<T>` = 16 or 8 contiguous channels.
+//
+// Scratch memory is 64-byte aligned; what it holds before a call does not matter.
 //
 // "optional" buffers keep their place in `buffers` (null) when the matching has* field is 0.
 //
@@ -32,6 +35,7 @@ constexpr int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 /// buffers: x, w (optional), y. grid = rows.
 /// rmsnorm_backward: buffers: x, w (optional), dy, dx, partial. grid = ceilDiv(rows, rowsPerItem);
 /// partial is [grid, columns] (sums of dy*x*r over the rows of an item), reduced by sum_partials.
+/// Without a weight, partial is not touched.
 struct RmsNormParams {
   int64_t rows, columns, xStride, yStride /* also dy */, dxStride, rowsPerItem;
   int64_t hasWeight, epsOutside;
@@ -41,6 +45,7 @@ struct RmsNormParams {
 /// layernorm_forward: y = (x-mean)/sqrt(var+eps) * w + b. buffers: x, w (opt), b (opt), y. grid =
 /// rows. layernorm_backward: buffers: x, w (opt), dy, dx, partial. grid = ceilDiv(rows,
 /// rowsPerItem); partial is [grid, 2, columns]: dw sums, then db sums.
+/// partial may be null.
 struct LayerNormParams {
   int64_t rows, columns, xStride, yStride, dxStride, rowsPerItem;
   int64_t hasWeight, hasBias;
@@ -89,8 +94,9 @@ struct ShortConvParams {
 ///   dx, dFilter, dSkip (opt), dGateIn (opt), dGateOut (opt). grid = channel blocks (each sums the
 ///   whole batch in a fixed order, in the frequency domain). Scratch: fftconvBackwardScratch().
 /// fftconv_twiddles: fills the twiddle table for transformSize. buffers: twiddles. grid = 1.
-/// transformSize is a power of two >= 16 and >= length + taps - 1 (fftconvTransformSize). With segments,
-/// a row's runs of equal segment id are convolved independently (each with the first `run` taps).
+/// transformSize is a power of two >= 16 and >= length + taps - 1 (fftconvTransformSize). With
+/// segments, a row's runs of equal segment id are convolved independently (each with the first
+/// `run` taps).
 struct FFTConvParams {
   int64_t batch, length, channels, taps, transformSize;
   int64_t xStride, gateInStride, gateOutStride, yStride /* also dy */, dxStride, dGateInStride,

@@ -70,7 +70,7 @@ template <typename T>
 HYBRID_INLINE void layernorm_backward(int64_t lo, int64_t hi, void *const *buffers, void *,
                                       const LayerNormParams &params) {
   const T *weight = static_cast<const T *>(buffers[1]);
-  const bool hasPartial = params.hasWeight || params.hasBias;
+  const bool hasPartial = buffers[4] != nullptr;
   for (int64_t item = lo; item < hi; ++item) {
     T *dWeight = hasPartial ? static_cast<T *>(buffers[4]) + item * 2 * params.columns : nullptr;
     T *dBias = dWeight + (hasPartial ? params.columns : 0);
