@@ -5,10 +5,8 @@
 using namespace mlir;
 using namespace hybrid;
 
-LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
                                                SmallVectorImpl<Type> &types) {
-  if (shapeOf(adaptor.getLogits()).empty())
-    return emitOptionalError(location, "cross_entropy: logits must be [..., classes]");
   types.append(3, tensorOf({}, elementOf(adaptor.getLogits())));
   return success();
 }
@@ -16,6 +14,8 @@ LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *, std::optional<Loca
 /// What the loss and its gradient ask in common.
 template <typename Op> static LogicalResult verifyLoss(Op op) {
   ArrayRef<int64_t> logits = shapeOf(op.getLogits()), targets = shapeOf(op.getTargets());
+  if (logits.empty()) // C1
+    return op.emitOpError() << "logits are a scalar, expected [..., classes]";
   if (!compatibleShapes(logits.drop_back(), targets)) // C1
     return op.emitOpError() << "targets are " << shapeText(targets) << ", but logits are " << shapeText(logits) << ": expected "
                             << shapeText(logits.drop_back());
@@ -29,10 +29,8 @@ template <typename Op> static LogicalResult verifyLoss(Op op) {
 
 LogicalResult CrossEntropyOp::verify() { return verifyLoss(*this); }
 
-LogicalResult CrossEntropyGradOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+LogicalResult CrossEntropyGradOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
                                                    SmallVectorImpl<Type> &types) {
-  if (shapeOf(adaptor.getLogits()).empty())
-    return emitOptionalError(location, "cross_entropy_grad: logits must be [..., classes]");
   types.push_back(adaptor.getLogits().getType());
   return success();
 }

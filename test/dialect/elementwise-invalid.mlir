@@ -1,0 +1,141 @@
+// RUN: hybrid-opt %s --split-input-file --verify-diagnostics
+
+// A function that does not exist is named with those that do.
+func.func @unary_kind(%x: tensor<4xf32>) {
+  // expected-error@+2 {{to be one of: neg, exp, log}}
+  // expected-error@+1 {{failed to parse}}
+  %0 = hybrid.unary cosh %x : tensor<4xf32>
+  return
+}
+
+// -----
+
+// Elementwise functions are of floating point values.
+func.func @unary_integer(%x: tensor<4xi32>) {
+  // expected-error@+1 {{operand #0 must be ranked tensor of 32-bit float or 64-bit float values, but got 'tensor<4xi32>'}}
+  %0 = hybrid.unary neg %x : tensor<4xi32>
+  return
+}
+
+// -----
+
+// binary C1: the shapes broadcast.
+func.func @binary_shapes(%a: tensor<4x8xf32>, %b: tensor<4xf32>) {
+  // expected-error@+1 {{shapes [4, 8] and [4] do not broadcast}}
+  %0 = hybrid.binary add %a, %b : tensor<4x8xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
+// Both operands have one precision.
+func.func @binary_precision(%a: tensor<8xf32>, %b: tensor<8xf64>) {
+  // expected-error@+1 {{operand 1 is 'tensor<8xf64>', but the first tensor has elements of 'f32'}}
+  %0 = hybrid.binary add %a, %b : tensor<8xf32>, tensor<8xf64>
+  return
+}
+
+// -----
+
+// reduce C1: axes are ascending.
+func.func @reduce_order(%x: tensor<4x8x3xf32>) {
+  // expected-error@+2 {{reduce: axis 0 of [4, 8, 3]: axes must be ascending and within the rank}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %0 = hybrid.reduce sum %x over [1, 0] : tensor<4x8x3xf32> -> tensor<3xf32>
+  return
+}
+
+// -----
+
+// reduce C1: axes are dimensions of x.
+func.func @reduce_range(%x: tensor<4x8x3xf32>) {
+  // expected-error@+2 {{reduce: axis 3 of [4, 8, 3]: axes must be ascending and within the rank}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %0 = hybrid.reduce sum %x over [0, 3] : tensor<4x8x3xf32> -> tensor<8xf32>
+  return
+}
+
+// -----
+
+// fused C1: the body takes the operands.
+func.func @fused_arguments(%x: tensor<4xf32>) {
+  // expected-error@+1 {{operands are of types ('tensor<4xf32>'), but the body takes ('tensor<8xf32>')}}
+  %0 = hybrid.fused(%x) : (tensor<4xf32>) -> tensor<8xf32> {
+  ^bb0(%a: tensor<8xf32>):
+    hybrid.yield %a : tensor<8xf32>
+  }
+  return
+}
+
+// -----
+
+// fused C2: the body yields the results.
+func.func @fused_yield(%x: tensor<4xf32>) {
+  // expected-error@+1 {{results are of types ('tensor<8xf32>'), but the body yields ('tensor<4xf32>')}}
+  %0 = hybrid.fused(%x) : (tensor<4xf32>) -> tensor<8xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    hybrid.yield %a : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+// fused C2: there is a yield.
+func.func @fused_unfinished(%x: tensor<4xf32>) {
+  // expected-error@+1 {{body must end with hybrid.yield}}
+  %0 = hybrid.fused(%x) : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    %b = hybrid.unary neg %a : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+// fused C3: elementwise ops and constants only.
+func.func @fused_body(%x: tensor<4xf32>) {
+  // expected-error@+1 {{body holds 'hybrid.reduce', expected elementwise ops and constants only}}
+  %0 = hybrid.fused(%x) : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    // expected-note@+1 {{the op is here}}
+    %s = hybrid.reduce sum %a over [0] : tensor<4xf32> -> tensor<f32>
+    %y = hybrid.binary mul %a, %s : tensor<4xf32>, tensor<f32>
+    hybrid.yield %y : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+// fused C4: there is a result.
+func.func @fused_nothing(%x: tensor<4xf32>) {
+  // expected-error@+1 {{has no result}}
+  hybrid.fused(%x) : (tensor<4xf32>) -> () {
+  ^bb0(%a: tensor<4xf32>):
+    "hybrid.yield"() : () -> ()
+  }
+  return
+}
+
+// -----
+
+// fused C4: the results have one shape.
+func.func @fused_shapes(%x: tensor<4xf32>, %z: tensor<2x4xf32>) {
+  // expected-error@+1 {{has results of shapes [4] and [2, 4], expected one shape}}
+  %0:2 = hybrid.fused(%x, %z) : (tensor<4xf32>, tensor<2x4xf32>) -> (tensor<4xf32>, tensor<2x4xf32>) {
+  ^bb0(%a: tensor<4xf32>, %b: tensor<2x4xf32>):
+    %s = hybrid.unary neg %a : tensor<4xf32>
+    %t = hybrid.binary mul %s, %b : tensor<4xf32>, tensor<2x4xf32>
+    hybrid.yield %s, %t : tensor<4xf32>, tensor<2x4xf32>
+  }
+  return
+}
+
+// -----
+
+// A yield ends a fused region and nothing else.
+func.func @yield_outside(%x: tensor<4xf32>) {
+  // expected-error@+1 {{expects parent op 'hybrid.fused'}}
+  hybrid.yield %x : tensor<4xf32>
+}
