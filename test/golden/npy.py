@@ -48,6 +48,16 @@ class Tensor:
             offsets = [base + i * step for base in offsets for i in range(size)]
         return Tensor(shape, array.array(self.data.typecode, (self.data[i] for i in offsets)))
 
+    def reverse(self, axis):
+        """The order along one axis turned round."""
+        inner = math.prod(self.shape[axis + 1:])
+        extent = self.shape[axis]
+        data = array.array(self.data.typecode)
+        for start in range(0, len(self.data), extent * inner):
+            for i in reversed(range(extent)):
+                data.extend(self.data[start + i * inner:start + (i + 1) * inner])
+        return Tensor(self.shape, data)
+
     def rows(self, begin, end):
         """The slice [begin, end) of the first dimension."""
         width = math.prod(self.shape[1:])
