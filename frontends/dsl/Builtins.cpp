@@ -1,0 +1,185 @@
+//===- Builtins.cpp - finding builtins and reading their arguments -------------===//
+#include "frontends/dsl/Builtins.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+
+namespace hybrid::dsl {
+
+static llvm::ArrayRef<Builtin> groups(size_t index) {
+  switch (index) {
+  case 0:
+    return staticBuiltins();
+  case 1:
+    return elementwiseBuiltins();
+  case 2:
+    return shapeBuiltins();
+  case 3:
+    return modelBuiltins();
+  default:
+    return {};
+  }
+}
+
+const Builtin *findBuiltin(llvm::StringRef name) {
+  for (size_t group = 0; group < 4; ++group)
+    for (const Builtin &builtin : groups(group))
+      if (builtin.name == name)
+        return &builtin;
+  return nullptr;
+}
+
+std::vector<std::string> builtinNames() {
+  std::vector<std::string> names{"param"};
+  for (size_t group = 0; group < 4; ++group)
+    for (const Builtin &builtin : groups(group))
+      names.push_back(builtin.name.str());
+  return names;
+}
+
+std::vector<std::string> parameterNames(const Builtin &builtin) {
+  std::vector<std::string> names;
+  llvm::SmallVector<llvm::StringRef> parts;
+  builtin.parameters.split(parts, ',', -1, false);
+  for (llvm::StringRef part : parts)
+    names.push_back(part.trim().rtrim("?*").str());
+  return names;
+}
+
+//===-- messages -------------------------------------------------------------===//
+
+static std::vector<Diagnostics::Note> notesAbout(const Call &call, ArrayRef<size_t> about) {
+  std::vector<Diagnostics::Note> notes;
+  for (size_t index : about)
+    if (call.values[index] && call.values[index]->isTensor())
+      notes.push_back({call.values[index]->origin, call.names[index] + ": " + text(*call.values[index]) + " comes from here"});
+  return notes;
+}
+
+void Call::error(size_t index, const llvm::Twine &message, ArrayRef<size_t> about) {
+  failed = true;
+  emit.diagnostics.error(places[index], builtin.name + ": " + message, notesAbout(*this, about));
+}
+
+void Call::errorHere(const llvm::Twine &message, ArrayRef<size_t> about) {
+  failed = true;
+  emit.diagnostics.error(place, builtin.name + ": " + message, notesAbout(*this, about));
+}
+
+void Call::wrong(size_t index, const llvm::Twine &expected) {
+  if (values[index]->isFree())
+    error(index, names[index] + " is " + text(*values[index]) + ", which is only known when compiling: expected " + expected);
+  else
+    error(index, names[index] + " is " + describe(*values[index]) + ", expected " + expected);
+}
+
+//===-- arguments ------------------------------------------------------------===//
+
+Value Call::anyTensor(size_t index) {
+  const Value &value = *values[index];
+  if (value.isTensor())
+    return value;
+  if (value.isNumber())
+    return emit.scalar(value.asNumber(), places[index]);
+  wrong(index, "a tensor");
+  return {};
+}
+
+Value Call::tensor(size_t index) {
+  Value value = anyTensor(index);
+  if (!value.isTensor() || !value.holdsIntegers)
+    return value;
+  error(index, names[index] + " holds integers " + text(value) + ", expected floating point numbers", {index});
+  return {};
+}
+
+Value Call::tensorOr(size_t index) { return has(index) ? tensor(index) : Value(); }
+
+Value Call::integers(size_t index) {
+  if (!has(index))
+    return {};
+  const Value &value = *values[index];
+  if (value.isTensor() && value.holdsIntegers)
+    return value;
+  wrong(index, "a tensor of integers");
+  return {};
+}
+
+int64_t Call::integer(size_t index, int64_t otherwise, int64_t smallest, int64_t largest) {
+  if (!has(index))
+    return otherwise;
+  const Value &value = *values[index];
+  if (!value.isInteger() || value.isFree()) {
+    wrong(index, "an integer");
+    return otherwise;
+  }
+  if (value.integer.size < smallest || value.integer.size > largest) {
+    if (largest == INT64_MAX)
+      error(index, names[index] + " = " + text(value) + ", expected at least " + llvm::Twine(smallest));
+    else
+      error(index, names[index] + " = " + text(value) + ", expected " + llvm::Twine(smallest) + " to " + llvm::Twine(largest));
+    return otherwise;
+  }
+  return value.integer.size;
+}
+
+double Call::number(size_t index, double otherwise) {
+  if (!has(index))
+    return otherwise;
+  if (values[index]->isNumber())
+    return values[index]->asNumber();
+  wrong(index, "a number");
+  return otherwise;
+}
+
+bool Call::boolean(size_t index, bool otherwise) {
+  if (!has(index))
+    return otherwise;
+  if (values[index]->kind == Value::Kind::Boolean)
+    return values[index]->boolean;
+  wrong(index, "true or false");
+  return otherwise;
+}
+
+Shape Call::sizes(size_t index, bool inferred) {
+  const Value &value = *values[index];
+  Shape shape;
+  if (value.kind != Value::Kind::List) {
+    wrong(index, "a list of sizes such as [B, L, D]");
+    return shape;
+  }
+  for (const Value &size : *value.list) {
+    if (!size.isInteger()) {
+      if (!size.isPoison())
+        error(index, names[index] + " holds " + describe(size) + ", expected integers");
+      failed = true;
+      return shape;
+    }
+    shape.push_back(size.integer);
+    bool unknown = inferred && !size.integer.isFree() && size.integer.size == -1;
+    if (!size.integer.isFree() && size.integer.size < 1 && !unknown) {
+      error(index, names[index] + " holds a size of " + text(size) + ", expected at least 1");
+      return shape;
+    }
+  }
+  if (!inferred && !emit.check(shape, places[index]))
+    failed = true;
+  return shape;
+}
+
+int64_t Call::axis(size_t index, int64_t otherwise, size_t rank) {
+  auto size = static_cast<int64_t>(rank);
+  int64_t axis = has(index) ? integer(index, 0, INT64_MIN, INT64_MAX) : otherwise;
+  if (failed)
+    return 0;
+  if (axis < -size || axis >= size) {
+    if (has(index))
+      error(index, "axis = " + llvm::Twine(axis) + " of a tensor with " + llvm::Twine(rank) + " dimensions");
+    else
+      errorHere("there is no axis " + llvm::Twine(axis) + " in a tensor with " + llvm::Twine(rank) + " dimensions");
+    return 0;
+  }
+  return axis < 0 ? axis + size : axis;
+}
+
+} // namespace hybrid::dsl

@@ -1,0 +1,132 @@
+//===- Elaborator.h - runs a model to write out its program --------------------===//
+//
+// A model is run once, as a program over static values: loops are unrolled, layers instantiated, shapes checked with the names of
+// free dimensions. What happens to tensors is written to the function @forward. Faults are reported where they are found and their
+// results poisoned, so that one run reports every independent fault once.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "frontends/dsl/Emitter.h"
+#include "frontends/dsl/Modules.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace hybrid::dsl {
+
+class Elaborator {
+public:
+  explicit Elaborator(Diagnostics &diagnostics) : diagnostics(diagnostics), emit(diagnostics) {}
+
+  /// The module of a model, or null after diagnostics.
+  mlir::OwningOpRef<mlir::ModuleOp> run(const Module &module, const Definition &model, const llvm::StringMap<std::string> &settings);
+
+private:
+  struct Variable {
+    Value value;
+    Place place; // where it was named
+  };
+  /// One layer (or the model) being run.
+  struct Frame {
+    const Module *module = nullptr;
+    const Definition *definition = nullptr;
+    std::vector<llvm::StringMap<Variable>> blocks;
+    Value result;
+    Place resultPlace;
+    bool returned = false;
+  };
+  using Note = Diagnostics::Note;
+
+  // Model (Elaborator.cpp)
+  void bindSettings(const Definition &model, const llvm::StringMap<std::string> &settings);
+  Value readSetting(const ParameterSyntax &parameter, const std::string &setting);
+  void finish(const Definition &model);
+
+  // Names and scopes (Elaborator.cpp)
+  Frame &frame() { return *frames.back(); }
+  Variable *findVariable(llvm::StringRef name);
+  void define(llvm::StringRef name, Value value, Place place);
+  std::vector<std::string> visibleNames();
+  /// The name made unique among those of its scope: `w`, `w_2`, ...
+  std::string uniqueName(llvm::StringRef base);
+  /// The next `blocks.N.` of the current scope.
+  std::string nextBlock();
+
+  // Statements (Statements.cpp)
+  void runBlock(const std::vector<Statement> &statements);
+  void runStatement(const Statement &statement);
+  void runLet(const Statement &statement);
+  void bindPattern(const Pattern &pattern, const Value &value, Place place);
+  void runAssign(const Statement &statement);
+  void runFor(const Statement &statement);
+  void runRepeat(const Statement &statement);
+  void runTopology(const Statement &statement);
+  void runInput(const Statement &statement);
+  void runOutput(const Statement &statement);
+  /// Runs a loop body in a block of its own; at the level of the model under the parameter scope `blocks.N`.
+  void runBody(const std::vector<Statement> &body, bool numbered);
+  bool isModelLevel() { return frame().definition->isModel; }
+
+  // Expressions (Expressions.cpp)
+  /// `hint`: the name of the `let` this is the value of, for parameters.
+  Value evaluate(const Expression &expression, llvm::StringRef hint = "");
+  Value evaluateName(const Expression &expression);
+  Value evaluateUnary(const Expression &expression);
+  Value evaluateBinary(const Expression &expression);
+  Value evaluateIndex(const Expression &expression);
+  Value indexList(const Expression &expression, const Value &list);
+  Value indexTensor(const Expression &expression, const Value &tensor);
+  /// Reads one subscript of a dimension of size `whole`; false after an error.
+  bool readRange(const Subscript &subscript, const Value &tensor, const Dim &whole, int64_t &start, Dim &size);
+  /// true, false, or nothing after an error.
+  std::optional<bool> condition(const Expression &expression);
+  /// A known integer, or nothing after an error.
+  std::optional<int64_t> integer(const Expression &expression, llvm::StringRef what);
+
+  // Calls (Calls.cpp)
+  struct Given {
+    Value value;
+    Place place;
+  };
+  Value evaluateCall(const Expression &expression, llvm::StringRef hint);
+  Value evaluateWith(const Expression &expression);
+  /// Sorts arguments to parameters; false after an error. `scope` receives the reserved argument `name`.
+  bool sortArguments(const Expression &call, const LayerValue &layer, llvm::ArrayRef<std::string> names, bool takesRest,
+                     std::vector<std::optional<Given>> &given, std::string *scope);
+  Value callBuiltin(const Expression &call, const LayerValue &layer);
+  Value callLayer(const Expression &call, const LayerValue &layer, llvm::StringRef scope);
+  void bindParameters(const LayerValue &layer, std::vector<std::optional<Given>> &given, Place call);
+  /// The value as the parameter takes it, or poison after an error.
+  Value convert(const Value &value, const ParameterSyntax &parameter, Place place, llvm::StringRef owner);
+  /// Matches a shape against a type, binding the names it sees first.
+  bool unify(const Value &tensor, const TypeSyntax &type, Place place, llvm::StringRef owner, llvm::StringRef what, std::vector<Note> notes);
+  void checkResult(const Definition &definition, Value &result);
+
+  // Parameters (Parameters.cpp)
+  Value evaluateParam(const Expression &call, llvm::StringRef hint);
+  Value initialValue(const Expression &init, const std::string &name, const Shape &shape);
+  /// Reports an initial value that depends on an input or another parameter.
+  bool isIndependent(const Value &initial, Place place, llvm::StringRef name);
+
+  Diagnostics &diagnostics;
+  Emitter emit;
+  std::vector<std::unique_ptr<Frame>> frames;
+  std::string scope;                 // "blocks.3.hyena." of what is being run
+  llvm::StringMap<int> usedNames;    // full names of scopes and parameters
+  int depth = 0;                     // nesting of evaluate()
+  mlir::func::FuncOp function;
+  struct Output {
+    std::string name;
+    Place place;
+    mlir::Value value;
+  };
+  std::vector<Output> outputs;
+  struct Input {
+    std::string name;
+    Place place;
+    Shape shape;
+  };
+  std::vector<Input> inputs;
+};
+
+} // namespace hybrid::dsl

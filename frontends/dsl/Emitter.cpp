@@ -1,0 +1,144 @@
+//===- Emitter.cpp - adds ops for values of the language -----------------------===//
+#include "frontends/dsl/Emitter.h"
+#include "dialect/Shapes.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace hybrid::dsl {
+
+constexpr int64_t mostOps = 200000;
+constexpr int64_t mostSteps = 4000000;
+constexpr int64_t mostElements = int64_t(1) << 40;
+constexpr size_t mostDimensions = 8;
+
+Location Emitter::at(Place place) {
+  if (++ops == mostOps + 1) {
+    diagnostics.error(place, "this model has more than " + llvm::Twine(mostOps) + " operations: does a loop repeat too often?");
+    stopped = true;
+  }
+  return diagnostics.location(place);
+}
+
+bool Emitter::step(Place place) {
+  if (isStopped())
+    return false;
+  if (++steps > mostSteps) {
+    diagnostics.error(place, "this model takes more than " + llvm::Twine(mostSteps) + " steps to write out: does a loop repeat too often?");
+    stopped = true;
+  }
+  return !stopped;
+}
+
+Value Emitter::result(mlir::Value tensor, Shape shape, Place origin) {
+  Value value;
+  value.kind = Value::Kind::Tensor;
+  value.tensor = tensor;
+  value.shape = std::move(shape);
+  value.origin = origin;
+  value.holdsIntegers = !isa<FloatType>(elementOf(tensor));
+  return value;
+}
+
+Value Emitter::scalar(double value, Place place) {
+  Location loc = at(place);
+  return result(ConstantOp::create(builder, loc, type({}), builder.getF64FloatAttr(value)), {}, place);
+}
+
+Value Emitter::filled(double value, const Shape &shape, Place place) {
+  if (!check(shape, place))
+    return {};
+  if (llvm::any_of(shape, [](const Dim &dim) { return dim.isFree(); }))
+    return broadcastTo(scalar(value, place), shape, place);
+  Location loc = at(place);
+  return result(ConstantOp::create(builder, loc, type(shape), builder.getF64FloatAttr(value)), shape, place);
+}
+
+Value Emitter::unary(UnaryKind kind, const Value &x, Place place) {
+  Location loc = at(place);
+  return result(UnaryOp::create(builder, loc, kind, x.tensor), x.shape, place);
+}
+
+Value Emitter::binary(BinaryKind kind, const Value &left, const Value &right, Place place) {
+  Location loc = at(place);
+  return result(BinaryOp::create(builder, loc, kind, left.tensor, right.tensor), *broadcast(left.shape, right.shape), place);
+}
+
+Value Emitter::broadcastTo(const Value &x, const Shape &shape, Place place) {
+  if (x.shape == shape)
+    return x;
+  if (!check(shape, place))
+    return {};
+  Location loc = at(place);
+  return result(BroadcastOp::create(builder, loc, x.tensor, attribute(shape)), shape, place);
+}
+
+Value Emitter::reshape(const Value &x, const Shape &shape, Place place) {
+  if (x.shape == shape)
+    return x;
+  Location loc = at(place);
+  return result(ReshapeOp::create(builder, loc, x.tensor, attribute(shape)), shape, place);
+}
+
+Value Emitter::random(Distribution distribution, double a, double b, Place place) {
+  // A second draw for the same parameter must not repeat the first.
+  std::string stream = initial->stream;
+  if (initial->draws++)
+    stream += "#" + std::to_string(initial->draws);
+  Location loc = at(place);
+  auto op = RandomOp::create(builder, loc, type(initial->shape), DistributionAttr::get(builder.getContext(), distribution), builder.getF64FloatAttr(a), builder.getF64FloatAttr(b),
+                             builder.getStringAttr(stream));
+  return result(op, initial->shape, place);
+}
+
+std::optional<Shape> Emitter::broadcast(const Shape &left, const Shape &right) {
+  const Shape &longer = left.size() >= right.size() ? left : right;
+  const Shape &shorter = left.size() >= right.size() ? right : left;
+  Shape shape = longer;
+  size_t shift = longer.size() - shorter.size();
+  for (size_t i = 0; i < shorter.size(); ++i) {
+    Dim &dim = shape[shift + i];
+    if (dim.isOne())
+      dim = shorter[i];
+    else if (!shorter[i].isOne() && shorter[i] != dim)
+      return std::nullopt;
+  }
+  return shape;
+}
+
+bool Emitter::check(const Shape &shape, Place place) {
+  if (shape.size() > mostDimensions) {
+    diagnostics.error(place, "a tensor has at most " + llvm::Twine(mostDimensions) + " dimensions, this one has " + llvm::Twine(shape.size()));
+    return false;
+  }
+  int64_t elements = 1;
+  for (const Dim &dim : shape) {
+    if (dim.isFree())
+      continue;
+    if (dim.size < 1) {
+      diagnostics.error(place, "the shape " + text(shape) + " has a size of " + llvm::Twine(dim.size) + ": expected at least 1");
+      return false;
+    }
+    if (llvm::MulOverflow(elements, dim.size, elements) || elements > mostElements) {
+      diagnostics.error(place, "a tensor " + text(shape) + " is too large: more than 2^40 elements");
+      return false;
+    }
+  }
+  return true;
+}
+
+ArrayAttr Emitter::attribute(const Shape &shape) {
+  llvm::SmallVector<Attribute> sizes;
+  for (const Dim &dim : shape)
+    sizes.push_back(dim.isFree() ? Attribute(builder.getStringAttr(dim.name)) : Attribute(builder.getI64IntegerAttr(dim.size)));
+  return builder.getArrayAttr(sizes);
+}
+
+RankedTensorType Emitter::type(const Shape &shape) {
+  llvm::SmallVector<int64_t> sizes;
+  for (const Dim &dim : shape)
+    sizes.push_back(dim.isFree() ? ShapedType::kDynamic : dim.size);
+  return tensorOf(sizes, builder.getF32Type());
+}
+
+} // namespace hybrid::dsl

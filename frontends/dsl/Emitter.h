@@ -1,0 +1,58 @@
+//===- Emitter.h - adds ops for values of the language -------------------------===//
+#pragma once
+#include "dialect/HybridOps.h"
+#include "frontends/dsl/Diagnostics.h"
+#include "frontends/dsl/Values.h"
+
+namespace hybrid::dsl {
+
+class Emitter {
+public:
+  explicit Emitter(Diagnostics &diagnostics) : diagnostics(diagnostics), builder(&diagnostics.context) {}
+
+  /// Counts an op and returns its location. Beyond the limit an error is reported and `stopped` is set.
+  mlir::Location at(Place place);
+  /// One step of elaboration; false when it went on for too long (reported once) or nothing more is worth doing.
+  bool step(Place place);
+  void stop() { stopped = true; }
+  bool isStopped() const { return stopped || diagnostics.full(); }
+
+  /// A value for the result of an op. The shape must be the one inferred by the op, with names for its free sizes.
+  static Value result(mlir::Value tensor, Shape shape, Place origin);
+
+  Value scalar(double value, Place place);
+  /// A tensor filled with one number; the shape may have free sizes.
+  Value filled(double value, const Shape &shape, Place place);
+  Value unary(UnaryKind kind, const Value &x, Place place);
+  /// Both must broadcast (see `broadcast`).
+  Value binary(BinaryKind kind, const Value &left, const Value &right, Place place);
+  Value broadcastTo(const Value &x, const Shape &shape, Place place);
+  Value reshape(const Value &x, const Shape &shape, Place place);
+  /// Drawn values of the parameter that is being initialised. `shape` is static.
+  Value random(Distribution distribution, double a, double b, Place place);
+
+  /// The shape both broadcast to, or nothing.
+  static std::optional<Shape> broadcast(const Shape &left, const Shape &right);
+  /// Reports a shape that no machine can hold or with a size below 1; false then.
+  bool check(const Shape &shape, Place place);
+  /// A shape attribute: integers, and names of free sizes.
+  mlir::ArrayAttr attribute(const Shape &shape);
+  mlir::RankedTensorType type(const Shape &shape);
+
+  /// The parameter whose initial value is being computed; draws belong to it.
+  struct Initial {
+    std::string stream;
+    Shape shape;
+    int draws = 0;
+  };
+  Initial *initial = nullptr;
+
+  Diagnostics &diagnostics;
+  mlir::OpBuilder builder;
+
+private:
+  int64_t ops = 0, steps = 0;
+  bool stopped = false;
+};
+
+} // namespace hybrid::dsl

@@ -1,0 +1,308 @@
+//===- Expressions.cpp - evaluating expressions --------------------------------===//
+#include "frontends/dsl/Elaborator.h"
+#include "frontends/dsl/Builtins.h"
+
+using namespace mlir;
+
+namespace hybrid::dsl {
+
+constexpr int deepest = 800; // evaluate() within evaluate(), through all layers
+
+Value Elaborator::evaluate(const Expression &expression, llvm::StringRef hint) {
+  using Kind = Expression::Kind;
+  if (!emit.step(expression.place))
+    return {};
+  if (depth >= deepest) {
+    diagnostics.error(expression.place, "this is nested too deeply");
+    emit.stop();
+    return {};
+  }
+  switch (expression.kind) {
+  case Kind::Integer:
+    return Value::of(expression.integer);
+  case Kind::Float:
+    return Value::of(expression.number);
+  case Kind::String:
+    return Value::of(expression.text);
+  case Kind::Boolean:
+    return Value::of(expression.integer != 0);
+  case Kind::Name:
+    return evaluateName(expression);
+  case Kind::Operator: {
+    LayerValue layer;
+    layer.builtin = findBuiltin(expression.text);
+    if (layer.builtin)
+      return Value::of(std::move(layer));
+    diagnostics.error(expression.place, "there is no operator 'op." + expression.text + "'" + didYouMean(expression.text, builtinNames()));
+    return {};
+  }
+  default:
+    break;
+  }
+  ++depth;
+  Value value;
+  switch (expression.kind) {
+  case Kind::List: {
+    std::vector<Value> values;
+    for (const ExpressionPtr &child : expression.children)
+      values.push_back(evaluate(*child));
+    value = Value::of(std::move(values));
+    break;
+  }
+  case Kind::Unary:
+    value = evaluateUnary(expression);
+    break;
+  case Kind::Binary:
+    value = evaluateBinary(expression);
+    break;
+  case Kind::Conditional:
+    if (std::optional<bool> chosen = condition(*expression.children[0]))
+      value = evaluate(*expression.children[*chosen ? 1 : 2], hint);
+    break;
+  case Kind::Call:
+    value = evaluateCall(expression, hint);
+    break;
+  case Kind::Index:
+    value = evaluateIndex(expression);
+    break;
+  case Kind::With:
+    value = evaluateWith(expression);
+    break;
+  default:
+    break;
+  }
+  --depth;
+  return value;
+}
+
+Value Elaborator::evaluateName(const Expression &expression) {
+  llvm::StringRef name = expression.text;
+  if (Variable *variable = findVariable(name))
+    return variable->value;
+  Module::Found found = frame().module->find(name);
+  if (found.other) {
+    diagnostics.error(expression.place, "'" + name + "' is defined in two files that are used here",
+                      {{found.definition->place, "one is here"}, {found.other->place, "the other is here"}});
+    return {};
+  }
+  LayerValue layer;
+  layer.definition = found.definition;
+  layer.module = found.module;
+  if (!layer.definition) {
+    if (name == "none")
+      return Value::none();
+    layer.builtin = findBuiltin(name);
+  }
+  if (layer.definition || layer.builtin)
+    return Value::of(std::move(layer));
+  if (name == "param")
+    diagnostics.error(expression.place, "'param' is called with a shape: param([D], init = ones())");
+  else
+    diagnostics.error(expression.place, "there is nothing called '" + name + "' here" + didYouMean(name, visibleNames()));
+  return {};
+}
+
+Value Elaborator::evaluateUnary(const Expression &expression) {
+  if (expression.text == "not") {
+    std::optional<bool> value = condition(*expression.children[0]);
+    return value ? Value::of(!*value) : Value();
+  }
+  Value value = evaluate(*expression.children[0]);
+  if (value.isTensor() && !value.holdsIntegers)
+    return emit.unary(UnaryKind::Neg, value, expression.place);
+  return combine(emit, "-", Value::of(int64_t(0)), value, expression.place, "", "");
+}
+
+Value Elaborator::evaluateBinary(const Expression &expression) {
+  if (expression.text == "and" || expression.text == "or") {
+    // As everywhere, the right side is only looked at when it matters.
+    std::optional<bool> left = condition(*expression.children[0]);
+    if (!left || *left == (expression.text == "or"))
+      return left ? Value::of(*left) : Value();
+    std::optional<bool> right = condition(*expression.children[1]);
+    return right ? Value::of(*right) : Value();
+  }
+  Value left = evaluate(*expression.children[0]);
+  Value right = evaluate(*expression.children[1]);
+  auto name = [](const Expression &operand) { return operand.kind == Expression::Kind::Name ? llvm::StringRef(operand.text) : llvm::StringRef(); };
+  return combine(emit, expression.text, left, right, expression.place, name(*expression.children[0]), name(*expression.children[1]));
+}
+
+std::optional<bool> Elaborator::condition(const Expression &expression) {
+  Value value = evaluate(expression);
+  if (value.kind == Value::Kind::Boolean)
+    return value.boolean;
+  if (!value.isPoison())
+    diagnostics.error(expression.place, "a condition is true or false, not " + describe(value));
+  return std::nullopt;
+}
+
+std::optional<int64_t> Elaborator::integer(const Expression &expression, llvm::StringRef what) {
+  Value value = evaluate(expression);
+  if (value.isInteger() && !value.isFree())
+    return value.integer.size;
+  if (value.isFree())
+    diagnostics.error(expression.place, what + " is " + value.integer.name + ", which is only known when compiling");
+  else if (!value.isPoison())
+    diagnostics.error(expression.place, what + " is an integer, not " + describe(value));
+  return std::nullopt;
+}
+
+//===-- indices --------------------------------------------------------------===//
+
+Value Elaborator::evaluateIndex(const Expression &expression) {
+  Value value = evaluate(*expression.children[0]);
+  if (value.isPoison())
+    return {};
+  if (value.kind == Value::Kind::List)
+    return indexList(expression, value);
+  if (value.isTensor())
+    return indexTensor(expression, value);
+  diagnostics.error(expression.place, describe(value) + " has no elements to choose from");
+  return {};
+}
+
+Value Elaborator::indexList(const Expression &expression, const Value &list) {
+  if (expression.subscripts.size() != 1 || expression.subscripts[0].isEllipsis) {
+    diagnostics.error(expression.place, "a list takes one index or range");
+    return {};
+  }
+  const Subscript &subscript = expression.subscripts[0];
+  auto size = static_cast<int64_t>(list.list->size());
+  if (!subscript.isRange) {
+    if (!subscript.start)
+      return {};
+    std::optional<int64_t> index = integer(*subscript.start, "an index");
+    if (!index)
+      return {};
+    if (*index < -size || *index >= size) {
+      diagnostics.error(subscript.place, "index " + llvm::Twine(*index) + " of a list of " + llvm::Twine(size));
+      return {};
+    }
+    return (*list.list)[static_cast<size_t>(*index < 0 ? *index + size : *index)];
+  }
+  // Ranges are cut to the list, as in Python.
+  auto bound = [&](const ExpressionPtr &given, int64_t otherwise) -> std::optional<int64_t> {
+    if (!given)
+      return otherwise;
+    std::optional<int64_t> index = integer(*given, "an index");
+    if (index && *index < 0)
+      index = *index < -size ? 0 : *index + size;
+    return index ? std::optional<int64_t>(std::min(*index, size)) : std::nullopt;
+  };
+  std::optional<int64_t> start = bound(subscript.start, 0), end = bound(subscript.end, size);
+  if (!start || !end)
+    return {};
+  return Value::of(std::vector<Value>(list.list->begin() + std::min(*start, *end), list.list->begin() + *end));
+}
+
+bool Elaborator::readRange(const Subscript &subscript, const Value &tensor, const Dim &whole, int64_t &start, Dim &size) {
+  auto outside = [&](const std::string &what) {
+    diagnostics.error(subscript.place, what + " is outside a dimension of " + text(whole), {{tensor.origin, "the tensor " + text(tensor) + " comes from here"}});
+    return false;
+  };
+  auto bound = [&](const ExpressionPtr &given, const Dim &otherwise) -> std::optional<Dim> {
+    if (!given)
+      return otherwise;
+    Value value = evaluate(*given);
+    if (!value.isInteger()) {
+      if (!value.isPoison())
+        diagnostics.error(given->place, "an index is an integer, not " + describe(value));
+      return std::nullopt;
+    }
+    if (!value.isFree() && value.integer.size < 0) {
+      if (whole.isFree()) {
+        diagnostics.error(given->place, whole.name + " is only known when compiling: an index from the end needs a known size");
+        return std::nullopt;
+      }
+      if (value.integer.size < -whole.size) {
+        outside("index " + text(value));
+        return std::nullopt;
+      }
+      value.integer.size += whole.size;
+    }
+    return value.integer;
+  };
+  std::optional<Dim> first = bound(subscript.start, Dim(0));
+  std::optional<Dim> last = first;
+  if (subscript.isRange)
+    last = bound(subscript.end, whole);
+  if (!first || !last)
+    return false;
+  if (first->isFree()) {
+    diagnostics.error(subscript.place, first->name + " is only known when compiling: a part starts at a known index");
+    return false;
+  }
+  start = first->size;
+  if (!subscript.isRange) {
+    size = Dim(1);
+    return whole.isFree() || start < whole.size || outside("index " + std::to_string(start));
+  }
+  if (last->isFree()) {
+    // 0:L of a dimension of known size is checked when compiling for a length.
+    size = *last;
+    if (start == 0 && (!whole.isFree() || whole == *last))
+      return true;
+    diagnostics.error(subscript.place, "the size of the part " + std::to_string(start) + ":" + last->name + " of " + text(whole) + " is only known when compiling");
+    return false;
+  }
+  size = Dim(last->size - start);
+  std::string range = std::to_string(start) + ":" + std::to_string(last->size);
+  if (!whole.isFree() && last->size > whole.size)
+    return outside("the part " + range);
+  if (size.size < 1) {
+    diagnostics.error(subscript.place, "the part " + range + " is empty");
+    return false;
+  }
+  return true;
+}
+
+Value Elaborator::indexTensor(const Expression &expression, const Value &tensor) {
+  size_t rank = tensor.shape.size(), given = 0;
+  bool hasEllipsis = false;
+  for (const Subscript &subscript : expression.subscripts) {
+    if (subscript.isEllipsis && std::exchange(hasEllipsis, true)) {
+      diagnostics.error(subscript.place, "'...' stands once in an index");
+      return {};
+    }
+    given += !subscript.isEllipsis;
+  }
+  if (given > rank) {
+    diagnostics.error(expression.place, llvm::Twine(given) + " indices for " + text(tensor), {{tensor.origin, "the tensor comes from here"}});
+    return {};
+  }
+  SmallVector<int64_t> starts;
+  Shape sizes, shape;
+  auto whole = [&](size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+      shape.push_back(tensor.shape[starts.size()]);
+      sizes.push_back(shape.back());
+      starts.push_back(0);
+    }
+  };
+  for (const Subscript &subscript : expression.subscripts) {
+    if (subscript.isEllipsis) {
+      whole(rank - given);
+      continue;
+    }
+    int64_t start = 0;
+    Dim size;
+    if (!subscript.isRange && !subscript.start)
+      return {};
+    if (!readRange(subscript, tensor, tensor.shape[starts.size()], start, size))
+      return {};
+    starts.push_back(start);
+    sizes.push_back(size);
+    if (subscript.isRange)
+      shape.push_back(size);
+  }
+  whole(rank - starts.size());
+  Value part = tensor;
+  if (sizes != tensor.shape) {
+    Location loc = emit.at(expression.place);
+    part = Emitter::result(SliceOp::create(emit.builder, loc, tensor.tensor, starts, emit.attribute(sizes)), sizes, expression.place);
+  }
+  return emit.reshape(part, shape, expression.place);
+}
+
+} // namespace hybrid::dsl

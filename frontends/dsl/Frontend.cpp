@@ -1,0 +1,84 @@
+//===- Frontend.cpp - the language Hybrid, from text to the dialect ------------===//
+#include "frontends/dsl/Frontend.h"
+#include "frontends/dsl/Elaborator.h"
+#include "frontends/dsl/Modules.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace hybrid::dsl {
+namespace {
+
+/// The model asked for, or null after a diagnostic.
+const Definition *chooseModel(const Module &main, Diagnostics &diagnostics, const std::string &wanted) {
+  std::vector<std::string> names;
+  const Definition *chosen = nullptr;
+  for (const auto &definition : main.syntax.definitions) {
+    if (!definition->isModel)
+      continue;
+    names.push_back(definition->name);
+    if (wanted.empty() || definition->name == wanted)
+      chosen = definition.get();
+  }
+  Place start{main.syntax.file, 0};
+  if (names.empty())
+    diagnostics.error(start, "this file has no model: expected 'model NAME(...) { ... }'");
+  else if (wanted.empty() && names.size() > 1)
+    diagnostics.error(start, "this file has several models (" + llvm::join(names, ", ") + "): choose one with --model");
+  else if (!chosen)
+    diagnostics.error(start, "this file has no model '" + wanted + "'" + didYouMean(wanted, names));
+  else
+    return chosen;
+  return nullptr;
+}
+
+/// Documentation: the `///` lines that stand right above a definition.
+std::string documentationOf(const SourceFiles &sources, const Definition &definition) {
+  llvm::StringRef before = sources.file(definition.place.file).text.take_front(definition.place.offset);
+  SmallVector<llvm::StringRef> lines;
+  before.split(lines, '\n');
+  std::vector<std::string> text;
+  for (size_t i = lines.size() - 1; i-- > 0 && lines[i].trim().starts_with("///");)
+    text.push_back(lines[i].trim().drop_front(3).trim().str());
+  std::reverse(text.begin(), text.end());
+  return llvm::join(text, "\n");
+}
+
+} // namespace
+
+OwningOpRef<ModuleOp> compileFile(llvm::SourceMgr &manager, MLIRContext &context, const Options &options) {
+  context.loadDialect<HybridDialect, func::FuncDialect>();
+  SourceFiles sources(manager);
+  Diagnostics diagnostics(context, sources);
+  ModuleLoader loader(diagnostics, options.importPaths);
+  const Module &main = loader.loadMain();
+  // What a broken file means is anybody's guess: only its own faults are worth reading.
+  if (diagnostics.failed())
+    return nullptr;
+  const Definition *model = chooseModel(main, diagnostics, options.model);
+  if (!model)
+    return nullptr;
+  return Elaborator(diagnostics).run(main, *model, options.settings);
+}
+
+std::optional<ModelDescription> describeModel(llvm::SourceMgr &manager, MLIRContext &context, const Options &options) {
+  SourceFiles sources(manager);
+  Diagnostics diagnostics(context, sources);
+  ModuleLoader loader(diagnostics, options.importPaths);
+  const Module &main = loader.loadMain();
+  if (diagnostics.failed())
+    return std::nullopt;
+  const Definition *model = chooseModel(main, diagnostics, options.model);
+  if (!model)
+    return std::nullopt;
+  ModelDescription description{model->name, documentationOf(sources, *model), {}};
+  for (const ParameterSyntax &parameter : model->parameters) {
+    ModelParameter entry{parameter.name, text(parameter.type), std::nullopt};
+    if (parameter.initial)
+      entry.defaultText = parameter.initialText;
+    description.parameters.push_back(std::move(entry));
+  }
+  return description;
+}
+
+} // namespace hybrid::dsl

@@ -1,0 +1,169 @@
+//===- Lexer.cpp - text to tokens ---------------------------------------------===//
+#include "frontends/dsl/Lexer.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace hybrid::dsl {
+namespace {
+
+class Lexer {
+public:
+  Lexer(uint32_t file, Diagnostics &diagnostics) : file(file), text(diagnostics.sources.file(file).text), diagnostics(diagnostics) {}
+
+  std::vector<Token> run() {
+    std::vector<Token> tokens;
+    while (true) {
+      bool newline = skipBlank() || tokens.empty();
+      Token token = next();
+      token.newline = newline;
+      if (token.kind == TokenKind::Error) {
+        if (diagnostics.full())
+          break;
+        continue;
+      }
+      tokens.push_back(token);
+      if (token.kind == TokenKind::End)
+        return tokens;
+    }
+    Token end;
+    end.place = place(text.size());
+    end.newline = true;
+    tokens.push_back(end);
+    return tokens;
+  }
+
+private:
+  Place place(size_t offset) const { return {file, static_cast<uint32_t>(offset)}; }
+  char at(size_t offset) const { return offset < text.size() ? text[offset] : '\0'; }
+
+  /// Skips spaces and comments; whether a line ended.
+  bool skipBlank() {
+    bool newline = false;
+    while (position < text.size()) {
+      char c = text[position];
+      if (c == '\n')
+        newline = true;
+      else if (c == '/' && at(position + 1) == '/') {
+        position = std::min(text.find('\n', position), text.size());
+        continue;
+      } else if (c != ' ' && c != '\t' && c != '\r')
+        break;
+      ++position;
+    }
+    return newline;
+  }
+
+  Token make(TokenKind kind, size_t start) {
+    Token token;
+    token.kind = kind;
+    token.place = place(start);
+    token.text = text.slice(start, position);
+    return token;
+  }
+
+  Token next() {
+    size_t start = position;
+    if (position >= text.size())
+      return make(TokenKind::End, start);
+    char c = text[position];
+    if (llvm::isAlpha(c) || c == '_') {
+      while (llvm::isAlnum(at(position)) || at(position) == '_')
+        ++position;
+      return make(TokenKind::Name, start);
+    }
+    if (llvm::isDigit(c) || (c == '.' && llvm::isDigit(at(position + 1))))
+      return number(start);
+    if (c == '"')
+      return string(start);
+    for (llvm::StringRef symbol : {"...", "->", "=>", "+=", "-=", "*=", "/=", "==", "!=", "<=", ">=", ".."})
+      if (text.substr(position).starts_with(symbol)) {
+        position += symbol.size();
+        return make(TokenKind::Punctuation, start);
+      }
+    ++position;
+    if (llvm::StringRef("()[]{},:;=+-*/%<>.").contains(c))
+      return make(TokenKind::Punctuation, start);
+    // One message for a run of bytes that mean nothing (a binary file has many).
+    while (position < text.size() && !llvm::isAlnum(text[position]) && !llvm::isSpace(text[position]) &&
+           !llvm::StringRef("()[]{},:;=+-*/%<>.\"_").contains(text[position]))
+      ++position;
+    if (llvm::isPrint(c))
+      diagnostics.error(place(start), "'" + llvm::Twine(llvm::StringRef(&c, 1)) + "' means nothing in this language");
+    else
+      diagnostics.error(place(start), "unexpected byte 0x" + llvm::utohexstr(static_cast<unsigned char>(c)) + ": expected text");
+    return make(TokenKind::Error, start);
+  }
+
+  Token number(size_t start) {
+    bool isFloat = false;
+    while (llvm::isDigit(at(position)) || at(position) == '_')
+      ++position;
+    // `0..4` is a range, not a number with two points.
+    if (at(position) == '.' && at(position + 1) != '.' && !llvm::isAlpha(at(position + 1))) {
+      isFloat = true;
+      ++position;
+      while (llvm::isDigit(at(position)))
+        ++position;
+    }
+    if (at(position) == 'e' || at(position) == 'E') {
+      size_t exponent = position + 1;
+      if (at(exponent) == '+' || at(exponent) == '-')
+        ++exponent;
+      if (llvm::isDigit(at(exponent))) {
+        isFloat = true;
+        position = exponent;
+        while (llvm::isDigit(at(position)))
+          ++position;
+      }
+    }
+    if (llvm::isAlpha(at(position))) {
+      while (llvm::isAlnum(at(position)))
+        ++position;
+      diagnostics.error(place(start), "'" + text.slice(start, position) + "' is not a number");
+      return make(TokenKind::Error, start);
+    }
+    Token token = make(isFloat ? TokenKind::Float : TokenKind::Integer, start);
+    std::string digits;
+    for (char c : token.text)
+      if (c != '_')
+        digits += c;
+    if (isFloat ? llvm::StringRef(digits).getAsDouble(token.number) : llvm::StringRef(digits).getAsInteger(10, token.integer)) {
+      diagnostics.error(place(start), "number '" + token.text + "' is too large");
+      return make(TokenKind::Error, start);
+    }
+    if (!isFloat)
+      token.number = static_cast<double>(token.integer);
+    return token;
+  }
+
+  Token string(size_t start) {
+    std::string value;
+    ++position;
+    while (position < text.size() && text[position] != '"' && text[position] != '\n') {
+      char c = text[position++];
+      if (c == '\\' && position < text.size()) {
+        char escape = text[position++];
+        c = escape == 'n' ? '\n' : escape == 't' ? '\t' : escape;
+      }
+      value += c;
+    }
+    if (at(position) != '"') {
+      diagnostics.error(place(start), "this string does not end on its line: expected '\"'");
+      return make(TokenKind::Error, start);
+    }
+    ++position;
+    Token token = make(TokenKind::String, start);
+    token.string = std::move(value);
+    return token;
+  }
+
+  uint32_t file;
+  llvm::StringRef text;
+  Diagnostics &diagnostics;
+  size_t position = 0;
+};
+
+} // namespace
+
+std::vector<Token> lex(uint32_t file, Diagnostics &diagnostics) { return Lexer(file, diagnostics).run(); }
+
+} // namespace hybrid::dsl

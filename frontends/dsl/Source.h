@@ -1,0 +1,42 @@
+//===- Source.h - files of a compilation and places in them ------------------===//
+#pragma once
+#include "mlir/IR/Location.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/SourceMgr.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hybrid::dsl {
+
+/// A byte of a file. Small, so that every syntax node has one.
+struct Place {
+  uint32_t file = 0, offset = 0;
+};
+
+/// One file: its text and where its lines start.
+struct SourceFile {
+  std::string name;
+  llvm::StringRef text; // owned by the SourceMgr
+  std::vector<uint32_t> lineStarts;
+};
+
+/// All files of a compilation. Buffers live in the SourceMgr, so that diagnostics can show their lines.
+class SourceFiles {
+public:
+  explicit SourceFiles(llvm::SourceMgr &manager) : manager(manager) {}
+
+  uint32_t addMain();
+  /// Nothing (and the reason) when the file cannot be read.
+  std::optional<uint32_t> load(const std::string &path, std::string &reason);
+  const SourceFile &file(uint32_t index) const { return files[index]; }
+  mlir::FileLineColLoc location(mlir::MLIRContext *context, Place place) const;
+
+private:
+  uint32_t add(unsigned buffer);
+
+  llvm::SourceMgr &manager;
+  std::vector<SourceFile> files;
+};
+
+} // namespace hybrid::dsl

@@ -1,0 +1,171 @@
+//===- StaticBuiltins.cpp - functions of numbers, strings and lists ------------===//
+#include "frontends/dsl/Builtins.h"
+#include "llvm/Support/MathExtras.h"
+#include <cmath>
+
+namespace hybrid::dsl {
+namespace {
+
+constexpr int64_t longestList = 100000;
+
+/// The whole number nearest to a rounded one, when it has one.
+Value rounded(Call &call, double value) {
+  if (!(std::abs(value) < 9e18)) {
+    call.error(0, text(value) + " is too large for an integer");
+    return {};
+  }
+  return Value::of(static_cast<int64_t>(value));
+}
+
+Value runCeil(Call &call) {
+  double x = call.number(0, 0);
+  return call.failed ? Value() : rounded(call, std::ceil(x));
+}
+
+Value runFloor(Call &call) {
+  double x = call.number(0, 0);
+  return call.failed ? Value() : rounded(call, std::floor(x));
+}
+
+Value runRound(Call &call) {
+  double x = call.number(0, 0);
+  return call.failed ? Value() : rounded(call, std::nearbyint(x));
+}
+
+Value runFloat(Call &call) {
+  double x = call.number(0, 0);
+  return call.failed ? Value() : Value::of(x);
+}
+
+/// Division that rounds toward minus infinity, as Python's `//` and `%`.
+bool divide(Call &call, int64_t &quotient, int64_t &remainder) {
+  int64_t a = call.integer(0, 0, INT64_MIN, INT64_MAX), b = call.integer(1, 1, INT64_MIN, INT64_MAX);
+  if (call.failed)
+    return false;
+  if (b == 0) {
+    call.error(1, "division by zero");
+    return false;
+  }
+  if (b == -1) { // the smallest integer has no negative
+    if (llvm::SubOverflow(int64_t(0), a, quotient)) {
+      call.error(0, "the result is too large for an integer");
+      return false;
+    }
+    remainder = 0;
+    return true;
+  }
+  quotient = a / b;
+  remainder = a % b;
+  if (remainder != 0 && (remainder < 0) != (b < 0)) {
+    --quotient;
+    remainder += b;
+  }
+  return true;
+}
+
+Value runDiv(Call &call) {
+  int64_t quotient, remainder;
+  return divide(call, quotient, remainder) ? Value::of(quotient) : Value();
+}
+
+Value runMod(Call &call) {
+  int64_t quotient, remainder;
+  return divide(call, quotient, remainder) ? Value::of(remainder) : Value();
+}
+
+Value runPow(Call &call) {
+  double base = call.number(0, 0), exponent = call.number(1, 0);
+  if (call.failed)
+    return {};
+  double power = std::pow(base, exponent);
+  if (!std::isfinite(power)) {
+    call.errorHere(text(base) + " to the power of " + text(exponent) + " is not a number");
+    return {};
+  }
+  bool whole = call.value(0).isInteger() && call.value(1).isInteger() && exponent >= 0 && std::abs(power) < 9007199254740992.0;
+  return whole ? Value::of(static_cast<int64_t>(power)) : Value::of(power);
+}
+
+Value runLen(Call &call) {
+  const Value &value = call.value(0);
+  if (value.kind == Value::Kind::List)
+    return Value::of(static_cast<int64_t>(value.list->size()));
+  if (value.kind == Value::Kind::String)
+    return Value::of(static_cast<int64_t>(value.string.size()));
+  call.error(0, "x is " + describe(value) + ", expected a list or a string");
+  return {};
+}
+
+Value runReversed(Call &call) {
+  const Value &value = call.value(0);
+  if (value.kind == Value::Kind::List)
+    return Value::of(std::vector<Value>(value.list->rbegin(), value.list->rend()));
+  call.error(0, "x is " + describe(value) + ", expected a list");
+  return {};
+}
+
+Value runRange(Call &call) {
+  int64_t start = 0, end = call.integer(0, 0, INT64_MIN, INT64_MAX);
+  if (call.has(1)) {
+    start = end;
+    end = call.integer(1, 0, INT64_MIN, INT64_MAX);
+  }
+  if (call.failed)
+    return {};
+  int64_t length;
+  if (llvm::SubOverflow(end, start, length) || length > longestList) {
+    call.errorHere("a list has at most " + llvm::Twine(longestList) + " elements");
+    return {};
+  }
+  std::vector<Value> values;
+  for (int64_t i = start; i < end; ++i)
+    values.push_back(Value::of(i));
+  return Value::of(std::move(values));
+}
+
+Value runStr(Call &call) {
+  const Value &value = call.value(0);
+  if (value.kind == Value::Kind::String)
+    return value;
+  if (value.isInteger() || value.kind == Value::Kind::Float || value.kind == Value::Kind::Boolean)
+    return Value::of(text(value));
+  call.error(0, "x is " + describe(value) + ", expected a number, true or false");
+  return {};
+}
+
+Value runRequire(Call &call) {
+  bool condition = call.boolean(0, true);
+  const Value &message = call.value(1);
+  if (message.kind != Value::Kind::String)
+    call.error(1, "message is " + describe(message) + ", expected a string");
+  else if (!call.failed && !condition)
+    call.emit.diagnostics.error(call.place, message.string);
+  return Value::none();
+}
+
+Value runShape(Call &call) {
+  const Value &value = call.value(0);
+  if (!value.isTensor()) {
+    call.error(0, "x is " + describe(value) + ", expected a tensor");
+    return {};
+  }
+  std::vector<Value> sizes;
+  for (const Dim &dim : value.shape)
+    sizes.push_back(Value::of(dim));
+  return Value::of(std::move(sizes));
+}
+
+} // namespace
+
+llvm::ArrayRef<Builtin> staticBuiltins() {
+  static const Builtin builtins[] = {
+      {"ceil", "x", runCeil},   {"floor", "x", runFloor},       {"round", "x", runRound},
+      {"float", "x", runFloat}, {"div", "a, b", runDiv},        {"mod", "a, b", runMod},
+      {"pow", "a, b", runPow},  {"len", "x", runLen},           {"reversed", "x", runReversed},
+      {"str", "x", runStr},     {"range", "start, end?", runRange}, {"require", "condition, message", runRequire},
+      {"shape", "x", runShape},
+  };
+  return builtins;
+}
+
+} // namespace hybrid::dsl

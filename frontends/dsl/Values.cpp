@@ -1,0 +1,155 @@
+//===- Values.cpp - what an expression of the language can be ------------------===//
+#include "frontends/dsl/Values.h"
+#include "frontends/dsl/Builtins.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace hybrid::dsl {
+
+Value Value::none() {
+  Value value;
+  value.kind = Kind::None;
+  return value;
+}
+
+Value Value::of(int64_t number) { return of(Dim(number)); }
+
+Value Value::of(Dim dim) {
+  Value value;
+  value.kind = Kind::Integer;
+  value.integer = std::move(dim);
+  return value;
+}
+
+Value Value::of(double number) {
+  Value value;
+  value.kind = Kind::Float;
+  value.number = number;
+  return value;
+}
+
+Value Value::of(bool boolean) {
+  Value value;
+  value.kind = Kind::Boolean;
+  value.boolean = boolean;
+  return value;
+}
+
+Value Value::of(std::string string) {
+  Value value;
+  value.kind = Kind::String;
+  value.string = std::move(string);
+  return value;
+}
+
+Value Value::of(std::vector<Value> values) {
+  Value value;
+  value.kind = Kind::List;
+  value.list = std::make_shared<const std::vector<Value>>(std::move(values));
+  return value;
+}
+
+Value Value::of(LayerValue layer) {
+  Value value;
+  value.kind = Kind::Layer;
+  value.layer = std::make_shared<const LayerValue>(std::move(layer));
+  return value;
+}
+
+llvm::StringRef LayerValue::name() const { return definition ? llvm::StringRef(definition->name) : builtin->name; }
+
+std::string text(const Dim &dim) { return dim.isFree() ? dim.name : std::to_string(dim.size); }
+
+std::string text(const Shape &shape) {
+  std::string result = "[";
+  for (const Dim &dim : shape)
+    result += (result.size() > 1 ? ", " : "") + text(dim);
+  return result + "]";
+}
+
+std::string text(double number) {
+  std::string result;
+  llvm::raw_string_ostream(result) << llvm::format("%.6g", number);
+  return result;
+}
+
+std::string text(const Value &value) {
+  using Kind = Value::Kind;
+  switch (value.kind) {
+  case Kind::Poison:
+    return "?";
+  case Kind::None:
+    return "none";
+  case Kind::Integer:
+    return text(value.integer);
+  case Kind::Float:
+    return text(value.number);
+  case Kind::Boolean:
+    return value.boolean ? "true" : "false";
+  case Kind::String:
+    return "\"" + (value.string.size() > 40 ? value.string.substr(0, 40) + "..." : value.string) + "\"";
+  case Kind::List:
+    return "a list of " + std::to_string(value.list->size());
+  case Kind::Layer:
+    return "layer '" + value.layer->name().str() + "'";
+  case Kind::Tensor:
+    return (value.holdsIntegers ? "int" : "") + text(value.shape);
+  }
+  return "";
+}
+
+std::string describe(const Value &value) {
+  using Kind = Value::Kind;
+  switch (value.kind) {
+  case Kind::Integer:
+    return value.integer.isFree() ? "the free dimension " + value.integer.name : "the integer " + text(value);
+  case Kind::Float:
+    return "the number " + text(value);
+  case Kind::Boolean:
+    return text(value);
+  case Kind::String:
+    return "the string " + text(value);
+  case Kind::Tensor:
+    return (value.holdsIntegers ? "an integer tensor " : "a tensor ") + text(value.shape);
+  default:
+    return text(value);
+  }
+}
+
+static std::string dimensionText(const Expression &expression) {
+  using Kind = Expression::Kind;
+  switch (expression.kind) {
+  case Kind::Integer:
+    return std::to_string(expression.integer);
+  case Kind::Name:
+    return expression.text;
+  case Kind::Binary:
+    return dimensionText(*expression.children[0]) + " " + expression.text + " " + dimensionText(*expression.children[1]);
+  default:
+    return "?";
+  }
+}
+
+std::string text(const TypeSyntax &type) {
+  using Kind = TypeSyntax::Kind;
+  switch (type.kind) {
+  case Kind::Integer:
+    return "int";
+  case Kind::Float:
+    return "float";
+  case Kind::Boolean:
+    return "bool";
+  case Kind::String:
+    return "string";
+  case Kind::Layer:
+    return "layer";
+  case Kind::Tensor:
+    break;
+  }
+  std::string result = type.leading ? "..." : "";
+  for (const ExpressionPtr &dimension : type.dimensions)
+    result += (result.empty() ? "" : ", ") + dimensionText(*dimension);
+  return (type.integerElements ? "int[" : "[") + result + "]";
+}
+
+} // namespace hybrid::dsl
