@@ -2,6 +2,7 @@
 #include "dialect/HybridOps.h"
 #include "dialect/Shapes.h"
 #include "passes/Passes.h"
+#include "passes/StraightLine.h"
 
 namespace hybrid {
 #define GEN_PASS_DEF_ATTACHLOSS
@@ -19,6 +20,8 @@ struct AttachLoss : hybrid::impl::AttachLossBase<AttachLoss> {
     auto forward = getOperation().lookupSymbol<func::FuncOp>("forward");
     if (!forward || getOperation().lookupSymbol("eval"))
       return;
+    if (failed(verifyStraightLine(forward)))
+      return signalPassFailure();
     std::optional<unsigned> index;
     for (unsigned i = 0; i < forward.getNumResults(); ++i)
       if (auto name = forward.getResultAttrOfType<StringAttr>(i, "hybrid.name"); name && name.getValue() == "logits")
@@ -28,6 +31,12 @@ struct AttachLoss : hybrid::impl::AttachLossBase<AttachLoss> {
     auto logitsType = cast<RankedTensorType>(forward.getResultTypes()[*index]);
     if (logitsType.getRank() < 2 || !isa<FloatType>(logitsType.getElementType()))
       return;
+    for (unsigned i = 0; i < forward.getNumArguments(); ++i)
+      if (auto name = forward.getArgAttrOfType<StringAttr>(i, "hybrid.name"); name && name.getValue() == "targets") {
+        emitError(forward.getArgument(i).getLoc()) << "the model has an input called 'targets', which is the name of what logits are "
+                                                      "compared with: rename it";
+        return signalPassFailure();
+      }
 
     OpBuilder builder(&getContext());
     builder.setInsertionPointAfter(forward);

@@ -6,6 +6,7 @@
 #include "dialect/HybridOps.h"
 #include "dialect/Shapes.h"
 #include "passes/Passes.h"
+#include "passes/StraightLine.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace hybrid {
@@ -27,12 +28,17 @@ public:
 
   /// Everything computed from `root` may have a gradient.
   void require(Value root) {
-    if (!active.insert(root).second)
-      return;
-    for (Operation *user : root.getUsers())
-      for (Value result : user->getResults())
-        if (isFloat(result))
-          require(result);
+    // A worklist: chains of ops are longer than the stack is deep.
+    SmallVector<Value> pending{root};
+    while (!pending.empty()) {
+      Value value = pending.pop_back_val();
+      if (!active.insert(value).second)
+        continue;
+      for (Operation *user : value.getUsers())
+        for (Value result : user->getResults())
+          if (isFloat(result))
+            pending.push_back(result);
+    }
   }
 
   void accumulate(Value value, Value cotangent, Location loc) {
@@ -159,6 +165,8 @@ LogicalResult deriveVjp(func::FuncOp forward) {
 }
 
 LogicalResult deriveTrain(func::FuncOp eval) {
+  if (eval.getNumResults() < 3 || cast<RankedTensorType>(eval.getResultTypes()[0]).getRank() != 0)
+    return eval.emitError() << "@eval returns " << eval.getResultTypes() << ", expected a scalar loss, its weight, and correct";
   DerivedFunction derived(eval, "train");
   ReverseMode reverse(derived.builder);
   SmallVector<ParameterOp> parameters = trainableParameters(derived.function);
@@ -205,9 +213,11 @@ struct Differentiate : hybrid::impl::DifferentiateBase<Differentiate> {
     auto forward = getOperation().lookupSymbol<func::FuncOp>("forward");
     if (!forward || getOperation().lookupSymbol("vjp"))
       return;
+    auto eval = getOperation().lookupSymbol<func::FuncOp>("eval");
+    if (failed(verifyStraightLine(forward)) || (eval && failed(verifyStraightLine(eval))))
+      return signalPassFailure();
     if (failed(deriveVjp(forward)))
       return signalPassFailure();
-    auto eval = getOperation().lookupSymbol<func::FuncOp>("eval");
     if (!eval)
       return;
     if (failed(deriveTrain(eval)))

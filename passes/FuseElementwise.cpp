@@ -21,7 +21,15 @@ using namespace hybrid;
 
 namespace {
 
-bool isElementwise(Operation *op) { return op->hasTrait<FusableElementwise>(); }
+/// Integers are only ever repeated, and that is a view.
+bool isElementwise(Operation *op) { return op->hasTrait<FusableElementwise>() && isa<FloatType>(elementOf(op->getResult(0))); }
+
+/// A region needs a result, so what nobody uses goes before regions are made.
+void eraseUnused(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (op.hasTrait<FusableElementwise>() && op.use_empty())
+      op.erase();
+}
 
 /// Groups of ops of one block.
 class Groups {
@@ -78,8 +86,8 @@ private:
 };
 
 /// An elementwise value of one group used in a later one is computed again there when its operands are alive there anyway: reading them
-/// once serves both, and the value need not be kept in memory. Returns whether anything changed.
-bool recomputeCheapValues(Block &block) {
+/// once serves both, and the value need not be kept in memory.
+void recomputeCheapValues(Block &block) {
   Groups groups(block);
   SmallVector<std::pair<Operation *, Operation *>> clones; // producer, user
   for (auto &[id, members] : groups.all())
@@ -105,11 +113,14 @@ bool recomputeCheapValues(Block &block) {
       }
   llvm::DenseMap<std::pair<Operation *, int64_t>, Operation *> made;
   for (auto [producer, user] : clones) {
-    OpBuilder builder(user);
-    Operation *clone = builder.clone(*producer);
+    Operation *&clone = made[{producer, groups.groupOf(user)}];
+    if (!clone) {
+      OpBuilder builder(producer->getContext());
+      builder.setInsertionPointAfter(producer);
+      clone = builder.clone(*producer);
+    }
     user->replaceUsesOfWith(producer->getResult(0), clone->getResult(0));
   }
-  return !clones.empty();
 }
 
 /// Replaces a group by one fused op where its last member stands.
@@ -157,8 +168,12 @@ void outline(SmallVector<Operation *> ops, const Groups &groups) {
 struct FuseElementwise : hybrid::impl::FuseElementwiseBase<FuseElementwise> {
   using FuseElementwiseBase::FuseElementwiseBase;
   void runOnOperation() override {
+    if (!getOperation().getBody().hasOneBlock())
+      return;
     Block &block = getOperation().getBody().front();
+    eraseUnused(block);
     recomputeCheapValues(block);
+    eraseUnused(block);
     Groups groups(block);
     for (auto &[id, members] : groups.all()) {
       // A lone broadcast is a view, not a kernel.

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialect/HybridOps.h"
+#include "dialect/Shapes.h"
 #include "passes/Passes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -86,7 +87,7 @@ struct FoldSkip : OpRewritePattern<BinaryOp>, Counted {
         continue;
       bool xFirst = product.getLhs() == conv.getX();
       Value skip = xFirst ? product.getRhs() : product.getLhs();
-      if ((!xFirst && product.getRhs() != conv.getX()) || cast<RankedTensorType>(skip.getType()).getRank() != 1)
+      if ((!xFirst && product.getRhs() != conv.getX()) || shapeOf(skip) != ArrayRef(lastSize(conv.getX())))
         continue;
       rewriter.setInsertionPoint(sum);
       auto fused = cast<FFTConvOp>(rewriter.clone(*conv));

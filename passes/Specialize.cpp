@@ -6,6 +6,7 @@
 #include "dialect/HybridOps.h"
 #include "dialect/Shapes.h"
 #include "passes/Passes.h"
+#include "passes/StraightLine.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 
@@ -37,6 +38,11 @@ public:
           return failure();
         shape = sizesOf(*bound);
         function.removeArgAttr(argument.getArgNumber(), "hybrid.dims");
+      }
+      if (llvm::any_of(shape, ShapedType::isDynamic)) {
+        emitError(argument.getLoc()) << "input " << argument.getArgNumber() << " is " << type
+                                     << ", but has no hybrid.dims to name its free dimensions";
+        return failure();
       }
       argument.setType(tensorOf(shape, convert(type.getElementType())));
       arguments.push_back(argument.getType());
@@ -102,8 +108,26 @@ private:
   llvm::StringMap<int64_t> sizes;
 };
 
+/// The ops that `parameter`'s initial value is computed with, in order; fails when it depends on an input of the model.
+FailureOr<llvm::SetVector<Operation *>> initialSlice(ParameterOp parameter) {
+  auto isInput = [](Value value) { return isa<BlockArgument>(value); };
+  llvm::SetVector<Operation *> slice;
+  bool dependsOnInput = isInput(parameter.getInitial());
+  if (!dependsOnInput) {
+    BackwardSliceOptions options;
+    options.omitBlockArguments = true;
+    options.inclusive = true;
+    (void)getBackwardSlice(parameter.getInitial(), &slice, options);
+    dependsOnInput = llvm::any_of(slice, [&](Operation *op) { return llvm::any_of(op->getOperands(), isInput); });
+  }
+  if (dependsOnInput)
+    return parameter.emitError() << "initial value of '" << parameter.getName()
+                                 << "' depends on an input of the model, expected constants and random values only";
+  return slice;
+}
+
 /// Moves the computation of all initial values to a function of its own.
-void splitInitialValues(ModuleOp module, func::FuncOp forward) {
+LogicalResult splitInitialValues(ModuleOp module, func::FuncOp forward) {
   OpBuilder builder(module.getContext());
   builder.setInsertionPointAfter(forward);
   auto seed = tensorOf({2}, builder.getI32Type());
@@ -115,18 +139,17 @@ void splitInitialValues(ModuleOp module, func::FuncOp forward) {
     auto parameter = dyn_cast<ParameterOp>(op);
     if (!parameter || !parameter.getInitial())
       continue;
-    BackwardSliceOptions options;
-      options.omitBlockArguments = true;
-    options.inclusive = true;
-    llvm::SetVector<Operation *> slice;
-    (void)getBackwardSlice(parameter.getInitial(), &slice, options);
-    for (Operation *producer : slice)
+    auto slice = initialSlice(parameter);
+    if (failed(slice))
+      return failure();
+    for (Operation *producer : *slice)
       if (!mapping.contains(producer->getResult(0)))
         builder.clone(*producer, mapping);
     AssignOp::create(builder, parameter.getLoc(), parameter.getName(), mapping.lookup(parameter.getInitial()));
     parameter.getInitialMutable().clear();
   }
   func::ReturnOp::create(builder, forward.getLoc());
+  return success();
 }
 
 struct Specialize : hybrid::impl::SpecializeBase<Specialize> {
@@ -135,8 +158,12 @@ struct Specialize : hybrid::impl::SpecializeBase<Specialize> {
     ModuleOp module = getOperation();
     auto forward = module.lookupSymbol<func::FuncOp>("forward");
     Builder builder(&getContext());
+    if (batch < 1 || length < 1) {
+      module.emitError() << "cannot be specialized to batch " << batch.getValue() << " and length " << length.getValue() << ": expected at least 1";
+      return signalPassFailure();
+    }
     if (precision != "f32" && precision != "f64") {
-      module.emitError() << "precision '" << precision << "' is not known: expected f32 or f64";
+      module.emitError() << "precision '" << precision.getValue() << "' is not known: expected f32 or f64";
       return signalPassFailure();
     }
     Type element = precision == "f64" ? Type(builder.getF64Type()) : Type(builder.getF32Type());
@@ -144,10 +171,12 @@ struct Specialize : hybrid::impl::SpecializeBase<Specialize> {
       module.emitError() << "has no function @forward to specialize";
       return signalPassFailure();
     }
+    if (failed(verifyStraightLine(forward)))
+      return signalPassFailure();
     if (failed(Binder(&getContext(), batch, length, element).bindFunction(forward)))
       return signalPassFailure();
-    if (!module.lookupSymbol("init"))
-      splitInitialValues(module, forward);
+    if (!module.lookupSymbol("init") && failed(splitInitialValues(module, forward)))
+      return signalPassFailure();
   }
 };
 } // namespace

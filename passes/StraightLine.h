@@ -1,0 +1,11 @@
+//===- StraightLine.h - the form of function that graph passes work on ------===//
+#pragma once
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace hybrid {
+
+/// Fails with a message unless `function` is one block of ops on ranked tensors of numbers that ends in a return. Frontends make
+/// nothing else; a file written by hand may hold anything.
+llvm::LogicalResult verifyStraightLine(mlir::func::FuncOp function);
+
+} // namespace hybrid

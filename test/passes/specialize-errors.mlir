@@ -1,0 +1,111 @@
+// RUN: hybrid-opt %s --split-input-file --verify-diagnostics --hybrid-specialize='batch=2 length=8'
+// RUN: not hybrid-opt %s --split-input-file --hybrid-specialize='length=0' 2>&1 | FileCheck %s --check-prefix=LENGTH
+// RUN: not hybrid-opt %s --split-input-file --hybrid-specialize='batch=-1' 2>&1 | FileCheck %s --check-prefix=BATCH
+// RUN: not hybrid-opt %s --split-input-file --hybrid-specialize='precision=f16' 2>&1 | FileCheck %s --check-prefix=PRECISION
+
+// Sizes and precision are checked first.
+// LENGTH: error: {{.*}}batch 1 and length 0: expected at least 1
+// BATCH: error: {{.*}}batch -1 and length 128: expected at least 1
+// PRECISION: error: {{.*}}precision 'f16' is not known: expected f32 or f64
+
+// There is nothing to specialize.
+// expected-error@+1 {{has no function @forward to specialize}}
+module {
+  func.func @backward() {
+    return
+  }
+}
+
+// -----
+
+// A dimension of another name.
+// expected-error@+1 {{free dimension 'N' has no size: only B (batch) and L (length) are bound when compiling}}
+func.func @forward(%x: tensor<?x4xf32> {hybrid.dims = ["N", 4]}) {
+  return
+}
+
+// -----
+
+// The same in a shape attribute.
+func.func @forward(%x: tensor<4xf32>) {
+  // expected-error@+1 {{free dimension 'N' has no size: only B (batch) and L (length) are bound when compiling}}
+  %0 = hybrid.broadcast %x to ["N", 4] : tensor<4xf32> -> tensor<?x4xf32>
+  return
+}
+
+// -----
+
+// A free dimension without a name.
+// expected-error@+1 {{input 0 is 'tensor<?x4xf32>', but has no hybrid.dims to name its free dimensions}}
+func.func @forward(%x: tensor<?x4xf32>) {
+  return
+}
+
+// -----
+
+// A shape that fits no longer once sizes are known.
+func.func @forward(%x: tensor<?x?x4xf32> {hybrid.dims = ["B", "L", 4]}) {
+  // expected-error@+1 {{cannot make [2, 3, 4] (24 elements) of [2, 8, 4] (64)}}
+  %0 = hybrid.reshape %x to ["B", 3, 4] : tensor<?x?x4xf32> -> tensor<?x3x4xf32>
+  return
+}
+
+// -----
+
+// A filter longer than the sequence.
+func.func @forward(%x: tensor<?x?x4xf32> {hybrid.dims = ["B", "L", 4]}, %h: tensor<16x4xf32>) {
+  // expected-error@+1 {{filter has 16 taps, but x only 8 positions: cut it to the length}}
+  %0 = hybrid.fftconv %x, %h : tensor<?x?x4xf32>, tensor<16x4xf32> -> tensor<?x?x4xf32>
+  return
+}
+
+// -----
+
+// Types that disagree once they are known; the messages of type inference name the op.
+func.func @forward(%x: tensor<?x?xf32> {hybrid.dims = ["B", "L"]}, %w: tensor<3x4xf32>) {
+  // expected-error@+1 {{linear: weight [3, 4] takes 4 channels, but x is [2, 8]}}
+  %0 = hybrid.linear %x, %w : tensor<?x?xf32>, tensor<3x4xf32> -> tensor<?x3xf32>
+  return
+}
+
+// -----
+
+// An initial value that would need data.
+func.func @forward(%x: tensor<4xf32>) {
+  %0 = hybrid.unary abs %x : tensor<4xf32>
+  // expected-error@+1 {{initial value of 'w' depends on an input of the model, expected constants and random values only}}
+  %w = hybrid.parameter "w" initial(%0 : tensor<4xf32>) : tensor<4xf32>
+  return
+}
+
+// -----
+
+// An initial value that is data.
+func.func @forward(%x: tensor<4xf32>) {
+  // expected-error@+1 {{initial value of 'w' depends on an input of the model, expected constants and random values only}}
+  %w = hybrid.parameter "w" initial(%x : tensor<4xf32>) : tensor<4xf32>
+  return
+}
+
+// -----
+
+// Values of other kinds.
+// expected-error@+1 {{has an argument of type 'f32', expected ranked tensors of numbers}}
+func.func @forward(%x: f32) {
+  return
+}
+
+// -----
+
+// The same for values inside.
+func.func @forward() {
+  // expected-error@+1 {{has a result of type 'index', expected ranked tensors of numbers}}
+  %0 = arith.constant 1 : index
+  return
+}
+
+// -----
+
+// A declaration.
+// expected-error@+1 {{@forward has 0 blocks, expected a body of one}}
+func.func private @forward(tensor<4xf32>)
