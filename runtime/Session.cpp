@@ -6,6 +6,7 @@
 #include "runtime/cpu/Matmul.h"
 #include "runtime/cpu/Parallel.h"
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
@@ -53,6 +54,7 @@ struct Session::State {
     return buffer.bytes() ? spaces[static_cast<size_t>(buffer.space())].data() + buffer.offset() : nullptr;
   }
   void runStep(PreparedStep &step);
+  Result<void> execute(std::string_view program, std::vector<StepTime> *times);
   const fb::Tensor *port(std::string_view program, std::string_view name, bool input) const;
 };
 
@@ -189,17 +191,32 @@ Result<void> Session::initialize(uint64_t seed) {
   return run("init");
 }
 
-Result<void> Session::run(std::string_view name) {
-  auto found = state->programs.find(name);
-  if (found == state->programs.end())
-    return Error{fmt::format("{} has no program '{}'", executable().name(), name)};
+Result<void> Session::run(std::string_view name) { return state->execute(name, nullptr); }
+
+Result<std::vector<Session::StepTime>> Session::profile(std::string_view name) {
+  std::vector<StepTime> times;
+  if (auto done = state->execute(name, &times); !done)
+    return done.error();
+  return times;
+}
+
+Result<void> Session::State::execute(std::string_view name, std::vector<StepTime> *times) {
+  auto found = programs.find(name);
+  if (found == programs.end())
+    return Error{fmt::format("{} has no program '{}'", executable->name(), name)};
   PreparedProgram &program = found->second;
   for (size_t space = 0; space < spaceCount; ++space)
     if (program.touches[space])
-      if (auto done = state->ensureSpace(space); !done)
+      if (auto done = ensureSpace(space); !done)
         return done;
-  for (PreparedStep &step : program.steps)
-    state->runStep(step);
+  for (PreparedStep &step : program.steps) {
+    auto start = times ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
+    runStep(step);
+    if (!times)
+      continue;
+    std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    times->push_back({step.source->op() ? step.source->op()->str() : "", step.source->location() ? step.source->location()->str() : "", elapsed.count()});
+  }
   return {};
 }
 

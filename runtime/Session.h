@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace hybrid::rt {
 
@@ -47,6 +48,13 @@ public:
   /// State that training carries, one span a parameter (index into executable().parameters()).
   enum class Slot { Parameter, Gradient, Moment1, Moment2 };
   std::span<std::byte> parameter(size_t index, Slot slot = Slot::Parameter);
+
+  /// Runs a program and measures every step.
+  struct StepTime {
+    std::string op, location;
+    double seconds = 0;
+  };
+  Result<std::vector<StepTime>> profile(std::string_view program);
 
   /// Bytes of all spaces allocated by this session.
   uint64_t allocatedBytes() const;

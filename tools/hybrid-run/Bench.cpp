@@ -1,0 +1,115 @@
+//===- Bench.cpp - hybrid-run bench: time a program -----------------------------------===//
+#include "runtime/Session.h"
+#include "tools/hybrid-run/ModelArgument.h"
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <fmt/format.h>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sys/resource.h>
+
+namespace hybrid::tools {
+namespace {
+
+struct BenchOptions {
+  ModelArgument model;
+  std::string program = "train";
+  int steps = 20, warmup = 3, threads = 0;
+  bool json = false, profile = false;
+};
+
+/// Inputs of fixed content: ids 0, other numbers a gentle wave.
+void fillInputs(rt::Session &session, const rt::ProgramInfo &program) {
+  for (const rt::TensorInfo &input : program.inputs) {
+    std::span<std::byte> bytes = session.input(program.name, input.name);
+    std::memset(bytes.data(), 0, bytes.size());
+    if (program.name == "update") { // a plausible optimizer step
+      double hyper[8] = {1e-4, 0.1, 0.9, 0.98, 1e-8, 1.0, 0.1, 0.02};
+      std::memcpy(bytes.data(), hyper, std::min(sizeof(hyper), bytes.size()));
+    } else if (input.dtype == rt::DType::F32) {
+      auto values = session.inputAs<float>(program.name, input.name);
+      for (size_t i = 0; i < values.size(); ++i)
+        values[i] = static_cast<float>(i % 17) * 0.1f - 0.8f;
+    }
+  }
+}
+
+void run(const BenchOptions &options) {
+  auto executable = options.model.load();
+  auto session = valueOf(rt::Session::create(executable, {options.threads}));
+  require(session->initialize(1));
+  std::vector<std::string> names{options.program};
+  // A training step is the gradient and the update.
+  if (options.program == "train")
+    names.push_back("update");
+  for (const std::string &name : names) {
+    const rt::ProgramInfo *program = executable->findProgram(name);
+    if (!program)
+      throw Failure(fmt::format("{} has no program '{}'", executable->name(), name));
+  }
+  auto prepare = [&] {
+    for (const std::string &name : names)
+      fillInputs(*session, *executable->findProgram(name));
+  };
+  std::vector<double> milliseconds;
+  for (int i = 0; i < options.warmup + options.steps; ++i) {
+    double total = 0;
+    for (const std::string &name : names) {
+      fillInputs(*session, *executable->findProgram(name)); // programs share one arena
+      auto start = std::chrono::steady_clock::now();
+      require(session->run(name));
+      total += std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    }
+    if (i >= options.warmup)
+      milliseconds.push_back(total);
+  }
+  std::sort(milliseconds.begin(), milliseconds.end());
+  double median = milliseconds[milliseconds.size() / 2];
+  struct rusage usage {};
+  getrusage(RUSAGE_SELF, &usage);
+  nlohmann::ordered_json result{{"program", options.program},  {"steps", options.steps},           {"threads", session->threads()},
+                                {"ms_per_step", median},       {"ms_min", milliseconds.front()},   {"ms_max", milliseconds.back()},
+                                {"allocated_bytes", session->allocatedBytes()}, {"peak_bytes", static_cast<int64_t>(usage.ru_maxrss) * 1024}};
+  if (options.profile) {
+    std::map<std::string, std::pair<int, double>> byOp;
+    for (const std::string &name : names) {
+      prepare();
+      for (const auto &time : valueOf(session->profile(name))) {
+        byOp[time.op].first += 1;
+        byOp[time.op].second += time.seconds * 1e3;
+      }
+    }
+    std::vector<std::pair<std::string, std::pair<int, double>>> sorted(byOp.begin(), byOp.end());
+    std::sort(sorted.begin(), sorted.end(), [](const auto &a, const auto &b) { return a.second.second > b.second.second; });
+    result["profile"] = nlohmann::ordered_json::array();
+    for (const auto &[op, time] : sorted)
+      result["profile"].push_back({{"op", op}, {"steps", time.first}, {"ms", time.second}});
+  }
+  if (options.json) {
+    fmt::print("{}\n", result.dump(2));
+    return;
+  }
+  fmt::print("{}: {:.2f} ms a step (median of {}, {:.2f} to {:.2f}), {} threads, {:.1f} MB\n", options.program, median, options.steps, milliseconds.front(),
+             milliseconds.back(), session->threads(), static_cast<double>(session->allocatedBytes()) / 1e6);
+  if (options.profile)
+    for (const auto &entry : result["profile"])
+      fmt::print("  {:9.3f} ms {:5} x  {}\n", entry["ms"].get<double>(), entry["steps"].get<int>(), entry["op"].get<std::string>());
+}
+
+} // namespace
+
+void addBench(CLI::App &app) {
+  auto *verb = app.add_subcommand("bench", "time a program of a model; `train` includes the optimizer's update");
+  auto options = std::make_shared<BenchOptions>();
+  options->model.addTo(*verb);
+  verb->add_option("--program", options->program, "train, eval, forward, vjp, update or init")->capture_default_str();
+  verb->add_option("--steps", options->steps, "runs to measure")->check(CLI::Range(1, 1000000))->capture_default_str();
+  verb->add_option("--warmup", options->warmup, "runs before")->check(CLI::Range(0, 1000000))->capture_default_str();
+  verb->add_option("--threads", options->threads, "threads (default: all)");
+  verb->add_flag("--profile", options->profile, "also the time of each kind of op");
+  verb->add_flag("--json", options->json, "for scripts");
+  verb->callback([options] { run(*options); });
+}
+
+} // namespace hybrid::tools

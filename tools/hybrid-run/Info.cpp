@@ -1,0 +1,175 @@
+//===- Info.cpp - hybrid-run info: what a file holds ------------------------------===//
+#include "codegen/Executable_generated.h"
+#include "runtime/data/Npy.h"
+#include "runtime/data/Safetensors.h"
+#include "runtime/Executable.h"
+#include "tools/hybrid-run/Verbs.h"
+#include <filesystem>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+namespace hybrid::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct InfoOptions {
+  std::string file;
+  bool json = false, source = false, steps = false;
+};
+
+Json describe(const rt::TensorInfo &tensor) { return {{"name", tensor.name}, {"dtype", rt::nameOf(tensor.dtype)}, {"shape", tensor.shape}}; }
+
+std::string_view textOf(const flatbuffers::String *text) { return text ? text->string_view() : std::string_view(); }
+
+Json describe(const rt::Executable &executable, bool withSteps) {
+  const fb::Executable &format = executable.format();
+  Json settings = Json::object();
+  if (format.settings())
+    for (const fb::Setting *setting : *format.settings())
+      settings[setting->name()->str()] = textOf(setting->value());
+  Json features = Json::array();
+  if (format.target()->features())
+    for (const auto *feature : *format.target()->features())
+      features.push_back(feature->str());
+  int64_t elements = 0, trained = 0;
+  Json parameters = Json::array();
+  for (const rt::ParameterInfo &parameter : executable.parameters()) {
+    Json entry = describe(parameter);
+    entry["trainable"] = parameter.trainable;
+    entry["decay"] = parameter.decay;
+    entry["lr_scale"] = parameter.lrScale;
+    parameters.push_back(std::move(entry));
+    elements += parameter.elements();
+    trained += parameter.trainable ? parameter.elements() : 0;
+  }
+  Json programs = Json::array();
+  for (const fb::Program *program : *format.programs()) {
+    const rt::ProgramInfo *info = executable.findProgram(program->name()->string_view());
+    Json entry{{"name", info->name}, {"steps", program->steps() ? program->steps()->size() : 0}, {"arena_bytes", program->arena_bytes()}};
+    for (auto [key, ports] : {std::pair("inputs", &info->inputs), std::pair("outputs", &info->outputs)}) {
+      entry[key] = Json::array();
+      for (const rt::TensorInfo &tensor : *ports)
+        entry[key].push_back(describe(tensor));
+    }
+    if (withSteps && program->steps()) {
+      entry["step_list"] = Json::array();
+      for (const fb::Step *step : *program->steps()) {
+        Json line{{"op", textOf(step->op())}, {"location", textOf(step->location())}};
+        if (const auto *launch = step->operation_as_KernelLaunch())
+          line.update({{"kernel", launch->symbol()->str()}, {"grid", launch->grid()}});
+        else if (const auto *product = step->operation_as_Matmul())
+          line.update({{"matmul", {product->m(), product->n(), product->k()}}});
+        entry["step_list"].push_back(std::move(line));
+      }
+    }
+    programs.push_back(std::move(entry));
+  }
+  Json cost = Json::parse(textOf(format.cost()), nullptr, false);
+  return {{"file", executable.name()},
+          {"kind", "executable"},
+          {"model", textOf(format.model())},
+          {"compiler", textOf(format.compiler())},
+          {"format", fmt::format("{}.{}", format.version_major(), format.version_minor())},
+          {"target", {{"device", textOf(format.target()->device())}, {"cpu", textOf(format.target()->cpu())}, {"features", features}}},
+          {"settings", settings},
+          {"fingerprint", fmt::format("{:016x}", executable.fingerprint())},
+          {"code_bytes", format.code()->size()},
+          {"constants_bytes", format.constants_bytes()},
+          {"arena_bytes", format.arena_bytes()},
+          {"parameter_bytes", format.parameter_bytes()},
+          {"parameter_count", elements},
+          {"trained_count", trained},
+          {"parameters", parameters},
+          {"programs", programs},
+          {"cost", cost.is_discarded() ? Json() : cost}};
+}
+
+std::string shapeText(const Json &shape) { return shape.dump(); }
+
+void printExecutable(const Json &info) {
+  fmt::print("model       {}\ncompiler    {}\ntarget      {} {}", info["model"].get<std::string>(), info["compiler"].get<std::string>(),
+             info["target"]["device"].get<std::string>(), info["target"]["cpu"].get<std::string>());
+  if (!info["target"]["features"].empty())
+    fmt::print(" ({})", fmt::join(info["target"]["features"].get<std::vector<std::string>>(), ", "));
+  fmt::print("\nsettings   ");
+  for (const auto &[name, value] : info["settings"].items())
+    fmt::print(" {}={}", name, value.get<std::string>());
+  fmt::print("\nsize        {} bytes of code, {} of constants, {} of arena\n\nparameters  {} ({} trained)\n", info["code_bytes"].dump(),
+             info["constants_bytes"].dump(), info["arena_bytes"].dump(), info["parameter_count"].dump(), info["trained_count"].dump());
+  for (const Json &parameter : info["parameters"])
+    fmt::print("  {:<48} {} {}{}{}\n", parameter["name"].get<std::string>(), parameter["dtype"].get<std::string>(), shapeText(parameter["shape"]),
+               parameter["trainable"].get<bool>() ? "" : "  frozen", parameter["decay"].get<bool>() ? "" : "  no decay");
+  fmt::print("\nprograms\n");
+  for (const Json &program : info["programs"]) {
+    fmt::print("  {:<8} {} steps, arena {} bytes\n", program["name"].get<std::string>(), program["steps"].dump(), program["arena_bytes"].dump());
+    for (const char *key : {"inputs", "outputs"})
+      for (const Json &tensor : program[key])
+        fmt::print("    {:<7} {:<28} {} {}\n", key == std::string_view("inputs") ? "input" : "output", tensor["name"].get<std::string>(),
+                   tensor["dtype"].get<std::string>(), shapeText(tensor["shape"]));
+    if (program.contains("step_list"))
+      for (const Json &step : program["step_list"])
+        fmt::print("      {:<36} {:<40} {}\n", step["op"].get<std::string>(),
+                   step.contains("kernel") ? fmt::format("{} x {}", step["kernel"].get<std::string>(), step["grid"].dump())
+                                           : "matmul " + step["matmul"].dump(),
+                   step["location"].get<std::string>());
+  }
+}
+
+Json describeSafetensors(const std::string &path) {
+  rt::SafetensorsFile file = valueOf(rt::SafetensorsFile::open(path));
+  const char *types[] = {"F32", "F64", "I32", "I64"};
+  Json tensors = Json::array();
+  for (const auto &[name, tensor] : file.tensors())
+    tensors.push_back({{"name", name}, {"dtype", types[static_cast<int>(tensor.type)]}, {"shape", tensor.shape}});
+  return {{"file", path}, {"kind", "safetensors"}, {"metadata", file.metadata()}, {"tensors", tensors}};
+}
+
+Json describeNpy(const std::string &path) {
+  rt::NpyArray array = valueOf(rt::readNpy(path));
+  const char *types[] = {"f32", "f64", "i32", "i64", "u8"};
+  return {{"file", path}, {"kind", "npy"}, {"dtype", types[static_cast<int>(array.element)]}, {"shape", array.shape}};
+}
+
+void run(const InfoOptions &options) {
+  std::string extension = std::filesystem::path(options.file).extension();
+  if (extension == ".safetensors" || extension == ".npy") {
+    Json info = extension == ".npy" ? describeNpy(options.file) : describeSafetensors(options.file);
+    if (options.json) {
+      fmt::print("{}\n", info.dump(2));
+    } else if (extension == ".npy") {
+      fmt::print("{} {}\n", info["dtype"].get<std::string>(), shapeText(info["shape"]));
+    } else {
+      for (const auto &[key, value] : info["metadata"].items())
+        fmt::print("{:<20} {}\n", key, value.get<std::string>());
+      for (const Json &tensor : info["tensors"])
+        fmt::print("  {:<56} {} {}\n", tensor["name"].get<std::string>(), tensor["dtype"].get<std::string>(), shapeText(tensor["shape"]));
+    }
+    return;
+  }
+  auto executable = valueOf(rt::Executable::load(options.file));
+  if (options.source) {
+    fmt::print("{}", textOf(executable->format().source()));
+    return;
+  }
+  Json info = describe(*executable, options.steps);
+  if (options.json)
+    fmt::print("{}\n", info.dump(2));
+  else
+    printExecutable(info);
+}
+
+} // namespace
+
+void addInfo(CLI::App &app) {
+  auto *verb = app.add_subcommand("info", "show what an executable, checkpoint or array holds");
+  auto options = std::make_shared<InfoOptions>();
+  verb->add_option("file", options->file, ".hyx, .safetensors or .npy")->required();
+  verb->add_flag("--json", options->json, "for scripts");
+  verb->add_flag("--source", options->source, "print the text the executable was compiled from");
+  verb->add_flag("--steps", options->steps, "list every launch and product of every program");
+  verb->callback([options] { run(*options); });
+}
+
+} // namespace hybrid::tools

@@ -1,0 +1,147 @@
+//===- ModelArgument.cpp - a model given as .hyx or .hyb --------------------------===//
+#include "tools/hybrid-run/ModelArgument.h"
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <spawn.h>
+#include <sstream>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+extern char **environ;
+
+namespace hybrid::tools {
+namespace fs = std::filesystem;
+
+void ModelArgument::addTo(CLI::App &verb) {
+  verb.add_option("model", path, "compiled model (.hyx) or its text (.hyb)")->required();
+  auto *group = verb.add_option_group("Compiling (for a .hyb)");
+  group->add_option("--batch", batch, "sequences in a batch")->check(CLI::PositiveNumber);
+  group->add_option("--length", length, "positions in a sequence")->check(CLI::PositiveNumber);
+  group->add_option("--precision", precision, "f32 or f64");
+  group->add_option("--target", target, "cpu, cpu:x86-64-v3, ...");
+  group->add_option("--model", model, "which model of the file");
+  group->add_option("--set", settings, "NAME=VALUE: a model parameter; may be repeated")->allow_extra_args(false);
+}
+
+bool ModelArgument::isSource() const { return fs::path(path).extension() == ".hyb"; }
+
+std::string findCompiler() {
+  std::error_code error;
+  fs::path self = fs::read_symlink("/proc/self/exe", error);
+  fs::path compiler = self.parent_path() / "hybridc";
+  return !error && access(compiler.c_str(), X_OK) == 0 ? compiler.string() : "";
+}
+
+namespace {
+
+std::string readText(const fs::path &path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    throw Failure(fmt::format("cannot read '{}': {}", path.string(), std::strerror(errno)));
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// Everything the result depends on: the compiler, the model, every model text it could import, the options.
+uint64_t contentHash(const ModelArgument &model, const std::string &compiler, const std::vector<std::string> &arguments) {
+  XXH3_state_t *state = XXH3_createState();
+  XXH3_64bits_reset(state);
+  auto add = [&](const std::string &text) { XXH3_64bits_update(state, text.c_str(), text.size() + 1); };
+  struct stat status {};
+  if (stat(compiler.c_str(), &status) == 0)
+    add(fmt::format("{} {} {}", status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec));
+  add(readText(model.path));
+  std::vector<fs::path> folders{fs::absolute(model.path).parent_path(), fs::absolute(model.path).parent_path().parent_path() / "std",
+                                fs::path(compiler).parent_path() / ".." / "share" / "hybrid" / "models" / "std",
+                                fs::path(compiler).parent_path() / ".." / ".." / "models" / "std"};
+  if (const char *extra = std::getenv("HYBRID_MODELS"))
+    folders.push_back(fs::path(extra) / "std");
+  for (const fs::path &folder : folders) {
+    std::error_code error;
+    std::vector<fs::path> files;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+      if (entry->path().extension() == ".hyb")
+        files.push_back(entry->path());
+    std::sort(files.begin(), files.end());
+    for (const fs::path &file : files)
+      add(readText(file));
+  }
+  for (const std::string &argument : arguments)
+    add(argument);
+  uint64_t hash = XXH3_64bits_digest(state);
+  XXH3_freeState(state);
+  return hash;
+}
+
+fs::path cacheFolder() {
+  const char *base = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
+  fs::path folder = base && *base ? fs::path(base) : home && *home ? fs::path(home) / ".cache" : fs::temp_directory_path();
+  folder /= "hybrid";
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error)
+    throw Failure(fmt::format("cannot make the cache folder '{}': {}", folder.string(), error.message()));
+  return folder;
+}
+
+/// Exit status of a program run without a shell.
+int runProgram(const std::string &program, const std::vector<std::string> &arguments) {
+  std::vector<char *> argv{const_cast<char *>(program.c_str())};
+  for (const std::string &argument : arguments)
+    argv.push_back(const_cast<char *>(argument.c_str()));
+  argv.push_back(nullptr);
+  pid_t child = 0;
+  int error = posix_spawn(&child, program.c_str(), nullptr, nullptr, argv.data(), environ);
+  if (error)
+    throw Failure(fmt::format("cannot run '{}': {}", program, std::strerror(error)));
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR)
+      throw Failure(fmt::format("lost '{}': {}", program, std::strerror(errno)));
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+} // namespace
+
+std::shared_ptr<const rt::Executable> ModelArgument::load() const {
+  std::vector<std::string> options;
+  if (batch)
+    options.insert(options.end(), {"--batch", std::to_string(*batch)});
+  if (length)
+    options.insert(options.end(), {"--length", std::to_string(*length)});
+  if (precision)
+    options.insert(options.end(), {"--precision", *precision});
+  if (target)
+    options.insert(options.end(), {"--target", *target});
+  if (model)
+    options.insert(options.end(), {"--model", *model});
+  for (const std::string &setting : settings)
+    options.insert(options.end(), {"--set", setting});
+  if (!isSource()) {
+    if (!options.empty())
+      throw Failure(fmt::format("{} is compiled already: {} applies to a .hyb only", path, options[0]));
+    return valueOf(rt::Executable::load(path));
+  }
+  std::string compiler = findCompiler();
+  if (compiler.empty())
+    throw Failure(fmt::format("{} must be compiled first, but hybridc is not beside hybrid-run: build it (tools/check --build-only), or give a .hyx", path));
+  fs::path cached = cacheFolder() / fmt::format("{:016x}.hyx", contentHash(*this, compiler, options));
+  if (!fs::exists(cached)) {
+    // hybridc writes its output whole or not at all, so two runs at once do no harm.
+    std::vector<std::string> arguments{path, "-o", cached.string()};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    if (runProgram(compiler, arguments) != 0)
+      throw Failure(fmt::format("{} did not compile", path));
+  }
+  return valueOf(rt::Executable::load(cached.string()));
+}
+
+} // namespace hybrid::tools

@@ -1,0 +1,29 @@
+//===- ModelArgument.h - a model given as .hyx or .hyb ---------------------------===//
+#pragma once
+#include "runtime/Executable.h"
+#include "tools/hybrid-run/Verbs.h"
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hybrid::tools {
+
+/// MODEL and what it is compiled with when it is a .hyb. For a .hyx the compile options must be absent.
+struct ModelArgument {
+  std::string path;
+  std::optional<int64_t> batch, length;
+  std::optional<std::string> precision, target, model;
+  std::vector<std::string> settings; // NAME=VALUE
+
+  /// Adds MODEL and the compile options to a verb.
+  void addTo(CLI::App &verb);
+  bool isSource() const;
+  /// Loads it, compiling first when it is a source (the result is cached by content).
+  std::shared_ptr<const rt::Executable> load() const;
+};
+
+/// Where hybridc is: beside this program. Empty when it is not there.
+std::string findCompiler();
+
+} // namespace hybrid::tools

@@ -1,0 +1,39 @@
+//===- Verbs.h - the commands of hybrid-run -------------------------------------===//
+//
+// Each verb adds its own subcommand, options and action. A verb's action throws Failure for the user's errors; main() prints them.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "runtime/Result.h"
+#include <CLI/CLI.hpp>
+#include <stdexcept>
+#include <string>
+
+namespace hybrid::tools {
+
+/// The user's error: exit status 1.
+struct Failure : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The value of a result, or its error as a Failure.
+template <typename T> T valueOf(rt::Result<T> result) {
+  if (!result)
+    throw Failure(result.error().message);
+  return std::move(*result);
+}
+inline void require(const rt::Result<void> &result) {
+  if (!result)
+    throw Failure(result.error().message);
+}
+
+void addInfo(CLI::App &app);
+void addForward(CLI::App &app);
+void addBench(CLI::App &app);
+void addDoctor(CLI::App &app);
+void addTrain(CLI::App &app);
+void addEval(CLI::App &app);
+void addGenerate(CLI::App &app);
+void addTask(CLI::App &app);
+
+} // namespace hybrid::tools
