@@ -36,7 +36,7 @@ Value Elaborator::evaluateWith(const Expression &expression) {
   for (const Argument &argument : expression.arguments) {
     Value given = evaluate(*argument.value);
     if (argument.name.empty()) {
-      diagnostics.error(argument.place, "'with' takes arguments by name: " + (names.empty() ? "" : names.back() + " = ") + "...");
+      diagnostics.error(argument.place, "'with' takes arguments by name" + (names.empty() ? "" : ", such as " + names.back() + " = ..."));
       return {};
     }
     if (!llvm::is_contained(names, argument.name)) {
@@ -183,11 +183,12 @@ Value Elaborator::callLayer(const Expression &expression, const LayerValue &laye
   frame().module = layer.module;
   frame().definition = &definition;
   frame().blocks.emplace_back();
-  bindParameters(layer, given, expression.place);
+  // With a fault in its arguments a body would only have faults that follow from it.
+  frame().abandoned = !bindParameters(layer, given, expression.place);
   frame().blocks.emplace_back();
   runBlock(definition.body);
   Value result = std::move(frame().result);
-  if (!frame().returned && !emit.isStopped())
+  if (!frame().returned && !frame().abandoned && !emit.isStopped())
     diagnostics.error(definition.place, "layer '" + definition.name + "' returns nothing: expected a 'return'");
   checkResult(definition, result);
   frames.pop_back();
@@ -199,9 +200,10 @@ Value Elaborator::callLayer(const Expression &expression, const LayerValue &laye
 
 //===-- parameters of a layer ------------------------------------------------===//
 
-void Elaborator::bindParameters(const LayerValue &layer, std::vector<std::optional<Given>> &given, Place call) {
+bool Elaborator::bindParameters(const LayerValue &layer, std::vector<std::optional<Given>> &given, Place call) {
   const Definition &definition = *layer.definition;
   std::string owner = "layer '" + definition.name + "'";
+  bool good = true;
   for (size_t i = 0; i < definition.parameters.size(); ++i) {
     const ParameterSyntax &parameter = definition.parameters[i];
     Value value;
@@ -222,8 +224,10 @@ void Elaborator::bindParameters(const LayerValue &layer, std::vector<std::option
       diagnostics.error(call, owner + " needs '" + parameter.name + "' (" + text(parameter.type) + ")", {{parameter.place, "the parameter is defined here"}});
       diagnostics.calls = std::move(inner);
     }
+    good &= !value.isPoison();
     define(parameter.name, std::move(value), parameter.place);
   }
+  return good;
 }
 
 Value Elaborator::convert(const Value &value, const ParameterSyntax &parameter, Place place, llvm::StringRef owner) {

@@ -24,15 +24,21 @@ void Diagnostics::error(Place place, const llvm::Twine &message, ArrayRef<Note> 
     return;
   InFlightDiagnostic diagnostic = emitError(location(place)) << message;
   for (const Note &note : notes)
-    diagnostic.attachNote(sources.location(&context, note.place)) << note.text;
+    if (note.place.file != place.file || note.place.offset != place.offset) // it would say nothing new
+      diagnostic.attachNote(sources.location(&context, note.place)) << note.text;
   if (++count == limit)
     diagnostic.attachNote(sources.location(&context, place)) << "too many errors, stopping here";
 }
 
 std::string nearest(llvm::StringRef name, ArrayRef<std::string> candidates) {
   std::string best;
-  unsigned bestDistance = name.size() <= 3 ? 2 : static_cast<unsigned>(name.size() / 3 + 2);
+  // One or two letters are near to everything.
+  if (name.size() < 3)
+    return best;
+  unsigned bestDistance = name.size() == 3 ? 2 : static_cast<unsigned>(name.size() / 3 + 2);
   for (const std::string &candidate : candidates) {
+    if (candidate.size() < 3)
+      continue;
     unsigned distance = name.edit_distance(candidate, true, bestDistance);
     if (distance < bestDistance) {
       bestDistance = distance;

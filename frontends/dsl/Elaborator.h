@@ -34,6 +34,7 @@ private:
     Value result;
     Place resultPlace;
     bool returned = false;
+    bool abandoned = false; // a fault made the rest meaningless
   };
   using Note = Diagnostics::Note;
 
@@ -95,7 +96,8 @@ private:
                      std::vector<std::optional<Given>> &given, std::string *scope);
   Value callBuiltin(const Expression &call, const LayerValue &layer);
   Value callLayer(const Expression &call, const LayerValue &layer, llvm::StringRef scope);
-  void bindParameters(const LayerValue &layer, std::vector<std::optional<Given>> &given, Place call);
+  /// False when an argument is missing or at fault.
+  bool bindParameters(const LayerValue &layer, std::vector<std::optional<Given>> &given, Place call);
   /// The value as the parameter takes it, or poison after an error.
   Value convert(const Value &value, const ParameterSyntax &parameter, Place place, llvm::StringRef owner);
   /// Matches a shape against a type, binding the names it sees first.

@@ -15,12 +15,11 @@ public:
       bool newline = skipBlank() || tokens.empty();
       Token token = next();
       token.newline = newline;
-      if (token.kind == TokenKind::Error) {
-        if (diagnostics.full())
-          break;
-        continue;
-      }
+      // Error tokens stay: the parser knows that there the fault was reported.
+      lastEnd = position;
       tokens.push_back(token);
+      if (token.kind == TokenKind::Error && diagnostics.full())
+        break;
       if (token.kind == TokenKind::End)
         return tokens;
     }
@@ -62,8 +61,12 @@ private:
 
   Token next() {
     size_t start = position;
-    if (position >= text.size())
-      return make(TokenKind::End, start);
+    if (position >= text.size()) {
+      // The end is shown right after the last token, where there is something to see.
+      Token token = make(TokenKind::End, start);
+      token.place = place(lastEnd);
+      return token;
+    }
     char c = text[position];
     if (llvm::isAlpha(c) || c == '_') {
       while (llvm::isAlnum(at(position)) || at(position) == '_')
@@ -159,7 +162,7 @@ private:
   uint32_t file;
   llvm::StringRef text;
   Diagnostics &diagnostics;
-  size_t position = 0;
+  size_t position = 0, lastEnd = 0;
 };
 
 } // namespace

@@ -50,9 +50,10 @@ private:
 
   /// Reports once; everything up to the next recovery point is silent.
   void fail(const llvm::Twine &message) { failAt(at().place, message); }
-  void failAt(Place place, const llvm::Twine &message) {
-    if (!failed)
-      diagnostics.error(place, message);
+  void failAt(Place place, const llvm::Twine &message, llvm::ArrayRef<Diagnostics::Note> notes = {}) {
+    bool reported = at().kind == TokenKind::Error || (position > 0 && tokens[position - 1].kind == TokenKind::Error);
+    if (!failed && !reported)
+      diagnostics.error(place, message, notes);
     failed = true;
   }
 
@@ -66,6 +67,19 @@ private:
   void expect(llvm::StringRef punctuation, const llvm::Twine &where) {
     if (!accept(punctuation))
       fail("expected '" + punctuation + "' " + where + ", found " + found());
+  }
+
+  void expectWord(llvm::StringRef word, const llvm::Twine &message) {
+    if (at().isName(word))
+      take();
+    else
+      fail(message);
+  }
+
+  /// The bracket that closes the one at `open`.
+  void expectClosing(llvm::StringRef bracket, Place open, const llvm::Twine &where) {
+    if (!accept(bracket))
+      failAt(at().place, "expected '" + bracket + "' " + where + ", found " + found(), {{open, "to match what is opened here"}});
   }
 
   std::string expectName(const llvm::Twine &what) {
@@ -351,9 +365,7 @@ private:
     statement.pattern = parsePattern(false);
     if (!failed && statement.pattern.entries.size() > 2)
       failAt(statement.pattern.place, "a loop binds one name, or an index and a name");
-    if (!failed && !at().isName("in"))
-      fail("expected 'in' and what to loop over, found " + found());
-    take();
+    expectWord("in", "expected 'in' and what to loop over, found " + found());
     statement.value = parseExpression();
     if (accept(".."))
       statement.end = parseExpression();
@@ -394,7 +406,7 @@ private:
       letter.place = at().place;
       letter.name = expectName("the letter of a block");
       if (!failed && letter.name.size() != 1)
-        failAt(letter.place, "a block of a topology is named by one letter, not '" + llvm::Twine(letter.name) + "'");
+        diagnostics.error(letter.place, "a block of a topology is named by one letter, not '" + llvm::Twine(letter.name) + "'");
       expect("=", "and the statements of block '" + letter.name + "'");
       if (!failed)
         letter.body = parseBlock("the statements of block '" + letter.name + "'");
@@ -433,13 +445,9 @@ private:
     if (at().isName("if")) {
       expression = node(Expression::Kind::Conditional, take().place);
       expression->children.push_back(parseExpression());
-      if (!failed && !at().isName("then"))
-        fail("expected 'then', found " + found());
-      take();
+      expectWord("then", "expected 'then', found " + found());
       expression->children.push_back(parseExpression());
-      if (!failed && !at().isName("else"))
-        fail("expected 'else': a condition that gives a value needs both sides");
-      take();
+      expectWord("else", "expected 'else': a condition that gives a value needs both sides");
       expression->children.push_back(parseExpression());
     } else {
       expression = parseBinary(0);
@@ -497,6 +505,7 @@ private:
   }
 
   void parseArguments(Expression &call, llvm::StringRef what) {
+    Place open = tokens[position - 1].place;
     ++parentheses;
     while (!failed && !at().is(")")) {
       Argument argument;
@@ -511,7 +520,7 @@ private:
         break;
     }
     --parentheses;
-    expect(")", "after the arguments of " + what);
+    expectClosing(")", open, "after the arguments of " + what);
   }
 
   ExpressionPtr parsePostfix() {
@@ -544,7 +553,7 @@ private:
             break;
         }
         --parentheses;
-        expect("]", "after the index");
+        expectClosing("]", index->place, "after the index");
         expression = std::move(index);
       } else {
         break;
@@ -612,7 +621,7 @@ private:
       ++parentheses;
       ExpressionPtr inner = parseExpression();
       --parentheses;
-      expect(")", "to close the parenthesis");
+      expectClosing(")", token.place, "to close the parenthesis");
       return inner;
     }
     if (at().is("[")) {
@@ -624,7 +633,7 @@ private:
           break;
       }
       --parentheses;
-      expect("]", "after the list");
+      expectClosing("]", token.place, "after the list");
       return list;
     }
     fail("expected a value, found " + found());

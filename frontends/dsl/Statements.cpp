@@ -10,7 +10,7 @@ namespace hybrid::dsl {
 
 void Elaborator::runBlock(const std::vector<Statement> &statements) {
   for (const Statement &statement : statements) {
-    if (!emit.step(statement.place))
+    if (!emit.step(statement.place) || frame().abandoned)
       return;
     if (frame().returned) {
       diagnostics.error(statement.place, "this statement is never reached", {{frame().resultPlace, "the layer returns here"}});
@@ -56,6 +56,8 @@ void Elaborator::runStatement(const Statement &statement) {
     return runOutput(statement);
   case Kind::Evaluate: {
     Value value = evaluate(*statement.value);
+    // A 'require' that does not hold.
+    frame().abandoned |= value.isPoison() && !isModelLevel();
     if (!value.isPoison() && !value.isNone())
       diagnostics.error(statement.value->place, "this value (" + text(value) + ") is not used: name it with 'let', assign it or return it");
     return;
@@ -171,7 +173,7 @@ void Elaborator::runFor(const Statement &statement) {
   }
   const auto &names = statement.pattern.entries;
   bool withIndex = names.size() == 2;
-  for (int64_t i = start; i < end && emit.step(statement.place) && !frame().returned; ++i) {
+  for (int64_t i = start; i < end && emit.step(statement.place) && !frame().returned && !frame().abandoned; ++i) {
     std::string outer = scope;
     if (isModelLevel())
       scope = nextBlock();
@@ -189,7 +191,7 @@ void Elaborator::runRepeat(const Statement &statement) {
   std::optional<int64_t> times = integer(*statement.value, "the number of repetitions");
   if (times && *times < 0)
     diagnostics.error(statement.value->place, "cannot repeat " + llvm::Twine(*times) + " times");
-  for (int64_t i = 0; times && i < *times && emit.step(statement.place) && !frame().returned; ++i)
+  for (int64_t i = 0; times && i < *times && emit.step(statement.place) && !frame().returned && !frame().abandoned; ++i)
     runBody(statement.body, isModelLevel());
 }
 

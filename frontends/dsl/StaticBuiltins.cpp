@@ -138,8 +138,10 @@ Value runRequire(Call &call) {
   const Value &message = call.value(1);
   if (message.kind != Value::Kind::String)
     call.error(1, "message is " + describe(message) + ", expected a string");
-  else if (!call.failed && !condition)
+  else if (!call.failed && !condition) {
     call.emit.diagnostics.error(call.place, message.string);
+    return {};
+  }
   return Value::none();
 }
 
