@@ -7,6 +7,32 @@ using namespace mlir;
 
 namespace hybrid::cpu {
 
+namespace {
+/// Results that a kernel writes densely although their place may be a part of a concat, whose rows lie further apart.
+class DenseResults {
+public:
+  explicit DenseResults(ProgramBuilder &program) : program(program) {}
+
+  BufferUse define(Value result) {
+    View place = program.define(result);
+    if (place.isDense())
+      return program.use(place);
+    View dense = program.temporary(place.shape, place.element);
+    copies.push_back({dense, place});
+    return program.use(dense);
+  }
+  /// After the launch: moves them to their places.
+  void store() {
+    for (const auto &[from, to] : copies)
+      program.copy(from, to);
+  }
+
+private:
+  ProgramBuilder &program;
+  SmallVector<std::pair<View, View>, 2> copies;
+};
+} // namespace
+
 int64_t rowsPerItem(int64_t rows);
 
 //===-- short_conv -------------------------------------------------------------===//
@@ -27,10 +53,12 @@ LogicalResult lower(ShortConvOp op, ProgramBuilder &program) {
   params.xStride = xStride, params.yStride = *y.rowStride();
   params.hasBias = !!op.getBias(), params.hasSegments = !!op.getSegments(), params.hasState = !!op.getInitialState();
   params.hasFinalState = op.getReturnState();
-  BufferUse finalState = op.getReturnState() ? program.use(program.define(op.getFinalState())) : program.absent();
+  DenseResults dense(program);
+  BufferUse finalState = op.getReturnState() ? dense.define(op.getFinalState()) : program.absent();
   program.launch("short_conv_forward", x.element, params.batch * ceilDiv(params.length, params.rowsPerItem), wordsOf(params),
                  {program.use(x), program.optionalUse(op.getWeight()), program.optionalUse(op.getBias()), program.optionalUse(op.getSegments()),
                   program.optionalUse(op.getInitialState()), program.use(y), finalState});
+  dense.store();
   return success();
 }
 
@@ -42,19 +70,21 @@ LogicalResult lower(ShortConvGradOp op, ProgramBuilder &program) {
   params.hasSegments = !!op.getSegments(), params.hasState = !!op.getInitialState(), params.hasFinalState = !!op.getStateCotangent();
   int64_t grid = params.batch * ceilDiv(params.length, params.rowsPerItem), taps = params.taps, channels = params.channels;
   View partial = program.temporary({grid, taps + 1, channels}, x.element);
-  BufferUse dState = op.getDinitialState() ? program.use(program.define(op.getDinitialState())) : program.absent();
+  DenseResults dense(program);
+  BufferUse dState = op.getDinitialState() ? dense.define(op.getDinitialState()) : program.absent();
   program.launch("short_conv_backward", x.element, grid, wordsOf(params),
                  {program.use(x), program.optionalUse(op.getWeight()), program.optionalUse(op.getSegments()),
                   program.optionalUse(op.getInitialState()), program.use(dy), program.optionalUse(op.getStateCotangent()), program.use(dx), dState,
                   program.use(partial)});
+  dense.store();
   int64_t stride = (taps + 1) * channels;
   if (!op.getDweight().use_empty()) {
     View tapMajor = program.temporary({taps, channels}, x.element);
     program.sumPartials(partial, grid, stride, tapMajor);
-    program.copy(tapMajor.transposed({1, 0}), program.define(op.getDweight()));
+    program.copy(tapMajor.transposed({1, 0}), program.define(op.getDweight())); // any layout
   }
   if (!op.getDbias().use_empty())
-    program.sumPartials(partial.sliced({0, taps, 0}, {grid, 1, channels}), grid, stride, program.define(op.getDbias()));
+    program.sumPartials(partial.sliced({0, taps, 0}, {grid, 1, channels}), grid, stride, program.defineDense(op.getDbias()));
   return success();
 }
 
@@ -139,13 +169,15 @@ LogicalResult lower(FFTConvGradOp op, ProgramBuilder &program) {
     stride = *view.rowStride();
     return program.use(view);
   };
-  auto vector = [&](bool present) { return present ? program.use(program.define(op.getResult(next++))) : program.absent(); };
-  BufferUse dx = activation(true, params.dxStride), dFilter = vector(true), dSkip = vector(params.hasSkip);
+  DenseResults dense(program);
+  auto small = [&](bool present) { return present ? dense.define(op.getResult(next++)) : program.absent(); };
+  BufferUse dx = activation(true, params.dxStride), dFilter = small(true), dSkip = small(params.hasSkip);
   BufferUse dGateIn = activation(params.hasGateIn, params.dGateInStride), dGateOut = activation(params.hasGateOut, params.dGateOutStride);
   program.launch("fftconv_backward", x.element, conv.channelBlocks, wordsOf(params),
                  {program.use(x), program.use(conv.spectrum), program.use(conv.twiddles), skip, gateIn, gateOut, segments, program.use(conv.filter),
                   program.use(dy), dx, dFilter, dSkip, dGateIn, dGateOut},
                  conv.backwardScratch());
+  dense.store();
   return success();
 }
 
@@ -174,7 +206,7 @@ LogicalResult lower(AttentionOp op, ProgramBuilder &program) {
   params.scale = op.getSoftmaxScale();
   View q = program.rows(op.getQ(), params.qStride), k = program.rows(op.getK(), params.kStride), v = program.rows(op.getV(), params.vStride);
   BufferUse segments = program.optionalUse(op.getSegments()), rotary = rotaryTable(op, program, params);
-  View o = program.define(op.getResult()), lse = program.define(op.getLse());
+  View o = program.define(op.getResult()), lse = program.defineDense(op.getLse());
   params.oStride = *o.rowStride();
   program.launch("attention_forward", q.element, params.batch * params.heads, wordsOf(params),
                  {program.use(q), program.use(k), program.use(v), segments, rotary, program.use(o), program.use(lse)},
