@@ -16,7 +16,7 @@ foreach(folder ${lit_folders})
        ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.test)
   if(tests)
     add_test(NAME lit-${folder}
-             COMMAND ${HYBRID_LIT} -sv --timeout 120 ${CMAKE_CURRENT_BINARY_DIR}/${folder})
+             COMMAND ${HYBRID_LIT} -sv ${CMAKE_CURRENT_BINARY_DIR}/${folder})
     # Each entry already uses every core.
     set_tests_properties(lit-${folder} PROPERTIES LABELS lit RUN_SERIAL ON)
   endif()

@@ -72,7 +72,7 @@ LogicalResult lower(RmsNormGradOp op, ProgramBuilder &program) {
   program.launch("rmsnorm_backward", x.element, grid, wordsOf(params),
                  {program.use(x), program.optionalUse(op.getWeight()), program.use(dy), program.use(dx), program.use(partial)});
   if (!op.getDweight().use_empty())
-    program.sumPartials(partial, grid, params.columns, program.define(op.getDweight()));
+    program.sumPartials(partial, grid, params.columns, program.defineDense(op.getDweight()));
   return success();
 }
 
@@ -101,9 +101,9 @@ LogicalResult lower(LayerNormGradOp op, ProgramBuilder &program) {
   program.launch("layernorm_backward", x.element, grid, wordsOf(params),
                  {program.use(x), program.optionalUse(op.getWeight()), program.use(dy), program.use(dx), program.use(partial)});
   if (!op.getDweight().use_empty())
-    program.sumPartials(partial, grid, 2 * columns, program.define(op.getDweight()));
+    program.sumPartials(partial, grid, 2 * columns, program.defineDense(op.getDweight()));
   if (!op.getDbias().use_empty())
-    program.sumPartials(partial.sliced({0, 1, 0}, {grid, 1, columns}), grid, 2 * columns, program.define(op.getDbias()));
+    program.sumPartials(partial.sliced({0, 1, 0}, {grid, 1, columns}), grid, 2 * columns, program.defineDense(op.getDbias()));
   return success();
 }
 
@@ -116,14 +116,11 @@ LogicalResult lower(EmbeddingOp op, ProgramBuilder &program) {
 
 LogicalResult lower(EmbeddingGradOp op, ProgramBuilder &program) {
   EmbeddingParams params{};
-  View ids = program.dense(op.getIds()), dy = program.rows(op.getCotangent(), params.yStride), dtable = program.define(op.getResult());
+  View ids = program.dense(op.getIds()), dy = program.rows(op.getCotangent(), params.yStride), dtable = program.defineDense(op.getResult());
   params.rows = ids.elements(), params.columns = dy.shape.back(), params.classes = op.getClasses();
-  View out = dtable.isDense() ? dtable : program.temporary(dtable.shape, dtable.element);
   int64_t lanesOf = dy.element.isF64() ? lanes<double> : lanes<float>;
   program.launch("embedding_backward", dy.element, ceilDiv(params.columns, lanesOf), wordsOf(params),
-                 {program.use(ids), program.use(dy), program.use(out)});
-  if (out.storage != dtable.storage)
-    program.copy(out, dtable);
+                 {program.use(ids), program.use(dy), program.use(dtable)});
   return success();
 }
 

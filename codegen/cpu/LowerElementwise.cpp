@@ -32,7 +32,7 @@ LogicalResult lower(FusedOp op, ProgramBuilder &program) {
 static constexpr int64_t rowSumItems = 64;
 
 LogicalResult lower(ReduceOp op, ProgramBuilder &program) {
-  View x = program.view(op.getX()), result = program.define(op.getResult());
+  View x = program.view(op.getX()), result = program.defineDense(op.getResult());
   bool leading = op.getKind() != ReduceKind::Max;
   for (auto [i, axis] : llvm::enumerate(op.getAxes()))
     leading &= axis == static_cast<int64_t>(i);
@@ -49,17 +49,11 @@ LogicalResult lower(ReduceOp op, ProgramBuilder &program) {
     double scale = op.getKind() == ReduceKind::Mean ? 1.0 / static_cast<double>(rows) : 1.0;
     GeneratedKernel kernel = emitRowSums(program.tables, *matrix, rowsPerItem, partial, scale);
     program.launchGenerated(kernel.symbol, kernel.grid, {program.use(*matrix), program.use(partial)});
-    View out = result.isDense() ? result : program.temporary(result.shape, result.element);
-    program.sumPartials(partial, items, columns, out);
-    if (!result.isDense())
-      program.copy(out, result);
+    program.sumPartials(partial, items, columns, result);
     return success();
   }
-  View out = result.isDense() ? result : program.temporary(result.shape, result.element);
-  GeneratedKernel kernel = emitReduction(program.tables, op.getKind(), x, op.getAxes(), out);
-  program.launchGenerated(kernel.symbol, kernel.grid, {program.use(x), program.use(out)});
-  if (!result.isDense())
-    program.copy(out, result);
+  GeneratedKernel kernel = emitReduction(program.tables, op.getKind(), x, op.getAxes(), result);
+  program.launchGenerated(kernel.symbol, kernel.grid, {program.use(x), program.use(result)});
   return success();
 }
 

@@ -14,7 +14,7 @@ LogicalResult lower(RandomOp op, ProgramBuilder &program) {
   auto seed = program.function.getNumArguments() ? program.function.getArgument(0) : Value();
   if (program.function.getSymName() != "init" || !seed)
     return op.emitOpError() << "draws values outside of an initial value: random values exist only in `param(..., init = ...)`";
-  View out = program.define(op.getResult());
+  View out = program.defineDense(op.getResult());
   RandomParams params{out.elements(), static_cast<int64_t>(llvm::xxh3_64bits(op.getStream())), static_cast<int64_t>(op.getDistribution()),
                       op.getA().convertToDouble(), op.getB().convertToDouble()};
   program.launch("random", out.element, ceilDiv(params.elements, 1024), wordsOf(params), {program.use(program.view(seed)), program.use(out)});
@@ -69,8 +69,8 @@ LogicalResult lower(CrossEntropyOp op, ProgramBuilder &program) {
   program.launch("cross_entropy_forward", logits.element, grid, wordsOf(params),
                  {program.use(logits), program.optionalUse(op.getTargets()), program.optionalUse(op.getWeights()), program.use(partial)});
   program.launch("cross_entropy_finish", logits.element, 1, wordsOf(params),
-                 {program.use(partial), program.use(program.define(op.getLoss())), program.use(program.define(op.getTotalWeight())),
-                  program.use(program.define(op.getCorrect()))});
+                 {program.use(partial), program.use(program.defineDense(op.getLoss())), program.use(program.defineDense(op.getTotalWeight())),
+                  program.use(program.defineDense(op.getCorrect()))});
   return success();
 }
 
@@ -118,7 +118,7 @@ LogicalResult lower(AdamWOp op, ProgramBuilder &program) {
   BufferUse table = constant(ArrayRef(reinterpret_cast<const char *>(chunks.data()), chunks.size() * sizeof(ParameterChunk)));
   BufferUse gradients = whole(Space::Gradients);
   AdamWParams params{grid};
-  View partial = program.temporary({grid}, Float64Type::get(op.getContext())), norm = program.define(op.getGradientNorm());
+  View partial = program.temporary({grid}, Float64Type::get(op.getContext())), norm = program.defineDense(op.getGradientNorm());
   program.launch("squared_norm", element, grid, wordsOf(params), {table, gradients, program.use(partial)});
   program.launch("gradient_norm", element, 1, wordsOf(params), {program.use(partial), program.use(norm)});
   program.launch("adamw", element, grid, wordsOf(params),

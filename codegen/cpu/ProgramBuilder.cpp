@@ -98,6 +98,13 @@ View ProgramBuilder::define(Value result) {
   return views[result] = temporary(shapeOf(result), elementOf(result));
 }
 
+View ProgramBuilder::defineDense(Value result) {
+  auto found = destinations.find(result);
+  if (found != destinations.end() && found->second.isDense())
+    return views[result] = found->second;
+  return views[result] = temporary(shapeOf(result), elementOf(result));
+}
+
 View ProgramBuilder::rows(Value value, int64_t &stride) {
   View result = view(value);
   if (auto found = result.rowStride()) {

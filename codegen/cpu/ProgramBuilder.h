@@ -106,6 +106,8 @@ public:
   View view(mlir::Value value);
   /// The view a result is computed into: where its user wants it (parameters, gradients, a part of a concat), or new arena memory.
   View define(mlir::Value result);
+  /// The same for kernels that write dense results only: when its user wants it otherwise, the user copies.
+  View defineDense(mlir::Value result);
   /// Makes `result` another name for a view.
   void alias(mlir::Value result, View view) { views[result] = std::move(view); }
   bool isDefined(mlir::Value value) const { return views.count(value); }

@@ -20,3 +20,12 @@ func.func @forward(%x: tensor<2x7x5xf32> {hybrid.name = "x"}, %h: tensor<9x5xf32
   %y, %f = hybrid.fftconv %x, %h initial_state(%s : tensor<2x4x5xf32>) {return_state} : tensor<2x7x5xf32>, tensor<9x5xf32> -> tensor<2x7x5xf32>, tensor<2x11x5xf32>
   return %y, %f : tensor<2x7x5xf32>, tensor<2x11x5xf32>
 }
+// -----
+// Two filters that are parts of one: their gradients are columns of a whole.
+func.func @forward(%x: tensor<2x7x5xf32> {hybrid.name = "x"}, %h: tensor<7x10xf32> {hybrid.name = "h"}, %d: tensor<10xf32> {hybrid.name = "d"}) -> (tensor<2x7x5xf32> {hybrid.name = "y"}) {
+  %h0, %h1 = hybrid.split %h along 1 sizes [5, 5] : tensor<7x10xf32> -> tensor<7x5xf32>, tensor<7x5xf32>
+  %d0, %d1 = hybrid.split %d along 0 sizes [5, 5] : tensor<10xf32> -> tensor<5xf32>, tensor<5xf32>
+  %u = hybrid.fftconv %x, %h0 skip(%d0 : tensor<5xf32>) : tensor<2x7x5xf32>, tensor<7x5xf32> -> tensor<2x7x5xf32>
+  %y = hybrid.fftconv %u, %h1 skip(%d1 : tensor<5xf32>) : tensor<2x7x5xf32>, tensor<7x5xf32> -> tensor<2x7x5xf32>
+  return %y : tensor<2x7x5xf32>
+}
