@@ -35,7 +35,8 @@ bool hasCpuFeature(std::string_view name) { return features().count(std::string(
 
 std::vector<std::string> relevantCpuFeatures() {
   std::vector<std::string> present;
-  for (const char *name : {"avx2", "fma", "bmi2", "f16c", "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512_bf16", "avx512_fp16", "amx_bf16"})
+  for (const char *name : {"avx2", "fma", "bmi2", "f16c", "avx512f", "avx512bw", "avx512dq",
+                           "avx512vl", "avx512_bf16", "avx512_fp16", "amx_bf16"})
     if (hasCpuFeature(name))
       present.push_back(name);
   return present;

@@ -6,7 +6,8 @@
 
 namespace hybrid::rt {
 
-/// Whether this CPU (and its operating system) has a feature, named as /proc/cpuinfo does. Unknown names are absent.
+/// Whether this CPU (and its operating system) has a feature, named as /proc/cpuinfo does. Unknown
+/// names are absent.
 bool hasCpuFeature(std::string_view name);
 /// Those of the features that matter to kernels which this CPU has.
 std::vector<std::string> relevantCpuFeatures();

@@ -1,6 +1,7 @@
 //===- Executable.cpp - a verified .hyx in memory ----------------------------===//
 //
-// Nothing of the file is believed: structure first (flatbuffers' verifier), then identity, then every number against the sizes it must fit.
+// Nothing of the file is believed: structure first (flatbuffers' verifier), then identity, then
+// every number against the sizes it must fit.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Executable.h"
@@ -67,7 +68,8 @@ public:
   /// Empty when all is well.
   std::string run() {
     if (executable.version_major() != supportedMajor)
-      return fmt::format("format version {}, but this program reads version {}: compile the model again with the matching hybridc",
+      return fmt::format("format version {}, but this program reads version {}: compile the model "
+                         "again with the matching hybridc",
                          executable.version_major(), supportedMajor);
     const auto *code = executable.code();
     if (!code || code->size() == 0)
@@ -76,7 +78,8 @@ public:
       return "its code is damaged (the hash does not match): compile or copy it again";
     if (std::string fault = checkTarget(); !fault.empty())
       return fault;
-    for (auto [name, bytes] : {std::pair("the arena", executable.arena_bytes()), std::pair("the parameters", executable.parameter_bytes()),
+    for (auto [name, bytes] : {std::pair("the arena", executable.arena_bytes()),
+                               std::pair("the parameters", executable.parameter_bytes()),
                                std::pair("the constants", executable.constants_bytes())})
       if (bytes > largestSpace)
         return fmt::format("{} would take {} bytes, which is beyond any sense", name, bytes);
@@ -91,20 +94,23 @@ private:
   std::string checkTarget() {
     const fb::Target *target = executable.target();
     if (target->device()->string_view() != "cpu")
-      return fmt::format("it is for device '{}', which this program cannot run", target->device()->string_view());
+      return fmt::format("it is for device '{}', which this program cannot run",
+                         target->device()->string_view());
     std::vector<std::string> missing;
     if (target->features())
       for (const auto *feature : *target->features())
         if (!feature || !hasCpuFeature(feature->string_view()))
           missing.push_back(feature ? feature->str() : "?");
     if (!missing.empty())
-      return fmt::format("it needs CPU features that this machine lacks: {}; compile it here, or with --target=cpu:x86-64-v3 or cpu:x86-64-v2",
+      return fmt::format("it needs CPU features that this machine lacks: {}; compile it here, or "
+                         "with --target=cpu:x86-64-v3 or cpu:x86-64-v2",
                          fmt::join(missing, ", "));
     return "";
   }
 
   /// Bytes of a tensor, or nothing when its shape or type is senseless.
-  static std::optional<uint64_t> sizeOf(const flatbuffers::Vector<int64_t> *shape, fb::DType dtype) {
+  static std::optional<uint64_t> sizeOf(const flatbuffers::Vector<int64_t> *shape,
+                                        fb::DType dtype) {
     if (dtype > fb::DType::BF16)
       return std::nullopt;
     uint64_t bytes = static_cast<uint64_t>(bytesOf(static_cast<DType>(dtype)));
@@ -112,7 +118,8 @@ private:
       if (shape->size() > 16)
         return std::nullopt;
       for (int64_t size : *shape)
-        if (size < 0 || __builtin_mul_overflow(bytes, static_cast<uint64_t>(size), &bytes) || bytes > largestSpace)
+        if (size < 0 || __builtin_mul_overflow(bytes, static_cast<uint64_t>(size), &bytes) ||
+            bytes > largestSpace)
           return std::nullopt;
     }
     return bytes;
@@ -131,7 +138,8 @@ private:
       if (!bytes)
         return fmt::format("parameter '{}' has a senseless shape or type", name);
       uint64_t end = 0;
-      if (parameter->offset() % 64 || __builtin_add_overflow(parameter->offset(), *bytes, &end) || end > executable.parameter_bytes())
+      if (parameter->offset() % 64 || __builtin_add_overflow(parameter->offset(), *bytes, &end) ||
+          end > executable.parameter_bytes())
         return fmt::format("parameter '{}' lies outside of the parameter space", name);
       ranges.push_back({parameter->offset(), end});
     }
@@ -157,11 +165,13 @@ private:
     if (!buffer || buffer->space() > fb::Space::Constants)
       return false;
     uint64_t end = 0;
-    return buffer->offset() % 4 == 0 && !__builtin_add_overflow(buffer->offset(), buffer->bytes(), &end) &&
+    return buffer->offset() % 4 == 0 &&
+           !__builtin_add_overflow(buffer->offset(), buffer->bytes(), &end) &&
            end <= spaceBytes(buffer->space(), program);
   }
 
-  std::string checkPorts(const flatbuffers::Vector<flatbuffers::Offset<fb::Tensor>> *ports, const fb::Program &program, const char *what) {
+  std::string checkPorts(const flatbuffers::Vector<flatbuffers::Offset<fb::Tensor>> *ports,
+                         const fb::Program &program, const char *what) {
     if (!ports)
       return "";
     std::unordered_set<std::string_view> names;
@@ -171,18 +181,21 @@ private:
         return fmt::format("{} '{}' appears twice", what, name);
       auto bytes = sizeOf(tensor->shape(), tensor->dtype());
       if (!bytes || !inside(tensor->buffer(), program) || tensor->buffer()->bytes() != *bytes)
-        return fmt::format("{} '{}' has a senseless shape or lies outside of its space", what, name);
+        return fmt::format("{} '{}' has a senseless shape or lies outside of its space", what,
+                           name);
     }
     return "";
   }
 
   /// Whether a matrix of rows x columns with this leading dimension fits in a buffer.
-  static bool fits(const fb::BufferRef *buffer, int64_t rows, int64_t columns, int64_t leading, int64_t batch, int64_t batchStride, uint64_t element) {
+  static bool fits(const fb::BufferRef *buffer, int64_t rows, int64_t columns, int64_t leading,
+                   int64_t batch, int64_t batchStride, uint64_t element) {
     constexpr int64_t limit = int64_t(1) << 40;
-    if (rows < 1 || columns < 1 || leading < columns || batch < 1 || rows > limit || leading > limit || batch > limit || batchStride < 0 ||
-        batchStride > limit)
+    if (rows < 1 || columns < 1 || leading < columns || batch < 1 || rows > limit ||
+        leading > limit || batch > limit || batchStride < 0 || batchStride > limit)
       return false;
-    __int128 last = static_cast<__int128>(batch - 1) * batchStride + static_cast<__int128>(rows - 1) * leading + columns;
+    __int128 last = static_cast<__int128>(batch - 1) * batchStride +
+                    static_cast<__int128>(rows - 1) * leading + columns;
     return last * element <= buffer->bytes();
   }
 
@@ -197,7 +210,8 @@ private:
           return "a launch has too many buffers";
         for (const fb::BufferRef *buffer : *launch->buffers())
           if (!inside(buffer, program))
-            return fmt::format("a buffer of '{}' lies outside of its space", launch->symbol()->string_view());
+            return fmt::format("a buffer of '{}' lies outside of its space",
+                               launch->symbol()->string_view());
       }
       return "";
     }
@@ -211,14 +225,17 @@ private:
         return "an operand of a matrix product lies outside of its space";
     uint64_t element = static_cast<uint64_t>(bytesOf(static_cast<DType>(product->dtype())));
     int64_t m = product->m(), n = product->n(), k = product->k();
-    bool operands = fits(product->a(), product->transpose_a() ? k : m, product->transpose_a() ? m : k, product->lda(), product->batch(),
-                         product->batch_stride_a(), element) &&
-                    fits(product->b(), product->transpose_b() ? n : k, product->transpose_b() ? k : n, product->ldb(), product->batch(),
-                         product->batch_stride_b(), element) &&
-                    fits(product->c(), m, n, product->ldc(), product->batch(), product->batch_stride_c(), element);
+    bool operands =
+        fits(product->a(), product->transpose_a() ? k : m, product->transpose_a() ? m : k,
+             product->lda(), product->batch(), product->batch_stride_a(), element) &&
+        fits(product->b(), product->transpose_b() ? n : k, product->transpose_b() ? k : n,
+             product->ldb(), product->batch(), product->batch_stride_b(), element) &&
+        fits(product->c(), m, n, product->ldc(), product->batch(), product->batch_stride_c(),
+             element);
     if (!operands)
       return "a matrix product reaches outside of its operands";
-    if (product->bias() && (!inside(product->bias(), program) || !fits(product->bias(), 1, n, n, 1, 0, element)))
+    if (product->bias() &&
+        (!inside(product->bias(), program) || !fits(product->bias(), 1, n, n, 1, 0, element)))
       return "the bias of a matrix product lies outside of its space";
     return "";
   }
@@ -259,7 +276,8 @@ template <typename Info, typename Table> Info describe(const Table &table) {
   return info;
 }
 
-std::vector<TensorInfo> describePorts(const flatbuffers::Vector<flatbuffers::Offset<fb::Tensor>> *ports) {
+std::vector<TensorInfo>
+describePorts(const flatbuffers::Vector<flatbuffers::Offset<fb::Tensor>> *ports) {
   std::vector<TensorInfo> infos;
   if (ports)
     for (const fb::Tensor *tensor : *ports) {
@@ -273,7 +291,7 @@ Result<std::vector<std::byte>> readWhole(const std::string &path) {
   int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0)
     return Error{fmt::format("cannot read '{}': {}", path, std::strerror(errno))};
-  struct stat status {};
+  struct stat status{};
   std::vector<std::byte> bytes;
   std::string fault;
   if (fstat(descriptor, &status) != 0)
@@ -313,13 +331,17 @@ Result<std::shared_ptr<const Executable>> Executable::load(const std::string &pa
   return fromBytes(std::move(*bytes), path);
 }
 
-Result<std::shared_ptr<const Executable>> Executable::fromBytes(std::vector<std::byte> bytes, const std::string &name) {
-  auto refuse = [&](std::string_view fault) { return Error{fmt::format("{}: not a usable executable: {}", name, fault)}; };
+Result<std::shared_ptr<const Executable>> Executable::fromBytes(std::vector<std::byte> bytes,
+                                                                const std::string &name) {
+  auto refuse = [&](std::string_view fault) {
+    return Error{fmt::format("{}: not a usable executable: {}", name, fault)};
+  };
   if (bytes.size() < 16)
     return refuse(fmt::format("only {} bytes long", bytes.size()));
   if (!fb::ExecutableBufferHasIdentifier(bytes.data()))
     return refuse("it does not start with the mark of a .hyx file");
-  flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size(), 16, 4'000'000);
+  flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size(), 16,
+                                 4'000'000);
   if (!fb::VerifyExecutableBuffer(verifier))
     return refuse("truncated or damaged (its structure does not hold)");
   std::shared_ptr<Executable> executable(new Executable());
@@ -338,7 +360,8 @@ Result<std::shared_ptr<const Executable>> Executable::fromBytes(std::vector<std:
       executable->parameterTable.push_back(std::move(info));
     }
   for (const fb::Program *program : *executable->root->programs())
-    executable->programTable.push_back({program->name()->str(), describePorts(program->inputs()), describePorts(program->outputs())});
+    executable->programTable.push_back({program->name()->str(), describePorts(program->inputs()),
+                                        describePorts(program->outputs())});
   return std::shared_ptr<const Executable>(executable);
 }
 
@@ -350,7 +373,8 @@ const ProgramInfo *Executable::findProgram(std::string_view name) const {
 }
 
 uint64_t Executable::fingerprint() const {
-  // The flatbuffer is canonical for what it says; the whole of it stands for source, settings and code.
+  // The flatbuffer is canonical for what it says; the whole of it stands for source, settings and
+  // code.
   return XXH3_64bits(bytes.data(), bytes.size());
 }
 

@@ -1,7 +1,8 @@
 //===- Executable.h - a verified .hyx in memory ----------------------------===//
 //
-// Reads the format of codegen/Executable.fbs. After load() succeeds everything in it can be trusted:
-// structure, version, hash, CPU features, every offset + size inside its space, names unique.
+// Reads the format of codegen/Executable.fbs. After load() succeeds everything in it can be
+// trusted: structure, version, hash, CPU features, every offset + size inside its space, names
+// unique.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -50,7 +51,8 @@ public:
   /// Loads and verifies. The error names the file and the fault ("model.hyx: truncated: ...").
   static Result<std::shared_ptr<const Executable>> load(const std::string &path);
   /// The same for bytes in memory; `name` is used in messages. Takes ownership of the bytes.
-  static Result<std::shared_ptr<const Executable>> fromBytes(std::vector<std::byte> bytes, const std::string &name);
+  static Result<std::shared_ptr<const Executable>> fromBytes(std::vector<std::byte> bytes,
+                                                             const std::string &name);
   ~Executable();
 
   const fb::Executable &format() const { return *root; }
@@ -59,7 +61,8 @@ public:
   const std::vector<ProgramInfo> &programs() const { return programTable; }
   /// Null when there is none.
   const ProgramInfo *findProgram(std::string_view name) const;
-  /// Hash of source, settings and code: what a checkpoint remembers of the executable that wrote it.
+  /// Hash of source, settings and code: what a checkpoint remembers of the executable that wrote
+  /// it.
   uint64_t fingerprint() const;
 
 private:

@@ -1,9 +1,9 @@
 //===- Rng.h - random numbers that are a function of their place ------------===//
 //
-// Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"). A number depends
-// only on (seed, stream, index, counter), never on who draws it or in which order: instance i of a data
-// set is the same for any number of workers, and resuming a run needs no generator state on disk.
-// Only integer arithmetic, so that every platform draws the same.
+// Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"). A number
+// depends only on (seed, stream, index, counter), never on who draws it or in which order: instance
+// i of a data set is the same for any number of workers, and resuming a run needs no generator
+// state on disk. Only integer arithmetic, so that every platform draws the same.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -18,10 +18,9 @@ inline std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter,
   for (int round = 0; round < 10; ++round) {
     uint64_t first = uint64_t{0xD2511F53u} * counter[0];
     uint64_t second = uint64_t{0xCD9E8D57u} * counter[2];
-    counter = {static_cast<uint32_t>(second >> 32) ^ counter[1] ^ key[0],
-               static_cast<uint32_t>(second),
-               static_cast<uint32_t>(first >> 32) ^ counter[3] ^ key[1],
-               static_cast<uint32_t>(first)};
+    counter = {
+        static_cast<uint32_t>(second >> 32) ^ counter[1] ^ key[0], static_cast<uint32_t>(second),
+        static_cast<uint32_t>(first >> 32) ^ counter[3] ^ key[1], static_cast<uint32_t>(first)};
     key[0] += 0x9E3779B9u;
     key[1] += 0xBB67AE85u;
   }

@@ -16,8 +16,9 @@ namespace hybrid::rt {
 namespace {
 
 constexpr size_t spaceCount = 6;
-constexpr std::string_view spaceNames[spaceCount] = {"the arena", "the parameters", "the gradients", "the first moments", "the second moments",
-                                                     "the constants"};
+constexpr std::string_view spaceNames[spaceCount] = {"the arena",          "the parameters",
+                                                     "the gradients",      "the first moments",
+                                                     "the second moments", "the constants"};
 
 /// A step with its code found and its buffers described, ready for any base addresses.
 struct PreparedStep {
@@ -51,7 +52,8 @@ struct Session::State {
   Result<void> prepareStep(PreparedProgram &program, const fb::Step &step);
   Result<void> ensureSpace(size_t space);
   void *address(const fb::BufferRef &buffer) const {
-    return buffer.bytes() ? spaces[static_cast<size_t>(buffer.space())].data() + buffer.offset() : nullptr;
+    return buffer.bytes() ? spaces[static_cast<size_t>(buffer.space())].data() + buffer.offset()
+                          : nullptr;
   }
   void runStep(PreparedStep &step);
   Result<void> execute(std::string_view program, std::vector<StepTime> *times);
@@ -64,7 +66,8 @@ Result<void> Session::State::prepareStep(PreparedProgram &program, const fb::Ste
   if (const auto *launch = step.operation_as_KernelLaunch()) {
     prepared.kernel = code->find(launch->symbol()->c_str());
     if (!prepared.kernel)
-      return Error{fmt::format("{}: its code has no kernel '{}'", executable->name(), launch->symbol()->string_view())};
+      return Error{fmt::format("{}: its code has no kernel '{}'", executable->name(),
+                               launch->symbol()->string_view())};
     prepared.grid = launch->grid();
     if (launch->buffers())
       for (const fb::BufferRef *buffer : *launch->buffers())
@@ -72,9 +75,21 @@ Result<void> Session::State::prepareStep(PreparedProgram &program, const fb::Ste
     scratchBytes = std::max<uint64_t>(scratchBytes, (launch->scratch_bytes() + 63) / 64 * 64);
   } else {
     const auto *product = step.operation_as_Matmul();
-    MatmulShape shape{product->m(), product->n(), product->k(), product->lda(), product->ldb(), product->ldc(), product->transpose_a(),
-                      product->transpose_b(), product->accumulate(), product->bias() != nullptr, static_cast<DType>(product->dtype()),
-                      product->batch(), product->batch_stride_a(), product->batch_stride_b(), product->batch_stride_c()};
+    MatmulShape shape{product->m(),
+                      product->n(),
+                      product->k(),
+                      product->lda(),
+                      product->ldb(),
+                      product->ldc(),
+                      product->transpose_a(),
+                      product->transpose_b(),
+                      product->accumulate(),
+                      product->bias() != nullptr,
+                      static_cast<DType>(product->dtype()),
+                      product->batch(),
+                      product->batch_stride_a(),
+                      product->batch_stride_b(),
+                      product->batch_stride_c()};
     auto created = Matmul::create(shape);
     if (!created)
       return Error{fmt::format("{}: {}", executable->name(), created.error().message)};
@@ -101,7 +116,9 @@ Result<void> Session::State::prepare() {
         if (auto done = prepareStep(program, *step); !done)
           return done;
   }
-  auto allocated = Arena::allocate(std::max<uint64_t>(64, scratchBytes * static_cast<uint64_t>(threads)), "the kernels' scratch memory");
+  auto allocated =
+      Arena::allocate(std::max<uint64_t>(64, scratchBytes * static_cast<uint64_t>(threads)),
+                      "the kernels' scratch memory");
   if (!allocated)
     return allocated.error();
   scratch = std::move(*allocated);
@@ -128,11 +145,13 @@ void Session::State::runStep(PreparedStep &step) {
   for (size_t i = 0; i < step.buffers.size(); ++i)
     pointers[i] = address(step.buffers[i]);
   parallelFor(step.grid, threads, [&](int64_t lo, int64_t hi, int thread) {
-    step.kernel(lo, hi, pointers.data(), scratch.data() + static_cast<uint64_t>(thread) * scratchBytes);
+    step.kernel(lo, hi, pointers.data(),
+                scratch.data() + static_cast<uint64_t>(thread) * scratchBytes);
   });
 }
 
-const fb::Tensor *Session::State::port(std::string_view program, std::string_view name, bool input) const {
+const fb::Tensor *Session::State::port(std::string_view program, std::string_view name,
+                                       bool input) const {
   auto found = programs.find(program);
   if (found == programs.end())
     return nullptr;
@@ -147,7 +166,8 @@ const fb::Tensor *Session::State::port(std::string_view program, std::string_vie
 Session::Session(std::unique_ptr<State> state) : state(std::move(state)) {}
 Session::~Session() = default;
 
-Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const Executable> executable, const SessionOptions &options) {
+Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const Executable> executable,
+                                                 const SessionOptions &options) {
   auto state = std::make_unique<State>();
   state->executable = executable;
   state->threads = options.threads > 0 ? options.threads : availableThreads();
@@ -157,15 +177,17 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const Executabl
   if (!code)
     return code.error();
   state->code.emplace(std::move(*code));
-  state->spaceBytes = {format.arena_bytes(),     format.parameter_bytes(), format.parameter_bytes(),
-                       format.parameter_bytes(), format.parameter_bytes(), format.constants_bytes()};
+  state->spaceBytes = {format.arena_bytes(),     format.parameter_bytes(),
+                       format.parameter_bytes(), format.parameter_bytes(),
+                       format.parameter_bytes(), format.constants_bytes()};
   if (auto prepared = state->prepare(); !prepared)
     return prepared.error();
   for (fb::Space space : {fb::Space::Arena, fb::Space::Parameters, fb::Space::Constants})
     if (auto done = state->ensureSpace(static_cast<size_t>(space)); !done)
       return done.error();
   if (format.constants())
-    std::memcpy(state->spaces[static_cast<size_t>(fb::Space::Constants)].data(), format.constants()->data(), format.constants()->size());
+    std::memcpy(state->spaces[static_cast<size_t>(fb::Space::Constants)].data(),
+                format.constants()->data(), format.constants()->size());
   std::unique_ptr<Session> session(new Session(std::move(state)));
   if (executable->findProgram("setup"))
     if (auto done = session->run("setup"); !done)
@@ -215,19 +237,25 @@ Result<void> Session::State::execute(std::string_view name, std::vector<StepTime
     if (!times)
       continue;
     std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    times->push_back({step.source->op() ? step.source->op()->str() : "", step.source->location() ? step.source->location()->str() : "", elapsed.count()});
+    times->push_back({step.source->op() ? step.source->op()->str() : "",
+                      step.source->location() ? step.source->location()->str() : "",
+                      elapsed.count()});
   }
   return {};
 }
 
 std::span<std::byte> Session::input(std::string_view program, std::string_view name) {
   const fb::Tensor *tensor = state->port(program, name, true);
-  return tensor ? std::span(static_cast<std::byte *>(state->address(*tensor->buffer())), tensor->buffer()->bytes()) : std::span<std::byte>();
+  return tensor ? std::span(static_cast<std::byte *>(state->address(*tensor->buffer())),
+                            tensor->buffer()->bytes())
+                : std::span<std::byte>();
 }
 
 std::span<const std::byte> Session::output(std::string_view program, std::string_view name) {
   const fb::Tensor *tensor = state->port(program, name, false);
-  return tensor ? std::span<const std::byte>(static_cast<const std::byte *>(state->address(*tensor->buffer())), tensor->buffer()->bytes())
+  return tensor ? std::span<const std::byte>(
+                      static_cast<const std::byte *>(state->address(*tensor->buffer())),
+                      tensor->buffer()->bytes())
                 : std::span<const std::byte>();
 }
 
@@ -236,7 +264,8 @@ std::span<std::byte> Session::parameter(size_t index, Slot slot) {
   if (!state->ensureSpace(space))
     return {};
   const ParameterInfo &info = executable().parameters()[index];
-  return {state->spaces[space].data() + info.offset, static_cast<size_t>(info.elements() * bytesOf(info.dtype))};
+  return {state->spaces[space].data() + info.offset,
+          static_cast<size_t>(info.elements() * bytesOf(info.dtype))};
 }
 
 uint64_t Session::allocatedBytes() const {
@@ -260,20 +289,23 @@ std::string Session::findNonFinite(std::string_view name) {
   auto found = state->programs.find(name);
   if (found == state->programs.end())
     return "";
-  // A step's results are its buffers that changed: compare the arena before and after each one. Other spaces are written last and
-  // from values in the arena.
+  // A step's results are its buffers that changed: compare the arena before and after each one.
+  // Other spaces are written last and from values in the arena.
   Arena &arena = state->spaces[0];
-  bool wide = !executable().parameters().empty() && executable().parameters()[0].dtype == DType::F64;
+  bool wide =
+      !executable().parameters().empty() && executable().parameters()[0].dtype == DType::F64;
   std::vector<std::byte> before;
   for (PreparedStep &step : found->second.steps) {
     before.assign(arena.data(), arena.data() + arena.size());
     state->runStep(step);
     for (const fb::BufferRef &buffer : step.buffers) {
       if (buffer.space() != fb::Space::Arena || buffer.bytes() == 0 ||
-          std::memcmp(before.data() + buffer.offset(), arena.data() + buffer.offset(), buffer.bytes()) == 0)
+          std::memcmp(before.data() + buffer.offset(), arena.data() + buffer.offset(),
+                      buffer.bytes()) == 0)
         continue;
       const std::byte *data = arena.data() + buffer.offset();
-      if (!(wide ? allFinite<double>(data, buffer.bytes()) : allFinite<float>(data, buffer.bytes()))) {
+      if (!(wide ? allFinite<double>(data, buffer.bytes())
+                 : allFinite<float>(data, buffer.bytes()))) {
         std::string op = step.source->op() ? step.source->op()->str() : "unknown op";
         std::string at = step.source->location() ? step.source->location()->str() : "";
         return at.empty() ? op : op + " at " + at;

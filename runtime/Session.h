@@ -1,7 +1,8 @@
 //===- Session.h - an executable with its memory, ready to run --------------===//
 //
-// Owns the spaces (arena, parameters, gradients, moments, constants) and the loaded code, and runs programs:
-// a program is a flat list of kernel launches and matrix products; nothing here knows any mathematics.
+// Owns the spaces (arena, parameters, gradients, moments, constants) and the loaded code, and runs
+// programs: a program is a flat list of kernel launches and matrix products; nothing here knows any
+// mathematics.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -15,14 +16,17 @@
 namespace hybrid::rt {
 
 struct SessionOptions {
-  int threads = 0;          // 0: all cores this process may use
-  bool training = true;     // allocate gradients and moments (lazily: on the first program that touches them)
+  int threads = 0; // 0: all cores this process may use
+  bool training =
+      true; // allocate gradients and moments (lazily: on the first program that touches them)
 };
 
 class Session {
 public:
-  /// Maps the code, allocates the spaces, runs `setup`. Fails with a message when memory or code cannot be had.
-  static Result<std::unique_ptr<Session>> create(std::shared_ptr<const Executable> executable, const SessionOptions &options);
+  /// Maps the code, allocates the spaces, runs `setup`. Fails with a message when memory or code
+  /// cannot be had.
+  static Result<std::unique_ptr<Session>> create(std::shared_ptr<const Executable> executable,
+                                                 const SessionOptions &options);
   ~Session();
 
   const Executable &executable() const;
@@ -30,17 +34,20 @@ public:
 
   /// Runs `init` with this seed: draws all parameters; zeroes the moments.
   Result<void> initialize(uint64_t seed);
-  /// Runs a program. Inputs must have been written to input(); outputs are valid until the next run.
+  /// Runs a program. Inputs must have been written to input(); outputs are valid until the next
+  /// run.
   Result<void> run(std::string_view program);
 
-  /// Memory of a program's input or output, of elements*bytesOf(dtype) bytes. Empty span: no such tensor.
+  /// Memory of a program's input or output, of elements*bytesOf(dtype) bytes. Empty span: no such
+  /// tensor.
   std::span<std::byte> input(std::string_view program, std::string_view name);
   std::span<const std::byte> output(std::string_view program, std::string_view name);
   template <typename T> std::span<T> inputAs(std::string_view program, std::string_view name) {
     auto bytes = input(program, name);
     return {reinterpret_cast<T *>(bytes.data()), bytes.size() / sizeof(T)};
   }
-  template <typename T> std::span<const T> outputAs(std::string_view program, std::string_view name) {
+  template <typename T>
+  std::span<const T> outputAs(std::string_view program, std::string_view name) {
     auto bytes = output(program, name);
     return {reinterpret_cast<const T *>(bytes.data()), bytes.size() / sizeof(T)};
   }
@@ -58,8 +65,9 @@ public:
 
   /// Bytes of all spaces allocated by this session.
   uint64_t allocatedBytes() const;
-  /// The step of the last run that first produced a non-finite value in one of its output buffers: runs the
-  /// program again step by step and looks. Empty when all is finite. For "loss is not finite" messages.
+  /// The step of the last run that first produced a non-finite value in one of its output buffers:
+  /// runs the program again step by step and looks. Empty when all is finite. For "loss is not
+  /// finite" messages.
   std::string findNonFinite(std::string_view program);
 
 private:

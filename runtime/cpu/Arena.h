@@ -8,7 +8,8 @@
 
 namespace hybrid::rt {
 
-/// Zeroed memory, 64-byte aligned, from the operating system directly so that a refusal is an error and not a kill. Large ones ask for huge pages.
+/// Zeroed memory, 64-byte aligned, from the operating system directly so that a refusal is an error
+/// and not a kill. Large ones ask for huge pages.
 class Arena {
 public:
   Arena() = default;

@@ -27,20 +27,24 @@ Result<CodeObject> CodeObject::load(std::span<const uint8_t> code, const std::st
     written += static_cast<size_t>(count);
   }
   CodeObject object;
-  object.handle = dlopen(fmt::format("/proc/self/fd/{}", descriptor).c_str(), RTLD_NOW | RTLD_LOCAL);
+  object.handle =
+      dlopen(fmt::format("/proc/self/fd/{}", descriptor).c_str(), RTLD_NOW | RTLD_LOCAL);
   close(descriptor);
   if (!object.handle)
     return Error{fmt::format("{}: its code does not load: {}", name, dlerror())};
   return object;
 }
 
-CodeObject::CodeObject(CodeObject &&other) noexcept : handle(std::exchange(other.handle, nullptr)) {}
+CodeObject::CodeObject(CodeObject &&other) noexcept
+    : handle(std::exchange(other.handle, nullptr)) {}
 
 CodeObject::~CodeObject() {
   if (handle)
     dlclose(handle);
 }
 
-KernelFunction CodeObject::find(const char *symbol) const { return reinterpret_cast<KernelFunction>(dlsym(handle, symbol)); }
+KernelFunction CodeObject::find(const char *symbol) const {
+  return reinterpret_cast<KernelFunction>(dlsym(handle, symbol));
+}
 
 } // namespace hybrid::rt

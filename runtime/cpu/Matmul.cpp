@@ -1,6 +1,7 @@
 //===- Matmul.cpp - matrix products of the library ----------------------------===//
 //
-// The only file of the runtime built with exceptions: oneDNN's C++ interface throws, and nothing thrown leaves this file.
+// The only file of the runtime built with exceptions: oneDNN's C++ interface throws, and nothing
+// thrown leaves this file.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/cpu/Matmul.h"
@@ -27,13 +28,17 @@ public:
   explicit OneDnnMatmul(const MatmulShape &s) {
     using dim = dnnl::memory::dim;
     bool batched = s.batch > 1;
-    auto descriptor = [&](int64_t rows, int64_t columns, int64_t ld, bool transposed, int64_t batchStride) {
+    auto descriptor = [&](int64_t rows, int64_t columns, int64_t ld, bool transposed,
+                          int64_t batchStride) {
       dim rowStride = transposed ? 1 : ld, columnStride = transposed ? ld : 1;
       if (batched)
-        return dnnl::memory::desc({s.batch, rows, columns}, dnnl::memory::data_type::f32, dnnl::memory::dims{batchStride, rowStride, columnStride});
-      return dnnl::memory::desc({rows, columns}, dnnl::memory::data_type::f32, dnnl::memory::dims{rowStride, columnStride});
+        return dnnl::memory::desc({s.batch, rows, columns}, dnnl::memory::data_type::f32,
+                                  dnnl::memory::dims{batchStride, rowStride, columnStride});
+      return dnnl::memory::desc({rows, columns}, dnnl::memory::data_type::f32,
+                                dnnl::memory::dims{rowStride, columnStride});
     };
-    auto a = descriptor(s.m, s.k, s.lda, s.transposeA, s.batchStrideA), b = descriptor(s.k, s.n, s.ldb, s.transposeB, s.batchStrideB),
+    auto a = descriptor(s.m, s.k, s.lda, s.transposeA, s.batchStrideA),
+         b = descriptor(s.k, s.n, s.ldb, s.transposeB, s.batchStrideB),
          c = descriptor(s.m, s.n, s.ldc, false, s.batchStrideC);
     dnnl::primitive_attr attributes;
     if (s.accumulate) {
@@ -41,8 +46,10 @@ public:
       sum.append_sum(1.0f);
       attributes.set_post_ops(sum);
     }
-    auto bias = batched ? dnnl::memory::desc({1, 1, s.n}, dnnl::memory::data_type::f32, dnnl::memory::dims{s.n, s.n, 1})
-                        : dnnl::memory::desc({1, s.n}, dnnl::memory::data_type::f32, dnnl::memory::dims{s.n, 1});
+    auto bias = batched ? dnnl::memory::desc({1, 1, s.n}, dnnl::memory::data_type::f32,
+                                             dnnl::memory::dims{s.n, s.n, 1})
+                        : dnnl::memory::desc({1, s.n}, dnnl::memory::data_type::f32,
+                                             dnnl::memory::dims{s.n, 1});
     auto operation = s.bias ? dnnl::matmul::desc(a, b, bias, c) : dnnl::matmul::desc(a, b, c);
     dnnl::matmul::primitive_desc primitiveDescriptor(operation, attributes, oneDnn().engine);
     primitive = dnnl::matmul(primitiveDescriptor);
@@ -79,11 +86,14 @@ public:
     using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
     using Stride = Eigen::OuterStride<>;
     for (int64_t i = 0; i < s.batch; ++i) {
-      Eigen::Map<const Matrix, 0, Stride> left(static_cast<const double *>(a) + i * s.batchStrideA, s.transposeA ? s.k : s.m, s.transposeA ? s.m : s.k,
+      Eigen::Map<const Matrix, 0, Stride> left(static_cast<const double *>(a) + i * s.batchStrideA,
+                                               s.transposeA ? s.k : s.m, s.transposeA ? s.m : s.k,
                                                Stride(s.lda));
-      Eigen::Map<const Matrix, 0, Stride> right(static_cast<const double *>(b) + i * s.batchStrideB, s.transposeB ? s.n : s.k, s.transposeB ? s.k : s.n,
+      Eigen::Map<const Matrix, 0, Stride> right(static_cast<const double *>(b) + i * s.batchStrideB,
+                                                s.transposeB ? s.n : s.k, s.transposeB ? s.k : s.n,
                                                 Stride(s.ldb));
-      Eigen::Map<Matrix, 0, Stride> out(static_cast<double *>(c) + i * s.batchStrideC, s.m, s.n, Stride(s.ldc));
+      Eigen::Map<Matrix, 0, Stride> out(static_cast<double *>(c) + i * s.batchStrideC, s.m, s.n,
+                                        Stride(s.ldc));
       if (!s.accumulate)
         out.setZero();
       if (s.transposeA && s.transposeB)
@@ -95,7 +105,8 @@ public:
       else
         out.noalias() += left * right;
       if (bias)
-        out.rowwise() += Eigen::Map<const Eigen::RowVectorXd>(static_cast<const double *>(bias), s.n);
+        out.rowwise() +=
+            Eigen::Map<const Eigen::RowVectorXd>(static_cast<const double *>(bias), s.n);
     }
   }
 
@@ -111,7 +122,8 @@ Result<std::unique_ptr<Matmul>> Matmul::create(const MatmulShape &shape) {
   try {
     return std::unique_ptr<Matmul>(new OneDnnMatmul(shape));
   } catch (const dnnl::error &error) {
-    return Error{fmt::format("the matrix library refuses a {} x {} x {} product: {}", shape.m, shape.n, shape.k, error.what())};
+    return Error{fmt::format("the matrix library refuses a {} x {} x {} product: {}", shape.m,
+                             shape.n, shape.k, error.what())};
   }
 }
 

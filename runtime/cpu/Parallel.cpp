@@ -1,7 +1,8 @@
 //===- Parallel.cpp - threads of the process's one OpenMP runtime ------------===//
 //
-// oneDNN comes linked with GNU's libgomp. Clang's own -fopenmp would bring a second runtime with a second pool of threads, so its
-// entry points are called directly: they are the stable interface GCC compiles parallel regions to.
+// oneDNN comes linked with GNU's libgomp. Clang's own -fopenmp would bring a second runtime with a
+// second pool of threads, so its entry points are called directly: they are the stable interface
+// GCC compiles parallel regions to.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/cpu/Parallel.h"

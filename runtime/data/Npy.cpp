@@ -50,8 +50,9 @@ std::optional<std::string_view> field(std::string_view header, std::string_view 
 
 std::optional<NpyArray::Element> elementNamed(std::string_view name) {
   using Element = NpyArray::Element;
-  std::pair<std::string_view, Element> known[] = {{"<f4", Element::F32}, {"<f8", Element::F64}, {"<i4", Element::I32},
-                                                  {"<i8", Element::I64}, {"|u1", Element::U8},  {"<u1", Element::U8}};
+  std::pair<std::string_view, Element> known[] = {{"<f4", Element::F32}, {"<f8", Element::F64},
+                                                  {"<i4", Element::I32}, {"<i8", Element::I64},
+                                                  {"|u1", Element::U8},  {"<u1", Element::U8}};
   for (auto [spelling, element] : known)
     if (name == spelling)
       return element;
@@ -60,14 +61,17 @@ std::optional<NpyArray::Element> elementNamed(std::string_view name) {
 
 /// Empty, or the fault.
 std::string parseHeader(std::string_view header, NpyArray &array) {
-  auto descr = field(header, "descr"), order = field(header, "fortran_order"), shape = field(header, "shape");
+  auto descr = field(header, "descr"), order = field(header, "fortran_order"),
+       shape = field(header, "shape");
   if (!descr || !order || !shape)
     return "the header lacks descr, fortran_order or shape";
   if (descr->size() < 5 || ((*descr)[0] != '\'' && (*descr)[0] != '"'))
     return "the element type is not a simple one";
   auto element = elementNamed(descr->substr(1, 3));
   if (!element || (*descr)[4] != (*descr)[0])
-    return fmt::format("element type {} is not supported: expected f4, f8, i4, i8 (little endian) or u1", descr->substr(0, std::min<size_t>(8, descr->find(','))));
+    return fmt::format(
+        "element type {} is not supported: expected f4, f8, i4, i8 (little endian) or u1",
+        descr->substr(0, std::min<size_t>(8, descr->find(','))));
   array.element = *element;
   if (order->substr(0, 5) != "False")
     return "Fortran order is not supported: save with order='C'";
@@ -88,21 +92,25 @@ std::string parseHeader(std::string_view header, NpyArray &array) {
     rest = rest.substr(static_cast<size_t>(end - rest.data()));
     if (!rest.empty() && rest[0] == 'L')
       rest = rest.substr(1);
-    if (array.shape.size() == 32 || __builtin_mul_overflow(bytes, size, &bytes) || bytes > mostBytes)
+    if (array.shape.size() == 32 || __builtin_mul_overflow(bytes, size, &bytes) ||
+        bytes > mostBytes)
       return "the shape is beyond any sense";
     array.shape.push_back(size);
   }
 }
 
-template <typename From, typename To> std::string convertInto(const std::byte *from, std::byte *to, int64_t count) {
+template <typename From, typename To>
+std::string convertInto(const std::byte *from, std::byte *to, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     From value;
     std::memcpy(&value, from + i * static_cast<int64_t>(sizeof(From)), sizeof(From));
     if constexpr (std::is_integral_v<To>) {
       if constexpr (std::is_floating_point_v<From>)
         return "holds floating point numbers where integers are expected";
-      else if (static_cast<int64_t>(value) < std::numeric_limits<To>::min() || static_cast<int64_t>(value) > std::numeric_limits<To>::max())
-        return fmt::format("element {} is {}, which does not fit 32 bits", i, static_cast<int64_t>(value));
+      else if (static_cast<int64_t>(value) < std::numeric_limits<To>::min() ||
+               static_cast<int64_t>(value) > std::numeric_limits<To>::max())
+        return fmt::format("element {} is {}, which does not fit 32 bits", i,
+                           static_cast<int64_t>(value));
     }
     To converted = static_cast<To>(value);
     std::memcpy(to + i * static_cast<int64_t>(sizeof(To)), &converted, sizeof(To));
@@ -148,7 +156,9 @@ Result<std::vector<std::byte>> NpyArray::convertedTo(DType type, const std::stri
 }
 
 Result<NpyArray> readNpy(const std::string &path) {
-  auto refuse = [&](std::string_view fault) { return Error{fmt::format("{}: not a usable .npy file: {}", path, fault)}; };
+  auto refuse = [&](std::string_view fault) {
+    return Error{fmt::format("{}: not a usable .npy file: {}", path, fault)};
+  };
   std::unique_ptr<FILE, int (*)(FILE *)> file(std::fopen(path.c_str(), "rb"), std::fclose);
   if (!file)
     return Error{fmt::format("cannot read '{}': {}", path, std::strerror(errno))};
@@ -181,20 +191,25 @@ Result<NpyArray> readNpy(const std::string &path) {
     return refuse("it cannot be positioned in");
   long end = std::ftell(file.get());
   if (end < 0 || static_cast<uint64_t>(end) - position != expected)
-    return refuse(fmt::format("it holds {} bytes of data from byte {} on, but its shape {} needs {}", static_cast<int64_t>(end) - static_cast<int64_t>(position),
-                              position, fmt::format("[{}]", fmt::join(array.shape, ", ")), expected));
+    return refuse(
+        fmt::format("it holds {} bytes of data from byte {} on, but its shape {} needs {}",
+                    static_cast<int64_t>(end) - static_cast<int64_t>(position), position,
+                    fmt::format("[{}]", fmt::join(array.shape, ", ")), expected));
   array.data.resize(expected);
-  if (std::fseek(file.get(), static_cast<long>(position), SEEK_SET) != 0 || std::fread(array.data.data(), 1, expected, file.get()) != expected)
+  if (std::fseek(file.get(), static_cast<long>(position), SEEK_SET) != 0 ||
+      std::fread(array.data.data(), 1, expected, file.get()) != expected)
     return refuse("it became shorter while it was read");
   return array;
 }
 
-Result<void> writeNpy(const std::string &path, DType type, std::span<const int64_t> shape, std::span<const std::byte> data) {
+Result<void> writeNpy(const std::string &path, DType type, std::span<const int64_t> shape,
+                      std::span<const std::byte> data) {
   std::string_view descr = type == DType::F64 ? "<f8" : type == DType::I32 ? "<i4" : "<f4";
   std::string sizes = fmt::format("{}", fmt::join(shape, ", "));
   if (shape.size() == 1)
     sizes += ",";
-  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", descr, sizes);
+  std::string header =
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", descr, sizes);
   size_t total = (10 + header.size() + 1 + 63) / 64 * 64;
   header.append(total - 10 - header.size() - 1, ' ');
   header += '\n';

@@ -17,13 +17,16 @@ struct NpyArray {
   std::vector<std::byte> data;
 
   int64_t elements() const;
-  /// The values converted to `type`. Integers that do not fit, or floats asked as integers, are an error.
+  /// The values converted to `type`. Integers that do not fit, or floats asked as integers, are an
+  /// error.
   Result<std::vector<std::byte>> convertedTo(DType type, const std::string &name) const;
 };
 
-/// Reads versions 1 to 3, little endian, C order, types f4 f8 i4 i8 u1. Errors name the file and the byte.
+/// Reads versions 1 to 3, little endian, C order, types f4 f8 i4 i8 u1. Errors name the file and
+/// the byte.
 Result<NpyArray> readNpy(const std::string &path);
 /// Writes version 1, whole or not at all.
-Result<void> writeNpy(const std::string &path, DType type, std::span<const int64_t> shape, std::span<const std::byte> data);
+Result<void> writeNpy(const std::string &path, DType type, std::span<const int64_t> shape,
+                      std::span<const std::byte> data);
 
 } // namespace hybrid::rt

@@ -31,8 +31,10 @@ std::optional<std::pair<SafetensorsEntry::Type, uint64_t>> typeNamed(std::string
 }
 
 /// Empty, or what is wrong with this entry.
-std::string parseEntry(const nlohmann::json &json, std::span<const std::byte> data, SafetensorsEntry &entry, std::pair<uint64_t, uint64_t> &range) {
-  if (!json.is_object() || !json.contains("dtype") || !json.contains("shape") || !json.contains("data_offsets"))
+std::string parseEntry(const nlohmann::json &json, std::span<const std::byte> data,
+                       SafetensorsEntry &entry, std::pair<uint64_t, uint64_t> &range) {
+  if (!json.is_object() || !json.contains("dtype") || !json.contains("shape") ||
+      !json.contains("data_offsets"))
     return "lacks dtype, shape or data_offsets";
   const auto &dtype = json["dtype"], &shape = json["shape"], &offsets = json["data_offsets"];
   auto type = dtype.is_string() ? typeNamed(dtype.get_ref<const std::string &>()) : std::nullopt;
@@ -47,11 +49,13 @@ std::string parseEntry(const nlohmann::json &json, std::span<const std::byte> da
       return "has a senseless shape";
     entry.shape.push_back(static_cast<int64_t>(size.get<uint64_t>()));
   }
-  if (!offsets.is_array() || offsets.size() != 2 || !offsets[0].is_number_unsigned() || !offsets[1].is_number_unsigned())
+  if (!offsets.is_array() || offsets.size() != 2 || !offsets[0].is_number_unsigned() ||
+      !offsets[1].is_number_unsigned())
     return "has senseless data_offsets";
   range = {offsets[0].get<uint64_t>(), offsets[1].get<uint64_t>()};
   if (range.first > range.second || range.second > data.size())
-    return fmt::format("lies at bytes {} to {} of the data, which has only {}", range.first, range.second, data.size());
+    return fmt::format("lies at bytes {} to {} of the data, which has only {}", range.first,
+                       range.second, data.size());
   if (range.second - range.first != bytes)
     return fmt::format("has {} bytes, but its shape needs {}", range.second - range.first, bytes);
   entry.data = data.subspan(range.first, bytes);
@@ -68,7 +72,8 @@ int64_t SafetensorsEntry::elements() const {
 }
 
 SafetensorsFile::SafetensorsFile(SafetensorsFile &&other) noexcept
-    : mapping(std::exchange(other.mapping, nullptr)), mappedBytes(other.mappedBytes), entries(std::move(other.entries)), strings(std::move(other.strings)) {}
+    : mapping(std::exchange(other.mapping, nullptr)), mappedBytes(other.mappedBytes),
+      entries(std::move(other.entries)), strings(std::move(other.strings)) {}
 
 SafetensorsFile::~SafetensorsFile() {
   if (mapping)
@@ -81,11 +86,13 @@ const SafetensorsEntry *SafetensorsFile::find(const std::string &name) const {
 }
 
 Result<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
-  auto refuse = [&](std::string_view fault) { return Error{fmt::format("{}: not a usable safetensors file: {}", path, fault)}; };
+  auto refuse = [&](std::string_view fault) {
+    return Error{fmt::format("{}: not a usable safetensors file: {}", path, fault)};
+  };
   int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0)
     return Error{fmt::format("cannot read '{}': {}", path, std::strerror(errno))};
-  struct stat status {};
+  struct stat status{};
   if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
     close(descriptor);
     return refuse("not a regular file");
@@ -105,13 +112,16 @@ Result<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
   uint64_t headerBytes;
   std::memcpy(&headerBytes, bytes, 8);
   if (headerBytes > longestHeader || headerBytes > file.mappedBytes - 8)
-    return refuse(fmt::format("the header length at byte 0 is {}, but the file has {} bytes: truncated or damaged", headerBytes, file.mappedBytes));
+    return refuse(fmt::format(
+        "the header length at byte 0 is {}, but the file has {} bytes: truncated or damaged",
+        headerBytes, file.mappedBytes));
   const char *text = reinterpret_cast<const char *>(bytes) + 8;
   // Names that stand twice would silently hide one another: count the keys of the outermost object.
   std::map<std::string, int> keys;
   std::string repeated;
   auto countKeys = [&](int depth, nlohmann::json::parse_event_t event, nlohmann::json &value) {
-    if (event == nlohmann::json::parse_event_t::key && depth == 1 && value.is_string() && ++keys[value.get<std::string>()] == 2)
+    if (event == nlohmann::json::parse_event_t::key && depth == 1 && value.is_string() &&
+        ++keys[value.get<std::string>()] == 2)
       repeated = value.get<std::string>();
     return true;
   };
@@ -152,7 +162,8 @@ Result<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
   return file;
 }
 
-Result<void> writeSafetensors(const std::string &path, std::span<const SafetensorsTensor> tensors, const std::map<std::string, std::string> &metadata) {
+Result<void> writeSafetensors(const std::string &path, std::span<const SafetensorsTensor> tensors,
+                              const std::map<std::string, std::string> &metadata) {
   nlohmann::ordered_json header;
   if (!metadata.empty()) {
     nlohmann::ordered_json strings;
@@ -162,8 +173,12 @@ Result<void> writeSafetensors(const std::string &path, std::span<const Safetenso
   }
   uint64_t offset = 0;
   for (const SafetensorsTensor &tensor : tensors) {
-    std::string_view type = tensor.type == DType::F64 ? "F64" : tensor.type == DType::I32 ? "I32" : "F32";
-    header[tensor.name] = {{"dtype", type}, {"shape", tensor.shape}, {"data_offsets", {offset, offset + tensor.data.size()}}};
+    std::string_view type = tensor.type == DType::F64   ? "F64"
+                            : tensor.type == DType::I32 ? "I32"
+                                                        : "F32";
+    header[tensor.name] = {{"dtype", type},
+                           {"shape", tensor.shape},
+                           {"data_offsets", {offset, offset + tensor.data.size()}}};
     offset += tensor.data.size();
   }
   std::string text = header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

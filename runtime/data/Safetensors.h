@@ -1,7 +1,7 @@
 //===- Safetensors.h - named tensors in one file ---------------------------------===//
 //
-// Eight bytes of header length, a JSON header, data. The reader maps the file and believes nothing: sizes, offsets, overlap, types and
-// names are checked before anything is used.
+// Eight bytes of header length, a JSON header, data. The reader maps the file and believes nothing:
+// sizes, offsets, overlap, types and names are checked before anything is used.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -53,6 +53,7 @@ struct SafetensorsTensor {
 };
 
 /// Writes whole or not at all: temporary file, sync, rename.
-Result<void> writeSafetensors(const std::string &path, std::span<const SafetensorsTensor> tensors, const std::map<std::string, std::string> &metadata);
+Result<void> writeSafetensors(const std::string &path, std::span<const SafetensorsTensor> tensors,
+                              const std::map<std::string, std::string> &metadata);
 
 } // namespace hybrid::rt

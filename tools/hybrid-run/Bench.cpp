@@ -59,18 +59,24 @@ void run(const BenchOptions &options) {
       fillInputs(*session, *executable->findProgram(name)); // programs share one arena
       auto start = std::chrono::steady_clock::now();
       require(session->run(name));
-      total += std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+      total += std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+                   .count();
     }
     if (i >= options.warmup)
       milliseconds.push_back(total);
   }
   std::sort(milliseconds.begin(), milliseconds.end());
   double median = milliseconds[milliseconds.size() / 2];
-  struct rusage usage {};
+  struct rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  nlohmann::ordered_json result{{"program", options.program},  {"steps", options.steps},           {"threads", session->threads()},
-                                {"ms_per_step", median},       {"ms_min", milliseconds.front()},   {"ms_max", milliseconds.back()},
-                                {"allocated_bytes", session->allocatedBytes()}, {"peak_bytes", static_cast<int64_t>(usage.ru_maxrss) * 1024}};
+  nlohmann::ordered_json result{{"program", options.program},
+                                {"steps", options.steps},
+                                {"threads", session->threads()},
+                                {"ms_per_step", median},
+                                {"ms_min", milliseconds.front()},
+                                {"ms_max", milliseconds.back()},
+                                {"allocated_bytes", session->allocatedBytes()},
+                                {"peak_bytes", static_cast<int64_t>(usage.ru_maxrss) * 1024}};
   if (options.profile) {
     std::map<std::string, std::pair<int, double>> byOp;
     for (const std::string &name : names) {
@@ -81,7 +87,8 @@ void run(const BenchOptions &options) {
       }
     }
     std::vector<std::pair<std::string, std::pair<int, double>>> sorted(byOp.begin(), byOp.end());
-    std::sort(sorted.begin(), sorted.end(), [](const auto &a, const auto &b) { return a.second.second > b.second.second; });
+    std::sort(sorted.begin(), sorted.end(),
+              [](const auto &a, const auto &b) { return a.second.second > b.second.second; });
     result["profile"] = nlohmann::ordered_json::array();
     for (const auto &[op, time] : sorted)
       result["profile"].push_back({{"op", op}, {"steps", time.first}, {"ms", time.second}});
@@ -90,22 +97,30 @@ void run(const BenchOptions &options) {
     fmt::print("{}\n", result.dump(2));
     return;
   }
-  fmt::print("{}: {:.2f} ms a step (median of {}, {:.2f} to {:.2f}), {} threads, {:.1f} MB\n", options.program, median, options.steps, milliseconds.front(),
-             milliseconds.back(), session->threads(), static_cast<double>(session->allocatedBytes()) / 1e6);
+  fmt::print("{}: {:.2f} ms a step (median of {}, {:.2f} to {:.2f}), {} threads, {:.1f} MB\n",
+             options.program, median, options.steps, milliseconds.front(), milliseconds.back(),
+             session->threads(), static_cast<double>(session->allocatedBytes()) / 1e6);
   if (options.profile)
     for (const auto &entry : result["profile"])
-      fmt::print("  {:9.3f} ms {:5} x  {}\n", entry["ms"].get<double>(), entry["steps"].get<int>(), entry["op"].get<std::string>());
+      fmt::print("  {:9.3f} ms {:5} x  {}\n", entry["ms"].get<double>(), entry["steps"].get<int>(),
+                 entry["op"].get<std::string>());
 }
 
 } // namespace
 
 void addBench(CLI::App &app) {
-  auto *verb = app.add_subcommand("bench", "time a program of a model; `train` includes the optimizer's update");
+  auto *verb = app.add_subcommand(
+      "bench", "time a program of a model; `train` includes the optimizer's update");
   auto options = std::make_shared<BenchOptions>();
   options->model.addTo(*verb);
-  verb->add_option("--program", options->program, "train, eval, forward, vjp, update or init")->capture_default_str();
-  verb->add_option("--steps", options->steps, "runs to measure")->check(CLI::Range(1, 1000000))->capture_default_str();
-  verb->add_option("--warmup", options->warmup, "runs before")->check(CLI::Range(0, 1000000))->capture_default_str();
+  verb->add_option("--program", options->program, "train, eval, forward, vjp, update or init")
+      ->capture_default_str();
+  verb->add_option("--steps", options->steps, "runs to measure")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  verb->add_option("--warmup", options->warmup, "runs before")
+      ->check(CLI::Range(0, 1000000))
+      ->capture_default_str();
   verb->add_option("--threads", options->threads, "threads (default: all)");
   verb->add_flag("--profile", options->profile, "also the time of each kind of op");
   verb->add_flag("--json", options->json, "for scripts");

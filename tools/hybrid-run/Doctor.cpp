@@ -31,28 +31,41 @@ void run(bool json) {
   const dnnl_version_t *dnnl = dnnl_version();
   std::string matrixLibrary = fmt::format("oneDNN {}.{}.{}", dnnl->major, dnnl->minor, dnnl->patch);
   auto has = [](const char *name) { return rt::hasCpuFeature(name); };
-  std::string level = has("avx512f") && has("avx512bw") && has("avx512dq") && has("avx512vl") ? "x86-64-v4"
-                      : has("avx2") && has("fma") && has("bmi2") && has("f16c")               ? "x86-64-v3"
-                                                                                              : "x86-64-v2";
+  std::string level = has("avx512f") && has("avx512bw") && has("avx512dq") && has("avx512vl")
+                          ? "x86-64-v4"
+                      : has("avx2") && has("fma") && has("bmi2") && has("f16c") ? "x86-64-v3"
+                                                                                : "x86-64-v2";
   int64_t memory = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
   std::optional<int> gpus = cudaDevices();
   std::vector<std::string> advice;
   if (compiler.empty())
-    advice.push_back("hybridc is not beside hybrid-run: only compiled models (.hyx) run here; build it with tools/check --build-only");
+    advice.push_back("hybridc is not beside hybrid-run: only compiled models (.hyx) run here; "
+                     "build it with tools/check --build-only");
   if (level == "x86-64-v2")
     advice.push_back("this CPU has no AVX2: models run, but slowly");
   if (json) {
-    nlohmann::ordered_json result{{"cpu", rt::cpuModelName()}, {"threads", rt::availableThreads()}, {"memory_bytes", memory}, {"features", features},
-                                  {"cpu_level", level}, {"compiler", compiler.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json("hybridc")},
-                                  {"matrix_library", matrixLibrary}, {"cuda_devices", gpus ? nlohmann::ordered_json(*gpus) : nlohmann::ordered_json()},
-                                  {"advice", advice}};
+    nlohmann::ordered_json result{
+        {"cpu", rt::cpuModelName()},
+        {"threads", rt::availableThreads()},
+        {"memory_bytes", memory},
+        {"features", features},
+        {"cpu_level", level},
+        {"compiler",
+         compiler.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json("hybridc")},
+        {"matrix_library", matrixLibrary},
+        {"cuda_devices", gpus ? nlohmann::ordered_json(*gpus) : nlohmann::ordered_json()},
+        {"advice", advice}};
     fmt::print("{}\n", result.dump(2));
     return;
   }
-  fmt::print("CPU          {}\nthreads      {}\nmemory       {:.1f} GiB\nfeatures     {}\ncode level   {} (what --target=cpu compiles for here)\n",
-             rt::cpuModelName(), rt::availableThreads(), static_cast<double>(memory) / (1 << 30), fmt::join(features, " "), level);
-  fmt::print("compiler     {}\nmatrices     {}\nCUDA         {}\n", compiler.empty() ? "not found" : "hybridc, beside hybrid-run", matrixLibrary,
-             gpus ? fmt::format("{} device(s); this build runs models on the CPU only", *gpus) : "no driver (not needed for the CPU)");
+  fmt::print("CPU          {}\nthreads      {}\nmemory       {:.1f} GiB\nfeatures     {}\ncode "
+             "level   {} (what --target=cpu compiles for here)\n",
+             rt::cpuModelName(), rt::availableThreads(), static_cast<double>(memory) / (1 << 30),
+             fmt::join(features, " "), level);
+  fmt::print("compiler     {}\nmatrices     {}\nCUDA         {}\n",
+             compiler.empty() ? "not found" : "hybridc, beside hybrid-run", matrixLibrary,
+             gpus ? fmt::format("{} device(s); this build runs models on the CPU only", *gpus)
+                  : "no driver (not needed for the CPU)");
   for (const std::string &line : advice)
     fmt::print("advice       {}\n", line);
   if (advice.empty())

@@ -1,8 +1,8 @@
 //===- Info.cpp - hybrid-run info: what a file holds ------------------------------===//
 #include "codegen/Executable_generated.h"
+#include "runtime/Executable.h"
 #include "runtime/data/Npy.h"
 #include "runtime/data/Safetensors.h"
-#include "runtime/Executable.h"
 #include "tools/hybrid-run/Verbs.h"
 #include <filesystem>
 #include <fmt/format.h>
@@ -19,9 +19,13 @@ struct InfoOptions {
   bool json = false, source = false, steps = false;
 };
 
-Json describe(const rt::TensorInfo &tensor) { return {{"name", tensor.name}, {"dtype", rt::nameOf(tensor.dtype)}, {"shape", tensor.shape}}; }
+Json describe(const rt::TensorInfo &tensor) {
+  return {{"name", tensor.name}, {"dtype", rt::nameOf(tensor.dtype)}, {"shape", tensor.shape}};
+}
 
-std::string_view textOf(const flatbuffers::String *text) { return text ? text->string_view() : std::string_view(); }
+std::string_view textOf(const flatbuffers::String *text) {
+  return text ? text->string_view() : std::string_view();
+}
 
 Json describe(const rt::Executable &executable, bool withSteps) {
   const fb::Executable &format = executable.format();
@@ -47,8 +51,11 @@ Json describe(const rt::Executable &executable, bool withSteps) {
   Json programs = Json::array();
   for (const fb::Program *program : *format.programs()) {
     const rt::ProgramInfo *info = executable.findProgram(program->name()->string_view());
-    Json entry{{"name", info->name}, {"steps", program->steps() ? program->steps()->size() : 0}, {"arena_bytes", program->arena_bytes()}};
-    for (auto [key, ports] : {std::pair("inputs", &info->inputs), std::pair("outputs", &info->outputs)}) {
+    Json entry{{"name", info->name},
+               {"steps", program->steps() ? program->steps()->size() : 0},
+               {"arena_bytes", program->arena_bytes()}};
+    for (auto [key, ports] :
+         {std::pair("inputs", &info->inputs), std::pair("outputs", &info->outputs)}) {
       entry[key] = Json::array();
       for (const rt::TensorInfo &tensor : *ports)
         entry[key].push_back(describe(tensor));
@@ -72,7 +79,10 @@ Json describe(const rt::Executable &executable, bool withSteps) {
           {"model", textOf(format.model())},
           {"compiler", textOf(format.compiler())},
           {"format", fmt::format("{}.{}", format.version_major(), format.version_minor())},
-          {"target", {{"device", textOf(format.target()->device())}, {"cpu", textOf(format.target()->cpu())}, {"features", features}}},
+          {"target",
+           {{"device", textOf(format.target()->device())},
+            {"cpu", textOf(format.target()->cpu())},
+            {"features", features}}},
           {"settings", settings},
           {"fingerprint", fmt::format("{:016x}", executable.fingerprint())},
           {"code_bytes", format.code()->size()},
@@ -89,31 +99,42 @@ Json describe(const rt::Executable &executable, bool withSteps) {
 std::string shapeText(const Json &shape) { return shape.dump(); }
 
 void printExecutable(const Json &info) {
-  fmt::print("model       {}\ncompiler    {}\ntarget      {} {}", info["model"].get<std::string>(), info["compiler"].get<std::string>(),
-             info["target"]["device"].get<std::string>(), info["target"]["cpu"].get<std::string>());
+  fmt::print("model       {}\ncompiler    {}\ntarget      {} {}", info["model"].get<std::string>(),
+             info["compiler"].get<std::string>(), info["target"]["device"].get<std::string>(),
+             info["target"]["cpu"].get<std::string>());
   if (!info["target"]["features"].empty())
-    fmt::print(" ({})", fmt::join(info["target"]["features"].get<std::vector<std::string>>(), ", "));
+    fmt::print(" ({})",
+               fmt::join(info["target"]["features"].get<std::vector<std::string>>(), ", "));
   fmt::print("\nsettings   ");
   for (const auto &[name, value] : info["settings"].items())
     fmt::print(" {}={}", name, value.get<std::string>());
-  fmt::print("\nsize        {} bytes of code, {} of constants, {} of arena\n\nparameters  {} ({} trained)\n", info["code_bytes"].dump(),
-             info["constants_bytes"].dump(), info["arena_bytes"].dump(), info["parameter_count"].dump(), info["trained_count"].dump());
+  fmt::print("\nsize        {} bytes of code, {} of constants, {} of arena\n\nparameters  {} ({} "
+             "trained)\n",
+             info["code_bytes"].dump(), info["constants_bytes"].dump(), info["arena_bytes"].dump(),
+             info["parameter_count"].dump(), info["trained_count"].dump());
   for (const Json &parameter : info["parameters"])
-    fmt::print("  {:<48} {} {}{}{}\n", parameter["name"].get<std::string>(), parameter["dtype"].get<std::string>(), shapeText(parameter["shape"]),
-               parameter["trainable"].get<bool>() ? "" : "  frozen", parameter["decay"].get<bool>() ? "" : "  no decay");
+    fmt::print("  {:<48} {} {}{}{}\n", parameter["name"].get<std::string>(),
+               parameter["dtype"].get<std::string>(), shapeText(parameter["shape"]),
+               parameter["trainable"].get<bool>() ? "" : "  frozen",
+               parameter["decay"].get<bool>() ? "" : "  no decay");
   fmt::print("\nprograms\n");
   for (const Json &program : info["programs"]) {
-    fmt::print("  {:<8} {} steps, arena {} bytes\n", program["name"].get<std::string>(), program["steps"].dump(), program["arena_bytes"].dump());
+    fmt::print("  {:<8} {} steps, arena {} bytes\n", program["name"].get<std::string>(),
+               program["steps"].dump(), program["arena_bytes"].dump());
     for (const char *key : {"inputs", "outputs"})
       for (const Json &tensor : program[key])
-        fmt::print("    {:<7} {:<28} {} {}\n", key == std::string_view("inputs") ? "input" : "output", tensor["name"].get<std::string>(),
-                   tensor["dtype"].get<std::string>(), shapeText(tensor["shape"]));
+        fmt::print("    {:<7} {:<28} {} {}\n",
+                   key == std::string_view("inputs") ? "input" : "output",
+                   tensor["name"].get<std::string>(), tensor["dtype"].get<std::string>(),
+                   shapeText(tensor["shape"]));
     if (program.contains("step_list"))
       for (const Json &step : program["step_list"])
-        fmt::print("      {:<36} {:<40} {}\n", step["op"].get<std::string>(),
-                   step.contains("kernel") ? fmt::format("{} x {}", step["kernel"].get<std::string>(), step["grid"].dump())
-                                           : "matmul " + step["matmul"].dump(),
-                   step["location"].get<std::string>());
+        fmt::print(
+            "      {:<36} {:<40} {}\n", step["op"].get<std::string>(),
+            step.contains("kernel")
+                ? fmt::format("{} x {}", step["kernel"].get<std::string>(), step["grid"].dump())
+                : "matmul " + step["matmul"].dump(),
+            step["location"].get<std::string>());
   }
 }
 
@@ -122,14 +143,19 @@ Json describeSafetensors(const std::string &path) {
   const char *types[] = {"F32", "F64", "I32", "I64"};
   Json tensors = Json::array();
   for (const auto &[name, tensor] : file.tensors())
-    tensors.push_back({{"name", name}, {"dtype", types[static_cast<int>(tensor.type)]}, {"shape", tensor.shape}});
-  return {{"file", path}, {"kind", "safetensors"}, {"metadata", file.metadata()}, {"tensors", tensors}};
+    tensors.push_back(
+        {{"name", name}, {"dtype", types[static_cast<int>(tensor.type)]}, {"shape", tensor.shape}});
+  return {
+      {"file", path}, {"kind", "safetensors"}, {"metadata", file.metadata()}, {"tensors", tensors}};
 }
 
 Json describeNpy(const std::string &path) {
   rt::NpyArray array = valueOf(rt::readNpy(path));
   const char *types[] = {"f32", "f64", "i32", "i64", "u8"};
-  return {{"file", path}, {"kind", "npy"}, {"dtype", types[static_cast<int>(array.element)]}, {"shape", array.shape}};
+  return {{"file", path},
+          {"kind", "npy"},
+          {"dtype", types[static_cast<int>(array.element)]},
+          {"shape", array.shape}};
 }
 
 void run(const InfoOptions &options) {
@@ -144,7 +170,8 @@ void run(const InfoOptions &options) {
       for (const auto &[key, value] : info["metadata"].items())
         fmt::print("{:<20} {}\n", key, value.get<std::string>());
       for (const Json &tensor : info["tensors"])
-        fmt::print("  {:<56} {} {}\n", tensor["name"].get<std::string>(), tensor["dtype"].get<std::string>(), shapeText(tensor["shape"]));
+        fmt::print("  {:<56} {} {}\n", tensor["name"].get<std::string>(),
+                   tensor["dtype"].get<std::string>(), shapeText(tensor["shape"]));
     }
     return;
   }

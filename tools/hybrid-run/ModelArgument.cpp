@@ -27,7 +27,8 @@ void ModelArgument::addTo(CLI::App &verb) {
   group->add_option("--precision", precision, "f32 or f64");
   group->add_option("--target", target, "cpu, cpu:x86-64-v3, ...");
   group->add_option("--model", model, "which model of the file");
-  group->add_option("--set", settings, "NAME=VALUE: a model parameter; may be repeated")->allow_extra_args(false);
+  group->add_option("--set", settings, "NAME=VALUE: a model parameter; may be repeated")
+      ->allow_extra_args(false);
 }
 
 bool ModelArgument::isSource() const { return fs::path(path).extension() == ".hyb"; }
@@ -50,24 +51,31 @@ std::string readText(const fs::path &path) {
   return text.str();
 }
 
-/// Everything the result depends on: the compiler, the model, every model text it could import, the options.
-uint64_t contentHash(const ModelArgument &model, const std::string &compiler, const std::vector<std::string> &arguments) {
+/// Everything the result depends on: the compiler, the model, every model text it could import, the
+/// options.
+uint64_t contentHash(const ModelArgument &model, const std::string &compiler,
+                     const std::vector<std::string> &arguments) {
   XXH3_state_t *state = XXH3_createState();
   XXH3_64bits_reset(state);
-  auto add = [&](const std::string &text) { XXH3_64bits_update(state, text.c_str(), text.size() + 1); };
-  struct stat status {};
+  auto add = [&](const std::string &text) {
+    XXH3_64bits_update(state, text.c_str(), text.size() + 1);
+  };
+  struct stat status{};
   if (stat(compiler.c_str(), &status) == 0)
     add(fmt::format("{} {} {}", status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec));
   add(readText(model.path));
-  std::vector<fs::path> folders{fs::absolute(model.path).parent_path(), fs::absolute(model.path).parent_path().parent_path() / "std",
-                                fs::path(compiler).parent_path() / ".." / "share" / "hybrid" / "models" / "std",
+  std::vector<fs::path> folders{fs::absolute(model.path).parent_path(),
+                                fs::absolute(model.path).parent_path().parent_path() / "std",
+                                fs::path(compiler).parent_path() / ".." / "share" / "hybrid" /
+                                    "models" / "std",
                                 fs::path(compiler).parent_path() / ".." / ".." / "models" / "std"};
   if (const char *extra = std::getenv("HYBRID_MODELS"))
     folders.push_back(fs::path(extra) / "std");
   for (const fs::path &folder : folders) {
     std::error_code error;
     std::vector<fs::path> files;
-    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+         entry.increment(error))
       if (entry->path().extension() == ".hyb")
         files.push_back(entry->path());
     std::sort(files.begin(), files.end());
@@ -83,12 +91,15 @@ uint64_t contentHash(const ModelArgument &model, const std::string &compiler, co
 
 fs::path cacheFolder() {
   const char *base = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
-  fs::path folder = base && *base ? fs::path(base) : home && *home ? fs::path(home) / ".cache" : fs::temp_directory_path();
+  fs::path folder = base && *base   ? fs::path(base)
+                    : home && *home ? fs::path(home) / ".cache"
+                                    : fs::temp_directory_path();
   folder /= "hybrid";
   std::error_code error;
   fs::create_directories(folder, error);
   if (error)
-    throw Failure(fmt::format("cannot make the cache folder '{}': {}", folder.string(), error.message()));
+    throw Failure(
+        fmt::format("cannot make the cache folder '{}': {}", folder.string(), error.message()));
   return folder;
 }
 
@@ -127,13 +138,17 @@ std::shared_ptr<const rt::Executable> ModelArgument::load() const {
     options.insert(options.end(), {"--set", setting});
   if (!isSource()) {
     if (!options.empty())
-      throw Failure(fmt::format("{} is compiled already: {} applies to a .hyb only", path, options[0]));
+      throw Failure(
+          fmt::format("{} is compiled already: {} applies to a .hyb only", path, options[0]));
     return valueOf(rt::Executable::load(path));
   }
   std::string compiler = findCompiler();
   if (compiler.empty())
-    throw Failure(fmt::format("{} must be compiled first, but hybridc is not beside hybrid-run: build it (tools/check --build-only), or give a .hyx", path));
-  fs::path cached = cacheFolder() / fmt::format("{:016x}.hyx", contentHash(*this, compiler, options));
+    throw Failure(fmt::format("{} must be compiled first, but hybridc is not beside hybrid-run: "
+                              "build it (tools/check --build-only), or give a .hyx",
+                              path));
+  fs::path cached =
+      cacheFolder() / fmt::format("{:016x}.hyx", contentHash(*this, compiler, options));
   if (!fs::exists(cached)) {
     // hybridc writes its output whole or not at all, so two runs at once do no harm.
     std::vector<std::string> arguments{path, "-o", cached.string()};

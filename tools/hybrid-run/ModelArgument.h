@@ -9,7 +9,8 @@
 
 namespace hybrid::tools {
 
-/// MODEL and what it is compiled with when it is a .hyb. For a .hyx the compile options must be absent.
+/// MODEL and what it is compiled with when it is a .hyb. For a .hyx the compile options must be
+/// absent.
 struct ModelArgument {
   std::string path;
   std::optional<int64_t> batch, length;

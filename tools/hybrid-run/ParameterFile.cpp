@@ -33,7 +33,8 @@ std::string nearestName(const std::string &name, const std::vector<std::string> 
 }
 
 namespace {
-template <typename From, typename To> void convert(std::span<const std::byte> from, std::span<std::byte> to) {
+template <typename From, typename To>
+void convert(std::span<const std::byte> from, std::span<std::byte> to) {
   for (size_t i = 0; i < to.size() / sizeof(To); ++i) {
     From value;
     std::memcpy(&value, from.data() + i * sizeof(From), sizeof(From));
@@ -54,7 +55,8 @@ void loadParameters(rt::Session &session, const std::string &path) {
     if (training || std::find(known.begin(), known.end(), name) != known.end())
       continue;
     std::string nearest = nearestName(name, known);
-    faults.push_back(fmt::format("'{}' is no parameter of the model{}", name, nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
+    faults.push_back(fmt::format("'{}' is no parameter of the model{}", name,
+                                 nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
   }
   for (size_t i = 0; i < parameters.size(); ++i) {
     const rt::ParameterInfo &parameter = parameters[i];
@@ -64,13 +66,16 @@ void loadParameters(rt::Session &session, const std::string &path) {
       continue;
     }
     if (tensor->shape != parameter.shape) {
-      faults.push_back(fmt::format("'{}' is [{}], but the model has {}", parameter.name, fmt::join(tensor->shape, ", "), parameter.shapeText()));
+      faults.push_back(fmt::format("'{}' is [{}], but the model has {}", parameter.name,
+                                   fmt::join(tensor->shape, ", "), parameter.shapeText()));
       continue;
     }
     std::span<std::byte> target = session.parameter(i);
-    bool wideFrom = tensor->type == rt::SafetensorsEntry::Type::F64, wideTo = parameter.dtype == rt::DType::F64;
+    bool wideFrom = tensor->type == rt::SafetensorsEntry::Type::F64,
+         wideTo = parameter.dtype == rt::DType::F64;
     if (tensor->type != rt::SafetensorsEntry::Type::F32 && !wideFrom)
-      faults.push_back(fmt::format("'{}' holds integers, expected floating point numbers", parameter.name));
+      faults.push_back(
+          fmt::format("'{}' holds integers, expected floating point numbers", parameter.name));
     else if (wideFrom == wideTo)
       std::memcpy(target.data(), tensor->data.data(), target.size());
     else if (wideFrom)

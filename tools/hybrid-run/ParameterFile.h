@@ -5,8 +5,8 @@
 
 namespace hybrid::tools {
 
-/// Fills the session's parameters from a file that holds exactly them (moments and run state of a checkpoint are passed over).
-/// Throws Failure naming what is missing, unknown or of another shape.
+/// Fills the session's parameters from a file that holds exactly them (moments and run state of a
+/// checkpoint are passed over). Throws Failure naming what is missing, unknown or of another shape.
 void loadParameters(rt::Session &session, const std::string &path);
 
 /// The candidate most like `name`; empty when none is close.

@@ -1,6 +1,7 @@
 //===- Verbs.h - the commands of hybrid-run -------------------------------------===//
 //
-// Each verb adds its own subcommand, options and action. A verb's action throws Failure for the user's errors; main() prints them.
+// Each verb adds its own subcommand, options and action. A verb's action throws Failure for the
+// user's errors; main() prints them.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

@@ -5,7 +5,8 @@
 int main(int argc, char **argv) {
   using namespace hybrid::tools;
   CLI::App app{"hybrid-run trains, evaluates and inspects models compiled by hybridc.\n\n"
-               "  hybrid-run train models/mad/striped-hyena-swiglu.hyb --task in-context-recall --steps 300 --out runs/recall\n"
+               "  hybrid-run train models/mad/striped-hyena-swiglu.hyb --task in-context-recall "
+               "--steps 300 --out runs/recall\n"
                "  hybrid-run info model.hyx\n"};
   app.set_version_flag("--version", "hybrid-run " HYBRID_VERSION);
   app.require_subcommand(1);
