@@ -1,7 +1,8 @@
 //===- Cost.cpp - arithmetic of every op ------------------------------------===//
 //
-// FLOPs of one call; a multiply-add is two. Where the papers count otherwise than the kernels work (a causal half, FFT
-// constants) the papers' number is given, as the formula says: MAD appendix C.4, Hyena appendix A.2.
+// FLOPs of one call; a multiply-add is two. Where the papers count otherwise than the kernels work
+// (a causal half, FFT constants) the papers' number is given, as the formula says: MAD appendix
+// C.4, Hyena appendix A.2.
 //
 //===----------------------------------------------------------------------===//
 #include "dialect/HybridOps.h"
@@ -12,7 +13,9 @@ using namespace mlir;
 using namespace hybrid;
 
 static int64_t elements(Value value) { return elementCount(shapeOf(value)); }
-static int64_t rowsOf(Value value) { return elements(value) / std::max<int64_t>(1, lastSize(value)); }
+static int64_t rowsOf(Value value) {
+  return elements(value) / std::max<int64_t>(1, lastSize(value));
+}
 
 int64_t LinearOp::getFlops() { return 2 * elements(getResult()) * shapeOf(getWeight())[1]; }
 StringRef LinearOp::getFlopsFormula() { return "2·B·L·in·out"; }
@@ -45,12 +48,17 @@ StringRef ShortConvGradOp::getFlopsFormula() { return "4·K·B·L·C"; }
 static int64_t convolutionFlops(Value x, int64_t gates) {
   double length = static_cast<double>(shapeOf(x)[1]);
   double signals = static_cast<double>(elements(x)) / length;
-  return static_cast<int64_t>(signals * 10 * length * std::log2(std::max(2.0, length))) + gates * elements(x);
+  return static_cast<int64_t>(signals * 10 * length * std::log2(std::max(2.0, length))) +
+         gates * elements(x);
 }
-int64_t FFTConvOp::getFlops() { return convolutionFlops(getX(), (getSkip() ? 2 : 0) + (getGateIn() ? 1 : 0) + (getGateOut() ? 1 : 0)); }
+int64_t FFTConvOp::getFlops() {
+  return convolutionFlops(getX(),
+                          (getSkip() ? 2 : 0) + (getGateIn() ? 1 : 0) + (getGateOut() ? 1 : 0));
+}
 StringRef FFTConvOp::getFlopsFormula() { return "10·B·L·log2(L)·C + (2·skip + gates)·B·L·C"; }
 int64_t FFTConvGradOp::getFlops() {
-  return 2 * convolutionFlops(getX(), (getSkip() ? 2 : 0) + (getGateIn() ? 1 : 0) + (getGateOut() ? 1 : 0));
+  return 2 * convolutionFlops(getX(),
+                              (getSkip() ? 2 : 0) + (getGateIn() ? 1 : 0) + (getGateOut() ? 1 : 0));
 }
 StringRef FFTConvGradOp::getFlopsFormula() { return "20·B·L·log2(L)·C + (4·skip + 2·gates)·B·L·C"; }
 

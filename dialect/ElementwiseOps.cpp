@@ -19,8 +19,8 @@ OpFoldResult UnaryOp::fold(FoldAdaptor) {
   return {};
 }
 
-LogicalResult BinaryOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                         SmallVectorImpl<Type> &types) {
+LogicalResult BinaryOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                         Adaptor adaptor, SmallVectorImpl<Type> &types) {
   auto shape = broadcastShapes(shapeOf(adaptor.getLhs()), shapeOf(adaptor.getRhs()));
   if (!shape) // C1
     return emitOptionalError(location, "shapes ", shapeText(shapeOf(adaptor.getLhs())), " and ",
@@ -38,8 +38,8 @@ OpFoldResult BinaryOp::fold(FoldAdaptor adaptor) {
   std::optional<double> lhs = scalar(adaptor.getLhs()), rhs = scalar(adaptor.getRhs());
   // x * 1, x / 1, x + 0, x - 0 -> x; 1 * x, 0 + x -> x
   double neutral = getKind() == BinaryKind::Mul || getKind() == BinaryKind::Div ? 1 : 0;
-  bool foldable = getKind() == BinaryKind::Add || getKind() == BinaryKind::Sub || getKind() == BinaryKind::Mul ||
-                  getKind() == BinaryKind::Div;
+  bool foldable = getKind() == BinaryKind::Add || getKind() == BinaryKind::Sub ||
+                  getKind() == BinaryKind::Mul || getKind() == BinaryKind::Div;
   if (foldable && rhs && *rhs == neutral && getLhs().getType() == getType())
     return getLhs();
   if ((getKind() == BinaryKind::Add || getKind() == BinaryKind::Mul) && lhs && *lhs == neutral &&
@@ -48,8 +48,8 @@ OpFoldResult BinaryOp::fold(FoldAdaptor adaptor) {
   return {};
 }
 
-LogicalResult ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                         SmallVectorImpl<Type> &types) {
+LogicalResult ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                         Adaptor adaptor, SmallVectorImpl<Type> &types) {
   ArrayRef<int64_t> x = shapeOf(adaptor.getX());
   SmallVector<bool> reduced(x.size(), false);
   int64_t previous = -1;
@@ -73,15 +73,19 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
 LogicalResult FusedOp::verify() {
   Block &block = getBody().front();
   if (block.getArgumentTypes() != getOperandTypes()) // C1
-    return emitOpError() << "operands are of types (" << getOperandTypes() << "), but the body takes (" << block.getArgumentTypes() << ")";
+    return emitOpError() << "operands are of types (" << getOperandTypes()
+                         << "), but the body takes (" << block.getArgumentTypes() << ")";
   auto yield = block.empty() ? nullptr : dyn_cast<YieldOp>(block.back());
   if (!yield) // C2
     return emitOpError() << "body must end with hybrid.yield";
   if (yield.getOperandTypes() != getResultTypes()) // C2
-    return emitOpError() << "results are of types (" << getResultTypes() << "), but the body yields (" << yield.getOperandTypes() << ")";
+    return emitOpError() << "results are of types (" << getResultTypes()
+                         << "), but the body yields (" << yield.getOperandTypes() << ")";
   for (Operation &op : block.without_terminator())
     if (!op.hasTrait<FusableElementwise>() && !isa<ConstantOp>(op)) { // C3
-      InFlightDiagnostic diagnostic = emitOpError() << "body holds '" << op.getName() << "', expected elementwise ops and constants only";
+      InFlightDiagnostic diagnostic = emitOpError()
+                                      << "body holds '" << op.getName()
+                                      << "', expected elementwise ops and constants only";
       diagnostic.attachNote(op.getLoc()) << "the op is here";
       return diagnostic;
     }
@@ -90,7 +94,7 @@ LogicalResult FusedOp::verify() {
   ArrayRef<int64_t> first = shapeOf(getResult(0));
   for (Value result : getResults())
     if (shapeOf(result) != first) // C4
-      return emitOpError() << "has results of shapes " << shapeText(first) << " and " << shapeText(shapeOf(result))
-                           << ", expected one shape";
+      return emitOpError() << "has results of shapes " << shapeText(first) << " and "
+                           << shapeText(shapeOf(result)) << ", expected one shape";
   return success();
 }

@@ -33,7 +33,8 @@ LogicalResult hybrid::verifyOneFloatType(Operation *op) {
     if (!first)
       first = element;
     if (element != first)
-      return op->emitOpError() << what << " " << index << " is " << type << ", but the first tensor has elements of " << first;
+      return op->emitOpError() << what << " " << index << " is " << type
+                               << ", but the first tensor has elements of " << first;
     return success();
   };
   for (auto [i, type] : llvm::enumerate(op->getOperandTypes()))
@@ -45,31 +46,40 @@ LogicalResult hybrid::verifyOneFloatType(Operation *op) {
   return success();
 }
 
-LogicalResult BufferAttr::verify(function_ref<InFlightDiagnostic()> emitError, Space, int64_t offset, int64_t bytes) {
+LogicalResult BufferAttr::verify(function_ref<InFlightDiagnostic()> emitError, Space,
+                                 int64_t offset, int64_t bytes) {
   if (offset < 0 || bytes < 0)
-    return emitError() << "buffer at offset " << offset << " with " << bytes << " bytes: neither can be negative";
+    return emitError() << "buffer at offset " << offset << " with " << bytes
+                       << " bytes: neither can be negative";
   return success();
 }
 
-/// `hybrid.dims` decides the shapes that specialize gives to arguments, so it is checked where it is written.
+/// `hybrid.dims` decides the shapes that specialize gives to arguments, so it is checked where it
+/// is written.
 static LogicalResult verifyDims(Operation *op, Type type, Attribute value) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   auto dims = dyn_cast<ArrayAttr>(value);
   if (!tensor || !dims || static_cast<int64_t>(dims.size()) != tensor.getRank())
-    return op->emitError() << "hybrid.dims is " << value << ", expected a list of one size or name for each dimension of " << type;
+    return op->emitError() << "hybrid.dims is " << value
+                           << ", expected a list of one size or name for each dimension of "
+                           << type;
   for (auto [i, dim] : llvm::enumerate(dims)) {
     int64_t size = tensor.getDimSize(i);
     auto integer = dyn_cast<IntegerAttr>(dim);
     if (!integer && !isa<StringAttr>(dim))
-      return op->emitError() << "hybrid.dims has " << dim << " for dimension " << i << ", expected an integer or a name";
-    if (integer ? integer.getValue().trySExtValue() != std::optional(size) : !ShapedType::isDynamic(size))
-      return op->emitError() << "hybrid.dims has " << dim << " for dimension " << i << " of " << type
+      return op->emitError() << "hybrid.dims has " << dim << " for dimension " << i
+                             << ", expected an integer or a name";
+    if (integer ? integer.getValue().trySExtValue() != std::optional(size)
+                : !ShapedType::isDynamic(size))
+      return op->emitError() << "hybrid.dims has " << dim << " for dimension " << i << " of "
+                             << type
                              << ": a name stands for a free dimension, an integer for a known size";
   }
   return success();
 }
 
-LogicalResult HybridDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned index, NamedAttribute attribute) {
+LogicalResult HybridDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned index,
+                                                      NamedAttribute attribute) {
   if (attribute.getName() == "hybrid.name" && !isa<StringAttr>(attribute.getValue()))
     return op->emitError() << "hybrid.name is " << attribute.getValue() << ", expected a string";
   auto function = dyn_cast<func::FuncOp>(op);

@@ -17,11 +17,13 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace hybrid {
-/// An op that computes every element of its result from the elements of its operands at the same (broadcast) index.
+/// An op that computes every element of its result from the elements of its operands at the same
+/// (broadcast) index.
 template <typename ConcreteOp>
 class FusableElementwise : public mlir::OpTrait::TraitBase<ConcreteOp, FusableElementwise> {};
 
-/// Fails with a message unless all floating point operands and results of `op` have one element type.
+/// Fails with a message unless all floating point operands and results of `op` have one element
+/// type.
 llvm::LogicalResult verifyOneFloatType(mlir::Operation *op);
 
 /// An op whose floating point operands and results have one element type.

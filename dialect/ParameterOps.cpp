@@ -27,12 +27,14 @@ LogicalResult RandomOp::verify() { return verifyStatic(*this); } // C1
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValueAttr(); }
 LogicalResult ConstantOp::verify() { return verifyStatic(*this); } // C1
 
-LogicalResult IotaOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                       SmallVectorImpl<Type> &types) {
+LogicalResult IotaOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                       Adaptor adaptor, SmallVectorImpl<Type> &types) {
   if (adaptor.getLength().size() != 1) // C1
-    return emitOptionalError(location, "iota: length has ", adaptor.getLength().size(), " entries, expected 1");
+    return emitOptionalError(location, "iota: length has ", adaptor.getLength().size(),
+                             " entries, expected 1");
   if (!adaptor.getElementType().isF32() && !adaptor.getElementType().isF64()) // C2
-    return emitOptionalError(location, "iota: element type is ", adaptor.getElementType(), ", expected f32 or f64");
+    return emitOptionalError(location, "iota: element type is ", adaptor.getElementType(),
+                             ", expected f32 or f64");
   types.push_back(tensorOf(sizesOf(adaptor.getLength()), adaptor.getElementType()));
   return success();
 }
@@ -48,20 +50,22 @@ LogicalResult EmbeddingOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   return success();
 }
 
-LogicalResult EmbeddingGradOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                                SmallVectorImpl<Type> &types) {
+LogicalResult EmbeddingGradOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                                Adaptor adaptor, SmallVectorImpl<Type> &types) {
   int64_t classes = adaptor.getClasses();
   if (classes < 1) // C2
-    return emitOptionalError(location, "embedding_grad: classes = ", classes, ", expected at least 1");
-  types.push_back(tensorOf({static_cast<int64_t>(adaptor.getClasses()), lastSize(adaptor.getCotangent())},
-                           elementOf(adaptor.getCotangent())));
+    return emitOptionalError(location, "embedding_grad: classes = ", classes,
+                             ", expected at least 1");
+  types.push_back(
+      tensorOf({static_cast<int64_t>(adaptor.getClasses()), lastSize(adaptor.getCotangent())},
+               elementOf(adaptor.getCotangent())));
   return success();
 }
 
 LogicalResult EmbeddingGradOp::verify() {
   ArrayRef<int64_t> ids = shapeOf(getIds()), cotangent = shapeOf(getCotangent());
   if (cotangent.empty() || !compatibleShapes(cotangent.drop_back(), ids)) // C1
-    return emitOpError() << "cotangent is " << shapeText(cotangent) << ", but ids are " << shapeText(ids)
-                         << ": expected their dimensions and one for the width";
+    return emitOpError() << "cotangent is " << shapeText(cotangent) << ", but ids are "
+                         << shapeText(ids) << ": expected their dimensions and one for the width";
   return success();
 }

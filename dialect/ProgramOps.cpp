@@ -1,7 +1,7 @@
 //===- ProgramOps.cpp - rules of the scheduled form -------------------------===//
 //
-// The executable's loader checks all of this again, since it trusts nobody; here it catches a fault of the scheduler at the op that
-// has it.
+// The executable's loader checks all of this again, since it trusts nobody; here it catches a fault
+// of the scheduler at the op that has it.
 //
 //===----------------------------------------------------------------------===//
 #include "dialect/HybridOps.h"
@@ -19,8 +19,9 @@ LogicalResult ProgramOp::verify() {
     for (auto buffer : op.getAttrOfType<ArrayAttr>("buffers").getAsRange<BufferAttr>()) {
       bool inside = buffer.getBytes() <= arena && buffer.getOffset() <= arena - buffer.getBytes();
       if (buffer.getSpace() == Space::Arena && !inside) // C2
-        return op.emitOpError() << "uses " << buffer.getBytes() << " bytes at offset " << buffer.getOffset() << ", but the arena has "
-                                << arena << " bytes";
+        return op.emitOpError() << "uses " << buffer.getBytes() << " bytes at offset "
+                                << buffer.getOffset() << ", but the arena has " << arena
+                                << " bytes";
     }
   }
   return success();
@@ -29,7 +30,8 @@ LogicalResult ProgramOp::verify() {
 LogicalResult LaunchOp::verify() {
   int64_t grid = getGrid(), scratch = getScratchBytes();
   if (grid < 0 || scratch < 0) // C1
-    return emitOpError() << "has a grid of " << grid << " and " << scratch << " bytes of scratch: neither can be negative";
+    return emitOpError() << "has a grid of " << grid << " and " << scratch
+                         << " bytes of scratch: neither can be negative";
   return success();
 }
 
@@ -39,6 +41,7 @@ LogicalResult LibraryMatmulOp::verify() {
     return emitOpError() << "has " << buffers << " buffers, expected a, b, c and optionally bias";
   int64_t m = getM(), n = getN(), k = getK();
   if (m < 0 || n < 0 || k < 0) // C2
-    return emitOpError() << "multiplies " << m << " x " << n << " x " << k << ": sizes cannot be negative";
+    return emitOpError() << "multiplies " << m << " x " << n << " x " << k
+                         << ": sizes cannot be negative";
   return success();
 }

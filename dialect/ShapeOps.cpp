@@ -13,9 +13,11 @@ LogicalResult ReshapeOp::inferReturnTypes(MLIRContext *, std::optional<Location>
 
 LogicalResult ReshapeOp::verify() {
   auto from = cast<RankedTensorType>(getX().getType()), to = cast<RankedTensorType>(getType());
-  if (from.hasStaticShape() && to.hasStaticShape() && from.getNumElements() != to.getNumElements()) // C1
-    return emitOpError() << "cannot make " << shapeText(to.getShape()) << " (" << to.getNumElements() << " elements) of "
-                         << shapeText(from.getShape()) << " (" << from.getNumElements() << ")";
+  if (from.hasStaticShape() && to.hasStaticShape() &&
+      from.getNumElements() != to.getNumElements()) // C1
+    return emitOpError() << "cannot make " << shapeText(to.getShape()) << " ("
+                         << to.getNumElements() << " elements) of " << shapeText(from.getShape())
+                         << " (" << from.getNumElements() << ")";
   return success();
 }
 
@@ -31,19 +33,21 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor) {
   return {};
 }
 
-LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                            SmallVectorImpl<Type> &types) {
+LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                            Adaptor adaptor, SmallVectorImpl<Type> &types) {
   ArrayRef<int64_t> x = shapeOf(adaptor.getX());
   SmallVector<bool> seen(x.size(), false);
   SmallVector<int64_t> shape;
   for (int64_t axis : adaptor.getPermutation()) {
     if (axis < 0 || axis >= static_cast<int64_t>(x.size()) || seen[axis]) // C1
-      return emitOptionalError(location, "transpose: axis ", axis, " is out of range or repeated for ", shapeText(x));
+      return emitOptionalError(location, "transpose: axis ", axis,
+                               " is out of range or repeated for ", shapeText(x));
     seen[axis] = true;
     shape.push_back(x[axis]);
   }
   if (shape.size() != x.size()) // C1
-    return emitOptionalError(location, "transpose: ", shape.size(), " axes given for ", shapeText(x));
+    return emitOptionalError(location, "transpose: ", shape.size(), " axes given for ",
+                             shapeText(x));
   types.push_back(tensorOf(shape, elementOf(adaptor.getX())));
   return success();
 }
@@ -67,7 +71,8 @@ LogicalResult BroadcastOp::verify() {
   for (size_t i = 0; fits && i < shape->size(); ++i)
     fits = compatible((*shape)[i], shapeOf(getResult())[i]);
   if (!fits) // C1
-    return emitOpError() << shapeText(shapeOf(getX())) << " does not broadcast to " << shapeText(shapeOf(getResult()));
+    return emitOpError() << shapeText(shapeOf(getX())) << " does not broadcast to "
+                         << shapeText(shapeOf(getResult()));
   return success();
 }
 
@@ -76,12 +81,13 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor) {
   return getX().getType() == type && type.hasStaticShape() ? OpFoldResult(getX()) : OpFoldResult();
 }
 
-LogicalResult SplitOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                        SmallVectorImpl<Type> &types) {
+LogicalResult SplitOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                        Adaptor adaptor, SmallVectorImpl<Type> &types) {
   ArrayRef<int64_t> x = shapeOf(adaptor.getX());
   int64_t axis = adaptor.getAxis(), total = 0;
   if (axis < 0 || axis >= static_cast<int64_t>(x.size()))
-    return emitOptionalError(location, "split: axis ", axis, " is not a dimension of ", shapeText(x)); // C2
+    return emitOptionalError(location, "split: axis ", axis, " is not a dimension of ",
+                             shapeText(x)); // C2
   for (int64_t size : adaptor.getSizes()) {
     SmallVector<int64_t> shape(x);
     shape[axis] = size;
@@ -89,29 +95,31 @@ LogicalResult SplitOp::inferReturnTypes(MLIRContext *, std::optional<Location> l
     types.push_back(tensorOf(shape, elementOf(adaptor.getX())));
   }
   if (!compatible(total, x[axis])) // C1
-    return emitOptionalError(location, "split: parts of ", total, " in all, but dimension ", axis, " of ", shapeText(x), " has ",
-                             x[axis]);
+    return emitOptionalError(location, "split: parts of ", total, " in all, but dimension ", axis,
+                             " of ", shapeText(x), " has ", x[axis]);
   return success();
 }
 
-LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                         SmallVectorImpl<Type> &types) {
+LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                         Adaptor adaptor, SmallVectorImpl<Type> &types) {
   if (adaptor.getParts().empty())
     return emitOptionalError(location, "concat: nothing to put together"); // C2
   SmallVector<int64_t> shape(shapeOf(adaptor.getParts()[0]));
   int64_t axis = adaptor.getAxis();
   if (axis < 0 || axis >= static_cast<int64_t>(shape.size()))
-    return emitOptionalError(location, "concat: axis ", axis, " is not a dimension of ", shapeText(shape)); // C2
+    return emitOptionalError(location, "concat: axis ", axis, " is not a dimension of ",
+                             shapeText(shape)); // C2
   for (Value part : adaptor.getParts().drop_front()) {
     ArrayRef<int64_t> other = shapeOf(part);
     if (elementOf(part) != elementOf(adaptor.getParts()[0])) // C1
-      return emitOptionalError(location, "concat: parts have elements of ", elementOf(adaptor.getParts()[0]), " and ", elementOf(part));
+      return emitOptionalError(location, "concat: parts have elements of ",
+                               elementOf(adaptor.getParts()[0]), " and ", elementOf(part));
     bool fits = other.size() == shape.size();
     for (size_t i = 0; fits && i < other.size(); ++i)
       fits = static_cast<int64_t>(i) == axis || compatible(other[i], shape[i]);
     if (!fits) // C1
-      return emitOptionalError(location, "concat: ", shapeText(other), " does not continue ", shapeText(shape), " along dimension ",
-                               axis);
+      return emitOptionalError(location, "concat: ", shapeText(other), " does not continue ",
+                               shapeText(shape), " along dimension ", axis);
     bool known = !ShapedType::isDynamic(shape[axis]) && !ShapedType::isDynamic(other[axis]);
     shape[axis] = known ? shape[axis] + other[axis] : ShapedType::kDynamic;
     for (size_t i = 0; i < shape.size(); ++i)
@@ -127,12 +135,14 @@ OpFoldResult ConcatOp::fold(FoldAdaptor) {
     return getParts()[0];
   // concat(split(x)) -> x
   auto split = getParts()[0].getDefiningOp<SplitOp>();
-  if (split && split.getAxis() == getAxis() && getParts() == split.getParts() && split.getX().getType() == getType())
+  if (split && split.getAxis() == getAxis() && getParts() == split.getParts() &&
+      split.getX().getType() == getType())
     return split.getX();
   return {};
 }
 
-LogicalResult SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
+                                        SmallVectorImpl<Type> &types) {
   types.push_back(tensorOf(sizesOf(adaptor.getSizes()), elementOf(adaptor.getX())));
   return success();
 }
@@ -141,9 +151,11 @@ LogicalResult SliceOp::verify() {
   ArrayRef<int64_t> x = shapeOf(getX()), part = shapeOf(getResult()), starts = getStarts();
   bool fits = part.size() == x.size() && starts.size() == x.size();
   for (size_t i = 0; fits && i < x.size(); ++i)
-    fits = starts[i] >= 0 && (ShapedType::isDynamic(x[i]) || ShapedType::isDynamic(part[i]) || starts[i] <= x[i] - part[i]);
+    fits = starts[i] >= 0 && (ShapedType::isDynamic(x[i]) || ShapedType::isDynamic(part[i]) ||
+                              starts[i] <= x[i] - part[i]);
   if (!fits) // C1
-    return emitOpError() << "part " << shapeText(part) << " from " << shapeText(starts) << " is not inside " << shapeText(x);
+    return emitOpError() << "part " << shapeText(part) << " from " << shapeText(starts)
+                         << " is not inside " << shapeText(x);
   return success();
 }
 
@@ -152,7 +164,8 @@ OpFoldResult SliceOp::fold(FoldAdaptor) {
   return getX().getType() == type && type.hasStaticShape() ? OpFoldResult(getX()) : OpFoldResult();
 }
 
-LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
+                                      SmallVectorImpl<Type> &types) {
   types.push_back(tensorOf(sizesOf(adaptor.getShape()), elementOf(adaptor.getX())));
   return success();
 }
@@ -161,8 +174,10 @@ LogicalResult PadOp::verify() {
   ArrayRef<int64_t> x = shapeOf(getX()), whole = shapeOf(getResult()), starts = getStarts();
   bool fits = whole.size() == x.size() && starts.size() == x.size();
   for (size_t i = 0; fits && i < x.size(); ++i)
-    fits = starts[i] >= 0 && (ShapedType::isDynamic(x[i]) || ShapedType::isDynamic(whole[i]) || starts[i] <= whole[i] - x[i]);
+    fits = starts[i] >= 0 && (ShapedType::isDynamic(x[i]) || ShapedType::isDynamic(whole[i]) ||
+                              starts[i] <= whole[i] - x[i]);
   if (!fits) // C1
-    return emitOpError() << shapeText(x) << " at " << shapeText(starts) << " does not fit in " << shapeText(whole);
+    return emitOpError() << shapeText(x) << " at " << shapeText(starts) << " does not fit in "
+                         << shapeText(whole);
   return success();
 }

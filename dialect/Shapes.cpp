@@ -69,7 +69,9 @@ RankedTensorType tensorOf(ArrayRef<int64_t> shape, Type element) {
   return RankedTensorType::get(shape, element);
 }
 
-ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
 Type elementOf(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
 int64_t lastSize(Value value) { return shapeOf(value).empty() ? 1 : shapeOf(value).back(); }
 

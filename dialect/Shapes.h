@@ -1,6 +1,7 @@
 //===- Shapes.h - sizes that may still be free ------------------------------===//
 //
-// Small functions about shapes shared by verifiers and type inference. A free dimension is `kDynamic`.
+// Small functions about shapes shared by verifiers and type inference. A free dimension is
+// `kDynamic`.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -34,9 +35,11 @@ mlir::Type elementOf(mlir::Value value);
 int64_t lastSize(mlir::Value value);
 /// Whether the ranks are equal and all sizes compatible.
 bool compatibleShapes(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b);
-/// Fails with a message unless `cotangent` (called `name`) has the type of `primal` (called `primalName`).
-llvm::LogicalResult verifyCotangent(mlir::Operation *op, llvm::StringRef name, mlir::Value cotangent,
-                                    llvm::StringRef primalName, mlir::Value primal);
+/// Fails with a message unless `cotangent` (called `name`) has the type of `primal` (called
+/// `primalName`).
+llvm::LogicalResult verifyCotangent(mlir::Operation *op, llvm::StringRef name,
+                                    mlir::Value cotangent, llvm::StringRef primalName,
+                                    mlir::Value primal);
 /// Shape attribute with the static sizes of a tensor.
 mlir::ArrayAttr shapeAttr(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> shape);
 

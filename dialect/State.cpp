@@ -9,7 +9,9 @@
 using namespace mlir;
 using namespace hybrid;
 
-int64_t ShortConvOp::getFixedStateElements() { return (shapeOf(getWeight())[1] - 1) * lastSize(getX()); }
+int64_t ShortConvOp::getFixedStateElements() {
+  return (shapeOf(getWeight())[1] - 1) * lastSize(getX());
+}
 int64_t ShortConvOp::getDynamicStateElements() { return 0; }
 Value ShortConvOp::getStateOperand() { return getInitialState(); }
 Value ShortConvOp::getStateResult() { return getFinalState(); }
@@ -25,7 +27,11 @@ static int64_t cachedPositions(AttentionOp op) {
   return window >= 0 ? std::min(keys, window + 1) : keys;
 }
 // Keys and values; a window bounds them.
-int64_t AttentionOp::getFixedStateElements() { return getWindow() >= 0 ? 2 * cachedPositions(*this) * lastSize(getK()) : 0; }
-int64_t AttentionOp::getDynamicStateElements() { return getWindow() >= 0 ? 0 : 2 * cachedPositions(*this) * lastSize(getK()); }
+int64_t AttentionOp::getFixedStateElements() {
+  return getWindow() >= 0 ? 2 * cachedPositions(*this) * lastSize(getK()) : 0;
+}
+int64_t AttentionOp::getDynamicStateElements() {
+  return getWindow() >= 0 ? 0 : 2 * cachedPositions(*this) * lastSize(getK());
+}
 Value AttentionOp::getStateOperand() { return getPastK(); }
 Value AttentionOp::getStateResult() { return nullptr; }

@@ -24,7 +24,8 @@ struct AttachLoss : hybrid::impl::AttachLossBase<AttachLoss> {
       return signalPassFailure();
     std::optional<unsigned> index;
     for (unsigned i = 0; i < forward.getNumResults(); ++i)
-      if (auto name = forward.getResultAttrOfType<StringAttr>(i, "hybrid.name"); name && name.getValue() == "logits")
+      if (auto name = forward.getResultAttrOfType<StringAttr>(i, "hybrid.name");
+          name && name.getValue() == "logits")
         index = i;
     if (!index)
       return;
@@ -32,9 +33,11 @@ struct AttachLoss : hybrid::impl::AttachLossBase<AttachLoss> {
     if (logitsType.getRank() < 2 || !isa<FloatType>(logitsType.getElementType()))
       return;
     for (unsigned i = 0; i < forward.getNumArguments(); ++i)
-      if (auto name = forward.getArgAttrOfType<StringAttr>(i, "hybrid.name"); name && name.getValue() == "targets") {
-        emitError(forward.getArgument(i).getLoc()) << "the model has an input called 'targets', which is the name of what logits are "
-                                                      "compared with: rename it";
+      if (auto name = forward.getArgAttrOfType<StringAttr>(i, "hybrid.name");
+          name && name.getValue() == "targets") {
+        emitError(forward.getArgument(i).getLoc())
+            << "the model has an input called 'targets', which is the name of what logits are "
+               "compared with: rename it";
         return signalPassFailure();
       }
 
@@ -51,12 +54,14 @@ struct AttachLoss : hybrid::impl::AttachLossBase<AttachLoss> {
     auto ret = cast<func::ReturnOp>(eval.getBody().front().getTerminator());
     builder.setInsertionPoint(ret);
     Value logits = ret.getOperand(*index);
-    auto loss = CrossEntropyOp::create(builder, logits.getLoc(), logits, eval.getArgument(position), Value(),
-                                       builder.getI64IntegerAttr(-100), builder.getF64FloatAttr(0));
+    auto loss = CrossEntropyOp::create(builder, logits.getLoc(), logits, eval.getArgument(position),
+                                       Value(), builder.getI64IntegerAttr(-100),
+                                       builder.getF64FloatAttr(0));
     SmallVector<Value> results(loss.getResults());
     results.push_back(logits);
     ret.getOperandsMutable().assign(results);
-    eval.setFunctionType(builder.getFunctionType(eval.getArgumentTypes(), ValueRange(results).getTypes()));
+    eval.setFunctionType(
+        builder.getFunctionType(eval.getArgumentTypes(), ValueRange(results).getTypes()));
     eval.removeResAttrsAttr();
     StringRef names[] = {"loss", "weight", "correct", "logits"};
     for (auto [i, name] : llvm::enumerate(names))

@@ -1,6 +1,7 @@
 //===- Differentiate.cpp - reverse mode over a function of hybrid ops -------===//
 //
-// The op's interface knows its vector-Jacobian product; this pass only orders, accumulates and leaves out what nothing asks for.
+// The op's interface knows its vector-Jacobian product; this pass only orders, accumulates and
+// leaves out what nothing asks for.
 //
 //===----------------------------------------------------------------------===//
 #include "dialect/HybridOps.h"
@@ -43,7 +44,8 @@ public:
 
   void accumulate(Value value, Value cotangent, Location loc) {
     Value &sum = gradients[value];
-    sum = sum ? BinaryOp::create(builder, loc, BinaryKind::Add, sum, cotangent).getResult() : cotangent;
+    sum = sum ? BinaryOp::create(builder, loc, BinaryKind::Add, sum, cotangent).getResult()
+              : cotangent;
   }
 
   /// Walks `ops` (in program order) backwards, building at the builder's insertion point.
@@ -53,7 +55,8 @@ public:
       for (Value result : op->getResults())
         cotangents.push_back(gradients.lookup(result));
       bool reached = llvm::any_of(cotangents, [](Value value) { return !!value; });
-      bool wanted = llvm::any_of(op->getOperands(), [&](Value value) { return active.contains(value); });
+      bool wanted =
+          llvm::any_of(op->getOperands(), [&](Value value) { return active.contains(value); });
       if (!reached || !wanted)
         continue;
       auto differentiable = dyn_cast<DifferentiableOp>(op);
@@ -90,7 +93,8 @@ SmallVector<ParameterOp> trainableParameters(func::FuncOp function) {
   return parameters;
 }
 
-/// A copy of `source` called `name`, whose return becomes `outputs` named `names` when finish() is called.
+/// A copy of `source` called `name`, whose return becomes `outputs` named `names` when finish() is
+/// called.
 struct DerivedFunction {
   OpBuilder builder;
   func::FuncOp function;
@@ -116,7 +120,8 @@ struct DerivedFunction {
 
   void finish() {
     ret.getOperandsMutable().assign(outputs);
-    function.setFunctionType(builder.getFunctionType(function.getArgumentTypes(), ValueRange(outputs).getTypes()));
+    function.setFunctionType(
+        builder.getFunctionType(function.getArgumentTypes(), ValueRange(outputs).getTypes()));
     function.removeResAttrsAttr();
     for (auto [i, name] : llvm::enumerate(names))
       function.setResultAttr(i, "hybrid.name", builder.getStringAttr(name));
@@ -150,14 +155,16 @@ LogicalResult deriveVjp(func::FuncOp forward) {
     unsigned position = derived.function.getNumArguments();
     if (failed(derived.function.insertArgument(position, output.getType(), {}, forward.getLoc())))
       return failure();
-    derived.function.setArgAttr(position, "hybrid.name", derived.builder.getStringAttr("cotangent." + outputName));
+    derived.function.setArgAttr(position, "hybrid.name",
+                                derived.builder.getStringAttr("cotangent." + outputName));
     reverse.accumulate(output, derived.function.getArgument(position), output.getLoc());
   }
   if (failed(reverse.run(derived.forwardOps)))
     return failure();
   for (unsigned i = 0; i < numInputs; ++i)
     if (isFloat(derived.function.getArgument(i)))
-      derived.output(reverse.gradientOf(derived.function.getArgument(i)), "grad." + derived.argumentName(i));
+      derived.output(reverse.gradientOf(derived.function.getArgument(i)),
+                     "grad." + derived.argumentName(i));
   for (ParameterOp parameter : parameters)
     derived.output(reverse.gradientOf(parameter), "grad." + parameter.getName());
   derived.finish();
@@ -166,14 +173,16 @@ LogicalResult deriveVjp(func::FuncOp forward) {
 
 LogicalResult deriveTrain(func::FuncOp eval) {
   if (eval.getNumResults() < 3 || cast<RankedTensorType>(eval.getResultTypes()[0]).getRank() != 0)
-    return eval.emitError() << "@eval returns " << eval.getResultTypes() << ", expected a scalar loss, its weight, and correct";
+    return eval.emitError() << "@eval returns " << eval.getResultTypes()
+                            << ", expected a scalar loss, its weight, and correct";
   DerivedFunction derived(eval, "train");
   ReverseMode reverse(derived.builder);
   SmallVector<ParameterOp> parameters = trainableParameters(derived.function);
   for (ParameterOp parameter : parameters)
     reverse.require(parameter);
   Value loss = derived.ret.getOperand(0);
-  Value one = ConstantOp::create(derived.builder, loss.getLoc(), loss.getType(), derived.builder.getF64FloatAttr(1));
+  Value one = ConstantOp::create(derived.builder, loss.getLoc(), loss.getType(),
+                                 derived.builder.getF64FloatAttr(1));
   reverse.accumulate(loss, one, loss.getLoc());
   if (failed(reverse.run(derived.forwardOps)))
     return failure();
@@ -198,12 +207,14 @@ void addUpdate(func::FuncOp after, func::FuncOp forward) {
   if (names.empty())
     return;
   auto hyper = tensorOf({8}, builder.getF64Type()), norm = tensorOf({}, element);
-  auto update = func::FuncOp::create(builder, forward.getLoc(), "update", builder.getFunctionType({hyper}, {norm}));
+  auto update = func::FuncOp::create(builder, forward.getLoc(), "update",
+                                     builder.getFunctionType({hyper}, {norm}));
   Block *body = update.addEntryBlock();
   update.setArgAttr(0, "hybrid.name", builder.getStringAttr("hyper"));
   update.setResultAttr(0, "hybrid.name", builder.getStringAttr("gradient_norm"));
   builder.setInsertionPointToStart(body);
-  auto step = AdamWOp::create(builder, forward.getLoc(), norm, body->getArgument(0), builder.getArrayAttr(names));
+  auto step = AdamWOp::create(builder, forward.getLoc(), norm, body->getArgument(0),
+                              builder.getArrayAttr(names));
   func::ReturnOp::create(builder, forward.getLoc(), step.getGradientNorm());
 }
 

@@ -1,13 +1,13 @@
 //===- FuseElementwise.cpp - group elementwise ops into kernels -------------===//
 //
-// A group sinks to the position of its last op, so it is legal when nobody outside needs one of its values earlier. Groups grow in
-// program order by joining the groups of their operands.
+// A group sinks to the position of its last op, so it is legal when nobody outside needs one of its
+// values earlier. Groups grow in program order by joining the groups of their operands.
 //
 //===----------------------------------------------------------------------===//
 #include "dialect/HybridOps.h"
 #include "dialect/Shapes.h"
-#include "passes/Passes.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/Passes.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -22,7 +22,9 @@ using namespace hybrid;
 namespace {
 
 /// Integers are only ever repeated, and that is a view.
-bool isElementwise(Operation *op) { return op->hasTrait<FusableElementwise>() && isa<FloatType>(elementOf(op->getResult(0))); }
+bool isElementwise(Operation *op) {
+  return op->hasTrait<FusableElementwise>() && isa<FloatType>(elementOf(op->getResult(0)));
+}
 
 /// A region needs a result, so what nobody uses goes before regions are made.
 void eraseUnused(Block &block) {
@@ -59,7 +61,8 @@ private:
     for (Value operand : op->getOperands()) {
       Operation *producer = operand.getDefiningOp();
       int64_t other = producer ? groupOf(producer) : -1;
-      if (other < 0 || other == own || shapeOf(operand) != shape || !legal(own, other, positionOf(op)))
+      if (other < 0 || other == own || shapeOf(operand) != shape ||
+          !legal(own, other, positionOf(op)))
         continue;
       for (Operation *member : members[other]) {
         members[own].push_back(member);
@@ -85,8 +88,8 @@ private:
   int64_t next = 0;
 };
 
-/// An elementwise value of one group used in a later one is computed again there when its operands are alive there anyway: reading them
-/// once serves both, and the value need not be kept in memory.
+/// An elementwise value of one group used in a later one is computed again there when its operands
+/// are alive there anyway: reading them once serves both, and the value need not be kept in memory.
 void recomputeCheapValues(Block &block) {
   Groups groups(block);
   SmallVector<std::pair<Operation *, Operation *>> clones; // producer, user
@@ -94,7 +97,8 @@ void recomputeCheapValues(Block &block) {
     for (Operation *user : members)
       for (Value operand : user->getOperands()) {
         Operation *producer = operand.getDefiningOp();
-        if (!producer || groups.groupOf(producer) < 0 || groups.groupOf(producer) == id || isa<BroadcastOp>(producer))
+        if (!producer || groups.groupOf(producer) < 0 || groups.groupOf(producer) == id ||
+            isa<BroadcastOp>(producer))
           continue;
         if (shapeOf(operand) != shapeOf(user->getResult(0)))
           continue;
@@ -104,9 +108,13 @@ void recomputeCheapValues(Block &block) {
             return true;
           if (source && groups.groupOf(source) >= 0)
             return false;
-          return llvm::any_of(value.getUsers(), [&](Operation *other) {
-            return other != producer && groups.positionOf(other) >= groups.positionOf(user);
-          }) || llvm::any_of(value.getUsers(), [&](Operation *other) { return groups.groupOf(other) == group; });
+          return llvm::any_of(value.getUsers(),
+                              [&](Operation *other) {
+                                return other != producer &&
+                                       groups.positionOf(other) >= groups.positionOf(user);
+                              }) ||
+                 llvm::any_of(value.getUsers(),
+                              [&](Operation *other) { return groups.groupOf(other) == group; });
         });
         if (operandsAlive)
           clones.push_back({producer, user});
@@ -125,7 +133,8 @@ void recomputeCheapValues(Block &block) {
 
 /// Replaces a group by one fused op where its last member stands.
 void outline(SmallVector<Operation *> ops, const Groups &groups) {
-  llvm::sort(ops, [&](Operation *a, Operation *b) { return groups.positionOf(a) < groups.positionOf(b); });
+  llvm::sort(
+      ops, [&](Operation *a, Operation *b) { return groups.positionOf(a) < groups.positionOf(b); });
   llvm::SmallPtrSet<Operation *, 16> inside(ops.begin(), ops.end());
   SmallVector<Value> operands, results;
   SmallVector<ConstantOp> constants;
@@ -136,7 +145,8 @@ void outline(SmallVector<Operation *> ops, const Groups &groups) {
       if (auto constant = operand.getDefiningOp<ConstantOp>()) {
         if (!llvm::is_contained(constants, constant))
           constants.push_back(constant);
-      } else if (!inside.contains(operand.getDefiningOp()) && !llvm::is_contained(operands, operand)) {
+      } else if (!inside.contains(operand.getDefiningOp()) &&
+                 !llvm::is_contained(operands, operand)) {
         operands.push_back(operand);
       }
     }

@@ -1,13 +1,13 @@
 //===- FuseGates.cpp - gates and skip into the long convolution -------------===//
 //
-// Runs before differentiation: the convolution's own gradient covers gates and skip, so the backward pass is fused as well
-// without patterns of its own.
+// Runs before differentiation: the convolution's own gradient covers gates and skip, so the
+// backward pass is fused as well without patterns of its own.
 //
 //===----------------------------------------------------------------------===//
 #include "dialect/HybridOps.h"
 #include "dialect/Shapes.h"
-#include "passes/Passes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/Passes.h"
 
 namespace hybrid {
 #define GEN_PASS_DEF_FUSEGATES
@@ -30,7 +30,8 @@ struct Counted {
 
 /// fftconv(a * g, h) -> fftconv(a, h) gate_in(g), where the product has no other use.
 struct FoldGateIn : OpRewritePattern<FFTConvOp>, Counted {
-  FoldGateIn(MLIRContext *context, mlir::Pass::Statistic &statistic) : OpRewritePattern(context), Counted{statistic} {}
+  FoldGateIn(MLIRContext *context, mlir::Pass::Statistic &statistic)
+      : OpRewritePattern(context), Counted{statistic} {}
   LogicalResult matchAndRewrite(FFTConvOp conv, PatternRewriter &rewriter) const override {
     BinaryOp product = productOf(conv.getX());
     if (!product || conv.getGateIn())
@@ -52,15 +53,19 @@ struct FoldGateIn : OpRewritePattern<FFTConvOp>, Counted {
 
 /// fftconv(x, h) * g -> fftconv(x, h) gate_out(g), where the convolution has no other use.
 struct FoldGateOut : OpRewritePattern<BinaryOp>, Counted {
-  FoldGateOut(MLIRContext *context, mlir::Pass::Statistic &statistic) : OpRewritePattern(context), Counted{statistic} {}
+  FoldGateOut(MLIRContext *context, mlir::Pass::Statistic &statistic)
+      : OpRewritePattern(context), Counted{statistic} {}
   LogicalResult matchAndRewrite(BinaryOp product, PatternRewriter &rewriter) const override {
     if (product.getKind() != BinaryKind::Mul)
       return rewriter.notifyMatchFailure(product, "no product");
-    for (auto [convolved, gate] : {std::pair(product.getLhs(), product.getRhs()), std::pair(product.getRhs(), product.getLhs())}) {
+    for (auto [convolved, gate] : {std::pair(product.getLhs(), product.getRhs()),
+                                   std::pair(product.getRhs(), product.getLhs())}) {
       auto conv = convolved.getDefiningOp<FFTConvOp>();
-      if (!conv || conv.getGateOut() || conv.getReturnState() || !conv->hasOneUse() || gate.getType() != convolved.getType())
+      if (!conv || conv.getGateOut() || conv.getReturnState() || !conv->hasOneUse() ||
+          gate.getType() != convolved.getType())
         continue;
-      // The gate may be computed after the convolution: the fused op stands where the product stood.
+      // The gate may be computed after the convolution: the fused op stands where the product
+      // stood.
       rewriter.setInsertionPoint(product);
       auto fused = cast<FFTConvOp>(rewriter.clone(*conv));
       fused.getGateOutMutable().assign(gate);
@@ -76,18 +81,22 @@ struct FoldGateOut : OpRewritePattern<BinaryOp>, Counted {
 
 /// fftconv(x, h) + d * x -> fftconv(x, h) skip(d), where d has one value a channel.
 struct FoldSkip : OpRewritePattern<BinaryOp>, Counted {
-  FoldSkip(MLIRContext *context, mlir::Pass::Statistic &statistic) : OpRewritePattern(context), Counted{statistic} {}
+  FoldSkip(MLIRContext *context, mlir::Pass::Statistic &statistic)
+      : OpRewritePattern(context), Counted{statistic} {}
   LogicalResult matchAndRewrite(BinaryOp sum, PatternRewriter &rewriter) const override {
     if (sum.getKind() != BinaryKind::Add)
       return rewriter.notifyMatchFailure(sum, "no sum");
-    for (auto [left, right] : {std::pair(sum.getLhs(), sum.getRhs()), std::pair(sum.getRhs(), sum.getLhs())}) {
+    for (auto [left, right] :
+         {std::pair(sum.getLhs(), sum.getRhs()), std::pair(sum.getRhs(), sum.getLhs())}) {
       auto conv = left.getDefiningOp<FFTConvOp>();
       BinaryOp product = productOf(right);
-      if (!conv || !product || conv.getSkip() || conv.getGateIn() || conv.getGateOut() || conv.getReturnState() || !conv->hasOneUse())
+      if (!conv || !product || conv.getSkip() || conv.getGateIn() || conv.getGateOut() ||
+          conv.getReturnState() || !conv->hasOneUse())
         continue;
       bool xFirst = product.getLhs() == conv.getX();
       Value skip = xFirst ? product.getRhs() : product.getLhs();
-      if ((!xFirst && product.getRhs() != conv.getX()) || shapeOf(skip) != ArrayRef(lastSize(conv.getX())))
+      if ((!xFirst && product.getRhs() != conv.getX()) ||
+          shapeOf(skip) != ArrayRef(lastSize(conv.getX())))
         continue;
       rewriter.setInsertionPoint(sum);
       auto fused = cast<FFTConvOp>(rewriter.clone(*conv));

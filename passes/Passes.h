@@ -20,7 +20,8 @@ struct CompileOptions {
 enum class GraphStage { Hybrid, Specialized, Gradient, Fused };
 
 /// Adds the passes that lead from the front end's output to `stage`.
-void buildGraphPipeline(mlir::OpPassManager &manager, const CompileOptions &options, GraphStage stage);
+void buildGraphPipeline(mlir::OpPassManager &manager, const CompileOptions &options,
+                        GraphStage stage);
 
 /// Registers `hybrid-graph-pipeline` for hybrid-opt.
 void registerPipelines();

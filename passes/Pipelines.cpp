@@ -1,7 +1,7 @@
 //===- Pipelines.cpp - the order of events ----------------------------------===//
-#include "passes/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/Passes.h"
+#include "passes/Passes.h"
 
 using namespace mlir;
 
@@ -27,8 +27,11 @@ void buildGraphPipeline(OpPassManager &manager, const CompileOptions &options, G
 }
 
 void registerPipelines() {
-  PassPipelineRegistration<>("hybrid-graph-pipeline", "all graph passes with batch 1, length 128, f32",
-                             [](OpPassManager &manager) { buildGraphPipeline(manager, {1, 128, "f32"}, GraphStage::Fused); });
+  PassPipelineRegistration<>("hybrid-graph-pipeline",
+                             "all graph passes with batch 1, length 128, f32",
+                             [](OpPassManager &manager) {
+                               buildGraphPipeline(manager, {1, 128, "f32"}, GraphStage::Fused);
+                             });
 }
 
 } // namespace hybrid

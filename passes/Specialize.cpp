@@ -1,14 +1,15 @@
 //===- Specialize.cpp - bind free dimensions and precision ------------------===//
 //
-// Types are inferred again from the function's arguments on, so that no pass after this one meets a free dimension.
+// Types are inferred again from the function's arguments on, so that no pass after this one meets a
+// free dimension.
 //
 //===----------------------------------------------------------------------===//
 #include "dialect/HybridOps.h"
 #include "dialect/Shapes.h"
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
 #include "passes/StraightLine.h"
-#include "mlir/IR/IRMapping.h"
-#include "mlir/Analysis/SliceAnalysis.h"
 
 namespace hybrid {
 #define GEN_PASS_DEF_SPECIALIZE
@@ -22,7 +23,8 @@ namespace {
 
 class Binder {
 public:
-  Binder(MLIRContext *context, int64_t batch, int64_t length, Type element) : builder(context), element(element) {
+  Binder(MLIRContext *context, int64_t batch, int64_t length, Type element)
+      : builder(context), element(element) {
     sizes["B"] = batch;
     sizes["L"] = length;
   }
@@ -32,7 +34,8 @@ public:
     for (BlockArgument argument : function.getArguments()) {
       auto type = cast<RankedTensorType>(argument.getType());
       SmallVector<int64_t> shape(type.getShape());
-      if (auto dims = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "hybrid.dims")) {
+      if (auto dims =
+              function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "hybrid.dims")) {
         FailureOr<ArrayAttr> bound = bindSizes(dims, argument.getLoc());
         if (failed(bound))
           return failure();
@@ -64,7 +67,8 @@ private:
       if (auto name = dyn_cast<StringAttr>(size)) {
         auto found = sizes.find(name.getValue());
         if (found == sizes.end()) {
-          emitError(loc) << "free dimension '" << name.getValue() << "' has no size: only B (batch) and L (length) are bound when compiling";
+          emitError(loc) << "free dimension '" << name.getValue()
+                         << "' has no size: only B (batch) and L (length) are bound when compiling";
           return failure();
         }
         size = builder.getI64IntegerAttr(found->second);
@@ -89,8 +93,9 @@ private:
     }
     SmallVector<Type> types;
     if (inferrable) {
-      if (failed(inferrable.inferReturnTypes(op.getContext(), op.getLoc(), op.getOperands(), op.getAttrDictionary(),
-                                             op.getPropertiesStorage(), op.getRegions(), types)))
+      if (failed(inferrable.inferReturnTypes(op.getContext(), op.getLoc(), op.getOperands(),
+                                             op.getAttrDictionary(), op.getPropertiesStorage(),
+                                             op.getRegions(), types)))
         return failure();
     } else {
       for (Type type : op.getResultTypes()) {
@@ -108,7 +113,8 @@ private:
   llvm::StringMap<int64_t> sizes;
 };
 
-/// The ops that `parameter`'s initial value is computed with, in order; fails when it depends on an input of the model.
+/// The ops that `parameter`'s initial value is computed with, in order; fails when it depends on an
+/// input of the model.
 FailureOr<llvm::SetVector<Operation *>> initialSlice(ParameterOp parameter) {
   auto isInput = [](Value value) { return isa<BlockArgument>(value); };
   llvm::SetVector<Operation *> slice;
@@ -118,11 +124,13 @@ FailureOr<llvm::SetVector<Operation *>> initialSlice(ParameterOp parameter) {
     options.omitBlockArguments = true;
     options.inclusive = true;
     (void)getBackwardSlice(parameter.getInitial(), &slice, options);
-    dependsOnInput = llvm::any_of(slice, [&](Operation *op) { return llvm::any_of(op->getOperands(), isInput); });
+    dependsOnInput = llvm::any_of(
+        slice, [&](Operation *op) { return llvm::any_of(op->getOperands(), isInput); });
   }
   if (dependsOnInput)
-    return parameter.emitError() << "initial value of '" << parameter.getName()
-                                 << "' depends on an input of the model, expected constants and random values only";
+    return parameter.emitError()
+           << "initial value of '" << parameter.getName()
+           << "' depends on an input of the model, expected constants and random values only";
   return slice;
 }
 
@@ -131,8 +139,10 @@ LogicalResult splitInitialValues(ModuleOp module, func::FuncOp forward) {
   OpBuilder builder(module.getContext());
   builder.setInsertionPointAfter(forward);
   auto seed = tensorOf({2}, builder.getI32Type());
-  auto init = func::FuncOp::create(builder, forward.getLoc(), "init", builder.getFunctionType({seed}, {}));
-  init.setArgAttr(init.addEntryBlock()->getParent()->front().getArgument(0).getArgNumber(), "hybrid.name", builder.getStringAttr("seed"));
+  auto init =
+      func::FuncOp::create(builder, forward.getLoc(), "init", builder.getFunctionType({seed}, {}));
+  init.setArgAttr(init.addEntryBlock()->getParent()->front().getArgument(0).getArgNumber(),
+                  "hybrid.name", builder.getStringAttr("seed"));
   builder.setInsertionPointToStart(&init.getBody().front());
   IRMapping mapping;
   for (Operation &op : forward.getBody().front()) {
@@ -145,7 +155,8 @@ LogicalResult splitInitialValues(ModuleOp module, func::FuncOp forward) {
     for (Operation *producer : *slice)
       if (!mapping.contains(producer->getResult(0)))
         builder.clone(*producer, mapping);
-    AssignOp::create(builder, parameter.getLoc(), parameter.getName(), mapping.lookup(parameter.getInitial()));
+    AssignOp::create(builder, parameter.getLoc(), parameter.getName(),
+                     mapping.lookup(parameter.getInitial()));
     parameter.getInitialMutable().clear();
   }
   func::ReturnOp::create(builder, forward.getLoc());
@@ -159,11 +170,13 @@ struct Specialize : hybrid::impl::SpecializeBase<Specialize> {
     auto forward = module.lookupSymbol<func::FuncOp>("forward");
     Builder builder(&getContext());
     if (batch < 1 || length < 1) {
-      module.emitError() << "cannot be specialized to batch " << batch.getValue() << " and length " << length.getValue() << ": expected at least 1";
+      module.emitError() << "cannot be specialized to batch " << batch.getValue() << " and length "
+                         << length.getValue() << ": expected at least 1";
       return signalPassFailure();
     }
     if (precision != "f32" && precision != "f64") {
-      module.emitError() << "precision '" << precision.getValue() << "' is not known: expected f32 or f64";
+      module.emitError() << "precision '" << precision.getValue()
+                         << "' is not known: expected f32 or f64";
       return signalPassFailure();
     }
     Type element = precision == "f64" ? Type(builder.getF64Type()) : Type(builder.getF32Type());

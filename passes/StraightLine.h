@@ -4,8 +4,8 @@
 
 namespace hybrid {
 
-/// Fails with a message unless `function` is one block of ops on ranked tensors of numbers that ends in a return. Frontends make
-/// nothing else; a file written by hand may hold anything.
+/// Fails with a message unless `function` is one block of ops on ranked tensors of numbers that
+/// ends in a return. Frontends make nothing else; a file written by hand may hold anything.
 llvm::LogicalResult verifyStraightLine(mlir::func::FuncOp function);
 
 } // namespace hybrid

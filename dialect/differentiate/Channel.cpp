@@ -5,7 +5,8 @@ using namespace mlir;
 using namespace hybrid;
 
 // dx = dy W, dW = Σ dyᵀ x, db = Σ dy.
-LogicalResult LinearOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents, SmallVectorImpl<Value> &gradients) {
+LogicalResult LinearOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
+                                 SmallVectorImpl<Value> &gradients) {
   ExpressionBuilder e{builder, getLoc()};
   Value dy = cotangents[0];
   gradients.push_back(MatmulOp::create(builder, getLoc(), dy, getWeight(), false, false));
@@ -16,7 +17,8 @@ LogicalResult LinearOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
 }
 
 // y = AB: dA = dy Bᵀ, dB = Aᵀ dy.  y = ABᵀ: dA = dy B, dB = dyᵀ A.  y = AᵀB: dA = B dyᵀ, dB = A dy.
-LogicalResult MatmulOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents, SmallVectorImpl<Value> &gradients) {
+LogicalResult MatmulOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
+                                 SmallVectorImpl<Value> &gradients) {
   Value dy = cotangents[0];
   auto product = [&](Value a, Value b, bool transposeA, bool transposeB) -> Value {
     return MatmulOp::create(builder, getLoc(), a, b, transposeA, transposeB);
@@ -34,16 +36,20 @@ LogicalResult MatmulOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
   return success();
 }
 
-LogicalResult RmsNormOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents, SmallVectorImpl<Value> &gradients) {
-  auto gradient = RmsNormGradOp::create(builder, getLoc(), getX(), getWeight(), cotangents[0], getEpsilonAttr(), getEpsilonOutsideAttr());
+LogicalResult RmsNormOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
+                                  SmallVectorImpl<Value> &gradients) {
+  auto gradient = RmsNormGradOp::create(builder, getLoc(), getX(), getWeight(), cotangents[0],
+                                        getEpsilonAttr(), getEpsilonOutsideAttr());
   gradients.push_back(gradient.getDx());
   if (getWeight())
     gradients.push_back(gradient.getDweight());
   return success();
 }
 
-LogicalResult LayerNormOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents, SmallVectorImpl<Value> &gradients) {
-  auto gradient = LayerNormGradOp::create(builder, getLoc(), getX(), getWeight(), cotangents[0], getEpsilonAttr());
+LogicalResult LayerNormOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
+                                    SmallVectorImpl<Value> &gradients) {
+  auto gradient = LayerNormGradOp::create(builder, getLoc(), getX(), getWeight(), cotangents[0],
+                                          getEpsilonAttr());
   gradients.push_back(gradient.getDx());
   if (getWeight())
     gradients.push_back(gradient.getDweight());
@@ -52,8 +58,10 @@ LogicalResult LayerNormOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangen
   return success();
 }
 
-LogicalResult EmbeddingOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents, SmallVectorImpl<Value> &gradients) {
-  gradients.push_back(EmbeddingGradOp::create(builder, getLoc(), getIds(), cotangents[0], shapeOf(getTable())[0]));
+LogicalResult EmbeddingOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
+                                    SmallVectorImpl<Value> &gradients) {
+  gradients.push_back(
+      EmbeddingGradOp::create(builder, getLoc(), getIds(), cotangents[0], shapeOf(getTable())[0]));
   gradients.push_back(Value());
   return success();
 }

@@ -82,7 +82,8 @@ static Value derivative(ExpressionBuilder &e, UnaryKind kind, Value x, Value y) 
   case UnaryKind::Sign:
     return nullptr;
   case UnaryKind::Erf: // 2/√π e^{-x²}
-    return e.mul(e.unary(UnaryKind::Exp, e.neg(e.unary(UnaryKind::Square, x))), 2 / std::sqrt(std::numbers::pi));
+    return e.mul(e.unary(UnaryKind::Exp, e.neg(e.unary(UnaryKind::Square, x))),
+                 2 / std::sqrt(std::numbers::pi));
   case UnaryKind::Reciprocal: // -y²
     return e.neg(e.unary(UnaryKind::Square, y));
   case UnaryKind::Elu: { // 1 for x > 0, e^x = y + 1 otherwise
@@ -93,14 +94,16 @@ static Value derivative(ExpressionBuilder &e, UnaryKind kind, Value x, Value y) 
   llvm_unreachable("all kinds handled");
 }
 
-LogicalResult UnaryOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents, SmallVectorImpl<Value> &gradients) {
+LogicalResult UnaryOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
+                                SmallVectorImpl<Value> &gradients) {
   ExpressionBuilder e{builder, getLoc()};
   Value slope = derivative(e, getKind(), getX(), getResult());
   gradients.push_back(slope ? e.mul(cotangents[0], slope) : Value());
   return success();
 }
 
-LogicalResult BinaryOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents, SmallVectorImpl<Value> &gradients) {
+LogicalResult BinaryOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
+                                 SmallVectorImpl<Value> &gradients) {
   ExpressionBuilder e{builder, getLoc()};
   Value a = getLhs(), b = getRhs(), dy = cotangents[0], da, db;
   switch (getKind()) {
@@ -121,7 +124,8 @@ LogicalResult BinaryOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
     break;
   case BinaryKind::Max:
   case BinaryKind::Min: { // ties go to the first operand
-    Value second = getKind() == BinaryKind::Max ? e.binary(BinaryKind::Less, a, b) : e.binary(BinaryKind::Less, b, a);
+    Value second = getKind() == BinaryKind::Max ? e.binary(BinaryKind::Less, a, b)
+                                                : e.binary(BinaryKind::Less, b, a);
     db = e.mul(dy, second);
     da = e.mul(dy, e.oneMinus(second));
     break;
@@ -136,7 +140,8 @@ LogicalResult BinaryOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
   return success();
 }
 
-LogicalResult ReduceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents, SmallVectorImpl<Value> &gradients) {
+LogicalResult ReduceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
+                                 SmallVectorImpl<Value> &gradients) {
   ExpressionBuilder e{builder, getLoc()};
   SmallVector<int64_t> kept(shapeOf(getX()));
   int64_t count = 1;
@@ -144,7 +149,9 @@ LogicalResult ReduceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
     count *= kept[axis];
     kept[axis] = 1;
   }
-  auto keep = [&](Value value) { return shapeOf(value) == ArrayRef(kept) ? value : e.reshape(value, kept); };
+  auto keep = [&](Value value) {
+    return shapeOf(value) == ArrayRef(kept) ? value : e.reshape(value, kept);
+  };
   Value dy = keep(cotangents[0]);
   switch (getKind()) {
   case ReduceKind::Mean:

@@ -1,7 +1,7 @@
 //===- Gradients.h - small words to write gradients with --------------------===//
 //
-// Shared by the buildVjp implementations of this folder, one file an op group. Formulas: Hybrid's operators, each op's
-// description names its section or paper.
+// Shared by the buildVjp implementations of this folder, one file an op group. Formulas: Hybrid's
+// operators, each op's description names its section or paper.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -16,10 +16,15 @@ struct ExpressionBuilder {
   mlir::Location loc;
 
   mlir::Value constant(double value, mlir::Value like) {
-    return ConstantOp::create(builder, loc, tensorOf({}, elementOf(like)), builder.getF64FloatAttr(value));
+    return ConstantOp::create(builder, loc, tensorOf({}, elementOf(like)),
+                              builder.getF64FloatAttr(value));
   }
-  mlir::Value unary(UnaryKind kind, mlir::Value x) { return UnaryOp::create(builder, loc, kind, x); }
-  mlir::Value binary(BinaryKind kind, mlir::Value a, mlir::Value b) { return BinaryOp::create(builder, loc, kind, a, b); }
+  mlir::Value unary(UnaryKind kind, mlir::Value x) {
+    return UnaryOp::create(builder, loc, kind, x);
+  }
+  mlir::Value binary(BinaryKind kind, mlir::Value a, mlir::Value b) {
+    return BinaryOp::create(builder, loc, kind, a, b);
+  }
   mlir::Value mul(mlir::Value a, mlir::Value b) { return binary(BinaryKind::Mul, a, b); }
   mlir::Value mul(mlir::Value a, double b) { return mul(a, constant(b, a)); }
   mlir::Value add(mlir::Value a, mlir::Value b) { return binary(BinaryKind::Add, a, b); }
@@ -28,7 +33,8 @@ struct ExpressionBuilder {
   mlir::Value div(mlir::Value a, mlir::Value b) { return binary(BinaryKind::Div, a, b); }
   mlir::Value neg(mlir::Value a) { return unary(UnaryKind::Neg, a); }
   mlir::Value oneMinus(mlir::Value a) { return sub(constant(1, a), a); }
-  mlir::Value reduce(ReduceKind kind, mlir::Value x, llvm::ArrayRef<int64_t> axes, bool keep = false) {
+  mlir::Value reduce(ReduceKind kind, mlir::Value x, llvm::ArrayRef<int64_t> axes,
+                     bool keep = false) {
     return ReduceOp::create(builder, loc, kind, x, axes, keep);
   }
   mlir::Value reshape(mlir::Value x, llvm::ArrayRef<int64_t> shape) {
