@@ -1,6 +1,7 @@
 //===- AST.h - what a .hyb file says -------------------------------------------===//
 //
-// One node type for expressions, one for statements: the language is small and every walk over it is in the elaborator.
+// One node type for expressions, one for statements: the language is small and every walk over it
+// is in the elaborator.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -28,10 +29,24 @@ struct Subscript {
 };
 
 struct Expression {
-  enum class Kind : uint8_t { Integer, Float, String, Boolean, Name, Operator /* op.NAME */, List, Unary, Binary, Conditional, Call, Index, With };
+  enum class Kind : uint8_t {
+    Integer,
+    Float,
+    String,
+    Boolean,
+    Name,
+    Operator /* op.NAME */,
+    List,
+    Unary,
+    Binary,
+    Conditional,
+    Call,
+    Index,
+    With
+  };
   Kind kind;
   Place place;
-  std::string text;                    // name, string, or operator sign
+  std::string text; // name, string, or operator sign
   int64_t integer = 0;
   double number = 0;
   std::vector<ExpressionPtr> children; // operands; list elements; [callee]; [condition, then, else]
@@ -70,21 +85,32 @@ struct Pattern {
 };
 
 struct Statement {
-  enum class Kind : uint8_t { Let, Assign, For, Repeat, If, Return, Topology, Input, Output, Evaluate };
+  enum class Kind : uint8_t {
+    Let,
+    Assign,
+    For,
+    Repeat,
+    If,
+    Return,
+    Topology,
+    Input,
+    Output,
+    Evaluate
+  };
   Kind kind;
   Place place;
-  Pattern pattern;                 // Let, For
-  std::string name;                // Assign, Input, Output; the sign of `+=` in `sign`
+  Pattern pattern;  // Let, For
+  std::string name; // Assign, Input, Output; the sign of `+=` in `sign`
   char sign = 0;
-  ExpressionPtr value, end;        // value; upper bound of a range
-  TypeSyntax type;                 // Input
+  ExpressionPtr value, end; // value; upper bound of a range
+  TypeSyntax type;          // Input
   std::vector<Statement> body, otherwise;
   struct Letter {
     std::string name;
     Place place;
     std::vector<Statement> body;
   };
-  std::vector<Letter> letters;     // Topology
+  std::vector<Letter> letters; // Topology
 };
 
 /// A layer or a model.

@@ -39,7 +39,8 @@ struct Operation {
   Value onFree() {
     const Value &free = left.isFree() ? left : right;
     std::string what = free.integer.name == "B" ? "batch size" : "length";
-    return fail(free.integer.name + " is only known when compiling for a " + what + ": '" + sign + "' needs a number here");
+    return fail(free.integer.name + " is only known when compiling for a " + what + ": '" + sign +
+                "' needs a number here");
   }
 
   Value integers() {
@@ -58,11 +59,13 @@ struct Operation {
     else if (sign == "%")
       result = a % b + (a % b != 0 && (a % b < 0) != (b < 0) ? b : 0);
     else if (a % b != 0)
-      return fail(named(leftText, left) + " is not divisible by " + named(rightText, right) + " (div(a, b) rounds down)");
+      return fail(named(leftText, left) + " is not divisible by " + named(rightText, right) +
+                  " (div(a, b) rounds down)");
     else
       result = a / b;
     if (overflow)
-      return fail("the result of " + text(left) + " " + sign + " " + text(right) + " is too large for an integer");
+      return fail("the result of " + text(left) + " " + sign + " " + text(right) +
+                  " is too large for an integer");
     return Value::of(result);
   }
 
@@ -83,7 +86,12 @@ struct Operation {
   Value compare() {
     bool equality = sign == "==" || sign == "!=";
     auto answer = [&](bool less, bool equal) {
-      bool result = sign == "==" ? equal : sign == "!=" ? !equal : sign == "<" ? less : sign == "<=" ? less || equal : sign == ">" ? !less && !equal : !less;
+      bool result = sign == "=="   ? equal
+                    : sign == "!=" ? !equal
+                    : sign == "<"  ? less
+                    : sign == "<=" ? less || equal
+                    : sign == ">"  ? !less && !equal
+                                   : !less;
       return Value::of(result);
     };
     if (equality && (left.isNone() || right.isNone()))
@@ -109,10 +117,13 @@ struct Operation {
   }
 
   Value tensors() {
-    auto operand = [&](const Value &value) -> Value { return value.isTensor() ? value : emit.scalar(value.asNumber(), place); };
+    auto operand = [&](const Value &value) -> Value {
+      return value.isTensor() ? value : emit.scalar(value.asNumber(), place);
+    };
     for (const Value *value : {&left, &right}) {
       if (value->isTensor() && value->holdsIntegers)
-        return fail("'" + sign + "': " + text(*value) + " holds integers, expected floating point numbers");
+        return fail("'" + sign + "': " + text(*value) +
+                    " holds integers, expected floating point numbers");
       if (value->isFree())
         return onFree();
       if (!value->isTensor() && !value->isNumber())
@@ -130,7 +141,8 @@ struct Operation {
     if (!kind)
       return fail("'" + sign + "' works on numbers, not on tensors");
     if (!Emitter::broadcast(left.shape, right.shape))
-      return fail("'" + sign + "': the shapes " + text(left) + " and " + text(right) + " do not fit together");
+      return fail("'" + sign + "': the shapes " + text(left) + " and " + text(right) +
+                  " do not fit together");
     if (!emit.check(*Emitter::broadcast(left.shape, right.shape), place))
       return {};
     return emit.binary(*kind, operand(left), operand(right), place);
@@ -145,7 +157,9 @@ struct Operation {
     if (left.isTensor() || right.isTensor())
       return tensors();
     if (left.isFree() || right.isFree())
-      return left.isInteger() && right.isInteger() ? onFree() : (left.isNumber() || right.isNumber()) ? onFree() : mismatch();
+      return left.isInteger() && right.isInteger()   ? onFree()
+             : (left.isNumber() || right.isNumber()) ? onFree()
+                                                     : mismatch();
     if (left.isInteger() && right.isInteger())
       return integers();
     if (left.isNumber() && right.isNumber())
@@ -164,7 +178,8 @@ struct Operation {
     }
     if (sign == "*" && left.kind == Kind::List && right.isInteger()) {
       int64_t times = right.integer.size;
-      if (times < 0 || static_cast<uint64_t>(times) > longestList || left.list->size() * static_cast<size_t>(times) > longestList)
+      if (times < 0 || static_cast<uint64_t>(times) > longestList ||
+          left.list->size() * static_cast<size_t>(times) > longestList)
         return fail("a list has 0 to " + llvm::Twine(longestList) + " elements");
       std::vector<Value> values;
       for (int64_t i = 0; i < times; ++i)
@@ -177,8 +192,8 @@ struct Operation {
 
 } // namespace
 
-Value combine(Emitter &emit, llvm::StringRef sign, const Value &left, const Value &right, Place place, llvm::StringRef leftText,
-              llvm::StringRef rightText) {
+Value combine(Emitter &emit, llvm::StringRef sign, const Value &left, const Value &right,
+              Place place, llvm::StringRef leftText, llvm::StringRef rightText) {
   return Operation{emit, sign, left, right, place, leftText, rightText}.run();
 }
 

@@ -52,7 +52,8 @@ static std::vector<Diagnostics::Note> notesAbout(const Call &call, ArrayRef<size
   std::vector<Diagnostics::Note> notes;
   for (size_t index : about)
     if (call.values[index] && call.values[index]->isTensor())
-      notes.push_back({call.values[index]->origin, call.names[index] + ": " + text(*call.values[index]) + " comes from here"});
+      notes.push_back({call.values[index]->origin,
+                       call.names[index] + ": " + text(*call.values[index]) + " comes from here"});
   return notes;
 }
 
@@ -68,7 +69,8 @@ void Call::errorHere(const llvm::Twine &message, ArrayRef<size_t> about) {
 
 void Call::wrong(size_t index, const llvm::Twine &expected) {
   if (values[index]->isFree())
-    error(index, names[index] + " is " + text(*values[index]) + ", which is only known when compiling: expected " + expected);
+    error(index, names[index] + " is " + text(*values[index]) +
+                     ", which is only known when compiling: expected " + expected);
   else
     error(index, names[index] + " is " + describe(*values[index]) + ", expected " + expected);
 }
@@ -89,7 +91,9 @@ Value Call::tensor(size_t index) {
   Value value = anyTensor(index);
   if (!value.isTensor() || !value.holdsIntegers)
     return value;
-  error(index, names[index] + " holds integers " + text(value) + ", expected floating point numbers", {index});
+  error(index,
+        names[index] + " holds integers " + text(value) + ", expected floating point numbers",
+        {index});
   return {};
 }
 
@@ -115,9 +119,11 @@ int64_t Call::integer(size_t index, int64_t otherwise, int64_t smallest, int64_t
   }
   if (value.integer.size < smallest || value.integer.size > largest) {
     if (largest == INT64_MAX)
-      error(index, names[index] + " = " + text(value) + ", expected at least " + llvm::Twine(smallest));
+      error(index,
+            names[index] + " = " + text(value) + ", expected at least " + llvm::Twine(smallest));
     else
-      error(index, names[index] + " = " + text(value) + ", expected " + llvm::Twine(smallest) + " to " + llvm::Twine(largest));
+      error(index, names[index] + " = " + text(value) + ", expected " + llvm::Twine(smallest) +
+                       " to " + llvm::Twine(largest));
     return otherwise;
   }
   return value.integer.size;
@@ -174,9 +180,11 @@ int64_t Call::axis(size_t index, int64_t otherwise, size_t rank) {
     return 0;
   if (axis < -size || axis >= size) {
     if (has(index))
-      error(index, "axis = " + llvm::Twine(axis) + " of a tensor with " + llvm::Twine(rank) + " dimensions");
+      error(index, "axis = " + llvm::Twine(axis) + " of a tensor with " + llvm::Twine(rank) +
+                       " dimensions");
     else
-      errorHere("there is no axis " + llvm::Twine(axis) + " in a tensor with " + llvm::Twine(rank) + " dimensions");
+      errorHere("there is no axis " + llvm::Twine(axis) + " in a tensor with " + llvm::Twine(rank) +
+                " dimensions");
     return 0;
   }
   return axis < 0 ? axis + size : axis;

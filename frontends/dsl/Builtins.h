@@ -1,7 +1,7 @@
 //===- Builtins.h - the operators and functions of the language ----------------===//
 //
-// What `op.NAME` can be. An operator takes values, checks their shapes with a message for people, and adds dialect ops; nothing it
-// builds may fail the dialect's own checks.
+// What `op.NAME` can be. An operator takes values, checks their shapes with a message for people,
+// and adds dialect ops; nothing it builds may fail the dialect's own checks.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -15,7 +15,8 @@ struct Call;
 
 struct Builtin {
   llvm::StringRef name;
-  /// "x, weight, bias?, others*": `?` may be left out, `*` takes all further positional arguments as a list.
+  /// "x, weight, bias?, others*": `?` may be left out, `*` takes all further positional arguments
+  /// as a list.
   llvm::StringRef parameters;
   Value (*run)(Call &call);
 };
@@ -26,8 +27,8 @@ std::vector<std::string> builtinNames();
 /// Parameter names without their marks.
 std::vector<std::string> parameterNames(const Builtin &builtin);
 
-/// A call of a builtin with its arguments in the order of the parameters. The accessors report what is wrong with an argument
-/// and return something harmless; `failed` tells.
+/// A call of a builtin with its arguments in the order of the parameters. The accessors report what
+/// is wrong with an argument and return something harmless; `failed` tells.
 struct Call {
   Emitter &emit;
   const Builtin &builtin;
@@ -40,7 +41,8 @@ struct Call {
   bool has(size_t index) const { return values[index] && !values[index]->isNone(); }
   const Value &value(size_t index) const { return *values[index]; }
 
-  /// Reports at an argument (or at the call) with notes on where the tensors among `about` were made.
+  /// Reports at an argument (or at the call) with notes on where the tensors among `about` were
+  /// made.
   void error(size_t index, const llvm::Twine &message, llvm::ArrayRef<size_t> about = {});
   void errorHere(const llvm::Twine &message, llvm::ArrayRef<size_t> about = {});
 
@@ -71,7 +73,7 @@ llvm::ArrayRef<Builtin> shapeBuiltins();
 llvm::ArrayRef<Builtin> modelBuiltins();
 
 /// `a SIGN b` for numbers, strings, lists and tensors; `place` is the sign's.
-Value combine(Emitter &emit, llvm::StringRef sign, const Value &left, const Value &right, Place place, llvm::StringRef leftText,
-              llvm::StringRef rightText);
+Value combine(Emitter &emit, llvm::StringRef sign, const Value &left, const Value &right,
+              Place place, llvm::StringRef leftText, llvm::StringRef rightText);
 
 } // namespace hybrid::dsl

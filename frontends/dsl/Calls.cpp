@@ -28,7 +28,8 @@ Value Elaborator::evaluateWith(const Expression &expression) {
   if (value.isPoison())
     return {};
   if (value.kind != Value::Kind::Layer) {
-    diagnostics.error(expression.place, "'with' gives arguments to a layer, not to " + describe(value));
+    diagnostics.error(expression.place,
+                      "'with' gives arguments to a layer, not to " + describe(value));
     return {};
   }
   LayerValue layer = *value.layer;
@@ -36,15 +37,21 @@ Value Elaborator::evaluateWith(const Expression &expression) {
   for (const Argument &argument : expression.arguments) {
     Value given = evaluate(*argument.value);
     if (argument.name.empty()) {
-      diagnostics.error(argument.place, "'with' takes arguments by name" + (names.empty() ? "" : ", such as " + names.back() + " = ..."));
+      diagnostics.error(argument.place,
+                        "'with' takes arguments by name" +
+                            (names.empty() ? "" : ", such as " + names.back() + " = ..."));
       return {};
     }
     if (!llvm::is_contained(names, argument.name)) {
-      diagnostics.error(argument.place, "layer '" + layer.name() + "' has no parameter '" + argument.name + "'" + didYouMean(argument.name, names), definedHere(layer));
+      diagnostics.error(argument.place,
+                        "layer '" + layer.name() + "' has no parameter '" + argument.name + "'" +
+                            didYouMean(argument.name, names),
+                        definedHere(layer));
       return {};
     }
     // A later `with` overrides an earlier one.
-    llvm::erase_if(layer.bound, [&](const LayerValue::Bound &bound) { return bound.name == argument.name; });
+    llvm::erase_if(layer.bound,
+                   [&](const LayerValue::Bound &bound) { return bound.name == argument.name; });
     layer.bound.push_back({argument.name, argument.place, std::move(given)});
   }
   return Value::of(std::move(layer));
@@ -53,7 +60,8 @@ Value Elaborator::evaluateWith(const Expression &expression) {
 Value Elaborator::evaluateCall(const Expression &expression, llvm::StringRef hint) {
   const Expression &callee = *expression.children[0];
   bool named = callee.kind == Expression::Kind::Name;
-  if ((named || callee.kind == Expression::Kind::Operator) && callee.text == "param" && (!named || (!findVariable("param") && !frame().module->find("param").definition)))
+  if ((named || callee.kind == Expression::Kind::Operator) && callee.text == "param" &&
+      (!named || (!findVariable("param") && !frame().module->find("param").definition)))
     return evaluateParam(expression, hint);
   Value value = evaluate(callee);
   if (value.isPoison()) {
@@ -66,20 +74,24 @@ Value Elaborator::evaluateCall(const Expression &expression, llvm::StringRef hin
     std::vector<Note> notes;
     if (Variable *variable = named ? findVariable(callee.text) : nullptr)
       notes.push_back({variable->place, "'" + callee.text + "' is named here"});
-    diagnostics.error(callee.place, describe(value) + " is not a layer: it cannot be called", notes);
+    diagnostics.error(callee.place, describe(value) + " is not a layer: it cannot be called",
+                      notes);
     return {};
   }
   if (value.layer->builtin)
     return callBuiltin(expression, *value.layer);
-  return callLayer(expression, *value.layer, named ? llvm::StringRef(callee.text) : value.layer->name());
+  return callLayer(expression, *value.layer,
+                   named ? llvm::StringRef(callee.text) : value.layer->name());
 }
 
-bool Elaborator::sortArguments(const Expression &call, const LayerValue &layer, llvm::ArrayRef<std::string> names, bool takesRest,
+bool Elaborator::sortArguments(const Expression &call, const LayerValue &layer,
+                               llvm::ArrayRef<std::string> names, bool takesRest,
                                std::vector<std::optional<Given>> &given, std::string *scopeName) {
   std::string owner = "'" + layer.name().str() + "'";
   given.resize(names.size());
   for (const LayerValue::Bound &bound : layer.bound)
-    given[static_cast<size_t>(llvm::find(names, bound.name) - names.begin())] = {bound.value, bound.place};
+    given[static_cast<size_t>(llvm::find(names, bound.name) - names.begin())] = {bound.value,
+                                                                                 bound.place};
   std::vector<bool> fixed;
   for (const auto &entry : given)
     fixed.push_back(entry.has_value());
@@ -95,10 +107,15 @@ bool Elaborator::sortArguments(const Expression &call, const LayerValue &layer, 
         rest.push_back(std::move(value));
       } else if (next >= names.size()) {
         if (!std::exchange(tooMany, true))
-          diagnostics.error(argument.place, owner + " takes " + llvm::Twine(names.size()) + (names.size() == 1 ? " argument" : " arguments") + ", here is one too many", definedHere(layer));
+          diagnostics.error(argument.place,
+                            owner + " takes " + llvm::Twine(names.size()) +
+                                (names.size() == 1 ? " argument" : " arguments") +
+                                ", here is one too many",
+                            definedHere(layer));
         good = false;
       } else if (given[next]) {
-        diagnostics.error(argument.place, owner + " is given '" + names[next] + "' twice", {{given[next]->place, "the first is here"}});
+        diagnostics.error(argument.place, owner + " is given '" + names[next] + "' twice",
+                          {{given[next]->place, "the first is here"}});
         good = false;
         ++next;
       } else {
@@ -108,23 +125,27 @@ bool Elaborator::sortArguments(const Expression &call, const LayerValue &layer, 
     }
     auto found = llvm::find(names, argument.name);
     if (found == names.end() && argument.name == "name" && scopeName) {
-      if (value.kind == Value::Kind::String && !value.string.empty() && llvm::all_of(value.string, [](char c) { return llvm::isAlnum(c) || c == '_'; }))
+      if (value.kind == Value::Kind::String && !value.string.empty() &&
+          llvm::all_of(value.string, [](char c) { return llvm::isAlnum(c) || c == '_'; }))
         *scopeName = value.string;
       else if (!value.isPoison())
-        diagnostics.error(argument.place, "'name' is a string of letters, digits and '_', not " + describe(value));
+        diagnostics.error(argument.place,
+                          "'name' is a string of letters, digits and '_', not " + describe(value));
       continue;
     }
     if (found == names.end()) {
       std::string help = didYouMean(argument.name, names.vec());
       if (help.empty() && !names.empty())
         help = ": expected " + llvm::join(names, ", ");
-      diagnostics.error(argument.place, owner + " has no parameter '" + argument.name + "'" + help, definedHere(layer));
+      diagnostics.error(argument.place, owner + " has no parameter '" + argument.name + "'" + help,
+                        definedHere(layer));
       good = false;
       continue;
     }
     auto index = static_cast<size_t>(found - names.begin());
     if (given[index] && !fixed[index]) {
-      diagnostics.error(argument.place, owner + " is given '" + argument.name + "' twice", {{given[index]->place, "the first is here"}});
+      diagnostics.error(argument.place, owner + " is given '" + argument.name + "' twice",
+                        {{given[index]->place, "the first is here"}});
       good = false;
       continue;
     }
@@ -152,18 +173,21 @@ Value Elaborator::callBuiltin(const Expression &expression, const LayerValue &la
       std::string all;
       for (llvm::StringRef mark : marks)
         all += (all.empty() ? "" : ", ") + mark.trim().str();
-      diagnostics.error(expression.place, "'" + builtin.name + "' needs '" + names[i] + "': " + builtin.name + "(" + all + ")");
+      diagnostics.error(expression.place, "'" + builtin.name + "' needs '" + names[i] +
+                                              "': " + builtin.name + "(" + all + ")");
       return {};
     }
     if (given[i] && given[i]->value.isPoison())
       return {};
     call.places.push_back(given[i] ? given[i]->place : expression.place);
-    call.values.push_back(given[i] ? std::optional<Value>(std::move(given[i]->value)) : std::nullopt);
+    call.values.push_back(given[i] ? std::optional<Value>(std::move(given[i]->value))
+                                   : std::nullopt);
   }
   return builtin.run(call);
 }
 
-Value Elaborator::callLayer(const Expression &expression, const LayerValue &layer, llvm::StringRef scopeName) {
+Value Elaborator::callLayer(const Expression &expression, const LayerValue &layer,
+                            llvm::StringRef scopeName) {
   const Definition &definition = *layer.definition;
   std::vector<std::string> names = namesOf(layer);
   std::vector<std::optional<Given>> given;
@@ -172,7 +196,9 @@ Value Elaborator::callLayer(const Expression &expression, const LayerValue &laye
   if (!sortArguments(expression, layer, names, false, given, reserved ? &base : nullptr))
     return {};
   if (frames.size() > deepestCalls) {
-    diagnostics.error(expression.place, "layers are nested more than " + llvm::Twine(deepestCalls) + " deep: does '" + definition.name + "' call itself without end?");
+    diagnostics.error(expression.place, "layers are nested more than " + llvm::Twine(deepestCalls) +
+                                            " deep: does '" + definition.name +
+                                            "' call itself without end?");
     emit.stop();
     return {};
   }
@@ -189,7 +215,8 @@ Value Elaborator::callLayer(const Expression &expression, const LayerValue &laye
   runBlock(definition.body);
   Value result = std::move(frame().result);
   if (!frame().returned && !frame().abandoned && !emit.isStopped())
-    diagnostics.error(definition.place, "layer '" + definition.name + "' returns nothing: expected a 'return'");
+    diagnostics.error(definition.place,
+                      "layer '" + definition.name + "' returns nothing: expected a 'return'");
   checkResult(definition, result);
   frames.pop_back();
   diagnostics.calls.pop_back();
@@ -200,7 +227,8 @@ Value Elaborator::callLayer(const Expression &expression, const LayerValue &laye
 
 //===-- parameters of a layer ------------------------------------------------===//
 
-bool Elaborator::bindParameters(const LayerValue &layer, std::vector<std::optional<Given>> &given, Place call) {
+bool Elaborator::bindParameters(const LayerValue &layer, std::vector<std::optional<Given>> &given,
+                                Place call) {
   const Definition &definition = *layer.definition;
   std::string owner = "layer '" + definition.name + "'";
   bool good = true;
@@ -221,7 +249,9 @@ bool Elaborator::bindParameters(const LayerValue &layer, std::vector<std::option
     } else {
       std::vector<Place> inner = diagnostics.calls;
       diagnostics.calls.pop_back();
-      diagnostics.error(call, owner + " needs '" + parameter.name + "' (" + text(parameter.type) + ")", {{parameter.place, "the parameter is defined here"}});
+      diagnostics.error(call,
+                        owner + " needs '" + parameter.name + "' (" + text(parameter.type) + ")",
+                        {{parameter.place, "the parameter is defined here"}});
       diagnostics.calls = std::move(inner);
     }
     good &= !value.isPoison();
@@ -230,12 +260,14 @@ bool Elaborator::bindParameters(const LayerValue &layer, std::vector<std::option
   return good;
 }
 
-Value Elaborator::convert(const Value &value, const ParameterSyntax &parameter, Place place, llvm::StringRef owner) {
+Value Elaborator::convert(const Value &value, const ParameterSyntax &parameter, Place place,
+                          llvm::StringRef owner) {
   using Kind = TypeSyntax::Kind;
   if (value.isPoison())
     return {};
   // `none` is for parameters that may be left out.
-  bool optional = parameter.initial && parameter.initial->kind == Expression::Kind::Name && parameter.initial->text == "none";
+  bool optional = parameter.initial && parameter.initial->kind == Expression::Kind::Name &&
+                  parameter.initial->text == "none";
   if (value.isNone() && optional)
     return value;
   bool fits = false;
@@ -260,23 +292,31 @@ Value Elaborator::convert(const Value &value, const ParameterSyntax &parameter, 
     fits = value.isTensor() && value.holdsIntegers == parameter.type.integerElements;
     break;
   }
-  std::vector<Note> notes{{parameter.place, "parameter '" + parameter.name + ": " + text(parameter.type) + "' is defined here"}};
+  std::vector<Note> notes{{parameter.place, "parameter '" + parameter.name + ": " +
+                                                text(parameter.type) + "' is defined here"}};
   if (!fits) {
     if (value.isTensor())
       notes.push_back({value.origin, "the tensor comes from here"});
-    diagnostics.error(place, owner + ": " + parameter.name + " is " + describe(value) + ", expected " + text(parameter.type), notes);
+    diagnostics.error(place,
+                      owner + ": " + parameter.name + " is " + describe(value) + ", expected " +
+                          text(parameter.type),
+                      notes);
     return {};
   }
-  if (parameter.type.kind == Kind::Tensor && !unify(value, parameter.type, place, owner, parameter.name, std::move(notes)))
+  if (parameter.type.kind == Kind::Tensor &&
+      !unify(value, parameter.type, place, owner, parameter.name, std::move(notes)))
     return {};
   return value;
 }
 
-bool Elaborator::unify(const Value &tensor, const TypeSyntax &type, Place place, llvm::StringRef owner, llvm::StringRef what, std::vector<Note> notes) {
+bool Elaborator::unify(const Value &tensor, const TypeSyntax &type, Place place,
+                       llvm::StringRef owner, llvm::StringRef what, std::vector<Note> notes) {
   const Shape &shape = tensor.shape;
   auto mismatch = [&](const std::string &detail) {
     notes.push_back({tensor.origin, what.str() + ": " + text(tensor) + " comes from here"});
-    diagnostics.error(place, owner + ": " + what + " is " + text(tensor) + ", expected " + text(type) + detail, notes);
+    diagnostics.error(
+        place, owner + ": " + what + " is " + text(tensor) + ", expected " + text(type) + detail,
+        notes);
     return false;
   };
   size_t count = type.dimensions.size();
@@ -287,7 +327,8 @@ bool Elaborator::unify(const Value &tensor, const TypeSyntax &type, Place place,
     const Expression &dimension = *type.dimensions[i];
     const Dim &size = shape[first + i];
     bool isName = dimension.kind == Expression::Kind::Name;
-    if (isName && !findVariable(dimension.text) && (dimension.text[0] >= 'A' && dimension.text[0] <= 'Z')) {
+    if (isName && !findVariable(dimension.text) &&
+        (dimension.text[0] >= 'A' && dimension.text[0] <= 'Z')) {
       Value value = Value::of(size);
       value.origin = tensor.origin;
       define(dimension.text, std::move(value), dimension.place);
@@ -314,16 +355,20 @@ void Elaborator::checkResult(const Definition &definition, Value &result) {
   const TypeSyntax &type = *definition.result;
   std::string owner = "layer '" + definition.name + "'";
   std::vector<Note> notes{{type.place, "the result type " + text(type) + " is given here"}};
-  bool fits = type.kind == TypeSyntax::Kind::Tensor    ? result.isTensor() && result.holdsIntegers == type.integerElements
+  bool fits = type.kind == TypeSyntax::Kind::Tensor
+                  ? result.isTensor() && result.holdsIntegers == type.integerElements
               : type.kind == TypeSyntax::Kind::Integer ? result.isInteger()
               : type.kind == TypeSyntax::Kind::Float   ? result.isNumber()
               : type.kind == TypeSyntax::Kind::Boolean ? result.kind == Value::Kind::Boolean
               : type.kind == TypeSyntax::Kind::String  ? result.kind == Value::Kind::String
                                                        : result.kind == Value::Kind::Layer;
   if (!fits) {
-    diagnostics.error(frame().resultPlace, owner + " returns " + describe(result) + ", but its type is " + text(type), notes);
+    diagnostics.error(frame().resultPlace,
+                      owner + " returns " + describe(result) + ", but its type is " + text(type),
+                      notes);
     result = {};
-  } else if (type.kind == TypeSyntax::Kind::Tensor && !unify(result, type, frame().resultPlace, owner, "its result", std::move(notes))) {
+  } else if (type.kind == TypeSyntax::Kind::Tensor &&
+             !unify(result, type, frame().resultPlace, owner, "its result", std::move(notes))) {
     result = {};
   }
 }

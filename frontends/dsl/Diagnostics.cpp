@@ -24,7 +24,8 @@ void Diagnostics::error(Place place, const llvm::Twine &message, ArrayRef<Note> 
     return;
   InFlightDiagnostic diagnostic = emitError(location(place)) << message;
   for (const Note &note : notes)
-    if (note.place.file != place.file || note.place.offset != place.offset) // it would say nothing new
+    if (note.place.file != place.file ||
+        note.place.offset != place.offset) // it would say nothing new
       diagnostic.attachNote(sources.location(&context, note.place)) << note.text;
   if (++count == limit)
     diagnostic.attachNote(sources.location(&context, place)) << "too many errors, stopping here";

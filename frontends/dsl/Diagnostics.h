@@ -7,10 +7,12 @@
 
 namespace hybrid::dsl {
 
-/// Emits errors at places, with notes, through the context's diagnostic engine; at most twenty a run.
+/// Emits errors at places, with notes, through the context's diagnostic engine; at most twenty a
+/// run.
 class Diagnostics {
 public:
-  Diagnostics(mlir::MLIRContext &context, SourceFiles &sources) : context(context), sources(sources) {}
+  Diagnostics(mlir::MLIRContext &context, SourceFiles &sources)
+      : context(context), sources(sources) {}
 
   struct Note {
     Place place;
@@ -32,7 +34,8 @@ public:
 private:
   static constexpr int limit = 20;
   int count = 0;
-  std::set<std::pair<std::pair<uint32_t, uint32_t>, std::string>> said; // a layer that is used twice has its faults once
+  std::set<std::pair<std::pair<uint32_t, uint32_t>, std::string>>
+      said; // a layer that is used twice has its faults once
 };
 
 /// The candidate most like `name`, or empty when none is close.

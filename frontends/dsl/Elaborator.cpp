@@ -9,12 +9,14 @@ using namespace mlir;
 
 namespace hybrid::dsl {
 
-OwningOpRef<ModuleOp> Elaborator::run(const Module &module, const Definition &model, const llvm::StringMap<std::string> &settings) {
+OwningOpRef<ModuleOp> Elaborator::run(const Module &module, const Definition &model,
+                                      const llvm::StringMap<std::string> &settings) {
   Location loc = diagnostics.sources.location(&diagnostics.context, model.place);
   OwningOpRef<ModuleOp> result = ModuleOp::create(loc);
   (*result)->setAttr("hybrid.model", emit.builder.getStringAttr(model.name));
   emit.builder.setInsertionPointToEnd(result->getBody());
-  function = func::FuncOp::create(emit.builder, loc, "forward", emit.builder.getFunctionType({}, {}));
+  function =
+      func::FuncOp::create(emit.builder, loc, "forward", emit.builder.getFunctionType({}, {}));
   emit.builder.setInsertionPointToStart(function.addEntryBlock());
 
   frames.push_back(std::make_unique<Frame>());
@@ -23,7 +25,9 @@ OwningOpRef<ModuleOp> Elaborator::run(const Module &module, const Definition &mo
   frame().blocks.emplace_back();
   bindSettings(model, settings);
   if (model.result)
-    diagnostics.error(model.result->place, "model '" + model.name + "' has a result type, but a model has 'output' statements instead");
+    diagnostics.error(model.result->place,
+                      "model '" + model.name +
+                          "' has a result type, but a model has 'output' statements instead");
   runBlock(model.body);
   if (!diagnostics.failed())
     finish(model);
@@ -31,7 +35,8 @@ OwningOpRef<ModuleOp> Elaborator::run(const Module &module, const Definition &mo
   if (diagnostics.failed())
     return nullptr;
   if (failed(verify(*result))) {
-    emitError(loc) << "internal error: the program written out for model '" << model.name << "' is not valid, please report";
+    emitError(loc) << "internal error: the program written out for model '" << model.name
+                   << "' is not valid, please report";
     return nullptr;
   }
   return result;
@@ -39,7 +44,8 @@ OwningOpRef<ModuleOp> Elaborator::run(const Module &module, const Definition &mo
 
 //===-- parameters of the model ----------------------------------------------===//
 
-void Elaborator::bindSettings(const Definition &model, const llvm::StringMap<std::string> &settings) {
+void Elaborator::bindSettings(const Definition &model,
+                              const llvm::StringMap<std::string> &settings) {
   std::vector<std::string> names;
   for (const ParameterSyntax &parameter : model.parameters)
     names.push_back(parameter.name);
@@ -53,7 +59,8 @@ void Elaborator::bindSettings(const Definition &model, const llvm::StringMap<std
       std::string help = didYouMean(name, names);
       if (help.empty())
         help = names.empty() ? "; it has none" : ": expected " + llvm::join(names, ", ");
-      diagnostics.error(model.place, "--set " + name + ": model '" + model.name + "' has no parameter '" + name + "'" + help);
+      diagnostics.error(model.place, "--set " + name + ": model '" + model.name +
+                                         "' has no parameter '" + name + "'" + help);
     }
   for (const ParameterSyntax &parameter : model.parameters) {
     if (frame().blocks.back().contains(parameter.name)) {
@@ -63,14 +70,19 @@ void Elaborator::bindSettings(const Definition &model, const llvm::StringMap<std
     Value value;
     auto setting = settings.find(parameter.name);
     if (parameter.type.kind == TypeSyntax::Kind::Tensor) {
-      diagnostics.error(parameter.type.place, "parameter '" + parameter.name + "' of a model is a tensor: tensors come in by 'input " + parameter.name + ": ...'");
+      diagnostics.error(parameter.type.place,
+                        "parameter '" + parameter.name +
+                            "' of a model is a tensor: tensors come in by 'input " +
+                            parameter.name + ": ...'");
     } else if (setting != settings.end()) {
       value = readSetting(parameter, setting->second);
     } else if (parameter.initial) {
       Value initial = evaluate(*parameter.initial);
       value = convert(initial, parameter, parameter.initial->place, "model '" + model.name + "'");
     } else {
-      diagnostics.error(parameter.place, "parameter '" + parameter.name + "' has no value: give it one with --set " + parameter.name + "=VALUE");
+      diagnostics.error(parameter.place, "parameter '" + parameter.name +
+                                             "' has no value: give it one with --set " +
+                                             parameter.name + "=VALUE");
     }
     define(parameter.name, std::move(value), parameter.place);
   }
@@ -80,7 +92,8 @@ Value Elaborator::readSetting(const ParameterSyntax &parameter, const std::strin
   using Kind = TypeSyntax::Kind;
   llvm::StringRef given(setting);
   auto wrong = [&](llvm::StringRef expected) {
-    diagnostics.error(parameter.place, "--set " + parameter.name + "=" + setting + ": '" + setting + "' is not " + expected);
+    diagnostics.error(parameter.place, "--set " + parameter.name + "=" + setting + ": '" + setting +
+                                           "' is not " + expected);
     return Value();
   };
   switch (parameter.type.kind) {
@@ -90,7 +103,8 @@ Value Elaborator::readSetting(const ParameterSyntax &parameter, const std::strin
   }
   case Kind::Float: {
     double value;
-    return given.empty() || given.getAsDouble(value) || !std::isfinite(value) ? wrong("a number") : Value::of(value);
+    return given.empty() || given.getAsDouble(value) || !std::isfinite(value) ? wrong("a number")
+                                                                              : Value::of(value);
   }
   case Kind::Boolean:
     if (given != "true" && given != "false")
@@ -103,7 +117,7 @@ Value Elaborator::readSetting(const ParameterSyntax &parameter, const std::strin
     layer.module = found.module;
     layer.builtin = found.definition ? nullptr : findBuiltin(given);
     if (!layer.definition && !layer.builtin)
-      return wrong("a layer that this file knows" + didYouMean(given, frame().module->names()));
+      return wrong("a layer that this file knows" + didYouMean(given, visibleNames()));
     return Value::of(std::move(layer));
   }
   case Kind::String:
@@ -115,7 +129,9 @@ Value Elaborator::readSetting(const ParameterSyntax &parameter, const std::strin
 
 void Elaborator::finish(const Definition &model) {
   if (outputs.empty()) {
-    diagnostics.error(model.place, "model '" + model.name + "' has no output: expected a statement such as 'output logits = ...'");
+    diagnostics.error(model.place,
+                      "model '" + model.name +
+                          "' has no output: expected a statement such as 'output logits = ...'");
     return;
   }
   OpBuilder &builder = emit.builder;
@@ -123,13 +139,15 @@ void Elaborator::finish(const Definition &model) {
   for (const Output &output : outputs)
     values.push_back(output.value);
   func::ReturnOp::create(builder, diagnostics.location(outputs.back().place), values);
-  function.setFunctionType(builder.getFunctionType(function.getBody().front().getArgumentTypes(), ValueRange(values).getTypes()));
+  function.setFunctionType(builder.getFunctionType(function.getBody().front().getArgumentTypes(),
+                                                   ValueRange(values).getTypes()));
   for (auto [i, input] : llvm::enumerate(inputs)) {
     function.setArgAttr(static_cast<unsigned>(i), "hybrid.name", builder.getStringAttr(input.name));
     function.setArgAttr(static_cast<unsigned>(i), "hybrid.dims", emit.attribute(input.shape));
   }
   for (auto [i, output] : llvm::enumerate(outputs))
-    function.setResultAttr(static_cast<unsigned>(i), "hybrid.name", builder.getStringAttr(output.name));
+    function.setResultAttr(static_cast<unsigned>(i), "hybrid.name",
+                           builder.getStringAttr(output.name));
 }
 
 //===-- names ----------------------------------------------------------------===//

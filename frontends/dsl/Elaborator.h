@@ -1,8 +1,9 @@
 //===- Elaborator.h - runs a model to write out its program --------------------===//
 //
-// A model is run once, as a program over static values: loops are unrolled, layers instantiated, shapes checked with the names of
-// free dimensions. What happens to tensors is written to the function @forward. Faults are reported where they are found and their
-// results poisoned, so that one run reports every independent fault once.
+// A model is run once, as a program over static values: loops are unrolled, layers instantiated,
+// shapes checked with the names of free dimensions. What happens to tensors is written to the
+// function @forward. Faults are reported where they are found and their results poisoned, so that
+// one run reports every independent fault once.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -19,7 +20,8 @@ public:
   explicit Elaborator(Diagnostics &diagnostics) : diagnostics(diagnostics), emit(diagnostics) {}
 
   /// The module of a model, or null after diagnostics.
-  mlir::OwningOpRef<mlir::ModuleOp> run(const Module &module, const Definition &model, const llvm::StringMap<std::string> &settings);
+  mlir::OwningOpRef<mlir::ModuleOp> run(const Module &module, const Definition &model,
+                                        const llvm::StringMap<std::string> &settings);
 
 private:
   struct Variable {
@@ -64,13 +66,16 @@ private:
   void runTopology(const Statement &statement);
   void runInput(const Statement &statement);
   void runOutput(const Statement &statement);
-  /// Runs a loop body in a block of its own; at the level of the model under the parameter scope `blocks.N`.
+  /// Runs a loop body in a block of its own; at the level of the model under the parameter scope
+  /// `blocks.N`.
   void runBody(const std::vector<Statement> &body, bool numbered);
   bool isModelLevel() { return frame().definition->isModel; }
 
   // Expressions (Expressions.cpp)
   /// `hint`: the name of the `let` this is the value of, for parameters.
   Value evaluate(const Expression &expression, llvm::StringRef hint = "");
+  /// Reports, once, nesting that would exhaust the stack.
+  bool isTooDeep(Place place);
   Value evaluateName(const Expression &expression);
   Value evaluateUnary(const Expression &expression);
   Value evaluateBinary(const Expression &expression);
@@ -78,7 +83,8 @@ private:
   Value indexList(const Expression &expression, const Value &list);
   Value indexTensor(const Expression &expression, const Value &tensor);
   /// Reads one subscript of a dimension of size `whole`; false after an error.
-  bool readRange(const Subscript &subscript, const Value &tensor, const Dim &whole, int64_t &start, Dim &size);
+  bool readRange(const Subscript &subscript, const Value &tensor, const Dim &whole, int64_t &start,
+                 Dim &size);
   /// true, false, or nothing after an error.
   std::optional<bool> condition(const Expression &expression);
   /// A known integer, or nothing after an error.
@@ -91,17 +97,22 @@ private:
   };
   Value evaluateCall(const Expression &expression, llvm::StringRef hint);
   Value evaluateWith(const Expression &expression);
-  /// Sorts arguments to parameters; false after an error. `scope` receives the reserved argument `name`.
-  bool sortArguments(const Expression &call, const LayerValue &layer, llvm::ArrayRef<std::string> names, bool takesRest,
+  /// Sorts arguments to parameters; false after an error. `scope` receives the reserved argument
+  /// `name`.
+  bool sortArguments(const Expression &call, const LayerValue &layer,
+                     llvm::ArrayRef<std::string> names, bool takesRest,
                      std::vector<std::optional<Given>> &given, std::string *scope);
   Value callBuiltin(const Expression &call, const LayerValue &layer);
   Value callLayer(const Expression &call, const LayerValue &layer, llvm::StringRef scope);
   /// False when an argument is missing or at fault.
-  bool bindParameters(const LayerValue &layer, std::vector<std::optional<Given>> &given, Place call);
+  bool bindParameters(const LayerValue &layer, std::vector<std::optional<Given>> &given,
+                      Place call);
   /// The value as the parameter takes it, or poison after an error.
-  Value convert(const Value &value, const ParameterSyntax &parameter, Place place, llvm::StringRef owner);
+  Value convert(const Value &value, const ParameterSyntax &parameter, Place place,
+                llvm::StringRef owner);
   /// Matches a shape against a type, binding the names it sees first.
-  bool unify(const Value &tensor, const TypeSyntax &type, Place place, llvm::StringRef owner, llvm::StringRef what, std::vector<Note> notes);
+  bool unify(const Value &tensor, const TypeSyntax &type, Place place, llvm::StringRef owner,
+             llvm::StringRef what, std::vector<Note> notes);
   void checkResult(const Definition &definition, Value &result);
 
   // Parameters (Parameters.cpp)
@@ -113,9 +124,9 @@ private:
   Diagnostics &diagnostics;
   Emitter emit;
   std::vector<std::unique_ptr<Frame>> frames;
-  std::string scope;                 // "blocks.3.hyena." of what is being run
-  llvm::StringMap<int> usedNames;    // full names of scopes and parameters
-  int depth = 0;                     // nesting of evaluate()
+  std::string scope;              // "blocks.3.hyena." of what is being run
+  llvm::StringMap<int> usedNames; // full names of scopes and parameters
+  int depth = 0;                  // nesting of evaluate()
   mlir::func::FuncOp function;
   struct Output {
     std::string name;

@@ -24,33 +24,23 @@ double sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
 double negate(double x) { return -x; }
 
 const Unary unaries[] = {
-    {"neg", UnaryKind::Neg, negate},
-    {"exp", UnaryKind::Exp, std::exp},
-    {"log", UnaryKind::Log, std::log},
-    {"sin", UnaryKind::Sin, std::sin},
-    {"cos", UnaryKind::Cos, std::cos},
-    {"tanh", UnaryKind::Tanh, std::tanh},
-    {"sigmoid", UnaryKind::Sigmoid, sigmoid},
-    {"silu", UnaryKind::Silu, nullptr},
-    {"gelu", UnaryKind::Gelu, nullptr},
-    {"gelu_tanh", UnaryKind::GeluTanh, nullptr},
-    {"relu", UnaryKind::Relu, relu},
-    {"softplus", UnaryKind::Softplus, softplus},
-    {"sqrt", UnaryKind::Sqrt, std::sqrt},
-    {"rsqrt", UnaryKind::Rsqrt, rsqrt},
-    {"abs", UnaryKind::Abs, std::fabs},
-    {"square", UnaryKind::Square, square},
-    {"sign", UnaryKind::Sign, sign},
-    {"log_sigmoid", UnaryKind::LogSigmoid, nullptr},
-    {"erf", UnaryKind::Erf, std::erf},
-    {"reciprocal", UnaryKind::Reciprocal, reciprocal},
-    {"elu", UnaryKind::Elu, nullptr},
-    {"expm1", UnaryKind::Expm1, std::expm1},
+    {"neg", UnaryKind::Neg, negate},          {"exp", UnaryKind::Exp, std::exp},
+    {"log", UnaryKind::Log, std::log},        {"sin", UnaryKind::Sin, std::sin},
+    {"cos", UnaryKind::Cos, std::cos},        {"tanh", UnaryKind::Tanh, std::tanh},
+    {"sigmoid", UnaryKind::Sigmoid, sigmoid}, {"silu", UnaryKind::Silu, nullptr},
+    {"gelu", UnaryKind::Gelu, nullptr},       {"gelu_tanh", UnaryKind::GeluTanh, nullptr},
+    {"relu", UnaryKind::Relu, relu},          {"softplus", UnaryKind::Softplus, softplus},
+    {"sqrt", UnaryKind::Sqrt, std::sqrt},     {"rsqrt", UnaryKind::Rsqrt, rsqrt},
+    {"abs", UnaryKind::Abs, std::fabs},       {"square", UnaryKind::Square, square},
+    {"sign", UnaryKind::Sign, sign},          {"log_sigmoid", UnaryKind::LogSigmoid, nullptr},
+    {"erf", UnaryKind::Erf, std::erf},        {"reciprocal", UnaryKind::Reciprocal, reciprocal},
+    {"elu", UnaryKind::Elu, nullptr},         {"expm1", UnaryKind::Expm1, std::expm1},
     {"log1p", UnaryKind::Log1p, std::log1p},
 };
 
 Value runUnary(Call &call) {
-  const Unary *unary = llvm::find_if(unaries, [&](const Unary &entry) { return entry.name == call.builtin.name; });
+  const Unary *unary =
+      llvm::find_if(unaries, [&](const Unary &entry) { return entry.name == call.builtin.name; });
   const Value &x = call.value(0);
   if (x.isNumber() && unary->function) {
     double result = unary->function(x.asNumber());
@@ -58,7 +48,9 @@ Value runUnary(Call &call) {
       call.error(0, "the result for " + text(x) + " is not a number");
       return {};
     }
-    bool whole = x.isInteger() && (unary->kind == UnaryKind::Abs || unary->kind == UnaryKind::Neg || unary->kind == UnaryKind::Sign) &&
+    bool whole = x.isInteger() &&
+                 (unary->kind == UnaryKind::Abs || unary->kind == UnaryKind::Neg ||
+                  unary->kind == UnaryKind::Sign) &&
                  std::abs(result) < 9007199254740992.0;
     return whole ? Value::of(static_cast<int64_t>(result)) : Value::of(result);
   }
@@ -68,7 +60,10 @@ Value runUnary(Call &call) {
 
 Value runBinary(Call &call) {
   llvm::StringRef name = call.builtin.name;
-  BinaryKind kind = name == "maximum" ? BinaryKind::Max : name == "minimum" ? BinaryKind::Min : name == "equal" ? BinaryKind::Equal : BinaryKind::Less;
+  BinaryKind kind = name == "maximum"   ? BinaryKind::Max
+                    : name == "minimum" ? BinaryKind::Min
+                    : name == "equal"   ? BinaryKind::Equal
+                                        : BinaryKind::Less;
   Value a = call.tensor(0), b = call.tensor(1);
   if (call.failed)
     return {};
@@ -88,15 +83,18 @@ Value reduce(Call &call, ReduceKind kind, bool negated = false) {
   std::vector<bool> reduced(x.shape.size(), !call.has(1));
   if (call.has(1)) {
     const Value &axes = call.value(1);
-    std::vector<Value> list = axes.kind == Value::Kind::List ? *axes.list : std::vector<Value>{axes};
+    std::vector<Value> list =
+        axes.kind == Value::Kind::List ? *axes.list : std::vector<Value>{axes};
     for (const Value &axis : list) {
       auto rank = static_cast<int64_t>(x.shape.size());
-      if (!axis.isInteger() || axis.isFree() || axis.integer.size < -rank || axis.integer.size >= rank) {
+      if (!axis.isInteger() || axis.isFree() || axis.integer.size < -rank ||
+          axis.integer.size >= rank) {
         if (!axis.isPoison())
           call.error(1, "axis = " + text(axis) + " of " + text(x), {0});
         return {};
       }
-      reduced[static_cast<size_t>(axis.integer.size < 0 ? axis.integer.size + rank : axis.integer.size)] = true;
+      reduced[static_cast<size_t>(axis.integer.size < 0 ? axis.integer.size + rank
+                                                        : axis.integer.size)] = true;
     }
   }
   bool keep = call.boolean(2, false);
@@ -115,7 +113,8 @@ Value reduce(Call &call, ReduceKind kind, bool negated = false) {
   if (negated)
     x = call.emit.unary(UnaryKind::Neg, x, call.place);
   Location loc = call.emit.at(call.place);
-  Value result = Emitter::result(ReduceOp::create(call.emit.builder, loc, kind, x.tensor, axes, keep), shape, call.place);
+  Value result = Emitter::result(
+      ReduceOp::create(call.emit.builder, loc, kind, x.tensor, axes, keep), shape, call.place);
   return negated ? call.emit.unary(UnaryKind::Neg, result, call.place) : result;
 }
 
@@ -142,7 +141,8 @@ Value extreme(Call &call, bool largest) {
       call.errorHere("expected numbers, or one tensor, but got " + describe(value));
       return {};
     }
-    if (!best || (largest ? value.asNumber() > best->asNumber() : value.asNumber() < best->asNumber()))
+    if (!best ||
+        (largest ? value.asNumber() > best->asNumber() : value.asNumber() < best->asNumber()))
       best = &value;
   }
   if (!best) {
@@ -204,8 +204,9 @@ Value runIota(Call &call) {
     return {};
   OpBuilder &builder = call.emit.builder;
   Location loc = call.emit.at(call.place);
-  auto op = IotaOp::create(builder, loc, call.emit.attribute({n.integer}), builder.getF64FloatAttr(start), builder.getF64FloatAttr(step),
-                           TypeAttr::get(builder.getF32Type()));
+  auto op =
+      IotaOp::create(builder, loc, call.emit.attribute({n.integer}), builder.getF64FloatAttr(start),
+                     builder.getF64FloatAttr(step), TypeAttr::get(builder.getF32Type()));
   return Emitter::result(op, {n.integer}, call.place);
 }
 
@@ -217,8 +218,9 @@ Value runLinspace(Call &call) {
   OpBuilder &builder = call.emit.builder;
   Location loc = call.emit.at(call.place);
   double step = n > 1 ? (last - first) / static_cast<double>(n - 1) : 0;
-  auto op = IotaOp::create(builder, loc, call.emit.attribute({Dim(n)}), builder.getF64FloatAttr(first), builder.getF64FloatAttr(step),
-                           TypeAttr::get(builder.getF32Type()));
+  auto op =
+      IotaOp::create(builder, loc, call.emit.attribute({Dim(n)}), builder.getF64FloatAttr(first),
+                     builder.getF64FloatAttr(step), TypeAttr::get(builder.getF32Type()));
   return Emitter::result(op, {Dim(n)}, call.place);
 }
 
@@ -227,13 +229,20 @@ Value runLinspace(Call &call) {
 llvm::ArrayRef<Builtin> elementwiseBuiltins() {
   static const std::vector<Builtin> builtins = [] {
     std::vector<Builtin> list{
-        {"maximum", "a, b", runBinary},           {"minimum", "a, b", runBinary},
-        {"equal", "a, b", runBinary},             {"less", "a, b", runBinary},
-        {"sum", "x, axis?, keep?", runSum},       {"mean", "x, axis?, keep?", runMean},
-        {"max", "x, axis?, keep?, others*", runMax}, {"min", "x, axis?, keep?, others*", runMin},
-        {"uniform", "low, high", runDraw},        {"normal", "mean, deviation", runDraw},
-        {"zeros", "shape?", runZeros},            {"ones", "shape?", runOnes},
-        {"constant", "value, shape?", runConstant}, {"iota", "n, start?, step?", runIota},
+        {"maximum", "a, b", runBinary},
+        {"minimum", "a, b", runBinary},
+        {"equal", "a, b", runBinary},
+        {"less", "a, b", runBinary},
+        {"sum", "x, axis?, keep?", runSum},
+        {"mean", "x, axis?, keep?", runMean},
+        {"max", "x, axis?, keep?, others*", runMax},
+        {"min", "x, axis?, keep?, others*", runMin},
+        {"uniform", "low, high", runDraw},
+        {"normal", "mean, deviation", runDraw},
+        {"zeros", "shape?", runZeros},
+        {"ones", "shape?", runOnes},
+        {"constant", "value, shape?", runConstant},
+        {"iota", "n, start?, step?", runIota},
         {"linspace", "first, last, n", runLinspace},
     };
     for (const Unary &unary : unaries)

@@ -14,7 +14,8 @@ constexpr size_t mostDimensions = 8;
 
 Location Emitter::at(Place place) {
   if (++ops == mostOps + 1) {
-    diagnostics.error(place, "this model has more than " + llvm::Twine(mostOps) + " operations: does a loop repeat too often?");
+    diagnostics.error(place, "this model has more than " + llvm::Twine(mostOps) +
+                                 " operations: does a loop repeat too often?");
     stopped = true;
   }
   return diagnostics.location(place);
@@ -24,7 +25,8 @@ bool Emitter::step(Place place) {
   if (isStopped())
     return false;
   if (++steps > mostSteps) {
-    diagnostics.error(place, "this model takes more than " + llvm::Twine(mostSteps) + " steps to write out: does a loop repeat too often?");
+    diagnostics.error(place, "this model takes more than " + llvm::Twine(mostSteps) +
+                                 " steps to write out: does a loop repeat too often?");
     stopped = true;
   }
   return !stopped;
@@ -42,7 +44,8 @@ Value Emitter::result(mlir::Value tensor, Shape shape, Place origin) {
 
 Value Emitter::scalar(double value, Place place) {
   Location loc = at(place);
-  return result(ConstantOp::create(builder, loc, type({}), builder.getF64FloatAttr(value)), {}, place);
+  return result(ConstantOp::create(builder, loc, type({}), builder.getF64FloatAttr(value)), {},
+                place);
 }
 
 Value Emitter::filled(double value, const Shape &shape, Place place) {
@@ -51,7 +54,8 @@ Value Emitter::filled(double value, const Shape &shape, Place place) {
   if (llvm::any_of(shape, [](const Dim &dim) { return dim.isFree(); }))
     return broadcastTo(scalar(value, place), shape, place);
   Location loc = at(place);
-  return result(ConstantOp::create(builder, loc, type(shape), builder.getF64FloatAttr(value)), shape, place);
+  return result(ConstantOp::create(builder, loc, type(shape), builder.getF64FloatAttr(value)),
+                shape, place);
 }
 
 Value Emitter::unary(UnaryKind kind, const Value &x, Place place) {
@@ -61,7 +65,8 @@ Value Emitter::unary(UnaryKind kind, const Value &x, Place place) {
 
 Value Emitter::binary(BinaryKind kind, const Value &left, const Value &right, Place place) {
   Location loc = at(place);
-  return result(BinaryOp::create(builder, loc, kind, left.tensor, right.tensor), *broadcast(left.shape, right.shape), place);
+  return result(BinaryOp::create(builder, loc, kind, left.tensor, right.tensor),
+                *broadcast(left.shape, right.shape), place);
 }
 
 Value Emitter::broadcastTo(const Value &x, const Shape &shape, Place place) {
@@ -86,8 +91,9 @@ Value Emitter::random(Distribution distribution, double a, double b, Place place
   if (initial->draws++)
     stream += "#" + std::to_string(initial->draws);
   Location loc = at(place);
-  auto op = RandomOp::create(builder, loc, type(initial->shape), DistributionAttr::get(builder.getContext(), distribution), builder.getF64FloatAttr(a), builder.getF64FloatAttr(b),
-                             builder.getStringAttr(stream));
+  auto op = RandomOp::create(
+      builder, loc, type(initial->shape), DistributionAttr::get(builder.getContext(), distribution),
+      builder.getF64FloatAttr(a), builder.getF64FloatAttr(b), builder.getStringAttr(stream));
   return result(op, initial->shape, place);
 }
 
@@ -108,7 +114,8 @@ std::optional<Shape> Emitter::broadcast(const Shape &left, const Shape &right) {
 
 bool Emitter::check(const Shape &shape, Place place) {
   if (shape.size() > mostDimensions) {
-    diagnostics.error(place, "a tensor has at most " + llvm::Twine(mostDimensions) + " dimensions, this one has " + llvm::Twine(shape.size()));
+    diagnostics.error(place, "a tensor has at most " + llvm::Twine(mostDimensions) +
+                                 " dimensions, this one has " + llvm::Twine(shape.size()));
     return false;
   }
   int64_t elements = 1;
@@ -116,11 +123,13 @@ bool Emitter::check(const Shape &shape, Place place) {
     if (dim.isFree())
       continue;
     if (dim.size < 1) {
-      diagnostics.error(place, "the shape " + text(shape) + " has a size of " + llvm::Twine(dim.size) + ": expected at least 1");
+      diagnostics.error(place, "the shape " + text(shape) + " has a size of " +
+                                   llvm::Twine(dim.size) + ": expected at least 1");
       return false;
     }
     if (llvm::MulOverflow(elements, dim.size, elements) || elements > mostElements) {
-      diagnostics.error(place, "a tensor " + text(shape) + " is too large: more than 2^40 elements");
+      diagnostics.error(place,
+                        "a tensor " + text(shape) + " is too large: more than 2^40 elements");
       return false;
     }
   }
@@ -130,7 +139,8 @@ bool Emitter::check(const Shape &shape, Place place) {
 ArrayAttr Emitter::attribute(const Shape &shape) {
   llvm::SmallVector<Attribute> sizes;
   for (const Dim &dim : shape)
-    sizes.push_back(dim.isFree() ? Attribute(builder.getStringAttr(dim.name)) : Attribute(builder.getI64IntegerAttr(dim.size)));
+    sizes.push_back(dim.isFree() ? Attribute(builder.getStringAttr(dim.name))
+                                 : Attribute(builder.getI64IntegerAttr(dim.size)));
   return builder.getArrayAttr(sizes);
 }
 

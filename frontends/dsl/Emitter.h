@@ -8,16 +8,20 @@ namespace hybrid::dsl {
 
 class Emitter {
 public:
-  explicit Emitter(Diagnostics &diagnostics) : diagnostics(diagnostics), builder(&diagnostics.context) {}
+  explicit Emitter(Diagnostics &diagnostics)
+      : diagnostics(diagnostics), builder(&diagnostics.context) {}
 
-  /// Counts an op and returns its location. Beyond the limit an error is reported and `stopped` is set.
+  /// Counts an op and returns its location. Beyond the limit an error is reported and `stopped` is
+  /// set.
   mlir::Location at(Place place);
-  /// One step of elaboration; false when it went on for too long (reported once) or nothing more is worth doing.
+  /// One step of elaboration; false when it went on for too long (reported once) or nothing more is
+  /// worth doing.
   bool step(Place place);
   void stop() { stopped = true; }
   bool isStopped() const { return stopped || diagnostics.full(); }
 
-  /// A value for the result of an op. The shape must be the one inferred by the op, with names for its free sizes.
+  /// A value for the result of an op. The shape must be the one inferred by the op, with names for
+  /// its free sizes.
   static Value result(mlir::Value tensor, Shape shape, Place origin);
 
   Value scalar(double value, Place place);

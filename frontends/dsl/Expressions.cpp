@@ -1,22 +1,19 @@
 //===- Expressions.cpp - evaluating expressions --------------------------------===//
-#include "frontends/dsl/Elaborator.h"
 #include "frontends/dsl/Builtins.h"
+#include "frontends/dsl/Elaborator.h"
 
 using namespace mlir;
 
 namespace hybrid::dsl {
 
-constexpr int deepest = 800; // evaluate() within evaluate(), through all layers
+constexpr int deepestValue = 100; // lists in lists
 
 Value Elaborator::evaluate(const Expression &expression, llvm::StringRef hint) {
   using Kind = Expression::Kind;
   if (!emit.step(expression.place))
     return {};
-  if (depth >= deepest) {
-    diagnostics.error(expression.place, "this is nested too deeply");
-    emit.stop();
+  if (isTooDeep(expression.place))
     return {};
-  }
   switch (expression.kind) {
   case Kind::Integer:
     return Value::of(expression.integer);
@@ -33,7 +30,8 @@ Value Elaborator::evaluate(const Expression &expression, llvm::StringRef hint) {
     layer.builtin = findBuiltin(expression.text);
     if (layer.builtin)
       return Value::of(std::move(layer));
-    diagnostics.error(expression.place, "there is no operator 'op." + expression.text + "'" + didYouMean(expression.text, builtinNames()));
+    diagnostics.error(expression.place, "there is no operator 'op." + expression.text + "'" +
+                                            didYouMean(expression.text, builtinNames()));
     return {};
   }
   default:
@@ -72,6 +70,11 @@ Value Elaborator::evaluate(const Expression &expression, llvm::StringRef hint) {
     break;
   }
   --depth;
+  if (value.nesting > deepestValue) {
+    diagnostics.error(expression.place,
+                      "a value is nested more than " + llvm::Twine(deepestValue) + " deep");
+    return {};
+  }
   return value;
 }
 
@@ -81,8 +84,9 @@ Value Elaborator::evaluateName(const Expression &expression) {
     return variable->value;
   Module::Found found = frame().module->find(name);
   if (found.other) {
-    diagnostics.error(expression.place, "'" + name + "' is defined in two files that are used here",
-                      {{found.definition->place, "one is here"}, {found.other->place, "the other is here"}});
+    diagnostics.error(
+        expression.place, "'" + name + "' is defined in two files that are used here",
+        {{found.definition->place, "one is here"}, {found.other->place, "the other is here"}});
     return {};
   }
   LayerValue layer;
@@ -96,9 +100,11 @@ Value Elaborator::evaluateName(const Expression &expression) {
   if (layer.definition || layer.builtin)
     return Value::of(std::move(layer));
   if (name == "param")
-    diagnostics.error(expression.place, "'param' is called with a shape: param([D], init = ones())");
+    diagnostics.error(expression.place,
+                      "'param' is called with a shape: param([D], init = ones())");
   else
-    diagnostics.error(expression.place, "there is nothing called '" + name + "' here" + didYouMean(name, visibleNames()));
+    diagnostics.error(expression.place, "there is nothing called '" + name + "' here" +
+                                            didYouMean(name, visibleNames()));
   return {};
 }
 
@@ -124,8 +130,22 @@ Value Elaborator::evaluateBinary(const Expression &expression) {
   }
   Value left = evaluate(*expression.children[0]);
   Value right = evaluate(*expression.children[1]);
-  auto name = [](const Expression &operand) { return operand.kind == Expression::Kind::Name ? llvm::StringRef(operand.text) : llvm::StringRef(); };
-  return combine(emit, expression.text, left, right, expression.place, name(*expression.children[0]), name(*expression.children[1]));
+  auto name = [](const Expression &operand) {
+    return operand.kind == Expression::Kind::Name ? llvm::StringRef(operand.text)
+                                                  : llvm::StringRef();
+  };
+  return combine(emit, expression.text, left, right, expression.place,
+                 name(*expression.children[0]), name(*expression.children[1]));
+}
+
+bool Elaborator::isTooDeep(Place place) {
+  constexpr int deepest =
+      800; // calls of evaluate() and runBlock() within each other, through all layers
+  if (depth < deepest)
+    return false;
+  diagnostics.error(place, "this is nested too deeply");
+  emit.stop();
+  return true;
 }
 
 std::optional<bool> Elaborator::condition(const Expression &expression) {
@@ -142,7 +162,8 @@ std::optional<int64_t> Elaborator::integer(const Expression &expression, llvm::S
   if (value.isInteger() && !value.isFree())
     return value.integer.size;
   if (value.isFree())
-    diagnostics.error(expression.place, what + " is " + value.integer.name + ", which is only known when compiling");
+    diagnostics.error(expression.place,
+                      what + " is " + value.integer.name + ", which is only known when compiling");
   else if (!value.isPoison())
     diagnostics.error(expression.place, what + " is an integer, not " + describe(value));
   return std::nullopt;
@@ -176,7 +197,8 @@ Value Elaborator::indexList(const Expression &expression, const Value &list) {
     if (!index)
       return {};
     if (*index < -size || *index >= size) {
-      diagnostics.error(subscript.place, "index " + llvm::Twine(*index) + " of a list of " + llvm::Twine(size));
+      diagnostics.error(subscript.place,
+                        "index " + llvm::Twine(*index) + " of a list of " + llvm::Twine(size));
       return {};
     }
     return (*list.list)[static_cast<size_t>(*index < 0 ? *index + size : *index)];
@@ -193,12 +215,15 @@ Value Elaborator::indexList(const Expression &expression, const Value &list) {
   std::optional<int64_t> start = bound(subscript.start, 0), end = bound(subscript.end, size);
   if (!start || !end)
     return {};
-  return Value::of(std::vector<Value>(list.list->begin() + std::min(*start, *end), list.list->begin() + *end));
+  return Value::of(
+      std::vector<Value>(list.list->begin() + std::min(*start, *end), list.list->begin() + *end));
 }
 
-bool Elaborator::readRange(const Subscript &subscript, const Value &tensor, const Dim &whole, int64_t &start, Dim &size) {
+bool Elaborator::readRange(const Subscript &subscript, const Value &tensor, const Dim &whole,
+                           int64_t &start, Dim &size) {
   auto outside = [&](const std::string &what) {
-    diagnostics.error(subscript.place, what + " is outside a dimension of " + text(whole), {{tensor.origin, "the tensor " + text(tensor) + " comes from here"}});
+    diagnostics.error(subscript.place, what + " is outside a dimension of " + text(whole),
+                      {{tensor.origin, "the tensor " + text(tensor) + " comes from here"}});
     return false;
   };
   auto bound = [&](const ExpressionPtr &given, const Dim &otherwise) -> std::optional<Dim> {
@@ -212,7 +237,9 @@ bool Elaborator::readRange(const Subscript &subscript, const Value &tensor, cons
     }
     if (!value.isFree() && value.integer.size < 0) {
       if (whole.isFree()) {
-        diagnostics.error(given->place, whole.name + " is only known when compiling: an index from the end needs a known size");
+        diagnostics.error(
+            given->place,
+            whole.name + " is only known when compiling: an index from the end needs a known size");
         return std::nullopt;
       }
       if (value.integer.size < -whole.size) {
@@ -230,7 +257,9 @@ bool Elaborator::readRange(const Subscript &subscript, const Value &tensor, cons
   if (!first || !last)
     return false;
   if (first->isFree()) {
-    diagnostics.error(subscript.place, first->name + " is only known when compiling: a part starts at a known index");
+    diagnostics.error(subscript.place,
+                      first->name +
+                          " is only known when compiling: a part starts at a known index");
     return false;
   }
   start = first->size;
@@ -243,7 +272,9 @@ bool Elaborator::readRange(const Subscript &subscript, const Value &tensor, cons
     size = *last;
     if (start == 0 && (!whole.isFree() || whole == *last))
       return true;
-    diagnostics.error(subscript.place, "the size of the part " + std::to_string(start) + ":" + last->name + " of " + text(whole) + " is only known when compiling");
+    diagnostics.error(subscript.place, "the size of the part " + std::to_string(start) + ":" +
+                                           last->name + " of " + text(whole) +
+                                           " is only known when compiling");
     return false;
   }
   size = Dim(last->size - start);
@@ -268,7 +299,8 @@ Value Elaborator::indexTensor(const Expression &expression, const Value &tensor)
     given += !subscript.isEllipsis;
   }
   if (given > rank) {
-    diagnostics.error(expression.place, llvm::Twine(given) + " indices for " + text(tensor), {{tensor.origin, "the tensor comes from here"}});
+    diagnostics.error(expression.place, llvm::Twine(given) + " indices for " + text(tensor),
+                      {{tensor.origin, "the tensor comes from here"}});
     return {};
   }
   SmallVector<int64_t> starts;
@@ -300,7 +332,9 @@ Value Elaborator::indexTensor(const Expression &expression, const Value &tensor)
   Value part = tensor;
   if (sizes != tensor.shape) {
     Location loc = emit.at(expression.place);
-    part = Emitter::result(SliceOp::create(emit.builder, loc, tensor.tensor, starts, emit.attribute(sizes)), sizes, expression.place);
+    part = Emitter::result(
+        SliceOp::create(emit.builder, loc, tensor.tensor, starts, emit.attribute(sizes)), sizes,
+        expression.place);
   }
   return emit.reshape(part, shape, expression.place);
 }

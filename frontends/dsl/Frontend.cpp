@@ -10,7 +10,8 @@ namespace hybrid::dsl {
 namespace {
 
 /// The model asked for, or null after a diagnostic.
-const Definition *chooseModel(const Module &main, Diagnostics &diagnostics, const std::string &wanted) {
+const Definition *chooseModel(const Module &main, Diagnostics &diagnostics,
+                              const std::string &wanted) {
   std::vector<std::string> names;
   const Definition *chosen = nullptr;
   for (const auto &definition : main.syntax.definitions) {
@@ -24,7 +25,8 @@ const Definition *chooseModel(const Module &main, Diagnostics &diagnostics, cons
   if (names.empty())
     diagnostics.error(start, "this file has no model: expected 'model NAME(...) { ... }'");
   else if (wanted.empty() && names.size() > 1)
-    diagnostics.error(start, "this file has several models (" + llvm::join(names, ", ") + "): choose one with --model");
+    diagnostics.error(start, "this file has several models (" + llvm::join(names, ", ") +
+                                 "): choose one with --model");
   else if (!chosen)
     diagnostics.error(start, "this file has no model '" + wanted + "'" + didYouMean(wanted, names));
   else
@@ -34,7 +36,8 @@ const Definition *chooseModel(const Module &main, Diagnostics &diagnostics, cons
 
 /// Documentation: the `///` lines that stand right above a definition.
 std::string documentationOf(const SourceFiles &sources, const Definition &definition) {
-  llvm::StringRef before = sources.file(definition.place.file).text.take_front(definition.place.offset);
+  llvm::StringRef before =
+      sources.file(definition.place.file).text.take_front(definition.place.offset);
   SmallVector<llvm::StringRef> lines;
   before.split(lines, '\n');
   std::vector<std::string> text;
@@ -46,7 +49,8 @@ std::string documentationOf(const SourceFiles &sources, const Definition &defini
 
 } // namespace
 
-OwningOpRef<ModuleOp> compileFile(llvm::SourceMgr &manager, MLIRContext &context, const Options &options) {
+OwningOpRef<ModuleOp> compileFile(llvm::SourceMgr &manager, MLIRContext &context,
+                                  const Options &options) {
   context.loadDialect<HybridDialect, func::FuncDialect>();
   SourceFiles sources(manager);
   Diagnostics diagnostics(context, sources);
@@ -61,7 +65,8 @@ OwningOpRef<ModuleOp> compileFile(llvm::SourceMgr &manager, MLIRContext &context
   return Elaborator(diagnostics).run(main, *model, options.settings);
 }
 
-std::optional<ModelDescription> describeModel(llvm::SourceMgr &manager, MLIRContext &context, const Options &options) {
+std::optional<ModelDescription> describeModel(llvm::SourceMgr &manager, MLIRContext &context,
+                                              const Options &options) {
   SourceFiles sources(manager);
   Diagnostics diagnostics(context, sources);
   ModuleLoader loader(diagnostics, options.importPaths);

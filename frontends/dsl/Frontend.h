@@ -1,7 +1,8 @@
 //===- Frontend.h - the language Hybrid, from text to the dialect -------------===//
 //
-// The way in for the tools. A file is parsed with everything it uses, one of its models is run as a program over static values, and
-// what it does to tensors becomes the function @forward of a module. See docs/book/language.md.
+// The way in for the tools. A file is parsed with everything it uses, one of its models is run as a
+// program over static values, and what it does to tensors becomes the function @forward of a
+// module. See docs/book/language.md.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -18,12 +19,14 @@ namespace hybrid::dsl {
 struct Options {
   std::vector<std::string> importPaths;  ///< folders that contain std/
   llvm::StringMap<std::string> settings; ///< --set name=value
-  std::string model;                     ///< which model when the file has several; empty: the only one
+  std::string model; ///< which model when the file has several; empty: the only one
 };
 
-/// Parses the main file of `sources` and elaborates its model. On failure all diagnostics (line, caret, notes) have been emitted to the
-/// context's diagnostic engine, and the result is null. Files that are used are added to `sources`, so that their lines can be shown.
-mlir::OwningOpRef<mlir::ModuleOp> compileFile(llvm::SourceMgr &sources, mlir::MLIRContext &context, const Options &options);
+/// Parses the main file of `sources` and elaborates its model. On failure all diagnostics (line,
+/// caret, notes) have been emitted to the context's diagnostic engine, and the result is null.
+/// Files that are used are added to `sources`, so that their lines can be shown.
+mlir::OwningOpRef<mlir::ModuleOp> compileFile(llvm::SourceMgr &sources, mlir::MLIRContext &context,
+                                              const Options &options);
 
 /// A parameter of a model, for people: `width: int = 128`.
 struct ModelParameter {
@@ -36,6 +39,7 @@ struct ModelDescription {
 };
 
 /// What `hybridc --help-model` shows. Nothing after diagnostics when the file has faults.
-std::optional<ModelDescription> describeModel(llvm::SourceMgr &sources, mlir::MLIRContext &context, const Options &options);
+std::optional<ModelDescription> describeModel(llvm::SourceMgr &sources, mlir::MLIRContext &context,
+                                              const Options &options);
 
 } // namespace hybrid::dsl

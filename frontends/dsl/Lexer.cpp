@@ -7,7 +7,8 @@ namespace {
 
 class Lexer {
 public:
-  Lexer(uint32_t file, Diagnostics &diagnostics) : file(file), text(diagnostics.sources.file(file).text), diagnostics(diagnostics) {}
+  Lexer(uint32_t file, Diagnostics &diagnostics)
+      : file(file), text(diagnostics.sources.file(file).text), diagnostics(diagnostics) {}
 
   std::vector<Token> run() {
     std::vector<Token> tokens;
@@ -77,7 +78,8 @@ private:
       return number(start);
     if (c == '"')
       return string(start);
-    for (llvm::StringRef symbol : {"...", "->", "=>", "+=", "-=", "*=", "/=", "==", "!=", "<=", ">=", ".."})
+    for (llvm::StringRef symbol :
+         {"...", "->", "=>", "+=", "-=", "*=", "/=", "==", "!=", "<=", ">=", ".."})
       if (text.substr(position).starts_with(symbol)) {
         position += symbol.size();
         return make(TokenKind::Punctuation, start);
@@ -86,13 +88,17 @@ private:
     if (llvm::StringRef("()[]{},:;=+-*/%<>.").contains(c))
       return make(TokenKind::Punctuation, start);
     // One message for a run of bytes that mean nothing (a binary file has many).
-    while (position < text.size() && !llvm::isAlnum(text[position]) && !llvm::isSpace(text[position]) &&
+    while (position < text.size() && !llvm::isAlnum(text[position]) &&
+           !llvm::isSpace(text[position]) &&
            !llvm::StringRef("()[]{},:;=+-*/%<>.\"_").contains(text[position]))
       ++position;
     if (llvm::isPrint(c))
-      diagnostics.error(place(start), "'" + llvm::Twine(llvm::StringRef(&c, 1)) + "' means nothing in this language");
+      diagnostics.error(place(start), "'" + llvm::Twine(llvm::StringRef(&c, 1)) +
+                                          "' means nothing in this language");
     else
-      diagnostics.error(place(start), "unexpected byte 0x" + llvm::utohexstr(static_cast<unsigned char>(c)) + ": expected text");
+      diagnostics.error(place(start), "unexpected byte 0x" +
+                                          llvm::utohexstr(static_cast<unsigned char>(c)) +
+                                          ": expected text");
     return make(TokenKind::Error, start);
   }
 
@@ -129,7 +135,8 @@ private:
     for (char c : token.text)
       if (c != '_')
         digits += c;
-    if (isFloat ? llvm::StringRef(digits).getAsDouble(token.number) : llvm::StringRef(digits).getAsInteger(10, token.integer)) {
+    if (isFloat ? llvm::StringRef(digits).getAsDouble(token.number)
+                : llvm::StringRef(digits).getAsInteger(10, token.integer)) {
       diagnostics.error(place(start), "number '" + token.text + "' is too large");
       return make(TokenKind::Error, start);
     }
@@ -167,6 +174,8 @@ private:
 
 } // namespace
 
-std::vector<Token> lex(uint32_t file, Diagnostics &diagnostics) { return Lexer(file, diagnostics).run(); }
+std::vector<Token> lex(uint32_t file, Diagnostics &diagnostics) {
+  return Lexer(file, diagnostics).run();
+}
 
 } // namespace hybrid::dsl

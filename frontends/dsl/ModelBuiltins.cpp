@@ -20,14 +20,20 @@ bool perChannel(Call &call, size_t index, const Value &vector, const Dim &channe
     return true;
   if (vector.shape == Shape{channels})
     return true;
-  call.error(index, call.names[index] + " is " + text(vector) + ", but " + call.names[about] + " has " + text(channels) + " channels", {index, about});
+  call.error(index,
+             call.names[index] + " is " + text(vector) + ", but " + call.names[about] + " has " +
+                 text(channels) + " channels",
+             {index, about});
   return false;
 }
 
 bool segmentsFit(Call &call, size_t index, const Value &segments, const Value &x) {
   if (!segments.isTensor() || segments.shape == Shape{x.shape[0], x.shape[1]})
     return true;
-  call.error(index, "segments is " + text(segments) + ", but x is " + text(x) + ": expected its batch and length", {index, 0});
+  call.error(index,
+             "segments is " + text(segments) + ", but x is " + text(x) +
+                 ": expected its batch and length",
+             {index, 0});
   return false;
 }
 
@@ -42,7 +48,8 @@ Value runEmbedding(Call &call) {
   if (!call.emit.check(shape, call.place))
     return {};
   Location loc = call.emit.at(call.place);
-  return Emitter::result(EmbeddingOp::create(call.emit.builder, loc, table.tensor, ids.tensor), shape, call.place);
+  return Emitter::result(EmbeddingOp::create(call.emit.builder, loc, table.tensor, ids.tensor),
+                         shape, call.place);
 }
 
 Value runLinear(Call &call) {
@@ -50,17 +57,22 @@ Value runLinear(Call &call) {
   if (call.failed || !hasRank(call, 1, weight, 2, "[out, in]"))
     return {};
   if (x.shape.empty() || x.shape.back() != weight.shape[1]) {
-    call.errorHere("weight takes " + text(weight.shape[1]) + " channels, but x is " + text(x), {1, 0});
+    call.errorHere("weight takes " + text(weight.shape[1]) + " channels, but x is " + text(x),
+                   {1, 0});
     return {};
   }
   if (bias.isTensor() && bias.shape != Shape{weight.shape[0]}) {
-    call.error(2, "bias is " + text(bias) + ", but weight has " + text(weight.shape[0]) + " outputs", {2, 1});
+    call.error(2,
+               "bias is " + text(bias) + ", but weight has " + text(weight.shape[0]) + " outputs",
+               {2, 1});
     return {};
   }
   Shape shape = x.shape;
   shape.back() = weight.shape[0];
   Location loc = call.emit.at(call.place);
-  return Emitter::result(LinearOp::create(call.emit.builder, loc, x.tensor, weight.tensor, operand(bias)), shape, call.place);
+  return Emitter::result(
+      LinearOp::create(call.emit.builder, loc, x.tensor, weight.tensor, operand(bias)), shape,
+      call.place);
 }
 
 Value runMatmul(Call &call) {
@@ -70,13 +82,18 @@ Value runMatmul(Call &call) {
     return {};
   const Dim &inner = b.shape[transpose ? 1 : 0];
   if (a.shape.empty() || a.shape.back() != inner) {
-    call.errorHere(text(a) + " by " + text(b) + ": the inner sizes " + (a.shape.empty() ? "none" : text(a.shape.back())) + " and " + text(inner) + " differ", {0, 1});
+    call.errorHere(text(a) + " by " + text(b) + ": the inner sizes " +
+                       (a.shape.empty() ? "none" : text(a.shape.back())) + " and " + text(inner) +
+                       " differ",
+                   {0, 1});
     return {};
   }
   Shape shape = a.shape;
   shape.back() = b.shape[transpose ? 0 : 1];
   Location loc = call.emit.at(call.place);
-  return Emitter::result(MatmulOp::create(call.emit.builder, loc, a.tensor, b.tensor, false, transpose), shape, call.place);
+  return Emitter::result(
+      MatmulOp::create(call.emit.builder, loc, a.tensor, b.tensor, false, transpose), shape,
+      call.place);
 }
 
 double epsilon(Call &call, size_t index) {
@@ -100,7 +117,10 @@ Value runRmsNorm(Call &call) {
     return {};
   OpBuilder &builder = call.emit.builder;
   Location loc = call.emit.at(call.place);
-  return Emitter::result(RmsNormOp::create(builder, loc, x.tensor, operand(weight), builder.getF64FloatAttr(eps), outside ? builder.getUnitAttr() : UnitAttr()), x.shape, call.place);
+  return Emitter::result(RmsNormOp::create(builder, loc, x.tensor, operand(weight),
+                                           builder.getF64FloatAttr(eps),
+                                           outside ? builder.getUnitAttr() : UnitAttr()),
+                         x.shape, call.place);
 }
 
 Value runLayerNorm(Call &call) {
@@ -112,27 +132,36 @@ Value runLayerNorm(Call &call) {
     call.error(0, "x has no dimension to normalise", {0});
     return {};
   }
-  if (!perChannel(call, 1, weight, x.shape.back(), 0) || !perChannel(call, 2, bias, x.shape.back(), 0))
+  if (!perChannel(call, 1, weight, x.shape.back(), 0) ||
+      !perChannel(call, 2, bias, x.shape.back(), 0))
     return {};
   Location loc = call.emit.at(call.place);
-  return Emitter::result(LayerNormOp::create(call.emit.builder, loc, x.tensor, operand(weight), operand(bias), call.emit.builder.getF64FloatAttr(eps)), x.shape, call.place);
+  return Emitter::result(LayerNormOp::create(call.emit.builder, loc, x.tensor, operand(weight),
+                                             operand(bias), call.emit.builder.getF64FloatAttr(eps)),
+                         x.shape, call.place);
 }
 
 /// What an op with optional final state gives: the result, or [result, state].
-template <typename Op> Value withState(Call &call, Op op, const Shape &shape, bool wanted, const Shape &state) {
+template <typename Op>
+Value withState(Call &call, Op op, const Shape &shape, bool wanted, const Shape &state) {
   Value result = Emitter::result(op.getResult(), shape, call.place);
   if (!wanted)
     return result;
-  return Value::of(std::vector<Value>{result, Emitter::result(op.getFinalState(), state, call.place)});
+  return Value::of(
+      std::vector<Value>{result, Emitter::result(op.getFinalState(), state, call.place)});
 }
 
 Value runShortConv(Call &call) {
-  Value x = call.tensor(0), weight = call.tensor(1), bias = call.tensorOr(2), segments = call.integers(3), state = call.tensorOr(4);
+  Value x = call.tensor(0), weight = call.tensor(1), bias = call.tensorOr(2),
+        segments = call.integers(3), state = call.tensorOr(4);
   bool wanted = call.boolean(5, false);
-  if (call.failed || !hasRank(call, 0, x, 3, "[batch, length, channels]") || !hasRank(call, 1, weight, 2, "[channels, taps]"))
+  if (call.failed || !hasRank(call, 0, x, 3, "[batch, length, channels]") ||
+      !hasRank(call, 1, weight, 2, "[channels, taps]"))
     return {};
   if (weight.shape[0] != x.shape[2]) {
-    call.error(1, "weight has " + text(weight.shape[0]) + " channels, but x has " + text(x.shape[2]), {1, 0});
+    call.error(1,
+               "weight has " + text(weight.shape[0]) + " channels, but x has " + text(x.shape[2]),
+               {1, 0});
     return {};
   }
   if (!perChannel(call, 2, bias, x.shape[2], 0) || !segmentsFit(call, 3, segments, x))
@@ -153,30 +182,43 @@ Value runShortConv(Call &call) {
   }
   OpBuilder &builder = call.emit.builder;
   Location loc = call.emit.at(call.place);
-  auto op = ShortConvOp::create(builder, loc, x.tensor, weight.tensor, operand(bias), operand(segments), operand(state), wanted);
+  auto op = ShortConvOp::create(builder, loc, x.tensor, weight.tensor, operand(bias),
+                                operand(segments), operand(state), wanted);
   return withState(call, op, x.shape, wanted, stateShape);
 }
 
 Value runFFTConv(Call &call) {
-  Value x = call.tensor(0), filter = call.tensor(1), skip = call.tensorOr(2), segments = call.integers(3), state = call.tensorOr(4);
+  Value x = call.tensor(0), filter = call.tensor(1), skip = call.tensorOr(2),
+        segments = call.integers(3), state = call.tensorOr(4);
   bool wanted = call.boolean(5, false);
-  if (call.failed || !hasRank(call, 0, x, 3, "[batch, length, channels]") || !hasRank(call, 1, filter, 2, "[length, channels]"))
+  if (call.failed || !hasRank(call, 0, x, 3, "[batch, length, channels]") ||
+      !hasRank(call, 1, filter, 2, "[length, channels]"))
     return {};
   if (filter.shape[1] != x.shape[2]) {
-    call.error(1, "filter has " + text(filter.shape[1]) + " channels, but x has " + text(x.shape[2]), {1, 0});
+    call.error(1,
+               "filter has " + text(filter.shape[1]) + " channels, but x has " + text(x.shape[2]),
+               {1, 0});
     return {};
   }
   const Dim &length = filter.shape[0], &positions = x.shape[1];
-  bool tooLong = !length.isFree() && !positions.isFree() && length.size > positions.size && !state.isTensor();
+  bool tooLong =
+      !length.isFree() && !positions.isFree() && length.size > positions.size && !state.isTensor();
   bool unrelated = length.isFree() && length != positions;
   if (tooLong || unrelated) {
-    call.error(1, "filter is " + text(filter.shape[0]) + " long, but x has " + text(positions) + " positions", {1, 0});
+    call.error(1,
+               "filter is " + text(filter.shape[0]) + " long, but x has " + text(positions) +
+                   " positions",
+               {1, 0});
     return {};
   }
   if (!perChannel(call, 2, skip, x.shape[2], 0) || !segmentsFit(call, 3, segments, x))
     return {};
-  if (state.isTensor() && (state.shape.size() != 3 || state.shape[0] != x.shape[0] || state.shape[2] != x.shape[2])) {
-    call.error(4, "initial_state is " + text(state) + ", expected [" + text(x.shape[0]) + ", positions, " + text(x.shape[2]) + "]", {4, 0});
+  if (state.isTensor() &&
+      (state.shape.size() != 3 || state.shape[0] != x.shape[0] || state.shape[2] != x.shape[2])) {
+    call.error(4,
+               "initial_state is " + text(state) + ", expected [" + text(x.shape[0]) +
+                   ", positions, " + text(x.shape[2]) + "]",
+               {4, 0});
     return {};
   }
   if (wanted && state.isTensor() && (state.shape[1].isFree() || positions.isFree())) {
@@ -188,7 +230,8 @@ Value runFFTConv(Call &call) {
     stateShape[1] = Dim(stateShape[1].size + state.shape[1].size);
   OpBuilder &builder = call.emit.builder;
   Location loc = call.emit.at(call.place);
-  auto op = FFTConvOp::create(builder, loc, x.tensor, filter.tensor, operand(skip), mlir::Value(), mlir::Value(), operand(segments), operand(state), wanted);
+  auto op = FFTConvOp::create(builder, loc, x.tensor, filter.tensor, operand(skip), mlir::Value(),
+                              mlir::Value(), operand(segments), operand(state), wanted);
   return withState(call, op, x.shape, wanted, stateShape);
 }
 
@@ -199,15 +242,20 @@ Value runAttention(Call &call) {
   int64_t window = call.integer(6, -1, -1, INT64_MAX), rotary = call.integer(7, 0, 0, INT64_MAX);
   double base = call.number(8, 10000), xpos = call.number(10, 0), scale = call.number(12, 0);
   Value segments = call.integers(11);
-  if (call.failed || !hasRank(call, 0, q, 3, "[batch, length, channels]") || !hasRank(call, 1, k, 3, "[batch, length, channels]") ||
+  if (call.failed || !hasRank(call, 0, q, 3, "[batch, length, channels]") ||
+      !hasRank(call, 1, k, 3, "[batch, length, channels]") ||
       !hasRank(call, 2, v, 3, "[batch, length, channels]"))
     return {};
   if (q.shape[2].isFree() || q.shape[2].size % heads != 0) {
-    call.error(0, "q has " + text(q.shape[2]) + " channels, which cannot be divided among " + llvm::Twine(heads) + " heads", {0});
+    call.error(0,
+               "q has " + text(q.shape[2]) + " channels, which cannot be divided among " +
+                   llvm::Twine(heads) + " heads",
+               {0});
     return {};
   }
   if (heads % kvHeads != 0) {
-    call.errorHere("kv_heads = " + llvm::Twine(kvHeads) + " does not divide heads = " + llvm::Twine(heads));
+    call.errorHere("kv_heads = " + llvm::Twine(kvHeads) +
+                   " does not divide heads = " + llvm::Twine(heads));
     return {};
   }
   int64_t size = q.shape[2].size / heads;
@@ -215,30 +263,40 @@ Value runAttention(Call &call) {
     const Value &x = index == 1 ? k : v;
     Shape expected{q.shape[0], k.shape[1], Dim(kvHeads * size)};
     if (x.shape != expected) {
-      call.error(index, call.names[index] + " is " + text(x) + ", expected " + text(expected) + " (" + llvm::Twine(kvHeads) + " heads of " + llvm::Twine(size) + ")", {index, 0});
+      call.error(index,
+                 call.names[index] + " is " + text(x) + ", expected " + text(expected) + " (" +
+                     llvm::Twine(kvHeads) + " heads of " + llvm::Twine(size) + ")",
+                 {index, 0});
       return {};
     }
   }
   if (rotary % 2 != 0 || rotary > size) {
-    call.error(7, "rotary_dims = " + llvm::Twine(rotary) + ", expected an even number up to the head size " + llvm::Twine(size));
+    call.error(7, "rotary_dims = " + llvm::Twine(rotary) +
+                      ", expected an even number up to the head size " + llvm::Twine(size));
     return {};
   }
   if (!(base > 0) || !(xpos >= 0)) {
-    call.errorHere("rotary_base and xpos_base are positive, but are " + text(base) + " and " + text(xpos));
+    call.errorHere("rotary_base and xpos_base are positive, but are " + text(base) + " and " +
+                   text(xpos));
     return {};
   }
   if (!segmentsFit(call, 11, segments, q))
     return {};
   if (segments.isTensor() && q.shape[1] != k.shape[1]) {
-    call.error(11, "segments need as many queries as keys, but q is " + text(q) + " and k is " + text(k), {0, 1});
+    call.error(
+        11, "segments need as many queries as keys, but q is " + text(q) + " and k is " + text(k),
+        {0, 1});
     return {};
   }
   OpBuilder &builder = call.emit.builder;
   Location loc = call.emit.at(call.place);
-  auto op = AttentionOp::create(builder, loc, q.tensor, k.tensor, v.tensor, operand(segments), mlir::Value(), mlir::Value(),
-                                builder.getI64IntegerAttr(heads), builder.getI64IntegerAttr(kvHeads), builder.getBoolAttr(causal),
-                                builder.getI64IntegerAttr(window), builder.getI64IntegerAttr(rotary), builder.getF64FloatAttr(base),
-                                builder.getBoolAttr(interleaved), builder.getF64FloatAttr(xpos), builder.getF64FloatAttr(scale));
+  auto op =
+      AttentionOp::create(builder, loc, q.tensor, k.tensor, v.tensor, operand(segments),
+                          mlir::Value(), mlir::Value(), builder.getI64IntegerAttr(heads),
+                          builder.getI64IntegerAttr(kvHeads), builder.getBoolAttr(causal),
+                          builder.getI64IntegerAttr(window), builder.getI64IntegerAttr(rotary),
+                          builder.getF64FloatAttr(base), builder.getBoolAttr(interleaved),
+                          builder.getF64FloatAttr(xpos), builder.getF64FloatAttr(scale));
   return Emitter::result(op.getResult(), q.shape, call.place);
 }
 
@@ -254,7 +312,10 @@ Value runCrossEntropy(Call &call) {
   }
   Shape expected(logits.shape.begin(), logits.shape.end() - 1);
   if (targets.shape != expected) {
-    call.error(1, "targets are " + text(targets) + ", but logits are " + text(logits) + ": expected int" + text(expected), {1, 0});
+    call.error(1,
+               "targets are " + text(targets) + ", but logits are " + text(logits) +
+                   ": expected int" + text(expected),
+               {1, 0});
     return {};
   }
   if (weights.isTensor() && weights.shape != expected) {
@@ -267,7 +328,9 @@ Value runCrossEntropy(Call &call) {
   }
   OpBuilder &builder = call.emit.builder;
   Location loc = call.emit.at(call.place);
-  auto op = CrossEntropyOp::create(builder, loc, logits.tensor, targets.tensor, operand(weights), builder.getI64IntegerAttr(ignore), builder.getF64FloatAttr(smoothing));
+  auto op =
+      CrossEntropyOp::create(builder, loc, logits.tensor, targets.tensor, operand(weights),
+                             builder.getI64IntegerAttr(ignore), builder.getF64FloatAttr(smoothing));
   return Emitter::result(op.getLoss(), {}, call.place);
 }
 
@@ -283,9 +346,11 @@ llvm::ArrayRef<Builtin> modelBuiltins() {
       {"short_conv", "x, weight, bias?, segments?, initial_state?, return_state?", runShortConv},
       {"fftconv", "x, filter, skip?, segments?, initial_state?, return_state?", runFFTConv},
       {"attention",
-       "q, k, v, heads, kv_heads?, causal?, window?, rotary_dims?, rotary_base?, rotary_interleaved?, xpos_base?, segments?, scale?",
+       "q, k, v, heads, kv_heads?, causal?, window?, rotary_dims?, rotary_base?, "
+       "rotary_interleaved?, xpos_base?, segments?, scale?",
        runAttention},
-      {"cross_entropy", "logits, targets, weights?, ignore_index?, label_smoothing?", runCrossEntropy},
+      {"cross_entropy", "logits, targets, weights?, ignore_index?, label_smoothing?",
+       runCrossEntropy},
   };
   return builtins;
 }

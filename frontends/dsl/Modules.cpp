@@ -61,7 +61,8 @@ void ModuleLoader::parseInto(Module &module, uint32_t file, int depth) {
   for (const auto &definition : module.syntax.definitions) {
     auto [it, inserted] = module.own.try_emplace(definition->name, definition.get());
     if (!inserted)
-      diagnostics.error(definition->place, "'" + definition->name + "' is defined twice in this file",
+      diagnostics.error(definition->place,
+                        "'" + definition->name + "' is defined twice in this file",
                         {{it->second->place, "the first definition is here"}});
   }
   for (const Use &entry : module.syntax.uses)
@@ -76,7 +77,8 @@ const Module *ModuleLoader::use(const Use &use, uint32_t from, int depth) {
     return nullptr;
   }
   // Beside the file itself first, so that a project can carry its own version of a library.
-  std::vector<std::string> folders{llvm::sys::path::parent_path(diagnostics.sources.file(from).name).str()};
+  std::vector<std::string> folders{
+      llvm::sys::path::parent_path(diagnostics.sources.file(from).name).str()};
   folders.insert(folders.end(), importPaths.begin(), importPaths.end());
   for (const std::string &folder : folders) {
     llvm::SmallString<256> path(folder);
@@ -102,7 +104,8 @@ const Module *ModuleLoader::use(const Use &use, uint32_t from, int depth) {
     parseInto(*module, *file, depth + 1);
     return module;
   }
-  diagnostics.error(use.place, "there is no module '" + name + "': expected " + llvm::join(use.path, "/") +
+  diagnostics.error(use.place, "there is no module '" + name + "': expected " +
+                                   llvm::join(use.path, "/") +
                                    ".hyb beside this file or in the models folder");
   return nullptr;
 }

@@ -36,18 +36,24 @@ Value Elaborator::evaluateParam(const Expression &call, llvm::StringRef hint) {
       if (value.isNumber() && value.asNumber() >= 0)
         lrScale = value.asNumber();
       else if (!value.isPoison())
-        diagnostics.error(argument.place, "param: lr_scale is " + describe(value) + ", expected a number of at least 0");
+        diagnostics.error(argument.place, "param: lr_scale is " + describe(value) +
+                                              ", expected a number of at least 0");
       good &= value.isNumber();
     } else if (key == "name") {
       Value value = evaluate(*argument.value);
-      bool valid = value.kind == Value::Kind::String && !value.string.empty() && llvm::all_of(value.string, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+      bool valid = value.kind == Value::Kind::String && !value.string.empty() &&
+                   llvm::all_of(value.string, [](char c) { return llvm::isAlnum(c) || c == '_'; });
       if (valid)
         name = value.string;
       else if (!value.isPoison())
-        diagnostics.error(argument.place, "param: name is " + describe(value) + ", expected a string of letters, digits and '_'");
+        diagnostics.error(argument.place, "param: name is " + describe(value) +
+                                              ", expected a string of letters, digits and '_'");
       good &= valid;
     } else {
-      diagnostics.error(argument.place, key.empty() ? "param: only shape and init are given without a name" : "param has no argument '" + key + "'" + didYouMean(key, known));
+      diagnostics.error(argument.place,
+                        key.empty()
+                            ? "param: only shape and init are given without a name"
+                            : "param has no argument '" + key + "'" + didYouMean(key, known));
       good = false;
     }
   }
@@ -59,7 +65,8 @@ Value Elaborator::evaluateParam(const Expression &call, llvm::StringRef hint) {
   if (sizes.isPoison())
     return {};
   if (sizes.kind != Value::Kind::List) {
-    diagnostics.error(shapeArgument->place, "param: shape is " + describe(sizes) + ", expected a list of sizes such as [D]");
+    diagnostics.error(shapeArgument->place, "param: shape is " + describe(sizes) +
+                                                ", expected a list of sizes such as [D]");
     return {};
   }
   Shape shape;
@@ -67,8 +74,10 @@ Value Elaborator::evaluateParam(const Expression &call, llvm::StringRef hint) {
     if (size.isPoison())
       return {};
     if (!size.isInteger() || size.isFree()) {
-      diagnostics.error(shapeArgument->place, size.isFree() ? "param: a parameter has a fixed shape, but " + size.integer.name + " is only known when compiling"
-                                                            : "param: a size is an integer, not " + describe(size));
+      diagnostics.error(shapeArgument->place,
+                        size.isFree() ? "param: a parameter has a fixed shape, but " +
+                                            size.integer.name + " is only known when compiling"
+                                      : "param: a size is an integer, not " + describe(size));
       return {};
     }
     shape.push_back(size.integer);
@@ -76,11 +85,16 @@ Value Elaborator::evaluateParam(const Expression &call, llvm::StringRef hint) {
   if (!emit.check(shape, shapeArgument->place))
     return {};
   if (name.empty()) {
-    diagnostics.error(call.place, "a parameter needs a name: write 'let NAME = param(...)' or give it name = \"...\"");
+    diagnostics.error(
+        call.place,
+        "a parameter needs a name: write 'let NAME = param(...)' or give it name = \"...\"");
     return {};
   }
   if (!initArgument) {
-    diagnostics.error(call.place, "parameter '" + name + "' has no initial value: expected 'init = ...', such as normal(0, 0.02) or zeros()");
+    diagnostics.error(
+        call.place,
+        "parameter '" + name +
+            "' has no initial value: expected 'init = ...', such as normal(0, 0.02) or zeros()");
     return {};
   }
   if (!good)
@@ -91,12 +105,14 @@ Value Elaborator::evaluateParam(const Expression &call, llvm::StringRef hint) {
     return {};
   Location loc = emit.at(call.place);
   OpBuilder &builder = emit.builder;
-  auto op = ParameterOp::create(builder, loc, emit.type(shape), builder.getStringAttr(full), initial.tensor, builder.getBoolAttr(trainable),
+  auto op = ParameterOp::create(builder, loc, emit.type(shape), builder.getStringAttr(full),
+                                initial.tensor, builder.getBoolAttr(trainable),
                                 builder.getBoolAttr(decay), builder.getF64FloatAttr(lrScale));
   return Emitter::result(op, shape, call.place);
 }
 
-Value Elaborator::initialValue(const Expression &init, const std::string &name, const Shape &shape) {
+Value Elaborator::initialValue(const Expression &init, const std::string &name,
+                               const Shape &shape) {
   Emitter::Initial initial{name, shape, 0};
   Emitter::Initial *outer = std::exchange(emit.initial, &initial);
   Value value = evaluate(init);
@@ -106,11 +122,15 @@ Value Elaborator::initialValue(const Expression &init, const std::string &name, 
   if (value.isNumber())
     return emit.filled(value.asNumber(), shape, init.place);
   if (!value.isTensor() || value.holdsIntegers) {
-    diagnostics.error(init.place, "param: the initial value of '" + name + "' is " + describe(value) + ", expected numbers");
+    diagnostics.error(init.place, "param: the initial value of '" + name + "' is " +
+                                      describe(value) + ", expected numbers");
     return {};
   }
   if (Emitter::broadcast(value.shape, shape) != shape) {
-    diagnostics.error(init.place, "param: '" + name + "' is " + text(shape) + ", but its initial value is " + text(value), {{value.origin, "the initial value comes from here"}});
+    diagnostics.error(init.place,
+                      "param: '" + name + "' is " + text(shape) + ", but its initial value is " +
+                          text(value),
+                      {{value.origin, "the initial value comes from here"}});
     return {};
   }
   if (!isIndependent(value, init.place, name))

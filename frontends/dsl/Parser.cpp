@@ -1,6 +1,7 @@
 //===- Parser.cpp - tokens to syntax -------------------------------------------===//
 //
-// Recursive descent. A statement ends at `;`, `}` or the end of its line; inside parentheses and brackets lines do not count.
+// Recursive descent. A statement ends at `;`, `}` or the end of its line; inside parentheses and
+// brackets lines do not count.
 //
 //===----------------------------------------------------------------------===//
 #include "frontends/dsl/Parser.h"
@@ -14,7 +15,10 @@ constexpr int deepest = 200; // nesting of expressions and blocks
 
 class Parser {
 public:
-  Parser(uint32_t file, Diagnostics &diagnostics) : diagnostics(diagnostics), tokens(lex(file, diagnostics)) { result.file = file; }
+  Parser(uint32_t file, Diagnostics &diagnostics)
+      : diagnostics(diagnostics), tokens(lex(file, diagnostics)) {
+    result.file = file;
+  }
 
   FileSyntax run() {
     while (!at().is("") && at().kind != TokenKind::End && !diagnostics.full()) {
@@ -29,7 +33,9 @@ public:
       if (failed) {
         if (position == before)
           ++position;
-        while (at().kind != TokenKind::End && !(at().newline && (at().isName("use") || at().isName("layer") || at().isName("model"))))
+        while (
+            at().kind != TokenKind::End &&
+            !(at().newline && (at().isName("use") || at().isName("layer") || at().isName("model"))))
           ++position;
       }
     }
@@ -39,7 +45,9 @@ public:
 private:
   // ---- tokens ----
 
-  const Token &at(size_t ahead = 0) const { return tokens[std::min(position + ahead, tokens.size() - 1)]; }
+  const Token &at(size_t ahead = 0) const {
+    return tokens[std::min(position + ahead, tokens.size() - 1)];
+  }
   Token take() { return tokens[position + 1 < tokens.size() ? position++ : position]; }
 
   std::string found() const {
@@ -50,8 +58,10 @@ private:
 
   /// Reports once; everything up to the next recovery point is silent.
   void fail(const llvm::Twine &message) { failAt(at().place, message); }
-  void failAt(Place place, const llvm::Twine &message, llvm::ArrayRef<Diagnostics::Note> notes = {}) {
-    bool reported = at().kind == TokenKind::Error || (position > 0 && tokens[position - 1].kind == TokenKind::Error);
+  void failAt(Place place, const llvm::Twine &message,
+              llvm::ArrayRef<Diagnostics::Note> notes = {}) {
+    bool reported = at().kind == TokenKind::Error ||
+                    (position > 0 && tokens[position - 1].kind == TokenKind::Error);
     if (!failed && !reported)
       diagnostics.error(place, message, notes);
     failed = true;
@@ -79,12 +89,14 @@ private:
   /// The bracket that closes the one at `open`.
   void expectClosing(llvm::StringRef bracket, Place open, const llvm::Twine &where) {
     if (!accept(bracket))
-      failAt(at().place, "expected '" + bracket + "' " + where + ", found " + found(), {{open, "to match what is opened here"}});
+      failAt(at().place, "expected '" + bracket + "' " + where + ", found " + found(),
+             {{open, "to match what is opened here"}});
   }
 
   std::string expectName(const llvm::Twine &what) {
-    static const llvm::StringRef reserved[] = {"let", "for", "in", "repeat", "if", "else", "then", "return",
-                                               "and", "or", "not", "true", "false", "with"};
+    static const llvm::StringRef reserved[] = {"let",  "for",  "in",     "repeat", "if",
+                                               "else", "then", "return", "and",    "or",
+                                               "not",  "true", "false",  "with"};
     if (at().kind != TokenKind::Name || llvm::is_contained(reserved, at().text)) {
       fail("expected " + what + ", found " + found());
       return "";
@@ -109,7 +121,8 @@ private:
     auto definition = std::make_unique<Definition>();
     definition->isModel = take().text == "model";
     definition->place = at().place;
-    definition->name = expectName(definition->isModel ? "the name of the model" : "the name of the layer");
+    definition->name =
+        expectName(definition->isModel ? "the name of the model" : "the name of the layer");
     if (failed)
       return;
     parseParameters(*definition);
@@ -156,7 +169,10 @@ private:
     if (at().kind == TokenKind::Name) {
       llvm::StringRef name = at().text;
       using Kind = TypeSyntax::Kind;
-      std::pair<llvm::StringRef, Kind> kinds[] = {{"int", Kind::Integer}, {"float", Kind::Float}, {"bool", Kind::Boolean}, {"string", Kind::String},
+      std::pair<llvm::StringRef, Kind> kinds[] = {{"int", Kind::Integer},
+                                                  {"float", Kind::Float},
+                                                  {"bool", Kind::Boolean},
+                                                  {"string", Kind::String},
                                                   {"layer", Kind::Layer}};
       bool known = false;
       for (auto [spelling, kind] : kinds)
@@ -165,7 +181,9 @@ private:
           known = true;
         }
       if (!known) {
-        fail("'" + name + "' is not a type: expected int, float, bool, string, layer or a shape such as [B, L, D]");
+        fail("'" + name +
+             "' is not a type: expected int, float, bool, string, layer or a shape such as [B, L, "
+             "D]");
         return type;
       }
       take();
@@ -228,7 +246,8 @@ private:
     bool hadErrors = diagnostics.failed();
     if (!accept("}") && !failed) {
       if (!hadErrors || !diagnostics.full())
-        diagnostics.error(at().place, "expected '}' before the end of the file", {{open, "to match this '{'"}});
+        diagnostics.error(at().place, "expected '}' before the end of the file",
+                          {{open, "to match this '{'"}});
       failed = true;
       return statements;
     }
@@ -306,10 +325,13 @@ private:
     }
     if (token.isName("layer") || token.isName("model") || token.isName("use")) {
       Statement statement = make(Kind::Evaluate);
-      fail("'" + token.text + "' starts a definition, which cannot stand inside another one (is a '}' missing?)");
+      fail("'" + token.text +
+           "' starts a definition, which cannot stand inside another one (is a '}' missing?)");
       return statement;
     }
-    bool assigns = token.kind == TokenKind::Name && (at(1).is("=") || at(1).is("+=") || at(1).is("-=") || at(1).is("*=") || at(1).is("/="));
+    bool assigns =
+        token.kind == TokenKind::Name &&
+        (at(1).is("=") || at(1).is("+=") || at(1).is("-=") || at(1).is("*=") || at(1).is("/="));
     if (assigns) {
       Statement statement = make(Kind::Assign);
       statement.name = expectName("a name");
@@ -406,14 +428,16 @@ private:
       letter.place = at().place;
       letter.name = expectName("the letter of a block");
       if (!failed && letter.name.size() != 1)
-        diagnostics.error(letter.place, "a block of a topology is named by one letter, not '" + llvm::Twine(letter.name) + "'");
+        diagnostics.error(letter.place, "a block of a topology is named by one letter, not '" +
+                                            llvm::Twine(letter.name) + "'");
       expect("=", "and the statements of block '" + letter.name + "'");
       if (!failed)
         letter.body = parseBlock("the statements of block '" + letter.name + "'");
       statement.letters.push_back(std::move(letter));
     }
     if (!failed && !accept("}")) {
-      diagnostics.error(at().place, "expected '}' before the end of the file", {{open, "to match this '{'"}});
+      diagnostics.error(at().place, "expected '}' before the end of the file",
+                        {{open, "to match this '{'"}});
       failed = true;
     }
     return statement;
@@ -430,7 +454,8 @@ private:
 
   ExpressionPtr poison() { return node(Expression::Kind::Boolean, at().place); }
 
-  /// Whether the next token may continue an expression: not from the next line, outside of parentheses.
+  /// Whether the next token may continue an expression: not from the next line, outside of
+  /// parentheses.
   bool continues() const { return parentheses > 0 || !at().newline; }
 
   ExpressionPtr parseExpression() {
@@ -463,7 +488,11 @@ private:
       return 2;
     if (token.kind != TokenKind::Punctuation)
       return 0;
-    return llvm::StringSwitch<int>(token.text).Cases({"==", "!=", "<", "<=", ">", ">="}, 3).Cases({"+", "-"}, 4).Cases({"*", "/", "%"}, 5).Default(0);
+    return llvm::StringSwitch<int>(token.text)
+        .Cases({"==", "!=", "<", "<=", ">", ">="}, 3)
+        .Cases({"+", "-"}, 4)
+        .Cases({"*", "/", "%"}, 5)
+        .Default(0);
   }
 
   ExpressionPtr parseBinary(int minimum) {
@@ -650,6 +679,8 @@ private:
 
 } // namespace
 
-FileSyntax parse(uint32_t file, Diagnostics &diagnostics) { return Parser(file, diagnostics).run(); }
+FileSyntax parse(uint32_t file, Diagnostics &diagnostics) {
+  return Parser(file, diagnostics).run();
+}
 
 } // namespace hybrid::dsl

@@ -7,7 +7,8 @@ using namespace mlir;
 namespace hybrid::dsl {
 namespace {
 
-/// The free sizes of a shape in name order, and the product of the others (-1 stands for a size to find).
+/// The free sizes of a shape in name order, and the product of the others (-1 stands for a size to
+/// find).
 struct Factors {
   std::vector<std::string> free;
   int64_t product = 1;
@@ -31,7 +32,8 @@ Value runReshape(Call &call) {
     return {};
   Factors from(x.shape), to(shape);
   auto impossible = [&] {
-    call.errorHere("cannot make " + text(shape) + " of " + text(x) + ": the number of elements differs", {0});
+    call.errorHere(
+        "cannot make " + text(shape) + " of " + text(x) + ": the number of elements differs", {0});
     return Value();
   };
   if (to.overflow)
@@ -46,10 +48,12 @@ Value runReshape(Call &call) {
   }
   if (unknown.size() == 1) {
     std::vector<std::string> rest;
-    std::set_difference(from.free.begin(), from.free.end(), to.free.begin(), to.free.end(), std::back_inserter(rest));
+    std::set_difference(from.free.begin(), from.free.end(), to.free.begin(), to.free.end(),
+                        std::back_inserter(rest));
     if (rest.empty() && from.free == to.free && from.product % to.product == 0)
       shape[unknown[0]] = Dim(from.product / to.product);
-    else if (rest.size() == 1 && from.free.size() == to.free.size() + 1 && from.product == to.product)
+    else if (rest.size() == 1 && from.free.size() == to.free.size() + 1 &&
+             from.product == to.product)
       shape[unknown[0]] = Dim::free(rest[0]);
     else
       return impossible();
@@ -71,7 +75,8 @@ Value runTranspose(Call &call) {
   Shape shape;
   for (size_t i = 0; good && i < list.list->size(); ++i) {
     const Value &axis = (*list.list)[i];
-    good = axis.isInteger() && !axis.isFree() && axis.integer.size >= -rank && axis.integer.size < rank;
+    good = axis.isInteger() && !axis.isFree() && axis.integer.size >= -rank &&
+           axis.integer.size < rank;
     if (!good)
       break;
     int64_t index = axis.integer.size < 0 ? axis.integer.size + rank : axis.integer.size;
@@ -80,11 +85,15 @@ Value runTranspose(Call &call) {
     shape.push_back(x.shape[static_cast<size_t>(index)]);
   }
   if (!good) {
-    call.error(1, "expected every axis of " + text(x) + " once, such as [" + (rank == 3 ? "0, 2, 1" : "1, 0") + "]", {0});
+    call.error(1,
+               "expected every axis of " + text(x) + " once, such as [" +
+                   (rank == 3 ? "0, 2, 1" : "1, 0") + "]",
+               {0});
     return {};
   }
   Location loc = call.emit.at(call.place);
-  return Emitter::result(TransposeOp::create(call.emit.builder, loc, x.tensor, permutation), shape, call.place);
+  return Emitter::result(TransposeOp::create(call.emit.builder, loc, x.tensor, permutation), shape,
+                         call.place);
 }
 
 Value runBroadcast(Call &call) {
@@ -93,7 +102,9 @@ Value runBroadcast(Call &call) {
   if (call.failed)
     return {};
   if (Emitter::broadcast(x.shape, shape) != shape) {
-    call.errorHere(text(x) + " cannot be repeated to " + text(shape) + ": sizes must be equal or 1, counted from the last", {0});
+    call.errorHere(text(x) + " cannot be repeated to " + text(shape) +
+                       ": sizes must be equal or 1, counted from the last",
+                   {0});
     return {};
   }
   return call.emit.broadcastTo(x, shape, call.place);
@@ -107,7 +118,10 @@ Value runSplit(Call &call) {
   if (call.failed)
     return {};
   if (x.shape[axis].isFree()) {
-    call.error(0, "dimension " + llvm::Twine(axis) + " of " + text(x) + " is only known when compiling: it cannot be split", {0});
+    call.error(0,
+               "dimension " + llvm::Twine(axis) + " of " + text(x) +
+                   " is only known when compiling: it cannot be split",
+               {0});
     return {};
   }
   int64_t total = x.shape[axis].size;
@@ -126,7 +140,10 @@ Value runSplit(Call &call) {
     if (call.failed)
       return {};
     if (sum != total) {
-      call.error(1, "the parts add up to " + llvm::Twine(sum) + ", but dimension " + llvm::Twine(axis) + " of " + text(x) + " has " + llvm::Twine(total), {0});
+      call.error(1,
+                 "the parts add up to " + llvm::Twine(sum) + ", but dimension " +
+                     llvm::Twine(axis) + " of " + text(x) + " has " + llvm::Twine(total),
+                 {0});
       return {};
     }
   } else {
@@ -134,7 +151,10 @@ Value runSplit(Call &call) {
     if (call.failed)
       return {};
     if (total % parts != 0) {
-      call.error(1, llvm::Twine(total) + " channels cannot be split into " + llvm::Twine(parts) + " equal parts", {0});
+      call.error(1,
+                 llvm::Twine(total) + " channels cannot be split into " + llvm::Twine(parts) +
+                     " equal parts",
+                 {0});
       return {};
     }
     sizes.assign(static_cast<size_t>(parts), total / parts);
@@ -142,7 +162,8 @@ Value runSplit(Call &call) {
   if (sizes.size() == 1)
     return Value::of(std::vector<Value>{x});
   Location loc = call.emit.at(call.place);
-  auto op = SplitOp::create(call.emit.builder, loc, x.tensor, call.emit.builder.getI64IntegerAttr(static_cast<int64_t>(axis)),
+  auto op = SplitOp::create(call.emit.builder, loc, x.tensor,
+                            call.emit.builder.getI64IntegerAttr(static_cast<int64_t>(axis)),
                             call.emit.builder.getDenseI64ArrayAttr(sizes));
   std::vector<Value> parts;
   for (auto [part, size] : llvm::zip(op.getParts(), sizes)) {
@@ -182,9 +203,13 @@ Value runConcat(Call &call) {
       fits = d == axis ? !other[d].isFree() && !shape[d].isFree() : other[d] == shape[d];
     if (!fits) {
       call.failed = true;
-      call.emit.diagnostics.error(call.place, "concat: " + text(parts[i]) + " does not continue " + text(parts[0]) + " along dimension " + llvm::Twine(axis),
-                                  {{parts[0].origin, "part 0: " + text(parts[0]) + " comes from here"},
-                                   {parts[i].origin, "part " + std::to_string(i) + ": " + text(parts[i]) + " comes from here"}});
+      call.emit.diagnostics.error(
+          call.place,
+          "concat: " + text(parts[i]) + " does not continue " + text(parts[0]) +
+              " along dimension " + llvm::Twine(axis),
+          {{parts[0].origin, "part 0: " + text(parts[0]) + " comes from here"},
+           {parts[i].origin,
+            "part " + std::to_string(i) + ": " + text(parts[i]) + " comes from here"}});
       return {};
     }
     if (llvm::AddOverflow(shape[axis].size, other[axis].size, shape[axis].size))
@@ -194,20 +219,27 @@ Value runConcat(Call &call) {
   if (!call.emit.check(shape, call.place))
     return {};
   Location loc = call.emit.at(call.place);
-  return Emitter::result(ConcatOp::create(call.emit.builder, loc, values, call.emit.builder.getI64IntegerAttr(static_cast<int64_t>(axis))), shape, call.place);
+  return Emitter::result(
+      ConcatOp::create(call.emit.builder, loc, values,
+                       call.emit.builder.getI64IntegerAttr(static_cast<int64_t>(axis))),
+      shape, call.place);
 }
 
 Value runPad(Call &call) {
   Value x = call.tensor(0);
   if (call.failed)
     return {};
-  int64_t before = call.integer(1, 0, 0, int64_t(1) << 40), after = call.integer(2, 0, 0, int64_t(1) << 40);
+  int64_t before = call.integer(1, 0, 0, int64_t(1) << 40),
+          after = call.integer(2, 0, 0, int64_t(1) << 40);
   auto axis = static_cast<size_t>(call.axis(3, -1, x.shape.size()));
   if (call.failed)
     return {};
   Shape shape = x.shape;
   if (shape[axis].isFree()) {
-    call.error(0, "dimension " + llvm::Twine(axis) + " of " + text(x) + " is only known when compiling: it cannot be padded", {0});
+    call.error(0,
+               "dimension " + llvm::Twine(axis) + " of " + text(x) +
+                   " is only known when compiling: it cannot be padded",
+               {0});
     return {};
   }
   shape[axis].size += before + after;
@@ -216,15 +248,18 @@ Value runPad(Call &call) {
   SmallVector<int64_t> starts(shape.size(), 0);
   starts[axis] = before;
   Location loc = call.emit.at(call.place);
-  return Emitter::result(PadOp::create(call.emit.builder, loc, x.tensor, starts, call.emit.attribute(shape)), shape, call.place);
+  return Emitter::result(
+      PadOp::create(call.emit.builder, loc, x.tensor, starts, call.emit.attribute(shape)), shape,
+      call.place);
 }
 
 } // namespace
 
 llvm::ArrayRef<Builtin> shapeBuiltins() {
   static const Builtin builtins[] = {
-      {"reshape", "x, shape", runReshape},     {"transpose", "x, permutation", runTranspose}, {"broadcast_to", "x, shape", runBroadcast},
-      {"split", "x, parts, axis?", runSplit},  {"concat", "parts, axis?", runConcat},         {"pad", "x, before?, after?, axis?", runPad},
+      {"reshape", "x, shape", runReshape},        {"transpose", "x, permutation", runTranspose},
+      {"broadcast_to", "x, shape", runBroadcast}, {"split", "x, parts, axis?", runSplit},
+      {"concat", "parts, axis?", runConcat},      {"pad", "x, before?, after?, axis?", runPad},
   };
   return builtins;
 }

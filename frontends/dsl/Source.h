@@ -21,7 +21,8 @@ struct SourceFile {
   std::vector<uint32_t> lineStarts;
 };
 
-/// All files of a compilation. Buffers live in the SourceMgr, so that diagnostics can show their lines.
+/// All files of a compilation. Buffers live in the SourceMgr, so that diagnostics can show their
+/// lines.
 class SourceFiles {
 public:
   explicit SourceFiles(llvm::SourceMgr &manager) : manager(manager) {}

@@ -1,23 +1,26 @@
 //===- Statements.cpp - running statements -------------------------------------===//
-#include "frontends/dsl/Elaborator.h"
-#include "frontends/dsl/Builtins.h"
-#include "frontends/dsl/Topology.h"
 #include "dialect/Shapes.h"
+#include "frontends/dsl/Builtins.h"
+#include "frontends/dsl/Elaborator.h"
+#include "frontends/dsl/Topology.h"
 
 using namespace mlir;
 
 namespace hybrid::dsl {
 
 void Elaborator::runBlock(const std::vector<Statement> &statements) {
+  ++depth;
   for (const Statement &statement : statements) {
-    if (!emit.step(statement.place) || frame().abandoned)
-      return;
+    if (!emit.step(statement.place) || frame().abandoned || isTooDeep(statement.place))
+      break;
     if (frame().returned) {
-      diagnostics.error(statement.place, "this statement is never reached", {{frame().resultPlace, "the layer returns here"}});
-      return;
+      diagnostics.error(statement.place, "this statement is never reached",
+                        {{frame().resultPlace, "the layer returns here"}});
+      break;
     }
     runStatement(statement);
   }
+  --depth;
 }
 
 void Elaborator::runStatement(const Statement &statement) {
@@ -39,7 +42,8 @@ void Elaborator::runStatement(const Statement &statement) {
   }
   case Kind::Return: {
     if (isModelLevel()) {
-      diagnostics.error(statement.place, "a model returns nothing: its results are named by 'output NAME = ...'");
+      diagnostics.error(statement.place,
+                        "a model returns nothing: its results are named by 'output NAME = ...'");
       return;
     }
     Value value = evaluate(*statement.value);
@@ -59,7 +63,9 @@ void Elaborator::runStatement(const Statement &statement) {
     // A 'require' that does not hold.
     frame().abandoned |= value.isPoison() && !isModelLevel();
     if (!value.isPoison() && !value.isNone())
-      diagnostics.error(statement.value->place, "this value (" + text(value) + ") is not used: name it with 'let', assign it or return it");
+      diagnostics.error(statement.value->place,
+                        "this value (" + text(value) +
+                            ") is not used: name it with 'let', assign it or return it");
     return;
   }
   }
@@ -87,21 +93,27 @@ void Elaborator::bindPattern(const Pattern &pattern, const Value &value, Place p
   if (value.isPoison())
     return bindAll({});
   if (value.kind != Value::Kind::List) {
-    diagnostics.error(place, "expected a list to take apart, found " + describe(value), {{pattern.place, "for the names here"}});
+    diagnostics.error(place, "expected a list to take apart, found " + describe(value),
+                      {{pattern.place, "for the names here"}});
     return bindAll({});
   }
   const std::vector<Value> &values = *value.list;
   size_t names = pattern.entries.size();
-  bool hasRest = llvm::any_of(pattern.entries, [](const Pattern::Entry &entry) { return entry.rest; });
+  bool hasRest =
+      llvm::any_of(pattern.entries, [](const Pattern::Entry &entry) { return entry.rest; });
   if (hasRest ? values.size() + 1 < names : values.size() != names) {
-    diagnostics.error(pattern.place, "a list of " + llvm::Twine(values.size()) + " is taken apart into " + llvm::Twine(names) + (hasRest ? " or more" : "") + " names",
+    diagnostics.error(pattern.place,
+                      "a list of " + llvm::Twine(values.size()) + " is taken apart into " +
+                          llvm::Twine(names) + (hasRest ? " or more" : "") + " names",
                       {{place, "the list is made here"}});
     return bindAll({});
   }
   size_t next = 0, inRest = values.size() + 1 - names;
   for (const Pattern::Entry &entry : pattern.entries) {
     if (entry.rest) {
-      define(entry.name, Value::of(std::vector<Value>(values.begin() + static_cast<ptrdiff_t>(next), values.begin() + static_cast<ptrdiff_t>(next + inRest))),
+      define(entry.name,
+             Value::of(std::vector<Value>(values.begin() + static_cast<ptrdiff_t>(next),
+                                          values.begin() + static_cast<ptrdiff_t>(next + inRest))),
              entry.place);
       next += inRest;
     } else {
@@ -120,18 +132,28 @@ void Elaborator::runAssign(const Statement &statement) {
         names.push_back(entry.first().str());
     llvm::sort(names);
     std::string help = didYouMean(statement.name, names);
-    diagnostics.error(statement.place, "'" + statement.name + "' has not been named before" + (help.empty() ? ": expected 'let " + statement.name + " = ...'" : help));
+    diagnostics.error(statement.place,
+                      "'" + statement.name + "' has not been named before" +
+                          (help.empty() ? ": expected 'let " + statement.name + " = ...'" : help));
     define(statement.name, {}, statement.place);
     return;
   }
   if (statement.sign)
-    value = combine(emit, llvm::StringRef(&statement.sign, 1), variable->value, value, statement.place, statement.name,
-                    statement.value->kind == Expression::Kind::Name ? llvm::StringRef(statement.value->text) : "");
+    value = combine(emit, llvm::StringRef(&statement.sign, 1), variable->value, value,
+                    statement.place, statement.name,
+                    statement.value->kind == Expression::Kind::Name
+                        ? llvm::StringRef(statement.value->text)
+                        : "");
   // combine() may run nothing that defines names, so the pointer still holds.
-  bool changes = variable->value.isTensor() && value.isTensor() && statement.sign && variable->value.shape != value.shape;
+  bool changes = variable->value.isTensor() && value.isTensor() && statement.sign &&
+                 variable->value.shape != value.shape;
   if (changes) {
-    diagnostics.error(statement.place, "'" + llvm::Twine(statement.name) + "' changes its shape from " + text(variable->value) + " to " + text(value) + " by '" + llvm::Twine(statement.sign) + "='",
-                      {{variable->value.origin, statement.name + ": " + text(variable->value) + " comes from here"}});
+    diagnostics.error(statement.place,
+                      "'" + llvm::Twine(statement.name) + "' changes its shape from " +
+                          text(variable->value) + " to " + text(value) + " by '" +
+                          llvm::Twine(statement.sign) + "='",
+                      {{variable->value.origin,
+                        statement.name + ": " + text(variable->value) + " comes from here"}});
     value = {};
   }
   variable->value = std::move(value);
@@ -165,7 +187,9 @@ void Elaborator::runFor(const Statement &statement) {
     if (list.isPoison())
       return;
     if (list.kind != Value::Kind::List) {
-      diagnostics.error(statement.value->place, "a loop runs over a list or a range such as 0..4, not over " + describe(list));
+      diagnostics.error(statement.value->place,
+                        "a loop runs over a list or a range such as 0..4, not over " +
+                            describe(list));
       return;
     }
     values = *list.list;
@@ -173,14 +197,16 @@ void Elaborator::runFor(const Statement &statement) {
   }
   const auto &names = statement.pattern.entries;
   bool withIndex = names.size() == 2;
-  for (int64_t i = start; i < end && emit.step(statement.place) && !frame().returned && !frame().abandoned; ++i) {
+  for (int64_t i = start;
+       i < end && emit.step(statement.place) && !frame().returned && !frame().abandoned; ++i) {
     std::string outer = scope;
     if (isModelLevel())
       scope = nextBlock();
     frame().blocks.emplace_back();
     if (withIndex)
       define(names[0].name, Value::of(i - start), names[0].place);
-    define(names.back().name, isRange ? Value::of(i) : values[static_cast<size_t>(i)], names.back().place);
+    define(names.back().name, isRange ? Value::of(i) : values[static_cast<size_t>(i)],
+           names.back().place);
     runBlock(statement.body);
     frame().blocks.pop_back();
     scope = std::move(outer);
@@ -191,7 +217,9 @@ void Elaborator::runRepeat(const Statement &statement) {
   std::optional<int64_t> times = integer(*statement.value, "the number of repetitions");
   if (times && *times < 0)
     diagnostics.error(statement.value->place, "cannot repeat " + llvm::Twine(*times) + " times");
-  for (int64_t i = 0; times && i < *times && emit.step(statement.place) && !frame().returned && !frame().abandoned; ++i)
+  for (int64_t i = 0;
+       times && i < *times && emit.step(statement.place) && !frame().returned && !frame().abandoned;
+       ++i)
     runBody(statement.body, isModelLevel());
 }
 
@@ -201,12 +229,14 @@ void Elaborator::runTopology(const Statement &statement) {
   for (const Statement::Letter &letter : statement.letters) {
     auto [it, inserted] = letters.try_emplace(letter.name, &letter);
     if (!inserted)
-      diagnostics.error(letter.place, "block '" + letter.name + "' is given twice", {{it->second->place, "the first is here"}});
+      diagnostics.error(letter.place, "block '" + letter.name + "' is given twice",
+                        {{it->second->place, "the first is here"}});
   }
   if (pattern.isPoison())
     return;
   if (pattern.kind != Value::Kind::String) {
-    diagnostics.error(statement.value->place, "a topology is a string such as \"(HA) x 2\", not " + describe(pattern));
+    diagnostics.error(statement.value->place,
+                      "a topology is a string such as \"(HA) x 2\", not " + describe(pattern));
     return;
   }
   Topology topology = readTopology(pattern.string);
@@ -214,12 +244,14 @@ void Elaborator::runTopology(const Statement &statement) {
   auto inside = [&](uint32_t position) {
     Place place = statement.value->place;
     llvm::StringRef source = diagnostics.sources.file(place.file).text;
-    if (statement.value->kind == Expression::Kind::String && source.substr(place.offset + 1).starts_with(pattern.string))
+    if (statement.value->kind == Expression::Kind::String &&
+        source.substr(place.offset + 1).starts_with(pattern.string))
       place.offset += 1 + position;
     return place;
   };
   if (!topology.error.empty()) {
-    diagnostics.error(inside(topology.errorPosition), "topology \"" + pattern.string + "\": " + topology.error);
+    diagnostics.error(inside(topology.errorPosition),
+                      "topology \"" + pattern.string + "\": " + topology.error);
     return;
   }
   llvm::StringMap<bool> used;
@@ -229,7 +261,8 @@ void Elaborator::runTopology(const Statement &statement) {
     bool first = used.try_emplace(letter, true).second;
     if (found == letters.end()) {
       if (first)
-        diagnostics.error(inside(topology.positions[i]), "topology \"" + pattern.string + "\": there is no block '" + letter + "'",
+        diagnostics.error(inside(topology.positions[i]),
+                          "topology \"" + pattern.string + "\": there is no block '" + letter + "'",
                           {{statement.place, "the blocks are given here"}});
       continue;
     }
@@ -246,26 +279,35 @@ void Elaborator::runInput(const Statement &statement) {
   Shape shape;
   bool good = true;
   if (!isModelLevel()) {
-    diagnostics.error(statement.place, "'input' belongs in a model; a layer takes its tensors as parameters");
+    diagnostics.error(statement.place,
+                      "'input' belongs in a model; a layer takes its tensors as parameters");
     good = false;
   }
   for (const Input &input : inputs)
     if (input.name == statement.name) {
-      diagnostics.error(statement.place, "input '" + statement.name + "' is named twice", {{input.place, "the first is here"}});
+      diagnostics.error(statement.place, "input '" + statement.name + "' is named twice",
+                        {{input.place, "the first is here"}});
       good = false;
     }
   if (good && (statement.type.kind != TypeSyntax::Kind::Tensor || statement.type.leading)) {
-    diagnostics.error(statement.type.place, "an input has a shape such as int[B, L] or [B, L, 8], not " + text(statement.type));
+    diagnostics.error(statement.type.place,
+                      "an input has a shape such as int[B, L] or [B, L, 8], not " +
+                          text(statement.type));
     good = false;
   }
   for (const ExpressionPtr &dimension : statement.type.dimensions) {
     if (!good)
       break;
-    if (dimension->kind == Expression::Kind::Name && !findVariable(dimension->text) && (dimension->text == "B" || dimension->text == "L")) {
+    if (dimension->kind == Expression::Kind::Name && !findVariable(dimension->text) &&
+        (dimension->text == "B" || dimension->text == "L")) {
       // From here on B and L are integers of the model, known when compiling.
-      frame().blocks.front()[dimension->text] = {Value::of(Dim::free(dimension->text)), dimension->place};
-    } else if (dimension->kind == Expression::Kind::Name && !findVariable(dimension->text) && (dimension->text[0] >= 'A' && dimension->text[0] <= 'Z')) {
-      diagnostics.error(dimension->place, "the free dimensions of a model are B (batch) and L (length), not " + dimension->text);
+      frame().blocks.front()[dimension->text] = {Value::of(Dim::free(dimension->text)),
+                                                 dimension->place};
+    } else if (dimension->kind == Expression::Kind::Name && !findVariable(dimension->text) &&
+               (dimension->text[0] >= 'A' && dimension->text[0] <= 'Z')) {
+      diagnostics.error(dimension->place,
+                        "the free dimensions of a model are B (batch) and L (length), not " +
+                            dimension->text);
       good = false;
       break;
     }
@@ -279,7 +321,8 @@ void Elaborator::runInput(const Statement &statement) {
     RankedTensorType type = emit.type(shape);
     if (statement.type.integerElements)
       type = tensorOf(type.getShape(), emit.builder.getI32Type());
-    BlockArgument argument = function.getBody().front().addArgument(type, diagnostics.location(statement.place));
+    BlockArgument argument =
+        function.getBody().front().addArgument(type, diagnostics.location(statement.place));
     inputs.push_back({statement.name, statement.place, shape});
     value = Emitter::result(argument, shape, statement.place);
   }
@@ -294,13 +337,15 @@ void Elaborator::runOutput(const Statement &statement) {
   }
   for (const Output &output : outputs)
     if (output.name == statement.name) {
-      diagnostics.error(statement.place, "output '" + statement.name + "' is named twice", {{output.place, "the first is here"}});
+      diagnostics.error(statement.place, "output '" + statement.name + "' is named twice",
+                        {{output.place, "the first is here"}});
       return;
     }
   if (value.isPoison())
     return;
   if (!value.isTensor() || value.holdsIntegers) {
-    diagnostics.error(statement.value->place, "an output is a tensor of floating point numbers, not " + describe(value));
+    diagnostics.error(statement.value->place,
+                      "an output is a tensor of floating point numbers, not " + describe(value));
     return;
   }
   outputs.push_back({statement.name, statement.place, value.tensor});

@@ -39,7 +39,8 @@ Value runFloat(Call &call) {
 
 /// Division that rounds toward minus infinity, as Python's `//` and `%`.
 bool divide(Call &call, int64_t &quotient, int64_t &remainder) {
-  int64_t a = call.integer(0, 0, INT64_MIN, INT64_MAX), b = call.integer(1, 1, INT64_MIN, INT64_MAX);
+  int64_t a = call.integer(0, 0, INT64_MIN, INT64_MAX),
+          b = call.integer(1, 1, INT64_MIN, INT64_MAX);
   if (call.failed)
     return false;
   if (b == 0) {
@@ -82,7 +83,8 @@ Value runPow(Call &call) {
     call.errorHere(text(base) + " to the power of " + text(exponent) + " is not a number");
     return {};
   }
-  bool whole = call.value(0).isInteger() && call.value(1).isInteger() && exponent >= 0 && std::abs(power) < 9007199254740992.0;
+  bool whole = call.value(0).isInteger() && call.value(1).isInteger() && exponent >= 0 &&
+               std::abs(power) < 9007199254740992.0;
   return whole ? Value::of(static_cast<int64_t>(power)) : Value::of(power);
 }
 
@@ -161,10 +163,18 @@ Value runShape(Call &call) {
 
 llvm::ArrayRef<Builtin> staticBuiltins() {
   static const Builtin builtins[] = {
-      {"ceil", "x", runCeil},   {"floor", "x", runFloor},       {"round", "x", runRound},
-      {"float", "x", runFloat}, {"div", "a, b", runDiv},        {"mod", "a, b", runMod},
-      {"pow", "a, b", runPow},  {"len", "x", runLen},           {"reversed", "x", runReversed},
-      {"str", "x", runStr},     {"range", "start, end?", runRange}, {"require", "condition, message", runRequire},
+      {"ceil", "x", runCeil},
+      {"floor", "x", runFloor},
+      {"round", "x", runRound},
+      {"float", "x", runFloat},
+      {"div", "a, b", runDiv},
+      {"mod", "a, b", runMod},
+      {"pow", "a, b", runPow},
+      {"len", "x", runLen},
+      {"reversed", "x", runReversed},
+      {"str", "x", runStr},
+      {"range", "start, end?", runRange},
+      {"require", "condition, message", runRequire},
       {"shape", "x", runShape},
   };
   return builtins;

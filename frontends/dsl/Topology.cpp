@@ -121,7 +121,9 @@ private:
       part.positions.push_back(static_cast<uint32_t>(position++));
     } else {
       return fail(c == 'x' ? "'x' stands after a group or a letter, before a count"
-                           : "'" + std::string(1, c) + "' means nothing in a topology: expected letters, counts, parentheses and 'x N'");
+                           : "'" + std::string(1, c) +
+                                 "' means nothing in a topology: expected letters, counts, "
+                                 "parentheses and 'x N'");
     }
     if (!repeat(part, before))
       return failAt(start, "stands for more than " + std::to_string(longest) + " blocks");

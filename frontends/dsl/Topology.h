@@ -15,7 +15,8 @@ struct Topology {
   uint32_t errorPosition = 0;
 };
 
-/// Reads `text`: letters, counts before a letter or group (`2H`), groups in parentheses, repetition after them (`x 2` or `×2`);
+/// Reads `text`: letters, counts before a letter or group (`2H`), groups in parentheses, repetition
+/// after them (`x 2` or `×2`);
 /// `:`, `,`, `-` and spaces only separate. At most 10 000 letters.
 Topology readTopology(llvm::StringRef text);
 

@@ -45,6 +45,8 @@ Value Value::of(std::string string) {
 Value Value::of(std::vector<Value> values) {
   Value value;
   value.kind = Kind::List;
+  for (const Value &element : values)
+    value.nesting = std::max<uint16_t>(value.nesting, element.nesting + 1);
   value.list = std::make_shared<const std::vector<Value>>(std::move(values));
   return value;
 }
@@ -52,11 +54,15 @@ Value Value::of(std::vector<Value> values) {
 Value Value::of(LayerValue layer) {
   Value value;
   value.kind = Kind::Layer;
+  for (const LayerValue::Bound &bound : layer.bound)
+    value.nesting = std::max<uint16_t>(value.nesting, bound.value.nesting + 1);
   value.layer = std::make_shared<const LayerValue>(std::move(layer));
   return value;
 }
 
-llvm::StringRef LayerValue::name() const { return definition ? llvm::StringRef(definition->name) : builtin->name; }
+llvm::StringRef LayerValue::name() const {
+  return definition ? llvm::StringRef(definition->name) : builtin->name;
+}
 
 std::string text(const Dim &dim) { return dim.isFree() ? dim.name : std::to_string(dim.size); }
 
@@ -87,7 +93,8 @@ std::string text(const Value &value) {
   case Kind::Boolean:
     return value.boolean ? "true" : "false";
   case Kind::String:
-    return "\"" + (value.string.size() > 40 ? value.string.substr(0, 40) + "..." : value.string) + "\"";
+    return "\"" + (value.string.size() > 40 ? value.string.substr(0, 40) + "..." : value.string) +
+           "\"";
   case Kind::List:
     return "a list of " + std::to_string(value.list->size());
   case Kind::Layer:
@@ -102,7 +109,8 @@ std::string describe(const Value &value) {
   using Kind = Value::Kind;
   switch (value.kind) {
   case Kind::Integer:
-    return value.integer.isFree() ? "the free dimension " + value.integer.name : "the integer " + text(value);
+    return value.integer.isFree() ? "the free dimension " + value.integer.name
+                                  : "the integer " + text(value);
   case Kind::Float:
     return "the number " + text(value);
   case Kind::Boolean:
@@ -124,7 +132,8 @@ static std::string dimensionText(const Expression &expression) {
   case Kind::Name:
     return expression.text;
   case Kind::Binary:
-    return dimensionText(*expression.children[0]) + " " + expression.text + " " + dimensionText(*expression.children[1]);
+    return dimensionText(*expression.children[0]) + " " + expression.text + " " +
+           dimensionText(*expression.children[1]);
   default:
     return "?";
   }

@@ -1,6 +1,7 @@
 //===- Values.h - what an expression of the language can be --------------------===//
 //
-// Numbers, strings, lists and layers exist while a model is elaborated; tensors are values of the program it becomes.
+// Numbers, strings, lists and layers exist while a model is elaborated; tensors are values of the
+// program it becomes.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -16,7 +17,8 @@ struct Builtin;
 struct LayerValue;
 struct Module;
 
-/// A size: a constant, or the name of a dimension that is free until the model is compiled for a batch and a length.
+/// A size: a constant, or the name of a dimension that is free until the model is compiled for a
+/// batch and a length.
 struct Dim {
   int64_t size = 0;
   std::string name; // empty for a constant
@@ -40,6 +42,7 @@ struct Value {
   Kind kind = Kind::Poison; // Poison: an error was reported, say no more
   bool boolean = false;
   bool holdsIntegers = false; // element type of a tensor
+  uint16_t nesting = 0;       // of lists and of layers in layers
   Dim integer;
   double number = 0;
   Place origin; // where the value was made
@@ -68,7 +71,8 @@ struct Value {
   double asNumber() const { return isInteger() ? static_cast<double>(integer.size) : number; }
 };
 
-/// A layer as a value: one written in the language or a built-in one, with arguments given so far by `with`.
+/// A layer as a value: one written in the language or a built-in one, with arguments given so far
+/// by `with`.
 struct LayerValue {
   const Definition *definition = nullptr;
   const Module *module = nullptr; // the file of the definition
