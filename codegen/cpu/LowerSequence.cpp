@@ -7,32 +7,6 @@ using namespace mlir;
 
 namespace hybrid::cpu {
 
-namespace {
-/// Results that a kernel writes densely although their place may be a part of a concat, whose rows lie further apart.
-class DenseResults {
-public:
-  explicit DenseResults(ProgramBuilder &program) : program(program) {}
-
-  BufferUse define(Value result) {
-    View place = program.define(result);
-    if (place.isDense())
-      return program.use(place);
-    View dense = program.temporary(place.shape, place.element);
-    copies.push_back({dense, place});
-    return program.use(dense);
-  }
-  /// After the launch: moves them to their places.
-  void store() {
-    for (const auto &[from, to] : copies)
-      program.copy(from, to);
-  }
-
-private:
-  ProgramBuilder &program;
-  SmallVector<std::pair<View, View>, 2> copies;
-};
-} // namespace
-
 int64_t rowsPerItem(int64_t rows);
 
 //===-- short_conv -------------------------------------------------------------===//
@@ -53,12 +27,10 @@ LogicalResult lower(ShortConvOp op, ProgramBuilder &program) {
   params.xStride = xStride, params.yStride = *y.rowStride();
   params.hasBias = !!op.getBias(), params.hasSegments = !!op.getSegments(), params.hasState = !!op.getInitialState();
   params.hasFinalState = op.getReturnState();
-  DenseResults dense(program);
-  BufferUse finalState = op.getReturnState() ? dense.define(op.getFinalState()) : program.absent();
+  BufferUse finalState = op.getReturnState() ? program.use(program.defineDense(op.getFinalState())) : program.absent();
   program.launch("short_conv_forward", x.element, params.batch * ceilDiv(params.length, params.rowsPerItem), wordsOf(params),
                  {program.use(x), program.optionalUse(op.getWeight()), program.optionalUse(op.getBias()), program.optionalUse(op.getSegments()),
                   program.optionalUse(op.getInitialState()), program.use(y), finalState});
-  dense.store();
   return success();
 }
 
@@ -70,13 +42,11 @@ LogicalResult lower(ShortConvGradOp op, ProgramBuilder &program) {
   params.hasSegments = !!op.getSegments(), params.hasState = !!op.getInitialState(), params.hasFinalState = !!op.getStateCotangent();
   int64_t grid = params.batch * ceilDiv(params.length, params.rowsPerItem), taps = params.taps, channels = params.channels;
   View partial = program.temporary({grid, taps + 1, channels}, x.element);
-  DenseResults dense(program);
-  BufferUse dState = op.getDinitialState() ? dense.define(op.getDinitialState()) : program.absent();
+  BufferUse dState = op.getDinitialState() ? program.use(program.defineDense(op.getDinitialState())) : program.absent();
   program.launch("short_conv_backward", x.element, grid, wordsOf(params),
                  {program.use(x), program.optionalUse(op.getWeight()), program.optionalUse(op.getSegments()),
                   program.optionalUse(op.getInitialState()), program.use(dy), program.optionalUse(op.getStateCotangent()), program.use(dx), dState,
                   program.use(partial)});
-  dense.store();
   int64_t stride = (taps + 1) * channels;
   if (!op.getDweight().use_empty()) {
     View tapMajor = program.temporary({taps, channels}, x.element);
@@ -169,15 +139,13 @@ LogicalResult lower(FFTConvGradOp op, ProgramBuilder &program) {
     stride = *view.rowStride();
     return program.use(view);
   };
-  DenseResults dense(program);
-  auto small = [&](bool present) { return present ? dense.define(op.getResult(next++)) : program.absent(); };
+  auto small = [&](bool present) { return present ? program.use(program.defineDense(op.getResult(next++))) : program.absent(); };
   BufferUse dx = activation(true, params.dxStride), dFilter = small(true), dSkip = small(params.hasSkip);
   BufferUse dGateIn = activation(params.hasGateIn, params.dGateInStride), dGateOut = activation(params.hasGateOut, params.dGateOutStride);
   program.launch("fftconv_backward", x.element, conv.channelBlocks, wordsOf(params),
                  {program.use(x), program.use(conv.spectrum), program.use(conv.twiddles), skip, gateIn, gateOut, segments, program.use(conv.filter),
                   program.use(dy), dx, dFilter, dSkip, dGateIn, dGateOut},
                  conv.backwardScratch());
-  dense.store();
   return success();
 }
 
