@@ -1,7 +1,7 @@
 //===- Gradients.h - small words to write gradients with --------------------===//
 //
-// Shared by the buildVjp implementations of this folder, one file an op group. Formulas: Hybrid's
-// operators, each op's description names its section or paper.
+// Shared by the buildVjp implementations of this folder, one file an op group. The formulas
+// are those of the ops' descriptions, which name the papers.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
