@@ -8,6 +8,7 @@
 
 import os
 import platform
+import sys
 
 import lit.formats
 from lit.llvm import llvm_config
@@ -37,6 +38,7 @@ llvm_config.add_tool_substitutions(
     [ToolSubst(tool, unresolved="ignore") for tool in ("hybridc", "hybrid-opt", "hybrid-run")],
     config.hybrid_tools_dir,
 )
+config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("%models", os.path.join(config.hybrid_source_root, "models")))
 
 # One thread a test: lit already runs a test per core. Results and messages must not depend on the
