@@ -1,0 +1,61 @@
+//===- Task.cpp - the list of tasks -----------------------------------------===//
+#include "runtime/tasks/Task.h"
+#include "runtime/tasks/Parameters.h"
+#include "runtime/tasks/Recall.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace hybrid::rt {
+namespace {
+
+using Creator = Result<std::unique_ptr<Task>> (*)(TaskParameters &, Convention);
+
+struct Entry {
+  const char *name;
+  Creator create;
+};
+
+constexpr Entry entries[] = {
+    {"in-context-recall", createInContextRecall},
+    {"noisy-in-context-recall", createNoisyInContextRecall},
+};
+
+} // namespace
+
+std::string_view nameOf(Split split) { return split == Split::Train ? "train" : "test"; }
+std::string_view nameOf(Convention convention) {
+  return convention == Convention::Paper ? "paper" : "mad-lab";
+}
+
+std::string Task::spec() const {
+  std::string text = taskName;
+  char separator = ':';
+  for (const auto &[key, value] : taskSettings) {
+    text += separator + key + "=" + value;
+    separator = ',';
+  }
+  return text;
+}
+
+Result<std::unique_ptr<Task>> createTask(std::string_view spec, Convention convention) {
+  Result<TaskParameters> parameters = TaskParameters::parse(spec);
+  if (!parameters)
+    return parameters.error();
+  for (const Entry &entry : entries)
+    if (parameters->task() == entry.name)
+      return entry.create(*parameters, convention);
+  std::vector<std::string> names = taskNames();
+  std::string message = fmt::format("no task is called '{}'", parameters->task());
+  if (std::string nearest = nearestName(parameters->task(), names); !nearest.empty())
+    message += fmt::format(", did you mean '{}'?", nearest);
+  return Error{message + fmt::format(" (known: {})", fmt::join(names, ", "))};
+}
+
+std::vector<std::string> taskNames() {
+  std::vector<std::string> names;
+  for (const Entry &entry : entries)
+    names.emplace_back(entry.name);
+  return names;
+}
+
+} // namespace hybrid::rt

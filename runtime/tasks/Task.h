@@ -1,0 +1,74 @@
+//===- Task.h - synthetic tasks, generated on the fly -----------------------===//
+//
+// A task makes instances (inputs, targets) of one fixed length. Instance i of a split is a pure
+// function of (seed, split, i): no files, no order, any number of workers. Position t of the
+// model's output is scored against targets[t]; nobody shifts again. Positions with target
+// ignoredTarget are not scored.
+//
+// Two conventions differ in what is a target of a *training* instance of the recall tasks; test
+// instances are the same in both. `paper` (MAD paper, figures 3.1 to 3.3): keys are masked, every
+// value is a target, the first occurrence of a pair included. `mad-lab` (the public code): nothing
+// is masked, the targets are the whole sequence shifted by one, unpredictable keys included.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "runtime/Result.h"
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace hybrid::rt {
+
+inline constexpr int32_t ignoredTarget = -100;
+/// Seed of data sets where none is given: the one the MAD suite uses.
+inline constexpr uint64_t defaultDataSeed = 12345;
+
+enum class Split : uint8_t { Train, Test };
+enum class Convention : uint8_t { Paper, MadLab };
+
+std::string_view nameOf(Split split);           // "train", "test"
+std::string_view nameOf(Convention convention); // "paper", "mad-lab"
+
+class Task {
+public:
+  using Settings = std::vector<std::pair<std::string, std::string>>;
+
+  virtual ~Task() = default;
+  const std::string &name() const { return taskName; }
+  /// All parameters with the values in force.
+  const Settings &settings() const { return taskSettings; }
+  /// "in-context-recall:vocab=16,length=128,...": creates the same task again.
+  std::string spec() const;
+
+  /// Token ids are 0 .. vocabulary()-1, special tokens included.
+  virtual int64_t vocabulary() const = 0;
+  /// Positions of an instance, what the model is compiled for.
+  virtual int64_t positions() const = 0;
+  /// Writes instance `index`; both spans have positions() elements.
+  virtual void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
+                        std::span<int32_t> targets) const = 0;
+  /// A token for people: "k3" a key, "v9" a value, "~17" noise, "=>" a prefix.
+  virtual std::string spell(int32_t token) const = 0;
+
+protected:
+  Task(std::string name, Settings settings)
+      : taskName(std::move(name)), taskSettings(std::move(settings)) {}
+
+private:
+  std::string taskName;
+  Settings taskSettings;
+};
+
+/// Creates a task from `NAME` or `NAME:key=value,...`. Errors name the task, the key and what is
+/// legal.
+Result<std::unique_ptr<Task>> createTask(std::string_view spec,
+                                         Convention convention = Convention::Paper);
+
+/// Names of all tasks, in the order they are shown.
+std::vector<std::string> taskNames();
+
+} // namespace hybrid::rt

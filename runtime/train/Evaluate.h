@@ -1,0 +1,51 @@
+//===- Evaluate.h - scoring a model on test instances ------------------------===//
+//
+// The loss is the mean over all scored positions of all instances, summed in double in the order of
+// the instances, so it does not depend on the batch size the model was compiled for; nor does
+// accuracy. `madAccuracy` is the number the public MAD code reports: per batch of 128 instances the
+// mean over the classes that occur or were predicted, then the mean over batches.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "runtime/train/Source.h"
+#include "runtime/train/StepRunner.h"
+
+namespace hybrid::rt {
+
+struct EvaluationScore {
+  double loss = 0, accuracy = 0; // micro: over scored positions
+  double madAccuracy = -1;       // below 0: not known, the model shows no logits
+  double scored = 0;             // positions
+  uint64_t examples = 0;
+};
+
+/// Fills row `row` of a batch with an instance shorter than or as long as the model; the rest is
+/// ignored.
+void padRow(std::span<int32_t> tokens, std::span<int32_t> targets, int64_t positions);
+
+/// Scores instances 0 .. count-1; 0 or too many: all there are (1280 of an endless task).
+Result<EvaluationScore> evaluate(StepRunner &runner, const Source &source, uint64_t count);
+
+/// Instances evaluate() takes when asked for `count`.
+uint64_t examplesFor(const Source &source, uint64_t count);
+
+/// Per-class counts of one MAD batch and their macro accuracy.
+class MacroAccuracy {
+public:
+  explicit MacroAccuracy(int64_t classes) : counts(static_cast<size_t>(classes)) {}
+  void add(int32_t target, int32_t predicted);
+  double value() const;
+  void clear();
+
+private:
+  struct Counts {
+    uint64_t hits = 0, targets = 0, predictions = 0;
+  };
+  std::vector<Counts> counts;
+};
+
+/// Whether the model can be run on this source: lengths and vocabularies. The error says what to
+/// compile.
+Result<void> checkFits(const StepRunner &runner, const Source &source);
+
+} // namespace hybrid::rt

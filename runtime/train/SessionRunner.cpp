@@ -1,0 +1,196 @@
+//===- SessionRunner.cpp - a session as the trainer sees it ------------------===//
+#include "runtime/train/SessionRunner.h"
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <fmt/format.h>
+
+namespace hybrid::rt {
+
+template <typename T> static T loaded(std::span<const std::byte> data, size_t index) {
+  T value;
+  std::memcpy(&value, data.data() + index * sizeof(T), sizeof(T));
+  return value;
+}
+
+double numberAt(DType type, std::span<const std::byte> data, size_t index) {
+  switch (type) {
+  case DType::F32:
+    return loaded<float>(data, index);
+  case DType::F64:
+    return loaded<double>(data, index);
+  case DType::I32:
+    return loaded<int32_t>(data, index);
+  case DType::BF16:
+    return std::bit_cast<float>(uint32_t{loaded<uint16_t>(data, index)} << 16);
+  }
+  return 0;
+}
+
+namespace {
+
+const TensorInfo *find(const std::vector<TensorInfo> &tensors, std::string_view name) {
+  for (const TensorInfo &tensor : tensors)
+    if (tensor.name == name)
+      return &tensor;
+  return nullptr;
+}
+
+class SessionRunner final : public StepRunner {
+public:
+  explicit SessionRunner(Session &session) : session(session) {}
+  Result<void> prepare(bool training);
+
+  int64_t batch() const override { return tokenShape[0]; }
+  int64_t length() const override { return tokenShape[1]; }
+  int64_t vocabulary() const override { return logitsInfo ? logitsInfo->shape.back() : 0; }
+  Result<void> initialize(uint64_t seed) override { return session.initialize(seed); }
+  std::span<int32_t> tokens(bool training) override {
+    return session.inputAs<int32_t>(training ? "train" : "eval", tokensName);
+  }
+  std::span<int32_t> targets(bool training) override {
+    return session.inputAs<int32_t>(training ? "train" : "eval", "targets");
+  }
+  Result<BatchScore> train() override { return run("train"); }
+  Result<BatchScore> evaluate() override { return run("eval"); }
+  Result<double> update(const Hyper &hyper) override;
+  void logits(int64_t row, std::span<double> out) const override {
+    std::span<const std::byte> data = session.output("eval", logitsInfo->name);
+    for (size_t i = 0; i < out.size(); ++i)
+      out[i] = numberAt(logitsInfo->dtype, data, static_cast<size_t>(row) * out.size() + i);
+  }
+  std::string findNonFinite() override { return session.findNonFinite("train"); }
+  std::vector<StateTensor> state() override;
+  uint64_t fingerprint() const override { return session.executable().fingerprint(); }
+  uint64_t parameterCount() const override;
+
+private:
+  Result<void> checkProgram(std::string_view name);
+  Result<BatchScore> run(std::string_view program);
+  double scalar(std::string_view program, std::string_view name) const;
+
+  Session &session;
+  std::string tokensName;
+  std::vector<int64_t> tokenShape;
+  const TensorInfo *logitsInfo = nullptr;
+};
+
+Result<void> SessionRunner::checkProgram(std::string_view name) {
+  const std::string &file = session.executable().name();
+  const ProgramInfo *program = session.executable().findProgram(name);
+  if (!program)
+    return Error{fmt::format("{} has no program '{}': compile it with hybridc from a model with an "
+                             "output 'logits'",
+                             file, name)};
+  const TensorInfo *tokens = nullptr;
+  for (const TensorInfo &input : program->inputs) {
+    if (input.name == "targets")
+      continue;
+    if (tokens || input.dtype != DType::I32 || input.shape.size() != 2)
+      return Error{fmt::format("{}: program '{}' has input '{}' {}; training on tokens needs one "
+                               "input of integers [batch, length]",
+                               file, name, input.name, input.shapeText())};
+    tokens = &input;
+  }
+  const TensorInfo *targets = find(program->inputs, "targets");
+  if (!tokens || !targets)
+    return Error{fmt::format("{}: program '{}' has no input '{}'", file, name,
+                             tokens ? "targets" : "tokens")};
+  if (targets->dtype != DType::I32 || targets->shape != tokens->shape)
+    return Error{
+        fmt::format("{}: program '{}' has targets {} for tokens {}; they must be integers of "
+                    "one shape",
+                    file, name, targets->shapeText(), tokens->shapeText())};
+  if (!tokenShape.empty() && (tokenShape != tokens->shape || tokensName != tokens->name))
+    return Error{fmt::format("{}: its programs 'train' and 'eval' differ in their inputs", file)};
+  for (const char *output : {"loss", "weight", "correct"})
+    if (!find(program->outputs, output))
+      return Error{fmt::format("{}: program '{}' has no output '{}'", file, name, output)};
+  tokenShape = tokens->shape;
+  tokensName = tokens->name;
+  return {};
+}
+
+Result<void> SessionRunner::prepare(bool training) {
+  if (auto done = checkProgram("eval"); !done)
+    return done;
+  for (const TensorInfo &output : session.executable().findProgram("eval")->outputs) {
+    bool shaped = output.shape.size() == 3 && output.shape[0] == batch() &&
+                  output.shape[1] == length() && output.dtype != DType::I32;
+    if (shaped && (!logitsInfo || output.name == "logits"))
+      logitsInfo = &output;
+  }
+  if (!training)
+    return {};
+  if (auto done = checkProgram("train"); !done)
+    return done;
+  const ProgramInfo *update = session.executable().findProgram("update");
+  const TensorInfo *hyper = update ? find(update->inputs, "hyper") : nullptr;
+  if (!hyper || hyper->dtype != DType::F64 || hyper->elements() != 8 ||
+      !find(update->outputs, "gradient_norm"))
+    return Error{fmt::format("{} has no program 'update' of the kind this version runs; compile it "
+                             "again",
+                             session.executable().name())};
+  return {};
+}
+
+double SessionRunner::scalar(std::string_view program, std::string_view name) const {
+  const TensorInfo *info = find(session.executable().findProgram(program)->outputs, name);
+  return numberAt(info->dtype, session.output(program, name), 0);
+}
+
+Result<BatchScore> SessionRunner::run(std::string_view program) {
+  if (auto done = session.run(program); !done)
+    return done.error();
+  return BatchScore{scalar(program, "loss"), scalar(program, "weight"), scalar(program, "correct")};
+}
+
+Result<double> SessionRunner::update(const Hyper &hyper) {
+  std::span<double> values = session.inputAs<double>("update", "hyper");
+  auto t = static_cast<double>(hyper.step);
+  const double given[8] = {hyper.learningRate,
+                           hyper.weightDecay,
+                           hyper.beta1,
+                           hyper.beta2,
+                           hyper.epsilon,
+                           hyper.clip,
+                           1 - std::pow(hyper.beta1, t),
+                           1 - std::pow(hyper.beta2, t)};
+  std::copy(std::begin(given), std::end(given), values.begin());
+  if (auto done = session.run("update"); !done)
+    return done.error();
+  return scalar("update", "gradient_norm");
+}
+
+std::vector<StateTensor> SessionRunner::state() {
+  std::vector<StateTensor> tensors;
+  const std::vector<ParameterInfo> &parameters = session.executable().parameters();
+  const std::pair<Session::Slot, const char *> slots[] = {{Session::Slot::Parameter, ""},
+                                                          {Session::Slot::Moment1, "moment1."},
+                                                          {Session::Slot::Moment2, "moment2."}};
+  for (auto [slot, prefix] : slots)
+    for (size_t i = 0; i < parameters.size(); ++i)
+      if (slot == Session::Slot::Parameter || parameters[i].trainable)
+        tensors.push_back({prefix + parameters[i].name, parameters[i].dtype, parameters[i].shape,
+                           session.parameter(i, slot)});
+  return tensors;
+}
+
+uint64_t SessionRunner::parameterCount() const {
+  uint64_t count = 0;
+  for (const ParameterInfo &parameter : session.executable().parameters())
+    count += static_cast<uint64_t>(parameter.elements());
+  return count;
+}
+
+} // namespace
+
+Result<std::unique_ptr<StepRunner>> makeSessionRunner(Session &session, bool training) {
+  auto runner = std::make_unique<SessionRunner>(session);
+  if (auto done = runner->prepare(training); !done)
+    return done.error();
+  return std::unique_ptr<StepRunner>(std::move(runner));
+}
+
+} // namespace hybrid::rt

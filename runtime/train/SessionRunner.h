@@ -1,0 +1,16 @@
+//===- SessionRunner.h - a session as the trainer sees it --------------------===//
+#pragma once
+#include "runtime/Session.h"
+#include "runtime/train/StepRunner.h"
+#include <memory>
+
+namespace hybrid::rt {
+
+/// Checks that the executable has what training (or evaluation only) needs; errors say what to
+/// compile.
+Result<std::unique_ptr<StepRunner>> makeSessionRunner(Session &session, bool training);
+
+/// One number of a tensor of any type, as a double.
+double numberAt(DType type, std::span<const std::byte> data, size_t index);
+
+} // namespace hybrid::rt

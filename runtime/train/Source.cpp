@@ -1,0 +1,138 @@
+//===- Source.cpp - where training and test instances come from -------------===//
+#include "runtime/train/Source.h"
+#include "runtime/Rng.h"
+#include <algorithm>
+#include <bit>
+#include <filesystem>
+#include <fmt/format.h>
+
+namespace hybrid::rt {
+namespace {
+
+constexpr uint64_t examplesOfAnEpoch = 12800; // the MAD suite's training set
+
+class TaskSource final : public Source {
+public:
+  TaskSource(std::unique_ptr<Task> task, Convention convention, const TaskSourceOptions &options)
+      : task(std::move(task)), convention(convention), options(options) {}
+
+  int64_t vocabulary() const override { return task->vocabulary(); }
+  int64_t positions() const override { return task->positions(); }
+  uint64_t epochExamples() const override {
+    return options.trainExamples ? options.trainExamples : examplesOfAnEpoch;
+  }
+  uint64_t testExamples() const override { return 0; }
+  bool isBytes() const override { return false; }
+
+  void train(uint64_t number, std::span<int32_t> inputs,
+             std::span<int32_t> targets) const override {
+    // Unlimited: every run seed reads its own stretch of the same endless data set.
+    uint64_t index = number + (options.seed << 40);
+    if (uint64_t size = options.trainExamples)
+      index = permuted(number % size, size, mixBits(mixBits(options.seed) ^ (number / size)));
+    task->generate(options.dataSeed, Split::Train, index, inputs, targets);
+  }
+  void test(uint64_t i, uint64_t count, std::span<int32_t> inputs,
+            std::span<int32_t> targets) const override {
+    task->generate(options.dataSeed, Split::Test, i, inputs, targets);
+  }
+
+  nlohmann::json describe() const override {
+    return {{"task", task->spec()},          {"convention", nameOf(convention)},
+            {"vocabulary", vocabulary()},    {"positions", positions()},
+            {"data_seed", options.dataSeed}, {"train_examples", options.trainExamples}};
+  }
+  std::string shortName() const override { return task->name(); }
+
+private:
+  std::unique_ptr<Task> task;
+  Convention convention;
+  TaskSourceOptions options;
+};
+
+class TextSource final : public Source {
+public:
+  TextSource(std::unique_ptr<TextBytes> text, std::string path, int64_t length, uint64_t seed,
+             uint64_t dataSeed)
+      : text(std::move(text)), path(std::move(path)), length(length), seed(seed),
+        dataSeed(dataSeed) {}
+
+  int64_t vocabulary() const override { return 256; }
+  int64_t positions() const override { return length; }
+  uint64_t epochExamples() const override {
+    uint64_t bytes = 0;
+    for (const TextBytes::Run &run : text->trainRuns())
+      bytes += run.end - run.begin;
+    return std::max<uint64_t>(1, bytes / static_cast<uint64_t>(length));
+  }
+  uint64_t testExamples() const override { return text->validationWindows(); }
+  bool isBytes() const override { return true; }
+
+  void train(uint64_t number, std::span<int32_t> inputs,
+             std::span<int32_t> targets) const override {
+    text->copyWindow(text->trainOffset(seed, number), inputs, targets);
+  }
+  void test(uint64_t i, uint64_t count, std::span<int32_t> inputs,
+            std::span<int32_t> targets) const override {
+    // A part of the windows is taken evenly from the whole validation text.
+    uint64_t window = static_cast<uint64_t>(static_cast<double>(i) *
+                                            static_cast<double>(text->validationWindows()) /
+                                            static_cast<double>(count));
+    if (count == text->validationWindows())
+      window = i;
+    text->copyWindow(text->validationOffset(window), inputs, targets);
+  }
+
+  nlohmann::json describe() const override {
+    return {{"data", "text:" + path},
+            {"bytes", text->size()},
+            {"content_hash", fmt::format("{:016x}", text->contentHash())},
+            {"block_bytes", text->blockBytes()},
+            {"validation_windows", text->validationWindows()},
+            {"positions", length},
+            {"data_seed", dataSeed}};
+  }
+  std::string shortName() const override { return std::filesystem::path(path).stem().string(); }
+
+private:
+  std::unique_ptr<TextBytes> text;
+  std::string path;
+  int64_t length;
+  uint64_t seed, dataSeed;
+};
+
+} // namespace
+
+uint64_t permuted(uint64_t i, uint64_t size, uint64_t key) {
+  if (size < 2)
+    return 0;
+  int half = std::max(1, (static_cast<int>(std::bit_width(size - 1)) + 1) / 2);
+  uint64_t mask = (uint64_t{1} << half) - 1;
+  // The cipher's domain is less than four times `size`, so the walk is short.
+  do {
+    uint64_t left = i >> half, right = i & mask;
+    for (uint64_t round = 0; round < 4; ++round) {
+      uint64_t mixed = left ^ (mixBits(key ^ mixBits(right * 4 + round)) & mask);
+      left = right;
+      right = mixed;
+    }
+    i = left << half | right;
+  } while (i >= size);
+  return i;
+}
+
+std::unique_ptr<Source> makeTaskSource(std::unique_ptr<Task> task, Convention convention,
+                                       const TaskSourceOptions &options) {
+  return std::make_unique<TaskSource>(std::move(task), convention, options);
+}
+
+Result<std::unique_ptr<Source>> makeTextSource(const std::string &path, int64_t length,
+                                               uint64_t seed, uint64_t dataSeed) {
+  auto text = TextBytes::open(path, length, dataSeed);
+  if (!text)
+    return text.error();
+  return std::unique_ptr<Source>(
+      std::make_unique<TextSource>(std::move(*text), path, length, seed, dataSeed));
+}
+
+} // namespace hybrid::rt

@@ -1,0 +1,56 @@
+//===- Source.h - where training and test instances come from ---------------===//
+//
+// One view of tasks and data sets for the trainer. Everything is addressed by number, so that the
+// position in the data is the step counter and nothing else needs saving.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "runtime/data/TextBytes.h"
+#include "runtime/tasks/Task.h"
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+
+namespace hybrid::rt {
+
+class Source {
+public:
+  virtual ~Source() = default;
+  virtual int64_t vocabulary() const = 0;
+  /// Positions of every instance.
+  virtual int64_t positions() const = 0;
+  /// Training instances of an epoch.
+  virtual uint64_t epochExamples() const = 0;
+  /// Test instances there are; 0: as many as one likes.
+  virtual uint64_t testExamples() const = 0;
+  /// Whether a token is a byte, so that loss can be told in bits per byte.
+  virtual bool isBytes() const = 0;
+  /// Training instance `number` = step * batch + row. Spans have positions() elements.
+  virtual void train(uint64_t number, std::span<int32_t> inputs,
+                     std::span<int32_t> targets) const = 0;
+  /// Test instance i when `count` are used in all.
+  virtual void test(uint64_t i, uint64_t count, std::span<int32_t> inputs,
+                    std::span<int32_t> targets) const = 0;
+  /// What config.json says and a resumed run must agree with.
+  virtual nlohmann::json describe() const = 0;
+  /// The prompt of a short name for run folders: "in-context-recall", "kjv".
+  virtual std::string shortName() const = 0;
+};
+
+struct TaskSourceOptions {
+  uint64_t seed = 0;                   // of the run: which training instances, in which order
+  uint64_t dataSeed = defaultDataSeed; // of the data: the test set is the same for every run
+  uint64_t trainExamples = 0; // 0: fresh instances for ever; otherwise a set, shuffled each epoch
+};
+std::unique_ptr<Source> makeTaskSource(std::unique_ptr<Task> task, Convention convention,
+                                       const TaskSourceOptions &options);
+
+Result<std::unique_ptr<Source>> makeTextSource(const std::string &path, int64_t length,
+                                               uint64_t seed, uint64_t dataSeed);
+
+/// Where `i` < size goes under a permutation chosen by `key`: four Feistel rounds, walked until
+/// inside.
+uint64_t permuted(uint64_t i, uint64_t size, uint64_t key);
+
+} // namespace hybrid::rt

@@ -1,0 +1,43 @@
+//===- Trainer.h - the training loop -----------------------------------------===//
+//
+// Fills batches from a source, runs the compiled train and update programs, evaluates, reports and
+// saves. A step is a pure function of the state and the step number, so a resumed run has the same
+// bits as one that never stopped. A loss that is not finite ends the run before the update, names
+// the operation, and leaves the last checkpoint as it was.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "runtime/train/Checkpoint.h"
+#include "runtime/train/Evaluate.h"
+#include "runtime/train/Schedule.h"
+#include "runtime/train/Source.h"
+#include "runtime/train/StepRunner.h"
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace hybrid::rt {
+
+struct TrainOptions {
+  std::string out;
+  bool resume = false, quiet = false;
+  uint64_t seed = 0;
+  int64_t steps = 0; // 0: as many as the time limit allows, decided from the first steps' speed
+  Schedule schedule; // `total` is filled in
+  double weightDecay = 0.1, beta1 = 0.9, beta2 = 0.98, epsilon = 1e-8;
+  double clip = 0; // global gradient norm; 0: off
+  int64_t reportEvery = 10, evalEvery = 100, checkpointEvery = 100, keep = 3;
+  uint64_t evalExamples = 256, finalExamples = 1280;
+  double stopAccuracy = 0; // 0: off
+  double timeLimit = 0;    // seconds of training, evaluations included; 0: off
+  nlohmann::json config;   // what config.json says besides: command, compiler, model
+};
+
+struct TrainOutcome {
+  nlohmann::json summary;  // null when interrupted
+  std::string interrupted; // the signal's name; empty when the run came to its end
+  int64_t step = 0;
+};
+
+Result<TrainOutcome> trainModel(StepRunner &runner, const Source &source, TrainOptions options);
+
+} // namespace hybrid::rt
