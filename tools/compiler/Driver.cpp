@@ -86,6 +86,8 @@ public:
     source = (*file)->getBuffer().str();
     sources.AddNewSourceBuffer(std::move(*file), llvm::SMLoc());
     SourceMgrDiagnosticHandler handler(sources, &context, llvm::errs());
+    if (options.describe)
+      return describe();
     OwningOpRef<ModuleOp> module = load();
     if (!module)
       return 1;
@@ -99,6 +101,23 @@ private:
     if (isMlir())
       return parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
     return dsl::compileFile(sources, context, dslOptions);
+  }
+
+  int describe() {
+    if (isMlir()) {
+      complain() << "--help-model: '" << options.input << "' is IR, which has no parameters left; expected a .hyb file\n";
+      return 2;
+    }
+    std::optional<dsl::ModelDescription> model = dsl::describeModel(sources, context, dslOptions);
+    if (!model)
+      return 1;
+    llvm::outs() << "model " << model->name << '\n';
+    if (!model->documentation.empty())
+      llvm::outs() << model->documentation << '\n';
+    for (const dsl::ModelParameter &parameter : model->parameters)
+      llvm::outs() << "  --set " << parameter.name << "=" << (parameter.defaultText ? *parameter.defaultText : "...") << "  (" << parameter.type
+                   << (parameter.defaultText ? ")\n" : ", required)\n");
+    return 0;
   }
 
   LogicalResult runPasses(ModuleOp module, llvm::function_ref<void(PassManager &)> build) {

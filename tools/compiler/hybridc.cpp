@@ -27,6 +27,7 @@ int main(int argc, char **argv) {
   auto *costOption = app.add_option("--cost", cost, "print parameters, FLOPs, state and memory instead of compiling; --cost=json for scripts")
                          ->expected(0, 1)
                          ->check(CLI::IsMember({"table", "json"}));
+  app.add_flag("--help-model", options.describe, "print what the model is and its parameters, then stop");
   app.add_flag("-v,--verbose", options.verbose, "say what is done and how long it takes");
   try {
     app.parse(argc, argv);
