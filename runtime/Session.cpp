@@ -1,6 +1,7 @@
 //===- Session.cpp - an executable with its memory, ready to run --------------===//
 #include "runtime/Session.h"
 #include "codegen/Executable_generated.h"
+#include "runtime/ExecutableVerifier.h"
 #include "runtime/cpu/Arena.h"
 #include "runtime/cpu/CodeObject.h"
 #include "runtime/cpu/Matmul.h"
@@ -34,7 +35,13 @@ struct PreparedProgram {
   const fb::Program *source = nullptr;
   std::vector<PreparedStep> steps;
   std::array<bool, spaceCount> touches{};
+  // What the inputs were when it last ran: the arena reuses their memory, and findNonFinite() needs
+  // them again. Only kept while they are small, as token ids are.
+  std::vector<std::byte> lastInputs;
 };
+
+constexpr uint64_t mostKeptInputs = uint64_t(64) << 20;
+constexpr int mostThreads = 1024;
 
 } // namespace
 
@@ -46,6 +53,7 @@ struct Session::State {
   Arena scratch;
   uint64_t scratchBytes = 0; // a thread
   int threads = 1;
+  bool training = true;
   std::map<std::string, PreparedProgram, std::less<>> programs;
 
   Result<void> prepare();
@@ -55,7 +63,11 @@ struct Session::State {
     return buffer.bytes() ? spaces[static_cast<size_t>(buffer.space())].data() + buffer.offset()
                           : nullptr;
   }
-  void runStep(PreparedStep &step);
+  Result<void> runStep(PreparedStep &step);
+  Result<void> ensureSpaces(const PreparedProgram &program);
+  void keepInputs(PreparedProgram &program);
+  void restoreInputs(const PreparedProgram &program);
+  std::string nonFiniteParameter();
   Result<void> execute(std::string_view program, std::vector<StepTime> *times);
   const fb::Tensor *port(std::string_view program, std::string_view name, bool input) const;
 };
@@ -111,6 +123,10 @@ Result<void> Session::State::prepare() {
     PreparedProgram &program = programs[source->name()->str()];
     program.source = source;
     program.touches[static_cast<size_t>(fb::Space::Arena)] = true;
+    for (const auto *ports : {source->inputs(), source->outputs()})
+      if (ports)
+        for (const fb::Tensor *tensor : *ports)
+          program.touches[static_cast<size_t>(tensor->buffer()->space())] = true;
     if (source->steps())
       for (const fb::Step *step : *source->steps())
         if (auto done = prepareStep(program, *step); !done)
@@ -128,6 +144,10 @@ Result<void> Session::State::prepare() {
 Result<void> Session::State::ensureSpace(size_t space) {
   if (spaces[space])
     return {};
+  if (!training && space >= static_cast<size_t>(fb::Space::Gradients) &&
+      space <= static_cast<size_t>(fb::Space::Moment2))
+    return Error{fmt::format("{}: {} are needed, but this session was made without training",
+                             executable->name(), spaceNames[space])};
   auto allocated = Arena::allocate(spaceBytes[space], spaceNames[space]);
   if (!allocated)
     return Error{fmt::format("{}: {}", executable->name(), allocated.error().message)};
@@ -135,19 +155,19 @@ Result<void> Session::State::ensureSpace(size_t space) {
   return {};
 }
 
-void Session::State::runStep(PreparedStep &step) {
-  if (step.product) {
-    step.product->run(address(step.buffers[0]), address(step.buffers[1]), address(step.buffers[2]),
-                      step.hasBias ? address(step.buffers[3]) : nullptr);
-    return;
-  }
-  std::array<void *, 256> pointers;
+Result<void> Session::State::runStep(PreparedStep &step) {
+  if (step.product)
+    return step.product->run(address(step.buffers[0]), address(step.buffers[1]),
+                             address(step.buffers[2]),
+                             step.hasBias ? address(step.buffers[3]) : nullptr);
+  std::array<void *, mostLaunchBuffers> pointers;
   for (size_t i = 0; i < step.buffers.size(); ++i)
     pointers[i] = address(step.buffers[i]);
   parallelFor(step.grid, threads, [&](int64_t lo, int64_t hi, int thread) {
     step.kernel(lo, hi, pointers.data(),
                 scratch.data() + static_cast<uint64_t>(thread) * scratchBytes);
   });
+  return {};
 }
 
 const fb::Tensor *Session::State::port(std::string_view program, std::string_view name,
@@ -168,8 +188,12 @@ Session::~Session() = default;
 
 Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const Executable> executable,
                                                  const SessionOptions &options) {
+  if (options.threads < 0 || options.threads > mostThreads)
+    return Error{fmt::format("{} threads were asked for, expected 1 to {}, or 0 for all cores",
+                             options.threads, mostThreads)};
   auto state = std::make_unique<State>();
   state->executable = executable;
+  state->training = options.training;
   state->threads = options.threads > 0 ? options.threads : availableThreads();
   setThreads(state->threads);
   const fb::Executable &format = executable->format();
@@ -222,18 +246,52 @@ Result<std::vector<Session::StepTime>> Session::profile(std::string_view name) {
   return times;
 }
 
+Result<void> Session::State::ensureSpaces(const PreparedProgram &program) {
+  for (size_t space = 0; space < spaceCount; ++space)
+    if (program.touches[space])
+      if (auto done = ensureSpace(space); !done)
+        return done;
+  return {};
+}
+
+void Session::State::keepInputs(PreparedProgram &program) {
+  program.lastInputs.clear();
+  uint64_t bytes = 0;
+  if (program.source->inputs())
+    for (const fb::Tensor *tensor : *program.source->inputs())
+      bytes += tensor->buffer()->bytes();
+  if (bytes == 0 || bytes > mostKeptInputs)
+    return;
+  program.lastInputs.reserve(bytes);
+  for (const fb::Tensor *tensor : *program.source->inputs()) {
+    const auto *data = static_cast<const std::byte *>(address(*tensor->buffer()));
+    program.lastInputs.insert(program.lastInputs.end(), data, data + tensor->buffer()->bytes());
+  }
+}
+
+void Session::State::restoreInputs(const PreparedProgram &program) {
+  const std::byte *kept = program.lastInputs.data();
+  if (!program.lastInputs.empty())
+    for (const fb::Tensor *tensor : *program.source->inputs()) {
+      std::memcpy(address(*tensor->buffer()), kept, tensor->buffer()->bytes());
+      kept += tensor->buffer()->bytes();
+    }
+}
+
 Result<void> Session::State::execute(std::string_view name, std::vector<StepTime> *times) {
   auto found = programs.find(name);
   if (found == programs.end())
     return Error{fmt::format("{} has no program '{}'", executable->name(), name)};
   PreparedProgram &program = found->second;
-  for (size_t space = 0; space < spaceCount; ++space)
-    if (program.touches[space])
-      if (auto done = ensureSpace(space); !done)
-        return done;
+  if (auto done = ensureSpaces(program); !done)
+    return done;
+  keepInputs(program);
+  setThreads(threads); // a setting of the calling thread, which may not be the one that made us
   for (PreparedStep &step : program.steps) {
     auto start = times ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
-    runStep(step);
+    if (auto done = runStep(step); !done)
+      return Error{
+          fmt::format("{}: program '{}': {}", executable->name(), name, done.error().message)};
     if (!times)
       continue;
     std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
@@ -246,22 +304,22 @@ Result<void> Session::State::execute(std::string_view name, std::vector<StepTime
 
 std::span<std::byte> Session::input(std::string_view program, std::string_view name) {
   const fb::Tensor *tensor = state->port(program, name, true);
-  return tensor ? std::span(static_cast<std::byte *>(state->address(*tensor->buffer())),
-                            tensor->buffer()->bytes())
-                : std::span<std::byte>();
+  if (!tensor || !state->ensureSpace(static_cast<size_t>(tensor->buffer()->space())))
+    return {};
+  return {static_cast<std::byte *>(state->address(*tensor->buffer())), tensor->buffer()->bytes()};
 }
 
 std::span<const std::byte> Session::output(std::string_view program, std::string_view name) {
   const fb::Tensor *tensor = state->port(program, name, false);
-  return tensor ? std::span<const std::byte>(
-                      static_cast<const std::byte *>(state->address(*tensor->buffer())),
-                      tensor->buffer()->bytes())
-                : std::span<const std::byte>();
+  if (!tensor || !state->ensureSpace(static_cast<size_t>(tensor->buffer()->space())))
+    return {};
+  return {static_cast<const std::byte *>(state->address(*tensor->buffer())),
+          tensor->buffer()->bytes()};
 }
 
 std::span<std::byte> Session::parameter(size_t index, Slot slot) {
   size_t space = static_cast<size_t>(slot) + 1; // spaces follow slots, behind the arena
-  if (!state->ensureSpace(space))
+  if (index >= executable().parameters().size() || !state->ensureSpace(space))
     return {};
   const ParameterInfo &info = executable().parameters()[index];
   return {state->spaces[space].data() + info.offset,
@@ -283,34 +341,65 @@ template <typename T> bool allFinite(const std::byte *data, uint64_t bytes) {
       return false;
   return true;
 }
+
+bool allFinite(const std::byte *data, uint64_t bytes, bool wide) {
+  return wide ? allFinite<double>(data, bytes) : allFinite<float>(data, bytes);
+}
 } // namespace
+
+std::string Session::State::nonFiniteParameter() {
+  for (fb::Space space : {fb::Space::Parameters, fb::Space::Gradients}) {
+    const Arena &memory = spaces[static_cast<size_t>(space)];
+    if (!memory)
+      continue;
+    for (const ParameterInfo &info : executable->parameters())
+      if ((space == fb::Space::Parameters || info.trainable) &&
+          !allFinite(memory.data() + info.offset,
+                     static_cast<uint64_t>(info.elements() * bytesOf(info.dtype)),
+                     info.dtype == DType::F64))
+        return fmt::format(
+            "{} '{}'", space == fb::Space::Parameters ? "parameter" : "the gradient of", info.name);
+  }
+  return "";
+}
 
 std::string Session::findNonFinite(std::string_view name) {
   auto found = state->programs.find(name);
-  if (found == state->programs.end())
+  if (found == state->programs.end() || !state->ensureSpaces(found->second))
     return "";
-  // A step's results are its buffers that changed: compare the arena before and after each one.
-  // Other spaces are written last and from values in the arena.
-  Arena &arena = state->spaces[0];
+  PreparedProgram &program = found->second;
+  // A program that changes what it starts from cannot be run again: look at what it left.
+  if (program.touches[static_cast<size_t>(fb::Space::Moment1)] || name == "init" || name == "setup")
+    return state->nonFiniteParameter();
+  Arena &gradients = state->spaces[static_cast<size_t>(fb::Space::Gradients)];
+  if (gradients)
+    std::memset(gradients.data(), 0, gradients.size());
+  if (std::string parameter = state->nonFiniteParameter(); !parameter.empty())
+    return parameter;
+  // From clean memory, whatever stops being finite does so in the step that wrote it. (Only when
+  // the inputs were too large to keep is the arena left as it is: they may lie in it still.)
+  if (!program.lastInputs.empty() || !program.source->inputs())
+    std::memset(state->spaces[0].data(), 0, state->spaces[0].size());
+  state->restoreInputs(program);
   bool wide =
       !executable().parameters().empty() && executable().parameters()[0].dtype == DType::F64;
-  std::vector<std::byte> before;
-  for (PreparedStep &step : found->second.steps) {
-    before.assign(arena.data(), arena.data() + arena.size());
-    state->runStep(step);
-    for (const fb::BufferRef &buffer : step.buffers) {
-      if (buffer.space() != fb::Space::Arena || buffer.bytes() == 0 ||
-          std::memcmp(before.data() + buffer.offset(), arena.data() + buffer.offset(),
-                      buffer.bytes()) == 0)
-        continue;
-      const std::byte *data = arena.data() + buffer.offset();
-      if (!(wide ? allFinite<double>(data, buffer.bytes())
-                 : allFinite<float>(data, buffer.bytes()))) {
+  for (PreparedStep &step : program.steps) {
+    std::array<bool, mostLaunchBuffers> finite{};
+    auto isFinite = [&](size_t i) {
+      const fb::BufferRef &buffer = step.buffers[i];
+      return !buffer.bytes() ||
+             allFinite(static_cast<std::byte *>(state->address(buffer)), buffer.bytes(), wide);
+    };
+    for (size_t i = 0; i < step.buffers.size(); ++i)
+      finite[i] = isFinite(i); // ids such as -100 are no numbers when read as floats
+    if (!state->runStep(step))
+      return "";
+    for (size_t i = 0; i < step.buffers.size(); ++i)
+      if (finite[i] && !isFinite(i)) {
         std::string op = step.source->op() ? step.source->op()->str() : "unknown op";
         std::string at = step.source->location() ? step.source->location()->str() : "";
         return at.empty() ? op : op + " at " + at;
       }
-    }
   }
   return "";
 }

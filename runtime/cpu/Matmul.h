@@ -25,7 +25,8 @@ class Matmul {
 public:
   static Result<std::unique_ptr<Matmul>> create(const MatmulShape &shape);
   virtual ~Matmul() = default;
-  virtual void run(const void *a, const void *b, void *c, const void *bias) = 0;
+  /// `bias` is null when the shape has none. Fails when the library cannot get memory.
+  virtual Result<void> run(const void *a, const void *b, void *c, const void *bias) = 0;
 };
 
 } // namespace hybrid::rt

@@ -1,14 +1,13 @@
 //===- Npy.cpp - arrays in NumPy's file format ----------------------------------===//
 #include "runtime/data/Npy.h"
 #include "runtime/data/AtomicFile.h"
+#include "runtime/data/File.h"
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -159,46 +158,42 @@ Result<NpyArray> readNpy(const std::string &path) {
   auto refuse = [&](std::string_view fault) {
     return Error{fmt::format("{}: not a usable .npy file: {}", path, fault)};
   };
-  std::unique_ptr<FILE, int (*)(FILE *)> file(std::fopen(path.c_str(), "rb"), std::fclose);
-  if (!file)
-    return Error{fmt::format("cannot read '{}': {}", path, std::strerror(errno))};
-  unsigned char prefix[12];
-  if (std::fread(prefix, 1, 10, file.get()) != 10)
-    return refuse("shorter than 10 bytes");
-  if (std::memcmp(prefix, "\x93NUMPY", 6) != 0)
+  Result<MappedFile> mapped = MappedFile::open(path);
+  if (!mapped)
+    return mapped.error();
+  const auto *bytes = reinterpret_cast<const unsigned char *>(mapped->bytes().data());
+  uint64_t size = mapped->bytes().size();
+  if (size < 10)
+    return refuse(fmt::format("truncated: only {} bytes", size));
+  if (std::memcmp(bytes, "\x93NUMPY", 6) != 0)
     return refuse("it does not start with the mark of NumPy (byte 0)");
-  int version = prefix[6];
+  int version = bytes[6];
   if (version < 1 || version > 3)
     return refuse(fmt::format("format version {} (byte 6), expected 1, 2 or 3", version));
-  size_t headerBytes = prefix[8] | static_cast<size_t>(prefix[9]) << 8, position = 10;
-  if (version > 1) {
-    if (std::fread(prefix + 10, 1, 2, file.get()) != 2)
-      return refuse("it ends inside the header length (byte 10)");
-    headerBytes |= static_cast<size_t>(prefix[10]) << 16 | static_cast<size_t>(prefix[11]) << 24;
-    position = 12;
-  }
+  uint64_t position = version == 1 ? 10 : 12;
+  if (size < position)
+    return refuse("truncated: it ends inside the header length (byte 8)");
+  uint64_t headerBytes = bytes[8] | static_cast<uint64_t>(bytes[9]) << 8;
+  if (version > 1)
+    headerBytes |= static_cast<uint64_t>(bytes[10]) << 16 | static_cast<uint64_t>(bytes[11]) << 24;
   if (headerBytes > longestHeader)
     return refuse(fmt::format("its header of {} bytes (byte 8) is too long", headerBytes));
-  std::string header(headerBytes, '\0');
-  if (std::fread(header.data(), 1, headerBytes, file.get()) != headerBytes)
-    return refuse(fmt::format("it ends inside the header, which starts at byte {}", position));
+  if (headerBytes > size - position)
+    return refuse(fmt::format("truncated: it ends at byte {}, inside the header of {} bytes that "
+                              "starts at byte {}",
+                              size, headerBytes, position));
   NpyArray array;
+  std::string_view header(reinterpret_cast<const char *>(bytes) + position, headerBytes);
   if (std::string fault = parseHeader(header, array); !fault.empty())
     return refuse(fmt::format("{} (header at byte {})", fault, position));
   position += headerBytes;
   uint64_t expected = static_cast<uint64_t>(array.elements() * bytesOf(array.element));
-  if (std::fseek(file.get(), 0, SEEK_END) != 0)
-    return refuse("it cannot be positioned in");
-  long end = std::ftell(file.get());
-  if (end < 0 || static_cast<uint64_t>(end) - position != expected)
-    return refuse(
-        fmt::format("it holds {} bytes of data from byte {} on, but its shape {} needs {}",
-                    static_cast<int64_t>(end) - static_cast<int64_t>(position), position,
-                    fmt::format("[{}]", fmt::join(array.shape, ", ")), expected));
-  array.data.resize(expected);
-  if (std::fseek(file.get(), static_cast<long>(position), SEEK_SET) != 0 ||
-      std::fread(array.data.data(), 1, expected, file.get()) != expected)
-    return refuse("it became shorter while it was read");
+  if (size - position != expected)
+    return refuse(fmt::format("it holds {} bytes of data from byte {} on, but its shape [{}] needs "
+                              "{}",
+                              size - position, position, fmt::join(array.shape, ", "), expected));
+  auto data = mapped->bytes().subspan(position);
+  array.data.assign(data.begin(), data.end());
   return array;
 }
 

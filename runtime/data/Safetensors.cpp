@@ -2,15 +2,10 @@
 #include "runtime/data/Safetensors.h"
 #include "runtime/data/AtomicFile.h"
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace hybrid::rt {
 namespace {
@@ -71,15 +66,6 @@ int64_t SafetensorsEntry::elements() const {
   return count;
 }
 
-SafetensorsFile::SafetensorsFile(SafetensorsFile &&other) noexcept
-    : mapping(std::exchange(other.mapping, nullptr)), mappedBytes(other.mappedBytes),
-      entries(std::move(other.entries)), strings(std::move(other.strings)) {}
-
-SafetensorsFile::~SafetensorsFile() {
-  if (mapping)
-    munmap(mapping, mappedBytes);
-}
-
 const SafetensorsEntry *SafetensorsFile::find(const std::string &name) const {
   auto found = entries.find(name);
   return found == entries.end() ? nullptr : &found->second;
@@ -89,33 +75,20 @@ Result<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
   auto refuse = [&](std::string_view fault) {
     return Error{fmt::format("{}: not a usable safetensors file: {}", path, fault)};
   };
-  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0)
-    return Error{fmt::format("cannot read '{}': {}", path, std::strerror(errno))};
-  struct stat status{};
-  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
-    close(descriptor);
-    return refuse("not a regular file");
-  }
-  SafetensorsFile file;
-  file.mappedBytes = static_cast<size_t>(status.st_size);
-  if (file.mappedBytes < 10) {
-    close(descriptor);
-    return refuse(fmt::format("truncated: only {} bytes", file.mappedBytes));
-  }
-  void *mapping = mmap(nullptr, file.mappedBytes, PROT_READ, MAP_PRIVATE, descriptor, 0);
-  close(descriptor);
-  if (mapping == MAP_FAILED)
-    return Error{fmt::format("cannot map '{}': {}", path, std::strerror(errno))};
-  file.mapping = mapping;
-  const auto *bytes = static_cast<const std::byte *>(mapping);
+  Result<MappedFile> mapped = MappedFile::open(path);
+  if (!mapped)
+    return mapped.error();
+  SafetensorsFile file(std::move(*mapped));
+  std::span<const std::byte> whole = file.mapping.bytes();
+  if (whole.size() < 10)
+    return refuse(fmt::format("truncated: only {} bytes", whole.size()));
   uint64_t headerBytes;
-  std::memcpy(&headerBytes, bytes, 8);
-  if (headerBytes > longestHeader || headerBytes > file.mappedBytes - 8)
+  std::memcpy(&headerBytes, whole.data(), 8);
+  if (headerBytes > longestHeader || headerBytes > whole.size() - 8)
     return refuse(fmt::format(
         "the header length at byte 0 is {}, but the file has {} bytes: truncated or damaged",
-        headerBytes, file.mappedBytes));
-  const char *text = reinterpret_cast<const char *>(bytes) + 8;
+        headerBytes, whole.size()));
+  const char *text = reinterpret_cast<const char *>(whole.data()) + 8;
   // Names that stand twice would silently hide one another: count the keys of the outermost object.
   std::map<std::string, int> keys;
   std::string repeated;
@@ -130,7 +103,7 @@ Result<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
     return refuse("the header at byte 8 is not JSON: truncated or damaged");
   if (!repeated.empty())
     return refuse(fmt::format("tensor '{}' appears twice", repeated));
-  std::span<const std::byte> data(bytes + 8 + headerBytes, file.mappedBytes - 8 - headerBytes);
+  std::span<const std::byte> data = whole.subspan(8 + headerBytes);
   std::vector<std::pair<uint64_t, uint64_t>> ranges;
   for (const auto &[name, json] : header.items()) {
     if (name == "__metadata__") {

@@ -7,6 +7,7 @@
 #pragma once
 #include "runtime/Executable.h"
 #include "runtime/Result.h"
+#include "runtime/data/File.h"
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -28,19 +29,14 @@ struct SafetensorsEntry {
 class SafetensorsFile {
 public:
   static Result<SafetensorsFile> open(const std::string &path);
-  SafetensorsFile(SafetensorsFile &&other) noexcept;
-  SafetensorsFile &operator=(SafetensorsFile &&) = delete;
-  ~SafetensorsFile();
-
   const std::map<std::string, SafetensorsEntry> &tensors() const { return entries; }
   const std::map<std::string, std::string> &metadata() const { return strings; }
   /// Null when there is none.
   const SafetensorsEntry *find(const std::string &name) const;
 
 private:
-  SafetensorsFile() = default;
-  void *mapping = nullptr;
-  size_t mappedBytes = 0;
+  explicit SafetensorsFile(MappedFile mapping) : mapping(std::move(mapping)) {}
+  MappedFile mapping;
   std::map<std::string, SafetensorsEntry> entries;
   std::map<std::string, std::string> strings;
 };

@@ -1,0 +1,386 @@
+//===- ExecutableVerifier.cpp - nothing in a .hyx is trusted before this ----===//
+#include "runtime/ExecutableVerifier.h"
+#include "codegen/Executable_generated.h"
+#include "runtime/CpuFeatures.h"
+#include "runtime/Executable.h"
+#include <algorithm>
+#include <fmt/format.h>
+#include <unordered_set>
+#include <xxhash.h>
+
+namespace hybrid::rt {
+
+namespace {
+
+// Bounds that no sane executable meets; they keep a hostile one from costing memory or time.
+constexpr uint64_t maximumSpaceBytes = uint64_t(1) << 40;
+constexpr uint64_t maximumBuffers = uint64_t(1) << 24; // over all kernel launches
+constexpr size_t maximumNameBytes = 512, maximumRank = 16;
+constexpr int64_t maximumGrid = int64_t(1) << 48;
+
+template <typename... Args> Error error(fmt::format_string<Args...> text, Args &&...args) {
+  return Error{fmt::format(text, std::forward<Args>(args)...)};
+}
+
+/// Names go into messages, terminals and file names: no control characters, no folders, not
+/// endless.
+bool isSoundName(std::string_view name) {
+  return !name.empty() && name.size() <= maximumNameBytes &&
+         std::none_of(name.begin(), name.end(), [](char c) {
+           return static_cast<unsigned char>(c) < 0x20 || c == 0x7f || c == '/';
+         });
+}
+
+std::string_view viewOf(const flatbuffers::String *text) {
+  return text ? std::string_view(text->data(), text->size()) : std::string_view();
+}
+
+class Verifier {
+public:
+  explicit Verifier(const fb::Executable &executable) : executable(executable) {}
+  Result<void> run();
+
+private:
+  Result<void> checkTarget() const;
+  Result<void> checkSpaces() const;
+  Result<void> checkParameters() const;
+  Result<void> checkProgram(const fb::Program &program);
+  Result<void> checkTensors(const flatbuffers::Vector<flatbuffers::Offset<fb::Tensor>> *tensors,
+                            std::string_view program, std::string_view kind) const;
+  Result<void> checkReservedProgram(const fb::Program &program) const;
+  Result<void> checkStep(const fb::Step &step, const std::string &where);
+  Result<void> checkKernel(const fb::KernelLaunch &kernel, const std::string &where);
+  Result<void> checkMatmul(const fb::Matmul &matmul, const std::string &where) const;
+  Result<void> checkBuffer(const fb::BufferRef &buffer, const std::string &what) const;
+  Result<uint64_t> bytesOfTensor(const flatbuffers::Vector<int64_t> *shape, fb::DType dtype,
+                                 std::string_view name) const;
+  uint64_t spaceBytes(fb::Space space) const;
+
+  const fb::Executable &executable;
+  uint64_t arenaBytes = 0; // of the program that is being checked
+  uint64_t buffersSeen = 0;
+};
+
+} // namespace
+
+uint64_t Verifier::spaceBytes(fb::Space space) const {
+  switch (space) {
+  case fb::Space::Arena:
+    return arenaBytes;
+  case fb::Space::Constants:
+    return executable.constants_bytes();
+  case fb::Space::Parameters:
+  case fb::Space::Gradients:
+  case fb::Space::Moment1:
+  case fb::Space::Moment2:
+    break;
+  }
+  return executable.parameter_bytes();
+}
+
+Result<void> Verifier::run() {
+  if (executable.version_major() != formatMajor)
+    return error("format version {}.{}, but this hybrid-run reads version {}; compile the model "
+                 "again with the hybridc of this release",
+                 executable.version_major(), executable.version_minor(), formatMajor);
+  if (Result<void> done = checkTarget(); !done)
+    return done;
+  if (Result<void> done = checkSpaces(); !done)
+    return done;
+  if (Result<void> done = checkParameters(); !done)
+    return done;
+  if (executable.settings())
+    for (const fb::Setting *setting : *executable.settings())
+      if (!isSoundName(viewOf(setting->name())))
+        return error("corrupt: a setting has no sound name");
+  std::unordered_set<std::string_view> names;
+  if (!executable.programs() || executable.programs()->size() == 0)
+    return error("corrupt: it holds no program");
+  for (const fb::Program *program : *executable.programs()) {
+    if (!isSoundName(viewOf(program->name())))
+      return error("corrupt: a program has no sound name");
+    if (!names.insert(viewOf(program->name())).second)
+      return error("corrupt: two programs are named '{}'", viewOf(program->name()));
+    if (Result<void> done = checkProgram(*program); !done)
+      return done;
+  }
+  return {};
+}
+
+Result<void> Verifier::checkTarget() const {
+  const fb::Target &target = *executable.target();
+  if (viewOf(target.device()) != "cpu")
+    return error("compiled for the device '{}', but this hybrid-run runs 'cpu'",
+                 viewOf(target.device()).substr(0, 64));
+  std::string missing;
+  if (target.features())
+    for (const flatbuffers::String *feature : *target.features()) {
+      std::string_view name = viewOf(feature);
+      if (!isSoundName(name) || name.size() > 64)
+        return error("corrupt: a required CPU feature has no sound name");
+      if (!hasCpuFeature(name) && missing.size() < 512)
+        missing.append(missing.empty() ? "" : ", ").append(name);
+    }
+  if (!missing.empty())
+    return error(
+        "compiled for '{}', which needs CPU features that this one ({}) lacks: {}; compile "
+        "it on this machine, or with --target=cpu:x86-64-v3 for any recent one",
+        viewOf(target.cpu()).substr(0, 64), cpuModelName(), missing);
+  if (!executable.code() || executable.code()->size() == 0)
+    return error("corrupt: it holds no code");
+  uint64_t hash = XXH3_64bits(executable.code()->data(), executable.code()->size());
+  if (hash != executable.code_hash())
+    return error("corrupt: the code's hash is {:016x}, but {:016x} was recorded; compile the model "
+                 "again",
+                 hash, executable.code_hash());
+  return {};
+}
+
+Result<void> Verifier::checkSpaces() const {
+  const std::pair<std::string_view, uint64_t> spaces[] = {
+      {"arena", executable.arena_bytes()},
+      {"parameters", executable.parameter_bytes()},
+      {"constants", executable.constants_bytes()}};
+  for (auto [name, bytes] : spaces)
+    if (bytes > maximumSpaceBytes)
+      return error("corrupt: the {} would take {} bytes, more than the limit of {}", name, bytes,
+                   maximumSpaceBytes);
+  uint64_t initial = executable.constants() ? executable.constants()->size() : 0;
+  if (initial > executable.constants_bytes())
+    return error("corrupt: {} bytes of constants do not fit their space of {}", initial,
+                 executable.constants_bytes());
+  return {};
+}
+
+Result<uint64_t> Verifier::bytesOfTensor(const flatbuffers::Vector<int64_t> *shape, fb::DType dtype,
+                                         std::string_view name) const {
+  if (static_cast<unsigned>(dtype) > static_cast<unsigned>(fb::DType::MAX))
+    return error("corrupt: '{}' has the unknown type {}", name, static_cast<unsigned>(dtype));
+  unsigned __int128 bytes = static_cast<unsigned>(bytesOf(static_cast<DType>(dtype)));
+  if (shape && shape->size() > maximumRank)
+    return error("corrupt: '{}' has {} dimensions, more than the limit of {}", name, shape->size(),
+                 maximumRank);
+  if (shape)
+    for (int64_t extent : *shape) {
+      if (extent < 1)
+        return error("corrupt: '{}' has an extent of {}", name, extent);
+      bytes *= static_cast<uint64_t>(extent);
+      if (bytes > maximumSpaceBytes)
+        return error("corrupt: '{}' would take more than {} bytes", name, maximumSpaceBytes);
+    }
+  return static_cast<uint64_t>(bytes);
+}
+
+Result<void> Verifier::checkParameters() const {
+  if (!executable.parameters())
+    return {};
+  std::unordered_set<std::string_view> names;
+  struct Range {
+    uint64_t begin, end;
+    std::string_view name;
+  };
+  std::vector<Range> ranges;
+  for (const fb::Parameter *parameter : *executable.parameters()) {
+    std::string_view name = viewOf(parameter->name());
+    if (!isSoundName(name))
+      return error("corrupt: a parameter has no sound name");
+    if (!names.insert(name).second)
+      return error("corrupt: two parameters are named '{}'", name);
+    Result<uint64_t> bytes = bytesOfTensor(parameter->shape(), parameter->dtype(), name);
+    if (!bytes)
+      return bytes.error();
+    uint64_t offset = parameter->offset(), space = executable.parameter_bytes();
+    if (offset > space || *bytes > space - offset)
+      return error("corrupt: parameter '{}' (offset {}, {} bytes) leaves the parameters' {} bytes",
+                   name, offset, *bytes, space);
+    if (offset % 64)
+      return error("corrupt: parameter '{}' is misaligned at offset {}", name, offset);
+    ranges.push_back({offset, offset + *bytes, name});
+  }
+  std::sort(ranges.begin(), ranges.end(),
+            [](const Range &a, const Range &b) { return a.begin < b.begin; });
+  for (size_t i = 1; i < ranges.size(); ++i)
+    if (ranges[i].begin < ranges[i - 1].end)
+      return error("corrupt: parameters '{}' and '{}' overlap", ranges[i - 1].name, ranges[i].name);
+  return {};
+}
+
+Result<void> Verifier::checkBuffer(const fb::BufferRef &buffer, const std::string &what) const {
+  if (static_cast<unsigned>(buffer.space()) > static_cast<unsigned>(fb::Space::MAX))
+    return error("corrupt: {} is in the unknown space {}", what,
+                 static_cast<unsigned>(buffer.space()));
+  uint64_t space = spaceBytes(buffer.space());
+  if (buffer.offset() > space || buffer.bytes() > space - buffer.offset())
+    return error("corrupt: {} (offset {}, {} bytes) leaves the {} bytes of space {}", what,
+                 buffer.offset(), buffer.bytes(), space, fb::EnumNameSpace(buffer.space()));
+  return {};
+}
+
+Result<void>
+Verifier::checkTensors(const flatbuffers::Vector<flatbuffers::Offset<fb::Tensor>> *tensors,
+                       std::string_view program, std::string_view kind) const {
+  if (!tensors)
+    return {};
+  std::unordered_set<std::string_view> names;
+  for (const fb::Tensor *tensor : *tensors) {
+    std::string_view name = viewOf(tensor->name());
+    if (!isSoundName(name))
+      return error("corrupt: an {} of program '{}' has no sound name", kind, program);
+    if (!names.insert(name).second)
+      return error("corrupt: program '{}' has two {}s named '{}'", program, kind, name);
+    std::string what = fmt::format("{} '{}' of program '{}'", kind, name, program);
+    if (!tensor->buffer())
+      return error("corrupt: {} has no place in memory", what);
+    if (Result<void> done = checkBuffer(*tensor->buffer(), what); !done)
+      return done;
+    Result<uint64_t> bytes = bytesOfTensor(tensor->shape(), tensor->dtype(), name);
+    if (!bytes)
+      return bytes.error();
+    if (*bytes != tensor->buffer()->bytes())
+      return error("corrupt: {} needs {} bytes, but its place has {}", what, *bytes,
+                   tensor->buffer()->bytes());
+    if (tensor->buffer()->offset() %
+        static_cast<uint64_t>(bytesOf(static_cast<DType>(tensor->dtype()))))
+      return error("corrupt: {} is misaligned at offset {}", what, tensor->buffer()->offset());
+  }
+  return {};
+}
+
+/// The runtime itself writes the inputs of `init` and `update`, so their form is fixed.
+Result<void> Verifier::checkReservedProgram(const fb::Program &program) const {
+  std::string_view name = viewOf(program.name());
+  bool isInit = name == "init";
+  if (!isInit && name != "update")
+    return {};
+  std::string_view wanted = isInit ? "seed" : "hyper";
+  uint64_t bytes = isInit ? 8 : 64;
+  fb::DType dtype = isInit ? fb::DType::I32 : fb::DType::F64;
+  if (program.inputs())
+    for (const fb::Tensor *tensor : *program.inputs())
+      if (viewOf(tensor->name()) == wanted && tensor->dtype() == dtype &&
+          tensor->buffer()->bytes() == bytes)
+        return {};
+  return error("corrupt: program '{}' has no input '{}' of {}", name, wanted,
+               isInit ? "i32[2]" : "f64[8]");
+}
+
+Result<void> Verifier::checkProgram(const fb::Program &program) {
+  std::string_view name = viewOf(program.name());
+  if (program.arena_bytes() > executable.arena_bytes())
+    return error("corrupt: program '{}' wants an arena of {} bytes, but the executable has {}",
+                 name, program.arena_bytes(), executable.arena_bytes());
+  arenaBytes = program.arena_bytes();
+  if (Result<void> done = checkTensors(program.inputs(), name, "input"); !done)
+    return done;
+  if (Result<void> done = checkTensors(program.outputs(), name, "output"); !done)
+    return done;
+  if (Result<void> done = checkReservedProgram(program); !done)
+    return done;
+  if (!program.steps())
+    return {};
+  for (unsigned i = 0; i < program.steps()->size(); ++i)
+    if (Result<void> done =
+            checkStep(*program.steps()->Get(i), fmt::format("step {} of program '{}'", i, name));
+        !done)
+      return done;
+  return {};
+}
+
+Result<void> Verifier::checkStep(const fb::Step &step, const std::string &where) {
+  if (const fb::KernelLaunch *kernel = step.operation_as_KernelLaunch())
+    return checkKernel(*kernel, where);
+  if (const fb::Matmul *matmul = step.operation_as_Matmul())
+    return checkMatmul(*matmul, where);
+  return error("corrupt: {} is of the unknown kind {}", where,
+               static_cast<unsigned>(step.operation_type()));
+}
+
+Result<void> Verifier::checkKernel(const fb::KernelLaunch &kernel, const std::string &where) {
+  if (!isSoundName(viewOf(kernel.symbol())))
+    return error("corrupt: {} has no sound symbol", where);
+  if (kernel.grid() < 1 || kernel.grid() > maximumGrid)
+    return error("corrupt: {} ({}) has a grid of {}", where, viewOf(kernel.symbol()),
+                 kernel.grid());
+  if (kernel.scratch_bytes() > maximumSpaceBytes)
+    return error("corrupt: {} ({}) wants {} bytes of scratch, more than the limit of {}", where,
+                 viewOf(kernel.symbol()), kernel.scratch_bytes(), maximumSpaceBytes);
+  if (!kernel.buffers())
+    return {};
+  if (kernel.buffers()->size() > mostLaunchBuffers)
+    return error("corrupt: {} ({}) has {} buffers, more than the limit of {}", where,
+                 viewOf(kernel.symbol()), kernel.buffers()->size(), mostLaunchBuffers);
+  // Launches may share one vector of buffers, so the file's size does not bound their number.
+  buffersSeen += kernel.buffers()->size();
+  if (buffersSeen > maximumBuffers)
+    return error("corrupt: {} and those before it touch more than {} buffers", where,
+                 maximumBuffers);
+  for (const fb::BufferRef *buffer : *kernel.buffers()) {
+    // The text is made only for a buffer that is refused: this loop sees every buffer of the file.
+    bool known = static_cast<unsigned>(buffer->space()) <= static_cast<unsigned>(fb::Space::MAX);
+    uint64_t space = known ? spaceBytes(buffer->space()) : 0;
+    bool inside = known && buffer->offset() <= space && buffer->bytes() <= space - buffer->offset();
+    if (inside && buffer->offset() % 4 == 0)
+      continue;
+    if (inside)
+      return error("corrupt: a buffer of {} ({}) is misaligned at offset {}", where,
+                   viewOf(kernel.symbol()), buffer->offset());
+    return checkBuffer(*buffer, fmt::format("a buffer of {} ({})", where, viewOf(kernel.symbol())));
+  }
+  return {};
+}
+
+Result<void> Verifier::checkMatmul(const fb::Matmul &matmul, const std::string &where) const {
+  if (matmul.m() < 1 || matmul.n() < 1 || matmul.k() < 1 || matmul.batch() < 1)
+    return error("corrupt: {} is a matrix product of m = {}, n = {}, k = {}, batch = {}", where,
+                 matmul.m(), matmul.n(), matmul.k(), matmul.batch());
+  if (matmul.dtype() != fb::DType::F32 && matmul.dtype() != fb::DType::F64)
+    return error("corrupt: {} is a matrix product in type {}, but f32 or f64 was expected", where,
+                 static_cast<unsigned>(matmul.dtype()));
+  struct Operand {
+    std::string_view name;
+    const fb::BufferRef *buffer;
+    int64_t rows, columns, stride, batchStride;
+  };
+  const bool ta = matmul.transpose_a(), tb = matmul.transpose_b();
+  const Operand operands[] = {
+      {"a", matmul.a(), ta ? matmul.k() : matmul.m(), ta ? matmul.m() : matmul.k(), matmul.lda(),
+       matmul.batch_stride_a()},
+      {"b", matmul.b(), tb ? matmul.n() : matmul.k(), tb ? matmul.k() : matmul.n(), matmul.ldb(),
+       matmul.batch_stride_b()},
+      {"c", matmul.c(), matmul.m(), matmul.n(), matmul.ldc(), matmul.batch_stride_c()},
+      {"bias", matmul.bias(), 1, matmul.n(), matmul.n(), 0}};
+  const auto size = static_cast<unsigned>(bytesOf(static_cast<DType>(matmul.dtype())));
+  for (const Operand &operand : operands) {
+    if (!operand.buffer && operand.name == "bias")
+      continue;
+    std::string what = fmt::format("operand {} of {}", operand.name, where);
+    if (!operand.buffer)
+      return error("corrupt: {} has no place in memory", what);
+    if (Result<void> done = checkBuffer(*operand.buffer, what); !done)
+      return done;
+    if (operand.stride < operand.columns || operand.batchStride < 0)
+      return error("corrupt: {} has {} columns, but a row stride of {} and a batch stride of {}",
+                   what, operand.columns, operand.stride, operand.batchStride);
+    // All factors are below 2^63 and only two are multiplied, so 128 bits cannot overflow before
+    // the final factor; extents beyond any space are refused first to keep that true.
+    using Wide = unsigned __int128;
+    Wide extent = Wide(operand.rows - 1) * Wide(operand.stride) + Wide(operand.columns);
+    Wide batches = Wide(matmul.batch() - 1) * Wide(operand.batchStride);
+    if (extent > maximumSpaceBytes || batches > maximumSpaceBytes ||
+        (extent + batches) * size > operand.buffer->bytes())
+      return error("corrupt: {} ({} x {}, stride {}, {} of them) leaves its {} bytes", what,
+                   operand.rows, operand.columns, operand.stride, matmul.batch(),
+                   operand.buffer->bytes());
+    if (operand.buffer->offset() % size)
+      return error("corrupt: {} is misaligned at offset {}", what, operand.buffer->offset());
+  }
+  if (matmul.batch() > 1 && matmul.batch_stride_c() == 0)
+    return error("corrupt: {} writes all its {} products to one place", where, matmul.batch());
+  return {};
+}
+
+Result<void> verifyExecutable(const fb::Executable &executable) {
+  return Verifier(executable).run();
+}
+
+} // namespace hybrid::rt

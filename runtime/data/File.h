@@ -1,0 +1,34 @@
+//===- File.h - reading whole files ------------------------------------------===//
+//
+// Files from outside: only regular files, never more than a stated size, every failure a sentence.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "runtime/Result.h"
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hybrid::rt {
+
+/// Reads a regular file of at most `limit` bytes.
+Result<std::vector<std::byte>> readFile(const std::string &path, uint64_t limit);
+
+/// A read-only view of a regular file. Empty files have an empty view.
+class MappedFile {
+public:
+  static Result<MappedFile> open(const std::string &path);
+  MappedFile(MappedFile &&other) noexcept;
+  MappedFile &operator=(MappedFile &&) = delete;
+  ~MappedFile();
+  std::span<const std::byte> bytes() const { return {static_cast<const std::byte *>(data), size}; }
+
+private:
+  MappedFile() = default;
+  void *data = nullptr;
+  size_t size = 0;
+};
+
+} // namespace hybrid::rt
