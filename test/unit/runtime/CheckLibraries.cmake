@@ -1,0 +1,16 @@
+# Fails when PROGRAM loads a library of the compiler, or more than one OpenMP runtime.
+file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${PROGRAM} RESOLVED_DEPENDENCIES_VAR libraries
+     UNRESOLVED_DEPENDENCIES_VAR missing)
+if(missing)
+  message(FATAL_ERROR "${PROGRAM} needs libraries that are not here: ${missing}")
+endif()
+set(openmp ${libraries})
+list(FILTER openmp INCLUDE REGEX "lib(g|i)?omp[.0-9]|libiomp")
+list(LENGTH openmp runtimes)
+if(NOT runtimes EQUAL 1)
+  message(FATAL_ERROR "${PROGRAM} must load exactly one OpenMP runtime, but loads: ${openmp}")
+endif()
+list(FILTER libraries INCLUDE REGEX "LLVM|MLIR|clang|lld")
+if(libraries)
+  message(FATAL_ERROR "${PROGRAM} must not need the compiler, but loads: ${libraries}")
+endif()

@@ -1,0 +1,223 @@
+//===- CommandTest.cpp - hybrid-run as a user calls it -----------------------===//
+#include "runtime/data/AtomicFile.h"
+#include "runtime/data/Npy.h"
+#include "runtime/data/Safetensors.h"
+#include "test/unit/runtime/TestExecutable.h"
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace hybrid;
+using namespace hybrid::rt;
+using namespace hybrid::rt::test;
+using enum fb::Space;
+
+namespace {
+
+struct Outcome {
+  int status;
+  std::string out, error;
+};
+
+class Command : public testing::Test {
+protected:
+  void SetUp() override {
+    folder = testing::TempDir() + "hybrid-command-" + std::to_string(getpid());
+    std::filesystem::create_directories(folder);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder); }
+
+  std::string path(const std::string &name) const { return folder + "/" + name; }
+  std::string read(const std::string &name) const {
+    std::ifstream file(path(name), std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  /// Runs hybrid-run; arguments are words for the shell.
+  Outcome run(const std::string &arguments) const {
+    std::string command = "cd '" + folder + "' && '" HYBRID_RUN "' " + arguments +
+                          " >stdout.txt 2>stderr.txt </dev/null";
+    int status = std::system(command.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read("stdout.txt"), read("stderr.txt")};
+  }
+  void writeExecutable(const std::string &name, const ExecutableSpec &spec) const {
+    std::vector<std::byte> bytes = spec.bytes();
+    ASSERT_TRUE(writeFileAtomically(path(name),
+                                    {reinterpret_cast<const char *>(bytes.data()), bytes.size()}));
+  }
+  void writeParameters(const std::string &name, std::vector<SafetensorsTensor> tensors) const {
+    ASSERT_TRUE(writeSafetensors(path(name), tensors, {}));
+  }
+  std::vector<float> values(const std::string &name) const {
+    auto array = readNpy(path(name));
+    if (!array || array->element != NpyArray::Element::F32) {
+      ADD_FAILURE() << (array ? "not f32" : array.error().message);
+      return {};
+    }
+    std::vector<float> numbers(array->data.size() / 4);
+    std::memcpy(numbers.data(), array->data.data(), array->data.size());
+    return numbers;
+  }
+  std::string folder;
+};
+
+/// `forward` is y = x w + b, and `vjp` gives dx = dy (for the test) and dw = x^T dy.
+ExecutableSpec linearExecutable() {
+  ExecutableSpec spec = soundExecutable();
+  ProgramSpec forward = spec.program("product");
+  forward.name = "forward";
+  ProgramSpec vjp = forward;
+  vjp.name = "vjp";
+  auto cotangent = at(Arena, 128, 64), x = at(Arena, 0, 64);
+  vjp.inputs.push_back({"cotangent.y", {4, 4}, fb::DType::F32, cotangent});
+  vjp.outputs.push_back({"grad.x", {4, 4}, fb::DType::F32, at(Arena, 192, 64)});
+  vjp.steps.push_back({"copy", 16, {cotangent, at(Arena, 192, 64)}});
+  MatmulSpec gradient{.m = 4, .n = 4, .k = 4, .lda = 4, .ldb = 4, .ldc = 4, .transposeA = true};
+  gradient.a = x;
+  gradient.b = cotangent;
+  gradient.c = at(Gradients, 0, 64);
+  StepSpec step;
+  step.matmul = gradient;
+  vjp.steps.push_back(step);
+  spec.programs = {forward, spec.program("init"), spec.program("setup"), vjp};
+  return spec;
+}
+
+const std::string sixteen = "4x4xf32=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16";
+
+} // namespace
+
+TEST_F(Command, ExitStatusTellsUsageFromError) {
+  EXPECT_EQ(run("").status, 2);
+  EXPECT_EQ(run("no-such-verb").status, 2);
+  EXPECT_EQ(run("info --no-such-flag x.hyx").status, 2);
+  EXPECT_EQ(run("--help").status, 0);
+  Outcome version = run("--version");
+  EXPECT_EQ(version.status, 0);
+  EXPECT_EQ(version.out.find("hybrid-run "), 0u) << version.out;
+  Outcome missing = run("info missing.hyx");
+  EXPECT_EQ(missing.status, 1);
+  EXPECT_EQ(missing.error, "error: cannot read 'missing.hyx': No such file or directory\n");
+  EXPECT_EQ(missing.out, "");
+}
+
+TEST_F(Command, InfoShowsAnExecutable) {
+  writeExecutable("m.hyx", soundExecutable());
+  Outcome text = run("info m.hyx --steps");
+  EXPECT_EQ(text.status, 0) << text.error;
+  EXPECT_NE(text.out.find("forward"), std::string::npos);
+  Outcome json = run("info m.hyx --json --steps");
+  ASSERT_EQ(json.status, 0) << json.error;
+  auto info = nlohmann::json::parse(json.out, nullptr, false);
+  ASSERT_TRUE(info.is_object()) << json.out;
+  EXPECT_EQ(info["parameter_count"], 20);
+  EXPECT_EQ(info["programs"].size(), 5u);
+  EXPECT_EQ(run("info m.hyx --source").out, "model test() {}");
+}
+
+TEST_F(Command, InfoRefusesDamagedFiles) {
+  ExecutableSpec spec = soundExecutable();
+  spec.codeHash = 1;
+  writeExecutable("m.hyx", spec);
+  for (const char *name : {"m.hyx", "x.npy", "x.safetensors"}) {
+    if (!std::filesystem::exists(path(name)))
+      std::ofstream(path(name)) << "nonsense that is long enough to be looked at";
+    Outcome outcome = run(std::string("info ") + name);
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_EQ(outcome.error.find(std::string("error: ") + name + ": "), 0u) << outcome.error;
+  }
+}
+
+TEST_F(Command, ForwardWritesOutputsAndGradients) {
+  writeExecutable("m.hyx", linearExecutable());
+  std::vector<double> w(16);
+  for (int i = 0; i < 4; ++i)
+    w[static_cast<size_t>(5 * i)] = 2; // twice the identity, in f64 on purpose
+  std::vector<float> b = {1, 1, 1, 1};
+  writeParameters("p.safetensors", {{"w", DType::F64, {4, 4}, std::as_bytes(std::span(w))},
+                                    {"b", DType::F32, {4}, std::as_bytes(std::span(b))}});
+  Outcome outcome =
+      run("forward m.hyx --params p.safetensors --input x=" + sixteen + " --out plain");
+  ASSERT_EQ(outcome.status, 0) << outcome.error;
+  std::vector<float> y = values("plain/output.y.npy");
+  ASSERT_EQ(y.size(), 16u);
+  for (size_t i = 0; i < 16; ++i)
+    EXPECT_EQ(y[i], static_cast<float>(2 * (i + 1) + 1));
+  EXPECT_FALSE(std::filesystem::exists(path("plain/grad.w.npy")));
+
+  std::vector<float> ones(16, 1);
+  ASSERT_TRUE(writeNpy(path("dy.npy"), DType::F32, std::vector<int64_t>{4, 4},
+                       std::as_bytes(std::span(ones))));
+  outcome = run("forward m.hyx --params p.safetensors --input x=" + sixteen +
+                " --cotangent y=dy.npy --out vjp");
+  ASSERT_EQ(outcome.status, 0) << outcome.error;
+  EXPECT_EQ(values("vjp/grad.x.npy"), ones);
+  std::vector<float> dw = values("vjp/grad.w.npy");
+  ASSERT_EQ(dw.size(), 16u);
+  EXPECT_EQ(dw[0], 1 + 5 + 9 + 13);
+  EXPECT_EQ(dw[15], 4 + 8 + 12 + 16);
+}
+
+TEST_F(Command, ForwardSaysWhatDoesNotFit) {
+  writeExecutable("m.hyx", linearExecutable());
+  std::vector<float> w(16), b(4);
+  writeParameters("p.safetensors", {{"w", DType::F32, {16}, std::as_bytes(std::span(w))},
+                                    {"bb", DType::F32, {4}, std::as_bytes(std::span(b))}});
+  const std::pair<std::string, std::vector<const char *>> cases[] = {
+      {"--params p.safetensors --input x=" + sixteen,
+       {"'bb' is no parameter of the model; did you mean 'b'?", "'w' is [16]", "[4, 4]",
+        "'b' [4] is missing"}},
+      {"--input x=" + sixteen, {"--params FILE.safetensors or --init-seed N"}},
+      {"--init-seed 1 --input x=2x2xf32=1,2,3,4", {"[2, 2]", "[4, 4]"}},
+      {"--init-seed 1 --input z=" + sixteen, {"no input 'z'", "it has x"}},
+      {"--init-seed 1", {"input 'x' [4, 4] is not given"}},
+      {"--init-seed 1 --input x=missing.npy", {"cannot read 'missing.npy'"}},
+      {"--init-seed 1 --input x=4x4xf32=1,two", {"'two' is not a number"}},
+      {"--init-seed 1 --input x=" + sixteen + " --cotangent q=" + sixteen, {"no output 'q'"}}};
+  for (const auto &[arguments, texts] : cases) {
+    Outcome outcome = run("forward m.hyx --out out " + arguments);
+    EXPECT_EQ(outcome.status, 1) << arguments;
+    EXPECT_EQ(outcome.error.find("error: "), 0u) << outcome.error;
+    for (const char *text : texts)
+      EXPECT_NE(outcome.error.find(text), std::string::npos) << outcome.error;
+    EXPECT_FALSE(std::filesystem::exists(path("out"))) << "half a result: " << arguments;
+  }
+}
+
+TEST_F(Command, BenchMeasures) {
+  writeExecutable("m.hyx", linearExecutable());
+  Outcome outcome = run("bench m.hyx --program=forward --steps 3 --json --profile");
+  ASSERT_EQ(outcome.status, 0) << outcome.error;
+  auto result = nlohmann::json::parse(outcome.out, nullptr, false);
+  ASSERT_TRUE(result.is_object()) << outcome.out;
+  EXPECT_EQ(result["steps"], 3);
+  EXPECT_TRUE(result["ms_per_step"].is_number());
+  EXPECT_EQ(run("bench m.hyx --program=train").status, 1);
+}
+
+TEST_F(Command, DoctorDescribesTheMachine) {
+  Outcome outcome = run("doctor --json");
+  ASSERT_EQ(outcome.status, 0) << outcome.error;
+  auto result = nlohmann::json::parse(outcome.out, nullptr, false);
+  ASSERT_TRUE(result.is_object()) << outcome.out;
+  EXPECT_GE(result["threads"], 1);
+  EXPECT_EQ(run("doctor").status, 0);
+}
+
+TEST_F(Command, ASourceNeedsTheCompiler) {
+  std::ofstream(path("m.hyb")) << "this is no model";
+  Outcome outcome = run("info m.hyx");
+  EXPECT_EQ(outcome.status, 1);
+  // Without hybridc beside hybrid-run the message says so; with it, hybridc has explained the
+  // fault.
+  outcome = run("bench m.hyb");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.error.find("error: "), std::string::npos) << outcome.error;
+  writeExecutable("c.hyx", linearExecutable());
+  outcome = run("bench c.hyx --program=forward --batch 3");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.error.find("compiled already"), std::string::npos) << outcome.error;
+}

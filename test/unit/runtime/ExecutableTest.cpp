@@ -1,0 +1,273 @@
+//===- ExecutableTest.cpp - what a .hyx must be to be loaded -----------------===//
+#include "test/unit/runtime/TestExecutable.h"
+#include <cstring>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <random>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace hybrid;
+using namespace hybrid::rt;
+using namespace hybrid::rt::test;
+using enum fb::Space;
+
+/// The reason why these bytes are refused; a failed test when they are not.
+static std::string refusal(std::vector<std::byte> bytes) {
+  auto executable = Executable::fromBytes(std::move(bytes), "broken.hyx");
+  if (executable) {
+    ADD_FAILURE() << "was accepted";
+    return "";
+  }
+  std::string message = executable.error().message;
+  EXPECT_EQ(message.find("broken.hyx: "), 0u) << message;
+  return message;
+}
+
+#define EXPECT_REFUSED(spec, text)                                                                 \
+  do {                                                                                             \
+    std::string message = refusal((spec).bytes());                                                 \
+    EXPECT_NE(message.find(text), std::string::npos) << message;                                   \
+  } while (false)
+
+TEST(Executable, DescribesItsContent) {
+  ExecutableSpec spec = soundExecutable();
+  spec.parameters[1].lrScale = 0.5;
+  auto executable = loaded(spec);
+  ASSERT_TRUE(executable);
+  ASSERT_EQ(executable->parameters().size(), 2u);
+  const ParameterInfo &bias = executable->parameters()[1];
+  EXPECT_EQ(bias.name, "b");
+  EXPECT_EQ(bias.offset, 64u);
+  EXPECT_TRUE(bias.trainable);
+  EXPECT_FALSE(bias.decay);
+  EXPECT_EQ(bias.lrScale, 0.5);
+  EXPECT_EQ(executable->parameters()[0].shapeText(), "[4, 4]");
+  const ProgramInfo *forward = executable->findProgram("forward");
+  ASSERT_TRUE(forward);
+  EXPECT_EQ(forward->inputs.size(), 1u);
+  EXPECT_EQ(forward->outputs.size(), 2u);
+  EXPECT_EQ(forward->outputs[1].elements(), 16);
+  EXPECT_EQ(executable->findProgram("train"), nullptr);
+}
+
+TEST(Executable, FingerprintFollowsTheContent) {
+  ExecutableSpec spec = soundExecutable(), other = spec;
+  EXPECT_EQ(loaded(spec)->fingerprint(), loaded(spec)->fingerprint());
+  other.code.push_back(0);
+  EXPECT_NE(loaded(spec)->fingerprint(), loaded(other)->fingerprint());
+}
+
+TEST(Executable, RefusesEveryTruncation) {
+  std::vector<std::byte> bytes = soundExecutable().bytes();
+  for (size_t size = 0; size < bytes.size(); size += size < 256 ? 1 : 13) {
+    std::string message = refusal({bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(size)});
+    if (HasFailure())
+      FAIL() << "truncated to " << size << " of " << bytes.size() << " bytes: " << message;
+  }
+}
+
+TEST(Executable, SurvivesFlippedBytes) {
+  ExecutableSpec spec = soundExecutable();
+  spec.code.resize(64); // so that most flips hit the structure; no session is made of it
+  const std::vector<std::byte> sound = spec.bytes();
+  std::mt19937_64 random(1);
+  int accepted = 0;
+  for (int i = 0; i < 20000; ++i) {
+    std::vector<std::byte> bytes = sound;
+    for (uint64_t flips = 1 + random() % 4; flips; --flips)
+      bytes[random() % bytes.size()] = static_cast<std::byte>(random());
+    accepted += static_cast<bool>(Executable::fromBytes(std::move(bytes), "flipped.hyx"));
+  }
+  EXPECT_LT(accepted, 20000); // names and padding may change freely; the point is not to crash
+}
+
+TEST(Executable, RefusesWhatIsNoExecutable) {
+  EXPECT_NE(refusal({}).find("truncated"), std::string::npos);
+  std::string text(100, 'x');
+  std::vector<std::byte> bytes(text.size());
+  std::memcpy(bytes.data(), text.data(), text.size());
+  EXPECT_NE(refusal(bytes).find("not a compiled model"), std::string::npos);
+}
+
+TEST(Executable, RefusesFilesThatCannotBeRead) {
+  auto missing = Executable::load("/nonexistent/model.hyx");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().message,
+            "cannot read '/nonexistent/model.hyx': No such file or directory");
+  auto folder = Executable::load("/tmp");
+  ASSERT_FALSE(folder);
+  EXPECT_EQ(folder.error().message, "cannot read '/tmp': is a directory");
+  std::string pipe = testing::TempDir() + "hybrid-pipe";
+  unlink(pipe.c_str());
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_FALSE(Executable::load(pipe)); // and does not wait for a writer
+  unlink(pipe.c_str());
+}
+
+TEST(Executable, RefusesOtherVersionsAndDevices) {
+  ExecutableSpec spec = soundExecutable();
+  spec.major = 2;
+  EXPECT_REFUSED(spec, "format version 2.0");
+  spec.major = 0;
+  EXPECT_REFUSED(spec, "format version 0.0");
+  spec = soundExecutable();
+  spec.minor = 9; // a newer writer of the same major version only added what we may ignore
+  EXPECT_TRUE(Executable::fromBytes(spec.bytes(), "newer.hyx"));
+  spec = soundExecutable();
+  spec.device = "cuda";
+  EXPECT_REFUSED(spec, "'cuda'");
+}
+
+TEST(Executable, RefusesFeaturesThisProcessorLacks) {
+  ExecutableSpec spec = soundExecutable();
+  spec.features = {"sse2", "no_such_feature", "neither_this"};
+  EXPECT_REFUSED(spec, "lacks: no_such_feature, neither_this");
+  EXPECT_REFUSED(spec, "--target=cpu:x86-64-v3");
+  spec.features = {"sse2"};
+  EXPECT_TRUE(Executable::fromBytes(spec.bytes(), "sound.hyx"));
+}
+
+TEST(Executable, RefusesDamagedCode) {
+  ExecutableSpec spec = soundExecutable();
+  spec.codeHash = 42;
+  EXPECT_REFUSED(spec, "hash");
+  spec = soundExecutable();
+  spec.code.clear();
+  EXPECT_REFUSED(spec, "no code");
+}
+
+TEST(Executable, RefusesSenselessSpaces) {
+  ExecutableSpec spec = soundExecutable();
+  spec.arenaBytes = uint64_t(1) << 50;
+  EXPECT_REFUSED(spec, "the arena would take");
+  spec = soundExecutable();
+  spec.parameterBytes = ~uint64_t(0);
+  EXPECT_REFUSED(spec, "the parameters would take");
+  spec = soundExecutable();
+  spec.constants.resize(100);
+  EXPECT_REFUSED(spec, "100 bytes of constants do not fit their space of 64");
+  spec = soundExecutable();
+  spec.program("forward").arenaBytes = 513;
+  EXPECT_REFUSED(spec, "wants an arena of 513 bytes");
+}
+
+TEST(Executable, RefusesBrokenParameters) {
+  ExecutableSpec spec = soundExecutable();
+  spec.parameters[1].name = "w";
+  EXPECT_REFUSED(spec, "two parameters are named 'w'");
+  spec = soundExecutable();
+  spec.parameters[1].name = "../../w";
+  EXPECT_REFUSED(spec, "no sound name");
+  spec = soundExecutable();
+  spec.parameters[1].offset = 0;
+  EXPECT_REFUSED(spec, "overlap");
+  spec = soundExecutable();
+  spec.parameters[1].offset = ~uint64_t(0) - 63;
+  EXPECT_REFUSED(spec, "parameter 'b'");
+  spec = soundExecutable();
+  spec.parameters[1].offset = 68;
+  EXPECT_REFUSED(spec, "misaligned");
+  spec = soundExecutable();
+  spec.parameters[0].shape = {int64_t(1) << 40, int64_t(1) << 40};
+  EXPECT_REFUSED(spec, "'w' would take more than");
+  spec = soundExecutable();
+  spec.parameters[0].shape = {-4, -4};
+  EXPECT_REFUSED(spec, "extent of -4");
+  spec = soundExecutable();
+  spec.parameters[0].shape.assign(17, 1);
+  EXPECT_REFUSED(spec, "17 dimensions");
+  spec = soundExecutable();
+  spec.parameters[0].dtype = static_cast<fb::DType>(9);
+  EXPECT_REFUSED(spec, "unknown type 9");
+}
+
+TEST(Executable, RefusesBrokenPrograms) {
+  ExecutableSpec spec = soundExecutable();
+  spec.programs.clear();
+  EXPECT_REFUSED(spec, "no program");
+  spec = soundExecutable();
+  spec.programs.push_back(spec.programs[0]);
+  EXPECT_REFUSED(spec, "two programs are named 'forward'");
+  spec = soundExecutable();
+  spec.program("forward").outputs[1].name = "y";
+  EXPECT_REFUSED(spec, "two outputs named 'y'");
+  spec = soundExecutable();
+  spec.program("forward").inputs[0].shape = {17};
+  EXPECT_REFUSED(spec, "input 'x' of program 'forward' needs 68 bytes, but its place has 64");
+  spec = soundExecutable();
+  spec.program("forward").inputs[0].buffer.reset();
+  EXPECT_REFUSED(spec, "no place in memory");
+  spec = soundExecutable();
+  spec.program("forward").inputs[0].buffer = at(Arena, 2, 64);
+  EXPECT_REFUSED(spec, "misaligned at offset 2");
+  spec = soundExecutable();
+  spec.program("init").inputs[0].name = "sed";
+  EXPECT_REFUSED(spec, "program 'init' has no input 'seed' of i32[2]");
+  spec = soundExecutable();
+  spec.program("update").inputs[0].dtype = fb::DType::F32;
+  spec.program("update").inputs[0].shape = {16};
+  EXPECT_REFUSED(spec, "program 'update' has no input 'hyper' of f64[8]");
+}
+
+TEST(Executable, RefusesBuffersOutsideOfTheirSpace) {
+  const std::pair<fb::BufferRef, const char *> broken[] = {
+      {at(Arena, 200, 64), "leaves the 256 bytes of space Arena"},
+      {at(Arena, ~uint64_t(0) - 3, 8), "leaves the 256 bytes"},
+      {at(Arena, 8, ~uint64_t(0) - 3), "leaves the 256 bytes"},
+      {at(Constants, 4, 64), "leaves the 64 bytes of space Constants"},
+      {at(Moment2, 128, 4), "leaves the 128 bytes of space Moment2"},
+      {at(static_cast<fb::Space>(77), 0, 4), "unknown space 77"},
+      {at(Arena, 3, 4), "misaligned"}};
+  for (const auto &[buffer, text] : broken) {
+    ExecutableSpec spec = soundExecutable();
+    spec.program("forward").steps[0].buffers[1] = buffer;
+    EXPECT_REFUSED(spec, text);
+  }
+}
+
+TEST(Executable, RefusesBrokenLaunches) {
+  ExecutableSpec spec = soundExecutable();
+  spec.program("forward").steps[0].grid = 0;
+  EXPECT_REFUSED(spec, "step 0 of program 'forward' (add_one) has a grid of 0");
+  spec.program("forward").steps[0].grid = -1;
+  EXPECT_REFUSED(spec, "grid of -1");
+  spec = soundExecutable();
+  spec.program("forward").steps[1].scratchBytes = ~uint64_t(0);
+  EXPECT_REFUSED(spec, "scratch");
+  spec = soundExecutable();
+  spec.program("forward").steps[0].buffers.assign(300, at(Arena, 0, 4));
+  EXPECT_REFUSED(spec, "300 buffers");
+  spec = soundExecutable();
+  spec.program("forward").steps[0].symbol = "";
+  EXPECT_REFUSED(spec, "no sound symbol");
+}
+
+TEST(Executable, RefusesProductsOutsideOfTheirOperands) {
+  struct Case {
+    void (*change)(MatmulSpec &);
+    const char *text;
+  };
+  const Case cases[] = {
+      {[](MatmulSpec &m) { m.m = 0; }, "m = 0"},
+      {[](MatmulSpec &m) { m.k = -1; }, "k = -1"},
+      {[](MatmulSpec &m) { m.lda = 3; }, "operand a"},
+      {[](MatmulSpec &m) { m.m = 5; }, "operand a"},
+      {[](MatmulSpec &m) { m.ldb = 5; }, "operand b"},
+      {[](MatmulSpec &m) { m.ldc = int64_t(1) << 62; }, "operand c"},
+      {[](MatmulSpec &m) { m.batch = 2, m.batchStrideA = 0, m.batchStrideC = 16; }, "operand c"},
+      {[](MatmulSpec &m) { m.batch = 2, m.m = 1, m.batchStrideC = 0; }, "to one place"},
+      {[](MatmulSpec &m) { m.batch = int64_t(1) << 62, m.batchStrideA = int64_t(1) << 62; },
+       "operand a"},
+      {[](MatmulSpec &m) { m.batchStrideB = -16; }, "batch stride of -16"},
+      {[](MatmulSpec &m) { m.bias = at(Parameters, 64, 12); }, "operand bias"},
+      {[](MatmulSpec &m) { m.a.reset(); }, "operand a"},
+      {[](MatmulSpec &m) { m.dtype = fb::DType::I32; }, "f32 or f64"},
+      {[](MatmulSpec &m) { m.dtype = fb::DType::F64; }, "operand a"},
+      {[](MatmulSpec &m) { m.c = at(Arena, 65, 64); }, "misaligned"}};
+  for (const Case &one : cases) {
+    ExecutableSpec spec = soundExecutable();
+    one.change(*spec.program("product").steps[0].matmul);
+    EXPECT_REFUSED(spec, one.text);
+  }
+}

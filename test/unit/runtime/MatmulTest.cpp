@@ -1,0 +1,124 @@
+//===- MatmulTest.cpp - matrix products against the definition ---------------===//
+#include "runtime/cpu/Matmul.h"
+#include "runtime/cpu/Parallel.h"
+#include <cmath>
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace hybrid::rt;
+
+namespace {
+
+template <typename T> std::vector<T> randomValues(size_t count, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<T> range(-1, 1);
+  std::vector<T> values(count);
+  for (T &value : values)
+    value = range(random);
+  return values;
+}
+
+/// Runs the product and compares every element, and that nothing between the rows was touched.
+template <typename T> void check(MatmulShape s) {
+  s.dtype = sizeof(T) == 8 ? DType::F64 : DType::F32;
+  int64_t rowsA = s.transposeA ? s.k : s.m, rowsB = s.transposeB ? s.n : s.k;
+  if (s.batch > 1) {
+    s.batchStrideA = rowsA * s.lda + 3;
+    s.batchStrideB = rowsB * s.ldb + 5;
+    s.batchStrideC = s.m * s.ldc + 7;
+  }
+  auto a = randomValues<T>(static_cast<size_t>(rowsA * s.lda + s.batch * s.batchStrideA), 1);
+  auto b = randomValues<T>(static_cast<size_t>(rowsB * s.ldb + s.batch * s.batchStrideB), 2);
+  auto c = randomValues<T>(static_cast<size_t>(s.m * s.ldc + s.batch * s.batchStrideC), 3);
+  auto bias = randomValues<T>(static_cast<size_t>(s.n), 4);
+  std::vector<T> expected = c;
+  for (int64_t batch = 0; batch < s.batch; ++batch)
+    for (int64_t i = 0; i < s.m; ++i)
+      for (int64_t j = 0; j < s.n; ++j) {
+        double sum = s.bias ? static_cast<double>(bias[static_cast<size_t>(j)]) : 0;
+        size_t at = static_cast<size_t>(batch * s.batchStrideC + i * s.ldc + j);
+        if (s.accumulate)
+          sum += static_cast<double>(c[at]);
+        for (int64_t p = 0; p < s.k; ++p) {
+          int64_t ia = batch * s.batchStrideA + (s.transposeA ? p * s.lda + i : i * s.lda + p);
+          int64_t ib = batch * s.batchStrideB + (s.transposeB ? j * s.ldb + p : p * s.ldb + j);
+          sum += static_cast<double>(a[static_cast<size_t>(ia)]) *
+                 static_cast<double>(b[static_cast<size_t>(ib)]);
+        }
+        expected[at] = static_cast<T>(sum);
+      }
+  auto product = Matmul::create(s);
+  ASSERT_TRUE(product) << product.error().message;
+  auto done = (*product)->run(a.data(), b.data(), c.data(), s.bias ? bias.data() : nullptr);
+  ASSERT_TRUE(done) << done.error().message;
+  double worst = 0;
+  for (size_t i = 0; i < c.size(); ++i)
+    worst = std::max(worst, std::abs(static_cast<double>(c[i]) - static_cast<double>(expected[i])));
+  // Sums of k products of numbers up to 1, each rounded to T.
+  EXPECT_LE(worst, std::sqrt(static_cast<double>(s.k)) * (sizeof(T) == 8 ? 1e-15 : 1e-6) * 4)
+      << s.m << " x " << s.n << " x " << s.k << " transposed " << s.transposeA << s.transposeB
+      << " accumulate " << s.accumulate << " bias " << s.bias << " batch " << s.batch;
+}
+
+template <typename T> void checkAllForms() {
+  setThreads(2);
+  const int64_t sizes[][3] = {{1, 1, 1}, {4, 4, 128}, {7, 13, 5}, {33, 16, 64}, {128, 3, 512}};
+  for (const auto &[m, n, k] : sizes)
+    for (int form = 0; form < 32; ++form) {
+      MatmulShape s;
+      s.m = m, s.n = n, s.k = k;
+      s.transposeA = form & 1, s.transposeB = form & 2, s.accumulate = form & 4, s.bias = form & 8;
+      s.batch = form & 16 ? 3 : 1;
+      int64_t padding = form % 3;
+      s.lda = (s.transposeA ? m : k) + padding;
+      s.ldb = (s.transposeB ? k : n) + padding;
+      s.ldc = n + padding;
+      check<T>(s);
+    }
+}
+
+} // namespace
+
+TEST(Matmul, EveryFormInF32) { checkAllForms<float>(); }
+TEST(Matmul, EveryFormInF64) { checkAllForms<double>(); }
+
+TEST(Matmul, SameBitsEveryTime) {
+  setThreads(2);
+  MatmulShape s;
+  s.m = 64, s.n = 128, s.k = 4096, s.lda = 64, s.ldb = 128, s.ldc = 128, s.transposeA = true;
+  auto a = randomValues<float>(static_cast<size_t>(s.k * s.lda), 1);
+  auto b = randomValues<float>(static_cast<size_t>(s.k * s.ldb), 2);
+  auto product = Matmul::create(s);
+  ASSERT_TRUE(product);
+  std::vector<float> first(64 * 128), again(64 * 128);
+  ASSERT_TRUE((*product)->run(a.data(), b.data(), first.data(), nullptr));
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE((*product)->run(a.data(), b.data(), again.data(), nullptr));
+    ASSERT_EQ(first, again);
+  }
+}
+
+TEST(Parallel, CoversEveryItemOnce) {
+  for (int64_t count : {0, 1, 2, 7, 1000})
+    for (int threads : {1, 2, 3, 8}) {
+      std::vector<int> seen(static_cast<size_t>(count));
+      parallelFor(count, threads, [&](int64_t lo, int64_t hi, int thread) {
+        EXPECT_LT(thread, threads);
+        for (int64_t i = lo; i < hi; ++i)
+          ++seen[static_cast<size_t>(i)];
+      });
+      EXPECT_EQ(seen, std::vector<int>(static_cast<size_t>(count), 1));
+    }
+}
+
+TEST(Parallel, NestsWithoutMoreThreads) {
+  std::vector<int> seen(64);
+  parallelFor(8, 2, [&](int64_t lo, int64_t hi, int) {
+    for (int64_t i = lo; i < hi; ++i)
+      parallelFor(8, 2, [&](int64_t from, int64_t to, int) {
+        for (int64_t j = from; j < to; ++j)
+          ++seen[static_cast<size_t>(8 * i + j)];
+      });
+  });
+  EXPECT_EQ(seen, std::vector<int>(64, 1));
+}

@@ -1,0 +1,155 @@
+//===- TestExecutable.cpp - small executables for the runtime's tests --------===//
+#include "test/unit/runtime/TestExecutable.h"
+#include "runtime/data/File.h"
+#include <gtest/gtest.h>
+#include <xxhash.h>
+
+namespace hybrid::rt::test {
+
+using flatbuffers::FlatBufferBuilder;
+using flatbuffers::Offset;
+
+static const fb::BufferRef *pointerTo(const std::optional<fb::BufferRef> &buffer) {
+  return buffer ? &*buffer : nullptr;
+}
+
+static Offset<flatbuffers::Vector<Offset<fb::Tensor>>>
+writeTensors(FlatBufferBuilder &builder, const std::vector<TensorSpec> &specs) {
+  std::vector<Offset<fb::Tensor>> tensors;
+  for (const TensorSpec &spec : specs)
+    tensors.push_back(fb::CreateTensor(builder, builder.CreateString(spec.name),
+                                       builder.CreateVector(spec.shape), spec.dtype,
+                                       pointerTo(spec.buffer)));
+  return builder.CreateVector(tensors);
+}
+
+static Offset<fb::Step> writeStep(FlatBufferBuilder &builder, const StepSpec &spec) {
+  auto op = builder.CreateString(spec.op), location = builder.CreateString(spec.location);
+  if (spec.matmul) {
+    const MatmulSpec &m = *spec.matmul;
+    auto product = fb::CreateMatmul(builder, m.m, m.n, m.k, m.lda, m.ldb, m.ldc, m.transposeA,
+                                    m.transposeB, m.accumulate, m.dtype, pointerTo(m.a),
+                                    pointerTo(m.b), pointerTo(m.c), pointerTo(m.bias), m.batch,
+                                    m.batchStrideA, m.batchStrideB, m.batchStrideC);
+    return fb::CreateStep(builder, fb::Operation::Matmul, product.Union(), op, location);
+  }
+  auto launch =
+      fb::CreateKernelLaunch(builder, builder.CreateString(spec.symbol), spec.grid,
+                             builder.CreateVectorOfStructs(spec.buffers), spec.scratchBytes);
+  return fb::CreateStep(builder, fb::Operation::KernelLaunch, launch.Union(), op, location);
+}
+
+std::vector<std::byte> ExecutableSpec::bytes() const {
+  FlatBufferBuilder builder;
+  std::vector<Offset<fb::Parameter>> parameterTables;
+  for (const ParameterSpec &spec : parameters)
+    parameterTables.push_back(fb::CreateParameter(
+        builder, builder.CreateString(spec.name), builder.CreateVector(spec.shape), spec.dtype,
+        spec.offset, spec.trainable, spec.decay, spec.lrScale));
+  std::vector<Offset<fb::Program>> programTables;
+  for (const ProgramSpec &spec : programs) {
+    std::vector<Offset<fb::Step>> steps;
+    for (const StepSpec &step : spec.steps)
+      steps.push_back(writeStep(builder, step));
+    auto inputs = writeTensors(builder, spec.inputs), outputs = writeTensors(builder, spec.outputs);
+    programTables.push_back(fb::CreateProgram(builder, builder.CreateString(spec.name), inputs,
+                                              outputs, builder.CreateVector(steps),
+                                              spec.arenaBytes));
+  }
+  std::vector<Offset<flatbuffers::String>> featureTexts;
+  for (const std::string &feature : features)
+    featureTexts.push_back(builder.CreateString(feature));
+  auto target = fb::CreateTarget(builder, builder.CreateString(device), builder.CreateString(cpu),
+                                 builder.CreateVector(featureTexts));
+  std::vector<Offset<fb::Setting>> settings = {
+      fb::CreateSetting(builder, builder.CreateString("batch"), builder.CreateString("1"))};
+  builder.ForceVectorAlignment(code.size(), 1, 32);
+  auto codeBytes = builder.CreateVector(code);
+  builder.ForceVectorAlignment(constants.size(), 1, 32);
+  auto constantBytes = builder.CreateVector(constants);
+  auto root = fb::CreateExecutable(
+      builder, major, minor, builder.CreateString("test compiler"), target,
+      builder.CreateString("test"), builder.CreateString("model test() {}"),
+      builder.CreateVector(settings), codeBytes,
+      codeHash ? *codeHash : XXH3_64bits(code.data(), code.size()),
+      builder.CreateVector(parameterTables), parameterBytes, constantBytes, constantsBytes,
+      arenaBytes, builder.CreateVector(programTables), builder.CreateString("{}"));
+  fb::FinishExecutableBuffer(builder, root);
+  const auto *data = reinterpret_cast<const std::byte *>(builder.GetBufferPointer());
+  return {data, data + builder.GetSize()};
+}
+
+ProgramSpec &ExecutableSpec::program(const std::string &name) {
+  for (ProgramSpec &program : programs)
+    if (program.name == name)
+      return program;
+  ADD_FAILURE() << "no program " << name;
+  return programs.front();
+}
+
+std::vector<uint8_t> testCode() {
+  Result<std::vector<std::byte>> bytes = readFile(HYBRID_TEST_KERNELS, 1 << 20);
+  if (!bytes) {
+    ADD_FAILURE() << bytes.error().message;
+    return {};
+  }
+  const auto *data = reinterpret_cast<const uint8_t *>(bytes->data());
+  return {data, data + bytes->size()};
+}
+
+ExecutableSpec soundExecutable() {
+  using enum fb::Space;
+  ExecutableSpec spec;
+  spec.code = testCode();
+  spec.parameters = {{"w", {4, 4}, fb::DType::F32, 0}, {"b", {4}, fb::DType::F32, 64}};
+  spec.parameters[1].decay = false;
+  spec.parameterBytes = 128;
+  spec.constants = {0, 0, 0x80, 0x3f}; // 1.0f, then zeros that `setup` replaces
+  spec.constantsBytes = 64;
+  spec.arenaBytes = 512;
+  auto x = at(Arena, 0, 64), y = at(Arena, 64, 64), z = at(Arena, 128, 64);
+  spec.programs.push_back({"forward",
+                           {{"x", {16}, fb::DType::F32, x}},
+                           {{"y", {16}, fb::DType::F32, y}, {"z", {4, 4}, fb::DType::F32, z}},
+                           {{"add_one", 16, {x, y}, 0, {}, "add", "test.hyb:3:7"},
+                            {"look_up", 16, {at(Constants, 0, 64), z}, 64, {}}},
+                           256});
+  spec.programs.push_back({"init",
+                           {{"seed", {2}, fb::DType::I32, at(Arena, 0, 8)}},
+                           {},
+                           {{"draw", 20, {at(Arena, 0, 8), at(Parameters, 0, 80)}}},
+                           64});
+  MatmulSpec product{.m = 4, .n = 4, .k = 4, .lda = 4, .ldb = 4, .ldc = 4};
+  product.a = x;
+  product.b = at(Parameters, 0, 64);
+  product.c = y;
+  product.bias = at(Parameters, 64, 16);
+  StepSpec productStep;
+  productStep.matmul = product;
+  spec.programs.push_back({"product",
+                           {{"x", {4, 4}, fb::DType::F32, x}},
+                           {{"y", {4, 4}, fb::DType::F32, y}},
+                           {productStep},
+                           256});
+  spec.programs.push_back({"setup", {}, {}, {{"fill_table", 16, {at(Constants, 0, 64)}}}, 0});
+  spec.programs.push_back(
+      {"update",
+       {{"hyper", {8}, fb::DType::F64, at(Arena, 0, 64)}},
+       {},
+       {{"step",
+         20,
+         {at(Arena, 0, 64), at(Parameters, 0, 80), at(Gradients, 0, 80), at(Moment1, 0, 80)}}},
+       64});
+  return spec;
+}
+
+std::shared_ptr<const Executable> loaded(const ExecutableSpec &spec) {
+  auto executable = Executable::fromBytes(spec.bytes(), "test.hyx");
+  if (!executable) {
+    ADD_FAILURE() << executable.error().message;
+    return nullptr;
+  }
+  return *executable;
+}
+
+} // namespace hybrid::rt::test

@@ -1,0 +1,87 @@
+//===- TestExecutable.h - small executables for the runtime's tests ----------===//
+//
+// A plain description of a .hyx that tests change before it is written, so that each test can break
+// exactly one thing.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "codegen/Executable_generated.h"
+#include "runtime/Executable.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hybrid::rt::test {
+
+struct TensorSpec {
+  std::string name;
+  std::vector<int64_t> shape;
+  fb::DType dtype = fb::DType::F32;
+  std::optional<fb::BufferRef> buffer = {};
+};
+
+struct ParameterSpec {
+  std::string name;
+  std::vector<int64_t> shape;
+  fb::DType dtype = fb::DType::F32;
+  uint64_t offset = 0;
+  bool trainable = true, decay = true;
+  double lrScale = 1.0;
+};
+
+struct MatmulSpec {
+  int64_t m = 1, n = 1, k = 1, lda = 1, ldb = 1, ldc = 1;
+  bool transposeA = false, transposeB = false, accumulate = false;
+  fb::DType dtype = fb::DType::F32;
+  std::optional<fb::BufferRef> a = {}, b = {}, c = {}, bias = {};
+  int64_t batch = 1, batchStrideA = 0, batchStrideB = 0, batchStrideC = 0;
+};
+
+struct StepSpec {
+  std::string symbol;
+  int64_t grid = 1;
+  std::vector<fb::BufferRef> buffers = {};
+  uint64_t scratchBytes = 0;
+  std::optional<MatmulSpec> matmul = {}; // then the fields above are not used
+  std::string op = "test", location = "test.hyb:1:1";
+};
+
+struct ProgramSpec {
+  std::string name;
+  std::vector<TensorSpec> inputs, outputs;
+  std::vector<StepSpec> steps;
+  uint64_t arenaBytes = 0;
+};
+
+struct ExecutableSpec {
+  uint32_t major = 1, minor = 0;
+  std::string device = "cpu", cpu = "x86-64";
+  std::vector<std::string> features;
+  std::vector<uint8_t> code;
+  std::optional<uint64_t> codeHash; // absent: the right one
+  std::vector<ParameterSpec> parameters;
+  uint64_t parameterBytes = 0;
+  std::vector<uint8_t> constants;
+  uint64_t constantsBytes = 0, arenaBytes = 0;
+  std::vector<ProgramSpec> programs;
+
+  ProgramSpec &program(const std::string &name);
+  std::vector<std::byte> bytes() const;
+};
+
+inline fb::BufferRef at(fb::Space space, uint64_t offset, uint64_t bytes) {
+  return fb::BufferRef(offset, bytes, space);
+}
+
+/// The shared object with the kernels of TestKernels.c.
+std::vector<uint8_t> testCode();
+
+/// A sound executable with programs setup, init, forward, product and update:
+/// `forward` adds 1 to x [16] and looks up a table of Constants; `product` is c = a b + bias, 4
+/// x 4.
+ExecutableSpec soundExecutable();
+
+/// Loads, and fails the test when that does not work.
+std::shared_ptr<const Executable> loaded(const ExecutableSpec &spec);
+
+} // namespace hybrid::rt::test
