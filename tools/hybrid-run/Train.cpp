@@ -10,6 +10,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fmt/format.h>
+#include <fstream>
 #include <iostream>
 
 namespace hybrid::tools {
@@ -83,7 +84,23 @@ void printSummary(const TrainArguments &arguments, const nlohmann::json &summary
   std::cout << text;
 }
 
-void run(TrainArguments &arguments, const std::string &command) {
+/// As it was typed, words quoted where they need it.
+std::string commandLine() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string word, text;
+  while (std::getline(file, word, '\0')) {
+    if (word.empty() || word.find_first_of(" \t\n'\"\\$*?;&|<>()[]{}") != std::string::npos) {
+      std::string quoted = "'";
+      for (char c : word)
+        quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+      word = quoted + "'";
+    }
+    text += (text.empty() ? "" : " ") + word;
+  }
+  return text;
+}
+
+void run(TrainArguments &arguments) {
   rt::TrainOptions &options = arguments.options;
   if (arguments.steps && arguments.epochs)
     throw Failure("give --steps or --epochs, not both");
@@ -100,7 +117,7 @@ void run(TrainArguments &arguments, const std::string &command) {
   if (options.out.empty())
     options.out = defaultFolder(arguments.model.path, *source);
   options.config = provenance(arguments, *session);
-  options.config["command"] = command;
+  options.config["command"] = commandLine();
   rt::TrainOutcome outcome = valueOf(rt::trainModel(*runner, *source, options));
   if (outcome.interrupted.empty())
     printSummary(arguments, outcome.summary);
@@ -153,10 +170,10 @@ void addTrain(CLI::App &app) {
   verb->add_flag("--resume", options.resume, "go on with the run in --out");
   verb->add_flag("--quiet", options.quiet, "no progress on standard error");
   verb->add_flag("--json", arguments->json, "print the summary as JSON");
-  verb->callback([arguments, &app] {
+  verb->callback([arguments] {
     if (arguments->options.resume && arguments->options.out.empty())
       throw Failure("--resume needs --out, the folder of the run");
-    run(*arguments, app.config_to_str(false, false));
+    run(*arguments);
   });
 }
 

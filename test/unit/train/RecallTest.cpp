@@ -1,0 +1,237 @@
+// The properties that every instance of the recall tasks has, checked by a solver that reads the
+// inputs from left to right and remembers pairs.
+#include "runtime/tasks/Task.h"
+#include <cmath>
+#include <gtest/gtest.h>
+#include <map>
+#include <set>
+#include <thread>
+
+using namespace hybrid::rt;
+
+namespace {
+
+struct Instance {
+  std::vector<int32_t> inputs, targets;
+  bool operator<(const Instance &other) const { return inputs < other.inputs; }
+};
+
+std::unique_ptr<Task> make(const std::string &spec, Convention convention = Convention::Paper) {
+  auto task = createTask(spec, convention);
+  EXPECT_TRUE(task) << task.error().message;
+  return std::move(*task);
+}
+
+Instance draw(const Task &task, Split split, uint64_t index, uint64_t seed = defaultDataSeed) {
+  auto positions = static_cast<size_t>(task.positions());
+  Instance instance{std::vector<int32_t>(positions, -7), std::vector<int32_t>(positions, -7)};
+  task.generate(seed, split, index, instance.inputs, instance.targets);
+  return instance;
+}
+
+size_t scored(const Instance &instance) {
+  size_t count = 0;
+  for (int32_t target : instance.targets)
+    count += target != ignoredTarget;
+  return count;
+}
+
+/// What a test instance must ask: the value of every key seen before, and nothing else.
+std::vector<int32_t> solve(const std::vector<int32_t> &inputs, int32_t keys, int32_t values,
+                           bool multiQuery) {
+  std::vector<int32_t> answers(inputs.size(), ignoredTarget);
+  std::map<int32_t, int32_t> map;
+  for (size_t t = 0; t < inputs.size(); ++t) {
+    int32_t token = inputs[t];
+    bool isKey = token < keys;
+    if (!isKey)
+      continue;
+    bool last = t + 1 == inputs.size();
+    if (map.count(token) && (multiQuery || last))
+      answers[t] = map[token];
+    if (!last && inputs[t + 1] >= keys && inputs[t + 1] < keys + values)
+      map[token] = inputs[t + 1];
+  }
+  return answers;
+}
+
+std::string refusal(const std::string &spec) {
+  auto task = createTask(spec);
+  return task ? "accepted" : task.error().message;
+}
+
+} // namespace
+
+TEST(Recall, BaselineHasTheStatedShape) {
+  auto task = make("in-context-recall");
+  EXPECT_EQ(task->vocabulary(), 16);
+  EXPECT_EQ(task->positions(), 127);
+  for (uint64_t i = 0; i < 300; ++i) {
+    Instance instance = draw(*task, Split::Test, i);
+    std::set<int32_t> keys;
+    for (size_t t = 0; t < 127; ++t) {
+      ASSERT_TRUE(t % 2 ? instance.inputs[t] >= 8 && instance.inputs[t] < 16
+                        : instance.inputs[t] >= 0 && instance.inputs[t] < 8);
+      if (t % 2 == 0)
+        keys.insert(instance.inputs[t]);
+    }
+    // 64 pairs less the first occurrences: 56 whenever all eight keys appear, which is practically
+    // always.
+    EXPECT_EQ(scored(instance), 64 - keys.size());
+    EXPECT_EQ(scored(instance), 56u);
+    EXPECT_NE(instance.targets.back(), ignoredTarget);
+  }
+}
+
+TEST(Recall, ACausalSolverAnswersEveryTestInstance) {
+  struct Case {
+    const char *spec;
+    int32_t keys, values;
+    bool multiQuery;
+  };
+  for (const Case &c : {Case{"in-context-recall", 8, 8, true},
+                        {"in-context-recall:vocab=17,length=40", 8, 9, true},
+                        {"in-context-recall:vocab=128", 64, 64, true},
+                        {"in-context-recall:multi_query=false", 7, 8, false},
+                        {"in-context-recall:vocab=2,length=4", 1, 1, true},
+                        {"noisy-in-context-recall", 8, 8, true},
+                        {"noisy-in-context-recall:frac_noise=0.8", 8, 8, true}}) {
+    auto task = make(c.spec);
+    for (uint64_t i = 0; i < 200; ++i) {
+      Instance instance = draw(*task, Split::Test, i);
+      EXPECT_EQ(instance.targets, solve(instance.inputs, c.keys, c.values, c.multiQuery))
+          << c.spec << " instance " << i;
+      EXPECT_GE(scored(instance), 1u);
+    }
+  }
+}
+
+TEST(Recall, SingleQueryHasOnePrefixAndOneAnswer) {
+  auto task = make("in-context-recall:multi_query=false");
+  EXPECT_EQ(task->positions(), 128);
+  Instance instance = draw(*task, Split::Test, 0);
+  EXPECT_EQ(scored(instance), 1u);
+  EXPECT_EQ(std::count(instance.inputs.begin(), instance.inputs.end(), 15), 1);
+  EXPECT_EQ(instance.inputs[126], 15);
+}
+
+TEST(Recall, ConventionsDecideTheTrainingTargets) {
+  auto paper = make("in-context-recall"), lab = make("in-context-recall", Convention::MadLab);
+  auto masked = make("in-context-recall:train_targets=recall");
+  for (uint64_t i = 0; i < 50; ++i) {
+    Instance a = draw(*paper, Split::Train, i), b = draw(*lab, Split::Train, i);
+    Instance c = draw(*masked, Split::Train, i);
+    ASSERT_EQ(a.inputs, b.inputs);
+    EXPECT_EQ(scored(a), 64u); // every value
+    EXPECT_EQ(scored(b), 127u);
+    EXPECT_EQ(c.targets, solve(c.inputs, 8, 8, true));
+    for (size_t t = 0; t + 1 < a.inputs.size(); ++t) {
+      EXPECT_EQ(b.targets[t], b.inputs[t + 1]);
+      EXPECT_EQ(a.targets[t], t % 2 ? ignoredTarget : a.inputs[t + 1]);
+    }
+    EXPECT_EQ(draw(*paper, Split::Test, i).targets, draw(*lab, Split::Test, i).targets);
+  }
+}
+
+TEST(Recall, NoiseComesInAlignedPairsAtItsShare) {
+  for (double share : {0.2, 0.8}) {
+    auto task = make("noisy-in-context-recall:frac_noise=" + std::to_string(share));
+    EXPECT_EQ(task->vocabulary(), 32);
+    double noisePairs = 0, scoredTokens = 0;
+    constexpr int instances = 2000;
+    for (int i = 0; i < instances; ++i) {
+      Instance instance = draw(*task, Split::Test, static_cast<uint64_t>(i));
+      for (size_t t = 0; t + 1 < instance.inputs.size(); t += 2) {
+        bool first = instance.inputs[t] >= 16, second = instance.inputs[t + 1] >= 16;
+        ASSERT_EQ(first, second);
+        noisePairs += first;
+        if (first) {
+          EXPECT_EQ(instance.targets[t], ignoredTarget);
+          EXPECT_EQ(instance.targets[t + 1], ignoredTarget);
+        }
+      }
+      scoredTokens += static_cast<double>(scored(instance));
+    }
+    // 62 of the 63 ordinary slots may be noise, each with probability `share`.
+    double expected = 62 * share, sigma = std::sqrt(62 * share * (1 - share) / instances);
+    EXPECT_NEAR(noisePairs / instances, expected, 4 * sigma);
+    EXPECT_NEAR(scoredTokens / instances, share < 0.5 ? 43.6 : 7.8, share < 0.5 ? 0.4 : 0.3);
+  }
+}
+
+TEST(Recall, KeysAndValuesAreUniform) {
+  auto task = make("in-context-recall");
+  double keys[8] = {}, values[8] = {};
+  for (uint64_t i = 0; i < 2000; ++i) {
+    Instance instance = draw(*task, Split::Train, i);
+    std::set<int32_t> seen;
+    for (size_t t = 0; t + 1 < instance.inputs.size(); t += 2) {
+      ++keys[instance.inputs[t]];
+      if (seen.insert(instance.inputs[t]).second)
+        ++values[instance.inputs[t + 1] - 8];
+    }
+  }
+  for (double *counts : {keys, values}) {
+    double total = 0, chiSquare = 0;
+    for (int i = 0; i < 8; ++i)
+      total += counts[i];
+    for (int i = 0; i < 8; ++i)
+      chiSquare += (counts[i] - total / 8) * (counts[i] - total / 8) / (total / 8);
+    EXPECT_LT(chiSquare, 24.3); // seven degrees of freedom, one in a thousand
+  }
+}
+
+TEST(Recall, SameSeedSameInstancesForAnyWorkersAndSplitsAreDisjoint) {
+  auto task = make("in-context-recall:length=64");
+  std::vector<Instance> alone, together(400);
+  for (uint64_t i = 0; i < 400; ++i)
+    alone.push_back(draw(*task, Split::Train, i));
+  std::vector<std::thread> workers;
+  for (uint64_t worker = 0; worker < 3; ++worker)
+    workers.emplace_back([&, worker] {
+      for (uint64_t i = worker; i < 400; i += 3)
+        together[i] = draw(*task, Split::Train, i);
+    });
+  for (std::thread &worker : workers)
+    worker.join();
+  std::set<Instance> train;
+  for (size_t i = 0; i < 400; ++i) {
+    EXPECT_EQ(alone[i].inputs, together[i].inputs);
+    EXPECT_EQ(alone[i].targets, together[i].targets);
+    train.insert(alone[i]);
+  }
+  EXPECT_EQ(train.size(), 400u);
+  for (uint64_t i = 0; i < 400; ++i)
+    EXPECT_EQ(train.count(draw(*task, Split::Test, i)), 0u);
+  EXPECT_NE(draw(*task, Split::Train, 0, 1).inputs, draw(*task, Split::Train, 0, 2).inputs);
+}
+
+TEST(Recall, RefusesWhatCannotBe) {
+  EXPECT_NE(refusal("in-context-recall:length=127").find("length must be even"), std::string::npos);
+  EXPECT_NE(refusal("in-context-recall:length=2").find("from 4"), std::string::npos);
+  EXPECT_NE(refusal("in-context-recall:vocab=1").find("vocab"), std::string::npos);
+  EXPECT_NE(refusal("in-context-recall:vocab=2,multi_query=false").find("vocab=2 leaves 1"),
+            std::string::npos);
+  EXPECT_NE(refusal("in-context-recall:vocab=16,noise_vocab=16").find("leaves 0"),
+            std::string::npos);
+  EXPECT_NE(refusal("in-context-recall:frac_noise=0.5").find("noise_vocab"), std::string::npos);
+  EXPECT_NE(refusal("noisy-in-context-recall:frac_noise=1").find("below 1"), std::string::npos);
+  EXPECT_NE(refusal("noisy-in-context-recall:frac_noise=nan").find("number"), std::string::npos);
+  EXPECT_NE(refusal("in-context-recall:multi_query=maybe").find("true or false"),
+            std::string::npos);
+  EXPECT_NE(refusal("in-context-recall:lenght=128").find("did you mean 'length'"),
+            std::string::npos);
+  EXPECT_NE(refusal("in-context-recall:length").find("key=value"), std::string::npos);
+  EXPECT_NE(refusal("in-context-recall:vocab=8,vocab=9").find("twice"), std::string::npos);
+  EXPECT_NE(refusal("in-context-recal").find("did you mean 'in-context-recall'"),
+            std::string::npos);
+  EXPECT_NE(refusal("zzz").find("known: in-context-recall"), std::string::npos);
+  EXPECT_NE(refusal("").find("NAME"), std::string::npos);
+}
+
+TEST(Recall, SpecMakesTheSameTaskAgain) {
+  auto task = make("noisy-in-context-recall:vocab=40,length=20,frac_noise=0.3");
+  auto again = make(task->spec());
+  EXPECT_EQ(again->spec(), task->spec());
+  EXPECT_EQ(draw(*again, Split::Test, 5).inputs, draw(*task, Split::Test, 5).inputs);
+}

@@ -1,0 +1,222 @@
+#include "runtime/train/Trainer.h"
+#include "FakeModel.h"
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+
+using namespace hybrid::rt;
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+class TrainerTest : public testing::Test {
+protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "trainer-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder = pattern;
+    options.quiet = true;
+    options.steps = 60;
+    options.schedule.base = 0.05;
+    options.schedule.warmup = 5;
+    options.reportEvery = 7;
+    options.evalEvery = 20;
+    options.checkpointEvery = 10;
+    options.evalExamples = 20;
+    options.finalExamples = 50;
+  }
+  void TearDown() override { fs::remove_all(folder); }
+
+  Result<TrainOutcome> run(const std::string &name, FakeModel &model, bool resume = false) {
+    options.out = folder + "/" + name;
+    options.resume = resume;
+    return trainModel(model, FakeSource(9, 5), options);
+  }
+  Result<TrainOutcome> run(const std::string &name, bool resume = false) {
+    FakeModel model(4, 10, 5);
+    return run(name, model, resume);
+  }
+  std::string read(const std::string &name) {
+    std::ifstream file(folder + "/" + name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  /// The metrics without what depends on the clock.
+  std::vector<json> metrics(const std::string &name) {
+    std::ifstream file(folder + "/" + name + "/metrics.jsonl");
+    std::vector<json> lines;
+    for (std::string line; std::getline(file, line);) {
+      lines.push_back(json::parse(line, nullptr, false));
+      lines.back().erase("seconds");
+      lines.back().erase("tokens_per_second");
+    }
+    return lines;
+  }
+  void expectSameRun(const std::string &a, const std::string &b) {
+    const std::string last = "/checkpoints/" + checkpointName(60);
+    EXPECT_EQ(read(a + last), read(b + last));
+    EXPECT_FALSE(read(a + last).empty());
+    EXPECT_EQ(read(a + "/checkpoints/best.safetensors"), read(b + "/checkpoints/best.safetensors"));
+    EXPECT_EQ(metrics(a), metrics(b));
+  }
+
+  TrainOptions options;
+  std::string folder;
+};
+
+} // namespace
+
+TEST_F(TrainerTest, LearnsAndLeavesARunFolder) {
+  auto outcome = run("a");
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(outcome->summary["steps"], 60);
+  EXPECT_EQ(outcome->summary["eval_accuracy"], 1.0);
+  json summary = json::parse(read("a/summary.json"), nullptr, false);
+  for (const char *key : {"eval_loss", "eval_accuracy", "eval_bits_per_byte", "train_seconds",
+                          "tokens_per_second", "peak_bytes", "steps", "parameters"})
+    EXPECT_TRUE(summary[key].is_number()) << key;
+  json config = json::parse(read("a/config.json"), nullptr, false);
+  EXPECT_EQ(config["lr"], 0.05);
+  std::vector<json> lines = metrics("a");
+  EXPECT_EQ(lines.size(), 9u + 3u + 1u); // reports, evaluations, the final one
+  EXPECT_EQ(lines[0]["step"], 7);
+  EXPECT_EQ(lines[0]["split"], "train");
+  EXPECT_EQ(lines.back()["final"], true);
+  EXPECT_EQ(listCheckpoints(folder + "/a/checkpoints").size(), 3u); // --keep
+}
+
+TEST_F(TrainerTest, SameSeedSameBytes) {
+  ASSERT_TRUE(run("a") && run("b"));
+  expectSameRun("a", "b");
+  options.seed = 1;
+  ASSERT_TRUE(run("c"));
+  EXPECT_NE(read("a/checkpoints/best.safetensors"), read("c/checkpoints/best.safetensors"));
+}
+
+TEST_F(TrainerTest, ResumingTwiceGivesTheBytesOfAnUninterruptedRun) {
+  ASSERT_TRUE(run("whole"));
+  // A signal saves at once, between reports and checkpoints: the open interval must survive.
+  for (int64_t at : {3, 17}) {
+    FakeModel model(4, 10, 5);
+    model.signalAt = at;
+    auto outcome = run("parts", model, at != 3);
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    EXPECT_EQ(outcome->interrupted, "SIGTERM");
+    EXPECT_EQ(outcome->step, at == 3 ? 3 : 20);
+  }
+  ASSERT_TRUE(run("parts", true));
+  expectSameRun("whole", "parts");
+}
+
+TEST_F(TrainerTest, ACrashAfterTheCheckpointLosesNothingButTime) {
+  ASSERT_TRUE(run("whole"));
+  FakeModel model(4, 10, 5);
+  model.nanAt = 35; // dies between the checkpoints of steps 30 and 40
+  auto outcome = run("parts", model);
+  ASSERT_FALSE(outcome);
+  std::ofstream(folder + "/parts/metrics.jsonl", std::ios::app) << "{\"step\": 34, \"torn";
+  std::ofstream(folder + "/parts/checkpoints/step-00000040.safetensors.tmp-abcdef") << "half";
+  ASSERT_TRUE(run("parts", true));
+  expectSameRun("whole", "parts");
+}
+
+TEST_F(TrainerTest, ResumingAFinishedRunChangesNothing) {
+  ASSERT_TRUE(run("a") && run("b"));
+  ASSERT_TRUE(run("b", true));
+  expectSameRun("a", "b");
+}
+
+TEST_F(TrainerTest, ADamagedCheckpointIsNamedAndTheOneBeforeItIsUsed) {
+  ASSERT_TRUE(run("whole"));
+  FakeModel model(4, 10, 5);
+  model.signalAt = 37;
+  ASSERT_TRUE(run("parts", model));
+  std::string newest = folder + "/parts/checkpoints/" + checkpointName(37);
+  fs::resize_file(newest, fs::file_size(newest) / 2);
+  options.quiet = false;
+  testing::internal::CaptureStderr();
+  auto outcome = run("parts", true);
+  std::string said = testing::internal::GetCapturedStderr();
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_NE(said.find("warning"), std::string::npos);
+  EXPECT_NE(said.find(newest), std::string::npos);
+  EXPECT_NE(said.find("resuming after step 30"), std::string::npos);
+  fs::remove(newest);
+  expectSameRun("whole", "parts");
+}
+
+TEST_F(TrainerTest, WithOnlyDamagedCheckpointsItStops) {
+  FakeModel model(4, 10, 5);
+  model.signalAt = 5;
+  ASSERT_TRUE(run("a", model));
+  std::string path = folder + "/a/checkpoints/" + checkpointName(5);
+  fs::resize_file(path, 100);
+  auto outcome = run("a", true);
+  ASSERT_FALSE(outcome);
+  EXPECT_NE(outcome.error().message.find(path), std::string::npos);
+}
+
+TEST_F(TrainerTest, RefusesOtherSettingsOrAnotherExecutable) {
+  FakeModel model(4, 10, 5);
+  model.signalAt = 12;
+  ASSERT_TRUE(run("a", model));
+  FakeModel other(4, 10, 5);
+  other.print = 78;
+  auto outcome = run("a", other, true);
+  ASSERT_FALSE(outcome);
+  EXPECT_NE(outcome.error().message.find("another executable"), std::string::npos);
+  options.schedule.base = 0.1;
+  outcome = run("a", true);
+  ASSERT_FALSE(outcome);
+  EXPECT_NE(outcome.error().message.find("lr is 0.1, the run had 0.05"), std::string::npos)
+      << outcome.error().message;
+}
+
+TEST_F(TrainerTest, AnUsedFolderNeedsResume) {
+  ASSERT_TRUE(run("a"));
+  auto outcome = run("a");
+  ASSERT_FALSE(outcome);
+  EXPECT_NE(outcome.error().message.find("--resume"), std::string::npos);
+}
+
+TEST_F(TrainerTest, ResumingNothingStartsFromTheBeginning) {
+  ASSERT_TRUE(run("a"));
+  ASSERT_TRUE(run("b", true));
+  expectSameRun("a", "b");
+}
+
+TEST_F(TrainerTest, ANonFiniteLossNamesStepOperationAndLastCheckpoint) {
+  FakeModel model(4, 10, 5);
+  model.nanAt = 25;
+  auto outcome = run("a", model);
+  ASSERT_FALSE(outcome);
+  for (const char *part : {"step 25", "nan", "exp at fake.hyb:1:1", "step-00000020.safetensors"})
+    EXPECT_NE(outcome.error().message.find(part), std::string::npos) << outcome.error().message;
+  EXPECT_TRUE(fs::exists(folder + "/a/checkpoints/" + checkpointName(20)));
+}
+
+TEST_F(TrainerTest, StopsAtTheAccuracyAskedFor) {
+  options.steps = 1000;
+  options.stopAccuracy = 0.99;
+  auto outcome = run("a");
+  ASSERT_TRUE(outcome);
+  EXPECT_LT(outcome->summary["steps"].get<int64_t>(), 1000);
+  EXPECT_GE(outcome->summary["eval_accuracy"].get<double>(), 0.99);
+}
+
+TEST_F(TrainerTest, ATimeLimitAlonePlansTheSteps) {
+  options.steps = 0;
+  options.timeLimit = 0.2;
+  auto outcome = run("a");
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_GT(outcome->summary["steps"].get<int64_t>(), 12);
+  EXPECT_LT(outcome->summary["train_seconds"].get<double>(), 20);
+}
+
+TEST_F(TrainerTest, RefusesAModelThatIsTooShort) {
+  FakeModel model(4, 8, 5);
+  auto outcome = run("a", model);
+  ASSERT_FALSE(outcome);
+  EXPECT_NE(outcome.error().message.find("--length 9"), std::string::npos);
+  EXPECT_FALSE(fs::exists(folder + "/a"));
+}
