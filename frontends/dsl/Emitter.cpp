@@ -8,7 +8,7 @@ using namespace mlir;
 namespace hybrid::dsl {
 
 constexpr int64_t mostOps = 200000;
-constexpr int64_t mostSteps = 4000000;
+constexpr int64_t mostSteps = 2000000;
 constexpr int64_t mostElements = int64_t(1) << 40;
 constexpr size_t mostDimensions = 8;
 

@@ -1,0 +1,29 @@
+//===- FuzzLanguage.cpp - no text crashes the front end, nor makes a faulty program -===//
+//
+// Whatever the bytes, there is a module that verifies or a diagnostic; an internal error counts as
+// a crash.
+//
+//===----------------------------------------------------------------------===//
+#include "frontends/dsl/Frontend.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  llvm::SourceMgr sources;
+  llvm::StringRef text(reinterpret_cast<const char *>(data), size);
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, "fuzz.hyb"), llvm::SMLoc());
+  bool explained = false;
+  mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
+    explained = true;
+    if (llvm::StringRef(diagnostic.str()).contains("internal error"))
+      abort();
+    return mlir::success();
+  });
+  hybrid::dsl::Options options;
+  options.importPaths = {HYBRID_MODELS_DIR};
+  if (!hybrid::dsl::compileFile(sources, context, options) && !explained)
+    abort();
+  return 0;
+}
