@@ -6,8 +6,8 @@
 
 namespace hybrid {
 
-/// Costs of a specialised module (static shapes): per op kind FLOPs of the forward pass with the formula used, parameters, state.
-/// Adds `arena_bytes` a program when the module is scheduled.
+/// Costs of a specialised module (static shapes): per op kind FLOPs of the forward pass with the
+/// formula used, parameters, state. Adds `arena_bytes` a program when the module is scheduled.
 llvm::json::Object costOf(mlir::ModuleOp module);
 /// The same as a table for people.
 void printCost(const llvm::json::Object &cost, llvm::raw_ostream &stream);

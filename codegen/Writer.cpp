@@ -19,7 +19,8 @@ fb::DType dtypeOf(Type type) {
 
 fb::BufferRef bufferRef(Attribute attribute) {
   auto buffer = cast<BufferAttr>(attribute);
-  return fb::BufferRef(buffer.getOffset(), buffer.getBytes(), static_cast<fb::Space>(buffer.getSpace()));
+  return fb::BufferRef(buffer.getOffset(), buffer.getBytes(),
+                       static_cast<fb::Space>(buffer.getSpace()));
 }
 
 /// "file:line:column" of the first file location inside.
@@ -27,7 +28,8 @@ std::string locationText(Location loc) {
   std::string text;
   loc->walk([&](Location inner) {
     if (auto file = dyn_cast<FileLineColLoc>(inner)) {
-      llvm::raw_string_ostream(text) << file.getFilename().getValue() << ':' << file.getLine() << ':' << file.getColumn();
+      llvm::raw_string_ostream(text)
+          << file.getFilename().getValue() << ':' << file.getLine() << ':' << file.getColumn();
       return WalkResult::interrupt();
     }
     return WalkResult::advance();
@@ -45,7 +47,8 @@ public:
     auto name = builder.CreateString(cast<StringAttr>(port.get("name")).str());
     auto shape = builder.CreateVector(type.getShape().data(), type.getShape().size());
     fb::BufferRef buffer = bufferRef(port.get("buffer"));
-    return fb::CreateTensor(builder, name, shape, dtypeOf(type.getElementType()), &buffer, isa<FloatType>(type.getElementType()));
+    return fb::CreateTensor(builder, name, shape, dtypeOf(type.getElementType()), &buffer,
+                            isa<FloatType>(type.getElementType()));
   }
 
   flatbuffers::Offset<fb::Step> step(Operation &op) {
@@ -55,19 +58,23 @@ public:
       for (Attribute buffer : launch.getBuffers())
         buffers.push_back(bufferRef(buffer));
       auto symbol = builder.CreateString(code.symbols.lookup(cpu::launchKey(launch)));
-      auto kernel = fb::CreateKernelLaunch(builder, symbol, launch.getGrid(), builder.CreateVectorOfStructs(buffers), launch.getScratchBytes());
+      auto kernel =
+          fb::CreateKernelLaunch(builder, symbol, launch.getGrid(),
+                                 builder.CreateVectorOfStructs(buffers), launch.getScratchBytes());
       auto source = builder.CreateString(launch.getSource().str());
       return fb::CreateStep(builder, fb::Operation::KernelLaunch, kernel.Union(), source, location);
     }
     auto product = cast<LibraryMatmulOp>(op);
     ArrayAttr buffers = product.getBuffers();
-    fb::BufferRef a = bufferRef(buffers[0]), b = bufferRef(buffers[1]), c = bufferRef(buffers[2]), bias;
+    fb::BufferRef a = bufferRef(buffers[0]), b = bufferRef(buffers[1]), c = bufferRef(buffers[2]),
+                  bias;
     bool hasBias = buffers.size() > 3;
     if (hasBias)
       bias = bufferRef(buffers[3]);
-    auto matmul = fb::CreateMatmul(builder, product.getM(), product.getN(), product.getK(), product.getLda(), product.getLdb(), product.getLdc(),
-                                   product.getTransposeA(), product.getTransposeB(), product.getAccumulate(), dtypeOf(product.getElementType()), &a,
-                                   &b, &c, hasBias ? &bias : nullptr);
+    auto matmul = fb::CreateMatmul(
+        builder, product.getM(), product.getN(), product.getK(), product.getLda(), product.getLdb(),
+        product.getLdc(), product.getTransposeA(), product.getTransposeB(), product.getAccumulate(),
+        dtypeOf(product.getElementType()), &a, &b, &c, hasBias ? &bias : nullptr);
     auto source = builder.CreateString(product.getSource().str());
     return fb::CreateStep(builder, fb::Operation::Matmul, matmul.Union(), source, location);
   }
@@ -82,7 +89,8 @@ public:
     for (Operation &inner : op.getBody().front())
       steps.push_back(step(inner));
     auto name = builder.CreateString(op.getSymName().str());
-    return fb::CreateProgram(builder, name, builder.CreateVector(inputs), builder.CreateVector(outputs), builder.CreateVector(steps),
+    return fb::CreateProgram(builder, name, builder.CreateVector(inputs),
+                             builder.CreateVector(outputs), builder.CreateVector(steps),
                              op.getArenaBytes());
   }
 
@@ -91,8 +99,10 @@ public:
     auto type = cast<RankedTensorType>(cast<TypeAttr>(entry.get("type")).getValue());
     auto name = builder.CreateString(cast<StringAttr>(entry.get("name")).str());
     auto shape = builder.CreateVector(type.getShape().data(), type.getShape().size());
-    return fb::CreateParameter(builder, name, shape, dtypeOf(type.getElementType()), cast<IntegerAttr>(entry.get("offset")).getInt(),
-                               cast<BoolAttr>(entry.get("trainable")).getValue(), cast<BoolAttr>(entry.get("decay")).getValue(),
+    return fb::CreateParameter(builder, name, shape, dtypeOf(type.getElementType()),
+                               cast<IntegerAttr>(entry.get("offset")).getInt(),
+                               cast<BoolAttr>(entry.get("trainable")).getValue(),
+                               cast<BoolAttr>(entry.get("decay")).getValue(),
                                cast<FloatAttr>(entry.get("lr_scale")).getValueAsDouble());
   }
 
@@ -102,10 +112,13 @@ public:
 
 } // namespace
 
-std::vector<char> writeExecutable(ModuleOp module, const cpu::Code &code, const cpu::CpuTarget &target, const Provenance &provenance) {
+std::vector<char> writeExecutable(ModuleOp module, const cpu::Code &code,
+                                  const cpu::CpuTarget &target, const Provenance &provenance) {
   ExecutableWriter writer(code);
   flatbuffers::FlatBufferBuilder &builder = writer.builder;
-  auto integer = [&](StringRef name) { return static_cast<uint64_t>(module->getAttrOfType<IntegerAttr>(name).getInt()); };
+  auto integer = [&](StringRef name) {
+    return static_cast<uint64_t>(module->getAttrOfType<IntegerAttr>(name).getInt());
+  };
 
   std::vector<flatbuffers::Offset<fb::Program>> programs;
   uint64_t arenaBytes = 0;
@@ -113,9 +126,11 @@ std::vector<char> writeExecutable(ModuleOp module, const cpu::Code &code, const 
     programs.push_back(writer.program(program));
     arenaBytes = std::max<uint64_t>(arenaBytes, program.getArenaBytes());
   }
-  // The format looks programs up by name, so they are sorted; done here because flatbuffers' own sort uses a deprecated function.
+  // The format looks programs up by name, so they are sorted; done here because flatbuffers' own
+  // sort uses a deprecated function.
   llvm::sort(programs, [&](auto a, auto b) {
-    return GetTemporaryPointer(builder, a)->name()->string_view() < GetTemporaryPointer(builder, b)->name()->string_view();
+    return GetTemporaryPointer(builder, a)->name()->string_view() <
+           GetTemporaryPointer(builder, b)->name()->string_view();
   });
   auto programVector = builder.CreateVector(programs);
   std::vector<flatbuffers::Offset<fb::Parameter>> parameters;
@@ -127,14 +142,20 @@ std::vector<char> writeExecutable(ModuleOp module, const cpu::Code &code, const 
   std::vector<flatbuffers::Offset<flatbuffers::String>> features;
   for (const std::string &feature : target.features)
     features.push_back(builder.CreateString(feature));
-  auto targetTable = fb::CreateTarget(builder, builder.CreateString("cpu"), builder.CreateString(target.architecture), builder.CreateVector(features));
+  auto targetTable =
+      fb::CreateTarget(builder, builder.CreateString("cpu"),
+                       builder.CreateString(target.architecture), builder.CreateVector(features));
   auto constants = cast<DenseElementsAttr>(module->getAttr("hybrid.constants")).getRawData();
   builder.ForceVectorAlignment(constants.size(), 1, 32);
-  auto constantVector = builder.CreateVector(reinterpret_cast<const uint8_t *>(constants.data()), constants.size());
+  auto constantVector =
+      builder.CreateVector(reinterpret_cast<const uint8_t *>(constants.data()), constants.size());
   builder.ForceVectorAlignment(code.sharedObject.size(), 1, 32);
-  auto codeVector = builder.CreateVector(reinterpret_cast<const uint8_t *>(code.sharedObject.data()), code.sharedObject.size());
-  auto compiler = builder.CreateString(provenance.compiler), model = builder.CreateString(provenance.model),
-       source = builder.CreateString(provenance.source), cost = builder.CreateString(provenance.cost);
+  auto codeVector = builder.CreateVector(
+      reinterpret_cast<const uint8_t *>(code.sharedObject.data()), code.sharedObject.size());
+  auto compiler = builder.CreateString(provenance.compiler),
+       model = builder.CreateString(provenance.model),
+       source = builder.CreateString(provenance.source),
+       cost = builder.CreateString(provenance.cost);
   auto settingVector = builder.CreateVector(settings);
   auto parameterVector = builder.CreateVector(parameters);
 
@@ -156,7 +177,8 @@ std::vector<char> writeExecutable(ModuleOp module, const cpu::Code &code, const 
   executable.add_programs(programVector);
   executable.add_cost(cost);
   fb::FinishExecutableBuffer(builder, executable.Finish());
-  return std::vector<char>(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
+  return std::vector<char>(builder.GetBufferPointer(),
+                           builder.GetBufferPointer() + builder.GetSize());
 }
 
 } // namespace hybrid

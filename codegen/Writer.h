@@ -14,6 +14,7 @@ struct Provenance {
 };
 
 /// The bytes of the executable (codegen/Executable.fbs).
-std::vector<char> writeExecutable(mlir::ModuleOp module, const cpu::Code &code, const cpu::CpuTarget &target, const Provenance &provenance);
+std::vector<char> writeExecutable(mlir::ModuleOp module, const cpu::Code &code,
+                                  const cpu::CpuTarget &target, const Provenance &provenance);
 
 } // namespace hybrid

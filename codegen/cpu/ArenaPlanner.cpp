@@ -25,11 +25,15 @@ int64_t planArena(MutableArrayRef<Lifetime> buffers) {
         continue;
       if (offset + bytes <= other->offset)
         break;
-      offset = std::max(offset, static_cast<int64_t>(alignTo(other->offset + std::max<int64_t>(other->bytes, 1), 64)));
+      offset = std::max(offset, static_cast<int64_t>(alignTo(
+                                    other->offset + std::max<int64_t>(other->bytes, 1), 64)));
     }
     buffer.offset = offset;
     arenaBytes = std::max(arenaBytes, offset + bytes);
-    placed.insert(upper_bound(placed, &buffer, [](const Lifetime *a, const Lifetime *b) { return a->offset < b->offset; }), &buffer);
+    placed.insert(
+        upper_bound(placed, &buffer,
+                    [](const Lifetime *a, const Lifetime *b) { return a->offset < b->offset; }),
+        &buffer);
   }
   return arenaBytes;
 }

@@ -12,8 +12,9 @@ struct Lifetime {
   int64_t offset = -1; // result
 };
 
-/// Gives every buffer an offset (multiple of 64) such that buffers alive at the same step do not overlap: largest first, each at the
-/// lowest place that fits. Returns the size of the arena. Deterministic.
+/// Gives every buffer an offset (multiple of 64) such that buffers alive at the same step do not
+/// overlap: largest first, each at the lowest place that fits. Returns the size of the arena.
+/// Deterministic.
 int64_t planArena(llvm::MutableArrayRef<Lifetime> buffers);
 
 } // namespace hybrid::cpu

@@ -21,7 +21,8 @@ struct CpuTarget {
   bool wideVectors = false;          // 512-bit vectors
 };
 
-/// The target of `--target=cpu` (`name` empty: this machine) or `--target=cpu:NAME`. Emits an error and returns nothing for unknown names.
+/// The target of `--target=cpu` (`name` empty: this machine) or `--target=cpu:NAME`. Emits an error
+/// and returns nothing for unknown names.
 std::optional<CpuTarget> resolveTarget(mlir::Location loc, llvm::StringRef name);
 
 /// Where the compilation of kernels may stop.
@@ -29,17 +30,19 @@ enum class CodeStage { LLVM, Assembly, SharedObject };
 
 /// Machine code of a scheduled module.
 struct Code {
-  std::string text;                                  // LLVM IR or assembly, for those stages
-  std::vector<char> sharedObject;                    // for SharedObject
-  llvm::StringMap<std::string> symbols;              // launch key -> exported symbol, see launchKey()
+  std::string text;                     // LLVM IR or assembly, for those stages
+  std::vector<char> sharedObject;       // for SharedObject
+  llvm::StringMap<std::string> symbols; // launch key -> exported symbol, see launchKey()
 };
 
 /// Names a specialisation: kernel and constants.
 std::string launchKey(mlir::Operation *launch);
 
-/// Compiles all kernels that the programs of `module` launch: lowers the generated ones, links the kernel library, specialises, optimises.
-/// Returns failure after a diagnostic. Consumes the generated functions of the module.
-mlir::FailureOr<Code> compileKernels(mlir::ModuleOp module, const CpuTarget &target, CodeStage stage);
+/// Compiles all kernels that the programs of `module` launch: lowers the generated ones, links the
+/// kernel library, specialises, optimises. Returns failure after a diagnostic. Consumes the
+/// generated functions of the module.
+mlir::FailureOr<Code> compileKernels(mlir::ModuleOp module, const CpuTarget &target,
+                                     CodeStage stage);
 
 } // namespace cpu
 } // namespace hybrid

@@ -1,7 +1,8 @@
 //===- CompileKernels.cpp - specialise, optimise and emit all kernels -------===//
 //
-// A wrapper `void kN(lo, hi, buffers, scratch)` for each distinct (kernel, constants): for a library kernel it calls the bitcode function with
-// a constant parameter struct, which inlining turns into compile-time constants; for a generated kernel it loads the buffer pointers.
+// A wrapper `void kN(lo, hi, buffers, scratch)` for each distinct (kernel, constants): for a
+// library kernel it calls the bitcode function with a constant parameter struct, which inlining
+// turns into compile-time constants; for a generated kernel it loads the buffer pointers.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/cpu/CodegenCpu.h"
@@ -43,18 +44,22 @@ namespace {
 
 class KernelModule {
 public:
-  KernelModule(Location loc, const CpuTarget &target, llvm::LLVMContext &context) : loc(loc), target(target), context(context) {}
+  KernelModule(Location loc, const CpuTarget &target, llvm::LLVMContext &context)
+      : loc(loc), target(target), context(context) {}
 
   LogicalResult addLibrary(std::unique_ptr<llvm::Module> generated) {
-    llvm::StringRef bytes(hybridKernelsBitcodeBegin, hybridKernelsBitcodeEnd - hybridKernelsBitcodeBegin);
+    llvm::StringRef bytes(hybridKernelsBitcodeBegin,
+                          hybridKernelsBitcodeEnd - hybridKernelsBitcodeBegin);
     auto library = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bytes, "kernels.bc"), context);
     if (!library)
-      return emitError(loc) << "internal error: the kernel library is unreadable: " << llvm::toString(library.takeError());
+      return emitError(loc) << "internal error: the kernel library is unreadable: "
+                            << llvm::toString(library.takeError());
     llvmModule = std::move(*library);
     generated->setTargetTriple(llvmModule->getTargetTriple());
     generated->setDataLayout(llvmModule->getDataLayout());
     if (llvm::Linker::linkModules(*llvmModule, std::move(generated)))
-      return emitError(loc) << "internal error: generated kernels do not link with the kernel library, please report";
+      return emitError(loc) << "internal error: generated kernels do not link with the kernel "
+                               "library, please report";
     return success();
   }
 
@@ -63,24 +68,38 @@ public:
     llvm::StringRef kernel(launch.getKernel());
     llvm::Function *callee = llvmModule->getFunction(kernel);
     if (!callee || callee->isDeclaration())
-      return launch.emitOpError() << "internal error: there is no kernel '" << launch.getKernel() << "', please report";
-    std::string symbol = ("k" + llvm::Twine(count++) + "_" + (kernel.starts_with("hybrid_") ? kernel.drop_front(7) : kernel)).str();
-    llvm::Type *i64 = llvm::Type::getInt64Ty(context), *pointer = llvm::PointerType::get(context, 0);
-    auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {i64, i64, pointer, pointer}, false);
-    auto *wrapper = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, symbol, *llvmModule);
+      return launch.emitOpError() << "internal error: there is no kernel '" << launch.getKernel()
+                                  << "', please report";
+    std::string symbol = ("k" + llvm::Twine(count++) + "_" +
+                          (kernel.starts_with("hybrid_") ? kernel.drop_front(7) : kernel))
+                             .str();
+    llvm::Type *i64 = llvm::Type::getInt64Ty(context),
+               *pointer = llvm::PointerType::get(context, 0);
+    auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context),
+                                         {i64, i64, pointer, pointer}, false);
+    auto *wrapper =
+        llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, symbol, *llvmModule);
     exported.insert(symbol);
     llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "entry", wrapper));
     llvm::SmallVector<llvm::Value *> arguments{wrapper->getArg(0), wrapper->getArg(1)};
     if (launch.getGenerated()) {
       for (size_t i = 0; i < launch.getBuffers().size(); ++i) {
-        // Results never overlap operands (the arena planner sees to it): the vectoriser need not check.
+        // Results never overlap operands (the arena planner sees to it): the vectoriser need not
+        // check.
         callee->addParamAttr(2 + 5 * i + 1, llvm::Attribute::NoAlias);
-        appendMemref(builder, builder.CreateLoad(pointer, builder.CreateConstInBoundsGEP1_64(pointer, wrapper->getArg(2), i)), arguments);
+        appendMemref(builder,
+                     builder.CreateLoad(pointer, builder.CreateConstInBoundsGEP1_64(
+                                                     pointer, wrapper->getArg(2), i)),
+                     arguments);
       }
     } else {
-      auto *words = llvm::ConstantDataArray::get(context, llvm::ArrayRef<uint64_t>(reinterpret_cast<const uint64_t *>(launch.getConstants().data()),
-                                                                                   launch.getConstants().size()));
-      auto *constants = new llvm::GlobalVariable(*llvmModule, words->getType(), true, llvm::GlobalValue::PrivateLinkage, words, symbol + ".constants");
+      auto *words = llvm::ConstantDataArray::get(
+          context,
+          llvm::ArrayRef<uint64_t>(reinterpret_cast<const uint64_t *>(launch.getConstants().data()),
+                                   launch.getConstants().size()));
+      auto *constants =
+          new llvm::GlobalVariable(*llvmModule, words->getType(), true,
+                                   llvm::GlobalValue::PrivateLinkage, words, symbol + ".constants");
       constants->setAlignment(llvm::Align(8));
       arguments.append({wrapper->getArg(2), wrapper->getArg(3), constants});
     }
@@ -91,7 +110,8 @@ public:
   }
 
   /// A generated kernel takes a memref of unknown size: base, aligned base, offset, size, stride.
-  void appendMemref(llvm::IRBuilder<> &builder, llvm::Value *base, llvm::SmallVectorImpl<llvm::Value *> &arguments) {
+  void appendMemref(llvm::IRBuilder<> &builder, llvm::Value *base,
+                    llvm::SmallVectorImpl<llvm::Value *> &arguments) {
     arguments.append({base, base, builder.getInt64(0), builder.getInt64(0), builder.getInt64(1)});
   }
 
@@ -99,7 +119,8 @@ public:
     for (llvm::Function &function : *llvmModule) {
       if (function.isDeclaration())
         continue;
-      // Attributes of the library's own compilation would keep its code for the machine it was built on.
+      // Attributes of the library's own compilation would keep its code for the machine it was
+      // built on.
       for (const char *name : {"target-cpu", "target-features", "tune-cpu"})
         function.removeFnAttr(name);
       function.addFnAttr("target-cpu", target.architecture);
@@ -110,13 +131,15 @@ public:
       function.addFnAttr(llvm::Attribute::NoUnwind);
     }
     std::string error;
-    const llvm::Target *backend = llvm::TargetRegistry::lookupTarget(llvmModule->getTargetTriple(), error);
+    const llvm::Target *backend =
+        llvm::TargetRegistry::lookupTarget(llvmModule->getTargetTriple(), error);
     if (!backend)
       return emitError(loc) << "no code generator for this machine: " << error;
     llvm::TargetOptions options;
     options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
-    machine.reset(backend->createTargetMachine(llvmModule->getTargetTriple(), target.architecture, "", options, llvm::Reloc::PIC_,
-                                               std::nullopt, llvm::CodeGenOptLevel::Default));
+    machine.reset(backend->createTargetMachine(llvmModule->getTargetTriple(), target.architecture,
+                                               "", options, llvm::Reloc::PIC_, std::nullopt,
+                                               llvm::CodeGenOptLevel::Default));
     llvmModule->setDataLayout(machine->createDataLayout());
 
     llvm::LoopAnalysisManager loops;
@@ -132,7 +155,8 @@ public:
     passes.registerLoopAnalyses(loops);
     passes.crossRegisterProxies(loops, functions, graph, modules);
     llvm::ModulePassManager pipeline;
-    pipeline.addPass(llvm::InternalizePass([&](const llvm::GlobalValue &value) { return exported.contains(value.getName()); }));
+    pipeline.addPass(llvm::InternalizePass(
+        [&](const llvm::GlobalValue &value) { return exported.contains(value.getName()); }));
     pipeline.addPass(llvm::GlobalDCEPass());
     pipeline.addPass(passes.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3));
     pipeline.run(*llvmModule, modules);
@@ -144,7 +168,8 @@ public:
     llvm::raw_svector_ostream stream(bytes);
     llvm::legacy::PassManager emitter;
     if (machine->addPassesToEmitFile(emitter, stream, nullptr, type))
-      return emitError(loc) << "internal error: this machine's code generator emits no object files";
+      return emitError(loc)
+             << "internal error: this machine's code generator emits no object files";
     emitter.run(*llvmModule);
     return std::string(bytes.begin(), bytes.end());
   }
@@ -189,7 +214,9 @@ FailureOr<Code> compileKernels(ModuleOp module, const CpuTarget &target, CodeSta
     kernels.llvmModule->print(stream, nullptr);
     return code;
   }
-  FailureOr<std::string> emitted = kernels.emit(stage == CodeStage::Assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile);
+  FailureOr<std::string> emitted =
+      kernels.emit(stage == CodeStage::Assembly ? llvm::CodeGenFileType::AssemblyFile
+                                                : llvm::CodeGenFileType::ObjectFile);
   if (failed(emitted))
     return failure();
   if (stage == CodeStage::Assembly) {

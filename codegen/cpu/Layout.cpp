@@ -87,7 +87,8 @@ View View::broadcastTo(ArrayRef<int64_t> target) const {
 }
 
 std::optional<View> View::reshaped(ArrayRef<int64_t> target) const {
-  // Dimensions of both shapes are matched group by group of equal products; inside a group the old dimensions must collapse.
+  // Dimensions of both shapes are matched group by group of equal products; inside a group the old
+  // dimensions must collapse.
   View result = *this;
   result.shape.assign(target.begin(), target.end());
   result.strides.assign(target.size(), 1);

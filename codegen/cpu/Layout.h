@@ -1,7 +1,8 @@
 //===- Layout.h - where a tensor lies ---------------------------------------===//
 //
-// A view: storage, element offset, shape and strides. Slices, splits, transposes, broadcasts and reshapes of dense tensors are views and
-// cost nothing; a kernel asks for the form it can read and gets a copy only when the view has another one.
+// A view: storage, element offset, shape and strides. Slices, splits, transposes, broadcasts and
+// reshapes of dense tensors are views and cost nothing; a kernel asks for the form it can read and
+// gets a copy only when the view has another one.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -26,7 +27,8 @@ struct View {
   int64_t elements() const;
   /// Elements from the first to the last one touched.
   int64_t extent() const;
-  /// The common distance between consecutive rows (all dimensions but the last), when columns are contiguous and rows are equally spaced.
+  /// The common distance between consecutive rows (all dimensions but the last), when columns are
+  /// contiguous and rows are equally spaced.
   std::optional<int64_t> rowStride() const;
 
   View transposed(llvm::ArrayRef<int64_t> permutation) const;

@@ -37,11 +37,15 @@ FailureOr<std::vector<char>> linkSharedObject(Location loc, StringRef object) {
   std::string talk;
   llvm::raw_string_ostream talkStream(talk);
   std::string output = sharedPath.str().str(), input = objectPath.str().str();
-  const char *arguments[] = {"ld.lld", "-shared", "--hash-style=gnu", "-z", "now", "--build-id=none", "-s", "-o", output.c_str(), input.c_str()};
-  lld::Result result = lld::lldMain(arguments, talkStream, talkStream, {{lld::Gnu, &lld::elf::link}});
+  const char *arguments[] = {
+      "ld.lld", "-shared", "--hash-style=gnu", "-z",         "now", "--build-id=none",
+      "-s",     "-o",      output.c_str(),     input.c_str()};
+  lld::Result result =
+      lld::lldMain(arguments, talkStream, talkStream, {{lld::Gnu, &lld::elf::link}});
   if (result.retCode != 0)
     return emitError(loc) << "internal error: linking kernels failed, please report: " << talk;
-  auto buffer = llvm::MemoryBuffer::getFile(sharedPath, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  auto buffer =
+      llvm::MemoryBuffer::getFile(sharedPath, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!buffer)
     return emitError(loc) << "cannot read '" << sharedPath << "': " << buffer.getError().message();
   return std::vector<char>((*buffer)->getBufferStart(), (*buffer)->getBufferEnd());

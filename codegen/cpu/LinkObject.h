@@ -7,7 +7,8 @@
 
 namespace hybrid::cpu {
 
-/// Links one relocatable object into a shared object without dependencies. Uses two temporary files, removed again.
+/// Links one relocatable object into a shared object without dependencies. Uses two temporary
+/// files, removed again.
 mlir::FailureOr<std::vector<char>> linkSharedObject(mlir::Location loc, llvm::StringRef object);
 
 } // namespace hybrid::cpu

@@ -57,7 +57,8 @@ Space2 collapse(ArrayRef<int64_t> shape, ArrayRef<View> views) {
 class KernelFunction {
 public:
   KernelFunction(ModuleTables &tables, ArrayRef<View> buffers)
-      : tables(tables), builder(UnknownLoc::get(tables.module.getContext()), tables.module.getContext()) {
+      : tables(tables),
+        builder(UnknownLoc::get(tables.module.getContext()), tables.module.getContext()) {
     function = func::FuncOp::create(builder, "kernel", builder.getFunctionType({}, {}));
     SmallVector<Type> types{builder.getIndexType(), builder.getIndexType()};
     for (const View &buffer : buffers)
@@ -73,10 +74,16 @@ public:
   Value index(int64_t value) { return arith::ConstantIndexOp::create(builder, value); }
   Value argument(size_t buffer) { return function.getArgument(buffer + 2); }
   Value add(Value a, Value b) { return arith::AddIOp::create(builder, a, b); }
-  Value scaled(Value a, int64_t factor) { return factor == 1 ? a : arith::MulIOp::create(builder, a, index(factor)).getResult(); }
+  Value scaled(Value a, int64_t factor) {
+    return factor == 1 ? a : arith::MulIOp::create(builder, a, index(factor)).getResult();
+  }
 
-  Value load(size_t buffer, Value at) { return memref::LoadOp::create(builder, argument(buffer), at); }
-  void store(Value value, size_t buffer, Value at) { memref::StoreOp::create(builder, value, argument(buffer), at); }
+  Value load(size_t buffer, Value at) {
+    return memref::LoadOp::create(builder, argument(buffer), at);
+  }
+  void store(Value value, size_t buffer, Value at) {
+    memref::StoreOp::create(builder, value, argument(buffer), at);
+  }
 
   /// for i in [lo, hi): body(i)
   void forEach(Value lo, Value hi, llvm::function_ref<void(Value)> body) {
@@ -85,8 +92,12 @@ public:
     builder.setInsertionPointToStart(loop.getBody());
     body(loop.getInductionVar());
   }
-  void forGrid(llvm::function_ref<void(Value)> body) { forEach(function.getArgument(0), function.getArgument(1), body); }
-  void forCount(int64_t count, llvm::function_ref<void(Value)> body) { forEach(index(0), index(count), body); }
+  void forGrid(llvm::function_ref<void(Value)> body) {
+    forEach(function.getArgument(0), function.getArgument(1), body);
+  }
+  void forCount(int64_t count, llvm::function_ref<void(Value)> body) {
+    forEach(index(0), index(count), body);
+  }
   /// value = body(i, value) for i in [0, count)
   Value fold(int64_t count, Value start, llvm::function_ref<Value(Value, Value)> body) {
     auto loop = scf::ForOp::create(builder, index(0), index(count), index(1), ValueRange{start});
@@ -98,7 +109,8 @@ public:
   }
 
   /// Offsets of all views at the flat index `row` over `shape` (the outer dimensions).
-  SmallVector<Value> offsetsAt(Value row, ArrayRef<int64_t> shape, ArrayRef<SmallVector<int64_t>> strides) {
+  SmallVector<Value> offsetsAt(Value row, ArrayRef<int64_t> shape,
+                               ArrayRef<SmallVector<int64_t>> strides) {
     SmallVector<Value> indices(shape.size());
     for (size_t i = shape.size(); i-- > 0;) {
       indices[i] = i == 0 ? row : arith::RemUIOp::create(builder, row, index(shape[i])).getResult();
@@ -159,7 +171,8 @@ SmallVector<Value> emitBody(KernelFunction &kernel, Block *body, ArrayRef<Value>
 
 } // namespace
 
-GeneratedKernel emitElementwise(ModuleTables &tables, Block *body, ArrayRef<View> operands, ArrayRef<View> results) {
+GeneratedKernel emitElementwise(ModuleTables &tables, Block *body, ArrayRef<View> operands,
+                                ArrayRef<View> results) {
   SmallVector<View> buffers(operands);
   buffers.append(results.begin(), results.end());
   Space2 space = collapse(results[0].shape, buffers);
@@ -185,7 +198,8 @@ GeneratedKernel emitElementwise(ModuleTables &tables, Block *body, ArrayRef<View
     grid = (inner + blockElements - 1) / blockElements;
     kernel.forGrid([&](Value block) {
       Value lo = kernel.scaled(block, blockElements);
-      Value hi = arith::MinUIOp::create(kernel.builder, kernel.add(lo, kernel.index(blockElements)), kernel.index(inner));
+      Value hi = arith::MinUIOp::create(kernel.builder, kernel.add(lo, kernel.index(blockElements)),
+                                        kernel.index(inner));
       SmallVector<Value> base(buffers.size(), kernel.index(0));
       kernel.forEach(lo, hi, [&](Value j) { element(at(j, base)); });
     });
@@ -207,16 +221,21 @@ GeneratedKernel emitFill(ModuleTables &tables, const View &to, double value) {
   Space2 space = collapse(to.shape, {to});
   KernelFunction kernel(tables, {to});
   ArrayRef<int64_t> outer = ArrayRef(space.shape).drop_back();
-  SmallVector<SmallVector<int64_t>> outerStrides{SmallVector<int64_t>(ArrayRef(space.strides[0]).drop_back())};
+  SmallVector<SmallVector<int64_t>> outerStrides{
+      SmallVector<int64_t>(ArrayRef(space.strides[0]).drop_back())};
   kernel.forGrid([&](Value row) {
-    Value constant = arith::ConstantOp::create(kernel.builder, kernel.builder.getFloatAttr(to.element, value));
+    Value constant =
+        arith::ConstantOp::create(kernel.builder, kernel.builder.getFloatAttr(to.element, value));
     Value base = kernel.offsetsAt(row, outer, outerStrides)[0];
-    kernel.forCount(space.shape.back(), [&](Value j) { kernel.store(constant, 0, kernel.add(base, kernel.scaled(j, space.strides[0].back()))); });
+    kernel.forCount(space.shape.back(), [&](Value j) {
+      kernel.store(constant, 0, kernel.add(base, kernel.scaled(j, space.strides[0].back())));
+    });
   });
   return {kernel.finish("fill"), elementCount(outer)};
 }
 
-GeneratedKernel emitReduction(ModuleTables &tables, ReduceKind kind, const View &from, ArrayRef<int64_t> axes, const View &to) {
+GeneratedKernel emitReduction(ModuleTables &tables, ReduceKind kind, const View &from,
+                              ArrayRef<int64_t> axes, const View &to) {
   // Kept dimensions are the grid, reduced ones the loops inside.
   SmallVector<int64_t> keptShape, keptStrides, reducedShape, reducedStrides;
   for (size_t i = 0; i < from.shape.size(); ++i) {
@@ -239,7 +258,8 @@ GeneratedKernel emitReduction(ModuleTables &tables, ReduceKind kind, const View 
   kernel.forGrid([&](Value row) {
     SmallVector<Value> base = kernel.offsetsAt(row, outer.shape, outer.strides);
     double neutral = kind == ReduceKind::Max ? -std::numeric_limits<double>::infinity() : 0;
-    std::function<Value(size_t, Value, Value)> nest = [&](size_t depth, Value offset, Value value) -> Value {
+    std::function<Value(size_t, Value, Value)> nest = [&](size_t depth, Value offset,
+                                                          Value value) -> Value {
       return kernel.fold(loops.shape[depth], value, [&](Value i, Value sum) -> Value {
         Value at = kernel.add(offset, kernel.scaled(i, loops.strides[0][depth]));
         if (depth + 1 < loops.shape.size())
@@ -250,21 +270,27 @@ GeneratedKernel emitReduction(ModuleTables &tables, ReduceKind kind, const View 
         return arith::AddFOp::create(b, sum, loaded, reassociate);
       });
     };
-    Value result = nest(0, base[0], arith::ConstantOp::create(b, b.getFloatAttr(from.element, neutral)));
+    Value result =
+        nest(0, base[0], arith::ConstantOp::create(b, b.getFloatAttr(from.element, neutral)));
     if (kind == ReduceKind::Mean)
-      result = arith::MulFOp::create(b, result, arith::ConstantOp::create(b, b.getFloatAttr(from.element, 1.0 / static_cast<double>(count))));
+      result = arith::MulFOp::create(
+          b, result,
+          arith::ConstantOp::create(
+              b, b.getFloatAttr(from.element, 1.0 / static_cast<double>(count))));
     kernel.store(result, 1, base[1]);
   });
   return {kernel.finish("reduce"), elementCount(keptShape)};
 }
 
-GeneratedKernel emitRowSums(ModuleTables &tables, const View &from, int64_t rowsPerItem, const View &partial, double scale) {
+GeneratedKernel emitRowSums(ModuleTables &tables, const View &from, int64_t rowsPerItem,
+                            const View &partial, double scale) {
   int64_t rows = from.shape[0], columns = from.shape[1];
   KernelFunction kernel(tables, {from, partial});
   ImplicitLocOpBuilder &b = kernel.builder;
   kernel.forGrid([&](Value item) {
     Value lo = kernel.scaled(item, rowsPerItem);
-    Value hi = arith::MinUIOp::create(b, kernel.add(lo, kernel.index(rowsPerItem)), kernel.index(rows));
+    Value hi =
+        arith::MinUIOp::create(b, kernel.add(lo, kernel.index(rowsPerItem)), kernel.index(rows));
     Value base = kernel.scaled(item, columns);
     Value zero = arith::ConstantOp::create(b, b.getFloatAttr(from.element, 0));
     kernel.forCount(columns, [&](Value j) { kernel.store(zero, 1, kernel.add(base, j)); });

@@ -12,7 +12,8 @@ int64_t rowsPerItem(int64_t rows) { return std::max<int64_t>(1, ceilDiv(rows, 64
 
 static int64_t rowCount(const View &view) { return view.elements() / view.shape.back(); }
 
-/// An operand of a matrix product: contiguous rows, or the transpose of such (then `transpose` is flipped).
+/// An operand of a matrix product: contiguous rows, or the transpose of such (then `transpose` is
+/// flipped).
 static View matrixOperand(ProgramBuilder &program, Value value, bool &transpose) {
   View view = program.view(value);
   if (view.rowStride())
@@ -26,7 +27,8 @@ static View matrixOperand(ProgramBuilder &program, Value value, bool &transpose)
 }
 
 /// The result of a matrix product must have rows too; otherwise it is computed aside and copied.
-static void product(ProgramBuilder &program, Value a, bool transposeA, Value b, bool transposeB, Value bias, Value result) {
+static void product(ProgramBuilder &program, Value a, bool transposeA, Value b, bool transposeB,
+                    Value bias, Value result) {
   View left = matrixOperand(program, a, transposeA), right = matrixOperand(program, b, transposeB);
   std::optional<View> biasView;
   if (bias)
@@ -44,7 +46,8 @@ LogicalResult lower(LinearOp op, ProgramBuilder &program) {
 }
 
 LogicalResult lower(MatmulOp op, ProgramBuilder &program) {
-  product(program, op.getA(), op.getTransposeA(), op.getB(), op.getTransposeB(), Value(), op.getResult());
+  product(program, op.getA(), op.getTransposeA(), op.getB(), op.getTransposeB(), Value(),
+          op.getResult());
   return success();
 }
 
@@ -55,13 +58,15 @@ LogicalResult lower(RmsNormOp op, ProgramBuilder &program) {
   params.yStride = *y.rowStride();
   params.hasWeight = !!op.getWeight(), params.epsOutside = op.getEpsilonOutside();
   params.eps = op.getEpsilon().convertToDouble();
-  program.launch("rmsnorm_forward", x.element, params.rows, wordsOf(params), {program.use(x), program.optionalUse(op.getWeight()), program.use(y)});
+  program.launch("rmsnorm_forward", x.element, params.rows, wordsOf(params),
+                 {program.use(x), program.optionalUse(op.getWeight()), program.use(y)});
   return success();
 }
 
 LogicalResult lower(RmsNormGradOp op, ProgramBuilder &program) {
   RmsNormParams params{};
-  View x = program.rows(op.getX(), params.xStride), dy = program.rows(op.getCotangent(), params.yStride);
+  View x = program.rows(op.getX(), params.xStride),
+       dy = program.rows(op.getCotangent(), params.yStride);
   View dx = program.define(op.getDx());
   params.rows = rowCount(x), params.columns = x.shape.back();
   params.dxStride = *dx.rowStride(), params.rowsPerItem = rowsPerItem(params.rows);
@@ -70,7 +75,8 @@ LogicalResult lower(RmsNormGradOp op, ProgramBuilder &program) {
   int64_t grid = ceilDiv(params.rows, params.rowsPerItem);
   View partial = program.temporary({grid, params.columns}, x.element);
   program.launch("rmsnorm_backward", x.element, grid, wordsOf(params),
-                 {program.use(x), program.optionalUse(op.getWeight()), program.use(dy), program.use(dx), program.use(partial)});
+                 {program.use(x), program.optionalUse(op.getWeight()), program.use(dy),
+                  program.use(dx), program.use(partial)});
   if (!op.getDweight().use_empty())
     program.sumPartials(partial, grid, params.columns, program.defineDense(op.getDweight()));
   return success();
@@ -84,13 +90,15 @@ LogicalResult lower(LayerNormOp op, ProgramBuilder &program) {
   params.hasWeight = !!op.getWeight(), params.hasBias = !!op.getBias();
   params.eps = op.getEpsilon().convertToDouble();
   program.launch("layernorm_forward", x.element, params.rows, wordsOf(params),
-                 {program.use(x), program.optionalUse(op.getWeight()), program.optionalUse(op.getBias()), program.use(y)});
+                 {program.use(x), program.optionalUse(op.getWeight()),
+                  program.optionalUse(op.getBias()), program.use(y)});
   return success();
 }
 
 LogicalResult lower(LayerNormGradOp op, ProgramBuilder &program) {
   LayerNormParams params{};
-  View x = program.rows(op.getX(), params.xStride), dy = program.rows(op.getCotangent(), params.yStride);
+  View x = program.rows(op.getX(), params.xStride),
+       dy = program.rows(op.getCotangent(), params.yStride);
   View dx = program.define(op.getDx());
   params.rows = rowCount(x), params.columns = x.shape.back();
   params.dxStride = *dx.rowStride(), params.rowsPerItem = rowsPerItem(params.rows);
@@ -99,28 +107,33 @@ LogicalResult lower(LayerNormGradOp op, ProgramBuilder &program) {
   int64_t grid = ceilDiv(params.rows, params.rowsPerItem), columns = params.columns;
   View partial = program.temporary({grid, 2, columns}, x.element);
   program.launch("layernorm_backward", x.element, grid, wordsOf(params),
-                 {program.use(x), program.optionalUse(op.getWeight()), program.use(dy), program.use(dx), program.use(partial)});
+                 {program.use(x), program.optionalUse(op.getWeight()), program.use(dy),
+                  program.use(dx), program.use(partial)});
   if (!op.getDweight().use_empty())
     program.sumPartials(partial, grid, 2 * columns, program.defineDense(op.getDweight()));
   if (!op.getDbias().use_empty())
-    program.sumPartials(partial.sliced({0, 1, 0}, {grid, 1, columns}), grid, 2 * columns, program.defineDense(op.getDbias()));
+    program.sumPartials(partial.sliced({0, 1, 0}, {grid, 1, columns}), grid, 2 * columns,
+                        program.defineDense(op.getDbias()));
   return success();
 }
 
 LogicalResult lower(EmbeddingOp op, ProgramBuilder &program) {
-  View table = program.dense(op.getTable()), ids = program.dense(op.getIds()), y = program.define(op.getResult());
+  View table = program.dense(op.getTable()), ids = program.dense(op.getIds()),
+       y = program.define(op.getResult());
   EmbeddingParams params{ids.elements(), table.shape[1], table.shape[0], *y.rowStride()};
-  program.launch("embedding_forward", table.element, params.rows, wordsOf(params), {program.use(table), program.use(ids), program.use(y)});
+  program.launch("embedding_forward", table.element, params.rows, wordsOf(params),
+                 {program.use(table), program.use(ids), program.use(y)});
   return success();
 }
 
 LogicalResult lower(EmbeddingGradOp op, ProgramBuilder &program) {
   EmbeddingParams params{};
-  View ids = program.dense(op.getIds()), dy = program.rows(op.getCotangent(), params.yStride), dtable = program.defineDense(op.getResult());
+  View ids = program.dense(op.getIds()), dy = program.rows(op.getCotangent(), params.yStride),
+       dtable = program.defineDense(op.getResult());
   params.rows = ids.elements(), params.columns = dy.shape.back(), params.classes = op.getClasses();
   int64_t lanesOf = dy.element.isF64() ? lanes<double> : lanes<float>;
-  program.launch("embedding_backward", dy.element, ceilDiv(params.columns, lanesOf), wordsOf(params),
-                 {program.use(ids), program.use(dy), program.use(dtable)});
+  program.launch("embedding_backward", dy.element, ceilDiv(params.columns, lanesOf),
+                 wordsOf(params), {program.use(ids), program.use(dy), program.use(dtable)});
   return success();
 }
 

@@ -23,12 +23,14 @@ LogicalResult lower(FusedOp op, ProgramBuilder &program) {
     results.push_back(program.define(result));
     buffers.push_back(program.use(results.back()));
   }
-  GeneratedKernel kernel = emitElementwise(program.tables, &op.getBody().front(), operands, results);
+  GeneratedKernel kernel =
+      emitElementwise(program.tables, &op.getBody().front(), operands, results);
   program.launchGenerated(kernel.symbol, kernel.grid, buffers);
   return success();
 }
 
-/// Work items that share the rows of a column sum: enough for many cores, few enough that their partial rows stay small.
+/// Work items that share the rows of a column sum: enough for many cores, few enough that their
+/// partial rows stay small.
 static constexpr int64_t rowSumItems = 64;
 
 LogicalResult lower(ReduceOp op, ProgramBuilder &program) {
@@ -44,11 +46,13 @@ LogicalResult lower(ReduceOp op, ProgramBuilder &program) {
     std::optional<View> matrix = x.reshaped({rows, columns});
     if (!matrix)
       matrix = program.denseCopy(x).reshaped({rows, columns});
-    int64_t rowsPerItem = std::max<int64_t>(1, ceilDiv(rows, rowSumItems)), items = ceilDiv(rows, rowsPerItem);
+    int64_t rowsPerItem = std::max<int64_t>(1, ceilDiv(rows, rowSumItems)),
+            items = ceilDiv(rows, rowsPerItem);
     View partial = program.temporary({items, columns}, x.element);
     double scale = op.getKind() == ReduceKind::Mean ? 1.0 / static_cast<double>(rows) : 1.0;
     GeneratedKernel kernel = emitRowSums(program.tables, *matrix, rowsPerItem, partial, scale);
-    program.launchGenerated(kernel.symbol, kernel.grid, {program.use(*matrix), program.use(partial)});
+    program.launchGenerated(kernel.symbol, kernel.grid,
+                            {program.use(*matrix), program.use(partial)});
     program.sumPartials(partial, items, columns, result);
     return success();
   }

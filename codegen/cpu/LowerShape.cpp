@@ -36,7 +36,8 @@ LogicalResult lower(SplitOp op, ProgramBuilder &program) {
 }
 
 LogicalResult lower(SliceOp op, ProgramBuilder &program) {
-  program.alias(op.getResult(), program.view(op.getX()).sliced(op.getStarts(), shapeOf(op.getResult())));
+  program.alias(op.getResult(),
+                program.view(op.getX()).sliced(op.getStarts(), shapeOf(op.getResult())));
   return success();
 }
 
@@ -46,7 +47,8 @@ LogicalResult lower(ConcatOp op, ProgramBuilder &program) {
   for (Value part : op.getParts()) {
     View place = whole.sliced(starts, shapeOf(part)), value = program.view(part);
     starts[op.getAxis()] += shapeOf(part)[op.getAxis()];
-    if (value.storage != place.storage || value.offset != place.offset || value.strides != place.strides)
+    if (value.storage != place.storage || value.offset != place.offset ||
+        value.strides != place.strides)
       program.copy(value, place);
   }
   return success();

@@ -1,6 +1,7 @@
 //===- LowerToLLVM.cpp - generated kernels to LLVM IR -----------------------===//
 //
-// f32 functions of math become polynomials that vectorise; f64 (used to check gradients) calls the C library.
+// f32 functions of math become polynomials that vectorise; f64 (used to check gradients) calls the
+// C library.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/cpu/LowerToLLVM.h"
@@ -23,7 +24,9 @@ namespace {
 
 struct ApproximateMath : PassWrapper<ApproximateMath, OperationPass<func::FuncOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ApproximateMath)
-  void getDependentDialects(DialectRegistry &registry) const override { registry.insert<arith::ArithDialect, math::MathDialect, vector::VectorDialect>(); }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<arith::ArithDialect, math::MathDialect, vector::VectorDialect>();
+  }
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     MathPolynomialApproximationOptions options;
@@ -60,7 +63,8 @@ std::unique_ptr<llvm::Module> lowerGeneratedKernels(ModuleOp module, llvm::LLVMC
   manager.addPass(createConvertControlFlowToLLVMPass());
   manager.addPass(createReconcileUnrealizedCastsPass());
   if (failed(manager.run(*kernels))) {
-    emitError(module.getLoc()) << "internal error: generated kernels could not be lowered to LLVM, please report";
+    emitError(module.getLoc())
+        << "internal error: generated kernels could not be lowered to LLVM, please report";
     return nullptr;
   }
   DialectRegistry registry;

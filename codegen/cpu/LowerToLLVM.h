@@ -7,8 +7,9 @@
 
 namespace hybrid::cpu {
 
-/// Lowers the generated kernels (functions of scf, memref, arith, math) of `module` and translates them. Each becomes
-/// `void @name(i64 lo, i64 hi, ptr...)`. Null after a diagnostic.
-std::unique_ptr<llvm::Module> lowerGeneratedKernels(mlir::ModuleOp module, llvm::LLVMContext &context);
+/// Lowers the generated kernels (functions of scf, memref, arith, math) of `module` and translates
+/// them. Each becomes `void @name(i64 lo, i64 hi, ptr...)`. Null after a diagnostic.
+std::unique_ptr<llvm::Module> lowerGeneratedKernels(mlir::ModuleOp module,
+                                                    llvm::LLVMContext &context);
 
 } // namespace hybrid::cpu

@@ -13,11 +13,14 @@ int64_t rowsPerItem(int64_t rows);
 LogicalResult lower(RandomOp op, ProgramBuilder &program) {
   auto seed = program.function.getNumArguments() ? program.function.getArgument(0) : Value();
   if (program.function.getSymName() != "init" || !seed)
-    return op.emitOpError() << "draws values outside of an initial value: random values exist only in `param(..., init = ...)`";
+    return op.emitOpError() << "draws values outside of an initial value: random values exist only "
+                               "in `param(..., init = ...)`";
   View out = program.defineDense(op.getResult());
-  RandomParams params{out.elements(), static_cast<int64_t>(llvm::xxh3_64bits(op.getStream())), static_cast<int64_t>(op.getDistribution()),
-                      op.getA().convertToDouble(), op.getB().convertToDouble()};
-  program.launch("random", out.element, ceilDiv(params.elements, 1024), wordsOf(params), {program.use(program.view(seed)), program.use(out)});
+  RandomParams params{out.elements(), static_cast<int64_t>(llvm::xxh3_64bits(op.getStream())),
+                      static_cast<int64_t>(op.getDistribution()), op.getA().convertToDouble(),
+                      op.getB().convertToDouble()};
+  program.launch("random", out.element, ceilDiv(params.elements, 1024), wordsOf(params),
+                 {program.use(program.view(seed)), program.use(out)});
   return success();
 }
 
@@ -37,13 +40,15 @@ LogicalResult lower(IotaOp op, ProgramBuilder &program) {
   view.shape = {count};
   view.strides = {1};
   view.element = element;
-  view.storage = program.addStorage({Space::Constants, static_cast<int64_t>(bytes.size()), program.tables.addConstant(bytes)});
+  view.storage = program.addStorage(
+      {Space::Constants, static_cast<int64_t>(bytes.size()), program.tables.addConstant(bytes)});
   program.alias(op.getResult(), view);
   return success();
 }
 
 LogicalResult lower(AssignOp op, ProgramBuilder &program) {
-  const ModuleTables::Parameter &parameter = program.tables.parameters.find(op.getNameAttr())->second;
+  const ModuleTables::Parameter &parameter =
+      program.tables.parameters.find(op.getNameAttr())->second;
   View value = program.view(op.getValue());
   const Storage &storage = program.storage(value.storage);
   if (storage.space == Space::Parameters && storage.offset == parameter.offset)
@@ -52,7 +57,8 @@ LogicalResult lower(AssignOp op, ProgramBuilder &program) {
   place.shape.assign(parameter.type.getShape().begin(), parameter.type.getShape().end());
   place.strides = denseStrides(place.shape);
   place.element = value.element;
-  place.storage = program.addStorage({Space::Parameters, place.elements() * bytesOf(place.element), parameter.offset});
+  place.storage = program.addStorage(
+      {Space::Parameters, place.elements() * bytesOf(place.element), parameter.offset});
   program.copy(value, place);
   return success();
 }
@@ -62,28 +68,34 @@ LogicalResult lower(CrossEntropyOp op, ProgramBuilder &program) {
   View logits = program.rows(op.getLogits(), params.logitsStride);
   params.classes = logits.shape.back(), params.rows = logits.elements() / params.classes;
   params.rowsPerItem = rowsPerItem(params.rows);
-  params.ignoreIndex = static_cast<int64_t>(op.getIgnoreIndex()), params.hasWeights = !!op.getWeights();
+  params.ignoreIndex = static_cast<int64_t>(op.getIgnoreIndex()),
+  params.hasWeights = !!op.getWeights();
   params.labelSmoothing = op.getLabelSmoothing().convertToDouble();
   int64_t grid = ceilDiv(params.rows, params.rowsPerItem);
   View partial = program.temporary({grid, 3}, logits.element);
   program.launch("cross_entropy_forward", logits.element, grid, wordsOf(params),
-                 {program.use(logits), program.optionalUse(op.getTargets()), program.optionalUse(op.getWeights()), program.use(partial)});
+                 {program.use(logits), program.optionalUse(op.getTargets()),
+                  program.optionalUse(op.getWeights()), program.use(partial)});
   program.launch("cross_entropy_finish", logits.element, 1, wordsOf(params),
-                 {program.use(partial), program.use(program.defineDense(op.getLoss())), program.use(program.defineDense(op.getTotalWeight())),
+                 {program.use(partial), program.use(program.defineDense(op.getLoss())),
+                  program.use(program.defineDense(op.getTotalWeight())),
                   program.use(program.defineDense(op.getCorrect()))});
   return success();
 }
 
 LogicalResult lower(CrossEntropyGradOp op, ProgramBuilder &program) {
   CrossEntropyParams params{};
-  View logits = program.rows(op.getLogits(), params.logitsStride), dlogits = program.define(op.getDlogits());
+  View logits = program.rows(op.getLogits(), params.logitsStride),
+       dlogits = program.define(op.getDlogits());
   params.classes = logits.shape.back(), params.rows = logits.elements() / params.classes;
   params.rowsPerItem = rowsPerItem(params.rows), params.dLogitsStride = *dlogits.rowStride();
-  params.ignoreIndex = static_cast<int64_t>(op.getIgnoreIndex()), params.hasWeights = !!op.getWeights();
+  params.ignoreIndex = static_cast<int64_t>(op.getIgnoreIndex()),
+  params.hasWeights = !!op.getWeights();
   params.labelSmoothing = op.getLabelSmoothing().convertToDouble();
   program.launch("cross_entropy_backward", logits.element, params.rows, wordsOf(params),
-                 {program.use(logits), program.optionalUse(op.getTargets()), program.optionalUse(op.getWeights()),
-                  program.optionalUse(op.getTotalWeight()), program.optionalUse(op.getCotangent()), program.use(dlogits)});
+                 {program.use(logits), program.optionalUse(op.getTargets()),
+                  program.optionalUse(op.getWeights()), program.optionalUse(op.getTotalWeight()),
+                  program.optionalUse(op.getCotangent()), program.use(dlogits)});
   return success();
 }
 
@@ -99,12 +111,14 @@ LogicalResult lower(AdamWOp op, ProgramBuilder &program) {
     int64_t count = parameter.type.getNumElements();
     ParameterOp declaration = parameter.op;
     for (int64_t at = 0; at < count; at += chunkElements)
-      chunks.push_back({parameter.offset / bytes + at, std::min(chunkElements, count - at), declaration.getDecay() ? 1.0 : 0.0,
+      chunks.push_back({parameter.offset / bytes + at, std::min(chunkElements, count - at),
+                        declaration.getDecay() ? 1.0 : 0.0,
                         declaration.getLrScale().convertToDouble()});
   }
   auto constant = [&](ArrayRef<char> data) {
     BufferUse use;
-    use.storage = program.addStorage({Space::Constants, static_cast<int64_t>(data.size()), program.tables.addConstant(data)});
+    use.storage = program.addStorage(
+        {Space::Constants, static_cast<int64_t>(data.size()), program.tables.addConstant(data)});
     use.bytes = static_cast<int64_t>(data.size());
     return use;
   };
@@ -115,14 +129,19 @@ LogicalResult lower(AdamWOp op, ProgramBuilder &program) {
     return use;
   };
   int64_t grid = static_cast<int64_t>(chunks.size());
-  BufferUse table = constant(ArrayRef(reinterpret_cast<const char *>(chunks.data()), chunks.size() * sizeof(ParameterChunk)));
+  BufferUse table = constant(ArrayRef(reinterpret_cast<const char *>(chunks.data()),
+                                      chunks.size() * sizeof(ParameterChunk)));
   BufferUse gradients = whole(Space::Gradients);
   AdamWParams params{grid};
-  View partial = program.temporary({grid}, Float64Type::get(op.getContext())), norm = program.defineDense(op.getGradientNorm());
-  program.launch("squared_norm", element, grid, wordsOf(params), {table, gradients, program.use(partial)});
-  program.launch("gradient_norm", element, 1, wordsOf(params), {program.use(partial), program.use(norm)});
+  View partial = program.temporary({grid}, Float64Type::get(op.getContext())),
+       norm = program.defineDense(op.getGradientNorm());
+  program.launch("squared_norm", element, grid, wordsOf(params),
+                 {table, gradients, program.use(partial)});
+  program.launch("gradient_norm", element, 1, wordsOf(params),
+                 {program.use(partial), program.use(norm)});
   program.launch("adamw", element, grid, wordsOf(params),
-                 {table, program.use(program.view(op.getHyper())), program.use(norm), whole(Space::Parameters), gradients, whole(Space::Moment1),
+                 {table, program.use(program.view(op.getHyper())), program.use(norm),
+                  whole(Space::Parameters), gradients, whole(Space::Moment1),
                   whole(Space::Moment2)});
   return success();
 }

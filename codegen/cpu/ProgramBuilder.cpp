@@ -19,7 +19,8 @@ int64_t ModuleTables::addConstant(ArrayRef<char> bytes) {
   return offset;
 }
 
-int64_t ModuleTables::addTable(StringRef kernel, int64_t grid, ArrayRef<int64_t> words, int64_t bytes) {
+int64_t ModuleTables::addTable(StringRef kernel, int64_t grid, ArrayRef<int64_t> words,
+                               int64_t bytes) {
   std::string key = kernel.str();
   for (int64_t word : words)
     key += "," + std::to_string(word);
@@ -42,7 +43,8 @@ void ModuleTables::placeTables() {
 /// Storages of tables are known by index until placeTables(): their `offset` is -(index + 2).
 static constexpr int64_t unplacedTable = -2;
 
-ProgramBuilder::ProgramBuilder(ModuleTables &tables, func::FuncOp function) : tables(tables), function(function) {}
+ProgramBuilder::ProgramBuilder(ModuleTables &tables, func::FuncOp function)
+    : tables(tables), function(function) {}
 
 std::string ProgramBuilder::suffix(Type element) { return element.isF64() ? "_f64" : "_f32"; }
 
@@ -66,7 +68,8 @@ View ProgramBuilder::parameterView(StringAttr name, Space space) {
   result.shape.assign(parameter.type.getShape().begin(), parameter.type.getShape().end());
   result.strides = denseStrides(result.shape);
   result.element = parameter.type.getElementType();
-  result.storage = addStorage({space, result.elements() * bytesOf(result.element), parameter.offset});
+  result.storage =
+      addStorage({space, result.elements() * bytesOf(result.element), parameter.offset});
   return result;
 }
 
@@ -83,8 +86,11 @@ View ProgramBuilder::view(Value value) {
     double wide = constant.getValue().convertToDouble();
     float narrow = static_cast<float>(wide);
     bool isDouble = result.element.isF64();
-    ArrayRef<char> bytes(isDouble ? reinterpret_cast<char *>(&wide) : reinterpret_cast<char *>(&narrow), isDouble ? 8 : 4);
-    result.storage = addStorage({Space::Constants, static_cast<int64_t>(bytes.size()), tables.addConstant(bytes)});
+    ArrayRef<char> bytes(isDouble ? reinterpret_cast<char *>(&wide)
+                                  : reinterpret_cast<char *>(&narrow),
+                         isDouble ? 8 : 4);
+    result.storage = addStorage(
+        {Space::Constants, static_cast<int64_t>(bytes.size()), tables.addConstant(bytes)});
     return views[value] = result;
   }
   auto parameter = cast<ParameterOp>(value.getDefiningOp());
@@ -169,9 +175,11 @@ static std::string sourceName(Operation *op) {
   return names + ")";
 }
 
-Step::Step(Operation *op, ArrayRef<BufferUse> buffers) : loc(op->getLoc()), source(sourceName(op)), buffers(buffers) {}
+Step::Step(Operation *op, ArrayRef<BufferUse> buffers)
+    : loc(op->getLoc()), source(sourceName(op)), buffers(buffers) {}
 
-void ProgramBuilder::launch(StringRef name, Type element, int64_t grid, ArrayRef<int64_t> words, ArrayRef<BufferUse> buffers, int64_t scratchBytes) {
+void ProgramBuilder::launch(StringRef name, Type element, int64_t grid, ArrayRef<int64_t> words,
+                            ArrayRef<BufferUse> buffers, int64_t scratchBytes) {
   Step step(current, buffers);
   step.kernel = "hybrid_" + name.str() + suffix(element);
   step.grid = grid;
@@ -188,7 +196,8 @@ void ProgramBuilder::launchGenerated(StringRef symbol, int64_t grid, ArrayRef<Bu
   addStep(std::move(step));
 }
 
-void ProgramBuilder::matmul(const View &a, bool transposeA, const View &b, bool transposeB, const View &c, std::optional<View> bias) {
+void ProgramBuilder::matmul(const View &a, bool transposeA, const View &b, bool transposeB,
+                            const View &c, std::optional<View> bias) {
   Step step(current, {use(a), use(b), use(c)});
   if (bias)
     step.buffers.push_back(use(*bias));
@@ -203,12 +212,15 @@ void ProgramBuilder::matmul(const View &a, bool transposeA, const View &b, bool 
   addStep(std::move(step));
 }
 
-void ProgramBuilder::sumPartials(const View &partial, int64_t count, int64_t stride, const View &out) {
+void ProgramBuilder::sumPartials(const View &partial, int64_t count, int64_t stride,
+                                 const View &out) {
   SumPartialsParams params{count, out.elements(), stride};
   int64_t bytes = bytesOf(out.element);
-  BufferUse from{partial.storage, partial.offset * bytes, ((count - 1) * stride + out.elements()) * bytes};
+  BufferUse from{partial.storage, partial.offset * bytes,
+                 ((count - 1) * stride + out.elements()) * bytes};
   int64_t lanesOf = out.element.isF64() ? lanes<double> : lanes<float>;
-  launch("sum_partials", out.element, ceilDiv(out.elements(), lanesOf), wordsOf(params), {from, use(out)});
+  launch("sum_partials", out.element, ceilDiv(out.elements(), lanesOf), wordsOf(params),
+         {from, use(out)});
 }
 
 void ProgramBuilder::copy(const View &from, const View &to) {
@@ -221,7 +233,8 @@ void ProgramBuilder::fill(const View &to, double value) {
   launchGenerated(kernel.symbol, kernel.grid, {use(to)});
 }
 
-View ProgramBuilder::constantTable(StringRef kernel, Type element, int64_t grid, ArrayRef<int64_t> words, int64_t elements) {
+View ProgramBuilder::constantTable(StringRef kernel, Type element, int64_t grid,
+                                   ArrayRef<int64_t> words, int64_t elements) {
   int64_t bytes = elements * bytesOf(element);
   int64_t index = tables.addTable("hybrid_" + kernel.str() + suffix(element), grid, words, bytes);
   View result;
@@ -232,27 +245,33 @@ View ProgramBuilder::constantTable(StringRef kernel, Type element, int64_t grid,
   return result;
 }
 
-View ProgramBuilder::filterSpectrum(Value filter, ArrayRef<int64_t> words, int64_t channelBlocks, int64_t elements, int64_t transformSize) {
+View ProgramBuilder::filterSpectrum(Value filter, ArrayRef<int64_t> words, int64_t channelBlocks,
+                                    int64_t elements, int64_t transformSize) {
   auto key = std::pair(filter, transformSize);
   auto found = spectra.find(key);
   if (found != spectra.end())
     return found->second;
   Type element = elementOf(filter);
-  int64_t twiddleElements = element.isF64() ? fftconvTwiddleElements<double>(transformSize) : fftconvTwiddleElements<float>(transformSize);
+  int64_t twiddleElements = element.isF64() ? fftconvTwiddleElements<double>(transformSize)
+                                            : fftconvTwiddleElements<float>(transformSize);
   FFTConvParams tableParams{};
   tableParams.transformSize = transformSize;
-  View twiddles = constantTable("fftconv_twiddles", element, 1, wordsOf(tableParams), twiddleElements);
+  View twiddles =
+      constantTable("fftconv_twiddles", element, 1, wordsOf(tableParams), twiddleElements);
   View spectrum = temporary({elements}, element);
-  launch("fftconv_spectrum", element, channelBlocks, words, {use(dense(filter)), use(twiddles), use(spectrum)});
+  launch("fftconv_spectrum", element, channelBlocks, words,
+         {use(dense(filter)), use(twiddles), use(spectrum)});
   return spectra[key] = spectrum;
 }
 
 //===-- ProgramBuilder: the function -------------------------------------------===//
 
-/// A value can be computed straight into the place of its user unless it is a view of something else or has a place already.
+/// A value can be computed straight into the place of its user unless it is a view of something
+/// else or has a place already.
 static bool isComputed(Value value) {
   Operation *op = value.getDefiningOp();
-  return op && !isa<ParameterOp, ConstantOp, IotaOp, ReshapeOp, TransposeOp, BroadcastOp, SplitOp, SliceOp>(op);
+  return op && !isa<ParameterOp, ConstantOp, IotaOp, ReshapeOp, TransposeOp, BroadcastOp, SplitOp,
+                    SliceOp>(op);
 }
 
 void ProgramBuilder::assignDestinations() {
@@ -260,7 +279,9 @@ void ProgramBuilder::assignDestinations() {
     if (isComputed(value) && !destinations.count(value))
       destinations[value] = place;
   };
-  function.walk([&](AssignOp assign) { claim(assign.getValue(), parameterView(assign.getNameAttr(), Space::Parameters)); });
+  function.walk([&](AssignOp assign) {
+    claim(assign.getValue(), parameterView(assign.getNameAttr(), Space::Parameters));
+  });
   auto ret = cast<func::ReturnOp>(function.getBody().front().getTerminator());
   for (unsigned i = 0; i < ret.getNumOperands(); ++i) {
     auto name = function.getResultAttrOfType<StringAttr>(i, "hybrid.name");
@@ -270,13 +291,16 @@ void ProgramBuilder::assignDestinations() {
     if (tables.parameters.count(parameter))
       claim(ret.getOperand(i), parameterView(parameter, Space::Gradients));
   }
-  // Parts of a concat are computed in place; an outer concat before the inner ones, so walk backwards.
+  // Parts of a concat are computed in place; an outer concat before the inner ones, so walk
+  // backwards.
   for (Operation &op : llvm::reverse(function.getBody().front())) {
     auto concat = dyn_cast<ConcatOp>(op);
     if (!concat)
       continue;
     auto found = destinations.find(concat.getResult());
-    View whole = found != destinations.end() ? found->second : temporary(shapeOf(concat.getResult()), elementOf(concat.getResult()));
+    View whole = found != destinations.end()
+                     ? found->second
+                     : temporary(shapeOf(concat.getResult()), elementOf(concat.getResult()));
     destinations[concat.getResult()] = whole;
     SmallVector<int64_t> starts(whole.shape.size(), 0);
     for (Value part : concat.getParts()) {
@@ -297,7 +321,8 @@ LogicalResult ProgramBuilder::lowerFunction() {
     storages[place.storage].last = INT64_MAX - 1;
     views[argument] = place;
     auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "hybrid.name");
-    inputs.push_back({name ? name.str() : "input" + std::to_string(argument.getArgNumber()), place});
+    inputs.push_back(
+        {name ? name.str() : "input" + std::to_string(argument.getArgNumber()), place});
   }
   assignDestinations();
   for (Operation &op : function.getBody().front().without_terminator()) {
@@ -351,7 +376,8 @@ void ProgramBuilder::finish(OpBuilder &builder) {
   int64_t end = static_cast<int64_t>(steps.size());
   for (auto [i, storage] : llvm::enumerate(storages))
     if (storage.space == Space::Arena && storage.last >= storage.first) {
-      lifetimes.push_back({storage.bytes, std::max<int64_t>(storage.first, -1), std::min(storage.last, end)});
+      lifetimes.push_back(
+          {storage.bytes, std::max<int64_t>(storage.first, -1), std::min(storage.last, end)});
       owners.push_back(static_cast<int64_t>(i));
     }
   int64_t arenaBytes = planArena(lifetimes);
@@ -360,17 +386,19 @@ void ProgramBuilder::finish(OpBuilder &builder) {
 
   auto port = [&](const Port &tensor) -> Attribute {
     auto type = tensorOf(tensor.view.shape, tensor.view.element);
-    return builder.getDictionaryAttr({builder.getNamedAttr("name", builder.getStringAttr(tensor.name)),
-                                      builder.getNamedAttr("type", TypeAttr::get(type)),
-                                      builder.getNamedAttr("buffer", bufferAttr(use(tensor.view)))});
+    return builder.getDictionaryAttr(
+        {builder.getNamedAttr("name", builder.getStringAttr(tensor.name)),
+         builder.getNamedAttr("type", TypeAttr::get(type)),
+         builder.getNamedAttr("buffer", bufferAttr(use(tensor.view)))});
   };
   SmallVector<Attribute> inputAttrs, outputAttrs;
   for (const Port &input : inputs)
     inputAttrs.push_back(port(input));
   for (const Port &output : outputs)
     outputAttrs.push_back(port(output));
-  auto program = ProgramOp::create(builder, function.getLoc(), function.getSymNameAttr(), builder.getI64IntegerAttr(arenaBytes),
-                                   builder.getArrayAttr(inputAttrs), builder.getArrayAttr(outputAttrs));
+  auto program = ProgramOp::create(
+      builder, function.getLoc(), function.getSymNameAttr(), builder.getI64IntegerAttr(arenaBytes),
+      builder.getArrayAttr(inputAttrs), builder.getArrayAttr(outputAttrs));
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&program.getBody());
   for (const Step &step : steps) {
@@ -378,11 +406,12 @@ void ProgramBuilder::finish(OpBuilder &builder) {
     for (const BufferUse &use : step.buffers)
       buffers.push_back(bufferAttr(use));
     if (step.m > 0)
-      LibraryMatmulOp::create(builder, step.loc, builder.getArrayAttr(buffers), step.m, step.n, step.k, step.lda, step.ldb, step.ldc,
-                              step.transposeA, step.transposeB, false, step.element, step.source);
+      LibraryMatmulOp::create(builder, step.loc, builder.getArrayAttr(buffers), step.m, step.n,
+                              step.k, step.lda, step.ldb, step.ldc, step.transposeA,
+                              step.transposeB, false, step.element, step.source);
     else
-      LaunchOp::create(builder, step.loc, step.kernel, step.grid, builder.getArrayAttr(buffers), step.constants, step.scratchBytes,
-                       step.generated, step.source);
+      LaunchOp::create(builder, step.loc, step.kernel, step.grid, builder.getArrayAttr(buffers),
+                       step.constants, step.scratchBytes, step.generated, step.source);
   }
 }
 

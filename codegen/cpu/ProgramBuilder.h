@@ -1,7 +1,8 @@
 //===- ProgramBuilder.h - from a function of hybrid ops to a flat program ---===//
 //
-// What the lowerings of single ops (Lower*.cpp) build with: views of values, storages, launches and matrix products. One ProgramBuilder a
-// function; ModuleTables is shared by all functions of a module.
+// What the lowerings of single ops (Lower*.cpp) build with: views of values, storages, launches and
+// matrix products. One ProgramBuilder a function; ModuleTables is shared by all functions of a
+// module.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -71,16 +72,17 @@ struct ModuleTables {
   };
   llvm::MapVector<mlir::StringAttr, Parameter> parameters;
   int64_t parameterBytes = 0;
-  std::vector<char> constants;                          // initial contents
-  int64_t constantsBytes = 0;                           // with the tables behind
+  std::vector<char> constants; // initial contents
+  int64_t constantsBytes = 0;  // with the tables behind
   std::vector<SetupTable> tables;
-  llvm::StringMap<int64_t> tableIndex;                  // kernel and constants -> index in `tables`
-  llvm::StringMap<std::string> generatedKernels;        // body -> symbol
+  llvm::StringMap<int64_t> tableIndex;           // kernel and constants -> index in `tables`
+  llvm::StringMap<std::string> generatedKernels; // body -> symbol
 
   /// Offset of these bytes in the constants space.
   int64_t addConstant(llvm::ArrayRef<char> bytes);
   /// Index of a table filled by `kernel`; an equal one made before is shared.
-  int64_t addTable(llvm::StringRef kernel, int64_t grid, llvm::ArrayRef<int64_t> words, int64_t bytes);
+  int64_t addTable(llvm::StringRef kernel, int64_t grid, llvm::ArrayRef<int64_t> words,
+                   int64_t bytes);
   /// Places tables behind the constants; call once, when all programs are lowered.
   void placeTables();
 };
@@ -104,16 +106,19 @@ public:
 
   /// The view of an operand. Constants become storages on first use.
   View view(mlir::Value value);
-  /// The view a result is computed into: where its user wants it (parameters, gradients, a part of a concat), or new arena memory.
+  /// The view a result is computed into: where its user wants it (parameters, gradients, a part of
+  /// a concat), or new arena memory.
   View define(mlir::Value result);
-  /// The same for kernels that write dense results only: when its user wants it otherwise, the user copies.
+  /// The same for kernels that write dense results only: when its user wants it otherwise, the user
+  /// copies.
   View defineDense(mlir::Value result);
   /// Makes `result` another name for a view.
   void alias(mlir::Value result, View view) { views[result] = std::move(view); }
   bool isDefined(mlir::Value value) const { return views.count(value); }
   /// New dense arena memory.
   View temporary(llvm::ArrayRef<int64_t> shape, mlir::Type element);
-  /// A view of `value` with contiguous columns and equally spaced rows; copies when it has none. `stride` is the row stride.
+  /// A view of `value` with contiguous columns and equally spaced rows; copies when it has none.
+  /// `stride` is the row stride.
   View rows(mlir::Value value, int64_t &stride);
   /// A dense view; copies when there is none.
   View dense(mlir::Value value);
@@ -124,17 +129,20 @@ public:
   static BufferUse absent() { return {}; }
 
   /// A launch of a library kernel; `name` without prefix and suffix.
-  void launch(llvm::StringRef name, mlir::Type element, int64_t grid, llvm::ArrayRef<int64_t> words, llvm::ArrayRef<BufferUse> buffers,
-              int64_t scratchBytes = 0);
+  void launch(llvm::StringRef name, mlir::Type element, int64_t grid, llvm::ArrayRef<int64_t> words,
+              llvm::ArrayRef<BufferUse> buffers, int64_t scratchBytes = 0);
   void launchGenerated(llvm::StringRef symbol, int64_t grid, llvm::ArrayRef<BufferUse> buffers);
-  void matmul(const View &a, bool transposeA, const View &b, bool transposeB, const View &c, std::optional<View> bias);
+  void matmul(const View &a, bool transposeA, const View &b, bool transposeB, const View &c,
+              std::optional<View> bias);
   /// out[j] = Σ_i partial[i, j]; partial has `count` rows `stride` apart.
   void sumPartials(const View &partial, int64_t count, int64_t stride, const View &out);
   void copy(const View &from, const View &to);
   void fill(const View &to, double value);
   /// Spectrum of a filter, computed once a program.
-  View filterSpectrum(mlir::Value filter, llvm::ArrayRef<int64_t> words, int64_t channelBlocks, int64_t elements, int64_t transformSize);
-  View constantTable(llvm::StringRef kernel, mlir::Type element, int64_t grid, llvm::ArrayRef<int64_t> words, int64_t elements);
+  View filterSpectrum(mlir::Value filter, llvm::ArrayRef<int64_t> words, int64_t channelBlocks,
+                      int64_t elements, int64_t transformSize);
+  View constantTable(llvm::StringRef kernel, mlir::Type element, int64_t grid,
+                     llvm::ArrayRef<int64_t> words, int64_t elements);
 
   int64_t addStorage(Storage storage);
   Storage &storage(int64_t index) { return storages[index]; }

@@ -1,6 +1,7 @@
 //===- ScalarExpressions.cpp - one element of an elementwise op -------------===//
 //
-// Formulas of operators' elementwise functions. Each is written so that it neither overflows nor cancels at large arguments.
+// Formulas of operators' elementwise functions. Each is written so that it neither overflows nor
+// cancels at large arguments.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/cpu/ScalarExpressions.h"
@@ -20,7 +21,8 @@ struct Scalar {
   ImplicitLocOpBuilder &b;
   Type type;
   /// Products feeding sums may become multiply-adds.
-  arith::FastMathFlagsAttr flags = arith::FastMathFlagsAttr::get(b.getContext(), arith::FastMathFlags::contract);
+  arith::FastMathFlagsAttr flags =
+      arith::FastMathFlagsAttr::get(b.getContext(), arith::FastMathFlags::contract);
 
   Value constant(double value) { return arith::ConstantOp::create(b, b.getFloatAttr(type, value)); }
   Value add(Value x, Value y) { return arith::AddFOp::create(b, x, y, flags); }
@@ -33,9 +35,13 @@ struct Scalar {
   Value min(Value x, Value y) { return arith::MinimumFOp::create(b, x, y); }
   Value exp(Value x) { return math::ExpOp::create(b, x); }
   Value less(Value x, Value y) { return arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x, y); }
-  Value select(Value condition, Value x, Value y) { return arith::SelectOp::create(b, condition, x, y); }
+  Value select(Value condition, Value x, Value y) {
+    return arith::SelectOp::create(b, condition, x, y);
+  }
   Value sigmoid(Value x) { return div(constant(1), add(constant(1), exp(neg(x)))); }
-  Value softplus(Value x) { return add(max(x, constant(0)), math::Log1pOp::create(b, exp(neg(abs(x))))); }
+  Value softplus(Value x) {
+    return add(max(x, constant(0)), math::Log1pOp::create(b, exp(neg(abs(x)))));
+  }
 
   Value unary(UnaryKind kind, Value x) {
     switch (kind) {
@@ -60,9 +66,12 @@ struct Scalar {
     case UnaryKind::Silu:
       return div(x, add(constant(1), exp(neg(x))));
     case UnaryKind::Gelu: // x Φ(x)
-      return mul(mul(x, constant(0.5)), add(constant(1), math::ErfOp::create(b, mul(x, constant(std::numbers::sqrt2 / 2)))));
+      return mul(
+          mul(x, constant(0.5)),
+          add(constant(1), math::ErfOp::create(b, mul(x, constant(std::numbers::sqrt2 / 2)))));
     case UnaryKind::GeluTanh: {
-      Value inner = mul(mul(x, constant(std::sqrt(2 / std::numbers::pi))), add(constant(1), mul(constant(0.044715), mul(x, x))));
+      Value inner = mul(mul(x, constant(std::sqrt(2 / std::numbers::pi))),
+                        add(constant(1), mul(constant(0.044715), mul(x, x))));
       return mul(mul(x, constant(0.5)), add(constant(1), math::TanhOp::create(b, inner)));
     }
     case UnaryKind::Relu:
@@ -80,7 +89,8 @@ struct Scalar {
     case UnaryKind::Square:
       return mul(x, x);
     case UnaryKind::Sign:
-      return select(less(constant(0), x), constant(1), select(less(x, constant(0)), constant(-1), constant(0)));
+      return select(less(constant(0), x), constant(1),
+                    select(less(x, constant(0)), constant(-1), constant(0)));
     case UnaryKind::Erf:
       return math::ErfOp::create(b, x);
     case UnaryKind::Reciprocal:
@@ -106,7 +116,8 @@ struct Scalar {
     case BinaryKind::Min:
       return min(x, y);
     case BinaryKind::Equal:
-      return select(arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, x, y), constant(1), constant(0));
+      return select(arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, x, y), constant(1),
+                    constant(0));
     case BinaryKind::Less:
       return select(less(x, y), constant(1), constant(0));
     }

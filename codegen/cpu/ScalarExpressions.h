@@ -4,7 +4,9 @@
 
 namespace hybrid::cpu {
 
-/// The value of an elementwise op or scalar constant at one index, in arith and math ops, from its operands' values there.
-mlir::Value emitScalar(mlir::ImplicitLocOpBuilder &builder, mlir::Operation *op, llvm::ArrayRef<mlir::Value> operands);
+/// The value of an elementwise op or scalar constant at one index, in arith and math ops, from its
+/// operands' values there.
+mlir::Value emitScalar(mlir::ImplicitLocOpBuilder &builder, mlir::Operation *op,
+                       llvm::ArrayRef<mlir::Value> operands);
 
 } // namespace hybrid::cpu

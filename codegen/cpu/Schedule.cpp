@@ -22,11 +22,14 @@ namespace hybrid::cpu {
 LogicalResult lowerOperation(Operation *op, ProgramBuilder &program) {
   return TypeSwitch<Operation *, LogicalResult>(op)
       .Case<ParameterOp, ConstantOp>([](auto) { return success(); }) // views, made on first use
-      .Case<RandomOp, IotaOp, AssignOp, EmbeddingOp, EmbeddingGradOp, LinearOp, MatmulOp, RmsNormOp, RmsNormGradOp, LayerNormOp,
-            LayerNormGradOp, ShortConvOp, ShortConvGradOp, FFTConvOp, FFTConvGradOp, AttentionOp, AttentionGradOp, ReduceOp, FusedOp,
-            ReshapeOp, TransposeOp, BroadcastOp, SplitOp, ConcatOp, SliceOp, PadOp, CrossEntropyOp, CrossEntropyGradOp, AdamWOp>(
-          [&](auto typed) { return lower(typed, program); })
-      .Default([](Operation *other) { return other->emitOpError() << "has no CPU lowering (run hybrid-fuse-elementwise first)"; });
+      .Case<RandomOp, IotaOp, AssignOp, EmbeddingOp, EmbeddingGradOp, LinearOp, MatmulOp, RmsNormOp,
+            RmsNormGradOp, LayerNormOp, LayerNormGradOp, ShortConvOp, ShortConvGradOp, FFTConvOp,
+            FFTConvGradOp, AttentionOp, AttentionGradOp, ReduceOp, FusedOp, ReshapeOp, TransposeOp,
+            BroadcastOp, SplitOp, ConcatOp, SliceOp, PadOp, CrossEntropyOp, CrossEntropyGradOp,
+            AdamWOp>([&](auto typed) { return lower(typed, program); })
+      .Default([](Operation *other) {
+        return other->emitOpError() << "has no CPU lowering (run hybrid-fuse-elementwise first)";
+      });
 }
 
 namespace {
@@ -38,7 +41,8 @@ void collectParameters(ModuleTables &tables, func::FuncOp forward) {
       continue;
     auto type = cast<RankedTensorType>(parameter.getType());
     tables.parameters.insert({parameter.getNameAttr(), {tables.parameterBytes, type, parameter}});
-    tables.parameterBytes += static_cast<int64_t>(llvm::alignTo(type.getNumElements() * bytesOf(type.getElementType()), 64));
+    tables.parameterBytes += static_cast<int64_t>(
+        llvm::alignTo(type.getNumElements() * bytesOf(type.getElementType()), 64));
   }
 }
 
@@ -49,24 +53,30 @@ void setModuleAttributes(ModuleTables &tables, ModuleOp module) {
     ParameterOp op = parameter.op;
     parameters.push_back(b.getDictionaryAttr(
         {b.getNamedAttr("name", name), b.getNamedAttr("type", TypeAttr::get(parameter.type)),
-         b.getNamedAttr("offset", b.getI64IntegerAttr(parameter.offset)), b.getNamedAttr("trainable", b.getBoolAttr(op.getTrainable())),
-         b.getNamedAttr("decay", b.getBoolAttr(op.getDecay())), b.getNamedAttr("lr_scale", op.getLrScaleAttr())}));
+         b.getNamedAttr("offset", b.getI64IntegerAttr(parameter.offset)),
+         b.getNamedAttr("trainable", b.getBoolAttr(op.getTrainable())),
+         b.getNamedAttr("decay", b.getBoolAttr(op.getDecay())),
+         b.getNamedAttr("lr_scale", op.getLrScaleAttr())}));
   }
   module->setAttr("hybrid.parameters", b.getArrayAttr(parameters));
   module->setAttr("hybrid.parameter_bytes", b.getI64IntegerAttr(tables.parameterBytes));
-  auto bytes = RankedTensorType::get({static_cast<int64_t>(tables.constants.size())}, b.getI8Type());
+  auto bytes =
+      RankedTensorType::get({static_cast<int64_t>(tables.constants.size())}, b.getI8Type());
   module->setAttr("hybrid.constants", DenseElementsAttr::getFromRawBuffer(bytes, tables.constants));
   module->setAttr("hybrid.constants_bytes", b.getI64IntegerAttr(tables.constantsBytes));
 }
 
 void createSetup(ModuleTables &tables, OpBuilder &builder, Location loc) {
-  auto setup = ProgramOp::create(builder, loc, builder.getStringAttr("setup"), builder.getI64IntegerAttr(0), builder.getArrayAttr({}),
-                                 builder.getArrayAttr({}));
+  auto setup =
+      ProgramOp::create(builder, loc, builder.getStringAttr("setup"), builder.getI64IntegerAttr(0),
+                        builder.getArrayAttr({}), builder.getArrayAttr({}));
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&setup.getBody());
   for (const SetupTable &table : tables.tables) {
-    Attribute buffer = BufferAttr::get(builder.getContext(), Space::Constants, table.offset, table.bytes);
-    LaunchOp::create(builder, loc, table.kernel, table.grid, builder.getArrayAttr({buffer}), table.constants, 0, false, "table");
+    Attribute buffer =
+        BufferAttr::get(builder.getContext(), Space::Constants, table.offset, table.bytes);
+    LaunchOp::create(builder, loc, table.kernel, table.grid, builder.getArrayAttr({buffer}),
+                     table.constants, 0, false, "table");
   }
 }
 

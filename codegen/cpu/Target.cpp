@@ -1,7 +1,8 @@
 //===- Target.cpp - which machine code is made for --------------------------===//
 //
-// Code is generated for one of the x86-64 levels and only tuned for a CPU: the features an executable needs are then known exactly and
-// the loader can refuse a machine that lacks one by name.
+// Code is generated for one of the x86-64 levels and only tuned for a CPU: the features an
+// executable needs are then known exactly and the loader can refuse a machine that lacks one by
+// name.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/cpu/CodegenCpu.h"
@@ -31,7 +32,8 @@ std::optional<CpuTarget> resolveTarget(Location loc, StringRef name) {
   if (name == "x86-64-v2" || name == "x86-64-v3" || name == "x86-64-v4")
     return level(name.back() - '0');
   if (!name.empty() && name != "native") {
-    emitError(loc) << "unknown CPU '" << name << "': expected native, x86-64-v2, x86-64-v3 or x86-64-v4";
+    emitError(loc) << "unknown CPU '" << name
+                   << "': expected native, x86-64-v2, x86-64-v3 or x86-64-v4";
     return std::nullopt;
   }
   llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
@@ -41,7 +43,8 @@ std::optional<CpuTarget> resolveTarget(Location loc, StringRef name) {
   CpuTarget target = level(2);
   if (has({"avx2", "fma", "bmi", "bmi2", "f16c", "lzcnt", "movbe"}))
     target = level(3);
-  if (target.architecture == "x86-64-v3" && has({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}))
+  if (target.architecture == "x86-64-v3" &&
+      has({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}))
     target = level(4);
   target.tune = llvm::sys::getHostCPUName().str();
   return target;

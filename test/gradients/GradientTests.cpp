@@ -1,15 +1,15 @@
 //===- GradientTests.cpp - every differentiable op against differences ------===//
 //
-// Walks the ops registered in the dialect: each one that is differentiable must have a file cases/<op>.mlir with modules separated by
-// `// -----`. KIND in a file stands for every value of the op's enum, so that no function can be left out. Each module is compiled in f64 like any
-// model, and its `vjp` program is compared with central differences of its `forward` program.
+// Walks the ops registered in the dialect: each one that is differentiable must have a file
+// cases/<op>.mlir with modules separated by
+// `// -----`. KIND in a file stands for every value of the op's enum, so that no function can be
+// left out. Each module is compiled in f64 like any model, and its `vjp` program is compared with
+// central differences of its `forward` program.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/Writer.h"
 #include "codegen/cpu/CodegenCpu.h"
 #include "dialect/HybridOps.h"
-#include "passes/Passes.h"
-#include "runtime/Session.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -19,6 +19,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Parser/Parser.h"
+#include "passes/Passes.h"
+#include "runtime/Session.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <cmath>
 #include <gtest/gtest.h>
@@ -59,8 +61,9 @@ class Gradients : public testing::Test {
 public:
   Gradients() {
     DialectRegistry registry;
-    registry.insert<HybridDialect, func::FuncDialect, arith::ArithDialect, scf::SCFDialect, memref::MemRefDialect, math::MathDialect,
-                    LLVM::LLVMDialect, cf::ControlFlowDialect, vector::VectorDialect>();
+    registry.insert<HybridDialect, func::FuncDialect, arith::ArithDialect, scf::SCFDialect,
+                    memref::MemRefDialect, math::MathDialect, LLVM::LLVMDialect,
+                    cf::ControlFlowDialect, vector::VectorDialect>();
     context.appendDialectRegistry(registry);
     context.loadAllAvailableDialects();
   }
@@ -90,7 +93,8 @@ public:
     return std::move(*session);
   }
 
-  void fillInputs(rt::Session &session, const rt::ProgramInfo &program, const std::map<std::string, InputRule> &rules) {
+  void fillInputs(rt::Session &session, const rt::ProgramInfo &program,
+                  const std::map<std::string, InputRule> &rules) {
     std::mt19937_64 engine(7);
     for (const rt::TensorInfo &input : program.inputs) {
       auto found = rules.find(input.name);
@@ -100,8 +104,9 @@ public:
         auto values = session.inputAs<int32_t>(program.name, input.name);
         for (size_t i = 0; i < values.size(); ++i) {
           int64_t length = input.shape.back();
-          values[i] = rule.segments ? static_cast<int32_t>(static_cast<int64_t>(i) % length * 3 / length)
-                                    : static_cast<int32_t>(std::floor(uniform(engine)));
+          values[i] = rule.segments
+                          ? static_cast<int32_t>(static_cast<int64_t>(i) % length * 3 / length)
+                          : static_cast<int32_t>(std::floor(uniform(engine)));
         }
         continue;
       }
@@ -118,7 +123,8 @@ public:
     std::unique_ptr<rt::Session> session = compile(module);
     ASSERT_NE(session, nullptr);
     ASSERT_TRUE(session->initialize(1));
-    const rt::ProgramInfo *vjp = session->executable().findProgram("vjp"), *forward = session->executable().findProgram("forward");
+    const rt::ProgramInfo *vjp = session->executable().findProgram("vjp"),
+                          *forward = session->executable().findProgram("forward");
     fillInputs(*session, *vjp, rules);
     // The arena is shared: keep what the programs need outside of it.
     std::map<std::string, std::vector<double>> values;
@@ -135,9 +141,11 @@ public:
     auto write = [&](const rt::ProgramInfo &program) {
       for (const rt::TensorInfo &input : program.inputs) {
         if (input.dtype == rt::DType::I32)
-          llvm::copy(integers[input.name], session->inputAs<int32_t>(program.name, input.name).begin());
+          llvm::copy(integers[input.name],
+                     session->inputAs<int32_t>(program.name, input.name).begin());
         else
-          llvm::copy(values[input.name], session->inputAs<double>(program.name, input.name).begin());
+          llvm::copy(values[input.name],
+                     session->inputAs<double>(program.name, input.name).begin());
       }
     };
     write(*vjp);
@@ -177,7 +185,8 @@ public:
         difference += (numeric - gradient[i]) * (numeric - gradient[i]);
         norm += numeric * numeric;
       }
-      EXPECT_LE(std::sqrt(difference), tolerance * std::sqrt(norm) + 1e-9) << "gradient of " << name << ", norm " << std::sqrt(norm);
+      EXPECT_LE(std::sqrt(difference), tolerance * std::sqrt(norm) + 1e-9)
+          << "gradient of " << name << ", norm " << std::sqrt(norm);
       EXPECT_GT(norm, 0) << name << " does not influence the result: the case tests nothing";
     }
   }
@@ -193,7 +202,8 @@ public:
   void TestBody() override {
     std::string path = std::string(HYBRID_GRADIENT_CASES) + "/" + op + ".mlir";
     auto file = llvm::MemoryBuffer::getFile(path);
-    ASSERT_TRUE(!!file) << "hybrid." << op << " is differentiable but has no gradient case: add " << op << ".mlir";
+    ASSERT_TRUE(!!file) << "hybrid." << op << " is differentiable but has no gradient case: add "
+                        << op << ".mlir";
     for (const std::string &kind : kinds()) {
       SCOPED_TRACE(kind);
       std::string text = (*file)->getBuffer().str();
@@ -244,7 +254,8 @@ int main(int argc, char **argv) {
     if (name.getDialectNamespace() != "hybrid" || !name.hasInterface<DifferentiableOp>())
       continue;
     std::string op = name.stripDialect().str();
-    testing::RegisterTest("Gradients", op.c_str(), nullptr, nullptr, __FILE__, __LINE__, [op]() -> Gradients * { return new OpGradients(op); });
+    testing::RegisterTest("Gradients", op.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                          [op]() -> Gradients * { return new OpGradients(op); });
     ++count;
   }
   if (count == 0) {

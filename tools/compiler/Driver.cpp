@@ -5,7 +5,6 @@
 #include "codegen/cpu/CodegenCpu.h"
 #include "dialect/HybridOps.h"
 #include "frontends/dsl/Frontend.h"
-#include "passes/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -15,6 +14,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Transforms/Passes.h"
+#include "passes/Passes.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -50,8 +50,9 @@ class Compilation {
 public:
   explicit Compilation(const DriverOptions &options) : options(options) {
     DialectRegistry registry;
-    registry.insert<HybridDialect, func::FuncDialect, arith::ArithDialect, scf::SCFDialect, memref::MemRefDialect, math::MathDialect,
-                    LLVM::LLVMDialect, cf::ControlFlowDialect, vector::VectorDialect>();
+    registry.insert<HybridDialect, func::FuncDialect, arith::ArithDialect, scf::SCFDialect,
+                    memref::MemRefDialect, math::MathDialect, LLVM::LLVMDialect,
+                    cf::ControlFlowDialect, vector::VectorDialect>();
     context.appendDialectRegistry(registry);
     context.loadAllAvailableDialects();
     context.printOpOnDiagnostic(false);
@@ -60,7 +61,8 @@ public:
     std::vector<std::string> paths = options.importPaths;
     if (auto fromEnvironment = llvm::sys::Process::GetEnv("HYBRID_MODELS"))
       paths.push_back(*fromEnvironment);
-    std::string executable = llvm::sys::fs::getMainExecutable("hybridc", reinterpret_cast<void *>(&runDriver));
+    std::string executable =
+        llvm::sys::fs::getMainExecutable("hybridc", reinterpret_cast<void *>(&runDriver));
     llvm::SmallString<256> installed(llvm::sys::path::parent_path(executable));
     llvm::sys::path::append(installed, "..", "share", "hybrid", "models");
     paths.push_back(installed.str().str());
@@ -105,7 +107,8 @@ private:
 
   int describe() {
     if (isMlir()) {
-      complain() << "--help-model: '" << options.input << "' is IR, which has no parameters left; expected a .hyb file\n";
+      complain() << "--help-model: '" << options.input
+                 << "' is IR, which has no parameters left; expected a .hyb file\n";
       return 2;
     }
     std::optional<dsl::ModelDescription> model = dsl::describeModel(sources, context, dslOptions);
@@ -115,8 +118,9 @@ private:
     if (!model->documentation.empty())
       llvm::outs() << model->documentation << '\n';
     for (const dsl::ModelParameter &parameter : model->parameters)
-      llvm::outs() << "  --set " << parameter.name << "=" << (parameter.defaultText ? *parameter.defaultText : "...") << "  (" << parameter.type
-                   << (parameter.defaultText ? ")\n" : ", required)\n");
+      llvm::outs() << "  --set " << parameter.name << "="
+                   << (parameter.defaultText ? *parameter.defaultText : "...") << "  ("
+                   << parameter.type << (parameter.defaultText ? ")\n" : ", required)\n");
     return 0;
   }
 
@@ -131,14 +135,19 @@ private:
     llvm::raw_string_ostream stream(text);
     module.print(stream);
     stream << '\n';
-    return writeFile(options.output.empty() ? "-" : options.output, llvm::ArrayRef(text.data(), text.size())) ? 0 : 1;
+    return writeFile(options.output.empty() ? "-" : options.output,
+                     llvm::ArrayRef(text.data(), text.size()))
+               ? 0
+               : 1;
   }
 
   void report(llvm::StringRef what) {
     if (!options.verbose)
       return;
     auto now = std::chrono::steady_clock::now();
-    llvm::errs() << llvm::format("%7.1f ms  ", std::chrono::duration<double, std::milli>(now - last).count()) << what << '\n';
+    llvm::errs() << llvm::format("%7.1f ms  ",
+                                 std::chrono::duration<double, std::milli>(now - last).count())
+                 << what << '\n';
     last = now;
   }
 
@@ -146,12 +155,17 @@ private:
     report("front end");
     const std::string &stage = options.emit;
     CompileOptions bound{options.batch, options.length, options.precision};
-    auto graph = [&](GraphStage last) { return runPasses(module, [&](PassManager &manager) { buildGraphPipeline(manager, bound, last); }); };
+    auto graph = [&](GraphStage last) {
+      return runPasses(module,
+                       [&](PassManager &manager) { buildGraphPipeline(manager, bound, last); });
+    };
     if (stage == "hybrid")
       return print(module);
     bool costOnly = (options.cost || options.costJson);
     if (stage == "specialized" || stage == "grad" || stage == "fused") {
-      GraphStage last = stage == "grad" ? GraphStage::Gradient : stage == "fused" ? GraphStage::Fused : GraphStage::Specialized;
+      GraphStage last = stage == "grad"    ? GraphStage::Gradient
+                        : stage == "fused" ? GraphStage::Fused
+                                           : GraphStage::Specialized;
       return failed(graph(last)) ? 1 : print(module);
     }
     // Costs are counted before fusion changes the ops, on the program as it was written.
@@ -160,13 +174,16 @@ private:
       report("already scheduled");
     } else {
       OwningOpRef<ModuleOp> specialized(module.clone());
-      if (failed(runPasses(*specialized, [&](PassManager &manager) { buildGraphPipeline(manager, bound, GraphStage::Specialized); })))
+      if (failed(runPasses(*specialized, [&](PassManager &manager) {
+            buildGraphPipeline(manager, bound, GraphStage::Specialized);
+          })))
         return 1;
       cost = costOf(*specialized);
       if (failed(graph(GraphStage::Fused)))
         return 1;
       report("graph passes");
-      if (failed(runPasses(module, [&](PassManager &manager) { manager.addPass(createScheduleCpu()); })))
+      if (failed(runPasses(module,
+                           [&](PassManager &manager) { manager.addPass(createScheduleCpu()); })))
         return 1;
       report("schedule");
       llvm::json::Object scheduled = costOf(module);
@@ -189,22 +206,30 @@ private:
     std::optional<cpu::CpuTarget> target = cpu::resolveTarget(module.getLoc(), targetName);
     if (!target)
       return 1;
-    cpu::CodeStage codeStage = stage == "llvm" ? cpu::CodeStage::LLVM : stage == "asm" ? cpu::CodeStage::Assembly : cpu::CodeStage::SharedObject;
+    cpu::CodeStage codeStage = stage == "llvm"  ? cpu::CodeStage::LLVM
+                               : stage == "asm" ? cpu::CodeStage::Assembly
+                                                : cpu::CodeStage::SharedObject;
     FailureOr<cpu::Code> code = cpu::compileKernels(module, *target, codeStage);
     if (failed(code))
       return 1;
     report("kernels for " + target->architecture);
     if (codeStage != cpu::CodeStage::SharedObject)
-      return writeFile(options.output.empty() ? "-" : options.output, llvm::ArrayRef(code->text.data(), code->text.size())) ? 0 : 1;
+      return writeFile(options.output.empty() ? "-" : options.output,
+                       llvm::ArrayRef(code->text.data(), code->text.size()))
+                 ? 0
+                 : 1;
 
     Provenance provenance;
     provenance.compiler = compilerVersion();
     if (auto name = module->getAttrOfType<StringAttr>("hybrid.model"))
       provenance.model = name.str();
     provenance.source = source;
-    provenance.settings = {{"batch", std::to_string(options.batch)}, {"length", std::to_string(options.length)}, {"precision", options.precision}};
+    provenance.settings = {{"batch", std::to_string(options.batch)},
+                           {"length", std::to_string(options.length)},
+                           {"precision", options.precision}};
     for (const std::string &setting : options.settings)
-      provenance.settings.push_back({setting.substr(0, setting.find('=')), setting.substr(setting.find('=') + 1)});
+      provenance.settings.push_back(
+          {setting.substr(0, setting.find('=')), setting.substr(setting.find('=') + 1)});
     llvm::raw_string_ostream(provenance.cost) << llvm::json::Value(std::move(cost));
     std::string output = options.output;
     if (output.empty()) {
@@ -229,20 +254,25 @@ private:
 } // namespace
 
 const std::vector<std::string> &emitStages() {
-  static const std::vector<std::string> stages{"hybrid", "specialized", "grad", "fused", "schedule", "llvm", "asm", "exe"};
+  static const std::vector<std::string> stages{"hybrid",   "specialized", "grad", "fused",
+                                               "schedule", "llvm",        "asm",  "exe"};
   return stages;
 }
 
-std::string compilerVersion() { return "hybridc " HYBRID_VERSION " (LLVM " LLVM_VERSION_STRING ")"; }
+std::string compilerVersion() {
+  return "hybridc " HYBRID_VERSION " (LLVM " LLVM_VERSION_STRING ")";
+}
 
 int runDriver(const DriverOptions &options) {
   llvm::StringRef target = options.target;
   if (target.starts_with("cuda")) {
-    complain() << "--target=" << target << ": this build has no CUDA code generator; expected cpu or cpu:LEVEL\n";
+    complain() << "--target=" << target
+               << ": this build has no CUDA code generator; expected cpu or cpu:LEVEL\n";
     return 1;
   }
   if (target != "cpu" && !target.starts_with("cpu:")) {
-    complain() << "--target=" << target << " is not known: expected cpu, cpu:x86-64-v2, cpu:x86-64-v3 or cpu:x86-64-v4\n";
+    complain() << "--target=" << target
+               << " is not known: expected cpu, cpu:x86-64-v2, cpu:x86-64-v3 or cpu:x86-64-v4\n";
     return 2;
   }
   return Compilation(options).run();

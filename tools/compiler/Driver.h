@@ -7,12 +7,12 @@
 namespace hybrid {
 
 struct DriverOptions {
-  std::string input;                 // .hyb, .mlir or "-"
-  std::string output;                // empty: beside the input, or stdout for text stages
+  std::string input;  // .hyb, .mlir or "-"
+  std::string output; // empty: beside the input, or stdout for text stages
   std::string target = "cpu";
   std::string precision = "f32";
   std::string emit = "exe";
-  std::string model;                 // which model of the file
+  std::string model; // which model of the file
   int64_t batch = 32, length = 128;
   std::vector<std::string> settings; // name=value
   std::vector<std::string> importPaths;
@@ -23,7 +23,8 @@ struct DriverOptions {
 const std::vector<std::string> &emitStages();
 /// "hybridc 0.1.0 (LLVM 22.1.8)".
 std::string compilerVersion();
-/// Runs the compiler. Exit status: 0 done, 1 the input is at fault (diagnostics are on stderr), 2 wrong usage.
+/// Runs the compiler. Exit status: 0 done, 1 the input is at fault (diagnostics are on stderr), 2
+/// wrong usage.
 int runDriver(const DriverOptions &options);
 
 } // namespace hybrid

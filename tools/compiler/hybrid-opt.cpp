@@ -1,7 +1,6 @@
 //===- hybrid-opt.cpp - run single passes over hybrid IR --------------------===//
 #include "codegen/cpu/CodegenCpu.h"
 #include "dialect/HybridOps.h"
-#include "passes/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -10,14 +9,17 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "passes/Passes.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<hybrid::HybridDialect, mlir::func::FuncDialect, mlir::arith::ArithDialect, mlir::scf::SCFDialect, mlir::memref::MemRefDialect,
-                  mlir::math::MathDialect, mlir::LLVM::LLVMDialect>();
+  registry.insert<hybrid::HybridDialect, mlir::func::FuncDialect, mlir::arith::ArithDialect,
+                  mlir::scf::SCFDialect, mlir::memref::MemRefDialect, mlir::math::MathDialect,
+                  mlir::LLVM::LLVMDialect>();
   mlir::registerTransformsPasses();
   hybrid::registerHybridPasses();
   hybrid::registerHybridCpuPasses();
   hybrid::registerPipelines();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "hybrid optimizer driver\n", registry));
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(argc, argv, "hybrid optimizer driver\n", registry));
 }

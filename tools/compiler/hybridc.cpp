@@ -1,6 +1,7 @@
 //===- hybridc.cpp - the compiler's command line ----------------------------===//
 //
-// Flags only; the work is in Driver.cpp. This file alone is built with exceptions, which CLI11 uses.
+// Flags only; the work is in Driver.cpp. This file alone is built with exceptions, which CLI11
+// uses.
 //
 //===----------------------------------------------------------------------===//
 #include "tools/compiler/Driver.h"
@@ -9,25 +10,45 @@
 
 int main(int argc, char **argv) {
   hybrid::DriverOptions options;
-  CLI::App app{"hybridc compiles a model written in the Hybrid language (.hyb) to an executable (.hyx).\n\n"
-               "  hybridc models/mad/striped-hyena-swiglu.hyb -o striped.hyx --batch 32 --length 128\n"
-               "  hybridc models/mad/mamba.hyb --set width=256 --cost\n"};
+  CLI::App app{
+      "hybridc compiles a model written in the Hybrid language (.hyb) to an executable (.hyx).\n\n"
+      "  hybridc models/mad/striped-hyena-swiglu.hyb -o striped.hyx --batch 32 --length 128\n"
+      "  hybridc models/mad/mamba.hyb --set width=256 --cost\n"};
   app.set_version_flag("--version", hybrid::compilerVersion());
-  app.add_option("input", options.input, "model file (.hyb), IR of any stage (.mlir), or - for stdin")->required();
-  app.add_option("-o,--output", options.output, "output file (default: the input's name with .hyx; text stages go to stdout)");
-  app.add_option("--target", options.target, "cpu (this machine), cpu:x86-64-v2, cpu:x86-64-v3, cpu:x86-64-v4")->capture_default_str();
-  app.add_option("--batch", options.batch, "sequences in a batch: the free dimension B")->check(CLI::Range(int64_t(1), int64_t(1) << 24))->capture_default_str();
-  app.add_option("--length", options.length, "positions in a sequence: the free dimension L")->check(CLI::Range(int64_t(1), int64_t(1) << 24))->capture_default_str();
-  app.add_option("--precision", options.precision, "element type: f32 or f64 (to check gradients)")->check(CLI::IsMember({"f32", "f64"}))->capture_default_str();
-  app.add_option("--set", options.settings, "NAME=VALUE: a model parameter; may be repeated")->allow_extra_args(false);
+  app.add_option("input", options.input,
+                 "model file (.hyb), IR of any stage (.mlir), or - for stdin")
+      ->required();
+  app.add_option("-o,--output", options.output,
+                 "output file (default: the input's name with .hyx; text stages go to stdout)");
+  app.add_option("--target", options.target,
+                 "cpu (this machine), cpu:x86-64-v2, cpu:x86-64-v3, cpu:x86-64-v4")
+      ->capture_default_str();
+  app.add_option("--batch", options.batch, "sequences in a batch: the free dimension B")
+      ->check(CLI::Range(int64_t(1), int64_t(1) << 24))
+      ->capture_default_str();
+  app.add_option("--length", options.length, "positions in a sequence: the free dimension L")
+      ->check(CLI::Range(int64_t(1), int64_t(1) << 24))
+      ->capture_default_str();
+  app.add_option("--precision", options.precision, "element type: f32 or f64 (to check gradients)")
+      ->check(CLI::IsMember({"f32", "f64"}))
+      ->capture_default_str();
+  app.add_option("--set", options.settings, "NAME=VALUE: a model parameter; may be repeated")
+      ->allow_extra_args(false);
   app.add_option("--model", options.model, "which model, when the file has several");
-  app.add_option("-I,--models-dir", options.importPaths, "folder that holds std/ (default: the library that came with hybridc)")->allow_extra_args(false);
-  app.add_option("--emit", options.emit, "stop after a stage and print it")->check(CLI::IsMember(hybrid::emitStages()))->capture_default_str();
+  app.add_option("-I,--models-dir", options.importPaths,
+                 "folder that holds std/ (default: the library that came with hybridc)")
+      ->allow_extra_args(false);
+  app.add_option("--emit", options.emit, "stop after a stage and print it")
+      ->check(CLI::IsMember(hybrid::emitStages()))
+      ->capture_default_str();
   std::string cost;
-  auto *costOption = app.add_option("--cost", cost, "print parameters, FLOPs, state and memory instead of compiling; --cost=json for scripts")
+  auto *costOption = app.add_option("--cost", cost,
+                                    "print parameters, FLOPs, state and memory instead of "
+                                    "compiling; --cost=json for scripts")
                          ->expected(0, 1)
                          ->check(CLI::IsMember({"table", "json"}));
-  app.add_flag("--help-model", options.describe, "print what the model is and its parameters, then stop");
+  app.add_flag("--help-model", options.describe,
+               "print what the model is and its parameters, then stop");
   app.add_flag("-v,--verbose", options.verbose, "say what is done and how long it takes");
   try {
     app.parse(argc, argv);

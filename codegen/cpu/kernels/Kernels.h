@@ -83,7 +83,7 @@ struct ShortConvParams {
   int64_t hasBias, hasSegments, hasState, hasFinalState, activation;
 };
 
-/// Gated long convolution, operators.md 5.2:  y = (conv(x*gateIn, h) + skip*(x*gateIn)) * gateOut.
+/// Gated long convolution,  y = (conv(x*gateIn, h) + skip*(x*gateIn)) * gateOut.
 /// fftconv_spectrum: filter [taps, channels] (time-major, dense) -> spectrum, layout private to the
 /// kernels, fftconvSpectrumElements() elements. buffers: filter, twiddles, spectrum. grid = channel
 /// blocks = ceilDiv(channels, lanes). fftconv_forward: buffers: x, spectrum, twiddles, skip (opt),
@@ -125,7 +125,7 @@ template <typename T> constexpr int64_t fftconvBackwardScratch(const FFTConvPara
   return (p.hasSegments ? 6 : 4) * p.transformSize * 2 * lanes<T> * static_cast<int64_t>(sizeof(T));
 }
 
-/// Softmax attention, operators.md 4, without a [length, keyLength] matrix in memory.
+/// Softmax attention, without a [length, keyLength] matrix in memory.
 /// q: [batch, length, heads*headSize], k and v: [batch, keyLength, kvHeads*headSize] (views with
 /// strides). Query t has position t + keyLength - length. causal: key s is seen iff s <= position;
 /// window >= 0: additionally s >= position - window (and s <= position + window when not causal).
@@ -169,7 +169,7 @@ struct RotaryTableParams {
   double base, positionScale, xposScaleBase;
 };
 
-/// Cross entropy with mean over scored positions, operators.md 12.1. logits [rows, classes],
+/// Cross entropy with mean over scored positions, logits [rows, classes],
 /// targets int32. A row with target == ignoreIndex has weight 0, otherwise weights[row] (optional,
 /// T) or 1. A target outside [0, classes) that is not ignoreIndex makes the loss NaN. Label
 /// smoothing e: target (1-e) onehot + e/classes. cross_entropy_forward: buffers: logits, targets,

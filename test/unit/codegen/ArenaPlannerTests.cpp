@@ -15,7 +15,8 @@ void expectDisjoint(const std::vector<Lifetime> &buffers, int64_t arenaBytes) {
     EXPECT_LE(buffers[i].offset + buffers[i].bytes, arenaBytes);
     for (size_t j = 0; j < i; ++j) {
       bool sameTime = buffers[i].first <= buffers[j].last && buffers[j].first <= buffers[i].last;
-      bool samePlace = buffers[i].offset < buffers[j].offset + buffers[j].bytes && buffers[j].offset < buffers[i].offset + buffers[i].bytes;
+      bool samePlace = buffers[i].offset < buffers[j].offset + buffers[j].bytes &&
+                       buffers[j].offset < buffers[i].offset + buffers[i].bytes;
       EXPECT_FALSE(sameTime && samePlace) << "buffers " << i << " and " << j;
     }
   }
@@ -45,7 +46,8 @@ TEST(ArenaPlanner, NeverOverlapsWhatLivesTogether) {
     std::vector<Lifetime> buffers;
     for (int i = 0; i < 60; ++i) {
       int64_t first = static_cast<int64_t>(engine() % 100);
-      buffers.push_back({static_cast<int64_t>(engine() % 5000), first, first + static_cast<int64_t>(engine() % 30)});
+      buffers.push_back({static_cast<int64_t>(engine() % 5000), first,
+                         first + static_cast<int64_t>(engine() % 30)});
     }
     std::vector<Lifetime> again = buffers;
     int64_t bytes = planArena(buffers);
