@@ -35,6 +35,11 @@ std::string_view viewOf(const flatbuffers::String *text) {
   return text ? std::string_view(text->data(), text->size()) : std::string_view();
 }
 
+/// Flatbuffers checks where a vector begins, but not that its 8-byte elements are aligned.
+template <typename T> bool isAligned(const flatbuffers::Vector<T> &vector) {
+  return reinterpret_cast<uintptr_t>(vector.Data()) % 8 == 0;
+}
+
 class Verifier {
 public:
   explicit Verifier(const fb::Executable &executable) : executable(executable) {}
@@ -157,6 +162,8 @@ Result<uint64_t> Verifier::bytesOfTensor(const flatbuffers::Vector<int64_t> *sha
   if (static_cast<unsigned>(dtype) > static_cast<unsigned>(fb::DType::MAX))
     return error("corrupt: '{}' has the unknown type {}", name, static_cast<unsigned>(dtype));
   unsigned __int128 bytes = static_cast<unsigned>(bytesOf(static_cast<DType>(dtype)));
+  if (shape && !isAligned(*shape))
+    return error("corrupt: the shape of '{}' is misaligned in the file", name);
   if (shape && shape->size() > maximumRank)
     return error("corrupt: '{}' has {} dimensions, more than the limit of {}", name, shape->size(),
                  maximumRank);
@@ -306,6 +313,8 @@ Result<void> Verifier::checkKernel(const fb::KernelLaunch &kernel, const std::st
                  viewOf(kernel.symbol()), kernel.scratch_bytes(), maximumSpaceBytes);
   if (!kernel.buffers())
     return {};
+  if (!isAligned(*kernel.buffers()))
+    return error("corrupt: the buffers of {} are misaligned in the file", where);
   if (kernel.buffers()->size() > mostLaunchBuffers)
     return error("corrupt: {} ({}) has {} buffers, more than the limit of {}", where,
                  viewOf(kernel.symbol()), kernel.buffers()->size(), mostLaunchBuffers);
