@@ -135,7 +135,9 @@ Result<EvaluationScore> evaluate(StepRunner &runner, const Source &source, uint6
     score.madAccuracy = scorer.macroSum / static_cast<double>(count);
   }
   score.scored = total.weight;
-  score.loss = total.weight > 0 ? total.loss / total.weight : 0;
+  // To six decimals: the matrix library may sum in another order for another batch size, and what
+  // is beyond is then the noise of f32 logits, not a property of the model.
+  score.loss = total.weight > 0 ? std::round(total.loss / total.weight * 1e6) / 1e6 : 0;
   score.accuracy = total.weight > 0 ? total.correct / total.weight : 0;
   return score;
 }

@@ -81,7 +81,7 @@ private:
   RunState state;
   json trajectory;
   double secondsBefore = 0; // of training in earlier processes
-  double stepSeconds = 0, intervalSeconds = 0, gradientNorm = 0, learningRate = 0;
+  double stepSeconds = 0, intervalSeconds = 0, warmSeconds = 0, gradientNorm = 0, learningRate = 0;
   int64_t stepsHere = 0, savedStep = -1;
   Clock::time_point started;
 };
@@ -166,19 +166,19 @@ void Training::fillBatch(int64_t step) {
 }
 
 void Training::planSteps() {
-  // The first steps warm caches and do not count. A tenth of the time is left for evaluations.
-  constexpr int64_t ignored = 3, measured = 12;
-  if (state.plannedSteps > 0 || options.timeLimit <= 0)
+  // The first steps warm caches and do not count. The plan follows the speed, which includes
+  // evaluations and whatever else the machine does; a resumed run starts from the plan in its
+  // checkpoint.
+  constexpr int64_t ignored = 3, first = 12, every = 25;
+  if (options.steps > 0 || options.timeLimit <= 0)
     return;
   if (stepsHere == ignored)
-    stepSeconds = 0;
-  if (stepsHere < measured)
+    warmSeconds = secondsSince(started);
+  if (stepsHere != first && (stepsHere < first || stepsHere % every != 0))
     return;
-  double perStep = stepSeconds / static_cast<double>(stepsHere - ignored);
-  double left = 0.9 * (options.timeLimit - elapsed());
+  double perStep = (secondsSince(started) - warmSeconds) / static_cast<double>(stepsHere - ignored);
+  double left = 0.97 * options.timeLimit - elapsed();
   state.plannedSteps = state.step + std::max<int64_t>(1, static_cast<int64_t>(left / perStep));
-  progress.note(fmt::format("the time limit of {} s gives about {} steps", options.timeLimit,
-                            state.plannedSteps));
 }
 
 Result<void> Training::step() {
