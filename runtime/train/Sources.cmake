@@ -1,6 +1,7 @@
 target_sources(HybridRuntime PRIVATE
   ${PROJECT_SOURCE_DIR}/runtime/train/Checkpoint.cpp
   ${PROJECT_SOURCE_DIR}/runtime/train/Evaluate.cpp
+  ${PROJECT_SOURCE_DIR}/runtime/train/Events.cpp
   ${PROJECT_SOURCE_DIR}/runtime/train/Progress.cpp
   ${PROJECT_SOURCE_DIR}/runtime/train/RunFolder.cpp
   ${PROJECT_SOURCE_DIR}/runtime/train/Sampler.cpp

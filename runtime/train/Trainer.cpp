@@ -1,5 +1,6 @@
 //===- Trainer.cpp - the training loop ---------------------------------------===//
 #include "runtime/train/Trainer.h"
+#include "runtime/train/Events.h"
 #include "runtime/train/Progress.h"
 #include "runtime/train/RunFolder.h"
 #include "runtime/train/Signals.h"
@@ -72,12 +73,14 @@ private:
   bool timeIsOver() const { return options.timeLimit > 0 && elapsed() >= options.timeLimit; }
   bool stepsAreDone() const { return state.plannedSteps > 0 && state.step >= state.plannedSteps; }
   json evaluationLine(const EvaluationScore &score) const;
+  Result<void> record(const json &line);
 
   StepRunner &runner;
   const Source &source;
   TrainOptions &options;
   RunFolder &folder;
   Progress progress;
+  EventFile events;
   RunState state;
   json trajectory;
   double secondsBefore = 0; // of training in earlier processes
@@ -138,6 +141,10 @@ Result<void> Training::start() {
   if (options.resume)
     if (auto done = resume(); !done)
       return done;
+  Result<EventFile> file = EventFile::create(folder.path(), state.step);
+  if (!file)
+    return file.error();
+  events = std::move(*file);
   state.fingerprint = runner.fingerprint();
   state.config = trajectory;
   json config = options.config.is_object() ? options.config : json::object();
@@ -255,6 +262,19 @@ Result<void> Training::report() {
   state.intervalSteps = 0;
   intervalSeconds = 0;
   ++state.metricsLines;
+  return record(line);
+}
+
+/// A line of metrics.jsonl, and its numbers as TensorBoard's scalars.
+Result<void> Training::record(const json &line) {
+  std::vector<std::pair<std::string, double>> values;
+  std::string prefix = line["split"].get<std::string>() + "/";
+  for (auto item = line.begin(); item != line.end(); ++item)
+    if (item->is_number() && item.key() != "step" && item.key() != "seconds" &&
+        item.key() != "examples" && item.key() != "scored")
+      values.emplace_back(prefix + item.key(), item->get<double>());
+  if (auto done = events.scalars(state.step, values); !done)
+    return done;
   return folder.appendMetrics(line);
 }
 
@@ -280,7 +300,7 @@ Result<void> Training::evaluatePeriodically() {
     text += fmt::format(", {:.4f} bits per byte", score->loss / std::numbers::ln2);
   progress.note(text);
   ++state.metricsLines;
-  if (auto done = folder.appendMetrics(evaluationLine(*score)); !done)
+  if (auto done = record(evaluationLine(*score)); !done)
     return done;
   if (options.stopAccuracy > 0 && score->accuracy >= options.stopAccuracy)
     state.finished = true;
@@ -320,7 +340,7 @@ Result<TrainOutcome> Training::finish() {
   json line = evaluationLine(*score);
   line["final"] = true;
   line["seconds"] = trainSeconds;
-  if (auto done = folder.appendMetrics(line); !done)
+  if (auto done = record(line); !done)
     return done.error();
   double tokens = static_cast<double>(runner.batch() * source.positions());
   double perStep = stepSeconds / std::max<double>(1, static_cast<double>(stepsHere));

@@ -28,22 +28,21 @@ start=$(date +%s%N)
 lasted=$((($(date +%s%N) - start) / 1000000))
 
 killed=0
-for round in 1 2; do
-  # Where the first kill came too early for a second to hit the same run, try again.
-  for attempt in 1 2 3 4 5; do
-    "$bin/hybrid-run" "${common[@]}" --out "$work/parts" --resume >>"$work/parts.log" 2>&1 &
-    run=$!
-    delay=$((RANDOM % (lasted * 2 / 3 + 1) + lasted / 20))
-    sleep "$(printf '%d.%03d' $((delay / 1000)) $((delay % 1000)))"
-    if kill -9 "$run" 2>/dev/null; then
-      wait "$run" 2>/dev/null || true
-      killed=$((killed + 1))
-      echo "killed after $delay ms, newest checkpoint: $(ls "$work/parts/checkpoints" 2>/dev/null | grep '^step.*safetensors$' | tail -1)"
-      break
-    fi
+for ((attempt = 0; attempt < 12 && killed < 2; attempt++)); do
+  "$bin/hybrid-run" "${common[@]}" --out "$work/parts" --resume >>"$work/parts.log" 2>&1 &
+  run=$!
+  delay=$((RANDOM % (lasted / 2 + 1) + lasted / 20))
+  sleep "$(printf '%d.%03d' $((delay / 1000)) $((delay % 1000)))"
+  if kill -9 "$run" 2>/dev/null; then
+    wait "$run" 2>/dev/null || true
+    killed=$((killed + 1))
+    echo "killed after $delay ms, newest checkpoint: $(ls "$work/parts/checkpoints" 2>/dev/null | grep '^step.*safetensors$' | tail -1)"
+  else
+    # It came to its end first: both kills must hit one run, so begin again.
     wait "$run" || { cat "$work/parts.log" >&2; fail "the resumed run failed"; }
     rm -rf "$work/parts"
-  done
+    killed=0
+  fi
 done
 ((killed == 2)) || fail "the run was too short to be killed twice (${lasted} ms)"
 "$bin/hybrid-run" "${common[@]}" --out "$work/parts" --resume >>"$work/parts.log" 2>&1 || { cat "$work/parts.log" >&2; fail "the resumed run failed"; }
