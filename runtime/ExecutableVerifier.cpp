@@ -37,7 +37,8 @@ std::string_view viewOf(const flatbuffers::String *text) {
 
 /// Flatbuffers checks where a vector begins, but not that its 8-byte elements are aligned.
 template <typename T> bool isAligned(const flatbuffers::Vector<T> &vector) {
-  return reinterpret_cast<uintptr_t>(vector.Data()) % 8 == 0;
+  // An empty vector (the shape of a scalar) has no elements to align.
+  return vector.size() == 0 || reinterpret_cast<uintptr_t>(vector.Data()) % 8 == 0;
 }
 
 class Verifier {
