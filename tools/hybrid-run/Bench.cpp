@@ -48,10 +48,6 @@ void run(const BenchOptions &options) {
     if (!program)
       throw Failure(fmt::format("{} has no program '{}'", executable->name(), name));
   }
-  auto prepare = [&] {
-    for (const std::string &name : names)
-      fillInputs(*session, *executable->findProgram(name));
-  };
   std::vector<double> milliseconds;
   for (int i = 0; i < options.warmup + options.steps; ++i) {
     double total = 0;
@@ -80,7 +76,7 @@ void run(const BenchOptions &options) {
   if (options.profile) {
     std::map<std::string, std::pair<int, double>> byOp;
     for (const std::string &name : names) {
-      prepare();
+      fillInputs(*session, *executable->findProgram(name));
       for (const auto &time : valueOf(session->profile(name))) {
         byOp[time.op].first += 1;
         byOp[time.op].second += time.seconds * 1e3;

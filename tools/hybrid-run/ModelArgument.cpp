@@ -149,14 +149,44 @@ std::shared_ptr<const rt::Executable> ModelArgument::load() const {
                               path));
   fs::path cached =
       cacheFolder() / fmt::format("{:016x}.hyx", contentHash(*this, compiler, options));
-  if (!fs::exists(cached)) {
-    // hybridc writes its output whole or not at all, so two runs at once do no harm.
-    std::vector<std::string> arguments{path, "-o", cached.string()};
-    arguments.insert(arguments.end(), options.begin(), options.end());
-    if (runProgram(compiler, arguments) != 0)
-      throw Failure(fmt::format("{} did not compile", path));
-  }
+  // A cached file that does not load was damaged, or made for another machine that shares this
+  // cache.
+  if (fs::exists(cached))
+    if (auto loaded = rt::Executable::load(cached.string()))
+      return std::move(*loaded);
+  // hybridc writes its output whole or not at all, so two runs at once do no harm.
+  std::vector<std::string> arguments{path, "-o", cached.string()};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  if (runProgram(compiler, arguments) != 0)
+    throw Failure(fmt::format("{} did not compile", path));
   return valueOf(rt::Executable::load(cached.string()));
+}
+
+std::string compilerVersion(const std::string &compiler) {
+  int ends[2];
+  if (pipe(ends) != 0)
+    return "";
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addclose(&actions, ends[0]);
+  posix_spawn_file_actions_addclose(&actions, ends[1]);
+  std::string flag = "--version", text;
+  char *argv[] = {const_cast<char *>(compiler.c_str()), flag.data(), nullptr};
+  pid_t child = 0;
+  int error = posix_spawn(&child, compiler.c_str(), &actions, nullptr, argv, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  char buffer[256];
+  for (ssize_t got;
+       !error && text.size() < 4096 && (got = read(ends[0], buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<size_t>(got));
+  close(ends[0]);
+  int status = 1;
+  if (!error)
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+  return status == 0 ? text.substr(0, text.find('\n')) : "";
 }
 
 } // namespace hybrid::tools

@@ -26,5 +26,7 @@ struct ModelArgument {
 
 /// Where hybridc is: beside this program. Empty when it is not there.
 std::string findCompiler();
+/// The first line of its --version; empty when it does not run.
+std::string compilerVersion(const std::string &compiler);
 
 } // namespace hybrid::tools

@@ -10,12 +10,10 @@ int main(int argc, char **argv) {
                "  hybrid-run info model.hyx\n"};
   app.set_version_flag("--version", "hybrid-run " HYBRID_VERSION);
   app.require_subcommand(1);
-#if __has_include("tools/hybrid-run/Train.cpp")
   addTrain(app);
   addEval(app);
   addGenerate(app);
   addTask(app);
-#endif
   addForward(app);
   addBench(app);
   addInfo(app);
