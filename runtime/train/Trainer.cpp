@@ -371,7 +371,6 @@ Result<TrainOutcome> Training::finish() {
 Result<TrainOutcome> Training::run() {
   StopSignals signals;
   started = Clock::now();
-  int64_t evaluatedStep = state.step;
   while (!state.finished && !stepsAreDone() && !timeIsOver()) {
     if (auto done = step(); !done)
       return done.error();
@@ -379,11 +378,9 @@ Result<TrainOutcome> Training::run() {
     if (state.step % options.reportEvery == 0 || last)
       if (auto done = report(); !done)
         return done.error();
-    if (state.step % options.evalEvery == 0 || stepsAreDone()) {
+    if (state.step % options.evalEvery == 0 || stepsAreDone())
       if (auto done = evaluatePeriodically(); !done)
         return done.error();
-      evaluatedStep = state.step;
-    }
     const char *signal = signals.received();
     if (state.step % options.checkpointEvery == 0 || state.finished || stepsAreDone() || signal)
       if (auto done = save(); !done)
@@ -398,9 +395,6 @@ Result<TrainOutcome> Training::run() {
   if (timeIsOver() && !stepsAreDone() && !state.finished)
     progress.note(
         fmt::format("the time limit of {} s is over after step {}", options.timeLimit, state.step));
-  if (evaluatedStep != state.step && savedStep != state.step)
-    if (auto done = evaluatePeriodically(); !done)
-      return done.error();
   if (auto done = save(); !done)
     return done.error();
   return finish();
