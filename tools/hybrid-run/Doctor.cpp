@@ -28,6 +28,7 @@ std::optional<int> cudaDevices() {
 void run(bool json) {
   std::vector<std::string> features = rt::relevantCpuFeatures();
   std::string compiler = findCompiler();
+  std::string version = compiler.empty() ? "" : compilerVersion(compiler);
   const dnnl_version_t *dnnl = dnnl_version();
   std::string matrixLibrary = fmt::format("oneDNN {}.{}.{}", dnnl->major, dnnl->minor, dnnl->patch);
   auto has = [](const char *name) { return rt::hasCpuFeature(name); };
@@ -41,6 +42,9 @@ void run(bool json) {
   if (compiler.empty())
     advice.push_back("hybridc is not beside hybrid-run: only compiled models (.hyx) run here; "
                      "build it with tools/check --build-only");
+  else if (version.empty())
+    advice.push_back("the hybridc beside hybrid-run does not run: install LLVM with "
+                     "tools/install-dependencies, or build it again");
   if (level == "x86-64-v2")
     advice.push_back("this CPU has no AVX2: models run, but slowly");
   if (json) {
@@ -50,8 +54,7 @@ void run(bool json) {
         {"memory_bytes", memory},
         {"features", features},
         {"cpu_level", level},
-        {"compiler",
-         compiler.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json("hybridc")},
+        {"compiler", version.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(version)},
         {"matrix_library", matrixLibrary},
         {"cuda_devices", gpus ? nlohmann::ordered_json(*gpus) : nlohmann::ordered_json()},
         {"advice", advice}};
@@ -63,7 +66,10 @@ void run(bool json) {
              rt::cpuModelName(), rt::availableThreads(), static_cast<double>(memory) / (1 << 30),
              fmt::join(features, " "), level);
   fmt::print("compiler     {}\nmatrices     {}\nCUDA         {}\n",
-             compiler.empty() ? "not found" : "hybridc, beside hybrid-run", matrixLibrary,
+             compiler.empty()  ? "not found"
+             : version.empty() ? "does not run"
+                               : version,
+             matrixLibrary,
              gpus ? fmt::format("{} device(s); this build runs models on the CPU only", *gpus)
                   : "no driver (not needed for the CPU)");
   for (const std::string &line : advice)
