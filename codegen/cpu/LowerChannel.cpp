@@ -7,7 +7,6 @@ using namespace mlir;
 
 namespace hybrid::cpu {
 
-/// Rows one work item of a gradient with per-channel sums covers: about 64 items in all.
 int64_t rowsPerItem(int64_t rows) { return std::max<int64_t>(1, ceilDiv(rows, 64)); }
 
 static int64_t rowCount(const View &view) { return view.elements() / view.shape.back(); }

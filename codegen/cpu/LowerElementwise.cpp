@@ -29,10 +29,6 @@ LogicalResult lower(FusedOp op, ProgramBuilder &program) {
   return success();
 }
 
-/// Work items that share the rows of a column sum: enough for many cores, few enough that their
-/// partial rows stay small.
-static constexpr int64_t rowSumItems = 64;
-
 LogicalResult lower(ReduceOp op, ProgramBuilder &program) {
   View x = program.view(op.getX()), result = program.defineDense(op.getResult());
   bool leading = op.getKind() != ReduceKind::Max;
@@ -46,11 +42,10 @@ LogicalResult lower(ReduceOp op, ProgramBuilder &program) {
     std::optional<View> matrix = x.reshaped({rows, columns});
     if (!matrix)
       matrix = program.denseCopy(x).reshaped({rows, columns});
-    int64_t rowsPerItem = std::max<int64_t>(1, ceilDiv(rows, rowSumItems)),
-            items = ceilDiv(rows, rowsPerItem);
+    int64_t perItem = rowsPerItem(rows), items = ceilDiv(rows, perItem);
     View partial = program.temporary({items, columns}, x.element);
     double scale = op.getKind() == ReduceKind::Mean ? 1.0 / static_cast<double>(rows) : 1.0;
-    GeneratedKernel kernel = emitRowSums(program.tables, *matrix, rowsPerItem, partial, scale);
+    GeneratedKernel kernel = emitRowSums(program.tables, *matrix, perItem, partial, scale);
     program.launchGenerated(kernel.symbol, kernel.grid,
                             {program.use(*matrix), program.use(partial)});
     program.sumPartials(partial, items, columns, result);

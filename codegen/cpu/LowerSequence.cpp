@@ -7,8 +7,6 @@ using namespace mlir;
 
 namespace hybrid::cpu {
 
-int64_t rowsPerItem(int64_t rows);
-
 //===-- short_conv -------------------------------------------------------------===//
 
 static ShortConvParams shortConvParams(const View &x, Value weight) {
@@ -118,6 +116,22 @@ static BufferUse gate(ProgramBuilder &program, Value value, int64_t &has, int64_
   return value ? program.use(program.rows(value, stride)) : program.absent();
 }
 
+/// Sets what a forward and a backward convolution have in common, and returns the buffers both
+/// start with: x, spectrum, twiddles, skip, gates, segments, filter.
+template <typename Op>
+static SmallVector<BufferUse> commonOperands(Op op, ProgramBuilder &program, const View &x,
+                                             Convolution &conv) {
+  FFTConvParams &params = conv.params;
+  BufferUse gateIn = gate(program, op.getGateIn(), params.hasGateIn, params.gateInStride);
+  BufferUse gateOut = gate(program, op.getGateOut(), params.hasGateOut, params.gateOutStride);
+  params.hasSkip = !!op.getSkip(), params.hasSegments = !!op.getSegments();
+  BufferUse skip = program.optionalUse(op.getSkip()),
+            segments = program.optionalUse(op.getSegments());
+  return {
+      program.use(x), program.use(conv.spectrum), program.use(conv.twiddles), skip, gateIn, gateOut,
+      segments,       program.use(conv.filter)};
+}
+
 LogicalResult lower(FFTConvOp op, ProgramBuilder &program) {
   if (op.getInitialState() || op.getReturnState())
     return op.emitOpError() << "with a state and packed segments together is not supported on the "
@@ -127,18 +141,12 @@ LogicalResult lower(FFTConvOp op, ProgramBuilder &program) {
   Convolution conv(program, x, op.getFilter());
   FFTConvParams &params = conv.params;
   params.xStride = xStride;
-  BufferUse gateIn = gate(program, op.getGateIn(), params.hasGateIn, params.gateInStride);
-  BufferUse gateOut = gate(program, op.getGateOut(), params.hasGateOut, params.gateOutStride);
-  params.hasSkip = !!op.getSkip(), params.hasSegments = !!op.getSegments();
-  BufferUse skip = program.optionalUse(op.getSkip()),
-            segments = program.optionalUse(op.getSegments());
+  SmallVector<BufferUse> buffers = commonOperands(op, program, x, conv);
   View y = program.define(op.getResult());
   params.yStride = *y.rowStride();
+  buffers.push_back(program.use(y));
   program.launch("fftconv_forward", x.element, conv.channelBlocks * ceilDiv(params.batch, 2),
-                 wordsOf(params),
-                 {program.use(x), program.use(conv.spectrum), program.use(conv.twiddles), skip,
-                  gateIn, gateOut, segments, program.use(conv.filter), program.use(y)},
-                 conv.forwardScratch());
+                 wordsOf(params), buffers, conv.forwardScratch());
   return success();
 }
 
@@ -148,11 +156,7 @@ LogicalResult lower(FFTConvGradOp op, ProgramBuilder &program) {
   Convolution conv(program, x, op.getFilter());
   FFTConvParams &params = conv.params;
   params.xStride = xStride;
-  BufferUse gateIn = gate(program, op.getGateIn(), params.hasGateIn, params.gateInStride);
-  BufferUse gateOut = gate(program, op.getGateOut(), params.hasGateOut, params.gateOutStride);
-  params.hasSkip = !!op.getSkip(), params.hasSegments = !!op.getSegments();
-  BufferUse skip = program.optionalUse(op.getSkip()),
-            segments = program.optionalUse(op.getSegments());
+  SmallVector<BufferUse> buffers = commonOperands(op, program, x, conv);
   View dy = program.rows(op.getCotangent(), params.yStride);
 
   // Results in order: dx, dfilter, then those of the optional operands that are present.
@@ -171,10 +175,8 @@ LogicalResult lower(FFTConvGradOp op, ProgramBuilder &program) {
             dSkip = small(params.hasSkip);
   BufferUse dGateIn = activation(params.hasGateIn, params.dGateInStride),
             dGateOut = activation(params.hasGateOut, params.dGateOutStride);
-  program.launch("fftconv_backward", x.element, conv.channelBlocks, wordsOf(params),
-                 {program.use(x), program.use(conv.spectrum), program.use(conv.twiddles), skip,
-                  gateIn, gateOut, segments, program.use(conv.filter), program.use(dy), dx, dFilter,
-                  dSkip, dGateIn, dGateOut},
+  buffers.append({program.use(dy), dx, dFilter, dSkip, dGateIn, dGateOut});
+  program.launch("fftconv_backward", x.element, conv.channelBlocks, wordsOf(params), buffers,
                  conv.backwardScratch());
   return success();
 }

@@ -8,8 +8,6 @@ using namespace mlir;
 
 namespace hybrid::cpu {
 
-int64_t rowsPerItem(int64_t rows);
-
 LogicalResult lower(RandomOp op, ProgramBuilder &program) {
   auto seed = program.function.getNumArguments() ? program.function.getArgument(0) : Value();
   if (program.function.getSymName() != "init" || !seed)

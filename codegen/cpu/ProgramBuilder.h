@@ -168,6 +168,10 @@ private:
   std::vector<Port> inputs, outputs;
 };
 
+/// Rows one work item of a sum over rows covers: about 64 items in all, enough for many cores and
+/// few enough that their partial rows stay small.
+int64_t rowsPerItem(int64_t rows);
+
 /// Lowers one op: the table of what each op becomes on the CPU.
 mlir::LogicalResult lowerOperation(mlir::Operation *op, ProgramBuilder &program);
 

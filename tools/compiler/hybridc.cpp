@@ -13,7 +13,7 @@ int main(int argc, char **argv) {
   CLI::App app{
       "hybridc compiles a model written in the Hybrid language (.hyb) to an executable (.hyx).\n\n"
       "  hybridc models/mad/striped-hyena-swiglu.hyb -o striped.hyx --batch 32 --length 128\n"
-      "  hybridc models/mad/mamba.hyb --set width=256 --cost\n"};
+      "  hybridc models/mad/hyena-swiglu.hyb --set width=256 --cost\n"};
   app.set_version_flag("--version", hybrid::compilerVersion());
   app.add_option("input", options.input,
                  "model file (.hyb), IR of any stage (.mlir), or - for stdin")

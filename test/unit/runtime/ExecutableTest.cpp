@@ -95,9 +95,9 @@ TEST(Executable, RefusesFilesThatCannotBeRead) {
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().message,
             "cannot read '/nonexistent/model.hyx': No such file or directory");
-  auto folder = Executable::load("/tmp");
+  auto folder = Executable::load(testing::TempDir());
   ASSERT_FALSE(folder);
-  EXPECT_EQ(folder.error().message, "cannot read '/tmp': is a directory");
+  EXPECT_EQ(folder.error().message, "cannot read '" + testing::TempDir() + "': is a directory");
   std::string pipe = testing::TempDir() + "hybrid-pipe";
   unlink(pipe.c_str());
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
