@@ -67,14 +67,20 @@ public:
     auto product = cast<LibraryMatmulOp>(op);
     ArrayAttr buffers = product.getBuffers();
     fb::BufferRef a = bufferRef(buffers[0]), b = bufferRef(buffers[1]), c = bufferRef(buffers[2]),
-                  bias;
-    bool hasBias = buffers.size() > 3;
+                  bias, offsets;
+    int64_t groups = product.getGroups();
+    bool hasBias = !groups && buffers.size() > 3;
     if (hasBias)
       bias = bufferRef(buffers[3]);
+    if (groups)
+      offsets = bufferRef(buffers[3]);
+    int64_t strideB = product.getTransposeA() ? 0 : product.getGroupStride(),
+            strideC = product.getTransposeA() ? product.getGroupStride() : 0;
     auto matmul = fb::CreateMatmul(
         builder, product.getM(), product.getN(), product.getK(), product.getLda(), product.getLdb(),
         product.getLdc(), product.getTransposeA(), product.getTransposeB(), product.getAccumulate(),
-        dtypeOf(product.getElementType()), &a, &b, &c, hasBias ? &bias : nullptr);
+        dtypeOf(product.getElementType()), &a, &b, &c, hasBias ? &bias : nullptr,
+        std::max<int64_t>(1, groups), 0, strideB, strideC, groups ? &offsets : nullptr);
     auto source = builder.CreateString(product.getSource().str());
     return fb::CreateStep(builder, fb::Operation::Matmul, matmul.Union(), source, location);
   }

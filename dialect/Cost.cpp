@@ -83,3 +83,39 @@ int64_t CrossEntropyOp::getFlops() { return 4 * elements(getLogits()); }
 StringRef CrossEntropyOp::getFlopsFormula() { return "4·B·L·V"; }
 int64_t CrossEntropyGradOp::getFlops() { return 4 * elements(getLogits()); }
 StringRef CrossEntropyGradOp::getFlopsFormula() { return "4·B·L·V"; }
+
+int64_t TopKOp::getFlops() { return elements(getX()) * static_cast<int64_t>(getK()); }
+StringRef TopKOp::getFlopsFormula() { return "B·L·E·k comparisons"; }
+int64_t TakeOp::getFlops() { return 0; }
+StringRef TakeOp::getFlopsFormula() { return "0 (a gather)"; }
+int64_t ScatterOp::getFlops() { return elements(getX()); }
+StringRef ScatterOp::getFlopsFormula() { return "elements"; }
+int64_t RouteOp::getFlops() { return 0; }
+StringRef RouteOp::getFlopsFormula() { return "0 (a sort)"; }
+int64_t DispatchOp::getFlops() { return 0; }
+StringRef DispatchOp::getFlopsFormula() { return "0 (a gather)"; }
+int64_t CollectOp::getFlops() { return 0; }
+StringRef CollectOp::getFlopsFormula() { return "0 (a gather)"; }
+// Every row goes through one expert, whichever it is.
+int64_t GroupedLinearOp::getFlops() { return 2 * elements(getResult()) * lastSize(getX()); }
+StringRef GroupedLinearOp::getFlopsFormula() { return "2·B·L·k·in·out"; }
+int64_t GroupedLinearGradOp::getFlops() { return 2 * elements(getX()) * lastSize(getCotangent()); }
+StringRef GroupedLinearGradOp::getFlopsFormula() { return "2·B·L·k·in·out"; }
+
+// Three complex transforms of the next power of two above 2N (Bluestein).
+static int64_t transformFlops(int64_t length, int64_t columns) {
+  double size = 4.0 * static_cast<double>(length);
+  return static_cast<int64_t>(15 * size * std::log2(size)) * columns;
+}
+int64_t RfftOp::getFlops() { return transformFlops(shapeOf(getX())[0], lastSize(getX())); }
+StringRef RfftOp::getFlopsFormula() { return "60·N·log2(4N)·C"; }
+int64_t IrfftOp::getFlops() {
+  return transformFlops(static_cast<int64_t>(getLength()), lastSize(getRe()));
+}
+StringRef IrfftOp::getFlopsFormula() { return "60·N·log2(4N)·C"; }
+int64_t ModalFilterOp::getFlops() { return 8 * elements(getRe()) * shapeOf(getResult())[0]; }
+StringRef ModalFilterOp::getFlopsFormula() { return "8·S·L·C"; }
+int64_t ModalFilterGradOp::getFlops() {
+  return 14 * elements(getRe()) * shapeOf(getCotangent())[0];
+}
+StringRef ModalFilterGradOp::getFlopsFormula() { return "14·S·L·C"; }

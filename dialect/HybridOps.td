@@ -4,6 +4,8 @@
 include "dialect/ParameterOps.td"
 include "dialect/ChannelOps.td"
 include "dialect/SequenceOps.td"
+include "dialect/SpectralOps.td"
+include "dialect/ExpertOps.td"
 include "dialect/ElementwiseOps.td"
 include "dialect/ShapeOps.td"
 include "dialect/TrainingOps.td"

@@ -384,7 +384,20 @@ Result<void> Verifier::checkMatmul(const fb::Matmul &matmul, const std::string &
     if (operand.buffer->offset() % size)
       return error("corrupt: {} is misaligned at offset {}", what, operand.buffer->offset());
   }
-  if (matmul.batch() > 1 && matmul.batch_stride_c() == 0)
+  if (const fb::BufferRef *offsets = matmul.offsets()) {
+    std::string what = fmt::format("the offsets of {}", where);
+    if (Result<void> done = checkBuffer(*offsets, what); !done)
+      return done;
+    using Wide = unsigned __int128;
+    if (offsets->offset() % 4 || (Wide(matmul.batch()) + 1) * 4 > offsets->bytes())
+      return error("corrupt: {} have {} bytes at offset {}, but there are {} groups", what,
+                   offsets->bytes(), offsets->offset(), matmul.batch());
+    if (matmul.bias() || matmul.accumulate())
+      return error("corrupt: {} has groups and a bias or accumulates", where);
+    if (matmul.batch_stride_a() || (ta ? matmul.batch_stride_b() : matmul.batch_stride_c()))
+      return error("corrupt: {} has groups of rows that are strided", where);
+  }
+  if (matmul.batch() > 1 && matmul.batch_stride_c() == 0 && (ta || !matmul.offsets()))
     return error("corrupt: {} writes all its {} products to one place", where, matmul.batch());
   return {};
 }

@@ -26,8 +26,7 @@ struct PreparedStep {
   const fb::Step *source = nullptr;
   KernelFunction kernel = nullptr;
   int64_t grid = 0;
-  std::vector<fb::BufferRef> buffers; // of a launch; of a product a, b, c, bias
-  bool hasBias = false;
+  std::vector<fb::BufferRef> buffers; // of a launch; of a product a, b, c, bias or offsets
   std::unique_ptr<Matmul> product;
 };
 
@@ -101,15 +100,16 @@ Result<void> Session::State::prepareStep(PreparedProgram &program, const fb::Ste
                       product->batch(),
                       product->batch_stride_a(),
                       product->batch_stride_b(),
-                      product->batch_stride_c()};
+                      product->batch_stride_c(),
+                      product->offsets() != nullptr};
     auto created = Matmul::create(shape);
     if (!created)
       return Error{fmt::format("{}: {}", executable->name(), created.error().message)};
     prepared.product = std::move(*created);
     prepared.buffers = {*product->a(), *product->b(), *product->c()};
-    prepared.hasBias = product->bias() != nullptr;
-    if (prepared.hasBias)
-      prepared.buffers.push_back(*product->bias());
+    for (const fb::BufferRef *extra : {product->bias(), product->offsets()})
+      if (extra)
+        prepared.buffers.push_back(*extra);
   }
   for (const fb::BufferRef &buffer : prepared.buffers)
     if (buffer.bytes())
@@ -159,7 +159,7 @@ Result<void> Session::State::runStep(PreparedStep &step) {
   if (step.product)
     return step.product->run(address(step.buffers[0]), address(step.buffers[1]),
                              address(step.buffers[2]),
-                             step.hasBias ? address(step.buffers[3]) : nullptr);
+                             step.buffers.size() > 3 ? address(step.buffers[3]) : nullptr);
   std::array<void *, mostLaunchBuffers> pointers;
   for (size_t i = 0; i < step.buffers.size(); ++i)
     pointers[i] = address(step.buffers[i]);

@@ -212,6 +212,22 @@ void ProgramBuilder::matmul(const View &a, bool transposeA, const View &b, bool 
   addStep(std::move(step));
 }
 
+void ProgramBuilder::groupedMatmul(const View &a, bool transposeA, const View &b, bool transposeB,
+                                   const View &c, const View &offsets) {
+  Step step(current, {use(a), use(b), use(c), use(offsets)});
+  int64_t columnsA = a.shape.back(), rows = a.elements() / columnsA;
+  step.m = transposeA ? columnsA : rows;
+  step.k = transposeA ? rows : columnsA;
+  step.n = c.shape.back();
+  step.lda = columnsA, step.ldb = b.shape.back(), step.ldc = c.shape.back();
+  step.transposeA = transposeA, step.transposeB = transposeB;
+  step.groups = offsets.elements() - 1;
+  const View &matrices = transposeA ? c : b;
+  step.groupStride = matrices.shape[1] * matrices.shape[2];
+  step.element = a.element;
+  addStep(std::move(step));
+}
+
 void ProgramBuilder::sumPartials(const View &partial, int64_t count, int64_t stride,
                                  const View &out) {
   SumPartialsParams params{count, out.elements(), stride};
@@ -408,7 +424,8 @@ void ProgramBuilder::finish(OpBuilder &builder) {
     if (step.m > 0)
       LibraryMatmulOp::create(builder, step.loc, builder.getArrayAttr(buffers), step.m, step.n,
                               step.k, step.lda, step.ldb, step.ldc, step.transposeA,
-                              step.transposeB, false, step.element, step.source);
+                              step.transposeB, false, step.element, step.source, step.groups,
+                              step.groupStride);
     else
       LaunchOp::create(builder, step.loc, step.kernel, step.grid, builder.getArrayAttr(buffers),
                        step.constants, step.scratchBytes, step.generated, step.source);

@@ -51,6 +51,7 @@ struct Step {
   llvm::SmallVector<int64_t> constants;
   // Matrix product, when m > 0
   int64_t m = 0, n = 0, k = 0, lda = 0, ldb = 0, ldc = 0;
+  int64_t groups = 0, groupStride = 0; // sizes known at run time: the last buffer is the offsets
   bool transposeA = false, transposeB = false;
   mlir::Type element;
 };
@@ -134,6 +135,10 @@ public:
   void launchGenerated(llvm::StringRef symbol, int64_t grid, llvm::ArrayRef<BufferUse> buffers);
   void matmul(const View &a, bool transposeA, const View &b, bool transposeB, const View &c,
               std::optional<View> bias);
+  /// Products of groups of rows: group e of a with matrix e of b, or with transposeA group e of a
+  /// and of b into matrix e of c; `offsets` as in hybrid.library_matmul. All dense.
+  void groupedMatmul(const View &a, bool transposeA, const View &b, bool transposeB, const View &c,
+                     const View &offsets);
   /// out[j] = Σ_i partial[i, j]; partial has `count` rows `stride` apart.
   void sumPartials(const View &partial, int64_t count, int64_t stride, const View &out);
   void copy(const View &from, const View &to);
@@ -193,6 +198,18 @@ mlir::LogicalResult lower(FFTConvOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(FFTConvGradOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(AttentionOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(AttentionGradOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(RfftOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(IrfftOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(ModalFilterOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(ModalFilterGradOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(TopKOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(TakeOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(ScatterOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(RouteOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(DispatchOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(CollectOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(GroupedLinearOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(GroupedLinearGradOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(ReduceOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(FusedOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(ReshapeOp op, ProgramBuilder &program);

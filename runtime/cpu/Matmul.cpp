@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/cpu/Matmul.h"
 #include <Eigen/Core>
+#include <algorithm>
+#include <cstring>
 #include <dnnl.hpp>
 #include <fmt/format.h>
 #include <unordered_map>
@@ -148,9 +150,62 @@ private:
   MatmulShape s;
 };
 
+/// Products of groups of rows. Sizes differ from run to run, so nothing can be prepared: the BLAS
+/// entries serve.
+class GroupedMatmul : public Matmul {
+public:
+  explicit GroupedMatmul(const MatmulShape &shape) : s(shape) {}
+
+  Result<void> run(const void *a, const void *b, void *c, const void *extra) override {
+    const auto *offsets = static_cast<const int32_t *>(extra);
+    const int64_t rows = s.transposeA ? s.k : s.m, size = bytesOf(s.dtype);
+    auto at = [&](const void *from, int64_t elements) {
+      return static_cast<const std::byte *>(from) + elements * size;
+    };
+    int64_t first = 0;
+    for (int64_t group = 0; group < s.batch; ++group) {
+      // Offsets are data: they may be anything, but lead nowhere outside.
+      int64_t last = std::clamp<int64_t>(offsets[group + 1], first, rows);
+      MatmulShape product = s;
+      product.batch = 1;
+      (s.transposeA ? product.k : product.m) = last - first;
+      const std::byte *left = at(a, first * s.lda);
+      const std::byte *right = at(b, s.transposeA ? first * s.ldb : group * s.batchStrideB);
+      auto *out =
+          const_cast<std::byte *>(at(c, s.transposeA ? group * s.batchStrideC : first * s.ldc));
+      if (last > first) {
+        if (auto done = multiply(product, left, right, out); !done)
+          return done;
+      } else if (s.transposeA) {
+        clear(out, s.m);
+      }
+      first = last;
+    }
+    if (!s.transposeA)
+      clear(const_cast<std::byte *>(at(c, first * s.ldc)), rows - first);
+    return {};
+  }
+
+private:
+  Result<void> multiply(const MatmulShape &product, const void *a, const void *b, void *c) const {
+    if (s.dtype == DType::F64)
+      return EigenMatmul(product).run(a, b, c, nullptr);
+    return SgemmMatmul(product).run(a, b, c, nullptr);
+  }
+  void clear(std::byte *out, int64_t rows) const {
+    const auto size = static_cast<int64_t>(bytesOf(s.dtype));
+    for (int64_t row = 0; row < rows; ++row)
+      std::memset(out + row * s.ldc * size, 0, static_cast<size_t>(s.n * size));
+  }
+
+  MatmulShape s;
+};
+
 } // namespace
 
 Result<std::unique_ptr<Matmul>> Matmul::create(const MatmulShape &shape) {
+  if (shape.grouped)
+    return std::unique_ptr<Matmul>(new GroupedMatmul(shape));
   if (shape.dtype == DType::F64)
     return std::unique_ptr<Matmul>(new EigenMatmul(shape));
   if (SgemmMatmul::suits(shape))

@@ -18,6 +18,7 @@ struct MatmulShape {
   bool transposeA = false, transposeB = false, accumulate = false, bias = false;
   DType dtype = DType::F32;
   int64_t batch = 1, batchStrideA = 0, batchStrideB = 0, batchStrideC = 0;
+  bool grouped = false; // `batch` products of rows that `offsets` give when it runs
 };
 
 /// A product prepared once and run many times.
@@ -25,8 +26,9 @@ class Matmul {
 public:
   static Result<std::unique_ptr<Matmul>> create(const MatmulShape &shape);
   virtual ~Matmul() = default;
-  /// `bias` is null when the shape has none. Fails when the library cannot get memory.
-  virtual Result<void> run(const void *a, const void *b, void *c, const void *bias) = 0;
+  /// `extra` is the bias, the offsets of a grouped product (int32 [batch + 1]), or null when the
+  /// shape has neither. Fails when the library cannot get memory.
+  virtual Result<void> run(const void *a, const void *b, void *c, const void *extra) = 0;
 };
 
 } // namespace hybrid::rt

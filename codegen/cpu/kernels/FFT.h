@@ -23,6 +23,11 @@
 
 namespace hybrid::cpu {
 
+/// Of a power of two.
+HYBRID_INLINE int64_t logarithmOfSize(int64_t size) {
+  return 63 - __builtin_clzll(static_cast<unsigned long long>(size));
+}
+
 template <typename T> struct Complex {
   Vector<T> re, im;
 };

@@ -65,10 +65,6 @@ struct RunPair {
                                 : params.transformSize) {}
 };
 
-HYBRID_INLINE int64_t logarithmOfSize(int64_t size) {
-  return 63 - __builtin_clzll(static_cast<unsigned long long>(size));
-}
-
 /// `channels` of a block of rows that lie in memory with a stride, at the runs of a pair.
 template <typename T> struct PairView {
   T *first, *second;

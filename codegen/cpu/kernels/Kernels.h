@@ -212,4 +212,56 @@ struct RandomParams {
   double a, b;
 };
 
+/// top_k: places of the k largest of each row, lowest index first among equals, NaN last. buffers:
+/// x [rows, columns], indices (int32 [rows, k]). grid = rows.
+struct TopKParams {
+  int64_t rows, columns, k, xStride;
+};
+
+/// take: y[r, j] = x[r, indices[r, j]], NaN for an index outside. buffers: x [rows, columns],
+/// indices (int32 [rows, count]), y [rows, count]. scatter: y[r, i] = sum of x[r, j] over
+/// indices[r, j] == i, in the order of j. buffers: x [rows, count], indices, y [rows, columns].
+/// grid = rows.
+struct TakeParams {
+  int64_t rows, columns, count, xStride, yStride;
+};
+
+/// route: counting sort of pairs by expert (see hybrid.route); `capacity` pairs an expert at most,
+/// 0: any. buffers: choices (int32 [pairs]), slots (int32 [pairs]), offsets (int32 [experts + 1]).
+/// grid = 1. Scratch: routeScratch().
+struct RouteParams {
+  int64_t pairs, experts, capacity;
+};
+constexpr int64_t routeScratch(const RouteParams &p) { return 2 * (p.experts + 1) * 8; }
+
+/// dispatch: y[slots[p]] = x[p]; row p of x stands at (p / choices) * tokenStride + (p % choices) *
+/// choiceStride. collect: y[p] = x[slots[p]] (tokenStride is x's row stride). buffers: x, slots
+/// (int32 [rows]), y. grid = rows. A slot outside [0, rows) is never followed: dispatch leaves the
+/// row out, collect gives NaN.
+struct DispatchParams {
+  int64_t rows, columns, choices, tokenStride, choiceStride, yStride;
+};
+
+/// rfft and irfft of `points` real points a channel by Bluestein's algorithm: any number of points
+/// as a convolution with a chirp, of transformSize >= points + points/2 points. buffers: rfft: x
+/// [points, channels], twiddles, re, im [points/2 + 1, channels]; irfft: re, im, twiddles, x. All
+/// dense. grid = channel blocks. Scratch: rfftScratch(). Twiddles as fftconv_twiddles makes them.
+struct RfftParams {
+  int64_t points, channels, transformSize, weighted;
+};
+template <typename T> constexpr int64_t rfftScratch(const RfftParams &p) {
+  return 2 * p.transformSize * 2 * lanes<T> * static_cast<int64_t>(sizeof(T));
+}
+
+/// modal_filter: y[t, c] = sum over s of Re((re + i im)[s, c] e^((decay + i angle)[s, c] t)), all
+/// [states, channels]. Powers are computed in double, afresh every block of modalFilterBlock
+/// positions. buffers: decay, angle, re, im, y [length, channels]. grid = ceilDiv(length,
+/// modalFilterBlock) * ceilDiv(channels, 8). modal_filter_backward: buffers: decay, angle, re, im,
+/// dy, partial [blocks, 4, states, channels]: sums of ddecay, dangle, dre, dim over a block of
+/// modalFilterBlock positions. grid as forward.
+struct ModalFilterParams {
+  int64_t length, channels, states;
+};
+constexpr int64_t modalFilterBlock = 64;
+
 } // namespace hybrid::cpu
