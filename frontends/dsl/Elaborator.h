@@ -113,6 +113,8 @@ private:
   /// Matches a shape against a type, binding the names it sees first.
   bool unify(const Value &tensor, const TypeSyntax &type, Place place, llvm::StringRef owner,
              llvm::StringRef what, std::vector<Note> notes);
+  /// A size of a type that is a name which a shape is to be bound to.
+  bool isNewSize(const Expression &dimension);
   void checkResult(const Definition &definition, Value &result);
 
   // Parameters (Parameters.cpp)
