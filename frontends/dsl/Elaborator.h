@@ -17,7 +17,8 @@ namespace hybrid::dsl {
 
 class Elaborator {
 public:
-  explicit Elaborator(Diagnostics &diagnostics) : diagnostics(diagnostics), emit(diagnostics) {}
+  explicit Elaborator(Diagnostics &diagnostics)
+      : diagnostics(diagnostics), emit(diagnostics), scope(emit.scope) {}
 
   /// The module of a model, or null after diagnostics.
   mlir::OwningOpRef<mlir::ModuleOp> run(const Module &module, const Definition &model,
@@ -125,8 +126,8 @@ private:
 
   Diagnostics &diagnostics;
   Emitter emit;
+  std::string &scope; // the emitter's
   std::vector<std::unique_ptr<Frame>> frames;
-  std::string scope;              // "blocks.3.hyena." of what is being run
   llvm::StringMap<int> usedNames; // full names of scopes and parameters
   int depth = 0;                  // nesting of evaluate()
   mlir::func::FuncOp function;

@@ -171,6 +171,9 @@ private:
           })))
         return 1;
       cost = costOf(*specialized);
+      if (costOnly && options.costMethod != "true" &&
+          failed(addPublished(module, options.costMethod, options.length, cost)))
+        return 1;
       if (failed(graph(GraphStage::Fused)))
         return 1;
       report("graph passes");
@@ -178,9 +181,7 @@ private:
                            [&](PassManager &manager) { manager.addPass(createScheduleCpu()); })))
         return 1;
       report("schedule");
-      llvm::json::Object scheduled = costOf(module);
-      if (auto *arenas = scheduled.get("arena_bytes"))
-        cost["arena_bytes"] = *arenas;
+      addMemory(module, cost);
     }
     if (costOnly) {
       if (options.costJson)
