@@ -3,99 +3,170 @@
 #include "dialect/HybridOps.h"
 #include "dialect/Shapes.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/Support/Format.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include <cmath>
 
 using namespace mlir;
 
 namespace hybrid {
+namespace {
+
+double ratio(int64_t a, int64_t b) {
+  return b ? static_cast<double>(a) / static_cast<double>(b) : 0.0;
+}
+
+/// The part of a parameter that one token meets: the largest that an op asks for.
+int64_t activeElements(ParameterOp parameter) {
+  int64_t all = elementCount(shapeOf(parameter)), active = 0;
+  for (OpOperand &use : parameter->getUses()) {
+    auto cost = dyn_cast<CostOp>(use.getOwner());
+    active = std::max(active, cost ? cost.getActiveElements(use) : all);
+  }
+  return parameter->use_empty() ? all : active;
+}
+
+struct OpCost {
+  int64_t count = 0, flops = 0, bytes = 0;
+  StringRef formula;
+};
+
+struct ForwardCost {
+  int64_t parameters = 0, trainable = 0, active = 0;
+  int64_t fixedState = 0, dynamicState = 0, shortBuffers = 0;
+  int64_t flops = 0, bytes = 0, tokens = 0;
+  llvm::MapVector<StringRef, OpCost> ops;
+
+  void add(Operation *op);
+};
+
+void ForwardCost::add(Operation *op) {
+  if (auto parameter = dyn_cast<ParameterOp>(op)) {
+    int64_t size = elementCount(shapeOf(parameter));
+    parameters += size;
+    trainable += parameter.getTrainable() ? size : 0;
+    active += activeElements(parameter);
+  }
+  if (auto cost = dyn_cast<CostOp>(op)) {
+    OpCost &entry = ops[op->getName().stripDialect()];
+    ++entry.count;
+    entry.flops += cost.getFlops();
+    entry.bytes += cost.getBytesMoved();
+    entry.formula = cost.getFlopsFormula();
+    flops += cost.getFlops();
+    bytes += cost.getBytesMoved();
+  }
+  if (auto stateful = dyn_cast<StatefulOp>(op)) {
+    (stateful.isShortBuffer() ? shortBuffers : fixedState) += stateful.getFixedStateElements();
+    dynamicState += stateful.getDynamicStateElements();
+  }
+}
+
+} // namespace
 
 llvm::json::Object costOf(ModuleOp module) {
-  struct OpCost {
-    int64_t count = 0, flops = 0;
-    StringRef formula;
-  };
-  llvm::MapVector<StringRef, OpCost> ops;
-  int64_t parameters = 0, trainable = 0, fixedState = 0, dynamicState = 0, flops = 0, tokens = 0;
+  ForwardCost total;
   if (auto forward = module.lookupSymbol<func::FuncOp>("forward")) {
     if (forward.getNumArguments()) {
       ArrayRef<int64_t> input = shapeOf(forward.getArgument(0));
-      tokens = input.size() >= 2 ? input[0] * input[1] : elementCount(input);
+      total.tokens = input.size() >= 2 ? input[0] * input[1] : elementCount(input);
     }
-    forward.walk([&](Operation *op) {
-      if (auto parameter = dyn_cast<ParameterOp>(op)) {
-        int64_t size = elementCount(shapeOf(parameter));
-        parameters += size;
-        trainable += parameter.getTrainable() ? size : 0;
-      }
-      if (auto cost = dyn_cast<CostOp>(op)) {
-        OpCost &entry = ops[op->getName().stripDialect()];
-        ++entry.count;
-        entry.flops += cost.getFlops();
-        entry.formula = cost.getFlopsFormula();
-        flops += cost.getFlops();
-      }
-      if (auto stateful = dyn_cast<StatefulOp>(op)) {
-        fixedState += stateful.getFixedStateElements();
-        dynamicState += stateful.getDynamicStateElements();
-      }
-    });
+    forward.walk([&](Operation *op) { total.add(op); });
   }
   llvm::json::Array perOp;
-  for (auto &[name, cost] : ops)
-    perOp.push_back(llvm::json::Object{
-        {"op", name},
-        {"count", cost.count},
-        {"flops", cost.flops},
-        {"formula", cost.formula},
-        {"flops_per_token",
-         tokens ? static_cast<double>(cost.flops) / static_cast<double>(tokens) : 0.0}});
-  llvm::json::Object result{
-      {"parameters", parameters},
-      {"trainable_parameters", trainable},
-      {"forward_flops", flops},
-      {"tokens", tokens},
-      {"forward_flops_per_token",
-       tokens ? static_cast<double>(flops) / static_cast<double>(tokens) : 0.0},
-      {"training_flops_per_token",
-       tokens ? 3.0 * static_cast<double>(flops) / static_cast<double>(tokens) : 0.0},
-      {"fixed_state_elements", fixedState},
-      {"dynamic_state_elements", dynamicState},
-      {"ops", std::move(perOp)}};
-  llvm::json::Object arenas;
-  for (auto program : module.getOps<ProgramOp>())
-    arenas[program.getSymName()] = static_cast<int64_t>(program.getArenaBytes());
-  if (!arenas.empty())
-    result["arena_bytes"] = std::move(arenas);
-  return result;
+  for (auto &[name, cost] : total.ops)
+    perOp.push_back(llvm::json::Object{{"op", name},
+                                       {"count", cost.count},
+                                       {"flops", cost.flops},
+                                       {"formula", cost.formula},
+                                       {"flops_per_token", ratio(cost.flops, total.tokens)},
+                                       {"bytes", cost.bytes},
+                                       {"flops_per_byte", ratio(cost.flops, cost.bytes)}});
+  double perToken = ratio(total.flops, total.tokens);
+  return llvm::json::Object{{"parameters", total.parameters},
+                            {"trainable_parameters", total.trainable},
+                            {"active_parameters", total.active},
+                            {"forward_flops", total.flops},
+                            {"tokens", total.tokens},
+                            {"forward_flops_per_token", perToken},
+                            {"training_flops_per_token", 3.0 * perToken},
+                            {"forward_bytes", total.bytes},
+                            {"flops_per_byte", ratio(total.flops, total.bytes)},
+                            {"fixed_state_elements", total.fixedState},
+                            {"dynamic_state_elements", total.dynamicState},
+                            {"short_buffer_elements", total.shortBuffers},
+                            {"ops", std::move(perOp)}};
 }
 
-void printCost(const llvm::json::Object &cost, llvm::raw_ostream &stream) {
-  auto integer = [&](StringRef name) { return cost.getInteger(name).value_or(0); };
-  stream << "parameters             " << integer("parameters") << " ("
-         << integer("trainable_parameters") << " trained)\n";
-  stream << "forward FLOPs          " << integer("forward_flops") << " for " << integer("tokens")
-         << " tokens\n";
-  stream << "FLOPs a token          "
-         << llvm::format("%.4g", cost.getNumber("forward_flops_per_token").value_or(0))
-         << " forward, "
-         << llvm::format("%.4g", cost.getNumber("training_flops_per_token").value_or(0))
-         << " training (3 times forward)\n";
-  stream << "state a sequence       " << integer("fixed_state_elements") << " fixed, "
-         << integer("dynamic_state_elements") << " growing with the length (scalars)\n";
-  if (const llvm::json::Object *arenas = cost.getObject("arena_bytes"))
-    for (const auto &[name, bytes] : *arenas)
-      stream << "arena of " << llvm::left_justify(name.str(), 13) << ' '
-             << bytes.getAsInteger().value_or(0) << " bytes\n";
-  stream << '\n'
-         << llvm::left_justify("op", 16) << llvm::right_justify("count", 7)
-         << llvm::right_justify("FLOPs a token", 16) << "  formula (all tokens)\n";
-  for (const llvm::json::Value &value : *cost.getArray("ops")) {
-    const llvm::json::Object &op = *value.getAsObject();
-    stream << llvm::left_justify(op.getString("op").value_or(""), 16)
-           << llvm::format("%7lld", static_cast<long long>(op.getInteger("count").value_or(0)))
-           << llvm::format("%16.5g", op.getNumber("flops_per_token").value_or(0)) << "  "
-           << op.getString("formula").value_or("") << '\n';
+void addMemory(ModuleOp scheduled, llvm::json::Object &cost) {
+  auto bytesOf = [&](StringRef name) {
+    auto attribute = scheduled->getAttrOfType<IntegerAttr>(name);
+    return attribute ? attribute.getInt() : 0;
+  };
+  int64_t parameters = bytesOf("hybrid.parameter_bytes"),
+          constants = bytesOf("hybrid.constants_bytes");
+  llvm::json::Object arenas;
+  int64_t inference = 0, training = 0;
+  for (auto program : scheduled.getOps<ProgramOp>()) {
+    auto bytes = static_cast<int64_t>(program.getArenaBytes());
+    arenas[program.getSymName()] = bytes;
+    if (program.getSymName() == "forward")
+      inference = bytes;
+    // A model with a loss of its own is trained through its vjp.
+    if (program.getSymName() == "train" || program.getSymName() == "vjp")
+      training = std::max(training, bytes);
   }
+  if (arenas.get("train"))
+    training = *arenas.getInteger("train");
+  cost["arena_bytes"] = std::move(arenas);
+  // Gradients and two moments lie beside the parameters.
+  cost["memory"] =
+      llvm::json::Object{{"parameter_bytes", parameters},
+                         {"constant_bytes", constants},
+                         {"optimizer_bytes", 3 * parameters},
+                         {"inference_activation_bytes", inference},
+                         {"training_activation_bytes", training},
+                         {"inference_peak_bytes", parameters + constants + inference},
+                         {"training_peak_bytes", 4 * parameters + constants + training}};
+}
+
+LogicalResult addPublished(ModuleOp module, StringRef method, int64_t length,
+                           llvm::json::Object &cost) {
+  auto terms = module->getAttrOfType<ArrayAttr>("hybrid.published");
+  llvm::SetVector<StringRef> known;
+  llvm::json::Array listed;
+  double total = 0, positions = static_cast<double>(length);
+  for (Attribute attribute : terms ? terms.getValue() : ArrayRef<Attribute>()) {
+    auto term = cast<DictionaryAttr>(attribute);
+    auto text = [&](StringRef name) { return term.getAs<StringAttr>(name).getValue(); };
+    known.insert(text("method"));
+    if (text("method") != method)
+      continue;
+    double coefficient = term.getAs<FloatAttr>("coefficient").getValueAsDouble();
+    int64_t power = term.getAs<IntegerAttr>("length").getInt(),
+            logarithm = term.getAs<IntegerAttr>("log_length").getInt();
+    double flops = coefficient * std::pow(positions, power) *
+                   std::pow(std::log2(positions), static_cast<double>(logarithm));
+    total += flops;
+    listed.push_back(llvm::json::Object{{"layer", text("layer")},
+                                        {"term", text("term")},
+                                        {"coefficient", coefficient},
+                                        {"length", power},
+                                        {"log_length", logarithm},
+                                        {"flops_per_sequence", flops}});
+  }
+  if (listed.empty())
+    return module.emitError() << "--cost-method=" << method
+                              << ": no layer of this model publishes terms of '" << method
+                              << "'; expected true"
+                              << (known.empty() ? "" : " or " + llvm::join(known, " or "));
+  cost["published"] = llvm::json::Object{{"method", method},
+                                         {"length", length},
+                                         {"flops_per_sequence", total},
+                                         {"flops_per_token", total / positions},
+                                         {"training_flops_per_token", 3 * total / positions},
+                                         {"terms", std::move(listed)}};
+  return success();
 }
 
 } // namespace hybrid

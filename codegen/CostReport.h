@@ -1,4 +1,9 @@
-//===- CostReport.h - parameters, FLOPs, state and memory of a model --------===//
+//===- CostReport.h - parameters, FLOPs, state and memory of a model ------===//
+//
+// What `hybridc --cost` says. Numbers of the program as it was written, before fusion; memory as it
+// was scheduled.
+//
+//===----------------------------------------------------------------------===//
 #pragma once
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/JSON.h"
@@ -6,9 +11,19 @@
 
 namespace hybrid {
 
-/// Costs of a specialised module (static shapes): per op kind FLOPs of the forward pass with the
-/// formula used, parameters, state. Adds `arena_bytes` a program when the module is scheduled.
+/// Costs of a specialised module (static shapes): parameters, and for the forward pass per op kind
+/// FLOPs with the formula used and bytes; state per sequence.
 llvm::json::Object costOf(mlir::ModuleOp module);
+
+/// Adds to `cost` the memory of the same model once it is scheduled.
+void addMemory(mlir::ModuleOp scheduled, llvm::json::Object &cost);
+
+/// Adds the forward FLOPs as the paper `method` counts them, for `length` positions: the terms that
+/// the layers have `published`. Fails with a message naming the methods there are when no layer
+/// publishes any of this one.
+llvm::LogicalResult addPublished(mlir::ModuleOp module, llvm::StringRef method, int64_t length,
+                                 llvm::json::Object &cost);
+
 /// The same as a table for people.
 void printCost(const llvm::json::Object &cost, llvm::raw_ostream &stream);
 

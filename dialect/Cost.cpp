@@ -17,6 +17,17 @@ static int64_t rowsOf(Value value) {
   return elements(value) / std::max<int64_t>(1, lastSize(value));
 }
 
+int64_t hybrid::bytesOfTensors(Operation *op) {
+  int64_t bytes = 0;
+  auto add = [&](Type type) {
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      bytes += tensor.getNumElements() * ((tensor.getElementTypeBitWidth() + 7) / 8);
+  };
+  llvm::for_each(op->getOperandTypes(), add);
+  llvm::for_each(op->getResultTypes(), add);
+  return bytes;
+}
+
 int64_t LinearOp::getFlops() { return 2 * elements(getResult()) * shapeOf(getWeight())[1]; }
 StringRef LinearOp::getFlopsFormula() { return "2·B·L·in·out"; }
 
@@ -37,6 +48,13 @@ StringRef LayerNormGradOp::getFlopsFormula() { return "14·B·L·D"; }
 
 int64_t EmbeddingOp::getFlops() { return 0; }
 StringRef EmbeddingOp::getFlopsFormula() { return "0 (a gather)"; }
+// The rows that are chosen, not the table.
+int64_t EmbeddingOp::getBytesMoved() {
+  auto bytes = [](Value value) {
+    return elements(value) * (elementOf(value).getIntOrFloatBitWidth() / 8);
+  };
+  return bytes(getIds()) + 2 * bytes(getResult());
+}
 int64_t EmbeddingGradOp::getFlops() { return elements(getCotangent()); }
 StringRef EmbeddingGradOp::getFlopsFormula() { return "B·L·D"; }
 

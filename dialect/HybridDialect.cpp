@@ -78,6 +78,29 @@ static LogicalResult verifyDims(Operation *op, Type type, Attribute value) {
   return success();
 }
 
+/// `hybrid.published`: FLOPs as papers count them, one dictionary a term (see the language's
+/// `published`). Read by the cost report alone.
+static LogicalResult verifyPublished(Operation *op, Attribute value) {
+  auto terms = dyn_cast<ArrayAttr>(value);
+  auto isTerm = [](Attribute attribute) {
+    auto term = dyn_cast<DictionaryAttr>(attribute);
+    return term && term.getAs<StringAttr>("layer") && term.getAs<StringAttr>("method") &&
+           term.getAs<StringAttr>("term") && term.getAs<FloatAttr>("coefficient") &&
+           term.getAs<IntegerAttr>("length") && term.getAs<IntegerAttr>("log_length");
+  };
+  if (!terms || !llvm::all_of(terms, isTerm))
+    return op->emitError() << "hybrid.published is " << value
+                           << ", expected a list of terms {layer, method, term, coefficient, "
+                              "length, log_length}";
+  return success();
+}
+
+LogicalResult HybridDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (attribute.getName() == "hybrid.published")
+    return verifyPublished(op, attribute.getValue());
+  return success();
+}
+
 LogicalResult HybridDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned index,
                                                       NamedAttribute attribute) {
   if (attribute.getName() == "hybrid.name" && !isa<StringAttr>(attribute.getValue()))

@@ -13,11 +13,13 @@ def Hybrid_Dialect : Dialect {
     `hybrid.program`: a flat list of kernel launches and library calls over one arena.
 
     Arguments of a function carry `hybrid.name` (a string) and, while sizes are free, `hybrid.dims`: one entry a
-    dimension, its size or the name of the free dimension ("B", "L").
+    dimension, its size or the name of the free dimension ("B", "L"). A module may carry `hybrid.published`, the terms of papers' FLOP
+    counts that its layers note (`hybridc --cost --cost-method`): no pass reads it.
   }];
   let cppNamespace = "::hybrid";
   let useDefaultAttributePrinterParser = 1;
   let hasRegionArgAttrVerify = 1;
+  let hasOperationAttrVerify = 1;
   let dependentDialects = ["::mlir::func::FuncDialect"];
 }
 #endif

@@ -26,7 +26,19 @@ def CostOp : OpInterface<"CostOp"> {
     InterfaceMethod<"Floating point operations of one call; a multiply-add is two. Shapes must be static.",
       "int64_t", "getFlops">,
     InterfaceMethod<"The formula behind getFlops(), in the papers' letters, for people.",
-      "::llvm::StringRef", "getFlopsFormula">
+      "::llvm::StringRef", "getFlopsFormula">,
+    InterfaceMethod<[{
+      Bytes that one call reads and writes when every tensor is moved once: all operands and results, unless the op touches
+      only a part of one.
+    }], "int64_t", "getBytesMoved", (ins), [{}], [{
+      return ::hybrid::bytesOfTensors($_op.getOperation());
+    }]>,
+    InterfaceMethod<[{
+      Elements of `operand`, a parameter, that one token meets: all, unless the op chooses a part by the token, as routed
+      experts do. Sums up to the model's active parameters.
+    }], "int64_t", "getActiveElements", (ins "::mlir::OpOperand &":$operand), [{}], [{
+      return ::mlir::cast<::mlir::ShapedType>(operand.get().getType()).getNumElements();
+    }]>
   ];
 }
 
@@ -39,6 +51,9 @@ def StatefulOp : OpInterface<"StatefulOp"> {
   let methods = [
     InterfaceMethod<"State that does not grow with the position.", "int64_t", "getFixedStateElements">,
     InterfaceMethod<"State that grows with the position, at the op's full length.", "int64_t", "getDynamicStateElements">,
+    InterfaceMethod<[{
+      Whether the state is a short convolution's buffer of its last inputs, which MAD's tables of state leave out.
+    }], "bool", "isShortBuffer", (ins), [{}], [{ return false; }]>,
     InterfaceMethod<"The initial state operand, or null when it is zero.", "::mlir::Value", "getStateOperand">,
     InterfaceMethod<"The final state result, or null when it is not asked for.", "::mlir::Value", "getStateResult">
   ];

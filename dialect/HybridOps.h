@@ -26,6 +26,9 @@ class FusableElementwise : public mlir::OpTrait::TraitBase<ConcreteOp, FusableEl
 /// type.
 llvm::LogicalResult verifyOneFloatType(mlir::Operation *op);
 
+/// Bytes of all operands and results; their shapes must be static.
+int64_t bytesOfTensors(mlir::Operation *op);
+
 /// An op whose floating point operands and results have one element type.
 template <typename ConcreteOp>
 class OneFloatType : public mlir::OpTrait::TraitBase<ConcreteOp, OneFloatType> {

@@ -93,7 +93,7 @@ def Hybrid_IotaOp : Hybrid_PureOp<"iota"> {
   let assemblyFormat = "$length `from` $start `step` $step `of` $element_type attr-dict `:` type($result)";
 }
 
-def Hybrid_EmbeddingOp : Hybrid_PureOp<"embedding", [DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_EmbeddingOp : Hybrid_PureOp<"embedding", [DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp, ["getBytesMoved"]>]> {
   let summary = "rows of a table chosen by token ids";
   let description = [{
     `result[..., :] = table[ids[...], :]`. Ids outside the table make NaN rows.

@@ -4,7 +4,7 @@
 include "dialect/HybridBase.td"
 
 def Hybrid_ShortConvOp : Hybrid_PureOp<"short_conv", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<DifferentiableOp>,
-    DeclareOpInterfaceMethods<CostOp>, DeclareOpInterfaceMethods<StatefulOp>]> {
+    DeclareOpInterfaceMethods<CostOp>, DeclareOpInterfaceMethods<StatefulOp, ["isShortBuffer"]>]> {
   let summary = "short depthwise causal convolution";
   let description = [{
     `y[b,t,c] = bias[c] + Σ_j weight[c,j] x[b,t-(K-1)+j,c]`, zero (or `initial_state: [B, K-1, C]`, oldest first) before the

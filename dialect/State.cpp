@@ -13,6 +13,7 @@ int64_t ShortConvOp::getFixedStateElements() {
   return (shapeOf(getWeight())[1] - 1) * lastSize(getX());
 }
 int64_t ShortConvOp::getDynamicStateElements() { return 0; }
+bool ShortConvOp::isShortBuffer() { return true; }
 Value ShortConvOp::getStateOperand() { return getInitialState(); }
 Value ShortConvOp::getStateResult() { return getFinalState(); }
 
@@ -22,16 +23,15 @@ int64_t FFTConvOp::getDynamicStateElements() { return shapeOf(getX())[1] * lastS
 Value FFTConvOp::getStateOperand() { return getInitialState(); }
 Value FFTConvOp::getStateResult() { return getFinalState(); }
 
-static int64_t cachedPositions(AttentionOp op) {
-  int64_t keys = shapeOf(op.getK())[1], window = op.getWindow();
-  return window >= 0 ? std::min(keys, window + 1) : keys;
+// Keys and values; a window bounds them. The accessor of the attribute is unsigned.
+static int64_t cachedElements(AttentionOp op, bool bounded) {
+  auto window = static_cast<int64_t>(op.getWindow());
+  if (bounded != (window >= 0))
+    return 0;
+  int64_t keys = shapeOf(op.getK())[1];
+  return 2 * (bounded ? std::min(keys, window + 1) : keys) * lastSize(op.getK());
 }
-// Keys and values; a window bounds them.
-int64_t AttentionOp::getFixedStateElements() {
-  return getWindow() >= 0 ? 2 * cachedPositions(*this) * lastSize(getK()) : 0;
-}
-int64_t AttentionOp::getDynamicStateElements() {
-  return getWindow() >= 0 ? 0 : 2 * cachedPositions(*this) * lastSize(getK());
-}
+int64_t AttentionOp::getFixedStateElements() { return cachedElements(*this, true); }
+int64_t AttentionOp::getDynamicStateElements() { return cachedElements(*this, false); }
 Value AttentionOp::getStateOperand() { return getPastK(); }
 Value AttentionOp::getStateResult() { return nullptr; }

@@ -195,6 +195,18 @@ LogicalResult deriveTrain(func::FuncOp eval) {
   return success();
 }
 
+/// Whether the model computes what is minimised itself: a scalar output 'loss'.
+bool hasOwnLoss(func::FuncOp forward) {
+  for (unsigned i = 0; i < forward.getNumResults(); ++i) {
+    auto name = forward.getResultAttrOfType<StringAttr>(i, "hybrid.name");
+    auto type = cast<RankedTensorType>(forward.getResultTypes()[i]);
+    if (name && name.getValue() == "loss" && type.getRank() == 0 &&
+        isa<FloatType>(type.getElementType()))
+      return true;
+  }
+  return false;
+}
+
 void addUpdate(func::FuncOp after, func::FuncOp forward) {
   OpBuilder builder(after.getContext());
   builder.setInsertionPointAfter(after);
@@ -229,11 +241,10 @@ struct Differentiate : hybrid::impl::DifferentiateBase<Differentiate> {
       return signalPassFailure();
     if (failed(deriveVjp(forward)))
       return signalPassFailure();
-    if (!eval)
-      return;
-    if (failed(deriveTrain(eval)))
+    if (eval && failed(deriveTrain(eval)))
       return signalPassFailure();
-    addUpdate(getOperation().lookupSymbol<func::FuncOp>("train"), forward);
+    if (eval || hasOwnLoss(forward))
+      addUpdate(getOperation().lookupSymbol<func::FuncOp>(eval ? "train" : "vjp"), forward);
   }
 };
 } // namespace

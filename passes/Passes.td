@@ -34,8 +34,8 @@ def Differentiate : Pass<"hybrid-differentiate", "::mlir::ModuleOp"> {
   let summary = "derive gradient programs by reverse mode";
   let description = [{
     Adds `@vjp` for `@forward` (inputs and a cotangent for each floating point result; gradients of inputs and trainable parameters),
-    `@train` for `@eval` (gradients of the loss with respect to trainable parameters) and `@update` (AdamW). Only what is needed is
-    built: values that no parameter or input depends on get no gradient.
+    `@train` for `@eval` (gradients of the loss with respect to trainable parameters) and, for a model with `@eval` or with a scalar
+    result `loss` of its own, `@update` (AdamW). Only what is needed is built: values that no parameter or input depends on get no gradient.
   }];
 }
 

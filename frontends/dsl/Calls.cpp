@@ -255,6 +255,11 @@ bool Elaborator::bindParameters(const LayerValue &layer, std::vector<std::option
       diagnostics.calls = std::move(inner);
     }
     good &= !value.isPoison();
+    // The sizes that an argument at fault should have told are not known, and not unknown names.
+    if (value.isPoison() && parameter.type.kind == TypeSyntax::Kind::Tensor)
+      for (const auto &dimension : parameter.type.dimensions)
+        if (isNewSize(*dimension))
+          define(dimension->text, {}, dimension->place);
     define(parameter.name, std::move(value), parameter.place);
   }
   return good;
@@ -309,6 +314,11 @@ Value Elaborator::convert(const Value &value, const ParameterSyntax &parameter, 
   return value;
 }
 
+bool Elaborator::isNewSize(const Expression &dimension) {
+  return dimension.kind == Expression::Kind::Name && dimension.text[0] >= 'A' &&
+         dimension.text[0] <= 'Z' && !findVariable(dimension.text);
+}
+
 bool Elaborator::unify(const Value &tensor, const TypeSyntax &type, Place place,
                        llvm::StringRef owner, llvm::StringRef what, std::vector<Note> notes) {
   const Shape &shape = tensor.shape;
@@ -327,8 +337,7 @@ bool Elaborator::unify(const Value &tensor, const TypeSyntax &type, Place place,
     const Expression &dimension = *type.dimensions[i];
     const Dim &size = shape[first + i];
     bool isName = dimension.kind == Expression::Kind::Name;
-    if (isName && !findVariable(dimension.text) &&
-        (dimension.text[0] >= 'A' && dimension.text[0] <= 'Z')) {
+    if (isNewSize(dimension)) {
       Value value = Value::of(size);
       value.origin = tensor.origin;
       define(dimension.text, std::move(value), dimension.place);

@@ -31,6 +31,8 @@ OwningOpRef<ModuleOp> Elaborator::run(const Module &module, const Definition &mo
   runBlock(model.body);
   if (!diagnostics.failed())
     finish(model);
+  if (!emit.published.empty())
+    (*result)->setAttr("hybrid.published", emit.builder.getArrayAttr(emit.published));
   frames.clear();
   if (diagnostics.failed())
     return nullptr;

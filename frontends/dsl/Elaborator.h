@@ -17,7 +17,8 @@ namespace hybrid::dsl {
 
 class Elaborator {
 public:
-  explicit Elaborator(Diagnostics &diagnostics) : diagnostics(diagnostics), emit(diagnostics) {}
+  explicit Elaborator(Diagnostics &diagnostics)
+      : diagnostics(diagnostics), emit(diagnostics), scope(emit.scope) {}
 
   /// The module of a model, or null after diagnostics.
   mlir::OwningOpRef<mlir::ModuleOp> run(const Module &module, const Definition &model,
@@ -113,6 +114,8 @@ private:
   /// Matches a shape against a type, binding the names it sees first.
   bool unify(const Value &tensor, const TypeSyntax &type, Place place, llvm::StringRef owner,
              llvm::StringRef what, std::vector<Note> notes);
+  /// A size of a type that is a name which a shape is to be bound to.
+  bool isNewSize(const Expression &dimension);
   void checkResult(const Definition &definition, Value &result);
 
   // Parameters (Parameters.cpp)
@@ -123,8 +126,8 @@ private:
 
   Diagnostics &diagnostics;
   Emitter emit;
+  std::string &scope; // the emitter's
   std::vector<std::unique_ptr<Frame>> frames;
-  std::string scope;              // "blocks.3.hyena." of what is being run
   llvm::StringMap<int> usedNames; // full names of scopes and parameters
   int depth = 0;                  // nesting of evaluate()
   mlir::func::FuncOp function;

@@ -51,6 +51,11 @@ public:
   };
   Initial *initial = nullptr;
 
+  /// Parameter path of what is being run: "blocks.3.hyena.", empty in the model itself.
+  std::string scope;
+  /// Terms of papers' FLOP counts so far, as the attribute `hybrid.published` holds them.
+  llvm::SmallVector<mlir::Attribute> published;
+
   Diagnostics &diagnostics;
   mlir::OpBuilder builder;
 

@@ -147,6 +147,32 @@ Value runRequire(Call &call) {
   return Value::none();
 }
 
+/// Notes a term of a paper's FLOP count beside the program; no number that the model computes
+/// depends on it.
+Value runPublished(Call &call) {
+  for (size_t index : {0, 1})
+    if (call.value(index).kind != Value::Kind::String || call.value(index).string.empty())
+      call.error(index, call.names[index] + " is " + describe(call.value(index)) +
+                            ", expected a name as a string");
+  double coefficient = call.number(2, 0);
+  int64_t length = call.integer(3, 1, 0, 4), logarithm = call.integer(4, 0, 0, 4);
+  if (call.failed)
+    return {};
+  if (coefficient < 0) {
+    call.error(2, "flops is " + text(coefficient) + ", expected a number that is not negative");
+    return {};
+  }
+  mlir::OpBuilder &b = call.emit.builder;
+  call.emit.published.push_back(b.getDictionaryAttr(
+      {b.getNamedAttr("layer", b.getStringAttr(llvm::StringRef(call.emit.scope).rtrim('.'))),
+       b.getNamedAttr("method", b.getStringAttr(call.value(0).string)),
+       b.getNamedAttr("term", b.getStringAttr(call.value(1).string)),
+       b.getNamedAttr("coefficient", b.getF64FloatAttr(coefficient)),
+       b.getNamedAttr("length", b.getI64IntegerAttr(length)),
+       b.getNamedAttr("log_length", b.getI64IntegerAttr(logarithm))}));
+  return Value::none();
+}
+
 Value runShape(Call &call) {
   const Value &value = call.value(0);
   if (!value.isTensor()) {
@@ -175,6 +201,7 @@ llvm::ArrayRef<Builtin> staticBuiltins() {
       {"str", "x", runStr},
       {"range", "start, end?", runRange},
       {"require", "condition, message", runRequire},
+      {"published", "method, term, flops, length?, log_length?", runPublished},
       {"shape", "x", runShape},
   };
   return builtins;

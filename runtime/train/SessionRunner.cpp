@@ -54,7 +54,7 @@ public:
   }
   Result<BatchScore> train() override { return run("train"); }
   Result<BatchScore> evaluate() override { return run("eval"); }
-  Result<double> update(const Hyper &hyper) override;
+  Result<double> update(const Hyper &hyper) override { return updateParameters(session, hyper); }
   void logits(int64_t row, std::span<double> out) const override {
     std::span<const std::byte> data = session.output("eval", logitsInfo->name);
     for (size_t i = 0; i < out.size(); ++i)
@@ -125,14 +125,7 @@ Result<void> SessionRunner::prepare(bool training) {
     return {};
   if (auto done = checkProgram("train"); !done)
     return done;
-  const ProgramInfo *update = session.executable().findProgram("update");
-  const TensorInfo *hyper = update ? find(update->inputs, "hyper") : nullptr;
-  if (!hyper || hyper->dtype != DType::F64 || hyper->elements() != 8 ||
-      !find(update->outputs, "gradient_norm"))
-    return Error{fmt::format("{} has no program 'update' of the kind this version runs; compile it "
-                             "again",
-                             session.executable().name())};
-  return {};
+  return checkUpdateProgram(session);
 }
 
 double SessionRunner::scalar(std::string_view program, std::string_view name) const {
@@ -144,23 +137,6 @@ Result<BatchScore> SessionRunner::run(std::string_view program) {
   if (auto done = session.run(program); !done)
     return done.error();
   return BatchScore{scalar(program, "loss"), scalar(program, "weight"), scalar(program, "correct")};
-}
-
-Result<double> SessionRunner::update(const Hyper &hyper) {
-  std::span<double> values = session.inputAs<double>("update", "hyper");
-  auto t = static_cast<double>(hyper.step);
-  const double given[8] = {hyper.learningRate,
-                           hyper.weightDecay,
-                           hyper.beta1,
-                           hyper.beta2,
-                           hyper.epsilon,
-                           hyper.clip,
-                           1 - std::pow(hyper.beta1, t),
-                           1 - std::pow(hyper.beta2, t)};
-  std::copy(std::begin(given), std::end(given), values.begin());
-  if (auto done = session.run("update"); !done)
-    return done.error();
-  return scalar("update", "gradient_norm");
 }
 
 std::vector<StateTensor> SessionRunner::state() {
@@ -185,6 +161,36 @@ uint64_t SessionRunner::parameterCount() const {
 }
 
 } // namespace
+
+Result<void> checkUpdateProgram(const Session &session) {
+  const ProgramInfo *update = session.executable().findProgram("update");
+  const TensorInfo *hyper = update ? find(update->inputs, "hyper") : nullptr;
+  if (!hyper || hyper->dtype != DType::F64 || hyper->elements() != 8 ||
+      !find(update->outputs, "gradient_norm"))
+    return Error{fmt::format("{} has no program 'update' of the kind this version runs; compile it "
+                             "again",
+                             session.executable().name())};
+  return {};
+}
+
+Result<double> updateParameters(Session &session, const Hyper &hyper) {
+  std::span<double> values = session.inputAs<double>("update", "hyper");
+  auto t = static_cast<double>(hyper.step);
+  const double given[8] = {hyper.learningRate,
+                           hyper.weightDecay,
+                           hyper.beta1,
+                           hyper.beta2,
+                           hyper.epsilon,
+                           hyper.clip,
+                           1 - std::pow(hyper.beta1, t),
+                           1 - std::pow(hyper.beta2, t)};
+  std::copy(std::begin(given), std::end(given), values.begin());
+  if (auto done = session.run("update"); !done)
+    return done.error();
+  const TensorInfo *norm =
+      find(session.executable().findProgram("update")->outputs, "gradient_norm");
+  return numberAt(norm->dtype, session.output("update", norm->name), 0);
+}
 
 Result<std::unique_ptr<StepRunner>> makeSessionRunner(Session &session, bool training) {
   auto runner = std::make_unique<SessionRunner>(session);

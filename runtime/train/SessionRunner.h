@@ -10,6 +10,12 @@ namespace hybrid::rt {
 /// compile.
 Result<std::unique_ptr<StepRunner>> makeSessionRunner(Session &session, bool training);
 
+/// Runs program `update` with the gradients that the session holds; returns their norm before
+/// clipping.
+Result<double> updateParameters(Session &session, const Hyper &hyper);
+/// Whether program `update` is there and of the kind this version runs.
+Result<void> checkUpdateProgram(const Session &session);
+
 /// One number of a tensor of any type, as a double.
 double numberAt(DType type, std::span<const std::byte> data, size_t index);
 

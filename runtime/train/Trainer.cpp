@@ -39,6 +39,7 @@ json trajectoryOf(const TrainOptions &options, const StepRunner &runner, const S
   config["lr"] = options.schedule.base;
   config["min_lr"] = options.schedule.least;
   config["warmup"] = options.schedule.warmup;
+  config["warmup_lr"] = options.schedule.warmupStart;
   config["weight_decay"] = options.weightDecay;
   config["beta1"] = options.beta1;
   config["beta2"] = options.beta2;

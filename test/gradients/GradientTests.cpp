@@ -7,17 +7,11 @@
 // central differences of its `forward` program.
 //
 //===----------------------------------------------------------------------===//
+#include "codegen/Dialects.h"
 #include "codegen/Writer.h"
 #include "codegen/cpu/CodegenCpu.h"
 #include "dialect/HybridOps.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/Passes.h"
 #include "runtime/Session.h"
@@ -61,9 +55,7 @@ class Gradients : public testing::Test {
 public:
   Gradients() {
     DialectRegistry registry;
-    registry.insert<HybridDialect, func::FuncDialect, arith::ArithDialect, scf::SCFDialect,
-                    memref::MemRefDialect, math::MathDialect, LLVM::LLVMDialect,
-                    cf::ControlFlowDialect, vector::VectorDialect>();
+    registerAllDialects(registry);
     context.appendDialectRegistry(registry);
     context.loadAllAvailableDialects();
   }

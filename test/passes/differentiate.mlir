@@ -323,3 +323,15 @@ func.func @eval(%ids: tensor<8xi32> {hybrid.name = "ids"}, %targets: tensor<8xi3
   %0:3 = hybrid.cross_entropy %logits, %targets : tensor<8x16xf32>, tensor<8xi32> -> tensor<f32>, tensor<f32>, tensor<f32>
   return %0#0, %0#1, %0#2, %logits : tensor<f32>, tensor<f32>, tensor<f32>, tensor<8x16xf32>
 }
+
+// -----
+
+// A model with a loss of its own is trained through its @vjp: it gets @update too.
+func.func @forward(%x: tensor<4xf32> {hybrid.name = "x"}) -> (tensor<f32> {hybrid.name = "loss"}) {
+  %p = hybrid.parameter "p" : tensor<4xf32>
+  %y = hybrid.binary mul %p, %x : tensor<4xf32>, tensor<4xf32>
+  %loss = hybrid.reduce sum %y over [0] : tensor<4xf32> -> tensor<f32>
+  return %loss : tensor<f32>
+}
+// CHECK-LABEL: func.func @update(
+// CHECK: hybrid.adamw %{{.+}} parameters ["p"]

@@ -1,17 +1,11 @@
 //===- Driver.cpp - what hybridc does with its command line -----------------===//
 #include "tools/compiler/Driver.h"
 #include "codegen/CostReport.h"
+#include "codegen/Dialects.h"
 #include "codegen/Writer.h"
 #include "codegen/cpu/CodegenCpu.h"
 #include "dialect/HybridOps.h"
 #include "frontends/dsl/Frontend.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
@@ -50,9 +44,7 @@ class Compilation {
 public:
   explicit Compilation(const DriverOptions &options) : options(options) {
     DialectRegistry registry;
-    registry.insert<HybridDialect, func::FuncDialect, arith::ArithDialect, scf::SCFDialect,
-                    memref::MemRefDialect, math::MathDialect, LLVM::LLVMDialect,
-                    cf::ControlFlowDialect, vector::VectorDialect>();
+    registerAllDialects(registry);
     context.appendDialectRegistry(registry);
     context.loadAllAvailableDialects();
     context.printOpOnDiagnostic(false);
@@ -179,6 +171,9 @@ private:
           })))
         return 1;
       cost = costOf(*specialized);
+      if (costOnly && options.costMethod != "true" &&
+          failed(addPublished(module, options.costMethod, options.length, cost)))
+        return 1;
       if (failed(graph(GraphStage::Fused)))
         return 1;
       report("graph passes");
@@ -186,9 +181,7 @@ private:
                            [&](PassManager &manager) { manager.addPass(createScheduleCpu()); })))
         return 1;
       report("schedule");
-      llvm::json::Object scheduled = costOf(module);
-      if (auto *arenas = scheduled.get("arena_bytes"))
-        cost["arena_bytes"] = *arenas;
+      addMemory(module, cost);
     }
     if (costOnly) {
       if (options.costJson)

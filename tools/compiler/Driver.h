@@ -16,6 +16,7 @@ struct DriverOptions {
   int64_t batch = 32, length = 128;
   std::vector<std::string> settings; // name=value
   std::vector<std::string> importPaths;
+  std::string costMethod = "true"; // or a paper, by the name that layers publish terms under
   bool cost = false, costJson = false, describe = false, verbose = false;
 };
 

@@ -47,6 +47,10 @@ int main(int argc, char **argv) {
                                     "compiling; --cost=json for scripts")
                          ->expected(0, 1)
                          ->check(CLI::IsMember({"table", "json"}));
+  app.add_option("--cost-method", options.costMethod,
+                 "whose FLOPs --cost lists: true (as computed), or a paper's that the model's "
+                 "layers publish, such as mad or hyena")
+      ->capture_default_str();
   app.add_flag("--help-model", options.describe,
                "print what the model is and its parameters, then stop");
   app.add_flag("-v,--verbose", options.verbose, "say what is done and how long it takes");

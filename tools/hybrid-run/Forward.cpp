@@ -3,10 +3,10 @@
 #include "runtime/data/Npy.h"
 #include "tools/hybrid-run/ModelArgument.h"
 #include "tools/hybrid-run/ParameterFile.h"
+#include "tools/hybrid-run/TensorArgument.h"
 #include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace hybrid::tools {
 namespace {
@@ -19,73 +19,16 @@ struct ForwardOptions {
   int threads = 0;
 };
 
-/// `2x3xf32=1,2,3,4,5,6`
-std::optional<rt::NpyArray> parseInline(const std::string &text) {
-  size_t equals = text.find('=');
-  if (equals == std::string::npos)
-    return std::nullopt;
-  rt::NpyArray array;
-  std::string head = text.substr(0, equals), values = text.substr(equals + 1);
-  size_t cross = head.rfind('x');
-  std::string type = cross == std::string::npos ? head : head.substr(cross + 1);
-  if (type != "f32" && type != "f64" && type != "i32")
-    return std::nullopt;
-  array.element = type == "i32" ? rt::NpyArray::Element::I64 : rt::NpyArray::Element::F64;
-  for (size_t at = 0; cross != std::string::npos && at < cross;) {
-    size_t next = std::min(head.find('x', at), cross);
-    array.shape.push_back(std::atoll(head.substr(at, next - at).c_str()));
-    at = next + 1;
-  }
-  for (size_t at = 0; at <= values.size();) {
-    size_t next = std::min(values.find(',', at), values.size());
-    std::string item = values.substr(at, next - at);
-    char *end = nullptr;
-    double value = std::strtod(item.c_str(), &end);
-    int64_t integer = std::atoll(item.c_str());
-    if (item.empty() || *end)
-      throw Failure(fmt::format("'{}' is not a number, in {}", item, text));
-    const auto *bytes = array.element == rt::NpyArray::Element::I64
-                            ? reinterpret_cast<const std::byte *>(&integer)
-                            : reinterpret_cast<const std::byte *>(&value);
-    array.data.insert(array.data.end(), bytes, bytes + 8);
-    at = next + 1;
-  }
-  if (static_cast<int64_t>(array.data.size()) != array.elements() * 8)
-    throw Failure(fmt::format("{} values are given for shape [{}]", array.data.size() / 8,
-                              fmt::join(array.shape, ", ")));
-  return array;
-}
-
 /// Writes NAME=FILE into a program's input.
-void setInput(rt::Session &session, const rt::ProgramInfo &program, const std::string &argument,
+void setInput(rt::Session &session, const rt::ProgramInfo &program, const std::string &text,
               const std::string &prefix, std::vector<std::string> &given) {
-  size_t equals = argument.find('=');
-  if (equals == std::string::npos)
-    throw Failure(fmt::format("'{}': expected NAME=FILE.npy", argument));
-  std::string name = prefix + argument.substr(0, equals), source = argument.substr(equals + 1);
-  const rt::TensorInfo *info = nullptr;
-  std::vector<std::string> known;
-  for (const rt::TensorInfo &input : program.inputs) {
-    if (input.name == name)
-      info = &input;
-    if (input.name.starts_with(prefix) &&
-        (!prefix.empty() || !input.name.starts_with("cotangent.")))
-      known.push_back(input.name.substr(prefix.size()));
-  }
-  if (!info)
-    throw Failure(fmt::format("the model has no {} '{}'; it has {}",
-                              prefix.empty() ? "input" : "output", name.substr(prefix.size()),
-                              known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", "))));
-  std::optional<rt::NpyArray> array = parseInline(source);
-  if (!array)
-    array = valueOf(rt::readNpy(source));
-  if (array->shape != info->shape)
-    throw Failure(fmt::format("{}: '{}' is [{}], but the model was compiled for {}", source, name,
-                              fmt::join(array->shape, ", "), info->shapeText()));
-  std::vector<std::byte> bytes = valueOf(array->convertedTo(info->dtype, name));
-  std::span<std::byte> target = session.input(program.name, name);
+  TensorArgument argument = TensorArgument::parse(text);
+  const rt::TensorInfo &info =
+      findTensor(program.inputs, argument.name, prefix, prefix.empty() ? "input" : "output");
+  std::vector<std::byte> bytes = argument.bytesFor(info.shape, info.dtype);
+  std::span<std::byte> target = session.input(program.name, info.name);
   std::memcpy(target.data(), bytes.data(), target.size());
-  given.push_back(name);
+  given.push_back(info.name);
 }
 
 void run(const ForwardOptions &options) {
@@ -118,10 +61,7 @@ void run(const ForwardOptions &options) {
                                 input.shapeText(), input.name));
   require(session->run(program->name));
 
-  std::error_code error;
-  std::filesystem::create_directories(options.out, error);
-  if (error)
-    throw Failure(fmt::format("cannot make the folder '{}': {}", options.out, error.message()));
+  makeFolder(options.out);
   auto write = [&](const std::string &name, const rt::TensorInfo &info,
                    std::span<const std::byte> bytes) {
     require(rt::writeNpy((std::filesystem::path(options.out) / (name + ".npy")).string(),

@@ -5,6 +5,7 @@
 #include "runtime/train/Trainer.h"
 #include "tools/hybrid-run/DataArgument.h"
 #include "tools/hybrid-run/ModelArgument.h"
+#include "tools/hybrid-run/OptimizerArgument.h"
 #include <algorithm>
 #include <cmath>
 #include <ctime>
@@ -22,7 +23,7 @@ struct TrainArguments {
   rt::TrainOptions options;
   std::optional<int64_t> steps;
   std::optional<double> epochs;
-  std::string schedule = "cosine";
+  OptimizerArgument optimizer;
   int threads = 0;
   bool json = false;
 };
@@ -104,10 +105,13 @@ void run(TrainArguments &arguments) {
   rt::TrainOptions &options = arguments.options;
   if (arguments.steps && arguments.epochs)
     throw Failure("give --steps or --epochs, not both");
-  options.schedule.kind = valueOf(rt::scheduleKind(arguments.schedule));
-  if (options.schedule.least > options.schedule.base)
-    throw Failure(
-        fmt::format("--min-lr {} is above --lr {}", options.schedule.least, options.schedule.base));
+  arguments.optimizer.check();
+  options.schedule = arguments.optimizer.schedule;
+  options.weightDecay = arguments.optimizer.weightDecay;
+  options.beta1 = arguments.optimizer.beta1;
+  options.beta2 = arguments.optimizer.beta2;
+  options.epsilon = arguments.optimizer.epsilon;
+  options.clip = arguments.optimizer.clip;
   arguments.data.chooseLength(arguments.model);
   auto executable = arguments.model.load();
   auto session = valueOf(rt::Session::create(executable, {arguments.threads, true}));
@@ -140,18 +144,8 @@ void addTrain(CLI::App &app) {
   verb->add_option("--epochs", arguments->epochs,
                    "passes over the training data instead of --steps")
       ->check(CLI::Range(1e-6, 1e9));
-  const CLI::Range positive(1e-12, 1e12), share(0.0, 1.0), count(int64_t{1}, int64_t{1} << 40),
-      nonNegative(0.0, 1e12);
-  number("--lr", options.schedule.base, "learning rate")->check(positive);
-  number("--min-lr", options.schedule.least, "learning rate at the end")->check(nonNegative);
-  number("--warmup", options.schedule.warmup, "steps of linear warm-up")
-      ->check(CLI::Range(int64_t{0}, int64_t{1} << 40));
-  number("--schedule", arguments->schedule, "cosine, constant, linear or timm-cosine");
-  number("--weight-decay", options.weightDecay, "AdamW's decay of the parameters that take it")
-      ->check(nonNegative);
-  number("--beta1", options.beta1, "AdamW's first decay rate")->check(CLI::Range(0.0, 0.999999));
-  number("--beta2", options.beta2, "AdamW's second decay rate")->check(CLI::Range(0.0, 0.99999999));
-  number("--clip", options.clip, "largest gradient norm; 0: any")->check(nonNegative);
+  const CLI::Range positive(1e-12, 1e12), share(0.0, 1.0), count(int64_t{1}, int64_t{1} << 40);
+  arguments->optimizer.addTo(*verb);
   number("--seed", options.seed, "of parameters and of the order of the data");
   number("--threads", arguments->threads, "threads; 0: all")->check(CLI::Range(0, 4096));
   number("--report-every", options.reportEvery, "steps between reports")->check(count);

@@ -15,6 +15,7 @@ int main(int argc, char **argv) {
   addGenerate(app);
   addTask(app);
   addForward(app);
+  addReplay(app);
   addBench(app);
   addInfo(app);
   addDoctor(app);

@@ -1,0 +1,114 @@
+//===- CostTable.cpp - the cost report for people -----------------------------===//
+#include "codegen/CostReport.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+
+namespace hybrid {
+namespace {
+
+using llvm::StringRef;
+
+class Table {
+public:
+  Table(const llvm::json::Object &cost, llvm::raw_ostream &stream) : cost(cost), stream(stream) {}
+  void print();
+
+private:
+  static int64_t integer(const llvm::json::Object &object, StringRef name) {
+    return object.getInteger(name).value_or(0);
+  }
+  static double number(const llvm::json::Object &object, StringRef name) {
+    return object.getNumber(name).value_or(0);
+  }
+  llvm::raw_ostream &row(StringRef name) { return stream << llvm::left_justify(name, 23); }
+  void memory(const llvm::json::Object &memory);
+  void ops(const llvm::json::Array &ops);
+  void published(const llvm::json::Object &published);
+  static std::string power(const llvm::json::Object &term);
+
+  const llvm::json::Object &cost;
+  llvm::raw_ostream &stream;
+};
+
+void Table::memory(const llvm::json::Object &memory) {
+  row("memory of weights") << integer(memory, "parameter_bytes") << " bytes, "
+                           << integer(memory, "optimizer_bytes")
+                           << " more of gradients and moments\n";
+  row("memory of activations") << integer(memory, "inference_activation_bytes")
+                               << " bytes forward, " << integer(memory, "training_activation_bytes")
+                               << " training\n";
+  row("peak memory") << integer(memory, "inference_peak_bytes") << " bytes forward, "
+                     << integer(memory, "training_peak_bytes") << " training\n";
+}
+
+void Table::ops(const llvm::json::Array &ops) {
+  stream << '\n'
+         << llvm::left_justify("op", 16) << llvm::right_justify("count", 7)
+         << llvm::right_justify("FLOPs a token", 16) << llvm::right_justify("FLOPs a byte", 15)
+         << "  formula (all tokens)\n";
+  for (const llvm::json::Value &value : ops) {
+    const llvm::json::Object &op = *value.getAsObject();
+    stream << llvm::left_justify(op.getString("op").value_or(""), 16)
+           << llvm::format("%7lld", static_cast<long long>(integer(op, "count")))
+           << llvm::format("%16.5g", number(op, "flops_per_token"))
+           << llvm::format("%15.4g", number(op, "flops_per_byte")) << "  "
+           << op.getString("formula").value_or("") << '\n';
+  }
+}
+
+std::string Table::power(const llvm::json::Object &term) {
+  std::string text;
+  auto factor = [&](StringRef base, int64_t exponent) {
+    if (exponent)
+      text += ("·" + base + (exponent > 1 ? "^" + llvm::Twine(exponent) : llvm::Twine())).str();
+  };
+  factor("L", integer(term, "length"));
+  factor("log2(L)", integer(term, "log_length"));
+  return text;
+}
+
+void Table::published(const llvm::json::Object &published) {
+  stream << "\nas '" << published.getString("method").value_or("")
+         << "' counts, L = " << integer(published, "length") << ": "
+         << llvm::format("%.5g", number(published, "flops_per_token")) << " forward FLOPs a token, "
+         << llvm::format("%.5g", number(published, "training_flops_per_token"))
+         << " training (3 times forward)\n\n"
+         << llvm::left_justify("layer", 32) << llvm::left_justify("term", 24)
+         << llvm::right_justify("FLOPs", 12) << "  formula (a sequence)\n";
+  for (const llvm::json::Value &value : *published.getArray("terms")) {
+    const llvm::json::Object &term = *value.getAsObject();
+    stream << llvm::left_justify(term.getString("layer").value_or(""), 31) << ' '
+           << llvm::left_justify(term.getString("term").value_or(""), 23) << ' '
+           << llvm::format("%12.5g", number(term, "flops_per_sequence")) << "  "
+           << llvm::format("%.12g", number(term, "coefficient")) << power(term) << '\n';
+  }
+}
+
+void Table::print() {
+  row("parameters") << integer(cost, "parameters") << " (" << integer(cost, "trainable_parameters")
+                    << " trained, " << integer(cost, "active_parameters") << " active a token)\n";
+  row("forward FLOPs") << integer(cost, "forward_flops") << " for " << integer(cost, "tokens")
+                       << " tokens, " << llvm::format("%.4g", number(cost, "flops_per_byte"))
+                       << " a byte moved\n";
+  row("FLOPs a token") << llvm::format("%.4g", number(cost, "forward_flops_per_token"))
+                       << " forward, "
+                       << llvm::format("%.4g", number(cost, "training_flops_per_token"))
+                       << " training (3 times forward)\n";
+  row("state a sequence") << integer(cost, "fixed_state_elements") << " fixed, "
+                          << integer(cost, "dynamic_state_elements") << " growing with the length, "
+                          << integer(cost, "short_buffer_elements")
+                          << " in buffers of short convolutions (scalars)\n";
+  if (const llvm::json::Object *object = cost.getObject("memory"))
+    memory(*object);
+  if (const llvm::json::Object *object = cost.getObject("published"))
+    return published(*object);
+  ops(*cost.getArray("ops"));
+}
+
+} // namespace
+
+void printCost(const llvm::json::Object &cost, llvm::raw_ostream &stream) {
+  Table(cost, stream).print();
+}
+
+} // namespace hybrid
