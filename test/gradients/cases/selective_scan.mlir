@@ -16,7 +16,7 @@ func.func @forward(%x: tensor<2x9x10xf32> {hybrid.name = "x"}, %dt: tensor<2x9x1
   return %y : tensor<2x9x10xf32>
 }
 // -----
-// A constant input map with groups of the output map, and only the final state used.
+// A constant input map beside groups of the output map; a final state without an initial one.
 func.func @forward(%x: tensor<1x7x6xf32> {hybrid.name = "x"}, %dt: tensor<1x7x6xf32> {hybrid.name = "dt", test.range = [0.05, 0.9]}, %a: tensor<6x2xf32> {hybrid.name = "a", test.range = [-2.0, -0.2]}, %b: tensor<6x2xf32> {hybrid.name = "b"}, %c: tensor<1x7x4xf32> {hybrid.name = "c"}) -> (tensor<1x7x6xf32> {hybrid.name = "y"}, tensor<1x6x2xf32> {hybrid.name = "f"}) {
   %y, %f = hybrid.selective_scan %x, %dt, %a, %b, %c {return_state} : tensor<1x7x6xf32>, tensor<1x7x6xf32>, tensor<6x2xf32>, tensor<6x2xf32>, tensor<1x7x4xf32> -> tensor<1x7x6xf32>, tensor<1x6x2xf32>
   return %y, %f : tensor<1x7x6xf32>, tensor<1x6x2xf32>
