@@ -25,9 +25,9 @@ LogicalResult lowerOperation(Operation *op, ProgramBuilder &program) {
       .Case<RandomOp, IotaOp, AssignOp, EmbeddingOp, EmbeddingGradOp, LinearOp, MatmulOp, RmsNormOp,
             RmsNormGradOp, LayerNormOp, LayerNormGradOp, ShortConvOp, ShortConvGradOp, FFTConvOp,
             FFTConvGradOp, AttentionOp, AttentionGradOp, SelectiveScanOp, SelectiveScanGradOp,
-            ReduceOp, FusedOp, ReshapeOp, TransposeOp, BroadcastOp, SplitOp, ConcatOp, SliceOp,
-            PadOp, CrossEntropyOp, CrossEntropyGradOp, AdamWOp>(
-          [&](auto typed) { return lower(typed, program); })
+            SoftmaxScanOp, SoftmaxScanGradOp, ReduceOp, FusedOp, ReshapeOp, TransposeOp,
+            BroadcastOp, SplitOp, ConcatOp, SliceOp, PadOp, CrossEntropyOp, CrossEntropyGradOp,
+            AdamWOp>([&](auto typed) { return lower(typed, program); })
       .Default([](Operation *other) {
         return other->emitOpError() << "has no CPU lowering (run hybrid-fuse-elementwise first)";
       });

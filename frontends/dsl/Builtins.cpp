@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace hybrid::dsl {
 
-constexpr size_t groupCount = 5;
+constexpr size_t groupCount = 6;
 
 static llvm::ArrayRef<Builtin> groups(size_t index) {
   switch (index) {
@@ -20,6 +20,8 @@ static llvm::ArrayRef<Builtin> groups(size_t index) {
     return modelBuiltins();
   case 4:
     return selectiveScanBuiltins();
+  case 5:
+    return softmaxScanBuiltins();
   default:
     return {};
   }

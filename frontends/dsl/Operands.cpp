@@ -10,13 +10,13 @@ bool hasRank(Call &call, size_t index, const Value &x, size_t rank, llvm::String
   return false;
 }
 
-bool segmentsFit(Call &call, size_t index, const Value &segments, const Value &x) {
+bool segmentsFit(Call &call, size_t index, const Value &segments, const Value &x, size_t about) {
   if (!segments.isTensor() || segments.shape == Shape{x.shape[0], x.shape[1]})
     return true;
   call.error(index,
-             "segments is " + text(segments) + ", but x is " + text(x) +
+             "segments is " + text(segments) + ", but " + call.names[about] + " is " + text(x) +
                  ": expected its batch and length",
-             {index, 0});
+             {index, about});
   return false;
 }
 

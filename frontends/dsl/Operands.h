@@ -6,8 +6,9 @@ namespace hybrid::dsl {
 
 /// Whether `x`, argument `index`, has this number of dimensions; reports otherwise.
 bool hasRank(Call &call, size_t index, const Value &x, size_t rank, llvm::StringRef expected);
-/// Whether `segments` was left out or is [batch, length] of `x`, argument 0; reports otherwise.
-bool segmentsFit(Call &call, size_t index, const Value &segments, const Value &x);
+/// Whether `segments` was left out or is [batch, length] of `x`, argument `about`; reports
+/// otherwise.
+bool segmentsFit(Call &call, size_t index, const Value &segments, const Value &x, size_t about = 0);
 /// Whether `state` was left out or has this shape; reports otherwise.
 bool stateFits(Call &call, size_t index, const Value &state, const Shape &expected);
 
