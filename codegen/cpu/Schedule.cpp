@@ -24,7 +24,8 @@ LogicalResult lowerOperation(Operation *op, ProgramBuilder &program) {
       .Case<ParameterOp, ConstantOp>([](auto) { return success(); }) // views, made on first use
       .Case<RandomOp, IotaOp, AssignOp, EmbeddingOp, EmbeddingGradOp, LinearOp, MatmulOp, RmsNormOp,
             RmsNormGradOp, LayerNormOp, LayerNormGradOp, ShortConvOp, ShortConvGradOp, FFTConvOp,
-            FFTConvGradOp, AttentionOp, AttentionGradOp, RfftOp, IrfftOp, ModalFilterOp,
+            FFTConvGradOp, AttentionOp, AttentionGradOp, SelectiveScanOp, SelectiveScanGradOp,
+            SoftmaxScanOp, SoftmaxScanGradOp, RfftOp, IrfftOp, ModalFilterOp,
             ModalFilterGradOp, TopKOp, TakeOp, ScatterOp, RouteOp, DispatchOp, CollectOp,
             GroupedLinearOp, GroupedLinearGradOp, ReduceOp, FusedOp, ReshapeOp, TransposeOp,
             BroadcastOp, SplitOp, ConcatOp, SliceOp, PadOp, CrossEntropyOp, CrossEntropyGradOp,

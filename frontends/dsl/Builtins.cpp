@@ -6,6 +6,8 @@ using namespace mlir;
 
 namespace hybrid::dsl {
 
+constexpr size_t groupCount = 6;
+
 static llvm::ArrayRef<Builtin> groups(size_t index) {
   switch (index) {
   case 0:
@@ -16,13 +18,17 @@ static llvm::ArrayRef<Builtin> groups(size_t index) {
     return shapeBuiltins();
   case 3:
     return modelBuiltins();
+  case 4:
+    return selectiveScanBuiltins();
+  case 5:
+    return softmaxScanBuiltins();
   default:
     return {};
   }
 }
 
 const Builtin *findBuiltin(llvm::StringRef name) {
-  for (size_t group = 0; group < 4; ++group)
+  for (size_t group = 0; group < groupCount; ++group)
     for (const Builtin &builtin : groups(group))
       if (builtin.name == name)
         return &builtin;
@@ -31,7 +37,7 @@ const Builtin *findBuiltin(llvm::StringRef name) {
 
 std::vector<std::string> builtinNames() {
   std::vector<std::string> names{"param"};
-  for (size_t group = 0; group < 4; ++group)
+  for (size_t group = 0; group < groupCount; ++group)
     for (const Builtin &builtin : groups(group))
       names.push_back(builtin.name.str());
   return names;

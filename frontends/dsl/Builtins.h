@@ -71,6 +71,8 @@ llvm::ArrayRef<Builtin> staticBuiltins();
 llvm::ArrayRef<Builtin> elementwiseBuiltins();
 llvm::ArrayRef<Builtin> shapeBuiltins();
 llvm::ArrayRef<Builtin> modelBuiltins();
+llvm::ArrayRef<Builtin> selectiveScanBuiltins();
+llvm::ArrayRef<Builtin> softmaxScanBuiltins();
 
 /// `a SIGN b` for numbers, strings, lists and tensors; `place` is the sign's.
 Value combine(Emitter &emit, llvm::StringRef sign, const Value &left, const Value &right,

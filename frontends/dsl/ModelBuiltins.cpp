@@ -1,18 +1,10 @@
 //===- ModelBuiltins.cpp - the operators the papers name -----------------------===//
-#include "frontends/dsl/Builtins.h"
+#include "frontends/dsl/Operands.h"
 
 using namespace mlir;
 
 namespace hybrid::dsl {
 namespace {
-
-/// A tensor of exactly these dimensions' number; reports otherwise.
-bool hasRank(Call &call, size_t index, const Value &x, size_t rank, llvm::StringRef expected) {
-  if (x.shape.size() == rank)
-    return true;
-  call.error(index, call.names[index] + " is " + text(x) + ", expected " + expected, {index});
-  return false;
-}
 
 /// A vector with one element a channel.
 bool perChannel(Call &call, size_t index, const Value &vector, const Dim &channels, size_t about) {
@@ -26,18 +18,6 @@ bool perChannel(Call &call, size_t index, const Value &vector, const Dim &channe
              {index, about});
   return false;
 }
-
-bool segmentsFit(Call &call, size_t index, const Value &segments, const Value &x) {
-  if (!segments.isTensor() || segments.shape == Shape{x.shape[0], x.shape[1]})
-    return true;
-  call.error(index,
-             "segments is " + text(segments) + ", but x is " + text(x) +
-                 ": expected its batch and length",
-             {index, 0});
-  return false;
-}
-
-mlir::Value operand(const Value &value) { return value.isTensor() ? value.tensor : mlir::Value(); }
 
 Value runEmbedding(Call &call) {
   Value table = call.tensor(0), ids = call.integers(1);
@@ -141,16 +121,6 @@ Value runLayerNorm(Call &call) {
                          x.shape, call.place);
 }
 
-/// What an op with optional final state gives: the result, or [result, state].
-template <typename Op>
-Value withState(Call &call, Op op, const Shape &shape, bool wanted, const Shape &state) {
-  Value result = Emitter::result(op.getResult(), shape, call.place);
-  if (!wanted)
-    return result;
-  return Value::of(
-      std::vector<Value>{result, Emitter::result(op.getFinalState(), state, call.place)});
-}
-
 Value runShortConv(Call &call) {
   Value x = call.tensor(0), weight = call.tensor(1), bias = call.tensorOr(2),
         segments = call.integers(3), state = call.tensorOr(4);
@@ -172,10 +142,8 @@ Value runShortConv(Call &call) {
   }
   int64_t taps = weight.shape[1].size;
   Shape stateShape{x.shape[0], Dim(taps - 1), x.shape[2]};
-  if (state.isTensor() && state.shape != stateShape) {
-    call.error(4, "initial_state is " + text(state) + ", expected " + text(stateShape), {4, 0});
+  if (!stateFits(call, 4, state, stateShape))
     return {};
-  }
   if (wanted && taps < 2) {
     call.error(5, "a convolution of one tap carries no state");
     return {};

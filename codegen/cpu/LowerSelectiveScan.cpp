@@ -1,0 +1,105 @@
+//===- LowerSelectiveScan.cpp - the selective scan --------------------------===//
+#include "codegen/cpu/ProgramBuilder.h"
+#include "codegen/cpu/kernels/SelectiveScan.h"
+#include "dialect/Shapes.h"
+
+using namespace mlir;
+
+namespace hybrid::cpu {
+
+static bool isConstantMap(Value map) { return shapeOf(map).size() == 2; }
+
+/// An input or output map: rows with a stride, or dense when it is constant.
+static BufferUse mapUse(ProgramBuilder &program, Value map, int64_t &stride) {
+  return isConstantMap(map) ? program.use(program.dense(map))
+                            : program.use(program.rows(map, stride));
+}
+
+/// Sets what the scan and its gradient have in common, and returns the buffers both start with: x,
+/// dt, a, b, c, segments, initial state.
+template <typename Op>
+static SmallVector<BufferUse> commonOperands(Op op, ProgramBuilder &program,
+                                             SelectiveScanParams &params) {
+  View x = program.rows(op.getX(), params.xStride), dt = program.rows(op.getDt(), params.dtStride);
+  params.batch = x.shape[0], params.length = x.shape[1], params.channels = x.shape[2];
+  params.states = lastSize(op.getA());
+  params.constantB = isConstantMap(op.getB()), params.constantC = isConstantMap(op.getC());
+  params.groups = 1;
+  for (Value map : {op.getB(), op.getC()})
+    if (!isConstantMap(map))
+      params.groups = lastSize(map) / params.states;
+  params.hasSegments = !!op.getSegments(), params.hasState = !!op.getInitialState();
+  BufferUse a = program.use(program.dense(op.getA())),
+            b = mapUse(program, op.getB(), params.bStride),
+            c = mapUse(program, op.getC(), params.cStride);
+  BufferUse segments = program.optionalUse(op.getSegments()),
+            state = program.optionalUse(op.getInitialState());
+  return {program.use(x), program.use(dt), a, b, c, segments, state};
+}
+
+LogicalResult lower(SelectiveScanOp op, ProgramBuilder &program) {
+  SelectiveScanParams params{};
+  SmallVector<BufferUse> buffers = commonOperands(op, program, params);
+  View y = program.define(op.getResult());
+  params.yStride = *y.rowStride(), params.hasFinalState = op.getReturnState();
+  buffers.push_back(program.use(y));
+  buffers.push_back(op.getReturnState() ? program.use(program.defineDense(op.getFinalState()))
+                                        : program.absent());
+  bool wide = y.element.isF64();
+  int64_t blocks = wide ? selectiveScanBlocks<double>(params) : selectiveScanBlocks<float>(params);
+  program.launch("selective_scan_forward", y.element, params.batch * blocks, wordsOf(params),
+                 buffers,
+                 wide ? selectiveScanForwardScratch<double>(params)
+                      : selectiveScanForwardScratch<float>(params));
+  return success();
+}
+
+LogicalResult lower(SelectiveScanGradOp op, ProgramBuilder &program) {
+  SelectiveScanParams params{};
+  SmallVector<BufferUse> buffers = commonOperands(op, program, params);
+  View dy = program.rows(op.getCotangent(), params.yStride), dx = program.define(op.getDx()),
+       ddt = program.define(op.getDdt());
+  params.dxStride = *dx.rowStride(), params.ddtStride = *ddt.rowStride();
+  params.hasFinalState = !!op.getStateCotangent();
+  buffers.append({program.use(dy), program.optionalUse(op.getStateCotangent()), program.use(dx),
+                  program.use(ddt)});
+  buffers.push_back(op.getDinitialState() ? program.use(program.defineDense(op.getDinitialState()))
+                                          : program.absent());
+  Type element = dy.element;
+  bool wide = element.isF64();
+  int64_t blocks = wide ? selectiveScanBlocks<double>(params) : selectiveScanBlocks<float>(params),
+          groupBlocks = wide ? selectiveScanGroupBlocks<double>(params)
+                             : selectiveScanGroupBlocks<float>(params);
+  int64_t mapWidth = params.groups * params.states;
+  auto partialOf = [&](bool constant) {
+    return constant
+               ? program.temporary({params.batch, params.states, params.channels}, element)
+               : program.temporary({groupBlocks, params.batch, params.length, mapWidth}, element);
+  };
+  View partialA = partialOf(true), partialB = partialOf(params.constantB),
+       partialC = partialOf(params.constantC);
+  buffers.append({program.use(partialA), program.use(partialB), program.use(partialC)});
+  program.launch("selective_scan_backward", element, params.batch * blocks, wordsOf(params),
+                 buffers,
+                 wide ? selectiveScanBackwardScratch<double>(params)
+                      : selectiveScanBackwardScratch<float>(params));
+
+  auto reduce = [&](const View &partial, bool constant, Value result) {
+    if (result.use_empty())
+      return;
+    if (!constant) {
+      program.sumPartials(partial, groupBlocks, params.batch * params.length * mapWidth,
+                          program.defineDense(result));
+      return;
+    }
+    View stateMajor = program.temporary({params.states, params.channels}, element);
+    program.sumPartials(partial, params.batch, params.states * params.channels, stateMajor);
+    program.copy(stateMajor.transposed({1, 0}), program.define(result)); // any layout
+  };
+  reduce(partialA, true, op.getDa());
+  reduce(partialB, params.constantB, op.getDb());
+  reduce(partialC, params.constantC, op.getDc());
+  return success();
+}
+
+} // namespace hybrid::cpu

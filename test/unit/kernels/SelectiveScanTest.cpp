@@ -1,0 +1,240 @@
+//===- SelectiveScanTest.cpp - the selective scan, step by step -----------===//
+#include "codegen/cpu/kernels/SelectiveScan.h"
+#include "KernelTest.h"
+
+using namespace hybrid::cpu;
+using namespace hybrid::cpu::test;
+
+HYBRID_DECLARE_KERNEL(selective_scan_forward, SelectiveScanParams)
+HYBRID_DECLARE_KERNEL(selective_scan_backward, SelectiveScanParams)
+
+namespace {
+
+struct Case {
+  int64_t batch = 2, length = 37, channels = 18, states = 4, groups = 1;
+  bool constantB = false, constantC = false, segments = false, state = false, finalState = false;
+};
+
+struct Reference {
+  Doubles x, dt, a, b, c, initial, dy, dFinal;
+  Doubles y, last, dx, ddt, da, db, dc, dInitial;
+  std::vector<int32_t> segments;
+
+  explicit Reference(const Case &p) {
+    int64_t rows = p.batch * p.length, states = p.batch * p.channels * p.states;
+    auto mapSize = [&](bool constant) {
+      return constant ? p.channels * p.states : rows * p.groups * p.states;
+    };
+    x = randomDoubles(rows * p.channels, 1), dt = randomDoubles(rows * p.channels, 2, 0.3);
+    a = randomDoubles(p.channels * p.states, 3), initial = randomDoubles(states, 6);
+    for (double &value : dt)
+      value = std::abs(value);
+    for (double &value : a)
+      value = -std::abs(value) * 3;
+    b = randomDoubles(mapSize(p.constantB), 4), c = randomDoubles(mapSize(p.constantC), 5);
+    dy = randomDoubles(rows * p.channels, 7), dFinal = randomDoubles(states, 8);
+    for (int64_t r = 0; r < rows; ++r)
+      segments.push_back(static_cast<int32_t>((r % p.length + r / p.length) / 7));
+    y.assign(x.size(), 0), dx = y, ddt = y, da.assign(a.size(), 0);
+    db.assign(b.size(), 0), dc.assign(c.size(), 0);
+    last.assign(initial.size(), 0), dInitial = last;
+    for (int64_t batch = 0; batch < p.batch; ++batch)
+      for (int64_t channel = 0; channel < p.channels; ++channel)
+        for (int64_t n = 0; n < p.states; ++n)
+          scan(p, batch, channel, n);
+  }
+
+  void scan(const Case &p, int64_t batch, int64_t channel, int64_t n) {
+    auto row = [&](int64_t t) {
+      return static_cast<size_t>((batch * p.length + t) * p.channels + channel);
+    };
+    auto mapAt = [&](int64_t t, bool constant) {
+      int64_t group = channel / (p.channels / p.groups);
+      return static_cast<size_t>(constant ? channel * p.states + n
+                                          : (batch * p.length + t) * p.groups * p.states +
+                                                group * p.states + n);
+    };
+    auto state = static_cast<size_t>((batch * p.channels + channel) * p.states + n);
+    double rate = a[static_cast<size_t>(channel * p.states + n)];
+    auto starts = [&](int64_t t) {
+      return p.segments && t > 0 &&
+             segments[static_cast<size_t>(batch * p.length + t)] !=
+                 segments[static_cast<size_t>(batch * p.length + t - 1)];
+    };
+    Doubles before(static_cast<size_t>(p.length)), after = before;
+    double h = p.state ? initial[state] : 0;
+    for (int64_t t = 0; t < p.length; ++t) {
+      before[static_cast<size_t>(t)] = h = starts(t) ? 0 : h;
+      h = std::exp(dt[row(t)] * rate) * h + dt[row(t)] * x[row(t)] * b[mapAt(t, p.constantB)];
+      after[static_cast<size_t>(t)] = h;
+      y[row(t)] += c[mapAt(t, p.constantC)] * h;
+    }
+    last[state] = h;
+    double gradient = p.finalState ? dFinal[state] : 0;
+    for (int64_t t = p.length - 1; t >= 0; --t) {
+      size_t b0 = mapAt(t, p.constantB), c0 = mapAt(t, p.constantC), r = row(t);
+      double decay = std::exp(dt[r] * rate), old = before[static_cast<size_t>(t)];
+      gradient += c[c0] * dy[r];
+      dc[c0] += dy[r] * after[static_cast<size_t>(t)];
+      db[b0] += gradient * dt[r] * x[r];
+      dx[r] += gradient * b[b0] * dt[r];
+      ddt[r] += gradient * (b[b0] * x[r] + old * decay * rate);
+      da[static_cast<size_t>(channel * p.states + n)] += gradient * old * decay * dt[r];
+      gradient = starts(t) ? 0 : gradient * decay;
+    }
+    dInitial[state] = gradient;
+  }
+};
+
+/// Sums over the first dimension; transposed: [states, channels] to [channels, states].
+template <typename T>
+Doubles reduced(Tensor<T> &partial, int64_t count, int64_t columns, const Case &c,
+                bool transposed) {
+  Doubles sums(static_cast<size_t>(columns), 0);
+  for (int64_t i = 0; i < count; ++i)
+    for (int64_t j = 0; j < columns; ++j) {
+      int64_t to = transposed ? j % c.channels * c.states + j / c.channels : j;
+      sums[static_cast<size_t>(to)] += static_cast<double>(partial.at(i, j));
+    }
+  return sums;
+}
+
+template <typename T> void check(const Case &c) {
+  SCOPED_TRACE(testing::Message() << "length " << c.length << " channels " << c.channels
+                                  << " states " << c.states << " groups " << c.groups
+                                  << " constant " << c.constantB << c.constantC << " segments "
+                                  << c.segments << " state " << c.state << c.finalState);
+  Reference r(c);
+  SelectiveScanParams p{};
+  p.batch = c.batch, p.length = c.length, p.channels = c.channels, p.states = c.states;
+  p.groups = c.groups, p.constantB = c.constantB, p.constantC = c.constantC;
+  p.hasSegments = c.segments, p.hasState = c.state, p.hasFinalState = c.finalState;
+  int64_t rows = c.batch * c.length, width = c.groups * c.states, stateRows = c.batch * c.channels;
+  p.xStride = c.channels + 3, p.dtStride = c.channels + 1, p.yStride = c.channels + 2;
+  p.dxStride = c.channels + 4, p.ddtStride = c.channels + 5;
+  p.bStride = width + 2, p.cStride = width + 1;
+  Tensor<T> x(r.x, rows, c.channels, p.xStride), dt(r.dt, rows, c.channels, p.dtStride);
+  Tensor<T> a(r.a, c.channels, c.states), initial(r.initial, stateRows, c.states);
+  auto map = [&](const Doubles &values, bool constant, int64_t stride) {
+    return constant ? Tensor<T>(values, c.channels, c.states)
+                    : Tensor<T>(values, rows, width, stride);
+  };
+  Tensor<T> b = map(r.b, c.constantB, p.bStride), maps = map(r.c, c.constantC, p.cStride);
+  void *segments = c.segments ? r.segments.data() : nullptr;
+  void *state = c.state ? initial.data() : nullptr;
+  Tensor<T> y(rows, c.channels, p.yStride), y2 = y, last(stateRows, c.states), last2 = last;
+  auto forward = [&](Tensor<T> &out, Tensor<T> &final) -> std::vector<void *> {
+    return {x.data(), dt.data(),   a.data(),
+            b.data(), maps.data(), segments,
+            state,    out.data(),  c.finalState ? final.data() : nullptr};
+  };
+  int64_t grid = c.batch * selectiveScanBlocks<T>(p);
+  int64_t scratch = selectiveScanForwardScratch<T>(p);
+  callWhole(selective_scan_forward<T>, grid, forward(y, last), p, scratch);
+  callInPieces(selective_scan_forward<T>, grid, forward(y2, last2), p, scratch);
+  EXPECT_TRUE(y.sameBits(y2) && last.sameBits(last2) && y.guardsIntact() && last.guardsIntact());
+  double bound = tolerance<T>(2e-6);
+  EXPECT_LT(relativeError(y.values(), r.y), bound);
+  if (c.finalState) {
+    EXPECT_LT(relativeError(last.values(), r.last), bound);
+  }
+
+  Tensor<T> dy(r.dy, rows, c.channels, p.yStride), dFinal(r.dFinal, stateRows, c.states);
+  int64_t blocks = selectiveScanGroupBlocks<T>(p);
+  struct Gradients {
+    Tensor<T> dx, ddt, dInitial, partialA, partialB, partialC;
+  };
+  auto partial = [&](bool constant) {
+    return constant ? Tensor<T>(c.batch, c.states * c.channels) : Tensor<T>(blocks, rows * width);
+  };
+  Gradients g{Tensor<T>(rows, c.channels, p.dxStride),
+              Tensor<T>(rows, c.channels, p.ddtStride),
+              Tensor<T>(stateRows, c.states),
+              partial(true),
+              partial(c.constantB),
+              partial(c.constantC)};
+  Gradients split = g;
+  auto backward = [&](Gradients &to) -> std::vector<void *> {
+    return {x.data(),
+            dt.data(),
+            a.data(),
+            b.data(),
+            maps.data(),
+            segments,
+            state,
+            dy.data(),
+            c.finalState ? dFinal.data() : nullptr,
+            to.dx.data(),
+            to.ddt.data(),
+            c.state ? to.dInitial.data() : nullptr,
+            to.partialA.data(),
+            to.partialB.data(),
+            to.partialC.data()};
+  };
+  scratch = selectiveScanBackwardScratch<T>(p);
+  callWhole(selective_scan_backward<T>, grid, backward(g), p, scratch);
+  callInPieces(selective_scan_backward<T>, grid, backward(split), p, scratch);
+  EXPECT_TRUE(g.dx.sameBits(split.dx) && g.ddt.sameBits(split.ddt) &&
+              g.dInitial.sameBits(split.dInitial) && g.partialA.sameBits(split.partialA) &&
+              g.partialB.sameBits(split.partialB) && g.partialC.sameBits(split.partialC));
+  for (Tensor<T> *tensor : {&g.dx, &g.ddt, &g.dInitial, &g.partialA, &g.partialB, &g.partialC})
+    EXPECT_TRUE(tensor->guardsIntact());
+  EXPECT_LT(relativeError(g.dx.values(), r.dx), bound);
+  EXPECT_LT(relativeError(g.ddt.values(), r.ddt), bound);
+  if (c.state) {
+    EXPECT_LT(relativeError(g.dInitial.values(), r.dInitial), bound);
+  }
+  bound *= 2; // long sums that partly cancel
+  int64_t constants = c.channels * c.states;
+  EXPECT_LT(relativeError(reduced(g.partialA, c.batch, constants, c, true), r.da), bound);
+  auto mapError = [&](Tensor<T> &sums, bool constant, const Doubles &want) {
+    return relativeError(constant ? reduced(sums, c.batch, constants, c, true)
+                                  : reduced(sums, blocks, rows * width, c, false),
+                         want);
+  };
+  EXPECT_LT(mapError(g.partialB, c.constantB, r.db), bound);
+  EXPECT_LT(mapError(g.partialC, c.constantC, r.dc), bound);
+}
+
+template <typename T> struct SelectiveScan : testing::Test {};
+TYPED_TEST_SUITE(SelectiveScan, Scalars);
+
+TYPED_TEST(SelectiveScan, AgreesForEveryShape) {
+  for (int64_t length : {1, 2, 31, 32, 33, 64, 100})
+    for (int64_t states : {1, 3, 4, 6, 16})
+      for (int64_t channels : {1, 8, 17, 48})
+        check<TypeParam>({.length = length, .channels = channels, .states = states});
+}
+TYPED_TEST(SelectiveScan, AgreesForGroups) {
+  for (int64_t groups : {2, 3, 6, 18, 54})
+    check<TypeParam>({.channels = 54, .states = 5, .groups = groups, .state = true});
+}
+TYPED_TEST(SelectiveScan, AgreesWithStatesSegmentsAndConstantMaps) {
+  for (int mask = 0; mask < 32; ++mask)
+    for (int64_t length : {1, 40})
+      check<TypeParam>({.length = length,
+                        .states = 6,
+                        .constantB = (mask & 1) != 0,
+                        .constantC = (mask & 2) != 0,
+                        .segments = (mask & 4) != 0,
+                        .state = (mask & 8) != 0,
+                        .finalState = (mask & 16) != 0});
+}
+// Negative steps let a state grow; extreme ones end in zero or infinity, never in garbage.
+TEST(SelectiveScanRange, ExtremeDecays) {
+  SelectiveScanParams p{};
+  p.batch = 1, p.length = 3, p.channels = 1, p.states = 1, p.groups = 1, p.hasState = 1;
+  p.xStride = p.dtStride = p.bStride = p.cStride = p.yStride = 1;
+  for (auto [step, expected] : {std::pair(200.0f, 0.0f), std::pair(1e30f, 0.0f),
+                                std::pair(-200.0f, std::numeric_limits<float>::infinity())}) {
+    Tensor<float> x({0, 0, 0}, 3, 1), dt({step, step, step}, 3, 1), a(Doubles{-1}, 1, 1);
+    Tensor<float> ones({1, 1, 1}, 3, 1), state(Doubles{1}, 1, 1), y(3, 1);
+    callWhole(selective_scan_forward<float>, 1,
+              {x.data(), dt.data(), a.data(), ones.data(), ones.data(), nullptr, state.data(),
+               y.data(), nullptr},
+              p, selectiveScanForwardScratch<float>(p));
+    EXPECT_EQ(y.at(2, 0), expected);
+  }
+}
+
+} // namespace
