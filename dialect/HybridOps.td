@@ -4,6 +4,7 @@
 include "dialect/ParameterOps.td"
 include "dialect/ChannelOps.td"
 include "dialect/SequenceOps.td"
+include "dialect/LinearScanOps.td"
 include "dialect/ElementwiseOps.td"
 include "dialect/ShapeOps.td"
 include "dialect/TrainingOps.td"

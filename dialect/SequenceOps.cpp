@@ -1,5 +1,6 @@
 //===- SequenceOps.cpp - rules of the ops that mix along the sequence -------===//
 #include "dialect/HybridOps.h"
+#include "dialect/SequenceRules.h"
 #include "dialect/Shapes.h"
 #include "mlir/IR/PatternMatch.h"
 #include <cmath>
@@ -7,7 +8,7 @@
 using namespace mlir;
 using namespace hybrid;
 
-static LogicalResult verifySegments(Operation *op, Value segments, Value x) {
+LogicalResult hybrid::verifySegments(Operation *op, Value segments, Value x) {
   if (!segments)
     return success();
   ArrayRef<int64_t> ids = shapeOf(segments), shape = shapeOf(x);
@@ -17,7 +18,7 @@ static LogicalResult verifySegments(Operation *op, Value segments, Value x) {
   return success();
 }
 
-static LogicalResult verifySequence(Operation *op, StringRef name, Value x) {
+LogicalResult hybrid::verifySequence(Operation *op, StringRef name, Value x) {
   if (shapeOf(x).size() != 3)
     return op->emitOpError() << name << " must be [batch, length, channels], but is "
                              << shapeText(shapeOf(x));
