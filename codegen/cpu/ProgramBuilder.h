@@ -193,6 +193,8 @@ mlir::LogicalResult lower(FFTConvOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(FFTConvGradOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(AttentionOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(AttentionGradOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(LinearScanOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(LinearScanGradOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(ReduceOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(FusedOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(ReshapeOp op, ProgramBuilder &program);

@@ -71,6 +71,7 @@ llvm::ArrayRef<Builtin> staticBuiltins();
 llvm::ArrayRef<Builtin> elementwiseBuiltins();
 llvm::ArrayRef<Builtin> shapeBuiltins();
 llvm::ArrayRef<Builtin> modelBuiltins();
+llvm::ArrayRef<Builtin> scanBuiltins();
 
 /// `a SIGN b` for numbers, strings, lists and tensors; `place` is the sign's.
 Value combine(Emitter &emit, llvm::StringRef sign, const Value &left, const Value &right,

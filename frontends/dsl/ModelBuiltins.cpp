@@ -1,43 +1,10 @@
 //===- ModelBuiltins.cpp - the operators the papers name -----------------------===//
-#include "frontends/dsl/Builtins.h"
+#include "frontends/dsl/OperandChecks.h"
 
 using namespace mlir;
 
 namespace hybrid::dsl {
 namespace {
-
-/// A tensor of exactly these dimensions' number; reports otherwise.
-bool hasRank(Call &call, size_t index, const Value &x, size_t rank, llvm::StringRef expected) {
-  if (x.shape.size() == rank)
-    return true;
-  call.error(index, call.names[index] + " is " + text(x) + ", expected " + expected, {index});
-  return false;
-}
-
-/// A vector with one element a channel.
-bool perChannel(Call &call, size_t index, const Value &vector, const Dim &channels, size_t about) {
-  if (!vector.isTensor())
-    return true;
-  if (vector.shape == Shape{channels})
-    return true;
-  call.error(index,
-             call.names[index] + " is " + text(vector) + ", but " + call.names[about] + " has " +
-                 text(channels) + " channels",
-             {index, about});
-  return false;
-}
-
-bool segmentsFit(Call &call, size_t index, const Value &segments, const Value &x) {
-  if (!segments.isTensor() || segments.shape == Shape{x.shape[0], x.shape[1]})
-    return true;
-  call.error(index,
-             "segments is " + text(segments) + ", but x is " + text(x) +
-                 ": expected its batch and length",
-             {index, 0});
-  return false;
-}
-
-mlir::Value operand(const Value &value) { return value.isTensor() ? value.tensor : mlir::Value(); }
 
 Value runEmbedding(Call &call) {
   Value table = call.tensor(0), ids = call.integers(1);
@@ -139,16 +106,6 @@ Value runLayerNorm(Call &call) {
   return Emitter::result(LayerNormOp::create(call.emit.builder, loc, x.tensor, operand(weight),
                                              operand(bias), call.emit.builder.getF64FloatAttr(eps)),
                          x.shape, call.place);
-}
-
-/// What an op with optional final state gives: the result, or [result, state].
-template <typename Op>
-Value withState(Call &call, Op op, const Shape &shape, bool wanted, const Shape &state) {
-  Value result = Emitter::result(op.getResult(), shape, call.place);
-  if (!wanted)
-    return result;
-  return Value::of(
-      std::vector<Value>{result, Emitter::result(op.getFinalState(), state, call.place)});
 }
 
 Value runShortConv(Call &call) {

@@ -1,0 +1,37 @@
+//===- OperandChecks.cpp - checks that several operators share -----------------===//
+#include "frontends/dsl/OperandChecks.h"
+
+namespace hybrid::dsl {
+
+bool hasRank(Call &call, size_t index, const Value &x, size_t rank, llvm::StringRef expected) {
+  if (x.shape.size() == rank)
+    return true;
+  call.error(index, call.names[index] + " is " + text(x) + ", expected " + expected, {index});
+  return false;
+}
+
+bool perChannel(Call &call, size_t index, const Value &vector, const Dim &channels, size_t about) {
+  if (!vector.isTensor())
+    return true;
+  if (vector.shape == Shape{channels})
+    return true;
+  call.error(index,
+             call.names[index] + " is " + text(vector) + ", but " + call.names[about] + " has " +
+                 text(channels) + " channels",
+             {index, about});
+  return false;
+}
+
+bool segmentsFit(Call &call, size_t index, const Value &segments, const Value &x) {
+  if (!segments.isTensor() || segments.shape == Shape{x.shape[0], x.shape[1]})
+    return true;
+  call.error(index,
+             "segments is " + text(segments) + ", but x is " + text(x) +
+                 ": expected its batch and length",
+             {index, 0});
+  return false;
+}
+
+mlir::Value operand(const Value &value) { return value.isTensor() ? value.tensor : mlir::Value(); }
+
+} // namespace hybrid::dsl
