@@ -138,13 +138,13 @@ HYBRID_INLINE void advance(const Scan<T> &scan, T *state, int64_t t, const T *ta
     Vector<T> s = load(state + row * lanes<T>);
     HYBRID_UNROLL
     for (int64_t i = 0; i < steps; ++i) {
-      auto decay = [&] {
+      auto decay = [&]() HYBRID_INLINE_LAMBDA {
         if (scan.decaysLanes)
           s *= factors[i];
         else if (scan.decays)
           s *= table[i * scan.tableStride + row];
       };
-      auto take = [&] {
+      auto take = [&]() HYBRID_INLINE_LAMBDA {
         if (scan.reads)
           sum[i] += read[i][row] * s;
         if (use == History::Contract)
@@ -224,7 +224,7 @@ template <typename T>
 HYBRID_INLINE void sweepKeys(Scan<T> &scan, T *state, T *table, const Decay<T> &decay,
                              const Segments &segments, int64_t length) {
   const int64_t padded = ceilDiv(scan.rows, lanes<T>) * lanes<T>;
-  auto fill = [&](int64_t t, int64_t steps) {
+  auto fill = [&](int64_t t, int64_t steps) HYBRID_INLINE_LAMBDA {
     for (int64_t i = 0; i < steps; ++i)
       for (int64_t row = 0; row < scan.rows; row += lanes<T>)
         store(table + i * padded + row, decay.factors(t + i * scan.direction(), row));
@@ -233,7 +233,7 @@ HYBRID_INLINE void sweepKeys(Scan<T> &scan, T *state, T *table, const Decay<T> &
   scan.tableStride = decay.constant() ? 0 : padded;
   if (decay.constant())
     fill(0, 1);
-  sweep(scan, state, 0, length, segments, [&](int64_t t, int64_t steps) {
+  sweep(scan, state, 0, length, segments, [&](int64_t t, int64_t steps) HYBRID_INLINE_LAMBDA {
     if (scan.decays && !decay.constant())
       fill(t, steps);
     if (steps == blockSteps)
@@ -371,18 +371,20 @@ HYBRID_INLINE void linear_scan_backward_keys(int64_t lo, int64_t hi, void *const
     keyScan.read = v, keyScan.write = dO, keyScan.lane = q;
     keyScan.out = item.rows<T>(buffers[9], params, params.dkStride, keys, channel);
     keyScan.reverse = true, keyScan.laneScale = static_cast<T>(params.scale);
-    for (Scan<T> *scan : {&queries, &keyScan}) {
-      scan->rows = values, scan->count = count, scan->exclusive = params.exclusive;
-      scan->decays = scan->decaysLanes = decays;
-    }
+    // Field by field: a loop over both would hide their constants from the optimizer.
+    queries.rows = keyScan.rows = values, queries.count = keyScan.count = count;
+    queries.exclusive = keyScan.exclusive = params.exclusive;
+    queries.decays = keyScan.decays = decays;
+    queries.decaysLanes = keyScan.decaysLanes = decays;
 
     const Vector<T> constant = decay.constant() ? decay.factors(0, channel) : splat(T(1));
-    auto factorsOf = [&](const Scan<T> &scan, int64_t t, int64_t steps, Vector<T> *factors) {
+    auto factorsOf = [&](const Scan<T> &scan, int64_t t, int64_t steps,
+                         Vector<T> *factors) HYBRID_INLINE_LAMBDA {
       for (int64_t i = 0; decays && i < steps; ++i)
         factors[i] = decay.constant() ? constant : decay.factors(t + i * scan.direction(), channel);
     };
-    auto run = [&](const Scan<T> &scan, int64_t first, int64_t end, T *at) {
-      sweep(scan, at, first, end, segments, [&](int64_t t, int64_t steps) {
+    auto run = [&](const Scan<T> &scan, int64_t first, int64_t end, T *at) HYBRID_INLINE_LAMBDA {
+      sweep(scan, at, first, end, segments, [&](int64_t t, int64_t steps) HYBRID_INLINE_LAMBDA {
         Vector<T> factors[blockSteps];
         factorsOf(scan, t, steps, factors);
         if (steps == blockSteps)
@@ -417,8 +419,9 @@ HYBRID_INLINE void linear_scan_backward_keys(int64_t lo, int64_t hi, void *const
     for (int64_t c = chunks - 1; c >= 0; --c) {
       const int64_t first = c * chunk, end = minimum(first + chunk, length);
       T *at = kept + c * stateSize;
-      auto before = [&](int64_t t) { return history + (t - first) * stateSize; };
-      sweep(queries, at, first, end, segments, [&](int64_t t, int64_t steps) {
+      auto before = [&](int64_t t)
+                        HYBRID_INLINE_LAMBDA { return history + (t - first) * stateSize; };
+      sweep(queries, at, first, end, segments, [&](int64_t t, int64_t steps) HYBRID_INLINE_LAMBDA {
         Vector<T> factors[blockSteps];
         factorsOf(queries, t, steps, factors);
         if (steps == blockSteps)
@@ -427,18 +430,19 @@ HYBRID_INLINE void linear_scan_backward_keys(int64_t lo, int64_t hi, void *const
         else
           advance<T, 1, History::Save>(queries, at, t, nullptr, factors, before(t), nullptr);
       });
-      sweep(keyScan, state, first, end, segments, [&](int64_t t, int64_t steps) {
-        Vector<T> factors[blockSteps], contracted[blockSteps];
-        factorsOf(keyScan, t, steps, factors);
-        if (steps == blockSteps)
-          advance<T, blockSteps, History::Contract>(keyScan, state, t, nullptr, factors, before(t),
-                                                    contracted);
-        else
-          advance<T, 1, History::Contract>(keyScan, state, t, nullptr, factors, before(t),
-                                           contracted);
-        for (int64_t i = 0; i < steps; ++i)
-          gradient.add(t - i, factors[i] * contracted[i]);
-      });
+      sweep(keyScan, state, first, end, segments,
+            [&](int64_t t, int64_t steps) HYBRID_INLINE_LAMBDA {
+              Vector<T> factors[blockSteps], contracted[blockSteps];
+              factorsOf(keyScan, t, steps, factors);
+              if (steps == blockSteps)
+                advance<T, blockSteps, History::Contract>(keyScan, state, t, nullptr, factors,
+                                                          before(t), contracted);
+              else
+                advance<T, 1, History::Contract>(keyScan, state, t, nullptr, factors, before(t),
+                                                 contracted);
+              for (int64_t i = 0; i < steps; ++i)
+                gradient.add(t - i, factors[i] * contracted[i]);
+            });
       gradient.endChunk();
     }
     gradient.finish();
