@@ -1,6 +1,6 @@
 //===- SelectiveScanOps.cpp - rules, cost and state of the selective scan ---===//
 #include "dialect/HybridOps.h"
-#include "dialect/Sequences.h"
+#include "dialect/SequenceRules.h"
 #include "dialect/Shapes.h"
 
 using namespace mlir;

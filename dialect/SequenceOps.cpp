@@ -1,6 +1,6 @@
 //===- SequenceOps.cpp - rules of the ops that mix along the sequence -------===//
 #include "dialect/HybridOps.h"
-#include "dialect/Sequences.h"
+#include "dialect/SequenceRules.h"
 #include "dialect/Shapes.h"
 #include "mlir/IR/PatternMatch.h"
 #include <cmath>

@@ -1,6 +1,6 @@
 //===- SoftmaxScanOps.cpp - rules, cost and state of the softmax scan -------===//
 #include "dialect/HybridOps.h"
-#include "dialect/Sequences.h"
+#include "dialect/SequenceRules.h"
 #include "dialect/Shapes.h"
 
 using namespace mlir;

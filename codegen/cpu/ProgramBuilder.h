@@ -214,6 +214,8 @@ mlir::LogicalResult lower(SelectiveScanOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(SelectiveScanGradOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(SoftmaxScanOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(SoftmaxScanGradOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(LinearScanOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(LinearScanGradOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(ReduceOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(FusedOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(ReshapeOp op, ProgramBuilder &program);

@@ -24,12 +24,12 @@ LogicalResult lowerOperation(Operation *op, ProgramBuilder &program) {
       .Case<ParameterOp, ConstantOp>([](auto) { return success(); }) // views, made on first use
       .Case<RandomOp, IotaOp, AssignOp, EmbeddingOp, EmbeddingGradOp, LinearOp, MatmulOp, RmsNormOp,
             RmsNormGradOp, LayerNormOp, LayerNormGradOp, ShortConvOp, ShortConvGradOp, FFTConvOp,
-            FFTConvGradOp, AttentionOp, AttentionGradOp, SelectiveScanOp, SelectiveScanGradOp,
-            SoftmaxScanOp, SoftmaxScanGradOp, RfftOp, IrfftOp, ModalFilterOp,
-            ModalFilterGradOp, TopKOp, TakeOp, ScatterOp, RouteOp, DispatchOp, CollectOp,
-            GroupedLinearOp, GroupedLinearGradOp, ReduceOp, FusedOp, ReshapeOp, TransposeOp,
-            BroadcastOp, SplitOp, ConcatOp, SliceOp, PadOp, CrossEntropyOp, CrossEntropyGradOp,
-            AdamWOp>([&](auto typed) { return lower(typed, program); })
+            FFTConvGradOp, AttentionOp, AttentionGradOp, LinearScanOp, LinearScanGradOp,
+            SelectiveScanOp, SelectiveScanGradOp, SoftmaxScanOp, SoftmaxScanGradOp, RfftOp, IrfftOp,
+            ModalFilterOp, ModalFilterGradOp, TopKOp, TakeOp, ScatterOp, RouteOp, DispatchOp,
+            CollectOp, GroupedLinearOp, GroupedLinearGradOp, ReduceOp, FusedOp, ReshapeOp,
+            TransposeOp, BroadcastOp, SplitOp, ConcatOp, SliceOp, PadOp, CrossEntropyOp,
+            CrossEntropyGradOp, AdamWOp>([&](auto typed) { return lower(typed, program); })
       .Default([](Operation *other) {
         return other->emitOpError() << "has no CPU lowering (run hybrid-fuse-elementwise first)";
       });

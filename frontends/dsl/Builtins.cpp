@@ -6,30 +6,14 @@ using namespace mlir;
 
 namespace hybrid::dsl {
 
-constexpr size_t groupCount = 6;
-
-static llvm::ArrayRef<Builtin> groups(size_t index) {
-  switch (index) {
-  case 0:
-    return staticBuiltins();
-  case 1:
-    return elementwiseBuiltins();
-  case 2:
-    return shapeBuiltins();
-  case 3:
-    return modelBuiltins();
-  case 4:
-    return selectiveScanBuiltins();
-  case 5:
-    return softmaxScanBuiltins();
-  default:
-    return {};
-  }
-}
+/// All groups, in the order in which names are looked for.
+static constexpr llvm::ArrayRef<Builtin> (*groups[])() = {
+    staticBuiltins,     elementwiseBuiltins,   shapeBuiltins,      modelBuiltins,
+    linearScanBuiltins, selectiveScanBuiltins, softmaxScanBuiltins};
 
 const Builtin *findBuiltin(llvm::StringRef name) {
-  for (size_t group = 0; group < groupCount; ++group)
-    for (const Builtin &builtin : groups(group))
+  for (auto group : groups)
+    for (const Builtin &builtin : group())
       if (builtin.name == name)
         return &builtin;
   return nullptr;
@@ -37,8 +21,8 @@ const Builtin *findBuiltin(llvm::StringRef name) {
 
 std::vector<std::string> builtinNames() {
   std::vector<std::string> names{"param"};
-  for (size_t group = 0; group < groupCount; ++group)
-    for (const Builtin &builtin : groups(group))
+  for (auto group : groups)
+    for (const Builtin &builtin : group())
       names.push_back(builtin.name.str());
   return names;
 }

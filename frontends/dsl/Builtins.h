@@ -71,6 +71,7 @@ llvm::ArrayRef<Builtin> staticBuiltins();
 llvm::ArrayRef<Builtin> elementwiseBuiltins();
 llvm::ArrayRef<Builtin> shapeBuiltins();
 llvm::ArrayRef<Builtin> modelBuiltins();
+llvm::ArrayRef<Builtin> linearScanBuiltins();
 llvm::ArrayRef<Builtin> selectiveScanBuiltins();
 llvm::ArrayRef<Builtin> softmaxScanBuiltins();
 

@@ -6,19 +6,6 @@ using namespace mlir;
 namespace hybrid::dsl {
 namespace {
 
-/// A vector with one element a channel.
-bool perChannel(Call &call, size_t index, const Value &vector, const Dim &channels, size_t about) {
-  if (!vector.isTensor())
-    return true;
-  if (vector.shape == Shape{channels})
-    return true;
-  call.error(index,
-             call.names[index] + " is " + text(vector) + ", but " + call.names[about] + " has " +
-                 text(channels) + " channels",
-             {index, about});
-  return false;
-}
-
 Value runEmbedding(Call &call) {
   Value table = call.tensor(0), ids = call.integers(1);
   if (call.failed || !hasRank(call, 0, table, 2, "[vocabulary, width]"))

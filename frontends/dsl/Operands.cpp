@@ -10,6 +10,18 @@ bool hasRank(Call &call, size_t index, const Value &x, size_t rank, llvm::String
   return false;
 }
 
+bool perChannel(Call &call, size_t index, const Value &vector, const Dim &channels, size_t about) {
+  if (!vector.isTensor())
+    return true;
+  if (vector.shape == Shape{channels})
+    return true;
+  call.error(index,
+             call.names[index] + " is " + text(vector) + ", but " + call.names[about] + " has " +
+                 text(channels) + " channels",
+             {index, about});
+  return false;
+}
+
 bool segmentsFit(Call &call, size_t index, const Value &segments, const Value &x, size_t about) {
   if (!segments.isTensor() || segments.shape == Shape{x.shape[0], x.shape[1]})
     return true;

@@ -6,6 +6,9 @@ namespace hybrid::dsl {
 
 /// Whether `x`, argument `index`, has this number of dimensions; reports otherwise.
 bool hasRank(Call &call, size_t index, const Value &x, size_t rank, llvm::StringRef expected);
+/// Whether the vector was left out or has one element for each of `channels`, those of argument
+/// `about`; reports otherwise.
+bool perChannel(Call &call, size_t index, const Value &vector, const Dim &channels, size_t about);
 /// Whether `segments` was left out or is [batch, length] of `x`, argument `about`; reports
 /// otherwise.
 bool segmentsFit(Call &call, size_t index, const Value &segments, const Value &x, size_t about = 0);

@@ -7,86 +7,23 @@
 // central differences of its `forward` program.
 //
 //===----------------------------------------------------------------------===//
-#include "codegen/Dialects.h"
-#include "codegen/Writer.h"
-#include "codegen/cpu/CodegenCpu.h"
-#include "dialect/HybridOps.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Parser/Parser.h"
-#include "passes/Passes.h"
-#include "runtime/Session.h"
+#include "test/support/CaseTest.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <cmath>
-#include <gtest/gtest.h>
 #include <random>
 
 using namespace mlir;
 using namespace hybrid;
+using namespace hybrid::test;
 
 namespace {
 
 constexpr double tolerance = 1e-6; // relative, over a whole tensor
 constexpr double step = 1e-5;      // of the central differences
 
-/// What a module's argument is filled with.
-struct InputRule {
-  double low = -1, high = 1;
-  bool segments = false;
-};
-
-std::map<std::string, InputRule> inputRules(ModuleOp module) {
-  std::map<std::string, InputRule> rules;
-  auto forward = module.lookupSymbol<func::FuncOp>("forward");
-  for (unsigned i = 0; i < forward.getNumArguments(); ++i) {
-    InputRule rule;
-    if (auto range = forward.getArgAttrOfType<ArrayAttr>(i, "test.range")) {
-      rule.low = cast<FloatAttr>(range[0]).getValueAsDouble();
-      rule.high = cast<FloatAttr>(range[1]).getValueAsDouble();
-    }
-    rule.segments = forward.getArgAttr(i, "test.segments") != nullptr;
-    rules[forward.getArgAttrOfType<StringAttr>(i, "hybrid.name").str()] = rule;
-    forward.removeArgAttr(i, "test.range");
-    forward.removeArgAttr(i, "test.segments");
-  }
-  return rules;
-}
-
-class Gradients : public testing::Test {
+class Gradients : public CaseTest {
 public:
-  Gradients() {
-    DialectRegistry registry;
-    registerAllDialects(registry);
-    context.appendDialectRegistry(registry);
-    context.loadAllAvailableDialects();
-  }
-
-  std::unique_ptr<rt::Session> compile(ModuleOp module) {
-    PassManager manager(&context);
-    buildGraphPipeline(manager, {2, 8, "f64"}, GraphStage::Fused);
-    manager.addPass(createScheduleCpu());
-    if (failed(manager.run(module)))
-      return nullptr;
-    auto target = cpu::resolveTarget(module.getLoc(), "native");
-    auto code = cpu::compileKernels(module, *target, cpu::CodeStage::SharedObject);
-    if (failed(code))
-      return nullptr;
-    std::vector<char> bytes = writeExecutable(module, *code, *target, {});
-    auto begin = reinterpret_cast<const std::byte *>(bytes.data());
-    auto executable = rt::Executable::fromBytes({begin, begin + bytes.size()}, "case");
-    if (!executable) {
-      ADD_FAILURE() << executable.error().message;
-      return nullptr;
-    }
-    auto session = rt::Session::create(*executable, {});
-    if (!session) {
-      ADD_FAILURE() << session.error().message;
-      return nullptr;
-    }
-    return std::move(*session);
-  }
-
-  void fillInputs(rt::Session &session, const rt::ProgramInfo &program,
-                  const std::map<std::string, InputRule> &rules) {
+  void fillInputs(rt::Session &session, const rt::ProgramInfo &program, const InputRules &rules) {
     std::mt19937_64 engine(7);
     for (const rt::TensorInfo &input : program.inputs) {
       auto found = rules.find(input.name);
@@ -111,7 +48,7 @@ public:
   }
 
   void checkModule(ModuleOp module) {
-    auto rules = inputRules(module);
+    auto rules = takeInputRules(module);
     std::unique_ptr<rt::Session> session = compile(module);
     ASSERT_NE(session, nullptr);
     ASSERT_TRUE(session->initialize(1));
@@ -182,8 +119,6 @@ public:
       EXPECT_GT(norm, 0) << name << " does not influence the result: the case tests nothing";
     }
   }
-
-  MLIRContext context;
 };
 
 /// One test an op; the kinds of an enum op are checked one after the other.

@@ -125,6 +125,58 @@ template <typename T> constexpr int64_t fftconvBackwardScratch(const FFTConvPara
   return (p.hasSegments ? 6 : 4) * p.transformSize * 2 * lanes<T> * static_cast<int64_t>(sizeof(T));
 }
 
+/// How the decay of a linear scan is shaped.
+enum class ScanDecay : int64_t {
+  None,
+  KeyAndTime,  // [batch, length, heads*keySize], a view with a stride
+  HeadAndTime, // [batch, length, heads], a view with a stride
+  Key,         // [heads*keySize]
+  Head,        // [heads]
+};
+
+/// Scan of an outer-product state: S_t = diag(e^g_t) S_(t-1) + k_t v_t', o_t = scale S_t' q_t, or
+/// scale S_(t-1)' q_t if exclusive. q, k: [batch, length, heads*keySize], v, o: [batch, length,
+/// heads*valueSize] (views with strides); states [batch, heads, keySize, valueSize], dense. With
+/// segments (int32 [batch, length]) S is zero before every position whose id is not that of the one
+/// before.
+/// linear_scan_forward: buffers: q, k, v, decay (opt), segments (opt), initialState (opt), o,
+/// finalState (opt). grid = batch * heads * ceilDiv(valueSize, lanes). Scratch:
+/// linearScanRowScratch().
+/// linear_scan_backward_values: buffers: q, k, decay (opt), segments (opt), do, dFinalState (opt),
+/// dv, dInitialState (opt). grid and scratch as forward.
+/// linear_scan_backward_keys: buffers: q, k, v, decay (opt), segments (opt), initialState (opt),
+/// do, dFinalState (opt), dq, dk, dDecay (opt). grid = batch * heads * keyBlocks, keyBlocks =
+/// ceilDiv(keySize, lanes). Scratch: linearScanKeyScratch(). dDecay is written if decayGradient.
+/// Its layout by kind of decay: KeyAndTime: a view like decay; HeadAndTime: partial sums
+/// [keyBlocks, batch, length, heads]; Key: [batch, heads*keySize]; Head: [keyBlocks, batch, heads];
+/// all but the first are reduced over their leading dimensions by sum_partials.
+struct LinearScanParams {
+  int64_t batch, length, heads, keySize, valueSize;
+  int64_t qStride, kStride, vStride, oStride /* also do */, decayStride, dqStride, dkStride,
+      dvStride, dDecayStride;
+  ScanDecay decay;
+  int64_t exclusive, hasSegments, hasState, hasFinalState, decayGradient;
+  double scale;
+};
+/// Positions between two states that the gradient of the decay keeps: few enough that the states
+/// of one such chunk stay in cache, and at most 256 chunks.
+constexpr int64_t linearScanChunk(const LinearScanParams &p) {
+  int64_t chunk = 16;
+  while (ceilDiv(p.length, chunk) > 256)
+    chunk *= 2;
+  return chunk;
+}
+/// Bytes a thread.
+template <typename T> constexpr int64_t linearScanRowScratch(const LinearScanParams &p) {
+  int64_t factors = 4 * ceilDiv(p.keySize, lanes<T>) * lanes<T>;
+  return (p.keySize * lanes<T> + factors) * static_cast<int64_t>(sizeof(T));
+}
+template <typename T> constexpr int64_t linearScanKeyScratch(const LinearScanParams &p) {
+  int64_t chunk = linearScanChunk(p);
+  int64_t states = p.decayGradient ? 1 + chunk + ceilDiv(p.length, chunk) : 1;
+  return states * p.valueSize * lanes<T> * static_cast<int64_t>(sizeof(T));
+}
+
 /// Softmax attention, without a [length, keyLength] matrix in memory.
 /// q: [batch, length, heads*headSize], k and v: [batch, keyLength, kvHeads*headSize] (views with
 /// strides). Query t has position t + keyLength - length. causal: key s is seen iff s <= position;

@@ -11,6 +11,8 @@
 #include "Kernels.h"
 
 #define HYBRID_INLINE static inline __attribute__((always_inline))
+/// For lambdas, so that the constants of a specialised kernel reach their bodies.
+#define HYBRID_INLINE_LAMBDA __attribute__((always_inline))
 #define HYBRID_NOINLINE static __attribute__((noinline))
 #define HYBRID_UNROLL _Pragma("clang loop unroll(full)")
 

@@ -1,0 +1,141 @@
+//===- LowerLinearScan.cpp - scan of a decayed outer-product state ----------===//
+#include "codegen/cpu/ProgramBuilder.h"
+#include "codegen/cpu/kernels/Kernels.h"
+#include "dialect/Shapes.h"
+
+using namespace mlir;
+
+namespace hybrid::cpu {
+
+static ScanDecay kindOf(Value decay, int64_t heads) {
+  if (!decay)
+    return ScanDecay::None;
+  bool perHead = lastSize(decay) == heads; // with one channel a head both mean the same
+  if (shapeOf(decay).size() == 3)
+    return perHead ? ScanDecay::HeadAndTime : ScanDecay::KeyAndTime;
+  return perHead ? ScanDecay::Head : ScanDecay::Key;
+}
+
+template <typename Op> static LinearScanParams scanParams(Op op) {
+  LinearScanParams params{};
+  ArrayRef<int64_t> q = shapeOf(op.getQ());
+  params.batch = q[0], params.length = q[1], params.heads = static_cast<int64_t>(op.getHeads());
+  params.keySize = op.getKeySize(), params.valueSize = op.getValueSize();
+  params.decay = kindOf(op.getDecay(), params.heads);
+  params.exclusive = op.getExclusive(), params.hasSegments = !!op.getSegments();
+  params.hasState = !!op.getInitialState();
+  params.scale = op.getScale().convertToDouble();
+  return params;
+}
+
+/// The decay as the kernels read it: a view with a stride, or a dense vector.
+static BufferUse decayUse(Value decay, ProgramBuilder &program, LinearScanParams &params) {
+  if (decay && shapeOf(decay).size() == 3)
+    return program.use(program.rows(decay, params.decayStride));
+  return program.optionalUse(decay);
+}
+
+static int64_t blocksOf(int64_t size, Type element) {
+  return ceilDiv(size, element.isF64() ? lanes<double> : lanes<float>);
+}
+static int64_t rowScratch(const LinearScanParams &params, Type element) {
+  return element.isF64() ? linearScanRowScratch<double>(params)
+                         : linearScanRowScratch<float>(params);
+}
+static int64_t keyScratch(const LinearScanParams &params, Type element) {
+  return element.isF64() ? linearScanKeyScratch<double>(params)
+                         : linearScanKeyScratch<float>(params);
+}
+
+LogicalResult lower(LinearScanOp op, ProgramBuilder &program) {
+  LinearScanParams params = scanParams(op);
+  View q = program.rows(op.getQ(), params.qStride), k = program.rows(op.getK(), params.kStride),
+       v = program.rows(op.getV(), params.vStride);
+  BufferUse decay = decayUse(op.getDecay(), program, params),
+            segments = program.optionalUse(op.getSegments()),
+            initialState = program.optionalUse(op.getInitialState());
+  View o = program.define(op.getResult());
+  params.oStride = *o.rowStride(), params.hasFinalState = op.getReturnState();
+  BufferUse finalState =
+      op.getReturnState() ? program.use(program.defineDense(op.getFinalState())) : program.absent();
+  program.launch("linear_scan_forward", q.element,
+                 params.batch * params.heads * blocksOf(params.valueSize, q.element),
+                 wordsOf(params),
+                 {program.use(q), program.use(k), program.use(v), decay, segments, initialState,
+                  program.use(o), finalState},
+                 rowScratch(params, q.element));
+  return success();
+}
+
+/// Defines ddecay, and returns the buffer the kernel writes: the gradient itself where every
+/// element belongs to one item, else partial sums, `count` of them.
+static View decayGradient(LinearScanGradOp op, ProgramBuilder &program, LinearScanParams &params,
+                          int64_t keyBlocks, Type element, int64_t &count) {
+  params.decayGradient = 1;
+  count = 1;
+  switch (params.decay) {
+  case ScanDecay::KeyAndTime: {
+    View view = program.define(op.getDdecay());
+    params.dDecayStride = *view.rowStride();
+    return view;
+  }
+  case ScanDecay::HeadAndTime:
+    count = keyBlocks;
+    break;
+  case ScanDecay::Key:
+    count = params.batch;
+    break;
+  case ScanDecay::Head:
+    count = keyBlocks * params.batch;
+    break;
+  case ScanDecay::None:
+    llvm_unreachable("no decay has no gradient");
+  }
+  if (count == 1)
+    return program.defineDense(op.getDdecay());
+  return program.temporary({count, elementCount(shapeOf(op.getDdecay()))}, element);
+}
+
+LogicalResult lower(LinearScanGradOp op, ProgramBuilder &program) {
+  LinearScanParams params = scanParams(op);
+  View q = program.rows(op.getQ(), params.qStride), k = program.rows(op.getK(), params.kStride),
+       v = program.rows(op.getV(), params.vStride),
+       dy = program.rows(op.getCotangent(), params.oStride);
+  Type element = q.element;
+  BufferUse decay = decayUse(op.getDecay(), program, params),
+            segments = program.optionalUse(op.getSegments()),
+            initialState = program.optionalUse(op.getInitialState()),
+            stateCotangent = program.optionalUse(op.getStateCotangent());
+  params.hasFinalState = !!op.getStateCotangent();
+
+  View dv = program.define(op.getDv());
+  params.dvStride = *dv.rowStride();
+  Value dInitial = op.getDinitialState();
+  BufferUse dInitialState = dInitial && !dInitial.use_empty()
+                                ? program.use(program.defineDense(dInitial))
+                                : program.absent();
+  program.launch("linear_scan_backward_values", element,
+                 params.batch * params.heads * blocksOf(params.valueSize, element), wordsOf(params),
+                 {program.use(q), program.use(k), decay, segments, program.use(dy), stateCotangent,
+                  program.use(dv), dInitialState},
+                 rowScratch(params, element));
+
+  View dq = program.define(op.getDq()), dk = program.define(op.getDk());
+  params.dqStride = *dq.rowStride(), params.dkStride = *dk.rowStride();
+  int64_t keyBlocks = blocksOf(params.keySize, element), count = 1;
+  std::optional<View> dDecay;
+  if (op.getDdecay() && !op.getDdecay().use_empty())
+    dDecay = decayGradient(op, program, params, keyBlocks, element, count);
+  program.launch("linear_scan_backward_keys", element, params.batch * params.heads * keyBlocks,
+                 wordsOf(params),
+                 {program.use(q), program.use(k), program.use(v), decay, segments, initialState,
+                  program.use(dy), stateCotangent, program.use(dq), program.use(dk),
+                  dDecay ? program.use(*dDecay) : program.absent()},
+                 keyScratch(params, element));
+  if (count > 1)
+    program.sumPartials(*dDecay, count, elementCount(shapeOf(op.getDdecay())),
+                        program.defineDense(op.getDdecay()));
+  return success();
+}
+
+} // namespace hybrid::cpu

@@ -1,0 +1,268 @@
+//===- LinearScanTest.cpp - scan of an outer-product state, step by step --===//
+#include "KernelTest.h"
+
+using namespace hybrid::cpu;
+using namespace hybrid::cpu::test;
+
+HYBRID_DECLARE_KERNEL(linear_scan_forward, LinearScanParams)
+HYBRID_DECLARE_KERNEL(linear_scan_backward_values, LinearScanParams)
+HYBRID_DECLARE_KERNEL(linear_scan_backward_keys, LinearScanParams)
+
+namespace {
+
+struct Case {
+  int64_t batch = 2, length = 19, heads = 2, keys = 5, values = 6;
+  ScanDecay decay = ScanDecay::KeyAndTime;
+  bool exclusive = false, segments = false, state = false, finalState = false;
+  bool decayGradient = true;
+  double strength = 0.5; // decays are e^-strength or so
+};
+
+size_t at(int64_t index) { return static_cast<size_t>(index); }
+
+/// All states of all steps are kept; the gradient runs over them backwards.
+struct Reference {
+  Doubles q, k, v, g, initial, dO, dFinal;
+  Doubles o, last, dq, dk, dv, dg, dInitial;
+  std::vector<int32_t> segments;
+
+  static int64_t decays(const Case &c) {
+    switch (c.decay) {
+    case ScanDecay::None:
+      return 1;
+    case ScanDecay::KeyAndTime:
+      return c.batch * c.length * c.heads * c.keys;
+    case ScanDecay::HeadAndTime:
+      return c.batch * c.length * c.heads;
+    case ScanDecay::Key:
+      return c.heads * c.keys;
+    case ScanDecay::Head:
+      return c.heads;
+    }
+    return 0;
+  }
+  static int64_t decayAt(const Case &c, int64_t b, int64_t t, int64_t h, int64_t key) {
+    switch (c.decay) {
+    case ScanDecay::None:
+      return 0;
+    case ScanDecay::KeyAndTime:
+      return ((b * c.length + t) * c.heads + h) * c.keys + key;
+    case ScanDecay::HeadAndTime:
+      return (b * c.length + t) * c.heads + h;
+    case ScanDecay::Key:
+      return h * c.keys + key;
+    case ScanDecay::Head:
+      return h;
+    }
+    return 0;
+  }
+
+  explicit Reference(const Case &c) {
+    int64_t rows = c.batch * c.length * c.heads, states = c.batch * c.heads * c.keys * c.values;
+    q = randomDoubles(rows * c.keys, 1), k = randomDoubles(rows * c.keys, 2);
+    v = randomDoubles(rows * c.values, 3), dO = randomDoubles(rows * c.values, 4);
+    initial = randomDoubles(states, 5), dFinal = randomDoubles(states, 6);
+    g = randomDoubles(decays(c), 7);
+    for (double &x : g)
+      x = c.decay == ScanDecay::None ? 0 : static_cast<float>(-c.strength * std::fabs(x));
+    for (int64_t r = 0; r < c.batch * c.length; ++r)
+      segments.push_back(static_cast<int32_t>((r % c.length + r / c.length) * 2 / 9));
+    o.assign(v.size(), 0), dv = o, dq.assign(q.size(), 0), dk = dq, dg.assign(g.size(), 0);
+    last.assign(initial.size(), 0), dInitial = last;
+    for (int64_t b = 0; b < c.batch; ++b)
+      for (int64_t h = 0; h < c.heads; ++h)
+        runHead(c, b, h);
+  }
+
+  void runHead(const Case &c, int64_t b, int64_t h) {
+    const double scale = 0.75;
+    auto key = [&](int64_t t, int64_t i) {
+      return at(((b * c.length + t) * c.heads + h) * c.keys + i);
+    };
+    auto value = [&](int64_t t, int64_t j) {
+      return at(((b * c.length + t) * c.heads + h) * c.values + j);
+    };
+    auto stateAt = [&](int64_t i, int64_t j) {
+      return at(((b * c.heads + h) * c.keys + i) * c.values + j);
+    };
+    auto starts = [&](int64_t t) {
+      return c.segments && t > 0 &&
+             segments[at(b * c.length + t)] != segments[at(b * c.length + t - 1)];
+    };
+    for (int64_t i = 0; i < c.keys; ++i)
+      for (int64_t j = 0; j < c.values; ++j) {
+        // One element of the state is a scalar recurrence.
+        Doubles before(at(c.length)), after(at(c.length));
+        double s = c.state ? initial[stateAt(i, j)] : 0;
+        for (int64_t t = 0; t < c.length; ++t) {
+          if (starts(t))
+            s = 0;
+          before[at(t)] = s;
+          s = std::exp(g[at(decayAt(c, b, t, h, i))]) * s + k[key(t, i)] * v[value(t, j)];
+          after[at(t)] = s;
+          o[value(t, j)] += scale * q[key(t, i)] * (c.exclusive ? before : after)[at(t)];
+        }
+        last[stateAt(i, j)] = s;
+        double ds = c.finalState ? dFinal[stateAt(i, j)] : 0;
+        for (int64_t t = c.length - 1; t >= 0; --t) {
+          double alpha = std::exp(g[at(decayAt(c, b, t, h, i))]);
+          double readOut = scale * q[key(t, i)] * dO[value(t, j)];
+          dq[key(t, i)] += scale * dO[value(t, j)] * (c.exclusive ? before : after)[at(t)];
+          if (!c.exclusive)
+            ds += readOut;
+          dk[key(t, i)] += ds * v[value(t, j)];
+          dv[value(t, j)] += ds * k[key(t, i)];
+          dg[at(decayAt(c, b, t, h, i))] += alpha * before[at(t)] * ds;
+          ds *= alpha;
+          if (c.exclusive)
+            ds += readOut;
+          if (starts(t))
+            ds = 0;
+        }
+        dInitial[stateAt(i, j)] = ds;
+      }
+  }
+};
+
+template <typename T> struct Results {
+  Tensor<T> o, last, dq, dk, dv, dg, dInitial;
+
+  bool sameBits(const Results &other) const {
+    return o.sameBits(other.o) && last.sameBits(other.last) && dq.sameBits(other.dq) &&
+           dk.sameBits(other.dk) && dv.sameBits(other.dv) && dg.sameBits(other.dg) &&
+           dInitial.sameBits(other.dInitial);
+  }
+  bool guardsIntact() {
+    return o.guardsIntact() && last.guardsIntact() && dq.guardsIntact() && dk.guardsIntact() &&
+           dv.guardsIntact() && dg.guardsIntact() && dInitial.guardsIntact();
+  }
+};
+
+template <typename T> void check(const Case &c) {
+  SCOPED_TRACE(testing::Message() << "length " << c.length << " keys " << c.keys << " values "
+                                  << c.values << " decay " << static_cast<int64_t>(c.decay)
+                                  << " exclusive " << c.exclusive << " segments " << c.segments
+                                  << " state " << c.state << c.finalState);
+  Reference r(c);
+  int64_t rows = c.batch * c.length, keyWidth = c.heads * c.keys, valueWidth = c.heads * c.values;
+  LinearScanParams p{};
+  p.batch = c.batch, p.length = c.length, p.heads = c.heads, p.keySize = c.keys,
+  p.valueSize = c.values;
+  p.qStride = keyWidth + 1, p.kStride = keyWidth + 2, p.vStride = valueWidth + 3;
+  p.oStride = valueWidth + 4, p.dqStride = keyWidth + 5, p.dkStride = keyWidth,
+  p.dvStride = valueWidth + 1;
+  p.decay = c.decay, p.exclusive = c.exclusive, p.hasSegments = c.segments, p.hasState = c.state;
+  p.hasFinalState = c.finalState, p.scale = 0.75;
+  p.decayGradient = c.decay != ScanDecay::None && c.decayGradient;
+  int64_t keyBlocks = ceilDiv(c.keys, lanes<T>), valueBlocks = ceilDiv(c.values, lanes<T>);
+  int64_t states = c.batch * c.heads * c.keys;
+
+  bool perTime = c.decay == ScanDecay::KeyAndTime || c.decay == ScanDecay::HeadAndTime;
+  int64_t decayRows = perTime ? rows : 1;
+  int64_t decayWidth = Reference::decays(c) / decayRows;
+  p.decayStride = decayWidth + (perTime ? 2 : 0), p.dDecayStride = decayWidth + 1;
+  Tensor<T> q(r.q, rows, keyWidth, p.qStride), k(r.k, rows, keyWidth, p.kStride),
+      v(r.v, rows, valueWidth, p.vStride), dO(r.dO, rows, valueWidth, p.oStride),
+      g(r.g, decayRows, decayWidth, p.decayStride), initial(r.initial, states, c.values),
+      dFinal(r.dFinal, states, c.values);
+  void *decay = c.decay == ScanDecay::None ? nullptr : g.data();
+  void *segments = c.segments ? r.segments.data() : nullptr;
+  void *initialState = c.state ? initial.data() : nullptr;
+  void *finalCotangent = c.finalState ? dFinal.data() : nullptr;
+
+  // Partial sums of the gradient of the decay, added up below.
+  int64_t partials = c.decay == ScanDecay::HeadAndTime ? keyBlocks
+                     : c.decay == ScanDecay::Key       ? c.batch
+                     : c.decay == ScanDecay::Head      ? keyBlocks * c.batch
+                                                       : 1;
+  Tensor<T> dg = c.decay == ScanDecay::KeyAndTime ? Tensor<T>(rows, decayWidth, p.dDecayStride)
+                                                  : Tensor<T>(partials, decayRows * decayWidth);
+  Results<T> whole{Tensor<T>(rows, valueWidth, p.oStride),
+                   Tensor<T>(states, c.values),
+                   Tensor<T>(rows, keyWidth, p.dqStride),
+                   Tensor<T>(rows, keyWidth, p.dkStride),
+                   Tensor<T>(rows, valueWidth, p.dvStride),
+                   dg,
+                   Tensor<T>(states, c.values)};
+  Results<T> pieces = whole;
+  auto run = [&](Results<T> &to, auto call) {
+    call(linear_scan_forward<T>, c.batch * c.heads * valueBlocks,
+         std::vector<void *>{q.data(), k.data(), v.data(), decay, segments, initialState,
+                             to.o.data(), c.finalState ? to.last.data() : nullptr},
+         linearScanRowScratch<T>(p));
+    call(linear_scan_backward_values<T>, c.batch * c.heads * valueBlocks,
+         std::vector<void *>{q.data(), k.data(), decay, segments, dO.data(), finalCotangent,
+                             to.dv.data(), c.state ? to.dInitial.data() : nullptr},
+         linearScanRowScratch<T>(p));
+    call(linear_scan_backward_keys<T>, c.batch * c.heads * keyBlocks,
+         std::vector<void *>{q.data(), k.data(), v.data(), decay, segments, initialState, dO.data(),
+                             finalCotangent, to.dq.data(), to.dk.data(),
+                             p.decayGradient ? to.dg.data() : nullptr},
+         linearScanKeyScratch<T>(p));
+  };
+  run(whole, [&](auto *kernel, int64_t grid, const std::vector<void *> &buffers, int64_t scratch) {
+    callWhole(kernel, grid, buffers, p, scratch);
+  });
+  run(pieces, [&](auto *kernel, int64_t grid, const std::vector<void *> &buffers, int64_t scratch) {
+    callInPieces(kernel, grid, buffers, p, scratch);
+  });
+  EXPECT_TRUE(whole.sameBits(pieces));
+  EXPECT_TRUE(whole.guardsIntact());
+
+  double bound = tolerance<T>(3e-6);
+  EXPECT_LT(relativeError(whole.o.values(), r.o), bound);
+  EXPECT_LT(relativeError(whole.dq.values(), r.dq), bound);
+  EXPECT_LT(relativeError(whole.dk.values(), r.dk), bound);
+  EXPECT_LT(relativeError(whole.dv.values(), r.dv), bound);
+  if (c.finalState) {
+    EXPECT_LT(relativeError(whole.last.values(), r.last), bound);
+  }
+  if (c.state) {
+    EXPECT_LT(relativeError(whole.dInitial.values(), r.dInitial), bound);
+  }
+  if (p.decayGradient) {
+    Doubles summed(r.dg.size(), 0), parts = whole.dg.values();
+    for (size_t i = 0; i < parts.size(); ++i)
+      summed[i % summed.size()] += parts[i];
+    // A constant decay sums terms of either sign over all times.
+    EXPECT_LT(relativeError(summed, r.dg), perTime ? bound : 4 * bound);
+  }
+}
+
+constexpr ScanDecay kinds[] = {ScanDecay::None, ScanDecay::KeyAndTime, ScanDecay::HeadAndTime,
+                               ScanDecay::Key, ScanDecay::Head};
+
+template <typename T> struct LinearScan : testing::Test {};
+TYPED_TEST_SUITE(LinearScan, Scalars);
+
+TYPED_TEST(LinearScan, AgreesForEveryShape) {
+  for (int64_t length : {1, 2, 3, 4, 5, 16, 17, 50})
+    for (int64_t keys : {1, 8, 17, 33})
+      for (int64_t values : {1, 7, 16, 35})
+        for (ScanDecay kind : kinds)
+          check<TypeParam>({.length = length, .keys = keys, .values = values, .decay = kind});
+}
+TYPED_TEST(LinearScan, AgreesWithStatesAndSegments) {
+  for (int mask = 0; mask < 32; ++mask)
+    for (ScanDecay kind : kinds)
+      for (int64_t length : {1, 6, 37})
+        check<TypeParam>({.length = length,
+                          .decay = kind,
+                          .exclusive = (mask & 1) != 0,
+                          .segments = (mask & 2) != 0,
+                          .state = (mask & 4) != 0,
+                          .finalState = (mask & 8) != 0,
+                          .decayGradient = (mask & 16) != 0});
+}
+TYPED_TEST(LinearScan, AgreesForLongSequences) {
+  // More than 256 chunks of 16, so that chunks are longer.
+  check<TypeParam>({.batch = 1, .length = 4200, .heads = 1, .keys = 3, .values = 4});
+}
+TYPED_TEST(LinearScan, StrongDecaysNeitherOverflowNorLoseTheGradient) {
+  for (double strength : {30.0, 200.0, 1e4})
+    for (ScanDecay kind : kinds)
+      check<TypeParam>(
+          {.length = 40, .decay = kind, .state = true, .finalState = true, .strength = strength});
+}
+
+} // namespace
