@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""Parameter counts of models/ against the tables of the papers, from models compiled with --cost=json.
+
+Prints printed and compiled counts and fails when they differ by more than the tables' own errors, written beside each table.
+With HYBRID_LONG_TESTS set every row is compiled for every family, otherwise a third of the rows for all but Transformer++.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+# Poli et al. 2024, table D.2: printed millions; the rows of models/scaling/sizes.hyb are called by them.
+D2 = (8, 22, 38, 54, 70, 102, 118, 134, 150, 163, 175, 196, 217, 251, 278, 306, 350, 440, 536, 641, 756, 881, 1010, 1160,
+      1200, 1300, 1600, 1900, 2250, 2400, 2640, 3100, 4200, 5200, 7000)
+
+# Family, the largest deviation in percent that is expected of it. The 8M row is misprinted: its widths give 7.2 million.
+# "Actual parameter counts vary slightly for each architecture": the table is Transformer++'s; Hyena has filters beside, and two Mamba layers
+# are 12.5 D² where attention and SwiGLU are 12 D².
+D2_FAMILIES = (("transformer-plus-plus", 4), ("hyena", 6), ("striped-hyena", 6), ("mamba", 8), ("striped-mamba", 8))
+
+# Gu and Dao 2023, table 12, and appendix E.3.2 ("approximately", with few symbols), in millions; largest deviation in percent.
+TABLE_12 = (("125M", 125), ("350M", 350), ("760M", 760), ("1.3B", 1300))
+TABLE_12_FAMILIES = (("transformer", 4), ("transformer-plus-plus", 4), ("thin-hyena", 4), ("mamba", 7), ("retnet", 4))
+DNA = (("250K", 0.25), ("700K", 0.7), ("1.4M", 1.4), ("3.5M", 3.5), ("7.0M", 7.0), ("19.3M", 19.3), ("40.7M", 40.7))
+
+# The weights that were published of these sizes: Mamba 130m, 370m, 790m and 1.4b; RWKV-4 169m, 430m and 1b5.
+EXACT = (
+    ("mamba", {"size": "125M", "vocab": 50280}, 129135360),
+    ("mamba", {"size": "350M", "vocab": 50280}, 371516416),
+    ("mamba", {"size": "760M", "vocab": 50280}, 793204224),
+    ("mamba", {"size": "1.3B", "vocab": 50280}, 1372178432),
+    ("rwkv", {"size": "125M", "vocab": 50277}, 169342464),
+    ("rwkv", {"size": "350M", "vocab": 50277}, 430397440),
+    ("rwkv", {"size": "1.3B", "vocab": 50277}, 1515106304),
+)
+
+# Whole models of the MAD release (vocabulary 16, length 128), counted in the instantiated reference; what is set differs from the paper.
+MAD = (
+    ("attention-swiglu", {"inner": 352, "bias": "true"}, 407184),
+    ("gated-linear-attention-swiglu", {"inner": 352}, 447408),
+    ("hyena-swiglu", {"inner": 352}, 523784),
+    ("linear-attention-swiglu", {"inner": 352}, 406736),
+    ("mamba", {}, 433808),
+)
+
+# Numbers of the recurrent state of the whole network (Poli et al. 2024, appendix B.3.2), where it is finite.
+MAD_STATES = (("gated-linear-attention-swiglu", 4096), ("mamba", 4096))
+
+
+class Checker:
+    def __init__(self, compiler, models):
+        self.compiler, self.models = compiler, models
+        self.failed = 0
+
+    def cost(self, file, **settings):
+        command = [self.compiler, self.models / f"{file}.hyb", "--batch", "1", "--length", "64", "--cost=json"]
+        for name, value in settings.items():
+            command += ["--set", f"{name}={value}"]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
+        if result.returncode:
+            sys.exit(f"{' '.join(map(str, command))}\n{result.stderr}")
+        return json.loads(result.stdout)
+
+    def row(self, name, printed, got, limit):
+        """One row in millions; the deviation in percent."""
+        deviation = 100 * (got / 1e6 / printed - 1)
+        bad = limit is not None and abs(deviation) > limit
+        self.failed += bad
+        print(f"  {name:34} {printed:9.6g} {got / 1e6:10.3f} {deviation:+7.2f} %{'  more than ' + str(limit) if bad else ''}")
+        return abs(deviation)
+
+    def exactly(self, name, what, got, want):
+        bad = got != want
+        self.failed += bad
+        print(f"  {name}: {got} {what}{f', not {want}' if bad else ''}")
+
+
+def main():
+    check = Checker(sys.argv[1], pathlib.Path(sys.argv[2]))
+    every = bool(os.environ.get("HYBRID_LONG_TESTS"))
+
+    print("table D.2, millions of parameters: printed, compiled")
+    for family, limit in D2_FAMILIES:
+        rows = D2 if every or family == "transformer-plus-plus" else D2[1::3]
+        deviations = [check.row(f"{family} {millions}M", millions, check.cost(f"scaling/{family}", size=f"{millions}M")["parameters"],
+                                None if millions == 8 else limit) for millions in rows]
+        print(f"{family}: at most {max(d for d, millions in zip(deviations, rows) if millions != 8):.2f} %")
+
+    print("table 12")
+    for family, limit in TABLE_12_FAMILIES:
+        deviations = [check.row(f"{family} {size}", millions, check.cost(f"scaling/{family}", size=size)["parameters"], limit)
+                      for size, millions in TABLE_12]
+        print(f"{family}: at most {max(deviations):.2f} %")
+
+    print("DNA")
+    deviations = [check.row(f"mamba {size}", millions, check.cost("scaling/mamba", size=size, vocab=16)["parameters"], 7)
+                  for size, millions in DNA]
+    print(f"DNA: at most {max(deviations):.2f} %")
+
+    print("to the last parameter")
+    for file, settings, want in EXACT:
+        check.exactly(f"scaling/{file} {settings['size']}", "parameters", check.cost(f"scaling/{file}", **settings)["parameters"], want)
+    for file, settings, want in MAD:
+        check.exactly(f"mad/{file}", "parameters", check.cost(f"mad/{file}", **settings)["trainable_parameters"], want)
+    for file, want in MAD_STATES:
+        check.exactly(f"mad/{file}", "numbers of state", check.cost(f"mad/{file}")["fixed_state_elements"], want)
+    return 1 if check.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
