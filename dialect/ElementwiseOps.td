@@ -23,7 +23,8 @@ def Hybrid_UnaryOp : Hybrid_PureOp<"unary", [Hybrid_FusableElementwise, DeclareO
 def Hybrid_BinaryOp : Hybrid_PureOp<"binary", [Hybrid_FusableElementwise, DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
   let summary = "elementwise function of two tensors, with broadcasting";
   let description = [{
-    Shapes are aligned at the last dimension; a missing dimension or one of size 1 is repeated. `equal` and `less` give 1 or 0 and have no gradient.
+    Shapes are aligned at the last dimension; a missing dimension or one of size 1 is repeated. `equal` and `less` give 1 or 0 and have no gradient;
+    `atan2` is the angle of the point (rhs, lhs) in (-π, π].
 
     - C1: the shapes broadcast
 

@@ -26,7 +26,7 @@ def Hybrid_UnaryKindAttr : EnumAttr<Hybrid_Dialect, Hybrid_UnaryKind, "unary"> {
 def Hybrid_BinaryKind : Hybrid_Enum<"BinaryKind", "elementwise function of two values", [
   I32EnumAttrCase<"Add", 0, "add">, I32EnumAttrCase<"Sub", 1, "sub">, I32EnumAttrCase<"Mul", 2, "mul">,
   I32EnumAttrCase<"Div", 3, "div">, I32EnumAttrCase<"Max", 4, "max">, I32EnumAttrCase<"Min", 5, "min">,
-  I32EnumAttrCase<"Equal", 6, "equal">, I32EnumAttrCase<"Less", 7, "less">]>;
+  I32EnumAttrCase<"Equal", 6, "equal">, I32EnumAttrCase<"Less", 7, "less">, I32EnumAttrCase<"Atan2", 8, "atan2">]>;
 def Hybrid_BinaryKindAttr : EnumAttr<Hybrid_Dialect, Hybrid_BinaryKind, "binary"> { let assemblyFormat = "$value"; }
 
 def Hybrid_ReduceKind : Hybrid_Enum<"ReduceKind", "how a reduction combines values", [

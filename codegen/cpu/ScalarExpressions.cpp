@@ -120,6 +120,8 @@ struct Scalar {
                     constant(0));
     case BinaryKind::Less:
       return select(less(x, y), constant(1), constant(0));
+    case BinaryKind::Atan2:
+      return math::Atan2Op::create(b, x, y);
     }
     llvm_unreachable("all kinds handled");
   }

@@ -130,6 +130,12 @@ LogicalResult BinaryOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
     da = e.mul(dy, e.oneMinus(second));
     break;
   }
+  case BinaryKind::Atan2: { // da = dy b/(a² + b²), db = -dy a/(a² + b²)
+    Value scaled = e.div(dy, e.add(e.mul(a, a), e.mul(b, b)));
+    da = e.mul(scaled, b);
+    db = e.neg(e.mul(scaled, a));
+    break;
+  }
   case BinaryKind::Equal:
   case BinaryKind::Less:
     gradients.append({Value(), Value()});

@@ -8,8 +8,8 @@ namespace hybrid::dsl {
 
 /// All groups, in the order in which names are looked for.
 static constexpr llvm::ArrayRef<Builtin> (*groups[])() = {
-    staticBuiltins,     elementwiseBuiltins,   shapeBuiltins,      modelBuiltins,
-    linearScanBuiltins, selectiveScanBuiltins, softmaxScanBuiltins};
+    staticBuiltins,        elementwiseBuiltins, shapeBuiltins,    modelBuiltins, linearScanBuiltins,
+    selectiveScanBuiltins, softmaxScanBuiltins, spectralBuiltins, expertBuiltins};
 
 const Builtin *findBuiltin(llvm::StringRef name) {
   for (auto group : groups)

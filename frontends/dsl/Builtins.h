@@ -74,6 +74,8 @@ llvm::ArrayRef<Builtin> modelBuiltins();
 llvm::ArrayRef<Builtin> linearScanBuiltins();
 llvm::ArrayRef<Builtin> selectiveScanBuiltins();
 llvm::ArrayRef<Builtin> softmaxScanBuiltins();
+llvm::ArrayRef<Builtin> spectralBuiltins();
+llvm::ArrayRef<Builtin> expertBuiltins();
 
 /// `a SIGN b` for numbers, strings, lists and tensors; `place` is the sign's.
 Value combine(Emitter &emit, llvm::StringRef sign, const Value &left, const Value &right,

@@ -63,6 +63,7 @@ Value runBinary(Call &call) {
   BinaryKind kind = name == "maximum"   ? BinaryKind::Max
                     : name == "minimum" ? BinaryKind::Min
                     : name == "equal"   ? BinaryKind::Equal
+                    : name == "atan2"   ? BinaryKind::Atan2
                                         : BinaryKind::Less;
   Value a = call.tensor(0), b = call.tensor(1);
   if (call.failed)
@@ -233,6 +234,7 @@ llvm::ArrayRef<Builtin> elementwiseBuiltins() {
         {"minimum", "a, b", runBinary},
         {"equal", "a, b", runBinary},
         {"less", "a, b", runBinary},
+        {"atan2", "y, x", runBinary},
         {"sum", "x, axis?, keep?", runSum},
         {"mean", "x, axis?, keep?", runMean},
         {"max", "x, axis?, keep?, others*", runMax},
