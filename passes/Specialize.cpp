@@ -8,6 +8,7 @@
 #include "dialect/Shapes.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Passes.h"
 #include "passes/StraightLine.h"
 
@@ -134,6 +135,19 @@ FailureOr<llvm::SetVector<Operation *>> initialSlice(ParameterOp parameter) {
   return slice;
 }
 
+/// Erases what no output depends on. A parameter among it would never change: it is left out of the
+/// executable, and its author is told.
+void eraseUnused(func::FuncOp forward) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(forward.getBody().front()))) {
+    if (!isOpTriviallyDead(&op))
+      continue;
+    if (auto parameter = dyn_cast<ParameterOp>(op))
+      parameter.emitWarning() << "parameter '" << parameter.getName()
+                              << "' does not reach any output: it is left out";
+    op.erase();
+  }
+}
+
 /// Moves the computation of all initial values to a function of its own.
 LogicalResult splitInitialValues(ModuleOp module, func::FuncOp forward) {
   OpBuilder builder(module.getContext());
@@ -188,7 +202,10 @@ struct Specialize : hybrid::impl::SpecializeBase<Specialize> {
       return signalPassFailure();
     if (failed(Binder(&getContext(), batch, length, element).bindFunction(forward)))
       return signalPassFailure();
-    if (!module.lookupSymbol("init") && failed(splitInitialValues(module, forward)))
+    if (module.lookupSymbol("init"))
+      return;
+    eraseUnused(forward);
+    if (failed(splitInitialValues(module, forward)))
       return signalPassFailure();
   }
 };

@@ -343,9 +343,8 @@ void Elaborator::runOutput(const Statement &statement) {
     }
   if (value.isPoison())
     return;
-  if (!value.isTensor() || value.holdsIntegers) {
-    diagnostics.error(statement.value->place,
-                      "an output is a tensor of floating point numbers, not " + describe(value));
+  if (!value.isTensor()) {
+    diagnostics.error(statement.value->place, "an output is a tensor, not " + describe(value));
     return;
   }
   outputs.push_back({statement.name, statement.place, value.tensor});

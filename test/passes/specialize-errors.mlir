@@ -44,19 +44,19 @@ func.func @forward(%x: tensor<?x4xf32>) {
 // -----
 
 // A shape that fits no longer once sizes are known.
-func.func @forward(%x: tensor<?x?x4xf32> {hybrid.dims = ["B", "L", 4]}) {
+func.func @forward(%x: tensor<?x?x4xf32> {hybrid.dims = ["B", "L", 4]}) -> tensor<?x3x4xf32> {
   // expected-error@+1 {{cannot make [2, 3, 4] (24 elements) of [2, 8, 4] (64)}}
   %0 = hybrid.reshape %x to ["B", 3, 4] : tensor<?x?x4xf32> -> tensor<?x3x4xf32>
-  return
+  return %0 : tensor<?x3x4xf32>
 }
 
 // -----
 
 // A filter longer than the sequence.
-func.func @forward(%x: tensor<?x?x4xf32> {hybrid.dims = ["B", "L", 4]}, %h: tensor<16x4xf32>) {
+func.func @forward(%x: tensor<?x?x4xf32> {hybrid.dims = ["B", "L", 4]}, %h: tensor<16x4xf32>) -> tensor<?x?x4xf32> {
   // expected-error@+1 {{filter has 16 taps, but x only 8 positions: cut it to the length}}
   %0 = hybrid.fftconv %x, %h : tensor<?x?x4xf32>, tensor<16x4xf32> -> tensor<?x?x4xf32>
-  return
+  return %0 : tensor<?x?x4xf32>
 }
 
 // -----
@@ -71,20 +71,20 @@ func.func @forward(%x: tensor<?x?xf32> {hybrid.dims = ["B", "L"]}, %w: tensor<3x
 // -----
 
 // An initial value that would need data.
-func.func @forward(%x: tensor<4xf32>) {
+func.func @forward(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = hybrid.unary abs %x : tensor<4xf32>
   // expected-error@+1 {{initial value of 'w' depends on an input of the model, expected constants and random values only}}
   %w = hybrid.parameter "w" initial(%0 : tensor<4xf32>) : tensor<4xf32>
-  return
+  return %w : tensor<4xf32>
 }
 
 // -----
 
 // An initial value that is data.
-func.func @forward(%x: tensor<4xf32>) {
+func.func @forward(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error@+1 {{initial value of 'w' depends on an input of the model, expected constants and random values only}}
   %w = hybrid.parameter "w" initial(%x : tensor<4xf32>) : tensor<4xf32>
-  return
+  return %w : tensor<4xf32>
 }
 
 // -----
