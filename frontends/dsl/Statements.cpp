@@ -10,15 +10,20 @@ namespace hybrid::dsl {
 
 void Elaborator::runBlock(const std::vector<Statement> &statements) {
   ++depth;
+  const Statement *previous = nullptr;
   for (const Statement &statement : statements) {
     if (!emit.step(statement.place) || frame().abandoned || isTooDeep(statement.place))
       break;
     if (frame().returned) {
+      // Behind an `if` that returned, what follows is for the other case.
+      if (previous->kind != Statement::Kind::Return)
+        break;
       diagnostics.error(statement.place, "this statement is never reached",
                         {{frame().resultPlace, "the layer returns here"}});
       break;
     }
     runStatement(statement);
+    previous = &statement;
   }
   --depth;
 }
