@@ -117,6 +117,15 @@ StringRef CollectOp::getFlopsFormula() { return "0 (a gather)"; }
 // Every row goes through one expert, whichever it is.
 int64_t GroupedLinearOp::getFlops() { return 2 * elements(getResult()) * lastSize(getX()); }
 StringRef GroupedLinearOp::getFlopsFormula() { return "2·B·L·k·in·out"; }
+// A token meets the weights of the experts that it chose.
+int64_t GroupedLinearOp::getActiveElements(OpOperand &operand) {
+  int64_t all = elements(operand.get());
+  auto route = getOffsets().getDefiningOp<RouteOp>();
+  if (operand.get() != getWeight() || !route)
+    return all;
+  int64_t experts = route.getExperts();
+  return all / experts * std::min(lastSize(route.getChoices()), experts);
+}
 int64_t GroupedLinearGradOp::getFlops() { return 2 * elements(getX()) * lastSize(getCotangent()); }
 StringRef GroupedLinearGradOp::getFlopsFormula() { return "2·B·L·k·in·out"; }
 

@@ -119,7 +119,8 @@ def Hybrid_CollectOp : Hybrid_PureOp<"collect", [DeclareOpInterfaceMethods<Diffe
   let assemblyFormat = "$x `by` $slots attr-dict `:` type($x) `,` type($slots) `->` type($result)";
 }
 
-def Hybrid_GroupedLinearOp : Hybrid_PureOp<"grouped_linear", [DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_GroupedLinearOp : Hybrid_PureOp<"grouped_linear", [DeclareOpInterfaceMethods<DifferentiableOp>,
+                                                             DeclareOpInterfaceMethods<CostOp, ["getActiveElements"]>]> {
   let summary = "each expert's projection of its own rows";
   let description = [{
     With the leading dimensions of x as rows, row r of expert e (`offsets[e] <= r < offsets[e+1]`) becomes `x[r] weight[e]ᵀ`; rows that belong
