@@ -40,9 +40,11 @@ LogicalResult LibraryMatmulOp::verify() {
   if (buffers != 3 && buffers != 4) // C1
     return emitOpError() << "has " << buffers << " buffers, expected a, b, c and optionally bias";
   int64_t m = getM(), n = getN(), k = getK(), groups = getGroups();
-  if (m < 0 || n < 0 || k < 0 || groups < 0) // C2
-    return emitOpError() << "multiplies " << m << " x " << n << " x " << k << " in " << groups
-                         << " groups: sizes cannot be negative";
+  if (m < 0 || n < 0 || k < 0) // C2
+    return emitOpError() << "multiplies " << m << " x " << n << " x " << k
+                         << ": sizes cannot be negative";
+  if (groups < 0) // C2
+    return emitOpError() << "has " << groups << " groups, expected none or some";
   if (groups && buffers != 4) // C1
     return emitOpError() << "has " << buffers << " buffers, expected a, b, c and offsets";
   return success();

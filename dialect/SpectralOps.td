@@ -49,7 +49,7 @@ def Hybrid_ModalFilterOp : Hybrid_PureOp<"modal_filter", [AllTypesMatch<["log_de
     - C2: length has one entry
 
     ```mlir
-    %h = hybrid.modal_filter %a, %b, %re, %im to [64] : tensor<4x8xf32> -> tensor<64x8xf32>
+    %h = hybrid.modal_filter %a, %a, %a, %a to [64] : tensor<4x8xf32> -> tensor<64x8xf32>
     ```
 
     Gu et al. 2022 (S4D), section 3; Poli et al. 2024 (MAD), appendix B.3.2.
@@ -70,12 +70,13 @@ def Hybrid_ModalFilterGradOp : Hybrid_PureOp<"modal_filter_grad", [AllTypesMatch
     - C2: cotangent is [length, C]
 
     ```mlir
-    %da, %db, %dre, %dim = hybrid.modal_filter_grad %a, %b, %re, %im, %dh : tensor<4x8xf32>, tensor<64x8xf32>
+    %da, %db, %dre, %dim = hybrid.modal_filter_grad %a, %b, %re, %im, %dh : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<64x8xf32>
     ```
   }];
   let arguments = (ins Hybrid_FloatTensor:$log_decay, Hybrid_FloatTensor:$angle, Hybrid_FloatTensor:$re, Hybrid_FloatTensor:$im,
                        Hybrid_FloatTensor:$cotangent);
   let results = (outs Hybrid_FloatTensor:$dlog_decay, Hybrid_FloatTensor:$dangle, Hybrid_FloatTensor:$dre, Hybrid_FloatTensor:$dim);
-  let assemblyFormat = "$log_decay `,` $angle `,` $re `,` $im `,` $cotangent attr-dict `:` type($re) `,` type($cotangent)";
+  let assemblyFormat = [{ $log_decay `,` $angle `,` $re `,` $im `,` $cotangent attr-dict `:` type($log_decay) `,` type($angle) `,` type($re) `,` type($im) `,`
+    type($cotangent) }];
 }
 #endif

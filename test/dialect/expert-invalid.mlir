@@ -2,7 +2,8 @@
 
 // top_k C1: there is a dimension.
 func.func @f(%x: tensor<f32>) {
-  // expected-error@+1 {{x is a single number}}
+  // expected-error@+2 {{x is a single number}}
+  // expected-error@+1 {{failed to infer returned types}}
   %0 = "hybrid.top_k"(%x) {k = 1 : i64} : (tensor<f32>) -> tensor<1xi32>
   return
 }
@@ -11,7 +12,8 @@ func.func @f(%x: tensor<f32>) {
 
 // top_k C2: k is within the dimension.
 func.func @f(%x: tensor<2x4xf32>) {
-  // expected-error@+1 {{k = 5, but x is [2, 4]}}
+  // expected-error@+2 {{k = 5, but x is [2, 4]}}
+  // expected-error@+1 {{failed to infer returned types}}
   %0 = hybrid.top_k %x of 5 : tensor<2x4xf32> -> tensor<2x5xi32>
   return
 }
@@ -20,7 +22,8 @@ func.func @f(%x: tensor<2x4xf32>) {
 
 // top_k C2: at least one.
 func.func @f(%x: tensor<2x4xf32>) {
-  // expected-error@+1 {{k = 0, but x is [2, 4]}}
+  // expected-error@+2 {{k = 0, but x is [2, 4]}}
+  // expected-error@+1 {{failed to infer returned types}}
   %0 = hybrid.top_k %x of 0 : tensor<2x4xf32> -> tensor<2x0xi32>
   return
 }
@@ -29,7 +32,8 @@ func.func @f(%x: tensor<2x4xf32>) {
 
 // take C1: leading dimensions.
 func.func @f(%x: tensor<2x4xf32>, %i: tensor<3x1xi32>) {
-  // expected-error@+1 {{x is [2, 4] and indices [3, 1]: expected equal sizes but the last}}
+  // expected-error@+2 {{x is [2, 4] and indices [3, 1]: expected equal sizes but the last}}
+  // expected-error@+1 {{failed to infer returned types}}
   %0 = hybrid.take %x at %i : tensor<2x4xf32>, tensor<3x1xi32> -> tensor<3x1xf32>
   return
 }
@@ -38,7 +42,8 @@ func.func @f(%x: tensor<2x4xf32>, %i: tensor<3x1xi32>) {
 
 // scatter C1: one shape.
 func.func @f(%x: tensor<2x2xf32>, %i: tensor<2x1xi32>) {
-  // expected-error@+1 {{x is [2, 2] and indices [2, 1]: expected the same shape}}
+  // expected-error@+2 {{x is [2, 2] and indices [2, 1]: expected the same shape}}
+  // expected-error@+1 {{failed to infer returned types}}
   %0 = hybrid.scatter %x at %i into 4 : tensor<2x2xf32>, tensor<2x1xi32> -> tensor<2x4xf32>
   return
 }
@@ -47,7 +52,8 @@ func.func @f(%x: tensor<2x2xf32>, %i: tensor<2x1xi32>) {
 
 // scatter C2: a size.
 func.func @f(%x: tensor<2x2xf32>, %i: tensor<2x2xi32>) {
-  // expected-error@+1 {{size = 0, expected at least 1}}
+  // expected-error@+2 {{size = 0, expected at least 1}}
+  // expected-error@+1 {{failed to infer returned types}}
   %0 = hybrid.scatter %x at %i into 0 : tensor<2x2xf32>, tensor<2x2xi32> -> tensor<2x0xf32>
   return
 }
@@ -56,7 +62,8 @@ func.func @f(%x: tensor<2x2xf32>, %i: tensor<2x2xi32>) {
 
 // route C1: there is a dimension.
 func.func @f(%i: tensor<i32>) {
-  // expected-error@+1 {{choices is a single number}}
+  // expected-error@+2 {{choices is a single number}}
+  // expected-error@+1 {{failed to infer returned types}}
   %0, %1 = hybrid.route %i among 4 : tensor<i32> -> tensor<i32>, tensor<5xi32>
   return
 }
@@ -65,7 +72,8 @@ func.func @f(%i: tensor<i32>) {
 
 // route C2: an expert.
 func.func @f(%i: tensor<4xi32>) {
-  // expected-error@+1 {{experts = 0, expected at least 1}}
+  // expected-error@+2 {{experts = 0, expected at least 1}}
+  // expected-error@+1 {{failed to infer returned types}}
   %0, %1 = hybrid.route %i among 0 : tensor<4xi32> -> tensor<4xi32>, tensor<1xi32>
   return
 }
@@ -83,7 +91,8 @@ func.func @f(%i: tensor<4xi32>) {
 
 // dispatch C1: a slot a row.
 func.func @f(%x: tensor<2x3x4xf32>, %s: tensor<2x2xi32>) {
-  // expected-error@+1 {{x is [2, 3, 4] and slots [2, 2]: expected a slot for every row of x}}
+  // expected-error@+2 {{x is [2, 3, 4] and slots [2, 2]: expected a slot for every row of x}}
+  // expected-error@+1 {{failed to infer returned types}}
   %0 = hybrid.dispatch %x by %s : tensor<2x3x4xf32>, tensor<2x2xi32> -> tensor<2x3x4xf32>
   return
 }
@@ -92,7 +101,8 @@ func.func @f(%x: tensor<2x3x4xf32>, %s: tensor<2x2xi32>) {
 
 // collect C1: a slot a row.
 func.func @f(%x: tensor<2x3x4xf32>, %s: tensor<6xi32>) {
-  // expected-error@+1 {{x is [2, 3, 4] and slots [6]: expected a slot for every row of x}}
+  // expected-error@+2 {{x is [2, 3, 4] and slots [6]: expected a slot for every row of x}}
+  // expected-error@+1 {{failed to infer returned types}}
   %0 = hybrid.collect %x by %s : tensor<2x3x4xf32>, tensor<6xi32> -> tensor<2x3x4xf32>
   return
 }
@@ -101,7 +111,8 @@ func.func @f(%x: tensor<2x3x4xf32>, %s: tensor<6xi32>) {
 
 // grouped_linear C1: channels.
 func.func @f(%x: tensor<2x3xf32>, %w: tensor<4x8x5xf32>, %o: tensor<5xi32>) {
-  // expected-error@+1 {{weight [4, 8, 5] takes 5 channels, but x is [2, 3]}}
+  // expected-error@+2 {{weight [4, 8, 5] takes 5 channels, but x is [2, 3]}}
+  // expected-error@+1 {{failed to infer returned types}}
   %0 = hybrid.grouped_linear %x, %w, %o : tensor<2x3xf32>, tensor<4x8x5xf32>, tensor<5xi32> -> tensor<2x8xf32>
   return
 }
@@ -110,7 +121,8 @@ func.func @f(%x: tensor<2x3xf32>, %w: tensor<4x8x5xf32>, %o: tensor<5xi32>) {
 
 // grouped_linear C1: rows.
 func.func @f(%x: tensor<5xf32>, %w: tensor<4x8x5xf32>, %o: tensor<5xi32>) {
-  // expected-error@+1 {{weight [4, 8, 5] takes 5 channels, but x is [5]: expected [..., 5]}}
+  // expected-error@+2 {{weight [4, 8, 5] takes 5 channels, but x is [5]: expected [..., 5]}}
+  // expected-error@+1 {{failed to infer returned types}}
   %0 = hybrid.grouped_linear %x, %w, %o : tensor<5xf32>, tensor<4x8x5xf32>, tensor<5xi32> -> tensor<8xf32>
   return
 }
@@ -137,7 +149,8 @@ func.func @f(%x: tensor<2x3xf32>, %w: tensor<4x8x3xf32>, %o: tensor<4xi32>) {
 
 // grouped_linear_grad C1: leading dimensions.
 func.func @f(%x: tensor<2x3xf32>, %dy: tensor<4x8xf32>, %o: tensor<5xi32>) {
-  // expected-error@+1 {{x is [2, 3] and the cotangent [4, 8]: expected equal sizes but the last}}
+  // expected-error@+2 {{x is [2, 3] and the cotangent [4, 8]: expected equal sizes but the last}}
+  // expected-error@+1 {{failed to infer returned types}}
   %0 = hybrid.grouped_linear_grad %x, %dy, %o : tensor<2x3xf32>, tensor<4x8xf32>, tensor<5xi32> -> tensor<4x8x3xf32>
   return
 }
@@ -146,7 +159,8 @@ func.func @f(%x: tensor<2x3xf32>, %dy: tensor<4x8xf32>, %o: tensor<5xi32>) {
 
 // grouped_linear_grad C2: offsets.
 func.func @f(%x: tensor<2x3xf32>, %dy: tensor<2x8xf32>, %o: tensor<1xi32>) {
-  // expected-error@+1 {{offsets is [1], expected one more element than there are experts}}
+  // expected-error@+2 {{offsets is [1], expected one more element than there are experts}}
+  // expected-error@+1 {{failed to infer returned types}}
   %0 = hybrid.grouped_linear_grad %x, %dy, %o : tensor<2x3xf32>, tensor<2x8xf32>, tensor<1xi32> -> tensor<0x8x3xf32>
   return
 }

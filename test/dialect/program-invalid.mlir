@@ -73,3 +73,21 @@ func.func @sizes() {
   hybrid.library_matmul 1 x -2 x 1 of f32 for "x" buffers [#hybrid.buffer<arena, 0, 4>, #hybrid.buffer<arena, 4, 4>, #hybrid.buffer<arena, 8, 4>] {lda = 1 : i64, ldb = 1 : i64, ldc = 1 : i64}
   return
 }
+
+// -----
+
+// library_matmul C2: groups.
+func.func @groups() {
+  // expected-error@+1 {{has -1 groups, expected none or some}}
+  hybrid.library_matmul 1 x 2 x 1 of f32 for "x" buffers [#hybrid.buffer<arena, 0, 4>, #hybrid.buffer<arena, 4, 4>, #hybrid.buffer<arena, 8, 4>, #hybrid.buffer<arena, 12, 4>] {lda = 1 : i64, ldb = 1 : i64, ldc = 1 : i64, groups = -1 : i64}
+  return
+}
+
+// -----
+
+// library_matmul C1: groups need their offsets.
+func.func @offsets() {
+  // expected-error@+1 {{has 3 buffers, expected a, b, c and offsets}}
+  hybrid.library_matmul 1 x 2 x 1 of f32 for "x" buffers [#hybrid.buffer<arena, 0, 4>, #hybrid.buffer<arena, 4, 4>, #hybrid.buffer<arena, 8, 4>] {lda = 1 : i64, ldb = 1 : i64, ldc = 1 : i64, groups = 2 : i64}
+  return
+}

@@ -15,10 +15,10 @@ func.func @transforms(%x: tensor<9x4xf32>) {
 // CHECK-LABEL: func.func @filters
 // CHECK: hybrid.modal_filter %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}} to [64] : tensor<4x8xf32> -> tensor<64x8xf32>
 // CHECK: %[[H:.+]] = hybrid.modal_filter %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}} to ["L"] : tensor<4x8xf32> -> tensor<?x8xf32>
-// CHECK: hybrid.modal_filter_grad %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, %[[H]] : tensor<4x8xf32>, tensor<?x8xf32>
+// CHECK: hybrid.modal_filter_grad %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, %[[H]] : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<?x8xf32>
 func.func @filters(%a: tensor<4x8xf32>) {
   %h = hybrid.modal_filter %a, %a, %a, %a to [64] : tensor<4x8xf32> -> tensor<64x8xf32>
   %f = hybrid.modal_filter %a, %a, %a, %a to ["L"] : tensor<4x8xf32> -> tensor<?x8xf32>
-  %d:4 = hybrid.modal_filter_grad %a, %a, %a, %a, %f : tensor<4x8xf32>, tensor<?x8xf32>
+  %d:4 = hybrid.modal_filter_grad %a, %a, %a, %a, %f : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<?x8xf32>
   return
 }

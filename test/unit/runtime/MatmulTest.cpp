@@ -1,6 +1,7 @@
 //===- MatmulTest.cpp - matrix products against the definition ---------------===//
 #include "runtime/cpu/Matmul.h"
 #include "runtime/cpu/Parallel.h"
+#include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
 #include <random>
@@ -122,3 +123,66 @@ TEST(Parallel, NestsWithoutMoreThreads) {
   });
   EXPECT_EQ(seen, std::vector<int>(64, 1));
 }
+
+namespace {
+
+/// A grouped product against the definition; offsets may be anything.
+template <typename T>
+void checkGroups(bool transposeA, bool transposeB, const std::vector<int32_t> &offsets) {
+  constexpr int64_t rows = 13, in = 5, out = 7;
+  int64_t groups = static_cast<int64_t>(offsets.size()) - 1;
+  MatmulShape s;
+  s.dtype = sizeof(T) == 8 ? DType::F64 : DType::F32;
+  s.m = transposeA ? out : rows, s.k = transposeA ? rows : in, s.n = transposeA ? in : out;
+  s.lda = transposeA ? out : in, s.ldb = transposeB || transposeA ? in : out, s.ldc = s.n;
+  s.transposeA = transposeA, s.transposeB = transposeB, s.grouped = true, s.batch = groups;
+  (transposeA ? s.batchStrideC : s.batchStrideB) = in * out;
+  auto a = randomValues<T>(static_cast<size_t>(rows * s.lda), 1);
+  auto b = randomValues<T>(static_cast<size_t>(std::max<int64_t>(groups * in * out, rows * in)), 2);
+  int64_t results = transposeA ? groups * in * out : rows * out;
+  std::vector<T> c(static_cast<size_t>(results + 8), T(42));
+  auto product = Matmul::create(s);
+  ASSERT_TRUE(product) << product.error().message;
+  auto done = (*product)->run(a.data(), b.data(), c.data(), offsets.data());
+  ASSERT_TRUE(done) << done.error().message;
+  std::vector<double> expected(static_cast<size_t>(results), 0);
+  int64_t first = 0;
+  for (int64_t group = 0; group < groups; ++group) {
+    int64_t last = std::clamp<int64_t>(offsets[static_cast<size_t>(group + 1)], first, rows);
+    for (int64_t r = first; r < last; ++r)
+      for (int64_t i = 0; i < in; ++i)
+        for (int64_t o = 0; o < out; ++o) {
+          auto value = [](const std::vector<T> &from, int64_t at) {
+            return static_cast<double>(from[static_cast<size_t>(at)]);
+          };
+          if (transposeA)
+            expected[static_cast<size_t>((group * out + o) * in + i)] +=
+                value(a, r * out + o) * value(b, r * in + i);
+          else
+            expected[static_cast<size_t>(r * out + o)] +=
+                value(a, r * in + i) *
+                value(b, group * in * out + (transposeB ? o * in + i : i * out + o));
+        }
+    first = last;
+  }
+  for (size_t i = 0; i < expected.size(); ++i)
+    EXPECT_NEAR(static_cast<double>(c[i]), expected[i], 1e-5) << i;
+  for (size_t i = expected.size(); i < c.size(); ++i)
+    EXPECT_EQ(c[i], T(42)) << "written behind the result";
+}
+
+TEST(GroupedMatmul, GroupsOfAnySize) {
+  for (bool transposeB : {false, true}) {
+    checkGroups<float>(false, transposeB, {0, 4, 4, 9, 13});
+    checkGroups<double>(false, transposeB, {0, 0, 6, 7, 10}); // the last rows belong to nobody
+  }
+  checkGroups<float>(true, false, {0, 4, 4, 9, 13});
+  checkGroups<double>(true, false, {0, 0, 6, 7, 10});
+}
+
+TEST(GroupedMatmul, OffsetsLeadNowhereOutside) {
+  checkGroups<float>(false, true, {5, -3, 40, 2, 1000});
+  checkGroups<double>(true, false, {0, 1 << 30, -5, 2, 13});
+}
+
+} // namespace
