@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the gradients of a whole model against central differences, in f64.
 
-usage: check-model.py BIN_DIR MODEL.hyb [NAME=VALUE ...] [--batch B] [--length L] [--samples N]
+usage: check-model.py BIN_DIR MODEL.hyb [NAME=VALUE ...] [--model NAME] [--batch B] [--length L] [--samples N]
 
 Every floating point input and every trained parameter is drawn (parameters: their initial value and uniform noise, so that what starts at zero
 is tested too), and every output gets a random weight. Then, of each tensor, the derivative along one random direction and along N of its
@@ -44,12 +44,13 @@ def main():
     parser.add_argument("binaries")
     parser.add_argument("model")
     parser.add_argument("settings", nargs="*")
+    parser.add_argument("--model", dest="name", help="which model of the file")
     parser.add_argument("--batch", type=int, default=2)
     parser.add_argument("--length", type=int, default=7)
     parser.add_argument("--samples", type=int, default=2)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        model = Model(arguments.binaries, arguments.model, folder, arguments.batch, arguments.length, arguments.settings)
+        model = Model(arguments.binaries, arguments.model, folder, arguments.batch, arguments.length, arguments.settings, arguments.name)
         for name in model.trained:
             tensor = model.parameters[name]
             for i in range(len(tensor.data)):
@@ -81,7 +82,7 @@ def main():
             failed += not good
             print(f"{'ok  ' if good else 'FAIL'} {name} {list(tensor.shape)}: error {worst:.1e}"
                   + ("" if good else f"; at {where[0]}: {where[1]:.12g}, central difference {where[2]:.12g}"))
-    print(f"gradients of {pathlib.Path(arguments.model).name}: {len(tensors) - failed} tensors agree, {failed} do not")
+    print(f"gradients of {arguments.name or pathlib.Path(arguments.model).name}: {len(tensors) - failed} tensors agree, {failed} do not")
     sys.exit(1 if failed or not tensors else 0)
 
 

@@ -13,11 +13,11 @@ import npy  # noqa: E402
 class Model:
     """`parameters` and `inputs` map names to npy.Tensor and may be changed between runs."""
 
-    def __init__(self, binaries, source, folder, batch, length, settings=(), seed=1):
-        """Compiles `source` and draws its parameters, and inputs uniform in [-1, 1]; ids are below 4, segments in order."""
+    def __init__(self, binaries, source, folder, batch, length, settings=(), name=None, seed=1):
+        """Compiles `source` (its model `name`, if it has several) and draws its parameters, and inputs uniform in [-1, 1]; ids are below 4, segments in order."""
         self.binaries, self.folder = pathlib.Path(binaries), pathlib.Path(folder)
         self.executable = self.folder / "model.hyx"
-        flags = [flag for setting in settings for flag in ("--set", setting)]
+        flags = [flag for setting in settings for flag in ("--set", setting)] + (["--model", name] if name else [])
         self._tool("hybridc", source, "-o", self.executable, "--precision=f64", f"--batch={batch}", f"--length={length}", *flags)
         info = json.loads(self._tool("hybrid-run", "info", "--json", self.executable))
         forward = next(p for p in info["programs"] if p["name"] == "forward")
