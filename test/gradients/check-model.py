@@ -20,7 +20,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from model import Model  # noqa: E402
 
-NOISE, STEP, TOLERANCE = 0.1, 1e-3, 1e-6
+NOISE, STEP, TOLERANCE = 0.1, 1e-4, 1e-6
 
 
 def derivative(model, tensor, direction, value):
