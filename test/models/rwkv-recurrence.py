@@ -96,7 +96,7 @@ def recurrence(version, model):
 def main():
     for version in (5, 6):
         with tempfile.TemporaryDirectory() as folder:
-            model = Model(sys.argv[1], HERE / "Inputs" / "rwkv.hyb", folder, BATCH, LENGTH, [f"version={version}"])
+            model = Model(sys.argv[1], HERE / "Inputs" / "rwkv.hyb", folder, BATCH, LENGTH, [f"version={version}"], "rwkv")
             for tensor in model.parameters.values():
                 for i in range(len(tensor.data)):
                     tensor.data[i] += model.random.uniform(-0.3, 0.3)

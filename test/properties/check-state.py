@@ -59,7 +59,7 @@ def main():
             error = math.dist(found, tensor.data) / max(math.hypot(*tensor.data), 1e-300)
             failed += not error <= TOLERANCE
             print(f"{'ok  ' if error <= TOLERANCE else 'FAIL'} {name} {list(tensor.shape)}: {error:.1e}")
-    print("a sequence in two pieces is the sequence" if not failed else f"{failed} outputs differ")
+    print("a sequence in two pieces is the sequence" if not failed else f"outputs that differ: {failed}")
     sys.exit(1 if failed else 0)
 
 
