@@ -4,6 +4,7 @@
 #   hybridc, hybrid-opt, hybrid-run   the tools of this build
 #   FileCheck, not, count, split-file LLVM's test tools
 #   %models                           the folder models/ of the sources
+#   %bin                              the folder of this build's tools
 # and say "REQUIRES: FEATURE" with the features listed at the end of this file.
 
 import os
@@ -39,6 +40,7 @@ llvm_config.add_tool_substitutions(
     config.hybrid_tools_dir,
 )
 config.substitutions.append(("%python", sys.executable))
+config.substitutions.append(("%bin", config.hybrid_tools_dir))
 config.substitutions.append(("%models", os.path.join(config.hybrid_source_root, "models")))
 
 # One thread a test: lit already runs a test per core. Results and messages must not depend on the

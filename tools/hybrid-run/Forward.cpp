@@ -13,7 +13,7 @@ namespace {
 
 struct ForwardOptions {
   ModelArgument model;
-  std::string parameters, out;
+  std::string parameters, saved, out;
   std::optional<uint64_t> seed;
   std::vector<std::string> inputs, cotangents;
   int threads = 0;
@@ -40,6 +40,8 @@ void run(const ForwardOptions &options) {
     require(session->initialize(*options.seed));
   if (!options.parameters.empty())
     loadParameters(*session, options.parameters);
+  if (!options.saved.empty())
+    saveParameters(*session, options.saved);
   const rt::ProgramInfo *program =
       executable->findProgram(options.cotangents.empty() ? "forward" : "vjp");
   if (!program)
@@ -86,6 +88,8 @@ void addForward(CLI::App &app) {
   options->model.addTo(*verb);
   verb->add_option("--params", options->parameters, "parameters (.safetensors)");
   verb->add_option("--init-seed", options->seed, "draw the parameters from this seed instead");
+  verb->add_option("--save-params", options->saved,
+                   "write the parameters that are used (.safetensors)");
   verb->add_option("--input", options->inputs,
                    "NAME=FILE.npy or NAME=2x3xf32=1,2,...; may be repeated")
       ->allow_extra_args(false);

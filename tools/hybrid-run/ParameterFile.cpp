@@ -87,4 +87,13 @@ void loadParameters(rt::Session &session, const std::string &path) {
     throw Failure(fmt::format("{}: does not fit the model: {}", path, fmt::join(faults, "; ")));
 }
 
+void saveParameters(rt::Session &session, const std::string &path) {
+  const auto &parameters = session.executable().parameters();
+  std::vector<rt::SafetensorsTensor> tensors;
+  for (size_t i = 0; i < parameters.size(); ++i)
+    tensors.push_back(
+        {parameters[i].name, parameters[i].dtype, parameters[i].shape, session.parameter(i)});
+  require(rt::writeSafetensors(path, tensors, {}));
+}
+
 } // namespace hybrid::tools

@@ -9,6 +9,10 @@ namespace hybrid::tools {
 /// checkpoint are passed over). Throws Failure naming what is missing, unknown or of another shape.
 void loadParameters(rt::Session &session, const std::string &path);
 
+/// Writes the session's parameters, and nothing else. Throws Failure when the file cannot be
+/// written.
+void saveParameters(rt::Session &session, const std::string &path);
+
 /// The candidate most like `name`; empty when none is close.
 std::string nearestName(const std::string &name, const std::vector<std::string> &candidates);
 
