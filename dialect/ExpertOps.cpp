@@ -110,8 +110,10 @@ LogicalResult GroupedLinearOp::inferReturnTypes(MLIRContext *, std::optional<Loc
   return success();
 }
 LogicalResult GroupedLinearOp::verify() {
-  ArrayRef<int64_t> offsets = shapeOf(getOffsets());
-  int64_t experts = shapeOf(getWeight())[0];
+  ArrayRef<int64_t> offsets = shapeOf(getOffsets()), weight = shapeOf(getWeight());
+  if (weight.size() != 3) // C2
+    return emitOpError() << "weight is " << shapeText(weight) << ", expected [experts, out, in]";
+  int64_t experts = weight[0];
   if (offsets.size() != 1 || !compatible(offsets[0], experts + 1)) // C3
     return emitOpError() << "offsets is " << shapeText(offsets) << ", but there are " << experts
                          << " experts: expected [" << experts + 1 << "]";
