@@ -181,3 +181,15 @@ LogicalResult PadOp::verify() {
                          << shapeText(whole);
   return success();
 }
+
+//===-- reverse --------------------------------------------------------------===//
+
+LogicalResult ReverseOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                          Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  auto axis = static_cast<int64_t>(adaptor.getAxis());
+  if (axis < 0 || axis >= static_cast<int64_t>(shapeOf(adaptor.getX()).size())) // C1
+    return emitOptionalError(location, "reverse: axis = ", axis, ", but x is ",
+                             shapeText(shapeOf(adaptor.getX())));
+  types.push_back(adaptor.getX().getType());
+  return success();
+}

@@ -109,6 +109,22 @@ def Hybrid_SliceOp : Hybrid_PureOp<"slice", [DeclareOpInterfaceMethods<Different
   let hasFolder = 1;
 }
 
+def Hybrid_ReverseOp : Hybrid_PureOp<"reverse", [DeclareOpInterfaceMethods<DifferentiableOp>]> {
+  let summary = "a dimension from its end to its start";
+  let description = [{
+    Element i along `axis` of the result is element n - 1 - i of x.
+
+    - C1: axis is a dimension of x
+
+    ```mlir
+    %y = hybrid.reverse %x along 1 : tensor<2x8x4xf32>
+    ```
+  }];
+  let arguments = (ins Hybrid_Tensor:$x, I64Attr:$axis);
+  let results = (outs Hybrid_Tensor:$result);
+  let assemblyFormat = "$x `along` $axis attr-dict `:` type($x)";
+}
+
 def Hybrid_PadOp : Hybrid_PureOp<"pad", [DeclareOpInterfaceMethods<DifferentiableOp>]> {
   let summary = "zeros around a tensor";
   let description = [{

@@ -224,6 +224,7 @@ mlir::LogicalResult lower(BroadcastOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(SplitOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(ConcatOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(SliceOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(ReverseOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(PadOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(CrossEntropyOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(CrossEntropyGradOp op, ProgramBuilder &program);

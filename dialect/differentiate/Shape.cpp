@@ -62,3 +62,9 @@ LogicalResult PadOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
                                       shapeAttr(getContext(), shapeOf(getX()))));
   return success();
 }
+
+LogicalResult ReverseOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
+                                  SmallVectorImpl<Value> &gradients) {
+  gradients.push_back(ReverseOp::create(builder, getLoc(), cotangents[0], getAxis()));
+  return success();
+}

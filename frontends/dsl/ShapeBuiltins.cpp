@@ -110,6 +110,18 @@ Value runBroadcast(Call &call) {
   return call.emit.broadcastTo(x, shape, call.place);
 }
 
+Value runReverse(Call &call) {
+  Value x = call.anyTensor(0);
+  if (call.failed)
+    return {};
+  int64_t axis = call.axis(1, -1, x.shape.size());
+  if (call.failed)
+    return {};
+  Location loc = call.emit.at(call.place);
+  return Emitter::result(ReverseOp::create(call.emit.builder, loc, x.tensor, axis), x.shape,
+                         call.place);
+}
+
 Value runSplit(Call &call) {
   Value x = call.anyTensor(0);
   if (call.failed)
@@ -257,9 +269,10 @@ Value runPad(Call &call) {
 
 llvm::ArrayRef<Builtin> shapeBuiltins() {
   static const Builtin builtins[] = {
-      {"reshape", "x, shape", runReshape},        {"transpose", "x, permutation", runTranspose},
-      {"broadcast_to", "x, shape", runBroadcast}, {"split", "x, parts, axis?", runSplit},
-      {"concat", "parts, axis?", runConcat},      {"pad", "x, before?, after?, axis?", runPad},
+      {"reshape", "x, shape", runReshape},          {"transpose", "x, permutation", runTranspose},
+      {"broadcast_to", "x, shape", runBroadcast},   {"split", "x, parts, axis?", runSplit},
+      {"concat", "parts, axis?", runConcat},        {"reverse", "x, axis?", runReverse},
+      {"pad", "x, before?, after?, axis?", runPad},
   };
   return builtins;
 }

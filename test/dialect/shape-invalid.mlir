@@ -177,3 +177,13 @@ func.func @pad_start(%x: tensor<2x4xf32>) {
   %0 = hybrid.pad %x at [-1, 0] in [2, 8] : tensor<2x4xf32> -> tensor<2x8xf32>
   return
 }
+
+// -----
+
+// reverse C1: an axis of x.
+func.func @reverse_axis(%x: tensor<2x8xf32>) {
+  // expected-error@+2 {{axis = 2, but x is [2, 8]}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %0 = hybrid.reverse %x along 2 : tensor<2x8xf32>
+  return
+}

@@ -69,3 +69,10 @@ func.func @slice(%x: tensor<2x8x4xf32>, %f: tensor<?x8x4xf32>) -> (tensor<2x8x4x
   %2 = hybrid.slice %f from [0, 7, 0] size ["B", 1, 4] : tensor<?x8x4xf32> -> tensor<?x1x4xf32>
   return %1, %2 : tensor<2x8x4xf32>, tensor<?x1x4xf32>
 }
+
+// CHECK-LABEL: func.func @reverse
+// CHECK: hybrid.reverse %{{.+}} along 1 : tensor<2x?x4xf32>
+func.func @reverse(%x: tensor<2x?x4xf32>) {
+  %0 = hybrid.reverse %x along 1 : tensor<2x?x4xf32>
+  return
+}

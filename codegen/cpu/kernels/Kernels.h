@@ -305,6 +305,12 @@ template <typename T> constexpr int64_t rfftScratch(const RfftParams &p) {
   return 2 * p.transformSize * 2 * lanes<T> * static_cast<int64_t>(sizeof(T));
 }
 
+/// reverse: y[o, count-1-i, :] = x[o, i, :], both [outer, count, inner] and dense. buffers: x, y.
+/// grid = outer * count.
+struct ReverseParams {
+  int64_t outer, count, inner;
+};
+
 /// modal_filter: y[t, c] = sum over s of Re((re + i im)[s, c] e^((decay + i angle)[s, c] t)), all
 /// [states, channels]. Powers are computed in double, afresh every block of modalFilterBlock
 /// positions. buffers: decay, angle, re, im, y [length, channels]. grid = ceilDiv(length,

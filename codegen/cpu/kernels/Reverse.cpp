@@ -1,0 +1,25 @@
+//===- Reverse.cpp - a dimension from its end to its start ------------------===//
+#include "Vector.h"
+
+using namespace hybrid::cpu;
+
+namespace {
+
+template <typename T>
+HYBRID_INLINE void reverse(int64_t lo, int64_t hi, void *const *buffers, void *,
+                           const ReverseParams &params) {
+  for (int64_t item = lo; item < hi; ++item) {
+    int64_t outer = item / params.count, i = item % params.count;
+    const T *x = static_cast<const T *>(buffers[0]) + item * params.inner;
+    T *y =
+        static_cast<T *>(buffers[1]) + (outer * params.count + params.count - 1 - i) * params.inner;
+    for (int64_t c = 0; c < params.inner; c += lanes<T>) {
+      int64_t count = lanesAt<T>(c, params.inner);
+      storePart(y + c, loadPart(x + c, count), count);
+    }
+  }
+}
+
+} // namespace
+
+HYBRID_KERNEL(reverse, ReverseParams)
