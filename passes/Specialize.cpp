@@ -79,7 +79,26 @@ private:
     return builder.getArrayAttr(bound);
   }
 
+  /// A table that is cut to the length, such as the positions of a filter, is long enough.
+  LogicalResult checkLongEnough(SliceOp slice) {
+    ArrayRef<int64_t> whole = shapeOf(slice.getX());
+    for (auto [axis, size] : llvm::enumerate(slice.getSizes())) {
+      auto name = dyn_cast<StringAttr>(size);
+      if (!name || axis >= whole.size() || ShapedType::isDynamic(whole[axis]))
+        continue;
+      int64_t wanted = sizes.lookup(name.getValue());
+      if (wanted > whole[axis] - slice.getStarts()[axis])
+        return slice.emitError()
+               << "too long: " << name.getValue() << " = " << wanted << " positions are taken of "
+               << whole[axis] << ". Compile for a shorter length, or make this longer where it is "
+               << "declared (l_max, in the layers of the library)";
+    }
+    return success();
+  }
+
   LogicalResult bindOp(Operation &op) {
+    if (auto slice = dyn_cast<SliceOp>(op); slice && failed(checkLongEnough(slice)))
+      return failure();
     auto inferrable = dyn_cast<InferTypeOpInterface>(op);
     for (NamedAttribute attribute : llvm::to_vector(op.getAttrs())) {
       if (auto type = dyn_cast<TypeAttr>(attribute.getValue()))

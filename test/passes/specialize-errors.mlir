@@ -109,3 +109,12 @@ func.func @forward() {
 // A declaration.
 // expected-error@+1 {{@forward has 0 blocks, expected a body of one}}
 func.func private @forward(tensor<4xf32>)
+
+// -----
+
+// A table that is too short for the length.
+func.func @forward(%x: tensor<?x?xf32> {hybrid.dims = ["B", "L"]}, %table: tensor<6x4xf32>) -> tensor<?x4xf32> {
+  // expected-error@+1 {{too long: L = 8 positions are taken of 6. Compile for a shorter length, or make this longer where it is declared (l_max, in the layers of the library)}}
+  %0 = hybrid.slice %table from [0, 0] size ["L", 4] : tensor<6x4xf32> -> tensor<?x4xf32>
+  return %0 : tensor<?x4xf32>
+}
