@@ -120,8 +120,15 @@ struct Scalar {
                     constant(0));
     case BinaryKind::Less:
       return select(less(x, y), constant(1), constant(0));
-    case BinaryKind::Atan2:
-      return math::Atan2Op::create(b, x, y);
+    case BinaryKind::Atan2: {
+      // In f64: filters multiply an angle by a position, which multiplies its error as well.
+      if (type.isF64())
+        return math::Atan2Op::create(b, x, y);
+      Type wide = b.getF64Type();
+      Value angle = math::Atan2Op::create(b, arith::ExtFOp::create(b, wide, x),
+                                          arith::ExtFOp::create(b, wide, y));
+      return arith::TruncFOp::create(b, type, angle);
+    }
     }
     llvm_unreachable("all kinds handled");
   }
