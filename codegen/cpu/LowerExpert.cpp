@@ -20,26 +20,27 @@ LogicalResult lower(TopKOp op, ProgramBuilder &program) {
   return success();
 }
 
-LogicalResult lower(TakeOp op, ProgramBuilder &program) {
+/// take and scatter: rows of x and rows of y, of which the one holds `columns` values and the other
+/// one for each index.
+template <typename Op>
+static LogicalResult lowerIndexed(Op op, ProgramBuilder &program, StringRef kernel) {
   TakeParams params{};
   View x = program.rows(op.getX(), params.xStride), indices = program.dense(op.getIndices()),
        y = program.define(op.getResult());
-  params.rows = rowsOf(x), params.columns = x.shape.back(), params.count = indices.shape.back();
+  const View &wide = std::is_same_v<Op, TakeOp> ? x : y;
+  params.rows = rowsOf(x), params.columns = wide.shape.back(), params.count = indices.shape.back();
   params.yStride = *y.rowStride();
-  program.launch("take", x.element, params.rows, wordsOf(params),
+  program.launch(kernel, x.element, params.rows, wordsOf(params),
                  {program.use(x), program.use(indices), program.use(y)});
   return success();
 }
 
+LogicalResult lower(TakeOp op, ProgramBuilder &program) {
+  return lowerIndexed(op, program, "take");
+}
+
 LogicalResult lower(ScatterOp op, ProgramBuilder &program) {
-  TakeParams params{};
-  View x = program.rows(op.getX(), params.xStride), indices = program.dense(op.getIndices()),
-       y = program.define(op.getResult());
-  params.rows = rowsOf(x), params.columns = y.shape.back(), params.count = x.shape.back();
-  params.yStride = *y.rowStride();
-  program.launch("scatter", x.element, params.rows, wordsOf(params),
-                 {program.use(x), program.use(indices), program.use(y)});
-  return success();
+  return lowerIndexed(op, program, "scatter");
 }
 
 LogicalResult lower(RouteOp op, ProgramBuilder &program) {

@@ -173,21 +173,6 @@ public:
 } // namespace
 
 int main(int argc, char **argv) {
-  testing::InitGoogleTest(&argc, argv);
-  MLIRContext context;
-  context.loadDialect<HybridDialect>();
-  int count = 0;
-  for (RegisteredOperationName name : context.getRegisteredOperations()) {
-    if (name.getDialectNamespace() != "hybrid" || !name.hasInterface<DifferentiableOp>())
-      continue;
-    std::string op = name.stripDialect().str();
-    testing::RegisterTest("Gradients", op.c_str(), nullptr, nullptr, __FILE__, __LINE__,
-                          [op]() -> Gradients * { return new OpGradients(op); });
-    ++count;
-  }
-  if (count == 0) {
-    llvm::errs() << "no differentiable op is registered\n";
-    return 1;
-  }
-  return RUN_ALL_TESTS();
+  return runForEachOp<DifferentiableOp>(argc, argv, "Gradients",
+                                        [](std::string op) { return new OpGradients(op); });
 }

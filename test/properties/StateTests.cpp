@@ -133,21 +133,6 @@ private:
 } // namespace
 
 int main(int argc, char **argv) {
-  testing::InitGoogleTest(&argc, argv);
-  MLIRContext context;
-  context.loadDialect<HybridDialect>();
-  int count = 0;
-  for (RegisteredOperationName name : context.getRegisteredOperations()) {
-    if (name.getDialectNamespace() != "hybrid" || !name.hasInterface<StatefulOp>())
-      continue;
-    std::string op = name.stripDialect().str();
-    testing::RegisterTest("StateLaws", op.c_str(), nullptr, nullptr, __FILE__, __LINE__,
-                          [op]() -> CaseTest * { return new StateLaws(op); });
-    ++count;
-  }
-  if (count == 0) {
-    llvm::errs() << "no op that carries state is registered\n";
-    return 1;
-  }
-  return RUN_ALL_TESTS();
+  return runForEachOp<StatefulOp>(argc, argv, "StateLaws",
+                                  [](std::string op) { return new StateLaws(op); });
 }

@@ -13,6 +13,7 @@
 #include "mlir/Parser/Parser.h"
 #include "passes/Passes.h"
 #include "runtime/Session.h"
+#include <functional>
 #include <gtest/gtest.h>
 #include <map>
 
@@ -80,5 +81,28 @@ public:
 
   mlir::MLIRContext context;
 };
+
+/// Runs one test of `suite` for each registered op with `Interface`; none at all is a failure.
+template <typename Interface>
+int runForEachOp(int argc, char **argv, const char *suite,
+                 std::function<CaseTest *(std::string op)> make) {
+  testing::InitGoogleTest(&argc, argv);
+  mlir::MLIRContext context;
+  context.loadDialect<HybridDialect>();
+  int count = 0;
+  for (mlir::RegisteredOperationName name : context.getRegisteredOperations()) {
+    if (name.getDialectNamespace() != "hybrid" || !name.hasInterface<Interface>())
+      continue;
+    std::string op = name.stripDialect().str();
+    testing::RegisterTest(suite, op.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                          [make, op]() -> CaseTest * { return make(op); });
+    ++count;
+  }
+  if (count == 0) {
+    llvm::errs() << "no op is registered for " << suite << "\n";
+    return 1;
+  }
+  return RUN_ALL_TESTS();
+}
 
 } // namespace hybrid::test

@@ -53,6 +53,9 @@ struct Item {
     first = block * modalFilterBlock;
     last = minimum(first + modalFilterBlock, params.length);
   }
+
+  /// The item's channels of a row.
+  template <typename T> Lanes load(const T *row) const { return loadLanes(row + channel, count); }
 };
 
 template <typename T>
@@ -61,9 +64,7 @@ HYBRID_INLINE void modal_filter(int64_t lo, int64_t hi, void *const *buffers, vo
   for (int64_t index = lo; index < hi; ++index) {
     Item item(index, params);
     auto operand = [&](int buffer, int64_t state) {
-      return loadLanes(static_cast<const T *>(buffers[buffer]) + state * params.channels +
-                           item.channel,
-                       item.count);
+      return item.load(static_cast<const T *>(buffers[buffer]) + state * params.channels);
     };
     Lanes sum[modalFilterBlock];
     for (int64_t t = 0; t < modalFilterBlock; ++t)
@@ -90,9 +91,7 @@ HYBRID_INLINE void modal_filter_backward(int64_t lo, int64_t hi, void *const *bu
   for (int64_t index = lo; index < hi; ++index) {
     Item item(index, params);
     auto operand = [&](int buffer, int64_t state) {
-      return loadLanes(static_cast<const T *>(buffers[buffer]) + state * params.channels +
-                           item.channel,
-                       item.count);
+      return item.load(static_cast<const T *>(buffers[buffer]) + state * params.channels);
     };
     const T *dy = static_cast<const T *>(buffers[4]) + item.channel;
     Lanes cotangent[modalFilterBlock];
