@@ -14,6 +14,8 @@ namespace {
 fb::DType dtypeOf(Type type) {
   if (type.isF64())
     return fb::DType::F64;
+  if (type.isBF16())
+    return fb::DType::BF16;
   return type.isInteger(32) ? fb::DType::I32 : fb::DType::F32;
 }
 

@@ -19,7 +19,7 @@ LogicalResult LinearOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
                              " channels, but x is ", shapeText(x));
   SmallVector<int64_t> shape(x);
   shape.back() = weight[0];
-  types.push_back(tensorOf(shape, elementOf(adaptor.getX())));
+  types.push_back(tensorOf(shape, productResultElement(elementOf(adaptor.getX()))));
   return success();
 }
 
@@ -36,7 +36,7 @@ LogicalResult LinearOp::verify() {
 LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                          Adaptor adaptor, SmallVectorImpl<Type> &types) {
   ArrayRef<int64_t> a = shapeOf(adaptor.getA()), b = shapeOf(adaptor.getB());
-  Type element = elementOf(adaptor.getA());
+  Type element = productResultElement(elementOf(adaptor.getA()));
   if (adaptor.getTransposeA() && adaptor.getTransposeB()) // C3
     return emitOptionalError(location, "matmul: transpose_a and transpose_b are both set");
   if (a.empty() || b.empty())

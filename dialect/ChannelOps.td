@@ -3,10 +3,10 @@
 #define HYBRID_CHANNEL_OPS_TD
 include "dialect/HybridBase.td"
 
-def Hybrid_LinearOp : Hybrid_PureOp<"linear", [DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_LinearOp : Hybrid_ProductOp<"linear", [DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
   let summary = "linear projection of the last dimension";
   let description = [{
-    `y = x Wᵀ + b`, with `x: [..., in]`, `weight: [out, in]`, `bias: [out]`.
+    `y = x Wᵀ + b`, with `x: [..., in]`, `weight: [out, in]`, `bias: [out]`. x and weight may both be bf16: sums, bias and result are f32 then.
 
     - C1: the last dimension of x is `in`
     - C2: bias has `out` elements
@@ -15,17 +15,18 @@ def Hybrid_LinearOp : Hybrid_PureOp<"linear", [DeclareOpInterfaceMethods<Differe
     %y = hybrid.linear %x, %w bias(%b : tensor<16xf32>) : tensor<2x8x4xf32>, tensor<16x4xf32> -> tensor<2x8x16xf32>
     ```
   }];
-  let arguments = (ins Hybrid_FloatTensor:$x, Hybrid_FloatTensor:$weight, Optional<Hybrid_FloatTensor>:$bias);
+  let arguments = (ins Hybrid_ProductOperand:$x, Hybrid_ProductOperand:$weight, Optional<Hybrid_FloatTensor>:$bias);
   let results = (outs Hybrid_FloatTensor:$result);
   let assemblyFormat = [{ $x `,` $weight (`bias` `(` $bias^ `:` type($bias) `)`)? attr-dict `:` type($x) `,` type($weight) `->` type($result) }];
   let hasVerifier = 1;
 }
 
-def Hybrid_MatmulOp : Hybrid_PureOp<"matmul", [DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_MatmulOp : Hybrid_ProductOp<"matmul", [DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
   let summary = "matrix product";
   let description = [{
     `A·B` of a: [..., k] (leading dimensions flattened to rows) with b: [k, n]; `transpose_b`: b is [n, k].
     With `transpose_a`: a: [..., m] and b: [..., n] are contracted over all leading dimensions, giving [m, n].
+    a and b may both be bf16: sums and result are f32 then.
 
     - C1: the contracted sizes agree
     - C2: b has rank 2 unless transpose_a
@@ -36,7 +37,7 @@ def Hybrid_MatmulOp : Hybrid_PureOp<"matmul", [DeclareOpInterfaceMethods<Differe
     %g = hybrid.matmul %y, %a {transpose_a} : tensor<2x8x16xf32>, tensor<2x8x4xf32> -> tensor<16x4xf32>
     ```
   }];
-  let arguments = (ins Hybrid_FloatTensor:$a, Hybrid_FloatTensor:$b, UnitAttr:$transpose_a, UnitAttr:$transpose_b);
+  let arguments = (ins Hybrid_ProductOperand:$a, Hybrid_ProductOperand:$b, UnitAttr:$transpose_a, UnitAttr:$transpose_b);
   let results = (outs Hybrid_FloatTensor:$result);
   let assemblyFormat = "$a `,` $b attr-dict `:` type($a) `,` type($b) `->` type($result)";
 }

@@ -90,6 +90,8 @@ StringRef AttentionOp::getFlopsFormula() { return "B·(4·L²·D + 2·H·L²), n
 int64_t AttentionGradOp::getFlops() { return 2 * attentionFlops(getQ(), getK(), getHeads()); }
 StringRef AttentionGradOp::getFlopsFormula() { return "B·(8·L²·D + 4·H·L²), no causal discount"; }
 
+int64_t RoundOp::getFlops() { return elements(getResult()); }
+StringRef RoundOp::getFlopsFormula() { return "elements"; }
 int64_t UnaryOp::getFlops() { return elements(getResult()); }
 StringRef UnaryOp::getFlopsFormula() { return "elements"; }
 int64_t BinaryOp::getFlops() { return elements(getResult()); }

@@ -48,6 +48,13 @@ OpFoldResult BinaryOp::fold(FoldAdaptor adaptor) {
   return {};
 }
 
+LogicalResult RoundOp::verify() {
+  if (!compatibleShapes(shapeOf(getX()), shapeOf(getResult()))) // C1
+    return emitOpError() << "x is " << shapeText(shapeOf(getX())) << ", but the result is "
+                         << shapeText(shapeOf(getResult()));
+  return success();
+}
+
 LogicalResult ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                          Adaptor adaptor, SmallVectorImpl<Type> &types) {
   ArrayRef<int64_t> x = shapeOf(adaptor.getX());

@@ -38,6 +38,23 @@ def Hybrid_BinaryOp : Hybrid_PureOp<"binary", [Hybrid_FusableElementwise, Declar
   let hasFolder = 1;
 }
 
+def Hybrid_RoundOp : Hybrid_Op<"round", [Pure, Hybrid_FusableElementwise, DeclareOpInterfaceMethods<CostOp>]> {
+  let summary = "elementwise rounding to bf16";
+  let description = [{
+    The nearest bf16 value, ties to even. Made by `hybrid-round-products` for the operands of matrix products, after differentiation.
+
+    - C1: x and the result have one shape
+
+    ```mlir
+    %r = hybrid.round %x : tensor<4x8xf32> -> tensor<4x8xbf16>
+    ```
+  }];
+  let arguments = (ins RankedTensorOf<[F32]>:$x);
+  let results = (outs RankedTensorOf<[BF16]>:$result);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 def Hybrid_ReduceOp : Hybrid_PureOp<"reduce", [DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
   let summary = "sum, mean or maximum over dimensions";
   let description = [{
@@ -75,7 +92,7 @@ def Hybrid_FusedOp : Hybrid_Op<"fused", [Pure, SingleBlock, IsolatedFromAbove]> 
     ```
   }];
   let arguments = (ins Variadic<Hybrid_Tensor>:$operands_);
-  let results = (outs Variadic<Hybrid_FloatTensor>:$results_);
+  let results = (outs Variadic<Hybrid_ProductOperand>:$results_);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "`(` $operands_ `)` attr-dict `:` functional-type($operands_, $results_) $body";
   let hasVerifier = 1;
@@ -84,7 +101,7 @@ def Hybrid_FusedOp : Hybrid_Op<"fused", [Pure, SingleBlock, IsolatedFromAbove]> 
 def Hybrid_YieldOp : Hybrid_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["FusedOp"]>]> {
   let summary = "results of a fused region";
   let description = "Ends the body of `hybrid.fused`; operand i is its result i.";
-  let arguments = (ins Variadic<Hybrid_FloatTensor>:$values);
+  let arguments = (ins Variadic<Hybrid_ProductOperand>:$values);
   let assemblyFormat = "$values attr-dict `:` type($values)";
 }
 #endif

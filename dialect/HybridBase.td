@@ -9,6 +9,8 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Hybrid_Float : AnyTypeOf<[F32, F64]>;
 def Hybrid_FloatTensor : RankedTensorOf<[F32, F64]>;
+/// Operands of a matrix product: bf16 where `hybrid-round-products` rounded them.
+def Hybrid_ProductOperand : RankedTensorOf<[BF16, F32, F64]>;
 def Hybrid_IntTensor : RankedTensorOf<[I32]>;
 def Hybrid_Tensor : RankedTensorOf<[F32, F64, I32]>;
 /// Sizes of a shape: an integer, or the name of a free dimension ("B", "L") until `hybrid-specialize` binds it.
@@ -19,10 +21,15 @@ def Hybrid_FusableElementwise : NativeOpTrait<"FusableElementwise"> { let cppNam
 /// All floating point operands and results have one element type.
 def Hybrid_OneFloatType : NativeOpTrait<"OneFloatType"> { let cppNamespace = "::hybrid"; }
 
+/// A matrix product: its two operands have one element type; bf16 operands give an f32 result.
+def Hybrid_ProductFloatTypes : NativeOpTrait<"ProductFloatTypes"> { let cppNamespace = "::hybrid"; }
+
 // The empty literal before an enum in an assemblyFormat ("`` $kind") drops one of two spaces: the op's printer and the
 // attribute's each emit one.
 class Hybrid_Op<string mnemonic, list<Trait> traits = []> : Op<Hybrid_Dialect, mnemonic, traits>;
 /// An op without side effects whose result types follow from its operands and attributes.
 class Hybrid_PureOp<string mnemonic, list<Trait> traits = []>
     : Hybrid_Op<mnemonic, !listconcat([Pure, Hybrid_OneFloatType, InferTypeOpAdaptor], traits)>;
+class Hybrid_ProductOp<string mnemonic, list<Trait> traits = []>
+    : Hybrid_Op<mnemonic, !listconcat([Pure, Hybrid_ProductFloatTypes, InferTypeOpAdaptor], traits)>;
 #endif

@@ -46,6 +46,33 @@ LogicalResult hybrid::verifyOneFloatType(Operation *op) {
   return success();
 }
 
+Type hybrid::productResultElement(Type operand) {
+  return operand.isBF16() ? Float32Type::get(operand.getContext()) : operand;
+}
+
+LogicalResult hybrid::verifyProductFloatTypes(Operation *op) {
+  Type first = getElementTypeOrSelf(op->getOperand(0)),
+       second = getElementTypeOrSelf(op->getOperand(1));
+  if (first != second)
+    return op->emitOpError() << "operand 1 is " << op->getOperand(1).getType()
+                             << ", but the first tensor has elements of " << first;
+  Type sums = productResultElement(first);
+  auto agrees = [&](Type type, StringRef what, unsigned index) -> LogicalResult {
+    Type element = getElementTypeOrSelf(type);
+    if (isa<FloatType>(element) && element != sums)
+      return op->emitOpError() << what << " " << index << " is " << type
+                               << ", but sums of products of " << first << " are " << sums;
+    return success();
+  };
+  for (auto [i, type] : llvm::enumerate(op->getOperandTypes()))
+    if (i > 1 && failed(agrees(type, "operand", i)))
+      return failure();
+  for (auto [i, type] : llvm::enumerate(op->getResultTypes()))
+    if (failed(agrees(type, "result", i)))
+      return failure();
+  return success();
+}
+
 LogicalResult BufferAttr::verify(function_ref<InFlightDiagnostic()> emitError, Space,
                                  int64_t offset, int64_t bytes) {
   if (offset < 0 || bytes < 0)

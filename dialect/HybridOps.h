@@ -26,6 +26,12 @@ class FusableElementwise : public mlir::OpTrait::TraitBase<ConcreteOp, FusableEl
 /// type.
 llvm::LogicalResult verifyOneFloatType(mlir::Operation *op);
 
+/// Fails with a message unless the first two operands of a matrix product have one floating point
+/// type and everything else has the type its sums are kept in.
+llvm::LogicalResult verifyProductFloatTypes(mlir::Operation *op);
+/// The type that sums of products of `operand` values are kept in: f32 for bf16, else its own.
+mlir::Type productResultElement(mlir::Type operand);
+
 /// Bytes of all operands and results; their shapes must be static.
 int64_t bytesOfTensors(mlir::Operation *op);
 
@@ -34,6 +40,15 @@ template <typename ConcreteOp>
 class OneFloatType : public mlir::OpTrait::TraitBase<ConcreteOp, OneFloatType> {
 public:
   static llvm::LogicalResult verifyTrait(mlir::Operation *op) { return verifyOneFloatType(op); }
+};
+
+/// A matrix product, see Hybrid_ProductFloatTypes.
+template <typename ConcreteOp>
+class ProductFloatTypes : public mlir::OpTrait::TraitBase<ConcreteOp, ProductFloatTypes> {
+public:
+  static llvm::LogicalResult verifyTrait(mlir::Operation *op) {
+    return verifyProductFloatTypes(op);
+  }
 };
 } // namespace hybrid
 

@@ -13,7 +13,8 @@ namespace hybrid {
 /// What is bound when compiling.
 struct CompileOptions {
   int64_t batch = 32, length = 128;
-  std::string precision = "f32";
+  std::string precision = "f32"; // of tensors: f32 or f64
+  bool roundProducts = false;    // bf16 operands for matrix products
 };
 
 /// Stages a compilation can stop after, in order; `--emit` knows them by name.

@@ -52,6 +52,23 @@ def FuseGates : Pass<"hybrid-fuse-gates", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"numFused", "fused", "gates and skips folded into a convolution">];
 }
 
+def RoundProducts : Pass<"hybrid-round-products", "::mlir::func::FuncOp"> {
+  let summary = "give matrix products bf16 operands";
+  let description = [{
+    Mixed precision: what a matrix product multiplies is rounded to bf16, its sums and results stay f32, and so does everything else (parameters,
+    norms, softmax, filters, scans, the loss, the optimizer). Runs after differentiation, so that products of the backward pass are rounded alike and
+    no cotangent is rounded that is not multiplied. A value is rounded once, where it is made, for all products that use it.
+
+    ```mlir
+    %y = hybrid.linear %x, %w : tensor<2x8x4xf32>, tensor<16x4xf32> -> tensor<2x8x16xf32>     // before
+    %0 = hybrid.round %x : tensor<2x8x4xf32> -> tensor<2x8x4xbf16>                            // after
+    %1 = hybrid.round %w : tensor<16x4xf32> -> tensor<16x4xbf16>
+    %y = hybrid.linear %0, %1 : tensor<2x8x4xbf16>, tensor<16x4xbf16> -> tensor<2x8x16xf32>
+    ```
+  }];
+  let statistics = [Statistic<"numRounded", "rounded", "matrix products given bf16 operands">];
+}
+
 def FuseElementwise : Pass<"hybrid-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "group elementwise ops into kernels";
   let description = [{

@@ -22,16 +22,16 @@ void buildGraphPipeline(OpPassManager &manager, const CompileOptions &options, G
   manager.addPass(createCSEPass());
   if (stage == GraphStage::Gradient)
     return;
+  if (options.roundProducts)
+    manager.addNestedPass<func::FuncOp>(createRoundProducts());
   manager.addNestedPass<func::FuncOp>(createFuseElementwise());
   manager.addPass(createCSEPass());
 }
 
 void registerPipelines() {
-  PassPipelineRegistration<>("hybrid-graph-pipeline",
-                             "all graph passes with batch 1, length 128, f32",
-                             [](OpPassManager &manager) {
-                               buildGraphPipeline(manager, {1, 128, "f32"}, GraphStage::Fused);
-                             });
+  PassPipelineRegistration<>(
+      "hybrid-graph-pipeline", "all graph passes with batch 1, length 128, f32",
+      [](OpPassManager &manager) { buildGraphPipeline(manager, {1, 128}, GraphStage::Fused); });
 }
 
 } // namespace hybrid

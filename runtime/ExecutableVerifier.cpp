@@ -343,23 +343,28 @@ Result<void> Verifier::checkMatmul(const fb::Matmul &matmul, const std::string &
   if (matmul.m() < 1 || matmul.n() < 1 || matmul.k() < 1 || matmul.batch() < 1)
     return error("corrupt: {} is a matrix product of m = {}, n = {}, k = {}, batch = {}", where,
                  matmul.m(), matmul.n(), matmul.k(), matmul.batch());
-  if (matmul.dtype() != fb::DType::F32 && matmul.dtype() != fb::DType::F64)
-    return error("corrupt: {} is a matrix product in type {}, but f32 or f64 was expected", where,
-                 static_cast<unsigned>(matmul.dtype()));
+  const bool grouped = matmul.offsets() != nullptr;
+  if (matmul.dtype() != fb::DType::F32 && matmul.dtype() != fb::DType::F64 &&
+      (matmul.dtype() != fb::DType::BF16 || grouped))
+    return error("corrupt: {} is a matrix product in type {}, but {} was expected", where,
+                 static_cast<unsigned>(matmul.dtype()),
+                 grouped ? "f32 or f64" : "f32, f64 or bf16");
   struct Operand {
     std::string_view name;
     const fb::BufferRef *buffer;
     int64_t rows, columns, stride, batchStride;
+    unsigned size; // bytes of an element
   };
+  const auto factor = static_cast<unsigned>(bytesOf(static_cast<DType>(matmul.dtype())));
+  const unsigned sum = std::max(factor, 4u); // products of bf16 are summed in f32
   const bool ta = matmul.transpose_a(), tb = matmul.transpose_b();
   const Operand operands[] = {
       {"a", matmul.a(), ta ? matmul.k() : matmul.m(), ta ? matmul.m() : matmul.k(), matmul.lda(),
-       matmul.batch_stride_a()},
+       matmul.batch_stride_a(), factor},
       {"b", matmul.b(), tb ? matmul.n() : matmul.k(), tb ? matmul.k() : matmul.n(), matmul.ldb(),
-       matmul.batch_stride_b()},
-      {"c", matmul.c(), matmul.m(), matmul.n(), matmul.ldc(), matmul.batch_stride_c()},
-      {"bias", matmul.bias(), 1, matmul.n(), matmul.n(), 0}};
-  const auto size = static_cast<unsigned>(bytesOf(static_cast<DType>(matmul.dtype())));
+       matmul.batch_stride_b(), factor},
+      {"c", matmul.c(), matmul.m(), matmul.n(), matmul.ldc(), matmul.batch_stride_c(), sum},
+      {"bias", matmul.bias(), 1, matmul.n(), matmul.n(), 0, sum}};
   for (const Operand &operand : operands) {
     if (!operand.buffer && operand.name == "bias")
       continue;
@@ -377,14 +382,15 @@ Result<void> Verifier::checkMatmul(const fb::Matmul &matmul, const std::string &
     Wide extent = Wide(operand.rows - 1) * Wide(operand.stride) + Wide(operand.columns);
     Wide batches = Wide(matmul.batch() - 1) * Wide(operand.batchStride);
     if (extent > maximumSpaceBytes || batches > maximumSpaceBytes ||
-        (extent + batches) * size > operand.buffer->bytes())
+        (extent + batches) * operand.size > operand.buffer->bytes())
       return error("corrupt: {} ({} x {}, stride {}, {} of them) leaves its {} bytes", what,
                    operand.rows, operand.columns, operand.stride, matmul.batch(),
                    operand.buffer->bytes());
-    if (operand.buffer->offset() % size)
+    if (operand.buffer->offset() % operand.size)
       return error("corrupt: {} is misaligned at offset {}", what, operand.buffer->offset());
   }
-  if (const fb::BufferRef *offsets = matmul.offsets()) {
+  if (grouped) {
+    const fb::BufferRef *offsets = matmul.offsets();
     std::string what = fmt::format("the offsets of {}", where);
     if (Result<void> done = checkBuffer(*offsets, what); !done)
       return done;
@@ -397,7 +403,7 @@ Result<void> Verifier::checkMatmul(const fb::Matmul &matmul, const std::string &
     if (matmul.batch_stride_a() || (ta ? matmul.batch_stride_b() : matmul.batch_stride_c()))
       return error("corrupt: {} has groups of rows that are strided", where);
   }
-  if (matmul.batch() > 1 && matmul.batch_stride_c() == 0 && (ta || !matmul.offsets()))
+  if (matmul.batch() > 1 && matmul.batch_stride_c() == 0 && (ta || !grouped))
     return error("corrupt: {} writes all its {} products to one place", where, matmul.batch());
   return {};
 }

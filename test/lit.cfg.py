@@ -52,6 +52,12 @@ config.environment["NO_COLOR"] = "1"
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.hybrid_binary_root, "test", "cache")
 
 config.available_features.add(platform.machine())
+try:
+    with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as cpu:
+        flags = next((line for line in cpu if line.startswith("flags")), "")
+    config.available_features.update({"avx512_bf16"} & set(flags.split()))
+except OSError:
+    pass
 for tool in ("hybridc", "hybrid-opt", "hybrid-run"):
     if os.path.exists(os.path.join(config.hybrid_tools_dir, tool)):
         config.available_features.add(tool)

@@ -19,6 +19,14 @@ struct CpuTarget {
   std::string tune;                  // CPU whose timings are assumed
   std::vector<std::string> features; // features required, as /proc/cpuinfo spells them
   bool wideVectors = false;          // 512-bit vectors
+  bool hasBf16 = false;              // the CPU multiplies bf16 and sums f32
+  bool usesBf16 = false;             // the code needs that
+
+  /// Makes the code need instructions for bf16.
+  void useBf16() {
+    usesBf16 = true;
+    features.push_back("avx512_bf16");
+  }
 };
 
 /// The target of `--target=cpu` (`name` empty: this machine) or `--target=cpu:NAME`. Emits an error

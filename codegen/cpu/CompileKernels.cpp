@@ -125,6 +125,8 @@ public:
         function.removeFnAttr(name);
       function.addFnAttr("target-cpu", target.architecture);
       function.addFnAttr("tune-cpu", target.tune);
+      if (target.usesBf16)
+        function.addFnAttr("target-features", "+avx512bf16");
       function.addFnAttr("prefer-vector-width", target.wideVectors ? "512" : "256");
       function.addFnAttr("no-trapping-math", "true");
       function.setUWTableKind(llvm::UWTableKind::None);
@@ -137,9 +139,9 @@ public:
       return emitError(loc) << "no code generator for this machine: " << error;
     llvm::TargetOptions options;
     options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
-    machine.reset(backend->createTargetMachine(llvmModule->getTargetTriple(), target.architecture,
-                                               "", options, llvm::Reloc::PIC_, std::nullopt,
-                                               llvm::CodeGenOptLevel::Default));
+    machine.reset(backend->createTargetMachine(
+        llvmModule->getTargetTriple(), target.architecture, target.usesBf16 ? "+avx512bf16" : "",
+        options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
     llvmModule->setDataLayout(machine->createDataLayout());
 
     llvm::LoopAnalysisManager loops;

@@ -144,6 +144,8 @@ Value emitScalar(ImplicitLocOpBuilder &builder, Operation *op, ArrayRef<Value> o
     return scalar.unary(unary.getKind(), operands[0]);
   if (auto binary = dyn_cast<BinaryOp>(op))
     return scalar.binary(binary.getKind(), operands[0], operands[1]);
+  if (isa<RoundOp>(op))
+    return arith::TruncFOp::create(builder, elementOf(op->getResult(0)), operands[0]);
   return operands[0]; // broadcast: the index already is
 }
 

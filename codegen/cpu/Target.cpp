@@ -31,9 +31,14 @@ static CpuTarget level(int number) {
 std::optional<CpuTarget> resolveTarget(Location loc, StringRef name) {
   if (name == "x86-64-v2" || name == "x86-64-v3" || name == "x86-64-v4")
     return level(name.back() - '0');
+  if (name == "x86-64-v4+bf16") {
+    CpuTarget target = level(4);
+    target.hasBf16 = true;
+    return target;
+  }
   if (!name.empty() && name != "native") {
     emitError(loc) << "unknown CPU '" << name
-                   << "': expected native, x86-64-v2, x86-64-v3 or x86-64-v4";
+                   << "': expected native, x86-64-v2, x86-64-v3, x86-64-v4 or x86-64-v4+bf16";
     return std::nullopt;
   }
   llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
@@ -46,6 +51,8 @@ std::optional<CpuTarget> resolveTarget(Location loc, StringRef name) {
   if (target.architecture == "x86-64-v3" &&
       has({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}))
     target = level(4);
+  // Every CPU with AMX for bf16 has this as well; the matrix library picks the faster when it runs.
+  target.hasBf16 = target.wideVectors && has({"avx512bf16"});
   target.tune = llvm::sys::getHostCPUName().str();
   return target;
 }

@@ -30,28 +30,28 @@ public:
   explicit OneDnnMatmul(const MatmulShape &s) {
     using dim = dnnl::memory::dim;
     bool batched = s.batch > 1;
-    auto descriptor = [&](int64_t rows, int64_t columns, int64_t ld, bool transposed,
+    using Type = dnnl::memory::data_type;
+    Type factor = s.dtype == DType::BF16 ? Type::bf16 : Type::f32;
+    auto descriptor = [&](Type type, int64_t rows, int64_t columns, int64_t ld, bool transposed,
                           int64_t batchStride) {
       dim rowStride = transposed ? 1 : ld, columnStride = transposed ? ld : 1;
       if (batched)
-        return dnnl::memory::desc({s.batch, rows, columns}, dnnl::memory::data_type::f32,
+        return dnnl::memory::desc({s.batch, rows, columns}, type,
                                   dnnl::memory::dims{batchStride, rowStride, columnStride});
-      return dnnl::memory::desc({rows, columns}, dnnl::memory::data_type::f32,
-                                dnnl::memory::dims{rowStride, columnStride});
+      return dnnl::memory::desc({rows, columns}, type, dnnl::memory::dims{rowStride, columnStride});
     };
-    auto a = descriptor(s.m, s.k, s.lda, s.transposeA, s.batchStrideA),
-         b = descriptor(s.k, s.n, s.ldb, s.transposeB, s.batchStrideB),
-         c = descriptor(s.m, s.n, s.ldc, false, s.batchStrideC);
+    auto a = descriptor(factor, s.m, s.k, s.lda, s.transposeA, s.batchStrideA),
+         b = descriptor(factor, s.k, s.n, s.ldb, s.transposeB, s.batchStrideB),
+         c = descriptor(Type::f32, s.m, s.n, s.ldc, false, s.batchStrideC);
     dnnl::primitive_attr attributes;
     if (s.accumulate) {
       dnnl::post_ops sum;
       sum.append_sum(1.0f);
       attributes.set_post_ops(sum);
     }
-    auto bias = batched ? dnnl::memory::desc({1, 1, s.n}, dnnl::memory::data_type::f32,
-                                             dnnl::memory::dims{s.n, s.n, 1})
-                        : dnnl::memory::desc({1, s.n}, dnnl::memory::data_type::f32,
-                                             dnnl::memory::dims{s.n, 1});
+    auto bias = batched
+                    ? dnnl::memory::desc({1, 1, s.n}, Type::f32, dnnl::memory::dims{s.n, s.n, 1})
+                    : dnnl::memory::desc({1, s.n}, Type::f32, dnnl::memory::dims{s.n, 1});
     auto operation = s.bias ? dnnl::matmul::desc(a, b, bias, c) : dnnl::matmul::desc(a, b, c);
     dnnl::matmul::primitive_desc primitiveDescriptor(operation, attributes, oneDnn().engine);
     primitive = dnnl::matmul(primitiveDescriptor);
@@ -83,9 +83,10 @@ private:
   std::unordered_map<int, dnnl::memory> arguments;
 };
 
-/// Aᵀ·B with a long sum, as in the gradient of a weight. oneDNN's matmul primitive transposes A
-/// into a buffer first; its BLAS entry packs while it reads and splits the sum over threads.
-/// Measured on an EPYC with AVX-512, oneDNN 2.6.3, GFLOP/s of matmul and of sgemm, for m x n x k:
+/// Aᵀ·B of f32 with a long sum, as in the gradient of a weight. oneDNN's matmul primitive
+/// transposes A into a buffer first; its BLAS entry packs while it reads and splits the sum over
+/// threads. Measured on an EPYC with AVX-512, oneDNN 2.6.3, GFLOP/s of matmul and of sgemm, for m x
+/// n x k:
 ///   512 x 128 x 4096:  101, 115 (1 thread), 179, 217 (2)    128 x 512 x 4096: 106, 115
 ///   384 x 128 x 4096:  106, 116             202, 217        128 x 128 x 4096: 112, 117
 /// Without the transpose the two are within 5 % of each other (4096 x 512 x 128: 111, 107), down to
@@ -95,7 +96,7 @@ public:
   explicit SgemmMatmul(const MatmulShape &shape) : s(shape) {}
 
   static bool suits(const MatmulShape &shape) {
-    return shape.transposeA && !shape.bias && shape.batch == 1;
+    return shape.dtype == DType::F32 && shape.transposeA && !shape.bias && shape.batch == 1;
   }
 
   Result<void> run(const void *a, const void *b, void *c, const void *) override {

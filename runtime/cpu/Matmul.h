@@ -1,6 +1,6 @@
 //===- Matmul.h - matrix products of the library ------------------------------===//
 //
-// oneDNN for f32; Eigen for f64, which oneDNN does not have and only gradient checks use.
+// oneDNN for f32 and bf16; Eigen for f64, which oneDNN does not have and only gradient checks use.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -16,7 +16,7 @@ namespace hybrid::rt {
 struct MatmulShape {
   int64_t m = 0, n = 0, k = 0, lda = 0, ldb = 0, ldc = 0;
   bool transposeA = false, transposeB = false, accumulate = false, bias = false;
-  DType dtype = DType::F32;
+  DType dtype = DType::F32; // of a and b; c and bias are f32 for BF16, else the same
   int64_t batch = 1, batchStrideA = 0, batchStrideB = 0, batchStrideC = 0;
   bool grouped = false; // `batch` products of rows that `offsets` give when it runs
 };

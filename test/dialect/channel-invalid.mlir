@@ -168,3 +168,21 @@ func.func @layernorm_grad_cotangent(%x: tensor<8x4xf32>, %dy: tensor<8x3xf32>) {
   %0:3 = hybrid.layernorm_grad %x, %dy {epsilon = 0.1 : f64} : tensor<8x4xf32>, tensor<8x3xf32> -> tensor<8x4xf32>, tensor<4xf32>, tensor<4xf32>
   return
 }
+
+// -----
+
+// A product rounds both of its operands or none.
+func.func @product_half_rounded(%x: tensor<8x4xbf16>, %w: tensor<16x4xf32>) {
+  // expected-error@+1 {{operand 1 is 'tensor<16x4xf32>', but the first tensor has elements of 'bf16'}}
+  %0 = hybrid.linear %x, %w : tensor<8x4xbf16>, tensor<16x4xf32> -> tensor<8x16xf32>
+  return
+}
+
+// -----
+
+// The bias is added to the sums.
+func.func @product_bias_type(%x: tensor<8x4xbf16>, %w: tensor<16x4xbf16>, %b: tensor<16xf64>) {
+  // expected-error@+1 {{operand 2 is 'tensor<16xf64>', but sums of products of 'bf16' are 'f32'}}
+  %0 = hybrid.linear %x, %w bias(%b : tensor<16xf64>) : tensor<8x4xbf16>, tensor<16x4xbf16> -> tensor<8x16xf32>
+  return
+}

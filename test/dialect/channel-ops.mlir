@@ -71,3 +71,16 @@ func.func @layernorm(%x: tensor<2x8x4xf32>, %w: tensor<4xf32>, %b: tensor<4xf32>
   %dx, %dw, %db = hybrid.layernorm_grad %x, %3 {epsilon = 1.0e-5 : f64} : tensor<2x8x4xf32>, tensor<2x8x4xf32> -> tensor<2x8x4xf32>, tensor<4xf32>, tensor<4xf32>
   return %dx : tensor<2x8x4xf32>
 }
+
+// Products of bf16 values have f32 sums, and so has the bias.
+// CHECK-LABEL: func.func @rounded_products(
+// CHECK-SAME: %[[X:[^:]+]]: tensor<8x4xbf16>
+// CHECK-SAME: %[[W:[^:]+]]: tensor<16x4xbf16>
+// CHECK-SAME: %[[B:[^:]+]]: tensor<16xf32>
+// CHECK-NEXT: hybrid.linear %[[X]], %[[W]] bias(%[[B]] : tensor<16xf32>) : tensor<8x4xbf16>, tensor<16x4xbf16> -> tensor<8x16xf32>
+// CHECK-NEXT: hybrid.matmul %[[X]], %[[W]] {transpose_b} : tensor<8x4xbf16>, tensor<16x4xbf16> -> tensor<8x16xf32>
+func.func @rounded_products(%x: tensor<8x4xbf16>, %w: tensor<16x4xbf16>, %b: tensor<16xf32>) -> tensor<8x16xf32> {
+  %0 = hybrid.linear %x, %w bias(%b : tensor<16xf32>) : tensor<8x4xbf16>, tensor<16x4xbf16> -> tensor<8x16xf32>
+  %1 = hybrid.matmul %x, %w {transpose_b} : tensor<8x4xbf16>, tensor<16x4xbf16> -> tensor<8x16xf32>
+  return %1 : tensor<8x16xf32>
+}

@@ -139,3 +139,12 @@ func.func @yield_outside(%x: tensor<4xf32>) {
   // expected-error@+1 {{expects parent op 'hybrid.fused'}}
   hybrid.yield %x : tensor<4xf32>
 }
+
+// -----
+
+// round C1: it changes no shape.
+func.func @round_shape(%x: tensor<4x8xf32>) {
+  // expected-error@+1 {{x is [4, 8], but the result is [8, 4]}}
+  %0 = hybrid.round %x : tensor<4x8xf32> -> tensor<8x4xbf16>
+  return
+}

@@ -127,3 +127,13 @@ func.func @fused(%g: tensor<4x8xf32>, %u: tensor<8xf32>) -> (tensor<4x8xf32>, te
   }
   return %0#0, %0#1 : tensor<4x8xf32>, tensor<4x8xf32>
 }
+
+// Rounded values are what matrix products multiply.
+// CHECK-LABEL: func.func @round(
+// CHECK-SAME: %[[X:[^:]+]]: tensor<4x8xf32>
+// CHECK-NEXT: %[[ROUND:.+]] = hybrid.round %[[X]] : tensor<4x8xf32> -> tensor<4x8xbf16>
+// CHECK-NEXT: return %[[ROUND]] : tensor<4x8xbf16>
+func.func @round(%x: tensor<4x8xf32>) -> tensor<4x8xbf16> {
+  %0 = hybrid.round %x : tensor<4x8xf32> -> tensor<4x8xbf16>
+  return %0 : tensor<4x8xbf16>
+}

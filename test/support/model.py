@@ -1,4 +1,4 @@
-"""A model compiled in f64 and run with parameters and inputs of the caller's, for tests written in Python."""
+"""A model compiled (in f64 unless told otherwise) and run with parameters and inputs of the caller's, for tests written in Python."""
 
 import json
 import pathlib
@@ -13,16 +13,17 @@ import npy  # noqa: E402
 class Model:
     """`parameters` and `inputs` map names to npy.Tensor and may be changed between runs."""
 
-    def __init__(self, binaries, source, folder, batch, length, settings=(), name=None, seed=1):
+    def __init__(self, binaries, source, folder, batch, length, settings=(), name=None, seed=1, precision="f64"):
         """Compiles `source` (its model `name`, if it has several) and draws its parameters, and inputs uniform in [-1, 1]; ids are below 4, segments in order."""
         self.binaries, self.folder = pathlib.Path(binaries), pathlib.Path(folder)
         self.executable = self.folder / "model.hyx"
         flags = [flag for setting in settings for flag in ("--set", setting)] + (["--model", name] if name else [])
-        self._tool("hybridc", source, "-o", self.executable, "--precision=f64", f"--batch={batch}", f"--length={length}", *flags)
+        self.dtype, self.typecode = ("f64", "d") if precision == "f64" else ("f32", "f")
+        self._tool("hybridc", source, "-o", self.executable, f"--precision={precision}", f"--batch={batch}", f"--length={length}", *flags)
         info = json.loads(self._tool("hybrid-run", "info", "--json", self.executable))
         forward = next(p for p in info["programs"] if p["name"] == "forward")
         self.trained = [p["name"] for p in info["parameters"] if p["trainable"]]
-        self.outputs = {o["name"]: o["shape"] for o in forward["outputs"] if o["dtype"] == "f64"}
+        self.outputs = {o["name"]: o["shape"] for o in forward["outputs"] if o["dtype"] == self.dtype}
         self.random = random.Random(seed)
         self.inputs = {i["name"]: self._input(i) for i in forward["inputs"]}
         self.parameters = {}
@@ -41,7 +42,7 @@ class Model:
         count = 1
         for size in info["shape"]:
             count *= size
-        if info["dtype"] == "f64":
+        if info["dtype"] == self.dtype:
             return self.drawn(info["shape"])
         length = info["shape"][-1]
         ids = [int(i % length * 2 >= length) if info["name"] in ("segments", "documents") else self.random.randrange(4) for i in range(count)]
@@ -51,7 +52,7 @@ class Model:
         count = 1
         for size in shape:
             count *= size
-        return npy.Tensor(shape, npy.array.array("d", (self.random.uniform(low, high) for _ in range(count))))
+        return npy.Tensor(shape, npy.array.array(self.typecode, (self.random.uniform(low, high) for _ in range(count))))
 
     def run(self, cotangents=None, flags=None):
         """{name: Tensor} of the outputs; with cotangents also of "grad.NAME", NAME a parameter or an input."""

@@ -143,10 +143,35 @@ private:
     last = now;
   }
 
+  /// Says what `--precision=bf16` means on this target; what matrix products multiply.
+  std::string sayProducts(const cpu::CpuTarget &target) {
+    if (target.hasBf16) {
+      llvm::errs() << "precision: matrix products multiply bf16 and sum f32 (needs avx512_bf16); "
+                      "all else is f32\n";
+      return "bf16";
+    }
+    llvm::errs() << "precision: " << target.architecture
+                 << (target.tune == target.architecture ? "" : " (" + target.tune + ")")
+                 << " has no bf16 instructions (avx512_bf16), so matrix products stay f32\n";
+    return "f32";
+  }
+
   int compile(ModuleOp module) {
     report("front end");
     const std::string &stage = options.emit;
+    llvm::StringRef targetName = options.target;
+    targetName.consume_front("cpu");
+    targetName.consume_front(":");
+    std::optional<cpu::CpuTarget> target = cpu::resolveTarget(module.getLoc(), targetName);
+    if (!target)
+      return 1;
     CompileOptions bound{options.batch, options.length, options.precision};
+    std::string products = options.precision;
+    if (options.precision == "bf16") {
+      bound.precision = "f32";
+      bound.roundProducts = target->hasBf16;
+      products = sayProducts(*target);
+    }
     auto graph = [&](GraphStage last) {
       return runPasses(module,
                        [&](PassManager &manager) { buildGraphPipeline(manager, bound, last); });
@@ -193,12 +218,16 @@ private:
     if (stage == "schedule")
       return print(module);
 
-    llvm::StringRef targetName = options.target;
-    targetName.consume_front("cpu");
-    targetName.consume_front(":");
-    std::optional<cpu::CpuTarget> target = cpu::resolveTarget(module.getLoc(), targetName);
-    if (!target)
-      return 1;
+    // Asked of the programs, not of the options: a schedule may have been read from a file.
+    WalkResult rounded = module.walk([](LibraryMatmulOp product) {
+      return product.getElementType().isBF16() ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (rounded.wasInterrupted() && !target->hasBf16)
+      return module.emitError() << "the programs multiply bf16, but " << target->architecture
+                                << " has no such instructions: compile for cpu:x86-64-v4+bf16",
+             1;
+    if (rounded.wasInterrupted())
+      target->useBf16();
     cpu::CodeStage codeStage = stage == "llvm"  ? cpu::CodeStage::LLVM
                                : stage == "asm" ? cpu::CodeStage::Assembly
                                                 : cpu::CodeStage::SharedObject;
@@ -219,7 +248,8 @@ private:
     provenance.source = source;
     provenance.settings = {{"batch", std::to_string(options.batch)},
                            {"length", std::to_string(options.length)},
-                           {"precision", options.precision}};
+                           {"precision", options.precision},
+                           {"products", products}};
     for (const std::string &setting : options.settings)
       provenance.settings.push_back(
           {setting.substr(0, setting.find('=')), setting.substr(setting.find('=') + 1)});
@@ -265,7 +295,8 @@ int runDriver(const DriverOptions &options) {
   }
   if (target != "cpu" && !target.starts_with("cpu:")) {
     complain() << "--target=" << target
-               << " is not known: expected cpu, cpu:x86-64-v2, cpu:x86-64-v3 or cpu:x86-64-v4\n";
+               << " is not known: expected cpu, cpu:x86-64-v2, cpu:x86-64-v3, cpu:x86-64-v4 or "
+                  "cpu:x86-64-v4+bf16\n";
     return 2;
   }
   return Compilation(options).run();

@@ -20,8 +20,9 @@ int main(int argc, char **argv) {
       ->required();
   app.add_option("-o,--output", options.output,
                  "output file (default: the input's name with .hyx; text stages go to stdout)");
-  app.add_option("--target", options.target,
-                 "cpu (this machine), cpu:x86-64-v2, cpu:x86-64-v3, cpu:x86-64-v4")
+  app.add_option(
+         "--target", options.target,
+         "cpu (this machine), cpu:x86-64-v2, cpu:x86-64-v3, cpu:x86-64-v4, cpu:x86-64-v4+bf16")
       ->capture_default_str();
   app.add_option("--batch", options.batch, "sequences in a batch: the free dimension B")
       ->check(CLI::Range(int64_t(1), int64_t(1) << 24))
@@ -29,8 +30,10 @@ int main(int argc, char **argv) {
   app.add_option("--length", options.length, "positions in a sequence: the free dimension L")
       ->check(CLI::Range(int64_t(1), int64_t(1) << 24))
       ->capture_default_str();
-  app.add_option("--precision", options.precision, "element type: f32 or f64 (to check gradients)")
-      ->check(CLI::IsMember({"f32", "f64"}))
+  app.add_option("--precision", options.precision,
+                 "f32; bf16: f32 with matrix products of bf16 operands, where the CPU has such "
+                 "instructions; f64: to check gradients")
+      ->check(CLI::IsMember({"f32", "bf16", "f64"}))
       ->capture_default_str();
   app.add_option("--set", options.settings, "NAME=VALUE: a model parameter; may be repeated")
       ->allow_extra_args(false);

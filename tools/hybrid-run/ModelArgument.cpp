@@ -24,7 +24,7 @@ void ModelArgument::addTo(CLI::App &verb) {
   auto *group = verb.add_option_group("Compiling (for a .hyb)");
   group->add_option("--batch", batch, "sequences in a batch")->check(CLI::PositiveNumber);
   group->add_option("--length", length, "positions in a sequence")->check(CLI::PositiveNumber);
-  group->add_option("--precision", precision, "f32 or f64");
+  group->add_option("--precision", precision, "f32, bf16 or f64");
   group->add_option("--target", target, "cpu, cpu:x86-64-v3, ...");
   group->add_option("--model", model, "which model of the file");
   group->add_option("--set", settings, "NAME=VALUE: a model parameter; may be repeated")

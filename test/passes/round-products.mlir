@@ -1,0 +1,43 @@
+// RUN: hybrid-opt %s --pass-pipeline='builtin.module(func.func(hybrid-round-products))' | FileCheck %s
+// RUN: hybrid-opt %s --pass-pipeline='builtin.module(func.func(hybrid-round-products,hybrid-fuse-elementwise))' | FileCheck %s --check-prefix=FUSED
+
+// Each value is rounded once, behind its definition, whatever multiplies it; the bias and what is not multiplied stay f32.
+// CHECK-LABEL: func.func @train(
+// CHECK-SAME: %[[X:[^:]+]]: tensor<8x4xf32>
+// CHECK-SAME: %[[W:[^:]+]]: tensor<16x4xf32>
+// CHECK-SAME: %[[B:[^:]+]]: tensor<16xf32>
+// CHECK-DAG: %[[RX:.+]] = hybrid.round %[[X]] : tensor<8x4xf32> -> tensor<8x4xbf16>
+// CHECK-DAG: %[[RW:.+]] = hybrid.round %[[W]] : tensor<16x4xf32> -> tensor<16x4xbf16>
+// CHECK: %[[Y:.+]] = hybrid.linear %[[RX]], %[[RW]] bias(%[[B]] : tensor<16xf32>) : tensor<8x4xbf16>, tensor<16x4xbf16> -> tensor<8x16xf32>
+// CHECK-NEXT: %[[S:.+]] = hybrid.unary silu %[[Y]] : tensor<8x16xf32>
+// CHECK-NEXT: %[[RS:.+]] = hybrid.round %[[S]]
+// CHECK-NEXT: %[[D:.+]] = hybrid.matmul %[[RS]], %[[RW]] : tensor<8x16xbf16>, tensor<16x4xbf16> -> tensor<8x4xf32>
+// CHECK-NEXT: hybrid.matmul %[[RS]], %[[RX]] {transpose_a} : tensor<8x16xbf16>, tensor<8x4xbf16> -> tensor<16x4xf32>
+
+// The rounding joins the kernel that makes the value: nothing else writes it, and the f32 value never reaches memory.
+// FUSED-LABEL: func.func @train(
+// FUSED: hybrid.fused(%{{.+}}) : (tensor<8x16xf32>) -> tensor<8x16xbf16> {
+// FUSED: hybrid.unary silu
+// FUSED-NEXT: hybrid.round
+// FUSED-NEXT: hybrid.yield
+func.func @train(%x: tensor<8x4xf32>, %w: tensor<16x4xf32>, %b: tensor<16xf32>) -> (tensor<8x4xf32>, tensor<16x4xf32>) {
+  %y = hybrid.linear %x, %w bias(%b : tensor<16xf32>) : tensor<8x4xf32>, tensor<16x4xf32> -> tensor<8x16xf32>
+  %s = hybrid.unary silu %y : tensor<8x16xf32>
+  %d = hybrid.matmul %s, %w : tensor<8x16xf32>, tensor<16x4xf32> -> tensor<8x4xf32>
+  %g = hybrid.matmul %s, %x {transpose_a} : tensor<8x16xf32>, tensor<8x4xf32> -> tensor<16x4xf32>
+  return %d, %g : tensor<8x4xf32>, tensor<16x4xf32>
+}
+
+// f64 has no narrower form to be rounded to, and initial values are drawn in f32.
+// CHECK-LABEL: func.func @wide(
+// CHECK-NOT: hybrid.round
+// CHECK-LABEL: func.func @init(
+// CHECK-NOT: hybrid.round
+func.func @wide(%x: tensor<8x4xf64>, %w: tensor<16x4xf64>) -> tensor<8x16xf64> {
+  %y = hybrid.linear %x, %w : tensor<8x4xf64>, tensor<16x4xf64> -> tensor<8x16xf64>
+  return %y : tensor<8x16xf64>
+}
+func.func @init(%x: tensor<8x4xf32>, %w: tensor<16x4xf32>) -> tensor<8x16xf32> {
+  %y = hybrid.linear %x, %w : tensor<8x4xf32>, tensor<16x4xf32> -> tensor<8x16xf32>
+  return %y : tensor<8x16xf32>
+}
