@@ -262,7 +262,9 @@ TEST(Executable, RefusesProductsOutsideOfTheirOperands) {
       {[](MatmulSpec &m) { m.batchStrideB = -16; }, "batch stride of -16"},
       {[](MatmulSpec &m) { m.bias = at(Parameters, 64, 12); }, "operand bias"},
       {[](MatmulSpec &m) { m.a.reset(); }, "operand a"},
-      {[](MatmulSpec &m) { m.dtype = fb::DType::I32; }, "f32 or f64"},
+      {[](MatmulSpec &m) { m.dtype = fb::DType::I32; }, "f32, f64 or bf16"},
+      // bf16 halves the operands, not the sums.
+      {[](MatmulSpec &m) { m.dtype = fb::DType::BF16, m.c = at(Arena, 64, 32); }, "operand c"},
       {[](MatmulSpec &m) { m.dtype = fb::DType::F64; }, "operand a"},
       {[](MatmulSpec &m) { m.c = at(Arena, 65, 64); }, "misaligned"}};
   for (const Case &one : cases) {
