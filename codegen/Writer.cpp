@@ -60,11 +60,24 @@ public:
       for (Attribute buffer : launch.getBuffers())
         buffers.push_back(bufferRef(buffer));
       auto symbol = builder.CreateString(code.symbols.lookup(cpu::launchKey(launch)));
+      auto bufferVector = builder.CreateVectorOfStructs(buffers);
+      flatbuffers::Offset<flatbuffers::Vector<int64_t>> rowBytes;
+      if (!launch.getRowBytes().empty())
+        rowBytes = builder.CreateVector(launch.getRowBytes().data(), launch.getRowBytes().size());
       auto kernel =
-          fb::CreateKernelLaunch(builder, symbol, launch.getGrid(),
-                                 builder.CreateVectorOfStructs(buffers), launch.getScratchBytes());
+          fb::CreateKernelLaunch(builder, symbol, launch.getGrid(), bufferVector,
+                                 launch.getScratchBytes(), launch.getItemsPerTile(), rowBytes);
       auto source = builder.CreateString(launch.getSource().str());
       return fb::CreateStep(builder, fb::Operation::KernelLaunch, kernel.Union(), source, location);
+    }
+    if (auto loop = dyn_cast<TileLoopOp>(op)) {
+      std::vector<flatbuffers::Offset<fb::Step>> steps;
+      for (Operation &inner : loop.getBody().front())
+        steps.push_back(step(inner));
+      auto tiles = fb::CreateTileLoop(builder, loop.getRows(), loop.getTile(), loop.getTileBytes(),
+                                      loop.getSequential(), builder.CreateVector(steps));
+      auto source = builder.CreateString(loop.getSource().str());
+      return fb::CreateStep(builder, fb::Operation::TileLoop, tiles.Union(), source, location);
     }
     auto product = cast<LibraryMatmulOp>(op);
     ArrayAttr buffers = product.getBuffers();
@@ -82,7 +95,8 @@ public:
         builder, product.getM(), product.getN(), product.getK(), product.getLda(), product.getLdb(),
         product.getLdc(), product.getTransposeA(), product.getTransposeB(), product.getAccumulate(),
         dtypeOf(product.getElementType()), &a, &b, &c, hasBias ? &bias : nullptr,
-        std::max<int64_t>(1, groups), 0, strideB, strideC, groups ? &offsets : nullptr);
+        std::max<int64_t>(1, groups), 0, strideB, strideC, groups ? &offsets : nullptr,
+        product.getTileRows(), product.getTileSum());
     auto source = builder.CreateString(product.getSource().str());
     return fb::CreateStep(builder, fb::Operation::Matmul, matmul.Union(), source, location);
   }

@@ -3,7 +3,7 @@
 #define HYBRID_CHANNEL_OPS_TD
 include "dialect/HybridBase.td"
 
-def Hybrid_LinearOp : Hybrid_ProductOp<"linear", [DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_LinearOp : Hybrid_ProductOp<"linear", [DeclareOpInterfaceMethods<RowwiseOp>, DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
   let summary = "linear projection of the last dimension";
   let description = [{
     `y = x Wᵀ + b`, with `x: [..., in]`, `weight: [out, in]`, `bias: [out]`. x and weight may both be bf16: sums, bias and result are f32 then.
@@ -21,7 +21,7 @@ def Hybrid_LinearOp : Hybrid_ProductOp<"linear", [DeclareOpInterfaceMethods<Diff
   let hasVerifier = 1;
 }
 
-def Hybrid_MatmulOp : Hybrid_ProductOp<"matmul", [DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_MatmulOp : Hybrid_ProductOp<"matmul", [DeclareOpInterfaceMethods<RowwiseOp, ["isRowOperand", "isRowResult", "accumulatesOverRows"]>, DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
   let summary = "matrix product";
   let description = [{
     `A·B` of a: [..., k] (leading dimensions flattened to rows) with b: [k, n]; `transpose_b`: b is [n, k].
@@ -42,7 +42,7 @@ def Hybrid_MatmulOp : Hybrid_ProductOp<"matmul", [DeclareOpInterfaceMethods<Diff
   let assemblyFormat = "$a `,` $b attr-dict `:` type($a) `,` type($b) `->` type($result)";
 }
 
-def Hybrid_RmsNormOp : Hybrid_PureOp<"rmsnorm", [DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_RmsNormOp : Hybrid_PureOp<"rmsnorm", [DeclareOpInterfaceMethods<RowwiseOp>, DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
   let summary = "root-mean-square normalisation of the last dimension";
   let description = [{
     `y = x r w`, `r = 1/sqrt(mean(x²) + epsilon)`; with `epsilon_outside`: `r = 1/(rms(x) + epsilon)`, as StripedHyena has it.
@@ -63,7 +63,7 @@ def Hybrid_RmsNormOp : Hybrid_PureOp<"rmsnorm", [DeclareOpInterfaceMethods<Diffe
   let hasVerifier = 1;
 }
 
-def Hybrid_RmsNormGradOp : Hybrid_PureOp<"rmsnorm_grad", [DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_RmsNormGradOp : Hybrid_PureOp<"rmsnorm_grad", [DeclareOpInterfaceMethods<RowwiseOp, ["isRowOperand", "isRowResult"]>, DeclareOpInterfaceMethods<CostOp>]> {
   let summary = "gradients of rmsnorm with respect to x and weight";
   let description = [{
     With g = dy ⊙ w: `dx = r (g - x r² mean(g ⊙ x))`, or with `epsilon_outside` `dx = r g - x (r²/rms) mean(g ⊙ x)`;
@@ -83,7 +83,7 @@ def Hybrid_RmsNormGradOp : Hybrid_PureOp<"rmsnorm_grad", [DeclareOpInterfaceMeth
   let hasVerifier = 1;
 }
 
-def Hybrid_LayerNormOp : Hybrid_PureOp<"layernorm", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_LayerNormOp : Hybrid_PureOp<"layernorm", [DeclareOpInterfaceMethods<RowwiseOp>, AttrSizedOperandSegments, DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
   let summary = "mean and variance normalisation of the last dimension";
   let description = [{
     `y = (x - mean)/sqrt(var + epsilon) w + b`, var the biased variance. Without `weight` w = 1, without `bias` b = 0.
@@ -103,7 +103,7 @@ def Hybrid_LayerNormOp : Hybrid_PureOp<"layernorm", [AttrSizedOperandSegments, D
   let hasVerifier = 1;
 }
 
-def Hybrid_LayerNormGradOp : Hybrid_PureOp<"layernorm_grad", [DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_LayerNormGradOp : Hybrid_PureOp<"layernorm_grad", [DeclareOpInterfaceMethods<RowwiseOp, ["isRowOperand", "isRowResult"]>, DeclareOpInterfaceMethods<CostOp>]> {
   let summary = "gradients of layernorm with respect to x, weight and bias";
   let description = [{
     With n = (x - mean)/s, s = sqrt(var + epsilon) and g = dy ⊙ w: `dx = (g - mean(g) - n mean(g ⊙ n))/s`,

@@ -77,17 +77,56 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   return success();
 }
 
-LogicalResult FusedOp::verify() {
-  Block &block = getBody().front();
-  if (block.getArgumentTypes() != getOperandTypes()) // C1
-    return emitOpError() << "operands are of types (" << getOperandTypes()
-                         << "), but the body takes (" << block.getArgumentTypes() << ")";
+/// What all ops with a body have: its arguments are the operands, it yields the results (C1, C2).
+static LogicalResult verifyBody(Operation *op) {
+  Block &block = op->getRegion(0).front();
+  if (block.getArgumentTypes() != op->getOperandTypes()) // C1
+    return op->emitOpError() << "operands are of types (" << op->getOperandTypes()
+                             << "), but the body takes (" << block.getArgumentTypes() << ")";
   auto yield = block.empty() ? nullptr : dyn_cast<YieldOp>(block.back());
   if (!yield) // C2
-    return emitOpError() << "body must end with hybrid.yield";
-  if (yield.getOperandTypes() != getResultTypes()) // C2
-    return emitOpError() << "results are of types (" << getResultTypes()
-                         << "), but the body yields (" << yield.getOperandTypes() << ")";
+    return op->emitOpError() << "body must end with hybrid.yield";
+  if (yield.getOperandTypes() != op->getResultTypes()) // C2
+    return op->emitOpError() << "results are of types (" << op->getResultTypes()
+                             << "), but the body yields (" << yield.getOperandTypes() << ")";
+  return success();
+}
+
+LogicalResult RowTilesOp::verify() {
+  if (failed(verifyBody(*this)))
+    return failure();
+  auto rows = static_cast<int64_t>(getRows()), tile = static_cast<int64_t>(getTile());
+  if (tile < 1 || tile > rows) // C4
+    return emitOpError() << "has tiles of " << tile << " rows of " << rows;
+  Block &block = getBody().front();
+  for (Operation &op : block.without_terminator()) {
+    if (isa<ConstantOp>(op))
+      continue;
+    auto rowwise = dyn_cast<RowwiseOp>(op);
+    if (!rowwise || !rowwise.isRowwise() || rowwise.getRowCount() != rows) { // C3
+      InFlightDiagnostic diagnostic = emitOpError() << "body holds '" << op.getName()
+                                                    << "', expected ops that work on " << rows
+                                                    << " rows, and constants";
+      diagnostic.attachNote(op.getLoc()) << "the op is here";
+      return diagnostic;
+    }
+    if (rowwise.accumulatesOverRows() && !getSequential()) // C5
+      return emitOpError() << "has tiles in parallel, but '" << op.getName()
+                           << "' accumulates over rows: make it sequential";
+    for (OpResult result : op.getResults())
+      if (!rowwise.isRowResult(result.getResultNumber()))
+        for (Operation *user : result.getUsers())
+          if (user != block.getTerminator()) // C5
+            return emitOpError() << "uses a sum over rows of '" << op.getName()
+                                 << "' inside the body, where it is not complete";
+  }
+  return success();
+}
+
+LogicalResult FusedOp::verify() {
+  if (failed(verifyBody(*this)))
+    return failure();
+  Block &block = getBody().front();
   for (Operation &op : block.without_terminator())
     if (!op.hasTrait<FusableElementwise>() && !isa<ConstantOp>(op)) { // C3
       InFlightDiagnostic diagnostic = emitOpError()

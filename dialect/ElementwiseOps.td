@@ -55,7 +55,7 @@ def Hybrid_RoundOp : Hybrid_Op<"round", [Pure, Hybrid_FusableElementwise, Declar
   let hasVerifier = 1;
 }
 
-def Hybrid_ReduceOp : Hybrid_PureOp<"reduce", [DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_ReduceOp : Hybrid_PureOp<"reduce", [DeclareOpInterfaceMethods<RowwiseOp, ["isRowwise", "isRowResult"]>, DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
   let summary = "sum, mean or maximum over dimensions";
   let description = [{
     The `axes` are removed, or kept with size 1 (`keep`). The gradient of `max` goes to all maxima in equal shares.
@@ -71,7 +71,7 @@ def Hybrid_ReduceOp : Hybrid_PureOp<"reduce", [DeclareOpInterfaceMethods<Differe
   let assemblyFormat = "`` $kind $x `over` $axes attr-dict `:` type($x) `->` type($result)";
 }
 
-def Hybrid_FusedOp : Hybrid_Op<"fused", [Pure, SingleBlock, IsolatedFromAbove]> {
+def Hybrid_FusedOp : Hybrid_Op<"fused", [Pure, SingleBlock, IsolatedFromAbove, DeclareOpInterfaceMethods<RowwiseOp, ["isRowwise", "getRowCount", "isRowOperand"]>]> {
   let summary = "elementwise ops that run as one kernel";
   let description = [{
     The body's arguments are the operands, its `hybrid.yield` names the results; all values of the iteration shape are computed
@@ -98,9 +98,38 @@ def Hybrid_FusedOp : Hybrid_Op<"fused", [Pure, SingleBlock, IsolatedFromAbove]> 
   let hasVerifier = 1;
 }
 
-def Hybrid_YieldOp : Hybrid_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["FusedOp"]>]> {
-  let summary = "results of a fused region";
-  let description = "Ends the body of `hybrid.fused`; operand i is its result i.";
+def Hybrid_RowTilesOp : Hybrid_Op<"row_tiles", [Pure, SingleBlock, IsolatedFromAbove]> {
+  let summary = "ops that run together, tile of rows by tile of rows";
+  let description = [{
+    The body's arguments are the operands, its `hybrid.yield` names the results. `tile` of the `rows` positions go through the whole body while they are
+    in cache; values that only the body uses exist for one tile at a time. Tiles are spread over threads, or follow one another (`sequential`) with
+    the threads inside each op, which lets ops accumulate over rows. Made by `hybrid-tile-rows` and `hybrid-fuse-loss`.
+
+    - C1: the body's arguments have the operands' types
+    - C2: the body yields values of the result types
+    - C3: the body holds ops that work on `rows` rows, and constants
+    - C4: tile is at least 1 and at most `rows`
+    - C5: inside the body, what is summed over rows is not used again, and only `sequential` tiles accumulate
+
+    ```mlir
+    %y = hybrid.row_tiles(%x, %w) rows 16 tile 8 : (tensor<2x8x4xf32>, tensor<4x4xf32>) -> tensor<2x8x4xf32> {
+    ^bb0(%a: tensor<2x8x4xf32>, %b: tensor<4x4xf32>):
+      %n = hybrid.rmsnorm %a : tensor<2x8x4xf32> -> tensor<2x8x4xf32>
+      %l = hybrid.linear %n, %b : tensor<2x8x4xf32>, tensor<4x4xf32> -> tensor<2x8x4xf32>
+      hybrid.yield %l : tensor<2x8x4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<AnyTypeOf<[Hybrid_ProductOperand, Hybrid_IntTensor]>>:$operands_, I64Attr:$rows, I64Attr:$tile, UnitAttr:$sequential);
+  let results = (outs Variadic<Hybrid_ProductOperand>:$results_);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "`(` $operands_ `)` `rows` $rows `tile` $tile (`sequential` $sequential^)? attr-dict `:` functional-type($operands_, $results_) $body";
+  let hasVerifier = 1;
+}
+
+def Hybrid_YieldOp : Hybrid_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["FusedOp", "RowTilesOp"]>]> {
+  let summary = "results of a region";
+  let description = "Ends the body of `hybrid.fused` or `hybrid.row_tiles`; operand i is its result i.";
   let arguments = (ins Variadic<Hybrid_ProductOperand>:$values);
   let assemblyFormat = "$values attr-dict `:` type($values)";
 }

@@ -40,7 +40,8 @@ def Hybrid_DistributionAttr : EnumAttr<Hybrid_Dialect, Hybrid_Distribution, "dis
 def Hybrid_Space : Hybrid_Enum<"Space", "where a buffer lives", [
   I32EnumAttrCase<"Arena", 0, "arena">, I32EnumAttrCase<"Parameters", 1, "parameters">,
   I32EnumAttrCase<"Gradients", 2, "gradients">, I32EnumAttrCase<"Moment1", 3, "moment1">,
-  I32EnumAttrCase<"Moment2", 4, "moment2">, I32EnumAttrCase<"Constants", 5, "constants">]>;
+  I32EnumAttrCase<"Moment2", 4, "moment2">, I32EnumAttrCase<"Constants", 5, "constants">,
+  I32EnumAttrCase<"Tile", 6, "tile">]>;
 
 /// A place in a space: byte offset and extent. `#hybrid.buffer<arena, 128, 4096>`.
 def Hybrid_BufferAttr : AttrDef<Hybrid_Dialect, "Buffer"> {

@@ -58,4 +58,27 @@ def StatefulOp : OpInterface<"StatefulOp"> {
     InterfaceMethod<"The final state result, or null when it is not asked for.", "::mlir::Value", "getStateResult">
   ];
 }
+
+def RowwiseOp : OpInterface<"RowwiseOp"> {
+  let cppNamespace = "::hybrid";
+  let description = [{
+    An op that works row by row, a row being one position of one sequence: all dimensions but the last are rows. Row r of a row result needs
+    row r of the row operands and the other operands whole; a result that is none is a sum over rows. Such ops can run tile of rows by tile of
+    rows, in one pass while the tile is in cache. Used by `hybrid-tile-rows`.
+  }];
+  let methods = [
+    InterfaceMethod<"Whether the op, with its present operands and attributes, works row by row.", "bool", "isRowwise", (ins), [{}],
+      [{ return true; }]>,
+    InterfaceMethod<"Number of rows.", "int64_t", "getRowCount", (ins), [{}], [{
+      auto shape = ::mlir::cast<::mlir::ShapedType>($_op->getOperand(0).getType()).getShape();
+      return ::mlir::ShapedType::getNumElements(shape.drop_back());
+    }]>,
+    InterfaceMethod<"Whether only the same row of operand `index` is needed.", "bool", "isRowOperand", (ins "unsigned":$index), [{}],
+      [{ return index == 0; }]>,
+    InterfaceMethod<"Whether result `index` has rows; otherwise it is summed over them.", "bool", "isRowResult", (ins "unsigned":$index), [{}],
+      [{ return true; }]>,
+    InterfaceMethod<"Whether sums over rows grow in one place, so that tiles must follow one another.", "bool", "accumulatesOverRows", (ins),
+      [{}], [{ return false; }]>
+  ];
+}
 #endif

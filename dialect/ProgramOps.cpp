@@ -9,29 +9,69 @@
 using namespace mlir;
 using namespace hybrid;
 
+/// Every buffer of `op` in `space` ends inside its `size` bytes.
+static LogicalResult verifyBuffers(Operation *op, Space space, StringRef name, int64_t size) {
+  auto buffers = op->getAttrOfType<ArrayAttr>("buffers");
+  for (Attribute attribute : buffers ? buffers.getValue() : ArrayRef<Attribute>()) {
+    auto buffer = cast<BufferAttr>(attribute);
+    bool inside = buffer.getBytes() <= size && buffer.getOffset() <= size - buffer.getBytes();
+    if (buffer.getSpace() == space && !inside)
+      return op->emitOpError() << "uses " << buffer.getBytes() << " bytes at offset "
+                               << buffer.getOffset() << ", but " << name << " has " << size
+                               << " bytes";
+  }
+  return success();
+}
+
 LogicalResult ProgramOp::verify() {
   int64_t arena = getArenaBytes();
   if (arena < 0) // C1
     return emitOpError() << "has an arena of " << arena << " bytes";
   for (Operation &op : getBody().front()) {
-    if (!isa<LaunchOp, LibraryMatmulOp>(op)) // C2
-      return op.emitOpError() << "is in a program, expected launches and library calls only";
-    for (auto buffer : op.getAttrOfType<ArrayAttr>("buffers").getAsRange<BufferAttr>()) {
-      bool inside = buffer.getBytes() <= arena && buffer.getOffset() <= arena - buffer.getBytes();
-      if (buffer.getSpace() == Space::Arena && !inside) // C2
-        return op.emitOpError() << "uses " << buffer.getBytes() << " bytes at offset "
-                                << buffer.getOffset() << ", but the arena has " << arena
-                                << " bytes";
-    }
+    if (!isa<LaunchOp, LibraryMatmulOp, TileLoopOp>(op)) // C2
+      return op.emitOpError() << "is in a program, expected launches, library calls and loops over "
+                                 "tiles only";
+    WalkResult inside = op.walk([&](Operation *inner) {
+      return failed(verifyBuffers(inner, Space::Arena, "the arena", arena)) // C2
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    });
+    if (inside.wasInterrupted())
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult TileLoopOp::verify() {
+  auto rows = static_cast<int64_t>(getRows()), tile = static_cast<int64_t>(getTile()),
+       bytes = static_cast<int64_t>(getTileBytes());
+  if (tile < 1 || tile > rows || bytes < 0) // C1
+    return emitOpError() << "has tiles of " << tile << " rows of " << rows << " in " << bytes
+                         << " bytes";
+  for (Operation &op : getBody().front()) {
+    auto launch = dyn_cast<LaunchOp>(op);
+    auto product = dyn_cast<LibraryMatmulOp>(op);
+    bool cut = launch ? launch.getItemsPerTile() > 0
+                      : product && product.getTileRows() != product.getTileSum();
+    if (!cut) // C2
+      return op.emitOpError() << "is in a loop over tiles, but does not say how it is cut";
+    if (product && product.getTileSum() && !getSequential()) // C3
+      return op.emitOpError() << "sums over tiles that run in parallel";
+    if (failed(verifyBuffers(&op, Space::Tile, "a tile", bytes))) // C2
+      return failure();
   }
   return success();
 }
 
 LogicalResult LaunchOp::verify() {
   int64_t grid = getGrid(), scratch = getScratchBytes();
-  if (grid < 0 || scratch < 0) // C1
-    return emitOpError() << "has a grid of " << grid << " and " << scratch
-                         << " bytes of scratch: neither can be negative";
+  auto items = static_cast<int64_t>(getItemsPerTile());
+  if (grid < 0 || scratch < 0 || items < 0) // C1
+    return emitOpError() << "has a grid of " << grid << ", " << scratch << " bytes of scratch and "
+                         << items << " items a tile: none can be negative";
+  if (!getRowBytes().empty() && getRowBytes().size() != getBuffers().size()) // C2
+    return emitOpError() << "has row_bytes for " << getRowBytes().size() << " of its "
+                         << getBuffers().size() << " buffers";
   return success();
 }
 

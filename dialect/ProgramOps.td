@@ -12,7 +12,7 @@ def Hybrid_ProgramOp : Hybrid_Op<"program", [Symbol, SingleBlock, NoTerminator, 
     What becomes a program of the executable: see codegen/Executable.fbs.
 
     - C1: arena_bytes is not negative
-    - C2: the body holds launches and library calls only, and every arena buffer in it ends inside the arena
+    - C2: the body holds launches, library calls and loops over tiles only, and every arena buffer in it ends inside the arena
 
     ```mlir
     hybrid.program @forward arena 256 inputs [] outputs [] {
@@ -26,20 +26,48 @@ def Hybrid_ProgramOp : Hybrid_Op<"program", [Symbol, SingleBlock, NoTerminator, 
   let hasVerifier = 1;
 }
 
+def Hybrid_TileLoopOp : Hybrid_Op<"tile_loop", [SingleBlock, NoTerminator, NoRegionArguments]> {
+  let summary = "launches and products that run tile of rows by tile of rows";
+  let description = [{
+    For every tile of `tile` rows (the last may be smaller) the whole body runs on its rows: a launch on its share of the grid
+    (`items_per_tile`), a matrix product on its rows (`tile_rows`) or adding up its part of a sum over rows (`tile_sum`). Tiles are spread
+    over threads, or follow one another (`sequential`). Buffers in the space `tile` hold one tile at a time, `tile_bytes` in all; a thread has its own.
+
+    - C1: tile is at least 1 and at most `rows`, and tile_bytes is not negative
+    - C2: the body holds launches with items_per_tile and products with one of tile_rows and tile_sum, and every tile buffer ends inside tile_bytes
+    - C3: only sequential tiles have tile_sum
+
+    ```mlir
+    hybrid.tile_loop 4096 by 128 for "row_tiles(rmsnorm, linear)" attributes {tile_bytes = 65536 : i64} {
+      hybrid.launch "rmsnorm" for "rmsnorm" grid 4096 buffers [#hybrid.buffer<arena, 0, 2097152>, #hybrid.buffer<tile, 0, 65536>] {items_per_tile = 128 : i64, row_bytes = array<i64: 0, 512>}
+    }
+    ```
+  }];
+  let arguments = (ins I64Attr:$rows, I64Attr:$tile, DefaultValuedAttr<I64Attr, "0">:$tile_bytes, UnitAttr:$sequential, StrAttr:$source);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$rows `by` $tile `for` $source attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+}
+
 def Hybrid_LaunchOp : Hybrid_Op<"launch"> {
   let summary = "run a kernel over a grid of independent work items";
   let description = [{
     `kernel` names a generated function of this module (`generated`) or a kernel of the library, specialised by `constants`, the words of its parameter struct
     (codegen/cpu/kernels/Kernels.h). An empty buffer (0 bytes) is an absent optional one.
 
-    - C1: grid and scratch_bytes are not negative
+    In a `tile_loop`, `items_per_tile` work items belong to a tile, and `row_bytes` has an entry a buffer: the distance of rows in a tile
+    buffer, 0 for the others.
+
+    - C1: grid, scratch_bytes and items_per_tile are not negative
+    - C2: row_bytes is empty or has an entry a buffer
 
     ```mlir
     hybrid.launch "rmsnorm" for "model.hyb:7" grid 2 buffers [#hybrid.buffer<arena, 0, 128>, #hybrid.buffer<arena, 128, 128>] {constants = array<i64: 8, 4>}
     ```
   }];
   let arguments = (ins StrAttr:$kernel, I64Attr:$grid, Hybrid_BufferArrayAttr:$buffers, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$constants,
-                       DefaultValuedAttr<I64Attr, "0">:$scratch_bytes, UnitAttr:$generated, StrAttr:$source);
+                       DefaultValuedAttr<I64Attr, "0">:$scratch_bytes, UnitAttr:$generated, StrAttr:$source,
+                       DefaultValuedAttr<I64Attr, "0">:$items_per_tile, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$row_bytes);
   let assemblyFormat = "$kernel `for` $source `grid` $grid `buffers` $buffers attr-dict";
   let hasVerifier = 1;
 }
@@ -49,8 +77,8 @@ def Hybrid_LibraryMatmulOp : Hybrid_Op<"library_matmul"> {
   let description = [{
     `C = A B (+ bias)`, or `C += A B` with `accumulate`; `m`, `n`, `k` after transposition. `buffers`: a, b, c and optionally bias. Leading
     dimensions in elements. With `groups` E > 0 it is E products whose sizes are known when it runs: the last buffer holds the E + 1 row numbers `offsets`
-(i32), and product e takes the rows offsets[e] up to offsets[e+1] of m (of k with `transpose_a`), matrix e of b (of c), `group_stride` elements apart.
-Rows of c from offsets[E] on become 0.
+    (i32), and product e takes the rows offsets[e] up to offsets[e+1] of m (of k with `transpose_a`), matrix e of b (of c), `group_stride` elements apart.
+    Rows of c from offsets[E] on become 0. In a `tile_loop`, `tile_rows` cuts m and `tile_sum` cuts k.
 
     - C1: there are three or four buffers; with groups four, without bias
     - C2: m, n, k and groups are not negative
@@ -61,7 +89,8 @@ Rows of c from offsets[E] on become 0.
   }];
   let arguments = (ins Hybrid_BufferArrayAttr:$buffers, I64Attr:$m, I64Attr:$n, I64Attr:$k, I64Attr:$lda, I64Attr:$ldb, I64Attr:$ldc,
                        UnitAttr:$transpose_a, UnitAttr:$transpose_b, UnitAttr:$accumulate, TypeAttr:$element_type, StrAttr:$source,
-                       DefaultValuedAttr<I64Attr, "0">:$groups, DefaultValuedAttr<I64Attr, "0">:$group_stride);
+                       DefaultValuedAttr<I64Attr, "0">:$groups, DefaultValuedAttr<I64Attr, "0">:$group_stride,
+                       UnitAttr:$tile_rows, UnitAttr:$tile_sum);
   let assemblyFormat = "$m `x` $n `x` $k `of` $element_type `for` $source `buffers` $buffers attr-dict";
   let hasVerifier = 1;
 }

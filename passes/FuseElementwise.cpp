@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "dialect/HybridOps.h"
 #include "dialect/Shapes.h"
-#include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
+#include "passes/Regions.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -132,47 +132,12 @@ void recomputeCheapValues(Block &block) {
 }
 
 /// Replaces a group by one fused op where its last member stands.
-void outline(SmallVector<Operation *> ops, const Groups &groups) {
+void fuse(SmallVector<Operation *> ops, const Groups &groups) {
   llvm::sort(
       ops, [&](Operation *a, Operation *b) { return groups.positionOf(a) < groups.positionOf(b); });
-  llvm::SmallPtrSet<Operation *, 16> inside(ops.begin(), ops.end());
-  SmallVector<Value> operands, results;
-  SmallVector<ConstantOp> constants;
-  SmallVector<Location> locations;
-  for (Operation *op : ops) {
-    locations.push_back(op->getLoc());
-    for (Value operand : op->getOperands()) {
-      if (auto constant = operand.getDefiningOp<ConstantOp>()) {
-        if (!llvm::is_contained(constants, constant))
-          constants.push_back(constant);
-      } else if (!inside.contains(operand.getDefiningOp()) &&
-                 !llvm::is_contained(operands, operand)) {
-        operands.push_back(operand);
-      }
-    }
-    if (llvm::any_of(op->getUsers(), [&](Operation *user) { return !inside.contains(user); }))
-      results.push_back(op->getResult(0));
-  }
-  OpBuilder builder(ops.back());
-  Location loc = builder.getFusedLoc(locations);
-  auto fused = FusedOp::create(builder, loc, ValueRange(results).getTypes(), operands);
-  Block *body = builder.createBlock(&fused.getBody());
-  IRMapping mapping;
-  for (Value operand : operands)
-    mapping.map(operand, body->addArgument(operand.getType(), operand.getLoc()));
-  builder.setInsertionPointToStart(body);
-  for (ConstantOp constant : constants)
-    builder.clone(*constant, mapping);
-  for (Operation *op : ops)
-    builder.clone(*op, mapping);
-  SmallVector<Value> yielded;
-  for (Value result : results)
-    yielded.push_back(mapping.lookup(result));
-  YieldOp::create(builder, loc, yielded);
-  for (auto [result, replacement] : llvm::zip(results, fused.getResults()))
-    result.replaceAllUsesWith(replacement);
-  for (Operation *op : llvm::reverse(ops))
-    op->erase();
+  outline<FusedOp>(ops, [](OpBuilder &builder, Location loc, TypeRange types, ValueRange operands) {
+    return FusedOp::create(builder, loc, types, operands);
+  });
 }
 
 struct FuseElementwise : hybrid::impl::FuseElementwiseBase<FuseElementwise> {
@@ -190,7 +155,7 @@ struct FuseElementwise : hybrid::impl::FuseElementwiseBase<FuseElementwise> {
       if (members.size() == 1 && isa<BroadcastOp>(members.front()))
         continue;
       numFused += members.size();
-      outline(members, groups);
+      fuse(members, groups);
     }
   }
 };

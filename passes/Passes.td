@@ -77,4 +77,19 @@ def FuseElementwise : Pass<"hybrid-fuse-elementwise", "::mlir::func::FuncOp"> {
   }];
   let statistics = [Statistic<"numFused", "fused", "elementwise ops put into regions">];
 }
+
+def TileRows : Pass<"hybrid-tile-rows", "::mlir::func::FuncOp"> {
+  let summary = "run neighbours that work row by row tile of rows by tile of rows";
+  let description = [{
+    Connected row-wise ops (projections, norms, their gradients, elementwise regions) become one `hybrid.row_tiles`: norm and residual go into
+    their neighbours, bias and activation into the products they follow, and values in between stay in cache. A region that sums over rows, as the
+    gradient of a weight does, takes its tiles one after another, and what is summed is never whole in memory.
+  }];
+  let options = [
+    Option<"minRows", "min-rows", "int64_t", "512", "fewer rows are not cut into tiles">,
+    Option<"maxTile", "max-tile", "int64_t", "256", "rows at most of tiles that run in parallel">,
+    Option<"maxSequentialTile", "max-sequential-tile", "int64_t", "1024", "rows at most of tiles that follow one another">
+  ];
+  let statistics = [Statistic<"numRegions", "regions", "regions made">];
+}
 #endif

@@ -26,6 +26,7 @@ void buildGraphPipeline(OpPassManager &manager, const CompileOptions &options, G
     manager.addNestedPass<func::FuncOp>(createRoundProducts());
   manager.addNestedPass<func::FuncOp>(createFuseElementwise());
   manager.addPass(createCSEPass());
+  manager.addNestedPass<func::FuncOp>(createTileRows());
 }
 
 void registerPipelines() {

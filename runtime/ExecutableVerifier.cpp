@@ -57,13 +57,15 @@ private:
   Result<void> checkStep(const fb::Step &step, const std::string &where);
   Result<void> checkKernel(const fb::KernelLaunch &kernel, const std::string &where);
   Result<void> checkMatmul(const fb::Matmul &matmul, const std::string &where) const;
+  Result<void> checkLoop(const fb::TileLoop &tiles, const std::string &where);
   Result<void> checkBuffer(const fb::BufferRef &buffer, const std::string &what) const;
   Result<uint64_t> bytesOfTensor(const flatbuffers::Vector<int64_t> *shape, fb::DType dtype,
                                  std::string_view name) const;
   uint64_t spaceBytes(fb::Space space) const;
 
   const fb::Executable &executable;
-  uint64_t arenaBytes = 0; // of the program that is being checked
+  uint64_t arenaBytes = 0;            // of the program that is being checked
+  const fb::TileLoop *loop = nullptr; // that is being checked
   uint64_t buffersSeen = 0;
 };
 
@@ -75,6 +77,8 @@ uint64_t Verifier::spaceBytes(fb::Space space) const {
     return arenaBytes;
   case fb::Space::Constants:
     return executable.constants_bytes();
+  case fb::Space::Tile:
+    return loop ? loop->tile_bytes() : 0;
   case fb::Space::Parameters:
   case fb::Space::Gradients:
   case fb::Space::Moment1:
@@ -299,8 +303,27 @@ Result<void> Verifier::checkStep(const fb::Step &step, const std::string &where)
     return checkKernel(*kernel, where);
   if (const fb::Matmul *matmul = step.operation_as_Matmul())
     return checkMatmul(*matmul, where);
+  const fb::TileLoop *tiles = step.operation_as_TileLoop();
+  if (tiles && !loop)
+    return checkLoop(*tiles, where);
+  if (tiles)
+    return error("corrupt: {} is a loop over tiles inside of another", where);
   return error("corrupt: {} is of the unknown kind {}", where,
                static_cast<unsigned>(step.operation_type()));
+}
+
+Result<void> Verifier::checkLoop(const fb::TileLoop &tiles, const std::string &where) {
+  if (tiles.tile() < 1 || tiles.tile() > tiles.rows() || tiles.rows() > maximumGrid)
+    return error("corrupt: {} has tiles of {} rows of {}", where, tiles.tile(), tiles.rows());
+  if (tiles.tile_bytes() > maximumSpaceBytes)
+    return error("corrupt: {} wants {} bytes a tile, more than the limit of {}", where,
+                 tiles.tile_bytes(), maximumSpaceBytes);
+  loop = &tiles;
+  Result<void> outcome;
+  for (unsigned i = 0; tiles.steps() && outcome && i < tiles.steps()->size(); ++i)
+    outcome = checkStep(*tiles.steps()->Get(i), fmt::format("part {} of {}", i, where));
+  loop = nullptr;
+  return outcome;
 }
 
 Result<void> Verifier::checkKernel(const fb::KernelLaunch &kernel, const std::string &where) {
@@ -312,6 +335,17 @@ Result<void> Verifier::checkKernel(const fb::KernelLaunch &kernel, const std::st
   if (kernel.scratch_bytes() > maximumSpaceBytes)
     return error("corrupt: {} ({}) wants {} bytes of scratch, more than the limit of {}", where,
                  viewOf(kernel.symbol()), kernel.scratch_bytes(), maximumSpaceBytes);
+  const auto *rowBytes = kernel.row_bytes();
+  const unsigned buffers = kernel.buffers() ? kernel.buffers()->size() : 0;
+  if (loop) {
+    const int64_t tiles = (loop->rows() - 1) / loop->tile() + 1, items = kernel.items_per_tile();
+    if (items < 1 || items > maximumGrid || kernel.grid() > tiles * items)
+      return error("corrupt: {} ({}) has {} items for {} tiles of {} items", where,
+                   viewOf(kernel.symbol()), kernel.grid(), tiles, items);
+    if (rowBytes && rowBytes->size() != 0 && rowBytes->size() != buffers)
+      return error("corrupt: {} ({}) has {} buffers, but row distances for {}", where,
+                   viewOf(kernel.symbol()), buffers, rowBytes->size());
+  }
   if (!kernel.buffers())
     return {};
   if (!isAligned(*kernel.buffers()))
@@ -329,6 +363,10 @@ Result<void> Verifier::checkKernel(const fb::KernelLaunch &kernel, const std::st
     bool known = static_cast<unsigned>(buffer->space()) <= static_cast<unsigned>(fb::Space::MAX);
     uint64_t space = known ? spaceBytes(buffer->space()) : 0;
     bool inside = known && buffer->offset() <= space && buffer->bytes() <= space - buffer->offset();
+    bool inTile = buffer->space() == fb::Space::Tile && buffer->bytes();
+    if (inTile && (!rowBytes || rowBytes->size() != buffers))
+      return error("corrupt: {} ({}) has a buffer in a tile, but no distance of its rows", where,
+                   viewOf(kernel.symbol()));
     if (inside && buffer->offset() % 4 == 0)
       continue;
     if (inside)
@@ -349,6 +387,15 @@ Result<void> Verifier::checkMatmul(const fb::Matmul &matmul, const std::string &
     return error("corrupt: {} is a matrix product in type {}, but {} was expected", where,
                  static_cast<unsigned>(matmul.dtype()),
                  grouped ? "f32 or f64" : "f32, f64 or bf16");
+  if (loop) {
+    bool cut = matmul.tile_rows() != matmul.tile_sum() && !grouped && matmul.batch() == 1;
+    bool whole = matmul.tile_rows() ? matmul.m() == loop->rows() && !matmul.transpose_a()
+                                    : matmul.k() == loop->rows() && matmul.transpose_a() &&
+                                          !matmul.transpose_b() && loop->sequential();
+    if (!cut || !whole)
+      return error("corrupt: {} ({} x {} x {}) does not say how tiles of {} rows cut it", where,
+                   matmul.m(), matmul.n(), matmul.k(), loop->rows());
+  }
   struct Operand {
     std::string_view name;
     const fb::BufferRef *buffer;
@@ -379,7 +426,14 @@ Result<void> Verifier::checkMatmul(const fb::Matmul &matmul, const std::string &
     // All factors are below 2^63 and only two are multiplied, so 128 bits cannot overflow before
     // the final factor; extents beyond any space are refused first to keep that true.
     using Wide = unsigned __int128;
-    Wide extent = Wide(operand.rows - 1) * Wide(operand.stride) + Wide(operand.columns);
+    // In a tile lie only the rows that the loop cuts.
+    const bool inTile = operand.buffer->space() == fb::Space::Tile;
+    const bool cut = loop && (operand.name == "a" || operand.name == (ta ? "b" : "c"));
+    if (inTile && !cut)
+      return error("corrupt: {} is in a tile, but all of it is needed", what);
+    Wide extent = Wide((inTile ? std::min(operand.rows, loop->tile()) : operand.rows) - 1) *
+                      Wide(operand.stride) +
+                  Wide(operand.columns);
     Wide batches = Wide(matmul.batch() - 1) * Wide(operand.batchStride);
     if (extent > maximumSpaceBytes || batches > maximumSpaceBytes ||
         (extent + batches) * operand.size > operand.buffer->bytes())

@@ -4,8 +4,8 @@
 #include "runtime/ExecutableVerifier.h"
 #include "runtime/cpu/Arena.h"
 #include "runtime/cpu/CodeObject.h"
-#include "runtime/cpu/Matmul.h"
 #include "runtime/cpu/Parallel.h"
+#include "runtime/cpu/ProgramStep.h"
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -21,18 +21,9 @@ constexpr std::string_view spaceNames[spaceCount] = {"the arena",          "the 
                                                      "the gradients",      "the first moments",
                                                      "the second moments", "the constants"};
 
-/// A step with its code found and its buffers described, ready for any base addresses.
-struct PreparedStep {
-  const fb::Step *source = nullptr;
-  KernelFunction kernel = nullptr;
-  int64_t grid = 0;
-  std::vector<fb::BufferRef> buffers; // of a launch; of a product a, b, c, bias or offsets
-  std::unique_ptr<Matmul> product;
-};
-
 struct PreparedProgram {
   const fb::Program *source = nullptr;
-  std::vector<PreparedStep> steps;
+  std::vector<ProgramStep> steps;
   std::array<bool, spaceCount> touches{};
   // What the inputs were when it last ran: the arena reuses their memory, and findNonFinite() needs
   // them again. Only kept while they are small, as token ids are.
@@ -49,20 +40,18 @@ struct Session::State {
   std::optional<CodeObject> code;
   std::array<Arena, spaceCount> spaces;
   std::array<uint64_t, spaceCount> spaceBytes{};
-  Arena scratch;
+  Arena scratch, tiles;
   uint64_t scratchBytes = 0; // a thread
+  uint64_t tileBytes = 0;    // of all threads
   int threads = 1;
   bool training = true;
   std::map<std::string, PreparedProgram, std::less<>> programs;
 
   Result<void> prepare();
   Result<void> prepareStep(PreparedProgram &program, const fb::Step &step);
+  ProgramMemory memory() const;
   Result<void> ensureSpace(size_t space);
-  void *address(const fb::BufferRef &buffer) const {
-    return buffer.bytes() ? spaces[static_cast<size_t>(buffer.space())].data() + buffer.offset()
-                          : nullptr;
-  }
-  Result<void> runStep(PreparedStep &step);
+  std::byte *address(const fb::BufferRef &buffer) const { return memory().address(buffer); }
   Result<void> ensureSpaces(const PreparedProgram &program);
   void keepInputs(PreparedProgram &program);
   void restoreInputs(const PreparedProgram &program);
@@ -71,51 +60,34 @@ struct Session::State {
   const fb::Tensor *port(std::string_view program, std::string_view name, bool input) const;
 };
 
+/// Notes the spaces that a step and those inside it touch.
+static void noteSpaces(const ProgramStep &step, std::array<bool, spaceCount> &touches) {
+  for (const fb::BufferRef &buffer : step.buffers())
+    if (buffer.bytes() && buffer.space() != fb::Space::Tile)
+      touches[static_cast<size_t>(buffer.space())] = true;
+  for (const ProgramStep &inner : step.inner())
+    noteSpaces(inner, touches);
+}
+
 Result<void> Session::State::prepareStep(PreparedProgram &program, const fb::Step &step) {
-  PreparedStep prepared;
-  prepared.source = &step;
-  if (const auto *launch = step.operation_as_KernelLaunch()) {
-    prepared.kernel = code->find(launch->symbol()->c_str());
-    if (!prepared.kernel)
-      return Error{fmt::format("{}: its code has no kernel '{}'", executable->name(),
-                               launch->symbol()->string_view())};
-    prepared.grid = launch->grid();
-    if (launch->buffers())
-      for (const fb::BufferRef *buffer : *launch->buffers())
-        prepared.buffers.push_back(*buffer);
-    scratchBytes = std::max<uint64_t>(scratchBytes, (launch->scratch_bytes() + 63) / 64 * 64);
-  } else {
-    const auto *product = step.operation_as_Matmul();
-    MatmulShape shape{product->m(),
-                      product->n(),
-                      product->k(),
-                      product->lda(),
-                      product->ldb(),
-                      product->ldc(),
-                      product->transpose_a(),
-                      product->transpose_b(),
-                      product->accumulate(),
-                      product->bias() != nullptr,
-                      static_cast<DType>(product->dtype()),
-                      product->batch(),
-                      product->batch_stride_a(),
-                      product->batch_stride_b(),
-                      product->batch_stride_c(),
-                      product->offsets() != nullptr};
-    auto created = Matmul::create(shape);
-    if (!created)
-      return Error{fmt::format("{}: {}", executable->name(), created.error().message)};
-    prepared.product = std::move(*created);
-    prepared.buffers = {*product->a(), *product->b(), *product->c()};
-    for (const fb::BufferRef *extra : {product->bias(), product->offsets()})
-      if (extra)
-        prepared.buffers.push_back(*extra);
-  }
-  for (const fb::BufferRef &buffer : prepared.buffers)
-    if (buffer.bytes())
-      program.touches[static_cast<size_t>(buffer.space())] = true;
-  program.steps.push_back(std::move(prepared));
+  auto prepared = ProgramStep::prepare(step, *code, threads, executable->name());
+  if (!prepared)
+    return prepared.error();
+  scratchBytes = std::max(scratchBytes, prepared->scratchBytes());
+  tileBytes = std::max(tileBytes, prepared->tileBytes(threads));
+  noteSpaces(*prepared, program.touches);
+  program.steps.push_back(std::move(*prepared));
   return {};
+}
+
+ProgramMemory Session::State::memory() const {
+  ProgramMemory result;
+  for (size_t space = 0; space < spaceCount; ++space)
+    result.spaces[space] = spaces[space].data();
+  result.scratch = scratch.data(), result.scratchBytes = scratchBytes;
+  result.tiles = tiles.data();
+  result.threads = threads;
+  return result;
 }
 
 Result<void> Session::State::prepare() {
@@ -132,12 +104,19 @@ Result<void> Session::State::prepare() {
         if (auto done = prepareStep(program, *step); !done)
           return done;
   }
-  auto allocated =
-      Arena::allocate(std::max<uint64_t>(64, scratchBytes * static_cast<uint64_t>(threads)),
-                      "the kernels' scratch memory");
-  if (!allocated)
-    return allocated.error();
-  scratch = std::move(*allocated);
+  struct Space {
+    Arena &memory;
+    uint64_t bytes;
+    const char *purpose;
+  };
+  for (Space each : {Space{scratch, scratchBytes * static_cast<uint64_t>(threads),
+                           "the kernels' scratch memory"},
+                     Space{tiles, tileBytes, "the tiles"}}) {
+    auto allocated = Arena::allocate(std::max<uint64_t>(64, each.bytes), each.purpose);
+    if (!allocated)
+      return allocated.error();
+    each.memory = std::move(*allocated);
+  }
   return {};
 }
 
@@ -152,21 +131,6 @@ Result<void> Session::State::ensureSpace(size_t space) {
   if (!allocated)
     return Error{fmt::format("{}: {}", executable->name(), allocated.error().message)};
   spaces[space] = std::move(*allocated);
-  return {};
-}
-
-Result<void> Session::State::runStep(PreparedStep &step) {
-  if (step.product)
-    return step.product->run(address(step.buffers[0]), address(step.buffers[1]),
-                             address(step.buffers[2]),
-                             step.buffers.size() > 3 ? address(step.buffers[3]) : nullptr);
-  std::array<void *, mostLaunchBuffers> pointers;
-  for (size_t i = 0; i < step.buffers.size(); ++i)
-    pointers[i] = address(step.buffers[i]);
-  parallelFor(step.grid, threads, [&](int64_t lo, int64_t hi, int thread) {
-    step.kernel(lo, hi, pointers.data(),
-                scratch.data() + static_cast<uint64_t>(thread) * scratchBytes);
-  });
   return {};
 }
 
@@ -287,16 +251,17 @@ Result<void> Session::State::execute(std::string_view name, std::vector<StepTime
     return done;
   keepInputs(program);
   setThreads(threads); // a setting of the calling thread, which may not be the one that made us
-  for (PreparedStep &step : program.steps) {
+  ProgramMemory where = memory();
+  for (const ProgramStep &step : program.steps) {
     auto start = times ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
-    if (auto done = runStep(step); !done)
+    if (auto done = step.run(where); !done)
       return Error{
           fmt::format("{}: program '{}': {}", executable->name(), name, done.error().message)};
     if (!times)
       continue;
     std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    times->push_back({step.source->op() ? step.source->op()->str() : "",
-                      step.source->location() ? step.source->location()->str() : "",
+    times->push_back({step.source().op() ? step.source().op()->str() : "",
+                      step.source().location() ? step.source().location()->str() : "",
                       elapsed.count()});
   }
   return {};
@@ -327,7 +292,7 @@ std::span<std::byte> Session::parameter(size_t index, Slot slot) {
 }
 
 uint64_t Session::allocatedBytes() const {
-  uint64_t bytes = state->scratch.size();
+  uint64_t bytes = state->scratch.size() + state->tiles.size();
   for (const Arena &space : state->spaces)
     bytes += space.size();
   return bytes;
@@ -383,23 +348,40 @@ std::string Session::findNonFinite(std::string_view name) {
   state->restoreInputs(program);
   bool wide =
       !executable().parameters().empty() && executable().parameters()[0].dtype == DType::F64;
-  for (PreparedStep &step : program.steps) {
+  ProgramMemory memory = state->memory();
+  std::memset(memory.tiles, 0, state->tiles.size());
+  std::string culprit;
+  // Runs a step; false when it fails or makes the first value that is not finite.
+  auto watch = [&](const ProgramStep &step, const std::function<Result<void>()> &run) {
+    const std::vector<fb::BufferRef> &buffers = step.buffers();
     std::array<bool, mostLaunchBuffers> finite{};
     auto isFinite = [&](size_t i) {
-      const fb::BufferRef &buffer = step.buffers[i];
-      return !buffer.bytes() ||
-             allFinite(static_cast<std::byte *>(state->address(buffer)), buffer.bytes(), wide);
+      return !buffers[i].bytes() || allFinite(memory.address(buffers[i]), buffers[i].bytes(), wide);
     };
-    for (size_t i = 0; i < step.buffers.size(); ++i)
+    for (size_t i = 0; i < buffers.size(); ++i)
       finite[i] = isFinite(i); // ids such as -100 are no numbers when read as floats
-    if (!state->runStep(step))
-      return "";
-    for (size_t i = 0; i < step.buffers.size(); ++i)
+    if (!run())
+      return false;
+    for (size_t i = 0; i < buffers.size(); ++i)
       if (finite[i] && !isFinite(i)) {
-        std::string op = step.source->op() ? step.source->op()->str() : "unknown op";
-        std::string at = step.source->location() ? step.source->location()->str() : "";
-        return at.empty() ? op : op + " at " + at;
+        culprit = step.source().op() ? step.source().op()->str() : "unknown op";
+        if (step.source().location() && step.source().location()->size())
+          culprit += " at " + step.source().location()->str();
+        return false;
       }
+    return true;
+  };
+  for (const ProgramStep &step : program.steps) {
+    bool more = true;
+    auto around = [&](const ProgramStep &inner, const std::function<Result<void>()> &run) {
+      return more = watch(inner, run);
+    };
+    if (step.inner().empty())
+      more = watch(step, [&] { return step.run(memory); });
+    else if (!step.runTileByTile(memory, around))
+      return "";
+    if (!more)
+      return culprit;
   }
   return "";
 }

@@ -19,19 +19,20 @@ namespace {
 /// Elements an innermost loop covers when everything is contiguous.
 constexpr int64_t blockElements = 2048;
 
-/// The iteration space with adjacent dimensions merged where all views allow it.
+/// The iteration space with adjacent dimensions merged where all views allow it; with `keepRows`
+/// the last one stays by itself.
 struct Space2 {
   SmallVector<int64_t> shape;
   SmallVector<SmallVector<int64_t>> strides; // one a view
 };
 
-Space2 collapse(ArrayRef<int64_t> shape, ArrayRef<View> views) {
+Space2 collapse(ArrayRef<int64_t> shape, ArrayRef<View> views, bool keepRows = false) {
   Space2 result;
   result.strides.resize(views.size());
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] == 1)
       continue;
-    bool merge = !result.shape.empty();
+    bool merge = !result.shape.empty() && !(keepRows && i + 1 == shape.size());
     for (size_t v = 0; merge && v < views.size(); ++v)
       merge = result.strides[v].back() == views[v].strides[i] * shape[i];
     if (merge)
@@ -172,10 +173,10 @@ SmallVector<Value> emitBody(KernelFunction &kernel, Block *body, ArrayRef<Value>
 } // namespace
 
 GeneratedKernel emitElementwise(ModuleTables &tables, Block *body, ArrayRef<View> operands,
-                                ArrayRef<View> results) {
+                                ArrayRef<View> results, bool byRows) {
   SmallVector<View> buffers(operands);
   buffers.append(results.begin(), results.end());
-  Space2 space = collapse(results[0].shape, buffers);
+  Space2 space = collapse(results[0].shape, buffers, byRows);
   KernelFunction kernel(tables, buffers);
   auto element = [&](ArrayRef<Value> at) {
     SmallVector<Value> loaded;

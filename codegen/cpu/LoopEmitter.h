@@ -20,9 +20,11 @@ struct GeneratedKernel {
 
 /// result_i[index] = body(operand...[index]) over the iteration shape; operand and result views
 /// have that shape (strides 0 where broadcast). `body` is a block of FusableElementwise ops,
-/// constants and a yield, or null for a copy of the operand.
+/// constants and a yield, or null for a copy of the operand. With `byRows` a work item is a row
+/// (all dimensions but the last count rows), otherwise whatever is fastest.
 GeneratedKernel emitElementwise(ModuleTables &tables, mlir::Block *body,
-                                llvm::ArrayRef<View> operands, llvm::ArrayRef<View> results);
+                                llvm::ArrayRef<View> operands, llvm::ArrayRef<View> results,
+                                bool byRows = false);
 
 /// Every element of `to` = value.
 GeneratedKernel emitFill(ModuleTables &tables, const View &to, double value);

@@ -7,8 +7,6 @@ using namespace mlir;
 
 namespace hybrid::cpu {
 
-int64_t rowsPerItem(int64_t rows) { return std::max<int64_t>(1, ceilDiv(rows, 64)); }
-
 static int64_t rowCount(const View &view) { return view.elements() / view.shape.back(); }
 
 /// An operand of a matrix product: contiguous rows, or the transpose of such (then `transpose` is
@@ -68,7 +66,7 @@ LogicalResult lower(RmsNormGradOp op, ProgramBuilder &program) {
        dy = program.rows(op.getCotangent(), params.yStride);
   View dx = program.define(op.getDx());
   params.rows = rowCount(x), params.columns = x.shape.back();
-  params.dxStride = *dx.rowStride(), params.rowsPerItem = rowsPerItem(params.rows);
+  params.dxStride = *dx.rowStride(), params.rowsPerItem = program.rowsPerItem(params.rows);
   params.hasWeight = !!op.getWeight(), params.epsOutside = op.getEpsilonOutside();
   params.eps = op.getEpsilon().convertToDouble();
   int64_t grid = ceilDiv(params.rows, params.rowsPerItem);
@@ -100,7 +98,7 @@ LogicalResult lower(LayerNormGradOp op, ProgramBuilder &program) {
        dy = program.rows(op.getCotangent(), params.yStride);
   View dx = program.define(op.getDx());
   params.rows = rowCount(x), params.columns = x.shape.back();
-  params.dxStride = *dx.rowStride(), params.rowsPerItem = rowsPerItem(params.rows);
+  params.dxStride = *dx.rowStride(), params.rowsPerItem = program.rowsPerItem(params.rows);
   params.hasWeight = !!op.getWeight();
   params.eps = op.getEpsilon().convertToDouble();
   int64_t grid = ceilDiv(params.rows, params.rowsPerItem), columns = params.columns;

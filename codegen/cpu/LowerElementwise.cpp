@@ -24,10 +24,12 @@ LogicalResult lower(FusedOp op, ProgramBuilder &program) {
     buffers.push_back(program.use(results.back()));
   }
   GeneratedKernel kernel =
-      emitElementwise(program.tables, &op.getBody().front(), operands, results);
+      emitElementwise(program.tables, &op.getBody().front(), operands, results, program.inTiles());
   program.launchGenerated(kernel.symbol, kernel.grid, buffers);
   return success();
 }
+
+LogicalResult lower(RowTilesOp op, ProgramBuilder &program) { return program.lowerTiles(op); }
 
 LogicalResult lower(ReduceOp op, ProgramBuilder &program) {
   View x = program.view(op.getX()), result = program.defineDense(op.getResult());
@@ -42,7 +44,7 @@ LogicalResult lower(ReduceOp op, ProgramBuilder &program) {
     std::optional<View> matrix = x.reshaped({rows, columns});
     if (!matrix)
       matrix = program.denseCopy(x).reshaped({rows, columns});
-    int64_t perItem = rowsPerItem(rows), items = ceilDiv(rows, perItem);
+    int64_t perItem = program.rowsPerItem(rows), items = ceilDiv(rows, perItem);
     View partial = program.temporary({items, columns}, x.element);
     double scale = op.getKind() == ReduceKind::Mean ? 1.0 / static_cast<double>(rows) : 1.0;
     GeneratedKernel kernel = emitRowSums(program.tables, *matrix, perItem, partial, scale);

@@ -65,7 +65,7 @@ LogicalResult lower(CrossEntropyOp op, ProgramBuilder &program) {
   CrossEntropyParams params{};
   View logits = program.rows(op.getLogits(), params.logitsStride);
   params.classes = logits.shape.back(), params.rows = logits.elements() / params.classes;
-  params.rowsPerItem = rowsPerItem(params.rows);
+  params.rowsPerItem = program.rowsPerItem(params.rows);
   params.ignoreIndex = static_cast<int64_t>(op.getIgnoreIndex()),
   params.hasWeights = !!op.getWeights();
   params.labelSmoothing = op.getLabelSmoothing().convertToDouble();
@@ -74,10 +74,14 @@ LogicalResult lower(CrossEntropyOp op, ProgramBuilder &program) {
   program.launch("cross_entropy_forward", logits.element, grid, wordsOf(params),
                  {program.use(logits), program.optionalUse(op.getTargets()),
                   program.optionalUse(op.getWeights()), program.use(partial)});
-  program.launch("cross_entropy_finish", logits.element, 1, wordsOf(params),
-                 {program.use(partial), program.use(program.defineDense(op.getLoss())),
-                  program.use(program.defineDense(op.getTotalWeight())),
-                  program.use(program.defineDense(op.getCorrect()))});
+  View loss = program.defineDense(op.getLoss()),
+       totalWeight = program.defineDense(op.getTotalWeight()),
+       correct = program.defineDense(op.getCorrect());
+  program.afterTiles([=, &program] {
+    program.launch(
+        "cross_entropy_finish", partial.element, 1, wordsOf(params),
+        {program.use(partial), program.use(loss), program.use(totalWeight), program.use(correct)});
+  });
   return success();
 }
 
@@ -86,7 +90,8 @@ LogicalResult lower(CrossEntropyGradOp op, ProgramBuilder &program) {
   View logits = program.rows(op.getLogits(), params.logitsStride),
        dlogits = program.define(op.getDlogits());
   params.classes = logits.shape.back(), params.rows = logits.elements() / params.classes;
-  params.rowsPerItem = rowsPerItem(params.rows), params.dLogitsStride = *dlogits.rowStride();
+  params.rowsPerItem = program.rowsPerItem(params.rows),
+  params.dLogitsStride = *dlogits.rowStride();
   params.ignoreIndex = static_cast<int64_t>(op.getIgnoreIndex()),
   params.hasWeights = !!op.getWeights();
   params.labelSmoothing = op.getLabelSmoothing().convertToDouble();

@@ -101,14 +101,31 @@ View ProgramBuilder::define(Value result) {
   auto found = destinations.find(result);
   if (found != destinations.end())
     return views[result] = found->second;
-  return views[result] = temporary(shapeOf(result), elementOf(result));
+  return views[result] = temporaryFor(result);
 }
 
 View ProgramBuilder::defineDense(Value result) {
   auto found = destinations.find(result);
   if (found != destinations.end() && found->second.isDense())
     return views[result] = found->second;
-  return views[result] = temporary(shapeOf(result), elementOf(result));
+  return views[result] = temporaryFor(result);
+}
+
+View ProgramBuilder::temporaryFor(Value result) {
+  ArrayRef<int64_t> shape = shapeOf(result);
+  auto rowwise = inTiles() ? result.getDefiningOp<RowwiseOp>() : RowwiseOp();
+  if (!rowwise || loops.back().yielded.contains(result) ||
+      !rowwise.isRowResult(cast<OpResult>(result).getResultNumber()))
+    return temporary(shape, elementOf(result));
+  // The rows of all tiles share the memory of one: the loop moves its start.
+  View view;
+  view.shape.assign(shape.begin(), shape.end());
+  view.strides = denseStrides(shape);
+  view.element = elementOf(result);
+  TileLoop &loop = loops.back();
+  view.storage = addStorage({Space::Tile, loop.tile * shape.back() * bytesOf(view.element)});
+  loop.storages.push_back(view.storage);
+  return view;
 }
 
 View ProgramBuilder::rows(Value value, int64_t &stride) {
@@ -138,7 +155,10 @@ View ProgramBuilder::denseCopy(const View &from) {
 
 BufferUse ProgramBuilder::use(const View &view) {
   int64_t bytes = bytesOf(view.element);
-  return {view.storage, view.offset * bytes, view.extent() * bytes};
+  if (storages[view.storage].space != Space::Tile)
+    return {view.storage, view.offset * bytes, view.extent() * bytes};
+  int64_t stride = *view.rowStride(), beyond = (loops.back().rows - loops.back().tile) * stride;
+  return {view.storage, view.offset * bytes, (view.extent() - beyond) * bytes, stride * bytes};
 }
 
 BufferUse ProgramBuilder::optionalUse(Value value) { return value ? use(dense(value)) : absent(); }
@@ -146,33 +166,35 @@ BufferUse ProgramBuilder::optionalUse(Value value) { return value ? use(dense(va
 //===-- ProgramBuilder: steps --------------------------------------------------===//
 
 void ProgramBuilder::addStep(Step step) {
-  int64_t index = static_cast<int64_t>(steps.size());
+  auto now = static_cast<int64_t>(steps.size());
+  if (inTiles())
+    step.loop = static_cast<int64_t>(loops.size()) - 1;
   for (const BufferUse &buffer : step.buffers) {
     if (buffer.storage < 0)
       continue;
-    storages[buffer.storage].first = std::min(storages[buffer.storage].first, index);
-    storages[buffer.storage].last = std::max(storages[buffer.storage].last, index);
+    Storage &storage = storages[buffer.storage];
+    // Tiles run at different times: to all others, a loop is one step.
+    int64_t index = inTiles() && storage.space != Space::Tile ? loops.back().firstStep : now;
+    storage.first = std::min(storage.first, index);
+    storage.last = std::max(storage.last, index);
   }
   steps.push_back(std::move(step));
 }
 
+/// "linear", "fused(silu, mul)", "row_tiles(rmsnorm, linear)".
 static std::string sourceName(Operation *op) {
-  auto fused = dyn_cast<FusedOp>(op);
-  if (!fused)
-    return op->getName().stripDialect().str();
-  std::string names = "fused(";
-  for (Operation &inner : fused.getBody().front().without_terminator()) {
-    std::string name;
-    if (auto unary = dyn_cast<UnaryOp>(inner))
-      name = stringifyUnaryKind(unary.getKind()).str();
-    else if (auto binary = dyn_cast<BinaryOp>(inner))
-      name = stringifyBinaryKind(binary.getKind()).str();
-    else if (!isa<ConstantOp>(inner))
-      name = inner.getName().stripDialect().str();
-    if (!name.empty())
-      names += (names.back() == '(' ? "" : ", ") + name;
-  }
-  return names + ")";
+  if (auto unary = dyn_cast<UnaryOp>(op))
+    return stringifyUnaryKind(unary.getKind()).str();
+  if (auto binary = dyn_cast<BinaryOp>(op))
+    return stringifyBinaryKind(binary.getKind()).str();
+  std::string name = op->getName().stripDialect().str();
+  if (!isa<FusedOp, RowTilesOp>(op))
+    return name;
+  name += "(";
+  for (Operation &inner : op->getRegion(0).front().without_terminator())
+    if (!isa<ConstantOp>(inner))
+      name += (name.back() == '(' ? "" : ", ") + sourceName(&inner);
+  return name + ")";
 }
 
 Step::Step(Operation *op, ArrayRef<BufferUse> buffers)
@@ -185,6 +207,7 @@ void ProgramBuilder::launch(StringRef name, Type element, int64_t grid, ArrayRef
   step.grid = grid;
   step.constants.assign(words.begin(), words.end());
   step.scratchBytes = scratchBytes;
+  step.itemsPerTile = itemsPerTile(grid);
   addStep(std::move(step));
 }
 
@@ -193,6 +216,7 @@ void ProgramBuilder::launchGenerated(StringRef symbol, int64_t grid, ArrayRef<Bu
   step.kernel = symbol.str();
   step.generated = true;
   step.grid = grid;
+  step.itemsPerTile = itemsPerTile(grid);
   addStep(std::move(step));
 }
 
@@ -230,6 +254,8 @@ void ProgramBuilder::groupedMatmul(const View &a, bool transposeA, const View &b
 
 void ProgramBuilder::sumPartials(const View &partial, int64_t count, int64_t stride,
                                  const View &out) {
+  if (inTiles())
+    return afterTiles([=, this] { sumPartials(partial, count, stride, out); });
   SumPartialsParams params{count, out.elements(), stride};
   int64_t bytes = bytesOf(out.element);
   BufferUse from{partial.storage, partial.offset * bytes,
@@ -240,7 +266,7 @@ void ProgramBuilder::sumPartials(const View &partial, int64_t count, int64_t str
 }
 
 void ProgramBuilder::copy(const View &from, const View &to) {
-  GeneratedKernel kernel = emitElementwise(tables, nullptr, {from}, {to});
+  GeneratedKernel kernel = emitElementwise(tables, nullptr, {from}, {to}, inTiles());
   launchGenerated(kernel.symbol, kernel.grid, {use(from), use(to)});
 }
 
@@ -278,6 +304,87 @@ View ProgramBuilder::filterSpectrum(Value filter, ArrayRef<int64_t> words, int64
   launch("fftconv_spectrum", element, channelBlocks, words,
          {use(dense(filter)), use(twiddles), use(spectrum)});
   return spectra[key] = spectrum;
+}
+
+//===-- ProgramBuilder: loops over tiles ---------------------------------------===//
+
+int64_t ProgramBuilder::rowsPerItem(int64_t rows) const {
+  if (!inTiles())
+    return std::max<int64_t>(1, ceilDiv(rows, 64));
+  // Tiles in parallel are items themselves; one after another, each feeds many threads.
+  const TileLoop &loop = loops.back();
+  int64_t rowsOfItem = loop.tile;
+  while (loop.sequential && rowsOfItem % 2 == 0 && rowsOfItem > 16)
+    rowsOfItem /= 2;
+  return rowsOfItem;
+}
+
+int64_t ProgramBuilder::itemsPerTile(int64_t grid) const {
+  if (!inTiles())
+    return 0;
+  const TileLoop &loop = loops.back();
+  int64_t perItem = rowsPerItem(loop.rows);
+  assert((grid == loop.rows || grid == ceilDiv(loop.rows, perItem)) &&
+         "a kernel in tiles works on rows or on groups of them");
+  return grid == loop.rows ? loop.tile : loop.tile / perItem;
+}
+
+void ProgramBuilder::afterTiles(std::function<void()> work) {
+  if (inTiles())
+    loops.back().after.push_back(std::move(work));
+  else
+    work();
+}
+
+LogicalResult ProgramBuilder::lowerTiles(RowTilesOp op) {
+  Block &body = op.getBody().front();
+  Operation *yield = body.getTerminator();
+  for (auto [argument, operand] : llvm::zip(body.getArguments(), op->getOperands())) {
+    // Copies that a kernel may need are made of all rows, before the loop.
+    View whole = view(operand);
+    if (!whole.rowStride() && !(whole.shape.size() == 2 && whole.strides[0] == 1))
+      whole = dense(operand);
+    alias(argument, whole);
+  }
+  TileLoop loop{op,
+                op.getLoc(),
+                sourceName(op),
+                op.getSequential(),
+                static_cast<int64_t>(op.getRows()),
+                static_cast<int64_t>(op.getTile()),
+                static_cast<int64_t>(steps.size()),
+                0,
+                {},
+                {},
+                {}};
+  for (auto [inner, outer] : llvm::zip(yield->getOperands(), op->getResults())) {
+    loop.yielded.insert(inner);
+    auto found = destinations.find(outer);
+    if (found != destinations.end())
+      destinations[inner] = View(found->second);
+  }
+  loops.push_back(std::move(loop));
+  Operation *outer = current;
+  for (Operation &inner : body.without_terminator()) {
+    current = &inner;
+    if (failed(lowerOperation(&inner, *this)))
+      return failure();
+  }
+  TileLoop &done = loops.back();
+  std::vector<Lifetime> lifetimes;
+  for (int64_t index : done.storages)
+    lifetimes.push_back({storages[index].bytes, storages[index].first, storages[index].last});
+  done.tileBytes = planArena(lifetimes);
+  for (auto [index, lifetime] : llvm::zip(done.storages, lifetimes))
+    storages[index].offset = lifetime.offset;
+  std::vector<std::function<void()>> after = std::move(done.after);
+  done.op = nullptr; // lowered
+  for (const std::function<void()> &work : after)
+    work();
+  current = outer;
+  for (auto [inner, result] : llvm::zip(yield->getOperands(), op->getResults()))
+    alias(result, view(inner));
+  return success();
 }
 
 //===-- ProgramBuilder: the function -------------------------------------------===//
@@ -416,20 +523,43 @@ void ProgramBuilder::finish(OpBuilder &builder) {
       builder, function.getLoc(), function.getSymNameAttr(), builder.getI64IntegerAttr(arenaBytes),
       builder.getArrayAttr(inputAttrs), builder.getArrayAttr(outputAttrs));
   OpBuilder::InsertionGuard guard(builder);
-  builder.createBlock(&program.getBody());
+  Block *body = builder.createBlock(&program.getBody());
+  int64_t open = -1; // the loop that is being filled
   for (const Step &step : steps) {
-    SmallVector<Attribute> buffers;
-    for (const BufferUse &use : step.buffers)
-      buffers.push_back(bufferAttr(use));
-    if (step.m > 0)
-      LibraryMatmulOp::create(builder, step.loc, builder.getArrayAttr(buffers), step.m, step.n,
-                              step.k, step.lda, step.ldb, step.ldc, step.transposeA,
-                              step.transposeB, false, step.element, step.source, step.groups,
-                              step.groupStride);
-    else
-      LaunchOp::create(builder, step.loc, step.kernel, step.grid, builder.getArrayAttr(buffers),
-                       step.constants, step.scratchBytes, step.generated, step.source);
+    if (step.loop != open) {
+      builder.setInsertionPointToEnd(body);
+      open = step.loop;
+      if (open >= 0) {
+        const TileLoop &loop = loops[open];
+        auto created = TileLoopOp::create(builder, loop.loc, loop.rows, loop.tile, loop.tileBytes,
+                                          loop.sequential, loop.source);
+        builder.createBlock(&created.getBody());
+      }
+    }
+    create(step, builder);
   }
+}
+
+void ProgramBuilder::create(const Step &step, OpBuilder &builder) {
+  SmallVector<Attribute> buffers;
+  SmallVector<int64_t> rowBytes;
+  for (const BufferUse &use : step.buffers) {
+    buffers.push_back(bufferAttr(use));
+    rowBytes.push_back(use.rowBytes);
+  }
+  if (llvm::all_of(rowBytes, [](int64_t bytes) { return bytes == 0; }))
+    rowBytes.clear();
+  if (step.m == 0) {
+    LaunchOp::create(builder, step.loc, step.kernel, step.grid, builder.getArrayAttr(buffers),
+                     step.constants, step.scratchBytes, step.generated, step.source,
+                     step.itemsPerTile, rowBytes);
+    return;
+  }
+  bool tiled = step.loop >= 0;
+  LibraryMatmulOp::create(builder, step.loc, builder.getArrayAttr(buffers), step.m, step.n, step.k,
+                          step.lda, step.ldb, step.ldc, step.transposeA, step.transposeB, false,
+                          step.element, step.source, step.groups, step.groupStride,
+                          tiled && !step.transposeA, tiled && step.transposeA);
 }
 
 } // namespace hybrid::cpu

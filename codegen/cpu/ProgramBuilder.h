@@ -12,6 +12,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 #include <cstring>
+#include <functional>
 #include <string>
 
 namespace hybrid::cpu {
@@ -28,6 +29,7 @@ template <typename Params> llvm::SmallVector<int64_t> wordsOf(const Params &para
 struct BufferUse {
   int64_t storage = -1; // -1: absent
   int64_t offsetBytes = 0, bytes = 0;
+  int64_t rowBytes = 0; // of a tile's buffer: distance of its rows
 };
 
 struct Storage {
@@ -54,6 +56,22 @@ struct Step {
   int64_t groups = 0, groupStride = 0; // sizes known at run time: the last buffer is the offsets
   bool transposeA = false, transposeB = false;
   mlir::Type element;
+  // Inside of a loop over tiles
+  int64_t loop = -1, itemsPerTile = 0; // index of the loop
+};
+
+/// A loop over tiles of rows: the steps between two places of the program.
+struct TileLoop {
+  RowTilesOp op; // null once it is lowered
+  mlir::Location loc;
+  std::string source;
+  bool sequential;
+  int64_t rows, tile;
+  int64_t firstStep; // when its buffers outside of the tile are used: all at once
+  int64_t tileBytes = 0;
+  llvm::DenseSet<mlir::Value> yielded;
+  llvm::SmallVector<int64_t> storages; // in the tile
+  std::vector<std::function<void()>> after;
 };
 
 /// A table in the constants space that the program `setup` fills.
@@ -116,6 +134,15 @@ public:
   /// Makes `result` another name for a view.
   void alias(mlir::Value result, View view) { views[result] = std::move(view); }
   bool isDefined(mlir::Value value) const { return views.count(value); }
+  /// Lowers the body of a region so that it runs tile by tile.
+  mlir::LogicalResult lowerTiles(RowTilesOp op);
+  /// Whether what is lowered now runs tile by tile.
+  bool inTiles() const { return !loops.empty() && loops.back().op; }
+  /// Does `work` now, or behind the loop over tiles that is being lowered: for what needs all rows.
+  void afterTiles(std::function<void()> work);
+  /// Rows one work item of a sum over rows covers: about 64 items in all, enough for many cores and
+  /// few enough that their partial rows stay small; in tiles, so that items end with tiles.
+  int64_t rowsPerItem(int64_t rows) const;
   /// New dense arena memory.
   View temporary(llvm::ArrayRef<int64_t> shape, mlir::Type element);
   /// A view of `value` with contiguous columns and equally spaced rows; copies when it has none.
@@ -157,25 +184,25 @@ public:
 private:
   void assignDestinations();
   void addStep(Step step);
+  int64_t itemsPerTile(int64_t grid) const;
+  View temporaryFor(mlir::Value result);
   mlir::Attribute bufferAttr(const BufferUse &use);
   View parameterView(mlir::StringAttr name, Space space);
   void finishResults();
+  void create(const Step &step, mlir::OpBuilder &builder);
 
   llvm::DenseMap<mlir::Value, View> views;
   llvm::DenseMap<mlir::Value, View> destinations; // decided before lowering
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, View> spectra;
   std::vector<Storage> storages;
   std::vector<Step> steps;
+  std::vector<TileLoop> loops;
   struct Port {
     std::string name;
     View view;
   };
   std::vector<Port> inputs, outputs;
 };
-
-/// Rows one work item of a sum over rows covers: about 64 items in all, enough for many cores and
-/// few enough that their partial rows stay small.
-int64_t rowsPerItem(int64_t rows);
 
 /// Lowers one op: the table of what each op becomes on the CPU.
 mlir::LogicalResult lowerOperation(mlir::Operation *op, ProgramBuilder &program);
@@ -218,6 +245,7 @@ mlir::LogicalResult lower(LinearScanOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(LinearScanGradOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(ReduceOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(FusedOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(RowTilesOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(ReshapeOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(TransposeOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(BroadcastOp op, ProgramBuilder &program);

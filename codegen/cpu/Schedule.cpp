@@ -27,9 +27,10 @@ LogicalResult lowerOperation(Operation *op, ProgramBuilder &program) {
             FFTConvGradOp, AttentionOp, AttentionGradOp, LinearScanOp, LinearScanGradOp,
             SelectiveScanOp, SelectiveScanGradOp, SoftmaxScanOp, SoftmaxScanGradOp, RfftOp, IrfftOp,
             ModalFilterOp, ModalFilterGradOp, TopKOp, TakeOp, ScatterOp, RouteOp, DispatchOp,
-            CollectOp, GroupedLinearOp, GroupedLinearGradOp, ReduceOp, FusedOp, ReshapeOp,
-            TransposeOp, BroadcastOp, SplitOp, ConcatOp, SliceOp, ReverseOp, PadOp, CrossEntropyOp,
-            CrossEntropyGradOp, AdamWOp>([&](auto typed) { return lower(typed, program); })
+            CollectOp, GroupedLinearOp, GroupedLinearGradOp, ReduceOp, FusedOp, RowTilesOp,
+            ReshapeOp, TransposeOp, BroadcastOp, SplitOp, ConcatOp, SliceOp, ReverseOp, PadOp,
+            CrossEntropyOp, CrossEntropyGradOp, AdamWOp>(
+          [&](auto typed) { return lower(typed, program); })
       .Default([](Operation *other) {
         return other->emitOpError() << "has no CPU lowering (run hybrid-fuse-elementwise first)";
       });

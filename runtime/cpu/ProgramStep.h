@@ -1,0 +1,73 @@
+//===- ProgramStep.h - one step of a program, ready to run --------------------===//
+//
+// A kernel launch, a matrix product, or a loop over tiles of rows that holds such steps.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "codegen/Executable_generated.h"
+#include "runtime/Result.h"
+#include "runtime/cpu/CodeObject.h"
+#include "runtime/cpu/Matmul.h"
+#include <array>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace hybrid::rt {
+
+/// Where the spaces of a session lie while a program runs.
+struct ProgramMemory {
+  std::array<std::byte *, 6> spaces{};
+  std::byte *scratch = nullptr, *tiles = nullptr; // of thread 0; those of the others follow
+  uint64_t scratchBytes = 0;                      // a thread
+  int threads = 1;
+
+  /// A buffer in a tile: of a loop whose tiles have `tileBytes`, on `thread`.
+  std::byte *address(const fb::BufferRef &buffer, uint64_t tileBytes = 0, int thread = 0) const;
+};
+
+class ProgramStep {
+public:
+  /// Finds the kernel, prepares the products. `name` is the executable's, for errors.
+  static Result<ProgramStep> prepare(const fb::Step &step, const CodeObject &code, int threads,
+                                     const std::string &name);
+
+  const fb::Step &source() const { return *step; }
+  /// The buffers of a launch; of a product a, b, c, bias or offsets; none of a loop.
+  const std::vector<fb::BufferRef> &buffers() const { return places; }
+  /// The steps of a loop.
+  const std::vector<ProgramStep> &inner() const { return body; }
+  uint64_t scratchBytes() const; // a thread
+  /// Tile memory that `threads` threads need: as much each where tiles run in parallel.
+  uint64_t tileBytes(int threads) const;
+
+  Result<void> run(const ProgramMemory &memory) const;
+  /// Runs one tile after another on this thread; `around(inner step, run it)` is called for each
+  /// step of each tile and returns false to stop.
+  using Around = std::function<bool(const ProgramStep &, const std::function<Result<void>()> &)>;
+  Result<void> runTileByTile(const ProgramMemory &memory, const Around &around) const;
+
+private:
+  /// Products of whole tiles and of the last one; those that add to what is there.
+  struct Products {
+    std::unique_ptr<Matmul> whole, last, wholeMore, lastMore;
+  };
+  Result<void> prepareProduct(const fb::Matmul &product, const fb::TileLoop *loop, int threads,
+                              const std::string &name);
+  static Result<ProgramStep> prepareIn(const fb::Step &step, const fb::TileLoop *loop,
+                                       const CodeObject &code, int threads,
+                                       const std::string &name);
+  /// `step` for one tile, on thread `thread`; `threads` may share it.
+  Result<void> runTile(const ProgramMemory &memory, int64_t tile, int thread, int threads) const;
+  Result<void> runLoop(const ProgramMemory &memory) const;
+
+  const fb::Step *step = nullptr;
+  const fb::TileLoop *loop = nullptr; // the loop it is in
+  KernelFunction kernel = nullptr;
+  std::vector<fb::BufferRef> places;
+  std::vector<Products> products; // one a thread that may run it
+  std::vector<ProgramStep> body;
+};
+
+} // namespace hybrid::rt
