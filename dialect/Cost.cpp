@@ -99,6 +99,8 @@ StringRef BinaryOp::getFlopsFormula() { return "elements"; }
 int64_t ReduceOp::getFlops() { return elements(getX()); }
 StringRef ReduceOp::getFlopsFormula() { return "elements of the operand"; }
 
+int64_t TargetWeightOp::getFlops() { return elements(getTargets()); }
+StringRef TargetWeightOp::getFlopsFormula() { return "B·L"; }
 int64_t CrossEntropyOp::getFlops() { return 4 * elements(getLogits()); }
 StringRef CrossEntropyOp::getFlopsFormula() { return "4·B·L·V"; }
 int64_t CrossEntropyGradOp::getFlops() { return 4 * elements(getLogits()); }

@@ -31,6 +31,15 @@ template <typename Op> static LogicalResult verifyLoss(Op op) {
 
 LogicalResult CrossEntropyOp::verify() { return verifyLoss(*this); }
 
+LogicalResult TargetWeightOp::verify() {
+  if (getWeights() && !compatibleShapes(shapeOf(getWeights()), shapeOf(getTargets()))) // C1
+    return emitOpError() << "weights are " << shapeText(shapeOf(getWeights()))
+                         << ", but targets are " << shapeText(shapeOf(getTargets()));
+  if (!shapeOf(getResult()).empty()) // C2
+    return emitOpError() << "gives " << shapeText(shapeOf(getResult())) << ", expected a scalar";
+  return success();
+}
+
 LogicalResult CrossEntropyGradOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                                    Adaptor adaptor, SmallVectorImpl<Type> &types) {
   types.push_back(adaptor.getLogits().getType());

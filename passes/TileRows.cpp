@@ -51,6 +51,8 @@ public:
 
   ArrayRef<Operation *> ops() const { return members.getArrayRef(); }
   int64_t rowCount() const { return rows; }
+  /// Bytes of the longest row of a value inside.
+  int64_t longestRow() const { return longest; }
   /// Whether a sum over rows grows in one place.
   bool accumulates() const { return sums; }
 
@@ -59,6 +61,10 @@ private:
     members.insert(op);
     auto member = cast<RowwiseOp>(op);
     sums |= member.accumulatesOverRows();
+    for (OpResult result : op->getResults())
+      if (member.isRowResult(result.getResultNumber()))
+        longest = std::max<int64_t>(longest, lastSize(result) *
+                                                 elementOf(result).getIntOrFloatBitWidth() / 8);
     for (auto [i, value] : llvm::enumerate(op->getOperands()))
       if (member.isRowOperand(i))
         read.insert(value);
@@ -88,11 +94,14 @@ private:
     return false;
   }
 
-  int64_t rows;
+  int64_t rows, longest = 0;
   llvm::SmallSetVector<Operation *, 16> members;
   bool sums = false;
   llvm::DenseSet<Value> read;
 };
+
+/// Bytes of one value in a tile: a part of the second-level cache of a core, and of the last level.
+constexpr int64_t mostParallelBytes = 1 << 20, mostSequentialBytes = 8 << 20;
 
 struct TileRows : hybrid::impl::TileRowsBase<TileRows> {
   using TileRowsBase::TileRowsBase;
@@ -112,13 +121,15 @@ struct TileRows : hybrid::impl::TileRowsBase<TileRows> {
   }
 
 private:
-  /// Rows a tile. In parallel: enough that a matrix product
-  /// runs at full speed, few enough for 32 tiles. One after another: enough that a product feeds
-  /// many threads.
-  int64_t tileOf(int64_t rows, bool sequential) const {
-    if (sequential)
-      return std::clamp<int64_t>(rows / 4 / 32 * 32, 32, maxSequentialTile);
-    return std::clamp<int64_t>(rows / 32 / 32 * 32, 32, maxTile);
+  /// Rows a tile. In parallel: enough that a matrix product runs at full speed, few enough for 32
+  /// tiles. One after another: enough that a product feeds many threads. Long rows, as logits over
+  /// a large vocabulary are, shorten it: what is made for one tile shall stay in cache.
+  int64_t tileOf(const Growth &growth) const {
+    int64_t rows = growth.rowCount(), parts = growth.accumulates() ? 4 : 32,
+            most = growth.accumulates() ? maxSequentialTile : maxTile,
+            bytes = growth.accumulates() ? mostSequentialBytes : mostParallelBytes;
+    int64_t fair = std::min(rows / parts, bytes / growth.longestRow()) / 32 * 32;
+    return std::clamp<int64_t>(fair, 32, most);
   }
 
   bool grow(RowwiseOp seed) {
@@ -131,9 +142,8 @@ private:
       return false;
     outline<RowTilesOp>(
         growth.ops(), [&](OpBuilder &builder, Location loc, TypeRange types, ValueRange operands) {
-          int64_t rows = growth.rowCount();
-          return RowTilesOp::create(builder, loc, types, operands, rows,
-                                    tileOf(rows, growth.accumulates()), growth.accumulates());
+          return RowTilesOp::create(builder, loc, types, operands, growth.rowCount(),
+                                    tileOf(growth), growth.accumulates());
         });
     ++numRegions;
     return true;

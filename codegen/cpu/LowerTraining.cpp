@@ -85,6 +85,17 @@ LogicalResult lower(CrossEntropyOp op, ProgramBuilder &program) {
   return success();
 }
 
+LogicalResult lower(TargetWeightOp op, ProgramBuilder &program) {
+  CrossEntropyParams params{};
+  View targets = program.dense(op.getTargets()), total = program.defineDense(op.getResult());
+  params.rows = targets.elements();
+  params.ignoreIndex = static_cast<int64_t>(op.getIgnoreIndex());
+  params.hasWeights = !!op.getWeights();
+  program.launch("target_weight", total.element, 1, wordsOf(params),
+                 {program.use(targets), program.optionalUse(op.getWeights()), program.use(total)});
+  return success();
+}
+
 LogicalResult lower(CrossEntropyGradOp op, ProgramBuilder &program) {
   CrossEntropyParams params{};
   View logits = program.rows(op.getLogits(), params.logitsStride),

@@ -255,6 +255,7 @@ mlir::LogicalResult lower(SliceOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(ReverseOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(PadOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(CrossEntropyOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(TargetWeightOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(CrossEntropyGradOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(AdamWOp op, ProgramBuilder &program);
 

@@ -29,7 +29,7 @@ LogicalResult lowerOperation(Operation *op, ProgramBuilder &program) {
             ModalFilterOp, ModalFilterGradOp, TopKOp, TakeOp, ScatterOp, RouteOp, DispatchOp,
             CollectOp, GroupedLinearOp, GroupedLinearGradOp, ReduceOp, FusedOp, RowTilesOp,
             ReshapeOp, TransposeOp, BroadcastOp, SplitOp, ConcatOp, SliceOp, ReverseOp, PadOp,
-            CrossEntropyOp, CrossEntropyGradOp, AdamWOp>(
+            CrossEntropyOp, TargetWeightOp, CrossEntropyGradOp, AdamWOp>(
           [&](auto typed) { return lower(typed, program); })
       .Default([](Operation *other) {
         return other->emitOpError() << "has no CPU lowering (run hybrid-fuse-elementwise first)";

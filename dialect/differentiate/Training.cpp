@@ -9,8 +9,12 @@ LogicalResult CrossEntropyOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotan
                                        SmallVectorImpl<Value> &gradients) {
   if (cotangents[1] || cotangents[2])
     return emitOpError() << "is differentiable in its loss only";
+  // Not this op's own total: that is known only when all rows are done, and each row could go on to
+  // its gradient at once.
+  Value weight = TargetWeightOp::create(builder, getLoc(), getTotalWeight().getType(), getTargets(),
+                                        getWeights(), getIgnoreIndexAttr());
   gradients.push_back(CrossEntropyGradOp::create(builder, getLoc(), getLogits(), getTargets(),
-                                                 getWeights(), getTotalWeight(), cotangents[0],
+                                                 getWeights(), weight, cotangents[0],
                                                  getIgnoreIndexAttr(), getLabelSmoothingAttr()));
   gradients.append(getNumOperands() - 1, Value());
   return success();

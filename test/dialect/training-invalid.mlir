@@ -96,3 +96,21 @@ func.func @norm(%hyper: tensor<8xf64>) {
   %0 = hybrid.adamw %hyper parameters ["w"] : tensor<8xf64> -> tensor<1xf32>
   return
 }
+
+// -----
+
+// target_weight C1: a weight for each target.
+func.func @target_weight_weights(%t: tensor<2x8xi32>, %w: tensor<2x7xf32>) {
+  // expected-error@+1 {{weights are [2, 7], but targets are [2, 8]}}
+  %0 = hybrid.target_weight %t weights(%w : tensor<2x7xf32>) {ignore_index = 0 : i64} : tensor<2x8xi32> -> tensor<f32>
+  return
+}
+
+// -----
+
+// target_weight C2: one total.
+func.func @target_weight_result(%t: tensor<2x8xi32>) {
+  // expected-error@+1 {{gives [2], expected a scalar}}
+  %0 = hybrid.target_weight %t {ignore_index = 0 : i64} : tensor<2x8xi32> -> tensor<2xf32>
+  return
+}

@@ -30,3 +30,15 @@ func.func @adamw(%hyper: tensor<8xf64>) -> tensor<f32> {
   %0 = hybrid.adamw %hyper parameters ["embed", "head.w"] : tensor<8xf64> -> tensor<f32>
   return %0 : tensor<f32>
 }
+
+// The total weight of the loss, from the targets alone.
+// CHECK-LABEL: func.func @target_weight(
+// CHECK-SAME: %[[T:[^:]+]]: tensor<2x8xi32>
+// CHECK-SAME: %[[W:[^:]+]]: tensor<2x8xf32>
+// CHECK-NEXT: hybrid.target_weight %[[T]] {ignore_index = -100 : i64} : tensor<2x8xi32> -> tensor<f32>
+// CHECK-NEXT: hybrid.target_weight %[[T]] weights(%[[W]] : tensor<2x8xf32>) {ignore_index = 0 : i64} : tensor<2x8xi32> -> tensor<f32>
+func.func @target_weight(%t: tensor<2x8xi32>, %w: tensor<2x8xf32>) -> (tensor<f32>, tensor<f32>) {
+  %0 = hybrid.target_weight %t {ignore_index = -100 : i64} : tensor<2x8xi32> -> tensor<f32>
+  %1 = hybrid.target_weight %t weights(%w : tensor<2x8xf32>) {ignore_index = 0 : i64} : tensor<2x8xi32> -> tensor<f32>
+  return %0, %1 : tensor<f32>, tensor<f32>
+}

@@ -233,6 +233,8 @@ struct RotaryTableParams {
 /// totalWeight, dLoss, dLogits. grid = rows;
 ///   dLogits = dLoss * weight/totalWeight * (softmax - target), 0 on ignored rows and when
 ///   totalWeight is 0.
+/// target_weight: sum of the weights of scored rows. buffers: targets, weights (opt), weight
+/// (scalar). grid = 1. Reads rows, ignoreIndex and hasWeights.
 struct CrossEntropyParams {
   int64_t rows, classes, logitsStride, dLogitsStride, rowsPerItem;
   int64_t ignoreIndex, hasWeights;

@@ -9,6 +9,7 @@ HYBRID_DECLARE_KERNEL(embedding_forward, EmbeddingParams)
 HYBRID_DECLARE_KERNEL(embedding_backward, EmbeddingParams)
 HYBRID_DECLARE_KERNEL(cross_entropy_forward, CrossEntropyParams)
 HYBRID_DECLARE_KERNEL(cross_entropy_finish, CrossEntropyParams)
+HYBRID_DECLARE_KERNEL(target_weight, CrossEntropyParams)
 HYBRID_DECLARE_KERNEL(cross_entropy_backward, CrossEntropyParams)
 HYBRID_DECLARE_KERNEL(squared_norm, AdamWParams)
 HYBRID_DECLARE_KERNEL(gradient_norm, AdamWParams)
@@ -59,7 +60,7 @@ TYPED_TEST(Training, EmbeddingGathersAndScatters) {
   }
 }
 
-/// Runs all three kernels.
+/// Runs all kernels of the loss.
 template <typename T> struct Loss {
   double loss, weight, correct;
   Doubles dLogits;
@@ -80,13 +81,17 @@ template <typename T> struct Loss {
                                   {partial.data(), out, out + 1, out + 2}, p);
     loss = static_cast<double>(out[0]), weight = static_cast<double>(out[1]);
     correct = static_cast<double>(out[2]);
+    // The same total from the targets alone.
+    T total = 0;
+    callWhole<CrossEntropyParams>(target_weight<T>, 1, {targets.data(), optional, &total}, p);
+    EXPECT_NEAR(static_cast<double>(total), weight, 1e-6 * weight);
     Tensor<T> dx(p.rows, p.classes, p.dLogitsStride), dx2 = dx;
     callWhole<CrossEntropyParams>(
         cross_entropy_backward<T>, p.rows,
-        {x.data(), targets.data(), optional, out + 1, cotangent.data(), dx.data()}, p);
+        {x.data(), targets.data(), optional, &total, cotangent.data(), dx.data()}, p);
     callInPieces<CrossEntropyParams>(
         cross_entropy_backward<T>, p.rows,
-        {x.data(), targets.data(), optional, out + 1, cotangent.data(), dx2.data()}, p);
+        {x.data(), targets.data(), optional, &total, cotangent.data(), dx2.data()}, p);
     EXPECT_TRUE(dx.sameBits(dx2) && dx.guardsIntact());
     dLogits = dx.values();
   }
