@@ -136,7 +136,7 @@ func.func @fused_shapes(%x: tensor<4xf32>, %z: tensor<2x4xf32>) {
 
 // A yield ends a fused region and nothing else.
 func.func @yield_outside(%x: tensor<4xf32>) {
-  // expected-error@+1 {{expects parent op 'hybrid.fused'}}
+  // expected-error@+1 {{expects parent op to be one of 'hybrid.fused, hybrid.row_tiles'}}
   hybrid.yield %x : tensor<4xf32>
 }
 
@@ -146,5 +146,84 @@ func.func @yield_outside(%x: tensor<4xf32>) {
 func.func @round_shape(%x: tensor<4x8xf32>) {
   // expected-error@+1 {{x is [4, 8], but the result is [8, 4]}}
   %0 = hybrid.round %x : tensor<4x8xf32> -> tensor<8x4xbf16>
+  return
+}
+
+// -----
+
+// row_tiles C1: the body takes what the op is given.
+func.func @tiles_arguments(%x: tensor<8x4xf32>) {
+  // expected-error@+1 {{operands are of types ('tensor<8x4xf32>'), but the body takes ()}}
+  %0 = hybrid.row_tiles(%x) rows 8 tile 4 : (tensor<8x4xf32>) -> tensor<8x4xf32> {
+    %c = hybrid.constant 1.0 : tensor<8x4xf32>
+    hybrid.yield %c : tensor<8x4xf32>
+  }
+  return
+}
+
+// -----
+
+// row_tiles C2: and yields what the op gives.
+func.func @tiles_results(%x: tensor<8x4xf32>) {
+  // expected-error@+1 {{results are of types ('tensor<8x5xf32>'), but the body yields ('tensor<8x4xf32>')}}
+  %0 = hybrid.row_tiles(%x) rows 8 tile 4 : (tensor<8x4xf32>) -> tensor<8x5xf32> {
+  ^bb0(%a: tensor<8x4xf32>):
+    %n = hybrid.rmsnorm %a : tensor<8x4xf32> -> tensor<8x4xf32>
+    hybrid.yield %n : tensor<8x4xf32>
+  }
+  return
+}
+
+// -----
+
+// row_tiles C3: an op that mixes positions does not work row by row.
+func.func @tiles_mixer(%x: tensor<2x8x4xf32>, %w: tensor<4x3xf32>) {
+  // expected-error@+1 {{body holds 'hybrid.short_conv', expected ops that work on 16 rows, and constants}}
+  %0 = hybrid.row_tiles(%x, %w) rows 16 tile 4 : (tensor<2x8x4xf32>, tensor<4x3xf32>) -> tensor<2x8x4xf32> {
+  ^bb0(%a: tensor<2x8x4xf32>, %b: tensor<4x3xf32>):
+    // expected-note@+1 {{the op is here}}
+    %n = hybrid.short_conv %a, %b : tensor<2x8x4xf32>, tensor<4x3xf32> -> tensor<2x8x4xf32>
+    hybrid.yield %n : tensor<2x8x4xf32>
+  }
+  return
+}
+
+// -----
+
+// row_tiles C4: a tile is a part of the rows.
+func.func @tiles_size(%x: tensor<8x4xf32>) {
+  // expected-error@+1 {{has tiles of 9 rows of 8}}
+  %0 = hybrid.row_tiles(%x) rows 8 tile 9 : (tensor<8x4xf32>) -> tensor<8x4xf32> {
+  ^bb0(%a: tensor<8x4xf32>):
+    %n = hybrid.rmsnorm %a : tensor<8x4xf32> -> tensor<8x4xf32>
+    hybrid.yield %n : tensor<8x4xf32>
+  }
+  return
+}
+
+// -----
+
+// row_tiles C5: a sum that grows needs tiles in order.
+func.func @tiles_parallel_sum(%x: tensor<8x4xf32>) {
+  // expected-error@+1 {{has tiles in parallel, but 'hybrid.matmul' accumulates over rows: make it sequential}}
+  %0 = hybrid.row_tiles(%x) rows 8 tile 4 : (tensor<8x4xf32>) -> tensor<4x4xf32> {
+  ^bb0(%a: tensor<8x4xf32>):
+    %m = hybrid.matmul %a, %a {transpose_a} : tensor<8x4xf32>, tensor<8x4xf32> -> tensor<4x4xf32>
+    hybrid.yield %m : tensor<4x4xf32>
+  }
+  return
+}
+
+// -----
+
+// row_tiles C5: and is not complete inside.
+func.func @tiles_incomplete(%x: tensor<8x4xf32>) {
+  // expected-error@+1 {{uses a sum over rows of 'hybrid.matmul' inside the body, where it is not complete}}
+  %0 = hybrid.row_tiles(%x) rows 8 tile 4 sequential : (tensor<8x4xf32>) -> tensor<8x4xf32> {
+  ^bb0(%a: tensor<8x4xf32>):
+    %m = hybrid.matmul %a, %a {transpose_a} : tensor<8x4xf32>, tensor<8x4xf32> -> tensor<4x4xf32>
+    %l = hybrid.linear %a, %m : tensor<8x4xf32>, tensor<4x4xf32> -> tensor<8x4xf32>
+    hybrid.yield %l : tensor<8x4xf32>
+  }
   return
 }

@@ -137,3 +137,23 @@ func.func @round(%x: tensor<4x8xf32>) -> tensor<4x8xbf16> {
   %0 = hybrid.round %x : tensor<4x8xf32> -> tensor<4x8xbf16>
   return %0 : tensor<4x8xbf16>
 }
+
+// Ops that run tile of rows by tile of rows.
+// CHECK-LABEL: func.func @row_tiles(
+// CHECK-SAME: %[[X:[^:]+]]: tensor<2x8x4xf32>
+// CHECK-SAME: %[[W:[^:]+]]: tensor<4x4xf32>
+// CHECK-NEXT: %[[T:.+]] = hybrid.row_tiles(%[[X]], %[[W]]) rows 16 tile 8 sequential : (tensor<2x8x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32> {
+// CHECK-NEXT: ^bb0(%[[A:[^:]+]]: tensor<2x8x4xf32>, %[[B:[^:]+]]: tensor<4x4xf32>):
+// CHECK-NEXT: %[[L:.+]] = hybrid.linear %[[A]], %[[B]]
+// CHECK-NEXT: %[[M:.+]] = hybrid.matmul %[[L]], %[[A]] {transpose_a}
+// CHECK-NEXT: hybrid.yield %[[M]] : tensor<4x4xf32>
+// CHECK-NEXT: }
+func.func @row_tiles(%x: tensor<2x8x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = hybrid.row_tiles(%x, %w) rows 16 tile 8 sequential : (tensor<2x8x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32> {
+  ^bb0(%a: tensor<2x8x4xf32>, %b: tensor<4x4xf32>):
+    %l = hybrid.linear %a, %b : tensor<2x8x4xf32>, tensor<4x4xf32> -> tensor<2x8x4xf32>
+    %m = hybrid.matmul %l, %a {transpose_a} : tensor<2x8x4xf32>, tensor<2x8x4xf32> -> tensor<4x4xf32>
+    hybrid.yield %m : tensor<4x4xf32>
+  }
+  return %0 : tensor<4x4xf32>
+}

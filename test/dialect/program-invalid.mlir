@@ -7,9 +7,9 @@ hybrid.program @arena arena -64 inputs [] outputs [] {
 
 // -----
 
-// program C2: launches and library calls only.
+// program C2: launches, library calls and loops over tiles only.
 hybrid.program @body arena 64 inputs [] outputs [] {
-  // expected-error@+1 {{is in a program, expected launches and library calls only}}
+  // expected-error@+1 {{is in a program, expected launches, library calls and loops over tiles only}}
   %0 = hybrid.constant 1.0 : tensor<f32>
 }
 
@@ -33,7 +33,7 @@ hybrid.program @overflow arena 128 inputs [] outputs [] {
 
 // launch C1: work items are counted.
 func.func @grid() {
-  // expected-error@+1 {{has a grid of -1 and 0 bytes of scratch: neither can be negative}}
+  // expected-error@+1 {{has a grid of -1, 0 bytes of scratch and 0 items a tile: none can be negative}}
   hybrid.launch "copy" for "x" grid -1 buffers []
   return
 }
@@ -89,5 +89,67 @@ func.func @groups() {
 func.func @offsets() {
   // expected-error@+1 {{has 3 buffers, expected a, b, c and offsets}}
   hybrid.library_matmul 1 x 2 x 1 of f32 for "x" buffers [#hybrid.buffer<arena, 0, 4>, #hybrid.buffer<arena, 4, 4>, #hybrid.buffer<arena, 8, 4>] {lda = 1 : i64, ldb = 1 : i64, ldc = 1 : i64, groups = 2 : i64}
+  return
+}
+
+// -----
+
+// launch C2: the distance of rows of every buffer, or of none.
+func.func @row_bytes() {
+  // expected-error@+1 {{has row_bytes for 1 of its 2 buffers}}
+  hybrid.launch "copy" for "x" grid 1 buffers [#hybrid.buffer<arena, 0, 64>, #hybrid.buffer<tile, 0, 64>] {row_bytes = array<i64: 0>}
+  return
+}
+
+// -----
+
+// program C2, inside of a loop.
+hybrid.program @loop_outside arena 64 inputs [] outputs [] {
+  hybrid.tile_loop 8 by 4 for "x" {
+    // expected-error@+1 {{uses 128 bytes at offset 0, but the arena has 64 bytes}}
+    hybrid.launch "copy" for "x" grid 8 buffers [#hybrid.buffer<arena, 0, 128>] {items_per_tile = 4 : i64}
+  }
+}
+
+// -----
+
+// tile_loop C1: a tile is a part of the rows.
+func.func @tile() {
+  // expected-error@+1 {{has tiles of 9 rows of 8 in 0 bytes}}
+  hybrid.tile_loop 8 by 9 for "x" {
+  }
+  return
+}
+
+// -----
+
+// tile_loop C2: every step says what belongs to a tile.
+func.func @uncut() {
+  hybrid.tile_loop 8 by 4 for "x" {
+    // expected-error@+1 {{is in a loop over tiles, but does not say how it is cut}}
+    hybrid.launch "copy" for "x" grid 8 buffers [#hybrid.buffer<arena, 0, 128>]
+  }
+  return
+}
+
+// -----
+
+// tile_loop C2: buffers of a tile end inside it.
+func.func @tile_buffer() {
+  hybrid.tile_loop 8 by 4 for "x" attributes {tile_bytes = 64 : i64} {
+    // expected-error@+1 {{uses 64 bytes at offset 16, but a tile has 64 bytes}}
+    hybrid.launch "copy" for "x" grid 8 buffers [#hybrid.buffer<tile, 16, 64>] {items_per_tile = 4 : i64, row_bytes = array<i64: 16>}
+  }
+  return
+}
+
+// -----
+
+// tile_loop C3: a sum grows tile after tile.
+func.func @parallel_sum() {
+  hybrid.tile_loop 8 by 4 for "x" {
+    // expected-error@+1 {{sums over tiles that run in parallel}}
+    hybrid.library_matmul 4 x 4 x 8 of f32 for "x" buffers [#hybrid.buffer<arena, 0, 128>, #hybrid.buffer<arena, 128, 128>, #hybrid.buffer<arena, 256, 64>] {lda = 4 : i64, ldb = 4 : i64, ldc = 4 : i64, transpose_a, tile_sum}
+  }
   return
 }

@@ -20,3 +20,15 @@ hybrid.program @forward arena 1024 inputs [{buffer = #hybrid.buffer<arena, 0, 25
 hybrid.program @spaces arena 0 inputs [] outputs [] {
   hybrid.launch "adamw" for "update" grid 1 buffers [#hybrid.buffer<parameters, 0, 8>, #hybrid.buffer<gradients, 0, 8>, #hybrid.buffer<moment1, 0, 8>, #hybrid.buffer<moment2, 0, 8>, #hybrid.buffer<constants, 0, 8>, #hybrid.buffer<arena, 0, 0>]
 }
+
+// Tiles of rows: how each step is cut, and what is in the memory of a tile.
+// CHECK-LABEL: hybrid.program @tiles
+// CHECK-NEXT: hybrid.tile_loop 64 by 16 for "row_tiles(rmsnorm, matmul)" attributes {sequential, tile_bytes = 256 : i64} {
+// CHECK-NEXT: hybrid.launch "rmsnorm" for "rmsnorm" grid 64 buffers [#hybrid.buffer<arena, 0, 1024>, #hybrid.buffer<tile, 0, 256>] {items_per_tile = 16 : i64, row_bytes = array<i64: 0, 16>}
+// CHECK-NEXT: hybrid.library_matmul 4 x 4 x 64 of f32 for "matmul" buffers [#hybrid.buffer<tile, 0, 256>, #hybrid.buffer<arena, 0, 1024>, #hybrid.buffer<gradients, 0, 64>] {lda = 4 : i64, ldb = 4 : i64, ldc = 4 : i64, tile_sum, transpose_a}
+hybrid.program @tiles arena 1024 inputs [] outputs [] {
+  hybrid.tile_loop 64 by 16 for "row_tiles(rmsnorm, matmul)" attributes {tile_bytes = 256 : i64, sequential} {
+    hybrid.launch "rmsnorm" for "rmsnorm" grid 64 buffers [#hybrid.buffer<arena, 0, 1024>, #hybrid.buffer<tile, 0, 256>] {items_per_tile = 16 : i64, row_bytes = array<i64: 0, 16>}
+    hybrid.library_matmul 4 x 4 x 64 of f32 for "matmul" buffers [#hybrid.buffer<tile, 0, 256>, #hybrid.buffer<arena, 0, 1024>, #hybrid.buffer<gradients, 0, 64>] {lda = 4 : i64, ldb = 4 : i64, ldc = 4 : i64, tile_sum, transpose_a}
+  }
+}

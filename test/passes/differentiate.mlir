@@ -309,7 +309,8 @@ func.func @forward(%ids: tensor<8xi32> {hybrid.name = "ids"}) -> (tensor<8x16xf3
 // CHECK-NEXT: %[[EMBEDDING:.+]] = hybrid.embedding %[[PARAMETER]], %[[IDS]] : tensor<16x16xf32>, tensor<8xi32> -> tensor<8x16xf32>
 // CHECK-NEXT: %[[CROSS_ENTROPY:.+]], %[[CROSS_ENTROPY1:.+]], %[[CROSS_ENTROPY2:.+]] = hybrid.cross_entropy %[[EMBEDDING]], %[[TARGETS]] : tensor<8x16xf32>, tensor<8xi32> -> tensor<f32>, tensor<f32>, tensor<f32>
 // CHECK-NEXT: %[[CONSTANT:.+]] = hybrid.constant 1.000000e+00 : tensor<f32>
-// CHECK-NEXT: %[[CROSS_ENTROPY_GRAD:.+]] = hybrid.cross_entropy_grad %[[EMBEDDING]], %[[TARGETS]], %[[CROSS_ENTROPY1]], %[[CONSTANT]] {ignore_index = -100 : i64, label_smoothing = 0.000000e+00 : f64} : tensor<8x16xf32>, tensor<8xi32>, tensor<f32>, tensor<f32> -> tensor<8x16xf32>
+// CHECK-NEXT: %[[TARGET_WEIGHT:.+]] = hybrid.target_weight %[[TARGETS]] {ignore_index = -100 : i64} : tensor<8xi32> -> tensor<f32>
+// CHECK-NEXT: %[[CROSS_ENTROPY_GRAD:.+]] = hybrid.cross_entropy_grad %[[EMBEDDING]], %[[TARGETS]], %[[TARGET_WEIGHT]], %[[CONSTANT]] {ignore_index = -100 : i64, label_smoothing = 0.000000e+00 : f64} : tensor<8x16xf32>, tensor<8xi32>, tensor<f32>, tensor<f32> -> tensor<8x16xf32>
 // CHECK-NEXT: %[[EMBEDDING_GRAD:.+]] = hybrid.embedding_grad %[[IDS]], %[[CROSS_ENTROPY_GRAD]] classes 16 : tensor<8xi32>, tensor<8x16xf32> -> tensor<16x16xf32>
 // CHECK-NEXT: return %[[CROSS_ENTROPY]], %[[CROSS_ENTROPY1]], %[[CROSS_ENTROPY2]], %[[EMBEDDING_GRAD]] : tensor<f32>, tensor<f32>, tensor<f32>, tensor<16x16xf32>
 // CHECK-LABEL: func.func @update(
