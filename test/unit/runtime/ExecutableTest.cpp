@@ -243,6 +243,51 @@ TEST(Executable, RefusesBrokenLaunches) {
   EXPECT_REFUSED(spec, "no sound symbol");
 }
 
+TEST(Executable, RefusesBrokenLoopsOverTiles) {
+  struct Case {
+    void (*change)(LoopSpec &);
+    const char *text;
+  };
+  const Case cases[] = {
+      {[](LoopSpec &l) { l.tile = 0; }, "tiles of 0 rows of 4"},
+      {[](LoopSpec &l) { l.tile = 5; }, "tiles of 5 rows of 4"},
+      {[](LoopSpec &l) { l.rows = int64_t(1) << 62; }, "rows of"},
+      {[](LoopSpec &l) { l.tileBytes = ~uint64_t(0); }, "a tile, more than the limit"},
+      {[](LoopSpec &l) { l.tileBytes = 47; }, "leaves the 47 bytes"},
+      {[](LoopSpec &l) { l.steps[0].itemsPerTile = 0; }, "16 items for 2 tiles of 0 items"},
+      {[](LoopSpec &l) { l.steps[0].itemsPerTile = 7; }, "16 items for 2 tiles of 7 items"},
+      {[](LoopSpec &l) { l.steps[0].rowBytes = {16}; }, "2 buffers, but row distances for 1"},
+      {[](LoopSpec &l) { l.steps[0].rowBytes = {}; }, "no distance of its rows"},
+      {[](LoopSpec &l) { l.steps[1].matmul->tileRows = false; }, "does not say how tiles"},
+      {[](LoopSpec &l) { l.steps[1].matmul->tileSum = true; }, "does not say how tiles"},
+      {[](LoopSpec &l) { l.steps[1].matmul->m = 3; }, "does not say how tiles"},
+      {[](LoopSpec &l) { l.steps[1].matmul->a = at(fb::Space::Tile, 0, 44); }, "operand a"},
+      {[](LoopSpec &l) { l.steps[1].matmul->b = at(fb::Space::Tile, 0, 48); },
+       "all of it is needed"},
+      // A sum over rows needs tiles in order.
+      {[](LoopSpec &l) {
+         l.steps[1].matmul->tileRows = false, l.steps[1].matmul->tileSum = true;
+         l.steps[1].matmul->transposeA = true;
+       },
+       "does not say how tiles"},
+      {[](LoopSpec &l) {
+         StepSpec inner;
+         inner.loop = std::make_shared<LoopSpec>(LoopSpec{4, 3, 48, false, {l.steps[0]}});
+         l.steps.push_back(inner);
+       },
+       "inside of another"}};
+  EXPECT_TRUE(loaded(tiledExecutable()));
+  for (const Case &one : cases) {
+    ExecutableSpec spec = tiledExecutable();
+    one.change(*spec.program("product").steps[0].loop);
+    EXPECT_REFUSED(spec, one.text);
+  }
+  // Outside of a loop there is no tile.
+  ExecutableSpec spec = soundExecutable();
+  spec.program("forward").steps[0].buffers[1] = at(fb::Space::Tile, 0, 4);
+  EXPECT_REFUSED(spec, "forward");
+}
+
 TEST(Executable, RefusesProductsOutsideOfTheirOperands) {
   struct Case {
     void (*change)(MatmulSpec &);

@@ -172,6 +172,37 @@ TEST(Session, FindsTheStepThatStopsBeingFinite) {
   EXPECT_EQ(session->findNonFinite("eval"), "");
 }
 
+TEST(Session, RunsTilesInAnyOrderOfThreads) {
+  for (int threads : {1, 2, 3}) {
+    auto session = sessionOf(tiledExecutable(), {threads});
+    ASSERT_TRUE(session);
+    ASSERT_TRUE(session->initialize(1)); // w = 1 everywhere, b = 1
+    auto x = session->inputAs<float>("product", "x");
+    for (size_t i = 0; i < 16; ++i)
+      x[i] = static_cast<float>(i);
+    expectRuns(*session, "product");
+    auto y = session->outputAs<float>("product", "y");
+    for (size_t row = 0; row < 4; ++row)
+      for (size_t column = 0; column < 4; ++column)
+        EXPECT_EQ(y[row * 4 + column], static_cast<float>(16 * row + 6 + 4 + 1)) << row;
+  }
+}
+
+TEST(Session, FindsTheStepInsideOfTiles) {
+  ExecutableSpec spec = tiledExecutable();
+  LoopSpec &loop = *spec.program("product").steps[0].loop;
+  loop.steps[0].symbol = "invert";
+  auto session = sessionOf(spec);
+  ASSERT_TRUE(session);
+  ASSERT_TRUE(session->initialize(1));
+  auto x = session->inputAs<float>("product", "x");
+  for (float &value : x)
+    value = 1;
+  x[13] = 0; // in the second tile
+  expectRuns(*session, "product");
+  EXPECT_EQ(session->findNonFinite("product"), "add at test.hyb:3:7");
+}
+
 TEST(Session, NamesAParameterThatIsNotFinite) {
   auto session = sessionOf(invertingExecutable());
   ASSERT_TRUE(session);

@@ -27,15 +27,24 @@ static Offset<fb::Step> writeStep(FlatBufferBuilder &builder, const StepSpec &sp
   auto op = builder.CreateString(spec.op), location = builder.CreateString(spec.location);
   if (spec.matmul) {
     const MatmulSpec &m = *spec.matmul;
-    auto product = fb::CreateMatmul(builder, m.m, m.n, m.k, m.lda, m.ldb, m.ldc, m.transposeA,
-                                    m.transposeB, m.accumulate, m.dtype, pointerTo(m.a),
-                                    pointerTo(m.b), pointerTo(m.c), pointerTo(m.bias), m.batch,
-                                    m.batchStrideA, m.batchStrideB, m.batchStrideC);
+    auto product = fb::CreateMatmul(
+        builder, m.m, m.n, m.k, m.lda, m.ldb, m.ldc, m.transposeA, m.transposeB, m.accumulate,
+        m.dtype, pointerTo(m.a), pointerTo(m.b), pointerTo(m.c), pointerTo(m.bias), m.batch,
+        m.batchStrideA, m.batchStrideB, m.batchStrideC, nullptr, m.tileRows, m.tileSum);
     return fb::CreateStep(builder, fb::Operation::Matmul, product.Union(), op, location);
+  }
+  if (spec.loop) {
+    std::vector<Offset<fb::Step>> steps;
+    for (const StepSpec &inner : spec.loop->steps)
+      steps.push_back(writeStep(builder, inner));
+    auto loop = fb::CreateTileLoop(builder, spec.loop->rows, spec.loop->tile, spec.loop->tileBytes,
+                                   spec.loop->sequential, builder.CreateVector(steps));
+    return fb::CreateStep(builder, fb::Operation::TileLoop, loop.Union(), op, location);
   }
   auto launch =
       fb::CreateKernelLaunch(builder, builder.CreateString(spec.symbol), spec.grid,
-                             builder.CreateVectorOfStructs(spec.buffers), spec.scratchBytes);
+                             builder.CreateVectorOfStructs(spec.buffers), spec.scratchBytes,
+                             spec.itemsPerTile, builder.CreateVector(spec.rowBytes));
   return fb::CreateStep(builder, fb::Operation::KernelLaunch, launch.Union(), op, location);
 }
 
@@ -140,6 +149,20 @@ ExecutableSpec soundExecutable() {
          20,
          {at(Arena, 0, 64), at(Parameters, 0, 80), at(Gradients, 0, 80), at(Moment1, 0, 80)}}},
        64});
+  return spec;
+}
+
+ExecutableSpec tiledExecutable() {
+  using enum fb::Space;
+  ExecutableSpec spec = soundExecutable();
+  ProgramSpec &program = spec.program("product");
+  StepSpec add{"add_one", 16, {at(Arena, 0, 64), at(Tile, 0, 48)}, 0, {}, "add", "test.hyb:3:7"};
+  add.itemsPerTile = 12, add.rowBytes = {0, 16};
+  StepSpec product = program.steps[0];
+  product.matmul->a = at(Tile, 0, 48), product.matmul->tileRows = true;
+  StepSpec loop;
+  loop.loop = std::make_shared<LoopSpec>(LoopSpec{4, 3, 48, false, {add, product}});
+  program.steps = {loop};
   return spec;
 }
 

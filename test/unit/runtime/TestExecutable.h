@@ -7,6 +7,7 @@
 #pragma once
 #include "codegen/Executable_generated.h"
 #include "runtime/Executable.h"
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,7 +36,10 @@ struct MatmulSpec {
   fb::DType dtype = fb::DType::F32;
   std::optional<fb::BufferRef> a = {}, b = {}, c = {}, bias = {};
   int64_t batch = 1, batchStrideA = 0, batchStrideB = 0, batchStrideC = 0;
+  bool tileRows = false, tileSum = false;
 };
+
+struct LoopSpec;
 
 struct StepSpec {
   std::string symbol;
@@ -44,6 +48,16 @@ struct StepSpec {
   uint64_t scratchBytes = 0;
   std::optional<MatmulSpec> matmul = {}; // then the fields above are not used
   std::string op = "test", location = "test.hyb:1:1";
+  int64_t itemsPerTile = 0;
+  std::vector<int64_t> rowBytes = {};
+  std::shared_ptr<LoopSpec> loop = nullptr; // then nothing else is used; copies share it
+};
+
+struct LoopSpec {
+  int64_t rows = 1, tile = 1;
+  uint64_t tileBytes = 0;
+  bool sequential = false;
+  std::vector<StepSpec> steps = {};
 };
 
 struct ProgramSpec {
@@ -80,6 +94,10 @@ std::vector<uint8_t> testCode();
 /// `forward` adds 1 to x [16] and looks up a table of Constants; `product` is c = a b + bias, 4
 /// x 4.
 ExecutableSpec soundExecutable();
+
+/// The sound executable whose program `product` is a loop over tiles of 3 of its 4 rows: a tile of
+/// x plus 1, times b.
+ExecutableSpec tiledExecutable();
 
 /// Loads, and fails the test when that does not work.
 std::shared_ptr<const Executable> loaded(const ExecutableSpec &spec);
