@@ -52,7 +52,7 @@ def main():
         compare("linear scan in chunks, decay and bonus", with_bonus(chunked), with_bonus(loop), (q, k, v, decay, bonus)),
         compare("selective scan in chunks", scans.selective_scan_chunked, scans.selective_scan_loop, (x, step, a, b, c)),
         compare("selective scan by doubling", scans.selective_scan_doubling, scans.selective_scan_loop, (x, step, a, b, c)),
-        compare("RWKV-4's averages as matrices", scans.averages_matrix, scans.averages_loop, (keys, values, rate, first)),
+        compare("RWKV-4's averages in chunks", scans.averages_chunked, scans.averages_loop, (keys, values, rate, first)),
         compare("experts, all at once", experts("dense"), experts("loop"), (torch.randn(batch, length, 16),)),
     ]
     sys.exit(not all(passed))

@@ -21,7 +21,7 @@ class ProductMap(nn.Module):
 class LinearAttention(nn.Module):
     """Sums of outer products, normalised: the normaliser is one more value channel, of ones."""
 
-    def __init__(self, width, length, heads=16, chunk=64):
+    def __init__(self, width, length, heads=16, chunk=32):
         super().__init__()
         self.heads, self.chunk = heads, chunk
         self.qkv = nn.Linear(width, 3 * width, bias=False)

@@ -6,13 +6,13 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from scans import selective_scan_chunked
+from scans import selective_scan
 
 
 class Mamba(nn.Module):
-    def __init__(self, width, length, expand=2, states=4, taps=4, chunk=8):
+    def __init__(self, width, length, expand=2, states=4, taps=4):
         super().__init__()
-        inner, self.rank, self.states, self.chunk = expand * width, (width + 15) // 16, states, chunk
+        inner, self.rank, self.states = expand * width, (width + 15) // 16, states
         self.project = nn.Linear(width, 2 * inner, bias=False)
         self.short = nn.Conv1d(inner, inner, taps, groups=inner, padding=taps - 1)
         self.maps = nn.Linear(inner, self.rank + 2 * states, bias=False)
@@ -29,5 +29,5 @@ class Mamba(nn.Module):
         u = F.silu(self.short(u.transpose(1, 2))[..., : x.shape[1]]).transpose(1, 2)
         rates, b, c = self.maps(u).split([self.rank, self.states, self.states], dim=-1)
         step = F.softplus(self.step(rates).float())
-        y = selective_scan_chunked(u.float(), step, -self.a_log.exp(), b.float(), c.float(), self.chunk)
+        y = selective_scan(u.float(), step, -self.a_log.exp(), b.float(), c.float())
         return self.out((y + self.skip * u) * F.silu(z))

@@ -4,7 +4,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from scans import averages_matrix, linear_scan_chunked
+from scans import averages_chunked, linear_scan_chunked
 
 
 def token_before(x):
@@ -40,7 +40,7 @@ class TimeMix4(nn.Module):
     def forward(self, x):
         k, v, r = self.mix(x)
         k, v = self.key(k).float(), self.value(v).float()
-        averaged = averages_matrix(k, v, self.decay.exp(), self.first)
+        averaged = averages_chunked(k, v, self.decay.exp(), self.first)
         return self.output(self.receptance(r).sigmoid() * averaged)
 
 
