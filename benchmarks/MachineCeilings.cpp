@@ -5,10 +5,13 @@
 // `benchmarks/run` writes what is measured here beside what the ops reach.
 //
 //===------------------------------------------------------------------------------------===//
+#include <algorithm>
 #include <benchmark/benchmark.h>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <sys/mman.h>
 #include <thread>
 #ifdef __AVX512BF16__
 #include <immintrin.h>
@@ -61,16 +64,23 @@ void dotBF16(benchmark::State &state) {
 }
 #endif
 
-/// Floats of this thread alone, so that `threads` working sets of range(0) KiB are in use.
+struct Free {
+  void operator()(float *at) const { std::free(at); }
+};
+
+/// Floats of this thread alone, on huge pages where the system has them.
 struct WorkingSet {
   int64_t count;
-  std::unique_ptr<float[]> memory;
+  std::unique_ptr<float, Free> memory;
 
-  explicit WorkingSet(int64_t bytes)
-      : count(bytes / static_cast<int64_t>(sizeof(float)) / (8 * lanes) * (8 * lanes)),
-        memory(new float[static_cast<size_t>(count)]) {
-    for (int64_t i = 0; i < count; ++i)
-      memory[static_cast<size_t>(i)] = 1.0f;
+  explicit WorkingSet(int64_t bytes) : count(bytes / static_cast<int64_t>(sizeof(float))) {
+    constexpr size_t hugePage = size_t{1} << 21;
+    size_t size = (static_cast<size_t>(bytes) + hugePage - 1) / hugePage * hugePage;
+    memory.reset(static_cast<float *>(std::aligned_alloc(hugePage, size)));
+#ifdef MADV_HUGEPAGE
+    madvise(memory.get(), size, MADV_HUGEPAGE);
+#endif
+    std::fill_n(memory.get(), count, 1.0f);
   }
 };
 
@@ -81,7 +91,7 @@ void readMemory(benchmark::State &state) {
     for (int64_t i = 0; i < set.count; i += 8 * lanes)
       for (int c = 0; c < 8; ++c) {
         Vector value;
-        std::memcpy(&value, &set.memory[static_cast<size_t>(i + c * lanes)], sizeof(value));
+        std::memcpy(&value, set.memory.get() + i + c * lanes, sizeof(value));
         sum[c] += value;
       }
     for (int c = 0; c < 8; ++c)
