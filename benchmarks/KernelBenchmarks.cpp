@@ -81,7 +81,7 @@ void fftconv(benchmark::State &state) {
     if (backward)
       hybrid_fftconv_backward_f32(0, blocks, buffers, scratch, &p);
     else
-      hybrid_fftconv_forward_f32(0, blocks * p.batch / 2, buffers, scratch, &p);
+      hybrid_fftconv_forward_f32(0, blocks * p.batch, buffers, scratch, &p);
   }
   reportPerSignal(state, p.batch * p.channels);
 }
