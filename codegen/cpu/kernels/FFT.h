@@ -15,10 +15,10 @@
 //
 // A convolution goes down and up again depth first: a block is split by one stage, its parts are
 // transformed, multiplied and transformed back while they lie in the nearest cache, and joined by
-// the inverse stage. The outermost stage has radix 8 or 4, such that below it are only stages of
-// radix 8, at most one of radix 4 over 32 points, and leaves of 8 points that stay in registers for
-// forward transform, product and inverse. Whole transforms have 32 points or more. The outermost
-// stage asks the caller for points and hands them over, so that gates cost no pass of their own.
+// the inverse stage. Stages have radix 8, or 4 over 32 and 128 points, and end in leaves of 8
+// points that stay in registers for forward transform, product and inverse. Whole transforms have
+// 32 points or more. The outermost stage asks the caller for points and hands them over, so that
+// gates cost no pass of their own.
 //
 // Twiddle table of transforms up to n points, 5 n elements: at 2 s, for each power of two s <= n,
 // the factors of the outermost stage of s points; at 4 n + 2 s, for 32 <= s <= n / 4, those of an
@@ -143,9 +143,17 @@ HYBRID_NOINLINE void stage(T *data, int64_t size, const T *row) {
   }
 }
 
-/// Radix of the outermost stage: more would walk through the caller's rows at more places at once
-/// than the caches' sets and the prefetchers follow.
-HYBRID_INLINE int64_t outerRadix(int64_t size) { return logarithmOfSize(size) % 3 == 0 ? 8 : 4; }
+/// Radix of the stage over `size` >= 32 points, outermost or inner. More than 8 would walk through
+/// the caller's rows at more places at once than caches and prefetchers follow.
+HYBRID_INLINE int64_t stageRadix(int64_t size) { return size == 32 || size == 128 ? 4 : 8; }
+
+template <bool inverse, typename T>
+HYBRID_INLINE void anyStage(T *data, int64_t size, const T *row) {
+  if (stageRadix(size) == 4)
+    stage<inverse, 4>(data, size, row);
+  else
+    stage<inverse, 8>(data, size, row);
+}
 
 template <typename T> struct Twiddles {
   const T *outerBase, *innerBase;
@@ -225,50 +233,41 @@ template <Action action, typename T> HYBRID_INLINE void leaf(const Signals<T> &s
   }
 }
 
-/// A block of 2^n points, n no multiple of 3 plus 1: forward, the action, and inverse. `skip` is
-/// added to the filter.
+/// A block of 8 or of 32 and more points: forward, the action, and inverse. `skip` is added to the
+/// filter.
 template <Action action, typename T>
 HYBRID_NOINLINE void transformBlock(const Signals<T> &s, int64_t size, Twiddles<T> table,
                                     const T *skip) {
   constexpr bool usesCotangent = action == Action::Gradient || action == Action::GradientAndS;
   constexpr bool joinsSignal = action != Action::Gradient && action != Action::Forward;
-  auto split = [&]<int radix>() {
-    if constexpr (action != Action::Inverse)
-      stage<false, radix>(s.signal, size, table.inner(size));
-    if constexpr (usesCotangent)
-      stage<false, radix>(s.cotangent, size, table.inner(size));
-  };
-  auto join = [&]<int radix>() {
-    if constexpr (joinsSignal)
-      stage<true, radix>(s.signal, size, table.inner(size));
-    if constexpr (usesCotangent)
-      stage<true, radix>(s.cotangent, size, table.inner(size));
-  };
   Vector<T> added = load(skip);
   if (size == 8) {
     leaf<action>(s, added);
-  } else if (size == 32) {
-    split.template operator()<4>();
-    for (int64_t k = 0; k < 4; ++k)
-      leaf<action>(s.at(k * 8), added);
-    join.template operator()<4>();
-  } else {
-    split.template operator()<8>();
-    for (int64_t k = 0; k < 8; ++k) {
-      if (size == 64)
-        leaf<action>(s.at(k * 8), added);
-      else
-        transformBlock<action>(s.at(k * size / 8), size / 8, table, skip);
-    }
-    join.template operator()<8>();
+    return;
   }
+  const T *row = table.inner(size);
+  int64_t radix = stageRadix(size), part = size / radix;
+  if constexpr (action != Action::Inverse)
+    anyStage<false>(s.signal, size, row);
+  if constexpr (usesCotangent)
+    anyStage<false>(s.cotangent, size, row);
+  for (int64_t k = 0; k < radix; ++k) {
+    if (part == 8)
+      leaf<action>(s.at(k * part), added);
+    else
+      transformBlock<action>(s.at(k * part), part, table, skip);
+  }
+  if constexpr (joinsSignal)
+    anyStage<true>(s.signal, size, row);
+  if constexpr (usesCotangent)
+    anyStage<true>(s.cotangent, size, row);
 }
 
 /// Everything between the outermost stages.
 template <Action action, typename T>
 HYBRID_INLINE void transformParts(const Signals<T> &s, int64_t size, Twiddles<T> table,
                                   const T *skip) {
-  int64_t radix = outerRadix(size), part = size / radix;
+  int64_t radix = stageRadix(size), part = size / radix;
   for (int64_t k = 0; k < radix; ++k)
     transformBlock<action>(s.at(k * part), part, table, skip);
 }
@@ -296,7 +295,7 @@ HYBRID_INLINE void firstStageOfRadix(T *data, int64_t size, const T *row, Value 
 }
 template <typename T, typename Value>
 HYBRID_INLINE void firstStage(T *data, int64_t size, Twiddles<T> table, Value value) {
-  int64_t radix = outerRadix(size);
+  int64_t radix = stageRadix(size);
   if (radix == 4)
     firstStageOfRadix<4>(data, size, table.outer(size), value);
   else
@@ -323,7 +322,7 @@ HYBRID_INLINE void lastStageOfRadix(const T *data, int64_t size, const T *row, U
 }
 template <typename T, typename Use>
 HYBRID_INLINE void lastStage(const T *data, int64_t size, Twiddles<T> table, Use use) {
-  int64_t radix = outerRadix(size);
+  int64_t radix = stageRadix(size);
   if (radix == 4)
     lastStageOfRadix<4>(data, size, table.outer(size), use);
   else

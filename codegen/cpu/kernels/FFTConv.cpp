@@ -151,9 +151,9 @@ HYBRID_INLINE void fftconv_twiddles(int64_t lo, int64_t hi, void *const *buffers
   for (int64_t i = 0; i < fftconvTwiddleElements<T>(n); ++i)
     table[i] = T(0);
   for (int64_t size = 32; size <= n; size *= 2)
-    fill(table + 2 * size, size, outerRadix(size), 0, 1);
+    fill(table + 2 * size, size, stageRadix(size), 0, 1);
   for (int64_t size = 32; 4 * size <= n; size *= 2)
-    fill(table + 4 * n + 2 * size, size, size == 32 ? 4 : 8, 1, 0);
+    fill(table + 4 * n + 2 * size, size, stageRadix(size), 1, 0);
 }
 
 template <typename T>
