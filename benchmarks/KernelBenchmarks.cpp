@@ -85,7 +85,9 @@ void fftconv(benchmark::State &state) {
   }
   reportPerSignal(state, p.batch * p.channels);
 }
-BENCHMARK(fftconv)->ArgNames({"length", "backward"})->ArgsProduct({{128, 512, 1024, 8192, 65536}, {0, 1}});
+BENCHMARK(fftconv)
+    ->ArgNames({"length", "backward"})
+    ->ArgsProduct({{128, 512, 1024, 8192, 65536}, {0, 1}});
 
 void attention(benchmark::State &state) {
   bool backward = state.range(2) != 0;
