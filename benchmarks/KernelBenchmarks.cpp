@@ -81,11 +81,13 @@ void fftconv(benchmark::State &state) {
     if (backward)
       hybrid_fftconv_backward_f32(0, blocks, buffers, scratch, &p);
     else
-      hybrid_fftconv_forward_f32(0, blocks * p.batch / 2, buffers, scratch, &p);
+      hybrid_fftconv_forward_f32(0, blocks * p.batch, buffers, scratch, &p);
   }
   reportPerSignal(state, p.batch * p.channels);
 }
-BENCHMARK(fftconv)->ArgNames({"length", "backward"})->ArgsProduct({{128, 512, 1024, 8192}, {0, 1}});
+BENCHMARK(fftconv)
+    ->ArgNames({"length", "backward"})
+    ->ArgsProduct({{128, 512, 1024, 8192, 65536}, {0, 1}});
 
 void attention(benchmark::State &state) {
   bool backward = state.range(2) != 0;

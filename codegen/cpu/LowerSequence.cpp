@@ -145,8 +145,8 @@ LogicalResult lower(FFTConvOp op, ProgramBuilder &program) {
   View y = program.define(op.getResult());
   params.yStride = *y.rowStride();
   buffers.push_back(program.use(y));
-  program.launch("fftconv_forward", x.element, conv.channelBlocks * ceilDiv(params.batch, 2),
-                 wordsOf(params), buffers, conv.forwardScratch());
+  program.launch("fftconv_forward", x.element, conv.channelBlocks * params.batch, wordsOf(params),
+                 buffers, conv.forwardScratch());
   return success();
 }
 

@@ -10,7 +10,7 @@ namespace hybrid::cpu {
 /// The transform of `points` points: constants and twiddles.
 static RfftParams rfftParams(int64_t points, int64_t channels, bool weighted) {
   // A convolution whose inputs and outputs are `points` and `points/2 + 1`, either way round.
-  return {points, channels, fftconvTransformSize(points, points / 2 + 1), weighted};
+  return {points, channels, rfftTransformSize(points), weighted};
 }
 
 static BufferUse twiddlesOf(ProgramBuilder &program, const RfftParams &params, Type element) {

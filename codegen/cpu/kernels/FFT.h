@@ -1,21 +1,28 @@
 //===- FFT.h - complex transforms over lanes, in place, in permuted order -===//
 //
-// One transform works on `lanes` independent complex signals at once: point i of a buffer is a
-// vector of real parts, then a vector of imaginary parts. Forward transforms decimate in frequency
-// and leave the spectrum permuted; inverse transforms decimate in time and take it so. Whoever
-// multiplies spectra never needs to know the order, so nothing is ever bit-reversed.
+// One transform works on `lanes` independent signals at once: point i of a buffer is a vector of
+// real parts, then a vector of imaginary parts. Forward transforms decimate in frequency and leave
+// the spectrum permuted; inverse transforms decimate in time and take it so. Whoever multiplies
+// spectra never needs to know the order, so nothing is ever bit-reversed.
+//
+// Products are modulo z^n = i (right-angle convolution: Crandall and Pomerance 2005, section 9.5):
+// n complex points x_t + i x_(t+n) hold 2 n real ones, and as long as the product of two real
+// signals is not longer than 2 n, its points t < n are the real parts of the result and the points
+// n + t the imaginary ones. So a causal convolution of n points needs a transform of n points, for
+// each sequence alone, and its zero padding costs nothing: the input is real, and so is what is
+// used of the output. The roots of z^n = i are e^(-2 pi i (k - 1/4) / n); the quarter goes into the
+// constants and twiddles of the outermost stage, and all below is the ordinary transform.
 //
 // A convolution goes down and up again depth first: a block is split by one stage, its parts are
 // transformed, multiplied and transformed back while they lie in the nearest cache, and joined by
-// the inverse stage. The last eight points stay in registers for forward transform, product and
-// inverse. The outermost stage is always radix 4 and is given by the caller's load and store
-// functions, which know what is zero padding and what is not needed. Below it: radix 8 while 32
-// points or more are left, else radix 4, then leaves of 4 or 8 points. Whole transforms have 16
-// points or more.
+// the inverse stage. Stages have radix 8, or 4 over 32 and 128 points, and end in leaves of 8
+// points that stay in registers for forward transform, product and inverse. Whole transforms have
+// 32 points or more. The outermost stage asks the caller for points and hands them over, so that
+// gates cost no pass of their own.
 //
-// Twiddle table of a transform of n points, 4 n elements: at 1.5 s, for each power of two s <= n,
-// the factors w_s^j, w_s^2j, w_s^3j of the radix-4 stage of s points; at 3 n + 1.75 s, for 32 <= s
-// <= n/4, those of the radix-8 stage. So one table serves every smaller transform as well.
+// Twiddle table of transforms up to n points, 5 n elements: at 2 s, for each power of two s <= n,
+// the factors of the outermost stage of s points; at 4 n + 2 s, for 32 <= s <= n / 4, those of an
+// inner stage.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -82,6 +89,17 @@ HYBRID_INLINE void transform4(Complex<T> &a0, Complex<T> &a1, Complex<T> &a2, Co
   a3 = t1 - t3;
 }
 
+/// e^(i pi m / 16), m < 8: quarters of the steps of the outermost stage.
+template <typename T>
+constexpr T quarterSteps[8][2] = {{T(1), T(0)},
+                                  {T(0.98078528040323044913), T(0.19509032201612826785)},
+                                  {T(0.92387953251128675613), T(0.38268343236508977173)},
+                                  {T(0.83146961230254523708), T(0.55557023301960222474)},
+                                  {T(0.70710678118654752440), T(0.70710678118654752440)},
+                                  {T(0.55557023301960222474), T(0.83146961230254523708)},
+                                  {T(0.38268343236508977173), T(0.92387953251128675613)},
+                                  {T(0.19509032201612826785), T(0.98078528040323044913)}};
+
 /// Natural order in and out, sizes 4 and 8.
 template <bool inverse, int size, typename T> HYBRID_INLINE void smallTransform(Complex<T> *a) {
   if constexpr (size == 4) {
@@ -105,10 +123,9 @@ template <bool inverse, int size, typename T> HYBRID_INLINE void smallTransform(
 
 /// One stage over `size` points: forward splits into `radix` blocks, inverse joins them.
 template <bool inverse, int radix, typename T>
-HYBRID_NOINLINE void stage(T *data, int64_t size, const T *twiddles) {
+HYBRID_NOINLINE void stage(T *data, int64_t size, const T *row) {
   int64_t part = size / radix;
-  for (int64_t j = 0; j < part; ++j) {
-    const T *row = twiddles + j * 2 * (radix - 1);
+  for (int64_t j = 0; j < part; ++j, row += 2 * (radix - 1)) {
     Complex<T> a[radix];
     HYBRID_UNROLL
     for (int k = 0; k < radix; ++k) {
@@ -126,13 +143,25 @@ HYBRID_NOINLINE void stage(T *data, int64_t size, const T *twiddles) {
   }
 }
 
+/// Radix of the stage over `size` >= 32 points, outermost or inner. More than 8 would walk through
+/// the caller's rows at more places at once than caches and prefetchers follow.
+HYBRID_INLINE int64_t stageRadix(int64_t size) { return size == 32 || size == 128 ? 4 : 8; }
+
+template <bool inverse, typename T>
+HYBRID_INLINE void anyStage(T *data, int64_t size, const T *row) {
+  if (stageRadix(size) == 4)
+    stage<inverse, 4>(data, size, row);
+  else
+    stage<inverse, 8>(data, size, row);
+}
+
 template <typename T> struct Twiddles {
-  const T *radix4Base, *radix8Base;
+  const T *outerBase, *innerBase;
 
   Twiddles(const void *table, int64_t transformSize)
-      : radix4Base(static_cast<const T *>(table)), radix8Base(radix4Base + 3 * transformSize) {}
-  const T *radix4(int64_t size) const { return radix4Base + size + size / 2; }
-  const T *radix8(int64_t size) const { return radix8Base + size + 3 * size / 4; }
+      : outerBase(static_cast<const T *>(table)), innerBase(outerBase + 4 * transformSize) {}
+  const T *outer(int64_t size) const { return outerBase + 2 * size; }
+  const T *inner(int64_t size) const { return innerBase + 2 * size; }
 };
 
 /// What happens to a block between its forward and its inverse stages.
@@ -140,7 +169,7 @@ enum class Action {
   Forward,      // signal -> spectrum, no inverse
   Inverse,      // spectrum -> signal, no forward
   Convolve,     // signal *= filter
-  Gradient,     // filterGradient += conj(signal) cotangent; cotangent *= conj(filter)
+  Gradient,     // filterGradient (+)= conj(signal) cotangent; cotangent *= conj(filter)
   GradientAndS, // as Gradient, and signal *= filter, as the gradient of an output gate needs it
 };
 
@@ -148,15 +177,17 @@ template <typename T> struct Signals {
   T *signal, *cotangent;
   const T *filter;
   T *filterGradient;
+  bool accumulates; // or overwrites filterGradient
 
   Signals at(int64_t point) const {
     int64_t offset = point * 2 * lanes<T>;
-    return {signal + offset, cotangent + offset, filter + offset, filterGradient + offset};
+    return {signal + offset, cotangent + offset, filter + offset, filterGradient + offset,
+            accumulates};
   }
 };
 
-template <Action action, int size, typename T>
-HYBRID_INLINE void leaf(const Signals<T> &s, Vector<T> skip) {
+template <Action action, typename T> HYBRID_INLINE void leaf(const Signals<T> &s, Vector<T> skip) {
+  constexpr int size = 8;
   Complex<T> a[size];
   HYBRID_UNROLL
   for (int i = 0; i < size; ++i)
@@ -181,7 +212,9 @@ HYBRID_INLINE void leaf(const Signals<T> &s, Vector<T> skip) {
     for (int i = 0; i < size; ++i) {
       Complex<T> h = loadPoint(s.filter, i);
       h.re += skip;
-      storePoint(s.filterGradient, i, loadPoint(s.filterGradient, i) + timesConjugate(b[i], a[i]));
+      Complex<T> product = timesConjugate(b[i], a[i]);
+      storePoint(s.filterGradient, i,
+                 s.accumulates ? loadPoint(s.filterGradient, i) + product : product);
       b[i] = timesConjugate(b[i], h);
       if constexpr (action == Action::GradientAndS)
         a[i] = a[i] * h;
@@ -200,95 +233,100 @@ HYBRID_INLINE void leaf(const Signals<T> &s, Vector<T> skip) {
   }
 }
 
-/// A block of 2^logSize >= 4 points: forward, the action, and inverse. `skip` is added to the
+/// A block of 8 or of 32 and more points: forward, the action, and inverse. `skip` is added to the
 /// filter.
 template <Action action, typename T>
-HYBRID_NOINLINE void transformBlock(const Signals<T> &s, int64_t logSize, const Twiddles<T> &table,
+HYBRID_NOINLINE void transformBlock(const Signals<T> &s, int64_t size, Twiddles<T> table,
                                     const T *skip) {
-  if (logSize <= 3) {
-    Vector<T> added = load(skip);
-    if (logSize == 3)
-      leaf<action, 8>(s, added);
-    else
-      leaf<action, 4>(s, added);
-    return;
-  }
   constexpr bool usesCotangent = action == Action::Gradient || action == Action::GradientAndS;
   constexpr bool joinsSignal = action != Action::Gradient && action != Action::Forward;
-  int64_t size = int64_t(1) << logSize;
-  if (logSize == 4) {
-    const T *factors = table.radix4(size);
-    if constexpr (action != Action::Inverse)
-      stage<false, 4>(s.signal, size, factors);
-    if constexpr (usesCotangent)
-      stage<false, 4>(s.cotangent, size, factors);
-    for (int64_t k = 0; k < 4; ++k)
-      transformBlock<action>(s.at(k * 4), 2, table, skip);
-    if constexpr (joinsSignal)
-      stage<true, 4>(s.signal, size, factors);
-    if constexpr (usesCotangent)
-      stage<true, 4>(s.cotangent, size, factors);
+  Vector<T> added = load(skip);
+  if (size == 8) {
+    leaf<action>(s, added);
     return;
   }
-  const T *factors = table.radix8(size);
+  const T *row = table.inner(size);
+  int64_t radix = stageRadix(size), part = size / radix;
   if constexpr (action != Action::Inverse)
-    stage<false, 8>(s.signal, size, factors);
+    anyStage<false>(s.signal, size, row);
   if constexpr (usesCotangent)
-    stage<false, 8>(s.cotangent, size, factors);
-  for (int64_t k = 0; k < 8; ++k)
-    transformBlock<action>(s.at(k * size / 8), logSize - 3, table, skip);
+    anyStage<false>(s.cotangent, size, row);
+  for (int64_t k = 0; k < radix; ++k) {
+    if (part == 8)
+      leaf<action>(s.at(k * part), added);
+    else
+      transformBlock<action>(s.at(k * part), part, table, skip);
+  }
   if constexpr (joinsSignal)
-    stage<true, 8>(s.signal, size, factors);
+    anyStage<true>(s.signal, size, row);
   if constexpr (usesCotangent)
-    stage<true, 8>(s.cotangent, size, factors);
+    anyStage<true>(s.cotangent, size, row);
 }
 
-/// The outermost forward stage: `value(t)` gives point t, which is zero from `count` on.
+/// Everything between the outermost stages.
+template <Action action, typename T>
+HYBRID_INLINE void transformParts(const Signals<T> &s, int64_t size, Twiddles<T> table,
+                                  const T *skip) {
+  int64_t radix = stageRadix(size), part = size / radix;
+  for (int64_t k = 0; k < radix; ++k)
+    transformBlock<action>(s.at(k * part), part, table, skip);
+}
+
+/// The outermost forward stage: `value(t)` gives point t, a Vector if it is real.
+template <int radix, typename T, typename Value>
+HYBRID_INLINE void firstStageOfRadix(T *data, int64_t size, const T *row, Value value) {
+  int64_t part = size / radix;
+  for (int64_t j = 0; j < part; ++j, row += 2 * radix) {
+    Complex<T> a[radix];
+    HYBRID_UNROLL
+    for (int r = 0; r < radix; ++r) {
+      auto v = value(j + r * part);
+      const T *step = quarterSteps<T>[r * (8 / radix)], c = step[0], s = step[1];
+      if constexpr (__is_same(decltype(v), Complex<T>))
+        a[r] = r ? Complex<T>{v.re * c - v.im * s, v.re * s + v.im * c} : v;
+      else
+        a[r] = {r ? v * c : v, r ? v * s : splat(T(0))};
+    }
+    smallTransform<false, radix>(a);
+    HYBRID_UNROLL
+    for (int k = 0; k < radix; ++k)
+      storePoint(data, j + k * part, twiddled<false>(a[k], row, k));
+  }
+}
 template <typename T, typename Value>
-HYBRID_INLINE void firstStage(T *data, int64_t size, const Twiddles<T> &table, int64_t count,
-                              Value value) {
-  int64_t part = size / 4;
-  const T *row = table.radix4(size);
-  if (count <= size / 2) {
-    for (int64_t j = 0; j < part; ++j, row += 6) {
-      Complex<T> a = value(j), b = value(j + part), turned = quarterTurn<false>(b);
-      storePoint(data, j, a + b);
-      storePoint(data, j + part, twiddled<false>(a + turned, row, 0));
-      storePoint(data, j + 2 * part, twiddled<false>(a - b, row, 1));
-      storePoint(data, j + 3 * part, twiddled<false>(a - turned, row, 2));
-    }
-    return;
-  }
-  for (int64_t j = 0; j < part; ++j, row += 6) {
-    Complex<T> a = value(j), b = value(j + part), c = value(j + 2 * part), d = value(j + 3 * part);
-    transform4<false>(a, b, c, d);
-    storePoint(data, j, a);
-    storePoint(data, j + part, twiddled<false>(b, row, 0));
-    storePoint(data, j + 2 * part, twiddled<false>(c, row, 1));
-    storePoint(data, j + 3 * part, twiddled<false>(d, row, 2));
-  }
+HYBRID_INLINE void firstStage(T *data, int64_t size, Twiddles<T> table, Value value) {
+  int64_t radix = stageRadix(size);
+  if (radix == 4)
+    firstStageOfRadix<4>(data, size, table.outer(size), value);
+  else
+    firstStageOfRadix<8>(data, size, table.outer(size), value);
 }
 
-/// The outermost inverse stage: hands the points t < count to `use(t, value)`, and maybe some more.
-template <typename T, typename Use>
-HYBRID_INLINE void lastStage(const T *data, int64_t size, const Twiddles<T> &table, int64_t count,
-                             Use use) {
-  int64_t part = size / 4;
-  const T *row = table.radix4(size);
-  bool half = count <= size / 2;
-  for (int64_t j = 0; j < part; ++j, row += 6) {
-    Complex<T> a = loadPoint(data, j);
-    Complex<T> b = twiddled<true>(loadPoint(data, j + part), row, 0);
-    Complex<T> c = twiddled<true>(loadPoint(data, j + 2 * part), row, 1);
-    Complex<T> d = twiddled<true>(loadPoint(data, j + 3 * part), row, 2);
-    transform4<true>(a, b, c, d);
-    use(j, a);
-    use(j + part, b);
-    if (!half) {
-      use(j + 2 * part, c);
-      use(j + 3 * part, d);
+/// The outermost inverse stage: hands every point to `use(t, value)`.
+template <int radix, typename T, typename Use>
+HYBRID_INLINE void lastStageOfRadix(const T *data, int64_t size, const T *row, Use use) {
+  int64_t part = size / radix;
+  for (int64_t j = 0; j < part; ++j, row += 2 * radix) {
+    Complex<T> a[radix];
+    HYBRID_UNROLL
+    for (int k = 0; k < radix; ++k)
+      a[k] = twiddled<true>(loadPoint(data, j + k * part), row, k);
+    smallTransform<true, radix>(a);
+    HYBRID_UNROLL
+    for (int r = 0; r < radix; ++r) {
+      const T *step = quarterSteps<T>[r * (8 / radix)], c = step[0], s = step[1];
+      use(j + r * part,
+          r ? Complex<T>{a[r].re * c + a[r].im * s, a[r].im * c - a[r].re * s} : a[r]);
     }
   }
+}
+template <typename T, typename Use>
+HYBRID_INLINE void lastStage(const T *data, int64_t size, Twiddles<T> table, Use use) {
+  int64_t radix = stageRadix(size);
+  if (radix == 4)
+    lastStageOfRadix<4>(data, size, table.outer(size), use);
+  else
+    lastStageOfRadix<8>(data, size, table.outer(size), use);
 }
 
 } // namespace hybrid::cpu

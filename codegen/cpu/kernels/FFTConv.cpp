@@ -1,19 +1,20 @@
 //===- FFTConv.cpp - gated long convolution through in-cache transforms ---===//
 //
-// Two sequences are convolved at once, as real and imaginary part of one complex signal: the filter
-// is real, so they never mix. Gates are applied while the outermost stages load and store, and the
-// skip term is added to the spectrum, so that x is read once and y written once and nothing else
-// leaves the cache. The factor 1/n is in the spectrum.
+// Each sequence is convolved alone, modulo z^n = i (FFT.h): n complex points for up to 2 n real
+// ones, so that a causal convolution over n positions works on n points, whatever the batch. Gates
+// are applied while the outermost stages load and store, and the skip term is added to the
+// spectrum, so that x is read once and y written once and nothing else leaves the cache. The factor
+// 1/n is in the spectrum.
 //
-// Backward sums conj(W) DS over the batch in the frequency domain; with two packed sequences its
-// imaginary part is the cross terms, which the last inverse transform discards. The gradient of the
-// skip term is that of the filter's first tap.
+// Backward multiplies by conj(H) for dw and sums DS conj(W) over the batch in the frequency domain:
+// on the unit circle the conjugate is the reversed signal, and what that wraps around z^n = i is
+// imaginary where the result is real. The gradient of the skip term is that of the first tap.
 //
-// With segments the runs of equal id are convolved one by one, packed two by two, each pair with a
-// transform just large enough and a spectrum of the filter computed for that size.
+// With segments the runs of equal id are convolved one by one, each with a transform just large
+// enough and a spectrum of the filter computed for that size.
 //
-// Bound by L1 traffic for transforms that fit there (n <= 256 in f32), then by L2. Sources of
-// operators: Poli et al. 2023, section 3; packing and permuted order are the classical ones.
+// Bound by arithmetic for transforms that fit into L2 (n <= 4096 in f32 forward), then by L3.
+// Source of the operator: Poli et al. 2023, section 3.
 //
 //===----------------------------------------------------------------------===//
 #include "FFT.h"
@@ -22,104 +23,111 @@ using namespace hybrid::cpu;
 
 namespace {
 
-/// A stretch of one row of the batch that is convolved on its own.
+/// A stretch of one row of the batch that is convolved on its own, and its transform.
 struct Run {
-  int64_t row = 0, start = 0, length = 0;
+  int64_t row, start, length, taps, size;
 };
 
-/// Walks over the runs of rows [row, lastRow).
-struct RunCursor {
-  const FFTConvParams &params;
-  const int32_t *segments;
-  int64_t row, lastRow, start = 0;
-
-  /// An empty run after the last one.
-  Run next() {
-    if (row >= lastRow)
-      return {row - 1, 0, 0};
-    Run run{row, start, params.length - start};
+/// Calls `body` for the runs of rows [row, lastRow) in order.
+template <typename Body>
+HYBRID_INLINE void forEachRun(const FFTConvParams &params, const void *segments, int64_t row,
+                              int64_t lastRow, Body body) {
+  int64_t start = 0;
+  while (row < lastRow) {
+    Run run{row, start, params.length, params.taps, params.transformSize};
     if (params.hasSegments) {
-      const int32_t *ids = segments + row * params.length;
+      const int32_t *ids = static_cast<const int32_t *>(segments) + row * params.length;
       int64_t end = start + 1;
       while (end < params.length && ids[end] == ids[start])
         ++end;
-      run.length = end - start;
+      run.length = end - start, run.taps = minimum(params.taps, run.length);
+      run.size = fftconvTransformSize(run.length, run.taps);
     }
-    start = run.start + run.length;
+    body(run);
+    start += run.length;
     if (start >= params.length) {
       start = 0;
       ++row;
     }
-    return run;
   }
-};
+}
 
-/// Two runs in one transform.
-struct RunPair {
-  Run first, second;
-  int64_t longest, size;
+/// `channels` of a block of rows that lie in memory with a stride, at a run. The outermost stage
+/// walks down several stretches of rows at once, which the prefetchers lose sight of.
+template <typename T> struct RunView {
+  static constexpr int64_t ahead = 4; // rows, into L2: in L1 the stretches share their sets
 
-  RunPair(RunCursor &cursor, const FFTConvParams &params)
-      : first(cursor.next()), second(cursor.next()), longest(maximum(first.length, second.length)),
-        size(params.hasSegments ? fftconvTransformSize(longest, minimum(longest, params.taps))
-                                : params.transformSize) {}
-};
-
-/// `channels` of a block of rows that lie in memory with a stride, at the runs of a pair.
-template <typename T> struct PairView {
-  T *first, *second;
+  T *data;
   int64_t stride, channels;
 
-  PairView(void *buffer, const RunPair &pair, int64_t length, int64_t stride, int64_t firstChannel,
-           int64_t channels)
-      : first(at(buffer, pair.first, length, stride, firstChannel)),
-        second(at(buffer, pair.second, length, stride, firstChannel)), stride(stride),
-        channels(channels) {}
+  RunView(void *buffer, const Run &run, int64_t length, int64_t stride, int64_t firstChannel,
+          int64_t channels)
+      : data(buffer
+                 ? static_cast<T *>(buffer) + (run.row * length + run.start) * stride + firstChannel
+                 : nullptr),
+        stride(stride), channels(channels) {}
 
-  Vector<T> load0(int64_t t) const { return loadPart<T>(first + t * stride, channels); }
-  Vector<T> load1(int64_t t) const { return loadPart<T>(second + t * stride, channels); }
-  void store0(int64_t t, Vector<T> v) const { storePart<T>(first + t * stride, v, channels); }
-  void store1(int64_t t, Vector<T> v) const { storePart<T>(second + t * stride, v, channels); }
-
-private:
-  static T *at(void *buffer, const Run &run, int64_t length, int64_t stride, int64_t channel) {
-    if (!buffer)
-      return nullptr;
-    return static_cast<T *>(buffer) + (run.row * length + run.start) * stride + channel;
+  HYBRID_INLINE_LAMBDA Vector<T> load(int64_t t) const {
+    __builtin_prefetch(data + (t + ahead) * stride, 0, 2);
+    return loadPart<T>(data + t * stride, channels);
+  }
+  HYBRID_INLINE_LAMBDA void store(int64_t t, Vector<T> v) const {
+    __builtin_prefetch(data + (t + ahead) * stride, 1, 2);
+    storePart<T>(data + t * stride, v, channels);
   }
 };
 
-/// x * gate, or x; points of a run behind its end are zero.
-template <typename T> struct GatedPair {
-  PairView<T> x, gate;
-  int64_t length0, length1;
+/// x * gate, or x.
+template <typename T> struct Gated {
+  RunView<T> x, gate;
   bool hasGate;
 
-  Complex<T> operator()(int64_t t) const {
-    Complex<T> value{splat(T(0)), splat(T(0))};
-    if (t < length0)
-      value.re = hasGate ? x.load0(t) * gate.load0(t) : x.load0(t);
-    if (t < length1)
-      value.im = hasGate ? x.load1(t) * gate.load1(t) : x.load1(t);
-    return value;
+  HYBRID_INLINE_LAMBDA Vector<T> operator()(int64_t t) const {
+    return hasGate ? x.load(t) * gate.load(t) : x.load(t);
   }
 };
 
-/// The spectrum of the first `taps` taps over `size`, in permuted order, for one block of channels.
+/// The outermost stage of a real signal of `length` <= 2 size points, which `value` gives.
+template <typename T, typename Value>
+HYBRID_INLINE void loadSignal(T *data, int64_t size, Twiddles<T> table, int64_t length,
+                              Value value) {
+  auto padded = [&](int64_t t) HYBRID_INLINE_LAMBDA { return t < length ? value(t) : splat(T(0)); };
+  if (length == size)
+    firstStage<T>(data, size, table, value);
+  else if (length < size)
+    firstStage<T>(data, size, table, padded);
+  else
+    firstStage<T>(data, size, table, [&](int64_t t) HYBRID_INLINE_LAMBDA {
+      return Complex<T>{padded(t), padded(t + size)};
+    });
+}
+
+/// The last stage, of which `use(t, value)` takes the points t < length <= 2 size.
+template <typename T, typename Use>
+HYBRID_INLINE void takeSignal(const T *data, int64_t size, Twiddles<T> table, int64_t length,
+                              Use use) {
+  if (length == size)
+    lastStage<T>(data, size, table,
+                 [&](int64_t t, Complex<T> value) HYBRID_INLINE_LAMBDA { use(t, value.re); });
+  else
+    lastStage<T>(data, size, table, [&](int64_t t, Complex<T> value) HYBRID_INLINE_LAMBDA {
+      if (t < length)
+        use(t, value.re);
+      if (t + size < length)
+        use(t + size, value.im);
+    });
+}
+
+/// The spectrum of the first `taps` taps over `size` points, in permuted order, for one block of
+/// channels.
 template <typename T>
 HYBRID_NOINLINE void spectrumOf(const T *filter, int64_t taps, int64_t stride, int64_t channels,
-                                int64_t size, const Twiddles<T> &table, T *spectrum) {
-  T factor = T(1) / static_cast<T>(size);
-  firstStage<T>(spectrum, size, table, taps, [&](int64_t t) -> Complex<T> {
-    if (t >= taps)
-      return {splat(T(0)), splat(T(0))};
-    return {loadPart<T>(filter + t * stride, channels) * factor, splat(T(0))};
-  });
-  T zero[lanes<T>] = {};
-  int64_t part = size / 4;
-  Signals<T> whole{spectrum, spectrum, spectrum, spectrum};
-  for (int64_t k = 0; k < 4; ++k)
-    transformBlock<Action::Forward>(whole.at(k * part), logarithmOfSize(part), table, zero);
+                                int64_t size, Twiddles<T> table, T *spectrum) {
+  T factor = T(1) / static_cast<T>(size), zero[lanes<T>] = {};
+  loadSignal<T>(spectrum, size, table, taps,
+                [&](int64_t t) { return loadPart<T>(filter + t * stride, channels) * factor; });
+  transformParts<Action::Forward>(Signals<T>{spectrum, spectrum, spectrum, spectrum, false}, size,
+                                  table, zero);
 }
 
 template <typename T>
@@ -129,22 +137,23 @@ HYBRID_INLINE void fftconv_twiddles(int64_t lo, int64_t hi, void *const *buffers
     return;
   T *table = static_cast<T *>(buffers[0]);
   int64_t n = params.transformSize;
-  auto fill = [&](T *rows, int64_t size, int64_t radix) {
+  // Factors e^(-2 pi i j (k - shift / 4) / size).
+  auto fill = [&](T *rows, int64_t size, int64_t radix, int64_t first, int64_t shift) {
     for (int64_t j = 0; j < size / radix; ++j)
-      for (int64_t k = 1; k < radix; ++k) {
-        // j k / size is exact in double.
+      for (int64_t k = first; k < radix; ++k) {
+        // The fraction is exact in double.
         double angle = -6.283185307179586476925286766559 *
-                       (static_cast<double>(j * k) / static_cast<double>(size));
+                       (static_cast<double>(j * (4 * k - shift)) / static_cast<double>(4 * size));
         *rows++ = static_cast<T>(__builtin_cos(angle));
         *rows++ = static_cast<T>(__builtin_sin(angle));
       }
   };
   for (int64_t i = 0; i < fftconvTwiddleElements<T>(n); ++i)
     table[i] = T(0);
-  for (int64_t size = 16; size <= n; size *= 2)
-    fill(table + size + size / 2, size, 4);
-  for (int64_t size = 32; size <= n / 4; size *= 2)
-    fill(table + 3 * n + size + 3 * size / 4, size, 8);
+  for (int64_t size = 32; size <= n; size *= 2)
+    fill(table + 2 * size, size, stageRadix(size), 0, 1);
+  for (int64_t size = 32; 4 * size <= n; size *= 2)
+    fill(table + 4 * n + 2 * size, size, stageRadix(size), 1, 0);
 }
 
 template <typename T>
@@ -159,155 +168,131 @@ HYBRID_INLINE void fftconv_spectrum(int64_t lo, int64_t hi, void *const *buffers
   }
 }
 
+/// What forward and backward know about a block of channels.
+template <typename T> struct Block {
+  const FFTConvParams &params;
+  void *const *buffers;
+  Twiddles<T> table;
+  int64_t channel, channels;
+  const T *wholeSpectrum;
+
+  Block(const FFTConvParams &params, void *const *buffers, int64_t block)
+      : params(params), buffers(buffers), table(buffers[2], params.transformSize),
+        channel(block * lanes<T>), channels(lanesAt<T>(channel, params.channels)),
+        wholeSpectrum(static_cast<const T *>(buffers[1]) +
+                      block * params.transformSize * 2 * lanes<T>) {}
+
+  /// The spectrum for a run, maybe computed into `own`.
+  const T *spectrum(const Run &run, T *own) const {
+    if (!params.hasSegments || run.size == params.transformSize)
+      return wholeSpectrum;
+    spectrumOf<T>(static_cast<const T *>(buffers[7]) + channel, run.taps, params.channels, channels,
+                  run.size, table, own);
+    return own;
+  }
+  /// What to add to the spectrum.
+  Vector<T> skip(const Run &run) const {
+    if (!params.hasSkip)
+      return splat(T(0));
+    return loadPart<T>(static_cast<const T *>(buffers[3]) + channel, channels) *
+           (T(1) / static_cast<T>(run.size));
+  }
+  RunView<T> view(const Run &run, int index, int64_t stride) const {
+    return {buffers[index], run, params.length, stride, channel, channels};
+  }
+  Gated<T> input(const Run &run) const {
+    return {view(run, 0, params.xStride), view(run, 4, params.gateInStride), params.hasGateIn != 0};
+  }
+};
+
 template <typename T>
 HYBRID_INLINE void fftconv_forward(int64_t lo, int64_t hi, void *const *buffers, void *scratch,
                                    const FFTConvParams &params) {
-  const int64_t pairs = ceilDiv(params.batch, 2), point = 2 * lanes<T>;
-  Twiddles<T> table(buffers[2], params.transformSize);
-  T *data = static_cast<T *>(scratch), *ownSpectrum = data + params.transformSize * point;
+  T *data = static_cast<T *>(scratch), *own = data + params.transformSize * 2 * lanes<T>;
   for (int64_t item = lo; item < hi; ++item) {
-    int64_t block = item / pairs, row = item % pairs * 2, channel = block * lanes<T>;
-    int64_t channels = lanesAt<T>(channel, params.channels);
-    RunCursor cursor{params, static_cast<const int32_t *>(buffers[6]), row,
-                     minimum(row + 2, params.batch)};
-    do {
-      RunPair pair(cursor, params);
-      const T *spectrum = static_cast<const T *>(buffers[1]) + block * params.transformSize * point;
-      if (params.hasSegments && pair.size != params.transformSize) {
-        spectrumOf<T>(static_cast<const T *>(buffers[7]) + channel,
-                      minimum(params.taps, pair.longest), params.channels, channels, pair.size,
-                      table, ownSpectrum);
-        spectrum = ownSpectrum;
-      }
+    Block<T> block(params, buffers, item / params.batch);
+    int64_t row = item % params.batch;
+    forEachRun(params, buffers[6], row, row + 1, [&](const Run &run) HYBRID_INLINE_LAMBDA {
+      const T *spectrum = block.spectrum(run, own);
       T skip[lanes<T>];
-      store<T>(skip, params.hasSkip
-                         ? loadPart<T>(static_cast<const T *>(buffers[3]) + channel, channels) *
-                               (T(1) / static_cast<T>(pair.size))
-                         : splat(T(0)));
-      auto view = [&](int index, int64_t stride) {
-        return PairView<T>(buffers[index], pair, params.length, stride, channel, channels);
-      };
-      GatedPair<T> input{view(0, params.xStride), view(4, params.gateInStride), pair.first.length,
-                         pair.second.length, params.hasGateIn != 0};
-      firstStage<T>(data, pair.size, table, pair.longest, input);
-      int64_t part = pair.size / 4;
-      Signals<T> whole{data, data, spectrum, data};
-      for (int64_t k = 0; k < 4; ++k)
-        transformBlock<Action::Convolve>(whole.at(k * part), logarithmOfSize(part), table, skip);
-      PairView<T> gate = view(5, params.gateOutStride), y = view(8, params.yStride);
-      lastStage<T>(data, pair.size, table, pair.longest, [&](int64_t t, Complex<T> value) {
-        if (t < pair.first.length)
-          y.store0(t, params.hasGateOut ? value.re * gate.load0(t) : value.re);
-        if (t < pair.second.length)
-          y.store1(t, params.hasGateOut ? value.im * gate.load1(t) : value.im);
-      });
-    } while (cursor.row < cursor.lastRow);
+      store<T>(skip, block.skip(run));
+      loadSignal<T>(data, run.size, block.table, run.length, block.input(run));
+      transformParts<Action::Convolve>(Signals<T>{data, data, spectrum, data, false}, run.size,
+                                       block.table, skip);
+      RunView<T> gate = block.view(run, 5, params.gateOutStride),
+                 y = block.view(run, 8, params.yStride);
+      takeSignal<T>(data, run.size, block.table, run.length,
+                    [&](int64_t t, Vector<T> value) HYBRID_INLINE_LAMBDA {
+                      y.store(t, params.hasGateOut ? value * gate.load(t) : value);
+                    });
+    });
   }
 }
 
 template <typename T>
 HYBRID_INLINE void fftconv_backward(int64_t lo, int64_t hi, void *const *buffers, void *scratch,
                                     const FFTConvParams &params) {
-  const int64_t point = 2 * lanes<T>, region = params.transformSize * point;
-  Twiddles<T> table(buffers[2], params.transformSize);
+  const int64_t region = params.transformSize * 2 * lanes<T>;
   T *signal = static_cast<T *>(scratch), *cotangent = signal + region;
   T *filterGradient = cotangent + region;
-  // With segments only: the pair's own spectrum, and the sum over the pairs, in time.
-  T *ownSpectrum = filterGradient + region, *sum = ownSpectrum + region;
-  for (int64_t block = lo; block < hi; ++block) {
-    int64_t channel = block * lanes<T>, channels = lanesAt<T>(channel, params.channels);
-    auto clear = [](T *at, int64_t vectors) {
-      for (int64_t i = 0; i < vectors; ++i)
-        store<T>(at + i * lanes<T>, splat(T(0)));
-    };
+  // With segments only: the run's own spectrum, and the sum over the runs, in time.
+  T *own = filterGradient + region, *sum = own + region;
+  for (int64_t item = lo; item < hi; ++item) {
+    Block<T> block(params, buffers, item);
     // From the summed products of spectra to taps, which `use` takes.
-    auto finishFilter = [&](int64_t size, int64_t taps, auto use) {
-      int64_t part = size / 4;
-      T zero[lanes<T>] = {};
-      Signals<T> whole{filterGradient, filterGradient, filterGradient, filterGradient};
-      for (int64_t k = 0; k < 4; ++k)
-        transformBlock<Action::Inverse>(whole.at(k * part), logarithmOfSize(part), table, zero);
-      T factor = T(1) / static_cast<T>(size);
-      lastStage<T>(filterGradient, size, table, taps, [&](int64_t t, Complex<T> value) {
-        if (t < taps)
-          use(t, value.re * factor);
-      });
+    auto finishFilter = [&](int64_t size, int64_t taps, auto use) HYBRID_INLINE_LAMBDA {
+      T zero[lanes<T>] = {}, factor = T(1) / static_cast<T>(size);
+      transformParts<Action::Inverse>(
+          Signals<T>{filterGradient, filterGradient, filterGradient, filterGradient, false}, size,
+          block.table, zero);
+      takeSignal<T>(filterGradient, size, block.table, taps,
+                    [&](int64_t t, Vector<T> value)
+                        HYBRID_INLINE_LAMBDA { use(t, value * factor); });
     };
-    T *dFilter = static_cast<T *>(buffers[10]) + channel;
-    auto writeTap = [&](int64_t t, Vector<T> value) {
-      storePart<T>(dFilter + t * params.channels, value, channels);
+    T *dFilter = static_cast<T *>(buffers[10]) + block.channel;
+    auto writeTap = [&](int64_t t, Vector<T> value) HYBRID_INLINE_LAMBDA {
+      storePart<T>(dFilter + t * params.channels, value, block.channels);
       if (params.hasSkip && t == 0 && buffers[11])
-        storePart<T>(static_cast<T *>(buffers[11]) + channel, value, channels);
+        storePart<T>(static_cast<T *>(buffers[11]) + block.channel, value, block.channels);
     };
-    if (params.hasSegments)
-      clear(sum, params.taps);
-    else
-      clear(filterGradient, 2 * params.transformSize);
+    for (int64_t t = 0; params.hasSegments && t < params.taps; ++t)
+      store<T>(sum + t * lanes<T>, splat(T(0)));
 
-    RunCursor cursor{params, static_cast<const int32_t *>(buffers[6]), 0, params.batch};
-    do {
-      RunPair pair(cursor, params);
-      int64_t part = pair.size / 4, taps = minimum(params.taps, pair.longest);
-      const T *spectrum = static_cast<const T *>(buffers[1]) + block * region;
-      if (params.hasSegments) {
-        clear(filterGradient, 2 * pair.size);
-        if (pair.size != params.transformSize) {
-          spectrumOf<T>(static_cast<const T *>(buffers[7]) + channel, taps, params.channels,
-                        channels, pair.size, table, ownSpectrum);
-          spectrum = ownSpectrum;
-        }
-      }
+    forEachRun(params, buffers[6], 0, params.batch, [&](const Run &run) HYBRID_INLINE_LAMBDA {
+      const T *spectrum = block.spectrum(run, own);
       T skip[lanes<T>];
-      store<T>(skip, params.hasSkip
-                         ? loadPart<T>(static_cast<const T *>(buffers[3]) + channel, channels) *
-                               (T(1) / static_cast<T>(pair.size))
-                         : splat(T(0)));
-      auto view = [&](int index, int64_t stride) {
-        return PairView<T>(buffers[index], pair, params.length, stride, channel, channels);
-      };
-      int64_t length0 = pair.first.length, length1 = pair.second.length;
-      GatedPair<T> input{view(0, params.xStride), view(4, params.gateInStride), length0, length1,
-                         params.hasGateIn != 0};
-      GatedPair<T> upstream{view(8, params.yStride), view(5, params.gateOutStride), length0,
-                            length1, params.hasGateOut != 0};
-      firstStage<T>(signal, pair.size, table, pair.longest, input);
-      firstStage<T>(cotangent, pair.size, table, pair.longest, upstream);
-      Signals<T> whole{signal, cotangent, spectrum, filterGradient};
-      for (int64_t k = 0; k < 4; ++k) {
-        if (params.hasGateOut)
-          transformBlock<Action::GradientAndS>(whole.at(k * part), logarithmOfSize(part), table,
-                                               skip);
-        else
-          transformBlock<Action::Gradient>(whole.at(k * part), logarithmOfSize(part), table, skip);
-      }
-      const PairView<T> &x = input.x, &gateIn = input.gate, &dy = upstream.x;
-      PairView<T> dx = view(9, params.dxStride), dGateIn = view(12, params.dGateInStride);
-      lastStage<T>(cotangent, pair.size, table, pair.longest, [&](int64_t t, Complex<T> value) {
-        if (t < length0) {
-          dx.store0(t, params.hasGateIn ? value.re * gateIn.load0(t) : value.re);
-          if (params.hasGateIn)
-            dGateIn.store0(t, value.re * x.load0(t));
-        }
-        if (t < length1) {
-          dx.store1(t, params.hasGateIn ? value.im * gateIn.load1(t) : value.im);
-          if (params.hasGateIn)
-            dGateIn.store1(t, value.im * x.load1(t));
-        }
-      });
+      store<T>(skip, block.skip(run));
+      Gated<T> input = block.input(run);
+      Gated<T> upstream{block.view(run, 8, params.yStride),
+                        block.view(run, 5, params.gateOutStride), params.hasGateOut != 0};
+      loadSignal<T>(signal, run.size, block.table, run.length, input);
+      loadSignal<T>(cotangent, run.size, block.table, run.length, upstream);
+      Signals<T> whole{signal, cotangent, spectrum, filterGradient,
+                       !params.hasSegments && run.row > 0};
+      if (params.hasGateOut)
+        transformParts<Action::GradientAndS>(whole, run.size, block.table, skip);
+      else
+        transformParts<Action::Gradient>(whole, run.size, block.table, skip);
+      const RunView<T> &x = input.x, &gateIn = input.gate, &dy = upstream.x;
+      RunView<T> dx = block.view(run, 9, params.dxStride),
+                 dGateIn = block.view(run, 12, params.dGateInStride);
+      takeSignal<T>(cotangent, run.size, block.table, run.length,
+                    [&](int64_t t, Vector<T> value) HYBRID_INLINE_LAMBDA {
+                      dx.store(t, params.hasGateIn ? value * gateIn.load(t) : value);
+                      if (params.hasGateIn)
+                        dGateIn.store(t, value * x.load(t));
+                    });
       if (params.hasGateOut) {
-        PairView<T> dGateOut = view(13, params.dGateOutStride);
-        lastStage<T>(signal, pair.size, table, pair.longest, [&](int64_t t, Complex<T> value) {
-          if (t < length0)
-            dGateOut.store0(t, value.re * dy.load0(t));
-          if (t < length1)
-            dGateOut.store1(t, value.im * dy.load1(t));
-        });
+        RunView<T> dGateOut = block.view(run, 13, params.dGateOutStride);
+        takeSignal<T>(signal, run.size, block.table, run.length,
+                      [&](int64_t t, Vector<T> value)
+                          HYBRID_INLINE_LAMBDA { dGateOut.store(t, value * dy.load(t)); });
       }
       if (params.hasSegments)
-        finishFilter(pair.size, taps, [&](int64_t t, Vector<T> value) {
+        finishFilter(run.size, run.taps, [&](int64_t t, Vector<T> value) HYBRID_INLINE_LAMBDA {
           store<T>(sum + t * lanes<T>, load<T>(sum + t * lanes<T>) + value);
         });
-    } while (cursor.row < cursor.lastRow);
+    });
 
     if (params.hasSegments) {
       for (int64_t t = 0; t < params.taps; ++t)

@@ -88,15 +88,16 @@ struct ShortConvParams {
 /// kernels, fftconvSpectrumElements() elements. buffers: filter, twiddles, spectrum. grid = channel
 /// blocks = ceilDiv(channels, lanes). fftconv_forward: buffers: x, spectrum, twiddles, skip (opt),
 /// gateIn (opt), gateOut (opt), segments (opt), filter, y.
-///   grid = channel blocks * ceilDiv(batch, 2). Scratch: fftconvForwardScratch().
+///   grid = channel blocks * batch. Scratch: fftconvForwardScratch().
 /// fftconv_backward: buffers: x, spectrum, twiddles, skip (opt), gateIn (opt), gateOut (opt),
 /// segments (opt), filter, dy,
 ///   dx, dFilter, dSkip (opt), dGateIn (opt), dGateOut (opt). grid = channel blocks (each sums the
 ///   whole batch in a fixed order, in the frequency domain). Scratch: fftconvBackwardScratch().
-/// fftconv_twiddles: fills the twiddle table for transformSize. buffers: twiddles. grid = 1.
-/// transformSize is a power of two >= 16 and >= length + taps - 1 (fftconvTransformSize). With
-/// segments, a row's runs of equal segment id are convolved independently (each with the first
-/// `run` taps).
+/// fftconv_twiddles: fills the twiddle table for transforms of up to transformSize points. buffers:
+/// twiddles. grid = 1.
+/// transformSize counts complex points, two real ones each: a power of two >= 32 and >= (length +
+/// taps - 1) / 2 (fftconvTransformSize). With segments, a row's runs of equal segment id are
+/// convolved independently (each with the first `run` taps).
 struct FFTConvParams {
   int64_t batch, length, channels, taps, transformSize;
   int64_t xStride, gateInStride, gateOutStride, yStride /* also dy */, dxStride, dGateInStride,
@@ -105,8 +106,8 @@ struct FFTConvParams {
 };
 
 constexpr int64_t fftconvTransformSize(int64_t length, int64_t taps) {
-  int64_t n = 16;
-  while (n < length + taps - 1)
+  int64_t n = 32;
+  while (2 * n < length + taps - 1)
     n *= 2;
   return n;
 }
@@ -115,14 +116,14 @@ template <typename T> constexpr int64_t fftconvSpectrumElements(const FFTConvPar
   return ceilDiv(p.channels, lanes<T>) * p.transformSize * 2 * lanes<T>;
 }
 template <typename T> constexpr int64_t fftconvTwiddleElements(int64_t transformSize) {
-  return 4 * transformSize;
+  return 5 * transformSize;
 }
 /// Bytes a thread.
 template <typename T> constexpr int64_t fftconvForwardScratch(const FFTConvParams &p) {
-  return (p.hasSegments ? 4 : 2) * p.transformSize * 2 * lanes<T> * static_cast<int64_t>(sizeof(T));
+  return (p.hasSegments ? 2 : 1) * p.transformSize * 2 * lanes<T> * static_cast<int64_t>(sizeof(T));
 }
 template <typename T> constexpr int64_t fftconvBackwardScratch(const FFTConvParams &p) {
-  return (p.hasSegments ? 6 : 4) * p.transformSize * 2 * lanes<T> * static_cast<int64_t>(sizeof(T));
+  return (p.hasSegments ? 5 : 3) * p.transformSize * 2 * lanes<T> * static_cast<int64_t>(sizeof(T));
 }
 
 /// How the decay of a linear scan is shaped.
@@ -297,12 +298,19 @@ struct DispatchParams {
 };
 
 /// rfft and irfft of `points` real points a channel by Bluestein's algorithm: any number of points
-/// as a convolution with a chirp, of transformSize >= points + points/2 points. buffers: rfft: x
+/// as a convolution with a chirp, of transformSize points (rfftTransformSize). buffers: rfft: x
 /// [points, channels], twiddles, re, im [points/2 + 1, channels]; irfft: re, im, twiddles, x. All
 /// dense. grid = channel blocks. Scratch: rfftScratch(). Twiddles as fftconv_twiddles makes them.
 struct RfftParams {
   int64_t points, channels, transformSize, weighted;
 };
+constexpr int64_t rfftTransformSize(int64_t points) {
+  int64_t n = 32;
+  while (n < points + points / 2)
+    n *= 2;
+  return n;
+}
+/// Bytes a thread.
 template <typename T> constexpr int64_t rfftScratch(const RfftParams &p) {
   return 2 * p.transformSize * 2 * lanes<T> * static_cast<int64_t>(sizeof(T));
 }

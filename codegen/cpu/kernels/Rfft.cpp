@@ -27,30 +27,29 @@ template <typename T, typename Value, typename Use>
 HYBRID_INLINE void chirpTransform(const RfftParams &params, const void *twiddles, T *scratch,
                                   double sign, int64_t inputs, int64_t outputs, Value value,
                                   Use use) {
-  const int64_t size = params.transformSize, points = params.points, part = size / 4;
+  const int64_t size = params.transformSize, points = params.points;
   T *signal = scratch, *spectrum = scratch + size * 2 * lanes<T>;
   Twiddles<T> table(twiddles, size);
   T zero[lanes<T>] = {};
   const T factor = T(1) / static_cast<T>(size);
-  firstStage<T>(spectrum, size, table, size, [&](int64_t j) -> Complex<T> {
+  firstStage<T>(spectrum, size, table, [&](int64_t j) -> Complex<T> {
     int64_t distance = j < outputs ? j : size - j; // behind the outputs come the negative lags
     if (j >= outputs && distance >= inputs)
       return {splat(T(0)), splat(T(0))};
     Complex<T> c = chirp<T>(points, -sign, distance);
-    return {c.re * factor, c.im * factor};
+    c = {c.re * factor, c.im * factor};
+    return j < outputs ? c : quarterTurn<false>(c); // z^-lag = -i z^(size - lag)
   });
-  firstStage<T>(signal, size, table, inputs, [&](int64_t j) -> Complex<T> {
+  firstStage<T>(signal, size, table, [&](int64_t j) -> Complex<T> {
     if (j >= inputs)
       return {splat(T(0)), splat(T(0))};
     return value(j) * chirp<T>(points, sign, j);
   });
-  Signals<T> filter{spectrum, spectrum, spectrum, spectrum},
-      whole{signal, signal, spectrum, signal};
-  for (int64_t k = 0; k < 4; ++k) {
-    transformBlock<Action::Forward>(filter.at(k * part), logarithmOfSize(part), table, zero);
-    transformBlock<Action::Convolve>(whole.at(k * part), logarithmOfSize(part), table, zero);
-  }
-  lastStage<T>(signal, size, table, outputs, [&](int64_t k, Complex<T> result) {
+  transformParts<Action::Forward>(Signals<T>{spectrum, spectrum, spectrum, spectrum, false}, size,
+                                  table, zero);
+  transformParts<Action::Convolve>(Signals<T>{signal, signal, spectrum, signal, false}, size, table,
+                                   zero);
+  lastStage<T>(signal, size, table, [&](int64_t k, Complex<T> result) {
     if (k < outputs)
       use(k, result * chirp<T>(points, sign, k));
   });

@@ -110,7 +110,7 @@ template <typename T> void check(const Case &c) {
   EXPECT_TRUE(twiddles.guardsIntact() && spectrum.guardsIntact());
 
   double bound = tolerance<T>(2e-6);
-  int64_t grid = blocks * ceilDiv(c.batch, 2);
+  int64_t grid = blocks * c.batch;
   Tensor<T> y(rows, c.channels, p.yStride), again = y;
   auto forward = [&](Tensor<T> &out) -> std::vector<void *> {
     return {x.data(),       spectrum.data(), twiddles.data(), skip.data(), gateIn.data(),

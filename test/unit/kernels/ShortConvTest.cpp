@@ -157,6 +157,12 @@ TYPED_TEST(ShortConv, AgreesForEveryShape) {
       for (int64_t channels : {1, 8, 17, 48})
         check<TypeParam>({.length = length, .channels = channels, .taps = taps});
 }
+TYPED_TEST(ShortConv, AgreesForManyChannels) {
+  for (int64_t taps : {1, 3, 16, 17})
+    for (bool silu : {false, true})
+      check<TypeParam>(
+          {.length = 70, .channels = 1100, .taps = taps, .rowsPerItem = 32, .silu = silu});
+}
 TYPED_TEST(ShortConv, AgreesWithStatesSegmentsAndActivation) {
   for (int mask = 0; mask < 32; ++mask)
     for (int64_t length : {1, 3, 24})

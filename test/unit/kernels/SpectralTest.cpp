@@ -14,7 +14,7 @@ public:
   /// Both transforms against the sums that define them.
   void check(int64_t points, int64_t channels, bool weighted) {
     int64_t bins = points / 2 + 1, grid = ceilDiv(channels, lanes<T>);
-    RfftParams params{points, channels, fftconvTransformSize(points, bins), weighted};
+    RfftParams params{points, channels, rfftTransformSize(points), weighted};
     FFTConvParams tableParams{};
     tableParams.transformSize = params.transformSize;
     Tensor<T> table(1, fftconvTwiddleElements<T>(params.transformSize));
