@@ -39,6 +39,13 @@ template <typename Op> static LogicalResult verifyScan(Op op) {
   if (inputGroups && outputGroups && *inputGroups != *outputGroups) // C5
     return op.emitOpError() << "b has " << *inputGroups << " groups and c " << *outputGroups
                             << ": expected as many";
+  for (auto [name, values] :
+       {std::pair("dt_bias", op.getDtBias()), std::pair("skip", op.getSkip())})
+    if (values && !compatibleShapes(shapeOf(values), {channels})) // C8
+      return op.emitOpError() << name << " is " << shapeText(shapeOf(values)) << ", expected ["
+                              << channels << "]";
+  if (op.getGate() && failed(verifyCotangent(op, "gate", op.getGate(), "x", op.getX()))) // C9
+    return failure();
   return verifySegments(op, op.getSegments(), op.getX()); // C6
 }
 
@@ -78,13 +85,14 @@ LogicalResult SelectiveScanGradOp::verify() {
       failed(verifyScanState(*this, "state_cotangent", getStateCotangent(), getX(),
                              getA()))) // C7
     return failure();
-  return verifyCotangent(*this, "cotangent", getCotangent(), "x", getX()); // C8
+  return verifyCotangent(*this, "cotangent", getCotangent(), "x", getX()); // C10
 }
 
 LogicalResult SelectiveScanGradOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                                     Adaptor adaptor, SmallVectorImpl<Type> &types) {
-  for (Value primal : {adaptor.getX(), adaptor.getDt(), adaptor.getA(), adaptor.getB(),
-                       adaptor.getC(), adaptor.getInitialState()})
+  for (Value primal :
+       {adaptor.getX(), adaptor.getDt(), adaptor.getA(), adaptor.getB(), adaptor.getC(),
+        adaptor.getInitialState(), adaptor.getDtBias(), adaptor.getSkip(), adaptor.getGate()})
     if (primal)
       types.push_back(primal.getType());
   return success();
@@ -94,10 +102,16 @@ LogicalResult SelectiveScanGradOp::inferReturnTypes(MLIRContext *, std::optional
 
 // For each token, channel and state: step times rate, exp, decay, input (2), sum (1) and output
 // (2), and the discretised input; as the authors count.
-static int64_t scanFlops(Value x, Value a) { return 9 * elementCount(shapeOf(x)) * shapeOf(a)[1]; }
-int64_t SelectiveScanOp::getFlops() { return scanFlops(getX(), getA()); }
+// What stands around the scan costs next to nothing beside it: two for the skip, one for the bias,
+// and one each for the product with the gate and for the elementwise functions.
+template <typename Op> static int64_t scanFlops(Op op) {
+  return elementCount(shapeOf(op.getX())) *
+         (9 * shapeOf(op.getA())[1] + (op.getSkip() ? 2 : 0) + (op.getDtBias() ? 1 : 0) +
+          (op.getDtSoftplus() ? 1 : 0) + (op.getGate() ? 2 : 0));
+}
+int64_t SelectiveScanOp::getFlops() { return scanFlops(*this); }
 StringRef SelectiveScanOp::getFlopsFormula() { return "9·B·L·D·N"; }
-int64_t SelectiveScanGradOp::getFlops() { return 2 * scanFlops(getX(), getA()); }
+int64_t SelectiveScanGradOp::getFlops() { return 2 * scanFlops(*this); }
 StringRef SelectiveScanGradOp::getFlopsFormula() { return "18·B·L·D·N"; }
 
 int64_t SelectiveScanOp::getFixedStateElements() { return elementCount(shapeOf(getA())); }

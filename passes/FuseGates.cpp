@@ -1,12 +1,14 @@
 //===- FuseGates.cpp - gates and skip into the long convolution -------------===//
 //
 // Runs before differentiation: the convolution's own gradient covers gates and skip, so the
-// backward pass is fused as well without patterns of its own.
+// backward pass is fused as well without patterns of its own. FuseScanGates.cpp does the same for
+// the selective scan.
 //
 //===----------------------------------------------------------------------===//
 #include "dialect/HybridOps.h"
 #include "dialect/Shapes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/FuseScanGates.h"
 #include "passes/Passes.h"
 
 namespace hybrid {
@@ -116,6 +118,7 @@ struct FuseGates : hybrid::impl::FuseGatesBase<FuseGates> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<FoldSkip, FoldGateIn, FoldGateOut>(&getContext(), numFused);
+    addScanGatePatterns(patterns, numFused);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

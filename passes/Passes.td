@@ -40,16 +40,26 @@ def Differentiate : Pass<"hybrid-differentiate", "::mlir::ModuleOp"> {
 }
 
 def FuseGates : Pass<"hybrid-fuse-gates", "::mlir::func::FuncOp"> {
-  let summary = "fold gates and the skip term into the long convolution between them";
+  let summary = "fold gates and the skip term into the long convolution or the selective scan between them";
   let description = [{
     ```mlir
     %w = hybrid.binary mul %v, %g1                      // before
     %c = hybrid.fftconv %w, %h
     %y = hybrid.binary mul %c, %g0
     %y = hybrid.fftconv %v, %h gate_in(%g1) gate_out(%g0)  // after
+
+    %s = hybrid.unary softplus %v                       // before
+    %h = hybrid.selective_scan %x, %s, %a, %b, %c
+    %w = hybrid.binary mul %d, %x
+    %u = hybrid.binary add %h, %w
+    %g = hybrid.unary silu %z
+    %y = hybrid.binary mul %u, %g
+    %y = hybrid.selective_scan %x, %v, %a, %b, %c skip(%d) gate(%z) {dt_softplus}  // after
     ```
+
+    A bias of the step, added to it or by the projection it comes from, becomes the scan's `dt_bias`.
   }];
-  let statistics = [Statistic<"numFused", "fused", "gates and skips folded into a convolution">];
+  let statistics = [Statistic<"numFused", "fused", "gates, skips and steps folded">];
 }
 
 def RoundProducts : Pass<"hybrid-round-products", "::mlir::func::FuncOp"> {

@@ -15,8 +15,7 @@ static BufferUse mapUse(ProgramBuilder &program, Value map, int64_t &stride) {
                             : program.use(program.rows(map, stride));
 }
 
-/// Sets what the scan and its gradient have in common, and returns the buffers both start with: x,
-/// dt, a, b, c, segments, initial state.
+/// Sets what the scan and its gradient have in common, and returns the buffers both start with.
 template <typename Op>
 static SmallVector<BufferUse> commonOperands(Op op, ProgramBuilder &program,
                                              SelectiveScanParams &params) {
@@ -32,9 +31,17 @@ static SmallVector<BufferUse> commonOperands(Op op, ProgramBuilder &program,
   BufferUse a = program.use(program.dense(op.getA())),
             b = mapUse(program, op.getB(), params.bStride),
             c = mapUse(program, op.getC(), params.cStride);
+  params.hasStepBias = !!op.getDtBias(), params.softplusStep = op.getDtSoftplus();
+  params.hasSkip = !!op.getSkip(), params.hasGate = !!op.getGate();
   BufferUse segments = program.optionalUse(op.getSegments()),
-            state = program.optionalUse(op.getInitialState());
-  return {program.use(x), program.use(dt), a, b, c, segments, state};
+            state = program.optionalUse(op.getInitialState()),
+            stepBias = program.optionalUse(op.getDtBias()),
+            skip = program.optionalUse(op.getSkip()),
+            gate = op.getGate() ? program.use(program.rows(op.getGate(), params.gateStride))
+                                : program.absent();
+  params.blocksPerItem = x.element.isF64() ? selectiveScanBlocksPerItem<double>(params)
+                                           : selectiveScanBlocksPerItem<float>(params);
+  return {program.use(x), program.use(dt), a, b, c, segments, state, stepBias, skip, gate};
 }
 
 LogicalResult lower(SelectiveScanOp op, ProgramBuilder &program) {
@@ -46,8 +53,8 @@ LogicalResult lower(SelectiveScanOp op, ProgramBuilder &program) {
   buffers.push_back(op.getReturnState() ? program.use(program.defineDense(op.getFinalState()))
                                         : program.absent());
   bool wide = y.element.isF64();
-  int64_t blocks = wide ? selectiveScanBlocks<double>(params) : selectiveScanBlocks<float>(params);
-  program.launch("selective_scan_forward", y.element, params.batch * blocks, wordsOf(params),
+  int64_t items = wide ? selectiveScanItems<double>(params) : selectiveScanItems<float>(params);
+  program.launch("selective_scan_forward", y.element, params.batch * items, wordsOf(params),
                  buffers,
                  wide ? selectiveScanForwardScratch<double>(params)
                       : selectiveScanForwardScratch<float>(params));
@@ -61,26 +68,46 @@ LogicalResult lower(SelectiveScanGradOp op, ProgramBuilder &program) {
        ddt = program.define(op.getDdt());
   params.dxStride = *dx.rowStride(), params.ddtStride = *ddt.rowStride();
   params.hasFinalState = !!op.getStateCotangent();
+  // The gradients that are there when their operand is, in this order.
+  auto optional = op.getOptionalGradients().begin();
+  Value dInitialState = op.getInitialState() ? *optional++ : Value(),
+        dStepBias = op.getDtBias() ? *optional++ : Value(),
+        dSkip = op.getSkip() ? *optional++ : Value(), dGate = op.getGate() ? *optional++ : Value();
   buffers.append({program.use(dy), program.optionalUse(op.getStateCotangent()), program.use(dx),
                   program.use(ddt)});
-  buffers.push_back(op.getDinitialState() ? program.use(program.defineDense(op.getDinitialState()))
-                                          : program.absent());
+  buffers.push_back(dInitialState ? program.use(program.defineDense(dInitialState))
+                                  : program.absent());
+  if (dGate) {
+    View view = program.define(dGate);
+    params.dGateStride = *view.rowStride();
+    buffers.push_back(program.use(view));
+  } else {
+    buffers.push_back(program.absent());
+  }
   Type element = dy.element;
   bool wide = element.isF64();
-  int64_t blocks = wide ? selectiveScanBlocks<double>(params) : selectiveScanBlocks<float>(params),
-          groupBlocks = wide ? selectiveScanGroupBlocks<double>(params)
-                             : selectiveScanGroupBlocks<float>(params);
+  int64_t items = wide ? selectiveScanItems<double>(params) : selectiveScanItems<float>(params),
+          groupItems = wide ? selectiveScanGroupItems<double>(params)
+                            : selectiveScanGroupItems<float>(params);
   int64_t mapWidth = params.groups * params.states;
   auto partialOf = [&](bool constant) {
     return constant
                ? program.temporary({params.batch, params.states, params.channels}, element)
-               : program.temporary({groupBlocks, params.batch, params.length, mapWidth}, element);
+               : program.temporary({groupItems, params.batch, params.length, mapWidth}, element);
   };
   View partialA = partialOf(true), partialB = partialOf(params.constantB),
        partialC = partialOf(params.constantC);
   buffers.append({program.use(partialA), program.use(partialB), program.use(partialC)});
-  program.launch("selective_scan_backward", element, params.batch * blocks, wordsOf(params),
-                 buffers,
+  auto channelPartial = [&](Value gradient) -> std::optional<View> {
+    if (!gradient)
+      return std::nullopt;
+    return program.temporary({params.batch, params.channels}, element);
+  };
+  std::optional<View> partialStepBias = channelPartial(dStepBias),
+                      partialSkip = channelPartial(dSkip);
+  for (const std::optional<View> &partial : {partialStepBias, partialSkip})
+    buffers.push_back(partial ? program.use(*partial) : program.absent());
+  program.launch("selective_scan_backward", element, params.batch * items, wordsOf(params), buffers,
                  wide ? selectiveScanBackwardScratch<double>(params)
                       : selectiveScanBackwardScratch<float>(params));
 
@@ -88,7 +115,7 @@ LogicalResult lower(SelectiveScanGradOp op, ProgramBuilder &program) {
     if (result.use_empty())
       return;
     if (!constant) {
-      program.sumPartials(partial, groupBlocks, params.batch * params.length * mapWidth,
+      program.sumPartials(partial, groupItems, params.batch * params.length * mapWidth,
                           program.defineDense(result));
       return;
     }
@@ -99,6 +126,10 @@ LogicalResult lower(SelectiveScanGradOp op, ProgramBuilder &program) {
   reduce(partialA, true, op.getDa());
   reduce(partialB, params.constantB, op.getDb());
   reduce(partialC, params.constantC, op.getDc());
+  for (auto [partial, result] :
+       {std::pair(partialStepBias, dStepBias), std::pair(partialSkip, dSkip)})
+    if (partial && !result.use_empty())
+      program.sumPartials(*partial, params.batch, params.channels, program.defineDense(result));
   return success();
 }
 

@@ -9,14 +9,14 @@ LogicalResult SelectiveScanOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cota
   Value dy = cotangents[0];
   if (!dy) // only the final state is used
     dy = ConstantOp::create(builder, getLoc(), getResult().getType(), builder.getF64FloatAttr(0));
-  auto gradient = SelectiveScanGradOp::create(builder, getLoc(), getX(), getDt(), getA(), getB(),
-                                              getC(), getSegments(), getInitialState(), dy,
-                                              cotangents.size() > 1 ? cotangents[1] : Value());
+  auto gradient = SelectiveScanGradOp::create(
+      builder, getLoc(), getX(), getDt(), getA(), getB(), getC(), getSegments(), getInitialState(),
+      getDtBias(), getSkip(), getGate(), dy, cotangents.size() > 1 ? cotangents[1] : Value(),
+      getDtSoftplus());
   gradients.append(
       {gradient.getDx(), gradient.getDdt(), gradient.getDa(), gradient.getDb(), gradient.getDc()});
   if (getSegments())
     gradients.push_back(Value());
-  if (getInitialState())
-    gradients.push_back(gradient.getDinitialState());
+  llvm::append_range(gradients, gradient.getOptionalGradients()); // in the order of the operands
   return success();
 }

@@ -59,7 +59,8 @@ Value runSelectiveScan(Call &call) {
     return {};
   Location loc = call.emit.at(call.place);
   auto op = SelectiveScanOp::create(call.emit.builder, loc, x.tensor, dt.tensor, a.tensor, b.tensor,
-                                    c.tensor, operand(segments), operand(state), wanted);
+                                    c.tensor, operand(segments), operand(state), {}, {}, {}, false,
+                                    wanted);
   return withState(call, op, x.shape, wanted, stateShape);
 }
 

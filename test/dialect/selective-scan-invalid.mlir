@@ -135,9 +135,63 @@ func.func @grad_state(%x: tensor<2x8x4xf32>, %a: tensor<4x3xf32>, %b: tensor<2x8
 
 // -----
 
-// selective_scan_grad C8: the cotangent.
+// selective_scan_grad C10: the cotangent.
 func.func @grad_cotangent(%x: tensor<2x8x4xf32>, %a: tensor<4x3xf32>, %b: tensor<2x8x3xf32>, %dy: tensor<2x7x4xf32>) {
   // expected-error@+1 {{cotangent is [2, 7, 4], but x is [2, 8, 4]}}
   %0:5 = hybrid.selective_scan_grad %x, %x, %a, %b, %b, %dy : tensor<2x8x4xf32>, tensor<2x8x4xf32>, tensor<4x3xf32>, tensor<2x8x3xf32>, tensor<2x8x3xf32>, tensor<2x7x4xf32> -> tensor<2x8x4xf32>, tensor<2x8x4xf32>, tensor<4x3xf32>, tensor<2x8x3xf32>, tensor<2x8x3xf32>
+  return
+}
+
+// -----
+
+// selective_scan C8: one value a channel.
+func.func @dt_bias(%x: tensor<2x8x4xf32>, %a: tensor<4x3xf32>, %b: tensor<2x8x3xf32>, %v: tensor<3xf32>) {
+  // expected-error@+1 {{dt_bias is [3], expected [4]}}
+  %0 = hybrid.selective_scan %x, %x, %a, %b, %b dt_bias(%v : tensor<3xf32>) : tensor<2x8x4xf32>, tensor<2x8x4xf32>, tensor<4x3xf32>, tensor<2x8x3xf32>, tensor<2x8x3xf32> -> tensor<2x8x4xf32>
+  return
+}
+
+// -----
+
+// selective_scan_grad C8.
+func.func @grad_dt_bias(%x: tensor<2x8x4xf32>, %a: tensor<4x3xf32>, %b: tensor<2x8x3xf32>, %v: tensor<3xf32>) {
+  // expected-error@+1 {{dt_bias is [3], expected [4]}}
+  %0:6 = hybrid.selective_scan_grad %x, %x, %a, %b, %b, %x dt_bias(%v : tensor<3xf32>) : tensor<2x8x4xf32>, tensor<2x8x4xf32>, tensor<4x3xf32>, tensor<2x8x3xf32>, tensor<2x8x3xf32>, tensor<2x8x4xf32> -> tensor<2x8x4xf32>, tensor<2x8x4xf32>, tensor<4x3xf32>, tensor<2x8x3xf32>, tensor<2x8x3xf32>, tensor<3xf32>
+  return
+}
+
+// -----
+
+// selective_scan C8: one value a channel.
+func.func @skip(%x: tensor<2x8x4xf32>, %a: tensor<4x3xf32>, %b: tensor<2x8x3xf32>, %v: tensor<1xf32>) {
+  // expected-error@+1 {{skip is [1], expected [4]}}
+  %0 = hybrid.selective_scan %x, %x, %a, %b, %b skip(%v : tensor<1xf32>) : tensor<2x8x4xf32>, tensor<2x8x4xf32>, tensor<4x3xf32>, tensor<2x8x3xf32>, tensor<2x8x3xf32> -> tensor<2x8x4xf32>
+  return
+}
+
+// -----
+
+// selective_scan_grad C8.
+func.func @grad_skip(%x: tensor<2x8x4xf32>, %a: tensor<4x3xf32>, %b: tensor<2x8x3xf32>, %v: tensor<1xf32>) {
+  // expected-error@+1 {{skip is [1], expected [4]}}
+  %0:6 = hybrid.selective_scan_grad %x, %x, %a, %b, %b, %x skip(%v : tensor<1xf32>) : tensor<2x8x4xf32>, tensor<2x8x4xf32>, tensor<4x3xf32>, tensor<2x8x3xf32>, tensor<2x8x3xf32>, tensor<2x8x4xf32> -> tensor<2x8x4xf32>, tensor<2x8x4xf32>, tensor<4x3xf32>, tensor<2x8x3xf32>, tensor<2x8x3xf32>, tensor<1xf32>
+  return
+}
+
+// -----
+
+// selective_scan C9: the gate is a sequence like x.
+func.func @gate(%x: tensor<2x8x4xf32>, %a: tensor<4x3xf32>, %b: tensor<2x8x3xf32>, %v: tensor<2x8x1xf32>) {
+  // expected-error@+1 {{gate is [2, 8, 1], but x is [2, 8, 4]}}
+  %0 = hybrid.selective_scan %x, %x, %a, %b, %b gate(%v : tensor<2x8x1xf32>) : tensor<2x8x4xf32>, tensor<2x8x4xf32>, tensor<4x3xf32>, tensor<2x8x3xf32>, tensor<2x8x3xf32> -> tensor<2x8x4xf32>
+  return
+}
+
+// -----
+
+// selective_scan_grad C9.
+func.func @grad_gate(%x: tensor<2x8x4xf32>, %a: tensor<4x3xf32>, %b: tensor<2x8x3xf32>, %v: tensor<2x8x1xf32>) {
+  // expected-error@+1 {{gate is [2, 8, 1], but x is [2, 8, 4]}}
+  %0:6 = hybrid.selective_scan_grad %x, %x, %a, %b, %b, %x gate(%v : tensor<2x8x1xf32>) : tensor<2x8x4xf32>, tensor<2x8x4xf32>, tensor<4x3xf32>, tensor<2x8x3xf32>, tensor<2x8x3xf32>, tensor<2x8x4xf32> -> tensor<2x8x4xf32>, tensor<2x8x4xf32>, tensor<4x3xf32>, tensor<2x8x3xf32>, tensor<2x8x3xf32>, tensor<2x8x1xf32>
   return
 }

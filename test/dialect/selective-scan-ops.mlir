@@ -36,3 +36,19 @@ func.func @selective_scan_grad(%x: tensor<2x8x4xf32>, %a: tensor<4x3xf32>, %b: t
   %0:6 = hybrid.selective_scan_grad %x, %x, %a, %b, %a, %x segments(%ids : tensor<2x8xi32>) initial_state(%state : tensor<2x4x3xf32>) state_cotangent(%state : tensor<2x4x3xf32>) : tensor<2x8x4xf32>, tensor<2x8x4xf32>, tensor<4x3xf32>, tensor<2x8x3xf32>, tensor<4x3xf32>, tensor<2x8x4xf32> -> tensor<2x8x4xf32>, tensor<2x8x4xf32>, tensor<4x3xf32>, tensor<2x8x3xf32>, tensor<4x3xf32>, tensor<2x4x3xf32>
   return %0#5 : tensor<2x4x3xf32>
 }
+
+// What stands around the scan, and its gradients.
+// CHECK-LABEL: func.func @fused(
+// CHECK-SAME: %[[X:[^:]+]]: tensor<2x8x4xf32>
+// CHECK-SAME: %[[A:[^:]+]]: tensor<4x3xf32>
+// CHECK-SAME: %[[B:[^:]+]]: tensor<2x8x3xf32>
+// CHECK-SAME: %[[D:[^:]+]]: tensor<4xf32>
+// CHECK-SAME: -> tensor<2x8x4xf32>
+// CHECK-NEXT: %[[Y:.+]] = hybrid.selective_scan %[[X]], %[[X]], %[[A]], %[[B]], %[[B]] dt_bias(%[[D]] : tensor<4xf32>) skip(%[[D]] : tensor<4xf32>) gate(%[[X]] : tensor<2x8x4xf32>) {dt_softplus} : tensor<2x8x4xf32>, tensor<2x8x4xf32>, tensor<4x3xf32>, tensor<2x8x3xf32>, tensor<2x8x3xf32> -> tensor<2x8x4xf32>
+// CHECK-NEXT: %[[DX:.+]], %[[DDT:.+]], %[[DA:.+]], %[[DB:.+]], %[[DC:.+]], %[[MORE:.+]]:3 = hybrid.selective_scan_grad %[[X]], %[[X]], %[[A]], %[[B]], %[[B]], %[[Y]] dt_bias(%[[D]] : tensor<4xf32>) skip(%[[D]] : tensor<4xf32>) gate(%[[X]] : tensor<2x8x4xf32>) {dt_softplus} : tensor<2x8x4xf32>, tensor<2x8x4xf32>, tensor<4x3xf32>, tensor<2x8x3xf32>, tensor<2x8x3xf32>, tensor<2x8x4xf32> -> tensor<2x8x4xf32>, tensor<2x8x4xf32>, tensor<4x3xf32>, tensor<2x8x3xf32>, tensor<2x8x3xf32>, tensor<4xf32>, tensor<4xf32>, tensor<2x8x4xf32>
+// CHECK-NEXT: return %[[MORE]]#2 : tensor<2x8x4xf32>
+func.func @fused(%x: tensor<2x8x4xf32>, %a: tensor<4x3xf32>, %b: tensor<2x8x3xf32>, %d: tensor<4xf32>) -> tensor<2x8x4xf32> {
+  %y = hybrid.selective_scan %x, %x, %a, %b, %b dt_bias(%d : tensor<4xf32>) skip(%d : tensor<4xf32>) gate(%x : tensor<2x8x4xf32>) {dt_softplus} : tensor<2x8x4xf32>, tensor<2x8x4xf32>, tensor<4x3xf32>, tensor<2x8x3xf32>, tensor<2x8x3xf32> -> tensor<2x8x4xf32>
+  %0:8 = hybrid.selective_scan_grad %x, %x, %a, %b, %b, %y dt_bias(%d : tensor<4xf32>) skip(%d : tensor<4xf32>) gate(%x : tensor<2x8x4xf32>) {dt_softplus} : tensor<2x8x4xf32>, tensor<2x8x4xf32>, tensor<4x3xf32>, tensor<2x8x3xf32>, tensor<2x8x3xf32>, tensor<2x8x4xf32> -> tensor<2x8x4xf32>, tensor<2x8x4xf32>, tensor<4x3xf32>, tensor<2x8x3xf32>, tensor<2x8x3xf32>, tensor<4xf32>, tensor<4xf32>, tensor<2x8x4xf32>
+  return %0#7 : tensor<2x8x4xf32>
+}

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <sys/resource.h>
 
 namespace hybrid::tools {
@@ -20,7 +21,20 @@ struct BenchOptions {
 };
 
 /// Inputs of fixed content: ids 0, other numbers a gentle wave.
+/// Ids that a model has: classes of its logits, or two.
+int64_t classesOf(const rt::Executable &executable) {
+  if (const rt::ProgramInfo *forward = executable.findProgram("forward"))
+    for (const rt::TensorInfo &output : forward->outputs)
+      if (output.name == "logits" && !output.shape.empty())
+        return output.shape.back();
+  return 2;
+}
+
+/// Tokens and targets are drawn: what routed experts cost depends on how even they are.
 void fillInputs(rt::Session &session, const rt::ProgramInfo &program) {
+  std::mt19937 random(1);
+  std::uniform_int_distribution<int32_t> ids(
+      0, static_cast<int32_t>(classesOf(session.executable()) - 1));
   for (const rt::TensorInfo &input : program.inputs) {
     std::span<std::byte> bytes = session.input(program.name, input.name);
     std::memset(bytes.data(), 0, bytes.size());
@@ -31,6 +45,9 @@ void fillInputs(rt::Session &session, const rt::ProgramInfo &program) {
       auto values = session.inputAs<float>(program.name, input.name);
       for (size_t i = 0; i < values.size(); ++i)
         values[i] = static_cast<float>(i % 17) * 0.1f - 0.8f;
+    } else if (input.name == "tokens" || input.name == "targets") {
+      for (int32_t &id : session.inputAs<int32_t>(program.name, input.name))
+        id = ids(random);
     }
   }
 }

@@ -1,9 +1,9 @@
 //===- SelectiveScan.cpp - Mamba's scan (Gu and Dao 2023, section 3) -------===//
 //
-// Lanes are channels. An item walks one block of channels down its sequence in chunks; within a
-// chunk a few states at a time stay in registers, so that their chains of dependent operations
-// overlap, and the output is summed in a buffer of one row of lanes a token. The decay exp(dt a) is
-// 2^(dt a / ln 2).
+// Lanes are channels. An item walks a few blocks of channels side by side down its sequence in
+// chunks; within a chunk a few states at a time stay in registers, so that their chains of
+// dependent operations overlap, and the output is summed in a buffer of one row of lanes a token.
+// The decay exp(dt a) is 2^(dt a / ln 2); it is most of the work.
 //
 // The backward pass walks forward first, keeping the state at each chunk's entry, then takes the
 // chunks from the last to the first: a chunk's states and decays are computed again into a buffer
@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "SelectiveScan.h"
-#include "Vector.h"
+#include "Gates.h"
 
 using namespace hybrid::cpu;
 
@@ -21,9 +21,23 @@ namespace {
 constexpr int64_t chunkRows = selectiveScanChunk, tileStates = selectiveScanTile;
 constexpr double ln2 = 0.6931471805599453;
 
-/// 2^v for any v: 0 far below, infinity far above. A decay is below 1 unless the step is negative.
+/// 2^v for any v: 0 below -127, infinity from 128 on. Relative error below 1.6e-7, which is less
+/// than the rounding of v = dt a / ln 2 leaves for |v| > 3.
 HYBRID_INLINE Vector<float> decayOf(Vector<float> v) {
-  return powerOfTwo(v > 128.0f ? splat(128.0f) : v);
+  Vector<float> x = v < -127.0f ? splat(-127.0f) : v; // comparisons are false for NaN, which stays
+  x = x > 128.0f ? splat(128.0f) : x;
+  // Rounds to the nearest integer n, and leaves n + 127 in the low bits.
+  const float shift = 12582912.0f + 127.0f;
+  Vector<float> rounded = x + shift;
+  Integers<float> exponent = __builtin_bit_cast(Integers<float>, rounded) << 23;
+  Vector<float> r = x - (rounded - shift);
+  Vector<float> q = splat(0.001326472731307149f);
+  q = q * r + 0.009671512991189957f;
+  q = q * r + 0.05550733581185341f;
+  q = q * r + 0.24022242426872253f;
+  q = q * r + 0.6931470036506653f;
+  q = q * r + 1.0f;
+  return q * __builtin_bit_cast(Vector<float>, exponent);
 }
 HYBRID_INLINE Vector<double> decayOf(Vector<double> v) { return powerOfTwo(v); }
 
@@ -46,109 +60,169 @@ HYBRID_INLINE void scatterStates(const Vector<T> *from, int64_t states, int64_t 
       to[i * states + n] = values[i];
   }
 }
+template <typename T> HYBRID_INLINE void clear(Vector<T> *to, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = splat(T(0));
+}
 
-/// Input or output map of a block: a number for each token and state, or a vector for each state.
-template <typename T> struct Map {
-  const T *rows;       // at the sequence's first token and the block's group
-  Vector<T> *constant; // null when given for each token
-  int64_t stride;
+/// Hands out parts of the scratch memory.
+template <typename T> struct Scratch {
+  Vector<T> *next;
 
-  __attribute__((always_inline)) Vector<T> at(int64_t t, int64_t n) const {
-    return constant ? constant[n] : splat(rows[t * stride + n]);
+  __attribute__((always_inline)) Vector<T> *take(int64_t vectors) {
+    Vector<T> *from = next;
+    next += vectors;
+    return from;
   }
 };
 
+/// Which channels of which sequence an item takes.
+template <typename T> struct Item {
+  int64_t batch, group, indexInGroup, blocks;
+
+  __attribute__((always_inline)) Item(const SelectiveScanParams &params, int64_t item) {
+    const int64_t perGroup = selectiveScanGroupItems<T>(params);
+    batch = item / (params.groups * perGroup);
+    group = item / perGroup % params.groups, indexInGroup = item % perGroup;
+    blocks = minimum(params.blocksPerItem,
+                     selectiveScanGroupBlocks<T>(params) - indexInGroup * params.blocksPerItem);
+  }
+};
+
+/// The first ten buffers of both kernels.
+enum Buffer { X, RawStep, A, B, C, Segments, InitialState, StepBias, Skip, Gate, Own };
+
 /// One block of channels of one sequence.
 template <typename T> struct Block {
-  const SelectiveScanParams &params;
-  int64_t batch, group, blockInGroup, channel, count;
-  const T *x, *dt; // at the sequence's first token and the block's first channel
-  const int32_t *segments;
-  Vector<T> *rates, *states; // a / ln 2 and the current state, one vector a state
-  Vector<T> *steps, *inputs; // dt and dt x of a chunk, one vector a row
-  Map<T> b, c;
+  int64_t channel, count, row0; // row0: the sequence's first row
+  Vector<T> *rates, *states;    // a / ln 2 and the current state, one vector a state
+  Vector<T> *constantB, *constantC;
 
-  __attribute__((always_inline)) Block(const SelectiveScanParams &params, int64_t item,
-                                       void *const *buffers, Vector<T> *&scratch)
-      : params(params) {
-    const int64_t perGroup = selectiveScanGroupBlocks<T>(params),
-                  width = params.channels / params.groups;
-    batch = item / (params.groups * perGroup);
-    group = item / perGroup % params.groups, blockInGroup = item % perGroup;
-    channel = group * width + blockInGroup * lanes<T>;
-    count = lanesAt<T>(blockInGroup * lanes<T>, width);
-    x = static_cast<const T *>(buffers[0]) + batch * params.length * params.xStride + channel;
-    dt = static_cast<const T *>(buffers[1]) + batch * params.length * params.dtStride + channel;
-    segments = params.hasSegments ? static_cast<const int32_t *>(buffers[5]) + batch * params.length
-                                  : nullptr;
-    auto take = [&](int64_t vectors) {
-      Vector<T> *from = scratch;
-      scratch += vectors;
-      return from;
-    };
-    rates = take(params.states), states = take(params.states);
-    gatherStates(static_cast<const T *>(buffers[2]) + channel * params.states, params.states, count,
-                 rates);
-    for (int64_t n = 0; n < params.states; ++n)
-      rates[n] *= T(1 / ln2);
-    if (params.hasState)
-      gatherStates(static_cast<const T *>(buffers[6]) + stateOffset(), params.states, count,
-                   states);
-    else
-      for (int64_t n = 0; n < params.states; ++n)
-        states[n] = splat(T(0));
-    b = map(buffers[3], params.constantB, params.bStride, take(params.states));
-    c = map(buffers[4], params.constantC, params.cStride, take(params.states));
-    steps = take(chunkRows), inputs = take(chunkRows);
+  __attribute__((always_inline)) Block(const SelectiveScanParams &params, const Item<T> &item,
+                                       int64_t index, Vector<T> *memory) {
+    const int64_t width = params.channels / params.groups;
+    const int64_t inGroup = (item.indexInGroup * params.blocksPerItem + index) * lanes<T>;
+    channel = item.group * width + inGroup, count = lanesAt<T>(inGroup, width);
+    row0 = item.batch * params.length;
+    memory += index * 4 * params.states;
+    rates = memory, states = rates + params.states, constantB = states + params.states;
+    constantC = constantB + params.states;
   }
 
   /// Where the block's states are in a [batch, channels, states] tensor.
-  __attribute__((always_inline)) int64_t stateOffset() const {
-    return (batch * params.channels + channel) * params.states;
+  __attribute__((always_inline)) int64_t stateOffset(const SelectiveScanParams &params,
+                                                     const Item<T> &item) const {
+    return (item.batch * params.channels + channel) * params.states;
   }
 
-  __attribute__((always_inline)) Map<T> map(const void *from, bool constant, int64_t stride,
-                                            Vector<T> *memory) {
-    const T *values = static_cast<const T *>(from);
-    if (!constant)
-      return {values + batch * params.length * stride + group * params.states, nullptr, stride};
-    gatherStates(values + channel * params.states, params.states, count, memory);
-    return {nullptr, memory, 0};
+  __attribute__((always_inline)) void prepare(const SelectiveScanParams &params,
+                                              const Item<T> &item, void *const *buffers) const {
+    auto gather = [&](int64_t buffer, int64_t offset, Vector<T> *to) HYBRID_INLINE_LAMBDA {
+      gatherStates(static_cast<const T *>(buffers[buffer]) + offset, params.states, count, to);
+    };
+    gather(A, channel * params.states, rates);
+    for (int64_t n = 0; n < params.states; ++n)
+      rates[n] *= T(1 / ln2);
+    if (params.hasState)
+      gather(InitialState, stateOffset(params, item), states);
+    else
+      clear<T>(states, params.states);
+    if (params.constantB)
+      gather(B, channel * params.states, constantB);
+    if (params.constantC)
+      gather(C, channel * params.states, constantC);
   }
 
-  __attribute__((always_inline)) bool startsSegment(int64_t t) const {
-    return params.hasSegments && t > 0 && segments[t] != segments[t - 1];
+  /// One vector of a channel's values.
+  __attribute__((always_inline)) Vector<T> channelValues(void *const *buffers,
+                                                         int64_t buffer) const {
+    return loadPart(static_cast<const T *>(buffers[buffer]) + channel, count);
+  }
+};
+
+/// Rows [first, end) of a sequence, with what the walk over a block's states reads.
+template <typename T> struct Chunk {
+  int64_t first, end;
+  Vector<T> *steps, *inputs; // dt and dt x, one vector a row
+  const T *b, *c;            // at the chunk's first row and the item's group
+  const int32_t *segments;   // of the sequence
+
+  __attribute__((always_inline)) Chunk(const SelectiveScanParams &params, const Item<T> &item,
+                                       int64_t first, void *const *buffers, Vector<T> *steps,
+                                       Vector<T> *inputs)
+      : first(first), end(minimum(first + chunkRows, params.length)), steps(steps), inputs(inputs) {
+    auto map = [&](int64_t buffer, int64_t stride) HYBRID_INLINE_LAMBDA {
+      return static_cast<const T *>(buffers[buffer]) +
+             (item.batch * params.length + first) * stride + item.group * params.states;
+    };
+    b = params.constantB ? nullptr : map(B, params.bStride);
+    c = params.constantC ? nullptr : map(C, params.cStride);
+    segments = params.hasSegments
+                   ? static_cast<const int32_t *>(buffers[Segments]) + item.batch * params.length
+                   : nullptr;
   }
 
-  __attribute__((always_inline)) void loadChunk(int64_t first, int64_t end) {
-    for (int64_t t = first; t < end; ++t) {
-      steps[t - first] = loadPart(dt + t * params.dtStride, count);
-      inputs[t - first] = steps[t - first] * loadPart(x + t * params.xStride, count);
+  /// Loads the rows of a block; visit(i, x, raw) sees each of them.
+  template <typename Visit>
+  __attribute__((always_inline)) void load(const SelectiveScanParams &params, const Block<T> &block,
+                                           void *const *buffers, Visit visit) const {
+    const T *x = static_cast<const T *>(buffers[X]) + (block.row0 + first) * params.xStride +
+                 block.channel,
+            *raw = static_cast<const T *>(buffers[RawStep]) +
+                   (block.row0 + first) * params.dtStride + block.channel;
+    const Vector<T> bias =
+        params.hasStepBias ? block.channelValues(buffers, StepBias) : splat(T(0));
+    for (int64_t i = 0; i < end - first; ++i) {
+      const Vector<T> value = loadPart(x + i * params.xStride, block.count);
+      Vector<T> step = loadPart(raw + i * params.dtStride, block.count);
+      if (params.hasStepBias)
+        step += bias;
+      const Vector<T> biased = step;
+      if (params.softplusStep)
+        step = softplus<T>(step);
+      steps[i] = step, inputs[i] = step * value;
+      visit(i, value, biased);
     }
   }
 
-  /// Takes the states n, ..., n + S - 1 from row `first` to `end`; visit(t, k, before, decay,
-  /// after) sees each step of state n + k.
+  __attribute__((always_inline)) bool startsSegment(const SelectiveScanParams &params,
+                                                    int64_t i) const {
+    return params.hasSegments && first + i > 0 && segments[first + i] != segments[first + i - 1];
+  }
+  __attribute__((always_inline)) Vector<T> mapB(const SelectiveScanParams &params,
+                                                const Block<T> &block, int64_t i, int64_t n) const {
+    return params.constantB ? block.constantB[n] : splat(b[i * params.bStride + n]);
+  }
+  __attribute__((always_inline)) Vector<T> mapC(const SelectiveScanParams &params,
+                                                const Block<T> &block, int64_t i, int64_t n) const {
+    return params.constantC ? block.constantC[n] : splat(c[i * params.cStride + n]);
+  }
+
+  /// Takes the states n, ..., n + S - 1 down the chunk; visit(i, before, decays, after) sees each
+  /// row, S vectors each.
   template <int64_t S, typename Visit>
-  __attribute__((always_inline)) void walk(int64_t n, int64_t first, int64_t end, Visit visit) {
+  __attribute__((always_inline)) void walk(const SelectiveScanParams &params, const Block<T> &block,
+                                           int64_t n, Visit visit) const {
     Vector<T> h[S], rate[S];
     HYBRID_UNROLL
     for (int64_t k = 0; k < S; ++k)
-      h[k] = states[n + k], rate[k] = rates[n + k];
-    for (int64_t t = first; t < end; ++t) {
-      const Vector<T> step = steps[t - first], input = inputs[t - first];
-      const bool starts = startsSegment(t);
+      h[k] = block.states[n + k], rate[k] = block.rates[n + k];
+    for (int64_t i = 0; i < end - first; ++i) {
+      const Vector<T> step = steps[i], input = inputs[i];
+      const bool starts = startsSegment(params, i);
+      Vector<T> before[S], decay[S];
       HYBRID_UNROLL
       for (int64_t k = 0; k < S; ++k) {
-        Vector<T> before = starts ? splat(T(0)) : h[k];
-        Vector<T> decay = decayOf(step * rate[k]);
-        h[k] = decay * before + input * b.at(t, n + k);
-        visit(t, k, before, starts ? splat(T(0)) : decay, h[k]);
+        before[k] = starts ? splat(T(0)) : h[k];
+        decay[k] = decayOf(step * rate[k]);
+        h[k] = decay[k] * before[k] + input * mapB(params, block, i, n + k);
+        decay[k] = starts ? splat(T(0)) : decay[k];
       }
+      visit(i, before, decay, h);
     }
     HYBRID_UNROLL
     for (int64_t k = 0; k < S; ++k)
-      states[n + k] = h[k];
+      block.states[n + k] = h[k];
   }
 };
 
@@ -167,37 +241,73 @@ template <typename Body> HYBRID_INLINE void forTiles(int64_t states, Body body) 
 template <typename T>
 HYBRID_INLINE void selective_scan_forward(int64_t lo, int64_t hi, void *const *buffers,
                                           void *scratch, const SelectiveScanParams &params) {
-  for (int64_t item = lo; item < hi; ++item) {
-    auto *memory = static_cast<Vector<T> *>(scratch);
-    Block<T> block(params, item, buffers, memory);
-    Vector<T> *sums = memory;
-    T *y =
-        static_cast<T *>(buffers[7]) + block.batch * params.length * params.yStride + block.channel;
+  for (int64_t index = lo; index < hi; ++index) {
+    const Item<T> item(params, index);
+    Scratch<T> memory{static_cast<Vector<T> *>(scratch)};
+    Vector<T> *const blocks = memory.take(params.blocksPerItem * 4 * params.states);
+    Vector<T> *const steps = memory.take(chunkRows), *const inputs = memory.take(chunkRows),
+                     *const sums = memory.take(chunkRows);
+    for (int64_t j = 0; j < item.blocks; ++j)
+      Block<T>(params, item, j, blocks).prepare(params, item, buffers);
     for (int64_t first = 0; first < params.length; first += chunkRows) {
-      const int64_t end = minimum(first + chunkRows, params.length);
-      block.loadChunk(first, end);
-      for (int64_t i = 0; i < end - first; ++i)
-        sums[i] = splat(T(0));
-      forTiles(params.states, [&](int64_t n, auto tile) {
-        constexpr int64_t S = decltype(tile)::value;
-        block.template walk<S>(n, first, end,
-                               [&](int64_t t, int64_t k, Vector<T>, Vector<T>, Vector<T> after) {
-                                 sums[t - first] += block.c.at(t, n + k) * after;
-                               });
-      });
-      for (int64_t t = first; t < end; ++t)
-        storePart(y + t * params.yStride, sums[t - first], block.count);
+      const Chunk<T> chunk(params, item, first, buffers, steps, inputs);
+      for (int64_t j = 0; j < item.blocks; ++j) {
+        const Block<T> block(params, item, j, blocks);
+        const Vector<T> skip = params.hasSkip ? block.channelValues(buffers, Skip) : splat(T(0));
+        chunk.load(params, block, buffers,
+                   [&](int64_t i, Vector<T> x, Vector<T>)
+                       HYBRID_INLINE_LAMBDA { sums[i] = skip * x; });
+        forTiles(params.states, [&](int64_t n, auto tile) HYBRID_INLINE_LAMBDA {
+          constexpr int64_t S = decltype(tile)::value;
+          chunk.template walk<S>(params, block, n,
+                                 [&](int64_t i, const Vector<T> *, const Vector<T> *,
+                                     const Vector<T> *after) HYBRID_INLINE_LAMBDA {
+                                   Vector<T> sum = sums[i];
+                                   HYBRID_UNROLL
+                                   for (int64_t k = 0; k < S; ++k)
+                                     sum += chunk.mapC(params, block, i, n + k) * after[k];
+                                   sums[i] = sum;
+                                 });
+        });
+        T *y =
+            static_cast<T *>(buffers[Own]) + (block.row0 + first) * params.yStride + block.channel;
+        const T *gate = params.hasGate
+                            ? static_cast<const T *>(buffers[Gate]) +
+                                  (block.row0 + first) * params.gateStride + block.channel
+                            : nullptr;
+        for (int64_t i = 0; i < chunk.end - first; ++i) {
+          Vector<T> value = sums[i];
+          if (params.hasGate) {
+            const Vector<T> z = loadPart(gate + i * params.gateStride, block.count);
+            value *= z * logistic<T>(z);
+          }
+          storePart(y + i * params.yStride, value, block.count);
+        }
+      }
     }
     if (params.hasFinalState)
-      scatterStates(block.states, params.states, block.count,
-                    static_cast<T *>(buffers[8]) + block.stateOffset());
+      for (int64_t j = 0; j < item.blocks; ++j) {
+        const Block<T> block(params, item, j, blocks);
+        scatterStates(block.states, params.states, block.count,
+                      static_cast<T *>(buffers[Own + 1]) + block.stateOffset(params, item));
+      }
   }
 }
 
-/// to[k] = sum over the lanes of v[k], k < 4: the vectors are folded into one another, which takes
-/// a third of the operations of four separate sums.
-HYBRID_INLINE void storeLaneSums(const Vector<float> *v, float *to) {
-  auto halves = [](Vector<float> a, Vector<float> b) -> Vector<float> {
+template <typename T> struct FourLanes;
+template <> struct FourLanes<float> {
+  typedef float Values __attribute__((ext_vector_type(4)));
+  typedef float Unaligned __attribute__((ext_vector_type(4), aligned(4), may_alias));
+};
+template <> struct FourLanes<double> {
+  typedef double Values __attribute__((ext_vector_type(4)));
+  typedef double Unaligned __attribute__((ext_vector_type(4), aligned(8), may_alias));
+};
+
+/// The sums over the lanes of each of four vectors: they are folded into one another, which takes a
+/// third of the operations of four separate sums.
+HYBRID_INLINE FourLanes<float>::Values laneSums(const Vector<float> *v) {
+  auto halves = [](Vector<float> a, Vector<float> b) HYBRID_INLINE_LAMBDA -> Vector<float> {
     return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23) +
            __builtin_shufflevector(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30,
                                    31);
@@ -206,66 +316,82 @@ HYBRID_INLINE void storeLaneSums(const Vector<float> *v, float *to) {
   Vector<float> sum =
       __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27) +
       __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
-  sum += __builtin_shufflevector(sum, sum, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13);
-  sum += __builtin_shufflevector(sum, sum, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14);
-  to[0] = sum[0], to[1] = sum[4], to[2] = sum[8], to[3] = sum[12];
+  typedef float Eight __attribute__((ext_vector_type(8)));
+  Eight half = __builtin_shufflevector(sum, sum, 0, 1, 4, 5, 8, 9, 12, 13) +
+               __builtin_shufflevector(sum, sum, 2, 3, 6, 7, 10, 11, 14, 15);
+  return __builtin_shufflevector(half, half, 0, 2, 4, 6) +
+         __builtin_shufflevector(half, half, 1, 3, 5, 7);
 }
-HYBRID_INLINE void storeLaneSums(const Vector<double> *v, double *to) {
-  auto halves = [](Vector<double> a, Vector<double> b) -> Vector<double> {
+HYBRID_INLINE FourLanes<double>::Values laneSums(const Vector<double> *v) {
+  auto halves = [](Vector<double> a, Vector<double> b) HYBRID_INLINE_LAMBDA -> Vector<double> {
     return __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11) +
            __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
   };
   Vector<double> a = halves(v[0], v[1]), b = halves(v[2], v[3]);
   Vector<double> sum = __builtin_shufflevector(a, b, 0, 1, 4, 5, 8, 9, 12, 13) +
                        __builtin_shufflevector(a, b, 2, 3, 6, 7, 10, 11, 14, 15);
-  sum += __builtin_shufflevector(sum, sum, 1, 0, 3, 2, 5, 4, 7, 6);
-  to[0] = sum[0], to[1] = sum[2], to[2] = sum[4], to[3] = sum[6];
+  return __builtin_shufflevector(sum, sum, 0, 2, 4, 6) +
+         __builtin_shufflevector(sum, sum, 1, 3, 5, 7);
 }
 
-/// Adds one row's gradient of a map: over its lanes when it is given for each token, else over
-/// time.
+/// Stores one row's gradient of a map for S states: the sums over its lanes, on top of those of the
+/// item's blocks before.
 template <typename T, int64_t S>
-HYBRID_INLINE void addMapGradient(const Vector<T> *values, T *perToken, Vector<T> *constant) {
+HYBRID_INLINE void storeMapGradient(const Vector<T> *values, T *to, bool firstBlock) {
   static_assert(S == 1 || S == 4);
-  if (!perToken) {
-    HYBRID_UNROLL
-    for (int64_t k = 0; k < S; ++k)
-      constant[k] += values[k];
-  } else if constexpr (S == 4) {
-    storeLaneSums(values, perToken);
+  if constexpr (S == 4) {
+    auto *place = reinterpret_cast<typename FourLanes<T>::Unaligned *>(to);
+    typename FourLanes<T>::Values sums = laneSums(values);
+    if (!firstBlock)
+      sums += *place;
+    *place = sums;
   } else {
-    perToken[0] = sumOfLanes(values[0]);
+    *to = firstBlock ? sumOfLanes(values[0]) : *to + sumOfLanes(values[0]);
   }
 }
 
-/// The gradient's buffers beside those of Block.
+/// What the backward pass keeps beside the blocks.
 template <typename T> struct Gradients {
   Vector<T> *carry;               // decay times gradient of the state, of the row after
   Vector<T> *rates, *b, *c;       // sums over time, for partialA and constant maps
+  Vector<T> *stepBias, *skip;     // the same
   Vector<T> *dy, *inputs, *steps; // rows of a chunk: dy, sum of λ b, sum of λ before decay a / ln 2
+  Vector<T> *sums;                // rows of a chunk: y before the gate
+  Vector<T> *raw, *slopes;        // rows of a chunk: raw + stepBias; dy silu'(gate)
   Vector<T> *before, *decays;     // [row][state of the tile]
-  T *partialB, *partialC;         // at the block's first token and group, when given for each token
+  T *partialB, *partialC;         // at the chunk's first row and the group, if given for each token
   int64_t mapStride;
+
+  __attribute__((always_inline)) void ofBlock(const SelectiveScanParams &params, Vector<T> *memory,
+                                              int64_t index) {
+    memory += index * (4 * params.states + 2);
+    carry = memory, rates = carry + params.states, b = rates + params.states;
+    c = b + params.states, stepBias = c + params.states, skip = stepBias + 1;
+  }
 };
 
 /// Walks the states n, ..., n + S - 1 of one chunk back.
 template <typename T, int64_t S>
-HYBRID_INLINE void walkBack(const Block<T> &block, const Gradients<T> &g, int64_t n, int64_t first,
-                            int64_t end) {
+HYBRID_INLINE void walkBack(const SelectiveScanParams &params, const Block<T> &block,
+                            const Chunk<T> &chunk, const Gradients<T> &g, int64_t n,
+                            bool firstBlock) {
   Vector<T> carry[S], rate[S], rateSum[S];
   HYBRID_UNROLL
   for (int64_t k = 0; k < S; ++k)
     carry[k] = g.carry[n + k], rate[k] = block.rates[n + k], rateSum[k] = g.rates[n + k];
-  for (int64_t t = end - 1; t >= first; --t) {
-    const int64_t i = t - first;
-    const Vector<T> dy = g.dy[i], input = block.inputs[i], step = block.steps[i];
-    Vector<T> inputSum = g.inputs[i], stepSum = g.steps[i], dB[S], dC[S];
+  for (int64_t i = chunk.end - chunk.first - 1; i >= 0; --i) {
+    const Vector<T> dy = g.dy[i], input = chunk.inputs[i], step = chunk.steps[i];
+    Vector<T> inputSum = g.inputs[i], stepSum = g.steps[i], sum = splat(T(0)), dB[S], dC[S];
     HYBRID_UNROLL
     for (int64_t k = 0; k < S; ++k) {
       const Vector<T> before = g.before[i * tileStates + k], decay = g.decays[i * tileStates + k];
-      const Vector<T> b = block.b.at(t, n + k);
-      const Vector<T> dState = carry[k] + block.c.at(t, n + k) * dy; // λ_t
-      dC[k] = dy * (decay * before + input * b), dB[k] = dState * input;
+      const Vector<T> b = chunk.mapB(params, block, i, n + k),
+                      c = chunk.mapC(params, block, i, n + k);
+      const Vector<T> dState = carry[k] + c * dy; // λ_t
+      const Vector<T> after = decay * before + input * b;
+      dC[k] = dy * after, dB[k] = dState * input;
+      if (params.hasGate)
+        sum += c * after;
       inputSum += dState * b;
       carry[k] = dState * decay;
       const Vector<T> dExponent = carry[k] * before;
@@ -273,109 +399,181 @@ HYBRID_INLINE void walkBack(const Block<T> &block, const Gradients<T> &g, int64_
       rateSum[k] += dExponent * step;
     }
     g.inputs[i] = inputSum, g.steps[i] = stepSum;
-    const int64_t at = t * g.mapStride + n;
-    addMapGradient<T, S>(dB, g.partialB ? g.partialB + at : nullptr, g.b + n);
-    addMapGradient<T, S>(dC, g.partialC ? g.partialC + at : nullptr, g.c + n);
+    if (params.hasGate)
+      g.sums[i] += sum;
+    auto addGradient = [&](bool constant, const Vector<T> *values, Vector<T> *overTime,
+                           T *perToken) HYBRID_INLINE_LAMBDA {
+      if (constant) {
+        HYBRID_UNROLL
+        for (int64_t k = 0; k < S; ++k)
+          overTime[k] += values[k];
+      } else {
+        storeMapGradient<T, S>(values, perToken + i * g.mapStride + n, firstBlock);
+      }
+    };
+    addGradient(params.constantB, dB, g.b + n, g.partialB);
+    addGradient(params.constantC, dC, g.c + n, g.partialC);
   }
   HYBRID_UNROLL
   for (int64_t k = 0; k < S; ++k)
     g.carry[n + k] = carry[k], g.rates[n + k] = rateSum[k];
 }
 
+/// Takes one block back over one chunk, whose states at the entry are in block.states.
+template <typename T>
+HYBRID_INLINE void backChunk(const SelectiveScanParams &params, const Block<T> &block,
+                             const Chunk<T> &chunk, const Gradients<T> &g, void *const *buffers,
+                             bool firstBlock) {
+  const int64_t rows = chunk.end - chunk.first, row = block.row0 + chunk.first;
+  auto at = [&](int64_t buffer, int64_t stride) HYBRID_INLINE_LAMBDA {
+    return static_cast<T *>(buffers[buffer]) + row * stride + block.channel;
+  };
+  const T *dy = at(Own, params.yStride);
+  const Vector<T> skip = params.hasSkip ? block.channelValues(buffers, Skip) : splat(T(0));
+  chunk.load(params, block, buffers,
+             [&](int64_t i, Vector<T> x, Vector<T> raw) HYBRID_INLINE_LAMBDA {
+               Vector<T> gradient = loadPart(dy + i * params.yStride, block.count);
+               if (params.hasGate) {
+                 const Vector<T> z = loadPart(at(Gate, params.gateStride) + i * params.gateStride,
+                                              block.count),
+                                 s = logistic<T>(z);
+                 g.slopes[i] = gradient * s * (T(1) + z * (T(1) - s));
+                 gradient *= z * s;
+                 g.sums[i] = skip * x;
+               }
+               g.dy[i] = gradient, g.inputs[i] = g.steps[i] = splat(T(0));
+               if (params.softplusStep)
+                 g.raw[i] = raw;
+             });
+  forTiles(params.states, [&](int64_t n, auto tile) HYBRID_INLINE_LAMBDA {
+    constexpr int64_t S = decltype(tile)::value;
+    chunk.template walk<S>(params, block, n,
+                           [&](int64_t i, const Vector<T> *before, const Vector<T> *decay,
+                               const Vector<T> *) HYBRID_INLINE_LAMBDA {
+                             HYBRID_UNROLL
+                             for (int64_t k = 0; k < S; ++k) {
+                               g.before[i * tileStates + k] = before[k];
+                               g.decays[i * tileStates + k] = decay[k];
+                             }
+                           });
+    walkBack<T, S>(params, block, chunk, g, n, firstBlock);
+  });
+  const T *x = at(X, params.xStride);
+  T *dx = at(Own + 2, params.dxStride), *dRaw = at(Own + 3, params.ddtStride);
+  Vector<T> stepBias = splat(T(0)), skipSum = splat(T(0));
+  for (int64_t i = 0; i < rows; ++i) {
+    const Vector<T> value = loadPart(x + i * params.xStride, block.count);
+    Vector<T> dValue = chunk.steps[i] * g.inputs[i];
+    if (params.hasSkip)
+      dValue += skip * g.dy[i], skipSum += value * g.dy[i];
+    storePart(dx + i * params.dxStride, dValue, block.count);
+    Vector<T> dStep = value * g.inputs[i] + g.steps[i] * T(ln2);
+    if (params.softplusStep)
+      dStep *= logistic<T>(g.raw[i]);
+    if (params.hasStepBias)
+      stepBias += dStep;
+    storePart(dRaw + i * params.ddtStride, dStep, block.count);
+    if (params.hasGate)
+      storePart(at(Own + 5, params.dGateStride) + i * params.dGateStride, g.slopes[i] * g.sums[i],
+                block.count);
+  }
+  if (params.hasStepBias)
+    *g.stepBias += stepBias;
+  if (params.hasSkip)
+    *g.skip += skipSum;
+}
+
 template <typename T>
 HYBRID_INLINE void selective_scan_backward(int64_t lo, int64_t hi, void *const *buffers,
                                            void *scratch, const SelectiveScanParams &params) {
   const int64_t states = params.states, length = params.length;
-  for (int64_t item = lo; item < hi; ++item) {
-    auto *memory = static_cast<Vector<T> *>(scratch);
-    Block<T> block(params, item, buffers, memory);
-    const int64_t count = block.count;
-    auto take = [&](int64_t vectors) {
-      Vector<T> *from = memory;
-      memory += vectors;
-      return from;
+  for (int64_t index = lo; index < hi; ++index) {
+    const Item<T> item(params, index);
+    Scratch<T> memory{static_cast<Vector<T> *>(scratch)};
+    Vector<T> *const blocks = memory.take(params.blocksPerItem * 4 * states);
+    Vector<T> *const steps = memory.take(chunkRows), *const inputs = memory.take(chunkRows);
+    const int64_t sums = params.blocksPerItem * (4 * states + 2);
+    Vector<T> *const gradients = memory.take(sums);
+    Gradients<T> g;
+    g.dy = memory.take(chunkRows), g.inputs = memory.take(chunkRows);
+    g.steps = memory.take(chunkRows), g.sums = memory.take(chunkRows);
+    g.raw = memory.take(chunkRows), g.slopes = memory.take(chunkRows);
+    g.before = memory.take(chunkRows * tileStates), g.decays = memory.take(chunkRows * tileStates);
+    Vector<T> *const entries = memory.next; // [chunk][block][state], at each chunk's entry
+    auto entry = [&](int64_t chunk, int64_t j) HYBRID_INLINE_LAMBDA {
+      return entries + (chunk * params.blocksPerItem + j) * states;
     };
-    auto zeros = [&](int64_t vectors) {
-      Vector<T> *from = take(vectors);
-      for (int64_t i = 0; i < vectors; ++i)
-        from[i] = splat(T(0));
-      return from;
-    };
-    Gradients<T> g{};
-    g.carry = zeros(states), g.rates = zeros(states), g.b = zeros(states), g.c = zeros(states);
-    g.dy = take(chunkRows), g.inputs = take(chunkRows), g.steps = take(chunkRows);
-    g.before = take(chunkRows * tileStates), g.decays = take(chunkRows * tileStates);
-    Vector<T> *entries = memory; // the state at each chunk's entry
     g.mapStride = params.groups * states;
-    auto partial = [&](void *buffer, bool constant) -> T * {
-      if (constant)
-        return nullptr;
-      return static_cast<T *>(buffer) +
-             (block.blockInGroup * params.batch + block.batch) * length * g.mapStride +
-             block.group * states;
-    };
-    g.partialB = partial(buffers[13], params.constantB);
-    g.partialC = partial(buffers[14], params.constantC);
-    const T *dy =
-        static_cast<const T *>(buffers[7]) + block.batch * length * params.yStride + block.channel;
-    T *dx = static_cast<T *>(buffers[9]) + block.batch * length * params.dxStride + block.channel;
-    T *ddt =
-        static_cast<T *>(buffers[10]) + block.batch * length * params.ddtStride + block.channel;
-    if (params.hasFinalState)
-      gatherStates(static_cast<const T *>(buffers[8]) + block.stateOffset(), states, count,
-                   g.carry);
+
+    clear<T>(gradients, sums);
+    for (int64_t j = 0; j < item.blocks; ++j) {
+      const Block<T> block(params, item, j, blocks);
+      block.prepare(params, item, buffers);
+      g.ofBlock(params, gradients, j);
+      if (params.hasFinalState)
+        gatherStates(static_cast<const T *>(buffers[Own + 1]) + block.stateOffset(params, item),
+                     states, block.count, g.carry);
+    }
 
     const int64_t chunks = ceilDiv(length, chunkRows);
-    for (int64_t chunk = 0; chunk < chunks; ++chunk) {
-      for (int64_t n = 0; n < states; ++n)
-        entries[chunk * states + n] = block.states[n];
-      if (chunk == chunks - 1)
-        break;
-      const int64_t first = chunk * chunkRows, end = first + chunkRows;
-      block.loadChunk(first, end);
-      forTiles(states, [&](int64_t n, auto tile) {
-        block.template walk<decltype(tile)::value>(
-            n, first, end, [](int64_t, int64_t, Vector<T>, Vector<T>, Vector<T>) {});
-      });
-    }
-    for (int64_t chunk = chunks - 1; chunk >= 0; --chunk) {
-      const int64_t first = chunk * chunkRows, end = minimum(first + chunkRows, length);
-      for (int64_t n = 0; n < states; ++n)
-        block.states[n] = entries[chunk * states + n];
-      block.loadChunk(first, end);
-      for (int64_t i = 0; i < end - first; ++i) {
-        g.dy[i] = loadPart(dy + (first + i) * params.yStride, count);
-        g.inputs[i] = g.steps[i] = splat(T(0));
+    for (int64_t c = 0; c < chunks; ++c) {
+      const Chunk<T> chunk(params, item, c * chunkRows, buffers, steps, inputs);
+      for (int64_t j = 0; j < item.blocks; ++j) {
+        const Block<T> block(params, item, j, blocks);
+        for (int64_t n = 0; n < states; ++n)
+          entry(c, j)[n] = block.states[n];
+        if (c == chunks - 1)
+          continue;
+        chunk.load(params, block, buffers, [](int64_t, Vector<T>, Vector<T>) {});
+        forTiles(states, [&](int64_t n, auto tile) HYBRID_INLINE_LAMBDA {
+          chunk.template walk<decltype(tile)::value>(
+              params, block, n,
+              [](int64_t, const Vector<T> *, const Vector<T> *, const Vector<T> *) {});
+        });
       }
-      forTiles(states, [&](int64_t n, auto tile) {
-        constexpr int64_t S = decltype(tile)::value;
-        block.template walk<S>(
-            n, first, end, [&](int64_t t, int64_t k, Vector<T> before, Vector<T> decay, Vector<T>) {
-              g.before[(t - first) * tileStates + k] = before;
-              g.decays[(t - first) * tileStates + k] = decay;
-            });
-        walkBack<T, S>(block, g, n, first, end);
-      });
-      for (int64_t t = first; t < end; ++t) {
-        const int64_t i = t - first;
-        Vector<T> value = loadPart(block.x + t * params.xStride, count);
-        storePart(dx + t * params.dxStride, block.steps[i] * g.inputs[i], count);
-        storePart(ddt + t * params.ddtStride, value * g.inputs[i] + g.steps[i] * T(ln2), count);
+    }
+    for (int64_t c = chunks - 1; c >= 0; --c) {
+      const Chunk<T> chunk(params, item, c * chunkRows, buffers, steps, inputs);
+      auto partial = [&](int64_t buffer) HYBRID_INLINE_LAMBDA {
+        return static_cast<T *>(buffers[buffer]) +
+               ((item.indexInGroup * params.batch + item.batch) * length + chunk.first) *
+                   g.mapStride +
+               item.group * states;
+      };
+      g.partialB = params.constantB ? nullptr : partial(Own + 7);
+      g.partialC = params.constantC ? nullptr : partial(Own + 8);
+      for (int64_t j = 0; j < item.blocks; ++j) {
+        const Block<T> block(params, item, j, blocks);
+        g.ofBlock(params, gradients, j);
+        for (int64_t n = 0; n < states; ++n)
+          block.states[n] = entry(c, j)[n];
+        backChunk(params, block, chunk, g, buffers, j == 0);
       }
     }
 
-    if (params.hasState)
-      scatterStates(g.carry, states, count, static_cast<T *>(buffers[11]) + block.stateOffset());
-    auto storeSums = [&](void *buffer, const Vector<T> *sums) {
-      T *to = static_cast<T *>(buffer) + block.batch * states * params.channels + block.channel;
-      for (int64_t n = 0; n < states; ++n)
-        storePart(to + n * params.channels, sums[n], count);
-    };
-    storeSums(buffers[12], g.rates);
-    if (params.constantB)
-      storeSums(buffers[13], g.b);
-    if (params.constantC)
-      storeSums(buffers[14], g.c);
+    for (int64_t j = 0; j < item.blocks; ++j) {
+      const Block<T> block(params, item, j, blocks);
+      g.ofBlock(params, gradients, j);
+      if (params.hasState)
+        scatterStates(g.carry, states, block.count,
+                      static_cast<T *>(buffers[Own + 4]) + block.stateOffset(params, item));
+      auto storeSums = [&](int64_t buffer, const Vector<T> *sum, int64_t rows)
+                           HYBRID_INLINE_LAMBDA {
+                             T *to = static_cast<T *>(buffers[buffer]) +
+                                     item.batch * rows * params.channels + block.channel;
+                             for (int64_t n = 0; n < rows; ++n)
+                               storePart(to + n * params.channels, sum[n], block.count);
+                           };
+      storeSums(Own + 6, g.rates, states);
+      if (params.constantB)
+        storeSums(Own + 7, g.b, states);
+      if (params.constantC)
+        storeSums(Own + 8, g.c, states);
+      if (params.hasStepBias)
+        storeSums(Own + 9, g.stepBias, 1);
+      if (params.hasSkip)
+        storeSums(Own + 10, g.skip, 1);
+    }
   }
 }
 

@@ -8,26 +8,33 @@
 
 namespace hybrid::cpu {
 
-/// h_t = exp(dt_t a) h_{t-1} + dt_t x_t b_t, y_t = sum over n of c_t[n] h_t[n], for N = states
-/// states a channel. x, dt, y: [batch, length, channels]; a: [channels, states]; b and c: [batch,
-/// length, groups * states] with strides, or [channels, states] if constantB, constantC. A
-/// channel's group is channel / (channels / groups); groups is 1 when both are constant. States are
-/// [batch, channels, states]. With segments (int32 [batch, length]) the state starts at zero where
-/// the id changes; the initial state belongs to the segment of t = 0. Items are blocks of channels
-/// within one group of one sequence: grid = batch * selectiveScanBlocks(). selective_scan_forward:
-/// buffers: x, dt, a, b, c, segments (opt), initialState (opt), y, finalState (opt). Scratch:
-/// selectiveScanForwardScratch(). selective_scan_backward: buffers: x, dt, a, b, c, segments (opt),
-/// initialState (opt), dy, dFinalState (opt), dx, ddt, dInitialState (opt), partialA, partialB,
-/// partialC. Scratch: selectiveScanBackwardScratch(). Partial sums, to be reduced by sum_partials
-/// over the first dimension: partialA [batch, states, channels]; partialB and partialC the same
-/// when constant, otherwise [blocks of a group, batch, length, groups * states].
+/// h_t = exp(dt_t a) h_{t-1} + dt_t x_t b_t, y_t = (sum over n of c_t[n] h_t[n] + skip x_t)
+/// silu(gate_t), for N = states states a channel. The step dt is raw + stepBias, or its softplus if
+/// softplusStep; without a skip or a gate their terms are left out. x, raw, gate, y: [batch,
+/// length, channels]; stepBias, skip: [channels]; a: [channels, states]; b and c: [batch, length,
+/// groups * states] with strides, or [channels, states] if constantB, constantC. A channel's group
+/// is channel / (channels / groups); groups is 1 when both are constant. States are [batch,
+/// channels, states]. With segments (int32 [batch, length]) the state starts at zero where the id
+/// changes; the initial state belongs to the segment of t = 0. Items are blocksPerItem blocks of
+/// channels within one group of one sequence: grid = batch * selectiveScanItems().
+///
+/// selective_scan_forward: buffers: x, raw, a, b, c, segments (opt), initialState (opt), stepBias
+/// (opt), skip (opt), gate (opt), y, finalState (opt). Scratch: selectiveScanForwardScratch().
+/// selective_scan_backward: buffers: the first ten of forward, dy, dFinalState (opt), dx, dRaw,
+/// dInitialState (opt), dGate (opt), partialA, partialB, partialC, partialStepBias (opt),
+/// partialSkip (opt). Scratch: selectiveScanBackwardScratch(). Partial sums, to be reduced by
+/// sum_partials over the first dimension: partialA [batch, states, channels]; partialB and partialC
+/// the same when constant, otherwise [items of a group, batch, length, groups * states];
+/// partialStepBias and partialSkip [batch, channels].
 struct SelectiveScanParams {
-  int64_t batch, length, channels, states, groups;
-  int64_t xStride, dtStride, bStride, cStride, yStride /* also dy */, dxStride, ddtStride;
+  int64_t batch, length, channels, states, groups, blocksPerItem;
+  int64_t xStride, dtStride, bStride, cStride, gateStride, yStride /* also dy */, dxStride,
+      ddtStride, dGateStride;
   int64_t constantB, constantC, hasSegments, hasState, hasFinalState;
+  int64_t hasStepBias, softplusStep, hasSkip, hasGate;
 };
 
-/// Rows between two states that the backward pass keeps.
+/// Rows that are taken together, and rows between two states that the backward pass keeps.
 constexpr int64_t selectiveScanChunk = 32;
 /// States that are walked down a chunk together, in registers.
 constexpr int64_t selectiveScanTile = 4;
@@ -36,16 +43,30 @@ constexpr int64_t selectiveScanTile = 4;
 template <typename T> constexpr int64_t selectiveScanGroupBlocks(const SelectiveScanParams &p) {
   return ceilDiv(p.channels / p.groups, lanes<T>);
 }
-template <typename T> constexpr int64_t selectiveScanBlocks(const SelectiveScanParams &p) {
-  return p.groups * selectiveScanGroupBlocks<T>(p);
+/// Items of one group of one sequence.
+template <typename T> constexpr int64_t selectiveScanGroupItems(const SelectiveScanParams &p) {
+  return ceilDiv(selectiveScanGroupBlocks<T>(p), p.blocksPerItem);
+}
+/// Items of one sequence.
+template <typename T> constexpr int64_t selectiveScanItems(const SelectiveScanParams &p) {
+  return p.groups * selectiveScanGroupItems<T>(p);
+}
+/// Blocks that one item takes side by side: rows are then read in longer runs, and the gradients of
+/// the maps are summed over the blocks at once. Few enough to leave 16 items.
+template <typename T> constexpr int64_t selectiveScanBlocksPerItem(SelectiveScanParams p) {
+  for (p.blocksPerItem = 4; p.blocksPerItem > 1; p.blocksPerItem /= 2)
+    if (p.batch * selectiveScanItems<T>(p) >= 16 &&
+        selectiveScanGroupBlocks<T>(p) >= p.blocksPerItem)
+      break;
+  return p.blocksPerItem;
 }
 /// Bytes a thread.
 template <typename T> constexpr int64_t selectiveScanForwardScratch(const SelectiveScanParams &p) {
-  return 64 * (4 * p.states + 3 * selectiveScanChunk);
+  return 64 * (4 * p.states * p.blocksPerItem + 4 * selectiveScanChunk);
 }
 template <typename T> constexpr int64_t selectiveScanBackwardScratch(const SelectiveScanParams &p) {
-  return 64 * ((8 + ceilDiv(p.length, selectiveScanChunk)) * p.states +
-               (5 + 2 * selectiveScanTile) * selectiveScanChunk);
+  return 64 * (((8 + ceilDiv(p.length, selectiveScanChunk)) * p.states + 2) * p.blocksPerItem +
+               (8 + 2 * selectiveScanTile) * selectiveScanChunk);
 }
 
 } // namespace hybrid::cpu

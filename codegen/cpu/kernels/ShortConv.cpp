@@ -10,7 +10,7 @@
 // that of the last row, so that no document leaks into the next chunk.
 //
 //===----------------------------------------------------------------------===//
-#include "Vector.h"
+#include "Gates.h"
 
 using namespace hybrid::cpu;
 
@@ -95,10 +95,6 @@ template <typename T> struct Sequence {
     return sum;
   }
 };
-
-template <typename T> HYBRID_INLINE Vector<T> logistic(Vector<T> v) {
-  return T(1) / (T(1) + exponential(-v));
-}
 
 template <typename T>
 HYBRID_INLINE void short_conv_forward(int64_t lo, int64_t hi, void *const *buffers, void *,

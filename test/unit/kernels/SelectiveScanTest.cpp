@@ -13,11 +13,14 @@ namespace {
 struct Case {
   int64_t batch = 2, length = 37, channels = 18, states = 4, groups = 1;
   bool constantB = false, constantC = false, segments = false, state = false, finalState = false;
+  bool stepBias = false, softplus = false, skip = false, gate = false;
+  int64_t blocksPerItem = 1;
 };
 
 struct Reference {
-  Doubles x, dt, a, b, c, initial, dy, dFinal;
-  Doubles y, last, dx, ddt, da, db, dc, dInitial;
+  Doubles x, raw, a, b, c, initial, stepBias, skip, z, cotangent, dFinal;
+  Doubles y, last, dx, ddt, da, db, dc, dInitial, dStepBias, dSkip, dGate;
+  Doubles dt, dy; // the step, and the gradient before the gate
   std::vector<int32_t> segments;
 
   explicit Reference(const Case &p) {
@@ -25,24 +28,56 @@ struct Reference {
     auto mapSize = [&](bool constant) {
       return constant ? p.channels * p.states : rows * p.groups * p.states;
     };
-    x = randomDoubles(rows * p.channels, 1), dt = randomDoubles(rows * p.channels, 2, 0.3);
+    x = randomDoubles(rows * p.channels, 1), raw = randomDoubles(rows * p.channels, 2, 0.3);
     a = randomDoubles(p.channels * p.states, 3), initial = randomDoubles(states, 6);
-    for (double &value : dt)
+    if (!p.softplus)
+      for (double &value : raw)
+        value = std::abs(value);
+    stepBias = randomDoubles(p.channels, 9, 0.3), skip = randomDoubles(p.channels, 10);
+    for (double &value : stepBias)
       value = std::abs(value);
+    z = randomDoubles(rows * p.channels, 11, 2);
     for (double &value : a)
       value = -std::abs(value) * 3;
     b = randomDoubles(mapSize(p.constantB), 4), c = randomDoubles(mapSize(p.constantC), 5);
-    dy = randomDoubles(rows * p.channels, 7), dFinal = randomDoubles(states, 8);
+    cotangent = randomDoubles(rows * p.channels, 7), dFinal = randomDoubles(states, 8);
     for (int64_t r = 0; r < rows; ++r)
       segments.push_back(static_cast<int32_t>((r % p.length + r / p.length) / 7));
     y.assign(x.size(), 0), dx = y, ddt = y, da.assign(a.size(), 0);
     db.assign(b.size(), 0), dc.assign(c.size(), 0);
     last.assign(initial.size(), 0), dInitial = last;
+    dStepBias.assign(stepBias.size(), 0), dSkip = dStepBias, dGate = y;
+    dt = raw, dy = cotangent;
+    for (size_t i = 0; i < x.size(); ++i) {
+      if (p.stepBias)
+        dt[i] += stepBias[i % skip.size()];
+      if (p.softplus)
+        dt[i] = std::log1p(std::exp(dt[i]));
+      if (p.gate)
+        dy[i] *= z[i] * logistic(z[i]);
+    }
     for (int64_t batch = 0; batch < p.batch; ++batch)
       for (int64_t channel = 0; channel < p.channels; ++channel)
         for (int64_t n = 0; n < p.states; ++n)
           scan(p, batch, channel, n);
+    for (size_t i = 0; i < x.size(); ++i) {
+      const size_t channel = i % skip.size();
+      if (p.skip) {
+        y[i] += skip[channel] * x[i];
+        dx[i] += skip[channel] * dy[i], dSkip[channel] += x[i] * dy[i];
+      }
+      if (p.gate) {
+        double s = logistic(z[i]);
+        dGate[i] = cotangent[i] * y[i] * s * (1 + z[i] * (1 - s));
+        y[i] *= z[i] * s;
+      }
+      if (p.softplus) // σ(v) of softplus(v)
+        ddt[i] *= -std::expm1(-dt[i]);
+      dStepBias[channel] += ddt[i];
+    }
   }
+
+  static double logistic(double v) { return 1 / (1 + std::exp(-v)); }
 
   void scan(const Case &p, int64_t batch, int64_t channel, int64_t n) {
     auto row = [&](int64_t t) {
@@ -103,18 +138,25 @@ template <typename T> void check(const Case &c) {
   SCOPED_TRACE(testing::Message() << "length " << c.length << " channels " << c.channels
                                   << " states " << c.states << " groups " << c.groups
                                   << " constant " << c.constantB << c.constantC << " segments "
-                                  << c.segments << " state " << c.state << c.finalState);
+                                  << c.segments << " state " << c.state << c.finalState
+                                  << " around " << c.stepBias << c.softplus << c.skip << c.gate
+                                  << " blocks " << c.blocksPerItem);
   Reference r(c);
   SelectiveScanParams p{};
   p.batch = c.batch, p.length = c.length, p.channels = c.channels, p.states = c.states;
   p.groups = c.groups, p.constantB = c.constantB, p.constantC = c.constantC;
   p.hasSegments = c.segments, p.hasState = c.state, p.hasFinalState = c.finalState;
+  p.hasStepBias = c.stepBias, p.softplusStep = c.softplus, p.hasSkip = c.skip, p.hasGate = c.gate;
+  p.blocksPerItem = c.blocksPerItem;
   int64_t rows = c.batch * c.length, width = c.groups * c.states, stateRows = c.batch * c.channels;
   p.xStride = c.channels + 3, p.dtStride = c.channels + 1, p.yStride = c.channels + 2;
   p.dxStride = c.channels + 4, p.ddtStride = c.channels + 5;
+  p.gateStride = c.channels + 6, p.dGateStride = c.channels + 7;
   p.bStride = width + 2, p.cStride = width + 1;
-  Tensor<T> x(r.x, rows, c.channels, p.xStride), dt(r.dt, rows, c.channels, p.dtStride);
+  Tensor<T> x(r.x, rows, c.channels, p.xStride), raw(r.raw, rows, c.channels, p.dtStride);
   Tensor<T> a(r.a, c.channels, c.states), initial(r.initial, stateRows, c.states);
+  Tensor<T> stepBias(r.stepBias, 1, c.channels), skip(r.skip, 1, c.channels),
+      gate(r.z, rows, c.channels, p.gateStride);
   auto map = [&](const Doubles &values, bool constant, int64_t stride) {
     return constant ? Tensor<T>(values, c.channels, c.states)
                     : Tensor<T>(values, rows, width, stride);
@@ -123,12 +165,25 @@ template <typename T> void check(const Case &c) {
   void *segments = c.segments ? r.segments.data() : nullptr;
   void *state = c.state ? initial.data() : nullptr;
   Tensor<T> y(rows, c.channels, p.yStride), y2 = y, last(stateRows, c.states), last2 = last;
-  auto forward = [&](Tensor<T> &out, Tensor<T> &final) -> std::vector<void *> {
-    return {x.data(), dt.data(),   a.data(),
-            b.data(), maps.data(), segments,
-            state,    out.data(),  c.finalState ? final.data() : nullptr};
+  const std::vector<void *> common{x.data(),
+                                   raw.data(),
+                                   a.data(),
+                                   b.data(),
+                                   maps.data(),
+                                   segments,
+                                   state,
+                                   c.stepBias ? stepBias.data() : nullptr,
+                                   c.skip ? skip.data() : nullptr,
+                                   c.gate ? gate.data() : nullptr};
+  auto withCommon = [&](std::initializer_list<void *> own) {
+    std::vector<void *> buffers = common;
+    buffers.insert(buffers.end(), own);
+    return buffers;
   };
-  int64_t grid = c.batch * selectiveScanBlocks<T>(p);
+  auto forward = [&](Tensor<T> &out, Tensor<T> &final) {
+    return withCommon({out.data(), c.finalState ? final.data() : nullptr});
+  };
+  int64_t grid = c.batch * selectiveScanItems<T>(p);
   int64_t scratch = selectiveScanForwardScratch<T>(p);
   callWhole(selective_scan_forward<T>, grid, forward(y, last), p, scratch);
   callInPieces(selective_scan_forward<T>, grid, forward(y2, last2), p, scratch);
@@ -139,61 +194,69 @@ template <typename T> void check(const Case &c) {
     EXPECT_LT(relativeError(last.values(), r.last), bound);
   }
 
-  Tensor<T> dy(r.dy, rows, c.channels, p.yStride), dFinal(r.dFinal, stateRows, c.states);
-  int64_t blocks = selectiveScanGroupBlocks<T>(p);
+  Tensor<T> dy(r.cotangent, rows, c.channels, p.yStride), dFinal(r.dFinal, stateRows, c.states);
+  int64_t items = selectiveScanGroupItems<T>(p);
   struct Gradients {
-    Tensor<T> dx, ddt, dInitial, partialA, partialB, partialC;
+    Tensor<T> dx, ddt, dInitial, dGate, partialA, partialB, partialC, partialStepBias, partialSkip;
   };
   auto partial = [&](bool constant) {
-    return constant ? Tensor<T>(c.batch, c.states * c.channels) : Tensor<T>(blocks, rows * width);
+    return constant ? Tensor<T>(c.batch, c.states * c.channels) : Tensor<T>(items, rows * width);
   };
   Gradients g{Tensor<T>(rows, c.channels, p.dxStride),
               Tensor<T>(rows, c.channels, p.ddtStride),
               Tensor<T>(stateRows, c.states),
+              Tensor<T>(rows, c.channels, p.dGateStride),
               partial(true),
               partial(c.constantB),
-              partial(c.constantC)};
+              partial(c.constantC),
+              Tensor<T>(c.batch, c.channels),
+              Tensor<T>(c.batch, c.channels)};
   Gradients split = g;
-  auto backward = [&](Gradients &to) -> std::vector<void *> {
-    return {x.data(),
-            dt.data(),
-            a.data(),
-            b.data(),
-            maps.data(),
-            segments,
-            state,
-            dy.data(),
-            c.finalState ? dFinal.data() : nullptr,
-            to.dx.data(),
-            to.ddt.data(),
-            c.state ? to.dInitial.data() : nullptr,
-            to.partialA.data(),
-            to.partialB.data(),
-            to.partialC.data()};
+  auto backward = [&](Gradients &to) {
+    return withCommon({dy.data(), c.finalState ? dFinal.data() : nullptr, to.dx.data(),
+                       to.ddt.data(), c.state ? to.dInitial.data() : nullptr,
+                       c.gate ? to.dGate.data() : nullptr, to.partialA.data(), to.partialB.data(),
+                       to.partialC.data(), c.stepBias ? to.partialStepBias.data() : nullptr,
+                       c.skip ? to.partialSkip.data() : nullptr});
   };
   scratch = selectiveScanBackwardScratch<T>(p);
   callWhole(selective_scan_backward<T>, grid, backward(g), p, scratch);
   callInPieces(selective_scan_backward<T>, grid, backward(split), p, scratch);
   EXPECT_TRUE(g.dx.sameBits(split.dx) && g.ddt.sameBits(split.ddt) &&
               g.dInitial.sameBits(split.dInitial) && g.partialA.sameBits(split.partialA) &&
-              g.partialB.sameBits(split.partialB) && g.partialC.sameBits(split.partialC));
-  for (Tensor<T> *tensor : {&g.dx, &g.ddt, &g.dInitial, &g.partialA, &g.partialB, &g.partialC})
+              g.partialB.sameBits(split.partialB) && g.partialC.sameBits(split.partialC) &&
+              g.dGate.sameBits(split.dGate) && g.partialStepBias.sameBits(split.partialStepBias) &&
+              g.partialSkip.sameBits(split.partialSkip));
+  for (Tensor<T> *tensor : {&g.dx, &g.ddt, &g.dInitial, &g.dGate, &g.partialA, &g.partialB,
+                            &g.partialC, &g.partialStepBias, &g.partialSkip})
     EXPECT_TRUE(tensor->guardsIntact());
   EXPECT_LT(relativeError(g.dx.values(), r.dx), bound);
   EXPECT_LT(relativeError(g.ddt.values(), r.ddt), bound);
   if (c.state) {
     EXPECT_LT(relativeError(g.dInitial.values(), r.dInitial), bound);
   }
+  if (c.gate) {
+    EXPECT_LT(relativeError(g.dGate.values(), r.dGate), bound);
+  }
   bound *= 2; // long sums that partly cancel
   int64_t constants = c.channels * c.states;
   EXPECT_LT(relativeError(reduced(g.partialA, c.batch, constants, c, true), r.da), bound);
   auto mapError = [&](Tensor<T> &sums, bool constant, const Doubles &want) {
     return relativeError(constant ? reduced(sums, c.batch, constants, c, true)
-                                  : reduced(sums, blocks, rows * width, c, false),
+                                  : reduced(sums, items, rows * width, c, false),
                          want);
   };
   EXPECT_LT(mapError(g.partialB, c.constantB, r.db), bound);
   EXPECT_LT(mapError(g.partialC, c.constantC, r.dc), bound);
+  auto channelError = [&](Tensor<T> &sums, const Doubles &want) {
+    return relativeError(reduced(sums, c.batch, c.channels, c, false), want);
+  };
+  if (c.stepBias) {
+    EXPECT_LT(channelError(g.partialStepBias, r.dStepBias), bound);
+  }
+  if (c.skip) {
+    EXPECT_LT(channelError(g.partialSkip, r.dSkip), bound);
+  }
 }
 
 template <typename T> struct SelectiveScan : testing::Test {};
@@ -220,18 +283,59 @@ TYPED_TEST(SelectiveScan, AgreesWithStatesSegmentsAndConstantMaps) {
                         .state = (mask & 8) != 0,
                         .finalState = (mask & 16) != 0});
 }
+TYPED_TEST(SelectiveScan, AgreesWithWhatStandsAroundIt) {
+  for (int mask = 1; mask < 16; ++mask)
+    for (int64_t channels : {5, 32})
+      check<TypeParam>({.length = 40,
+                        .channels = channels,
+                        .states = 5,
+                        .segments = mask == 7,
+                        .state = mask == 15,
+                        .stepBias = (mask & 1) != 0,
+                        .softplus = (mask & 2) != 0,
+                        .skip = (mask & 4) != 0,
+                        .gate = (mask & 8) != 0});
+}
+TYPED_TEST(SelectiveScan, AgreesForSeveralBlocksAnItem) {
+  for (int64_t blocks : {2, 3, 4})
+    for (int64_t groups : {1, 2})
+      for (bool constant : {false, true})
+        check<TypeParam>({.length = 70,
+                          .channels = 140,
+                          .states = 5,
+                          .groups = groups,
+                          .constantB = constant && groups == 1,
+                          .segments = constant,
+                          .state = true,
+                          .finalState = true,
+                          .stepBias = true,
+                          .softplus = true,
+                          .skip = true,
+                          .gate = true,
+                          .blocksPerItem = blocks});
+}
+TEST(SelectiveScanBlocks, AnItem) {
+  SelectiveScanParams p{};
+  p.groups = 1, p.channels = 256;
+  for (auto [batch, blocks] :
+       {std::pair(1, 1), std::pair(2, 2), std::pair(4, 4), std::pair(64, 4)}) {
+    p.batch = batch;
+    EXPECT_EQ(selectiveScanBlocksPerItem<float>(p), blocks);
+  }
+}
 // Negative steps let a state grow; extreme ones end in zero or infinity, never in garbage.
 TEST(SelectiveScanRange, ExtremeDecays) {
   SelectiveScanParams p{};
   p.batch = 1, p.length = 3, p.channels = 1, p.states = 1, p.groups = 1, p.hasState = 1;
+  p.blocksPerItem = 1;
   p.xStride = p.dtStride = p.bStride = p.cStride = p.yStride = 1;
   for (auto [step, expected] : {std::pair(200.0f, 0.0f), std::pair(1e30f, 0.0f),
                                 std::pair(-200.0f, std::numeric_limits<float>::infinity())}) {
-    Tensor<float> x({0, 0, 0}, 3, 1), dt({step, step, step}, 3, 1), a(Doubles{-1}, 1, 1);
+    Tensor<float> x({0, 0, 0}, 3, 1), raw({step, step, step}, 3, 1), a(Doubles{-1}, 1, 1);
     Tensor<float> ones({1, 1, 1}, 3, 1), state(Doubles{1}, 1, 1), y(3, 1);
     callWhole(selective_scan_forward<float>, 1,
-              {x.data(), dt.data(), a.data(), ones.data(), ones.data(), nullptr, state.data(),
-               y.data(), nullptr},
+              {x.data(), raw.data(), a.data(), ones.data(), ones.data(), nullptr, state.data(),
+               nullptr, nullptr, nullptr, y.data(), nullptr},
               p, selectiveScanForwardScratch<float>(p));
     EXPECT_EQ(y.at(2, 0), expected);
   }
