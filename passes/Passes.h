@@ -14,6 +14,8 @@ namespace hybrid {
 struct CompileOptions {
   int64_t batch = 32, length = 128;
   std::string precision = "f32";
+  /// Without, the graph stays as it was written: to compare with.
+  bool fuse = true;
 };
 
 /// Stages a compilation can stop after, in order; `--emit` knows them by name.

@@ -15,12 +15,15 @@ void buildGraphPipeline(OpPassManager &manager, const CompileOptions &options, G
   manager.addPass(createCSEPass());
   if (stage == GraphStage::Specialized)
     return;
-  manager.addNestedPass<func::FuncOp>(createFuseGates());
+  if (options.fuse)
+    manager.addNestedPass<func::FuncOp>(createFuseGates());
   manager.addPass(createAttachLoss());
   manager.addPass(createDifferentiate());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   if (stage == GraphStage::Gradient)
+    return;
+  if (!options.fuse)
     return;
   manager.addNestedPass<func::FuncOp>(createFuseElementwise());
   manager.addPass(createCSEPass());

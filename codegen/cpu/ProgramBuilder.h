@@ -158,6 +158,8 @@ private:
   void assignDestinations();
   void addStep(Step step);
   mlir::Attribute bufferAttr(const BufferUse &use);
+  /// What fills the arena where it is fullest: op, location and bytes of the largest buffers.
+  mlir::ArrayAttr largestAtPeak(mlir::Builder &builder, llvm::ArrayRef<Lifetime> lifetimes);
   View parameterView(mlir::StringAttr name, Space space);
   void finishResults();
 
