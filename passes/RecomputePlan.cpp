@@ -2,6 +2,7 @@
 #include "passes/RecomputePlan.h"
 #include "llvm/ADT/STLExtras.h"
 #include <limits>
+#include <tuple>
 
 using namespace llvm;
 
@@ -14,7 +15,12 @@ static constexpr int32_t mostVersions = 4;
 static constexpr double levelFactor = 0.95;
 
 RecomputePlan::RecomputePlan(const RecomputeGraph &graph)
-    : graph(graph), splits(graph.units), current(evaluate(splits)), best(current) {}
+    : graph(graph), members(graph.units), splits(graph.units), bestSplits(graph.units),
+      current(evaluate(splits)), best(current) {
+  for (auto [i, node] : llvm::enumerate(graph.nodes))
+    if (node.unit >= 0)
+      members[node.unit].push_back(static_cast<int32_t>(i));
+}
 
 static int32_t versionAt(ArrayRef<int32_t> splits, int32_t node) {
   return static_cast<int32_t>(llvm::count_if(splits, [&](int32_t split) { return split < node; }));
@@ -130,36 +136,54 @@ RecomputePlan::Program RecomputePlan::evaluate(const Splits &splits) const {
   return program;
 }
 
-std::vector<int32_t> RecomputePlan::candidates(const Program &program) const {
-  // Where each unit was touched last before, and is touched next behind, the peak. A unit that is
-  // asked for at the peak's own place cannot be given up there.
-  int32_t place = program.steps[program.peakStep].at;
-  std::vector<char> before(graph.units), busy(graph.units), after(graph.units);
-  for (auto [i, step] : llvm::enumerate(program.steps)) {
+RecomputePlan::AroundPeak RecomputePlan::aroundPeak() const {
+  AroundPeak around;
+  around.place = current.steps[current.peakStep].at;
+  around.before.resize(graph.units), around.at.resize(graph.units),
+      around.behind.resize(graph.units);
+  for (auto [i, step] : llvm::enumerate(current.steps)) {
     const RecomputeGraph::Node &node = graph.nodes[step.node];
-    bool isBefore = static_cast<int64_t>(i) < program.peakStep;
+    bool isBefore = static_cast<int64_t>(i) < current.peakStep;
+    std::vector<char> &touched = isBefore                  ? around.before
+                                 : step.at <= around.place ? around.at
+                                                           : around.behind;
     auto touch = [&](int32_t unit) {
-      if (unit < 0)
-        return;
-      if (isBefore)
-        before[unit] = true;
-      else if (step.at <= place)
-        busy[unit] = true;
-      else
-        after[unit] = true;
+      if (unit >= 0)
+        touched[unit] = true;
     };
     touch(node.unit);
     for (int32_t producer : node.producers)
       if (producer >= 0)
         touch(graph.nodes[producer].unit);
   }
-  std::vector<int32_t> found;
-  for (int32_t unit = 0; unit < graph.units; ++unit)
-    if (before[unit] && !busy[unit] && after[unit] &&
-        static_cast<int32_t>(splits[unit].size()) + 1 < mostVersions &&
-        !llvm::is_contained(splits[unit], place))
-      found.push_back(unit);
-  return found;
+  return around;
+}
+
+bool RecomputePlan::giveUp(Splits &trial, int32_t unit, const AroundPeak &around,
+                           bool withSources) const {
+  SmallVector<int32_t> pending{unit};
+  while (!pending.empty()) {
+    int32_t next = pending.pop_back_val();
+    SmallVector<int32_t, 2> &places = trial[next];
+    if (llvm::is_contained(places, around.place)) {
+      if (next == unit)
+        return false;
+      continue;
+    }
+    if (static_cast<int32_t>(places.size()) + 1 >= mostVersions)
+      return false;
+    places.push_back(around.place);
+    llvm::sort(places);
+    if (!withSources)
+      return true;
+    for (int32_t member : members[next])
+      for (int32_t producer : graph.nodes[member].producers) {
+        int32_t source = producer >= 0 ? graph.nodes[producer].unit : -1;
+        if (source >= 0 && !around.at[source] && !around.behind[source])
+          pending.push_back(source);
+      }
+  }
+  return true;
 }
 
 /// Σ max(0, live - level) over the steps: bytes times how long they are too many.
@@ -170,10 +194,14 @@ static double excess(ArrayRef<int64_t> live, double level) {
   return sum;
 }
 
-bool RecomputePlan::improve(double level) {
-  int32_t place = current.steps[current.peakStep].at;
+bool RecomputePlan::improve(double level, bool maySources) {
+  AroundPeak around = aroundPeak();
   double before = excess(current.live, level);
-  std::vector<int32_t> units = candidates(current);
+  // A unit that is asked for at the peak's own place cannot be given up there.
+  SmallVector<int32_t> units;
+  for (int32_t unit = 0; unit < graph.units; ++unit)
+    if (around.before[unit] && !around.at[unit] && around.behind[unit])
+      units.push_back(unit);
   // What a unit scored last is a good guess: look at the best of them first, and stop when the rest
   // cannot be better. New ones come first.
   auto guess = [&](int32_t unit) {
@@ -186,40 +214,90 @@ bool RecomputePlan::improve(double level) {
   });
   double bestScore = 0;
   std::optional<Program> chosen;
-  int32_t chosenUnit = -1;
+  Splits chosenSplits;
   for (int32_t unit : units) {
     if (chosen && guess(unit) <= bestScore)
       break;
-    Splits trial = splits;
-    trial[unit].push_back(place);
-    llvm::sort(trial[unit]);
-    Program program = evaluate(trial);
-    double gain = before - excess(program.live, level);
-    // At the same gain, the one that costs less; what costs nothing only moves.
-    double score = gain / std::max(1.0, program.cost - current.cost);
-    lastScore[unit] = score;
-    if (gain > 0 && (!chosen || score > bestScore)) {
-      bestScore = score;
-      chosen = std::move(program);
-      chosenUnit = unit;
+    lastScore[unit] = -std::numeric_limits<double>::infinity();
+    // What it is computed from is kept longer, or computed again too.
+    for (bool withSources : {false, true}) {
+      if (withSources && !maySources)
+        break;
+      Splits trial = splits;
+      if (!giveUp(trial, unit, around, withSources))
+        continue;
+      Program program = evaluate(trial);
+      double gain = before - excess(program.live, level);
+      double score = gain / std::max(1.0, program.cost - current.cost);
+      lastScore[unit] = std::max(lastScore[unit], score);
+      if (gain > 0 && (!chosen || score > bestScore)) {
+        bestScore = score;
+        chosen = std::move(program);
+        chosenSplits = std::move(trial);
+      }
     }
   }
   if (!chosen)
     return false;
-  splits[chosenUnit].push_back(place);
-  llvm::sort(splits[chosenUnit]);
+  splits = std::move(chosenSplits);
   current = std::move(*chosen);
   return true;
 }
 
 void RecomputePlan::reduce(int64_t budget) {
+  if (best.peak <= budget)
+    return;
+  // Neither way is the better one for all models.
+  RecomputePlan other = *this;
+  search(budget, false);
+  other.search(budget, true);
+  bool reached = best.peak <= budget, otherReached = other.best.peak <= budget;
+  if (reached && otherReached ? other.best.cost < best.cost : other.best.peak < best.peak) {
+    best = std::move(other.best);
+    bestSplits = std::move(other.bestSplits);
+  }
+}
+
+void RecomputePlan::search(int64_t budget, bool maySources) {
   double level = levelFactor * static_cast<double>(current.peak);
-  while (best.peak > budget && improve(level)) {
-    if (current.peak < best.peak)
+  while (best.peak > budget && improve(level, maySources)) {
+    if (current.peak < best.peak) {
       best = current;
+      bestSplits = splits;
+    }
     if (static_cast<double>(current.peak) <= level) {
       level = levelFactor * static_cast<double>(current.peak);
       lastScore.clear();
+    }
+  }
+  keepMore(std::max(budget, best.peak));
+}
+
+/// The way to a budget gives up more than it needs at its end: takes back what is not needed, the
+/// costliest first.
+void RecomputePlan::keepMore(int64_t budget) {
+  struct Return {
+    int32_t unit, split;
+    double saved;
+  };
+  SmallVector<Return> returns;
+  auto without = [&](int32_t unit, int32_t split) {
+    Splits trial = bestSplits;
+    llvm::erase(trial[unit], split);
+    return trial;
+  };
+  for (int32_t unit = 0; unit < graph.units; ++unit)
+    for (int32_t split : bestSplits[unit])
+      returns.push_back({unit, split, best.cost - evaluate(without(unit, split)).cost});
+  llvm::sort(returns, [](const Return &a, const Return &b) {
+    return std::tie(b.saved, a.unit, a.split) < std::tie(a.saved, b.unit, b.split);
+  });
+  for (const Return &candidate : returns) {
+    Splits trial = without(candidate.unit, candidate.split);
+    Program program = evaluate(trial);
+    if (program.peak <= budget && program.cost <= best.cost) {
+      best = std::move(program);
+      bestSplits = std::move(trial);
     }
   }
 }

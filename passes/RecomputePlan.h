@@ -46,8 +46,7 @@ public:
   explicit RecomputePlan(const RecomputeGraph &graph);
 
   /// Gives up results until at most `budget` bytes are alive at once, or nothing more helps: then
-  /// the plan with the lowest peak that was met. Plans for smaller budgets give up more of the
-  /// same.
+  /// the plan with the lowest peak that was met.
   void reduce(int64_t budget);
 
   const std::vector<RecomputeStep> &steps() const { return best.steps; }
@@ -73,11 +72,22 @@ private:
   void place(Program &program, const Splits &splits) const;
   void dropUnused(Program &program) const;
   void measure(Program &program) const;
-  std::vector<int32_t> candidates(const Program &program) const;
-  bool improve(double level);
+  /// Which units the current program touches before its peak, at the place of the peak, and behind.
+  struct AroundPeak {
+    int32_t place = 0;
+    std::vector<char> before, at, behind;
+  };
+  AroundPeak aroundPeak() const;
+  /// Adds to `trial` that the unit is given up at the peak, and `withSources` all that it is
+  /// computed from and nobody else keeps until it is. False: that often is too often.
+  bool giveUp(Splits &trial, int32_t unit, const AroundPeak &around, bool withSources) const;
+  void search(int64_t budget, bool maySources);
+  bool improve(double level, bool maySources);
+  void keepMore(int64_t budget);
 
   const RecomputeGraph &graph;
-  Splits splits;
+  std::vector<llvm::SmallVector<int32_t, 2>> members; // nodes of each unit
+  Splits splits, bestSplits;
   Program current, best;
   llvm::DenseMap<int32_t, double> lastScore; // of units
 };

@@ -1,8 +1,8 @@
 //===- MemoryBudget.cpp - compile for a given amount of memory --------------===//
 //
 // hybrid-recompute counts activations on the graph; what a session allocates is known when the
-// programs are scheduled, with the temporaries of their kernels. So its budget is searched for: the
-// pass takes the same way to every budget, and less of it for a larger one.
+// programs are scheduled, with the temporaries of their kernels. So its budget is searched for,
+// between as few as can be and all of them.
 //
 //===----------------------------------------------------------------------===//
 #include "tools/compiler/MemoryBudget.h"
