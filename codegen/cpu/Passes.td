@@ -12,6 +12,10 @@ def ScheduleCpu : Pass<"hybrid-schedule-cpu", "::mlir::ModuleOp"> {
     `hybrid.constants`, `hybrid.constants_bytes`, and the program `setup`, which fills tables;
     every program gets `hybrid.largest`: op, location and bytes of the largest buffers where its arena is fullest.
   }];
+  let options = [
+    Option<"keepSpectra", "keep-spectra", "bool", "true",
+           "transform the filter of a long convolution once for the forward and the backward part, and keep its spectrum between them">
+  ];
   let dependentDialects = ["::hybrid::HybridDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::math::MathDialect", "::mlir::LLVM::LLVMDialect"];
 }

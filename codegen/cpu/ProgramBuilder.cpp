@@ -279,7 +279,7 @@ View ProgramBuilder::filterSpectrum(Value filter, ArrayRef<int64_t> words, int64
                                     int64_t elements, int64_t transformSize) {
   auto key = std::pair(filter, transformSize);
   auto found = spectra.find(key);
-  if (found != spectra.end())
+  if (found != spectra.end() && tables.keepSpectra)
     return found->second;
   Type element = elementOf(filter);
   int64_t twiddleElements = element.isF64() ? fftconvTwiddleElements<double>(transformSize)

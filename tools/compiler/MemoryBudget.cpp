@@ -25,7 +25,7 @@ class BudgetSearch {
 public:
   BudgetSearch(ModuleOp fused, int64_t threads) : fused(fused), threads(threads) {}
 
-  FailureOr<Scheduled> schedule(int64_t activations) {
+  FailureOr<Scheduled> schedule(int64_t activations, bool keepSpectra) {
     Scheduled result;
     result.functions = fused.clone();
     PassManager recompute(fused.getContext());
@@ -34,7 +34,7 @@ public:
       return failure();
     result.programs = result.functions->clone();
     PassManager manager(fused.getContext());
-    manager.addPass(createScheduleCpu());
+    manager.addPass(createScheduleCpu({keepSpectra}));
     if (failed(manager.run(*result.programs)))
       return failure();
     result.plan = planMemory(*result.programs, threads);
@@ -78,10 +78,11 @@ private:
 FailureOr<Scheduled> scheduleWithin(ModuleOp fused, int64_t budget, int64_t threads,
                                     std::string &refusal) {
   BudgetSearch search(fused, threads);
-  FailureOr<Scheduled> all = search.schedule(-1);
+  FailureOr<Scheduled> all = search.schedule(-1, true);
   if (failed(all) || budget == 0 || all->plan.total() <= budget)
     return all;
-  FailureOr<Scheduled> best = search.schedule(0);
+  // Spectra of filters lie idle from the forward to the backward part, too.
+  FailureOr<Scheduled> best = search.schedule(0, false);
   if (failed(best))
     return failure();
   if (best->plan.total() > budget) {
@@ -93,7 +94,7 @@ FailureOr<Scheduled> scheduleWithin(ModuleOp fused, int64_t budget, int64_t thre
   int64_t step = std::max<int64_t>(1, high / searchParts);
   while (high - low > step) {
     int64_t middle = low + (high - low) / 2;
-    FailureOr<Scheduled> trial = search.schedule(middle);
+    FailureOr<Scheduled> trial = search.schedule(middle, false);
     if (failed(trial))
       return failure();
     if (trial->plan.total() <= budget) {
