@@ -142,6 +142,7 @@ size_t rewrite(Block &block, ArrayRef<RecomputeStep> steps) {
   for (auto [i, op] : llvm::enumerate(originals))
     position[op] = static_cast<int32_t>(i);
   llvm::DenseSet<Operation *> kept;
+  std::vector<int64_t> timesRun(originals.size());
   // An original's operands are looked up before they change.
   SmallVector<SmallVector<Value>> operandsOf;
   for (Operation *op : originals)
@@ -151,9 +152,12 @@ size_t rewrite(Block &block, ArrayRef<RecomputeStep> steps) {
     if (step.version > 0) {
       OpBuilder builder(originals[step.at]);
       op = builder.clone(*op);
-      op->setAttr("hybrid.recomputed", builder.getI64IntegerAttr(step.version));
       clones.push_back(op);
+      // One whose op does not run before has only moved.
+      if (int64_t times = timesRun[step.node])
+        op->setAttr("hybrid.recomputed", builder.getI64IntegerAttr(times));
     }
+    ++timesRun[step.node];
     made[{step.node, step.version}] = op;
     kept.insert(op);
     for (auto [i, value] : llvm::enumerate(operandsOf[step.node]))
