@@ -168,6 +168,10 @@ private:
         options.threads > 0 ? options.threads : llvm::hardware_concurrency().compute_thread_count();
     Scheduled scheduled;
     if (!module.getOps<ProgramOp>().empty()) {
+      if (options.memory > 0) {
+        complain() << "--memory: '" << options.input << "' is scheduled already\n";
+        return 1;
+      }
       report("already scheduled");
     } else {
       OwningOpRef<ModuleOp> specialized(module.clone());
