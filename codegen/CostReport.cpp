@@ -1,5 +1,6 @@
 //===- CostReport.cpp - parameters, FLOPs, state and memory of a model ------===//
 #include "codegen/CostReport.h"
+#include "codegen/MemoryPlan.h"
 #include "dialect/HybridOps.h"
 #include "dialect/Shapes.h"
 #include "llvm/ADT/MapVector.h"
@@ -98,36 +99,66 @@ llvm::json::Object costOf(ModuleOp module) {
                             {"ops", std::move(perOp)}};
 }
 
-void addMemory(ModuleOp scheduled, llvm::json::Object &cost) {
-  auto bytesOf = [&](StringRef name) {
-    auto attribute = scheduled->getAttrOfType<IntegerAttr>(name);
-    return attribute ? attribute.getInt() : 0;
-  };
-  int64_t parameters = bytesOf("hybrid.parameter_bytes"),
-          constants = bytesOf("hybrid.constants_bytes");
+void addMemory(ModuleOp scheduled, int64_t threads, llvm::json::Object &cost) {
+  MemoryPlan plan = planMemory(scheduled, threads);
   llvm::json::Object arenas;
-  int64_t inference = 0, training = 0;
-  for (auto program : scheduled.getOps<ProgramOp>()) {
-    auto bytes = static_cast<int64_t>(program.getArenaBytes());
-    arenas[program.getSymName()] = bytes;
-    if (program.getSymName() == "forward")
-      inference = bytes;
-    // A model with a loss of its own is trained through its vjp.
-    if (program.getSymName() == "train" || program.getSymName() == "vjp")
-      training = std::max(training, bytes);
-  }
-  if (arenas.get("train"))
-    training = *arenas.getInteger("train");
+  for (auto program : scheduled.getOps<ProgramOp>())
+    arenas[program.getSymName()] = static_cast<int64_t>(program.getArenaBytes());
+  int64_t inference = arenas.getInteger("forward").value_or(0);
+  // A model with a loss of its own is trained through its vjp.
+  int64_t training = arenas.getInteger(arenas.get("train") ? "train" : "vjp").value_or(0);
+  llvm::json::Array largest;
+  for (const MemoryPlan::Part &part : plan.largest)
+    largest.push_back(
+        llvm::json::Object{{"op", part.op}, {"location", part.location}, {"bytes", part.bytes}});
   cost["arena_bytes"] = std::move(arenas);
-  // Gradients and two moments lie beside the parameters.
   cost["memory"] =
-      llvm::json::Object{{"parameter_bytes", parameters},
-                         {"constant_bytes", constants},
-                         {"optimizer_bytes", 3 * parameters},
+      llvm::json::Object{{"parameter_bytes", plan.parameters},
+                         {"constant_bytes", plan.constants},
+                         {"gradient_bytes", plan.gradients},
+                         {"moment_bytes", plan.moments},
+                         {"optimizer_bytes", plan.gradients + plan.moments},
+                         {"scratch_bytes_per_thread", plan.scratchPerThread},
+                         {"tile_bytes", plan.tiles()},
+                         {"threads", plan.threads},
                          {"inference_activation_bytes", inference},
                          {"training_activation_bytes", training},
-                         {"inference_peak_bytes", parameters + constants + inference},
-                         {"training_peak_bytes", 4 * parameters + constants + training}};
+                         {"inference_peak_bytes", plan.parameters + plan.constants + inference},
+                         {"training_peak_bytes", plan.parameters + plan.gradients + plan.moments +
+                                                     plan.constants + training},
+                         {"arena_bytes", plan.arena},
+                         {"arena_program", plan.program},
+                         {"largest", std::move(largest)},
+                         {"total_bytes", plan.total()}};
+}
+
+StepTraffic trafficOf(ModuleOp module) {
+  StepTraffic traffic;
+  auto step = module.lookupSymbol<func::FuncOp>("train");
+  if (!step)
+    step = module.lookupSymbol<func::FuncOp>("vjp");
+  if (!step)
+    return traffic;
+  for (Operation &op : step.getBody().front()) {
+    int64_t flops = 0;
+    op.walk([&](CostOp cost) { flops += cost.getFlops(); });
+    traffic.flops += flops;
+    if (op.hasAttr("hybrid.recomputed"))
+      traffic.recomputedFlops += flops;
+    // A fused region moves what it is given and what it gives, not what is inside.
+    if (auto cost = dyn_cast<CostOp>(op))
+      traffic.bytes += cost.getBytesMoved();
+    else if (isa<FusedOp, RowTilesOp>(op))
+      traffic.bytes += bytesOfTensors(&op);
+  }
+  return traffic;
+}
+
+void addTraffic(const StepTraffic &before, const StepTraffic &after, llvm::json::Object &cost) {
+  cost["training_step"] = llvm::json::Object{{"bytes_as_written", before.bytes},
+                                             {"bytes_fused", after.bytes},
+                                             {"flops", after.flops},
+                                             {"recomputed_flops", after.recomputedFlops}};
 }
 
 LogicalResult addPublished(ModuleOp module, StringRef method, int64_t length,

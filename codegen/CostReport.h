@@ -1,7 +1,7 @@
 //===- CostReport.h - parameters, FLOPs, state and memory of a model ------===//
 //
-// What `hybridc --cost` says. Numbers of the program as it was written, before fusion; memory as it
-// was scheduled.
+// What `hybridc --cost` says. Numbers of the program as it was written, before fusion, but for the
+// bytes that fusion saves; memory as it was scheduled.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -15,8 +15,18 @@ namespace hybrid {
 /// FLOPs with the formula used and bytes; state per sequence.
 llvm::json::Object costOf(mlir::ModuleOp module);
 
-/// Adds to `cost` the memory of the same model once it is scheduled.
-void addMemory(mlir::ModuleOp scheduled, llvm::json::Object &cost);
+/// Adds to `cost` the memory of the same model once it is scheduled, for a session of `threads`.
+void addMemory(mlir::ModuleOp scheduled, int64_t threads, llvm::json::Object &cost);
+
+/// What a training step (`@train`, or `@vjp` of a model without) does.
+struct StepTraffic {
+  int64_t flops = 0, bytes = 0; // bytes moved between kernels and memory
+  int64_t recomputedFlops = 0;  // of these FLOPs, those of ops that run once more
+};
+StepTraffic trafficOf(mlir::ModuleOp module);
+
+/// Adds the traffic of a training step as it was written and as the passes left it.
+void addTraffic(const StepTraffic &before, const StepTraffic &after, llvm::json::Object &cost);
 
 /// Adds the forward FLOPs as the paper `method` counts them, for `length` positions: the terms that
 /// the layers have `published`. Fails with a message naming the methods there are when no layer

@@ -22,6 +22,8 @@ private:
   }
   llvm::raw_ostream &row(StringRef name) { return stream << llvm::left_justify(name, 23); }
   void memory(const llvm::json::Object &memory);
+  void session(const llvm::json::Object &memory);
+  void step(const llvm::json::Object &step);
   void ops(const llvm::json::Array &ops);
   void published(const llvm::json::Object &published);
   static std::string power(const llvm::json::Object &term);
@@ -39,6 +41,40 @@ void Table::memory(const llvm::json::Object &memory) {
                                << " training\n";
   row("peak memory") << integer(memory, "inference_peak_bytes") << " bytes forward, "
                      << integer(memory, "training_peak_bytes") << " training\n";
+}
+
+void Table::session(const llvm::json::Object &memory) {
+  auto line = [&](StringRef name, int64_t bytes) -> llvm::raw_ostream & {
+    return stream << llvm::left_justify(name, 16)
+                  << llvm::format("%16lld", static_cast<long long>(bytes));
+  };
+  stream << "\nmemory that a training session allocates, in bytes\n";
+  line("parameters", integer(memory, "parameter_bytes")) << '\n';
+  line("gradients", integer(memory, "gradient_bytes")) << '\n';
+  line("moments", integer(memory, "moment_bytes")) << '\n';
+  line("constants", integer(memory, "constant_bytes")) << '\n';
+  line("arena", integer(memory, "arena_bytes"))
+      << "  of " << memory.getString("arena_program").value_or("") << ", where it is fullest\n";
+  int64_t perThread = integer(memory, "scratch_bytes_per_thread");
+  int64_t threads = integer(memory, "threads");
+  line("scratch", perThread * threads) << "  " << perThread << " a thread, " << threads
+                                       << (threads == 1 ? " thread\n" : " threads\n");
+  line("total", integer(memory, "total_bytes")) << '\n';
+  for (const llvm::json::Value &value : *memory.getArray("largest")) {
+    const llvm::json::Object &part = *value.getAsObject();
+    line("  in the arena", integer(part, "bytes"))
+        << "  " << part.getString("op").value_or("") << "  "
+        << part.getString("location").value_or("") << '\n';
+  }
+}
+
+void Table::step(const llvm::json::Object &step) {
+  double flops = number(step, "flops"), again = number(step, "recomputed_flops");
+  row("bytes a training step") << integer(step, "bytes_as_written") << " moved as written, "
+                               << integer(step, "bytes_fused") << " after fusion\n";
+  if (again > 0)
+    row("recomputed") << llvm::format("%.3g", 100 * again / (flops - again))
+                      << " % more FLOPs a training step, to stay in memory\n";
 }
 
 void Table::ops(const llvm::json::Array &ops) {
@@ -100,9 +136,13 @@ void Table::print() {
                           << " in buffers of short convolutions (scalars)\n";
   if (const llvm::json::Object *object = cost.getObject("memory"))
     memory(*object);
+  if (const llvm::json::Object *object = cost.getObject("training_step"))
+    step(*object);
   if (const llvm::json::Object *object = cost.getObject("published"))
     return published(*object);
   ops(*cost.getArray("ops"));
+  if (const llvm::json::Object *object = cost.getObject("memory"))
+    session(*object);
 }
 
 } // namespace

@@ -25,20 +25,6 @@ fb::BufferRef bufferRef(Attribute attribute) {
                        static_cast<fb::Space>(buffer.getSpace()));
 }
 
-/// "file:line:column" of the first file location inside.
-std::string locationText(Location loc) {
-  std::string text;
-  loc->walk([&](Location inner) {
-    if (auto file = dyn_cast<FileLineColLoc>(inner)) {
-      llvm::raw_string_ostream(text)
-          << file.getFilename().getValue() << ':' << file.getLine() << ':' << file.getColumn();
-      return WalkResult::interrupt();
-    }
-    return WalkResult::advance();
-  });
-  return text;
-}
-
 class ExecutableWriter {
 public:
   explicit ExecutableWriter(const cpu::Code &code) : code(code) {}
@@ -54,7 +40,7 @@ public:
   }
 
   flatbuffers::Offset<fb::Step> step(Operation &op) {
-    auto location = builder.CreateString(locationText(op.getLoc()));
+    auto location = builder.CreateString(cpu::locationText(op.getLoc()));
     if (auto launch = dyn_cast<LaunchOp>(op)) {
       std::vector<fb::BufferRef> buffers;
       for (Attribute buffer : launch.getBuffers())

@@ -15,10 +15,12 @@ struct CompileOptions {
   int64_t batch = 32, length = 128;
   std::string precision = "f32"; // of tensors: f32 or f64
   bool roundProducts = false;    // bf16 operands for matrix products
+  /// Without, the graph stays as it was written: to compare with.
+  bool fuse = true;
 };
 
 /// Stages a compilation can stop after, in order; `--emit` knows them by name.
-enum class GraphStage { Hybrid, Specialized, Gradient, Fused };
+enum class GraphStage { Hybrid, Specialized, Gradient, Fused, Tiled };
 
 /// Adds the passes that lead from the front end's output to `stage`.
 void buildGraphPipeline(mlir::OpPassManager &manager, const CompileOptions &options,

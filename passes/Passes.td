@@ -88,6 +88,35 @@ def FuseElementwise : Pass<"hybrid-fuse-elementwise", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"numFused", "fused", "elementwise ops put into regions">];
 }
 
+def Recompute : Pass<"hybrid-recompute", "::mlir::func::FuncOp"> {
+  let summary = "compute values again in the backward pass rather than keep them";
+  let description = [{
+    On `@train` and `@vjp`, after fusion: while more than `budget` bytes of activations are alive at once, gives up the value whose memory, times how
+    long it is needed there, is the most for the work of computing it again (`CostOp`: its FLOPs, or the bytes it moves), and runs its op once more right
+    before it is read again. What that op reads comes from what is still alive, or is run again too: at small budgets whole layers are. Where nothing
+    more helps, the result is the smallest that was met.
+
+    Each such op is marked with the number of the time that it runs, which also keeps it apart from the first. All results have the same bits.
+
+    ```mlir
+    %n = hybrid.rmsnorm %x, %w                      // before: kept from the forward part
+    %u = hybrid.linear %n, %w1
+    ...
+    %dw = hybrid.matmul %du, %n {transpose_a}
+
+    %n = hybrid.rmsnorm %x, %w                      // after
+    %u = hybrid.linear %n, %w1
+    ...
+    %m = hybrid.rmsnorm %x, %w {hybrid.recomputed = 1}
+    %dw = hybrid.matmul %du, %m {transpose_a}
+    ```
+  }];
+  let options = [
+    Option<"budget", "budget", "int64_t", "-1", "bytes of activations to stay within; 0: as few as can be, -1: do nothing">
+  ];
+  let statistics = [Statistic<"numRecomputed", "recomputed", "ops that run once more">];
+}
+
 def TileRows : Pass<"hybrid-tile-rows", "::mlir::func::FuncOp"> {
   let summary = "run neighbours that work row by row tile of rows by tile of rows";
   let description = [{

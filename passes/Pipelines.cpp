@@ -15,7 +15,8 @@ void buildGraphPipeline(OpPassManager &manager, const CompileOptions &options, G
   manager.addPass(createCSEPass());
   if (stage == GraphStage::Specialized)
     return;
-  manager.addNestedPass<func::FuncOp>(createFuseGates());
+  if (options.fuse)
+    manager.addNestedPass<func::FuncOp>(createFuseGates());
   manager.addPass(createAttachLoss());
   manager.addPass(createDifferentiate());
   manager.addPass(createCanonicalizerPass());
@@ -24,15 +25,19 @@ void buildGraphPipeline(OpPassManager &manager, const CompileOptions &options, G
     return;
   if (options.roundProducts)
     manager.addNestedPass<func::FuncOp>(createRoundProducts());
+  if (!options.fuse)
+    return;
   manager.addNestedPass<func::FuncOp>(createFuseElementwise());
   manager.addPass(createCSEPass());
+  if (stage == GraphStage::Fused)
+    return;
   manager.addNestedPass<func::FuncOp>(createTileRows());
 }
 
 void registerPipelines() {
   PassPipelineRegistration<>(
       "hybrid-graph-pipeline", "all graph passes with batch 1, length 128, f32",
-      [](OpPassManager &manager) { buildGraphPipeline(manager, {1, 128}, GraphStage::Fused); });
+      [](OpPassManager &manager) { buildGraphPipeline(manager, {1, 128}, GraphStage::Tiled); });
 }
 
 } // namespace hybrid

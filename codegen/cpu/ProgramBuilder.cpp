@@ -1,5 +1,6 @@
 //===- ProgramBuilder.cpp - from a function of hybrid ops to a flat program -===//
 #include "codegen/cpu/ProgramBuilder.h"
+#include "codegen/cpu/CodegenCpu.h"
 #include "codegen/cpu/LoopEmitter.h"
 #include "codegen/cpu/kernels/Kernels.h"
 #include "dialect/Shapes.h"
@@ -9,6 +10,19 @@
 using namespace mlir;
 
 namespace hybrid::cpu {
+
+std::string locationText(Location loc) {
+  std::string text;
+  loc->walk([&](Location inner) {
+    if (auto file = dyn_cast<FileLineColLoc>(inner)) {
+      llvm::raw_string_ostream(text)
+          << file.getFilename().getValue() << ':' << file.getLine() << ':' << file.getColumn();
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return text;
+}
 
 //===-- ModuleTables -----------------------------------------------------------===//
 
@@ -291,7 +305,7 @@ View ProgramBuilder::filterSpectrum(Value filter, ArrayRef<int64_t> words, int64
                                     int64_t elements, int64_t transformSize) {
   auto key = std::pair(filter, transformSize);
   auto found = spectra.find(key);
-  if (found != spectra.end())
+  if (found != spectra.end() && tables.keepSpectra)
     return found->second;
   Type element = elementOf(filter);
   int64_t twiddleElements = element.isF64() ? fftconvTwiddleElements<double>(transformSize)
@@ -388,6 +402,9 @@ LogicalResult ProgramBuilder::lowerTiles(RowTilesOp op) {
 }
 
 //===-- ProgramBuilder: the function -------------------------------------------===//
+
+/// Parts of a full arena that a program names.
+static constexpr size_t mostLargest = 8;
 
 /// A value can be computed straight into the place of its user unless it is a view of something
 /// else or has a place already.
@@ -493,6 +510,38 @@ Attribute ProgramBuilder::bufferAttr(const BufferUse &use) {
   return BufferAttr::get(context, storage.space, offset + use.offsetBytes, use.bytes);
 }
 
+ArrayAttr ProgramBuilder::largestAtPeak(Builder &builder, ArrayRef<Lifetime> lifetimes) {
+  std::vector<int64_t> change(steps.size() + 3);
+  for (const Lifetime &lifetime : lifetimes) {
+    change[lifetime.first + 1] += lifetime.bytes;
+    change[lifetime.last + 2] -= lifetime.bytes;
+  }
+  int64_t live = 0, most = -1, peak = 0;
+  for (auto [i, bytes] : llvm::enumerate(change)) {
+    live += bytes;
+    if (live > most)
+      most = live, peak = static_cast<int64_t>(i) - 1;
+  }
+  SmallVector<const Lifetime *> alive;
+  for (const Lifetime &lifetime : lifetimes)
+    if (lifetime.first <= peak && peak <= lifetime.last)
+      alive.push_back(&lifetime);
+  llvm::sort(alive, [](const Lifetime *a, const Lifetime *b) {
+    return a->bytes != b->bytes ? a->bytes > b->bytes : a < b;
+  });
+  SmallVector<Attribute> parts;
+  for (const Lifetime *lifetime : ArrayRef(alive).take_front(mostLargest)) {
+    bool isInput = lifetime->first < 0;
+    const Step *maker = isInput ? nullptr : &steps[lifetime->first];
+    parts.push_back(builder.getDictionaryAttr(
+        {builder.getNamedAttr("op", builder.getStringAttr(isInput ? "input" : maker->source)),
+         builder.getNamedAttr("location",
+                              builder.getStringAttr(isInput ? "" : locationText(maker->loc))),
+         builder.getNamedAttr("bytes", builder.getI64IntegerAttr(lifetime->bytes))}));
+  }
+  return builder.getArrayAttr(parts);
+}
+
 void ProgramBuilder::finish(OpBuilder &builder) {
   std::vector<Lifetime> lifetimes;
   std::vector<int64_t> owners;
@@ -504,6 +553,7 @@ void ProgramBuilder::finish(OpBuilder &builder) {
       owners.push_back(static_cast<int64_t>(i));
     }
   int64_t arenaBytes = planArena(lifetimes);
+  Attribute largest = largestAtPeak(builder, lifetimes);
   for (auto [lifetime, owner] : llvm::zip(lifetimes, owners))
     storages[owner].offset = lifetime.offset;
 
@@ -522,6 +572,7 @@ void ProgramBuilder::finish(OpBuilder &builder) {
   auto program = ProgramOp::create(
       builder, function.getLoc(), function.getSymNameAttr(), builder.getI64IntegerAttr(arenaBytes),
       builder.getArrayAttr(inputAttrs), builder.getArrayAttr(outputAttrs));
+  program->setAttr("hybrid.largest", largest);
   OpBuilder::InsertionGuard guard(builder);
   Block *body = builder.createBlock(&program.getBody());
   int64_t open = -1; // the loop that is being filled

@@ -96,6 +96,7 @@ struct ModuleTables {
   std::vector<SetupTable> tables;
   llvm::StringMap<int64_t> tableIndex;           // kernel and constants -> index in `tables`
   llvm::StringMap<std::string> generatedKernels; // body -> symbol
+  bool keepSpectra = true;                       // of filters, from one use to the next
 
   /// Offset of these bytes in the constants space.
   int64_t addConstant(llvm::ArrayRef<char> bytes);
@@ -170,7 +171,7 @@ public:
   void sumPartials(const View &partial, int64_t count, int64_t stride, const View &out);
   void copy(const View &from, const View &to);
   void fill(const View &to, double value);
-  /// Spectrum of a filter, computed once a program.
+  /// Spectrum of a filter, computed once a program if spectra are kept.
   View filterSpectrum(mlir::Value filter, llvm::ArrayRef<int64_t> words, int64_t channelBlocks,
                       int64_t elements, int64_t transformSize);
   View constantTable(llvm::StringRef kernel, mlir::Type element, int64_t grid,
@@ -187,6 +188,8 @@ private:
   int64_t itemsPerTile(int64_t grid) const;
   View temporaryFor(mlir::Value result);
   mlir::Attribute bufferAttr(const BufferUse &use);
+  /// What fills the arena where it is fullest: op, location and bytes of the largest buffers.
+  mlir::ArrayAttr largestAtPeak(mlir::Builder &builder, llvm::ArrayRef<Lifetime> lifetimes);
   View parameterView(mlir::StringAttr name, Space space);
   void finishResults();
   void create(const Step &step, mlir::OpBuilder &builder);

@@ -95,6 +95,7 @@ struct ScheduleCpu : hybrid::impl::ScheduleCpuBase<ScheduleCpu> {
     }
     ModuleTables tables;
     tables.module = module;
+    tables.keepSpectra = keepSpectra;
     collectParameters(tables, forward);
     std::vector<std::unique_ptr<ProgramBuilder>> programs;
     for (auto function : llvm::to_vector(module.getOps<func::FuncOp>())) {

@@ -9,11 +9,13 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
+#include "tools/compiler/MemoryBudget.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/Threading.h"
 #include <chrono>
 
 using namespace mlir;
@@ -179,15 +181,22 @@ private:
     if (stage == "hybrid")
       return print(module);
     bool costOnly = (options.cost || options.costJson);
-    if (stage == "specialized" || stage == "grad" || stage == "fused") {
+    if (stage == "specialized" || stage == "grad" || (stage == "fused" && options.memory == 0)) {
       GraphStage last = stage == "grad"    ? GraphStage::Gradient
-                        : stage == "fused" ? GraphStage::Fused
+                        : stage == "fused" ? GraphStage::Tiled
                                            : GraphStage::Specialized;
       return failed(graph(last)) ? 1 : print(module);
     }
     // Costs are counted before fusion changes the ops, on the program as it was written.
     llvm::json::Object cost;
+    int64_t threads =
+        options.threads > 0 ? options.threads : llvm::hardware_concurrency().compute_thread_count();
+    Scheduled scheduled;
     if (!module.getOps<ProgramOp>().empty()) {
+      if (options.memory > 0) {
+        complain() << "--memory: '" << options.input << "' is scheduled already\n";
+        return 1;
+      }
       report("already scheduled");
     } else {
       OwningOpRef<ModuleOp> specialized(module.clone());
@@ -199,14 +208,34 @@ private:
       if (costOnly && options.costMethod != "true" &&
           failed(addPublished(module, options.costMethod, options.length, cost)))
         return 1;
+      OwningOpRef<ModuleOp> unfused(module.clone());
+      CompileOptions asWritten = bound;
+      asWritten.fuse = false;
+      if (failed(runPasses(*unfused, [&](PassManager &manager) {
+            buildGraphPipeline(manager, asWritten, GraphStage::Gradient);
+          })))
+        return 1;
       if (failed(graph(GraphStage::Fused)))
         return 1;
       report("graph passes");
-      if (failed(runPasses(module,
-                           [&](PassManager &manager) { manager.addPass(createScheduleCpu()); })))
+      std::string refusal;
+      FailureOr<Scheduled> within = scheduleWithin(module, options.memory, threads, refusal);
+      if (failed(within)) {
+        if (!refusal.empty())
+          complain() << refusal;
         return 1;
+      }
       report("schedule");
-      addMemory(module, cost);
+      scheduled = std::move(*within);
+      addTraffic(trafficOf(*unfused), trafficOf(*scheduled.functions), cost);
+      module = *scheduled.programs;
+      addMemory(module, threads, cost);
+    }
+    if (stage == "fused") {
+      if (scheduled.functions)
+        return print(*scheduled.functions);
+      complain() << "--emit=fused: '" << options.input << "' is scheduled already\n";
+      return 1;
     }
     if (costOnly) {
       if (options.costJson)
@@ -250,6 +279,8 @@ private:
                            {"length", std::to_string(options.length)},
                            {"precision", options.precision},
                            {"products", products}};
+    if (options.memory > 0)
+      provenance.settings.push_back({"memory", std::to_string(options.memory)});
     for (const std::string &setting : options.settings)
       provenance.settings.push_back(
           {setting.substr(0, setting.find('=')), setting.substr(setting.find('=') + 1)});

@@ -4,6 +4,7 @@
 // uses.
 //
 //===----------------------------------------------------------------------===//
+#include "tools/compiler/ByteSize.h"
 #include "tools/compiler/Driver.h"
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -34,6 +35,26 @@ int main(int argc, char **argv) {
                  "f32; bf16: f32 with matrix products of bf16 operands, where the CPU has such "
                  "instructions; f64: to check gradients")
       ->check(CLI::IsMember({"f32", "bf16", "f64"}))
+      ->capture_default_str();
+  app.add_option_function<std::string>(
+         "--memory",
+         [&](const std::string &text) {
+           std::optional<int64_t> bytes = hybrid::parseByteSize(text);
+           if (!bytes)
+             throw CLI::ValidationError("--memory",
+                                        "'" + text +
+                                            "' is no size: expected a number and B, KiB, MiB, GiB, "
+                                            "TiB, kB, MB, GB or TB, as in 2GiB");
+           options.memory = *bytes;
+         },
+         "SIZE, such as 2GiB: what training may allocate; as much is computed again in the "
+         "backward "
+         "pass as that takes")
+      ->type_name("SIZE");
+  app.add_option("--threads", options.threads,
+                 "threads that will run the model, each of which takes scratch memory; 0: this "
+                 "machine's. Only --memory and --cost ask for it")
+      ->check(CLI::Range(int64_t(0), int64_t(1024)))
       ->capture_default_str();
   app.add_option("--set", options.settings, "NAME=VALUE: a model parameter; may be repeated")
       ->allow_extra_args(false);

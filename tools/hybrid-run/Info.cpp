@@ -1,6 +1,8 @@
 //===- Info.cpp - hybrid-run info: what a file holds ------------------------------===//
 #include "codegen/Executable_generated.h"
 #include "runtime/Executable.h"
+#include "runtime/SessionMemory.h"
+#include "runtime/cpu/Parallel.h"
 #include "runtime/data/Npy.h"
 #include "runtime/data/Safetensors.h"
 #include "tools/hybrid-run/Verbs.h"
@@ -17,6 +19,7 @@ using Json = nlohmann::ordered_json;
 struct InfoOptions {
   std::string file;
   bool json = false, source = false, steps = false;
+  int threads = 0;
 };
 
 Json describe(const rt::TensorInfo &tensor) {
@@ -27,7 +30,18 @@ std::string_view textOf(const flatbuffers::String *text) {
   return text ? text->string_view() : std::string_view();
 }
 
-Json describe(const rt::Executable &executable, bool withSteps) {
+Json describe(const rt::SessionMemory &memory, int threads) {
+  return {{"parameter_bytes", memory.parameters},
+          {"gradient_bytes", memory.gradients},
+          {"moment_bytes", memory.moments},
+          {"constant_bytes", memory.constants},
+          {"arena_bytes", memory.arena},
+          {"scratch_bytes_per_thread", memory.scratchPerThread},
+          {"threads", threads},
+          {"total_bytes", memory.total(threads)}};
+}
+
+Json describe(const rt::Executable &executable, bool withSteps, int threads) {
   const fb::Executable &format = executable.format();
   Json settings = Json::object();
   if (format.settings())
@@ -93,6 +107,7 @@ Json describe(const rt::Executable &executable, bool withSteps) {
           {"trained_count", trained},
           {"parameters", parameters},
           {"programs", programs},
+          {"memory", describe(rt::memoryOf(executable), threads)},
           {"cost", cost.is_discarded() ? Json() : cost}};
 }
 
@@ -117,6 +132,14 @@ void printExecutable(const Json &info) {
                parameter["dtype"].get<std::string>(), shapeText(parameter["shape"]),
                parameter["trainable"].get<bool>() ? "" : "  frozen",
                parameter["decay"].get<bool>() ? "" : "  no decay");
+  const Json &memory = info["memory"];
+  fmt::print(
+      "\nmemory      {} bytes to train with {} threads: parameters {}, gradients {}, moments "
+      "{}, constants {}, arena {}, scratch {} a thread\n",
+      memory["total_bytes"].dump(), memory["threads"].dump(), memory["parameter_bytes"].dump(),
+      memory["gradient_bytes"].dump(), memory["moment_bytes"].dump(),
+      memory["constant_bytes"].dump(), memory["arena_bytes"].dump(),
+      memory["scratch_bytes_per_thread"].dump());
   fmt::print("\nprograms\n");
   for (const Json &program : info["programs"]) {
     fmt::print("  {:<8} {} steps, arena {} bytes\n", program["name"].get<std::string>(),
@@ -180,7 +203,8 @@ void run(const InfoOptions &options) {
     fmt::print("{}", textOf(executable->format().source()));
     return;
   }
-  Json info = describe(*executable, options.steps);
+  Json info = describe(*executable, options.steps,
+                       options.threads > 0 ? options.threads : rt::availableThreads());
   if (options.json)
     fmt::print("{}\n", info.dump(2));
   else
@@ -196,6 +220,9 @@ void addInfo(CLI::App &app) {
   verb->add_flag("--json", options->json, "for scripts");
   verb->add_flag("--source", options->source, "print the text the executable was compiled from");
   verb->add_flag("--steps", options->steps, "list every launch and product of every program");
+  verb->add_option("--threads", options->threads,
+                   "threads that would run it, for the memory it takes (default: all)")
+      ->check(CLI::Range(0, 1024));
   verb->callback([options] { run(*options); });
 }
 

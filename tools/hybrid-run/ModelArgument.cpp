@@ -27,6 +27,8 @@ void ModelArgument::addTo(CLI::App &verb) {
   group->add_option("--precision", precision, "f32, bf16 or f64");
   group->add_option("--target", target, "cpu, cpu:x86-64-v3, ...");
   group->add_option("--model", model, "which model of the file");
+  group->add_option("--memory", memory,
+                    "what training may allocate, such as 2GiB, with all threads of this machine");
   group->add_option("--set", settings, "NAME=VALUE: a model parameter; may be repeated")
       ->allow_extra_args(false);
 }
@@ -134,6 +136,8 @@ std::shared_ptr<const rt::Executable> ModelArgument::load() const {
     options.insert(options.end(), {"--target", *target});
   if (model)
     options.insert(options.end(), {"--model", *model});
+  if (memory)
+    options.insert(options.end(), {"--memory", *memory});
   for (const std::string &setting : settings)
     options.insert(options.end(), {"--set", setting});
   if (!isSource()) {

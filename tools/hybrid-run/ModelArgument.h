@@ -14,7 +14,7 @@ namespace hybrid::tools {
 struct ModelArgument {
   std::string path;
   std::optional<int64_t> batch, length;
-  std::optional<std::string> precision, target, model;
+  std::optional<std::string> precision, target, model, memory;
   std::vector<std::string> settings; // NAME=VALUE
 
   /// Adds MODEL and the compile options to a verb.

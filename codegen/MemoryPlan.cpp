@@ -1,0 +1,72 @@
+//===- MemoryPlan.cpp - the memory a scheduled model takes ------------------===//
+#include "codegen/MemoryPlan.h"
+#include "dialect/HybridOps.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace hybrid {
+
+/// No allocation is smaller.
+static constexpr int64_t leastBytes = 64;
+
+int64_t MemoryPlan::scratch() const { return std::max(leastBytes, scratchPerThread * threads); }
+
+int64_t MemoryPlan::tiles() const {
+  return std::max({leastBytes, tilesPerThread * threads, tilesShared});
+}
+
+int64_t MemoryPlan::total() const {
+  return parameters + constants + gradients + moments + arena + scratch() + tiles();
+}
+
+MemoryPlan planMemory(ModuleOp scheduled, int64_t threads) {
+  auto attribute = [&](StringRef name) {
+    auto found = scheduled->getAttrOfType<IntegerAttr>(name);
+    return std::max(leastBytes, found ? found.getInt() : 0);
+  };
+  MemoryPlan plan;
+  plan.threads = threads;
+  plan.parameters = attribute("hybrid.parameter_bytes");
+  plan.constants = attribute("hybrid.constants_bytes");
+  plan.arena = leastBytes;
+  auto programs = llvm::to_vector(scheduled.getOps<ProgramOp>());
+  bool hasTrain = llvm::any_of(programs, [](ProgramOp op) { return op.getSymName() == "train"; });
+  for (ProgramOp program : programs) {
+    int64_t bytes = static_cast<int64_t>(program.getArenaBytes());
+    if (bytes >= plan.arena) {
+      plan.arena = bytes;
+      plan.program = program.getSymName().str();
+      plan.largest.clear();
+      if (auto parts = program->getAttrOfType<ArrayAttr>("hybrid.largest"))
+        for (auto part : parts.getAsRange<DictionaryAttr>())
+          plan.largest.push_back({part.getAs<StringAttr>("op").str(),
+                                  part.getAs<StringAttr>("location").str(),
+                                  part.getAs<IntegerAttr>("bytes").getInt()});
+    }
+    // A model with a loss of its own is trained through its vjp.
+    StringRef name = program.getSymName();
+    bool trains = name == "update" || name == (hasTrain ? "train" : "vjp");
+    program.getBody().walk([&](Operation *op) {
+      if (auto loop = dyn_cast<TileLoopOp>(op)) {
+        int64_t &tiles = loop.getSequential() ? plan.tilesShared : plan.tilesPerThread;
+        tiles = std::max<int64_t>(tiles, llvm::alignTo(loop.getTileBytes(), 64));
+        return;
+      }
+      if (auto launch = dyn_cast<LaunchOp>(op))
+        plan.scratchPerThread =
+            std::max<int64_t>(plan.scratchPerThread, llvm::alignTo(launch.getScratchBytes(), 64));
+      for (auto buffer : op->getAttrOfType<ArrayAttr>("buffers").getAsRange<BufferAttr>()) {
+        if (!trains || buffer.getBytes() == 0)
+          continue;
+        if (buffer.getSpace() == Space::Gradients)
+          plan.gradients = plan.parameters;
+        else if (buffer.getSpace() == Space::Moment1 || buffer.getSpace() == Space::Moment2)
+          plan.moments = 2 * plan.parameters;
+      }
+    });
+  }
+  return plan;
+}
+
+} // namespace hybrid

@@ -1,0 +1,72 @@
+//===- SessionMemory.cpp - what a session will allocate -----------------------===//
+#include "runtime/SessionMemory.h"
+#include "codegen/Executable_generated.h"
+#include <algorithm>
+
+namespace hybrid::rt {
+namespace {
+
+constexpr uint64_t leastBytes = 64; // of one allocation: Arena.cpp
+
+void addBuffer(SessionMemory &memory, const fb::BufferRef *buffer) {
+  if (!buffer || buffer->bytes() == 0)
+    return;
+  if (buffer->space() == fb::Space::Gradients)
+    memory.gradients = memory.parameters;
+  if (buffer->space() == fb::Space::Moment1 || buffer->space() == fb::Space::Moment2)
+    memory.moments = 2 * memory.parameters;
+}
+
+uint64_t aligned(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+void addStep(SessionMemory &memory, const fb::Step &step, bool trains) {
+  if (const auto *loop = step.operation_as_TileLoop()) {
+    uint64_t &tiles = loop->sequential() ? memory.tilesShared : memory.tilesPerThread;
+    tiles = std::max(tiles, aligned(loop->tile_bytes()));
+    if (loop->steps())
+      for (const fb::Step *inner : *loop->steps())
+        addStep(memory, *inner, trains);
+  }
+  const auto *launch = step.operation_as_KernelLaunch();
+  if (launch)
+    memory.scratchPerThread = std::max(memory.scratchPerThread, aligned(launch->scratch_bytes()));
+  if (!trains)
+    return;
+  if (launch && launch->buffers())
+    for (const fb::BufferRef *buffer : *launch->buffers())
+      addBuffer(memory, buffer);
+  if (const auto *product = step.operation_as_Matmul())
+    for (const fb::BufferRef *buffer :
+         {product->a(), product->b(), product->c(), product->bias(), product->offsets()})
+      addBuffer(memory, buffer);
+}
+
+} // namespace
+
+uint64_t SessionMemory::total(int threads) const {
+  uint64_t scratch = std::max(leastBytes, scratchPerThread * static_cast<uint64_t>(threads));
+  uint64_t tiles =
+      std::max({leastBytes, tilesPerThread * static_cast<uint64_t>(threads), tilesShared});
+  return parameters + constants + arena + gradients + moments + scratch + tiles;
+}
+
+SessionMemory memoryOf(const Executable &executable) {
+  const fb::Executable &format = executable.format();
+  SessionMemory memory;
+  memory.parameters = std::max<uint64_t>(leastBytes, format.parameter_bytes());
+  memory.constants = std::max<uint64_t>(leastBytes, format.constants_bytes());
+  memory.arena = std::max<uint64_t>(leastBytes, format.arena_bytes());
+  // A model with a loss of its own is trained through its vjp.
+  std::string_view gradient = executable.findProgram("train") ? "train" : "vjp";
+  for (const fb::Program *program : *format.programs()) {
+    bool trains =
+        program->name()->string_view() == gradient || program->name()->string_view() == "update";
+    if (!program->steps())
+      continue;
+    for (const fb::Step *step : *program->steps())
+      addStep(memory, *step, trains);
+  }
+  return memory;
+}
+
+} // namespace hybrid::rt

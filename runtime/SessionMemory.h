@@ -1,0 +1,20 @@
+//===- SessionMemory.h - what a session will allocate -------------------------===//
+#pragma once
+#include "runtime/Executable.h"
+
+namespace hybrid::rt {
+
+/// Bytes that a session which trains the model allocates (Session::allocatedBytes() after a step),
+/// told from the executable alone.
+struct SessionMemory {
+  uint64_t parameters = 0, constants = 0, arena = 0;
+  uint64_t gradients = 0, moments = 0; // 0 for a model that cannot be trained
+  uint64_t scratchPerThread = 0;
+  uint64_t tilesPerThread = 0, tilesShared = 0; // of loops in parallel, one tile after another
+
+  uint64_t total(int threads) const;
+};
+
+SessionMemory memoryOf(const Executable &executable);
+
+} // namespace hybrid::rt

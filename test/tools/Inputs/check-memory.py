@@ -1,0 +1,68 @@
+"""Training within a memory budget: a session allocates what was predicted, no more than the budget, and computes the same bits.
+
+Budgets are at PARTS (such as 0,0.5,1) of the way from the least that can be met to what is needed anyway.
+
+usage: check-memory.py BIN MODELS FOLDER PARTS MODEL [SETTING...]
+"""
+import json
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+
+binaries, models, folder = map(pathlib.Path, sys.argv[1:4])
+parts = [float(part) for part in sys.argv[4].split(",")]
+model, settings = sys.argv[5], [flag for setting in sys.argv[6:] for flag in ("--set", setting)]
+source, shape = models / f"mad/{model}.hyb", ["--batch", "8", "--length", "64", *settings]
+folder.mkdir(parents=True, exist_ok=True)
+
+
+def run(tool, *arguments, status=0):
+    result = subprocess.run([binaries / tool, *map(str, arguments)], capture_output=True, text=True, check=False)
+    assert result.returncode == status, f"{tool} {arguments}: status {result.returncode}\n{result.stderr}"
+    return result.stdout if status == 0 else result.stderr
+
+
+def tensors(path):
+    """The bytes of a safetensors file's tensors, without its metadata."""
+    data = path.read_bytes()
+    (size,) = struct.unpack("<Q", data[:8])
+    header = json.loads(data[8:8 + size])
+    header.pop("__metadata__", None)
+    return {name: data[8 + size + entry["data_offsets"][0]:8 + size + entry["data_offsets"][1]] for name, entry in header.items()}
+
+
+def train(name, *flags, threads=1):
+    """What three steps give, and what a session allocates; checked against the predictions of hybridc and hybrid-run info."""
+    executable, out = folder / f"{name}.hyx", folder / name
+    run("hybridc", source, *shape, "--threads", threads, *flags, "-o", executable)
+    info = json.loads(run("hybrid-run", "info", "--json", "--threads", threads, executable))
+    allocated = json.loads(run("hybrid-run", "bench", executable, "--program=train", "--steps=1", "--warmup=0",
+                               "--threads", threads, "--json"))["allocated_bytes"]
+    assert allocated == info["memory"]["total_bytes"] == info["cost"]["memory"]["total_bytes"], (name, allocated, info["memory"])
+    run("hybrid-run", "train", executable, "--task", "in-context-recall:length=64", "--steps=3", "--report-every=1", "--final-examples=4",
+        "--threads", threads, "--quiet", "--out", out)
+    losses = [json.loads(line).get("loss") for line in (out / "metrics.jsonl").read_text().splitlines()]
+    return allocated, losses, tensors(out / "checkpoints/step-00000003.safetensors"), info["cost"]["training_step"]
+
+
+full, losses, parameters, step = train("full")
+assert len(losses) >= 3 and step["recomputed_flops"] == 0, (losses, step)
+refused = run("hybridc", source, *shape, "--threads", 1, "--memory", "1kB", status=1)
+least = int(re.search(r"takes at least .* \((\d+) B\) with 1 thread", refused).group(1))
+assert least < 0.75 * full, (least, full)
+run("hybridc", source, *shape, "--threads", 1, "--memory", least - 1, "-o", folder / "never.hyx", status=1)
+assert not (folder / "never.hyx").exists()
+seen = set()
+for part in parts:
+    budget = int(least + part * (full - least))
+    allocated, *results, step = train(f"part{part}", "--memory", budget)
+    assert allocated <= budget, (part, allocated, budget)
+    assert results == [losses, parameters], f"other bits at {budget} of {full} bytes"
+    assert (step["recomputed_flops"] > 0) if part == 0 else (step["recomputed_flops"] == 0 or allocated < full), (part, step)
+    seen.add(allocated)
+assert len(seen) == len(parts), seen
+# Each thread takes its scratch.
+two = train("two", "--memory", full, threads=2)[0]
+assert two <= full, (two, full)
