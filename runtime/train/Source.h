@@ -49,8 +49,4 @@ std::unique_ptr<Source> makeTaskSource(std::unique_ptr<Task> task, Convention co
 Result<std::unique_ptr<Source>> makeTextSource(const std::string &path, int64_t length,
                                                uint64_t seed, uint64_t dataSeed);
 
-/// Where `i` < size goes under a permutation chosen by `key`: four Feistel rounds, walked until
-/// inside.
-uint64_t permuted(uint64_t i, uint64_t size, uint64_t key);
-
 } // namespace hybrid::rt
