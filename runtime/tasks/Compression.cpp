@@ -22,6 +22,7 @@ public:
 
   int64_t vocabulary() const override { return vocab; }
   int64_t positions() const override { return length; }
+  bool takesNoPadding() const override { return true; }
   void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
                 std::span<int32_t> targets) const override {
     Rng rng = instanceRng(seed, split, index);

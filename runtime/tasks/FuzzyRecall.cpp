@@ -8,8 +8,8 @@
 //
 // The pair that is asked for at the end is drawn first and planted at the first boundary behind a
 // random place. In the public code it happens that no such boundary comes (2.3 % of the test
-// instances at length 128): then the answer cannot be known. Here it is planted at the last
-// boundary at the latest, unless always_planted=false asks for the code's behaviour.
+// instances at length 128): then the answer cannot be known. Here it is planted before
+// the first pair that might be the last, unless always_planted=false asks for the code's behaviour.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/tasks/FuzzyRecall.h"

@@ -49,6 +49,9 @@ public:
   virtual int64_t vocabulary() const = 0;
   /// Positions of an instance, what the model is compiled for.
   virtual int64_t positions() const = 0;
+  /// Whether a model must have exactly positions(): padding behind an instance would change what
+  /// is asked, as where the last position has to tell everything.
+  virtual bool takesNoPadding() const { return false; }
   /// Writes instance `index`; both spans have positions() elements.
   virtual void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
                         std::span<int32_t> targets) const = 0;

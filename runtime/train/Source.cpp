@@ -15,6 +15,7 @@ public:
 
   int64_t vocabulary() const override { return task->vocabulary(); }
   int64_t positions() const override { return task->positions(); }
+  bool takesNoPadding() const override { return task->takesNoPadding(); }
   uint64_t epochExamples() const override {
     return options.trainExamples ? options.trainExamples : task->epochExamples();
   }

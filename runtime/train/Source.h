@@ -20,6 +20,8 @@ public:
   virtual int64_t vocabulary() const = 0;
   /// Positions of every instance.
   virtual int64_t positions() const = 0;
+  /// Whether the model must have exactly that many; otherwise instances are padded at their end.
+  virtual bool takesNoPadding() const { return false; }
   /// Training instances of an epoch.
   virtual uint64_t epochExamples() const = 0;
   /// Test instances there are; 0: as many as one likes.

@@ -1,5 +1,7 @@
 // Compression: random content, one compression token, and all of it asked.
+#include "FakeModel.h"
 #include "TaskInstance.h"
+#include "runtime/train/Evaluate.h"
 
 using namespace hybrid::rt;
 using namespace hybrid::test;
@@ -44,6 +46,15 @@ TEST(Compression, SplitsAndSeedsDiffer) {
   Instance first = draw(*task, Split::Train, 0);
   EXPECT_NE(first.inputs, draw(*task, Split::Test, 0).inputs);
   EXPECT_NE(first.inputs, draw(*task, Split::Train, 0, 1).inputs);
+}
+
+// Padding behind the compression token would stand where a model's last position is.
+TEST(Compression, TheModelMustHaveTheTasksLength) {
+  auto source = makeTaskSource(make("compression:vocab=5,length=8"), Convention::Paper, {});
+  EXPECT_TRUE(checkFits(FakeModel(1, 8, 5), *source));
+  auto longer = checkFits(FakeModel(1, 9, 5), *source);
+  ASSERT_FALSE(longer);
+  EXPECT_NE(longer.error().message.find("compile it with --length 8"), std::string::npos);
 }
 
 TEST(Compression, RefusesWhatCannotBe) {
