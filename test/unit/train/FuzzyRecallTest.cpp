@@ -178,6 +178,7 @@ TEST(FuzzyRecall, TuplesAreUniform) {
   }
   auto counts = [](const auto &map) {
     std::vector<double> list;
+    list.reserve(map.size());
     for (const auto &[tuple, count] : map)
       list.push_back(count);
     return list;

@@ -76,6 +76,7 @@ TEST(Memorization, EveryMapIsEquallyLikely) {
   }
   EXPECT_EQ(maps.size(), 24u);
   std::vector<double> counts;
+  counts.reserve(maps.size());
   for (const auto &[map, count] : maps)
     counts.push_back(count);
   EXPECT_LT(chiSquare(counts), 60); // 23 degrees of freedom, well under one in a thousand

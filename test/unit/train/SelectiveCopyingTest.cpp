@@ -52,11 +52,13 @@ TEST(SelectiveCopying, TheAnswersAreTheContentsInTheirOrder) {
 TEST(SelectiveCopying, GapsAreBinomialAndContentsUniform) {
   auto task = make("selective-copying");
   constexpr int instances = 4000;
-  std::vector<double> gapSums(16), contents(14);
+  std::vector<double> gapSums(16), contents(14), neighbours(14 * 14);
   double squares = 0;
   for (int i = 0; i < instances; ++i) {
     Instance instance = draw(*task, Split::Train, static_cast<uint64_t>(i));
     size_t gap = 0, number = 0;
+    for (size_t j = 0; j < 16; j += 2)
+      ++neighbours[static_cast<size_t>(instance.targets[240 + j] * 14 + instance.targets[241 + j])];
     for (size_t t = 0; t < 256 - 17; ++t) {
       if (instance.inputs[t] == 14) {
         ++gap;
@@ -73,7 +75,8 @@ TEST(SelectiveCopying, GapsAreBinomialAndContentsUniform) {
   for (double sum : gapSums)
     EXPECT_NEAR(sum / instances, mean, 4 * std::sqrt(variance / instances));
   EXPECT_NEAR(squares / instances / 16 - mean * mean, variance, 0.4);
-  EXPECT_LT(chiSquare(contents), 34.5); // thirteen degrees of freedom, one in a thousand
+  EXPECT_LT(chiSquare(contents), 34.5);  // thirteen degrees of freedom, one in a thousand
+  EXPECT_LT(chiSquare(neighbours), 262); // 195
 }
 
 TEST(SelectiveCopying, SplitsSeedsAndInstancesDiffer) {
