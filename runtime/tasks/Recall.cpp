@@ -1,22 +1,22 @@
 //===- Recall.cpp - in-context recall, plain and noisy ----------------------===//
 //
-// MAD's (multi-query) associative recall: a sequence of key-value pairs with a new random map from
-// keys to values each, ending with a probe key that was shown before. Content ids are split in
-// halves, keys below values; then noise ids; the copy prefix of the single-query form is the top
-// id. Noise replaces whole pairs, so keys stay at even places. The slot that may never be noise is
-// drawn among the slots before the probe, so that the probe always has a key to ask for.
+// MAD's (multi-query) associative recall (Poli et al. 2024, section 3.1 and appendix B): a sequence
+// of key-value pairs with a new random map from keys to values each, ending with a probe key that
+// was shown before. Content ids are split in halves, keys below values; then noise ids; the copy
+// prefix of the single-query form is the top id. Noise replaces whole pairs, so keys stay at even
+// places. The slot that may never be noise is drawn among the slots before the probe, so that the
+// probe always has a key to ask for.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/tasks/Recall.h"
-#include "runtime/Rng.h"
+#include "runtime/tasks/InstanceRng.h"
+#include "runtime/tasks/KeyValues.h"
+#include "runtime/tasks/SequenceWriter.h"
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
 
 namespace hybrid::rt {
 namespace {
-
-enum class TrainTargets : uint8_t { All, Values, Recall };
 
 struct RecallConfig {
   int64_t vocab = 16, length = 128;
@@ -26,8 +26,7 @@ struct RecallConfig {
   TrainTargets trainTargets = TrainTargets::Values;
 
   int64_t content() const { return vocab - noiseVocab - (multiQuery ? 0 : 1); }
-  int64_t keys() const { return content() / 2; }
-  int64_t values() const { return content() - keys(); }
+  KeyValueIds ids() const { return {content()}; }
   int64_t positions() const { return multiQuery ? length - 1 : length; }
 };
 
@@ -46,71 +45,44 @@ private:
   RecallConfig config;
 };
 
-/// Builds s[0..n] and writes inputs = s[:-1], targets = s[1:] where wanted, as tokens arrive.
-class SequenceWriter {
-public:
-  SequenceWriter(std::span<int32_t> inputs, std::span<int32_t> targets)
-      : inputs(inputs), targets(targets) {}
-  void emit(int32_t token, bool scored) {
-    if (at < inputs.size())
-      inputs[at] = token;
-    if (at > 0)
-      targets[at - 1] = scored ? token : ignoredTarget;
-    ++at;
-  }
-
-private:
-  std::span<int32_t> inputs, targets;
-  size_t at = 0;
-};
-
 void Recall::generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
                       std::span<int32_t> targets) const {
-  // One stream a split: train and test never share numbers, whatever the indices.
-  Rng rng(seed, split == Split::Train ? 0x7261696e : 0x74657374, index);
+  Rng rng = instanceRng(seed, split, index);
   SequenceWriter sequence(inputs, targets);
-  bool train = split == Split::Train;
-  bool all = train && config.trainTargets == TrainTargets::All;
-  bool firstValues = train && config.trainTargets == TrainTargets::Values;
-  int64_t slots = config.length / 2 - 1, keys = config.keys(), values = config.values();
+  RecallScoring scoring(split, config.trainTargets, config.multiQuery);
+  KeyValueIds ids = config.ids();
+  int64_t slots = config.length / 2 - 1;
 
-  std::vector<int32_t> valueOf(static_cast<size_t>(keys), -1);
+  std::vector<int32_t> valueOf(static_cast<size_t>(ids.keys()), -1);
   std::vector<int32_t> seen;
-  int64_t keptSlot = static_cast<int64_t>(rng.below(static_cast<uint64_t>(slots)));
+  auto keptSlot = static_cast<int64_t>(rng.below(static_cast<uint64_t>(slots)));
   for (int64_t slot = 0; slot < slots; ++slot) {
     if (config.noiseShare > 0 && slot != keptSlot && rng.uniform() < config.noiseShare) {
       for (int i = 0; i < 2; ++i)
-        sequence.emit(static_cast<int32_t>(keys + values) +
-                          static_cast<int32_t>(rng.below(static_cast<uint64_t>(config.noiseVocab))),
-                      all);
+        sequence.emit(drawToken(rng, ids.content, config.noiseVocab), scoring.other());
       continue;
     }
-    auto key = static_cast<int32_t>(rng.below(static_cast<uint64_t>(keys)));
+    int32_t key = drawToken(rng, 0, ids.keys());
     int32_t &value = valueOf[static_cast<size_t>(key)];
     bool known = value >= 0;
     if (!known) {
-      value = static_cast<int32_t>(keys +
-                                   static_cast<int64_t>(rng.below(static_cast<uint64_t>(values))));
+      value = drawToken(rng, ids.firstValue(), ids.values());
       seen.push_back(key);
     }
-    sequence.emit(key, all);
-    sequence.emit(value, all || firstValues || (known && config.multiQuery));
+    sequence.emit(key, scoring.other());
+    sequence.emit(value, scoring.value(known));
   }
   int32_t probe = seen[rng.below(seen.size())];
   if (!config.multiQuery)
-    sequence.emit(static_cast<int32_t>(config.vocab - 1), all);
-  sequence.emit(probe, all);
-  sequence.emit(valueOf[static_cast<size_t>(probe)], true);
+    sequence.emit(static_cast<int32_t>(config.vocab - 1), scoring.other());
+  sequence.emit(probe, scoring.other());
+  sequence.emit(valueOf[static_cast<size_t>(probe)], scoring.answer());
 }
 
 std::string Recall::spell(int32_t token) const {
-  if (token < config.keys())
-    return fmt::format("k{}", token);
   if (token < config.content())
-    return fmt::format("v{}", token);
-  if (token < config.content() + config.noiseVocab)
-    return fmt::format("~{}", token);
-  return "=>";
+    return config.ids().spell(token);
+  return token < config.content() + config.noiseVocab ? fmt::format("~{}", token) : "=>";
 }
 
 Result<std::unique_ptr<Task>> create(TaskParameters &parameters, Convention convention,
@@ -121,12 +93,7 @@ Result<std::unique_ptr<Task>> create(TaskParameters &parameters, Convention conv
   config.multiQuery = parameters.boolean("multi_query", config.multiQuery);
   config.noiseShare = parameters.number("frac_noise", config.noiseShare, 0, 1);
   config.noiseVocab = parameters.integer("noise_vocab", config.noiseVocab, 0, largest);
-  const std::array<std::string, 3> choices = {"all", "values", "recall"};
-  std::string wanted = parameters.choice(
-      "train_targets", convention == Convention::Paper ? "values" : "all", choices);
-  config.trainTargets = wanted == "all"      ? TrainTargets::All
-                        : wanted == "values" ? TrainTargets::Values
-                                             : TrainTargets::Recall;
+  config.trainTargets = trainTargetsOf(parameters, convention);
 
   if (config.length % 2 != 0)
     parameters.refuse(fmt::format("length must be even, it counts the tokens of key-value pairs, "

@@ -1,4 +1,9 @@
 target_sources(HybridRuntime PRIVATE
+  ${PROJECT_SOURCE_DIR}/runtime/tasks/Compression.cpp
+  ${PROJECT_SOURCE_DIR}/runtime/tasks/FuzzyRecall.cpp
+  ${PROJECT_SOURCE_DIR}/runtime/tasks/KeyValues.cpp
+  ${PROJECT_SOURCE_DIR}/runtime/tasks/Memorization.cpp
   ${PROJECT_SOURCE_DIR}/runtime/tasks/Parameters.cpp
   ${PROJECT_SOURCE_DIR}/runtime/tasks/Recall.cpp
+  ${PROJECT_SOURCE_DIR}/runtime/tasks/SelectiveCopying.cpp
   ${PROJECT_SOURCE_DIR}/runtime/tasks/Task.cpp)

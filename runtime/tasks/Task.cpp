@@ -1,7 +1,11 @@
 //===- Task.cpp - the list of tasks -----------------------------------------===//
 #include "runtime/tasks/Task.h"
+#include "runtime/tasks/Compression.h"
+#include "runtime/tasks/FuzzyRecall.h"
+#include "runtime/tasks/Memorization.h"
 #include "runtime/tasks/Parameters.h"
 #include "runtime/tasks/Recall.h"
+#include "runtime/tasks/SelectiveCopying.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -18,6 +22,10 @@ struct Entry {
 constexpr Entry entries[] = {
     {"in-context-recall", createInContextRecall},
     {"noisy-in-context-recall", createNoisyInContextRecall},
+    {"fuzzy-in-context-recall", createFuzzyInContextRecall},
+    {"selective-copying", createSelectiveCopying},
+    {"memorization", createMemorization},
+    {"compression", createCompression},
 };
 
 } // namespace

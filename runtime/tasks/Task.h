@@ -8,7 +8,8 @@
 // Two conventions differ in what is a target of a *training* instance of the recall tasks; test
 // instances are the same in both. `paper` (MAD paper, figures 3.1 to 3.3): keys are masked, every
 // value is a target, the first occurrence of a pair included. `mad-lab` (the public code): nothing
-// is masked, the targets are the whole sequence shifted by one, unpredictable keys included.
+// is masked, the targets are the whole sequence shifted by one, unpredictable keys included. The
+// other tasks have no such difference: their answers are never inputs, so nothing is shifted.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -48,10 +49,16 @@ public:
   virtual int64_t vocabulary() const = 0;
   /// Positions of an instance, what the model is compiled for.
   virtual int64_t positions() const = 0;
+  /// Whether a model must have exactly positions(): padding behind an instance would change what
+  /// is asked, as where the last position has to tell everything.
+  virtual bool takesNoPadding() const { return false; }
   /// Writes instance `index`; both spans have positions() elements.
   virtual void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
                         std::span<int32_t> targets) const = 0;
-  /// A token for people: "k3" a key, "v9" a value, "~17" noise, "=>" a prefix.
+  /// Training instances of an epoch, where no size of the set is given: MAD's training set.
+  virtual uint64_t epochExamples() const { return 12800; }
+  /// A token for people: "k3" a key, "v9" a value, "c5" content, "~17" noise, "_" padding or a
+  /// blank, "=>" a prefix or whatever else asks for an answer.
   virtual std::string spell(int32_t token) const = 0;
 
 protected:

@@ -43,7 +43,8 @@ double MacroAccuracy::value() const {
 void MacroAccuracy::clear() { std::fill(counts.begin(), counts.end(), Counts{}); }
 
 Result<void> checkFits(const StepRunner &runner, const Source &source) {
-  if (source.positions() > runner.length())
+  if (source.positions() > runner.length() ||
+      (source.takesNoPadding() && source.positions() != runner.length()))
     return Error{fmt::format("the instances have {} positions, but the model was compiled for {}: "
                              "compile it with --length {}",
                              source.positions(), runner.length(), source.positions())};

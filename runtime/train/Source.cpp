@@ -2,14 +2,11 @@
 #include "runtime/train/Source.h"
 #include "runtime/Rng.h"
 #include <algorithm>
-#include <bit>
 #include <filesystem>
 #include <fmt/format.h>
 
 namespace hybrid::rt {
 namespace {
-
-constexpr uint64_t examplesOfAnEpoch = 12800; // the MAD suite's training set
 
 class TaskSource final : public Source {
 public:
@@ -18,8 +15,9 @@ public:
 
   int64_t vocabulary() const override { return task->vocabulary(); }
   int64_t positions() const override { return task->positions(); }
+  bool takesNoPadding() const override { return task->takesNoPadding(); }
   uint64_t epochExamples() const override {
-    return options.trainExamples ? options.trainExamples : examplesOfAnEpoch;
+    return options.trainExamples ? options.trainExamples : task->epochExamples();
   }
   uint64_t testExamples() const override { return 0; }
   bool isBytes() const override { return false; }
@@ -102,24 +100,6 @@ private:
 };
 
 } // namespace
-
-uint64_t permuted(uint64_t i, uint64_t size, uint64_t key) {
-  if (size < 2)
-    return 0;
-  int half = std::max(1, (static_cast<int>(std::bit_width(size - 1)) + 1) / 2);
-  uint64_t mask = (uint64_t{1} << half) - 1;
-  // The cipher's domain is less than four times `size`, so the walk is short.
-  do {
-    uint64_t left = i >> half, right = i & mask;
-    for (uint64_t round = 0; round < 4; ++round) {
-      uint64_t mixed = left ^ (mixBits(key ^ mixBits(right * 4 + round)) & mask);
-      left = right;
-      right = mixed;
-    }
-    i = left << half | right;
-  } while (i >= size);
-  return i;
-}
 
 std::unique_ptr<Source> makeTaskSource(std::unique_ptr<Task> task, Convention convention,
                                        const TaskSourceOptions &options) {

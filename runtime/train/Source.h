@@ -20,6 +20,8 @@ public:
   virtual int64_t vocabulary() const = 0;
   /// Positions of every instance.
   virtual int64_t positions() const = 0;
+  /// Whether the model must have exactly that many; otherwise instances are padded at their end.
+  virtual bool takesNoPadding() const { return false; }
   /// Training instances of an epoch.
   virtual uint64_t epochExamples() const = 0;
   /// Test instances there are; 0: as many as one likes.
@@ -48,9 +50,5 @@ std::unique_ptr<Source> makeTaskSource(std::unique_ptr<Task> task, Convention co
 
 Result<std::unique_ptr<Source>> makeTextSource(const std::string &path, int64_t length,
                                                uint64_t seed, uint64_t dataSeed);
-
-/// Where `i` < size goes under a permutation chosen by `key`: four Feistel rounds, walked until
-/// inside.
-uint64_t permuted(uint64_t i, uint64_t size, uint64_t key);
 
 } // namespace hybrid::rt

@@ -1,5 +1,6 @@
 #include "runtime/train/Evaluate.h"
 #include "FakeModel.h"
+#include "runtime/Rng.h"
 #include "runtime/train/Progress.h"
 #include "runtime/train/Sampler.h"
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // The properties that every instance of the recall tasks has, checked by a solver that reads the
 // inputs from left to right and remembers pairs.
-#include "runtime/tasks/Task.h"
+#include "TaskInstance.h"
 #include <cmath>
 #include <gtest/gtest.h>
 #include <map>
@@ -8,33 +8,9 @@
 #include <thread>
 
 using namespace hybrid::rt;
+using namespace hybrid::test;
 
 namespace {
-
-struct Instance {
-  std::vector<int32_t> inputs, targets;
-  bool operator<(const Instance &other) const { return inputs < other.inputs; }
-};
-
-std::unique_ptr<Task> make(const std::string &spec, Convention convention = Convention::Paper) {
-  auto task = createTask(spec, convention);
-  EXPECT_TRUE(task) << task.error().message;
-  return std::move(*task);
-}
-
-Instance draw(const Task &task, Split split, uint64_t index, uint64_t seed = defaultDataSeed) {
-  auto positions = static_cast<size_t>(task.positions());
-  Instance instance{std::vector<int32_t>(positions, -7), std::vector<int32_t>(positions, -7)};
-  task.generate(seed, split, index, instance.inputs, instance.targets);
-  return instance;
-}
-
-size_t scored(const Instance &instance) {
-  size_t count = 0;
-  for (int32_t target : instance.targets)
-    count += target != ignoredTarget;
-  return count;
-}
 
 /// What a test instance must ask: the value of every key seen before, and nothing else.
 std::vector<int32_t> solve(const std::vector<int32_t> &inputs, int32_t keys, int32_t values,
@@ -53,11 +29,6 @@ std::vector<int32_t> solve(const std::vector<int32_t> &inputs, int32_t keys, int
       map[token] = inputs[t + 1];
   }
   return answers;
-}
-
-std::string refusal(const std::string &spec) {
-  auto task = createTask(spec);
-  return task ? "accepted" : task.error().message;
 }
 
 } // namespace
@@ -171,14 +142,8 @@ TEST(Recall, KeysAndValuesAreUniform) {
         ++values[instance.inputs[t + 1] - 8];
     }
   }
-  for (double *counts : {keys, values}) {
-    double total = 0, chiSquare = 0;
-    for (int i = 0; i < 8; ++i)
-      total += counts[i];
-    for (int i = 0; i < 8; ++i)
-      chiSquare += (counts[i] - total / 8) * (counts[i] - total / 8) / (total / 8);
-    EXPECT_LT(chiSquare, 24.3); // seven degrees of freedom, one in a thousand
-  }
+  EXPECT_LT(chiSquare(keys), 24.3); // seven degrees of freedom, one in a thousand
+  EXPECT_LT(chiSquare(values), 24.3);
 }
 
 TEST(Recall, SameSeedSameInstancesForAnyWorkersAndSplitsAreDisjoint) {
