@@ -59,6 +59,7 @@ void Table::session(const llvm::json::Object &memory) {
   int64_t threads = integer(memory, "threads");
   line("scratch", perThread * threads) << "  " << perThread << " a thread, " << threads
                                        << (threads == 1 ? " thread\n" : " threads\n");
+  line("tiles", integer(memory, "tile_bytes")) << '\n';
   line("total", integer(memory, "total_bytes")) << '\n';
   for (const llvm::json::Value &value : *memory.getArray("largest")) {
     const llvm::json::Object &part = *value.getAsObject();

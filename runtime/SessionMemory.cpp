@@ -43,11 +43,13 @@ void addStep(SessionMemory &memory, const fb::Step &step, bool trains) {
 
 } // namespace
 
+uint64_t SessionMemory::tiles(int threads) const {
+  return std::max({leastBytes, tilesPerThread * static_cast<uint64_t>(threads), tilesShared});
+}
+
 uint64_t SessionMemory::total(int threads) const {
   uint64_t scratch = std::max(leastBytes, scratchPerThread * static_cast<uint64_t>(threads));
-  uint64_t tiles =
-      std::max({leastBytes, tilesPerThread * static_cast<uint64_t>(threads), tilesShared});
-  return parameters + constants + arena + gradients + moments + scratch + tiles;
+  return parameters + constants + arena + gradients + moments + scratch + tiles(threads);
 }
 
 SessionMemory memoryOf(const Executable &executable) {

@@ -12,6 +12,7 @@ struct SessionMemory {
   uint64_t scratchPerThread = 0;
   uint64_t tilesPerThread = 0, tilesShared = 0; // of loops in parallel, one tile after another
 
+  uint64_t tiles(int threads) const;
   uint64_t total(int threads) const;
 };
 

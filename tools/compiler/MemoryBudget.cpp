@@ -25,12 +25,13 @@ class BudgetSearch {
 public:
   BudgetSearch(ModuleOp fused, int64_t threads) : fused(fused), threads(threads) {}
 
-  FailureOr<Scheduled> schedule(int64_t activations, bool keepSpectra) {
+  FailureOr<Scheduled> schedule(int64_t activations, bool keepSpectra, bool tiles) {
     Scheduled result;
     result.functions = fused.clone();
     PassManager recompute(fused.getContext());
     recompute.addNestedPass<func::FuncOp>(createRecompute({activations}));
-    recompute.addNestedPass<func::FuncOp>(createTileRows());
+    if (tiles)
+      recompute.addNestedPass<func::FuncOp>(createTileRows());
     if (failed(recompute.run(*result.functions)))
       return failure();
     result.programs = result.functions->clone();
@@ -80,11 +81,15 @@ private:
 FailureOr<Scheduled> scheduleWithin(ModuleOp fused, int64_t budget, int64_t threads,
                                     std::string &refusal) {
   BudgetSearch search(fused, threads);
-  FailureOr<Scheduled> all = search.schedule(-1, true);
+  FailureOr<Scheduled> all = search.schedule(-1, true, true);
   if (failed(all) || budget == 0 || all->plan.total() <= budget)
     return all;
-  // Spectra of filters lie idle from the forward to the backward part, too.
-  FailureOr<Scheduled> best = search.schedule(0, false);
+  // Spectra of filters lie idle from the forward to the backward part, too. A region of tiles holds
+  // all that goes in and out of it at once: at the smallest budgets ops do better one by one.
+  bool tiles = true;
+  FailureOr<Scheduled> best = search.schedule(0, false, tiles);
+  if (succeeded(best) && best->plan.total() > budget)
+    best = search.schedule(0, false, tiles = false);
   if (failed(best))
     return failure();
   if (best->plan.total() > budget) {
@@ -96,7 +101,7 @@ FailureOr<Scheduled> scheduleWithin(ModuleOp fused, int64_t budget, int64_t thre
   int64_t step = std::max<int64_t>(1, high / searchParts);
   while (high - low > step) {
     int64_t middle = low + (high - low) / 2;
-    FailureOr<Scheduled> trial = search.schedule(middle, false);
+    FailureOr<Scheduled> trial = search.schedule(middle, false, tiles);
     if (failed(trial))
       return failure();
     if (trial->plan.total() <= budget) {

@@ -31,14 +31,12 @@ std::string_view textOf(const flatbuffers::String *text) {
 }
 
 Json describe(const rt::SessionMemory &memory, int threads) {
-  return {{"parameter_bytes", memory.parameters},
-          {"gradient_bytes", memory.gradients},
-          {"moment_bytes", memory.moments},
-          {"constant_bytes", memory.constants},
-          {"arena_bytes", memory.arena},
-          {"scratch_bytes_per_thread", memory.scratchPerThread},
-          {"threads", threads},
-          {"total_bytes", memory.total(threads)}};
+  return {
+      {"parameter_bytes", memory.parameters}, {"gradient_bytes", memory.gradients},
+      {"moment_bytes", memory.moments},       {"constant_bytes", memory.constants},
+      {"arena_bytes", memory.arena},          {"scratch_bytes_per_thread", memory.scratchPerThread},
+      {"tile_bytes", memory.tiles(threads)},  {"threads", threads},
+      {"total_bytes", memory.total(threads)}};
 }
 
 Json describe(const rt::Executable &executable, bool withSteps, int threads) {
@@ -135,10 +133,10 @@ void printExecutable(const Json &info) {
   const Json &memory = info["memory"];
   fmt::print(
       "\nmemory      {} bytes to train with {} threads: parameters {}, gradients {}, moments "
-      "{}, constants {}, arena {}, scratch {} a thread\n",
+      "{}, constants {}, arena {}, tiles {}, scratch {} a thread\n",
       memory["total_bytes"].dump(), memory["threads"].dump(), memory["parameter_bytes"].dump(),
       memory["gradient_bytes"].dump(), memory["moment_bytes"].dump(),
-      memory["constant_bytes"].dump(), memory["arena_bytes"].dump(),
+      memory["constant_bytes"].dump(), memory["arena_bytes"].dump(), memory["tile_bytes"].dump(),
       memory["scratch_bytes_per_thread"].dump());
   fmt::print("\nprograms\n");
   for (const Json &program : info["programs"]) {
