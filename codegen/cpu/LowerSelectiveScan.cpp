@@ -39,9 +39,57 @@ static SmallVector<BufferUse> commonOperands(Op op, ProgramBuilder &program,
             skip = program.optionalUse(op.getSkip()),
             gate = op.getGate() ? program.use(program.rows(op.getGate(), params.gateStride))
                                 : program.absent();
-  params.blocksPerItem = x.element.isF64() ? selectiveScanBlocksPerItem<double>(params)
-                                           : selectiveScanBlocksPerItem<float>(params);
+  if (x.element.isF64()) {
+    params.blocksPerItem = selectiveScanBlocksPerItem<double>(params);
+    divideSelectiveScan<double>(params);
+  } else {
+    params.blocksPerItem = selectiveScanBlocksPerItem<float>(params);
+    divideSelectiveScan<float>(params);
+  }
   return {program.use(x), program.use(dt), a, b, c, segments, state, stepBias, skip, gate};
+}
+
+static int64_t gridOf(const SelectiveScanParams &params, Type element) {
+  return params.batch * params.timeBlocks *
+         (element.isF64() ? selectiveScanItems<double>(params) : selectiveScanItems<float>(params));
+}
+
+/// Where each block of rows starts: replaces the initial state in `buffers`, which are those of
+/// commonOperands, and for a gradient, where `dy` is given, `stateCotangent`.
+static void divideOverTime(ProgramBuilder &program, SelectiveScanParams &params,
+                           SmallVector<BufferUse> &buffers, Type element, const View *dy = nullptr,
+                           BufferUse *stateCotangent = nullptr) {
+  if (params.timeBlocks == 1)
+    return;
+  constexpr int64_t initialState = 6; // place in the buffers
+  const int64_t elements = params.batch * params.channels * params.states;
+  auto perBlock = [&] { return program.temporary({params.timeBlocks, elements}, element); };
+  View decay = perBlock(), offset = perBlock();
+  std::optional<View> carry;
+  if (dy)
+    carry = perBlock();
+  SmallVector<BufferUse> summary = buffers;
+  SelectiveScanParams summaryParams = params;
+  summaryParams.hasState = 0, summaryParams.summariseGradient = dy != nullptr;
+  summary[initialState] = program.absent();
+  summary.append({dy ? program.use(*dy) : program.absent(), program.use(decay), program.use(offset),
+                  carry ? program.use(*carry) : program.absent()});
+  program.launch("selective_scan_summary", element, gridOf(params, element), wordsOf(summaryParams),
+                 summary,
+                 element.isF64() ? selectiveScanSummaryScratch<double>(params)
+                                 : selectiveScanSummaryScratch<float>(params));
+  auto entries = [&](const View &from, BufferUse &state, int64_t &has, bool reverse) {
+    View result = perBlock();
+    SelectiveScanEntriesParams entriesParams{elements, params.timeBlocks, has, reverse};
+    program.launch("selective_scan_entries", element,
+                   ceilDiv(elements, element.isF64() ? lanes<double> : lanes<float>),
+                   wordsOf(entriesParams),
+                   {program.use(decay), program.use(from), state, program.use(result)});
+    state = program.use(result), has = 1;
+  };
+  entries(offset, buffers[initialState], params.hasState, false);
+  if (carry)
+    entries(*carry, *stateCotangent, params.hasFinalState, true);
 }
 
 LogicalResult lower(SelectiveScanOp op, ProgramBuilder &program) {
@@ -49,12 +97,12 @@ LogicalResult lower(SelectiveScanOp op, ProgramBuilder &program) {
   SmallVector<BufferUse> buffers = commonOperands(op, program, params);
   View y = program.define(op.getResult());
   params.yStride = *y.rowStride(), params.hasFinalState = op.getReturnState();
+  divideOverTime(program, params, buffers, y.element);
   buffers.push_back(program.use(y));
   buffers.push_back(op.getReturnState() ? program.use(program.defineDense(op.getFinalState()))
                                         : program.absent());
   bool wide = y.element.isF64();
-  int64_t items = wide ? selectiveScanItems<double>(params) : selectiveScanItems<float>(params);
-  program.launch("selective_scan_forward", y.element, params.batch * items, wordsOf(params),
+  program.launch("selective_scan_forward", y.element, gridOf(params, y.element), wordsOf(params),
                  buffers,
                  wide ? selectiveScanForwardScratch<double>(params)
                       : selectiveScanForwardScratch<float>(params));
@@ -73,8 +121,10 @@ LogicalResult lower(SelectiveScanGradOp op, ProgramBuilder &program) {
   Value dInitialState = op.getInitialState() ? *optional++ : Value(),
         dStepBias = op.getDtBias() ? *optional++ : Value(),
         dSkip = op.getSkip() ? *optional++ : Value(), dGate = op.getGate() ? *optional++ : Value();
-  buffers.append({program.use(dy), program.optionalUse(op.getStateCotangent()), program.use(dx),
-                  program.use(ddt)});
+  BufferUse stateCotangent = program.optionalUse(op.getStateCotangent());
+  divideOverTime(program, params, buffers, dy.element, &dy, &stateCotangent);
+  buffers.append({program.use(dy), stateCotangent, program.use(dx), program.use(ddt)});
+  params.stateGradient = !!dInitialState;
   buffers.push_back(dInitialState ? program.use(program.defineDense(dInitialState))
                                   : program.absent());
   if (dGate) {
@@ -86,13 +136,13 @@ LogicalResult lower(SelectiveScanGradOp op, ProgramBuilder &program) {
   }
   Type element = dy.element;
   bool wide = element.isF64();
-  int64_t items = wide ? selectiveScanItems<double>(params) : selectiveScanItems<float>(params),
-          groupItems = wide ? selectiveScanGroupItems<double>(params)
-                            : selectiveScanGroupItems<float>(params);
+  int64_t sums = params.batch * params.timeBlocks, // partial sums over time
+      groupItems =
+          wide ? selectiveScanGroupItems<double>(params) : selectiveScanGroupItems<float>(params);
   int64_t mapWidth = params.groups * params.states;
   auto partialOf = [&](bool constant) {
     return constant
-               ? program.temporary({params.batch, params.states, params.channels}, element)
+               ? program.temporary({sums, params.states, params.channels}, element)
                : program.temporary({groupItems, params.batch, params.length, mapWidth}, element);
   };
   View partialA = partialOf(true), partialB = partialOf(params.constantB),
@@ -101,13 +151,14 @@ LogicalResult lower(SelectiveScanGradOp op, ProgramBuilder &program) {
   auto channelPartial = [&](Value gradient) -> std::optional<View> {
     if (!gradient)
       return std::nullopt;
-    return program.temporary({params.batch, params.channels}, element);
+    return program.temporary({sums, params.channels}, element);
   };
   std::optional<View> partialStepBias = channelPartial(dStepBias),
                       partialSkip = channelPartial(dSkip);
   for (const std::optional<View> &partial : {partialStepBias, partialSkip})
     buffers.push_back(partial ? program.use(*partial) : program.absent());
-  program.launch("selective_scan_backward", element, params.batch * items, wordsOf(params), buffers,
+  program.launch("selective_scan_backward", element, gridOf(params, element), wordsOf(params),
+                 buffers,
                  wide ? selectiveScanBackwardScratch<double>(params)
                       : selectiveScanBackwardScratch<float>(params));
 
@@ -120,7 +171,7 @@ LogicalResult lower(SelectiveScanGradOp op, ProgramBuilder &program) {
       return;
     }
     View stateMajor = program.temporary({params.states, params.channels}, element);
-    program.sumPartials(partial, params.batch, params.states * params.channels, stateMajor);
+    program.sumPartials(partial, sums, params.states * params.channels, stateMajor);
     program.copy(stateMajor.transposed({1, 0}), program.define(result)); // any layout
   };
   reduce(partialA, true, op.getDa());
@@ -129,7 +180,7 @@ LogicalResult lower(SelectiveScanGradOp op, ProgramBuilder &program) {
   for (auto [partial, result] :
        {std::pair(partialStepBias, dStepBias), std::pair(partialSkip, dSkip)})
     if (partial && !result.use_empty())
-      program.sumPartials(*partial, params.batch, params.channels, program.defineDense(result));
+      program.sumPartials(*partial, sums, params.channels, program.defineDense(result));
   return success();
 }
 

@@ -9,12 +9,15 @@ template <typename T> HYBRID_INLINE Vector<T> logistic(Vector<T> v) {
   return T(1) / (T(1) + exponential(-v));
 }
 
-/// max(v, 0) + log1p(e^-|v|), to within about 2 ulp even where the result is tiny.
-template <typename T> HYBRID_INLINE Vector<T> softplus(Vector<T> v) {
+/// max(v, 0) + log1p(e^-|v|), to within about 2 ulp even where the result is tiny; `slope` is its
+/// derivative, σ(v).
+template <typename T> HYBRID_INLINE Vector<T> softplus(Vector<T> v, Vector<T> &slope) {
   const Vector<T> positive = v > T(0) ? v : splat(T(0)), magnitude = v > T(0) ? v : -v;
   const Vector<T> u = exponential(-magnitude), one = u + T(1);
-  // What the rounding of 1 + u lost is put back to first order.
-  return positive + (logarithm(one) + (u - (one - T(1))) / one);
+  slope = (v > T(0) ? splat(T(1)) : u) / one;
+  // What the rounding of 1 + u lost comes back to first order; 1 - u/2 stands for 1 / (1 + u),
+  // which matters only where u is small.
+  return positive + (logarithm(one) + (u - (one - T(1))) * (T(1) - T(0.5) * u));
 }
 
 } // namespace hybrid::cpu

@@ -76,12 +76,14 @@ template <typename T> struct Scratch {
   }
 };
 
-/// Which channels of which sequence an item takes.
+/// Which channels and rows of which sequence an item takes.
 template <typename T> struct Item {
-  int64_t batch, group, indexInGroup, blocks;
+  int64_t batch, group, indexInGroup, blocks, time, from, to;
 
   __attribute__((always_inline)) Item(const SelectiveScanParams &params, int64_t item) {
     const int64_t perGroup = selectiveScanGroupItems<T>(params);
+    time = item % params.timeBlocks, item /= params.timeBlocks;
+    from = time * params.blockRows, to = minimum(from + params.blockRows, params.length);
     batch = item / (params.groups * perGroup);
     group = item / perGroup % params.groups, indexInGroup = item % perGroup;
     blocks = minimum(params.blocksPerItem,
@@ -114,6 +116,11 @@ template <typename T> struct Block {
                                                      const Item<T> &item) const {
     return (item.batch * params.channels + channel) * params.states;
   }
+  /// The same with a leading dimension over blocks of rows.
+  __attribute__((always_inline)) int64_t timeStateOffset(const SelectiveScanParams &params,
+                                                         const Item<T> &item) const {
+    return item.time * params.batch * params.channels * params.states + stateOffset(params, item);
+  }
 
   __attribute__((always_inline)) void prepare(const SelectiveScanParams &params,
                                               const Item<T> &item, void *const *buffers) const {
@@ -124,7 +131,7 @@ template <typename T> struct Block {
     for (int64_t n = 0; n < params.states; ++n)
       rates[n] *= T(1 / ln2);
     if (params.hasState)
-      gather(InitialState, stateOffset(params, item), states);
+      gather(InitialState, timeStateOffset(params, item), states);
     else
       clear<T>(states, params.states);
     if (params.constantB)
@@ -150,7 +157,7 @@ template <typename T> struct Chunk {
   __attribute__((always_inline)) Chunk(const SelectiveScanParams &params, const Item<T> &item,
                                        int64_t first, void *const *buffers, Vector<T> *steps,
                                        Vector<T> *inputs)
-      : first(first), end(minimum(first + chunkRows, params.length)), steps(steps), inputs(inputs) {
+      : first(first), end(minimum(first + chunkRows, item.to)), steps(steps), inputs(inputs) {
     auto map = [&](int64_t buffer, int64_t stride) HYBRID_INLINE_LAMBDA {
       return static_cast<const T *>(buffers[buffer]) +
              (item.batch * params.length + first) * stride + item.group * params.states;
@@ -162,7 +169,8 @@ template <typename T> struct Chunk {
                    : nullptr;
   }
 
-  /// Loads the rows of a block; visit(i, x, raw) sees each of them.
+  /// Loads the rows of a block; visit(i, x, slope) sees each of them, slope being
+  /// the derivative of the step.
   template <typename Visit>
   __attribute__((always_inline)) void load(const SelectiveScanParams &params, const Block<T> &block,
                                            void *const *buffers, Visit visit) const {
@@ -177,11 +185,11 @@ template <typename T> struct Chunk {
       Vector<T> step = loadPart(raw + i * params.dtStride, block.count);
       if (params.hasStepBias)
         step += bias;
-      const Vector<T> biased = step;
+      Vector<T> slope = splat(T(1));
       if (params.softplusStep)
-        step = softplus<T>(step);
+        step = softplus<T>(step, slope);
       steps[i] = step, inputs[i] = step * value;
-      visit(i, value, biased);
+      visit(i, value, slope);
     }
   }
 
@@ -249,7 +257,7 @@ HYBRID_INLINE void selective_scan_forward(int64_t lo, int64_t hi, void *const *b
                      *const sums = memory.take(chunkRows);
     for (int64_t j = 0; j < item.blocks; ++j)
       Block<T>(params, item, j, blocks).prepare(params, item, buffers);
-    for (int64_t first = 0; first < params.length; first += chunkRows) {
+    for (int64_t first = item.from; first < item.to; first += chunkRows) {
       const Chunk<T> chunk(params, item, first, buffers, steps, inputs);
       for (int64_t j = 0; j < item.blocks; ++j) {
         const Block<T> block(params, item, j, blocks);
@@ -285,7 +293,7 @@ HYBRID_INLINE void selective_scan_forward(int64_t lo, int64_t hi, void *const *b
         }
       }
     }
-    if (params.hasFinalState)
+    if (params.hasFinalState && item.time == params.timeBlocks - 1)
       for (int64_t j = 0; j < item.blocks; ++j) {
         const Block<T> block(params, item, j, blocks);
         scatterStates(block.states, params.states, block.count,
@@ -357,7 +365,7 @@ template <typename T> struct Gradients {
   Vector<T> *stepBias, *skip;     // the same
   Vector<T> *dy, *inputs, *steps; // rows of a chunk: dy, sum of λ b, sum of λ before decay a / ln 2
   Vector<T> *sums;                // rows of a chunk: y before the gate
-  Vector<T> *raw, *slopes;        // rows of a chunk: raw + stepBias; dy silu'(gate)
+  Vector<T> *stepSlopes, *slopes; // rows of a chunk: slope of the step; dy silu'(gate)
   Vector<T> *before, *decays;     // [row][state of the tile]
   T *partialB, *partialC;         // at the chunk's first row and the group, if given for each token
   int64_t mapStride;
@@ -431,7 +439,7 @@ HYBRID_INLINE void backChunk(const SelectiveScanParams &params, const Block<T> &
   const T *dy = at(Own, params.yStride);
   const Vector<T> skip = params.hasSkip ? block.channelValues(buffers, Skip) : splat(T(0));
   chunk.load(params, block, buffers,
-             [&](int64_t i, Vector<T> x, Vector<T> raw) HYBRID_INLINE_LAMBDA {
+             [&](int64_t i, Vector<T> x, Vector<T> slope) HYBRID_INLINE_LAMBDA {
                Vector<T> gradient = loadPart(dy + i * params.yStride, block.count);
                if (params.hasGate) {
                  const Vector<T> z = loadPart(at(Gate, params.gateStride) + i * params.gateStride,
@@ -443,7 +451,7 @@ HYBRID_INLINE void backChunk(const SelectiveScanParams &params, const Block<T> &
                }
                g.dy[i] = gradient, g.inputs[i] = g.steps[i] = splat(T(0));
                if (params.softplusStep)
-                 g.raw[i] = raw;
+                 g.stepSlopes[i] = slope;
              });
   forTiles(params.states, [&](int64_t n, auto tile) HYBRID_INLINE_LAMBDA {
     constexpr int64_t S = decltype(tile)::value;
@@ -469,7 +477,7 @@ HYBRID_INLINE void backChunk(const SelectiveScanParams &params, const Block<T> &
     storePart(dx + i * params.dxStride, dValue, block.count);
     Vector<T> dStep = value * g.inputs[i] + g.steps[i] * T(ln2);
     if (params.softplusStep)
-      dStep *= logistic<T>(g.raw[i]);
+      dStep *= g.stepSlopes[i];
     if (params.hasStepBias)
       stepBias += dStep;
     storePart(dRaw + i * params.ddtStride, dStep, block.count);
@@ -497,7 +505,7 @@ HYBRID_INLINE void selective_scan_backward(int64_t lo, int64_t hi, void *const *
     Gradients<T> g;
     g.dy = memory.take(chunkRows), g.inputs = memory.take(chunkRows);
     g.steps = memory.take(chunkRows), g.sums = memory.take(chunkRows);
-    g.raw = memory.take(chunkRows), g.slopes = memory.take(chunkRows);
+    g.stepSlopes = memory.take(chunkRows), g.slopes = memory.take(chunkRows);
     g.before = memory.take(chunkRows * tileStates), g.decays = memory.take(chunkRows * tileStates);
     Vector<T> *const entries = memory.next; // [chunk][block][state], at each chunk's entry
     auto entry = [&](int64_t chunk, int64_t j) HYBRID_INLINE_LAMBDA {
@@ -511,13 +519,13 @@ HYBRID_INLINE void selective_scan_backward(int64_t lo, int64_t hi, void *const *
       block.prepare(params, item, buffers);
       g.ofBlock(params, gradients, j);
       if (params.hasFinalState)
-        gatherStates(static_cast<const T *>(buffers[Own + 1]) + block.stateOffset(params, item),
+        gatherStates(static_cast<const T *>(buffers[Own + 1]) + block.timeStateOffset(params, item),
                      states, block.count, g.carry);
     }
 
-    const int64_t chunks = ceilDiv(length, chunkRows);
+    const int64_t chunks = ceilDiv(item.to - item.from, chunkRows);
     for (int64_t c = 0; c < chunks; ++c) {
-      const Chunk<T> chunk(params, item, c * chunkRows, buffers, steps, inputs);
+      const Chunk<T> chunk(params, item, item.from + c * chunkRows, buffers, steps, inputs);
       for (int64_t j = 0; j < item.blocks; ++j) {
         const Block<T> block(params, item, j, blocks);
         for (int64_t n = 0; n < states; ++n)
@@ -533,7 +541,7 @@ HYBRID_INLINE void selective_scan_backward(int64_t lo, int64_t hi, void *const *
       }
     }
     for (int64_t c = chunks - 1; c >= 0; --c) {
-      const Chunk<T> chunk(params, item, c * chunkRows, buffers, steps, inputs);
+      const Chunk<T> chunk(params, item, item.from + c * chunkRows, buffers, steps, inputs);
       auto partial = [&](int64_t buffer) HYBRID_INLINE_LAMBDA {
         return static_cast<T *>(buffers[buffer]) +
                ((item.indexInGroup * params.batch + item.batch) * length + chunk.first) *
@@ -554,16 +562,16 @@ HYBRID_INLINE void selective_scan_backward(int64_t lo, int64_t hi, void *const *
     for (int64_t j = 0; j < item.blocks; ++j) {
       const Block<T> block(params, item, j, blocks);
       g.ofBlock(params, gradients, j);
-      if (params.hasState)
+      if (params.stateGradient && item.time == 0)
         scatterStates(g.carry, states, block.count,
                       static_cast<T *>(buffers[Own + 4]) + block.stateOffset(params, item));
-      auto storeSums = [&](int64_t buffer, const Vector<T> *sum, int64_t rows)
-                           HYBRID_INLINE_LAMBDA {
-                             T *to = static_cast<T *>(buffers[buffer]) +
-                                     item.batch * rows * params.channels + block.channel;
-                             for (int64_t n = 0; n < rows; ++n)
-                               storePart(to + n * params.channels, sum[n], block.count);
-                           };
+      auto storeSums = [&](int64_t buffer, const Vector<T> *sum,
+                           int64_t rows) HYBRID_INLINE_LAMBDA {
+        T *to = static_cast<T *>(buffers[buffer]) +
+                (item.time * params.batch + item.batch) * rows * params.channels + block.channel;
+        for (int64_t n = 0; n < rows; ++n)
+          storePart(to + n * params.channels, sum[n], block.count);
+      };
       storeSums(Own + 6, g.rates, states);
       if (params.constantB)
         storeSums(Own + 7, g.b, states);
@@ -577,7 +585,99 @@ HYBRID_INLINE void selective_scan_backward(int64_t lo, int64_t hi, void *const *
   }
 }
 
+//===-- division over time -----------------------------------------------------===//
+
+template <typename T>
+HYBRID_INLINE void selective_scan_summary(int64_t lo, int64_t hi, void *const *buffers,
+                                          void *scratch, const SelectiveScanParams &params) {
+  const bool gradient = params.summariseGradient;
+  for (int64_t index = lo; index < hi; ++index) {
+    const Item<T> item(params, index);
+    Scratch<T> memory{static_cast<Vector<T> *>(scratch)};
+    Vector<T> *const blocks = memory.take(params.blocksPerItem * 4 * params.states);
+    Vector<T> *const products = memory.take(params.blocksPerItem * params.states),
+                     *const carries = memory.take(params.blocksPerItem * params.states);
+    Vector<T> *const steps = memory.take(chunkRows), *const inputs = memory.take(chunkRows),
+                     *const dy = memory.take(chunkRows);
+    for (int64_t j = 0; j < item.blocks; ++j) {
+      const Block<T> block(params, item, j, blocks);
+      block.prepare(params, item, buffers);
+      for (int64_t n = 0; n < params.states; ++n) {
+        block.states[n] = carries[j * params.states + n] = splat(T(0));
+        products[j * params.states + n] = splat(T(1));
+      }
+    }
+    for (int64_t first = item.from; first < item.to; first += chunkRows) {
+      const Chunk<T> chunk(params, item, first, buffers, steps, inputs);
+      for (int64_t j = 0; j < item.blocks; ++j) {
+        const Block<T> block(params, item, j, blocks);
+        auto row = [&](int64_t buffer, int64_t stride, int64_t i) HYBRID_INLINE_LAMBDA {
+          return loadPart(static_cast<const T *>(buffers[buffer]) +
+                              (block.row0 + first + i) * stride + block.channel,
+                          block.count);
+        };
+        chunk.load(params, block, buffers,
+                   [&](int64_t i, Vector<T>, Vector<T>) HYBRID_INLINE_LAMBDA {
+                     if (!gradient)
+                       return;
+                     dy[i] = row(Own, params.yStride, i);
+                     if (params.hasGate) {
+                       const Vector<T> z = row(Gate, params.gateStride, i);
+                       dy[i] *= z * logistic<T>(z);
+                     }
+                   });
+        forTiles(params.states, [&](int64_t n, auto tile) HYBRID_INLINE_LAMBDA {
+          constexpr int64_t S = decltype(tile)::value;
+          Vector<T> *const product = products + j * params.states + n, *const carry =
+                                                                           carries +
+                                                                           j * params.states + n;
+          chunk.template walk<S>(params, block, n,
+                                 [&](int64_t i, const Vector<T> *, const Vector<T> *decay,
+                                     const Vector<T> *) HYBRID_INLINE_LAMBDA {
+                                   HYBRID_UNROLL
+                                   for (int64_t k = 0; k < S; ++k) {
+                                     product[k] *= decay[k];
+                                     if (gradient)
+                                       carry[k] +=
+                                           product[k] * chunk.mapC(params, block, i, n + k) * dy[i];
+                                   }
+                                 });
+        });
+      }
+    }
+    for (int64_t j = 0; j < item.blocks; ++j) {
+      const Block<T> block(params, item, j, blocks);
+      auto put = [&](int64_t buffer, const Vector<T> *values) HYBRID_INLINE_LAMBDA {
+        scatterStates(values, params.states, block.count,
+                      static_cast<T *>(buffers[buffer]) + block.timeStateOffset(params, item));
+      };
+      put(Own + 1, products + j * params.states), put(Own + 2, block.states);
+      if (gradient)
+        put(Own + 3, carries + j * params.states);
+    }
+  }
+}
+
+template <typename T>
+HYBRID_INLINE void selective_scan_entries(int64_t lo, int64_t hi, void *const *buffers, void *,
+                                          const SelectiveScanEntriesParams &params) {
+  const T *decay = static_cast<const T *>(buffers[0]), *offset = static_cast<const T *>(buffers[1]),
+          *state = static_cast<const T *>(buffers[2]);
+  T *entries = static_cast<T *>(buffers[3]);
+  for (int64_t index = lo; index < hi; ++index) {
+    const int64_t at = index * lanes<T>, count = lanesAt<T>(at, params.elements);
+    Vector<T> value = params.hasState ? loadPart(state + at, count) : splat(T(0));
+    for (int64_t i = 0; i < params.timeBlocks; ++i) {
+      const int64_t block = (params.reverse ? params.timeBlocks - 1 - i : i) * params.elements + at;
+      storePart(entries + block, value, count);
+      value = loadPart(decay + block, count) * value + loadPart(offset + block, count);
+    }
+  }
+}
+
 } // namespace
 
+HYBRID_KERNEL(selective_scan_summary, SelectiveScanParams)
+HYBRID_KERNEL(selective_scan_entries, SelectiveScanEntriesParams)
 HYBRID_KERNEL(selective_scan_forward, SelectiveScanParams)
 HYBRID_KERNEL(selective_scan_backward, SelectiveScanParams)

@@ -26,12 +26,30 @@ namespace hybrid::cpu {
 /// sum_partials over the first dimension: partialA [batch, states, channels]; partialB and partialC
 /// the same when constant, otherwise [items of a group, batch, length, groups * states];
 /// partialStepBias and partialSkip [batch, channels].
+///
+/// With timeBlocks > 1 a sequence is divided over time, for which the kernels below find out what
+/// every block of rows starts from: initialState and dFinalState are then [timeBlocks, batch,
+/// channels, states], a state for each block of rows, hasState and hasFinalState are set
+/// accordingly, and so is the leading dimension of all partial sums but those given for each token,
+/// [timeBlocks * batch]. finalState is of the last block, dInitialState of the first.
+/// selective_scan_summary: what a block of rows does to a state, h -> decay h + offset, and with
+/// summariseGradient also to its gradient, g -> decay g + carry. buffers: the first ten of forward,
+/// dy (opt), decay, offset, carry (opt), all [timeBlocks, batch, channels, states]. grid as
+/// forward. Scratch: selectiveScanSummaryScratch(). selective_scan_entries: the states from which
+/// blocks start, the first from initialState or zero; reverse: their gradients at the end, the last
+/// from it. buffers: decay, offset (or carry), initialState (opt), entries. grid = ceilDiv(batch *
+/// channels * states, lanes).
 struct SelectiveScanParams {
-  int64_t batch, length, channels, states, groups, blocksPerItem;
+  int64_t batch, length, channels, states, groups, blocksPerItem, timeBlocks, blockRows;
   int64_t xStride, dtStride, bStride, cStride, gateStride, yStride /* also dy */, dxStride,
       ddtStride, dGateStride;
   int64_t constantB, constantC, hasSegments, hasState, hasFinalState;
   int64_t hasStepBias, softplusStep, hasSkip, hasGate;
+  int64_t stateGradient /* dInitialState is wanted */, summariseGradient;
+};
+
+struct SelectiveScanEntriesParams {
+  int64_t elements /* batch * channels * states */, timeBlocks, hasState, reverse;
 };
 
 /// Rows that are taken together, and rows between two states that the backward pass keeps.
@@ -60,12 +78,29 @@ template <typename T> constexpr int64_t selectiveScanBlocksPerItem(SelectiveScan
       break;
   return p.blocksPerItem;
 }
+/// Divides a sequence over time where there are too few items to keep several cores busy. The
+/// summaries cost nearly as much again as the scan, so that with 8 items and more it does not pay
+/// before there are four times as many cores. Decided by sizes alone: results have the same bits
+/// for any number of threads.
+template <typename T> constexpr void divideSelectiveScan(SelectiveScanParams &p) {
+  constexpr int64_t enough = 8, wanted = 32, leastRows = 256;
+  const int64_t items = p.batch * selectiveScanItems<T>(p);
+  int64_t blocks = 1;
+  if (items < enough && p.length >= 2 * leastRows)
+    blocks = ceilDiv(wanted, items) < p.length / leastRows ? ceilDiv(wanted, items)
+                                                           : p.length / leastRows;
+  p.blockRows = ceilDiv(ceilDiv(p.length, blocks), selectiveScanChunk) * selectiveScanChunk;
+  p.timeBlocks = ceilDiv(p.length, p.blockRows);
+}
 /// Bytes a thread.
+template <typename T> constexpr int64_t selectiveScanSummaryScratch(const SelectiveScanParams &p) {
+  return 64 * (6 * p.states * p.blocksPerItem + 3 * selectiveScanChunk);
+}
 template <typename T> constexpr int64_t selectiveScanForwardScratch(const SelectiveScanParams &p) {
   return 64 * (4 * p.states * p.blocksPerItem + 4 * selectiveScanChunk);
 }
 template <typename T> constexpr int64_t selectiveScanBackwardScratch(const SelectiveScanParams &p) {
-  return 64 * (((8 + ceilDiv(p.length, selectiveScanChunk)) * p.states + 2) * p.blocksPerItem +
+  return 64 * (((8 + ceilDiv(p.blockRows, selectiveScanChunk)) * p.states + 2) * p.blocksPerItem +
                (8 + 2 * selectiveScanTile) * selectiveScanChunk);
 }
 

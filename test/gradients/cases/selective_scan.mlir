@@ -33,3 +33,9 @@ func.func @forward(%x: tensor<8x5x34xf32> {hybrid.name = "x"}, %dt: tensor<8x5x3
   %y, %f = hybrid.selective_scan %x, %dt, %a, %b, %c segments(%s : tensor<8x5xi32>) initial_state(%h : tensor<8x34x2xf32>) gate(%z : tensor<8x5x34xf32>) {return_state} : tensor<8x5x34xf32>, tensor<8x5x34xf32>, tensor<34x2xf32>, tensor<8x5x2xf32>, tensor<34x2xf32> -> tensor<8x5x34xf32>, tensor<8x34x2xf32>
   return %y, %f : tensor<8x5x34xf32>, tensor<8x34x2xf32>
 }
+// -----
+// Long and narrow: divided over time.
+func.func @forward(%x: tensor<1x520x1xf32> {hybrid.name = "x"}, %dt: tensor<1x520x1xf32> {hybrid.name = "dt"}, %a: tensor<1x2xf32> {hybrid.name = "a", test.range = [-0.3, -0.1]}, %b: tensor<1x2xf32> {hybrid.name = "b"}, %c: tensor<1x2xf32> {hybrid.name = "c"}, %h: tensor<1x1x2xf32> {hybrid.name = "h"}) -> (tensor<1x520x1xf32> {hybrid.name = "y"}, tensor<1x1x2xf32> {hybrid.name = "f"}) {
+  %y, %f = hybrid.selective_scan %x, %dt, %a, %b, %c initial_state(%h : tensor<1x1x2xf32>) {dt_softplus, return_state} : tensor<1x520x1xf32>, tensor<1x520x1xf32>, tensor<1x2xf32>, tensor<1x2xf32>, tensor<1x2xf32> -> tensor<1x520x1xf32>, tensor<1x1x2xf32>
+  return %y, %f : tensor<1x520x1xf32>, tensor<1x1x2xf32>
+}

@@ -7,6 +7,8 @@ using namespace hybrid::cpu::test;
 
 HYBRID_DECLARE_KERNEL(selective_scan_forward, SelectiveScanParams)
 HYBRID_DECLARE_KERNEL(selective_scan_backward, SelectiveScanParams)
+HYBRID_DECLARE_KERNEL(selective_scan_summary, SelectiveScanParams)
+HYBRID_DECLARE_KERNEL(selective_scan_entries, SelectiveScanEntriesParams)
 
 namespace {
 
@@ -14,7 +16,7 @@ struct Case {
   int64_t batch = 2, length = 37, channels = 18, states = 4, groups = 1;
   bool constantB = false, constantC = false, segments = false, state = false, finalState = false;
   bool stepBias = false, softplus = false, skip = false, gate = false;
-  int64_t blocksPerItem = 1;
+  int64_t blocksPerItem = 1, blockRows = 0 /* all */;
 };
 
 struct Reference {
@@ -140,14 +142,17 @@ template <typename T> void check(const Case &c) {
                                   << " constant " << c.constantB << c.constantC << " segments "
                                   << c.segments << " state " << c.state << c.finalState
                                   << " around " << c.stepBias << c.softplus << c.skip << c.gate
-                                  << " blocks " << c.blocksPerItem);
+                                  << " blocks " << c.blocksPerItem << " block rows "
+                                  << c.blockRows);
   Reference r(c);
   SelectiveScanParams p{};
   p.batch = c.batch, p.length = c.length, p.channels = c.channels, p.states = c.states;
   p.groups = c.groups, p.constantB = c.constantB, p.constantC = c.constantC;
   p.hasSegments = c.segments, p.hasState = c.state, p.hasFinalState = c.finalState;
+  p.stateGradient = c.state;
   p.hasStepBias = c.stepBias, p.softplusStep = c.softplus, p.hasSkip = c.skip, p.hasGate = c.gate;
   p.blocksPerItem = c.blocksPerItem;
+  p.blockRows = c.blockRows ? c.blockRows : c.length, p.timeBlocks = ceilDiv(c.length, p.blockRows);
   int64_t rows = c.batch * c.length, width = c.groups * c.states, stateRows = c.batch * c.channels;
   p.xStride = c.channels + 3, p.dtStride = c.channels + 1, p.yStride = c.channels + 2;
   p.dxStride = c.channels + 4, p.ddtStride = c.channels + 5;
@@ -165,16 +170,16 @@ template <typename T> void check(const Case &c) {
   void *segments = c.segments ? r.segments.data() : nullptr;
   void *state = c.state ? initial.data() : nullptr;
   Tensor<T> y(rows, c.channels, p.yStride), y2 = y, last(stateRows, c.states), last2 = last;
-  const std::vector<void *> common{x.data(),
-                                   raw.data(),
-                                   a.data(),
-                                   b.data(),
-                                   maps.data(),
-                                   segments,
-                                   state,
-                                   c.stepBias ? stepBias.data() : nullptr,
-                                   c.skip ? skip.data() : nullptr,
-                                   c.gate ? gate.data() : nullptr};
+  std::vector<void *> common{x.data(),
+                             raw.data(),
+                             a.data(),
+                             b.data(),
+                             maps.data(),
+                             segments,
+                             state,
+                             c.stepBias ? stepBias.data() : nullptr,
+                             c.skip ? skip.data() : nullptr,
+                             c.gate ? gate.data() : nullptr};
   auto withCommon = [&](std::initializer_list<void *> own) {
     std::vector<void *> buffers = common;
     buffers.insert(buffers.end(), own);
@@ -183,7 +188,31 @@ template <typename T> void check(const Case &c) {
   auto forward = [&](Tensor<T> &out, Tensor<T> &final) {
     return withCommon({out.data(), c.finalState ? final.data() : nullptr});
   };
-  int64_t grid = c.batch * selectiveScanItems<T>(p);
+  int64_t grid = c.batch * selectiveScanItems<T>(p) * p.timeBlocks;
+  // What the blocks of rows start from, as LowerSelectiveScan.cpp prepares it.
+  Tensor<T> decay(p.timeBlocks * stateRows, c.states), offset = decay, carry = decay,
+                                                       entries = decay, ends = decay;
+  auto entriesOf = [&](Tensor<T> &from, void *first, Tensor<T> &to, bool reverse) {
+    SelectiveScanEntriesParams e{stateRows * c.states, p.timeBlocks, first != nullptr, reverse};
+    callInPieces(selective_scan_entries<T>, ceilDiv(e.elements, lanes<T>),
+                 {decay.data(), from.data(), first, to.data()}, e, 0);
+    EXPECT_TRUE(to.guardsIntact());
+  };
+  auto summarise = [&](void *cotangent) {
+    SelectiveScanParams summary = p;
+    summary.hasState = 0, summary.summariseGradient = cotangent != nullptr;
+    std::vector<void *> buffers =
+        withCommon({cotangent, decay.data(), offset.data(), cotangent ? carry.data() : nullptr});
+    buffers[6] = nullptr;
+    callInPieces(selective_scan_summary<T>, grid, buffers, summary,
+                 selectiveScanSummaryScratch<T>(p));
+    EXPECT_TRUE(decay.guardsIntact() && offset.guardsIntact() && carry.guardsIntact());
+  };
+  if (c.blockRows) {
+    summarise(nullptr);
+    entriesOf(offset, state, entries, false);
+    common[6] = entries.data(), p.hasState = 1;
+  }
   int64_t scratch = selectiveScanForwardScratch<T>(p);
   callWhole(selective_scan_forward<T>, grid, forward(y, last), p, scratch);
   callInPieces(selective_scan_forward<T>, grid, forward(y2, last2), p, scratch);
@@ -196,11 +225,18 @@ template <typename T> void check(const Case &c) {
 
   Tensor<T> dy(r.cotangent, rows, c.channels, p.yStride), dFinal(r.dFinal, stateRows, c.states);
   int64_t items = selectiveScanGroupItems<T>(p);
+  void *ending = c.finalState ? dFinal.data() : nullptr;
+  if (c.blockRows) {
+    summarise(dy.data());
+    entriesOf(carry, ending, ends, true);
+    ending = ends.data(), p.hasFinalState = 1;
+  }
+  int64_t sums = c.batch * p.timeBlocks;
   struct Gradients {
     Tensor<T> dx, ddt, dInitial, dGate, partialA, partialB, partialC, partialStepBias, partialSkip;
   };
   auto partial = [&](bool constant) {
-    return constant ? Tensor<T>(c.batch, c.states * c.channels) : Tensor<T>(items, rows * width);
+    return constant ? Tensor<T>(sums, c.states * c.channels) : Tensor<T>(items, rows * width);
   };
   Gradients g{Tensor<T>(rows, c.channels, p.dxStride),
               Tensor<T>(rows, c.channels, p.ddtStride),
@@ -209,14 +245,14 @@ template <typename T> void check(const Case &c) {
               partial(true),
               partial(c.constantB),
               partial(c.constantC),
-              Tensor<T>(c.batch, c.channels),
-              Tensor<T>(c.batch, c.channels)};
+              Tensor<T>(sums, c.channels),
+              Tensor<T>(sums, c.channels)};
   Gradients split = g;
   auto backward = [&](Gradients &to) {
-    return withCommon({dy.data(), c.finalState ? dFinal.data() : nullptr, to.dx.data(),
-                       to.ddt.data(), c.state ? to.dInitial.data() : nullptr,
-                       c.gate ? to.dGate.data() : nullptr, to.partialA.data(), to.partialB.data(),
-                       to.partialC.data(), c.stepBias ? to.partialStepBias.data() : nullptr,
+    return withCommon({dy.data(), ending, to.dx.data(), to.ddt.data(),
+                       c.state ? to.dInitial.data() : nullptr, c.gate ? to.dGate.data() : nullptr,
+                       to.partialA.data(), to.partialB.data(), to.partialC.data(),
+                       c.stepBias ? to.partialStepBias.data() : nullptr,
                        c.skip ? to.partialSkip.data() : nullptr});
   };
   scratch = selectiveScanBackwardScratch<T>(p);
@@ -240,16 +276,16 @@ template <typename T> void check(const Case &c) {
   }
   bound *= 2; // long sums that partly cancel
   int64_t constants = c.channels * c.states;
-  EXPECT_LT(relativeError(reduced(g.partialA, c.batch, constants, c, true), r.da), bound);
-  auto mapError = [&](Tensor<T> &sums, bool constant, const Doubles &want) {
-    return relativeError(constant ? reduced(sums, c.batch, constants, c, true)
-                                  : reduced(sums, items, rows * width, c, false),
+  EXPECT_LT(relativeError(reduced(g.partialA, sums, constants, c, true), r.da), bound);
+  auto mapError = [&](Tensor<T> &partials, bool constant, const Doubles &want) {
+    return relativeError(constant ? reduced(partials, sums, constants, c, true)
+                                  : reduced(partials, items, rows * width, c, false),
                          want);
   };
   EXPECT_LT(mapError(g.partialB, c.constantB, r.db), bound);
   EXPECT_LT(mapError(g.partialC, c.constantC, r.dc), bound);
-  auto channelError = [&](Tensor<T> &sums, const Doubles &want) {
-    return relativeError(reduced(sums, c.batch, c.channels, c, false), want);
+  auto channelError = [&](Tensor<T> &partials, const Doubles &want) {
+    return relativeError(reduced(partials, sums, c.channels, c, false), want);
   };
   if (c.stepBias) {
     EXPECT_LT(channelError(g.partialStepBias, r.dStepBias), bound);
@@ -314,6 +350,38 @@ TYPED_TEST(SelectiveScan, AgreesForSeveralBlocksAnItem) {
                           .gate = true,
                           .blocksPerItem = blocks});
 }
+TYPED_TEST(SelectiveScan, AgreesWhenDividedOverTime) {
+  for (int mask = 0; mask < 8; ++mask)
+    for (int64_t length : {64, 90})
+      check<TypeParam>({.length = length,
+                        .states = 6,
+                        .constantB = mask == 5,
+                        .constantC = mask == 5,
+                        .segments = (mask & 1) != 0,
+                        .state = (mask & 2) != 0,
+                        .finalState = (mask & 4) != 0,
+                        .stepBias = mask == 7,
+                        .softplus = mask == 7,
+                        .skip = mask == 7,
+                        .gate = mask == 7,
+                        .blocksPerItem = mask == 7 ? 2 : 1,
+                        .blockRows = 32});
+}
+TEST(SelectiveScanDivision, OnlyWhereThereAreFewItems) {
+  SelectiveScanParams p{};
+  p.groups = 1, p.blocksPerItem = 1, p.batch = 1;
+  struct Division {
+    int64_t channels, length, blocks;
+  };
+  for (auto [channels, length, blocks] :
+       {Division{128, 65536, 1}, Division{16, 65536, 32}, Division{64, 65536, 8},
+        Division{16, 1000, 3}, Division{16, 511, 1}, Division{16, 1, 1}}) {
+    p.channels = channels, p.length = length;
+    divideSelectiveScan<float>(p);
+    EXPECT_EQ(p.timeBlocks, blocks) << channels << " " << length;
+    EXPECT_LT((p.timeBlocks - 1) * p.blockRows, length);
+  }
+}
 TEST(SelectiveScanBlocks, AnItem) {
   SelectiveScanParams p{};
   p.groups = 1, p.channels = 256;
@@ -327,7 +395,7 @@ TEST(SelectiveScanBlocks, AnItem) {
 TEST(SelectiveScanRange, ExtremeDecays) {
   SelectiveScanParams p{};
   p.batch = 1, p.length = 3, p.channels = 1, p.states = 1, p.groups = 1, p.hasState = 1;
-  p.blocksPerItem = 1;
+  p.blocksPerItem = p.timeBlocks = 1, p.blockRows = 3;
   p.xStride = p.dtStride = p.bStride = p.cStride = p.yStride = 1;
   for (auto [step, expected] : {std::pair(200.0f, 0.0f), std::pair(1e30f, 0.0f),
                                 std::pair(-200.0f, std::numeric_limits<float>::infinity())}) {
