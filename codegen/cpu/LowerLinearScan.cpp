@@ -47,6 +47,78 @@ static int64_t keyScratch(const LinearScanParams &params, Type element) {
                          : linearScanKeyScratch<float>(params);
 }
 
+/// A scan divided over time (linearScanBlocks): the steps that find what its blocks start from, or
+/// end with. Its kernels then take every block for a sequence of its own.
+class Division {
+public:
+  Division(ProgramBuilder &program, LinearScanParams &params, Type element, BufferUse decay,
+           BufferUse segments)
+      : program(program), element(element), decay(decay), segments(segments), batch(params.batch),
+        blocks(element.isF64() ? linearScanBlocks<double>(params)
+                               : linearScanBlocks<float>(params)) {
+    params.batch *= blocks, params.length /= blocks;
+    common = {blocks,
+              params.length,
+              params.heads,
+              params.keySize,
+              params.valueSize,
+              params.decayStride,
+              params.decay,
+              params.hasSegments,
+              0,
+              0,
+              0};
+  }
+
+  bool divides() const { return blocks > 1; }
+
+  /// Replaces `state`, of the sequences, by one for each block. `summarise(offsets)` launches what
+  /// every block makes of a state of zero; `last` receives what is behind the last block, or in
+  /// reverse before the first.
+  void enter(BufferUse &state, int64_t &hasState, BufferUse last, bool reverse,
+             llvm::function_ref<void(BufferUse offsets)> summarise) {
+    if (!products) {
+      products = program.temporary({batch * blocks, common.heads * common.keySize}, element);
+      int64_t columns = blocksOf(common.heads * common.keySize, element);
+      program.launch("linear_scan_products", element, batch * blocks * columns, wordsOf(common),
+                     {decay, segments, program.use(*products)});
+    }
+    SmallVector<int64_t> shape{batch * blocks, common.heads, common.keySize, common.valueSize};
+    View offsets = program.temporary(shape, element), entries = program.temporary(shape, element);
+    summarise(program.use(offsets));
+    LinearScanDivisionParams params = common;
+    params.hasState = hasState, params.hasLast = last.storage >= 0, params.reverse = reverse;
+    program.launch("linear_scan_entries", element, batch * common.heads * common.keySize,
+                   wordsOf(params),
+                   {program.use(*products), program.use(offsets), segments, state,
+                    program.use(entries), last});
+    state = program.use(entries), hasState = 1;
+  }
+
+private:
+  ProgramBuilder &program;
+  Type element;
+  BufferUse decay, segments;
+  int64_t batch, blocks;
+  LinearScanDivisionParams common;
+  std::optional<View> products;
+};
+
+/// Finds the states that the blocks of a divided scan start from.
+static void enterForward(Division &division, ProgramBuilder &program, LinearScanParams &params,
+                         Type element, ArrayRef<BufferUse> operands /* q, k, v, decay, segments */,
+                         BufferUse &initialState, BufferUse finalState) {
+  division.enter(initialState, params.hasState, finalState, false, [&](BufferUse offsets) {
+    LinearScanParams summary = params;
+    summary.stateOnly = 1, summary.hasState = 0, summary.hasFinalState = 1;
+    SmallVector<BufferUse> buffers(operands);
+    buffers.append({program.absent(), program.absent(), offsets});
+    program.launch("linear_scan_forward", element,
+                   params.batch * params.heads * blocksOf(params.valueSize, element),
+                   wordsOf(summary), buffers, rowScratch(params, element));
+  });
+}
+
 LogicalResult lower(LinearScanOp op, ProgramBuilder &program) {
   LinearScanParams params = scanParams(op);
   View q = program.rows(op.getQ(), params.qStride), k = program.rows(op.getK(), params.kStride),
@@ -58,6 +130,13 @@ LogicalResult lower(LinearScanOp op, ProgramBuilder &program) {
   params.oStride = *o.rowStride(), params.hasFinalState = op.getReturnState();
   BufferUse finalState =
       op.getReturnState() ? program.use(program.defineDense(op.getFinalState())) : program.absent();
+  Division division(program, params, q.element, decay, segments);
+  if (division.divides()) {
+    enterForward(division, program, params, q.element,
+                 {program.use(q), program.use(k), program.use(v), decay, segments}, initialState,
+                 finalState);
+    params.hasFinalState = 0, finalState = program.absent(); // it has been found already
+  }
   program.launch("linear_scan_forward", q.element,
                  params.batch * params.heads * blocksOf(params.valueSize, q.element),
                  wordsOf(params),
@@ -114,6 +193,24 @@ LogicalResult lower(LinearScanGradOp op, ProgramBuilder &program) {
   BufferUse dInitialState = dInitial && !dInitial.use_empty()
                                 ? program.use(program.defineDense(dInitial))
                                 : program.absent();
+  Division division(program, params, element, decay, segments);
+  if (division.divides()) {
+    enterForward(division, program, params, element,
+                 {program.use(q), program.use(k), program.use(v), decay, segments}, initialState,
+                 program.absent());
+    division.enter(
+        stateCotangent, params.hasFinalState, dInitialState, true, [&](BufferUse offsets) {
+          LinearScanParams summary = params;
+          summary.stateOnly = 1, summary.hasState = 1, summary.hasFinalState = 0;
+          program.launch("linear_scan_backward_values", element,
+                         params.batch * params.heads * blocksOf(params.valueSize, element),
+                         wordsOf(summary),
+                         {program.use(q), program.use(k), decay, segments, program.use(dy),
+                          program.absent(), program.absent(), offsets},
+                         rowScratch(params, element));
+        });
+    dInitialState = program.absent(); // it has been found already
+  }
   program.launch("linear_scan_backward_values", element,
                  params.batch * params.heads * blocksOf(params.valueSize, element), wordsOf(params),
                  {program.use(q), program.use(k), decay, segments, program.use(dy), stateCotangent,

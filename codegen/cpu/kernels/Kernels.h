@@ -157,8 +157,38 @@ struct LinearScanParams {
       dvStride, dDecayStride;
   ScanDecay decay;
   int64_t exclusive, hasSegments, hasState, hasFinalState, decayGradient;
+  int64_t stateOnly; // forward and backward_values: o, or dv, is not written
   double scale;
 };
+
+/// A sequence of a linear scan divided into `blocks` blocks of blockRows rows, [batch, blocks,
+/// blockRows], each of which the kernels above take for a sequence of its own.
+/// linear_scan_products: what a block multiplies a state with, e^(sum of decays), 0 where a segment
+/// starts. buffers: decay (opt), segments (opt), products [batch, blocks, heads*keySize]. grid =
+/// batch * blocks * ceilDiv(heads*keySize, lanes).
+/// linear_scan_entries: the state each block starts from, and the one behind the last; with reverse
+/// its gradient at each block's end, and the one before the first. buffers: products, offsets (what
+/// a block leaves of a state of zero; [batch, blocks, heads, keySize, valueSize]), segments (opt),
+/// state (opt), entries (as offsets), last (opt, as state: [batch, heads, keySize, valueSize]).
+/// grid = batch * heads * keySize.
+struct LinearScanDivisionParams {
+  int64_t blocks, blockRows, heads, keySize, valueSize, decayStride;
+  ScanDecay decay;
+  int64_t hasSegments, hasState, hasLast, reverse;
+};
+/// Blocks that a scan is divided into: 1 unless there are too few items to keep several cores busy.
+/// Finding the entries costs two thirds of the scan again, so that with 8 items and more it does
+/// not pay before there are several times as many cores. Decided by sizes alone: results have the
+/// same bits for any number of threads.
+template <typename T> constexpr int64_t linearScanBlocks(const LinearScanParams &p) {
+  constexpr int64_t enough = 8, wanted = 32, leastRows = 256;
+  const int64_t items = p.batch * p.heads * ceilDiv(p.valueSize, lanes<T>);
+  int64_t blocks = 1;
+  while (items < enough && items * blocks < wanted && p.length % (2 * blocks) == 0 &&
+         p.length / (2 * blocks) >= leastRows)
+    blocks *= 2;
+  return blocks;
+}
 /// Positions between two states that the gradient of the decay keeps: few enough that the states
 /// of one such chunk stay in cache, and at most 256 chunks.
 constexpr int64_t linearScanChunk(const LinearScanParams &p) {

@@ -268,7 +268,7 @@ HYBRID_INLINE void linear_scan_forward(int64_t lo, int64_t hi, void *const *buff
     scan.lane = item.rows<const T>(buffers[2], params, params.vStride, values, item.firstLane);
     scan.out = item.rows<T>(buffers[6], params, params.oStride, values, item.firstLane);
     scan.rows = keys, scan.count = count, scan.reverse = false, scan.exclusive = params.exclusive;
-    scan.outScale = static_cast<T>(params.scale);
+    scan.outScale = static_cast<T>(params.scale), scan.reads = !params.stateOnly;
     const T *initial = params.hasState ? item.state<const T>(buffers[5], params) : nullptr;
     loadState(state, initial ? initial + item.firstLane : nullptr, keys, values, count);
     sweepKeys(scan, state, table, Decay<T>(buffers[3], params, item),
@@ -292,7 +292,7 @@ HYBRID_INLINE void linear_scan_backward_values(int64_t lo, int64_t hi, void *con
     scan.lane = item.rows<const T>(buffers[4], params, params.oStride, values, item.firstLane);
     scan.out = item.rows<T>(buffers[6], params, params.dvStride, values, item.firstLane);
     scan.rows = keys, scan.count = count, scan.reverse = true, scan.exclusive = params.exclusive;
-    scan.laneScale = static_cast<T>(params.scale);
+    scan.laneScale = static_cast<T>(params.scale), scan.reads = !params.stateOnly;
     const T *final = params.hasFinalState ? item.state<const T>(buffers[5], params) : nullptr;
     loadState(state, final ? final + item.firstLane : nullptr, keys, values, count);
     sweepKeys(scan, state, table, Decay<T>(buffers[2], params, item),

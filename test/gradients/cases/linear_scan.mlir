@@ -33,3 +33,15 @@ func.func @forward(%q: tensor<2x20x6xf32> {hybrid.name = "q"}, %k: tensor<2x20x6
   %o, %f = hybrid.linear_scan %q, %k, %v heads 2 decay(%g : tensor<2x20x6xf32>) segments(%ids : tensor<2x20xi32>) initial_state(%s : tensor<2x2x3x4xf32>) {exclusive, return_state} : tensor<2x20x6xf32>, tensor<2x20x6xf32>, tensor<2x20x8xf32> -> tensor<2x20x8xf32>, tensor<2x2x3x4xf32>
   return %o, %f : tensor<2x20x8xf32>, tensor<2x2x3x4xf32>
 }
+// -----
+// Long and narrow: divided over time.
+func.func @forward(%q: tensor<1x512x2xf32> {hybrid.name = "q"}, %k: tensor<1x512x2xf32> {hybrid.name = "k"}, %v: tensor<1x512x1xf32> {hybrid.name = "v"}, %g: tensor<1x512x2xf32> {hybrid.name = "g", test.range = [-0.4, -0.1]}, %ids: tensor<1x512xi32> {hybrid.name = "ids", test.segments}, %s: tensor<1x1x2x1xf32> {hybrid.name = "s"}) -> (tensor<1x512x1xf32> {hybrid.name = "o"}, tensor<1x1x2x1xf32> {hybrid.name = "f"}) {
+  %o, %f = hybrid.linear_scan %q, %k, %v heads 1 decay(%g : tensor<1x512x2xf32>) segments(%ids : tensor<1x512xi32>) initial_state(%s : tensor<1x1x2x1xf32>) {return_state} : tensor<1x512x2xf32>, tensor<1x512x2xf32>, tensor<1x512x1xf32> -> tensor<1x512x1xf32>, tensor<1x1x2x1xf32>
+  return %o, %f : tensor<1x512x1xf32>, tensor<1x1x2x1xf32>
+}
+// -----
+// The same with a constant decay of each head, without states.
+func.func @forward(%q: tensor<1x512x2xf32> {hybrid.name = "q"}, %k: tensor<1x512x2xf32> {hybrid.name = "k"}, %v: tensor<1x512x2xf32> {hybrid.name = "v"}, %g: tensor<2xf32> {hybrid.name = "g", test.range = [-0.4, -0.1]}) -> (tensor<1x512x2xf32> {hybrid.name = "o"}) {
+  %o = hybrid.linear_scan %q, %k, %v heads 2 decay(%g : tensor<2xf32>) {exclusive} : tensor<1x512x2xf32>, tensor<1x512x2xf32>, tensor<1x512x2xf32> -> tensor<1x512x2xf32>
+  return %o : tensor<1x512x2xf32>
+}

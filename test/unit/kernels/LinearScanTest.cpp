@@ -7,6 +7,8 @@ using namespace hybrid::cpu::test;
 HYBRID_DECLARE_KERNEL(linear_scan_forward, LinearScanParams)
 HYBRID_DECLARE_KERNEL(linear_scan_backward_values, LinearScanParams)
 HYBRID_DECLARE_KERNEL(linear_scan_backward_keys, LinearScanParams)
+HYBRID_DECLARE_KERNEL(linear_scan_products, LinearScanDivisionParams)
+HYBRID_DECLARE_KERNEL(linear_scan_entries, LinearScanDivisionParams)
 
 namespace {
 
@@ -16,6 +18,7 @@ struct Case {
   bool exclusive = false, segments = false, state = false, finalState = false;
   bool decayGradient = true;
   double strength = 0.5; // decays are e^-strength or so
+  int64_t blocks = 1;    // of a scan divided over time
 };
 
 size_t at(int64_t index) { return static_cast<size_t>(index); }
@@ -142,7 +145,8 @@ template <typename T> void check(const Case &c) {
   SCOPED_TRACE(testing::Message() << "length " << c.length << " keys " << c.keys << " values "
                                   << c.values << " decay " << static_cast<int64_t>(c.decay)
                                   << " exclusive " << c.exclusive << " segments " << c.segments
-                                  << " state " << c.state << c.finalState);
+                                  << " state " << c.state << c.finalState << " blocks "
+                                  << c.blocks);
   Reference r(c);
   int64_t rows = c.batch * c.length, keyWidth = c.heads * c.keys, valueWidth = c.heads * c.values;
   LinearScanParams p{};
@@ -170,31 +174,70 @@ template <typename T> void check(const Case &c) {
   void *initialState = c.state ? initial.data() : nullptr;
   void *finalCotangent = c.finalState ? dFinal.data() : nullptr;
 
+  // A divided scan, as LowerLinearScan.cpp prepares it: blocks are sequences of their own.
+  p.batch *= c.blocks, p.length /= c.blocks;
+  const int64_t blockStates = states * c.blocks;
+  Tensor<T> products(p.batch, keyWidth), offsets(blockStates, c.values),
+      entries = offsets, ends = offsets, last(states, c.values), first = last;
+  Tensor<T> unused = offsets; // the final state of each block
+  if (c.blocks > 1) {
+    LinearScanDivisionParams d{c.blocks, p.length,   c.heads, c.keys, c.values, p.decayStride,
+                               p.decay,  c.segments, 0,       0,      0};
+    callInPieces(linear_scan_products<T>, p.batch * ceilDiv(keyWidth, lanes<T>),
+                 {decay, segments, products.data()}, d, 0);
+    LinearScanParams summary = p;
+    summary.stateOnly = 1;
+    auto enter = [&](void *state, Tensor<T> &to, Tensor<T> *behind, bool reverse) {
+      d.hasState = state != nullptr, d.hasLast = behind != nullptr, d.reverse = reverse;
+      callInPieces(linear_scan_entries<T>, states,
+                   {products.data(), offsets.data(), segments, state, to.data(),
+                    behind ? behind->data() : nullptr},
+                   d, 0);
+    };
+    const int64_t grid = p.batch * c.heads * valueBlocks;
+    summary.hasState = 0, summary.hasFinalState = 1;
+    callInPieces(linear_scan_forward<T>, grid,
+                 {q.data(), k.data(), v.data(), decay, segments, nullptr, nullptr, offsets.data()},
+                 summary, linearScanRowScratch<T>(p));
+    enter(initialState, entries, c.finalState ? &last : nullptr, false);
+    summary.hasState = 1, summary.hasFinalState = 0;
+    callInPieces(linear_scan_backward_values<T>, grid,
+                 {q.data(), k.data(), decay, segments, dO.data(), nullptr, nullptr, offsets.data()},
+                 summary, linearScanRowScratch<T>(p));
+    enter(finalCotangent, ends, c.state ? &first : nullptr, true);
+    EXPECT_TRUE(products.guardsIntact() && offsets.guardsIntact() && entries.guardsIntact() &&
+                ends.guardsIntact() && last.guardsIntact() && first.guardsIntact());
+    initialState = entries.data(), finalCotangent = ends.data(), p.hasState = p.hasFinalState = 1;
+  }
+
   // Partial sums of the gradient of the decay, added up below.
   int64_t partials = c.decay == ScanDecay::HeadAndTime ? keyBlocks
-                     : c.decay == ScanDecay::Key       ? c.batch
-                     : c.decay == ScanDecay::Head      ? keyBlocks * c.batch
+                     : c.decay == ScanDecay::Key       ? p.batch
+                     : c.decay == ScanDecay::Head      ? keyBlocks * p.batch
                                                        : 1;
   Tensor<T> dg = c.decay == ScanDecay::KeyAndTime ? Tensor<T>(rows, decayWidth, p.dDecayStride)
                                                   : Tensor<T>(partials, decayRows * decayWidth);
   Results<T> whole{Tensor<T>(rows, valueWidth, p.oStride),
-                   Tensor<T>(states, c.values),
+                   last,
                    Tensor<T>(rows, keyWidth, p.dqStride),
                    Tensor<T>(rows, keyWidth, p.dkStride),
                    Tensor<T>(rows, valueWidth, p.dvStride),
                    dg,
-                   Tensor<T>(states, c.values)};
+                   first};
   Results<T> pieces = whole;
   auto run = [&](Results<T> &to, auto call) {
-    call(linear_scan_forward<T>, c.batch * c.heads * valueBlocks,
+    call(linear_scan_forward<T>, p.batch * c.heads * valueBlocks,
          std::vector<void *>{q.data(), k.data(), v.data(), decay, segments, initialState,
-                             to.o.data(), c.finalState ? to.last.data() : nullptr},
+                             to.o.data(),
+                             c.blocks > 1   ? unused.data()
+                             : c.finalState ? to.last.data()
+                                            : nullptr},
          linearScanRowScratch<T>(p));
-    call(linear_scan_backward_values<T>, c.batch * c.heads * valueBlocks,
+    call(linear_scan_backward_values<T>, p.batch * c.heads * valueBlocks,
          std::vector<void *>{q.data(), k.data(), decay, segments, dO.data(), finalCotangent,
-                             to.dv.data(), c.state ? to.dInitial.data() : nullptr},
+                             to.dv.data(), c.state && c.blocks == 1 ? to.dInitial.data() : nullptr},
          linearScanRowScratch<T>(p));
-    call(linear_scan_backward_keys<T>, c.batch * c.heads * keyBlocks,
+    call(linear_scan_backward_keys<T>, p.batch * c.heads * keyBlocks,
          std::vector<void *>{q.data(), k.data(), v.data(), decay, segments, initialState, dO.data(),
                              finalCotangent, to.dq.data(), to.dk.data(),
                              p.decayGradient ? to.dg.data() : nullptr},
@@ -253,6 +296,32 @@ TYPED_TEST(LinearScan, AgreesWithStatesAndSegments) {
                           .state = (mask & 4) != 0,
                           .finalState = (mask & 8) != 0,
                           .decayGradient = (mask & 16) != 0});
+}
+TYPED_TEST(LinearScan, AgreesWhenDividedOverTime) {
+  for (int mask = 0; mask < 16; ++mask)
+    for (ScanDecay kind : kinds)
+      for (int64_t keys : {5, 16})
+        check<TypeParam>({.length = 36,
+                          .keys = keys,
+                          .decay = kind,
+                          .exclusive = (mask & 1) != 0,
+                          .segments = (mask & 2) != 0,
+                          .state = (mask & 4) != 0,
+                          .finalState = (mask & 8) != 0,
+                          .blocks = 4});
+}
+TEST(LinearScanDivision, OnlyWhereThereAreFewItems) {
+  LinearScanParams p{};
+  p.batch = 1;
+  struct Division {
+    int64_t heads, valueSize, length, blocks;
+  };
+  for (auto [heads, valueSize, length, blocks] :
+       {Division{8, 16, 65536, 1}, Division{1, 16, 65536, 32}, Division{2, 32, 65536, 8},
+        Division{1, 16, 1536, 4}, Division{1, 16, 1001, 1}, Division{1, 16, 1, 1}}) {
+    p.heads = heads, p.valueSize = valueSize, p.length = length;
+    EXPECT_EQ(linearScanBlocks<float>(p), blocks) << heads << " " << valueSize << " " << length;
+  }
 }
 TYPED_TEST(LinearScan, AgreesForLongSequences) {
   // More than 256 chunks of 16, so that chunks are longer.
