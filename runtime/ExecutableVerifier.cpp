@@ -339,7 +339,7 @@ Result<void> Verifier::checkKernel(const fb::KernelLaunch &kernel, const std::st
   const unsigned buffers = kernel.buffers() ? kernel.buffers()->size() : 0;
   if (loop) {
     const int64_t tiles = (loop->rows() - 1) / loop->tile() + 1, items = kernel.items_per_tile();
-    if (items < 1 || items > maximumGrid || kernel.grid() > tiles * items)
+    if (items < 1 || (kernel.grid() - 1) / items + 1 != tiles) // every tile has items
       return error("corrupt: {} ({}) has {} items for {} tiles of {} items", where,
                    viewOf(kernel.symbol()), kernel.grid(), tiles, items);
     if (rowBytes && rowBytes->size() != 0 && rowBytes->size() != buffers)

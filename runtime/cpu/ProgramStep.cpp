@@ -201,8 +201,8 @@ Result<void> ProgramStep::runTile(const ProgramMemory &memory, int64_t tile, int
       // lay in front of it. Only rows of the tile are touched.
       auto address = reinterpret_cast<uintptr_t>(memory.address(places[i], tileBytes, thread));
       if (places[i].space() == fb::Space::Tile)
-        address -= static_cast<uintptr_t>(
-            first * launch->row_bytes()->Get(static_cast<flatbuffers::uoffset_t>(i)));
+        address -= static_cast<uintptr_t>(first) * static_cast<uintptr_t>(launch->row_bytes()->Get(
+                                                       static_cast<flatbuffers::uoffset_t>(i)));
       pointers[i] = reinterpret_cast<void *>(address);
     }
     int64_t begin = tile * launch->items_per_tile(),
