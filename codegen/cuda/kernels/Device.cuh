@@ -1,0 +1,146 @@
+//===- Device.cuh - the prelude's primitives on a GPU -----------------------===//
+//
+// Counterpart of shim/Shim.h: the same names, in CUDA C++ as NVRTC compiles it.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include <cstdint>
+
+#define HYBRID_DEVICE __device__ __forceinline__
+#define HYBRID_UNROLL _Pragma("unroll")
+#define HYBRID_NO_UNROLL _Pragma("unroll 1")
+/// A kernel of an executable: HYBRID_KERNEL(symbol, threads, (void *b0, void *b1), statement).
+/// `item` is the work item of the block.
+#define HYBRID_PARAMETERS(...) __VA_ARGS__
+#define HYBRID_KERNEL(symbol, threads, parameters, ...)                                            \
+  extern "C" __global__ void __launch_bounds__(threads)                                            \
+      symbol(HYBRID_PARAMETERS parameters, int64_t first) {                                        \
+    const int64_t item = first + blockIdx.x;                                                       \
+    __VA_ARGS__                                                                                    \
+  }
+
+namespace hybrid::cuda {
+
+extern __shared__ __align__(16) unsigned char hybridSharedMemory[];
+
+/// Dynamic shared memory of the block from this byte on (a multiple of 16 for vectors).
+template <typename T> HYBRID_DEVICE T *sharedMemory(int64_t byteOffset = 0) {
+  return reinterpret_cast<T *>(hybridSharedMemory + byteOffset);
+}
+
+HYBRID_DEVICE void blockBarrier() { __syncthreads(); }
+HYBRID_DEVICE void warpBarrier() { __syncwarp(); }
+
+constexpr unsigned allLanes = 0xffffffffu;
+template <typename T> HYBRID_DEVICE T shuffle(T value, int lane) {
+  return __shfl_sync(allLanes, value, lane);
+}
+template <typename T> HYBRID_DEVICE T shuffleXor(T value, int mask) {
+  return __shfl_xor_sync(allLanes, value, mask);
+}
+/// The value of lane - delta; lanes below delta keep their own.
+template <typename T> HYBRID_DEVICE T shuffleUp(T value, int delta) {
+  return __shfl_up_sync(allLanes, value, delta);
+}
+/// The value of lane + delta; the last delta lanes keep their own.
+template <typename T> HYBRID_DEVICE T shuffleDown(T value, int delta) {
+  return __shfl_down_sync(allLanes, value, delta);
+}
+
+/// 2^x, relative error 2^-22.
+HYBRID_DEVICE float exponential2(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+HYBRID_DEVICE double exponential2(double x) { return exp2(x); }
+/// e^x. The product with log2(e) in two parts keeps the error of large |x| small.
+HYBRID_DEVICE float exponential(float x) {
+  float high = x * 1.4426950408889634f;
+  float low = fmaf(x, 1.4426950408889634f, -high) + x * 1.925963033500e-8f;
+  float y = exponential2(high);
+  // Beyond the range of f32 `low` would be inf - inf.
+  return high > -127.f && high < 128.f ? fmaf(y, low * 0.6931471805599453f, y) : y;
+}
+HYBRID_DEVICE double exponential(double x) { return exp(x); }
+HYBRID_DEVICE float exponentialMinus1(float x) { return expm1f(x); }
+HYBRID_DEVICE double exponentialMinus1(double x) { return expm1(x); }
+HYBRID_DEVICE float logarithm(float x) { return logf(x); }
+HYBRID_DEVICE double logarithm(double x) { return log(x); }
+HYBRID_DEVICE float logarithm1p(float x) { return log1pf(x); }
+HYBRID_DEVICE double logarithm1p(double x) { return log1p(x); }
+HYBRID_DEVICE float sine(float x) { return sinf(x); }
+HYBRID_DEVICE double sine(double x) { return sin(x); }
+HYBRID_DEVICE float cosine(float x) { return cosf(x); }
+HYBRID_DEVICE double cosine(double x) { return cos(x); }
+HYBRID_DEVICE float hyperbolicTangent(float x) { return tanhf(x); }
+HYBRID_DEVICE double hyperbolicTangent(double x) { return tanh(x); }
+HYBRID_DEVICE float errorFunction(float x) { return erff(x); }
+HYBRID_DEVICE double errorFunction(double x) { return erf(x); }
+HYBRID_DEVICE float arcTangent2(float y, float x) {
+  return static_cast<float>(atan2(static_cast<double>(y), static_cast<double>(x)));
+}
+HYBRID_DEVICE double arcTangent2(double y, double x) { return atan2(y, x); }
+HYBRID_DEVICE float squareRoot(float x) { return sqrtf(x); }
+HYBRID_DEVICE double squareRoot(double x) { return sqrt(x); }
+HYBRID_DEVICE float power(float x, float y) { return powf(x, y); }
+HYBRID_DEVICE double power(double x, double y) { return pow(x, y); }
+HYBRID_DEVICE float reciprocalSquareRoot(float x) { return rsqrtf(x); }
+HYBRID_DEVICE double reciprocalSquareRoot(double x) { return rsqrt(x); }
+HYBRID_DEVICE float absolute(float x) { return fabsf(x); }
+HYBRID_DEVICE double absolute(double x) { return fabs(x); }
+HYBRID_DEVICE float multiplyAdd(float a, float b, float c) { return fmaf(a, b, c); }
+HYBRID_DEVICE double multiplyAdd(double a, double b, double c) { return fma(a, b, c); }
+HYBRID_DEVICE bool isFinite(float x) { return fabsf(x) < __int_as_float(0x7f800000); }
+HYBRID_DEVICE bool isFinite(double x) { return fabs(x) < __longlong_as_double(0x7ff0000000000000LL); }
+template <typename T> HYBRID_DEVICE T infinity();
+template <> HYBRID_DEVICE float infinity<float>() { return __int_as_float(0x7f800000); }
+template <> HYBRID_DEVICE double infinity<double>() {
+  return __longlong_as_double(0x7ff0000000000000LL);
+}
+template <typename T> HYBRID_DEVICE T notANumber();
+template <> HYBRID_DEVICE float notANumber<float>() { return __int_as_float(0x7fffffff); }
+template <> HYBRID_DEVICE double notANumber<double>() {
+  return __longlong_as_double(0x7fffffffffffffffLL);
+}
+
+/// Two bytes of a number with 8 bits of precision.
+struct bf16 {
+  uint16_t bits;
+};
+/// To the nearest, ties to even.
+HYBRID_DEVICE bf16 toBf16(float x) {
+  bf16 result;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result.bits) : "f"(x));
+  return result;
+}
+HYBRID_DEVICE float fromBf16(bf16 x) { return __uint_as_float(static_cast<uint32_t>(x.bits) << 16); }
+HYBRID_DEVICE uint32_t bitsOf(float x) { return __float_as_uint(x); }
+HYBRID_DEVICE float fromBits(uint32_t bits) { return __uint_as_float(bits); }
+/// Rounded to 11 bits of precision, as tf32 matrix units take their operands.
+HYBRID_DEVICE uint32_t toTf32(float x) {
+  uint32_t bits;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+  return bits;
+}
+
+/// d += a b for a warp: mma.sync.m16n8k16, row x col, bf16 products summed in f32. Fragments as in
+/// the PTX manual: with g = lane / 4 and t = lane % 4, a[0..3] = rows g, g+8, g, g+8 at columns
+/// 2t.. and (a[2], a[3]) 2t+8..; b[0..1] = rows 2t.. and 2t+8.. of column g; d = rows g, g, g+8, g+8
+/// at columns 2t, 2t+1.
+HYBRID_DEVICE void mmaBf16(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+      "{%0,%1,%2,%3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+/// The same for tf32, m16n8k8: a[0..3] = (g, t), (g+8, t), (g, t+4), (g+8, t+4); b = (t, g),
+/// (t+4, g).
+HYBRID_DEVICE void mmaTf32(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+      "{%0,%1,%2,%3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+} // namespace hybrid::cuda

@@ -1,0 +1,98 @@
+//===- Prelude.cuh - what every CUDA kernel of Hybrid is written with -------===//
+//
+// One text for two compilers: NVRTC makes GPU code of it, and with HYBRID_CUDA_SHIM a C++ compiler
+// makes tests of it, in which the threads of a block are fibers of one CPU thread (shim/Shim.h). No
+// header of the CUDA toolkit is needed.
+//
+// A kernel is a function template over the element type and a struct of constants,
+//
+//   template <typename T, RmsNormParams P>
+//   HYBRID_DEVICE void rmsnormForward(int64_t item, const T *x, const T *weight, T *y);
+//
+// run by one block for each work item. All shared memory is dynamic (sharedMemory()), every barrier
+// and every warp exchange is reached by all threads, and nothing depends on the order of blocks.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include <cstdint>
+
+#ifdef HYBRID_CUDA_SHIM
+#include "codegen/cuda/shim/Shim.h"
+#else
+#include "codegen/cuda/kernels/Device.cuh"
+#endif
+
+namespace hybrid::cuda {
+
+/// A buffer of a launch; becomes a pointer of the type that the kernel takes.
+struct Buffer {
+  void *data;
+  template <typename T> HYBRID_DEVICE operator T *() const { return static_cast<T *>(data); }
+};
+
+constexpr int warpSize = 32;
+
+HYBRID_DEVICE inline int laneIndex() { return static_cast<int>(threadIdx.x) % warpSize; }
+HYBRID_DEVICE inline int warpIndex() { return static_cast<int>(threadIdx.x) / warpSize; }
+
+template <typename T> HYBRID_DEVICE T maximum(T a, T b) { return a < b ? b : a; }
+template <typename T> HYBRID_DEVICE T minimum(T a, T b) { return b < a ? b : a; }
+
+/// Sum over the lanes of a warp, the same bits in every lane.
+template <typename T> HYBRID_DEVICE T warpSum(T value) {
+  HYBRID_UNROLL
+  for (int mask = warpSize / 2; mask > 0; mask /= 2)
+    value += shuffleXor(value, mask);
+  return value;
+}
+
+template <typename T> HYBRID_DEVICE T warpMax(T value) {
+  HYBRID_UNROLL
+  for (int mask = warpSize / 2; mask > 0; mask /= 2)
+    value = maximum(value, shuffleXor(value, mask));
+  return value;
+}
+
+/// Sum over a block of `threads` threads, in every thread. `scratch` is shared memory for
+/// threads / 32 elements; it may be used again after the call.
+template <int threads, typename T> HYBRID_DEVICE T blockSum(T value, T *scratch) {
+  value = warpSum(value);
+  if constexpr (threads == warpSize)
+    return value;
+  if (laneIndex() == 0)
+    scratch[warpIndex()] = value;
+  blockBarrier();
+  T sum = 0;
+  HYBRID_UNROLL
+  for (int i = 0; i < threads / warpSize; ++i)
+    sum += scratch[i];
+  blockBarrier();
+  return sum;
+}
+
+template <int threads, typename T> HYBRID_DEVICE T blockMax(T value, T *scratch) {
+  value = warpMax(value);
+  if constexpr (threads == warpSize)
+    return value;
+  if (laneIndex() == 0)
+    scratch[warpIndex()] = value;
+  blockBarrier();
+  T most = scratch[0];
+  HYBRID_UNROLL
+  for (int i = 1; i < threads / warpSize; ++i)
+    most = maximum(most, scratch[i]);
+  blockBarrier();
+  return most;
+}
+
+/// The words of two bf16 numbers as the matrix units take them: `low` in the low half.
+HYBRID_DEVICE inline uint32_t packBf16(float low, float high) {
+  return static_cast<uint32_t>(toBf16(low).bits) | static_cast<uint32_t>(toBf16(high).bits) << 16;
+}
+
+template <typename T> HYBRID_DEVICE T sigmoid(T x) { return T(1) / (T(1) + exponential(-x)); }
+template <typename T> HYBRID_DEVICE T softplus(T x) {
+  return maximum(x, T(0)) + logarithm1p(exponential(-absolute(x)));
+}
+
+} // namespace hybrid::cuda
