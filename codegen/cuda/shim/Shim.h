@@ -108,6 +108,19 @@ template <typename T> HYBRID_DEVICE T shuffleDown(T value, int delta) {
   return exchange(value, static_cast<uint32_t>(lane + delta > 31 ? lane : lane + delta));
 }
 
+/// A bit a lane: whether its `value` is true.
+HYBRID_DEVICE uint32_t ballot(bool value) {
+  shim::Block &block = shim::block();
+  shim::Exchange *exchange = block.exchange;
+  exchange->values[block.thread % 32] = value;
+  block.stop(block, shim::Stop::Shuffle);
+  uint32_t bits = 0;
+  for (uint32_t lane = 0; lane < 32; ++lane)
+    bits |= static_cast<uint32_t>(exchange->values[lane]) << lane;
+  return bits;
+}
+HYBRID_DEVICE int populationCount(uint32_t bits) { return __builtin_popcount(bits); }
+
 HYBRID_DEVICE float exponential2(float x) { return __builtin_exp2f(x); }
 HYBRID_DEVICE double exponential2(double x) { return __builtin_exp2(x); }
 HYBRID_DEVICE float exponential(float x) { return __builtin_expf(x); }
