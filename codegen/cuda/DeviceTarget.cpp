@@ -2,8 +2,8 @@
 #include "codegen/DeviceTarget.h"
 #include "codegen/cuda/CodegenCuda.h"
 #include "dialect/HybridOps.h"
-#include "passes/Passes.h"
 #include "mlir/IR/Diagnostics.h"
+#include "passes/Passes.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -144,15 +144,15 @@ private:
 
 } // namespace
 
-std::unique_ptr<DeviceTarget> createTarget(Location loc, StringRef names) {
+std::unique_ptr<DeviceTarget> createTarget(StringRef names, std::string &complaint) {
   std::vector<std::string> architectures;
   llvm::SmallVector<StringRef> parts;
   (names.empty() ? defaultArchitectures : names).split(parts, ',');
   for (StringRef part : parts) {
     if (!isArchitecture(part)) {
-      emitError(loc) << "unknown GPU architecture '" << part
-                     << "': expected sm_80 or later (code for that GPU: sm_80, sm_90a, ...), or "
-                        "compute_80 or later (PTX, which a driver compiles for its GPU)";
+      complaint = "unknown GPU architecture '" + part.str() +
+                  "': expected sm_80 or later (code for that GPU: sm_80, sm_90a, ...), or "
+                  "compute_80 or later (PTX, which a driver compiles for its GPU)";
       return nullptr;
     }
     architectures.push_back(part.str());
