@@ -14,7 +14,7 @@ namespace hybrid::cuda {
 /// Where a work item stands. The tiles that see most keys come first; the heads that share keys are
 /// neighbours.
 template <AttentionTiles P, typename T> struct AttentionItem {
-  static constexpr AttentionParams A = P.attention;
+  static constexpr AttentionParams A = P.attention();
   int64_t batch, head;
   int tile, slab;
 
@@ -30,7 +30,7 @@ template <AttentionTiles P, typename T> struct AttentionItem {
 template <typename T, AttentionTiles P>
 HYBRID_DEVICE void attentionForward(int64_t item, const T *q, const T *k, const T *v,
                                     const int32_t *segments, const T *rotary, T *o, T *lse) {
-  constexpr AttentionParams A = P.attention;
+  constexpr AttentionParams A = P.attention();
   constexpr Products products = productsOf<T>(P.bf16);
   constexpr int columns = static_cast<int>(attentionColumns<T>(P));
   constexpr int rowTile = static_cast<int>(P.rowTile), keyTile = static_cast<int>(P.columnTile);
@@ -127,11 +127,11 @@ HYBRID_DEVICE void attentionForward(int64_t item, const T *q, const T *k, const 
               : multiplyAdd(top[half], static_cast<T>(naturalLogOf2), logarithm(sum[half]));
   }
   blockBarrier();
-  storeRows<P, Side::Other, Tile>(
-      output, inverse[0], inverse[1],
-      sharedMemory<T>() + warpIndex() * 16 * (static_cast<int>(P.slab) + 4),
-      headOf<A>(o, at.batch, A.length, A.oStride, at.head), A.oStride, warpFirst, Seen::queries,
-      at.slab, rotary, 0);
+  storeRows<P, Side::Other, Tile>(output, inverse[0], inverse[1],
+                                  sharedMemory<T>() +
+                                      warpIndex() * 16 * (static_cast<int>(P.slab) + 4),
+                                  headOf<A>(o, at.batch, A.length, A.oStride, at.head), A.oStride,
+                                  warpFirst, Seen::queries, at.slab, rotary, 0);
 }
 
 } // namespace hybrid::cuda

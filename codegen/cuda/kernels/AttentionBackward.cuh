@@ -2,8 +2,8 @@
 //
 // Scores are computed again from the log of their sum: once in a pass whose blocks own queries, for
 // dq, and once in a pass whose blocks own keys, for dk and dv. Each sum has one owner, so that the
-// order of addition is fixed, and 7 products instead of 5 need no exchange between blocks. In both a
-// warp owns 16 rows, and the gradients of its scores stay in registers. Dao et al. 2022.
+// order of addition is fixed, and 7 products instead of 5 need no exchange between blocks. In both
+// a warp owns 16 rows, and the gradients of its scores stay in registers. Dao et al. 2022.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -44,7 +44,7 @@ template <typename T, AttentionTiles P>
 HYBRID_DEVICE void attentionBackwardQueries(int64_t item, const T *q, const T *k, const T *v,
                                             const int32_t *segments, const T *rotary, const T *o,
                                             const T *lse, const T *dO, T *dq, T *deltas) {
-  constexpr AttentionParams A = P.attention;
+  constexpr AttentionParams A = P.attention();
   constexpr Products products = productsOf<T>(P.bf16);
   constexpr int columns = static_cast<int>(attentionColumns<T>(P));
   constexpr int rowTile = static_cast<int>(P.rowTile), keyTile = static_cast<int>(P.columnTile);
@@ -83,7 +83,8 @@ HYBRID_DEVICE void attentionBackwardQueries(int64_t item, const T *q, const T *k
     const int query = row + half * 8;
     // Rows that saw nothing get probability 0 for every key.
     logs[half] = query < Seen::queries ? lse[rowsBefore + query] : -infinity<T>();
-    logs[half] = logs[half] == -infinity<T>() ? infinity<T>() : logs[half] * static_cast<T>(log2OfE);
+    logs[half] =
+        logs[half] == -infinity<T>() ? infinity<T>() : logs[half] * static_cast<T>(log2OfE);
     if (at.slab == 0 && t == 0 && query < Seen::queries)
       deltas[rowsBefore + query] = delta[half];
   }
@@ -132,7 +133,7 @@ template <typename T, AttentionTiles P>
 HYBRID_DEVICE void attentionBackwardKeys(int64_t item, const T *q, const T *k, const T *v,
                                          const int32_t *segments, const T *rotary, const T *lse,
                                          const T *dO, const T *deltas, T *dk, T *dv) {
-  constexpr AttentionParams A = P.attention;
+  constexpr AttentionParams A = P.attention();
   constexpr Products products = productsOf<T>(P.bf16);
   constexpr int columns = static_cast<int>(attentionColumns<T>(P));
   constexpr int rowTile = static_cast<int>(P.rowTile), queryTile = static_cast<int>(P.columnTile);
@@ -183,9 +184,8 @@ HYBRID_DEVICE void attentionBackwardKeys(int64_t item, const T *q, const T *k, c
       T scores[blocks][4], gradients[blocks][4];
       clearFragments(scores);
       Tile::template alongColumns<blocks>(scores, ownKeys, queries);
-      const bool whole =
-          Seen::isWhole(Seen::position(query), Seen::position(query + queryTile - 1), warpFirst,
-                        warpLast);
+      const bool whole = Seen::isWhole(Seen::position(query), Seen::position(query + queryTile - 1),
+                                       warpFirst, warpLast);
       HYBRID_UNROLL
       for (int block = 0; block < blocks; ++block)
         HYBRID_UNROLL

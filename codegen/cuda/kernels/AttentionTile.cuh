@@ -16,15 +16,16 @@ constexpr double log2OfE = 1.4426950408889634074, naturalLogOf2 = 0.693147180559
 template <AttentionParams A> struct Visibility {
   static constexpr int shift = static_cast<int>(A.keyLength - A.length);
   static constexpr int keys = static_cast<int>(A.keyLength), queries = static_cast<int>(A.length);
-  static constexpr int window = static_cast<int>(A.window < A.keyLength + A.length
-                                                     ? A.window
-                                                     : A.keyLength + A.length);
+  static constexpr int window =
+      static_cast<int>(A.window < A.keyLength + A.length ? A.window : A.keyLength + A.length);
   const int32_t *segments; // of this batch row
 
   /// Of query t.
   static HYBRID_DEVICE int position(int t) { return t + shift; }
   /// Keys [firstKey, endOfKeys) hold every key that queries at positions [low, high] see.
-  static HYBRID_DEVICE int firstKey(int low) { return A.window >= 0 ? maximum(0, low - window) : 0; }
+  static HYBRID_DEVICE int firstKey(int low) {
+    return A.window >= 0 ? maximum(0, low - window) : 0;
+  }
   static HYBRID_DEVICE int endOfKeys(int high) {
     if (A.causal)
       return minimum(keys, high + 1);
@@ -98,13 +99,14 @@ template <int count> HYBRID_DEVICE void storeElements(bf16 *to, const Pack<float
 template <AttentionTiles P, int rows, Side side, typename T, typename Element>
 HYBRID_DEVICE void loadRows(Element *tile, const T *from, int64_t stride, int first, int count,
                             const T *table, int shift) {
-  constexpr AttentionParams A = P.attention;
+  constexpr AttentionParams A = P.attention();
   constexpr int threadCount = threads(P), size = static_cast<int>(A.headSize);
   constexpr int columns = static_cast<int>(attentionColumns<T>(P));
   constexpr int wide = static_cast<int>(P.alignment) * static_cast<int>(sizeof(T)) > 16
                            ? 16 / static_cast<int>(sizeof(T))
                            : static_cast<int>(P.alignment);
-  constexpr int tileRow = static_cast<int>(tileStride(productsOf<T>(P.bf16), sizeof(T), A.headSize));
+  constexpr int tileRow =
+      static_cast<int>(tileStride(productsOf<T>(P.bf16), sizeof(T), A.headSize));
   constexpr int packs = rows * columns / wide, batch = 4;
   HYBRID_NO_UNROLL
   for (int start = static_cast<int>(threadIdx.x); start < packs; start += batch * threadCount) {
@@ -147,7 +149,7 @@ HYBRID_DEVICE void loadRows(Element *tile, const T *from, int64_t stride, int fi
 template <AttentionTiles P, Side side, typename Tile, typename T, int blocks>
 HYBRID_DEVICE void storeRows(T (&sums)[blocks][4], T upper, T lower, T *room, T *to, int64_t stride,
                              int first, int count, int slab, const T *table, int shift) {
-  constexpr AttentionParams A = P.attention;
+  constexpr AttentionParams A = P.attention();
   constexpr int size = static_cast<int>(A.headSize), roomRow = static_cast<int>(P.slab) + 4;
   const int lane = laneIndex(), g = lane / 4, t = lane % 4;
   HYBRID_UNROLL

@@ -4,17 +4,14 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "codegen/cpu/kernels/Kernels.h"
 #include "codegen/cuda/kernels/TileProductParams.h"
+#include "codegen/kernels/Kernels.h"
 
 namespace hybrid::cuda {
 
-using cpu::AttentionParams;
-using cpu::ceilDiv;
-
-/// How attention (AttentionParams, Kernels.h) is divided. A block owns `rowTile` rows, 16 to a warp,
-/// and walks over the other side `columnTile` rows at a time; both are multiples of 16. Its sums
-/// hold `slab` columns of a head; a head of more is computed by several blocks, each with all
+/// How attention (AttentionParams, Kernels.h) is divided. A block owns `rowTile` rows, 16 to a
+/// warp, and walks over the other side `columnTile` rows at a time; both are multiples of 16. Its
+/// sums hold `slab` columns of a head; a head of more is computed by several blocks, each with all
 /// scores.
 /// attention_forward: rows are queries, columns keys. buffers: q, k, v, segments (opt), rotary
 /// (opt), o, lse.
@@ -24,10 +21,20 @@ using cpu::ceilDiv;
 /// rotary (opt), lse, do, deltas, dk, dv.
 /// grid = attentionItems(). One block sums what a key gets from a group of query heads, in order.
 struct AttentionTiles {
-  AttentionParams attention;
+  // As in AttentionParams.
+  int64_t batch, length, keyLength, heads, kvHeads, headSize;
+  int64_t qStride, kStride, vStride, oStride, dqStride, dkStride, dvStride;
+  int64_t causal, window, rotaryDims, rotaryInterleaved, hasSegments;
+  double scale;
   int64_t bf16;      // products of operands rounded to bf16; else as exact as the element type
   int64_t alignment; // elements, 1, 2 or 4, that all strides and the head size are multiples of
   int64_t rowTile, columnTile, slab;
+
+  constexpr AttentionParams attention() const {
+    return {batch,   length,     keyLength,         heads,       kvHeads,  headSize, qStride,
+            kStride, vStride,    oStride,           dqStride,    dkStride, dvStride, causal,
+            window,  rotaryDims, rotaryInterleaved, hasSegments, scale};
+  }
 };
 
 enum class AttentionPass { Forward, BackwardQueries, BackwardKeys };
@@ -35,13 +42,12 @@ enum class AttentionPass { Forward, BackwardQueries, BackwardKeys };
 constexpr int threads(const AttentionTiles &p) { return static_cast<int>(p.rowTile * 2); }
 
 template <typename T> constexpr int64_t attentionColumns(const AttentionTiles &p) {
-  return tileColumns(productsOf<T>(p.bf16), p.attention.headSize);
+  return tileColumns(productsOf<T>(p.bf16), p.headSize);
 }
 constexpr int64_t attentionItems(const AttentionTiles &p, AttentionPass pass, int64_t columns) {
-  const AttentionParams &a = p.attention;
   bool keys = pass == AttentionPass::BackwardKeys;
-  return a.batch * (keys ? a.kvHeads : a.heads) * (columns / p.slab) *
-         ceilDiv(keys ? a.keyLength : a.length, p.rowTile);
+  return p.batch * (keys ? p.kvHeads : p.heads) * (columns / p.slab) *
+         ceilDiv(keys ? p.keyLength : p.length, p.rowTile);
 }
 /// The tiles; at the end the sums take their place on their way to memory.
 template <typename T> constexpr int64_t sharedBytes(const AttentionTiles &p, AttentionPass pass) {
@@ -49,7 +55,7 @@ template <typename T> constexpr int64_t sharedBytes(const AttentionTiles &p, Att
   const Products products = productsOf<T>(p.bf16);
   int64_t rows = pass == AttentionPass::Forward ? p.rowTile + 2 * p.columnTile
                                                 : 2 * (p.rowTile + p.columnTile);
-  int64_t tiles = tileBytes(products, size, rows, p.attention.headSize);
+  int64_t tiles = tileBytes(products, size, rows, p.headSize);
   int64_t sums = p.rowTile * (p.slab + 4) * size;
   return tiles > sums ? tiles : sums;
 }
@@ -57,24 +63,50 @@ template <typename T> constexpr int64_t sharedBytes(const AttentionTiles &p, Att
 /// Shared memory that lets an sm_80 or sm_90 run two blocks at once and other parts one.
 constexpr int64_t attentionSharedLimit = 99 * 1024;
 
-/// Divides attention for a GPU of about 100 multiprocessors, by sizes alone. rowTile is 0 if no tile
-/// fits: such heads take attention's kernels for wide heads.
+/// Divides attention for a GPU of about 100 multiprocessors, by sizes alone. rowTile is 0 if no
+/// tile fits: such heads take attention's kernels for wide heads.
 template <typename T>
-constexpr AttentionTiles attentionTiles(const AttentionParams &attention, AttentionPass pass,
-                                        bool bf16, int64_t alignment) {
+constexpr AttentionTiles attentionTiles(const AttentionParams &a, AttentionPass pass, bool bf16,
+                                        int64_t alignment) {
   const Products products = productsOf<T>(bf16);
-  const int64_t columns = tileColumns(products, attention.headSize);
+  const int64_t columns = tileColumns(products, a.headSize);
   const bool keys = pass == AttentionPass::BackwardKeys;
-  AttentionTiles p{attention, bf16, alignment, 0, 0, columns};
+  AttentionTiles p{a.batch,
+                   a.length,
+                   a.keyLength,
+                   a.heads,
+                   a.kvHeads,
+                   a.headSize,
+                   a.qStride,
+                   a.kStride,
+                   a.vStride,
+                   a.oStride,
+                   a.dqStride,
+                   a.dkStride,
+                   a.dvStride,
+                   a.causal,
+                   a.window,
+                   a.rotaryDims,
+                   a.rotaryInterleaved,
+                   a.hasSegments,
+                   a.scale,
+                   bf16,
+                   alignment,
+                   0,
+                   0,
+                   columns};
   // Registers hold 16 rows of sums for a warp: one product's, or two in the pass over keys.
-  const int64_t widest = (keys ? 128 : 256) * 4 / static_cast<int64_t>(sizeof(T));
-  const int64_t unit = columns % 64 == 0 ? 64 : columns < 32 ? columns : 32;
+  const bool wide = sizeof(T) == 8;
+  const int64_t widest = (keys ? 128 : 256) / (wide ? 4 : 1);
+  const int64_t unit = products == Products::Bf16 && columns % 64 == 0 ? 64
+                       : columns < 32                                  ? columns
+                                                                       : 32;
   while (p.slab > widest || columns % p.slab != 0)
     p.slab -= unit;
-  const int64_t rows = keys ? attention.keyLength : attention.length;
-  const int64_t others = keys ? attention.length : attention.keyLength;
+  const int64_t rows = keys ? a.keyLength : a.length;
+  const int64_t others = keys ? a.length : a.keyLength;
   p.rowTile = columns <= 32 || (bf16 && !keys) ? 128 : 64;
-  p.columnTile = columns <= 64 && !(keys && columns > 32) ? 64 : 32;
+  p.columnTile = columns <= 64 && !(keys && columns > 32) && !wide ? 64 : 32;
   while (p.rowTile > 16 && p.rowTile / 2 >= rows)
     p.rowTile /= 2;
   while (p.columnTile > 16 && p.columnTile / 2 >= others)

@@ -38,8 +38,8 @@ template <Products products, int count> struct Operand {
   uint32_t words[count];
   HYBRID_DEVICE void set(int i, uint32_t word) { words[i] = word; }
 };
-/// x = high + low up to 2^-21 of x: high is rounded here, low by the matrix unit, which takes the upper
-/// 19 bits of a word.
+/// x = high + low up to 2^-21 of x: high is rounded here, low by the matrix unit, which takes the
+/// upper 19 bits of a word.
 template <int count> struct Operand<Products::Tf32x3, count> {
   uint32_t words[count], low[count];
   HYBRID_DEVICE void set(int i, uint32_t word) {
@@ -104,7 +104,8 @@ template <Products products, typename T, int columns> struct TileProduct {
         T upper = a[g * stride + c], lower = a[(g + 8) * stride + c];
         HYBRID_UNROLL
         for (int block = 0; block < blocks; ++block) {
-          T left = b[(block * 8 + 2 * t) * stride + c], right = b[(block * 8 + 2 * t + 1) * stride + c];
+          T left = b[(block * 8 + 2 * t) * stride + c],
+            right = b[(block * 8 + 2 * t + 1) * stride + c];
           sums[block][0] = multiplyAdd(upper, left, sums[block][0]);
           sums[block][1] = multiplyAdd(upper, right, sums[block][1]);
           sums[block][2] = multiplyAdd(lower, left, sums[block][2]);
@@ -206,7 +207,8 @@ template <Products products, typename T, int columns> struct TileProduct {
               multiplyAddUnit<products>(sums[first + 2 * w + 1], left, odd);
             }
           } else {
-            Pack<T, adjacent> upper = loadPack<adjacent>(at), lower = loadPack<adjacent>(at + stride);
+            Pack<T, adjacent> upper = loadPack<adjacent>(at),
+                              lower = loadPack<adjacent>(at + stride);
             HYBRID_UNROLL
             for (int w = 0; w < adjacent; ++w) {
               Operand<products, 2> right;

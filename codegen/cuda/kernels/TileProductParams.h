@@ -11,7 +11,8 @@ namespace hybrid::cuda {
 /// How the products of tiles are computed.
 enum class Products : int64_t {
   Plain,  // multiply-adds of the element type
-  Tf32x3, // matrix units; a number is the sum of two of 11 bits, without the product of the low ones
+  Tf32x3, // matrix units; a number is the sum of two of 11 bits, without the product of the low
+          // ones
   Bf16,   // matrix units; operands rounded to bf16
 };
 
