@@ -84,12 +84,12 @@ HYBRID_DEVICE void storeElements(T *to, const Pack<T, count> &from) {
 }
 template <int count> HYBRID_DEVICE void storeElements(bf16 *to, const Pack<float, count> &from) {
   if constexpr (count == 1) {
-    *to = toBf16(from.values[0]);
+    *to = toBf16(from[0]);
   } else {
     Pack<uint32_t, count / 2> words;
     HYBRID_UNROLL
     for (int i = 0; i < count / 2; ++i)
-      words.values[i] = packBf16(from.values[2 * i], from.values[2 * i + 1]);
+      words[i] = packBf16(from[2 * i], from[2 * i + 1]);
     storePack(reinterpret_cast<uint32_t *>(to), words);
   }
 }
@@ -123,14 +123,13 @@ HYBRID_DEVICE void loadRows(Element *tile, const T *from, int64_t stride, int fi
           const T *angles = table + (first + row + shift) * (2 * A.rotaryDims);
           HYBRID_UNROLL
           for (int j = 0; j < wide; ++j)
-            loaded[i].values[j] =
-                rotated<A, side, false>(loaded[i].values[j], column + j, angles,
-                                        [&](int partner) { return source[partner]; });
+            loaded[i][j] = rotated<A, side, false>(loaded[i][j], column + j, angles,
+                                                   [&](int partner) { return source[partner]; });
         }
       } else {
         HYBRID_UNROLL
         for (int j = 0; j < wide; ++j)
-          loaded[i].values[j] = T(0);
+          loaded[i][j] = T(0);
       }
     }
     HYBRID_UNROLL
@@ -174,11 +173,11 @@ HYBRID_DEVICE void storeRows(T (&sums)[blocks][4], T upper, T lower, T *room, T 
     Pack<T, wide> values;
     HYBRID_UNROLL
     for (int j = 0; j < wide; ++j) {
-      values.values[j] = source[column + j];
+      values[j] = source[column + j];
       if constexpr (rotates)
-        values.values[j] = rotated<A, side, true>(
-            values.values[j], slab + column + j, table + (first + row + shift) * (2 * A.rotaryDims),
-            [&](int partner) { return source[partner - slab]; });
+        values[j] = rotated<A, side, true>(values[j], slab + column + j,
+                                           table + (first + row + shift) * (2 * A.rotaryDims),
+                                           [&](int partner) { return source[partner - slab]; });
     }
     storePack(to + (first + row) * stride + slab + column, values);
   }
