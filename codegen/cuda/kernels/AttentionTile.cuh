@@ -77,23 +77,6 @@ HYBRID_DEVICE T rotated(T own, int column, const T *table, Read &&read) {
   return multiplyAdd(own, factors[0], read(partner) * sine);
 }
 
-/// One element at a time or pairs of bf16.
-template <typename T, int count>
-HYBRID_DEVICE void storeElements(T *to, const Pack<T, count> &from) {
-  storePack(to, from);
-}
-template <int count> HYBRID_DEVICE void storeElements(bf16 *to, const Pack<float, count> &from) {
-  if constexpr (count == 1) {
-    *to = toBf16(from[0]);
-  } else {
-    Pack<uint32_t, count / 2> words;
-    HYBRID_UNROLL
-    for (int i = 0; i < count / 2; ++i)
-      words[i] = packBf16(from[2 * i], from[2 * i + 1]);
-    storePack(reinterpret_cast<uint32_t *>(to), words);
-  }
-}
-
 /// Rows [first, first + rows) of one head to a tile, by all threads; what is not there becomes 0.
 /// `from` is row 0 of the head, of which there are `count`; row i stands at position i + shift.
 template <AttentionTiles P, int rows, Side side, typename T, typename Element>

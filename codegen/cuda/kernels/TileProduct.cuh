@@ -22,6 +22,23 @@ template <typename T> struct TileElementOf<Products::Bf16, T> {
 template <Products products, typename T>
 using TileElement = typename TileElementOf<products, T>::type;
 
+/// Elements to a tile; bf16 in pairs where there are several.
+template <typename T, int count>
+HYBRID_DEVICE void storeElements(T *to, const Pack<T, count> &from) {
+  storePack(to, from);
+}
+template <int count> HYBRID_DEVICE void storeElements(bf16 *to, const Pack<float, count> &from) {
+  if constexpr (count == 1) {
+    *to = toBf16(from[0]);
+  } else {
+    Pack<uint32_t, count / 2> words;
+    HYBRID_UNROLL
+    for (int i = 0; i < count / 2; ++i)
+      words[i] = packBf16(from[2 * i], from[2 * i + 1]);
+    storePack(reinterpret_cast<uint32_t *>(to), words);
+  }
+}
+
 /// Operand of a matrix unit: `count` words a lane.
 template <Products products, int count> struct Operand {
   uint32_t words[count];
@@ -58,8 +75,9 @@ HYBRID_DEVICE void multiplyAddUnit(float (&sum)[4], const Operand<products, 4> &
   }
 }
 
-/// Products of tiles of `columns` columns (a value of tileColumns()).
-template <Products products, typename T, int columns> struct TileProduct {
+/// Products of tiles of `columns` columns (a value of tileColumns()). A lane reads at most
+/// `mostAdjacent` columns of a row at once where rows are contracted.
+template <Products products, typename T, int columns, int mostAdjacent = 8> struct TileProduct {
   using Element = TileElement<products, T>;
   static constexpr int stride = static_cast<int>(tileStride(products, sizeof(T), columns));
   static constexpr bool plain = products == Products::Plain;
@@ -68,9 +86,8 @@ template <Products products, typename T, int columns> struct TileProduct {
   static constexpr int laneWords = rowWords % 32 == 0 ? 8 : rowWords % 16 == 0 ? 4 : 2;
   static constexpr int pieceWords = laneWords < 4 ? laneWords : 4;
   /// Adjacent columns that belong to the same lane.
-  static constexpr int adjacent = plain                        ? 1
-                                  : products == Products::Bf16 ? laneWords
-                                                               : (laneWords + 1) / 2;
+  static constexpr int widest = products == Products::Bf16 ? laneWords : (laneWords + 1) / 2;
+  static constexpr int adjacent = plain ? 1 : widest < mostAdjacent ? widest : mostAdjacent;
   static constexpr int contraction = products == Products::Bf16 ? 16 : 8;
 
   /// Column of the output that column `column` of fragment `block` stands for.
@@ -104,10 +121,11 @@ template <Products products, typename T, int columns> struct TileProduct {
       }
     } else {
       constexpr int steps = pieceWords / 2;
+      // Piece by piece: more at a time costs registers that several rows do not leave.
       HYBRID_NO_UNROLL
-      for (int group = 0; group < rowWords / (4 * laneWords); ++group)
-        HYBRID_UNROLL
-      for (int first = 0; first < laneWords; first += pieceWords) {
+      for (int piece = 0; piece < rowWords / (4 * pieceWords); ++piece) {
+        constexpr int pieces = laneWords / pieceWords;
+        const int group = piece / pieces, first = piece % pieces * pieceWords;
         Operand<products, 4> left[rowBlocks][steps];
         HYBRID_UNROLL
         for (int i = 0; i < rowBlocks; ++i) {
@@ -252,7 +270,7 @@ template <Products products, typename T, int columns> struct TileProduct {
                            b[k * stride + block * 8 + 2 * t + 1]);
       }
     } else {
-      HYBRID_UNROLL
+      HYBRID_NO_UNROLL
       for (int step = 0; step < depth / contraction; ++step) {
         Operand<products, 4> left[rowBlocks];
         HYBRID_UNROLL
@@ -296,7 +314,7 @@ template <Products products, typename T, int columns> struct TileProduct {
       }
     } else {
       static_assert(2 * rowBlocks % Left::adjacent == 0);
-      HYBRID_UNROLL
+      HYBRID_NO_UNROLL
       for (int step = 0; step < depth / contraction; ++step) {
         Operand<products, 4> left[rowBlocks];
         HYBRID_UNROLL
