@@ -57,29 +57,29 @@ void check(const std::vector<int32_t> &offsets) {
 }
 
 TEST(CudaGroupedLinear, MultipliesEachGroupWithItsWeight) {
-  check<float, GroupedLinearTiles{300, 3, 40, 72, 0, 1, 0, 4}>({0, 130, 131, 290});
-  check<float, GroupedLinearTiles{300, 3, 40, 72, 1, 1, 0, 4}>({0, 130, 131, 290});
-  check<double, GroupedLinearTiles{50, 3, 17, 33, 0, 1, 0, 1}>({0, 20, 20, 50});
-  check<double, GroupedLinearTiles{50, 3, 17, 33, 1, 1, 0, 1}>({0, 20, 20, 50});
+  check<float, GroupedLinearTiles{300, 3, 40, 72, 0, 1, 0, 4, 0, 0}>({0, 130, 131, 290});
+  check<float, GroupedLinearTiles{300, 3, 40, 72, 1, 1, 0, 4, 0, 0}>({0, 130, 131, 290});
+  check<double, GroupedLinearTiles{50, 3, 17, 33, 0, 1, 0, 1, 0, 0}>({0, 20, 20, 50});
+  check<double, GroupedLinearTiles{50, 3, 17, 33, 1, 1, 0, 1, 0, 0}>({0, 20, 20, 50});
 }
 TEST(CudaGroupedLinear, TakesAnySizes) {
-  check<float, GroupedLinearTiles{37, 2, 17, 33, 0, 1, 0, 1}>({0, 0, 37});
-  check<float, GroupedLinearTiles{37, 2, 17, 33, 1, 1, 0, 1}>({0, 37, 37});
-  check<float, GroupedLinearTiles{1, 1, 1, 1, 0, 1, 0, 1}>({0, 1});
-  check<float, GroupedLinearTiles{5, 2, 3, 2, 1, 1, 0, 1}>({0, 0, 0}); // nobody has rows
+  check<float, GroupedLinearTiles{37, 2, 17, 33, 0, 1, 0, 1, 0, 0}>({0, 0, 37});
+  check<float, GroupedLinearTiles{37, 2, 17, 33, 1, 1, 0, 1, 0, 0}>({0, 37, 37});
+  check<float, GroupedLinearTiles{1, 1, 1, 1, 0, 1, 0, 1, 0, 0}>({0, 1});
+  check<float, GroupedLinearTiles{5, 2, 3, 2, 1, 1, 0, 1, 0, 0}>({0, 0, 0}); // nobody has rows
 }
 TEST(CudaGroupedLinear, FindsItsGroupAmongMany) {
   std::vector<int32_t> offsets{0};
   for (int i = 0; i < 70; ++i)
     offsets.push_back(offsets.back() + i * 7 % 5);
-  check<float, GroupedLinearTiles{150, 70, 8, 12, 0, 1, 0, 4}>(offsets);
+  check<float, GroupedLinearTiles{150, 70, 8, 12, 0, 1, 0, 4, 0, 0}>(offsets);
 }
 TEST(CudaGroupedLinear, CutsTheContractionOfTheGradient) {
-  check<float, GroupedLinearTiles{300, 2, 20, 36, 0, 1, 0, 4}, 3>({0, 100, 290});
+  check<float, GroupedLinearTiles{300, 2, 20, 36, 0, 1, 0, 4, 0, 0}, 3>({0, 100, 290});
 }
 TEST(CudaGroupedLinear, RoundsOperandsToBf16) {
-  check<float, GroupedLinearTiles{150, 2, 40, 72, 0, 1, 1, 4}>({0, 70, 150});
-  check<float, GroupedLinearTiles{150, 2, 40, 72, 1, 1, 1, 4}>({0, 70, 140});
+  check<float, GroupedLinearTiles{150, 2, 40, 72, 0, 1, 1, 4, 0, 0}>({0, 70, 150});
+  check<float, GroupedLinearTiles{150, 2, 40, 72, 1, 1, 1, 4, 0, 0}>({0, 70, 140});
 }
 
 } // namespace
