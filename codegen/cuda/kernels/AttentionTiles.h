@@ -60,14 +60,14 @@ template <typename T> constexpr int64_t sharedBytes(const AttentionTiles &p, Att
   return tiles > sums ? tiles : sums;
 }
 
-/// Shared memory that lets an sm_80 or sm_90 run two blocks at once and other parts one.
-constexpr int64_t attentionSharedLimit = 99 * 1024;
+/// Shared memory of which two blocks fit on a multiprocessor of sm_90.
+constexpr int64_t attentionSharedGoal = 99 * 1024;
 
 /// Divides attention for a GPU of about 100 multiprocessors, by sizes alone. rowTile is 0 if no
 /// tile fits: such heads take attention's kernels for wide heads.
 template <typename T>
 constexpr AttentionTiles attentionTiles(const AttentionParams &a, AttentionPass pass, bool bf16,
-                                        int64_t alignment) {
+                                        int64_t alignment, int64_t sharedLimit) {
   const Products products = productsOf<T>(bf16);
   const int64_t columns = tileColumns(products, a.headSize);
   const bool keys = pass == AttentionPass::BackwardKeys, backward = pass != AttentionPass::Forward;
@@ -114,11 +114,12 @@ constexpr AttentionTiles attentionTiles(const AttentionParams &a, AttentionPass 
   // At least two blocks a multiprocessor.
   while (p.rowTile > 16 && attentionItems(p, pass, columns) < 264)
     p.rowTile /= 2;
-  while (sharedBytes<T>(p, pass) > attentionSharedLimit && p.columnTile > 16)
+  const int64_t goal = attentionSharedGoal < sharedLimit ? attentionSharedGoal : sharedLimit;
+  while (sharedBytes<T>(p, pass) > goal && p.columnTile > 16)
     p.columnTile /= 2;
-  while (sharedBytes<T>(p, pass) > attentionSharedLimit && p.rowTile > 16)
+  while (sharedBytes<T>(p, pass) > goal && p.rowTile > 16)
     p.rowTile /= 2;
-  if (sharedBytes<T>(p, pass) > attentionSharedLimit)
+  if (sharedBytes<T>(p, pass) > sharedLimit)
     p.rowTile = 0;
   return p;
 }

@@ -47,7 +47,7 @@ void check() {
   static constexpr AttentionParams A = paramsOf(C, gap);
   static constexpr int64_t alignment = gap % 4 || C.headSize % 4 ? 1 : 4;
   constexpr auto tilesOf = [](AttentionPass pass) {
-    AttentionTiles tiles = attentionTiles<T>(A, pass, bf16, alignment);
+    AttentionTiles tiles = attentionTiles<T>(A, pass, bf16, alignment, 227 * 1024);
     tiles.columnTile = tiles.columnTile < columnTile ? tiles.columnTile : columnTile;
     tiles.rowTile = tiles.rowTile < rowTile ? tiles.rowTile : rowTile;
     return tiles;
