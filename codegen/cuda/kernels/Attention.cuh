@@ -50,8 +50,8 @@ HYBRID_DEVICE void attentionForward(int64_t item, const T *q, const T *k, const 
 
   Element *queries = sharedMemory<Element>();
   Element *keys = queries + rowTile * Tile::stride, *values = keys + keyTile * Tile::stride;
-  loadRows<P, rowTile, Side::Query>(queries, q, A.qStride, first, Seen::queries, rotary,
-                                    Seen::shift);
+  startRows<P, rowTile, Side::Query>(queries, q, A.qStride, first, Seen::queries, rotary,
+                                     Seen::shift);
 
   const int lane = laneIndex(), g = lane / 4, t = lane % 4;
   const int warpFirst = first + warpIndex() * 16, row = warpFirst + g;
@@ -65,53 +65,62 @@ HYBRID_DEVICE void attentionForward(int64_t item, const T *q, const T *k, const 
   const int high = Seen::position(minimum(first + rowTile, Seen::queries) - 1);
   const int warpLow = Seen::position(warpFirst), warpHigh = warpLow + 15;
   const int end = Seen::endOfKeys(high);
+  // Values arrive while scores are computed, the next keys while values are multiplied.
+  int s = Seen::firstKey(low) / keyTile * keyTile;
+  if (s < end)
+    startRows<P, keyTile, Side::Key>(keys, k, A.kStride, s, Seen::keys, rotary, 0);
   HYBRID_NO_UNROLL
-  for (int s = Seen::firstKey(low) / keyTile * keyTile; s < end; s += keyTile) {
+  for (; s < end; s += keyTile) {
+    waitCopies<0>();
     blockBarrier();
-    loadRows<P, keyTile, Side::Key>(keys, k, A.kStride, s, Seen::keys, rotary, 0);
-    loadRows<P, keyTile, Side::Other>(values, v, A.vStride, s, Seen::keys, rotary, 0);
-    blockBarrier();
-    if (warpFirst >= Seen::queries || s >= Seen::endOfKeys(warpHigh) ||
-        s + keyTile <= Seen::firstKey(warpLow))
-      continue;
+    startRows<P, keyTile, Side::Other>(values, v, A.vStride, s, Seen::keys, rotary, 0);
+    const bool sees = warpFirst < Seen::queries && s < Seen::endOfKeys(warpHigh) &&
+                      s + keyTile > Seen::firstKey(warpLow);
     T scores[blocks][4];
-    clearFragments(scores);
-    Tile::template alongColumns<blocks>(scores, ownQueries, keys);
-    const bool whole = Seen::isWhole(warpLow, warpHigh, s, s + keyTile - 1);
-    T newTop[2] = {top[0], top[1]};
-    HYBRID_UNROLL
-    for (int block = 0; block < blocks; ++block)
-      HYBRID_UNROLL
-    for (int i = 0; i < 4; ++i) {
-      T score = scores[block][i] * static_cast<T>(A.scale * log2OfE);
-      if (!whole && !visibility.seen(row + i / 2 * 8, s + block * 8 + 2 * t + i % 2))
-        score = -infinity<T>();
-      scores[block][i] = score;
-      newTop[i / 2] = maximum(newTop[i / 2], score);
-    }
-    HYBRID_UNROLL
-    for (int half = 0; half < 2; ++half) {
-      newTop[half] = rowMax(newTop[half]);
-      // A query that has seen nothing yet keeps sum 0.
-      const T base = newTop[half] == -infinity<T>() ? T(0) : newTop[half];
-      const T keep = exponential2(top[half] - base);
-      top[half] = newTop[half];
-      T more = T(0);
+    if (sees) {
+      clearFragments(scores);
+      Tile::template alongColumns<blocks>(scores, ownQueries, keys);
+      const bool whole = Seen::isWhole(warpLow, warpHigh, s, s + keyTile - 1);
+      T newTop[2] = {top[0], top[1]};
       HYBRID_UNROLL
       for (int block = 0; block < blocks; ++block)
         HYBRID_UNROLL
-      for (int i = 2 * half; i < 2 * half + 2; ++i) {
-        scores[block][i] = exponential2(scores[block][i] - base);
-        more += scores[block][i];
+      for (int i = 0; i < 4; ++i) {
+        T score = scores[block][i] * static_cast<T>(A.scale * log2OfE);
+        if (!whole && !visibility.seen(row + i / 2 * 8, s + block * 8 + 2 * t + i % 2))
+          score = -infinity<T>();
+        scores[block][i] = score;
+        newTop[i / 2] = maximum(newTop[i / 2], score);
       }
-      sum[half] = multiplyAdd(sum[half], keep, more);
       HYBRID_UNROLL
-      for (int block = 0; block < sums; ++block)
+      for (int half = 0; half < 2; ++half) {
+        newTop[half] = rowMax(newTop[half]);
+        // A query that has seen nothing yet keeps sum 0.
+        const T base = newTop[half] == -infinity<T>() ? T(0) : newTop[half];
+        const T keep = exponential2(top[half] - base);
+        top[half] = newTop[half];
+        T more = T(0);
         HYBRID_UNROLL
-      for (int i = 2 * half; i < 2 * half + 2; ++i)
-        output[block][i] *= keep;
+        for (int block = 0; block < blocks; ++block)
+          HYBRID_UNROLL
+        for (int i = 2 * half; i < 2 * half + 2; ++i) {
+          scores[block][i] = exponential2(scores[block][i] - base);
+          more += scores[block][i];
+        }
+        sum[half] = multiplyAdd(sum[half], keep, more);
+        HYBRID_UNROLL
+        for (int block = 0; block < sums; ++block)
+          HYBRID_UNROLL
+        for (int i = 2 * half; i < 2 * half + 2; ++i)
+          output[block][i] *= keep;
+      }
     }
-    Tile::template alongRows<sums, blocks>(output, scores, values + at.slab);
+    waitCopies<0>();
+    blockBarrier();
+    if (s + keyTile < end)
+      startRows<P, keyTile, Side::Key>(keys, k, A.kStride, s + keyTile, Seen::keys, rotary, 0);
+    if (sees)
+      Tile::template alongRows<sums, blocks>(output, scores, values + at.slab);
   }
 
   T inverse[2];
@@ -126,6 +135,7 @@ HYBRID_DEVICE void attentionForward(int64_t item, const T *q, const T *k, const 
               ? -infinity<T>()
               : multiplyAdd(top[half], static_cast<T>(naturalLogOf2), logarithm(sum[half]));
   }
+  waitCopies<0>();
   blockBarrier();
   storeRows<P, Side::Other, Tile>(output, inverse[0], inverse[1],
                                   sharedMemory<T>() +

@@ -67,9 +67,9 @@ HYBRID_DEVICE void attentionBackwardQueries(int64_t item, const T *q, const T *k
   Element *queries = sharedMemory<Element>();
   Element *dOutputs = queries + rowTile * Tile::stride, *keys = dOutputs + rowTile * Tile::stride;
   Element *values = keys + keyTile * Tile::stride;
-  loadRows<P, rowTile, Side::Query>(queries, q, A.qStride, first, Seen::queries, rotary,
-                                    Seen::shift);
-  loadRows<P, rowTile, Side::Other>(dOutputs, dO, A.oStride, first, Seen::queries, rotary, 0);
+  startRows<P, rowTile, Side::Query>(queries, q, A.qStride, first, Seen::queries, rotary,
+                                     Seen::shift);
+  startRows<P, rowTile, Side::Other>(dOutputs, dO, A.oStride, first, Seen::queries, rotary, 0);
 
   const int lane = laneIndex(), g = lane / 4, t = lane % 4;
   const int warpFirst = first + warpIndex() * 16, row = warpFirst + g;
@@ -98,8 +98,9 @@ HYBRID_DEVICE void attentionBackwardQueries(int64_t item, const T *q, const T *k
   HYBRID_NO_UNROLL
   for (int s = Seen::firstKey(low) / keyTile * keyTile; s < end; s += keyTile) {
     blockBarrier();
-    loadRows<P, keyTile, Side::Key>(keys, k, A.kStride, s, Seen::keys, rotary, 0);
-    loadRows<P, keyTile, Side::Other>(values, v, A.vStride, s, Seen::keys, rotary, 0);
+    startRows<P, keyTile, Side::Key>(keys, k, A.kStride, s, Seen::keys, rotary, 0);
+    startRows<P, keyTile, Side::Other>(values, v, A.vStride, s, Seen::keys, rotary, 0);
+    waitCopies<0>();
     blockBarrier();
     if (warpFirst >= Seen::queries || s >= Seen::endOfKeys(warpHigh) ||
         s + keyTile <= Seen::firstKey(warpLow))
@@ -121,6 +122,7 @@ HYBRID_DEVICE void attentionBackwardQueries(int64_t item, const T *q, const T *k
     }
     Tile::template alongRows<sums, blocks>(dQueries, gradients, keys + at.slab);
   }
+  waitCopies<0>();
   blockBarrier();
   storeRows<P, Side::Query, Tile>(
       dQueries, static_cast<T>(A.scale), static_cast<T>(A.scale),
@@ -149,10 +151,11 @@ HYBRID_DEVICE void attentionBackwardKeys(int64_t item, const T *q, const T *k, c
   Element *keys = sharedMemory<Element>();
   Element *values = keys + rowTile * Tile::stride, *queries = values + rowTile * Tile::stride;
   Element *dOutputs = queries + queryTile * Tile::stride;
-  loadRows<P, rowTile, Side::Key>(keys, headOf<A>(k, at.batch, A.keyLength, A.kStride, at.head),
-                                  A.kStride, first, Seen::keys, rotary, 0);
-  loadRows<P, rowTile, Side::Other>(values, headOf<A>(v, at.batch, A.keyLength, A.vStride, at.head),
-                                    A.vStride, first, Seen::keys, rotary, 0);
+  startRows<P, rowTile, Side::Key>(keys, headOf<A>(k, at.batch, A.keyLength, A.kStride, at.head),
+                                   A.kStride, first, Seen::keys, rotary, 0);
+  startRows<P, rowTile, Side::Other>(values,
+                                     headOf<A>(v, at.batch, A.keyLength, A.vStride, at.head),
+                                     A.vStride, first, Seen::keys, rotary, 0);
 
   const int lane = laneIndex(), g = lane / 4, t = lane % 4;
   const int warpFirst = first + warpIndex() * 16, row = warpFirst + g;
@@ -173,10 +176,11 @@ HYBRID_DEVICE void attentionBackwardKeys(int64_t item, const T *q, const T *k, c
     HYBRID_NO_UNROLL
     for (int query = begin; query < end; query += queryTile) {
       blockBarrier();
-      loadRows<P, queryTile, Side::Query>(queries, headQueries, A.qStride, query, Seen::queries,
-                                          rotary, Seen::shift);
-      loadRows<P, queryTile, Side::Other>(dOutputs, headGradients, A.oStride, query, Seen::queries,
-                                          rotary, 0);
+      startRows<P, queryTile, Side::Query>(queries, headQueries, A.qStride, query, Seen::queries,
+                                           rotary, Seen::shift);
+      startRows<P, queryTile, Side::Other>(dOutputs, headGradients, A.oStride, query, Seen::queries,
+                                           rotary, 0);
+      waitCopies<0>();
       blockBarrier();
       if (warpFirst >= Seen::keys || query + queryTile <= Seen::firstQuery(warpFirst) ||
           query >= Seen::endOfQueries(warpLast))
@@ -218,6 +222,7 @@ HYBRID_DEVICE void attentionBackwardKeys(int64_t item, const T *q, const T *k, c
       Tile::template alongRows<sums, blocks>(dKeys, gradients, queries + at.slab);
     }
   }
+  waitCopies<0>();
   blockBarrier();
   T *room = sharedMemory<T>() + warpIndex() * 16 * (static_cast<int>(P.slab) + 4);
   storeRows<P, Side::Key, Tile>(dKeys, static_cast<T>(A.scale), static_cast<T>(A.scale), room,

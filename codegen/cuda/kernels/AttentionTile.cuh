@@ -77,20 +77,20 @@ HYBRID_DEVICE T rotated(T own, int column, const T *table, Read &&read) {
   return multiplyAdd(own, factors[0], read(partner) * sine);
 }
 
-/// Rows [first, first + rows) of one head to a tile, by all threads; what is not there becomes 0.
-/// `from` is row 0 of the head, of which there are `count`; row i stands at position i + shift.
+/// Starts to bring rows [first, first + rows) of one head to a tile, by all threads; what is not
+/// there becomes 0. `from` is row 0 of the head, of which there are `count`; row i stands at
+/// position i + shift. The tile is whole behind waitCopies() and a barrier.
 template <AttentionTiles P, int rows, Side side, typename T, typename Element>
-HYBRID_DEVICE void loadRows(Element *tile, const T *from, int64_t stride, int first, int count,
-                            const T *table, int shift) {
+HYBRID_DEVICE void startRows(Element *tile, const T *from, int64_t stride, int first, int count,
+                             const T *table, int shift) {
   constexpr AttentionParams A = P.attention();
   constexpr int threadCount = threads(P), size = static_cast<int>(A.headSize);
   constexpr int columns = static_cast<int>(attentionColumns<T>(P));
-  constexpr int wide = static_cast<int>(P.alignment) * static_cast<int>(sizeof(T)) > 16
-                           ? 16 / static_cast<int>(sizeof(T))
-                           : static_cast<int>(P.alignment);
+  constexpr int wide = packWidth<T, P.alignment>;
   constexpr int tileRow =
       static_cast<int>(tileStride(productsOf<T>(P.bf16), sizeof(T), A.headSize));
   constexpr int packs = rows * columns / wide, batch = 4;
+  constexpr bool rotates = side != Side::Other && A.rotaryDims > 0;
   HYBRID_NO_UNROLL
   for (int start = static_cast<int>(threadIdx.x); start < packs; start += batch * threadCount) {
     Pack<T, wide> loaded[batch];
@@ -99,10 +99,14 @@ HYBRID_DEVICE void loadRows(Element *tile, const T *from, int64_t stride, int fi
       const int pack = start + i * threadCount;
       const int row = pack / (columns / wide), column = pack % (columns / wide) * wide;
       const bool there = pack < packs && first + row < count && column < size;
-      if (there) {
-        const T *source = from + (first + row) * stride;
+      const T *source = from + (there ? first + row : 0) * stride;
+      if constexpr (sizeof(Element) == sizeof(T) && !rotates) {
+        if (pack < packs)
+          copyAsync<wide *static_cast<int>(sizeof(T))>(tile + row * tileRow + column,
+                                                       source + (there ? column : 0), there);
+      } else if (there) {
         loaded[i] = loadPack<wide>(source + column);
-        if constexpr (side != Side::Other && A.rotaryDims > 0) {
+        if constexpr (rotates) {
           const T *angles = table + (first + row + shift) * (2 * A.rotaryDims);
           HYBRID_UNROLL
           for (int j = 0; j < wide; ++j)
@@ -115,14 +119,17 @@ HYBRID_DEVICE void loadRows(Element *tile, const T *from, int64_t stride, int fi
           loaded[i][j] = T(0);
       }
     }
-    HYBRID_UNROLL
-    for (int i = 0; i < batch; ++i) {
-      const int pack = start + i * threadCount;
-      if (pack < packs)
-        storeElements(tile + pack / (columns / wide) * tileRow + pack % (columns / wide) * wide,
-                      loaded[i]);
+    if constexpr (sizeof(Element) != sizeof(T) || rotates) {
+      HYBRID_UNROLL
+      for (int i = 0; i < batch; ++i) {
+        const int pack = start + i * threadCount;
+        if (pack < packs)
+          storeElements(tile + pack / (columns / wide) * tileRow + pack % (columns / wide) * wide,
+                        loaded[i]);
+      }
     }
   }
+  commitCopies();
 }
 
 /// A warp's 16 rows of sums to memory: columns [slab, slab + P.slab) of the head. Rows from `first`
@@ -144,9 +151,7 @@ HYBRID_DEVICE void storeRows(T (&sums)[blocks][4], T upper, T lower, T *room, T 
   constexpr int width = static_cast<int>(P.slab);
   constexpr bool rotates = side != Side::Other && A.rotaryDims > 0;
   // A rotation takes its partner from the same slab, or the head is one slab.
-  constexpr int wide = static_cast<int>(P.alignment) * static_cast<int>(sizeof(T)) > 16
-                           ? 16 / static_cast<int>(sizeof(T))
-                           : static_cast<int>(P.alignment);
+  constexpr int wide = packWidth<T, P.alignment>;
   HYBRID_NO_UNROLL
   for (int pack = lane; pack < 16 * width / wide; pack += warpSize) {
     const int row = pack / (width / wide), column = pack % (width / wide) * wide;

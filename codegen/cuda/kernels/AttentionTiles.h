@@ -106,7 +106,7 @@ constexpr AttentionTiles attentionTiles(const AttentionParams &a, AttentionPass 
   const int64_t rows = keys ? a.keyLength : a.length;
   const int64_t others = keys ? a.length : a.keyLength;
   p.rowTile = columns <= 32 || (bf16 && !keys) ? 128 : 64;
-  p.columnTile = columns <= 64 && !(backward && columns > 32) && !wide ? 64 : 32;
+  p.columnTile = columns <= 64 && !backward && !wide ? 64 : 32;
   while (p.rowTile > 16 && p.rowTile / 2 >= rows)
     p.rowTile /= 2;
   while (p.columnTile > 16 && p.columnTile / 2 >= others)

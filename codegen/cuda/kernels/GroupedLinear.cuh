@@ -110,11 +110,6 @@ private:
   }
 };
 
-template <typename T, int64_t alignment>
-constexpr int packWidth = static_cast<int>(alignment * static_cast<int64_t>(sizeof(T)) > 16
-                                               ? 16 / static_cast<int64_t>(sizeof(T))
-                                               : alignment);
-
 template <typename T, GroupedLinearTiles P>
 HYBRID_DEVICE void groupedLinear(int64_t item, const T *x, const T *weight, const int32_t *offsets,
                                  T *y) {

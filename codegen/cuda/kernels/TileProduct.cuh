@@ -12,6 +12,12 @@
 
 namespace hybrid::cuda {
 
+/// Elements that are moved at once where `alignment` divides everything.
+template <typename T, int64_t alignment>
+constexpr int packWidth = static_cast<int>(alignment * static_cast<int64_t>(sizeof(T)) > 16
+                                               ? 16 / static_cast<int64_t>(sizeof(T))
+                                               : alignment);
+
 template <Products products, typename T> struct TileElementOf {
   using type = T;
 };
