@@ -49,31 +49,48 @@ HYBRID_DEVICE GroupRows findTile(const int32_t *offsets, int tile) {
   return result;
 }
 
-/// A tile of rows x columns on its way to shared memory, by `threadCount` threads. Where a thread
-/// has few elements it holds them while the tile before is multiplied.
+/// A tile of rows x columns on its way to shared memory, by `threadCount` threads, while another
+/// one is multiplied: copied without waiting where memory holds what the tile does, otherwise held
+/// in registers if they are few, or read at the end.
 template <typename T, typename Tile, int rows, int columns, int wide, int threadCount>
 struct TileInFlight {
   using Element = typename Tile::Element;
   static constexpr int packs = rows * columns / wide;
   static constexpr int count = (packs + threadCount - 1) / threadCount;
-  static constexpr bool ahead = count * wide * static_cast<int>(sizeof(T)) <= 64 && count <= 8;
-  static constexpr int atOnce = ahead || count < 4 ? count : 4;
-  Pack<T, wide> held[ahead ? count : 1];
+  static constexpr bool copies = sizeof(Element) == sizeof(T);
+  static constexpr bool holds = !copies && count <= 8 && count * wide <= 16;
+  static constexpr int atOnce = holds || count < 4 ? count : 4;
+  Pack<T, wide> held[holds ? count : 1];
   const T *from;
   int64_t stride;
   int rowCount, columnCount;
 
-  /// Rows below `rowCount` and columns below `columnCount` of a matrix; what is not there is 0.
-  HYBRID_DEVICE void fetch(const T *matrix, int64_t matrixStride, int matrixRows,
+  /// Rows below `matrixRows` and columns below `matrixColumns` of a matrix; the rest is 0.
+  HYBRID_DEVICE void start(Element *tile, const T *matrix, int64_t matrixStride, int matrixRows,
                            int matrixColumns) {
     from = matrix, stride = matrixStride, rowCount = matrixRows, columnCount = matrixColumns;
-    if constexpr (ahead)
+    if constexpr (copies) {
+      HYBRID_NO_UNROLL
+      for (int first = 0; first < count; first += atOnce)
+        HYBRID_UNROLL
+      for (int i = first; i < first + atOnce; ++i) {
+        const int pack = static_cast<int>(threadIdx.x) + i * threadCount;
+        const int row = pack / (columns / wide), column = pack % (columns / wide) * wide;
+        const bool there = row < rowCount && column < columnCount;
+        if (pack < packs)
+          copyAsync<wide *static_cast<int>(sizeof(T))>(tile + row * Tile::stride + column,
+                                                       there ? from + row * stride + column : from,
+                                                       there);
+      }
+    } else if constexpr (holds) {
       read(held, 0);
+    }
   }
-  HYBRID_DEVICE void store(Element *tile) const {
-    if constexpr (ahead) {
+  /// The tile is whole behind waitCopies() and a barrier.
+  HYBRID_DEVICE void finish(Element *tile) const {
+    if constexpr (holds) {
       write(held, 0, tile);
-    } else {
+    } else if constexpr (!copies) {
       HYBRID_NO_UNROLL
       for (int first = 0; first < count; first += atOnce) {
         Pack<T, wide> part[atOnce];
@@ -150,25 +167,32 @@ HYBRID_DEVICE void groupedLinear(int64_t item, const T *x, const T *weight, cons
 
   TileInFlight<T, Left, rowTile, depth, wide, threadCount> left;
   TileInFlight<T, Right, rightRows, rightColumns, wide, threadCount> right;
-  auto fetch = [&](int k) {
-    left.fetch(x + k, P.inputs, at.count, inputs - k);
-    if (transposed)
-      right.fetch(weight + k * P.outputs, P.outputs, inputs - k, columnCount);
+  Element *sets = sharedMemory<Element>();
+  auto start = [&](int set, int k) {
+    left.start(sets + set * setElements, x + k, P.inputs, at.count, inputs - k);
+    Element *rightTile = sets + set * setElements + leftElements;
+    if constexpr (transposed)
+      right.start(rightTile, weight + k * P.outputs, P.outputs, inputs - k, columnCount);
     else
-      right.fetch(weight + k, P.inputs, columnCount, inputs - k);
+      right.start(rightTile, weight + k, P.inputs, columnCount, inputs - k);
+    commitCopies();
+  };
+  auto finish = [&](int set) {
+    left.finish(sets + set * setElements);
+    right.finish(sets + set * setElements + leftElements);
   };
   if (!nobody) {
-    fetch(0);
+    start(0, 0);
+    finish(0);
     int set = 0;
     HYBRID_NO_UNROLL
     for (int k = 0; k < inputs; k += depth) {
-      Element *leftTile = sharedMemory<Element>() + set * setElements,
-              *rightTile = leftTile + leftElements;
-      left.store(leftTile);
-      right.store(rightTile);
+      waitCopies<0>();
       blockBarrier();
-      if (k + depth < inputs)
-        fetch(k + depth);
+      const bool more = k + depth < inputs;
+      if (more)
+        start(1 - set, k + depth);
+      const Element *leftTile = sets + set * setElements, *rightTile = leftTile + leftElements;
       if constexpr (transposed)
         Right::template rowsTimesRows<2, 4, depth>(sum, leftTile + warpRow * Left::stride,
                                                    rightTile + warpColumn);
@@ -176,6 +200,8 @@ HYBRID_DEVICE void groupedLinear(int64_t item, const T *x, const T *weight, cons
         Left::template alongColumns<2, 4>(sum, leftTile + warpRow * Left::stride,
                                           rightTile + warpColumn * Right::stride);
       set = 1 - set;
+      if (more)
+        finish(set);
     }
   }
   // Columns of a fragment are in the order of the product that made it.
@@ -227,25 +253,36 @@ HYBRID_DEVICE void groupedLinearGrad(int64_t item, const T *x, const T *dy, cons
 
   TileInFlight<T, Left, depth, rowTile, wide, threadCount> left;
   TileInFlight<T, Right, depth, columnTile, wide, threadCount> right;
-  auto fetch = [&](int row) {
-    left.fetch(dy + row * P.outputs, P.outputs, last - row, static_cast<int>(P.outputs) - firstRow);
-    right.fetch(x + row * P.inputs, P.inputs, last - row, static_cast<int>(P.inputs) - firstColumn);
+  Element *sets = sharedMemory<Element>();
+  auto start = [&](int set, int row) {
+    left.start(sets + set * setElements, dy + row * P.outputs, P.outputs, last - row,
+               static_cast<int>(P.outputs) - firstRow);
+    right.start(sets + set * setElements + leftElements, x + row * P.inputs, P.inputs, last - row,
+                static_cast<int>(P.inputs) - firstColumn);
+    commitCopies();
   };
-  if (first < last)
-    fetch(first);
+  auto finish = [&](int set) {
+    left.finish(sets + set * setElements);
+    right.finish(sets + set * setElements + leftElements);
+  };
+  if (first < last) {
+    start(0, first);
+    finish(0);
+  }
   int set = 0;
   HYBRID_NO_UNROLL
   for (int row = first; row < last; row += depth) {
-    Element *leftTile = sharedMemory<Element>() + set * setElements,
-            *rightTile = leftTile + leftElements;
-    left.store(leftTile);
-    right.store(rightTile);
+    waitCopies<0>();
     blockBarrier();
-    if (row + depth < last)
-      fetch(row + depth);
+    const bool more = row + depth < last;
+    if (more)
+      start(1 - set, row + depth);
+    const Element *leftTile = sets + set * setElements, *rightTile = leftTile + leftElements;
     Right::template columnsTimesRows<Left, 2, 4, depth>(sum, leftTile + warpRow,
                                                         rightTile + warpColumn);
     set = 1 - set;
+    if (more)
+      finish(set);
   }
   T *to = partial + (split * P.groups + group) * P.outputs * P.inputs;
   HYBRID_UNROLL
