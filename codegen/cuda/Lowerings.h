@@ -6,5 +6,15 @@
 namespace hybrid::cuda {
 
 mlir::LogicalResult lower(EmbeddingGradOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(AttentionOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(AttentionGradOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(TopKOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(TakeOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(ScatterOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(RouteOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(DispatchOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(CollectOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(GroupedLinearOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(GroupedLinearGradOp op, ProgramBuilder &program);
 
 } // namespace hybrid::cuda

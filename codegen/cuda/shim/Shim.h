@@ -83,6 +83,17 @@ HYBRID_DEVICE void warpBarrier() {
   block.stop(block, shim::Stop::WarpBarrier);
 }
 
+/// At once: that a kernel waits before it reads does not show here, its barriers do.
+template <int bytes> HYBRID_DEVICE void copyAsync(void *shared, const void *global, bool there) {
+  static_assert(bytes == 4 || bytes == 8 || bytes == 16);
+  if (there)
+    __builtin_memcpy(shared, global, bytes);
+  else
+    __builtin_memset(shared, 0, bytes);
+}
+HYBRID_DEVICE void commitCopies() {}
+template <int pending> HYBRID_DEVICE void waitCopies() {}
+
 /// The value that lane `source` brings to this exchange.
 template <typename T> HYBRID_DEVICE T exchange(T value, uint32_t source) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8, "CUDA shuffles numbers of 4 or 8 bytes");
