@@ -44,34 +44,34 @@ template <int count, typename T> HYBRID_DEVICE void readVectors(const T *from, T
   }
 }
 
-/// Sums each of `count` values (a power of two, 32 at most) over the lanes of a warp. The sum of
-/// value i comes out in lanes i * 32 / count and the following. Overwrites the values.
-template <int count, typename T> HYBRID_DEVICE T foldLanes(T (&values)[count]) {
-  const int lane = laneIndex();
-  int mask = warpSize / 2;
-  HYBRID_UNROLL
-  for (int half = count / 2; half >= 1; half /= 2) {
-    const bool upper = (lane & mask) != 0;
+/// Sums each of the first `count` values (a power of two, 32 at most) over the lanes of a warp. The
+/// sum of value i comes out in lanes i * 32 / count and the following. Overwrites the values.
+template <int count, int mask = warpSize / 2, typename T, int size>
+HYBRID_DEVICE T foldLanes(T (&values)[size]) {
+  if constexpr (count > 1) { // recursion, so that every index is a constant
+    constexpr int half = count / 2;
+    const bool upper = (laneIndex() & mask) != 0;
     HYBRID_UNROLL
     for (int i = 0; i < half; ++i) {
       const T mine = upper ? values[i + half] : values[i],
               others = upper ? values[i] : values[i + half];
       values[i] = mine + shuffleXor(others, mask);
     }
-    mask /= 2;
+    return foldLanes<half, mask / 2>(values);
+  } else if constexpr (mask > 0) {
+    values[0] += shuffleXor(values[0], mask);
+    return foldLanes<1, mask / 2>(values);
+  } else {
+    return values[0];
   }
-  T sum = values[0];
-  HYBRID_UNROLL
-  for (int left = warpSize / count; left > 1; left /= 2)
-    sum += shuffleXor(sum, left / 2);
-  return sum;
 }
 
 /// What a block of the kernels below works on, and its tiles in shared memory.
 template <typename T, SelectiveScanShape p> struct SelectiveScanBlock {
   static constexpr int rows = selectiveScanRows<T>(p), states = static_cast<int>(p.states),
                        perThread = selectiveScanStates(p), splits = selectiveScanSplits(p),
-                       padded = perThread * splits, channels = static_cast<int>(32 * p.channelWarps),
+                       padded = perThread * splits,
+                       channels = static_cast<int>(32 * p.channelWarps),
                        threads = selectiveScanThreads(p);
   /// Rows of a tile that a thread loads of its channel, and values of each map.
   static constexpr int ownRows = (rows + splits - 1) / splits,
@@ -221,8 +221,8 @@ template <typename T, SelectiveScanShape p> struct SelectiveScanOperands {
     if (dy)
       block.load(dy, p.yStride, first, loads.dy);
     if constexpr (p.hasSegments)
-      loads.starts = block.thread < Block::rows &&
-                     block.startsSegment(segments, first + block.thread);
+      loads.starts =
+          block.thread < Block::rows && block.startsSegment(segments, first + block.thread);
   }
 
   /// dt of the j-th row of the thread, and its derivative; zero behind the last row.
@@ -295,8 +295,8 @@ template <typename T, SelectiveScanShape p> struct SelectiveScanOperands {
     }
   }
   template <typename Visit>
-  HYBRID_DEVICE void step(const Block &block, const Tile &tile, int row,
-                          const T (&rate)[perThread], T (&h)[perThread], Visit visit) const {
+  HYBRID_DEVICE void step(const Block &block, const Tile &tile, int row, const T (&rate)[perThread],
+                          T (&h)[perThread], Visit visit) const {
     const T dt = tile.steps[row * Block::channels + block.lane],
             input = tile.inputs[row * Block::channels + block.lane];
     T map[perThread], before[perThread], decay[perThread];
@@ -397,12 +397,9 @@ HYBRID_DEVICE void selectiveScanSummary(int64_t item, const T *x, const T *raw, 
   const Operands operands(block, x, raw, b, c, segments, stepBias, gate);
   T *const shared = sharedMemory<T>();
   T *const maps = shared + 3 * Block::tile;
-  const typename Operands::Tile tile{shared,
-                                     shared + Block::tile,
-                                     shared + 2 * Block::tile,
-                                     maps,
-                                     maps + Block::mapTile,
-                                     reinterpret_cast<int32_t *>(maps + 2 * Block::mapTile)};
+  const typename Operands::Tile tile{
+      shared, shared + Block::tile,  shared + 2 * Block::tile,
+      maps,   maps + Block::mapTile, reinterpret_cast<int32_t *>(maps + 2 * Block::mapTile)};
   block.clearMap(tile.b), block.clearMap(tile.c);
   T rate[perThread], h[perThread], product[perThread], carry[perThread];
   block.readStates(a, T(Block::log2e), rate);
@@ -465,13 +462,12 @@ HYBRID_DEVICE void selectiveScanEntries(int64_t item, const T *decay, const T *o
 }
 
 template <typename T, SelectiveScanShape p>
-HYBRID_DEVICE void selectiveScanBackward(int64_t item, const T *x, const T *raw, const T *a,
-                                         const T *b, const T *c, const int32_t *segments,
-                                         const T *initialState, const T *stepBias, const T *skip,
-                                         const T *gate, const T *dy, const T *dFinalState, T *dx,
-                                         T *dRaw, T *dInitialState, T *dGate, T *partialA,
-                                         T *partialB, T *partialC, T *partialStepBias,
-                                         T *partialSkip, T *checkpoints) {
+HYBRID_DEVICE void
+selectiveScanBackward(int64_t item, const T *x, const T *raw, const T *a, const T *b, const T *c,
+                      const int32_t *segments, const T *initialState, const T *stepBias,
+                      const T *skip, const T *gate, const T *dy, const T *dFinalState, T *dx,
+                      T *dRaw, T *dInitialState, T *dGate, T *partialA, T *partialB, T *partialC,
+                      T *partialStepBias, T *partialSkip, T *checkpoints) {
   using Block = SelectiveScanBlock<T, p>;
   using Operands = SelectiveScanOperands<T, p>;
   constexpr int perThread = Block::perThread, ownRows = Block::ownRows, rows = Block::rows,
@@ -481,10 +477,13 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, const T *x, const T *raw,
   constexpr int warps = static_cast<int>(p.channelWarps);
   const Block block(item);
   const Operands operands(block, x, raw, b, c, segments, stepBias, gate);
-  T *const shared = sharedMemory<T>(), *const maps = shared + 3 * Block::tile,
-          *const sums = maps + 2 * Block::mapTile, // [3][split][row][channel]
-              *const mapSums = sums + 3 * splits * Block::tile, // [2][warp][row][state]
-                  *const entries = mapSums + 2 * warps * Block::mapTile; // [subTile][k][thread]
+  // Kept by each thread for itself: x, the derivatives of the step and of the gate.
+  T *const shared = sharedMemory<T>(), *const values = shared + 3 * Block::tile,
+           *const stepSlopes = values + Block::tile, *const gateSlopes = stepSlopes + Block::tile,
+           *const maps = gateSlopes + Block::tile,
+           *const sums = maps + 2 * Block::mapTile,              // [3][split][row][channel]
+               *const mapSums = sums + 3 * splits * Block::tile, // [2][warp][row][state]
+                   *const entries = mapSums + 2 * warps * Block::mapTile; // [subTile][k][thread]
   const typename Operands::Tile tile{
       shared,
       shared + Block::tile,
@@ -504,9 +503,9 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, const T *x, const T *raw,
 
   // Forward, leaving the state at the start of each tile.
   const int64_t tiles = block.tiles();
-  T *const kept =
-      checkpoints +
-      item * selectiveScanCeilDiv(p.blockRows, rows) * perThread * threads + block.thread;
+  T *const kept = checkpoints +
+                  item * selectiveScanCeilDiv(p.blockRows, rows) * perThread * threads +
+                  block.thread;
   auto keep = [&](int64_t index) {
     HYBRID_UNROLL
     for (int k = 0; k < perThread; ++k)
@@ -543,19 +542,20 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, const T *x, const T *raw,
   for (int64_t index = tiles - 1; index >= 0; --index) {
     const int64_t first = block.from + index * rows;
     operands.template share<true>(block, next, first, tile);
-    T values[ownRows], stepSlopes[ownRows], gateSlopes[ownRows];
     HYBRID_UNROLL
     for (int j = 0; j < ownRows; ++j) {
-      values[j] = next.x[j];
-      operands.step(block, next, first, j, stepSlopes[j]);
-      T gradient = next.dy[j];
+      if (!block.owns(j))
+        continue;
+      const int at = block.at(j);
+      T gradient = next.dy[j], slope;
+      operands.step(block, next, first, j, slope);
+      values[at] = next.x[j], stepSlopes[at] = slope;
       if constexpr (p.hasGate) {
         const T z = next.gate[j], s = sigmoid(z);
-        gateSlopes[j] = gradient * s * (T(1) + z * (T(1) - s));
+        gateSlopes[at] = gradient * s * (T(1) + z * (T(1) - s));
         gradient *= z * s;
       }
-      if (block.owns(j))
-        tile.dy[block.at(j)] = gradient;
+      tile.dy[at] = gradient;
     }
     blockBarrier();
     if (index > 0)
@@ -647,22 +647,23 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, const T *x, const T *raw,
       dValues[j] = dSteps[j] = dGates[j] = T(0);
       if (!block.owns(j))
         continue;
+      const int at = block.at(j);
       auto total = [&](int which) {
         T result = T(0);
         HYBRID_UNROLL
         for (int s = 0; s < splits; ++s)
-          result += sums[(which * splits + s) * Block::tile + block.at(j)];
+          result += sums[(which * splits + s) * Block::tile + at];
         return result;
       };
-      const T inputs = total(0), gradient = tile.dy[block.at(j)];
-      dValues[j] = tile.steps[block.at(j)] * inputs;
+      const T inputs = total(0), gradient = tile.dy[at], value = values[at];
+      dValues[j] = tile.steps[at] * inputs;
       if constexpr (p.hasSkip)
-        dValues[j] += skipScale * gradient, skipSum += values[j] * gradient;
-      dSteps[j] = (values[j] * inputs + total(1) * T(Block::ln2)) * stepSlopes[j];
+        dValues[j] += skipScale * gradient, skipSum += value * gradient;
+      dSteps[j] = (value * inputs + total(1) * T(Block::ln2)) * stepSlopes[at];
       if constexpr (p.hasStepBias)
         biasSum += first + block.split + j * splits < block.to ? dSteps[j] : T(0);
       if constexpr (p.hasGate)
-        dGates[j] = gateSlopes[j] * (skipScale * values[j] + total(2));
+        dGates[j] = gateSlopes[at] * (skipScale * value + total(2));
     }
     block.store(dValues, dx, p.dxStride, first);
     block.store(dSteps, dRaw, p.ddtStride, first);
@@ -670,8 +671,7 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, const T *x, const T *raw,
       block.store(dGates, dGate, p.dGateStride, first);
     auto storeMap = [&](T *partial, int which) {
       constexpr int64_t stride = p.groups * p.states;
-      T *to = partial +
-              ((block.indexInGroup * p.batch + block.batch) * p.length + first) * stride +
+      T *to = partial + ((block.indexInGroup * p.batch + block.batch) * p.length + first) * stride +
               block.group * p.states;
       HYBRID_UNROLL
       for (int j = 0; j < Block::ownMap; ++j) {

@@ -46,11 +46,11 @@ constexpr int64_t selectiveScanCeilDiv(int64_t a, int64_t b) { return (a + b - 1
 /// States in the registers of a thread, a power of two. Four hide the latency of the exponentials
 /// and share the loads of a token; of few states fewer, which leaves more threads.
 constexpr int selectiveScanStates(const SelectiveScanShape &p) {
-  return p.states <= 1    ? 1
-         : p.states <= 4  ? 2
-         : p.states <= 32 ? 4
-         : p.states <= 64 ? 8
-         : p.states <= 128 ? 16
+  return p.states <= 1     ? 1
+         : p.states <= 4   ? 2
+         : p.states <= 32  ? 4
+         : p.states <= 64  ? 8
+         : p.states <= 512 ? 16
                            : 32;
 }
 /// Warps that share a channel's states.
@@ -72,21 +72,37 @@ constexpr int64_t selectiveScanItems(const SelectiveScanShape &p) {
 constexpr int64_t selectiveScanElements(const SelectiveScanShape &p, int64_t rows, int64_t arrays,
                                         int64_t sums, int64_t mapSums) {
   const int64_t splits = selectiveScanSplits(p), padded = splits * selectiveScanStates(p);
-  return rows * (32 * p.channelWarps * (arrays + sums * splits) +
-                 padded * (2 + mapSums * p.channelWarps));
+  return rows *
+         (32 * p.channelWarps * (arrays + sums * splits) + padded * (2 + mapSums * p.channelWarps));
 }
-/// Rows of a tile: what fits well, in both directions the same.
+/// Rows, of so many of a tile, whose states and decays the backward pass holds in registers: 64
+/// registers, or 32 where a thread has fewer or needs more.
+template <typename T>
+constexpr int64_t selectiveScanStepsOf(const SelectiveScanShape &p, int64_t rows) {
+  const bool narrow =
+      sizeof(T) > 4 || selectiveScanThreads(p) > 256 || p.states % selectiveScanStates(p) != 0;
+  const int64_t wanted = (narrow ? 16 : 32) / selectiveScanStates(p),
+                steps = wanted > 1 ? wanted : 1;
+  return steps < rows ? steps : rows;
+}
+/// Elements of the backward pass, with the states that tiles of fewer steps start from.
+template <typename T>
+constexpr int64_t selectiveScanBackwardElements(const SelectiveScanShape &p, int64_t rows) {
+  const int64_t entries = (rows / selectiveScanStepsOf<T>(p, rows) - 1) * selectiveScanStates(p) *
+                          selectiveScanThreads(p);
+  return selectiveScanElements(p, rows, 6, 3, 2) + entries;
+}
+/// Rows of a tile, in both directions the same: few enough that a thread has registers for the ones
+/// that are on their way from memory, and that there is room for two blocks.
 template <typename T> constexpr int selectiveScanRows(const SelectiveScanShape &p) {
-  int rows = 16;
-  while (rows > 2 &&
-         selectiveScanElements(p, rows, 3, 3, 2) * static_cast<int64_t>(sizeof(T)) > 64 * 1024)
+  int rows = selectiveScanSplits(p) <= 2 ? 8 : 16;
+  while (rows > 1 &&
+         selectiveScanBackwardElements<T>(p, rows) * static_cast<int64_t>(sizeof(T)) > 96 * 1024)
     rows /= 2;
   return rows;
 }
-/// Rows whose states and decays the backward pass holds in registers.
 template <typename T> constexpr int selectiveScanSteps(const SelectiveScanShape &p) {
-  const int steps = 32 / selectiveScanStates(p), rows = selectiveScanRows<T>(p);
-  return steps < rows ? steps : rows;
+  return static_cast<int>(selectiveScanStepsOf<T>(p, selectiveScanRows<T>(p)));
 }
 constexpr int64_t selectiveScanStartBytes = 64; // where segments start, at the end
 
@@ -100,12 +116,9 @@ template <typename T> constexpr int64_t selectiveScanSummaryBytes(const Selectiv
              static_cast<int64_t>(sizeof(T)) +
          selectiveScanStartBytes;
 }
-/// With the states that tiles of fewer steps start from.
 template <typename T> constexpr int64_t selectiveScanBackwardBytes(const SelectiveScanShape &p) {
-  const int64_t rows = selectiveScanRows<T>(p),
-                entries = (rows / selectiveScanSteps<T>(p) - 1) * selectiveScanStates(p) *
-                          selectiveScanThreads(p);
-  return (selectiveScanElements(p, rows, 3, 3, 2) + entries) * static_cast<int64_t>(sizeof(T)) +
+  return selectiveScanBackwardElements<T>(p, selectiveScanRows<T>(p)) *
+             static_cast<int64_t>(sizeof(T)) +
          selectiveScanStartBytes;
 }
 /// Elements of the states that the backward pass keeps, one a tile.
