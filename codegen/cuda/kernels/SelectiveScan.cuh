@@ -16,55 +16,10 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "codegen/cuda/kernels/Prelude.cuh"
+#include "codegen/cuda/kernels/Lanes.cuh"
 #include "codegen/cuda/kernels/SelectiveScanParams.h"
 
 namespace hybrid::cuda {
-
-/// 16 bytes.
-template <typename T> struct alignas(16) ScanVector {
-  T values[16 / sizeof(T)];
-};
-
-/// Reads `count` contiguous values, as vectors where count allows: `from` is then aligned.
-template <int count, typename T> HYBRID_DEVICE void readVectors(const T *from, T (&to)[count]) {
-  constexpr int size = 16 / static_cast<int>(sizeof(T));
-  if constexpr (count % size == 0) {
-    HYBRID_UNROLL
-    for (int i = 0; i < count / size; ++i) {
-      const ScanVector<T> vector = reinterpret_cast<const ScanVector<T> *>(from)[i];
-      HYBRID_UNROLL
-      for (int j = 0; j < size; ++j)
-        to[i * size + j] = vector.values[j];
-    }
-  } else {
-    HYBRID_UNROLL
-    for (int i = 0; i < count; ++i)
-      to[i] = from[i];
-  }
-}
-
-/// Sums each of the first `count` values (a power of two, 32 at most) over the lanes of a warp. The
-/// sum of value i comes out in lanes i * 32 / count and the following. Overwrites the values.
-template <int count, int mask = warpSize / 2, typename T, int size>
-HYBRID_DEVICE T foldLanes(T (&values)[size]) {
-  if constexpr (count > 1) { // recursion, so that every index is a constant
-    constexpr int half = count / 2;
-    const bool upper = (laneIndex() & mask) != 0;
-    HYBRID_UNROLL
-    for (int i = 0; i < half; ++i) {
-      const T mine = upper ? values[i + half] : values[i],
-              others = upper ? values[i] : values[i + half];
-      values[i] = mine + shuffleXor(others, mask);
-    }
-    return foldLanes<half, mask / 2>(values);
-  } else if constexpr (mask > 0) {
-    values[0] += shuffleXor(values[0], mask);
-    return foldLanes<1, mask / 2>(values);
-  } else {
-    return values[0];
-  }
-}
 
 /// What a block of the kernels below works on, and its tiles in shared memory.
 template <typename T, SelectiveScanShape p> struct SelectiveScanBlock {
@@ -453,10 +408,23 @@ HYBRID_DEVICE void selectiveScanEntries(int64_t item, const T *decay, const T *o
   const int64_t at = item * selectiveScanEntriesThreads + static_cast<int64_t>(threadIdx.x);
   if (at < p.elements) {
     T value = p.hasState ? state[at] : T(0);
-    for (int64_t i = 0; i < p.timeBlocks; ++i) {
-      const int64_t block = (p.reverse ? p.timeBlocks - 1 - i : i) * p.elements + at;
-      entries[block] = value;
-      value = decay[block] * value + offset[block];
+    constexpr int together = 8; // loads in flight
+    HYBRID_NO_UNROLL
+    for (int64_t first = 0; first < p.timeBlocks; first += together) {
+      T factors[together], terms[together];
+      auto place = [&](int i) {
+        return (p.reverse ? p.timeBlocks - 1 - first - i : first + i) * p.elements + at;
+      };
+      HYBRID_UNROLL
+      for (int i = 0; i < together; ++i)
+        if (first + i < p.timeBlocks)
+          factors[i] = decay[place(i)], terms[i] = offset[place(i)];
+      HYBRID_UNROLL
+      for (int i = 0; i < together; ++i)
+        if (first + i < p.timeBlocks) {
+          entries[place(i)] = value;
+          value = factors[i] * value + terms[i];
+        }
     }
   }
 }
@@ -503,9 +471,8 @@ selectiveScanBackward(int64_t item, const T *x, const T *raw, const T *a, const 
 
   // Forward, leaving the state at the start of each tile.
   const int64_t tiles = block.tiles();
-  T *const kept = checkpoints +
-                  item * selectiveScanCeilDiv(p.blockRows, rows) * perThread * threads +
-                  block.thread;
+  T *const kept =
+      checkpoints + item * ceilDiv(p.blockRows, rows) * perThread * threads + block.thread;
   auto keep = [&](int64_t index) {
     HYBRID_UNROLL
     for (int k = 0; k < perThread; ++k)
@@ -623,20 +590,19 @@ selectiveScanBackward(int64_t item, const T *x, const T *raw, const T *a, const 
         if constexpr (p.hasGate)
           sums[(2 * splits + block.split) * Block::tile + at] = sum;
       }
-      // Lane v * 32 / folded holds the sum of value v.
-      const int value = laneIndex() / (warpSize / folded), warp = block.lane / warpSize;
+      const int value = foldedValue<folded, warpSize>(laneIndex()), warp = block.lane / warpSize;
       const int to = (warp * rows + sub * steps + value / perThread) * padded + block.firstState +
                      value % perThread;
-      const bool writes = laneIndex() % (warpSize / folded) == 0;
+      const bool writes = hasFoldedValue<folded, warpSize>(laneIndex());
       if constexpr (!p.constantB) {
-        const T sum = foldLanes<folded>(decays);
+        foldLanes<folded>(decays);
         if (writes)
-          mapSums[to] = sum;
+          mapSums[to] = decays[0];
       }
       if constexpr (!p.constantC) {
-        const T sum = foldLanes<folded>(befores);
+        foldLanes<folded>(befores);
         if (writes)
-          mapSums[warps * Block::mapTile + to] = sum;
+          mapSums[warps * Block::mapTile + to] = befores[0];
       }
     }
     blockBarrier();

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include <cstdint>
+#include "codegen/kernels/Kernels.h"
 
 namespace hybrid::cuda {
 
@@ -41,8 +41,6 @@ struct SelectiveScanEntriesShape {
   int64_t elements /* batch * channels * states */, timeBlocks, hasState, reverse;
 };
 
-constexpr int64_t selectiveScanCeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 /// States in the registers of a thread, a power of two. Four hide the latency of the exponentials
 /// and share the loads of a token; of few states fewer, which leaves more threads.
 constexpr int selectiveScanStates(const SelectiveScanShape &p) {
@@ -55,13 +53,13 @@ constexpr int selectiveScanStates(const SelectiveScanShape &p) {
 }
 /// Warps that share a channel's states.
 constexpr int selectiveScanSplits(const SelectiveScanShape &p) {
-  return static_cast<int>(selectiveScanCeilDiv(p.states, selectiveScanStates(p)));
+  return static_cast<int>(ceilDiv(p.states, selectiveScanStates(p)));
 }
 constexpr int selectiveScanThreads(const SelectiveScanShape &p) {
   return static_cast<int>(32 * p.channelWarps) * selectiveScanSplits(p);
 }
 constexpr int64_t selectiveScanGroupBlocks(const SelectiveScanShape &p) {
-  return selectiveScanCeilDiv(p.channels / p.groups, 32 * p.channelWarps);
+  return ceilDiv(p.channels / p.groups, 32 * p.channelWarps);
 }
 constexpr int64_t selectiveScanItems(const SelectiveScanShape &p) {
   return p.batch * p.timeBlocks * p.groups * selectiveScanGroupBlocks(p);
@@ -123,7 +121,7 @@ template <typename T> constexpr int64_t selectiveScanBackwardBytes(const Selecti
 }
 /// Elements of the states that the backward pass keeps, one a tile.
 template <typename T> constexpr int64_t selectiveScanCheckpoints(const SelectiveScanShape &p) {
-  return selectiveScanItems(p) * selectiveScanCeilDiv(p.blockRows, selectiveScanRows<T>(p)) *
+  return selectiveScanItems(p) * ceilDiv(p.blockRows, selectiveScanRows<T>(p)) *
          selectiveScanStates(p) * selectiveScanThreads(p);
 }
 
@@ -142,10 +140,10 @@ constexpr void divideSelectiveScan(SelectiveScanShape &p) {
   const int64_t warps = selectiveScanItems(p) * selectiveScanThreads(p) / 32;
   if (2 * warps > wantedWarps || p.length < 2 * leastRows)
     return;
-  const int64_t wanted = selectiveScanCeilDiv(wantedWarps, warps), most = p.length / leastRows,
+  const int64_t wanted = ceilDiv(wantedWarps, warps), most = p.length / leastRows,
                 blocks = wanted < most ? wanted : most;
-  p.blockRows = selectiveScanCeilDiv(selectiveScanCeilDiv(p.length, blocks), 16) * 16;
-  p.timeBlocks = selectiveScanCeilDiv(p.length, p.blockRows);
+  p.blockRows = ceilDiv(ceilDiv(p.length, blocks), 16) * 16;
+  p.timeBlocks = ceilDiv(p.length, p.blockRows);
 }
 
 } // namespace hybrid::cuda
