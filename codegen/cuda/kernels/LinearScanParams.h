@@ -103,12 +103,13 @@ constexpr LinearScanTiling linearScanTiling(const LinearScanShape &p, LinearScan
     auto blocks = [&] { return heads * (columns / (columnsPerThread * columnGroups)); };
     while (blocks() < wantedBlocks && rowGroups * columnGroups > 32 && columnGroups > 1)
       columnGroups /= 2;
-    const int64_t warps = blocks() * ceilDiv(rowGroups * columnGroups, 32);
+    const int64_t warps = heads * rowGroups * (columns / columnsPerThread) / 32; // with a part
     while (rowGroups * columnGroups < 32)
       columnGroups *= 2;
     tiling = {static_cast<int>(rowsPerThread), static_cast<int>(rowGroups),
               static_cast<int>(columnsPerThread), static_cast<int>(columnGroups), 16};
-    while (tiling.steps > 4 && tiling.steps * rows > 16 * tiling.threads())
+    while (tiling.steps > 4 && tiling.steps * (rows > tiling.columns() ? rows : tiling.columns()) >
+                                   16 * tiling.threads())
       tiling.steps /= 2;
     if (warps >= wantedWarps)
       break;
