@@ -4,6 +4,7 @@
 #include "codegen/cuda/Lowerings.h"
 #include "codegen/cuda/ScalarText.h"
 #include "codegen/cuda/TextEmitter.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
