@@ -26,7 +26,8 @@ LogicalResult CudaBackend::lower(Operation *op, ProgramBuilder &program) const {
       .Case<RandomOp, IotaOp, AssignOp, EmbeddingOp, EmbeddingGradOp, LinearOp, MatmulOp, RmsNormOp,
             RmsNormGradOp, LayerNormOp, LayerNormGradOp, ReduceOp, FusedOp, RowTilesOp, ReshapeOp,
             TransposeOp, BroadcastOp, SplitOp, ConcatOp, SliceOp, ReverseOp, PadOp, CrossEntropyOp,
-            TargetWeightOp, CrossEntropyGradOp, AdamWOp>(
+            TargetWeightOp, CrossEntropyGradOp, AdamWOp, LinearScanOp, LinearScanGradOp,
+            SelectiveScanOp, SelectiveScanGradOp>(
           [&](auto typed) { return lowerTyped(typed, program); })
       .Default([](Operation *other) {
         return other->emitOpError() << "has no CUDA lowering (run hybrid-fuse-elementwise first)";

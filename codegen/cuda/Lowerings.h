@@ -6,5 +6,9 @@
 namespace hybrid::cuda {
 
 mlir::LogicalResult lower(EmbeddingGradOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(LinearScanOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(LinearScanGradOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(SelectiveScanOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(SelectiveScanGradOp op, ProgramBuilder &program);
 
 } // namespace hybrid::cuda
