@@ -10,5 +10,7 @@ mlir::LogicalResult lower(LinearScanOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(LinearScanGradOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(SelectiveScanOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(SelectiveScanGradOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(SoftmaxScanOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(SoftmaxScanGradOp op, ProgramBuilder &program);
 
 } // namespace hybrid::cuda
