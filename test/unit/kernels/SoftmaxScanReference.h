@@ -9,8 +9,8 @@ struct SoftmaxScanCase {
   bool decay = true, segments = false, state = false, finalState = false;
   double keyScale = 1;
 
-  int64_t rows() const { return std::max<int64_t>(taps, 1); }
-  int64_t width() const { return channels + keys; }
+  constexpr int64_t rows() const { return std::max<int64_t>(taps, 1); }
+  constexpr int64_t width() const { return channels + keys; }
 };
 
 /// Every output is a softmax over a list of terms: the tokens before it, and the rows of the
