@@ -16,5 +16,11 @@ mlir::LogicalResult lower(DispatchOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(CollectOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(GroupedLinearOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(GroupedLinearGradOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(LinearScanOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(LinearScanGradOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(SelectiveScanOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(SelectiveScanGradOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(SoftmaxScanOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(SoftmaxScanGradOp op, ProgramBuilder &program);
 
 } // namespace hybrid::cuda
