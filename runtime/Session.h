@@ -1,7 +1,7 @@
 //===- Session.h - an executable with its memory, ready to run --------------===//
 //
 // Owns the spaces (arena, parameters, gradients, moments, constants) and the loaded code, and runs
-// programs: a program is a flat list of kernel launches and matrix products; nothing here knows any
+// programs: a list of kernel launches, matrix products and loops over tiles; nothing here knows any
 // mathematics.
 //
 //===----------------------------------------------------------------------===//
