@@ -1,0 +1,104 @@
+//===- DriverApi.h - the part of the CUDA driver that the runtime calls -----===//
+//
+// Prototypes and constants of our own: building needs no CUDA toolkit, and running needs no more
+// than the driver, which is opened when the first session on the device is made. A test compares
+// all of them with cuda.h where a toolkit is installed (test/unit/runtime/CudaHeadersTest.cpp).
+// Source: CUDA Driver API reference, versions 12 and 13, in which these entry points are the same.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "runtime/Result.h"
+#include <cstddef>
+#include <cstdint>
+
+namespace hybrid::rt::cuda {
+
+using Status = int;                // CUresult
+using DeviceNumber = int;          // CUdevice
+using DeviceAddress = uint64_t;    // CUdeviceptr
+using Context = struct CUctx_st *; // and so on: pointers that only the driver looks through
+using Module = struct CUmod_st *;
+using Function = struct CUfunc_st *;
+using Stream = struct CUstream_st *;
+using Event = struct CUevent_st *;
+using Graph = struct CUgraph_st *;
+using GraphExec = struct CUgraphExec_st *;
+
+constexpr Status success = 0, errorInvalidValue = 1, errorOutOfMemory = 2, errorNotInitialized = 3,
+                 errorNoDevice = 100, errorNoBinaryForGpu = 209, errorNotFound = 500;
+constexpr int attributeMaxGridX = 5, attributeMultiprocessors = 16, attributeMajor = 75,
+              attributeMinor = 76, attributeSharedMemoryOptIn = 97; // CUdevice_attribute
+constexpr int functionMaxDynamicShared = 8;                         // CUfunction_attribute
+constexpr unsigned streamNonBlocking = 1;                           // CUstream_flags
+constexpr unsigned eventDefault = 0, eventDisableTiming = 2;        // CUevent_flags
+constexpr int captureThreadLocal = 1;                               // CUstreamCaptureMode
+constexpr int jitErrorLog = 5, jitErrorLogBytes = 6;                // CUjit_option
+
+// Name, the symbol in the library, parameters. All return Status.
+#define HYBRID_CUDA_DRIVER_CALLS(CALL)                                                             \
+  CALL(init, "cuInit", (unsigned flags))                                                           \
+  CALL(driverVersion, "cuDriverGetVersion", (int *version))                                        \
+  CALL(errorName, "cuGetErrorName", (Status error, const char **text))                             \
+  CALL(errorText, "cuGetErrorString", (Status error, const char **text))                           \
+  CALL(deviceCount, "cuDeviceGetCount", (int *count))                                              \
+  CALL(deviceGet, "cuDeviceGet", (DeviceNumber * device, int ordinal))                             \
+  CALL(deviceName, "cuDeviceGetName", (char *name, int length, DeviceNumber device))               \
+  CALL(deviceAttribute, "cuDeviceGetAttribute", (int *value, int attribute, DeviceNumber device))  \
+  CALL(deviceMemory, "cuDeviceTotalMem_v2", (size_t *bytes, DeviceNumber device))                  \
+  CALL(contextRetain, "cuDevicePrimaryCtxRetain", (Context * context, DeviceNumber device))        \
+  CALL(contextRelease, "cuDevicePrimaryCtxRelease_v2", (DeviceNumber device))                      \
+  CALL(contextSet, "cuCtxSetCurrent", (Context context))                                           \
+  CALL(memoryInfo, "cuMemGetInfo_v2", (size_t *free, size_t *total))                               \
+  CALL(allocate, "cuMemAlloc_v2", (DeviceAddress * address, size_t bytes))                         \
+  CALL(release, "cuMemFree_v2", (DeviceAddress address))                                           \
+  CALL(allocateHost, "cuMemHostAlloc", (void **address, size_t bytes, unsigned flags))             \
+  CALL(releaseHost, "cuMemFreeHost", (void *address))                                              \
+  CALL(copyToDevice, "cuMemcpyHtoDAsync_v2",                                                       \
+       (DeviceAddress to, const void *from, size_t bytes, Stream stream))                          \
+  CALL(copyToHost, "cuMemcpyDtoHAsync_v2",                                                         \
+       (void *to, DeviceAddress from, size_t bytes, Stream stream))                                \
+  CALL(copyOnDevice, "cuMemcpyDtoDAsync_v2",                                                       \
+       (DeviceAddress to, DeviceAddress from, size_t bytes, Stream stream))                        \
+  CALL(fill, "cuMemsetD8Async",                                                                    \
+       (DeviceAddress to, unsigned char value, size_t bytes, Stream stream))                       \
+  CALL(streamCreate, "cuStreamCreate", (Stream * stream, unsigned flags))                          \
+  CALL(streamDestroy, "cuStreamDestroy_v2", (Stream stream))                                       \
+  CALL(streamSynchronize, "cuStreamSynchronize", (Stream stream))                                  \
+  CALL(eventCreate, "cuEventCreate", (Event * event, unsigned flags))                              \
+  CALL(eventDestroy, "cuEventDestroy_v2", (Event event))                                           \
+  CALL(eventRecord, "cuEventRecord", (Event event, Stream stream))                                 \
+  CALL(eventSynchronize, "cuEventSynchronize", (Event event))                                      \
+  CALL(eventElapsed, "cuEventElapsedTime", (float *milliseconds, Event begin, Event end))          \
+  CALL(captureBegin, "cuStreamBeginCapture_v2", (Stream stream, int mode))                         \
+  CALL(captureEnd, "cuStreamEndCapture", (Stream stream, Graph * graph))                           \
+  CALL(graphInstantiate, "cuGraphInstantiateWithFlags",                                            \
+       (GraphExec * executable, Graph graph, unsigned long long flags))                            \
+  CALL(graphLaunch, "cuGraphLaunch", (GraphExec executable, Stream stream))                        \
+  CALL(graphDestroy, "cuGraphDestroy", (Graph graph))                                              \
+  CALL(graphExecDestroy, "cuGraphExecDestroy", (GraphExec executable))                             \
+  CALL(moduleLoad, "cuModuleLoadDataEx",                                                           \
+       (Module * module, const void *image, unsigned options, int *names, void **values))          \
+  CALL(moduleUnload, "cuModuleUnload", (Module module))                                            \
+  CALL(moduleFunction, "cuModuleGetFunction",                                                      \
+       (Function * function, Module module, const char *name))                                     \
+  CALL(functionSet, "cuFuncSetAttribute", (Function function, int attribute, int value))           \
+  CALL(launch, "cuLaunchKernel",                                                                   \
+       (Function function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,        \
+        unsigned blockY, unsigned blockZ, unsigned sharedBytes, Stream stream, void **parameters,  \
+        void **extra))
+
+/// The driver's entry points.
+struct DriverApi {
+#define HYBRID_DECLARE(name, symbol, parameters) Status(*name) parameters = nullptr;
+  HYBRID_CUDA_DRIVER_CALLS(HYBRID_DECLARE)
+#undef HYBRID_DECLARE
+};
+
+/// Opens libcuda.so.1 (or the file that HYBRID_CUDA_DRIVER names) and starts the driver, once a
+/// process. The error says what to do.
+Result<const DriverApi *> openDriver();
+
+/// "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (out of memory)".
+std::string describe(const DriverApi &driver, std::string_view call, Status status);
+
+} // namespace hybrid::rt::cuda
