@@ -7,12 +7,12 @@
 // between two stages everything goes through shared memory once. The last stage of the transform
 // and the first of the inverse meet in registers, where spectra are multiplied.
 //
-// A twisted transform is one modulo z^points = i instead of 1 (the "right-angle" convolution):
+// A twisted transform is one modulo z^points = -i instead of 1 (the "right-angle" convolution):
 //
 //   X_k = sum_t x_t e^(-2 pi i t (k + 1/4) / points).
 //
 // The product of two of them is a convolution in which what would wrap around comes out multiplied
-// by i, so that `points` complex points convolve 2 points real ones, each signal on its own.
+// by -i, so that `points` complex points convolve 2 points real ones, each signal on its own.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -84,8 +84,7 @@ template <bool inverse, typename T> HYBRID_DEVICE Complex<T> turned(Complex<T> z
     return z;
   if (k == 16)
     return inverse ? Complex<T>{-z.im, z.re} : Complex<T>{z.im, -z.re};
-  T c = static_cast<T>(cosineOf64th(k)),
-    s = static_cast<T>(cosineOf64th(k < 16 ? 16 - k : k - 16));
+  T c = static_cast<T>(cosineOf64th(k)), s = static_cast<T>(cosineOf64th(k < 16 ? 16 - k : k - 16));
   if (inverse)
     s = -s;
   if (k == 8)
@@ -94,7 +93,8 @@ template <bool inverse, typename T> HYBRID_DEVICE Complex<T> turned(Complex<T> z
 }
 
 /// The transform of `radix` points in registers, in natural order.
-template <int radix, bool inverse, typename T> HYBRID_DEVICE void transformRegisters(Complex<T> *v) {
+template <int radix, bool inverse, typename T>
+HYBRID_DEVICE void transformRegisters(Complex<T> *v) {
   if constexpr (radix == 2) {
     Complex<T> a = v[0], b = v[1];
     v[0] = a + b, v[1] = a - b;
@@ -127,37 +127,25 @@ template <int radix, bool inverse, typename T> HYBRID_DEVICE void transformRegis
   }
 }
 
-/// v[b] *= first * step^b, or by the conjugates. Powers are made by few products each, so that
-/// errors do not add up.
+/// v[b] *= first * step^b, or by the conjugates; powers = step^1 .. step^4 (as many as radix has).
+/// Few products a factor, so that errors do not add up.
 template <int radix, bool conjugated, bool fromOne, typename T>
-HYBRID_DEVICE void multiplyByPowers(Complex<T> *v, Complex<T> first, Complex<T> step) {
-  if (conjugated)
-    first = conjugate(first), step = conjugate(step);
-  if constexpr (radix == 2) {
-    if constexpr (!fromOne)
-      v[0] = v[0] * first, step = first * step;
-    v[1] = v[1] * step;
-    return;
-  }
-  Complex<T> second = step * step, third = second * step, fourth = second * second;
-  Complex<T> block = first; // first * step^(4 q)
+HYBRID_DEVICE void multiplyByPowers(Complex<T> *v, Complex<T> first, const Complex<T> *powers) {
+  Complex<T> block = conjugated ? conjugate(first) : first; // first * step^(4 q)
   HYBRID_UNROLL
-  for (int q = 0; q < radix / 4; ++q) {
-    if (fromOne && q == 0) {
-      v[1] = v[1] * step, v[2] = v[2] * second, v[3] = v[3] * third;
-      block = fourth;
-      continue;
+  for (int q = 0; q < (radix + 3) / 4; ++q) {
+    const bool isOne = fromOne && q == 0;
+    if (q == 1 && fromOne)
+      block = conjugated ? conjugate(powers[3]) : powers[3];
+    else if (q > 0)
+      block = block * (conjugated ? conjugate(powers[3]) : powers[3]);
+    if (!isOne)
+      v[4 * q] = v[4 * q] * block;
+    HYBRID_UNROLL
+    for (int r = 1; r < (radix < 4 ? radix : 4); ++r) {
+      Complex<T> power = conjugated ? conjugate(powers[r - 1]) : powers[r - 1];
+      v[4 * q + r] = v[4 * q + r] * (isOne ? power : block * power);
     }
-    if (q == 1 && !fromOne)
-      block = first * fourth;
-    if (q == 2)
-      block = block * fourth;
-    if (q == 3)
-      block = block * fourth;
-    v[4 * q] = v[4 * q] * block;
-    v[4 * q + 1] = v[4 * q + 1] * (block * step);
-    v[4 * q + 2] = v[4 * q + 2] * (block * second);
-    v[4 * q + 3] = v[4 * q + 3] * (block * third);
   }
 }
 
@@ -266,17 +254,28 @@ template <typename T, int points_, int lanes_, int threads_, bool twisted> struc
   }
 
 private:
-  template <bool conjugated> HYBRID_DEVICE void firstFactors(Value *v, int j) const {
-    if constexpr (twisted) {
-      // e^(-2 pi i j (b + 1/4) / points).
-      Value quarter = table[j], half = quarter * quarter;
-      multiplyByPowers<firstRadix, conjugated, false>(v, quarter, half * half);
-    } else {
-      Value step = table[firstRadix > 2 ? 4 * j : 2 * j];
-      if constexpr (firstRadix == 2)
-        step = step * step; // 4 j is behind the end
-      multiplyByPowers<firstRadix, conjugated, true>(v, Value{T(1), T(0)}, step);
+  /// The first powers of table[place]; those behind the table's end are products.
+  template <int radix, int inTable> HYBRID_DEVICE void powersAt(int place, Value *powers) const {
+    HYBRID_UNROLL
+    for (int k = 1; k <= 4 && k < radix; ++k) {
+      if (k <= inTable)
+        powers[k - 1] = table[k * place];
+      else
+        powers[k - 1] = powers[(k + 1) / 2 - 1] * powers[k / 2 - 1];
     }
+  }
+
+  template <bool conjugated> HYBRID_DEVICE void firstFactors(Value *v, int j) const {
+    Value powers[4];
+    if constexpr (firstRadix == 2) {
+      Value half = table[2 * j];
+      powers[0] = half * half;
+    } else {
+      powersAt<firstRadix, firstRadix / 4>(4 * j, powers);
+    }
+    // Twisted: e^(-2 pi i j (b + 1/4) / points).
+    multiplyByPowers<firstRadix, conjugated, !twisted>(v, twisted ? table[j] : Value{T(1), T(0)},
+                                                       powers);
   }
 
   /// Stages of sub-transforms of `length` points and shorter ones, down to 256; the other way round
@@ -293,12 +292,13 @@ private:
         HYBRID_UNROLL
         for (int a = 0; a < 16; ++a)
           v[a] = data[base + a * distance];
-        const Value step = table[j * (4 * points / length)];
+        Value powers[4];
+        powersAt<16, 4>(j * (4 * points / length), powers);
         if constexpr (backward)
-          multiplyByPowers<16, true, true>(v, Value{T(1), T(0)}, step);
+          multiplyByPowers<16, true, true>(v, Value{T(1), T(0)}, powers);
         transformRegisters<16, backward>(v);
         if constexpr (!backward)
-          multiplyByPowers<16, false, true>(v, Value{T(1), T(0)}, step);
+          multiplyByPowers<16, false, true>(v, Value{T(1), T(0)}, powers);
         HYBRID_UNROLL
         for (int a = 0; a < 16; ++a)
           data[base + a * distance] = v[a];

@@ -12,7 +12,7 @@
 // Backward: with P and Q the transforms of x * gateIn and dy * gateOut, dw = Q conj(H), the
 // ungated output is P H, and the filter's gradient is the sum over the batch of conj(P) Q: a block
 // walks over its part of the batch and keeps that sum in registers. What these correlations wrap
-// around z^points = i is imaginary where they are real. A second kernel adds the parts and
+// around z^points = -i is imaginary where they are real. A second kernel adds the parts and
 // transforms back; the gradient of the skip term is that of the first tap.
 //
 // With segments each run of equal ids is transformed on its own, at full size.
@@ -69,13 +69,13 @@ HYBRID_DEVICE int segmentEnd(const int32_t *ids, int start, int length, int *scr
 /// A stretch of a sequence in a block's transform.
 template <typename T, FFTConvBlockParams P> struct FFTConvRun {
   static constexpr int points = static_cast<int>(P.points), lanes = static_cast<int>(P.lanes);
-  /// Whether positions from `points` on are in the imaginary parts.
+  /// Whether positions from `points` on are in the imaginary parts, as z^points = -i has it.
   static constexpr bool isFolded = P.length > P.points;
   int channel, length;
 
   /// Is this position of the run a value of the sequence?
   HYBRID_DEVICE bool contains(int t, int lane) const {
-    return (P.length == points && !P.hasSegments || t < length) &&
+    return ((P.length == points && !P.hasSegments) || t < length) &&
            (P.channels % P.lanes == 0 || channel + lane < P.channels);
   }
   /// The points of a transform whose signal is value(t, lane).
@@ -87,7 +87,7 @@ template <typename T, FFTConvBlockParams P> struct FFTConvRun {
         z.re = value(t, lane);
       if constexpr (isFolded)
         if (contains(t + points, lane))
-          z.im = value(t + points, lane);
+          z.im = -value(t + points, lane);
       return z;
     });
   }
@@ -99,7 +99,7 @@ template <typename T, FFTConvBlockParams P> struct FFTConvRun {
         use(t, lane, z.re);
       if constexpr (isFolded)
         if (contains(t + points, lane))
-          use(t + points, lane, z.im);
+          use(t + points, lane, -z.im);
     });
   }
 };
@@ -187,33 +187,34 @@ HYBRID_DEVICE void fftconvForward(int64_t item, const T *x, const T *spectrum, c
   auto *scratch = sharedMemory<int>(sharedBytes<T>(P, 1) - 32 * 4);
   forEachRun<T, P>(item / groups, channel, segments, scratch,
                    [&](int64_t row, const FFTConvRun<T, P> &run) {
-    const Channels<const T> in(x, row, P.xStride, channel),
-        gate(gateIn, row, P.gateInStride, channel), outGate(gateOut, row, P.gateOutStride, channel);
-    const Channels<T> out(y, row, P.yStride, channel);
-    run.load(block, [&](int t, int lane) {
-      return P.hasGateIn ? in.at(t, lane) * gate.at(t, lane) : in.at(t, lane);
-    });
-    block.forward();
-    HYBRID_NO_UNROLL
-    for (int round = 0; round < Block::rounds; ++round) {
-      typename Block::Group group(round);
-      if (!group.exists())
-        continue;
-      Complex<T> v[16];
-      block.read(group, v);
-      transformRegisters<16, false>(v);
-      const T skipTerm = filter.skipOf(group);
-      HYBRID_UNROLL
-      for (int b = 0; b < 16; ++b)
-        v[b] = v[b] * filter.at(group, b, skipTerm);
-      transformRegisters<16, true>(v);
-      block.write(group, v);
-    }
-    block.inverse();
-    run.store(block, [&](int t, int lane, T value) {
-      out.at(t, lane) = P.hasGateOut ? value * outGate.at(t, lane) : value;
-    });
-  });
+                     const Channels<const T> in(x, row, P.xStride, channel),
+                         gate(gateIn, row, P.gateInStride, channel),
+                         outGate(gateOut, row, P.gateOutStride, channel);
+                     const Channels<T> out(y, row, P.yStride, channel);
+                     run.load(block, [&](int t, int lane) {
+                       return P.hasGateIn ? in.at(t, lane) * gate.at(t, lane) : in.at(t, lane);
+                     });
+                     block.forward();
+                     HYBRID_NO_UNROLL
+                     for (int round = 0; round < Block::rounds; ++round) {
+                       typename Block::Group group(round);
+                       if (!group.exists())
+                         continue;
+                       Complex<T> v[16];
+                       block.read(group, v);
+                       transformRegisters<16, false>(v);
+                       const T skipTerm = filter.skipOf(group);
+                       HYBRID_UNROLL
+                       for (int b = 0; b < 16; ++b)
+                         v[b] = v[b] * filter.at(group, b, skipTerm);
+                       transformRegisters<16, true>(v);
+                       block.write(group, v);
+                     }
+                     block.inverse();
+                     run.store(block, [&](int t, int lane, T value) {
+                       out.at(t, lane) = P.hasGateOut ? value * outGate.at(t, lane) : value;
+                     });
+                   });
 }
 
 /// dPartial: [splits, groups of channels, 16, points / 16, lanes], complex. Items: groups of
@@ -243,67 +244,69 @@ HYBRID_DEVICE void fftconvBackward(int64_t item, const T *x, const T *spectrum, 
   const int64_t first = item / groups * perSplit, end = minimum(first + perSplit, P.batch);
   HYBRID_NO_UNROLL
   for (int64_t sequence = first; sequence < end; ++sequence) {
-    forEachRun<T, P>(sequence, channel, segments, scratch,
-                     [&](int64_t row, const FFTConvRun<T, P> &run) {
-      const Channels<const T> in(x, row, P.xStride, channel),
-          gate(gateIn, row, P.gateInStride, channel),
-          outGate(gateOut, row, P.gateOutStride, channel), upstream(dy, row, P.yStride, channel);
-      run.load(signal, [&](int t, int lane) {
-        return P.hasGateIn ? in.at(t, lane) * gate.at(t, lane) : in.at(t, lane);
-      });
-      run.load(cotangent, [&](int t, int lane) {
-        return P.hasGateOut ? upstream.at(t, lane) * outGate.at(t, lane) : upstream.at(t, lane);
-      });
-      signal.forward();
-      cotangent.forward();
-      HYBRID_UNROLL // the sums are registers
-      for (int round = 0; round < Block::rounds; ++round) {
-        typename Block::Group group(round);
-        if (!group.exists())
-          continue;
-        Complex<T> v[16];
-        signal.read(group, v);
-        transformRegisters<16, false>(v);
-        signal.write(group, v); // read again below by this thread
-        cotangent.read(group, v);
-        transformRegisters<16, false>(v);
-        const T skipTerm = filter.skipOf(group);
-        HYBRID_UNROLL
-        for (int b = 0; b < 16; ++b) {
-          Complex<T> &p = signal.data[Block::at(16 * group.group, group.lane) + b * Block::lanes];
-          const Complex<T> h = filter.at(group, b, skipTerm);
-          sums[round][b] = sums[round][b] + conjugate(p) * v[b];
-          if constexpr (P.hasGateOut != 0)
-            p = p * h;
-          v[b] = v[b] * conjugate(h);
-        }
-        transformRegisters<16, true>(v);
-        cotangent.write(group, v);
-        if constexpr (P.hasGateOut != 0) {
-          signal.read(group, v);
-          transformRegisters<16, true>(v);
-          signal.write(group, v);
-        }
-      }
-      cotangent.inverse();
-      const Channels<T> dIn(dx, row, P.dxStride, channel),
-          dGate(dGateIn, row, P.dGateInStride, channel),
-          dOutGate(dGateOut, row, P.dGateOutStride, channel);
-      run.store(cotangent, [&](int t, int lane, T value) {
-        if constexpr (P.hasGateIn != 0) {
-          dGate.at(t, lane) = value * in.at(t, lane);
-          value *= gate.at(t, lane);
-        }
-        dIn.at(t, lane) = value;
-      });
-      if constexpr (P.hasGateOut != 0) {
-        signal.inverse();
-        run.store(signal, [&](int t, int lane, T value) {
-          dOutGate.at(t, lane) = value * upstream.at(t, lane);
+    forEachRun<T, P>(
+        sequence, channel, segments, scratch, [&](int64_t row, const FFTConvRun<T, P> &run) {
+          const Channels<const T> in(x, row, P.xStride, channel),
+              gate(gateIn, row, P.gateInStride, channel),
+              outGate(gateOut, row, P.gateOutStride, channel),
+              upstream(dy, row, P.yStride, channel);
+          run.load(signal, [&](int t, int lane) {
+            return P.hasGateIn ? in.at(t, lane) * gate.at(t, lane) : in.at(t, lane);
+          });
+          run.load(cotangent, [&](int t, int lane) {
+            return P.hasGateOut ? upstream.at(t, lane) * outGate.at(t, lane) : upstream.at(t, lane);
+          });
+          signal.forward();
+          cotangent.forward();
+          HYBRID_UNROLL // the sums are registers
+              for (int round = 0; round < Block::rounds; ++round) {
+            typename Block::Group group(round);
+            if (!group.exists())
+              continue;
+            Complex<T> v[16];
+            signal.read(group, v);
+            transformRegisters<16, false>(v);
+            signal.write(group, v); // read again below by this thread
+            cotangent.read(group, v);
+            transformRegisters<16, false>(v);
+            const T skipTerm = filter.skipOf(group);
+            HYBRID_UNROLL
+            for (int b = 0; b < 16; ++b) {
+              Complex<T> &p =
+                  signal.data[Block::at(16 * group.group, group.lane) + b * Block::lanes];
+              const Complex<T> h = filter.at(group, b, skipTerm);
+              sums[round][b] = sums[round][b] + conjugate(p) * v[b];
+              if constexpr (P.hasGateOut != 0)
+                p = p * h;
+              v[b] = v[b] * conjugate(h);
+            }
+            transformRegisters<16, true>(v);
+            cotangent.write(group, v);
+            if constexpr (P.hasGateOut != 0) {
+              signal.read(group, v);
+              transformRegisters<16, true>(v);
+              signal.write(group, v);
+            }
+          }
+          cotangent.inverse();
+          const Channels<T> dIn(dx, row, P.dxStride, channel),
+              dGate(dGateIn, row, P.dGateInStride, channel),
+              dOutGate(dGateOut, row, P.dGateOutStride, channel);
+          run.store(cotangent, [&](int t, int lane, T value) {
+            if constexpr (P.hasGateIn != 0) {
+              dGate.at(t, lane) = value * in.at(t, lane);
+              value *= gate.at(t, lane);
+            }
+            dIn.at(t, lane) = value;
+          });
+          if constexpr (P.hasGateOut != 0) {
+            signal.inverse();
+            run.store(signal, [&](int t, int lane, T value) {
+              dOutGate.at(t, lane) = value * upstream.at(t, lane);
+            });
+          }
+          blockBarrier(); // before the next sequence is loaded
         });
-      }
-      blockBarrier(); // before the next sequence is loaded
-    });
   }
 
   auto *out = reinterpret_cast<Complex<T> *>(dPartial) + item * Block::lanes * Block::points;

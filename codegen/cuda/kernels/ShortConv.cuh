@@ -171,7 +171,8 @@ HYBRID_DEVICE void shortConvBackward(int64_t index, const T *x, const T *weight,
   // What reaches the input at time s through the final state.
   auto throughFinalState = [&](int64_t s) {
     if constexpr (P.hasFinalState != 0)
-      if (int64_t k = s - (P.length - history); dFinal && k >= 0 && sequence.counts(s, P.length - 1))
+      if (int64_t k = s - (P.length - history);
+          dFinal && k >= 0 && sequence.counts(s, P.length - 1))
         return dFinal[stateAt + k * P.channels];
     return T(0);
   };
