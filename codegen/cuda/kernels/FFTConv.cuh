@@ -45,11 +45,12 @@ using FFTConvTransform = Transform<T, static_cast<int>(P.points), static_cast<in
 /// A channel's values of one sequence, from position `start` on.
 template <typename T> struct Channels {
   T *data;
-  int64_t stride;
+  int stride; // 32 bits reach over a sequence that fits into shared memory
 
   HYBRID_DEVICE Channels(T *buffer, int64_t row, int64_t stride, int64_t channel)
-      : data(buffer ? buffer + row * stride + channel : nullptr), stride(stride) {}
-  HYBRID_DEVICE T &at(int64_t t, int lane) const { return data[t * stride + lane]; }
+      : data(buffer ? buffer + row * stride + channel : nullptr), stride(static_cast<int>(stride)) {
+  }
+  HYBRID_DEVICE T &at(int t, int lane) const { return data[t * stride + lane]; }
 };
 
 /// The position behind the run of equal ids that begins at `start`. Every thread of the block calls

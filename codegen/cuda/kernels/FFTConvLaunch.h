@@ -49,4 +49,44 @@ template <typename T> constexpr int64_t sharedBytes(const FFTConvBlockParams &p,
          (p.hasSegments ? 32 * 4 : 0);
 }
 
+//===-- Transforms in two passes (FFTConvParts.cuh) ------------------------------===//
+
+/// The outer transforms of `batch` sequences of some channels: points = parts * inner points.
+/// A work item takes partsLanes neighbouring channels of `tile` neighbouring inner points.
+/// stride: of x or y; hasFactor: y, or x, is multiplied by another activation; hasSecond: the
+/// merged values times yet another one are a second result; hasFirst: so is the first row.
+struct FFTConvPartsParams {
+  int64_t batch, length, channels, points, parts, tile, blockThreads;
+  int64_t stride, factorStride, secondStride, secondFactorStride;
+  int64_t hasFactor, hasSecond, hasFirst;
+};
+constexpr int64_t partsLanes = 8; // channels: a sector of memory in f32
+constexpr int threads(const FFTConvPartsParams &p) { return static_cast<int>(p.blockThreads); }
+constexpr int64_t blocks(const FFTConvPartsParams &p) {
+  return p.batch * (p.points / p.parts / p.tile) * ((p.channels + partsLanes - 1) / partsLanes);
+}
+template <typename T> constexpr int64_t sharedBytes(const FFTConvPartsParams &p) {
+  return fftElements(p.parts, p.tile * partsLanes) * 2 * static_cast<int64_t>(sizeof(T));
+}
+/// Factors e^(-2 pi i q / (4 points)), q < 4 points, are products of two from short tables, the
+/// fine one with q below this, and a coarse one. One table behind the other.
+constexpr int64_t fineFactors(int64_t points) {
+  int64_t count = 1;
+  while (count * count < 4 * points)
+    count *= 2;
+  return count;
+}
+
+/// The inner transforms: one a block, of `points` points. splits as in FFTConvBlockParams; scale:
+/// points of the whole transform.
+struct FFTConvInnerParams {
+  int64_t batch, channels, parts, points, splits, scale, hasSkip, hasGateOut;
+};
+constexpr int threads(const FFTConvInnerParams &p) {
+  return static_cast<int>(p.points < 512 ? 32 : p.points / 16);
+}
+template <typename T> constexpr int64_t sharedBytes(const FFTConvInnerParams &p, int64_t signals) {
+  return signals * fftElements(p.points, 1) * 2 * static_cast<int64_t>(sizeof(T));
+}
+
 } // namespace hybrid::cuda

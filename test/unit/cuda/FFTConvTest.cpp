@@ -1,5 +1,6 @@
 //===- FFTConvTest.cpp - long convolution in CUDA against the direct sum --===//
 #include "codegen/cuda/kernels/FFTConv.cuh"
+#include "codegen/cuda/kernels/FFTConvParts.cuh"
 #include "test/unit/cuda/KernelTest.h"
 #include "test/unit/kernels/FFTConvReference.h"
 
@@ -128,6 +129,98 @@ template <typename T, Shape shape> void check() {
   o.expectBackward();
 }
 
+/// In two passes.
+template <typename T, Shape shape, int64_t parts, int64_t tile> void checkParts() {
+  constexpr FFTConvBlockParams B = paramsOf(shape);
+  SCOPED_TRACE(testing::Message() << "batch " << B.batch << " length " << B.length << " channels "
+                                  << B.channels << " taps " << B.taps << " points " << B.points
+                                  << " parts " << parts << " splits " << B.splits);
+  Operands<T, B> o;
+  constexpr int64_t inner = B.points / parts, fine = fineFactors(B.points);
+  constexpr auto base = [] {
+    FFTConvPartsParams p{};
+    p.batch = B.batch, p.length = B.length, p.channels = B.channels, p.points = B.points;
+    p.parts = parts, p.tile = tile, p.blockThreads = 64;
+    return p;
+  }();
+  auto with = [](FFTConvPartsParams p, int64_t stride, int64_t hasFactor, int64_t factorStride) {
+    p.stride = stride, p.hasFactor = hasFactor, p.factorStride = factorStride;
+    return p;
+  };
+  constexpr FFTConvInnerParams I{B.batch,  B.channels, parts,     inner,
+                                 B.splits, B.points,   B.hasSkip, B.hasGateOut};
+  Tensor<T> outer = twiddleTable<T, parts, 1, 4 * parts>(),
+            innerTable = twiddleTable<T, inner, 1, 4 * inner>(),
+            fineTable = twiddleTable<T, fine, 1, 4 * B.points>(),
+            coarse = twiddleTable<T, 4 * B.points / fine, fine, 4 * B.points>();
+  Tensor<T> factors(1, 2 * (fine + 4 * B.points / fine));
+  std::copy_n(fineTable.data(), 2 * fine, factors.data());
+  std::copy_n(coarse.data(), 2 * 4 * B.points / fine, factors.data() + 2 * fine);
+  const int64_t allParts = B.channels * parts;
+
+  auto split = [&]<FFTConvPartsParams P>(const T *x, const T *gate, Tensor<T> &to) {
+    run("fftconvSplit", blocks(P), threads(P), sharedBytes<T>(P), [&](int64_t item) {
+      fftconvSplit<T, P>(item, x, gate, outer.data(), factors.data(), to.data());
+    });
+    EXPECT_TRUE(to.guardsIntact());
+  };
+  auto merge = [&]<FFTConvPartsParams P>(Tensor<T> &from, const T *gate, const T *secondFactor,
+                                         T *y, T *second, T *first) {
+    run("fftconvMerge", blocks(P), threads(P), sharedBytes<T>(P), [&](int64_t item) {
+      fftconvMerge<T, P>(item, from.data(), gate, secondFactor, outer.data(), factors.data(), y,
+                         second, first);
+    });
+  };
+  auto forFilter = [](FFTConvPartsParams p) {
+    p.batch = 1, p.length = B.taps, p.stride = B.channels, p.hasFirst = B.hasSkip;
+    return p;
+  };
+
+  Tensor<T> filterParts(allParts, 2 * inner), spectrum(allParts, 2 * inner);
+  split.template operator()<forFilter(base)>(o.filter.data(), nullptr, filterParts);
+  run("fftconvInnerSpectrum", allParts, threads(I), sharedBytes<T>(I, 1), [&](int64_t item) {
+    fftconvInnerSpectrum<T, I>(item, filterParts.data(), innerTable.data(), spectrum.data());
+  });
+  Tensor<T> signals(B.batch * allParts, 2 * inner), cotangents = signals;
+  constexpr FFTConvPartsParams in = with(base, B.xStride, B.hasGateIn, B.gateInStride);
+  split.template operator()<in>(o.x.data(), o.gateIn.data(), signals);
+  run("fftconvInnerForward", allParts * B.batch, threads(I), sharedBytes<T>(I, 1),
+      [&](int64_t item) {
+        fftconvInnerForward<T, I>(item, spectrum.data(), o.skip.data(), innerTable.data(),
+                                  signals.data());
+      });
+  EXPECT_TRUE(signals.guardsIntact());
+  constexpr FFTConvPartsParams out = with(base, B.yStride, B.hasGateOut, B.gateOutStride);
+  merge.template operator()<out>(signals, o.gateOut.data(), nullptr, o.y.data(), nullptr, nullptr);
+  o.expectForward();
+
+  Tensor<T> partial(B.splits * allParts, 2 * inner);
+  split.template operator()<in>(o.x.data(), o.gateIn.data(), signals);
+  split.template operator()<out>(o.dy.data(), o.gateOut.data(), cotangents);
+  run("fftconvInnerBackward", allParts * B.splits, threads(I), sharedBytes<T>(I, 2),
+      [&](int64_t item) {
+        fftconvInnerBackward<T, I>(item, spectrum.data(), o.skip.data(), innerTable.data(),
+                                   signals.data(), cotangents.data(), partial.data());
+      });
+  EXPECT_TRUE(signals.guardsIntact() && cotangents.guardsIntact() && partial.guardsIntact());
+  constexpr auto dIn = [&] {
+    FFTConvPartsParams p = with(base, B.dxStride, B.hasGateIn, B.gateInStride);
+    p.hasSecond = B.hasGateIn, p.secondStride = B.dGateInStride, p.secondFactorStride = B.xStride;
+    return p;
+  }();
+  merge.template operator()<dIn>(cotangents, o.gateIn.data(), o.x.data(), o.dx.data(),
+                                 o.dGateIn.data(), nullptr);
+  if constexpr (B.hasGateOut != 0)
+    merge.template operator()<with(base, B.dGateOutStride, 1, B.yStride)>(
+        signals, o.dy.data(), nullptr, o.dGateOut.data(), nullptr, nullptr);
+  run("fftconvInnerGradient", allParts, threads(I), sharedBytes<T>(I, 1), [&](int64_t item) {
+    fftconvInnerGradient<T, I>(item, partial.data(), innerTable.data(), filterParts.data());
+  });
+  merge.template operator()<forFilter(base)>(filterParts, nullptr, nullptr, o.dFilter.data(),
+                                             nullptr, o.dSkip.data());
+  o.expectBackward();
+}
+
 template <typename T> struct CudaFFTConv : testing::Test {};
 TYPED_TEST_SUITE(CudaFFTConv, hybrid::cpu::test::Scalars);
 
@@ -162,6 +255,12 @@ TYPED_TEST(CudaFFTConv, KeepsSegmentsApart) {
   check<TypeParam, Shape{3, 127, 9, 127, 8, 2, 1, 1, 1, 1}>();
   check<TypeParam, Shape{1, 5, 9, 5, 8, 1, 1, 1, 1, 1}>();
   check<TypeParam, Shape{2, 127, 8, 20, 8, 1, 1, 0, 1, 1, 64}>();
+}
+
+TYPED_TEST(CudaFFTConv, AgreesInTwoPasses) {
+  checkParts<TypeParam, Shape{2, 1000, 9, 1000, 0, 2}, 32, 8>();
+  checkParts<TypeParam, Shape{3, 2048, 3, 2048, 0, 1, 0, 0, 0}, 64, 4>();
+  checkParts<TypeParam, Shape{1, 4000, 2, 40, 0, 1, 1, 1, 0}, 32, 4>(); // 2048 points
 }
 
 } // namespace
