@@ -47,6 +47,10 @@ template <typename T> HYBRID_DEVICE T shuffleDown(T value, int delta) {
   return __shfl_down_sync(allLanes, value, delta);
 }
 
+/// A bit a lane: whether its `value` is true.
+HYBRID_DEVICE uint32_t ballot(bool value) { return __ballot_sync(allLanes, value); }
+HYBRID_DEVICE int populationCount(uint32_t bits) { return __popc(bits); }
+
 /// 2^x, relative error 2^-22.
 HYBRID_DEVICE float exponential2(float x) {
   float y;

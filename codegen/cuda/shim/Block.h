@@ -25,10 +25,13 @@ constexpr uintptr_t regionBytes = maximumThreads * fiberBytes;
 /// Where a thread can wait for others, or end. All lanes of a warp must come to the same.
 enum class Stop : int { Returned, BlockBarrier, WarpBarrier, Shuffle, Matrix };
 
-/// What a lane shows to its warp in one exchange.
-union alignas(8) Slot {
-  uint32_t words[6];
-  unsigned char bytes[24];
+/// What the lanes of a warp show to each other in one exchange.
+union alignas(64) Exchange {
+  uint64_t values[32];
+  /// Operands of a matrix product, rows of a and columns of b with k innermost.
+  struct {
+    float a[16][16], b[8][16];
+  } matrix;
 };
 
 struct Block {
@@ -37,9 +40,9 @@ struct Block {
   uint32_t threads;
   uint32_t index, blocks;
   unsigned char *sharedMemory;
-  /// One for each lane of the warp that runs now. Stays readable for a lane until its next stop,
-  /// and is not used for the exchange after this one.
-  Slot *slots;
+  /// Of the warp that runs now. Stays readable for a lane until its next stop, and is not used for
+  /// the exchange after this one.
+  Exchange *exchange;
   /// Lets the other threads run up to the same stop. Does not return when they do not reach it.
   void (*stop)(Block &, Stop);
 };

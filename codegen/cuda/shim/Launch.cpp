@@ -87,7 +87,7 @@ public:
 private:
   struct Warp {
     Stop stop;
-    uint32_t phase; ///< exchanges alternate between two sets of slots
+    uint32_t phase; ///< which of its two exchanges is next
   };
   enum class Pass { Continues, Ends };
 
@@ -110,7 +110,7 @@ private:
   std::vector<Suspended> threads; ///< without a context: not begun, running, or returned
   std::vector<Suspended> idle;
   uint32_t idleCount = 0;
-  std::vector<Slot> slots;
+  std::vector<Exchange> exchanges; ///< two for each warp, taken in turn
   std::unique_ptr<unsigned char[]> memory;
   unsigned char *shared;
   std::array<Warp, maximumThreads / warpSize> warps;
@@ -122,7 +122,7 @@ private:
 };
 
 BlockRunner::BlockRunner()
-    : threads(maximumThreads), idle(maximumThreads), slots(2 * maximumThreads),
+    : threads(maximumThreads), idle(maximumThreads), exchanges(2 * maximumThreads / warpSize),
       memory(new unsigned char[static_cast<size_t>(maximumSharedBytes + 2 * guardBytes + 128)]) {
   auto address = reinterpret_cast<uintptr_t>(memory.get());
   shared = memory.get() + (-address % 128) + guardBytes;
@@ -230,7 +230,7 @@ bool BlockRunner::beginPass() {
   }
   warp = ready[place];
   position = 0;
-  block().slots = &slots[(2 * warp + warps[warp].phase) * warpSize];
+  block().exchange = &exchanges[2 * warp + warps[warp].phase];
   return true;
 }
 
@@ -250,14 +250,22 @@ bool BlockRunner::refill() {
 }
 
 std::string BlockRunner::checkGuards() {
+  auto changed = [](const unsigned char *guard) { // compares it with itself, moved by one byte
+    return *guard != guardByte || std::memcmp(guard, guard + 1, guardBytes - 1);
+  };
   const unsigned char *end = shared + grid->sharedBytes;
-  for (int64_t i = 0; i < guardBytes; ++i) {
-    if (end[i] != guardByte)
-      return "byte " + std::to_string(grid->sharedBytes + i) +
-             " of shared memory was written, and " + std::to_string(grid->sharedBytes) +
-             " were asked for";
-    if (shared[-1 - i] != guardByte)
-      return "byte " + std::to_string(-1 - i) + " of shared memory was written";
+  if (changed(end)) {
+    int64_t byte = grid->sharedBytes;
+    while (shared[byte] == guardByte)
+      ++byte;
+    return "byte " + std::to_string(byte) + " of shared memory was written, and " +
+           std::to_string(grid->sharedBytes) + " were asked for";
+  }
+  if (changed(shared - guardBytes)) {
+    int64_t byte = -1;
+    while (shared[byte] == guardByte)
+      --byte;
+    return "byte " + std::to_string(byte) + " of shared memory was written";
   }
   return "";
 }

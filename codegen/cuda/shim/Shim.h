@@ -18,15 +18,17 @@
 #define HYBRID_EXPORT __attribute__((visibility("default"), used))
 #define HYBRID_PARAMETERS(...) __VA_ARGS__
 /// A kernel of an executable, called once by each thread with pointers to its arguments. The driver
-/// checks launches against `symbol`_threads, as a GPU does against __launch_bounds__.
+/// checks launches against `symbol`_threads, as a GPU does against __launch_bounds__, and copies
+/// `symbol`_parameters arguments of 8 bytes.
 #define HYBRID_KERNEL(symbol, threads, parameters, ...)                                            \
   static void symbol##_kernel(HYBRID_PARAMETERS parameters, int64_t first) {                       \
     [[maybe_unused]] const int64_t item = first + blockIdx.x;                                      \
     __VA_ARGS__                                                                                    \
   }                                                                                                \
   extern "C" {                                                                                     \
-  HYBRID_EXPORT extern const int symbol##_threads;                                                 \
+  HYBRID_EXPORT extern const int symbol##_threads, symbol##_parameters;                            \
   const int symbol##_threads = threads;                                                            \
+  const int symbol##_parameters = hybrid::shim::countParameters(symbol##_kernel);                  \
   HYBRID_EXPORT void symbol(void **arguments) { hybrid::shim::call(symbol##_kernel, arguments); }  \
   }
 
@@ -41,6 +43,11 @@ HYBRID_DEVICE Index threadIndex() { return {block().thread}; }
 HYBRID_DEVICE Index blockIndex() { return {block().index}; }
 HYBRID_DEVICE Index blockSize() { return {block().threads}; }
 HYBRID_DEVICE Index gridSize() { return {block().blocks}; }
+
+template <typename... Arguments> constexpr int countParameters(void (*)(Arguments...)) {
+  static_assert(((sizeof(Arguments) == 8) && ...), "kernels take pointers and int64_t only");
+  return sizeof...(Arguments);
+}
 
 struct Call {
   template <typename... Arguments> Call(void (*kernel)(Arguments...), Arguments... arguments) {
@@ -79,11 +86,11 @@ HYBRID_DEVICE void warpBarrier() {
 template <typename T> HYBRID_DEVICE T exchange(T value, uint32_t source) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8, "CUDA shuffles numbers of 4 or 8 bytes");
   shim::Block &block = shim::block();
-  shim::Slot *slots = block.slots;
-  __builtin_memcpy(slots[block.thread % 32].bytes, &value, sizeof(T));
+  shim::Exchange *exchange = block.exchange;
+  __builtin_memcpy(&exchange->values[block.thread % 32], &value, sizeof(T));
   block.stop(block, shim::Stop::Shuffle);
   T result;
-  __builtin_memcpy(&result, slots[source].bytes, sizeof(T));
+  __builtin_memcpy(&result, &exchange->values[source], sizeof(T));
   return result;
 }
 template <typename T> HYBRID_DEVICE T shuffle(T value, int lane) {
@@ -160,40 +167,56 @@ HYBRID_DEVICE uint32_t toTf32(float x) {
   return isFinite(x) ? (bitsOf(x) + 0x1000) & ~0x1fffu : bitsOf(x);
 }
 
-/// Shows a lane's fragments to its warp and returns those of all lanes: words 0..3 of a, 4..5 of b.
-inline shim::Slot *exchangeFragments(const uint32_t (&a)[4], const uint32_t (&b)[2]) {
-  shim::Block &block = shim::block();
-  shim::Slot *slots = block.slots;
-  __builtin_memcpy(slots[block.thread % 32].words, a, sizeof(a));
-  __builtin_memcpy(slots[block.thread % 32].words + 4, b, sizeof(b));
-  block.stop(block, shim::Stop::Matrix);
-  return slots;
-}
-inline float halfOf(uint32_t pair, int high) {
-  return fromBits(high ? pair & 0xffff0000u : pair << 16);
-}
-
-/// Fragments as Device.cuh says: element (row, k) of a is in lane 4 (row % 8) + k / 2 % 4.
-inline void mmaBf16(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
-  int group = static_cast<int>(threadIdx.x % 32 / 4), member = static_cast<int>(threadIdx.x % 4);
-  const shim::Slot *slots = exchangeFragments(a, b);
-  for (int i = 0; i < 4; ++i) {
-    int column = 2 * member + i % 2;
-    for (int k = 0; k < 16; ++k)
-      d[i] += halfOf(slots[4 * group + k % 8 / 2].words[i / 2 + k / 8 * 2], k % 2) *
-              halfOf(slots[4 * column + k % 8 / 2].words[4 + k / 8], k % 2);
-  }
+/// Of a lane's words in a fragment of bf16 numbers, the lower or the upper one.
+HYBRID_DEVICE float halfOf(uint32_t pair, int upper) {
+  return fromBits(upper ? pair & 0xffff0000u : pair << 16);
 }
 /// The units read the upper 19 bits of an operand and nothing else.
-inline void mmaTf32(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
-  int group = static_cast<int>(threadIdx.x % 32 / 4), member = static_cast<int>(threadIdx.x % 4);
-  const shim::Slot *slots = exchangeFragments(a, b);
-  for (int i = 0; i < 4; ++i) {
-    int column = 2 * member + i % 2;
-    for (int k = 0; k < 8; ++k)
-      d[i] += fromBits(slots[4 * group + k % 4].words[i / 2 + k / 4 * 2] & ~0x1fffu) *
-              fromBits(slots[4 * column + k % 4].words[4 + k / 4] & ~0x1fffu);
+HYBRID_DEVICE float fromTf32(uint32_t bits) { return fromBits(bits & ~0x1fffu); }
+
+/// Adds the product of what all lanes have shown to a lane's part of d.
+template <int depth>
+HYBRID_DEVICE void addProduct(float (&d)[4], const shim::Exchange &exchange, int lane) {
+  using Four = float __attribute__((vector_size(16)));
+  const float *a = exchange.matrix.a[lane / 4], *b = exchange.matrix.b[lane % 4 * 2];
+  Four sums[4] = {};
+  for (int k = 0; k < depth; k += 4) {
+    Four rows[2], columns[2];
+    __builtin_memcpy(&rows[0], a + k, sizeof(Four));
+    __builtin_memcpy(&rows[1], a + k + 8 * 16, sizeof(Four));
+    __builtin_memcpy(&columns[0], b + k, sizeof(Four));
+    __builtin_memcpy(&columns[1], b + k + 16, sizeof(Four));
+    for (int i = 0; i < 4; ++i)
+      sums[i] += rows[i / 2] * columns[i % 2];
   }
+  for (int i = 0; i < 4; ++i)
+    d[i] += (sums[i][0] + sums[i][1]) + (sums[i][2] + sums[i][3]);
+}
+
+/// Fragments as Device.cuh says.
+inline void mmaBf16(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+  shim::Block &block = shim::block();
+  shim::Exchange &exchange = *block.exchange;
+  int lane = static_cast<int>(block.thread % 32), group = lane / 4, member = lane % 4;
+  for (int upper = 0; upper < 2; ++upper) {
+    for (int i = 0; i < 4; ++i)
+      exchange.matrix.a[group + i % 2 * 8][member * 2 + upper + i / 2 * 8] = halfOf(a[i], upper);
+    for (int i = 0; i < 2; ++i)
+      exchange.matrix.b[group][member * 2 + upper + i * 8] = halfOf(b[i], upper);
+  }
+  block.stop(block, shim::Stop::Matrix);
+  addProduct<16>(d, exchange, lane);
+}
+inline void mmaTf32(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+  shim::Block &block = shim::block();
+  shim::Exchange &exchange = *block.exchange;
+  int lane = static_cast<int>(block.thread % 32), group = lane / 4, member = lane % 4;
+  for (int i = 0; i < 4; ++i)
+    exchange.matrix.a[group + i % 2 * 8][member + i / 2 * 4] = fromTf32(a[i]);
+  for (int i = 0; i < 2; ++i)
+    exchange.matrix.b[group][member + i * 4] = fromTf32(b[i]);
+  block.stop(block, shim::Stop::Matrix);
+  addProduct<8>(d, exchange, lane);
 }
 
 } // namespace hybrid::cuda
