@@ -85,10 +85,13 @@ template <typename T, FFTConvPartsParams P> struct PartsTile {
   /// v[b] times e^(-2 pi i j (4 k + 1) / (4 points)) with the frequencies k of the group, or times
   /// the conjugate.
   template <bool conjugated>
-  HYBRID_DEVICE void turn(typename Block::Group group, const Value *factors, Value *v) const {
+  HYBRID_DEVICE void turn(typename Block::Group group, const T *fineTable, const T *coarseTable,
+                          Value *v) const {
     constexpr int64_t fine = fineFactors(P.points);
     const int64_t j = innerOf(group.lane);
-    auto factor = [&](int64_t q) { return factors[fine + q / fine] * factors[q % fine]; };
+    const auto *fines = reinterpret_cast<const Value *>(fineTable),
+               *coarse = reinterpret_cast<const Value *>(coarseTable);
+    auto factor = [&](int64_t q) { return coarse[q / fine] * fines[q % fine]; };
     Value powers[4];
     HYBRID_UNROLL
     for (int k = 1; k <= 4; ++k)
@@ -100,7 +103,7 @@ template <typename T, FFTConvPartsParams P> struct PartsTile {
 
 template <typename T, FFTConvPartsParams P>
 HYBRID_DEVICE void fftconvSplit(int64_t item, const T *x, const T *gate, const T *twiddles,
-                                const T *factors, T *parts) {
+                                const T *fine, const T *coarse, T *parts) {
   using Tile = PartsTile<T, P>;
   using Block = typename Tile::Block;
   const Block block{sharedMemory<Complex<T>>(), reinterpret_cast<const Complex<T> *>(twiddles)};
@@ -128,7 +131,7 @@ HYBRID_DEVICE void fftconvSplit(int64_t item, const T *x, const T *gate, const T
     Complex<T> v[16];
     block.read(group, v);
     transformRegisters<16, false>(v);
-    tile.template turn<false>(group, reinterpret_cast<const Complex<T> *>(factors), v);
+    tile.template turn<false>(group, fine, coarse, v);
     const int64_t at = tile.partAt(group);
     HYBRID_UNROLL
     for (int b = 0; b < 16; ++b)
@@ -138,7 +141,8 @@ HYBRID_DEVICE void fftconvSplit(int64_t item, const T *x, const T *gate, const T
 
 template <typename T, FFTConvPartsParams P>
 HYBRID_DEVICE void fftconvMerge(int64_t item, const T *parts, const T *gate, const T *secondFactor,
-                                const T *twiddles, const T *factors, T *y, T *second, T *first) {
+                                const T *twiddles, const T *fine, const T *coarse, T *y, T *second,
+                                T *first) {
   using Tile = PartsTile<T, P>;
   using Block = typename Tile::Block;
   const Block block{sharedMemory<Complex<T>>(), reinterpret_cast<const Complex<T> *>(twiddles)};
@@ -154,7 +158,7 @@ HYBRID_DEVICE void fftconvMerge(int64_t item, const T *parts, const T *gate, con
     HYBRID_UNROLL
     for (int b = 0; b < 16; ++b)
       v[b] = in[at + static_cast<int64_t>(b) * Tile::inner];
-    tile.template turn<true>(group, reinterpret_cast<const Complex<T> *>(factors), v);
+    tile.template turn<true>(group, fine, coarse, v);
     transformRegisters<16, true>(v);
     block.write(group, v);
   }

@@ -153,22 +153,19 @@ template <typename T, Shape shape, int64_t parts, int64_t tile> void checkParts(
             innerTable = twiddleTable<T, inner, 1, 4 * inner>(),
             fineTable = twiddleTable<T, fine, 1, 4 * B.points>(),
             coarse = twiddleTable<T, 4 * B.points / fine, fine, 4 * B.points>();
-  Tensor<T> factors(1, 2 * (fine + 4 * B.points / fine));
-  std::copy_n(fineTable.data(), 2 * fine, factors.data());
-  std::copy_n(coarse.data(), 2 * 4 * B.points / fine, factors.data() + 2 * fine);
   const int64_t allParts = B.channels * parts;
 
   auto split = [&]<FFTConvPartsParams P>(const T *x, const T *gate, Tensor<T> &to) {
     run("fftconvSplit", blocks(P), threads(P), sharedBytes<T>(P), [&](int64_t item) {
-      fftconvSplit<T, P>(item, x, gate, outer.data(), factors.data(), to.data());
+      fftconvSplit<T, P>(item, x, gate, outer.data(), fineTable.data(), coarse.data(), to.data());
     });
     EXPECT_TRUE(to.guardsIntact());
   };
   auto merge = [&]<FFTConvPartsParams P>(Tensor<T> &from, const T *gate, const T *secondFactor,
                                          T *y, T *second, T *first) {
     run("fftconvMerge", blocks(P), threads(P), sharedBytes<T>(P), [&](int64_t item) {
-      fftconvMerge<T, P>(item, from.data(), gate, secondFactor, outer.data(), factors.data(), y,
-                         second, first);
+      fftconvMerge<T, P>(item, from.data(), gate, secondFactor, outer.data(), fineTable.data(),
+                         coarse.data(), y, second, first);
     });
   };
   auto forFilter = [](FFTConvPartsParams p) {
