@@ -4,6 +4,7 @@
 #include "codegen/cuda/Lowerings.h"
 #include "codegen/cuda/ScalarText.h"
 #include "codegen/cuda/TextEmitter.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -25,8 +26,8 @@ LogicalResult CudaBackend::lower(Operation *op, ProgramBuilder &program) const {
       .Case<RandomOp, IotaOp, AssignOp, EmbeddingOp, EmbeddingGradOp, LinearOp, MatmulOp, RmsNormOp,
             RmsNormGradOp, LayerNormOp, LayerNormGradOp, ReduceOp, FusedOp, RowTilesOp, ReshapeOp,
             TransposeOp, BroadcastOp, SplitOp, ConcatOp, SliceOp, ReverseOp, PadOp, CrossEntropyOp,
-            TargetWeightOp, CrossEntropyGradOp, AdamWOp>(
-          [&](auto typed) { return lowerTyped(typed, program); })
+            TargetWeightOp, CrossEntropyGradOp, AdamWOp, ShortConvOp, ShortConvGradOp, FFTConvOp,
+            FFTConvGradOp>([&](auto typed) { return lowerTyped(typed, program); })
       .Default([](Operation *other) {
         return other->emitOpError() << "has no CUDA lowering (run hybrid-fuse-elementwise first)";
       });

@@ -6,5 +6,9 @@
 namespace hybrid::cuda {
 
 mlir::LogicalResult lower(EmbeddingGradOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(ShortConvOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(ShortConvGradOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(FFTConvOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(FFTConvGradOp op, ProgramBuilder &program);
 
 } // namespace hybrid::cuda

@@ -15,7 +15,7 @@
 #define HYBRID_UNROLL
 #define HYBRID_NO_UNROLL
 
-#define HYBRID_EXPORT __attribute__((visibility("default"), used))
+#define HYBRID_EXPORT __attribute__((visibility("default")))
 #define HYBRID_PARAMETERS(...) __VA_ARGS__
 /// A kernel of an executable, called once by each thread with pointers to its arguments. The driver
 /// checks launches against `symbol`_threads, as a GPU does against __launch_bounds__, and copies
@@ -32,7 +32,8 @@
   HYBRID_EXPORT void symbol(void **arguments) { hybrid::shim::call(symbol##_kernel, arguments); }  \
   }
 
-extern "C" HYBRID_EXPORT inline constexpr int hybrid_shim_abi = hybrid::shim::abiVersion;
+extern "C" HYBRID_EXPORT __attribute__((used)) inline constexpr int hybrid_shim_abi =
+    hybrid::shim::abiVersion;
 
 namespace hybrid::shim {
 
@@ -107,6 +108,19 @@ template <typename T> HYBRID_DEVICE T shuffleDown(T value, int delta) {
   int lane = static_cast<int>(threadIdx.x % 32);
   return exchange(value, static_cast<uint32_t>(lane + delta > 31 ? lane : lane + delta));
 }
+
+/// A bit a lane: whether its `value` is true.
+HYBRID_DEVICE uint32_t ballot(bool value) {
+  shim::Block &block = shim::block();
+  shim::Exchange *exchange = block.exchange;
+  exchange->values[block.thread % 32] = value;
+  block.stop(block, shim::Stop::Shuffle);
+  uint32_t bits = 0;
+  for (uint32_t lane = 0; lane < 32; ++lane)
+    bits |= static_cast<uint32_t>(exchange->values[lane]) << lane;
+  return bits;
+}
+HYBRID_DEVICE int populationCount(uint32_t bits) { return __builtin_popcount(bits); }
 
 HYBRID_DEVICE float exponential2(float x) { return __builtin_exp2f(x); }
 HYBRID_DEVICE double exponential2(double x) { return __builtin_exp2(x); }
