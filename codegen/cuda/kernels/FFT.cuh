@@ -21,6 +21,15 @@
 
 namespace hybrid::cuda {
 
+/// The same pointer, of which the compiler knows nothing: it would move loads of a spectrum up to
+/// before the transforms whose results they are for, and run out of registers.
+template <typename T> HYBRID_DEVICE T *opaque(T *pointer) {
+#ifndef HYBRID_CUDA_SHIM
+  asm volatile("" : "+l"(pointer));
+#endif
+  return pointer;
+}
+
 template <typename T> struct alignas(2 * sizeof(T)) Complex {
   T re, im;
 };

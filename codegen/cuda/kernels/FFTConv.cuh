@@ -168,8 +168,11 @@ template <typename T, FFTConvBlockParams P> struct FFTConvFilter {
       return T(0);
     return skip[channel + group.lane] * (T(1) / static_cast<T>(P.points));
   }
-  HYBRID_DEVICE Complex<T> at(typename Block::Group group, int b, T skip) const {
-    Complex<T> h = spectrum[group.spectrumAt() + b * Block::groups * Block::lanes];
+  HYBRID_DEVICE const Complex<T> *placesOf(typename Block::Group group) const {
+    return opaque(spectrum) + group.spectrumAt();
+  }
+  HYBRID_DEVICE static Complex<T> at(const Complex<T> *place, int b, T skip) {
+    Complex<T> h = place[b * Block::groups * Block::lanes];
     return {h.re + skip, h.im};
   }
 };
@@ -205,9 +208,10 @@ HYBRID_DEVICE void fftconvForward(int64_t item, const T *x, const T *spectrum, c
                        block.read(group, v);
                        transformRegisters<16, false>(v);
                        const T skipTerm = filter.skipOf(group);
+                       const auto *place = filter.placesOf(group);
                        HYBRID_UNROLL
                        for (int b = 0; b < 16; ++b)
-                         v[b] = v[b] * filter.at(group, b, skipTerm);
+                         v[b] = v[b] * filter.at(place, b, skipTerm);
                        transformRegisters<16, true>(v);
                        block.write(group, v);
                      }
@@ -271,11 +275,12 @@ HYBRID_DEVICE void fftconvBackward(int64_t item, const T *x, const T *spectrum, 
             cotangent.read(group, v);
             transformRegisters<16, false>(v);
             const T skipTerm = filter.skipOf(group);
+            const auto *place = filter.placesOf(group);
             HYBRID_UNROLL
             for (int b = 0; b < 16; ++b) {
               Complex<T> &p =
                   signal.data[Block::at(16 * group.group, group.lane) + b * Block::lanes];
-              const Complex<T> h = filter.at(group, b, skipTerm);
+              const Complex<T> h = filter.at(place, b, skipTerm);
               sums[round][b] = sums[round][b] + conjugate(p) * v[b];
               if constexpr (P.hasGateOut != 0)
                 p = p * h;

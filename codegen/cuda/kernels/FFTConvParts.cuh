@@ -222,8 +222,11 @@ template <typename T, FFTConvInnerParams P> struct InnerFilter {
   HYBRID_DEVICE InnerFilter(const T *spectrum, const T *skip, int64_t part)
       : spectrum(reinterpret_cast<const Complex<T> *>(spectrum) + part * Block::points),
         skip(P.hasSkip ? skip[part / P.parts] * (T(1) / static_cast<T>(P.scale)) : T(0)) {}
-  HYBRID_DEVICE Complex<T> at(typename Block::Group group, int b) const {
-    Complex<T> h = spectrum[group.spectrumAt() + b * Block::groups];
+  HYBRID_DEVICE const Complex<T> *placesOf(typename Block::Group group) const {
+    return opaque(spectrum) + group.spectrumAt();
+  }
+  HYBRID_DEVICE Complex<T> at(const Complex<T> *place, int b) const {
+    Complex<T> h = place[b * Block::groups];
     return {h.re + skip, h.im};
   }
 };
@@ -248,9 +251,10 @@ HYBRID_DEVICE void fftconvInnerForward(int64_t item, const T *spectrum, const T 
     Complex<T> v[16];
     block.read(group, v);
     transformRegisters<16, false>(v);
+    const auto *place = filter.placesOf(group);
     HYBRID_UNROLL
     for (int b = 0; b < 16; ++b)
-      v[b] = v[b] * filter.at(group, b);
+      v[b] = v[b] * filter.at(place, b);
     transformRegisters<16, true>(v);
     block.write(group, v);
   }
@@ -300,10 +304,11 @@ HYBRID_DEVICE void fftconvInnerBackward(int64_t item, const T *spectrum, const T
       signal.write(group, v); // read again below by this thread
       cotangent.read(group, v);
       transformRegisters<16, false>(v);
+      const auto *place = filter.placesOf(group);
       HYBRID_UNROLL
       for (int b = 0; b < 16; ++b) {
         Complex<T> &s = signal.data[Block::at(16 * group.group, 0) + b];
-        const Complex<T> h = filter.at(group, b);
+        const Complex<T> h = filter.at(place, b);
         sums[round][b] = sums[round][b] + conjugate(s) * v[b];
         if constexpr (P.hasGateOut != 0)
           s = s * h;
