@@ -23,8 +23,8 @@ public:
   virtual bool hasBf16() const = 0;
   /// What `--precision=bf16` means on it, for people.
   virtual std::string describeBf16() const = 0;
-  /// Whether chains of rowwise ops run tile of rows by tile of rows, to stay in a cache.
-  virtual bool tilesRows() const = 0;
+  /// Adds the pass that cuts chains of rowwise ops into tiles of rows, on functions.
+  virtual void addTiling(mlir::OpPassManager &manager) const = 0;
   /// Adds the pass that makes programs. `rounded`: the program asked for bf16 products.
   virtual void addSchedule(mlir::OpPassManager &manager, bool keepSpectra, bool rounded) const = 0;
 

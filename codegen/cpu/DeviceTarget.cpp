@@ -2,6 +2,7 @@
 #include "codegen/DeviceTarget.h"
 #include "codegen/cpu/CodegenCpu.h"
 #include "dialect/HybridOps.h"
+#include "passes/Passes.h"
 
 using namespace mlir;
 
@@ -21,7 +22,9 @@ public:
            (target.tune == target.architecture ? "" : " (" + target.tune + ")") +
            " has no bf16 instructions (avx512_bf16), so matrix products stay f32";
   }
-  bool tilesRows() const override { return true; }
+  void addTiling(OpPassManager &manager) const override {
+    manager.addNestedPass<func::FuncOp>(createTileRows());
+  }
   void addSchedule(OpPassManager &manager, bool keepSpectra, bool) const override {
     manager.addPass(createScheduleCpu({keepSpectra}));
   }

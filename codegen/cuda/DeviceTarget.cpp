@@ -2,6 +2,7 @@
 #include "codegen/DeviceTarget.h"
 #include "codegen/cuda/CodegenCuda.h"
 #include "dialect/HybridOps.h"
+#include "passes/Passes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -50,7 +51,15 @@ public:
   std::string describeBf16() const override {
     return "matrix products multiply bf16 and sum f32; all else is f32";
   }
-  bool tilesRows() const override { return false; }
+  void addTiling(OpPassManager &manager) const override {
+    // Nothing stays in a cache that a GPU would notice, but logits over a large vocabulary are the
+    // largest tensor of a model, and go through memory several times.
+    TileRowsOptions options;
+    options.maxTile = options.maxSequentialTile = 8192;
+    options.parallelBytes = options.sequentialBytes = int64_t(256) << 20;
+    options.leastBytes = int64_t(1) << 30;
+    manager.addNestedPass<func::FuncOp>(createTileRows(options));
+  }
   void addSchedule(OpPassManager &manager, bool keepSpectra, bool rounded) const override {
     int64_t shared = INT64_MAX;
     for (const std::string &architecture : architectures)

@@ -176,11 +176,14 @@ private:
       return print(module);
     bool costOnly = (options.cost || options.costJson);
     if (stage == "specialized" || stage == "grad" || (stage == "fused" && options.memory == 0)) {
-      GraphStage last = stage == "grad" ? GraphStage::Gradient
-                        : stage == "fused"
-                            ? (target->tilesRows() ? GraphStage::Tiled : GraphStage::Fused)
-                            : GraphStage::Specialized;
-      return failed(graph(last)) ? 1 : print(module);
+      GraphStage last = stage == "grad"    ? GraphStage::Gradient
+                        : stage == "fused" ? GraphStage::Fused
+                                           : GraphStage::Specialized;
+      if (failed(graph(last)) ||
+          (stage == "fused" &&
+           failed(runPasses(module, [&](PassManager &manager) { target->addTiling(manager); }))))
+        return 1;
+      return print(module);
     }
     // Costs are counted before fusion changes the ops, on the program as it was written.
     llvm::json::Object cost;
