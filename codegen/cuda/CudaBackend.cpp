@@ -27,7 +27,8 @@ LogicalResult CudaBackend::lower(Operation *op, ProgramBuilder &program) const {
             RmsNormGradOp, LayerNormOp, LayerNormGradOp, ReduceOp, FusedOp, RowTilesOp, ReshapeOp,
             TransposeOp, BroadcastOp, SplitOp, ConcatOp, SliceOp, ReverseOp, PadOp, CrossEntropyOp,
             TargetWeightOp, CrossEntropyGradOp, AdamWOp, ShortConvOp, ShortConvGradOp, FFTConvOp,
-            FFTConvGradOp>([&](auto typed) { return lowerTyped(typed, program); })
+            FFTConvGradOp, RfftOp, IrfftOp, ModalFilterOp, ModalFilterGradOp>(
+          [&](auto typed) { return lowerTyped(typed, program); })
       .Default([](Operation *other) {
         return other->emitOpError() << "has no CUDA lowering (run hybrid-fuse-elementwise first)";
       });
