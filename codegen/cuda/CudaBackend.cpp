@@ -26,10 +26,11 @@ LogicalResult CudaBackend::lower(Operation *op, ProgramBuilder &program) const {
       .Case<EmbeddingGradOp, AttentionOp, AttentionGradOp, TopKOp, TakeOp, ScatterOp, RouteOp,
             DispatchOp, CollectOp, GroupedLinearOp, GroupedLinearGradOp, LinearScanOp,
             LinearScanGradOp, SelectiveScanOp, SelectiveScanGradOp, SoftmaxScanOp,
-            SoftmaxScanGradOp, RandomOp, IotaOp, AssignOp, EmbeddingOp, LinearOp, MatmulOp,
-            RmsNormOp, RmsNormGradOp, LayerNormOp, LayerNormGradOp, ReduceOp, FusedOp, RowTilesOp,
-            ReshapeOp, TransposeOp, BroadcastOp, SplitOp, ConcatOp, SliceOp, ReverseOp, PadOp,
-            CrossEntropyOp, TargetWeightOp, CrossEntropyGradOp, AdamWOp>(
+            SoftmaxScanGradOp, ShortConvOp, ShortConvGradOp, FFTConvOp, FFTConvGradOp, RfftOp,
+            IrfftOp, ModalFilterOp, ModalFilterGradOp, RandomOp, IotaOp, AssignOp, EmbeddingOp,
+            LinearOp, MatmulOp, RmsNormOp, RmsNormGradOp, LayerNormOp, LayerNormGradOp, ReduceOp,
+            FusedOp, RowTilesOp, ReshapeOp, TransposeOp, BroadcastOp, SplitOp, ConcatOp, SliceOp,
+            ReverseOp, PadOp, CrossEntropyOp, TargetWeightOp, CrossEntropyGradOp, AdamWOp>(
           [&](auto typed) { return lowerTyped(typed, program); })
       .Default([](Operation *other) {
         return other->emitOpError() << "has no CUDA lowering (run hybrid-fuse-elementwise first)";
