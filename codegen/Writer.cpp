@@ -1,6 +1,7 @@
 //===- Writer.cpp - a scheduled module and its code to a .hyx ---------------===//
 #include "codegen/Writer.h"
 #include "codegen/Executable_generated.h"
+#include "codegen/program/LocationText.h"
 #include "dialect/HybridOps.h"
 #include "dialect/Shapes.h"
 #include "llvm/Support/raw_ostream.h"
@@ -40,7 +41,7 @@ public:
   }
 
   flatbuffers::Offset<fb::Step> step(Operation &op) {
-    auto location = builder.CreateString(cpu::locationText(op.getLoc()));
+    auto location = builder.CreateString(locationText(op.getLoc()));
     if (auto launch = dyn_cast<LaunchOp>(op)) {
       std::vector<fb::BufferRef> buffers;
       for (Attribute buffer : launch.getBuffers())

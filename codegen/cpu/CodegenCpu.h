@@ -43,9 +43,6 @@ struct Code {
   llvm::StringMap<std::string> symbols; // launch key -> exported symbol, see launchKey()
 };
 
-/// "file:line:column" of the first file location inside; empty when there is none.
-std::string locationText(mlir::Location loc);
-
 /// Names a specialisation: kernel and constants.
 std::string launchKey(mlir::Operation *launch);
 

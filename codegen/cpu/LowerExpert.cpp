@@ -1,6 +1,6 @@
 //===- LowerExpert.cpp - choosing experts and their products ----------------===//
-#include "codegen/cpu/ProgramBuilder.h"
-#include "codegen/cpu/kernels/Kernels.h"
+#include "codegen/cpu/Lowerings.h"
+#include "codegen/kernels/Kernels.h"
 #include "dialect/Shapes.h"
 #include <cmath>
 

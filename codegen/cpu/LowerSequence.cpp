@@ -1,6 +1,6 @@
 //===- LowerSequence.cpp - convolutions and attention -----------------------===//
-#include "codegen/cpu/ProgramBuilder.h"
-#include "codegen/cpu/kernels/Kernels.h"
+#include "codegen/cpu/Lowerings.h"
+#include "codegen/kernels/Kernels.h"
 #include "dialect/Shapes.h"
 
 using namespace mlir;
@@ -91,13 +91,17 @@ struct Convolution {
     spectrumParams.channels = params.channels, spectrumParams.taps = params.taps,
     spectrumParams.transformSize = params.transformSize;
     filter = program.dense(filterValue);
-    spectrum = program.filterSpectrum(filterValue, wordsOf(spectrumParams), channelBlocks, elements,
-                                      params.transformSize);
     FFTConvParams tableParams{};
     tableParams.transformSize = params.transformSize;
     twiddles = program.constantTable("fftconv_twiddles", element, 1, wordsOf(tableParams),
                                      wide ? fftconvTwiddleElements<double>(params.transformSize)
                                           : fftconvTwiddleElements<float>(params.transformSize));
+    spectrum = program.derived(filterValue, params.transformSize, [&] {
+      View made = program.temporary({elements}, element);
+      program.launch("fftconv_spectrum", element, channelBlocks, wordsOf(spectrumParams),
+                     {program.use(filter), program.use(twiddles), program.use(made)});
+      return made;
+    });
   }
 
   int64_t forwardScratch() const {

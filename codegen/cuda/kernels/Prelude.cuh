@@ -38,6 +38,28 @@ HYBRID_DEVICE inline int warpIndex() { return static_cast<int>(threadIdx.x) / wa
 template <typename T> HYBRID_DEVICE T maximum(T a, T b) { return a < b ? b : a; }
 template <typename T> HYBRID_DEVICE T minimum(T a, T b) { return b < a ? b : a; }
 
+/// NaN where either is.
+template <typename T> HYBRID_DEVICE T propagatingMaximum(T a, T b) {
+  return a < b || b != b ? b : a;
+}
+template <typename T> HYBRID_DEVICE T propagatingMinimum(T a, T b) {
+  return b < a || b != b ? b : a;
+}
+
+/// Consecutive elements, moved by one instruction: 16 bytes where count * sizeof(T) is. Their
+/// address is a multiple of their size.
+template <typename T, int count> struct alignas(sizeof(T) * count) Pack {
+  T elements[count];
+  HYBRID_DEVICE T &operator[](int i) { return elements[i]; }
+  HYBRID_DEVICE const T &operator[](int i) const { return elements[i]; }
+};
+template <int count, typename T> HYBRID_DEVICE Pack<T, count> loadPack(const T *from) {
+  return *reinterpret_cast<const Pack<T, count> *>(from);
+}
+template <int count, typename T> HYBRID_DEVICE void storePack(T *to, const Pack<T, count> &pack) {
+  *reinterpret_cast<Pack<T, count> *>(to) = pack;
+}
+
 /// Sum over the lanes of a warp, the same bits in every lane.
 template <typename T> HYBRID_DEVICE T warpSum(T value) {
   HYBRID_UNROLL

@@ -1,6 +1,7 @@
 //===- AttentionTest.cpp - attention against the textbook formula ---------===//
 #include "KernelTest.h"
 
+using namespace hybrid;
 using namespace hybrid::cpu;
 using namespace hybrid::cpu::test;
 

@@ -1,6 +1,7 @@
 //===- FFTConvTest.cpp - gated long convolution against the direct sum ----===//
 #include "KernelTest.h"
 
+using namespace hybrid;
 using namespace hybrid::cpu;
 using namespace hybrid::cpu::test;
 

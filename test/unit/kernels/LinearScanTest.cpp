@@ -1,6 +1,7 @@
 //===- LinearScanTest.cpp - scan of an outer-product state, step by step --===//
 #include "KernelTest.h"
 
+using namespace hybrid;
 using namespace hybrid::cpu;
 using namespace hybrid::cpu::test;
 

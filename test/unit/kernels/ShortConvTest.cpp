@@ -1,6 +1,7 @@
 //===- ShortConvTest.cpp - short convolution against the direct sum -------===//
 #include "KernelTest.h"
 
+using namespace hybrid;
 using namespace hybrid::cpu;
 using namespace hybrid::cpu::test;
 

@@ -3,7 +3,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include <cstdint>
 
-namespace hybrid::cpu {
+namespace hybrid {
 
 /// A buffer needed from step `first` to step `last`, both included.
 struct Lifetime {
@@ -17,4 +17,4 @@ struct Lifetime {
 /// Deterministic.
 int64_t planArena(llvm::MutableArrayRef<Lifetime> buffers);
 
-} // namespace hybrid::cpu
+} // namespace hybrid

@@ -1,28 +1,14 @@
 //===- ProgramBuilder.cpp - from a function of hybrid ops to a flat program -===//
-#include "codegen/cpu/ProgramBuilder.h"
-#include "codegen/cpu/CodegenCpu.h"
-#include "codegen/cpu/LoopEmitter.h"
-#include "codegen/cpu/kernels/Kernels.h"
+#include "codegen/program/ProgramBuilder.h"
+#include "codegen/kernels/Kernels.h"
+#include "codegen/program/LocationText.h"
 #include "dialect/Shapes.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
-namespace hybrid::cpu {
-
-std::string locationText(Location loc) {
-  std::string text;
-  loc->walk([&](Location inner) {
-    if (auto file = dyn_cast<FileLineColLoc>(inner)) {
-      llvm::raw_string_ostream(text)
-          << file.getFilename().getValue() << ':' << file.getLine() << ':' << file.getColumn();
-      return WalkResult::interrupt();
-    }
-    return WalkResult::advance();
-  });
-  return text;
-}
+namespace hybrid {
 
 //===-- ModuleTables -----------------------------------------------------------===//
 
@@ -33,14 +19,13 @@ int64_t ModuleTables::addConstant(ArrayRef<char> bytes) {
   return offset;
 }
 
-int64_t ModuleTables::addTable(StringRef kernel, int64_t grid, ArrayRef<int64_t> words,
-                               int64_t bytes) {
-  std::string key = kernel.str();
-  for (int64_t word : words)
+int64_t ModuleTables::addTable(KernelName kernel, LaunchShape shape, int64_t grid, int64_t bytes) {
+  std::string key = kernel.name;
+  for (int64_t word : kernel.constants)
     key += "," + std::to_string(word);
   auto [entry, inserted] = tableIndex.try_emplace(key, static_cast<int64_t>(tables.size()));
   if (inserted)
-    tables.push_back({kernel.str(), grid, 0, bytes, SmallVector<int64_t>(words)});
+    tables.push_back({std::move(kernel), shape, grid, 0, bytes});
   return entry->second;
 }
 
@@ -59,8 +44,6 @@ static constexpr int64_t unplacedTable = -2;
 
 ProgramBuilder::ProgramBuilder(ModuleTables &tables, func::FuncOp function)
     : tables(tables), function(function) {}
-
-std::string ProgramBuilder::suffix(Type element) { return element.isF64() ? "_f64" : "_f32"; }
 
 int64_t ProgramBuilder::addStorage(Storage storage) {
   storages.push_back(storage);
@@ -214,23 +197,33 @@ static std::string sourceName(Operation *op) {
 Step::Step(Operation *op, ArrayRef<BufferUse> buffers)
     : loc(op->getLoc()), source(sourceName(op)), buffers(buffers) {}
 
-void ProgramBuilder::launch(StringRef name, Type element, int64_t grid, ArrayRef<int64_t> words,
-                            ArrayRef<BufferUse> buffers, int64_t scratchBytes) {
+void ProgramBuilder::launch(StringRef name, Type element, int64_t grid,
+                            const KernelConstants &constants, ArrayRef<BufferUse> buffers,
+                            int64_t scratchBytes) {
+  launch(name, element, grid, constants, buffers,
+         backend().shape(name, element, constants, scratchBytes));
+}
+
+void ProgramBuilder::launch(StringRef name, Type element, int64_t grid,
+                            const KernelConstants &constants, ArrayRef<BufferUse> buffers,
+                            LaunchShape shape) {
   Step step(current, buffers);
-  step.kernel = "hybrid_" + name.str() + suffix(element);
+  KernelName kernel = backend().kernel(name, element, constants);
+  step.kernel = std::move(kernel.name);
+  step.constants = std::move(kernel.constants);
   step.grid = grid;
-  step.constants.assign(words.begin(), words.end());
-  step.scratchBytes = scratchBytes;
+  step.shape = shape;
   step.itemsPerTile = itemsPerTile(grid);
   addStep(std::move(step));
 }
 
-void ProgramBuilder::launchGenerated(StringRef symbol, int64_t grid, ArrayRef<BufferUse> buffers) {
+void ProgramBuilder::launchGenerated(const GeneratedKernel &kernel, ArrayRef<BufferUse> buffers) {
   Step step(current, buffers);
-  step.kernel = symbol.str();
+  step.kernel = kernel.symbol;
   step.generated = true;
-  step.grid = grid;
-  step.itemsPerTile = itemsPerTile(grid);
+  step.grid = kernel.grid;
+  step.shape = kernel.shape;
+  step.itemsPerTile = itemsPerTile(kernel.grid);
   addStep(std::move(step));
 }
 
@@ -280,19 +273,25 @@ void ProgramBuilder::sumPartials(const View &partial, int64_t count, int64_t str
 }
 
 void ProgramBuilder::copy(const View &from, const View &to) {
-  GeneratedKernel kernel = emitElementwise(tables, nullptr, {from}, {to}, inTiles());
-  launchGenerated(kernel.symbol, kernel.grid, {use(from), use(to)});
+  launchGenerated(backend().elementwise(tables, nullptr, {from}, {to}, inTiles()),
+                  {use(from), use(to)});
 }
 
 void ProgramBuilder::fill(const View &to, double value) {
-  GeneratedKernel kernel = emitFill(tables, to, value);
-  launchGenerated(kernel.symbol, kernel.grid, {use(to)});
+  launchGenerated(backend().fill(tables, to, value), {use(to)});
 }
 
 View ProgramBuilder::constantTable(StringRef kernel, Type element, int64_t grid,
-                                   ArrayRef<int64_t> words, int64_t elements) {
+                                   const KernelConstants &constants, int64_t elements) {
+  return constantTable(kernel, element, grid, constants, elements,
+                       backend().shape(kernel, element, constants, 0));
+}
+
+View ProgramBuilder::constantTable(StringRef kernel, Type element, int64_t grid,
+                                   const KernelConstants &constants, int64_t elements,
+                                   LaunchShape shape) {
   int64_t bytes = elements * bytesOf(element);
-  int64_t index = tables.addTable("hybrid_" + kernel.str() + suffix(element), grid, words, bytes);
+  int64_t index = tables.addTable(backend().kernel(kernel, element, constants), shape, grid, bytes);
   View result;
   result.shape = {elements};
   result.strides = {1};
@@ -301,30 +300,20 @@ View ProgramBuilder::constantTable(StringRef kernel, Type element, int64_t grid,
   return result;
 }
 
-View ProgramBuilder::filterSpectrum(Value filter, ArrayRef<int64_t> words, int64_t channelBlocks,
-                                    int64_t elements, int64_t transformSize) {
-  auto key = std::pair(filter, transformSize);
-  auto found = spectra.find(key);
-  if (found != spectra.end() && tables.keepSpectra)
+View ProgramBuilder::derived(Value value, int64_t variant, llvm::function_ref<View()> make) {
+  auto key = std::pair(value, variant);
+  auto found = derivedViews.find(key);
+  if (found != derivedViews.end() && tables.keepSpectra)
     return found->second;
-  Type element = elementOf(filter);
-  int64_t twiddleElements = element.isF64() ? fftconvTwiddleElements<double>(transformSize)
-                                            : fftconvTwiddleElements<float>(transformSize);
-  FFTConvParams tableParams{};
-  tableParams.transformSize = transformSize;
-  View twiddles =
-      constantTable("fftconv_twiddles", element, 1, wordsOf(tableParams), twiddleElements);
-  View spectrum = temporary({elements}, element);
-  launch("fftconv_spectrum", element, channelBlocks, words,
-         {use(dense(filter)), use(twiddles), use(spectrum)});
-  return spectra[key] = spectrum;
+  View made = make();
+  return derivedViews[key] = made;
 }
 
 //===-- ProgramBuilder: loops over tiles ---------------------------------------===//
 
 int64_t ProgramBuilder::rowsPerItem(int64_t rows) const {
   if (!inTiles())
-    return std::max<int64_t>(1, ceilDiv(rows, 64));
+    return std::max<int64_t>(1, ceilDiv(rows, backend().itemsOfSums()));
   // Tiles in parallel are items themselves; one after another, each feeds many threads.
   const TileLoop &loop = loops.back();
   int64_t rowsOfItem = loop.tile;
@@ -381,7 +370,7 @@ LogicalResult ProgramBuilder::lowerTiles(RowTilesOp op) {
   Operation *outer = current;
   for (Operation &inner : body.without_terminator()) {
     current = &inner;
-    if (failed(lowerOperation(&inner, *this)))
+    if (failed(backend().lower(&inner, *this)))
       return failure();
   }
   TileLoop &done = loops.back();
@@ -467,7 +456,7 @@ LogicalResult ProgramBuilder::lowerFunction() {
   assignDestinations();
   for (Operation &op : function.getBody().front().without_terminator()) {
     current = &op;
-    if (failed(lowerOperation(&op, *this)))
+    if (failed(backend().lower(&op, *this)))
       return failure();
   }
   current = function.getBody().front().getTerminator();
@@ -602,8 +591,8 @@ void ProgramBuilder::create(const Step &step, OpBuilder &builder) {
     rowBytes.clear();
   if (step.m == 0) {
     LaunchOp::create(builder, step.loc, step.kernel, step.grid, builder.getArrayAttr(buffers),
-                     step.constants, step.scratchBytes, step.generated, step.source,
-                     step.itemsPerTile, rowBytes);
+                     step.constants, step.shape.scratchBytes, step.generated, step.source,
+                     step.itemsPerTile, rowBytes, step.shape.threads);
     return;
   }
   bool tiled = step.loop >= 0;
@@ -613,4 +602,4 @@ void ProgramBuilder::create(const Step &step, OpBuilder &builder) {
                           tiled && !step.transposeA, tiled && step.transposeA);
 }
 
-} // namespace hybrid::cpu
+} // namespace hybrid

@@ -1,12 +1,12 @@
 //===- LowerTraining.cpp - initial values, losses and the optimizer ---------===//
-#include "codegen/cpu/ProgramBuilder.h"
-#include "codegen/cpu/kernels/Kernels.h"
+#include "codegen/kernels/Kernels.h"
+#include "codegen/program/ProgramBuilder.h"
 #include "dialect/Shapes.h"
 #include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 
-namespace hybrid::cpu {
+namespace hybrid {
 
 LogicalResult lower(RandomOp op, ProgramBuilder &program) {
   auto seed = program.function.getNumArguments() ? program.function.getArgument(0) : Value();
@@ -160,4 +160,4 @@ LogicalResult lower(AdamWOp op, ProgramBuilder &program) {
   return success();
 }
 
-} // namespace hybrid::cpu
+} // namespace hybrid

@@ -6,24 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "codegen/cpu/ArenaPlanner.h"
-#include "codegen/cpu/Layout.h"
+#include "codegen/program/ArenaPlanner.h"
+#include "codegen/program/Backend.h"
+#include "codegen/program/Layout.h"
 #include "dialect/HybridOps.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
-#include <cstring>
 #include <functional>
 #include <string>
 
-namespace hybrid::cpu {
-
-/// The words of a kernel's parameter struct (Kernels.h): every field is 8 bytes.
-template <typename Params> llvm::SmallVector<int64_t> wordsOf(const Params &params) {
-  static_assert(sizeof(Params) % 8 == 0);
-  llvm::SmallVector<int64_t> words(sizeof(Params) / 8);
-  std::memcpy(words.data(), &params, sizeof(Params));
-  return words;
-}
+namespace hybrid {
 
 /// A memory range that becomes a BufferAttr once the arena is planned.
 struct BufferUse {
@@ -49,7 +41,8 @@ struct Step {
   // Launch
   std::string kernel;
   bool generated = false;
-  int64_t grid = 1, scratchBytes = 0;
+  int64_t grid = 1;
+  LaunchShape shape;
   llvm::SmallVector<int64_t> constants;
   // Matrix product, when m > 0
   int64_t m = 0, n = 0, k = 0, lda = 0, ldb = 0, ldc = 0;
@@ -76,14 +69,17 @@ struct TileLoop {
 
 /// A table in the constants space that the program `setup` fills.
 struct SetupTable {
-  std::string kernel;
+  KernelName kernel;
+  LaunchShape shape;
   int64_t grid, offset, bytes;
-  llvm::SmallVector<int64_t> constants;
 };
 
 /// What the functions of a module share.
 struct ModuleTables {
+  ModuleTables(mlir::ModuleOp module, const Backend &backend) : module(module), backend(backend) {}
+
   mlir::ModuleOp module;
+  const Backend &backend;
   struct Parameter {
     int64_t offset;
     mlir::RankedTensorType type;
@@ -101,8 +97,7 @@ struct ModuleTables {
   /// Offset of these bytes in the constants space.
   int64_t addConstant(llvm::ArrayRef<char> bytes);
   /// Index of a table filled by `kernel`; an equal one made before is shared.
-  int64_t addTable(llvm::StringRef kernel, int64_t grid, llvm::ArrayRef<int64_t> words,
-                   int64_t bytes);
+  int64_t addTable(KernelName kernel, LaunchShape shape, int64_t grid, int64_t bytes);
   /// Places tables behind the constants; call once, when all programs are lowered.
   void placeTables();
 };
@@ -121,8 +116,7 @@ public:
   ModuleTables &tables;
   mlir::func::FuncOp function;
 
-  /// Suffix of kernel names for an element type: "f32".
-  static std::string suffix(mlir::Type element);
+  const Backend &backend() const { return tables.backend; }
 
   /// The view of an operand. Constants become storages on first use.
   View view(mlir::Value value);
@@ -141,8 +135,8 @@ public:
   bool inTiles() const { return !loops.empty() && loops.back().op; }
   /// Does `work` now, or behind the loop over tiles that is being lowered: for what needs all rows.
   void afterTiles(std::function<void()> work);
-  /// Rows one work item of a sum over rows covers: about 64 items in all, enough for many cores and
-  /// few enough that their partial rows stay small; in tiles, so that items end with tiles.
+  /// Rows one work item of a sum over rows covers: about Backend::itemsOfSums() items in all; in
+  /// tiles, so that items end with tiles.
   int64_t rowsPerItem(int64_t rows) const;
   /// New dense arena memory.
   View temporary(llvm::ArrayRef<int64_t> shape, mlir::Type element);
@@ -157,10 +151,16 @@ public:
   BufferUse optionalUse(mlir::Value value); // dense; absent for a null value
   static BufferUse absent() { return {}; }
 
-  /// A launch of a library kernel; `name` without prefix and suffix.
-  void launch(llvm::StringRef name, mlir::Type element, int64_t grid, llvm::ArrayRef<int64_t> words,
-              llvm::ArrayRef<BufferUse> buffers, int64_t scratchBytes = 0);
-  void launchGenerated(llvm::StringRef symbol, int64_t grid, llvm::ArrayRef<BufferUse> buffers);
+  /// A launch of a library kernel whose lowering is shared by all devices, or belongs to the CPU;
+  /// `name` without prefix and suffix, scratch memory that of the CPU.
+  void launch(llvm::StringRef name, mlir::Type element, int64_t grid,
+              const KernelConstants &constants, llvm::ArrayRef<BufferUse> buffers,
+              int64_t scratchBytes = 0);
+  /// A launch of a library kernel that runs as its lowering says.
+  void launch(llvm::StringRef name, mlir::Type element, int64_t grid,
+              const KernelConstants &constants, llvm::ArrayRef<BufferUse> buffers,
+              LaunchShape shape);
+  void launchGenerated(const GeneratedKernel &kernel, llvm::ArrayRef<BufferUse> buffers);
   void matmul(const View &a, bool transposeA, const View &b, bool transposeB, const View &c,
               std::optional<View> bias);
   /// Products of groups of rows: group e of a with matrix e of b, or with transposeA group e of a
@@ -171,11 +171,15 @@ public:
   void sumPartials(const View &partial, int64_t count, int64_t stride, const View &out);
   void copy(const View &from, const View &to);
   void fill(const View &to, double value);
-  /// Spectrum of a filter, computed once a program if spectra are kept.
-  View filterSpectrum(mlir::Value filter, llvm::ArrayRef<int64_t> words, int64_t channelBlocks,
-                      int64_t elements, int64_t transformSize);
+  /// What is made from `value` and is worth keeping within a program, as the spectrum of a filter:
+  /// the view that `make` gave for this value and variant before, or gives now.
+  View derived(mlir::Value value, int64_t variant, llvm::function_ref<View()> make);
+  /// A table of constants that `kernel` fills when a session starts; equal ones are shared. Its
+  /// only buffer is the table.
   View constantTable(llvm::StringRef kernel, mlir::Type element, int64_t grid,
-                     llvm::ArrayRef<int64_t> words, int64_t elements);
+                     const KernelConstants &constants, int64_t elements);
+  View constantTable(llvm::StringRef kernel, mlir::Type element, int64_t grid,
+                     const KernelConstants &constants, int64_t elements, LaunchShape shape);
 
   int64_t addStorage(Storage storage);
   Storage &storage(int64_t index) { return storages[index]; }
@@ -196,7 +200,7 @@ private:
 
   llvm::DenseMap<mlir::Value, View> views;
   llvm::DenseMap<mlir::Value, View> destinations; // decided before lowering
-  llvm::DenseMap<std::pair<mlir::Value, int64_t>, View> spectra;
+  llvm::DenseMap<std::pair<mlir::Value, int64_t>, View> derivedViews;
   std::vector<Storage> storages;
   std::vector<Step> steps;
   std::vector<TileLoop> loops;
@@ -207,45 +211,17 @@ private:
   std::vector<Port> inputs, outputs;
 };
 
-/// Lowers one op: the table of what each op becomes on the CPU.
-mlir::LogicalResult lowerOperation(mlir::Operation *op, ProgramBuilder &program);
-
-// One file a group.
+// Lowerings that all devices share, one file a group.
 mlir::LogicalResult lower(RandomOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(IotaOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(AssignOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(EmbeddingOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(EmbeddingGradOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(LinearOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(MatmulOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(RmsNormOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(RmsNormGradOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(LayerNormOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(LayerNormGradOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(ShortConvOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(ShortConvGradOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(FFTConvOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(FFTConvGradOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(AttentionOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(AttentionGradOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(RfftOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(IrfftOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(ModalFilterOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(ModalFilterGradOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(TopKOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(TakeOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(ScatterOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(RouteOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(DispatchOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(CollectOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(GroupedLinearOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(GroupedLinearGradOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(SelectiveScanOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(SelectiveScanGradOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(SoftmaxScanOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(SoftmaxScanGradOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(LinearScanOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(LinearScanGradOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(ReduceOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(FusedOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(RowTilesOp op, ProgramBuilder &program);
@@ -262,4 +238,4 @@ mlir::LogicalResult lower(TargetWeightOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(CrossEntropyGradOp op, ProgramBuilder &program);
 mlir::LogicalResult lower(AdamWOp op, ProgramBuilder &program);
 
-} // namespace hybrid::cpu
+} // namespace hybrid

@@ -1,12 +1,11 @@
 //===- LowerElementwise.cpp - fused regions and reductions ------------------===//
-#include "codegen/cpu/LoopEmitter.h"
-#include "codegen/cpu/ProgramBuilder.h"
-#include "codegen/cpu/kernels/Kernels.h"
+#include "codegen/kernels/Kernels.h"
+#include "codegen/program/ProgramBuilder.h"
 #include "dialect/Shapes.h"
 
 using namespace mlir;
 
-namespace hybrid::cpu {
+namespace hybrid {
 
 LogicalResult lower(FusedOp op, ProgramBuilder &program) {
   if (op.getNumResults() == 0)
@@ -23,9 +22,9 @@ LogicalResult lower(FusedOp op, ProgramBuilder &program) {
     results.push_back(program.define(result));
     buffers.push_back(program.use(results.back()));
   }
-  GeneratedKernel kernel =
-      emitElementwise(program.tables, &op.getBody().front(), operands, results, program.inTiles());
-  program.launchGenerated(kernel.symbol, kernel.grid, buffers);
+  program.launchGenerated(program.backend().elementwise(program.tables, &op.getBody().front(),
+                                                        operands, results, program.inTiles()),
+                          buffers);
   return success();
 }
 
@@ -47,15 +46,16 @@ LogicalResult lower(ReduceOp op, ProgramBuilder &program) {
     int64_t perItem = program.rowsPerItem(rows), items = ceilDiv(rows, perItem);
     View partial = program.temporary({items, columns}, x.element);
     double scale = op.getKind() == ReduceKind::Mean ? 1.0 / static_cast<double>(rows) : 1.0;
-    GeneratedKernel kernel = emitRowSums(program.tables, *matrix, perItem, partial, scale);
-    program.launchGenerated(kernel.symbol, kernel.grid,
-                            {program.use(*matrix), program.use(partial)});
+    program.launchGenerated(
+        program.backend().rowSums(program.tables, *matrix, perItem, partial, scale),
+        {program.use(*matrix), program.use(partial)});
     program.sumPartials(partial, items, columns, result);
     return success();
   }
-  GeneratedKernel kernel = emitReduction(program.tables, op.getKind(), x, op.getAxes(), result);
-  program.launchGenerated(kernel.symbol, kernel.grid, {program.use(x), program.use(result)});
+  program.launchGenerated(
+      program.backend().reduction(program.tables, op.getKind(), x, op.getAxes(), result),
+      {program.use(x), program.use(result)});
   return success();
 }
 
-} // namespace hybrid::cpu
+} // namespace hybrid

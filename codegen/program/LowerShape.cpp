@@ -1,11 +1,11 @@
 //===- LowerShape.cpp - rearranging ops as views ----------------------------===//
-#include "codegen/cpu/ProgramBuilder.h"
-#include "codegen/cpu/kernels/Kernels.h"
+#include "codegen/kernels/Kernels.h"
+#include "codegen/program/ProgramBuilder.h"
 #include "dialect/Shapes.h"
 
 using namespace mlir;
 
-namespace hybrid::cpu {
+namespace hybrid {
 
 LogicalResult lower(ReshapeOp op, ProgramBuilder &program) {
   View x = program.view(op.getX());
@@ -75,4 +75,4 @@ LogicalResult lower(PadOp op, ProgramBuilder &program) {
   return success();
 }
 
-} // namespace hybrid::cpu
+} // namespace hybrid

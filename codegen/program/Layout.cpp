@@ -1,9 +1,9 @@
 //===- Layout.cpp - where a tensor lies -------------------------------------===//
-#include "codegen/cpu/Layout.h"
+#include "codegen/program/Layout.h"
 
 using namespace llvm;
 
-namespace hybrid::cpu {
+namespace hybrid {
 
 SmallVector<int64_t> denseStrides(ArrayRef<int64_t> shape) {
   SmallVector<int64_t> strides(shape.size(), 1);
@@ -127,4 +127,4 @@ std::optional<View> View::reshaped(ArrayRef<int64_t> target) const {
   return result;
 }
 
-} // namespace hybrid::cpu
+} // namespace hybrid

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace hybrid::cpu {
+namespace hybrid {
 
 /// Row-major strides of a dense tensor, in elements.
 llvm::SmallVector<int64_t> denseStrides(llvm::ArrayRef<int64_t> shape);
@@ -42,4 +42,4 @@ struct View {
 /// Bytes of one element.
 int64_t bytesOf(mlir::Type element);
 
-} // namespace hybrid::cpu
+} // namespace hybrid

@@ -1,12 +1,12 @@
 //===- ArenaPlanner.cpp - one arena for buffers that live at different times ===//
-#include "codegen/cpu/ArenaPlanner.h"
+#include "codegen/program/ArenaPlanner.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
 
-namespace hybrid::cpu {
+namespace hybrid {
 
 int64_t planArena(MutableArrayRef<Lifetime> buffers) {
   SmallVector<size_t> order;
@@ -38,4 +38,4 @@ int64_t planArena(MutableArrayRef<Lifetime> buffers) {
   return arenaBytes;
 }
 
-} // namespace hybrid::cpu
+} // namespace hybrid

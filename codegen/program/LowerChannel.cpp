@@ -1,11 +1,11 @@
 //===- LowerChannel.cpp - projections, norms and embeddings -----------------===//
-#include "codegen/cpu/ProgramBuilder.h"
-#include "codegen/cpu/kernels/Kernels.h"
+#include "codegen/kernels/Kernels.h"
+#include "codegen/program/ProgramBuilder.h"
 #include "dialect/Shapes.h"
 
 using namespace mlir;
 
-namespace hybrid::cpu {
+namespace hybrid {
 
 static int64_t rowCount(const View &view) { return view.elements() / view.shape.back(); }
 
@@ -123,15 +123,4 @@ LogicalResult lower(EmbeddingOp op, ProgramBuilder &program) {
   return success();
 }
 
-LogicalResult lower(EmbeddingGradOp op, ProgramBuilder &program) {
-  EmbeddingParams params{};
-  View ids = program.dense(op.getIds()), dy = program.rows(op.getCotangent(), params.yStride),
-       dtable = program.defineDense(op.getResult());
-  params.rows = ids.elements(), params.columns = dy.shape.back(), params.classes = op.getClasses();
-  int64_t lanesOf = dy.element.isF64() ? lanes<double> : lanes<float>;
-  program.launch("embedding_backward", dy.element, ceilDiv(params.columns, lanesOf),
-                 wordsOf(params), {program.use(ids), program.use(dy), program.use(dtable)});
-  return success();
-}
-
-} // namespace hybrid::cpu
+} // namespace hybrid

@@ -1,4 +1,4 @@
-//===- Kernels.h - contract of the specialised CPU kernels ----------------===//
+//===- Kernels.h - contract of the specialised kernels ----------------------===//
 //
 // What each hand-written CPU kernel computes, its buffers and its constants. Included by the kernel
 // sources (compiled to LLVM bitcode) and by hybridc's lowering (which fills the parameter structs
@@ -25,7 +25,7 @@
 #pragma once
 #include <cstdint>
 
-namespace hybrid::cpu {
+namespace hybrid {
 
 template <typename T> constexpr int64_t lanes = 64 / static_cast<int64_t>(sizeof(T));
 
@@ -362,4 +362,4 @@ struct ModalFilterParams {
 };
 constexpr int64_t modalFilterBlock = 64;
 
-} // namespace hybrid::cpu
+} // namespace hybrid

@@ -1,0 +1,222 @@
+//===- Shim.h - the prelude's primitives on a CPU ---------------------------===//
+//
+// Counterpart of kernels/Device.cuh: the same names in plain C++, for tests on machines without a
+// GPU. A block is one CPU thread, its threads are fibers that change places at barriers and at
+// exchanges of a warp (Launch.cpp). Includes little, so that images compile quickly.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "codegen/cuda/shim/Block.h"
+
+// Kernels may write HYBRID_DEVICE inline: CUDA's __forceinline__ says inline as well.
+#pragma clang diagnostic ignored "-Wduplicate-decl-specifier"
+#define HYBRID_DEVICE __attribute__((always_inline)) inline
+// Loops stay loops: unrolling them costs time to compile, and a CPU gains nothing.
+#define HYBRID_UNROLL
+#define HYBRID_NO_UNROLL
+
+#define HYBRID_EXPORT __attribute__((visibility("default"), used))
+#define HYBRID_PARAMETERS(...) __VA_ARGS__
+/// A kernel of an executable, called once by each thread with pointers to its arguments. The driver
+/// checks launches against `symbol`_threads, as a GPU does against __launch_bounds__, and copies
+/// `symbol`_parameters arguments of 8 bytes.
+#define HYBRID_KERNEL(symbol, threads, parameters, ...)                                            \
+  static void symbol##_kernel(HYBRID_PARAMETERS parameters, int64_t first) {                       \
+    [[maybe_unused]] const int64_t item = first + blockIdx.x;                                      \
+    __VA_ARGS__                                                                                    \
+  }                                                                                                \
+  extern "C" {                                                                                     \
+  HYBRID_EXPORT extern const int symbol##_threads, symbol##_parameters;                            \
+  const int symbol##_threads = threads;                                                            \
+  const int symbol##_parameters = hybrid::shim::countParameters(symbol##_kernel);                  \
+  HYBRID_EXPORT void symbol(void **arguments) { hybrid::shim::call(symbol##_kernel, arguments); }  \
+  }
+
+extern "C" HYBRID_EXPORT inline constexpr int hybrid_shim_abi = hybrid::shim::abiVersion;
+
+namespace hybrid::shim {
+
+struct Index {
+  uint32_t x;
+};
+HYBRID_DEVICE Index threadIndex() { return {block().thread}; }
+HYBRID_DEVICE Index blockIndex() { return {block().index}; }
+HYBRID_DEVICE Index blockSize() { return {block().threads}; }
+HYBRID_DEVICE Index gridSize() { return {block().blocks}; }
+
+template <typename... Arguments> constexpr int countParameters(void (*)(Arguments...)) {
+  static_assert(((sizeof(Arguments) == 8) && ...), "kernels take pointers and int64_t only");
+  return sizeof...(Arguments);
+}
+
+struct Call {
+  template <typename... Arguments> Call(void (*kernel)(Arguments...), Arguments... arguments) {
+    kernel(arguments...);
+  }
+};
+template <typename... Arguments> void call(void (*kernel)(Arguments...), void **arguments) {
+  // Braces: evaluated from left to right.
+  Call{kernel, *static_cast<Arguments *>(*arguments++)...};
+}
+
+} // namespace hybrid::shim
+
+// One-dimensional, as all our launches are.
+#define threadIdx ::hybrid::shim::threadIndex()
+#define blockIdx ::hybrid::shim::blockIndex()
+#define blockDim ::hybrid::shim::blockSize()
+#define gridDim ::hybrid::shim::gridSize()
+
+namespace hybrid::cuda {
+
+template <typename T> HYBRID_DEVICE T *sharedMemory(int64_t byteOffset = 0) {
+  return reinterpret_cast<T *>(shim::block().sharedMemory + byteOffset);
+}
+
+HYBRID_DEVICE void blockBarrier() {
+  shim::Block &block = shim::block();
+  block.stop(block, shim::Stop::BlockBarrier);
+}
+HYBRID_DEVICE void warpBarrier() {
+  shim::Block &block = shim::block();
+  block.stop(block, shim::Stop::WarpBarrier);
+}
+
+/// The value that lane `source` brings to this exchange.
+template <typename T> HYBRID_DEVICE T exchange(T value, uint32_t source) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8, "CUDA shuffles numbers of 4 or 8 bytes");
+  shim::Block &block = shim::block();
+  shim::Exchange *exchange = block.exchange;
+  __builtin_memcpy(&exchange->values[block.thread % 32], &value, sizeof(T));
+  block.stop(block, shim::Stop::Shuffle);
+  T result;
+  __builtin_memcpy(&result, &exchange->values[source], sizeof(T));
+  return result;
+}
+template <typename T> HYBRID_DEVICE T shuffle(T value, int lane) {
+  return exchange(value, static_cast<uint32_t>(lane) % 32);
+}
+template <typename T> HYBRID_DEVICE T shuffleXor(T value, int mask) {
+  return exchange(value, (threadIdx.x ^ static_cast<uint32_t>(mask)) % 32);
+}
+template <typename T> HYBRID_DEVICE T shuffleUp(T value, int delta) {
+  int lane = static_cast<int>(threadIdx.x % 32);
+  return exchange(value, static_cast<uint32_t>(lane < delta ? lane : lane - delta));
+}
+template <typename T> HYBRID_DEVICE T shuffleDown(T value, int delta) {
+  int lane = static_cast<int>(threadIdx.x % 32);
+  return exchange(value, static_cast<uint32_t>(lane + delta > 31 ? lane : lane + delta));
+}
+
+HYBRID_DEVICE float exponential2(float x) { return __builtin_exp2f(x); }
+HYBRID_DEVICE double exponential2(double x) { return __builtin_exp2(x); }
+HYBRID_DEVICE float exponential(float x) { return __builtin_expf(x); }
+HYBRID_DEVICE double exponential(double x) { return __builtin_exp(x); }
+HYBRID_DEVICE float exponentialMinus1(float x) { return __builtin_expm1f(x); }
+HYBRID_DEVICE double exponentialMinus1(double x) { return __builtin_expm1(x); }
+HYBRID_DEVICE float logarithm(float x) { return __builtin_logf(x); }
+HYBRID_DEVICE double logarithm(double x) { return __builtin_log(x); }
+HYBRID_DEVICE float logarithm1p(float x) { return __builtin_log1pf(x); }
+HYBRID_DEVICE double logarithm1p(double x) { return __builtin_log1p(x); }
+HYBRID_DEVICE float sine(float x) { return __builtin_sinf(x); }
+HYBRID_DEVICE double sine(double x) { return __builtin_sin(x); }
+HYBRID_DEVICE float cosine(float x) { return __builtin_cosf(x); }
+HYBRID_DEVICE double cosine(double x) { return __builtin_cos(x); }
+HYBRID_DEVICE float hyperbolicTangent(float x) { return __builtin_tanhf(x); }
+HYBRID_DEVICE double hyperbolicTangent(double x) { return __builtin_tanh(x); }
+HYBRID_DEVICE float errorFunction(float x) { return __builtin_erff(x); }
+HYBRID_DEVICE double errorFunction(double x) { return __builtin_erf(x); }
+HYBRID_DEVICE float arcTangent2(float y, float x) {
+  return static_cast<float>(__builtin_atan2(static_cast<double>(y), static_cast<double>(x)));
+}
+HYBRID_DEVICE double arcTangent2(double y, double x) { return __builtin_atan2(y, x); }
+HYBRID_DEVICE float squareRoot(float x) { return __builtin_sqrtf(x); }
+HYBRID_DEVICE double squareRoot(double x) { return __builtin_sqrt(x); }
+HYBRID_DEVICE float power(float x, float y) { return __builtin_powf(x, y); }
+HYBRID_DEVICE double power(double x, double y) { return __builtin_pow(x, y); }
+HYBRID_DEVICE float reciprocalSquareRoot(float x) { return 1.f / __builtin_sqrtf(x); }
+HYBRID_DEVICE double reciprocalSquareRoot(double x) { return 1. / __builtin_sqrt(x); }
+HYBRID_DEVICE float absolute(float x) { return __builtin_fabsf(x); }
+HYBRID_DEVICE double absolute(double x) { return __builtin_fabs(x); }
+HYBRID_DEVICE float multiplyAdd(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+HYBRID_DEVICE double multiplyAdd(double a, double b, double c) { return __builtin_fma(a, b, c); }
+HYBRID_DEVICE bool isFinite(float x) { return __builtin_isfinite(x); }
+HYBRID_DEVICE bool isFinite(double x) { return __builtin_isfinite(x); }
+template <typename T> HYBRID_DEVICE T infinity() { return static_cast<T>(__builtin_inf()); }
+template <typename T> HYBRID_DEVICE T notANumber() { return static_cast<T>(__builtin_nan("")); }
+
+HYBRID_DEVICE uint32_t bitsOf(float x) { return __builtin_bit_cast(uint32_t, x); }
+HYBRID_DEVICE float fromBits(uint32_t bits) { return __builtin_bit_cast(float, bits); }
+
+/// Two bytes of a number with 8 bits of precision.
+struct bf16 {
+  uint16_t bits;
+};
+/// To the nearest, ties to even; not-a-number becomes 0x7fff as on a GPU.
+HYBRID_DEVICE bf16 toBf16(float x) {
+  uint32_t bits = bitsOf(x);
+  if (x != x)
+    return {0x7fff};
+  return {static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16)};
+}
+HYBRID_DEVICE float fromBf16(bf16 x) { return fromBits(static_cast<uint32_t>(x.bits) << 16); }
+/// To the nearest of 11 bits of precision, ties away from zero.
+HYBRID_DEVICE uint32_t toTf32(float x) {
+  if (x != x)
+    return 0x7fffffff;
+  return isFinite(x) ? (bitsOf(x) + 0x1000) & ~0x1fffu : bitsOf(x);
+}
+
+/// Of a lane's words in a fragment of bf16 numbers, the lower or the upper one.
+HYBRID_DEVICE float halfOf(uint32_t pair, int upper) {
+  return fromBits(upper ? pair & 0xffff0000u : pair << 16);
+}
+/// The units read the upper 19 bits of an operand and nothing else.
+HYBRID_DEVICE float fromTf32(uint32_t bits) { return fromBits(bits & ~0x1fffu); }
+
+/// Adds the product of what all lanes have shown to a lane's part of d.
+template <int depth>
+HYBRID_DEVICE void addProduct(float (&d)[4], const shim::Exchange &exchange, int lane) {
+  using Four = float __attribute__((vector_size(16)));
+  const float *a = exchange.matrix.a[lane / 4], *b = exchange.matrix.b[lane % 4 * 2];
+  Four sums[4] = {};
+  for (int k = 0; k < depth; k += 4) {
+    Four rows[2], columns[2];
+    __builtin_memcpy(&rows[0], a + k, sizeof(Four));
+    __builtin_memcpy(&rows[1], a + k + 8 * 16, sizeof(Four));
+    __builtin_memcpy(&columns[0], b + k, sizeof(Four));
+    __builtin_memcpy(&columns[1], b + k + 16, sizeof(Four));
+    for (int i = 0; i < 4; ++i)
+      sums[i] += rows[i / 2] * columns[i % 2];
+  }
+  for (int i = 0; i < 4; ++i)
+    d[i] += (sums[i][0] + sums[i][1]) + (sums[i][2] + sums[i][3]);
+}
+
+/// Fragments as Device.cuh says.
+inline void mmaBf16(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+  shim::Block &block = shim::block();
+  shim::Exchange &exchange = *block.exchange;
+  int lane = static_cast<int>(block.thread % 32), group = lane / 4, member = lane % 4;
+  for (int upper = 0; upper < 2; ++upper) {
+    for (int i = 0; i < 4; ++i)
+      exchange.matrix.a[group + i % 2 * 8][member * 2 + upper + i / 2 * 8] = halfOf(a[i], upper);
+    for (int i = 0; i < 2; ++i)
+      exchange.matrix.b[group][member * 2 + upper + i * 8] = halfOf(b[i], upper);
+  }
+  block.stop(block, shim::Stop::Matrix);
+  addProduct<16>(d, exchange, lane);
+}
+inline void mmaTf32(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+  shim::Block &block = shim::block();
+  shim::Exchange &exchange = *block.exchange;
+  int lane = static_cast<int>(block.thread % 32), group = lane / 4, member = lane % 4;
+  for (int i = 0; i < 4; ++i)
+    exchange.matrix.a[group + i % 2 * 8][member + i / 2 * 4] = fromTf32(a[i]);
+  for (int i = 0; i < 2; ++i)
+    exchange.matrix.b[group][member + i * 4] = fromTf32(b[i]);
+  block.stop(block, shim::Stop::Matrix);
+  addProduct<8>(d, exchange, lane);
+}
+
+} // namespace hybrid::cuda
