@@ -15,7 +15,7 @@
 #define HYBRID_UNROLL
 #define HYBRID_NO_UNROLL
 
-#define HYBRID_EXPORT __attribute__((visibility("default"), used))
+#define HYBRID_EXPORT __attribute__((visibility("default")))
 #define HYBRID_PARAMETERS(...) __VA_ARGS__
 /// A kernel of an executable, called once by each thread with pointers to its arguments. The driver
 /// checks launches against `symbol`_threads, as a GPU does against __launch_bounds__, and copies
@@ -32,7 +32,8 @@
   HYBRID_EXPORT void symbol(void **arguments) { hybrid::shim::call(symbol##_kernel, arguments); }  \
   }
 
-extern "C" HYBRID_EXPORT inline constexpr int hybrid_shim_abi = hybrid::shim::abiVersion;
+extern "C" HYBRID_EXPORT __attribute__((used)) inline constexpr int hybrid_shim_abi =
+    hybrid::shim::abiVersion;
 
 namespace hybrid::shim {
 

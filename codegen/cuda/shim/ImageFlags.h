@@ -1,0 +1,26 @@
+//===- ImageFlags.h - how a code image for the tests' driver is compiled ----===//
+#pragma once
+
+namespace hybrid::shim {
+
+/// Arguments of clang++-22 for `clang++-22 FLAGS... -I ROOT -o IMAGE SOURCE`, where ROOT is the
+/// folder above codegen/ and SOURCE a text of HYBRID_KERNELs. CMake reads the lines with a quote
+/// first.
+inline constexpr const char *imageFlags[] = {
+    "-xc++",
+    "-std=c++20",
+    "-O1",
+    "-march=native",
+    "-DHYBRID_CUDA_SHIM",
+    "-shared",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-nostdlib++",
+    "-fuse-ld=lld",
+    "-Wl,--no-undefined",
+    "-lm",
+};
+
+} // namespace hybrid::shim

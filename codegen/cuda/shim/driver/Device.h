@@ -1,0 +1,110 @@
+//===- Device.h - the state of the tests' CUDA driver -----------------------===//
+//
+// One device whose memory is the host's. Streams do their work at once, in the call; calls that a
+// GPU would refuse, or that would go wrong on it later, fail with the status of the driver API and
+// a sentence that cuGetErrorString returns.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "codegen/cuda/shim/driver/Memory.h"
+#include "runtime/cuda/DriverApi.h"
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#define HYBRID_DRIVER_CALL extern "C" __attribute__((visibility("default")))
+
+namespace hybrid::rt::cuda {
+
+/// Something that a stream does; repeated by graphs, so it holds copies of all it needs.
+using Operation = std::function<Status()>;
+
+struct CUgraph_st {
+  std::vector<Operation> operations;
+};
+struct CUgraphExec_st {
+  std::vector<Operation> operations;
+};
+struct CUstream_st {
+  bool blocking; ///< with the null stream
+  std::optional<CUgraph_st> capture;
+  bool captureValid = false;
+  int captureMode = 0;
+  std::thread::id captureThread;
+};
+struct CUevent_st {
+  bool timed;
+  std::optional<double> seconds; ///< when it was recorded last
+};
+struct CUctx_st {};
+
+} // namespace hybrid::rt::cuda
+
+namespace hybrid::shim {
+
+using rt::cuda::Status;
+
+// Further values of CUresult.
+constexpr Status errorInvalidDevice = 101, errorInvalidImage = 200, errorInvalidContext = 201,
+                 errorInvalidHandle = 400, errorNotReady = 600, errorIllegalAddress = 700,
+                 errorLaunchFailed = 719, errorNotSupported = 801, errorCaptureUnsupported = 900,
+                 errorCaptureInvalidated = 901, errorIllegalState = 401, errorCaptureImplicit = 906;
+
+/// Objects that callers hold by pointer.
+template <typename T> class Handles {
+public:
+  T *make(T value) {
+    auto object = std::make_unique<T>(std::move(value));
+    T *address = object.get();
+    objects[address] = std::move(object);
+    return address;
+  }
+  bool has(T *object) const { return objects.count(object); }
+  bool destroy(T *object) { return objects.erase(object); }
+  void clear() { objects.clear(); }
+  const auto &all() const { return objects; }
+
+private:
+  std::unordered_map<T *, std::unique_ptr<T>> objects;
+};
+
+class Device {
+public:
+  Device();
+  std::mutex mutex;
+  bool initialized = false;
+  int retained = 0; ///< the primary context exists while it is not 0
+  rt::cuda::CUctx_st context;
+  Memory memory, hostMemory;
+  Handles<rt::cuda::CUstream_st> streams;
+  Handles<rt::cuda::CUevent_st> events;
+  Handles<rt::cuda::CUgraph_st> graphs;
+  Handles<rt::cuda::CUgraphExec_st> executables;
+  /// The error of a kernel: every later call fails with it until the context is gone, as on a GPU.
+  Status lasting = rt::cuda::success;
+
+  /// Whether a call that needs a context may go on.
+  Status ready(const char *call);
+  /// The same, for calls that must not happen while this thread captures; they spoil the capture.
+  Status readyOutsideCapture(const char *call);
+  /// Does it now, or adds it to the graph that the stream captures.
+  Status enqueue(const char *call, rt::cuda::Stream stream, rt::cuda::Operation operation);
+  /// Success when the bytes are device memory.
+  Status checkDeviceMemory(const char *call, uint64_t address, size_t bytes);
+  /// A kernel or a product went wrong while it ran.
+  Status failForEver(Status status, std::string message);
+  void destroyContext();
+};
+
+Device &device();
+/// Remembers the sentence for cuGetErrorString.
+Status fail(Status status, std::string message);
+const std::string *messageOf(Status status);
+void destroyModules(); // Module.cpp
+
+} // namespace hybrid::shim
