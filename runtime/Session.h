@@ -1,8 +1,8 @@
 //===- Session.h - an executable with its memory, ready to run --------------===//
 //
 // Owns the spaces (arena, parameters, gradients, moments, constants) and the loaded code, and runs
-// programs on the device they were compiled for: a program is a list of kernel launches, matrix
-// products and loops over tiles; nothing here knows any mathematics.
+// programs on the device they were compiled for: lists of kernel launches, matrix products and
+// loops over tiles. Nothing here knows any mathematics.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

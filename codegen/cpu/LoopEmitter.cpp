@@ -216,7 +216,8 @@ GeneratedKernel emitReduction(ModuleTables &tables, ReduceKind kind, const View 
   View kept = from, inner = from;
   kept.shape = keptShape, kept.strides = keptStrides;
   inner.shape = reducedShape, inner.strides = reducedStrides;
-  IterationSpace outer = collapse(keptShape, {kept, target}), loops = collapse(reducedShape, {inner});
+  IterationSpace outer = collapse(keptShape, {kept, target}),
+                 loops = collapse(reducedShape, {inner});
   int64_t count = elementCount(reducedShape);
 
   KernelFunction kernel(tables, {from, to});

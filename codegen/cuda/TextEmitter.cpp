@@ -44,7 +44,6 @@ public:
     if (StringRef(made).ends_with("{"))
       depth += 2;
   }
-  void line(StringRef text) { line("{0}", text); }
   void close() { line("}"); }
 
   /// Ends the kernel and returns its symbol: an equal kernel made before is used again.
@@ -231,7 +230,7 @@ GeneratedKernel emitFill(ModuleTables &tables, const View &to, double value) {
   int64_t elements = elementCount(space.shape), perBlock = elementwiseThreads * 4;
   StringRef type = indexType(elements, {to});
   kernel.line("HYBRID_UNROLL");
-  kernel.line("for (int k = 0; k < 4; ++k) {");
+  kernel.line("for (int k = 0; k < {0}; ++k) {{", 4);
   kernel.line("const {0} i = static_cast<{0}>(item) * {1} + k * {2} + threadIdx.x;", type, perBlock,
               elementwiseThreads);
   kernel.line("if (i < {0}) {{", elements);
