@@ -386,6 +386,11 @@ TEST(CudaImages, TheBestOneIsChosen) {
   EXPECT_EQ(chosen({"sm_90a", "shim"}, 0, 0), "shim");
   EXPECT_EQ(chosen({"compute_80"}, 0, 0), "none");
   EXPECT_EQ(chosen({"shim"}, 9, 0), "none");
+  EXPECT_EQ(chosen({"sm_100f", "compute_90"}, 10, 3), "sm_100f");
+  EXPECT_EQ(chosen({"compute_100f", "compute_90"}, 12, 0), "compute_90");
+  EXPECT_EQ(cuda::targetName(9, 0), "cuda:sm_90a");
+  EXPECT_EQ(cuda::targetName(8, 0), "cuda:sm_80");
+  EXPECT_EQ(cuda::targetName(0, 0), "cuda:shim");
 }
 
 //===-- products ---------------------------------------------------------------===//
