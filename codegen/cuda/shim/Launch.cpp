@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/cuda/shim/Launch.h"
+#include "codegen/cuda/shim/RaceCheck.h"
 #include "codegen/cuda/shim/Stacks.h"
 #include <array>
 #include <boost/context/detail/fcontext.hpp>
@@ -45,6 +46,8 @@ const char *describe(Stop stop) {
     return "uses an address that is not a multiple of its type's alignment";
   case Stop::OutOfBounds:
     return "uses an element that its array does not have";
+  case Stop::Race:
+    return "has a race";
   }
   __builtin_unreachable();
 }
@@ -87,6 +90,7 @@ class BlockRunner {
 public:
   BlockRunner();
   bool usable() const { return stacks.base(); }
+  Block &block() { return *static_cast<Block *>(stacks.base()); }
   /// Runs a block; the message of a failure, or nothing.
   std::string run(const Grid &grid, int64_t index);
   std::string describePlace();
@@ -99,10 +103,10 @@ private:
   };
   enum class Pass { Continues, Ends };
 
-  Block &block() { return *static_cast<Block *>(stacks.base()); }
   Suspended &idleOne();
   static void enter(context::transfer_t from);
   static void stop(Block &block, Stop where);
+  static void access(Block &block, const void *address, uint32_t bytes, bool write);
   void switchTo(Suspended &to, Suspended &from);
   static void arrive(context::transfer_t from);
   bool advance(Stop where);
@@ -126,6 +130,7 @@ private:
       ready; ///< warps that can go on, the next one last
   uint32_t readyCount = 0, place = 0, warp = 0, position = 0;
   Stop passStop = Stop::Returned;
+  RaceCheck races;
   std::string failure;
 };
 
@@ -199,9 +204,23 @@ void BlockRunner::stop(Block &block, Stop where) {
   runner.switchTo(next.context ? next : runner.idleOne(), self);
 }
 
+void BlockRunner::access(Block &block, const void *address, uint32_t bytes, bool write) {
+  auto &runner = *static_cast<BlockRunner *>(Stacks::owner(&block));
+  int64_t byte = static_cast<const unsigned char *>(address) - runner.shared;
+  if (byte < 0 || byte >= runner.grid->sharedBytes)
+    return;
+  std::string problem = runner.races.access(block.thread, byte, bytes, write);
+  if (problem.empty())
+    return;
+  runner.fail(std::move(problem));
+  stop(block, Stop::Race);
+}
+
 /// The running thread has stopped: sets block().thread to the one that is next. False when there is
 /// none, or the block has failed.
 bool BlockRunner::advance(Stop where) {
+  if (where == Stop::Race)
+    return false; // access() has said which
   if (where == Stop::Misaligned || where == Stop::OutOfBounds)
     return fail("thread " + std::to_string(block().thread) + " " + describe(where));
   if (position == 0) {
@@ -226,6 +245,8 @@ bool BlockRunner::endPass() {
       return false;
   } else {
     warps[warp].phase ^= 1;
+    if (passStop == Stop::WarpBarrier)
+      races.warpBarrier(warp);
   }
   return beginPass();
 }
@@ -256,6 +277,7 @@ bool BlockRunner::refill() {
   for (uint32_t i = 0; i < count; ++i)
     ready[i] = order.reversed() ? i : count - 1 - i;
   readyCount = count;
+  races.blockBarrier();
   return true;
 }
 
@@ -298,7 +320,8 @@ std::string BlockRunner::run(const Grid &toRun, int64_t index) {
              static_cast<uint32_t>(grid->blocks),
              shared,
              nullptr,
-             &BlockRunner::stop};
+             &BlockRunner::stop,
+             &BlockRunner::access};
   for (Warp &each : warps)
     each = {Stop::BlockBarrier, 0};
   refill();
@@ -345,6 +368,8 @@ public:
         sigaction(signals[i], &before[i], nullptr);
   }
 
+  static thread_local BlockRunner *current;
+
 private:
 #if __has_feature(address_sanitizer)
   static constexpr bool usesSanitizer = true; // it reports more
@@ -352,7 +377,6 @@ private:
   static constexpr bool usesSanitizer = false;
 #endif
   static constexpr int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
-  static thread_local BlockRunner *current;
 
   /// The faulting instruction runs again after this, without a handler.
   static void report(int signal) {
@@ -373,6 +397,10 @@ private:
 thread_local BlockRunner *CrashReport::current = nullptr;
 
 } // namespace
+
+hybrid::shim::Block *hybrid::shim::runningBlock() {
+  return CrashReport::current ? &CrashReport::current->block() : nullptr;
+}
 
 std::string hybrid::shim::run(const Grid &grid) {
   auto refuse = [&](const std::string &what) {

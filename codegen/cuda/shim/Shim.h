@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 #include "codegen/cuda/shim/Block.h"
+#include "codegen/cuda/shim/Instrumentation.h"
 
 // Kernels may write HYBRID_DEVICE inline: CUDA's __forceinline__ says inline as well.
 #pragma clang diagnostic ignored "-Wduplicate-decl-specifier"
