@@ -6,13 +6,14 @@
 // specialises is at least as fast.
 //
 //===----------------------------------------------------------------------===//
-#include "codegen/cpu/kernels/Kernels.h"
+#include "codegen/kernels/Kernels.h"
 #include <benchmark/benchmark.h>
 #include <cmath>
 #include <cstdlib>
 #include <memory>
 #include <vector>
 
+using namespace hybrid;
 using namespace hybrid::cpu;
 
 namespace {

@@ -1,6 +1,7 @@
 //===- Writer.cpp - a scheduled module and its code to a .hyx ---------------===//
 #include "codegen/Writer.h"
 #include "codegen/Executable_generated.h"
+#include "codegen/program/LocationText.h"
 #include "dialect/HybridOps.h"
 #include "dialect/Shapes.h"
 #include "llvm/Support/raw_ostream.h"
@@ -27,7 +28,7 @@ fb::BufferRef bufferRef(Attribute attribute) {
 
 class ExecutableWriter {
 public:
-  explicit ExecutableWriter(const cpu::Code &code) : code(code) {}
+  explicit ExecutableWriter(const Code &code) : code(code) {}
 
   flatbuffers::Offset<fb::Tensor> tensor(Attribute attribute) {
     auto port = cast<DictionaryAttr>(attribute);
@@ -40,19 +41,19 @@ public:
   }
 
   flatbuffers::Offset<fb::Step> step(Operation &op) {
-    auto location = builder.CreateString(cpu::locationText(op.getLoc()));
+    auto location = builder.CreateString(locationText(op.getLoc()));
     if (auto launch = dyn_cast<LaunchOp>(op)) {
       std::vector<fb::BufferRef> buffers;
       for (Attribute buffer : launch.getBuffers())
         buffers.push_back(bufferRef(buffer));
-      auto symbol = builder.CreateString(code.symbols.lookup(cpu::launchKey(launch)));
+      auto symbol = builder.CreateString(code.symbols.lookup(launchKey(launch)));
       auto bufferVector = builder.CreateVectorOfStructs(buffers);
       flatbuffers::Offset<flatbuffers::Vector<int64_t>> rowBytes;
       if (!launch.getRowBytes().empty())
         rowBytes = builder.CreateVector(launch.getRowBytes().data(), launch.getRowBytes().size());
-      auto kernel =
-          fb::CreateKernelLaunch(builder, symbol, launch.getGrid(), bufferVector,
-                                 launch.getScratchBytes(), launch.getItemsPerTile(), rowBytes);
+      auto kernel = fb::CreateKernelLaunch(builder, symbol, launch.getGrid(), bufferVector,
+                                           launch.getScratchBytes(), launch.getItemsPerTile(),
+                                           rowBytes, static_cast<int32_t>(launch.getThreads()));
       auto source = builder.CreateString(launch.getSource().str());
       return fb::CreateStep(builder, fb::Operation::KernelLaunch, kernel.Union(), source, location);
     }
@@ -115,13 +116,13 @@ public:
   }
 
   flatbuffers::FlatBufferBuilder builder{1 << 20};
-  const cpu::Code &code;
+  const Code &code;
 };
 
 } // namespace
 
-std::vector<char> writeExecutable(ModuleOp module, const cpu::Code &code,
-                                  const cpu::CpuTarget &target, const Provenance &provenance) {
+std::vector<char> writeExecutable(ModuleOp module, const Code &code, const ExecutableTarget &target,
+                                  const Provenance &provenance) {
   ExecutableWriter writer(code);
   flatbuffers::FlatBufferBuilder &builder = writer.builder;
   auto integer = [&](StringRef name) {
@@ -151,8 +152,8 @@ std::vector<char> writeExecutable(ModuleOp module, const cpu::Code &code,
   for (const std::string &feature : target.features)
     features.push_back(builder.CreateString(feature));
   auto targetTable =
-      fb::CreateTarget(builder, builder.CreateString("cpu"),
-                       builder.CreateString(target.architecture), builder.CreateVector(features));
+      fb::CreateTarget(builder, builder.CreateString(target.device),
+                       builder.CreateString(target.cpu), builder.CreateVector(features));
   auto constants = cast<DenseElementsAttr>(module->getAttr("hybrid.constants")).getRawData();
   builder.ForceVectorAlignment(constants.size(), 1, 32);
   auto constantVector =
@@ -160,6 +161,15 @@ std::vector<char> writeExecutable(ModuleOp module, const cpu::Code &code,
   builder.ForceVectorAlignment(code.sharedObject.size(), 1, 32);
   auto codeVector = builder.CreateVector(
       reinterpret_cast<const uint8_t *>(code.sharedObject.data()), code.sharedObject.size());
+  std::vector<flatbuffers::Offset<fb::CodeImage>> images;
+  for (const CodeImage &image : code.images) {
+    builder.ForceVectorAlignment(image.bytes.size(), 1, 32);
+    auto bytes = builder.CreateVector(reinterpret_cast<const uint8_t *>(image.bytes.data()),
+                                      image.bytes.size());
+    images.push_back(fb::CreateCodeImage(builder, builder.CreateString(image.architecture), bytes,
+                                         XXH3_64bits(image.bytes.data(), image.bytes.size())));
+  }
+  auto imageVector = builder.CreateVector(images);
   auto compiler = builder.CreateString(provenance.compiler),
        model = builder.CreateString(provenance.model),
        source = builder.CreateString(provenance.source),
@@ -184,6 +194,7 @@ std::vector<char> writeExecutable(ModuleOp module, const cpu::Code &code,
   executable.add_arena_bytes(arenaBytes);
   executable.add_programs(programVector);
   executable.add_cost(cost);
+  executable.add_images(imageVector);
   fb::FinishExecutableBuffer(builder, executable.Finish());
   return std::vector<char>(builder.GetBufferPointer(),
                            builder.GetBufferPointer() + builder.GetSize());

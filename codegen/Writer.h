@@ -1,6 +1,6 @@
 //===- Writer.h - a scheduled module and its code to a .hyx -----------------===//
 #pragma once
-#include "codegen/cpu/CodegenCpu.h"
+#include "codegen/DeviceTarget.h"
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,7 +14,7 @@ struct Provenance {
 };
 
 /// The bytes of the executable (codegen/Executable.fbs).
-std::vector<char> writeExecutable(mlir::ModuleOp module, const cpu::Code &code,
-                                  const cpu::CpuTarget &target, const Provenance &provenance);
+std::vector<char> writeExecutable(mlir::ModuleOp module, const Code &code,
+                                  const ExecutableTarget &target, const Provenance &provenance);
 
 } // namespace hybrid

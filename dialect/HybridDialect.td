@@ -10,7 +10,7 @@ def Hybrid_Dialect : Dialect {
     Named tensor operators of sequence models (projections, norms, convolutions, scans, attention,
     losses) in one SSA graph of ranked tensors, ONNX-style. A model starts as one function `@forward`
     with free dimensions; passes bind them, derive gradients, fuse, and finally turn every function into a
-    `hybrid.program`: a flat list of kernel launches and library calls over one arena.
+    `hybrid.program`: kernel launches, library calls and loops over tiles, over one arena.
 
     Arguments of a function carry `hybrid.name` (a string) and, while sizes are free, `hybrid.dims`: one entry a
     dimension, its size or the name of the free dimension ("B", "L"). A module may carry `hybrid.published`, the terms of papers' FLOP

@@ -66,7 +66,7 @@ LogicalResult TileLoopOp::verify() {
 LogicalResult LaunchOp::verify() {
   int64_t grid = getGrid(), scratch = getScratchBytes();
   auto items = static_cast<int64_t>(getItemsPerTile());
-  if (grid < 0 || scratch < 0 || items < 0) // C1
+  if (grid < 0 || scratch < 0 || items < 0 || static_cast<int64_t>(getThreads()) < 0) // C1
     return emitOpError() << "has a grid of " << grid << ", " << scratch << " bytes of scratch and "
                          << items << " items a tile: none can be negative";
   if (!getRowBytes().empty() && getRowBytes().size() != getBuffers().size()) // C2

@@ -7,7 +7,7 @@ include "mlir/IR/SymbolInterfaces.td"
 def Hybrid_BufferArrayAttr : TypedArrayAttrBase<Hybrid_BufferAttr, "buffers">;
 
 def Hybrid_ProgramOp : Hybrid_Op<"program", [Symbol, SingleBlock, NoTerminator, NoRegionArguments]> {
-  let summary = "a flat list of launches over one arena";
+  let summary = "launches, library calls and loops over tiles, over one arena";
   let description = [{
     What becomes a program of the executable: see codegen/Executable.fbs.
 
@@ -53,12 +53,12 @@ def Hybrid_LaunchOp : Hybrid_Op<"launch"> {
   let summary = "run a kernel over a grid of independent work items";
   let description = [{
     `kernel` names a generated function of this module (`generated`) or a kernel of the library, specialised by `constants`, the words of its parameter struct
-    (codegen/cpu/kernels/Kernels.h). An empty buffer (0 bytes) is an absent optional one.
+    (codegen/kernels/Kernels.h). An empty buffer (0 bytes) is an absent optional one.
 
     In a `tile_loop`, `items_per_tile` work items belong to a tile, and `row_bytes` has an entry a buffer: the distance of rows in a tile
     buffer, 0 for the others.
 
-    - C1: grid, scratch_bytes and items_per_tile are not negative
+    - C1: grid, scratch_bytes, threads and items_per_tile are not negative
     - C2: row_bytes is empty or has an entry a buffer
 
     ```mlir
@@ -67,9 +67,23 @@ def Hybrid_LaunchOp : Hybrid_Op<"launch"> {
   }];
   let arguments = (ins StrAttr:$kernel, I64Attr:$grid, Hybrid_BufferArrayAttr:$buffers, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$constants,
                        DefaultValuedAttr<I64Attr, "0">:$scratch_bytes, UnitAttr:$generated, StrAttr:$source,
-                       DefaultValuedAttr<I64Attr, "0">:$items_per_tile, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$row_bytes);
+                       DefaultValuedAttr<I64Attr, "0">:$items_per_tile, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$row_bytes,
+                       DefaultValuedAttr<I64Attr, "0">:$threads);
   let assemblyFormat = "$kernel `for` $source `grid` $grid `buffers` $buffers attr-dict";
   let hasVerifier = 1;
+}
+
+def Hybrid_KernelSourceOp : Hybrid_Op<"kernel_source", [Symbol]> {
+  let summary = "the text of a generated kernel, in the language of the target";
+  let description = [{
+    A function of the name `sym_name` that launches with `generated` call; CUDA C++ over codegen/cuda/kernels/Prelude.cuh.
+
+    ```mlir
+    hybrid.kernel_source @fill_0 "HYBRID_DEVICE void fill_0(int64_t item, float *y) { y[item] = 0; }"
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$text);
+  let assemblyFormat = "$sym_name $text attr-dict";
 }
 
 def Hybrid_LibraryMatmulOp : Hybrid_Op<"library_matmul"> {

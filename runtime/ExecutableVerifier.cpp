@@ -3,6 +3,7 @@
 #include "codegen/Executable_generated.h"
 #include "runtime/CpuFeatures.h"
 #include "runtime/Executable.h"
+#include "runtime/cuda/Architecture.h"
 #include <algorithm>
 #include <fmt/format.h>
 #include <unordered_set>
@@ -47,7 +48,9 @@ public:
   Result<void> run();
 
 private:
-  Result<void> checkTarget() const;
+  Result<void> checkTarget();
+  Result<void> checkCpuCode() const;
+  Result<void> checkImages() const;
   Result<void> checkSpaces() const;
   Result<void> checkParameters() const;
   Result<void> checkProgram(const fb::Program &program);
@@ -64,6 +67,7 @@ private:
   uint64_t spaceBytes(fb::Space space) const;
 
   const fb::Executable &executable;
+  bool onCuda = false;                // compiled for a GPU
   uint64_t arenaBytes = 0;            // of the program that is being checked
   const fb::TileLoop *loop = nullptr; // that is being checked
   uint64_t buffersSeen = 0;
@@ -117,11 +121,17 @@ Result<void> Verifier::run() {
   return {};
 }
 
-Result<void> Verifier::checkTarget() const {
+Result<void> Verifier::checkTarget() {
+  std::string_view device = viewOf(executable.target()->device());
+  onCuda = device == "cuda";
+  if (!onCuda && device != "cpu")
+    return error("compiled for the device '{}', but this hybrid-run runs 'cpu' and 'cuda'",
+                 device.substr(0, 64));
+  return onCuda ? checkImages() : checkCpuCode();
+}
+
+Result<void> Verifier::checkCpuCode() const {
   const fb::Target &target = *executable.target();
-  if (viewOf(target.device()) != "cpu")
-    return error("compiled for the device '{}', but this hybrid-run runs 'cpu'",
-                 viewOf(target.device()).substr(0, 64));
   std::string missing;
   if (target.features())
     for (const flatbuffers::String *feature : *target.features()) {
@@ -143,6 +153,31 @@ Result<void> Verifier::checkTarget() const {
     return error("corrupt: the code's hash is {:016x}, but {:016x} was recorded; compile the model "
                  "again",
                  hash, executable.code_hash());
+  return {};
+}
+
+Result<void> Verifier::checkImages() const {
+  if (executable.code() && executable.code()->size())
+    return error("corrupt: it is for the device 'cuda', but holds {} bytes of code for a CPU",
+                 executable.code()->size());
+  if (!executable.images() || executable.images()->size() == 0)
+    return error("corrupt: it holds no code");
+  std::unordered_set<std::string_view> architectures;
+  for (const fb::CodeImage *image : *executable.images()) {
+    std::string_view name = viewOf(image->architecture());
+    if (!isSoundName(name) || !cuda::Architecture::parse(name))
+      return error("corrupt: a code image is for '{}', which is no architecture",
+                   isSoundName(name) ? name.substr(0, 64) : "?");
+    if (!architectures.insert(name).second)
+      return error("corrupt: two code images are for '{}'", name);
+    if (image->bytes()->size() == 0)
+      return error("corrupt: the code image for '{}' is empty", name);
+    uint64_t hash = XXH3_64bits(image->bytes()->data(), image->bytes()->size());
+    if (hash != image->hash())
+      return error("corrupt: the hash of the code for '{}' is {:016x}, but {:016x} was recorded; "
+                   "compile the model again",
+                   name, hash, image->hash());
+  }
   return {};
 }
 
@@ -335,6 +370,13 @@ Result<void> Verifier::checkKernel(const fb::KernelLaunch &kernel, const std::st
   if (kernel.scratch_bytes() > maximumSpaceBytes)
     return error("corrupt: {} ({}) wants {} bytes of scratch, more than the limit of {}", where,
                  viewOf(kernel.symbol()), kernel.scratch_bytes(), maximumSpaceBytes);
+  if (onCuda &&
+      (kernel.threads() < 32 || kernel.threads() > mostBlockThreads || kernel.threads() % 32))
+    return error("corrupt: {} ({}) has blocks of {} threads", where, viewOf(kernel.symbol()),
+                 kernel.threads());
+  if (onCuda && kernel.scratch_bytes() > mostSharedBytes)
+    return error("corrupt: {} ({}) wants {} bytes of shared memory, more than the limit of {}",
+                 where, viewOf(kernel.symbol()), kernel.scratch_bytes(), mostSharedBytes);
   const auto *rowBytes = kernel.row_bytes();
   const unsigned buffers = kernel.buffers() ? kernel.buffers()->size() : 0;
   if (loop) {
@@ -350,9 +392,9 @@ Result<void> Verifier::checkKernel(const fb::KernelLaunch &kernel, const std::st
     return {};
   if (!isAligned(*kernel.buffers()))
     return error("corrupt: the buffers of {} are misaligned in the file", where);
-  if (kernel.buffers()->size() > mostLaunchBuffers)
+  if (unsigned most = onCuda ? mostBlockBuffers : mostLaunchBuffers; buffers > most)
     return error("corrupt: {} ({}) has {} buffers, more than the limit of {}", where,
-                 viewOf(kernel.symbol()), kernel.buffers()->size(), mostLaunchBuffers);
+                 viewOf(kernel.symbol()), buffers, most);
   // Launches may share one vector of buffers, so the file's size does not bound their number.
   buffersSeen += kernel.buffers()->size();
   if (buffersSeen > maximumBuffers)

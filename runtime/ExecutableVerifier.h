@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 #include "runtime/Result.h"
+#include <cstdint>
 
 namespace hybrid::fb {
 struct Executable;
@@ -17,6 +18,10 @@ namespace hybrid::rt {
 constexpr unsigned formatMajor = 1;
 /// Buffers one kernel launch may have.
 constexpr unsigned mostLaunchBuffers = 256;
+/// The same on a GPU, where they are parameters of the kernel, and what a block of it may have.
+constexpr unsigned mostBlockBuffers = 64;
+constexpr int mostBlockThreads = 1024;
+constexpr uint64_t mostSharedBytes = 227 << 10;
 
 /// The error says what is wrong, without the file's name.
 Result<void> verifyExecutable(const fb::Executable &executable);

@@ -1,136 +1,95 @@
 //===- Session.cpp - an executable with its memory, ready to run --------------===//
 #include "runtime/Session.h"
 #include "codegen/Executable_generated.h"
+#include "runtime/Device.h"
 #include "runtime/ExecutableVerifier.h"
-#include "runtime/cpu/Arena.h"
-#include "runtime/cpu/CodeObject.h"
+#include "runtime/cpu/CpuDevice.h"
 #include "runtime/cpu/Parallel.h"
-#include "runtime/cpu/ProgramStep.h"
+#include "runtime/cuda/CudaDevice.h"
 #include <array>
-#include <chrono>
 #include <cmath>
-#include <cstring>
 #include <fmt/format.h>
 #include <map>
 
 namespace hybrid::rt {
 namespace {
 
-constexpr size_t spaceCount = 6;
-constexpr std::string_view spaceNames[spaceCount] = {"the arena",          "the parameters",
-                                                     "the gradients",      "the first moments",
-                                                     "the second moments", "the constants"};
+using Spaces = std::array<bool, spaceCount>;
 
-struct PreparedProgram {
+struct ProgramEntry {
+  size_t number = 0;
   const fb::Program *source = nullptr;
-  std::vector<ProgramStep> steps;
-  std::array<bool, spaceCount> touches{};
-  // What the inputs were when it last ran: the arena reuses their memory, and findNonFinite() needs
-  // them again. Only kept while they are small, as token ids are.
-  std::vector<std::byte> lastInputs;
+  Spaces touches{};
 };
 
-constexpr uint64_t mostKeptInputs = uint64_t(64) << 20;
 constexpr int mostThreads = 1024;
+
+/// Notes the spaces that a step and those inside it touch.
+void noteSpaces(const fb::Step &step, Spaces &touches) {
+  for (const fb::BufferRef &buffer : buffersOf(step))
+    if (buffer.bytes() && buffer.space() != fb::Space::Tile)
+      touches[static_cast<size_t>(buffer.space())] = true;
+  if (const auto *loop = step.operation_as_TileLoop(); loop && loop->steps())
+    for (const fb::Step *inner : *loop->steps())
+      noteSpaces(*inner, touches);
+}
+
+ProgramEntry entryOf(size_t number, const fb::Program &source) {
+  ProgramEntry entry{number, &source, {}};
+  entry.touches[static_cast<size_t>(fb::Space::Arena)] = true;
+  for (const auto *ports : {source.inputs(), source.outputs()})
+    if (ports)
+      for (const fb::Tensor *tensor : *ports)
+        entry.touches[static_cast<size_t>(tensor->buffer()->space())] = true;
+  if (source.steps())
+    for (const fb::Step *step : *source.steps())
+      noteSpaces(*step, entry.touches);
+  return entry;
+}
+
+fb::Space spaceOf(Session::Slot slot) {
+  return static_cast<fb::Space>(static_cast<int>(slot) + 1); // spaces follow slots, after the arena
+}
 
 } // namespace
 
 struct Session::State {
   std::shared_ptr<const Executable> executable;
-  std::optional<CodeObject> code;
-  std::array<Arena, spaceCount> spaces;
-  std::array<uint64_t, spaceCount> spaceBytes{};
-  Arena scratch, tiles;
-  uint64_t scratchBytes = 0; // a thread
-  uint64_t tileBytes = 0;    // of all threads
-  int threads = 1;
   bool training = true;
-  std::map<std::string, PreparedProgram, std::less<>> programs;
+  std::map<std::string, ProgramEntry, std::less<>> programs;
+  std::unique_ptr<Device> device; // last: what is above outlives it
 
-  Result<void> prepare();
-  Result<void> prepareStep(PreparedProgram &program, const fb::Step &step);
-  ProgramMemory memory() const;
-  Result<void> ensureSpace(size_t space);
-  std::byte *address(const fb::BufferRef &buffer) const { return memory().address(buffer); }
-  Result<void> ensureSpaces(const PreparedProgram &program);
-  void keepInputs(PreparedProgram &program);
-  void restoreInputs(const PreparedProgram &program);
+  Result<const ProgramEntry *> find(std::string_view program) const;
+  Result<void> ensureSpace(fb::Space space);
+  Result<void> ensureSpaces(const ProgramEntry &program);
   std::string nonFiniteParameter();
-  Result<void> execute(std::string_view program, std::vector<StepTime> *times);
   const fb::Tensor *port(std::string_view program, std::string_view name, bool input) const;
+  Error inProgram(std::string_view program, const Error &error) const {
+    return {fmt::format("{}: program '{}': {}", executable->name(), program, error.message)};
+  }
 };
 
-/// Notes the spaces that a step and those inside it touch.
-static void noteSpaces(const ProgramStep &step, std::array<bool, spaceCount> &touches) {
-  for (const fb::BufferRef &buffer : step.buffers())
-    if (buffer.bytes() && buffer.space() != fb::Space::Tile)
-      touches[static_cast<size_t>(buffer.space())] = true;
-  for (const ProgramStep &inner : step.inner())
-    noteSpaces(inner, touches);
+Result<const ProgramEntry *> Session::State::find(std::string_view program) const {
+  auto found = programs.find(program);
+  if (found == programs.end())
+    return Error{fmt::format("{} has no program '{}'", executable->name(), program)};
+  return &found->second;
 }
 
-Result<void> Session::State::prepareStep(PreparedProgram &program, const fb::Step &step) {
-  auto prepared = ProgramStep::prepare(step, *code, threads, executable->name());
-  if (!prepared)
-    return prepared.error();
-  scratchBytes = std::max(scratchBytes, prepared->scratchBytes());
-  tileBytes = std::max(tileBytes, prepared->tileBytes(threads));
-  noteSpaces(*prepared, program.touches);
-  program.steps.push_back(std::move(*prepared));
-  return {};
-}
-
-ProgramMemory Session::State::memory() const {
-  ProgramMemory result;
-  for (size_t space = 0; space < spaceCount; ++space)
-    result.spaces[space] = spaces[space].data();
-  result.scratch = scratch.data(), result.scratchBytes = scratchBytes;
-  result.tiles = tiles.data();
-  result.threads = threads;
-  return result;
-}
-
-Result<void> Session::State::prepare() {
-  for (const fb::Program *source : *executable->format().programs()) {
-    PreparedProgram &program = programs[source->name()->str()];
-    program.source = source;
-    program.touches[static_cast<size_t>(fb::Space::Arena)] = true;
-    for (const auto *ports : {source->inputs(), source->outputs()})
-      if (ports)
-        for (const fb::Tensor *tensor : *ports)
-          program.touches[static_cast<size_t>(tensor->buffer()->space())] = true;
-    if (source->steps())
-      for (const fb::Step *step : *source->steps())
-        if (auto done = prepareStep(program, *step); !done)
-          return done;
-  }
-  struct Space {
-    Arena &memory;
-    uint64_t bytes;
-    const char *purpose;
-  };
-  for (Space each : {Space{scratch, scratchBytes * static_cast<uint64_t>(threads),
-                           "the kernels' scratch memory"},
-                     Space{tiles, tileBytes, "the tiles"}}) {
-    auto allocated = Arena::allocate(std::max<uint64_t>(64, each.bytes), each.purpose);
-    if (!allocated)
-      return allocated.error();
-    each.memory = std::move(*allocated);
-  }
-  return {};
-}
-
-Result<void> Session::State::ensureSpace(size_t space) {
-  if (spaces[space])
+Result<void> Session::State::ensureSpace(fb::Space space) {
+  if (device->has(space))
     return {};
-  if (!training && space >= static_cast<size_t>(fb::Space::Gradients) &&
-      space <= static_cast<size_t>(fb::Space::Moment2))
+  if (!training && space >= fb::Space::Gradients && space <= fb::Space::Moment2)
     return Error{fmt::format("{}: {} are needed, but this session was made without training",
-                             executable->name(), spaceNames[space])};
-  auto allocated = Arena::allocate(spaceBytes[space], spaceNames[space]);
-  if (!allocated)
-    return Error{fmt::format("{}: {}", executable->name(), allocated.error().message)};
-  spaces[space] = std::move(*allocated);
+                             executable->name(), nameOf(space))};
+  return device->allocate(space);
+}
+
+Result<void> Session::State::ensureSpaces(const ProgramEntry &program) {
+  for (size_t space = 0; space < spaceCount; ++space)
+    if (program.touches[space])
+      if (auto done = ensureSpace(static_cast<fb::Space>(space)); !done)
+        return done;
   return {};
 }
 
@@ -158,24 +117,26 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const Executabl
   auto state = std::make_unique<State>();
   state->executable = executable;
   state->training = options.training;
-  state->threads = options.threads > 0 ? options.threads : availableThreads();
-  setThreads(state->threads);
   const fb::Executable &format = executable->format();
-  auto code = CodeObject::load({format.code()->data(), format.code()->size()}, executable->name());
-  if (!code)
-    return code.error();
-  state->code.emplace(std::move(*code));
-  state->spaceBytes = {format.arena_bytes(),     format.parameter_bytes(),
-                       format.parameter_bytes(), format.parameter_bytes(),
-                       format.parameter_bytes(), format.constants_bytes()};
-  if (auto prepared = state->prepare(); !prepared)
-    return prepared.error();
+  for (const fb::Program *source : *format.programs()) {
+    size_t number = state->programs.size();
+    state->programs.emplace(source->name()->str(), entryOf(number, *source));
+  }
+  auto device =
+      format.target()->device()->string_view() == "cuda"
+          ? cuda::makeCudaDevice(executable)
+          : makeCpuDevice(executable, options.threads > 0 ? options.threads : availableThreads());
+  if (!device)
+    return device.error();
+  state->device = std::move(*device);
   for (fb::Space space : {fb::Space::Arena, fb::Space::Parameters, fb::Space::Constants})
-    if (auto done = state->ensureSpace(static_cast<size_t>(space)); !done)
+    if (auto done = state->ensureSpace(space); !done)
       return done.error();
-  if (format.constants())
-    std::memcpy(state->spaces[static_cast<size_t>(fb::Space::Constants)].data(),
-                format.constants()->data(), format.constants()->size());
+  if (format.constants()) {
+    auto bytes = std::as_bytes(std::span(format.constants()->data(), format.constants()->size()));
+    if (auto done = state->device->write({0, bytes.size(), fb::Space::Constants}, bytes); !done)
+      return done.error();
+  }
   std::unique_ptr<Session> session(new Session(std::move(state)));
   if (executable->findProgram("setup"))
     if (auto done = session->run("setup"); !done)
@@ -184,14 +145,15 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const Executabl
 }
 
 const Executable &Session::executable() const { return *state->executable; }
-int Session::threads() const { return state->threads; }
+int Session::threads() const { return state->device->threads(); }
+bool Session::isAsynchronous() const { return state->device->isAsynchronous(); }
+uint64_t Session::allocatedBytes() const { return state->device->allocatedBytes(); }
 
 Result<void> Session::initialize(uint64_t seed) {
-  for (Slot slot : {Slot::Moment1, Slot::Moment2}) {
-    Arena &space = state->spaces[static_cast<size_t>(slot) + 1];
-    if (space)
-      std::memset(space.data(), 0, space.size());
-  }
+  for (Slot slot : {Slot::Moment1, Slot::Moment2})
+    if (state->device->has(spaceOf(slot)))
+      if (auto done = state->device->zero(spaceOf(slot)); !done)
+        return done;
   if (!executable().findProgram("init"))
     return {};
   if (std::span<int32_t> words = inputAs<int32_t>("init", "seed"); words.size() == 2) {
@@ -201,127 +163,120 @@ Result<void> Session::initialize(uint64_t seed) {
   return run("init");
 }
 
-Result<void> Session::run(std::string_view name) { return state->execute(name, nullptr); }
-
-Result<std::vector<Session::StepTime>> Session::profile(std::string_view name) {
-  std::vector<StepTime> times;
-  if (auto done = state->execute(name, &times); !done)
-    return done.error();
-  return times;
-}
-
-Result<void> Session::State::ensureSpaces(const PreparedProgram &program) {
-  for (size_t space = 0; space < spaceCount; ++space)
-    if (program.touches[space])
-      if (auto done = ensureSpace(space); !done)
-        return done;
+Result<void> Session::run(std::string_view name) {
+  auto program = state->find(name);
+  if (!program)
+    return program.error();
+  if (auto done = state->ensureSpaces(**program); !done)
+    return done;
+  if (auto done = state->device->run((*program)->number, nullptr); !done)
+    return state->inProgram(name, done.error());
   return {};
 }
 
-void Session::State::keepInputs(PreparedProgram &program) {
-  program.lastInputs.clear();
-  uint64_t bytes = 0;
-  if (program.source->inputs())
-    for (const fb::Tensor *tensor : *program.source->inputs())
-      bytes += tensor->buffer()->bytes();
-  if (bytes == 0 || bytes > mostKeptInputs)
-    return;
-  program.lastInputs.reserve(bytes);
-  for (const fb::Tensor *tensor : *program.source->inputs()) {
-    const auto *data = static_cast<const std::byte *>(address(*tensor->buffer()));
-    program.lastInputs.insert(program.lastInputs.end(), data, data + tensor->buffer()->bytes());
+Result<std::vector<Session::StepTime>> Session::profile(std::string_view name) {
+  auto program = state->find(name);
+  if (!program)
+    return program.error();
+  if (auto done = state->ensureSpaces(**program); !done)
+    return done.error();
+  std::vector<double> seconds;
+  if (auto done = state->device->run((*program)->number, &seconds); !done)
+    return state->inProgram(name, done.error());
+  std::vector<StepTime> times;
+  for (size_t i = 0; i < seconds.size(); ++i) {
+    const fb::Step &step = *(*program)->source->steps()->Get(static_cast<unsigned>(i));
+    times.push_back({step.op() ? step.op()->str() : "",
+                     step.location() ? step.location()->str() : "", seconds[i]});
   }
+  return times;
 }
 
-void Session::State::restoreInputs(const PreparedProgram &program) {
-  const std::byte *kept = program.lastInputs.data();
-  if (!program.lastInputs.empty())
-    for (const fb::Tensor *tensor : *program.source->inputs()) {
-      std::memcpy(address(*tensor->buffer()), kept, tensor->buffer()->bytes());
-      kept += tensor->buffer()->bytes();
-    }
+Result<void> Session::start(std::span<const std::string_view> names) {
+  std::vector<size_t> numbers;
+  for (std::string_view name : names) {
+    auto program = state->find(name);
+    if (!program)
+      return program.error();
+    if (auto done = state->ensureSpaces(**program); !done)
+      return done;
+    numbers.push_back((*program)->number);
+  }
+  if (auto done = state->device->start(numbers); !done)
+    return state->inProgram(fmt::format("{}", fmt::join(names, "', '")), done.error());
+  return {};
 }
 
-Result<void> Session::State::execute(std::string_view name, std::vector<StepTime> *times) {
-  auto found = programs.find(name);
-  if (found == programs.end())
-    return Error{fmt::format("{} has no program '{}'", executable->name(), name)};
-  PreparedProgram &program = found->second;
-  if (auto done = ensureSpaces(program); !done)
-    return done;
-  keepInputs(program);
-  setThreads(threads); // a setting of the calling thread, which may not be the one that made us
-  ProgramMemory where = memory();
-  for (const ProgramStep &step : program.steps) {
-    auto start = times ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
-    if (auto done = step.run(where); !done)
-      return Error{
-          fmt::format("{}: program '{}': {}", executable->name(), name, done.error().message)};
-    if (!times)
-      continue;
-    std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    times->push_back({step.source().op() ? step.source().op()->str() : "",
-                      step.source().location() ? step.source().location()->str() : "",
-                      elapsed.count()});
-  }
+Result<void> Session::finish() {
+  if (auto done = state->device->finish(); !done)
+    return Error{fmt::format("{}: {}", executable().name(), done.error().message)};
   return {};
 }
 
 std::span<std::byte> Session::input(std::string_view program, std::string_view name) {
   const fb::Tensor *tensor = state->port(program, name, true);
-  if (!tensor || !state->ensureSpace(static_cast<size_t>(tensor->buffer()->space())))
+  if (!tensor || !state->ensureSpace(tensor->buffer()->space()))
     return {};
-  return {static_cast<std::byte *>(state->address(*tensor->buffer())), tensor->buffer()->bytes()};
+  auto memory = state->device->input((*state->find(program))->number, *tensor);
+  return memory ? *memory : std::span<std::byte>();
 }
 
 std::span<const std::byte> Session::output(std::string_view program, std::string_view name) {
   const fb::Tensor *tensor = state->port(program, name, false);
-  if (!tensor || !state->ensureSpace(static_cast<size_t>(tensor->buffer()->space())))
+  if (!tensor || !state->ensureSpace(tensor->buffer()->space()))
     return {};
-  return {static_cast<const std::byte *>(state->address(*tensor->buffer())),
-          tensor->buffer()->bytes()};
+  auto memory = state->device->output((*state->find(program))->number, *tensor);
+  return memory ? *memory : std::span<const std::byte>();
 }
 
-std::span<std::byte> Session::parameter(size_t index, Slot slot) {
-  size_t space = static_cast<size_t>(slot) + 1; // spaces follow slots, behind the arena
-  if (index >= executable().parameters().size() || !state->ensureSpace(space))
+static fb::BufferRef placeOf(const ParameterInfo &info, fb::Space space) {
+  return {info.offset, static_cast<uint64_t>(info.elements() * bytesOf(info.dtype)), space};
+}
+
+std::span<const std::byte> Session::parameter(size_t index, Slot slot) {
+  if (index >= executable().parameters().size() || !state->ensureSpace(spaceOf(slot)))
     return {};
+  auto memory = state->device->read(placeOf(executable().parameters()[index], spaceOf(slot)));
+  return memory ? *memory : std::span<const std::byte>();
+}
+
+Result<void> Session::setParameter(size_t index, std::span<const std::byte> bytes, Slot slot) {
+  if (index >= executable().parameters().size())
+    return Error{fmt::format("{} has no parameter {}", executable().name(), index)};
   const ParameterInfo &info = executable().parameters()[index];
-  return {state->spaces[space].data() + info.offset,
-          static_cast<size_t>(info.elements() * bytesOf(info.dtype))};
-}
-
-uint64_t Session::allocatedBytes() const {
-  uint64_t bytes = state->scratch.size() + state->tiles.size();
-  for (const Arena &space : state->spaces)
-    bytes += space.size();
-  return bytes;
+  fb::BufferRef place = placeOf(info, spaceOf(slot));
+  if (bytes.size() != place.bytes())
+    return Error{fmt::format("parameter '{}' takes {} bytes, {} are given", info.name,
+                             place.bytes(), bytes.size())};
+  if (auto done = state->ensureSpace(spaceOf(slot)); !done)
+    return done;
+  return state->device->write(place, bytes);
 }
 
 namespace {
-template <typename T> bool allFinite(const std::byte *data, uint64_t bytes) {
-  const T *values = reinterpret_cast<const T *>(data);
-  for (uint64_t i = 0; i < bytes / sizeof(T); ++i)
+template <typename T> bool allFinite(std::span<const std::byte> bytes) {
+  const T *values = reinterpret_cast<const T *>(bytes.data());
+  for (uint64_t i = 0; i < bytes.size() / sizeof(T); ++i)
     if (!std::isfinite(values[i]))
       return false;
   return true;
 }
 
-bool allFinite(const std::byte *data, uint64_t bytes, bool wide) {
-  return wide ? allFinite<double>(data, bytes) : allFinite<float>(data, bytes);
+bool allFinite(Device &device, const fb::BufferRef &place, bool wide) {
+  if (!place.bytes())
+    return true;
+  auto bytes = device.read(place);
+  return !bytes || (wide ? allFinite<double>(*bytes) : allFinite<float>(*bytes));
 }
 } // namespace
 
 std::string Session::State::nonFiniteParameter() {
   for (fb::Space space : {fb::Space::Parameters, fb::Space::Gradients}) {
-    const Arena &memory = spaces[static_cast<size_t>(space)];
-    if (!memory)
+    if (!device->has(space))
       continue;
     for (const ParameterInfo &info : executable->parameters())
       if ((space == fb::Space::Parameters || info.trainable) &&
-          !allFinite(memory.data() + info.offset,
-                     static_cast<uint64_t>(info.elements() * bytesOf(info.dtype)),
-                     info.dtype == DType::F64))
+          !allFinite(*device, placeOf(info, space), info.dtype == DType::F64))
         return fmt::format(
             "{} '{}'", space == fb::Space::Parameters ? "parameter" : "the gradient of", info.name);
   }
@@ -329,61 +284,49 @@ std::string Session::State::nonFiniteParameter() {
 }
 
 std::string Session::findNonFinite(std::string_view name) {
-  auto found = state->programs.find(name);
-  if (found == state->programs.end() || !state->ensureSpaces(found->second))
+  auto found = state->find(name);
+  if (!found || !state->ensureSpaces(**found))
     return "";
-  PreparedProgram &program = found->second;
+  const ProgramEntry &program = **found;
+  Device &device = *state->device;
   // A program that changes what it starts from cannot be run again: look at what it left.
   if (program.touches[static_cast<size_t>(fb::Space::Moment1)] || name == "init" || name == "setup")
     return state->nonFiniteParameter();
-  Arena &gradients = state->spaces[static_cast<size_t>(fb::Space::Gradients)];
-  if (gradients)
-    std::memset(gradients.data(), 0, gradients.size());
+  if (device.has(fb::Space::Gradients) && !device.zero(fb::Space::Gradients))
+    return "";
   if (std::string parameter = state->nonFiniteParameter(); !parameter.empty())
     return parameter;
   // From clean memory, whatever stops being finite does so in the step that wrote it. (Only when
   // the inputs were too large to keep is the arena left as it is: they may lie in it still.)
-  if (!program.lastInputs.empty() || !program.source->inputs())
-    std::memset(state->spaces[0].data(), 0, state->spaces[0].size());
-  state->restoreInputs(program);
+  auto kept = device.restoreInputs(program.number);
+  if (!kept)
+    return "";
+  if (*kept && (!device.zero(fb::Space::Arena) || !device.restoreInputs(program.number)))
+    return "";
+  if (!device.zeroTiles())
+    return "";
   bool wide =
       !executable().parameters().empty() && executable().parameters()[0].dtype == DType::F64;
-  ProgramMemory memory = state->memory();
-  std::memset(memory.tiles, 0, state->tiles.size());
   std::string culprit;
-  // Runs a step; false when it fails or makes the first value that is not finite.
-  auto watch = [&](const ProgramStep &step, const std::function<Result<void>()> &run) {
-    const std::vector<fb::BufferRef> &buffers = step.buffers();
+  auto around = [&](const fb::Step &step, std::span<const fb::BufferRef> buffers,
+                    const std::function<Result<void>()> &run) {
     std::array<bool, mostLaunchBuffers> finite{};
-    auto isFinite = [&](size_t i) {
-      return !buffers[i].bytes() || allFinite(memory.address(buffers[i]), buffers[i].bytes(), wide);
-    };
     for (size_t i = 0; i < buffers.size(); ++i)
-      finite[i] = isFinite(i); // ids such as -100 are no numbers when read as floats
+      finite[i] = allFinite(device, buffers[i], wide); // ids such as -100 are no floats
     if (!run())
       return false;
     for (size_t i = 0; i < buffers.size(); ++i)
-      if (finite[i] && !isFinite(i)) {
-        culprit = step.source().op() ? step.source().op()->str() : "unknown op";
-        if (step.source().location() && step.source().location()->size())
-          culprit += " at " + step.source().location()->str();
+      if (finite[i] && !allFinite(device, buffers[i], wide)) {
+        culprit = step.op() ? step.op()->str() : "unknown op";
+        if (step.location() && step.location()->size())
+          culprit += " at " + step.location()->str();
         return false;
       }
     return true;
   };
-  for (const ProgramStep &step : program.steps) {
-    bool more = true;
-    auto around = [&](const ProgramStep &inner, const std::function<Result<void>()> &run) {
-      return more = watch(inner, run);
-    };
-    if (step.inner().empty())
-      more = watch(step, [&] { return step.run(memory); });
-    else if (!step.runTileByTile(memory, around))
-      return "";
-    if (!more)
-      return culprit;
-  }
-  return "";
+  if (!device.walk(program.number, around))
+    return "";
+  return culprit;
 }
 
 } // namespace hybrid::rt

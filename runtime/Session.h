@@ -1,8 +1,8 @@
 //===- Session.h - an executable with its memory, ready to run --------------===//
 //
 // Owns the spaces (arena, parameters, gradients, moments, constants) and the loaded code, and runs
-// programs: a program is a flat list of kernel launches and matrix products; nothing here knows any
-// mathematics.
+// programs on the device they were compiled for: lists of kernel launches, matrix products and
+// loops over tiles. Nothing here knows any mathematics.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -16,15 +16,15 @@
 namespace hybrid::rt {
 
 struct SessionOptions {
-  int threads = 0; // 0: all cores this process may use
+  int threads = 0; // on the CPU; 0: all cores this process may use
   bool training =
       true; // allocate gradients and moments (lazily: on the first program that touches them)
 };
 
 class Session {
 public:
-  /// Maps the code, allocates the spaces, runs `setup`. Fails with a message when memory or code
-  /// cannot be had.
+  /// Loads the code, allocates the spaces, runs `setup`. Fails with a message when the device,
+  /// memory or code cannot be had.
   static Result<std::unique_ptr<Session>> create(std::shared_ptr<const Executable> executable,
                                                  const SessionOptions &options);
   ~Session();
@@ -34,13 +34,14 @@ public:
 
   /// Runs `init` with this seed: draws all parameters; zeroes the moments.
   Result<void> initialize(uint64_t seed);
-  /// Runs a program. Inputs must have been written to input(); outputs are valid until the next
-  /// run.
+  /// Runs a program. Inputs must have been written to input() before every run.
   Result<void> run(std::string_view program);
 
-  /// Memory of a program's input or output, of elements*bytesOf(dtype) bytes. Empty span: no such
-  /// tensor.
+  /// Memory for a program's input, of elements*bytesOf(dtype) bytes. Empty span: no such tensor, or
+  /// no memory for it.
   std::span<std::byte> input(std::string_view program, std::string_view name);
+  /// A program's output after its run, valid until the next run. Empty span: no such tensor, or it
+  /// could not be read from the device.
   std::span<const std::byte> output(std::string_view program, std::string_view name);
   template <typename T> std::span<T> inputAs(std::string_view program, std::string_view name) {
     auto bytes = input(program, name);
@@ -52,9 +53,24 @@ public:
     return {reinterpret_cast<const T *>(bytes.data()), bytes.size() / sizeof(T)};
   }
 
-  /// State that training carries, one span a parameter (index into executable().parameters()).
+  /// Whether this session runs beside the caller: start() and finish() are for such a one only.
+  bool isAsynchronous() const;
+  /// Starts programs, one after another as one unit of work, with the inputs they have now; input()
+  /// then is other memory, for the next run. At most `mostStarted` may be on their way.
+  Result<void> start(std::span<const std::string_view> programs);
+  /// Waits for the oldest run on its way. output() then shows its outputs: of programs before the
+  /// last one only those of at most 4096 bytes together.
+  Result<void> finish();
+  static constexpr int mostStarted = 2;
+
+  /// State that training carries, one tensor a parameter (index into executable().parameters()).
   enum class Slot { Parameter, Gradient, Moment1, Moment2 };
-  std::span<std::byte> parameter(size_t index, Slot slot = Slot::Parameter);
+  /// Its bytes as they are now, valid until the next run. Empty span: no such tensor, or it could
+  /// not be read from the device.
+  std::span<const std::byte> parameter(size_t index, Slot slot = Slot::Parameter);
+  /// Replaces them; `bytes` has their size.
+  Result<void> setParameter(size_t index, std::span<const std::byte> bytes,
+                            Slot slot = Slot::Parameter);
 
   /// Runs a program and measures every step.
   struct StepTime {

@@ -20,15 +20,16 @@ void addBuffer(SessionMemory &memory, const fb::BufferRef *buffer) {
 uint64_t aligned(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 void addStep(SessionMemory &memory, const fb::Step &step, bool trains) {
+  const bool onCuda = memory.device == SessionMemory::Device::Cuda;
   if (const auto *loop = step.operation_as_TileLoop()) {
-    uint64_t &tiles = loop->sequential() ? memory.tilesShared : memory.tilesPerThread;
+    uint64_t &tiles = loop->sequential() || onCuda ? memory.tilesShared : memory.tilesPerThread;
     tiles = std::max(tiles, aligned(loop->tile_bytes()));
     if (loop->steps())
       for (const fb::Step *inner : *loop->steps())
         addStep(memory, *inner, trains);
   }
   const auto *launch = step.operation_as_KernelLaunch();
-  if (launch)
+  if (launch && !onCuda) // there a block's scratch is memory of its multiprocessor
     memory.scratchPerThread = std::max(memory.scratchPerThread, aligned(launch->scratch_bytes()));
   if (!trains)
     return;
@@ -55,6 +56,8 @@ uint64_t SessionMemory::total(int threads) const {
 SessionMemory memoryOf(const Executable &executable) {
   const fb::Executable &format = executable.format();
   SessionMemory memory;
+  if (format.target()->device()->string_view() == "cuda")
+    memory.device = SessionMemory::Device::Cuda;
   memory.parameters = std::max<uint64_t>(leastBytes, format.parameter_bytes());
   memory.constants = std::max<uint64_t>(leastBytes, format.constants_bytes());
   memory.arena = std::max<uint64_t>(leastBytes, format.arena_bytes());

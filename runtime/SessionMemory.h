@@ -7,6 +7,7 @@ namespace hybrid::rt {
 /// Bytes that a session which trains the model allocates (Session::allocatedBytes() after a step),
 /// told from the executable alone.
 struct SessionMemory {
+  enum class Device { Cpu, Cuda } device = Device::Cpu;
   uint64_t parameters = 0, constants = 0, arena = 0;
   uint64_t gradients = 0, moments = 0; // 0 for a model that cannot be trained
   uint64_t scratchPerThread = 0;

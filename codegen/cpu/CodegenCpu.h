@@ -1,5 +1,6 @@
 //===- CodegenCpu.h - from scheduled programs to machine code ---------------===//
 #pragma once
+#include "codegen/Code.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 #include "llvm/ADT/StringRef.h"
@@ -29,25 +30,12 @@ struct CpuTarget {
   }
 };
 
-/// The target of `--target=cpu` (`name` empty: this machine) or `--target=cpu:NAME`. Emits an error
-/// and returns nothing for unknown names.
-std::optional<CpuTarget> resolveTarget(mlir::Location loc, llvm::StringRef name);
+/// The target of `--target=cpu` (`name` empty: this machine) or `--target=cpu:NAME`. Nothing for
+/// unknown names; `complaint` then says what was expected.
+std::optional<CpuTarget> resolveTarget(llvm::StringRef name, std::string &complaint);
 
 /// Where the compilation of kernels may stop.
 enum class CodeStage { LLVM, Assembly, SharedObject };
-
-/// Machine code of a scheduled module.
-struct Code {
-  std::string text;                     // LLVM IR or assembly, for those stages
-  std::vector<char> sharedObject;       // for SharedObject
-  llvm::StringMap<std::string> symbols; // launch key -> exported symbol, see launchKey()
-};
-
-/// "file:line:column" of the first file location inside; empty when there is none.
-std::string locationText(mlir::Location loc);
-
-/// Names a specialisation: kernel and constants.
-std::string launchKey(mlir::Operation *launch);
 
 /// Compiles all kernels that the programs of `module` launch: lowers the generated ones, links the
 /// kernel library, specialises, optimises. Returns failure after a diagnostic. Consumes the

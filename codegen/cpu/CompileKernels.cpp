@@ -32,14 +32,6 @@ using namespace mlir;
 
 namespace hybrid::cpu {
 
-std::string launchKey(Operation *op) {
-  auto launch = cast<LaunchOp>(op);
-  std::string key = launch.getKernel().str();
-  for (int64_t word : launch.getConstants())
-    key += "," + std::to_string(word);
-  return key;
-}
-
 namespace {
 
 class KernelModule {

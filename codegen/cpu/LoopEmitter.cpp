@@ -1,6 +1,7 @@
 //===- LoopEmitter.cpp - generated kernels as loops -------------------------===//
 #include "codegen/cpu/LoopEmitter.h"
 #include "codegen/cpu/ScalarExpressions.h"
+#include "codegen/program/IterationSpace.h"
 #include "dialect/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -18,41 +19,6 @@ namespace {
 
 /// Elements an innermost loop covers when everything is contiguous.
 constexpr int64_t blockElements = 2048;
-
-/// The iteration space with adjacent dimensions merged where all views allow it; with `keepRows`
-/// the last one stays by itself.
-struct Space2 {
-  SmallVector<int64_t> shape;
-  SmallVector<SmallVector<int64_t>> strides; // one a view
-};
-
-Space2 collapse(ArrayRef<int64_t> shape, ArrayRef<View> views, bool keepRows = false) {
-  Space2 result;
-  result.strides.resize(views.size());
-  for (size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] == 1)
-      continue;
-    bool merge = !result.shape.empty() && !(keepRows && i + 1 == shape.size());
-    for (size_t v = 0; merge && v < views.size(); ++v)
-      merge = result.strides[v].back() == views[v].strides[i] * shape[i];
-    if (merge)
-      result.shape.back() *= shape[i];
-    else
-      result.shape.push_back(shape[i]);
-    for (size_t v = 0; v < views.size(); ++v) {
-      if (merge)
-        result.strides[v].back() = views[v].strides[i];
-      else
-        result.strides[v].push_back(views[v].strides[i]);
-    }
-  }
-  if (result.shape.empty()) {
-    result.shape.push_back(1);
-    for (auto &strides : result.strides)
-      strides.push_back(0);
-  }
-  return result;
-}
 
 /// A kernel function under construction.
 class KernelFunction {
@@ -176,7 +142,7 @@ GeneratedKernel emitElementwise(ModuleTables &tables, Block *body, ArrayRef<View
                                 ArrayRef<View> results, bool byRows) {
   SmallVector<View> buffers(operands);
   buffers.append(results.begin(), results.end());
-  Space2 space = collapse(results[0].shape, buffers, byRows);
+  IterationSpace space = collapse(results[0].shape, buffers, byRows);
   KernelFunction kernel(tables, buffers);
   auto element = [&](ArrayRef<Value> at) {
     SmallVector<Value> loaded;
@@ -219,7 +185,7 @@ GeneratedKernel emitElementwise(ModuleTables &tables, Block *body, ArrayRef<View
 }
 
 GeneratedKernel emitFill(ModuleTables &tables, const View &to, double value) {
-  Space2 space = collapse(to.shape, {to});
+  IterationSpace space = collapse(to.shape, {to});
   KernelFunction kernel(tables, {to});
   ArrayRef<int64_t> outer = ArrayRef(space.shape).drop_back();
   SmallVector<SmallVector<int64_t>> outerStrides{
@@ -250,7 +216,8 @@ GeneratedKernel emitReduction(ModuleTables &tables, ReduceKind kind, const View 
   View kept = from, inner = from;
   kept.shape = keptShape, kept.strides = keptStrides;
   inner.shape = reducedShape, inner.strides = reducedStrides;
-  Space2 outer = collapse(keptShape, {kept, target}), loops = collapse(reducedShape, {inner});
+  IterationSpace outer = collapse(keptShape, {kept, target}),
+                 loops = collapse(reducedShape, {inner});
   int64_t count = elementCount(reducedShape);
 
   KernelFunction kernel(tables, {from, to});

@@ -8,15 +8,9 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "codegen/cpu/ProgramBuilder.h"
+#include "codegen/program/ProgramBuilder.h"
 
 namespace hybrid::cpu {
-
-/// A generated kernel: symbol and number of work items.
-struct GeneratedKernel {
-  std::string symbol;
-  int64_t grid;
-};
 
 /// result_i[index] = body(operand...[index]) over the iteration shape; operand and result views
 /// have that shape (strides 0 where broadcast). `body` is a block of FusableElementwise ops,

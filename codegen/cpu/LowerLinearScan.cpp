@@ -1,6 +1,6 @@
 //===- LowerLinearScan.cpp - scan of a decayed outer-product state ----------===//
-#include "codegen/cpu/ProgramBuilder.h"
-#include "codegen/cpu/kernels/Kernels.h"
+#include "codegen/cpu/Lowerings.h"
+#include "codegen/kernels/Kernels.h"
 #include "dialect/Shapes.h"
 
 using namespace mlir;

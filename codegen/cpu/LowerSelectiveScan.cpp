@@ -1,5 +1,5 @@
 //===- LowerSelectiveScan.cpp - the selective scan --------------------------===//
-#include "codegen/cpu/ProgramBuilder.h"
+#include "codegen/cpu/Lowerings.h"
 #include "codegen/cpu/kernels/SelectiveScan.h"
 #include "dialect/Shapes.h"
 

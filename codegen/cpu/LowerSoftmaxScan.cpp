@@ -1,5 +1,5 @@
 //===- LowerSoftmaxScan.cpp - the softmax scan ------------------------------===//
-#include "codegen/cpu/ProgramBuilder.h"
+#include "codegen/cpu/Lowerings.h"
 #include "codegen/cpu/kernels/SoftmaxScan.h"
 #include "dialect/Shapes.h"
 

@@ -1,6 +1,6 @@
 //===- LowerSpectral.cpp - what long filters are made with ------------------===//
-#include "codegen/cpu/ProgramBuilder.h"
-#include "codegen/cpu/kernels/Kernels.h"
+#include "codegen/cpu/Lowerings.h"
+#include "codegen/kernels/Kernels.h"
 #include "dialect/Shapes.h"
 
 using namespace mlir;

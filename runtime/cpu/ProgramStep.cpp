@@ -1,5 +1,6 @@
 //===- ProgramStep.cpp - one step of a program, ready to run ------------------===//
 #include "runtime/cpu/ProgramStep.h"
+#include "runtime/Device.h"
 #include "runtime/ExecutableVerifier.h"
 #include "runtime/cpu/Parallel.h"
 #include <algorithm>
@@ -31,14 +32,12 @@ Result<ProgramStep> ProgramStep::prepareIn(const fb::Step &step, const fb::TileL
   ProgramStep prepared;
   prepared.step = &step;
   prepared.loop = loop;
+  prepared.places = buffersOf(step);
   if (const auto *launch = step.operation_as_KernelLaunch()) {
     prepared.kernel = code.find(launch->symbol()->c_str());
     if (!prepared.kernel)
       return Error{
           fmt::format("{}: its code has no kernel '{}'", name, launch->symbol()->string_view())};
-    if (launch->buffers())
-      for (const fb::BufferRef *buffer : *launch->buffers())
-        prepared.places.push_back(*buffer);
     return prepared;
   }
   if (const auto *tiles = step.operation_as_TileLoop()) {
@@ -54,10 +53,6 @@ Result<ProgramStep> ProgramStep::prepareIn(const fb::Step &step, const fb::TileL
   const fb::Matmul &product = *step.operation_as_Matmul();
   if (auto done = prepared.prepareProduct(product, loop, threads, name); !done)
     return done.error();
-  prepared.places = {*product.a(), *product.b(), *product.c()};
-  for (const fb::BufferRef *extra : {product.bias(), product.offsets()})
-    if (extra)
-      prepared.places.push_back(*extra);
   return prepared;
 }
 

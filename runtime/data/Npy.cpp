@@ -199,6 +199,13 @@ Result<NpyArray> readNpy(const std::string &path) {
 
 Result<void> writeNpy(const std::string &path, DType type, std::span<const int64_t> shape,
                       std::span<const std::byte> data) {
+  int64_t bytes = bytesOf(type);
+  for (int64_t size : shape)
+    bytes *= size;
+  if (static_cast<int64_t>(data.size()) != bytes)
+    return Error{fmt::format("cannot write '{}': an array of shape [{}] has {} bytes, but {} could "
+                             "be read",
+                             path, fmt::join(shape, ", "), bytes, data.size())};
   std::string_view descr = type == DType::F64 ? "<f8" : type == DType::I32 ? "<i4" : "<f4";
   std::string sizes = fmt::format("{}", fmt::join(shape, ", "));
   if (shape.size() == 1)

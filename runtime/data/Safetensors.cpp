@@ -146,6 +146,12 @@ Result<void> writeSafetensors(const std::string &path, std::span<const Safetenso
   }
   uint64_t offset = 0;
   for (const SafetensorsTensor &tensor : tensors) {
+    int64_t bytes = bytesOf(tensor.type);
+    for (int64_t size : tensor.shape)
+      bytes *= size;
+    if (static_cast<int64_t>(tensor.data.size()) != bytes)
+      return Error{fmt::format("cannot write '{}': tensor '{}' has {} bytes, but {} could be read",
+                               path, tensor.name, bytes, tensor.data.size())};
     std::string_view type = tensor.type == DType::F64   ? "F64"
                             : tensor.type == DType::I32 ? "I32"
                                                         : "F32";

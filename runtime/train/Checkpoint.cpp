@@ -3,7 +3,6 @@
 #include "runtime/data/Safetensors.h"
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -158,8 +157,8 @@ Result<RunState> loadCheckpoint(const std::string &path, StepRunner &runner) {
   if (!fromJson(json::parse(text, nullptr, false), state))
     return Error{fmt::format("'{}' is damaged: its run state cannot be read", path)};
   for (size_t i = 0; i < wanted.size(); ++i)
-    if (!wanted[i].data.empty())
-      std::memcpy(wanted[i].data.data(), stored[i].data.data(), wanted[i].data.size());
+    if (auto done = runner.setState(i, stored[i].data); !done)
+      return done.error();
   return state;
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
+#include <limits>
 
 namespace hybrid::rt {
 
@@ -29,6 +30,22 @@ double numberAt(DType type, std::span<const std::byte> data, size_t index) {
 }
 
 namespace {
+
+/// The input of program `update`.
+void writeHyper(Session &session, const Hyper &hyper) {
+  std::span<double> values = session.inputAs<double>("update", "hyper");
+  auto t = static_cast<double>(hyper.step);
+  const double given[8] = {hyper.learningRate,
+                           hyper.weightDecay,
+                           hyper.beta1,
+                           hyper.beta2,
+                           hyper.epsilon,
+                           hyper.clip,
+                           1 - std::pow(hyper.beta1, t),
+                           1 - std::pow(hyper.beta2, t)};
+  if (values.size() == std::size(given))
+    std::copy(std::begin(given), std::end(given), values.begin());
+}
 
 const TensorInfo *find(const std::vector<TensorInfo> &tensors, std::string_view name) {
   for (const TensorInfo &tensor : tensors)
@@ -57,18 +74,33 @@ public:
   Result<double> update(const Hyper &hyper) override { return updateParameters(session, hyper); }
   void logits(int64_t row, std::span<double> out) const override {
     std::span<const std::byte> data = session.output("eval", logitsInfo->name);
+    if (data.empty()) { // the device failed after the run: no number must look like one
+      std::fill(out.begin(), out.end(), std::numeric_limits<double>::quiet_NaN());
+      return;
+    }
     for (size_t i = 0; i < out.size(); ++i)
       out[i] = numberAt(logitsInfo->dtype, data, static_cast<size_t>(row) * out.size() + i);
   }
   std::string findNonFinite() override { return session.findNonFinite("train"); }
+  int stepsAhead() const override { return session.isAsynchronous() ? Session::mostStarted : 0; }
+  Result<void> startStep(const Hyper &hyper) override;
+  Result<StepScore> finishStep() override;
   std::vector<StateTensor> state() override;
+  Result<void> setState(size_t index, std::span<const std::byte> bytes) override;
   uint64_t fingerprint() const override { return session.executable().fingerprint(); }
   uint64_t parameterCount() const override;
 
 private:
+  struct StatePlace {
+    size_t parameter;
+    Session::Slot slot;
+    std::string name;
+  };
+  std::vector<StatePlace> statePlaces() const;
   Result<void> checkProgram(std::string_view name);
   Result<BatchScore> run(std::string_view program);
   double scalar(std::string_view program, std::string_view name) const;
+  BatchScore score(std::string_view program) const;
 
   Session &session;
   std::string tokensName;
@@ -136,11 +168,27 @@ double SessionRunner::scalar(std::string_view program, std::string_view name) co
 Result<BatchScore> SessionRunner::run(std::string_view program) {
   if (auto done = session.run(program); !done)
     return done.error();
-  return BatchScore{scalar(program, "loss"), scalar(program, "weight"), scalar(program, "correct")};
+  return score(program);
 }
 
-std::vector<StateTensor> SessionRunner::state() {
-  std::vector<StateTensor> tensors;
+BatchScore SessionRunner::score(std::string_view program) const {
+  return {scalar(program, "loss"), scalar(program, "weight"), scalar(program, "correct")};
+}
+
+Result<void> SessionRunner::startStep(const Hyper &hyper) {
+  writeHyper(session, hyper);
+  const std::string_view programs[] = {"train", "update"};
+  return session.start(programs);
+}
+
+Result<StepScore> SessionRunner::finishStep() {
+  if (auto done = session.finish(); !done)
+    return done.error();
+  return StepScore{score("train"), scalar("update", "gradient_norm")};
+}
+
+std::vector<SessionRunner::StatePlace> SessionRunner::statePlaces() const {
+  std::vector<StatePlace> places;
   const std::vector<ParameterInfo> &parameters = session.executable().parameters();
   const std::pair<Session::Slot, const char *> slots[] = {{Session::Slot::Parameter, ""},
                                                           {Session::Slot::Moment1, "moment1."},
@@ -148,9 +196,23 @@ std::vector<StateTensor> SessionRunner::state() {
   for (auto [slot, prefix] : slots)
     for (size_t i = 0; i < parameters.size(); ++i)
       if (slot == Session::Slot::Parameter || parameters[i].trainable)
-        tensors.push_back({prefix + parameters[i].name, parameters[i].dtype, parameters[i].shape,
-                           session.parameter(i, slot)});
+        places.push_back({i, slot, prefix + parameters[i].name});
+  return places;
+}
+
+std::vector<StateTensor> SessionRunner::state() {
+  std::vector<StateTensor> tensors;
+  for (const StatePlace &place : statePlaces()) {
+    const ParameterInfo &info = session.executable().parameters()[place.parameter];
+    tensors.push_back(
+        {place.name, info.dtype, info.shape, session.parameter(place.parameter, place.slot)});
+  }
   return tensors;
+}
+
+Result<void> SessionRunner::setState(size_t index, std::span<const std::byte> bytes) {
+  StatePlace place = statePlaces()[index];
+  return session.setParameter(place.parameter, bytes, place.slot);
 }
 
 uint64_t SessionRunner::parameterCount() const {
@@ -174,17 +236,7 @@ Result<void> checkUpdateProgram(const Session &session) {
 }
 
 Result<double> updateParameters(Session &session, const Hyper &hyper) {
-  std::span<double> values = session.inputAs<double>("update", "hyper");
-  auto t = static_cast<double>(hyper.step);
-  const double given[8] = {hyper.learningRate,
-                           hyper.weightDecay,
-                           hyper.beta1,
-                           hyper.beta2,
-                           hyper.epsilon,
-                           hyper.clip,
-                           1 - std::pow(hyper.beta1, t),
-                           1 - std::pow(hyper.beta2, t)};
-  std::copy(std::begin(given), std::end(given), values.begin());
+  writeHyper(session, hyper);
   if (auto done = session.run("update"); !done)
     return done.error();
   const TensorInfo *norm =

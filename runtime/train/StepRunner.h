@@ -26,12 +26,18 @@ struct BatchScore {
   double loss = 0, weight = 0, correct = 0;
 };
 
+/// The outcome of a whole step.
+struct StepScore {
+  BatchScore batch;
+  double gradientNorm = 0; // before clipping
+};
+
 /// A tensor that a checkpoint holds.
 struct StateTensor {
   std::string name;
   DType type = DType::F32;
   std::vector<int64_t> shape;
-  std::span<std::byte> data;
+  std::span<const std::byte> data;
 };
 
 class StepRunner {
@@ -50,6 +56,16 @@ public:
   /// Applies the gradients of the last train(); returns their norm before clipping.
   virtual Result<double> update(const Hyper &hyper) = 0;
   virtual Result<BatchScore> evaluate() = 0;
+
+  /// Whole steps that may be on their way at once; 0: train() and update() do a step. A model that
+  /// runs beside the host takes steps as one unit of work, and the next batch is filled meanwhile.
+  virtual int stepsAhead() const { return 0; }
+  /// Starts train() and update() on the batch as it is now; tokens() and targets() then are other
+  /// memory. Whatever the loss is, the update follows.
+  virtual Result<void> startStep(const Hyper &) { return Error{"steps are not taken as a whole"}; }
+  /// Waits for the oldest step on its way.
+  virtual Result<StepScore> finishStep() { return Error{"no step was started"}; }
+
   /// Logits of one position of the last evaluate(), as doubles. `row` is row * length + position.
   virtual void logits(int64_t row, std::span<double> out) const = 0;
   /// Which operation of the training program first makes a value that is not finite; empty if none.
@@ -57,6 +73,8 @@ public:
 
   /// Parameters under their own names, then moments as moment1.NAME, moment2.NAME.
   virtual std::vector<StateTensor> state() = 0;
+  /// Replaces one of them, by its place in state(); `bytes` has its size.
+  virtual Result<void> setState(size_t index, std::span<const std::byte> bytes) = 0;
   virtual uint64_t fingerprint() const = 0;
   virtual uint64_t parameterCount() const = 0;
 };

@@ -64,6 +64,10 @@ public:
 private:
   Result<void> resume();
   Result<void> step();
+  Hyper hyperAt(int64_t step) const;
+  Result<void> checkLoss(int64_t step, const BatchScore &score, bool updated);
+  Result<void> account(int64_t step, const StepScore &score);
+  Result<void> settle(int most);
   void fillBatch(int64_t step);
   void planSteps();
   Result<void> report();
@@ -87,6 +91,7 @@ private:
   double secondsBefore = 0; // of training in earlier processes
   double stepSeconds = 0, intervalSeconds = 0, warmSeconds = 0, gradientNorm = 0, learningRate = 0;
   int64_t stepsHere = 0, savedStep = -1;
+  int stepsStarted = 0; // on their way, of those that state.step counts
   Clock::time_point started;
 };
 
@@ -189,43 +194,99 @@ void Training::planSteps() {
   state.plannedSteps = state.step + std::max<int64_t>(1, static_cast<int64_t>(left / perStep));
 }
 
-Result<void> Training::step() {
-  Clock::time_point begin = Clock::now();
-  fillBatch(state.step);
-  Result<BatchScore> score = runner.train();
-  if (!score)
-    return score.error();
-  if (!std::isfinite(score->loss)) {
-    // Inputs share memory with temporaries: fill them again before the program is looked through.
-    fillBatch(state.step);
-    std::string op = runner.findNonFinite();
-    return Error{
-        fmt::format("step {}: the loss is {}; {}. {}. Try a smaller --lr, --warmup or --clip 1",
-                    state.step + 1, score->loss,
-                    op.empty() ? "no single operation could be found"
-                               : "the first value that is not finite came from " + op,
-                    savedStep >= 0 ? fmt::format("The last good state is '{}/{}'",
-                                                 folder.checkpoints(), checkpointName(savedStep))
-                                   : "No checkpoint had been written yet")};
-  }
+Hyper Training::hyperAt(int64_t step) const {
   Schedule schedule = options.schedule;
   // Not planned yet: the few steps until then are at the schedule's start.
   schedule.total = state.plannedSteps > 0 ? state.plannedSteps : int64_t{1} << 40;
-  learningRate = schedule.at(state.step);
-  Result<double> norm =
-      runner.update({learningRate, options.weightDecay, options.beta1, options.beta2,
-                     options.epsilon, options.clip, state.step + 1});
-  if (!norm)
-    return norm.error();
-  if (!std::isfinite(*norm))
+  return {schedule.at(step), options.weightDecay, options.beta1, options.beta2,
+          options.epsilon,   options.clip,        step + 1};
+}
+
+/// `step` had this loss: an error when it is no number.
+Result<void> Training::checkLoss(int64_t step, const BatchScore &score, bool updated) {
+  if (std::isfinite(score.loss))
+    return {};
+  while (updated && stepsStarted > 0) { // those after it are of no interest any more
+    (void)runner.finishStep();
+    --stepsStarted;
+  }
+  // Inputs share memory with temporaries: fill them again before the program is looked through.
+  fillBatch(step);
+  if (updated) {
+    (void)runner.train();
+    fillBatch(step);
+  }
+  std::string op = runner.findNonFinite();
+  return Error{
+      fmt::format("step {}: the loss is {}; {}. {}. Try a smaller --lr, --warmup or --clip 1",
+                  step + 1, score.loss,
+                  op.empty() ? "no single operation could be found"
+                             : "the first value that is not finite came from " + op,
+                  savedStep >= 0 ? fmt::format("The last good state is '{}/{}'",
+                                               folder.checkpoints(), checkpointName(savedStep))
+                                 : "No checkpoint had been written yet")};
+}
+
+Result<void> Training::account(int64_t step, const StepScore &score) {
+  if (!std::isfinite(score.gradientNorm))
     return Error{fmt::format("step {}: the gradient's norm is {} although the loss is {}; the last "
                              "checkpoint is from step {}. Try --precision f64 to look closer",
-                             state.step + 1, *norm, score->loss, savedStep)};
-  gradientNorm = *norm;
-  state.interval.loss += score->weight > 0 ? score->loss * score->weight : 0;
-  state.interval.weight += score->weight;
-  state.interval.correct += score->correct;
+                             step + 1, score.gradientNorm, score.batch.loss, savedStep)};
+  gradientNorm = score.gradientNorm;
+  state.interval.loss += score.batch.weight > 0 ? score.batch.loss * score.batch.weight : 0;
+  state.interval.weight += score.batch.weight;
+  state.interval.correct += score.batch.correct;
   ++state.intervalSteps;
+  return {};
+}
+
+/// Waits until no more than `most` steps are on their way.
+Result<void> Training::settle(int most) {
+  Clock::time_point begin = Clock::now();
+  while (stepsStarted > most) {
+    int64_t step = state.step - stepsStarted;
+    Result<StepScore> score = runner.finishStep();
+    --stepsStarted;
+    if (!score)
+      return score.error();
+    if (auto done = checkLoss(step, score->batch, /*updated=*/true); !done)
+      return done;
+    if (auto done = account(step, *score); !done)
+      return done;
+  }
+  double seconds = secondsSince(begin);
+  stepSeconds += seconds;
+  intervalSeconds += seconds;
+  return {};
+}
+
+Result<void> Training::step() {
+  Clock::time_point begin = Clock::now();
+  fillBatch(state.step);
+  Hyper hyper = hyperAt(state.step);
+  learningRate = hyper.learningRate;
+  const int ahead = runner.stepsAhead();
+  if (ahead > 0) {
+    double settled = stepSeconds;
+    if (auto done = settle(ahead - 1); !done)
+      return done;
+    begin += std::chrono::duration_cast<Clock::duration>(
+        std::chrono::duration<double>(stepSeconds - settled)); // counted already
+    if (auto done = runner.startStep(hyper); !done)
+      return done;
+    ++stepsStarted;
+  } else {
+    Result<BatchScore> score = runner.train();
+    if (!score)
+      return score.error();
+    if (auto done = checkLoss(state.step, *score, /*updated=*/false); !done)
+      return done;
+    Result<double> norm = runner.update(hyper);
+    if (!norm)
+      return norm.error();
+    if (auto done = account(state.step, {*score, *norm}); !done)
+      return done;
+  }
   ++state.step;
   ++stepsHere;
   double seconds = secondsSince(begin);
@@ -318,6 +379,8 @@ Result<void> Training::evaluatePeriodically() {
 Result<void> Training::save() {
   if (savedStep == state.step)
     return {};
+  if (auto done = settle(0); !done)
+    return done;
   if (auto done = folder.syncMetrics(); !done)
     return done;
   std::string path = folder.checkpoints() + "/" + checkpointName(state.step);
@@ -376,6 +439,9 @@ Result<TrainOutcome> Training::run() {
     if (auto done = step(); !done)
       return done.error();
     bool last = stepsAreDone() || timeIsOver();
+    if (state.step % options.reportEvery == 0 || state.step % options.evalEvery == 0 || last)
+      if (auto done = settle(0); !done)
+        return done.error();
     if (state.step % options.reportEvery == 0 || last)
       if (auto done = report(); !done)
         return done.error();

@@ -50,7 +50,7 @@ def operand_types(line):
 
 def wrap(example):
     """A module in which the example's free values are function arguments."""
-    if example.lstrip().startswith("hybrid.program"):
+    if example.lstrip().startswith(("hybrid.program", "hybrid.kernel_source")):
         return example
     defined, arguments = set(), {}
     for line in example.splitlines():

@@ -7,12 +7,12 @@
 #pragma once
 #include "codegen/Dialects.h"
 #include "codegen/Writer.h"
-#include "codegen/cpu/CodegenCpu.h"
 #include "dialect/HybridOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/Passes.h"
 #include "runtime/Session.h"
+#include <cstdlib>
 #include <functional>
 #include <gtest/gtest.h>
 #include <map>
@@ -53,18 +53,25 @@ public:
     context.loadAllAvailableDialects();
   }
 
-  /// A session of the module compiled for this machine in f64; null after a reported failure.
+  /// A session of the module compiled in f64 for the target HYBRID_TEST_TARGET, or this machine's
+  /// CPU; null after a reported failure.
   std::unique_ptr<rt::Session> compile(mlir::ModuleOp module) {
+    const char *name = std::getenv("HYBRID_TEST_TARGET");
+    std::string complaint;
+    auto target = createTarget(name ? name : "cpu", complaint);
+    if (!target) {
+      ADD_FAILURE() << complaint;
+      return nullptr;
+    }
     mlir::PassManager manager(&context);
     buildGraphPipeline(manager, {2, 8, "f64"}, GraphStage::Fused);
-    manager.addPass(createScheduleCpu());
+    target->addSchedule(manager, true, false);
     if (failed(manager.run(module)))
       return nullptr;
-    auto target = cpu::resolveTarget(module.getLoc(), "native");
-    auto code = cpu::compileKernels(module, *target, cpu::CodeStage::SharedObject);
+    auto code = target->compile(module, "exe");
     if (failed(code))
       return nullptr;
-    std::vector<char> bytes = writeExecutable(module, *code, *target, {});
+    std::vector<char> bytes = writeExecutable(module, *code, target->describe(), {});
     auto begin = reinterpret_cast<const std::byte *>(bytes.data());
     auto executable = rt::Executable::fromBytes({begin, begin + bytes.size()}, "case");
     if (!executable) {

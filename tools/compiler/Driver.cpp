@@ -1,9 +1,9 @@
 //===- Driver.cpp - what hybridc does with its command line -----------------===//
 #include "tools/compiler/Driver.h"
 #include "codegen/CostReport.h"
+#include "codegen/DeviceTarget.h"
 #include "codegen/Dialects.h"
 #include "codegen/Writer.h"
-#include "codegen/cpu/CodegenCpu.h"
 #include "dialect/HybridOps.h"
 #include "frontends/dsl/Frontend.h"
 #include "mlir/Parser/Parser.h"
@@ -66,6 +66,12 @@ public:
   }
 
   int run() {
+    std::string complaint;
+    deviceTarget = createTarget(options.target, complaint);
+    if (!deviceTarget) {
+      complain() << "--target=" << options.target << ": " << complaint << '\n';
+      return 2;
+    }
     for (const std::string &setting : options.settings) {
       size_t equals = setting.find('=');
       if (equals == std::string::npos || equals == 0) {
@@ -118,6 +124,11 @@ private:
     return 0;
   }
 
+  static bool isStage(llvm::StringRef stage, const DeviceTarget &target) {
+    static const llvm::StringRef graph[] = {"hybrid", "specialized", "grad", "fused", "schedule"};
+    return llvm::is_contained(graph, stage) || llvm::is_contained(target.stages(), stage);
+  }
+
   LogicalResult runPasses(ModuleOp module, llvm::function_ref<void(PassManager &)> build) {
     PassManager manager(&context);
     build(manager);
@@ -145,34 +156,21 @@ private:
     last = now;
   }
 
-  /// Says what `--precision=bf16` means on this target; what matrix products multiply.
-  std::string sayProducts(const cpu::CpuTarget &target) {
-    if (target.hasBf16) {
-      llvm::errs() << "precision: matrix products multiply bf16 and sum f32 (needs avx512_bf16); "
-                      "all else is f32\n";
-      return "bf16";
-    }
-    llvm::errs() << "precision: " << target.architecture
-                 << (target.tune == target.architecture ? "" : " (" + target.tune + ")")
-                 << " has no bf16 instructions (avx512_bf16), so matrix products stay f32\n";
-    return "f32";
-  }
-
   int compile(ModuleOp module) {
+    DeviceTarget *target = deviceTarget.get();
     report("front end");
     const std::string &stage = options.emit;
-    llvm::StringRef targetName = options.target;
-    targetName.consume_front("cpu");
-    targetName.consume_front(":");
-    std::optional<cpu::CpuTarget> target = cpu::resolveTarget(module.getLoc(), targetName);
-    if (!target)
-      return 1;
+    if (!isStage(stage, *target)) {
+      complain() << "--emit=" << stage << ": " << target->name() << " has no such stage\n";
+      return 2;
+    }
     CompileOptions bound{options.batch, options.length, options.precision};
     std::string products = options.precision;
     if (options.precision == "bf16") {
       bound.precision = "f32";
-      bound.roundProducts = target->hasBf16;
-      products = sayProducts(*target);
+      bound.roundProducts = target->hasBf16();
+      products = target->hasBf16() ? "bf16" : "f32";
+      llvm::errs() << "precision: " << target->describeBf16() << '\n';
     }
     auto graph = [&](GraphStage last) {
       return runPasses(module,
@@ -183,9 +181,13 @@ private:
     bool costOnly = (options.cost || options.costJson);
     if (stage == "specialized" || stage == "grad" || (stage == "fused" && options.memory == 0)) {
       GraphStage last = stage == "grad"    ? GraphStage::Gradient
-                        : stage == "fused" ? GraphStage::Tiled
+                        : stage == "fused" ? GraphStage::Fused
                                            : GraphStage::Specialized;
-      return failed(graph(last)) ? 1 : print(module);
+      if (failed(graph(last)) ||
+          (stage == "fused" &&
+           failed(runPasses(module, [&](PassManager &manager) { target->addTiling(manager); }))))
+        return 1;
+      return print(module);
     }
     // Costs are counted before fusion changes the ops, on the program as it was written.
     llvm::json::Object cost;
@@ -219,7 +221,8 @@ private:
         return 1;
       report("graph passes");
       std::string refusal;
-      FailureOr<Scheduled> within = scheduleWithin(module, options.memory, threads, refusal);
+      FailureOr<Scheduled> within =
+          scheduleWithin(module, *target, bound.roundProducts, options.memory, threads, refusal);
       if (failed(within)) {
         if (!refusal.empty())
           complain() << refusal;
@@ -247,24 +250,11 @@ private:
     if (stage == "schedule")
       return print(module);
 
-    // Asked of the programs, not of the options: a schedule may have been read from a file.
-    WalkResult rounded = module.walk([](LibraryMatmulOp product) {
-      return product.getElementType().isBF16() ? WalkResult::interrupt() : WalkResult::advance();
-    });
-    if (rounded.wasInterrupted() && !target->hasBf16)
-      return module.emitError() << "the programs multiply bf16, but " << target->architecture
-                                << " has no such instructions: compile for cpu:x86-64-v4+bf16",
-             1;
-    if (rounded.wasInterrupted())
-      target->useBf16();
-    cpu::CodeStage codeStage = stage == "llvm"  ? cpu::CodeStage::LLVM
-                               : stage == "asm" ? cpu::CodeStage::Assembly
-                                                : cpu::CodeStage::SharedObject;
-    FailureOr<cpu::Code> code = cpu::compileKernels(module, *target, codeStage);
+    FailureOr<Code> code = target->compile(module, stage);
     if (failed(code))
       return 1;
-    report("kernels for " + target->architecture);
-    if (codeStage != cpu::CodeStage::SharedObject)
+    report("kernels for " + target->name());
+    if (stage != target->stages().back())
       return writeFile(options.output.empty() ? "-" : options.output,
                        llvm::ArrayRef(code->text.data(), code->text.size()))
                  ? 0
@@ -291,7 +281,7 @@ private:
       llvm::sys::path::replace_extension(path, "hyx");
       output = path.str().str();
     }
-    std::vector<char> bytes = writeExecutable(module, *code, *target, provenance);
+    std::vector<char> bytes = writeExecutable(module, *code, target->describe(), provenance);
     bool written = writeFile(output, bytes);
     report("executable");
     return written ? 0 : 1;
@@ -302,6 +292,7 @@ private:
   llvm::SourceMgr sources;
   std::string source;
   dsl::Options dslOptions;
+  std::unique_ptr<DeviceTarget> deviceTarget;
   std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
 };
 
@@ -309,7 +300,8 @@ private:
 
 const std::vector<std::string> &emitStages() {
   static const std::vector<std::string> stages{"hybrid",   "specialized", "grad", "fused",
-                                               "schedule", "llvm",        "asm",  "exe"};
+                                               "schedule", "llvm",        "asm",  "cuda",
+                                               "ptx",      "resources",   "exe"};
   return stages;
 }
 
@@ -317,20 +309,6 @@ std::string compilerVersion() {
   return "hybridc " HYBRID_VERSION " (LLVM " LLVM_VERSION_STRING ")";
 }
 
-int runDriver(const DriverOptions &options) {
-  llvm::StringRef target = options.target;
-  if (target.starts_with("cuda")) {
-    complain() << "--target=" << target
-               << ": this build has no CUDA code generator; expected cpu or cpu:LEVEL\n";
-    return 1;
-  }
-  if (target != "cpu" && !target.starts_with("cpu:")) {
-    complain() << "--target=" << target
-               << " is not known: expected cpu, cpu:x86-64-v2, cpu:x86-64-v3, cpu:x86-64-v4 or "
-                  "cpu:x86-64-v4+bf16\n";
-    return 2;
-  }
-  return Compilation(options).run();
-}
+int runDriver(const DriverOptions &options) { return Compilation(options).run(); }
 
 } // namespace hybrid

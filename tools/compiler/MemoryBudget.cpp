@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 #include "tools/compiler/MemoryBudget.h"
-#include "codegen/cpu/CodegenCpu.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Passes.h"
@@ -23,7 +22,8 @@ constexpr int64_t searchParts = 64;
 
 class BudgetSearch {
 public:
-  BudgetSearch(ModuleOp fused, int64_t threads) : fused(fused), threads(threads) {}
+  BudgetSearch(ModuleOp fused, const DeviceTarget &target, bool rounded, int64_t threads)
+      : fused(fused), target(target), rounded(rounded), threads(threads) {}
 
   FailureOr<Scheduled> schedule(int64_t activations, bool keepSpectra, bool tiles) {
     Scheduled result;
@@ -31,12 +31,12 @@ public:
     PassManager recompute(fused.getContext());
     recompute.addNestedPass<func::FuncOp>(createRecompute({activations}));
     if (tiles)
-      recompute.addNestedPass<func::FuncOp>(createTileRows());
+      target.addTiling(recompute);
     if (failed(recompute.run(*result.functions)))
       return failure();
     result.programs = result.functions->clone();
     PassManager manager(fused.getContext());
-    manager.addPass(createScheduleCpu({keepSpectra}));
+    target.addSchedule(manager, keepSpectra, rounded);
     if (failed(manager.run(*result.programs)))
       return failure();
     result.plan = planMemory(*result.programs, threads);
@@ -73,14 +73,16 @@ public:
 
 private:
   ModuleOp fused;
+  const DeviceTarget &target;
+  bool rounded;
   int64_t threads;
 };
 
 } // namespace
 
-FailureOr<Scheduled> scheduleWithin(ModuleOp fused, int64_t budget, int64_t threads,
-                                    std::string &refusal) {
-  BudgetSearch search(fused, threads);
+FailureOr<Scheduled> scheduleWithin(ModuleOp fused, const DeviceTarget &target, bool rounded,
+                                    int64_t budget, int64_t threads, std::string &refusal) {
+  BudgetSearch search(fused, target, rounded, threads);
   FailureOr<Scheduled> all = search.schedule(-1, true, true);
   if (failed(all) || budget == 0 || all->plan.total() <= budget)
     return all;

@@ -1,5 +1,6 @@
 //===- MemoryBudget.h - compile for a given amount of memory ----------------===//
 #pragma once
+#include "codegen/DeviceTarget.h"
 #include "codegen/MemoryPlan.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -16,7 +17,8 @@ struct Scheduled {
 /// model exceeds, as much is computed again in the backward pass as brings what a session allocates
 /// within it, and no more. When even the least it can be made to take exceeds the budget, fails and
 /// says in `refusal` how much that is and what takes it.
-mlir::FailureOr<Scheduled> scheduleWithin(mlir::ModuleOp fused, int64_t budget, int64_t threads,
+mlir::FailureOr<Scheduled> scheduleWithin(mlir::ModuleOp fused, const DeviceTarget &target,
+                                          bool rounded, int64_t budget, int64_t threads,
                                           std::string &refusal);
 
 } // namespace hybrid

@@ -1,6 +1,7 @@
 //===- hybrid-opt.cpp - run single passes over hybrid IR --------------------===//
 #include "codegen/Dialects.h"
 #include "codegen/cpu/CodegenCpu.h"
+#include "codegen/cuda/CodegenCuda.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
@@ -11,6 +12,7 @@ int main(int argc, char **argv) {
   mlir::registerTransformsPasses();
   hybrid::registerHybridPasses();
   hybrid::registerHybridCpuPasses();
+  hybrid::registerHybridCudaPasses();
   hybrid::registerPipelines();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "hybrid optimizer driver\n", registry));

@@ -23,7 +23,9 @@ int main(int argc, char **argv) {
                  "output file (default: the input's name with .hyx; text stages go to stdout)");
   app.add_option(
          "--target", options.target,
-         "cpu (this machine), cpu:x86-64-v2, cpu:x86-64-v3, cpu:x86-64-v4, cpu:x86-64-v4+bf16")
+         "cpu (this machine), cpu:x86-64-v2, cpu:x86-64-v3, cpu:x86-64-v4, cpu:x86-64-v4+bf16; "
+         "cuda "
+         "(sm_90a and PTX for later GPUs), or cuda: with a list such as sm_80,sm_90a,compute_90")
       ->capture_default_str();
   app.add_option("--batch", options.batch, "sequences in a batch: the free dimension B")
       ->check(CLI::Range(int64_t(1), int64_t(1) << 24))
@@ -32,7 +34,7 @@ int main(int argc, char **argv) {
       ->check(CLI::Range(int64_t(1), int64_t(1) << 24))
       ->capture_default_str();
   app.add_option("--precision", options.precision,
-                 "f32; bf16: f32 with matrix products of bf16 operands, where the CPU has such "
+                 "f32; bf16: f32 with matrix products of bf16 operands, where the target has such "
                  "instructions; f64: to check gradients")
       ->check(CLI::IsMember({"f32", "bf16", "f64"}))
       ->capture_default_str();

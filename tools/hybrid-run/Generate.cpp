@@ -76,6 +76,8 @@ void run(GenerateArguments &arguments) {
     std::copy(text.end() - static_cast<int64_t>(used), text.end(), window.begin());
     require(session->run("forward"));
     std::span<const std::byte> data = session->output("forward", logits->name);
+    if (data.empty())
+      throw Failure(fmt::format("{}: the logits could not be read", executable->name()));
     for (size_t c = 0; c < row.size(); ++c)
       row[c] = rt::numberAt(logits->dtype, data, (used - 1) * row.size() + c);
     rt::Rng rng(arguments.seed, 0x67656e, static_cast<uint64_t>(i));

@@ -34,13 +34,15 @@ std::string nearestName(const std::string &name, const std::vector<std::string> 
 
 namespace {
 template <typename From, typename To>
-void convert(std::span<const std::byte> from, std::span<std::byte> to) {
+std::vector<std::byte> convert(std::span<const std::byte> from) {
+  std::vector<std::byte> to(from.size() / sizeof(From) * sizeof(To));
   for (size_t i = 0; i < to.size() / sizeof(To); ++i) {
     From value;
     std::memcpy(&value, from.data() + i * sizeof(From), sizeof(From));
     To converted = static_cast<To>(value);
     std::memcpy(to.data() + i * sizeof(To), &converted, sizeof(To));
   }
+  return to;
 }
 } // namespace
 
@@ -70,18 +72,17 @@ void loadParameters(rt::Session &session, const std::string &path) {
                                    fmt::join(tensor->shape, ", "), parameter.shapeText()));
       continue;
     }
-    std::span<std::byte> target = session.parameter(i);
     bool wideFrom = tensor->type == rt::SafetensorsEntry::Type::F64,
          wideTo = parameter.dtype == rt::DType::F64;
     if (tensor->type != rt::SafetensorsEntry::Type::F32 && !wideFrom)
       faults.push_back(
           fmt::format("'{}' holds integers, expected floating point numbers", parameter.name));
     else if (wideFrom == wideTo)
-      std::memcpy(target.data(), tensor->data.data(), target.size());
+      require(session.setParameter(i, tensor->data));
     else if (wideFrom)
-      convert<double, float>(tensor->data, target);
+      require(session.setParameter(i, convert<double, float>(tensor->data)));
     else
-      convert<float, double>(tensor->data, target);
+      require(session.setParameter(i, convert<float, double>(tensor->data)));
   }
   if (!faults.empty())
     throw Failure(fmt::format("{}: does not fit the model: {}", path, fmt::join(faults, "; ")));

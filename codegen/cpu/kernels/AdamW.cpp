@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "Vector.h"
 
+using namespace hybrid;
 using namespace hybrid::cpu;
 
 namespace {

@@ -17,6 +17,7 @@
 //===----------------------------------------------------------------------===//
 #include "Transpose.h"
 
+using namespace hybrid;
 using namespace hybrid::cpu;
 
 namespace {

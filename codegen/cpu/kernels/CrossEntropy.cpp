@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Vector.h"
 
+using namespace hybrid;
 using namespace hybrid::cpu;
 
 namespace {

@@ -19,6 +19,7 @@
 //===----------------------------------------------------------------------===//
 #include "FFT.h"
 
+using namespace hybrid;
 using namespace hybrid::cpu;
 
 namespace {

@@ -23,6 +23,7 @@
 //===----------------------------------------------------------------------===//
 #include "Transpose.h"
 
+using namespace hybrid;
 using namespace hybrid::cpu;
 
 namespace {

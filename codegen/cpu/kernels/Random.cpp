@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "Vector.h"
 
+using namespace hybrid;
 using namespace hybrid::cpu;
 
 namespace {

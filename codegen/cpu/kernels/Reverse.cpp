@@ -1,6 +1,7 @@
 //===- Reverse.cpp - a dimension from its end to its start ------------------===//
 #include "Vector.h"
 
+using namespace hybrid;
 using namespace hybrid::cpu;
 
 namespace {

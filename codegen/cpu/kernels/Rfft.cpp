@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "FFT.h"
 
+using namespace hybrid;
 using namespace hybrid::cpu;
 
 namespace {

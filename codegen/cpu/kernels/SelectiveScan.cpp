@@ -14,6 +14,7 @@
 #include "SelectiveScan.h"
 #include "Gates.h"
 
+using namespace hybrid;
 using namespace hybrid::cpu;
 
 namespace {

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "Kernels.h"
+#include "codegen/kernels/Kernels.h"
 
 namespace hybrid::cpu {
 

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 #include "Gates.h"
 
+using namespace hybrid;
 using namespace hybrid::cpu;
 
 namespace {

@@ -12,6 +12,7 @@
 #include "SoftmaxScan.h"
 #include "Vector.h"
 
+using namespace hybrid;
 using namespace hybrid::cpu;
 
 namespace {

@@ -31,6 +31,25 @@ template <typename T> HYBRID_DEVICE T *sharedMemory(int64_t byteOffset = 0) {
 HYBRID_DEVICE void blockBarrier() { __syncthreads(); }
 HYBRID_DEVICE void warpBarrier() { __syncwarp(); }
 
+/// Copies `bytes` (4, 8 or 16) to shared memory, or zeros if not `there`, without waiting. Copies
+/// belong to the next commitCopies() of their thread; waitCopies<n>() waits for all committed but
+/// the last n. Other threads see them behind a barrier after that.
+template <int bytes> HYBRID_DEVICE void copyAsync(void *shared, const void *global, bool there) {
+  const auto address = static_cast<uint32_t>(__cvta_generic_to_shared(shared));
+  if constexpr (bytes == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(global),
+                 "r"(there ? 16 : 0)
+                 : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(address), "l"(global),
+                 "n"(bytes), "r"(there ? bytes : 0)
+                 : "memory");
+}
+HYBRID_DEVICE void commitCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int pending> HYBRID_DEVICE void waitCopies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
+}
+
 constexpr unsigned allLanes = 0xffffffffu;
 template <typename T> HYBRID_DEVICE T shuffle(T value, int lane) {
   return __shfl_sync(allLanes, value, lane);
@@ -46,6 +65,10 @@ template <typename T> HYBRID_DEVICE T shuffleUp(T value, int delta) {
 template <typename T> HYBRID_DEVICE T shuffleDown(T value, int delta) {
   return __shfl_down_sync(allLanes, value, delta);
 }
+
+/// A bit a lane: whether its `value` is true.
+HYBRID_DEVICE uint32_t ballot(bool value) { return __ballot_sync(allLanes, value); }
+HYBRID_DEVICE int populationCount(uint32_t bits) { return __popc(bits); }
 
 /// 2^x, relative error 2^-22.
 HYBRID_DEVICE float exponential2(float x) {
@@ -92,7 +115,9 @@ HYBRID_DEVICE double absolute(double x) { return fabs(x); }
 HYBRID_DEVICE float multiplyAdd(float a, float b, float c) { return fmaf(a, b, c); }
 HYBRID_DEVICE double multiplyAdd(double a, double b, double c) { return fma(a, b, c); }
 HYBRID_DEVICE bool isFinite(float x) { return fabsf(x) < __int_as_float(0x7f800000); }
-HYBRID_DEVICE bool isFinite(double x) { return fabs(x) < __longlong_as_double(0x7ff0000000000000LL); }
+HYBRID_DEVICE bool isFinite(double x) {
+  return fabs(x) < __longlong_as_double(0x7ff0000000000000LL);
+}
 template <typename T> HYBRID_DEVICE T infinity();
 template <> HYBRID_DEVICE float infinity<float>() { return __int_as_float(0x7f800000); }
 template <> HYBRID_DEVICE double infinity<double>() {
@@ -114,7 +139,9 @@ HYBRID_DEVICE bf16 toBf16(float x) {
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result.bits) : "f"(x));
   return result;
 }
-HYBRID_DEVICE float fromBf16(bf16 x) { return __uint_as_float(static_cast<uint32_t>(x.bits) << 16); }
+HYBRID_DEVICE float fromBf16(bf16 x) {
+  return __uint_as_float(static_cast<uint32_t>(x.bits) << 16);
+}
 HYBRID_DEVICE uint32_t bitsOf(float x) { return __float_as_uint(x); }
 HYBRID_DEVICE float fromBits(uint32_t bits) { return __uint_as_float(bits); }
 /// Rounded to 11 bits of precision, as tf32 matrix units take their operands.
@@ -126,8 +153,8 @@ HYBRID_DEVICE uint32_t toTf32(float x) {
 
 /// d += a b for a warp: mma.sync.m16n8k16, row x col, bf16 products summed in f32. Fragments as in
 /// the PTX manual: with g = lane / 4 and t = lane % 4, a[0..3] = rows g, g+8, g, g+8 at columns
-/// 2t.. and (a[2], a[3]) 2t+8..; b[0..1] = rows 2t.. and 2t+8.. of column g; d = rows g, g, g+8, g+8
-/// at columns 2t, 2t+1.
+/// 2t.. and (a[2], a[3]) 2t+8..; b[0..1] = rows 2t.. and 2t+8.. of column g; d = rows g, g, g+8,
+/// g+8 at columns 2t, 2t+1.
 HYBRID_DEVICE void mmaBf16(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
   asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
       "{%0,%1,%2,%3};"

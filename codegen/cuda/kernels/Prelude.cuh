@@ -32,11 +32,33 @@ struct Buffer {
 
 constexpr int warpSize = 32;
 
-HYBRID_DEVICE inline int laneIndex() { return static_cast<int>(threadIdx.x) % warpSize; }
-HYBRID_DEVICE inline int warpIndex() { return static_cast<int>(threadIdx.x) / warpSize; }
+HYBRID_DEVICE int laneIndex() { return static_cast<int>(threadIdx.x) % warpSize; }
+HYBRID_DEVICE int warpIndex() { return static_cast<int>(threadIdx.x) / warpSize; }
 
 template <typename T> HYBRID_DEVICE T maximum(T a, T b) { return a < b ? b : a; }
 template <typename T> HYBRID_DEVICE T minimum(T a, T b) { return b < a ? b : a; }
+
+/// NaN where either is.
+template <typename T> HYBRID_DEVICE T propagatingMaximum(T a, T b) {
+  return a < b || b != b ? b : a;
+}
+template <typename T> HYBRID_DEVICE T propagatingMinimum(T a, T b) {
+  return b < a || b != b ? b : a;
+}
+
+/// Consecutive elements, moved by one instruction: 16 bytes where count * sizeof(T) is. Their
+/// address is a multiple of their size.
+template <typename T, int count> struct alignas(sizeof(T) * count) Pack {
+  T elements[count];
+  HYBRID_DEVICE T &operator[](int i) { return elements[i]; }
+  HYBRID_DEVICE const T &operator[](int i) const { return elements[i]; }
+};
+template <int count, typename T> HYBRID_DEVICE Pack<T, count> loadPack(const T *from) {
+  return *reinterpret_cast<const Pack<T, count> *>(from);
+}
+template <int count, typename T> HYBRID_DEVICE void storePack(T *to, const Pack<T, count> &pack) {
+  *reinterpret_cast<Pack<T, count> *>(to) = pack;
+}
 
 /// Sum over the lanes of a warp, the same bits in every lane.
 template <typename T> HYBRID_DEVICE T warpSum(T value) {
@@ -46,10 +68,11 @@ template <typename T> HYBRID_DEVICE T warpSum(T value) {
   return value;
 }
 
+/// The largest value of a warp, NaN where one is.
 template <typename T> HYBRID_DEVICE T warpMax(T value) {
   HYBRID_UNROLL
   for (int mask = warpSize / 2; mask > 0; mask /= 2)
-    value = maximum(value, shuffleXor(value, mask));
+    value = propagatingMaximum(value, shuffleXor(value, mask));
   return value;
 }
 
@@ -80,13 +103,13 @@ template <int threads, typename T> HYBRID_DEVICE T blockMax(T value, T *scratch)
   T most = scratch[0];
   HYBRID_UNROLL
   for (int i = 1; i < threads / warpSize; ++i)
-    most = maximum(most, scratch[i]);
+    most = propagatingMaximum(most, scratch[i]);
   blockBarrier();
   return most;
 }
 
 /// The words of two bf16 numbers as the matrix units take them: `low` in the low half.
-HYBRID_DEVICE inline uint32_t packBf16(float low, float high) {
+HYBRID_DEVICE uint32_t packBf16(float low, float high) {
   return static_cast<uint32_t>(toBf16(low).bits) | static_cast<uint32_t>(toBf16(high).bits) << 16;
 }
 

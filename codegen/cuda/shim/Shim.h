@@ -97,6 +97,17 @@ HYBRID_DEVICE void warpBarrier() {
   block.stop(block, shim::Stop::WarpBarrier);
 }
 
+/// At once: that a kernel waits before it reads does not show here, its barriers do.
+template <int bytes> HYBRID_DEVICE void copyAsync(void *shared, const void *global, bool there) {
+  static_assert(bytes == 4 || bytes == 8 || bytes == 16);
+  if (there)
+    __builtin_memcpy(shared, global, bytes);
+  else
+    __builtin_memset(shared, 0, bytes);
+}
+HYBRID_DEVICE void commitCopies() {}
+template <int pending> HYBRID_DEVICE void waitCopies() {}
+
 /// The value that lane `source` brings to this exchange.
 template <typename T> HYBRID_DEVICE T exchange(T value, uint32_t source) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8, "CUDA shuffles numbers of 4 or 8 bytes");
@@ -122,6 +133,19 @@ template <typename T> HYBRID_DEVICE T shuffleDown(T value, int delta) {
   int lane = static_cast<int>(threadIdx.x % 32);
   return exchange(value, static_cast<uint32_t>(lane + delta > 31 ? lane : lane + delta));
 }
+
+/// A bit a lane: whether its `value` is true.
+HYBRID_DEVICE uint32_t ballot(bool value) {
+  shim::Block &block = shim::block();
+  shim::Exchange *exchange = block.exchange;
+  exchange->values[block.thread % 32] = value;
+  block.stop(block, shim::Stop::Shuffle);
+  uint32_t bits = 0;
+  for (uint32_t lane = 0; lane < 32; ++lane)
+    bits |= static_cast<uint32_t>(exchange->values[lane]) << lane;
+  return bits;
+}
+HYBRID_DEVICE int populationCount(uint32_t bits) { return __builtin_popcount(bits); }
 
 HYBRID_DEVICE float exponential2(float x) { return __builtin_exp2f(x); }
 HYBRID_DEVICE double exponential2(double x) { return __builtin_exp2(x); }

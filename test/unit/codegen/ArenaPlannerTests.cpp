@@ -1,10 +1,10 @@
 //===- ArenaPlannerTests.cpp - buffers that live at different times ----------------===//
-#include "codegen/cpu/ArenaPlanner.h"
+#include "codegen/program/ArenaPlanner.h"
 #include <gtest/gtest.h>
 #include <random>
 #include <vector>
 
-using namespace hybrid::cpu;
+using namespace hybrid;
 
 namespace {
 

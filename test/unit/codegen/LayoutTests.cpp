@@ -1,10 +1,10 @@
 //===- LayoutTests.cpp - views of tensors -----------------------------------------===//
-#include "codegen/cpu/Layout.h"
+#include "codegen/program/Layout.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/MLIRContext.h"
 #include <gtest/gtest.h>
 
-using namespace hybrid::cpu;
+using namespace hybrid;
 using llvm::SmallVector;
 
 namespace {

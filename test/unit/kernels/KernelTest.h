@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "codegen/cpu/kernels/Kernels.h"
+#include "codegen/kernels/Kernels.h"
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -20,8 +20,7 @@ template <typename Params>
 using Kernel = void(int64_t, int64_t, void *const *, void *, const Params *);
 
 #define HYBRID_DECLARE_KERNEL(name, Params)                                                        \
-  extern "C" hybrid::cpu::test::Kernel<hybrid::cpu::Params> hybrid_##name##_f32,                   \
-      hybrid_##name##_f64;                                                                         \
+  extern "C" hybrid::cpu::test::Kernel<Params> hybrid_##name##_f32, hybrid_##name##_f64;           \
   template <typename T>                                                                            \
   constexpr auto *name = std::is_same_v<T, float> ? hybrid_##name##_f32 : hybrid_##name##_f64;
 

@@ -1,6 +1,7 @@
 //===- NormTest.cpp - RMSNorm, LayerNorm and the sum of partials ----------===//
 #include "KernelTest.h"
 
+using namespace hybrid;
 using namespace hybrid::cpu;
 using namespace hybrid::cpu::test;
 

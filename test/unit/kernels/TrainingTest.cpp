@@ -1,6 +1,7 @@
 //===- TrainingTest.cpp - embedding, loss, optimizer and random numbers ---===//
 #include "KernelTest.h"
 
+using namespace hybrid;
 using namespace hybrid::cpu;
 using namespace hybrid::cpu::test;
 

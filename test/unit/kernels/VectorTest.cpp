@@ -2,6 +2,7 @@
 #include "codegen/cpu/kernels/Vector.h"
 #include "KernelTest.h"
 
+using namespace hybrid;
 using namespace hybrid::cpu;
 using namespace hybrid::cpu::test;
 

@@ -85,7 +85,9 @@ TEST(Session, TrainingStateAppearsWhenItIsNeeded) {
   ASSERT_EQ(gradient.size(), 64u);
   EXPECT_GT(session->allocatedBytes(), before);
   float one = 1, value;
-  std::memcpy(gradient.data(), &one, 4);
+  std::vector<std::byte> ones(gradient.begin(), gradient.end());
+  std::memcpy(ones.data(), &one, 4);
+  ASSERT_TRUE(session->setParameter(0, ones, Session::Slot::Gradient));
   std::memcpy(&value, session->parameter(0).data(), 4);
   session->inputAs<double>("update", "hyper")[0] = 0.5;
   expectRuns(*session, "update");
@@ -208,7 +210,9 @@ TEST(Session, NamesAParameterThatIsNotFinite) {
   ASSERT_TRUE(session);
   ASSERT_TRUE(session->initialize(1));
   float nan = std::numeric_limits<float>::quiet_NaN();
-  std::memcpy(session->parameter(1).data() + 4, &nan, 4);
+  std::vector<std::byte> bytes(session->parameter(1).begin(), session->parameter(1).end());
+  std::memcpy(bytes.data() + 4, &nan, 4);
+  ASSERT_TRUE(session->setParameter(1, bytes));
   expectRuns(*session, "eval");
   EXPECT_EQ(session->findNonFinite("eval"), "parameter 'b'");
 }

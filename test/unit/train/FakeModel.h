@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <cstring>
 
 namespace hybrid::rt {
 
@@ -69,9 +70,14 @@ public:
   std::string findNonFinite() override { return "exp at fake.hyb:1:1"; }
   std::vector<StateTensor> state() override {
     std::vector<int64_t> shape = {classes, classes};
-    return {{"table", DType::F64, shape, std::as_writable_bytes(std::span(table))},
-            {"moment1.table", DType::F64, shape, std::as_writable_bytes(std::span(moment1))},
-            {"moment2.table", DType::F64, shape, std::as_writable_bytes(std::span(moment2))}};
+    return {{"table", DType::F64, shape, std::as_bytes(std::span(table))},
+            {"moment1.table", DType::F64, shape, std::as_bytes(std::span(moment1))},
+            {"moment2.table", DType::F64, shape, std::as_bytes(std::span(moment2))}};
+  }
+  Result<void> setState(size_t index, std::span<const std::byte> bytes) override {
+    std::vector<double> *tensors[] = {&table, &moment1, &moment2};
+    std::memcpy(tensors[index]->data(), bytes.data(), bytes.size());
+    return {};
   }
   uint64_t fingerprint() const override { return print; }
   uint64_t parameterCount() const override { return table.size(); }

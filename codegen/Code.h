@@ -1,0 +1,26 @@
+//===- Code.h - machine code of a scheduled module --------------------------===//
+#pragma once
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/StringMap.h"
+#include <string>
+#include <vector>
+
+namespace hybrid {
+
+/// Code for one kind of GPU: see CodeImage in Executable.fbs.
+struct CodeImage {
+  std::string architecture;
+  std::vector<char> bytes;
+};
+
+struct Code {
+  std::string text;                     // what --emit asked for, unless it is the executable
+  std::vector<char> sharedObject;       // CPU: kernels
+  std::vector<CodeImage> images;        // CUDA: kernels, one image an architecture
+  llvm::StringMap<std::string> symbols; // launch key -> exported symbol, see launchKey()
+};
+
+/// Names the specialisation of a kernel that `launch` needs.
+std::string launchKey(mlir::Operation *launch);
+
+} // namespace hybrid

@@ -1,0 +1,51 @@
+//===- DeviceTarget.h - what `--target` asks for ----------------------------===//
+#pragma once
+#include "codegen/Code.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include <memory>
+
+namespace hybrid {
+
+/// What an executable says it needs: see Target in Executable.fbs.
+struct ExecutableTarget {
+  std::string device, cpu;
+  std::vector<std::string> features;
+};
+
+class DeviceTarget {
+public:
+  virtual ~DeviceTarget() = default;
+
+  /// "x86-64-v4", "sm_90a, compute_90".
+  virtual std::string name() const = 0;
+  /// Whether it multiplies matrices of bf16.
+  virtual bool hasBf16() const = 0;
+  /// What `--precision=bf16` means on it, for people.
+  virtual std::string describeBf16() const = 0;
+  /// Adds the pass that cuts chains of rowwise ops into tiles of rows, on functions.
+  virtual void addTiling(mlir::OpPassManager &manager) const = 0;
+  /// Adds the pass that makes programs. `rounded`: the program asked for bf16 products.
+  virtual void addSchedule(mlir::OpPassManager &manager, bool keepSpectra, bool rounded) const = 0;
+
+  /// Stages of `--emit` behind the schedule, the last one the executable.
+  virtual llvm::ArrayRef<llvm::StringRef> stages() const = 0;
+  /// Code for a scheduled module up to one of stages(). Failure after a diagnostic. Consumes
+  /// generated functions of the module. Call once.
+  virtual mlir::FailureOr<Code> compile(mlir::ModuleOp module, llvm::StringRef stage) = 0;
+  /// What the executable needs, once compiled.
+  virtual ExecutableTarget describe() const = 0;
+};
+
+/// The target of `--target=NAME`: cpu, cpu:LEVEL, cuda, cuda:ARCHITECTURE,... Null for unknown
+/// names; `complaint` then says what was expected.
+std::unique_ptr<DeviceTarget> createTarget(llvm::StringRef name, std::string &complaint);
+
+namespace cpu {
+std::unique_ptr<DeviceTarget> createTarget(llvm::StringRef name, std::string &complaint);
+}
+namespace cuda {
+std::unique_ptr<DeviceTarget> createTarget(llvm::StringRef names, std::string &complaint);
+}
+
+} // namespace hybrid

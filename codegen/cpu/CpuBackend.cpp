@@ -1,0 +1,62 @@
+//===- CpuBackend.cpp - what programs are made of on the CPU ----------------===//
+#include "codegen/cpu/CpuBackend.h"
+#include "codegen/cpu/LoopEmitter.h"
+#include "codegen/cpu/Lowerings.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace hybrid::cpu {
+
+/// Finds the lowerings of this device and, by their arguments' namespace, the shared ones.
+template <typename Op> static LogicalResult lowerTyped(Op op, ProgramBuilder &program) {
+  return lower(op, program);
+}
+
+LogicalResult CpuBackend::lower(Operation *op, ProgramBuilder &program) const {
+  return TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<ParameterOp, ConstantOp>([](auto) { return success(); }) // views, made on first use
+      .Case<RandomOp, IotaOp, AssignOp, EmbeddingOp, EmbeddingGradOp, LinearOp, MatmulOp, RmsNormOp,
+            RmsNormGradOp, LayerNormOp, LayerNormGradOp, ShortConvOp, ShortConvGradOp, FFTConvOp,
+            FFTConvGradOp, AttentionOp, AttentionGradOp, LinearScanOp, LinearScanGradOp,
+            SelectiveScanOp, SelectiveScanGradOp, SoftmaxScanOp, SoftmaxScanGradOp, RfftOp, IrfftOp,
+            ModalFilterOp, ModalFilterGradOp, TopKOp, TakeOp, ScatterOp, RouteOp, DispatchOp,
+            CollectOp, GroupedLinearOp, GroupedLinearGradOp, ReduceOp, FusedOp, RowTilesOp,
+            ReshapeOp, TransposeOp, BroadcastOp, SplitOp, ConcatOp, SliceOp, ReverseOp, PadOp,
+            CrossEntropyOp, TargetWeightOp, CrossEntropyGradOp, AdamWOp>(
+          [&](auto typed) { return lowerTyped(typed, program); })
+      .Default([](Operation *other) {
+        return other->emitOpError() << "has no CPU lowering (run hybrid-fuse-elementwise first)";
+      });
+}
+
+KernelName CpuBackend::kernel(StringRef name, Type element,
+                              const KernelConstants &constants) const {
+  return {("hybrid_" + name + (element.isF64() ? "_f64" : "_f32")).str(), constants.words};
+}
+
+LaunchShape CpuBackend::shape(StringRef, Type, const KernelConstants &,
+                              int64_t cpuScratchBytes) const {
+  return {0, cpuScratchBytes};
+}
+
+GeneratedKernel CpuBackend::elementwise(ModuleTables &tables, Block *body, ArrayRef<View> operands,
+                                        ArrayRef<View> results, bool byRows) const {
+  return emitElementwise(tables, body, operands, results, byRows);
+}
+
+GeneratedKernel CpuBackend::fill(ModuleTables &tables, const View &to, double value) const {
+  return emitFill(tables, to, value);
+}
+
+GeneratedKernel CpuBackend::reduction(ModuleTables &tables, ReduceKind kind, const View &from,
+                                      ArrayRef<int64_t> axes, const View &to) const {
+  return emitReduction(tables, kind, from, axes, to);
+}
+
+GeneratedKernel CpuBackend::rowSums(ModuleTables &tables, const View &from, int64_t rowsPerItem,
+                                    const View &partial, double scale) const {
+  return emitRowSums(tables, from, rowsPerItem, partial, scale);
+}
+
+} // namespace hybrid::cpu

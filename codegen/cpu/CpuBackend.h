@@ -1,0 +1,26 @@
+//===- CpuBackend.h - what programs are made of on the CPU ------------------===//
+#pragma once
+#include "codegen/program/Backend.h"
+
+namespace hybrid::cpu {
+
+/// Kernels are bitcode functions over a range of work items, generated ones functions of loops.
+class CpuBackend final : public Backend {
+public:
+  mlir::LogicalResult lower(mlir::Operation *op, ProgramBuilder &program) const override;
+  KernelName kernel(llvm::StringRef name, mlir::Type element,
+                    const KernelConstants &constants) const override;
+  LaunchShape shape(llvm::StringRef name, mlir::Type element, const KernelConstants &constants,
+                    int64_t cpuScratchBytes) const override;
+  int64_t itemsOfSums() const override { return 64; }
+  GeneratedKernel elementwise(ModuleTables &tables, mlir::Block *body,
+                              llvm::ArrayRef<View> operands, llvm::ArrayRef<View> results,
+                              bool byRows) const override;
+  GeneratedKernel fill(ModuleTables &tables, const View &to, double value) const override;
+  GeneratedKernel reduction(ModuleTables &tables, ReduceKind kind, const View &from,
+                            llvm::ArrayRef<int64_t> axes, const View &to) const override;
+  GeneratedKernel rowSums(ModuleTables &tables, const View &from, int64_t rowsPerItem,
+                          const View &partial, double scale) const override;
+};
+
+} // namespace hybrid::cpu

@@ -1,0 +1,65 @@
+//===- DeviceTarget.cpp - the CPU as a target -------------------------------===//
+#include "codegen/DeviceTarget.h"
+#include "codegen/cpu/CodegenCpu.h"
+#include "dialect/HybridOps.h"
+#include "passes/Passes.h"
+
+using namespace mlir;
+
+namespace hybrid::cpu {
+namespace {
+
+class CpuDeviceTarget final : public DeviceTarget {
+public:
+  explicit CpuDeviceTarget(CpuTarget target) : target(std::move(target)) {}
+
+  std::string name() const override { return target.architecture; }
+  bool hasBf16() const override { return target.hasBf16; }
+  std::string describeBf16() const override {
+    if (target.hasBf16)
+      return "matrix products multiply bf16 and sum f32 (needs avx512_bf16); all else is f32";
+    return target.architecture +
+           (target.tune == target.architecture ? "" : " (" + target.tune + ")") +
+           " has no bf16 instructions (avx512_bf16), so matrix products stay f32";
+  }
+  void addTiling(OpPassManager &manager) const override {
+    manager.addNestedPass<func::FuncOp>(createTileRows());
+  }
+  void addSchedule(OpPassManager &manager, bool keepSpectra, bool) const override {
+    manager.addPass(createScheduleCpu({keepSpectra}));
+  }
+  ArrayRef<StringRef> stages() const override {
+    static const StringRef names[] = {"llvm", "asm", "exe"};
+    return names;
+  }
+  FailureOr<Code> compile(ModuleOp module, StringRef stage) override {
+    // Asked of the programs, not of the options: a schedule may have been read from a file.
+    WalkResult rounded = module.walk([](LibraryMatmulOp product) {
+      return product.getElementType().isBF16() ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (rounded.wasInterrupted() && !target.hasBf16)
+      return module.emitError() << "the programs multiply bf16, but " << target.architecture
+                                << " has no such instructions: compile for cpu:x86-64-v4+bf16";
+    if (rounded.wasInterrupted())
+      target.useBf16();
+    return compileKernels(module, target,
+                          stage == "llvm"  ? CodeStage::LLVM
+                          : stage == "asm" ? CodeStage::Assembly
+                                           : CodeStage::SharedObject);
+  }
+  ExecutableTarget describe() const override {
+    return {"cpu", target.architecture, target.features};
+  }
+
+private:
+  CpuTarget target;
+};
+
+} // namespace
+
+std::unique_ptr<DeviceTarget> createTarget(StringRef name, std::string &complaint) {
+  std::optional<CpuTarget> target = resolveTarget(name, complaint);
+  return target ? std::make_unique<CpuDeviceTarget>(std::move(*target)) : nullptr;
+}
+
+} // namespace hybrid::cpu

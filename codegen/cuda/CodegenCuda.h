@@ -1,0 +1,50 @@
+//===- CodegenCuda.h - from scheduled programs to CUDA code -----------------===//
+#pragma once
+#include "codegen/Code.h"
+#include "dialect/HybridOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+#include "llvm/ADT/StringRef.h"
+#include <string>
+#include <vector>
+
+namespace hybrid {
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "codegen/cuda/Passes.h.inc"
+
+namespace cuda {
+
+/// The CUDA C++ of all kernels that the programs of `module` launch; fills `symbols` (launch key ->
+/// exported symbol).
+std::string emitSource(mlir::ModuleOp module, llvm::StringMap<std::string> &symbols);
+
+/// A header of the kernel library, or <cstdint>, as the sources include it.
+struct KernelHeader {
+  llvm::StringRef name, text;
+};
+llvm::ArrayRef<KernelHeader> kernelHeaders();
+
+/// Code for one architecture, as NVRTC makes it.
+struct NvrtcResult {
+  std::vector<char> image; // cubin, or PTX for an architecture "compute_..."
+  std::string log;         // what ptxas says of registers, shared memory and spills
+};
+
+/// Compiles `source` for "sm_90a" (a cubin) or "compute_90" (PTX). NVRTC is opened when first
+/// needed. Failure after a diagnostic.
+mlir::FailureOr<NvrtcResult> compileWithNvrtc(mlir::Location loc, llvm::StringRef source,
+                                              llvm::StringRef architecture);
+
+/// Compiles `source` for the tests' driver, with a C++ compiler and codegen/cuda/shim.
+mlir::FailureOr<std::vector<char>> compileForShim(mlir::Location loc, llvm::StringRef source);
+
+/// What one kernel takes of a multiprocessor, from the log of compileWithNvrtc.
+struct KernelResources {
+  std::string kernel;
+  int64_t registers = 0, spillBytes = 0, stackBytes = 0, staticSharedBytes = 0;
+};
+std::vector<KernelResources> parseResources(llvm::StringRef log);
+
+} // namespace cuda
+} // namespace hybrid

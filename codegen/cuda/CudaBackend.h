@@ -1,0 +1,37 @@
+//===- CudaBackend.h - what programs are made of on a GPU -------------------===//
+#pragma once
+#include "codegen/program/Backend.h"
+
+namespace hybrid::cuda {
+
+/// Kernels are templates of codegen/cuda/kernels, run by one block a work item; generated ones are
+/// texts of CUDA C++.
+class CudaBackend final : public Backend {
+public:
+  /// `sharedBytes`: what a block may have of shared memory on every device asked for. `rounds`:
+  /// whether kernels with matrix units inside may round their operands to bf16.
+  CudaBackend(int64_t sharedBytes, bool rounds) : sharedBytes(sharedBytes), rounds(rounds) {}
+
+  mlir::LogicalResult lower(mlir::Operation *op, ProgramBuilder &program) const override;
+  KernelName kernel(llvm::StringRef name, mlir::Type element,
+                    const KernelConstants &constants) const override;
+  LaunchShape shape(llvm::StringRef name, mlir::Type element, const KernelConstants &constants,
+                    int64_t cpuScratchBytes) const override;
+  int64_t itemsOfSums() const override { return 512; }
+  GeneratedKernel elementwise(ModuleTables &tables, mlir::Block *body,
+                              llvm::ArrayRef<View> operands, llvm::ArrayRef<View> results,
+                              bool byRows) const override;
+  GeneratedKernel fill(ModuleTables &tables, const View &to, double value) const override;
+  GeneratedKernel reduction(ModuleTables &tables, ReduceKind kind, const View &from,
+                            llvm::ArrayRef<int64_t> axes, const View &to) const override;
+  GeneratedKernel rowSums(ModuleTables &tables, const View &from, int64_t rowsPerItem,
+                          const View &partial, double scale) const override;
+
+  const int64_t sharedBytes;
+  const bool rounds;
+};
+
+/// The backend of a program that is lowered for CUDA.
+const CudaBackend &backendOf(const ProgramBuilder &program);
+
+} // namespace hybrid::cuda

@@ -1,0 +1,163 @@
+//===- DeviceTarget.cpp - GPUs of NVIDIA as a target ------------------------===//
+#include "codegen/DeviceTarget.h"
+#include "codegen/cuda/CodegenCuda.h"
+#include "dialect/HybridOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "passes/Passes.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+
+using namespace mlir;
+
+namespace hybrid::cuda {
+namespace {
+
+/// What `--target=cuda` means: the H100 and H200, and PTX for whatever comes later.
+constexpr StringRef defaultArchitectures = "sm_90a,compute_90";
+
+/// Shared memory a block may have (CUDA programming guide, technical specifications).
+int64_t sharedBytesOf(StringRef architecture) {
+  if (architecture == "shim")
+    return 227 * 1024;
+  int number = 0;
+  StringRef digits = architecture.split('_').second;
+  digits.take_while(llvm::isDigit).getAsInteger(10, number);
+  if (number == 80 || number == 87)
+    return 163 * 1024;
+  return number >= 90 && number < 120 ? 227 * 1024 : 99 * 1024;
+}
+
+bool isArchitecture(StringRef name) {
+  if (name == "shim")
+    return true;
+  StringRef digits = name;
+  bool binary = digits.consume_front("sm_");
+  if (!binary && !digits.consume_front("compute_"))
+    return false;
+  StringRef number = digits.take_while(llvm::isDigit), rest = digits.drop_front(number.size());
+  int value = 0;
+  return !number.getAsInteger(10, value) && value >= 80 && value < 1000 &&
+         (rest.empty() || rest == "a" || rest == "f");
+}
+
+class CudaDeviceTarget final : public DeviceTarget {
+public:
+  explicit CudaDeviceTarget(std::vector<std::string> architectures)
+      : architectures(std::move(architectures)) {}
+
+  std::string name() const override { return llvm::join(architectures, ", "); }
+  bool hasBf16() const override { return true; }
+  std::string describeBf16() const override {
+    return "matrix products multiply bf16 and sum f32; all else is f32";
+  }
+  void addTiling(OpPassManager &manager) const override {
+    // Nothing stays in a cache that a GPU would notice, but logits over a large vocabulary are the
+    // largest tensor of a model, and go through memory several times.
+    TileRowsOptions options;
+    options.maxTile = options.maxSequentialTile = 8192;
+    options.parallelBytes = options.sequentialBytes = int64_t(256) << 20;
+    options.leastBytes = int64_t(1) << 30;
+    manager.addNestedPass<func::FuncOp>(createTileRows(options));
+  }
+  void addSchedule(OpPassManager &manager, bool keepSpectra, bool rounded) const override {
+    int64_t shared = INT64_MAX;
+    for (const std::string &architecture : architectures)
+      shared = std::min(shared, sharedBytesOf(architecture));
+    manager.addPass(createScheduleCuda({keepSpectra, shared, rounded}));
+  }
+  ArrayRef<StringRef> stages() const override {
+    static const StringRef names[] = {"cuda", "ptx", "resources", "exe"};
+    return names;
+  }
+
+  FailureOr<Code> compile(ModuleOp module, StringRef stage) override {
+    Code code;
+    std::string source = emitSource(module, code.symbols);
+    if (stage == "cuda") {
+      code.text = std::move(source);
+      return code;
+    }
+    if (stage == "ptx")
+      return compilePtx(module, source, std::move(code));
+    llvm::json::Object resources;
+    for (const std::string &architecture : architectures) {
+      if (architecture == "shim") {
+        FailureOr<std::vector<char>> image = compileForShim(module.getLoc(), source);
+        if (failed(image))
+          return failure();
+        code.images.push_back({architecture, std::move(*image)});
+        continue;
+      }
+      FailureOr<NvrtcResult> made = compileWithNvrtc(module.getLoc(), source, architecture);
+      if (failed(made))
+        return failure();
+      resources[architecture] = resourcesOf(module, code, made->log);
+      code.images.push_back({architecture, std::move(made->image)});
+    }
+    if (stage == "resources")
+      code.text = llvm::formatv("{0:2}\n", llvm::json::Value(std::move(resources)));
+    return code;
+  }
+  ExecutableTarget describe() const override { return {"cuda", "", {}}; }
+
+private:
+  FailureOr<Code> compilePtx(ModuleOp module, StringRef source, Code code) {
+    StringRef architecture = architectures.front();
+    if (architecture == "shim")
+      return module.emitError() << "--emit=ptx: the tests' driver has no PTX";
+    std::string ptx = ("compute_" + architecture.split('_').second).str();
+    FailureOr<NvrtcResult> made = compileWithNvrtc(module.getLoc(), source, ptx);
+    if (failed(made))
+      return failure();
+    code.text.assign(made->image.begin(), made->image.end());
+    while (!code.text.empty() && code.text.back() == '\0')
+      code.text.pop_back();
+    return code;
+  }
+
+  /// Of each kernel: registers, spills, shared memory of its launches.
+  static llvm::json::Array resourcesOf(ModuleOp module, const Code &code, StringRef log) {
+    llvm::StringMap<LaunchOp> launches;
+    module.walk([&](LaunchOp launch) {
+      launches.try_emplace(code.symbols.lookup(launchKey(launch)), launch);
+    });
+    llvm::json::Array table;
+    for (const KernelResources &kernel : parseResources(log)) {
+      LaunchOp launch = launches.lookup(kernel.kernel);
+      if (!launch)
+        continue;
+      table.push_back(
+          llvm::json::Object{{"kernel", launch.getKernel()},
+                             {"threads", static_cast<int64_t>(launch.getThreads())},
+                             {"registers", kernel.registers},
+                             {"spill_bytes", kernel.spillBytes},
+                             {"stack_bytes", kernel.stackBytes},
+                             {"shared_bytes", kernel.staticSharedBytes +
+                                                  static_cast<int64_t>(launch.getScratchBytes())}});
+    }
+    return table;
+  }
+
+  std::vector<std::string> architectures;
+};
+
+} // namespace
+
+std::unique_ptr<DeviceTarget> createTarget(StringRef names, std::string &complaint) {
+  std::vector<std::string> architectures;
+  llvm::SmallVector<StringRef> parts;
+  (names.empty() ? defaultArchitectures : names).split(parts, ',');
+  for (StringRef part : parts) {
+    if (!isArchitecture(part)) {
+      complaint = "unknown GPU architecture '" + part.str() +
+                  "': expected sm_80 or later (code for that GPU: sm_80, sm_90a, ...), or "
+                  "compute_80 or later (PTX, which a driver compiles for its GPU)";
+      return nullptr;
+    }
+    architectures.push_back(part.str());
+  }
+  return std::make_unique<CudaDeviceTarget>(std::move(architectures));
+}
+
+} // namespace hybrid::cuda

@@ -1,0 +1,73 @@
+//===- EmitSource.cpp - the CUDA C++ of a module ----------------------------===//
+#include "codegen/cuda/CodegenCuda.h"
+#include "codegen/program/LocationText.h"
+#include "dialect/HybridOps.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace hybrid::cuda {
+
+/// The header that defines a kernel: the library's own text is the index.
+static StringRef headerOf(StringRef kernel) {
+  std::string definition = ("HYBRID_DEVICE void " + kernel + "(").str();
+  for (const KernelHeader &header : kernelHeaders())
+    if (header.text.contains(definition))
+      return header.name;
+  return "";
+}
+
+std::string emitSource(ModuleOp module, llvm::StringMap<std::string> &symbols) {
+  llvm::MapVector<StringRef, LaunchOp> generated; // first use of each
+  std::vector<LaunchOp> launches;
+  llvm::SetVector<StringRef> headers;
+  headers.insert("codegen/cuda/kernels/Prelude.cuh");
+  module.walk([&](LaunchOp launch) {
+    auto [entry, inserted] = symbols.try_emplace(launchKey(launch));
+    if (!inserted)
+      return;
+    StringRef name = launch.getKernel().take_until([](char c) { return c == '<'; });
+    entry->second = llvm::formatv("k{0}_{1}", launches.size(), name);
+    launches.push_back(launch);
+    if (launch.getGenerated())
+      generated.insert({name, launch});
+    else if (StringRef header = headerOf(name); !header.empty())
+      headers.insert(header);
+    else
+      launch.emitOpError() << "internal error: there is no kernel '" << name << "', please report";
+  });
+
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  auto comment = [&](LaunchOp launch) {
+    stream << "\n// " << launch.getSource();
+    if (std::string location = locationText(launch.getLoc()); !location.empty())
+      stream << " at " << location;
+    stream << '\n';
+  };
+  for (StringRef header : headers)
+    stream << "#include \"" << header << "\"\n";
+  stream << "\nusing namespace hybrid;\nusing namespace hybrid::cuda;\n";
+  for (auto source : module.getOps<KernelSourceOp>())
+    if (auto use = generated.find(source.getSymName()); use != generated.end()) {
+      comment(use->second);
+      stream << source.getText();
+    }
+  for (LaunchOp launch : launches) {
+    comment(launch);
+    stream << "HYBRID_KERNEL(" << symbols.lookup(launchKey(launch)) << ", " << launch.getThreads()
+           << ", (";
+    for (size_t i = 0; i < launch.getBuffers().size(); ++i)
+      stream << (i ? ", " : "") << "void *__restrict__ b" << i;
+    stream << "),\n              " << launch.getKernel() << "(item";
+    for (size_t i = 0; i < launch.getBuffers().size(); ++i)
+      stream << ", Buffer{b" << i << '}';
+    stream << ");)\n";
+  }
+  return text;
+}
+
+} // namespace hybrid::cuda

@@ -1,0 +1,182 @@
+//===- Nvrtc.cpp - CUDA C++ to cubins and PTX -------------------------------===//
+//
+// NVRTC belongs to the CUDA toolkit. It is opened only when something is compiled for a GPU, so
+// that hybridc builds and runs where there is no toolkit.
+//
+//===----------------------------------------------------------------------===//
+#include "codegen/cuda/CodegenCuda.h"
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/Program.h"
+#include <dlfcn.h>
+
+using namespace mlir;
+
+namespace hybrid::cuda {
+namespace {
+
+/// The functions of NVRTC that are called; 0 is success.
+struct Nvrtc {
+  using Program = void *;
+  int (*createProgram)(Program *, const char *source, const char *name, int headers,
+                       const char *const *texts, const char *const *names) = nullptr;
+  int (*destroyProgram)(Program *) = nullptr;
+  int (*compileProgram)(Program, int count, const char *const *options) = nullptr;
+  int (*getProgramLogSize)(Program, size_t *) = nullptr;
+  int (*getProgramLog)(Program, char *) = nullptr;
+  int (*getCubinSize)(Program, size_t *) = nullptr;
+  int (*getCubin)(Program, char *) = nullptr;
+  int (*getPtxSize)(Program, size_t *) = nullptr;
+  int (*getPtx)(Program, char *) = nullptr;
+  const char *(*getErrorString)(int) = nullptr;
+  std::string complaint; // not empty: there is no NVRTC
+
+  static const Nvrtc &get() {
+    static const Nvrtc library;
+    return library;
+  }
+
+private:
+  Nvrtc() {
+    void *handle = open();
+    if (!handle)
+      return;
+    bool all = true;
+    auto find = [&](auto &function, const char *name) {
+      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
+      all &= function != nullptr;
+    };
+    find(createProgram, "nvrtcCreateProgram");
+    find(destroyProgram, "nvrtcDestroyProgram");
+    find(compileProgram, "nvrtcCompileProgram");
+    find(getProgramLogSize, "nvrtcGetProgramLogSize");
+    find(getProgramLog, "nvrtcGetProgramLog");
+    find(getCubinSize, "nvrtcGetCUBINSize");
+    find(getCubin, "nvrtcGetCUBIN");
+    find(getPtxSize, "nvrtcGetPTXSize");
+    find(getPtx, "nvrtcGetPTX");
+    find(getErrorString, "nvrtcGetErrorString");
+    if (!all)
+      complaint = "the NVRTC that was found is too old: 12.0 or later is needed";
+  }
+
+  void *open() {
+    std::vector<std::string> folders{""};
+    for (const char *variable : {"CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"})
+      if (auto value = llvm::sys::Process::GetEnv(variable))
+        folders.push_back(*value + "/lib64/");
+    if (auto nvcc = llvm::sys::findProgramByName("nvcc")) {
+      llvm::SmallString<128> real;
+      llvm::sys::fs::real_path(*nvcc, real);
+      folders.push_back(
+          (llvm::sys::path::parent_path(llvm::sys::path::parent_path(real)) + "/lib64/").str());
+    }
+    folders.push_back("/usr/local/cuda/lib64/"); // where NVIDIA's installer puts it
+    for (const std::string &folder : folders)
+      for (const char *name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"})
+        if (void *handle = dlopen((folder + name).c_str(), RTLD_NOW | RTLD_LOCAL))
+          return handle;
+    complaint =
+        "code for CUDA is made by NVRTC, which was not found: install the CUDA toolkit (12.0 "
+        "or later), or say where it is with CUDA_HOME=DIR (DIR/lib64/libnvrtc.so)";
+    return nullptr;
+  }
+};
+
+std::string textOf(const Nvrtc &nvrtc, Nvrtc::Program program) {
+  size_t size = 0;
+  nvrtc.getProgramLogSize(program, &size);
+  std::string log(size, '\0');
+  if (size)
+    nvrtc.getProgramLog(program, log.data());
+  while (!log.empty() && (log.back() == '\0' || log.back() == '\n'))
+    log.pop_back();
+  return log;
+}
+
+} // namespace
+
+FailureOr<NvrtcResult> compileWithNvrtc(Location loc, StringRef source, StringRef architecture) {
+  const Nvrtc &nvrtc = Nvrtc::get();
+  if (!nvrtc.complaint.empty())
+    return emitError(loc) << nvrtc.complaint;
+  std::vector<std::string> texts, names;
+  for (const KernelHeader &header : kernelHeaders()) {
+    texts.push_back(header.text.str());
+    names.push_back(header.name.str());
+  }
+  std::vector<const char *> textPointers, namePointers;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    textPointers.push_back(texts[i].c_str());
+    namePointers.push_back(names[i].c_str());
+  }
+  Nvrtc::Program program = nullptr;
+  std::string text = source.str();
+  if (int error =
+          nvrtc.createProgram(&program, text.c_str(), "model.cu", static_cast<int>(texts.size()),
+                              textPointers.data(), namePointers.data()))
+    return emitError(loc) << "NVRTC cannot start: " << nvrtc.getErrorString(error);
+  auto destroy = llvm::make_scope_exit([&] { nvrtc.destroyProgram(&program); });
+  std::string target = "--gpu-architecture=" + architecture.str();
+  // Functions of the parameter headers have no execution space: they are constants.
+  std::vector<const char *> options{target.c_str(), "--std=c++20",
+                                    "--device-as-default-execution-space",
+                                    "--extra-device-vectorization"};
+  bool ptx = architecture.starts_with("compute_");
+  if (!ptx)
+    options.push_back("--ptxas-options=-v");
+  int error = nvrtc.compileProgram(program, static_cast<int>(options.size()), options.data());
+  NvrtcResult result;
+  result.log = textOf(nvrtc, program);
+  if (error)
+    return emitError(loc) << "NVRTC " << nvrtc.getErrorString(error) << " for " << architecture
+                          << (StringRef(result.log).contains("invalid value for --gpu-architecture")
+                                  ? ": this toolkit does not know the architecture"
+                                  : ": internal error, please report")
+                          << "\n"
+                          << result.log;
+  size_t size = 0;
+  if ((ptx ? nvrtc.getPtxSize : nvrtc.getCubinSize)(program, &size))
+    return emitError(loc) << "NVRTC made no code for " << architecture;
+  result.image.resize(size);
+  (ptx ? nvrtc.getPtx : nvrtc.getCubin)(program, result.image.data());
+  return result;
+}
+
+std::vector<KernelResources> parseResources(StringRef log) {
+  std::vector<KernelResources> kernels;
+  auto numberBefore = [](StringRef line, StringRef unit) {
+    size_t at = line.find(unit);
+    int64_t value = 0;
+    if (at != StringRef::npos)
+      line.take_front(at).rtrim().rsplit(' ').second.getAsInteger(10, value);
+    return value;
+  };
+  llvm::SmallVector<StringRef> lines;
+  log.split(lines, '\n');
+  for (StringRef line : lines) {
+    if (line.contains("Compiling entry function")) {
+      kernels.emplace_back();
+      kernels.back().kernel = line.split('\'').second.split('\'').first.str();
+    }
+    if (kernels.empty())
+      continue;
+    KernelResources &kernel = kernels.back();
+    if (line.contains("bytes stack frame")) {
+      kernel.stackBytes = numberBefore(line, "bytes stack frame");
+      kernel.spillBytes =
+          numberBefore(line, "bytes spill stores") + numberBefore(line, "bytes spill loads");
+    }
+    if (line.contains("Used ")) {
+      StringRef(line.split("Used ").second).split(' ').first.getAsInteger(10, kernel.registers);
+      kernel.staticSharedBytes = numberBefore(line, "bytes smem");
+    }
+  }
+  return kernels;
+}
+
+} // namespace hybrid::cuda

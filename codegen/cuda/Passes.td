@@ -1,0 +1,20 @@
+//===- Passes.td - CUDA code generation passes ------------------*- tablegen -*-===//
+#ifndef HYBRID_CODEGEN_CUDA_PASSES_TD
+#define HYBRID_CODEGEN_CUDA_PASSES_TD
+include "mlir/Pass/PassBase.td"
+
+def ScheduleCuda : Pass<"hybrid-schedule-cuda", "::mlir::ModuleOp"> {
+  let summary = "turn functions into programs of CUDA kernel launches over one arena";
+  let description = [{
+    As hybrid-schedule-cpu, for a GPU: launches name templates of codegen/cuda/kernels with their arguments, run by one block a work item,
+    or generated kernels, whose texts are `hybrid.kernel_source` ops of the module.
+  }];
+  let options = [
+    Option<"keepSpectra", "keep-spectra", "bool", "true",
+           "transform the filter of a long convolution once for the forward and the backward part, and keep its spectrum between them">,
+    Option<"sharedBytes", "shared-bytes", "int64_t", "232448", "shared memory a block may have (bytes)">,
+    Option<"rounds", "rounds", "bool", "false", "kernels may round operands of their matrix units to bf16">
+  ];
+  let dependentDialects = ["::hybrid::HybridDialect"];
+}
+#endif

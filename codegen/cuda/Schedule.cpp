@@ -1,0 +1,20 @@
+//===- Schedule.cpp - the pass that makes programs for CUDA -----------------===//
+#include "codegen/program/Schedule.h"
+#include "codegen/cuda/CodegenCuda.h"
+#include "codegen/cuda/CudaBackend.h"
+
+namespace hybrid {
+#define GEN_PASS_DEF_SCHEDULECUDA
+#include "codegen/cuda/Passes.h.inc"
+} // namespace hybrid
+
+namespace {
+struct ScheduleCuda : hybrid::impl::ScheduleCudaBase<ScheduleCuda> {
+  using ScheduleCudaBase::ScheduleCudaBase;
+  void runOnOperation() override {
+    hybrid::cuda::CudaBackend backend(sharedBytes, rounds);
+    if (failed(hybrid::schedulePrograms(getOperation(), backend, keepSpectra)))
+      signalPassFailure();
+  }
+};
+} // namespace

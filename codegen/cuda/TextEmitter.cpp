@@ -1,0 +1,323 @@
+//===- TextEmitter.cpp - generated CUDA kernels -----------------------------===//
+#include "codegen/cuda/TextEmitter.h"
+#include "codegen/cuda/ScalarText.h"
+#include "codegen/program/IterationSpace.h"
+#include "dialect/HybridOps.h"
+#include "dialect/Shapes.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/raw_ostream.h"
+#include <numeric>
+
+using namespace mlir;
+
+namespace hybrid::cuda {
+namespace {
+
+constexpr int64_t elementwiseThreads = 256, reductionThreads = 128;
+/// Packs of elements a thread moves, so that several loads are on their way at once.
+constexpr int64_t packsPerThread = 2;
+/// Reductions of fewer elements are the work of one thread.
+constexpr int64_t leastBlockReduction = 64;
+
+/// The text of one kernel under construction.
+class KernelText {
+public:
+  KernelText(ModuleTables &tables, ArrayRef<View> operands, ArrayRef<View> results)
+      : tables(tables), operands(operands.size()) {
+    for (auto [i, view] : llvm::enumerate(operands))
+      parameters += llvm::formatv(", const {0} *x{1}", typeText(view.element), i);
+    for (auto [i, view] : llvm::enumerate(results))
+      parameters += llvm::formatv(", {0} *y{1}", typeText(view.element), i);
+  }
+
+  std::string buffer(size_t i) const {
+    return i < operands ? "x" + std::to_string(i) : "y" + std::to_string(i - operands);
+  }
+
+  /// A line of the body; `text` may end with "{" or start with "}".
+  template <typename... Arguments> void line(const char *text, Arguments &&...arguments) {
+    std::string made = llvm::formatv(text, std::forward<Arguments>(arguments)...).str();
+    if (StringRef(made).starts_with("}"))
+      depth -= 2;
+    body += std::string(depth, ' ') + made + "\n";
+    if (StringRef(made).ends_with("{"))
+      depth += 2;
+  }
+  void close() { line("}"); }
+
+  /// Ends the kernel and returns its symbol: an equal kernel made before is used again.
+  std::string finish(StringRef stem) {
+    std::string key = parameters + "\n" + body;
+    auto [entry, inserted] = tables.generatedKernels.try_emplace(key);
+    if (!inserted)
+      return entry->second;
+    entry->second = (stem + "_" + Twine(tables.generatedKernels.size() - 1)).str();
+    std::string text = "HYBRID_DEVICE void " + entry->second + "(int64_t item" + parameters +
+                       ") {\n" + body + "}\n";
+    OpBuilder builder = OpBuilder::atBlockEnd(tables.module.getBody());
+    KernelSourceOp::create(builder, tables.module.getLoc(), entry->second, text);
+    return entry->second;
+  }
+
+private:
+  ModuleTables &tables;
+  size_t operands;
+  std::string parameters, body;
+  size_t depth = 2;
+};
+
+/// "3 * a + 128 * b" of index names and strides; what has stride 0 is left out.
+std::string sumOfIndices(ArrayRef<std::string> indices, ArrayRef<int64_t> strides) {
+  std::string sum;
+  for (auto [index, stride] : llvm::zip(indices, strides))
+    if (stride)
+      sum += (sum.empty() ? "" : " + ") +
+             (stride == 1 ? index : llvm::formatv("{0} * {1}", stride, index).str());
+  return sum.empty() ? "0" : sum;
+}
+
+/// Names of the indices into `shape` at the flat index `flat`; emits their declarations.
+SmallVector<std::string> decompose(KernelText &kernel, StringRef type, const std::string &flat,
+                                   ArrayRef<int64_t> shape, StringRef prefix) {
+  SmallVector<std::string> names(shape.size());
+  int64_t below = 1;
+  for (size_t d = shape.size(); d-- > 0;) {
+    if (shape.size() == 1)
+      names[d] = flat;
+    else {
+      names[d] = (prefix + Twine(d)).str();
+      std::string divided = below == 1 ? flat : llvm::formatv("{0} / {1}", flat, below).str();
+      kernel.line("const {0} {1} = {2};", type, names[d],
+                  d == 0 ? divided : llvm::formatv("{0} % {1}", divided, shape[d]).str());
+    }
+    below *= shape[d];
+  }
+  return names;
+}
+
+/// Whether offsets in all views fit 32 bits, which saves registers and instructions.
+StringRef indexType(int64_t elements, ArrayRef<View> views) {
+  int64_t most = elements;
+  for (const View &view : views)
+    most = std::max(most, view.extent());
+  return most < (int64_t(1) << 30) ? "int" : "int64_t";
+}
+
+/// How many neighbours along the last dimension one instruction may move: all views have them
+/// contiguous and aligned, or the same element for all.
+int64_t packSize(const IterationSpace &space, ArrayRef<View> views) {
+  int64_t widest = 1;
+  for (const View &view : views)
+    widest = std::max(widest, bytesOf(view.element));
+  int64_t size = 16 / widest;
+  for (auto [view, strides] : llvm::zip(views, space.strides)) {
+    int64_t inner = strides.back();
+    if (inner != 0 && inner != 1)
+      return 1;
+    if (inner == 0)
+      continue;
+    // Storages start at multiples of 64 bytes.
+    size = std::gcd(size, view.offset);
+    for (int64_t stride : ArrayRef(strides).drop_back())
+      size = std::gcd(size, stride);
+  }
+  return std::gcd(size, space.shape.back());
+}
+
+/// The values of one element: names of the results for names of the operands.
+SmallVector<std::string> emitBody(KernelText &kernel, Block *body, ArrayRef<std::string> operands) {
+  if (!body)
+    return SmallVector<std::string>(operands);
+  llvm::DenseMap<Value, std::string> names;
+  for (auto [argument, name] : llvm::zip(body->getArguments(), operands))
+    names[argument] = name;
+  size_t count = 0;
+  for (Operation &op : body->without_terminator()) {
+    SmallVector<std::string> arguments;
+    for (Value operand : op.getOperands())
+      arguments.push_back(names.lookup(operand));
+    std::string text = scalarText(&op, arguments), &name = names[op.getResult(0)];
+    if (isa<ConstantOp, BroadcastOp>(op)) {
+      name = text;
+      continue;
+    }
+    name = "v" + std::to_string(count++);
+    kernel.line("const {0} {1} = {2};", typeText(elementOf(op.getResult(0))), name, text);
+  }
+  SmallVector<std::string> results;
+  for (Value value : body->getTerminator()->getOperands())
+    results.push_back(names.lookup(value));
+  return results;
+}
+
+/// Loads operands at `indices`, computes and stores `pack` neighbours.
+void emitPack(KernelText &kernel, Block *body, ArrayRef<View> operands, ArrayRef<View> results,
+              const IterationSpace &space, ArrayRef<std::string> indices, int64_t pack) {
+  auto place = [&](size_t i) { return sumOfIndices(indices, space.strides[i]); };
+  SmallVector<std::string> loaded;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    std::string name = "a" + std::to_string(i), from = kernel.buffer(i) + " + " + place(i);
+    bool repeated = space.strides[i].back() == 0;
+    if (pack == 1 || repeated)
+      kernel.line("const {0} {1} = {2}[{3}];", typeText(operands[i].element), name,
+                  kernel.buffer(i), place(i));
+    else
+      kernel.line("const auto {0} = loadPack<{1}>({2});", name, pack, from);
+    loaded.push_back(pack == 1 || repeated ? name : name + "[j]");
+  }
+  if (pack > 1) {
+    for (auto [i, view] : llvm::enumerate(results))
+      kernel.line("Pack<{0}, {1}> r{2};", typeText(view.element), pack, i);
+    kernel.line("HYBRID_UNROLL");
+    kernel.line("for (int j = 0; j < {0}; ++j) {{", pack);
+  }
+  for (auto [i, value] : llvm::enumerate(emitBody(kernel, body, loaded))) {
+    if (pack > 1)
+      kernel.line("r{0}[j] = {1};", i, value);
+    else
+      kernel.line("{0}[{1}] = {2};", kernel.buffer(operands.size() + i), place(operands.size() + i),
+                  value);
+  }
+  if (pack > 1) {
+    kernel.close();
+    for (size_t i = 0; i < results.size(); ++i)
+      kernel.line("storePack({0} + {1}, r{2});", kernel.buffer(operands.size() + i),
+                  place(operands.size() + i), i);
+  }
+}
+
+} // namespace
+
+GeneratedKernel emitElementwise(ModuleTables &tables, Block *body, ArrayRef<View> operands,
+                                ArrayRef<View> results, bool byRows) {
+  SmallVector<View> buffers(operands);
+  buffers.append(results.begin(), results.end());
+  IterationSpace space = collapse(results[0].shape, buffers, byRows);
+  KernelText kernel(tables, operands, results);
+  int64_t pack = packSize(space, buffers), elements = elementCount(space.shape);
+  StringRef type = indexType(elements, buffers);
+  int64_t inner = space.shape.back(), grid;
+  if (byRows) {
+    ArrayRef<int64_t> outer = ArrayRef(space.shape).drop_back();
+    grid = elementCount(outer);
+    SmallVector<std::string> indices =
+        decompose(kernel, type, "static_cast<" + type.str() + ">(item)", outer, "row");
+    kernel.line("for ({0} column = threadIdx.x * {1}; column < {2}; column += {3}) {{", type, pack,
+                inner, elementwiseThreads * pack);
+    indices.push_back("column");
+    emitPack(kernel, body, operands, results, space, indices, pack);
+    kernel.close();
+  } else {
+    int64_t perBlock = elementwiseThreads * packsPerThread * pack;
+    grid = llvm::divideCeil(elements, perBlock);
+    kernel.line("HYBRID_UNROLL");
+    kernel.line("for (int k = 0; k < {0}; ++k) {{", packsPerThread);
+    kernel.line("const {0} i = static_cast<{0}>(item) * {1} + k * {2} + threadIdx.x * {3};", type,
+                perBlock, elementwiseThreads * pack, pack);
+    kernel.line("if (i < {0}) {{", elements);
+    SmallVector<std::string> indices = decompose(kernel, type, "i", space.shape, "i");
+    emitPack(kernel, body, operands, results, space, indices, pack);
+    kernel.close();
+    kernel.close();
+  }
+  return {kernel.finish(body ? "fused" : "copy"), grid, {elementwiseThreads, 0}};
+}
+
+GeneratedKernel emitFill(ModuleTables &tables, const View &to, double value) {
+  IterationSpace space = collapse(to.shape, {to});
+  KernelText kernel(tables, {}, {to});
+  int64_t elements = elementCount(space.shape), perBlock = elementwiseThreads * 4;
+  StringRef type = indexType(elements, {to});
+  kernel.line("HYBRID_UNROLL");
+  kernel.line("for (int k = 0; k < {0}; ++k) {{", 4);
+  kernel.line("const {0} i = static_cast<{0}>(item) * {1} + k * {2} + threadIdx.x;", type, perBlock,
+              elementwiseThreads);
+  kernel.line("if (i < {0}) {{", elements);
+  SmallVector<std::string> indices = decompose(kernel, type, "i", space.shape, "i");
+  kernel.line("y0[{0}] = {1};", sumOfIndices(indices, space.strides[0]),
+              literal(value, to.element));
+  kernel.close();
+  kernel.close();
+  return {kernel.finish("fill"),
+          static_cast<int64_t>(llvm::divideCeil(elements, perBlock)),
+          {elementwiseThreads, 0}};
+}
+
+GeneratedKernel emitReduction(ModuleTables &tables, ReduceKind kind, const View &from,
+                              ArrayRef<int64_t> axes, const View &to) {
+  View kept = from, inner = from;
+  kept.shape.clear(), kept.strides.clear(), inner.shape.clear(), inner.strides.clear();
+  for (size_t i = 0; i < from.shape.size(); ++i) {
+    View &part = llvm::is_contained(axes, static_cast<int64_t>(i)) ? inner : kept;
+    part.shape.push_back(from.shape[i]);
+    part.strides.push_back(from.strides[i]);
+  }
+  View target = to; // `keep` leaves sizes of 1 behind: drop them
+  target.shape = kept.shape;
+  target.strides = denseStrides(kept.shape);
+  IterationSpace outer = collapse(kept.shape, {kept, target}),
+                 loops = collapse(inner.shape, {inner});
+  int64_t count = elementCount(inner.shape), rows = elementCount(kept.shape);
+  bool byBlock = count >= leastBlockReduction;
+
+  KernelText kernel(tables, {from}, {to});
+  StringRef type = indexType(std::max(rows, count), {from, to}), element = typeText(from.element);
+  std::string neutral =
+      kind == ReduceKind::Max ? "-infinity<" + element.str() + ">()" : literal(0, from.element);
+  if (byBlock) {
+    kernel.line("const {0} row = static_cast<{0}>(item);", type);
+  } else {
+    kernel.line("const {0} row = static_cast<{0}>(item) * {1} + threadIdx.x;", type,
+                reductionThreads);
+    kernel.line("if (row >= {0})", rows);
+    kernel.line("  return;"); // there is no barrier
+  }
+  SmallVector<std::string> rowIndices = decompose(kernel, type, "row", outer.shape, "row");
+  kernel.line("const {0} *start = x0 + {1};", element, sumOfIndices(rowIndices, outer.strides[0]));
+  kernel.line("{0} value = {1};", element, neutral);
+  kernel.line("for ({0} k = {1}; k < {2}; k += {3}) {{", type, byBlock ? "threadIdx.x" : "0", count,
+              byBlock ? reductionThreads : 1);
+  SmallVector<std::string> indices = decompose(kernel, type, "k", loops.shape, "k");
+  std::string loaded = "start[" + sumOfIndices(indices, loops.strides[0]) + "]";
+  if (kind == ReduceKind::Max)
+    kernel.line("value = propagatingMaximum(value, {0});", loaded);
+  else
+    kernel.line("value += {0};", loaded);
+  kernel.close();
+  if (byBlock)
+    kernel.line("value = {0}<{1}>(value, sharedMemory<{2}>());",
+                kind == ReduceKind::Max ? "blockMax" : "blockSum", reductionThreads, element);
+  if (kind == ReduceKind::Mean)
+    kernel.line("value *= {0};", literal(1.0 / static_cast<double>(count), from.element));
+  std::string store =
+      llvm::formatv("y0[{0}] = value;", sumOfIndices(rowIndices, outer.strides[1])).str();
+  kernel.line("{0}{1}", byBlock ? "if (threadIdx.x == 0) " : "", store);
+  return {kernel.finish("reduce"),
+          byBlock ? rows : static_cast<int64_t>(llvm::divideCeil(rows, reductionThreads)),
+          {reductionThreads, byBlock ? reductionThreads / 32 * bytesOf(from.element) : 0}};
+}
+
+GeneratedKernel emitRowSums(ModuleTables &tables, const View &from, int64_t rowsPerItem,
+                            const View &partial, double scale) {
+  int64_t rows = from.shape[0], columns = from.shape[1];
+  KernelText kernel(tables, {from}, {partial});
+  StringRef type = indexType(rows * columns, {from, partial});
+  StringRef element = typeText(from.element);
+  kernel.line("const {0} first = static_cast<{0}>(item) * {1};", type, rowsPerItem);
+  kernel.line("const {0} last = minimum<{0}>(first + {1}, {2});", type, rowsPerItem, rows);
+  kernel.line("for ({0} column = threadIdx.x; column < {1}; column += {2}) {{", type, columns,
+              reductionThreads);
+  kernel.line("{0} sum = {1};", element, literal(0, from.element));
+  kernel.line("for ({0} row = first; row < last; ++row)", type);
+  std::string place = sumOfIndices({std::string("row"), std::string("column")}, from.strides);
+  kernel.line("  sum += x0[{0}];", place);
+  kernel.line("y0[static_cast<{0}>(item) * {1} + column] = {2};", type, columns,
+              scale == 1 ? "sum" : "sum * " + literal(scale, from.element));
+  kernel.close();
+  return {kernel.finish("row_sums"),
+          static_cast<int64_t>(llvm::divideCeil(rows, rowsPerItem)),
+          {reductionThreads, 0}};
+}
+
+} // namespace hybrid::cuda

@@ -1,0 +1,24 @@
+//===- TextEmitter.h - generated CUDA kernels -------------------------------===//
+//
+// Kernels that are made, not written: fused elementwise regions, copies, fills, reductions. Each is
+// a function
+//   HYBRID_DEVICE void name(int64_t item, const T *x0, ..., T *y0, ...)
+// of CUDA C++ over codegen/cuda/kernels/Prelude.cuh, which one block runs for a work item; see
+// codegen/program/Backend.h for what each computes.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "codegen/program/ProgramBuilder.h"
+
+namespace hybrid::cuda {
+
+GeneratedKernel emitElementwise(ModuleTables &tables, mlir::Block *body,
+                                llvm::ArrayRef<View> operands, llvm::ArrayRef<View> results,
+                                bool byRows);
+GeneratedKernel emitFill(ModuleTables &tables, const View &to, double value);
+GeneratedKernel emitReduction(ModuleTables &tables, ReduceKind kind, const View &from,
+                              llvm::ArrayRef<int64_t> axes, const View &to);
+GeneratedKernel emitRowSums(ModuleTables &tables, const View &from, int64_t rowsPerItem,
+                            const View &partial, double scale);
+
+} // namespace hybrid::cuda

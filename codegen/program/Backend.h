@@ -1,0 +1,70 @@
+//===- Backend.h - what differs between devices when programs are made ------===//
+#pragma once
+#include "codegen/program/KernelConstants.h"
+#include "codegen/program/Layout.h"
+#include "dialect/HybridOps.h"
+#include <string>
+
+namespace hybrid {
+
+class ProgramBuilder;
+struct ModuleTables;
+
+/// A kernel as a launch names it.
+struct KernelName {
+  std::string name;
+  llvm::SmallVector<int64_t> constants; // of kernels that take them as data
+};
+
+/// How a work item runs: threads of its block (0 where a thread runs many items) and bytes of
+/// memory of its own, on a CPU a thread's scratch memory, on a GPU a block's shared memory.
+struct LaunchShape {
+  int64_t threads = 0, scratchBytes = 0;
+};
+
+/// A generated kernel: symbol, number of work items and how each runs.
+struct GeneratedKernel {
+  std::string symbol;
+  int64_t grid;
+  LaunchShape shape = {};
+};
+
+class Backend {
+public:
+  virtual ~Backend() = default;
+
+  /// Lowers one op to launches, products and views; the table of what each op becomes.
+  virtual mlir::LogicalResult lower(mlir::Operation *op, ProgramBuilder &program) const = 0;
+
+  /// The kernel `name` ("rmsnorm_forward") of the library for tensors of `element`.
+  virtual KernelName kernel(llvm::StringRef name, mlir::Type element,
+                            const KernelConstants &constants) const = 0;
+  /// How a work item of a kernel runs whose lowering is shared by all devices: that lowering knows
+  /// only the scratch memory of the CPU.
+  virtual LaunchShape shape(llvm::StringRef name, mlir::Type element,
+                            const KernelConstants &constants, int64_t cpuScratchBytes) const = 0;
+  /// About how many work items a sum over rows is cut into: many enough for all cores, few enough
+  /// that their partial rows stay small.
+  virtual int64_t itemsOfSums() const = 0;
+
+  // ---- generated kernels, see LoopEmitter.h and TextEmitter.h ----
+
+  /// result_i[index] = body(operand...[index]) over the iteration shape; operand and result views
+  /// have that shape (strides 0 where broadcast). `body` is a block of FusableElementwise ops,
+  /// constants and a yield, or null for a copy of the operand. With `byRows` a work item is a row
+  /// (all dimensions but the last count rows), otherwise whatever is fastest.
+  virtual GeneratedKernel elementwise(ModuleTables &tables, mlir::Block *body,
+                                      llvm::ArrayRef<View> operands, llvm::ArrayRef<View> results,
+                                      bool byRows) const = 0;
+  /// Every element of `to` = value.
+  virtual GeneratedKernel fill(ModuleTables &tables, const View &to, double value) const = 0;
+  /// Sum, mean or maximum of `from` over `axes` into `to` (shape of the kept dimensions).
+  virtual GeneratedKernel reduction(ModuleTables &tables, ReduceKind kind, const View &from,
+                                    llvm::ArrayRef<int64_t> axes, const View &to) const = 0;
+  /// partial[i, :] = scale · Σ of rows [i*rowsPerItem, ...) of `from` (a matrix); grid = number of
+  /// rows of `partial`.
+  virtual GeneratedKernel rowSums(ModuleTables &tables, const View &from, int64_t rowsPerItem,
+                                  const View &partial, double scale) const = 0;
+};
+
+} // namespace hybrid

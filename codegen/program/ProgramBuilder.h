@@ -1,0 +1,241 @@
+//===- ProgramBuilder.h - from a function of hybrid ops to a flat program ---===//
+//
+// What the lowerings of single ops (Lower*.cpp) build with: views of values, storages, launches and
+// matrix products. One ProgramBuilder a function; ModuleTables is shared by all functions of a
+// module.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "codegen/program/ArenaPlanner.h"
+#include "codegen/program/Backend.h"
+#include "codegen/program/Layout.h"
+#include "dialect/HybridOps.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
+#include <functional>
+#include <string>
+
+namespace hybrid {
+
+/// A memory range that becomes a BufferAttr once the arena is planned.
+struct BufferUse {
+  int64_t storage = -1; // -1: absent
+  int64_t offsetBytes = 0, bytes = 0;
+  int64_t rowBytes = 0; // of a tile's buffer: distance of its rows
+};
+
+struct Storage {
+  Space space = Space::Arena;
+  int64_t bytes = 0;
+  int64_t offset = 0; // of non-arena storages
+  int64_t first = INT64_MAX, last = -1;
+};
+
+/// One launch or matrix product before its buffers have addresses.
+struct Step {
+  Step(mlir::Operation *op, llvm::ArrayRef<BufferUse> buffers);
+
+  mlir::Location loc;
+  std::string source; // op it stands for
+  llvm::SmallVector<BufferUse> buffers;
+  // Launch
+  std::string kernel;
+  bool generated = false;
+  int64_t grid = 1;
+  LaunchShape shape;
+  llvm::SmallVector<int64_t> constants;
+  // Matrix product, when m > 0
+  int64_t m = 0, n = 0, k = 0, lda = 0, ldb = 0, ldc = 0;
+  int64_t groups = 0, groupStride = 0; // sizes known at run time: the last buffer is the offsets
+  bool transposeA = false, transposeB = false;
+  mlir::Type element;
+  // Inside of a loop over tiles
+  int64_t loop = -1, itemsPerTile = 0; // index of the loop
+};
+
+/// A loop over tiles of rows: the steps between two places of the program.
+struct TileLoop {
+  RowTilesOp op; // null once it is lowered
+  mlir::Location loc;
+  std::string source;
+  bool sequential;
+  int64_t rows, tile;
+  int64_t firstStep; // when its buffers outside of the tile are used: all at once
+  int64_t tileBytes = 0;
+  llvm::DenseSet<mlir::Value> yielded;
+  llvm::SmallVector<int64_t> storages; // in the tile
+  std::vector<std::function<void()>> after;
+};
+
+/// A table in the constants space that the program `setup` fills.
+struct SetupTable {
+  KernelName kernel;
+  LaunchShape shape;
+  int64_t grid, offset, bytes;
+};
+
+/// What the functions of a module share.
+struct ModuleTables {
+  ModuleTables(mlir::ModuleOp module, const Backend &backend) : module(module), backend(backend) {}
+
+  mlir::ModuleOp module;
+  const Backend &backend;
+  struct Parameter {
+    int64_t offset;
+    mlir::RankedTensorType type;
+    ParameterOp op;
+  };
+  llvm::MapVector<mlir::StringAttr, Parameter> parameters;
+  int64_t parameterBytes = 0;
+  std::vector<char> constants; // initial contents
+  int64_t constantsBytes = 0;  // with the tables behind
+  std::vector<SetupTable> tables;
+  llvm::StringMap<int64_t> tableIndex;           // kernel and constants -> index in `tables`
+  llvm::StringMap<std::string> generatedKernels; // body -> symbol
+  bool keepSpectra = true;                       // of filters, from one use to the next
+
+  /// Offset of these bytes in the constants space.
+  int64_t addConstant(llvm::ArrayRef<char> bytes);
+  /// Index of a table filled by `kernel`; an equal one made before is shared.
+  int64_t addTable(KernelName kernel, LaunchShape shape, int64_t grid, int64_t bytes);
+  /// Places tables behind the constants; call once, when all programs are lowered.
+  void placeTables();
+};
+
+class ProgramBuilder {
+public:
+  ProgramBuilder(ModuleTables &tables, mlir::func::FuncOp function);
+
+  /// Lowers the whole function to steps; then finish() makes the program op.
+  mlir::LogicalResult lowerFunction();
+  /// Plans the arena and creates `hybrid.program` before the function.
+  void finish(mlir::OpBuilder &builder);
+
+  // ---- for the lowerings ----
+
+  ModuleTables &tables;
+  mlir::func::FuncOp function;
+
+  const Backend &backend() const { return tables.backend; }
+
+  /// The view of an operand. Constants become storages on first use.
+  View view(mlir::Value value);
+  /// The view a result is computed into: where its user wants it (parameters, gradients, a part of
+  /// a concat), or new arena memory.
+  View define(mlir::Value result);
+  /// The same for kernels that write dense results only: when its user wants it otherwise, the user
+  /// copies.
+  View defineDense(mlir::Value result);
+  /// Makes `result` another name for a view.
+  void alias(mlir::Value result, View view) { views[result] = std::move(view); }
+  bool isDefined(mlir::Value value) const { return views.count(value); }
+  /// Lowers the body of a region so that it runs tile by tile.
+  mlir::LogicalResult lowerTiles(RowTilesOp op);
+  /// Whether what is lowered now runs tile by tile.
+  bool inTiles() const { return !loops.empty() && loops.back().op; }
+  /// Does `work` now, or behind the loop over tiles that is being lowered: for what needs all rows.
+  void afterTiles(std::function<void()> work);
+  /// Rows one work item of a sum over rows covers: about Backend::itemsOfSums() items in all; in
+  /// tiles, so that items end with tiles.
+  int64_t rowsPerItem(int64_t rows) const;
+  /// New dense arena memory.
+  View temporary(llvm::ArrayRef<int64_t> shape, mlir::Type element);
+  /// A view of `value` with contiguous columns and equally spaced rows; copies when it has none.
+  /// `stride` is the row stride.
+  View rows(mlir::Value value, int64_t &stride);
+  /// A dense view; copies when there is none.
+  View dense(mlir::Value value);
+  View denseCopy(const View &from);
+
+  BufferUse use(const View &view);
+  BufferUse optionalUse(mlir::Value value); // dense; absent for a null value
+  static BufferUse absent() { return {}; }
+
+  /// A launch of a library kernel whose lowering is shared by all devices, or belongs to the CPU;
+  /// `name` without prefix and suffix, scratch memory that of the CPU.
+  void launch(llvm::StringRef name, mlir::Type element, int64_t grid,
+              const KernelConstants &constants, llvm::ArrayRef<BufferUse> buffers,
+              int64_t scratchBytes = 0);
+  /// A launch of a library kernel that runs as its lowering says.
+  void launch(llvm::StringRef name, mlir::Type element, int64_t grid,
+              const KernelConstants &constants, llvm::ArrayRef<BufferUse> buffers,
+              LaunchShape shape);
+  void launchGenerated(const GeneratedKernel &kernel, llvm::ArrayRef<BufferUse> buffers);
+  void matmul(const View &a, bool transposeA, const View &b, bool transposeB, const View &c,
+              std::optional<View> bias);
+  /// Products of groups of rows: group e of a with matrix e of b, or with transposeA group e of a
+  /// and of b into matrix e of c; `offsets` as in hybrid.library_matmul. All dense.
+  void groupedMatmul(const View &a, bool transposeA, const View &b, bool transposeB, const View &c,
+                     const View &offsets);
+  /// out[j] = Σ_i partial[i, j]; partial has `count` rows `stride` apart.
+  void sumPartials(const View &partial, int64_t count, int64_t stride, const View &out);
+  void copy(const View &from, const View &to);
+  void fill(const View &to, double value);
+  /// What is made from `value` and is worth keeping within a program, as the spectrum of a filter:
+  /// the view that `make` gave for this value and variant before, or gives now.
+  View derived(mlir::Value value, int64_t variant, llvm::function_ref<View()> make);
+  /// A table of constants that `kernel` fills when a session starts; equal ones are shared. Its
+  /// only buffer is the table.
+  View constantTable(llvm::StringRef kernel, mlir::Type element, int64_t grid,
+                     const KernelConstants &constants, int64_t elements);
+  View constantTable(llvm::StringRef kernel, mlir::Type element, int64_t grid,
+                     const KernelConstants &constants, int64_t elements, LaunchShape shape);
+
+  int64_t addStorage(Storage storage);
+  Storage &storage(int64_t index) { return storages[index]; }
+  /// The op being lowered: its name and location go into the steps.
+  mlir::Operation *current = nullptr;
+
+private:
+  void assignDestinations();
+  void addStep(Step step);
+  int64_t itemsPerTile(int64_t grid) const;
+  View temporaryFor(mlir::Value result);
+  mlir::Attribute bufferAttr(const BufferUse &use);
+  /// What fills the arena where it is fullest: op, location and bytes of the largest buffers.
+  mlir::ArrayAttr largestAtPeak(mlir::Builder &builder, llvm::ArrayRef<Lifetime> lifetimes);
+  View parameterView(mlir::StringAttr name, Space space);
+  void finishResults();
+  void create(const Step &step, mlir::OpBuilder &builder);
+
+  llvm::DenseMap<mlir::Value, View> views;
+  llvm::DenseMap<mlir::Value, View> destinations; // decided before lowering
+  llvm::DenseMap<std::pair<mlir::Value, int64_t>, View> derivedViews;
+  std::vector<Storage> storages;
+  std::vector<Step> steps;
+  std::vector<TileLoop> loops;
+  struct Port {
+    std::string name;
+    View view;
+  };
+  std::vector<Port> inputs, outputs;
+};
+
+// Lowerings that all devices share, one file a group.
+mlir::LogicalResult lower(RandomOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(IotaOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(AssignOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(EmbeddingOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(LinearOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(MatmulOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(RmsNormOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(RmsNormGradOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(LayerNormOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(LayerNormGradOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(ReduceOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(FusedOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(RowTilesOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(ReshapeOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(TransposeOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(BroadcastOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(SplitOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(ConcatOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(SliceOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(ReverseOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(PadOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(CrossEntropyOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(TargetWeightOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(CrossEntropyGradOp op, ProgramBuilder &program);
+mlir::LogicalResult lower(AdamWOp op, ProgramBuilder &program);
+
+} // namespace hybrid

@@ -1,0 +1,56 @@
+//===- Device.cpp - what a session needs of the machine it runs on ----------===//
+#include "runtime/Device.h"
+
+namespace hybrid::rt {
+
+Result<void> Device::start(std::span<const size_t>) {
+  return Error{"this device runs programs one at a time"};
+}
+Result<void> Device::finish() { return Error{"no run was started"}; }
+
+std::string_view nameOf(fb::Space space) {
+  switch (space) {
+  case fb::Space::Arena:
+    return "the arena";
+  case fb::Space::Parameters:
+    return "the parameters";
+  case fb::Space::Gradients:
+    return "the gradients";
+  case fb::Space::Moment1:
+    return "the first moments";
+  case fb::Space::Moment2:
+    return "the second moments";
+  case fb::Space::Constants:
+    return "the constants";
+  case fb::Space::Tile:
+    break;
+  }
+  return "the tiles";
+}
+
+uint64_t bytesOf(const fb::Executable &executable, fb::Space space) {
+  if (space == fb::Space::Arena)
+    return executable.arena_bytes();
+  return space == fb::Space::Constants ? executable.constants_bytes()
+                                       : executable.parameter_bytes();
+}
+
+std::vector<fb::BufferRef> buffersOf(const fb::Step &step) {
+  std::vector<fb::BufferRef> buffers;
+  auto add = [&](const fb::BufferRef *buffer) {
+    if (buffer)
+      buffers.push_back(*buffer);
+  };
+  if (const auto *launch = step.operation_as_KernelLaunch()) {
+    if (launch->buffers())
+      for (const fb::BufferRef *buffer : *launch->buffers())
+        add(buffer);
+  } else if (const auto *product = step.operation_as_Matmul()) {
+    for (const fb::BufferRef *buffer :
+         {product->a(), product->b(), product->c(), product->bias(), product->offsets()})
+      add(buffer);
+  }
+  return buffers;
+}
+
+} // namespace hybrid::rt

@@ -1,0 +1,74 @@
+//===- Device.h - what a session needs of the machine it runs on ------------===//
+//
+// Memory by spaces, programs by their number in the executable. The CPU shows its memory as it is
+// (spans into the spaces); a device with memory of its own shows staging memory, which it copies
+// when a program starts and when something is read.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "codegen/Executable_generated.h"
+#include "runtime/Executable.h"
+#include "runtime/Result.h"
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace hybrid::rt {
+
+class Device {
+public:
+  virtual ~Device() = default;
+  virtual int threads() const = 0;
+  virtual uint64_t allocatedBytes() const = 0;
+
+  /// Allocates a space, zeroed, when it is not there yet.
+  virtual Result<void> allocate(fb::Space space) = 0;
+  virtual bool has(fb::Space space) const = 0;
+  /// Zeroes a space that is there.
+  virtual Result<void> zero(fb::Space space) = 0;
+  virtual Result<void> zeroTiles() = 0;
+  /// A place of a space that is there (or of the tile that ran last, in walk()). Places in the
+  /// parameters and their like stay readable until the next run, others until the next read.
+  virtual Result<std::span<const std::byte>> read(const fb::BufferRef &place) = 0;
+  virtual Result<void> write(const fb::BufferRef &place, std::span<const std::byte> bytes) = 0;
+
+  /// Memory for an input, to be written before every run.
+  virtual Result<std::span<std::byte>> input(size_t program, const fb::Tensor &tensor) = 0;
+  /// An output of the last run. Those above `keptOutputBytes` are gone when another program runs.
+  virtual Result<std::span<const std::byte>> output(size_t program, const fb::Tensor &tensor) = 0;
+
+  /// Runs a program whose spaces are there. With `seconds`, measures every step.
+  virtual Result<void> run(size_t program, std::vector<double> *seconds) = 0;
+
+  /// Whether start() and finish() work. Only a device with memory of its own runs beside the host.
+  virtual bool isAsynchronous() const { return false; }
+  /// Starts programs one after another with their inputs as they are now, and gives the next run
+  /// other memory for inputs. At most `mostStarted` runs are on their way.
+  virtual Result<void> start(std::span<const size_t> programs);
+  /// Waits for the oldest run on its way; output() then shows its outputs.
+  virtual Result<void> finish();
+
+  /// Puts the inputs of the last run in their places again, for walk(). False: they were not kept.
+  virtual Result<bool> restoreInputs(size_t program) = 0;
+  /// Runs a program step by step, tiles one after another: `around` is called with each step, the
+  /// buffers it touches and a call that runs it, and returns false to stop.
+  using Around = std::function<bool(const fb::Step &step, std::span<const fb::BufferRef> buffers,
+                                    const std::function<Result<void>()> &run)>;
+  virtual Result<void> walk(size_t program, const Around &around) = 0;
+
+  static constexpr uint64_t keptOutputBytes = 4096;
+  static constexpr int mostStarted = 2;
+};
+
+/// "the arena", "the parameters", ...
+std::string_view nameOf(fb::Space space);
+/// What the executable says the space takes.
+uint64_t bytesOf(const fb::Executable &executable, fb::Space space);
+constexpr size_t spaceCount = 6; // without Tile
+
+/// The buffers of a launch; of a product a, b, c, bias and offsets where it has them; none of a
+/// loop.
+std::vector<fb::BufferRef> buffersOf(const fb::Step &step);
+
+} // namespace hybrid::rt

@@ -1,0 +1,34 @@
+//===- CodeModule.h - the kernels of an executable on a device --------------===//
+#pragma once
+#include "codegen/Executable_generated.h"
+#include "runtime/cuda/Gpu.h"
+#include <map>
+#include <string>
+
+namespace hybrid::rt::cuda {
+
+class CodeModule {
+public:
+  /// Loads the best image of `executable` for the device. The error lists what the file has.
+  static Result<CodeModule> load(const Gpu &gpu, const fb::Executable &executable);
+  CodeModule(CodeModule &&other) noexcept;
+  CodeModule &operator=(CodeModule &&) = delete;
+  ~CodeModule();
+
+  /// A kernel, allowed to use so much dynamic shared memory.
+  Result<Function> find(const std::string &symbol, uint64_t sharedBytes);
+  const std::string &architecture() const { return chosen; }
+
+private:
+  explicit CodeModule(const Gpu &gpu) : gpu(&gpu) {}
+  struct Kernel {
+    Function function = nullptr;
+    uint64_t sharedBytes = 48 << 10; // what every kernel may use unasked
+  };
+  const Gpu *gpu;
+  Module module = nullptr;
+  std::string chosen;
+  std::map<std::string, Kernel, std::less<>> kernels;
+};
+
+} // namespace hybrid::rt::cuda

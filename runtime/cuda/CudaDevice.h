@@ -1,0 +1,11 @@
+//===- CudaDevice.h - programs on an NVIDIA GPU ------------------------------===//
+#pragma once
+#include "runtime/Device.h"
+
+namespace hybrid::rt::cuda {
+
+/// Opens the driver, loads the image of the executable that the device runs and finds all kernels.
+/// Fails with a message when there is no driver, no device, or no image for it.
+Result<std::unique_ptr<Device>> makeCudaDevice(std::shared_ptr<const Executable> executable);
+
+} // namespace hybrid::rt::cuda

@@ -1,0 +1,41 @@
+//===- DriverApi.cpp - the part of the CUDA driver that the runtime calls ---===//
+#include "runtime/cuda/DriverApi.h"
+#include "runtime/cuda/Library.h"
+#include <cstdlib>
+#include <fmt/format.h>
+
+namespace hybrid::rt::cuda {
+
+static Result<void> fill(DriverApi &api, const Library &library) {
+#define HYBRID_FIND(name, symbol, parameters)                                                      \
+  if (auto found = library.find(symbol, api.name); !found)                                         \
+    return found;
+  HYBRID_CUDA_DRIVER_CALLS(HYBRID_FIND)
+#undef HYBRID_FIND
+  if (Status status = api.init(0); status != success)
+    return Error{fmt::format("the CUDA driver ({}) does not start: {}; `nvidia-smi` shows what the "
+                             "driver sees",
+                             library.path(), describe(api, "cuInit", status))};
+  return {};
+}
+
+Result<const DriverApi *> openDriver() {
+  static LibraryCache<DriverApi> cache;
+  const char *chosen = std::getenv("HYBRID_CUDA_DRIVER");
+  auto opened = cache.open({chosen && *chosen ? chosen : "libcuda.so.1"}, fill);
+  if (!opened && !(chosen && *chosen))
+    return Error{fmt::format("no CUDA driver ({}): install NVIDIA's driver on a machine with an "
+                             "NVIDIA GPU, or compile the model with --target=cpu",
+                             opened.error().message)};
+  return opened;
+}
+
+std::string describe(const DriverApi &driver, std::string_view call, Status status) {
+  const char *name = nullptr, *text = nullptr;
+  if (driver.errorName(status, &name) != success || !name)
+    return fmt::format("{}: CUDA error {}", call, status);
+  driver.errorText(status, &text);
+  return fmt::format("{}: {} ({})", call, name, text ? text : "no description");
+}
+
+} // namespace hybrid::rt::cuda

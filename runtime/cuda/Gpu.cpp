@@ -1,0 +1,170 @@
+//===- Gpu.cpp - a device of the CUDA driver, with one stream ---------------===//
+#include "runtime/cuda/Gpu.h"
+#include "runtime/cuda/Architecture.h"
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+#include <utility>
+
+namespace hybrid::rt::cuda {
+
+std::string GpuInfo::architecture() const { return architectureName(major, minor); }
+
+static Result<void> checked(const DriverApi &api, std::string_view call, Status status) {
+  if (status == success)
+    return {};
+  return Error{describe(api, call, status)};
+}
+
+static Result<GpuInfo> describeGpu(const DriverApi &api, DeviceNumber device) {
+  GpuInfo info;
+  char name[256] = "";
+  size_t memory = 0;
+  if (auto done = checked(api, "cuDeviceGetName", api.deviceName(name, sizeof(name) - 1, device));
+      !done)
+    return done.error();
+  if (auto done = checked(api, "cuDeviceTotalMem", api.deviceMemory(&memory, device)); !done)
+    return done.error();
+  for (auto [value, attribute] :
+       {std::pair(&info.major, attributeMajor), std::pair(&info.minor, attributeMinor),
+        std::pair(&info.multiprocessors, attributeMultiprocessors),
+        std::pair(&info.sharedBytes, attributeSharedMemoryOptIn)})
+    if (auto done =
+            checked(api, "cuDeviceGetAttribute", api.deviceAttribute(value, attribute, device));
+        !done)
+      return done.error();
+  info.name = name;
+  info.memoryBytes = memory;
+  return info;
+}
+
+Result<std::vector<GpuInfo>> listGpus(const DriverApi &api) {
+  int count = 0;
+  if (auto done = checked(api, "cuDeviceGetCount", api.deviceCount(&count)); !done)
+    return done.error();
+  std::vector<GpuInfo> infos;
+  for (int i = 0; i < count; ++i) {
+    DeviceNumber device = 0;
+    if (auto done = checked(api, "cuDeviceGet", api.deviceGet(&device, i)); !done)
+      return done.error();
+    auto info = describeGpu(api, device);
+    if (!info)
+      return info.error();
+    infos.push_back(std::move(*info));
+  }
+  return infos;
+}
+
+Result<std::unique_ptr<Gpu>> Gpu::open() {
+  auto api = openDriver();
+  if (!api)
+    return api.error();
+  auto devices = listGpus(**api);
+  if (!devices)
+    return devices.error();
+  if (devices->empty())
+    return Error{"the CUDA driver shows no device: look at `nvidia-smi` and at "
+                 "CUDA_VISIBLE_DEVICES, or compile the model with --target=cpu"};
+  std::unique_ptr<Gpu> gpu(new Gpu(**api));
+  gpu->description = devices->front();
+  if (auto done = gpu->check("cuDeviceGet", gpu->api.deviceGet(&gpu->device, 0)); !done)
+    return done.error();
+  if (auto done = gpu->check("cuDevicePrimaryCtxRetain",
+                             gpu->api.contextRetain(&gpu->context, gpu->device));
+      !done)
+    return done.error();
+  if (auto done = gpu->enter(); !done)
+    return done.error();
+  if (auto done =
+          gpu->check("cuStreamCreate", gpu->api.streamCreate(&gpu->queue, streamNonBlocking));
+      !done)
+    return done.error();
+  return gpu;
+}
+
+Gpu::~Gpu() {
+  // Nothing can be done about what fails here.
+  if (queue)
+    api.streamDestroy(queue);
+  if (context)
+    api.contextRelease(device);
+}
+
+Result<void> Gpu::check(std::string_view call, Status status) const {
+  return checked(api, call, status);
+}
+Result<void> Gpu::enter() const { return check("cuCtxSetCurrent", api.contextSet(context)); }
+Result<void> Gpu::synchronize() const {
+  return check("cuStreamSynchronize", api.streamSynchronize(queue));
+}
+Result<void> Gpu::copyIn(DeviceAddress to, const void *from, size_t bytes) const {
+  return bytes ? check("cuMemcpyHtoDAsync", api.copyToDevice(to, from, bytes, queue))
+               : Result<void>();
+}
+Result<void> Gpu::copyOut(void *to, DeviceAddress from, size_t bytes) const {
+  return bytes ? check("cuMemcpyDtoHAsync", api.copyToHost(to, from, bytes, queue))
+               : Result<void>();
+}
+Result<void> Gpu::copyOnDevice(DeviceAddress to, DeviceAddress from, size_t bytes) const {
+  return bytes ? check("cuMemcpyDtoDAsync", api.copyOnDevice(to, from, bytes, queue))
+               : Result<void>();
+}
+Result<void> Gpu::zero(DeviceAddress address, size_t bytes) const {
+  return bytes ? check("cuMemsetD8Async", api.fill(address, 0, bytes, queue)) : Result<void>();
+}
+
+//===-- memory -----------------------------------------------------------------===//
+
+constexpr uint64_t leastBytes = 64;
+
+Result<GpuMemory> GpuMemory::allocate(const Gpu &gpu, uint64_t bytes) {
+  GpuMemory memory;
+  memory.bytes = std::max(bytes, leastBytes);
+  if (auto done = gpu.check("cuMemAlloc", gpu.driver().allocate(&memory.place, memory.bytes));
+      !done) {
+    memory.place = 0;
+    return done.error();
+  }
+  memory.gpu = &gpu;
+  return memory;
+}
+
+GpuMemory &GpuMemory::operator=(GpuMemory &&other) noexcept {
+  std::swap(gpu, other.gpu);
+  std::swap(place, other.place);
+  std::swap(bytes, other.bytes);
+  return *this;
+}
+
+GpuMemory::~GpuMemory() {
+  if (place)
+    gpu->driver().release(place);
+}
+
+Result<PinnedMemory> PinnedMemory::allocate(const Gpu &gpu, uint64_t bytes) {
+  PinnedMemory memory;
+  memory.bytes = std::max(bytes, leastBytes);
+  void *place = nullptr;
+  if (auto done = gpu.check("cuMemHostAlloc", gpu.driver().allocateHost(&place, memory.bytes, 0));
+      !done)
+    return Error{fmt::format("cannot have {} bytes of pinned memory for copies: {}", memory.bytes,
+                             done.error().message)};
+  std::memset(place, 0, memory.bytes);
+  memory.place = static_cast<std::byte *>(place);
+  memory.gpu = &gpu;
+  return memory;
+}
+
+PinnedMemory &PinnedMemory::operator=(PinnedMemory &&other) noexcept {
+  std::swap(gpu, other.gpu);
+  std::swap(place, other.place);
+  std::swap(bytes, other.bytes);
+  return *this;
+}
+
+PinnedMemory::~PinnedMemory() {
+  if (place)
+    gpu->driver().releaseHost(place);
+}
+
+} // namespace hybrid::rt::cuda

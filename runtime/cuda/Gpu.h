@@ -1,0 +1,92 @@
+//===- Gpu.h - a device of the CUDA driver, with one stream -----------------===//
+#pragma once
+#include "runtime/Result.h"
+#include "runtime/cuda/DriverApi.h"
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hybrid::rt::cuda {
+
+struct GpuInfo {
+  std::string name;
+  int major = 0, minor = 0; // compute capability
+  uint64_t memoryBytes = 0;
+  int multiprocessors = 0;
+  int sharedBytes = 0; // that a block may have
+
+  std::string architecture() const; // "sm_90"
+};
+
+/// All devices that the driver shows (CUDA_VISIBLE_DEVICES chooses them).
+Result<std::vector<GpuInfo>> listGpus(const DriverApi &driver);
+
+/// The first device, its primary context and a stream. All copies are in the order of the stream.
+class Gpu {
+public:
+  static Result<std::unique_ptr<Gpu>> open();
+  ~Gpu();
+  Gpu(const Gpu &) = delete;
+  Gpu &operator=(const Gpu &) = delete;
+
+  const DriverApi &driver() const { return api; }
+  const GpuInfo &info() const { return description; }
+  Stream stream() const { return queue; }
+
+  /// Makes the context that of the calling thread. Before any other call.
+  Result<void> enter() const;
+  Result<void> synchronize() const;
+  Result<void> copyIn(DeviceAddress to, const void *from, size_t bytes) const;
+  Result<void> copyOut(void *to, DeviceAddress from, size_t bytes) const;
+  Result<void> copyOnDevice(DeviceAddress to, DeviceAddress from, size_t bytes) const;
+  Result<void> zero(DeviceAddress address, size_t bytes) const;
+  /// "cuMemAlloc: CUDA_ERROR_...": nothing when `status` is success.
+  Result<void> check(std::string_view call, Status status) const;
+
+private:
+  explicit Gpu(const DriverApi &api) : api(api) {}
+  const DriverApi &api;
+  GpuInfo description;
+  DeviceNumber device = 0;
+  Context context = nullptr;
+  Stream queue = nullptr;
+};
+
+/// Memory on the device, or pinned memory of the host. Freed with its owner.
+class GpuMemory {
+public:
+  GpuMemory() = default;
+  static Result<GpuMemory> allocate(const Gpu &gpu, uint64_t bytes);
+  GpuMemory(GpuMemory &&other) noexcept { *this = std::move(other); }
+  GpuMemory &operator=(GpuMemory &&other) noexcept;
+  ~GpuMemory();
+  DeviceAddress address() const { return place; }
+  uint64_t size() const { return bytes; }
+  explicit operator bool() const { return place != 0; }
+
+private:
+  const Gpu *gpu = nullptr;
+  DeviceAddress place = 0;
+  uint64_t bytes = 0;
+};
+
+class PinnedMemory {
+public:
+  PinnedMemory() = default;
+  static Result<PinnedMemory> allocate(const Gpu &gpu, uint64_t bytes);
+  PinnedMemory(PinnedMemory &&other) noexcept { *this = std::move(other); }
+  PinnedMemory &operator=(PinnedMemory &&other) noexcept;
+  ~PinnedMemory();
+  std::byte *data() const { return place; }
+  uint64_t size() const { return bytes; }
+  explicit operator bool() const { return place != nullptr; }
+
+private:
+  const Gpu *gpu = nullptr;
+  std::byte *place = nullptr;
+  uint64_t bytes = 0;
+};
+
+} // namespace hybrid::rt::cuda

@@ -1,0 +1,192 @@
+//===- Plan.cpp - a program as the calls it makes ---------------------------===//
+#include "runtime/cuda/Plan.h"
+#include "runtime/Device.h"
+#include "runtime/ExecutableVerifier.h"
+#include <algorithm>
+#include <fmt/format.h>
+#include <limits>
+
+namespace hybrid::rt::cuda {
+
+std::string describe(const fb::Step &step) {
+  std::string text;
+  if (const auto *launch = step.operation_as_KernelLaunch())
+    text = fmt::format("kernel '{}'", launch->symbol()->string_view());
+  else if (const auto *product = step.operation_as_Matmul())
+    text = fmt::format("matrix product {} x {} x {}", product->m(), product->n(), product->k());
+  std::string_view op = step.op() ? step.op()->string_view() : "",
+                   location = step.location() ? step.location()->string_view() : "";
+  if (op.empty() && location.empty())
+    return text;
+  return fmt::format("{} ({}{}{})", text, op, op.empty() || location.empty() ? "" : " at ",
+                     location);
+}
+
+static Error in(const fb::Step &step, const Error &error) {
+  return {fmt::format("{}: {}", describe(step), error.message)};
+}
+
+static Result<void> checkStep(const fb::Step &step, CodeModule &code) {
+  if (const auto *launch = step.operation_as_KernelLaunch()) {
+    if (auto found = code.find(launch->symbol()->str(), launch->scratch_bytes()); !found)
+      return found.error();
+  } else if (const auto *product = step.operation_as_Matmul()) {
+    if (product->offsets())
+      return in(step, {"its groups' sizes are known on the device only, which the matrix library "
+                       "cannot take; compile the model again"});
+  } else if (const auto *loop = step.operation_as_TileLoop(); loop && loop->steps()) {
+    for (const fb::Step *inner : *loop->steps())
+      if (auto done = checkStep(*inner, code); !done)
+        return done;
+  }
+  return {};
+}
+
+Result<void> checkKernels(const fb::Program &program, CodeModule &code) {
+  if (program.steps())
+    for (const fb::Step *step : *program.steps())
+      if (auto done = checkStep(*step, code); !done)
+        return done;
+  return {};
+}
+
+Result<Plan> Plan::create(const fb::Program &program, const PlanParts &parts) {
+  Plan plan;
+  if (program.steps())
+    for (unsigned i = 0; i < program.steps()->size(); ++i)
+      if (auto done = plan.add(*program.steps()->Get(i), i, nullptr, 0, parts); !done)
+        return done.error();
+  return plan;
+}
+
+Result<void> Plan::add(const fb::Step &step, unsigned number, const fb::TileLoop *loop,
+                       int64_t tile, const PlanParts &parts) {
+  if (const auto *tiles = step.operation_as_TileLoop()) {
+    const int64_t count = (tiles->rows() - 1) / tiles->tile() + 1;
+    for (int64_t t = 0; t < count && tiles->steps(); ++t)
+      for (const fb::Step *inner : *tiles->steps())
+        if (auto done = add(*inner, number, tiles, t, parts); !done)
+          return done;
+    return {};
+  }
+  const size_t before = list.size();
+  auto done = step.operation_as_KernelLaunch() ? addLaunch(step, loop, tile, parts)
+                                               : addProduct(step, loop, tile, parts);
+  if (!done)
+    return in(step, done.error());
+  for (size_t i = before; i < list.size(); ++i)
+    list[i].step = &step, list[i].stepNumber = number;
+  return {};
+}
+
+Result<void> Plan::addLaunch(const fb::Step &step, const fb::TileLoop *loop, int64_t tile,
+                             const PlanParts &parts) {
+  const fb::KernelLaunch &launch = *step.operation_as_KernelLaunch();
+  auto function = parts.code.find(launch.symbol()->str(), launch.scratch_bytes());
+  if (!function)
+    return function.error();
+  Operation operation;
+  operation.function = *function;
+  operation.threads = static_cast<unsigned>(launch.threads());
+  operation.sharedBytes = static_cast<unsigned>(launch.scratch_bytes());
+  const std::vector<fb::BufferRef> buffers = buffersOf(step);
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    DeviceAddress address = parts.address(buffers[i]);
+    // Kernels count rows from the first of all: a tile's buffer is passed as if those before it
+    // lay in front of it. Only rows of the tile are touched.
+    if (loop && buffers[i].bytes() && buffers[i].space() == fb::Space::Tile)
+      address -= static_cast<uint64_t>(tile * loop->tile()) *
+                 static_cast<uint64_t>(launch.row_bytes()->Get(static_cast<unsigned>(i)));
+    operation.values.push_back(address);
+  }
+  operation.values.push_back(0);
+  int64_t begin = loop ? tile * launch.items_per_tile() : 0;
+  const int64_t end =
+      loop ? std::min(begin + launch.items_per_tile(), launch.grid()) : launch.grid();
+  constexpr int64_t mostBlocks = std::numeric_limits<int32_t>::max();
+  for (; begin < end; begin += mostBlocks) {
+    operation.blocks = static_cast<unsigned>(std::min(mostBlocks, end - begin));
+    operation.values.back() = static_cast<uint64_t>(begin);
+    list.push_back(operation);
+  }
+  return {};
+}
+
+/// The largest power of two, up to 256, that divides both.
+static uint32_t alignmentOf(DeviceAddress address, int64_t strideBytes) {
+  uint64_t bits = address | static_cast<uint64_t>(strideBytes) | 256;
+  return static_cast<uint32_t>(bits & (~bits + 1));
+}
+
+Result<void> Plan::addProduct(const fb::Step &step, const fb::TileLoop *loop, int64_t tile,
+                              const PlanParts &parts) {
+  const fb::Matmul &product = *step.operation_as_Matmul();
+  auto blas = parts.blas();
+  if (!blas)
+    return blas.error();
+  ProductShape shape{product.m(),
+                     product.n(),
+                     product.k(),
+                     product.lda(),
+                     product.ldb(),
+                     product.ldc(),
+                     product.transpose_a(),
+                     product.transpose_b(),
+                     static_cast<DType>(product.dtype()),
+                     product.batch(),
+                     product.batch_stride_a(),
+                     product.batch_stride_b(),
+                     product.batch_stride_c()};
+  if (product.bias())
+    shape.bias = parts.address(*product.bias());
+  if (shape.batch > std::numeric_limits<int32_t>::max())
+    return Error{fmt::format("a batch of {} products is too large", shape.batch)};
+  const int64_t factor = bytesOf(shape.type), sum = std::max<int64_t>(factor, 4);
+  const int64_t first = loop ? tile * loop->tile() : 0;
+  int64_t rows = 0;
+  if (loop) {
+    rows = std::min(loop->tile(), loop->rows() - first);
+    (product.tile_rows() ? shape.m : shape.k) = rows;
+  }
+  // The tile's rows of an operand: all of a tile buffer, a part of any other.
+  auto rowsOf = [&](const fb::BufferRef &operand, bool cut, int64_t stride, int64_t size) {
+    bool skips = loop && cut && operand.space() != fb::Space::Tile;
+    return parts.address(operand) + static_cast<uint64_t>(skips ? first * stride * size : 0);
+  };
+  Operation operation;
+  operation.a = rowsOf(*product.a(), true, product.lda(), factor);
+  operation.b = rowsOf(*product.b(), product.tile_sum(), product.ldb(), factor);
+  operation.c = rowsOf(*product.c(), product.tile_rows(), product.ldc(), sum);
+  operation.accumulate = product.accumulate() || (loop && product.tile_sum() && tile > 0);
+  shape.alignmentA = alignmentOf(operation.a, shape.batchStrideA * factor);
+  shape.alignmentB = alignmentOf(operation.b, shape.batchStrideB * factor);
+  shape.alignmentC = alignmentOf(operation.c, shape.batchStrideC * sum);
+  auto made = Product::create(**blas, shape);
+  if (!made)
+    return made.error();
+  operation.product = made->get();
+  products.push_back(std::move(*made));
+  list.push_back(std::move(operation));
+  return {};
+}
+
+Result<void> Plan::issue(const Gpu &gpu, const Operation &operation) {
+  if (operation.product) {
+    if (auto done =
+            operation.product->run(operation.a, operation.b, operation.c, operation.accumulate);
+        !done)
+      return in(*operation.step, done.error());
+    return {};
+  }
+  void *parameters[mostBlockBuffers + 1];
+  for (size_t i = 0; i < operation.values.size(); ++i)
+    parameters[i] = const_cast<uint64_t *>(&operation.values[i]);
+  Status status =
+      gpu.driver().launch(operation.function, operation.blocks, 1, 1, operation.threads, 1, 1,
+                          operation.sharedBytes, gpu.stream(), parameters, nullptr);
+  if (auto done = gpu.check("cuLaunchKernel", status); !done)
+    return in(*operation.step, done.error());
+  return {};
+}
+
+} // namespace hybrid::rt::cuda

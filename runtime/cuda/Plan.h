@@ -1,0 +1,62 @@
+//===- Plan.h - a program as the calls it makes -----------------------------===//
+//
+// Addresses never change once a session's spaces are there, so a program becomes a flat list of
+// launches and products with their final arguments; tiles follow one another.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "codegen/Executable_generated.h"
+#include "runtime/cuda/CodeModule.h"
+#include "runtime/cuda/Product.h"
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace hybrid::rt::cuda {
+
+/// One launch, or one product.
+struct Operation {
+  const fb::Step *step = nullptr;
+  unsigned stepNumber = 0; // in the program; of the loop when it is in one
+  Function function = nullptr;
+  unsigned blocks = 0, threads = 0, sharedBytes = 0;
+  std::vector<uint64_t> values; // of the parameters: addresses, then the first item
+  const Product *product = nullptr;
+  DeviceAddress a = 0, b = 0, c = 0;
+  bool accumulate = false;
+};
+
+/// What a plan is made with. `blas` is opened when the first product needs it.
+struct PlanParts {
+  const Gpu &gpu;
+  CodeModule &code;
+  std::function<Result<Blas *>()> blas;
+  std::function<DeviceAddress(const fb::BufferRef &)> address; // 0 for a buffer of no bytes
+};
+
+class Plan {
+public:
+  static Result<Plan> create(const fb::Program &program, const PlanParts &parts);
+  const std::vector<Operation> &operations() const { return list; }
+
+  /// Appends an operation to the stream. The error names it.
+  static Result<void> issue(const Gpu &gpu, const Operation &operation);
+
+private:
+  Result<void> add(const fb::Step &step, unsigned number, const fb::TileLoop *loop, int64_t tile,
+                   const PlanParts &parts);
+  Result<void> addLaunch(const fb::Step &step, const fb::TileLoop *loop, int64_t tile,
+                         const PlanParts &parts);
+  Result<void> addProduct(const fb::Step &step, const fb::TileLoop *loop, int64_t tile,
+                          const PlanParts &parts);
+  std::vector<Operation> list;
+  std::vector<std::unique_ptr<Product>> products;
+};
+
+/// "kernel 'scan' (ssm at model.hyb:3:7)", "matrix product 4 x 5 x 6 (...)": for errors.
+std::string describe(const fb::Step &step);
+
+/// Finds the kernels of all steps: what can be refused before memory is there.
+Result<void> checkKernels(const fb::Program &program, CodeModule &code);
+
+} // namespace hybrid::rt::cuda

@@ -1,0 +1,76 @@
+//===- Product.h - matrix products by cuBLASLt ------------------------------===//
+#pragma once
+#include "runtime/Executable.h"
+#include "runtime/cuda/CublasLtApi.h"
+#include "runtime/cuda/Gpu.h"
+#include <memory>
+#include <vector>
+
+namespace hybrid::rt::cuda {
+
+/// The library's handle and what all products share.
+class Blas {
+public:
+  static Result<std::unique_ptr<Blas>> open(const Gpu &gpu);
+  ~Blas();
+  Blas(const Blas &) = delete;
+  Blas &operator=(const Blas &) = delete;
+
+  const CublasLtApi &api() const { return library; }
+  LtHandle handle() const { return context; }
+  const Gpu &gpu() const { return device; }
+  const GpuMemory &workspace() const { return space; }
+  uint64_t allocatedBytes() const;
+  Result<void> check(std::string_view call, LtStatus status) const;
+  /// `count` times 1.0 (f64) on the device.
+  Result<DeviceAddress> ones(int64_t count);
+
+  static constexpr uint64_t workspaceBytes = uint64_t(32) << 20;
+
+private:
+  Blas(const Gpu &gpu, const CublasLtApi &library) : device(gpu), library(library) {}
+  const Gpu &device;
+  const CublasLtApi &library;
+  LtHandle context = nullptr;
+  GpuMemory space;
+  std::vector<GpuMemory> vectorsOfOnes;
+};
+
+/// C[m, n] = A B (+ bias[n]) (+ C), row-major, as fb::Matmul; bf16 operands give f32 results.
+struct ProductShape {
+  int64_t m = 1, n = 1, k = 1, lda = 1, ldb = 1, ldc = 1;
+  bool transposeA = false, transposeB = false;
+  DType type = DType::F32;
+  int64_t batch = 1, batchStrideA = 0, batchStrideB = 0, batchStrideC = 0;
+  DeviceAddress bias = 0; // 0: none
+  // Powers of two that divide the addresses of the operands.
+  uint32_t alignmentA = 4, alignmentB = 4, alignmentC = 4;
+};
+
+/// A product whose algorithm has been chosen.
+class Product {
+public:
+  static Result<std::unique_ptr<Product>> create(Blas &blas, const ProductShape &shape);
+  ~Product();
+  Product(const Product &) = delete;
+  Product &operator=(const Product &) = delete;
+
+  /// Appends it to the stream.
+  Result<void> run(DeviceAddress a, DeviceAddress b, DeviceAddress c, bool accumulate) const;
+
+private:
+  explicit Product(const Blas &blas) : blas(blas) {}
+  Result<void> describe(const ProductShape &shape, bool epilogue);
+  Result<void> chooseAlgorithm(const ProductShape &shape);
+
+  const Blas &blas;
+  bool wide = false; // f64
+  LtProduct product = nullptr;
+  LtLayout layoutA = nullptr, layoutB = nullptr, layoutC = nullptr; // in the library's order
+  LtAlgorithm algorithm{};
+  // The library adds no bias to f64 products: it is a product of its own, ones[m, 1] bias[1, n].
+  std::unique_ptr<Product> biasProduct;
+  DeviceAddress ones = 0, bias = 0;
+};
+
+} // namespace hybrid::rt::cuda
