@@ -57,6 +57,10 @@ struct Block {
   void (*stop)(Block &, Stop);
   /// Called before accesses of memory by kernels compiled to find races.
   void (*access)(Block &, const void *address, uint32_t bytes, bool write);
+  /// Copies of the running thread: starts one, and ends all but those of the last `pending` groups.
+  void (*startCopy)(Block &, void *to, const void *from, uint32_t bytes);
+  void (*commitCopies)(Block &);
+  void (*waitCopies)(Block &, uint32_t pending);
 };
 
 /// The block of the calling fiber.

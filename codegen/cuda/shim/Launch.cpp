@@ -101,7 +101,15 @@ private:
     Stop stop;
     uint32_t phase; ///< which of its two exchanges is next
   };
-  enum class Pass { Continues, Ends };
+  struct Copy {
+    void *to;
+    const void *from; ///< null: zeros
+    uint32_t bytes, group;
+  };
+  struct Copies {
+    std::vector<Copy> waiting;
+    uint32_t group = 0; ///< that the next copy belongs to
+  };
 
   Suspended &idleOne();
   static void enter(context::transfer_t from);
@@ -109,6 +117,9 @@ private:
   static void access(Block &block, const void *address, uint32_t bytes, bool write);
   void switchTo(Suspended &to, Suspended &from);
   static void arrive(context::transfer_t from);
+  static void startCopy(Block &block, void *to, const void *from, uint32_t bytes);
+  static void commitCopies(Block &block);
+  static void waitCopies(Block &block, uint32_t pending);
   bool advance(Stop where);
   bool endPass();
   bool beginPass();
@@ -131,12 +142,14 @@ private:
   uint32_t readyCount = 0, place = 0, warp = 0, position = 0;
   Stop passStop = Stop::Returned;
   RaceCheck races;
+  std::vector<Copies> copies; ///< of each thread
   std::string failure;
 };
 
 BlockRunner::BlockRunner()
     : threads(maximumThreads), idle(maximumThreads), exchanges(2 * maximumThreads / warpSize),
-      memory(new unsigned char[static_cast<size_t>(maximumSharedBytes + 2 * guardBytes + 128)]) {
+      memory(new unsigned char[static_cast<size_t>(maximumSharedBytes + 2 * guardBytes + 128)]),
+      copies(maximumThreads) {
   auto address = reinterpret_cast<uintptr_t>(memory.get());
   shared = memory.get() + (-address % 128) + guardBytes;
   if (usable())
@@ -214,6 +227,37 @@ void BlockRunner::access(Block &block, const void *address, uint32_t bytes, bool
     return;
   runner.fail(std::move(problem));
   stop(block, Stop::Race);
+}
+
+void BlockRunner::startCopy(Block &block, void *to, const void *from, uint32_t bytes) {
+  auto &runner = *static_cast<BlockRunner *>(Stacks::owner(&block));
+  if ((reinterpret_cast<uintptr_t>(to) | reinterpret_cast<uintptr_t>(from)) % bytes)
+    return stop(block, Stop::Misaligned);
+  if (runner.races.active())
+    access(block, to, bytes, true);
+  Copies &own = runner.copies[block.thread];
+  own.waiting.push_back({to, from, bytes, own.group});
+}
+
+void BlockRunner::commitCopies(Block &block) {
+  auto &runner = *static_cast<BlockRunner *>(Stacks::owner(&block));
+  ++runner.copies[block.thread].group;
+}
+
+void BlockRunner::waitCopies(Block &block, uint32_t pending) {
+  auto &runner = *static_cast<BlockRunner *>(Stacks::owner(&block));
+  Copies &own = runner.copies[block.thread];
+  size_t done = 0;
+  for (; done < own.waiting.size() && own.waiting[done].group + pending < own.group; ++done) {
+    const Copy &copy = own.waiting[done];
+    if (runner.races.active())
+      access(block, copy.to, copy.bytes, true);
+    if (copy.from)
+      std::memcpy(copy.to, copy.from, copy.bytes);
+    else
+      std::memset(copy.to, 0, copy.bytes);
+  }
+  own.waiting.erase(own.waiting.begin(), own.waiting.begin() + static_cast<ptrdiff_t>(done));
 }
 
 /// The running thread has stopped: sets block().thread to the one that is next. False when there is
@@ -321,9 +365,16 @@ std::string BlockRunner::run(const Grid &toRun, int64_t index) {
              shared,
              nullptr,
              &BlockRunner::stop,
-             &BlockRunner::access};
+             &BlockRunner::access,
+             &BlockRunner::startCopy,
+             &BlockRunner::commitCopies,
+             &BlockRunner::waitCopies};
   for (Warp &each : warps)
     each = {Stop::BlockBarrier, 0};
+  for (Copies &each : copies) {
+    each.waiting.clear();
+    each.group = 0;
+  }
   refill();
   beginPass();
   block().thread = warp * warpSize + order.offset;

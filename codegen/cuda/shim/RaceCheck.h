@@ -14,6 +14,8 @@ public:
   /// Called when all threads have passed a block barrier, and before each block.
   void blockBarrier() { ++epoch; }
   void warpBarrier(uint32_t warp) { ++warpEpochs[warp]; }
+  /// Whether kernels report accesses at all.
+  bool active() const { return !memory.empty(); }
   /// Says what is wrong with this access, or nothing.
   std::string access(uint32_t thread, int64_t byte, uint32_t bytes, bool write);
 

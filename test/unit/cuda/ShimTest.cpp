@@ -301,6 +301,31 @@ TEST(CudaShim, ReportsLaunchesThatNoGpuTakes) {
             "kernel 'k': HYBRID_SHIM_ORDER is 'backward'; it takes forward, reverse, or a number");
 }
 
+TEST(CudaShim, CopiesArriveWhenTheyAreWaitedFor) {
+  alignas(16) float source[2 * 32 * 4];
+  for (int i = 0; i < 256; ++i)
+    source[i] = static_cast<float>(i);
+  run("copies", 2, 32, sizeof(source), [&](int64_t) {
+    auto *tile = sharedMemory<float>();
+    int at = laneIndex() * 4;
+    copyAsync<16>(tile + at, source + at, true);
+    commitCopies();
+    copyAsync<16>(tile + 128 + at, source + 128 + at, laneIndex() != 3);
+    commitCopies();
+    waitCopies<1>();
+    EXPECT_EQ(tile[at + 1], source[at + 1]);
+    EXPECT_TRUE(std::isnan(tile[128 + at]));
+    waitCopies<0>();
+    EXPECT_EQ(tile[128 + at], laneIndex() == 3 ? 0 : source[128 + at]);
+    warpBarrier();
+    EXPECT_EQ(tile[128 + (at ^ 4)], laneIndex() == 2 ? 0 : source[128 + (at ^ 4)]);
+  });
+  std::string problem = shim::launch("copies", 1, 32, 1024, [&](int64_t) {
+    copyAsync<16>(sharedMemory<float>() + 1, source, true);
+  });
+  EXPECT_NE(problem.find("not a multiple of its type's alignment"), std::string::npos);
+}
+
 #if __has_feature(thread_sanitizer)
 TEST(CudaShim, ReportsRaces) {
   ScopedOrder scoped("forward");
