@@ -110,7 +110,8 @@ void forwardInBlocks(const Operands &o, FFTConvBlockParams p, ProgramBuilder &pr
 
 void backwardInBlocks(const Operands &o, FFTConvBlockParams p, ProgramBuilder &program) {
   p.blockThreads = fftconvThreads(p, 2);
-  p.splits = fftconvSplits(p.batch, channelGroups(p));
+  const int64_t sharedBytes = shared(o.element(), p, 2);
+  p.splits = fftconvSplits(p.batch, channelGroups(p), fftconvBlocksAtOnce(threads(p), sharedBytes));
   View table = quarterCircle(program, o.element(), p.points);
   View spectrum = spectrumOf(o, p, table, program);
   View partial = program.temporary({p.splits, spectrumElements(p)}, o.element());
@@ -119,7 +120,7 @@ void backwardInBlocks(const Operands &o, FFTConvBlockParams p, ProgramBuilder &p
                   useOf(program, o.skip), useOf(program, o.gateIn), useOf(program, o.gateOut),
                   o.segments, program.use(o.dy), program.use(o.dx), program.use(partial),
                   useOf(program, o.dGateIn), useOf(program, o.dGateOut)},
-                 LaunchShape{threads(p), shared(o.element(), p, 2)});
+                 LaunchShape{threads(p), sharedBytes});
   FFTConvBlockParams f = filterParams(p);
   program.launch(
       "fftconv_filter_gradient", o.element(), channelGroups(f), wordsOf(f),
@@ -176,8 +177,9 @@ public:
       View signal = scratch(p.batch, count), cotangent = scratch(p.batch, count);
       split(ofActivations(count), at(o.x), at(o.gateIn), signal);
       split(ofActivations(count), at(o.dy), at(o.gateOut), cotangent);
-      FFTConvInnerParams params =
-          innerParams(p.batch, count, fftconvSplits(p.batch, count * parts));
+      FFTConvInnerParams params = innerParams(p.batch, count, 1);
+      params.splits = fftconvSplits(
+          p.batch, count * parts, fftconvBlocksAtOnce(threads(params), shared(element, params, 2)));
       params.hasSkip = p.hasSkip, params.hasGateOut = p.hasGateOut;
       View partial = scratch(params.splits, count);
       launchInner("fftconv_inner_backward", params, count * parts * params.splits, 2,
