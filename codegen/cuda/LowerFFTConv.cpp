@@ -79,14 +79,14 @@ template <typename Params> int64_t shared(Type element, const Params &params, in
 FFTConvBlockParams filterParams(const FFTConvBlockParams &p) {
   FFTConvBlockParams f{};
   f.batch = 1, f.length = p.taps, f.channels = p.channels, f.taps = p.taps, f.points = p.points;
-  f.lanes = p.lanes, f.splits = p.splits, f.hasSkip = p.hasSkip;
+  f.lanes = p.lanes, f.splits = p.splits, f.wide = p.wide, f.hasSkip = p.hasSkip;
   f.blockThreads = fftconvThreads(f, 1);
   return f;
 }
 
 View spectrumOf(const Operands &o, const FFTConvBlockParams &p, const View &table,
                 ProgramBuilder &program) {
-  return program.derived(o.filterValue, p.points * 64 + p.lanes, [&] {
+  return program.derived(o.filterValue, (p.points * 64 + p.lanes) * 2 + p.wide, [&] {
     FFTConvBlockParams f = filterParams(p);
     f.splits = 1, f.hasSkip = 0;
     View made = program.temporary({spectrumElements(p)}, o.element());
@@ -98,7 +98,7 @@ View spectrumOf(const Operands &o, const FFTConvBlockParams &p, const View &tabl
 }
 
 void forwardInBlocks(const Operands &o, FFTConvBlockParams p, ProgramBuilder &program) {
-  p.blockThreads = fftconvThreads(p, 1);
+  p.wide = true, p.blockThreads = fftconvThreads(p, 1);
   View table = quarterCircle(program, o.element(), p.points);
   View spectrum = spectrumOf(o, p, table, program);
   program.launch("fftconv_forward", o.element(), channelGroups(p) * p.batch, wordsOf(p),
@@ -141,7 +141,7 @@ public:
     fineTable = twiddles(program, element, {fine, 1, period});
     coarseTable = twiddles(program, element, {period / fine, fine, period});
     atOnce = fftconvChannelsAtOnce(p.batch, p.points, p.channels, bytesOf(element));
-    spectrum = program.derived(o.filterValue, p.points * 64, [&] {
+    spectrum = program.derived(o.filterValue, p.points * 128, [&] {
       View made = program.temporary({p.channels, parts * inner * 2}, element);
       forEachStretch([&](int64_t first, int64_t count) {
         View filter = scratch(1, count);

@@ -27,9 +27,9 @@ constexpr int64_t fftconvPoints(int64_t length, int64_t taps) {
 //===-- Whole transforms in shared memory (FFTConv.cuh) ------------------------===//
 
 /// `lanes` neighbouring channels of a sequence are a work item. splits: parts of the batch whose
-/// gradients of the filter are summed apart.
+/// gradients of the filter are summed apart; wide: as of fftRadices().
 struct FFTConvBlockParams {
-  int64_t batch, length, channels, taps, points, lanes, splits, blockThreads;
+  int64_t batch, length, channels, taps, points, lanes, splits, blockThreads, wide;
   int64_t xStride, gateInStride, gateOutStride, yStride /* also dy */, dxStride, dGateInStride,
       dGateOutStride;
   int64_t hasSkip, hasGateIn, hasGateOut, hasSegments;
