@@ -13,10 +13,12 @@ namespace hybrid::cuda {
 
 /// The header that defines a kernel: the library's own text is the index.
 static StringRef headerOf(StringRef kernel) {
-  std::string definition = ("HYBRID_DEVICE void " + kernel + "(").str();
-  for (const KernelHeader &header : kernelHeaders())
-    if (header.text.contains(definition))
-      return header.name;
+  for (StringRef space : {" ", "\n"}) { // a long list of parameters is on lines of its own
+    std::string definition = ("HYBRID_DEVICE void" + space + kernel + "(").str();
+    for (const KernelHeader &header : kernelHeaders())
+      if (header.text.contains(definition))
+        return header.name;
+  }
   return "";
 }
 
