@@ -31,12 +31,16 @@ std::string_view textOf(const flatbuffers::String *text) {
 }
 
 Json describe(const rt::SessionMemory &memory, int threads) {
-  return {
-      {"parameter_bytes", memory.parameters}, {"gradient_bytes", memory.gradients},
-      {"moment_bytes", memory.moments},       {"constant_bytes", memory.constants},
-      {"arena_bytes", memory.arena},          {"scratch_bytes_per_thread", memory.scratchPerThread},
-      {"tile_bytes", memory.tiles(threads)},  {"threads", threads},
-      {"total_bytes", memory.total(threads)}};
+  return {{"parameter_bytes", memory.parameters},
+          {"gradient_bytes", memory.gradients},
+          {"moment_bytes", memory.moments},
+          {"constant_bytes", memory.constants},
+          {"arena_bytes", memory.arena},
+          {"scratch_bytes_per_thread", memory.scratchPerThread},
+          {"library_bytes", memory.library},
+          {"tile_bytes", memory.tiles(threads)},
+          {"threads", threads},
+          {"total_bytes", memory.total(threads)}};
 }
 
 Json describe(const rt::Executable &executable, bool withSteps, int threads) {
@@ -139,13 +143,22 @@ void printExecutable(const Json &info) {
                parameter["trainable"].get<bool>() ? "" : "  frozen",
                parameter["decay"].get<bool>() ? "" : "  no decay");
   const Json &memory = info["memory"];
-  fmt::print(
-      "\nmemory      {} bytes to train with {} threads: parameters {}, gradients {}, moments "
-      "{}, constants {}, arena {}, tiles {}, scratch {} a thread\n",
-      memory["total_bytes"].dump(), memory["threads"].dump(), memory["parameter_bytes"].dump(),
-      memory["gradient_bytes"].dump(), memory["moment_bytes"].dump(),
-      memory["constant_bytes"].dump(), memory["arena_bytes"].dump(), memory["tile_bytes"].dump(),
-      memory["scratch_bytes_per_thread"].dump());
+  if (info["target"]["device"] == "cuda")
+    fmt::print(
+        "\nmemory      {} bytes of the GPU to train: parameters {}, gradients {}, moments {}, "
+        "constants {}, arena {}, tiles {}, matrix library {}\n",
+        memory["total_bytes"].dump(), memory["parameter_bytes"].dump(),
+        memory["gradient_bytes"].dump(), memory["moment_bytes"].dump(),
+        memory["constant_bytes"].dump(), memory["arena_bytes"].dump(), memory["tile_bytes"].dump(),
+        memory["library_bytes"].dump());
+  else
+    fmt::print(
+        "\nmemory      {} bytes to train with {} threads: parameters {}, gradients {}, moments "
+        "{}, constants {}, arena {}, tiles {}, scratch {} a thread\n",
+        memory["total_bytes"].dump(), memory["threads"].dump(), memory["parameter_bytes"].dump(),
+        memory["gradient_bytes"].dump(), memory["moment_bytes"].dump(),
+        memory["constant_bytes"].dump(), memory["arena_bytes"].dump(), memory["tile_bytes"].dump(),
+        memory["scratch_bytes_per_thread"].dump());
   fmt::print("\nprograms\n");
   for (const Json &program : info["programs"]) {
     fmt::print("  {:<8} {} steps, arena {} bytes\n", program["name"].get<std::string>(),

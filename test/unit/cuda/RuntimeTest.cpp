@@ -1,5 +1,6 @@
 //===- RuntimeTest.cpp - sessions on a GPU, with the tests' driver ----------===//
 #include "runtime/Session.h"
+#include "runtime/SessionMemory.h"
 #include "runtime/cuda/Architecture.h"
 #include "runtime/cuda/Gpu.h"
 #include "runtime/cuda/Product.h"
@@ -237,6 +238,19 @@ TEST_F(CudaSession, TrainsAheadOfTheHost) {
     ASSERT_EQ(a.size(), 64u);
     EXPECT_EQ(std::memcmp(a.data(), b.data(), a.size()), 0);
   }
+}
+
+TEST_F(CudaSession, ItsMemoryIsToldFromTheFile) {
+  ExecutableSpec spec = onCuda(tiledExecutable(), image());
+  auto session = sessionOf(spec);
+  ASSERT_TRUE(session);
+  EXPECT_RUNS(session->initialize(1));
+  EXPECT_RUNS(session->run("product"));
+  EXPECT_RUNS(session->run("update"));
+  session->parameter(0, Session::Slot::Moment2);
+  const uint64_t told = memoryOf(session->executable()).total(1);
+  EXPECT_GE(session->allocatedBytes(), told);
+  EXPECT_LE(session->allocatedBytes(), told + 16384);
 }
 
 TEST_F(CudaSession, ARunWaitsForThoseOnTheirWay) {
