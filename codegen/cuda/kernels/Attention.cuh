@@ -16,14 +16,15 @@ namespace hybrid::cuda {
 template <AttentionTiles P, typename T> struct AttentionItem {
   static constexpr AttentionParams A = P.attention();
   int64_t batch, head;
-  int tile, slab;
+  int tile, slab, split;
 
   HYBRID_DEVICE AttentionItem(int64_t item, int64_t heads, int64_t tiles) {
     constexpr int64_t slabs = attentionColumns<T>(P) / P.slab;
     slab = static_cast<int>(item % slabs * P.slab);
     head = item / slabs % heads;
     batch = item / slabs / heads % A.batch;
-    tile = static_cast<int>(item / slabs / heads / A.batch);
+    tile = static_cast<int>(item / slabs / heads / A.batch % tiles);
+    split = static_cast<int>(item / slabs / heads / A.batch / tiles);
   }
 };
 
@@ -64,9 +65,16 @@ HYBRID_DEVICE void attentionForward(int64_t item, const T *q, const T *k, const 
   const int low = Seen::position(first);
   const int high = Seen::position(minimum(first + rowTile, Seen::queries) - 1);
   const int warpLow = Seen::position(warpFirst), warpHigh = warpLow + 15;
-  const int end = Seen::endOfKeys(high);
+  int end = Seen::endOfKeys(high), begin = Seen::firstKey(low);
+  if constexpr (P.keySplits > 1) {
+    constexpr int share =
+        static_cast<int>(ceilDiv(ceilDiv(A.keyLength, P.columnTile), P.keySplits)) * keyTile;
+    begin = maximum(begin, at.split * share), end = minimum(end, (at.split + 1) * share);
+    o += at.split * A.batch * A.length * A.oStride;
+    lse += at.split * A.batch * A.heads * A.length;
+  }
   // Values arrive while scores are computed, the next keys while values are multiplied.
-  int s = Seen::firstKey(low) / keyTile * keyTile;
+  int s = begin / keyTile * keyTile;
   if (s < end)
     startRows<P, keyTile, Side::Key>(keys, k, A.kStride, s, Seen::keys, rotary, 0);
   HYBRID_NO_UNROLL
@@ -142,6 +150,47 @@ HYBRID_DEVICE void attentionForward(int64_t item, const T *q, const T *k, const 
                                       warpIndex() * 16 * (static_cast<int>(P.slab) + 4),
                                   headOf<A>(o, at.batch, A.length, A.oStride, at.head), A.oStride,
                                   warpFirst, Seen::queries, at.slab, rotary, 0);
+}
+
+/// Each part's output counts as much as its keys do in all of them.
+template <typename T, AttentionCombineParams P>
+HYBRID_DEVICE void attentionCombine(int64_t item, const T *oParts, const T *lseParts, T *o,
+                                    T *lse) {
+  constexpr int64_t rows = P.batch * P.heads * P.length, width = P.heads * P.headSize;
+  const int64_t row = item * attentionCombineRows + warpIndex(); // of [batch, heads, length]
+  if (row >= rows)                                               // of every lane of the warp
+    return;
+  const int64_t query = row / (P.heads * P.length) * P.length + row % P.length,
+                head = row / P.length % P.heads;
+  // A lane a part.
+  static_assert(P.parts <= warpSize);
+  const T own = laneIndex() < P.parts ? lseParts[laneIndex() * rows + row] : -infinity<T>();
+  const T top = warpMax(own), base = top == -infinity<T>() ? T(0) : top;
+  const T power = exponential(own - base), sum = warpSum(power);
+  const T weight = sum == T(0) ? T(0) : power / sum;
+  if (laneIndex() == 0)
+    lse[row] = sum == T(0) ? -infinity<T>() : base + logarithm(sum);
+  oParts += query * width + head * P.headSize;
+  o += query * P.oStride + head * P.headSize;
+  HYBRID_NO_UNROLL
+  for (int64_t first = 0; first < P.headSize; first += warpSize) {
+    const int64_t column = first + laneIndex();
+    T value = T(0);
+    HYBRID_NO_UNROLL
+    for (int64_t start = 0; start < P.parts; start += 8) {
+      T parts[8];
+      HYBRID_UNROLL
+      for (int i = 0; i < 8; ++i)
+        parts[i] = start + i < P.parts && column < P.headSize
+                       ? oParts[(start + i) * P.batch * P.length * width + column]
+                       : T(0);
+      HYBRID_UNROLL
+      for (int i = 0; i < 8; ++i)
+        value = multiplyAdd(shuffle(weight, static_cast<int>(start) + i), parts[i], value);
+    }
+    if (column < P.headSize)
+      o[column] = value;
+  }
 }
 
 } // namespace hybrid::cuda

@@ -42,7 +42,7 @@ template <typename T> Tensor<T> rotaryTable(const AttentionCase &c) {
 
 /// Forward and backward in tiles of at most rowTile and columnTile.
 template <typename T, AttentionCase C, int64_t gap = 1, bool bf16 = false, int64_t rowTile = 128,
-          int64_t columnTile = 64>
+          int64_t columnTile = 64, int64_t splits = 1>
 void check() {
   static constexpr AttentionParams A = paramsOf(C, gap);
   static constexpr int64_t alignment = gap % 4 || C.headSize % 4 ? 1 : 4;
@@ -50,11 +50,12 @@ void check() {
     AttentionTiles tiles = attentionTiles<T>(A, pass, bf16, alignment, 227 * 1024);
     tiles.columnTile = tiles.columnTile < columnTile ? tiles.columnTile : columnTile;
     tiles.rowTile = tiles.rowTile < rowTile ? tiles.rowTile : rowTile;
+    tiles.keySplits = 1;
     return tiles;
   };
-  constexpr AttentionTiles F = tilesOf(AttentionPass::Forward),
-                           Q = tilesOf(AttentionPass::BackwardQueries),
-                           K = tilesOf(AttentionPass::BackwardKeys);
+  static constexpr AttentionTiles F = tilesOf(AttentionPass::Forward),
+                                  Q = tilesOf(AttentionPass::BackwardQueries),
+                                  K = tilesOf(AttentionPass::BackwardKeys);
   constexpr int64_t columns = attentionColumns<T>(F);
   SCOPED_TRACE(testing::Message() << "batch " << C.batch << " length " << C.length << "/"
                                   << C.keyLength << " heads " << C.heads << "/" << C.kvHeads << "x"
@@ -68,11 +69,33 @@ void check() {
   Tensor<T> v(r.v, kRows, kColumns, A.vStride), table = rotaryTable<T>(C);
   const int32_t *segments = C.segments ? r.segments.data() : nullptr;
   Tensor<T> o(qRows, qColumns, A.oStride), lse(1, C.batch * C.heads * C.length);
-  cuda::test::run("attentionForward", attentionItems(F, AttentionPass::Forward, columns),
-                  threads(F), sharedBytes<T>(F, AttentionPass::Forward), [&](int64_t item) {
-                    attentionForward<T, F>(item, q.data(), k.data(), v.data(), segments,
-                                           table.data(), o.data(), lse.data());
-                  });
+  if constexpr (splits == 1) {
+    cuda::test::run("attentionForward", attentionItems(F, AttentionPass::Forward, columns),
+                    threads(F), sharedBytes<T>(F, AttentionPass::Forward), [&](int64_t item) {
+                      attentionForward<T, F>(item, q.data(), k.data(), v.data(), segments,
+                                             table.data(), o.data(), lse.data());
+                    });
+  } else {
+    static constexpr AttentionTiles S = [] {
+      AttentionTiles tiles = F;
+      tiles.keySplits = splits, tiles.oStride = C.heads * C.headSize;
+      return tiles;
+    }();
+    static constexpr AttentionCombineParams combine{C.batch,    C.length,  C.heads,
+                                                    C.headSize, A.oStride, splits};
+    Tensor<T> oParts(splits * qRows, qColumns), lseParts(splits, C.batch * C.heads * C.length);
+    cuda::test::run("attentionForward", attentionItems(S, AttentionPass::Forward, columns),
+                    threads(S), sharedBytes<T>(S, AttentionPass::Forward), [&](int64_t item) {
+                      attentionForward<T, S>(item, q.data(), k.data(), v.data(), segments,
+                                             table.data(), oParts.data(), lseParts.data());
+                    });
+    EXPECT_TRUE(oParts.guardsIntact() && lseParts.guardsIntact());
+    cuda::test::run("attentionCombine", ceilDiv(C.batch * C.heads * C.length, attentionCombineRows),
+                    attentionCombineThreads, 0, [&](int64_t item) {
+                      attentionCombine<T, combine>(item, oParts.data(), lseParts.data(), o.data(),
+                                                   lse.data());
+                    });
+  }
   const double bound = bf16 ? 2e-2 : cpu::test::tolerance<T>(3e-6);
   EXPECT_TRUE(o.guardsIntact() && lse.guardsIntact());
   EXPECT_LT(relativeError(o.values(), r.o), bound);
@@ -137,6 +160,13 @@ TEST(CudaAttention, SharesKeysInGroupsAndSeesThePast) {
 TEST(CudaAttention, GivesZeroToQueriesThatSeeNothing) {
   check<float, AttentionCase{.length = 20, .keyLength = 5}>();
   check<float, AttentionCase{.length = 40, .keyLength = 5, .causal = false, .window = 2}>();
+}
+TEST(CudaAttention, SharesKeysAmongBlocks) {
+  check<float, AttentionCase{.length = 3, .keyLength = 150, .rotaryDims = 4}, 1, false, 16, 16,
+        4>();
+  check<float, AttentionCase{.length = 40, .keyLength = 150, .causal = false, .window = 20}, 4,
+        false, 32, 32, 3>();
+  check<double, AttentionCase{.length = 20, .keyLength = 5}, 1, false, 16, 16, 2>();
 }
 TEST(CudaAttention, SlidesItsWindow) {
   check<float, AttentionCase{.batch = 1, .length = 70, .keyLength = 70, .window = 4}, 1, false, 32,
