@@ -35,6 +35,30 @@ static void launchPass(ProgramBuilder &program, StringRef kernel, AttentionPass 
                  wordsOf(tiles), buffers, LaunchShape{threads(tiles), sharedBytes<T>(tiles, pass)});
 }
 
+/// A tensor of the column side: x, or if the tiles want it prepared what attention_prepare makes.
+/// Rows are those of a batch row, at positions from `shift` on.
+template <typename T>
+static BufferUse streamed(ProgramBuilder &program, const AttentionTiles &tiles, bool prepared,
+                          const View &x, bool isKey, int64_t rows, int64_t stride, int64_t heads,
+                          int64_t rotaryDims, int64_t shift, BufferUse rotary) {
+  if (!prepared)
+    return program.use(x);
+  AttentionPrepareParams params{};
+  params.batch = tiles.batch, params.rows = rows, params.heads = heads;
+  params.headSize = tiles.headSize, params.stride = stride, params.shift = shift;
+  params.columns = attentionColumns<T>(tiles);
+  params.rotaryDims = rotaryDims, params.rotaryInterleaved = tiles.rotaryInterleaved;
+  params.isKey = isKey, params.bf16 = tiles.bf16, params.alignment = tiles.alignment;
+  Type element = tiles.bf16 ? BFloat16Type::get(x.element.getContext()) : x.element;
+  View out = program.temporary({params.batch, heads, rows, params.columns}, element);
+  const int64_t pack = std::min<int64_t>(tiles.alignment, 16 / sizeof(T));
+  program.launch("attention_prepare", x.element,
+                 ceilDiv(out.elements() / pack, attentionPrepareThreads), wordsOf(params),
+                 {program.use(x), rotaryDims > 0 ? rotary : program.absent(), program.use(out)},
+                 LaunchShape{attentionPrepareThreads, 0});
+  return program.use(out);
+}
+
 LogicalResult lower(AttentionOp op, ProgramBuilder &program) {
   AttentionParams params = attentionParams(op);
   params.scale = op.getSoftmaxScale();
@@ -57,9 +81,13 @@ LogicalResult lower(AttentionOp op, ProgramBuilder &program) {
       lseParts = program.temporary({parts, lse.elements()}, q.element);
       tiles->oStride = width;
     }
+    BufferUse keys = streamed<T>(program, *tiles, tiles->preparedFirst, k, true, params.keyLength,
+                                 params.kStride, params.kvHeads, params.rotaryDims, 0, rotary),
+              values = streamed<T>(program, *tiles, tiles->preparedSecond, v, false,
+                                   params.keyLength, params.vStride, params.kvHeads, 0, 0, rotary);
     launchPass<T>(program, "attention_forward", pass, *tiles, q.element,
-                  {program.use(q), program.use(k), program.use(v), segments, rotary,
-                   program.use(oParts), program.use(lseParts)});
+                  {program.use(q), keys, values, segments, rotary, program.use(oParts),
+                   program.use(lseParts)});
     if (parts == 1)
       return success();
     AttentionCombineParams combine{params.batch,    params.length,  params.heads,
@@ -104,13 +132,22 @@ LogicalResult lower(AttentionGradOp op, ProgramBuilder &program) {
     FailureOr<AttentionTiles> byKeys = tilesOf<T>(op, backendOf(program), keys, params, views);
     if (failed(byQueries) || failed(byKeys))
       return failure();
+    BufferUse first = streamed<T>(program, *byQueries, byQueries->preparedFirst, k, true,
+                                  params.keyLength, params.kStride, params.kvHeads,
+                                  params.rotaryDims, 0, rotary),
+              second = streamed<T>(program, *byQueries, byQueries->preparedSecond, v, false,
+                                   params.keyLength, params.vStride, params.kvHeads, 0, 0, rotary);
     launchPass<T>(program, "attention_backward_queries", queries, *byQueries, q.element,
-                  {program.use(q), program.use(k), program.use(v), segments, rotary, program.use(o),
+                  {program.use(q), first, second, segments, rotary, program.use(o),
                    program.use(lse), program.use(dy), program.use(dq), program.use(deltas)});
+    first = streamed<T>(program, *byKeys, byKeys->preparedFirst, q, false, params.length,
+                        params.qStride, params.heads, params.rotaryDims,
+                        params.keyLength - params.length, rotary);
+    second = streamed<T>(program, *byKeys, byKeys->preparedSecond, dy, false, params.length,
+                         params.oStride, params.heads, 0, 0, rotary);
     launchPass<T>(program, "attention_backward_keys", keys, *byKeys, q.element,
-                  {program.use(q), program.use(k), program.use(v), segments, rotary,
-                   program.use(lse), program.use(dy), program.use(deltas), program.use(dk),
-                   program.use(dv)});
+                  {first, program.use(k), program.use(v), segments, rotary, program.use(lse),
+                   second, program.use(deltas), program.use(dk), program.use(dv)});
     return success();
   };
   return q.element.isF64() ? launch(double()) : launch(float());
