@@ -37,15 +37,15 @@ public:
   virtual ExecutableTarget describe() const = 0;
 };
 
-/// The target of `--target=NAME`: cpu, cpu:LEVEL, cuda, cuda:ARCHITECTURE,... Emits an error and
-/// returns null for unknown names.
-std::unique_ptr<DeviceTarget> createTarget(mlir::Location loc, llvm::StringRef name);
+/// The target of `--target=NAME`: cpu, cpu:LEVEL, cuda, cuda:ARCHITECTURE,... Null for unknown
+/// names; `complaint` then says what was expected.
+std::unique_ptr<DeviceTarget> createTarget(llvm::StringRef name, std::string &complaint);
 
 namespace cpu {
-std::unique_ptr<DeviceTarget> createTarget(mlir::Location loc, llvm::StringRef name);
+std::unique_ptr<DeviceTarget> createTarget(llvm::StringRef name, std::string &complaint);
 }
 namespace cuda {
-std::unique_ptr<DeviceTarget> createTarget(mlir::Location loc, llvm::StringRef names);
+std::unique_ptr<DeviceTarget> createTarget(llvm::StringRef names, std::string &complaint);
 }
 
 } // namespace hybrid

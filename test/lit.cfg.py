@@ -72,7 +72,7 @@ if os.path.exists(shim):
 def has_nvrtc():
     """Whether hybridc can compile for a GPU on this machine; needs the CUDA toolkit."""
     probe = [os.path.join(config.hybrid_tools_dir, "hybridc"), "-", "--target=cuda:sm_90a", "--emit=ptx"]
-    text = "model nothing() { input x: float[B, 4] output y = x * 2.0 }"
+    text = "model double() {\n  input x: [B, L, 4]\n  output y = x * 2.0\n}\n"
     try:
         return subprocess.run(probe, input=text, capture_output=True, text=True, timeout=60).returncode == 0
     except (OSError, subprocess.TimeoutExpired):

@@ -57,8 +57,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<DeviceTarget> createTarget(Location loc, StringRef name) {
-  std::optional<CpuTarget> target = resolveTarget(loc, name);
+std::unique_ptr<DeviceTarget> createTarget(StringRef name, std::string &complaint) {
+  std::optional<CpuTarget> target = resolveTarget(name, complaint);
   return target ? std::make_unique<CpuDeviceTarget>(std::move(*target)) : nullptr;
 }
 

@@ -2,8 +2,8 @@
 #include "codegen/DeviceTarget.h"
 #include "codegen/cuda/CodegenCuda.h"
 #include "dialect/HybridOps.h"
-#include "passes/Passes.h"
 #include "mlir/IR/Diagnostics.h"
+#include "passes/Passes.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -73,23 +73,25 @@ public:
 
   FailureOr<Code> compile(ModuleOp module, StringRef stage) override {
     Code code;
-    std::string source = emitSource(module, code.symbols);
+    FailureOr<std::string> source = emitSource(module, code.symbols);
+    if (failed(source))
+      return failure();
     if (stage == "cuda") {
-      code.text = std::move(source);
+      code.text = std::move(*source);
       return code;
     }
     if (stage == "ptx")
-      return compilePtx(module, source, std::move(code));
+      return compilePtx(module, *source, std::move(code));
     llvm::json::Object resources;
     for (const std::string &architecture : architectures) {
       if (architecture == "shim") {
-        FailureOr<std::vector<char>> image = compileForShim(module.getLoc(), source);
+        FailureOr<std::vector<char>> image = compileForShim(module.getLoc(), *source);
         if (failed(image))
           return failure();
         code.images.push_back({architecture, std::move(*image)});
         continue;
       }
-      FailureOr<NvrtcResult> made = compileWithNvrtc(module.getLoc(), source, architecture);
+      FailureOr<NvrtcResult> made = compileWithNvrtc(module.getLoc(), *source, architecture);
       if (failed(made))
         return failure();
       resources[architecture] = resourcesOf(module, code, made->log);
@@ -144,15 +146,15 @@ private:
 
 } // namespace
 
-std::unique_ptr<DeviceTarget> createTarget(Location loc, StringRef names) {
+std::unique_ptr<DeviceTarget> createTarget(StringRef names, std::string &complaint) {
   std::vector<std::string> architectures;
   llvm::SmallVector<StringRef> parts;
   (names.empty() ? defaultArchitectures : names).split(parts, ',');
   for (StringRef part : parts) {
     if (!isArchitecture(part)) {
-      emitError(loc) << "unknown GPU architecture '" << part
-                     << "': expected sm_80 or later (code for that GPU: sm_80, sm_90a, ...), or "
-                        "compute_80 or later (PTX, which a driver compiles for its GPU)";
+      complaint = "unknown GPU architecture '" + part.str() +
+                  "': expected sm_80 or later (code for that GPU: sm_80, sm_90a, ...), or "
+                  "compute_80 or later (PTX, which a driver compiles for its GPU)";
       return nullptr;
     }
     architectures.push_back(part.str());

@@ -66,6 +66,12 @@ public:
   }
 
   int run() {
+    std::string complaint;
+    deviceTarget = createTarget(options.target, complaint);
+    if (!deviceTarget) {
+      complain() << "--target=" << options.target << ": " << complaint << '\n';
+      return 2;
+    }
     for (const std::string &setting : options.settings) {
       size_t equals = setting.find('=');
       if (equals == std::string::npos || equals == 0) {
@@ -151,11 +157,9 @@ private:
   }
 
   int compile(ModuleOp module) {
+    DeviceTarget *target = deviceTarget.get();
     report("front end");
     const std::string &stage = options.emit;
-    std::unique_ptr<DeviceTarget> target = createTarget(module.getLoc(), options.target);
-    if (!target)
-      return 1;
     if (!isStage(stage, *target)) {
       complain() << "--emit=" << stage << ": " << target->name() << " has no such stage\n";
       return 2;
@@ -288,6 +292,7 @@ private:
   llvm::SourceMgr sources;
   std::string source;
   dsl::Options dslOptions;
+  std::unique_ptr<DeviceTarget> deviceTarget;
   std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
 };
 

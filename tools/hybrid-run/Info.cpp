@@ -49,6 +49,11 @@ Json describe(const rt::Executable &executable, bool withSteps, int threads) {
   if (format.target()->features())
     for (const auto *feature : *format.target()->features())
       features.push_back(feature->str());
+  Json images = Json::array();
+  if (format.images())
+    for (const fb::CodeImage *image : *format.images())
+      images.push_back(
+          {{"architecture", image->architecture()->str()}, {"bytes", image->bytes()->size()}});
   int64_t elements = 0, trained = 0;
   Json parameters = Json::array();
   for (const rt::ParameterInfo &parameter : executable.parameters()) {
@@ -97,7 +102,8 @@ Json describe(const rt::Executable &executable, bool withSteps, int threads) {
             {"features", features}}},
           {"settings", settings},
           {"fingerprint", fmt::format("{:016x}", executable.fingerprint())},
-          {"code_bytes", format.code()->size()},
+          {"code_bytes", format.code() ? format.code()->size() : 0},
+          {"images", images},
           {"constants_bytes", format.constants_bytes()},
           {"arena_bytes", format.arena_bytes()},
           {"parameter_bytes", format.parameter_bytes()},
@@ -121,6 +127,8 @@ void printExecutable(const Json &info) {
   fmt::print("\nsettings   ");
   for (const auto &[name, value] : info["settings"].items())
     fmt::print(" {}={}", name, value.get<std::string>());
+  for (const Json &image : info["images"])
+    fmt::print(" {} ({} bytes)", image["architecture"].get<std::string>(), image["bytes"].dump());
   fmt::print("\nsize        {} bytes of code, {} of constants, {} of arena\n\nparameters  {} ({} "
              "trained)\n",
              info["code_bytes"].dump(), info["constants_bytes"].dump(), info["arena_bytes"].dump(),

@@ -204,6 +204,7 @@ TEST_F(Command, DoctorDescribesTheMachine) {
   auto result = nlohmann::json::parse(outcome.out, nullptr, false);
   ASSERT_TRUE(result.is_object()) << outcome.out;
   EXPECT_GE(result["threads"], 1);
+  EXPECT_TRUE(result["cuda"]["devices"].is_array()) << outcome.out;
   EXPECT_EQ(run("doctor").status, 0);
 }
 
