@@ -23,8 +23,8 @@ public:
   virtual bool hasBf16() const = 0;
   /// What `--precision=bf16` means on it, for people.
   virtual std::string describeBf16() const = 0;
-  /// Whether chains of rowwise ops run tile of rows by tile of rows, to stay in a cache.
-  virtual bool tilesRows() const = 0;
+  /// Adds the pass that cuts chains of rowwise ops into tiles of rows, on functions.
+  virtual void addTiling(mlir::OpPassManager &manager) const = 0;
   /// Adds the pass that makes programs. `rounded`: the program asked for bf16 products.
   virtual void addSchedule(mlir::OpPassManager &manager, bool keepSpectra, bool rounded) const = 0;
 
@@ -37,15 +37,15 @@ public:
   virtual ExecutableTarget describe() const = 0;
 };
 
-/// The target of `--target=NAME`: cpu, cpu:LEVEL, cuda, cuda:ARCHITECTURE,... Emits an error and
-/// returns null for unknown names.
-std::unique_ptr<DeviceTarget> createTarget(mlir::Location loc, llvm::StringRef name);
+/// The target of `--target=NAME`: cpu, cpu:LEVEL, cuda, cuda:ARCHITECTURE,... Null for unknown
+/// names; `complaint` then says what was expected.
+std::unique_ptr<DeviceTarget> createTarget(llvm::StringRef name, std::string &complaint);
 
 namespace cpu {
-std::unique_ptr<DeviceTarget> createTarget(mlir::Location loc, llvm::StringRef name);
+std::unique_ptr<DeviceTarget> createTarget(llvm::StringRef name, std::string &complaint);
 }
 namespace cuda {
-std::unique_ptr<DeviceTarget> createTarget(mlir::Location loc, llvm::StringRef names);
+std::unique_ptr<DeviceTarget> createTarget(llvm::StringRef names, std::string &complaint);
 }
 
 } // namespace hybrid

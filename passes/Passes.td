@@ -122,12 +122,18 @@ def TileRows : Pass<"hybrid-tile-rows", "::mlir::func::FuncOp"> {
   let description = [{
     Connected row-wise ops (projections, norms, their gradients, elementwise regions) become one `hybrid.row_tiles`: norm and residual go into
     their neighbours, bias and activation into the products they follow, and values in between stay in cache. A region that sums over rows, as the
-    gradient of a weight does, takes its tiles one after another, and what is summed is never whole in memory.
+    gradient of a weight does, takes its tiles one after another, and what is summed is never whole in memory. Where there is no cache to stay in,
+    `least-bytes` leaves only the last use: logits over a large vocabulary are never whole.
   }];
   let options = [
     Option<"minRows", "min-rows", "int64_t", "512", "fewer rows are not cut into tiles">,
     Option<"maxTile", "max-tile", "int64_t", "256", "rows at most of tiles that run in parallel">,
-    Option<"maxSequentialTile", "max-sequential-tile", "int64_t", "1024", "rows at most of tiles that follow one another">
+    Option<"maxSequentialTile", "max-sequential-tile", "int64_t", "1024", "rows at most of tiles that follow one another">,
+    Option<"parallelBytes", "parallel-bytes", "int64_t", "1 << 20",
+           "bytes at most of one value in a tile of those that run in parallel: a part of the second-level cache of a core">,
+    Option<"sequentialBytes", "sequential-bytes", "int64_t", "8 << 20",
+           "bytes at most of one value in a tile of those that follow one another: a part of the last level">,
+    Option<"leastBytes", "least-bytes", "int64_t", "0", "regions none of whose values would have this many bytes are left whole">
   ];
   let statistics = [Statistic<"numRegions", "regions", "regions made">];
 }

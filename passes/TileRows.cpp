@@ -100,9 +100,6 @@ private:
   llvm::DenseSet<Value> read;
 };
 
-/// Bytes of one value in a tile: a part of the second-level cache of a core, and of the last level.
-constexpr int64_t mostParallelBytes = 1 << 20, mostSequentialBytes = 8 << 20;
-
 struct TileRows : hybrid::impl::TileRowsBase<TileRows> {
   using TileRowsBase::TileRowsBase;
 
@@ -127,7 +124,7 @@ private:
   int64_t tileOf(const Growth &growth) const {
     int64_t rows = growth.rowCount(), parts = growth.accumulates() ? 4 : 32,
             most = growth.accumulates() ? maxSequentialTile : maxTile,
-            bytes = growth.accumulates() ? mostSequentialBytes : mostParallelBytes;
+            bytes = growth.accumulates() ? sequentialBytes : parallelBytes;
     int64_t fair = std::min(rows / parts, bytes / growth.longestRow()) / 32 * 32;
     return std::clamp<int64_t>(fair, 32, most);
   }
@@ -138,7 +135,7 @@ private:
          op = op->getNextNode())
       if (!growth.consider(op))
         break;
-    if (growth.ops().size() < 2)
+    if (growth.ops().size() < 2 || growth.rowCount() * growth.longestRow() < leastBytes)
       return false;
     outline<RowTilesOp>(
         growth.ops(), [&](OpBuilder &builder, Location loc, TypeRange types, ValueRange operands) {

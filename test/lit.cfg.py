@@ -9,6 +9,7 @@
 
 import os
 import platform
+import subprocess
 import sys
 
 import lit.formats
@@ -61,6 +62,25 @@ except OSError:
 for tool in ("hybridc", "hybrid-opt", "hybrid-run"):
     if os.path.exists(os.path.join(config.hybrid_tools_dir, tool)):
         config.available_features.add(tool)
+# CUDA without a GPU: the runtime opens the tests' driver, for executables of --target=cuda:shim.
+shim = os.path.join(config.hybrid_binary_root, "lib", "libhybrid-cuda-shim.so")
+if os.path.exists(shim):
+    config.available_features.add("cuda-shim")
+    config.environment["HYBRID_CUDA_DRIVER"] = config.environment["HYBRID_CUBLASLT"] = shim
+
+
+def has_nvrtc():
+    """Whether hybridc can compile for a GPU on this machine; needs the CUDA toolkit."""
+    probe = [os.path.join(config.hybrid_tools_dir, "hybridc"), "-", "--target=cuda:sm_90a", "--emit=ptx"]
+    text = "model double() {\n  input x: [B, L, 4]\n  output y = x * 2.0\n}\n"
+    try:
+        return subprocess.run(probe, input=text, capture_output=True, text=True, timeout=60).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
+if has_nvrtc():
+    config.available_features.add("nvrtc")
 if config.hybrid_sanitize:
     config.available_features.add("sanitizer")
 

@@ -30,9 +30,9 @@ struct CpuTarget {
   }
 };
 
-/// The target of `--target=cpu` (`name` empty: this machine) or `--target=cpu:NAME`. Emits an error
-/// and returns nothing for unknown names.
-std::optional<CpuTarget> resolveTarget(mlir::Location loc, llvm::StringRef name);
+/// The target of `--target=cpu` (`name` empty: this machine) or `--target=cpu:NAME`. Nothing for
+/// unknown names; `complaint` then says what was expected.
+std::optional<CpuTarget> resolveTarget(llvm::StringRef name, std::string &complaint);
 
 /// Where the compilation of kernels may stop.
 enum class CodeStage { LLVM, Assembly, SharedObject };

@@ -2,6 +2,7 @@
 #include "codegen/DeviceTarget.h"
 #include "codegen/cpu/CodegenCpu.h"
 #include "dialect/HybridOps.h"
+#include "passes/Passes.h"
 
 using namespace mlir;
 
@@ -21,7 +22,9 @@ public:
            (target.tune == target.architecture ? "" : " (" + target.tune + ")") +
            " has no bf16 instructions (avx512_bf16), so matrix products stay f32";
   }
-  bool tilesRows() const override { return true; }
+  void addTiling(OpPassManager &manager) const override {
+    manager.addNestedPass<func::FuncOp>(createTileRows());
+  }
   void addSchedule(OpPassManager &manager, bool keepSpectra, bool) const override {
     manager.addPass(createScheduleCpu({keepSpectra}));
   }
@@ -54,8 +57,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<DeviceTarget> createTarget(Location loc, StringRef name) {
-  std::optional<CpuTarget> target = resolveTarget(loc, name);
+std::unique_ptr<DeviceTarget> createTarget(StringRef name, std::string &complaint) {
+  std::optional<CpuTarget> target = resolveTarget(name, complaint);
   return target ? std::make_unique<CpuDeviceTarget>(std::move(*target)) : nullptr;
 }
 

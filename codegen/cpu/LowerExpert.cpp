@@ -1,8 +1,7 @@
 //===- LowerExpert.cpp - choosing experts and their products ----------------===//
 #include "codegen/cpu/Lowerings.h"
-#include "codegen/kernels/Kernels.h"
+#include "codegen/program/ExpertLowering.h"
 #include "dialect/Shapes.h"
-#include <cmath>
 
 using namespace mlir;
 
@@ -46,11 +45,7 @@ LogicalResult lower(ScatterOp op, ProgramBuilder &program) {
 LogicalResult lower(RouteOp op, ProgramBuilder &program) {
   View choices = program.dense(op.getChoices()), slots = program.defineDense(op.getSlots()),
        offsets = program.defineDense(op.getOffsets());
-  RouteParams params{choices.elements(), static_cast<int64_t>(op.getExperts()), 0};
-  double factor = op.getCapacityFactor().convertToDouble();
-  double capacity =
-      std::ceil(factor * static_cast<double>(params.pairs) / static_cast<double>(params.experts));
-  params.capacity = static_cast<int64_t>(std::min(capacity, static_cast<double>(params.pairs)));
+  RouteParams params = routeParams(op);
   // Integers only: the type of the kernel is either.
   program.launch("route", Float32Type::get(op.getContext()), 1, wordsOf(params),
                  {program.use(choices), program.use(slots), program.use(offsets)},
@@ -58,27 +53,10 @@ LogicalResult lower(RouteOp op, ProgramBuilder &program) {
   return success();
 }
 
-/// Row p of a view stands at (p / choices) * tokenStride + (p % choices) * choiceStride, as a token
-/// repeated for each of its choices does without a copy.
-static bool tokenRows(const View &x, DispatchParams &params) {
-  size_t rank = x.shape.size();
-  if (rank < 2 || (x.strides[rank - 1] != 1 && x.shape[rank - 1] != 1))
-    return false;
-  params.choices = x.shape[rank - 2], params.choiceStride = x.strides[rank - 2];
-  View tokens = x;
-  tokens.shape.erase(tokens.shape.end() - 2), tokens.strides.erase(tokens.strides.end() - 2);
-  auto stride = tokens.rowStride();
-  params.tokenStride = stride.value_or(0);
-  return stride.has_value();
-}
-
 LogicalResult lower(DispatchOp op, ProgramBuilder &program) {
   DispatchParams params{};
-  View x = program.view(op.getX()), slots = program.dense(op.getSlots());
-  if (!tokenRows(x, params)) {
-    x = program.denseCopy(x);
-    params.choices = 1, params.choiceStride = 0, params.tokenStride = x.shape.back();
-  }
+  View x = tokenRows(program, program.view(op.getX()), params),
+       slots = program.dense(op.getSlots());
   View y = program.define(op.getResult());
   params.rows = rowsOf(x), params.columns = x.shape.back(), params.yStride = *y.rowStride();
   program.launch("dispatch", x.element, params.rows, wordsOf(params),

@@ -28,7 +28,7 @@ static CpuTarget level(int number) {
   return target;
 }
 
-std::optional<CpuTarget> resolveTarget(Location loc, StringRef name) {
+std::optional<CpuTarget> resolveTarget(StringRef name, std::string &complaint) {
   if (name == "x86-64-v2" || name == "x86-64-v3" || name == "x86-64-v4")
     return level(name.back() - '0');
   if (name == "x86-64-v4+bf16") {
@@ -37,8 +37,8 @@ std::optional<CpuTarget> resolveTarget(Location loc, StringRef name) {
     return target;
   }
   if (!name.empty() && name != "native") {
-    emitError(loc) << "unknown CPU '" << name
-                   << "': expected native, x86-64-v2, x86-64-v3, x86-64-v4 or x86-64-v4+bf16";
+    complaint = "unknown CPU '" + name.str() +
+                "': expected native, x86-64-v2, x86-64-v3, x86-64-v4 or x86-64-v4+bf16";
     return std::nullopt;
   }
   llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();

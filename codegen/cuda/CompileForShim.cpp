@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/cuda/CodegenCuda.h"
+#include "codegen/cuda/shim/ImageFlags.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
@@ -21,7 +22,7 @@ FailureOr<std::vector<char>> compileForShim(Location loc, StringRef source) {
     return emitError(loc) << "code for the tests' CUDA driver is made by " << HYBRID_SHIM_COMPILER
                           << ", which was not found";
   llvm::SmallString<128> input, output, messages;
-  llvm::sys::fs::createTemporaryFile("hybrid-shim", "cpp", input);
+  llvm::sys::fs::createTemporaryFile("hybrid-shim", "cu", input);
   llvm::sys::fs::createTemporaryFile("hybrid-shim", "so", output);
   llvm::sys::fs::createTemporaryFile("hybrid-shim", "txt", messages);
   auto remove = llvm::make_scope_exit([&] {
@@ -35,20 +36,9 @@ FailureOr<std::vector<char>> compileForShim(Location loc, StringRef source) {
       return emitError(loc) << "cannot write " << input << ": " << error.message();
     stream << source;
   }
-  llvm::SmallVector<StringRef> arguments{*compiler,
-                                         "-std=c++20",
-                                         "-O1",
-                                         "-fPIC",
-                                         "-shared",
-                                         "-fno-exceptions",
-                                         "-fno-rtti",
-                                         "-fvisibility=hidden",
-                                         "-ffp-contract=fast",
-                                         "-DHYBRID_CUDA_SHIM",
-                                         "-I" HYBRID_SHIM_INCLUDE,
-                                         "-o",
-                                         output,
-                                         input};
+  llvm::SmallVector<StringRef> arguments{*compiler};
+  arguments.append(std::begin(shim::imageFlags), std::end(shim::imageFlags));
+  arguments.append({"-I" HYBRID_SHIM_INCLUDE, "-o", output, input});
   std::optional<StringRef> redirects[] = {StringRef(), StringRef(messages), StringRef(messages)};
   std::string failureText;
   int status =

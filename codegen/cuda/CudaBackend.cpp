@@ -23,10 +23,14 @@ template <typename Op> static LogicalResult lowerTyped(Op op, ProgramBuilder &pr
 LogicalResult CudaBackend::lower(Operation *op, ProgramBuilder &program) const {
   return TypeSwitch<Operation *, LogicalResult>(op)
       .Case<ParameterOp, ConstantOp>([](auto) { return success(); }) // views, made on first use
-      .Case<RandomOp, IotaOp, AssignOp, EmbeddingOp, EmbeddingGradOp, LinearOp, MatmulOp, RmsNormOp,
-            RmsNormGradOp, LayerNormOp, LayerNormGradOp, ReduceOp, FusedOp, RowTilesOp, ReshapeOp,
-            TransposeOp, BroadcastOp, SplitOp, ConcatOp, SliceOp, ReverseOp, PadOp, CrossEntropyOp,
-            TargetWeightOp, CrossEntropyGradOp, AdamWOp>(
+      .Case<EmbeddingGradOp, AttentionOp, AttentionGradOp, TopKOp, TakeOp, ScatterOp, RouteOp,
+            DispatchOp, CollectOp, GroupedLinearOp, GroupedLinearGradOp, LinearScanOp,
+            LinearScanGradOp, SelectiveScanOp, SelectiveScanGradOp, SoftmaxScanOp,
+            SoftmaxScanGradOp, ShortConvOp, ShortConvGradOp, FFTConvOp, FFTConvGradOp, RfftOp,
+            IrfftOp, ModalFilterOp, ModalFilterGradOp, RandomOp, IotaOp, AssignOp, EmbeddingOp,
+            LinearOp, MatmulOp, RmsNormOp, RmsNormGradOp, LayerNormOp, LayerNormGradOp, ReduceOp,
+            FusedOp, RowTilesOp, ReshapeOp, TransposeOp, BroadcastOp, SplitOp, ConcatOp, SliceOp,
+            ReverseOp, PadOp, CrossEntropyOp, TargetWeightOp, CrossEntropyGradOp, AdamWOp>(
           [&](auto typed) { return lowerTyped(typed, program); })
       .Default([](Operation *other) {
         return other->emitOpError() << "has no CUDA lowering (run hybrid-fuse-elementwise first)";

@@ -3,6 +3,7 @@
 #include "codegen/cuda/CodegenCuda.h"
 #include "dialect/HybridOps.h"
 #include "mlir/IR/Diagnostics.h"
+#include "passes/Passes.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -50,7 +51,15 @@ public:
   std::string describeBf16() const override {
     return "matrix products multiply bf16 and sum f32; all else is f32";
   }
-  bool tilesRows() const override { return false; }
+  void addTiling(OpPassManager &manager) const override {
+    // Nothing stays in a cache that a GPU would notice, but logits over a large vocabulary are the
+    // largest tensor of a model, and go through memory several times.
+    TileRowsOptions options;
+    options.maxTile = options.maxSequentialTile = 8192;
+    options.parallelBytes = options.sequentialBytes = int64_t(256) << 20;
+    options.leastBytes = int64_t(1) << 30;
+    manager.addNestedPass<func::FuncOp>(createTileRows(options));
+  }
   void addSchedule(OpPassManager &manager, bool keepSpectra, bool rounded) const override {
     int64_t shared = INT64_MAX;
     for (const std::string &architecture : architectures)
@@ -135,15 +144,15 @@ private:
 
 } // namespace
 
-std::unique_ptr<DeviceTarget> createTarget(Location loc, StringRef names) {
+std::unique_ptr<DeviceTarget> createTarget(StringRef names, std::string &complaint) {
   std::vector<std::string> architectures;
   llvm::SmallVector<StringRef> parts;
   (names.empty() ? defaultArchitectures : names).split(parts, ',');
   for (StringRef part : parts) {
     if (!isArchitecture(part)) {
-      emitError(loc) << "unknown GPU architecture '" << part
-                     << "': expected sm_80 or later (code for that GPU: sm_80, sm_90a, ...), or "
-                        "compute_80 or later (PTX, which a driver compiles for its GPU)";
+      complaint = "unknown GPU architecture '" + part.str() +
+                  "': expected sm_80 or later (code for that GPU: sm_80, sm_90a, ...), or "
+                  "compute_80 or later (PTX, which a driver compiles for its GPU)";
       return nullptr;
     }
     architectures.push_back(part.str());

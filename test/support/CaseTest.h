@@ -57,9 +57,12 @@ public:
   /// CPU; null after a reported failure.
   std::unique_ptr<rt::Session> compile(mlir::ModuleOp module) {
     const char *name = std::getenv("HYBRID_TEST_TARGET");
-    auto target = createTarget(module.getLoc(), name ? name : "cpu");
-    if (!target)
+    std::string complaint;
+    auto target = createTarget(name ? name : "cpu", complaint);
+    if (!target) {
+      ADD_FAILURE() << complaint;
       return nullptr;
+    }
     mlir::PassManager manager(&context);
     buildGraphPipeline(manager, {2, 8, "f64"}, GraphStage::Fused);
     target->addSchedule(manager, true, false);

@@ -66,6 +66,12 @@ public:
   }
 
   int run() {
+    std::string complaint;
+    deviceTarget = createTarget(options.target, complaint);
+    if (!deviceTarget) {
+      complain() << "--target=" << options.target << ": " << complaint << '\n';
+      return 2;
+    }
     for (const std::string &setting : options.settings) {
       size_t equals = setting.find('=');
       if (equals == std::string::npos || equals == 0) {
@@ -151,11 +157,9 @@ private:
   }
 
   int compile(ModuleOp module) {
+    DeviceTarget *target = deviceTarget.get();
     report("front end");
     const std::string &stage = options.emit;
-    std::unique_ptr<DeviceTarget> target = createTarget(module.getLoc(), options.target);
-    if (!target)
-      return 1;
     if (!isStage(stage, *target)) {
       complain() << "--emit=" << stage << ": " << target->name() << " has no such stage\n";
       return 2;
@@ -176,11 +180,14 @@ private:
       return print(module);
     bool costOnly = (options.cost || options.costJson);
     if (stage == "specialized" || stage == "grad" || (stage == "fused" && options.memory == 0)) {
-      GraphStage last = stage == "grad" ? GraphStage::Gradient
-                        : stage == "fused"
-                            ? (target->tilesRows() ? GraphStage::Tiled : GraphStage::Fused)
-                            : GraphStage::Specialized;
-      return failed(graph(last)) ? 1 : print(module);
+      GraphStage last = stage == "grad"    ? GraphStage::Gradient
+                        : stage == "fused" ? GraphStage::Fused
+                                           : GraphStage::Specialized;
+      if (failed(graph(last)) ||
+          (stage == "fused" &&
+           failed(runPasses(module, [&](PassManager &manager) { target->addTiling(manager); }))))
+        return 1;
+      return print(module);
     }
     // Costs are counted before fusion changes the ops, on the program as it was written.
     llvm::json::Object cost;
@@ -285,6 +292,7 @@ private:
   llvm::SourceMgr sources;
   std::string source;
   dsl::Options dslOptions;
+  std::unique_ptr<DeviceTarget> deviceTarget;
   std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
 };
 

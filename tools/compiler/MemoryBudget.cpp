@@ -30,8 +30,8 @@ public:
     result.functions = fused.clone();
     PassManager recompute(fused.getContext());
     recompute.addNestedPass<func::FuncOp>(createRecompute({activations}));
-    if (tiles && target.tilesRows())
-      recompute.addNestedPass<func::FuncOp>(createTileRows());
+    if (tiles)
+      target.addTiling(recompute);
     if (failed(recompute.run(*result.functions)))
       return failure();
     result.programs = result.functions->clone();

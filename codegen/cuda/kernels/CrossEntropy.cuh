@@ -25,14 +25,9 @@ template <typename T, CrossEntropyParams P, int threads> struct LogitRow {
 
   HYBRID_DEVICE LogitRow(const T *logits, int thread, T *scratch) {
     T most = -infinity<T>();
-    bool bad = false;
-    for (int64_t c = thread; c < P.classes; c += threads) {
-      bad |= logits[c] != logits[c];
-      most = maximum(most, logits[c]);
-    }
-    // Comparisons lose NaN: it must reach the loss.
-    bad = max(bad ? T(1) : T(0), scratch) != T(0);
-    largest = bad ? notANumber<T>() : max(most, scratch);
+    for (int64_t c = thread; c < P.classes; c += threads)
+      most = propagatingMaximum(most, logits[c]); // NaN must reach the loss
+    largest = max(most, scratch);
     T total = 0, centred = 0, place = T(P.classes);
     for (int64_t c = thread; c < P.classes; c += threads) {
       total += exponential(logits[c] - largest);

@@ -31,6 +31,25 @@ template <typename T> HYBRID_DEVICE T *sharedMemory(int64_t byteOffset = 0) {
 HYBRID_DEVICE void blockBarrier() { __syncthreads(); }
 HYBRID_DEVICE void warpBarrier() { __syncwarp(); }
 
+/// Copies `bytes` (4, 8 or 16) to shared memory, or zeros if not `there`, without waiting. Copies
+/// belong to the next commitCopies() of their thread; waitCopies<n>() waits for all committed but
+/// the last n. Other threads see them behind a barrier after that.
+template <int bytes> HYBRID_DEVICE void copyAsync(void *shared, const void *global, bool there) {
+  const auto address = static_cast<uint32_t>(__cvta_generic_to_shared(shared));
+  if constexpr (bytes == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(global),
+                 "r"(there ? 16 : 0)
+                 : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(address), "l"(global),
+                 "n"(bytes), "r"(there ? bytes : 0)
+                 : "memory");
+}
+HYBRID_DEVICE void commitCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int pending> HYBRID_DEVICE void waitCopies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
+}
+
 constexpr unsigned allLanes = 0xffffffffu;
 template <typename T> HYBRID_DEVICE T shuffle(T value, int lane) {
   return __shfl_sync(allLanes, value, lane);

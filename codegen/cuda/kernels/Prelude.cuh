@@ -68,10 +68,11 @@ template <typename T> HYBRID_DEVICE T warpSum(T value) {
   return value;
 }
 
+/// The largest value of a warp, NaN where one is.
 template <typename T> HYBRID_DEVICE T warpMax(T value) {
   HYBRID_UNROLL
   for (int mask = warpSize / 2; mask > 0; mask /= 2)
-    value = maximum(value, shuffleXor(value, mask));
+    value = propagatingMaximum(value, shuffleXor(value, mask));
   return value;
 }
 
@@ -102,7 +103,7 @@ template <int threads, typename T> HYBRID_DEVICE T blockMax(T value, T *scratch)
   T most = scratch[0];
   HYBRID_UNROLL
   for (int i = 1; i < threads / warpSize; ++i)
-    most = maximum(most, scratch[i]);
+    most = propagatingMaximum(most, scratch[i]);
   blockBarrier();
   return most;
 }

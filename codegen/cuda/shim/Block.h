@@ -22,8 +22,17 @@ constexpr int64_t maximumSharedBytes = 227 * 1024;
 constexpr uintptr_t fiberBytes = 256 * 1024;
 constexpr uintptr_t regionBytes = maximumThreads * fiberBytes;
 
-/// Where a thread can wait for others, or end. All lanes of a warp must come to the same.
-enum class Stop : int { Returned, BlockBarrier, WarpBarrier, Shuffle, Matrix };
+/// Where a thread can wait for others, or end. All lanes of a warp must come to the same. After the
+/// last two a block does not go on.
+enum class Stop : int {
+  Returned,
+  BlockBarrier,
+  WarpBarrier,
+  Shuffle,
+  Matrix,
+  Misaligned,
+  OutOfBounds
+};
 
 /// What the lanes of a warp show to each other in one exchange.
 union alignas(64) Exchange {

@@ -12,9 +12,12 @@
 #include "codegen/cuda/shim/Stacks.h"
 #include <array>
 #include <boost/context/detail/fcontext.hpp>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <memory>
+#include <unistd.h>
 #include <vector>
 
 using namespace hybrid::shim;
@@ -38,6 +41,10 @@ const char *describe(Stop stop) {
     return "waits at a shuffle";
   case Stop::Matrix:
     return "waits at a matrix product of its warp";
+  case Stop::Misaligned:
+    return "uses an address that is not a multiple of its type's alignment";
+  case Stop::OutOfBounds:
+    return "uses an element that its array does not have";
   }
   __builtin_unreachable();
 }
@@ -82,6 +89,7 @@ public:
   bool usable() const { return stacks.base(); }
   /// Runs a block; the message of a failure, or nothing.
   std::string run(const Grid &grid, int64_t index);
+  std::string describePlace();
   Order order;
 
 private:
@@ -194,6 +202,8 @@ void BlockRunner::stop(Block &block, Stop where) {
 /// The running thread has stopped: sets block().thread to the one that is next. False when there is
 /// none, or the block has failed.
 bool BlockRunner::advance(Stop where) {
+  if (where == Stop::Misaligned || where == Stop::OutOfBounds)
+    return fail("thread " + std::to_string(block().thread) + " " + describe(where));
   if (position == 0) {
     passStop = where;
   } else if (where != passStop) {
@@ -270,6 +280,11 @@ std::string BlockRunner::checkGuards() {
   return "";
 }
 
+std::string BlockRunner::describePlace() {
+  return "kernel '" + std::string(grid->kernel) + "', block " + std::to_string(block().index) +
+         ", thread " + std::to_string(block().thread);
+}
+
 std::string BlockRunner::run(const Grid &toRun, int64_t index) {
   grid = &toRun;
   failure.clear();
@@ -303,6 +318,62 @@ std::string BlockRunner::run(const Grid &toRun, int64_t index) {
 
 } // namespace
 
+namespace {
+
+/// While blocks run, a crash says where before the process ends as it would have.
+class CrashReport {
+public:
+  explicit CrashReport(BlockRunner &runner) : outer(current) {
+    current = &runner;
+    if (outer || usesSanitizer)
+      return;
+    if (stack_t old; !sigaltstack(nullptr, &old) && (old.ss_flags & SS_DISABLE)) {
+      static thread_local unsigned char stack[64 * 1024]; // a fiber's may have overflowed
+      stack_t own = {stack, 0, sizeof(stack)};
+      sigaltstack(&own, nullptr);
+    }
+    struct sigaction action = {};
+    action.sa_handler = report;
+    action.sa_flags = SA_ONSTACK | static_cast<int>(SA_RESETHAND);
+    for (size_t i = 0; i < std::size(signals); ++i)
+      sigaction(signals[i], &action, &before[i]);
+  }
+  ~CrashReport() {
+    current = outer;
+    if (!outer && !usesSanitizer)
+      for (size_t i = 0; i < std::size(signals); ++i)
+        sigaction(signals[i], &before[i], nullptr);
+  }
+
+private:
+#if __has_feature(address_sanitizer)
+  static constexpr bool usesSanitizer = true; // it reports more
+#else
+  static constexpr bool usesSanitizer = false;
+#endif
+  static constexpr int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+  static thread_local BlockRunner *current;
+
+  /// The faulting instruction runs again after this, without a handler.
+  static void report(int signal) {
+    if (!current)
+      return;
+    std::string where = current->describePlace() + ": " +
+                        (signal == SIGFPE   ? "a division that has no result"
+                         : signal == SIGILL ? "an illegal instruction"
+                                            : "an access of memory that is not there, is not "
+                                              "aligned, or is beyond a thread's stack") +
+                        "\n";
+    [[maybe_unused]] ssize_t written = write(STDERR_FILENO, where.data(), where.size());
+  }
+
+  BlockRunner *outer;
+  struct sigaction before[4];
+};
+thread_local BlockRunner *CrashReport::current = nullptr;
+
+} // namespace
+
 std::string hybrid::shim::run(const Grid &grid) {
   auto refuse = [&](const std::string &what) {
     return "kernel '" + std::string(grid.kernel) + "': " + what;
@@ -324,6 +395,7 @@ std::string hybrid::shim::run(const Grid &grid) {
   if (!runner.order.parse(order))
     return refuse("HYBRID_SHIM_ORDER is '" + std::string(order) +
                   "'; it takes forward, reverse, or a number");
+  CrashReport report(runner);
   for (int64_t i = 0; i < grid.blocks; ++i)
     if (std::string problem = runner.run(grid, i); !problem.empty())
       return "kernel '" + std::string(grid.kernel) + "', block " + std::to_string(i) + ": " +

@@ -227,6 +227,38 @@ TEST(CudaShim, ReportsThreadsThatMissABarrier) {
   EXPECT_EQ(sum, 2 * 127 * 64);
 }
 
+#if !__has_feature(address_sanitizer) // which says the same itself, and ends the process
+TEST(CudaShim, ReportsWhatAGpuFaultsOn) {
+  std::string problem = shim::launch("misaligned", 1, 32, 256, [&](int64_t) {
+    auto *pairs = sharedMemory<uint32_t>(threadIdx.x == 5 ? 2 : 0);
+    blockBarrier();
+    *pairs = 1;
+  });
+  EXPECT_EQ(problem,
+            "kernel 'misaligned', block 0: thread 5 uses an address that is not a multiple of "
+            "its type's alignment");
+  float sum = 0;
+  problem = shim::launch("bounds", 1, 32, 0, [&](int64_t) {
+    float registers[4] = {1, 2, 3, 4};
+    volatile uint32_t index = threadIdx.x == 9 ? 4 : threadIdx.x % 4;
+    sum += registers[index];
+  });
+  EXPECT_EQ(problem,
+            "kernel 'bounds', block 0: thread 9 uses an element that its array does not have");
+}
+#endif
+
+TEST(CudaShimDeathTest, NamesTheThreadThatCrashes) {
+  auto crash = [] {
+    run("crash", 3, 64, 0, [&](int64_t item) {
+      blockBarrier();
+      if (item == 1 && threadIdx.x == 37)
+        *reinterpret_cast<volatile int *>(16) = 1;
+    });
+  };
+  EXPECT_DEATH(crash(), "kernel 'crash', block 1, thread 37: an access of memory|AddressSanitizer");
+}
+
 TEST(CudaShim, ReportsLaunchesThatNoGpuTakes) {
   auto nothing = [](int64_t) {};
   EXPECT_EQ(shim::launch("k", 1, 48, 0, nothing),

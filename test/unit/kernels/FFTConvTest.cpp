@@ -1,5 +1,5 @@
 //===- FFTConvTest.cpp - gated long convolution against the direct sum ----===//
-#include "KernelTest.h"
+#include "FFTConvReference.h"
 
 using namespace hybrid;
 using namespace hybrid::cpu;
@@ -12,69 +12,8 @@ HYBRID_DECLARE_KERNEL(fftconv_backward, FFTConvParams)
 
 namespace {
 
-struct Case {
-  int64_t batch, length, channels, taps;
-  bool skip, gateIn, gateOut, segments;
-};
-
-/// Operands in double, and the reference: y, and the gradients of sum(y * dy).
-struct Reference {
-  Doubles x, filter, skip, gateIn, gateOut, dy;
-  std::vector<int32_t> segments;
-  Doubles y, dx, dFilter, dSkip, dGateIn, dGateOut;
-
-  explicit Reference(const Case &c) {
-    int64_t rows = c.batch * c.length, size = rows * c.channels;
-    x = randomDoubles(size, 1), filter = randomDoubles(c.taps * c.channels, 2, 0.3);
-    skip = randomDoubles(c.channels, 3), dy = randomDoubles(size, 6);
-    gateIn = randomDoubles(size, 4), gateOut = randomDoubles(size, 5);
-    segments.assign(static_cast<size_t>(rows), 0);
-    for (int64_t r = 0; r < rows; ++r) {
-      // Runs of uneven lengths, with ids that come back.
-      int64_t t = r % c.length, b = r / c.length;
-      segments[static_cast<size_t>(r)] = static_cast<int32_t>(
-          t < 3 ? 0 : t * (b + 2) / (c.length / 2 + 3) + (t > 50) - 2 * (t > 90));
-    }
-    y = dx = dGateIn = dGateOut = Doubles(static_cast<size_t>(size));
-    dFilter.assign(filter.size(), 0), dSkip.assign(skip.size(), 0);
-    for (int64_t b = 0; b < c.batch; ++b)
-      for (int64_t ch = 0; ch < c.channels; ++ch)
-        sequence(c, b, ch);
-  }
-
-private:
-  void sequence(const Case &c, int64_t b, int64_t ch) {
-    auto at = [&](int64_t t) { return static_cast<size_t>((b * c.length + t) * c.channels + ch); };
-    auto tap = [&](int64_t s) { return static_cast<size_t>(s * c.channels + ch); };
-    auto channel = static_cast<size_t>(ch);
-    Doubles w(static_cast<size_t>(c.length)), dw(w.size());
-    for (int64_t t = 0; t < c.length; ++t)
-      w[static_cast<size_t>(t)] = x[at(t)] * (c.gateIn ? gateIn[at(t)] : 1);
-    for (int64_t t = 0, start = 0; t < c.length; ++t) {
-      const int32_t *ids = segments.data() + b * c.length;
-      if (c.segments && ids[t] != ids[start])
-        start = t;
-      double sum = c.skip ? skip[channel] * w[static_cast<size_t>(t)] : 0;
-      double ds = dy[at(t)] * (c.gateOut ? gateOut[at(t)] : 1);
-      for (int64_t s = 0; s < c.taps && t - s >= start; ++s) {
-        auto u = static_cast<size_t>(t - s);
-        sum += filter[tap(s)] * w[u];
-        dw[u] += ds * filter[tap(s)];
-        dFilter[tap(s)] += ds * w[u];
-      }
-      if (c.skip) {
-        dw[static_cast<size_t>(t)] += ds * skip[channel];
-        dSkip[channel] += ds * w[static_cast<size_t>(t)];
-      }
-      y[at(t)] = sum * (c.gateOut ? gateOut[at(t)] : 1);
-      dGateOut[at(t)] = dy[at(t)] * sum;
-    }
-    for (int64_t t = 0; t < c.length; ++t) {
-      dx[at(t)] = dw[static_cast<size_t>(t)] * (c.gateIn ? gateIn[at(t)] : 1);
-      dGateIn[at(t)] = dw[static_cast<size_t>(t)] * x[at(t)];
-    }
-  }
-};
+using Case = FFTConvCase;
+using Reference = FFTConvReference;
 
 template <typename T> void check(const Case &c) {
   SCOPED_TRACE(testing::Message() << "batch " << c.batch << " length " << c.length << " channels "

@@ -1,0 +1,245 @@
+//===- LowerLinearScan.cpp - scan of a decayed outer-product state ----------===//
+#include "codegen/cuda/Lowerings.h"
+#include "codegen/cuda/kernels/LinearScanParams.h"
+#include "dialect/Shapes.h"
+
+using namespace mlir;
+
+namespace hybrid::cuda {
+
+static ScanDecay kindOf(Value decay, int64_t heads) {
+  if (!decay)
+    return ScanDecay::None;
+  bool perHead = lastSize(decay) == heads; // with one channel a head both mean the same
+  if (shapeOf(decay).size() == 3)
+    return perHead ? ScanDecay::HeadAndTime : ScanDecay::KeyAndTime;
+  return perHead ? ScanDecay::Head : ScanDecay::Key;
+}
+
+template <typename Op> static LinearScanShape scanShape(Op op, Type element) {
+  LinearScanShape shape{};
+  ArrayRef<int64_t> q = shapeOf(op.getQ());
+  shape.batch = q[0], shape.length = q[1], shape.heads = static_cast<int64_t>(op.getHeads());
+  shape.keySize = op.getKeySize(), shape.valueSize = op.getValueSize();
+  shape.decay = kindOf(op.getDecay(), shape.heads);
+  shape.exclusive = op.getExclusive(), shape.hasSegments = !!op.getSegments();
+  shape.hasState = !!op.getInitialState();
+  shape.scale = op.getScale().convertToDouble();
+  divideLinearScan(shape, element.isF64() ? 8 : 4);
+  return shape;
+}
+
+/// The decay as the kernels read it: a view with a stride, or a dense vector.
+static BufferUse decayUse(Value decay, ProgramBuilder &program, LinearScanShape &shape) {
+  if (decay && shapeOf(decay).size() == 3)
+    return program.use(program.rows(decay, shape.decayStride));
+  return program.optionalUse(decay);
+}
+
+static LinearScanTiling tilingOf(const LinearScanShape &shape, LinearScanPart part, Type element) {
+  return linearScanTiling(shape, part, element.isF64() ? 8 : 4);
+}
+
+static void launchScan(ProgramBuilder &program, StringRef name, Type element,
+                       const LinearScanShape &shape, LinearScanPart part,
+                       ArrayRef<BufferUse> buffers) {
+  LinearScanTiling tiling = tilingOf(shape, part, element);
+  program.launch(name, element, linearScanItems(shape, part, tiling), wordsOf(shape), buffers,
+                 LaunchShape{tiling.threads(), element.isF64()
+                                                   ? linearScanBytes<double>(shape, part)
+                                                   : linearScanBytes<float>(shape, part)});
+}
+
+/// A scan divided over time (divideLinearScan): the steps that find what its blocks start from, or
+/// end with.
+class Division {
+public:
+  Division(ProgramBuilder &program, const LinearScanShape &shape, Type element, BufferUse decay,
+           BufferUse segments)
+      : program(program), element(element), decay(decay), segments(segments),
+        common{shape.batch,
+               shape.length,
+               shape.blocks,
+               shape.blockRows,
+               shape.heads,
+               shape.keySize,
+               shape.valueSize,
+               shape.decayStride,
+               shape.decay,
+               shape.hasSegments,
+               0,
+               0,
+               0} {}
+
+  bool divides() const { return common.blocks > 1; }
+
+  /// Replaces `state`, of the sequences, by one for each block. `summarise(offsets)` launches what
+  /// every block makes of a state of zero; `last` receives what is behind the last block, or in
+  /// reverse before the first.
+  void enter(BufferUse &state, int64_t &hasState, BufferUse last, bool reverse,
+             llvm::function_ref<void(BufferUse offsets)> summarise) {
+    const int64_t blocks = common.batch * common.blocks, channels = common.heads * common.keySize;
+    if (!products) {
+      products = program.temporary({blocks, channels}, element);
+      program.launch("linear_scan_products", element,
+                     blocks * ceilDiv(channels, linearScanColumnThreads), wordsOf(common),
+                     {decay, segments, program.use(*products)},
+                     LaunchShape{linearScanColumnThreads, 0});
+    }
+    SmallVector<int64_t> states{blocks, common.heads, common.keySize, common.valueSize};
+    View offsets = program.temporary(states, element), entries = program.temporary(states, element);
+    summarise(program.use(offsets));
+    LinearScanDivisionShape shape = common;
+    shape.hasState = hasState, shape.hasLast = last.storage >= 0, shape.reverse = reverse;
+    program.launch(
+        "linear_scan_entries", element,
+        ceilDiv(common.batch * channels * common.valueSize, linearScanEntriesThreads),
+        wordsOf(shape),
+        {program.use(*products), program.use(offsets), segments, state, program.use(entries), last},
+        LaunchShape{linearScanEntriesThreads, 0});
+    state = program.use(entries), hasState = 1;
+  }
+
+private:
+  ProgramBuilder &program;
+  Type element;
+  BufferUse decay, segments;
+  LinearScanDivisionShape common;
+  std::optional<View> products;
+};
+
+/// Finds the states that the blocks of a divided scan start from.
+static void enterForward(Division &division, ProgramBuilder &program, LinearScanShape &shape,
+                         Type element, ArrayRef<BufferUse> operands /* q, k, v, decay, segments */,
+                         BufferUse &initialState, BufferUse finalState) {
+  division.enter(initialState, shape.hasState, finalState, false, [&](BufferUse offsets) {
+    LinearScanShape summary = shape;
+    summary.stateOnly = 1, summary.hasState = 0, summary.hasFinalState = 1;
+    SmallVector<BufferUse> buffers(operands);
+    buffers.append({program.absent(), program.absent(), offsets});
+    launchScan(program, "linear_scan_forward", element, summary, LinearScanPart::Forward, buffers);
+  });
+}
+
+LogicalResult lower(LinearScanOp op, ProgramBuilder &program) {
+  View q, k, v;
+  int64_t qStride, kStride, vStride;
+  q = program.rows(op.getQ(), qStride), k = program.rows(op.getK(), kStride);
+  v = program.rows(op.getV(), vStride);
+  LinearScanShape shape = scanShape(op, q.element);
+  shape.qStride = qStride, shape.kStride = kStride, shape.vStride = vStride;
+  BufferUse decay = decayUse(op.getDecay(), program, shape),
+            segments = program.optionalUse(op.getSegments()),
+            initialState = program.optionalUse(op.getInitialState());
+  View o = program.define(op.getResult());
+  shape.oStride = *o.rowStride(), shape.hasFinalState = op.getReturnState();
+  BufferUse finalState =
+      op.getReturnState() ? program.use(program.defineDense(op.getFinalState())) : program.absent();
+  SmallVector<BufferUse> operands{program.use(q), program.use(k), program.use(v), decay, segments};
+  Division division(program, shape, q.element, decay, segments);
+  if (division.divides()) {
+    enterForward(division, program, shape, q.element, operands, initialState, finalState);
+    shape.hasFinalState = 0, finalState = program.absent(); // it has been found already
+  }
+  operands.append({initialState, program.use(o), finalState});
+  launchScan(program, "linear_scan_forward", q.element, shape, LinearScanPart::Forward, operands);
+  return success();
+}
+
+/// Defines ddecay, and returns the buffer the kernel writes: the gradient itself where every
+/// element belongs to one item, else partial sums, `count` of them.
+static View decayGradient(LinearScanGradOp op, ProgramBuilder &program, LinearScanShape &shape,
+                          Type element, int64_t &count) {
+  const int64_t keyBlocks = linearScanColumnBlocks(shape, LinearScanPart::Keys,
+                                                   tilingOf(shape, LinearScanPart::Keys, element));
+  count = 1;
+  switch (shape.decay) {
+  case ScanDecay::KeyAndTime: {
+    View view = program.define(op.getDdecay());
+    shape.dDecayStride = *view.rowStride();
+    return view;
+  }
+  case ScanDecay::HeadAndTime:
+    count = keyBlocks;
+    break;
+  case ScanDecay::Key:
+    count = shape.batch * shape.blocks;
+    break;
+  case ScanDecay::Head:
+    count = keyBlocks * shape.batch * shape.blocks;
+    break;
+  case ScanDecay::None:
+    llvm_unreachable("no decay has no gradient");
+  }
+  if (count == 1)
+    return program.defineDense(op.getDdecay());
+  return program.temporary({count, elementCount(shapeOf(op.getDdecay()))}, element);
+}
+
+LogicalResult lower(LinearScanGradOp op, ProgramBuilder &program) {
+  int64_t qStride, kStride, vStride, oStride;
+  View q = program.rows(op.getQ(), qStride), k = program.rows(op.getK(), kStride),
+       v = program.rows(op.getV(), vStride), dy = program.rows(op.getCotangent(), oStride);
+  Type element = q.element;
+  LinearScanShape shape = scanShape(op, element);
+  shape.qStride = qStride, shape.kStride = kStride, shape.vStride = vStride;
+  shape.oStride = oStride;
+  BufferUse decay = decayUse(op.getDecay(), program, shape),
+            segments = program.optionalUse(op.getSegments()),
+            initialState = program.optionalUse(op.getInitialState()),
+            stateCotangent = program.optionalUse(op.getStateCotangent());
+  shape.hasFinalState = !!op.getStateCotangent();
+
+  View dv = program.define(op.getDv());
+  shape.dvStride = *dv.rowStride();
+  Value dInitial = op.getDinitialState();
+  BufferUse dInitialState = dInitial && !dInitial.use_empty()
+                                ? program.use(program.defineDense(dInitial))
+                                : program.absent();
+  Division division(program, shape, element, decay, segments);
+  auto values = [&](const LinearScanShape &of, BufferUse cotangent, BufferUse to, BufferUse state) {
+    launchScan(
+        program, "linear_scan_backward_values", element, of, LinearScanPart::Values,
+        {program.use(q), program.use(k), decay, segments, program.use(dy), cotangent, to, state});
+  };
+  if (division.divides()) {
+    enterForward(division, program, shape, element,
+                 {program.use(q), program.use(k), program.use(v), decay, segments}, initialState,
+                 program.absent());
+    division.enter(stateCotangent, shape.hasFinalState, dInitialState, true,
+                   [&](BufferUse offsets) {
+                     LinearScanShape summary = shape;
+                     summary.stateOnly = 1, summary.hasState = 1, summary.hasFinalState = 0;
+                     values(summary, program.absent(), program.absent(), offsets);
+                   });
+    dInitialState = program.absent(); // it has been found already
+  }
+  values(shape, stateCotangent, program.use(dv), dInitialState);
+
+  View dq = program.define(op.getDq()), dk = program.define(op.getDk());
+  shape.dqStride = *dq.rowStride(), shape.dkStride = *dk.rowStride();
+  int64_t count = 1;
+  BufferUse dDecay = program.absent(), anchors = program.absent();
+  std::optional<View> gradient;
+  if (op.getDdecay() && !op.getDdecay().use_empty()) {
+    shape.decayGradient = 1;
+    gradient = decayGradient(op, program, shape, element, count);
+    dDecay = program.use(*gradient);
+    anchors =
+        program.use(program.temporary({element.isF64() ? linearScanAnchorElements<double>(shape)
+                                                       : linearScanAnchorElements<float>(shape)},
+                                      element));
+  }
+  launchScan(program, "linear_scan_backward_queries", element, shape, LinearScanPart::Queries,
+             {program.use(k), program.use(v), decay, segments, initialState, program.use(dy),
+              program.use(dq), anchors});
+  launchScan(program, "linear_scan_backward_keys", element, shape, LinearScanPart::Keys,
+             {program.use(q), program.use(k), program.use(v), decay, segments, program.use(dy),
+              stateCotangent, program.use(dq), program.use(dk), anchors, dDecay});
+  if (count > 1)
+    program.sumPartials(*gradient, count, elementCount(shapeOf(op.getDdecay())),
+                        program.defineDense(op.getDdecay()));
+  return success();
+}
+
+} // namespace hybrid::cuda

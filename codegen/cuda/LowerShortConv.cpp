@@ -1,0 +1,71 @@
+//===- LowerShortConv.cpp - short convolutions on CUDA ----------------------===//
+#include "codegen/cuda/Lowerings.h"
+#include "codegen/cuda/kernels/ShortConvLaunch.h"
+#include "dialect/Shapes.h"
+
+using namespace mlir;
+
+namespace hybrid::cuda {
+
+static ShortConvParams shortConvParams(const View &x, Value weight) {
+  ShortConvParams params{};
+  params.batch = x.shape[0], params.length = x.shape[1], params.channels = x.shape[2];
+  params.taps = shapeOf(weight)[1];
+  params.rowsPerItem = shortConvRows(params);
+  return params;
+}
+
+static int64_t rowItems(const ShortConvParams &params) {
+  return params.batch * ceilDiv(params.length, params.rowsPerItem);
+}
+
+LogicalResult lower(ShortConvOp op, ProgramBuilder &program) {
+  int64_t xStride;
+  View x = program.rows(op.getX(), xStride), y = program.define(op.getResult());
+  ShortConvParams params = shortConvParams(x, op.getWeight());
+  params.xStride = xStride, params.yStride = *y.rowStride();
+  params.hasBias = !!op.getBias(), params.hasSegments = !!op.getSegments(),
+  params.hasState = !!op.getInitialState();
+  params.hasFinalState = op.getReturnState();
+  BufferUse finalState =
+      op.getReturnState() ? program.use(program.defineDense(op.getFinalState())) : program.absent();
+  program.launch("short_conv_forward", x.element, rowItems(params) * channelBlocks(params),
+                 wordsOf(params),
+                 {program.use(x), program.optionalUse(op.getWeight()),
+                  program.optionalUse(op.getBias()), program.optionalUse(op.getSegments()),
+                  program.optionalUse(op.getInitialState()), program.use(y), finalState},
+                 LaunchShape{threads(params), 0});
+  return success();
+}
+
+LogicalResult lower(ShortConvGradOp op, ProgramBuilder &program) {
+  int64_t xStride, dyStride;
+  View x = program.rows(op.getX(), xStride), dy = program.rows(op.getCotangent(), dyStride),
+       dx = program.define(op.getDx());
+  ShortConvParams params = shortConvParams(x, op.getWeight());
+  params.xStride = xStride, params.yStride = dyStride, params.dxStride = *dx.rowStride();
+  params.hasSegments = !!op.getSegments(), params.hasState = !!op.getInitialState(),
+  params.hasFinalState = !!op.getStateCotangent();
+  const int64_t items = rowItems(params), taps = params.taps, channels = params.channels;
+  View partial = program.temporary({items, taps + 1, channels}, x.element);
+  BufferUse dState = op.getDinitialState() ? program.use(program.defineDense(op.getDinitialState()))
+                                           : program.absent();
+  program.launch("short_conv_backward", x.element, items * channelBlocks(params), wordsOf(params),
+                 {program.use(x), program.optionalUse(op.getWeight()),
+                  program.optionalUse(op.getSegments()), program.optionalUse(op.getInitialState()),
+                  program.use(dy), program.optionalUse(op.getStateCotangent()), program.use(dx),
+                  dState, program.use(partial), program.absent()},
+                 LaunchShape{threads(params), 0});
+  const int64_t stride = (taps + 1) * channels;
+  if (!op.getDweight().use_empty()) {
+    View tapMajor = program.temporary({taps, channels}, x.element);
+    program.sumPartials(partial, items, stride, tapMajor);
+    program.copy(tapMajor.transposed({1, 0}), program.define(op.getDweight())); // any layout
+  }
+  if (!op.getDbias().use_empty())
+    program.sumPartials(partial.sliced({0, taps, 0}, {items, 1, channels}), items, stride,
+                        program.defineDense(op.getDbias()));
+  return success();
+}
+
+} // namespace hybrid::cuda

@@ -1,0 +1,104 @@
+//===- LowerSoftmaxScan.cpp - the softmax scan ------------------------------===//
+#include "codegen/cuda/Lowerings.h"
+#include "codegen/cuda/kernels/SoftmaxScanParams.h"
+#include "dialect/Shapes.h"
+
+using namespace mlir;
+
+namespace hybrid::cuda {
+
+/// Sets what the scan and its gradient have in common, and returns the buffers both start with: k,
+/// v, taps, decay, segments, initial state.
+template <typename Op>
+static SmallVector<BufferUse> commonOperands(Op op, ProgramBuilder &program,
+                                             SoftmaxScanShape &shape) {
+  View k = program.rows(op.getK(), shape.kStride), v = program.rows(op.getV(), shape.vStride);
+  shape.batch = v.shape[0], shape.length = v.shape[1], shape.channels = v.shape[2];
+  shape.keys = k.shape[2], shape.taps = op.getTaps() ? shapeOf(op.getTaps())[0] : 0;
+  shape.hasDecay = !!op.getDecay(), shape.hasSegments = !!op.getSegments(),
+  shape.hasState = !!op.getInitialState();
+  SmallVector<BufferUse> buffers{program.use(k), program.use(v)};
+  for (Value operand : {op.getTaps(), op.getDecay(), op.getSegments(), op.getInitialState()})
+    buffers.push_back(program.optionalUse(operand));
+  return buffers;
+}
+
+LogicalResult lower(SoftmaxScanOp op, ProgramBuilder &program) {
+  SoftmaxScanShape shape{};
+  SmallVector<BufferUse> buffers = commonOperands(op, program, shape);
+  View y = program.define(op.getResult()), lse = program.defineDense(op.getLse());
+  shape.yStride = *y.rowStride(), shape.hasFinalState = op.getReturnState();
+  buffers.append({program.use(y), program.use(lse),
+                  op.getReturnState() ? program.use(program.defineDense(op.getFinalState()))
+                                      : program.absent()});
+  program.launch("softmax_scan_forward", y.element, shape.batch * softmaxScanBlocks(shape),
+                 wordsOf(shape), buffers, LaunchShape{softmaxScanThreads, 0});
+  return success();
+}
+
+LogicalResult lower(SoftmaxScanGradOp op, ProgramBuilder &program) {
+  SoftmaxScanShape shape{};
+  SmallVector<BufferUse> buffers = commonOperands(op, program, shape);
+  int64_t cotangentStride;
+  View y = program.rows(op.getOutput(), shape.yStride),
+       dy = program.rows(op.getCotangent(), cotangentStride);
+  if (cotangentStride != shape.yStride) { // the kernel reads both with one stride
+    if (!y.isDense())
+      y = program.denseCopy(y);
+    if (!dy.isDense())
+      dy = program.denseCopy(dy);
+    shape.yStride = *y.rowStride();
+  }
+  shape.hasFinalState = !!op.getStateCotangent();
+  Type element = y.element;
+  const int64_t batch = shape.batch, keys = shape.keys, taps = shape.taps,
+                keyBlocks = softmaxScanKeyBlocks(shape);
+
+  // Results in order: dk, dv, then those of the optional operands that are present.
+  unsigned next = 2;
+  Value dTapsResult = shape.taps ? op.getResult(next++) : Value(),
+        dDecayResult = shape.hasDecay ? op.getResult(next++) : Value(),
+        dStateResult = shape.hasState ? op.getResult(next++) : Value();
+  // A key whose channels are in several blocks has a gradient in several parts.
+  View dk = keyBlocks > 1 ? program.temporary({keyBlocks, batch * shape.length, keys}, element)
+                          : program.define(op.getResult(0)),
+       dv = program.define(op.getResult(1));
+  shape.dkStride = keyBlocks > 1 ? keys : *dk.rowStride(), shape.dvStride = *dv.rowStride();
+  buffers.append({program.use(y), program.optionalUse(op.getLse()), program.use(dy),
+                  program.optionalUse(op.getFinalState()),
+                  program.optionalUse(op.getStateCotangent()), program.use(dk), program.use(dv)});
+  const int64_t rows = softmaxScanStateRows(shape), parts = keyBlocks * batch;
+  View dState, dTaps, dDecay, dWeights;
+  auto temporary = [&](bool present, View &view, ArrayRef<int64_t> size) {
+    if (!present)
+      return program.absent();
+    view = program.temporary(size, element);
+    return program.use(view);
+  };
+  if (dStateResult)
+    dState = program.defineDense(dStateResult);
+  buffers.push_back(dStateResult ? program.use(dState) : program.absent());
+  buffers.push_back(temporary(taps > 0, dTaps, {parts, taps, keys}));
+  buffers.push_back(temporary(shape.hasDecay, dDecay, {parts, keys}));
+  buffers.push_back(temporary(shape.hasState, dWeights, {keyBlocks, batch, rows, keys}));
+  program.launch(
+      "softmax_scan_backward", element, batch * softmaxScanBlocks(shape), wordsOf(shape), buffers,
+      LaunchShape{softmaxScanThreads, element.isF64() ? softmaxScanBackwardBytes<double>(shape)
+                                                      : softmaxScanBackwardBytes<float>(shape)});
+
+  if (keyBlocks > 1)
+    program.sumPartials(dk, keyBlocks, batch * shape.length * keys,
+                        program.defineDense(op.getResult(0)));
+  if (dTapsResult && !dTapsResult.use_empty())
+    program.sumPartials(dTaps, parts, taps * keys, program.defineDense(dTapsResult));
+  if (dDecayResult && !dDecayResult.use_empty())
+    program.sumPartials(dDecay, parts, keys, program.defineDense(dDecayResult));
+  if (dStateResult) {
+    View weights = program.temporary({batch, rows, keys}, element);
+    program.sumPartials(dWeights, keyBlocks, batch * rows * keys, weights);
+    program.copy(weights, dState.sliced({0, 0, shape.channels}, {batch, rows, keys}));
+  }
+  return success();
+}
+
+} // namespace hybrid::cuda
