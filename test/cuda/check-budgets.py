@@ -19,7 +19,7 @@ ARCHITECTURES = ["sm_80", "sm_90a"]
 MODELS = [  # model under ROOT, arguments: every kernel of the library, at the sizes people train
     ("models/mad/attention-moe.hyb", "--batch 128 --length 128 --precision bf16"),
     ("models/mad/hyena-swiglu.hyb", "--batch 128 --length 128 --precision bf16"),
-    ("models/mad/striped-multihead-hyena-swiglu.hyb", "--batch 128 --length 1024"),
+    ("models/mad/striped-multihead-hyena-swiglu.hyb", "--batch 128 --length 128"),
     ("models/mad/mamba.hyb", "--batch 128 --length 128"),
     ("models/mad/striped-mamba-swiglu.hyb", "--batch 8 --length 2048 --precision bf16"),
     ("models/mad/gated-linear-attention-swiglu.hyb", "--batch 128 --length 128"),
