@@ -72,6 +72,9 @@ LogicalResult LaunchOp::verify() {
   if (!getRowBytes().empty() && getRowBytes().size() != getBuffers().size()) // C2
     return emitOpError() << "has row_bytes for " << getRowBytes().size() << " of its "
                          << getBuffers().size() << " buffers";
+  if (getStoreBuffers() > getBuffers().size()) // C3
+    return emitOpError() << "stores to " << getStoreBuffers() << " of its " << getBuffers().size()
+                         << " buffers";
   return success();
 }
 

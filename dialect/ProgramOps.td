@@ -60,6 +60,7 @@ def Hybrid_LaunchOp : Hybrid_Op<"launch"> {
 
     - C1: grid, scratch_bytes, threads and items_per_tile are not negative
     - C2: row_bytes is empty or has an entry a buffer
+    - C3: store_buffers are among the buffers
 
     ```mlir
     hybrid.launch "rmsnorm" for "model.hyb:7" grid 2 buffers [#hybrid.buffer<arena, 0, 128>, #hybrid.buffer<arena, 128, 128>] {constants = array<i64: 8, 4>}
@@ -68,7 +69,8 @@ def Hybrid_LaunchOp : Hybrid_Op<"launch"> {
   let arguments = (ins StrAttr:$kernel, I64Attr:$grid, Hybrid_BufferArrayAttr:$buffers, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$constants,
                        DefaultValuedAttr<I64Attr, "0">:$scratch_bytes, UnitAttr:$generated, StrAttr:$source,
                        DefaultValuedAttr<I64Attr, "0">:$items_per_tile, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$row_bytes,
-                       DefaultValuedAttr<I64Attr, "0">:$threads);
+                       DefaultValuedAttr<I64Attr, "0">:$threads, DefaultValuedAttr<StrAttr, "\"\"">:$store,
+                       DefaultValuedAttr<I64Attr, "0">:$store_buffers);
   let assemblyFormat = "$kernel `for` $source `grid` $grid `buffers` $buffers attr-dict";
   let hasVerifier = 1;
 }

@@ -40,6 +40,11 @@ LaunchShape CpuBackend::shape(StringRef, Type, const KernelConstants &,
   return {0, cpuScratchBytes};
 }
 
+Store CpuBackend::store(Value result, ProgramBuilder &program) const {
+  View place = program.define(result);
+  return {{program.use(place)}, *place.rowStride(), ""};
+}
+
 GeneratedKernel CpuBackend::elementwise(ModuleTables &tables, Block *body, ArrayRef<View> operands,
                                         ArrayRef<View> results, bool byRows) const {
   return emitElementwise(tables, body, operands, results, byRows);

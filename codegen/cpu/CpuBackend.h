@@ -14,6 +14,7 @@ public:
                     int64_t cpuScratchBytes) const override;
   int64_t itemsOfSums() const override { return 64; }
   bool sumsInParts(int64_t) const override { return true; }
+  Store store(mlir::Value result, ProgramBuilder &program) const override;
   GeneratedKernel elementwise(ModuleTables &tables, mlir::Block *body,
                               llvm::ArrayRef<View> operands, llvm::ArrayRef<View> results,
                               bool byRows) const override;

@@ -20,6 +20,7 @@ public:
   int64_t itemsOfSums() const override { return 512; }
   /// Few rows are summed before a second launch would start.
   bool sumsInParts(int64_t rows) const override { return rows > 1024; }
+  Store store(mlir::Value result, ProgramBuilder &program) const override;
   GeneratedKernel elementwise(ModuleTables &tables, mlir::Block *body,
                               llvm::ArrayRef<View> operands, llvm::ArrayRef<View> results,
                               bool byRows) const override;

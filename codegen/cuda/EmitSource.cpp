@@ -34,13 +34,14 @@ FailureOr<std::string> emitSource(ModuleOp module, llvm::StringMap<std::string> 
     StringRef name = launch.getKernel().take_until([](char c) { return c == '<'; });
     entry->second = llvm::formatv("k{0}_{1}", launches.size(), name);
     launches.push_back(launch);
+    generated.insert({launch.getStore(), launch});
     if (launch.getGenerated())
       generated.insert({name, launch});
     else if (StringRef header = headerOf(name); !header.empty())
       headers.insert(header);
     else
-      complete = succeeded(launch.emitOpError() << "internal error: there is no kernel '" << name
-                                             << "', please report");
+      complete = succeeded(launch.emitOpError()
+                           << "internal error: there is no kernel '" << name << "', please report");
   });
   if (!complete)
     return failure();
@@ -68,8 +69,15 @@ FailureOr<std::string> emitSource(ModuleOp module, llvm::StringMap<std::string> 
     for (size_t i = 0; i < launch.getBuffers().size(); ++i)
       stream << (i ? ", " : "") << "void *__restrict__ b" << i;
     stream << "),\n              " << launch.getKernel() << "(item";
-    for (size_t i = 0; i < launch.getBuffers().size(); ++i)
+    size_t count = launch.getBuffers().size(), plain = count - launch.getStoreBuffers();
+    for (size_t i = 0; i < plain; ++i)
       stream << ", Buffer{b" << i << '}';
+    if (!launch.getStore().empty()) {
+      stream << ", " << launch.getStore() << '{';
+      for (size_t i = plain; i < count; ++i)
+        stream << (i > plain ? ", " : "") << "Buffer{b" << i << '}';
+      stream << '}';
+    }
     stream << ");)\n";
   }
   return text;

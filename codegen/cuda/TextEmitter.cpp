@@ -20,11 +20,15 @@ constexpr int64_t packsPerThread = 2;
 /// Reductions of fewer elements are the work of one thread.
 constexpr int64_t leastBlockReduction = 64;
 
-/// The text of one kernel under construction.
+/// The text of one kernel under construction, or of a store.
 class KernelText {
 public:
   KernelText(ModuleTables &tables, ArrayRef<View> operands, ArrayRef<View> results)
       : tables(tables), operands(operands.size()) {
+    for (auto [i, view] : llvm::enumerate(operands))
+      members += llvm::formatv("  const {0} *x{1};\n", typeText(view.element), i);
+    for (auto [i, view] : llvm::enumerate(results))
+      members += llvm::formatv("  {0} *y{1};\n", typeText(view.element), i);
     for (auto [i, view] : llvm::enumerate(operands))
       parameters += llvm::formatv(", const {0} *x{1}", typeText(view.element), i);
     for (auto [i, view] : llvm::enumerate(results))
@@ -48,22 +52,36 @@ public:
 
   /// Ends the kernel and returns its symbol: an equal kernel made before is used again.
   std::string finish(StringRef stem) {
-    std::string key = parameters + "\n" + body;
+    return add(stem, parameters + "\n" + body, [&](const std::string &symbol) {
+      return "HYBRID_DEVICE void " + symbol + "(int64_t item" + parameters + ") {\n" + body + "}\n";
+    });
+  }
+  /// Ends a store, whose body is that of a function of `row`, `column` and `value`.
+  std::string finishStore(StringRef element) {
+    return add("store", ("store " + element + "\n" + members + body).str(),
+               [&](const std::string &symbol) {
+                 return "struct " + symbol + " {\n" + members +
+                        "  HYBRID_DEVICE void operator()(int64_t row, int64_t column, " +
+                        element.str() + " value) const {\n" + body + "  }\n};\n";
+               });
+  }
+  void indent() { depth += 2; }
+
+private:
+  std::string add(StringRef stem, const std::string &key,
+                  llvm::function_ref<std::string(const std::string &)> textOf) {
     auto [entry, inserted] = tables.generatedKernels.try_emplace(key);
     if (!inserted)
       return entry->second;
     entry->second = (stem + "_" + Twine(tables.generatedKernels.size() - 1)).str();
-    std::string text = "HYBRID_DEVICE void " + entry->second + "(int64_t item" + parameters +
-                       ") {\n" + body + "}\n";
     OpBuilder builder = OpBuilder::atBlockEnd(tables.module.getBody());
-    KernelSourceOp::create(builder, tables.module.getLoc(), entry->second, text);
+    KernelSourceOp::create(builder, tables.module.getLoc(), entry->second, textOf(entry->second));
     return entry->second;
   }
 
-private:
   ModuleTables &tables;
   size_t operands;
-  std::string parameters, body;
+  std::string parameters, members, body;
   size_t depth = 2;
 };
 
@@ -222,6 +240,30 @@ GeneratedKernel emitElementwise(ModuleTables &tables, Block *body, ArrayRef<View
     kernel.close();
   }
   return {kernel.finish(body ? "fused" : "copy"), grid, {elementwiseThreads, 0}};
+}
+
+std::string emitStore(ModuleTables &tables, Block *body, size_t stored, ArrayRef<View> operands,
+                      ArrayRef<View> results) {
+  SmallVector<View> buffers(operands);
+  buffers.append(results.begin(), results.end());
+  IterationSpace space = collapse(results[0].shape, buffers, /*keepRows=*/true);
+  KernelText kernel(tables, operands, results);
+  kernel.indent();
+  ArrayRef<int64_t> outer = ArrayRef(space.shape).drop_back();
+  SmallVector<std::string> indices = decompose(kernel, "int64_t", "row", outer, "row");
+  indices.push_back("column");
+  SmallVector<std::string> values;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    values.push_back("a" + std::to_string(i));
+    kernel.line("const {0} {1} = {2}[{3}];", typeText(operands[i].element), values.back(),
+                kernel.buffer(i), sumOfIndices(indices, space.strides[i]));
+  }
+  Type element = elementOf(body->getArgument(stored));
+  values.insert(values.begin() + stored, "value");
+  for (auto [i, value] : llvm::enumerate(emitBody(kernel, body, values)))
+    kernel.line("{0}[{1}] = {2};", kernel.buffer(operands.size() + i),
+                sumOfIndices(indices, space.strides[operands.size() + i]), value);
+  return kernel.finishStore(typeText(element));
 }
 
 GeneratedKernel emitFill(ModuleTables &tables, const View &to, double value) {

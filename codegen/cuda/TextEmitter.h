@@ -15,6 +15,12 @@ namespace hybrid::cuda {
 GeneratedKernel emitElementwise(ModuleTables &tables, mlir::Block *body,
                                 llvm::ArrayRef<View> operands, llvm::ArrayRef<View> results,
                                 bool byRows);
+/// A store (codegen/program/Backend.h) that computes a fused region for each element on the way:
+/// the argument number `stored` of `body` is the element; `operands` are the others, in order.
+/// Returns the functor's name; its members are pointers to operands, then to results.
+std::string emitStore(ModuleTables &tables, mlir::Block *body, size_t stored,
+                      llvm::ArrayRef<View> operands, llvm::ArrayRef<View> results);
+
 GeneratedKernel emitFill(ModuleTables &tables, const View &to, double value);
 GeneratedKernel emitReduction(ModuleTables &tables, ReduceKind kind, const View &from,
                               llvm::ArrayRef<int64_t> axes, const View &to);

@@ -33,7 +33,7 @@ constexpr int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// rmsnorm_forward: y = x * r * w, r = 1/sqrt(mean(x^2)+eps), or 1/(rms(x)+eps) if epsOutside.
 /// buffers: x, w (optional), y. grid = rows.
-/// rmsnorm_backward: buffers: x, w (optional), dy, dx, partial. grid = ceilDiv(rows, rowsPerItem);
+/// rmsnorm_backward: buffers: x, w (optional), dy, partial, dx. grid = ceilDiv(rows, rowsPerItem);
 /// partial is [grid, columns] (sums of dy*x*r over the rows of an item), reduced by sum_partials.
 /// Without a weight, partial is not touched.
 struct RmsNormParams {
@@ -43,7 +43,7 @@ struct RmsNormParams {
 };
 
 /// layernorm_forward: y = (x-mean)/sqrt(var+eps) * w + b. buffers: x, w (opt), b (opt), y. grid =
-/// rows. layernorm_backward: buffers: x, w (opt), dy, dx, partial. grid = ceilDiv(rows,
+/// rows. layernorm_backward: buffers: x, w (opt), dy, partial, dx. grid = ceilDiv(rows,
 /// rowsPerItem); partial is [grid, 2, columns]: dw sums, then db sums.
 /// partial may be null.
 struct LayerNormParams {

@@ -10,6 +10,13 @@ namespace hybrid {
 class ProgramBuilder;
 struct ModuleTables;
 
+/// A memory range that becomes a BufferAttr once the arena is planned.
+struct BufferUse {
+  int64_t storage = -1; // -1: absent
+  int64_t offsetBytes = 0, bytes = 0;
+  int64_t rowBytes = 0; // of a tile's buffer: distance of its rows
+};
+
 /// A kernel as a launch names it.
 struct KernelName {
   std::string name;
@@ -27,6 +34,15 @@ struct GeneratedKernel {
   std::string symbol;
   int64_t grid;
   LaunchShape shape = {};
+};
+
+/// What a kernel does with each element of a result: a call of `functor` (its type, on devices that
+/// fuse stores), which has these buffers. `stride` is the distance of rows in elements where the
+/// kernel stores the element itself.
+struct Store {
+  llvm::SmallVector<BufferUse> buffers;
+  int64_t stride = 0;
+  std::string functor;
 };
 
 class Backend {
@@ -48,6 +64,10 @@ public:
   virtual int64_t itemsOfSums() const = 0;
   /// Whether a sum over this many rows is worth parts at all, rather than one pass over columns.
   virtual bool sumsInParts(int64_t rows) const = 0;
+
+  /// Where a kernel's `result` goes, row by row: into its place, or into a neighbour that is
+  /// computed on the way.
+  virtual Store store(mlir::Value result, ProgramBuilder &program) const = 0;
 
   // ---- generated kernels, see LoopEmitter.h and TextEmitter.h ----
 

@@ -50,13 +50,15 @@ LogicalResult lower(MatmulOp op, ProgramBuilder &program) {
 
 LogicalResult lower(RmsNormOp op, ProgramBuilder &program) {
   RmsNormParams params{};
-  View x = program.rows(op.getX(), params.xStride), y = program.define(op.getResult());
+  View x = program.rows(op.getX(), params.xStride);
+  BufferUse weight = program.optionalUse(op.getWeight());
+  Store y = program.storeOf(op.getResult());
   params.rows = rowCount(x), params.columns = x.shape.back();
-  params.yStride = *y.rowStride();
+  params.yStride = y.stride;
   params.hasWeight = !!op.getWeight(), params.epsOutside = op.getEpsilonOutside();
   params.eps = op.getEpsilon().convertToDouble();
   program.launch("rmsnorm_forward", x.element, params.rows, wordsOf(params),
-                 {program.use(x), program.optionalUse(op.getWeight()), program.use(y)});
+                 {program.use(x), weight}, y);
   return success();
 }
 
@@ -64,16 +66,16 @@ LogicalResult lower(RmsNormGradOp op, ProgramBuilder &program) {
   RmsNormParams params{};
   View x = program.rows(op.getX(), params.xStride),
        dy = program.rows(op.getCotangent(), params.yStride);
-  View dx = program.define(op.getDx());
+  BufferUse weight = program.optionalUse(op.getWeight());
+  Store dx = program.storeOf(op.getDx());
   params.rows = rowCount(x), params.columns = x.shape.back();
-  params.dxStride = *dx.rowStride(), params.rowsPerItem = program.rowsPerItem(params.rows);
+  params.dxStride = dx.stride, params.rowsPerItem = program.rowsPerItem(params.rows);
   params.hasWeight = !!op.getWeight(), params.epsOutside = op.getEpsilonOutside();
   params.eps = op.getEpsilon().convertToDouble();
   int64_t grid = ceilDiv(params.rows, params.rowsPerItem);
   View partial = program.temporary({grid, params.columns}, x.element);
   program.launch("rmsnorm_backward", x.element, grid, wordsOf(params),
-                 {program.use(x), program.optionalUse(op.getWeight()), program.use(dy),
-                  program.use(dx), program.use(partial)});
+                 {program.use(x), weight, program.use(dy), program.use(partial)}, dx);
   if (!op.getDweight().use_empty())
     program.sumPartials(partial, grid, params.columns, program.defineDense(op.getDweight()));
   return success();
@@ -81,14 +83,15 @@ LogicalResult lower(RmsNormGradOp op, ProgramBuilder &program) {
 
 LogicalResult lower(LayerNormOp op, ProgramBuilder &program) {
   LayerNormParams params{};
-  View x = program.rows(op.getX(), params.xStride), y = program.define(op.getResult());
+  View x = program.rows(op.getX(), params.xStride);
+  BufferUse weight = program.optionalUse(op.getWeight()), bias = program.optionalUse(op.getBias());
+  Store y = program.storeOf(op.getResult());
   params.rows = rowCount(x), params.columns = x.shape.back();
-  params.yStride = *y.rowStride();
+  params.yStride = y.stride;
   params.hasWeight = !!op.getWeight(), params.hasBias = !!op.getBias();
   params.eps = op.getEpsilon().convertToDouble();
   program.launch("layernorm_forward", x.element, params.rows, wordsOf(params),
-                 {program.use(x), program.optionalUse(op.getWeight()),
-                  program.optionalUse(op.getBias()), program.use(y)});
+                 {program.use(x), weight, bias}, y);
   return success();
 }
 
@@ -96,16 +99,16 @@ LogicalResult lower(LayerNormGradOp op, ProgramBuilder &program) {
   LayerNormParams params{};
   View x = program.rows(op.getX(), params.xStride),
        dy = program.rows(op.getCotangent(), params.yStride);
-  View dx = program.define(op.getDx());
+  BufferUse weight = program.optionalUse(op.getWeight());
+  Store dx = program.storeOf(op.getDx());
   params.rows = rowCount(x), params.columns = x.shape.back();
-  params.dxStride = *dx.rowStride(), params.rowsPerItem = program.rowsPerItem(params.rows);
+  params.dxStride = dx.stride, params.rowsPerItem = program.rowsPerItem(params.rows);
   params.hasWeight = !!op.getWeight();
   params.eps = op.getEpsilon().convertToDouble();
   int64_t grid = ceilDiv(params.rows, params.rowsPerItem), columns = params.columns;
   View partial = program.temporary({grid, 2, columns}, x.element);
   program.launch("layernorm_backward", x.element, grid, wordsOf(params),
-                 {program.use(x), program.optionalUse(op.getWeight()), program.use(dy),
-                  program.use(dx), program.use(partial)});
+                 {program.use(x), weight, program.use(dy), program.use(partial)}, dx);
   if (!op.getDweight().use_empty())
     program.sumPartials(partial, grid, 2 * columns, program.defineDense(op.getDweight()));
   if (!op.getDbias().use_empty())
@@ -115,11 +118,11 @@ LogicalResult lower(LayerNormGradOp op, ProgramBuilder &program) {
 }
 
 LogicalResult lower(EmbeddingOp op, ProgramBuilder &program) {
-  View table = program.dense(op.getTable()), ids = program.dense(op.getIds()),
-       y = program.define(op.getResult());
-  EmbeddingParams params{ids.elements(), table.shape[1], table.shape[0], *y.rowStride()};
+  View table = program.dense(op.getTable()), ids = program.dense(op.getIds());
+  Store y = program.storeOf(op.getResult());
+  EmbeddingParams params{ids.elements(), table.shape[1], table.shape[0], y.stride};
   program.launch("embedding_forward", table.element, params.rows, wordsOf(params),
-                 {program.use(table), program.use(ids), program.use(y)});
+                 {program.use(table), program.use(ids)}, y);
   return success();
 }
 

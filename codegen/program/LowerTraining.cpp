@@ -98,18 +98,20 @@ LogicalResult lower(TargetWeightOp op, ProgramBuilder &program) {
 
 LogicalResult lower(CrossEntropyGradOp op, ProgramBuilder &program) {
   CrossEntropyParams params{};
-  View logits = program.rows(op.getLogits(), params.logitsStride),
-       dlogits = program.define(op.getDlogits());
+  View logits = program.rows(op.getLogits(), params.logitsStride);
+  SmallVector<BufferUse> operands{program.use(logits), program.optionalUse(op.getTargets()),
+                                  program.optionalUse(op.getWeights()),
+                                  program.optionalUse(op.getTotalWeight()),
+                                  program.optionalUse(op.getCotangent())};
+  Store dlogits = program.storeOf(op.getDlogits());
   params.classes = logits.shape.back(), params.rows = logits.elements() / params.classes;
-  params.rowsPerItem = program.rowsPerItem(params.rows),
-  params.dLogitsStride = *dlogits.rowStride();
+  params.rowsPerItem = program.rowsPerItem(params.rows);
+  params.dLogitsStride = dlogits.stride;
   params.ignoreIndex = static_cast<int64_t>(op.getIgnoreIndex()),
   params.hasWeights = !!op.getWeights();
   params.labelSmoothing = op.getLabelSmoothing().convertToDouble();
-  program.launch("cross_entropy_backward", logits.element, params.rows, wordsOf(params),
-                 {program.use(logits), program.optionalUse(op.getTargets()),
-                  program.optionalUse(op.getWeights()), program.optionalUse(op.getTotalWeight()),
-                  program.optionalUse(op.getCotangent()), program.use(dlogits)});
+  program.launch("cross_entropy_backward", logits.element, params.rows, wordsOf(params), operands,
+                 dlogits);
   return success();
 }
 

@@ -217,6 +217,25 @@ void ProgramBuilder::launch(StringRef name, Type element, int64_t grid,
   addStep(std::move(step));
 }
 
+void ProgramBuilder::launch(StringRef name, Type element, int64_t grid,
+                            const KernelConstants &constants, ArrayRef<BufferUse> buffers,
+                            const Store &store) {
+  launch(name, element, grid, constants, buffers, store,
+         backend().shape(name, element, constants, 0));
+}
+
+void ProgramBuilder::launch(StringRef name, Type element, int64_t grid,
+                            const KernelConstants &constants, ArrayRef<BufferUse> buffers,
+                            const Store &store, LaunchShape shape) {
+  SmallVector<BufferUse> all(buffers);
+  all.append(store.buffers);
+  launch(name, element, grid, constants, all, shape);
+  if (store.functor.empty())
+    return;
+  steps.back().store = store.functor;
+  steps.back().storeBuffers = static_cast<int64_t>(store.buffers.size());
+}
+
 void ProgramBuilder::launchGenerated(const GeneratedKernel &kernel, ArrayRef<BufferUse> buffers) {
   Step step(current, buffers);
   step.kernel = kernel.symbol;
@@ -455,6 +474,8 @@ LogicalResult ProgramBuilder::lowerFunction() {
   }
   assignDestinations();
   for (Operation &op : function.getBody().front().without_terminator()) {
+    if (absorbed.contains(&op))
+      continue;
     current = &op;
     if (failed(backend().lower(&op, *this)))
       return failure();
@@ -592,7 +613,8 @@ void ProgramBuilder::create(const Step &step, OpBuilder &builder) {
   if (step.m == 0) {
     LaunchOp::create(builder, step.loc, step.kernel, step.grid, builder.getArrayAttr(buffers),
                      step.constants, step.shape.scratchBytes, step.generated, step.source,
-                     step.itemsPerTile, rowBytes, step.shape.threads);
+                     step.itemsPerTile, rowBytes, step.shape.threads, step.store,
+                     step.storeBuffers);
     return;
   }
   bool tiled = step.loop >= 0;

@@ -17,13 +17,6 @@
 
 namespace hybrid {
 
-/// A memory range that becomes a BufferAttr once the arena is planned.
-struct BufferUse {
-  int64_t storage = -1; // -1: absent
-  int64_t offsetBytes = 0, bytes = 0;
-  int64_t rowBytes = 0; // of a tile's buffer: distance of its rows
-};
-
 struct Storage {
   Space space = Space::Arena;
   int64_t bytes = 0;
@@ -44,6 +37,8 @@ struct Step {
   int64_t grid = 1;
   LaunchShape shape;
   llvm::SmallVector<int64_t> constants;
+  std::string store; // functor that takes the last storeBuffers buffers
+  int64_t storeBuffers = 0;
   // Matrix product, when m > 0
   int64_t m = 0, n = 0, k = 0, lda = 0, ldb = 0, ldc = 0;
   int64_t groups = 0, groupStride = 0; // sizes known at run time: the last buffer is the offsets
@@ -129,6 +124,10 @@ public:
   /// Makes `result` another name for a view.
   void alias(mlir::Value result, View view) { views[result] = std::move(view); }
   bool isDefined(mlir::Value value) const { return views.count(value); }
+  /// Where the rows of a kernel's result go.
+  Store storeOf(mlir::Value result) { return backend().store(result, *this); }
+  /// Notes that another op's kernel computes `op`.
+  void absorb(mlir::Operation *op) { absorbed.insert(op); }
   /// Lowers the body of a region so that it runs tile by tile.
   mlir::LogicalResult lowerTiles(RowTilesOp op);
   /// Whether what is lowered now runs tile by tile.
@@ -160,6 +159,13 @@ public:
   void launch(llvm::StringRef name, mlir::Type element, int64_t grid,
               const KernelConstants &constants, llvm::ArrayRef<BufferUse> buffers,
               LaunchShape shape);
+  /// The same, for a kernel whose last operand is a store.
+  void launch(llvm::StringRef name, mlir::Type element, int64_t grid,
+              const KernelConstants &constants, llvm::ArrayRef<BufferUse> buffers,
+              const Store &store);
+  void launch(llvm::StringRef name, mlir::Type element, int64_t grid,
+              const KernelConstants &constants, llvm::ArrayRef<BufferUse> buffers,
+              const Store &store, LaunchShape shape);
   void launchGenerated(const GeneratedKernel &kernel, llvm::ArrayRef<BufferUse> buffers);
   void matmul(const View &a, bool transposeA, const View &b, bool transposeB, const View &c,
               std::optional<View> bias);
@@ -204,6 +210,7 @@ private:
   std::vector<Storage> storages;
   std::vector<Step> steps;
   std::vector<TileLoop> loops;
+  llvm::DenseSet<mlir::Operation *> absorbed;
   struct Port {
     std::string name;
     View view;

@@ -52,7 +52,7 @@ void createSetup(ModuleTables &tables, OpBuilder &builder, Location loc) {
         BufferAttr::get(builder.getContext(), Space::Constants, table.offset, table.bytes);
     LaunchOp::create(builder, loc, table.kernel.name, table.grid, builder.getArrayAttr({buffer}),
                      table.kernel.constants, table.shape.scratchBytes, false, "table", 0,
-                     ArrayRef<int64_t>(), table.shape.threads);
+                     ArrayRef<int64_t>(), table.shape.threads, "", 0);
   }
 }
 

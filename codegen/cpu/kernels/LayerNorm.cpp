@@ -71,9 +71,9 @@ template <typename T>
 HYBRID_INLINE void layernorm_backward(int64_t lo, int64_t hi, void *const *buffers, void *,
                                       const LayerNormParams &params) {
   const T *weight = static_cast<const T *>(buffers[1]);
-  const bool hasPartial = buffers[4] != nullptr;
+  const bool hasPartial = buffers[3] != nullptr;
   for (int64_t item = lo; item < hi; ++item) {
-    T *dWeight = hasPartial ? static_cast<T *>(buffers[4]) + item * 2 * params.columns : nullptr;
+    T *dWeight = hasPartial ? static_cast<T *>(buffers[3]) + item * 2 * params.columns : nullptr;
     T *dBias = dWeight + (hasPartial ? params.columns : 0);
     if (hasPartial)
       for (int64_t c = 0; c < params.columns; c += lanes<T>) {
@@ -84,7 +84,7 @@ HYBRID_INLINE void layernorm_backward(int64_t lo, int64_t hi, void *const *buffe
     for (int64_t row = item * params.rowsPerItem; row < end; ++row) {
       const T *x = static_cast<const T *>(buffers[0]) + row * params.xStride;
       const T *dy = static_cast<const T *>(buffers[2]) + row * params.yStride;
-      T *dx = static_cast<T *>(buffers[3]) + row * params.dxStride;
+      T *dx = static_cast<T *>(buffers[4]) + row * params.dxStride;
       Moments<T> moments(x, params);
       auto normalized = [&](int64_t c, int64_t count) -> Vector<T> {
         return (loadPart(x + c, count) - moments.mean) * moments.inverse;

@@ -69,7 +69,7 @@ HYBRID_INLINE void rmsnorm_backward(int64_t lo, int64_t hi, void *const *buffers
   const T *weight = static_cast<const T *>(buffers[1]);
   const T columns = static_cast<T>(params.columns);
   for (int64_t item = lo; item < hi; ++item) {
-    T *partial = params.hasWeight ? static_cast<T *>(buffers[4]) + item * params.columns : nullptr;
+    T *partial = params.hasWeight ? static_cast<T *>(buffers[3]) + item * params.columns : nullptr;
     if (params.hasWeight)
       for (int64_t c = 0; c < params.columns; c += lanes<T>)
         storePart(partial + c, splat(T(0)), lanesAt<T>(c, params.columns));
@@ -77,7 +77,7 @@ HYBRID_INLINE void rmsnorm_backward(int64_t lo, int64_t hi, void *const *buffers
     for (int64_t row = item * params.rowsPerItem; row < end; ++row) {
       const T *x = static_cast<const T *>(buffers[0]) + row * params.xStride;
       const T *dy = static_cast<const T *>(buffers[2]) + row * params.yStride;
-      T *dx = static_cast<T *>(buffers[3]) + row * params.dxStride;
+      T *dx = static_cast<T *>(buffers[4]) + row * params.dxStride;
       auto gradient = [&](int64_t c, int64_t count) {
         Vector<T> g = loadPart(dy + c, count);
         return params.hasWeight ? g * loadPart(weight + c, count) : g;

@@ -121,21 +121,20 @@ HYBRID_DEVICE void targetWeight(int64_t, const int32_t *targets, const T *weight
     *total = static_cast<T>(sum);
 }
 
-template <typename T, CrossEntropyParams P>
+template <typename T, CrossEntropyParams P, typename Store>
 HYBRID_DEVICE void crossEntropyBackward(int64_t item, const T *logits, const int32_t *targets,
                                         const T *weights, const T *totalWeight, const T *dLoss,
-                                        T *dLogits) {
+                                        Store store) {
   constexpr int threads = static_cast<int>(rowThreads(P.classes));
   const int thread = threadIdx.x;
   const T *here = logits + item * P.logitsStride;
-  T *out = dLogits + item * P.dLogitsStride;
   const int64_t target = targets[item];
   const bool scored = target != P.ignoreIndex && *totalWeight != T(0),
              known = target >= 0 && target < P.classes;
   // The same for all threads of the block: no barrier is missed.
   if (!scored || !known) {
     for (int64_t c = thread; c < P.classes; c += threads)
-      out[c] = scored ? notANumber<T>() : T(0);
+      store(item, c, scored ? notANumber<T>() : T(0));
     return;
   }
   LogitRow<T, P, threads> statistics(here, thread, sharedMemory<T>());
@@ -144,8 +143,9 @@ HYBRID_DEVICE void crossEntropyBackward(int64_t item, const T *logits, const int
   const T spread = factor * T(P.labelSmoothing) / T(P.classes);
   const T atTarget = factor * T(1.0 - P.labelSmoothing);
   for (int64_t c = thread; c < P.classes; c += threads)
-    out[c] = exponential(here[c] - statistics.largest) * scale - spread -
-             (c == target ? atTarget : T(0));
+    store(item, c,
+          exponential(here[c] - statistics.largest) * scale - spread -
+              (c == target ? atTarget : T(0)));
 }
 
 } // namespace hybrid::cuda

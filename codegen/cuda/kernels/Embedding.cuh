@@ -6,12 +6,12 @@
 
 namespace hybrid::cuda {
 
-template <typename T, EmbeddingParams P>
-HYBRID_DEVICE void embeddingForward(int64_t item, const T *table, const int32_t *ids, T *y) {
+template <typename T, EmbeddingParams P, typename Store>
+HYBRID_DEVICE void embeddingForward(int64_t item, const T *table, const int32_t *ids, Store store) {
   const int64_t id = ids[item];
   const bool known = id >= 0 && id < P.classes;
   for (int64_t column = threadIdx.x; column < P.columns; column += rowThreads(P.columns))
-    y[item * P.yStride + column] = known ? table[id * P.columns + column] : notANumber<T>();
+    store(item, column, known ? table[id * P.columns + column] : notANumber<T>());
 }
 
 /// A block looks through a stretch of the ids for its class and adds up the rows it finds, in

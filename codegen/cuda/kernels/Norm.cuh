@@ -56,8 +56,8 @@ template <typename T, RmsNormParams P> struct RmsScale {
   }
 };
 
-template <typename T, RmsNormParams P>
-HYBRID_DEVICE void rmsnormForward(int64_t item, const T *x, const T *weight, T *y) {
+template <typename T, RmsNormParams P, typename Store>
+HYBRID_DEVICE void rmsnormForward(int64_t item, const T *x, const T *weight, Store store) {
   constexpr int threads = static_cast<int>(rowThreads(P.columns));
   using Part = RowPart<T, P.columns, threads>;
   const int thread = threadIdx.x;
@@ -72,7 +72,7 @@ HYBRID_DEVICE void rmsnormForward(int64_t item, const T *x, const T *weight, T *
     T value = row.values[i] * scale.inverse;
     if constexpr (P.hasWeight != 0)
       value *= weight[column];
-    y[item * P.yStride + column] = value;
+    store(item, column, value);
   });
 }
 
@@ -110,9 +110,9 @@ template <int64_t columns> struct RowGroups {
   }
 };
 
-template <typename T, RmsNormParams P>
-HYBRID_DEVICE void rmsnormBackward(int64_t item, const T *x, const T *weight, const T *dy, T *dx,
-                                   T *partial) {
+template <typename T, RmsNormParams P, typename Store>
+HYBRID_DEVICE void rmsnormBackward(int64_t item, const T *x, const T *weight, const T *dy,
+                                   T *partial, Store store) {
   using Groups = RowGroups<P.columns>;
   using Part = RowPart<T, P.columns, Groups::threadsOfRow>;
   const int thread = static_cast<int>(threadIdx.x) % Groups::threadsOfRow,
@@ -134,8 +134,8 @@ HYBRID_DEVICE void rmsnormBackward(int64_t item, const T *x, const T *weight, co
     RmsScale<T, P> scale(Groups::sum(squares));
     T along = scale.along(Groups::sum(dot));
     Part::each(thread, [&](int64_t column, int i) {
-      dx[row * P.dxStride + column] =
-          gradient.values[i] * w.values[i] * scale.inverse - value.values[i] * along;
+      store(row, column,
+            gradient.values[i] * w.values[i] * scale.inverse - value.values[i] * along);
       sums.values[i] += gradient.values[i] * (value.values[i] * scale.inverse);
     });
   }
@@ -162,9 +162,9 @@ template <typename T, LayerNormParams P> struct LayerMoments {
   }
 };
 
-template <typename T, LayerNormParams P>
+template <typename T, LayerNormParams P, typename Store>
 HYBRID_DEVICE void layernormForward(int64_t item, const T *x, const T *weight, const T *bias,
-                                    T *y) {
+                                    Store store) {
   constexpr int threads = static_cast<int>(rowThreads(P.columns));
   using Part = RowPart<T, P.columns, threads>;
   const int thread = threadIdx.x;
@@ -178,13 +178,13 @@ HYBRID_DEVICE void layernormForward(int64_t item, const T *x, const T *weight, c
       value *= weight[column];
     if constexpr (P.hasBias != 0)
       value += bias[column];
-    y[item * P.yStride + column] = value;
+    store(item, column, value);
   });
 }
 
-template <typename T, LayerNormParams P>
-HYBRID_DEVICE void layernormBackward(int64_t item, const T *x, const T *weight, const T *dy, T *dx,
-                                     T *partial) {
+template <typename T, LayerNormParams P, typename Store>
+HYBRID_DEVICE void layernormBackward(int64_t item, const T *x, const T *weight, const T *dy,
+                                     T *partial, Store store) {
   using Groups = RowGroups<P.columns>;
   using Part = RowPart<T, P.columns, Groups::threadsOfRow>;
   const int thread = static_cast<int>(threadIdx.x) % Groups::threadsOfRow,
@@ -210,9 +210,9 @@ HYBRID_DEVICE void layernormBackward(int64_t item, const T *x, const T *weight, 
     T meanGradient = sum(gradients) / T(P.columns), meanProduct = sum(products) / T(P.columns);
     Part::each(thread, [&](int64_t column, int i) {
       T normalized = (value.values[i] - moments.mean) * moments.inverse;
-      dx[row * P.dxStride + column] =
-          (gradient.values[i] * w.values[i] - meanGradient - normalized * meanProduct) *
-          moments.inverse;
+      store(row, column,
+            (gradient.values[i] * w.values[i] - meanGradient - normalized * meanProduct) *
+                moments.inverse);
       weightSums.values[i] += gradient.values[i] * normalized;
       biasSums.values[i] += gradient.values[i];
     });

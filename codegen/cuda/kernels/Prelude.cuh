@@ -60,6 +60,15 @@ template <int count, typename T> HYBRID_DEVICE void storePack(T *to, const Pack<
   *reinterpret_cast<Pack<T, count> *>(to) = pack;
 }
 
+/// The plainest store of a kernel's result: a place in memory, rows `stride` elements apart. The
+/// compiler puts a fused region in its place (StoreFusion.cpp).
+template <typename T, int64_t stride> struct RowStore {
+  T *y;
+  HYBRID_DEVICE void operator()(int64_t row, int64_t column, T value) const {
+    y[row * stride + column] = value;
+  }
+};
+
 /// Sum over the lanes of a warp, the same bits in every lane.
 template <typename T> HYBRID_DEVICE T warpSum(T value) {
   HYBRID_UNROLL
