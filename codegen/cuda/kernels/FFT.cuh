@@ -350,7 +350,8 @@ private:
     if constexpr (length >= 16 * last && length <= firstStride) {
       constexpr int stride = length / 16;
       HYBRID_NO_UNROLL
-      for (int index = static_cast<int>(threadIdx.x); index < points / 16 * lanes; index += threads) {
+      for (int index = static_cast<int>(threadIdx.x); index < points / 16 * lanes;
+           index += threads) {
         const int lane = index % lanes, place = index / lanes, j = place % stride;
         const int base = at(place / stride * length + j, lane);
         Value v[16];
