@@ -11,6 +11,9 @@
 #define HYBRID_NO_UNROLL _Pragma("unroll 1")
 /// A kernel of an executable: HYBRID_KERNEL(symbol, threads, (void *b0, void *b1), statement).
 /// `item` is the work item of the block.
+/// HYBRID_ALONE(threads) for `threads` where a multiprocessor has room for one block only: the
+/// compiler need not save registers for a second one.
+#define HYBRID_ALONE(threads) threads, 1
 #define HYBRID_PARAMETERS(...) __VA_ARGS__
 #define HYBRID_KERNEL(symbol, threads, parameters, ...)                                            \
   extern "C" __global__ void __launch_bounds__(threads)                                            \
