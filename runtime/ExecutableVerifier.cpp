@@ -18,6 +18,8 @@ constexpr uint64_t maximumSpaceBytes = uint64_t(1) << 40;
 constexpr uint64_t maximumBuffers = uint64_t(1) << 24; // over all kernel launches
 constexpr size_t maximumNameBytes = 512, maximumRank = 16;
 constexpr int64_t maximumGrid = int64_t(1) << 48;
+constexpr int64_t maximumBlocks = (int64_t(1) << 31) - 1; // of a launch on a GPU
+constexpr int64_t maximumTileSteps = int64_t(1) << 20;    // on a GPU, over all loops
 
 template <typename... Args> Error error(fmt::format_string<Args...> text, Args &&...args) {
   return Error{fmt::format(text, std::forward<Args>(args)...)};
@@ -71,6 +73,7 @@ private:
   uint64_t arenaBytes = 0;            // of the program that is being checked
   const fb::TileLoop *loop = nullptr; // that is being checked
   uint64_t buffersSeen = 0;
+  int64_t tileSteps = 0;
 };
 
 } // namespace
@@ -353,6 +356,12 @@ Result<void> Verifier::checkLoop(const fb::TileLoop &tiles, const std::string &w
   if (tiles.tile_bytes() > maximumSpaceBytes)
     return error("corrupt: {} wants {} bytes a tile, more than the limit of {}", where,
                  tiles.tile_bytes(), maximumSpaceBytes);
+  // On a GPU every step of every tile becomes a launch of its own.
+  const int64_t count = (tiles.rows() - 1) / tiles.tile() + 1;
+  const int64_t parts = tiles.steps() ? tiles.steps()->size() : 0;
+  if (onCuda && (count > maximumTileSteps || (tileSteps += count * parts) > maximumTileSteps))
+    return error("corrupt: {} and those before it have more than {} launches", where,
+                 maximumTileSteps);
   loop = &tiles;
   Result<void> outcome;
   for (unsigned i = 0; tiles.steps() && outcome && i < tiles.steps()->size(); ++i)
@@ -367,6 +376,9 @@ Result<void> Verifier::checkKernel(const fb::KernelLaunch &kernel, const std::st
   if (kernel.grid() < 1 || kernel.grid() > maximumGrid)
     return error("corrupt: {} ({}) has a grid of {}", where, viewOf(kernel.symbol()),
                  kernel.grid());
+  if (onCuda && kernel.grid() > maximumBlocks)
+    return error("corrupt: {} ({}) has {} blocks, more than the limit of {}", where,
+                 viewOf(kernel.symbol()), kernel.grid(), maximumBlocks);
   if (kernel.scratch_bytes() > maximumSpaceBytes)
     return error("corrupt: {} ({}) wants {} bytes of scratch, more than the limit of {}", where,
                  viewOf(kernel.symbol()), kernel.scratch_bytes(), maximumSpaceBytes);

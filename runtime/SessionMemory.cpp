@@ -6,7 +6,8 @@
 namespace hybrid::rt {
 namespace {
 
-constexpr uint64_t leastBytes = 64; // of one allocation: Arena.cpp
+constexpr uint64_t leastBytes = 64;                   // of one allocation: Arena.cpp
+constexpr uint64_t libraryBytes = uint64_t(32) << 20; // cuda::Blas::workspaceBytes
 
 void addBuffer(SessionMemory &memory, const fb::BufferRef *buffer) {
   if (!buffer || buffer->bytes() == 0)
@@ -28,6 +29,8 @@ void addStep(SessionMemory &memory, const fb::Step &step, bool trains) {
       for (const fb::Step *inner : *loop->steps())
         addStep(memory, *inner, trains);
   }
+  if (onCuda && step.operation_as_Matmul())
+    memory.library = libraryBytes;
   const auto *launch = step.operation_as_KernelLaunch();
   if (launch && !onCuda) // there a block's scratch is memory of its multiprocessor
     memory.scratchPerThread = std::max(memory.scratchPerThread, aligned(launch->scratch_bytes()));
@@ -45,10 +48,14 @@ void addStep(SessionMemory &memory, const fb::Step &step, bool trains) {
 } // namespace
 
 uint64_t SessionMemory::tiles(int threads) const {
+  if (device == Device::Cuda)
+    return tilesShared;
   return std::max({leastBytes, tilesPerThread * static_cast<uint64_t>(threads), tilesShared});
 }
 
 uint64_t SessionMemory::total(int threads) const {
+  if (device == Device::Cuda)
+    return parameters + constants + arena + gradients + moments + library + tilesShared;
   uint64_t scratch = std::max(leastBytes, scratchPerThread * static_cast<uint64_t>(threads));
   return parameters + constants + arena + gradients + moments + scratch + tiles(threads);
 }

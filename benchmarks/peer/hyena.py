@@ -27,16 +27,16 @@ class Sine(nn.Module):
 
 
 class ImplicitFilter(nn.Module):
-    """Long filter: sine features of the position, which are learned, through a small network, under a decay window."""
+    """Long filter: sine features of the position, learned or not, through a small network, under a decay window."""
 
-    def __init__(self, channels, length, hidden, features=3, layers=2):
+    def __init__(self, channels, length, hidden, features=3, layers=2, frequency=1.0, learn_features=True):
         super().__init__()
         t = torch.linspace(0, 1, length)
         bands = (features - 1) // 2
         f = torch.linspace(1e-4, bands - 1, bands) if bands > 1 else torch.tensor([1e-4])
         angle = torch.outer(2 * math.pi * torch.arange(length) / length, f)
-        self.z = nn.Parameter(torch.cat((t[:, None], angle.cos(), -angle.sin()), dim=1))
-        frequency = nn.Parameter(torch.ones(hidden))
+        self.z = nn.Parameter(torch.cat((t[:, None], angle.cos(), -angle.sin()), dim=1), requires_grad=learn_features)
+        frequency = nn.Parameter(torch.full((hidden,), frequency))
         parts = [nn.Linear(features, hidden), Sine(frequency)]
         for _ in range(layers):
             parts += [nn.Linear(hidden, hidden), Sine(frequency)]
@@ -67,10 +67,10 @@ class ShortStreams(nn.Module):
 class Hyena(nn.Module):
     """Order 2: gate, long convolution, gate."""
 
-    def __init__(self, width, length, inner=512, groups=4, hidden=4):
+    def __init__(self, width, length, inner=512, groups=4, hidden=4, frequency=1.0, learn_features=True):
         super().__init__()
         self.streams = ShortStreams(width, inner, groups)
-        self.filter = ImplicitFilter(inner, length, hidden)
+        self.filter = ImplicitFilter(inner, length, hidden, frequency=frequency, learn_features=learn_features)
         self.skip = nn.Parameter(torch.randn(inner))
         self.out = nn.Linear(inner, width)
 

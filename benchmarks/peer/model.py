@@ -11,6 +11,7 @@ from architectures import MODELS
 from attention import Attention
 from channel import MLP, MixtureOfExperts, SwiGLU
 from hyena import Hyena, HyenaExperts, MultiHeadHyena
+from language import NAMES, LanguageModel
 from linear_attention import GatedLinearAttention, LinearAttention
 from mamba import Mamba
 from rwkv import ChannelMix, TimeMix4, TimeMix5, TimeMix6
@@ -51,6 +52,10 @@ class Model(nn.Module):
         for norm, layer in zip(self.norms, self.layers):
             x = x + layer(norm(x))
         return self.head(self.norms[-1](x))
+
+
+def build(name, vocab, length):
+    return LanguageModel(name, vocab, length) if name in NAMES else Model(name, vocab, length)
 
 
 def loss_of(model, tokens, targets):

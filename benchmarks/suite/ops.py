@@ -100,9 +100,12 @@ class PeerOps:
         except Failure:
             self.close()
             raise
+        problem = reply.get("error") or reply.get("graph_failure", "")
+        if any(word in problem for word in ("CUDA", "memory", "captur")):
+            self.close()  # what it did to the device stays with the process
         if "error" in reply:
             raise Failure(reply["error"])
-        return median(reply["ms"])
+        return reply
 
     def close(self):
         if self.process:
@@ -126,7 +129,7 @@ def measure(options, peers, op, dtype, backward, sizes):
     def peer(form=None):
         names = {key + "_" * (key == "inputs"): value for key, value in sizes.items()}
         request = {"op": op, "dtype": dtype, "backward": backward, "sizes": {**names, **({"form": form} if form else {})}, "steps": options.steps}
-        return lambda: peers.ask(request)
+        return lambda: median(peers.ask(request)["ms"])
 
     scan = op in ("selective_scan", "gated_linear_attention")
     sides = {"ours": ours, "loop": peer("loop"), "chunked": peer("chunked")} if scan else {"ours": ours, "eager": peer()}

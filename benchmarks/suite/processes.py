@@ -46,9 +46,12 @@ class Peer:
     """A PyTorch process: a line of a request, a line of JSON back, within `limit` seconds or it is ended."""
 
     def __init__(self, options, script, *arguments, limit=600):
-        command = [str(options.python), str(BENCHMARKS / "peer" / script), "--threads", str(options.threads), *map(str, arguments)]
+        command = [str(options.python), str(BENCHMARKS / "peer" / script), "--threads", str(options.threads), "--device", options.device,
+                   *map(str, arguments)]
         # Compiled kernels are kept, so that a second run is shorter.
         environment = {**os.environ, "OMP_NUM_THREADS": str(options.threads), "TORCHINDUCTOR_CACHE_DIR": str(CACHE / "torchinductor")}
+        if options.device == "cuda":  # several peers compile at a time
+            environment["TORCHINDUCTOR_COMPILE_THREADS"] = str(max(1, (os.cpu_count() or 1) // 8))
         self.limit = limit
         self.log = tempfile.TemporaryFile(mode="w+")
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log,
@@ -96,25 +99,20 @@ class Peer:
                 pass
 
 
-class Compiled:
-    """A model that hybridc has compiled, timed by hybrid-run bench."""
+class Executable:
+    """A compiled model, timed by hybrid-run bench. `options.environment` is added to this process's."""
 
-    def __init__(self, options, source, dtype, batch, length, settings=(), limit=600):
-        self.options, self.limit = options, limit
-        self.executable = options.work / f"{source.stem}-{dtype}-{batch}x{length}.hyx"
+    def __init__(self, options, executable, limit=600):
+        self.options, self.executable, self.limit = options, executable, limit
         self.peak_bytes = 0
-        arguments = [source, "-o", self.executable, "--batch", batch, "--length", length, f"--precision={dtype}"]
-        for name, value in dict(settings).items():
-            arguments += ["--set", f"{name}={value}"]
-        self.call("hybridc", *arguments)
 
     def call(self, tool, *arguments):
         command = [str(self.options.bin / tool), *map(str, arguments)]
-        environment = {**os.environ, "OMP_NUM_THREADS": str(self.options.threads)}
+        environment = {**os.environ, "OMP_NUM_THREADS": str(self.options.threads), **self.options.environment}
         try:
             done = subprocess.run(command, capture_output=True, text=True, env=environment, stdin=subprocess.DEVNULL, timeout=self.limit)
         except subprocess.TimeoutExpired:
-            raise Failure(f"{tool}: over {self.limit} s") from None
+            raise Failure(f"{tool}: over {self.limit:.0f} s") from None
         if done.returncode != 0:
             if tool == "hybridc" and "--precision" in done.stderr:
                 raise Unsupported(done.stderr.strip().splitlines()[0])
@@ -133,6 +131,20 @@ class Compiled:
     def steps(self, count):
         # The program `train` is timed with the optimizer's update, as the peer's step is.
         return self.bench("train", count)["ms_per_step"]
+
+    def close(self):
+        pass
+
+
+class Compiled(Executable):
+    """One that hybridc compiles for this, and that goes away again."""
+
+    def __init__(self, options, source, dtype, batch, length, settings=(), limit=600):
+        super().__init__(options, options.work / f"{source.stem}-{dtype}-{batch}x{length}.hyx", limit)
+        arguments = [source, "-o", self.executable, "--batch", batch, "--length", length, f"--precision={dtype}"]
+        for name, value in dict(settings).items():
+            arguments += ["--set", f"{name}={value}"]
+        self.call("hybridc", *arguments)
 
     def close(self):
         self.executable.unlink(missing_ok=True)

@@ -18,17 +18,27 @@ def table(head, rows):
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
 
 
-def summary(rows):
+def summary(rows, peers=("eager", "compile")):
     """Geometric mean and minimum of each ratio; for the JSON and the report."""
     found = {}
     for dtype in sorted({row["dtype"] for row in rows}, reverse=True):
-        for peer in ("eager", "compile"):
+        for peer in peers:
             ratios = {row["model"]: row[f"ratio_{peer}"] for row in rows if row["dtype"] == dtype and row[f"ratio_{peer}"]}
             if ratios:
                 worst = min(ratios, key=ratios.get)
                 found[f"{dtype}_{peer}"] = {"models": len(ratios), "geometric_mean": statistics.geometric_mean(ratios.values()),
                                             "minimum": ratios[worst], "minimum_model": worst}
     return found
+
+
+def summary_lines(found, keys):
+    text = ""
+    for key in keys:
+        if key in found:
+            value = found[key]
+            text += (f"\n{key.replace('_', ', ', 1)}: geometric mean {value['geometric_mean']:.2f}, minimum {value['minimum']:.2f} "
+                     f"({value['minimum_model']}), {value['models']} models.\n")
+    return text
 
 
 def failures(rows, name, peers):
@@ -101,6 +111,11 @@ def ceilings(result):
 
 
 def write(result):
+    """Of benchmarks/run's result file or of tools/gpu-check's."""
+    if "gpu" in result:
+        from . import gpu_report
+
+        return gpu_report.write(result)
     machine = result["machine"]
     load = result["load_average"]
     text = "# Results\n\nWritten by `benchmarks/run` from its result file; not edited by hand.\n\n"

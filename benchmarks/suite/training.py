@@ -25,10 +25,11 @@ def settings_of(path, length):
     return {"vocab": VOCAB, **({"l_max": length} if takes_length else {})}
 
 
-def start_peer(options, name, dtype, batch, length, compiled, limit):
+def start_peer(options, name, dtype, batch, length, mode, limit, vocab=VOCAB):
+    """The process, or why there is none."""
     try:
-        return Peer(options, "worker.py", "--model", name, "--batch", batch, "--length", length, "--vocab", VOCAB, "--dtype", dtype,
-                    *["--compile"] * compiled, limit=limit), None
+        return Peer(options, "worker.py", "--model", name, "--batch", batch, "--length", length, "--vocab", vocab, "--dtype", dtype,
+                    "--mode", mode, limit=limit), None
     except Failure as failure:
         return None, last_line(failure)
 
@@ -46,7 +47,7 @@ def measure(options, name, dtype, batch, length, peers, limit):
         for peer in ("eager", "compile"):
             sides[peer] = None
             if peer in peers:
-                sides[peer], problem = start_peer(options, name, dtype, batch, length, peer == "compile", limit)
+                sides[peer], problem = start_peer(options, name, dtype, batch, length, peer, limit)
                 if problem:
                     problems[peer] = problem
                 else:

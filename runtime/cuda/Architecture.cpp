@@ -17,10 +17,10 @@ std::optional<Architecture> Architecture::parse(std::string_view name) {
   } else {
     return std::nullopt;
   }
-  if (name.ends_with('a')) {
-    result.exact = true;
+  result.exact = name.ends_with('a');
+  result.family = name.ends_with('f');
+  if (result.exact || result.family)
     name.remove_suffix(1);
-  }
   if (name.size() < 2 || name.size() > 3)
     return std::nullopt;
   int number = 0;
@@ -40,13 +40,18 @@ bool Architecture::runsOn(int deviceMajor, int deviceMinor) const {
     return kind == Kind::Shim && deviceMajor == 0 && deviceMinor == 0;
   if (exact)
     return major == deviceMajor && minor == deviceMinor;
-  if (kind == Kind::Machine)
+  if (kind == Kind::Machine || family)
     return major == deviceMajor && minor <= deviceMinor;
   return std::tuple(major, minor) <= std::tuple(deviceMajor, deviceMinor);
 }
 
 std::string architectureName(int major, int minor) {
   return major == 0 ? "shim" : fmt::format("sm_{}{}", major, minor);
+}
+
+std::string targetName(int major, int minor) {
+  // The features of one device only begin with 9.0.
+  return "cuda:" + architectureName(major, minor) + (major >= 9 ? "a" : "");
 }
 
 std::optional<size_t> chooseImage(std::span<const std::string_view> architectures, int major,

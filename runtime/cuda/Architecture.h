@@ -14,7 +14,8 @@ namespace hybrid::rt::cuda {
 struct Architecture {
   enum class Kind { Machine, Ptx, Shim } kind = Kind::Machine;
   int major = 0, minor = 0;
-  bool exact = false; // sm_90a, compute_90a: features of one device only
+  bool exact = false;  // sm_90a, compute_90a: features of one device only
+  bool family = false; // sm_100f, compute_100f: features of one major version only
 
   /// Nothing when the name is none.
   static std::optional<Architecture> parse(std::string_view name);
@@ -23,6 +24,8 @@ struct Architecture {
 
 /// "sm_90" of a device; "shim".
 std::string architectureName(int major, int minor);
+/// What `hybridc --target=` compiles best for a device: "cuda:sm_90a", "cuda:sm_80", "cuda:shim".
+std::string targetName(int major, int minor);
 
 /// The best of the images for a device: machine code of exactly it before that of an earlier minor
 /// version before PTX. Nothing when it runs none.

@@ -15,9 +15,9 @@ Result<CodeModule> CodeModule::load(const Gpu &gpu, const fb::Executable &execut
   auto index = chooseImage(names, info.major, info.minor);
   if (!index)
     return Error{fmt::format("compiled for {}, but the device ({}) is {}; compile the model with "
-                             "--target=cuda:{}",
+                             "--target={}",
                              fmt::join(names, ", "), info.name, info.architecture(),
-                             info.architecture())};
+                             info.target())};
   const fb::CodeImage &image = *executable.images()->Get(static_cast<unsigned>(*index));
   CodeModule code(gpu);
   code.chosen = names[*index];
@@ -60,9 +60,9 @@ Result<Function> CodeModule::find(const std::string &symbol, uint64_t sharedByte
   const auto most = static_cast<uint64_t>(gpu->info().sharedBytes);
   if (sharedBytes > most)
     return Error{fmt::format("kernel '{}' needs {} bytes of shared memory a block, but the device "
-                             "({}, {}) has {}; compile the model with --target=cuda:{}",
+                             "({}, {}) has {}; compile the model with --target={}",
                              symbol, sharedBytes, gpu->info().name, gpu->info().architecture(),
-                             most, gpu->info().architecture())};
+                             most, gpu->info().target())};
   if (sharedBytes > kernel.sharedBytes) {
     Status status = gpu->driver().functionSet(kernel.function, functionMaxDynamicShared,
                                               static_cast<int>(sharedBytes));

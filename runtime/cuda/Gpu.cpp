@@ -9,6 +9,7 @@
 namespace hybrid::rt::cuda {
 
 std::string GpuInfo::architecture() const { return architectureName(major, minor); }
+std::string GpuInfo::target() const { return targetName(major, minor); }
 
 static Result<void> checked(const DriverApi &api, std::string_view call, Status status) {
   if (status == success)

@@ -18,6 +18,7 @@ struct GpuInfo {
   int sharedBytes = 0; // that a block may have
 
   std::string architecture() const; // "sm_90"
+  std::string target() const;       // "cuda:sm_90a"
 };
 
 /// All devices that the driver shows (CUDA_VISIBLE_DEVICES chooses them).

@@ -69,13 +69,11 @@ Result<void> Plan::add(const fb::Step &step, unsigned number, const fb::TileLoop
           return done;
     return {};
   }
-  const size_t before = list.size();
   auto done = step.operation_as_KernelLaunch() ? addLaunch(step, loop, tile, parts)
                                                : addProduct(step, loop, tile, parts);
   if (!done)
     return in(step, done.error());
-  for (size_t i = before; i < list.size(); ++i)
-    list[i].step = &step, list[i].stepNumber = number;
+  list.back().step = &step, list.back().stepNumber = number;
   return {};
 }
 
@@ -99,16 +97,12 @@ Result<void> Plan::addLaunch(const fb::Step &step, const fb::TileLoop *loop, int
                  static_cast<uint64_t>(launch.row_bytes()->Get(static_cast<unsigned>(i)));
     operation.values.push_back(address);
   }
-  operation.values.push_back(0);
-  int64_t begin = loop ? tile * launch.items_per_tile() : 0;
+  const int64_t begin = loop ? tile * launch.items_per_tile() : 0;
   const int64_t end =
       loop ? std::min(begin + launch.items_per_tile(), launch.grid()) : launch.grid();
-  constexpr int64_t mostBlocks = std::numeric_limits<int32_t>::max();
-  for (; begin < end; begin += mostBlocks) {
-    operation.blocks = static_cast<unsigned>(std::min(mostBlocks, end - begin));
-    operation.values.back() = static_cast<uint64_t>(begin);
-    list.push_back(operation);
-  }
+  operation.blocks = static_cast<unsigned>(end - begin); // below 2^31 (ExecutableVerifier.cpp)
+  operation.values.push_back(static_cast<uint64_t>(begin));
+  list.push_back(std::move(operation));
   return {};
 }
 

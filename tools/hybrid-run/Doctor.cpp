@@ -1,8 +1,9 @@
 //===- Doctor.cpp - hybrid-run doctor: what this machine can run ----------------------===//
 #include "runtime/CpuFeatures.h"
 #include "runtime/cpu/Parallel.h"
+#include "runtime/cuda/CublasLtApi.h"
+#include "runtime/cuda/Gpu.h"
 #include "tools/hybrid-run/ModelArgument.h"
-#include <dlfcn.h>
 #include <dnnl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,17 +13,72 @@
 namespace hybrid::tools {
 namespace {
 
-/// Number of CUDA devices, or nothing without a driver.
-std::optional<int> cudaDevices() {
-  void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!driver)
-    return std::nullopt;
-  auto initialize = reinterpret_cast<int (*)(unsigned)>(dlsym(driver, "cuInit"));
-  auto count = reinterpret_cast<int (*)(int *)>(dlsym(driver, "cuDeviceGetCount"));
-  int devices = 0;
-  bool works = initialize && count && initialize(0) == 0 && count(&devices) == 0;
-  dlclose(driver);
-  return works ? std::optional(devices) : std::nullopt;
+/// What there is of CUDA. Nothing of it is needed for the CPU.
+struct CudaState {
+  std::string missing; // why nothing runs; empty: models run on the first device
+  int driverVersion = 0;
+  std::vector<rt::cuda::GpuInfo> devices;
+  std::string cublasLt; // its version
+  std::string cublasLtMissing;
+};
+
+CudaState lookForCuda() {
+  CudaState state;
+  auto driver = rt::cuda::openDriver();
+  if (!driver) {
+    state.missing = driver.error().message;
+    return state;
+  }
+  (*driver)->driverVersion(&state.driverVersion);
+  auto devices = rt::cuda::listGpus(**driver);
+  if (!devices)
+    state.missing = devices.error().message;
+  else if (devices->empty())
+    state.missing = "the driver shows no device (nvidia-smi, CUDA_VISIBLE_DEVICES)";
+  else
+    state.devices = *devices;
+  if (auto library = rt::cuda::openCublasLt()) {
+    size_t version = (*library)->version();
+    state.cublasLt = fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
+  } else {
+    state.cublasLtMissing = library.error().message;
+  }
+  return state;
+}
+
+std::string versionText(int version) {
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+nlohmann::ordered_json describe(const CudaState &cuda) {
+  auto devices = nlohmann::ordered_json::array();
+  for (const rt::cuda::GpuInfo &gpu : cuda.devices)
+    devices.push_back({{"name", gpu.name},
+                       {"memory_bytes", gpu.memoryBytes},
+                       {"compute_capability", fmt::format("{}.{}", gpu.major, gpu.minor)},
+                       {"multiprocessors", gpu.multiprocessors},
+                       {"shared_bytes_per_block", gpu.sharedBytes},
+                       {"target", gpu.target()}});
+  auto text = [](const std::string &value) {
+    return value.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(value);
+  };
+  return {{"driver_version", text(cuda.driverVersion ? versionText(cuda.driverVersion) : "")},
+          {"devices", devices},
+          {"cublaslt_version", text(cuda.cublasLt)},
+          {"missing", text(cuda.missing.empty() ? cuda.cublasLtMissing : cuda.missing)}};
+}
+
+void print(const CudaState &cuda) {
+  if (!cuda.missing.empty()) {
+    fmt::print("CUDA         not here: {}\n", cuda.missing);
+    return;
+  }
+  fmt::print("CUDA         driver {}, cuBLASLt {}\n", versionText(cuda.driverVersion),
+             cuda.cublasLt.empty() ? "not here" : cuda.cublasLt);
+  for (const rt::cuda::GpuInfo &gpu : cuda.devices)
+    fmt::print("  device     {}: {:.1f} GiB, {} multiprocessors, {}.{} (--target={})\n", gpu.name,
+               static_cast<double>(gpu.memoryBytes) / (1 << 30), gpu.multiprocessors, gpu.major,
+               gpu.minor, gpu.target());
 }
 
 void run(bool json) {
@@ -37,7 +93,7 @@ void run(bool json) {
                       : has("avx2") && has("fma") && has("bmi2") && has("f16c") ? "x86-64-v3"
                                                                                 : "x86-64-v2";
   int64_t memory = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-  std::optional<int> gpus = cudaDevices();
+  CudaState cuda = lookForCuda();
   std::vector<std::string> advice;
   if (compiler.empty())
     advice.push_back("hybridc is not beside hybrid-run: only compiled models (.hyx) run here; "
@@ -45,6 +101,8 @@ void run(bool json) {
   else if (version.empty())
     advice.push_back("the hybridc beside hybrid-run does not run: install LLVM with "
                      "tools/install-dependencies, or build it again");
+  if (!cuda.devices.empty() && !cuda.cublasLtMissing.empty())
+    advice.push_back("models with matrix products do not run on the GPU: " + cuda.cublasLtMissing);
   if (level == "x86-64-v2")
     advice.push_back("this CPU has no AVX2: models run, but slowly");
   if (json) {
@@ -56,7 +114,7 @@ void run(bool json) {
         {"cpu_level", level},
         {"compiler", version.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(version)},
         {"matrix_library", matrixLibrary},
-        {"cuda_devices", gpus ? nlohmann::ordered_json(*gpus) : nlohmann::ordered_json()},
+        {"cuda", describe(cuda)},
         {"advice", advice}};
     fmt::print("{}\n", result.dump(2));
     return;
@@ -65,13 +123,12 @@ void run(bool json) {
              "level   {} (what --target=cpu compiles for here)\n",
              rt::cpuModelName(), rt::availableThreads(), static_cast<double>(memory) / (1 << 30),
              fmt::join(features, " "), level);
-  fmt::print("compiler     {}\nmatrices     {}\nCUDA         {}\n",
+  fmt::print("compiler     {}\nmatrices     {}\n",
              compiler.empty()  ? "not found"
              : version.empty() ? "does not run"
                                : version,
-             matrixLibrary,
-             gpus ? fmt::format("{} device(s); this build runs models on the CPU only", *gpus)
-                  : "no driver (not needed for the CPU)");
+             matrixLibrary);
+  print(cuda);
   for (const std::string &line : advice)
     fmt::print("advice       {}\n", line);
   if (advice.empty())

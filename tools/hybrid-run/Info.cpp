@@ -31,12 +31,16 @@ std::string_view textOf(const flatbuffers::String *text) {
 }
 
 Json describe(const rt::SessionMemory &memory, int threads) {
-  return {
-      {"parameter_bytes", memory.parameters}, {"gradient_bytes", memory.gradients},
-      {"moment_bytes", memory.moments},       {"constant_bytes", memory.constants},
-      {"arena_bytes", memory.arena},          {"scratch_bytes_per_thread", memory.scratchPerThread},
-      {"tile_bytes", memory.tiles(threads)},  {"threads", threads},
-      {"total_bytes", memory.total(threads)}};
+  return {{"parameter_bytes", memory.parameters},
+          {"gradient_bytes", memory.gradients},
+          {"moment_bytes", memory.moments},
+          {"constant_bytes", memory.constants},
+          {"arena_bytes", memory.arena},
+          {"scratch_bytes_per_thread", memory.scratchPerThread},
+          {"library_bytes", memory.library},
+          {"tile_bytes", memory.tiles(threads)},
+          {"threads", threads},
+          {"total_bytes", memory.total(threads)}};
 }
 
 Json describe(const rt::Executable &executable, bool withSteps, int threads) {
@@ -49,6 +53,11 @@ Json describe(const rt::Executable &executable, bool withSteps, int threads) {
   if (format.target()->features())
     for (const auto *feature : *format.target()->features())
       features.push_back(feature->str());
+  Json images = Json::array();
+  if (format.images())
+    for (const fb::CodeImage *image : *format.images())
+      images.push_back(
+          {{"architecture", image->architecture()->str()}, {"bytes", image->bytes()->size()}});
   int64_t elements = 0, trained = 0;
   Json parameters = Json::array();
   for (const rt::ParameterInfo &parameter : executable.parameters()) {
@@ -97,7 +106,8 @@ Json describe(const rt::Executable &executable, bool withSteps, int threads) {
             {"features", features}}},
           {"settings", settings},
           {"fingerprint", fmt::format("{:016x}", executable.fingerprint())},
-          {"code_bytes", format.code()->size()},
+          {"code_bytes", format.code() ? format.code()->size() : 0},
+          {"images", images},
           {"constants_bytes", format.constants_bytes()},
           {"arena_bytes", format.arena_bytes()},
           {"parameter_bytes", format.parameter_bytes()},
@@ -121,6 +131,8 @@ void printExecutable(const Json &info) {
   fmt::print("\nsettings   ");
   for (const auto &[name, value] : info["settings"].items())
     fmt::print(" {}={}", name, value.get<std::string>());
+  for (const Json &image : info["images"])
+    fmt::print(" {} ({} bytes)", image["architecture"].get<std::string>(), image["bytes"].dump());
   fmt::print("\nsize        {} bytes of code, {} of constants, {} of arena\n\nparameters  {} ({} "
              "trained)\n",
              info["code_bytes"].dump(), info["constants_bytes"].dump(), info["arena_bytes"].dump(),
@@ -131,13 +143,22 @@ void printExecutable(const Json &info) {
                parameter["trainable"].get<bool>() ? "" : "  frozen",
                parameter["decay"].get<bool>() ? "" : "  no decay");
   const Json &memory = info["memory"];
-  fmt::print(
-      "\nmemory      {} bytes to train with {} threads: parameters {}, gradients {}, moments "
-      "{}, constants {}, arena {}, tiles {}, scratch {} a thread\n",
-      memory["total_bytes"].dump(), memory["threads"].dump(), memory["parameter_bytes"].dump(),
-      memory["gradient_bytes"].dump(), memory["moment_bytes"].dump(),
-      memory["constant_bytes"].dump(), memory["arena_bytes"].dump(), memory["tile_bytes"].dump(),
-      memory["scratch_bytes_per_thread"].dump());
+  if (info["target"]["device"] == "cuda")
+    fmt::print(
+        "\nmemory      {} bytes of the GPU to train: parameters {}, gradients {}, moments {}, "
+        "constants {}, arena {}, tiles {}, matrix library {}\n",
+        memory["total_bytes"].dump(), memory["parameter_bytes"].dump(),
+        memory["gradient_bytes"].dump(), memory["moment_bytes"].dump(),
+        memory["constant_bytes"].dump(), memory["arena_bytes"].dump(), memory["tile_bytes"].dump(),
+        memory["library_bytes"].dump());
+  else
+    fmt::print(
+        "\nmemory      {} bytes to train with {} threads: parameters {}, gradients {}, moments "
+        "{}, constants {}, arena {}, tiles {}, scratch {} a thread\n",
+        memory["total_bytes"].dump(), memory["threads"].dump(), memory["parameter_bytes"].dump(),
+        memory["gradient_bytes"].dump(), memory["moment_bytes"].dump(),
+        memory["constant_bytes"].dump(), memory["arena_bytes"].dump(), memory["tile_bytes"].dump(),
+        memory["scratch_bytes_per_thread"].dump());
   fmt::print("\nprograms\n");
   for (const Json &program : info["programs"]) {
     fmt::print("  {:<8} {} steps, arena {} bytes\n", program["name"].get<std::string>(),

@@ -1,5 +1,7 @@
 //===- ModelArgument.cpp - a model given as .hyx or .hyb --------------------------===//
 #include "tools/hybrid-run/ModelArgument.h"
+#include "codegen/Executable_generated.h"
+#include "runtime/cuda/Gpu.h"
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -21,11 +23,14 @@ namespace fs = std::filesystem;
 
 void ModelArgument::addTo(CLI::App &verb) {
   verb.add_option("model", path, "compiled model (.hyx) or its text (.hyb)")->required();
+  verb.add_option("--device", device, "cpu or cuda: where it must run")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
   auto *group = verb.add_option_group("Compiling (for a .hyb)");
   group->add_option("--batch", batch, "sequences in a batch")->check(CLI::PositiveNumber);
   group->add_option("--length", length, "positions in a sequence")->check(CLI::PositiveNumber);
   group->add_option("--precision", precision, "f32, bf16 or f64");
-  group->add_option("--target", target, "cpu, cpu:x86-64-v3, ...");
+  group->add_option("--target", target,
+                    "cpu, cpu:x86-64-v3, cuda, cuda:sm_80, ... (default: --device)");
   group->add_option("--model", model, "which model of the file");
   group->add_option("--memory", memory,
                     "what training may allocate, such as 2GiB, with all threads of this machine");
@@ -124,7 +129,36 @@ int runProgram(const std::string &program, const std::vector<std::string> &argum
 
 } // namespace
 
+namespace {
+
+/// `--target` for the device of this machine.
+std::string targetFor(const std::string &device) {
+  if (device != "cuda")
+    return "cpu";
+  auto driver = valueOf(rt::cuda::openDriver());
+  auto gpus = valueOf(rt::cuda::listGpus(*driver));
+  if (gpus.empty())
+    throw Failure("--device cuda: the CUDA driver shows no device; `hybrid-run doctor` says more");
+  return gpus.front().target();
+}
+
+} // namespace
+
+void requireDevice(const rt::Executable &executable, const std::string &device) {
+  std::string_view has = executable.format().target()->device()->string_view();
+  if (!device.empty() && has != device)
+    throw Failure(fmt::format("{} was compiled for the device '{}', but --device {} is asked for: "
+                              "compile it with --target={}",
+                              executable.name(), has, device, device));
+}
+
 std::shared_ptr<const rt::Executable> ModelArgument::load() const {
+  auto executable = loadAny();
+  requireDevice(*executable, device);
+  return executable;
+}
+
+std::shared_ptr<const rt::Executable> ModelArgument::loadAny() const {
   std::vector<std::string> options;
   if (batch)
     options.insert(options.end(), {"--batch", std::to_string(*batch)});
@@ -134,6 +168,8 @@ std::shared_ptr<const rt::Executable> ModelArgument::load() const {
     options.insert(options.end(), {"--precision", *precision});
   if (target)
     options.insert(options.end(), {"--target", *target});
+  else if (!device.empty() && isSource())
+    options.insert(options.end(), {"--target", targetFor(device)});
   if (model)
     options.insert(options.end(), {"--model", *model});
   if (memory)

@@ -15,14 +15,22 @@ struct ModelArgument {
   std::string path;
   std::optional<int64_t> batch, length;
   std::optional<std::string> precision, target, model, memory;
+  std::string device;                // cpu or cuda; empty: what it was compiled for, or the CPU
   std::vector<std::string> settings; // NAME=VALUE
 
   /// Adds MODEL and the compile options to a verb.
   void addTo(CLI::App &verb);
   bool isSource() const;
-  /// Loads it, compiling first when it is a source (the result is cached by content).
+  /// Loads it, and fails when it is for another device than `device`. Compiles first when it is a
+  /// source (the result is cached by content).
   std::shared_ptr<const rt::Executable> load() const;
+
+private:
+  std::shared_ptr<const rt::Executable> loadAny() const;
 };
+
+/// Throws Failure when the executable was compiled for another device; an empty one is any.
+void requireDevice(const rt::Executable &executable, const std::string &device);
 
 /// Where hybridc is: beside this program. Empty when it is not there.
 std::string findCompiler();

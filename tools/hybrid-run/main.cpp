@@ -19,6 +19,7 @@ int main(int argc, char **argv) {
   addBench(app);
   addInfo(app);
   addDoctor(app);
+  addSelftest(app);
   try {
     app.parse(argc, argv);
     return 0;

@@ -27,9 +27,9 @@ constexpr int64_t fftconvPoints(int64_t length, int64_t taps) {
 //===-- Whole transforms in shared memory (FFTConv.cuh) ------------------------===//
 
 /// `lanes` neighbouring channels of a sequence are a work item. splits: parts of the batch whose
-/// gradients of the filter are summed apart.
+/// gradients of the filter are summed apart; wide: as of fftRadices().
 struct FFTConvBlockParams {
-  int64_t batch, length, channels, taps, points, lanes, splits, blockThreads;
+  int64_t batch, length, channels, taps, points, lanes, splits, blockThreads, wide;
   int64_t xStride, gateInStride, gateOutStride, yStride /* also dy */, dxStride, dGateInStride,
       dGateOutStride;
   int64_t hasSkip, hasGateIn, hasGateOut, hasSegments;
@@ -38,6 +38,12 @@ constexpr int threads(const FFTConvBlockParams &p) { return static_cast<int>(p.b
 /// Groups of `lanes` channels.
 constexpr int64_t channelGroups(const FFTConvBlockParams &p) {
   return (p.channels + p.lanes - 1) / p.lanes;
+}
+/// Neighbouring groups whose spectra are used together: 64 channels, so that memory is read in
+/// whole lines, and few enough that their spectra stay in L2 from one sequence to the next.
+constexpr int64_t groupsInBand(const FFTConvBlockParams &p) {
+  const int64_t band = p.lanes < 64 ? 64 / p.lanes : 1, groups = channelGroups(p);
+  return band < groups ? band : groups;
 }
 /// Elements of T: of a filter spectrum, and of one split of a filter gradient.
 constexpr int64_t spectrumElements(const FFTConvBlockParams &p) {
@@ -80,13 +86,20 @@ constexpr int64_t fftconvThreads(const FFTConvBlockParams &p, int64_t signals) {
   int64_t threads = p.points * p.lanes / (signals == 1 ? 32 : 16);
   return threads < 32 ? 32 : threads > 512 ? 512 : threads;
 }
-/// Into how many splits the batch is divided, `groups` blocks each of which a processor takes one
-/// at a time: as many as make the fewest sequences one after another. A split costs about half a
+/// Blocks of a backward kernel that a GPU runs at a time: bound by shared memory, and by registers,
+/// of which its threads have 128.
+constexpr int64_t fftconvBlocksAtOnce(int64_t threads, int64_t sharedBytes) {
+  const int64_t byMemory = (227LL << 10) / (sharedBytes + 1024), byRegisters = 512 / threads;
+  const int64_t blocks = byMemory < byRegisters ? byMemory : byRegisters;
+  return gridProcessors * (blocks < 1 ? 1 : blocks);
+}
+/// Into how many splits the batch is divided for `groups` blocks each, `atOnce` of which run at a
+/// time: as many as make the fewest sequences one after another. A split costs about half a
 /// sequence, for its sums.
-constexpr int64_t fftconvSplits(int64_t batch, int64_t groups) {
+constexpr int64_t fftconvSplits(int64_t batch, int64_t groups, int64_t atOnce) {
   int64_t best = 1, bestCost = 0;
   for (int64_t splits = 1; splits <= batch && splits <= 64; ++splits) {
-    int64_t waves = (groups * splits + gridProcessors - 1) / gridProcessors;
+    int64_t waves = (groups * splits + atOnce - 1) / atOnce;
     int64_t cost = 2 * waves * ((batch + splits - 1) / splits) + splits;
     if (splits == 1 || cost < bestCost)
       best = splits, bestCost = cost;
@@ -146,14 +159,14 @@ constexpr int64_t fftconvParts(int64_t points) {
 constexpr int64_t fftconvTile(int64_t parts, int64_t elementBytes) {
   return 4096 / elementBytes / parts;
 }
-/// Channels that are convolved at a time, so that what lies between the passes stays within a
-/// quarter of a gigabyte where it can.
+/// Channels that are convolved at a time: what lies between the passes stays within a quarter of a
+/// gigabyte, unless that would be fewer than 32 channels: memory is read in lines of so many.
 constexpr int64_t fftconvChannelsAtOnce(int64_t batch, int64_t points, int64_t channels,
                                         int64_t elementBytes) {
-  const int64_t most =
-      (256LL << 20) / (batch * points * 2 * elementBytes) / partsLanes * partsLanes;
-  const int64_t least = most < partsLanes ? partsLanes : most;
-  return least < channels ? least : channels;
+  constexpr int64_t fewest = 32;
+  const int64_t most = (256LL << 20) / (batch * points * 2 * elementBytes) / fewest * fewest;
+  const int64_t wanted = most < fewest ? fewest : most;
+  return wanted < channels ? wanted : channels;
 }
 
 } // namespace hybrid::cuda

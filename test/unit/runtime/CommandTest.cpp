@@ -204,7 +204,63 @@ TEST_F(Command, DoctorDescribesTheMachine) {
   auto result = nlohmann::json::parse(outcome.out, nullptr, false);
   ASSERT_TRUE(result.is_object()) << outcome.out;
   EXPECT_GE(result["threads"], 1);
+  EXPECT_TRUE(result["cuda"]["devices"].is_array()) << outcome.out;
   EXPECT_EQ(run("doctor").status, 0);
+}
+
+TEST_F(Command, SelftestComparesCarriedCases) {
+  for (const char *name : {"cases/good", "cases/wrong"})
+    std::filesystem::create_directories(path(name));
+  writeExecutable("cases/good/model.hyx", linearExecutable());
+  writeExecutable("cases/wrong/model.hyx", linearExecutable());
+  std::vector<float> w(16, 1), b(4, 2), x(16, 1), y(16, 6), dw(8, 4);
+  const std::vector<int64_t> square = {4, 4}, half = {2, 4};
+  for (const std::string name : {"cases/good/", "cases/wrong/"}) {
+    writeParameters(name + "p.safetensors", {{"w", DType::F32, square, std::as_bytes(std::span(w))},
+                                             {"b", DType::F32, {4}, std::as_bytes(std::span(b))}});
+    ASSERT_TRUE(writeNpy(path(name + "x.npy"), DType::F32, square, std::as_bytes(std::span(x))));
+    ASSERT_TRUE(writeNpy(path(name + "dw.npy"), DType::F32, half, std::as_bytes(std::span(dw))));
+    ASSERT_TRUE(writeNpy(path(name + "y.npy"), DType::F32, square, std::as_bytes(std::span(y))));
+    std::ofstream(path(name + "case.json"))
+        << R"({"executable": "model.hyx", "parameters": "p.safetensors", "inputs": {"x": "x.npy"},
+               "cotangents": {"y": "x.npy"}, "expected": [
+               {"tensor": "output.y", "file": "y.npy", "tolerance": 1e-5, "size": 24},
+               {"tensor": "grad.w", "rows": [2, 4], "file": "dw.npy", "tolerance": 1e-5, "size": 9}]})";
+    y[5] = 7;
+  }
+  Outcome outcome = run("selftest --cases cases");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.out.find("pass  good"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("FAIL  wrong\n      'output.y': relative error 4.17e-02"),
+            std::string::npos)
+      << outcome.out;
+  EXPECT_NE(outcome.out.find("selftest: 1 passed, 1 failed"), std::string::npos) << outcome.out;
+  EXPECT_EQ(run("selftest --cases cases --case good --device cpu").status, 0);
+  outcome = run("selftest --cases cases --case good --device cuda");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.out.find("compiled for the device 'cpu'"), std::string::npos) << outcome.out;
+  EXPECT_EQ(run("selftest --cases nothing").status, 1);
+  EXPECT_EQ(run("selftest --cases cases --case other").status, 1);
+}
+
+TEST_F(Command, TheDeviceIsWhatWasAskedFor) {
+  writeExecutable("c.hyx", linearExecutable());
+  EXPECT_EQ(run("bench c.hyx --program=forward --steps 1 --device cpu").status, 0);
+  Outcome outcome = run("bench c.hyx --program=forward --steps 1 --device cuda");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.error.find("--target=cuda"), std::string::npos) << outcome.error;
+  writeExecutable("g.hyx", onCuda(linearExecutable(), {1, 2, 3}));
+  setenv("HYBRID_CUDA_DRIVER", "/nonexistent/libcuda.so.1", 1);
+  outcome = run("bench g.hyx --program=forward --steps 1");
+  EXPECT_EQ(outcome.status, 1); // and not on the CPU instead
+  EXPECT_NE(outcome.error.find("/nonexistent/libcuda.so.1"), std::string::npos) << outcome.error;
+  outcome = run("doctor");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_NE(outcome.out.find("CUDA         not here"), std::string::npos) << outcome.out;
+  unsetenv("HYBRID_CUDA_DRIVER");
+  outcome = run("info g.hyx");
+  EXPECT_EQ(outcome.status, 0) << outcome.error;
+  EXPECT_NE(outcome.out.find("shim (3 bytes)"), std::string::npos) << outcome.out;
 }
 
 TEST_F(Command, ASourceNeedsTheCompiler) {

@@ -318,3 +318,63 @@ TEST(Executable, RefusesProductsOutsideOfTheirOperands) {
     EXPECT_REFUSED(spec, one.text);
   }
 }
+
+/// An executable for CUDA that is sound as a file; its image is no code.
+static ExecutableSpec cudaExecutable() { return onCuda(soundExecutable(), {1, 2, 3, 4}); }
+
+TEST(Executable, AcceptsCudaExecutables) {
+  ExecutableSpec spec = cudaExecutable();
+  spec.images.push_back({"sm_90a", {5}});
+  spec.images.push_back({"sm_80", {6}});
+  spec.images.push_back({"compute_90", {7}});
+  spec.images.push_back({"sm_120", {8}});
+  EXPECT_TRUE(loaded(spec));
+}
+
+TEST(Executable, RefusesBrokenImages) {
+  ExecutableSpec spec = cudaExecutable();
+  spec.images.clear();
+  EXPECT_REFUSED(spec, "holds no code");
+  spec = cudaExecutable();
+  spec.code = {1};
+  EXPECT_REFUSED(spec, "1 bytes of code for a CPU");
+  spec = cudaExecutable();
+  spec.images[0].hash = 1;
+  EXPECT_REFUSED(spec, "the hash of the code for 'shim'");
+  spec = cudaExecutable();
+  spec.images[0].bytes.clear();
+  EXPECT_REFUSED(spec, "is empty");
+  spec = cudaExecutable();
+  spec.images.push_back(spec.images[0]);
+  EXPECT_REFUSED(spec, "two code images are for 'shim'");
+  for (const char *name : {"", "sm_", "sm_9", "sm_090", "sm_9x", "sm_9000", "gfx90a", "compute_"}) {
+    spec = cudaExecutable();
+    spec.images[0].architecture = name;
+    EXPECT_REFUSED(spec, "no architecture");
+  }
+}
+
+TEST(Executable, RefusesBrokenCudaLaunches) {
+  for (int threads : {0, -32, 31, 33, 1056}) {
+    ExecutableSpec spec = cudaExecutable();
+    spec.program("forward").steps[0].threads = threads;
+    EXPECT_REFUSED(spec, "blocks of " + std::to_string(threads) + " threads");
+  }
+  ExecutableSpec spec = cudaExecutable();
+  StepSpec &step = spec.program("forward").steps[0];
+  step.scratchBytes = 227 * 1024 + 4;
+  EXPECT_REFUSED(spec, "shared memory");
+  step.scratchBytes = 227 * 1024;
+  EXPECT_TRUE(loaded(spec));
+  step.buffers.resize(64, step.buffers[0]);
+  EXPECT_TRUE(loaded(spec));
+  step.buffers.resize(65, step.buffers[0]);
+  EXPECT_REFUSED(spec, "65 buffers, more than the limit of 64");
+  spec = cudaExecutable();
+  spec.program("forward").steps[0].grid = int64_t(1) << 31;
+  EXPECT_REFUSED(spec, "2147483648 blocks");
+  spec = onCuda(tiledExecutable(), {1});
+  LoopSpec &loop = *spec.program("product").steps[0].loop;
+  loop.rows = int64_t(1) << 40, loop.tile = 1;
+  EXPECT_REFUSED(spec, "launches");
+}

@@ -27,10 +27,11 @@ static Offset<fb::Step> writeStep(FlatBufferBuilder &builder, const StepSpec &sp
   auto op = builder.CreateString(spec.op), location = builder.CreateString(spec.location);
   if (spec.matmul) {
     const MatmulSpec &m = *spec.matmul;
-    auto product = fb::CreateMatmul(
-        builder, m.m, m.n, m.k, m.lda, m.ldb, m.ldc, m.transposeA, m.transposeB, m.accumulate,
-        m.dtype, pointerTo(m.a), pointerTo(m.b), pointerTo(m.c), pointerTo(m.bias), m.batch,
-        m.batchStrideA, m.batchStrideB, m.batchStrideC, nullptr, m.tileRows, m.tileSum);
+    auto product =
+        fb::CreateMatmul(builder, m.m, m.n, m.k, m.lda, m.ldb, m.ldc, m.transposeA, m.transposeB,
+                         m.accumulate, m.dtype, pointerTo(m.a), pointerTo(m.b), pointerTo(m.c),
+                         pointerTo(m.bias), m.batch, m.batchStrideA, m.batchStrideB, m.batchStrideC,
+                         pointerTo(m.offsets), m.tileRows, m.tileSum);
     return fb::CreateStep(builder, fb::Operation::Matmul, product.Union(), op, location);
   }
   if (spec.loop) {
@@ -44,7 +45,7 @@ static Offset<fb::Step> writeStep(FlatBufferBuilder &builder, const StepSpec &sp
   auto launch =
       fb::CreateKernelLaunch(builder, builder.CreateString(spec.symbol), spec.grid,
                              builder.CreateVectorOfStructs(spec.buffers), spec.scratchBytes,
-                             spec.itemsPerTile, builder.CreateVector(spec.rowBytes));
+                             spec.itemsPerTile, builder.CreateVector(spec.rowBytes), spec.threads);
   return fb::CreateStep(builder, fb::Operation::KernelLaunch, launch.Union(), op, location);
 }
 
@@ -76,13 +77,22 @@ std::vector<std::byte> ExecutableSpec::bytes() const {
   auto codeBytes = builder.CreateVector(code);
   builder.ForceVectorAlignment(constants.size(), 1, 32);
   auto constantBytes = builder.CreateVector(constants);
+  std::vector<Offset<fb::CodeImage>> imageTables;
+  for (const ImageSpec &image : images) {
+    builder.ForceVectorAlignment(image.bytes.size(), 1, 32);
+    auto bytes = builder.CreateVector(image.bytes);
+    imageTables.push_back(fb::CreateCodeImage(
+        builder, builder.CreateString(image.architecture), bytes,
+        image.hash ? *image.hash : XXH3_64bits(image.bytes.data(), image.bytes.size())));
+  }
+  auto imageVector = builder.CreateVector(imageTables);
   auto root = fb::CreateExecutable(
       builder, major, minor, builder.CreateString("test compiler"), target,
       builder.CreateString("test"), builder.CreateString("model test() {}"),
       builder.CreateVector(settings), codeBytes,
       codeHash ? *codeHash : XXH3_64bits(code.data(), code.size()),
       builder.CreateVector(parameterTables), parameterBytes, constantBytes, constantsBytes,
-      arenaBytes, builder.CreateVector(programTables), builder.CreateString("{}"));
+      arenaBytes, builder.CreateVector(programTables), builder.CreateString("{}"), imageVector);
   fb::FinishExecutableBuffer(builder, root);
   const auto *data = reinterpret_cast<const std::byte *>(builder.GetBufferPointer());
   return {data, data + builder.GetSize()};
@@ -163,6 +173,26 @@ ExecutableSpec tiledExecutable() {
   StepSpec loop;
   loop.loop = std::make_shared<LoopSpec>(LoopSpec{4, 3, 48, false, {add, product}});
   program.steps = {loop};
+  return spec;
+}
+
+static void launchOnCuda(StepSpec &step) {
+  step.threads = 32;
+  if (step.loop) {
+    step.loop = std::make_shared<LoopSpec>(*step.loop);
+    for (StepSpec &inner : step.loop->steps)
+      launchOnCuda(inner);
+  }
+}
+
+ExecutableSpec onCuda(ExecutableSpec spec, std::vector<uint8_t> image) {
+  spec.device = "cuda";
+  spec.cpu = "";
+  spec.code.clear();
+  spec.images = {{"shim", std::move(image)}};
+  for (ProgramSpec &program : spec.programs)
+    for (StepSpec &step : program.steps)
+      launchOnCuda(step);
   return spec;
 }
 

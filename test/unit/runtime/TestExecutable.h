@@ -34,7 +34,7 @@ struct MatmulSpec {
   int64_t m = 1, n = 1, k = 1, lda = 1, ldb = 1, ldc = 1;
   bool transposeA = false, transposeB = false, accumulate = false;
   fb::DType dtype = fb::DType::F32;
-  std::optional<fb::BufferRef> a = {}, b = {}, c = {}, bias = {};
+  std::optional<fb::BufferRef> a = {}, b = {}, c = {}, bias = {}, offsets = {};
   int64_t batch = 1, batchStrideA = 0, batchStrideB = 0, batchStrideC = 0;
   bool tileRows = false, tileSum = false;
 };
@@ -51,6 +51,7 @@ struct StepSpec {
   int64_t itemsPerTile = 0;
   std::vector<int64_t> rowBytes = {};
   std::shared_ptr<LoopSpec> loop = nullptr; // then nothing else is used; copies share it
+  int threads = 0;
 };
 
 struct LoopSpec {
@@ -67,12 +68,19 @@ struct ProgramSpec {
   uint64_t arenaBytes = 0;
 };
 
+struct ImageSpec {
+  std::string architecture;
+  std::vector<uint8_t> bytes;
+  std::optional<uint64_t> hash = {}; // absent: the right one
+};
+
 struct ExecutableSpec {
   uint32_t major = 1, minor = 0;
   std::string device = "cpu", cpu = "x86-64";
   std::vector<std::string> features;
   std::vector<uint8_t> code;
   std::optional<uint64_t> codeHash; // absent: the right one
+  std::vector<ImageSpec> images;
   std::vector<ParameterSpec> parameters;
   uint64_t parameterBytes = 0;
   std::vector<uint8_t> constants;
@@ -98,6 +106,9 @@ ExecutableSpec soundExecutable();
 /// The sound executable whose program `product` is a loop over tiles of 3 of its 4 rows: a tile of
 /// x plus 1, times b.
 ExecutableSpec tiledExecutable();
+
+/// The same programs for CUDA: launches of 32 threads a block, no code but an image for `shim`.
+ExecutableSpec onCuda(ExecutableSpec spec, std::vector<uint8_t> image);
 
 /// Loads, and fails the test when that does not work.
 std::shared_ptr<const Executable> loaded(const ExecutableSpec &spec);

@@ -1,0 +1,131 @@
+"""Compiles what a check of a GPU needs into a folder that needs neither compiler nor LLVM there.
+
+    manifest.json   the cases (gpu_cases.py), what could not be compiled and why, commit and target
+    bin/, lib/      hybrid-run and the shared libraries it links, but for the C library
+    hyx/            the executables of the benchmarks
+    selftest/       golden cases for `hybrid-run selftest`
+    tools/, benchmarks/  this script and its peers, so that the folder is all that must travel
+"""
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+
+from . import floors, gpu_cases
+from .processes import ROOT, Failure, last_line
+
+SYSTEM_LIBRARIES = re.compile(r"(linux-vdso|ld-linux.*|lib(c|m|dl|rt|pthread|resolv|util))\.so")
+MOST_BYTES = 64 * 2**20
+
+
+def call(command, limit):
+    try:
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=limit)
+    except subprocess.TimeoutExpired:
+        raise Failure(f"{pathlib.Path(command[0]).name}: over {limit} s") from None
+    except OSError as error:
+        raise Failure(f"{command[0]}: {error}") from None
+    if done.returncode != 0:
+        lines = (done.stderr + done.stdout).strip().splitlines()
+        line = next((line for line in lines if "error:" in line), lines[-1] if lines else f"exit status {done.returncode}")
+        raise Failure(line.replace(f"{ROOT}/", ""))
+    return done.stdout
+
+
+def copy_tools(options, folder):
+    """hybrid-run and what it links, and the scripts."""
+    run = options.bin / "hybrid-run"
+    for name in ("bin", "lib", "hyx"):
+        (folder / name).mkdir(parents=True)
+    shutil.copy2(run, folder / "bin")
+    for name, path in re.findall(r"^\s*(\S+) => (/\S+)", call(["ldd", run], 60), re.M):
+        if not SYSTEM_LIBRARIES.match(name):
+            shutil.copy2(os.path.realpath(path), folder / "lib" / name)
+    (folder / "tools").mkdir()
+    shutil.copy2(ROOT / "tools" / "gpu-check", folder / "tools")
+    for part in ("suite", "peer"):
+        shutil.copytree(ROOT / "benchmarks" / part, folder / "benchmarks" / part, ignore=shutil.ignore_patterns("__pycache__"))
+
+
+def compiler_arguments(case):
+    words = [ROOT / case["source"], "--batch", case["batch"], "--length", case["length"], f"--precision={case['dtype']}"]
+    for name, value in case["settings"].items():
+        words += ["--set", f"{name}={value}"]
+    return words
+
+
+def compile_file(options, folder, case):
+    """What every case of this executable gets: nothing, or what was found out while compiling it."""
+    words, path = compiler_arguments(case), folder / "hyx" / case["file"]
+    call([options.bin / "hybridc", *words, f"--target={options.target}", "-o", path], options.limit)
+    found = {"executable_bytes": path.stat().st_size}
+    if case["program"] == "train":
+        cost = json.loads(call([options.bin / "hybridc", *words, "--cost=json"], options.limit))
+        found |= {"floor": floors.training_step(case["dtype"], cost), "parameters": cost["trainable_parameters"],
+                  "memory_bytes": cost["memory"]["total_bytes"]}
+    return found
+
+
+def compile_cases(options, folder, cases):
+    files = {}
+    for case in cases:
+        files.setdefault(case["file"], case)
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        jobs = {name: pool.submit(compile_file, options, folder, case) for name, case in files.items()}
+        for index, (name, job) in enumerate(jobs.items()):
+            try:
+                files[name] = job.result()
+                print(f"[{index + 1}/{len(jobs)}] {name}: {files[name]['executable_bytes'] / 1024:.0f} KiB", flush=True)
+            except (Failure, KeyError, ValueError) as failure:
+                files[name] = {"problem": last_line(failure)}
+                print(f"[{index + 1}/{len(jobs)}] {name}: not compiled: {last_line(failure)}", flush=True)
+    for case in cases:
+        case |= files[case["file"]]
+
+
+def selftest(options, folder):
+    words = [sys.executable, ROOT / "test" / "golden" / "run", "--prepare", folder / "selftest", "--target", options.target, "--bin", options.bin,
+             "--jobs", options.jobs]
+    for case in options.golden:
+        words += ["--case", case]
+    try:
+        summary = last_line(call(words, 3600))
+        print(summary, flush=True)
+        return {"folder": "selftest", "summary": summary}
+    except Failure as failure:
+        print(f"selftest: not prepared: {last_line(failure)}", flush=True)
+        return {"problem": last_line(failure)}
+
+
+def prepare(options):
+    folder = options.out.resolve()
+    if folder.exists() and any(folder.iterdir()):
+        if not (folder / "manifest.json").exists():
+            raise Failure(f"{folder} is not empty, and not of an earlier run of this script: choose another folder")
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    copy_tools(options, folder)
+    cases = [case for case in gpu_cases.every_case(options.quick) if options.takes(case)]
+    compile_cases(options, folder, cases)
+    commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True).stdout.strip()
+    manifest = {"target": options.target, "quick": options.quick, "commit": commit,
+                "compiler": call([options.bin / "hybridc", "--version"], 60).splitlines()[0], "floor_device": floors.DEVICE,
+                "rates_per_second": floors.RATES, "selftest": selftest(options, folder) if "selftest" in options.only else {}, "cases": cases}
+    (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    problems = sum("problem" in case for case in cases)
+    print(f"{folder}: {len(cases) - problems} of {len(cases)} cases compiled, {size / 2**20:.1f} MiB")
+    if options.archive:
+        with tarfile.open(options.archive, "w:xz") as archive:
+            archive.add(folder, arcname="gpu-check")
+        size = options.archive.stat().st_size
+        print(f"{options.archive}: {size / 2**20:.1f} MiB")
+    if size > MOST_BYTES:
+        print(f"more than {MOST_BYTES / 2**20:.0f} MiB: pack it with --archive, or prepare less with --only and --case")
+    return 0 if problems < len(cases) or not cases else 1

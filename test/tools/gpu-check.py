@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""tools/gpu-check from one end to the other against the tests' CUDA driver: gpu-check.py BIN DRIVER."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+OPS = ("rmsnorm", "linear_cross_entropy", "adamw")
+
+
+def call(script, *arguments, environment=None):
+    done = subprocess.run([sys.executable, str(script), *map(str, arguments)], capture_output=True, text=True, env={**os.environ, **(environment or {})})
+    return done.returncode, done.stdout + done.stderr
+
+
+def main():
+    binaries, driver = sys.argv[1:]
+    with tempfile.TemporaryDirectory(prefix="gpu-check-test-") as name:
+        folder = pathlib.Path(name)
+        bundle, results = folder / "bundle", folder / "results"
+        only = ["--only", "ops", *(word for op in OPS for word in ("--case", f"{op}-*"))]
+        status, text = call(ROOT / "tools" / "gpu-check", "prepare", "--out", bundle, "--target", "cuda:shim", "--quick", "--bin", binaries, *only)
+        assert status == 0, text
+        manifest = json.loads((bundle / "manifest.json").read_text(encoding="utf-8"))
+        cases = [case["name"] for case in manifest["cases"]]
+        assert len(cases) == 5 and not any("problem" in case for case in manifest["cases"]), text
+
+        # The folder is all that travels: its own script runs it.
+        tests_driver = {"HYBRID_CUDA_DRIVER": driver, "HYBRID_CUBLASLT": driver}
+        script = bundle / "tools" / "gpu-check"
+        options = ["--out", results, "--peers", "none", "--rounds", "2", *only]
+        status, text = call(script, "run", bundle, *options, environment=tests_driver)
+        assert status == 0, text
+        (path,) = results.glob("*.json")
+        result = json.loads(path.read_text(encoding="utf-8"))
+        assert [row["case"] for row in result["op"]] == cases and not result["failures"], text
+        assert all(row["ms"] > 0 and row["floor_ms"] > 0 for row in result["op"]), result["op"]
+        assert "| adamw | update |" in path.with_suffix(".md").read_text(encoding="utf-8")
+
+        # Nothing is measured twice with --resume, and what is left out for time is named.
+        status, text = call(script, "run", bundle, *options, "--resume", environment=tests_driver)
+        assert status == 0 and "[1/" not in text, text
+        status, text = call(script, "run", bundle, *options, "--limit-seconds", "0.001", environment=tests_driver)
+        assert status == 0 and "left out for time" in text, text
+        assert json.loads(path.read_text(encoding="utf-8"))["left_out"], text
+
+        # What fails is told and the rest measured.
+        (bundle / "hyx" / manifest["cases"][0]["file"]).write_bytes(b"no executable")
+        status, text = call(script, "run", bundle, *options, environment=tests_driver)
+        result = json.loads(path.read_text(encoding="utf-8"))
+        assert status == 1 and len(result["failures"]) == 2 and len(result["op"]) == len(cases), text
+        assert result["op"][0]["ms"] is None and result["op"][-1]["ms"] > 0, result["op"]
+    print("gpu-check: ok")
+
+
+if __name__ == "__main__":
+    main()

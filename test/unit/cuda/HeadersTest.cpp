@@ -1,0 +1,161 @@
+//===- HeadersTest.cpp - our prototypes against the toolkit's headers -------===//
+//
+// runtime/cuda declares what it calls by itself. Where a CUDA toolkit is installed, the compiler
+// compares: the same number of parameters, each of the same size and kind, and the same constants.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/cuda/CublasLtApi.h"
+#include "runtime/cuda/DriverApi.h"
+#include <cstddef>
+#include <cublasLt.h>
+#include <cuda.h>
+#include <gtest/gtest.h>
+#include <type_traits>
+
+namespace {
+
+using namespace hybrid::rt;
+
+/// Whether a caller may pass an `Ours` where a `Theirs` is taken: pointers to functions and opaque
+/// types differ in name only.
+template <typename Ours, typename Theirs> constexpr bool sameParameter() {
+  if constexpr (std::is_pointer_v<Ours> && std::is_pointer_v<Theirs>) {
+    using O = std::remove_cv_t<std::remove_pointer_t<Ours>>;
+    using T = std::remove_cv_t<std::remove_pointer_t<Theirs>>;
+    if constexpr (std::is_void_v<O> || std::is_void_v<T>)
+      return std::is_void_v<O> && std::is_void_v<T>;
+    else if constexpr (std::is_arithmetic_v<O> || std::is_enum_v<T> || std::is_pointer_v<O>)
+      return sizeof(O) == sizeof(T);
+    else
+      return true; // an opaque or a plain structure: sizes of the latter are compared below
+  } else {
+    return std::is_pointer_v<Ours> == std::is_pointer_v<Theirs> && sizeof(Ours) == sizeof(Theirs) &&
+           std::is_floating_point_v<Ours> == std::is_floating_point_v<Theirs>;
+  }
+}
+
+template <typename Ours, typename Theirs> struct Same : std::false_type {};
+template <typename R, typename... P, typename S, typename... Q>
+struct Same<R (*)(P...), S (*)(Q...)> {
+  static constexpr bool value = [] {
+    if constexpr (sizeof...(P) != sizeof...(Q))
+      return false;
+    else
+      return sameParameter<R, S>() && (sameParameter<P, Q>() && ...);
+  }();
+};
+
+#define EXPECT_SAME(table, name, function)                                                         \
+  static_assert(Same<decltype(cuda::table::name), decltype(&(function))>::value, #function)
+
+EXPECT_SAME(DriverApi, init, cuInit);
+EXPECT_SAME(DriverApi, driverVersion, cuDriverGetVersion);
+EXPECT_SAME(DriverApi, errorName, cuGetErrorName);
+EXPECT_SAME(DriverApi, errorText, cuGetErrorString);
+EXPECT_SAME(DriverApi, deviceCount, cuDeviceGetCount);
+EXPECT_SAME(DriverApi, deviceGet, cuDeviceGet);
+EXPECT_SAME(DriverApi, deviceName, cuDeviceGetName);
+EXPECT_SAME(DriverApi, deviceAttribute, cuDeviceGetAttribute);
+EXPECT_SAME(DriverApi, deviceMemory, cuDeviceTotalMem_v2);
+EXPECT_SAME(DriverApi, contextRetain, cuDevicePrimaryCtxRetain);
+EXPECT_SAME(DriverApi, contextRelease, cuDevicePrimaryCtxRelease_v2);
+EXPECT_SAME(DriverApi, contextSet, cuCtxSetCurrent);
+EXPECT_SAME(DriverApi, memoryInfo, cuMemGetInfo_v2);
+EXPECT_SAME(DriverApi, allocate, cuMemAlloc_v2);
+EXPECT_SAME(DriverApi, release, cuMemFree_v2);
+EXPECT_SAME(DriverApi, allocateHost, cuMemHostAlloc);
+EXPECT_SAME(DriverApi, releaseHost, cuMemFreeHost);
+EXPECT_SAME(DriverApi, copyToDevice, cuMemcpyHtoDAsync_v2);
+EXPECT_SAME(DriverApi, copyToHost, cuMemcpyDtoHAsync_v2);
+EXPECT_SAME(DriverApi, copyOnDevice, cuMemcpyDtoDAsync_v2);
+EXPECT_SAME(DriverApi, fill, cuMemsetD8Async);
+EXPECT_SAME(DriverApi, streamCreate, cuStreamCreate);
+EXPECT_SAME(DriverApi, streamDestroy, cuStreamDestroy_v2);
+EXPECT_SAME(DriverApi, streamSynchronize, cuStreamSynchronize);
+EXPECT_SAME(DriverApi, eventCreate, cuEventCreate);
+EXPECT_SAME(DriverApi, eventDestroy, cuEventDestroy_v2);
+EXPECT_SAME(DriverApi, eventRecord, cuEventRecord);
+EXPECT_SAME(DriverApi, eventSynchronize, cuEventSynchronize);
+EXPECT_SAME(DriverApi, eventElapsed, cuEventElapsedTime);
+EXPECT_SAME(DriverApi, captureBegin, cuStreamBeginCapture);
+EXPECT_SAME(DriverApi, captureEnd, cuStreamEndCapture);
+EXPECT_SAME(DriverApi, graphInstantiate, cuGraphInstantiateWithFlags);
+EXPECT_SAME(DriverApi, graphLaunch, cuGraphLaunch);
+EXPECT_SAME(DriverApi, graphDestroy, cuGraphDestroy);
+EXPECT_SAME(DriverApi, graphExecDestroy, cuGraphExecDestroy);
+EXPECT_SAME(DriverApi, moduleLoad, cuModuleLoadDataEx);
+EXPECT_SAME(DriverApi, moduleUnload, cuModuleUnload);
+EXPECT_SAME(DriverApi, moduleFunction, cuModuleGetFunction);
+EXPECT_SAME(DriverApi, functionSet, cuFuncSetAttribute);
+EXPECT_SAME(DriverApi, launch, cuLaunchKernel);
+
+static_assert(cuda::success == CUDA_SUCCESS &&
+              cuda::errorInvalidValue == CUDA_ERROR_INVALID_VALUE &&
+              cuda::errorOutOfMemory == CUDA_ERROR_OUT_OF_MEMORY &&
+              cuda::errorNotInitialized == CUDA_ERROR_NOT_INITIALIZED &&
+              cuda::errorNoDevice == CUDA_ERROR_NO_DEVICE &&
+              cuda::errorNoBinaryForGpu == CUDA_ERROR_NO_BINARY_FOR_GPU &&
+              cuda::errorNotFound == CUDA_ERROR_NOT_FOUND);
+static_assert(cuda::attributeMaxGridX == CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X &&
+              cuda::attributeMultiprocessors == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT &&
+              cuda::attributeMajor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR &&
+              cuda::attributeMinor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR &&
+              cuda::attributeSharedMemoryOptIn ==
+                  CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+static_assert(cuda::functionMaxDynamicShared == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES &&
+              cuda::streamNonBlocking == CU_STREAM_NON_BLOCKING &&
+              cuda::eventDefault == CU_EVENT_DEFAULT &&
+              cuda::eventDisableTiming == CU_EVENT_DISABLE_TIMING &&
+              cuda::captureThreadLocal == CU_STREAM_CAPTURE_MODE_THREAD_LOCAL &&
+              cuda::jitErrorLog == CU_JIT_ERROR_LOG_BUFFER &&
+              cuda::jitErrorLogBytes == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
+
+EXPECT_SAME(CublasLtApi, version, cublasLtGetVersion);
+EXPECT_SAME(CublasLtApi, statusName, cublasLtGetStatusName);
+EXPECT_SAME(CublasLtApi, statusText, cublasLtGetStatusString);
+EXPECT_SAME(CublasLtApi, create, cublasLtCreate);
+EXPECT_SAME(CublasLtApi, destroy, cublasLtDestroy);
+EXPECT_SAME(CublasLtApi, productCreate, cublasLtMatmulDescCreate);
+EXPECT_SAME(CublasLtApi, productDestroy, cublasLtMatmulDescDestroy);
+EXPECT_SAME(CublasLtApi, productSet, cublasLtMatmulDescSetAttribute);
+EXPECT_SAME(CublasLtApi, layoutCreate, cublasLtMatrixLayoutCreate);
+EXPECT_SAME(CublasLtApi, layoutDestroy, cublasLtMatrixLayoutDestroy);
+EXPECT_SAME(CublasLtApi, layoutSet, cublasLtMatrixLayoutSetAttribute);
+EXPECT_SAME(CublasLtApi, preferenceCreate, cublasLtMatmulPreferenceCreate);
+EXPECT_SAME(CublasLtApi, preferenceDestroy, cublasLtMatmulPreferenceDestroy);
+EXPECT_SAME(CublasLtApi, preferenceSet, cublasLtMatmulPreferenceSetAttribute);
+EXPECT_SAME(CublasLtApi, choose, cublasLtMatmulAlgoGetHeuristic);
+EXPECT_SAME(CublasLtApi, run, cublasLtMatmul);
+
+static_assert(sizeof(cuda::LtAlgorithm) == sizeof(cublasLtMatmulAlgo_t) &&
+              sizeof(cuda::LtChoice) == sizeof(cublasLtMatmulHeuristicResult_t) &&
+              offsetof(cuda::LtChoice, workspaceBytes) ==
+                  offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize) &&
+              offsetof(cuda::LtChoice, state) == offsetof(cublasLtMatmulHeuristicResult_t, state) &&
+              offsetof(cuda::LtChoice, waves) ==
+                  offsetof(cublasLtMatmulHeuristicResult_t, wavesCount));
+static_assert(cuda::typeF32 == CUDA_R_32F && cuda::typeF64 == CUDA_R_64F &&
+              cuda::typeBF16 == CUDA_R_16BF && cuda::computeF32 == CUBLAS_COMPUTE_32F &&
+              cuda::computeF64 == CUBLAS_COMPUTE_64F && cuda::operationNone == CUBLAS_OP_N &&
+              cuda::operationTranspose == CUBLAS_OP_T);
+static_assert(cuda::productTransposeA == CUBLASLT_MATMUL_DESC_TRANSA &&
+              cuda::productTransposeB == CUBLASLT_MATMUL_DESC_TRANSB &&
+              cuda::productEpilogue == CUBLASLT_MATMUL_DESC_EPILOGUE &&
+              cuda::productBiasPointer == CUBLASLT_MATMUL_DESC_BIAS_POINTER &&
+              cuda::epilogueNone == CUBLASLT_EPILOGUE_DEFAULT &&
+              cuda::epilogueBias == CUBLASLT_EPILOGUE_BIAS &&
+              cuda::layoutBatchCount == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT &&
+              cuda::layoutBatchStride == CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET &&
+              cuda::preferenceWorkspace == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES &&
+              cuda::preferenceAlignmentA == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES &&
+              cuda::preferenceAlignmentB == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES &&
+              cuda::preferenceAlignmentC == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES &&
+              cuda::preferenceAlignmentD == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES);
+
+TEST(CudaHeaders, AgreeWithOurPrototypes) {
+  // Everything was compared while this was compiled. Symbols of the tables are those of the
+  // headers' macros.
+  EXPECT_GE(CUDA_VERSION, 12000);
+}
+
+} // namespace

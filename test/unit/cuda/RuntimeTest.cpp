@@ -1,0 +1,506 @@
+//===- RuntimeTest.cpp - sessions on a GPU, with the tests' driver ----------===//
+#include "runtime/Session.h"
+#include "runtime/SessionMemory.h"
+#include "runtime/cuda/Architecture.h"
+#include "runtime/cuda/Gpu.h"
+#include "runtime/cuda/Product.h"
+#include "runtime/data/File.h"
+#include "test/unit/runtime/TestExecutable.h"
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <gtest/gtest.h>
+
+using namespace hybrid;
+using namespace hybrid::rt;
+using namespace hybrid::rt::test;
+using enum fb::Space;
+
+namespace {
+
+class CudaSession : public testing::Test {
+protected:
+  void SetUp() override {
+    setenv("HYBRID_CUDA_DRIVER", HYBRID_SHIM_DRIVER, 1);
+    setenv("HYBRID_CUBLASLT", HYBRID_SHIM_DRIVER, 1);
+    unsetenv("HYBRID_CUDA_SYNC");
+  }
+
+  static std::vector<uint8_t> image() {
+    auto bytes = readFile(HYBRID_RUNTIME_IMAGE, 1 << 24);
+    if (!bytes) {
+      ADD_FAILURE() << bytes.error().message;
+      return {};
+    }
+    const auto *data = reinterpret_cast<const uint8_t *>(bytes->data());
+    return {data, data + bytes->size()};
+  }
+  static ExecutableSpec sound() { return onCuda(soundExecutable(), image()); }
+
+  static std::unique_ptr<Session> sessionOf(const ExecutableSpec &spec,
+                                            SessionOptions options = {}) {
+    auto executable = loaded(spec);
+    auto session = executable ? Session::create(executable, options)
+                              : Result<std::unique_ptr<Session>>(Error{"no file"});
+    if (!session) {
+      ADD_FAILURE() << session.error().message;
+      return nullptr;
+    }
+    return std::move(*session);
+  }
+  static std::string refusalOf(const ExecutableSpec &spec) {
+    auto executable = loaded(spec);
+    if (!executable)
+      return "";
+    auto session = Session::create(executable, {});
+    return session ? "accepted" : session.error().message;
+  }
+  static void fill(std::span<float> values, float first) {
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = first + static_cast<float>(i);
+  }
+};
+
+#define EXPECT_RUNS(result)                                                                        \
+  do {                                                                                             \
+    auto outcome = (result);                                                                       \
+    EXPECT_TRUE(outcome) << outcome.error().message;                                               \
+  } while (false)
+#define EXPECT_CONTAINS(text, part)                                                                \
+  EXPECT_NE(std::string(text).find(part), std::string::npos) << (text)
+
+/// The sound executable with a program `train` whose gradient is its input x.
+ExecutableSpec trainingExecutable(std::vector<uint8_t> image) {
+  ExecutableSpec spec = soundExecutable();
+  auto x = at(Arena, 0, 64), loss = at(Arena, 64, 4);
+  ProgramSpec train{"train",
+                    {{"x", {16}, fb::DType::F32, x}},
+                    {{"loss", {}, fb::DType::F32, loss}},
+                    {{"gradient", 20, {x, at(Gradients, 0, 80), loss}}},
+                    256};
+  spec.programs.insert(spec.programs.end() - 1, train); // programs lie in the order of names
+  return onCuda(spec, std::move(image));
+}
+
+TEST_F(CudaSession, RunsKernelsEagerlyAndAsAGraph) {
+  auto session = sessionOf(sound());
+  ASSERT_TRUE(session);
+  for (int run = 0; run < 4; ++run) { // one by one, captured, replayed
+    auto x = session->inputAs<float>("forward", "x");
+    ASSERT_EQ(x.size(), 16u);
+    fill(x, static_cast<float>(100 * run));
+    EXPECT_RUNS(session->run("forward"));
+    auto y = session->outputAs<float>("forward", "y"), z = session->outputAs<float>("forward", "z");
+    ASSERT_EQ(y.size(), 16u);
+    for (size_t i = 0; i < 16; ++i) {
+      EXPECT_EQ(y[i], static_cast<float>(100 * run) + static_cast<float>(i + 1));
+      EXPECT_EQ(z[i], static_cast<float>(10 * i)) << "from the table that setup filled";
+    }
+  }
+}
+
+TEST_F(CudaSession, OutputsThatAreNotKeptAreReadFromTheDevice) {
+  ExecutableSpec spec = sound();
+  ProgramSpec &program = spec.program("forward");
+  auto x = at(Arena, 0, 8192), y = at(Arena, 8192, 8192);
+  spec.arenaBytes = program.arenaBytes = 16384;
+  program.inputs = {{"x", {2048}, fb::DType::F32, x}};
+  program.outputs = {{"y", {2048}, fb::DType::F32, y}};
+  program.steps = {{"add_one", 2048, {x, y}}};
+  program.steps[0].threads = 32;
+  auto session = sessionOf(spec);
+  ASSERT_TRUE(session);
+  fill(session->inputAs<float>("forward", "x"), 5);
+  EXPECT_RUNS(session->run("forward"));
+  auto values = session->outputAs<float>("forward", "y");
+  ASSERT_EQ(values.size(), 2048u);
+  EXPECT_EQ(values[2047], 2053);
+  EXPECT_RUNS(session->initialize(1));
+  EXPECT_TRUE(session->output("forward", "y").empty()) << "another program has run";
+}
+
+TEST_F(CudaSession, ParametersAreReadAndWritten) {
+  auto session = sessionOf(sound());
+  ASSERT_TRUE(session);
+  EXPECT_RUNS(session->initialize(uint64_t(3) << 32 | 5));
+  auto w = session->parameter(0), b = session->parameter(1);
+  float value = 0;
+  std::memcpy(&value, b.data(), 4);
+  EXPECT_EQ(value, 5 + 16 * 3);
+  std::memcpy(&value, w.data() + 4, 4); // both stay readable
+  EXPECT_EQ(value, 8);
+  std::vector<std::byte> bytes(b.begin(), b.end());
+  value = 77;
+  std::memcpy(bytes.data(), &value, 4);
+  EXPECT_RUNS(session->setParameter(1, bytes));
+  std::memcpy(&value, session->parameter(1).data(), 4);
+  EXPECT_EQ(value, 77);
+  EXPECT_FALSE(session->setParameter(1, std::span(bytes).first(4)));
+  EXPECT_FALSE(session->setParameter(9, bytes));
+}
+
+TEST_F(CudaSession, MultipliesWithTheMatrixLibrary) {
+  auto session = sessionOf(sound());
+  ASSERT_TRUE(session);
+  EXPECT_RUNS(session->initialize(uint64_t(1) << 32)); // w[k][n] = 4 k + n, b[n] = 16 + n
+  for (int run = 0; run < 3; ++run) {
+    fill(session->inputAs<float>("product", "x"), 0);
+    EXPECT_RUNS(session->run("product"));
+    auto y = session->outputAs<float>("product", "y");
+    for (int m = 0; m < 4; ++m)
+      for (int n = 0; n < 4; ++n) {
+        float sum = static_cast<float>(16 + n);
+        for (int k = 0; k < 4; ++k)
+          sum += static_cast<float>((4 * m + k) * (4 * k + n));
+        EXPECT_EQ(y[static_cast<size_t>(4 * m + n)], sum);
+      }
+  }
+}
+
+TEST_F(CudaSession, RunsLoopsTileByTile) {
+  for (bool sequential : {false, true}) {
+    ExecutableSpec spec = onCuda(tiledExecutable(), image());
+    spec.program("product").steps[0].loop->sequential = sequential;
+    auto session = sessionOf(spec);
+    ASSERT_TRUE(session);
+    EXPECT_RUNS(session->initialize(1)); // w = 1 everywhere, b = 1
+    for (int run = 0; run < 3; ++run) {
+      fill(session->inputAs<float>("product", "x"), 0);
+      EXPECT_RUNS(session->run("product"));
+      auto y = session->outputAs<float>("product", "y");
+      for (size_t row = 0; row < 4; ++row)
+        for (size_t column = 0; column < 4; ++column)
+          EXPECT_EQ(y[row * 4 + column], static_cast<float>(16 * row + 6 + 4 + 1)) << row;
+    }
+  }
+}
+
+TEST_F(CudaSession, SumsOverTiles) {
+  ExecutableSpec spec = onCuda(tiledExecutable(), image());
+  ProgramSpec &program = spec.program("product");
+  LoopSpec &loop = *program.steps[0].loop;
+  loop.sequential = true; // y = x^T x over tiles of 3 rows of 4
+  MatmulSpec &product = *loop.steps[1].matmul;
+  product.transposeA = true;
+  product.a = at(Tile, 0, 48), product.b = at(Arena, 0, 64), product.bias = {};
+  product.tileRows = false, product.tileSum = true;
+  auto session = sessionOf(spec);
+  ASSERT_TRUE(session);
+  for (int run = 0; run < 3; ++run) {
+    fill(session->inputAs<float>("product", "x"), 0);
+    EXPECT_RUNS(session->run("product"));
+    auto y = session->outputAs<float>("product", "y");
+    for (int m = 0; m < 4; ++m)
+      for (int n = 0; n < 4; ++n) {
+        float sum = 0;
+        for (int k = 0; k < 4; ++k)
+          sum += static_cast<float>((4 * k + m + 1) * (4 * k + n));
+        EXPECT_EQ(y[static_cast<size_t>(4 * m + n)], sum) << m << " " << n;
+      }
+  }
+}
+
+TEST_F(CudaSession, TrainsAheadOfTheHost) {
+  auto ahead = sessionOf(trainingExecutable(image())),
+       behind = sessionOf(trainingExecutable(image()));
+  ASSERT_TRUE(ahead && behind);
+  EXPECT_TRUE(ahead->isAsynchronous());
+  EXPECT_RUNS(ahead->initialize(3));
+  EXPECT_RUNS(behind->initialize(3));
+  const std::string_view programs[] = {"train", "update"};
+  int finished = 0;
+  auto finish = [&] {
+    EXPECT_RUNS(ahead->finish());
+    float loss = 0;
+    std::memcpy(&loss, ahead->output("train", "loss").data(), 4);
+    EXPECT_EQ(loss, 2 * static_cast<float>(finished)) << "of the step that was waited for";
+    ++finished;
+  };
+  constexpr int steps = 7;
+  for (int step = 0; step < steps; ++step) {
+    for (Session *session : {ahead.get(), behind.get()})
+      fill(session->inputAs<float>("train", "x"), static_cast<float>(step));
+    EXPECT_RUNS(behind->run("train"));
+    for (Session *session : {ahead.get(), behind.get()})
+      session->inputAs<double>("update", "hyper")[0] = 0.25 * (step + 1);
+    EXPECT_RUNS(behind->run("update"));
+    if (step - finished == Session::mostStarted)
+      finish();
+    EXPECT_RUNS(ahead->start(programs));
+  }
+  EXPECT_FALSE(ahead->start(programs)) << "more than may be on their way";
+  while (finished < steps)
+    finish();
+  EXPECT_FALSE(ahead->finish());
+  for (auto slot : {Session::Slot::Parameter, Session::Slot::Gradient, Session::Slot::Moment1}) {
+    auto a = ahead->parameter(0, slot), b = behind->parameter(0, slot);
+    ASSERT_EQ(a.size(), 64u);
+    EXPECT_EQ(std::memcmp(a.data(), b.data(), a.size()), 0);
+  }
+}
+
+TEST_F(CudaSession, ItsMemoryIsToldFromTheFile) {
+  ExecutableSpec spec = onCuda(tiledExecutable(), image());
+  auto session = sessionOf(spec);
+  ASSERT_TRUE(session);
+  EXPECT_RUNS(session->initialize(1));
+  EXPECT_RUNS(session->run("product"));
+  EXPECT_RUNS(session->run("update"));
+  session->parameter(0, Session::Slot::Moment2);
+  const uint64_t told = memoryOf(session->executable()).total(1);
+  EXPECT_GE(session->allocatedBytes(), told);
+  EXPECT_LE(session->allocatedBytes(), told + 16384);
+}
+
+TEST_F(CudaSession, ARunWaitsForThoseOnTheirWay) {
+  auto session = sessionOf(trainingExecutable(image()));
+  ASSERT_TRUE(session);
+  const std::string_view programs[] = {"train", "update"};
+  EXPECT_RUNS(session->start(programs));
+  fill(session->inputAs<float>("forward", "x"), 1);
+  EXPECT_RUNS(session->run("forward"));
+  EXPECT_EQ(session->outputAs<float>("forward", "y")[0], 2);
+  EXPECT_FALSE(session->finish());
+}
+
+TEST_F(CudaSession, MeasuresEveryStep) {
+  auto session = sessionOf(onCuda(tiledExecutable(), image()));
+  ASSERT_TRUE(session);
+  auto times = session->profile("product");
+  ASSERT_TRUE(times) << times.error().message;
+  EXPECT_EQ(times->size(), 1u);
+  times = session->profile("forward");
+  ASSERT_TRUE(times);
+  ASSERT_EQ(times->size(), 2u);
+  EXPECT_EQ((*times)[0].op, "add");
+  EXPECT_GE((*times)[1].seconds, 0);
+}
+
+TEST_F(CudaSession, FindsTheStepThatStopsBeingFinite) {
+  ExecutableSpec spec = soundExecutable();
+  auto x = at(Arena, 0, 64), y = at(Arena, 64, 64);
+  ProgramSpec &program = spec.program("forward");
+  program.outputs = {{"z", {16}, fb::DType::F32, x}};
+  program.steps = {{"invert", 16, {x, y}, 0, {}, "div", "model.hyb:4:2"},
+                   {"add_one", 16, {y, x}, 0, {}, "add", "model.hyb:5:2"}};
+  auto session = sessionOf(onCuda(spec, image()));
+  ASSERT_TRUE(session);
+  auto input = session->inputAs<float>("forward", "x");
+  std::fill(input.begin(), input.end(), 2.0f);
+  EXPECT_EQ(session->findNonFinite("forward"), "");
+  input[7] = 0;
+  EXPECT_RUNS(session->run("forward"));
+  EXPECT_EQ(session->findNonFinite("forward"), "div at model.hyb:4:2");
+
+  spec = onCuda(tiledExecutable(), image());
+  spec.program("product").steps[0].loop->steps[0].symbol = "invert";
+  session = sessionOf(spec);
+  ASSERT_TRUE(session);
+  EXPECT_RUNS(session->initialize(1));
+  auto rows = session->inputAs<float>("product", "x");
+  std::fill(rows.begin(), rows.end(), 1.0f);
+  rows[13] = 0; // in the second tile
+  EXPECT_RUNS(session->run("product"));
+  EXPECT_EQ(session->findNonFinite("product"), "add at test.hyb:3:7");
+}
+
+TEST_F(CudaSession, SharedMemoryBeyond48Kilobytes) {
+  ExecutableSpec spec = sound();
+  ProgramSpec &program = spec.program("forward");
+  program.steps = {{"large", 16, {at(Arena, 64, 64)}, 64 << 10}};
+  program.steps[0].threads = 64;
+  auto session = sessionOf(spec);
+  ASSERT_TRUE(session);
+  EXPECT_RUNS(session->run("forward"));
+  EXPECT_EQ(session->outputAs<float>("forward", "y")[3], 3);
+}
+
+TEST_F(CudaSession, NamesTheStepThatFails) {
+  ExecutableSpec spec = soundExecutable();
+  spec.program("forward").steps[1].symbol = "diverges";
+  spec.program("forward").steps[1].op = "gather",
+  spec.program("forward").steps[1].location = "m.hyb:9:1";
+  for (const char *sync : {"", "1"}) {
+    setenv("HYBRID_CUDA_SYNC", sync, 1);
+    auto session = sessionOf(onCuda(spec, image()));
+    ASSERT_TRUE(session);
+    auto done = session->run("forward");
+    ASSERT_FALSE(done);
+    EXPECT_CONTAINS(done.error().message, "program 'forward'");
+    EXPECT_CONTAINS(done.error().message, "kernel 'diverges' (gather at m.hyb:9:1)");
+    EXPECT_CONTAINS(done.error().message, "CUDA_ERROR");
+  }
+}
+
+TEST_F(CudaSession, RefusesWhatTheDeviceDoesNotRun) {
+  ExecutableSpec spec = sound();
+  spec.images[0].architecture = "sm_90a";
+  spec.images.push_back({"compute_90", {1, 2, 3}});
+  std::string message = refusalOf(spec);
+  EXPECT_CONTAINS(message, "compiled for sm_90a, compute_90, but the device");
+  EXPECT_CONTAINS(message, "--target=cuda:shim");
+  spec = sound();
+  spec.images[0].bytes.assign(100, 7);
+  EXPECT_CONTAINS(refusalOf(spec), "does not load on the device");
+  spec = sound();
+  spec.program("forward").steps[0].symbol = "no_such_kernel";
+  EXPECT_CONTAINS(refusalOf(spec), "has no kernel 'no_such_kernel'");
+}
+
+TEST_F(CudaSession, RefusesGroupedProducts) {
+  ExecutableSpec spec = sound();
+  MatmulSpec &product = *spec.program("product").steps[0].matmul;
+  product.bias = {};
+  product.offsets = at(Arena, 128, 8);
+  product.m = 1; // one group
+  EXPECT_CONTAINS(refusalOf(spec), "known on the device only");
+}
+
+TEST_F(CudaSession, SaysHowMuchMemoryItWantedAndWhatFits) {
+  ExecutableSpec spec = sound();
+  spec.arenaBytes = uint64_t(1) << 39;
+  std::string message = refusalOf(spec);
+  EXPECT_CONTAINS(message, "512.00 GiB");
+  EXPECT_CONTAINS(message, "the arena 512.00 GiB");
+  EXPECT_CONTAINS(message, "CUDA_ERROR_OUT_OF_MEMORY");
+  EXPECT_CONTAINS(message, "--memory ");
+  EXPECT_CONTAINS(message, "are free");
+}
+
+TEST_F(CudaSession, SaysWhatToDoWithoutADriver) {
+  setenv("HYBRID_CUDA_DRIVER", "/nonexistent/libcuda.so.1", 1);
+  EXPECT_CONTAINS(refusalOf(sound()), "/nonexistent/libcuda.so.1");
+  setenv("HYBRID_CUDA_DRIVER", HYBRID_RUNTIME_IMAGE, 1);
+  EXPECT_CONTAINS(refusalOf(sound()), "has no cuInit");
+  setenv("HYBRID_CUDA_DRIVER", HYBRID_SHIM_DRIVER, 1);
+  setenv("HYBRID_CUBLASLT", "/nonexistent/libcublasLt.so.13", 1);
+  auto session = sessionOf(sound()); // not needed yet
+  ASSERT_TRUE(session);
+  auto done = session->run("product");
+  ASSERT_FALSE(done);
+  EXPECT_CONTAINS(done.error().message, "libcublasLt");
+}
+
+//===-- images -----------------------------------------------------------------===//
+
+std::string chosen(std::vector<std::string_view> names, int major, int minor) {
+  auto index = cuda::chooseImage(names, major, minor);
+  return index ? std::string(names[*index]) : "none";
+}
+
+TEST(CudaImages, TheBestOneIsChosen) {
+  EXPECT_EQ(chosen({"sm_80", "compute_90", "sm_90", "sm_90a"}, 9, 0), "sm_90a");
+  EXPECT_EQ(chosen({"sm_90", "compute_90", "sm_80"}, 9, 0), "sm_90");
+  EXPECT_EQ(chosen({"sm_80", "compute_90", "sm_90a"}, 8, 9), "sm_80");
+  EXPECT_EQ(chosen({"sm_80", "sm_86", "sm_89"}, 8, 6), "sm_86");
+  EXPECT_EQ(chosen({"sm_80", "compute_80", "compute_90", "sm_90a"}, 10, 0), "compute_90");
+  EXPECT_EQ(chosen({"compute_90a", "compute_80"}, 12, 0), "compute_80");
+  EXPECT_EQ(chosen({"sm_90a", "sm_86"}, 8, 0), "none");
+  EXPECT_EQ(chosen({"sm_90a", "shim"}, 0, 0), "shim");
+  EXPECT_EQ(chosen({"compute_80"}, 0, 0), "none");
+  EXPECT_EQ(chosen({"shim"}, 9, 0), "none");
+  EXPECT_EQ(chosen({"sm_100f", "compute_90"}, 10, 3), "sm_100f");
+  EXPECT_EQ(chosen({"compute_100f", "compute_90"}, 12, 0), "compute_90");
+  EXPECT_EQ(cuda::targetName(9, 0), "cuda:sm_90a");
+  EXPECT_EQ(cuda::targetName(8, 0), "cuda:sm_80");
+  EXPECT_EQ(cuda::targetName(0, 0), "cuda:shim");
+}
+
+//===-- products ---------------------------------------------------------------===//
+
+struct ProductCase {
+  bool transposeA, transposeB, bias, accumulate;
+  DType type;
+};
+
+float asBf16(float value) {
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(value) & 0xffff0000u);
+}
+
+/// Compares a strided, batched product with a plain loop.
+void checkProduct(const ProductCase &test) {
+  auto gpu = cuda::Gpu::open();
+  ASSERT_TRUE(gpu) << gpu.error().message;
+  auto blas = cuda::Blas::open(**gpu);
+  ASSERT_TRUE(blas) << blas.error().message;
+  constexpr int64_t m = 5, n = 7, k = 6, batch = 3;
+  cuda::ProductShape shape{m, n, k};
+  shape.transposeA = test.transposeA, shape.transposeB = test.transposeB;
+  shape.lda = (test.transposeA ? m : k) + 1, shape.ldb = (test.transposeB ? k : n) + 2;
+  shape.ldc = n + 3;
+  shape.type = test.type, shape.batch = batch;
+  const int64_t rowsA = test.transposeA ? k : m, rowsB = test.transposeB ? n : k;
+  shape.batchStrideA = rowsA * shape.lda, shape.batchStrideB = rowsB * shape.ldb;
+  shape.batchStrideC = m * shape.ldc;
+  auto number = [](int64_t i, int64_t of) {
+    return asBf16(static_cast<float>((i * 37 + of) % 23) / 8);
+  };
+  // Values in the type's memory form.
+  auto upload = [&](int64_t count, int64_t of, DType type, cuda::GpuMemory &memory) {
+    std::vector<std::byte> bytes(static_cast<size_t>(count * bytesOf(type)));
+    for (int64_t i = 0; i < count; ++i) {
+      float value = number(i, of);
+      double wide = value;
+      uint16_t half = static_cast<uint16_t>(std::bit_cast<uint32_t>(value) >> 16);
+      const void *from = type == DType::F64    ? static_cast<const void *>(&wide)
+                         : type == DType::BF16 ? static_cast<const void *>(&half)
+                                               : &value;
+      std::memcpy(bytes.data() + i * bytesOf(type), from, static_cast<size_t>(bytesOf(type)));
+    }
+    auto made = cuda::GpuMemory::allocate(**gpu, bytes.size());
+    ASSERT_TRUE(made);
+    memory = std::move(*made);
+    ASSERT_TRUE((*gpu)->copyIn(memory.address(), bytes.data(), bytes.size()));
+    ASSERT_TRUE((*gpu)->synchronize());
+  };
+  const DType sumType = test.type == DType::F64 ? DType::F64 : DType::F32;
+  cuda::GpuMemory a, b, c, bias;
+  const int64_t sizeC = batch * shape.batchStrideC;
+  upload(batch * shape.batchStrideA, 1, test.type, a);
+  upload(batch * shape.batchStrideB, 2, test.type, b);
+  upload(sizeC, 3, sumType, c);
+  upload(n, 4, sumType, bias);
+  if (test.bias)
+    shape.bias = bias.address();
+  auto product = cuda::Product::create(**blas, shape);
+  ASSERT_TRUE(product) << product.error().message;
+  EXPECT_RUNS((*product)->run(a.address(), b.address(), c.address(), test.accumulate));
+  std::vector<std::byte> result(static_cast<size_t>(sizeC * bytesOf(sumType)));
+  ASSERT_TRUE((*gpu)->copyOut(result.data(), c.address(), result.size()));
+  ASSERT_TRUE((*gpu)->synchronize());
+  for (int64_t e = 0; e < batch; ++e)
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t j = 0; j < shape.ldc; ++j) {
+        const int64_t at = e * shape.batchStrideC + i * shape.ldc + j;
+        double expected = number(at, 3); // columns beyond n stay
+        if (j < n) {
+          expected = test.accumulate ? expected : 0;
+          expected += test.bias ? number(j, 4) : 0;
+          for (int64_t l = 0; l < k; ++l) {
+            int64_t left = test.transposeA ? l * shape.lda + i : i * shape.lda + l,
+                    right = test.transposeB ? j * shape.ldb + l : l * shape.ldb + j;
+            expected += static_cast<double>(number(e * shape.batchStrideA + left, 1)) *
+                        number(e * shape.batchStrideB + right, 2);
+          }
+        }
+        float value = 0;
+        double wide = 0;
+        std::memcpy(&value, result.data() + at * bytesOf(sumType), 4);
+        if (sumType == DType::F64)
+          std::memcpy(&wide, result.data() + at * 8, 8);
+        EXPECT_NEAR(sumType == DType::F64 ? wide : static_cast<double>(value), expected,
+                    1e-5 * std::max(1.0, std::abs(expected)))
+            << e << " " << i << " " << j;
+      }
+}
+
+TEST_F(CudaSession, ProductsOfEveryForm) {
+  for (DType type : {DType::F32, DType::F64, DType::BF16})
+    for (int bits = 0; bits < 16; ++bits) {
+      SCOPED_TRACE(std::string(nameOf(type)) + " form " + std::to_string(bits));
+      checkProduct({(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, (bits & 8) != 0, type});
+    }
+}
+
+} // namespace
