@@ -20,19 +20,44 @@ static SmallVector<BufferUse> commonOperands(Op op, ProgramBuilder &program,
   SmallVector<BufferUse> buffers{program.use(k), program.use(v)};
   for (Value operand : {op.getTaps(), op.getDecay(), op.getSegments(), op.getInitialState()})
     buffers.push_back(program.optionalUse(operand));
+  divideSoftmaxScan(shape);
   return buffers;
 }
+
+/// Where the blocks of a scan divided over time start: summaries of what their rows do, of `values`
+/// values and a flag, by the kernel `prefix`_summary of `operands`, from which `prefix`_entries,
+/// with `given` before them, finds the entries.
+static BufferUse entriesOf(ProgramBuilder &program, const SoftmaxScanShape &shape, Type element,
+                           const Twine &prefix, int64_t values, SmallVector<BufferUse> operands,
+                           SmallVector<BufferUse> given) {
+  if (shape.timeBlocks == 1)
+    return program.absent();
+  const int64_t columns = shape.batch * shape.channels;
+  View summaries = program.temporary({shape.timeBlocks, values + 1, columns}, element),
+       entries = program.temporary({shape.timeBlocks, values, columns}, element);
+  operands.push_back(program.use(summaries));
+  program.launch((prefix + "_summary").str(), element, softmaxScanItems(shape), wordsOf(shape),
+                 operands, LaunchShape{softmaxScanThreads, 0});
+  given.append({program.use(summaries), program.use(entries)});
+  program.launch((prefix + "_entries").str(), element, ceilDiv(columns, softmaxScanEntriesThreads),
+                 wordsOf(shape), given, LaunchShape{softmaxScanEntriesThreads, 0});
+  return program.use(entries);
+}
+
+enum { Decay = 3, Segments, InitialState }; // places in the common operands
 
 LogicalResult lower(SoftmaxScanOp op, ProgramBuilder &program) {
   SoftmaxScanShape shape{};
   SmallVector<BufferUse> buffers = commonOperands(op, program, shape);
   View y = program.define(op.getResult()), lse = program.defineDense(op.getLse());
   shape.yStride = *y.rowStride(), shape.hasFinalState = op.getReturnState();
-  buffers.append({program.use(y), program.use(lse),
-                  op.getReturnState() ? program.use(program.defineDense(op.getFinalState()))
-                                      : program.absent()});
-  program.launch("softmax_scan_forward", y.element, shape.batch * softmaxScanBlocks(shape),
-                 wordsOf(shape), buffers, LaunchShape{softmaxScanThreads, 0});
+  BufferUse finalState = op.getReturnState() ? program.use(program.defineDense(op.getFinalState()))
+                                             : program.absent(),
+            entries = entriesOf(program, shape, y.element, "softmax_scan", softmaxScanTailValues,
+                                buffers, {buffers[Decay], buffers[InitialState]});
+  buffers.append({program.use(y), program.use(lse), finalState, entries});
+  program.launch("softmax_scan_forward", y.element, softmaxScanItems(shape), wordsOf(shape),
+                 buffers, LaunchShape{softmaxScanThreads, 0});
   return success();
 }
 
@@ -64,10 +89,16 @@ LogicalResult lower(SoftmaxScanGradOp op, ProgramBuilder &program) {
                           : program.define(op.getResult(0)),
        dv = program.define(op.getResult(1));
   shape.dkStride = keyBlocks > 1 ? keys : *dk.rowStride(), shape.dvStride = *dv.rowStride();
-  buffers.append({program.use(y), program.optionalUse(op.getLse()), program.use(dy),
-                  program.optionalUse(op.getFinalState()),
-                  program.optionalUse(op.getStateCotangent()), program.use(dk), program.use(dv)});
-  const int64_t rows = softmaxScanStateRows(shape), parts = keyBlocks * batch;
+  SmallVector<BufferUse> outputs{program.use(y), program.optionalUse(op.getLse()), program.use(dy),
+                                 program.optionalUse(op.getFinalState()),
+                                 program.optionalUse(op.getStateCotangent())};
+  SmallVector<BufferUse> operands{buffers[Decay], buffers[Segments]};
+  operands.append(outputs);
+  BufferUse entries = entriesOf(program, shape, element, "softmax_scan_gradient",
+                                softmaxScanGradientValues, operands, {buffers[Decay]});
+  buffers.append(outputs);
+  buffers.append({program.use(dk), program.use(dv)});
+  const int64_t rows = softmaxScanStateRows(shape), parts = shape.timeBlocks * keyBlocks * batch;
   View dState, dTaps, dDecay, dWeights;
   auto temporary = [&](bool present, View &view, ArrayRef<int64_t> size) {
     if (!present)
@@ -81,10 +112,11 @@ LogicalResult lower(SoftmaxScanGradOp op, ProgramBuilder &program) {
   buffers.push_back(temporary(taps > 0, dTaps, {parts, taps, keys}));
   buffers.push_back(temporary(shape.hasDecay, dDecay, {parts, keys}));
   buffers.push_back(temporary(shape.hasState, dWeights, {keyBlocks, batch, rows, keys}));
-  program.launch(
-      "softmax_scan_backward", element, batch * softmaxScanBlocks(shape), wordsOf(shape), buffers,
-      LaunchShape{softmaxScanThreads, element.isF64() ? softmaxScanBackwardBytes<double>(shape)
-                                                      : softmaxScanBackwardBytes<float>(shape)});
+  buffers.push_back(entries);
+  program.launch("softmax_scan_backward", element, softmaxScanItems(shape), wordsOf(shape), buffers,
+                 LaunchShape{softmaxScanThreads, element.isF64()
+                                                     ? softmaxScanBackwardBytes<double>(shape)
+                                                     : softmaxScanBackwardBytes<float>(shape)});
 
   if (keyBlocks > 1)
     program.sumPartials(dk, keyBlocks, batch * shape.length * keys,

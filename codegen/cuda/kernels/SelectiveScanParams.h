@@ -93,7 +93,7 @@ constexpr int64_t selectiveScanBackwardElements(const SelectiveScanShape &p, int
 /// Rows of a tile, in both directions the same: few enough that a thread has registers for the ones
 /// that are on their way from memory, and that there is room for two blocks.
 template <typename T> constexpr int selectiveScanRows(const SelectiveScanShape &p) {
-  int rows = selectiveScanSplits(p) <= 2 ? 8 : 16;
+  int rows = selectiveScanSplits(p) <= 3 ? 8 : 16;
   while (rows > 1 &&
          selectiveScanBackwardElements<T>(p, rows) * static_cast<int64_t>(sizeof(T)) > 96 * 1024)
     rows /= 2;

@@ -27,6 +27,8 @@ constexpr SoftmaxScanShape shapeOf(const Case &c) {
   p.hasFinalState = c.finalState;
   p.kStride = c.keys + 1, p.vStride = c.channels + 3, p.yStride = c.channels + 2;
   p.dvStride = c.channels + 4;
+  p.blockRows = c.blockRows ? c.blockRows : c.length;
+  p.timeBlocks = ceilDiv(c.length, p.blockRows);
   p.dkStride = softmaxScanKeyBlocks(p) > 1 ? c.keys : c.keys + 5;
   return p;
 }
@@ -39,15 +41,33 @@ template <typename T, Case c> void check() {
   SoftmaxScanReference r(c);
   constexpr SoftmaxScanShape p = shapeOf(c);
   constexpr int64_t rows = c.batch * c.length, states = c.batch * c.rows(),
-                    items = c.batch * softmaxScanBlocks(p), blocks = softmaxScanKeyBlocks(p);
+                    items = softmaxScanItems(p), blocks = softmaxScanKeyBlocks(p);
   Tensor<T> k(r.k, rows, c.keys, p.kStride), v(r.v, rows, c.channels, p.vStride),
       taps(r.taps, c.taps, c.keys), decay(r.decay, 1, c.keys),
       initial(r.initial, states, c.width());
   const int32_t *segments = r.segments.data();
   Tensor<T> y(rows, c.channels, p.yStride), lse(rows, c.keys), last(states, c.width());
+  auto perBlock = [&](int64_t values) {
+    return Tensor<T>(p.timeBlocks * values, c.batch * c.channels);
+  };
+  constexpr int64_t entryItems = ceilDiv(c.batch * c.channels, softmaxScanEntriesThreads);
+  Tensor<T> summaries = perBlock(softmaxScanTailValues + 1),
+            entries = perBlock(softmaxScanTailValues),
+            gradientSummaries = perBlock(softmaxScanGradientValues + 1),
+            gradientEntries = perBlock(softmaxScanGradientValues);
+  if constexpr (p.timeBlocks > 1) {
+    run("softmaxScanSummary", items, softmaxScanThreads, 0, [&](int64_t item) {
+      softmaxScanSummary<T, p>(item, k.data(), v.data(), taps.data(), decay.data(), segments,
+                               initial.data(), summaries.data());
+    });
+    run("softmaxScanEntries", entryItems, softmaxScanEntriesThreads, 0, [&](int64_t item) {
+      softmaxScanEntries<T, p>(item, decay.data(), initial.data(), summaries.data(),
+                               entries.data());
+    });
+  }
   run("softmaxScanForward", items, softmaxScanThreads, 0, [&](int64_t item) {
     softmaxScanForward<T, p>(item, k.data(), v.data(), taps.data(), decay.data(), segments,
-                             initial.data(), y.data(), lse.data(), last.data());
+                             initial.data(), y.data(), lse.data(), last.data(), entries.data());
   });
   EXPECT_TRUE(y.guardsIntact() && lse.guardsIntact() && last.guardsIntact());
   double bound = tolerance<T>(2e-6 * std::max(1.0, c.keyScale));
@@ -66,16 +86,29 @@ template <typename T, Case c> void check() {
       denominators(r.lse, rows, c.keys), final(r.last, states, c.width()),
       dFinal(r.dFinal, states, c.width());
   Tensor<T> dk(blocks * rows, c.keys, p.dkStride), dv(rows, c.channels, p.dvStride),
-      dInitial(states, c.width()), dTaps(blocks * c.batch, c.taps * c.keys),
-      dDecay(blocks * c.batch, c.keys), dWeights(blocks, states * c.keys);
+      dInitial(states, c.width()), dTaps(p.timeBlocks * blocks * c.batch, c.taps * c.keys),
+      dDecay(p.timeBlocks * blocks * c.batch, c.keys), dWeights(blocks, states * c.keys);
+  if constexpr (p.timeBlocks > 1) {
+    run("softmaxScanGradientSummary", items, softmaxScanThreads, 0, [&](int64_t item) {
+      softmaxScanGradientSummary<T, p>(item, decay.data(), segments, output.data(),
+                                       denominators.data(), dy.data(), final.data(), dFinal.data(),
+                                       gradientSummaries.data());
+    });
+    run("softmaxScanGradientEntries", entryItems, softmaxScanEntriesThreads, 0, [&](int64_t item) {
+      softmaxScanGradientEntries<T, p>(item, decay.data(), gradientSummaries.data(),
+                                       gradientEntries.data());
+    });
+  }
   run("softmaxScanBackward", items, softmaxScanThreads, softmaxScanBackwardBytes<T>(p),
       [&](int64_t item) {
         softmaxScanBackward<T, p>(item, k.data(), v.data(), taps.data(), decay.data(), segments,
                                   initial.data(), output.data(), denominators.data(), dy.data(),
                                   final.data(), dFinal.data(), dk.data(), dv.data(),
-                                  dInitial.data(), dTaps.data(), dDecay.data(), dWeights.data());
+                                  dInitial.data(), dTaps.data(), dDecay.data(), dWeights.data(),
+                                  gradientEntries.data());
       });
-  for (Tensor<T> *tensor : {&dk, &dv, &dInitial, &dTaps, &dDecay, &dWeights})
+  for (Tensor<T> *tensor : {&dk, &dv, &dInitial, &dTaps, &dDecay, &dWeights, &summaries, &entries,
+                            &gradientSummaries, &gradientEntries})
     EXPECT_TRUE(tensor->guardsIntact());
   bound *= 4;
   Doubles keyGradient(r.dk.size(), 0);
@@ -87,10 +120,13 @@ template <typename T, Case c> void check() {
   EXPECT_LT(relativeError(keyGradient, r.dk), bound);
   EXPECT_LT(relativeError(dv.values(), r.dv), bound);
   if (c.taps) {
-    EXPECT_LT(relativeError(reduced(dTaps, blocks * c.batch, c.taps * c.keys), r.dTaps), bound);
+    EXPECT_LT(
+        relativeError(reduced(dTaps, p.timeBlocks * blocks * c.batch, c.taps * c.keys), r.dTaps),
+        bound);
   }
   if (c.decay) {
-    EXPECT_LT(relativeError(reduced(dDecay, blocks * c.batch, c.keys), r.dDecay), bound);
+    EXPECT_LT(relativeError(reduced(dDecay, p.timeBlocks * blocks * c.batch, c.keys), r.dDecay),
+              bound);
   }
   if (c.state) {
     Doubles weights = reduced(dWeights, blocks, states * c.keys), gradient = dInitial.values();
@@ -127,9 +163,31 @@ TYPED_TEST(SoftmaxScan, AgreesWithStatesAndSegments) {
                         .state = true,
                         .finalState = true}>();
 }
+TYPED_TEST(SoftmaxScan, AgreesWhenDividedOverTime) {
+  check<TypeParam, Case{.length = 40, .blockRows = 16}>();
+  check<TypeParam, Case{.length = 37,
+                        .taps = 0,
+                        .segments = true,
+                        .state = true,
+                        .finalState = true,
+                        .blockRows = 8}>();
+  check<TypeParam,
+        Case{.length = 33, .taps = 1, .state = true, .finalState = true, .blockRows = 8}>();
+  check<TypeParam, Case{.length = 40,
+                        .channels = 40,
+                        .keys = 1,
+                        .taps = 4,
+                        .segments = true,
+                        .state = true,
+                        .finalState = true,
+                        .blockRows = 8}>();
+  check<TypeParam,
+        Case{.length = 30, .taps = 11, .state = true, .finalState = true, .blockRows = 8}>();
+}
 TYPED_TEST(SoftmaxScan, StaysExactForLargeKeys) {
   check<TypeParam, Case{.taps = 0, .state = true, .finalState = true, .keyScale = 100}>();
   check<TypeParam, Case{.taps = 3, .state = true, .finalState = true, .keyScale = 100}>();
+  check<TypeParam, Case{.state = true, .keyScale = 100, .blockRows = 8}>();
 }
 
 } // namespace

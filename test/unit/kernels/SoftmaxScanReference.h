@@ -8,6 +8,7 @@ struct SoftmaxScanCase {
   int64_t batch = 2, length = 19, channels = 18, keys = 18, taps = 1;
   bool decay = true, segments = false, state = false, finalState = false;
   double keyScale = 1;
+  int64_t blockRows = 0; // of a sequence divided over time, 0: all
 
   constexpr int64_t rows() const { return std::max<int64_t>(taps, 1); }
   constexpr int64_t width() const { return channels + keys; }
