@@ -39,8 +39,8 @@ FailureOr<std::string> emitSource(ModuleOp module, llvm::StringMap<std::string> 
     else if (StringRef header = headerOf(name); !header.empty())
       headers.insert(header);
     else
-      complete = succeeded(launch.emitOpError() << "internal error: there is no kernel '" << name
-                                             << "', please report");
+      complete = succeeded(launch.emitOpError()
+                           << "internal error: there is no kernel '" << name << "', please report");
   });
   if (!complete)
     return failure();
