@@ -16,7 +16,7 @@
 #define HYBRID_ALONE(threads) threads, 1
 #define HYBRID_PARAMETERS(...) __VA_ARGS__
 #define HYBRID_KERNEL(symbol, threads, parameters, ...)                                            \
-  extern "C" __global__ void __launch_bounds__(threads)                                            \
+  extern "C" __global__ void __launch_bounds__(threads, 1)                                            \
       symbol(HYBRID_PARAMETERS parameters, int64_t first) {                                        \
     const int64_t item = first + blockIdx.x;                                                       \
     __VA_ARGS__                                                                                    \

@@ -59,7 +59,7 @@ struct TileInFlight {
   static constexpr int count = (packs + threadCount - 1) / threadCount;
   static constexpr bool copies = sizeof(Element) == sizeof(T);
   static constexpr bool holds = several && !copies && count <= 8 && count * wide <= 16;
-  static constexpr int atOnce = holds || count < 4 ? count : 4;
+  static constexpr int atOnce = holds || count < 2 ? count : copies ? 4 : 2;
   Pack<Element, wide> held[holds ? count : 1]; // rounded already: half the registers
   const T *from;
   int64_t stride;

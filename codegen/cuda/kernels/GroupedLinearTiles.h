@@ -58,7 +58,8 @@ template <typename T> constexpr int64_t groupedLinearGradShared(const GroupedLin
 /// The largest tiles that give each of about 130 multiprocessors two blocks, if rows spread evenly.
 template <typename T> constexpr GroupedLinearTiles groupedLinearTiles(GroupedLinearTiles p) {
   p.splits = 1;
-  p.rowTile = sizeof(T) == 8 ? 64 : 128, p.columnTile = 64;
+  // A contraction of one step only moves memory: small blocks, many at once.
+  p.rowTile = sizeof(T) == 8 || p.inputs <= groupedLinearDepth ? 64 : 128, p.columnTile = 64;
   while (p.columnTile > 32 && p.outputs <= p.columnTile / 2)
     p.columnTile /= 2;
   while (p.rowTile > 32 && (p.rows / p.groups <= p.rowTile / 2 || groupedLinearItems(p) < 264))
