@@ -13,6 +13,7 @@ public:
   LaunchShape shape(llvm::StringRef name, mlir::Type element, const KernelConstants &constants,
                     int64_t cpuScratchBytes) const override;
   int64_t itemsOfSums() const override { return 64; }
+  bool sumsInParts(int64_t) const override { return true; }
   GeneratedKernel elementwise(ModuleTables &tables, mlir::Block *body,
                               llvm::ArrayRef<View> operands, llvm::ArrayRef<View> results,
                               bool byRows) const override;

@@ -17,7 +17,8 @@ namespace cuda {
 
 /// The CUDA C++ of all kernels that the programs of `module` launch; fills `symbols` (launch key ->
 /// exported symbol).
-std::string emitSource(mlir::ModuleOp module, llvm::StringMap<std::string> &symbols);
+mlir::FailureOr<std::string> emitSource(mlir::ModuleOp module,
+                                        llvm::StringMap<std::string> &symbols);
 
 /// A header of the kernel library, or <cstdint>, as the sources include it.
 struct KernelHeader {

@@ -73,23 +73,25 @@ public:
 
   FailureOr<Code> compile(ModuleOp module, StringRef stage) override {
     Code code;
-    std::string source = emitSource(module, code.symbols);
+    FailureOr<std::string> source = emitSource(module, code.symbols);
+    if (failed(source))
+      return failure();
     if (stage == "cuda") {
-      code.text = std::move(source);
+      code.text = std::move(*source);
       return code;
     }
     if (stage == "ptx")
-      return compilePtx(module, source, std::move(code));
+      return compilePtx(module, *source, std::move(code));
     llvm::json::Object resources;
     for (const std::string &architecture : architectures) {
       if (architecture == "shim") {
-        FailureOr<std::vector<char>> image = compileForShim(module.getLoc(), source);
+        FailureOr<std::vector<char>> image = compileForShim(module.getLoc(), *source);
         if (failed(image))
           return failure();
         code.images.push_back({architecture, std::move(*image)});
         continue;
       }
-      FailureOr<NvrtcResult> made = compileWithNvrtc(module.getLoc(), source, architecture);
+      FailureOr<NvrtcResult> made = compileWithNvrtc(module.getLoc(), *source, architecture);
       if (failed(made))
         return failure();
       resources[architecture] = resourcesOf(module, code, made->log);

@@ -13,14 +13,16 @@ namespace hybrid::cuda {
 
 /// The header that defines a kernel: the library's own text is the index.
 static StringRef headerOf(StringRef kernel) {
-  std::string definition = ("HYBRID_DEVICE void " + kernel + "(").str();
+  std::string call = (kernel + "(").str();
   for (const KernelHeader &header : kernelHeaders())
-    if (header.text.contains(definition))
-      return header.name;
+    for (size_t at = 0; (at = header.text.find(call, at)) != StringRef::npos; ++at)
+      if (header.text.take_front(at).rtrim().ends_with("HYBRID_DEVICE void"))
+        return header.name;
   return "";
 }
 
-std::string emitSource(ModuleOp module, llvm::StringMap<std::string> &symbols) {
+FailureOr<std::string> emitSource(ModuleOp module, llvm::StringMap<std::string> &symbols) {
+  bool complete = true;
   llvm::MapVector<StringRef, LaunchOp> generated; // first use of each
   std::vector<LaunchOp> launches;
   llvm::SetVector<StringRef> headers;
@@ -37,8 +39,11 @@ std::string emitSource(ModuleOp module, llvm::StringMap<std::string> &symbols) {
     else if (StringRef header = headerOf(name); !header.empty())
       headers.insert(header);
     else
-      launch.emitOpError() << "internal error: there is no kernel '" << name << "', please report";
+      complete = succeeded(launch.emitOpError() << "internal error: there is no kernel '" << name
+                                             << "', please report");
   });
+  if (!complete)
+    return failure();
 
   std::string text;
   llvm::raw_string_ostream stream(text);

@@ -79,14 +79,14 @@ template <typename Params> int64_t shared(Type element, const Params &params, in
 FFTConvBlockParams filterParams(const FFTConvBlockParams &p) {
   FFTConvBlockParams f{};
   f.batch = 1, f.length = p.taps, f.channels = p.channels, f.taps = p.taps, f.points = p.points;
-  f.lanes = p.lanes, f.splits = p.splits, f.hasSkip = p.hasSkip;
+  f.lanes = p.lanes, f.splits = p.splits, f.wide = p.wide, f.hasSkip = p.hasSkip;
   f.blockThreads = fftconvThreads(f, 1);
   return f;
 }
 
 View spectrumOf(const Operands &o, const FFTConvBlockParams &p, const View &table,
                 ProgramBuilder &program) {
-  return program.derived(o.filterValue, p.points * 64 + p.lanes, [&] {
+  return program.derived(o.filterValue, (p.points * 64 + p.lanes) * 2 + p.wide, [&] {
     FFTConvBlockParams f = filterParams(p);
     f.splits = 1, f.hasSkip = 0;
     View made = program.temporary({spectrumElements(p)}, o.element());
@@ -98,7 +98,7 @@ View spectrumOf(const Operands &o, const FFTConvBlockParams &p, const View &tabl
 }
 
 void forwardInBlocks(const Operands &o, FFTConvBlockParams p, ProgramBuilder &program) {
-  p.blockThreads = fftconvThreads(p, 1);
+  p.wide = true, p.blockThreads = fftconvThreads(p, 1);
   View table = quarterCircle(program, o.element(), p.points);
   View spectrum = spectrumOf(o, p, table, program);
   program.launch("fftconv_forward", o.element(), channelGroups(p) * p.batch, wordsOf(p),
@@ -110,7 +110,8 @@ void forwardInBlocks(const Operands &o, FFTConvBlockParams p, ProgramBuilder &pr
 
 void backwardInBlocks(const Operands &o, FFTConvBlockParams p, ProgramBuilder &program) {
   p.blockThreads = fftconvThreads(p, 2);
-  p.splits = fftconvSplits(p.batch, channelGroups(p));
+  const int64_t sharedBytes = shared(o.element(), p, 2);
+  p.splits = fftconvSplits(p.batch, channelGroups(p), fftconvBlocksAtOnce(threads(p), sharedBytes));
   View table = quarterCircle(program, o.element(), p.points);
   View spectrum = spectrumOf(o, p, table, program);
   View partial = program.temporary({p.splits, spectrumElements(p)}, o.element());
@@ -119,7 +120,7 @@ void backwardInBlocks(const Operands &o, FFTConvBlockParams p, ProgramBuilder &p
                   useOf(program, o.skip), useOf(program, o.gateIn), useOf(program, o.gateOut),
                   o.segments, program.use(o.dy), program.use(o.dx), program.use(partial),
                   useOf(program, o.dGateIn), useOf(program, o.dGateOut)},
-                 LaunchShape{threads(p), shared(o.element(), p, 2)});
+                 LaunchShape{threads(p), sharedBytes});
   FFTConvBlockParams f = filterParams(p);
   program.launch(
       "fftconv_filter_gradient", o.element(), channelGroups(f), wordsOf(f),
@@ -140,7 +141,7 @@ public:
     fineTable = twiddles(program, element, {fine, 1, period});
     coarseTable = twiddles(program, element, {period / fine, fine, period});
     atOnce = fftconvChannelsAtOnce(p.batch, p.points, p.channels, bytesOf(element));
-    spectrum = program.derived(o.filterValue, p.points * 64, [&] {
+    spectrum = program.derived(o.filterValue, p.points * 128, [&] {
       View made = program.temporary({p.channels, parts * inner * 2}, element);
       forEachStretch([&](int64_t first, int64_t count) {
         View filter = scratch(1, count);
@@ -176,8 +177,9 @@ public:
       View signal = scratch(p.batch, count), cotangent = scratch(p.batch, count);
       split(ofActivations(count), at(o.x), at(o.gateIn), signal);
       split(ofActivations(count), at(o.dy), at(o.gateOut), cotangent);
-      FFTConvInnerParams params =
-          innerParams(p.batch, count, fftconvSplits(p.batch, count * parts));
+      FFTConvInnerParams params = innerParams(p.batch, count, 1);
+      params.splits = fftconvSplits(
+          p.batch, count * parts, fftconvBlocksAtOnce(threads(params), shared(element, params, 2)));
       params.hasSkip = p.hasSkip, params.hasGateOut = p.hasGateOut;
       View partial = scratch(params.splits, count);
       launchInner("fftconv_inner_backward", params, count * parts * params.splits, 2,

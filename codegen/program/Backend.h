@@ -46,6 +46,8 @@ public:
   /// About how many work items a sum over rows is cut into: many enough for all cores, few enough
   /// that their partial rows stay small.
   virtual int64_t itemsOfSums() const = 0;
+  /// Whether a sum over this many rows is worth parts at all, rather than one pass over columns.
+  virtual bool sumsInParts(int64_t rows) const = 0;
 
   // ---- generated kernels, see LoopEmitter.h and TextEmitter.h ----
 

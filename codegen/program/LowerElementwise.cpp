@@ -39,7 +39,8 @@ LogicalResult lower(ReduceOp op, ProgramBuilder &program) {
   for (size_t i = 0; i < op.getAxes().size(); ++i)
     rows *= x.shape[i];
   int64_t columns = x.elements() / rows;
-  if (leading && rows > 1 && columns > 1) {
+  if (leading && rows > 1 && columns > 1 &&
+      (program.inTiles() || program.backend().sumsInParts(rows))) {
     std::optional<View> matrix = x.reshaped({rows, columns});
     if (!matrix)
       matrix = program.denseCopy(x).reshaped({rows, columns});

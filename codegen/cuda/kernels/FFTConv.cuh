@@ -40,7 +40,7 @@ HYBRID_DEVICE void fftconvTwiddles(int64_t item, T *table) {
 
 template <typename T, FFTConvBlockParams P>
 using FFTConvTransform = Transform<T, static_cast<int>(P.points), static_cast<int>(P.lanes),
-                                   static_cast<int>(P.blockThreads), true>;
+                                   static_cast<int>(P.blockThreads), true, P.wide != 0>;
 
 /// A channel's values of one sequence, from position `start` on.
 template <typename T> struct Channels {
@@ -123,8 +123,8 @@ HYBRID_DEVICE void forEachRun(int64_t sequence, int channel, const int32_t *segm
   }
 }
 
-/// Spectrum of the filter, times 1/points, [groups of channels, 16, points / 16, lanes] in permuted
-/// order. Items: groups of channels.
+/// Spectrum of the filter, times 1/points, [groups of channels, last, points / last, lanes] in
+/// permuted order. Items: groups of channels.
 template <typename T, FFTConvBlockParams P>
 HYBRID_DEVICE void fftconvSpectrum(int64_t item, const T *filter, const T *twiddles, T *spectrum) {
   using Block = FFTConvTransform<T, P>;
@@ -141,11 +141,11 @@ HYBRID_DEVICE void fftconvSpectrum(int64_t item, const T *filter, const T *twidd
     typename Block::Group group(round);
     if (!group.exists())
       continue;
-    Complex<T> v[16];
+    Complex<T> v[Block::last];
     block.read(group, v);
-    transformRegisters<16, false>(v);
+    transformRegisters<Block::last, false>(v);
     HYBRID_UNROLL
-    for (int b = 0; b < 16; ++b)
+    for (int b = 0; b < Block::last; ++b)
       out[group.spectrumAt() + b * Block::groups * Block::lanes] = {v[b].re * factor,
                                                                     v[b].im * factor};
   }
@@ -204,15 +204,15 @@ HYBRID_DEVICE void fftconvForward(int64_t item, const T *x, const T *spectrum, c
                        typename Block::Group group(round);
                        if (!group.exists())
                          continue;
-                       Complex<T> v[16];
+                       Complex<T> v[Block::last];
                        block.read(group, v);
-                       transformRegisters<16, false>(v);
+                       transformRegisters<Block::last, false>(v);
                        const T skipTerm = filter.skipOf(group);
                        const auto *place = filter.placesOf(group);
                        HYBRID_UNROLL
-                       for (int b = 0; b < 16; ++b)
+                       for (int b = 0; b < Block::last; ++b)
                          v[b] = v[b] * filter.at(place, b, skipTerm);
-                       transformRegisters<16, true>(v);
+                       transformRegisters<Block::last, true>(v);
                        block.write(group, v);
                      }
                      block.inverse();
@@ -222,7 +222,7 @@ HYBRID_DEVICE void fftconvForward(int64_t item, const T *x, const T *spectrum, c
                    });
 }
 
-/// dPartial: [splits, groups of channels, 16, points / 16, lanes], complex. Items: groups of
+/// dPartial: [splits, groups of channels, last, points / last, lanes], complex. Items: groups of
 /// channels fastest, then splits.
 template <typename T, FFTConvBlockParams P>
 HYBRID_DEVICE void fftconvBackward(int64_t item, const T *x, const T *spectrum, const T *twiddles,
@@ -238,11 +238,11 @@ HYBRID_DEVICE void fftconvBackward(int64_t item, const T *x, const T *spectrum, 
   const int channel = filter.channel;
   auto *scratch = sharedMemory<int>(sharedBytes<T>(P, 2) - 32 * 4);
 
-  Complex<T> sums[Block::rounds][16];
+  Complex<T> sums[Block::rounds][Block::last];
   HYBRID_UNROLL
   for (int round = 0; round < Block::rounds; ++round) {
     HYBRID_UNROLL
-    for (int b = 0; b < 16; ++b)
+    for (int b = 0; b < Block::last; ++b)
       sums[round][b] = {T(0), T(0)};
   }
 
@@ -268,29 +268,28 @@ HYBRID_DEVICE void fftconvBackward(int64_t item, const T *x, const T *spectrum, 
             typename Block::Group group(round);
             if (!group.exists())
               continue;
-            Complex<T> v[16];
+            Complex<T> v[Block::last];
             signal.read(group, v);
-            transformRegisters<16, false>(v);
+            transformRegisters<Block::last, false>(v);
             signal.write(group, v); // read again below by this thread
             cotangent.read(group, v);
-            transformRegisters<16, false>(v);
+            transformRegisters<Block::last, false>(v);
             const T skipTerm = filter.skipOf(group);
             const auto *place = filter.placesOf(group);
             HYBRID_UNROLL
-            for (int b = 0; b < 16; ++b) {
-              Complex<T> &p =
-                  signal.data[Block::at(16 * group.group, group.lane) + b * Block::lanes];
+            for (int b = 0; b < Block::last; ++b) {
+              Complex<T> &p = signal.element(group, b);
               const Complex<T> h = filter.at(place, b, skipTerm);
               sums[round][b] = sums[round][b] + conjugate(p) * v[b];
               if constexpr (P.hasGateOut != 0)
                 p = p * h;
               v[b] = v[b] * conjugate(h);
             }
-            transformRegisters<16, true>(v);
+            transformRegisters<Block::last, true>(v);
             cotangent.write(group, v);
             if constexpr (P.hasGateOut != 0) {
               signal.read(group, v);
-              transformRegisters<16, true>(v);
+              transformRegisters<Block::last, true>(v);
               signal.write(group, v);
             }
           }
@@ -322,7 +321,7 @@ HYBRID_DEVICE void fftconvBackward(int64_t item, const T *x, const T *spectrum, 
     if (!group.exists())
       continue;
     HYBRID_UNROLL
-    for (int b = 0; b < 16; ++b)
+    for (int b = 0; b < Block::last; ++b)
       out[group.spectrumAt() + b * Block::groups * Block::lanes] = sums[round][b];
   }
 }
@@ -340,18 +339,18 @@ HYBRID_DEVICE void fftconvFilterGradient(int64_t item, const T *dPartial, const 
     typename Block::Group group(round);
     if (!group.exists())
       continue;
-    Complex<T> v[16];
+    Complex<T> v[Block::last];
     HYBRID_UNROLL
-    for (int b = 0; b < 16; ++b)
+    for (int b = 0; b < Block::last; ++b)
       v[b] = {T(0), T(0)};
     HYBRID_NO_UNROLL
     for (int64_t split = 0; split < P.splits; ++split) {
       HYBRID_UNROLL
-      for (int b = 0; b < 16; ++b)
+      for (int b = 0; b < Block::last; ++b)
         v[b] = v[b] + partial[split * groups * perGroup + group.spectrumAt() +
                               b * Block::groups * Block::lanes];
     }
-    transformRegisters<16, true>(v);
+    transformRegisters<Block::last, true>(v);
     block.write(group, v);
   }
   block.inverse();

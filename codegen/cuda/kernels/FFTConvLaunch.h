@@ -27,9 +27,9 @@ constexpr int64_t fftconvPoints(int64_t length, int64_t taps) {
 //===-- Whole transforms in shared memory (FFTConv.cuh) ------------------------===//
 
 /// `lanes` neighbouring channels of a sequence are a work item. splits: parts of the batch whose
-/// gradients of the filter are summed apart.
+/// gradients of the filter are summed apart; wide: as of fftRadices().
 struct FFTConvBlockParams {
-  int64_t batch, length, channels, taps, points, lanes, splits, blockThreads;
+  int64_t batch, length, channels, taps, points, lanes, splits, blockThreads, wide;
   int64_t xStride, gateInStride, gateOutStride, yStride /* also dy */, dxStride, dGateInStride,
       dGateOutStride;
   int64_t hasSkip, hasGateIn, hasGateOut, hasSegments;
@@ -80,13 +80,20 @@ constexpr int64_t fftconvThreads(const FFTConvBlockParams &p, int64_t signals) {
   int64_t threads = p.points * p.lanes / (signals == 1 ? 32 : 16);
   return threads < 32 ? 32 : threads > 512 ? 512 : threads;
 }
-/// Into how many splits the batch is divided, `groups` blocks each of which a processor takes one
-/// at a time: as many as make the fewest sequences one after another. A split costs about half a
+/// Blocks of a backward kernel that a GPU runs at a time: bound by shared memory, and by registers,
+/// of which its threads have 128.
+constexpr int64_t fftconvBlocksAtOnce(int64_t threads, int64_t sharedBytes) {
+  const int64_t byMemory = (227LL << 10) / (sharedBytes + 1024), byRegisters = 512 / threads;
+  const int64_t blocks = byMemory < byRegisters ? byMemory : byRegisters;
+  return gridProcessors * (blocks < 1 ? 1 : blocks);
+}
+/// Into how many splits the batch is divided for `groups` blocks each, `atOnce` of which run at a
+/// time: as many as make the fewest sequences one after another. A split costs about half a
 /// sequence, for its sums.
-constexpr int64_t fftconvSplits(int64_t batch, int64_t groups) {
+constexpr int64_t fftconvSplits(int64_t batch, int64_t groups, int64_t atOnce) {
   int64_t best = 1, bestCost = 0;
   for (int64_t splits = 1; splits <= batch && splits <= 64; ++splits) {
-    int64_t waves = (groups * splits + gridProcessors - 1) / gridProcessors;
+    int64_t waves = (groups * splits + atOnce - 1) / atOnce;
     int64_t cost = 2 * waves * ((batch + splits - 1) / splits) + splits;
     if (splits == 1 || cost < bestCost)
       best = splits, bestCost = cost;

@@ -307,7 +307,7 @@ HYBRID_DEVICE void fftconvInnerBackward(int64_t item, const T *spectrum, const T
       const auto *place = filter.placesOf(group);
       HYBRID_UNROLL
       for (int b = 0; b < 16; ++b) {
-        Complex<T> &s = signal.data[Block::at(16 * group.group, 0) + b];
+        Complex<T> &s = signal.element(group, b);
         const Complex<T> h = filter.at(place, b);
         sums[round][b] = sums[round][b] + conjugate(s) * v[b];
         if constexpr (P.hasGateOut != 0)

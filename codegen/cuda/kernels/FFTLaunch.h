@@ -4,14 +4,22 @@
 
 namespace hybrid::cuda {
 
-/// The first of the stages of a transform: what is left when all others have radix 16.
-constexpr int fftFirstRadix(int points) {
+/// Radices of the first and the last stage; all others have 16.
+struct FFTRadices {
+  int first, last;
+};
+/// `wide`: 32 where that saves a stage. It takes twice the registers.
+constexpr FFTRadices fftRadices(int64_t points, bool wide) {
+  if (wide && points == 1024)
+    return {32, 32};
+  if (wide && (points == 512 || points == 8192))
+    return {32, 16};
   while (points > 16)
     points /= 16;
-  return points;
+  return {static_cast<int>(points), 16};
 }
-/// Whether a place is left free behind every 16 points: then threads that take 16 consecutive
-/// points of few lanes each do not meet in the same banks.
+/// Whether a place is left free behind the points of every thread of the last stage: then threads
+/// of few lanes do not meet in the same banks.
 constexpr bool fftIsPadded(int64_t lanes) { return lanes < 16; }
 /// Complex elements in shared memory.
 constexpr int64_t fftElements(int64_t points, int64_t lanes) {

@@ -23,7 +23,7 @@ constexpr uintptr_t fiberBytes = 256 * 1024;
 constexpr uintptr_t regionBytes = maximumThreads * fiberBytes;
 
 /// Where a thread can wait for others, or end. All lanes of a warp must come to the same. After the
-/// last two a block does not go on.
+/// last three a block does not go on.
 enum class Stop : int {
   Returned,
   BlockBarrier,
@@ -31,7 +31,8 @@ enum class Stop : int {
   Shuffle,
   Matrix,
   Misaligned,
-  OutOfBounds
+  OutOfBounds,
+  Race
 };
 
 /// What the lanes of a warp show to each other in one exchange.
@@ -54,6 +55,12 @@ struct Block {
   Exchange *exchange;
   /// Lets the other threads run up to the same stop. Does not return when they do not reach it.
   void (*stop)(Block &, Stop);
+  /// Called before accesses of memory by kernels compiled to find races.
+  void (*access)(Block &, const void *address, uint32_t bytes, bool write);
+  /// Copies of the running thread: starts one, and ends all but those of the last `pending` groups.
+  void (*startCopy)(Block &, void *to, const void *from, uint32_t bytes);
+  void (*commitCopies)(Block &);
+  void (*waitCopies)(Block &, uint32_t pending);
 };
 
 /// The block of the calling fiber.

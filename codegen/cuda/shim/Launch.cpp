@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/cuda/shim/Launch.h"
+#include "codegen/cuda/shim/RaceCheck.h"
 #include "codegen/cuda/shim/Stacks.h"
 #include <array>
 #include <boost/context/detail/fcontext.hpp>
@@ -45,6 +46,8 @@ const char *describe(Stop stop) {
     return "uses an address that is not a multiple of its type's alignment";
   case Stop::OutOfBounds:
     return "uses an element that its array does not have";
+  case Stop::Race:
+    return "has a race";
   }
   __builtin_unreachable();
 }
@@ -87,6 +90,7 @@ class BlockRunner {
 public:
   BlockRunner();
   bool usable() const { return stacks.base(); }
+  Block &block() { return *static_cast<Block *>(stacks.base()); }
   /// Runs a block; the message of a failure, or nothing.
   std::string run(const Grid &grid, int64_t index);
   std::string describePlace();
@@ -97,14 +101,25 @@ private:
     Stop stop;
     uint32_t phase; ///< which of its two exchanges is next
   };
-  enum class Pass { Continues, Ends };
+  struct Copy {
+    void *to;
+    const void *from; ///< null: zeros
+    uint32_t bytes, group;
+  };
+  struct Copies {
+    std::vector<Copy> waiting;
+    uint32_t group = 0; ///< that the next copy belongs to
+  };
 
-  Block &block() { return *static_cast<Block *>(stacks.base()); }
   Suspended &idleOne();
   static void enter(context::transfer_t from);
   static void stop(Block &block, Stop where);
+  static void access(Block &block, const void *address, uint32_t bytes, bool write);
   void switchTo(Suspended &to, Suspended &from);
   static void arrive(context::transfer_t from);
+  static void startCopy(Block &block, void *to, const void *from, uint32_t bytes);
+  static void commitCopies(Block &block);
+  static void waitCopies(Block &block, uint32_t pending);
   bool advance(Stop where);
   bool endPass();
   bool beginPass();
@@ -126,12 +141,15 @@ private:
       ready; ///< warps that can go on, the next one last
   uint32_t readyCount = 0, place = 0, warp = 0, position = 0;
   Stop passStop = Stop::Returned;
+  RaceCheck races;
+  std::vector<Copies> copies; ///< of each thread
   std::string failure;
 };
 
 BlockRunner::BlockRunner()
     : threads(maximumThreads), idle(maximumThreads), exchanges(2 * maximumThreads / warpSize),
-      memory(new unsigned char[static_cast<size_t>(maximumSharedBytes + 2 * guardBytes + 128)]) {
+      memory(new unsigned char[static_cast<size_t>(maximumSharedBytes + 2 * guardBytes + 128)]),
+      copies(maximumThreads) {
   auto address = reinterpret_cast<uintptr_t>(memory.get());
   shared = memory.get() + (-address % 128) + guardBytes;
   if (usable())
@@ -199,9 +217,54 @@ void BlockRunner::stop(Block &block, Stop where) {
   runner.switchTo(next.context ? next : runner.idleOne(), self);
 }
 
+void BlockRunner::access(Block &block, const void *address, uint32_t bytes, bool write) {
+  auto &runner = *static_cast<BlockRunner *>(Stacks::owner(&block));
+  int64_t byte = static_cast<const unsigned char *>(address) - runner.shared;
+  if (byte < 0 || byte >= runner.grid->sharedBytes)
+    return;
+  std::string problem = runner.races.access(block.thread, byte, bytes, write);
+  if (problem.empty())
+    return;
+  runner.fail(std::move(problem));
+  stop(block, Stop::Race);
+}
+
+void BlockRunner::startCopy(Block &block, void *to, const void *from, uint32_t bytes) {
+  auto &runner = *static_cast<BlockRunner *>(Stacks::owner(&block));
+  if ((reinterpret_cast<uintptr_t>(to) | reinterpret_cast<uintptr_t>(from)) % bytes)
+    return stop(block, Stop::Misaligned);
+  if (runner.races.active())
+    access(block, to, bytes, true);
+  Copies &own = runner.copies[block.thread];
+  own.waiting.push_back({to, from, bytes, own.group});
+}
+
+void BlockRunner::commitCopies(Block &block) {
+  auto &runner = *static_cast<BlockRunner *>(Stacks::owner(&block));
+  ++runner.copies[block.thread].group;
+}
+
+void BlockRunner::waitCopies(Block &block, uint32_t pending) {
+  auto &runner = *static_cast<BlockRunner *>(Stacks::owner(&block));
+  Copies &own = runner.copies[block.thread];
+  size_t done = 0;
+  for (; done < own.waiting.size() && own.waiting[done].group + pending < own.group; ++done) {
+    const Copy &copy = own.waiting[done];
+    if (runner.races.active())
+      access(block, copy.to, copy.bytes, true);
+    if (copy.from)
+      std::memcpy(copy.to, copy.from, copy.bytes);
+    else
+      std::memset(copy.to, 0, copy.bytes);
+  }
+  own.waiting.erase(own.waiting.begin(), own.waiting.begin() + static_cast<ptrdiff_t>(done));
+}
+
 /// The running thread has stopped: sets block().thread to the one that is next. False when there is
 /// none, or the block has failed.
 bool BlockRunner::advance(Stop where) {
+  if (where == Stop::Race)
+    return false; // access() has said which
   if (where == Stop::Misaligned || where == Stop::OutOfBounds)
     return fail("thread " + std::to_string(block().thread) + " " + describe(where));
   if (position == 0) {
@@ -226,6 +289,8 @@ bool BlockRunner::endPass() {
       return false;
   } else {
     warps[warp].phase ^= 1;
+    if (passStop == Stop::WarpBarrier)
+      races.warpBarrier(warp);
   }
   return beginPass();
 }
@@ -256,6 +321,7 @@ bool BlockRunner::refill() {
   for (uint32_t i = 0; i < count; ++i)
     ready[i] = order.reversed() ? i : count - 1 - i;
   readyCount = count;
+  races.blockBarrier();
   return true;
 }
 
@@ -298,9 +364,17 @@ std::string BlockRunner::run(const Grid &toRun, int64_t index) {
              static_cast<uint32_t>(grid->blocks),
              shared,
              nullptr,
-             &BlockRunner::stop};
+             &BlockRunner::stop,
+             &BlockRunner::access,
+             &BlockRunner::startCopy,
+             &BlockRunner::commitCopies,
+             &BlockRunner::waitCopies};
   for (Warp &each : warps)
     each = {Stop::BlockBarrier, 0};
+  for (Copies &each : copies) {
+    each.waiting.clear();
+    each.group = 0;
+  }
   refill();
   beginPass();
   block().thread = warp * warpSize + order.offset;
@@ -345,6 +419,8 @@ public:
         sigaction(signals[i], &before[i], nullptr);
   }
 
+  static thread_local BlockRunner *current;
+
 private:
 #if __has_feature(address_sanitizer)
   static constexpr bool usesSanitizer = true; // it reports more
@@ -352,7 +428,6 @@ private:
   static constexpr bool usesSanitizer = false;
 #endif
   static constexpr int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
-  static thread_local BlockRunner *current;
 
   /// The faulting instruction runs again after this, without a handler.
   static void report(int signal) {
@@ -373,6 +448,10 @@ private:
 thread_local BlockRunner *CrashReport::current = nullptr;
 
 } // namespace
+
+hybrid::shim::Block *hybrid::shim::runningBlock() {
+  return CrashReport::current ? &CrashReport::current->block() : nullptr;
+}
 
 std::string hybrid::shim::run(const Grid &grid) {
   auto refuse = [&](const std::string &what) {

@@ -25,7 +25,10 @@ struct Grid {
 /// shuffle of warps and lanes. Results must not depend on it.
 [[nodiscard]] std::string run(const Grid &grid);
 
-/// The same for a callable `body(int64_t block)`.
+/// The block that the calling CPU thread runs, or null.
+Block *runningBlock();
+
+/// run() for a callable `body(int64_t block)`.
 template <typename Body>
 [[nodiscard]] std::string launch(std::string_view kernel, int64_t blocks, int threads,
                                  int64_t sharedBytes, Body &&body) {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 #include "codegen/cuda/shim/Block.h"
+#include "codegen/cuda/shim/Instrumentation.h"
 
 // Kernels may write HYBRID_DEVICE inline: CUDA's __forceinline__ says inline as well.
 #pragma clang diagnostic ignored "-Wduplicate-decl-specifier"
@@ -96,16 +97,20 @@ HYBRID_DEVICE void warpBarrier() {
   block.stop(block, shim::Stop::WarpBarrier);
 }
 
-/// At once: that a kernel waits before it reads does not show here, its barriers do.
+/// Done as late as it may be, in waitCopies(): reading too early shows as what was there before.
 template <int bytes> HYBRID_DEVICE void copyAsync(void *shared, const void *global, bool there) {
   static_assert(bytes == 4 || bytes == 8 || bytes == 16);
-  if (there)
-    __builtin_memcpy(shared, global, bytes);
-  else
-    __builtin_memset(shared, 0, bytes);
+  shim::Block &block = shim::block();
+  block.startCopy(block, shared, there ? global : nullptr, bytes);
 }
-HYBRID_DEVICE void commitCopies() {}
-template <int pending> HYBRID_DEVICE void waitCopies() {}
+HYBRID_DEVICE void commitCopies() {
+  shim::Block &block = shim::block();
+  block.commitCopies(block);
+}
+template <int pending> HYBRID_DEVICE void waitCopies() {
+  shim::Block &block = shim::block();
+  block.waitCopies(block, pending);
+}
 
 /// The value that lane `source` brings to this exchange.
 template <typename T> HYBRID_DEVICE T exchange(T value, uint32_t source) {

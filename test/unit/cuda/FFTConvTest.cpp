@@ -16,7 +16,7 @@ namespace {
 
 struct Shape {
   int64_t batch, length, channels, taps, lanes, splits = 1, skip = 1, gateIn = 1, gateOut = 1,
-                                                segments = 0, threads = 32;
+                                                segments = 0, threads = 32, wide = 0;
 };
 
 constexpr FFTConvBlockParams paramsOf(const Shape &s) {
@@ -28,6 +28,7 @@ constexpr FFTConvBlockParams paramsOf(const Shape &s) {
           .lanes = s.lanes,
           .splits = s.splits,
           .blockThreads = s.threads,
+          .wide = s.wide,
           .xStride = s.channels + 5,
           .gateInStride = s.channels + 3,
           .gateOutStride = s.channels,
@@ -232,6 +233,10 @@ TYPED_TEST(CudaFFTConv, AgreesForEveryTransformSize) {
 TYPED_TEST(CudaFFTConv, AgreesForLongTransforms) {
   check<TypeParam, Shape{1, 1000, 2, 1000, 1, 1, 1, 0, 0, 0, 64}>();
   check<TypeParam, Shape{1, 4000, 1, 4000, 1, 1, 0, 1, 0, 0, 128}>();
+}
+TYPED_TEST(CudaFFTConv, AgreesWithStagesOfRadix32) {
+  check<TypeParam, Shape{2, 400, 2, 400, 1, 1, 1, 1, 1, 0, 32, 1}>();
+  check<TypeParam, Shape{1, 1000, 3, 1000, 2, 1, 1, 1, 1, 0, 64, 1}>();
 }
 TYPED_TEST(CudaFFTConv, AgreesForOddShapes) {
   check<TypeParam, Shape{3, 33, 17, 33, 16, 2}>();

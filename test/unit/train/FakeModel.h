@@ -12,6 +12,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstring>
+#include <deque>
 
 namespace hybrid::rt {
 
@@ -64,6 +65,21 @@ public:
     }
     return norm;
   }
+  // Steps ahead are done at once; what is late is only what is known of them.
+  int stepsAhead() const override { return ahead; }
+  Result<void> startStep(const Hyper &hyper) override {
+    if (static_cast<int>(started.size()) == ahead)
+      return Error{"too many steps are on their way"};
+    Result<BatchScore> score = train();
+    Result<double> norm = update(hyper);
+    started.push_back({*score, *norm});
+    return {};
+  }
+  Result<StepScore> finishStep() override {
+    StepScore score = started.front();
+    started.pop_front();
+    return score;
+  }
   void logits(int64_t row, std::span<double> values) const override {
     std::copy_n(scores.begin() + row * classes, classes, values.begin());
   }
@@ -85,6 +101,7 @@ public:
   uint64_t print = 77;
   int64_t trainCalls = 0, nanAt = 0, signalAt = 0;
   bool showsLogits = true;
+  int ahead = 0;
 
 private:
   size_t count() const { return static_cast<size_t>(classes * classes); }
@@ -115,6 +132,7 @@ private:
   int64_t rows, columns, classes;
   std::vector<double> table, gradient, moment1, moment2, scores;
   std::vector<int32_t> in, out;
+  std::deque<StepScore> started;
 };
 
 /// Tokens at random; the target is a fixed function of the token, and every third position is not

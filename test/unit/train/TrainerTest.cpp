@@ -195,6 +195,28 @@ TEST_F(TrainerTest, ANonFiniteLossNamesStepOperationAndLastCheckpoint) {
   EXPECT_TRUE(fs::exists(folder + "/a/checkpoints/" + checkpointName(20)));
 }
 
+TEST_F(TrainerTest, StepsAheadLeaveTheBytesOfStepsOneByOne) {
+  ASSERT_TRUE(run("whole"));
+  for (int ahead : {1, 2}) {
+    std::string name = "ahead" + std::to_string(ahead);
+    FakeModel first(4, 10, 5), second(4, 10, 5);
+    first.ahead = second.ahead = ahead;
+    first.signalAt = 17; // saved with steps on their way
+    auto outcome = run(name, first);
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    EXPECT_EQ(outcome->step, 17);
+    outcome = run(name, second, true);
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    expectSameRun("whole", name);
+  }
+  FakeModel model(4, 10, 5);
+  model.ahead = 2, model.nanAt = 25;
+  auto outcome = run("nan", model);
+  ASSERT_FALSE(outcome);
+  for (const char *part : {"step 25", "nan", "exp at fake.hyb:1:1", "step-00000020.safetensors"})
+    EXPECT_NE(outcome.error().message.find(part), std::string::npos) << outcome.error().message;
+}
+
 TEST_F(TrainerTest, StopsAtTheAccuracyAskedFor) {
   options.steps = 1000;
   options.stopAccuracy = 0.99;
