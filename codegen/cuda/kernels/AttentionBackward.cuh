@@ -41,9 +41,11 @@ HYBRID_DEVICE void rowDeltas(T (&deltas)[2], const T *o, const T *dO, int first,
 }
 
 template <typename T, AttentionTiles P>
-HYBRID_DEVICE void attentionBackwardQueries(int64_t item, const T *q, const T *k, const T *v,
-                                            const int32_t *segments, const T *rotary, const T *o,
-                                            const T *lse, const T *dO, T *dq, T *deltas) {
+HYBRID_DEVICE void attentionBackwardQueries(int64_t item, const T *q, const FirstStreamed<T, P> *k,
+                                            const SecondStreamed<T, P> *v, const int32_t *segments,
+                                            const T *rotary, const T *o, const T *lse, const T *dO,
+                                            T *dq, T *deltas) {
+  constexpr bool preparedFirst = P.preparedFirst != 0, preparedSecond = P.preparedSecond != 0;
   constexpr AttentionParams A = P.attention();
   constexpr Products products = productsOf<T>(P.bf16);
   constexpr int columns = static_cast<int>(attentionColumns<T>(P));
@@ -58,8 +60,8 @@ HYBRID_DEVICE void attentionBackwardQueries(int64_t item, const T *q, const T *k
   const int first = static_cast<int>(queryTiles - 1 - at.tile) * rowTile;
   const int64_t kvHead = at.head / (A.heads / A.kvHeads);
   q = headOf<A>(q, at.batch, A.length, A.qStride, at.head);
-  k = headOf<A>(k, at.batch, A.keyLength, A.kStride, kvHead);
-  v = headOf<A>(v, at.batch, A.keyLength, A.vStride, kvHead);
+  k = streamOf<P, preparedFirst, T>(k, at.batch, A.kvHeads, kvHead, A.keyLength, A.kStride);
+  v = streamOf<P, preparedSecond, T>(v, at.batch, A.kvHeads, kvHead, A.keyLength, A.vStride);
   dO = headOf<A>(dO, at.batch, A.length, A.oStride, at.head);
   const int64_t rowsBefore = (at.batch * A.heads + at.head) * A.length;
   const Seen visibility{A.hasSegments ? segments + at.batch * A.keyLength : nullptr};
@@ -98,8 +100,10 @@ HYBRID_DEVICE void attentionBackwardQueries(int64_t item, const T *q, const T *k
   HYBRID_NO_UNROLL
   for (int s = Seen::firstKey(low) / keyTile * keyTile; s < end; s += keyTile) {
     blockBarrier();
-    startRows<P, keyTile, Side::Key>(keys, k, A.kStride, s, Seen::keys, rotary, 0);
-    startRows<P, keyTile, Side::Other>(values, v, A.vStride, s, Seen::keys, rotary, 0);
+    startStreamed<P, keyTile, Side::Key, preparedFirst>(keys, k, A.kStride, s, Seen::keys, rotary,
+                                                        0);
+    startStreamed<P, keyTile, Side::Other, preparedSecond>(values, v, A.vStride, s, Seen::keys,
+                                                           rotary, 0);
     waitCopies<0>();
     blockBarrier();
     if (warpFirst >= Seen::queries || s >= Seen::endOfKeys(warpHigh) ||
@@ -132,9 +136,11 @@ HYBRID_DEVICE void attentionBackwardQueries(int64_t item, const T *q, const T *k
 }
 
 template <typename T, AttentionTiles P>
-HYBRID_DEVICE void attentionBackwardKeys(int64_t item, const T *q, const T *k, const T *v,
-                                         const int32_t *segments, const T *rotary, const T *lse,
-                                         const T *dO, const T *deltas, T *dk, T *dv) {
+HYBRID_DEVICE void attentionBackwardKeys(int64_t item, const FirstStreamed<T, P> *q, const T *k,
+                                         const T *v, const int32_t *segments, const T *rotary,
+                                         const T *lse, const SecondStreamed<T, P> *dO,
+                                         const T *deltas, T *dk, T *dv) {
+  constexpr bool preparedFirst = P.preparedFirst != 0, preparedSecond = P.preparedSecond != 0;
   constexpr AttentionParams A = P.attention();
   constexpr Products products = productsOf<T>(P.bf16);
   constexpr int columns = static_cast<int>(attentionColumns<T>(P));
@@ -170,16 +176,18 @@ HYBRID_DEVICE void attentionBackwardKeys(int64_t item, const T *q, const T *k, c
   const int end = Seen::endOfQueries(last);
   HYBRID_NO_UNROLL
   for (int64_t head = at.head * group; head < (at.head + 1) * group; ++head) {
-    const T *headQueries = headOf<A>(q, at.batch, A.length, A.qStride, head);
-    const T *headGradients = headOf<A>(dO, at.batch, A.length, A.oStride, head);
+    const auto *headQueries =
+        streamOf<P, preparedFirst, T>(q, at.batch, A.heads, head, A.length, A.qStride);
+    const auto *headGradients =
+        streamOf<P, preparedSecond, T>(dO, at.batch, A.heads, head, A.length, A.oStride);
     const int64_t rowsBefore = (at.batch * A.heads + head) * A.length;
     HYBRID_NO_UNROLL
     for (int query = begin; query < end; query += queryTile) {
       blockBarrier();
-      startRows<P, queryTile, Side::Query>(queries, headQueries, A.qStride, query, Seen::queries,
-                                           rotary, Seen::shift);
-      startRows<P, queryTile, Side::Other>(dOutputs, headGradients, A.oStride, query, Seen::queries,
-                                           rotary, 0);
+      startStreamed<P, queryTile, Side::Query, preparedFirst>(
+          queries, headQueries, A.qStride, query, Seen::queries, rotary, Seen::shift);
+      startStreamed<P, queryTile, Side::Other, preparedSecond>(dOutputs, headGradients, A.oStride,
+                                                               query, Seen::queries, rotary, 0);
       waitCopies<0>();
       blockBarrier();
       if (warpFirst >= Seen::keys || query + queryTile <= Seen::firstQuery(warpFirst) ||

@@ -132,6 +132,53 @@ HYBRID_DEVICE void startRows(Element *tile, const T *from, int64_t stride, int f
   commitCopies();
 }
 
+/// What a tensor of the column side holds in memory.
+template <typename T, AttentionTiles P, bool prepared> struct StreamedOf {
+  using type = T;
+};
+template <typename T, AttentionTiles P> struct StreamedOf<T, P, true> {
+  using type = TileElement<productsOf<T>(P.bf16), T>;
+};
+template <typename T, AttentionTiles P>
+using FirstStreamed = typename StreamedOf<T, P, (P.preparedFirst != 0)>::type;
+template <typename T, AttentionTiles P>
+using SecondStreamed = typename StreamedOf<T, P, (P.preparedSecond != 0)>::type;
+
+/// Where a head of a tensor of the column side begins; `rows` of a batch row.
+template <AttentionTiles P, bool prepared, typename T, typename Memory>
+HYBRID_DEVICE const Memory *streamOf(const Memory *tensor, int64_t batch, int64_t heads,
+                                     int64_t head, int64_t rows, int64_t stride) {
+  if constexpr (prepared)
+    return tensor + (batch * heads + head) * rows * attentionColumns<T>(P);
+  else
+    return tensor + batch * rows * stride + head * P.headSize;
+}
+/// startRows() for the column side.
+template <AttentionTiles P, int rows, Side side, bool prepared, typename T, typename Element,
+          typename Memory>
+HYBRID_DEVICE void startStreamed(Element *tile, const Memory *from, int64_t stride, int first,
+                                 int count, const T *table, int shift) {
+  if constexpr (prepared) {
+    constexpr int columns = static_cast<int>(attentionColumns<T>(P)), threadCount = threads(P);
+    constexpr int wide = 16 / static_cast<int>(sizeof(Element)), packs = rows * columns / wide;
+    constexpr int tileRow =
+        static_cast<int>(tileStride(productsOf<T>(P.bf16), sizeof(T), P.headSize));
+    static_assert(packs % 32 == 0 && columns % wide == 0);
+    HYBRID_UNROLL
+    for (int i = 0; i < (packs + threadCount - 1) / threadCount; ++i) {
+      const int pack = static_cast<int>(threadIdx.x) + i * threadCount;
+      const int row = pack / (columns / wide), column = pack % (columns / wide) * wide;
+      const bool there = first + row < count;
+      if (pack < packs)
+        copyAsync<16>(tile + row * tileRow + column,
+                      from + (there ? first + row : 0) * columns + column, there);
+    }
+    commitCopies();
+  } else {
+    startRows<P, rows, side>(tile, from, stride, first, count, table, shift);
+  }
+}
+
 /// A warp's 16 rows of sums to memory: columns [slab, slab + P.slab) of the head. Rows from `first`
 /// on, of which there are `count` in all; sums are multiplied by factors of their two rows. `room`
 /// is shared memory of this warp for 16 rows.

@@ -15,6 +15,10 @@ namespace hybrid::cuda {
 /// scores.
 /// attention_forward: rows are queries, columns keys. buffers: q, k, v, segments (opt), rotary
 /// (opt), o, lse.
+/// With keySplits > 1 o and lse have that many parts, each of its share of the keys, which
+/// attention_combine adds: o [keySplits, batch * length, heads * headSize], dense, and lse
+/// [keySplits, batch, heads, length].
+/// A prepared tensor is [batch, heads, rows, attentionColumns()] of what a tile holds.
 /// attention_backward_queries: the same rows and columns. buffers: q, k, v, segments (opt), rotary
 /// (opt), o, lse, do, dq, deltas [batch, heads, length]: sums of o do, which the next one reads.
 /// attention_backward_keys: rows are keys, columns queries. buffers: q, k, v, segments (opt),
@@ -29,6 +33,9 @@ struct AttentionTiles {
   int64_t bf16;      // products of operands rounded to bf16; else as exact as the element type
   int64_t alignment; // elements, 1, 2 or 4, that all strides and the head size are multiples of
   int64_t rowTile, columnTile, slab;
+  int64_t keySplits; // forward: blocks that share the keys of a tile of queries
+  // Of the two tensors on the column side: k and v, or q and do. Prepared by attention_prepare.
+  int64_t preparedFirst, preparedSecond;
 
   constexpr AttentionParams attention() const {
     return {batch,   length,     keyLength,         heads,       kvHeads,  headSize, qStride,
@@ -47,7 +54,7 @@ template <typename T> constexpr int64_t attentionColumns(const AttentionTiles &p
 constexpr int64_t attentionItems(const AttentionTiles &p, AttentionPass pass, int64_t columns) {
   bool keys = pass == AttentionPass::BackwardKeys;
   return p.batch * (keys ? p.kvHeads : p.heads) * (columns / p.slab) *
-         ceilDiv(keys ? p.keyLength : p.length, p.rowTile);
+         ceilDiv(keys ? p.keyLength : p.length, p.rowTile) * p.keySplits;
 }
 /// The tiles; at the end the sums take their place on their way to memory.
 template <typename T> constexpr int64_t sharedBytes(const AttentionTiles &p, AttentionPass pass) {
@@ -59,6 +66,31 @@ template <typename T> constexpr int64_t sharedBytes(const AttentionTiles &p, Att
   int64_t sums = p.rowTile * (p.slab + 4) * size;
   return tiles > sums ? tiles : sums;
 }
+
+/// attention_prepare: the rows of all heads as tiles hold them, rotated and rounded, [batch, heads,
+/// rows, columns], columns behind the head's being 0. Worth it when several blocks read them.
+/// buffers: x [batch, rows, heads * headSize], a view with a stride, rotary (opt), out. Row i has
+/// position i + shift. grid = ceilDiv(batch * heads * rows * columns / alignment,
+/// attentionPrepareThreads).
+struct AttentionPrepareParams {
+  int64_t batch, rows, heads, headSize, stride, columns, shift;
+  int64_t rotaryDims, rotaryInterleaved, isKey, bf16, alignment;
+
+  constexpr AttentionParams rotation() const {
+    AttentionParams a{};
+    a.rotaryDims = rotaryDims, a.rotaryInterleaved = rotaryInterleaved;
+    return a;
+  }
+};
+constexpr int64_t attentionPrepareThreads = 256;
+
+/// attention_combine: o and lse of rows whose keys several blocks shared. buffers: o parts, lse
+/// parts, o, lse. A warp a row of a head: grid = ceilDiv(batch * heads * length,
+/// attentionCombineRows).
+struct AttentionCombineParams {
+  int64_t batch, length, heads, headSize, oStride, parts /* at most 32 */;
+};
+constexpr int64_t attentionCombineRows = 4, attentionCombineThreads = 32 * attentionCombineRows;
 
 /// Shared memory of which two blocks fit on a multiprocessor of sm_90.
 constexpr int64_t attentionSharedGoal = 99 * 1024;
@@ -94,7 +126,10 @@ constexpr AttentionTiles attentionTiles(const AttentionParams &a, AttentionPass 
                    alignment,
                    0,
                    0,
-                   columns};
+                   columns,
+                   1,
+                   0,
+                   0};
   // Registers hold 16 rows of sums for a warp: one product's, or two in the pass over keys.
   const bool wide = sizeof(T) == 8;
   const int64_t widest = (keys ? 128 : 256) / (wide ? 4 : 1);
@@ -121,6 +156,16 @@ constexpr AttentionTiles attentionTiles(const AttentionParams &a, AttentionPass 
     p.rowTile /= 2;
   if (sharedBytes<T>(p, pass) > sharedLimit)
     p.rowTile = 0;
+  // Rotating and rounding again and again costs more than doing it once for all blocks.
+  if (p.rowTile > 0 && rows > p.rowTile) {
+    p.preparedFirst = bf16 || a.rotaryDims > 0;
+    p.preparedSecond = bf16;
+  }
+  // Few queries and many keys, as in decoding: at least four tiles of keys for a block.
+  if (pass == AttentionPass::Forward && p.rowTile > 0)
+    while (attentionItems(p, pass, columns) < 264 && p.keySplits < 32 &&
+           p.keyLength >= 8 * p.keySplits * p.columnTile)
+      p.keySplits *= 2;
   return p;
 }
 

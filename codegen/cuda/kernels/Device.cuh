@@ -139,6 +139,12 @@ HYBRID_DEVICE bf16 toBf16(float x) {
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result.bits) : "f"(x));
   return result;
 }
+/// Two of them in a word as the matrix units take them: `low` in the low half.
+HYBRID_DEVICE uint32_t packBf16(float low, float high) {
+  uint32_t word;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
+  return word;
+}
 HYBRID_DEVICE float fromBf16(bf16 x) {
   return __uint_as_float(static_cast<uint32_t>(x.bits) << 16);
 }

@@ -177,19 +177,20 @@ template <typename T, FFTConvBlockParams P> struct FFTConvFilter {
   }
 };
 
-/// Items: groups of channels fastest, so that blocks at work together read whole rows; then the
-/// batch.
+/// Items: bands of groups of channels; in a band the batch, and for each sequence the groups.
 template <typename T, FFTConvBlockParams P>
 HYBRID_DEVICE void fftconvForward(int64_t item, const T *x, const T *spectrum, const T *twiddles,
                                   const T *skip, const T *gateIn, const T *gateOut,
                                   const int32_t *segments, T *y) {
   using Block = FFTConvTransform<T, P>;
-  constexpr int64_t groups = channelGroups(P);
+  constexpr int64_t groups = channelGroups(P), band = groupsInBand(P);
+  const int64_t firstGroup = item / (band * P.batch) * band, inBand = item % (band * P.batch);
+  const int64_t width = minimum(band, groups - firstGroup), sequence = inBand / width;
   const Block block{sharedMemory<Complex<T>>(), reinterpret_cast<const Complex<T> *>(twiddles)};
-  const FFTConvFilter<T, P> filter(spectrum, skip, item % groups);
+  const FFTConvFilter<T, P> filter(spectrum, skip, firstGroup + inBand % width);
   const int channel = filter.channel;
   auto *scratch = sharedMemory<int>(sharedBytes<T>(P, 1) - 32 * 4);
-  forEachRun<T, P>(item / groups, channel, segments, scratch,
+  forEachRun<T, P>(sequence, channel, segments, scratch,
                    [&](int64_t row, const FFTConvRun<T, P> &run) {
                      const Channels<const T> in(x, row, P.xStride, channel),
                          gate(gateIn, row, P.gateInStride, channel),

@@ -39,6 +39,12 @@ constexpr int threads(const FFTConvBlockParams &p) { return static_cast<int>(p.b
 constexpr int64_t channelGroups(const FFTConvBlockParams &p) {
   return (p.channels + p.lanes - 1) / p.lanes;
 }
+/// Neighbouring groups whose spectra are used together: 64 channels, so that memory is read in
+/// whole lines, and few enough that their spectra stay in L2 from one sequence to the next.
+constexpr int64_t groupsInBand(const FFTConvBlockParams &p) {
+  const int64_t band = p.lanes < 64 ? 64 / p.lanes : 1, groups = channelGroups(p);
+  return band < groups ? band : groups;
+}
 /// Elements of T: of a filter spectrum, and of one split of a filter gradient.
 constexpr int64_t spectrumElements(const FFTConvBlockParams &p) {
   return 2 * channelGroups(p) * p.lanes * p.points;
@@ -153,14 +159,14 @@ constexpr int64_t fftconvParts(int64_t points) {
 constexpr int64_t fftconvTile(int64_t parts, int64_t elementBytes) {
   return 4096 / elementBytes / parts;
 }
-/// Channels that are convolved at a time, so that what lies between the passes stays within a
-/// quarter of a gigabyte where it can.
+/// Channels that are convolved at a time: what lies between the passes stays within a quarter of a
+/// gigabyte, unless that would be fewer than 32 channels: memory is read in lines of so many.
 constexpr int64_t fftconvChannelsAtOnce(int64_t batch, int64_t points, int64_t channels,
                                         int64_t elementBytes) {
-  const int64_t most =
-      (256LL << 20) / (batch * points * 2 * elementBytes) / partsLanes * partsLanes;
-  const int64_t least = most < partsLanes ? partsLanes : most;
-  return least < channels ? least : channels;
+  constexpr int64_t fewest = 32;
+  const int64_t most = (256LL << 20) / (batch * points * 2 * elementBytes) / fewest * fewest;
+  const int64_t wanted = most < fewest ? fewest : most;
+  return wanted < channels ? wanted : channels;
 }
 
 } // namespace hybrid::cuda

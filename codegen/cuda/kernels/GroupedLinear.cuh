@@ -52,15 +52,15 @@ HYBRID_DEVICE GroupRows findTile(const int32_t *offsets, int tile) {
 /// A tile of rows x columns on its way to shared memory, by `threadCount` threads, while another
 /// one is multiplied: copied without waiting where memory holds what the tile does, otherwise held
 /// in registers if they are few, or read at the end.
-template <typename T, typename Tile, int rows, int columns, int wide, int threadCount>
+template <typename T, typename Tile, int rows, int columns, int wide, int threadCount, bool several>
 struct TileInFlight {
   using Element = typename Tile::Element;
   static constexpr int packs = rows * columns / wide;
   static constexpr int count = (packs + threadCount - 1) / threadCount;
   static constexpr bool copies = sizeof(Element) == sizeof(T);
-  static constexpr bool holds = !copies && count <= 8 && count * wide <= 16;
+  static constexpr bool holds = several && !copies && count <= 8 && count * wide <= 16;
   static constexpr int atOnce = holds || count < 4 ? count : 4;
-  Pack<T, wide> held[holds ? count : 1];
+  Pack<Element, wide> held[holds ? count : 1]; // rounded already: half the registers
   const T *from;
   int64_t stride;
   int rowCount, columnCount;
@@ -83,13 +83,20 @@ struct TileInFlight {
                                                        there);
       }
     } else if constexpr (holds) {
-      read(held, 0);
+      Pack<T, wide> part[atOnce];
+      read(part, 0);
+      HYBRID_UNROLL
+      for (int i = 0; i < count; ++i)
+        storeElements(held[i].elements, part[i]);
     }
   }
   /// The tile is whole behind waitCopies() and a barrier.
   HYBRID_DEVICE void finish(Element *tile) const {
     if constexpr (holds) {
-      write(held, 0, tile);
+      HYBRID_UNROLL
+      for (int i = 0; i < count; ++i)
+        if (const int pack = static_cast<int>(threadIdx.x) + i * threadCount; pack < packs)
+          storePack(place(tile, pack), held[i]);
     } else if constexpr (!copies) {
       HYBRID_NO_UNROLL
       for (int first = 0; first < count; first += atOnce) {
@@ -101,6 +108,9 @@ struct TileInFlight {
   }
 
 private:
+  HYBRID_DEVICE static Element *place(Element *tile, int pack) {
+    return tile + pack / (columns / wide) * Tile::stride + pack % (columns / wide) * wide;
+  }
   HYBRID_DEVICE void read(Pack<T, wide> *part, int first) const {
     HYBRID_UNROLL
     for (int i = 0; i < atOnce; ++i) {
@@ -120,9 +130,7 @@ private:
     for (int i = 0; i < atOnce; ++i) {
       const int pack = static_cast<int>(threadIdx.x) + (first + i) * threadCount;
       if (pack < packs)
-        storeElements(tile + pack / (columns / wide) * Tile::stride +
-                          pack % (columns / wide) * wide,
-                      part[i]);
+        storeElements(place(tile, pack), part[i]);
     }
   }
 };
@@ -165,8 +173,8 @@ HYBRID_DEVICE void groupedLinear(int64_t item, const T *x, const T *weight, cons
   clearFragments(sums[1]);
   auto sum = [&](int i, int block) -> T(&)[4] { return sums[i][block]; };
 
-  TileInFlight<T, Left, rowTile, depth, wide, threadCount> left;
-  TileInFlight<T, Right, rightRows, rightColumns, wide, threadCount> right;
+  TileInFlight<T, Left, rowTile, depth, wide, threadCount, (inputs > depth)> left;
+  TileInFlight<T, Right, rightRows, rightColumns, wide, threadCount, (inputs > depth)> right;
   Element *sets = sharedMemory<Element>();
   auto start = [&](int set, int k) {
     left.start(sets + set * setElements, x + k, P.inputs, at.count, inputs - k);
@@ -251,8 +259,8 @@ HYBRID_DEVICE void groupedLinearGrad(int64_t item, const T *x, const T *dy, cons
   clearFragments(sums[1]);
   auto sum = [&](int i, int block) -> T(&)[4] { return sums[i][block]; };
 
-  TileInFlight<T, Left, depth, rowTile, wide, threadCount> left;
-  TileInFlight<T, Right, depth, columnTile, wide, threadCount> right;
+  TileInFlight<T, Left, depth, rowTile, wide, threadCount, true> left;
+  TileInFlight<T, Right, depth, columnTile, wide, threadCount, true> right;
   Element *sets = sharedMemory<Element>();
   auto start = [&](int set, int row) {
     left.start(sets + set * setElements, dy + row * P.outputs, P.outputs, last - row,

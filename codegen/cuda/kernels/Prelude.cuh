@@ -108,11 +108,6 @@ template <int threads, typename T> HYBRID_DEVICE T blockMax(T value, T *scratch)
   return most;
 }
 
-/// The words of two bf16 numbers as the matrix units take them: `low` in the low half.
-HYBRID_DEVICE uint32_t packBf16(float low, float high) {
-  return static_cast<uint32_t>(toBf16(low).bits) | static_cast<uint32_t>(toBf16(high).bits) << 16;
-}
-
 template <typename T> HYBRID_DEVICE T sigmoid(T x) { return T(1) / (T(1) + exponential(-x)); }
 template <typename T> HYBRID_DEVICE T softplus(T x) {
   return maximum(x, T(0)) + logarithm1p(exponential(-absolute(x)));

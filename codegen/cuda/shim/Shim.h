@@ -202,6 +202,10 @@ HYBRID_DEVICE bf16 toBf16(float x) {
     return {0x7fff};
   return {static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16)};
 }
+/// Two of them in a word as the matrix units take them: `low` in the low half.
+HYBRID_DEVICE uint32_t packBf16(float low, float high) {
+  return static_cast<uint32_t>(toBf16(low).bits) | static_cast<uint32_t>(toBf16(high).bits) << 16;
+}
 HYBRID_DEVICE float fromBf16(bf16 x) { return fromBits(static_cast<uint32_t>(x.bits) << 16); }
 /// To the nearest of 11 bits of precision, ties away from zero.
 HYBRID_DEVICE uint32_t toTf32(float x) {

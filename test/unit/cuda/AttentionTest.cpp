@@ -40,21 +40,59 @@ template <typename T> Tensor<T> rotaryTable(const AttentionCase &c) {
   return table;
 }
 
+/// What the kernels read on the column side: x, or x prepared.
+template <typename T, AttentionTiles P, bool prepared, bool isKey, int64_t rows, int64_t heads,
+          int64_t stride, int64_t rotaryDims, int64_t shift>
+struct Streamed {
+  using Memory = typename StreamedOf<T, P, prepared>::type;
+  std::vector<Memory> memory;
+  const Memory *data;
+
+  Streamed(Tensor<T> &x, Tensor<T> &table) {
+    if constexpr (prepared) {
+      static constexpr AttentionPrepareParams params = [] {
+        AttentionPrepareParams p{};
+        p.batch = P.batch, p.rows = rows, p.heads = heads, p.headSize = P.headSize;
+        p.stride = stride, p.columns = attentionColumns<T>(P), p.shift = shift;
+        p.rotaryDims = rotaryDims, p.rotaryInterleaved = P.rotaryInterleaved, p.isKey = isKey;
+        p.bf16 = P.bf16, p.alignment = P.alignment;
+        return p;
+      }();
+      const int64_t elements = P.batch * heads * rows * params.columns;
+      memory.resize(static_cast<size_t>(elements));
+      cuda::test::run("attentionPrepare",
+                      ceilDiv(elements / packWidth<T, P.alignment>, attentionPrepareThreads),
+                      attentionPrepareThreads, 0, [&](int64_t item) {
+                        attentionPrepare<T, params>(item, x.data(), table.data(), memory.data());
+                      });
+      data = memory.data();
+    } else {
+      data = x.data();
+    }
+  }
+};
+
 /// Forward and backward in tiles of at most rowTile and columnTile.
 template <typename T, AttentionCase C, int64_t gap = 1, bool bf16 = false, int64_t rowTile = 128,
-          int64_t columnTile = 64>
+          int64_t columnTile = 64, int64_t splits = 1>
 void check() {
+  constexpr int64_t R = C.rotaryDims;
   static constexpr AttentionParams A = paramsOf(C, gap);
   static constexpr int64_t alignment = gap % 4 || C.headSize % 4 ? 1 : 4;
   constexpr auto tilesOf = [](AttentionPass pass) {
     AttentionTiles tiles = attentionTiles<T>(A, pass, bf16, alignment, 227 * 1024);
     tiles.columnTile = tiles.columnTile < columnTile ? tiles.columnTile : columnTile;
     tiles.rowTile = tiles.rowTile < rowTile ? tiles.rowTile : rowTile;
+    tiles.keySplits = 1;
+    const bool several =
+        (pass == AttentionPass::BackwardKeys ? C.keyLength : C.length) > tiles.rowTile;
+    tiles.preparedFirst = several && (bf16 || C.rotaryDims > 0);
+    tiles.preparedSecond = several && bf16;
     return tiles;
   };
-  constexpr AttentionTiles F = tilesOf(AttentionPass::Forward),
-                           Q = tilesOf(AttentionPass::BackwardQueries),
-                           K = tilesOf(AttentionPass::BackwardKeys);
+  static constexpr AttentionTiles F = tilesOf(AttentionPass::Forward),
+                                  Q = tilesOf(AttentionPass::BackwardQueries),
+                                  K = tilesOf(AttentionPass::BackwardKeys);
   constexpr int64_t columns = attentionColumns<T>(F);
   SCOPED_TRACE(testing::Message() << "batch " << C.batch << " length " << C.length << "/"
                                   << C.keyLength << " heads " << C.heads << "/" << C.kvHeads << "x"
@@ -68,11 +106,41 @@ void check() {
   Tensor<T> v(r.v, kRows, kColumns, A.vStride), table = rotaryTable<T>(C);
   const int32_t *segments = C.segments ? r.segments.data() : nullptr;
   Tensor<T> o(qRows, qColumns, A.oStride), lse(1, C.batch * C.heads * C.length);
-  cuda::test::run("attentionForward", attentionItems(F, AttentionPass::Forward, columns),
-                  threads(F), sharedBytes<T>(F, AttentionPass::Forward), [&](int64_t item) {
-                    attentionForward<T, F>(item, q.data(), k.data(), v.data(), segments,
-                                           table.data(), o.data(), lse.data());
-                  });
+  auto streams = [&]<AttentionTiles P>() {
+    return std::pair(
+        Streamed<T, P, P.preparedFirst != 0, true, C.keyLength, C.kvHeads, A.kStride, R, 0>(k,
+                                                                                            table),
+        Streamed<T, P, P.preparedSecond != 0, false, C.keyLength, C.kvHeads, A.vStride, 0, 0>(
+            v, table));
+  };
+  auto [keys, values] = streams.template operator()<F>();
+  if constexpr (splits == 1) {
+    cuda::test::run("attentionForward", attentionItems(F, AttentionPass::Forward, columns),
+                    threads(F), sharedBytes<T>(F, AttentionPass::Forward), [&](int64_t item) {
+                      attentionForward<T, F>(item, q.data(), keys.data, values.data, segments,
+                                             table.data(), o.data(), lse.data());
+                    });
+  } else {
+    static constexpr AttentionTiles S = [] {
+      AttentionTiles tiles = F;
+      tiles.keySplits = splits, tiles.oStride = C.heads * C.headSize;
+      return tiles;
+    }();
+    static constexpr AttentionCombineParams combine{C.batch,    C.length,  C.heads,
+                                                    C.headSize, A.oStride, splits};
+    Tensor<T> oParts(splits * qRows, qColumns), lseParts(splits, C.batch * C.heads * C.length);
+    cuda::test::run("attentionForward", attentionItems(S, AttentionPass::Forward, columns),
+                    threads(S), sharedBytes<T>(S, AttentionPass::Forward), [&](int64_t item) {
+                      attentionForward<T, S>(item, q.data(), keys.data, values.data, segments,
+                                             table.data(), oParts.data(), lseParts.data());
+                    });
+    EXPECT_TRUE(oParts.guardsIntact() && lseParts.guardsIntact());
+    cuda::test::run("attentionCombine", ceilDiv(C.batch * C.heads * C.length, attentionCombineRows),
+                    attentionCombineThreads, 0, [&](int64_t item) {
+                      attentionCombine<T, combine>(item, oParts.data(), lseParts.data(), o.data(),
+                                                   lse.data());
+                    });
+  }
   const double bound = bf16 ? 2e-2 : cpu::test::tolerance<T>(3e-6);
   EXPECT_TRUE(o.guardsIntact() && lse.guardsIntact());
   EXPECT_LT(relativeError(o.values(), r.o), bound);
@@ -88,17 +156,24 @@ void check() {
   Tensor<T> dO(r.dO, qRows, qColumns, A.oStride), deltas(1, C.batch * C.heads * C.length);
   Tensor<T> dq(qRows, qColumns, A.dqStride), dk(kRows, kColumns, A.dkStride);
   Tensor<T> dv(kRows, kColumns, A.dvStride);
-  cuda::test::run(
-      "attentionBackwardQueries", attentionItems(Q, AttentionPass::BackwardQueries, columns),
-      threads(Q), sharedBytes<T>(Q, AttentionPass::BackwardQueries), [&](int64_t item) {
-        attentionBackwardQueries<T, Q>(item, q.data(), k.data(), v.data(), segments, table.data(),
-                                       o.data(), lse.data(), dO.data(), dq.data(), deltas.data());
-      });
+  auto [backKeys, backValues] = streams.template operator()<Q>();
+  Streamed<T, K, K.preparedFirst != 0, false, C.length, C.heads, A.qStride, R,
+           C.keyLength - C.length>
+      queries(q, table);
+  Streamed<T, K, K.preparedSecond != 0, false, C.length, C.heads, A.oStride, 0, 0> gradients(dO,
+                                                                                             table);
+  cuda::test::run("attentionBackwardQueries",
+                  attentionItems(Q, AttentionPass::BackwardQueries, columns), threads(Q),
+                  sharedBytes<T>(Q, AttentionPass::BackwardQueries), [&](int64_t item) {
+                    attentionBackwardQueries<T, Q>(item, q.data(), backKeys.data, backValues.data,
+                                                   segments, table.data(), o.data(), lse.data(),
+                                                   dO.data(), dq.data(), deltas.data());
+                  });
   cuda::test::run("attentionBackwardKeys", attentionItems(K, AttentionPass::BackwardKeys, columns),
                   threads(K), sharedBytes<T>(K, AttentionPass::BackwardKeys), [&](int64_t item) {
-                    attentionBackwardKeys<T, K>(item, q.data(), k.data(), v.data(), segments,
-                                                table.data(), lse.data(), dO.data(), deltas.data(),
-                                                dk.data(), dv.data());
+                    attentionBackwardKeys<T, K>(item, queries.data, k.data(), v.data(), segments,
+                                                table.data(), lse.data(), gradients.data,
+                                                deltas.data(), dk.data(), dv.data());
                   });
   EXPECT_TRUE(dq.guardsIntact() && dk.guardsIntact() && dv.guardsIntact() && deltas.guardsIntact());
   EXPECT_LT(relativeError(dq.values(), r.dq), bound);
@@ -138,6 +213,13 @@ TEST(CudaAttention, GivesZeroToQueriesThatSeeNothing) {
   check<float, AttentionCase{.length = 20, .keyLength = 5}>();
   check<float, AttentionCase{.length = 40, .keyLength = 5, .causal = false, .window = 2}>();
 }
+TEST(CudaAttention, SharesKeysAmongBlocks) {
+  check<float, AttentionCase{.length = 3, .keyLength = 150, .rotaryDims = 4}, 1, false, 16, 16,
+        4>();
+  check<float, AttentionCase{.length = 40, .keyLength = 150, .causal = false, .window = 20}, 4,
+        false, 32, 32, 3>();
+  check<double, AttentionCase{.length = 20, .keyLength = 5}, 1, false, 16, 16, 2>();
+}
 TEST(CudaAttention, SlidesItsWindow) {
   check<float, AttentionCase{.batch = 1, .length = 70, .keyLength = 70, .window = 4}, 1, false, 32,
         16>();
@@ -154,6 +236,23 @@ TEST(CudaAttention, RotatesAndKeepsSegmentsApart) {
       AttentionCase{
           .causal = false, .window = 5, .rotaryDims = 6, .interleaved = true, .segments = true}>();
   check<double, AttentionCase{.rotaryDims = 4, .segments = true}>();
+}
+TEST(CudaAttention, RotatesOnceForSeveralBlocks) {
+  check<float,
+        AttentionCase{.batch = 2,
+                      .length = 40,
+                      .keyLength = 50,
+                      .heads = 4,
+                      .kvHeads = 2,
+                      .headSize = 12,
+                      .rotaryDims = 8},
+        4, false, 16, 16>();
+  check<double,
+        AttentionCase{
+            .length = 33, .keyLength = 33, .rotaryDims = 6, .interleaved = true, .xpos = 64},
+        1, false, 16, 16>();
+  check<float, AttentionCase{.length = 33, .keyLength = 40, .headSize = 20, .rotaryDims = 8}, 4,
+        true, 16, 16>();
 }
 TEST(CudaAttention, RoundsOperandsToBf16) {
   check<float, AttentionCase{.heads = 4, .rotaryDims = 8}, 4, true>();

@@ -242,6 +242,7 @@ TYPED_TEST(CudaFFTConv, AgreesForOddShapes) {
   check<TypeParam, Shape{3, 33, 17, 33, 16, 2}>();
   check<TypeParam, Shape{5, 40, 33, 9, 32, 3}>();
   check<TypeParam, Shape{3, 100, 7, 100, 2, 3}>();
+  check<TypeParam, Shape{3, 20, 75, 20, 1, 2}>(); // two bands of channels
 }
 TYPED_TEST(CudaFFTConv, AgreesForShortFilters) {
   check<TypeParam, Shape{3, 100, 8, 1, 8}>(); // positions behind the transform's points
