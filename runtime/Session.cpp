@@ -62,6 +62,8 @@ struct Session::State {
   Result<const ProgramEntry *> find(std::string_view program) const;
   Result<void> ensureSpace(fb::Space space);
   Result<void> ensureSpaces(const ProgramEntry &program);
+  /// Of programs whose spaces are there then.
+  Result<std::vector<size_t>> numbersOf(std::span<const std::string_view> names);
   std::string nonFiniteParameter();
   const fb::Tensor *port(std::string_view program, std::string_view name, bool input) const;
   Error inProgram(std::string_view program, const Error &error) const {
@@ -91,6 +93,19 @@ Result<void> Session::State::ensureSpaces(const ProgramEntry &program) {
       if (auto done = ensureSpace(static_cast<fb::Space>(space)); !done)
         return done;
   return {};
+}
+
+Result<std::vector<size_t>> Session::State::numbersOf(std::span<const std::string_view> names) {
+  std::vector<size_t> numbers;
+  for (std::string_view name : names) {
+    auto program = find(name);
+    if (!program)
+      return program.error();
+    if (auto done = ensureSpaces(**program); !done)
+      return done.error();
+    numbers.push_back((*program)->number);
+  }
+  return numbers;
 }
 
 const fb::Tensor *Session::State::port(std::string_view program, std::string_view name,
@@ -193,18 +208,22 @@ Result<std::vector<Session::StepTime>> Session::profile(std::string_view name) {
 }
 
 Result<void> Session::start(std::span<const std::string_view> names) {
-  std::vector<size_t> numbers;
-  for (std::string_view name : names) {
-    auto program = state->find(name);
-    if (!program)
-      return program.error();
-    if (auto done = state->ensureSpaces(**program); !done)
-      return done;
-    numbers.push_back((*program)->number);
-  }
-  if (auto done = state->device->start(numbers); !done)
+  auto numbers = state->numbersOf(names);
+  if (!numbers)
+    return numbers.error();
+  if (auto done = state->device->start(*numbers); !done)
     return state->inProgram(fmt::format("{}", fmt::join(names, "', '")), done.error());
   return {};
+}
+
+Result<std::vector<double>> Session::measure(std::span<const std::string_view> names, size_t runs) {
+  auto numbers = state->numbersOf(names);
+  if (!numbers)
+    return numbers.error();
+  std::vector<double> seconds;
+  if (auto done = state->device->measure(*numbers, runs, seconds); !done)
+    return state->inProgram(fmt::format("{}", fmt::join(names, "', '")), done.error());
+  return seconds;
 }
 
 Result<void> Session::finish() {

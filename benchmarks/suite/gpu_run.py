@@ -98,11 +98,13 @@ class Run:
         if "folder" not in about:
             self.fail(f"selftest: not prepared: {about.get('problem', 'left out')}")
             return
+        for problem in about["problems"]:
+            self.fail(f"selftest: not prepared: {problem}")
         began = time.monotonic()
         status, text = self.hybrid_run("selftest", "--device", "cuda", "--cases", self.bundle / about["folder"], limit=1800)
         self.path.with_suffix(".selftest.log").write_text(text, encoding="utf-8")
         self.result["selftest"] = {"status": status, "summary": last_line(text), "seconds": time.monotonic() - began,
-                                   "failed": [line.strip() for line in text.splitlines() if line.lstrip().lower().startswith("fail")][:200]}
+                                   "failed": [line.strip() for line in text.splitlines() if line.startswith("FAIL")]}
         print(f"selftest: {last_line(text)} (exit status {status})", flush=True)
         if status:
             self.fail(f"selftest: exit status {status}: {last_line(text)}")

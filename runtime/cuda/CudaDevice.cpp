@@ -67,6 +67,8 @@ public:
   bool isAsynchronous() const override { return true; }
   Result<void> start(std::span<const size_t> programs) override;
   Result<void> finish() override;
+  Result<void> measure(std::span<const size_t> programs, size_t runs,
+                       std::vector<double> &seconds) override;
   Result<bool> restoreInputs(size_t program) override;
   Result<void> walk(size_t program, const Around &around) override;
 
@@ -464,6 +466,74 @@ Result<void> CudaDevice::finish() {
   for (size_t number : run.programs)
     programs[number]->lastOutputs = run.set;
   return {};
+}
+
+/// Inputs share memory with what is computed. They wait beside it and are put in their places again
+/// before every run, outside of what is timed.
+Result<void> CudaDevice::measure(std::span<const size_t> numbers, size_t runs,
+                                 std::vector<double> &seconds) {
+  while (!started.empty())
+    if (auto done = finish(); !done)
+      return done;
+  if (numbers.empty())
+    return Error{"no program to measure"};
+  if (auto done = gpu->enter(); !done)
+    return done;
+  const Programs sequence(numbers.begin(), numbers.end());
+  for (size_t number : sequence) {
+    PreparedProgram &program = *programs[number];
+    if (auto done = preparePlan(program); !done)
+      return done;
+    if (auto done = program.staging.prepare(true); !done)
+      return done;
+    program.lastInputs = program.staging.currentSet();
+    program.lastOutputs.reset();
+    if (auto done = program.staging.upload(program.lastInputs, true, addresses()); !done)
+      return done;
+  }
+  lastStarted = sequence.back();
+  Staging &first = programs[sequence.front()]->staging;
+  Sequence &state = sequences[sequence];
+  if (state.runs++ == 0) {
+    auto done = first.place(addresses());
+    if (done)
+      done = issueAll(sequence);
+    if (done)
+      done = gpu->synchronize();
+    if (!done)
+      return done;
+  }
+  if (!state.graph)
+    if (auto done = capture(sequence, state); !done)
+      return done;
+
+  const DriverApi &driver = gpu->driver();
+  std::vector<Event> events(2 * runs);
+  Result<void> outcome;
+  auto note = [&](std::string_view call, Status status) {
+    if (outcome)
+      outcome = gpu->check(call, status);
+  };
+  for (Event &event : events)
+    note("cuEventCreate", driver.eventCreate(&event, eventDefault));
+  for (size_t i = 0; outcome && i < runs; ++i) {
+    outcome = first.place(addresses());
+    note("cuEventRecord", driver.eventRecord(events[2 * i], gpu->stream()));
+    note("cuGraphLaunch", driver.graphLaunch(state.graph, gpu->stream()));
+    note("cuEventRecord", driver.eventRecord(events[2 * i + 1], gpu->stream()));
+  }
+  if (outcome)
+    outcome = gpu->synchronize();
+  for (size_t i = 0; outcome && i < runs; ++i) {
+    float milliseconds = 0;
+    note("cuEventElapsedTime",
+         driver.eventElapsed(&milliseconds, events[2 * i], events[2 * i + 1]));
+    seconds.push_back(milliseconds * 1e-3);
+  }
+  for (Event event : events)
+    if (event)
+      driver.eventDestroy(event);
+  return outcome;
 }
 
 Result<void> CudaDevice::profile(PreparedProgram &program, std::vector<double> &seconds) {

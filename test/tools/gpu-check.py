@@ -9,7 +9,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-OPS = ("rmsnorm", "linear_cross_entropy", "adamw")
+PATTERNS = ("rmsnorm-*", "gated_convolution-*", "selective_scan-*", "adamw-*", "attention-swiglu-*")
+GOLDEN = "rmsnorm_eps_in_sqrt"
 
 
 def call(script, *arguments, environment=None):
@@ -22,12 +23,15 @@ def main():
     with tempfile.TemporaryDirectory(prefix="gpu-check-test-") as name:
         folder = pathlib.Path(name)
         bundle, results = folder / "bundle", folder / "results"
-        only = ["--only", "ops", *(word for op in OPS for word in ("--case", f"{op}-*"))]
-        status, text = call(ROOT / "tools" / "gpu-check", "prepare", "--out", bundle, "--target", "cuda:shim", "--quick", "--bin", binaries, *only)
+        with_golden = pathlib.Path(os.environ.get("HYBRID_GOLDEN_DIR") or ROOT.parent / "shared" / "golden").is_dir()
+        only = ["--only", "ops", "--only", "mad", *["--only", "selftest"] * with_golden]
+        only += [word for pattern in PATTERNS for word in ("--case", pattern)]
+        status, text = call(ROOT / "tools" / "gpu-check", "prepare", "--out", bundle, "--target", "cuda:shim", "--quick", "--bin", binaries,
+                            "--golden", GOLDEN, *only)
         assert status == 0, text
         manifest = json.loads((bundle / "manifest.json").read_text(encoding="utf-8"))
         cases = [case["name"] for case in manifest["cases"]]
-        assert len(cases) == 5 and not any("problem" in case for case in manifest["cases"]), text
+        assert len(cases) == 8 and not any("problem" in case for case in manifest["cases"]), text
 
         # The folder is all that travels: its own script runs it.
         tests_driver = {"HYBRID_CUDA_DRIVER": driver, "HYBRID_CUBLASLT": driver}
@@ -37,23 +41,25 @@ def main():
         assert status == 0, text
         (path,) = results.glob("*.json")
         result = json.loads(path.read_text(encoding="utf-8"))
-        assert [row["case"] for row in result["op"]] == cases and not result["failures"], text
-        assert all(row["ms"] > 0 and row["floor_ms"] > 0 for row in result["op"]), result["op"]
+        rows = result["mad_step"] + result["op"]
+        assert [row["case"] for row in rows] == cases and not result["failures"], text
+        assert all(row["ms"] > 0 and row["floor_ms"] > 0 for row in rows), rows
+        assert not with_golden or "2 passed, 0 failed" in result["selftest"]["summary"], result["selftest"]
         assert "| adamw | update |" in path.with_suffix(".md").read_text(encoding="utf-8")
 
         # Nothing is measured twice with --resume, and what is left out for time is named.
         status, text = call(script, "run", bundle, *options, "--resume", environment=tests_driver)
         assert status == 0 and "[1/" not in text, text
         status, text = call(script, "run", bundle, *options, "--limit-seconds", "0.001", environment=tests_driver)
-        assert status == 0 and "left out for time" in text, text
+        assert "left out for time" in text, text
         assert json.loads(path.read_text(encoding="utf-8"))["left_out"], text
 
         # What fails is told and the rest measured.
         (bundle / "hyx" / manifest["cases"][0]["file"]).write_bytes(b"no executable")
         status, text = call(script, "run", bundle, *options, environment=tests_driver)
         result = json.loads(path.read_text(encoding="utf-8"))
-        assert status == 1 and len(result["failures"]) == 2 and len(result["op"]) == len(cases), text
-        assert result["op"][0]["ms"] is None and result["op"][-1]["ms"] > 0, result["op"]
+        assert status == 1 and len(result["failures"]) == 1 and len(result["op"]) == len(cases) - 1, text
+        assert result["mad_step"][0]["ms"] is None and result["op"][-1]["ms"] > 0, text
     print("gpu-check: ok")
 
 

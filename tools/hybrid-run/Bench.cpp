@@ -52,31 +52,35 @@ void fillInputs(rt::Session &session, const rt::ProgramInfo &program) {
   }
 }
 
-/// Milliseconds that the programs take, one after another.
-double timeOf(rt::Session &session, const std::vector<std::string> &names) {
-  using Clock = std::chrono::steady_clock;
-  auto since = [](Clock::time_point start) {
-    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-  };
+/// Milliseconds of each step, in which the programs run one after another.
+std::vector<double> timesOf(rt::Session &session, const std::vector<std::string> &names,
+                            const BenchOptions &options) {
+  std::vector<double> milliseconds;
   auto fill = [&](const std::string &name) {
     fillInputs(session, *session.executable().findProgram(name));
   };
-  if (session.isAsynchronous()) { // as training does it: one unit of work
+  if (session.isAsynchronous()) { // as training does it: one unit of work; by the device's clock
     std::for_each(names.begin(), names.end(), fill);
     std::vector<std::string_view> programs(names.begin(), names.end());
-    auto start = Clock::now();
-    require(session.start(programs));
-    require(session.finish());
-    return since(start);
+    auto runs = static_cast<size_t>(options.warmup + options.steps);
+    for (double seconds : valueOf(session.measure(programs, runs)))
+      milliseconds.push_back(seconds * 1e3);
+    milliseconds.erase(milliseconds.begin(), milliseconds.begin() + options.warmup);
+    return milliseconds;
   }
-  double total = 0;
-  for (const std::string &name : names) {
-    fill(name); // programs share one arena
-    auto start = Clock::now();
-    require(session.run(name));
-    total += since(start);
+  for (int i = 0; i < options.warmup + options.steps; ++i) {
+    double total = 0;
+    for (const std::string &name : names) {
+      fill(name); // programs share one arena
+      auto start = std::chrono::steady_clock::now();
+      require(session.run(name));
+      total += std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+                   .count();
+    }
+    if (i >= options.warmup)
+      milliseconds.push_back(total);
   }
-  return total;
+  return milliseconds;
 }
 
 void run(const BenchOptions &options) {
@@ -92,12 +96,7 @@ void run(const BenchOptions &options) {
     if (!program)
       throw Failure(fmt::format("{} has no program '{}'", executable->name(), name));
   }
-  std::vector<double> milliseconds;
-  for (int i = 0; i < options.warmup + options.steps; ++i) {
-    double total = timeOf(*session, names);
-    if (i >= options.warmup)
-      milliseconds.push_back(total);
-  }
+  std::vector<double> milliseconds = timesOf(*session, names, options);
   std::sort(milliseconds.begin(), milliseconds.end());
   double median = milliseconds[milliseconds.size() / 2];
   struct rusage usage{};

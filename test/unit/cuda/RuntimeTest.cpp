@@ -264,6 +264,32 @@ TEST_F(CudaSession, ARunWaitsForThoseOnTheirWay) {
   EXPECT_FALSE(session->finish());
 }
 
+TEST_F(CudaSession, MeasuresRunsOfTheSameInputs) {
+  auto measured = sessionOf(trainingExecutable(image())),
+       run = sessionOf(trainingExecutable(image()));
+  ASSERT_TRUE(measured && run);
+  const std::string_view programs[] = {"train", "update"};
+  for (Session *session : {measured.get(), run.get()})
+    EXPECT_RUNS(session->initialize(3));
+  fill(measured->inputAs<float>("train", "x"), 2);
+  measured->inputAs<double>("update", "hyper")[0] = 0.25;
+  auto seconds = measured->measure(programs, 4);
+  ASSERT_TRUE(seconds) << seconds.error().message;
+  EXPECT_EQ(seconds->size(), 4u);
+  for (double each : *seconds)
+    EXPECT_GE(each, 0);
+  for (int step = 0; step < 5; ++step) { // the first of them is not measured
+    fill(run->inputAs<float>("train", "x"), 2);
+    EXPECT_RUNS(run->run("train"));
+    run->inputAs<double>("update", "hyper")[0] = 0.25;
+    EXPECT_RUNS(run->run("update"));
+  }
+  auto a = measured->parameter(0), b = run->parameter(0);
+  ASSERT_EQ(a.size(), b.size());
+  EXPECT_EQ(std::memcmp(a.data(), b.data(), a.size()), 0);
+  EXPECT_FALSE(measured->measure({}, 1));
+}
+
 TEST_F(CudaSession, MeasuresEveryStep) {
   auto session = sessionOf(onCuda(tiledExecutable(), image()));
   ASSERT_TRUE(session);
