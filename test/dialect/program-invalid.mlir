@@ -153,3 +153,11 @@ func.func @parallel_sum() {
   }
   return
 }
+
+// -----
+
+// launch C3: where the store goes is among the buffers.
+hybrid.program @forward arena 64 inputs [] outputs [] {
+  // expected-error@+1 {{stores to 2 of its 1 buffers}}
+  hybrid.launch "rmsnormForward" for "rmsnorm" grid 1 buffers [#hybrid.buffer<arena, 0, 64>] {store_buffers = 2 : i64}
+}
