@@ -81,13 +81,14 @@ def Hybrid_LaunchOp : Hybrid_Op<"launch"> {
 def Hybrid_KernelSourceOp : Hybrid_Op<"kernel_source", [Symbol]> {
   let summary = "the text of a generated kernel, in the language of the target";
   let description = [{
-    A function of the name `sym_name` that launches with `generated` call; CUDA C++ over codegen/cuda/kernels/Prelude.cuh.
+    A function of the name `sym_name` that launches with `generated` call; CUDA C++ over codegen/cuda/kernels/Prelude.cuh. `uses` names the
+    kernels of the library and the other texts that it calls.
 
     ```mlir
     hybrid.kernel_source @fill_0 "HYBRID_DEVICE void fill_0(int64_t item, float *y) { y[item] = 0; }"
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$text);
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$text, DefaultValuedAttr<StrArrayAttr, "{}">:$uses);
   let assemblyFormat = "$sym_name $text attr-dict";
 }
 

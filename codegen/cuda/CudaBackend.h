@@ -21,6 +21,7 @@ public:
   /// Few rows are summed before a second launch would start.
   bool sumsInParts(int64_t rows) const override { return rows > 1024; }
   Store store(mlir::Value result, ProgramBuilder &program) const override;
+  void arrange(ProgramBuilder &program, std::vector<Step> &steps) const override;
   GeneratedKernel elementwise(ModuleTables &tables, mlir::Block *body,
                               llvm::ArrayRef<View> operands, llvm::ArrayRef<View> results,
                               bool byRows) const override;

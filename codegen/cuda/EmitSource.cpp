@@ -43,6 +43,22 @@ FailureOr<std::string> emitSource(ModuleOp module, llvm::StringMap<std::string> 
       complete = succeeded(launch.emitOpError()
                            << "internal error: there is no kernel '" << name << "', please report");
   });
+  // What generated texts call in turn.
+  for (bool more = true; more;) {
+    more = false;
+    for (auto source : module.getOps<KernelSourceOp>()) {
+      auto use = generated.find(source.getSymName());
+      if (use == generated.end())
+        continue;
+      LaunchOp launch = use->second;
+      for (auto name : source.getUses().getAsRange<StringAttr>()) {
+        if (StringRef header = headerOf(name); !header.empty())
+          headers.insert(header);
+        else
+          more |= generated.insert({name.getValue(), launch}).second;
+      }
+    }
+  }
   if (!complete)
     return failure();
 

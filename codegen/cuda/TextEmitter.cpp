@@ -75,7 +75,8 @@ private:
       return entry->second;
     entry->second = (stem + "_" + Twine(tables.generatedKernels.size() - 1)).str();
     OpBuilder builder = OpBuilder::atBlockEnd(tables.module.getBody());
-    KernelSourceOp::create(builder, tables.module.getLoc(), entry->second, textOf(entry->second));
+    KernelSourceOp::create(builder, tables.module.getLoc(), entry->second, textOf(entry->second),
+                           builder.getStrArrayAttr({}));
     return entry->second;
   }
 
@@ -239,7 +240,10 @@ GeneratedKernel emitElementwise(ModuleTables &tables, Block *body, ArrayRef<View
     kernel.close();
     kernel.close();
   }
-  return {kernel.finish(body ? "fused" : "copy"), grid, {elementwiseThreads, 0}};
+  return {kernel.finish(body ? "fused" : "copy"),
+          grid,
+          {elementwiseThreads, 0},
+          static_cast<int64_t>(results.size())};
 }
 
 std::string emitStore(ModuleTables &tables, Block *body, size_t stored, ArrayRef<View> operands,

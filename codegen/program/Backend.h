@@ -4,10 +4,12 @@
 #include "codegen/program/Layout.h"
 #include "dialect/HybridOps.h"
 #include <string>
+#include <vector>
 
 namespace hybrid {
 
 class ProgramBuilder;
+struct Step;
 struct ModuleTables;
 
 /// A memory range that becomes a BufferAttr once the arena is planned.
@@ -34,6 +36,7 @@ struct GeneratedKernel {
   std::string symbol;
   int64_t grid;
   LaunchShape shape = {};
+  int64_t writes = 1; // of the buffers, the last ones
 };
 
 /// What a kernel does with each element of a result: a call of `functor` (its type, on devices that
@@ -68,6 +71,10 @@ public:
   /// Where a kernel's `result` goes, row by row: into its place, or into a neighbour that is
   /// computed on the way.
   virtual Store store(mlir::Value result, ProgramBuilder &program) const = 0;
+
+  /// May put the steps of a program in a better order, and several into one. Called once, when all
+  /// are known and nothing has a place in memory.
+  virtual void arrange(ProgramBuilder &, std::vector<Step> &) const {}
 
   // ---- generated kernels, see LoopEmitter.h and TextEmitter.h ----
 

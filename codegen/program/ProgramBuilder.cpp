@@ -240,6 +240,7 @@ void ProgramBuilder::launchGenerated(const GeneratedKernel &kernel, ArrayRef<Buf
   Step step(current, buffers);
   step.kernel = kernel.symbol;
   step.generated = true;
+  step.writes = kernel.writes;
   step.grid = kernel.grid;
   step.shape = kernel.shape;
   step.itemsPerTile = itemsPerTile(kernel.grid);
@@ -552,7 +553,37 @@ ArrayAttr ProgramBuilder::largestAtPeak(Builder &builder, ArrayRef<Lifetime> lif
   return builder.getArrayAttr(parts);
 }
 
+/// Lifetimes from the steps as they stand now. Inputs live from before the first step, outputs to
+/// behind the last one.
+void ProgramBuilder::findLifetimes() {
+  auto outlives = [](int64_t last) { return last >= INT64_MAX - 1; };
+  for (Storage &storage : storages) {
+    if (storage.first != -1)
+      storage.first = INT64_MAX;
+    if (!outlives(storage.last))
+      storage.last = -1;
+  }
+  int64_t loop = -1, loopStart = 0;
+  for (auto [i, step] : llvm::enumerate(steps)) {
+    auto now = static_cast<int64_t>(i);
+    if (step.loop >= 0 && step.loop != loop)
+      loopStart = now;
+    loop = step.loop;
+    for (const BufferUse &buffer : step.buffers) {
+      if (buffer.storage < 0)
+        continue;
+      Storage &storage = storages[buffer.storage];
+      // Tiles run at different times: to all others, a loop is one step.
+      int64_t index = loop >= 0 && storage.space != Space::Tile ? loopStart : now;
+      storage.first = std::min(storage.first, index);
+      storage.last = std::max(storage.last, index);
+    }
+  }
+}
+
 void ProgramBuilder::finish(OpBuilder &builder) {
+  backend().arrange(*this, steps);
+  findLifetimes();
   std::vector<Lifetime> lifetimes;
   std::vector<int64_t> owners;
   int64_t end = static_cast<int64_t>(steps.size());

@@ -39,6 +39,7 @@ struct Step {
   llvm::SmallVector<int64_t> constants;
   std::string store; // functor that takes the last storeBuffers buffers
   int64_t storeBuffers = 0;
+  int64_t writes = 0; // of a generated kernel's buffers, the last ones
   // Matrix product, when m > 0
   int64_t m = 0, n = 0, k = 0, lda = 0, ldb = 0, ldc = 0;
   int64_t groups = 0, groupStride = 0; // sizes known at run time: the last buffer is the offsets
@@ -195,6 +196,7 @@ public:
 private:
   void assignDestinations();
   void addStep(Step step);
+  void findLifetimes();
   int64_t itemsPerTile(int64_t grid) const;
   View temporaryFor(mlir::Value result);
   mlir::Attribute bufferAttr(const BufferUse &use);
