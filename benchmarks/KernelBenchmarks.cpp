@@ -122,7 +122,7 @@ void rmsnorm(benchmark::State &state) {
   RmsNormParams p{4096, 128, 128, 128, 128, 64, 1, 0, 1e-5};
   Buffer x(p.rows * p.columns), w(p.columns), y(p.rows * p.columns), dx(p.rows * p.columns);
   Buffer partial(p.rows / p.rowsPerItem * p.columns);
-  void *forward[] = {x, w, y}, *backward[] = {x, w, y, dx, partial};
+  void *forward[] = {x, w, y}, *backward[] = {x, w, y, partial, dx};
   for (auto _ : state) {
     if (state.range(0))
       hybrid_rmsnorm_backward_f32(0, p.rows / p.rowsPerItem, backward, nullptr, &p);

@@ -1,4 +1,5 @@
-"""Usage: tiles.py BINARIES MODELS. Training in small tiles of rows, the last one smaller, is training all rows at once: same losses and parameters."""
+"""Usage: tiles.py BINARIES MODELS [cuda]. Training in small tiles of rows, the last one smaller, is training all rows at once: same losses and
+parameters. With `cuda`, on the tests' driver, against all rows at once on the CPU."""
 
 import pathlib
 import random
@@ -21,14 +22,23 @@ def run(tool, *arguments):
     return result.stdout
 
 
-def trained(name, settings, folder, tiles, threads):
+def initial(executable, inputs, folder):
+    """A file of the parameters as one device draws them: another one's logarithms and sines may differ in the last bit."""
+    file = folder / "initial.safetensors"
+    if not file.exists():
+        run("hybrid-run", "replay", executable, "--init-seed", "3", *inputs, "--steps", 1, "--lr", "1e-12", "--min-lr", "1e-12", "--weight-decay", 0, "--out", folder / "initial")
+        npy.write_safetensors(file, {path.name[len("final."):-len(".npy")]: npy.read_npy(path) for path in (folder / "initial").glob("final.*.npy")})
+    return file
+
+
+def trained(name, settings, folder, tiles, threads, device="cpu"):
     """Everything that `replay` writes after a few updates, and how many loops over tiles there are."""
-    gradients, scheduled, executable = folder / "grad.mlir", folder / f"{tiles}.mlir", folder / f"{tiles}.hyx"
+    gradients, scheduled, executable = folder / "grad.mlir", folder / f"{device}-{tiles}.mlir", folder / f"{device}-{tiles}.hyx"
     flags = [flag for setting in settings for flag in ("--set", setting)]
     run("hybridc", models / f"{name}.hyb", "--emit=grad", "--precision=f64", f"--batch={BATCH}", f"--length={LENGTH}", *flags, "-o", gradients)
     tiling = "hybrid-tile-rows{min-rows=8 max-tile=32 max-sequential-tile=64}," if tiles else ""
-    run("hybrid-opt", gradients, f"--pass-pipeline=builtin.module(func.func(hybrid-fuse-elementwise,{tiling}cse),hybrid-schedule-cpu)", "-o", scheduled)
-    run("hybridc", scheduled, "-o", executable)
+    run("hybrid-opt", gradients, f"--pass-pipeline=builtin.module(func.func(hybrid-fuse-elementwise,{tiling}cse),hybrid-schedule-{device})", "-o", scheduled)
+    run("hybridc", scheduled, "--target", "cuda:shim" if device == "cuda" else "cpu", "-o", executable)
     generator = random.Random(1)
     inputs = []
     for kind in ("tokens", "targets"):
@@ -36,18 +46,31 @@ def trained(name, settings, folder, tiles, threads):
         ids = npy.array.array("i", (-100 if kind == "targets" and i % 7 == 0 else generator.randrange(16) for i in range(BATCH * LENGTH)))
         npy.write_npy(folder / f"{kind}.npy", npy.Tensor((BATCH, LENGTH), ids))
         inputs += ["--input", f"{kind}={folder / kind}.npy"]
-    out = folder / f"out-{tiles}-{threads}"
-    run("hybrid-run", "replay", executable, "--init-seed", "3", *inputs, "--steps", STEPS, "--lr", "1e-2", "--threads", threads, "--out", out)
+    out = folder / f"out-{device}-{tiles}-{threads}"
+    run("hybrid-run", "replay", executable, "--params", initial(executable, inputs, folder), *inputs, "--steps", STEPS, "--lr", "1e-2", "--threads", threads, "--out", out)
     return {path.name: npy.read_npy(path).data for path in out.glob("*.npy")}, scheduled.read_text().count("hybrid.tile_loop")
 
 
-for name, settings in (("attention-swiglu", SMALL), ("attention-mlp", SMALL), ("hyena-swiglu", ["width=16", "inner=24"]), ("rwkv", ["width=16"]),
-                       ("gated-linear-attention-swiglu", ["width=16", "inner=24"])):
+def compare(what, one, other):
+    assert one.keys() == other.keys()
+    # Sums over rows are taken in another order; AdamW divides by small numbers.
+    worst = max(abs(a - b) / (1e-3 + abs(a)) for key in one for a, b in zip(one[key], other[key]))
+    print(f"{what}: {'agrees' if worst < 1e-8 else f'differs by {worst:.1e}'}")
+
+
+MODELS = (("attention-swiglu", SMALL), ("attention-mlp", SMALL), ("hyena-swiglu", ["width=16", "inner=24"]), ("rwkv", ["width=16"]),
+          ("gated-linear-attention-swiglu", ["width=16", "inner=24"]))
+WHOLE_ON_CUDA = (("mamba", ["width=16"]), ("attention-moe", SMALL[:2]), ("rwkv6", ["width=64"]), ("multihead-hyena-swiglu", ["width=16", "inner=24"]),
+                 ("hyena-experts-moe", ["width=16"]), ("sliding-attention-swiglu", SMALL))
+cuda = "cuda" in sys.argv[3:]
+for name, settings in MODELS + (WHOLE_ON_CUDA if cuda else ()):
     with tempfile.TemporaryDirectory() as folder:
         whole, none = trained(name, settings, pathlib.Path(folder), False, 1)
-        for threads in (1, 2):
-            tiled, loops = trained(name, settings, pathlib.Path(folder), True, threads)
-            assert none == 0 and loops > 0 and whole.keys() == tiled.keys()
-            # Sums over rows are taken in another order; AdamW divides by small numbers.
-            worst = max(abs(a - b) / (1e-3 + abs(a)) for key in whole for a, b in zip(whole[key], tiled[key]))
-            print(f"{name}, {threads} threads: {'agrees' if worst < 1e-8 else f'differs by {worst:.1e}'}")
+        if cuda:
+            compare(f"{name} on CUDA", whole, trained(name, settings, pathlib.Path(folder), False, 1, "cuda")[0])
+        if (name, settings) not in MODELS:
+            continue
+        for threads in (1,) if cuda else (1, 2):
+            tiled, loops = trained(name, settings, pathlib.Path(folder), True, threads, "cuda" if cuda else "cpu")
+            assert none == 0 and loops > 0
+            compare(f"{name}, tiles on CUDA" if cuda else f"{name}, {threads} threads", whole, tiled)

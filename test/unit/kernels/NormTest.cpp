@@ -107,9 +107,9 @@ TYPED_TEST(Norm, RmsNormAgreesWithFormula) {
       Tensor<T> dx(p.rows, columns, p.dxStride), dx2 = dx, partial(grid, columns),
                                                  partial2 = partial;
       callWhole<RmsNormParams>(rmsnorm_backward<T>, grid,
-                               {x.data(), w.data(), dy.data(), dx.data(), partial.data()}, p);
+                               {x.data(), w.data(), dy.data(), partial.data(), dx.data()}, p);
       callInPieces<RmsNormParams>(rmsnorm_backward<T>, grid,
-                                  {x.data(), w.data(), dy.data(), dx2.data(), partial2.data()}, p);
+                                  {x.data(), w.data(), dy.data(), partial2.data(), dx2.data()}, p);
       EXPECT_TRUE(dx.sameBits(dx2) && partial.sameBits(partial2));
       EXPECT_TRUE(dx.guardsIntact() && partial.guardsIntact());
       EXPECT_LT(relativeError(dx.values(), r.dx), tolerance<T>(2e-6)) << columns << variant;
@@ -146,9 +146,9 @@ TYPED_TEST(Norm, LayerNormAgreesWithFormula) {
       Tensor<T> dx(p.rows, columns, p.dxStride), dx2 = dx;
       Tensor<T> partial(grid, 2 * columns), partial2 = partial;
       callWhole<LayerNormParams>(layernorm_backward<T>, grid,
-                                 {x.data(), w.data(), dy.data(), dx.data(), partial.data()}, p);
+                                 {x.data(), w.data(), dy.data(), partial.data(), dx.data()}, p);
       callInPieces<LayerNormParams>(layernorm_backward<T>, grid,
-                                    {x.data(), w.data(), dy.data(), dx2.data(), partial2.data()},
+                                    {x.data(), w.data(), dy.data(), partial2.data(), dx2.data()},
                                     p);
       EXPECT_TRUE(dx.sameBits(dx2) && partial.sameBits(partial2));
       EXPECT_TRUE(dx.guardsIntact() && partial.guardsIntact());
