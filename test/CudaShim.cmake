@@ -12,3 +12,17 @@ function(hybrid_cuda_shim_test name)
 endfunction()
 hybrid_cuda_shim_test(gradients GradientTests)
 hybrid_cuda_shim_test(states StateTests)
+if(TEST golden)
+  hybrid_cuda_shim_test(golden ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/golden/run
+                        --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --target cuda:shim --verbose)
+  set_tests_properties(cuda-shim-golden PROPERTIES RUN_SERIAL ON)
+endif()
+# What kernels take of a GPU's multiprocessors; NVRTC needs no GPU for it.
+find_library(nvrtc NAMES nvrtc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES lib64)
+if(nvrtc)
+  add_test(NAME cuda-budgets COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/check-budgets.py
+           $<TARGET_FILE:hybridc> ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/budgets.json)
+  set_tests_properties(cuda-budgets PROPERTIES LABELS cuda RUN_SERIAL ON TIMEOUT 900)
+else()
+  message(STATUS "CUDA without a toolkit: the budgets of kernels are not checked")
+endif()

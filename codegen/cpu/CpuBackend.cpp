@@ -42,7 +42,7 @@ LaunchShape CpuBackend::shape(StringRef, Type, const KernelConstants &,
 
 Store CpuBackend::store(Value result, ProgramBuilder &program) const {
   View place = program.define(result);
-  return {{program.use(place)}, *place.rowStride(), ""};
+  return {{program.use(place)}, *place.rowStride(), "", ""};
 }
 
 GeneratedKernel CpuBackend::elementwise(ModuleTables &tables, Block *body, ArrayRef<View> operands,

@@ -80,11 +80,8 @@ FailureOr<std::string> emitSource(ModuleOp module, llvm::StringMap<std::string> 
     }
   for (LaunchOp launch : launches) {
     comment(launch);
-    // Of the 228 KB of a multiprocessor's shared memory.
-    const bool alone = launch.getScratchBytes() > 113 * 1024;
-    std::string threads = std::to_string(launch.getThreads());
-    stream << "HYBRID_KERNEL(" << symbols.lookup(launchKey(launch)) << ", "
-           << (alone ? "HYBRID_ALONE(" + threads + ")" : threads) << ", (";
+    stream << "HYBRID_KERNEL(" << symbols.lookup(launchKey(launch)) << ", " << launch.getThreads()
+           << ", (";
     for (size_t i = 0; i < launch.getBuffers().size(); ++i)
       stream << (i ? ", " : "") << "void *__restrict__ b" << i;
     stream << "),\n              " << launch.getKernel() << "(item";

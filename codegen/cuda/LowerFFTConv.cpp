@@ -29,6 +29,7 @@ struct Operands {
   Value filterValue;
   // Forward
   View y;
+  Value result;
   // Backward
   View dy, dx, dFilter, dSkip, dGateIn, dGateOut;
 
@@ -101,11 +102,13 @@ void forwardInBlocks(const Operands &o, FFTConvBlockParams p, ProgramBuilder &pr
   p.wide = true, p.blockThreads = fftconvThreads(p, 1);
   View table = quarterCircle(program, o.element(), p.points);
   View spectrum = spectrumOf(o, p, table, program);
+  Store y = program.storeOf(o.result);
+  p.yStride = y.stride;
   program.launch("fftconv_forward", o.element(), channelGroups(p) * p.batch, wordsOf(p),
                  {program.use(o.x), program.use(spectrum), program.use(table),
                   useOf(program, o.skip), useOf(program, o.gateIn), useOf(program, o.gateOut),
-                  o.segments, program.use(o.y)},
-                 LaunchShape{threads(p), shared(o.element(), p, 1)});
+                  o.segments},
+                 y, LaunchShape{threads(p), shared(o.element(), p, 1)});
 }
 
 void backwardInBlocks(const Operands &o, FFTConvBlockParams p, ProgramBuilder &program) {
@@ -284,9 +287,8 @@ LogicalResult lower(FFTConvOp op, ProgramBuilder &program) {
     return op.emitOpError() << "with a state and packed segments together is not supported on "
                                "CUDA: carry the state or pack, not both";
   Operands o = operandsOf(op, program);
-  o.y = program.define(op.getResult());
+  o.result = op.getResult();
   FFTConvBlockParams p = blockParams(o);
-  p.yStride = strideOf(o.y);
   p.lanes = fftconvLanes(p, 1, bytesOf(o.element()), backendOf(program).sharedBytes);
   if (p.lanes > 0) {
     forwardInBlocks(o, p, program);
@@ -294,6 +296,8 @@ LogicalResult lower(FFTConvOp op, ProgramBuilder &program) {
   }
   if (p.hasSegments)
     return refuseLongSegments(op, p);
+  o.y = program.define(op.getResult());
+  p.yStride = strideOf(o.y);
   PartsConvolution(o, p, program).forward();
   return success();
 }

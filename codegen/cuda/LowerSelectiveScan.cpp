@@ -91,15 +91,17 @@ static void divideOverTime(ProgramBuilder &program, SelectiveScanShape &shape,
 LogicalResult lower(SelectiveScanOp op, ProgramBuilder &program) {
   SelectiveScanShape shape{};
   SmallVector<BufferUse> buffers = commonOperands(op, program, shape);
-  View y = program.define(op.getResult());
-  shape.yStride = *y.rowStride(), shape.hasFinalState = op.getReturnState();
-  divideOverTime(program, shape, buffers, y.element);
-  buffers.push_back(program.use(y));
+  Type element = elementOf(op.getResult());
+  Store y = program.storeOf(op.getResult());
+  shape.yStride = y.stride, shape.hasFinalState = op.getReturnState();
+  divideOverTime(program, shape, buffers, element);
   buffers.push_back(op.getReturnState() ? program.use(program.defineDense(op.getFinalState()))
                                         : program.absent());
-  launchScan(program, "selective_scan_forward", y.element, shape, buffers,
-             y.element.isF64() ? selectiveScanForwardBytes<double>(shape)
-                               : selectiveScanForwardBytes<float>(shape));
+  program.launch("selective_scan_forward", element, selectiveScanItems(shape), wordsOf(shape),
+                 buffers, y,
+                 LaunchShape{selectiveScanThreads(shape),
+                             element.isF64() ? selectiveScanForwardBytes<double>(shape)
+                                             : selectiveScanForwardBytes<float>(shape)});
   return success();
 }
 

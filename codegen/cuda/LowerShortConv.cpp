@@ -21,20 +21,20 @@ static int64_t rowItems(const ShortConvParams &params) {
 
 LogicalResult lower(ShortConvOp op, ProgramBuilder &program) {
   int64_t xStride;
-  View x = program.rows(op.getX(), xStride), y = program.define(op.getResult());
+  View x = program.rows(op.getX(), xStride);
+  SmallVector<BufferUse> operands{
+      program.use(x), program.optionalUse(op.getWeight()), program.optionalUse(op.getBias()),
+      program.optionalUse(op.getSegments()), program.optionalUse(op.getInitialState())};
+  Store y = program.storeOf(op.getResult());
   ShortConvParams params = shortConvParams(x, op.getWeight());
-  params.xStride = xStride, params.yStride = *y.rowStride();
+  params.xStride = xStride, params.yStride = y.stride;
   params.hasBias = !!op.getBias(), params.hasSegments = !!op.getSegments(),
   params.hasState = !!op.getInitialState();
   params.hasFinalState = op.getReturnState();
-  BufferUse finalState =
-      op.getReturnState() ? program.use(program.defineDense(op.getFinalState())) : program.absent();
+  operands.push_back(op.getReturnState() ? program.use(program.defineDense(op.getFinalState()))
+                                         : program.absent());
   program.launch("short_conv_forward", x.element, rowItems(params) * channelBlocks(params),
-                 wordsOf(params),
-                 {program.use(x), program.optionalUse(op.getWeight()),
-                  program.optionalUse(op.getBias()), program.optionalUse(op.getSegments()),
-                  program.optionalUse(op.getInitialState()), program.use(y), finalState},
-                 LaunchShape{threads(params), 0});
+                 wordsOf(params), operands, y, LaunchShape{threads(params), 0});
   return success();
 }
 

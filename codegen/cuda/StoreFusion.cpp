@@ -39,7 +39,8 @@ Store CudaBackend::store(Value result, ProgramBuilder &program) const {
     int64_t stride = *place.rowStride();
     return {{program.use(place)},
             stride,
-            llvm::formatv("RowStore<{0}, {1}>", typeText(place.element), stride)};
+            llvm::formatv("RowStore<{0}, {1}>", typeText(place.element), stride),
+            ""};
   }
   ArrayRef<int64_t> shape = shapeOf(result);
   Store store;
@@ -59,6 +60,7 @@ Store CudaBackend::store(Value result, ProgramBuilder &program) const {
     store.buffers.push_back(program.use(results.back()));
   }
   store.functor = emitStore(program.tables, &fused.getBody().front(), stored, operands, results);
+  store.source = sourceName(fused);
   program.absorb(fused);
   return store;
 }

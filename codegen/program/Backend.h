@@ -46,6 +46,7 @@ struct Store {
   llvm::SmallVector<BufferUse> buffers;
   int64_t stride = 0;
   std::string functor;
+  std::string source; // what is computed on the way, for people
 };
 
 class Backend {

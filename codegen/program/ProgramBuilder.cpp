@@ -178,8 +178,7 @@ void ProgramBuilder::addStep(Step step) {
   steps.push_back(std::move(step));
 }
 
-/// "linear", "fused(silu, mul)", "row_tiles(rmsnorm, linear)".
-static std::string sourceName(Operation *op) {
+std::string sourceName(Operation *op) {
   if (auto unary = dyn_cast<UnaryOp>(op))
     return stringifyUnaryKind(unary.getKind()).str();
   if (auto binary = dyn_cast<BinaryOp>(op))
@@ -234,6 +233,8 @@ void ProgramBuilder::launch(StringRef name, Type element, int64_t grid,
     return;
   steps.back().store = store.functor;
   steps.back().storeBuffers = static_cast<int64_t>(store.buffers.size());
+  if (!store.source.empty())
+    steps.back().source += " + " + store.source;
 }
 
 void ProgramBuilder::launchGenerated(const GeneratedKernel &kernel, ArrayRef<BufferUse> buffers) {

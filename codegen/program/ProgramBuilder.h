@@ -49,6 +49,9 @@ struct Step {
   int64_t loop = -1, itemsPerTile = 0; // index of the loop
 };
 
+/// What people call an op: "linear", "fused(silu, mul)", "row_tiles(rmsnorm, linear)".
+std::string sourceName(mlir::Operation *op);
+
 /// A loop over tiles of rows: the steps between two places of the program.
 struct TileLoop {
   RowTilesOp op; // null once it is lowered

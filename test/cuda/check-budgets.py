@@ -25,13 +25,16 @@ MODELS = [  # model under ROOT, arguments: every kernel of the library, at the s
     ("models/mad/gated-linear-attention-swiglu.hyb", "--batch 128 --length 128"),
     ("models/mad/rwkv6.hyb", "--batch 128 --length 128"),
     ("models/mad/rwkv.hyb", "--batch 128 --length 128"),
+    ("models/mad/rwkv.hyb", "--batch 1 --length 4096"),
+    ("models/mad/mamba.hyb", "--batch 1 --length 4096"),
+    ("models/mad/gated-linear-attention-swiglu.hyb", "--batch 1 --length 4096"),
     ("models/mad/sliding-attention-swiglu.hyb", "--batch 16 --length 1024"),
     ("benchmarks/ops/long_convolution.hyb", "--batch 64 --length 1024 --set taps=1024 --set channels=768"),
     ("benchmarks/ops/long_convolution.hyb", "--batch 64 --length 8192 --set taps=8192 --set channels=768"),
     ("benchmarks/ops/long_convolution.hyb", "--batch 8 --length 65536 --set taps=65536 --set channels=768"),
 ]
 FIELDS = ["registers", "shared_bytes", "spill_bytes", "stack_bytes"]
-GENERATED = re.compile(r"^(fused|copy|fill|reduce|row_sums)_\d+$")
+GENERATED = re.compile(r"^(fused|copy|fill|reduce|row_sums|merged)_\d+$")
 
 
 def compile_model(hybridc, root, model, arguments):

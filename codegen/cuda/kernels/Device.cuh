@@ -10,13 +10,11 @@
 #define HYBRID_UNROLL _Pragma("unroll")
 #define HYBRID_NO_UNROLL _Pragma("unroll 1")
 /// A kernel of an executable: HYBRID_KERNEL(symbol, threads, (void *b0, void *b1), statement).
-/// `item` is the work item of the block.
-/// HYBRID_ALONE(threads) for `threads` where a multiprocessor has room for one block only: the
-/// compiler need not save registers for a second one.
-#define HYBRID_ALONE(threads) threads, 1
+/// `item` is the work item of the block. One block a multiprocessor is all that is promised:
+/// without that the compiler saves registers for more of them, and spills.
 #define HYBRID_PARAMETERS(...) __VA_ARGS__
 #define HYBRID_KERNEL(symbol, threads, parameters, ...)                                            \
-  extern "C" __global__ void __launch_bounds__(threads, 1)                                            \
+  extern "C" __global__ void __launch_bounds__(threads, 1)                                         \
       symbol(HYBRID_PARAMETERS parameters, int64_t first) {                                        \
     const int64_t item = first + blockIdx.x;                                                       \
     __VA_ARGS__                                                                                    \

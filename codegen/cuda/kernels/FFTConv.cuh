@@ -178,10 +178,11 @@ template <typename T, FFTConvBlockParams P> struct FFTConvFilter {
 };
 
 /// Items: bands of groups of channels; in a band the batch, and for each sequence the groups.
-template <typename T, FFTConvBlockParams P>
+template <typename T, FFTConvBlockParams P, typename Store>
 HYBRID_DEVICE void fftconvForward(int64_t item, const T *x, const T *spectrum, const T *twiddles,
                                   const T *skip, const T *gateIn, const T *gateOut,
-                                  const int32_t *segments, T *y) {
+                                  const int32_t *segments, Store y) {
+  const auto write = asStore<P.yStride>(y);
   using Block = FFTConvTransform<T, P>;
   constexpr int64_t groups = channelGroups(P), band = groupsInBand(P);
   const int64_t firstGroup = item / (band * P.batch) * band, inBand = item % (band * P.batch);
@@ -190,37 +191,36 @@ HYBRID_DEVICE void fftconvForward(int64_t item, const T *x, const T *spectrum, c
   const FFTConvFilter<T, P> filter(spectrum, skip, firstGroup + inBand % width);
   const int channel = filter.channel;
   auto *scratch = sharedMemory<int>(sharedBytes<T>(P, 1) - 32 * 4);
-  forEachRun<T, P>(sequence, channel, segments, scratch,
-                   [&](int64_t row, const FFTConvRun<T, P> &run) {
-                     const Channels<const T> in(x, row, P.xStride, channel),
-                         gate(gateIn, row, P.gateInStride, channel),
-                         outGate(gateOut, row, P.gateOutStride, channel);
-                     const Channels<T> out(y, row, P.yStride, channel);
-                     run.load(block, [&](int t, int lane) {
-                       return P.hasGateIn ? in.at(t, lane) * gate.at(t, lane) : in.at(t, lane);
-                     });
-                     block.forward();
-                     HYBRID_NO_UNROLL
-                     for (int round = 0; round < Block::rounds; ++round) {
-                       typename Block::Group group(round);
-                       if (!group.exists())
-                         continue;
-                       Complex<T> v[Block::last];
-                       block.read(group, v);
-                       transformRegisters<Block::last, false>(v);
-                       const T skipTerm = filter.skipOf(group);
-                       const auto *place = filter.placesOf(group);
-                       HYBRID_UNROLL
-                       for (int b = 0; b < Block::last; ++b)
-                         v[b] = v[b] * filter.at(place, b, skipTerm);
-                       transformRegisters<Block::last, true>(v);
-                       block.write(group, v);
-                     }
-                     block.inverse();
-                     run.store(block, [&](int t, int lane, T value) {
-                       out.at(t, lane) = P.hasGateOut ? value * outGate.at(t, lane) : value;
-                     });
-                   });
+  forEachRun<T, P>(
+      sequence, channel, segments, scratch, [&](int64_t row, const FFTConvRun<T, P> &run) {
+        const Channels<const T> in(x, row, P.xStride, channel),
+            gate(gateIn, row, P.gateInStride, channel),
+            outGate(gateOut, row, P.gateOutStride, channel);
+        run.load(block, [&](int t, int lane) {
+          return P.hasGateIn ? in.at(t, lane) * gate.at(t, lane) : in.at(t, lane);
+        });
+        block.forward();
+        HYBRID_NO_UNROLL
+        for (int round = 0; round < Block::rounds; ++round) {
+          typename Block::Group group(round);
+          if (!group.exists())
+            continue;
+          Complex<T> v[Block::last];
+          block.read(group, v);
+          transformRegisters<Block::last, false>(v);
+          const T skipTerm = filter.skipOf(group);
+          const auto *place = filter.placesOf(group);
+          HYBRID_UNROLL
+          for (int b = 0; b < Block::last; ++b)
+            v[b] = v[b] * filter.at(place, b, skipTerm);
+          transformRegisters<Block::last, true>(v);
+          block.write(group, v);
+        }
+        block.inverse();
+        run.store(block, [&](int t, int lane, T value) {
+          write(row + t, channel + lane, P.hasGateOut ? value * outGate.at(t, lane) : value);
+        });
+      });
 }
 
 /// dPartial: [splits, groups of channels, last, points / last, lanes], complex. Items: groups of

@@ -69,6 +69,14 @@ template <typename T, int64_t stride> struct RowStore {
   }
 };
 
+/// A kernel's last operand as a store: what the compiler made, or in a test a plain buffer.
+template <int64_t stride, typename Functor> HYBRID_DEVICE Functor asStore(Functor functor) {
+  return functor;
+}
+template <int64_t stride, typename T> HYBRID_DEVICE RowStore<T, stride> asStore(T *y) {
+  return {y};
+}
+
 /// Sum over the lanes of a warp, the same bits in every lane.
 template <typename T> HYBRID_DEVICE T warpSum(T value) {
   HYBRID_UNROLL

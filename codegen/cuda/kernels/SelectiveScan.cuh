@@ -96,6 +96,14 @@ template <typename T, SelectiveScanShape p> struct SelectiveScanBlock {
       if (active && owns(j) && j * splits < left)
         at[j * splits * stride] = values[j];
   }
+  template <typename Store>
+  HYBRID_DEVICE void storeRows(const T (&values)[ownRows], int64_t first, Store write) const {
+    const int64_t left = to - first - split;
+    HYBRID_UNROLL
+    for (int j = 0; j < ownRows; ++j)
+      if (active && owns(j) && j * splits < left)
+        write(batch * p.length + first + split + j * splits, channel, values[j]);
+  }
   /// Whether the j-th row of this thread is in the tile.
   HYBRID_DEVICE bool owns(int j) const { return rows % splits == 0 || split + j * splits < rows; }
   HYBRID_DEVICE int at(int j) const { return (split + j * splits) * channels + lane; }
@@ -267,11 +275,11 @@ template <typename T, SelectiveScanShape p> struct SelectiveScanOperands {
   }
 };
 
-template <typename T, SelectiveScanShape p>
+template <typename T, SelectiveScanShape p, typename Store>
 HYBRID_DEVICE void selectiveScanForward(int64_t item, const T *x, const T *raw, const T *a,
                                         const T *b, const T *c, const int32_t *segments,
                                         const T *initialState, const T *stepBias, const T *skip,
-                                        const T *gate, T *y, T *finalState) {
+                                        const T *gate, T *finalState, Store y) {
   using Block = SelectiveScanBlock<T, p>;
   using Operands = SelectiveScanOperands<T, p>;
   constexpr int perThread = Block::perThread, ownRows = Block::ownRows, rows = Block::rows;
@@ -332,7 +340,7 @@ HYBRID_DEVICE void selectiveScanForward(int64_t item, const T *x, const T *raw, 
       if constexpr (p.hasGate)
         values[j] *= gates[j] * sigmoid(gates[j]);
     }
-    block.store(values, y, p.yStride, first);
+    block.storeRows(values, first, asStore<p.yStride>(y));
   }
   if constexpr (p.hasFinalState)
     if (block.time == p.timeBlocks - 1)

@@ -99,18 +99,19 @@ private:
   HYBRID_DEVICE static int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 };
 
-template <typename T, ShortConvParams P>
+template <typename T, ShortConvParams P, typename Store>
 HYBRID_DEVICE void shortConvForward(int64_t index, const T *x, const T *weight, const T *bias,
-                                    const int32_t *segments, const T *state, T *y, T *finalState) {
+                                    const int32_t *segments, const T *state, T *finalState,
+                                    Store y) {
   constexpr int64_t blocks = channelBlocks(P), history = P.taps - 1;
   const ShortConvItem item(P, blocks, index);
   if (item.channel >= P.channels) // there is no barrier behind
     return;
   const ShortConvSequence<T, P> sequence(item.batch, item.channel, x, weight, bias, segments,
                                          state);
-  T *out = y + item.batch * P.length * P.yStride + item.channel;
+  const auto store = asStore<P.yStride>(y);
   auto finish = [&](int64_t t, T sum) {
-    out[t * P.yStride] = P.activation == 1 ? sum * sigmoid(sum) : sum;
+    store(item.batch * P.length + t, item.channel, P.activation == 1 ? sum * sigmoid(sum) : sum);
   };
   if constexpr (P.taps <= shortConvWindow) {
     T taps[P.taps];

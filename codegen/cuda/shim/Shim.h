@@ -18,7 +18,6 @@
 #define HYBRID_NO_UNROLL
 
 #define HYBRID_EXPORT __attribute__((visibility("default")))
-#define HYBRID_ALONE(threads) (threads)
 #define HYBRID_PARAMETERS(...) __VA_ARGS__
 /// A kernel of an executable, called once by each thread with pointers to its arguments. The driver
 /// checks launches against `symbol`_threads, as a GPU does against __launch_bounds__, and copies

@@ -105,7 +105,7 @@ template <typename T, Case c> void check() {
   run("selectiveScanForward", items, threads, selectiveScanForwardBytes<T>(p), [&](int64_t item) {
     selectiveScanForward<T, forward>(item, x.data(), raw.data(), a.data(), b.data(), maps.data(),
                                      r.segments.data(), state, stepBias.data(), skip.data(),
-                                     gate.data(), y.data(), last.data());
+                                     gate.data(), last.data(), y.data());
   });
   EXPECT_TRUE(y.guardsIntact() && last.guardsIntact());
   double bound = tolerance<T>(3e-6);

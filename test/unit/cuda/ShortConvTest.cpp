@@ -45,8 +45,8 @@ template <typename T, ShortConvParams P> void check() {
   const int32_t *segments = c.segments ? r.segments.data() : nullptr;
   const T *state = c.state ? initial.data() : nullptr, *bias = c.bias ? b.data() : nullptr;
   run("shortConvForward", grid, threads(P), 0, [&](int64_t item) {
-    shortConvForward<T, P>(item, x.data(), w.data(), bias, segments, state, y.data(),
-                           c.finalState ? last.data() : nullptr);
+    shortConvForward<T, P>(item, x.data(), w.data(), bias, segments, state,
+                           c.finalState ? last.data() : nullptr, y.data());
   });
   EXPECT_TRUE(y.guardsIntact() && last.guardsIntact());
   double bound = tolerance<T>(1e-6);
