@@ -67,7 +67,8 @@ def RoundProducts : Pass<"hybrid-round-products", "::mlir::func::FuncOp"> {
   let description = [{
     Mixed precision: what a matrix product multiplies is rounded to bf16, its sums and results stay f32, and so does everything else (parameters,
     norms, softmax, filters, scans, the loss, the optimizer). Runs after differentiation, so that products of the backward pass are rounded alike and
-    no cotangent is rounded that is not multiplied. A value is rounded once, where it is made, for all products that use it.
+    no cotangent is rounded that is not multiplied. A value is rounded once, where it is made, for all products that use it. Products that no input
+    reaches make filters: they and their gradients stay f32.
 
     ```mlir
     %y = hybrid.linear %x, %w : tensor<2x8x4xf32>, tensor<16x4xf32> -> tensor<2x8x16xf32>     // before

@@ -41,3 +41,20 @@ func.func @init(%x: tensor<8x4xf32>, %w: tensor<16x4xf32>) -> tensor<8x16xf32> {
   %y = hybrid.linear %x, %w : tensor<8x4xf32>, tensor<16x4xf32> -> tensor<8x16xf32>
   return %y : tensor<8x16xf32>
 }
+
+// What no input reaches is a filter's: its products and those of its gradient stay f32.
+// CHECK-LABEL: func.func @filter(
+// CHECK: %[[H:.+]] = hybrid.linear %{{.+}}, %{{.+}} : tensor<8x4xf32>, tensor<16x4xf32> -> tensor<8x16xf32>
+// CHECK: hybrid.round
+// CHECK: hybrid.linear %{{.+}}, %{{.+}} : tensor<8x16xbf16>, tensor<16x16xbf16> -> tensor<8x16xf32>
+// CHECK: hybrid.matmul %{{.+}}, %{{.+}} : tensor<8x16xf32>, tensor<16x4xf32> -> tensor<8x4xf32>
+func.func @filter(%x: tensor<8x16xf32>) -> (tensor<8x16xf32>, tensor<8x4xf32>) {
+  %z = hybrid.parameter "z" : tensor<8x4xf32>
+  %w = hybrid.parameter "w" : tensor<16x4xf32>
+  %v = hybrid.parameter "v" : tensor<16x16xf32>
+  %h = hybrid.linear %z, %w : tensor<8x4xf32>, tensor<16x4xf32> -> tensor<8x16xf32>
+  %gated = hybrid.binary mul %x, %h : tensor<8x16xf32>, tensor<8x16xf32>
+  %y = hybrid.linear %gated, %v : tensor<8x16xf32>, tensor<16x16xf32> -> tensor<8x16xf32>
+  %dz = hybrid.matmul %gated, %w : tensor<8x16xf32>, tensor<16x4xf32> -> tensor<8x4xf32>
+  return %y, %dz : tensor<8x16xf32>, tensor<8x4xf32>
+}
