@@ -1,39 +1,12 @@
 //===- LowerLinearScan.cpp - scan of a decayed outer-product state ----------===//
 #include "codegen/cpu/Lowerings.h"
 #include "codegen/kernels/Kernels.h"
+#include "codegen/program/ScanLowering.h"
 #include "dialect/Shapes.h"
 
 using namespace mlir;
 
 namespace hybrid::cpu {
-
-static ScanDecay kindOf(Value decay, int64_t heads) {
-  if (!decay)
-    return ScanDecay::None;
-  bool perHead = lastSize(decay) == heads; // with one channel a head both mean the same
-  if (shapeOf(decay).size() == 3)
-    return perHead ? ScanDecay::HeadAndTime : ScanDecay::KeyAndTime;
-  return perHead ? ScanDecay::Head : ScanDecay::Key;
-}
-
-template <typename Op> static LinearScanParams scanParams(Op op) {
-  LinearScanParams params{};
-  ArrayRef<int64_t> q = shapeOf(op.getQ());
-  params.batch = q[0], params.length = q[1], params.heads = static_cast<int64_t>(op.getHeads());
-  params.keySize = op.getKeySize(), params.valueSize = op.getValueSize();
-  params.decay = kindOf(op.getDecay(), params.heads);
-  params.exclusive = op.getExclusive(), params.hasSegments = !!op.getSegments();
-  params.hasState = !!op.getInitialState();
-  params.scale = op.getScale().convertToDouble();
-  return params;
-}
-
-/// The decay as the kernels read it: a view with a stride, or a dense vector.
-static BufferUse decayUse(Value decay, ProgramBuilder &program, LinearScanParams &params) {
-  if (decay && shapeOf(decay).size() == 3)
-    return program.use(program.rows(decay, params.decayStride));
-  return program.optionalUse(decay);
-}
 
 static int64_t blocksOf(int64_t size, Type element) {
   return ceilDiv(size, element.isF64() ? lanes<double> : lanes<float>);
@@ -120,10 +93,10 @@ static void enterForward(Division &division, ProgramBuilder &program, LinearScan
 }
 
 LogicalResult lower(LinearScanOp op, ProgramBuilder &program) {
-  LinearScanParams params = scanParams(op);
+  LinearScanParams params = linearScanParams<LinearScanParams>(op);
   View q = program.rows(op.getQ(), params.qStride), k = program.rows(op.getK(), params.kStride),
        v = program.rows(op.getV(), params.vStride);
-  BufferUse decay = decayUse(op.getDecay(), program, params),
+  BufferUse decay = scanDecayUse(op.getDecay(), program, params.decayStride),
             segments = program.optionalUse(op.getSegments()),
             initialState = program.optionalUse(op.getInitialState());
   View o = program.define(op.getResult());
@@ -176,12 +149,12 @@ static View decayGradient(LinearScanGradOp op, ProgramBuilder &program, LinearSc
 }
 
 LogicalResult lower(LinearScanGradOp op, ProgramBuilder &program) {
-  LinearScanParams params = scanParams(op);
+  LinearScanParams params = linearScanParams<LinearScanParams>(op);
   View q = program.rows(op.getQ(), params.qStride), k = program.rows(op.getK(), params.kStride),
        v = program.rows(op.getV(), params.vStride),
        dy = program.rows(op.getCotangent(), params.oStride);
   Type element = q.element;
-  BufferUse decay = decayUse(op.getDecay(), program, params),
+  BufferUse decay = scanDecayUse(op.getDecay(), program, params.decayStride),
             segments = program.optionalUse(op.getSegments()),
             initialState = program.optionalUse(op.getInitialState()),
             stateCotangent = program.optionalUse(op.getStateCotangent());

@@ -1,52 +1,26 @@
 //===- LowerSelectiveScan.cpp - the selective scan --------------------------===//
 #include "codegen/cpu/Lowerings.h"
 #include "codegen/cpu/kernels/SelectiveScan.h"
+#include "codegen/program/ScanLowering.h"
 #include "dialect/Shapes.h"
 
 using namespace mlir;
 
 namespace hybrid::cpu {
 
-static bool isConstantMap(Value map) { return shapeOf(map).size() == 2; }
-
-/// An input or output map: rows with a stride, or dense when it is constant.
-static BufferUse mapUse(ProgramBuilder &program, Value map, int64_t &stride) {
-  return isConstantMap(map) ? program.use(program.dense(map))
-                            : program.use(program.rows(map, stride));
-}
-
 /// Sets what the scan and its gradient have in common, and returns the buffers both start with.
 template <typename Op>
 static SmallVector<BufferUse> commonOperands(Op op, ProgramBuilder &program,
                                              SelectiveScanParams &params) {
-  View x = program.rows(op.getX(), params.xStride), dt = program.rows(op.getDt(), params.dtStride);
-  params.batch = x.shape[0], params.length = x.shape[1], params.channels = x.shape[2];
-  params.states = lastSize(op.getA());
-  params.constantB = isConstantMap(op.getB()), params.constantC = isConstantMap(op.getC());
-  params.groups = 1;
-  for (Value map : {op.getB(), op.getC()})
-    if (!isConstantMap(map))
-      params.groups = lastSize(map) / params.states;
-  params.hasSegments = !!op.getSegments(), params.hasState = !!op.getInitialState();
-  BufferUse a = program.use(program.dense(op.getA())),
-            b = mapUse(program, op.getB(), params.bStride),
-            c = mapUse(program, op.getC(), params.cStride);
-  params.hasStepBias = !!op.getDtBias(), params.softplusStep = op.getDtSoftplus();
-  params.hasSkip = !!op.getSkip(), params.hasGate = !!op.getGate();
-  BufferUse segments = program.optionalUse(op.getSegments()),
-            state = program.optionalUse(op.getInitialState()),
-            stepBias = program.optionalUse(op.getDtBias()),
-            skip = program.optionalUse(op.getSkip()),
-            gate = op.getGate() ? program.use(program.rows(op.getGate(), params.gateStride))
-                                : program.absent();
-  if (x.element.isF64()) {
+  SmallVector<BufferUse> buffers = selectiveScanOperands(op, program, params);
+  if (elementOf(op.getX()).isF64()) {
     params.blocksPerItem = selectiveScanBlocksPerItem<double>(params);
     divideSelectiveScan<double>(params);
   } else {
     params.blocksPerItem = selectiveScanBlocksPerItem<float>(params);
     divideSelectiveScan<float>(params);
   }
-  return {program.use(x), program.use(dt), a, b, c, segments, state, stepBias, skip, gate};
+  return buffers;
 }
 
 static int64_t gridOf(const SelectiveScanParams &params, Type element) {

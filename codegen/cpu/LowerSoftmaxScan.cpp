@@ -1,31 +1,16 @@
 //===- LowerSoftmaxScan.cpp - the softmax scan ------------------------------===//
 #include "codegen/cpu/Lowerings.h"
 #include "codegen/cpu/kernels/SoftmaxScan.h"
+#include "codegen/program/ScanLowering.h"
 #include "dialect/Shapes.h"
 
 using namespace mlir;
 
 namespace hybrid::cpu {
 
-/// Sets what the scan and its gradient have in common, and returns the buffers both start with: k,
-/// v, taps, decay, segments, initial state.
-template <typename Op>
-static SmallVector<BufferUse> commonOperands(Op op, ProgramBuilder &program,
-                                             SoftmaxScanParams &params) {
-  View k = program.rows(op.getK(), params.kStride), v = program.rows(op.getV(), params.vStride);
-  params.batch = v.shape[0], params.length = v.shape[1], params.channels = v.shape[2];
-  params.keys = k.shape[2], params.taps = op.getTaps() ? shapeOf(op.getTaps())[0] : 0;
-  params.hasDecay = !!op.getDecay(), params.hasSegments = !!op.getSegments(),
-  params.hasState = !!op.getInitialState();
-  SmallVector<BufferUse> buffers{program.use(k), program.use(v)};
-  for (Value operand : {op.getTaps(), op.getDecay(), op.getSegments(), op.getInitialState()})
-    buffers.push_back(program.optionalUse(operand));
-  return buffers;
-}
-
 LogicalResult lower(SoftmaxScanOp op, ProgramBuilder &program) {
   SoftmaxScanParams params{};
-  SmallVector<BufferUse> buffers = commonOperands(op, program, params);
+  SmallVector<BufferUse> buffers = softmaxScanOperands(op, program, params);
   View y = program.define(op.getResult()), lse = program.defineDense(op.getLse());
   params.yStride = *y.rowStride(), params.hasFinalState = op.getReturnState();
   buffers.append({program.use(y), program.use(lse),
@@ -40,7 +25,7 @@ LogicalResult lower(SoftmaxScanOp op, ProgramBuilder &program) {
 
 LogicalResult lower(SoftmaxScanGradOp op, ProgramBuilder &program) {
   SoftmaxScanParams params{};
-  SmallVector<BufferUse> buffers = commonOperands(op, program, params);
+  SmallVector<BufferUse> buffers = softmaxScanOperands(op, program, params);
   int64_t cotangentStride;
   View y = program.rows(op.getOutput(), params.yStride),
        dy = program.rows(op.getCotangent(), cotangentStride);

@@ -1,39 +1,17 @@
 //===- LowerLinearScan.cpp - scan of a decayed outer-product state ----------===//
 #include "codegen/cuda/Lowerings.h"
 #include "codegen/cuda/kernels/LinearScanParams.h"
+#include "codegen/program/ScanLowering.h"
 #include "dialect/Shapes.h"
 
 using namespace mlir;
 
 namespace hybrid::cuda {
 
-static ScanDecay kindOf(Value decay, int64_t heads) {
-  if (!decay)
-    return ScanDecay::None;
-  bool perHead = lastSize(decay) == heads; // with one channel a head both mean the same
-  if (shapeOf(decay).size() == 3)
-    return perHead ? ScanDecay::HeadAndTime : ScanDecay::KeyAndTime;
-  return perHead ? ScanDecay::Head : ScanDecay::Key;
-}
-
 template <typename Op> static LinearScanShape scanShape(Op op, Type element) {
-  LinearScanShape shape{};
-  ArrayRef<int64_t> q = shapeOf(op.getQ());
-  shape.batch = q[0], shape.length = q[1], shape.heads = static_cast<int64_t>(op.getHeads());
-  shape.keySize = op.getKeySize(), shape.valueSize = op.getValueSize();
-  shape.decay = kindOf(op.getDecay(), shape.heads);
-  shape.exclusive = op.getExclusive(), shape.hasSegments = !!op.getSegments();
-  shape.hasState = !!op.getInitialState();
-  shape.scale = op.getScale().convertToDouble();
+  LinearScanShape shape = linearScanParams<LinearScanShape>(op);
   divideLinearScan(shape, element.isF64() ? 8 : 4);
   return shape;
-}
-
-/// The decay as the kernels read it: a view with a stride, or a dense vector.
-static BufferUse decayUse(Value decay, ProgramBuilder &program, LinearScanShape &shape) {
-  if (decay && shapeOf(decay).size() == 3)
-    return program.use(program.rows(decay, shape.decayStride));
-  return program.optionalUse(decay);
 }
 
 static LinearScanTiling tilingOf(const LinearScanShape &shape, LinearScanPart part, Type element) {
@@ -128,7 +106,7 @@ LogicalResult lower(LinearScanOp op, ProgramBuilder &program) {
   v = program.rows(op.getV(), vStride);
   LinearScanShape shape = scanShape(op, q.element);
   shape.qStride = qStride, shape.kStride = kStride, shape.vStride = vStride;
-  BufferUse decay = decayUse(op.getDecay(), program, shape),
+  BufferUse decay = scanDecayUse(op.getDecay(), program, shape.decayStride),
             segments = program.optionalUse(op.getSegments()),
             initialState = program.optionalUse(op.getInitialState());
   View o = program.define(op.getResult());
@@ -184,7 +162,7 @@ LogicalResult lower(LinearScanGradOp op, ProgramBuilder &program) {
   LinearScanShape shape = scanShape(op, element);
   shape.qStride = qStride, shape.kStride = kStride, shape.vStride = vStride;
   shape.oStride = oStride;
-  BufferUse decay = decayUse(op.getDecay(), program, shape),
+  BufferUse decay = scanDecayUse(op.getDecay(), program, shape.decayStride),
             segments = program.optionalUse(op.getSegments()),
             initialState = program.optionalUse(op.getInitialState()),
             stateCotangent = program.optionalUse(op.getStateCotangent());

@@ -1,46 +1,20 @@
 //===- LowerSelectiveScan.cpp - the selective scan --------------------------===//
 #include "codegen/cuda/Lowerings.h"
 #include "codegen/cuda/kernels/SelectiveScanParams.h"
+#include "codegen/program/ScanLowering.h"
 #include "dialect/Shapes.h"
 
 using namespace mlir;
 
 namespace hybrid::cuda {
 
-static bool isConstantMap(Value map) { return shapeOf(map).size() == 2; }
-
-/// An input or output map: rows with a stride, or dense when it is constant.
-static BufferUse mapUse(ProgramBuilder &program, Value map, int64_t &stride) {
-  return isConstantMap(map) ? program.use(program.dense(map))
-                            : program.use(program.rows(map, stride));
-}
-
 /// Sets what the scan and its gradient have in common, and returns the buffers both start with.
 template <typename Op>
 static SmallVector<BufferUse> commonOperands(Op op, ProgramBuilder &program,
                                              SelectiveScanShape &shape) {
-  View x = program.rows(op.getX(), shape.xStride), dt = program.rows(op.getDt(), shape.dtStride);
-  shape.batch = x.shape[0], shape.length = x.shape[1], shape.channels = x.shape[2];
-  shape.states = lastSize(op.getA());
-  shape.constantB = isConstantMap(op.getB()), shape.constantC = isConstantMap(op.getC());
-  shape.groups = 1;
-  for (Value map : {op.getB(), op.getC()})
-    if (!isConstantMap(map))
-      shape.groups = lastSize(map) / shape.states;
-  shape.hasSegments = !!op.getSegments(), shape.hasState = !!op.getInitialState();
-  BufferUse a = program.use(program.dense(op.getA())),
-            b = mapUse(program, op.getB(), shape.bStride),
-            c = mapUse(program, op.getC(), shape.cStride);
-  shape.hasStepBias = !!op.getDtBias(), shape.softplusStep = op.getDtSoftplus();
-  shape.hasSkip = !!op.getSkip(), shape.hasGate = !!op.getGate();
-  BufferUse segments = program.optionalUse(op.getSegments()),
-            state = program.optionalUse(op.getInitialState()),
-            stepBias = program.optionalUse(op.getDtBias()),
-            skip = program.optionalUse(op.getSkip()),
-            gate = op.getGate() ? program.use(program.rows(op.getGate(), shape.gateStride))
-                                : program.absent();
+  SmallVector<BufferUse> buffers = selectiveScanOperands(op, program, shape);
   divideSelectiveScan(shape);
-  return {program.use(x), program.use(dt), a, b, c, segments, state, stepBias, skip, gate};
+  return buffers;
 }
 
 /// A launch over the blocks of `shape`.

@@ -1,6 +1,7 @@
 //===- LowerSoftmaxScan.cpp - the softmax scan ------------------------------===//
 #include "codegen/cuda/Lowerings.h"
 #include "codegen/cuda/kernels/SoftmaxScanParams.h"
+#include "codegen/program/ScanLowering.h"
 #include "dialect/Shapes.h"
 
 using namespace mlir;
@@ -12,14 +13,7 @@ namespace hybrid::cuda {
 template <typename Op>
 static SmallVector<BufferUse> commonOperands(Op op, ProgramBuilder &program,
                                              SoftmaxScanShape &shape) {
-  View k = program.rows(op.getK(), shape.kStride), v = program.rows(op.getV(), shape.vStride);
-  shape.batch = v.shape[0], shape.length = v.shape[1], shape.channels = v.shape[2];
-  shape.keys = k.shape[2], shape.taps = op.getTaps() ? shapeOf(op.getTaps())[0] : 0;
-  shape.hasDecay = !!op.getDecay(), shape.hasSegments = !!op.getSegments(),
-  shape.hasState = !!op.getInitialState();
-  SmallVector<BufferUse> buffers{program.use(k), program.use(v)};
-  for (Value operand : {op.getTaps(), op.getDecay(), op.getSegments(), op.getInitialState()})
-    buffers.push_back(program.optionalUse(operand));
+  SmallVector<BufferUse> buffers = softmaxScanOperands(op, program, shape);
   divideSoftmaxScan(shape);
   return buffers;
 }
