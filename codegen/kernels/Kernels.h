@@ -282,6 +282,7 @@ struct ParameterChunk {
 /// (ParameterChunk), gradients, partial (double). grid = chunks. gradient_norm: buffers: partial,
 /// norm (T scalar). grid = 1. norm = sqrt(sum). adamw: g *= min(1, clip/(norm+1e-6)) if clip > 0; p
 /// *= 1 - lr*wd*decay; m, v; p -= lr * m/c1 / (sqrt(v/c2) + eps).
+///   Nothing changes when the norm is not finite: the step that made it can be looked at.
 ///   hyper (double[8]): lr, weight decay, beta1, beta2, eps, clip, c1 = 1-beta1^t, c2 = 1-beta2^t.
 ///   buffers: chunks, hyper, norm, parameters, gradients, moment1, moment2. grid = chunks.
 struct AdamWParams {

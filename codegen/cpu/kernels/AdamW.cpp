@@ -57,11 +57,12 @@ HYBRID_INLINE void adamw(int64_t lo, int64_t hi, void *const *buffers, void *,
                          const AdamWParams &) {
   const ParameterChunk *chunks = static_cast<const ParameterChunk *>(buffers[0]);
   const double *hyper = static_cast<const double *>(buffers[1]);
+  const double norm = static_cast<double>(*static_cast<const T *>(buffers[2]));
+  if (!(norm - norm == 0)) // infinite or not a number
+    return;
   double clip = hyper[5], factor = 1;
-  if (clip > 0) {
-    double ratio = clip / (static_cast<double>(*static_cast<const T *>(buffers[2])) + 1e-6);
-    factor = ratio >= 1 ? 1 : ratio; // a norm that is NaN must stay visible
-  }
+  if (clip > 0)
+    factor = __builtin_fmin(1.0, clip / (norm + 1e-6));
   const T clipping = static_cast<T>(factor);
   const T beta1 = static_cast<T>(hyper[2]), rest1 = static_cast<T>(1 - hyper[2]);
   const T beta2 = static_cast<T>(hyper[3]), rest2 = static_cast<T>(1 - hyper[3]);

@@ -37,13 +37,13 @@ HYBRID_DEVICE void adamw(int64_t item, const ParameterChunk *chunks, const doubl
                          const T *norm, T *parameters, const T *gradients, T *moments1,
                          T *moments2) {
   constexpr int threads = static_cast<int>(sumThreads);
+  if (!isFinite(*norm)) // there is no barrier
+    return;
   const ParameterChunk chunk = chunks[item];
   const double clip = hyper[5];
   double factor = 1;
-  if (clip > 0) {
-    const double ratio = clip / (static_cast<double>(*norm) + 1e-6);
-    factor = ratio >= 1 ? 1 : ratio; // a norm that is NaN must stay visible
-  }
+  if (clip > 0)
+    factor = minimum(1.0, clip / (static_cast<double>(*norm) + 1e-6));
   const T clipping = static_cast<T>(factor);
   const T beta1 = static_cast<T>(hyper[2]), rest1 = static_cast<T>(1 - hyper[2]);
   const T beta2 = static_cast<T>(hyper[3]), rest2 = static_cast<T>(1 - hyper[3]);

@@ -211,6 +211,17 @@ TYPED_TEST(Training, AdamWAgreesWithFormula) {
     EXPECT_LT(relativeError(moment1.values(), m), tolerance<T>(1e-6));
     EXPECT_LT(relativeError(moment2.values(), v), tolerance<T>(1e-6));
     EXPECT_TRUE(parameters.guardsIntact() && moment1.guardsIntact() && moment2.guardsIntact());
+    // A gradient that is no number changes nothing.
+    for (double bad : {double(NAN), double(INFINITY)}) {
+      Doubles before = parameters.values(), moments = moment1.values();
+      norm.data()[0] = static_cast<T>(bad);
+      callWhole<AdamWParams>(adamw<T>, p.chunks,
+                             {chunks.data(), hyper.data(), norm.data(), parameters.data(),
+                              gradients.data(), moment1.data(), moment2.data()},
+                             p);
+      EXPECT_EQ(parameters.values(), before);
+      EXPECT_EQ(moment1.values(), moments);
+    }
   }
 }
 
