@@ -182,8 +182,8 @@ static Status runKernel(Function function, unsigned blocks, int threads, unsigne
   std::vector<void *> arguments;
   for (size_t i = 0; i < values.size(); ++i) {
     arguments.push_back(const_cast<uint64_t *>(&values[i]));
-    // The last is the first work item. In a loop over tiles a tile's buffer is passed as if the rows
-    // before it lay in front of it: only the address of the first tile can be checked.
+    // The last is the first work item. In a loop over tiles a tile's buffer is passed as if the
+    // rows before it lay in front of it: only the address of the first tile can be checked.
     bool pointer = i + 1 < values.size() && values.back() == 0;
     if (pointer && values[i] && !device().memory.contains(values[i], 0))
       return device().failForEver(errorIllegalAddress, named + ": argument " + std::to_string(i) +
