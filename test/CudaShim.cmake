@@ -22,8 +22,9 @@ if(TEST golden)
   set_tests_properties(cuda-shim-golden cuda-shim-golden-bf16 PROPERTIES RUN_SERIAL ON)
 endif()
 # What kernels take of a GPU's multiprocessors; NVRTC needs no GPU for it.
-find_library(nvrtc NAMES nvrtc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES lib64)
-if(nvrtc)
+# Found as hybridc finds it: beside nvcc, or where CUDA_HOME says.
+find_program(HYBRID_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATH_SUFFIXES bin)
+if(HYBRID_NVCC)
   add_test(NAME cuda-budgets COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/check-budgets.py
            $<TARGET_FILE:hybridc> ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/budgets.json)
   set_tests_properties(cuda-budgets PROPERTIES LABELS cuda RUN_SERIAL ON TIMEOUT 900)

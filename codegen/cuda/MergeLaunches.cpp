@@ -70,7 +70,7 @@ private:
 
   /// The last sum of a parameter's gradient, which nothing else in the program reads.
   bool canWait(const Step &step) {
-    if (step.generated || step.loop >= 0 || !StringRef(step.kernel).starts_with("sumPartials<"))
+    if (!step.isSum || step.loop >= 0)
       return false;
     const BufferUse &partial = step.buffers[0], &out = step.buffers[1];
     return partial.bytes <= mostPartialBytes && spaceOf(out) == Space::Gradients &&

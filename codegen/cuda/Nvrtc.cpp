@@ -75,14 +75,14 @@ private:
       folders.push_back(
           (llvm::sys::path::parent_path(llvm::sys::path::parent_path(real)) + "/lib64/").str());
     }
-    folders.push_back("/usr/local/cuda/lib64/"); // where NVIDIA's installer puts it
     for (const std::string &folder : folders)
       for (const char *name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"})
         if (void *handle = dlopen((folder + name).c_str(), RTLD_NOW | RTLD_LOCAL))
           return handle;
     complaint =
         "code for CUDA is made by NVRTC, which was not found: install the CUDA toolkit (12.0 "
-        "or later), or say where it is with CUDA_HOME=DIR (DIR/lib64/libnvrtc.so)";
+        "or later), and put its nvcc on the PATH, or say where it is with CUDA_HOME=DIR "
+        "(DIR/lib64/libnvrtc.so)";
     return nullptr;
   }
 };

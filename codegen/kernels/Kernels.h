@@ -1,10 +1,10 @@
 //===- Kernels.h - contract of the specialised kernels ----------------------===//
 //
-// What each hand-written CPU kernel computes, its buffers and its constants. Included by the kernel
-// sources (compiled to LLVM bitcode) and by hybridc's lowering (which fills the parameter structs
-// and emits one specialised wrapper for each distinct set of constants).
+// What each hand-written kernel computes, its buffers and its constants: on the CPU, and on CUDA
+// where lowerings are shared (codegen/program); rmsnorm_forward is there the function template
+// rmsnormForward<T, P>(item, buffers...). Included by kernels and by hybridc's lowering.
 //
-// Calling convention. Every kernel K exists as K_f32 and K_f64 with the signature
+// Calling convention on the CPU. Every kernel K exists as K_f32 and K_f64 with the signature
 //
 //   void K_f32(int64_t lo, int64_t hi, void *const *buffers, void *scratch, const KParams *params);
 //

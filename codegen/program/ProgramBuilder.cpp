@@ -1,4 +1,4 @@
-//===- ProgramBuilder.cpp - from a function of hybrid ops to a flat program -===//
+//===- ProgramBuilder.cpp - from a function of hybrid ops to a program ------===//
 #include "codegen/program/ProgramBuilder.h"
 #include "codegen/kernels/Kernels.h"
 #include "codegen/program/LocationText.h"
@@ -291,6 +291,7 @@ void ProgramBuilder::sumPartials(const View &partial, int64_t count, int64_t str
   int64_t lanesOf = out.element.isF64() ? lanes<double> : lanes<float>;
   launch("sum_partials", out.element, ceilDiv(out.elements(), lanesOf), wordsOf(params),
          {from, use(out)});
+  steps.back().isSum = true;
 }
 
 void ProgramBuilder::copy(const View &from, const View &to) {

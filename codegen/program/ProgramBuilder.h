@@ -1,4 +1,4 @@
-//===- ProgramBuilder.h - from a function of hybrid ops to a flat program ---===//
+//===- ProgramBuilder.h - from a function of hybrid ops to a program --------===//
 //
 // What the lowerings of single ops (Lower*.cpp) build with: views of values, storages, launches and
 // matrix products. One ProgramBuilder a function; ModuleTables is shared by all functions of a
@@ -40,6 +40,7 @@ struct Step {
   std::string store; // functor that takes the last storeBuffers buffers
   int64_t storeBuffers = 0;
   int64_t writes = 0; // of a generated kernel's buffers, the last ones
+  bool isSum = false; // of partial results, its first buffer, into its second
   // Matrix product, when m > 0
   int64_t m = 0, n = 0, k = 0, lda = 0, ldb = 0, ldc = 0;
   int64_t groups = 0, groupStride = 0; // sizes known at run time: the last buffer is the offsets

@@ -31,11 +31,11 @@ def initial(executable, inputs, folder):
     return file
 
 
-def trained(name, settings, folder, tiles, threads, device="cpu"):
+def trained(name, settings, folder, tiles, threads, device="cpu", batch=BATCH, length=LENGTH):
     """Everything that `replay` writes after a few updates, and how many loops over tiles there are."""
     gradients, scheduled, executable = folder / "grad.mlir", folder / f"{device}-{tiles}.mlir", folder / f"{device}-{tiles}.hyx"
     flags = [flag for setting in settings for flag in ("--set", setting)]
-    run("hybridc", models / f"{name}.hyb", "--emit=grad", "--precision=f64", f"--batch={BATCH}", f"--length={LENGTH}", *flags, "-o", gradients)
+    run("hybridc", models / f"{name}.hyb", "--emit=grad", "--precision=f64", f"--batch={batch}", f"--length={length}", *flags, "-o", gradients)
     tiling = "hybrid-tile-rows{min-rows=8 max-tile=32 max-sequential-tile=64}," if tiles else ""
     run("hybrid-opt", gradients, f"--pass-pipeline=builtin.module(func.func(hybrid-fuse-elementwise,{tiling}cse),hybrid-schedule-{device})", "-o", scheduled)
     run("hybridc", scheduled, "--target", "cuda:shim" if device == "cuda" else "cpu", "-o", executable)
@@ -43,12 +43,13 @@ def trained(name, settings, folder, tiles, threads, device="cpu"):
     inputs = []
     for kind in ("tokens", "targets"):
         # Targets that are not scored as well.
-        ids = npy.array.array("i", (-100 if kind == "targets" and i % 7 == 0 else generator.randrange(16) for i in range(BATCH * LENGTH)))
-        npy.write_npy(folder / f"{kind}.npy", npy.Tensor((BATCH, LENGTH), ids))
+        ids = npy.array.array("i", (-100 if kind == "targets" and i % 7 == 0 else generator.randrange(16) for i in range(batch * length)))
+        npy.write_npy(folder / f"{kind}.npy", npy.Tensor((batch, length), ids))
         inputs += ["--input", f"{kind}={folder / kind}.npy"]
     out = folder / f"out-{device}-{tiles}-{threads}"
     run("hybrid-run", "replay", executable, "--params", initial(executable, inputs, folder), *inputs, "--steps", STEPS, "--lr", "1e-2", "--threads", threads, "--out", out)
-    return {path.name: npy.read_npy(path).data for path in out.glob("*.npy")}, scheduled.read_text().count("hybrid.tile_loop")
+    text = scheduled.read_text()
+    return {path.name: npy.read_npy(path).data for path in out.glob("*.npy")}, text.count("hybrid.tile_loop"), text
 
 
 def compare(what, one, other):
@@ -65,12 +66,22 @@ WHOLE_ON_CUDA = (("mamba", ["width=16"]), ("attention-moe", SMALL[:2]), ("rwkv6"
 cuda = "cuda" in sys.argv[3:]
 for name, settings in MODELS + (WHOLE_ON_CUDA if cuda else ()):
     with tempfile.TemporaryDirectory() as folder:
-        whole, none = trained(name, settings, pathlib.Path(folder), False, 1)
+        whole, none, _ = trained(name, settings, pathlib.Path(folder), False, 1)
         if cuda:
             compare(f"{name} on CUDA", whole, trained(name, settings, pathlib.Path(folder), False, 1, "cuda")[0])
         if (name, settings) not in MODELS:
             continue
         for threads in (1,) if cuda else (1, 2):
-            tiled, loops = trained(name, settings, pathlib.Path(folder), True, threads, "cuda" if cuda else "cpu")
+            tiled, loops, _ = trained(name, settings, pathlib.Path(folder), True, threads, "cuda" if cuda else "cpu")
             assert none == 0 and loops > 0
             compare(f"{name}, tiles on CUDA" if cuda else f"{name}, {threads} threads", whole, tiled)
+
+# One long sequence: scans are divided over time, and convolutions go through memory in two passes.
+LONG = (("rwkv", ["width=8"], 1024, "softmaxScanSummary"), ("mamba", ["width=8"], 1024, "selectiveScanSummary"),
+        ("gated-linear-attention-swiglu", ["width=16", "inner=16"], 1024, "linearScanProducts"), ("hyena-swiglu", ["width=4", "inner=8", "l_max=6000", "blocks=H"], 6000, "fftconvInnerBackward"))
+for name, settings, length, kernel in LONG if cuda else ():
+    with tempfile.TemporaryDirectory() as folder:
+        whole = trained(name, settings, pathlib.Path(folder), False, 1, batch=1, length=length)[0]
+        found, _, text = trained(name, settings, pathlib.Path(folder), False, 1, "cuda", 1, length)
+        assert kernel in text, f"{name}: no {kernel}: the test is too short for it"
+        compare(f"{name} of {length} on CUDA", whole, found)
