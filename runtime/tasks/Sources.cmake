@@ -12,4 +12,5 @@ target_sources(HybridRuntime PRIVATE
   ${PROJECT_SOURCE_DIR}/runtime/tasks/Parameters.cpp
   ${PROJECT_SOURCE_DIR}/runtime/tasks/Recall.cpp
   ${PROJECT_SOURCE_DIR}/runtime/tasks/SelectiveCopying.cpp
+  ${PROJECT_SOURCE_DIR}/runtime/tasks/Statistics.cpp
   ${PROJECT_SOURCE_DIR}/runtime/tasks/Task.cpp)

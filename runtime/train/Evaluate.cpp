@@ -64,6 +64,7 @@ public:
   explicit Scorer(int64_t classes) : macro(classes), row(static_cast<size_t>(classes)) {}
 
   void addInstance(const StepRunner &runner, int64_t firstRow, std::span<const int32_t> targets) {
+    bool whole = true;
     for (size_t t = 0; t < targets.size(); ++t) {
       int32_t target = targets[t];
       if (target == ignoredTarget)
@@ -77,8 +78,10 @@ public:
       auto predicted = static_cast<int32_t>(best - row.begin());
       macro.add(target, predicted);
       correct += target == predicted;
+      whole &= target == predicted;
       ++scored;
     }
+    wholeInstances += whole;
     if (++instances == madBatch)
       closeBatch();
   }
@@ -88,7 +91,7 @@ public:
     instances = 0;
   }
 
-  double loss = 0, correct = 0, scored = 0, macroSum = 0;
+  double loss = 0, correct = 0, scored = 0, macroSum = 0, wholeInstances = 0;
 
 private:
   MacroAccuracy macro;
@@ -134,6 +137,7 @@ Result<EvaluationScore> evaluate(StepRunner &runner, const Source &source, uint6
     scorer.closeBatch();
     total = {scorer.loss, scorer.scored, scorer.correct};
     score.madAccuracy = scorer.macroSum / static_cast<double>(count);
+    score.sequenceAccuracy = scorer.wholeInstances / static_cast<double>(count);
   }
   score.scored = total.weight;
   // To six decimals: the matrix library may sum in another order for another batch size, and what

@@ -4,6 +4,7 @@
 // the instances, so it does not depend on the batch size the model was compiled for; nor does
 // accuracy. `madAccuracy` is the number the public MAD code reports: per batch of 128 instances the
 // mean over the classes that occur or were predicted, then the mean over batches.
+// `sequenceAccuracy` is the share of instances all of whose scored positions are right.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -15,6 +16,7 @@ namespace hybrid::rt {
 struct EvaluationScore {
   double loss = 0, accuracy = 0; // micro: over scored positions
   double madAccuracy = -1;       // below 0: not known, the model shows no logits
+  double sequenceAccuracy = -1;  // the same
   double scored = 0;             // positions
   uint64_t examples = 0;
 };

@@ -347,6 +347,8 @@ json Training::evaluationLine(const EvaluationScore &score) const {
                {"seconds", elapsed()}};
   if (score.madAccuracy >= 0)
     line["mad_accuracy"] = score.madAccuracy;
+  if (score.sequenceAccuracy >= 0 && !source.isBytes())
+    line["sequence_accuracy"] = score.sequenceAccuracy;
   if (source.isBytes())
     line["bits_per_byte"] = score.loss / std::numbers::ln2;
   return line;
@@ -421,6 +423,8 @@ Result<TrainOutcome> Training::finish() {
                   {"checkpoint", "checkpoints/" + checkpointName(state.step)}};
   if (score->madAccuracy >= 0)
     summary["eval_mad_accuracy"] = score->madAccuracy;
+  if (score->sequenceAccuracy >= 0 && !source.isBytes())
+    summary["eval_sequence_accuracy"] = score->sequenceAccuracy;
   if (source.isBytes())
     summary["eval_bits_per_byte"] = score->loss / std::numbers::ln2;
   if (state.bestStep >= 0)

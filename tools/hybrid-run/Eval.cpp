@@ -37,6 +37,8 @@ void run(EvalArguments &arguments) {
                            {"scored", score.scored}};
   if (score.madAccuracy >= 0)
     result["eval_mad_accuracy"] = score.madAccuracy;
+  if (score.sequenceAccuracy >= 0 && !source->isBytes())
+    result["eval_sequence_accuracy"] = score.sequenceAccuracy;
   if (source->isBytes())
     result["eval_bits_per_byte"] = score.loss / std::numbers::ln2;
   if (arguments.json) {
@@ -49,6 +51,9 @@ void run(EvalArguments &arguments) {
     text +=
         fmt::format("mad accuracy {:.6f}  (mean over classes, batches of 128, as mad-lab counts)\n",
                     score.madAccuracy);
+  if (score.sequenceAccuracy >= 0 && !source->isBytes())
+    text += fmt::format("sequence accuracy {:.6f}  (instances with every scored position right)\n",
+                        score.sequenceAccuracy);
   if (source->isBytes())
     text += fmt::format("bits per byte {:.6f}\n", score.loss / std::numbers::ln2);
   std::cout << text
