@@ -30,6 +30,21 @@ def AttachLoss : Pass<"hybrid-attach-loss", "::mlir::ModuleOp"> {
   }];
 }
 
+def CarryState : Pass<"hybrid-carry-state", "::mlir::ModuleOp"> {
+  let summary = "make a program that takes a sequence in chunks";
+  let description = [{
+    Adds `@chunk`: `@forward` on a part of a sequence, continued from inputs `state.0`, `state.1`, ..., one for each op that carries state; its results of
+    the same names are the state for the next part. All zeros are the start. A model that has no state of fixed size (attention, long convolutions), or
+    whose positions meet in another way, is refused where they do.
+
+    ```mlir
+    func.func @forward(%tokens: tensor<1x64xi32>) -> tensor<1x64x16xf32>
+    func.func @chunk(%tokens: tensor<1x64xi32>, %state: tensor<1x8x4xf32> {hybrid.name = "state.0"})     // added
+        -> (tensor<1x64x16xf32> {hybrid.name = "logits"}, tensor<1x8x4xf32> {hybrid.name = "state.0"})
+    ```
+  }];
+}
+
 def Differentiate : Pass<"hybrid-differentiate", "::mlir::ModuleOp"> {
   let summary = "derive gradient programs by reverse mode";
   let description = [{

@@ -28,6 +28,10 @@ void padRow(std::span<int32_t> tokens, std::span<int32_t> targets, int64_t posit
 /// Scores instances 0 .. count-1; 0 or too many: all there are (1280 of an endless task).
 Result<EvaluationScore> evaluate(StepRunner &runner, const Source &source, uint64_t count);
 
+/// To six decimals: the matrix library may sum in another order for another batch size, and what is
+/// beyond is then the noise of f32 logits, not a property of the model.
+double roundedLoss(double loss);
+
 /// Instances evaluate() takes when asked for `count`.
 uint64_t examplesFor(const Source &source, uint64_t count);
 
@@ -49,5 +53,6 @@ private:
 /// Whether the model can be run on this source: lengths and vocabularies. The error says what to
 /// compile.
 Result<void> checkFits(const StepRunner &runner, const Source &source);
+Error vocabularyError(int64_t ofData, int64_t ofModel);
 
 } // namespace hybrid::rt
