@@ -23,10 +23,13 @@ def Specialize : Pass<"hybrid-specialize", "::mlir::ModuleOp"> {
 }
 
 def AttachLoss : Pass<"hybrid-attach-loss", "::mlir::ModuleOp"> {
-  let summary = "make the evaluation program of a model with logits";
+  let summary = "make the evaluation program of a model with logits or a prediction";
   let description = [{
     When `@forward` has a result called `logits` of shape [B, L, V] (or [B, V]), adds `@eval`: the same computation with an input `targets`
     and results `loss`, `weight`, `correct`, `logits` from `hybrid.cross_entropy`.
+
+    A result `prediction` of shape [B, L, M] of a model without logits makes it a regression: `targets` are [B, L, M + 1], the numbers wanted and the weight
+    of the position, and the loss is the mean square of the differences by these weights. `correct` is 0 then.
   }];
 }
 

@@ -1,5 +1,7 @@
 //===- Device.cpp - what a session needs of the machine it runs on ----------===//
 #include "runtime/Device.h"
+#include "codegen/ReplicaStride.h"
+#include <algorithm>
 
 namespace hybrid::rt {
 
@@ -36,6 +38,20 @@ uint64_t bytesOf(const fb::Executable &executable, fb::Space space) {
     return executable.arena_bytes();
   return space == fb::Space::Constants ? executable.constants_bytes()
                                        : executable.parameter_bytes();
+}
+
+uint64_t replicaStrideOf(const fb::Executable &executable, fb::Space space) {
+  if (space == fb::Space::Constants)
+    return 0;
+  if (space != fb::Space::Tile)
+    return replicaStride(bytesOf(executable, space));
+  uint64_t bytes = 0;
+  for (const fb::Program *program : *executable.programs())
+    if (program->steps())
+      for (const fb::Step *step : *program->steps())
+        if (const auto *loop = step->operation_as_TileLoop())
+          bytes = std::max(bytes, loop->tile_bytes());
+  return replicaStride(bytes);
 }
 
 std::vector<fb::BufferRef> buffersOf(const fb::Step &step) {

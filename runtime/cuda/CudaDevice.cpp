@@ -55,22 +55,27 @@ public:
 
   int threads() const override { return 1; }
   uint64_t allocatedBytes() const override;
+  Result<void> setActive(int64_t replica, bool active) override;
+  bool isActive(int64_t) const override { return true; }
   Result<void> allocate(fb::Space space) override;
   bool has(fb::Space space) const override { return bool(spaces[static_cast<size_t>(space)]); }
-  Result<void> zero(fb::Space space) override;
+  Result<void> zero(fb::Space space, int64_t replica) override;
   Result<void> zeroTiles() override;
-  Result<std::span<const std::byte>> read(const fb::BufferRef &place) override;
-  Result<void> write(const fb::BufferRef &place, std::span<const std::byte> bytes) override;
-  Result<std::span<std::byte>> input(size_t program, const fb::Tensor &tensor) override;
-  Result<std::span<const std::byte>> output(size_t program, const fb::Tensor &tensor) override;
+  Result<std::span<const std::byte>> read(const fb::BufferRef &place, int64_t replica) override;
+  Result<void> write(const fb::BufferRef &place, std::span<const std::byte> bytes,
+                     int64_t replica) override;
+  Result<std::span<std::byte>> input(size_t program, const fb::Tensor &tensor,
+                                     int64_t replica) override;
+  Result<std::span<const std::byte>> output(size_t program, const fb::Tensor &tensor,
+                                            int64_t replica) override;
   Result<void> run(size_t program, std::vector<double> *seconds) override;
   bool isAsynchronous() const override { return true; }
   Result<void> start(std::span<const size_t> programs) override;
   Result<void> finish() override;
   Result<void> measure(std::span<const size_t> programs, size_t runs,
                        std::vector<double> &seconds) override;
-  Result<bool> restoreInputs(size_t program) override;
-  Result<void> walk(size_t program, const Around &around) override;
+  Result<bool> restoreInputs(size_t program, int64_t replica) override;
+  Result<void> walk(size_t program, const Around &around, int64_t replica) override;
 
 private:
   const fb::Executable &format() const { return executable->format(); }
@@ -133,7 +138,15 @@ CudaDevice::~CudaDevice() {
     gpu->driver().eventDestroy(event);
 }
 
+Result<void> CudaDevice::setActive(int64_t, bool active) {
+  return active ? Result<void>() : Error{"there is one replica only, which takes part in all runs"};
+}
+
 Result<void> CudaDevice::prepare() {
+  if (executable->replicas() != 1)
+    return Error{fmt::format("{}: {} replicas on a GPU are not supported; compile without "
+                             "--ensemble",
+                             executable->name(), executable->replicas())};
   auto opened = Gpu::open();
   if (!opened)
     return Error{fmt::format("{}: {}", executable->name(), opened.error().message)};
@@ -202,7 +215,7 @@ Result<void> CudaDevice::allocate(fb::Space space) {
   if (!memory)
     return outOfMemory(bytes, nameOf(space), memory.error());
   spaces[static_cast<size_t>(space)] = std::move(*memory);
-  return zero(space);
+  return zero(space, 0);
 }
 
 DeviceAddress CudaDevice::address(const fb::BufferRef &place) const {
@@ -213,7 +226,7 @@ DeviceAddress CudaDevice::address(const fb::BufferRef &place) const {
   return memory.address() + place.offset();
 }
 
-Result<void> CudaDevice::zero(fb::Space space) {
+Result<void> CudaDevice::zero(fb::Space space, int64_t) {
   if (auto done = gpu->enter(); !done)
     return done;
   const GpuMemory &memory = spaces[static_cast<size_t>(space)];
@@ -226,7 +239,7 @@ Result<void> CudaDevice::zeroTiles() {
   return gpu->zero(tiles.address(), tiles.size());
 }
 
-Result<std::span<const std::byte>> CudaDevice::read(const fb::BufferRef &place) {
+Result<std::span<const std::byte>> CudaDevice::read(const fb::BufferRef &place, int64_t) {
   if (!place.bytes())
     return std::span<const std::byte>();
   if (auto done = gpu->enter(); !done)
@@ -252,7 +265,8 @@ Result<std::span<const std::byte>> CudaDevice::read(const fb::BufferRef &place) 
   return std::span<const std::byte>(target, place.bytes());
 }
 
-Result<void> CudaDevice::write(const fb::BufferRef &place, std::span<const std::byte> bytes) {
+Result<void> CudaDevice::write(const fb::BufferRef &place, std::span<const std::byte> bytes,
+                               int64_t) {
   if (auto done = gpu->enter(); !done)
     return done;
   if (auto done = gpu->copyIn(address(place), bytes.data(), bytes.size()); !done)
@@ -262,23 +276,24 @@ Result<void> CudaDevice::write(const fb::BufferRef &place, std::span<const std::
 
 //===-- inputs and outputs -------------------------------------------------------===//
 
-Result<std::span<std::byte>> CudaDevice::input(size_t program, const fb::Tensor &tensor) {
+Result<std::span<std::byte>> CudaDevice::input(size_t program, const fb::Tensor &tensor, int64_t) {
   if (auto done = gpu->enter(); !done)
     return done.error();
   return programs[program]->staging.input(tensor);
 }
 
-Result<std::span<const std::byte>> CudaDevice::output(size_t number, const fb::Tensor &tensor) {
+Result<std::span<const std::byte>> CudaDevice::output(size_t number, const fb::Tensor &tensor,
+                                                      int64_t replica) {
   PreparedProgram &program = *programs[number];
   if (program.lastOutputs)
     if (auto kept = program.staging.kept(tensor, *program.lastOutputs); !kept.empty())
       return kept;
   if (!started.empty() || lastStarted != number)
     return Error{"the output is gone: another program has run"};
-  return read(*tensor.buffer());
+  return read(*tensor.buffer(), replica);
 }
 
-Result<bool> CudaDevice::restoreInputs(size_t number) {
+Result<bool> CudaDevice::restoreInputs(size_t number, int64_t) {
   if (auto done = gpu->enter(); !done)
     return done.error();
   PreparedProgram &program = *programs[number];
@@ -394,7 +409,7 @@ Result<void> CudaDevice::submit(const Programs &sequence) {
 /// one; where the device is of no more use after the error, that finds nothing.
 Error CudaDevice::culpritOf(const Programs &sequence, const Error &error) {
   for (size_t number : sequence) {
-    if (!restoreInputs(number))
+    if (!restoreInputs(number, 0))
       break;
     for (const Operation &operation : programs[number]->plan->operations()) {
       auto done = Plan::issue(*gpu, operation);
@@ -578,7 +593,7 @@ Result<void> CudaDevice::profile(PreparedProgram &program, std::vector<double> &
   return outcome;
 }
 
-Result<void> CudaDevice::walk(size_t number, const Around &around) {
+Result<void> CudaDevice::walk(size_t number, const Around &around, int64_t) {
   PreparedProgram &program = *programs[number];
   if (auto done = gpu->enter(); !done)
     return done;

@@ -28,6 +28,15 @@ void padRow(std::span<int32_t> tokens, std::span<int32_t> targets, int64_t posit
 /// Scores instances 0 .. count-1; 0 or too many: all there are (1280 of an endless task).
 Result<EvaluationScore> evaluate(StepRunner &runner, const Source &source, uint64_t count);
 
+/// The same for several replicas at once. Those that are not named must not be active.
+struct EvaluationJob {
+  int64_t replica = 0;
+  const Source *source = nullptr;
+  uint64_t count = 0;
+};
+Result<std::vector<EvaluationScore>> evaluate(StepRunner &runner,
+                                              std::span<const EvaluationJob> jobs);
+
 /// To six decimals: the matrix library may sum in another order for another batch size, and what is
 /// beyond is then the noise of f32 logits, not a property of the model.
 double roundedLoss(double loss);

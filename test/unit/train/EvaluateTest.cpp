@@ -47,9 +47,11 @@ TEST(Evaluate, AnInstanceIsRightWhenAllItsScoredPositionsAre) {
   std::vector<double> row(5);
   std::vector<int32_t> inputs(2), targets(2), said(5);
   for (int32_t token = 0; token < 5; ++token) {
-    std::fill(model.tokens(false).begin(), model.tokens(false).end(), token);
+    BatchMemory memory = model.evaluationBatch(0);
+    std::fill(memory.tokens.begin(), memory.tokens.end(), token);
+    std::fill(memory.targets.begin(), memory.targets.end(), ignoredTarget);
     ASSERT_TRUE(model.evaluate());
-    model.logits(0, row);
+    model.logits(0, 0, row);
     said[static_cast<size_t>(token)] =
         static_cast<int32_t>(std::max_element(row.begin(), row.end()) - row.begin());
   }

@@ -121,7 +121,7 @@ TEST(SanityNumbers, EqualScoresCostTheLogarithmOfTheVocabulary) {
   auto source = makeTaskSource(make("in-context-recall"), Convention::Paper, {});
   FakeModel model(4, 127, 16);
   std::vector<double> zeros(16 * 16);
-  ASSERT_TRUE(model.setState(0, std::as_bytes(std::span(zeros))));
+  ASSERT_TRUE(model.setState(0, 0, std::as_bytes(std::span(zeros))));
   EXPECT_NEAR(evaluate(model, *source, 64)->loss, std::log(16.0), 1e-6);
 }
 
