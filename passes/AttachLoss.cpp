@@ -13,6 +13,56 @@ using namespace mlir;
 using namespace hybrid;
 
 namespace {
+
+/// What the evaluation program returns before the output itself.
+struct Loss {
+  Value loss, weight, correct;
+};
+
+/// Cross-entropy of logits [..., V] against integers [...].
+Loss crossEntropy(OpBuilder &builder, Value logits, Value targets) {
+  auto op = CrossEntropyOp::create(builder, logits.getLoc(), logits, targets, Value(),
+                                   builder.getI64IntegerAttr(-100), builder.getF64FloatAttr(0));
+  return {op->getResult(0), op->getResult(1), op->getResult(2)};
+}
+
+/// Mean square of prediction - target over the M numbers of a position, mean over positions by
+/// their weights. Nothing is ever correct.
+Loss squaredError(OpBuilder &builder, Value prediction, Value targets) {
+  Location loc = prediction.getLoc();
+  ArrayRef<int64_t> shape = shapeOf(prediction);
+  int64_t rank = std::ssize(shape);
+  SmallVector<int64_t> starts(rank), weightShape(shape), all(llvm::seq<int64_t>(0, rank));
+  auto slice = [&](ArrayRef<int64_t> sizes) {
+    return SliceOp::create(builder, loc, targets, builder.getDenseI64ArrayAttr(starts),
+                           shapeAttr(builder.getContext(), sizes));
+  };
+  Value wanted = slice(shape);
+  starts.back() = shape.back();
+  weightShape.back() = 1;
+  Value weights = slice(weightShape);
+  auto sum = [&](Value value) -> Value {
+    return ReduceOp::create(builder, loc, ReduceKind::Sum, value, builder.getDenseI64ArrayAttr(all),
+                            UnitAttr());
+  };
+  auto binary = [&](BinaryKind kind, Value a, Value b) -> Value {
+    return BinaryOp::create(builder, loc, kind, a, b);
+  };
+  auto constant = [&](double value) -> Value {
+    return ConstantOp::create(builder, loc, tensorOf({}, elementOf(prediction)),
+                              builder.getF64FloatAttr(value));
+  };
+  Value square =
+      UnaryOp::create(builder, loc, UnaryKind::Square, binary(BinaryKind::Sub, prediction, wanted));
+  Value mean = ReduceOp::create(builder, loc, ReduceKind::Mean, square,
+                                builder.getDenseI64ArrayAttr({rank - 1}), builder.getUnitAttr());
+  Value weight = sum(weights);
+  // Where nothing is asked the sum above is zero too.
+  Value divisor = binary(BinaryKind::Max, weight, constant(1e-30));
+  return {binary(BinaryKind::Div, sum(binary(BinaryKind::Mul, mean, weights)), divisor), weight,
+          constant(0)};
+}
+
 struct AttachLoss : hybrid::impl::AttachLossBase<AttachLoss> {
   using AttachLossBase::AttachLossBase;
 
@@ -22,22 +72,18 @@ struct AttachLoss : hybrid::impl::AttachLossBase<AttachLoss> {
       return;
     if (failed(verifyStraightLine(forward)))
       return signalPassFailure();
-    std::optional<unsigned> index;
-    for (unsigned i = 0; i < forward.getNumResults(); ++i)
-      if (auto name = forward.getResultAttrOfType<StringAttr>(i, "hybrid.name");
-          name && name.getValue() == "logits")
-        index = i;
+    std::optional<unsigned> index = resultCalled(forward, "logits", 2);
+    bool classes = index.has_value();
+    if (!classes)
+      index = resultCalled(forward, "prediction", 3);
     if (!index)
-      return;
-    auto logitsType = cast<RankedTensorType>(forward.getResultTypes()[*index]);
-    if (logitsType.getRank() < 2 || !isa<FloatType>(logitsType.getElementType()))
       return;
     for (unsigned i = 0; i < forward.getNumArguments(); ++i)
       if (auto name = forward.getArgAttrOfType<StringAttr>(i, "hybrid.name");
           name && name.getValue() == "targets") {
         emitError(forward.getArgument(i).getLoc())
-            << "the model has an input called 'targets', which is the name of what logits are "
-               "compared with: rename it";
+            << "the model has an input called 'targets', which is the name of what "
+            << (classes ? "logits are" : "a prediction is") << " compared with: rename it";
         return signalPassFailure();
       }
 
@@ -45,7 +91,11 @@ struct AttachLoss : hybrid::impl::AttachLossBase<AttachLoss> {
     builder.setInsertionPointAfter(forward);
     auto eval = cast<func::FuncOp>(builder.clone(*forward));
     eval.setSymName("eval");
-    auto targetsType = tensorOf(logitsType.getShape().drop_back(), builder.getI32Type());
+    auto outputType = cast<RankedTensorType>(forward.getResultTypes()[*index]);
+    SmallVector<int64_t> shape(outputType.getShape());
+    ++shape.back();
+    auto targetsType = classes ? tensorOf(outputType.getShape().drop_back(), builder.getI32Type())
+                               : tensorOf(shape, outputType.getElementType());
     unsigned position = eval.getNumArguments();
     if (failed(eval.insertArgument(position, targetsType, {}, forward.getLoc())))
       return signalPassFailure();
@@ -53,19 +103,30 @@ struct AttachLoss : hybrid::impl::AttachLossBase<AttachLoss> {
 
     auto ret = cast<func::ReturnOp>(eval.getBody().front().getTerminator());
     builder.setInsertionPoint(ret);
-    Value logits = ret.getOperand(*index);
-    auto loss = CrossEntropyOp::create(builder, logits.getLoc(), logits, eval.getArgument(position),
-                                       Value(), builder.getI64IntegerAttr(-100),
-                                       builder.getF64FloatAttr(0));
-    SmallVector<Value> results(loss.getResults());
-    results.push_back(logits);
+    Value output = ret.getOperand(*index), targets = eval.getArgument(position);
+    Loss loss =
+        classes ? crossEntropy(builder, output, targets) : squaredError(builder, output, targets);
+    SmallVector<Value> results = {loss.loss, loss.weight, loss.correct, output};
     ret.getOperandsMutable().assign(results);
     eval.setFunctionType(
         builder.getFunctionType(eval.getArgumentTypes(), ValueRange(results).getTypes()));
     eval.removeResAttrsAttr();
-    StringRef names[] = {"loss", "weight", "correct", "logits"};
+    StringRef names[] = {"loss", "weight", "correct", classes ? "logits" : "prediction"};
     for (auto [i, name] : llvm::enumerate(names))
       eval.setResultAttr(i, "hybrid.name", builder.getStringAttr(name));
+  }
+
+  /// The result of this name, if it is floating point and of `rank` dimensions at least.
+  static std::optional<unsigned> resultCalled(func::FuncOp forward, StringRef wanted,
+                                              int64_t rank) {
+    for (unsigned i = 0; i < forward.getNumResults(); ++i)
+      if (auto name = forward.getResultAttrOfType<StringAttr>(i, "hybrid.name");
+          name && name.getValue() == wanted) {
+        auto type = cast<RankedTensorType>(forward.getResultTypes()[i]);
+        if (type.getRank() >= rank && isa<FloatType>(type.getElementType()))
+          return i;
+      }
+    return std::nullopt;
   }
 };
 } // namespace

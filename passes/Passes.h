@@ -15,6 +15,7 @@ struct CompileOptions {
   int64_t batch = 32, length = 128;
   std::string precision = "f32"; // of tensors: f32 or f64
   bool roundProducts = false;    // bf16 operands for matrix products
+  bool chunked = false;          // a program `chunk`, that continues from states
   /// Without, the graph stays as it was written: to compare with.
   bool fuse = true;
 };

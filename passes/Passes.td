@@ -23,10 +23,28 @@ def Specialize : Pass<"hybrid-specialize", "::mlir::ModuleOp"> {
 }
 
 def AttachLoss : Pass<"hybrid-attach-loss", "::mlir::ModuleOp"> {
-  let summary = "make the evaluation program of a model with logits";
+  let summary = "make the evaluation program of a model with logits or a prediction";
   let description = [{
     When `@forward` has a result called `logits` of shape [B, L, V] (or [B, V]), adds `@eval`: the same computation with an input `targets`
     and results `loss`, `weight`, `correct`, `logits` from `hybrid.cross_entropy`.
+
+    A result `prediction` of shape [B, L, M] of a model without logits makes it a regression: `targets` are [B, L, M + 1], the numbers wanted and the weight
+    of the position, and the loss is the mean square of the differences by these weights. `correct` is 0 then.
+  }];
+}
+
+def CarryState : Pass<"hybrid-carry-state", "::mlir::ModuleOp"> {
+  let summary = "make a program that takes a sequence in chunks";
+  let description = [{
+    Adds `@chunk`: `@forward` on a part of a sequence, continued from inputs `state.0`, `state.1`, ..., one for each op that carries state; its results of
+    the same names are the state for the next part. All zeros are the start. A model that has no state of fixed size (attention, long convolutions), or
+    whose positions meet in another way, is refused where they do.
+
+    ```mlir
+    func.func @forward(%tokens: tensor<1x64xi32>) -> tensor<1x64x16xf32>
+    func.func @chunk(%tokens: tensor<1x64xi32>, %state: tensor<1x8x4xf32> {hybrid.name = "state.0"})     // added
+        -> (tensor<1x64x16xf32> {hybrid.name = "logits"}, tensor<1x8x4xf32> {hybrid.name = "state.0"})
+    ```
   }];
 }
 

@@ -17,6 +17,8 @@ void buildGraphPipeline(OpPassManager &manager, const CompileOptions &options, G
     return;
   if (options.fuse)
     manager.addNestedPass<func::FuncOp>(createFuseGates());
+  if (options.chunked)
+    manager.addPass(createCarryState());
   manager.addPass(createAttachLoss());
   manager.addPass(createDifferentiate());
   manager.addPass(createCanonicalizerPass());

@@ -20,4 +20,9 @@ TrainTargets trainTargetsOf(TaskParameters &parameters, Convention convention) {
   return wanted == "values" ? TrainTargets::Values : TrainTargets::Recall;
 }
 
+bool asksWholeSequence(TaskParameters &parameters) {
+  const std::array<std::string, 2> choices = {"all", "answer"};
+  return parameters.choice("train_targets", "all", choices) == "all";
+}
+
 } // namespace hybrid::rt

@@ -2,7 +2,7 @@
 //
 // What the tasks about key-value maps share: content ids start at 0 and are split in halves, keys
 // below values (with an odd count there is one more value); special ids come behind them. And what
-// the three recall tasks share: which tokens of a sequence are targets.
+// the recall tasks share: which tokens of a sequence are targets.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -28,6 +28,10 @@ enum class TrainTargets : uint8_t { All, Values, Recall };
 /// The parameter train_targets=all|values|recall; its default is `values` in the paper's convention
 /// and `all` in the public code's.
 TrainTargets trainTargetsOf(TaskParameters &parameters, Convention convention);
+
+/// The parameter train_targets=all|answer of the tasks of the Hyena paper's code: whether training
+/// instances ask every next token, as there (the default), or what test instances ask.
+bool asksWholeSequence(TaskParameters &parameters);
 
 /// Which tokens of one recall instance are targets. A test instance asks values of keys that were
 /// shown before; with a single query, the last value alone.

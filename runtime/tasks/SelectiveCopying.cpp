@@ -7,10 +7,15 @@
 // is Binomial(length - 2N - 1, 1/N) and content stands right before the copy token. Ids: content
 // from 0, the blank vocab-2, the copy token vocab-1.
 //
+// The paper describes, and its code has not, insert tokens that mark where an answer goes
+// (layout=paper): N content tokens, then N insert tokens, at any 2N of the `length` places, blanks
+// everywhere else. There the top id is the insert token.
+//
 //===----------------------------------------------------------------------===//
 #include "runtime/tasks/SelectiveCopying.h"
 #include "runtime/tasks/InstanceRng.h"
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 
 namespace hybrid::rt {
@@ -18,6 +23,7 @@ namespace {
 
 struct SelectiveCopyingConfig {
   int64_t vocab = 16, length = 256, count = 16;
+  bool inserts = false; // layout=paper
 
   int64_t content() const { return vocab - 2; }
   auto blank() const { return static_cast<int32_t>(vocab - 2); }
@@ -40,8 +46,29 @@ public:
   }
 
 private:
+  void interleave(Rng &rng, std::span<int32_t> inputs, std::span<int32_t> targets) const;
+
   SelectiveCopyingConfig config;
 };
+
+/// The layout of the paper, over inputs that are all blank.
+void SelectiveCopying::interleave(Rng &rng, std::span<int32_t> inputs,
+                                  std::span<int32_t> targets) const {
+  std::vector<int32_t> contents;
+  auto left = static_cast<size_t>(2 * config.count);
+  for (size_t t = 0; left > 0; ++t) {
+    if (rng.below(inputs.size() - t) >= left)
+      continue;
+    if (std::ssize(contents) < config.count) {
+      inputs[t] = drawToken(rng, 0, config.content());
+      contents.push_back(inputs[t]);
+    } else {
+      inputs[t] = config.copy();
+      targets[t] = contents[contents.size() - left];
+    }
+    --left;
+  }
+}
 
 void SelectiveCopying::generate(uint64_t seed, Split split, uint64_t index,
                                 std::span<int32_t> inputs, std::span<int32_t> targets) const {
@@ -49,6 +76,8 @@ void SelectiveCopying::generate(uint64_t seed, Split split, uint64_t index,
   auto count = static_cast<size_t>(config.count);
   std::fill(inputs.begin(), inputs.end(), config.blank());
   std::fill(targets.begin(), targets.end(), ignoredTarget);
+  if (config.inserts)
+    return interleave(rng, inputs, targets);
 
   std::vector<size_t> gaps(count);
   for (size_t blanks = inputs.size() - 2 * count - 1; blanks > 0; --blanks)
@@ -70,7 +99,13 @@ Result<std::unique_ptr<Task>> createSelectiveCopying(TaskParameters &parameters,
   config.vocab = parameters.integer("vocab", config.vocab, 3, int64_t{1} << 30);
   config.length = parameters.integer("length", config.length, 4, int64_t{1} << 24);
   config.count = parameters.integer("tokens_to_copy", config.count, 1, int64_t{1} << 23);
-  if (config.length < 2 * config.count + 2)
+  const std::array<std::string, 2> layouts = {"mad-lab", "paper"};
+  config.inserts = parameters.choice("layout", "mad-lab", layouts) == "paper";
+  if (config.inserts && config.length <= 2 * config.count)
+    parameters.refuse(fmt::format("length={} is too short for tokens_to_copy={}: the tokens, an "
+                                  "insert token each and a blank need length >= {}",
+                                  config.length, config.count, 2 * config.count + 1));
+  else if (config.length < 2 * config.count + 2)
     parameters.refuse(fmt::format(
         "length={} is too short for tokens_to_copy={}: the tokens, the copy token and as many "
         "answers need length >= {}, a blank among them included",

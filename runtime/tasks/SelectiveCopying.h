@@ -5,7 +5,8 @@
 
 namespace hybrid::rt {
 
-/// Keys: vocab=16, length=256, tokens_to_copy=16. Both conventions and both splits are the same.
+/// Keys: vocab=16, length=256, tokens_to_copy=16, layout=mad-lab|paper. Both conventions and both
+/// splits are the same.
 Result<std::unique_ptr<Task>> createSelectiveCopying(TaskParameters &parameters, Convention);
 
 } // namespace hybrid::rt

@@ -1,7 +1,13 @@
 //===- Task.cpp - the list of tasks -----------------------------------------===//
 #include "runtime/tasks/Task.h"
+#include "runtime/tasks/Arithmetic.h"
+#include "runtime/tasks/AssociativeRecall.h"
 #include "runtime/tasks/Compression.h"
+#include "runtime/tasks/Counting.h"
 #include "runtime/tasks/FuzzyRecall.h"
+#include "runtime/tasks/InductionHeads.h"
+#include "runtime/tasks/Majority.h"
+#include "runtime/tasks/MambaSelectiveCopying.h"
 #include "runtime/tasks/Memorization.h"
 #include "runtime/tasks/Parameters.h"
 #include "runtime/tasks/Recall.h"
@@ -26,6 +32,13 @@ constexpr Entry entries[] = {
     {"selective-copying", createSelectiveCopying},
     {"memorization", createMemorization},
     {"compression", createCompression},
+    {"associative-recall", createAssociativeRecall},
+    {"majority", createMajority},
+    {"counting", createCounting},
+    {"arithmetic", createArithmetic},
+    {"safari-induction", createSafariInduction},
+    {"mamba-selective-copying", createMambaSelectiveCopying},
+    {"induction-heads", createInductionHeads},
 };
 
 } // namespace

@@ -5,11 +5,11 @@
 // model's output is scored against targets[t]; nobody shifts again. Positions with target
 // ignoredTarget are not scored.
 //
-// Two conventions differ in what is a target of a *training* instance of the recall tasks; test
-// instances are the same in both. `paper` (MAD paper, figures 3.1 to 3.3): keys are masked, every
+// Two conventions differ in what is a target of a *training* instance of MAD's recall tasks. `paper` (MAD paper, figures 3.1 to 3.3): keys are masked, every
 // value is a target, the first occurrence of a pair included. `mad-lab` (the public code): nothing
-// is masked, the targets are the whole sequence shifted by one, unpredictable keys included. The
-// other tasks have no such difference: their answers are never inputs, so nothing is shifted.
+// is masked, the targets are the whole sequence shifted by one, unpredictable keys included. Test
+// instances are the same in both, except that `mad-lab` keeps the few fuzzy ones that cannot be
+// answered. All other tasks are the same in both.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

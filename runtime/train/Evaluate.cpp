@@ -1,12 +1,15 @@
 //===- Evaluate.cpp - scoring a model on test instances ----------------------===//
 #include "runtime/train/Evaluate.h"
+#include "runtime/train/Scorer.h"
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
 namespace hybrid::rt {
 
-constexpr uint64_t madBatch = 128, defaultExamples = 1280;
+constexpr uint64_t defaultExamples = 1280;
+
+double roundedLoss(double loss) { return std::round(loss * 1e6) / 1e6; }
 
 void padRow(std::span<int32_t> tokens, std::span<int32_t> targets, int64_t positions) {
   auto from = static_cast<size_t>(positions);
@@ -49,53 +52,17 @@ Result<void> checkFits(const StepRunner &runner, const Source &source) {
                              "compile it with --length {}",
                              source.positions(), runner.length(), source.positions())};
   if (runner.vocabulary() && runner.vocabulary() < source.vocabulary())
-    return Error{
-        fmt::format("the data has a vocabulary of {}, but the model's logits have {} classes: "
-                    "compile it with --set vocab={}",
-                    source.vocabulary(), runner.vocabulary(), source.vocabulary())};
+    return vocabularyError(source.vocabulary(), runner.vocabulary());
   return {};
 }
 
+Error vocabularyError(int64_t ofData, int64_t ofModel) {
+  return Error{fmt::format("the data has a vocabulary of {}, but the model's logits have {} "
+                           "classes: compile it with --set vocab={}",
+                           ofData, ofModel, ofData)};
+}
+
 namespace {
-
-/// Collects what the logits say about the instances, one by one.
-class Scorer {
-public:
-  explicit Scorer(int64_t classes) : macro(classes), row(static_cast<size_t>(classes)) {}
-
-  void addInstance(StepRunner &runner, int64_t replica, int64_t firstRow,
-                   std::span<const int32_t> targets) {
-    for (size_t t = 0; t < targets.size(); ++t) {
-      int32_t target = targets[t];
-      if (target == ignoredTarget)
-        continue;
-      runner.logits(replica, firstRow + static_cast<int64_t>(t), row);
-      auto best = std::max_element(row.begin(), row.end());
-      double sum = 0;
-      for (double value : row)
-        sum += std::exp(value - *best);
-      loss += std::log(sum) + *best - row[static_cast<size_t>(target)];
-      auto predicted = static_cast<int32_t>(best - row.begin());
-      macro.add(target, predicted);
-      correct += target == predicted;
-      ++scored;
-    }
-    if (++instances == madBatch)
-      closeBatch();
-  }
-  void closeBatch() {
-    macroSum += macro.value() * static_cast<double>(instances);
-    macro.clear();
-    instances = 0;
-  }
-
-  double loss = 0, correct = 0, scored = 0, macroSum = 0;
-
-private:
-  MacroAccuracy macro;
-  std::vector<double> row;
-  uint64_t instances = 0;
-};
 
 /// One replica's evaluation while it goes on.
 class Evaluation {
@@ -103,6 +70,7 @@ public:
   Evaluation(StepRunner &runner, const EvaluationJob &job)
       : runner(runner), replica(job.replica), source(*job.source),
         count(examplesFor(source, job.count)), scorer(runner.vocabulary()),
+        logits(static_cast<size_t>(runner.vocabulary())),
         kept(static_cast<size_t>(runner.batch() * runner.length())) {}
 
   uint64_t examples() const { return count; }
@@ -118,6 +86,8 @@ private:
   uint64_t count;
   Scorer scorer;
   BatchScore total;
+  std::vector<double> logits; // of one position
+  std::vector<Answer> answers;
   std::vector<int32_t> kept; // targets: the program reuses its inputs' memory
 };
 
@@ -144,24 +114,25 @@ void Evaluation::add(uint64_t first, const BatchScore &score) {
   total.correct += score.correct;
   if (!runner.vocabulary())
     return;
-  for (uint64_t row = 0; row < static_cast<uint64_t>(runner.batch()) && first + row < count; ++row)
-    scorer.addInstance(runner, replica, static_cast<int64_t>(row * length),
-                       std::span<const int32_t>(kept).subspan(
-                           row * length, static_cast<uint64_t>(source.positions())));
+  for (uint64_t row = 0; row < static_cast<uint64_t>(runner.batch()) && first + row < count;
+       ++row) {
+    answers.clear();
+    for (uint64_t t = 0; t < static_cast<uint64_t>(source.positions()); ++t)
+      if (int32_t target = kept[row * length + t]; target != ignoredTarget) {
+        runner.logits(replica, static_cast<int64_t>(row * length + t), logits);
+        answers.push_back(answerOf(logits, target));
+      }
+    scorer.addInstance(answers);
+  }
 }
 
 EvaluationScore Evaluation::close() {
+  if (runner.vocabulary())
+    return scorer.finish();
   EvaluationScore score;
   score.examples = count;
-  if (runner.vocabulary()) {
-    scorer.closeBatch();
-    total = {scorer.loss, scorer.scored, scorer.correct};
-    score.madAccuracy = scorer.macroSum / static_cast<double>(count);
-  }
   score.scored = total.weight;
-  // To six decimals: the matrix library may sum in another order for another batch size, and what
-  // is beyond is then the noise of f32 logits, not a property of the model.
-  score.loss = total.weight > 0 ? std::round(total.loss / total.weight * 1e6) / 1e6 : 0;
+  score.loss = total.weight > 0 ? roundedLoss(total.loss / total.weight) : 0;
   score.accuracy = total.weight > 0 ? total.correct / total.weight : 0;
   return score;
 }

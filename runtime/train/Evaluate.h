@@ -4,6 +4,7 @@
 // the instances, so it does not depend on the batch size the model was compiled for; nor does
 // accuracy. `madAccuracy` is the number the public MAD code reports: per batch of 128 instances the
 // mean over the classes that occur or were predicted, then the mean over batches.
+// `sequenceAccuracy` is the share of instances all of whose scored positions are right.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -15,6 +16,7 @@ namespace hybrid::rt {
 struct EvaluationScore {
   double loss = 0, accuracy = 0; // micro: over scored positions
   double madAccuracy = -1;       // below 0: not known, the model shows no logits
+  double sequenceAccuracy = -1;  // the same
   double scored = 0;             // positions
   uint64_t examples = 0;
 };
@@ -34,6 +36,10 @@ struct EvaluationJob {
 };
 Result<std::vector<EvaluationScore>> evaluate(StepRunner &runner,
                                               std::span<const EvaluationJob> jobs);
+
+/// To six decimals: the matrix library may sum in another order for another batch size, and what is
+/// beyond is then the noise of f32 logits, not a property of the model.
+double roundedLoss(double loss);
 
 /// Instances evaluate() takes when asked for `count`.
 uint64_t examplesFor(const Source &source, uint64_t count);
@@ -56,5 +62,6 @@ private:
 /// Whether the model can be run on this source: lengths and vocabularies. The error says what to
 /// compile.
 Result<void> checkFits(const StepRunner &runner, const Source &source);
+Error vocabularyError(int64_t ofData, int64_t ofModel);
 
 } // namespace hybrid::rt

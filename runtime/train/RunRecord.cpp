@@ -36,6 +36,7 @@ static std::optional<EvaluationPoint> pointOf(const json &line) {
   point.score.loss = number("loss", 0);
   point.score.accuracy = number("accuracy", 0);
   point.score.madAccuracy = number("mad_accuracy", -1);
+  point.score.sequenceAccuracy = number("sequence_accuracy", -1);
   point.score.scored = number("scored", 0);
   point.score.examples = static_cast<uint64_t>(number("examples", 0));
   return point;

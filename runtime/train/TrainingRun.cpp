@@ -267,6 +267,8 @@ json TrainingRun::evaluationLine(const EvaluationScore &score) const {
                {"seconds", elapsed()}};
   if (score.madAccuracy >= 0)
     line["mad_accuracy"] = score.madAccuracy;
+  if (score.sequenceAccuracy >= 0 && !data->isBytes())
+    line["sequence_accuracy"] = score.sequenceAccuracy;
   if (data->isBytes())
     line["bits_per_byte"] = score.loss / std::numbers::ln2;
   return line;
@@ -348,6 +350,8 @@ Result<TrainOutcome> TrainingRun::finish(const EvaluationScore &score) {
     summary["checkpoint"] = "checkpoints/" + checkpointName(state.step);
   if (score.madAccuracy >= 0)
     summary["eval_mad_accuracy"] = score.madAccuracy;
+  if (score.sequenceAccuracy >= 0 && !data->isBytes())
+    summary["eval_sequence_accuracy"] = score.sequenceAccuracy;
   if (data->isBytes())
     summary["eval_bits_per_byte"] = score.loss / std::numbers::ln2;
   if (state.bestStep >= 0)

@@ -165,6 +165,7 @@ private:
       return 2;
     }
     CompileOptions bound{options.batch, options.length, options.precision};
+    bound.chunked = options.chunked;
     std::string products = options.precision;
     if (options.precision == "bf16") {
       bound.precision = "f32";

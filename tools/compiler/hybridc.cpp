@@ -39,6 +39,10 @@ int main(int argc, char **argv) {
                  "parameters, data, learning rate and weight decay")
       ->check(CLI::Range(int64_t(1), hybrid::mostReplicas))
       ->capture_default_str();
+  app.add_flag(
+      "--chunked", options.chunked,
+      "add a program that takes a sequence in chunks of --length, each from the state that "
+      "the one before has left");
   app.add_option("--precision", options.precision,
                  "f32; bf16: f32 with matrix products of bf16 operands, where the target has such "
                  "instructions; f64: to check gradients")

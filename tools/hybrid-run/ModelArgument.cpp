@@ -179,6 +179,8 @@ std::shared_ptr<const rt::Executable> ModelArgument::loadAny() const {
     options.insert(options.end(), {"--model", *model});
   if (memory)
     options.insert(options.end(), {"--memory", *memory});
+  if (chunked && isSource())
+    options.push_back("--chunked");
   for (const std::string &setting : settings)
     options.insert(options.end(), {"--set", setting});
   if (!isSource()) {

@@ -1,21 +1,23 @@
 //===- Task.cpp - hybrid-run task: look at a synthetic task ------------------------===//
 #include "runtime/tasks/Task.h"
 #include "runtime/data/Npy.h"
+#include "runtime/tasks/Statistics.h"
 #include "tools/hybrid-run/DataArgument.h"
 #include "tools/hybrid-run/Verbs.h"
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 namespace hybrid::tools {
 namespace {
 
 struct TaskArguments {
   std::string spec, split = "test", convention = "paper", out;
-  int64_t count = 1280, show = 0;
+  int64_t count = 1280, show = 0, stats = 0;
   uint64_t seed = rt::defaultDataSeed;
-  bool shows = false;
+  bool json = false;
 };
 
 /// Three aligned rows: what goes in, what it is, what is asked.
@@ -35,10 +37,62 @@ std::string annotated(const rt::Task &task, int64_t number, std::span<const int3
                      scored, in, meaning, out);
 }
 
+nlohmann::json describe(const rt::Task &task, const rt::TaskStatistics &statistics) {
+  nlohmann::json kinds, inputs, targets;
+  for (const auto &[kind, times] : statistics.kinds)
+    kinds[kind] = statistics.share(kind);
+  for (auto [token, times] : statistics.inputs)
+    inputs[std::to_string(token)] = times;
+  for (auto [token, times] : statistics.targets)
+    targets[std::to_string(token)] = times;
+  return {{"task", task.spec()},
+          {"vocabulary", task.vocabulary()},
+          {"instances", statistics.instances},
+          {"positions", statistics.positions},
+          {"scored",
+           {{"mean", statistics.meanScored()},
+            {"least", statistics.leastScored},
+            {"most", statistics.mostScored}}},
+          {"kinds", kinds},
+          {"inputs", inputs},
+          {"targets", targets}};
+}
+
+/// The same for people: shares instead of counts, and of classes only how even they are.
+std::string summary(const rt::Task &task, const rt::TaskStatistics &statistics) {
+  std::string text =
+      fmt::format("scored positions  mean {:.2f}, {} to {} in an instance\n",
+                  statistics.meanScored(), statistics.leastScored, statistics.mostScored);
+  std::string kinds;
+  for (const auto &[kind, times] : statistics.kinds)
+    kinds +=
+        fmt::format("{}{} {:.2f} %", kinds.empty() ? "" : ", ", kind, 100 * statistics.share(kind));
+  text += "inputs            " + kinds + "\n";
+  auto rarer = [](const auto &a, const auto &b) { return a.second < b.second; };
+  auto [rarest, commonest] =
+      std::minmax_element(statistics.targets.begin(), statistics.targets.end(), rarer);
+  auto percent = [&](uint64_t times) {
+    return 100 * static_cast<double>(times) / static_cast<double>(statistics.scored);
+  };
+  return text + fmt::format("answers           {} of {} ids; the rarest, {}, is {:.2f} % of them, "
+                            "the commonest, {}, {:.2f} %\n",
+                            statistics.targets.size(), task.vocabulary(), task.spell(rarest->first),
+                            percent(rarest->second), task.spell(commonest->first),
+                            percent(commonest->second));
+}
+
 void run(const TaskArguments &arguments) {
   auto task = valueOf(rt::createTask(arguments.spec, conventionOf(arguments.convention)));
   rt::Split split = arguments.split == "train" ? rt::Split::Train : rt::Split::Test;
   auto positions = static_cast<size_t>(task->positions());
+  rt::TaskStatistics statistics;
+  if (arguments.stats > 0)
+    statistics =
+        rt::statisticsOf(*task, arguments.seed, split, static_cast<uint64_t>(arguments.stats));
+  if (arguments.json) {
+    std::cout << describe(*task, statistics).dump(2) << "\n";
+    return;
+  }
   if (arguments.out.empty()) {
     std::cout << task->spec() << "\n"
               << fmt::format("vocabulary {}, {} positions, {} split, seed {}\n", task->vocabulary(),
@@ -48,6 +102,8 @@ void run(const TaskArguments &arguments) {
       task->generate(arguments.seed, split, static_cast<uint64_t>(i), inputs, targets);
       std::cout << annotated(*task, i, inputs, targets);
     }
+    if (arguments.stats > 0)
+      std::cout << fmt::format("{} instances\n", arguments.stats) << summary(*task, statistics);
     return;
   }
   auto count = static_cast<size_t>(arguments.count);
@@ -86,15 +142,21 @@ void addTask(CLI::App &app) {
                     ->capture_default_str();
   verb->add_option("--seed", arguments->seed, "of the data")->capture_default_str();
   verb->add_option("--convention", arguments->convention,
-                   "targets of training instances: paper or mad-lab")
+                   "where a paper and its code disagree: paper or mad-lab")
       ->check(CLI::IsMember({"paper", "mad-lab"}))
       ->capture_default_str();
   auto *show = verb->add_option("--show", arguments->show, "print this many instances (default 3)")
                    ->check(CLI::Range(int64_t{1}, int64_t{1000000}));
-  verb->add_option("--export", arguments->out, "folder for inputs.npy and targets.npy")
-      ->excludes(show);
-  verb->callback([arguments, count, show] {
-    if (show->empty())
+  auto *stats = verb->add_option("--stats", arguments->stats,
+                                 "tell what this many instances are like, instead of printing them")
+                    ->check(CLI::Range(int64_t{1}, int64_t{1} << 32));
+  auto *exports =
+      verb->add_option("--export", arguments->out, "folder for inputs.npy and targets.npy")
+          ->excludes(show)
+          ->excludes(stats);
+  verb->add_flag("--json", arguments->json, "print --stats as JSON")->needs(stats)->excludes(show);
+  verb->callback([arguments, count, show, stats, exports] {
+    if (show->empty() && stats->empty() && exports->empty())
       arguments->show = count->empty() ? 3 : arguments->count;
     run(*arguments);
   });

@@ -22,6 +22,7 @@ TEST(Evaluate, ScoreDoesNotDependOnTheBatchSizeOrPadding) {
     EXPECT_EQ(score.loss, expected.loss);
     EXPECT_EQ(score.accuracy, expected.accuracy);
     EXPECT_EQ(score.madAccuracy, expected.madAccuracy);
+    EXPECT_EQ(score.sequenceAccuracy, expected.sequenceAccuracy);
     EXPECT_EQ(score.scored, expected.scored);
   }
 }
@@ -35,6 +36,35 @@ TEST(Evaluate, WithoutLogitsTheProgramsOwnNumbersAreCombined) {
   EXPECT_NEAR(a.loss, b.loss, 1.5e-6);
   EXPECT_EQ(a.accuracy, b.accuracy);
   EXPECT_LT(b.madAccuracy, 0);
+  EXPECT_LT(b.sequenceAccuracy, 0);
+}
+
+TEST(Evaluate, AnInstanceIsRightWhenAllItsScoredPositionsAre) {
+  FakeSource source(2, 5);
+  FakeModel model(4, 2, 5);
+  ASSERT_TRUE(model.initialize(3));
+  // What the table of logits says of each token, and so of each instance.
+  std::vector<double> row(5);
+  std::vector<int32_t> inputs(2), targets(2), said(5);
+  for (int32_t token = 0; token < 5; ++token) {
+    BatchMemory memory = model.evaluationBatch(0);
+    std::fill(memory.tokens.begin(), memory.tokens.end(), token);
+    std::fill(memory.targets.begin(), memory.targets.end(), ignoredTarget);
+    ASSERT_TRUE(model.evaluate());
+    model.logits(0, 0, row);
+    said[static_cast<size_t>(token)] =
+        static_cast<int32_t>(std::max_element(row.begin(), row.end()) - row.begin());
+  }
+  double whole = 0;
+  for (uint64_t i = 0; i < 200; ++i) {
+    source.test(i, 200, inputs, targets);
+    bool right = true;
+    for (size_t t = 0; t < 2; ++t)
+      right &= targets[t] == ignoredTarget || targets[t] == said[static_cast<size_t>(inputs[t])];
+    whole += right;
+  }
+  EXPECT_GT(whole, 0);
+  EXPECT_EQ(evaluate(model, source, 200)->sequenceAccuracy, whole / 200);
 }
 
 TEST(Evaluate, TakesNoMoreInstancesThanThereAre) {

@@ -130,7 +130,7 @@ TEST(FuzzyRecall, ACausalSolverAnswersEveryTestInstance) {
 }
 
 TEST(FuzzyRecall, ConventionsDecideTheTrainingTargets) {
-  auto lab = make("fuzzy-in-context-recall", Convention::MadLab);
+  auto lab = make("fuzzy-in-context-recall:always_planted=true", Convention::MadLab);
   auto paper = make("fuzzy-in-context-recall");
   auto masked = make("fuzzy-in-context-recall:train_targets=recall");
   for (uint64_t i = 0; i < 50; ++i) {
@@ -151,7 +151,9 @@ TEST(FuzzyRecall, ConventionsDecideTheTrainingTargets) {
 
 // The public code plants the probe in all but 2.3 % of the test instances (29 of 1280).
 TEST(FuzzyRecall, TheProbeMayStayUnplantedAsInThePublicCode) {
-  auto task = make("fuzzy-in-context-recall:always_planted=false");
+  auto task = make("fuzzy-in-context-recall", Convention::MadLab);
+  EXPECT_EQ(make("fuzzy-in-context-recall:always_planted=false,train_targets=all")->spec(),
+            task->spec());
   constexpr int instances = 5000;
   int unplanted = 0;
   for (int i = 0; i < instances; ++i) {

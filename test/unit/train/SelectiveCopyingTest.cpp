@@ -79,6 +79,34 @@ TEST(SelectiveCopying, GapsAreBinomialAndContentsUniform) {
   EXPECT_LT(chiSquare(neighbours), 262); // 195
 }
 
+// The paper's layout: contents, then insert tokens, at any places, and the answers at the latter.
+TEST(SelectiveCopying, InsertTokensMayStandBetweenBlanks) {
+  auto task = make("selective-copying:layout=paper,vocab=8,length=20,tokens_to_copy=4");
+  std::vector<double> places(20), contents(6);
+  for (uint64_t i = 0; i < 5000; ++i) {
+    Instance instance = draw(*task, Split::Train, i);
+    std::vector<int32_t> copied, asked;
+    for (size_t t = 0; t < 20; ++t) {
+      int32_t token = instance.inputs[t];
+      EXPECT_EQ(instance.targets[t] != ignoredTarget, token == 7);
+      if (token == 7)
+        asked.push_back(instance.targets[t]);
+      if (token < 6) {
+        EXPECT_TRUE(asked.empty());
+        copied.push_back(token);
+        ++contents[static_cast<size_t>(token)];
+      }
+      places[t] += token != 6;
+    }
+    EXPECT_EQ(copied.size(), 4u);
+    EXPECT_EQ(copied, asked);
+  }
+  EXPECT_LT(chiSquare(places), chiSquareLimit(20));
+  EXPECT_LT(chiSquare(contents), chiSquareLimit(6));
+  EXPECT_NE(refusal("selective-copying:layout=paper,length=32").find("need length >= 33"),
+            std::string::npos);
+}
+
 TEST(SelectiveCopying, SplitsSeedsAndInstancesDiffer) {
   auto task = make("selective-copying:length=64,tokens_to_copy=8");
   Instance first = draw(*task, Split::Train, 0);

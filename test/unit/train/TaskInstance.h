@@ -1,6 +1,7 @@
 // What the tests of the tasks share: a task from its spec, one instance, and counts.
 #pragma once
 #include "runtime/tasks/Task.h"
+#include <cmath>
 #include <gtest/gtest.h>
 #include <map>
 #include <span>
@@ -58,6 +59,14 @@ inline double chiSquare(std::span<const double> counts) {
   for (double count : counts)
     sum += (count - expected) * (count - expected) / expected;
   return sum;
+}
+
+/// What the statistic of `counts` equal chances exceeds once in ten thousand times (Wilson and
+/// Hilferty 1931: its cube root is nearly normal).
+inline double chiSquareLimit(size_t counts) {
+  double freedom = static_cast<double>(counts) - 1, spread = 2 / (9 * freedom);
+  double root = 1 - spread + 3.719 * std::sqrt(spread);
+  return freedom * root * root * root;
 }
 
 /// Every token is an id, every target an id or ignored, something is asked; the same place gives

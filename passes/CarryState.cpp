@@ -1,0 +1,259 @@
+//===- CarryState.cpp - a program that takes a sequence in chunks -----------===//
+//
+// A sequence in chunks is the sequence when each op either works on every position alone or
+// continues from a state. Both are checked op by op: every value either runs along the sequence, in
+// one known dimension, or is the same for all positions and all chunks.
+//
+//===----------------------------------------------------------------------===//
+#include "dialect/HybridOps.h"
+#include "dialect/Shapes.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "passes/Passes.h"
+#include "passes/StraightLine.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace hybrid {
+#define GEN_PASS_DEF_CARRYSTATE
+#include "passes/Passes.h.inc"
+} // namespace hybrid
+
+using namespace mlir;
+using namespace hybrid;
+
+namespace {
+
+LogicalResult refuse(Operation *op, const Twine &why) {
+  return op->emitError() << "a sequence cannot be taken in chunks here: " << why;
+}
+
+/// Which dimension of each value runs along the sequence. A value without one is the same at every
+/// position.
+class SequenceAxes {
+public:
+  void set(Value value, int64_t axis) { axes[value] = axis; }
+  std::optional<int64_t> of(Value value) const {
+    auto found = axes.find(value);
+    return found == axes.end() ? std::nullopt : std::optional<int64_t>(found->second);
+  }
+  bool has(Value value) const { return axes.contains(value); }
+  /// Finds the dimension of the results of an op that works on each position alone.
+  LogicalResult propagate(Operation *op);
+
+private:
+  LogicalResult elementwise(Operation *op);
+  LogicalResult rowwise(RowwiseOp op);
+  LogicalResult reshape(ReshapeOp op);
+  LogicalResult along(Operation *op, int64_t axis);
+
+  DenseMap<Value, int64_t> axes;
+};
+
+/// Operands are broadcast from their last dimension; what is the same at every position must not
+/// have one size of the sequence, or it would tell positions apart.
+LogicalResult SequenceAxes::elementwise(Operation *op) {
+  Value result = op->getResult(0);
+  int64_t rank = std::ssize(shapeOf(result)), axis = -1;
+  for (Value operand : op->getOperands())
+    if (auto own = of(operand)) {
+      int64_t place = *own + rank - std::ssize(shapeOf(operand));
+      if (axis >= 0 && axis != place)
+        return refuse(op, "positions meet other positions");
+      axis = place;
+    }
+  for (Value operand : op->getOperands()) {
+    int64_t place = axis - rank + std::ssize(shapeOf(operand));
+    if (!has(operand) && place >= 0 && shapeOf(operand)[place] != 1)
+      return refuse(op, "a value differs from position to position of the chunk");
+  }
+  set(result, axis);
+  return success();
+}
+
+LogicalResult SequenceAxes::rowwise(RowwiseOp op) {
+  std::optional<int64_t> axis;
+  for (OpOperand &operand : op->getOpOperands())
+    if (auto own = of(operand.get())) {
+      bool row = op.isRowOperand(operand.getOperandNumber());
+      if (!row || *own + 1 == std::ssize(shapeOf(operand.get())) || (axis && axis != own))
+        return refuse(op, "positions meet other positions");
+      axis = own;
+    }
+  for (auto [i, result] : llvm::enumerate(op->getResults())) {
+    if (!op.isRowResult(i))
+      return refuse(op, "it sums over positions");
+    set(result, *axis);
+  }
+  return success();
+}
+
+LogicalResult SequenceAxes::reshape(ReshapeOp op) {
+  ArrayRef<int64_t> from = shapeOf(op.getX()), to = shapeOf(op.getResult());
+  int64_t axis = *of(op.getX()), before = elementCount(from.take_front(axis));
+  for (int64_t i = 0, product = 1; i < std::ssize(to); product *= to[i++])
+    if (product == before && to[i] == from[axis]) {
+      set(op.getResult(), i);
+      return success();
+    }
+  return refuse(op, "it mixes the sequence with another dimension");
+}
+
+/// An op that takes values apart or joins them along one dimension.
+LogicalResult SequenceAxes::along(Operation *op, int64_t axis) {
+  std::optional<int64_t> own;
+  for (Value operand : op->getOperands()) {
+    if (!has(operand) || (own && own != of(operand)))
+      return refuse(op, "only some of what is joined runs along the sequence");
+    own = of(operand);
+  }
+  if (own == axis)
+    return refuse(op, "it cuts, joins or shifts along the sequence");
+  for (Value result : op->getResults())
+    set(result, *own);
+  return success();
+}
+
+LogicalResult SequenceAxes::propagate(Operation *op) {
+  if (llvm::none_of(op->getOperands(), [&](Value operand) { return has(operand); }))
+    return success();
+  if (op->hasTrait<FusableElementwise>() && op->getNumResults() == 1)
+    return elementwise(op);
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](EmbeddingOp embedding) {
+        if (has(embedding.getTable()))
+          return refuse(op, "its table depends on the sequence");
+        set(embedding.getResult(), *of(embedding.getIds()));
+        return success();
+      })
+      .Case([&](ReshapeOp reshaped) { return reshape(reshaped); })
+      .Case([&](TransposeOp transpose) {
+        auto place = llvm::find(transpose.getPermutation(), *of(transpose.getX()));
+        set(transpose.getResult(), place - transpose.getPermutation().begin());
+        return success();
+      })
+      .Case<SplitOp, ConcatOp, ReverseOp>(
+          [&](auto shaped) { return along(op, static_cast<int64_t>(shaped.getAxis())); })
+      .Case<SliceOp, PadOp>([&](auto shaped) {
+        int64_t axis = *of(shaped.getX());
+        bool whole = shapeOf(shaped.getX())[axis] == shapeOf(shaped.getResult())[axis];
+        return along(op, whole ? -1 : axis);
+      })
+      .Case([&](ReduceOp reduce) {
+        int64_t axis = *of(reduce.getX()), lower = 0;
+        for (int64_t reduced : reduce.getAxes()) {
+          if (reduced == axis)
+            return refuse(op, "it needs all positions");
+          lower += reduced < axis;
+        }
+        set(reduce.getResult(), reduce.getKeep() ? axis : axis - lower);
+        return success();
+      })
+      .Case([&](RowwiseOp row) {
+        return row.isRowwise() ? rowwise(row) : refuse(op, "positions may meet other positions");
+      })
+      .Default([&](Operation *) { return refuse(op, "positions may meet other positions"); });
+}
+
+struct CarryState : hybrid::impl::CarryStateBase<CarryState> {
+  using CarryStateBase::CarryStateBase;
+
+  void runOnOperation() override {
+    auto forward = getOperation().lookupSymbol<func::FuncOp>("forward");
+    if (!forward || failed(verifyStraightLine(forward)))
+      return signalPassFailure();
+    if (forward.getNumArguments() != 1 || shapeOf(forward.getArgument(0)).size() != 2 ||
+        !elementOf(forward.getArgument(0)).isInteger()) {
+      forward.emitError() << "only a model whose one input is tokens [batch, length] can take a "
+                             "sequence in chunks";
+      return signalPassFailure();
+    }
+    OpBuilder builder(&getContext());
+    builder.setInsertionPointAfter(forward);
+    auto chunk = cast<func::FuncOp>(builder.clone(*forward));
+    chunk.setSymName("chunk");
+    if (failed(convert(chunk)))
+      signalPassFailure();
+  }
+
+  LogicalResult convert(func::FuncOp chunk) {
+    SequenceAxes axes;
+    axes.set(chunk.getArgument(0), 1);
+    SmallVector<Value> finalStates;
+    for (Operation &op : llvm::make_early_inc_range(chunk.getBody().front().without_terminator())) {
+      auto stateful = dyn_cast<StatefulOp>(op);
+      if (!stateful || !llvm::any_of(op.getOperands(), [&](Value v) { return axes.has(v); })) {
+        if (failed(axes.propagate(&op)))
+          return failure();
+        continue;
+      }
+      if (failed(carry(chunk, stateful, axes, finalStates)))
+        return failure();
+    }
+    auto ret = cast<func::ReturnOp>(chunk.getBody().front().getTerminator());
+    for (Value result : ret.getOperands())
+      if (axes.of(result) != 1)
+        return refuse(ret, "an output does not have the shape [batch, length, ...]");
+    unsigned first = chunk.getNumResults();
+    ret.getOperandsMutable().append(finalStates);
+    chunk.setFunctionType(
+        FunctionType::get(&getContext(), chunk.getArgumentTypes(), ret.getOperandTypes()));
+    for (size_t i = 0; i < finalStates.size(); ++i)
+      chunk.setResultAttr(first + i, "hybrid.name", nameOf(i));
+    return success();
+  }
+
+  StringAttr nameOf(size_t state) {
+    return StringAttr::get(&getContext(), "state." + std::to_string(state));
+  }
+
+  /// Lets an op start from an input of the program, and its final state be an output.
+  LogicalResult carry(func::FuncOp chunk, StatefulOp stateful, SequenceAxes &axes,
+                      SmallVector<Value> &finalStates) {
+    Operation *op = stateful;
+    if (stateful.getDynamicStateElements() != 0)
+      return refuse(op, "the state of '" + op->getName().getStringRef() +
+                            "' grows with the sequence: it needs every position before");
+    for (Value operand : op->getOperands())
+      if (axes.has(operand) && axes.of(operand) != 1)
+        return refuse(op, "the sequence is not its second dimension");
+    MutableOperandRange state(op, 0, 0);
+    bool hasSegments = false;
+    bool known =
+        llvm::TypeSwitch<Operation *, bool>(op)
+            .Case<ShortConvOp, SelectiveScanOp, LinearScanOp, SoftmaxScanOp>([&](auto scan) {
+              state = scan.getInitialStateMutable();
+              hasSegments = !!scan.getSegments();
+              return !scan.getReturnState();
+            })
+            .Default(false);
+    if (!known || stateful.getStateOperand())
+      return refuse(op, "its state is not one that a chunk can hand to the next");
+    if (hasSegments)
+      return refuse(op, "sequences are packed");
+
+    op->setAttr("return_state", UnitAttr::get(&getContext()));
+    SmallVector<Type> types;
+    auto inferred = cast<InferTypeOpInterface>(op);
+    if (failed(inferred.inferReturnTypes(&getContext(), op->getLoc(), op->getOperands(),
+                                         op->getRawDictionaryAttrs(), op->getPropertiesStorage(),
+                                         op->getRegions(), types)))
+      return failure();
+    size_t number = finalStates.size();
+    unsigned position = chunk.getNumArguments();
+    if (failed(chunk.insertArgument(position, types.back(), {}, op->getLoc())))
+      return failure();
+    chunk.setArgAttr(position, "hybrid.name", nameOf(number));
+    state.assign(chunk.getArgument(position));
+    OpBuilder builder(op);
+    Operation *carried =
+        Operation::create(op->getLoc(), op->getName(), types, op->getOperands(),
+                          op->getRawDictionaryAttrs(), op->getPropertiesStorage(), BlockRange(), 0);
+    builder.insert(carried);
+    op->getResult(0).replaceAllUsesWith(carried->getResult(0));
+    op->erase();
+    axes.set(carried->getResult(0), 1);
+    finalStates.push_back(carried->getResults().back());
+    return success();
+  }
+};
+
+} // namespace

@@ -1,0 +1,218 @@
+#include "TaskOracles.h"
+#include "TaskInstance.h"
+#include <algorithm>
+
+using namespace hybrid::rt;
+
+namespace hybrid::test {
+namespace {
+
+using Seen = std::span<const int32_t>;
+using Tuple = std::vector<int32_t>;
+
+std::string settingOf(const Task &task, const std::string &key) {
+  for (const auto &[name, value] : task.settings())
+    if (name == key)
+      return value;
+  ADD_FAILURE() << task.name() << " has no setting " << key;
+  return "";
+}
+
+/// Keys are the lower half of what is left after the special ids.
+Oracle recall(const Task &task) {
+  bool multiQuery = isSet(task, "multi_query");
+  int64_t content =
+      integerSetting(task, "vocab") - integerSetting(task, "noise_vocab") - (multiQuery ? 0 : 1);
+  int64_t keys = content / 2;
+  int32_t prefix = multiQuery ? -1 : static_cast<int32_t>(integerSetting(task, "vocab") - 1);
+  return [=](Seen seen) {
+    int32_t asked = seen.back();
+    if (asked >= keys || (!multiQuery && (seen.size() < 2 || seen[seen.size() - 2] != prefix)))
+      return ignoredTarget;
+    for (size_t t = 0; t + 2 < seen.size(); ++t)
+      if (seen[t] == asked && seen[t + 1] >= keys && seen[t + 1] < content)
+        return seen[t + 1];
+    return ignoredTarget;
+  };
+}
+
+/// Tuples are cut where keys turn into values and back. All keys of a test have `k_motif` tokens.
+Oracle fuzzyRecall(const Task &task) {
+  bool multiQuery = isSet(task, "multi_query");
+  int64_t content = integerSetting(task, "vocab") - (multiQuery ? 1 : 2);
+  int64_t keys = content / 2;
+  auto keySize = static_cast<size_t>(integerSetting(task, "k_motif"));
+  return [=](Seen seen) {
+    std::map<Tuple, Tuple> facts;
+    Tuple key, value;
+    bool asked = multiQuery;
+    for (int32_t token : seen) {
+      if (token < keys) {
+        if (!value.empty()) {
+          facts[key] = value;
+          key.clear();
+          value.clear();
+        }
+        key.push_back(token);
+      } else if (token < content) {
+        value.push_back(token);
+      } else if (token > content) { // the copy prefix
+        facts[key] = value;
+        key.clear();
+        value.clear();
+        asked = true;
+      }
+    }
+    if (!asked || key.size() != keySize || !facts.count(key) || value.size() >= facts[key].size())
+      return ignoredTarget;
+    return facts[key][value.size()];
+  };
+}
+
+Oracle selectiveCopying(const Task &task) {
+  auto vocab = static_cast<int32_t>(integerSetting(task, "vocab"));
+  bool inserts = settingOf(task, "layout") == "paper";
+  return [=](Seen seen) {
+    Tuple contents;
+    size_t marks = 0, behind = 0; // insert or copy tokens; tokens behind the first
+    for (int32_t token : seen) {
+      behind += marks > 0;
+      if (token < vocab - 2)
+        contents.push_back(token);
+      marks += token == vocab - 1;
+    }
+    if (inserts)
+      return seen.back() == vocab - 1 ? contents[marks - 1] : ignoredTarget;
+    return behind > 0 ? contents[behind - 1] : ignoredTarget;
+  };
+}
+
+Oracle memorization(const Task &task, uint64_t seed) {
+  std::map<int32_t, int32_t> facts;
+  for (uint64_t i = 0; i < 2000; ++i) {
+    Instance instance = draw(task, Split::Train, i, seed);
+    for (size_t t = 0; t < instance.inputs.size(); t += 2)
+      facts[instance.inputs[t]] = instance.targets[t + 1];
+  }
+  return [facts](Seen seen) {
+    return seen.size() % 2 ? ignoredTarget : facts.at(seen[seen.size() - 2]);
+  };
+}
+
+Oracle associativeRecall(const Task &task) {
+  auto vocab = static_cast<int32_t>(integerSetting(task, "vocab"));
+  auto keySize = integerSetting(task, "num_keys");
+  return [=](Seen seen) {
+    auto prefix = std::find(seen.begin(), seen.end(), vocab - 1);
+    if (seen.end() - prefix != keySize + 1)
+      return ignoredTarget;
+    for (auto pair = seen.begin(); pair < prefix; pair += keySize + 1)
+      if (std::equal(pair, pair + keySize, prefix + 1))
+        return *(pair + keySize);
+    return ignoredTarget;
+  };
+}
+
+Oracle majority(const Task &task) {
+  auto query = static_cast<int32_t>(integerSetting(task, "vocab") - 1);
+  return [=](Seen seen) {
+    if (seen.back() != query)
+      return ignoredTarget;
+    std::map<int32_t, int> counts;
+    for (int32_t token : seen.first(seen.size() - 1))
+      ++counts[token];
+    int32_t best = -1;
+    int most = 0, leaders = 0;
+    for (auto [token, count] : counts) {
+      leaders = count > most ? 1 : leaders + (count == most);
+      if (count > most)
+        best = token;
+      most = std::max(most, count);
+    }
+    EXPECT_EQ(leaders, 1);
+    return best;
+  };
+}
+
+Oracle counting(const Task &task) {
+  auto length = static_cast<size_t>(integerSetting(task, "length"));
+  int64_t content = integerSetting(task, "vocab") - integerSetting(task, "most") - 1;
+  return [=](Seen seen) {
+    if (seen.size() < length)
+      return ignoredTarget;
+    return static_cast<int32_t>(content + std::count(seen.begin(), seen.end(), seen.back()));
+  };
+}
+
+/// Column by column from the right, then the digit that is next.
+Oracle arithmetic(const Task &task) {
+  auto digits = static_cast<size_t>(integerSetting(task, "digits"));
+  return [=](Seen seen) {
+    if (seen.size() < 2 * digits)
+      return ignoredTarget;
+    size_t wanted = seen.size() - 2 * digits; // 0: the carry out of all columns
+    int carry = 0, digit = 0;
+    for (size_t column = digits; column > 0 && column >= wanted; --column) {
+      int sum = seen[column - 1] + seen[digits + column - 1] + carry;
+      digit = sum % 10;
+      carry = sum / 10;
+    }
+    return wanted == 0 ? carry : digit;
+  };
+}
+
+Oracle induction(const Task &task) {
+  auto trigger = static_cast<int32_t>(integerSetting(task, "vocab") - 1);
+  return [=](Seen seen) {
+    if (seen.back() != trigger || std::count(seen.begin(), seen.end(), trigger) < 2)
+      return ignoredTarget;
+    return *(std::find(seen.begin(), seen.end(), trigger) + 1);
+  };
+}
+
+Oracle mambaSelectiveCopying(const Task &task) {
+  auto marker = static_cast<int32_t>(integerSetting(task, "vocab") - 1);
+  return [=](Seen seen) {
+    Tuple contents;
+    std::copy_if(seen.begin(), seen.end(), std::back_inserter(contents),
+                 [=](int32_t token) { return token > 0 && token < marker; });
+    auto markers = static_cast<size_t>(std::count(seen.begin(), seen.end(), marker));
+    return markers > 0 ? contents.at(markers - 1) : ignoredTarget;
+  };
+}
+
+} // namespace
+
+int64_t integerSetting(const Task &task, const std::string &key) {
+  return std::stoll(settingOf(task, key));
+}
+bool isSet(const Task &task, const std::string &key) { return settingOf(task, key) == "true"; }
+
+Oracle oracleOf(const Task &task, uint64_t seed) {
+  const std::string &name = task.name();
+  if (name == "in-context-recall" || name == "noisy-in-context-recall")
+    return recall(task);
+  if (name == "fuzzy-in-context-recall")
+    return fuzzyRecall(task);
+  if (name == "selective-copying")
+    return selectiveCopying(task);
+  if (name == "memorization")
+    return memorization(task, seed);
+  if (name == "compression")
+    return [](Seen seen) { return seen.back(); };
+  if (name == "associative-recall")
+    return associativeRecall(task);
+  if (name == "majority")
+    return majority(task);
+  if (name == "counting")
+    return counting(task);
+  if (name == "arithmetic")
+    return arithmetic(task);
+  if (name == "induction-heads" || name == "safari-induction")
+    return induction(task);
+  if (name == "mamba-selective-copying")
+    return mambaSelectiveCopying(task);
+  return {};
+}
+
+} // namespace hybrid::test
