@@ -116,23 +116,40 @@ Result<std::unique_ptr<Source>> sourceOf(const Protocol &protocol, const Setting
                         {seed, protocol.dataSeed, setting.trainExamples});
 }
 
-void trainOne(const TrainContext &context, const Setting &setting,
-              const std::shared_ptr<const Executable> &executable, Run &run, RunMonitor &monitor,
-              size_t place) {
+/// Trains runs as replicas of one program, in lock-step.
+void trainTogether(const TrainContext &context, const Setting &setting,
+                   const std::shared_ptr<const Executable> &executable, std::span<Run> runs,
+                   RunMonitor &monitor) {
+  auto failAll = [&](const std::string &error) {
+    for (Run &run : runs)
+      fail(run, error);
+  };
   auto prepared = prepare(executable, context.threads);
   if (!prepared)
-    return fail(run, prepared.error().message);
-  auto source = sourceOf(context.protocol, setting, run.seed);
-  if (!source)
-    return fail(run, source.error().message);
-  Observer observer(context, &monitor, place);
-  TrainOptions options = optionsOf(context.protocol, setting, run);
-  options.observer = &observer;
-  auto outcome = trainModel(*prepared->runner, **source, options);
-  if (!outcome)
-    return fail(run, outcome.error().message);
-  if (outcome->interrupted.empty() || observer.isSolved())
-    record(context.protocol, *outcome, run);
+    return failAll(prepared.error().message);
+  std::vector<std::unique_ptr<Source>> sources;
+  std::vector<Observer> observers;
+  std::vector<TrainRun> trainings;
+  observers.reserve(runs.size()); // runs hold their addresses
+  for (size_t i = 0; i < runs.size(); ++i) {
+    auto source = sourceOf(context.protocol, setting, runs[i].seed);
+    if (!source)
+      return failAll(source.error().message);
+    sources.push_back(std::move(*source));
+    observers.emplace_back(context, &monitor, i);
+    trainings.push_back({sources.back().get(), optionsOf(context.protocol, setting, runs[i])});
+    trainings.back().options.observer = &observers.back();
+  }
+  auto outcomes = trainModels(*prepared->runner, trainings);
+  if (!outcomes)
+    return failAll(outcomes.error().message);
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const Result<TrainOutcome> &outcome = (*outcomes)[i];
+    if (!outcome)
+      fail(runs[i], outcome.error().message);
+    else if (outcome->interrupted.empty() || observers[i].isSolved())
+      record(context.protocol, *outcome, runs[i]);
+  }
 }
 
 } // namespace
@@ -146,13 +163,11 @@ RunExecutor trainingExecutor(TrainContext context) {
     auto setting = Setting::parse(runs.front().setting, context.protocol.convention);
     if (!setting)
       return failAll(setting.error().message);
-    auto executable =
-        context.provider({runs.front().architecture, *setting, runs.front().batch, 1});
+    auto executable = context.provider({runs.front().architecture, *setting, runs.front().batch,
+                                        static_cast<int64_t>(runs.size())});
     if (!executable)
       return failAll(executable.error().message);
-    for (size_t i = 0; i < runs.size(); ++i)
-      if (!context.stop || !context.stop())
-        trainOne(context, *setting, *executable, runs[i], monitor, i);
+    trainTogether(context, *setting, *executable, runs, monitor);
   };
 }
 
