@@ -7,3 +7,4 @@ target_sources(HybridRuntime PRIVATE
   ${PROJECT_SOURCE_DIR}/runtime/lab/Database.cpp
   ${PROJECT_SOURCE_DIR}/runtime/lab/Schema.cpp
   ${PROJECT_SOURCE_DIR}/runtime/lab/Scores.cpp)
+include(${PROJECT_SOURCE_DIR}/runtime/lab/report/Sources.cmake)
