@@ -110,6 +110,8 @@ std::vector<double> ticksOf(double low, double high, Scale scale) {
   if (!(high > low))
     return {low};
   if (scale == Scale::Log) {
+    if (high / low < 4) // too little for powers
+      return ticksOf(low, high, Scale::Linear);
     bool wide = high / low > 30;
     for (double power = std::pow(10, std::floor(std::log10(low))); power <= high; power *= 10)
       for (double factor : {1.0, 2.0, 5.0})
@@ -224,25 +226,46 @@ std::string drawLines(const LineChart &chart) {
   }
   low = std::min(low, ticks.front());
   high = std::max(high, ticks.back());
-  double most = chart.share ? 1 : lossTop(chart);
+  double most = chart.share ? 1 : lossTop(chart), least = 0;
   double yStep = chart.share ? 0.25 : niceStep(most, 4);
-  double yHigh = chart.share ? 1 : std::ceil(most / yStep - 1e-9) * yStep;
+  if (!chart.lines) {
+    least = INFINITY;
+    most = -INFINITY;
+    for (const Series &series : chart.series)
+      for (const Point &point : series.points)
+        if (drawable(point, chart.xScale)) {
+          least = std::min(least, point.y);
+          most = std::max(most, point.y);
+        }
+    yStep = niceStep(std::max(most - least, 0.04), 4);
+    most = std::max(most, least + yStep);
+  }
+  double yLow = std::floor(least / yStep + 1e-9) * yStep;
+  double yHigh = chart.share && chart.lines ? 1 : std::ceil(most / yStep - 1e-9) * yStep;
   Axis x{chart.xScale, low, high, left + 6, chart.width - right - 6};
-  Axis y{Scale::Linear, 0, yHigh, chart.height - bottom, top};
+  if (chart.falling)
+    std::swap(x.from, x.to);
+  Axis y{Scale::Linear, yLow, yHigh, chart.height - bottom, top};
 
   // The grid, with numbers where there is room for them.
-  for (int i = 0; i * yStep <= yHigh * 1.0001; ++i) {
-    double value = i * yStep, row = y(value);
+  for (int i = 0; yLow + i * yStep <= yHigh + yStep * 0.001; ++i) {
+    double value = yLow + i * yStep, row = y(value);
     fmt::format_to(append, R"(<path class="{}" d="M{} {}H{}"/>)", i ? "grid" : "axis", at(left),
                    at(row), at(chart.width - right));
     fmt::format_to(
         append, R"(<text x="{}" y="{}" text-anchor="end">{}</text>)", at(left - 5), at(row + 3.5),
         chart.share ? fmt::format("{:.0f}", value * 100) : plain(std::round(value * 1e6) / 1e6));
   }
+  if (chart.falling)
+    std::reverse(ticks.begin(), ticks.end());
+  bool thousands = std::all_of(ticks.begin(), ticks.end(),
+                               [](double tick) { return std::fmod(tick, 1000) == 0; });
   double free = -INFINITY; // where the next label may begin
   for (double tick : ticks) {
-    std::string text =
-        tick != 0 && std::fabs(tick) < 1 ? plain(std::round(tick * 1e6) / 1e6) : compact(tick);
+    std::string text = tick != 0 && std::fabs(tick) < 1 ? plain(std::round(tick * 1e6) / 1e6)
+                       : thousands && std::fabs(tick) < 1e6 && tick != 0
+                           ? fmt::format("{:.0f}k", tick / 1000)
+                           : compact(tick);
     double column = x(tick), half = 3.2 * static_cast<double>(text.size()) + 3;
     // The last label may lie near the edge of the picture: there it ends at it.
     double centre = std::min(column, chart.width - half + 2);
@@ -266,7 +289,7 @@ std::string drawLines(const LineChart &chart) {
     for (const Point &point : chart.reference)
       if (drawable(point, chart.xScale))
         path += fmt::format("{}{} {}", path.empty() ? 'M' : 'L', at(x(point.x)),
-                            at(y(std::clamp(point.y, 0.0, yHigh))));
+                            at(y(std::clamp(point.y, yLow, yHigh))));
     if (!path.empty())
       fmt::format_to(append, R"(<g><path class="reference" d="{}"/><title>{}</title></g>)", path,
                      escaped(chart.reference.front().title));
@@ -276,7 +299,7 @@ std::string drawLines(const LineChart &chart) {
                    series.style);
     if (!series.title.empty())
       fmt::format_to(append, "<title>{}</title>", escaped(series.title));
-    auto row = [&](const Point &point) { return y(std::clamp(point.y, 0.0, yHigh)); };
+    auto row = [&](const Point &point) { return y(std::clamp(point.y, yLow, yHigh)); };
     if (chart.lines)
       if (std::string path = linePath(series, chart.xScale, x, row); !path.empty())
         fmt::format_to(append, R"(<path class="line" d="{}"/>)", path);

@@ -16,8 +16,8 @@ namespace hybrid::rt::lab::report {
 
 struct Point {
   double x = 0, y = 0;
-  std::string title;   // plain text
-  bool marked = false; // whether a marker shows it; otherwise it only bends the line
+  std::string title = ""; // plain text
+  bool marked = false;    // whether a marker shows it; otherwise it only bends the line
 };
 
 struct Series {
@@ -32,9 +32,10 @@ struct LineChart {
   std::string label; // for those who cannot see it: what it shows and what it found
   std::string xLabel, yLabel;
   Scale xScale = Scale::Linear;
+  bool falling = false;       // x falls to the right
   std::vector<double> xTicks; // empty: chosen
   bool share = true;          // y is a share, shown as percent from 0 to 100
-  bool lines = true;          // false: points alone
+  bool lines = true;          // false: points alone, and y only where they are
   double width = 320, height = 220;
   std::vector<Series> series;
   std::vector<Point> reference; // a level to beat, dotted; the first title tells of it

@@ -34,7 +34,7 @@ std::string drawCurves(const StudyView &view, const Setting &setting, bool loss)
     std::string title =
         fmt::format("{}\nbest at step {}: {} {}\nlearning rate {}, weight decay {}", view.name(*i),
                     grouped(run->bestStep), loss ? "loss" : "accuracy",
-                    loss ? fmt::format("{:.3f}", run->loss)
+                    loss ? fixed(run->loss, 3)
                          : percent(view.byMacro ? run->madAccuracy : run->accuracy) + " %",
                     plain(run->learningRate), plain(run->weightDecay));
     Series series{*i, title, {}};
@@ -75,7 +75,7 @@ std::string curveSection(const StudyView &view) {
         }
   if (shown.empty())
     return "";
-  std::string out = R"(<section id="curves" class="new-page"><h2>Learning curves</h2>)"
+  std::string out = R"(<section id="curves"><h2>Learning curves</h2>)"
                     "<p>Evaluations of the best run of each architecture on a setting, over all "
                     "test instances. The marker is the checkpoint that counts.</p>";
   auto append = std::back_inserter(out);

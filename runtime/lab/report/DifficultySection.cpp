@@ -11,8 +11,8 @@ namespace hybrid::rt::lab::report {
 namespace {
 
 bool isGeometric(const Axis &axis) {
-  return std::all_of(axis.values.begin(), axis.values.end(), [](double v) { return v > 0; }) &&
-         !axis.values.empty() && axis.values.back() / axis.values.front() > 3;
+  return !axis.values.empty() && axis.values.front() >= 1 &&
+         axis.values.back() / axis.values.front() > 3;
 }
 
 std::string titleOf(const StudyView &view, size_t architecture, const Setting &setting,
@@ -33,6 +33,13 @@ std::string drawAxis(const StudyView &view, const Task &task, const Axis &axis) 
   chart.yLabel = "accuracy, %";
   chart.xScale = isGeometric(axis) ? Scale::Log : Scale::Linear;
   chart.xTicks = axis.values;
+  chart.width = 280;
+  chart.height = 200;
+  // To the right it gets harder, on every axis.
+  if (axis.name == "train_examples") {
+    chart.falling = true;
+    chart.xLabel += ", falling";
+  }
   chart.label = fmt::format("{}: accuracy against {}.", taskTitle(task.name), axisTitle(axis.name));
   for (size_t i : view.ranking) {
     Series series{i, "", {}};
@@ -57,8 +64,7 @@ std::string drawAxis(const StudyView &view, const Task &task, const Axis &axis) 
           {axis.values[k], chance, "guessing among the legal answers", false});
   // The first in the ranking is drawn last: on top.
   std::reverse(chart.series.begin(), chart.series.end());
-  return fmt::format("<figure><figcaption>Harder by <strong>{}</strong></figcaption>{}</figure>",
-                     escaped(axisTitle(axis.name)), drawLines(chart));
+  return "<figure>" + drawLines(chart) + "</figure>";
 }
 
 } // namespace
@@ -68,8 +74,8 @@ std::string difficultySection(const StudyView &view) {
                   [](const Task &task) { return task.axes.empty(); }))
     return "";
   std::string out =
-      R"(<section id="difficulty" class="new-page"><h2>As a task gets harder</h2>)"
-      "<p>One thing at a time differs from the baseline, which is a point on each line. "
+      R"(<section id="difficulty"><h2>As a task gets harder</h2>)"
+      "<p>One thing at a time differs from the baseline, which is the first point of each line. "
       "Each point is the best run of its grid. Dotted: guessing among the legal answers.</p>";
   out += legend(view);
   for (const Task &task : view.tasks) {

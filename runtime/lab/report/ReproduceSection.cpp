@@ -115,7 +115,7 @@ std::string specSection(const StudyView &view) {
   if (view.count() == 0)
     return "";
   std::string out =
-      R"(<section id="architectures" class="new-page"><h2>Architectures</h2><p>Each is a page of text: )"
+      R"(<section id="architectures"><h2>Architectures</h2><p>Each is a page of text: )"
       "everything that was trained is in it and in the settings beside it.</p>";
   auto append = std::back_inserter(out);
   for (size_t i : view.ranking) {
@@ -133,12 +133,6 @@ std::string specSection(const StudyView &view) {
 
 std::string reproduceSection(const StudyView &view) {
   const Study &study = view.study;
-  std::set<uint64_t> seeds;
-  for (const Run &run : study.runs)
-    seeds.insert(run.seed);
-  std::string list;
-  for (uint64_t seed : seeds)
-    list += fmt::format("{}{}", list.empty() ? "" : ", ", seed);
   std::string out =
       R"(<section id="reproduce"><h2>Do it again</h2><p>The same command with the same version gives the same )"
       R"(numbers; what it finds done it does not repeat.</p>)"
@@ -155,11 +149,22 @@ std::string reproduceSection(const StudyView &view) {
   fact("convention", study.convention);
   fact("suite", study.suite);
   fact("seed of the study", fmt::format("{}", study.seed));
-  fact(seeds.size() == 1 ? "seed of the runs" : "seeds of the runs", list);
+  fact(view.runSeeds.size() == 1 ? "seed of the runs" : "seeds of the runs", seedList(view, 20));
   for (const auto &[name, value] : study.options)
     fact(name, value);
   out += "</dl>";
   return out + listSettings(view) + "</section>";
+}
+
+std::string seedList(const StudyView &view, size_t most) {
+  std::string list;
+  size_t named = 0;
+  for (uint64_t seed : view.runSeeds) {
+    if (named++ == most)
+      return list + fmt::format(" and {} others", view.runSeeds.size() - most);
+    list += fmt::format("{}{}", list.empty() ? "" : ", ", seed);
+  }
+  return list;
 }
 
 std::string problemSection(const StudyView &view) {

@@ -37,8 +37,8 @@ std::string drawCost(const StudyView &view, std::string_view what,
   chart.yLabel = "overall score, %";
   chart.xScale = Scale::Log;
   chart.lines = false;
-  chart.width = 400;
-  chart.height = 250;
+  chart.width = 460;
+  chart.height = 260;
   chart.label = fmt::format("Overall score against {}.", what);
   for (auto i = view.ranking.rbegin(); i != view.ranking.rend(); ++i) {
     double x = cost(view.study.architectures[*i]), y = view.scored(view.overall(*i));
@@ -65,11 +65,11 @@ std::string gridTable(const StudyView &view) {
     return "";
   std::string out =
       R"(<div class="wide" role="region" tabindex="0" aria-label="Chosen learning rates and weight decays">)"
-      R"(<table class="sortable"><caption>In how many settings a point of the grid was the best</caption><thead><tr>)";
+      R"(<table class="sortable"><caption>In how many settings a learning rate (lr) and weight decay (wd) were the best</caption><thead><tr>)";
   out += head(0, "Architecture", false, "corner");
   size_t column = 1;
   for (auto [rate, decay] : grid)
-    out += head(column++, fmt::format("{}, {}", plain(rate), plain(decay)), true);
+    out += head(column++, fmt::format("lr {}<br>wd {}", plain(rate), plain(decay)), true);
   out += "</tr></thead><tbody>";
   auto append = std::back_inserter(out);
   for (size_t i : view.ranking) {
@@ -123,7 +123,7 @@ std::string costSection(const StudyView &view) {
   if (view.count() == 0)
     return "";
   std::string out =
-      R"(<section id="cost" class="new-page"><h2>What it costs</h2>)"
+      R"(<section id="cost"><h2>What it costs</h2>)"
       "<p>Parameters, FLOPs of a token forward and elements of state as they are at the first "
       "setting of the study. State counts what a sequence leaves behind for its next token: the "
       "fixed part, and what grows, at the length of the task.</p>"
@@ -156,7 +156,7 @@ std::string costSection(const StudyView &view) {
 std::string choiceSection(const StudyView &view) {
   if (view.settings.empty() || view.count() == 0)
     return "";
-  std::string out = R"(<section id="choices" class="new-page"><h2>Which runs count</h2>)"
+  std::string out = R"(<section id="choices"><h2>Which runs count</h2>)"
                     "<p>Every setting is trained at every point of a grid of learning rate and "
                     "weight decay; the point with the best accuracy counts.</p>";
   out += gridTable(view);

@@ -193,7 +193,7 @@ std::string profileSection(const StudyView &view) {
   auto append = std::back_inserter(out);
   fmt::format_to(append, "{} accuracy by task. Dotted: guessing among the legal answers.</p>",
                  view.byMacro ? "Macro" : "Micro");
-  out += R"(<div class="grid-of">)";
+  out += R"(<div class="grid-of by-task">)";
   for (size_t task = 0; task < view.tasks.size(); ++task) {
     std::vector<size_t> order = view.ranking;
     auto value = [&](size_t i) { return view.scored(view.onTask(i, task)); };

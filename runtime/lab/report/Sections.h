@@ -28,4 +28,7 @@ std::string who(const StudyView &view, size_t architecture);
 /// All architectures with their markers; buttons that single one out.
 std::string legend(const StudyView &view);
 
+/// The seeds of the runs, at most `most` of them named.
+std::string seedList(const StudyView &view, size_t most);
+
 } // namespace hybrid::rt::lab::report

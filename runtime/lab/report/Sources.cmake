@@ -2,7 +2,8 @@
 set(report ${PROJECT_SOURCE_DIR}/runtime/lab/report)
 set(report_assets ${report}/assets/page.html ${report}/assets/report.css ${report}/assets/report.js)
 target_sources(HybridRuntime PRIVATE
-  ${report}/Assets.S ${report}/Charts.cpp ${report}/CurveSection.cpp
+  ${report}/Assets.S ${report}/Charts.cpp ${report}/Compare.cpp ${report}/ComparePage.cpp ${report}/CompareText.cpp
+  ${report}/CurveSection.cpp
   ${report}/DifficultySection.cpp ${report}/Page.cpp ${report}/ReproduceSection.cpp ${report}/RunSection.cpp
   ${report}/ScoreSection.cpp ${report}/StudyReport.cpp ${report}/StudyView.cpp ${report}/Text.cpp)
 set_source_files_properties(${report}/Assets.S TARGET_DIRECTORY HybridRuntime PROPERTIES

@@ -16,6 +16,17 @@ struct Verdict {
   std::string title, text; // plain text; HTML
 };
 
+/// A name as part of a headline.
+std::string shortName(const std::string &name) {
+  constexpr size_t most = 60;
+  if (name.size() <= most)
+    return name;
+  size_t end = most; // not in the middle of a character
+  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80)
+    --end;
+  return name.substr(0, end) + "…";
+}
+
 Verdict verdictOf(const StudyView &view) {
   if (view.count() == 0)
     return {"Nothing was studied", "<p class=\"lede\">The study has no architectures.</p>"};
@@ -25,11 +36,12 @@ Verdict verdictOf(const StudyView &view) {
     return {"No score yet", "<p class=\"lede\">No run has come to its end.</p>"};
   std::string tasks = counted(static_cast<int64_t>(view.tasks.size()), "task");
   if (view.count() == 1)
-    return {fmt::format("{} scores {} %", view.name(best), percent(first)),
+    return {fmt::format("{} scores {} %", shortName(view.name(best)), percent(first)),
             fmt::format("<p class=\"lede\">Mean accuracy over {}.</p>", tasks)};
   size_t second = view.ranking[1];
   double next = view.scored(view.overall(second));
-  Verdict verdict{fmt::format("{} leads with {} %", view.name(best), percent(first)), ""};
+  Verdict verdict{fmt::format("{} leads with {} %", shortName(view.name(best)), percent(first)),
+                  ""};
   if (!std::isfinite(next)) {
     verdict.text = fmt::format(
         "<p class=\"lede\">Mean accuracy over {}; the others have no score yet.</p>", tasks);
@@ -41,11 +53,11 @@ Verdict verdictOf(const StudyView &view) {
       last = i;
   double ahead = first - next;
   std::string text = fmt::format("Over {}, it is {} points ahead of {}", tasks, percent(ahead),
-                                 escaped(view.name(second)));
+                                 escaped(shortName(view.name(second))));
   if (ahead < 0.0005)
-    text = fmt::format("Over {}, {} scores the same", tasks, escaped(view.name(second)));
+    text = fmt::format("Over {}, {} scores the same", tasks, escaped(shortName(view.name(second))));
   if (last != second)
-    text += fmt::format("; the last, {}, has {} %", escaped(view.name(last)),
+    text += fmt::format("; the last, {}, has {} %", escaped(shortName(view.name(last))),
                         percent(view.scored(view.overall(last))));
   text += ".";
   if (ahead < 0.03)
@@ -78,7 +90,7 @@ std::string facts(const StudyView &view) {
   if (counts.open())
     runs += fmt::format(", {} to do", grouped(counts.open()));
   fact("runs", runs);
-  fact("seeds", fmt::format("{} from {}", std::max<int64_t>(view.seeds, 1), view.study.seed));
+  fact(view.runSeeds.size() > 1 ? "seeds" : "seed", seedList(view, 4));
   double seconds = 0;
   for (const Run &run : view.study.runs)
     seconds += std::isfinite(run.seconds) ? run.seconds : 0;

@@ -173,6 +173,7 @@ StudyView::StudyView(const Study &study, const Scoreboard &scores)
   std::map<std::tuple<std::string, std::string, double, double>, std::set<uint64_t>> repetitions;
   for (const Run &run : study.runs) {
     byId.try_emplace(run.id, &run);
+    runSeeds.insert(run.seed);
     if (auto found = settingPlaces.find({run.task, run.setting}); found != settingPlaces.end())
       settings[found->second].chance = run.chance;
     std::set<uint64_t> &seen =

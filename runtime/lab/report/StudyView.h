@@ -9,6 +9,7 @@
 #include "runtime/lab/Results.h"
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,6 +65,7 @@ public:
   bool byMacro;                // what the convention scores by
   bool hasSweeps = false;      // anything besides baselines
   int64_t seeds = 0;           // of the most repeated point of a grid
+  std::set<uint64_t> runSeeds; // of all runs
 
   size_t count() const { return study.architectures.size(); }
   const std::string &name(size_t architecture) const;

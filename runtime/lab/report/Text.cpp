@@ -120,6 +120,10 @@ std::string compact(double value) {
   return (value < 0 ? std::string(minus) : "") + text + units[unit];
 }
 
+std::string fixed(double value, int digits) {
+  return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : std::string(dash);
+}
+
 std::string grouped(int64_t value) {
   std::string digits = fmt::format("{}", value), out;
   size_t first = digits[0] == '-' ? 1 : 0;

@@ -21,6 +21,8 @@ std::string percent(double share);
 std::string points(double difference);
 /// Three significant digits and a unit: 12800 is "12.8k", 1.5e6 "1.5M".
 std::string compact(double value);
+/// With `digits` digits behind the point.
+std::string fixed(double value, int digits);
 /// Every digit, in groups of three: "1 234 567".
 std::string grouped(int64_t value);
 /// The shortest text that reads as the same number: 0.001 is "0.001", 1e-6 "1e-6".
