@@ -18,6 +18,7 @@ struct ModelArgument {
   bool chunked = false;              // a source: with a program that takes a sequence in chunks
   std::string device;                // cpu or cuda; empty: what it was compiled for, or the CPU
   std::vector<std::string> settings; // NAME=VALUE
+  bool quiet = false;                // the compiler's remarks only when it fails
 
   /// Adds MODEL and the compile options to a verb.
   void addTo(CLI::App &verb);
