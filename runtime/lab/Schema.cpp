@@ -115,6 +115,8 @@ Result<void> loadHead(Database &database, Study &study) {
       study.version = value;
     else if (name == "command")
       study.command = value;
+    else if (name == "protocol")
+      study.protocol = value;
     else if (name == "seed")
       std::from_chars(value.data(), value.data() + value.size(), study.seed);
     else if (name.starts_with("option.") && name.size() > 11)
@@ -219,11 +221,10 @@ Result<void> storeHead(Database &database, const Study &study) {
   auto statement = database.prepare("INSERT INTO study(name, value) VALUES(?, ?)");
   if (!statement)
     return statement.error();
-  std::vector<std::pair<std::string, std::string>> values = {{"convention", study.convention},
-                                                             {"suite", study.suite},
-                                                             {"version", study.version},
-                                                             {"command", study.command},
-                                                             {"seed", std::to_string(study.seed)}};
+  std::vector<std::pair<std::string, std::string>> values = {
+      {"convention", study.convention}, {"suite", study.suite},
+      {"version", study.version},       {"command", study.command},
+      {"protocol", study.protocol},     {"seed", std::to_string(study.seed)}};
   for (size_t i = 0; i < study.options.size(); ++i)
     values.emplace_back(fmt::format("option.{:03}.{}", i, study.options[i].first),
                         study.options[i].second);
@@ -251,6 +252,11 @@ Result<std::unique_ptr<Database>> openStudy(const std::string &path, Database::M
       return done.error();
   if (auto done = checkIdentity(**database); !done)
     return done.error();
+  // With a log written ahead a killed process loses nothing; only a power cut can cost the last
+  // runs, which are then trained again.
+  if (isLocal(path))
+    if (auto done = (*database)->execute("PRAGMA synchronous=NORMAL"); !done)
+      return done.error();
   return database;
 }
 
