@@ -39,7 +39,7 @@ std::string head(size_t column, std::string_view text, std::string_view classes)
 
 std::string scoreTable(const Comparison &comparison) {
   std::string out =
-      R"(<div class="wide" role="region" tabindex="0" aria-label="Scores side by side"><table class="sortable scores"><thead><tr>)"
+      R"(<div class="wide" role="region" tabindex="0" aria-label="Scores side by side"><table class="sortable scores sided"><thead><tr>)"
       R"(<th class="corner" rowspan="2" scope="col" data-column="0"><button type="button">Architecture</button></th>)"
       R"(<th colspan="3" scope="colgroup" class="group first">Overall</th>)";
   for (const std::string &task : comparison.tasks)

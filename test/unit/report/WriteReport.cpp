@@ -1,4 +1,5 @@
 //===- WriteReport.cpp - the page of the fixture, for the browser's test --------===//
+#include "runtime/lab/report/Comparison.h"
 #include "runtime/lab/report/Report.h"
 #include "test/unit/report/StudyFixture.h"
 #include <cstdio>
@@ -8,10 +9,16 @@ using namespace hybrid::rt::lab;
 
 int main(int count, char **arguments) {
   if (count < 2) {
-    std::fprintf(stderr, "usage: hybrid-write-report OUT.html [hostile]\n");
+    std::fprintf(stderr, "usage: hybrid-write-report OUT.html [hostile|compare]\n");
     return 2;
   }
   Study study = test::makeStudy();
+  if (count > 2 && std::string_view(arguments[2]) == "compare") {
+    Study other = test::makeStudy({.seed = 2, .architectures = 8});
+    other.options[0].second = "0.9, 0.999";
+    std::printf("%s", compareText(study, other, "results/a", "results/b").c_str());
+    return writeComparison(study, other, arguments[1], "results/a", "results/b") ? 0 : 1;
+  }
   if (count > 2 && std::string_view(arguments[2]) == "hostile") {
     // Names that would be markup, and one that is longer than any screen.
     auto rename = [&](size_t i, const std::string &name) {
