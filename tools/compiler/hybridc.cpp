@@ -79,6 +79,13 @@ int main(int argc, char **argv) {
       ->capture_default_str();
   app.add_flag("--help-model", options.describe,
                "print what the model is and its parameters, then stop");
+  std::string choices;
+  auto *choicesOption =
+      app.add_option("--choices", choices,
+                     "print the choices of the model and how many points they make, then stop; "
+                     "--choices=json for scripts")
+          ->expected(0, 1)
+          ->check(CLI::IsMember({"table", "json"}));
   app.add_flag("-v,--verbose", options.verbose, "say what is done and how long it takes");
   try {
     app.parse(argc, argv);
@@ -87,5 +94,7 @@ int main(int argc, char **argv) {
   }
   options.costJson = cost == "json";
   options.cost = costOption->count() > 0 && !options.costJson;
+  options.choicesJson = choices == "json";
+  options.choices = choicesOption->count() > 0 && !options.choicesJson;
   return hybrid::runDriver(options);
 }
