@@ -4,6 +4,7 @@ target_sources(HybridRuntime PRIVATE
   ${PROJECT_SOURCE_DIR}/runtime/train/Events.cpp
   ${PROJECT_SOURCE_DIR}/runtime/train/Progress.cpp
   ${PROJECT_SOURCE_DIR}/runtime/train/RunFolder.cpp
+  ${PROJECT_SOURCE_DIR}/runtime/train/RunRecord.cpp
   ${PROJECT_SOURCE_DIR}/runtime/train/Sampler.cpp
   ${PROJECT_SOURCE_DIR}/runtime/train/Schedule.cpp
   ${PROJECT_SOURCE_DIR}/runtime/train/SessionRunner.cpp

@@ -1,8 +1,6 @@
 //===- Trainer.cpp - the training loop ---------------------------------------===//
 #include "runtime/train/Trainer.h"
-#include "runtime/train/Events.h"
 #include "runtime/train/Progress.h"
-#include "runtime/train/RunFolder.h"
 #include "runtime/train/Signals.h"
 #include <algorithm>
 #include <chrono>
@@ -55,8 +53,8 @@ json trajectoryOf(const TrainOptions &options, const StepRunner &runner, const S
 /// One run, from opening its folder to its summary.
 class Training {
 public:
-  Training(StepRunner &runner, const Source &source, TrainOptions &options, RunFolder &folder)
-      : runner(runner), source(source), options(options), folder(folder), progress(options.quiet) {}
+  Training(StepRunner &runner, const Source &source, TrainOptions &options, RunRecord &record)
+      : runner(runner), source(source), options(options), kept(record), progress(options.quiet) {}
 
   Result<void> start();
   Result<TrainOutcome> run();
@@ -78,14 +76,14 @@ private:
   bool timeIsOver() const { return options.timeLimit > 0 && elapsed() >= options.timeLimit; }
   bool stepsAreDone() const { return state.plannedSteps > 0 && state.step >= state.plannedSteps; }
   json evaluationLine(const EvaluationScore &score) const;
-  Result<void> record(const json &line);
+  Result<void> record(const json &line) { return kept.line(state.step, line); }
+  const char *askedToStop(const StopSignals *signals) const;
 
   StepRunner &runner;
   const Source &source;
   TrainOptions &options;
-  RunFolder &folder;
+  RunRecord &kept;
   Progress progress;
-  EventFile events;
   RunState state;
   json trajectory;
   double secondsBefore = 0; // of training in earlier processes
@@ -96,11 +94,11 @@ private:
 };
 
 Result<void> Training::resume() {
-  std::vector<CheckpointFile> files = listCheckpoints(folder.checkpoints());
+  std::vector<CheckpointFile> files = listCheckpoints(kept.checkpoints());
   if (files.empty()) {
     progress.note(
-        fmt::format("nothing to resume in '{}': starting from the beginning", folder.path()));
-    if (auto cut = folder.truncateMetrics(0); !cut)
+        fmt::format("nothing to resume in '{}': starting from the beginning", kept.path()));
+    if (auto cut = kept.goBackTo(0); !cut)
       return cut.error();
     return {};
   }
@@ -122,7 +120,7 @@ Result<void> Training::resume() {
         !difference.empty())
       return Error{
           fmt::format("cannot resume from '{}' with other settings: {}", file.path, difference)};
-    auto seconds = folder.truncateMetrics(loaded->metricsLines);
+    auto seconds = kept.goBackTo(loaded->metricsLines);
     if (!seconds)
       return seconds.error();
     state = std::move(*loaded);
@@ -133,7 +131,7 @@ Result<void> Training::resume() {
   }
   return Error{
       fmt::format("cannot resume: no checkpoint in '{}' can be used; the last one tried: {}",
-                  folder.checkpoints(), fault)};
+                  kept.checkpoints(), fault)};
 }
 
 Result<void> Training::start() {
@@ -147,10 +145,6 @@ Result<void> Training::start() {
   if (options.resume)
     if (auto done = resume(); !done)
       return done;
-  Result<EventFile> file = EventFile::create(folder.path(), state.step);
-  if (!file)
-    return file.error();
-  events = std::move(*file);
   state.fingerprint = runner.fingerprint();
   state.config = trajectory;
   json config = options.config.is_object() ? options.config : json::object();
@@ -161,7 +155,7 @@ Result<void> Training::start() {
   config["time_limit"] = options.timeLimit;
   config["parameters"] = runner.parameterCount();
   config["fingerprint"] = fmt::format("{:016x}", runner.fingerprint());
-  return folder.writeJson("config.json", config);
+  return kept.begin(state.step, config);
 }
 
 void Training::fillBatch(int64_t step) {
@@ -222,8 +216,8 @@ Result<void> Training::checkLoss(int64_t step, const BatchScore &score, bool upd
                   step + 1, score.loss,
                   op.empty() ? "no single operation could be found"
                              : "the first value that is not finite came from " + op,
-                  savedStep >= 0 ? fmt::format("The last good state is '{}/{}'",
-                                               folder.checkpoints(), checkpointName(savedStep))
+                  savedStep >= 0 ? fmt::format("The last good state is '{}/{}'", kept.checkpoints(),
+                                               checkpointName(savedStep))
                                  : "No checkpoint had been written yet")};
 }
 
@@ -327,19 +321,6 @@ Result<void> Training::report() {
   return record(line);
 }
 
-/// A line of metrics.jsonl, and its numbers as TensorBoard's scalars.
-Result<void> Training::record(const json &line) {
-  std::vector<std::pair<std::string, double>> values;
-  std::string prefix = line["split"].get<std::string>() + "/";
-  for (auto item = line.begin(); item != line.end(); ++item)
-    if (item->is_number() && item.key() != "step" && item.key() != "seconds" &&
-        item.key() != "examples" && item.key() != "scored")
-      values.emplace_back(prefix + item.key(), item->get<double>());
-  if (auto done = events.scalars(state.step, values); !done)
-    return done;
-  return folder.appendMetrics(line);
-}
-
 json Training::evaluationLine(const EvaluationScore &score) const {
   json line = {{"step", state.step},         {"split", "eval"},
                {"loss", score.loss},         {"accuracy", score.accuracy},
@@ -364,6 +345,9 @@ Result<void> Training::evaluatePeriodically() {
   ++state.metricsLines;
   if (auto done = record(evaluationLine(*score)); !done)
     return done;
+  kept.curve.push_back({state.step, *score});
+  if (options.observer)
+    options.observer->evaluated(kept.curve.back(), false);
   if (options.stopAccuracy > 0 && score->accuracy >= options.stopAccuracy)
     state.finished = true;
   if (state.bestStep >= 0 && !(score->loss < state.bestLoss))
@@ -371,27 +355,17 @@ Result<void> Training::evaluatePeriodically() {
   state.bestStep = state.step;
   state.bestLoss = score->loss;
   state.bestAccuracy = score->accuracy;
-  if (auto done = folder.syncMetrics(); !done)
-    return done;
-  return saveCheckpoint(folder.checkpoints() + "/best.safetensors", runner, state);
+  return kept.saveBest(runner, state);
 }
 
 Result<void> Training::save() {
-  if (savedStep == state.step)
+  if (savedStep == state.step || !kept.hasFolder())
     return {};
   if (auto done = settle(0); !done)
     return done;
-  if (auto done = folder.syncMetrics(); !done)
-    return done;
-  std::string path = folder.checkpoints() + "/" + checkpointName(state.step);
-  if (auto done = saveCheckpoint(path, runner, state); !done)
+  if (auto done = kept.save(runner, state, options.keep); !done)
     return done;
   savedStep = state.step;
-  std::vector<CheckpointFile> files = listCheckpoints(folder.checkpoints());
-  for (size_t i = static_cast<size_t>(std::max<int64_t>(1, options.keep)); i < files.size(); ++i) {
-    std::error_code ignored;
-    std::filesystem::remove(files[i].path, ignored);
-  }
   return {};
 }
 
@@ -417,8 +391,9 @@ Result<TrainOutcome> Training::finish() {
                   {"tokens_per_second", stepsHere > 0 ? json(tokens / perStep) : json(nullptr)},
                   {"tokens", state.step * runner.batch() * source.positions()},
                   {"peak_bytes", peakBytes()},
-                  {"parameters", runner.parameterCount()},
-                  {"checkpoint", "checkpoints/" + checkpointName(state.step)}};
+                  {"parameters", runner.parameterCount()}};
+  if (kept.hasFolder())
+    summary["checkpoint"] = "checkpoints/" + checkpointName(state.step);
   if (score->madAccuracy >= 0)
     summary["eval_mad_accuracy"] = score->madAccuracy;
   if (source.isBytes())
@@ -427,13 +402,24 @@ Result<TrainOutcome> Training::finish() {
     summary["best"] = {{"step", state.bestStep},
                        {"eval_loss", state.bestLoss},
                        {"eval_accuracy", state.bestAccuracy}};
-  if (auto done = folder.writeJson("summary.json", summary); !done)
+  if (auto done = kept.summary(summary); !done)
     return done.error();
-  return TrainOutcome{summary, "", state.step};
+  EvaluationPoint last{state.step, *score};
+  if (options.observer)
+    options.observer->evaluated(last, true);
+  return TrainOutcome{summary, "", state.step, kept.curve, last, trainSeconds};
+}
+
+const char *Training::askedToStop(const StopSignals *signals) const {
+  if (const char *signal = signals ? signals->received() : nullptr)
+    return signal;
+  return options.observer && options.observer->wantsStop() ? "observer" : nullptr;
 }
 
 Result<TrainOutcome> Training::run() {
-  StopSignals signals;
+  std::optional<StopSignals> signals;
+  if (options.handleSignals)
+    signals.emplace();
   started = Clock::now();
   while (!state.finished && !stepsAreDone() && !timeIsOver()) {
     if (auto done = step(); !done)
@@ -448,15 +434,17 @@ Result<TrainOutcome> Training::run() {
     if (state.step % options.evalEvery == 0 || stepsAreDone())
       if (auto done = evaluatePeriodically(); !done)
         return done.error();
-    const char *signal = signals.received();
+    const char *signal = askedToStop(signals ? &*signals : nullptr);
     if (state.step % options.checkpointEvery == 0 || state.finished || stepsAreDone() || signal)
       if (auto done = save(); !done)
         return done.error();
     if (signal && !state.finished && !stepsAreDone()) {
-      progress.note(fmt::format("stopped by {} after step {}; the state is saved, continue with "
-                                "--resume",
-                                signal, state.step));
-      return TrainOutcome{nullptr, signal, state.step};
+      if (auto done = settle(0); !done)
+        return done.error();
+      progress.note(
+          fmt::format("stopped by {} after step {}{}", signal, state.step,
+                      kept.hasFolder() ? "; the state is saved, continue with --resume" : ""));
+      return TrainOutcome{nullptr, signal, state.step, kept.curve, {}, elapsed()};
     }
   }
   if (timeIsOver() && !stepsAreDone() && !state.finished)
@@ -472,10 +460,10 @@ Result<TrainOutcome> Training::run() {
 Result<TrainOutcome> trainModel(StepRunner &runner, const Source &source, TrainOptions options) {
   if (auto fits = checkFits(runner, source); !fits)
     return fits.error();
-  Result<RunFolder> folder = RunFolder::open(options.out, options.resume);
-  if (!folder)
-    return folder.error();
-  Training training(runner, source, options, *folder);
+  Result<RunRecord> record = RunRecord::open(options.out, options.resume);
+  if (!record)
+    return record.error();
+  Training training(runner, source, options, *record);
   if (auto done = training.start(); !done)
     return done.error();
   return training.run();

@@ -9,6 +9,7 @@
 #pragma once
 #include "runtime/train/Checkpoint.h"
 #include "runtime/train/Evaluate.h"
+#include "runtime/train/RunRecord.h"
 #include "runtime/train/Schedule.h"
 #include "runtime/train/Source.h"
 #include "runtime/train/StepRunner.h"
@@ -17,8 +18,18 @@
 
 namespace hybrid::rt {
 
+/// Told of a run while it goes on.
+class TrainObserver {
+public:
+  virtual ~TrainObserver() = default;
+  /// After a periodic evaluation; `isFinal`: after the one that ends the run.
+  virtual void evaluated(const EvaluationPoint &point, bool isFinal) {}
+  /// Asked between steps: whether the run shall save, if it has a folder, and end there.
+  virtual bool wantsStop() { return false; }
+};
+
 struct TrainOptions {
-  std::string out;
+  std::string out; // folder of the run; empty: nothing is written, and there is no resuming
   bool resume = false, quiet = false;
   uint64_t seed = 0;
   int64_t steps = 0; // 0: as many as the time limit allows, decided from the first steps' speed
@@ -30,12 +41,17 @@ struct TrainOptions {
   double stopAccuracy = 0; // 0: off
   double timeLimit = 0;    // seconds of training, evaluations included; 0: off
   nlohmann::json config;   // what config.json says besides: command, compiler, model
+  TrainObserver *observer = nullptr;
+  bool handleSignals = true; // SIGTERM, SIGUSR1 and SIGINT end the run; one such run a process
 };
 
 struct TrainOutcome {
   nlohmann::json summary;  // null when interrupted
-  std::string interrupted; // the signal's name; empty when the run came to its end
+  std::string interrupted; // the signal's name, or "observer"; empty when the run came to its end
   int64_t step = 0;
+  std::vector<EvaluationPoint> curve; // periodic evaluations, those before a resume too
+  EvaluationPoint final;              // at the end: over `finalExamples`
+  double seconds = 0;                 // of training, evaluations included
 };
 
 Result<TrainOutcome> trainModel(StepRunner &runner, const Source &source, TrainOptions options);

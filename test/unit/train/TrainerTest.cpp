@@ -226,6 +226,59 @@ TEST_F(TrainerTest, StopsAtTheAccuracyAskedFor) {
   EXPECT_GE(outcome->summary["eval_accuracy"].get<double>(), 0.99);
 }
 
+TEST_F(TrainerTest, WithoutAFolderTheOutcomeTellsEverything) {
+  auto whole = run("a");
+  ASSERT_TRUE(whole);
+  struct Watcher final : TrainObserver {
+    void evaluated(const EvaluationPoint &point, bool isFinal) override {
+      (isFinal ? finals : seen).push_back(point.step);
+    }
+    bool wantsStop() override { return stops && seen.size() == 2; }
+    std::vector<int64_t> seen, finals;
+    bool stops = false;
+  } watcher;
+  FakeModel model(4, 10, 5);
+  options.out.clear();
+  options.observer = &watcher;
+  options.handleSignals = false;
+  auto outcome = trainModel(model, FakeSource(9, 5), options);
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(watcher.seen, (std::vector<int64_t>{20, 40, 60}));
+  EXPECT_EQ(watcher.finals, std::vector<int64_t>{60});
+  ASSERT_EQ(outcome->curve.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(outcome->curve[i].step, whole->curve[i].step);
+    EXPECT_EQ(outcome->curve[i].score.loss, whole->curve[i].score.loss);
+    EXPECT_EQ(outcome->curve[i].score.madAccuracy, whole->curve[i].score.madAccuracy);
+  }
+  EXPECT_EQ(outcome->final.score.loss, whole->final.score.loss);
+  EXPECT_EQ(outcome->summary["best"], whole->summary["best"]);
+
+  watcher = {};
+  watcher.stops = true;
+  outcome = trainModel(model, FakeSource(9, 5), options);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->interrupted, "observer");
+  EXPECT_EQ(outcome->step, 40);
+  EXPECT_EQ(outcome->curve.size(), 2u);
+  options.resume = true;
+  EXPECT_FALSE(trainModel(model, FakeSource(9, 5), options));
+}
+
+TEST_F(TrainerTest, AResumedRunHasTheWholeCurve) {
+  auto whole = run("whole");
+  FakeModel model(4, 10, 5);
+  model.signalAt = 33;
+  ASSERT_TRUE(run("parts", model));
+  auto outcome = run("parts", true);
+  ASSERT_TRUE(whole && outcome);
+  ASSERT_EQ(outcome->curve.size(), whole->curve.size());
+  for (size_t i = 0; i < whole->curve.size(); ++i) {
+    EXPECT_EQ(outcome->curve[i].step, whole->curve[i].step);
+    EXPECT_EQ(outcome->curve[i].score.loss, whole->curve[i].score.loss);
+  }
+}
+
 TEST_F(TrainerTest, ATimeLimitAlonePlansTheSteps) {
   options.steps = 0;
   options.timeLimit = 0.2;

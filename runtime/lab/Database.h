@@ -1,0 +1,81 @@
+//===- Database.h - SQLite with our way to fail -------------------------------===//
+//
+// A connection and its statements. Errors name the file. Waits for other processes' transactions.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "runtime/Result.h"
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace hybrid::rt::lab {
+
+class Database;
+
+/// A prepared statement. Parameters are bound in order, then step() is called for each row.
+class Statement {
+public:
+  Statement(Statement &&other) noexcept;
+  Statement &operator=(Statement &&) = delete;
+  ~Statement();
+
+  Statement &bind(int64_t value);
+  Statement &bind(double value); // one that is no number is stored as NULL
+  Statement &bind(std::string_view value);
+  /// Whether there is a row.
+  Result<bool> step();
+  /// Runs it for its effect, and makes it ready for other values.
+  Result<void> run();
+
+  int64_t integer(int column) const;
+  double number(int column) const; // NULL is NaN
+  std::string text(int column) const;
+
+private:
+  friend class Database;
+  Statement(Database &database, sqlite3_stmt *handle) : database(database), handle(handle) {}
+  Database &database;
+  sqlite3_stmt *handle;
+  int bound = 0;
+};
+
+class Database {
+public:
+  enum class Mode { Read, Write, Create };
+  static Result<std::unique_ptr<Database>> open(const std::string &path, Mode mode);
+  ~Database();
+
+  Result<void> execute(const std::string &sql);
+  Result<Statement> prepare(std::string_view sql);
+  /// The only value of a query.
+  Result<int64_t> integer(std::string_view sql);
+  int64_t lastId() const;
+  int64_t changes() const;
+  const std::string &path() const { return name; }
+  Error failure() const;
+
+private:
+  Database(std::string path, sqlite3 *handle) : name(std::move(path)), handle(handle) {}
+  std::string name;
+  sqlite3 *handle;
+};
+
+/// A transaction that writes; undone unless committed.
+class Transaction {
+public:
+  static Result<Transaction> begin(Database &database);
+  Transaction(Transaction &&other) noexcept;
+  ~Transaction();
+  Result<void> commit();
+
+private:
+  explicit Transaction(Database &database) : database(&database) {}
+  Database *database;
+};
+
+} // namespace hybrid::rt::lab
