@@ -97,8 +97,9 @@ private:
     return {};
   }
 
-  /// Costs so far, over what was foreseen.
-  double scale() const { return foreseen > 0 ? taken / foreseen : 1; }
+  /// Costs so far, over what was foreseen. Less is no promise: a run that was solved early tells
+  /// nothing of the next.
+  double scale() const { return foreseen > 0 ? std::max(1.0, taken / foreseen) : 1; }
 
   std::vector<size_t> promote(RungOutcome &rung) {
     std::vector<Measured> here;
