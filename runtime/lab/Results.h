@@ -3,8 +3,9 @@
 // A study trains each architecture on each setting of its suite, once for every point of a grid of
 // learning rates and weight decays and for every seed. Here is what its database holds, read as a
 // whole, and the scores that follow from it. Of a setting the best point of the grid counts, by the
-// mean accuracy over seeds; a task scores the mean over its settings, the baseline being one of
-// them; an architecture the mean over tasks (Poli et al. 2024, section 3.3).
+// mean over seeds of the accuracy that the convention goes by (micro; mad-lab: macro); a task
+// scores the mean over its settings, the baseline being one of them; an architecture the mean over
+// tasks (Poli et al. 2024, section 3.3).
 //
 //===----------------------------------------------------------------------===//
 #pragma once

@@ -251,6 +251,11 @@ Result<std::unique_ptr<Database>> openStudy(const std::string &path, Database::M
       return done.error();
   if (auto done = checkIdentity(**database); !done)
     return done.error();
+  // With a log written ahead a killed process loses nothing; only a power cut can cost the last
+  // runs, which are then trained again.
+  if (isLocal(path))
+    if (auto done = (*database)->execute("PRAGMA synchronous=NORMAL"); !done)
+      return done.error();
   return database;
 }
 

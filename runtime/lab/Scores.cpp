@@ -28,32 +28,32 @@ std::pair<double, double> meanAndDeviation(const std::vector<const Run *> &runs,
 }
 
 /// Points with more seeds first: the mean of one lucky seed does not beat a finished point.
-void choose(const std::vector<Point> &points, SettingScore &score) {
+/// `measure` is the accuracy that the convention goes by.
+void choose(const std::vector<Point> &points, double (*measure)(const Run &), SettingScore &score) {
   size_t most = 0;
   for (const Point &point : points)
     most = std::max(most, point.runs.size());
-  bool first = true;
+  double best = -1;
   for (const Point &point : points) {
     if (most == 0 || point.runs.size() < most)
       continue;
-    auto [accuracy, deviation] = meanAndDeviation(point.runs, accuracyOf);
-    if (!first && !(accuracy > score.accuracy))
+    double mean = meanAndDeviation(point.runs, measure).first;
+    if (!(mean > best))
       continue;
-    first = false;
-    score.accuracy = accuracy;
-    score.deviation = deviation;
+    best = mean;
+    std::tie(score.accuracy, score.deviation) = meanAndDeviation(point.runs, accuracyOf);
     std::tie(score.madAccuracy, score.madDeviation) = meanAndDeviation(point.runs, madAccuracyOf);
     score.learningRate = point.learningRate;
     score.weightDecay = point.weightDecay;
-    const Run *best = point.runs.front();
+    const Run *top = point.runs.front();
     for (const Run *run : point.runs)
-      if (accuracyOf(*run) > accuracyOf(*best))
-        best = run;
-    score.bestRun = best->id;
+      if (measure(*run) > measure(*top))
+        top = run;
+    score.bestRun = top->id;
   }
 }
 
-SettingScore scoreSetting(const std::vector<const Run *> &runs) {
+SettingScore scoreSetting(const std::vector<const Run *> &runs, double (*measure)(const Run &)) {
   const Run &any = *runs.front();
   SettingScore score;
   score.architecture = any.architecture;
@@ -78,7 +78,7 @@ SettingScore scoreSetting(const std::vector<const Run *> &runs) {
     if (run->status == "done" || run->diverged)
       same->runs.push_back(run);
   }
-  choose(points, score);
+  choose(points, measure, score);
   return score;
 }
 
@@ -152,7 +152,8 @@ Scoreboard scoreStudy(const Study &study) {
     groups[place->second].second.push_back(&run);
   }
   for (const auto &group : groups)
-    board.settings.push_back(scoreSetting(group.second));
+    board.settings.push_back(
+        scoreSetting(group.second, study.convention == "mad-lab" ? madAccuracyOf : accuracyOf));
   for (const Architecture &architecture : study.architectures)
     board.architectures.push_back(scoreArchitecture(architecture.name, board));
   return board;

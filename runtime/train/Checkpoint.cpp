@@ -87,9 +87,9 @@ std::string hashOf(const std::string &state, std::vector<SafetensorsTensor> tens
   return text;
 }
 
-std::vector<SafetensorsTensor> tensorsOf(StepRunner &runner) {
+std::vector<SafetensorsTensor> tensorsOf(StepRunner &runner, int64_t replica) {
   std::vector<SafetensorsTensor> tensors;
-  for (StateTensor &tensor : runner.state())
+  for (StateTensor &tensor : runner.state(replica))
     tensors.push_back({tensor.name, tensor.type, tensor.shape, tensor.data});
   return tensors;
 }
@@ -103,8 +103,9 @@ bool sameType(SafetensorsEntry::Type stored, DType wanted) {
 
 } // namespace
 
-Result<void> saveCheckpoint(const std::string &path, StepRunner &runner, const RunState &state) {
-  std::vector<SafetensorsTensor> tensors = tensorsOf(runner);
+Result<void> saveCheckpoint(const std::string &path, StepRunner &runner, const RunState &state,
+                            int64_t replica) {
+  std::vector<SafetensorsTensor> tensors = tensorsOf(runner, replica);
   std::string text = toJson(state).dump(-1, ' ', true, json::error_handler_t::replace);
   return writeSafetensors(path, tensors,
                           {{"format", "hybrid-checkpoint"},
@@ -113,7 +114,7 @@ Result<void> saveCheckpoint(const std::string &path, StepRunner &runner, const R
                            {"hash", hashOf(text, tensors)}});
 }
 
-Result<RunState> loadCheckpoint(const std::string &path, StepRunner &runner) {
+Result<RunState> loadCheckpoint(const std::string &path, StepRunner &runner, int64_t replica) {
   Result<SafetensorsFile> file = SafetensorsFile::open(path);
   if (!file)
     return file.error();
@@ -130,7 +131,7 @@ Result<RunState> loadCheckpoint(const std::string &path, StepRunner &runner) {
     return Error{fmt::format("'{}' is a checkpoint of format version '{}'; this version reads {}",
                              path, meta("format_version"), formatVersion)};
 
-  std::vector<StateTensor> wanted = runner.state();
+  std::vector<StateTensor> wanted = runner.state(replica);
   std::vector<SafetensorsTensor> stored;
   std::set<std::string> names;
   for (const StateTensor &tensor : wanted) {
@@ -157,7 +158,7 @@ Result<RunState> loadCheckpoint(const std::string &path, StepRunner &runner) {
   if (!fromJson(json::parse(text, nullptr, false), state))
     return Error{fmt::format("'{}' is damaged: its run state cannot be read", path)};
   for (size_t i = 0; i < wanted.size(); ++i)
-    if (auto done = runner.setState(i, stored[i].data); !done)
+    if (auto done = runner.setState(replica, i, stored[i].data); !done)
       return done.error();
   return state;
 }

@@ -29,11 +29,12 @@ struct RunState {
 };
 
 /// Writes whole or not at all.
-Result<void> saveCheckpoint(const std::string &path, StepRunner &runner, const RunState &state);
+Result<void> saveCheckpoint(const std::string &path, StepRunner &runner, const RunState &state,
+                            int64_t replica = 0);
 
 /// Reads, checks everything, and only then copies the tensors into the runner. Errors name the file
 /// and what is wrong with it.
-Result<RunState> loadCheckpoint(const std::string &path, StepRunner &runner);
+Result<RunState> loadCheckpoint(const std::string &path, StepRunner &runner, int64_t replica = 0);
 
 /// checkpoints/step-00000100.safetensors and so on.
 std::string checkpointName(int64_t step);

@@ -63,12 +63,13 @@ class Scorer {
 public:
   explicit Scorer(int64_t classes) : macro(classes), row(static_cast<size_t>(classes)) {}
 
-  void addInstance(const StepRunner &runner, int64_t firstRow, std::span<const int32_t> targets) {
+  void addInstance(StepRunner &runner, int64_t replica, int64_t firstRow,
+                   std::span<const int32_t> targets) {
     for (size_t t = 0; t < targets.size(); ++t) {
       int32_t target = targets[t];
       if (target == ignoredTarget)
         continue;
-      runner.logits(firstRow + static_cast<int64_t>(t), row);
+      runner.logits(replica, firstRow + static_cast<int64_t>(t), row);
       auto best = std::max_element(row.begin(), row.end());
       double sum = 0;
       for (double value : row)
@@ -96,40 +97,62 @@ private:
   uint64_t instances = 0;
 };
 
-} // namespace
+/// One replica's evaluation while it goes on.
+class Evaluation {
+public:
+  Evaluation(StepRunner &runner, const EvaluationJob &job)
+      : runner(runner), replica(job.replica), source(*job.source),
+        count(examplesFor(source, job.count)), scorer(runner.vocabulary()),
+        kept(static_cast<size_t>(runner.batch() * runner.length())) {}
 
-Result<EvaluationScore> evaluate(StepRunner &runner, const Source &source, uint64_t count) {
-  count = examplesFor(source, count);
+  uint64_t examples() const { return count; }
+  void fill(uint64_t first);
+  /// Of the batch that was filled.
+  void add(uint64_t first, const BatchScore &score);
+  EvaluationScore close();
+
+private:
+  StepRunner &runner;
+  int64_t replica;
+  const Source &source;
+  uint64_t count;
+  Scorer scorer;
+  BatchScore total;
+  std::vector<int32_t> kept; // targets: the program reuses its inputs' memory
+};
+
+void Evaluation::fill(uint64_t first) {
+  const auto batch = static_cast<uint64_t>(runner.batch()),
+             length = static_cast<uint64_t>(runner.length());
+  const auto positions = static_cast<uint64_t>(source.positions());
+  BatchMemory memory = runner.evaluationBatch(replica);
+  for (uint64_t row = 0; row < batch; ++row) {
+    std::span<int32_t> in = memory.tokens.subspan(row * length, length);
+    std::span<int32_t> out = memory.targets.subspan(row * length, length);
+    bool used = first + row < count;
+    if (used)
+      source.test(first + row, count, in.first(positions), out.first(positions));
+    padRow(in, out, used ? source.positions() : 0);
+  }
+  std::copy(memory.targets.begin(), memory.targets.end(), kept.begin());
+}
+
+void Evaluation::add(uint64_t first, const BatchScore &score) {
+  const auto length = static_cast<uint64_t>(runner.length());
+  total.loss += score.loss * score.weight;
+  total.weight += score.weight;
+  total.correct += score.correct;
+  if (!runner.vocabulary())
+    return;
+  for (uint64_t row = 0; row < static_cast<uint64_t>(runner.batch()) && first + row < count; ++row)
+    scorer.addInstance(runner, replica, static_cast<int64_t>(row * length),
+                       std::span<const int32_t>(kept).subspan(
+                           row * length, static_cast<uint64_t>(source.positions())));
+}
+
+EvaluationScore Evaluation::close() {
   EvaluationScore score;
   score.examples = count;
-  auto batch = static_cast<uint64_t>(runner.batch()),
-       length = static_cast<uint64_t>(runner.length());
-  auto positions = static_cast<uint64_t>(source.positions());
-  Scorer scorer(runner.vocabulary());
-  BatchScore total;
-  std::vector<int32_t> kept(batch * length);
-  for (uint64_t first = 0; first < count; first += batch) {
-    std::span<int32_t> tokens = runner.tokens(false), targets = runner.targets(false);
-    for (uint64_t row = 0; row < batch; ++row) {
-      std::span<int32_t> in = tokens.subspan(row * length, length);
-      std::span<int32_t> out = targets.subspan(row * length, length);
-      bool used = first + row < count;
-      if (used)
-        source.test(first + row, count, in.first(positions), out.first(positions));
-      padRow(in, out, used ? source.positions() : 0);
-    }
-    std::copy(targets.begin(), targets.end(), kept.begin());
-    Result<BatchScore> result = runner.evaluate();
-    if (!result)
-      return result.error();
-    total.loss += result->loss * result->weight;
-    total.weight += result->weight;
-    total.correct += result->correct;
-    if (runner.vocabulary())
-      for (uint64_t row = 0; row < batch && first + row < count; ++row)
-        scorer.addInstance(runner, static_cast<int64_t>(row * length),
-                           std::span<const int32_t>(kept).subspan(row * length, positions));
-  }
   if (runner.vocabulary()) {
     scorer.closeBatch();
     total = {scorer.loss, scorer.scored, scorer.correct};
@@ -141,6 +164,40 @@ Result<EvaluationScore> evaluate(StepRunner &runner, const Source &source, uint6
   score.loss = total.weight > 0 ? std::round(total.loss / total.weight * 1e6) / 1e6 : 0;
   score.accuracy = total.weight > 0 ? total.correct / total.weight : 0;
   return score;
+}
+
+} // namespace
+
+Result<std::vector<EvaluationScore>> evaluate(StepRunner &runner,
+                                              std::span<const EvaluationJob> jobs) {
+  std::vector<Evaluation> evaluations;
+  uint64_t most = 0;
+  for (const EvaluationJob &job : jobs) {
+    evaluations.emplace_back(runner, job);
+    most = std::max(most, evaluations.back().examples());
+  }
+  for (uint64_t first = 0; first < most; first += static_cast<uint64_t>(runner.batch())) {
+    for (Evaluation &evaluation : evaluations)
+      evaluation.fill(first);
+    Result<std::vector<BatchScore>> scores = runner.evaluate();
+    if (!scores)
+      return scores.error();
+    for (size_t i = 0; i < jobs.size(); ++i)
+      if (first < evaluations[i].examples())
+        evaluations[i].add(first, (*scores)[static_cast<size_t>(jobs[i].replica)]);
+  }
+  std::vector<EvaluationScore> results;
+  for (Evaluation &evaluation : evaluations)
+    results.push_back(evaluation.close());
+  return results;
+}
+
+Result<EvaluationScore> evaluate(StepRunner &runner, const Source &source, uint64_t count) {
+  const EvaluationJob job{0, &source, count};
+  auto scores = evaluate(runner, std::span(&job, 1));
+  if (!scores)
+    return scores.error();
+  return scores->front();
 }
 
 } // namespace hybrid::rt

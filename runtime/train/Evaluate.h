@@ -26,6 +26,15 @@ void padRow(std::span<int32_t> tokens, std::span<int32_t> targets, int64_t posit
 /// Scores instances 0 .. count-1; 0 or too many: all there are (1280 of an endless task).
 Result<EvaluationScore> evaluate(StepRunner &runner, const Source &source, uint64_t count);
 
+/// The same for several replicas at once. Those that are not named must not be active.
+struct EvaluationJob {
+  int64_t replica = 0;
+  const Source *source = nullptr;
+  uint64_t count = 0;
+};
+Result<std::vector<EvaluationScore>> evaluate(StepRunner &runner,
+                                              std::span<const EvaluationJob> jobs);
+
 /// Instances evaluate() takes when asked for `count`.
 uint64_t examplesFor(const Source &source, uint64_t count);
 

@@ -78,20 +78,21 @@ Result<void> RunRecord::line(int64_t step, const json &line) {
 }
 
 Result<void> RunRecord::writeCheckpoint(const std::string &name, StepRunner &runner,
-                                        const RunState &state) {
+                                        int64_t replica, const RunState &state) {
   if (auto done = folder->syncMetrics(); !done)
     return done;
-  return saveCheckpoint(folder->checkpoints() + "/" + name, runner, state);
+  return saveCheckpoint(folder->checkpoints() + "/" + name, runner, state, replica);
 }
 
-Result<void> RunRecord::saveBest(StepRunner &runner, const RunState &state) {
-  return folder ? writeCheckpoint("best.safetensors", runner, state) : Result<void>();
+Result<void> RunRecord::saveBest(StepRunner &runner, int64_t replica, const RunState &state) {
+  return folder ? writeCheckpoint("best.safetensors", runner, replica, state) : Result<void>();
 }
 
-Result<void> RunRecord::save(StepRunner &runner, const RunState &state, int64_t keep) {
+Result<void> RunRecord::save(StepRunner &runner, int64_t replica, const RunState &state,
+                             int64_t keep) {
   if (!folder)
     return {};
-  if (auto done = writeCheckpoint(checkpointName(state.step), runner, state); !done)
+  if (auto done = writeCheckpoint(checkpointName(state.step), runner, replica, state); !done)
     return done;
   std::vector<CheckpointFile> files = listCheckpoints(folder->checkpoints());
   for (size_t i = static_cast<size_t>(std::max<int64_t>(1, keep)); i < files.size(); ++i) {

@@ -36,15 +36,16 @@ public:
   Result<void> begin(int64_t step, const nlohmann::json &config);
   /// A line of metrics.jsonl, and its numbers as TensorBoard's scalars.
   Result<void> line(int64_t step, const nlohmann::json &line);
-  Result<void> saveBest(StepRunner &runner, const RunState &state);
+  Result<void> saveBest(StepRunner &runner, int64_t replica, const RunState &state);
   /// Writes the checkpoint of state.step and removes all but the newest `keep`.
-  Result<void> save(StepRunner &runner, const RunState &state, int64_t keep);
+  Result<void> save(StepRunner &runner, int64_t replica, const RunState &state, int64_t keep);
   Result<void> summary(const nlohmann::json &summary) const;
 
   std::vector<EvaluationPoint> curve; // periodic evaluations, also of before a resume
 
 private:
-  Result<void> writeCheckpoint(const std::string &name, StepRunner &runner, const RunState &state);
+  Result<void> writeCheckpoint(const std::string &name, StepRunner &runner, int64_t replica,
+                               const RunState &state);
   std::optional<RunFolder> folder;
   EventFile events;
 };

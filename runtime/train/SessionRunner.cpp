@@ -32,8 +32,7 @@ double numberAt(DType type, std::span<const std::byte> data, size_t index) {
 namespace {
 
 /// The input of program `update`.
-void writeHyper(Session &session, const Hyper &hyper) {
-  std::span<double> values = session.inputAs<double>("update", "hyper");
+void writeHyper(std::span<double> values, const Hyper &hyper) {
   auto t = static_cast<double>(hyper.step);
   const double given[8] = {hyper.learningRate,
                            hyper.weightDecay,
@@ -62,31 +61,32 @@ public:
   int64_t batch() const override { return tokenShape[0]; }
   int64_t length() const override { return tokenShape[1]; }
   int64_t vocabulary() const override { return logitsInfo ? logitsInfo->shape.back() : 0; }
-  Result<void> initialize(uint64_t seed) override { return session.initialize(seed); }
-  std::span<int32_t> tokens(bool training) override {
-    return session.inputAs<int32_t>(training ? "train" : "eval", tokensName);
+  int64_t replicas() const override { return 1; }
+  Result<void> initialize(std::span<const uint64_t> seeds) override {
+    return session.initialize(seeds[0]);
   }
-  std::span<int32_t> targets(bool training) override {
-    return session.inputAs<int32_t>(training ? "train" : "eval", "targets");
+  Result<void> setActive(int64_t, bool) override { return {}; }
+
+  int blocksAhead() const override { return session.isAsynchronous() ? Session::mostStarted : 0; }
+  BatchMemory trainingBatch(int64_t replica, int64_t step) override {
+    return {session.inputAs<int32_t>("train", tokensName),
+            session.inputAs<int32_t>("train", "targets")};
   }
-  Result<BatchScore> train() override { return run("train"); }
-  Result<BatchScore> evaluate() override { return run("eval"); }
-  Result<double> update(const Hyper &hyper) override { return updateParameters(session, hyper); }
-  void logits(int64_t row, std::span<double> out) const override {
-    std::span<const std::byte> data = session.output("eval", logitsInfo->name);
-    if (data.empty()) { // the device failed after the run: no number must look like one
-      std::fill(out.begin(), out.end(), std::numeric_limits<double>::quiet_NaN());
-      return;
-    }
-    for (size_t i = 0; i < out.size(); ++i)
-      out[i] = numberAt(logitsInfo->dtype, data, static_cast<size_t>(row) * out.size() + i);
+  void setHyper(int64_t replica, int64_t step, const Hyper &hyper) override {
+    writeHyper(session.inputAs<double>("update", "hyper"), hyper);
   }
-  std::string findNonFinite() override { return session.findNonFinite("train"); }
-  int stepsAhead() const override { return session.isAsynchronous() ? Session::mostStarted : 0; }
-  Result<void> startStep(const Hyper &hyper) override;
-  Result<StepScore> finishStep() override;
-  std::vector<StateTensor> state() override;
-  Result<void> setState(size_t index, std::span<const std::byte> bytes) override;
+  Result<void> startBlock(int64_t steps) override;
+  Result<std::vector<StepScore>> finishBlock() override;
+
+  BatchMemory evaluationBatch(int64_t replica) override {
+    return {session.inputAs<int32_t>("eval", tokensName),
+            session.inputAs<int32_t>("eval", "targets")};
+  }
+  Result<std::vector<BatchScore>> evaluate() override;
+  void logits(int64_t replica, int64_t row, std::span<double> out) override;
+  std::string findNonFinite(int64_t replica, const std::function<void()> &fill) override;
+  std::vector<StateTensor> state(int64_t replica) override;
+  Result<void> setState(int64_t replica, size_t index, std::span<const std::byte> bytes) override;
   uint64_t fingerprint() const override { return session.executable().fingerprint(); }
   uint64_t parameterCount() const override;
 
@@ -98,7 +98,7 @@ private:
   };
   std::vector<StatePlace> statePlaces() const;
   Result<void> checkProgram(std::string_view name);
-  Result<BatchScore> run(std::string_view program);
+  Result<std::vector<StepScore>> takeStep();
   double scalar(std::string_view program, std::string_view name) const;
   BatchScore score(std::string_view program) const;
 
@@ -106,6 +106,8 @@ private:
   std::string tokensName;
   std::vector<int64_t> tokenShape;
   const TensorInfo *logitsInfo = nullptr;
+  std::span<const std::byte> shownLogits; // of the last evaluation, once they have been asked for
+  std::vector<StepScore> taken;           // by a device that does not run ahead
 };
 
 Result<void> SessionRunner::checkProgram(std::string_view name) {
@@ -165,26 +167,69 @@ double SessionRunner::scalar(std::string_view program, std::string_view name) co
   return numberAt(info->dtype, session.output(program, name), 0);
 }
 
-Result<BatchScore> SessionRunner::run(std::string_view program) {
-  if (auto done = session.run(program); !done)
-    return done.error();
-  return score(program);
-}
-
 BatchScore SessionRunner::score(std::string_view program) const {
   return {scalar(program, "loss"), scalar(program, "weight"), scalar(program, "correct")};
 }
 
-Result<void> SessionRunner::startStep(const Hyper &hyper) {
-  writeHyper(session, hyper);
+Result<void> SessionRunner::startBlock(int64_t steps) {
+  if (steps != 1)
+    return Error{"steps are taken one by one"};
+  if (!session.isAsynchronous()) {
+    auto scores = takeStep();
+    if (!scores)
+      return scores.error();
+    taken = std::move(*scores);
+    return {};
+  }
   const std::string_view programs[] = {"train", "update"};
   return session.start(programs);
 }
 
-Result<StepScore> SessionRunner::finishStep() {
+/// Gradients and update one after the other: a loss that is no number leaves the parameters alone.
+Result<std::vector<StepScore>> SessionRunner::takeStep() {
+  if (auto done = session.run("train"); !done)
+    return done.error();
+  StepScore taken{score("train"), std::numeric_limits<double>::quiet_NaN()};
+  if (!std::isfinite(taken.batch.loss))
+    return std::vector{taken};
+  if (auto done = session.run("update"); !done)
+    return done.error();
+  taken.gradientNorm = scalar("update", "gradient_norm");
+  return std::vector{taken};
+}
+
+Result<std::vector<StepScore>> SessionRunner::finishBlock() {
+  if (!session.isAsynchronous())
+    return std::exchange(taken, {});
   if (auto done = session.finish(); !done)
     return done.error();
-  return StepScore{score("train"), scalar("update", "gradient_norm")};
+  return std::vector{StepScore{score("train"), scalar("update", "gradient_norm")}};
+}
+
+Result<std::vector<BatchScore>> SessionRunner::evaluate() {
+  shownLogits = {};
+  if (auto done = session.run("eval"); !done)
+    return done.error();
+  return std::vector{score("eval")};
+}
+
+void SessionRunner::logits(int64_t replica, int64_t row, std::span<double> out) {
+  if (shownLogits.empty()) // a device copies all of them
+    shownLogits = session.output("eval", logitsInfo->name);
+  if (shownLogits.empty()) { // the device failed after the run: no number must look like one
+    std::fill(out.begin(), out.end(), std::numeric_limits<double>::quiet_NaN());
+    return;
+  }
+  for (size_t i = 0; i < out.size(); ++i)
+    out[i] = numberAt(logitsInfo->dtype, shownLogits, static_cast<size_t>(row) * out.size() + i);
+}
+
+std::string SessionRunner::findNonFinite(int64_t replica, const std::function<void()> &fill) {
+  fill();
+  if (!session.run("train"))
+    return "";
+  fill(); // the program reuses its inputs' memory
+  return session.findNonFinite("train");
 }
 
 std::vector<SessionRunner::StatePlace> SessionRunner::statePlaces() const {
@@ -200,7 +245,7 @@ std::vector<SessionRunner::StatePlace> SessionRunner::statePlaces() const {
   return places;
 }
 
-std::vector<StateTensor> SessionRunner::state() {
+std::vector<StateTensor> SessionRunner::state(int64_t replica) {
   std::vector<StateTensor> tensors;
   for (const StatePlace &place : statePlaces()) {
     const ParameterInfo &info = session.executable().parameters()[place.parameter];
@@ -210,7 +255,8 @@ std::vector<StateTensor> SessionRunner::state() {
   return tensors;
 }
 
-Result<void> SessionRunner::setState(size_t index, std::span<const std::byte> bytes) {
+Result<void> SessionRunner::setState(int64_t replica, size_t index,
+                                     std::span<const std::byte> bytes) {
   StatePlace place = statePlaces()[index];
   return session.setParameter(place.parameter, bytes, place.slot);
 }
@@ -236,7 +282,7 @@ Result<void> checkUpdateProgram(const Session &session) {
 }
 
 Result<double> updateParameters(Session &session, const Hyper &hyper) {
-  writeHyper(session, hyper);
+  writeHyper(session.inputAs<double>("update", "hyper"), hyper);
   if (auto done = session.run("update"); !done)
     return done.error();
   const TensorInfo *norm =

@@ -10,4 +10,5 @@ target_sources(HybridRuntime PRIVATE
   ${PROJECT_SOURCE_DIR}/runtime/train/SessionRunner.cpp
   ${PROJECT_SOURCE_DIR}/runtime/train/Signals.cpp
   ${PROJECT_SOURCE_DIR}/runtime/train/Source.cpp
-  ${PROJECT_SOURCE_DIR}/runtime/train/Trainer.cpp)
+  ${PROJECT_SOURCE_DIR}/runtime/train/Trainer.cpp
+  ${PROJECT_SOURCE_DIR}/runtime/train/TrainingRun.cpp)

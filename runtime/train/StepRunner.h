@@ -1,14 +1,19 @@
 //===- StepRunner.h - what the trainer needs of a compiled model -------------===//
 //
-// The few things a training loop does with a model: fill a batch, compute gradients, update,
-// evaluate, and carry state to and from a checkpoint. Session does them for an executable; the
-// tests bring a model of two lines.
+// The few things a training loop does with a model: fill batches, take steps, evaluate, and carry
+// state to and from a checkpoint. Session does them for an executable; the tests bring a model of
+// two lines.
+//
+// A model may train several times at once: a replica is one of these trainings, with parameters,
+// batches and learning rate of its own. Steps go in blocks: a block is a number of steps, each with
+// batches filled before, that are taken as one unit of work.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 #include "runtime/Executable.h"
 #include "runtime/Result.h"
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,6 +37,11 @@ struct StepScore {
   double gradientNorm = 0; // before clipping
 };
 
+/// Memory for a batch, [batch, length] each.
+struct BatchMemory {
+  std::span<int32_t> tokens, targets;
+};
+
 /// A tensor that a checkpoint holds.
 struct StateTensor {
   std::string name;
@@ -47,36 +57,45 @@ public:
   virtual int64_t length() const = 0;
   /// Last dimension of the logits; 0 when the model shows none.
   virtual int64_t vocabulary() const = 0;
+  virtual int64_t replicas() const { return 1; }
 
-  virtual Result<void> initialize(uint64_t seed) = 0;
-  /// Buffers of [batch, length], to be filled anew before every call of train() or evaluate().
-  virtual std::span<int32_t> tokens(bool training) = 0;
-  virtual std::span<int32_t> targets(bool training) = 0;
-  virtual Result<BatchScore> train() = 0;
-  /// Applies the gradients of the last train(); returns their norm before clipping.
-  virtual Result<double> update(const Hyper &hyper) = 0;
-  virtual Result<BatchScore> evaluate() = 0;
+  /// Draws the parameters; a seed a replica.
+  virtual Result<void> initialize(std::span<const uint64_t> seeds) = 0;
+  /// A replica that is not active is left out of blocks and evaluations: nothing of it changes, and
+  /// its scores have no meaning. All are active at first.
+  virtual Result<void> setActive(int64_t replica, bool active) = 0;
 
-  /// Whole steps that may be on their way at once; 0: train() and update() do a step. A model that
-  /// runs beside the host takes steps as one unit of work, and the next batch is filled meanwhile.
-  virtual int stepsAhead() const { return 0; }
-  /// Starts train() and update() on the batch as it is now; tokens() and targets() then are other
-  /// memory. Whatever the loss is, the update follows.
-  virtual Result<void> startStep(const Hyper &) { return Error{"steps are not taken as a whole"}; }
-  /// Waits for the oldest step on its way.
-  virtual Result<StepScore> finishStep() { return Error{"no step was started"}; }
+  /// Steps that a block may have.
+  virtual int64_t blockSteps() const { return 1; }
+  /// Blocks that may be on their way while another is filled; 0: startBlock() comes back when the
+  /// block is done.
+  virtual int blocksAhead() const { return 0; }
+  /// A batch of the block that is being filled; every one is to be filled anew for every block.
+  virtual BatchMemory trainingBatch(int64_t replica, int64_t step) = 0;
+  virtual void setHyper(int64_t replica, int64_t step, const Hyper &hyper) = 0;
+  /// Starts the block as it has been filled. An update whose gradients are no numbers changes
+  /// nothing; where steps are not taken ahead, one whose loss is no number does not either.
+  virtual Result<void> startBlock(int64_t steps) = 0;
+  /// Waits for the oldest block on its way: scores [steps, replicas].
+  virtual Result<std::vector<StepScore>> finishBlock() = 0;
 
+  virtual BatchMemory evaluationBatch(int64_t replica) = 0;
+  /// Of all active replicas; a score a replica.
+  virtual Result<std::vector<BatchScore>> evaluate() = 0;
   /// Logits of one position of the last evaluate(), as doubles. `row` is row * length + position.
-  virtual void logits(int64_t row, std::span<double> out) const = 0;
-  /// Which operation of the training program first makes a value that is not finite; empty if none.
-  virtual std::string findNonFinite() = 0;
+  virtual void logits(int64_t replica, int64_t row, std::span<double> out) = 0;
+
+  /// Which operation of the training program first makes a value that is not finite on the batch
+  /// that `fill` writes to trainingBatch(replica, 0); empty if none. No block may be on its way.
+  virtual std::string findNonFinite(int64_t replica, const std::function<void()> &fill) = 0;
 
   /// Parameters under their own names, then moments as moment1.NAME, moment2.NAME.
-  virtual std::vector<StateTensor> state() = 0;
+  virtual std::vector<StateTensor> state(int64_t replica = 0) = 0;
   /// Replaces one of them, by its place in state(); `bytes` has its size.
-  virtual Result<void> setState(size_t index, std::span<const std::byte> bytes) = 0;
+  virtual Result<void> setState(int64_t replica, size_t index,
+                                std::span<const std::byte> bytes) = 0;
   virtual uint64_t fingerprint() const = 0;
-  virtual uint64_t parameterCount() const = 0;
+  virtual uint64_t parameterCount() const = 0; // of a replica
 };
 
 } // namespace hybrid::rt

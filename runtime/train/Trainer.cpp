@@ -1,472 +1,312 @@
 //===- Trainer.cpp - the training loop ---------------------------------------===//
 #include "runtime/train/Trainer.h"
-#include "runtime/train/Progress.h"
 #include "runtime/train/Signals.h"
+#include "runtime/train/TrainingRun.h"
 #include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <filesystem>
+#include <deque>
 #include <fmt/format.h>
-#include <numbers>
-#include <sys/resource.h>
+#include <memory>
+#include <optional>
 
 namespace hybrid::rt {
 namespace {
 
-using nlohmann::json;
-using Clock = std::chrono::steady_clock;
+using Clock = TrainingRun::Clock;
 
-double secondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
+double secondsBetween(Clock::time_point from, Clock::time_point to) {
+  return std::chrono::duration<double>(to - from).count();
 }
 
-uint64_t peakBytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
-}
-
-/// The settings that decide the bits of a run.
-json trajectoryOf(const TrainOptions &options, const StepRunner &runner, const Source &source) {
-  json config = source.describe();
-  config["seed"] = options.seed;
-  config["batch"] = runner.batch();
-  config["length"] = runner.length();
-  config["steps"] = options.steps;
-  config["schedule"] = nameOf(options.schedule.kind);
-  config["lr"] = options.schedule.base;
-  config["min_lr"] = options.schedule.least;
-  config["warmup"] = options.schedule.warmup;
-  config["warmup_lr"] = options.schedule.warmupStart;
-  config["weight_decay"] = options.weightDecay;
-  config["beta1"] = options.beta1;
-  config["beta2"] = options.beta2;
-  config["epsilon"] = options.epsilon;
-  config["clip"] = options.clip;
-  config["report_every"] = options.reportEvery;
-  config["eval_every"] = options.evalEvery;
-  config["eval_examples"] = options.evalExamples;
-  config["stop_accuracy"] = options.stopAccuracy;
-  return config;
-}
-
-/// One run, from opening its folder to its summary.
-class Training {
+/// Several runs in lock-step.
+class LockStep {
 public:
-  Training(StepRunner &runner, const Source &source, TrainOptions &options, RunRecord &record)
-      : runner(runner), source(source), options(options), kept(record), progress(options.quiet) {}
-
-  Result<void> start();
-  Result<TrainOutcome> run();
+  LockStep(StepRunner &runner, std::span<const TrainRun> runs);
+  Result<void> train();
+  std::vector<Result<TrainOutcome>> takeOutcomes();
 
 private:
-  Result<void> resume();
-  Result<void> step();
-  Hyper hyperAt(int64_t step) const;
-  Result<void> checkLoss(int64_t step, const BatchScore &score, bool updated);
-  Result<void> account(int64_t step, const StepScore &score);
-  Result<void> settle(int most);
-  void fillBatch(int64_t step);
-  void planSteps();
-  Result<void> report();
-  Result<void> evaluatePeriodically();
-  Result<void> save();
-  Result<TrainOutcome> finish();
-  double elapsed() const { return secondsBefore + secondsSince(started); }
-  bool timeIsOver() const { return options.timeLimit > 0 && elapsed() >= options.timeLimit; }
-  bool stepsAreDone() const { return state.plannedSteps > 0 && state.step >= state.plannedSteps; }
-  json evaluationLine(const EvaluationScore &score) const;
-  Result<void> record(const json &line) { return kept.line(state.step, line); }
-  const char *askedToStop(const StopSignals *signals) const;
+  /// A run and what became of it.
+  struct Member {
+    std::unique_ptr<TrainingRun> run;
+    std::optional<Error> failure; // seen, but not told yet: blocks are on their way
+    std::optional<Result<TrainOutcome>> outcome;
+    const char *stop = nullptr; // who asked it to
+  };
+  using Members = std::vector<Member *>;
+
+  template <typename Predicate> Members membersThat(Predicate &&predicate) {
+    Members chosen;
+    for (Member &member : members)
+      if (!member.outcome && predicate(member))
+        chosen.push_back(&member);
+    return chosen;
+  }
+  Members going() {
+    return membersThat([](const Member &) { return true; });
+  }
+  Result<void> start();
+  Result<void> takeBlock();
+  Result<void> settle(size_t most);
+  Result<void> betweenBlocks();
+  Result<void> explainFailures();
+  Result<void> endThoseDone();
+  Result<std::vector<EvaluationScore>> evaluateOnly(const Members &chosen, bool atTheEnd);
+  Result<void> activate(const Members &chosen);
+  void end(Member &member, Result<TrainOutcome> outcome) { member.outcome.emplace(outcome); }
+  int64_t chooseSteps(int64_t distance) const;
+  void askWhoStops();
 
   StepRunner &runner;
-  const Source &source;
-  TrainOptions &options;
-  RunRecord &kept;
-  Progress progress;
-  RunState state;
-  json trajectory;
-  double secondsBefore = 0; // of training in earlier processes
-  double stepSeconds = 0, intervalSeconds = 0, warmSeconds = 0, gradientNorm = 0, learningRate = 0;
-  int64_t stepsHere = 0, savedStep = -1;
-  int stepsStarted = 0; // on their way, of those that state.step counts
-  Clock::time_point started;
+  std::vector<Member> members;
+  std::optional<StopSignals> signals;
+  std::deque<int64_t> blocks; // on their way: their steps
+  Clock::time_point mark;     // up to where time has been given to steps
+  double secondsAStep = 0;    // of the fastest block so far; 0: not known
+  int64_t blocksDone = 0;
+  bool atBoundary = false;
 };
 
-Result<void> Training::resume() {
-  std::vector<CheckpointFile> files = listCheckpoints(kept.checkpoints());
-  if (files.empty()) {
-    progress.note(
-        fmt::format("nothing to resume in '{}': starting from the beginning", kept.path()));
-    if (auto cut = kept.goBackTo(0); !cut)
-      return cut.error();
-    return {};
+LockStep::LockStep(StepRunner &runner, std::span<const TrainRun> runs) : runner(runner) {
+  for (const TrainRun &run : runs) {
+    Member member;
+    member.run = std::make_unique<TrainingRun>(runner, static_cast<int64_t>(members.size()), run);
+    members.push_back(std::move(member));
+    if (run.options.handleSignals && !signals)
+      signals.emplace();
   }
-  std::string fault;
-  for (const CheckpointFile &file : files) {
-    Result<RunState> loaded = loadCheckpoint(file.path, runner);
-    if (!loaded) {
-      fault = loaded.error().message;
-      progress.note(fmt::format("warning: {}; trying the checkpoint before it", fault));
-      continue;
+}
+
+/// These replicas take part in what follows, and no others.
+Result<void> LockStep::activate(const Members &chosen) {
+  std::vector<bool> active(static_cast<size_t>(runner.replicas()));
+  for (const Member *member : chosen)
+    active[static_cast<size_t>(member->run->replica())] = true;
+  for (size_t replica = 0; replica < active.size(); ++replica)
+    if (auto done = runner.setActive(static_cast<int64_t>(replica), active[replica]); !done)
+      return done;
+  return {};
+}
+
+Result<void> LockStep::start() {
+  std::vector<uint64_t> seeds(static_cast<size_t>(runner.replicas()));
+  for (Member &member : members) {
+    seeds[static_cast<size_t>(member.run->replica())] = member.run->options().seed;
+    if (auto done = member.run->open(); !done)
+      end(member, done.error());
+  }
+  if (auto done = activate(going()); !done)
+    return done;
+  if (going().empty())
+    return {};
+  if (auto done = runner.initialize(seeds); !done)
+    return done;
+  mark = Clock::now();
+  for (Member *member : going())
+    if (auto done = member->run->start(mark); !done)
+      end(*member, done.error());
+  return activate(going());
+}
+
+//===-- blocks -------------------------------------------------------------------===//
+
+/// Steps of the next block, `distance` being those up to where something else is to be done. Equal
+/// parts, so that few sizes occur: a device prepares every size that it meets often. No longer than
+/// a signal or a time limit may have to wait.
+int64_t LockStep::chooseSteps(int64_t distance) const {
+  constexpr double longest = 0.5; // seconds
+  int64_t most = runner.blockSteps();
+  if (most > 1 && secondsAStep == 0)
+    most = blocksDone == 0 ? 1 : std::min<int64_t>(most, 4);
+  while (most > 1 && static_cast<double>(most) * secondsAStep > longest)
+    most = (most + 1) / 2;
+  const int64_t parts = (distance + most - 1) / most;
+  return (distance + parts - 1) / parts;
+}
+
+Result<void> LockStep::takeBlock() {
+  const Members taking = going();
+  int64_t distance = taking.front()->run->stepsToBoundary();
+  for (const Member *member : taking)
+    distance = std::min(distance, member->run->stepsToBoundary());
+  const int64_t steps = chooseSteps(distance);
+  for (int64_t step = 0; step < steps; ++step)
+    for (Member *member : taking)
+      member->run->fillNext(step);
+  const auto ahead = static_cast<size_t>(runner.blocksAhead());
+  if (auto done = settle(ahead > 0 ? ahead - 1 : 0); !done)
+    return done;
+  if (auto done = runner.startBlock(steps); !done)
+    return done;
+  blocks.push_back(steps);
+  atBoundary = steps == distance;
+  return ahead == 0 ? settle(0) : Result<void>();
+}
+
+/// Waits until no more than `most` blocks are on their way.
+Result<void> LockStep::settle(size_t most) {
+  while (blocks.size() > most) {
+    const int64_t steps = blocks.front();
+    Result<std::vector<StepScore>> scores = runner.finishBlock();
+    if (!scores)
+      return scores.error();
+    blocks.pop_front();
+    const Clock::time_point now = Clock::now();
+    const double each = secondsBetween(mark, now) / static_cast<double>(steps);
+    mark = now;
+    if (blocksDone++ > 0) // the first one warms caches
+      secondsAStep = secondsAStep == 0 ? each : std::min(secondsAStep, each);
+    const auto replicas = static_cast<size_t>(runner.replicas());
+    for (Member *member : going())
+      for (int64_t step = 0; step < steps && !member->failure; ++step) {
+        const auto place =
+            static_cast<size_t>(step) * replicas + static_cast<size_t>(member->run->replica());
+        if (auto done = member->run->account((*scores)[place], each,
+                                             each * static_cast<double>(steps - 1 - step));
+            !done)
+          member->failure = done.error();
+      }
+  }
+  return {};
+}
+
+//===-- between blocks -----------------------------------------------------------===//
+
+Result<std::vector<EvaluationScore>> LockStep::evaluateOnly(const Members &chosen, bool atTheEnd) {
+  std::vector<EvaluationJob> jobs;
+  for (const Member *member : chosen) {
+    const TrainOptions &options = member->run->options();
+    jobs.push_back({member->run->replica(), &member->run->source(),
+                    atTheEnd ? options.finalExamples : options.evalExamples});
+  }
+  if (auto done = activate(chosen); !done)
+    return done.error();
+  auto scores = evaluate(runner, jobs);
+  if (auto done = activate(going()); !done)
+    return done.error();
+  return scores;
+}
+
+Result<void> LockStep::explainFailures() {
+  for (Member *member : membersThat([](const Member &each) { return bool(each.failure); })) {
+    Error error = *member->failure;
+    if (member->run->sawNonFiniteLoss()) {
+      if (auto done = activate({member}); !done)
+        return done;
+      error = member->run->explainNonFiniteLoss();
     }
-    if (loaded->fingerprint != runner.fingerprint())
-      return Error{
-          fmt::format("cannot resume from '{}': it was written by another executable "
-                      "({:016x}, this one is {:016x}); compile the model as it was compiled "
-                      "then",
-                      file.path, loaded->fingerprint, runner.fingerprint())};
-    if (std::string difference = describeDifference(trajectory, loaded->config);
-        !difference.empty())
-      return Error{
-          fmt::format("cannot resume from '{}' with other settings: {}", file.path, difference)};
-    auto seconds = kept.goBackTo(loaded->metricsLines);
-    if (!seconds)
-      return seconds.error();
-    state = std::move(*loaded);
-    secondsBefore = *seconds;
-    savedStep = state.step;
-    progress.note(fmt::format("resuming after step {} from '{}'", state.step, file.path));
-    return {};
+    end(*member, error);
   }
-  return Error{
-      fmt::format("cannot resume: no checkpoint in '{}' can be used; the last one tried: {}",
-                  kept.checkpoints(), fault)};
+  return activate(going());
 }
 
-Result<void> Training::start() {
-  trajectory = trajectoryOf(options, runner, source);
-  // Through text and back, so that it compares equal to what a checkpoint gives back.
-  trajectory =
-      json::parse(trajectory.dump(-1, ' ', true, json::error_handler_t::replace), nullptr, false);
-  state.plannedSteps = options.steps;
-  if (auto done = runner.initialize(options.seed); !done)
-    return done;
-  if (options.resume)
-    if (auto done = resume(); !done)
-      return done;
-  state.fingerprint = runner.fingerprint();
-  state.config = trajectory;
-  json config = options.config.is_object() ? options.config : json::object();
-  config.update(trajectory);
-  config["final_examples"] = options.finalExamples;
-  config["checkpoint_every"] = options.checkpointEvery;
-  config["keep"] = options.keep;
-  config["time_limit"] = options.timeLimit;
-  config["parameters"] = runner.parameterCount();
-  config["fingerprint"] = fmt::format("{:016x}", runner.fingerprint());
-  return kept.begin(state.step, config);
-}
-
-void Training::fillBatch(int64_t step) {
-  std::span<int32_t> tokens = runner.tokens(true), targets = runner.targets(true);
-  auto batch = static_cast<uint64_t>(runner.batch()),
-       length = static_cast<uint64_t>(runner.length());
-  auto positions = static_cast<uint64_t>(source.positions());
-  for (uint64_t row = 0; row < batch; ++row) {
-    std::span<int32_t> in = tokens.subspan(row * length, length);
-    std::span<int32_t> out = targets.subspan(row * length, length);
-    source.train(static_cast<uint64_t>(step) * batch + row, in.first(positions),
-                 out.first(positions));
-    padRow(in, out, source.positions());
+void LockStep::askWhoStops() {
+  const char *signal = signals ? signals->received() : nullptr;
+  for (Member *member : going()) {
+    const TrainOptions &options = member->run->options();
+    if (signal && options.handleSignals)
+      member->stop = signal;
+    else if (!member->stop && options.observer && options.observer->wantsStop())
+      member->stop = "observer";
   }
 }
 
-void Training::planSteps() {
-  // The first steps warm caches and do not count. The plan follows the speed, which includes
-  // evaluations and whatever else the machine does; a resumed run starts from the plan in its
-  // checkpoint.
-  constexpr int64_t ignored = 3, first = 12, every = 25;
-  if (options.steps > 0 || options.timeLimit <= 0)
-    return;
-  if (stepsHere == ignored)
-    warmSeconds = secondsSince(started);
-  if (stepsHere != first && (stepsHere < first || stepsHere % every != 0))
-    return;
-  double perStep = (secondsSince(started) - warmSeconds) / static_cast<double>(stepsHere - ignored);
-  double left = 0.97 * options.timeLimit - elapsed();
-  state.plannedSteps = state.step + std::max<int64_t>(1, static_cast<int64_t>(left / perStep));
-}
-
-Hyper Training::hyperAt(int64_t step) const {
-  Schedule schedule = options.schedule;
-  // Not planned yet: the few steps until then are at the schedule's start.
-  schedule.total = state.plannedSteps > 0 ? state.plannedSteps : int64_t{1} << 40;
-  return {schedule.at(step), options.weightDecay, options.beta1, options.beta2,
-          options.epsilon,   options.clip,        step + 1};
-}
-
-/// `step` had this loss: an error when it is no number.
-Result<void> Training::checkLoss(int64_t step, const BatchScore &score, bool updated) {
-  if (std::isfinite(score.loss))
-    return {};
-  while (updated && stepsStarted > 0) { // those after it are of no interest any more
-    (void)runner.finishStep();
-    --stepsStarted;
-  }
-  // Inputs share memory with temporaries: fill them again before the program is looked through.
-  fillBatch(step);
-  if (updated) {
-    (void)runner.train();
-    fillBatch(step);
-  }
-  std::string op = runner.findNonFinite();
-  return Error{
-      fmt::format("step {}: the loss is {}; {}. {}. Try a smaller --lr, --warmup or --clip 1",
-                  step + 1, score.loss,
-                  op.empty() ? "no single operation could be found"
-                             : "the first value that is not finite came from " + op,
-                  savedStep >= 0 ? fmt::format("The last good state is '{}/{}'", kept.checkpoints(),
-                                               checkpointName(savedStep))
-                                 : "No checkpoint had been written yet")};
-}
-
-Result<void> Training::account(int64_t step, const StepScore &score) {
-  if (!std::isfinite(score.gradientNorm))
-    return Error{fmt::format("step {}: the gradient's norm is {} although the loss is {}; the last "
-                             "checkpoint is from step {}. Try --precision f64 to look closer",
-                             step + 1, score.gradientNorm, score.batch.loss, savedStep)};
-  gradientNorm = score.gradientNorm;
-  state.interval.loss += score.batch.weight > 0 ? score.batch.loss * score.batch.weight : 0;
-  state.interval.weight += score.batch.weight;
-  state.interval.correct += score.batch.correct;
-  ++state.intervalSteps;
-  return {};
-}
-
-/// Waits until no more than `most` steps are on their way.
-Result<void> Training::settle(int most) {
-  Clock::time_point begin = Clock::now();
-  while (stepsStarted > most) {
-    int64_t step = state.step - stepsStarted;
-    Result<StepScore> score = runner.finishStep();
-    --stepsStarted;
-    if (!score)
-      return score.error();
-    if (auto done = checkLoss(step, score->batch, /*updated=*/true); !done)
-      return done;
-    if (auto done = account(step, *score); !done)
-      return done;
-  }
-  double seconds = secondsSince(begin);
-  stepSeconds += seconds;
-  intervalSeconds += seconds;
-  return {};
-}
-
-Result<void> Training::step() {
-  Clock::time_point begin = Clock::now();
-  fillBatch(state.step);
-  Hyper hyper = hyperAt(state.step);
-  learningRate = hyper.learningRate;
-  const int ahead = runner.stepsAhead();
-  if (ahead > 0) {
-    double settled = stepSeconds;
-    if (auto done = settle(ahead - 1); !done)
-      return done;
-    begin += std::chrono::duration_cast<Clock::duration>(
-        std::chrono::duration<double>(stepSeconds - settled)); // counted already
-    if (auto done = runner.startStep(hyper); !done)
-      return done;
-    ++stepsStarted;
-  } else {
-    Result<BatchScore> score = runner.train();
-    if (!score)
-      return score.error();
-    if (auto done = checkLoss(state.step, *score, /*updated=*/false); !done)
-      return done;
-    Result<double> norm = runner.update(hyper);
-    if (!norm)
-      return norm.error();
-    if (auto done = account(state.step, {*score, *norm}); !done)
-      return done;
-  }
-  ++state.step;
-  ++stepsHere;
-  double seconds = secondsSince(begin);
-  stepSeconds += seconds;
-  intervalSeconds += seconds;
-  planSteps();
-  return {};
-}
-
-Result<void> Training::report() {
-  double weight = std::max(state.interval.weight, 1e-300);
-  double tokens = static_cast<double>(state.intervalSteps * runner.batch() * source.positions());
-  ProgressReport now{state.step,
-                     state.plannedSteps,
-                     state.interval.loss / weight,
-                     state.interval.correct / weight,
-                     tokens / std::max(1e-9, intervalSeconds),
-                     -1};
-  if (state.plannedSteps && stepsHere > 0)
-    now.secondsLeft = stepSeconds / static_cast<double>(stepsHere) *
-                      static_cast<double>(state.plannedSteps - state.step);
-  if (options.timeLimit > 0)
-    now.secondsLeft = std::min(now.secondsLeft < 0 ? 1e9 : now.secondsLeft,
-                               std::max(0.0, options.timeLimit - elapsed()));
-  progress.update(now);
-  json line = {{"step", state.step},
-               {"split", "train"},
-               {"loss", now.loss},
-               {"accuracy", now.accuracy},
-               {"tokens_per_second", now.tokensPerSecond},
-               {"lr", learningRate},
-               {"grad_norm", gradientNorm},
-               {"seconds", elapsed()}};
-  state.interval = {};
-  state.intervalSteps = 0;
-  intervalSeconds = 0;
-  ++state.metricsLines;
-  return record(line);
-}
-
-json Training::evaluationLine(const EvaluationScore &score) const {
-  json line = {{"step", state.step},         {"split", "eval"},
-               {"loss", score.loss},         {"accuracy", score.accuracy},
-               {"examples", score.examples}, {"scored", score.scored},
-               {"seconds", elapsed()}};
-  if (score.madAccuracy >= 0)
-    line["mad_accuracy"] = score.madAccuracy;
-  if (source.isBytes())
-    line["bits_per_byte"] = score.loss / std::numbers::ln2;
-  return line;
-}
-
-Result<void> Training::evaluatePeriodically() {
-  auto score = evaluate(runner, source, options.evalExamples);
-  if (!score)
-    return score.error();
-  std::string text = fmt::format("step {}: eval loss {:.4f}, accuracy {:.4f}", state.step,
-                                 score->loss, score->accuracy);
-  if (source.isBytes())
-    text += fmt::format(", {:.4f} bits per byte", score->loss / std::numbers::ln2);
-  progress.note(text);
-  ++state.metricsLines;
-  if (auto done = record(evaluationLine(*score)); !done)
-    return done;
-  kept.curve.push_back({state.step, *score});
-  if (options.observer)
-    options.observer->evaluated(kept.curve.back(), false);
-  if (options.stopAccuracy > 0 && score->accuracy >= options.stopAccuracy)
-    state.finished = true;
-  if (state.bestStep >= 0 && !(score->loss < state.bestLoss))
-    return {};
-  state.bestStep = state.step;
-  state.bestLoss = score->loss;
-  state.bestAccuracy = score->accuracy;
-  return kept.saveBest(runner, state);
-}
-
-Result<void> Training::save() {
-  if (savedStep == state.step || !kept.hasFolder())
+/// What is due after a block; only the asking, where steps go on.
+Result<void> LockStep::betweenBlocks() {
+  auto pauses = [](const Member &member) {
+    return member.failure || member.stop || member.run->isDone();
+  };
+  askWhoStops();
+  if (!atBoundary && membersThat(pauses).empty())
     return {};
   if (auto done = settle(0); !done)
     return done;
-  if (auto done = kept.save(runner, state, options.keep); !done)
-    return done;
-  savedStep = state.step;
-  return {};
-}
-
-Result<TrainOutcome> Training::finish() {
-  double trainSeconds = elapsed();
-  Clock::time_point begin = Clock::now();
-  auto score = evaluate(runner, source, options.finalExamples);
-  if (!score)
-    return score.error();
-  json line = evaluationLine(*score);
-  line["final"] = true;
-  line["seconds"] = trainSeconds;
-  if (auto done = record(line); !done)
-    return done.error();
-  double tokens = static_cast<double>(runner.batch() * source.positions());
-  double perStep = stepSeconds / std::max<double>(1, static_cast<double>(stepsHere));
-  json summary = {{"steps", state.step},
-                  {"eval_loss", score->loss},
-                  {"eval_accuracy", score->accuracy},
-                  {"eval_examples", score->examples},
-                  {"train_seconds", trainSeconds},
-                  {"eval_seconds", secondsSince(begin)},
-                  {"tokens_per_second", stepsHere > 0 ? json(tokens / perStep) : json(nullptr)},
-                  {"tokens", state.step * runner.batch() * source.positions()},
-                  {"peak_bytes", peakBytes()},
-                  {"parameters", runner.parameterCount()}};
-  if (kept.hasFolder())
-    summary["checkpoint"] = "checkpoints/" + checkpointName(state.step);
-  if (score->madAccuracy >= 0)
-    summary["eval_mad_accuracy"] = score->madAccuracy;
-  if (source.isBytes())
-    summary["eval_bits_per_byte"] = score->loss / std::numbers::ln2;
-  if (state.bestStep >= 0)
-    summary["best"] = {{"step", state.bestStep},
-                       {"eval_loss", state.bestLoss},
-                       {"eval_accuracy", state.bestAccuracy}};
-  if (auto done = kept.summary(summary); !done)
-    return done.error();
-  EvaluationPoint last{state.step, *score};
-  if (options.observer)
-    options.observer->evaluated(last, true);
-  return TrainOutcome{summary, "", state.step, kept.curve, last, trainSeconds};
-}
-
-const char *Training::askedToStop(const StopSignals *signals) const {
-  if (const char *signal = signals ? signals->received() : nullptr)
-    return signal;
-  return options.observer && options.observer->wantsStop() ? "observer" : nullptr;
-}
-
-Result<TrainOutcome> Training::run() {
-  std::optional<StopSignals> signals;
-  if (options.handleSignals)
-    signals.emplace();
-  started = Clock::now();
-  while (!state.finished && !stepsAreDone() && !timeIsOver()) {
-    if (auto done = step(); !done)
-      return done.error();
-    bool last = stepsAreDone() || timeIsOver();
-    if (state.step % options.reportEvery == 0 || state.step % options.evalEvery == 0 || last)
-      if (auto done = settle(0); !done)
-        return done.error();
-    if (state.step % options.reportEvery == 0 || last)
-      if (auto done = report(); !done)
-        return done.error();
-    if (state.step % options.evalEvery == 0 || stepsAreDone())
-      if (auto done = evaluatePeriodically(); !done)
-        return done.error();
-    const char *signal = askedToStop(signals ? &*signals : nullptr);
-    if (state.step % options.checkpointEvery == 0 || state.finished || stepsAreDone() || signal)
-      if (auto done = save(); !done)
-        return done.error();
-    if (signal && !state.finished && !stepsAreDone()) {
-      if (auto done = settle(0); !done)
-        return done.error();
-      progress.note(
-          fmt::format("stopped by {} after step {}{}", signal, state.step,
-                      kept.hasFolder() ? "; the state is saved, continue with --resume" : ""));
-      return TrainOutcome{nullptr, signal, state.step, kept.curve, {}, elapsed()};
-    }
+  if (!membersThat([](const Member &member) { return bool(member.failure); }).empty())
+    if (auto done = explainFailures(); !done)
+      return done;
+  for (Member *member : going())
+    member->run->planSteps();
+  const Members evaluating =
+      membersThat([](const Member &member) { return member.run->evaluatesNow(); });
+  if (!evaluating.empty()) {
+    auto scores = evaluateOnly(evaluating, /*atTheEnd=*/false);
+    if (!scores)
+      return scores.error();
+    for (size_t i = 0; i < evaluating.size(); ++i)
+      if (auto done = evaluating[i]->run->evaluated((*scores)[i]); !done)
+        end(*evaluating[i], done.error());
   }
-  if (timeIsOver() && !stepsAreDone() && !state.finished)
-    progress.note(
-        fmt::format("the time limit of {} s is over after step {}", options.timeLimit, state.step));
-  if (auto done = save(); !done)
-    return done.error();
-  return finish();
+  askWhoStops(); // an observer may have seen enough
+  for (Member *member : going()) {
+    if (member->run->savesNow() || member->stop)
+      if (auto done = member->run->save(); !done) {
+        end(*member, done.error());
+        continue;
+      }
+    if (member->stop && !member->run->isComplete())
+      end(*member, member->run->interrupt(member->stop));
+  }
+  return activate(going());
+}
+
+Result<void> LockStep::endThoseDone() {
+  for (Member *member : membersThat([](const Member &each) { return each.run->isDone(); }))
+    if (auto done = member->run->close(); !done)
+      end(*member, done.error());
+  const Members done = membersThat([](const Member &member) { return member.run->isClosed(); });
+  if (done.empty())
+    return {};
+  auto scores = evaluateOnly(done, /*atTheEnd=*/true);
+  if (!scores)
+    return scores.error();
+  for (size_t i = 0; i < done.size(); ++i)
+    end(*done[i], done[i]->run->finish((*scores)[i]));
+  return activate(going());
+}
+
+Result<void> LockStep::train() {
+  if (auto done = start(); !done)
+    return done;
+  while (true) {
+    if (blocks.empty())
+      if (auto done = endThoseDone(); !done)
+        return done;
+    if (going().empty())
+      return {};
+    if (blocks.empty())
+      mark = Clock::now();
+    if (auto done = takeBlock(); !done)
+      return done;
+    if (auto done = betweenBlocks(); !done)
+      return done;
+  }
+}
+
+std::vector<Result<TrainOutcome>> LockStep::takeOutcomes() {
+  std::vector<Result<TrainOutcome>> outcomes;
+  for (Member &member : members)
+    outcomes.push_back(std::move(*member.outcome));
+  return outcomes;
 }
 
 } // namespace
 
-Result<TrainOutcome> trainModel(StepRunner &runner, const Source &source, TrainOptions options) {
-  if (auto fits = checkFits(runner, source); !fits)
-    return fits.error();
-  Result<RunRecord> record = RunRecord::open(options.out, options.resume);
-  if (!record)
-    return record.error();
-  Training training(runner, source, options, *record);
-  if (auto done = training.start(); !done)
+Result<std::vector<Result<TrainOutcome>>> trainModels(StepRunner &runner,
+                                                      std::span<const TrainRun> runs) {
+  if (runs.empty() || static_cast<int64_t>(runs.size()) > runner.replicas())
+    return Error{fmt::format("{} runs are to train together, but the model was compiled for {}",
+                             runs.size(), runner.replicas())};
+  LockStep lockStep(runner, runs);
+  if (auto done = lockStep.train(); !done)
     return done.error();
-  return training.run();
+  return lockStep.takeOutcomes();
+}
+
+Result<TrainOutcome> trainModel(StepRunner &runner, const Source &source, TrainOptions options) {
+  const TrainRun run{&source, std::move(options)};
+  auto outcomes = trainModels(runner, std::span(&run, 1));
+  if (!outcomes)
+    return outcomes.error();
+  return std::move(outcomes->front());
 }
 
 } // namespace hybrid::rt

@@ -1,8 +1,8 @@
 //===- Trainer.h - the training loop -----------------------------------------===//
 //
-// Fills batches from a source, runs the compiled train and update programs, evaluates, reports and
-// saves. A step is a pure function of the state and the step number, so a resumed run has the same
-// bits as one that never stopped. A loss that is not finite ends the run before the update, names
+// Fills batches from a source, takes steps, evaluates, reports and saves. A step is a pure function
+// of the state and the step number, so a resumed run has the same bits as one that never stopped,
+// whatever the blocks are that steps are taken in. A loss that is not finite ends the run, names
 // the operation, and leaves the last checkpoint as it was.
 //
 //===----------------------------------------------------------------------===//
@@ -55,5 +55,18 @@ struct TrainOutcome {
 };
 
 Result<TrainOutcome> trainModel(StepRunner &runner, const Source &source, TrainOptions options);
+
+/// One of several runs.
+struct TrainRun {
+  const Source *source = nullptr;
+  TrainOptions options;
+};
+
+/// Trains run r as replica r of the runner, all in lock-step: each gives what it gives alone. Runs
+/// may differ in everything, but blocks of steps end where any of them evaluates, saves or ends, so
+/// they best agree in that. One that fails or comes to its end leaves the others alone. An error of
+/// the whole: more runs than replicas, or the device failed.
+Result<std::vector<Result<TrainOutcome>>> trainModels(StepRunner &runner,
+                                                      std::span<const TrainRun> runs);
 
 } // namespace hybrid::rt

@@ -18,121 +18,200 @@ namespace hybrid::rt {
 
 class FakeModel final : public StepRunner {
 public:
-  FakeModel(int64_t batch, int64_t length, int64_t classes)
-      : rows(batch), columns(length), classes(classes), table(count()), gradient(count()),
-        moment1(count()), moment2(count()), scores(static_cast<size_t>(batch * length * classes)),
-        in(static_cast<size_t>(batch * length)), out(in.size()) {}
+  FakeModel(int64_t batch, int64_t length, int64_t classes, int64_t replicas = 1)
+      : rows(batch), columns(length), classes(classes) {
+    models.resize(static_cast<size_t>(replicas));
+    for (Model &model : models) {
+      for (std::vector<double> *tensor :
+           {&model.table, &model.gradient, &model.moment1, &model.moment2})
+        tensor->resize(static_cast<size_t>(classes * classes));
+      model.scores.resize(static_cast<size_t>(batch * length * classes));
+      model.evaluation = emptyBatch();
+    }
+  }
 
   int64_t batch() const override { return rows; }
   int64_t length() const override { return columns; }
   int64_t vocabulary() const override { return showsLogits ? classes : 0; }
-  Result<void> initialize(uint64_t seed) override {
-    Rng rng(seed, 0, 0);
-    for (double &value : table)
-      value = rng.uniform() - 0.5;
-    std::fill(moment1.begin(), moment1.end(), 0);
-    std::fill(moment2.begin(), moment2.end(), 0);
-    return {};
-  }
-  std::span<int32_t> tokens(bool) override { return in; }
-  std::span<int32_t> targets(bool) override { return out; }
-
-  Result<BatchScore> train() override {
-    std::fill(gradient.begin(), gradient.end(), 0);
-    BatchScore score = run(true);
-    if (++trainCalls == nanAt)
-      score.loss = NAN;
-    if (trainCalls == signalAt)
-      std::raise(SIGTERM);
-    return score;
-  }
-  Result<BatchScore> evaluate() override { return run(false); }
-  Result<double> update(const Hyper &hyper) override {
-    double norm = 0;
-    for (double g : gradient)
-      norm += g * g;
-    norm = std::sqrt(norm);
-    double scale = hyper.clip > 0 ? std::min(1.0, hyper.clip / (norm + 1e-6)) : 1;
-    auto t = static_cast<double>(hyper.step);
-    for (size_t i = 0; i < table.size(); ++i) {
-      double g = gradient[i] * scale;
-      table[i] *= 1 - hyper.learningRate * hyper.weightDecay;
-      moment1[i] = hyper.beta1 * moment1[i] + (1 - hyper.beta1) * g;
-      moment2[i] = hyper.beta2 * moment2[i] + (1 - hyper.beta2) * g * g;
-      double m = moment1[i] / (1 - std::pow(hyper.beta1, t));
-      double v = moment2[i] / (1 - std::pow(hyper.beta2, t));
-      table[i] -= hyper.learningRate * m / (std::sqrt(v) + hyper.epsilon);
+  int64_t replicas() const override { return static_cast<int64_t>(models.size()); }
+  Result<void> initialize(std::span<const uint64_t> seeds) override {
+    for (size_t r = 0; r < models.size(); ++r) {
+      Rng rng(seeds[r], 0, 0);
+      for (double &value : models[r].table)
+        value = rng.uniform() - 0.5;
+      std::fill(models[r].moment1.begin(), models[r].moment1.end(), 0);
+      std::fill(models[r].moment2.begin(), models[r].moment2.end(), 0);
     }
-    return norm;
-  }
-  // Steps ahead are done at once; what is late is only what is known of them.
-  int stepsAhead() const override { return ahead; }
-  Result<void> startStep(const Hyper &hyper) override {
-    if (static_cast<int>(started.size()) == ahead)
-      return Error{"too many steps are on their way"};
-    Result<BatchScore> score = train();
-    Result<double> norm = update(hyper);
-    started.push_back({*score, *norm});
     return {};
   }
-  Result<StepScore> finishStep() override {
-    StepScore score = started.front();
+  Result<void> initialize(uint64_t seed) { return initialize(std::span(&seed, 1)); }
+  Result<void> setActive(int64_t replica, bool active) override {
+    of(replica).active = active;
+    return {};
+  }
+
+  int64_t blockSteps() const override { return mostSteps; }
+  int blocksAhead() const override { return ahead; }
+  BatchMemory trainingBatch(int64_t replica, int64_t step) override {
+    Step &filled = stepOf(replica, step);
+    return {filled.batch.in, filled.batch.out};
+  }
+  void setHyper(int64_t replica, int64_t step, const Hyper &hyper) override {
+    stepOf(replica, step).hyper = hyper;
+  }
+  // Blocks ahead are done at once; what is late is only what is known of them.
+  Result<void> startBlock(int64_t steps) override {
+    if (static_cast<int>(started.size()) == std::max(1, ahead))
+      return Error{"too many blocks are on their way"};
+    if (steps > mostSteps)
+      return Error{"the block is too long"};
+    blockSizes.push_back(steps);
+    std::vector<StepScore> scores;
+    for (int64_t step = 0; step < steps; ++step) {
+      ++trainCalls;
+      for (size_t r = 0; r < models.size(); ++r)
+        scores.push_back(models[r].active ? take(models[r], static_cast<int64_t>(r), step)
+                                          : StepScore{{NAN, NAN, NAN}, NAN});
+      if (trainCalls == signalAt)
+        std::raise(SIGTERM);
+    }
+    for (Model &model : models)
+      model.steps.clear(); // every block is to be filled anew
+    started.push_back(std::move(scores));
+    return {};
+  }
+  Result<std::vector<StepScore>> finishBlock() override {
+    if (started.empty())
+      return Error{"no block was started"};
+    std::vector<StepScore> scores = std::move(started.front());
     started.pop_front();
-    return score;
+    return scores;
   }
-  void logits(int64_t row, std::span<double> values) const override {
-    std::copy_n(scores.begin() + row * classes, classes, values.begin());
+
+  BatchMemory evaluationBatch(int64_t replica) override {
+    return {of(replica).evaluation.in, of(replica).evaluation.out};
   }
-  std::string findNonFinite() override { return "exp at fake.hyb:1:1"; }
-  std::vector<StateTensor> state() override {
+  Result<std::vector<BatchScore>> evaluate() override {
+    std::vector<BatchScore> scores;
+    for (Model &model : models)
+      scores.push_back(model.active ? run(model, model.evaluation, false)
+                                    : BatchScore{NAN, NAN, NAN});
+    return scores;
+  }
+  void logits(int64_t replica, int64_t row, std::span<double> values) override {
+    std::copy_n(of(replica).scores.begin() + row * classes, classes, values.begin());
+  }
+  std::string findNonFinite(int64_t replica, const std::function<void()> &fill) override {
+    fill();
+    searched.assign(stepOf(replica, 0).batch.in.begin(), stepOf(replica, 0).batch.in.end());
+    return started.empty() ? "exp at fake.hyb:1:1" : "";
+  }
+  std::vector<StateTensor> state(int64_t replica = 0) override {
     std::vector<int64_t> shape = {classes, classes};
-    return {{"table", DType::F64, shape, std::as_bytes(std::span(table))},
-            {"moment1.table", DType::F64, shape, std::as_bytes(std::span(moment1))},
-            {"moment2.table", DType::F64, shape, std::as_bytes(std::span(moment2))}};
+    Model &model = of(replica);
+    return {{"table", DType::F64, shape, std::as_bytes(std::span(model.table))},
+            {"moment1.table", DType::F64, shape, std::as_bytes(std::span(model.moment1))},
+            {"moment2.table", DType::F64, shape, std::as_bytes(std::span(model.moment2))}};
   }
-  Result<void> setState(size_t index, std::span<const std::byte> bytes) override {
-    std::vector<double> *tensors[] = {&table, &moment1, &moment2};
+  Result<void> setState(int64_t replica, size_t index, std::span<const std::byte> bytes) override {
+    Model &model = of(replica);
+    std::vector<double> *tensors[] = {&model.table, &model.moment1, &model.moment2};
     std::memcpy(tensors[index]->data(), bytes.data(), bytes.size());
     return {};
   }
   uint64_t fingerprint() const override { return print; }
-  uint64_t parameterCount() const override { return table.size(); }
+  uint64_t parameterCount() const override { return static_cast<uint64_t>(classes * classes); }
 
   uint64_t print = 77;
-  int64_t trainCalls = 0, nanAt = 0, signalAt = 0;
+  int64_t trainCalls = 0, nanAt = 0, signalAt = 0, nanReplica = 0;
   bool showsLogits = true;
   int ahead = 0;
+  int64_t mostSteps = 1;
+  std::vector<int64_t> blockSizes;
+  std::vector<int32_t> searched; // the tokens that findNonFinite() looked at
 
 private:
-  size_t count() const { return static_cast<size_t>(classes * classes); }
+  struct Batch {
+    std::vector<int32_t> in, out;
+  };
+  struct Step {
+    Batch batch;
+    Hyper hyper;
+  };
+  struct Model {
+    std::vector<double> table, gradient, moment1, moment2, scores;
+    std::deque<Step> steps;
+    Batch evaluation;
+    bool active = true;
+  };
+  Batch emptyBatch() const {
+    const auto count = static_cast<size_t>(rows * columns);
+    return {std::vector<int32_t>(count), std::vector<int32_t>(count)};
+  }
+  Model &of(int64_t replica) { return models[static_cast<size_t>(replica)]; }
+  Step &stepOf(int64_t replica, int64_t step) {
+    std::deque<Step> &steps = of(replica).steps;
+    while (static_cast<int64_t>(steps.size()) <= step)
+      steps.push_back({emptyBatch(), {}});
+    return steps[static_cast<size_t>(step)];
+  }
 
-  BatchScore run(bool training) {
+  StepScore take(Model &model, int64_t replica, int64_t step) {
+    std::fill(model.gradient.begin(), model.gradient.end(), 0);
+    const Step &filled = stepOf(replica, step);
+    BatchScore score = run(model, filled.batch, true);
+    if (trainCalls == nanAt && replica == nanReplica)
+      return {{NAN, score.weight, score.correct}, NAN};
+    return {score, update(model, filled.hyper)};
+  }
+
+  double update(Model &model, const Hyper &hyper) {
+    double norm = 0;
+    for (double g : model.gradient)
+      norm += g * g;
+    norm = std::sqrt(norm);
+    double scale = hyper.clip > 0 ? std::min(1.0, hyper.clip / (norm + 1e-6)) : 1;
+    auto t = static_cast<double>(hyper.step);
+    for (size_t i = 0; i < model.table.size(); ++i) {
+      double g = model.gradient[i] * scale, &value = model.table[i];
+      double &first = model.moment1[i], &second = model.moment2[i];
+      value *= 1 - hyper.learningRate * hyper.weightDecay;
+      first = hyper.beta1 * first + (1 - hyper.beta1) * g;
+      second = hyper.beta2 * second + (1 - hyper.beta2) * g * g;
+      double m = first / (1 - std::pow(hyper.beta1, t));
+      double v = second / (1 - std::pow(hyper.beta2, t));
+      value -= hyper.learningRate * m / (std::sqrt(v) + hyper.epsilon);
+    }
+    return norm;
+  }
+
+  BatchScore run(Model &model, const Batch &batch, bool training) {
     BatchScore score;
-    for (int32_t target : out)
+    for (int32_t target : batch.out)
       score.weight += target != ignoredTarget;
-    for (size_t i = 0; i < in.size(); ++i) {
-      const double *row = table.data() + in[i] * classes;
-      double *shown = scores.data() + static_cast<int64_t>(i) * classes;
+    for (size_t i = 0; i < batch.in.size(); ++i) {
+      const int32_t token = batch.in[i], target = batch.out[i];
+      const double *row = model.table.data() + token * classes;
+      double *shown = model.scores.data() + static_cast<int64_t>(i) * classes;
       std::copy_n(row, classes, shown);
-      if (out[i] == ignoredTarget)
+      if (target == ignoredTarget)
         continue;
       double highest = *std::max_element(row, row + classes), sum = 0;
       for (int64_t c = 0; c < classes; ++c)
         sum += std::exp(row[c] - highest);
-      score.loss += (std::log(sum) + highest - row[out[i]]) / score.weight;
-      score.correct += std::max_element(row, row + classes) - row == out[i];
+      score.loss += (std::log(sum) + highest - row[target]) / score.weight;
+      score.correct += std::max_element(row, row + classes) - row == target;
       if (training)
         for (int64_t c = 0; c < classes; ++c)
-          gradient[static_cast<size_t>(in[i] * classes + c)] +=
-              (std::exp(row[c] - highest) / sum - (c == out[i])) / score.weight;
+          model.gradient[static_cast<size_t>(token * classes + c)] +=
+              (std::exp(row[c] - highest) / sum - (c == target)) / score.weight;
     }
     return score;
   }
 
   int64_t rows, columns, classes;
-  std::vector<double> table, gradient, moment1, moment2, scores;
-  std::vector<int32_t> in, out;
-  std::deque<StepScore> started;
+  std::vector<Model> models;
+  std::deque<std::vector<StepScore>> started;
 };
 
 /// Tokens at random; the target is a fixed function of the token, and every third position is not

@@ -201,7 +201,7 @@ TEST_F(TrainerTest, StepsAheadLeaveTheBytesOfStepsOneByOne) {
     std::string name = "ahead" + std::to_string(ahead);
     FakeModel first(4, 10, 5), second(4, 10, 5);
     first.ahead = second.ahead = ahead;
-    first.signalAt = 17; // saved with steps on their way
+    first.signalAt = 17; // saved with blocks on their way
     auto outcome = run(name, first);
     ASSERT_TRUE(outcome) << outcome.error().message;
     EXPECT_EQ(outcome->step, 17);
@@ -210,11 +210,128 @@ TEST_F(TrainerTest, StepsAheadLeaveTheBytesOfStepsOneByOne) {
     expectSameRun("whole", name);
   }
   FakeModel model(4, 10, 5);
-  model.ahead = 2, model.nanAt = 25;
+  model.ahead = 2, model.mostSteps = 8, model.nanAt = 25;
   auto outcome = run("nan", model);
   ASSERT_FALSE(outcome);
   for (const char *part : {"step 25", "nan", "exp at fake.hyb:1:1", "step-00000020.safetensors"})
     EXPECT_NE(outcome.error().message.find(part), std::string::npos) << outcome.error().message;
+}
+
+TEST_F(TrainerTest, BlocksOfEverySizeLeaveTheBytesOfStepsOneByOne) {
+  ASSERT_TRUE(run("whole"));
+  for (int64_t most : {1, 3, 100}) {
+    std::string name = "blocks" + std::to_string(most);
+    FakeModel first(4, 10, 5), second(4, 10, 5), third(4, 10, 5);
+    for (FakeModel *model : {&first, &second, &third})
+      model->ahead = 2, model->mostSteps = most;
+    first.signalAt = 17;
+    auto outcome = run(name, first);
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    EXPECT_EQ(outcome->interrupted, "SIGTERM");
+    second.nanAt = 20; // a crash inside of a block
+    EXPECT_FALSE(run(name, second, true));
+    ASSERT_TRUE(run(name, third, true));
+    expectSameRun("whole", name);
+    for (const FakeModel *model : {&first, &second, &third})
+      for (int64_t size : model->blockSizes)
+        EXPECT_LE(size, std::min<int64_t>(most, 10)) << "a checkpoint is due every ten steps";
+  }
+}
+
+TEST_F(TrainerTest, AnEpochIsOneBlock) {
+  options.steps = 400;
+  options.evalEvery = 100;
+  options.out.clear();
+  FakeModel model(4, 10, 5);
+  model.ahead = 2, model.mostSteps = 128;
+  auto outcome = trainModel(model, FakeSource(9, 5), options);
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  std::vector<int64_t> last(model.blockSizes.end() - 3, model.blockSizes.end());
+  EXPECT_EQ(last, (std::vector<int64_t>{100, 100, 100})); // no checkpoints without a folder
+  options.evalEvery = 200;                                // halves, as more than 128 do not fit
+  model.blockSizes.clear();
+  ASSERT_TRUE(trainModel(model, FakeSource(9, 5), options));
+  EXPECT_EQ(std::vector<int64_t>(model.blockSizes.end() - 2, model.blockSizes.end()),
+            (std::vector<int64_t>{100, 100}));
+}
+
+TEST_F(TrainerTest, TheStepThatWentWrongInABlockIsTold) {
+  FakeModel model(4, 10, 5);
+  model.ahead = 2, model.mostSteps = 100;
+  model.nanAt = 37;
+  options.checkpointEvery = 30;
+  auto outcome = run("a", model);
+  ASSERT_FALSE(outcome);
+  for (const char *part : {"step 37", "nan", "exp at fake.hyb:1:1", "step-00000030.safetensors"})
+    EXPECT_NE(outcome.error().message.find(part), std::string::npos) << outcome.error().message;
+  std::vector<int32_t> tokens(10), targets(9); // the batch of that step is looked through
+  FakeSource(9, 5).train(36 * 4, std::span(tokens).first(9), targets);
+  EXPECT_TRUE(std::equal(tokens.begin(), tokens.end(), model.searched.begin()));
+  EXPECT_EQ(listCheckpoints(folder + "/a/checkpoints").front().step, 30);
+  std::vector<json> lines = metrics("a");
+  EXPECT_EQ(lines.back()["step"], 35) << "reports up to the step before";
+}
+
+TEST_F(TrainerTest, RunsTogetherAreTheRunsAlone) {
+  const double rates[] = {0.05, 0.02, 0.1};
+  for (int64_t most : {1, 7}) {
+    std::vector<FakeSource> sources(3, FakeSource(9, 5));
+    std::vector<TrainRun> runs;
+    std::string tag = std::to_string(most);
+    for (size_t i = 0; i < 3; ++i) {
+      TrainOptions own = options;
+      own.seed = i + 1;
+      own.schedule.base = rates[i];
+      own.weightDecay = 0.1 * static_cast<double>(i);
+      own.stopAccuracy = i == 2 ? 0.99 : 0;
+      own.steps = i == 1 ? 50 : 60; // one ends before the others
+      own.out = folder + "/alone" + tag + std::to_string(i);
+      FakeModel model(4, 10, 5);
+      ASSERT_TRUE(trainModel(model, sources[i], own));
+      own.out = folder + "/together" + tag + std::to_string(i);
+      runs.push_back({&sources[i], own});
+    }
+    FakeModel model(4, 10, 5, 4); // one replica stays without a run
+    model.ahead = most > 1 ? 2 : 0, model.mostSteps = most;
+    auto outcomes = trainModels(model, runs);
+    ASSERT_TRUE(outcomes) << outcomes.error().message;
+    ASSERT_EQ(outcomes->size(), 3u);
+    for (size_t i = 0; i < 3; ++i) {
+      ASSERT_TRUE((*outcomes)[i]) << (*outcomes)[i].error().message;
+      std::string alone = "alone" + tag + std::to_string(i),
+                  together = "together" + tag + std::to_string(i);
+      EXPECT_EQ(metrics(alone), metrics(together));
+      const std::string last = "/checkpoints/" + checkpointName((*outcomes)[i]->step);
+      EXPECT_EQ(read(alone + last), read(together + last));
+      EXPECT_FALSE(read(alone + last).empty());
+      EXPECT_EQ(read(alone + "/checkpoints/best.safetensors"),
+                read(together + "/checkpoints/best.safetensors"));
+    }
+    EXPECT_LT((*outcomes)[2]->step, 60);
+  }
+}
+
+TEST_F(TrainerTest, ARunThatFailsLeavesTheOthersAlone) {
+  FakeSource source(9, 5);
+  std::vector<TrainRun> runs;
+  for (const char *name : {"/a", "/b", "/c"}) {
+    options.out = folder + name;
+    runs.push_back({&source, options});
+  }
+  ASSERT_TRUE(run("alone"));
+  std::ofstream(folder + "/c") << "a file where the folder should be";
+  FakeModel model(4, 10, 5, 3);
+  model.ahead = 2, model.mostSteps = 6;
+  model.nanReplica = 1, model.nanAt = 25;
+  auto outcomes = trainModels(model, runs);
+  ASSERT_TRUE(outcomes) << outcomes.error().message;
+  ASSERT_TRUE((*outcomes)[0]);
+  ASSERT_FALSE((*outcomes)[1]);
+  EXPECT_NE((*outcomes)[1].error().message.find("step 25"), std::string::npos);
+  EXPECT_FALSE((*outcomes)[2]);
+  expectSameRun("alone", "a");
+  runs.push_back(runs[0]);
+  EXPECT_FALSE(trainModels(model, runs)) << "more runs than replicas";
 }
 
 TEST_F(TrainerTest, StopsAtTheAccuracyAskedFor) {

@@ -1,0 +1,35 @@
+//===- TrainRuns.h - the runs of a study, trained -----------------------------===//
+#pragma once
+#include "runtime/Executable.h"
+#include "runtime/lab/Protocol.h"
+#include "runtime/lab/Worker.h"
+#include <functional>
+#include <memory>
+
+namespace hybrid::rt::lab {
+
+/// What a model is compiled for.
+struct ModelRequest {
+  std::string architecture; // a name of the study
+  Setting setting;
+  int64_t batch = 0, replicas = 1;
+};
+/// Compiles, or takes from a cache.
+using ModelProvider =
+    std::function<Result<std::shared_ptr<const Executable>>(const ModelRequest &)>;
+
+/// What training needs beside its runs.
+struct TrainContext {
+  Protocol protocol;
+  ModelProvider provider;
+  int threads = 0;            // 0: all
+  std::function<bool()> stop; // asked between steps
+};
+
+/// An executor that trains by the protocol.
+RunExecutor trainingExecutor(TrainContext context);
+
+/// Seconds that a run of this setting takes, from a few of its steps and evaluations.
+Result<double> estimateSeconds(const TrainContext &context, const ModelRequest &request);
+
+} // namespace hybrid::rt::lab
