@@ -72,7 +72,8 @@ public:
     if (!halving)
       return halving.error();
     outcome.halving = std::move(*halving);
-    collectFront();
+    if (auto done = collectFront(); !done)
+      return done.error();
     return std::move(outcome);
   }
 
@@ -91,27 +92,24 @@ private:
     study.options = protocol.options();
     for (size_t index : rung.candidates) {
       const PointRecord &point = plan.points[index];
-      Architecture architecture{plan.space.nameOf(point.point),
-                                plan.path,
-                                plan.space.fillIn(plan.source, point.point),
-                                plan.settings,
-                                point.costs[0].parameters,
-                                point.costs[0].flopsPerToken,
-                                point.costs[0].stateElements};
-      study.architectures.push_back(std::move(architecture));
+      std::map<std::string, std::string> settings = plan.space.settingsAt(point.point);
+      settings.insert(plan.settings.begin(), plan.settings.end());
+      study.architectures.push_back({plan.space.nameOf(point.point), plan.path, plan.source,
+                                     std::move(settings), point.costs[0].parameters,
+                                     point.costs[0].flopsPerToken, point.costs[0].stateElements});
     }
     for (size_t s = 0; s < plan.suite.size(); ++s)
       for (size_t index : rung.candidates)
         for (double rate : protocol.learningRates)
           for (double decay : protocol.weightDecays)
             for (int64_t seed = 0; seed < protocol.seeds; ++seed)
-              study.runs.push_back(planned(index, s, protocol, rate, decay,
-                                           protocol.seed + static_cast<uint64_t>(seed)));
+              study.runs.push_back(runOf(index, s, protocol, rate, decay,
+                                         protocol.seed + static_cast<uint64_t>(seed)));
     return study;
   }
 
-  Run planned(size_t index, size_t s, const Protocol &protocol, double rate, double decay,
-              uint64_t seed) const {
+  Run runOf(size_t index, size_t s, const Protocol &protocol, double rate, double decay,
+            uint64_t seed) const {
     const Setting &setting = plan.suite[s];
     const PointCost &cost = plan.points[index].costs[s];
     Run run;
@@ -146,8 +144,8 @@ private:
       if (!stored)
         return stored.error();
       if (!isSame(wanted, *stored))
-        return Error{fmt::format("'{}' holds other runs than this search makes: give another --out",
-                                 path)};
+        return Error{
+            fmt::format("'{}' holds other runs than this search makes: give another --out", path)};
     }
     if (tools.begun)
       tools.begun(rung, wanted.runs.size());
@@ -170,8 +168,8 @@ private:
     auto study = readStudy(path);
     if (!study)
       return study.error();
-    return evaluate(rung, protocol, *study, worked->finished > 0 ? clock.seconds()
-                                                                 : clock.secondsBefore());
+    return evaluate(rung, protocol, *study,
+                    worked->finished > 0 ? clock.seconds() : clock.secondsBefore());
   }
 
   static bool isSame(const Study &wanted, const Study &stored) {
@@ -233,27 +231,33 @@ private:
     return evaluations;
   }
 
-  void collectFront() {
+  /// With the choices filled into the texts, so that they stand for themselves.
+  Result<void> collectFront() {
     Study &front = outcome.front;
     std::set<std::string> taken;
     for (size_t index : outcome.halving.front) {
       const Study &study = studies[reached[index]];
       std::string name = plan.space.nameOf(plan.points[index].point);
       if (front.architectures.empty()) {
-        std::vector<Architecture> none;
         front = study;
         front.architectures.clear();
         front.runs.clear();
       }
       for (const Architecture &each : study.architectures)
-        if (each.name == name)
+        if (each.name == name) {
+          auto text = plan.space.fillIn(plan.source, plan.points[index].point);
+          if (!text)
+            return text.error();
           front.architectures.push_back(each);
+          front.architectures.back().source = std::move(*text);
+        }
       for (const Run &run : study.runs)
         if (run.architecture == name) {
           front.runs.push_back(run);
           front.runs.back().id = static_cast<int64_t>(front.runs.size());
         }
     }
+    return {};
   }
 
   const SearchPlan &plan;
@@ -265,8 +269,8 @@ private:
 
 } // namespace
 
-double trainingFlops(const PointRecord &point, const Protocol &protocol,
-                     const std::vector<Setting> &suite) {
+double pointFlops(const PointRecord &point, const Protocol &protocol,
+                  const std::vector<Setting> &suite) {
   double flops = 0;
   auto grid = static_cast<double>(protocol.learningRates.size() * protocol.weightDecays.size()) *
               static_cast<double>(protocol.seeds);
@@ -287,10 +291,10 @@ Protocol rungProtocol(const SearchPlan &plan, size_t rung) {
 std::vector<Candidate> candidatesOf(const SearchPlan &plan) {
   std::vector<Candidate> candidates;
   for (const PointRecord &point : plan.points) {
-    Candidate candidate{{}, point.costs[0].flopsPerToken,
-                        static_cast<double>(point.costs[0].stateElements)};
+    Candidate candidate{
+        {}, point.costs[0].flopsPerToken, static_cast<double>(point.costs[0].stateElements)};
     for (size_t rung = 0; rung < plan.halving.rungs; ++rung)
-      candidate.costs.push_back(trainingFlops(point, rungProtocol(plan, rung), plan.suite) *
+      candidate.costs.push_back(pointFlops(point, rungProtocol(plan, rung), plan.suite) *
                                 (plan.secondsPerFlop > 0 ? plan.secondsPerFlop : 1));
     candidates.push_back(std::move(candidate));
   }
@@ -349,14 +353,10 @@ nlohmann::json describeSearch(const SearchPlan &plan, const SearchOutcome &outco
   nlohmann::json options = nlohmann::json::object();
   for (const auto &[name, value] : plan.protocol.options())
     options[name] = value;
-  nlohmann::json result{{"model", plan.space.model},
-                        {"path", plan.path},
-                        {"settings", plan.settings},
-                        {"points_in_space", plan.space.points},
-                        {"protocol", std::move(options)},
-                        {"eta", plan.halving.eta},
-                        {"rungs", std::move(rungs)},
-                        {"points", std::move(points)}};
+  nlohmann::json result{{"model", plan.space.model},      {"path", plan.path},
+                        {"settings", plan.settings},      {"points_in_space", plan.space.points},
+                        {"protocol", std::move(options)}, {"eta", plan.halving.eta},
+                        {"rungs", std::move(rungs)},      {"points", std::move(points)}};
   if (std::isfinite(plan.halving.budget)) {
     result[plan.secondsPerFlop > 0 ? "budget_seconds" : "budget_flops"] = plan.halving.budget;
     result["spent"] = halving.spent;

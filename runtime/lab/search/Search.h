@@ -35,9 +35,9 @@ struct SearchPlan {
 struct SearchTools {
   /// What trains the runs of a study with this protocol until `stop` says so.
   std::function<RunExecutor(const Protocol &protocol, std::function<bool()> stop)> executor;
-  std::function<bool()> stop;                      // asked between steps
+  std::function<bool()> stop;                           // asked between steps
   std::function<void(const Rung &, size_t runs)> begun; // before a rung is trained
-  std::function<void(const RungOutcome &)> done;   // after it
+  std::function<void(const RungOutcome &)> done;        // after it
 };
 
 struct SearchOutcome {
@@ -47,8 +47,8 @@ struct SearchOutcome {
 };
 
 /// FLOPs of training a point on a rung, evaluations included: what the budget counts.
-double trainingFlops(const PointRecord &point, const Protocol &protocol,
-                     const std::vector<Setting> &suite);
+double pointFlops(const PointRecord &point, const Protocol &protocol,
+                  const std::vector<Setting> &suite);
 
 /// The candidates that the points are, with the costs of every rung.
 std::vector<Candidate> candidatesOf(const SearchPlan &plan);
