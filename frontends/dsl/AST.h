@@ -69,6 +69,7 @@ struct ParameterSyntax {
   Place place;
   TypeSyntax type;
   ExpressionPtr initial;   // default, may be null
+  Place initialPlace;      // where the default begins
   std::string initialText; // as written
 };
 

@@ -20,7 +20,7 @@ const Builtin *findBuiltin(llvm::StringRef name) {
 }
 
 std::vector<std::string> builtinNames() {
-  std::vector<std::string> names{"param"};
+  std::vector<std::string> names{"param", "one_of"};
   for (auto group : groups)
     for (const Builtin &builtin : group())
       names.push_back(builtin.name.str());

@@ -60,6 +60,11 @@ Value Elaborator::evaluateWith(const Expression &expression) {
 Value Elaborator::evaluateCall(const Expression &expression, llvm::StringRef hint) {
   const Expression &callee = *expression.children[0];
   bool named = callee.kind == Expression::Kind::Name;
+  if (namesOneOf(callee)) {
+    diagnostics.error(callee.place, "'one_of' stands only as the whole default of a model's "
+                                    "parameter: 'mixer: layer = one_of(hyena, attention)'");
+    return {};
+  }
   if ((named || callee.kind == Expression::Kind::Operator) && callee.text == "param" &&
       (!named || (!findVariable("param") && !frame().module->find("param").definition)))
     return evaluateParam(expression, hint);

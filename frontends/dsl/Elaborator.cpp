@@ -9,12 +9,11 @@ using namespace mlir;
 
 namespace hybrid::dsl {
 
-OwningOpRef<ModuleOp> Elaborator::run(const Module &module, const Definition &model,
-                                      const llvm::StringMap<std::string> &settings) {
+void Elaborator::begin(const Module &module, const Definition &model) {
   Location loc = diagnostics.sources.location(&diagnostics.context, model.place);
-  OwningOpRef<ModuleOp> result = ModuleOp::create(loc);
-  (*result)->setAttr("hybrid.model", emit.builder.getStringAttr(model.name));
-  emit.builder.setInsertionPointToEnd(result->getBody());
+  program = ModuleOp::create(loc);
+  (*program)->setAttr("hybrid.model", emit.builder.getStringAttr(model.name));
+  emit.builder.setInsertionPointToEnd(program->getBody());
   function =
       func::FuncOp::create(emit.builder, loc, "forward", emit.builder.getFunctionType({}, {}));
   emit.builder.setInsertionPointToStart(function.addEntryBlock());
@@ -23,6 +22,11 @@ OwningOpRef<ModuleOp> Elaborator::run(const Module &module, const Definition &mo
   frame().module = &module;
   frame().definition = &model;
   frame().blocks.emplace_back();
+}
+
+OwningOpRef<ModuleOp> Elaborator::run(const Module &module, const Definition &model,
+                                      const llvm::StringMap<std::string> &settings) {
+  begin(module, model);
   bindSettings(model, settings);
   if (model.result)
     diagnostics.error(model.result->place,
@@ -32,22 +36,22 @@ OwningOpRef<ModuleOp> Elaborator::run(const Module &module, const Definition &mo
   if (!diagnostics.failed())
     finish(model);
   if (!emit.published.empty())
-    (*result)->setAttr("hybrid.published", emit.builder.getArrayAttr(emit.published));
+    (*program)->setAttr("hybrid.published", emit.builder.getArrayAttr(emit.published));
   frames.clear();
   if (diagnostics.failed())
     return nullptr;
-  if (failed(verify(*result))) {
-    emitError(loc) << "internal error: the program written out for model '" << model.name
-                   << "' is not valid, please report";
+  if (failed(verify(*program))) {
+    emitError(program->getLoc()) << "internal error: the program written out for model '"
+                                 << model.name << "' is not valid, please report";
     return nullptr;
   }
-  return result;
+  return std::move(program);
 }
 
 //===-- parameters of the model ----------------------------------------------===//
 
-void Elaborator::bindSettings(const Definition &model,
-                              const llvm::StringMap<std::string> &settings) {
+void Elaborator::bindSettings(const Definition &model, const llvm::StringMap<std::string> &settings,
+                              bool allNeeded) {
   std::vector<std::string> names;
   for (const ParameterSyntax &parameter : model.parameters)
     names.push_back(parameter.name);
@@ -76,12 +80,14 @@ void Elaborator::bindSettings(const Definition &model,
                         "parameter '" + parameter.name +
                             "' of a model is a tensor: tensors come in by 'input " +
                             parameter.name + ": ...'");
+    } else if (isChoice(parameter)) {
+      value = choose(model, parameter, setting != settings.end() ? &setting->second : nullptr);
     } else if (setting != settings.end()) {
       value = readSetting(parameter, setting->second);
     } else if (parameter.initial) {
       Value initial = evaluate(*parameter.initial);
       value = convert(initial, parameter, parameter.initial->place, "model '" + model.name + "'");
-    } else {
+    } else if (allNeeded) {
       diagnostics.error(parameter.place, "parameter '" + parameter.name +
                                              "' has no value: give it one with --set " +
                                              parameter.name + "=VALUE");

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 #include "frontends/dsl/Emitter.h"
+#include "frontends/dsl/Frontend.h"
 #include "frontends/dsl/Modules.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/StringExtras.h"
@@ -23,6 +24,10 @@ public:
   /// The module of a model, or null after diagnostics.
   mlir::OwningOpRef<mlir::ModuleOp> run(const Module &module, const Definition &model,
                                         const llvm::StringMap<std::string> &settings);
+
+  /// The choices of a model that are not set, or nothing after diagnostics.
+  std::optional<ModelSpace> describeSpace(const Module &module, const Definition &model,
+                                          const llvm::StringMap<std::string> &settings);
 
 private:
   struct Variable {
@@ -42,9 +47,27 @@ private:
   using Note = Diagnostics::Note;
 
   // Model (Elaborator.cpp)
-  void bindSettings(const Definition &model, const llvm::StringMap<std::string> &settings);
+  /// Begins an empty program and the frame of the model.
+  void begin(const Module &module, const Definition &model);
+  void bindSettings(const Definition &model, const llvm::StringMap<std::string> &settings,
+                    bool allNeeded = true);
   Value readSetting(const ParameterSyntax &parameter, const std::string &setting);
   void finish(const Definition &model);
+
+  // Choices (Choices.cpp)
+  struct Option {
+    Value value;
+    Place place;
+    std::string source, setting; // as the language and as --set write it
+  };
+  bool namesOneOf(const Expression &callee);
+  /// Its default is `one_of(...)`.
+  bool isChoice(const ParameterSyntax &parameter);
+  /// Empty after diagnostics.
+  std::vector<Option> readOptions(const Definition &model, const ParameterSyntax &parameter);
+  /// The option that was set, else the first.
+  Value choose(const Definition &model, const ParameterSyntax &parameter,
+               const std::string *setting);
 
   // Names and scopes (Elaborator.cpp)
   Frame &frame() { return *frames.back(); }
@@ -130,6 +153,7 @@ private:
   std::vector<std::unique_ptr<Frame>> frames;
   llvm::StringMap<int> usedNames; // full names of scopes and parameters
   int depth = 0;                  // nesting of evaluate()
+  mlir::OwningOpRef<mlir::ModuleOp> program;
   mlir::func::FuncOp function;
   struct Output {
     std::string name;

@@ -99,7 +99,10 @@ Value Elaborator::evaluateName(const Expression &expression) {
   }
   if (layer.definition || layer.builtin)
     return Value::of(std::move(layer));
-  if (name == "param")
+  if (name == "one_of")
+    diagnostics.error(expression.place, "'one_of' is called with options, as the default of a "
+                                        "model's parameter: one_of(hyena, attention)");
+  else if (name == "param")
     diagnostics.error(expression.place,
                       "'param' is called with a shape: param([D], init = ones())");
   else

@@ -86,4 +86,19 @@ std::optional<ModelDescription> describeModel(llvm::SourceMgr &manager, MLIRCont
   return description;
 }
 
+std::optional<ModelSpace> describeSpace(llvm::SourceMgr &manager, MLIRContext &context,
+                                        const Options &options) {
+  context.loadDialect<HybridDialect, func::FuncDialect>();
+  SourceFiles sources(manager);
+  Diagnostics diagnostics(context, sources);
+  ModuleLoader loader(diagnostics, options.importPaths);
+  const Module &main = loader.loadMain();
+  if (diagnostics.failed())
+    return std::nullopt;
+  const Definition *model = chooseModel(main, diagnostics, options.model);
+  if (!model)
+    return std::nullopt;
+  return Elaborator(diagnostics).describeSpace(main, *model, options.settings);
+}
+
 } // namespace hybrid::dsl

@@ -42,4 +42,27 @@ struct ModelDescription {
 std::optional<ModelDescription> describeModel(llvm::SourceMgr &sources, mlir::MLIRContext &context,
                                               const Options &options);
 
+/// One option of a choice.
+struct ModelOption {
+  std::string setting; ///< what `--set` takes
+  std::string source;  ///< as the language writes it
+};
+/// A parameter of a model whose default is `one_of(...)`.
+struct ModelChoice {
+  std::string name, type;
+  uint32_t offset = 0, bytes = 0; ///< where the default stands in the file
+  std::vector<ModelOption> options;
+};
+/// A model as a space: the product of its choices. Without choices it is one point.
+struct ModelSpace {
+  std::string model;
+  std::vector<ModelChoice> choices;
+  int64_t points = 1;
+};
+
+/// What `hybridc --choices` shows: the choices that are left by the settings. Nothing after
+/// diagnostics when a choice or the file has faults.
+std::optional<ModelSpace> describeSpace(llvm::SourceMgr &sources, mlir::MLIRContext &context,
+                                        const Options &options);
+
 } // namespace hybrid::dsl

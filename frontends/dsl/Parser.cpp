@@ -85,6 +85,7 @@ private:
         parameter.type = parseType();
       if (accept("=")) {
         const char *start = at().text.data();
+        parameter.initialPlace = at().place;
         parameter.initial = parseExpression();
         const llvm::StringRef last = tokens[position ? position - 1 : 0].text;
         if (!failed)

@@ -112,16 +112,84 @@ Value runRange(Call &call) {
     start = end;
     end = call.integer(1, 0, INT64_MIN, INT64_MAX);
   }
+  int64_t step = call.integer(2, 1, 1, INT64_MAX);
   if (call.failed)
     return {};
   int64_t length;
-  if (llvm::SubOverflow(end, start, length) || length > longestList) {
+  if (llvm::SubOverflow(end, start, length) || (length > 0 && (length - 1) / step >= longestList)) {
     call.errorHere("a list has at most " + llvm::Twine(longestList) + " elements");
     return {};
   }
   std::vector<Value> values;
-  for (int64_t i = start; i < end; ++i)
-    values.push_back(Value::of(i));
+  for (int64_t i = 0; i < length; i += step) {
+    values.push_back(Value::of(start + i));
+    if (length - i <= step)
+      break;
+  }
+  return Value::of(std::move(values));
+}
+
+/// `count` numbers from first to last, both included: at equal distances, or in equal ratios.
+Value runSpaced(Call &call) {
+  double first = call.number(0, 0), last = call.number(1, 0);
+  int64_t count = call.integer(2, 2, 2, longestList);
+  bool log = call.boolean(3, false);
+  if (call.failed)
+    return {};
+  if (log && !(first > 0 && last > 0)) {
+    call.error(first > 0 ? 1 : 0, "equal ratios need ends above 0");
+    return {};
+  }
+  // Whole numbers between whole ends, so that they can be sizes.
+  bool whole = call.value(0).isInteger() && call.value(1).isInteger();
+  std::vector<double> numbers;
+  for (int64_t i = 0; i < count; ++i) {
+    double share = static_cast<double>(i) / static_cast<double>(count - 1);
+    double number = i == 0           ? first
+                    : i == count - 1 ? last
+                    : log            ? first * std::pow(last / first, share)
+                                     : first + (last - first) * share;
+    double nearest = std::nearbyint(number);
+    whole &= std::abs(number - nearest) <= 1e-9 * std::abs(number) && std::abs(nearest) < 9e15;
+    numbers.push_back(number);
+  }
+  std::vector<Value> values;
+  for (double number : numbers)
+    values.push_back(whole ? Value::of(static_cast<int64_t>(std::nearbyint(number)))
+                           : Value::of(number));
+  return Value::of(std::move(values));
+}
+
+/// Every string of `length` of the letters, in the order of the letters, the last changing first.
+Value runSequences(Call &call) {
+  const Value &letters = call.value(0);
+  int64_t length = call.integer(1, 1, 1, 1000);
+  if (letters.kind != Value::Kind::String || letters.string.empty())
+    call.error(0, "letters is " + describe(letters) + ", expected a string such as \"HA\"");
+  if (call.failed)
+    return {};
+  const std::string &alphabet = letters.string;
+  for (size_t i = 1; i < alphabet.size(); ++i)
+    if (alphabet.find(alphabet[i]) < i) {
+      call.error(0, "letters has '" + llvm::Twine(alphabet[i]) + "' twice");
+      return {};
+    }
+  double count = std::pow(static_cast<double>(alphabet.size()), static_cast<double>(length));
+  if (count > longestList) {
+    call.errorHere(llvm::Twine(alphabet.size()) + " letters make more than " +
+                   llvm::Twine(longestList) + " sequences of " + llvm::Twine(length));
+    return {};
+  }
+  std::vector<Value> values;
+  for (int64_t number = 0; number < static_cast<int64_t>(count); ++number) {
+    std::string sequence(static_cast<size_t>(length), ' ');
+    auto rest = static_cast<size_t>(number);
+    for (char &letter : llvm::reverse(sequence)) {
+      letter = alphabet[rest % alphabet.size()];
+      rest /= alphabet.size();
+    }
+    values.push_back(Value::of(sequence));
+  }
   return Value::of(std::move(values));
 }
 
@@ -199,7 +267,9 @@ llvm::ArrayRef<Builtin> staticBuiltins() {
       {"len", "x", runLen},
       {"reversed", "x", runReversed},
       {"str", "x", runStr},
-      {"range", "start, end?", runRange},
+      {"range", "start, end?, step?", runRange},
+      {"spaced", "first, last, count, log?", runSpaced},
+      {"sequences", "letters, length", runSequences},
       {"require", "condition, message", runRequire},
       {"published", "method, term, flops, length?, log_length?", runPublished},
       {"shape", "x", runShape},

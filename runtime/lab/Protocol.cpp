@@ -52,6 +52,11 @@ Protocol Protocol::named(const std::string &suite, Convention convention) {
 }
 
 int64_t Protocol::stepsOf(const Setting &setting) const {
+  auto whole = static_cast<double>(wholeStepsOf(setting));
+  return std::max<int64_t>(1, std::llround(std::ceil(whole * share - 1e-9)));
+}
+
+int64_t Protocol::wholeStepsOf(const Setting &setting) const {
   if (steps > 0)
     return steps;
   if (suite == "smoke" && fresh) {
@@ -80,6 +85,7 @@ Result<std::vector<Setting>> Protocol::settings() const {
 
 std::vector<std::pair<std::string, std::string>> Protocol::options() const {
   bool lab = convention == Convention::MadLab;
+  std::string part = share == 1 ? "" : fmt::format(", {:.3g} of it", share);
   std::string length = steps > 0                   ? fmt::format("{} updates", steps)
                        : suite == "smoke" && fresh ? std::string("by task")
                                                    : fmt::format("{} epochs", epochs);
@@ -91,7 +97,7 @@ std::vector<std::pair<std::string, std::string>> Protocol::options() const {
       {"weight decays", fmt::format("{}", fmt::join(weightDecays, ", "))},
       {"weight decay applies to", "parameters that the model declares so"},
       {"seeds", fmt::format("{} from {}", seeds, seed)},
-      {"length", length},
+      {"length", length + part},
       {"batch", std::to_string(batch)},
       {"training set", fresh ? "fresh instances for ever" : "MAD's sizes, shuffled each epoch"},
       {"training targets of recall",
@@ -126,6 +132,7 @@ nlohmann::json Protocol::toJson() const {
           {"batch", batch},
           {"epochs", epochs},
           {"steps", steps},
+          {"share", share},
           {"fresh", fresh},
           {"test_examples", testExamples},
           {"evaluations", evaluations},
@@ -177,6 +184,7 @@ Result<Protocol> Protocol::fromJson(const nlohmann::json &json) {
   read("batch", protocol.batch);
   read("epochs", protocol.epochs);
   read("steps", protocol.steps);
+  read("share", protocol.share);
   read("fresh", protocol.fresh);
   read("test_examples", protocol.testExamples);
   read("evaluations", protocol.evaluations);

@@ -31,6 +31,7 @@ struct Protocol {
   int64_t batch = 128;
   double epochs = 200;
   int64_t steps = 0;  // instead of epochs; 0: by epochs, in `smoke` by task
+  double share = 1;   // of that length: rungs of a search train for less
   bool fresh = false; // instances for ever instead of sets
   uint64_t testExamples = 1280;
   int64_t evaluations = 100; // of a run, evenly; 0: one an epoch
@@ -48,6 +49,7 @@ struct Protocol {
 
   /// Updates of a setting.
   int64_t stepsOf(const Setting &setting) const;
+  int64_t wholeStepsOf(const Setting &setting) const; // whatever the share
   int64_t evalEveryOf(const Setting &setting) const;
   Result<std::vector<Setting>> settings() const;
 

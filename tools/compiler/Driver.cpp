@@ -18,6 +18,7 @@
 #include "llvm/Support/Process.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/Threading.h"
+#include "llvm/Support/xxhash.h"
 #include <chrono>
 
 using namespace mlir;
@@ -92,6 +93,8 @@ public:
     SourceMgrDiagnosticHandler handler(sources, &context, llvm::errs());
     if (options.describe)
       return describe();
+    if (options.choices || options.choicesJson)
+      return describeChoices();
     OwningOpRef<ModuleOp> module = load();
     if (!module)
       return 1;
@@ -140,6 +143,46 @@ private:
     return 0;
   }
 
+  int describeChoices() {
+    if (isMlir()) {
+      complain() << "--choices: '" << options.input
+                 << "' is IR, which has no choices left; expected a .hyb file\n";
+      return 2;
+    }
+    std::optional<dsl::ModelSpace> space = dsl::describeSpace(sources, context, dslOptions);
+    if (!space)
+      return 1;
+    if (options.choicesJson) {
+      llvm::json::Array choices;
+      for (const dsl::ModelChoice &choice : space->choices) {
+        llvm::json::Array entries;
+        for (const dsl::ModelOption &option : choice.options)
+          entries.push_back(
+              llvm::json::Object{{"setting", option.setting}, {"source", option.source}});
+        choices.push_back(llvm::json::Object{{"name", choice.name},
+                                             {"type", choice.type},
+                                             {"offset", choice.offset},
+                                             {"bytes", choice.bytes},
+                                             {"options", std::move(entries)}});
+      }
+      llvm::json::Object description{
+          {"model", space->model}, {"points", space->points}, {"choices", std::move(choices)}};
+      llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(description))) << '\n';
+      return 0;
+    }
+    llvm::outs() << "model " << space->model << ": " << space->points
+                 << (space->points == 1 ? " point\n" : " points\n");
+    for (const dsl::ModelChoice &choice : space->choices) {
+      llvm::outs() << "  " << choice.name << ": " << choice.type << ", " << choice.options.size()
+                   << (choice.options.size() == 1 ? " option: " : " options: ");
+      constexpr size_t shown = 16;
+      for (size_t i = 0; i < std::min(choice.options.size(), shown); ++i)
+        llvm::outs() << (i ? ", " : "") << choice.options[i].source;
+      llvm::outs() << (choice.options.size() > shown ? ", ...\n" : "\n");
+    }
+    return 0;
+  }
+
   static bool isStage(llvm::StringRef stage, const DeviceTarget &target) {
     static const llvm::StringRef graph[] = {"hybrid", "specialized", "grad", "fused", "schedule"};
     return llvm::is_contained(graph, stage) || llvm::is_contained(target.stages(), stage);
@@ -149,6 +192,13 @@ private:
     PassManager manager(&context);
     build(manager);
     return manager.run(module);
+  }
+
+  /// The same for two models that compute the same with parameters of the same names.
+  static std::string fingerprintOf(ModuleOp module) {
+    std::string text;
+    llvm::raw_string_ostream(text) << module;
+    return llvm::formatv("{0:x-16}", llvm::xxh3_64bits(text)).str();
   }
 
   int print(ModuleOp module) {
@@ -222,12 +272,15 @@ private:
         return 1;
       report("already scheduled");
     } else {
+      std::string fingerprint = options.costJson ? fingerprintOf(module) : "";
       OwningOpRef<ModuleOp> specialized(module.clone());
       if (failed(runPasses(*specialized, [&](PassManager &manager) {
             buildGraphPipeline(manager, bound, GraphStage::Specialized);
           })))
         return 1;
       cost = costOf(*specialized);
+      if (options.costJson)
+        cost["program"] = fingerprint;
       if (costOnly && options.costMethod != "true" &&
           failed(addPublished(module, options.costMethod, options.length, cost)))
         return 1;

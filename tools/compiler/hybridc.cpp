@@ -92,6 +92,13 @@ int main(int argc, char **argv) {
                "print what the model is and its parameters, then stop; --help-model=json for "
                "scripts")
       ->check(CLI::IsMember({"true", "json"}));
+  std::string choices;
+  auto *choicesOption =
+      app.add_option("--choices", choices,
+                     "print the choices of the model and how many points they make, then stop; "
+                     "--choices=json for scripts")
+          ->expected(0, 1)
+          ->check(CLI::IsMember({"table", "json"}));
   app.add_flag("-v,--verbose", options.verbose, "say what is done and how long it takes");
   try {
     app.parse(argc, argv);
@@ -102,5 +109,7 @@ int main(int argc, char **argv) {
   options.describeJson = description == "json";
   options.costJson = cost == "json";
   options.cost = costOption->count() > 0 && !options.costJson;
+  options.choicesJson = choices == "json";
+  options.choices = choicesOption->count() > 0 && !options.choicesJson;
   return hybrid::runDriver(options);
 }
