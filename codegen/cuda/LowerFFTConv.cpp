@@ -1,11 +1,12 @@
 //===- LowerFFTConv.cpp - long convolutions on CUDA -------------------------===//
 //
-// Chooses between transforms in shared memory (FFTConv.cuh) and in two passes (FFTConvParts.cuh);
-// the rules and their reasons are in FFTConvLaunch.h.
+// Chooses between matrix products (ToeplitzConv.cuh) and transforms in shared memory (FFTConv.cuh)
+// or in two passes (FFTConvParts.cuh); the rules and their reasons are in ToeplitzConvLaunch.h and
+// FFTConvLaunch.h.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/cuda/Lowerings.h"
-#include "codegen/cuda/kernels/FFTConvLaunch.h"
+#include "codegen/cuda/kernels/ToeplitzConvLaunch.h"
 #include "dialect/Shapes.h"
 
 using namespace mlir;
@@ -71,6 +72,54 @@ FFTConvBlockParams blockParams(const Operands &o) {
 template <typename Params> int64_t shared(Type element, const Params &params, int64_t signals) {
   return element.isF64() ? sharedBytes<double>(params, signals)
                          : sharedBytes<float>(params, signals);
+}
+
+//===-- As matrix products -----------------------------------------------------===//
+
+ConvAlgorithm algorithmOf(const Operands &o, FFTConvBlockParams &p, int64_t signals,
+                          const ProgramBuilder &program) {
+  const CudaBackend &backend = backendOf(program);
+  p.lanes = fftconvLanes(p, signals, bytesOf(o.element()), backend.sharedBytes);
+  return convAlgorithm(p, signals, backend.rounds && !o.element().isF64(), backend.sharedBytes);
+}
+
+ToeplitzConvParams toeplitzParams(const FFTConvBlockParams &p) {
+  ToeplitzConvParams t{};
+  t.batch = p.batch, t.length = p.length, t.channels = p.channels, t.taps = p.taps;
+  t.xStride = p.xStride, t.gateInStride = p.gateInStride, t.gateOutStride = p.gateOutStride,
+  t.yStride = p.yStride, t.dxStride = p.dxStride, t.dGateInStride = p.dGateInStride,
+  t.dGateOutStride = p.dGateOutStride;
+  t.hasSkip = p.hasSkip, t.hasGateIn = p.hasGateIn, t.hasGateOut = p.hasGateOut;
+  return t;
+}
+
+void forwardAsProduct(const Operands &o, const FFTConvBlockParams &block, ProgramBuilder &program) {
+  ToeplitzConvParams p = toeplitzParams(block);
+  p.splits = toeplitzForwardSplits(p);
+  Store y = program.storeOf(o.result);
+  p.yStride = y.stride;
+  program.launch("toeplitz_conv_forward", o.element(), toeplitzGroups(p) * p.splits, wordsOf(p),
+                 {program.use(o.x), program.use(o.filter), useOf(program, o.skip),
+                  useOf(program, o.gateIn), useOf(program, o.gateOut)},
+                 y, LaunchShape{toeplitzThreads(p, false), sharedBytes(p, 1)});
+}
+
+void backwardAsProduct(const Operands &o, const FFTConvBlockParams &block,
+                       ProgramBuilder &program) {
+  ToeplitzConvParams p = toeplitzParams(block);
+  p.splits = toeplitzBackwardSplits(p);
+  View partial = program.temporary({p.splits, p.taps, p.channels}, o.element());
+  program.launch("toeplitz_conv_backward", o.element(), toeplitzGroups(p) * p.splits, wordsOf(p),
+                 {program.use(o.x), program.use(o.filter), useOf(program, o.skip),
+                  useOf(program, o.gateIn), useOf(program, o.gateOut), program.use(o.dy),
+                  program.use(o.dx), program.use(partial), useOf(program, o.dGateIn),
+                  useOf(program, o.dGateOut)},
+                 LaunchShape{toeplitzThreads(p, true), sharedBytes(p, 2)});
+  const int64_t stride = p.taps * p.channels;
+  program.sumPartials(partial, p.splits, stride, o.dFilter);
+  if (isPresent(o.dSkip)) // the skip term is one of the first tap
+    program.sumPartials(partial.sliced({0, 0, 0}, {p.splits, 1, p.channels}), p.splits, stride,
+                        o.dSkip);
 }
 
 //===-- In shared memory -------------------------------------------------------===//
@@ -289,17 +338,22 @@ LogicalResult lower(FFTConvOp op, ProgramBuilder &program) {
   Operands o = operandsOf(op, program);
   o.result = op.getResult();
   FFTConvBlockParams p = blockParams(o);
-  p.lanes = fftconvLanes(p, 1, bytesOf(o.element()), backendOf(program).sharedBytes);
-  if (p.lanes > 0) {
+  switch (algorithmOf(o, p, 1, program)) {
+  case ConvAlgorithm::Toeplitz:
+    forwardAsProduct(o, p, program);
+    return success();
+  case ConvAlgorithm::Blocks:
     forwardInBlocks(o, p, program);
     return success();
+  case ConvAlgorithm::Parts:
+    if (p.hasSegments)
+      return refuseLongSegments(op, p);
+    o.y = program.define(op.getResult());
+    p.yStride = strideOf(o.y);
+    PartsConvolution(o, p, program).forward();
+    return success();
   }
-  if (p.hasSegments)
-    return refuseLongSegments(op, p);
-  o.y = program.define(op.getResult());
-  p.yStride = strideOf(o.y);
-  PartsConvolution(o, p, program).forward();
-  return success();
+  llvm_unreachable("an algorithm");
 }
 
 LogicalResult lower(FFTConvGradOp op, ProgramBuilder &program) {
@@ -319,15 +373,20 @@ LogicalResult lower(FFTConvGradOp op, ProgramBuilder &program) {
   FFTConvBlockParams p = blockParams(o);
   p.yStride = dyStride, p.dxStride = strideOf(o.dx), p.dGateInStride = strideOf(o.dGateIn),
   p.dGateOutStride = strideOf(o.dGateOut);
-  p.lanes = fftconvLanes(p, 2, bytesOf(o.element()), backendOf(program).sharedBytes);
-  if (p.lanes > 0) {
+  switch (algorithmOf(o, p, 2, program)) {
+  case ConvAlgorithm::Toeplitz:
+    backwardAsProduct(o, p, program);
+    return success();
+  case ConvAlgorithm::Blocks:
     backwardInBlocks(o, p, program);
     return success();
+  case ConvAlgorithm::Parts:
+    if (p.hasSegments)
+      return refuseLongSegments(op, p);
+    PartsConvolution(o, p, program).backward();
+    return success();
   }
-  if (p.hasSegments)
-    return refuseLongSegments(op, p);
-  PartsConvolution(o, p, program).backward();
-  return success();
+  llvm_unreachable("an algorithm");
 }
 
 } // namespace hybrid::cuda
