@@ -12,6 +12,7 @@ struct SessionMemory {
   uint64_t gradients = 0, moments = 0; // 0 for a model that cannot be trained
   uint64_t scratchPerThread = 0;
   uint64_t library = 0;                         // of the matrix library, on a GPU
+  uint64_t attention = 0;                       // workspace of attention by cuDNN, about
   uint64_t tilesPerThread = 0, tilesShared = 0; // of loops in parallel, one tile after another
 
   uint64_t tiles(int threads) const;

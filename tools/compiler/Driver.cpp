@@ -164,6 +164,13 @@ private:
       complain() << "--emit=" << stage << ": " << target->name() << " has no such stage\n";
       return 2;
     }
+    if (options.attention == "cudnn" &&
+        (options.precision != "bf16" || !target->chooseAttention("cudnn"))) {
+      complain() << "--attention=cudnn: cuDNN computes attention in bf16 on GPUs, expected "
+                    "--target=cuda and --precision=bf16\n";
+      return 2;
+    }
+    target->chooseAttention(options.attention);
     CompileOptions bound{options.batch, options.length, options.precision};
     std::string products = options.precision;
     if (options.precision == "bf16") {
@@ -269,6 +276,8 @@ private:
                            {"length", std::to_string(options.length)},
                            {"precision", options.precision},
                            {"products", products}};
+    if (options.attention != "auto")
+      provenance.settings.push_back({"attention", options.attention});
     if (options.memory > 0)
       provenance.settings.push_back({"memory", std::to_string(options.memory)});
     for (const std::string &setting : options.settings)
