@@ -59,17 +59,11 @@ Json describe(const rt::Executable &executable, bool withSteps, int threads) {
     for (const fb::CodeImage *image : *format.images())
       images.push_back(
           {{"architecture", image->architecture()->str()}, {"bytes", image->bytes()->size()}});
-  bool multiplies = false, attends = false;
-  for (const fb::Program *program : *format.programs())
-    if (program->steps())
-      for (const fb::Step *step : *program->steps())
-        multiplies |= step->operation_as_Matmul() != nullptr,
-            attends |= step->operation_as_Attention() != nullptr;
+  const rt::SessionMemory memory = rt::memoryOf(executable);
   Json libraries = Json::array();
-  const bool onCuda = textOf(format.target()->device()) == "cuda";
-  if (onCuda && multiplies)
+  if (memory.library)
     libraries.push_back("cuBLASLt");
-  if (attends)
+  if (memory.attention)
     libraries.push_back("cuDNN");
   int64_t elements = 0, trained = 0;
   Json parameters = Json::array();
@@ -133,7 +127,7 @@ Json describe(const rt::Executable &executable, bool withSteps, int threads) {
           {"trained_count", trained},
           {"parameters", parameters},
           {"programs", programs},
-          {"memory", describe(rt::memoryOf(executable), threads)},
+          {"memory", describe(memory, threads)},
           {"cost", cost.is_discarded() ? Json() : cost}};
 }
 
