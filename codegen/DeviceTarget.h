@@ -23,6 +23,9 @@ public:
   virtual bool hasBf16() const = 0;
   /// What `--precision=bf16` means on it, for people.
   virtual std::string describeBf16() const = 0;
+  /// Who computes attention under `--precision=bf16`: own, cudnn or auto. False on a target that
+  /// has no such choice.
+  virtual bool chooseAttention(llvm::StringRef) { return false; }
   /// Adds the pass that cuts chains of rowwise ops into tiles of rows, on functions.
   virtual void addTiling(mlir::OpPassManager &manager) const = 0;
   /// Adds the pass that makes programs. `rounded`: the program asked for bf16 products.

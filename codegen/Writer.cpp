@@ -66,6 +66,21 @@ public:
       auto source = builder.CreateString(loop.getSource().str());
       return fb::CreateStep(builder, fb::Operation::TileLoop, tiles.Union(), source, location);
     }
+    if (auto attention = dyn_cast<LibraryAttentionOp>(op)) {
+      std::vector<fb::BufferRef> buffers;
+      for (Attribute buffer : attention.getBuffers())
+        buffers.push_back(bufferRef(buffer));
+      auto bufferVector = builder.CreateVectorOfStructs(buffers);
+      auto strides =
+          builder.CreateVector(attention.getStrides().data(), attention.getStrides().size());
+      auto call = fb::CreateAttention(
+          builder, attention.getBatch(), attention.getLength(), attention.getKeyLength(),
+          attention.getHeads(), attention.getKvHeads(), attention.getHeadSize(),
+          attention.getCausal(), attention.getBackward(), attention.getScale().convertToDouble(),
+          bufferVector, strides);
+      auto source = builder.CreateString(attention.getSource().str());
+      return fb::CreateStep(builder, fb::Operation::Attention, call.Union(), source, location);
+    }
     auto product = cast<LibraryMatmulOp>(op);
     ArrayAttr buffers = product.getBuffers();
     fb::BufferRef a = bufferRef(buffers[0]), b = bufferRef(buffers[1]), c = bufferRef(buffers[2]),

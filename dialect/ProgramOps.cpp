@@ -28,7 +28,7 @@ LogicalResult ProgramOp::verify() {
   if (arena < 0) // C1
     return emitOpError() << "has an arena of " << arena << " bytes";
   for (Operation &op : getBody().front()) {
-    if (!isa<LaunchOp, LibraryMatmulOp, TileLoopOp>(op)) // C2
+    if (!isa<LaunchOp, LibraryMatmulOp, LibraryAttentionOp, TileLoopOp>(op)) // C2
       return op.emitOpError() << "is in a program, expected launches, library calls and loops over "
                                  "tiles only";
     WalkResult inside = op.walk([&](Operation *inner) {
@@ -90,5 +90,29 @@ LogicalResult LibraryMatmulOp::verify() {
     return emitOpError() << "has " << groups << " groups, expected none or some";
   if (groups && buffers != 4) // C1
     return emitOpError() << "has " << buffers << " buffers, expected a, b, c and offsets";
+  return success();
+}
+
+LogicalResult LibraryAttentionOp::verify() {
+  const size_t buffers = getBackward() ? 10 : 5, tensors = getBackward() ? 8 : 4;
+  if (getBuffers().size() != buffers) // C1
+    return emitOpError() << "has " << getBuffers().size() << " buffers, expected " << buffers;
+  const auto heads = static_cast<int64_t>(getHeads()), kvHeads = static_cast<int64_t>(getKvHeads()),
+             length = static_cast<int64_t>(getLength()),
+             keyLength = static_cast<int64_t>(getKeyLength());
+  for (int64_t size : {static_cast<int64_t>(getBatch()), length, keyLength, heads, kvHeads,
+                       static_cast<int64_t>(getHeadSize())})
+    if (size < 1) // C2
+      return emitOpError() << "has a size of " << size << ", expected positive sizes";
+  if (heads % kvHeads != 0) // C2
+    return emitOpError() << "has " << heads << " heads, no multiple of its " << kvHeads
+                         << " heads of keys";
+  if (getStrides().size() != 3 * tensors ||
+      llvm::any_of(getStrides(), [](int64_t stride) { return stride < 0; })) // C3
+    return emitOpError() << "has strides [" << getStrides() << "], expected 3 for each of "
+                         << tensors << " tensors, none negative";
+  if (getCausal() && length != keyLength) // C4
+    return emitOpError() << "is causal, but has " << length << " queries for " << keyLength
+                         << " keys";
   return success();
 }

@@ -114,4 +114,27 @@ def Hybrid_LibraryMatmulOp : Hybrid_Op<"library_matmul"> {
   let assemblyFormat = "$m `x` $n `x` $k `of` $element_type `for` $source `buffers` $buffers attr-dict";
   let hasVerifier = 1;
 }
+def Hybrid_LibraryAttentionOp : Hybrid_Op<"library_attention"> {
+  let summary = "softmax attention of the runtime's attention library, or its gradient";
+  let description = [{
+    Of bf16 tensors, with statistics in f32. `buffers`: q [batch, length, heads, head_size], k and v [batch, key_length, kv_heads, head_size],
+    o as q, lse [batch, heads, length]; with `backward`, o and lse are read and behind them are the gradients of o (read), q, k and v, and room
+    for the library of the size of lse. `strides`: of each bf16 tensor in this order the distances of batch rows, rows and heads in elements.
+    `causal`: queries see the keys up to their own number. Sums are in the same order in every run.
+
+    - C1: there are 5 buffers, with `backward` 10
+    - C2: sizes are positive and kv_heads divides heads
+    - C3: there are 3 strides for each of the 4 (with `backward` 8) bf16 tensors, none negative
+    - C4: length and key_length are equal where `causal`
+
+    ```mlir
+    hybrid.library_attention heads 2 kv_heads 1 of 64 batch 1 queries 8 keys 8 for "attention" buffers [#hybrid.buffer<arena, 0, 2048>, #hybrid.buffer<arena, 2048, 1024>, #hybrid.buffer<arena, 3072, 1024>, #hybrid.buffer<arena, 4096, 2048>, #hybrid.buffer<arena, 6144, 64>] {causal, scale = 1.25e-01 : f64, strides = array<i64: 1024, 128, 64, 512, 64, 64, 512, 64, 64, 1024, 128, 64>}
+    ```
+  }];
+  let arguments = (ins Hybrid_BufferArrayAttr:$buffers, I64Attr:$batch, I64Attr:$length, I64Attr:$key_length, I64Attr:$heads, I64Attr:$kv_heads,
+                       I64Attr:$head_size, UnitAttr:$causal, UnitAttr:$backward, F64Attr:$scale, DenseI64ArrayAttr:$strides, StrAttr:$source);
+  let assemblyFormat = [{ `heads` $heads `kv_heads` $kv_heads `of` $head_size `batch` $batch `queries` $length `keys` $key_length `for` $source
+    `buffers` $buffers attr-dict }];
+  let hasVerifier = 1;
+}
 #endif

@@ -68,6 +68,9 @@ std::vector<fb::BufferRef> buffersOf(const fb::Step &step) {
     for (const fb::BufferRef *buffer :
          {product->a(), product->b(), product->c(), product->bias(), product->offsets()})
       add(buffer);
+  } else if (const auto *attention = step.operation_as_Attention()) {
+    for (const fb::BufferRef *buffer : *attention->buffers())
+      add(buffer);
   }
   return buffers;
 }

@@ -6,6 +6,7 @@
 #include "runtime/Executable.h"
 #include "runtime/cuda/Architecture.h"
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <unordered_set>
 #include <xxhash.h>
@@ -21,6 +22,7 @@ constexpr size_t maximumNameBytes = 512, maximumRank = 16;
 constexpr int64_t maximumGrid = int64_t(1) << 48;
 constexpr int64_t maximumBlocks = (int64_t(1) << 31) - 1; // of a launch on a GPU
 constexpr int64_t maximumTileSteps = int64_t(1) << 20;    // on a GPU, over all loops
+constexpr int64_t maximumAttentionSize = int64_t(1) << 31;
 
 template <typename... Args> Error error(fmt::format_string<Args...> text, Args &&...args) {
   return Error{fmt::format(text, std::forward<Args>(args)...)};
@@ -65,6 +67,7 @@ private:
   Result<void> checkStep(const fb::Step &step, const std::string &where);
   Result<void> checkKernel(const fb::KernelLaunch &kernel, const std::string &where);
   Result<void> checkMatmul(const fb::Matmul &matmul, const std::string &where) const;
+  Result<void> checkAttention(const fb::Attention &attention, const std::string &where);
   Result<void> checkLoop(const fb::TileLoop &tiles, const std::string &where);
   Result<void> checkBuffer(const fb::BufferRef &buffer, const std::string &what) const;
   Result<uint64_t> bytesOfTensor(const flatbuffers::Vector<int64_t> *shape, fb::DType dtype,
@@ -388,6 +391,8 @@ Result<void> Verifier::checkStep(const fb::Step &step, const std::string &where)
     return checkKernel(*kernel, where);
   if (const fb::Matmul *matmul = step.operation_as_Matmul())
     return checkMatmul(*matmul, where);
+  if (const fb::Attention *attention = step.operation_as_Attention())
+    return checkAttention(*attention, where);
   const fb::TileLoop *tiles = step.operation_as_TileLoop();
   if (tiles && !loop)
     return checkLoop(*tiles, where);
@@ -560,6 +565,68 @@ Result<void> Verifier::checkMatmul(const fb::Matmul &matmul, const std::string &
   }
   if (matmul.batch() > 1 && matmul.batch_stride_c() == 0 && (ta || !grouped))
     return error("corrupt: {} writes all its {} products to one place", where, matmul.batch());
+  return {};
+}
+
+Result<void> Verifier::checkAttention(const fb::Attention &attention, const std::string &where) {
+  const int64_t batch = attention.batch(), length = attention.length(),
+                keyLength = attention.key_length(), heads = attention.heads(),
+                kvHeads = attention.kv_heads(), headSize = attention.head_size();
+  if (!onCuda || loop)
+    return error("corrupt: {} is attention by a library, but {}", where,
+                 loop ? "in a loop over tiles" : "not for a GPU");
+  for (int64_t size : {batch, length, keyLength, heads, kvHeads, headSize})
+    if (size < 1 || size > maximumAttentionSize)
+      return error("corrupt: {} is attention with a size of {}", where, size);
+  if (heads % kvHeads != 0 || (attention.causal() && length != keyLength) ||
+      !std::isfinite(attention.scale()))
+    return error("corrupt: {} is attention of {} heads over {}, {} queries over {} keys{}, scale "
+                 "{}",
+                 where, heads, kvHeads, length, keyLength, attention.causal() ? ", causal" : "",
+                 attention.scale());
+  const bool backward = attention.backward();
+  const unsigned buffers = attention.buffers() ? attention.buffers()->size() : 0,
+                 strides = attention.strides() ? attention.strides()->size() : 0;
+  if (buffers != (backward ? 10 : 5) || strides != (backward ? 24 : 12))
+    return error("corrupt: {} is attention with {} buffers and {} strides", where, buffers,
+                 strides);
+  if (!isAligned(*attention.buffers()))
+    return error("corrupt: the buffers of {} are misaligned in the file", where);
+  buffersSeen += buffers;
+  if (buffersSeen > maximumBuffers)
+    return error("corrupt: {} and those before it touch more than {} buffers", where,
+                 maximumBuffers);
+  // Of queries and of keys, in the order of buffers; 's' for statistics.
+  constexpr std::string_view kinds = "qkkqsqqkks";
+  using Wide = unsigned __int128;
+  unsigned stride = 0;
+  for (unsigned i = 0; i < buffers; ++i) {
+    const fb::BufferRef &buffer = *attention.buffers()->Get(i);
+    const std::string what = fmt::format("buffer {} of {}", i, where);
+    if (Result<void> done = checkBuffer(buffer, what); !done)
+      return done;
+    if (kinds[i] == 's') {
+      if (buffer.offset() % 4 || Wide(batch) * Wide(heads) * Wide(length) * 4 > buffer.bytes())
+        return error("corrupt: {} (statistics) has {} bytes at offset {}", what, buffer.bytes(),
+                     buffer.offset());
+      continue;
+    }
+    const bool isQuery = kinds[i] == 'q';
+    const int64_t counts[] = {batch, isQuery ? length : keyLength, isQuery ? heads : kvHeads};
+    Wide extent = Wide(headSize);
+    bool aligned = buffer.offset() % 16 == 0;
+    for (int64_t count : counts) {
+      const int64_t distance = attention.strides()->Get(stride++);
+      if (distance < 0 || static_cast<uint64_t>(distance) > maximumSpaceBytes)
+        return error("corrupt: {} has a stride of {}", what, distance);
+      extent += Wide(count - 1) * Wide(distance);
+      aligned = aligned && distance % 8 == 0;
+    }
+    if (extent * 2 > buffer.bytes())
+      return error("corrupt: {} leaves its {} bytes", what, buffer.bytes());
+    if (!aligned)
+      return error("corrupt: {} has heads that do not begin at multiples of 16 bytes", what);
+  }
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include "codegen/ReplicaStride.h"
 #include "runtime/Device.h"
 #include "runtime/cpu/ReplicaPorts.h"
+#include "runtime/cuda/AttentionMemory.h"
 #include <algorithm>
 
 namespace hybrid::rt {
@@ -34,6 +35,19 @@ void addStep(SessionMemory &memory, const fb::Step &step, bool trains) {
   }
   if (onCuda && step.operation_as_Matmul())
     memory.library = libraryBytes;
+  if (const auto *call = step.operation_as_Attention()) {
+    auto size = [](int64_t number) { return static_cast<uint64_t>(number); };
+    const bool sharesKeys = call->kv_heads() < call->heads();
+    auto workspace = [&](uint64_t heads) {
+      return cuda::attentionWorkspace(call->backward(), heads, size(call->length()),
+                                      size(call->key_length()), size(call->head_size()),
+                                      sharesKeys);
+    };
+    const uint64_t least = size(call->heads() / call->kv_heads()),
+                   all = workspace(size(call->batch()) * size(call->heads()));
+    memory.attention = std::max(
+        memory.attention, std::min(all, std::max(cuda::attentionWorkspaceGoal, workspace(least))));
+  }
   const auto *launch = step.operation_as_KernelLaunch();
   if (launch && !onCuda) // there a block's scratch is memory of its multiprocessor
     memory.scratchPerThread = std::max(memory.scratchPerThread, aligned(launch->scratch_bytes()));
@@ -45,6 +59,9 @@ void addStep(SessionMemory &memory, const fb::Step &step, bool trains) {
   if (const auto *product = step.operation_as_Matmul())
     for (const fb::BufferRef *buffer :
          {product->a(), product->b(), product->c(), product->bias(), product->offsets()})
+      addBuffer(memory, buffer);
+  if (const auto *call = step.operation_as_Attention())
+    for (const fb::BufferRef *buffer : *call->buffers())
       addBuffer(memory, buffer);
 }
 
@@ -58,7 +75,8 @@ uint64_t SessionMemory::tiles(int threads) const {
 
 uint64_t SessionMemory::total(int threads) const {
   if (device == Device::Cuda)
-    return parameters + constants + arena + gradients + moments + library + tilesShared;
+    return parameters + constants + arena + gradients + moments + library + attention +
+           tilesShared;
   uint64_t scratch = std::max(leastBytes, scratchPerThread * static_cast<uint64_t>(threads));
   return parameters + constants + arena + gradients + moments + ports + scratch + tiles(threads);
 }

@@ -14,6 +14,7 @@ struct SessionMemory {
   uint64_t ports = 0; // inputs and outputs, kept for each of several replicas on a CPU
   uint64_t scratchPerThread = 0;
   uint64_t library = 0;                         // of the matrix library, on a GPU
+  uint64_t attention = 0;                       // workspace of attention by cuDNN, about
   uint64_t tilesPerThread = 0, tilesShared = 0; // of loops in parallel, one tile after another
 
   uint64_t tiles(int threads) const;

@@ -5,7 +5,8 @@ if(NOT TARGET HybridCudaShimDriver)
   return()
 endif()
 set(shim_environment HYBRID_TEST_TARGET=cuda:shim HYBRID_CUDA_DRIVER=$<TARGET_FILE:HybridCudaShimDriver>
-                     HYBRID_CUBLASLT=$<TARGET_FILE:HybridCudaShimDriver>)
+                     HYBRID_CUBLASLT=$<TARGET_FILE:HybridCudaShimDriver>
+                     HYBRID_CUDNN=$<TARGET_FILE:HybridCudaShimDriver>)
 function(hybrid_cuda_shim_test name)
   add_test(NAME cuda-shim-${name} COMMAND ${ARGN})
   set_tests_properties(cuda-shim-${name} PROPERTIES LABELS cuda-shim TIMEOUT 1200 ENVIRONMENT "${shim_environment}")

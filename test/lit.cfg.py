@@ -66,7 +66,8 @@ for tool in ("hybridc", "hybrid-opt", "hybrid-run"):
 shim = os.path.join(config.hybrid_binary_root, "lib", "libhybrid-cuda-shim.so")
 if os.path.exists(shim):
     config.available_features.add("cuda-shim")
-    config.environment["HYBRID_CUDA_DRIVER"] = config.environment["HYBRID_CUBLASLT"] = shim
+    for library in ("HYBRID_CUDA_DRIVER", "HYBRID_CUBLASLT", "HYBRID_CUDNN"):
+        config.environment[library] = shim
 
 
 def has_nvrtc():

@@ -63,7 +63,8 @@ def compiler_arguments(case):
 def compile_file(options, folder, case):
     """What every case of this executable gets: nothing, or what was found out while compiling it."""
     words, path = compiler_arguments(case), folder / "hyx" / case["file"]
-    call([options.bin / "hybridc", *words, f"--target={options.target}", "-o", path], options.limit)
+    attention = [f"--attention={case['attention']}"] if "attention" in case else []
+    call([options.bin / "hybridc", *words, *attention, f"--target={options.target}", "-o", path], options.limit)
     found = {"executable_bytes": path.stat().st_size}
     if case["program"] == "train":
         cost = json.loads(call([options.bin / "hybridc", *words, "--cost=json"], options.limit))

@@ -21,20 +21,22 @@ LANGUAGE_MODELS = {
 }
 
 
-def op_case(op, dtype, gradient, sizes, peers):
+def op_case(op, dtype, gradient, sizes, peers, attention=None):
+    """`attention`: who computes it, as hybridc's option says."""
     shape = {"batch": sizes.get("batch", 1), "length": sizes.get("length", 8)}
     settings = {key: value for key, value in sizes.items() if key not in shape}
     if op == "gated_convolution":
         settings["taps"] = sizes["length"]
     program = "update" if op == "adamw" else "vjp" if gradient else "forward"
-    name = "-".join([op, *(f"{key}{value}" for key, value in sizes.items()), dtype])
+    name = "-".join([op, *(f"{key}{value}" for key, value in sizes.items()), dtype, *([attention] if attention else [])])
+    chosen = {"attention": attention} if attention else {}
     return {"suite": "ops", "name": f"{name}-{program}", "file": f"{name}.hyx", "source": f"benchmarks/ops/{op}.hyb", "op": op,
-            "dtype": dtype, "program": program, "gradient": gradient, "sizes": sizes, "settings": settings, **shape, "peers": peers,
+            "dtype": dtype, "program": program, "gradient": gradient, "sizes": sizes, "settings": settings, **shape, "peers": peers, **chosen,
             "floor": floors.OPS[op](dtype, gradient, **sizes)}
 
 
-def both(op, dtype, sizes, peers):
-    return [op_case(op, dtype, gradient, sizes, peers) for gradient in (False, True)]
+def both(op, dtype, sizes, peers, attention=None):
+    return [op_case(op, dtype, gradient, sizes, peers, attention) for gradient in (False, True)]
 
 
 def convolutions(lengths, channels):
@@ -62,19 +64,21 @@ def attentions(tokens, lengths, width):
     for length in lengths:
         for size in (64, 128):
             sizes = {"batch": tokens // length, "length": length, "heads": width // size, "width": width}
-            cases += both("attention", "bf16", sizes, ["default", "flash", "cudnn"])
+            cases += both("attention", "bf16", sizes, ["default", "flash", "cudnn"], "cudnn")
+            cases += both("attention", "bf16", sizes, ["cudnn"], "own")
     return cases
 
 
 def operations(quick):
     if quick:
         return [*both("gated_convolution", "f32", {"batch": 2, "length": 64, "channels": 8}, ["eager"]), *scans(2, [32], [16], 4), *both("attention", "bf16", {"batch": 2, "length": 32, "heads": 2, "width": 32}, ["default"]),
+                *both("attention", "bf16", {"batch": 2, "length": 32, "heads": 2, "width": 128}, ["cudnn"], "cudnn"),
                 *both("rmsnorm", "f32", {"batch": 2, "length": 8, "width": 64}, ["eager"]),
                 *both("linear_cross_entropy", "f32", {"batch": 2, "length": 8, "width": 16, "classes": 50}, ["eager"]),
                 op_case("adamw", "f32", True, {"width": 16, "matrices": 2}, ["fused"])]
     norms = ["eager", "compile"]
     mad = {"batch": 128, "length": 128, "heads": 16, "width": 128}
-    cases = [*both("attention", "bf16", mad, ["default", "flash", "cudnn"]), *both("attention", "f32", mad, ["default", "efficient", "math"]),
+    cases = [*both("attention", "bf16", mad, ["default", "flash", "cudnn"]), *both("attention", "bf16", mad, ["cudnn"], "cudnn"), *both("attention", "f32", mad, ["default", "efficient", "math"]),
              *convolutions([1024, 2048, 4096, 8192, 16384, 32768, 65536], 768),
              *scans(8, [2048, 4096, 8192, 16384, 32768], [1536, 2048, 3072, 4096], 16),
              *both("selective_scan", "f32", {"batch": 128, "length": 128, "channels": 256, "states": 4}, ["chunked", "loop", "doubling"]),
@@ -108,9 +112,11 @@ def language_models():
     cases = []
     for length, batch in [(2048, 8), (8192, 2)]:
         for name, (source, settings) in LANGUAGE_MODELS.items():
-            cases.append({"suite": "lm", "name": f"{name}-{length}-bf16", "file": f"{name}-{length}-bf16.hyx", "source": source, "model": name,
-                          "dtype": "bf16", "program": "train", "batch": batch, "length": length, "settings": {**settings, "l_max": length},
-                          "peers": list(STEP_PEERS[:3])})
+            for attention in ("cudnn", "own") if "striped" in name else (None,):
+                case = f"{name}-{length}-bf16" + (f"-{attention}" if attention else "")
+                cases.append({"suite": "lm", "name": case, "file": f"{case}.hyx", "source": source, "model": name, "dtype": "bf16",
+                              "program": "train", "batch": batch, "length": length, "settings": {**settings, "l_max": length},
+                              "peers": list(STEP_PEERS[:3] if attention != "own" else STEP_PEERS[:1]), **({"attention": attention} if attention else {})})
     return cases
 
 

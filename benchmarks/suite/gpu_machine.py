@@ -8,7 +8,8 @@ import re
 import subprocess
 import sys
 
-LT_NAMES = ("libcublasLt.so.13", "libcublasLt.so.12")
+# What hybrid-run opens, and the variable that names another file.
+LIBRARIES = {"HYBRID_CUBLASLT": ("libcublasLt.so.13", "libcublasLt.so.12"), "HYBRID_CUDNN": ("libcudnn.so.9",)}
 
 
 def slug(text):
@@ -26,9 +27,9 @@ def nvidia_smi():
     return dict(zip(fields, (value.strip() for value in lines[0].split(",")))) if done.returncode == 0 and lines else {}
 
 
-def find_cublas_lt(python):
-    """A cuBLASLt that the loader does not find by its name: one that came with a Python package. Nothing when it does, or there is none."""
-    for name in LT_NAMES:
+def find_library(names, python):
+    """A library that the loader does not find by its name: one that came with a Python package. Nothing when it does, or there is none."""
+    for name in names:
         try:
             ctypes.CDLL(name)
             return None
@@ -38,7 +39,7 @@ def find_cublas_lt(python):
     done = subprocess.run([str(python), "-c", probe], capture_output=True, text=True)
     folders = json.loads(done.stdout) if done.returncode == 0 else sys.path
     for folder in filter(None, folders):
-        for name in LT_NAMES:
+        for name in names:
             found = sorted(pathlib.Path(folder).glob(f"nvidia/**/{name}"))
             if found:
                 return str(found[0])
@@ -49,10 +50,10 @@ def environment(bundle, python):
     """What hybrid-run needs of the environment here."""
     folders = [str(bundle / "lib"), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
     found = {"LD_LIBRARY_PATH": ":".join(folders)}
-    if not os.environ.get("HYBRID_CUBLASLT"):
-        library = find_cublas_lt(python)
+    for variable, names in LIBRARIES.items():
+        library = None if os.environ.get(variable) else find_library(names, python)
         if library:
-            found["HYBRID_CUBLASLT"] = library
+            found[variable] = library
     return found
 
 

@@ -22,7 +22,7 @@ def steps(rows, title):
     if not rows:
         return ""
     text = f"\n## {title}\n\n"
-    lines = [[row["model"], row["dtype"], f"{row['batch']} × {row['length']}", number(row["ms"], "{:.3f}"), number(row["tokens_per_second"], "{:.0f}"),
+    lines = [[named(row, "model"), row["dtype"], f"{row['batch']} × {row['length']}", number(row["ms"], "{:.3f}"), number(row["tokens_per_second"], "{:.0f}"),
               number(row["floor_ms"], "{:.3f}"), number(row["times_floor"]), *(number(row[f"peer_{mode}_ms"], "{:.3f}") for mode in MODES),
               *(number(row[f"ratio_{mode}"], "{:.2f}") for mode in MODES)] for row in rows]
     names = [mode.replace("_", "+") for mode in MODES]
@@ -30,6 +30,11 @@ def steps(rows, title):
                    *(f"× {name}" for name in names)], lines)
     problems = [f"- {row['case']}, {mode}: {row[f'{mode}_failure']}" for row in rows for mode in MODES if f"{mode}_failure" in row]
     return text + ("\n" + "\n".join(problems) + "\n" if problems else "")
+
+
+def named(row, key):
+    """With who computes attention where the case says so."""
+    return f"{row[key]} ({row['attention']})" if row.get("attention") else row[key]
 
 
 def sizes(row):
@@ -42,7 +47,7 @@ def ops(rows):
     text = "\n## Operations\n\n"
     text += ("`vjp` is the value and all gradients, `update` the optimizer's step. PyTorch is the best of its forms, each launched one by one or as "
              "a graph, whichever is faster; all of them stand below.\n\n")
-    lines = [[row["op"], row["program"], row["dtype"], sizes(row), number(row["ms"], "{:.3f}"), number(row["floor_ms"], "{:.3f}"), row["floor_bound"],
+    lines = [[named(row, "op"), row["program"], row["dtype"], sizes(row), number(row["ms"], "{:.3f}"), number(row["floor_ms"], "{:.3f}"), row["floor_bound"],
               number(row["times_floor"], "{:.2f}"), number(row["bytes_per_second"] and row["bytes_per_second"] / 1e12, "{:.2f}"),
               number(row["peer_best_ms"], "{:.3f}"), row["best_peer"] or EMPTY, number(row["ratio_best"], "{:.2f}")] for row in rows]
     text += table(["op", "program", "dtype", "sizes", "ms", "floor ms", "bound by", "× floor", "TB/s", "PyTorch ms", "form", "× PyTorch"], lines)

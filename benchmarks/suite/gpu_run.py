@@ -164,7 +164,7 @@ class Run:
         times, problems = take_turns(sides, self.options.rounds, lambda side: side())
         ms = median(times["ours"])
         row = {"case": case["name"], "op": case["op"], "dtype": case["dtype"], "program": case["program"], "backward": case["gradient"],
-               "sizes": case["sizes"], "ms": ms, "floor_ms": case["floor"]["ms"], "floor_bound": case["floor"]["bound"],
+               "sizes": case["sizes"], "attention": case.get("attention"), "ms": ms, "floor_ms": case["floor"]["ms"], "floor_bound": case["floor"]["bound"],
                "times_floor": ms and ms / case["floor"]["ms"],
                "bytes_per_second": ms and case["floor"].get("memory", 0) / ms * 1000, "peers": {}}
         for form in list(sides)[1:]:
@@ -220,7 +220,7 @@ class Run:
         problems |= failed
         ms, tokens = median(times["ours"]), case["batch"] * case["length"]
         row = {"case": case["name"], "model": case["model"], "dtype": case["dtype"], "batch": case["batch"], "length": case["length"],
-               "parameters": case["parameters"], "ms": ms, "tokens_per_second": ms and 1000 * tokens / ms, "floor_ms": case["floor"]["ms"],
+               "attention": case.get("attention"), "parameters": case["parameters"], "ms": ms, "tokens_per_second": ms and 1000 * tokens / ms, "floor_ms": case["floor"]["ms"],
                "floor_bound": case["floor"]["bound"], "times_floor": ms and ms / case["floor"]["ms"], "memory_bytes": case["memory_bytes"]}
         for mode in ("eager", "compile", "graph", "compile-graph"):
             key = mode.replace("-", "_")

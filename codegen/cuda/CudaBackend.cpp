@@ -5,6 +5,7 @@
 #include "codegen/cuda/ScalarText.h"
 #include "codegen/cuda/TextEmitter.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -13,6 +14,14 @@ namespace hybrid::cuda {
 
 const CudaBackend &backendOf(const ProgramBuilder &program) {
   return static_cast<const CudaBackend &>(program.backend());
+}
+
+std::optional<AttentionBy> attentionByName(StringRef name) {
+  return llvm::StringSwitch<std::optional<AttentionBy>>(name)
+      .Case("own", AttentionBy::Own)
+      .Case("cudnn", AttentionBy::Cudnn)
+      .Case("auto", AttentionBy::Auto)
+      .Default(std::nullopt);
 }
 
 /// Finds the lowerings of this device and, by their arguments' namespace, the shared ones.

@@ -1,16 +1,24 @@
 //===- CudaBackend.h - what programs are made of on a GPU -------------------===//
 #pragma once
 #include "codegen/program/Backend.h"
+#include <optional>
 
 namespace hybrid::cuda {
+
+/// Who computes attention whose operands may be rounded: our kernels; the library wherever it can;
+/// the library where it is expected to be faster.
+enum class AttentionBy { Own, Cudnn, Auto };
+std::optional<AttentionBy> attentionByName(llvm::StringRef name);
 
 /// Kernels are templates of codegen/cuda/kernels, run by one block a work item; generated ones are
 /// texts of CUDA C++.
 class CudaBackend final : public Backend {
 public:
   /// `sharedBytes`: what a block may have of shared memory on every device asked for. `rounds`:
-  /// whether kernels with matrix units inside may round their operands to bf16.
-  CudaBackend(int64_t sharedBytes, bool rounds) : sharedBytes(sharedBytes), rounds(rounds) {}
+  /// whether kernels with matrix units inside may round their operands to bf16. `widestHead`: of
+  /// which the attention library computes the gradient on all of those devices.
+  CudaBackend(int64_t sharedBytes, bool rounds, AttentionBy attention, int64_t widestHead)
+      : sharedBytes(sharedBytes), rounds(rounds), attention(attention), widestHead(widestHead) {}
 
   mlir::LogicalResult lower(mlir::Operation *op, ProgramBuilder &program) const override;
   KernelName kernel(llvm::StringRef name, mlir::Type element,
@@ -33,6 +41,8 @@ public:
 
   const int64_t sharedBytes;
   const bool rounds;
+  const AttentionBy attention;
+  const int64_t widestHead;
 };
 
 /// The backend of a program that is lowered for CUDA.

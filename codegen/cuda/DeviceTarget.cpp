@@ -28,6 +28,13 @@ int64_t sharedBytesOf(StringRef architecture) {
   return number >= 90 && number < 120 ? 227 * 1024 : 99 * 1024;
 }
 
+/// Channels of a head of which cuDNN computes the gradient of attention (its support matrix).
+int64_t widestHeadOf(StringRef architecture) {
+  int number = 0;
+  architecture.split('_').second.take_while(llvm::isDigit).getAsInteger(10, number);
+  return architecture == "shim" || (number >= 90 && number < 100) ? 256 : 128;
+}
+
 bool isArchitecture(StringRef name) {
   if (name == "shim")
     return true;
@@ -61,10 +68,16 @@ public:
     manager.addNestedPass<func::FuncOp>(createTileRows(options));
   }
   void addSchedule(OpPassManager &manager, bool keepSpectra, bool rounded) const override {
-    int64_t shared = INT64_MAX;
-    for (const std::string &architecture : architectures)
+    int64_t shared = INT64_MAX, widestHead = INT64_MAX;
+    for (const std::string &architecture : architectures) {
       shared = std::min(shared, sharedBytesOf(architecture));
-    manager.addPass(createScheduleCuda({keepSpectra, shared, rounded}));
+      widestHead = std::min(widestHead, widestHeadOf(architecture));
+    }
+    manager.addPass(createScheduleCuda({keepSpectra, shared, rounded, attention, widestHead}));
+  }
+  bool chooseAttention(StringRef by) override {
+    attention = by;
+    return true;
   }
   ArrayRef<StringRef> stages() const override {
     static const StringRef names[] = {"cuda", "ptx", "resources", "exe"};
@@ -142,6 +155,7 @@ private:
   }
 
   std::vector<std::string> architectures;
+  std::string attention = "auto";
 };
 
 } // namespace

@@ -1,6 +1,7 @@
 //===- LowerAttention.cpp - attention in tiles on a GPU ---------------------===//
 #include "codegen/cuda/Alignment.h"
 #include "codegen/cuda/CudaBackend.h"
+#include "codegen/cuda/LibraryAttention.h"
 #include "codegen/cuda/Lowerings.h"
 #include "codegen/cuda/kernels/AttentionTiles.h"
 #include "codegen/program/AttentionLowering.h"
@@ -60,6 +61,8 @@ static BufferUse streamed(ProgramBuilder &program, const AttentionTiles &tiles, 
 }
 
 LogicalResult lower(AttentionOp op, ProgramBuilder &program) {
+  if (takesLibrary(op, backendOf(program)))
+    return lowerByLibrary(op, program);
   AttentionParams params = attentionParams(op);
   params.scale = op.getSoftmaxScale();
   View q = program.rows(op.getQ(), params.qStride), k = program.rows(op.getK(), params.kStride),
@@ -102,6 +105,8 @@ LogicalResult lower(AttentionOp op, ProgramBuilder &program) {
 }
 
 LogicalResult lower(AttentionGradOp op, ProgramBuilder &program) {
+  if (takesLibrary(op, backendOf(program)))
+    return lowerByLibrary(op, program);
   AttentionParams params = attentionParams(op);
   params.scale = op.getScale().convertToDouble();
   View q = program.rows(op.getQ(), params.qStride), k = program.rows(op.getK(), params.kStride),

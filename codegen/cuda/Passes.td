@@ -13,7 +13,10 @@ def ScheduleCuda : Pass<"hybrid-schedule-cuda", "::mlir::ModuleOp"> {
     Option<"keepSpectra", "keep-spectra", "bool", "true",
            "transform the filter of a long convolution once for the forward and the backward part, and keep its spectrum between them">,
     Option<"sharedBytes", "shared-bytes", "int64_t", "232448", "shared memory a block may have (bytes)">,
-    Option<"rounds", "rounds", "bool", "false", "kernels may round operands of their matrix units to bf16">
+    Option<"rounds", "rounds", "bool", "false", "kernels may round operands of their matrix units to bf16">,
+    Option<"attention", "attention", "std::string", "\"own\"",
+           "who computes attention of rounded operands: own (kernels), cudnn (the library, wherever it can), auto (the library for heads of 64 and more over more than 256 keys)">,
+    Option<"widestHead", "widest-head", "int64_t", "128", "the widest head of which the library computes the gradient on every device asked for">
   ];
   let dependentDialects = ["::hybrid::HybridDialect"];
 }

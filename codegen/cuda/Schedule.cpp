@@ -12,7 +12,12 @@ namespace {
 struct ScheduleCuda : hybrid::impl::ScheduleCudaBase<ScheduleCuda> {
   using ScheduleCudaBase::ScheduleCudaBase;
   void runOnOperation() override {
-    hybrid::cuda::CudaBackend backend(sharedBytes, rounds);
+    auto by = hybrid::cuda::attentionByName(attention);
+    if (!by) {
+      getOperation().emitError() << "attention=" << attention << ": expected own, cudnn or auto";
+      return signalPassFailure();
+    }
+    hybrid::cuda::CudaBackend backend(sharedBytes, rounds, *by, widestHead);
     if (failed(hybrid::schedulePrograms(getOperation(), backend, keepSpectra)))
       signalPassFailure();
   }

@@ -280,6 +280,12 @@ void ProgramBuilder::groupedMatmul(const View &a, bool transposeA, const View &b
   addStep(std::move(step));
 }
 
+void ProgramBuilder::attention(AttentionCall call, ArrayRef<BufferUse> buffers) {
+  Step step(current, buffers);
+  step.attention = std::move(call);
+  addStep(std::move(step));
+}
+
 void ProgramBuilder::sumPartials(const View &partial, int64_t count, int64_t stride,
                                  const View &out) {
   if (inTiles())
@@ -643,6 +649,13 @@ void ProgramBuilder::create(const Step &step, OpBuilder &builder) {
   }
   if (llvm::all_of(rowBytes, [](int64_t bytes) { return bytes == 0; }))
     rowBytes.clear();
+  if (const AttentionCall &call = step.attention; call.batch > 0) {
+    LibraryAttentionOp::create(builder, step.loc, builder.getArrayAttr(buffers), call.batch,
+                               call.length, call.keyLength, call.heads, call.kvHeads, call.headSize,
+                               call.causal, call.backward, llvm::APFloat(call.scale), call.strides,
+                               step.source);
+    return;
+  }
   if (step.m == 0) {
     LaunchOp::create(builder, step.loc, step.kernel, step.grid, builder.getArrayAttr(buffers),
                      step.constants, step.shape.scratchBytes, step.generated, step.source,

@@ -24,7 +24,15 @@ struct Storage {
   int64_t first = INT64_MAX, last = -1;
 };
 
-/// One launch or matrix product before its buffers have addresses.
+/// What a library is asked for by hybrid.library_attention; none where batch is 0.
+struct AttentionCall {
+  int64_t batch = 0, length = 0, keyLength = 0, heads = 0, kvHeads = 0, headSize = 0;
+  bool causal = false, backward = false;
+  double scale = 1;
+  llvm::SmallVector<int64_t> strides;
+};
+
+/// One launch or library call before its buffers have addresses.
 struct Step {
   Step(mlir::Operation *op, llvm::ArrayRef<BufferUse> buffers);
 
@@ -46,6 +54,7 @@ struct Step {
   int64_t groups = 0, groupStride = 0; // sizes known at run time: the last buffer is the offsets
   bool transposeA = false, transposeB = false;
   mlir::Type element;
+  AttentionCall attention;
   // Inside of a loop over tiles
   int64_t loop = -1, itemsPerTile = 0; // index of the loop
 };
@@ -178,6 +187,8 @@ public:
   /// and of b into matrix e of c; `offsets` as in hybrid.library_matmul. All dense.
   void groupedMatmul(const View &a, bool transposeA, const View &b, bool transposeB, const View &c,
                      const View &offsets);
+  /// Attention by a library: buffers as in hybrid.library_attention.
+  void attention(AttentionCall call, llvm::ArrayRef<BufferUse> buffers);
   /// out[j] = Σ_i partial[i, j]; partial has `count` rows `stride` apart.
   void sumPartials(const View &partial, int64_t count, int64_t stride, const View &out);
   void copy(const View &from, const View &to);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/cuda/CudaDevice.h"
 #include "runtime/cpu/Arena.h"
+#include "runtime/cuda/Attention.h"
 #include "runtime/cuda/CodeModule.h"
 #include "runtime/cuda/Plan.h"
 #include "runtime/cuda/Product.h"
@@ -85,6 +86,7 @@ private:
   }
   Error outOfMemory(uint64_t wanted, std::string_view purpose, const Error &error) const;
   Result<Blas *> openBlas();
+  Result<Cudnn *> openAttention();
   Result<void> preparePlan(PreparedProgram &program);
   Result<void> issue(PreparedProgram &program, bool waiting);
   Result<void> issueAll(const Programs &sequence);
@@ -97,6 +99,7 @@ private:
   std::unique_ptr<Gpu> gpu;
   std::optional<CodeModule> code;
   std::unique_ptr<Blas> blas;
+  std::unique_ptr<Cudnn> cudnn;
   std::array<GpuMemory, spaceCount> spaces;
   std::array<Arena, spaceCount> mirrors; // what read() shows of them
   std::vector<std::byte> shown;          // what it shows of arena and tiles
@@ -173,7 +176,8 @@ Result<void> CudaDevice::prepare() {
 }
 
 uint64_t CudaDevice::allocatedBytes() const {
-  uint64_t bytes = tiles.size() + (blas ? blas->allocatedBytes() : 0);
+  uint64_t bytes = tiles.size() + (blas ? blas->allocatedBytes() : 0) +
+                   (cudnn ? cudnn->allocatedBytes() : 0);
   for (const GpuMemory &space : spaces)
     bytes += space.size();
   for (const auto &program : programs)
@@ -316,11 +320,22 @@ Result<Blas *> CudaDevice::openBlas() {
   return blas.get();
 }
 
+Result<Cudnn *> CudaDevice::openAttention() {
+  if (!cudnn) {
+    auto opened = Cudnn::open(*gpu);
+    if (!opened)
+      return opened.error();
+    cudnn = std::move(*opened);
+  }
+  return cudnn.get();
+}
+
 Result<void> CudaDevice::preparePlan(PreparedProgram &program) {
   if (program.plan)
     return {};
   auto plan =
-      Plan::create(*program.source, {*gpu, *code, [this] { return openBlas(); }, addresses()});
+      Plan::create(*program.source, {*gpu, *code, [this] { return openBlas(); },
+                                     [this] { return openAttention(); }, addresses()});
   if (!plan)
     return plan.error();
   program.plan.emplace(std::move(*plan));

@@ -14,6 +14,10 @@ std::string describe(const fb::Step &step) {
     text = fmt::format("kernel '{}'", launch->symbol()->string_view());
   else if (const auto *product = step.operation_as_Matmul())
     text = fmt::format("matrix product {} x {} x {}", product->m(), product->n(), product->k());
+  else if (const auto *attention = step.operation_as_Attention())
+    text = fmt::format("attention{} of {} x {} queries, {} heads of {}",
+                       attention->backward() ? "'s gradient" : "", attention->batch(),
+                       attention->length(), attention->heads(), attention->head_size());
   std::string_view op = step.op() ? step.op()->string_view() : "",
                    location = step.location() ? step.location()->string_view() : "";
   if (op.empty() && location.empty())
@@ -34,6 +38,9 @@ static Result<void> checkStep(const fb::Step &step, CodeModule &code) {
     if (product->offsets())
       return in(step, {"its groups' sizes are known on the device only, which the matrix library "
                        "cannot take; compile the model again"});
+  } else if (step.operation_as_Attention()) {
+    if (auto found = openCudnn(); !found)
+      return in(step, found.error());
   } else if (const auto *loop = step.operation_as_TileLoop(); loop && loop->steps()) {
     for (const fb::Step *inner : *loop->steps())
       if (auto done = checkStep(*inner, code); !done)
@@ -70,6 +77,7 @@ Result<void> Plan::add(const fb::Step &step, unsigned number, const fb::TileLoop
     return {};
   }
   auto done = step.operation_as_KernelLaunch() ? addLaunch(step, loop, tile, parts)
+              : step.operation_as_Attention()  ? addAttention(step, parts)
                                                : addProduct(step, loop, tile, parts);
   if (!done)
     return in(step, done.error());
@@ -164,11 +172,51 @@ Result<void> Plan::addProduct(const fb::Step &step, const fb::TileLoop *loop, in
   return {};
 }
 
+Result<void> Plan::addAttention(const fb::Step &step, const PlanParts &parts) {
+  const fb::Attention &call = *step.operation_as_Attention();
+  auto cudnn = parts.cudnn();
+  if (!cudnn)
+    return cudnn.error();
+  AttentionShape shape;
+  shape.batch = call.batch(), shape.length = call.length(), shape.keyLength = call.key_length();
+  shape.heads = call.heads(), shape.kvHeads = call.kv_heads(), shape.headSize = call.head_size();
+  shape.causal = call.causal(), shape.backward = call.backward();
+  shape.scale = static_cast<float>(call.scale());
+  unsigned next = 0;
+  auto strides = [&](AttentionStrides &of) {
+    const auto &all = *call.strides();
+    of = {all.Get(next), all.Get(next + 1), all.Get(next + 2)};
+    next += 3;
+  };
+  AttentionOperands at;
+  auto address = [&](unsigned number) { return parts.address(*call.buffers()->Get(number)); };
+  strides(shape.q), strides(shape.k), strides(shape.v), strides(shape.o);
+  at.q = address(0), at.k = address(1), at.v = address(2), at.o = address(3), at.lse = address(4);
+  if (call.backward()) {
+    strides(shape.dO), strides(shape.dq), strides(shape.dk), strides(shape.dv);
+    at.dO = address(5), at.dq = address(6), at.dk = address(7), at.dv = address(8);
+    at.room = address(9);
+  }
+  auto made = Attention::create(**cudnn, shape, at);
+  if (!made)
+    return made.error();
+  Operation operation;
+  operation.attention = made->get();
+  attentions.push_back(std::move(*made));
+  list.push_back(std::move(operation));
+  return {};
+}
+
 Result<void> Plan::issue(const Gpu &gpu, const Operation &operation) {
   if (operation.product) {
     if (auto done =
             operation.product->run(operation.a, operation.b, operation.c, operation.accumulate);
         !done)
+      return in(*operation.step, done.error());
+    return {};
+  }
+  if (operation.attention) {
+    if (auto done = operation.attention->run(); !done)
       return in(*operation.step, done.error());
     return {};
   }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 #include "codegen/Executable_generated.h"
+#include "runtime/cuda/Attention.h"
 #include "runtime/cuda/CodeModule.h"
 #include "runtime/cuda/Product.h"
 #include <functional>
@@ -14,23 +15,25 @@
 
 namespace hybrid::rt::cuda {
 
-/// One launch, or one product.
+/// One launch, one product or attention.
 struct Operation {
   const fb::Step *step = nullptr;
   unsigned stepNumber = 0; // in the program; of the loop when it is in one
   Function function = nullptr;
   unsigned blocks = 0, threads = 0, sharedBytes = 0;
   std::vector<uint64_t> values; // of the parameters: addresses, then the first item
+  const Attention *attention = nullptr;
   const Product *product = nullptr;
   DeviceAddress a = 0, b = 0, c = 0;
   bool accumulate = false;
 };
 
-/// What a plan is made with. `blas` is opened when the first product needs it.
+/// What a plan is made with. The libraries are opened when the first step needs them.
 struct PlanParts {
   const Gpu &gpu;
   CodeModule &code;
   std::function<Result<Blas *>()> blas;
+  std::function<Result<Cudnn *>()> cudnn;
   std::function<DeviceAddress(const fb::BufferRef &)> address; // 0 for a buffer of no bytes
 };
 
@@ -49,14 +52,16 @@ private:
                          const PlanParts &parts);
   Result<void> addProduct(const fb::Step &step, const fb::TileLoop *loop, int64_t tile,
                           const PlanParts &parts);
+  Result<void> addAttention(const fb::Step &step, const PlanParts &parts);
   std::vector<Operation> list;
   std::vector<std::unique_ptr<Product>> products;
+  std::vector<std::unique_ptr<Attention>> attentions;
 };
 
 /// "kernel 'scan' (ssm at model.hyb:3:7)", "matrix product 4 x 5 x 6 (...)": for errors.
 std::string describe(const fb::Step &step);
 
-/// Finds the kernels of all steps: what can be refused before memory is there.
+/// Finds the kernels and libraries of all steps: what can be refused before memory is there.
 Result<void> checkKernels(const fb::Program &program, CodeModule &code);
 
 } // namespace hybrid::rt::cuda

@@ -161,3 +161,48 @@ hybrid.program @forward arena 64 inputs [] outputs [] {
   // expected-error@+1 {{stores to 2 of its 1 buffers}}
   hybrid.launch "rmsnormForward" for "rmsnorm" grid 1 buffers [#hybrid.buffer<arena, 0, 64>] {store_buffers = 2 : i64}
 }
+
+// -----
+
+// library_attention C1: room for the gradients.
+func.func @few_buffers() {
+  // expected-error@+1 {{has 5 buffers, expected 10}}
+  hybrid.library_attention heads 1 kv_heads 1 of 8 batch 1 queries 4 keys 4 for "x" buffers [#hybrid.buffer<arena, 0, 64>, #hybrid.buffer<arena, 64, 64>, #hybrid.buffer<arena, 128, 64>, #hybrid.buffer<arena, 192, 64>, #hybrid.buffer<arena, 256, 64>] {backward, scale = 1.0 : f64, strides = array<i64: 32, 8, 8, 32, 8, 8, 32, 8, 8, 32, 8, 8>}
+  return
+}
+
+// -----
+
+// library_attention C2: sizes.
+func.func @no_batch() {
+  // expected-error@+1 {{has a size of 0, expected positive sizes}}
+  hybrid.library_attention heads 1 kv_heads 1 of 8 batch 0 queries 4 keys 4 for "x" buffers [#hybrid.buffer<arena, 0, 64>, #hybrid.buffer<arena, 64, 64>, #hybrid.buffer<arena, 128, 64>, #hybrid.buffer<arena, 192, 64>, #hybrid.buffer<arena, 256, 64>] {scale = 1.0 : f64, strides = array<i64: 32, 8, 8, 32, 8, 8, 32, 8, 8, 32, 8, 8>}
+  return
+}
+
+// -----
+
+// library_attention C2: heads share keys evenly.
+func.func @uneven_heads() {
+  // expected-error@+1 {{has 3 heads, no multiple of its 2 heads of keys}}
+  hybrid.library_attention heads 3 kv_heads 2 of 8 batch 1 queries 4 keys 4 for "x" buffers [#hybrid.buffer<arena, 0, 64>, #hybrid.buffer<arena, 64, 64>, #hybrid.buffer<arena, 128, 64>, #hybrid.buffer<arena, 192, 64>, #hybrid.buffer<arena, 256, 64>] {scale = 1.0 : f64, strides = array<i64: 32, 8, 8, 32, 8, 8, 32, 8, 8, 32, 8, 8>}
+  return
+}
+
+// -----
+
+// library_attention C3: three strides a tensor.
+func.func @few_strides() {
+  // expected-error@+1 {{has strides [32, 8, 8], expected 3 for each of 4 tensors, none negative}}
+  hybrid.library_attention heads 1 kv_heads 1 of 8 batch 1 queries 4 keys 4 for "x" buffers [#hybrid.buffer<arena, 0, 64>, #hybrid.buffer<arena, 64, 64>, #hybrid.buffer<arena, 128, 64>, #hybrid.buffer<arena, 192, 64>, #hybrid.buffer<arena, 256, 64>] {scale = 1.0 : f64, strides = array<i64: 32, 8, 8>}
+  return
+}
+
+// -----
+
+// library_attention C4: a causal mask is square.
+func.func @more_keys() {
+  // expected-error@+1 {{is causal, but has 4 queries for 5 keys}}
+  hybrid.library_attention heads 1 kv_heads 1 of 8 batch 1 queries 4 keys 5 for "x" buffers [#hybrid.buffer<arena, 0, 64>, #hybrid.buffer<arena, 64, 64>, #hybrid.buffer<arena, 128, 64>, #hybrid.buffer<arena, 192, 64>, #hybrid.buffer<arena, 256, 64>] {causal, scale = 1.0 : f64, strides = array<i64: 32, 8, 8, 32, 8, 8, 32, 8, 8, 32, 8, 8>}
+  return
+}

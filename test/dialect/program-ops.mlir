@@ -32,3 +32,12 @@ hybrid.program @tiles arena 1024 inputs [] outputs [] {
     hybrid.library_matmul 4 x 4 x 64 of f32 for "matmul" buffers [#hybrid.buffer<tile, 0, 256>, #hybrid.buffer<arena, 0, 1024>, #hybrid.buffer<gradients, 0, 64>] {lda = 4 : i64, ldb = 4 : i64, ldc = 4 : i64, tile_sum, transpose_a}
   }
 }
+
+// Attention of a library, and its gradient.
+// CHECK-LABEL: hybrid.program @attention
+// CHECK-NEXT: hybrid.library_attention heads 2 kv_heads 1 of 8 batch 1 queries 4 keys 4 for "attention" buffers [#hybrid.buffer<arena, 0, 64>, {{.*}}] {causal, scale = 5.000000e-01 : f64, strides = array<i64: 64, 16, 8, 32, 8, 8, 32, 8, 8, 64, 16, 8>}
+// CHECK-NEXT: hybrid.library_attention heads 1 kv_heads 1 of 8 batch 1 queries 4 keys 6 for "attention_grad" buffers [{{.*}}] {backward, scale = 1.000000e+00 : f64, strides = array<i64: 32, 8, 8, {{.*}}>}
+hybrid.program @attention arena 640 inputs [] outputs [] {
+  hybrid.library_attention heads 2 kv_heads 1 of 8 batch 1 queries 4 keys 4 for "attention" buffers [#hybrid.buffer<arena, 0, 64>, #hybrid.buffer<arena, 64, 64>, #hybrid.buffer<arena, 128, 64>, #hybrid.buffer<arena, 192, 64>, #hybrid.buffer<arena, 256, 64>] {causal, scale = 0.5 : f64, strides = array<i64: 64, 16, 8, 32, 8, 8, 32, 8, 8, 64, 16, 8>}
+  hybrid.library_attention heads 1 kv_heads 1 of 8 batch 1 queries 4 keys 6 for "attention_grad" buffers [#hybrid.buffer<arena, 0, 64>, #hybrid.buffer<arena, 64, 64>, #hybrid.buffer<arena, 128, 64>, #hybrid.buffer<arena, 192, 64>, #hybrid.buffer<arena, 256, 64>, #hybrid.buffer<arena, 320, 64>, #hybrid.buffer<arena, 384, 64>, #hybrid.buffer<arena, 448, 64>, #hybrid.buffer<arena, 512, 64>, #hybrid.buffer<arena, 576, 64>] {backward, scale = 1.0 : f64, strides = array<i64: 32, 8, 8, 48, 8, 8, 48, 8, 8, 32, 8, 8, 32, 8, 8, 32, 8, 8, 48, 8, 8, 48, 8, 8>}
+}

@@ -34,7 +34,7 @@ def main():
         assert len(cases) == 8 and not any("problem" in case for case in manifest["cases"]), text
 
         # The folder is all that travels: its own script runs it.
-        tests_driver = {"HYBRID_CUDA_DRIVER": driver, "HYBRID_CUBLASLT": driver}
+        tests_driver = {"HYBRID_CUDA_DRIVER": driver, "HYBRID_CUBLASLT": driver, "HYBRID_CUDNN": driver}
         script = bundle / "tools" / "gpu-check"
         options = ["--out", results, "--peers", "none", "--rounds", "2", *only]
         status, text = call(script, "run", bundle, *options, environment=tests_driver)

@@ -230,6 +230,13 @@ private:
       complain() << "--emit=" << stage << ": " << target->name() << " has no such stage\n";
       return 2;
     }
+    if (options.attention == "cudnn" &&
+        (options.precision != "bf16" || !target->chooseAttention("cudnn"))) {
+      complain() << "--attention=cudnn: cuDNN computes attention in bf16 on GPUs, expected "
+                    "--target=cuda and --precision=bf16\n";
+      return 2;
+    }
+    target->chooseAttention(options.attention);
     CompileOptions bound{options.batch, options.length, options.precision};
     bound.chunked = options.chunked;
     std::string products = options.precision;
@@ -343,6 +350,8 @@ private:
                            {"length", std::to_string(options.length)},
                            {"precision", options.precision},
                            {"products", products}};
+    if (options.attention != "auto")
+      provenance.settings.push_back({"attention", options.attention});
     if (options.memory > 0)
       provenance.settings.push_back({"memory", std::to_string(options.memory)});
     if (options.replicas > 1)

@@ -11,6 +11,7 @@ struct DriverOptions {
   std::string output; // empty: beside the input, or stdout for text stages
   std::string target = "cpu";
   std::string precision = "f32";
+  std::string attention = "auto"; // who computes it: own (kernels), cudnn, auto
   std::string emit = "exe";
   std::string model; // which model of the file
   int64_t batch = 32, length = 128;

@@ -48,6 +48,12 @@ int main(int argc, char **argv) {
                  "instructions; f64: to check gradients")
       ->check(CLI::IsMember({"f32", "bf16", "f64"}))
       ->capture_default_str();
+  app.add_option("--attention", options.attention,
+                 "who computes attention with --target=cuda --precision=bf16: cudnn, where it can; "
+                 "own kernels, which need no cuDNN to run; auto: cudnn for heads of 64 and more "
+                 "over more than 256 keys")
+      ->check(CLI::IsMember({"auto", "cudnn", "own"}))
+      ->capture_default_str();
   app.add_option_function<std::string>(
          "--memory",
          [&](const std::string &text) {

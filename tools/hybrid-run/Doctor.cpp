@@ -2,6 +2,7 @@
 #include "runtime/CpuFeatures.h"
 #include "runtime/cpu/Parallel.h"
 #include "runtime/cuda/CublasLtApi.h"
+#include "runtime/cuda/CudnnApi.h"
 #include "runtime/cuda/Gpu.h"
 #include "tools/hybrid-run/ModelArgument.h"
 #include <dnnl.h>
@@ -20,6 +21,8 @@ struct CudaState {
   std::vector<rt::cuda::GpuInfo> devices;
   std::string cublasLt; // its version
   std::string cublasLtMissing;
+  std::string cudnn; // its version
+  std::string cudnnMissing;
 };
 
 CudaState lookForCuda() {
@@ -43,6 +46,10 @@ CudaState lookForCuda() {
   } else {
     state.cublasLtMissing = library.error().message;
   }
+  if (auto library = rt::cuda::openCudnn())
+    state.cudnn = rt::cuda::versionText(**library);
+  else
+    state.cudnnMissing = library.error().message;
   return state;
 }
 
@@ -65,6 +72,8 @@ nlohmann::ordered_json describe(const CudaState &cuda) {
   return {{"driver_version", text(cuda.driverVersion ? versionText(cuda.driverVersion) : "")},
           {"devices", devices},
           {"cublaslt_version", text(cuda.cublasLt)},
+          {"cudnn_version", text(cuda.cudnn)},
+          {"cudnn_missing", text(cuda.cudnnMissing)},
           {"missing", text(cuda.missing.empty() ? cuda.cublasLtMissing : cuda.missing)}};
 }
 
@@ -73,8 +82,9 @@ void print(const CudaState &cuda) {
     fmt::print("CUDA         not here: {}\n", cuda.missing);
     return;
   }
-  fmt::print("CUDA         driver {}, cuBLASLt {}\n", versionText(cuda.driverVersion),
-             cuda.cublasLt.empty() ? "not here" : cuda.cublasLt);
+  auto orNone = [](const std::string &version) { return version.empty() ? "not here" : version; };
+  fmt::print("CUDA         driver {}, cuBLASLt {}, cuDNN {}\n", versionText(cuda.driverVersion),
+             orNone(cuda.cublasLt), orNone(cuda.cudnn));
   for (const rt::cuda::GpuInfo &gpu : cuda.devices)
     fmt::print("  device     {}: {:.1f} GiB, {} multiprocessors, {}.{} (--target={})\n", gpu.name,
                static_cast<double>(gpu.memoryBytes) / (1 << 30), gpu.multiprocessors, gpu.major,
@@ -103,6 +113,10 @@ void run(bool json) {
                      "tools/install-dependencies, or build it again");
   if (!cuda.devices.empty() && !cuda.cublasLtMissing.empty())
     advice.push_back("models with matrix products do not run on the GPU: " + cuda.cublasLtMissing);
+  if (!cuda.devices.empty() && !cuda.cudnnMissing.empty())
+    advice.push_back("models compiled with --precision=bf16 whose attention has heads of 64 and "
+                     "more do not run on the GPU: " +
+                     cuda.cudnnMissing);
   if (level == "x86-64-v2")
     advice.push_back("this CPU has no AVX2: models run, but slowly");
   if (json) {

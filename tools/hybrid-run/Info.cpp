@@ -39,6 +39,7 @@ Json describe(const rt::SessionMemory &memory, int threads) {
           {"port_bytes", memory.ports},
           {"scratch_bytes_per_thread", memory.scratchPerThread},
           {"library_bytes", memory.library},
+          {"attention_bytes", memory.attention},
           {"tile_bytes", memory.tiles(threads)},
           {"threads", threads},
           {"total_bytes", memory.total(threads)}};
@@ -59,6 +60,12 @@ Json describe(const rt::Executable &executable, bool withSteps, int threads) {
     for (const fb::CodeImage *image : *format.images())
       images.push_back(
           {{"architecture", image->architecture()->str()}, {"bytes", image->bytes()->size()}});
+  const rt::SessionMemory memory = rt::memoryOf(executable);
+  Json libraries = Json::array();
+  if (memory.library)
+    libraries.push_back("cuBLASLt");
+  if (memory.attention)
+    libraries.push_back("cuDNN");
   int64_t elements = 0, trained = 0;
   Json parameters = Json::array();
   for (const rt::ParameterInfo &parameter : executable.parameters()) {
@@ -90,6 +97,10 @@ Json describe(const rt::Executable &executable, bool withSteps, int threads) {
           line.update({{"kernel", launch->symbol()->str()}, {"grid", launch->grid()}});
         else if (const auto *product = step->operation_as_Matmul())
           line.update({{"matmul", {product->m(), product->n(), product->k()}}});
+        else if (const auto *attention = step->operation_as_Attention())
+          line.update({{attention->backward() ? "attention_gradient" : "attention",
+                        {attention->batch(), attention->length(), attention->key_length(),
+                         attention->heads(), attention->head_size()}}});
         entry["step_list"].push_back(std::move(line));
       }
     }
@@ -110,6 +121,7 @@ Json describe(const rt::Executable &executable, bool withSteps, int threads) {
           {"fingerprint", fmt::format("{:016x}", executable.fingerprint())},
           {"code_bytes", format.code() ? format.code()->size() : 0},
           {"images", images},
+          {"libraries", libraries},
           {"constants_bytes", format.constants_bytes()},
           {"arena_bytes", format.arena_bytes()},
           {"parameter_bytes", format.parameter_bytes()},
@@ -117,11 +129,18 @@ Json describe(const rt::Executable &executable, bool withSteps, int threads) {
           {"trained_count", trained},
           {"parameters", parameters},
           {"programs", programs},
-          {"memory", describe(rt::memoryOf(executable), threads)},
+          {"memory", describe(memory, threads)},
           {"cost", cost.is_discarded() ? Json() : cost}};
 }
 
 std::string shapeText(const Json &shape) { return shape.dump(); }
+
+std::string libraryCall(const Json &step) {
+  for (const char *call : {"matmul", "attention", "attention_gradient"})
+    if (step.contains(call))
+      return fmt::format("{} {}", call, step[call].dump());
+  return "";
+}
 
 void printExecutable(const Json &info) {
   fmt::print("model       {}\ncompiler    {}\ntarget      {} {}", info["model"].get<std::string>(),
@@ -135,6 +154,9 @@ void printExecutable(const Json &info) {
     fmt::print(" {}={}", name, value.get<std::string>());
   for (const Json &image : info["images"])
     fmt::print(" {} ({} bytes)", image["architecture"].get<std::string>(), image["bytes"].dump());
+  if (!info["libraries"].empty())
+    fmt::print("\nneeds       {}",
+               fmt::join(info["libraries"].get<std::vector<std::string>>(), ", "));
   fmt::print("\nsize        {} bytes of code, {} of constants, {} of arena\n\nparameters  {} ({} "
              "trained)\n",
              info["code_bytes"].dump(), info["constants_bytes"].dump(), info["arena_bytes"].dump(),
@@ -151,11 +173,11 @@ void printExecutable(const Json &info) {
   if (info["target"]["device"] == "cuda")
     fmt::print(
         "\nmemory      {} bytes of the GPU to train: parameters {}, gradients {}, moments {}, "
-        "constants {}, arena {}, tiles {}, matrix library {}\n",
+        "constants {}, arena {}, tiles {}, matrix library {}, attention library {}\n",
         memory["total_bytes"].dump(), memory["parameter_bytes"].dump(),
         memory["gradient_bytes"].dump(), memory["moment_bytes"].dump(),
         memory["constant_bytes"].dump(), memory["arena_bytes"].dump(), memory["tile_bytes"].dump(),
-        memory["library_bytes"].dump());
+        memory["library_bytes"].dump(), memory["attention_bytes"].dump());
   else
     fmt::print(
         "\nmemory      {} bytes to train with {} threads: parameters {}, gradients {}, moments "
@@ -180,7 +202,7 @@ void printExecutable(const Json &info) {
             "      {:<36} {:<40} {}\n", step["op"].get<std::string>(),
             step.contains("kernel")
                 ? fmt::format("{} x {}", step["kernel"].get<std::string>(), step["grid"].dump())
-                : "matmul " + step["matmul"].dump(),
+                : libraryCall(step),
             step["location"].get<std::string>());
   }
 }

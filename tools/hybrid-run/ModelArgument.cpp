@@ -28,6 +28,8 @@ void ModelArgument::addTo(CLI::App &verb) {
   group->add_option("--precision", precision, "f32, bf16 or f64");
   group->add_option("--target", target,
                     "cpu, cpu:x86-64-v3, cuda, cuda:sm_80, ... (default: --device)");
+  group->add_option("--attention", attention,
+                    "who computes attention in bf16 on a GPU: auto, cudnn or own");
   group->add_option("--model", model, "which model of the file");
   group->add_option("--memory", memory,
                     "what training may allocate, such as 2GiB, with all threads of this machine");
@@ -151,6 +153,8 @@ std::shared_ptr<const rt::Executable> ModelArgument::loadAny() const {
     options.insert(options.end(), {"--target", *target});
   else if (!device.empty() && isSource())
     options.insert(options.end(), {"--target", targetFor(device)});
+  if (attention)
+    options.insert(options.end(), {"--attention", *attention});
   if (model)
     options.insert(options.end(), {"--model", *model});
   if (memory)

@@ -14,7 +14,7 @@ namespace hybrid::tools {
 struct ModelArgument {
   std::string path;
   std::optional<int64_t> batch, length;
-  std::optional<std::string> precision, target, model, memory;
+  std::optional<std::string> precision, target, attention, model, memory;
   bool chunked = false;              // a source: with a program that takes a sequence in chunks
   std::string device;                // cpu or cuda; empty: what it was compiled for, or the CPU
   std::vector<std::string> settings; // NAME=VALUE

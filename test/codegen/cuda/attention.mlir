@@ -1,7 +1,7 @@
 // Attention in tiles on a GPU: the tiles, what is rotated or rounded once for all blocks, and the
 // keys of few queries shared by many blocks.
 // RUN: hybridc %s --target=cuda:sm_90a --emit=cuda | FileCheck %s
-// RUN: hybridc %s --target=cuda:sm_90a --emit=cuda --precision=bf16 | FileCheck %s --check-prefix=BF16
+// RUN: hybridc %s --target=cuda:sm_90a --emit=cuda --precision=bf16 --attention=own | FileCheck %s --check-prefix=BF16
 
 // CHECK: #include "codegen/cuda/kernels/Attention.cuh"
 

@@ -24,6 +24,7 @@ protected:
   void SetUp() override {
     setenv("HYBRID_CUDA_DRIVER", HYBRID_SHIM_DRIVER, 1);
     setenv("HYBRID_CUBLASLT", HYBRID_SHIM_DRIVER, 1);
+    setenv("HYBRID_CUDNN", HYBRID_SHIM_DRIVER, 1);
     unsetenv("HYBRID_CUDA_SYNC");
   }
 

@@ -1,0 +1,52 @@
+//===- Attention.h - attention of a program, by cuDNN -----------------------===//
+#pragma once
+#include "runtime/cuda/AttentionMemory.h"
+#include "runtime/cuda/CudnnAttention.h"
+#include "runtime/cuda/Gpu.h"
+#include <memory>
+#include <vector>
+
+namespace hybrid::rt::cuda {
+
+/// The library's handle, and the workspace that all attention of a device shares.
+class Cudnn {
+public:
+  static Result<std::unique_ptr<Cudnn>> open(const Gpu &gpu);
+  ~Cudnn();
+  Cudnn(const Cudnn &) = delete;
+  Cudnn &operator=(const Cudnn &) = delete;
+
+  const CudnnApi &api() const { return library; }
+  DnnHandle handle() const { return context; }
+  uint64_t allocatedBytes() const;
+  /// Memory for one call at a time.
+  Result<DeviceAddress> workspace(uint64_t bytes);
+
+private:
+  Cudnn(const Gpu &gpu, const CudnnApi &library) : gpu(gpu), library(library) {}
+  const Gpu &gpu;
+  const CudnnApi &library;
+  DnnHandle context = nullptr;
+  std::vector<GpuMemory> workspaces;
+};
+
+/// Attention whose engine has been chosen, of tensors at fixed places. It runs part by part where
+/// all of it would take too much workspace.
+class Attention {
+public:
+  /// `goal`: bytes of workspace that parts are cut for.
+  static Result<std::unique_ptr<Attention>>
+  create(Cudnn &cudnn, const AttentionShape &shape, const AttentionOperands &operands,
+         uint64_t goal = attentionWorkspaceGoal);
+  size_t parts() const { return bound.size(); }
+  /// Appends it to the stream.
+  Result<void> run() const;
+
+private:
+  explicit Attention(const Cudnn &cudnn) : cudnn(cudnn) {}
+  const Cudnn &cudnn;
+  std::unique_ptr<AttentionPlan> plan;
+  std::vector<DnnObject> bound; // of the parts
+};
+
+} // namespace hybrid::rt::cuda
