@@ -15,6 +15,11 @@ void padRow(std::span<int32_t> tokens, std::span<int32_t> targets, int64_t posit
   std::fill(targets.begin() + static_cast<int64_t>(from), targets.end(), ignoredTarget);
 }
 
+int threadsForBatch(const StepRunner &runner) {
+  constexpr int64_t leastPositions = 8192; // some 50 microseconds of work
+  return runner.batch() * runner.length() < leastPositions ? 1 : runner.threads();
+}
+
 uint64_t examplesFor(const Source &source, uint64_t count) {
   uint64_t most = source.testExamples();
   if (count == 0)
@@ -140,7 +145,7 @@ void Evaluation::fill(uint64_t first) {
   const auto length = static_cast<uint64_t>(runner.length());
   const auto positions = static_cast<uint64_t>(source.positions());
   BatchMemory memory = runner.evaluationBatch(replica);
-  parallelFor(runner.batch(), runner.threads(), [&](int64_t low, int64_t high, int) {
+  parallelFor(runner.batch(), threadsForBatch(runner), [&](int64_t low, int64_t high, int) {
     for (auto row = static_cast<uint64_t>(low); row < static_cast<uint64_t>(high); ++row) {
       std::span<int32_t> in = memory.tokens.subspan(row * length, length);
       std::span<int32_t> out = memory.targets.subspan(row * length, length);
@@ -163,7 +168,7 @@ void Evaluation::add(uint64_t first, const BatchScore &score) {
   runner.showLogits(replica);
   const auto used = std::min(static_cast<uint64_t>(runner.batch()), count - first);
   std::vector<InstanceScore> scores(used);
-  parallelFor(static_cast<int64_t>(used), runner.threads(), [&](int64_t low, int64_t high, int) {
+  parallelFor(static_cast<int64_t>(used), threadsForBatch(runner), [&](int64_t low, int64_t high, int) {
     for (auto row = static_cast<uint64_t>(low); row < static_cast<uint64_t>(high); ++row)
       scores[row] = scoreInstance(runner, static_cast<int64_t>(row * length),
                                   std::span<const int32_t>(kept).subspan(

@@ -155,7 +155,7 @@ void TrainingRun::fill(int64_t step, int64_t inBlock) const {
   auto batch = static_cast<uint64_t>(runner.batch()),
        length = static_cast<uint64_t>(runner.length());
   auto positions = static_cast<uint64_t>(data->positions());
-  parallelFor(runner.batch(), runner.threads(), [&](int64_t low, int64_t high, int) {
+  parallelFor(runner.batch(), threadsForBatch(runner), [&](int64_t low, int64_t high, int) {
     for (auto row = static_cast<uint64_t>(low); row < static_cast<uint64_t>(high); ++row) {
       std::span<int32_t> in = memory.tokens.subspan(row * length, length);
       std::span<int32_t> out = memory.targets.subspan(row * length, length);
