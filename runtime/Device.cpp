@@ -5,7 +5,8 @@
 
 namespace hybrid::rt {
 
-Result<void> Device::start(std::span<const size_t>) {
+Result<int64_t> Device::reserveSteps(std::span<const size_t>, int64_t) { return int64_t(1); }
+Result<void> Device::start(std::span<const size_t>, int64_t) {
   return Error{"this device runs programs one at a time"};
 }
 Result<void> Device::finish() { return Error{"no run was started"}; }

@@ -41,10 +41,10 @@ public:
   Result<std::span<const std::byte>> read(const fb::BufferRef &place, int64_t replica) override;
   Result<void> write(const fb::BufferRef &place, std::span<const std::byte> bytes,
                      int64_t replica) override;
-  Result<std::span<std::byte>> input(size_t program, const fb::Tensor &tensor,
-                                     int64_t replica) override;
+  Result<std::span<std::byte>> input(size_t program, const fb::Tensor &tensor, int64_t replica,
+                                     int64_t step) override;
   Result<std::span<const std::byte>> output(size_t program, const fb::Tensor &tensor,
-                                            int64_t replica) override;
+                                            int64_t replica, int64_t step) override;
   Result<void> run(size_t program, std::vector<double> *seconds) override;
   Result<bool> restoreInputs(size_t program, int64_t replica) override;
   Result<void> walk(size_t program, const Around &around, int64_t replica) override;
@@ -192,7 +192,9 @@ Result<void> CpuDevice::write(const fb::BufferRef &place, std::span<const std::b
 }
 
 Result<std::span<std::byte>> CpuDevice::input(size_t program, const fb::Tensor &tensor,
-                                              int64_t replica) {
+                                              int64_t replica, int64_t step) {
+  if (step != 0)
+    return Error{"there are no blocks of steps"};
   if (replicas() == 1)
     return std::span<std::byte>(address(*tensor.buffer(), 0), tensor.buffer()->bytes());
   ReplicaPorts &ports = programs[program].ports;
@@ -202,7 +204,7 @@ Result<std::span<std::byte>> CpuDevice::input(size_t program, const fb::Tensor &
 }
 
 Result<std::span<const std::byte>> CpuDevice::output(size_t program, const fb::Tensor &tensor,
-                                                     int64_t replica) {
+                                                     int64_t replica, int64_t) {
   if (replicas() == 1)
     return read(*tensor.buffer(), 0);
   ReplicaPorts &ports = programs[program].ports;

@@ -1,5 +1,6 @@
 //===- Evaluate.cpp - scoring a model on test instances ----------------------===//
 #include "runtime/train/Evaluate.h"
+#include "runtime/cpu/Parallel.h"
 #include "runtime/train/Scorer.h"
 #include <algorithm>
 #include <cmath>
@@ -15,6 +16,11 @@ void padRow(std::span<int32_t> tokens, std::span<int32_t> targets, int64_t posit
   auto from = static_cast<size_t>(positions);
   std::fill(tokens.begin() + static_cast<int64_t>(from), tokens.end(), 0);
   std::fill(targets.begin() + static_cast<int64_t>(from), targets.end(), ignoredTarget);
+}
+
+int threadsForBatch(const StepRunner &runner) {
+  constexpr int64_t leastPositions = 8192; // some 50 microseconds of work
+  return runner.batch() * runner.length() < leastPositions ? 1 : runner.threads();
 }
 
 uint64_t examplesFor(const Source &source, uint64_t count) {
@@ -70,7 +76,6 @@ public:
   Evaluation(StepRunner &runner, const EvaluationJob &job)
       : runner(runner), replica(job.replica), source(*job.source),
         count(examplesFor(source, job.count)), scorer(runner.vocabulary()),
-        logits(static_cast<size_t>(runner.vocabulary())),
         kept(static_cast<size_t>(runner.batch() * runner.length())) {}
 
   uint64_t examples() const { return count; }
@@ -86,24 +91,23 @@ private:
   uint64_t count;
   Scorer scorer;
   BatchScore total;
-  std::vector<double> logits; // of one position
-  std::vector<Answer> answers;
   std::vector<int32_t> kept; // targets: the program reuses its inputs' memory
 };
 
 void Evaluation::fill(uint64_t first) {
-  const auto batch = static_cast<uint64_t>(runner.batch()),
-             length = static_cast<uint64_t>(runner.length());
+  const auto length = static_cast<uint64_t>(runner.length());
   const auto positions = static_cast<uint64_t>(source.positions());
   BatchMemory memory = runner.evaluationBatch(replica);
-  for (uint64_t row = 0; row < batch; ++row) {
-    std::span<int32_t> in = memory.tokens.subspan(row * length, length);
-    std::span<int32_t> out = memory.targets.subspan(row * length, length);
-    bool used = first + row < count;
-    if (used)
-      source.test(first + row, count, in.first(positions), out.first(positions));
-    padRow(in, out, used ? source.positions() : 0);
-  }
+  parallelFor(runner.batch(), threadsForBatch(runner), [&](int64_t low, int64_t high, int) {
+    for (auto row = static_cast<uint64_t>(low); row < static_cast<uint64_t>(high); ++row) {
+      std::span<int32_t> in = memory.tokens.subspan(row * length, length);
+      std::span<int32_t> out = memory.targets.subspan(row * length, length);
+      bool used = first + row < count;
+      if (used)
+        source.test(first + row, count, in.first(positions), out.first(positions));
+      padRow(in, out, used ? source.positions() : 0);
+    }
+  });
   std::copy(memory.targets.begin(), memory.targets.end(), kept.begin());
 }
 
@@ -114,16 +118,21 @@ void Evaluation::add(uint64_t first, const BatchScore &score) {
   total.correct += score.correct;
   if (!runner.vocabulary())
     return;
-  for (uint64_t row = 0; row < static_cast<uint64_t>(runner.batch()) && first + row < count;
-       ++row) {
-    answers.clear();
-    for (uint64_t t = 0; t < static_cast<uint64_t>(source.positions()); ++t)
-      if (int32_t target = kept[row * length + t]; target != ignoredTarget) {
-        runner.logits(replica, static_cast<int64_t>(row * length + t), logits);
-        answers.push_back(answerOf(logits, target));
-      }
-    scorer.addInstance(answers);
-  }
+  runner.showLogits(replica);
+  const auto used = std::min(static_cast<uint64_t>(runner.batch()), count - first);
+  std::vector<std::vector<Answer>> answers(used);
+  parallelFor(static_cast<int64_t>(used), threadsForBatch(runner),
+              [&](int64_t low, int64_t high, int) {
+                std::vector<double> logits(static_cast<size_t>(runner.vocabulary()));
+                for (auto row = static_cast<uint64_t>(low); row < static_cast<uint64_t>(high); ++row)
+                  for (uint64_t t = 0; t < static_cast<uint64_t>(source.positions()); ++t)
+                    if (int32_t target = kept[row * length + t]; target != ignoredTarget) {
+                      runner.logits(static_cast<int64_t>(row * length + t), logits);
+                      answers[row].push_back(answerOf(logits, target));
+                    }
+              });
+  for (const std::vector<Answer> &each : answers)
+    scorer.addInstance(each);
 }
 
 EvaluationScore Evaluation::close() {
