@@ -32,7 +32,7 @@ Loss squaredError(OpBuilder &builder, Value prediction, Value targets) {
   Location loc = prediction.getLoc();
   ArrayRef<int64_t> shape = shapeOf(prediction);
   int64_t rank = std::ssize(shape);
-  SmallVector<int64_t> starts(rank), weightShape(shape), all(llvm::seq<int64_t>(0, rank));
+  SmallVector<int64_t> starts(rank), weightShape(shape), all = llvm::to_vector(llvm::seq(rank));
   auto slice = [&](ArrayRef<int64_t> sizes) {
     return SliceOp::create(builder, loc, targets, builder.getDenseI64ArrayAttr(starts),
                            shapeAttr(builder.getContext(), sizes));
@@ -42,8 +42,7 @@ Loss squaredError(OpBuilder &builder, Value prediction, Value targets) {
   weightShape.back() = 1;
   Value weights = slice(weightShape);
   auto sum = [&](Value value) -> Value {
-    return ReduceOp::create(builder, loc, ReduceKind::Sum, value, builder.getDenseI64ArrayAttr(all),
-                            UnitAttr());
+    return ReduceOp::create(builder, loc, ReduceKind::Sum, value, all);
   };
   auto binary = [&](BinaryKind kind, Value a, Value b) -> Value {
     return BinaryOp::create(builder, loc, kind, a, b);
@@ -54,8 +53,8 @@ Loss squaredError(OpBuilder &builder, Value prediction, Value targets) {
   };
   Value square =
       UnaryOp::create(builder, loc, UnaryKind::Square, binary(BinaryKind::Sub, prediction, wanted));
-  Value mean = ReduceOp::create(builder, loc, ReduceKind::Mean, square,
-                                builder.getDenseI64ArrayAttr({rank - 1}), builder.getUnitAttr());
+  Value mean =
+      ReduceOp::create(builder, loc, ReduceKind::Mean, square, ArrayRef(rank - 1), /*keep=*/true);
   Value weight = sum(weights);
   // Where nothing is asked the sum above is zero too.
   Value divisor = binary(BinaryKind::Max, weight, constant(1e-30));

@@ -6,6 +6,7 @@ target_sources(HybridRuntime PRIVATE
   ${PROJECT_SOURCE_DIR}/runtime/tasks/FuzzyRecall.cpp
   ${PROJECT_SOURCE_DIR}/runtime/tasks/InductionHeads.cpp
   ${PROJECT_SOURCE_DIR}/runtime/tasks/KeyValues.cpp
+  ${PROJECT_SOURCE_DIR}/runtime/tasks/LinearFunctions.cpp
   ${PROJECT_SOURCE_DIR}/runtime/tasks/Majority.cpp
   ${PROJECT_SOURCE_DIR}/runtime/tasks/MambaSelectiveCopying.cpp
   ${PROJECT_SOURCE_DIR}/runtime/tasks/Memorization.cpp

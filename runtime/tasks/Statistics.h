@@ -15,9 +15,7 @@ struct TaskStatistics {
   /// "=>"; "digit" where that leaves nothing.
   std::map<std::string, uint64_t> kinds;
 
-  double meanScored() const {
-    return static_cast<double>(scored) / static_cast<double>(instances);
-  }
+  double meanScored() const { return static_cast<double>(scored) / static_cast<double>(instances); }
   /// Share of the input tokens that are of a kind.
   double share(const std::string &kind) const;
 };

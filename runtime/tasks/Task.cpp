@@ -6,6 +6,7 @@
 #include "runtime/tasks/Counting.h"
 #include "runtime/tasks/FuzzyRecall.h"
 #include "runtime/tasks/InductionHeads.h"
+#include "runtime/tasks/LinearFunctions.h"
 #include "runtime/tasks/Majority.h"
 #include "runtime/tasks/MambaSelectiveCopying.h"
 #include "runtime/tasks/Memorization.h"
@@ -35,6 +36,7 @@ constexpr Entry entries[] = {
     {"associative-recall", createAssociativeRecall},
     {"majority", createMajority},
     {"counting", createCounting},
+    {"linear-functions", createLinearFunctions},
     {"arithmetic", createArithmetic},
     {"safari-induction", createSafariInduction},
     {"mamba-selective-copying", createMambaSelectiveCopying},

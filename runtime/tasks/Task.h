@@ -5,15 +5,21 @@
 // model's output is scored against targets[t]; nobody shifts again. Positions with target
 // ignoredTarget are not scored.
 //
-// Two conventions differ in what is a target of a *training* instance of MAD's recall tasks. `paper` (MAD paper, figures 3.1 to 3.3): keys are masked, every
-// value is a target, the first occurrence of a pair included. `mad-lab` (the public code): nothing
-// is masked, the targets are the whole sequence shifted by one, unpredictable keys included. Test
-// instances are the same in both, except that `mad-lab` keeps the few fuzzy ones that cannot be
-// answered. All other tasks are the same in both.
+// Two conventions differ in what is a target of a *training* instance of MAD's recall tasks.
+// `paper` (MAD paper, figures 3.1 to 3.3): keys are masked, every value is a target, the first
+// occurrence of a pair included. `mad-lab` (the public code): nothing is masked, the targets are
+// the whole sequence shifted by one, unpredictable keys included. Test instances are the same in
+// both, except that `mad-lab` keeps the few fuzzy ones that cannot be answered. All other tasks are
+// the same in both.
+//
+// Inputs and targets are words of 32 bits: ids of tokens. A task of numbers has inputNumbers()
+// numbers at each position instead and asks for a number: its words are the bits of floats.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 #include "runtime/Result.h"
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -34,6 +40,9 @@ enum class Convention : uint8_t { Paper, MadLab };
 std::string_view nameOf(Split split);           // "train", "test"
 std::string_view nameOf(Convention convention); // "paper", "mad-lab"
 
+inline int32_t wordOf(float number) { return std::bit_cast<int32_t>(number); }
+inline float numberOf(int32_t word) { return std::bit_cast<float>(word); }
+
 class Task {
 public:
   using Settings = std::vector<std::pair<std::string, std::string>>;
@@ -45,18 +54,28 @@ public:
   /// "in-context-recall:vocab=16,length=128,...": creates the same task again.
   std::string spec() const;
 
-  /// Token ids are 0 .. vocabulary()-1, special tokens included.
+  /// Token ids are 0 .. vocabulary()-1, special tokens included; 0 in a task of numbers.
   virtual int64_t vocabulary() const = 0;
   /// Positions of an instance, what the model is compiled for.
   virtual int64_t positions() const = 0;
   /// Whether a model must have exactly positions(): padding behind an instance would change what
   /// is asked, as where the last position has to tell everything.
   virtual bool takesNoPadding() const { return false; }
-  /// Writes instance `index`; both spans have positions() elements.
+  /// Numbers that are the input at each position; 0: a token is.
+  virtual int64_t inputNumbers() const { return 0; }
+  /// Words of inputs and targets at each position. A target of numbers is the number and its
+  /// weight, 0 where nothing is asked.
+  int64_t inputWords() const { return std::max<int64_t>(1, inputNumbers()); }
+  int64_t targetWords() const { return inputNumbers() > 0 ? 2 : 1; }
+  /// Writes instance `index`; the spans have positions() times inputWords() and targetWords()
+  /// elements.
   virtual void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
                         std::span<int32_t> targets) const = 0;
   /// Training instances of an epoch, where no size of the set is given: MAD's training set.
   virtual uint64_t epochExamples() const { return 12800; }
+  /// Mean squared error, over what it asks, of the best there is for an instance of numbers: least
+  /// squares on what was shown before.
+  virtual double referenceLoss(uint64_t seed, Split split, uint64_t index) const { return 0; }
   /// A token for people: "k3" a key, "v9" a value, "c5" content, "~17" noise, "_" padding or a
   /// blank, "=>" a prefix or whatever else asks for an answer.
   virtual std::string spell(int32_t token) const = 0;

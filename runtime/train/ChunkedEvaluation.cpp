@@ -130,6 +130,8 @@ Result<EvaluationScore> evaluateInChunks(Session &session, const Source &source,
   if (!chunk)
     return chunk.error();
   int64_t classes = chunk->logits->shape[2];
+  if (source.inputNumbers() > 0)
+    return Error{"sequences of numbers cannot be scored in chunks"};
   if (classes < source.vocabulary())
     return vocabularyError(source.vocabulary(), classes);
   count = examplesFor(source, count);

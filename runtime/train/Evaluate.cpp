@@ -12,10 +12,27 @@ constexpr uint64_t defaultExamples = 1280;
 
 double roundedLoss(double loss) { return std::round(loss * 1e6) / 1e6; }
 
-void padRow(std::span<int32_t> tokens, std::span<int32_t> targets, int64_t positions) {
-  auto from = static_cast<size_t>(positions);
-  std::fill(tokens.begin() + static_cast<int64_t>(from), tokens.end(), 0);
-  std::fill(targets.begin() + static_cast<int64_t>(from), targets.end(), ignoredTarget);
+BatchRow::BatchRow(const BatchMemory &memory, const StepRunner &runner, const Source &source,
+                   uint64_t row)
+    : source(source) {
+  auto inputs = static_cast<uint64_t>(runner.length() * source.inputWords()),
+       targets = static_cast<uint64_t>(runner.length() * source.targetWords());
+  wholeInputs = memory.tokens.subspan(row * inputs, inputs);
+  wholeTargets = memory.targets.subspan(row * targets, targets);
+}
+
+std::span<int32_t> BatchRow::inputs() const {
+  return wholeInputs.first(static_cast<size_t>(source.positions() * source.inputWords()));
+}
+
+std::span<int32_t> BatchRow::targets() const {
+  return wholeTargets.first(static_cast<size_t>(source.positions() * source.targetWords()));
+}
+
+void BatchRow::padFrom(int64_t positions) const {
+  std::fill(wholeInputs.begin() + positions * source.inputWords(), wholeInputs.end(), 0);
+  std::fill(wholeTargets.begin() + positions * source.targetWords(), wholeTargets.end(),
+            source.inputNumbers() > 0 ? 0 : ignoredTarget); // a weight of 0
 }
 
 int threadsForBatch(const StepRunner &runner) {
@@ -51,12 +68,19 @@ double MacroAccuracy::value() const {
 
 void MacroAccuracy::clear() { std::fill(counts.begin(), counts.end(), Counts{}); }
 
+static std::string inputText(int64_t numbers) {
+  return numbers > 0 ? fmt::format("{} numbers at each position", numbers) : "tokens";
+}
+
 Result<void> checkFits(const StepRunner &runner, const Source &source) {
   if (source.positions() > runner.length() ||
       (source.takesNoPadding() && source.positions() != runner.length()))
     return Error{fmt::format("the instances have {} positions, but the model was compiled for {}: "
                              "compile it with --length {}",
                              source.positions(), runner.length(), source.positions())};
+  if (runner.inputNumbers() != source.inputNumbers())
+    return Error{fmt::format("the data has {}, but the model takes {}",
+                             inputText(source.inputNumbers()), inputText(runner.inputNumbers()))};
   if (runner.vocabulary() && runner.vocabulary() < source.vocabulary())
     return vocabularyError(source.vocabulary(), runner.vocabulary());
   return {};
@@ -75,8 +99,7 @@ class Evaluation {
 public:
   Evaluation(StepRunner &runner, const EvaluationJob &job)
       : runner(runner), replica(job.replica), source(*job.source),
-        count(examplesFor(source, job.count)), scorer(runner.vocabulary()),
-        kept(static_cast<size_t>(runner.batch() * runner.length())) {}
+        count(examplesFor(source, job.count)), scorer(runner.vocabulary()) {}
 
   uint64_t examples() const { return count; }
   void fill(uint64_t first);
@@ -95,19 +118,17 @@ private:
 };
 
 void Evaluation::fill(uint64_t first) {
-  const auto length = static_cast<uint64_t>(runner.length());
-  const auto positions = static_cast<uint64_t>(source.positions());
   BatchMemory memory = runner.evaluationBatch(replica);
   parallelFor(runner.batch(), threadsForBatch(runner), [&](int64_t low, int64_t high, int) {
     for (auto row = static_cast<uint64_t>(low); row < static_cast<uint64_t>(high); ++row) {
-      std::span<int32_t> in = memory.tokens.subspan(row * length, length);
-      std::span<int32_t> out = memory.targets.subspan(row * length, length);
+      BatchRow place(memory, runner, source, row);
       bool used = first + row < count;
       if (used)
-        source.test(first + row, count, in.first(positions), out.first(positions));
-      padRow(in, out, used ? source.positions() : 0);
+        source.test(first + row, count, place.inputs(), place.targets());
+      place.padFrom(used ? source.positions() : 0);
     }
   });
+  kept.resize(memory.targets.size());
   std::copy(memory.targets.begin(), memory.targets.end(), kept.begin());
 }
 

@@ -21,9 +21,19 @@ struct EvaluationScore {
   uint64_t examples = 0;
 };
 
-/// Fills row `row` of a batch with an instance shorter than or as long as the model; the rest is
-/// ignored.
-void padRow(std::span<int32_t> tokens, std::span<int32_t> targets, int64_t positions);
+/// The row of a batch that an instance is written to, which may be shorter than the row.
+struct BatchRow {
+  BatchRow(const BatchMemory &memory, const StepRunner &runner, const Source &source, uint64_t row);
+  /// Where the instance goes.
+  std::span<int32_t> inputs() const;
+  std::span<int32_t> targets() const;
+  /// Lets nothing be asked behind `positions`.
+  void padFrom(int64_t positions) const;
+
+private:
+  const Source &source;
+  std::span<int32_t> wholeInputs, wholeTargets;
+};
 
 /// Threads worth waking for the rows of a batch.
 int threadsForBatch(const StepRunner &runner);

@@ -65,6 +65,7 @@ public:
   int64_t batch() const override { return tokenShape[0]; }
   int64_t length() const override { return tokenShape[1]; }
   int64_t vocabulary() const override { return logitsInfo ? logitsInfo->shape.back() : 0; }
+  int64_t inputNumbers() const override { return tokenShape.size() == 3 ? tokenShape[2] : 0; }
   int64_t replicas() const override { return session.replicas(); }
   Result<void> initialize(std::span<const uint64_t> seeds) override {
     return session.initialize(seeds);
@@ -131,15 +132,17 @@ Result<void> SessionRunner::checkProgram(std::string_view name) {
   const ProgramInfo *program = session.executable().findProgram(name);
   if (!program)
     return Error{fmt::format("{} has no program '{}': compile it with hybridc from a model with an "
-                             "output 'logits'",
+                             "output 'logits' or 'prediction'",
                              file, name)};
   const TensorInfo *tokens = nullptr;
   for (const TensorInfo &input : program->inputs) {
     if (input.name == "targets")
       continue;
-    if (tokens || input.dtype != DType::I32 || input.shape.size() != 2)
-      return Error{fmt::format("{}: program '{}' has input '{}' {}; training on tokens needs one "
-                               "input of integers [batch, length]",
+    bool ofTokens = input.dtype == DType::I32 && input.shape.size() == 2;
+    bool ofNumbers = input.dtype == DType::F32 && input.shape.size() == 3;
+    if (tokens || !(ofTokens || ofNumbers))
+      return Error{fmt::format("{}: program '{}' has input '{}' {}; training needs one input of "
+                               "integers [batch, length] or of f32 numbers [batch, length, n]",
                                file, name, input.name, input.shapeText())};
     tokens = &input;
   }
@@ -147,11 +150,14 @@ Result<void> SessionRunner::checkProgram(std::string_view name) {
   if (!tokens || !targets)
     return Error{fmt::format("{}: program '{}' has no input '{}'", file, name,
                              tokens ? "targets" : "tokens")};
-  if (targets->dtype != DType::I32 || targets->shape != tokens->shape)
-    return Error{
-        fmt::format("{}: program '{}' has targets {} for tokens {}; they must be integers of "
-                    "one shape",
-                    file, name, targets->shapeText(), tokens->shapeText())};
+  std::vector<int64_t> wanted = tokens->shape;
+  if (tokens->dtype == DType::F32)
+    wanted.back() = 2; // a number and its weight
+  if (targets->dtype != tokens->dtype || targets->shape != wanted)
+    return Error{fmt::format(
+        "{}: program '{}' has targets {} for inputs {}; integers [batch, length] go with logits "
+        "[batch, length, classes], numbers with a prediction [batch, length, 1]",
+        file, name, targets->shapeText(), tokens->shapeText())};
   if (!tokenShape.empty() && (tokenShape != tokens->shape || tokensName != tokens->name))
     return Error{fmt::format("{}: its programs 'train' and 'eval' differ in their inputs", file)};
   for (const char *output : {"loss", "weight", "correct"})
@@ -166,7 +172,7 @@ Result<void> SessionRunner::prepare(bool training, int64_t longestBlock) {
   if (auto done = checkProgram("eval"); !done)
     return done;
   for (const TensorInfo &output : session.executable().findProgram("eval")->outputs) {
-    bool shaped = output.shape.size() == 3 && output.shape[0] == batch() &&
+    bool shaped = inputNumbers() == 0 && output.shape.size() == 3 && output.shape[0] == batch() &&
                   output.shape[1] == length() && output.dtype != DType::I32;
     if (shaped && (!logitsInfo || output.name == "logits"))
       logitsInfo = &output;

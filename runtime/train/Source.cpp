@@ -15,6 +15,13 @@ public:
 
   int64_t vocabulary() const override { return task->vocabulary(); }
   int64_t positions() const override { return task->positions(); }
+  int64_t inputNumbers() const override { return task->inputNumbers(); }
+  double referenceLoss(uint64_t count) const override {
+    double sum = 0;
+    for (uint64_t i = 0; i < count; ++i)
+      sum += task->referenceLoss(options.dataSeed, Split::Test, i);
+    return sum / static_cast<double>(count);
+  }
   bool takesNoPadding() const override { return task->takesNoPadding(); }
   uint64_t epochExamples() const override {
     return options.trainExamples ? options.trainExamples : task->epochExamples();

@@ -21,6 +21,13 @@ public:
   virtual int64_t vocabulary() const = 0;
   /// Positions of every instance.
   virtual int64_t positions() const = 0;
+  /// Numbers that are the input at each position, 0: a token is; and the words that inputs and
+  /// targets of a position are, as Task says.
+  virtual int64_t inputNumbers() const { return 0; }
+  int64_t inputWords() const { return std::max<int64_t>(1, inputNumbers()); }
+  int64_t targetWords() const { return inputNumbers() > 0 ? 2 : 1; }
+  /// Mean loss of the best there is on the first `count` test instances of numbers.
+  virtual double referenceLoss(uint64_t count) const { return 0; }
   /// Whether the model must have exactly that many; otherwise instances are padded at their end.
   virtual bool takesNoPadding() const { return false; }
   /// Training instances of an epoch.
@@ -29,7 +36,8 @@ public:
   virtual uint64_t testExamples() const = 0;
   /// Whether a token is a byte, so that loss can be told in bits per byte.
   virtual bool isBytes() const = 0;
-  /// Training instance `number` = step * batch + row. Spans have positions() elements.
+  /// Training instance `number` = step * batch + row. Spans have positions() times the words of a
+  /// position.
   virtual void train(uint64_t number, std::span<int32_t> inputs,
                      std::span<int32_t> targets) const = 0;
   /// Test instance i when `count` are used in all.

@@ -37,7 +37,7 @@ struct StepScore {
   double gradientNorm = 0; // before clipping
 };
 
-/// Memory for a batch, [batch, length] each.
+/// Memory for a batch, [batch, length] each, times the words of a position where these are numbers.
 struct BatchMemory {
   std::span<int32_t> tokens, targets;
 };
@@ -57,6 +57,9 @@ public:
   virtual int64_t length() const = 0;
   /// Last dimension of the logits; 0 when the model shows none.
   virtual int64_t vocabulary() const = 0;
+  /// Numbers that are the input at each position, [batch, length, inputNumbers]; 0: tokens are.
+  /// Such a model predicts numbers: its targets are [batch, length, 2], numbers and weights.
+  virtual int64_t inputNumbers() const { return 0; }
   virtual int64_t replicas() const { return 1; }
   /// Threads of the host that may work for it: filling batches, looking at logits.
   virtual int threads() const { return 1; }

@@ -152,16 +152,12 @@ int64_t TrainingRun::stepsToBoundary() const {
 
 void TrainingRun::fill(int64_t step, int64_t inBlock) const {
   BatchMemory memory = runner.trainingBatch(place, inBlock);
-  auto batch = static_cast<uint64_t>(runner.batch()),
-       length = static_cast<uint64_t>(runner.length());
-  auto positions = static_cast<uint64_t>(data->positions());
+  auto batch = static_cast<uint64_t>(runner.batch());
   parallelFor(runner.batch(), threadsForBatch(runner), [&](int64_t low, int64_t high, int) {
     for (auto row = static_cast<uint64_t>(low); row < static_cast<uint64_t>(high); ++row) {
-      std::span<int32_t> in = memory.tokens.subspan(row * length, length);
-      std::span<int32_t> out = memory.targets.subspan(row * length, length);
-      data->train(static_cast<uint64_t>(step) * batch + row, in.first(positions),
-                  out.first(positions));
-      padRow(in, out, data->positions());
+      BatchRow place(memory, runner, *data, row);
+      data->train(static_cast<uint64_t>(step) * batch + row, place.inputs(), place.targets());
+      place.padFrom(data->positions());
     }
   });
 }
@@ -362,6 +358,10 @@ Result<TrainOutcome> TrainingRun::finish(const EvaluationScore &score) {
     summary["eval_mad_accuracy"] = score.madAccuracy;
   if (score.sequenceAccuracy >= 0 && !data->isBytes())
     summary["eval_sequence_accuracy"] = score.sequenceAccuracy;
+  if (data->inputNumbers() > 0) {
+    summary["eval_relative_loss"] = score.loss / static_cast<double>(data->inputNumbers());
+    summary["eval_least_squares_loss"] = data->referenceLoss(score.examples);
+  }
   if (data->isBytes())
     summary["eval_bits_per_byte"] = score.loss / std::numbers::ln2;
   if (state.bestStep >= 0)

@@ -59,3 +59,21 @@ func.func @forward(%x: tensor<2x16xf32> {hybrid.name = "x"}) -> (tensor<2x16xf32
 func.func @forward(%x: tensor<16xf32> {hybrid.name = "x"}) -> (tensor<16xf32> {hybrid.name = "logits"}) {
   return %x : tensor<16xf32>
 }
+
+// -----
+
+// A prediction is compared with numbers, by the weights of the positions.
+// CHECK-LABEL: func.func @eval(
+// CHECK-SAME: %[[X:[^:]+]]: tensor<2x8x1xf32> {hybrid.name = "x"}
+// CHECK-SAME: %[[TARGETS:[^:]+]]: tensor<2x8x2xf32> {hybrid.name = "targets"}
+// CHECK-SAME: -> (tensor<f32> {hybrid.name = "loss"}, tensor<f32> {hybrid.name = "weight"}, tensor<f32> {hybrid.name = "correct"}, tensor<2x8x1xf32> {hybrid.name = "prediction"})
+// CHECK-DAG: %[[WANTED:.+]] = hybrid.slice %[[TARGETS]]
+// CHECK-DAG: %[[WEIGHTS:.+]] = hybrid.slice %[[TARGETS]]
+// CHECK: hybrid.binary sub %[[X]], %[[WANTED]]
+// CHECK: hybrid.unary square
+// CHECK: %[[WEIGHT:.+]] = hybrid.reduce sum %[[WEIGHTS]]
+// CHECK: %[[LOSS:.+]] = hybrid.binary div
+// CHECK: return %[[LOSS]], %[[WEIGHT]], %{{.*}}, %[[X]]
+func.func @forward(%x: tensor<2x8x1xf32> {hybrid.name = "x"}) -> (tensor<2x8x1xf32> {hybrid.name = "prediction"}) {
+  return %x : tensor<2x8x1xf32>
+}

@@ -17,11 +17,11 @@ void DataArgument::addTo(CLI::App &verb, bool training) {
   group->require_option(1);
   verb.add_option("--data-seed", dataSeed, "seed of the task's instances or of the text's split")
       ->capture_default_str();
-  if (!training)
-    return;
-  verb.add_option("--convention", convention, "targets of training instances: paper or mad-lab")
+  verb.add_option("--convention", convention, "where a paper and its code disagree: paper or mad-lab")
       ->check(CLI::IsMember({"paper", "mad-lab"}))
       ->capture_default_str();
+  if (!training)
+    return;
   verb.add_option("--train-examples", trainExamples,
                   "train a task on a set of this many instances (default: fresh ones for ever)");
 }

@@ -61,14 +61,23 @@ void run(EvalArguments &arguments) {
     result["eval_mad_accuracy"] = score.madAccuracy;
   if (score.sequenceAccuracy >= 0 && !source->isBytes())
     result["eval_sequence_accuracy"] = score.sequenceAccuracy;
+  if (source->inputNumbers() > 0) {
+    result["eval_relative_loss"] = score.loss / static_cast<double>(source->inputNumbers());
+    result["eval_least_squares_loss"] = source->referenceLoss(score.examples);
+  }
   if (source->isBytes())
     result["eval_bits_per_byte"] = score.loss / std::numbers::ln2;
   if (arguments.json) {
     std::cout << result.dump(2) << "\n";
     return;
   }
-  std::string text = fmt::format("loss {:.6f}\naccuracy {:.6f}  (hits over scored positions)\n",
-                                 score.loss, score.accuracy);
+  std::string text = fmt::format("loss {:.6f}\n", score.loss);
+  if (source->inputNumbers() > 0)
+    text += fmt::format("relative loss {:.6f}  (1: as saying 0)\nleast squares {:.6f}\n",
+                        result["eval_relative_loss"].get<double>(),
+                        result["eval_least_squares_loss"].get<double>());
+  else
+    text += fmt::format("accuracy {:.6f}  (hits over scored positions)\n", score.accuracy);
   if (score.madAccuracy >= 0)
     text +=
         fmt::format("mad accuracy {:.6f}  (mean over classes, batches of 128, as mad-lab counts)\n",

@@ -37,6 +37,38 @@ std::string annotated(const rt::Task &task, int64_t number, std::span<const int3
                      scored, in, meaning, out);
 }
 
+/// Instances 0 .. count-1, one behind the other.
+struct Instances {
+  std::vector<int32_t> inputs, targets;
+};
+Instances drawInstances(const rt::Task &task, const TaskArguments &arguments, size_t count) {
+  auto inputs = static_cast<size_t>(task.positions() * task.inputWords()),
+       targets = static_cast<size_t>(task.positions() * task.targetWords());
+  Instances instances{std::vector<int32_t>(count * inputs), std::vector<int32_t>(count * targets)};
+  for (size_t i = 0; i < count; ++i)
+    task.generate(arguments.seed, arguments.split == "train" ? rt::Split::Train : rt::Split::Test,
+                  i, std::span(instances.inputs).subspan(i * inputs, inputs),
+                  std::span(instances.targets).subspan(i * targets, targets));
+  return instances;
+}
+
+/// A row a position: the numbers that go in, and what is asked.
+std::string annotatedNumbers(const rt::Task &task, int64_t number, std::span<const int32_t> inputs,
+                             std::span<const int32_t> targets) {
+  auto width = static_cast<size_t>(task.inputWords());
+  std::string rows;
+  size_t scored = 0, positions = targets.size() / 2;
+  for (size_t t = 0; t < positions; ++t) {
+    rows += fmt::format("{:>6} ", t);
+    for (size_t i = 0; i < width; ++i)
+      rows += fmt::format("{:>9.4f}", rt::numberOf(inputs[t * width + i]));
+    bool asked = rt::numberOf(targets[2 * t + 1]) != 0;
+    scored += asked;
+    rows += asked ? fmt::format("  ->{:>9.4f}\n", rt::numberOf(targets[2 * t])) : "\n";
+  }
+  return fmt::format("instance {}: {} positions, {} scored\n{}", number, positions, scored, rows);
+}
+
 nlohmann::json describe(const rt::Task &task, const rt::TaskStatistics &statistics) {
   nlohmann::json kinds, inputs, targets;
   for (const auto &[kind, times] : statistics.kinds)
@@ -81,51 +113,85 @@ std::string summary(const rt::Task &task, const rt::TaskStatistics &statistics) 
                             percent(commonest->second));
 }
 
-void run(const TaskArguments &arguments) {
-  auto task = valueOf(rt::createTask(arguments.spec, conventionOf(arguments.convention)));
-  rt::Split split = arguments.split == "train" ? rt::Split::Train : rt::Split::Test;
-  auto positions = static_cast<size_t>(task->positions());
-  rt::TaskStatistics statistics;
-  if (arguments.stats > 0)
-    statistics =
-        rt::statisticsOf(*task, arguments.seed, split, static_cast<uint64_t>(arguments.stats));
-  if (arguments.json) {
-    std::cout << describe(*task, statistics).dump(2) << "\n";
-    return;
+void show(const rt::Task &task, const TaskArguments &arguments) {
+  std::string kind = task.inputNumbers() > 0
+                         ? fmt::format("{} numbers at each position", task.inputNumbers())
+                         : fmt::format("vocabulary {}", task.vocabulary());
+  std::cout << task.spec() << "\n"
+            << fmt::format("{}, {} positions, {} split, seed {}\n", kind, task.positions(),
+                           arguments.split, arguments.seed);
+  Instances instances = drawInstances(task, arguments, static_cast<size_t>(arguments.show));
+  for (int64_t i = 0; i < arguments.show; ++i) {
+    auto part = [&](const std::vector<int32_t> &words, int64_t ofPosition) {
+      auto size = static_cast<size_t>(task.positions() * ofPosition);
+      return std::span<const int32_t>(words).subspan(static_cast<size_t>(i) * size, size);
+    };
+    auto annotate = task.inputNumbers() > 0 ? annotatedNumbers : annotated;
+    std::cout << annotate(task, i, part(instances.inputs, task.inputWords()),
+                          part(instances.targets, task.targetWords()));
   }
-  if (arguments.out.empty()) {
-    std::cout << task->spec() << "\n"
-              << fmt::format("vocabulary {}, {} positions, {} split, seed {}\n", task->vocabulary(),
-                             positions, arguments.split, arguments.seed);
-    std::vector<int32_t> inputs(positions), targets(positions);
-    for (int64_t i = 0; i < arguments.show; ++i) {
-      task->generate(arguments.seed, split, static_cast<uint64_t>(i), inputs, targets);
-      std::cout << annotated(*task, i, inputs, targets);
-    }
-    if (arguments.stats > 0)
-      std::cout << fmt::format("{} instances\n", arguments.stats) << summary(*task, statistics);
-    return;
-  }
+}
+
+void writeArray(const TaskArguments &arguments, const char *name, rt::DType type,
+                const std::vector<int64_t> &shape, std::span<const int32_t> words) {
+  require(rt::writeNpy(arguments.out + "/" + name, type, shape, std::as_bytes(words)));
+}
+
+void exportInstances(const rt::Task &task, const TaskArguments &arguments) {
   auto count = static_cast<size_t>(arguments.count);
   constexpr size_t largest = size_t{1} << 32; // elements of an array: 16 GB
-  if (count > largest / positions)
+  if (count > largest / static_cast<size_t>(task.positions() *
+                                            std::max(task.inputWords(), task.targetWords())))
     throw Failure(
         fmt::format("{} instances of {} positions are too many for one array: export them in parts",
-                    count, positions));
-  std::vector<int32_t> inputs(count * positions), targets(count * positions);
-  for (size_t i = 0; i < count; ++i)
-    task->generate(arguments.seed, split, i, std::span(inputs).subspan(i * positions, positions),
-                   std::span(targets).subspan(i * positions, positions));
+                    count, task.positions()));
+  Instances instances = drawInstances(task, arguments, count);
   std::error_code error;
   std::filesystem::create_directories(arguments.out, error);
   if (error)
     throw Failure(fmt::format("cannot make the folder '{}': {}", arguments.out, error.message()));
-  const int64_t shape[] = {arguments.count, task->positions()};
-  require(rt::writeNpy(arguments.out + "/inputs.npy", rt::DType::I32, shape,
-                       std::as_bytes(std::span(inputs))));
-  require(rt::writeNpy(arguments.out + "/targets.npy", rt::DType::I32, shape,
-                       std::as_bytes(std::span(targets))));
-  std::cout << fmt::format("{} instances of {} in {}\n", count, task->spec(), arguments.out);
+  const std::vector<int64_t> shape = {arguments.count, task.positions()};
+  if (task.inputNumbers() == 0) {
+    writeArray(arguments, "inputs.npy", rt::DType::I32, shape, instances.inputs);
+    writeArray(arguments, "targets.npy", rt::DType::I32, shape, instances.targets);
+  } else {
+    std::vector<int32_t> targets, weights;
+    for (size_t i = 0; i < instances.targets.size(); i += 2) {
+      targets.push_back(instances.targets[i]);
+      weights.push_back(instances.targets[i + 1]);
+    }
+    writeArray(arguments, "inputs.npy", rt::DType::F32, {shape[0], shape[1], task.inputNumbers()},
+               instances.inputs);
+    writeArray(arguments, "targets.npy", rt::DType::F32, shape, targets);
+    writeArray(arguments, "weights.npy", rt::DType::F32, shape, weights);
+  }
+  std::cout << fmt::format("{} instances of {} in {}\n", count, task.spec(), arguments.out);
+}
+
+void tellStatistics(const rt::Task &task, const TaskArguments &arguments) {
+  if (task.inputNumbers() > 0)
+    throw Failure(fmt::format("--stats: {} has numbers, statistics are of tokens", task.name()));
+  rt::Split split = arguments.split == "train" ? rt::Split::Train : rt::Split::Test;
+  rt::TaskStatistics statistics =
+      rt::statisticsOf(task, arguments.seed, split, static_cast<uint64_t>(arguments.stats));
+  if (arguments.json)
+    std::cout << describe(task, statistics).dump(2) << "\n";
+  else
+    std::cout << task.spec() << "\n"
+              << fmt::format("{} {} instances of {} positions, vocabulary {}, seed {}\n",
+                             arguments.stats, arguments.split, task.positions(), task.vocabulary(),
+                             arguments.seed)
+              << summary(task, statistics);
+}
+
+void run(const TaskArguments &arguments) {
+  auto task = valueOf(rt::createTask(arguments.spec, conventionOf(arguments.convention)));
+  if (arguments.stats > 0)
+    tellStatistics(*task, arguments);
+  if (!arguments.out.empty())
+    exportInstances(*task, arguments);
+  if (arguments.show > 0)
+    show(*task, arguments);
 }
 
 } // namespace

@@ -69,9 +69,13 @@ void printSummary(const TrainArguments &arguments, const nlohmann::json &summary
     std::cout << summary.dump(2) << "\n";
     return;
   }
-  std::string text =
-      fmt::format("eval loss {:.4f}, accuracy {:.4f}", summary["eval_loss"].get<double>(),
-                  summary["eval_accuracy"].get<double>());
+  std::string text = fmt::format("eval loss {:.4f}", summary["eval_loss"].get<double>());
+  if (summary.contains("eval_relative_loss"))
+    text += fmt::format(", {:.4f} of what saying 0 would cost, least squares {:.4f}",
+                        summary["eval_relative_loss"].get<double>(),
+                        summary["eval_least_squares_loss"].get<double>());
+  else
+    text += fmt::format(", accuracy {:.4f}", summary["eval_accuracy"].get<double>());
   if (summary.contains("eval_bits_per_byte"))
     text += fmt::format(", {:.4f} bits per byte", summary["eval_bits_per_byte"].get<double>());
   text += fmt::format(" over {} test instances\n", summary["eval_examples"].get<uint64_t>());
