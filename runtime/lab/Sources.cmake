@@ -15,3 +15,4 @@ target_sources(HybridRuntime PRIVATE
   ${PROJECT_SOURCE_DIR}/runtime/lab/Table.cpp
   ${PROJECT_SOURCE_DIR}/runtime/lab/TrainRuns.cpp
   ${PROJECT_SOURCE_DIR}/runtime/lab/Worker.cpp)
+include(${PROJECT_SOURCE_DIR}/runtime/lab/report/Sources.cmake)

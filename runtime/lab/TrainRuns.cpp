@@ -171,39 +171,41 @@ RunExecutor trainingExecutor(TrainContext context) {
   };
 }
 
-Result<double> estimateSeconds(const TrainContext &context, const ModelRequest &request) {
+Result<StepTimes> measureSteps(const TrainContext &context, const ModelRequest &request) {
   auto executable = context.provider(request);
   if (!executable)
     return executable.error();
-  const Protocol &protocol = context.protocol;
-  Run run;
-  run.learningRate = 1e-5; // nothing is to be learned
-  run.steps = 6;
-  TrainOptions options = optionsOf(protocol, request.setting, run);
-  options.evalEvery = options.steps;
-  options.evalExamples = options.finalExamples = static_cast<uint64_t>(request.batch);
   auto prepared = prepare(*executable, context.threads);
   if (!prepared)
     return prepared.error();
-  auto source = sourceOf(protocol, request.setting, 0);
+  auto source = sourceOf(context.protocol, request.setting, 0);
   if (!source)
     return source.error();
-  double perStep = INFINITY, perBatch = INFINITY;
-  for (int turn = 0; turn < 2; ++turn) { // the first warms caches
+  Run run;
+  run.learningRate = 1e-5; // nothing is to be learned
+  StepTimes times{INFINITY, INFINITY};
+  for (int64_t steps : {1, 3}) { // the first warms caches
+    run.steps = steps;
+    TrainOptions options = optionsOf(context.protocol, request.setting, run);
+    options.evalEvery = steps;
+    options.evalExamples = options.finalExamples = static_cast<uint64_t>(request.batch);
     auto outcome = trainModel(*prepared->runner, **source, options);
     if (!outcome)
       return outcome.error();
-    double evaluation = outcome->summary.value("eval_seconds", 0.0);
-    perBatch = std::min(perBatch, evaluation);
-    perStep = std::min(perStep, std::max(0.0, outcome->seconds - evaluation) /
-                                    static_cast<double>(options.steps));
+    times.evaluation = std::min(times.evaluation, outcome->summary.value("eval_seconds", 0.0));
+    times.step = std::min(times.step, std::max(0.0, outcome->seconds - times.evaluation) /
+                                          static_cast<double>(steps));
   }
-  int64_t steps = protocol.stepsOf(request.setting);
-  int64_t evaluations = 1 + steps / protocol.evalEveryOf(request.setting);
+  return times;
+}
+
+double runSeconds(const Protocol &protocol, const Setting &setting, const StepTimes &times) {
+  int64_t steps = protocol.stepsOf(setting);
+  int64_t evaluations = 1 + steps / protocol.evalEveryOf(setting);
   double batches =
-      std::ceil(static_cast<double>(protocol.testExamples) / static_cast<double>(request.batch));
-  return perStep * static_cast<double>(steps) +
-         perBatch * batches * static_cast<double>(evaluations);
+      std::ceil(static_cast<double>(protocol.testExamples) / static_cast<double>(protocol.batch));
+  return times.step * static_cast<double>(steps) +
+         times.evaluation * batches * static_cast<double>(evaluations);
 }
 
 } // namespace hybrid::rt::lab

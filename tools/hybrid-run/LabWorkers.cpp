@@ -47,11 +47,10 @@ std::string superviseWorkers(const WorkerSettings &settings, const std::function
   std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   int threads = settings.threads > 0
                     ? settings.threads
-                    : std::max(1, rt::usableCores() / std::max(1, settings.jobs));
-  std::vector<std::string> arguments{"mad",       "--train-claimed-runs",
-                                     "--out",     settings.database,
-                                     "--threads", std::to_string(threads),
-                                     "--together", std::to_string(settings.together)};
+                    : std::max(1, rt::availableThreads() / std::max(1, settings.jobs));
+  std::vector<std::string> arguments{
+      "mad",       "--train-claimed-runs",  "--database", settings.database,
+      "--threads", std::to_string(threads), "--together", std::to_string(settings.together)};
   auto store = valueOf(lab::RunStore::open(settings.database, lab::workerName()));
   std::set<pid_t> workers;
   int faults = 0;

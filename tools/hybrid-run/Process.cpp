@@ -3,8 +3,8 @@
 #include "tools/hybrid-run/Verbs.h"
 #include <cerrno>
 #include <cstring>
-#include <fmt/format.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <fstream>
 #include <poll.h>
 #include <spawn.h>

@@ -38,5 +38,6 @@ void addGenerate(CLI::App &app);
 void addReplay(CLI::App &app);
 void addTask(CLI::App &app);
 void addSelftest(CLI::App &app);
+void addMad(CLI::App &app);
 
 } // namespace hybrid::tools
