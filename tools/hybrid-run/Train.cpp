@@ -1,6 +1,7 @@
 //===- Train.cpp - hybrid-run train: from a model and data to checkpoints ----------===//
 #include "codegen/Executable_generated.h"
 #include "runtime/Session.h"
+#include "runtime/lab/report/TrainingReport.h"
 #include "runtime/train/SessionRunner.h"
 #include "runtime/train/Trainer.h"
 #include "tools/hybrid-run/DataArgument.h"
@@ -110,7 +111,16 @@ void run(TrainArguments &arguments) {
     options.out = defaultFolder(arguments.model.path, *source);
   options.config = provenance(arguments, *session);
   options.config["command"] = commandLine();
-  rt::TrainOutcome outcome = valueOf(rt::trainModel(*runner, *source, options));
+  std::error_code error;
+  const bool refused = !options.resume && std::filesystem::exists(options.out, error) &&
+                       !std::filesystem::is_empty(options.out, error); // a folder not ours
+  auto trained = rt::trainModel(*runner, *source, options);
+  // Also of a run that failed: its curves show where. What it failed of is what is told.
+  rt::Result<void> reported;
+  if (!refused)
+    reported = rt::writeTrainingReport(options.out);
+  rt::TrainOutcome outcome = valueOf(std::move(trained));
+  require(reported);
   if (outcome.interrupted.empty())
     printSummary(arguments, outcome.summary);
 }

@@ -129,6 +129,15 @@ std::vector<double> ticksOf(double low, double high, Scale scale) {
   return ticks;
 }
 
+/// A number at the vertical axis, where there is room for five characters.
+std::string rowText(double value) {
+  if (value != 0 && std::fabs(value) < 0.01) {
+    double exponent = std::floor(std::log10(std::fabs(value)) + 1e-9);
+    return fmt::format("{:.2g}e{:.0f}", value / std::pow(10, exponent), exponent);
+  }
+  return std::fabs(value) >= 1000 ? compact(value) : plain(std::round(value * 1e6) / 1e6);
+}
+
 /// A loss that explodes must not flatten all others: the top is where sound runs begin.
 double lossTop(const LineChart &chart) {
   std::vector<double> starts;
@@ -252,9 +261,9 @@ std::string drawLines(const LineChart &chart) {
     double value = yLow + i * yStep, row = y(value);
     fmt::format_to(append, R"(<path class="{}" d="M{} {}H{}"/>)", i ? "grid" : "axis", at(left),
                    at(row), at(chart.width - right));
-    fmt::format_to(
-        append, R"(<text x="{}" y="{}" text-anchor="end">{}</text>)", at(left - 5), at(row + 3.5),
-        chart.share ? fmt::format("{:.0f}", value * 100) : plain(std::round(value * 1e6) / 1e6));
+    fmt::format_to(append, R"(<text x="{}" y="{}" text-anchor="end">{}</text>)", at(left - 5),
+                   at(row + 3.5),
+                   chart.share ? fmt::format("{:.0f}", value * 100) : rowText(value));
   }
   if (chart.falling)
     std::reverse(ticks.begin(), ticks.end());

@@ -198,16 +198,21 @@ std::string noteSection(const StudyView &view) {
   if (view.tasks.empty())
     return "";
   std::string out = R"(<section id="notes"><h2>How to read it</h2><ul class="warnings">)";
+  out += "<li>Published MAD scores are macro accuracies: a mean over classes within each batch of "
+         "128, where one stray prediction of a token that is never an answer adds a class with "
+         "accuracy 0. Compare them with the macro columns of a study under the mad-lab convention, "
+         "and with nothing else.</li>"
+         "<li>Published repetitions of one architecture differ by several points on a task; a "
+         "distance of less than about 3 points of the mean says little unless seeds are "
+         "repeated.</li>";
   out +=
-      "<li>Published MAD scores are macro accuracies: a mean over classes within each batch of "
-      "128, where one stray prediction of a token that is never an answer adds a class with "
-      "accuracy 0. Compare them with the macro columns of a study under the mad-lab convention, "
-      "and with nothing else.</li>"
-      "<li>Published repetitions of one architecture differ by several points on a task; a "
-      "distance of less than about 3 points of the mean says little unless seeds are "
-      "repeated.</li>"
-      "<li>The test instances choose the checkpoint and the point of the grid, as in MAD; scores "
-      "are therefore a little too good, for every architecture alike.</li>";
+      view.byMacro
+          ? "<li>The test instances choose the checkpoint and the point of the grid, as in the "
+            "released code of MAD; scores are a little too good for it, for every architecture "
+            "alike.</li>"
+          : "<li>The weights at the end of training count. The test instances choose the point of "
+            "the grid, and when a solved run may end; scores are a little too good for it, for "
+            "every architecture alike.</li>";
   for (const Task &task : view.tasks)
     if (task.name == "memorization") {
       out += "<li>Memorization cannot reach 100 %: facts that training never shows can only be "

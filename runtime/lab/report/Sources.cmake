@@ -5,7 +5,7 @@ target_sources(HybridRuntime PRIVATE
   ${report}/Assets.S ${report}/Charts.cpp ${report}/Compare.cpp ${report}/ComparePage.cpp ${report}/CompareText.cpp
   ${report}/CurveSection.cpp
   ${report}/DifficultySection.cpp ${report}/Page.cpp ${report}/ReproduceSection.cpp ${report}/RunSection.cpp
-  ${report}/ScoreSection.cpp ${report}/StudyReport.cpp ${report}/StudyView.cpp ${report}/Text.cpp)
+  ${report}/ScoreSection.cpp ${report}/StudyReport.cpp ${report}/StudyView.cpp ${report}/Text.cpp ${report}/TrainingReport.cpp)
 set_source_files_properties(${report}/Assets.S TARGET_DIRECTORY HybridRuntime PROPERTIES
   OBJECT_DEPENDS "${report_assets}"
   COMPILE_DEFINITIONS "HYBRID_REPORT_PAGE=\"${report}/assets/page.html\";HYBRID_REPORT_STYLE=\"${report}/assets/report.css\";HYBRID_REPORT_SCRIPT=\"${report}/assets/report.js\"")
