@@ -69,6 +69,7 @@ struct Study {
   uint64_t seed = 0;
   /// Options in force, by name: "betas" -> "0.9, 0.98". In the order to be shown.
   std::vector<std::pair<std::string, std::string>> options;
+  std::string protocol; // the same for workers: Protocol::toJson
   std::vector<Architecture> architectures;
   std::vector<Run> runs;
 };

@@ -115,6 +115,8 @@ Result<void> loadHead(Database &database, Study &study) {
       study.version = value;
     else if (name == "command")
       study.command = value;
+    else if (name == "protocol")
+      study.protocol = value;
     else if (name == "seed")
       std::from_chars(value.data(), value.data() + value.size(), study.seed);
     else if (name.starts_with("option.") && name.size() > 11)
@@ -219,11 +221,10 @@ Result<void> storeHead(Database &database, const Study &study) {
   auto statement = database.prepare("INSERT INTO study(name, value) VALUES(?, ?)");
   if (!statement)
     return statement.error();
-  std::vector<std::pair<std::string, std::string>> values = {{"convention", study.convention},
-                                                             {"suite", study.suite},
-                                                             {"version", study.version},
-                                                             {"command", study.command},
-                                                             {"seed", std::to_string(study.seed)}};
+  std::vector<std::pair<std::string, std::string>> values = {
+      {"convention", study.convention}, {"suite", study.suite},
+      {"version", study.version},       {"command", study.command},
+      {"protocol", study.protocol},     {"seed", std::to_string(study.seed)}};
   for (size_t i = 0; i < study.options.size(); ++i)
     values.emplace_back(fmt::format("option.{:03}.{}", i, study.options[i].first),
                         study.options[i].second);

@@ -116,23 +116,40 @@ Result<std::unique_ptr<Source>> sourceOf(const Protocol &protocol, const Setting
                         {seed, protocol.dataSeed, setting.trainExamples});
 }
 
-void trainOne(const TrainContext &context, const Setting &setting,
-              const std::shared_ptr<const Executable> &executable, Run &run, RunMonitor &monitor,
-              size_t place) {
+/// Trains runs as replicas of one program, in lock-step.
+void trainTogether(const TrainContext &context, const Setting &setting,
+                   const std::shared_ptr<const Executable> &executable, std::span<Run> runs,
+                   RunMonitor &monitor) {
+  auto failAll = [&](const std::string &error) {
+    for (Run &run : runs)
+      fail(run, error);
+  };
   auto prepared = prepare(executable, context.threads);
   if (!prepared)
-    return fail(run, prepared.error().message);
-  auto source = sourceOf(context.protocol, setting, run.seed);
-  if (!source)
-    return fail(run, source.error().message);
-  Observer observer(context, &monitor, place);
-  TrainOptions options = optionsOf(context.protocol, setting, run);
-  options.observer = &observer;
-  auto outcome = trainModel(*prepared->runner, **source, options);
-  if (!outcome)
-    return fail(run, outcome.error().message);
-  if (outcome->interrupted.empty() || observer.isSolved())
-    record(context.protocol, *outcome, run);
+    return failAll(prepared.error().message);
+  std::vector<std::unique_ptr<Source>> sources;
+  std::vector<Observer> observers;
+  std::vector<TrainRun> trainings;
+  observers.reserve(runs.size()); // runs hold their addresses
+  for (size_t i = 0; i < runs.size(); ++i) {
+    auto source = sourceOf(context.protocol, setting, runs[i].seed);
+    if (!source)
+      return failAll(source.error().message);
+    sources.push_back(std::move(*source));
+    observers.emplace_back(context, &monitor, i);
+    trainings.push_back({sources.back().get(), optionsOf(context.protocol, setting, runs[i])});
+    trainings.back().options.observer = &observers.back();
+  }
+  auto outcomes = trainModels(*prepared->runner, trainings);
+  if (!outcomes)
+    return failAll(outcomes.error().message);
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const Result<TrainOutcome> &outcome = (*outcomes)[i];
+    if (!outcome)
+      fail(runs[i], outcome.error().message);
+    else if (outcome->interrupted.empty() || observers[i].isSolved())
+      record(context.protocol, *outcome, runs[i]);
+  }
 }
 
 } // namespace
@@ -146,49 +163,49 @@ RunExecutor trainingExecutor(TrainContext context) {
     auto setting = Setting::parse(runs.front().setting, context.protocol.convention);
     if (!setting)
       return failAll(setting.error().message);
-    auto executable =
-        context.provider({runs.front().architecture, *setting, runs.front().batch, 1});
+    auto executable = context.provider({runs.front().architecture, *setting, runs.front().batch,
+                                        static_cast<int64_t>(runs.size())});
     if (!executable)
       return failAll(executable.error().message);
-    for (size_t i = 0; i < runs.size(); ++i)
-      if (!context.stop || !context.stop())
-        trainOne(context, *setting, *executable, runs[i], monitor, i);
+    trainTogether(context, *setting, *executable, runs, monitor);
   };
 }
 
-Result<double> estimateSeconds(const TrainContext &context, const ModelRequest &request) {
+Result<StepTimes> measureSteps(const TrainContext &context, const ModelRequest &request) {
   auto executable = context.provider(request);
   if (!executable)
     return executable.error();
-  const Protocol &protocol = context.protocol;
-  Run run;
-  run.learningRate = 1e-5; // nothing is to be learned
-  run.steps = 6;
-  TrainOptions options = optionsOf(protocol, request.setting, run);
-  options.evalEvery = options.steps;
-  options.evalExamples = options.finalExamples = static_cast<uint64_t>(request.batch);
   auto prepared = prepare(*executable, context.threads);
   if (!prepared)
     return prepared.error();
-  auto source = sourceOf(protocol, request.setting, 0);
+  auto source = sourceOf(context.protocol, request.setting, 0);
   if (!source)
     return source.error();
-  double perStep = INFINITY, perBatch = INFINITY;
-  for (int turn = 0; turn < 2; ++turn) { // the first warms caches
+  Run run;
+  run.learningRate = 1e-5; // nothing is to be learned
+  StepTimes times{INFINITY, INFINITY};
+  for (int64_t steps : {1, 3}) { // the first warms caches
+    run.steps = steps;
+    TrainOptions options = optionsOf(context.protocol, request.setting, run);
+    options.evalEvery = steps;
+    options.evalExamples = options.finalExamples = static_cast<uint64_t>(request.batch);
     auto outcome = trainModel(*prepared->runner, **source, options);
     if (!outcome)
       return outcome.error();
-    double evaluation = outcome->summary.value("eval_seconds", 0.0);
-    perBatch = std::min(perBatch, evaluation);
-    perStep = std::min(perStep, std::max(0.0, outcome->seconds - evaluation) /
-                                    static_cast<double>(options.steps));
+    times.evaluation = std::min(times.evaluation, outcome->summary.value("eval_seconds", 0.0));
+    times.step = std::min(times.step, std::max(0.0, outcome->seconds - times.evaluation) /
+                                          static_cast<double>(steps));
   }
-  int64_t steps = protocol.stepsOf(request.setting);
-  int64_t evaluations = 1 + steps / protocol.evalEveryOf(request.setting);
+  return times;
+}
+
+double runSeconds(const Protocol &protocol, const Setting &setting, const StepTimes &times) {
+  int64_t steps = protocol.stepsOf(setting);
+  int64_t evaluations = 1 + steps / protocol.evalEveryOf(setting);
   double batches =
-      std::ceil(static_cast<double>(protocol.testExamples) / static_cast<double>(request.batch));
-  return perStep * static_cast<double>(steps) +
-         perBatch * batches * static_cast<double>(evaluations);
+      std::ceil(static_cast<double>(protocol.testExamples) / static_cast<double>(protocol.batch));
+  return times.step * static_cast<double>(steps) +
+         times.evaluation * batches * static_cast<double>(evaluations);
 }
 
 } // namespace hybrid::rt::lab

@@ -29,7 +29,13 @@ struct TrainContext {
 /// An executor that trains by the protocol.
 RunExecutor trainingExecutor(TrainContext context);
 
-/// Seconds that a run of this setting takes, from a few of its steps and evaluations.
-Result<double> estimateSeconds(const TrainContext &context, const ModelRequest &request);
+/// Seconds of a step and of evaluating one batch.
+struct StepTimes {
+  double step = 0, evaluation = 0;
+};
+/// Measures a few of each.
+Result<StepTimes> measureSteps(const TrainContext &context, const ModelRequest &request);
+/// Seconds of a run to its planned end.
+double runSeconds(const Protocol &protocol, const Setting &setting, const StepTimes &times);
 
 } // namespace hybrid::rt::lab

@@ -12,6 +12,8 @@
 #include "tools/compiler/MemoryBudget.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/SourceMgr.h"
@@ -117,6 +119,20 @@ private:
     std::optional<dsl::ModelDescription> model = dsl::describeModel(sources, context, dslOptions);
     if (!model)
       return 1;
+    if (options.describeJson) {
+      llvm::json::Array parameters;
+      for (const dsl::ModelParameter &each : model->parameters)
+        parameters.push_back(llvm::json::Object{
+            {"name", each.name},
+            {"type", each.type},
+            {"default", each.defaultText ? llvm::json::Value(*each.defaultText) : nullptr}});
+      llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(llvm::json::Object{
+                                                 {"model", model->name},
+                                                 {"documentation", model->documentation},
+                                                 {"parameters", std::move(parameters)}}))
+                   << '\n';
+      return 0;
+    }
     llvm::outs() << "model " << model->name << '\n';
     if (!model->documentation.empty())
       llvm::outs() << model->documentation << '\n';

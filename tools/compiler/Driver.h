@@ -19,8 +19,8 @@ struct DriverOptions {
   std::vector<std::string> settings; // name=value
   std::vector<std::string> importPaths;
   std::string costMethod = "true"; // or a paper, by the name that layers publish terms under
-  bool cost = false, costJson = false, describe = false, choices = false, choicesJson = false,
-       verbose = false;
+  bool cost = false, costJson = false, describe = false, describeJson = false, verbose = false;
+  bool choices = false, choicesJson = false;
 };
 
 /// Names `--emit` knows, in pipeline order.

@@ -77,8 +77,11 @@ int main(int argc, char **argv) {
                  "whose FLOPs --cost lists: true (as computed), or a paper's that the model's "
                  "layers publish, such as mad or hyena")
       ->capture_default_str();
-  app.add_flag("--help-model", options.describe,
-               "print what the model is and its parameters, then stop");
+  std::string description;
+  app.add_flag("--help-model", description,
+               "print what the model is and its parameters, then stop; --help-model=json for "
+               "scripts")
+      ->check(CLI::IsMember({"true", "json"}));
   std::string choices;
   auto *choicesOption =
       app.add_option("--choices", choices,
@@ -92,6 +95,8 @@ int main(int argc, char **argv) {
   } catch (const CLI::ParseError &error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
+  options.describe = !description.empty();
+  options.describeJson = description == "json";
   options.costJson = cost == "json";
   options.cost = costOption->count() > 0 && !options.costJson;
   options.choicesJson = choices == "json";

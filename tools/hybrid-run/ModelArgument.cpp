@@ -2,6 +2,7 @@
 #include "tools/hybrid-run/ModelArgument.h"
 #include "codegen/Executable_generated.h"
 #include "runtime/cuda/Gpu.h"
+#include "tools/hybrid-run/Process.h"
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -9,14 +10,10 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
-#include <spawn.h>
 #include <sstream>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <xxhash.h>
-
-extern char **environ;
 
 namespace hybrid::tools {
 namespace fs = std::filesystem;
@@ -110,27 +107,6 @@ fs::path cacheFolder() {
   return folder;
 }
 
-/// Exit status of a program run without a shell.
-int runProgram(const std::string &program, const std::vector<std::string> &arguments) {
-  std::vector<char *> argv{const_cast<char *>(program.c_str())};
-  for (const std::string &argument : arguments)
-    argv.push_back(const_cast<char *>(argument.c_str()));
-  argv.push_back(nullptr);
-  pid_t child = 0;
-  int error = posix_spawn(&child, program.c_str(), nullptr, nullptr, argv.data(), environ);
-  if (error)
-    throw Failure(fmt::format("cannot run '{}': {}", program, std::strerror(error)));
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR)
-      throw Failure(fmt::format("lost '{}': {}", program, std::strerror(errno)));
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-} // namespace
-
-namespace {
-
 /// `--target` for the device of this machine.
 std::string targetFor(const std::string &device) {
   if (device != "cuda")
@@ -197,36 +173,27 @@ std::shared_ptr<const rt::Executable> ModelArgument::loadAny() const {
   // hybridc writes its output whole or not at all, so two runs at once do no harm.
   std::vector<std::string> arguments{path, "-o", cached.string()};
   arguments.insert(arguments.end(), options.begin(), options.end());
-  if (runProgram(compiler, arguments) != 0)
+  int status = 0;
+  if (quiet) {
+    ProgramOutput compiled = runForOutput(compiler, arguments);
+    status = compiled.status;
+    if (status != 0)
+      std::fputs(compiled.err.c_str(), stderr);
+  } else {
+    status = runProgram(compiler, arguments);
+  }
+  if (status != 0)
     throw Failure(fmt::format("{} did not compile", path));
   return valueOf(rt::Executable::load(cached.string()));
 }
 
 std::string compilerVersion(const std::string &compiler) {
-  int ends[2];
-  if (pipe(ends) != 0)
+  try {
+    ProgramOutput output = runForOutput(compiler, {"--version"});
+    return output.status == 0 ? output.out.substr(0, output.out.find('\n')) : "";
+  } catch (const Failure &) {
     return "";
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_addclose(&actions, ends[0]);
-  posix_spawn_file_actions_addclose(&actions, ends[1]);
-  std::string flag = "--version", text;
-  char *argv[] = {const_cast<char *>(compiler.c_str()), flag.data(), nullptr};
-  pid_t child = 0;
-  int error = posix_spawn(&child, compiler.c_str(), &actions, nullptr, argv, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
-  char buffer[256];
-  for (ssize_t got;
-       !error && text.size() < 4096 && (got = read(ends[0], buffer, sizeof buffer)) > 0;)
-    text.append(buffer, static_cast<size_t>(got));
-  close(ends[0]);
-  int status = 1;
-  if (!error)
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-  return status == 0 ? text.substr(0, text.find('\n')) : "";
+  }
 }
 
 } // namespace hybrid::tools

@@ -17,6 +17,7 @@ struct ModelArgument {
   std::optional<std::string> precision, target, model, memory;
   std::string device;                // cpu or cuda; empty: what it was compiled for, or the CPU
   std::vector<std::string> settings; // NAME=VALUE
+  bool quiet = false;                // the compiler's remarks only when it fails
 
   /// Adds MODEL and the compile options to a verb.
   void addTo(CLI::App &verb);

@@ -182,7 +182,7 @@ private:
     if (plan.space.choices.empty())
       throw Failure(fmt::format("{} has nothing to choose: give a parameter of its model a default "
                                 "such as one_of(64, 128), and see `hybridc {} --choices`",
-                                arguments.path, quoted(arguments.path)));
+                                arguments.path, shellWord(arguments.path)));
     for (const lab::Choice &choice : plan.space.choices)
       if (choice.name == "vocab" || choice.name == "l_max" || choice.name == "readout")
         throw Failure(

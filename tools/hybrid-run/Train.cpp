@@ -6,12 +6,12 @@
 #include "tools/hybrid-run/DataArgument.h"
 #include "tools/hybrid-run/ModelArgument.h"
 #include "tools/hybrid-run/OptimizerArgument.h"
+#include "tools/hybrid-run/Process.h"
 #include <algorithm>
 #include <cmath>
 #include <ctime>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <iostream>
 
 namespace hybrid::tools {
@@ -83,22 +83,6 @@ void printSummary(const TrainArguments &arguments, const nlohmann::json &summary
                       static_cast<double>(summary["peak_bytes"].get<uint64_t>()) / 1e6,
                       arguments.options.out);
   std::cout << text;
-}
-
-/// As it was typed, words quoted where they need it.
-std::string commandLine() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  std::string word, text;
-  while (std::getline(file, word, '\0')) {
-    if (word.empty() || word.find_first_of(" \t\n'\"\\$*?;&|<>()[]{}") != std::string::npos) {
-      std::string quoted = "'";
-      for (char c : word)
-        quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-      word = quoted + "'";
-    }
-    text += (text.empty() ? "" : " ") + word;
-  }
-  return text;
 }
 
 void run(TrainArguments &arguments) {

@@ -39,5 +39,6 @@ void addReplay(CLI::App &app);
 void addTask(CLI::App &app);
 void addSearch(CLI::App &app);
 void addSelftest(CLI::App &app);
+void addMad(CLI::App &app);
 
 } // namespace hybrid::tools

@@ -90,6 +90,7 @@ private:
     study.command = plan.command;
     study.seed = protocol.seed;
     study.options = protocol.options();
+    study.protocol = protocol.toJson().dump();
     for (size_t index : rung.candidates) {
       const PointRecord &point = plan.points[index];
       std::map<std::string, std::string> settings = plan.space.settingsAt(point.point);

@@ -1,0 +1,116 @@
+//===- Process.cpp - other programs, run without a shell --------------------------===//
+#include "tools/hybrid-run/Process.h"
+#include "tools/hybrid-run/Verbs.h"
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fstream>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+namespace hybrid::tools {
+namespace {
+
+pid_t spawn(const std::string &program, const std::vector<std::string> &arguments,
+            const posix_spawn_file_actions_t *actions) {
+  std::vector<char *> argv{const_cast<char *>(program.c_str())};
+  for (const std::string &argument : arguments)
+    argv.push_back(const_cast<char *>(argument.c_str()));
+  argv.push_back(nullptr);
+  pid_t child = 0;
+  if (int error = posix_spawn(&child, program.c_str(), actions, nullptr, argv.data(), environ))
+    throw Failure(fmt::format("cannot run '{}': {}", program, std::strerror(error)));
+  return child;
+}
+
+/// Waits for a child's end.
+int statusOf(const std::string &program, pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR)
+      throw Failure(fmt::format("lost '{}': {}", program, std::strerror(errno)));
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/// Both ends of a pipe, closed with it; a child does not inherit them.
+struct Pipe {
+  int ends[2] = {-1, -1};
+  Pipe() {
+    if (pipe2(ends, O_CLOEXEC) != 0)
+      throw Failure(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+  }
+  ~Pipe() {
+    shut(0);
+    shut(1);
+  }
+  void shut(int end) {
+    if (ends[end] >= 0)
+      close(ends[end]);
+    ends[end] = -1;
+  }
+};
+
+} // namespace
+
+ProgramOutput runForOutput(const std::string &program, const std::vector<std::string> &arguments) {
+  Pipe out, err;
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, out.ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, err.ends[1], STDERR_FILENO);
+  pid_t child = spawn(program, arguments, &actions);
+  posix_spawn_file_actions_destroy(&actions);
+  out.shut(1);
+  err.shut(1);
+  ProgramOutput output;
+  pollfd watched[2] = {{out.ends[0], POLLIN, 0}, {err.ends[0], POLLIN, 0}};
+  std::string *texts[2] = {&output.out, &output.err};
+  char buffer[1 << 14];
+  while (watched[0].fd >= 0 || watched[1].fd >= 0) {
+    if (poll(watched, 2, -1) < 0 && errno != EINTR)
+      break;
+    for (int i = 0; i < 2; ++i) {
+      if (watched[i].fd < 0 || !watched[i].revents)
+        continue;
+      ssize_t got = read(watched[i].fd, buffer, sizeof buffer);
+      if (got > 0)
+        texts[i]->append(buffer, static_cast<size_t>(got));
+      else if (got == 0 || errno != EINTR)
+        watched[i].fd = -1;
+    }
+  }
+  output.status = statusOf(program, child);
+  return output;
+}
+
+int runProgram(const std::string &program, const std::vector<std::string> &arguments) {
+  return statusOf(program, spawn(program, arguments, nullptr));
+}
+
+pid_t startProgram(const std::string &program, const std::vector<std::string> &arguments) {
+  return spawn(program, arguments, nullptr);
+}
+
+std::string shellWord(const std::string &word) {
+  if (!word.empty() && word.find_first_of(" \t\n'\"\\$*?;&|<>()[]{}") == std::string::npos)
+    return word;
+  std::string text = "'";
+  for (char c : word)
+    text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+std::string commandLine() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string word, text;
+  while (std::getline(file, word, '\0'))
+    text += (text.empty() ? "" : " ") + shellWord(word);
+  return text;
+}
+
+} // namespace hybrid::tools
