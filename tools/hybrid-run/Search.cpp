@@ -1,8 +1,13 @@
 //===- Search.cpp - hybrid-run search: the best points of a space ------------------===//
 #include "runtime/lab/search/Search.h"
 #include "runtime/data/AtomicFile.h"
+#include "runtime/lab/Columns.h"
+#include "runtime/lab/RunStore.h"
+#include "runtime/lab/TrainRuns.h"
+#include "runtime/lab/report/Report.h"
 #include "runtime/train/Signals.h"
 #include "tools/hybrid-run/LabModels.h"
+#include "tools/hybrid-run/LabWorkers.h"
 #include "tools/hybrid-run/Process.h"
 #include "tools/hybrid-run/Verbs.h"
 #include <algorithm>
@@ -35,7 +40,7 @@ struct SearchArguments {
   lab::HalvingOptions halving;
   std::optional<double> budgetFlops, budgetSeconds;
   int64_t points = 0;
-  int threads = 0;
+  int threads = 0, jobs = 1;
   bool noFinish = false, dryRun = false, json = false, quiet = false;
 };
 
@@ -88,9 +93,8 @@ public:
     if (arguments.dryRun)
       return printPlan();
     lab::SearchTools tools;
-    tools.stop = [this] { return signals.received() != nullptr; };
-    tools.executor = [this](const lab::Protocol &protocol, std::function<bool()> stop) {
-      return lab::trainingExecutor(context(protocol, std::move(stop)));
+    tools.train = [this](const std::string &database, const std::function<bool()> &stop) {
+      return train(database, stop);
     };
     tools.begun = [this](const lab::Rung &rung, size_t runs) {
       say(rung.finishing
@@ -145,19 +149,32 @@ private:
     return share == 1 ? "all" : fmt::format("1/{:.0f}", 1 / share);
   }
 
-  lab::TrainContext context(const lab::Protocol &protocol, std::function<bool()> stop) {
-    lab::TrainContext result;
-    result.protocol = protocol;
-    result.provider = [this](const lab::ModelRequest &request) { return models.load(request); };
-    result.threads = arguments.threads;
-    result.stop = std::move(stop);
-    return result;
+  rt::Result<bool> train(const std::string &database, const std::function<bool()> &stop) const {
+    auto store = lab::RunStore::open(database, lab::workerName());
+    if (!store)
+      return store.error();
+    // Those of a worker that was killed; and whatever made runs fail may have been put right.
+    valueOf(store->reclaim());
+    valueOf(store->retryFailed());
+    int64_t last = -1;
+    auto show = [&] {
+      int64_t left = valueOf(store->left());
+      if (isTerminal() && std::exchange(last, left) != left)
+        fmt::print(stderr, "\r\033[K  {} runs left ", left);
+    };
+    std::string signal =
+        superviseWorkers({database, arguments.jobs, arguments.threads, /*together=*/1}, show, stop);
+    if (isTerminal())
+      fmt::print(stderr, "\r\033[K");
+    return !signal.empty();
   }
+
+  bool isTerminal() const { return isatty(STDERR_FILENO) && !arguments.quiet; }
 
   void readSpace() {
     plan.path = arguments.path;
     plan.source = readText(arguments.path);
-    plan.version = HYBRID_VERSION;
+    plan.version = "hybrid-run " HYBRID_VERSION ", " + compilerVersion(compiler);
     plan.command = commandLine();
     plan.suite = valueOf(plan.protocol.settings());
     plan.halving = arguments.halving;
@@ -179,7 +196,7 @@ private:
       throw Failure(fmt::format("{} is no space that can be searched", arguments.path));
     }
     plan.space = valueOf(lab::Space::parse(nlohmann::json::parse(output.out, nullptr, false)));
-    if (plan.space.choices.empty())
+    if (plan.space.points == 1)
       throw Failure(fmt::format("{} has nothing to choose: give a parameter of its model a default "
                                 "such as one_of(64, 128), and see `hybridc {} --choices`",
                                 arguments.path, shellWord(arguments.path)));
@@ -192,9 +209,6 @@ private:
     if (arguments.out.empty())
       arguments.out = "runs/search-" + fs::path(arguments.path).stem().string();
     plan.folder = arguments.out;
-    plan.together = static_cast<int64_t>(plan.protocol.learningRates.size() *
-                                         plan.protocol.weightDecays.size()) *
-                    plan.protocol.seeds;
   }
 
   /// The architecture of a point, made known to the models when it is asked for first.
@@ -251,19 +265,19 @@ private:
     lab::PointSearch search;
     search.seed = plan.protocol.seed;
     search.constraints = arguments.constraints;
-    search.stop = [this] { return signals.received() != nullptr; };
+    rt::StopSignals signals;
+    search.stop = [&signals] { return signals.received() != nullptr; };
     search.enough = [this](const std::vector<lab::PointRecord> &points) { return enough(points); };
     size_t looked = 0;
-    bool terminal = isatty(STDERR_FILENO) && !arguments.quiet;
     search.progress = [&](const lab::PointRecord &) {
-      if (++looked % 8 == 0 && terminal)
+      if (++looked % 8 == 0 && isTerminal())
         fmt::print(stderr, "\rlooked at {} of {} points", looked, plan.space.points);
     };
     auto found = valueOf(lab::findPoints(plan.space, plan.suite, search, book,
                                          [this](uint64_t point, const lab::Setting &setting) {
                                            return models.count(architectureOf(point), setting);
                                          }));
-    if (terminal && looked >= 8)
+    if (isTerminal() && looked >= 8)
       fmt::print(stderr, "\r\033[K");
     if (found.stopped)
       throw Failure("stopped: the same command goes on");
@@ -303,15 +317,25 @@ private:
     }
     if (plan.secondsPerFlop > 0)
       return;
-    lab::TrainContext measuring = context(plan.protocol, nullptr);
+    lab::TrainContext context;
+    context.protocol = plan.protocol;
+    context.provider = [this](const lab::ModelRequest &request) { return models.load(request); };
+    context.threads = arguments.threads;
     double seconds = 0;
     for (const lab::Setting &setting : plan.suite)
-      seconds += valueOf(lab::estimateSeconds(
-          measuring, {architectureOf(plan.points[0].point), setting, plan.protocol.batch, 1}));
-    seconds *= static_cast<double>(plan.together);
+      seconds += lab::runSeconds(
+          plan.protocol, setting,
+          valueOf(lab::measureSteps(context, {architectureOf(plan.points[0].point), setting,
+                                              plan.protocol.batch, /*replicas=*/1})));
+    seconds *= static_cast<double>(runsOfSetting()) / arguments.jobs;
     plan.secondsPerFlop = seconds / lab::pointFlops(plan.points[0], plan.protocol, plan.suite);
     require(rt::writeFileAtomically(
         path, nlohmann::json{{"seconds_per_flop", plan.secondsPerFlop}}.dump() + "\n"));
+  }
+
+  size_t runsOfSetting() const {
+    return plan.protocol.learningRates.size() * plan.protocol.weightDecays.size() *
+           static_cast<size_t>(plan.protocol.seeds);
   }
 
   void tell(const lab::PointsFound &found) {
@@ -339,7 +363,7 @@ private:
     bool isTime = plan.secondsPerFlop > 0;
     fmt::print("{} points compete, {} enter the first rung\n", plan.points.size(), points);
     std::vector<size_t> sizes = lab::rungSizes(points, plan.halving);
-    size_t runs = static_cast<size_t>(plan.together) * plan.suite.size();
+    size_t runs = runsOfSetting() * plan.suite.size();
     for (size_t rung = 0; rung < sizes.size(); ++rung)
       fmt::print("  rung {}: {} x {} runs for {} of the length\n", rung + 1, sizes[rung], runs,
                  lengthOf(rung));
@@ -431,6 +455,8 @@ private:
     }
     description["front"] = std::move(files);
     require(rt::writeFileAtomically(plan.folder + "/search.json", description.dump(2) + "\n"));
+    require(lab::writeReport(outcome.front, lab::scoreStudy(outcome.front),
+                             plan.folder + "/report.html"));
     if (arguments.json)
       std::cout << description.dump(2) << "\n";
     else
@@ -440,8 +466,6 @@ private:
   /// What the space uses from its own folder is not there in that of the front.
   void checkCompiles(const std::string &path) const {
     std::vector<std::string> words{path, "--emit=hybrid", "-o", "/dev/null"};
-    for (const auto &[name, value] : plan.settings)
-      words.insert(words.end(), {"--set", name + "=" + value});
     ProgramOutput output = runForOutput(compiler, words);
     if (output.status != 0)
       fmt::print(stderr,
@@ -471,18 +495,7 @@ private:
         rows.back().push_back(
             fmt::format("{:.1f}", 100 * (plan.protocol.macro ? task.madAccuracy : task.accuracy)));
     }
-    std::vector<size_t> widths;
-    for (const auto &row : rows)
-      for (size_t column = 0; column < row.size(); ++column) {
-        widths.resize(std::max(widths.size(), row.size()));
-        widths[column] = std::max(widths[column], row[column].size());
-      }
-    for (const auto &row : rows) {
-      std::string line = fmt::format("{:<{}}", row[0], widths[0]);
-      for (size_t column = 1; column < row.size(); ++column)
-        line += fmt::format("  {:>{}}", row[column], widths[column]);
-      fmt::print("{}\n", line);
-    }
+    fmt::print("{}", lab::alignColumns(rows, 0));
     bool isTime = plan.secondsPerFlop > 0;
     size_t trained = 0;
     for (const lab::Measured &measured : outcome.halving.measured)
@@ -500,7 +513,6 @@ private:
   lab::SearchPlan plan;
   LabModels models;
   std::set<std::string> known;
-  rt::StopSignals signals;
 };
 
 } // namespace
@@ -563,19 +575,13 @@ void addSearch(CLI::App &app) {
   protocol->add_option("--convention", a.convention, "paper or mad-lab")
       ->check(CLI::IsMember({"paper", "mad-lab"}))
       ->capture_default_str();
-  protocol
-      ->add_option("--task", a.tasks,
-                   "NAME or NAME:key=value,...; may be repeated; default all six")
-      ->allow_extra_args(false);
+  protocol->add_option("--tasks", a.tasks, "instead of all six: NAME or NAME:key=value,...");
   protocol->add_option("--steps", a.steps, "updates of a whole run, instead of the suite's")
       ->check(count);
   protocol->add_option("--epochs", a.epochs, "passes over the training set")->check(positive);
   protocol->add_option("--batch", a.batch, "sequences of a batch")->check(count);
-  protocol->add_option("--lr", a.learningRates, "learning rates: the best counts")
-      ->delimiter(',')
-      ->check(positive);
-  protocol->add_option("--weight-decay", a.weightDecays, "weight decays: the best counts")
-      ->delimiter(',')
+  protocol->add_option("--lr", a.learningRates, "learning rates: the best counts")->check(positive);
+  protocol->add_option("--wd", a.weightDecays, "weight decays: the best counts")
       ->check(CLI::Range(0.0, 1e6));
   protocol->add_option("--seeds", a.seeds, "runs of each, with different seeds")->check(count);
   protocol->add_option("--seed", a.seed, "of the first run, and of the order of points");
@@ -591,7 +597,11 @@ void addSearch(CLI::App &app) {
   verb->add_option("--out", a.out,
                    "folder of the search (default runs/search-NAME); the same command goes "
                    "on where it was");
-  verb->add_option("--threads", a.threads, "threads; 0: all")->check(CLI::Range(0, 4096));
+  verb->add_option("--jobs", a.jobs, "processes that train")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  verb->add_option("--threads", a.threads, "threads of each; 0: an equal share")
+      ->check(CLI::Range(0, 4096));
   verb->add_flag("--dry-run", a.dryRun, "look at the points and print the plan, but train nothing");
   verb->add_flag("--json", a.json, "print search.json");
   verb->add_flag("--quiet", a.quiet, "no progress on standard error");
