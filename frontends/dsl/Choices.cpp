@@ -199,30 +199,31 @@ std::optional<ModelSpace> Elaborator::describeSpace(const Module &module, const 
                                                     const llvm::StringMap<std::string> &settings) {
   begin(module, model);
   ModelSpace space{model.name, {}, 1};
-  // What is not chosen may come later, by --set: a space is known without it.
-  std::vector<const ParameterSyntax *> choices;
-  for (const ParameterSyntax &parameter : model.parameters) {
-    if (isChoice(parameter) && !settings.contains(parameter.name))
-      choices.push_back(&parameter);
-  }
+  // A parameter without a value may get it later, from whoever trains the points.
   bindSettings(model, settings, /*allNeeded=*/false);
-  if (!diagnostics.failed())
-    for (const ParameterSyntax *parameter : choices) {
-      ModelChoice choice{parameter->name,
-                         text(parameter->type),
-                         parameter->initialPlace.offset,
-                         static_cast<uint32_t>(parameter->initialText.size()),
-                         {}};
-      for (const Option &option : readOptions(model, *parameter))
+  for (const ParameterSyntax &parameter : model.parameters) {
+    bool isSet = settings.contains(parameter.name);
+    if (diagnostics.failed() || !parameter.initial || !(isSet || isChoice(parameter)))
+      continue;
+    ModelChoice choice{parameter.name,
+                       text(parameter.type),
+                       parameter.initialPlace.offset,
+                       static_cast<uint32_t>(parameter.initialText.size()),
+                       {}};
+    if (isSet)
+      choice.options.push_back(
+          {settings.lookup(parameter.name), sourceOf(findVariable(parameter.name)->value)});
+    else
+      for (const Option &option : readOptions(model, parameter))
         choice.options.push_back({option.setting, option.source});
-      if (llvm::MulOverflow(space.points, static_cast<int64_t>(choice.options.size()),
-                            space.points)) {
-        diagnostics.error(parameter->place, "this space has more than 2^63 points: no search gets "
-                                            "through it, give it fewer choices");
-        break;
-      }
-      space.choices.push_back(std::move(choice));
+    if (llvm::MulOverflow(space.points, static_cast<int64_t>(choice.options.size()),
+                          space.points)) {
+      diagnostics.error(parameter.place, "this space has more than 2^63 points: no search gets "
+                                         "through it, give it fewer choices");
+      break;
     }
+    space.choices.push_back(std::move(choice));
+  }
   // The program that was begun is thrown away: a space has no one program.
   program = nullptr;
   frames.clear();

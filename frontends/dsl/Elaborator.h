@@ -25,7 +25,7 @@ public:
   mlir::OwningOpRef<mlir::ModuleOp> run(const Module &module, const Definition &model,
                                         const llvm::StringMap<std::string> &settings);
 
-  /// The choices of a model that are not set, or nothing after diagnostics.
+  /// The choices of a model and what is set, or nothing after diagnostics.
   std::optional<ModelSpace> describeSpace(const Module &module, const Definition &model,
                                           const llvm::StringMap<std::string> &settings);
 

@@ -47,7 +47,7 @@ struct ModelOption {
   std::string setting; ///< what `--set` takes
   std::string source;  ///< as the language writes it
 };
-/// A parameter of a model whose default is `one_of(...)`.
+/// A parameter of a model whose default is `one_of(...)`, or that is set.
 struct ModelChoice {
   std::string name, type;
   uint32_t offset = 0, bytes = 0; ///< where the default stands in the file
@@ -60,7 +60,7 @@ struct ModelSpace {
   int64_t points = 1;
 };
 
-/// What `hybridc --choices` shows: the choices that are left by the settings. Nothing after
+/// What `hybridc --choices` shows: the choices of a model. What is set is a choice of one option. Nothing after
 /// diagnostics when a choice or the file has faults.
 std::optional<ModelSpace> describeSpace(llvm::SourceMgr &sources, mlir::MLIRContext &context,
                                         const Options &options);

@@ -22,8 +22,8 @@ struct DriverOptions {
   std::vector<std::string> importPaths;
   std::string costMethod = "true"; // or a paper, by the name that layers publish terms under
   bool chunked = false; // a program that takes a sequence in chunks
-  bool cost = false, costJson = false, describe = false, describeJson = false, choices = false,
-       choicesJson = false, verbose = false;
+  bool cost = false, costJson = false, describe = false, describeJson = false, verbose = false;
+  bool choices = false, choicesJson = false;
 };
 
 /// Names `--emit` knows, in pipeline order.

@@ -129,6 +129,29 @@ LabModels::Cost LabModels::cost(const std::string &architecture, const lab::Sett
   return place->second;
 }
 
+rt::Result<lab::PointCost> LabModels::count(const std::string &architecture,
+                                            const lab::Setting &setting) {
+  const Model &model = models.at(architecture);
+  std::vector<std::string> arguments{
+      model.path, "--batch", "1", "--length", std::to_string(setting.positions), "--cost=json"};
+  for (const std::string &each : settingsFor(model, setting))
+    arguments.insert(arguments.end(), {"--set", each});
+  ProgramOutput output = runForOutput(compiler, arguments);
+  if (output.status != 0) {
+    constexpr std::string_view mark = "error: ";
+    size_t start = output.err.find(mark);
+    start = start == std::string::npos ? 0 : start + mark.size();
+    return rt::Error{output.err.substr(start, output.err.find('\n', start) - start)};
+  }
+  nlohmann::json counted = nlohmann::json::parse(output.out);
+  return lab::PointCost{counted["parameters"].get<int64_t>(),
+                        counted["forward_flops_per_token"].get<double>(),
+                        counted["training_flops_per_token"].get<double>(),
+                        counted["fixed_state_elements"].get<int64_t>() +
+                            counted["dynamic_state_elements"].get<int64_t>(),
+                        counted["program"].get<std::string>()};
+}
+
 rt::Result<std::shared_ptr<const rt::Executable>>
 LabModels::load(const lab::ModelRequest &request) {
   auto found = models.find(request.architecture);

@@ -8,6 +8,7 @@
 #pragma once
 #include "runtime/lab/Results.h"
 #include "runtime/lab/TrainRuns.h"
+#include "runtime/lab/search/Points.h"
 #include "tools/hybrid-run/ModelArgument.h"
 #include <map>
 #include <set>
@@ -34,6 +35,10 @@ public:
 
   /// Compiles, or takes from the cache.
   rt::Result<std::shared_ptr<const rt::Executable>> load(const rt::lab::ModelRequest &request);
+
+  /// The same with what else a search asks; an error is the first one of the compiler.
+  rt::Result<rt::lab::PointCost> count(const std::string &architecture,
+                                       const rt::lab::Setting &setting);
 
 private:
   struct Model {

@@ -41,7 +41,8 @@ void workOn(const WorkerSettings &settings) {
   valueOf(lab::work(options, lab::trainingExecutor(context)));
 }
 
-std::string superviseWorkers(const WorkerSettings &settings, const std::function<void()> &show) {
+std::string superviseWorkers(const WorkerSettings &settings, const std::function<void()> &show,
+                             const std::function<bool()> &stop) {
   constexpr int mostFaults = 3; // workers that gave up, with an error of their own
   rt::StopSignals signals;
   std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
@@ -57,6 +58,8 @@ std::string superviseWorkers(const WorkerSettings &settings, const std::function
   bool told = false;
   for (;;) {
     const char *signal = signals.received();
+    if (!signal && stop && stop())
+      signal = "";
     int64_t left = valueOf(store.left());
     if (!signal && faults < mostFaults)
       while (left > 0 && workers.size() < static_cast<size_t>(settings.jobs))

@@ -19,6 +19,8 @@ void workOn(const WorkerSettings &settings);
 
 /// Starts workers, calls `show` now and then, and replaces workers that die, until no run is left.
 /// Returns the name of the signal that ended it before, or an empty string.
-std::string superviseWorkers(const WorkerSettings &settings, const std::function<void()> &show);
+/// `stop`, asked as often, ends it as a signal does, without a name.
+std::string superviseWorkers(const WorkerSettings &settings, const std::function<void()> &show,
+                             const std::function<bool()> &stop = nullptr);
 
 } // namespace hybrid::tools

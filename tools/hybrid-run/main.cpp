@@ -15,6 +15,7 @@ int main(int argc, char **argv) {
   addGenerate(app);
   addTask(app);
   addMad(app);
+  addSearch(app);
   addForward(app);
   addReplay(app);
   addBench(app);

@@ -90,6 +90,7 @@ private:
     study.command = plan.command;
     study.seed = protocol.seed;
     study.options = protocol.options();
+    study.protocol = protocol.toJson().dump();
     for (size_t index : rung.candidates) {
       const PointRecord &point = plan.points[index];
       std::map<std::string, std::string> settings = plan.space.settingsAt(point.point);
@@ -152,24 +153,28 @@ private:
     Clock clock(plan.folder, databaseOf(rung));
     bool isTime = plan.secondsPerFlop > 0;
     double limit = isTime ? rung.budget : INFINITY;
-    auto asked = [this] { return tools.stop && tools.stop(); };
-    auto stop = [&, asked] { return asked() || clock.seconds() >= limit; };
-    WorkerOptions options;
-    options.database = path;
-    options.together = plan.together;
-    options.stop = stop;
-    auto worked = work(options, tools.executor(protocol, stop));
-    if (!worked)
-      return worked.error();
-    if (auto saved = clock.save(); !saved)
-      return saved.error();
-    if (asked())
+    bool wasDone = isDone(path);
+    auto stopped = tools.train(path, [&] { return clock.seconds() >= limit; });
+    if (!stopped)
+      return stopped.error();
+    if (!wasDone)
+      if (auto saved = clock.save(); !saved)
+        return saved.error();
+    if (*stopped)
       return Error{stoppedMessage};
     auto study = readStudy(path);
     if (!study)
       return study.error();
-    return evaluate(rung, protocol, *study,
-                    worked->finished > 0 ? clock.seconds() : clock.secondsBefore());
+    return evaluate(rung, protocol, *study, wasDone ? clock.secondsBefore() : clock.seconds());
+  }
+
+  /// Whether nothing is left to train: the time such a rung took is known.
+  static bool isDone(const std::string &path) {
+    auto store = RunStore::open(path, workerName());
+    if (!store)
+      return false;
+    auto left = store->left();
+    return left && *left == 0;
   }
 
   static bool isSame(const Study &wanted, const Study &stored) {

@@ -10,7 +10,6 @@
 #pragma once
 #include "runtime/lab/Protocol.h"
 #include "runtime/lab/Results.h"
-#include "runtime/lab/Worker.h"
 #include "runtime/lab/search/Halving.h"
 #include "runtime/lab/search/Points.h"
 
@@ -28,14 +27,13 @@ struct SearchPlan {
   /// The budget counts seconds, of which a FLOP is taken to be so many at first; 0: it counts
   /// FLOPs.
   double secondsPerFlop = 0;
-  int64_t together = 1; // runs of one setting that are trained as one
   std::string version, command;
 };
 
 struct SearchTools {
-  /// What trains the runs of a study with this protocol until `stop` says so.
-  std::function<RunExecutor(const Protocol &protocol, std::function<bool()> stop)> executor;
-  std::function<bool()> stop;                           // asked between steps
+  /// Trains the pending runs of a study's database until none is left or `stop` says so. Whether
+  /// the user broke it off.
+  std::function<Result<bool>(const std::string &database, const std::function<bool()> &stop)> train;
   std::function<void(const Rung &, size_t runs)> begun; // before a rung is trained
   std::function<void(const RungOutcome &)> done;        // after it
 };

@@ -1,6 +1,7 @@
 //===- SearchTest.cpp - rungs as studies, stopped and started again ---------------===//
 #include "runtime/lab/search/Search.h"
 #include "SpaceFixture.h"
+#include "runtime/lab/Worker.h"
 #include <fstream>
 
 namespace hybrid::rt::lab {
@@ -43,17 +44,22 @@ protected:
 
   SearchTools tools() {
     SearchTools result;
-    result.executor = [this](const Protocol &, std::function<bool()> stop) -> RunExecutor {
-      return [this, stop](std::span<lab::Run> runs, RunMonitor &) {
+    result.train = [this](const std::string &database,
+                          const std::function<bool()> &stop) -> Result<bool> {
+      auto isKilled = [this] { return stopAfter > 0 && trained >= stopAfter; };
+      WorkerOptions options;
+      options.database = database;
+      options.stop = [&] { return stop() || isKilled(); };
+      auto worked = work(options, [&](std::span<lab::Run> runs, RunMonitor &) {
         for (lab::Run &run : runs) {
-          if (stop())
-            return;
           trainOne(run);
           ++trained;
         }
-      };
+      });
+      if (!worked)
+        return worked.error();
+      return isKilled();
     };
-    result.stop = [this] { return stopAfter > 0 && trained >= stopAfter; };
     return result;
   }
 

@@ -40,6 +40,9 @@ TEST(Space, CountsPointsWithTheLastChoiceFirst) {
   EXPECT_EQ(s.optionsAt(0), (std::vector<size_t>{0, 0}));
   EXPECT_EQ(s.optionsAt(4), (std::vector<size_t>{1, 1}));
   EXPECT_EQ(s.nameOf(4), "a=2 b=yy");
+  s.choices.push_back({"c", "int", 0, 0, {{"3", "3"}}});
+  EXPECT_EQ(s.nameOf(4), "a=2 b=yy") << "what is set is the same everywhere";
+  s.choices.pop_back();
   EXPECT_EQ(s.settingsAt(5), (std::map<std::string, std::string>{{"a", "2"}, {"b", "z"}}));
 }
 
