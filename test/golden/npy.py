@@ -35,6 +35,12 @@ class Tensor:
             return self
         return Tensor(self.shape, array.array(typecode, self.data))
 
+    def rounded_to_bf16(self):
+        """To the nearest numbers of 8 bits, ties to even."""
+        words = array.array("I", array.array("f", self.data).tobytes())
+        words = array.array("I", ((w + 0x7fff + (w >> 16 & 1)) & 0xffff0000 for w in words))
+        return Tensor(self.shape, array.array("f", words.tobytes()))
+
     def reshape(self, shape):
         return Tensor(shape, self.data)
 
