@@ -13,7 +13,7 @@
 
 // Rotated queries and keys of heads that share keys: what the library reads is rounded before, what it writes widened behind.
 // CHECK-LABEL: hybrid.program @forward
-// CHECK: hybrid.launch "attentionRound<float, AttentionConversion{.batch = 2, .rows = 512, .heads = 4, .headSize = 64, .stride = 256, .side = 1, .rotaryDims = 64, .alignment = 4}>" {{.*}} grid 512 {{.*}}threads = 256
+// CHECK: hybrid.launch "attentionRound<float, AttentionConversion{.batch = 2, .rows = 512, .heads = 4, .headSize = 64, .stride = 256, .side = 1, .rotaryDims = 64, .alignment = 4}>" {{.*}} grid 256 {{.*}}threads = 256
 // CHECK-NEXT: hybrid.launch "attentionRound<float, AttentionConversion{.batch = 2, .rows = 512, .heads = 2, .headSize = 64, .stride = 128, .side = 2, .rotaryDims = 64, .alignment = 4}>"
 // CHECK-NEXT: hybrid.launch "attentionRound<float, AttentionConversion{.batch = 2, .rows = 512, .heads = 2, .headSize = 64, .stride = 128, .alignment = 4}>"
 // CHECK-NEXT: hybrid.library_attention heads 4 kv_heads 2 of 64 batch 2 queries 512 keys 512 for "attention" buffers
