@@ -15,7 +15,7 @@ static Result<void> fill(CudnnApi &api, const Library &library) {
   HYBRID_CUDNN_CALLS(HYBRID_FIND)
 #undef HYBRID_FIND
   if (api.version() < leastDnnVersion)
-    return Error{fmt::format("{} is cuDNN {}: attention needs 9.10 or later; or {}", library.path(),
+    return Error{fmt::format("{} is cuDNN {}: attention needs 9.10.2 or later; or {}", library.path(),
                              versionText(api), withoutIt)};
   return {};
 }

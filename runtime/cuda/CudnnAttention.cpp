@@ -13,6 +13,8 @@
 
 namespace hybrid::rt::cuda {
 
+constexpr size_t lastWithoutRest = 91500;
+
 enum Name : int64_t {
   nameQ = 1,
   nameK,
@@ -209,6 +211,11 @@ Result<void> AttentionPlan::choose(const DnnTarget &target, DnnDescriptor built)
 Result<std::unique_ptr<AttentionPlan>> AttentionPlan::create(const CudnnApi &api,
                                                              const DnnTarget &target,
                                                              const AttentionShape &shape) {
+  // cudnn-frontend, scaled_dot_product_flash_attention.h: it masks the rest by hand up to there.
+  if (shape.backward && shape.keyLength % 128 != 0 && api.version() <= lastWithoutRest)
+    return Error{fmt::format("cuDNN {} computes gradients over {} keys, no multiple of 128, wrongly: "
+                             "9.15.1 or later is needed, or compile the model with --attention=own",
+                             versionText(api), shape.keyLength)};
   std::unique_ptr<AttentionPlan> created(new AttentionPlan(api, shape));
   shape.backward ? created->buildBackward() : created->buildForward();
   auto built = created->graph.finish(target.handle);
