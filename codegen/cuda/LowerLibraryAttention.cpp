@@ -4,8 +4,8 @@
 // and bring back what it writes.
 //
 //===----------------------------------------------------------------------===//
-#include "codegen/cuda/LibraryAttention.h"
 #include "codegen/cuda/Alignment.h"
+#include "codegen/cuda/LibraryAttention.h"
 #include "codegen/cuda/kernels/AttentionConversions.h"
 #include "codegen/program/AttentionLowering.h"
 

@@ -163,8 +163,8 @@ Result<void> CudaDevice::prepare() {
 }
 
 uint64_t CudaDevice::allocatedBytes() const {
-  uint64_t bytes = tiles.size() + (blas ? blas->allocatedBytes() : 0) +
-                   (cudnn ? cudnn->allocatedBytes() : 0);
+  uint64_t bytes =
+      tiles.size() + (blas ? blas->allocatedBytes() : 0) + (cudnn ? cudnn->allocatedBytes() : 0);
   for (const GpuMemory &space : spaces)
     bytes += space.size();
   for (const auto &program : programs)
@@ -318,9 +318,8 @@ Result<Cudnn *> CudaDevice::openAttention() {
 Result<void> CudaDevice::preparePlan(PreparedProgram &program) {
   if (program.plan)
     return {};
-  auto plan =
-      Plan::create(*program.source, {*gpu, *code, [this] { return openBlas(); },
-                                     [this] { return openAttention(); }, addresses()});
+  auto plan = Plan::create(*program.source, {*gpu, *code, [this] { return openBlas(); },
+                                             [this] { return openAttention(); }, addresses()});
   if (!plan)
     return plan.error();
   program.plan.emplace(std::move(*plan));

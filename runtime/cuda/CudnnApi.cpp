@@ -15,8 +15,8 @@ static Result<void> fill(CudnnApi &api, const Library &library) {
   HYBRID_CUDNN_CALLS(HYBRID_FIND)
 #undef HYBRID_FIND
   if (api.version() < leastDnnVersion)
-    return Error{fmt::format("{} is cuDNN {}: attention needs 9.10.2 or later; or {}", library.path(),
-                             versionText(api), withoutIt)};
+    return Error{fmt::format("{} is cuDNN {}: attention needs 9.10.2 or later; or {}",
+                             library.path(), versionText(api), withoutIt)};
   return {};
 }
 

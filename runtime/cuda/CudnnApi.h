@@ -15,9 +15,9 @@
 
 namespace hybrid::rt::cuda {
 
-using DnnStatus = int;                     // cudnnStatus_t
-using DnnHandle = struct cudnnContext *;   // cudnnHandle_t
-using DnnDescriptor = void *;              // cudnnBackendDescriptor_t
+using DnnStatus = int;                    // cudnnStatus_t
+using DnnHandle = struct cudnnContext *;  // cudnnHandle_t
+using DnnDescriptor = void *;             // cudnnBackendDescriptor_t
 constexpr size_t leastDnnVersion = 91002; // of cudnnGetVersion()
 
 namespace dnn {

@@ -31,17 +31,13 @@ std::string_view textOf(const flatbuffers::String *text) {
 }
 
 Json describe(const rt::SessionMemory &memory, int threads) {
-  return {{"parameter_bytes", memory.parameters},
-          {"gradient_bytes", memory.gradients},
-          {"moment_bytes", memory.moments},
-          {"constant_bytes", memory.constants},
-          {"arena_bytes", memory.arena},
-          {"scratch_bytes_per_thread", memory.scratchPerThread},
-          {"library_bytes", memory.library},
-          {"attention_bytes", memory.attention},
-          {"tile_bytes", memory.tiles(threads)},
-          {"threads", threads},
-          {"total_bytes", memory.total(threads)}};
+  return {
+      {"parameter_bytes", memory.parameters}, {"gradient_bytes", memory.gradients},
+      {"moment_bytes", memory.moments},       {"constant_bytes", memory.constants},
+      {"arena_bytes", memory.arena},          {"scratch_bytes_per_thread", memory.scratchPerThread},
+      {"library_bytes", memory.library},      {"attention_bytes", memory.attention},
+      {"tile_bytes", memory.tiles(threads)},  {"threads", threads},
+      {"total_bytes", memory.total(threads)}};
 }
 
 Json describe(const rt::Executable &executable, bool withSteps, int threads) {

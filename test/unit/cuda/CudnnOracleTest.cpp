@@ -53,7 +53,8 @@ protected:
   /// The library's error, or nothing. `bytes`: the workspace.
   std::string refusal(const std::string &device, AttentionShape shape, uint64_t &bytes) {
     DnnObject properties(*api, dnn::kindDeviceProperties);
-    properties.set<char>(dnn::deviceJson, dnn::typeChar, std::span(device.c_str(), device.size() + 1));
+    properties.set<char>(dnn::deviceJson, dnn::typeChar,
+                         std::span(device.c_str(), device.size() + 1));
     if (auto done = properties.finish(); !done)
       return done.error().message;
     auto ofRows = [&](int64_t rows, int64_t heads) {
