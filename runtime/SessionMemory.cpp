@@ -75,8 +75,7 @@ uint64_t SessionMemory::tiles(int threads) const {
 
 uint64_t SessionMemory::total(int threads) const {
   if (device == Device::Cuda)
-    return parameters + constants + arena + gradients + moments + library + attention +
-           tilesShared;
+    return parameters + constants + arena + gradients + moments + library + attention + tilesShared;
   uint64_t scratch = std::max(leastBytes, scratchPerThread * static_cast<uint64_t>(threads));
   return parameters + constants + arena + gradients + moments + ports + scratch + tiles(threads);
 }

@@ -19,7 +19,11 @@ if(TEST golden)
   # Operands of matrix units rounded to bf16, in kernels of our own and in library products.
   hybrid_cuda_shim_test(golden-bf16 ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/golden/run
                         --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --target cuda:shim --precision bf16 --verbose)
-  set_tests_properties(cuda-shim-golden cuda-shim-golden-bf16 PROPERTIES RUN_SERIAL ON)
+  # The same attention by the tests' cuDNN.
+  hybrid_cuda_shim_test(golden-cudnn ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/golden/run
+                        --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --target cuda:shim --precision bf16 --attention cudnn --verbose
+                        --op attention --op lm)
+  set_tests_properties(cuda-shim-golden cuda-shim-golden-bf16 cuda-shim-golden-cudnn PROPERTIES RUN_SERIAL ON)
 endif()
 # What kernels take of a GPU's multiprocessors; NVRTC needs no GPU for it.
 # Found as hybridc finds it: beside nvcc, or where CUDA_HOME says.

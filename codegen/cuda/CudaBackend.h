@@ -15,8 +15,8 @@ std::optional<AttentionBy> attentionByName(llvm::StringRef name);
 class CudaBackend final : public Backend {
 public:
   /// `sharedBytes`: what a block may have of shared memory on every device asked for. `rounds`:
-  /// whether kernels with matrix units inside may round their operands to bf16. `widestHead`: of
-  /// which the attention library computes the gradient on all of those devices.
+  /// whether kernels with matrix units inside may round their operands to bf16. `widestHead`: up
+  /// to which the attention library computes attention on all of those devices.
   CudaBackend(int64_t sharedBytes, bool rounds, AttentionBy attention, int64_t widestHead)
       : sharedBytes(sharedBytes), rounds(rounds), attention(attention), widestHead(widestHead) {}
 

@@ -28,11 +28,14 @@ int64_t sharedBytesOf(StringRef architecture) {
   return number >= 90 && number < 120 ? 227 * 1024 : 99 * 1024;
 }
 
-/// Channels of a head of which cuDNN computes the gradient of attention (its support matrix).
+/// Channels of a head up to which cuDNN computes attention and its gradient (its support matrix);
+/// PTX also runs on later GPUs, of which not all have as much.
 int64_t widestHeadOf(StringRef architecture) {
   int number = 0;
-  architecture.split('_').second.take_while(llvm::isDigit).getAsInteger(10, number);
-  return architecture == "shim" || (number >= 90 && number < 100) ? 256 : 128;
+  StringRef digits = architecture;
+  bool binary = digits.consume_front("sm_");
+  digits.take_while(llvm::isDigit).getAsInteger(10, number);
+  return architecture == "shim" || (binary && number / 10 == 9) ? 256 : 128;
 }
 
 bool isArchitecture(StringRef name) {

@@ -4,8 +4,8 @@
 // and bring back what it writes.
 //
 //===----------------------------------------------------------------------===//
-#include "codegen/cuda/LibraryAttention.h"
 #include "codegen/cuda/Alignment.h"
+#include "codegen/cuda/LibraryAttention.h"
 #include "codegen/cuda/kernels/AttentionConversions.h"
 #include "codegen/program/AttentionLowering.h"
 
@@ -18,15 +18,12 @@ namespace hybrid::cuda {
 constexpr int64_t leastKeys = 257;
 /// Heads below are slower in the library than in our kernels, too, which take several at once.
 constexpr int64_t leastHead = 64;
-constexpr int64_t widestForwardHead = 256;
 
 template <typename Op> bool takesLibrary(Op op, const CudaBackend &backend) {
   if (backend.attention == AttentionBy::Own || !backend.rounds || !elementOf(op.getQ()).isF32())
     return false;
   const AttentionParams params = attentionParams(op);
-  const bool gradient = std::is_same_v<Op, AttentionGradOp>;
-  const bool computed = params.headSize % 8 == 0 &&
-                        params.headSize <= (gradient ? backend.widestHead : widestForwardHead) &&
+  const bool computed = params.headSize % 8 == 0 && params.headSize <= backend.widestHead &&
                         params.window < 0 && !params.hasSegments &&
                         (!params.causal || params.length == params.keyLength);
   return computed && (backend.attention == AttentionBy::Cudnn ||

@@ -16,7 +16,7 @@ def ScheduleCuda : Pass<"hybrid-schedule-cuda", "::mlir::ModuleOp"> {
     Option<"rounds", "rounds", "bool", "false", "kernels may round operands of their matrix units to bf16">,
     Option<"attention", "attention", "std::string", "\"own\"",
            "who computes attention of rounded operands: own (kernels), cudnn (the library, wherever it can), auto (the library for heads of 64 and more over more than 256 keys)">,
-    Option<"widestHead", "widest-head", "int64_t", "128", "the widest head of which the library computes the gradient on every device asked for">
+    Option<"widestHead", "widest-head", "int64_t", "128", "the widest head that the library takes on every device asked for">
   ];
   let dependentDialects = ["::hybrid::HybridDialect"];
 }

@@ -35,9 +35,9 @@ private:
 class Attention {
 public:
   /// `goal`: bytes of workspace that parts are cut for.
-  static Result<std::unique_ptr<Attention>>
-  create(Cudnn &cudnn, const AttentionShape &shape, const AttentionOperands &operands,
-         uint64_t goal = attentionWorkspaceGoal);
+  static Result<std::unique_ptr<Attention>> create(Cudnn &cudnn, const AttentionShape &shape,
+                                                   const AttentionOperands &operands,
+                                                   uint64_t goal = attentionWorkspaceGoal);
   size_t parts() const { return bound.size(); }
   /// Appends it to the stream.
   Result<void> run() const;

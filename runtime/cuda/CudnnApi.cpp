@@ -15,8 +15,8 @@ static Result<void> fill(CudnnApi &api, const Library &library) {
   HYBRID_CUDNN_CALLS(HYBRID_FIND)
 #undef HYBRID_FIND
   if (api.version() < leastDnnVersion)
-    return Error{fmt::format("{} is cuDNN {}: attention needs 9.10 or later; or {}", library.path(),
-                             versionText(api), withoutIt)};
+    return Error{fmt::format("{} is cuDNN {}: attention needs 9.10.2 or later; or {}",
+                             library.path(), versionText(api), withoutIt)};
   return {};
 }
 
@@ -25,11 +25,17 @@ Result<const CudnnApi *> openCudnn() {
   const char *chosen = std::getenv("HYBRID_CUDNN");
   bool given = chosen && *chosen;
   auto opened = cache.open({given ? chosen : "libcudnn.so.9"}, fill);
-  if (!opened && !given && opened.error().message.find("libcudnn.so.9 is ") != 0)
-    return Error{fmt::format("no cuDNN ({}): install it (libcudnn9-cuda-13 of NVIDIA's repository, "
-                             "or nvidia-cudnn-cu13 of PyPI), set HYBRID_CUDNN to the file, or {}",
-                             opened.error().message, withoutIt)};
-  return opened;
+  if (opened)
+    return opened;
+  const std::string &why = opened.error().message;
+  if (why.find(withoutIt) != std::string::npos) // a version that is too old
+    return opened;
+  if (given)
+    return Error{fmt::format("no cuDNN ({}): HYBRID_CUDNN names that file; or {}", why, withoutIt)};
+  return Error{
+      fmt::format("no cuDNN ({}): install it (libcudnn9-cuda-13 of NVIDIA's repository, or "
+                  "nvidia-cudnn-cu13 of PyPI), set HYBRID_CUDNN to the file, or {}",
+                  why, withoutIt)};
 }
 
 std::string versionText(const CudnnApi &library) {

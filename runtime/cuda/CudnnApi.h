@@ -2,8 +2,9 @@
 //
 // As DriverApi.h: prototypes and constants of our own, compared with cudnn.h by a test where it is
 // installed. The library is opened when the first program with library attention is prepared.
-// Source: cudnn_graph.h of cuDNN 9.19. Everything here is in cuDNN from 9.10 on (older ones want
-// another value than -infinity in causal masks), but for properties of a device, from 9.8.
+// Source: cudnn_graph.h of cuDNN 9.19. Required is 9.10.2: older ones want another value than
+// -infinity in masks, and 9.10.0 and 9.10.1 compute attention wrongly (cudnn-frontend,
+// sdpa_support_surface.h).
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -14,10 +15,10 @@
 
 namespace hybrid::rt::cuda {
 
-using DnnStatus = int;                     // cudnnStatus_t
-using DnnHandle = struct cudnnContext *;   // cudnnHandle_t
-using DnnDescriptor = void *;              // cudnnBackendDescriptor_t
-constexpr size_t leastDnnVersion = 91000;  // of cudnnGetVersion()
+using DnnStatus = int;                    // cudnnStatus_t
+using DnnHandle = struct cudnnContext *;  // cudnnHandle_t
+using DnnDescriptor = void *;             // cudnnBackendDescriptor_t
+constexpr size_t leastDnnVersion = 91002; // of cudnnGetVersion()
 
 namespace dnn {
 

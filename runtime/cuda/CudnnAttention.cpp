@@ -13,6 +13,8 @@
 
 namespace hybrid::rt::cuda {
 
+constexpr size_t lastWithoutRest = 91500;
+
 enum Name : int64_t {
   nameQ = 1,
   nameK,
@@ -134,8 +136,8 @@ void AttentionPlan::buildBackward() {
 static Result<std::vector<DnnObject>> read(const CudnnApi &api, const DnnObject &from,
                                            dnn::Attribute attribute, dnn::Kind kind) {
   int64_t count = 0;
-  if (DnnStatus status = api.descriptorGet(from.get(), attribute, dnn::typeDescriptor, 0, &count,
-                                           nullptr))
+  if (DnnStatus status =
+          api.descriptorGet(from.get(), attribute, dnn::typeDescriptor, 0, &count, nullptr))
     return Error{describe(api, "cudnnBackendGetAttribute", status)};
   std::vector<DnnObject> objects;
   std::vector<DnnDescriptor> descriptors;
@@ -195,8 +197,8 @@ Result<void> AttentionPlan::choose(const DnnTarget &target, DnnDescriptor built)
       continue;
     }
     int64_t count = 0, needed = 0;
-    if (DnnStatus status = api.descriptorGet(tried.get(), dnn::planWorkspace, dnn::typeInt64, 1,
-                                             &count, &needed))
+    if (DnnStatus status =
+            api.descriptorGet(tried.get(), dnn::planWorkspace, dnn::typeInt64, 1, &count, &needed))
       return Error{describe(api, "cudnnBackendGetAttribute", status)};
     bytes = static_cast<uint64_t>(needed);
     config.emplace(std::move(offered));
@@ -206,9 +208,14 @@ Result<void> AttentionPlan::choose(const DnnTarget &target, DnnDescriptor built)
   return Error{"it offers no engine" + refusals};
 }
 
-Result<std::unique_ptr<AttentionPlan>> AttentionPlan::create(const CudnnApi &api,
-                                                             const DnnTarget &target,
-                                                             const AttentionShape &shape) {
+Result<std::unique_ptr<AttentionPlan>>
+AttentionPlan::create(const CudnnApi &api, const DnnTarget &target, const AttentionShape &shape) {
+  // cudnn-frontend, scaled_dot_product_flash_attention.h: it masks the rest by hand up to there.
+  if (shape.backward && shape.keyLength % 128 != 0 && api.version() <= lastWithoutRest)
+    return Error{
+        fmt::format("cuDNN {} computes gradients over {} keys, no multiple of 128, wrongly: "
+                    "9.15.1 or later is needed, or compile the model with --attention=own",
+                    versionText(api), shape.keyLength)};
   std::unique_ptr<AttentionPlan> created(new AttentionPlan(api, shape));
   shape.backward ? created->buildBackward() : created->buildForward();
   auto built = created->graph.finish(target.handle);
@@ -220,8 +227,7 @@ Result<std::unique_ptr<AttentionPlan>> AttentionPlan::create(const CudnnApi &api
   return created;
 }
 
-Result<DnnObject> AttentionPlan::bind(const AttentionOperands &operands,
-                                      uint64_t workspace) const {
+Result<DnnObject> AttentionPlan::bind(const AttentionOperands &operands, uint64_t workspace) const {
   std::vector<int64_t> names;
   std::vector<const void *> pointers;
   auto give = [&](int64_t name, const void *pointer) {

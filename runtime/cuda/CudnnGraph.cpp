@@ -25,8 +25,8 @@ DnnObject &DnnObject::setBytes(dnn::Attribute attribute, dnn::Type type, int64_t
   if (error)
     return *this;
   if (DnnStatus status = api->descriptorSet(descriptor, attribute, type, count, values))
-    error = Error{describe(*api, fmt::format("cudnnBackendSetAttribute({})", int(attribute)),
-                           status)};
+    error =
+        Error{describe(*api, fmt::format("cudnnBackendSetAttribute({})", int(attribute)), status)};
   return *this;
 }
 
@@ -67,8 +67,7 @@ DnnTensor DnnGraph::add(DnnTensor tensor, bool isVirtual, bool isValue) {
   return tensor;
 }
 
-DnnTensor DnnGraph::memory(int64_t name, int type, const DnnSizes &sizes,
-                           const DnnSizes &strides) {
+DnnTensor DnnGraph::memory(int64_t name, int type, const DnnSizes &sizes, const DnnSizes &strides) {
   return add({name, type, sizes, strides}, false, false);
 }
 
@@ -118,8 +117,7 @@ DnnTensor DnnGraph::pointwise(dnn::Pointwise mode, const DnnTensor &x, const Dnn
 }
 
 DnnTensor DnnGraph::index(const DnnTensor &x, int64_t axis) {
-  return compute(dnn::index, dnn::f32, x, nullptr, nullptr, axis,
-                 intermediate(dnn::i32, x.sizes));
+  return compute(dnn::index, dnn::f32, x, nullptr, nullptr, axis, intermediate(dnn::i32, x.sizes));
 }
 
 DnnTensor DnnGraph::greaterEqual(const DnnTensor &a, const DnnTensor &b) {

@@ -16,7 +16,7 @@ template <AttentionConversion P> struct ConvertedPack {
                                : P.side == static_cast<int64_t>(AttentionSide::Key) ? Side::Key
                                                                                     : Side::Other;
   bool there;
-  int column;           // in the head
+  int column;            // in the head
   int64_t byRow, byHead; // of the row of the head, in [batch, rows, heads] and [batch, heads, rows]
   int64_t position;
 
@@ -52,8 +52,8 @@ HYBRID_DEVICE void attentionRound(int64_t item, const T *x, const T *rotary, bf1
   Pack<T, At::wide> values = loadPack<At::wide>(from + at.column);
   HYBRID_UNROLL
   for (int i = 0; i < At::wide; ++i)
-    values[i] = at.template element<false>(values[i], i, rotary,
-                                           [&](int column) { return from[column]; });
+    values[i] =
+        at.template element<false>(values[i], i, rotary, [&](int column) { return from[column]; });
   storeElements(out + at.byHead + at.column, values);
 }
 

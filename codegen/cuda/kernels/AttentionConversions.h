@@ -10,12 +10,11 @@ namespace hybrid::cuda {
 
 enum class AttentionSide { Other, Query, Key };
 
-/// attention_round: rows of heads to bf16, rotated by position: x [batch, rows, heads * headSize], a
-/// view with a stride, rotary (opt), out [batch, heads, rows, headSize].
-/// attention_widen: back, rotated back: x [batch, heads, rows, headSize], rotary (opt), out [batch,
-/// rows, heads * headSize], a view with a stride.
-/// Row i has position i + shift; `side` is an AttentionSide, Other where nothing is rotated.
-/// grid = attentionConversionItems().
+/// attention_round: rows of heads to bf16, rotated by position: x [batch, rows, heads * headSize],
+/// a view with a stride, rotary (opt), out [batch, heads, rows, headSize]. attention_widen: back,
+/// rotated back: x [batch, heads, rows, headSize], rotary (opt), out [batch, rows, heads *
+/// headSize], a view with a stride. Row i has position i + shift; `side` is an AttentionSide, Other
+/// where nothing is rotated. grid = attentionConversionItems().
 struct AttentionConversion {
   int64_t batch, rows, heads, headSize, stride, side, shift;
   int64_t rotaryDims, rotaryInterleaved, alignment;

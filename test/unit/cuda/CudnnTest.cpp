@@ -199,27 +199,59 @@ protected:
 };
 
 TEST_F(CudnnAttention, AgreesWithAPlainComputation) {
-  check({.batch = 2, .length = 37, .keyLength = 37, .heads = 2, .kvHeads = 2, .size = 64,
+  check({.batch = 2,
+         .length = 37,
+         .keyLength = 37,
+         .heads = 2,
+         .kvHeads = 2,
+         .size = 64,
          .causal = true});
-  check({.batch = 1, .length = 20, .keyLength = 33, .heads = 3, .kvHeads = 3, .size = 24,
+  check({.batch = 1,
+         .length = 20,
+         .keyLength = 33,
+         .heads = 3,
+         .kvHeads = 3,
+         .size = 24,
          .causal = false});
 }
 
 TEST_F(CudnnAttention, HeadsShareKeys) {
-  check({.batch = 2, .length = 19, .keyLength = 19, .heads = 6, .kvHeads = 2, .size = 16,
+  check({.batch = 2,
+         .length = 19,
+         .keyLength = 19,
+         .heads = 6,
+         .kvHeads = 2,
+         .size = 16,
          .causal = true});
-  check({.batch = 1, .length = 9, .keyLength = 30, .heads = 4, .kvHeads = 1, .size = 8,
+  check({.batch = 1,
+         .length = 9,
+         .keyLength = 30,
+         .heads = 4,
+         .kvHeads = 1,
+         .size = 8,
          .causal = false});
 }
 
 TEST_F(CudnnAttention, TensorsLieInWiderRows) {
-  check({.batch = 2, .length = 21, .keyLength = 21, .heads = 2, .kvHeads = 1, .size = 16,
-         .causal = true, .spare = 24});
+  check({.batch = 2,
+         .length = 21,
+         .keyLength = 21,
+         .heads = 2,
+         .kvHeads = 1,
+         .size = 16,
+         .causal = true,
+         .spare = 24});
 }
 
 TEST_F(CudnnAttention, RunsInPartsWhereTheWorkspaceWouldBeLarge) {
-  Problem problem{.batch = 4, .length = 30, .keyLength = 30, .heads = 6, .kvHeads = 3, .size = 8,
-                  .causal = true, .spare = 8};
+  Problem problem{.batch = 4,
+                  .length = 30,
+                  .keyLength = 30,
+                  .heads = 6,
+                  .kvHeads = 3,
+                  .size = 8,
+                  .causal = true,
+                  .spare = 8};
   auto bytes = [](uint64_t heads) { return attentionWorkspace(true, heads, 30, 30, 8, true); };
   check(problem, bytes(24), 1);
   check(problem, bytes(24) - 1, 2);

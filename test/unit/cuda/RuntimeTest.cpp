@@ -620,6 +620,54 @@ TEST_F(CudaSession, SaysWhatToDoWithoutADriver) {
   EXPECT_CONTAINS(done.error().message, "libcublasLt");
 }
 
+//===-- attention --------------------------------------------------------------===//
+
+ExecutableSpec withAttention(ExecutableSpec spec) {
+  spec.arenaBytes = std::max<uint64_t>(spec.arenaBytes, 320);
+  spec.programs.insert(spec.programs.begin(), attentionProgram()); // in the order of names
+  return spec;
+}
+
+TEST_F(CudaSession, AttentionIsTheLibrarys) {
+  auto session = sessionOf(withAttention(sound()));
+  ASSERT_TRUE(session);
+  for (int run = 0; run < 3; ++run) { // one by one, captured, replayed
+    for (const char *name : {"q", "k"}) {
+      auto zeros = session->input("attend", name);
+      ASSERT_EQ(zeros.size(), 64u);
+      std::memset(zeros.data(), 0, zeros.size());
+    }
+    auto v = session->input("attend", "v");
+    for (size_t i = 0; i < 32; ++i) { // row r holds r + run
+      const auto bits = static_cast<uint16_t>(
+          std::bit_cast<uint32_t>(static_cast<float>(i / 8 + static_cast<size_t>(run))) >> 16);
+      std::memcpy(v.data() + 2 * i, &bits, 2);
+    }
+    EXPECT_RUNS(session->run("attend"));
+    auto o = session->output("attend", "o");
+    auto lse = session->outputAs<float>("attend", "lse");
+    ASSERT_EQ(o.size(), 64u);
+    ASSERT_EQ(lse.size(), 4u);
+    for (size_t row = 0; row < 4; ++row) { // all keys count the same: the mean of 0 ... row
+      uint16_t bits = 0;
+      std::memcpy(&bits, o.data() + 16 * row, 2);
+      EXPECT_EQ(std::bit_cast<float>(uint32_t(bits) << 16),
+                static_cast<float>(row) / 2 + static_cast<float>(run));
+      EXPECT_NEAR(lse[row], std::log(static_cast<float>(row + 1)), 1e-6);
+    }
+  }
+  EXPECT_EQ(memoryOf(*loaded(withAttention(sound()))).attention, 256u);
+}
+
+TEST_F(CudaSession, SaysWhatToDoWithoutCudnn) {
+  setenv("HYBRID_CUDNN", "/nonexistent/libcudnn.so.9", 1);
+  std::string message = refusalOf(withAttention(sound()));
+  EXPECT_CONTAINS(message, "attention of 1 x 4 queries, 1 heads of 8 (attention at test.hyb:5:3)");
+  EXPECT_CONTAINS(message, "/nonexistent/libcudnn.so.9");
+  EXPECT_CONTAINS(message, "--attention=own");
+  EXPECT_TRUE(sessionOf(sound())) << "only what needs it";
+}
+
 //===-- images -----------------------------------------------------------------===//
 
 std::string chosen(std::vector<std::string_view> names, int major, int minor) {

@@ -1,8 +1,10 @@
 //===- ExecutableTest.cpp - what a .hyx must be to be loaded -----------------===//
 #include "test/unit/runtime/TestExecutable.h"
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <limits>
 #include <random>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -321,6 +323,48 @@ TEST(Executable, RefusesProductsOutsideOfTheirOperands) {
 
 /// An executable for CUDA that is sound as a file; its image is no code.
 static ExecutableSpec cudaExecutable() { return onCuda(soundExecutable(), {1, 2, 3, 4}); }
+
+TEST(Executable, RefusesAttentionOutsideOfItsOperands) {
+  auto withAttention = [] {
+    ExecutableSpec spec = cudaExecutable();
+    spec.arenaBytes = std::max<uint64_t>(spec.arenaBytes, 320);
+    spec.programs.insert(spec.programs.begin(), attentionProgram()); // in the order of names
+    return spec;
+  };
+  struct Case {
+    void (*change)(AttentionSpec &);
+    const char *text;
+  };
+  const Case cases[] = {
+      {[](AttentionSpec &a) { a.batch = 0; }, "a size of 0"},
+      {[](AttentionSpec &a) { a.headSize = int64_t(1) << 40; }, "a size of 1099511627776"},
+      {[](AttentionSpec &a) { a.heads = 2, a.kvHeads = 3; }, "2 heads over 3"},
+      {[](AttentionSpec &a) { a.keyLength = 3; }, "4 queries over 3 keys, causal"},
+      {[](AttentionSpec &a) { a.scale = std::numeric_limits<double>::infinity(); }, "scale inf"},
+      {[](AttentionSpec &a) { a.backward = true; }, "5 buffers and 12 strides"},
+      {[](AttentionSpec &a) { a.strides.pop_back(); }, "5 buffers and 11 strides"},
+      {[](AttentionSpec &a) { a.buffers.pop_back(); }, "4 buffers"},
+      {[](AttentionSpec &a) { a.batch = 2; }, "buffer 0"},
+      {[](AttentionSpec &a) { a.batch = int64_t(1) << 31, a.strides[0] = int64_t(1) << 40; },
+       "buffer 0"},
+      {[](AttentionSpec &a) { a.heads = 2; }, "buffer 0"},
+      {[](AttentionSpec &a) { a.strides[4] = 16; }, "buffer 1"},
+      {[](AttentionSpec &a) { a.strides[7] = -8; }, "a stride of -8"},
+      {[](AttentionSpec &a) { a.strides[10] = 4; }, "multiples of 16 bytes"},
+      {[](AttentionSpec &a) { a.buffers[3] = at(Arena, 200, 64); }, "multiples of 16 bytes"},
+      {[](AttentionSpec &a) { a.buffers[2] = at(Arena, 288, 64); }, "leaves the 320 bytes"},
+      {[](AttentionSpec &a) { a.buffers[4] = at(Arena, 256, 12); }, "(statistics) has 12 bytes"}};
+  EXPECT_TRUE(loaded(withAttention()));
+  for (const Case &one : cases) {
+    ExecutableSpec spec = withAttention();
+    one.change(*spec.program("attend").steps[0].attention);
+    EXPECT_REFUSED(spec, one.text);
+  }
+  ExecutableSpec spec = soundExecutable();
+  spec.arenaBytes = std::max<uint64_t>(spec.arenaBytes, 320);
+  spec.programs.insert(spec.programs.begin(), attentionProgram());
+  EXPECT_REFUSED(spec, "not for a GPU");
+}
 
 TEST(Executable, AcceptsCudaExecutables) {
   ExecutableSpec spec = cudaExecutable();

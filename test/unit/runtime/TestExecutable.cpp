@@ -34,6 +34,14 @@ static Offset<fb::Step> writeStep(FlatBufferBuilder &builder, const StepSpec &sp
                          pointerTo(m.offsets), m.tileRows, m.tileSum);
     return fb::CreateStep(builder, fb::Operation::Matmul, product.Union(), op, location);
   }
+  if (spec.attention) {
+    const AttentionSpec &a = *spec.attention;
+    auto call =
+        fb::CreateAttention(builder, a.batch, a.length, a.keyLength, a.heads, a.kvHeads, a.headSize,
+                            a.causal, a.backward, a.scale, builder.CreateVectorOfStructs(a.buffers),
+                            builder.CreateVector(a.strides));
+    return fb::CreateStep(builder, fb::Operation::Attention, call.Union(), op, location);
+  }
   if (spec.loop) {
     std::vector<Offset<fb::Step>> steps;
     for (const StepSpec &inner : spec.loop->steps)
@@ -175,6 +183,28 @@ ExecutableSpec tiledExecutable() {
   loop.loop = std::make_shared<LoopSpec>(LoopSpec{4, 3, 48, false, {add, product}});
   program.steps = {loop};
   return spec;
+}
+
+ProgramSpec attentionProgram() {
+  using enum fb::Space;
+  auto q = at(Arena, 0, 64), k = at(Arena, 64, 64), v = at(Arena, 128, 64), o = at(Arena, 192, 64),
+       lse = at(Arena, 256, 16);
+  AttentionSpec attention;
+  attention.length = attention.keyLength = 4, attention.causal = true;
+  attention.buffers = {q, k, v, o, lse};
+  for (int i = 0; i < 4; ++i)
+    attention.strides.insert(attention.strides.end(), {32, 8, 8});
+  StepSpec step;
+  step.op = "attention", step.location = "test.hyb:5:3";
+  step.attention = attention;
+  auto tensor = [](const char *name, fb::BufferRef place) {
+    return TensorSpec{name, {4, 8}, fb::DType::BF16, place};
+  };
+  return {"attend",
+          {tensor("q", q), tensor("k", k), tensor("v", v)},
+          {tensor("o", o), {"lse", {4}, fb::DType::F32, lse}},
+          {step},
+          320};
 }
 
 static void launchOnCuda(StepSpec &step) {

@@ -39,6 +39,14 @@ struct MatmulSpec {
   bool tileRows = false, tileSum = false;
 };
 
+struct AttentionSpec {
+  int64_t batch = 1, length = 1, keyLength = 1, heads = 1, kvHeads = 1, headSize = 8;
+  bool causal = false, backward = false;
+  double scale = 1;
+  std::vector<fb::BufferRef> buffers = {};
+  std::vector<int64_t> strides = {};
+};
+
 struct LoopSpec;
 
 struct StepSpec {
@@ -52,6 +60,7 @@ struct StepSpec {
   std::vector<int64_t> rowBytes = {};
   std::shared_ptr<LoopSpec> loop = nullptr; // then nothing else is used; copies share it
   int threads = 0;
+  std::optional<AttentionSpec> attention = {}; // as matmul
 };
 
 struct LoopSpec {
@@ -107,6 +116,10 @@ ExecutableSpec soundExecutable();
 /// The sound executable whose program `product` is a loop over tiles of 3 of its 4 rows: a tile of
 /// x plus 1, times b.
 ExecutableSpec tiledExecutable();
+
+/// A program `attend` for CUDA: causal attention of 4 queries of 1 head of 8 channels, o of q, k
+/// and v (bf16), lse of f32.
+ProgramSpec attentionProgram();
 
 /// The same programs for CUDA: launches of 32 threads a block, no code but an image for `shim`.
 ExecutableSpec onCuda(ExecutableSpec spec, std::vector<uint8_t> image);

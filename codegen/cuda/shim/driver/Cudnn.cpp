@@ -501,10 +501,9 @@ HYBRID_DRIVER_CALL DnnStatus cudnnBackendExecute(DnnHandle handle, DnnDescriptor
     const GraphTensor &tensor = found->second;
     const bool onDevice = device().memory.contains(reinterpret_cast<uint64_t>(pointer), 1);
     if (tensor.isValue == onDevice)
-      return failDnn(dnnBadParameter,
-                     "tensor " + std::to_string(name) +
-                         (onDevice ? " is a value, but lies in the device's memory"
-                                   : " does not lie in the device's memory"));
+      return failDnn(dnnBadParameter, "tensor " + std::to_string(name) +
+                                          (onDevice ? " is a value, but lies in the device's memory"
+                                                    : " does not lie in the device's memory"));
     if (tensor.isValue)
       values[name] = *static_cast<const float *>(pointer);
     else
@@ -513,9 +512,9 @@ HYBRID_DRIVER_CALL DnnStatus cudnnBackendExecute(DnnHandle handle, DnnDescriptor
       return failDnn(dnnBadParameter, "tensor " + std::to_string(name) + " is not aligned");
   }
   if (memory.size() + values.size() != wanted.size())
-    return failDnn(dnnBadParameter, "the pack has " + std::to_string(memory.size() + values.size()) +
-                                        " of the graph's " + std::to_string(wanted.size()) +
-                                        " tensors");
+    return failDnn(dnnBadParameter,
+                   "the pack has " + std::to_string(memory.size() + values.size()) +
+                       " of the graph's " + std::to_string(wanted.size()) + " tensors");
   void *workspace =
       pack->has(dnn::packWorkspace) ? pack->at(dnn::packWorkspace).as<void *>() : nullptr;
   const uint64_t bytes = workspaceBytes(*plan->program);

@@ -171,12 +171,10 @@ void reduce(const GraphOperation &op, const Values &x, Values &y) {
 void reshape(const GraphOperation &op, const Values &x, Values &y) {
   Values byPlace(op.x.extentBytes() / tensorElementBytes(op.x.type),
                  std::numeric_limits<float>::quiet_NaN());
-  forEach(op.x.sizes, [&](int64_t number, const Sizes &at) {
-    byPlace[place(at, op.x.strides)] = x[number];
-  });
-  forEach(op.y.sizes, [&](int64_t number, const Sizes &at) {
-    y[number] = byPlace[place(at, op.y.strides)];
-  });
+  forEach(op.x.sizes,
+          [&](int64_t number, const Sizes &at) { byPlace[place(at, op.x.strides)] = x[number]; });
+  forEach(op.y.sizes,
+          [&](int64_t number, const Sizes &at) { y[number] = byPlace[place(at, op.y.strides)]; });
 }
 
 bool isFactor(const Sizes &x, const Sizes &y) {
