@@ -151,6 +151,8 @@ std::shared_ptr<const rt::Executable> ModelArgument::loadAny() const {
     options.insert(options.end(), {"--target", *target});
   else if (!device.empty() && isSource())
     options.insert(options.end(), {"--target", targetFor(device)});
+  if (replicas > 1)
+    options.insert(options.end(), {"--ensemble", std::to_string(replicas)});
   if (model)
     options.insert(options.end(), {"--model", *model});
   if (memory)
