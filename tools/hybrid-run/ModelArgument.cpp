@@ -155,6 +155,8 @@ std::shared_ptr<const rt::Executable> ModelArgument::loadAny() const {
     options.insert(options.end(), {"--target", targetFor(device)});
   if (attention)
     options.insert(options.end(), {"--attention", *attention});
+  if (replicas > 1)
+    options.insert(options.end(), {"--ensemble", std::to_string(replicas)});
   if (model)
     options.insert(options.end(), {"--model", *model});
   if (memory)

@@ -14,6 +14,7 @@ namespace hybrid::tools {
 struct ModelArgument {
   std::string path;
   std::optional<int64_t> batch, length;
+  int64_t replicas = 1; // trainings that run as one program
   std::optional<std::string> precision, target, attention, model, memory;
   bool chunked = false;              // a source: with a program that takes a sequence in chunks
   std::string device;                // cpu or cuda; empty: what it was compiled for, or the CPU
