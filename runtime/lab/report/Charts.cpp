@@ -201,7 +201,7 @@ std::string drawKey(size_t style) {
 }
 
 std::string drawLines(const LineChart &chart) {
-  constexpr double left = 38, right = 12, top = 10, bottom = 38;
+  constexpr double right = 12, top = 10, bottom = 38;
   double low = INFINITY, high = -INFINITY;
   size_t drawn = 0;
   for (const Series &series : chart.series)
@@ -251,6 +251,13 @@ std::string drawLines(const LineChart &chart) {
   }
   double yLow = std::floor(least / yStep + 1e-9) * yStep;
   double yHigh = chart.share && chart.lines ? 1 : std::ceil(most / yStep - 1e-9) * yStep;
+  // Room for the numbers, also where a style sheet has larger ones for a phone.
+  size_t widest = 3;
+  if (!chart.share)
+    for (int i = 0; yLow + i * yStep <= yHigh + yStep * 0.001; ++i)
+      widest = std::max(widest, rowText(yLow + i * yStep).size());
+  double left =
+      (chart.width > 400 ? 26 : 21) + (chart.width > 400 ? 8.0 : 6.2) * static_cast<double>(widest);
   Axis x{chart.xScale, low, high, left + 6, chart.width - right - 6};
   if (chart.falling)
     std::swap(x.from, x.to);

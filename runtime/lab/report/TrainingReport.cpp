@@ -67,9 +67,8 @@ Series seriesOf(const std::vector<json> &metrics, const char *split, const Curve
       continue;
     Point point{step, value * curve.factor};
     if (style == evaluation)
-      point.title =
-          fmt::format("evaluation at step {}: {} {}", whole(step),
-                      curve.name, curve.share ? percent(value) + " %" : fixed(point.y, 4));
+      point.title = fmt::format("evaluation at step {}: {} {}", whole(step), curve.name,
+                                curve.share ? percent(value) + " %" : fixed(point.y, 4));
     series.points.push_back(std::move(point));
   }
   if (style == evaluation && series.points.size() <= 40)
@@ -97,8 +96,9 @@ std::string draw(const std::vector<json> &metrics, const Curve &curve, bool eval
         last = &point;
     if (!last)
       continue;
-    chart.label += fmt::format(" {} ends at {}.", series.title,
-                               curve.share ? percent(last->y) + " %" : fixed(last->y, 4));
+    chart.label +=
+        fmt::format(" {} ends at {}.", series.title,
+                    curve.share ? percent(last->y) + " %" : fmt::format("{:.4g}", last->y));
     chart.series.push_back(std::move(series));
   }
   return chart.series.empty() ? "" : "<figure>" + drawLines(chart) + "</figure>";
@@ -152,9 +152,7 @@ std::string evaluationTable(const std::vector<json> &metrics) {
     };
     double loss = number(line, "loss"), accuracy = number(line, "accuracy"),
            macro = number(line, "mad_accuracy"), examples = number(line, "examples");
-    rows += "<tr>" +
-            cell(step,
-                 whole(step) + (line.contains("final") ? ", final" : "")) +
+    rows += "<tr>" + cell(step, whole(step) + (line.contains("final") ? ", final" : "")) +
             cell(accuracy, percent(accuracy)) + cell(macro, percent(macro)) +
             cell(loss, fixed(loss, 4)) + cell(examples, compact(examples)) +
             fmt::format("<td class=\"number\">{}</td></tr>", timeElement(number(line, "seconds")));
@@ -203,8 +201,7 @@ Headline headlineOf(const json &config, const std::vector<json> &metrics, const 
                     ""};
   headline.text = fmt::format(
       "<p class=\"lede\">After {} the evaluation gives an accuracy of {} % and a loss of {} nats",
-      whole(steps) + (steps == 1 ? " step" : " steps"), percent(accuracy),
-      fixed(loss, 4));
+      whole(steps) + (steps == 1 ? " step" : " steps"), percent(accuracy), fixed(loss, 4));
   if (double macro = number(summary, "eval_mad_accuracy"); std::isfinite(macro))
     headline.text += fmt::format(" (macro accuracy, as MAD has it: {} %)", percent(macro));
   headline.text += ".</p>";
