@@ -2,8 +2,11 @@
 """Compiles models for GPUs and compares what their kernels take of a multiprocessor with budgets.
 
 Registers, shared memory and spills decide how many blocks run at a time, and nothing but this table
-would say when a change doubles one of them. A kernel is what its template is called; the number is
-the largest over all its uses in the models below. `--update` writes the table anew.
+would say when a change doubles one of them. A kernel is what its template is called, apart in f64;
+the number is the largest over all its uses in the models below. `--update` writes the table anew.
+
+Nothing spills but what `spills` of the table lists, by hand: the kernel, how many bytes in any of its
+uses, and the reason. An entry that no kernel needs is a complaint too.
 
 usage: check-budgets.py HYBRIDC ROOT BUDGETS.json [--update]
 """
@@ -34,7 +37,39 @@ MODELS = [  # model under ROOT, arguments: every kernel of the library, at the s
     ("benchmarks/ops/long_convolution.hyb", "--batch 64 --length 8192 --set taps=8192 --set channels=768"),
     ("benchmarks/ops/long_convolution.hyb", "--batch 8 --length 65536 --set taps=65536 --set channels=768"),
 ]
-FIELDS = ["registers", "shared_bytes", "spill_bytes", "stack_bytes"]
+# Shapes that take the most registers: wide heads, many states, long convolutions.
+WIDE = [
+    ("benchmarks/ops/gated_convolution.hyb", "--batch 64 --length 256 --set taps=256 --precision bf16"),
+    ("benchmarks/ops/gated_convolution.hyb", "--batch 64 --length 2048 --set taps=2048"),
+    ("benchmarks/ops/gated_convolution.hyb", "--batch 64 --length 4096 --set taps=4096"),
+    ("benchmarks/ops/attention.hyb", "--batch 8 --length 2048 --set heads=1 --set width=128"),
+    ("benchmarks/ops/attention.hyb", "--batch 8 --length 2048 --set heads=1 --set width=256"),
+    ("benchmarks/ops/attention.hyb", "--batch 8 --length 2048 --set heads=1 --set width=128 --precision bf16"),
+    ("benchmarks/ops/attention.hyb", "--batch 8 --length 2048 --set heads=1 --set width=256 --precision bf16"),
+    ("benchmarks/ops/selective_scan.hyb", "--batch 8 --length 2048 --set channels=1536 --set states=16"),
+    ("benchmarks/ops/selective_scan.hyb", "--batch 8 --length 2048 --set channels=512 --set states=64"),
+    ("models/mad/gated-linear-attention-swiglu.hyb", "--batch 8 --length 1024 --set heads=1"),
+    ("models/mad/gated-linear-attention-swiglu.hyb", "--batch 8 --length 1024 --set heads=2 --precision bf16"),
+]
+# f64, in which gradients are checked: the kernels of every op.
+EXACT = [
+    ("models/mad/attention-moe.hyb", "--batch 2 --length 64"),
+    ("models/mad/striped-mamba-swiglu.hyb", "--batch 2 --length 64"),
+    ("models/mad/rwkv6.hyb", "--batch 2 --length 64"),
+    ("models/mad/rwkv.hyb", "--batch 2 --length 64"),
+    ("models/mad/gated-linear-attention-swiglu.hyb", "--batch 2 --length 256 --set heads=1"),
+    ("benchmarks/ops/attention.hyb", "--batch 2 --length 256 --set heads=1 --set width=64"),
+    ("benchmarks/ops/selective_scan.hyb", "--batch 2 --length 256 --set channels=64 --set states=16"),
+    ("benchmarks/ops/gated_convolution.hyb", "--batch 2 --length 33 --set taps=33 --set channels=8"),
+    ("benchmarks/ops/gated_convolution.hyb", "--batch 4 --length 1024 --set taps=1024 --set channels=64"),
+    ("benchmarks/ops/gated_convolution.hyb", "--batch 4 --length 16384 --set taps=16384 --set channels=64"),
+    ("test/golden/adapters/hyena.hyb", "--batch 2 --length 40 --set width=8 --set order=3 --set taps=4 --set l_max=64 --set filter_width=8"),
+    ("test/golden/adapters/hyena_modal.hyb", "--batch 2 --length 33 --set width=8 --set states=2 --set heads=2 --set by_heads=true --set taps=3"),
+    ("test/golden/adapters/gss.hyb", "--batch 2 --length 33 --set width=8 --set expansion=2 --set narrow=4 --set states=6"),
+    ("test/golden/adapters/aft_conv.hyb", "--batch 2 --length 33 --set width=8 --set heads=2 --set taps=5"),
+]
+USES = MODELS + WIDE + [(model, arguments + " --precision f64") for model, arguments in EXACT]
+FIELDS = ["registers", "shared_bytes", "stack_bytes"]
 GENERATED = re.compile(r"^(fused|copy|fill|reduce|row_sums|merged)_\d+$")
 
 
@@ -46,22 +81,33 @@ def compile_model(hybridc, root, model, arguments):
     return json.loads(done.stdout)
 
 
+def name_of(kernel, arguments):
+    name = kernel["kernel"].split("<")[0]
+    match = GENERATED.match(name)
+    name = "generated " + match[1] if match else name
+    return name + " f64" if arguments.endswith("f64") else name
+
+
 def measure(hybridc, root):
-    table = {architecture: {} for architecture in ARCHITECTURES}
+    """The budgets of an architecture, and what spills: (architecture, kernel) -> bytes, the use that spills most."""
+    table, spills = {architecture: {} for architecture in ARCHITECTURES}, {}
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        results = pool.map(lambda entry: compile_model(hybridc, root, *entry), MODELS)
-        for result in results:
+        results = pool.map(lambda use: compile_model(hybridc, root, *use), USES)
+        for (model, arguments), result in zip(USES, results):
             for architecture, kernels in result.items():
                 for kernel in kernels:
-                    name = kernel["kernel"].split("<")[0]
-                    match = GENERATED.match(name)
-                    entry = table[architecture].setdefault("generated " + match[1] if match else name, dict.fromkeys(FIELDS, 0))
+                    name = name_of(kernel, arguments)
+                    entry = table[architecture].setdefault(name, dict.fromkeys(FIELDS, 0))
                     for field in FIELDS:
-                        entry[field] = max(entry[field], kernel[field])
-    return {architecture: dict(sorted(kernels.items())) for architecture, kernels in table.items()}
+                        # The stack of a kernel that spills is what it spills.
+                        if field != "stack_bytes" or not kernel["spill_bytes"]:
+                            entry[field] = max(entry[field], kernel[field])
+                    if kernel["spill_bytes"] > spills.get((architecture, name), (0, ""))[0]:
+                        spills[architecture, name] = kernel["spill_bytes"], f"{model} {arguments}"
+    return {architecture: dict(sorted(kernels.items())) for architecture, kernels in table.items()}, spills
 
 
-def compare(measured, budgets):
+def compare(measured, spills, budgets):
     complaints = []
     for architecture in ARCHITECTURES:
         have, allowed = measured[architecture], budgets.get(architecture, {})
@@ -73,21 +119,35 @@ def compare(measured, budgets):
             else:
                 complaints += [f"{architecture}: {kernel} takes {have[kernel][field]} {field}, its budget is {allowed[kernel][field]}"
                                for field in FIELDS if have[kernel][field] > allowed[kernel][field]]
-    return complaints
+    return complaints + compare_spills(spills, budgets.get("spills", []))
+
+
+def compare_spills(spills, exceptions):
+    complaints = [f"spills: {entry['kernel']} is listed without a reason" for entry in exceptions if not entry.get("reason")]
+    for (architecture, kernel), (spilled, use) in sorted(spills.items()):
+        allowed = max((entry["bytes"] for entry in exceptions if entry["kernel"] == kernel), default=0)
+        if spilled > allowed:
+            complaints.append(f"{architecture}: {kernel} spills {spilled} bytes, {allowed} are allowed, in {use}")
+    spilling = {kernel for _, kernel in spills}
+    return complaints + [f"spills: {entry['kernel']} is listed, and does not spill" for entry in exceptions
+                         if entry["kernel"] not in spilling]
 
 
 def main():
     hybridc, root, path = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
-    measured = measure(hybridc, root)
+    measured, spills = measure(hybridc, root)
+    budgets = json.loads(path.read_text())
     if "--update" in sys.argv:
-        path.write_text(json.dumps(measured, indent=1) + "\n")
-        return
-    complaints = compare(measured, json.loads(path.read_text()))
+        path.write_text(json.dumps({**measured, "spills": budgets.get("spills", [])}, indent=1) + "\n")
+        complaints, advice = compare_spills(spills, budgets.get("spills", [])), "Spills are listed by hand, with a reason."
+    else:
+        complaints = compare(measured, spills, budgets)
+        advice = "If the change is meant, write the table anew: test/cuda/check-budgets.py HYBRIDC ROOT BUDGETS.json --update"
     for complaint in complaints:
         print(complaint)
-    print(f"{sum(map(len, measured.values()))} kernels, {len(complaints)} complaints")
+    print(f"{sum(map(len, measured.values()))} kernels, {len(spills)} spill, {len(complaints)} complaints")
     if complaints:
-        sys.exit("If the change is meant, write the table anew: test/cuda/check-budgets.py HYBRIDC ROOT BUDGETS.json --update")
+        sys.exit(advice)
 
 
 if __name__ == "__main__":

@@ -375,4 +375,46 @@ private:
   }
 };
 
+/// A block's sums of spectra, one a place of the last stage: registers, or in f64, which has no
+/// room for them beside a butterfly, memory that each thread has for itself.
+template <typename T, typename Block> struct SpectrumSums {
+  static constexpr bool inRegisters = sizeof(T) == 4;
+  Complex<T> kept[inRegisters ? Block::rounds : 1][inRegisters ? Block::last : 1];
+  Complex<T> *out;
+
+  /// body(round, group) for a thread's groups.
+  template <typename Body> HYBRID_DEVICE static void forEachGroup(Body body) {
+    HYBRID_UNROLL // the sums are registers
+        for (int round = 0; round < Block::rounds; ++round) {
+      typename Block::Group group(round);
+      if (group.exists())
+        body(round, group);
+    }
+  }
+  HYBRID_DEVICE Complex<T> &place(typename Block::Group group, int b) const {
+    return out[group.spectrumAt() + b * Block::groups * Block::lanes];
+  }
+  HYBRID_DEVICE explicit SpectrumSums(Complex<T> *out) : out(out) {
+    forEachGroup([&](int round, typename Block::Group group) {
+      HYBRID_UNROLL
+      for (int b = 0; b < Block::last; ++b)
+        (inRegisters ? kept[inRegisters ? round : 0][inRegisters ? b : 0]
+                     : place(group, b)) = {T(0), T(0)};
+    });
+  }
+  HYBRID_DEVICE void add(int round, typename Block::Group group, int b, Complex<T> value) {
+    Complex<T> &sum =
+        inRegisters ? kept[inRegisters ? round : 0][inRegisters ? b : 0] : place(group, b);
+    sum = sum + value;
+  }
+  HYBRID_DEVICE void store() const {
+    if constexpr (inRegisters)
+      forEachGroup([&](int round, typename Block::Group group) {
+        HYBRID_UNROLL
+        for (int b = 0; b < Block::last; ++b)
+          place(group, b) = kept[round][b];
+      });
+  }
+};
+
 } // namespace hybrid::cuda

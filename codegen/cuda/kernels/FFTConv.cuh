@@ -239,14 +239,8 @@ HYBRID_DEVICE void fftconvBackward(int64_t item, const T *x, const T *spectrum, 
   const int channel = filter.channel;
   auto *scratch = sharedMemory<int>(sharedBytes<T>(P, 2) - 32 * 4);
 
-  Complex<T> sums[Block::rounds][Block::last];
-  HYBRID_UNROLL
-  for (int round = 0; round < Block::rounds; ++round) {
-    HYBRID_UNROLL
-    for (int b = 0; b < Block::last; ++b)
-      sums[round][b] = {T(0), T(0)};
-  }
-
+  SpectrumSums<T, Block> sums(reinterpret_cast<Complex<T> *>(dPartial) +
+                              item * Block::lanes * Block::points);
   const int64_t first = item / groups * perSplit, end = minimum(first + perSplit, P.batch);
   HYBRID_NO_UNROLL
   for (int64_t sequence = first; sequence < end; ++sequence) {
@@ -264,11 +258,7 @@ HYBRID_DEVICE void fftconvBackward(int64_t item, const T *x, const T *spectrum, 
           });
           signal.forward();
           cotangent.forward();
-          HYBRID_UNROLL // the sums are registers
-              for (int round = 0; round < Block::rounds; ++round) {
-            typename Block::Group group(round);
-            if (!group.exists())
-              continue;
+          sums.forEachGroup([&](int round, typename Block::Group group) {
             Complex<T> v[Block::last];
             signal.read(group, v);
             transformRegisters<Block::last, false>(v);
@@ -281,7 +271,7 @@ HYBRID_DEVICE void fftconvBackward(int64_t item, const T *x, const T *spectrum, 
             for (int b = 0; b < Block::last; ++b) {
               Complex<T> &p = signal.element(group, b);
               const Complex<T> h = filter.at(place, b, skipTerm);
-              sums[round][b] = sums[round][b] + conjugate(p) * v[b];
+              sums.add(round, group, b, conjugate(p) * v[b]);
               if constexpr (P.hasGateOut != 0)
                 p = p * h;
               v[b] = v[b] * conjugate(h);
@@ -293,38 +283,33 @@ HYBRID_DEVICE void fftconvBackward(int64_t item, const T *x, const T *spectrum, 
               transformRegisters<Block::last, true>(v);
               signal.write(group, v);
             }
-          }
+          });
           cotangent.inverse();
+          // Anew: kept through the transforms they would take the last registers.
+          const Channels<const T> xAgain(opaque(x), row, P.xStride, channel),
+              gateAgain(opaque(gateIn), row, P.gateInStride, channel),
+              dyAgain(opaque(dy), row, P.yStride, channel);
           const Channels<T> dIn(dx, row, P.dxStride, channel),
               dGate(dGateIn, row, P.dGateInStride, channel),
               dOutGate(dGateOut, row, P.dGateOutStride, channel);
           run.store(cotangent, [&](int t, int lane, T value) {
             if constexpr (P.hasGateIn != 0) {
-              dGate.at(t, lane) = value * in.at(t, lane);
-              value *= gate.at(t, lane);
+              dGate.at(t, lane) = value * xAgain.at(t, lane);
+              value *= gateAgain.at(t, lane);
             }
             dIn.at(t, lane) = value;
           });
           if constexpr (P.hasGateOut != 0) {
             signal.inverse();
             run.store(signal, [&](int t, int lane, T value) {
-              dOutGate.at(t, lane) = value * upstream.at(t, lane);
+              dOutGate.at(t, lane) = value * dyAgain.at(t, lane);
             });
           }
           blockBarrier(); // before the next sequence is loaded
         });
   }
 
-  auto *out = reinterpret_cast<Complex<T> *>(dPartial) + item * Block::lanes * Block::points;
-  HYBRID_UNROLL
-  for (int round = 0; round < Block::rounds; ++round) {
-    typename Block::Group group(round);
-    if (!group.exists())
-      continue;
-    HYBRID_UNROLL
-    for (int b = 0; b < Block::last; ++b)
-      out[group.spectrumAt() + b * Block::groups * Block::lanes] = sums[round][b];
-  }
+  sums.store();
 }
 
 /// dFilter and dSkip from the partial sums. Items: groups of channels.

@@ -276,13 +276,7 @@ HYBRID_DEVICE void fftconvInnerBackward(int64_t item, const T *spectrum, const T
   const int64_t part = item % allParts;
   const InnerFilter<T, P> filter(spectrum, skip, part);
 
-  Complex<T> sums[Block::rounds][16];
-  HYBRID_UNROLL
-  for (int round = 0; round < Block::rounds; ++round) {
-    HYBRID_UNROLL
-    for (int b = 0; b < 16; ++b)
-      sums[round][b] = {T(0), T(0)};
-  }
+  SpectrumSums<T, Block> sums(reinterpret_cast<Complex<T> *>(dPartial) + item * Block::points);
   const int64_t begin = item / allParts * perSplit, end = minimum(begin + perSplit, P.batch);
   HYBRID_NO_UNROLL
   for (int64_t sequence = begin; sequence < end; ++sequence) {
@@ -293,11 +287,7 @@ HYBRID_DEVICE void fftconvInnerBackward(int64_t item, const T *spectrum, const T
     cotangent.load([&](int t, int) { return q[t]; });
     signal.forward();
     cotangent.forward();
-    HYBRID_UNROLL // the sums are registers
-        for (int round = 0; round < Block::rounds; ++round) {
-      typename Block::Group group(round);
-      if (!group.exists())
-        continue;
+    sums.forEachGroup([&](int round, typename Block::Group group) {
       Complex<T> v[16];
       signal.read(group, v);
       transformRegisters<16, false>(v);
@@ -309,7 +299,7 @@ HYBRID_DEVICE void fftconvInnerBackward(int64_t item, const T *spectrum, const T
       for (int b = 0; b < 16; ++b) {
         Complex<T> &s = signal.element(group, b);
         const Complex<T> h = filter.at(place, b);
-        sums[round][b] = sums[round][b] + conjugate(s) * v[b];
+        sums.add(round, group, b, conjugate(s) * v[b]);
         if constexpr (P.hasGateOut != 0)
           s = s * h;
         v[b] = v[b] * conjugate(h);
@@ -321,7 +311,7 @@ HYBRID_DEVICE void fftconvInnerBackward(int64_t item, const T *spectrum, const T
         transformRegisters<16, true>(v);
         signal.write(group, v);
       }
-    }
+    });
     cotangent.inverse();
     cotangent.store([&](int t, int, Complex<T> z) { q[t] = z; });
     if constexpr (P.hasGateOut != 0) {
@@ -330,16 +320,7 @@ HYBRID_DEVICE void fftconvInnerBackward(int64_t item, const T *spectrum, const T
     }
     blockBarrier(); // before the next sequence is loaded
   }
-  auto *out = reinterpret_cast<Complex<T> *>(dPartial) + item * Block::points;
-  HYBRID_UNROLL
-  for (int round = 0; round < Block::rounds; ++round) {
-    typename Block::Group group(round);
-    if (!group.exists())
-      continue;
-    HYBRID_UNROLL
-    for (int b = 0; b < 16; ++b)
-      out[group.spectrumAt() + b * Block::groups] = sums[round][b];
-  }
+  sums.store();
 }
 
 /// The filter gradient's parts, times 1 / scale, from partial sums. Items: parts of channels.
