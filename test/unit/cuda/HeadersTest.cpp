@@ -23,7 +23,9 @@ using namespace hybrid::rt;
 /// Whether a caller may pass an `Ours` where a `Theirs` is taken: pointers to functions and opaque
 /// types differ in name only.
 template <typename Ours, typename Theirs> constexpr bool sameParameter() {
-  if constexpr (std::is_pointer_v<Ours> && std::is_pointer_v<Theirs>) {
+  if constexpr (std::is_void_v<Ours> || std::is_void_v<Theirs>) {
+    return std::is_void_v<Ours> && std::is_void_v<Theirs>;
+  } else if constexpr (std::is_pointer_v<Ours> && std::is_pointer_v<Theirs>) {
     using O = std::remove_cv_t<std::remove_pointer_t<Ours>>;
     using T = std::remove_cv_t<std::remove_pointer_t<Theirs>>;
     if constexpr (std::is_void_v<O> || std::is_void_v<T>)
