@@ -138,23 +138,26 @@ std::string rowText(double value) {
   return std::fabs(value) >= 1000 ? compact(value) : plain(std::round(value * 1e6) / 1e6);
 }
 
-/// A loss that explodes must not flatten all others: the top is where sound runs begin.
-double lossTop(const LineChart &chart) {
-  std::vector<double> starts;
-  double most = 0;
+/// The upper end of an axis that begins at 0. A few numbers that explode must not flatten all
+/// others: what is far above the rest is drawn at the top.
+double topOf(const LineChart &chart) {
+  std::vector<double> starts, all;
   for (const Series &series : chart.series) {
     bool first = true;
     for (const Point &point : series.points)
       if (drawable(point, chart.xScale)) {
         if (std::exchange(first, false))
           starts.push_back(point.y);
-        most = std::max(most, point.y);
+        all.push_back(point.y);
       }
   }
-  if (starts.empty() || most <= 0)
-    return 1;
   std::sort(starts.begin(), starts.end());
-  double sound = 1.5 * starts[starts.size() / 2];
+  std::sort(all.begin(), all.end());
+  double most = all.empty() ? 0 : all.back();
+  if (!(most > 0))
+    return 1;
+  double sound =
+      chart.descends ? 1.5 * starts[starts.size() / 2] : 1.5 * all[(all.size() - 1) * 98 / 100];
   return sound > 0 ? std::min(most, sound) : most;
 }
 
@@ -235,7 +238,7 @@ std::string drawLines(const LineChart &chart) {
   }
   low = std::min(low, ticks.front());
   high = std::max(high, ticks.back());
-  double most = chart.share ? 1 : lossTop(chart), least = 0;
+  double most = chart.share ? 1 : topOf(chart), least = 0;
   double yStep = chart.share ? 0.25 : niceStep(most, 4);
   if (!chart.lines) {
     least = INFINITY;

@@ -35,6 +35,7 @@ struct LineChart {
   bool falling = false;       // x falls to the right
   std::vector<double> xTicks; // empty: chosen
   bool share = true;          // y is a share, shown as percent from 0 to 100
+  bool descends = false;      // y is a loss: where sound runs begin is its top
   bool lines = true;          // false: points alone, and y only where they are
   double width = 320, height = 220;
   std::vector<Series> series;

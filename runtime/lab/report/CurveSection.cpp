@@ -23,6 +23,7 @@ std::string drawCurves(const StudyView &view, const Setting &setting, bool loss)
   chart.xLabel = "step";
   chart.yLabel = loss ? "loss, nats" : "accuracy, %";
   chart.share = !loss;
+  chart.descends = loss;
   chart.width = 460;
   chart.height = 260;
   chart.label = fmt::format("{}, {}: {} of evaluations against steps.", taskTitle(setting.task),

@@ -83,6 +83,7 @@ std::string draw(const std::vector<json> &metrics, const Curve &curve, bool eval
   chart.xLabel = "step";
   chart.yLabel = curve.share ? fmt::format("{}, %", curve.name) : curve.name;
   chart.share = curve.share;
+  chart.descends = std::string_view(curve.key) == "loss";
   chart.width = 460;
   chart.height = 260;
   chart.label = fmt::format("{} against steps.", curve.name);
@@ -251,8 +252,11 @@ std::string trainingReportText(const json &config, const std::vector<json> &metr
     body += fmt::format(
         R"(<pre class="command"><code id="command">{}</code></pre><button type="button" class="copy needs-script" data-copies="command" hidden>Copy</button>)",
         escaped(command));
-  body +=
-      fmt::format("<p>{}</p>", escaped(text(config, "runtime") + ", " + text(config, "compiler")));
+  std::string versions = text(config, "runtime");
+  if (std::string compiler = text(config, "compiler"); !compiler.empty())
+    versions += (versions.empty() ? "" : ", ") + compiler;
+  if (!versions.empty())
+    body += fmt::format("<p class=\"soft\">{}</p>", escaped(versions));
   body += evaluationTable(metrics) + configTable(config);
   if (std::string source = text(config, "model_source"); !source.empty())
     body += fmt::format(

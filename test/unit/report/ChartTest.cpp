@@ -103,6 +103,7 @@ TEST(Charts, InterruptLinesWhereANumberIsNone) {
 TEST(Charts, ALossThatExplodesDoesNotFlattenTheOthers) {
   LineChart chart;
   chart.share = false;
+  chart.descends = true;
   chart.series = {
       {0, "", {{0, 2}, {1, 1}}}, {1, "", {{0, 2}, {1, 1e30}}}, {2, "", {{0, 2}, {1, 0.5}}}};
   std::string text = sound(drawLines(chart));
