@@ -47,7 +47,8 @@ LabModels::LabModels(std::string precision, std::string device)
 
 LabModels::Model LabModels::inspect(const std::string &path) const {
   Model model{path, {}, {}};
-  for (const auto &parameter : askCompiler(compiler, {path, "--help-model=json"})["parameters"])
+  nlohmann::json description = askCompiler(compiler, {path, "--help-model=json"});
+  for (const auto &parameter : description["parameters"])
     model.parameters.insert(parameter["name"].get<std::string>());
   return model;
 }

@@ -429,13 +429,15 @@ private:
     std::vector<size_t> front = outcome.halving.front;
     auto scoreOf = [&](size_t index) {
       const auto &scores = outcome.halving.measured[index].scores;
-      for (size_t rung = scores.size(); rung-- > 0;)
-        if (scores[rung])
-          return std::pair(rung, *scores[rung]);
-      return std::pair(size_t(0), 0.0);
+      size_t rung = scores.size();
+      while (rung > 0 && !scores[rung - 1])
+        --rung;
+      return rung > 0 ? *scores[rung - 1] : 0;
     };
-    std::stable_sort(front.begin(), front.end(),
-                     [&](size_t a, size_t b) { return scoreOf(a).second > scoreOf(b).second; });
+    std::sort(front.begin(), front.end(), [&](size_t a, size_t b) {
+      double left = scoreOf(a), right = scoreOf(b);
+      return left != right ? left > right : a < b;
+    });
     std::string folder = plan.folder + "/front";
     std::error_code error;
     fs::remove_all(folder, error);
