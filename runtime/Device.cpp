@@ -1,9 +1,12 @@
 //===- Device.cpp - what a session needs of the machine it runs on ----------===//
 #include "runtime/Device.h"
+#include "codegen/ReplicaStride.h"
+#include <algorithm>
 
 namespace hybrid::rt {
 
-Result<void> Device::start(std::span<const size_t>) {
+Result<int64_t> Device::reserveSteps(std::span<const size_t>, int64_t) { return int64_t(1); }
+Result<void> Device::start(std::span<const size_t>, int64_t) {
   return Error{"this device runs programs one at a time"};
 }
 Result<void> Device::finish() { return Error{"no run was started"}; }
@@ -36,6 +39,20 @@ uint64_t bytesOf(const fb::Executable &executable, fb::Space space) {
     return executable.arena_bytes();
   return space == fb::Space::Constants ? executable.constants_bytes()
                                        : executable.parameter_bytes();
+}
+
+uint64_t replicaStrideOf(const fb::Executable &executable, fb::Space space) {
+  if (space == fb::Space::Constants)
+    return 0;
+  if (space != fb::Space::Tile)
+    return replicaStride(bytesOf(executable, space));
+  uint64_t bytes = 0;
+  for (const fb::Program *program : *executable.programs())
+    if (program->steps())
+      for (const fb::Step *step : *program->steps())
+        if (const auto *loop = step->operation_as_TileLoop())
+          bytes = std::max(bytes, loop->tile_bytes());
+  return replicaStride(bytes);
 }
 
 std::vector<fb::BufferRef> buffersOf(const fb::Step &step) {

@@ -4,6 +4,9 @@
 // (spans into the spaces); a device with memory of its own shows staging memory, which it copies
 // when a program starts and when something is read.
 //
+// An executable may be for several replicas (0 <= replica < executable.replicas()): each has its
+// own parameters and their like, inputs and outputs. A run is of all replicas that are active.
+//
 //===----------------------------------------------------------------------===//
 #pragma once
 #include "codegen/Executable_generated.h"
@@ -22,30 +25,43 @@ public:
   virtual int threads() const = 0;
   virtual uint64_t allocatedBytes() const = 0;
 
-  /// Allocates a space, zeroed, when it is not there yet.
+  /// Which replicas run; all do at first. The others keep what they have.
+  virtual Result<void> setActive(int64_t replica, bool active) = 0;
+  virtual bool isActive(int64_t replica) const = 0;
+
+  /// Allocates a space for all replicas, zeroed, when it is not there yet.
   virtual Result<void> allocate(fb::Space space) = 0;
   virtual bool has(fb::Space space) const = 0;
-  /// Zeroes a space that is there.
-  virtual Result<void> zero(fb::Space space) = 0;
+  /// Zeroes a replica's part of a space that is there; all of a space that replicas share.
+  virtual Result<void> zero(fb::Space space, int64_t replica) = 0;
   virtual Result<void> zeroTiles() = 0;
   /// A place of a space that is there (or of the tile that ran last, in walk()). Places in the
   /// parameters and their like stay readable until the next run, others until the next read.
-  virtual Result<std::span<const std::byte>> read(const fb::BufferRef &place) = 0;
-  virtual Result<void> write(const fb::BufferRef &place, std::span<const std::byte> bytes) = 0;
+  virtual Result<std::span<const std::byte>> read(const fb::BufferRef &place, int64_t replica) = 0;
+  virtual Result<void> write(const fb::BufferRef &place, std::span<const std::byte> bytes,
+                             int64_t replica) = 0;
 
-  /// Memory for an input, to be written before every run.
-  virtual Result<std::span<std::byte>> input(size_t program, const fb::Tensor &tensor) = 0;
-  /// An output of the last run. Those above `keptOutputBytes` are gone when another program runs.
-  virtual Result<std::span<const std::byte>> output(size_t program, const fb::Tensor &tensor) = 0;
+  /// Memory for an input, to be written before every run; `step` of a block (start()).
+  virtual Result<std::span<std::byte>> input(size_t program, const fb::Tensor &tensor,
+                                             int64_t replica, int64_t step) = 0;
+  /// An output of the last run. Those above `keptOutputBytes` are gone when another program runs,
+  /// or the next step of a block.
+  virtual Result<std::span<const std::byte>> output(size_t program, const fb::Tensor &tensor,
+                                                    int64_t replica, int64_t step) = 0;
 
-  /// Runs a program whose spaces are there. With `seconds`, measures every step.
+  /// Runs a program whose spaces are there. With `seconds`, measures every step (of all replicas
+  /// together).
   virtual Result<void> run(size_t program, std::vector<double> *seconds) = 0;
 
   /// Whether start() and finish() work. Only a device with memory of its own runs beside the host.
   virtual bool isAsynchronous() const { return false; }
-  /// Starts programs one after another with their inputs as they are now, and gives the next run
-  /// other memory for inputs. At most `mostStarted` runs are on their way.
-  virtual Result<void> start(std::span<const size_t> programs);
+  /// Makes room for blocks of these programs: returns the steps, at most `most`, that one may have
+  /// from then on. Their inputs are to be written anew. 1 where there are no blocks.
+  virtual Result<int64_t> reserveSteps(std::span<const size_t> programs, int64_t most);
+  /// Starts a block: `steps` times these programs one after another, each time with the inputs of
+  /// that step as they are now, as one unit of work. The next run has other memory for inputs. At
+  /// most `mostStarted` runs are on their way.
+  virtual Result<void> start(std::span<const size_t> programs, int64_t steps);
   /// Waits for the oldest run on its way; output() then shows its outputs.
   virtual Result<void> finish();
 
@@ -55,12 +71,12 @@ public:
                                std::vector<double> &seconds);
 
   /// Puts the inputs of the last run in their places again, for walk(). False: they were not kept.
-  virtual Result<bool> restoreInputs(size_t program) = 0;
-  /// Runs a program step by step, tiles one after another: `around` is called with each step, the
-  /// buffers it touches and a call that runs it, and returns false to stop.
+  virtual Result<bool> restoreInputs(size_t program, int64_t replica) = 0;
+  /// Runs a program for one replica step by step, tiles one after another: `around` is called with
+  /// each step, the buffers it touches and a call that runs it, and returns false to stop.
   using Around = std::function<bool(const fb::Step &step, std::span<const fb::BufferRef> buffers,
                                     const std::function<Result<void>()> &run)>;
-  virtual Result<void> walk(size_t program, const Around &around) = 0;
+  virtual Result<void> walk(size_t program, const Around &around, int64_t replica) = 0;
 
   static constexpr uint64_t keptOutputBytes = 4096;
   static constexpr int mostStarted = 2;
@@ -68,8 +84,11 @@ public:
 
 /// "the arena", "the parameters", ...
 std::string_view nameOf(fb::Space space);
-/// What the executable says the space takes.
+/// What the executable says the space takes (of one replica).
 uint64_t bytesOf(const fb::Executable &executable, fb::Space space);
+/// Bytes from one replica to the next in a space that each has a part of; 0 for Constants. Of Tile,
+/// when the tiles that follow one another use the same memory, as on a GPU.
+uint64_t replicaStrideOf(const fb::Executable &executable, fb::Space space);
 constexpr size_t spaceCount = 6; // without Tile
 
 /// The buffers of a launch; of a product a, b, c, bias and offsets where it has them; none of a

@@ -121,6 +121,8 @@ Result<std::shared_ptr<const Executable>> Executable::fromBytes(std::vector<std:
   return std::shared_ptr<const Executable>(executable);
 }
 
+int64_t Executable::replicas() const { return root->replicas(); }
+
 const ProgramInfo *Executable::findProgram(std::string_view name) const {
   for (const ProgramInfo &program : programTable)
     if (program.name == name)

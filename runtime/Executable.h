@@ -59,6 +59,8 @@ public:
   const std::string &name() const { return fileName; }
   const std::vector<ParameterInfo> &parameters() const { return parameterTable; }
   const std::vector<ProgramInfo> &programs() const { return programTable; }
+  /// Independent trainings it was compiled for. All else it tells is of one of them.
+  int64_t replicas() const;
   /// Null when there is none.
   const ProgramInfo *findProgram(std::string_view name) const;
   /// Hash of source, settings and code: what a checkpoint remembers of the executable that wrote

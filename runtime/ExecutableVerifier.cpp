@@ -1,6 +1,7 @@
 //===- ExecutableVerifier.cpp - nothing in a .hyx is trusted before this ----===//
 #include "runtime/ExecutableVerifier.h"
 #include "codegen/Executable_generated.h"
+#include "codegen/ReplicaStride.h"
 #include "runtime/CpuFeatures.h"
 #include "runtime/Executable.h"
 #include "runtime/cuda/Architecture.h"
@@ -54,11 +55,13 @@ private:
   Result<void> checkCpuCode() const;
   Result<void> checkImages() const;
   Result<void> checkSpaces() const;
+  Result<void> checkReplicas() const;
   Result<void> checkParameters() const;
   Result<void> checkProgram(const fb::Program &program);
   Result<void> checkTensors(const flatbuffers::Vector<flatbuffers::Offset<fb::Tensor>> *tensors,
                             std::string_view program, std::string_view kind) const;
   Result<void> checkReservedProgram(const fb::Program &program) const;
+  Result<void> checkPortBytes(const fb::Program &program) const;
   Result<void> checkStep(const fb::Step &step, const std::string &where);
   Result<void> checkKernel(const fb::KernelLaunch &kernel, const std::string &where);
   Result<void> checkMatmul(const fb::Matmul &matmul, const std::string &where) const;
@@ -103,6 +106,8 @@ Result<void> Verifier::run() {
   if (Result<void> done = checkTarget(); !done)
     return done;
   if (Result<void> done = checkSpaces(); !done)
+    return done;
+  if (Result<void> done = checkReplicas(); !done)
     return done;
   if (Result<void> done = checkParameters(); !done)
     return done;
@@ -197,6 +202,46 @@ Result<void> Verifier::checkSpaces() const {
   if (initial > executable.constants_bytes())
     return error("corrupt: {} bytes of constants do not fit their space of {}", initial,
                  executable.constants_bytes());
+  return {};
+}
+
+/// All replicas of a space together are bounded as a space is.
+Result<void> Verifier::checkReplicas() const {
+  const uint64_t replicas = executable.replicas();
+  if (replicas < 1 || replicas > uint64_t(mostReplicas))
+    return error("corrupt: it is for {} replicas, expected 1 to {}", replicas, mostReplicas);
+  if (replicas == 1)
+    return {};
+  uint64_t tileBytes = 0;
+  if (executable.programs())
+    for (const fb::Program *program : *executable.programs())
+      if (program->steps())
+        for (const fb::Step *step : *program->steps())
+          if (const auto *tiles = step->operation_as_TileLoop())
+            tileBytes = std::max(tileBytes, tiles->tile_bytes());
+  const std::pair<std::string_view, uint64_t> spaces[] = {
+      {"arena", executable.arena_bytes()},
+      {"parameters", executable.parameter_bytes()},
+      {"tiles", tileBytes}};
+  for (auto [name, bytes] : spaces)
+    if (bytes > maximumSpaceBytes || replicaStride(bytes) > maximumSpaceBytes / replicas)
+      return error("corrupt: the {} of {} replicas would take {} bytes each, more than the limit "
+                   "of {} together",
+                   name, replicas, bytes, maximumSpaceBytes);
+  return {};
+}
+
+/// A session holds inputs and outputs of every replica; several may share one place.
+Result<void> Verifier::checkPortBytes(const fb::Program &program) const {
+  const uint64_t most = maximumSpaceBytes / executable.replicas();
+  uint64_t bytes = 0;
+  for (const auto *ports : {program.inputs(), program.outputs()})
+    if (ports && executable.replicas() > 1)
+      for (const fb::Tensor *tensor : *ports) // each is within its space
+        if ((bytes += replicaStride(tensor->buffer()->bytes())) > most)
+          return error("corrupt: inputs and outputs of program '{}' take more than {} bytes for "
+                       "{} replicas",
+                       viewOf(program.name()), maximumSpaceBytes, executable.replicas());
   return {};
 }
 
@@ -325,6 +370,8 @@ Result<void> Verifier::checkProgram(const fb::Program &program) {
   if (Result<void> done = checkTensors(program.outputs(), name, "output"); !done)
     return done;
   if (Result<void> done = checkReservedProgram(program); !done)
+    return done;
+  if (Result<void> done = checkPortBytes(program); !done)
     return done;
   if (!program.steps())
     return {};

@@ -64,7 +64,16 @@ struct Session::State {
   Result<void> ensureSpaces(const ProgramEntry &program);
   /// Of programs whose spaces are there then.
   Result<std::vector<size_t>> numbersOf(std::span<const std::string_view> names);
-  std::string nonFiniteParameter();
+  std::string nonFiniteParameter(int64_t replica);
+  bool hasReplica(int64_t replica) const {
+    return replica >= 0 && replica < executable->replicas();
+  }
+  Result<void> checkReplica(int64_t replica) const {
+    if (hasReplica(replica))
+      return {};
+    return Error{fmt::format("{} has no replica {}: it was compiled for {}", executable->name(),
+                             replica, executable->replicas())};
+  }
   const fb::Tensor *port(std::string_view program, std::string_view name, bool input) const;
   Error inProgram(std::string_view program, const Error &error) const {
     return {fmt::format("{}: program '{}': {}", executable->name(), program, error.message)};
@@ -149,7 +158,7 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const Executabl
       return done.error();
   if (format.constants()) {
     auto bytes = std::as_bytes(std::span(format.constants()->data(), format.constants()->size()));
-    if (auto done = state->device->write({0, bytes.size(), fb::Space::Constants}, bytes); !done)
+    if (auto done = state->device->write({0, bytes.size(), fb::Space::Constants}, bytes, 0); !done)
       return done.error();
   }
   std::unique_ptr<Session> session(new Session(std::move(state)));
@@ -164,18 +173,41 @@ int Session::threads() const { return state->device->threads(); }
 bool Session::isAsynchronous() const { return state->device->isAsynchronous(); }
 uint64_t Session::allocatedBytes() const { return state->device->allocatedBytes(); }
 
-Result<void> Session::initialize(uint64_t seed) {
-  for (Slot slot : {Slot::Moment1, Slot::Moment2})
-    if (state->device->has(spaceOf(slot)))
-      if (auto done = state->device->zero(spaceOf(slot)); !done)
-        return done;
-  if (!executable().findProgram("init"))
-    return {};
-  if (std::span<int32_t> words = inputAs<int32_t>("init", "seed"); words.size() == 2) {
+int64_t Session::replicas() const { return state->executable->replicas(); }
+
+Result<void> Session::setActive(int64_t replica, bool active) {
+  if (auto done = state->checkReplica(replica); !done)
+    return done;
+  return state->device->setActive(replica, active);
+}
+
+bool Session::isActive(int64_t replica) const {
+  return state->hasReplica(replica) && state->device->isActive(replica);
+}
+
+Result<void> Session::initialize(std::span<const uint64_t> seeds) {
+  if (static_cast<int64_t>(seeds.size()) != replicas())
+    return Error{fmt::format("{} is for {} replicas, but {} seeds are given", executable().name(),
+                             replicas(), seeds.size())};
+  for (int64_t replica = 0; replica < replicas(); ++replica) {
+    if (!isActive(replica))
+      continue;
+    for (Slot slot : {Slot::Moment1, Slot::Moment2})
+      if (state->device->has(spaceOf(slot)))
+        if (auto done = state->device->zero(spaceOf(slot), replica); !done)
+          return done;
+    std::span<int32_t> words = inputAs<int32_t>("init", "seed", replica);
+    if (words.size() != 2)
+      continue;
+    const uint64_t seed = seeds[static_cast<size_t>(replica)];
     words[0] = static_cast<int32_t>(static_cast<uint32_t>(seed));
     words[1] = static_cast<int32_t>(static_cast<uint32_t>(seed >> 32));
   }
-  return run("init");
+  return executable().findProgram("init") ? run("init") : Result<void>();
+}
+
+Result<void> Session::initialize(uint64_t seed) {
+  return initialize(std::vector<uint64_t>(static_cast<size_t>(replicas()), seed));
 }
 
 Result<void> Session::run(std::string_view name) {
@@ -207,11 +239,21 @@ Result<std::vector<Session::StepTime>> Session::profile(std::string_view name) {
   return times;
 }
 
-Result<void> Session::start(std::span<const std::string_view> names) {
+Result<int64_t> Session::reserveSteps(std::span<const std::string_view> names, int64_t most) {
   auto numbers = state->numbersOf(names);
   if (!numbers)
     return numbers.error();
-  if (auto done = state->device->start(*numbers); !done)
+  auto steps = state->device->reserveSteps(*numbers, most);
+  if (!steps)
+    return state->inProgram(fmt::format("{}", fmt::join(names, "', '")), steps.error());
+  return steps;
+}
+
+Result<void> Session::start(std::span<const std::string_view> names, int64_t steps) {
+  auto numbers = state->numbersOf(names);
+  if (!numbers)
+    return numbers.error();
+  if (auto done = state->device->start(*numbers, steps); !done)
     return state->inProgram(fmt::format("{}", fmt::join(names, "', '")), done.error());
   return {};
 }
@@ -232,19 +274,21 @@ Result<void> Session::finish() {
   return {};
 }
 
-std::span<std::byte> Session::input(std::string_view program, std::string_view name) {
+std::span<std::byte> Session::input(std::string_view program, std::string_view name,
+                                    int64_t replica, int64_t step) {
   const fb::Tensor *tensor = state->port(program, name, true);
-  if (!tensor || !state->ensureSpace(tensor->buffer()->space()))
+  if (!tensor || !state->hasReplica(replica) || !state->ensureSpace(tensor->buffer()->space()))
     return {};
-  auto memory = state->device->input((*state->find(program))->number, *tensor);
+  auto memory = state->device->input((*state->find(program))->number, *tensor, replica, step);
   return memory ? *memory : std::span<std::byte>();
 }
 
-std::span<const std::byte> Session::output(std::string_view program, std::string_view name) {
+std::span<const std::byte> Session::output(std::string_view program, std::string_view name,
+                                           int64_t replica, int64_t step) {
   const fb::Tensor *tensor = state->port(program, name, false);
-  if (!tensor || !state->ensureSpace(tensor->buffer()->space()))
+  if (!tensor || !state->hasReplica(replica) || !state->ensureSpace(tensor->buffer()->space()))
     return {};
-  auto memory = state->device->output((*state->find(program))->number, *tensor);
+  auto memory = state->device->output((*state->find(program))->number, *tensor, replica, step);
   return memory ? *memory : std::span<const std::byte>();
 }
 
@@ -252,14 +296,19 @@ static fb::BufferRef placeOf(const ParameterInfo &info, fb::Space space) {
   return {info.offset, static_cast<uint64_t>(info.elements() * bytesOf(info.dtype)), space};
 }
 
-std::span<const std::byte> Session::parameter(size_t index, Slot slot) {
-  if (index >= executable().parameters().size() || !state->ensureSpace(spaceOf(slot)))
+std::span<const std::byte> Session::parameter(size_t index, Slot slot, int64_t replica) {
+  if (index >= executable().parameters().size() || !state->hasReplica(replica) ||
+      !state->ensureSpace(spaceOf(slot)))
     return {};
-  auto memory = state->device->read(placeOf(executable().parameters()[index], spaceOf(slot)));
+  auto memory =
+      state->device->read(placeOf(executable().parameters()[index], spaceOf(slot)), replica);
   return memory ? *memory : std::span<const std::byte>();
 }
 
-Result<void> Session::setParameter(size_t index, std::span<const std::byte> bytes, Slot slot) {
+Result<void> Session::setParameter(size_t index, std::span<const std::byte> bytes, Slot slot,
+                                   int64_t replica) {
+  if (auto done = state->checkReplica(replica); !done)
+    return done;
   if (index >= executable().parameters().size())
     return Error{fmt::format("{} has no parameter {}", executable().name(), index)};
   const ParameterInfo &info = executable().parameters()[index];
@@ -269,7 +318,7 @@ Result<void> Session::setParameter(size_t index, std::span<const std::byte> byte
                              place.bytes(), bytes.size())};
   if (auto done = state->ensureSpace(spaceOf(slot)); !done)
     return done;
-  return state->device->write(place, bytes);
+  return state->device->write(place, bytes, replica);
 }
 
 namespace {
@@ -281,46 +330,47 @@ template <typename T> bool allFinite(std::span<const std::byte> bytes) {
   return true;
 }
 
-bool allFinite(Device &device, const fb::BufferRef &place, bool wide) {
+bool allFinite(Device &device, const fb::BufferRef &place, bool wide, int64_t replica) {
   if (!place.bytes())
     return true;
-  auto bytes = device.read(place);
+  auto bytes = device.read(place, replica);
   return !bytes || (wide ? allFinite<double>(*bytes) : allFinite<float>(*bytes));
 }
 } // namespace
 
-std::string Session::State::nonFiniteParameter() {
+std::string Session::State::nonFiniteParameter(int64_t replica) {
   for (fb::Space space : {fb::Space::Parameters, fb::Space::Gradients}) {
     if (!device->has(space))
       continue;
     for (const ParameterInfo &info : executable->parameters())
       if ((space == fb::Space::Parameters || info.trainable) &&
-          !allFinite(*device, placeOf(info, space), info.dtype == DType::F64))
+          !allFinite(*device, placeOf(info, space), info.dtype == DType::F64, replica))
         return fmt::format(
             "{} '{}'", space == fb::Space::Parameters ? "parameter" : "the gradient of", info.name);
   }
   return "";
 }
 
-std::string Session::findNonFinite(std::string_view name) {
+std::string Session::findNonFinite(std::string_view name, int64_t replica) {
   auto found = state->find(name);
-  if (!found || !state->ensureSpaces(**found))
+  if (!found || !state->hasReplica(replica) || !state->ensureSpaces(**found))
     return "";
   const ProgramEntry &program = **found;
   Device &device = *state->device;
   // A program that changes what it starts from cannot be run again: look at what it left.
   if (program.touches[static_cast<size_t>(fb::Space::Moment1)] || name == "init" || name == "setup")
-    return state->nonFiniteParameter();
-  if (device.has(fb::Space::Gradients) && !device.zero(fb::Space::Gradients))
+    return state->nonFiniteParameter(replica);
+  if (device.has(fb::Space::Gradients) && !device.zero(fb::Space::Gradients, replica))
     return "";
-  if (std::string parameter = state->nonFiniteParameter(); !parameter.empty())
+  if (std::string parameter = state->nonFiniteParameter(replica); !parameter.empty())
     return parameter;
   // From clean memory, whatever stops being finite does so in the step that wrote it. (Only when
   // the inputs were too large to keep is the arena left as it is: they may lie in it still.)
-  auto kept = device.restoreInputs(program.number);
+  auto kept = device.restoreInputs(program.number, replica);
   if (!kept)
     return "";
-  if (*kept && (!device.zero(fb::Space::Arena) || !device.restoreInputs(program.number)))
+  if (*kept &&
+      (!device.zero(fb::Space::Arena, replica) || !device.restoreInputs(program.number, replica)))
     return "";
   if (!device.zeroTiles())
     return "";
@@ -331,11 +381,11 @@ std::string Session::findNonFinite(std::string_view name) {
                     const std::function<Result<void>()> &run) {
     std::array<bool, mostLaunchBuffers> finite{};
     for (size_t i = 0; i < buffers.size(); ++i)
-      finite[i] = allFinite(device, buffers[i], wide); // ids such as -100 are no floats
+      finite[i] = allFinite(device, buffers[i], wide, replica); // ids such as -100 are no floats
     if (!run())
       return false;
     for (size_t i = 0; i < buffers.size(); ++i)
-      if (finite[i] && !allFinite(device, buffers[i], wide)) {
+      if (finite[i] && !allFinite(device, buffers[i], wide, replica)) {
         culprit = step.op() ? step.op()->str() : "unknown op";
         if (step.location() && step.location()->size())
           culprit += " at " + step.location()->str();
@@ -343,7 +393,7 @@ std::string Session::findNonFinite(std::string_view name) {
       }
     return true;
   };
-  if (!device.walk(program.number, around))
+  if (!device.walk(program.number, around, replica))
     return "";
   return culprit;
 }

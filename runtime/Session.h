@@ -21,6 +21,9 @@ struct SessionOptions {
       true; // allocate gradients and moments (lazily: on the first program that touches them)
 };
 
+/// An executable may be for several replicas: independent trainings, each with its own parameters,
+/// gradients, moments, inputs and outputs. Replicas count from 0 to replicas() - 1; a run is of all
+/// that are active, and each has the bits that it would have alone.
 class Session {
 public:
   /// Loads the code, allocates the spaces, runs `setup`. Fails with a message when the device,
@@ -31,35 +34,52 @@ public:
 
   const Executable &executable() const;
   int threads() const;
+  int64_t replicas() const;
+  /// Whether a replica takes part in runs, as all do at first. One that does not keeps its
+  /// parameters, gradients and moments.
+  Result<void> setActive(int64_t replica, bool active);
+  bool isActive(int64_t replica) const;
 
-  /// Runs `init` with this seed: draws all parameters; zeroes the moments.
+  /// Runs `init` with these seeds, one a replica: draws all parameters of the active replicas;
+  /// zeroes their moments.
+  Result<void> initialize(std::span<const uint64_t> seeds);
+  /// The same with one seed for all.
   Result<void> initialize(uint64_t seed);
   /// Runs a program. Inputs must have been written to input() before every run.
   Result<void> run(std::string_view program);
 
-  /// Memory for a program's input, of elements*bytesOf(dtype) bytes. Empty span: no such tensor, or
-  /// no memory for it.
-  std::span<std::byte> input(std::string_view program, std::string_view name);
-  /// A program's output after its run, valid until the next run. Empty span: no such tensor, or it
-  /// could not be read from the device.
-  std::span<const std::byte> output(std::string_view program, std::string_view name);
-  template <typename T> std::span<T> inputAs(std::string_view program, std::string_view name) {
-    auto bytes = input(program, name);
+  /// Memory for a program's input, of elements*bytesOf(dtype) bytes. Empty span: no such tensor or
+  /// replica, or no memory for it.
+  std::span<std::byte> input(std::string_view program, std::string_view name, int64_t replica = 0,
+                             int64_t step = 0);
+  /// A program's output after its run, valid until the next run. Empty span: no such tensor or
+  /// replica, or it could not be read from the device.
+  std::span<const std::byte> output(std::string_view program, std::string_view name,
+                                    int64_t replica = 0, int64_t step = 0);
+  template <typename T>
+  std::span<T> inputAs(std::string_view program, std::string_view name, int64_t replica = 0,
+                       int64_t step = 0) {
+    auto bytes = input(program, name, replica, step);
     return {reinterpret_cast<T *>(bytes.data()), bytes.size() / sizeof(T)};
   }
   template <typename T>
-  std::span<const T> outputAs(std::string_view program, std::string_view name) {
-    auto bytes = output(program, name);
+  std::span<const T> outputAs(std::string_view program, std::string_view name, int64_t replica = 0,
+                              int64_t step = 0) {
+    auto bytes = output(program, name, replica, step);
     return {reinterpret_cast<const T *>(bytes.data()), bytes.size() / sizeof(T)};
   }
 
   /// Whether this session runs beside the caller: start() and finish() are for such a one only.
   bool isAsynchronous() const;
-  /// Starts programs, one after another as one unit of work, with the inputs they have now; input()
-  /// then is other memory, for the next run. At most `mostStarted` may be on their way.
-  Result<void> start(std::span<const std::string_view> programs);
-  /// Waits for the oldest run on its way. output() then shows its outputs: of programs before the
-  /// last one only those of at most 4096 bytes together.
+  /// Makes room for blocks of steps: returns how many steps, at most `most`, a block of these
+  /// programs may have from then on. Inputs are to be written anew. 1 where runs are not started.
+  Result<int64_t> reserveSteps(std::span<const std::string_view> programs, int64_t most);
+  /// Starts a block: `steps` times these programs, one after another, each time with the inputs
+  /// that input() of that step has now, as one unit of work. input() then is other memory, for the
+  /// next run. At most `mostStarted` may be on their way.
+  Result<void> start(std::span<const std::string_view> programs, int64_t steps = 1);
+  /// Waits for the oldest run on its way. output() then shows the outputs of its steps: but for
+  /// those of the last program in the last step, only those of at most 4096 bytes together.
   Result<void> finish();
   static constexpr int mostStarted = 2;
 
@@ -69,14 +89,15 @@ public:
 
   /// State that training carries, one tensor a parameter (index into executable().parameters()).
   enum class Slot { Parameter, Gradient, Moment1, Moment2 };
-  /// Its bytes as they are now, valid until the next run. Empty span: no such tensor, or it could
-  /// not be read from the device.
-  std::span<const std::byte> parameter(size_t index, Slot slot = Slot::Parameter);
+  /// Its bytes as they are now, valid until the next run. Empty span: no such tensor or replica, or
+  /// it could not be read from the device.
+  std::span<const std::byte> parameter(size_t index, Slot slot = Slot::Parameter,
+                                       int64_t replica = 0);
   /// Replaces them; `bytes` has their size.
   Result<void> setParameter(size_t index, std::span<const std::byte> bytes,
-                            Slot slot = Slot::Parameter);
+                            Slot slot = Slot::Parameter, int64_t replica = 0);
 
-  /// Runs a program and measures every step.
+  /// Runs a program and measures every step, of all replicas together.
   struct StepTime {
     std::string op, location;
     double seconds = 0;
@@ -88,7 +109,7 @@ public:
   /// The step of the last run that first produced a non-finite value in one of its output buffers:
   /// runs the program again step by step and looks. Empty when all is finite. For "loss is not
   /// finite" messages.
-  std::string findNonFinite(std::string_view program);
+  std::string findNonFinite(std::string_view program, int64_t replica = 0);
 
 private:
   struct State;

@@ -1,6 +1,9 @@
 //===- SessionMemory.cpp - what a session will allocate -----------------------===//
 #include "runtime/SessionMemory.h"
 #include "codegen/Executable_generated.h"
+#include "codegen/ReplicaStride.h"
+#include "runtime/Device.h"
+#include "runtime/cpu/ReplicaPorts.h"
 #include <algorithm>
 
 namespace hybrid::rt {
@@ -57,7 +60,7 @@ uint64_t SessionMemory::total(int threads) const {
   if (device == Device::Cuda)
     return parameters + constants + arena + gradients + moments + library + tilesShared;
   uint64_t scratch = std::max(leastBytes, scratchPerThread * static_cast<uint64_t>(threads));
-  return parameters + constants + arena + gradients + moments + scratch + tiles(threads);
+  return parameters + constants + arena + gradients + moments + ports + scratch + tiles(threads);
 }
 
 SessionMemory memoryOf(const Executable &executable) {
@@ -65,19 +68,32 @@ SessionMemory memoryOf(const Executable &executable) {
   SessionMemory memory;
   if (format.target()->device()->string_view() == "cuda")
     memory.device = SessionMemory::Device::Cuda;
-  memory.parameters = std::max<uint64_t>(leastBytes, format.parameter_bytes());
+  const auto replicas = static_cast<uint64_t>(executable.replicas());
+  const bool onCuda = memory.device == SessionMemory::Device::Cuda;
+  auto bytesOfAll = [&](fb::Space space) {
+    uint64_t bytes =
+        replicas > 1 ? replicas * replicaStrideOf(format, space) : bytesOf(format, space);
+    return std::max(leastBytes, bytes);
+  };
+  memory.parameters = bytesOfAll(fb::Space::Parameters);
   memory.constants = std::max<uint64_t>(leastBytes, format.constants_bytes());
-  memory.arena = std::max<uint64_t>(leastBytes, format.arena_bytes());
+  // Replicas follow one another on a CPU.
+  memory.arena =
+      onCuda ? bytesOfAll(fb::Space::Arena) : std::max<uint64_t>(leastBytes, format.arena_bytes());
   // A model with a loss of its own is trained through its vjp.
   std::string_view gradient = executable.findProgram("train") ? "train" : "vjp";
   for (const fb::Program *program : *format.programs()) {
-    bool trains =
-        program->name()->string_view() == gradient || program->name()->string_view() == "update";
+    std::string_view name = program->name()->string_view();
+    bool trains = name == gradient || name == "update";
+    if (replicas > 1 && !onCuda && (trains || name == "init"))
+      memory.ports += ReplicaPorts::bytesFor(*program, executable.replicas());
     if (!program->steps())
       continue;
     for (const fb::Step *step : *program->steps())
       addStep(memory, *step, trains);
   }
+  if (onCuda && replicas > 1)
+    memory.tilesShared = replicas * replicaStride(memory.tilesShared);
   return memory;
 }
 

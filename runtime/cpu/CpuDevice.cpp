@@ -4,6 +4,7 @@
 #include "runtime/cpu/CodeObject.h"
 #include "runtime/cpu/Parallel.h"
 #include "runtime/cpu/ProgramStep.h"
+#include "runtime/cpu/ReplicaPorts.h"
 #include <chrono>
 #include <cstring>
 #include <fmt/format.h>
@@ -19,32 +20,52 @@ struct PreparedProgram {
   // What the inputs were when it last ran: the arena reuses their memory, and walk() needs them
   // again. Only kept while they are small, as token ids are.
   std::vector<std::byte> lastInputs;
+  ReplicaPorts ports; // of several replicas: what goes in and out of each
 };
 
 class CpuDevice final : public Device {
 public:
   CpuDevice(std::shared_ptr<const Executable> executable, int threads)
-      : executable(std::move(executable)), threadCount(threads) {}
+      : executable(std::move(executable)), threadCount(threads),
+        active(static_cast<size_t>(this->executable->replicas()), true) {}
   Result<void> prepare();
 
   int threads() const override { return threadCount; }
   uint64_t allocatedBytes() const override;
+  Result<void> setActive(int64_t replica, bool takesPart) override;
+  bool isActive(int64_t replica) const override { return active[static_cast<size_t>(replica)]; }
   Result<void> allocate(fb::Space space) override;
   bool has(fb::Space space) const override { return bool(spaceOf(space)); }
-  Result<void> zero(fb::Space space) override;
+  Result<void> zero(fb::Space space, int64_t replica) override;
   Result<void> zeroTiles() override;
-  Result<std::span<const std::byte>> read(const fb::BufferRef &place) override;
-  Result<void> write(const fb::BufferRef &place, std::span<const std::byte> bytes) override;
-  Result<std::span<std::byte>> input(size_t program, const fb::Tensor &tensor) override;
-  Result<std::span<const std::byte>> output(size_t program, const fb::Tensor &tensor) override;
+  Result<std::span<const std::byte>> read(const fb::BufferRef &place, int64_t replica) override;
+  Result<void> write(const fb::BufferRef &place, std::span<const std::byte> bytes,
+                     int64_t replica) override;
+  Result<std::span<std::byte>> input(size_t program, const fb::Tensor &tensor, int64_t replica,
+                                     int64_t step) override;
+  Result<std::span<const std::byte>> output(size_t program, const fb::Tensor &tensor,
+                                            int64_t replica, int64_t step) override;
   Result<void> run(size_t program, std::vector<double> *seconds) override;
-  Result<bool> restoreInputs(size_t program) override;
-  Result<void> walk(size_t program, const Around &around) override;
+  Result<bool> restoreInputs(size_t program, int64_t replica) override;
+  Result<void> walk(size_t program, const Around &around, int64_t replica) override;
 
 private:
   Result<void> prepareSteps(PreparedProgram &program);
-  ProgramMemory memory() const;
-  std::byte *address(const fb::BufferRef &buffer) const { return memory().address(buffer); }
+  int64_t replicas() const { return executable->replicas(); }
+  /// Whether replicas have parts of their own: the arena is that of the one that runs.
+  bool isReplicated(fb::Space space) const {
+    return replicas() > 1 && space != fb::Space::Arena && space != fb::Space::Constants;
+  }
+  /// Where a replica's memory lies.
+  ProgramMemory memory(int64_t replica) const;
+  ReplicaPorts::AddressOf addressesOf(int64_t replica) const {
+    return [where = memory(replica)](const fb::BufferRef &buffer) { return where.address(buffer); };
+  }
+  std::byte *address(const fb::BufferRef &buffer, int64_t replica) const {
+    return memory(replica).address(buffer);
+  }
+  Result<void> runOnce(const PreparedProgram &program, int64_t replica,
+                       std::vector<double> *seconds) const;
   const Arena &spaceOf(fb::Space space) const { return spaces[static_cast<size_t>(space)]; }
   void keepInputs(PreparedProgram &program);
 
@@ -55,6 +76,7 @@ private:
   uint64_t scratchBytes = 0; // a thread
   uint64_t tileBytes = 0;    // of all threads
   int threadCount = 1;
+  std::vector<bool> active; // by replica
   std::vector<PreparedProgram> programs;
 };
 
@@ -82,6 +104,8 @@ Result<void> CpuDevice::prepare() {
   code.emplace(std::move(*loaded));
   for (const fb::Program *source : *format.programs()) {
     programs.emplace_back().source = source;
+    if (replicas() > 1)
+      programs.back().ports = ReplicaPorts(*source, replicas());
     if (auto done = prepareSteps(programs.back()); !done)
       return done;
   }
@@ -101,10 +125,15 @@ Result<void> CpuDevice::prepare() {
   return {};
 }
 
-ProgramMemory CpuDevice::memory() const {
+ProgramMemory CpuDevice::memory(int64_t replica) const {
   ProgramMemory result;
-  for (size_t space = 0; space < spaceCount; ++space)
-    result.spaces[space] = spaces[space].data();
+  for (size_t i = 0; i < spaceCount; ++i) {
+    auto space = static_cast<fb::Space>(i);
+    result.spaces[i] = spaces[i].data();
+    if (spaces[i] && isReplicated(space))
+      result.spaces[i] +=
+          static_cast<uint64_t>(replica) * replicaStrideOf(executable->format(), space);
+  }
   result.scratch = scratch.data(), result.scratchBytes = scratchBytes;
   result.tiles = tiles.data();
   result.threads = threadCount;
@@ -115,21 +144,34 @@ uint64_t CpuDevice::allocatedBytes() const {
   uint64_t bytes = scratch.size() + tiles.size();
   for (const Arena &space : spaces)
     bytes += space.size();
+  for (const PreparedProgram &program : programs)
+    bytes += program.ports.allocatedBytes();
   return bytes;
+}
+
+Result<void> CpuDevice::setActive(int64_t replica, bool takesPart) {
+  active[static_cast<size_t>(replica)] = takesPart;
+  return {};
 }
 
 Result<void> CpuDevice::allocate(fb::Space space) {
   if (has(space))
     return {};
-  auto allocated = Arena::allocate(bytesOf(executable->format(), space), nameOf(space));
+  const fb::Executable &format = executable->format();
+  uint64_t bytes = isReplicated(space)
+                       ? replicaStrideOf(format, space) * static_cast<uint64_t>(replicas())
+                       : bytesOf(format, space);
+  auto allocated = Arena::allocate(bytes, nameOf(space));
   if (!allocated)
     return Error{fmt::format("{}: {}", executable->name(), allocated.error().message)};
   spaces[static_cast<size_t>(space)] = std::move(*allocated);
   return {};
 }
 
-Result<void> CpuDevice::zero(fb::Space space) {
-  std::memset(spaceOf(space).data(), 0, spaceOf(space).size());
+Result<void> CpuDevice::zero(fb::Space space, int64_t replica) {
+  uint64_t bytes =
+      isReplicated(space) ? replicaStrideOf(executable->format(), space) : spaceOf(space).size();
+  std::memset(memory(replica).spaces[static_cast<size_t>(space)], 0, bytes);
   return {};
 }
 
@@ -138,22 +180,37 @@ Result<void> CpuDevice::zeroTiles() {
   return {};
 }
 
-Result<std::span<const std::byte>> CpuDevice::read(const fb::BufferRef &place) {
-  return std::span<const std::byte>(address(place), place.bytes());
+Result<std::span<const std::byte>> CpuDevice::read(const fb::BufferRef &place, int64_t replica) {
+  return std::span<const std::byte>(address(place, replica), place.bytes());
 }
 
-Result<void> CpuDevice::write(const fb::BufferRef &place, std::span<const std::byte> bytes) {
+Result<void> CpuDevice::write(const fb::BufferRef &place, std::span<const std::byte> bytes,
+                              int64_t replica) {
   if (!bytes.empty())
-    std::memcpy(address(place), bytes.data(), bytes.size());
+    std::memcpy(address(place, replica), bytes.data(), bytes.size());
   return {};
 }
 
-Result<std::span<std::byte>> CpuDevice::input(size_t, const fb::Tensor &tensor) {
-  return std::span<std::byte>(address(*tensor.buffer()), tensor.buffer()->bytes());
+Result<std::span<std::byte>> CpuDevice::input(size_t program, const fb::Tensor &tensor,
+                                              int64_t replica, int64_t step) {
+  if (step != 0)
+    return Error{"there are no blocks of steps"};
+  if (replicas() == 1)
+    return std::span<std::byte>(address(*tensor.buffer(), 0), tensor.buffer()->bytes());
+  ReplicaPorts &ports = programs[program].ports;
+  if (auto done = ports.allocate(); !done)
+    return done.error();
+  return ports.at(tensor, replica);
 }
 
-Result<std::span<const std::byte>> CpuDevice::output(size_t, const fb::Tensor &tensor) {
-  return read(*tensor.buffer());
+Result<std::span<const std::byte>> CpuDevice::output(size_t program, const fb::Tensor &tensor,
+                                                     int64_t replica, int64_t) {
+  if (replicas() == 1)
+    return read(*tensor.buffer(), 0);
+  ReplicaPorts &ports = programs[program].ports;
+  if (auto done = ports.allocate(); !done)
+    return done.error();
+  return std::span<const std::byte>(ports.at(tensor, replica));
 }
 
 void CpuDevice::keepInputs(PreparedProgram &program) {
@@ -166,44 +223,74 @@ void CpuDevice::keepInputs(PreparedProgram &program) {
     return;
   program.lastInputs.reserve(bytes);
   for (const fb::Tensor *tensor : *program.source->inputs()) {
-    const auto *data = static_cast<const std::byte *>(address(*tensor->buffer()));
+    const auto *data = static_cast<const std::byte *>(address(*tensor->buffer(), 0));
     program.lastInputs.insert(program.lastInputs.end(), data, data + tensor->buffer()->bytes());
   }
 }
 
-Result<bool> CpuDevice::restoreInputs(size_t index) {
-  const PreparedProgram &program = programs[index];
+Result<bool> CpuDevice::restoreInputs(size_t index, int64_t replica) {
+  PreparedProgram &program = programs[index];
+  if (replicas() > 1) {
+    if (auto done = program.ports.allocate(); !done)
+      return done.error();
+    program.ports.placeInputs(replica, addressesOf(replica));
+    return true;
+  }
   if (!program.source->inputs() || program.source->inputs()->size() == 0)
     return true;
   if (program.lastInputs.empty())
     return false;
   const std::byte *kept = program.lastInputs.data();
   for (const fb::Tensor *tensor : *program.source->inputs()) {
-    std::memcpy(address(*tensor->buffer()), kept, tensor->buffer()->bytes());
+    std::memcpy(address(*tensor->buffer(), 0), kept, tensor->buffer()->bytes());
     kept += tensor->buffer()->bytes();
   }
   return true;
 }
 
-Result<void> CpuDevice::run(size_t index, std::vector<double> *seconds) {
-  PreparedProgram &program = programs[index];
-  keepInputs(program);
-  setThreads(threadCount); // a setting of the calling thread, which may not be the one that made us
-  ProgramMemory where = memory();
+/// Adds to `seconds`, which has an entry a step.
+Result<void> CpuDevice::runOnce(const PreparedProgram &program, int64_t replica,
+                                std::vector<double> *seconds) const {
+  ProgramMemory where = memory(replica);
   using Clock = std::chrono::steady_clock;
-  for (const ProgramStep &step : program.steps) {
+  for (size_t i = 0; i < program.steps.size(); ++i) {
     auto start = seconds ? Clock::now() : Clock::time_point();
-    if (auto done = step.run(where); !done)
+    if (auto done = program.steps[i].run(where); !done)
       return done;
     if (seconds)
-      seconds->push_back(std::chrono::duration<double>(Clock::now() - start).count());
+      (*seconds)[i] += std::chrono::duration<double>(Clock::now() - start).count();
   }
   return {};
 }
 
-Result<void> CpuDevice::walk(size_t program, const Around &around) {
+Result<void> CpuDevice::run(size_t index, std::vector<double> *seconds) {
+  PreparedProgram &program = programs[index];
+  setThreads(threadCount); // a setting of the calling thread, which may not be the one that made us
+  if (seconds)
+    seconds->assign(program.steps.size(), 0);
+  if (replicas() == 1) {
+    keepInputs(program);
+    return active[0] ? runOnce(program, 0, seconds) : Result<void>();
+  }
+  if (program.source->name()->string_view() == "setup") // fills what replicas share
+    return runOnce(program, 0, seconds);
+  if (auto done = program.ports.allocate(); !done)
+    return Error{fmt::format("{}: {}", executable->name(), done.error().message)};
+  for (int64_t replica = 0; replica < replicas(); ++replica) {
+    if (!active[static_cast<size_t>(replica)])
+      continue;
+    const ReplicaPorts::AddressOf address = addressesOf(replica);
+    program.ports.placeInputs(replica, address);
+    if (auto done = runOnce(program, replica, seconds); !done)
+      return Error{fmt::format("replica {}: {}", replica, done.error().message)};
+    program.ports.keepOutputs(replica, address);
+  }
+  return {};
+}
+
+Result<void> CpuDevice::walk(size_t program, const Around &around, int64_t replica) {
   setThreads(threadCount);
-  ProgramMemory where = memory();
+  ProgramMemory where = memory(replica);
   for (const ProgramStep &step : programs[program].steps) {
     bool more = true;
     if (step.inner().empty()) {

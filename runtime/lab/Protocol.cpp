@@ -14,14 +14,14 @@ struct SmokeSteps {
   int64_t steps;
 };
 constexpr SmokeSteps smokeSteps[] = {
-    {"in-context-recall", 800},
-    {"noisy-in-context-recall", 800},
-    {"fuzzy-in-context-recall", 800},
-    {"selective-copying", 500},
-    {"compression", 1000},
-    {"memorization", 500},
+    {"in-context-recall", 2500},
+    {"noisy-in-context-recall", 2500},
+    {"fuzzy-in-context-recall", 1500},
+    {"selective-copying", 1000},
+    {"compression", 2000},
+    {"memorization", 1000},
 };
-constexpr int64_t otherSmokeSteps = 800;
+constexpr int64_t otherSmokeSteps = 1000;
 
 } // namespace
 
@@ -40,12 +40,12 @@ Protocol Protocol::named(const std::string &suite, Convention convention) {
     protocol.seed = defaultDataSeed;
   }
   if (suite == "smoke") {
-    protocol.learningRates = {2e-3};
+    protocol.learningRates = {1e-3};
     protocol.weightDecays = {0.1};
     protocol.batch = 16;
     protocol.fresh = true;
     protocol.testExamples = 256;
-    protocol.evaluations = 20;
+    protocol.evaluations = 25;
     protocol.precision = "bf16";
   }
   return protocol;

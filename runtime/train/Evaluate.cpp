@@ -1,5 +1,6 @@
 //===- Evaluate.cpp - scoring a model on test instances ----------------------===//
 #include "runtime/train/Evaluate.h"
+#include "runtime/cpu/Parallel.h"
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -12,6 +13,11 @@ void padRow(std::span<int32_t> tokens, std::span<int32_t> targets, int64_t posit
   auto from = static_cast<size_t>(positions);
   std::fill(tokens.begin() + static_cast<int64_t>(from), tokens.end(), 0);
   std::fill(targets.begin() + static_cast<int64_t>(from), targets.end(), ignoredTarget);
+}
+
+int threadsForBatch(const StepRunner &runner) {
+  constexpr int64_t leastPositions = 8192; // some 50 microseconds of work
+  return runner.batch() * runner.length() < leastPositions ? 1 : runner.threads();
 }
 
 uint64_t examplesFor(const Source &source, uint64_t count) {
@@ -58,28 +64,43 @@ Result<void> checkFits(const StepRunner &runner, const Source &source) {
 
 namespace {
 
-/// Collects what the logits say about the instances, one by one.
+/// What the logits say about one instance.
+struct InstanceScore {
+  double loss = 0, correct = 0, scored = 0;
+  std::vector<std::pair<int32_t, int32_t>> answers; // target and prediction
+};
+
+InstanceScore scoreInstance(const StepRunner &runner, int64_t firstRow,
+                            std::span<const int32_t> targets) {
+  InstanceScore score;
+  std::vector<double> row(static_cast<size_t>(runner.vocabulary()));
+  for (size_t t = 0; t < targets.size(); ++t) {
+    const int32_t target = targets[t];
+    if (target == ignoredTarget)
+      continue;
+    runner.logits(firstRow + static_cast<int64_t>(t), row);
+    auto best = std::max_element(row.begin(), row.end());
+    double sum = 0;
+    for (double value : row)
+      sum += std::exp(value - *best);
+    score.loss += std::log(sum) + *best - row[static_cast<size_t>(target)];
+    auto predicted = static_cast<int32_t>(best - row.begin());
+    score.answers.emplace_back(target, predicted);
+    score.correct += target == predicted;
+    ++score.scored;
+  }
+  return score;
+}
+
+/// Sums over instances, in their order.
 class Scorer {
 public:
-  explicit Scorer(int64_t classes) : macro(classes), row(static_cast<size_t>(classes)) {}
+  explicit Scorer(int64_t classes) : macro(classes) {}
 
-  void addInstance(StepRunner &runner, int64_t replica, int64_t firstRow,
-                   std::span<const int32_t> targets) {
-    for (size_t t = 0; t < targets.size(); ++t) {
-      int32_t target = targets[t];
-      if (target == ignoredTarget)
-        continue;
-      runner.logits(replica, firstRow + static_cast<int64_t>(t), row);
-      auto best = std::max_element(row.begin(), row.end());
-      double sum = 0;
-      for (double value : row)
-        sum += std::exp(value - *best);
-      loss += std::log(sum) + *best - row[static_cast<size_t>(target)];
-      auto predicted = static_cast<int32_t>(best - row.begin());
+  void add(const InstanceScore &score) {
+    loss += score.loss, correct += score.correct, scored += score.scored;
+    for (auto [target, predicted] : score.answers)
       macro.add(target, predicted);
-      correct += target == predicted;
-      ++scored;
-    }
     if (++instances == madBatch)
       closeBatch();
   }
@@ -93,7 +114,6 @@ public:
 
 private:
   MacroAccuracy macro;
-  std::vector<double> row;
   uint64_t instances = 0;
 };
 
@@ -122,18 +142,19 @@ private:
 };
 
 void Evaluation::fill(uint64_t first) {
-  const auto batch = static_cast<uint64_t>(runner.batch()),
-             length = static_cast<uint64_t>(runner.length());
+  const auto length = static_cast<uint64_t>(runner.length());
   const auto positions = static_cast<uint64_t>(source.positions());
   BatchMemory memory = runner.evaluationBatch(replica);
-  for (uint64_t row = 0; row < batch; ++row) {
-    std::span<int32_t> in = memory.tokens.subspan(row * length, length);
-    std::span<int32_t> out = memory.targets.subspan(row * length, length);
-    bool used = first + row < count;
-    if (used)
-      source.test(first + row, count, in.first(positions), out.first(positions));
-    padRow(in, out, used ? source.positions() : 0);
-  }
+  parallelFor(runner.batch(), threadsForBatch(runner), [&](int64_t low, int64_t high, int) {
+    for (auto row = static_cast<uint64_t>(low); row < static_cast<uint64_t>(high); ++row) {
+      std::span<int32_t> in = memory.tokens.subspan(row * length, length);
+      std::span<int32_t> out = memory.targets.subspan(row * length, length);
+      bool used = first + row < count;
+      if (used)
+        source.test(first + row, count, in.first(positions), out.first(positions));
+      padRow(in, out, used ? source.positions() : 0);
+    }
+  });
   std::copy(memory.targets.begin(), memory.targets.end(), kept.begin());
 }
 
@@ -144,10 +165,17 @@ void Evaluation::add(uint64_t first, const BatchScore &score) {
   total.correct += score.correct;
   if (!runner.vocabulary())
     return;
-  for (uint64_t row = 0; row < static_cast<uint64_t>(runner.batch()) && first + row < count; ++row)
-    scorer.addInstance(runner, replica, static_cast<int64_t>(row * length),
-                       std::span<const int32_t>(kept).subspan(
-                           row * length, static_cast<uint64_t>(source.positions())));
+  runner.showLogits(replica);
+  const auto used = std::min(static_cast<uint64_t>(runner.batch()), count - first);
+  std::vector<InstanceScore> scores(used);
+  parallelFor(static_cast<int64_t>(used), threadsForBatch(runner), [&](int64_t low, int64_t high, int) {
+    for (auto row = static_cast<uint64_t>(low); row < static_cast<uint64_t>(high); ++row)
+      scores[row] = scoreInstance(runner, static_cast<int64_t>(row * length),
+                                  std::span<const int32_t>(kept).subspan(
+                                      row * length, static_cast<uint64_t>(source.positions())));
+  });
+  for (const InstanceScore &each : scores)
+    scorer.add(each);
 }
 
 EvaluationScore Evaluation::close() {

@@ -54,6 +54,7 @@ private:
   Result<void> activate(const Members &chosen);
   void end(Member &member, Result<TrainOutcome> outcome) { member.outcome.emplace(outcome); }
   int64_t chooseSteps(int64_t distance) const;
+  static std::vector<const TrainingRun *> twinsOf(const Members &taking);
   void askWhoStops();
 
   StepRunner &runner;
@@ -123,15 +124,27 @@ int64_t LockStep::chooseSteps(int64_t distance) const {
   return (distance + parts - 1) / parts;
 }
 
+/// Of each run the first one before it whose batches are the same: runs that differ in their
+/// learning rate share a source.
+std::vector<const TrainingRun *> LockStep::twinsOf(const Members &taking) {
+  std::vector<const TrainingRun *> twins(taking.size());
+  for (size_t i = 0; i < taking.size(); ++i)
+    for (size_t j = 0; j < i && !twins[i]; ++j)
+      if (taking[i]->run->hasBatchesOf(*taking[j]->run))
+        twins[i] = taking[j]->run.get();
+  return twins;
+}
+
 Result<void> LockStep::takeBlock() {
   const Members taking = going();
   int64_t distance = taking.front()->run->stepsToBoundary();
   for (const Member *member : taking)
     distance = std::min(distance, member->run->stepsToBoundary());
   const int64_t steps = chooseSteps(distance);
+  const std::vector<const TrainingRun *> twins = twinsOf(taking);
   for (int64_t step = 0; step < steps; ++step)
-    for (Member *member : taking)
-      member->run->fillNext(step);
+    for (size_t i = 0; i < taking.size(); ++i)
+      taking[i]->run->fillNext(step, twins[i]);
   const auto ahead = static_cast<size_t>(runner.blocksAhead());
   if (auto done = settle(ahead > 0 ? ahead - 1 : 0); !done)
     return done;

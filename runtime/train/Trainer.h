@@ -58,7 +58,7 @@ Result<TrainOutcome> trainModel(StepRunner &runner, const Source &source, TrainO
 
 /// One of several runs.
 struct TrainRun {
-  const Source *source = nullptr;
+  const Source *source = nullptr; // runs may share one, which then makes their batches once
   TrainOptions options;
 };
 

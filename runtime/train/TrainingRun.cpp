@@ -1,5 +1,6 @@
 //===- TrainingRun.cpp - one run among those that train together -------------===//
 #include "runtime/train/TrainingRun.h"
+#include "runtime/cpu/Parallel.h"
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -154,13 +155,15 @@ void TrainingRun::fill(int64_t step, int64_t inBlock) const {
   auto batch = static_cast<uint64_t>(runner.batch()),
        length = static_cast<uint64_t>(runner.length());
   auto positions = static_cast<uint64_t>(data->positions());
-  for (uint64_t row = 0; row < batch; ++row) {
-    std::span<int32_t> in = memory.tokens.subspan(row * length, length);
-    std::span<int32_t> out = memory.targets.subspan(row * length, length);
-    data->train(static_cast<uint64_t>(step) * batch + row, in.first(positions),
-                out.first(positions));
-    padRow(in, out, data->positions());
-  }
+  parallelFor(runner.batch(), threadsForBatch(runner), [&](int64_t low, int64_t high, int) {
+    for (auto row = static_cast<uint64_t>(low); row < static_cast<uint64_t>(high); ++row) {
+      std::span<int32_t> in = memory.tokens.subspan(row * length, length);
+      std::span<int32_t> out = memory.targets.subspan(row * length, length);
+      data->train(static_cast<uint64_t>(step) * batch + row, in.first(positions),
+                  out.first(positions));
+      padRow(in, out, data->positions());
+    }
+  });
 }
 
 Hyper TrainingRun::hyperAt(int64_t step) const {
@@ -171,8 +174,15 @@ Hyper TrainingRun::hyperAt(int64_t step) const {
           settings.epsilon,  settings.clip,        step + 1};
 }
 
-void TrainingRun::fillNext(int64_t inBlock) {
-  fill(nextStep, inBlock);
+void TrainingRun::fillNext(int64_t inBlock, const TrainingRun *twin) {
+  if (twin) {
+    BatchMemory from = runner.trainingBatch(twin->place, inBlock),
+                to = runner.trainingBatch(place, inBlock);
+    std::copy(from.tokens.begin(), from.tokens.end(), to.tokens.begin());
+    std::copy(from.targets.begin(), from.targets.end(), to.targets.begin());
+  } else {
+    fill(nextStep, inBlock);
+  }
   runner.setHyper(place, inBlock, hyperAt(nextStep));
   ++nextStep;
 }

@@ -31,25 +31,30 @@ int64_t classesOf(const rt::Executable &executable) {
 }
 
 /// Tokens and targets are drawn: what routed experts cost depends on how even they are.
-void fillInputs(rt::Session &session, const rt::ProgramInfo &program) {
+void fillInputs(rt::Session &session, const rt::ProgramInfo &program, int64_t replica) {
   std::mt19937 random(1);
   std::uniform_int_distribution<int32_t> ids(
       0, static_cast<int32_t>(classesOf(session.executable()) - 1));
   for (const rt::TensorInfo &input : program.inputs) {
-    std::span<std::byte> bytes = session.input(program.name, input.name);
+    std::span<std::byte> bytes = session.input(program.name, input.name, replica);
     std::memset(bytes.data(), 0, bytes.size());
     if (program.name == "update") { // a plausible optimizer step
       double hyper[8] = {1e-4, 0.1, 0.9, 0.98, 1e-8, 1.0, 0.1, 0.02};
       std::memcpy(bytes.data(), hyper, std::min(sizeof(hyper), bytes.size()));
     } else if (input.dtype == rt::DType::F32) {
-      auto values = session.inputAs<float>(program.name, input.name);
+      auto values = session.inputAs<float>(program.name, input.name, replica);
       for (size_t i = 0; i < values.size(); ++i)
         values[i] = static_cast<float>(i % 17) * 0.1f - 0.8f;
     } else if (input.name == "tokens" || input.name == "targets") {
-      for (int32_t &id : session.inputAs<int32_t>(program.name, input.name))
+      for (int32_t &id : session.inputAs<int32_t>(program.name, input.name, replica))
         id = ids(random);
     }
   }
+}
+
+void fillInputs(rt::Session &session, const rt::ProgramInfo &program) {
+  for (int64_t replica = 0; replica < session.replicas(); ++replica)
+    fillInputs(session, program, replica);
 }
 
 /// Milliseconds of each step, in which the programs run one after another.
@@ -104,6 +109,7 @@ void run(const BenchOptions &options) {
   nlohmann::ordered_json result{{"program", options.program},
                                 {"steps", options.steps},
                                 {"threads", session->threads()},
+                                {"replicas", session->replicas()},
                                 {"ms_per_step", median},
                                 {"ms_min", milliseconds.front()},
                                 {"ms_max", milliseconds.back()},
@@ -129,9 +135,12 @@ void run(const BenchOptions &options) {
     fmt::print("{}\n", result.dump(2));
     return;
   }
-  fmt::print("{}: {:.2f} ms a step (median of {}, {:.2f} to {:.2f}), {} threads, {:.1f} MB\n",
-             options.program, median, options.steps, milliseconds.front(), milliseconds.back(),
-             session->threads(), static_cast<double>(session->allocatedBytes()) / 1e6);
+  std::string ensemble =
+      session->replicas() == 1 ? "" : fmt::format(" of {} replicas", session->replicas());
+  fmt::print("{}: {:.2f} ms a step{} (median of {}, {:.2f} to {:.2f}), {} threads, {:.1f} MB\n",
+             options.program, median, ensemble, options.steps, milliseconds.front(),
+             milliseconds.back(), session->threads(),
+             static_cast<double>(session->allocatedBytes()) / 1e6);
   if (options.profile)
     for (const auto &entry : result["profile"])
       fmt::print("  {:9.3f} ms {:5} x  {}\n", entry["ms"].get<double>(), entry["steps"].get<int>(),

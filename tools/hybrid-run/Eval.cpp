@@ -26,6 +26,7 @@ void run(EvalArguments &arguments) {
   arguments.data.chooseLength(arguments.model);
   auto executable = arguments.model.load();
   auto session = valueOf(rt::Session::create(executable, {arguments.threads, false}));
+  runOneReplica(*session);
   auto runner = valueOf(rt::makeSessionRunner(*session, false));
   auto source = arguments.data.open(runner->length(), 0);
   require(rt::checkFits(*runner, *source));

@@ -162,6 +162,7 @@ LabModels::load(const lab::ModelRequest &request) {
   argument.path = found->second.path;
   argument.batch = request.batch;
   argument.length = request.setting.positions;
+  argument.replicas = request.replicas;
   argument.precision = precision;
   argument.device = device;
   argument.settings = settingsFor(found->second, request.setting);

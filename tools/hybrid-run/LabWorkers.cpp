@@ -51,7 +51,7 @@ std::string superviseWorkers(const WorkerSettings &settings, const std::function
                     : std::max(1, rt::availableThreads() / std::max(1, settings.jobs));
   std::vector<std::string> arguments{
       "mad",       "--train-claimed-runs",  "--database", settings.database,
-      "--threads", std::to_string(threads), "--together", std::to_string(settings.together)};
+      "--threads", std::to_string(threads), "--ensemble", std::to_string(settings.together)};
   auto store = valueOf(lab::RunStore::open(settings.database, lab::workerName()));
   std::set<pid_t> workers;
   int faults = 0;

@@ -34,7 +34,7 @@ struct MadArguments {
   std::optional<std::string> precision;
   bool fresh = false, sets = false;
   int jobs = 1, threads = 0;
-  int64_t together = 1;
+  int64_t ensemble = 0;
   double isoTolerance = 0.25;
   bool requireIso = false, dryRun = false, json = false, quiet = false, worker = false;
   // Of the worker processes that this program starts.
@@ -71,6 +71,15 @@ lab::Protocol protocolOf(const MadArguments &arguments) {
   if (arguments.sets || (arguments.epochs && !arguments.fresh))
     protocol.fresh = false;
   return protocol;
+}
+
+/// Runs that train as one program. On the CPU replicas run one after another: nothing is gained.
+int64_t togetherOf(const MadArguments &arguments, const lab::Protocol &protocol) {
+  constexpr int64_t mostOnGpu = 32; // of memory
+  if (arguments.ensemble > 0)
+    return arguments.ensemble;
+  auto points = static_cast<int64_t>(protocol.learningRates.size() * protocol.weightDecays.size());
+  return arguments.device == "cuda" ? std::min(mostOnGpu, points * protocol.seeds) : 1;
 }
 
 int terminalWidth(int descriptor) {
@@ -254,7 +263,8 @@ void finishStudy(const std::string &database, const MadArguments &arguments) {
 void runStudy(const MadArguments &arguments) {
   lab::Protocol protocol = protocolOf(arguments);
   std::string database = arguments.out + "/study.sqlite";
-  WorkerSettings workers{database, arguments.jobs, arguments.threads, arguments.together};
+  WorkerSettings workers{database, arguments.jobs, arguments.threads,
+                         togetherOf(arguments, protocol)};
   if (!arguments.dryRun && (arguments.worker || rankOfProcess() != 0)) {
     waitForStudy(database);
     superviseWorkers(workers, [] {});
@@ -346,6 +356,10 @@ void addMad(CLI::App &app) {
       ->capture_default_str();
   work->add_option("--threads", a.threads, "threads of each; 0: an equal share")
       ->check(CLI::Range(0, 4096));
+  work->add_option("--ensemble", a.ensemble,
+                   "runs of a setting that train as one program; 0: 1 on the CPU, on a GPU all of "
+                   "them")
+      ->check(CLI::Range(0, 4096));
   work->add_flag("--worker", a.worker,
                  "only train runs of the study in --out that another process began");
   work->add_flag("--dry-run", a.dryRun, "say what would be done and how long it takes; no results");
@@ -357,10 +371,10 @@ void addMad(CLI::App &app) {
   verb->add_flag("--quiet", a.quiet, "no progress on standard error");
   verb->add_flag("--train-claimed-runs", a.trainClaimedRuns)->group("");
   verb->add_option("--database", a.database)->group("");
-  verb->add_option("--together", a.together)->check(CLI::Range(1, 4096))->group("");
   verb->callback([arguments] {
     if (arguments->trainClaimedRuns)
-      return workOn({arguments->database, 1, arguments->threads, arguments->together});
+      return workOn(
+          {arguments->database, 1, arguments->threads, std::max<int64_t>(1, arguments->ensemble)});
     if (!arguments->compare.empty())
       return compareStudies(*arguments);
     if (arguments->out.empty() && !arguments->dryRun)

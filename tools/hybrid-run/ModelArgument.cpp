@@ -120,6 +120,11 @@ std::string targetFor(const std::string &device) {
 
 } // namespace
 
+void runOneReplica(rt::Session &session) {
+  for (int64_t replica = 1; replica < session.replicas(); ++replica)
+    require(session.setActive(replica, false));
+}
+
 void requireDevice(const rt::Executable &executable, const std::string &device) {
   std::string_view has = executable.format().target()->device()->string_view();
   if (!device.empty() && has != device)
@@ -146,6 +151,8 @@ std::shared_ptr<const rt::Executable> ModelArgument::loadAny() const {
     options.insert(options.end(), {"--target", *target});
   else if (!device.empty() && isSource())
     options.insert(options.end(), {"--target", targetFor(device)});
+  if (replicas > 1)
+    options.insert(options.end(), {"--ensemble", std::to_string(replicas)});
   if (model)
     options.insert(options.end(), {"--model", *model});
   if (memory)

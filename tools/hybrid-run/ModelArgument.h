@@ -1,6 +1,6 @@
 //===- ModelArgument.h - a model given as .hyx or .hyb ---------------------------===//
 #pragma once
-#include "runtime/Executable.h"
+#include "runtime/Session.h"
 #include "tools/hybrid-run/Verbs.h"
 #include <memory>
 #include <optional>
@@ -14,6 +14,7 @@ namespace hybrid::tools {
 struct ModelArgument {
   std::string path;
   std::optional<int64_t> batch, length;
+  int64_t replicas = 1; // trainings that run as one program
   std::optional<std::string> precision, target, model, memory;
   std::string device;                // cpu or cuda; empty: what it was compiled for, or the CPU
   std::vector<std::string> settings; // NAME=VALUE
@@ -32,6 +33,9 @@ private:
 
 /// Throws Failure when the executable was compiled for another device; an empty one is any.
 void requireDevice(const rt::Executable &executable, const std::string &device);
+
+/// Of an ensemble, leaves the first replica active only: for what runs one set of parameters.
+void runOneReplica(rt::Session &session);
 
 /// Where hybridc is: beside this program. Empty when it is not there.
 std::string findCompiler();

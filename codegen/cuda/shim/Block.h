@@ -11,7 +11,7 @@
 namespace hybrid::shim {
 
 /// Grows when Block, or what calls a kernel, changes. Every image exports it as hybrid_shim_abi.
-constexpr int abiVersion = 1;
+constexpr int abiVersion = 2;
 
 constexpr int maximumThreads = 1024;
 /// Of a block on sm_90: 228 KB less one that the system takes.
@@ -48,7 +48,8 @@ struct Block {
   /// The thread that runs now. Set again whenever a thread goes on after a stop.
   uint32_t thread;
   uint32_t threads;
-  uint32_t index, blocks;
+  uint32_t index, blocks; ///< along x of the grid
+  uint32_t row, rows;     ///< along y
   unsigned char *sharedMemory;
   /// Of the warp that runs now. Stays readable for a lane until its next stop, and is not used for
   /// the exchange after this one.

@@ -92,7 +92,7 @@ public:
   bool usable() const { return stacks.base(); }
   Block &block() { return *static_cast<Block *>(stacks.base()); }
   /// Runs a block; the message of a failure, or nothing.
-  std::string run(const Grid &grid, int64_t index);
+  std::string run(const Grid &grid, int64_t index, int64_t row);
   std::string describePlace();
   Order order;
 
@@ -351,7 +351,7 @@ std::string BlockRunner::describePlace() {
          ", thread " + std::to_string(block().thread);
 }
 
-std::string BlockRunner::run(const Grid &toRun, int64_t index) {
+std::string BlockRunner::run(const Grid &toRun, int64_t index, int64_t row) {
   grid = &toRun;
   failure.clear();
   auto bytes = static_cast<size_t>(grid->sharedBytes);
@@ -362,6 +362,8 @@ std::string BlockRunner::run(const Grid &toRun, int64_t index) {
              static_cast<uint32_t>(grid->threads),
              static_cast<uint32_t>(index),
              static_cast<uint32_t>(grid->blocks),
+             static_cast<uint32_t>(row),
+             static_cast<uint32_t>(grid->rows),
              shared,
              nullptr,
              &BlockRunner::stop,
@@ -465,8 +467,9 @@ std::string hybrid::shim::run(const Grid &grid) {
     return refuse(std::to_string(grid.sharedBytes) +
                   " bytes of shared memory; a block has at most " +
                   std::to_string(maximumSharedBytes));
-  if (grid.blocks < 1 || grid.blocks > INT32_MAX)
-    return refuse("a grid of " + std::to_string(grid.blocks) + " blocks");
+  if (grid.blocks < 1 || grid.blocks > INT32_MAX || grid.rows < 1 || grid.rows > UINT16_MAX)
+    return refuse("a grid of " + std::to_string(grid.blocks) + " x " + std::to_string(grid.rows) +
+                  " blocks");
   static thread_local BlockRunner runner;
   if (!runner.usable())
     return refuse("no address space for the stacks of a block");
@@ -475,9 +478,10 @@ std::string hybrid::shim::run(const Grid &grid) {
     return refuse("HYBRID_SHIM_ORDER is '" + std::string(order) +
                   "'; it takes forward, reverse, or a number");
   CrashReport report(runner);
-  for (int64_t i = 0; i < grid.blocks; ++i)
-    if (std::string problem = runner.run(grid, i); !problem.empty())
-      return "kernel '" + std::string(grid.kernel) + "', block " + std::to_string(i) + ": " +
-             problem;
+  for (int64_t row = 0; row < grid.rows; ++row)
+    for (int64_t i = 0; i < grid.blocks; ++i)
+      if (std::string problem = runner.run(grid, i, row); !problem.empty())
+        return "kernel '" + std::string(grid.kernel) + "', block " + std::to_string(i) +
+               (grid.rows > 1 ? ", " + std::to_string(row) : "") + ": " + problem;
   return "";
 }

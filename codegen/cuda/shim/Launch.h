@@ -14,6 +14,7 @@ struct Grid {
   int64_t sharedBytes; ///< of a block, at most 227 KB
   void (*body)(void *context, int64_t block);
   void *context;
+  int64_t rows = 1; ///< along y, each of `blocks`
 };
 
 /// Runs all blocks. Empty, or what a GPU would do wrong or never finish, naming kernel and block:
@@ -31,12 +32,12 @@ Block *runningBlock();
 /// run() for a callable `body(int64_t block)`.
 template <typename Body>
 [[nodiscard]] std::string launch(std::string_view kernel, int64_t blocks, int threads,
-                                 int64_t sharedBytes, Body &&body) {
+                                 int64_t sharedBytes, Body &&body, int64_t rows = 1) {
   auto call = [](void *context, int64_t block) {
     (*static_cast<__remove_reference_t(Body) *>(context))(block);
   };
   return run({kernel, blocks, threads, sharedBytes, call,
-              const_cast<void *>(static_cast<const volatile void *>(&body))});
+              const_cast<void *>(static_cast<const volatile void *>(&body)), rows});
 }
 
 } // namespace hybrid::shim

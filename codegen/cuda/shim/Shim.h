@@ -52,12 +52,12 @@ extern "C" __attribute__((weak)) void __ubsan_handle_out_of_bounds_minimal() {
 namespace hybrid::shim {
 
 struct Index {
-  uint32_t x;
+  uint32_t x, y;
 };
-HYBRID_DEVICE Index threadIndex() { return {block().thread}; }
-HYBRID_DEVICE Index blockIndex() { return {block().index}; }
-HYBRID_DEVICE Index blockSize() { return {block().threads}; }
-HYBRID_DEVICE Index gridSize() { return {block().blocks}; }
+HYBRID_DEVICE Index threadIndex() { return {block().thread, 0}; }
+HYBRID_DEVICE Index blockIndex() { return {block().index, block().row}; }
+HYBRID_DEVICE Index blockSize() { return {block().threads, 1}; }
+HYBRID_DEVICE Index gridSize() { return {block().blocks, block().rows}; }
 
 template <typename... Arguments> constexpr int countParameters(void (*)(Arguments...)) {
   static_assert(((sizeof(Arguments) == 8) && ...), "kernels take pointers and int64_t only");
@@ -76,7 +76,7 @@ template <typename... Arguments> void call(void (*kernel)(Arguments...), void **
 
 } // namespace hybrid::shim
 
-// One-dimensional, as all our launches are.
+// Blocks have one dimension, grids two, as all our launches.
 #define threadIdx ::hybrid::shim::threadIndex()
 #define blockIdx ::hybrid::shim::blockIndex()
 #define blockDim ::hybrid::shim::blockSize()

@@ -86,13 +86,14 @@ std::vector<std::byte> ExecutableSpec::bytes() const {
         image.hash ? *image.hash : XXH3_64bits(image.bytes.data(), image.bytes.size())));
   }
   auto imageVector = builder.CreateVector(imageTables);
-  auto root = fb::CreateExecutable(
-      builder, major, minor, builder.CreateString("test compiler"), target,
-      builder.CreateString("test"), builder.CreateString("model test() {}"),
-      builder.CreateVector(settings), codeBytes,
-      codeHash ? *codeHash : XXH3_64bits(code.data(), code.size()),
-      builder.CreateVector(parameterTables), parameterBytes, constantBytes, constantsBytes,
-      arenaBytes, builder.CreateVector(programTables), builder.CreateString("{}"), imageVector);
+  auto root =
+      fb::CreateExecutable(builder, major, minor, builder.CreateString("test compiler"), target,
+                           builder.CreateString("test"), builder.CreateString("model test() {}"),
+                           builder.CreateVector(settings), codeBytes,
+                           codeHash ? *codeHash : XXH3_64bits(code.data(), code.size()),
+                           builder.CreateVector(parameterTables), parameterBytes, constantBytes,
+                           constantsBytes, arenaBytes, builder.CreateVector(programTables),
+                           builder.CreateString("{}"), imageVector, replicas);
   fb::FinishExecutableBuffer(builder, root);
   const auto *data = reinterpret_cast<const std::byte *>(builder.GetBufferPointer());
   return {data, data + builder.GetSize()};

@@ -86,6 +86,7 @@ struct ExecutableSpec {
   std::vector<uint8_t> constants;
   uint64_t constantsBytes = 0, arenaBytes = 0;
   std::vector<ProgramSpec> programs;
+  uint32_t replicas = 1;
 
   ProgramSpec &program(const std::string &name);
   std::vector<std::byte> bytes() const;

@@ -20,6 +20,7 @@ struct LtMatmulDescOpaque {
   int32_t transposeA = operationNone, transposeB = operationNone;
   uint32_t epilogue = epilogueNone;
   uint64_t bias = 0;
+  int64_t biasBatchStride = 0;
 };
 struct LtMatrixLayoutOpaque : MatrixLayout {};
 struct LtPreferenceOpaque {
@@ -192,6 +193,8 @@ HYBRID_DRIVER_CALL LtStatus cublasLtMatmulDescSetAttribute(LtProduct product, in
     return assign(product->epilogue, value, bytes, call);
   case productBiasPointer:
     return assign(product->bias, value, bytes, call);
+  case productBiasBatchStride:
+    return assign(product->biasBatchStride, value, bytes, call);
   }
   return failLt(ltNotSupported, std::string(call) + ": attribute " + std::to_string(attribute));
 }
@@ -321,7 +324,8 @@ HYBRID_DRIVER_CALL LtStatus cublasLtMatmul(LtHandle handle, LtProduct product, c
                            b,
                            c,
                            d,
-                           hasBias ? reinterpret_cast<const void *>(product->bias) : nullptr};
+                           hasBias ? reinterpret_cast<const void *>(product->bias) : nullptr,
+                           product->biasBatchStride};
   if (problem.beta == 0)
     problem.dataC = d;
 
@@ -352,8 +356,11 @@ HYBRID_DRIVER_CALL LtStatus cublasLtMatmul(LtHandle handle, LtProduct product, c
                                     std::string("cublasLtMatmul: matrix ") + "abcd"[i] + " of " +
                                         shape(*of[i]) + " does not lie in the device's memory");
     }
+    const uint64_t biasElements =
+        problem.d.rows +
+        static_cast<uint64_t>((problem.d.batchCount - 1) * problem.biasBatchStride);
     if (hasBias && !device().memory.contains(reinterpret_cast<uint64_t>(problem.bias),
-                                             problem.d.rows * elementBytes(problem.d.type)))
+                                             biasElements * elementBytes(problem.d.type)))
       return device().failForEver(errorIllegalAddress,
                                   "cublasLtMatmul: the bias does not lie in the device's memory");
     if (!device().memory.contains(reinterpret_cast<uint64_t>(workspace), chosen.workspaceBytes) &&

@@ -174,8 +174,8 @@ HYBRID_DRIVER_CALL Status cuFuncSetAttribute(Function function, int attribute, i
   return success;
 }
 
-static Status runKernel(Function function, unsigned blocks, int threads, unsigned sharedBytes,
-                        const std::vector<uint64_t> &values) {
+static Status runKernel(Function function, unsigned blocks, unsigned rows, int threads,
+                        unsigned sharedBytes, const std::vector<uint64_t> &values) {
   if (!exists(function))
     return fail(errorInvalidHandle, "cuLaunchKernel of a function that does not exist");
   std::string named = "kernel '" + function->name + "'";
@@ -189,8 +189,9 @@ static Status runKernel(Function function, unsigned blocks, int threads, unsigne
       return device().failForEver(errorIllegalAddress, named + ": argument " + std::to_string(i) +
                                                            " is not in the device's memory");
   }
-  std::string problem = launch(function->name, blocks, threads, sharedBytes,
-                               [&](int64_t) { function->entry(arguments.data()); });
+  std::string problem = launch(
+      function->name, blocks, threads, sharedBytes,
+      [&](int64_t) { function->entry(arguments.data()); }, rows);
   if (!problem.empty())
     return device().failForEver(errorLaunchFailed, problem);
   if (std::string overrun = device().memory.findOverrun(); !overrun.empty())
@@ -208,8 +209,9 @@ HYBRID_DRIVER_CALL Status cuLaunchKernel(Function function, unsigned gridX, unsi
   if (!exists(function))
     return fail(errorInvalidHandle, "cuLaunchKernel of a function that does not exist");
   std::string named = "cuLaunchKernel of '" + function->name + "': ";
-  if (!gridX || gridX > INT32_MAX || gridY != 1 || gridZ != 1 || blockY != 1 || blockZ != 1)
-    return fail(errorInvalidValue, named + "grids and blocks have one dimension, not " +
+  if (!gridX || gridX > INT32_MAX || !gridY || gridY > UINT16_MAX || gridZ != 1 || blockY != 1 ||
+      blockZ != 1)
+    return fail(errorInvalidValue, named + "grids have two dimensions and blocks one, not " +
                                        std::to_string(gridX) + " x " + std::to_string(gridY) +
                                        " x " + std::to_string(gridZ) + " blocks of " +
                                        std::to_string(blockX) + " x " + std::to_string(blockY) +
@@ -228,6 +230,6 @@ HYBRID_DRIVER_CALL Status cuLaunchKernel(Function function, unsigned gridX, unsi
   for (size_t i = 0; i < values.size(); ++i)
     std::memcpy(&values[i], parameters[i], sizeof(uint64_t));
   return device().enqueue("cuLaunchKernel", stream, [=, values = std::move(values)] {
-    return runKernel(function, gridX, static_cast<int>(blockX), sharedBytes, values);
+    return runKernel(function, gridX, gridY, static_cast<int>(blockX), sharedBytes, values);
   });
 }
