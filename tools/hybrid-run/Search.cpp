@@ -153,17 +153,23 @@ private:
     auto store = lab::RunStore::open(database, lab::workerName());
     if (!store)
       return store.error();
-    // Those of a worker that was killed; and whatever made runs fail may have been put right.
     valueOf(store->reclaim());
-    valueOf(store->retryFailed());
+    // Whatever made runs fail may have been put right; but a rung that was decided stays so.
+    if (valueOf(store->left()) > 0)
+      valueOf(store->retryFailed());
     int64_t last = -1;
     auto show = [&] {
       int64_t left = valueOf(store->left());
       if (isTerminal() && std::exchange(last, left) != left)
         fmt::print(stderr, "\r\033[K  {} runs left ", left);
     };
+    // On the CPU replicas run one after another: nothing is gained.
+    constexpr size_t mostTogether = 32;
+    int64_t together = arguments.device == "cuda"
+                           ? static_cast<int64_t>(std::min(mostTogether, runsOfSetting()))
+                           : 1;
     std::string signal =
-        superviseWorkers({database, arguments.jobs, arguments.threads, /*together=*/1}, show, stop);
+        superviseWorkers({database, arguments.jobs, arguments.threads, together}, show, stop);
     if (isTerminal())
       fmt::print(stderr, "\r\033[K");
     return !signal.empty();
@@ -427,15 +433,33 @@ private:
 
   void write(const lab::SearchOutcome &outcome) {
     std::vector<size_t> front = outcome.halving.front;
+    auto faulty = std::find_if(outcome.errors.begin(), outcome.errors.end(),
+                               [](const std::string &error) { return !error.empty(); });
+    if (front.empty() && faulty == outcome.errors.end())
+      throw Failure("no point was trained to a score within the budget");
+    if (faulty != outcome.errors.end()) {
+      size_t index = static_cast<size_t>(faulty - outcome.errors.begin());
+      std::string first =
+          fmt::format("{}: {}", plan.space.nameOf(plan.points[index].point), *faulty);
+      if (front.empty())
+        throw Failure("every point failed; " + first);
+      say(fmt::format("{} points failed or diverged in a run; {}",
+                      outcome.errors.size() -
+                          static_cast<size_t>(std::count(outcome.errors.begin(),
+                                                         outcome.errors.end(), std::string())),
+                      first));
+    }
     auto scoreOf = [&](size_t index) {
       const auto &scores = outcome.halving.measured[index].scores;
-      for (size_t rung = scores.size(); rung-- > 0;)
-        if (scores[rung])
-          return std::pair(rung, *scores[rung]);
-      return std::pair(size_t(0), 0.0);
+      size_t rung = scores.size();
+      while (rung > 0 && !scores[rung - 1])
+        --rung;
+      return rung > 0 ? *scores[rung - 1] : 0;
     };
-    std::stable_sort(front.begin(), front.end(),
-                     [&](size_t a, size_t b) { return scoreOf(a).second > scoreOf(b).second; });
+    std::sort(front.begin(), front.end(), [&](size_t a, size_t b) {
+      double left = scoreOf(a), right = scoreOf(b);
+      return left != right ? left > right : a < b;
+    });
     std::string folder = plan.folder + "/front";
     std::error_code error;
     fs::remove_all(folder, error);

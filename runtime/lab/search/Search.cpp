@@ -59,6 +59,7 @@ class Searcher {
 public:
   Searcher(const SearchPlan &plan, const SearchTools &tools) : plan(plan), tools(tools) {
     outcome.scores.resize(plan.points.size());
+    outcome.errors.resize(plan.points.size());
     reached.resize(plan.points.size());
   }
 
@@ -200,6 +201,8 @@ private:
       places[plan.space.nameOf(plan.points[index].point)] = index;
     for (const Run &run : study.runs) {
       size_t s = settings[run.setting];
+      if (run.status == "failed" && outcome.errors[places[run.architecture]].empty())
+        outcome.errors[places[run.architecture]] = run.error;
       const PointCost &cost = plan.points[places[run.architecture]].costs[s];
       // A run that failed or diverged has at most been trained in full.
       bool whole = run.status == "failed";
@@ -217,7 +220,7 @@ private:
     for (const ArchitectureScore &score : board.architectures) {
       bool failed = !score.complete;
       for (const TaskScore &task : score.tasks)
-        failed |= task.failed > 0 || task.scored < task.settings;
+        failed |= task.failed > 0 || task.done == 0 || task.scored < task.settings;
       Evaluation each;
       each.cost = plan.secondsPerFlop > 0 ? overhead * times[score.architecture]
                                           : flops[score.architecture];
@@ -341,7 +344,7 @@ nlohmann::json describeSearch(const SearchPlan &plan, const SearchOutcome &outco
       scores.push_back(score ? nlohmann::json(*score) : nlohmann::json());
       trained |= score.has_value();
     }
-    if (!trained)
+    if (!trained && outcome.errors[i].empty())
       continue;
     for (const TaskScore &task : outcome.scores[i].tasks)
       tasks[task.task] = plan.protocol.macro ? task.madAccuracy : task.accuracy;
@@ -354,6 +357,8 @@ nlohmann::json describeSearch(const SearchPlan &plan, const SearchOutcome &outco
                       {"flops_per_token", measured.flopsPerToken},
                       {"state_elements", plan.points[i].costs[0].stateElements},
                       {"front", bool(isFront[i])}});
+    if (!outcome.errors[i].empty())
+      points.back()["error"] = outcome.errors[i];
   }
   nlohmann::json options = nlohmann::json::object();
   for (const auto &[name, value] : plan.protocol.options())

@@ -41,6 +41,7 @@ struct SearchTools {
 struct SearchOutcome {
   HalvingOutcome halving;
   std::vector<ArchitectureScore> scores; // of each point at the longest it was trained for
+  std::vector<std::string> errors;       // of points that failed or diverged
   Study front;                           // the front's runs, at the longest of each
 };
 
