@@ -7,7 +7,7 @@ namespace hybrid::rt::cuda {
 /// Attention by the library runs in parts of its batch rows and heads where all of it at once would
 /// take more workspace than this: a gradient whose sums are in a fixed order keeps one matrix of
 /// queries and keys a head.
-constexpr uint64_t attentionWorkspaceGoal = uint64_t(1) << 30;
+constexpr uint64_t attentionWorkspaceGoal = (uint64_t(1) << 30) + 4096; // 2^29 scores, and some
 
 /// Bytes of workspace for `heads` heads, over all batch rows, that run together: as cuDNN 9.19 says
 /// for sm_90.

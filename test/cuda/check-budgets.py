@@ -32,7 +32,7 @@ MODELS = [  # model under ROOT, arguments: every kernel of the library, at the s
     ("models/mad/mamba.hyb", "--batch 1 --length 4096"),
     ("models/mad/gated-linear-attention-swiglu.hyb", "--batch 1 --length 4096"),
     ("models/mad/sliding-attention-swiglu.hyb", "--batch 16 --length 1024"),
-    ("benchmarks/ops/attention.hyb", "--batch 8 --length 2048 --precision bf16 --set heads=16 --set width=2048"),
+    ("test/models/Inputs/cudnn-attention.hyb", "--batch 8 --length 2048 --precision bf16 --set heads=16 --set kv_heads=4 --set rotary=64 --set keys=2048"),
     ("benchmarks/ops/long_convolution.hyb", "--batch 64 --length 1024 --set taps=1024 --set channels=768"),
     ("benchmarks/ops/long_convolution.hyb", "--batch 64 --length 8192 --set taps=8192 --set channels=768"),
     ("benchmarks/ops/long_convolution.hyb", "--batch 8 --length 65536 --set taps=65536 --set channels=768"),

@@ -12,8 +12,8 @@ import npy  # noqa: E402
 
 binaries, models = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 FORMS = (
-    ("a head of 64", 2, 300, {"heads": 1, "kv_heads": 1}, "auto"),
-    ("rotated heads that share keys", 1, 40, {"heads": 4, "kv_heads": 2, "size": 16, "rotary": 16}, "cudnn"),
+    ("a head of 64", 2, 300, {"heads": 1, "kv_heads": 1, "keys": 300}, "auto"),
+    ("rotated heads that share keys", 1, 40, {"heads": 4, "kv_heads": 2, "size": 16, "rotary": 16, "keys": 40}, "cudnn"),
     ("few queries of many keys", 2, 9, {"heads": 2, "kv_heads": 2, "size": 24, "causal": "false", "keys": 33}, "cudnn"),
 )
 
@@ -50,7 +50,7 @@ for what, batch, length, sizes, by in FORMS:
     with tempfile.TemporaryDirectory() as name:
         folder, generator = pathlib.Path(name), random.Random(1)
         flags = [f"--batch={batch}", f"--length={length}", *(word for key, value in sizes.items() for word in ("--set", f"{key}={value}"))]
-        heads, kv_heads, size, keys = sizes["heads"], sizes["kv_heads"], sizes.get("size", 64), sizes.get("keys", length)
+        heads, kv_heads, size, keys = sizes["heads"], sizes["kv_heads"], sizes.get("size", 64), sizes["keys"]
 
         def tensor(rows, columns):
             return (batch, rows, columns), [generator.gauss(0, 1) for _ in range(batch * rows * columns)]
@@ -76,6 +76,7 @@ with tempfile.TemporaryDirectory() as name:
     trained = {}
     for by in ("own", "cudnn"):
         executable = compile_model(models.parent.parent.parent / "models" / "mad" / "attention-swiglu.hyb", folder, by, *flags, f"--attention={by}")
+        assert ("needs       cuBLASLt, cuDNN" in run("hybrid-run", "info", executable)) == (by == "cudnn")
         run("hybrid-run", "replay", executable, "--init-seed", 3, *inputs, "--steps", 4, "--lr", "1e-2", "--out", folder / f"out-{by}")
         trained[by] = {path.name: npy.read_npy(path).data for path in (folder / f"out-{by}").glob("*.npy")}
     assert trained["own"].keys() == trained["cudnn"].keys()
