@@ -158,6 +158,7 @@ TEST_F(SearchTest, CountsSecondsWhenAsked) {
 
 TEST_F(SearchTest, EvaluationsCount) {
   SearchPlan search = plan();
+  search.protocol.evaluations = 20;
   double flops = pointFlops(search.points[0], search.protocol, search.suite);
   double training = 0, evaluation = 0;
   for (const Setting &each : search.suite) {
