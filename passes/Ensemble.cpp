@@ -37,12 +37,12 @@ public:
       module.emitError() << "has no programs to make an ensemble of: schedule it first";
       return signalPassFailure();
     }
+    if (replicas == 1)
+      return;
     if (auto present = module->getAttrOfType<ReplicasAttr>(ReplicasAttr::attributeName)) {
       module.emitError() << "is an ensemble of " << present.getCount() << " replicas already";
       return signalPassFailure();
     }
-    if (replicas == 1)
-      return;
     int64_t arena = 0, tile = 0;
     for (ProgramOp program : programs) {
       arena = std::max<int64_t>(arena, program.getArenaBytes());

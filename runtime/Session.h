@@ -45,7 +45,8 @@ public:
   Result<void> initialize(std::span<const uint64_t> seeds);
   /// The same with one seed for all.
   Result<void> initialize(uint64_t seed);
-  /// Runs a program. Inputs must have been written to input() before every run.
+  /// Runs a program with what was written to input(); write it before every run, as large inputs do
+  /// not stay.
   Result<void> run(std::string_view program);
 
   /// Memory for a program's input, of elements*bytesOf(dtype) bytes. Empty span: no such tensor or
