@@ -142,16 +142,16 @@ void Evaluation::add(uint64_t first, const BatchScore &score) {
   runner.showLogits(replica);
   const auto used = std::min(static_cast<uint64_t>(runner.batch()), count - first);
   std::vector<std::vector<Answer>> answers(used);
-  parallelFor(static_cast<int64_t>(used), threadsForBatch(runner),
-              [&](int64_t low, int64_t high, int) {
-                std::vector<double> logits(static_cast<size_t>(runner.vocabulary()));
-                for (auto row = static_cast<uint64_t>(low); row < static_cast<uint64_t>(high); ++row)
-                  for (uint64_t t = 0; t < static_cast<uint64_t>(source.positions()); ++t)
-                    if (int32_t target = kept[row * length + t]; target != ignoredTarget) {
-                      runner.logits(static_cast<int64_t>(row * length + t), logits);
-                      answers[row].push_back(answerOf(logits, target));
-                    }
-              });
+  parallelFor(
+      static_cast<int64_t>(used), threadsForBatch(runner), [&](int64_t low, int64_t high, int) {
+        std::vector<double> logits(static_cast<size_t>(runner.vocabulary()));
+        for (auto row = static_cast<uint64_t>(low); row < static_cast<uint64_t>(high); ++row)
+          for (uint64_t t = 0; t < static_cast<uint64_t>(source.positions()); ++t)
+            if (int32_t target = kept[row * length + t]; target != ignoredTarget) {
+              runner.logits(static_cast<int64_t>(row * length + t), logits);
+              answers[row].push_back(answerOf(logits, target));
+            }
+      });
   for (const std::vector<Answer> &each : answers)
     scorer.addInstance(each);
 }
