@@ -27,8 +27,9 @@ public:
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (replicas < 1 || replicas > mostReplicas) {
-      module.emitError() << "an ensemble of " << replicas << " replicas, expected 1 to "
+    const int64_t count = replicas;
+    if (count < 1 || count > mostReplicas) {
+      module.emitError() << "an ensemble of " << count << " replicas, expected 1 to "
                          << mostReplicas;
       return signalPassFailure();
     }
@@ -37,7 +38,7 @@ public:
       module.emitError() << "has no programs to make an ensemble of: schedule it first";
       return signalPassFailure();
     }
-    if (replicas == 1)
+    if (count == 1)
       return;
     if (auto present = module->getAttrOfType<ReplicasAttr>(ReplicasAttr::attributeName)) {
       module.emitError() << "is an ensemble of " << present.getCount() << " replicas already";
@@ -51,7 +52,7 @@ public:
     }
     auto parameters = module->getAttrOfType<IntegerAttr>("hybrid.parameter_bytes");
     module->setAttr(ReplicasAttr::attributeName,
-                    ReplicasAttr::get(&getContext(), replicas, strideOf(arena),
+                    ReplicasAttr::get(&getContext(), count, strideOf(arena),
                                       strideOf(parameters ? parameters.getInt() : 0),
                                       strideOf(tile)));
   }

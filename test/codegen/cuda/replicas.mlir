@@ -6,12 +6,12 @@
 
 // SCHEDULE: hybrid.replicas = #hybrid.replicas<6, arena [[ARENA:[0-9]+]], parameters 512, tile 0>
 
-// CHECK: HYBRID_KERNEL(k{{[0-9]+}}_rmsnorm_forward, {{[0-9]+}}, (void *__restrict__ b0
-// CHECK-NEXT: rmsnormForward<float, {{.*}}>(item, ofReplica<[[ARENA:[0-9]+]]>(b0), ofReplica<512>(b1), ofReplica<[[ARENA]]>(b2){{.*}});)
+// CHECK: HYBRID_KERNEL(k0_rmsnormForward, 32, (void *__restrict__ b0, void *__restrict__ b1, void *__restrict__ b2),
+// CHECK-NEXT: rmsnormForward<float, {{.*}}>(item, ofReplica<[[ARENA:[0-9]+]]>(b0), ofReplica<512>(b1), RowStore<float, 96>{ofReplica<[[ARENA]]>(b2)});)
 
 // ONE-NOT: ofReplica
 func.func @forward(%x: tensor<2x48x96xf32> {hybrid.name = "x"}) -> (tensor<2x48x96xf32> {hybrid.name = "y"}) {
   %w = hybrid.parameter "w" : tensor<96xf32>
-  %y = hybrid.rmsnorm %x, %w : tensor<2x48x96xf32>, tensor<96xf32> -> tensor<2x48x96xf32>
+  %y = hybrid.rmsnorm %x, %w : tensor<96xf32> : tensor<2x48x96xf32> -> tensor<2x48x96xf32>
   return %y : tensor<2x48x96xf32>
 }
