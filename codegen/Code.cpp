@@ -8,5 +8,9 @@ std::string hybrid::launchKey(mlir::Operation *op) {
                     launch.getStore().str();
   for (int64_t word : launch.getConstants())
     key += "," + std::to_string(word);
+  // A kernel for a GPU finds its replica's memory itself: by the space of each buffer.
+  if (launch.getThreads() > 0 && ReplicasAttr::of(launch))
+    for (auto buffer : launch.getBuffers().getAsRange<BufferAttr>())
+      key += ("," + (buffer.getBytes() ? stringifyEnum(buffer.getSpace()) : "none")).str();
   return key;
 }

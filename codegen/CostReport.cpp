@@ -104,9 +104,10 @@ void addMemory(ModuleOp scheduled, int64_t threads, llvm::json::Object &cost) {
   llvm::json::Object arenas;
   for (auto program : scheduled.getOps<ProgramOp>())
     arenas[program.getSymName()] = static_cast<int64_t>(program.getArenaBytes());
-  int64_t inference = arenas.getInteger("forward").value_or(0);
+  int64_t inference = plan.arenaCopies * arenas.getInteger("forward").value_or(0);
   // A model with a loss of its own is trained through its vjp.
-  int64_t training = arenas.getInteger(arenas.get("train") ? "train" : "vjp").value_or(0);
+  int64_t training =
+      plan.arenaCopies * arenas.getInteger(arenas.get("train") ? "train" : "vjp").value_or(0);
   llvm::json::Array largest;
   for (const MemoryPlan::Part &part : plan.largest)
     largest.push_back(
@@ -121,12 +122,14 @@ void addMemory(ModuleOp scheduled, int64_t threads, llvm::json::Object &cost) {
                          {"scratch_bytes_per_thread", plan.scratchPerThread},
                          {"tile_bytes", plan.tiles()},
                          {"threads", plan.threads},
+                         {"replicas", plan.replicas},
+                         {"port_bytes", plan.ports},
                          {"inference_activation_bytes", inference},
                          {"training_activation_bytes", training},
                          {"inference_peak_bytes", plan.parameters + plan.constants + inference},
                          {"training_peak_bytes", plan.parameters + plan.gradients + plan.moments +
                                                      plan.constants + training},
-                         {"arena_bytes", plan.arena},
+                         {"arena_bytes", plan.arenas()},
                          {"arena_program", plan.program},
                          {"largest", std::move(largest)},
                          {"total_bytes", plan.total()}};

@@ -48,13 +48,19 @@ void Table::session(const llvm::json::Object &memory) {
     return stream << llvm::left_justify(name, 16)
                   << llvm::format("%16lld", static_cast<long long>(bytes));
   };
-  stream << "\nmemory that a training session allocates, in bytes\n";
+  int64_t replicas = integer(memory, "replicas");
+  stream << "\nmemory that a training session allocates, in bytes";
+  if (replicas > 1)
+    stream << ", for " << replicas << " replicas";
+  stream << '\n';
   line("parameters", integer(memory, "parameter_bytes")) << '\n';
   line("gradients", integer(memory, "gradient_bytes")) << '\n';
   line("moments", integer(memory, "moment_bytes")) << '\n';
   line("constants", integer(memory, "constant_bytes")) << '\n';
   line("arena", integer(memory, "arena_bytes"))
       << "  of " << memory.getString("arena_program").value_or("") << ", where it is fullest\n";
+  if (replicas > 1 && integer(memory, "port_bytes"))
+    line("ports", integer(memory, "port_bytes")) << "  inputs and outputs of every replica\n";
   int64_t perThread = integer(memory, "scratch_bytes_per_thread");
   int64_t threads = integer(memory, "threads");
   line("scratch", perThread * threads) << "  " << perThread << " a thread, " << threads
@@ -122,6 +128,10 @@ void Table::published(const llvm::json::Object &published) {
 }
 
 void Table::print() {
+  if (const llvm::json::Object *object = cost.getObject("memory");
+      object && integer(*object, "replicas") > 1)
+    row("replicas") << integer(*object, "replicas")
+                    << "; memory is that of all, the rest that of one\n";
   row("parameters") << integer(cost, "parameters") << " (" << integer(cost, "trainable_parameters")
                     << " trained, " << integer(cost, "active_parameters") << " active a token)\n";
   row("forward FLOPs") << integer(cost, "forward_flops") << " for " << integer(cost, "tokens")

@@ -1,5 +1,6 @@
 //===- MemoryPlan.cpp - the memory a scheduled model takes ------------------===//
 #include "codegen/MemoryPlan.h"
+#include "codegen/ReplicaStride.h"
 #include "dialect/HybridOps.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -10,6 +11,23 @@ namespace hybrid {
 /// No allocation is smaller.
 static constexpr int64_t leastBytes = 64;
 
+static int64_t aligned(int64_t bytes) {
+  return static_cast<int64_t>(replicaStride(static_cast<uint64_t>(bytes)));
+}
+
+/// Inputs and outputs of a program, each where a replica keeps it.
+static int64_t portBytes(ProgramOp program) {
+  int64_t bytes = 0;
+  for (ArrayAttr ports : {program.getInputs(), program.getOutputs()})
+    for (auto port : ports.getAsRange<DictionaryAttr>())
+      bytes += aligned(port.getAs<BufferAttr>("buffer").getBytes());
+  return bytes;
+}
+
+int64_t MemoryPlan::arenas() const {
+  return arenaCopies == 1 ? arena : arenaCopies * aligned(arena);
+}
+
 int64_t MemoryPlan::scratch() const { return std::max(leastBytes, scratchPerThread * threads); }
 
 int64_t MemoryPlan::tiles() const {
@@ -17,18 +35,27 @@ int64_t MemoryPlan::tiles() const {
 }
 
 int64_t MemoryPlan::total() const {
-  return parameters + constants + gradients + moments + arena + scratch() + tiles();
+  return parameters + constants + gradients + moments + arenas() + ports + scratch() + tiles();
 }
 
 MemoryPlan planMemory(ModuleOp scheduled, int64_t threads) {
   auto attribute = [&](StringRef name) {
     auto found = scheduled->getAttrOfType<IntegerAttr>(name);
-    return std::max(leastBytes, found ? found.getInt() : 0);
+    return found ? found.getInt() : 0;
   };
   MemoryPlan plan;
   plan.threads = threads;
-  plan.parameters = attribute("hybrid.parameter_bytes");
-  plan.constants = attribute("hybrid.constants_bytes");
+  if (auto replicas = ReplicasAttr::of(scheduled))
+    plan.replicas = replicas.getCount();
+  auto ofAll = [&](int64_t bytes) {
+    return plan.replicas == 1 ? bytes : plan.replicas * aligned(bytes);
+  };
+  bool onGpu = false;
+  scheduled.walk([&](LaunchOp launch) { onGpu |= launch.getThreads() > 0; });
+  if (onGpu)
+    plan.arenaCopies = plan.replicas;
+  plan.parameters = std::max(leastBytes, ofAll(attribute("hybrid.parameter_bytes")));
+  plan.constants = std::max(leastBytes, attribute("hybrid.constants_bytes"));
   plan.arena = leastBytes;
   auto programs = llvm::to_vector(scheduled.getOps<ProgramOp>());
   bool hasTrain = llvm::any_of(programs, [](ProgramOp op) { return op.getSymName() == "train"; });
@@ -47,6 +74,8 @@ MemoryPlan planMemory(ModuleOp scheduled, int64_t threads) {
     // A model with a loss of its own is trained through its vjp.
     StringRef name = program.getSymName();
     bool trains = name == "update" || name == (hasTrain ? "train" : "vjp");
+    if (plan.replicas > 1 && !onGpu && (trains || name == "init"))
+      plan.ports += plan.replicas * portBytes(program);
     program.getBody().walk([&](Operation *op) {
       if (auto loop = dyn_cast<TileLoopOp>(op)) {
         int64_t &tiles = loop.getSequential() ? plan.tilesShared : plan.tilesPerThread;
@@ -66,6 +95,8 @@ MemoryPlan planMemory(ModuleOp scheduled, int64_t threads) {
       }
     });
   }
+  if (onGpu)
+    plan.tilesShared = ofAll(plan.tilesShared);
   return plan;
 }
 

@@ -7,11 +7,15 @@
 
 namespace hybrid {
 
-/// What a session that trains allocates (runtime/Session.h), in bytes.
+/// What a session that trains allocates (runtime/Session.h), in bytes: of all replicas together,
+/// but for the arena.
 struct MemoryPlan {
+  int64_t replicas = 1;
   int64_t parameters = 0, constants = 0;
   int64_t gradients = 0, moments = 0;          // 0 for a model that cannot be trained
-  int64_t arena = 0;                           // of the program that needs most
+  int64_t arena = 0;                           // of the program that needs most, for one replica
+  int64_t arenaCopies = 1;                     // replicas follow one another on a CPU, in one
+  int64_t ports = 0;                           // inputs and outputs, kept for each of several there
   int64_t scratchPerThread = 0;                // of the kernel that needs most
   int64_t tilesPerThread = 0, tilesShared = 0; // of loops in parallel, one tile after another
   int64_t threads = 1;
@@ -24,6 +28,7 @@ struct MemoryPlan {
   std::string program; // the one that needs the arena
   std::vector<Part> largest;
 
+  int64_t arenas() const;
   int64_t scratch() const;
   int64_t tiles() const;
   int64_t total() const;

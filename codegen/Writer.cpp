@@ -195,6 +195,8 @@ std::vector<char> writeExecutable(ModuleOp module, const Code &code, const Execu
   executable.add_programs(programVector);
   executable.add_cost(cost);
   executable.add_images(imageVector);
+  if (auto replicas = ReplicasAttr::of(module))
+    executable.add_replicas(static_cast<uint32_t>(replicas.getCount()));
   fb::FinishExecutableBuffer(builder, executable.Finish());
   return std::vector<char>(builder.GetBufferPointer(),
                            builder.GetBufferPointer() + builder.GetSize());

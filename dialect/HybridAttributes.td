@@ -50,4 +50,19 @@ def Hybrid_BufferAttr : AttrDef<Hybrid_Dialect, "Buffer"> {
   let assemblyFormat = "`<` $space `,` $offset `,` $bytes `>`";
   let genVerifyDecl = 1;
 }
+
+/// How many replicas the programs of a module are for (the module's attribute `hybrid.replicas`; absent: one), and bytes from one
+/// to the next in the spaces: replica r has its part of a space at r times that. Constants are shared.
+def Hybrid_ReplicasAttr : AttrDef<Hybrid_Dialect, "Replicas"> {
+  let mnemonic = "replicas";
+  let parameters = (ins "int64_t":$count, "int64_t":$arena, "int64_t":$parameters, "int64_t":$tile);
+  let assemblyFormat = "`<` $count `,` `arena` $arena `,` `parameters` $parameters `,` `tile` $tile `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    static constexpr ::llvm::StringLiteral attributeName = "hybrid.replicas";
+    /// Of the module that `op` is in or is; null for one replica.
+    static ReplicasAttr of(::mlir::Operation *op);
+    int64_t strideOf(Space space) const;
+  }];
+}
 #endif

@@ -14,7 +14,8 @@ def Hybrid_Dialect : Dialect {
 
     Arguments of a function carry `hybrid.name` (a string) and, while sizes are free, `hybrid.dims`: one entry a
     dimension, its size or the name of the free dimension ("B", "L"). A module may carry `hybrid.published`, the terms of papers' FLOP
-    counts that its layers note (`hybridc --cost --cost-method`): no pass reads it.
+    counts that its layers note (`hybridc --cost --cost-method`): no pass reads it. A scheduled module may carry
+    `hybrid.replicas`: its programs are for that many independent trainings (`hybrid-ensemble`).
   }];
   let cppNamespace = "::hybrid";
   let useDefaultAttributePrinterParser = 1;

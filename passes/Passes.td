@@ -156,4 +156,27 @@ def TileRows : Pass<"hybrid-tile-rows", "::mlir::func::FuncOp"> {
   ];
   let statistics = [Statistic<"numRegions", "regions", "regions made">];
 }
+
+def Ensemble : Pass<"hybrid-ensemble", "::mlir::ModuleOp"> {
+  let summary = "make several independent trainings one program";
+  let description = [{
+    Runs on a scheduled module. Each of `replicas` replicas has its own parameters, gradients, moments, inputs and outputs, so that runs of one
+    model that differ in seed, data, learning rate or weight decay train together. Programs stay those of one replica: the module says how many
+    there are, and how far apart the memory of two of them is in each space. Kernels for a GPU are launched for all replicas at once; a
+    CPU runs one replica after another, with the bits of a run alone.
+
+    ```mlir
+    module attributes {hybrid.parameter_bytes = 320 : i64} {           // before
+      hybrid.program @forward arena 1000 inputs [...] outputs [...] {...}
+    }
+    module attributes {hybrid.parameter_bytes = 320 : i64,             // after, replicas=6
+                       hybrid.replicas = #hybrid.replicas<6, arena 1024, parameters 512, tile 0>} {
+      hybrid.program @forward arena 1000 inputs [...] outputs [...] {...}
+    }
+    ```
+  }];
+  let options = [
+    Option<"replicas", "replicas", "int64_t", "1", "trainings that run as one, at most 1024; 1: nothing changes">
+  ];
+}
 #endif

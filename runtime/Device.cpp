@@ -5,11 +5,12 @@
 
 namespace hybrid::rt {
 
-Result<void> Device::start(std::span<const size_t>) {
+Result<int64_t> Device::reserveSteps(std::span<const size_t>, int64_t) { return int64_t(1); }
+Result<void> Device::start(std::span<const size_t>, int64_t) {
   return Error{"this device runs programs one at a time"};
 }
 Result<void> Device::finish() { return Error{"no run was started"}; }
-Result<void> Device::measure(std::span<const size_t>, size_t, std::vector<double> &) {
+Result<void> Device::measure(std::span<const size_t>, int64_t, size_t, std::vector<double> &) {
   return Error{"this device has no clock of its own"};
 }
 

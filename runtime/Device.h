@@ -41,12 +41,13 @@ public:
   virtual Result<void> write(const fb::BufferRef &place, std::span<const std::byte> bytes,
                              int64_t replica) = 0;
 
-  /// Memory for an input, to be written before every run.
+  /// Memory for an input, to be written before every run; `step` of a block (start()).
   virtual Result<std::span<std::byte>> input(size_t program, const fb::Tensor &tensor,
-                                             int64_t replica) = 0;
-  /// An output of the last run. Those above `keptOutputBytes` are gone when another program runs.
+                                             int64_t replica, int64_t step) = 0;
+  /// An output of the last run. Those above `keptOutputBytes` are gone when another program runs,
+  /// or the next step of a block.
   virtual Result<std::span<const std::byte>> output(size_t program, const fb::Tensor &tensor,
-                                                    int64_t replica) = 0;
+                                                    int64_t replica, int64_t step) = 0;
 
   /// Runs a program whose spaces are there. With `seconds`, measures every step (of all replicas
   /// together).
@@ -54,15 +55,19 @@ public:
 
   /// Whether start() and finish() work. Only a device with memory of its own runs beside the host.
   virtual bool isAsynchronous() const { return false; }
-  /// Starts programs one after another with their inputs as they are now, and gives the next run
-  /// other memory for inputs. At most `mostStarted` runs are on their way.
-  virtual Result<void> start(std::span<const size_t> programs);
+  /// Makes room for blocks of these programs: returns the steps, at most `most`, that one may have
+  /// from then on. Their inputs are to be written anew. 1 where there are no blocks.
+  virtual Result<int64_t> reserveSteps(std::span<const size_t> programs, int64_t most);
+  /// Starts a block: `steps` times these programs one after another, each time with the inputs of
+  /// that step as they are now, as one unit of work. The next run has other memory for inputs. At
+  /// most `mostStarted` runs are on their way.
+  virtual Result<void> start(std::span<const size_t> programs, int64_t steps);
   /// Waits for the oldest run on its way; output() then shows its outputs.
   virtual Result<void> finish();
 
-  /// Runs programs one after another as one unit, `runs` times with the inputs as they are now, and
-  /// appends the seconds that each took on the device, without its inputs' way there.
-  virtual Result<void> measure(std::span<const size_t> programs, size_t runs,
+  /// Runs a block `runs` times with the inputs as they are now, and appends the seconds that each
+  /// took on the device, without its inputs' way there.
+  virtual Result<void> measure(std::span<const size_t> programs, int64_t steps, size_t runs,
                                std::vector<double> &seconds);
 
   /// Puts the inputs of the last run in their places again, for walk(). False: they were not kept.

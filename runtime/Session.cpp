@@ -239,21 +239,32 @@ Result<std::vector<Session::StepTime>> Session::profile(std::string_view name) {
   return times;
 }
 
-Result<void> Session::start(std::span<const std::string_view> names) {
+Result<int64_t> Session::reserveSteps(std::span<const std::string_view> names, int64_t most) {
   auto numbers = state->numbersOf(names);
   if (!numbers)
     return numbers.error();
-  if (auto done = state->device->start(*numbers); !done)
+  auto steps = state->device->reserveSteps(*numbers, most);
+  if (!steps)
+    return state->inProgram(fmt::format("{}", fmt::join(names, "', '")), steps.error());
+  return steps;
+}
+
+Result<void> Session::start(std::span<const std::string_view> names, int64_t steps) {
+  auto numbers = state->numbersOf(names);
+  if (!numbers)
+    return numbers.error();
+  if (auto done = state->device->start(*numbers, steps); !done)
     return state->inProgram(fmt::format("{}", fmt::join(names, "', '")), done.error());
   return {};
 }
 
-Result<std::vector<double>> Session::measure(std::span<const std::string_view> names, size_t runs) {
+Result<std::vector<double>> Session::measure(std::span<const std::string_view> names, size_t runs,
+                                             int64_t steps) {
   auto numbers = state->numbersOf(names);
   if (!numbers)
     return numbers.error();
   std::vector<double> seconds;
-  if (auto done = state->device->measure(*numbers, runs, seconds); !done)
+  if (auto done = state->device->measure(*numbers, steps, runs, seconds); !done)
     return state->inProgram(fmt::format("{}", fmt::join(names, "', '")), done.error());
   return seconds;
 }
@@ -265,20 +276,20 @@ Result<void> Session::finish() {
 }
 
 std::span<std::byte> Session::input(std::string_view program, std::string_view name,
-                                    int64_t replica) {
+                                    int64_t replica, int64_t step) {
   const fb::Tensor *tensor = state->port(program, name, true);
   if (!tensor || !state->hasReplica(replica) || !state->ensureSpace(tensor->buffer()->space()))
     return {};
-  auto memory = state->device->input((*state->find(program))->number, *tensor, replica);
+  auto memory = state->device->input((*state->find(program))->number, *tensor, replica, step);
   return memory ? *memory : std::span<std::byte>();
 }
 
 std::span<const std::byte> Session::output(std::string_view program, std::string_view name,
-                                           int64_t replica) {
+                                           int64_t replica, int64_t step) {
   const fb::Tensor *tensor = state->port(program, name, false);
   if (!tensor || !state->hasReplica(replica) || !state->ensureSpace(tensor->buffer()->space()))
     return {};
-  auto memory = state->device->output((*state->find(program))->number, *tensor, replica);
+  auto memory = state->device->output((*state->find(program))->number, *tensor, replica, step);
   return memory ? *memory : std::span<const std::byte>();
 }
 

@@ -45,41 +45,49 @@ public:
   Result<void> initialize(std::span<const uint64_t> seeds);
   /// The same with one seed for all.
   Result<void> initialize(uint64_t seed);
-  /// Runs a program. Inputs must have been written to input() before every run.
+  /// Runs a program with what was written to input(); write it before every run, as large inputs do
+  /// not stay.
   Result<void> run(std::string_view program);
 
   /// Memory for a program's input, of elements*bytesOf(dtype) bytes. Empty span: no such tensor or
   /// replica, or no memory for it.
-  std::span<std::byte> input(std::string_view program, std::string_view name, int64_t replica = 0);
+  std::span<std::byte> input(std::string_view program, std::string_view name, int64_t replica = 0,
+                             int64_t step = 0);
   /// A program's output after its run, valid until the next run. Empty span: no such tensor or
   /// replica, or it could not be read from the device.
   std::span<const std::byte> output(std::string_view program, std::string_view name,
-                                    int64_t replica = 0);
+                                    int64_t replica = 0, int64_t step = 0);
   template <typename T>
-  std::span<T> inputAs(std::string_view program, std::string_view name, int64_t replica = 0) {
-    auto bytes = input(program, name, replica);
+  std::span<T> inputAs(std::string_view program, std::string_view name, int64_t replica = 0,
+                       int64_t step = 0) {
+    auto bytes = input(program, name, replica, step);
     return {reinterpret_cast<T *>(bytes.data()), bytes.size() / sizeof(T)};
   }
   template <typename T>
-  std::span<const T> outputAs(std::string_view program, std::string_view name,
-                              int64_t replica = 0) {
-    auto bytes = output(program, name, replica);
+  std::span<const T> outputAs(std::string_view program, std::string_view name, int64_t replica = 0,
+                              int64_t step = 0) {
+    auto bytes = output(program, name, replica, step);
     return {reinterpret_cast<const T *>(bytes.data()), bytes.size() / sizeof(T)};
   }
 
   /// Whether this session runs beside the caller: start() and finish() are for such a one only.
   bool isAsynchronous() const;
-  /// Starts programs, one after another as one unit of work, with the inputs they have now; input()
-  /// then is other memory, for the next run. At most `mostStarted` may be on their way.
-  Result<void> start(std::span<const std::string_view> programs);
-  /// Waits for the oldest run on its way. output() then shows its outputs: of programs before the
-  /// last one only those of at most 4096 bytes together.
+  /// Makes room for blocks of steps: returns how many steps, at most `most`, a block of these
+  /// programs may have from then on. Inputs are to be written anew. 1 where runs are not started.
+  Result<int64_t> reserveSteps(std::span<const std::string_view> programs, int64_t most);
+  /// Starts a block: `steps` times these programs, one after another, each time with the inputs
+  /// that input() of that step has now, as one unit of work. input() then is other memory, for the
+  /// next run. At most `mostStarted` may be on their way.
+  Result<void> start(std::span<const std::string_view> programs, int64_t steps = 1);
+  /// Waits for the oldest run on its way. output() then shows the outputs of its steps: but for
+  /// those of the last program in the last step, only those of at most 4096 bytes together.
   Result<void> finish();
   static constexpr int mostStarted = 2;
 
-  /// Seconds on the device of each of `runs` runs of these programs as one unit of work, all with
-  /// the inputs as they are now and without their way to the device.
-  Result<std::vector<double>> measure(std::span<const std::string_view> programs, size_t runs);
+  /// Seconds on the device of each of `runs` blocks of these programs (start()), all with the
+  /// inputs as they are now and without their way to the device.
+  Result<std::vector<double>> measure(std::span<const std::string_view> programs, size_t runs,
+                                      int64_t steps = 1);
 
   /// State that training carries, one tensor a parameter (index into executable().parameters()).
   enum class Slot { Parameter, Gradient, Moment1, Moment2 };

@@ -78,6 +78,15 @@ FailureOr<std::string> emitSource(ModuleOp module, llvm::StringMap<std::string> 
       comment(use->second);
       stream << source.getText();
     }
+  ReplicasAttr replicas = ReplicasAttr::of(module);
+  auto operand = [&](LaunchOp launch, size_t i) {
+    auto buffer = cast<BufferAttr>(launch.getBuffers()[i]);
+    int64_t stride = replicas && buffer.getBytes() ? replicas.strideOf(buffer.getSpace()) : 0;
+    if (stride == 0) // shared by replicas, or absent
+      stream << "Buffer{b" << i << '}';
+    else
+      stream << "ofReplica<" << stride << ">(b" << i << ')';
+  };
   for (LaunchOp launch : launches) {
     comment(launch);
     stream << "HYBRID_KERNEL(" << symbols.lookup(launchKey(launch)) << ", " << launch.getThreads()
@@ -86,12 +95,16 @@ FailureOr<std::string> emitSource(ModuleOp module, llvm::StringMap<std::string> 
       stream << (i ? ", " : "") << "void *__restrict__ b" << i;
     stream << "),\n              " << launch.getKernel() << "(item";
     size_t count = launch.getBuffers().size(), plain = count - launch.getStoreBuffers();
-    for (size_t i = 0; i < plain; ++i)
-      stream << ", Buffer{b" << i << '}';
+    for (size_t i = 0; i < plain; ++i) {
+      stream << ", ";
+      operand(launch, i);
+    }
     if (!launch.getStore().empty()) {
       stream << ", " << launch.getStore() << '{';
-      for (size_t i = plain; i < count; ++i)
-        stream << (i > plain ? ", " : "") << "Buffer{b" << i << '}';
+      for (size_t i = plain; i < count; ++i) {
+        stream << (i > plain ? ", " : "");
+        operand(launch, i);
+      }
       stream << '}';
     }
     stream << ");)\n";

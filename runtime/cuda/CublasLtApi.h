@@ -36,9 +36,9 @@ constexpr int typeF32 = 0, typeF64 = 1, typeBF16 = 14; // cudaDataType_t
 constexpr int computeF32 = 68, computeF64 = 70;
 constexpr int operationNone = 0, operationTranspose = 1; // cublasOperation_t
 constexpr int productTransposeA = 3, productTransposeB = 4, productEpilogue = 7,
-              productBiasPointer = 8;                      // desc attributes
-constexpr uint32_t epilogueNone = 1, epilogueBias = 4;     // cublasLtEpilogue_t
-constexpr int layoutBatchCount = 5, layoutBatchStride = 6; // layout attributes
+              productBiasPointer = 8, productBiasBatchStride = 10; // desc attributes
+constexpr uint32_t epilogueNone = 1, epilogueBias = 4;             // cublasLtEpilogue_t
+constexpr int layoutBatchCount = 5, layoutBatchStride = 6;         // layout attributes
 constexpr int preferenceWorkspace = 1, preferenceAlignmentA = 5, preferenceAlignmentB = 6,
               preferenceAlignmentC = 7, preferenceAlignmentD = 8; // preference attributes
 

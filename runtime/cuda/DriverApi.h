@@ -32,7 +32,25 @@ constexpr int functionMaxDynamicShared = 8;                         // CUfunctio
 constexpr unsigned streamNonBlocking = 1;                           // CUstream_flags
 constexpr unsigned eventDefault = 0, eventDisableTiming = 2;        // CUevent_flags
 constexpr int captureThreadLocal = 1;                               // CUstreamCaptureMode
+constexpr int memoryDevice = 2;                                     // CUmemorytype
 constexpr int jitErrorLog = 5, jitErrorLogBytes = 6;                // CUjit_option
+
+/// CUDA_MEMCPY2D: `height` rows of `width` bytes.
+struct Copy2D {
+  size_t fromX = 0, fromY = 0;
+  int fromType = memoryDevice;
+  const void *fromHost = nullptr;
+  DeviceAddress from = 0;
+  struct CUarray_st *fromArray = nullptr;
+  size_t fromPitch = 0;
+  size_t toX = 0, toY = 0;
+  int toType = memoryDevice;
+  void *toHost = nullptr;
+  DeviceAddress to = 0;
+  struct CUarray_st *toArray = nullptr;
+  size_t toPitch = 0;
+  size_t width = 0, height = 0;
+};
 
 // Name, the symbol in the library, parameters. All return Status.
 #define HYBRID_CUDA_DRIVER_CALLS(CALL)                                                             \
@@ -59,6 +77,7 @@ constexpr int jitErrorLog = 5, jitErrorLogBytes = 6;                // CUjit_opt
        (void *to, DeviceAddress from, size_t bytes, Stream stream))                                \
   CALL(copyOnDevice, "cuMemcpyDtoDAsync_v2",                                                       \
        (DeviceAddress to, DeviceAddress from, size_t bytes, Stream stream))                        \
+  CALL(copy2D, "cuMemcpy2DAsync_v2", (const Copy2D *copy, Stream stream))                          \
   CALL(fill, "cuMemsetD8Async",                                                                    \
        (DeviceAddress to, unsigned char value, size_t bytes, Stream stream))                       \
   CALL(streamCreate, "cuStreamCreate", (Stream * stream, unsigned flags))                          \

@@ -110,6 +110,23 @@ Result<void> Gpu::copyOnDevice(DeviceAddress to, DeviceAddress from, size_t byte
   return bytes ? check("cuMemcpyDtoDAsync", api.copyOnDevice(to, from, bytes, queue))
                : Result<void>();
 }
+Result<void> Gpu::copyRows(DeviceAddress to, uint64_t toStride, DeviceAddress from,
+                           uint64_t fromStride, size_t bytes, size_t rows) const {
+  constexpr uint64_t mostPitch = INT32_MAX;
+  if (bytes == 0 || rows == 0)
+    return {};
+  if (rows > 1 && toStride <= mostPitch && fromStride <= mostPitch) {
+    Copy2D copy;
+    copy.from = from, copy.fromPitch = fromStride;
+    copy.to = to, copy.toPitch = toStride;
+    copy.width = bytes, copy.height = rows;
+    return check("cuMemcpy2DAsync", api.copy2D(&copy, queue));
+  }
+  for (size_t row = 0; row < rows; ++row)
+    if (auto done = copyOnDevice(to + row * toStride, from + row * fromStride, bytes); !done)
+      return done;
+  return {};
+}
 Result<void> Gpu::zero(DeviceAddress address, size_t bytes) const {
   return bytes ? check("cuMemsetD8Async", api.fill(address, 0, bytes, queue)) : Result<void>();
 }

@@ -42,6 +42,9 @@ public:
   Result<void> copyIn(DeviceAddress to, const void *from, size_t bytes) const;
   Result<void> copyOut(void *to, DeviceAddress from, size_t bytes) const;
   Result<void> copyOnDevice(DeviceAddress to, DeviceAddress from, size_t bytes) const;
+  /// `rows` pieces of `bytes`, which lie this far apart on both sides.
+  Result<void> copyRows(DeviceAddress to, uint64_t toStride, DeviceAddress from,
+                        uint64_t fromStride, size_t bytes, size_t rows) const;
   Result<void> zero(DeviceAddress address, size_t bytes) const;
   /// "cuMemAlloc: CUDA_ERROR_...": nothing when `status` is success.
   Result<void> check(std::string_view call, Status status) const;

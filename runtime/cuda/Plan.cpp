@@ -69,11 +69,13 @@ Result<void> Plan::add(const fb::Step &step, unsigned number, const fb::TileLoop
           return done;
     return {};
   }
+  const size_t first = list.size();
   auto done = step.operation_as_KernelLaunch() ? addLaunch(step, loop, tile, parts)
                                                : addProduct(step, loop, tile, parts);
   if (!done)
     return in(step, done.error());
-  list.back().step = &step, list.back().stepNumber = number;
+  for (size_t i = first; i < list.size(); ++i)
+    list[i].step = &step, list[i].stepNumber = number;
   return {};
 }
 
@@ -89,7 +91,7 @@ Result<void> Plan::addLaunch(const fb::Step &step, const fb::TileLoop *loop, int
   operation.sharedBytes = static_cast<unsigned>(launch.scratch_bytes());
   const std::vector<fb::BufferRef> buffers = buffersOf(step);
   for (size_t i = 0; i < buffers.size(); ++i) {
-    DeviceAddress address = parts.address(buffers[i]);
+    DeviceAddress address = parts.places.address(buffers[i]);
     // Kernels count rows from the first of all: a tile's buffer is passed as if those before it
     // lay in front of it. Only rows of the tile are touched.
     if (loop && buffers[i].bytes() && buffers[i].space() == fb::Space::Tile)
@@ -100,6 +102,7 @@ Result<void> Plan::addLaunch(const fb::Step &step, const fb::TileLoop *loop, int
   const int64_t begin = loop ? tile * launch.items_per_tile() : 0;
   const int64_t end =
       loop ? std::min(begin + launch.items_per_tile(), launch.grid()) : launch.grid();
+  operation.rows = static_cast<unsigned>(parts.places.replicas);
   operation.blocks = static_cast<unsigned>(end - begin); // below 2^31 (ExecutableVerifier.cpp)
   operation.values.push_back(static_cast<uint64_t>(begin));
   list.push_back(std::move(operation));
@@ -132,7 +135,7 @@ Result<void> Plan::addProduct(const fb::Step &step, const fb::TileLoop *loop, in
                      product.batch_stride_b(),
                      product.batch_stride_c()};
   if (product.bias())
-    shape.bias = parts.address(*product.bias());
+    shape.bias = parts.places.address(*product.bias());
   if (shape.batch > std::numeric_limits<int32_t>::max())
     return Error{fmt::format("a batch of {} products is too large", shape.batch)};
   const int64_t factor = bytesOf(shape.type), sum = std::max<int64_t>(factor, 4);
@@ -145,23 +148,56 @@ Result<void> Plan::addProduct(const fb::Step &step, const fb::TileLoop *loop, in
   // The tile's rows of an operand: all of a tile buffer, a part of any other.
   auto rowsOf = [&](const fb::BufferRef &operand, bool cut, int64_t stride, int64_t size) {
     bool skips = loop && cut && operand.space() != fb::Space::Tile;
-    return parts.address(operand) + static_cast<uint64_t>(skips ? first * stride * size : 0);
+    return parts.places.address(operand) + static_cast<uint64_t>(skips ? first * stride * size : 0);
   };
   Operation operation;
   operation.a = rowsOf(*product.a(), true, product.lda(), factor);
   operation.b = rowsOf(*product.b(), product.tile_sum(), product.ldb(), factor);
   operation.c = rowsOf(*product.c(), product.tile_rows(), product.ldc(), sum);
   operation.accumulate = product.accumulate() || (loop && product.tile_sum() && tile > 0);
+  // Replicas are the batch of a product that has none; of another, one call each.
+  const size_t replicas = parts.places.replicas;
+  const bool asBatch = replicas > 1 && shape.batch == 1;
+  auto strideOf = [&](const fb::BufferRef *operand) {
+    return operand ? parts.places.stride(operand->space()) : 0;
+  };
+  if (asBatch) {
+    shape.batch = static_cast<int64_t>(replicas);
+    shape.batchStrideA = static_cast<int64_t>(strideOf(product.a())) / factor;
+    shape.batchStrideB = static_cast<int64_t>(strideOf(product.b())) / factor;
+    shape.batchStrideC = static_cast<int64_t>(strideOf(product.c())) / sum;
+    shape.biasBatchStride = static_cast<int64_t>(strideOf(product.bias())) / sum;
+  }
   shape.alignmentA = alignmentOf(operation.a, shape.batchStrideA * factor);
   shape.alignmentB = alignmentOf(operation.b, shape.batchStrideB * factor);
   shape.alignmentC = alignmentOf(operation.c, shape.batchStrideC * sum);
-  auto made = Product::create(**blas, shape);
+  auto made = makeProduct(**blas, shape);
   if (!made)
     return made.error();
-  operation.product = made->get();
-  products.push_back(std::move(*made));
-  list.push_back(std::move(operation));
+  operation.product = *made;
+  list.push_back(operation);
+  for (size_t replica = 1; replica < replicas && !asBatch; ++replica) {
+    operation.a += strideOf(product.a());
+    operation.b += strideOf(product.b());
+    operation.c += strideOf(product.c());
+    if (shape.bias) { // which is a part of what is described
+      shape.bias += strideOf(product.bias());
+      made = makeProduct(**blas, shape);
+      if (!made)
+        return made.error();
+      operation.product = *made;
+    }
+    list.push_back(operation);
+  }
   return {};
+}
+
+Result<const Product *> Plan::makeProduct(Blas &blas, const ProductShape &shape) {
+  auto made = Product::create(blas, shape);
+  if (!made)
+    return made.error();
+  products.push_back(std::move(*made));
+  return const_cast<const Product *>(products.back().get());
 }
 
 Result<void> Plan::issue(const Gpu &gpu, const Operation &operation) {
@@ -175,9 +211,9 @@ Result<void> Plan::issue(const Gpu &gpu, const Operation &operation) {
   void *parameters[mostBlockBuffers + 1];
   for (size_t i = 0; i < operation.values.size(); ++i)
     parameters[i] = const_cast<uint64_t *>(&operation.values[i]);
-  Status status =
-      gpu.driver().launch(operation.function, operation.blocks, 1, 1, operation.threads, 1, 1,
-                          operation.sharedBytes, gpu.stream(), parameters, nullptr);
+  Status status = gpu.driver().launch(operation.function, operation.blocks, operation.rows, 1,
+                                      operation.threads, 1, 1, operation.sharedBytes, gpu.stream(),
+                                      parameters, nullptr);
   if (auto done = gpu.check("cuLaunchKernel", status); !done)
     return in(*operation.step, done.error());
   return {};

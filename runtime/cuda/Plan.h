@@ -8,6 +8,7 @@
 #include "codegen/Executable_generated.h"
 #include "runtime/cuda/CodeModule.h"
 #include "runtime/cuda/Product.h"
+#include "runtime/cuda/Staging.h"
 #include <functional>
 #include <memory>
 #include <vector>
@@ -19,7 +20,7 @@ struct Operation {
   const fb::Step *step = nullptr;
   unsigned stepNumber = 0; // in the program; of the loop when it is in one
   Function function = nullptr;
-  unsigned blocks = 0, threads = 0, sharedBytes = 0;
+  unsigned blocks = 0, rows = 1, threads = 0, sharedBytes = 0; // a row of blocks a replica
   std::vector<uint64_t> values; // of the parameters: addresses, then the first item
   const Product *product = nullptr;
   DeviceAddress a = 0, b = 0, c = 0;
@@ -31,7 +32,7 @@ struct PlanParts {
   const Gpu &gpu;
   CodeModule &code;
   std::function<Result<Blas *>()> blas;
-  std::function<DeviceAddress(const fb::BufferRef &)> address; // 0 for a buffer of no bytes
+  DevicePlaces places; // with the replicas that run
 };
 
 class Plan {
@@ -49,6 +50,7 @@ private:
                          const PlanParts &parts);
   Result<void> addProduct(const fb::Step &step, const fb::TileLoop *loop, int64_t tile,
                           const PlanParts &parts);
+  Result<const Product *> makeProduct(Blas &blas, const ProductShape &shape);
   std::vector<Operation> list;
   std::vector<std::unique_ptr<Product>> products;
 };

@@ -79,6 +79,7 @@ Result<std::unique_ptr<Product>> Product::create(Blas &blas, const ProductShape 
     ProductShape outer{shape.m, shape.n, 1, 1, shape.n, shape.ldc};
     outer.type = shape.type;
     outer.batch = shape.batch, outer.batchStrideC = shape.batchStrideC;
+    outer.batchStrideB = shape.biasBatchStride;
     outer.alignmentA = outer.alignmentB = 8;
     outer.alignmentC = shape.alignmentC;
     auto product = create(blas, outer);
@@ -122,6 +123,9 @@ Result<void> Product::describe(const ProductShape &shape, bool epilogue) {
       return done;
     if (auto done = set(productBiasPointer, shape.bias); !done)
       return done;
+    if (shape.biasBatchStride)
+      if (auto done = set(productBiasBatchStride, shape.biasBatchStride); !done)
+        return done;
   }
   auto layout = [&](LtLayout &made, int type, int64_t rows, int64_t columns, int64_t stride,
                     int64_t batchStride) -> Result<void> {

@@ -43,6 +43,7 @@ struct ProductShape {
   DType type = DType::F32;
   int64_t batch = 1, batchStrideA = 0, batchStrideB = 0, batchStrideC = 0;
   DeviceAddress bias = 0; // 0: none
+  int64_t biasBatchStride = 0;
   // Powers of two that divide the addresses of the operands.
   uint32_t alignmentA = 4, alignmentB = 4, alignmentC = 4;
 };

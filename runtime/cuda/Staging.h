@@ -1,8 +1,10 @@
 //===- Staging.h - inputs and outputs of a program on their way -------------===//
 //
-// Inputs lie in pinned memory, one set for every run that may be on its way and one that is being
-// written. Small outputs are copied aside on the device when their program ends, so that another
-// may follow at once, and from there to the host.
+// A block is a number of runs of a program whose inputs lie ready before the first. They lie in
+// tables of rows [steps, replicas]: one in pinned memory for every block that may be on its way and
+// one that is being written, and one on the device, from which every run begins with copies to
+// where the program reads them. Small outputs go to another table on the device when a run ends,
+// and from there to the host with the block's last.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -12,49 +14,83 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <vector>
 
 namespace hybrid::rt::cuda {
+
+/// Where buffers lie on the device, of replica 0, and how far replicas are apart.
+struct DevicePlaces {
+  std::function<DeviceAddress(const fb::BufferRef &)> address; // 0 for a buffer of no bytes
+  std::function<uint64_t(fb::Space)> stride;
+  size_t replicas = 1;
+};
 
 class Staging {
 public:
   static constexpr size_t setCount = Device::mostStarted + 1;
-  using AddressOf = std::function<DeviceAddress(const fb::BufferRef &)>;
+  /// Of one program's tables in pinned memory and on the device each.
+  static constexpr uint64_t mostTableBytes = uint64_t(64) << 20;
 
-  Staging(const Gpu &gpu, const fb::Program &program);
+  Staging(const Gpu &gpu, const fb::Program &program, size_t replicas);
+
+  /// Steps whose inputs fit into a table.
+  size_t mostSteps() const;
+  /// Makes tables of so many steps; what was in them is gone. None may be on its way.
+  void reserve(size_t steps);
+  size_t steps() const { return capacity; }
+  /// Copies that a step begins and ends with.
+  size_t copies() const { return inputs.groups.size() + outputs.groups.size(); }
 
   /// Memory for an input in the set that is being written.
-  Result<std::span<std::byte>> input(const fb::Tensor &tensor);
+  Result<std::span<std::byte>> input(const fb::Tensor &tensor, size_t replica, size_t step);
   /// From now on another set is written.
   void nextSet() { current = (current + 1) % setCount; }
   size_t currentSet() const { return current; }
 
-  /// Allocates what a run needs on the device; `waiting`: after other programs, as one unit.
-  Result<void> prepare(bool waiting);
-  /// Whether its inputs are few enough to wait on the device while programs before it run.
-  bool canWait() const { return inputBytes <= mostWaitingBytes; }
-  /// Copies the inputs of a set to their places; or, `waiting`, to where they wait.
-  Result<void> upload(size_t set, bool waiting, const AddressOf &address);
-  /// Appends the copies from where inputs wait to their places.
-  Result<void> place(const AddressOf &address) const;
+  /// Allocates what runs need on the device; `table`: for inputs too.
+  Result<void> prepare(bool table);
+  /// Copies the inputs of `steps` steps of a set to the table.
+  Result<void> upload(size_t set, size_t steps);
+  /// Appends the copies of a step's inputs from the table to their places.
+  Result<void> place(size_t step, const DevicePlaces &places) const;
+  /// Copies the inputs of a step of a set to their places.
+  Result<void> placeFromHost(size_t set, size_t step, const DevicePlaces &places);
 
-  /// Appends the copies of kept outputs: aside, and from there to the host as those of `set`.
-  Result<void> keepOutputs(const AddressOf &address) const;
-  Result<void> downloadOutputs(size_t set);
+  /// Appends the copies of kept outputs to the table.
+  Result<void> keepOutputs(size_t step, const DevicePlaces &places) const;
+  /// And those of `steps` steps from there to the host, as those of `set`.
+  Result<void> downloadOutputs(size_t set, size_t steps);
   /// A kept output as run `set` left it. Empty: it is not kept.
-  std::span<const std::byte> kept(const fb::Tensor &tensor, size_t set) const;
+  std::span<const std::byte> kept(const fb::Tensor &tensor, size_t set, size_t replica,
+                                  size_t step) const;
 
   /// On the device.
-  uint64_t allocatedBytes() const { return waiting.size() + aside.size(); }
+  uint64_t allocatedBytes() const { return inputTable.size() + outputTable.size(); }
 
 private:
-  static constexpr uint64_t mostWaitingBytes = uint64_t(16) << 20;
-  Result<void> ensureSet(PinnedMemory &set, uint64_t bytes) const;
+  /// Tensors side by side; those that are neighbours on the device are one copy.
+  struct Row {
+    struct Group {
+      fb::BufferRef place;
+      uint64_t offset;
+    };
+    explicit Row(std::vector<const fb::Tensor *> tensors);
+    std::vector<Group> groups;
+    std::map<const fb::Tensor *, uint64_t> offsets;
+    uint64_t bytes = 0;
+  };
+  uint64_t tableBytes(const Row &row, size_t steps) const { return row.bytes * replicas * steps; }
+  uint64_t rowAt(const Row &row, size_t step, size_t replica) const {
+    return row.bytes * (step * replicas + replica);
+  }
+  Result<void> ensureSet(PinnedMemory &set, const Row &row) const;
+  Result<void> ensureTable(GpuMemory &table, const Row &row) const;
 
   const Gpu &gpu;
-  std::map<const fb::Tensor *, uint64_t> inputOffsets, keptOffsets;
-  uint64_t inputBytes = 0, keptBytes = 0;
-  std::array<PinnedMemory, setCount> inputs, outputs;
-  GpuMemory waiting, aside;
+  size_t replicas, capacity = 1;
+  Row inputs, outputs;
+  std::array<PinnedMemory, setCount> inputSets, outputSets;
+  GpuMemory inputTable, outputTable;
   size_t current = 0;
 };
 

@@ -1,5 +1,6 @@
 //===- Evaluate.cpp - scoring a model on test instances ----------------------===//
 #include "runtime/train/Evaluate.h"
+#include "runtime/cpu/Parallel.h"
 #include "runtime/train/Scorer.h"
 #include <algorithm>
 #include <cmath>
@@ -32,6 +33,11 @@ void BatchRow::padFrom(int64_t positions) const {
   std::fill(wholeInputs.begin() + positions * source.inputWords(), wholeInputs.end(), 0);
   std::fill(wholeTargets.begin() + positions * source.targetWords(), wholeTargets.end(),
             source.inputNumbers() > 0 ? 0 : ignoredTarget); // a weight of 0
+}
+
+int threadsForBatch(const StepRunner &runner) {
+  constexpr int64_t leastPositions = 8192; // some 50 microseconds of work
+  return runner.batch() * runner.length() < leastPositions ? 1 : runner.threads();
 }
 
 uint64_t examplesFor(const Source &source, uint64_t count) {
@@ -88,13 +94,25 @@ Error vocabularyError(int64_t ofData, int64_t ofModel) {
 
 namespace {
 
+/// What the logits say at the scored positions of one instance.
+std::vector<Answer> answersOf(const StepRunner &runner, int64_t firstRow,
+                              std::span<const int32_t> targets) {
+  std::vector<double> logits(static_cast<size_t>(runner.vocabulary()));
+  std::vector<Answer> answers;
+  for (size_t t = 0; t < targets.size(); ++t)
+    if (targets[t] != ignoredTarget) {
+      runner.logits(firstRow + static_cast<int64_t>(t), logits);
+      answers.push_back(answerOf(logits, targets[t]));
+    }
+  return answers;
+}
+
 /// One replica's evaluation while it goes on.
 class Evaluation {
 public:
   Evaluation(StepRunner &runner, const EvaluationJob &job)
       : runner(runner), replica(job.replica), source(*job.source),
-        count(examplesFor(source, job.count)), scorer(runner.vocabulary()),
-        logits(static_cast<size_t>(runner.vocabulary())) {}
+        count(examplesFor(source, job.count)), scorer(runner.vocabulary()) {}
 
   uint64_t examples() const { return count; }
   void fill(uint64_t first);
@@ -109,20 +127,20 @@ private:
   uint64_t count;
   Scorer scorer;
   BatchScore total;
-  std::vector<double> logits; // of one position
-  std::vector<Answer> answers;
   std::vector<int32_t> kept; // targets: the program reuses its inputs' memory
 };
 
 void Evaluation::fill(uint64_t first) {
   BatchMemory memory = runner.evaluationBatch(replica);
-  for (uint64_t row = 0; row < static_cast<uint64_t>(runner.batch()); ++row) {
-    BatchRow place(memory, runner, source, row);
-    bool used = first + row < count;
-    if (used)
-      source.test(first + row, count, place.inputs(), place.targets());
-    place.padFrom(used ? source.positions() : 0);
-  }
+  parallelFor(runner.batch(), threadsForBatch(runner), [&](int64_t low, int64_t high, int) {
+    for (auto row = static_cast<uint64_t>(low); row < static_cast<uint64_t>(high); ++row) {
+      BatchRow place(memory, runner, source, row);
+      bool used = first + row < count;
+      if (used)
+        source.test(first + row, count, place.inputs(), place.targets());
+      place.padFrom(used ? source.positions() : 0);
+    }
+  });
   kept.resize(memory.targets.size());
   std::copy(memory.targets.begin(), memory.targets.end(), kept.begin());
 }
@@ -134,16 +152,18 @@ void Evaluation::add(uint64_t first, const BatchScore &score) {
   total.correct += score.correct;
   if (!runner.vocabulary())
     return;
-  for (uint64_t row = 0; row < static_cast<uint64_t>(runner.batch()) && first + row < count;
-       ++row) {
-    answers.clear();
-    for (uint64_t t = 0; t < static_cast<uint64_t>(source.positions()); ++t)
-      if (int32_t target = kept[row * length + t]; target != ignoredTarget) {
-        runner.logits(replica, static_cast<int64_t>(row * length + t), logits);
-        answers.push_back(answerOf(logits, target));
-      }
-    scorer.addInstance(answers);
-  }
+  runner.showLogits(replica);
+  const auto used = std::min(static_cast<uint64_t>(runner.batch()), count - first);
+  std::vector<std::vector<Answer>> answers(used);
+  parallelFor(
+      static_cast<int64_t>(used), threadsForBatch(runner), [&](int64_t low, int64_t high, int) {
+        for (auto row = static_cast<uint64_t>(low); row < static_cast<uint64_t>(high); ++row)
+          answers[row] = answersOf(runner, static_cast<int64_t>(row * length),
+                                   std::span<const int32_t>(kept).subspan(
+                                       row * length, static_cast<uint64_t>(source.positions())));
+      });
+  for (const std::vector<Answer> &each : answers)
+    scorer.addInstance(each);
 }
 
 EvaluationScore Evaluation::close() {

@@ -35,6 +35,9 @@ private:
   std::span<int32_t> wholeInputs, wholeTargets;
 };
 
+/// Threads worth waking for the rows of a batch.
+int threadsForBatch(const StepRunner &runner);
+
 /// Scores instances 0 .. count-1; 0 or too many: all there are (1280 of an endless task).
 Result<EvaluationScore> evaluate(StepRunner &runner, const Source &source, uint64_t count);
 

@@ -1,9 +1,11 @@
 //===- SessionRunner.cpp - a session as the trainer sees it ------------------===//
 #include "runtime/train/SessionRunner.h"
+#include "runtime/cpu/Parallel.h"
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <deque>
 #include <fmt/format.h>
 #include <limits>
 
@@ -31,6 +33,8 @@ double numberAt(DType type, std::span<const std::byte> data, size_t index) {
 
 namespace {
 
+constexpr std::string_view stepPrograms[] = {"train", "update"};
+
 /// The input of program `update`.
 void writeHyper(std::span<double> values, const Hyper &hyper) {
   auto t = static_cast<double>(hyper.step);
@@ -56,35 +60,44 @@ const TensorInfo *find(const std::vector<TensorInfo> &tensors, std::string_view 
 class SessionRunner final : public StepRunner {
 public:
   explicit SessionRunner(Session &session) : session(session) {}
-  Result<void> prepare(bool training);
+  Result<void> prepare(bool training, int64_t longestBlock);
 
   int64_t batch() const override { return tokenShape[0]; }
   int64_t length() const override { return tokenShape[1]; }
   int64_t vocabulary() const override { return logitsInfo ? logitsInfo->shape.back() : 0; }
   int64_t inputNumbers() const override { return tokenShape.size() == 3 ? tokenShape[2] : 0; }
-  int64_t replicas() const override { return 1; }
+  int64_t replicas() const override { return session.replicas(); }
   Result<void> initialize(std::span<const uint64_t> seeds) override {
-    return session.initialize(seeds[0]);
+    return session.initialize(seeds);
   }
-  Result<void> setActive(int64_t, bool) override { return {}; }
+  Result<void> setActive(int64_t replica, bool active) override {
+    return session.setActive(replica, active);
+  }
 
+  int64_t blockSteps() const override { return mostSteps; }
   int blocksAhead() const override { return session.isAsynchronous() ? Session::mostStarted : 0; }
   BatchMemory trainingBatch(int64_t replica, int64_t step) override {
-    return {session.inputAs<int32_t>("train", tokensName),
-            session.inputAs<int32_t>("train", "targets")};
+    return {session.inputAs<int32_t>("train", tokensName, replica, step),
+            session.inputAs<int32_t>("train", "targets", replica, step)};
   }
   void setHyper(int64_t replica, int64_t step, const Hyper &hyper) override {
-    writeHyper(session.inputAs<double>("update", "hyper"), hyper);
+    writeHyper(session.inputAs<double>("update", "hyper", replica, step), hyper);
   }
   Result<void> startBlock(int64_t steps) override;
   Result<std::vector<StepScore>> finishBlock() override;
 
   BatchMemory evaluationBatch(int64_t replica) override {
-    return {session.inputAs<int32_t>("eval", tokensName),
-            session.inputAs<int32_t>("eval", "targets")};
+    return {session.inputAs<int32_t>("eval", tokensName, replica),
+            session.inputAs<int32_t>("eval", "targets", replica)};
   }
   Result<std::vector<BatchScore>> evaluate() override;
-  void logits(int64_t replica, int64_t row, std::span<double> out) override;
+  int threads() const override {
+    return session.isAsynchronous() ? availableThreads() : session.threads();
+  }
+  void showLogits(int64_t replica) override {
+    shownLogits = session.output("eval", logitsInfo->name, replica);
+  }
+  void logits(int64_t row, std::span<double> out) const override;
   std::string findNonFinite(int64_t replica, const std::function<void()> &fill) override;
   std::vector<StateTensor> state(int64_t replica) override;
   Result<void> setState(int64_t replica, size_t index, std::span<const std::byte> bytes) override;
@@ -100,15 +113,18 @@ private:
   std::vector<StatePlace> statePlaces() const;
   Result<void> checkProgram(std::string_view name);
   Result<std::vector<StepScore>> takeStep();
-  double scalar(std::string_view program, std::string_view name) const;
-  BatchScore score(std::string_view program) const;
+  double scalar(std::string_view program, std::string_view name, int64_t replica,
+                int64_t step) const;
+  BatchScore score(std::string_view program, int64_t replica, int64_t step = 0) const;
 
   Session &session;
   std::string tokensName;
   std::vector<int64_t> tokenShape;
   const TensorInfo *logitsInfo = nullptr;
-  std::span<const std::byte> shownLogits; // of the last evaluation, once they have been asked for
-  std::vector<StepScore> taken;           // by a device that does not run ahead
+  int64_t mostSteps = 1;
+  std::span<const std::byte> shownLogits;
+  std::deque<int64_t> stepsOnTheirWay;
+  std::vector<StepScore> taken; // by a device that does not run ahead
 };
 
 Result<void> SessionRunner::checkProgram(std::string_view name) {
@@ -152,7 +168,7 @@ Result<void> SessionRunner::checkProgram(std::string_view name) {
   return {};
 }
 
-Result<void> SessionRunner::prepare(bool training) {
+Result<void> SessionRunner::prepare(bool training, int64_t longestBlock) {
   if (auto done = checkProgram("eval"); !done)
     return done;
   for (const TensorInfo &output : session.executable().findProgram("eval")->outputs) {
@@ -165,43 +181,67 @@ Result<void> SessionRunner::prepare(bool training) {
     return {};
   if (auto done = checkProgram("train"); !done)
     return done;
-  return checkUpdateProgram(session);
+  if (auto done = checkUpdateProgram(session); !done)
+    return done;
+  auto reserved = session.reserveSteps(stepPrograms, longestBlock);
+  if (!reserved)
+    return reserved.error();
+  mostSteps = *reserved;
+  return {};
 }
 
-double SessionRunner::scalar(std::string_view program, std::string_view name) const {
+double SessionRunner::scalar(std::string_view program, std::string_view name, int64_t replica,
+                             int64_t step) const {
   const TensorInfo *info = find(session.executable().findProgram(program)->outputs, name);
-  return numberAt(info->dtype, session.output(program, name), 0);
+  return numberAt(info->dtype, session.output(program, name, replica, step), 0);
 }
 
-BatchScore SessionRunner::score(std::string_view program) const {
-  return {scalar(program, "loss"), scalar(program, "weight"), scalar(program, "correct")};
+BatchScore SessionRunner::score(std::string_view program, int64_t replica, int64_t step) const {
+  return {scalar(program, "loss", replica, step), scalar(program, "weight", replica, step),
+          scalar(program, "correct", replica, step)};
 }
 
 Result<void> SessionRunner::startBlock(int64_t steps) {
+  if (session.isAsynchronous()) {
+    stepsOnTheirWay.push_back(steps);
+    return session.start(stepPrograms, steps);
+  }
   if (steps != 1)
     return Error{"steps are taken one by one"};
-  if (!session.isAsynchronous()) {
-    auto scores = takeStep();
-    if (!scores)
-      return scores.error();
-    taken = std::move(*scores);
-    return {};
-  }
-  const std::string_view programs[] = {"train", "update"};
-  return session.start(programs);
+  auto scores = takeStep();
+  if (!scores)
+    return scores.error();
+  taken = std::move(*scores);
+  return {};
 }
 
 /// Gradients and update one after the other: a loss that is no number leaves the parameters alone.
 Result<std::vector<StepScore>> SessionRunner::takeStep() {
   if (auto done = session.run("train"); !done)
     return done.error();
-  StepScore taken{score("train"), std::numeric_limits<double>::quiet_NaN()};
-  if (!std::isfinite(taken.batch.loss))
-    return std::vector{taken};
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  std::vector<StepScore> scores(static_cast<size_t>(replicas()), {{none, none, none}, none});
+  std::vector<int64_t> updating, leftOut;
+  for (int64_t replica = 0; replica < replicas(); ++replica) {
+    if (!session.isActive(replica))
+      continue;
+    BatchScore &batch = scores[static_cast<size_t>(replica)].batch = score("train", replica);
+    (std::isfinite(batch.loss) ? updating : leftOut).push_back(replica);
+  }
+  if (updating.empty())
+    return scores;
+  for (int64_t replica : leftOut)
+    if (auto done = session.setActive(replica, false); !done)
+      return done.error();
   if (auto done = session.run("update"); !done)
     return done.error();
-  taken.gradientNorm = scalar("update", "gradient_norm");
-  return std::vector{taken};
+  for (int64_t replica : leftOut)
+    if (auto done = session.setActive(replica, true); !done)
+      return done.error();
+  for (int64_t replica : updating)
+    scores[static_cast<size_t>(replica)].gradientNorm =
+        scalar("update", "gradient_norm", replica, 0);
+  return scores;
 }
 
 Result<std::vector<StepScore>> SessionRunner::finishBlock() {
@@ -209,19 +249,26 @@ Result<std::vector<StepScore>> SessionRunner::finishBlock() {
     return std::exchange(taken, {});
   if (auto done = session.finish(); !done)
     return done.error();
-  return std::vector{StepScore{score("train"), scalar("update", "gradient_norm")}};
+  const int64_t steps = stepsOnTheirWay.front();
+  stepsOnTheirWay.pop_front();
+  std::vector<StepScore> scores;
+  for (int64_t step = 0; step < steps; ++step)
+    for (int64_t replica = 0; replica < replicas(); ++replica)
+      scores.push_back(
+          {score("train", replica, step), scalar("update", "gradient_norm", replica, step)});
+  return scores;
 }
 
 Result<std::vector<BatchScore>> SessionRunner::evaluate() {
-  shownLogits = {};
   if (auto done = session.run("eval"); !done)
     return done.error();
-  return std::vector{score("eval")};
+  std::vector<BatchScore> scores;
+  for (int64_t replica = 0; replica < replicas(); ++replica)
+    scores.push_back(score("eval", replica));
+  return scores;
 }
 
-void SessionRunner::logits(int64_t replica, int64_t row, std::span<double> out) {
-  if (shownLogits.empty()) // a device copies all of them
-    shownLogits = session.output("eval", logitsInfo->name);
+void SessionRunner::logits(int64_t row, std::span<double> out) const {
   if (shownLogits.empty()) { // the device failed after the run: no number must look like one
     std::fill(out.begin(), out.end(), std::numeric_limits<double>::quiet_NaN());
     return;
@@ -235,7 +282,7 @@ std::string SessionRunner::findNonFinite(int64_t replica, const std::function<vo
   if (!session.run("train"))
     return "";
   fill(); // the program reuses its inputs' memory
-  return session.findNonFinite("train");
+  return session.findNonFinite("train", replica);
 }
 
 std::vector<SessionRunner::StatePlace> SessionRunner::statePlaces() const {
@@ -255,8 +302,8 @@ std::vector<StateTensor> SessionRunner::state(int64_t replica) {
   std::vector<StateTensor> tensors;
   for (const StatePlace &place : statePlaces()) {
     const ParameterInfo &info = session.executable().parameters()[place.parameter];
-    tensors.push_back(
-        {place.name, info.dtype, info.shape, session.parameter(place.parameter, place.slot)});
+    tensors.push_back({place.name, info.dtype, info.shape,
+                       session.parameter(place.parameter, place.slot, replica)});
   }
   return tensors;
 }
@@ -264,7 +311,7 @@ std::vector<StateTensor> SessionRunner::state(int64_t replica) {
 Result<void> SessionRunner::setState(int64_t replica, size_t index,
                                      std::span<const std::byte> bytes) {
   StatePlace place = statePlaces()[index];
-  return session.setParameter(place.parameter, bytes, place.slot);
+  return session.setParameter(place.parameter, bytes, place.slot, replica);
 }
 
 uint64_t SessionRunner::parameterCount() const {
@@ -296,9 +343,10 @@ Result<double> updateParameters(Session &session, const Hyper &hyper) {
   return numberAt(norm->dtype, session.output("update", norm->name), 0);
 }
 
-Result<std::unique_ptr<StepRunner>> makeSessionRunner(Session &session, bool training) {
+Result<std::unique_ptr<StepRunner>> makeSessionRunner(Session &session, bool training,
+                                                      int64_t longestBlock) {
   auto runner = std::make_unique<SessionRunner>(session);
-  if (auto done = runner->prepare(training); !done)
+  if (auto done = runner->prepare(training, longestBlock); !done)
     return done.error();
   return std::unique_ptr<StepRunner>(std::move(runner));
 }

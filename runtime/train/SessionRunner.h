@@ -7,8 +7,10 @@
 namespace hybrid::rt {
 
 /// Checks that the executable has what training (or evaluation only) needs; errors say what to
-/// compile.
-Result<std::unique_ptr<StepRunner>> makeSessionRunner(Session &session, bool training);
+/// compile. Blocks have at most `longestBlock` steps: an epoch of 12800 instances in batches of 128
+/// is one of 100.
+Result<std::unique_ptr<StepRunner>> makeSessionRunner(Session &session, bool training,
+                                                      int64_t longestBlock = 128);
 
 /// Runs program `update` with the gradients that the session holds; returns their norm before
 /// clipping.

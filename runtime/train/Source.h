@@ -14,6 +14,7 @@
 
 namespace hybrid::rt {
 
+/// Several threads may ask for instances at once.
 class Source {
 public:
   virtual ~Source() = default;

@@ -61,6 +61,8 @@ public:
   /// Such a model predicts numbers: its targets are [batch, length, 2], numbers and weights.
   virtual int64_t inputNumbers() const { return 0; }
   virtual int64_t replicas() const { return 1; }
+  /// Threads of the host that may work for it: filling batches, looking at logits.
+  virtual int threads() const { return 1; }
 
   /// Draws the parameters; a seed a replica.
   virtual Result<void> initialize(std::span<const uint64_t> seeds) = 0;
@@ -85,8 +87,11 @@ public:
   virtual BatchMemory evaluationBatch(int64_t replica) = 0;
   /// Of all active replicas; a score a replica.
   virtual Result<std::vector<BatchScore>> evaluate() = 0;
+  /// Chooses the replica that logits() tells of.
+  virtual void showLogits(int64_t replica) = 0;
   /// Logits of one position of the last evaluate(), as doubles. `row` is row * length + position.
-  virtual void logits(int64_t replica, int64_t row, std::span<double> out) = 0;
+  /// Several threads may ask at once.
+  virtual void logits(int64_t row, std::span<double> out) const = 0;
 
   /// Which operation of the training program first makes a value that is not finite on the batch
   /// that `fill` writes to trainingBatch(replica, 0); empty if none. No block may be on its way.

@@ -45,6 +45,7 @@ private:
     return membersThat([](const Member &) { return true; });
   }
   Result<void> start();
+  Result<void> takeSteps();
   Result<void> takeBlock();
   Result<void> settle(size_t most);
   Result<void> betweenBlocks();
@@ -54,6 +55,7 @@ private:
   Result<void> activate(const Members &chosen);
   void end(Member &member, Result<TrainOutcome> outcome) { member.outcome.emplace(outcome); }
   int64_t chooseSteps(int64_t distance) const;
+  static std::vector<const TrainingRun *> twinsOf(const Members &taking);
   void askWhoStops();
 
   StepRunner &runner;
@@ -113,7 +115,10 @@ Result<void> LockStep::start() {
 /// parts, so that few sizes occur: a device prepares every size that it meets often. No longer than
 /// a signal or a time limit may have to wait.
 int64_t LockStep::chooseSteps(int64_t distance) const {
-  constexpr double longest = 0.5; // seconds
+  double longest = 0.5; // seconds
+  for (const Member &member : members)
+    if (const double limit = member.run->options().timeLimit; !member.outcome && limit > 0)
+      longest = std::min(longest, limit / 50);
   int64_t most = runner.blockSteps();
   if (most > 1 && secondsAStep == 0)
     most = blocksDone == 0 ? 1 : std::min<int64_t>(most, 4);
@@ -123,15 +128,27 @@ int64_t LockStep::chooseSteps(int64_t distance) const {
   return (distance + parts - 1) / parts;
 }
 
+/// Of each run the first one before it whose batches are the same: runs that differ in their
+/// learning rate share a source.
+std::vector<const TrainingRun *> LockStep::twinsOf(const Members &taking) {
+  std::vector<const TrainingRun *> twins(taking.size());
+  for (size_t i = 0; i < taking.size(); ++i)
+    for (size_t j = 0; j < i && !twins[i]; ++j)
+      if (taking[i]->run->hasBatchesOf(*taking[j]->run))
+        twins[i] = taking[j]->run.get();
+  return twins;
+}
+
 Result<void> LockStep::takeBlock() {
   const Members taking = going();
   int64_t distance = taking.front()->run->stepsToBoundary();
   for (const Member *member : taking)
     distance = std::min(distance, member->run->stepsToBoundary());
   const int64_t steps = chooseSteps(distance);
+  const std::vector<const TrainingRun *> twins = twinsOf(taking);
   for (int64_t step = 0; step < steps; ++step)
-    for (Member *member : taking)
-      member->run->fillNext(step);
+    for (size_t i = 0; i < taking.size(); ++i)
+      taking[i]->run->fillNext(step, twins[i]);
   const auto ahead = static_cast<size_t>(runner.blocksAhead());
   if (auto done = settle(ahead > 0 ? ahead - 1 : 0); !done)
     return done;
@@ -264,6 +281,14 @@ Result<void> LockStep::endThoseDone() {
 }
 
 Result<void> LockStep::train() {
+  auto outcome = takeSteps();
+  for (int64_t replica = 0; replica < runner.replicas(); ++replica)
+    if (auto done = runner.setActive(replica, true); !done && outcome)
+      outcome = done;
+  return outcome;
+}
+
+Result<void> LockStep::takeSteps() {
   if (auto done = start(); !done)
     return done;
   while (true) {

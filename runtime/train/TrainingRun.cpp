@@ -1,5 +1,6 @@
 //===- TrainingRun.cpp - one run among those that train together -------------===//
 #include "runtime/train/TrainingRun.h"
+#include "runtime/cpu/Parallel.h"
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -152,11 +153,13 @@ int64_t TrainingRun::stepsToBoundary() const {
 void TrainingRun::fill(int64_t step, int64_t inBlock) const {
   BatchMemory memory = runner.trainingBatch(place, inBlock);
   auto batch = static_cast<uint64_t>(runner.batch());
-  for (uint64_t row = 0; row < batch; ++row) {
-    BatchRow place(memory, runner, *data, row);
-    data->train(static_cast<uint64_t>(step) * batch + row, place.inputs(), place.targets());
-    place.padFrom(data->positions());
-  }
+  parallelFor(runner.batch(), threadsForBatch(runner), [&](int64_t low, int64_t high, int) {
+    for (auto row = static_cast<uint64_t>(low); row < static_cast<uint64_t>(high); ++row) {
+      BatchRow slot(memory, runner, *data, row);
+      data->train(static_cast<uint64_t>(step) * batch + row, slot.inputs(), slot.targets());
+      slot.padFrom(data->positions());
+    }
+  });
 }
 
 Hyper TrainingRun::hyperAt(int64_t step) const {
@@ -167,8 +170,15 @@ Hyper TrainingRun::hyperAt(int64_t step) const {
           settings.epsilon,  settings.clip,        step + 1};
 }
 
-void TrainingRun::fillNext(int64_t inBlock) {
-  fill(nextStep, inBlock);
+void TrainingRun::fillNext(int64_t inBlock, const TrainingRun *twin) {
+  if (twin) {
+    BatchMemory from = runner.trainingBatch(twin->place, inBlock),
+                to = runner.trainingBatch(place, inBlock);
+    std::copy(from.tokens.begin(), from.tokens.end(), to.tokens.begin());
+    std::copy(from.targets.begin(), from.targets.end(), to.targets.begin());
+  } else {
+    fill(nextStep, inBlock);
+  }
   runner.setHyper(place, inBlock, hyperAt(nextStep));
   ++nextStep;
 }

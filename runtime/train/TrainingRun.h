@@ -29,8 +29,13 @@ public:
 
   /// Steps from those started to where something other than a step is to be done.
   int64_t stepsToBoundary() const;
-  /// Fills the inputs of the next step, as step `inBlock` of a block.
-  void fillNext(int64_t inBlock);
+  /// Fills the inputs of the next step, as step `inBlock` of a block; `twin`: a run that has filled
+  /// the same batch there, or null.
+  void fillNext(int64_t inBlock, const TrainingRun *twin);
+  /// Whether the next batches of the two are the same.
+  bool hasBatchesOf(const TrainingRun &other) const {
+    return data == other.data && nextStep == other.nextStep;
+  }
   /// Of the oldest step on its way, which took `seconds` and ended `before` now. Errors end this
   /// run only.
   Result<void> account(const StepScore &score, double seconds, double before);

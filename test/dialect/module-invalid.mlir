@@ -7,3 +7,31 @@ module attributes {hybrid.published = "no"} {}
 
 // expected-error@+1 {{expected a list of terms {layer, method, term, coefficient, length, log_length}}}
 module attributes {hybrid.published = [{layer = "a", method = "mad", term = "out", coefficient = 1 : i64, length = 1 : i64, log_length = 0 : i64}]} {}
+
+// -----
+
+// expected-error@+1 {{hybrid.replicas is 3 : i64, expected #hybrid.replicas<...> on a module}}
+module attributes {hybrid.replicas = 3 : i64} {}
+
+// -----
+
+// expected-error@+1 {{1 replicas, expected 2 to 1024}}
+module attributes {hybrid.replicas = #hybrid.replicas<1, arena 0, parameters 0, tile 0>} {}
+
+// -----
+
+// expected-error@+1 {{replicas 100 bytes apart, expected a multiple of 256}}
+module attributes {hybrid.replicas = #hybrid.replicas<2, arena 100, parameters 0, tile 0>} {}
+
+// -----
+
+// expected-error@+1 {{hybrid.replicas places replicas of 512 bytes of the arena 256 bytes apart}}
+module attributes {hybrid.replicas = #hybrid.replicas<2, arena 256, parameters 0, tile 0>} {
+  hybrid.program @forward arena 512 inputs [] outputs [] {
+  }
+}
+
+// -----
+
+// expected-error@+1 {{hybrid.replicas places replicas of 300 bytes of parameters 256 bytes apart}}
+module attributes {hybrid.parameter_bytes = 300 : i64, hybrid.replicas = #hybrid.replicas<2, arena 0, parameters 256, tile 0>} {}

@@ -200,6 +200,10 @@ private:
         complain() << "--memory: '" << options.input << "' is scheduled already\n";
         return 1;
       }
+      if (failed(runPasses(module, [&](PassManager &manager) {
+            manager.addPass(createEnsemble({options.replicas}));
+          })))
+        return 1;
       report("already scheduled");
     } else {
       OwningOpRef<ModuleOp> specialized(module.clone());
@@ -222,8 +226,8 @@ private:
         return 1;
       report("graph passes");
       std::string refusal;
-      FailureOr<Scheduled> within =
-          scheduleWithin(module, *target, bound.roundProducts, options.memory, threads, refusal);
+      FailureOr<Scheduled> within = scheduleWithin(
+          module, *target, bound.roundProducts, options.replicas, options.memory, threads, refusal);
       if (failed(within)) {
         if (!refusal.empty())
           complain() << refusal;
@@ -272,6 +276,8 @@ private:
                            {"products", products}};
     if (options.memory > 0)
       provenance.settings.push_back({"memory", std::to_string(options.memory)});
+    if (options.replicas > 1)
+      provenance.settings.push_back({"ensemble", std::to_string(options.replicas)});
     for (const std::string &setting : options.settings)
       provenance.settings.push_back(
           {setting.substr(0, setting.find('=')), setting.substr(setting.find('=') + 1)});

@@ -14,6 +14,7 @@ struct DriverOptions {
   std::string emit = "exe";
   std::string model; // which model of the file
   int64_t batch = 32, length = 128;
+  int64_t replicas = 1;              // independent trainings that run as one program
   int64_t memory = 0;                // bytes that a training session may allocate; 0: what it needs
   int64_t threads = 0;               // of that session; 0: this machine's
   std::vector<std::string> settings; // name=value

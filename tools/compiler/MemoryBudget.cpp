@@ -22,8 +22,9 @@ constexpr int64_t searchParts = 64;
 
 class BudgetSearch {
 public:
-  BudgetSearch(ModuleOp fused, const DeviceTarget &target, bool rounded, int64_t threads)
-      : fused(fused), target(target), rounded(rounded), threads(threads) {}
+  BudgetSearch(ModuleOp fused, const DeviceTarget &target, bool rounded, int64_t replicas,
+               int64_t threads)
+      : fused(fused), target(target), rounded(rounded), replicas(replicas), threads(threads) {}
 
   FailureOr<Scheduled> schedule(int64_t activations, bool keepSpectra, bool tiles) {
     Scheduled result;
@@ -37,6 +38,7 @@ public:
     result.programs = result.functions->clone();
     PassManager manager(fused.getContext());
     target.addSchedule(manager, keepSpectra, rounded);
+    manager.addPass(createEnsemble({replicas}));
     if (failed(manager.run(*result.programs)))
       return failure();
     result.plan = planMemory(*result.programs, threads);
@@ -49,13 +51,16 @@ public:
     stream << "--memory: " << byteSizeText(budget)
            << " cannot be met: training this model takes at least " << byteSizeText(plan.total())
            << " (" << plan.total() << " B) with " << threads
-           << (threads == 1 ? " thread" : " threads") << ", of which\n";
+           << (threads == 1 ? " thread" : " threads");
+    if (plan.replicas > 1)
+      stream << " and " << plan.replicas << " replicas";
+    stream << ", of which\n";
     auto part = [&](llvm::StringRef name, int64_t bytes) -> llvm::raw_ostream & {
       return stream << "  " << llvm::right_justify(byteSizeText(bytes), 12) << "  " << name;
     };
     part("parameters, their gradients and moments", plan.parameters + plan.gradients + plan.moments)
         << '\n';
-    part("activations, where the program '", plan.arena)
+    part("activations, where the program '", plan.arenas())
         << plan.program << "' has most of them at once; the largest:\n";
     for (const MemoryPlan::Part &buffer : llvm::ArrayRef(plan.largest).take_front(4)) {
       part("    ", buffer.bytes) << buffer.op;
@@ -63,11 +68,14 @@ public:
         stream << " of " << buffer.location;
       stream << '\n';
     }
+    if (plan.ports)
+      part("inputs and outputs of all replicas", plan.ports) << '\n';
     part("constants", plan.constants) << '\n';
     part("tiles of rows", plan.tiles()) << '\n';
     part("scratch memory of kernels, ", plan.scratch())
         << byteSizeText(plan.scratchPerThread) << " a thread\n"
-        << "Give more, or compile for a smaller --batch or --length.\n";
+        << "Give more, or compile for a smaller --batch or --length"
+        << (plan.replicas > 1 ? ", or for fewer replicas (--ensemble).\n" : ".\n");
     return text;
   }
 
@@ -75,14 +83,15 @@ private:
   ModuleOp fused;
   const DeviceTarget &target;
   bool rounded;
-  int64_t threads;
+  int64_t replicas, threads;
 };
 
 } // namespace
 
 FailureOr<Scheduled> scheduleWithin(ModuleOp fused, const DeviceTarget &target, bool rounded,
-                                    int64_t budget, int64_t threads, std::string &refusal) {
-  BudgetSearch search(fused, target, rounded, threads);
+                                    int64_t replicas, int64_t budget, int64_t threads,
+                                    std::string &refusal) {
+  BudgetSearch search(fused, target, rounded, replicas, threads);
   FailureOr<Scheduled> all = search.schedule(-1, true, true);
   if (failed(all) || budget == 0 || all->plan.total() <= budget)
     return all;

@@ -13,12 +13,12 @@ struct Scheduled {
   MemoryPlan plan;
 };
 
-/// Schedules `fused`, for sessions of `threads` threads. With a budget (bytes; 0: none) that the
-/// model exceeds, as much is computed again in the backward pass as brings what a session allocates
-/// within it, and no more. When even the least it can be made to take exceeds the budget, fails and
-/// says in `refusal` how much that is and what takes it.
+/// Schedules `fused` for `replicas` replicas, for sessions of `threads` threads. With a budget
+/// (bytes; 0: none) that the model exceeds, as much is computed again in the backward pass as
+/// brings what a session allocates within it, and no more. When even the least it can be made to
+/// take exceeds the budget, fails and says in `refusal` how much that is and what takes it.
 mlir::FailureOr<Scheduled> scheduleWithin(mlir::ModuleOp fused, const DeviceTarget &target,
-                                          bool rounded, int64_t budget, int64_t threads,
-                                          std::string &refusal);
+                                          bool rounded, int64_t replicas, int64_t budget,
+                                          int64_t threads, std::string &refusal);
 
 } // namespace hybrid

@@ -36,6 +36,7 @@ Json describe(const rt::SessionMemory &memory, int threads) {
           {"moment_bytes", memory.moments},
           {"constant_bytes", memory.constants},
           {"arena_bytes", memory.arena},
+          {"port_bytes", memory.ports},
           {"scratch_bytes_per_thread", memory.scratchPerThread},
           {"library_bytes", memory.library},
           {"tile_bytes", memory.tiles(threads)},
@@ -105,6 +106,7 @@ Json describe(const rt::Executable &executable, bool withSteps, int threads) {
             {"cpu", textOf(format.target()->cpu())},
             {"features", features}}},
           {"settings", settings},
+          {"replicas", executable.replicas()},
           {"fingerprint", fmt::format("{:016x}", executable.fingerprint())},
           {"code_bytes", format.code() ? format.code()->size() : 0},
           {"images", images},
@@ -143,6 +145,9 @@ void printExecutable(const Json &info) {
                parameter["trainable"].get<bool>() ? "" : "  frozen",
                parameter["decay"].get<bool>() ? "" : "  no decay");
   const Json &memory = info["memory"];
+  if (info["replicas"] != 1)
+    fmt::print("\nreplicas    {}, each with parameters, inputs and outputs as told here\n",
+               info["replicas"].dump());
   if (info["target"]["device"] == "cuda")
     fmt::print(
         "\nmemory      {} bytes of the GPU to train: parameters {}, gradients {}, moments {}, "

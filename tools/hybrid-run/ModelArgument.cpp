@@ -144,6 +144,11 @@ std::string targetFor(const std::string &device) {
 
 } // namespace
 
+void runOneReplica(rt::Session &session) {
+  for (int64_t replica = 1; replica < session.replicas(); ++replica)
+    require(session.setActive(replica, false));
+}
+
 void requireDevice(const rt::Executable &executable, const std::string &device) {
   std::string_view has = executable.format().target()->device()->string_view();
   if (!device.empty() && has != device)

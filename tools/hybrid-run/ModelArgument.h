@@ -1,6 +1,6 @@
 //===- ModelArgument.h - a model given as .hyx or .hyb ---------------------------===//
 #pragma once
-#include "runtime/Executable.h"
+#include "runtime/Session.h"
 #include "tools/hybrid-run/Verbs.h"
 #include <memory>
 #include <optional>
@@ -32,6 +32,9 @@ private:
 
 /// Throws Failure when the executable was compiled for another device; an empty one is any.
 void requireDevice(const rt::Executable &executable, const std::string &device);
+
+/// Of an ensemble, leaves the first replica active only: for what runs one set of parameters.
+void runOneReplica(rt::Session &session);
 
 /// Where hybridc is: beside this program. Empty when it is not there.
 std::string findCompiler();

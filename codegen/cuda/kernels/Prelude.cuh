@@ -30,6 +30,12 @@ struct Buffer {
   template <typename T> HYBRID_DEVICE operator T *() const { return static_cast<T *>(data); }
 };
 
+/// A buffer of this block's replica: replicas are rows of the grid, their memory `stride` bytes
+/// apart.
+template <int64_t stride> HYBRID_DEVICE Buffer ofReplica(void *first) {
+  return {static_cast<unsigned char *>(first) + blockIdx.y * stride};
+}
+
 constexpr int warpSize = 32;
 
 HYBRID_DEVICE int laneIndex() { return static_cast<int>(threadIdx.x) % warpSize; }

@@ -68,6 +68,7 @@ EXPECT_SAME(DriverApi, releaseHost, cuMemFreeHost);
 EXPECT_SAME(DriverApi, copyToDevice, cuMemcpyHtoDAsync_v2);
 EXPECT_SAME(DriverApi, copyToHost, cuMemcpyDtoHAsync_v2);
 EXPECT_SAME(DriverApi, copyOnDevice, cuMemcpyDtoDAsync_v2);
+EXPECT_SAME(DriverApi, copy2D, cuMemcpy2DAsync_v2);
 EXPECT_SAME(DriverApi, fill, cuMemsetD8Async);
 EXPECT_SAME(DriverApi, streamCreate, cuStreamCreate);
 EXPECT_SAME(DriverApi, streamDestroy, cuStreamDestroy_v2);
@@ -102,6 +103,15 @@ static_assert(cuda::attributeMaxGridX == CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X &&
               cuda::attributeMinor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR &&
               cuda::attributeSharedMemoryOptIn ==
                   CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+static_assert(sizeof(cuda::Copy2D) == sizeof(CUDA_MEMCPY2D) &&
+              offsetof(cuda::Copy2D, from) == offsetof(CUDA_MEMCPY2D, srcDevice) &&
+              offsetof(cuda::Copy2D, fromPitch) == offsetof(CUDA_MEMCPY2D, srcPitch) &&
+              offsetof(cuda::Copy2D, toType) == offsetof(CUDA_MEMCPY2D, dstMemoryType) &&
+              offsetof(cuda::Copy2D, to) == offsetof(CUDA_MEMCPY2D, dstDevice) &&
+              offsetof(cuda::Copy2D, toPitch) == offsetof(CUDA_MEMCPY2D, dstPitch) &&
+              offsetof(cuda::Copy2D, width) == offsetof(CUDA_MEMCPY2D, WidthInBytes) &&
+              offsetof(cuda::Copy2D, height) == offsetof(CUDA_MEMCPY2D, Height) &&
+              cuda::memoryDevice == CU_MEMORYTYPE_DEVICE);
 static_assert(cuda::functionMaxDynamicShared == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES &&
               cuda::streamNonBlocking == CU_STREAM_NON_BLOCKING &&
               cuda::eventDefault == CU_EVENT_DEFAULT &&
@@ -142,6 +152,7 @@ static_assert(cuda::productTransposeA == CUBLASLT_MATMUL_DESC_TRANSA &&
               cuda::productTransposeB == CUBLASLT_MATMUL_DESC_TRANSB &&
               cuda::productEpilogue == CUBLASLT_MATMUL_DESC_EPILOGUE &&
               cuda::productBiasPointer == CUBLASLT_MATMUL_DESC_BIAS_POINTER &&
+              cuda::productBiasBatchStride == CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE &&
               cuda::epilogueNone == CUBLASLT_EPILOGUE_DEFAULT &&
               cuda::epilogueBias == CUBLASLT_EPILOGUE_BIAS &&
               cuda::layoutBatchCount == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT &&

@@ -6,10 +6,12 @@
 #include "runtime/cuda/Product.h"
 #include "runtime/data/File.h"
 #include "test/unit/runtime/TestExecutable.h"
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <gtest/gtest.h>
 
 using namespace hybrid;
@@ -240,6 +242,215 @@ TEST_F(CudaSession, TrainsAheadOfTheHost) {
   }
 }
 
+TEST_F(CudaSession, ABlockIsItsStepsOneByOne) {
+  auto blocks = sessionOf(trainingExecutable(image())),
+       single = sessionOf(trainingExecutable(image()));
+  ASSERT_TRUE(blocks && single);
+  for (Session *session : {blocks.get(), single.get()})
+    EXPECT_RUNS(session->initialize(3));
+  const std::string_view programs[] = {"train", "update"};
+  EXPECT_FALSE(blocks->start(programs, 2)) << "no room was made";
+  auto most = blocks->reserveSteps(programs, 12);
+  ASSERT_TRUE(most) << most.error().message;
+  ASSERT_EQ(*most, 12);
+  EXPECT_TRUE(blocks->input("train", "x", 0, 12).empty());
+  std::deque<std::pair<int64_t, int64_t>> onTheirWay; // first step, steps
+  auto finish = [&] {
+    auto [first, steps] = onTheirWay.front();
+    onTheirWay.pop_front();
+    EXPECT_RUNS(blocks->finish());
+    for (int64_t step = 0; step < steps; ++step) {
+      auto loss = blocks->outputAs<float>("train", "loss", 0, step);
+      ASSERT_EQ(loss.size(), 1u);
+      EXPECT_EQ(loss[0], 2 * static_cast<float>(first + step));
+    }
+    EXPECT_TRUE(blocks->output("train", "loss", 0, steps).empty());
+  };
+  // One by one, captured, replayed; more sizes than graphs are kept; and blocks of one step.
+  int64_t done = 0;
+  for (int64_t steps :
+       {3, 3, 3, 1, 1, 1, 12, 12, 2, 2, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 3, 12, 3}) {
+    if (onTheirWay.size() == Session::mostStarted)
+      finish();
+    for (int64_t step = 0; step < steps; ++step) {
+      auto first = static_cast<float>(done + step);
+      double rate = 0.25 / static_cast<double>(done + step + 1);
+      fill(blocks->inputAs<float>("train", "x", 0, step), first);
+      blocks->inputAs<double>("update", "hyper", 0, step)[0] = rate;
+      fill(single->inputAs<float>("train", "x"), first);
+      EXPECT_RUNS(single->run("train"));
+      single->inputAs<double>("update", "hyper")[0] = rate;
+      EXPECT_RUNS(single->run("update"));
+    }
+    EXPECT_RUNS(blocks->start(programs, steps));
+    onTheirWay.emplace_back(done, steps);
+    done += steps;
+  }
+  EXPECT_FALSE(blocks->start(programs, 13));
+  while (!onTheirWay.empty())
+    finish();
+  EXPECT_FALSE(blocks->finish());
+  for (auto slot : {Session::Slot::Parameter, Session::Slot::Gradient, Session::Slot::Moment1}) {
+    auto a = blocks->parameter(0, slot), b = single->parameter(0, slot);
+    ASSERT_EQ(a.size(), 64u);
+    EXPECT_EQ(std::memcmp(a.data(), b.data(), a.size()), 0);
+  }
+}
+
+TEST_F(CudaSession, TheTablesOfABlockAreBounded) {
+  ExecutableSpec spec = trainingExecutable(image());
+  ProgramSpec &train = spec.program("train");
+  spec.arenaBytes = train.arenaBytes = 5 << 20;
+  train.inputs[0] = {"x", {1 << 20}, fb::DType::F32, at(Arena, 0, 4 << 20)};
+  train.outputs[0].buffer = at(Arena, 4 << 20, 4);
+  train.steps[0].buffers = {at(Arena, 0, 64), at(Gradients, 0, 80), at(Arena, 4 << 20, 4)};
+  auto session = sessionOf(spec);
+  ASSERT_TRUE(session);
+  const std::string_view programs[] = {"train", "update"};
+  auto most = session->reserveSteps(programs, 128);
+  ASSERT_TRUE(most);
+  EXPECT_EQ(*most, 16) << "64 MiB of inputs";
+  most = session->reserveSteps(programs, 3);
+  ASSERT_TRUE(most);
+  EXPECT_EQ(*most, 3);
+}
+
+/// For several replicas: kernels that are.
+ExecutableSpec replicated(ExecutableSpec spec, uint32_t replicas) {
+  spec.replicas = replicas;
+  auto rename = [](StepSpec &step) {
+    if (!step.symbol.empty() && step.symbol != "fill_table")
+      step.symbol += step.rowBytes.empty() ? "_each" : "_tile_each";
+  };
+  for (ProgramSpec &program : spec.programs)
+    for (StepSpec &step : program.steps) {
+      rename(step);
+      if (step.loop)
+        for (StepSpec &inner : step.loop->steps)
+          rename(inner);
+    }
+  return spec;
+}
+
+TEST_F(CudaSession, ReplicasAreSessionsOfOne) {
+  constexpr size_t count = 3;
+  for (bool tiled : {false, true}) {
+    ExecutableSpec spec = tiled ? onCuda(tiledExecutable(), image()) : sound();
+    auto together = sessionOf(replicated(spec, count));
+    ASSERT_TRUE(together);
+    std::vector<std::unique_ptr<Session>> alone;
+    const std::array<uint64_t, count> seeds{5, uint64_t(7) << 32 | 1, uint64_t(2) << 32 | 1};
+    EXPECT_RUNS(together->initialize(seeds));
+    for (uint64_t seed : seeds) {
+      alone.push_back(sessionOf(spec));
+      ASSERT_TRUE(alone.back());
+      EXPECT_RUNS(alone.back()->initialize(seed));
+    }
+    for (const char *program : {"forward", "product"})
+      for (int run = 0; run < 3; ++run) {
+        for (size_t r = 0; r < count; ++r) {
+          const auto first = static_cast<float>(100 * run + 10 * static_cast<int>(r));
+          fill(together->inputAs<float>(program, "x", static_cast<int64_t>(r)), first);
+          fill(alone[r]->inputAs<float>(program, "x"), first);
+          EXPECT_RUNS(alone[r]->run(program));
+        }
+        EXPECT_RUNS(together->run(program));
+        for (size_t r = 0; r < count; ++r) {
+          auto a = together->outputAs<float>(program, "y", static_cast<int64_t>(r)),
+               b = alone[r]->outputAs<float>(program, "y");
+          ASSERT_EQ(a.size(), 16u);
+          EXPECT_EQ(std::memcmp(a.data(), b.data(), 64), 0) << program << " of replica " << r;
+        }
+      }
+    EXPECT_EQ(together->outputAs<float>("forward", "z", 2).size(), 16u);
+  }
+}
+
+TEST_F(CudaSession, ProductsInBatchesOfReplicas) {
+  ExecutableSpec spec = sound();
+  for (bool bias : {false, true}) { // two products of 2 x 4 x 4 in a batch
+    MatmulSpec &product = *spec.program("product").steps[0].matmul;
+    product.m = 2, product.batch = 2, product.batchStrideA = 8, product.batchStrideC = 8;
+    product.bias = bias ? std::optional(at(Parameters, 64, 16)) : std::nullopt;
+    auto together = sessionOf(replicated(spec, 2));
+    ASSERT_TRUE(together);
+    const std::array<uint64_t, 2> seeds{uint64_t(7) << 32 | 1, uint64_t(2) << 32 | 3};
+    EXPECT_RUNS(together->initialize(seeds));
+    for (int64_t r = 0; r < 2; ++r)
+      fill(together->inputAs<float>("product", "x", r), static_cast<float>(r));
+    EXPECT_RUNS(together->run("product"));
+    for (int64_t r = 0; r < 2; ++r) {
+      auto alone = sessionOf(spec);
+      ASSERT_TRUE(alone);
+      EXPECT_RUNS(alone->initialize(seeds[static_cast<size_t>(r)]));
+      fill(alone->inputAs<float>("product", "x"), static_cast<float>(r));
+      EXPECT_RUNS(alone->run("product"));
+      auto a = together->output("product", "y", r), b = alone->output("product", "y");
+      ASSERT_EQ(a.size(), 64u);
+      EXPECT_EQ(std::memcmp(a.data(), b.data(), 64), 0) << "replica " << r;
+    }
+  }
+}
+
+TEST_F(CudaSession, BlocksOfReplicasAreSessionsOfOne) {
+  constexpr int64_t count = 3, steps = 4;
+  ExecutableSpec spec = trainingExecutable(image());
+  auto together = sessionOf(replicated(spec, count));
+  ASSERT_TRUE(together);
+  EXPECT_RUNS(together->initialize(3));
+  const std::string_view programs[] = {"train", "update"};
+  ASSERT_TRUE(together->reserveSteps(programs, steps));
+  std::vector<std::unique_ptr<Session>> alone;
+  for (int64_t r = 0; r < count; ++r) {
+    alone.push_back(sessionOf(spec));
+    ASSERT_TRUE(alone.back());
+    EXPECT_RUNS(alone.back()->initialize(3));
+  }
+  auto compare = [&](int block) {
+    for (int64_t r = 0; r < count; ++r)
+      for (auto slot :
+           {Session::Slot::Parameter, Session::Slot::Gradient, Session::Slot::Moment1}) {
+        auto a = together->parameter(0, slot, r),
+             b = alone[static_cast<size_t>(r)]->parameter(0, slot);
+        ASSERT_EQ(a.size(), 64u);
+        EXPECT_EQ(std::memcmp(a.data(), b.data(), 64), 0) << "replica " << r << ", block " << block;
+      }
+  };
+  for (int block = 0; block < 7; ++block) {
+    const int64_t resting = block == 2 || block == 3 ? 1 : block == 5 ? 0 : -1;
+    for (int64_t r = 0; r < count; ++r)
+      EXPECT_RUNS(together->setActive(r, r != resting));
+    for (int64_t r = 0; r < count; ++r)
+      for (int64_t step = 0; step < steps; ++step) {
+        const auto first = static_cast<float>(100 * r + 10 * step + block);
+        fill(together->inputAs<float>("train", "x", r, step), first);
+        together->inputAs<double>("update", "hyper", r, step)[0] =
+            0.125 * static_cast<double>(r + 1);
+        if (r == resting)
+          continue;
+        Session &session = *alone[static_cast<size_t>(r)];
+        fill(session.inputAs<float>("train", "x"), first);
+        EXPECT_RUNS(session.run("train"));
+        session.inputAs<double>("update", "hyper")[0] = 0.125 * static_cast<double>(r + 1);
+        EXPECT_RUNS(session.run("update"));
+      }
+    EXPECT_RUNS(together->start(programs, steps));
+    if (block == 3) { // written while it rests
+      EXPECT_RUNS(together->setParameter(0, together->parameter(0, Session::Slot::Parameter, 2),
+                                         Session::Slot::Parameter, 1));
+      EXPECT_RUNS(alone[1]->setParameter(0, alone[2]->parameter(0)));
+    }
+    EXPECT_RUNS(together->finish());
+    for (int64_t r = 0; r < count; ++r)
+      for (int64_t step = 0; step < steps && r != resting; ++step) {
+        auto loss = together->outputAs<float>("train", "loss", r, step);
+        ASSERT_EQ(loss.size(), 1u);
+        EXPECT_EQ(loss[0], 2 * static_cast<float>(100 * r + 10 * step + block));
+      }
+    compare(block);
+  }
+}
+
 TEST_F(CudaSession, ItsMemoryIsToldFromTheFile) {
   ExecutableSpec spec = onCuda(tiledExecutable(), image());
   auto session = sessionOf(spec);
@@ -288,6 +499,15 @@ TEST_F(CudaSession, MeasuresRunsOfTheSameInputs) {
   ASSERT_EQ(a.size(), b.size());
   EXPECT_EQ(std::memcmp(a.data(), b.data(), a.size()), 0);
   EXPECT_FALSE(measured->measure({}, 1));
+  EXPECT_FALSE(measured->measure(programs, 1, 3)) << "no room was made";
+  ASSERT_TRUE(measured->reserveSteps(programs, 3));
+  for (int64_t step = 0; step < 3; ++step) {
+    fill(measured->inputAs<float>("train", "x", 0, step), 2);
+    measured->inputAs<double>("update", "hyper", 0, step)[0] = 0;
+  }
+  seconds = measured->measure(programs, 2, 3);
+  ASSERT_TRUE(seconds) << seconds.error().message;
+  EXPECT_EQ(seconds->size(), 2u);
 }
 
 TEST_F(CudaSession, MeasuresEveryStep) {

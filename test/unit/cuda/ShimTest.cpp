@@ -23,6 +23,26 @@ TEST(CudaShim, ThreadsOfAllBlocksRunOnce) {
   EXPECT_EQ(count, Ints(3 * 96, 1));
 }
 
+TEST(CudaShim, ReplicasAreRowsOfTheGrid) {
+  // Two replicas of 128 bytes, 256 apart: a buffer of the second begins with its 64th integer.
+  Ints memory(2 * 64);
+  auto body = [&](int64_t item) {
+    EXPECT_EQ(gridDim.x, 3u);
+    EXPECT_EQ(gridDim.y, 2u);
+    EXPECT_EQ(blockIdx.x, static_cast<unsigned>(item));
+    if (threadIdx.x == 0) {
+      int *own = ofReplica<256>(memory.data());
+      own[item] += static_cast<int>(10 * (blockIdx.y + 1) + blockIdx.x);
+    }
+  };
+  EXPECT_EQ(shim::launch("rows", 3, 32, 0, body, 2), "");
+  Ints expected(2 * 64);
+  for (size_t row : {0u, 1u})
+    for (size_t i : {0u, 1u, 2u})
+      expected[64 * row + i] = static_cast<int>(10 * (row + 1) + i);
+  EXPECT_EQ(memory, expected);
+}
+
 TEST(CudaShim, BlockBarrierShowsWhatOthersWrote) {
   for (const char *order : {"forward", "reverse", "1", "2", "3"}) {
     ScopedOrder scoped(order);
@@ -295,7 +315,9 @@ TEST(CudaShim, ReportsLaunchesThatNoGpuTakes) {
             "kernel 'k': a block of 2048 threads; it takes a multiple of 32 up to 1024");
   EXPECT_EQ(shim::launch("k", 1, 32, 232449, nothing),
             "kernel 'k': 232449 bytes of shared memory; a block has at most 232448");
-  EXPECT_EQ(shim::launch("k", 0, 32, 0, nothing), "kernel 'k': a grid of 0 blocks");
+  EXPECT_EQ(shim::launch("k", 0, 32, 0, nothing), "kernel 'k': a grid of 0 x 1 blocks");
+  EXPECT_EQ(shim::launch("k", 1, 32, 0, nothing, 65536),
+            "kernel 'k': a grid of 1 x 65536 blocks");
   ScopedOrder scoped("backward");
   EXPECT_EQ(shim::launch("k", 1, 32, 0, nothing),
             "kernel 'k': HYBRID_SHIM_ORDER is 'backward'; it takes forward, reverse, or a number");

@@ -33,6 +33,7 @@ public:
   int64_t batch() const override { return rows; }
   int64_t length() const override { return columns; }
   int64_t vocabulary() const override { return showsLogits ? classes : 0; }
+  int threads() const override { return 2; }
   int64_t replicas() const override { return static_cast<int64_t>(models.size()); }
   Result<void> initialize(std::span<const uint64_t> seeds) override {
     for (size_t r = 0; r < models.size(); ++r) {
@@ -48,6 +49,11 @@ public:
   Result<void> setActive(int64_t replica, bool active) override {
     of(replica).active = active;
     return {};
+  }
+
+  int64_t activeReplicas() const {
+    return std::count_if(models.begin(), models.end(),
+                         [](const Model &model) { return model.active; });
   }
 
   int64_t blockSteps() const override { return mostSteps; }
@@ -98,8 +104,9 @@ public:
                                     : BatchScore{NAN, NAN, NAN});
     return scores;
   }
-  void logits(int64_t replica, int64_t row, std::span<double> values) override {
-    std::copy_n(of(replica).scores.begin() + row * classes, classes, values.begin());
+  void showLogits(int64_t replica) override { shown = &of(replica); }
+  void logits(int64_t row, std::span<double> values) const override {
+    std::copy_n(shown->scores.begin() + row * classes, classes, values.begin());
   }
   std::string findNonFinite(int64_t replica, const std::function<void()> &fill) override {
     fill();
@@ -211,6 +218,7 @@ private:
 
   int64_t rows, columns, classes;
   std::vector<Model> models;
+  const Model *shown = nullptr;
   std::deque<std::vector<StepScore>> started;
 };
 

@@ -357,7 +357,8 @@ HYBRID_DRIVER_CALL LtStatus cublasLtMatmul(LtHandle handle, LtProduct product, c
                                         shape(*of[i]) + " does not lie in the device's memory");
     }
     const uint64_t biasElements =
-        problem.d.rows + static_cast<uint64_t>((problem.d.batchCount - 1) * problem.biasBatchStride);
+        problem.d.rows +
+        static_cast<uint64_t>((problem.d.batchCount - 1) * problem.biasBatchStride);
     if (hasBias && !device().memory.contains(reinterpret_cast<uint64_t>(problem.bias),
                                              biasElements * elementBytes(problem.d.type)))
       return device().failForEver(errorIllegalAddress,

@@ -52,7 +52,8 @@ template <typename T> static void multiplyIn(const MatrixProduct &p) {
       result += static_cast<T>(p.beta) * read<T>(p.dataC, p.c, batch);
     if (p.bias) {
       MatrixLayout column = {p.d.type, p.d.rows, 1, static_cast<int64_t>(p.d.rows)};
-      result.colwise() += Eigen::Vector<T, Eigen::Dynamic>(read<T>(p.bias, column, 0));
+      column.batchStride = p.biasBatchStride;
+      result.colwise() += Eigen::Vector<T, Eigen::Dynamic>(read<T>(p.bias, column, batch));
     }
     int64_t first = batch * p.d.batchStride;
     for (Eigen::Index column = 0; column < result.cols(); ++column)

@@ -27,7 +27,7 @@ struct MatrixProduct {
   MatrixLayout a, b, c, d;
   const void *dataA, *dataB, *dataC;
   void *dataD;
-  const void *bias;           ///< of d's type, or null
+  const void *bias;            ///< of d's type, or null
   int64_t biasBatchStride = 0; ///< elements from one matrix's bias to the next one's
 };
 

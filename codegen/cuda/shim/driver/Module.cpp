@@ -189,8 +189,9 @@ static Status runKernel(Function function, unsigned blocks, unsigned rows, int t
       return device().failForEver(errorIllegalAddress, named + ": argument " + std::to_string(i) +
                                                            " is not in the device's memory");
   }
-  std::string problem = launch(function->name, blocks, threads, sharedBytes,
-                               [&](int64_t) { function->entry(arguments.data()); }, rows);
+  std::string problem = launch(
+      function->name, blocks, threads, sharedBytes,
+      [&](int64_t) { function->entry(arguments.data()); }, rows);
   if (!problem.empty())
     return device().failForEver(errorLaunchFailed, problem);
   if (std::string overrun = device().memory.findOverrun(); !overrun.empty())

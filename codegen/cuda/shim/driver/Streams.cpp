@@ -105,6 +105,33 @@ HYBRID_DRIVER_CALL Status cuMemcpyDtoDAsync_v2(DeviceAddress to, DeviceAddress f
   });
 }
 
+/// Between places of the device only.
+HYBRID_DRIVER_CALL Status cuMemcpy2DAsync_v2(const Copy2D *given, Stream stream) {
+  std::lock_guard lock(device().mutex);
+  return device().enqueue("cuMemcpy2DAsync", stream, [copy = *given]() -> Status {
+    if (copy.fromType != memoryDevice || copy.toType != memoryDevice || copy.fromX || copy.fromY ||
+        copy.toX || copy.toY)
+      return fail(errorInvalidValue, "cuMemcpy2DAsync: not from device to device, or not from its "
+                                     "beginning");
+    if (!copy.width || !copy.height)
+      return success;
+    if (copy.fromPitch < copy.width || copy.toPitch < copy.width || copy.fromPitch > INT32_MAX ||
+        copy.toPitch > INT32_MAX)
+      return fail(errorInvalidValue, "cuMemcpy2DAsync: rows of " + std::to_string(copy.width) +
+                                         " bytes that are " + std::to_string(copy.fromPitch) +
+                                         " and " + std::to_string(copy.toPitch) + " apart");
+    for (auto [address, pitch] :
+         {std::pair(copy.from, copy.fromPitch), std::pair(copy.to, copy.toPitch)})
+      if (Status status = device().checkDeviceMemory("cuMemcpy2DAsync", address,
+                                                     (copy.height - 1) * pitch + copy.width))
+        return status;
+    for (size_t row = 0; row < copy.height; ++row)
+      std::memmove(at(copy.to + row * copy.toPitch), at(copy.from + row * copy.fromPitch),
+                   copy.width);
+    return success;
+  });
+}
+
 HYBRID_DRIVER_CALL Status cuMemsetD8Async(DeviceAddress to, unsigned char value, size_t bytes,
                                           Stream stream) {
   std::lock_guard lock(device().mutex);

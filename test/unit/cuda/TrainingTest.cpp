@@ -1,0 +1,257 @@
+//===- TrainingTest.cpp - the trainer on a GPU, with the tests' driver ------===//
+#include "runtime/data/File.h"
+#include "runtime/train/SessionRunner.h"
+#include "runtime/train/Trainer.h"
+#include "test/unit/runtime/TestExecutable.h"
+#include "test/unit/train/FakeModel.h"
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+
+using namespace hybrid;
+using namespace hybrid::rt;
+using namespace hybrid::rt::test;
+using enum fb::Space;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The table of RuntimeImage.cu.
+ExecutableSpec tableExecutable(std::vector<uint8_t> image, uint32_t replicas) {
+  ExecutableSpec spec;
+  spec.parameters = {{"table", {5, 5}, fb::DType::F32, 0}};
+  spec.parameterBytes = 128;
+  spec.arenaBytes = 1280;
+  spec.replicas = replicas;
+  auto tokens = at(Arena, 0, 128), targets = at(Arena, 128, 128), logits = at(Arena, 512, 640),
+       loss = at(Arena, 256, 4), weight = at(Arena, 320, 4), correct = at(Arena, 384, 4);
+  auto stateOf = [](fb::Space space) { return at(space, 0, 100); };
+  std::vector<TensorSpec> inputs = {{"targets", {4, 8}, fb::DType::I32, targets},
+                                    {"tokens", {4, 8}, fb::DType::I32, tokens}};
+  std::vector<TensorSpec> outputs = {{"correct", {}, fb::DType::F32, correct},
+                                     {"loss", {}, fb::DType::F32, loss},
+                                     {"weight", {}, fb::DType::F32, weight}};
+  std::vector<TensorSpec> evaluated = outputs;
+  evaluated.push_back({"logits", {4, 8, 5}, fb::DType::F32, logits});
+  spec.programs = {
+      {"eval",
+       inputs,
+       evaluated,
+       {{"table_eval",
+         1,
+         {stateOf(Parameters), tokens, targets, logits, loss, weight, correct},
+         0,
+         {},
+         "loss",
+         "table.hyb:2:1"}},
+       1280},
+      {"init",
+       {{"seed", {2}, fb::DType::I32, at(Arena, 0, 8)}},
+       {},
+       {{"table_init", 1, {at(Arena, 0, 8), stateOf(Parameters)}}},
+       64},
+      {"train",
+       inputs,
+       outputs,
+       {{"table_train",
+         1,
+         {stateOf(Parameters), tokens, targets, stateOf(Gradients), loss, weight, correct},
+         0,
+         {},
+         "loss",
+         "table.hyb:2:1"}},
+       1280},
+      {"update",
+       {{"hyper", {8}, fb::DType::F64, at(Arena, 0, 64)}},
+       {{"gradient_norm", {}, fb::DType::F32, at(Arena, 64, 4)}},
+       {{"table_update",
+         1,
+         {at(Arena, 0, 64), stateOf(Parameters), stateOf(Gradients), stateOf(Moment1),
+          stateOf(Moment2), at(Arena, 64, 4)}}},
+       128}};
+  return onCuda(spec, std::move(image));
+}
+
+/// FakeSource with one instance that makes the loss no number.
+class PoisonedSource final : public Source {
+public:
+  int64_t vocabulary() const override { return inner.vocabulary(); }
+  int64_t positions() const override { return inner.positions(); }
+  uint64_t epochExamples() const override { return inner.epochExamples(); }
+  uint64_t testExamples() const override { return inner.testExamples(); }
+  bool isBytes() const override { return false; }
+  void train(uint64_t number, std::span<int32_t> inputs,
+             std::span<int32_t> targets) const override {
+    inner.train(number, inputs, targets);
+    if (number == poisoned)
+      inputs[0] = 7;
+  }
+  void test(uint64_t i, uint64_t count, std::span<int32_t> inputs,
+            std::span<int32_t> targets) const override {
+    inner.test(i, count, inputs, targets);
+  }
+  json describe() const override { return inner.describe(); }
+  std::string shortName() const override { return "poisoned"; }
+
+  uint64_t poisoned = UINT64_MAX;
+
+private:
+  FakeSource inner{8, 5};
+};
+
+class CudaTraining : public testing::Test {
+protected:
+  struct Model {
+    std::unique_ptr<Session> session;
+    std::unique_ptr<StepRunner> runner;
+  };
+  void SetUp() override {
+    setenv("HYBRID_CUDA_DRIVER", HYBRID_SHIM_DRIVER, 1);
+    setenv("HYBRID_CUBLASLT", HYBRID_SHIM_DRIVER, 1);
+    std::string pattern = testing::TempDir() + "cuda-training-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder = pattern;
+    options.quiet = true;
+    options.steps = 130;
+    options.schedule.base = 0.05;
+    options.reportEvery = 7;
+    options.evalEvery = 100;
+    options.checkpointEvery = 50;
+    options.evalExamples = 20;
+    options.finalExamples = 30;
+    options.observer = &stopper;
+  }
+  void TearDown() override { fs::remove_all(folder); }
+
+  Model modelOf(int64_t longestBlock, uint32_t replicas = 1) {
+    auto bytes = readFile(HYBRID_RUNTIME_IMAGE, 1 << 24);
+    if (!bytes)
+      return {};
+    const auto *data = reinterpret_cast<const uint8_t *>(bytes->data());
+    auto executable = loaded(tableExecutable({data, data + bytes->size()}, replicas));
+    auto session = Session::create(executable, {});
+    if (!session) {
+      ADD_FAILURE() << session.error().message;
+      return {};
+    }
+    auto runner = makeSessionRunner(**session, true, longestBlock);
+    if (!runner) {
+      ADD_FAILURE() << runner.error().message;
+      return {};
+    }
+    EXPECT_EQ((*runner)->blockSteps(), longestBlock);
+    return {std::move(*session), std::move(*runner)};
+  }
+  Result<TrainOutcome> run(const std::string &name, int64_t longestBlock, bool resume = false) {
+    Model model = modelOf(longestBlock);
+    if (!model.runner)
+      return Error{"no model"};
+    options.out = folder + "/" + name;
+    options.resume = resume;
+    return trainModel(*model.runner, source, options);
+  }
+  std::string read(const std::string &name) {
+    std::ifstream file(folder + "/" + name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  std::vector<json> metrics(const std::string &name) {
+    std::ifstream file(folder + "/" + name + "/metrics.jsonl");
+    std::vector<json> lines;
+    for (std::string line; std::getline(file, line);) {
+      lines.push_back(json::parse(line, nullptr, false));
+      lines.back().erase("seconds");
+      lines.back().erase("tokens_per_second");
+    }
+    return lines;
+  }
+  void expectSameRun(const std::string &a, const std::string &b, int64_t steps = 130) {
+    const std::string last = "/checkpoints/" + checkpointName(steps);
+    EXPECT_FALSE(read(a + last).empty());
+    EXPECT_EQ(read(a + last), read(b + last));
+    EXPECT_EQ(read(a + "/checkpoints/best.safetensors"), read(b + "/checkpoints/best.safetensors"));
+    EXPECT_EQ(metrics(a), metrics(b));
+  }
+
+  /// Asks to stop after so many of its questions, which are put between blocks.
+  struct Stopper final : TrainObserver {
+    bool wantsStop() override { return --questions == 0; }
+    int64_t questions = -1;
+  } stopper;
+  TrainOptions options;
+  PoisonedSource source;
+  std::string folder;
+};
+
+TEST_F(CudaTraining, BlocksOfEverySizeLeaveTheSameBytes) {
+  auto whole = run("whole", 1);
+  ASSERT_TRUE(whole) << whole.error().message;
+  EXPECT_LT(whole->final.score.loss, 0.5);
+  for (int64_t longest : {3, 100}) {
+    std::string name = "blocks" + std::to_string(longest);
+    ASSERT_TRUE(run(name, longest));
+    expectSameRun("whole", name);
+    name += "-parts";
+    bool resume = false;
+    for (int64_t questions : {1, 4, 3, 5}) { // stopped at some step or other, again and again
+      stopper.questions = questions;
+      auto outcome = run(name, longest, resume);
+      ASSERT_TRUE(outcome) << outcome.error().message;
+      EXPECT_EQ(outcome->interrupted, "observer");
+      resume = true;
+    }
+    ASSERT_TRUE(run(name, longest, true));
+    expectSameRun("whole", name);
+  }
+}
+
+TEST_F(CudaTraining, AStepThatGoesWrongInABlockIsFound) {
+  source.poisoned = 87 * 4 + 2; // the third row of step 88
+  for (int64_t longest : {1, 100}) {
+    std::string name = "wrong" + std::to_string(longest);
+    auto outcome = run(name, longest);
+    ASSERT_FALSE(outcome);
+    for (const char *part :
+         {"step 88:", "nan", "came from loss at table.hyb:2:1", "step-00000050.safetensors"})
+      EXPECT_NE(outcome.error().message.find(part), std::string::npos) << outcome.error().message;
+    EXPECT_EQ(metrics(name).back()["step"], 84);
+  }
+}
+
+TEST_F(CudaTraining, RunsTogetherAreTheRunsAlone) {
+  std::vector<TrainRun> runs;
+  const double rates[] = {0.05, 0.02, 0.1};
+  for (size_t i = 0; i < 3; ++i) {
+    options.seed = i;
+    options.schedule.base = rates[i];
+    options.weightDecay = 0.1 * static_cast<double>(i);
+    options.steps = i == 1 ? 80 : 130;
+    std::string name = "alone" + std::to_string(i);
+    ASSERT_TRUE(run(name, 100));
+    options.out = folder + "/together" + std::to_string(i);
+    runs.push_back({&source, options});
+  }
+  Model model = modelOf(100, 4);
+  ASSERT_TRUE(model.runner);
+  auto outcomes = trainModels(*model.runner, runs);
+  ASSERT_TRUE(outcomes) << outcomes.error().message;
+  // A checkpoint names the executable, which is another one: only its tensors are the same.
+  for (size_t i = 0; i < 3; ++i) {
+    ASSERT_TRUE((*outcomes)[i]) << (*outcomes)[i].error().message;
+    std::string alone = "alone" + std::to_string(i), together = "together" + std::to_string(i);
+    EXPECT_EQ(metrics(alone), metrics(together));
+    const std::string last = "/checkpoints/" + checkpointName(runs[i].options.steps);
+    Model reader = modelOf(1);
+    ASSERT_TRUE(loadCheckpoint(folder + "/" + alone + last, *reader.runner));
+    std::vector<StateTensor> expected = reader.runner->state(),
+                             mine = model.runner->state(static_cast<int64_t>(i));
+    for (size_t tensor = 0; tensor < expected.size(); ++tensor)
+      EXPECT_EQ(std::memcmp(expected[tensor].data.data(), mine[tensor].data.data(),
+                            mine[tensor].data.size()),
+                0)
+          << mine[tensor].name;
+  }
+}
+
+} // namespace
