@@ -192,12 +192,16 @@ struct CarryState : hybrid::impl::CarryStateBase<CarryState> {
     for (Value result : ret.getOperands())
       if (axes.of(result) != 1)
         return refuse(ret, "an output does not have the shape [batch, length, ...]");
-    unsigned first = chunk.getNumResults();
+    SmallVector<DictionaryAttr> attributes;
+    chunk.getAllResultAttrs(attributes);
+    for (size_t i = 0; i < finalStates.size(); ++i)
+      attributes.push_back(
+          DictionaryAttr::get(&getContext(), NamedAttribute("hybrid.name", nameOf(i))));
     ret.getOperandsMutable().append(finalStates);
+    chunk.removeResAttrsAttr();
     chunk.setFunctionType(
         FunctionType::get(&getContext(), chunk.getArgumentTypes(), ret.getOperandTypes()));
-    for (size_t i = 0; i < finalStates.size(); ++i)
-      chunk.setResultAttr(first + i, "hybrid.name", nameOf(i));
+    chunk.setAllResultAttrs(attributes);
     return success();
   }
 

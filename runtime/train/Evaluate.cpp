@@ -94,6 +94,19 @@ Error vocabularyError(int64_t ofData, int64_t ofModel) {
 
 namespace {
 
+/// What the logits say at the scored positions of one instance.
+std::vector<Answer> answersOf(const StepRunner &runner, int64_t firstRow,
+                              std::span<const int32_t> targets) {
+  std::vector<double> logits(static_cast<size_t>(runner.vocabulary()));
+  std::vector<Answer> answers;
+  for (size_t t = 0; t < targets.size(); ++t)
+    if (targets[t] != ignoredTarget) {
+      runner.logits(firstRow + static_cast<int64_t>(t), logits);
+      answers.push_back(answerOf(logits, targets[t]));
+    }
+  return answers;
+}
+
 /// One replica's evaluation while it goes on.
 class Evaluation {
 public:
@@ -144,13 +157,10 @@ void Evaluation::add(uint64_t first, const BatchScore &score) {
   std::vector<std::vector<Answer>> answers(used);
   parallelFor(
       static_cast<int64_t>(used), threadsForBatch(runner), [&](int64_t low, int64_t high, int) {
-        std::vector<double> logits(static_cast<size_t>(runner.vocabulary()));
         for (auto row = static_cast<uint64_t>(low); row < static_cast<uint64_t>(high); ++row)
-          for (uint64_t t = 0; t < static_cast<uint64_t>(source.positions()); ++t)
-            if (int32_t target = kept[row * length + t]; target != ignoredTarget) {
-              runner.logits(static_cast<int64_t>(row * length + t), logits);
-              answers[row].push_back(answerOf(logits, target));
-            }
+          answers[row] = answersOf(runner, static_cast<int64_t>(row * length),
+                                   std::span<const int32_t>(kept).subspan(
+                                       row * length, static_cast<uint64_t>(source.positions())));
       });
   for (const std::vector<Answer> &each : answers)
     scorer.addInstance(each);

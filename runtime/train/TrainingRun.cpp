@@ -155,9 +155,9 @@ void TrainingRun::fill(int64_t step, int64_t inBlock) const {
   auto batch = static_cast<uint64_t>(runner.batch());
   parallelFor(runner.batch(), threadsForBatch(runner), [&](int64_t low, int64_t high, int) {
     for (auto row = static_cast<uint64_t>(low); row < static_cast<uint64_t>(high); ++row) {
-      BatchRow place(memory, runner, *data, row);
-      data->train(static_cast<uint64_t>(step) * batch + row, place.inputs(), place.targets());
-      place.padFrom(data->positions());
+      BatchRow slot(memory, runner, *data, row);
+      data->train(static_cast<uint64_t>(step) * batch + row, slot.inputs(), slot.targets());
+      slot.padFrom(data->positions());
     }
   });
 }

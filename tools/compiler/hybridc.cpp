@@ -34,15 +34,15 @@ int main(int argc, char **argv) {
   app.add_option("--length", options.length, "positions in a sequence: the free dimension L")
       ->check(CLI::Range(int64_t(1), int64_t(1) << 24))
       ->capture_default_str();
+  app.add_flag(
+      "--chunked", options.chunked,
+      "add a program that takes a sequence in chunks of --length, each from the state that "
+      "the one before has left");
   app.add_option("--ensemble", options.replicas,
                  "independent trainings of the model that run as one program: each has its own "
                  "parameters, data, learning rate and weight decay")
       ->check(CLI::Range(int64_t(1), hybrid::mostReplicas))
       ->capture_default_str();
-  app.add_flag(
-      "--chunked", options.chunked,
-      "add a program that takes a sequence in chunks of --length, each from the state that "
-      "the one before has left");
   app.add_option("--precision", options.precision,
                  "f32; bf16: f32 with matrix products of bf16 operands, where the target has such "
                  "instructions; f64: to check gradients")
