@@ -18,9 +18,8 @@
 // a time; a fragment's sums stay in registers for a block's whole part of the batch, and are added
 // along diagonals at its end. The gradient of the skip term is that of the first tap.
 //
-// Bound by memory on an H200; numbers are in ToeplitzConvLaunch.h. The idea of generating fragments
-// of a Toeplitz matrix: Ku et al. 2025 (StripedHyena 2), section 3. Operator: Poli et al. 2023,
-// section 3.
+// Bound by memory on an H200, by count; numbers are in ToeplitzConvLaunch.h. Convolutions as products
+// with Toeplitz blocks: Ku et al. 2025 (StripedHyena 2). Operator: Poli et al. 2023, section 3.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
