@@ -14,6 +14,7 @@ endfunction()
 hybrid_cuda_shim_test(gradients GradientTests)
 hybrid_cuda_shim_test(states StateTests)
 hybrid_cuda_shim_test(lock-step LockStepTests)
+hybrid_cuda_shim_test(replicas ReplicaTests --gtest_filter=*/0:*/2:*/3)
 if(TEST golden)
   hybrid_cuda_shim_test(golden ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/golden/run
                         --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --target cuda:shim --verbose)

@@ -117,8 +117,9 @@ protected:
     const Case &model = GetParam();
     std::string path = folder + "/" + std::to_string(ensemble) + ".hyx";
     std::string command = "'" HYBRIDC "' '" HYBRID_MODELS_DIR "/" + model.model + "' " +
-                          model.settings + " --precision=" + model.precision + " --ensemble " +
-                          std::to_string(ensemble) + " -o '" + path + "' 2>/dev/null";
+                          model.settings + " --precision=" + model.precision + target() +
+                          " --ensemble " + std::to_string(ensemble) + " -o '" + path +
+                          "' 2>/dev/null";
     if (std::system(command.c_str()) != 0) {
       ADD_FAILURE() << command;
       return nullptr;
@@ -128,6 +129,11 @@ protected:
       return *executable;
     ADD_FAILURE() << executable.error().message;
     return nullptr;
+  }
+  /// HYBRID_TEST_TARGET, or this machine's CPU.
+  static std::string target() {
+    const char *name = std::getenv("HYBRID_TEST_TARGET");
+    return name ? std::string(" --target=") + name : "";
   }
   static std::unique_ptr<Session> sessionOf(std::shared_ptr<const Executable> executable,
                                             int threads) {
