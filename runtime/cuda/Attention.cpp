@@ -21,6 +21,7 @@ Result<std::unique_ptr<Cudnn>> Cudnn::open(const Gpu &gpu) {
 }
 
 Cudnn::~Cudnn() {
+  plans.clear();
   if (context)
     library.destroy(context);
 }
@@ -30,6 +31,17 @@ uint64_t Cudnn::allocatedBytes() const {
   for (const GpuMemory &memory : workspaces)
     bytes += memory.size();
   return bytes;
+}
+
+Result<std::shared_ptr<const AttentionPlan>> Cudnn::plan(const AttentionShape &shape) {
+  for (const auto &made : plans)
+    if (made->of() == shape)
+      return made;
+  auto made = AttentionPlan::create(library, {context, nullptr}, shape);
+  if (!made)
+    return made.error();
+  plans.push_back(std::move(*made));
+  return plans.back();
 }
 
 Result<DeviceAddress> Cudnn::workspace(uint64_t bytes) {
@@ -96,11 +108,10 @@ Result<std::unique_ptr<Attention>> Attention::create(Cudnn &cudnn, const Attenti
                                                      const AttentionOperands &operands,
                                                      uint64_t goal) {
   std::unique_ptr<Attention> created(new Attention(cudnn));
-  const DnnTarget target{cudnn.handle(), nullptr};
   AttentionShape part = shape;
   // What the engine says counts; it is asked again for smaller parts.
   for (uint64_t parts = 1;;) {
-    auto plan = AttentionPlan::create(cudnn.api(), target, part);
+    auto plan = cudnn.plan(part);
     if (!plan)
       return plan.error();
     created->plan = std::move(*plan);

@@ -16,8 +16,11 @@ public:
   Cudnn(const Cudnn &) = delete;
   Cudnn &operator=(const Cudnn &) = delete;
 
-  const CudnnApi &api() const { return library; }
   DnnHandle handle() const { return context; }
+  const CudnnApi &api() const { return library; }
+  /// The plan for a shape: choosing an engine and compiling it takes about a second, and the layers
+  /// of a model are alike.
+  Result<std::shared_ptr<const AttentionPlan>> plan(const AttentionShape &shape);
   uint64_t allocatedBytes() const;
   /// Memory for one call at a time.
   Result<DeviceAddress> workspace(uint64_t bytes);
@@ -27,6 +30,7 @@ private:
   const Gpu &gpu;
   const CudnnApi &library;
   DnnHandle context = nullptr;
+  std::vector<std::shared_ptr<const AttentionPlan>> plans;
   std::vector<GpuMemory> workspaces;
 };
 
@@ -45,7 +49,7 @@ public:
 private:
   explicit Attention(const Cudnn &cudnn) : cudnn(cudnn) {}
   const Cudnn &cudnn;
-  std::unique_ptr<AttentionPlan> plan;
+  std::shared_ptr<const AttentionPlan> plan;
   std::vector<DnnObject> bound; // of the parts
 };
 

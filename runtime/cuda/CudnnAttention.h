@@ -8,6 +8,7 @@ namespace hybrid::rt::cuda {
 /// Distances of batch rows, rows and heads in elements; channels of a head are neighbours.
 struct AttentionStrides {
   int64_t batch = 0, row = 0, head = 0;
+  bool operator==(const AttentionStrides &) const = default;
 };
 
 /// Softmax attention or its gradient, as fb::Attention.
@@ -16,6 +17,7 @@ struct AttentionShape {
   bool causal = false, backward = false;
   float scale = 1;
   AttentionStrides q, k, v, o, dO, dq, dk, dv;
+  bool operator==(const AttentionShape &) const = default;
 };
 
 /// Addresses of its tensors. lse and room are f32 [batch, heads, length], dense, all others bf16.
@@ -39,6 +41,7 @@ public:
   AttentionPlan(const AttentionPlan &) = delete;
   AttentionPlan &operator=(const AttentionPlan &) = delete;
 
+  const AttentionShape &of() const { return shape; }
   uint64_t workspaceBytes() const { return bytes; }
   /// What run() takes: these tensors and this workspace.
   Result<DnnObject> bind(const AttentionOperands &operands, uint64_t workspace) const;

