@@ -102,10 +102,12 @@ Result<void> LockStep::start() {
     return {};
   if (auto done = runner.initialize(seeds); !done)
     return done;
+  for (Member *member : going())
+    if (auto done = member->run->start(); !done)
+      end(*member, done.error());
   mark = Clock::now();
   for (Member *member : going())
-    if (auto done = member->run->start(mark); !done)
-      end(*member, done.error());
+    member->run->startClock(mark);
   return activate(going());
 }
 

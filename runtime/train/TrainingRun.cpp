@@ -103,8 +103,7 @@ Result<void> TrainingRun::resume() {
                   record->checkpoints(), fault)};
 }
 
-Result<void> TrainingRun::start(Clock::time_point now) {
-  started = now;
+Result<void> TrainingRun::start() {
   trajectory = trajectoryOf(settings, runner, *data);
   // Through text and back, so that it compares equal to what a checkpoint gives back.
   trajectory =

@@ -21,7 +21,9 @@ public:
   /// Checks the source against the model and opens the folder.
   Result<void> open();
   /// With the parameters drawn: resumes, when that is asked for, and begins the record.
-  Result<void> start(Clock::time_point now);
+  Result<void> start();
+  /// Training begins now.
+  void startClock(Clock::time_point now) { started = now; }
 
   int64_t replica() const { return place; }
   const Source &source() const { return *data; }

@@ -399,7 +399,7 @@ TEST_F(TrainerTest, AResumedRunHasTheWholeCurve) {
 
 TEST_F(TrainerTest, ATimeLimitAlonePlansTheSteps) {
   options.steps = 0;
-  options.timeLimit = 0.2;
+  options.timeLimit = 1;
   auto outcome = run("a");
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_GT(outcome->summary["steps"].get<int64_t>(), 12);
