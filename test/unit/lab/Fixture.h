@@ -27,7 +27,7 @@ private:
 /// Pending runs: `settings` of two tasks, two learning rates, `seeds` seeds.
 inline Study makeStudy(int settings, int seeds) {
   Study study{"paper", "full", "test", "hybrid-run mad", 7, {{"batch", "128"}, {"epochs", "3"}},
-              "{}",    {},      {}};
+              "{}",    {},     {}};
   study.architectures = {{"first", "first.hyb", "model text", {{"width", "64"}}, 100, 2.5, 30},
                          {"second", "second.hyb", "other text", {}, 200, 4, 60}};
   for (const Architecture &architecture : study.architectures)
