@@ -10,7 +10,7 @@ Result<void> Device::start(std::span<const size_t>, int64_t) {
   return Error{"this device runs programs one at a time"};
 }
 Result<void> Device::finish() { return Error{"no run was started"}; }
-Result<void> Device::measure(std::span<const size_t>, size_t, std::vector<double> &) {
+Result<void> Device::measure(std::span<const size_t>, int64_t, size_t, std::vector<double> &) {
   return Error{"this device has no clock of its own"};
 }
 

@@ -65,9 +65,9 @@ public:
   /// Waits for the oldest run on its way; output() then shows its outputs.
   virtual Result<void> finish();
 
-  /// Runs programs one after another as one unit, `runs` times with the inputs as they are now, and
-  /// appends the seconds that each took on the device, without its inputs' way there.
-  virtual Result<void> measure(std::span<const size_t> programs, size_t runs,
+  /// Runs a block `runs` times with the inputs as they are now, and appends the seconds that each
+  /// took on the device, without its inputs' way there.
+  virtual Result<void> measure(std::span<const size_t> programs, int64_t steps, size_t runs,
                                std::vector<double> &seconds);
 
   /// Puts the inputs of the last run in their places again, for walk(). False: they were not kept.

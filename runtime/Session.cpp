@@ -258,12 +258,13 @@ Result<void> Session::start(std::span<const std::string_view> names, int64_t ste
   return {};
 }
 
-Result<std::vector<double>> Session::measure(std::span<const std::string_view> names, size_t runs) {
+Result<std::vector<double>> Session::measure(std::span<const std::string_view> names, size_t runs,
+                                             int64_t steps) {
   auto numbers = state->numbersOf(names);
   if (!numbers)
     return numbers.error();
   std::vector<double> seconds;
-  if (auto done = state->device->measure(*numbers, runs, seconds); !done)
+  if (auto done = state->device->measure(*numbers, steps, runs, seconds); !done)
     return state->inProgram(fmt::format("{}", fmt::join(names, "', '")), done.error());
   return seconds;
 }

@@ -45,7 +45,8 @@ public:
   Result<void> initialize(std::span<const uint64_t> seeds);
   /// The same with one seed for all.
   Result<void> initialize(uint64_t seed);
-  /// Runs a program. Inputs must have been written to input() before every run.
+  /// Runs a program with what was written to input(); write it before every run, as large inputs do
+  /// not stay.
   Result<void> run(std::string_view program);
 
   /// Memory for a program's input, of elements*bytesOf(dtype) bytes. Empty span: no such tensor or
@@ -83,9 +84,10 @@ public:
   Result<void> finish();
   static constexpr int mostStarted = 2;
 
-  /// Seconds on the device of each of `runs` runs of these programs as one unit of work, all with
-  /// the inputs as they are now and without their way to the device.
-  Result<std::vector<double>> measure(std::span<const std::string_view> programs, size_t runs);
+  /// Seconds on the device of each of `runs` blocks of these programs (start()), all with the
+  /// inputs as they are now and without their way to the device.
+  Result<std::vector<double>> measure(std::span<const std::string_view> programs, size_t runs,
+                                      int64_t steps = 1);
 
   /// State that training carries, one tensor a parameter (index into executable().parameters()).
   enum class Slot { Parameter, Gradient, Moment1, Moment2 };

@@ -3,7 +3,7 @@
 #include "codegen/Executable_generated.h"
 #include "codegen/ReplicaStride.h"
 #include "runtime/Device.h"
-#include "runtime/cpu/ReplicaPorts.h"
+#include "runtime/cpu/ProgramPorts.h"
 #include <algorithm>
 
 namespace hybrid::rt {
@@ -86,7 +86,7 @@ SessionMemory memoryOf(const Executable &executable) {
     std::string_view name = program->name()->string_view();
     bool trains = name == gradient || name == "update";
     if (replicas > 1 && !onCuda && (trains || name == "init"))
-      memory.ports += ReplicaPorts::bytesFor(*program, executable.replicas());
+      memory.ports += ProgramPorts::bytesFor(*program, executable.replicas());
     if (!program->steps())
       continue;
     for (const fb::Step *step : *program->steps())

@@ -12,6 +12,7 @@ function(hybrid_cuda_shim_test name)
 endfunction()
 hybrid_cuda_shim_test(gradients GradientTests)
 hybrid_cuda_shim_test(states StateTests)
+hybrid_cuda_shim_test(lock-step LockStepTests)
 if(TEST golden)
   hybrid_cuda_shim_test(golden ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/golden/run
                         --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --target cuda:shim --verbose)

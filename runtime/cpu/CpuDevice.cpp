@@ -3,8 +3,8 @@
 #include "runtime/cpu/Arena.h"
 #include "runtime/cpu/CodeObject.h"
 #include "runtime/cpu/Parallel.h"
+#include "runtime/cpu/ProgramPorts.h"
 #include "runtime/cpu/ProgramStep.h"
-#include "runtime/cpu/ReplicaPorts.h"
 #include <chrono>
 #include <cstring>
 #include <fmt/format.h>
@@ -12,15 +12,12 @@
 namespace hybrid::rt {
 namespace {
 
-constexpr uint64_t mostKeptInputs = uint64_t(64) << 20;
-
 struct PreparedProgram {
-  const fb::Program *source = nullptr;
+  PreparedProgram(const fb::Program &source, int64_t replicas)
+      : source(&source), ports(source, replicas) {}
+  const fb::Program *source;
   std::vector<ProgramStep> steps;
-  // What the inputs were when it last ran: the arena reuses their memory, and walk() needs them
-  // again. Only kept while they are small, as token ids are.
-  std::vector<std::byte> lastInputs;
-  ReplicaPorts ports; // of several replicas: what goes in and out of each
+  ProgramPorts ports;
 };
 
 class CpuDevice final : public Device {
@@ -58,7 +55,7 @@ private:
   }
   /// Where a replica's memory lies.
   ProgramMemory memory(int64_t replica) const;
-  ReplicaPorts::AddressOf addressesOf(int64_t replica) const {
+  ProgramPorts::AddressOf addressesOf(int64_t replica) const {
     return [where = memory(replica)](const fb::BufferRef &buffer) { return where.address(buffer); };
   }
   std::byte *address(const fb::BufferRef &buffer, int64_t replica) const {
@@ -67,7 +64,6 @@ private:
   Result<void> runOnce(const PreparedProgram &program, int64_t replica,
                        std::vector<double> *seconds) const;
   const Arena &spaceOf(fb::Space space) const { return spaces[static_cast<size_t>(space)]; }
-  void keepInputs(PreparedProgram &program);
 
   std::shared_ptr<const Executable> executable;
   std::optional<CodeObject> code;
@@ -103,9 +99,7 @@ Result<void> CpuDevice::prepare() {
     return loaded.error();
   code.emplace(std::move(*loaded));
   for (const fb::Program *source : *format.programs()) {
-    programs.emplace_back().source = source;
-    if (replicas() > 1)
-      programs.back().ports = ReplicaPorts(*source, replicas());
+    programs.emplace_back(*source, replicas());
     if (auto done = prepareSteps(programs.back()); !done)
       return done;
   }
@@ -144,8 +138,9 @@ uint64_t CpuDevice::allocatedBytes() const {
   uint64_t bytes = scratch.size() + tiles.size();
   for (const Arena &space : spaces)
     bytes += space.size();
-  for (const PreparedProgram &program : programs)
-    bytes += program.ports.allocatedBytes();
+  if (replicas() > 1) // of one, only inputs are kept, when they are small
+    for (const PreparedProgram &program : programs)
+      bytes += program.ports.allocatedBytes();
   return bytes;
 }
 
@@ -195,56 +190,31 @@ Result<std::span<std::byte>> CpuDevice::input(size_t program, const fb::Tensor &
                                               int64_t replica, int64_t step) {
   if (step != 0)
     return Error{"there are no blocks of steps"};
-  if (replicas() == 1)
-    return std::span<std::byte>(address(*tensor.buffer(), 0), tensor.buffer()->bytes());
-  ReplicaPorts &ports = programs[program].ports;
+  ProgramPorts &ports = programs[program].ports;
   if (auto done = ports.allocate(); !done)
     return done.error();
-  return ports.at(tensor, replica);
+  if (std::span<std::byte> kept = ports.at(tensor, replica); !kept.empty())
+    return kept;
+  return std::span<std::byte>(address(*tensor.buffer(), replica), tensor.buffer()->bytes());
 }
 
 Result<std::span<const std::byte>> CpuDevice::output(size_t program, const fb::Tensor &tensor,
                                                      int64_t replica, int64_t) {
-  if (replicas() == 1)
-    return read(*tensor.buffer(), 0);
-  ReplicaPorts &ports = programs[program].ports;
+  ProgramPorts &ports = programs[program].ports;
   if (auto done = ports.allocate(); !done)
     return done.error();
-  return std::span<const std::byte>(ports.at(tensor, replica));
-}
-
-void CpuDevice::keepInputs(PreparedProgram &program) {
-  program.lastInputs.clear();
-  uint64_t bytes = 0;
-  if (program.source->inputs())
-    for (const fb::Tensor *tensor : *program.source->inputs())
-      bytes += tensor->buffer()->bytes();
-  if (bytes == 0 || bytes > mostKeptInputs)
-    return;
-  program.lastInputs.reserve(bytes);
-  for (const fb::Tensor *tensor : *program.source->inputs()) {
-    const auto *data = static_cast<const std::byte *>(address(*tensor->buffer(), 0));
-    program.lastInputs.insert(program.lastInputs.end(), data, data + tensor->buffer()->bytes());
-  }
+  if (std::span<const std::byte> kept = ports.at(tensor, replica); !kept.empty())
+    return kept;
+  return read(*tensor.buffer(), replica);
 }
 
 Result<bool> CpuDevice::restoreInputs(size_t index, int64_t replica) {
-  PreparedProgram &program = programs[index];
-  if (replicas() > 1) {
-    if (auto done = program.ports.allocate(); !done)
-      return done.error();
-    program.ports.placeInputs(replica, addressesOf(replica));
-    return true;
-  }
-  if (!program.source->inputs() || program.source->inputs()->size() == 0)
-    return true;
-  if (program.lastInputs.empty())
+  ProgramPorts &ports = programs[index].ports;
+  if (!ports.keepsInputs())
     return false;
-  const std::byte *kept = program.lastInputs.data();
-  for (const fb::Tensor *tensor : *program.source->inputs()) {
-    std::memcpy(address(*tensor->buffer(), 0), kept, tensor->buffer()->bytes());
-    kept += tensor->buffer()->bytes();
-  }
+  if (auto done = ports.allocate(); !done)
+    return done.error();
+  ports.placeInputs(replica, addressesOf(replica));
   return true;
 }
 
@@ -268,10 +238,6 @@ Result<void> CpuDevice::run(size_t index, std::vector<double> *seconds) {
   setThreads(threadCount); // a setting of the calling thread, which may not be the one that made us
   if (seconds)
     seconds->assign(program.steps.size(), 0);
-  if (replicas() == 1) {
-    keepInputs(program);
-    return active[0] ? runOnce(program, 0, seconds) : Result<void>();
-  }
   if (program.source->name()->string_view() == "setup") // fills what replicas share
     return runOnce(program, 0, seconds);
   if (auto done = program.ports.allocate(); !done)
@@ -279,10 +245,11 @@ Result<void> CpuDevice::run(size_t index, std::vector<double> *seconds) {
   for (int64_t replica = 0; replica < replicas(); ++replica) {
     if (!active[static_cast<size_t>(replica)])
       continue;
-    const ReplicaPorts::AddressOf address = addressesOf(replica);
+    const ProgramPorts::AddressOf address = addressesOf(replica);
     program.ports.placeInputs(replica, address);
     if (auto done = runOnce(program, replica, seconds); !done)
-      return Error{fmt::format("replica {}: {}", replica, done.error().message)};
+      return replicas() == 1 ? done
+                             : Error{fmt::format("replica {}: {}", replica, done.error().message)};
     program.ports.keepOutputs(replica, address);
   }
   return {};

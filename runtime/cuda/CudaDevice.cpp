@@ -94,7 +94,7 @@ public:
   Result<int64_t> reserveSteps(std::span<const size_t> programs, int64_t most) override;
   Result<void> start(std::span<const size_t> programs, int64_t steps) override;
   Result<void> finish() override;
-  Result<void> measure(std::span<const size_t> programs, size_t runs,
+  Result<void> measure(std::span<const size_t> programs, int64_t steps, size_t runs,
                        std::vector<double> &seconds) override;
   Result<bool> restoreInputs(size_t program, int64_t replica) override;
   Result<void> walk(size_t program, const Around &around, int64_t replica) override;
@@ -126,6 +126,7 @@ private:
   Result<void> issueAll(const Block &block);
   Result<void> capture(const Block &block, Launchable &state);
   void forgetGraphs(size_t most);
+  Result<void> protectResting(const Programs &numbers);
   Result<void> submit(const Block &block);
   Result<void> finishAll();
   Result<void> profile(PreparedProgram &program, std::vector<double> &seconds);
@@ -137,7 +138,7 @@ private:
   std::unique_ptr<Blas> blas;
   std::array<GpuMemory, spaceCount> spaces;
   std::array<Arena, spaceCount> mirrors; // what read() shows of them
-  std::vector<std::byte> shown;          // what it shows of arena and tiles
+  PinnedMemory shown;                    // what it shows of arena and tiles
   GpuMemory tiles;
   std::vector<std::unique_ptr<PreparedProgram>> programs;
   std::optional<RestingReplicas> resting;
@@ -324,7 +325,12 @@ Result<std::span<const std::byte>> CudaDevice::read(const fb::BufferRef &place, 
     return done.error();
   std::byte *target = nullptr;
   if (place.space() == fb::Space::Arena || place.space() == fb::Space::Tile) {
-    shown.resize(place.bytes());
+    if (shown.size() < place.bytes()) {
+      auto memory = PinnedMemory::allocate(*gpu, place.bytes());
+      if (!memory)
+        return memory.error();
+      shown = std::move(*memory);
+    }
     target = shown.data();
   } else {
     Arena &mirror = mirrors[static_cast<size_t>(place.space())];
@@ -474,14 +480,20 @@ void CudaDevice::forgetGraphs(size_t most) {
   }
 }
 
+/// Before these programs run for all replicas.
+Result<void> CudaDevice::protectResting(const Programs &numbers) {
+  const bool changes = std::any_of(numbers.begin(), numbers.end(), [this](size_t number) {
+    return programs[number]->changesState;
+  });
+  return changes ? resting->putAside() : Result<void>();
+}
+
 /// Appends inputs, programs and the way back of small outputs to the stream.
 Result<void> CudaDevice::submit(const Block &block) {
   if (auto done = gpu->enter(); !done)
     return done;
-  bool changesState = false;
   for (size_t i = 0; i < block.programs.size(); ++i) {
     PreparedProgram &program = *programs[block.programs[i]];
-    changesState |= program.changesState;
     if (auto done = preparePlan(program); !done)
       return done;
     const bool straight = i == 0 && goesStraight(block);
@@ -493,9 +505,8 @@ Result<void> CudaDevice::submit(const Block &block) {
     if (!done)
       return done;
   }
-  if (changesState)
-    if (auto done = resting->putAside(); !done)
-      return done;
+  if (auto done = protectResting(block.programs); !done)
+    return done;
   constexpr size_t mostGraphs = 8; // more than may be on their way
   Launchable &state = launchables[block];
   state.lastRun = ++runs;
@@ -551,9 +562,11 @@ Result<void> CudaDevice::run(size_t number, std::vector<double> *seconds) {
   if (auto done = finishAll(); !done)
     return done;
   PreparedProgram &program = *programs[number];
-  if (seconds)
-    return profile(program, *seconds);
   const Block block{{number}, 1};
+  if (seconds) {
+    auto done = protectResting(block.programs);
+    return done ? profile(program, *seconds) : done;
+  }
   if (auto done = submit(block); !done)
     return done;
   if (auto done = gpu->synchronize(); !done)
@@ -645,7 +658,7 @@ Result<void> CudaDevice::finish() {
 
 /// Inputs share memory with what is computed. They wait beside it and are put in their places again
 /// before every run, outside of what is timed.
-Result<void> CudaDevice::measure(std::span<const size_t> numbers, size_t runs,
+Result<void> CudaDevice::measure(std::span<const size_t> numbers, int64_t steps, size_t runs,
                                  std::vector<double> &seconds) {
   if (auto done = finishAll(); !done)
     return done;
@@ -653,18 +666,22 @@ Result<void> CudaDevice::measure(std::span<const size_t> numbers, size_t runs,
     return Error{"no program to measure"};
   if (auto done = gpu->enter(); !done)
     return done;
-  const Block block{{numbers.begin(), numbers.end()}, 1};
+  const Block block{{numbers.begin(), numbers.end()}, static_cast<size_t>(steps)};
   for (size_t number : block.programs) {
     PreparedProgram &program = *programs[number];
+    if (steps < 1 || block.steps > program.staging.steps())
+      return Error{fmt::format("no room was made for blocks of {} steps", steps)};
     if (auto done = preparePlan(program); !done)
       return done;
     if (auto done = program.staging.prepare(true); !done)
       return done;
     program.lastInputs = program.staging.currentSet();
     program.lastOutputs.reset();
-    if (auto done = program.staging.upload(program.lastInputs, 1); !done)
+    if (auto done = program.staging.upload(program.lastInputs, block.steps); !done)
       return done;
   }
+  if (auto done = protectResting(block.programs); !done)
+    return done;
   lastStarted = block.programs.back();
   PreparedProgram &first = *programs[block.programs.front()];
   auto placeFirst = [&]() -> Result<void> {

@@ -1,7 +1,7 @@
 //===- Staging.cpp - inputs and outputs of a program on their way -----------===//
 #include "runtime/cuda/Staging.h"
 #include <algorithm>
-#include <cstring>
+#include <fmt/format.h>
 
 namespace hybrid::rt::cuda {
 
@@ -87,7 +87,8 @@ Result<void> Staging::ensureTable(GpuMemory &table, const Row &row) const {
     return {};
   auto memory = GpuMemory::allocate(gpu, tableBytes(row, capacity));
   if (!memory)
-    return memory.error();
+    return Error{fmt::format("no memory for the {} bytes of a table of inputs or outputs: {}",
+                             tableBytes(row, capacity), memory.error().message)};
   table = std::move(*memory);
   return {};
 }

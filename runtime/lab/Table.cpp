@@ -176,9 +176,8 @@ std::string scoreTable(const Study &study, const Scoreboard &board, int width) {
   return text;
 }
 
-std::string runLine(const Study &study, const Run &run) {
-  int64_t over = std::count_if(study.runs.begin(), study.runs.end(), isOver);
-  std::string head = fmt::format("[{}/{}] {}: ", over, study.runs.size(), pointOf(run));
+std::string runLine(const Study &study, const Run &run, size_t number) {
+  std::string head = fmt::format("[{}/{}] {}: ", number, study.runs.size(), pointOf(run));
   if (run.status == "failed")
     return head + (run.diverged ? "diverged: " : "failed: ") + run.error;
   return head + fmt::format("accuracy {:.4f}, mad_accuracy {:.4f}, {} steps, {}", run.accuracy,

@@ -14,8 +14,8 @@ std::string progressTable(const Study &study, int width);
 /// failed or is missing. Equal studies give equal text.
 std::string scoreTable(const Study &study, const Scoreboard &board, int width);
 
-/// A line about a run that has ended.
-std::string runLine(const Study &study, const Run &run);
+/// A line about a run that has ended, the `number`-th to do so.
+std::string runLine(const Study &study, const Run &run, size_t number);
 
 /// Everything of the scoreboard.
 nlohmann::ordered_json scoresJson(const Study &study, const Scoreboard &board);

@@ -168,12 +168,13 @@ void Evaluation::add(uint64_t first, const BatchScore &score) {
   runner.showLogits(replica);
   const auto used = std::min(static_cast<uint64_t>(runner.batch()), count - first);
   std::vector<InstanceScore> scores(used);
-  parallelFor(static_cast<int64_t>(used), threadsForBatch(runner), [&](int64_t low, int64_t high, int) {
-    for (auto row = static_cast<uint64_t>(low); row < static_cast<uint64_t>(high); ++row)
-      scores[row] = scoreInstance(runner, static_cast<int64_t>(row * length),
-                                  std::span<const int32_t>(kept).subspan(
-                                      row * length, static_cast<uint64_t>(source.positions())));
-  });
+  parallelFor(
+      static_cast<int64_t>(used), threadsForBatch(runner), [&](int64_t low, int64_t high, int) {
+        for (auto row = static_cast<uint64_t>(low); row < static_cast<uint64_t>(high); ++row)
+          scores[row] = scoreInstance(runner, static_cast<int64_t>(row * length),
+                                      std::span<const int32_t>(kept).subspan(
+                                          row * length, static_cast<uint64_t>(source.positions())));
+      });
   for (const InstanceScore &each : scores)
     scorer.add(each);
 }

@@ -45,6 +45,7 @@ private:
     return membersThat([](const Member &) { return true; });
   }
   Result<void> start();
+  Result<void> takeSteps();
   Result<void> takeBlock();
   Result<void> settle(size_t most);
   Result<void> betweenBlocks();
@@ -114,7 +115,10 @@ Result<void> LockStep::start() {
 /// parts, so that few sizes occur: a device prepares every size that it meets often. No longer than
 /// a signal or a time limit may have to wait.
 int64_t LockStep::chooseSteps(int64_t distance) const {
-  constexpr double longest = 0.5; // seconds
+  double longest = 0.5; // seconds
+  for (const Member &member : members)
+    if (const double limit = member.run->options().timeLimit; !member.outcome && limit > 0)
+      longest = std::min(longest, limit / 50);
   int64_t most = runner.blockSteps();
   if (most > 1 && secondsAStep == 0)
     most = blocksDone == 0 ? 1 : std::min<int64_t>(most, 4);
@@ -277,6 +281,14 @@ Result<void> LockStep::endThoseDone() {
 }
 
 Result<void> LockStep::train() {
+  auto outcome = takeSteps();
+  for (int64_t replica = 0; replica < runner.replicas(); ++replica)
+    if (auto done = runner.setActive(replica, true); !done && outcome)
+      outcome = done;
+  return outcome;
+}
+
+Result<void> LockStep::takeSteps() {
   if (auto done = start(); !done)
     return done;
   while (true) {

@@ -64,8 +64,8 @@ struct TrainRun {
 
 /// Trains run r as replica r of the runner, all in lock-step: each gives what it gives alone. Runs
 /// may differ in everything, but blocks of steps end where any of them evaluates, saves or ends, so
-/// they best agree in that. One that fails or comes to its end leaves the others alone. An error of
-/// the whole: more runs than replicas, or the device failed.
+/// they best agree in that. Afterwards all replicas are active. One that fails or comes to its end
+/// leaves the others alone. An error of the whole: more runs than replicas, or the device failed.
 Result<std::vector<Result<TrainOutcome>>> trainModels(StepRunner &runner,
                                                       std::span<const TrainRun> runs);
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Compiles every model below a folder, but for its std/, up to the fused operations, at a size of its own and in a second one.
+"""Compiles every model below a folder, but for its std/, up to the fused operations, at a size of its own and in a second one;
+those of mad/ also for compression.
 
 usage: compiles.py HYBRIDC MODELS_DIR
 """
@@ -19,7 +20,10 @@ def main():
     failed = 0
     for source in sources:
         name = source.relative_to(models)
-        for arguments in (["--batch", "2", "--length", "64"], ["--batch", "3", "--length", "71", "--set", "vocab=32"]):
+        variants = [["--batch", "2", "--length", "64"], ["--batch", "3", "--length", "71", "--set", "vocab=32"]]
+        if "readout:" in source.read_text():
+            variants.append(["--batch", "2", "--length", "32", "--set", "readout=compression_head"])
+        for arguments in variants:
             # Byte models have no vocabulary to set.
             if "vocab:" not in source.read_text():
                 arguments = [argument for argument in arguments if argument not in ("--set", "vocab=32")]

@@ -16,7 +16,7 @@ namespace {
 struct BenchOptions {
   ModelArgument model;
   std::string program = "train";
-  int steps = 20, warmup = 3, threads = 0;
+  int steps = 20, warmup = 3, threads = 0, block = 1;
   bool json = false, profile = false;
 };
 
@@ -31,30 +31,32 @@ int64_t classesOf(const rt::Executable &executable) {
 }
 
 /// Tokens and targets are drawn: what routed experts cost depends on how even they are.
-void fillInputs(rt::Session &session, const rt::ProgramInfo &program, int64_t replica) {
+void fillInputs(rt::Session &session, const rt::ProgramInfo &program, int64_t replica,
+                int64_t step) {
   std::mt19937 random(1);
   std::uniform_int_distribution<int32_t> ids(
       0, static_cast<int32_t>(classesOf(session.executable()) - 1));
   for (const rt::TensorInfo &input : program.inputs) {
-    std::span<std::byte> bytes = session.input(program.name, input.name, replica);
+    std::span<std::byte> bytes = session.input(program.name, input.name, replica, step);
     std::memset(bytes.data(), 0, bytes.size());
     if (program.name == "update") { // a plausible optimizer step
       double hyper[8] = {1e-4, 0.1, 0.9, 0.98, 1e-8, 1.0, 0.1, 0.02};
       std::memcpy(bytes.data(), hyper, std::min(sizeof(hyper), bytes.size()));
     } else if (input.dtype == rt::DType::F32) {
-      auto values = session.inputAs<float>(program.name, input.name, replica);
+      auto values = session.inputAs<float>(program.name, input.name, replica, step);
       for (size_t i = 0; i < values.size(); ++i)
         values[i] = static_cast<float>(i % 17) * 0.1f - 0.8f;
     } else if (input.name == "tokens" || input.name == "targets") {
-      for (int32_t &id : session.inputAs<int32_t>(program.name, input.name, replica))
+      for (int32_t &id : session.inputAs<int32_t>(program.name, input.name, replica, step))
         id = ids(random);
     }
   }
 }
 
-void fillInputs(rt::Session &session, const rt::ProgramInfo &program) {
+void fillInputs(rt::Session &session, const rt::ProgramInfo &program, int64_t steps = 1) {
   for (int64_t replica = 0; replica < session.replicas(); ++replica)
-    fillInputs(session, program, replica);
+    for (int64_t step = 0; step < steps; ++step)
+      fillInputs(session, program, replica, step);
 }
 
 /// Milliseconds of each step, in which the programs run one after another.
@@ -62,17 +64,21 @@ std::vector<double> timesOf(rt::Session &session, const std::vector<std::string>
                             const BenchOptions &options) {
   std::vector<double> milliseconds;
   auto fill = [&](const std::string &name) {
-    fillInputs(session, *session.executable().findProgram(name));
+    fillInputs(session, *session.executable().findProgram(name), options.block);
   };
   if (session.isAsynchronous()) { // as training does it: one unit of work; by the device's clock
-    std::for_each(names.begin(), names.end(), fill);
     std::vector<std::string_view> programs(names.begin(), names.end());
+    if (valueOf(session.reserveSteps(programs, options.block)) < options.block)
+      throw Failure(fmt::format("blocks of {} steps are too large for this model", options.block));
+    std::for_each(names.begin(), names.end(), fill);
     auto runs = static_cast<size_t>(options.warmup + options.steps);
-    for (double seconds : valueOf(session.measure(programs, runs)))
-      milliseconds.push_back(seconds * 1e3);
+    for (double seconds : valueOf(session.measure(programs, runs, options.block)))
+      milliseconds.push_back(seconds * 1e3 / options.block);
     milliseconds.erase(milliseconds.begin(), milliseconds.begin() + options.warmup);
     return milliseconds;
   }
+  if (options.block > 1)
+    throw Failure("--block is for models on a GPU: elsewhere a block is one step");
   for (int i = 0; i < options.warmup + options.steps; ++i) {
     double total = 0;
     for (const std::string &name : names) {
@@ -110,6 +116,7 @@ void run(const BenchOptions &options) {
                                 {"steps", options.steps},
                                 {"threads", session->threads()},
                                 {"replicas", session->replicas()},
+                                {"block", options.block},
                                 {"ms_per_step", median},
                                 {"ms_min", milliseconds.front()},
                                 {"ms_max", milliseconds.back()},
@@ -161,6 +168,9 @@ void addBench(CLI::App &app) {
       ->capture_default_str();
   verb->add_option("--warmup", options->warmup, "runs before")
       ->check(CLI::Range(0, 1000000))
+      ->capture_default_str();
+  verb->add_option("--block", options->block, "on a GPU: steps that run as one graph")
+      ->check(CLI::Range(1, 10000))
       ->capture_default_str();
   verb->add_option("--threads", options->threads, "threads (default: all)");
   verb->add_flag("--profile", options->profile, "also the time of each kind of op");

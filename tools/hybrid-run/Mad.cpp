@@ -111,12 +111,9 @@ public:
       lines = std::count(table.begin(), table.end(), '\n');
       fmt::print(stderr, "{}", table);
     } else {
-      std::vector<const lab::Run *> news;
       for (const lab::Run &run : study.runs)
         if ((run.status == "done" || run.status == "failed") && told.insert(run.id).second)
-          news.push_back(&run);
-      for (const lab::Run *run : news)
-        fmt::print(stderr, "{}\n", lab::runLine(study, *run));
+          fmt::print(stderr, "{}\n", lab::runLine(study, run, told.size()));
     }
     std::fflush(stderr);
   }

@@ -57,8 +57,8 @@ HYBRID_KERNEL(diverges, 32, (const void *b0, void *b1), {
     blockBarrier();
 })
 
-// The same for several replicas, which lie `arena` or `parameters` bytes behind one another: strides
-// of soundExecutable().
+// The same for several replicas, which lie `arena` or `parameters` bytes behind one another:
+// strides of soundExecutable().
 constexpr int64_t arena = 512, parameters = 256;
 
 template <typename T> HYBRID_DEVICE T *ofReplica(void *buffer, int64_t stride) {
@@ -133,7 +133,8 @@ HYBRID_DEVICE void scoreBatch(const float *table, const int32_t *tokens, const i
              (poisoned ? 0.0f : 1.0f);
     *correct += best == targets[t];
     for (int c = 0; gradient && c < classes; ++c)
-      gradient[(row - table) + c] += (__builtin_expf(row[c]) / sum - (c == targets[t] ? 1.0f : 0.0f)) / *weight;
+      gradient[(row - table) + c] +=
+          (__builtin_expf(row[c]) / sum - (c == targets[t] ? 1.0f : 0.0f)) / *weight;
   }
   for (int i = 0; gradient && i < classes * classes; ++i)
     gradient[i] += 0 * *loss;
@@ -151,26 +152,23 @@ HYBRID_KERNEL(table_train, 32,
                void *loss, void *weight, void *correct),
               {
                 if (isFirst())
-                  scoreBatch(ofReplica<float>(table, parameters),
-                             ofReplica<int32_t>(tokens, tableArena),
-                             ofReplica<int32_t>(targets, tableArena),
-                             ofReplica<float>(gradient, parameters), nullptr,
-                             ofReplica<float>(loss, tableArena),
-                             ofReplica<float>(weight, tableArena),
-                             ofReplica<float>(correct, tableArena));
+                  scoreBatch(
+                      ofReplica<float>(table, parameters), ofReplica<int32_t>(tokens, tableArena),
+                      ofReplica<int32_t>(targets, tableArena),
+                      ofReplica<float>(gradient, parameters), nullptr,
+                      ofReplica<float>(loss, tableArena), ofReplica<float>(weight, tableArena),
+                      ofReplica<float>(correct, tableArena));
               })
 HYBRID_KERNEL(table_eval, 32,
-              (const void *table, const void *tokens, const void *targets, void *logits,
-               void *loss, void *weight, void *correct),
+              (const void *table, const void *tokens, const void *targets, void *logits, void *loss,
+               void *weight, void *correct),
               {
                 if (isFirst())
-                  scoreBatch(ofReplica<float>(table, parameters),
-                             ofReplica<int32_t>(tokens, tableArena),
-                             ofReplica<int32_t>(targets, tableArena), nullptr,
-                             ofReplica<float>(logits, tableArena),
-                             ofReplica<float>(loss, tableArena),
-                             ofReplica<float>(weight, tableArena),
-                             ofReplica<float>(correct, tableArena));
+                  scoreBatch(
+                      ofReplica<float>(table, parameters), ofReplica<int32_t>(tokens, tableArena),
+                      ofReplica<int32_t>(targets, tableArena), nullptr,
+                      ofReplica<float>(logits, tableArena), ofReplica<float>(loss, tableArena),
+                      ofReplica<float>(weight, tableArena), ofReplica<float>(correct, tableArena));
               })
 HYBRID_KERNEL(table_update, 32,
               (const void *hyper, void *table, const void *gradient, void *moment1, void *moment2,

@@ -499,6 +499,15 @@ TEST_F(CudaSession, MeasuresRunsOfTheSameInputs) {
   ASSERT_EQ(a.size(), b.size());
   EXPECT_EQ(std::memcmp(a.data(), b.data(), a.size()), 0);
   EXPECT_FALSE(measured->measure({}, 1));
+  EXPECT_FALSE(measured->measure(programs, 1, 3)) << "no room was made";
+  ASSERT_TRUE(measured->reserveSteps(programs, 3));
+  for (int64_t step = 0; step < 3; ++step) {
+    fill(measured->inputAs<float>("train", "x", 0, step), 2);
+    measured->inputAs<double>("update", "hyper", 0, step)[0] = 0;
+  }
+  seconds = measured->measure(programs, 2, 3);
+  ASSERT_TRUE(seconds) << seconds.error().message;
+  EXPECT_EQ(seconds->size(), 2u);
 }
 
 TEST_F(CudaSession, MeasuresEveryStep) {

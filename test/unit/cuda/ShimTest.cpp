@@ -316,8 +316,7 @@ TEST(CudaShim, ReportsLaunchesThatNoGpuTakes) {
   EXPECT_EQ(shim::launch("k", 1, 32, 232449, nothing),
             "kernel 'k': 232449 bytes of shared memory; a block has at most 232448");
   EXPECT_EQ(shim::launch("k", 0, 32, 0, nothing), "kernel 'k': a grid of 0 x 1 blocks");
-  EXPECT_EQ(shim::launch("k", 1, 32, 0, nothing, 65536),
-            "kernel 'k': a grid of 1 x 65536 blocks");
+  EXPECT_EQ(shim::launch("k", 1, 32, 0, nothing, 65536), "kernel 'k': a grid of 1 x 65536 blocks");
   ScopedOrder scoped("backward");
   EXPECT_EQ(shim::launch("k", 1, 32, 0, nothing),
             "kernel 'k': HYBRID_SHIM_ORDER is 'backward'; it takes forward, reverse, or a number");

@@ -15,7 +15,7 @@ TEST(Evaluate, ScoreDoesNotDependOnTheBatchSizeOrPadding) {
   EvaluationScore expected = *evaluate(reference, source, 100);
   EXPECT_EQ(expected.scored, 600);
   EXPECT_GT(expected.madAccuracy, 0);
-  for (auto [batch, length] : {std::pair{7, 9}, {32, 9}, {128, 12}, {1, 30}}) {
+  for (auto [batch, length] : {std::pair{7, 9}, {32, 9}, {128, 12}, {1, 30}, {128, 64}}) {
     FakeModel model(batch, length, 5);
     ASSERT_TRUE(model.initialize(1));
     EvaluationScore score = *evaluate(model, source, 100);

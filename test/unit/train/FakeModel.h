@@ -51,6 +51,11 @@ public:
     return {};
   }
 
+  int64_t activeReplicas() const {
+    return std::count_if(models.begin(), models.end(),
+                         [](const Model &model) { return model.active; });
+  }
+
   int64_t blockSteps() const override { return mostSteps; }
   int blocksAhead() const override { return ahead; }
   BatchMemory trainingBatch(int64_t replica, int64_t step) override {

@@ -308,6 +308,7 @@ TEST_F(TrainerTest, RunsTogetherAreTheRunsAlone) {
                 read(together + "/checkpoints/best.safetensors"));
     }
     EXPECT_LT((*outcomes)[2]->step, 60);
+    EXPECT_EQ(model.activeReplicas(), 4) << "as they were before";
   }
 }
 

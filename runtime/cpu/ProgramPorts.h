@@ -1,7 +1,7 @@
-//===- ReplicaPorts.h - inputs and outputs of the replicas of a program -----===//
+//===- ProgramPorts.h - inputs and outputs of a program, beside the arena ---===//
 //
-// Replicas run one after another in one arena, so what goes into and comes out of each is kept
-// beside it.
+// The arena holds them only while the program runs: other programs use the same memory, and so do
+// replicas, which run one after another.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -14,10 +14,13 @@
 
 namespace hybrid::rt {
 
-class ReplicaPorts {
+/// Inputs of every replica; its outputs, when there are several.
+class ProgramPorts {
 public:
-  ReplicaPorts() = default;
-  ReplicaPorts(const fb::Program &program, int64_t replicas);
+  /// Of one replica, inputs are kept up to this many bytes together: token ids, not images.
+  static constexpr uint64_t mostKeptInputs = uint64_t(64) << 20;
+
+  ProgramPorts(const fb::Program &program, int64_t replicas);
 
   /// Allocates the memory when it is not there yet.
   Result<void> allocate();
@@ -25,7 +28,9 @@ public:
   /// What allocate() takes for a program.
   static uint64_t bytesFor(const fb::Program &program, int64_t replicas);
 
-  /// The memory of an input or output of the program, which is allocated.
+  /// Whether all inputs are kept.
+  bool keepsInputs() const { return inputsKept; }
+  /// The memory of an input or output of the program, which is allocated. Empty: it is not kept.
   std::span<std::byte> at(const fb::Tensor &tensor, int64_t replica) const;
 
   using AddressOf = std::function<std::byte *(const fb::BufferRef &)>;
@@ -42,6 +47,7 @@ private:
   std::byte *place(const Port &port, int64_t replica) const;
 
   std::vector<Port> inputs, outputs;
+  bool inputsKept = true;
   uint64_t stride = 0; // of a replica
   int64_t replicas = 1;
   Arena memory;

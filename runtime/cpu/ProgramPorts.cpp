@@ -1,12 +1,17 @@
-//===- ReplicaPorts.cpp - inputs and outputs of the replicas of a program ---===//
-#include "runtime/cpu/ReplicaPorts.h"
+//===- ProgramPorts.cpp - inputs and outputs of a program, beside the arena -===//
+#include "runtime/cpu/ProgramPorts.h"
 #include "codegen/ReplicaStride.h"
 #include <cstring>
 #include <fmt/format.h>
 
 namespace hybrid::rt {
 
-ReplicaPorts::ReplicaPorts(const fb::Program &program, int64_t replicas) : replicas(replicas) {
+ProgramPorts::ProgramPorts(const fb::Program &program, int64_t replicas) : replicas(replicas) {
+  uint64_t inputBytes = 0;
+  if (program.inputs())
+    for (const fb::Tensor *tensor : *program.inputs())
+      inputBytes += tensor->buffer()->bytes();
+  inputsKept = replicas > 1 || inputBytes <= mostKeptInputs;
   auto add = [&](const auto *tensors, std::vector<Port> &ports) {
     if (tensors)
       for (const fb::Tensor *tensor : *tensors) {
@@ -14,15 +19,17 @@ ReplicaPorts::ReplicaPorts(const fb::Program &program, int64_t replicas) : repli
         stride += replicaStride(tensor->buffer()->bytes()); // bounded by ExecutableVerifier.cpp
       }
   };
-  add(program.inputs(), inputs);
-  add(program.outputs(), outputs);
+  if (inputsKept)
+    add(program.inputs(), inputs);
+  if (replicas > 1)
+    add(program.outputs(), outputs);
 }
 
-uint64_t ReplicaPorts::bytesFor(const fb::Program &program, int64_t replicas) {
-  return ReplicaPorts(program, replicas).stride * static_cast<uint64_t>(replicas);
+uint64_t ProgramPorts::bytesFor(const fb::Program &program, int64_t replicas) {
+  return ProgramPorts(program, replicas).stride * static_cast<uint64_t>(replicas);
 }
 
-Result<void> ReplicaPorts::allocate() {
+Result<void> ProgramPorts::allocate() {
   if (memory || stride == 0)
     return {};
   auto allocated = Arena::allocate(stride * static_cast<uint64_t>(replicas),
@@ -33,11 +40,11 @@ Result<void> ReplicaPorts::allocate() {
   return {};
 }
 
-std::byte *ReplicaPorts::place(const Port &port, int64_t replica) const {
+std::byte *ProgramPorts::place(const Port &port, int64_t replica) const {
   return memory.data() + static_cast<uint64_t>(replica) * stride + port.offset;
 }
 
-std::span<std::byte> ReplicaPorts::at(const fb::Tensor &tensor, int64_t replica) const {
+std::span<std::byte> ProgramPorts::at(const fb::Tensor &tensor, int64_t replica) const {
   for (const auto *ports : {&inputs, &outputs})
     for (const Port &port : *ports)
       if (port.tensor == &tensor)
@@ -45,13 +52,13 @@ std::span<std::byte> ReplicaPorts::at(const fb::Tensor &tensor, int64_t replica)
   return {};
 }
 
-void ReplicaPorts::placeInputs(int64_t replica, const AddressOf &address) const {
+void ProgramPorts::placeInputs(int64_t replica, const AddressOf &address) const {
   for (const Port &port : inputs)
     if (const fb::BufferRef &buffer = *port.tensor->buffer(); buffer.bytes())
       std::memcpy(address(buffer), place(port, replica), buffer.bytes());
 }
 
-void ReplicaPorts::keepOutputs(int64_t replica, const AddressOf &address) const {
+void ProgramPorts::keepOutputs(int64_t replica, const AddressOf &address) const {
   for (const Port &port : outputs)
     if (const fb::BufferRef &buffer = *port.tensor->buffer(); buffer.bytes())
       std::memcpy(place(port, replica), address(buffer), buffer.bytes());
