@@ -60,8 +60,8 @@ struct ModelSpace {
   int64_t points = 1;
 };
 
-/// What `hybridc --choices` shows: the choices of a model. What is set is a choice of one option. Nothing after
-/// diagnostics when a choice or the file has faults.
+/// What `hybridc --choices` shows: the choices of a model. What is set is a choice of one option.
+/// Nothing after diagnostics when a choice or the file has faults.
 std::optional<ModelSpace> describeSpace(llvm::SourceMgr &sources, mlir::MLIRContext &context,
                                         const Options &options);
 
