@@ -18,12 +18,13 @@
 // a time; a fragment's sums stay in registers for a block's whole part of the batch, and are added
 // along diagonals at its end. The gradient of the skip term is that of the first tap.
 //
-// Bound by memory on an H200, by count; numbers are in ToeplitzConvLaunch.h. Convolutions as products
-// with Toeplitz blocks: Ku et al. 2025 (StripedHyena 2). Operator: Poli et al. 2023, section 3.
+// Bound by memory on an H200, by count; numbers are in ToeplitzConvLaunch.h. Convolutions as
+// products with Toeplitz blocks: Ku et al. 2025 (StripedHyena 2). Operator: Poli et al. 2023,
+// section 3.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "codegen/cuda/kernels/Prelude.cuh"
+#include "codegen/cuda/kernels/FFT.cuh"
 #include "codegen/cuda/kernels/ToeplitzConvLaunch.h"
 
 namespace hybrid::cuda {
@@ -79,7 +80,8 @@ template <ToeplitzConvParams P> struct ToeplitzBlock {
   };
   template <typename T>
   HYBRID_DEVICE Activation<T> activation(T *buffer, int64_t sequence, int64_t stride) const {
-    return {buffer ? buffer + sequence * length * stride + channel + threadChannel() : nullptr,
+    return {buffer ? opaque(buffer) + sequence * length * stride + channel + threadChannel()
+                   : nullptr,
             static_cast<int>(stride)};
   }
 
@@ -392,6 +394,10 @@ HYBRID_DEVICE void toeplitzConvBackward(int64_t item, const float *x, const floa
     if (warp == warps - 1)
       block.template convolve<true>(block.filter(channel), cotangent);
     blockBarrier();
+    // Anew: kept through the products they would take the registers of a second block.
+    const auto inAgain = block.activation(x, sequence, P.xStride),
+               gateAgain = block.activation(gateIn, sequence, P.gateInStride),
+               upstreamAgain = block.activation(dy, sequence, P.yStride);
     const auto dIn = block.activation(dx, sequence, P.dxStride),
                dGate = block.activation(dGateIn, sequence, P.dGateInStride),
                dOutGate = block.activation(dGateOut, sequence, P.dGateOutStride);
@@ -403,8 +409,9 @@ HYBRID_DEVICE void toeplitzConvBackward(int64_t item, const float *x, const floa
     block.template forEachResult<threads, 2>(
         sequence,
         [&](int b, int t) {
-          return Operands{P.hasGateIn ? in.at(b, t) : 0.0f, P.hasGateIn ? gate.at(b, t) : 1.0f,
-                          P.hasGateOut ? upstream.at(b, t) : 0.0f};
+          return Operands{P.hasGateIn ? inAgain.at(b, t) : 0.0f,
+                          P.hasGateIn ? gateAgain.at(b, t) : 1.0f,
+                          P.hasGateOut ? upstreamAgain.at(b, t) : 0.0f};
         },
         [&](const Operands &o, int b, int t, int place) {
           if constexpr (P.hasGateOut != 0)
