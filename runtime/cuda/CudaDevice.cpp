@@ -426,9 +426,9 @@ Result<Cudnn *> CudaDevice::openAttention() {
 Result<void> CudaDevice::preparePlan(PreparedProgram &program) {
   if (program.plan)
     return {};
-  auto plan = Plan::create(*program.source, {*gpu, *code, [this] { return openBlas(); },
-                                             [this] { return openAttention(); },
-                                             placesFor(program)});
+  auto plan =
+      Plan::create(*program.source, {*gpu, *code, [this] { return openBlas(); },
+                                     [this] { return openAttention(); }, placesFor(program)});
   if (!plan)
     return plan.error();
   program.plan.emplace(std::move(*plan));

@@ -17,7 +17,8 @@ void DataArgument::addTo(CLI::App &verb, bool training) {
   group->require_option(1);
   verb.add_option("--data-seed", dataSeed, "seed of the task's instances or of the text's split")
       ->capture_default_str();
-  verb.add_option("--convention", convention, "where a paper and its code disagree: paper or mad-lab")
+  verb.add_option("--convention", convention,
+                  "where a paper and its code disagree: paper or mad-lab")
       ->check(CLI::IsMember({"paper", "mad-lab"}))
       ->capture_default_str();
   if (!training)
