@@ -24,7 +24,7 @@ if(TEST golden)
   # The same attention by the tests' cuDNN.
   hybrid_cuda_shim_test(golden-cudnn ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/golden/run
                         --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --target cuda:shim --precision bf16 --attention cudnn --verbose
-                        --op attention --op lm)
+                        --op attention --op language_model)
   set_tests_properties(cuda-shim-golden cuda-shim-golden-bf16 cuda-shim-golden-cudnn PROPERTIES RUN_SERIAL ON)
 endif()
 # What kernels take of a GPU's multiprocessors; NVRTC needs no GPU for it.
