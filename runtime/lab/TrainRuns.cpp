@@ -5,6 +5,7 @@
 #include "runtime/train/Trainer.h"
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace hybrid::rt::lab {
 namespace {
@@ -25,15 +26,17 @@ public:
     if (protocol.stopAbove > 0 && accuracy > protocol.stopAbove)
       solved = true;
   }
+  void diverged(int64_t) override { divergence = true; }
   bool wantsStop() override { return solved || (context.stop && context.stop()); }
 
   bool isSolved() const { return solved; }
+  bool hasDiverged() const { return divergence; }
 
 private:
   const TrainContext &context;
   RunMonitor *monitor;
   size_t place;
-  bool solved = false;
+  bool solved = false, divergence = false;
 };
 
 TrainOptions optionsOf(const Protocol &protocol, const Setting &setting, const Run &run) {
@@ -56,16 +59,10 @@ TrainOptions optionsOf(const Protocol &protocol, const Setting &setting, const R
   return options;
 }
 
-/// What the trainer says of a run that went to infinity.
-bool isDivergence(const std::string &message) {
-  return message.find(": the loss is ") != std::string::npos ||
-         message.find("gradient's norm is ") != std::string::npos;
-}
-
-void fail(Run &run, const std::string &error) {
+void fail(Run &run, const std::string &error, bool diverged = false) {
   run.status = "failed";
   run.error = error;
-  run.diverged = isDivergence(error);
+  run.diverged = diverged;
   run.loss = NAN;
   run.accuracy = run.madAccuracy = run.diverged ? run.chance : 0;
 }
@@ -127,17 +124,20 @@ void trainTogether(const TrainContext &context, const Setting &setting,
   auto prepared = prepare(executable, context.threads);
   if (!prepared)
     return failAll(prepared.error().message);
-  std::vector<std::unique_ptr<Source>> sources;
+  std::map<uint64_t, std::unique_ptr<Source>> sources; // runs of one seed make batches once
   std::vector<Observer> observers;
   std::vector<TrainRun> trainings;
   observers.reserve(runs.size()); // runs hold their addresses
   for (size_t i = 0; i < runs.size(); ++i) {
-    auto source = sourceOf(context.protocol, setting, runs[i].seed);
-    if (!source)
-      return failAll(source.error().message);
-    sources.push_back(std::move(*source));
+    std::unique_ptr<Source> &source = sources[runs[i].seed];
+    if (!source) {
+      auto made = sourceOf(context.protocol, setting, runs[i].seed);
+      if (!made)
+        return failAll(made.error().message);
+      source = std::move(*made);
+    }
     observers.emplace_back(context, &monitor, i);
-    trainings.push_back({sources.back().get(), optionsOf(context.protocol, setting, runs[i])});
+    trainings.push_back({source.get(), optionsOf(context.protocol, setting, runs[i])});
     trainings.back().options.observer = &observers.back();
   }
   auto outcomes = trainModels(*prepared->runner, trainings);
@@ -146,7 +146,7 @@ void trainTogether(const TrainContext &context, const Setting &setting,
   for (size_t i = 0; i < runs.size(); ++i) {
     const Result<TrainOutcome> &outcome = (*outcomes)[i];
     if (!outcome)
-      fail(runs[i], outcome.error().message);
+      fail(runs[i], outcome.error().message, observers[i].hasDiverged());
     else if (outcome->interrupted.empty() || observers[i].isSolved())
       record(context.protocol, *outcome, runs[i]);
   }

@@ -24,6 +24,9 @@ public:
   virtual ~TrainObserver() = default;
   /// After a periodic evaluation; `isFinal`: after the one that ends the run.
   virtual void evaluated(const EvaluationPoint &point, bool isFinal) {}
+  /// The loss or the gradients of this step, counted from 0, are no numbers: the run ends with an
+  /// error.
+  virtual void diverged(int64_t step) {}
   /// Asked between steps: whether the run shall save, if it has a folder, and end there.
   virtual bool wantsStop() { return false; }
 };

@@ -184,6 +184,9 @@ void TrainingRun::fillNext(int64_t inBlock, const TrainingRun *twin) {
 
 Result<void> TrainingRun::account(const StepScore &score, double seconds, double before) {
   const int64_t step = state.step;
+  const bool finite = std::isfinite(score.batch.loss) && std::isfinite(score.gradientNorm);
+  if (!finite && settings.observer)
+    settings.observer->diverged(step);
   if (!std::isfinite(score.batch.loss)) {
     nonFinite.emplace(step, score.batch.loss);
     return Error{fmt::format("step {}: the loss is {}", step + 1, score.batch.loss)};

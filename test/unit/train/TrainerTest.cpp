@@ -195,6 +195,24 @@ TEST_F(TrainerTest, ANonFiniteLossNamesStepOperationAndLastCheckpoint) {
   EXPECT_TRUE(fs::exists(folder + "/a/checkpoints/" + checkpointName(20)));
 }
 
+TEST_F(TrainerTest, AnObserverIsToldWhichStepDiverged) {
+  struct Watcher final : TrainObserver {
+    void diverged(int64_t step) override { steps.push_back(step); }
+    std::vector<int64_t> steps;
+  } watcher;
+  options.observer = &watcher;
+  for (int ahead : {0, 2}) {
+    watcher.steps.clear();
+    FakeModel model(4, 10, 5);
+    model.ahead = ahead, model.nanAt = 25;
+    EXPECT_FALSE(run("nan" + std::to_string(ahead), model));
+    EXPECT_EQ(watcher.steps, std::vector<int64_t>{24});
+  }
+  watcher.steps.clear();
+  EXPECT_TRUE(run("fine"));
+  EXPECT_TRUE(watcher.steps.empty());
+}
+
 TEST_F(TrainerTest, StepsAheadLeaveTheBytesOfStepsOneByOne) {
   ASSERT_TRUE(run("whole"));
   for (int ahead : {1, 2}) {
