@@ -8,6 +8,7 @@
 #include "runtime/train/Progress.h"
 #include "tools/hybrid-run/LabStudy.h"
 #include "tools/hybrid-run/LabWorkers.h"
+#include "tools/hybrid-run/ProtocolArgument.h"
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -25,14 +26,8 @@ namespace {
 
 struct MadArguments {
   std::vector<std::string> models, compare, settings;
-  std::string out, suite = "smoke", convention = "paper", device = "cpu";
-  std::vector<std::string> tasks;
-  std::vector<double> learningRates, weightDecays;
-  std::optional<int64_t> seeds, batch, steps, evaluations;
-  std::optional<uint64_t> seed, testExamples, dataSeed;
-  std::optional<double> epochs;
-  std::optional<std::string> precision;
-  bool fresh = false, sets = false;
+  std::string out;
+  ProtocolArgument protocol;
   int jobs = 1, threads = 0;
   int64_t ensemble = 0;
   double isoTolerance = 0.25;
@@ -41,46 +36,6 @@ struct MadArguments {
   bool trainClaimedRuns = false;
   std::string database;
 };
-
-lab::Protocol protocolOf(const MadArguments &arguments) {
-  rt::Convention convention =
-      arguments.convention == "mad-lab" ? rt::Convention::MadLab : rt::Convention::Paper;
-  lab::Protocol protocol = lab::Protocol::named(arguments.suite, convention);
-  protocol.tasks = arguments.tasks;
-  protocol.device = arguments.device;
-  auto take = [](const auto &from, auto &to) {
-    if (from)
-      to = *from;
-  };
-  if (!arguments.learningRates.empty())
-    protocol.learningRates = arguments.learningRates;
-  if (!arguments.weightDecays.empty())
-    protocol.weightDecays = arguments.weightDecays;
-  take(arguments.seeds, protocol.seeds);
-  take(arguments.seed, protocol.seed);
-  take(arguments.batch, protocol.batch);
-  take(arguments.steps, protocol.steps);
-  take(arguments.epochs, protocol.epochs);
-  take(arguments.evaluations, protocol.evaluations);
-  take(arguments.testExamples, protocol.testExamples);
-  take(arguments.dataSeed, protocol.dataSeed);
-  take(arguments.precision, protocol.precision);
-  if (arguments.fresh)
-    protocol.fresh = true;
-  // Epochs are of sets.
-  if (arguments.sets || (arguments.epochs && !arguments.fresh))
-    protocol.fresh = false;
-  return protocol;
-}
-
-/// Runs that train as one program. On the CPU replicas run one after another: nothing is gained.
-int64_t togetherOf(const MadArguments &arguments, const lab::Protocol &protocol) {
-  constexpr int64_t mostOnGpu = 32; // of memory
-  if (arguments.ensemble > 0)
-    return arguments.ensemble;
-  auto points = static_cast<int64_t>(protocol.learningRates.size() * protocol.weightDecays.size());
-  return arguments.device == "cuda" ? std::min(mostOnGpu, points * protocol.seeds) : 1;
-}
 
 int terminalWidth(int descriptor) {
   winsize size{};
@@ -258,10 +213,10 @@ void finishStudy(const std::string &database, const MadArguments &arguments) {
 }
 
 void runStudy(const MadArguments &arguments) {
-  lab::Protocol protocol = protocolOf(arguments);
+  lab::Protocol protocol = arguments.protocol.protocol();
   std::string database = arguments.out + "/study.sqlite";
   WorkerSettings workers{database, arguments.jobs, arguments.threads,
-                         togetherOf(arguments, protocol)};
+                         arguments.ensemble > 0 ? arguments.ensemble : runsTogether(protocol)};
   if (!arguments.dryRun && (arguments.worker || rankOfProcess() != 0)) {
     waitForStudy(database);
     superviseWorkers(workers, [] {});
@@ -309,45 +264,14 @@ void addMad(CLI::App &app) {
       "mad", "train architectures on the MAD suite and say how good they are at each task");
   auto arguments = std::make_shared<MadArguments>();
   MadArguments &a = *arguments;
-  const CLI::Range count(int64_t{1}, int64_t{1} << 40), positive(1e-12, 1e12);
   verb->add_option("models", a.models, "architectures (.hyb)");
-  verb->add_option("--suite", a.suite,
-                   "smoke: baselines, one short training each; baseline: baselines by the whole "
-                   "protocol; full: all 66 settings")
-      ->check(CLI::IsMember({"smoke", "baseline", "full"}))
-      ->capture_default_str();
   verb->add_option("--out", a.out, "folder of the study; one that is there is continued");
   verb->add_option("--compare", a.compare, "two studies side by side: folders or databases")
       ->expected(2);
-  auto *protocol = verb->add_option_group("Protocol");
-  protocol
-      ->add_option("--convention", a.convention,
-                   "paper or mad-lab (its released code), where they "
-                   "disagree")
-      ->check(CLI::IsMember({"paper", "mad-lab"}))
-      ->capture_default_str();
-  protocol->add_option("--tasks", a.tasks, "instead of all six: NAME or NAME:key=value,...");
-  protocol->add_option("--lr", a.learningRates, "learning rates")->check(positive);
-  protocol->add_option("--wd", a.weightDecays, "weight decays")->check(CLI::Range(0.0, 1e6));
-  protocol->add_option("--seeds", a.seeds, "seeds of each point")->check(CLI::Range(1, 100000));
-  protocol->add_option("--seed", a.seed, "the first of them");
-  protocol->add_option("--epochs", a.epochs, "passes over the training set")->check(positive);
-  protocol->add_option("--steps", a.steps, "updates, instead of epochs")->check(count);
-  protocol->add_option("--batch", a.batch, "sequences in a batch")->check(CLI::Range(1, 1 << 20));
-  auto *fresh = protocol->add_flag("--fresh", a.fresh, "training instances never repeat");
-  protocol->add_flag("--sets", a.sets, "training sets of MAD's sizes, in every suite")
-      ->excludes(fresh);
-  protocol->add_option("--test-examples", a.testExamples, "instances of an evaluation")
-      ->check(count);
-  protocol->add_option("--evaluations", a.evaluations, "evaluations of a run; 0: one an epoch")
-      ->check(CLI::Range(0, 1 << 30));
-  protocol->add_option("--data-seed", a.dataSeed, "seed of the instances");
-  protocol->add_option("--precision", a.precision, "f32 or bf16")
-      ->check(CLI::IsMember({"f32", "bf16", "f64"}));
+  a.protocol.addTo(*verb);
   verb->add_option("--set", a.settings, "NAME=VALUE: a parameter of every model; may be repeated")
       ->allow_extra_args(false);
   auto *work = verb->add_option_group("Work");
-  work->add_option("--device", a.device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}));
   work->add_option("--jobs", a.jobs, "processes that train")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();

@@ -9,6 +9,7 @@
 #include "tools/hybrid-run/LabModels.h"
 #include "tools/hybrid-run/LabWorkers.h"
 #include "tools/hybrid-run/Process.h"
+#include "tools/hybrid-run/ProtocolArgument.h"
 #include "tools/hybrid-run/Verbs.h"
 #include <algorithm>
 #include <cmath>
@@ -27,15 +28,9 @@ namespace fs = std::filesystem;
 namespace {
 
 struct SearchArguments {
-  std::string path, out, suite = "smoke", convention = "paper", promote = "score";
+  std::string path, out, promote = "score";
   std::vector<std::string> settings;
-  std::vector<std::string> tasks;
-  std::vector<double> learningRates, weightDecays;
-  std::optional<int64_t> steps, batch, seeds, evaluations;
-  std::optional<double> epochs;
-  std::optional<uint64_t> seed, testExamples;
-  std::optional<std::string> precision;
-  std::string device = "cpu";
+  ProtocolArgument protocol;
   lab::Constraints constraints;
   lab::HalvingOptions halving;
   std::optional<double> budgetFlops, budgetSeconds;
@@ -85,7 +80,7 @@ class SearchRun {
 public:
   explicit SearchRun(SearchArguments &arguments)
       : arguments(arguments), compiler(findCompiler()),
-        models(chooseProtocol(arguments, plan.protocol).precision, arguments.device) {}
+        models(chooseProtocol(arguments, plan).precision, plan.protocol.device) {}
 
   void run() {
     readSpace();
@@ -114,29 +109,10 @@ public:
   }
 
 private:
-  static lab::Protocol &chooseProtocol(const SearchArguments &arguments, lab::Protocol &protocol) {
-    protocol = lab::Protocol::named(arguments.suite, arguments.convention == "mad-lab"
-                                                         ? rt::Convention::MadLab
-                                                         : rt::Convention::Paper);
-    auto take = [](auto &into, const auto &given) {
-      if (given)
-        into = *given;
-    };
-    take(protocol.steps, arguments.steps);
-    take(protocol.batch, arguments.batch);
-    take(protocol.seeds, arguments.seeds);
-    take(protocol.evaluations, arguments.evaluations);
-    take(protocol.epochs, arguments.epochs);
-    take(protocol.seed, arguments.seed);
-    take(protocol.testExamples, arguments.testExamples);
-    take(protocol.precision, arguments.precision);
-    protocol.tasks = arguments.tasks;
-    protocol.device = arguments.device;
-    if (!arguments.learningRates.empty())
-      protocol.learningRates = arguments.learningRates;
-    if (!arguments.weightDecays.empty())
-      protocol.weightDecays = arguments.weightDecays;
-    return protocol;
+  static const lab::Protocol &chooseProtocol(const SearchArguments &arguments,
+                                             lab::SearchPlan &plan) {
+    plan.protocol = arguments.protocol.protocol();
+    return plan.protocol;
   }
 
   void say(const std::string &text) const {
@@ -163,13 +139,8 @@ private:
       if (isTerminal() && std::exchange(last, left) != left)
         fmt::print(stderr, "\r\033[K  {} runs left ", left);
     };
-    // On the CPU replicas run one after another: nothing is gained.
-    constexpr size_t mostTogether = 32;
-    int64_t together = arguments.device == "cuda"
-                           ? static_cast<int64_t>(std::min(mostTogether, runsOfSetting()))
-                           : 1;
-    std::string signal =
-        superviseWorkers({database, arguments.jobs, arguments.threads, together}, show, stop);
+    std::string signal = superviseWorkers(
+        {database, arguments.jobs, arguments.threads, runsTogether(plan.protocol)}, show, stop);
     if (isTerminal())
       fmt::print(stderr, "\r\033[K");
     return !signal.empty();
@@ -420,9 +391,9 @@ private:
     const auto &scores = outcome.halving.measured[index].scores;
     for (size_t rung = scores.size(); rung-- > 0;)
       if (scores[rung]) {
-        header +=
-            fmt::format("Score {:.4f} on the {} suite ({}), trained for {} of its length; ",
-                        *scores[rung], plan.protocol.suite, arguments.convention, lengthOf(rung));
+        header += fmt::format("Score {:.4f} on the {} suite ({}), trained for {} of its length; ",
+                              *scores[rung], plan.protocol.suite,
+                              rt::nameOf(plan.protocol.convention), lengthOf(rung));
         break;
       }
     header += fmt::format("{} parameters, {:.0f} FLOPs a token, a state of {}.\n",
@@ -592,29 +563,7 @@ void addSearch(CLI::App &app) {
   limits->add_option("--tolerance", a.constraints.tolerance, "how far the state may be off")
       ->check(CLI::Range(0.0, 10.0))
       ->capture_default_str();
-  auto *protocol = verb->add_option_group("Protocol (see hybrid-run mad)");
-  protocol->add_option("--suite", a.suite, "smoke, baseline or full")
-      ->check(CLI::IsMember({"smoke", "baseline", "full"}))
-      ->capture_default_str();
-  protocol->add_option("--convention", a.convention, "paper or mad-lab")
-      ->check(CLI::IsMember({"paper", "mad-lab"}))
-      ->capture_default_str();
-  protocol->add_option("--tasks", a.tasks, "instead of all six: NAME or NAME:key=value,...");
-  protocol->add_option("--steps", a.steps, "updates of a whole run, instead of the suite's")
-      ->check(count);
-  protocol->add_option("--epochs", a.epochs, "passes over the training set")->check(positive);
-  protocol->add_option("--batch", a.batch, "sequences of a batch")->check(count);
-  protocol->add_option("--lr", a.learningRates, "learning rates: the best counts")->check(positive);
-  protocol->add_option("--wd", a.weightDecays, "weight decays: the best counts")
-      ->check(CLI::Range(0.0, 1e6));
-  protocol->add_option("--seeds", a.seeds, "runs of each, with different seeds")->check(count);
-  protocol->add_option("--seed", a.seed, "of the first run, and of the order of points");
-  protocol->add_option("--test-examples", a.testExamples, "test instances")->check(count);
-  protocol->add_option("--evaluations", a.evaluations, "of a run")->check(count);
-  protocol->add_option("--precision", a.precision, "f32 or bf16");
-  protocol->add_option("--device", a.device, "cpu or cuda")
-      ->check(CLI::IsMember({"cpu", "cuda"}))
-      ->capture_default_str();
+  a.protocol.addTo(*verb);
   verb->add_option("--set", a.settings,
                    "NAME=VALUE: a model parameter, or a choice that is not left open")
       ->allow_extra_args(false);
