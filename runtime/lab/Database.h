@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -29,6 +30,8 @@ public:
   Statement &bind(std::string_view value);
   /// Whether there is a row.
   Result<bool> step();
+  /// Calls `each()` for every row; one that returns a Result<void> ends it by an error.
+  template <typename Each> Result<void> forEachRow(Each each);
   /// Runs it for its effect, and makes it ready for other values.
   Result<void> run();
 
@@ -43,6 +46,20 @@ private:
   sqlite3_stmt *handle;
   int bound = 0;
 };
+
+template <typename Each> Result<void> Statement::forEachRow(Each each) {
+  for (;;) {
+    Result<bool> row = step();
+    if (!row)
+      return row.error();
+    if (!*row)
+      return {};
+    if constexpr (std::is_void_v<std::invoke_result_t<Each>>)
+      each();
+    else if (Result<void> done = each(); !done)
+      return done;
+  }
+}
 
 class Database {
 public:

@@ -95,12 +95,7 @@ Result<std::vector<Run>> RunStore::claim(int64_t most) {
   if (!rows)
     return rows.error();
   rows->bind(most);
-  for (;;) {
-    auto row = rows->step();
-    if (!row)
-      return row.error();
-    if (!*row)
-      break;
+  auto read = rows->forEachRow([&] {
     Run run;
     run.id = rows->integer(0);
     run.architecture = rows->text(1);
@@ -120,7 +115,9 @@ Result<std::vector<Run>> RunStore::claim(int64_t most) {
     run.attempts = static_cast<int>(rows->integer(15)) + 1;
     run.status = "running";
     runs.push_back(std::move(run));
-  }
+  });
+  if (!read)
+    return read.error();
   auto update = database->prepare("UPDATE run SET status = 'running', worker = ?, heartbeat = ?, "
                                   "attempts = attempts + 1, steps_done = 0 WHERE id = ?");
   if (!update)
@@ -217,16 +214,13 @@ Result<int64_t> RunStore::reclaim() {
   if (!rows)
     return rows.error();
   std::vector<std::string> gone;
-  for (;;) {
-    auto row = rows->step();
-    if (!row)
-      return row.error();
-    if (!*row)
-      break;
+  auto read = rows->forEachRow([&] {
     std::string name = rows->text(0);
     if (name != worker && (isDead(name) || now() - rows->number(1) > staleSeconds))
       gone.push_back(std::move(name));
-  }
+  });
+  if (!read)
+    return read.error();
   auto update = database->prepare(
       "UPDATE run SET status = iif(attempts >= ?, 'failed', 'pending'), worker = '', "
       "error = iif(attempts >= ?, 'its process died ' || attempts || ' times', ''), "

@@ -100,12 +100,7 @@ Result<void> loadHead(Database &database, Study &study) {
   auto rows = database.prepare("SELECT name, value FROM study ORDER BY name");
   if (!rows)
     return rows.error();
-  for (;;) {
-    auto row = rows->step();
-    if (!row)
-      return row.error();
-    if (!*row)
-      return {};
+  return rows->forEachRow([&] {
     std::string name = rows->text(0), value = rows->text(1);
     if (name == "convention")
       study.convention = value;
@@ -121,7 +116,7 @@ Result<void> loadHead(Database &database, Study &study) {
       std::from_chars(value.data(), value.data() + value.size(), study.seed);
     else if (name.starts_with("option.") && name.size() > 11)
       study.options.emplace_back(name.substr(11), value);
-  }
+  });
 }
 
 Result<void> loadArchitectures(Database &database, Study &study) {
@@ -129,12 +124,7 @@ Result<void> loadArchitectures(Database &database, Study &study) {
                                "state_elements FROM architecture ORDER BY id");
   if (!rows)
     return rows.error();
-  for (;;) {
-    auto row = rows->step();
-    if (!row)
-      return row.error();
-    if (!*row)
-      return {};
+  return rows->forEachRow([&] {
     Architecture architecture{rows->text(0),    rows->text(1),   rows->text(2),   {},
                               rows->integer(4), rows->number(5), rows->integer(6)};
     auto settings = nlohmann::json::parse(rows->text(3), nullptr, false);
@@ -143,7 +133,7 @@ Result<void> loadArchitectures(Database &database, Study &study) {
         if (item.value().is_string())
           architecture.settings[item.key()] = item.value().get<std::string>();
     study.architectures.push_back(std::move(architecture));
-  }
+  });
 }
 
 Result<void> loadRuns(Database &database, Study &study) {
@@ -155,12 +145,7 @@ Result<void> loadRuns(Database &database, Study &study) {
       "ORDER BY run.id");
   if (!rows)
     return rows.error();
-  for (;;) {
-    auto row = rows->step();
-    if (!row)
-      return row.error();
-    if (!*row)
-      return {};
+  return rows->forEachRow([&] {
     int column = 0;
     auto integer = [&] { return rows->integer(column++); };
     auto number = [&] { return rows->number(column++); };
@@ -192,7 +177,7 @@ Result<void> loadRuns(Database &database, Study &study) {
     run.stateElements = integer();
     run.flopsPerToken = number();
     study.runs.push_back(std::move(run));
-  }
+  });
 }
 
 Result<void> loadCurves(Database &database, Study &study) {
@@ -203,18 +188,14 @@ Result<void> loadCurves(Database &database, Study &study) {
       "SELECT run, step, loss, accuracy, mad_accuracy FROM curve ORDER BY run, step");
   if (!rows)
     return rows.error();
-  for (;;) {
-    auto row = rows->step();
-    if (!row)
-      return row.error();
-    if (!*row)
-      return {};
+  return rows->forEachRow([&]() -> Result<void> {
     auto place = places.find(rows->integer(0));
     if (place == places.end())
       return Error{fmt::format("'{}' is damaged: a curve belongs to no run", database.path())};
     study.runs[place->second].curve.push_back(
         {rows->integer(1), rows->number(2), rows->number(3), rows->number(4)});
-  }
+    return {};
+  });
 }
 
 Result<void> storeHead(Database &database, const Study &study) {
