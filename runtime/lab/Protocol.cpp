@@ -42,6 +42,7 @@ Protocol Protocol::named(const std::string &suite, Convention convention) {
   if (suite == "smoke") {
     protocol.learningRates = {1e-3};
     protocol.weightDecays = {0.1};
+    protocol.warmup = 0.1;
     protocol.batch = 16;
     protocol.fresh = true;
     protocol.testExamples = 256;
@@ -110,6 +111,7 @@ std::vector<std::pair<std::string, std::string>> Protocol::options() const {
       {"schedule", schedule == ScheduleKind::Constant
                        ? std::string("constant")
                        : fmt::format("{} to {}", nameOf(schedule), leastRate)},
+      {"warm-up", warmup > 0 ? fmt::format("{:.3g} of the updates", warmup) : std::string("no")},
       {"early stop", stopAbove > 0
                          ? fmt::format("{} accuracy above {}", macro ? "macro" : "micro", stopAbove)
                          : std::string("no")},
@@ -137,6 +139,7 @@ nlohmann::json Protocol::toJson() const {
           {"test_examples", testExamples},
           {"evaluations", evaluations},
           {"schedule", std::string(nameOf(schedule))},
+          {"warmup", warmup},
           {"least_rate", leastRate},
           {"beta1", beta1},
           {"beta2", beta2},
@@ -189,6 +192,7 @@ Result<Protocol> Protocol::fromJson(const nlohmann::json &json) {
   read("test_examples", protocol.testExamples);
   read("evaluations", protocol.evaluations);
   read("schedule", schedule);
+  read("warmup", protocol.warmup);
   read("least_rate", protocol.leastRate);
   read("beta1", protocol.beta1);
   read("beta2", protocol.beta2);

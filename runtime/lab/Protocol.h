@@ -36,6 +36,7 @@ struct Protocol {
   uint64_t testExamples = 1280;
   int64_t evaluations = 100; // of a run, evenly; 0: one an epoch
   ScheduleKind schedule = ScheduleKind::Cosine;
+  double warmup = 0; // share of a run's updates in which the rate rises from 0
   double leastRate = 1e-6, beta1 = 0.9, beta2 = 0.98, epsilon = 1e-8;
   double stopAbove = 0.999;    // accuracy of an evaluation; 0: never
   bool bestCheckpoint = false; // of least test loss; otherwise the last

@@ -48,6 +48,7 @@ TrainOptions optionsOf(const Protocol &protocol, const Setting &setting, const R
   options.schedule.kind = protocol.schedule;
   options.schedule.base = run.learningRate;
   options.schedule.least = protocol.leastRate;
+  options.schedule.warmup = std::llround(protocol.warmup * static_cast<double>(run.steps));
   options.weightDecay = run.weightDecay;
   options.beta1 = protocol.beta1;
   options.beta2 = protocol.beta2;

@@ -20,7 +20,7 @@ private:
   std::vector<double> learningRates, weightDecays;
   std::optional<int64_t> seeds, batch, steps, evaluations;
   std::optional<uint64_t> seed, testExamples, dataSeed;
-  std::optional<double> epochs;
+  std::optional<double> epochs, warmup;
   std::optional<std::string> precision;
   bool fresh = false, sets = false;
 };
