@@ -13,8 +13,8 @@ static bool asksToWait() {
 }
 
 Blocks::Blocks(const Gpu &gpu, std::span<const std::unique_ptr<PreparedProgram>> programs,
-               RestingReplicas &resting, size_t replicas)
-    : gpu(gpu), programs(programs), resting(resting), replicas(replicas),
+               RestingReplicas &resting, HeldExamples *examples, size_t replicas)
+    : gpu(gpu), programs(programs), resting(resting), examples(examples), replicas(replicas),
       waitsForEachStep(asksToWait()) {}
 
 Blocks::~Blocks() {
@@ -46,6 +46,9 @@ Result<void> Blocks::issue(PreparedProgram &program, size_t step, bool fromTable
 }
 
 Result<void> Blocks::issueAll(const Block &block) {
+  if (block.gathers)
+    if (auto done = examples->gather(block.steps); !done)
+      return done;
   for (size_t step = 0; step < block.steps; ++step)
     for (size_t i = 0; i < block.programs.size(); ++i)
       if (auto done = issue(*programs[block.programs[i]], step, i > 0 || !goesStraight(block));
@@ -109,9 +112,10 @@ Result<void> Blocks::submit(const Block &block) {
     if (auto done = program.staging.prepare(!straight); !done)
       return done;
     program.lastInputs = program.staging.currentSet();
-    auto done = straight
-                    ? program.staging.placeFromHost(program.lastInputs, 0, program.parts.places)
-                    : program.staging.upload(program.lastInputs, block.steps);
+    auto done =
+        gathers(block, block.programs[i]) ? examples->upload(program.lastInputs, block.steps)
+        : straight ? program.staging.placeFromHost(program.lastInputs, 0, program.parts.places)
+                   : program.staging.upload(program.lastInputs, block.steps);
     if (!done)
       return done;
   }
@@ -140,14 +144,26 @@ Result<void> Blocks::submit(const Block &block) {
   return {};
 }
 
+/// Puts the inputs of a step of a block in their places again.
+Result<void> Blocks::placeAgain(const Started &run, size_t i, size_t step) {
+  const Staging &staging = programs[run.block.programs[i]]->staging;
+  const DevicePlaces &places = programs[run.block.programs[i]]->parts.places;
+  if (!gathers(run.block, run.block.programs[i]))
+    return programs[run.block.programs[i]]->staging.placeFromHost(run.inputSets[i], step, places);
+  if (auto done = examples->upload(run.inputSets[i], run.block.steps); !done)
+    return done;
+  if (auto done = examples->gather(run.block.steps); !done)
+    return done;
+  return staging.place(step, places);
+}
+
 /// An error that came up while the stream ran says nothing of where. The steps are run again one by
 /// one; where the device is of no more use after the error, that finds nothing.
 Error Blocks::culpritOf(const Started &run, const Error &error) {
   for (size_t step = 0; step < run.block.steps; ++step)
     for (size_t i = 0; i < run.block.programs.size(); ++i) {
       PreparedProgram &program = *programs[run.block.programs[i]];
-      auto placed = program.staging.placeFromHost(run.inputSets[i], step, program.parts.places);
-      if (!placed || !gpu.synchronize())
+      if (!placeAgain(run, i, step) || !gpu.synchronize())
         return {error.message + "; run it again with HYBRID_CUDA_SYNC=1 to see which step it was"};
       for (const Operation &operation : program.plan->operations()) {
         auto done = Plan::issue(gpu, operation);
@@ -208,14 +224,43 @@ Result<int64_t> Blocks::reserveSteps(std::span<const size_t> numbers, int64_t mo
   for (size_t number : numbers) {
     programs[number]->staging.reserve(steps);
     programs[number]->lastOutputs.reset();
+    if (examples && number == examples->program())
+      examples->reserve();
   }
   return static_cast<int64_t>(steps);
+}
+
+Result<bool> Blocks::holdExamples(const Examples &sets) {
+  if (!examples)
+    return false;
+  if (auto done = finishAll(); !done)
+    return done.error();
+  if (auto done = gpu.enter(); !done)
+    return done.error();
+  if (auto done = gpu.synchronize(); !done)
+    return done.error();
+  const DeviceAddress before = examples->address();
+  auto held = examples->hold(sets);
+  if (examples->address() != before)
+    forgetGraphs(0);
+  return held;
+}
+
+Result<void> Blocks::takeExamples(size_t replica, size_t step, uint64_t first) {
+  if (!examples)
+    return Error{"no training set is held"};
+  if (auto done = gpu.enter(); !done)
+    return done;
+  return examples->take(replica, step, first);
 }
 
 Result<void> Blocks::start(std::span<const size_t> numbers, int64_t steps) {
   if (numbers.empty() || started.size() == Device::mostStarted)
     return Error{fmt::format("{} runs are on their way already", started.size())};
-  const Block block{{numbers.begin(), numbers.end()}, static_cast<size_t>(steps)};
+  Block block{{numbers.begin(), numbers.end()}, static_cast<size_t>(steps)};
+  for (size_t number : numbers)
+    block.gathers = block.gathers || (examples && number == examples->program() &&
+                                      examples->areTaken(programs[number]->staging.currentSet()));
   Started run{block, {}, outputSet, nullptr};
   for (size_t i = 0; i < block.programs.size(); ++i) {
     const Staging &staging = programs[block.programs[i]]->staging;
@@ -245,6 +290,8 @@ Result<void> Blocks::start(std::span<const size_t> numbers, int64_t steps) {
   started.push_back(run);
   for (size_t number : numbers)
     programs[number]->staging.nextSet();
+  if (block.gathers)
+    examples->forget(programs[examples->program()]->staging.currentSet());
   outputSet = (outputSet + 1) % Staging::setCount;
   return {};
 }

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "runtime/cuda/HeldExamples.h"
 #include "runtime/cuda/PreparedProgram.h"
 #include "runtime/cuda/RestingReplicas.h"
 #include <compare>
@@ -20,9 +21,10 @@ namespace hybrid::rt::cuda {
 
 class Blocks {
 public:
-  /// All of them are the device's, and outlive this.
+  /// All of them are the device's, and outlive this. `examples`: null where an executable takes
+  /// batches from the host only.
   Blocks(const Gpu &gpu, std::span<const std::unique_ptr<PreparedProgram>> programs,
-         RestingReplicas &resting, size_t replicas);
+         RestingReplicas &resting, HeldExamples *examples, size_t replicas);
   ~Blocks();
   Blocks(const Blocks &) = delete;
   Blocks &operator=(const Blocks &) = delete;
@@ -31,6 +33,8 @@ public:
   Result<int64_t> reserveSteps(std::span<const size_t> numbers, int64_t most);
   Result<void> start(std::span<const size_t> numbers, int64_t steps);
   Result<void> finish();
+  Result<bool> holdExamples(const Examples &sets);
+  Result<void> takeExamples(size_t replica, size_t step, uint64_t first);
   Result<void> measure(std::span<const size_t> numbers, int64_t steps, size_t runs,
                        std::vector<double> &seconds);
 
@@ -46,6 +50,7 @@ private:
   struct Block {
     std::vector<size_t> programs;
     size_t steps = 1;
+    bool gathers = false; // takes its batches from the examples held
     auto operator<=>(const Block &) const = default;
   };
   /// What a block has become.
@@ -62,17 +67,24 @@ private:
   };
 
   /// Whether the first program's inputs go straight to their places.
-  bool goesStraight(const Block &block) const { return block.steps == 1 && replicas == 1; }
+  bool goesStraight(const Block &block) const {
+    return block.steps == 1 && replicas == 1 && !block.gathers;
+  }
+  bool gathers(const Block &block, size_t program) const {
+    return block.gathers && program == examples->program();
+  }
   Result<void> issue(PreparedProgram &program, size_t step, bool fromTable);
   Result<void> issueAll(const Block &block);
   Result<void> capture(const Block &block, Launchable &state);
   void forgetGraphs(size_t most);
   Result<void> submit(const Block &block);
+  Result<void> placeAgain(const Started &run, size_t i, size_t step);
   Error culpritOf(const Started &run, const Error &error);
 
   const Gpu &gpu;
   std::span<const std::unique_ptr<PreparedProgram>> programs;
   RestingReplicas &resting;
+  HeldExamples *examples;
   const size_t replicas;
   const bool waitsForEachStep;
   std::map<Block, Launchable> launchables;

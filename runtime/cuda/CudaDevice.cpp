@@ -47,6 +47,10 @@ public:
   Result<int64_t> reserveSteps(std::span<const size_t> numbers, int64_t most) override {
     return blocks->reserveSteps(numbers, most);
   }
+  Result<bool> holdExamples(const Examples &sets) override { return blocks->holdExamples(sets); }
+  Result<void> takeExamples(int64_t replica, int64_t step, uint64_t first) override {
+    return blocks->takeExamples(static_cast<size_t>(replica), static_cast<size_t>(step), first);
+  }
   Result<void> start(std::span<const size_t> numbers, int64_t steps) override {
     return blocks->start(numbers, steps);
   }
@@ -83,6 +87,7 @@ private:
   Error outOfMemory(uint64_t wanted, std::string_view purpose, const Error &error) const;
   Result<Blas *> openBlas();
   Result<Cudnn *> openAttention();
+  Result<void> findGather();
   Result<void> profile(PreparedProgram &program, std::vector<double> &seconds);
 
   std::shared_ptr<const Executable> executable;
@@ -96,6 +101,7 @@ private:
   GpuMemory tiles;
   std::vector<std::unique_ptr<PreparedProgram>> programs;
   std::optional<RestingReplicas> resting;
+  std::optional<HeldExamples> examples;
   std::optional<Blocks> blocks; // last: what is above outlives it
 };
 
@@ -145,7 +151,9 @@ Result<void> CudaDevice::prepare() {
     const DeviceAddress begin = spaces[static_cast<size_t>(space)].address();
     return begin ? begin + replica * strideOf(space) : 0;
   });
-  blocks.emplace(*gpu, programs, *resting, replicas());
+  if (auto done = findGather(); !done)
+    return Error{fmt::format("{}: {}", executable->name(), done.error().message)};
+  blocks.emplace(*gpu, programs, *resting, examples ? &*examples : nullptr, replicas());
   uint64_t bytes = tileBytesOf(format());
   if (bytes == 0)
     return {};
@@ -158,10 +166,24 @@ Result<void> CudaDevice::prepare() {
   return {};
 }
 
+/// The kernel that puts batches together from examples on the device, where there is one.
+Result<void> CudaDevice::findGather() {
+  const fb::ExampleGather *gather = format().examples();
+  if (!gather)
+    return {};
+  auto kernel = code->find(gather->symbol()->str(), 0);
+  if (!kernel)
+    return kernel.error();
+  for (size_t number = 0; number < programs.size(); ++number)
+    if (programs[number]->source->name()->string_view() == gather->program()->string_view())
+      examples.emplace(*gpu, *gather, *kernel, number, *programs[number]);
+  return {};
+}
+
 uint64_t CudaDevice::allocatedBytes() const {
-  uint64_t bytes = tiles.size() + (blas ? blas->allocatedBytes() : 0) +
-                   (cudnn ? cudnn->allocatedBytes() : 0) +
-                   (resting ? resting->allocatedBytes() : 0);
+  uint64_t bytes =
+      tiles.size() + (blas ? blas->allocatedBytes() : 0) + (cudnn ? cudnn->allocatedBytes() : 0) +
+      (resting ? resting->allocatedBytes() : 0) + (examples ? examples->allocatedBytes() : 0);
   for (const GpuMemory &space : spaces)
     bytes += space.size();
   for (const auto &program : programs)
