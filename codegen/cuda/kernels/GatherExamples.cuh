@@ -28,7 +28,8 @@ HYBRID_DEVICE void gatherExamples(int64_t item, const BatchOrder *orders, const 
                           P.inputWords;
   constexpr int packs = static_cast<int>(words / wide);
   constexpr int atOnce = packs > 2 * warpSize ? 4 : packs > warpSize ? 2 : 1;
-  for (int first = 0; first < packs; first += atOnce * warpSize) {
+  HYBRID_NO_UNROLL // it would take all registers
+      for (int first = 0; first < packs; first += atOnce * warpSize) {
     HYBRID_UNROLL
     for (int k = 0; k < atOnce; ++k)
       if (const int at = first + k * warpSize + laneIndex(); at < packs)
