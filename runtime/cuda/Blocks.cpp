@@ -146,15 +146,14 @@ Result<void> Blocks::submit(const Block &block) {
 
 /// Puts the inputs of a step of a block in their places again.
 Result<void> Blocks::placeAgain(const Started &run, size_t i, size_t step) {
-  const Staging &staging = programs[run.block.programs[i]]->staging;
-  const DevicePlaces &places = programs[run.block.programs[i]]->parts.places;
+  PreparedProgram &program = *programs[run.block.programs[i]];
   if (!gathers(run.block, run.block.programs[i]))
-    return programs[run.block.programs[i]]->staging.placeFromHost(run.inputSets[i], step, places);
+    return program.staging.placeFromHost(run.inputSets[i], step, program.parts.places);
   if (auto done = examples->upload(run.inputSets[i], run.block.steps); !done)
     return done;
   if (auto done = examples->gather(run.block.steps); !done)
     return done;
-  return staging.place(step, places);
+  return program.staging.place(step, program.parts.places);
 }
 
 /// An error that came up while the stream ran says nothing of where. The steps are run again one by

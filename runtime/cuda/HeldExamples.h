@@ -9,6 +9,8 @@
 #include "codegen/cuda/kernels/GatherExamples.h"
 #include "runtime/Examples.h"
 #include "runtime/cuda/PreparedProgram.h"
+#include <array>
+#include <vector>
 
 namespace hybrid::rt::cuda {
 
