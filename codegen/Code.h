@@ -2,6 +2,7 @@
 #pragma once
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/StringMap.h"
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,11 +14,19 @@ struct CodeImage {
   std::vector<char> bytes;
 };
 
+/// How batches are put together on a GPU: see ExampleGather in Executable.fbs.
+struct ExampleGather {
+  std::string kernel; // "gatherExamples<...>"
+  std::string symbol, program, inputs, targets;
+  int64_t grid = 0, threads = 0;
+};
+
 struct Code {
-  std::string text;                     // what --emit asked for, unless it is the executable
-  std::vector<char> sharedObject;       // CPU: kernels
-  std::vector<CodeImage> images;        // CUDA: kernels, one image an architecture
-  llvm::StringMap<std::string> symbols; // launch key -> exported symbol, see launchKey()
+  std::string text;                      // what --emit asked for, unless it is the executable
+  std::vector<char> sharedObject;        // CPU: kernels
+  std::vector<CodeImage> images;         // CUDA: kernels, one image an architecture
+  llvm::StringMap<std::string> symbols;  // launch key -> exported symbol, see launchKey()
+  std::optional<ExampleGather> examples; // CUDA, of a module that trains
 };
 
 /// Names the specialisation of a kernel that `launch` needs.

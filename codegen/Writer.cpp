@@ -190,6 +190,12 @@ std::vector<char> writeExecutable(ModuleOp module, const Code &code, const Execu
        source = builder.CreateString(provenance.source),
        cost = builder.CreateString(provenance.cost);
   auto settingVector = builder.CreateVector(settings);
+  flatbuffers::Offset<fb::ExampleGather> examples;
+  if (code.examples)
+    examples = fb::CreateExampleGatherDirect(
+        builder, code.examples->symbol.c_str(), code.examples->grid,
+        static_cast<int32_t>(code.examples->threads), code.examples->program.c_str(),
+        code.examples->inputs.c_str(), code.examples->targets.c_str());
   auto parameterVector = builder.CreateVector(parameters);
 
   fb::ExecutableBuilder executable(builder);
@@ -212,6 +218,8 @@ std::vector<char> writeExecutable(ModuleOp module, const Code &code, const Execu
   executable.add_images(imageVector);
   if (auto replicas = ReplicasAttr::of(module))
     executable.add_replicas(static_cast<uint32_t>(replicas.getCount()));
+  if (code.examples)
+    executable.add_examples(examples);
   fb::FinishExecutableBuffer(builder, executable.Finish());
   return std::vector<char>(builder.GetBufferPointer(),
                            builder.GetBufferPointer() + builder.GetSize());

@@ -6,6 +6,10 @@
 namespace hybrid::rt {
 
 Result<int64_t> Device::reserveSteps(std::span<const size_t>, int64_t) { return int64_t(1); }
+Result<bool> Device::holdExamples(const Examples &) { return false; }
+Result<void> Device::takeExamples(int64_t, int64_t, uint64_t) {
+  return Error{"this device holds no training sets"};
+}
 Result<void> Device::start(std::span<const size_t>, int64_t) {
   return Error{"this device runs programs one at a time"};
 }

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 #include "codegen/Executable_generated.h"
+#include "runtime/Examples.h"
 #include "runtime/Executable.h"
 #include "runtime/Result.h"
 #include <functional>
@@ -58,6 +59,13 @@ public:
   /// Makes room for blocks of these programs: returns the steps, at most `most`, that one may have
   /// from then on. Their inputs are to be written anew. 1 where there are no blocks.
   virtual Result<int64_t> reserveSteps(std::span<const size_t> programs, int64_t most);
+  /// Holds sets of examples, in place of those held before, of which blocks then take batches by
+  /// number; without sets gives them up. Their order changes nothing but who draws the batches.
+  /// False: the device holds none, as they are too many for it or it never does.
+  virtual Result<bool> holdExamples(const Examples &examples);
+  /// In place of writing the inputs of a step of a block: its batch is the examples number `first`,
+  /// first + 1, ... of the replica. Where one is taken so, all of the block are.
+  virtual Result<void> takeExamples(int64_t replica, int64_t step, uint64_t first);
   /// Starts a block: `steps` times these programs one after another, each time with the inputs of
   /// that step as they are now, as one unit of work. The next run has other memory for inputs. At
   /// most `mostStarted` runs are on their way.

@@ -59,6 +59,7 @@ private:
   Result<void> checkSpaces() const;
   Result<void> checkReplicas() const;
   Result<void> checkParameters() const;
+  Result<void> checkExamples() const;
   Result<void> checkProgram(const fb::Program &program);
   Result<void> checkTensors(const flatbuffers::Vector<flatbuffers::Offset<fb::Tensor>> *tensors,
                             std::string_view program, std::string_view kind) const;
@@ -129,6 +130,49 @@ Result<void> Verifier::run() {
     if (Result<void> done = checkProgram(*program); !done)
       return done;
   }
+  return checkExamples();
+}
+
+/// The programs have been checked.
+Result<void> Verifier::checkExamples() const {
+  const fb::ExampleGather *gather = executable.examples();
+  if (!gather)
+    return {};
+  if (!onCuda)
+    return error("corrupt: it is for the device 'cpu', but gathers batches on a GPU");
+  const std::string_view names[] = {viewOf(gather->symbol()), viewOf(gather->program()),
+                                    viewOf(gather->inputs()), viewOf(gather->targets())};
+  for (std::string_view name : names)
+    if (!isSoundName(name))
+      return error("corrupt: what gathers batches has no sound name");
+  constexpr int64_t mostBlocks = int64_t(1) << 20; // a step; a block has at most some hundred
+  if (gather->grid() < 1 || gather->grid() > mostBlocks || gather->threads() < 32 ||
+      gather->threads() > 1024 || gather->threads() % 32)
+    return error("corrupt: batches are gathered by {} blocks of {} threads", gather->grid(),
+                 gather->threads());
+  int64_t rows = 0;
+  int found = 0;
+  for (const fb::Program *program : *executable.programs()) {
+    if (viewOf(program->name()) != names[1] || !program->inputs() || names[2] == names[3])
+      continue;
+    for (const fb::Tensor *tensor : *program->inputs()) {
+      const std::string_view name = viewOf(tensor->name());
+      const auto *shape = tensor->shape();
+      const bool named = name == names[2] || name == names[3];
+      const bool isBatch = shape && shape->size() > 0 && shape->Get(0) > 0 &&
+                           bytesOf(static_cast<DType>(tensor->dtype())) == 4 &&
+                           tensor->buffer()->bytes() > 0 && tensor->buffer()->offset() % 16 == 0 &&
+                           (rows == 0 || rows == shape->Get(0));
+      if (!named || !isBatch)
+        return error("corrupt: input '{}' of program '{}' is no batch of examples", name, names[1]);
+      rows = shape->Get(0);
+      ++found;
+    }
+  }
+  if (found != 2)
+    return error(
+        "corrupt: batches are gathered for program '{}', which has no inputs '{}' and '{}'",
+        names[1], names[2], names[3]);
   return {};
 }
 

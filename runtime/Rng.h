@@ -7,9 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include <algorithm>
+#include "codegen/kernels/Permutation.h"
 #include <array>
-#include <bit>
 #include <cstdint>
 
 namespace hybrid::rt {
@@ -29,34 +28,7 @@ inline std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter,
   return counter;
 }
 
-/// The finalizer of splitmix64: a bijection that spreads every bit. Used to derive keys and splits.
-inline uint64_t mixBits(uint64_t value) {
-  value += 0x9E3779B97F4A7C15u;
-  value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9u;
-  value = (value ^ (value >> 27)) * 0x94D049BB133111EBu;
-  return value ^ (value >> 31);
-}
-
-/// Where `i` < size goes under a permutation chosen by `key`: Feistel rounds, walked until inside.
-/// Four mix well enough to shuffle an epoch; where each number must go everywhere equally often
-/// over all keys, and `size` is small, ten or more do.
-inline uint64_t permuted(uint64_t i, uint64_t size, uint64_t key, uint64_t rounds = 4) {
-  if (size < 2)
-    return 0;
-  int half = std::max(1, (static_cast<int>(std::bit_width(size - 1)) + 1) / 2);
-  uint64_t mask = (uint64_t{1} << half) - 1;
-  // The cipher's domain is less than four times `size`, so the walk is short.
-  do {
-    uint64_t left = i >> half, right = i & mask;
-    for (uint64_t round = 0; round < rounds; ++round) {
-      uint64_t mixed = left ^ (mixBits(key ^ mixBits(right * rounds + round)) & mask);
-      left = right;
-      right = mixed;
-    }
-    i = left << half | right;
-  } while (i >= size);
-  return i;
-}
+using hybrid::mixBits, hybrid::permuted;
 
 /// A sequence of numbers belonging to (seed, stream, index). Cheap to make: make one an instance.
 class Rng {

@@ -249,6 +249,21 @@ Result<int64_t> Session::reserveSteps(std::span<const std::string_view> names, i
   return steps;
 }
 
+Result<bool> Session::holdExamples(const Examples &examples) {
+  auto held = state->device->holdExamples(examples);
+  if (!held)
+    return Error{fmt::format("{}: {}", executable().name(), held.error().message)};
+  return held;
+}
+
+Result<void> Session::takeExamples(int64_t replica, int64_t step, uint64_t first) {
+  if (auto done = state->checkReplica(replica); !done)
+    return done;
+  if (auto done = state->device->takeExamples(replica, step, first); !done)
+    return Error{fmt::format("{}: {}", executable().name(), done.error().message)};
+  return {};
+}
+
 Result<void> Session::start(std::span<const std::string_view> names, int64_t steps) {
   auto numbers = state->numbersOf(names);
   if (!numbers)

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "runtime/Examples.h"
 #include "runtime/Executable.h"
 #include <memory>
 #include <span>
@@ -75,6 +76,14 @@ public:
   /// Makes room for blocks of steps: returns how many steps, at most `most`, a block of these
   /// programs may have from then on. Inputs are to be written anew. 1 where runs are not started.
   Result<int64_t> reserveSteps(std::span<const std::string_view> programs, int64_t most);
+  /// Holds training sets on the device, in place of those held before; takeExamples() then stands
+  /// for writing the inputs of a step of program `train`. False: none are held, and inputs are to
+  /// be written: the device has no memory of its own, the sets are too large for it, there are
+  /// none, or the executable has no kernel for it.
+  Result<bool> holdExamples(const Examples &examples);
+  /// The step's batch is the examples number `first`, first + 1, ... of the replica. Where one step
+  /// of a block is taken so, all are.
+  Result<void> takeExamples(int64_t replica, int64_t step, uint64_t first);
   /// Starts a block: `steps` times these programs, one after another, each time with the inputs
   /// that input() of that step has now, as one unit of work. input() then is other memory, for the
   /// next run. At most `mostStarted` may be on their way.

@@ -15,10 +15,13 @@ namespace hybrid {
 
 namespace cuda {
 
-/// The CUDA C++ of all kernels that the programs of `module` launch; fills `symbols` (launch key ->
-/// exported symbol).
-mlir::FailureOr<std::string> emitSource(mlir::ModuleOp module,
-                                        llvm::StringMap<std::string> &symbols);
+/// The CUDA C++ of all kernels that the programs of `module` launch, and of the one that the
+/// runtime launches for their batches; fills `symbols` and `examples` of `code`.
+mlir::FailureOr<std::string> emitSource(mlir::ModuleOp module, Code &code);
+
+/// The kernel that puts the batches of a scheduled module together: of program `train`, when it has
+/// two inputs of 4-byte elements and as many rows, one of them `targets`. Without a symbol.
+std::optional<ExampleGather> gatherExamplesOf(mlir::ModuleOp module);
 
 /// A header of the kernel library, or <cstdint>, as the sources include it.
 struct KernelHeader {

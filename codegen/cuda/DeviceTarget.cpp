@@ -89,7 +89,7 @@ public:
 
   FailureOr<Code> compile(ModuleOp module, StringRef stage) override {
     Code code;
-    FailureOr<std::string> source = emitSource(module, code.symbols);
+    FailureOr<std::string> source = emitSource(module, code);
     if (failed(source))
       return failure();
     if (stage == "cuda") {
@@ -141,18 +141,22 @@ private:
       launches.try_emplace(code.symbols.lookup(launchKey(launch)), launch);
     });
     llvm::json::Array table;
-    for (const KernelResources &kernel : parseResources(log)) {
-      LaunchOp launch = launches.lookup(kernel.kernel);
-      if (!launch)
-        continue;
+    auto add = [&](const KernelResources &kernel, StringRef name, int64_t threads,
+                   int64_t dynamicBytes) {
       table.push_back(
-          llvm::json::Object{{"kernel", launch.getKernel()},
-                             {"threads", static_cast<int64_t>(launch.getThreads())},
+          llvm::json::Object{{"kernel", name},
+                             {"threads", threads},
                              {"registers", kernel.registers},
                              {"spill_bytes", kernel.spillBytes},
                              {"stack_bytes", kernel.stackBytes},
-                             {"shared_bytes", kernel.staticSharedBytes +
-                                                  static_cast<int64_t>(launch.getScratchBytes())}});
+                             {"shared_bytes", kernel.staticSharedBytes + dynamicBytes}});
+    };
+    for (const KernelResources &kernel : parseResources(log)) {
+      if (LaunchOp launch = launches.lookup(kernel.kernel))
+        add(kernel, launch.getKernel(), static_cast<int64_t>(launch.getThreads()),
+            static_cast<int64_t>(launch.getScratchBytes()));
+      else if (code.examples && code.examples->symbol == kernel.kernel)
+        add(kernel, code.examples->kernel, code.examples->threads, 0);
     }
     return table;
   }

@@ -21,7 +21,8 @@ static StringRef headerOf(StringRef kernel) {
   return "";
 }
 
-FailureOr<std::string> emitSource(ModuleOp module, llvm::StringMap<std::string> &symbols) {
+FailureOr<std::string> emitSource(ModuleOp module, Code &code) {
+  llvm::StringMap<std::string> &symbols = code.symbols;
   bool complete = true;
   llvm::MapVector<StringRef, LaunchOp> generated; // first use of each
   std::vector<LaunchOp> launches;
@@ -61,6 +62,11 @@ FailureOr<std::string> emitSource(ModuleOp module, llvm::StringMap<std::string> 
   }
   if (!complete)
     return failure();
+  code.examples = gatherExamplesOf(module);
+  if (code.examples) {
+    code.examples->symbol = llvm::formatv("k{0}_gatherExamples", launches.size());
+    headers.insert("codegen/cuda/kernels/GatherExamples.cuh");
+  }
 
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -109,6 +115,12 @@ FailureOr<std::string> emitSource(ModuleOp module, llvm::StringMap<std::string> 
     }
     stream << ");)\n";
   }
+  if (code.examples)
+    stream << "\n// batches of " << code.examples->program << "\nHYBRID_KERNEL("
+           << code.examples->symbol << ", " << code.examples->threads
+           << ", (void *__restrict__ b0, void *__restrict__ b1, void *__restrict__ b2),\n"
+           << "              " << code.examples->kernel
+           << "(item, ofReplica<sizeof(BatchOrder)>(b0), Buffer{b1}, Buffer{b2});)\n";
   return text;
 }
 

@@ -47,6 +47,12 @@ public:
   void nextSet() { current = (current + 1) % setCount; }
   size_t currentSet() const { return current; }
 
+  /// Where an input of a step lies in the device's table, which prepare() makes.
+  uint64_t inputOffset(const fb::Tensor &tensor, size_t replica, size_t step) const {
+    return rowAt(inputs, step, replica) + inputs.offsets.at(&tensor);
+  }
+  DeviceAddress inputAddress() const { return inputTable.address(); }
+
   /// Allocates what runs need on the device; `table`: for inputs too.
   Result<void> prepare(bool table);
   /// Copies the inputs of `steps` steps of a set to the table.

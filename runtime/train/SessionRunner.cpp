@@ -8,6 +8,7 @@
 #include <deque>
 #include <fmt/format.h>
 #include <limits>
+#include <optional>
 
 namespace hybrid::rt {
 
@@ -80,6 +81,18 @@ public:
     return {session.inputAs<int32_t>("train", tokensName, replica, step),
             session.inputAs<int32_t>("train", "targets", replica, step)};
   }
+  Result<bool> holdExamples(const Examples &examples) override {
+    auto held = session.holdExamples(examples);
+    holdsExamples = held && *held;
+    return held;
+  }
+  bool takeExamples(int64_t replica, int64_t step, uint64_t first) override {
+    if (!holdsExamples)
+      return false;
+    if (auto done = session.takeExamples(replica, step, first); !done)
+      notTaken = done.error();
+    return true;
+  }
   void setHyper(int64_t replica, int64_t step, const Hyper &hyper) override {
     writeHyper(session.inputAs<double>("update", "hyper", replica, step), hyper);
   }
@@ -122,6 +135,8 @@ private:
   std::vector<int64_t> tokenShape;
   const TensorInfo *logitsInfo = nullptr;
   int64_t mostSteps = 1;
+  bool holdsExamples = false;
+  std::optional<Error> notTaken; // what takeExamples() failed with
   std::span<const std::byte> shownLogits;
   std::deque<int64_t> stepsOnTheirWay;
   std::vector<StepScore> taken; // by a device that does not run ahead
@@ -202,6 +217,8 @@ BatchScore SessionRunner::score(std::string_view program, int64_t replica, int64
 }
 
 Result<void> SessionRunner::startBlock(int64_t steps) {
+  if (notTaken)
+    return *std::exchange(notTaken, std::nullopt);
   if (session.isAsynchronous()) {
     stepsOnTheirWay.push_back(steps);
     return session.start(stepPrograms, steps);

@@ -1,6 +1,6 @@
 //===- Source.cpp - where training and test instances come from -------------===//
 #include "runtime/train/Source.h"
-#include "runtime/Rng.h"
+#include "codegen/kernels/Permutation.h"
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
@@ -32,10 +32,13 @@ public:
   void train(uint64_t number, std::span<int32_t> inputs,
              std::span<int32_t> targets) const override {
     // Unlimited: every run seed reads its own stretch of the same endless data set.
-    uint64_t index = number + (options.seed << 40);
-    if (uint64_t size = options.trainExamples)
-      index = permuted(number % size, size, mixBits(mixBits(options.seed) ^ (number / size)));
-    task->generate(options.dataSeed, Split::Train, index, inputs, targets);
+    const uint64_t size = options.trainExamples;
+    example(size ? shuffledExample(number, size, options.seed) : number + (options.seed << 40),
+            inputs, targets);
+  }
+  ShuffledSet shuffledSet() const override { return {options.trainExamples, options.seed}; }
+  void example(uint64_t i, std::span<int32_t> inputs, std::span<int32_t> targets) const override {
+    task->generate(options.dataSeed, Split::Train, i, inputs, targets);
   }
   void test(uint64_t i, uint64_t count, std::span<int32_t> inputs,
             std::span<int32_t> targets) const override {

@@ -14,6 +14,13 @@
 
 namespace hybrid::rt {
 
+/// How a run goes through a finite training set: instance `number` of train() is example
+/// shuffledExample(number, size, seed) (codegen/kernels/Permutation.h).
+struct ShuffledSet {
+  uint64_t size = 0; // 0: there is no such set
+  uint64_t seed = 0;
+};
+
 /// Several threads may ask for instances at once.
 class Source {
 public:
@@ -40,6 +47,10 @@ public:
   /// position.
   virtual void train(uint64_t number, std::span<int32_t> inputs,
                      std::span<int32_t> targets) const = 0;
+  /// The set that train() shuffles, where it does nothing else; sources that describe() themselves
+  /// alike have the same one. And an example of it.
+  virtual ShuffledSet shuffledSet() const { return {}; }
+  virtual void example(uint64_t i, std::span<int32_t> inputs, std::span<int32_t> targets) const {}
   /// Test instance i when `count` are used in all.
   virtual void test(uint64_t i, uint64_t count, std::span<int32_t> inputs,
                     std::span<int32_t> targets) const = 0;

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "runtime/Examples.h"
 #include "runtime/Executable.h"
 #include "runtime/Result.h"
 #include <cstdint>
@@ -77,6 +78,12 @@ public:
   virtual int blocksAhead() const { return 0; }
   /// A batch of the block that is being filled; every one is to be filled anew for every block.
   virtual BatchMemory trainingBatch(int64_t replica, int64_t step) = 0;
+  /// Holds training sets where steps are taken, in place of those before; false: it does not, and
+  /// batches are to be filled.
+  virtual Result<bool> holdExamples(const Examples &examples) { return false; }
+  /// In place of filling trainingBatch(): the batch is the examples number `first`, first + 1, ...
+  /// of the sets held; false: none are.
+  virtual bool takeExamples(int64_t replica, int64_t step, uint64_t first) { return false; }
   virtual void setHyper(int64_t replica, int64_t step, const Hyper &hyper) = 0;
   /// Starts the block as it has been filled. An update whose gradients are no numbers changes
   /// nothing; where steps are not taken ahead, one whose loss is no number does not either.

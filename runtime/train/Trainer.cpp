@@ -45,6 +45,7 @@ private:
     return membersThat([](const Member &) { return true; });
   }
   Result<void> start();
+  Result<void> holdExamples();
   Result<void> takeSteps();
   Result<void> takeBlock();
   Result<void> settle(size_t most);
@@ -108,7 +109,36 @@ Result<void> LockStep::start() {
   mark = Clock::now();
   for (Member *member : going())
     member->run->startClock(mark);
+  if (auto done = holdExamples(); !done)
+    return done;
   return activate(going());
+}
+
+/// Finite sets may be held where steps are taken, one for all runs that have the same: when all
+/// runs have one, and drawing it beforehand is no more work than drawing its examples on the way.
+Result<void> LockStep::holdExamples() {
+  Examples examples;
+  std::vector<const Source *> sources; // of the sets
+  for (const Member *member : going()) {
+    const Source &source = member->run->source();
+    const ShuffledSet shuffled = source.shuffledSet();
+    if (shuffled.size == 0 || !member->run->readsAllExamples()) {
+      examples = {};
+      break;
+    }
+    auto same = std::find_if(sources.begin(), sources.end(), [&](const Source *other) {
+      return other == &source || other->describe() == source.describe();
+    });
+    const auto set = static_cast<size_t>(same - sources.begin());
+    if (same == sources.end()) {
+      sources.push_back(&source);
+      examples.sets.push_back(member->run->examples());
+    }
+    examples.orders.resize(static_cast<size_t>(runner.replicas()));
+    examples.orders[static_cast<size_t>(member->run->replica())] = {set, shuffled.seed};
+  }
+  auto held = runner.holdExamples(examples);
+  return held ? Result<void>() : held.error();
 }
 
 //===-- blocks -------------------------------------------------------------------===//

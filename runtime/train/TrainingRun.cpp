@@ -161,6 +161,21 @@ void TrainingRun::fill(int64_t step, int64_t inBlock) const {
   });
 }
 
+bool TrainingRun::readsAllExamples() const {
+  const int64_t left = settings.steps - state.step;
+  return settings.steps <= 0 ||
+         static_cast<uint64_t>(left * runner.batch()) >= data->shuffledSet().size;
+}
+
+Examples::Set TrainingRun::examples() const {
+  return {data->shuffledSet().size,
+          [this](uint64_t example, std::span<int32_t> inputs, std::span<int32_t> targets) {
+            BatchRow slot({inputs, targets}, runner, *data, 0);
+            data->example(example, slot.inputs(), slot.targets());
+            slot.padFrom(data->positions());
+          }};
+}
+
 Hyper TrainingRun::hyperAt(int64_t step) const {
   Schedule schedule = settings.schedule;
   // Not planned yet: the few steps until then are at the schedule's start.
@@ -170,7 +185,10 @@ Hyper TrainingRun::hyperAt(int64_t step) const {
 }
 
 void TrainingRun::fillNext(int64_t inBlock, const TrainingRun *twin) {
-  if (twin) {
+  const auto first = static_cast<uint64_t>(nextStep * runner.batch());
+  if (runner.takeExamples(place, inBlock, first)) {
+    // From those held, in the order that fill() has.
+  } else if (twin) {
     BatchMemory from = runner.trainingBatch(twin->place, inBlock),
                 to = runner.trainingBatch(place, inBlock);
     std::copy(from.tokens.begin(), from.tokens.end(), to.tokens.begin());

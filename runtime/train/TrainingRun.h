@@ -31,6 +31,10 @@ public:
 
   /// Steps from those started to where something other than a step is to be done.
   int64_t stepsToBoundary() const;
+  /// Its training set as rows of batches, where the source has one that it shuffles; whether the
+  /// steps that are left go through all of it.
+  Examples::Set examples() const;
+  bool readsAllExamples() const;
   /// Fills the inputs of the next step, as step `inBlock` of a block; `twin`: a run that has filled
   /// the same batch there, or null.
   void fillNext(int64_t inBlock, const TrainingRun *twin);

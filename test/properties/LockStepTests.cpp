@@ -2,12 +2,14 @@
 //
 // Runs that train in lock-step as replicas of one program, in blocks of steps of any size, stopped
 // and resumed or not, have the curves and parameters of runs alone, step by step, in every bit.
+// The same of a finite training set that a device holds and orders by itself.
 // HYBRID_TEST_TARGET is what models are compiled for (cpu): on the CPU a block is one step.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/train/SessionRunner.h"
 #include "runtime/train/Trainer.h"
 #include "test/unit/train/FakeModel.h"
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -29,6 +31,41 @@ struct Model {
 struct Stopper final : TrainObserver {
   bool wantsStop() override { return --questions == 0; }
   int64_t questions = -1;
+};
+
+/// The first seven instances of FakeSource in the order of a seed. One that does not tell of its
+/// set is drawn by the host.
+class ShuffledSource final : public Source {
+public:
+  ShuffledSource(uint64_t seed, bool tells) : seed(seed), tells(tells) {}
+  int64_t vocabulary() const override { return classes; }
+  int64_t positions() const override { return length - 3; } // the rest is padding
+  uint64_t epochExamples() const override { return size; }
+  uint64_t testExamples() const override { return 0; }
+  bool isBytes() const override { return false; }
+  void train(uint64_t number, std::span<int32_t> inputs,
+             std::span<int32_t> targets) const override {
+    ++drawn;
+    inner.train(hybrid::shuffledExample(number, size, seed), inputs, targets);
+  }
+  ShuffledSet shuffledSet() const override { return {tells ? size : 0, seed}; }
+  void example(uint64_t i, std::span<int32_t> inputs, std::span<int32_t> targets) const override {
+    inner.train(i, inputs, targets);
+  }
+  void test(uint64_t i, uint64_t count, std::span<int32_t> inputs,
+            std::span<int32_t> targets) const override {
+    inner.test(i, count, inputs, targets);
+  }
+  nlohmann::json describe() const override { return {{"shuffled", size}}; }
+  std::string shortName() const override { return "shuffled"; }
+
+  mutable std::atomic<int> drawn = 0;
+
+private:
+  static constexpr uint64_t size = 7;
+  uint64_t seed;
+  bool tells;
+  FakeSource inner{length, classes};
 };
 
 struct Case {
@@ -158,6 +195,52 @@ TEST_P(LockStep, BlocksAndResumingChangeNothing) {
       options.resume = true;
     }
     EXPECT_EQ(stateOf(*model.runner, 0), state);
+  }
+}
+
+TEST_P(LockStep, WhoOrdersAFiniteSetChangesNothing) {
+  constexpr size_t count = 2;
+  std::vector<TrainOutcome> alone;
+  std::vector<std::vector<std::vector<std::byte>>> states;
+  for (size_t i = 0; i < count; ++i) {
+    const ShuffledSource host(i, /*tells=*/false);
+    Model model = modelOf(1, 1);
+    ASSERT_TRUE(model.runner);
+    auto outcome = trainModel(*model.runner, host, optionsOf(0));
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    alone.push_back(*outcome);
+    states.push_back(stateOf(*model.runner, 0));
+    EXPECT_EQ(host.drawn, 2 * 15);
+  }
+  EXPECT_NE(states[0], states[1]); // only the order differs
+  for (int64_t longest : {1, 4, 100}) {
+    const ShuffledSource sources[] = {{0, /*tells=*/true}, {1, /*tells=*/true}};
+    Model model = modelOf(count, longest);
+    ASSERT_TRUE(model.runner);
+    const TrainRun runs[] = {{&sources[0], optionsOf(0)}, {&sources[1], optionsOf(0)}};
+    auto outcomes = trainModels(*model.runner, runs);
+    ASSERT_TRUE(outcomes) << outcomes.error().message;
+    for (size_t i = 0; i < count; ++i) {
+      ASSERT_TRUE((*outcomes)[i]) << (*outcomes)[i].error().message;
+      expectSame(*(*outcomes)[i], alone[i]);
+      EXPECT_EQ(stateOf(*model.runner, static_cast<int64_t>(i)), states[i]) << "replica " << i;
+      EXPECT_EQ(sources[i].drawn, model.session->isAsynchronous() ? 0 : 2 * 15);
+    }
+    model = modelOf(1, longest);
+    ASSERT_TRUE(model.runner);
+    TrainOptions options = optionsOf(0);
+    Stopper stopper;
+    options.observer = &stopper;
+    options.out = folder + "/held" + std::to_string(longest);
+    for (int64_t questions : {2, 3, -1}) {
+      stopper.questions = questions;
+      auto outcome = trainModel(*model.runner, sources[0], options);
+      ASSERT_TRUE(outcome) << outcome.error().message;
+      if (questions < 0)
+        expectSame(*outcome, alone[0]);
+      options.resume = true;
+    }
+    EXPECT_EQ(stateOf(*model.runner, 0), states[0]);
   }
 }
 

@@ -1,5 +1,5 @@
 // TestKernels.c as CUDA kernels, one item a block: for RuntimeTest.cpp.
-#include "codegen/cuda/kernels/Prelude.cuh"
+#include "codegen/cuda/kernels/GatherExamples.cuh"
 
 using namespace hybrid::cuda;
 
@@ -139,6 +139,17 @@ HYBRID_DEVICE void scoreBatch(const float *table, const int32_t *tokens, const i
   for (int i = 0; gradient && i < classes * classes; ++i)
     gradient[i] += 0 * *loss;
 }
+
+// Its batches, for one replica and for four.
+constexpr hybrid::cuda::GatherExamplesParams batches{4, 8, 8, 1}, batchesOfFour{4, 8, 8, 4};
+HYBRID_KERNEL(gather, 128, (const void *orders, const void *examples, void *table),
+              gatherExamples<int32_t, batches>(item, static_cast<const BatchOrder *>(orders),
+                                               static_cast<const int32_t *>(examples),
+                                               static_cast<int32_t *>(table));)
+HYBRID_KERNEL(gather_each, 128, (const void *orders, const void *examples, void *table),
+              gatherExamples<int32_t, batchesOfFour>(
+                  item, static_cast<const BatchOrder *>(orders) + blockIdx.y,
+                  static_cast<const int32_t *>(examples), static_cast<int32_t *>(table));)
 
 HYBRID_KERNEL(table_init, 32, (const void *seed, void *table), {
   const auto *words = ofReplica<int32_t>(seed, tableArena);

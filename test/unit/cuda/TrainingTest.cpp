@@ -4,6 +4,7 @@
 #include "runtime/train/Trainer.h"
 #include "test/unit/runtime/TestExecutable.h"
 #include "test/unit/train/FakeModel.h"
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -71,12 +72,16 @@ ExecutableSpec tableExecutable(std::vector<uint8_t> image, uint32_t replicas) {
          {at(Arena, 0, 64), stateOf(Parameters), stateOf(Gradients), stateOf(Moment1),
           stateOf(Moment2), at(Arena, 64, 4)}}},
        128}};
+  spec.examples = GatherSpec{.symbol = replicas == 4 ? "gather_each" : "gather"};
   return onCuda(spec, std::move(image));
 }
 
-/// FakeSource with one instance that makes the loss no number.
-class PoisonedSource final : public Source {
+/// FakeSource, as it is or its first `size` instances in the order of `seed`, with one instance
+/// that makes the loss no number. It counts what it is asked for.
+class TestSource final : public Source {
 public:
+  explicit TestSource(uint64_t size = 0, uint64_t seed = 0) : size(size), seed(seed) {}
+
   int64_t vocabulary() const override { return inner.vocabulary(); }
   int64_t positions() const override { return inner.positions(); }
   uint64_t epochExamples() const override { return inner.epochExamples(); }
@@ -84,20 +89,31 @@ public:
   bool isBytes() const override { return false; }
   void train(uint64_t number, std::span<int32_t> inputs,
              std::span<int32_t> targets) const override {
-    inner.train(number, inputs, targets);
-    if (number == poisoned)
-      inputs[0] = 7;
+    ++drawn;
+    write(size ? shuffledExample(number, size, seed) : number, inputs, targets);
+  }
+  ShuffledSet shuffledSet() const override { return {tellsOfSet ? size : 0, seed}; }
+  void example(uint64_t i, std::span<int32_t> inputs, std::span<int32_t> targets) const override {
+    ++uploaded;
+    write(i, inputs, targets);
   }
   void test(uint64_t i, uint64_t count, std::span<int32_t> inputs,
             std::span<int32_t> targets) const override {
     inner.test(i, count, inputs, targets);
   }
   json describe() const override { return inner.describe(); }
-  std::string shortName() const override { return "poisoned"; }
+  std::string shortName() const override { return "test"; }
 
-  uint64_t poisoned = UINT64_MAX;
+  uint64_t poisoned = UINT64_MAX, size, seed;
+  bool tellsOfSet = true;
+  mutable std::atomic<uint64_t> drawn = 0, uploaded = 0; // by their numbers, as examples of the set
 
 private:
+  void write(uint64_t i, std::span<int32_t> inputs, std::span<int32_t> targets) const {
+    inner.train(i, inputs, targets);
+    if (i == poisoned)
+      inputs[0] = 7;
+  }
   FakeSource inner{8, 5};
 };
 
@@ -180,7 +196,7 @@ protected:
     int64_t questions = -1;
   } stopper;
   TrainOptions options;
-  PoisonedSource source;
+  TestSource source;
   std::string folder;
 };
 
@@ -252,6 +268,138 @@ TEST_F(CudaTraining, RunsTogetherAreTheRunsAlone) {
                 0)
           << mine[tensor].name;
   }
+}
+
+TEST_F(CudaTraining, ExamplesOnTheDeviceComeInTheOrderOfTheHost) {
+  for (uint64_t size : {1, 3, 37, 256, 520}) { // less than a batch, epochs that end inside of one
+    const std::string number = std::to_string(size);
+    source.size = size;
+    source.seed = options.seed = 100 + size;
+    source.tellsOfSet = false;
+    ASSERT_TRUE(run("host" + number, 1));
+    EXPECT_EQ(source.drawn.exchange(0), 4u * 130);
+    EXPECT_EQ(source.uploaded, 0u);
+    source.tellsOfSet = true;
+    for (int64_t longest : {1, 3, 100}) {
+      const std::string name = "device" + number + "-" + std::to_string(longest);
+      ASSERT_TRUE(run(name, longest));
+      EXPECT_EQ(source.drawn, 0u);
+      EXPECT_EQ(source.uploaded.exchange(0), size);
+      expectSameRun("host" + number, name);
+    }
+  }
+}
+
+TEST_F(CudaTraining, RunsOnHeldExamplesStopAndResume) {
+  source.size = 37;
+  source.seed = 5;
+  source.tellsOfSet = false;
+  ASSERT_TRUE(run("host", 1));
+  source.tellsOfSet = true;
+  for (int64_t longest : {3, 100}) {
+    const std::string name = "parts" + std::to_string(longest);
+    source.drawn = 0;
+    bool resume = false;
+    for (int64_t questions : {1, 4, 3, 5}) { // in the middle of an epoch as well
+      stopper.questions = questions;
+      auto outcome = run(name, longest, resume);
+      ASSERT_TRUE(outcome) << outcome.error().message;
+      EXPECT_EQ(outcome->interrupted, "observer");
+      resume = true;
+    }
+    EXPECT_EQ(source.drawn, 0u);
+    ASSERT_TRUE(run(name, longest, true)); // too few steps are left to read the whole set
+    expectSameRun("host", name);
+  }
+}
+
+TEST_F(CudaTraining, ASetThatIsNotReadToItsEndStaysOnTheHost) {
+  source.size = 521;
+  ASSERT_TRUE(run("part", 100));
+  EXPECT_EQ(source.uploaded, 0u);
+  EXPECT_EQ(source.drawn, 4u * 130);
+}
+
+TEST_F(CudaTraining, AHeldExampleThatGoesWrongIsFound) {
+  source.size = 500;
+  source.poisoned = shuffledExample(87 * 4 + 2, 500, 0);
+  std::string expected;
+  for (int64_t longest : {1, 100}) {
+    for (bool tells : {false, true}) {
+      source.tellsOfSet = tells;
+      auto outcome = run("wrong" + std::to_string(longest) + (tells ? "held" : ""), longest);
+      ASSERT_FALSE(outcome);
+      for (const char *part : {"step 88:", "nan", "came from loss at table.hyb:2:1"})
+        EXPECT_NE(outcome.error().message.find(part), std::string::npos) << outcome.error().message;
+    }
+    EXPECT_EQ(source.uploaded.exchange(0), 500u);
+  }
+}
+
+TEST_F(CudaTraining, RunsTogetherTakeEachItsOrderOfTheSameSet) {
+  const TestSource sources[] = {TestSource(37, 3), TestSource(37, 4), TestSource(37, 5)};
+  std::vector<TrainRun> runs;
+  std::vector<std::vector<std::vector<std::byte>>> expected;
+  auto stateOf = [](StepRunner &runner, int64_t replica) {
+    std::vector<std::vector<std::byte>> state;
+    for (const StateTensor &tensor : runner.state(replica))
+      state.emplace_back(tensor.data.begin(), tensor.data.end());
+    return state;
+  };
+  for (size_t i = 0; i < 3; ++i) {
+    options.seed = 7; // the same parameters: only the order differs
+    options.steps = i == 1 ? 80 : 130;
+    options.out = "";
+    Model model = modelOf(1);
+    ASSERT_TRUE(model.runner);
+    ASSERT_TRUE(trainModel(*model.runner, sources[i], options));
+    expected.push_back(stateOf(*model.runner, 0));
+    runs.push_back({&sources[i], options});
+    sources[i].uploaded = 0;
+  }
+  EXPECT_NE(expected[0], expected[2]);
+  for (int64_t longest : {3, 100}) {
+    Model model = modelOf(longest, 4);
+    ASSERT_TRUE(model.runner);
+    auto outcomes = trainModels(*model.runner, runs);
+    ASSERT_TRUE(outcomes) << outcomes.error().message;
+    for (size_t i = 0; i < 3; ++i) {
+      ASSERT_TRUE((*outcomes)[i]) << (*outcomes)[i].error().message;
+      EXPECT_EQ(stateOf(*model.runner, static_cast<int64_t>(i)), expected[i]) << i;
+      EXPECT_EQ(sources[i].drawn, 0u);
+      EXPECT_EQ(sources[i].uploaded.exchange(0), i == 0 ? 37u : 0u) << "one set for all";
+    }
+  }
+}
+
+TEST_F(CudaTraining, ADeviceHoldsWhatFits) {
+  Model model = modelOf(3);
+  ASSERT_TRUE(model.runner);
+  const uint64_t before = model.session->allocatedBytes();
+  auto hold = [&](uint64_t size) {
+    Examples examples;
+    if (size > 0)
+      examples.sets = {
+          {size, [&](uint64_t i, std::span<int32_t> inputs, std::span<int32_t> targets) {
+             source.example(i, inputs, targets);
+           }}};
+    examples.orders = {{0, 1}};
+    auto held = model.runner->holdExamples(examples);
+    return held && *held;
+  };
+  EXPECT_FALSE(hold(0));
+  EXPECT_FALSE(model.runner->takeExamples(0, 0, 0));
+  EXPECT_FALSE(hold(uint64_t(1) << 40));
+  EXPECT_FALSE(hold(((uint64_t(256) << 20) / 64) + 1));
+  EXPECT_EQ(source.uploaded, 0u);
+  EXPECT_TRUE(hold(100000)); // in pieces
+  EXPECT_EQ(source.uploaded, 100000u);
+  EXPECT_GE(model.session->allocatedBytes(), before + 6400000);
+  EXPECT_TRUE(model.runner->takeExamples(0, 2, 0));
+  EXPECT_FALSE(model.session->takeExamples(0, 3, 0)) << "no such step";
+  EXPECT_FALSE(model.session->takeExamples(1, 0, 0)) << "no such replica";
+  EXPECT_FALSE(hold(0));
+  EXPECT_LT(model.session->allocatedBytes(), before + 4096);
 }
 
 } // namespace

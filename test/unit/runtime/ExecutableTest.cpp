@@ -398,6 +398,50 @@ TEST(Executable, RefusesBrokenImages) {
   }
 }
 
+TEST(Executable, RefusesBrokenGathersOfExamples) {
+  auto gathering = [] {
+    ExecutableSpec spec = cudaExecutable();
+    spec.program("product").inputs = {{"targets", {4, 4}, fb::DType::I32, at(Arena, 64, 64)},
+                                      {"tokens", {4, 2, 2}, fb::DType::F32, at(Arena, 0, 64)}};
+    spec.examples = GatherSpec{.program = "product"};
+    return spec;
+  };
+  EXPECT_TRUE(loaded(gathering()));
+  struct Case {
+    void (*change)(ExecutableSpec &);
+    const char *text;
+  };
+  const Case cases[] = {
+      {[](ExecutableSpec &s) { s.examples->symbol = ""; }, "no sound name"},
+      {[](ExecutableSpec &s) { s.examples->program = "p\n"; }, "no sound name"},
+      {[](ExecutableSpec &s) { s.examples->program = "train"; },
+       "no inputs 'tokens' and 'targets'"},
+      {[](ExecutableSpec &s) { s.examples->grid = 0; }, "0 blocks of 128 threads"},
+      {[](ExecutableSpec &s) { s.examples->grid = int64_t(1) << 21; }, "2097152 blocks"},
+      {[](ExecutableSpec &s) { s.examples->threads = 33; }, "1 blocks of 33 threads"},
+      {[](ExecutableSpec &s) { s.examples->inputs = "x"; }, "input 'tokens' of program 'product'"},
+      {[](ExecutableSpec &s) { s.examples->inputs = "targets"; }, "no inputs 'targets' and"},
+      {[](ExecutableSpec &s) { s.program("product").inputs.pop_back(); }, "no inputs 'tokens'"},
+      {[](ExecutableSpec &s) { s.program("product").inputs[0].shape = {2, 8}; },
+       "'tokens' of program 'product' is no batch"},
+      {[](ExecutableSpec &s) {
+         s.program("product").inputs[1].dtype = fb::DType::F64;
+         s.program("product").inputs[1].shape = {4, 2};
+       },
+       "'tokens' of program 'product' is no batch"},
+      {[](ExecutableSpec &s) { s.program("product").inputs[0].buffer = at(Arena, 68, 64); },
+       "'targets' of program 'product' is no batch"},
+  };
+  for (const Case &one : cases) {
+    ExecutableSpec spec = gathering();
+    one.change(spec);
+    EXPECT_REFUSED(spec, one.text);
+  }
+  ExecutableSpec spec = soundExecutable();
+  spec.examples = GatherSpec{};
+  EXPECT_REFUSED(spec, "gathers batches on a GPU");
+}
+
 TEST(Executable, RefusesBrokenCudaLaunches) {
   for (int threads : {0, -32, 31, 33, 1056}) {
     ExecutableSpec spec = cudaExecutable();

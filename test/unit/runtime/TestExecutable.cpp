@@ -94,6 +94,11 @@ std::vector<std::byte> ExecutableSpec::bytes() const {
         image.hash ? *image.hash : XXH3_64bits(image.bytes.data(), image.bytes.size())));
   }
   auto imageVector = builder.CreateVector(imageTables);
+  Offset<fb::ExampleGather> gather;
+  if (examples)
+    gather = fb::CreateExampleGatherDirect(builder, examples->symbol.c_str(), examples->grid,
+                                           examples->threads, examples->program.c_str(),
+                                           examples->inputs.c_str(), examples->targets.c_str());
   auto root =
       fb::CreateExecutable(builder, major, minor, builder.CreateString("test compiler"), target,
                            builder.CreateString("test"), builder.CreateString("model test() {}"),
@@ -101,7 +106,7 @@ std::vector<std::byte> ExecutableSpec::bytes() const {
                            codeHash ? *codeHash : XXH3_64bits(code.data(), code.size()),
                            builder.CreateVector(parameterTables), parameterBytes, constantBytes,
                            constantsBytes, arenaBytes, builder.CreateVector(programTables),
-                           builder.CreateString("{}"), imageVector, replicas);
+                           builder.CreateString("{}"), imageVector, replicas, gather);
   fb::FinishExecutableBuffer(builder, root);
   const auto *data = reinterpret_cast<const std::byte *>(builder.GetBufferPointer());
   return {data, data + builder.GetSize()};

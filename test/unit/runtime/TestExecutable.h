@@ -83,6 +83,12 @@ struct ImageSpec {
   std::optional<uint64_t> hash = {}; // absent: the right one
 };
 
+struct GatherSpec {
+  std::string symbol = "gather", program = "train", inputs = "tokens", targets = "targets";
+  int64_t grid = 1;
+  int threads = 128;
+};
+
 struct ExecutableSpec {
   uint32_t major = 1, minor = 0;
   std::string device = "cpu", cpu = "x86-64";
@@ -96,6 +102,7 @@ struct ExecutableSpec {
   uint64_t constantsBytes = 0, arenaBytes = 0;
   std::vector<ProgramSpec> programs;
   uint32_t replicas = 1;
+  std::optional<GatherSpec> examples = {};
 
   ProgramSpec &program(const std::string &name);
   std::vector<std::byte> bytes() const;

@@ -7,6 +7,7 @@
 #include <set>
 
 using namespace hybrid::rt;
+using hybrid::shuffledExample;
 
 TEST(Evaluate, ScoreDoesNotDependOnTheBatchSizeOrPadding) {
   FakeSource source(9, 5);
@@ -110,6 +111,20 @@ TEST(Source, PermutationIsOneForEverySize) {
     EXPECT_EQ(seen.size(), size);
   }
   EXPECT_NE(permuted(0, 12800, 1), permuted(0, 12800, 2));
+}
+
+/// Runs that have checkpoints go on in the order in which they began.
+TEST(Source, TheOrderOfExamplesIsFixedForEver) {
+  const std::pair<uint64_t, uint64_t> ofMad[] = {{0, 10122},    {1, 7577},     {2, 5417},
+                                                 {12799, 8781}, {12800, 7899}, {2559999, 1798}};
+  for (auto [number, example] : ofMad)
+    EXPECT_EQ(shuffledExample(number, 12800, 12345), example);
+  for (uint64_t number = 0; uint64_t example : {6, 7, 1, 9, 2, 3, 5, 4, 8, 0, 7, 3, 8, 9, 4})
+    EXPECT_EQ(shuffledExample(number++, 10, 1), example);
+  EXPECT_EQ(
+      shuffledExample((uint64_t{1} << 40) + 5, (uint64_t{1} << 33) + 1, (uint64_t{1} << 63) + 9),
+      8302320178u);
+  static_assert(shuffledExample(1, 3, 7) == 0);
 }
 
 TEST(Source, AFiniteTaskSetIsShuffledAnewEachEpoch) {

@@ -1,0 +1,387 @@
+//===- Blocks.cpp - programs run a number of times as one unit of work -------===//
+#include "runtime/cuda/Blocks.h"
+#include "runtime/Device.h"
+#include <algorithm>
+#include <cstdlib>
+#include <fmt/format.h>
+
+namespace hybrid::rt::cuda {
+
+static bool asksToWait() {
+  const char *each = std::getenv("HYBRID_CUDA_SYNC");
+  return each && *each && std::string_view(each) != "0";
+}
+
+Blocks::Blocks(const Gpu &gpu, std::span<const std::unique_ptr<PreparedProgram>> programs,
+               RestingReplicas &resting, HeldExamples *examples, size_t replicas)
+    : gpu(gpu), programs(programs), resting(resting), examples(examples), replicas(replicas),
+      waitsForEachStep(asksToWait()) {}
+
+Blocks::~Blocks() {
+  if (gpu.enter())
+    (void)gpu.synchronize();
+  forgetGraphs(0);
+  for (const Started &run : started)
+    freeEvents.push_back(run.end);
+  for (Event event : freeEvents)
+    gpu.driver().eventDestroy(event);
+}
+
+//===-- calls and graphs ---------------------------------------------------------===//
+
+/// Appends a program's calls to the stream, for a step of a block.
+Result<void> Blocks::issue(PreparedProgram &program, size_t step, bool fromTable) {
+  if (fromTable)
+    if (auto done = program.staging.place(step, program.parts.places); !done)
+      return done;
+  for (const Operation &operation : program.plan->operations()) {
+    if (auto done = Plan::issue(gpu, operation); !done)
+      return done;
+    if (!waitsForEachStep)
+      continue;
+    if (auto done = gpu.synchronize(); !done)
+      return Error{fmt::format("{}: {}", describe(*operation.step), done.error().message)};
+  }
+  return program.staging.keepOutputs(step, program.parts.places);
+}
+
+Result<void> Blocks::issueAll(const Block &block) {
+  if (block.gathers)
+    if (auto done = examples->gather(block.steps); !done)
+      return done;
+  for (size_t step = 0; step < block.steps; ++step)
+    for (size_t i = 0; i < block.programs.size(); ++i)
+      if (auto done = issue(*programs[block.programs[i]], step, i > 0 || !goesStraight(block));
+          !done)
+        return done;
+  return {};
+}
+
+Result<void> Blocks::capture(const Block &block, Launchable &state) {
+  const DriverApi &driver = gpu.driver();
+  if (auto done =
+          gpu.check("cuStreamBeginCapture", driver.captureBegin(gpu.stream(), captureThreadLocal));
+      !done)
+    return done;
+  auto issued = issueAll(block);
+  Graph graph = nullptr;
+  auto ended = gpu.check("cuStreamEndCapture", driver.captureEnd(gpu.stream(), &graph));
+  if (!issued || !ended) {
+    if (graph)
+      driver.graphDestroy(graph);
+    return !issued ? issued : ended;
+  }
+  auto made = gpu.check("cuGraphInstantiate", driver.graphInstantiate(&state.graph, graph, 0));
+  driver.graphDestroy(graph);
+  if (!made)
+    state.graph = nullptr;
+  return made;
+}
+
+/// Keeps the graphs of those blocks of several steps that ran last.
+void Blocks::forgetGraphs(size_t most) {
+  std::vector<Launchable *> kept;
+  for (auto &[block, state] : launchables)
+    if (state.graph && (block.steps > 1 || most == 0))
+      kept.push_back(&state);
+  std::sort(kept.begin(), kept.end(),
+            [](const Launchable *a, const Launchable *b) { return a->lastRun > b->lastRun; });
+  for (size_t i = most; i < kept.size(); ++i) {
+    gpu.driver().graphExecDestroy(kept[i]->graph);
+    kept[i]->graph = nullptr;
+  }
+}
+
+/// Before these programs run for all replicas.
+Result<void> Blocks::protectResting(std::span<const size_t> numbers) {
+  const bool changes = std::any_of(numbers.begin(), numbers.end(), [this](size_t number) {
+    return programs[number]->changesState;
+  });
+  return changes ? resting.putAside() : Result<void>();
+}
+
+/// Appends inputs, programs and the way back of small outputs to the stream.
+Result<void> Blocks::submit(const Block &block) {
+  if (auto done = gpu.enter(); !done)
+    return done;
+  for (size_t i = 0; i < block.programs.size(); ++i) {
+    PreparedProgram &program = *programs[block.programs[i]];
+    if (auto done = program.ensurePlan(); !done)
+      return done;
+    const bool straight = i == 0 && goesStraight(block);
+    if (auto done = program.staging.prepare(!straight); !done)
+      return done;
+    program.lastInputs = program.staging.currentSet();
+    auto done =
+        gathers(block, block.programs[i]) ? examples->upload(program.lastInputs, block.steps)
+        : straight ? program.staging.placeFromHost(program.lastInputs, 0, program.parts.places)
+                   : program.staging.upload(program.lastInputs, block.steps);
+    if (!done)
+      return done;
+  }
+  if (auto done = protectResting(block.programs); !done)
+    return done;
+  constexpr size_t mostGraphs = 8; // more than may be on their way
+  Launchable &state = launchables[block];
+  state.lastRun = ++runs;
+  if (state.runs++ == 0 || waitsForEachStep) {
+    if (auto done = issueAll(block); !done)
+      return done;
+  } else {
+    if (!state.graph) {
+      if (auto done = capture(block, state); !done)
+        return done;
+      forgetGraphs(mostGraphs);
+    }
+    if (auto done = gpu.check("cuGraphLaunch", gpu.driver().graphLaunch(state.graph, gpu.stream()));
+        !done)
+      return done;
+  }
+  for (size_t number : block.programs)
+    if (auto done = programs[number]->staging.downloadOutputs(outputSet, block.steps); !done)
+      return done;
+  lastStarted = block.programs.back();
+  return {};
+}
+
+/// Puts the inputs of a step of a block in their places again.
+Result<void> Blocks::placeAgain(const Started &run, size_t i, size_t step) {
+  PreparedProgram &program = *programs[run.block.programs[i]];
+  if (!gathers(run.block, run.block.programs[i]))
+    return program.staging.placeFromHost(run.inputSets[i], step, program.parts.places);
+  if (auto done = examples->upload(run.inputSets[i], run.block.steps); !done)
+    return done;
+  if (auto done = examples->gather(run.block.steps); !done)
+    return done;
+  return program.staging.place(step, program.parts.places);
+}
+
+/// An error that came up while the stream ran says nothing of where. The steps are run again one by
+/// one; where the device is of no more use after the error, that finds nothing.
+Error Blocks::culpritOf(const Started &run, const Error &error) {
+  for (size_t step = 0; step < run.block.steps; ++step)
+    for (size_t i = 0; i < run.block.programs.size(); ++i) {
+      PreparedProgram &program = *programs[run.block.programs[i]];
+      if (!placeAgain(run, i, step) || !gpu.synchronize())
+        return {error.message + "; run it again with HYBRID_CUDA_SYNC=1 to see which step it was"};
+      for (const Operation &operation : program.plan->operations()) {
+        auto done = Plan::issue(gpu, operation);
+        if (done)
+          done = gpu.synchronize();
+        if (!done)
+          return {fmt::format("{}: {}", describe(*operation.step), done.error().message)};
+      }
+    }
+  return {error.message + "; run it again with HYBRID_CUDA_SYNC=1 to see which step it was"};
+}
+
+Result<void> Blocks::finishAll() {
+  while (!started.empty())
+    if (auto done = finish(); !done)
+      return done;
+  return {};
+}
+
+Result<void> Blocks::run(size_t number) {
+  if (auto done = finishAll(); !done)
+    return done;
+  PreparedProgram &program = *programs[number];
+  const Block block{{number}, 1};
+  if (auto done = submit(block); !done)
+    return done;
+  if (auto done = gpu.synchronize(); !done)
+    return waitsForEachStep
+               ? done.error()
+               : culpritOf({block, {program.lastInputs}, outputSet, nullptr}, done.error());
+  program.lastOutputs = PreparedProgram::Outputs{outputSet, 1};
+  return {};
+}
+
+//===-- blocks -------------------------------------------------------------------===//
+
+/// A block is no larger than its tables and a graph may be: a graph's nodes take memory and time to
+/// instantiate.
+Result<int64_t> Blocks::reserveSteps(std::span<const size_t> numbers, int64_t most) {
+  constexpr size_t mostNodes = 32768;
+  if (auto done = finishAll(); !done)
+    return done.error();
+  if (auto done = gpu.enter(); !done)
+    return done.error();
+  if (auto done = gpu.synchronize(); !done)
+    return done.error();
+  auto steps = static_cast<size_t>(std::max<int64_t>(1, most));
+  size_t nodes = 0;
+  for (size_t number : numbers) {
+    PreparedProgram &program = *programs[number];
+    if (auto done = program.ensurePlan(); !done)
+      return done.error();
+    nodes += program.plan->operations().size() + program.staging.copies();
+    steps = std::min(steps, std::max<size_t>(1, program.staging.mostSteps()));
+  }
+  steps = std::min(steps, std::max<size_t>(1, mostNodes / std::max<size_t>(1, nodes)));
+  forgetGraphs(0); // they have the tables' addresses in them
+  for (size_t number : numbers) {
+    programs[number]->staging.reserve(steps);
+    programs[number]->lastOutputs.reset();
+    if (examples && number == examples->program())
+      examples->reserve();
+  }
+  return static_cast<int64_t>(steps);
+}
+
+Result<bool> Blocks::holdExamples(const Examples &sets) {
+  if (!examples)
+    return false;
+  if (auto done = finishAll(); !done)
+    return done.error();
+  if (auto done = gpu.enter(); !done)
+    return done.error();
+  if (auto done = gpu.synchronize(); !done)
+    return done.error();
+  const DeviceAddress before = examples->address();
+  auto held = examples->hold(sets);
+  if (examples->address() != before)
+    forgetGraphs(0);
+  return held;
+}
+
+Result<void> Blocks::takeExamples(size_t replica, size_t step, uint64_t first) {
+  if (!examples)
+    return Error{"no training set is held"};
+  if (auto done = gpu.enter(); !done)
+    return done;
+  return examples->take(replica, step, first);
+}
+
+Result<void> Blocks::start(std::span<const size_t> numbers, int64_t steps) {
+  if (numbers.empty() || started.size() == Device::mostStarted)
+    return Error{fmt::format("{} runs are on their way already", started.size())};
+  Block block{{numbers.begin(), numbers.end()}, static_cast<size_t>(steps)};
+  for (size_t number : numbers)
+    block.gathers = block.gathers || (examples && number == examples->program() &&
+                                      examples->areTaken(programs[number]->staging.currentSet()));
+  Started run{block, {}, outputSet, nullptr};
+  for (size_t i = 0; i < block.programs.size(); ++i) {
+    const Staging &staging = programs[block.programs[i]]->staging;
+    const std::string_view name = programs[block.programs[i]]->source->name()->string_view();
+    if (steps < 1 || block.steps > staging.steps())
+      return Error{fmt::format("a block of {} steps of program '{}', which has room for {}", steps,
+                               name, staging.steps())};
+    if ((i > 0 || !goesStraight(block)) && block.steps > std::max<size_t>(1, staging.mostSteps()))
+      return Error{
+          fmt::format("the inputs of program '{}' are too large to wait on the device", name)};
+    run.inputSets.push_back(staging.currentSet());
+  }
+  if (auto done = submit(block); !done)
+    return done;
+  if (freeEvents.empty()) {
+    if (auto done =
+            gpu.check("cuEventCreate", gpu.driver().eventCreate(&run.end, eventDisableTiming));
+        !done)
+      return done;
+  } else {
+    run.end = freeEvents.back();
+    freeEvents.pop_back();
+  }
+  if (auto done = gpu.check("cuEventRecord", gpu.driver().eventRecord(run.end, gpu.stream()));
+      !done)
+    return done;
+  started.push_back(run);
+  for (size_t number : numbers)
+    programs[number]->staging.nextSet();
+  if (block.gathers)
+    examples->forget(programs[examples->program()]->staging.currentSet());
+  outputSet = (outputSet + 1) % Staging::setCount;
+  return {};
+}
+
+Result<void> Blocks::finish() {
+  if (started.empty())
+    return Error{"no run was started"};
+  if (auto done = gpu.enter(); !done)
+    return done;
+  Started run = started.front();
+  started.pop_front();
+  freeEvents.push_back(run.end);
+  if (auto done = gpu.check("cuEventSynchronize", gpu.driver().eventSynchronize(run.end)); !done)
+    return waitsForEachStep ? done.error() : culpritOf(run, done.error());
+  for (size_t number : run.block.programs)
+    programs[number]->lastOutputs = PreparedProgram::Outputs{run.outputSet, run.block.steps};
+  return {};
+}
+
+/// Inputs share memory with what is computed. They wait beside it and are put in their places again
+/// before every run, outside of what is timed.
+Result<void> Blocks::measure(std::span<const size_t> numbers, int64_t steps, size_t runs,
+                             std::vector<double> &seconds) {
+  if (auto done = finishAll(); !done)
+    return done;
+  if (numbers.empty())
+    return Error{"no program to measure"};
+  if (auto done = gpu.enter(); !done)
+    return done;
+  const Block block{{numbers.begin(), numbers.end()}, static_cast<size_t>(steps)};
+  for (size_t number : block.programs) {
+    PreparedProgram &program = *programs[number];
+    if (steps < 1 || block.steps > program.staging.steps())
+      return Error{fmt::format("no room was made for blocks of {} steps", steps)};
+    if (auto done = program.ensurePlan(); !done)
+      return done;
+    if (auto done = program.staging.prepare(true); !done)
+      return done;
+    program.lastInputs = program.staging.currentSet();
+    program.lastOutputs.reset();
+    if (auto done = program.staging.upload(program.lastInputs, block.steps); !done)
+      return done;
+  }
+  if (auto done = protectResting(block.programs); !done)
+    return done;
+  lastStarted = block.programs.back();
+  PreparedProgram &first = *programs[block.programs.front()];
+  auto placeFirst = [&]() -> Result<void> {
+    return goesStraight(block) ? first.staging.place(0, first.parts.places) : Result<void>();
+  };
+  Launchable &state = launchables[block];
+  if (state.runs++ == 0) {
+    auto done = placeFirst();
+    if (done)
+      done = issueAll(block);
+    if (done)
+      done = gpu.synchronize();
+    if (!done)
+      return done;
+  }
+  if (!state.graph)
+    if (auto done = capture(block, state); !done)
+      return done;
+
+  const DriverApi &driver = gpu.driver();
+  std::vector<Event> events(2 * runs);
+  Result<void> outcome;
+  auto note = [&](std::string_view call, Status status) {
+    if (outcome)
+      outcome = gpu.check(call, status);
+  };
+  for (Event &event : events)
+    note("cuEventCreate", driver.eventCreate(&event, eventDefault));
+  for (size_t i = 0; outcome && i < runs; ++i) {
+    outcome = placeFirst();
+    note("cuEventRecord", driver.eventRecord(events[2 * i], gpu.stream()));
+    note("cuGraphLaunch", driver.graphLaunch(state.graph, gpu.stream()));
+    note("cuEventRecord", driver.eventRecord(events[2 * i + 1], gpu.stream()));
+  }
+  if (outcome)
+    outcome = gpu.synchronize();
+  for (size_t i = 0; outcome && i < runs; ++i) {
+    float milliseconds = 0;
+    note("cuEventElapsedTime",
+         driver.eventElapsed(&milliseconds, events[2 * i], events[2 * i + 1]));
+    seconds.push_back(milliseconds * 1e-3);
+  }
+  for (Event event : events)
+    if (event)
+      driver.eventDestroy(event);
+  return outcome;
+}
+
+} // namespace hybrid::rt::cuda
