@@ -30,12 +30,15 @@ ARCHITECTURES = ["compute_80", "compute_90a"]
 TARGET = "cuda:sm_80,sm_90a"
 # What KIND stands for in a gradient case; kinds are all alike to kernels of the library.
 KINDS = {"binary": "add", "unary": "exp", "reduce": "sum"}
-# Shapes that neither of the others has: sequences for which kernels divide their work over time.
+# Shapes that neither of the others has: work divided over time or keys, and what prepares tensors for cuDNN.
 LONG = [
     ("models/mad/mamba.hyb", "--batch=1 --length=4096"),
     ("models/mad/rwkv.hyb", "--batch=1 --length=4096"),
     ("models/mad/gated-linear-attention-swiglu.hyb", "--batch=1 --length=4096"),
     ("benchmarks/ops/gated_convolution.hyb", "--batch=4 --length=16384 --set taps=16384 --set channels=64"),
+    ("benchmarks/ops/attention.hyb", "--batch=1 --length=2048 --set heads=1 --set width=64"),
+    ("test/models/Inputs/cudnn-attention.hyb",
+     "--batch=8 --length=2048 --precision=bf16 --set heads=16 --set kv_heads=4 --set rotary=64 --set keys=2048"),
 ]
 PART = re.compile(r"\n(?=// )")
 TEMPLATE = re.compile(r"template <typename T, (\w+) \w+(?:, typename Store)?>\s*HYBRID_DEVICE void (\w+)\(int64_t item")
