@@ -34,12 +34,14 @@ if(HYBRID_NVCC)
   add_test(NAME cuda-budgets COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/check-budgets.py
            $<TARGET_FILE:hybridc> ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/budgets.json)
   # One of every variant of every kernel compiles; of those in golden cases too, where they are.
-  set(golden_cases $ENV{HYBRID_GOLDEN_DIR})
-  if(NOT golden_cases AND EXISTS ${golden_default})
-    set(golden_cases ${golden_default})
+  set(golden_cases)
+  if(NOT "$ENV{HYBRID_GOLDEN_DIR}" STREQUAL "")
+    set(golden_cases "--cases=$ENV{HYBRID_GOLDEN_DIR}")
+  elseif(EXISTS ${golden_default})
+    set(golden_cases "--cases=${golden_default}")
   endif()
   add_test(NAME cuda-variants COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/check-variants.py
-           $<TARGET_FILE:hybridc> ${PROJECT_SOURCE_DIR} $<$<BOOL:${golden_cases}>:--cases=${golden_cases}>)
+           $<TARGET_FILE:hybridc> ${PROJECT_SOURCE_DIR} ${golden_cases})
   set_tests_properties(cuda-budgets cuda-variants PROPERTIES LABELS cuda RUN_SERIAL ON TIMEOUT 900)
 else()
   message(STATUS "CUDA without a toolkit: neither variants nor budgets of kernels are checked")
