@@ -84,13 +84,18 @@ public:
     auto product = cast<LibraryMatmulOp>(op);
     ArrayAttr buffers = product.getBuffers();
     fb::BufferRef a = bufferRef(buffers[0]), b = bufferRef(buffers[1]), c = bufferRef(buffers[2]),
-                  bias, offsets;
+                  bias, offsets, addend;
     int64_t groups = product.getGroups();
-    bool hasBias = !groups && buffers.size() > 3;
+    const auto ldAddend = static_cast<int64_t>(product.getLdAddend());
+    bool hasBias = !groups && buffers.size() > (ldAddend ? 4 : 3);
     if (hasBias)
       bias = bufferRef(buffers[3]);
     if (groups)
       offsets = bufferRef(buffers[3]);
+    if (ldAddend) {
+      addend = bufferRef(buffers[buffers.size() - 1]);
+      version = 2;
+    }
     int64_t strideB = product.getTransposeA() ? 0 : product.getGroupStride(),
             strideC = product.getTransposeA() ? product.getGroupStride() : 0;
     auto matmul = fb::CreateMatmul(
@@ -98,7 +103,7 @@ public:
         product.getLdc(), product.getTransposeA(), product.getTransposeB(), product.getAccumulate(),
         dtypeOf(product.getElementType()), &a, &b, &c, hasBias ? &bias : nullptr,
         std::max<int64_t>(1, groups), 0, strideB, strideC, groups ? &offsets : nullptr,
-        product.getTileRows(), product.getTileSum());
+        product.getTileRows(), product.getTileSum(), ldAddend ? &addend : nullptr, ldAddend);
     auto source = builder.CreateString(product.getSource().str());
     return fb::CreateStep(builder, fb::Operation::Matmul, matmul.Union(), source, location);
   }
@@ -132,6 +137,7 @@ public:
 
   flatbuffers::FlatBufferBuilder builder{1 << 20};
   const Code &code;
+  uint32_t version = 1; // of the format, as far as it is used
 };
 
 } // namespace
@@ -199,7 +205,7 @@ std::vector<char> writeExecutable(ModuleOp module, const Code &code, const Execu
   auto parameterVector = builder.CreateVector(parameters);
 
   fb::ExecutableBuilder executable(builder);
-  executable.add_version_major(1);
+  executable.add_version_major(writer.version);
   executable.add_version_minor(0);
   executable.add_compiler(compiler);
   executable.add_target(targetTable);

@@ -79,15 +79,21 @@ LogicalResult LaunchOp::verify() {
 }
 
 LogicalResult LibraryMatmulOp::verify() {
-  size_t buffers = getBuffers().size();
-  if (buffers != 3 && buffers != 4) // C1
-    return emitOpError() << "has " << buffers << " buffers, expected a, b, c and optionally bias";
+  const auto ldAddend = static_cast<int64_t>(getLdAddend());
+  size_t addends = ldAddend ? 1 : 0, buffers = getBuffers().size();
+  if (buffers != 3 + addends && buffers != 4 + addends) // C1
+    return emitOpError() << "has " << buffers << " buffers, expected a, b, c and optionally bias"
+                         << (addends ? ", then the addend" : "");
   int64_t m = getM(), n = getN(), k = getK(), groups = getGroups();
   if (m < 0 || n < 0 || k < 0) // C2
     return emitOpError() << "multiplies " << m << " x " << n << " x " << k
                          << ": sizes cannot be negative";
   if (groups < 0) // C2
     return emitOpError() << "has " << groups << " groups, expected none or some";
+  if (ldAddend < 0) // C2
+    return emitOpError() << "has an addend whose rows are " << ldAddend << " apart";
+  if (ldAddend && (groups || getAccumulate() || getTileRows() || getTileSum())) // C3
+    return emitOpError() << "has an addend, and groups or another place that it accumulates in";
   if (groups && buffers != 4) // C1
     return emitOpError() << "has " << buffers << " buffers, expected a, b, c and offsets";
   return success();

@@ -95,13 +95,14 @@ def Hybrid_KernelSourceOp : Hybrid_Op<"kernel_source", [Symbol]> {
 def Hybrid_LibraryMatmulOp : Hybrid_Op<"library_matmul"> {
   let summary = "matrix product of the runtime's matrix library";
   let description = [{
-    `C = A B (+ bias)`, or `C += A B` with `accumulate`; `m`, `n`, `k` after transposition. `buffers`: a, b, c and optionally bias. Leading
-    dimensions in elements. With `groups` E > 0 it is E products whose sizes are known when it runs: the last buffer holds the E + 1 row numbers `offsets`
+    `C = A B (+ bias)`, or `C += A B (+ bias)` with `accumulate`; `m`, `n`, `k` after transposition. `buffers`: a, b, c and optionally bias. Leading
+    dimensions in elements. With `ld_addend` there is one more buffer, the last: what is added, m x n with that leading dimension, apart from C. With `groups` E > 0 it is E products whose sizes are known when it runs: the last buffer holds the E + 1 row numbers `offsets`
     (i32), and product e takes the rows offsets[e] up to offsets[e+1] of m (of k with `transpose_a`), matrix e of b (of c), `group_stride` elements apart.
     Rows of c from offsets[E] on become 0. In a `tile_loop`, `tile_rows` cuts m and `tile_sum` cuts k.
 
-    - C1: there are three or four buffers; with groups four, without bias
-    - C2: m, n, k and groups are not negative
+    - C1: there are three or four buffers and with `ld_addend` one more; with groups four, without bias
+    - C2: m, n, k, groups and ld_addend are not negative
+    - C3: with `ld_addend` there are no groups and nothing accumulates
 
     ```mlir
     hybrid.library_matmul 16 x 8 x 4 of f32 for "model.hyb:7" buffers [#hybrid.buffer<arena, 0, 256>, #hybrid.buffer<parameters, 0, 128>, #hybrid.buffer<arena, 256, 512>] {lda = 4 : i64, ldb = 4 : i64, ldc = 8 : i64, transpose_b}
@@ -110,7 +111,7 @@ def Hybrid_LibraryMatmulOp : Hybrid_Op<"library_matmul"> {
   let arguments = (ins Hybrid_BufferArrayAttr:$buffers, I64Attr:$m, I64Attr:$n, I64Attr:$k, I64Attr:$lda, I64Attr:$ldb, I64Attr:$ldc,
                        UnitAttr:$transpose_a, UnitAttr:$transpose_b, UnitAttr:$accumulate, TypeAttr:$element_type, StrAttr:$source,
                        DefaultValuedAttr<I64Attr, "0">:$groups, DefaultValuedAttr<I64Attr, "0">:$group_stride,
-                       UnitAttr:$tile_rows, UnitAttr:$tile_sum);
+                       UnitAttr:$tile_rows, UnitAttr:$tile_sum, DefaultValuedAttr<I64Attr, "0">:$ld_addend);
   let assemblyFormat = "$m `x` $n `x` $k `of` $element_type `for` $source `buffers` $buffers attr-dict";
   let hasVerifier = 1;
 }

@@ -70,8 +70,8 @@ std::vector<fb::BufferRef> buffersOf(const fb::Step &step) {
       for (const fb::BufferRef *buffer : *launch->buffers())
         add(buffer);
   } else if (const auto *product = step.operation_as_Matmul()) {
-    for (const fb::BufferRef *buffer :
-         {product->a(), product->b(), product->c(), product->bias(), product->offsets()})
+    for (const fb::BufferRef *buffer : {product->a(), product->b(), product->c(), product->bias(),
+                                        product->offsets(), product->addend()})
       add(buffer);
   } else if (const auto *attention = step.operation_as_Attention()) {
     for (const fb::BufferRef *buffer : *attention->buffers())

@@ -103,10 +103,11 @@ uint64_t Verifier::spaceBytes(fb::Space space) const {
 }
 
 Result<void> Verifier::run() {
-  if (executable.version_major() != formatMajor)
-    return error("format version {}.{}, but this hybrid-run reads version {}; compile the model "
-                 "again with the hybridc of this release",
-                 executable.version_major(), executable.version_minor(), formatMajor);
+  if (executable.version_major() < 1 || executable.version_major() > formatMajor)
+    return error(
+        "format version {}.{}, but this hybrid-run reads versions up to {}; compile the model "
+        "again with the hybridc of this release",
+        executable.version_major(), executable.version_minor(), formatMajor);
   if (Result<void> done = checkTarget(); !done)
     return done;
   if (Result<void> done = checkSpaces(); !done)
@@ -537,6 +538,8 @@ Result<void> Verifier::checkMatmul(const fb::Matmul &matmul, const std::string &
     return error("corrupt: {} is a matrix product in type {}, but {} was expected", where,
                  static_cast<unsigned>(matmul.dtype()),
                  grouped ? "f32 or f64" : "f32, f64 or bf16");
+  if (matmul.addend() && (!onCuda || loop || grouped || matmul.accumulate()))
+    return error("corrupt: {} has an addend, which it cannot have here", where);
   if (loop) {
     bool cut = matmul.tile_rows() != matmul.tile_sum() && !grouped && matmul.batch() == 1;
     bool whole = matmul.tile_rows() ? matmul.m() == loop->rows() && !matmul.transpose_a()
@@ -561,9 +564,11 @@ Result<void> Verifier::checkMatmul(const fb::Matmul &matmul, const std::string &
       {"b", matmul.b(), tb ? matmul.n() : matmul.k(), tb ? matmul.k() : matmul.n(), matmul.ldb(),
        matmul.batch_stride_b(), factor},
       {"c", matmul.c(), matmul.m(), matmul.n(), matmul.ldc(), matmul.batch_stride_c(), sum},
-      {"bias", matmul.bias(), 1, matmul.n(), matmul.n(), 0, sum}};
+      {"bias", matmul.bias(), 1, matmul.n(), matmul.n(), 0, sum},
+      {"addend", matmul.addend(), matmul.m(), matmul.n(), matmul.ld_addend(),
+       matmul.batch_stride_addend(), sum}};
   for (const Operand &operand : operands) {
-    if (!operand.buffer && operand.name == "bias")
+    if (!operand.buffer && (operand.name == "bias" || operand.name == "addend"))
       continue;
     std::string what = fmt::format("operand {} of {}", operand.name, where);
     if (!operand.buffer)

@@ -14,8 +14,8 @@ struct Executable;
 
 namespace hybrid::rt {
 
-/// The newest format this runtime reads. Files of another major version are refused.
-constexpr unsigned formatMajor = 1;
+/// The newest format this runtime reads, as all before. Files of a later major version are refused.
+constexpr unsigned formatMajor = 2;
 /// Buffers one kernel launch may have.
 constexpr unsigned mostLaunchBuffers = 256;
 /// The same on a GPU, where they are parameters of the kernel, and what a block of it may have.

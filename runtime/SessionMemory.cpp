@@ -57,8 +57,8 @@ void addStep(SessionMemory &memory, const fb::Step &step, bool trains) {
     for (const fb::BufferRef *buffer : *launch->buffers())
       addBuffer(memory, buffer);
   if (const auto *product = step.operation_as_Matmul())
-    for (const fb::BufferRef *buffer :
-         {product->a(), product->b(), product->c(), product->bias(), product->offsets()})
+    for (const fb::BufferRef *buffer : {product->a(), product->b(), product->c(), product->bias(),
+                                        product->offsets(), product->addend()})
       addBuffer(memory, buffer);
   if (const auto *call = step.operation_as_Attention())
     for (const fb::BufferRef *buffer : *call->buffers())

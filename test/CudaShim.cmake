@@ -33,7 +33,16 @@ find_program(HYBRID_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATH_SUFFIXES bi
 if(HYBRID_NVCC)
   add_test(NAME cuda-budgets COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/check-budgets.py
            $<TARGET_FILE:hybridc> ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/budgets.json)
-  set_tests_properties(cuda-budgets PROPERTIES LABELS cuda RUN_SERIAL ON TIMEOUT 900)
+  # One of every variant of every kernel compiles; of those in golden cases too, where they are.
+  set(golden_cases)
+  if(NOT "$ENV{HYBRID_GOLDEN_DIR}" STREQUAL "")
+    set(golden_cases "--cases=$ENV{HYBRID_GOLDEN_DIR}")
+  elseif(EXISTS ${golden_default})
+    set(golden_cases "--cases=${golden_default}")
+  endif()
+  add_test(NAME cuda-variants COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/check-variants.py
+           $<TARGET_FILE:hybridc> ${PROJECT_SOURCE_DIR} ${golden_cases})
+  set_tests_properties(cuda-budgets cuda-variants PROPERTIES LABELS cuda RUN_SERIAL ON TIMEOUT 900)
 else()
-  message(STATUS "CUDA without a toolkit: the budgets of kernels are not checked")
+  message(STATUS "CUDA without a toolkit: neither variants nor budgets of kernels are checked")
 endif()

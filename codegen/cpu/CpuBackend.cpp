@@ -40,9 +40,13 @@ LaunchShape CpuBackend::shape(StringRef, Type, const KernelConstants &,
   return {0, cpuScratchBytes};
 }
 
-Store CpuBackend::store(Value result, ProgramBuilder &program) const {
+Store CpuBackend::store(Value result, ProgramBuilder &program, bool /*kept*/) const {
   View place = program.define(result);
   return {{program.use(place)}, *place.rowStride(), "", ""};
+}
+
+ProductPlace CpuBackend::productPlace(Value result, ProgramBuilder &program) const {
+  return {program.define(result), std::nullopt, ""};
 }
 
 GeneratedKernel CpuBackend::elementwise(ModuleTables &tables, Block *body, ArrayRef<View> operands,
@@ -54,14 +58,14 @@ GeneratedKernel CpuBackend::fill(ModuleTables &tables, const View &to, double va
   return emitFill(tables, to, value);
 }
 
-GeneratedKernel CpuBackend::reduction(ModuleTables &tables, ReduceKind kind, const View &from,
+GeneratedKernel CpuBackend::reduction(ModuleTables &tables, ReduceKind kind, const Load &from,
                                       ArrayRef<int64_t> axes, const View &to) const {
-  return emitReduction(tables, kind, from, axes, to);
+  return emitReduction(tables, kind, from.operands[0], axes, to);
 }
 
-GeneratedKernel CpuBackend::rowSums(ModuleTables &tables, const View &from, int64_t rowsPerItem,
+GeneratedKernel CpuBackend::rowSums(ModuleTables &tables, const Load &from, int64_t rowsPerItem,
                                     const View &partial, double scale) const {
-  return emitRowSums(tables, from, rowsPerItem, partial, scale);
+  return emitRowSums(tables, from.operands[0], rowsPerItem, partial, scale);
 }
 
 } // namespace hybrid::cpu

@@ -14,14 +14,15 @@ public:
                     int64_t cpuScratchBytes) const override;
   int64_t itemsOfSums() const override { return 64; }
   bool sumsInParts(int64_t) const override { return true; }
-  Store store(mlir::Value result, ProgramBuilder &program) const override;
+  Store store(mlir::Value result, ProgramBuilder &program, bool kept) const override;
+  ProductPlace productPlace(mlir::Value result, ProgramBuilder &program) const override;
   GeneratedKernel elementwise(ModuleTables &tables, mlir::Block *body,
                               llvm::ArrayRef<View> operands, llvm::ArrayRef<View> results,
                               bool byRows) const override;
   GeneratedKernel fill(ModuleTables &tables, const View &to, double value) const override;
-  GeneratedKernel reduction(ModuleTables &tables, ReduceKind kind, const View &from,
+  GeneratedKernel reduction(ModuleTables &tables, ReduceKind kind, const Load &from,
                             llvm::ArrayRef<int64_t> axes, const View &to) const override;
-  GeneratedKernel rowSums(ModuleTables &tables, const View &from, int64_t rowsPerItem,
+  GeneratedKernel rowSums(ModuleTables &tables, const Load &from, int64_t rowsPerItem,
                           const View &partial, double scale) const override;
 };
 

@@ -78,12 +78,12 @@ GeneratedKernel CudaBackend::fill(ModuleTables &tables, const View &to, double v
   return emitFill(tables, to, value);
 }
 
-GeneratedKernel CudaBackend::reduction(ModuleTables &tables, ReduceKind kind, const View &from,
+GeneratedKernel CudaBackend::reduction(ModuleTables &tables, ReduceKind kind, const Load &from,
                                        ArrayRef<int64_t> axes, const View &to) const {
   return emitReduction(tables, kind, from, axes, to);
 }
 
-GeneratedKernel CudaBackend::rowSums(ModuleTables &tables, const View &from, int64_t rowsPerItem,
+GeneratedKernel CudaBackend::rowSums(ModuleTables &tables, const Load &from, int64_t rowsPerItem,
                                      const View &partial, double scale) const {
   return emitRowSums(tables, from, rowsPerItem, partial, scale);
 }

@@ -28,15 +28,17 @@ public:
   int64_t itemsOfSums() const override { return 512; }
   /// Few rows are summed before a second launch would start.
   bool sumsInParts(int64_t rows) const override { return rows > 1024; }
-  Store store(mlir::Value result, ProgramBuilder &program) const override;
+  Store store(mlir::Value result, ProgramBuilder &program, bool kept) const override;
+  ProductPlace productPlace(mlir::Value result, ProgramBuilder &program) const override;
   void arrange(ProgramBuilder &program, std::vector<Step> &steps) const override;
   GeneratedKernel elementwise(ModuleTables &tables, mlir::Block *body,
                               llvm::ArrayRef<View> operands, llvm::ArrayRef<View> results,
                               bool byRows) const override;
   GeneratedKernel fill(ModuleTables &tables, const View &to, double value) const override;
-  GeneratedKernel reduction(ModuleTables &tables, ReduceKind kind, const View &from,
+  bool reducesRegions() const override { return true; }
+  GeneratedKernel reduction(ModuleTables &tables, ReduceKind kind, const Load &from,
                             llvm::ArrayRef<int64_t> axes, const View &to) const override;
-  GeneratedKernel rowSums(ModuleTables &tables, const View &from, int64_t rowsPerItem,
+  GeneratedKernel rowSums(ModuleTables &tables, const Load &from, int64_t rowsPerItem,
                           const View &partial, double scale) const override;
 
   const int64_t sharedBytes;

@@ -109,13 +109,14 @@ static GroupedLinearTiles groupedSizes(const View &x, ArrayRef<int64_t> weight, 
 
 LogicalResult lower(GroupedLinearOp op, ProgramBuilder &program) {
   View x = program.dense(op.getX()), weight = program.dense(op.getWeight()),
-       offsets = program.dense(op.getOffsets()), y = program.defineDense(op.getResult());
+       offsets = program.dense(op.getOffsets());
+  Store y = program.storeOf(op.getResult());
   GroupedLinearTiles sizes =
       groupedSizes(x, weight.shape, op.getTransposed(), backendOf(program), {x, weight});
   auto launch = [&]<typename T>(T) {
     GroupedLinearTiles tiles = groupedLinearTiles<T>(sizes);
     program.launch("grouped_linear", x.element, groupedLinearItems(tiles), wordsOf(tiles),
-                   {program.use(x), program.use(weight), program.use(offsets), program.use(y)},
+                   {program.use(x), program.use(weight), program.use(offsets)}, y,
                    LaunchShape{threads(tiles), groupedLinearShared<T>(tiles)});
   };
   x.element.isF64() ? launch(double()) : launch(float());

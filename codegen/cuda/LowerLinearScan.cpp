@@ -20,13 +20,16 @@ static LinearScanTiling tilingOf(const LinearScanShape &shape, LinearScanPart pa
 
 static void launchScan(ProgramBuilder &program, StringRef name, Type element,
                        const LinearScanShape &shape, LinearScanPart part,
-                       ArrayRef<BufferUse> buffers) {
+                       ArrayRef<BufferUse> buffers, const Store &result) {
   LinearScanTiling tiling = tilingOf(shape, part, element);
-  program.launch(name, element, linearScanItems(shape, part, tiling), wordsOf(shape), buffers,
-                 LaunchShape{tiling.threads(), element.isF64()
-                                                   ? linearScanBytes<double>(shape, part)
-                                                   : linearScanBytes<float>(shape, part)});
+  program.launch(
+      name, element, linearScanItems(shape, part, tiling), wordsOf(shape), buffers, result,
+      LaunchShape{tiling.threads(), element.isF64() ? linearScanBytes<double>(shape, part)
+                                                    : linearScanBytes<float>(shape, part)});
 }
+
+/// The result of a scan that is for its last state alone.
+static Store noResult() { return {{ProgramBuilder::absent()}, 0, "", ""}; }
 
 /// A scan divided over time (divideLinearScan): the steps that find what its blocks start from, or
 /// end with.
@@ -94,8 +97,9 @@ static void enterForward(Division &division, ProgramBuilder &program, LinearScan
     LinearScanShape summary = shape;
     summary.stateOnly = 1, summary.hasState = 0, summary.hasFinalState = 1;
     SmallVector<BufferUse> buffers(operands);
-    buffers.append({program.absent(), program.absent(), offsets});
-    launchScan(program, "linear_scan_forward", element, summary, LinearScanPart::Forward, buffers);
+    buffers.append({program.absent(), offsets});
+    launchScan(program, "linear_scan_forward", element, summary, LinearScanPart::Forward, buffers,
+               noResult());
   });
 }
 
@@ -109,8 +113,8 @@ LogicalResult lower(LinearScanOp op, ProgramBuilder &program) {
   BufferUse decay = scanDecayUse(op.getDecay(), program, shape.decayStride),
             segments = program.optionalUse(op.getSegments()),
             initialState = program.optionalUse(op.getInitialState());
-  View o = program.define(op.getResult());
-  shape.oStride = *o.rowStride(), shape.hasFinalState = op.getReturnState();
+  Store o = program.storeOf(op.getResult());
+  shape.oStride = o.stride, shape.hasFinalState = op.getReturnState();
   BufferUse finalState =
       op.getReturnState() ? program.use(program.defineDense(op.getFinalState())) : program.absent();
   SmallVector<BufferUse> operands{program.use(q), program.use(k), program.use(v), decay, segments};
@@ -119,8 +123,9 @@ LogicalResult lower(LinearScanOp op, ProgramBuilder &program) {
     enterForward(division, program, shape, q.element, operands, initialState, finalState);
     shape.hasFinalState = 0, finalState = program.absent(); // it has been found already
   }
-  operands.append({initialState, program.use(o), finalState});
-  launchScan(program, "linear_scan_forward", q.element, shape, LinearScanPart::Forward, operands);
+  operands.append({initialState, finalState});
+  launchScan(program, "linear_scan_forward", q.element, shape, LinearScanPart::Forward, operands,
+             o);
   return success();
 }
 
@@ -168,17 +173,18 @@ LogicalResult lower(LinearScanGradOp op, ProgramBuilder &program) {
             stateCotangent = program.optionalUse(op.getStateCotangent());
   shape.hasFinalState = !!op.getStateCotangent();
 
-  View dv = program.define(op.getDv());
-  shape.dvStride = *dv.rowStride();
+  Store dv = program.storeOf(op.getDv());
+  shape.dvStride = dv.stride;
   Value dInitial = op.getDinitialState();
   BufferUse dInitialState = dInitial && !dInitial.use_empty()
                                 ? program.use(program.defineDense(dInitial))
                                 : program.absent();
   Division division(program, shape, element, decay, segments);
-  auto values = [&](const LinearScanShape &of, BufferUse cotangent, BufferUse to, BufferUse state) {
-    launchScan(
-        program, "linear_scan_backward_values", element, of, LinearScanPart::Values,
-        {program.use(q), program.use(k), decay, segments, program.use(dy), cotangent, to, state});
+  auto values = [&](const LinearScanShape &of, BufferUse cotangent, BufferUse state,
+                    const Store &to) {
+    launchScan(program, "linear_scan_backward_values", element, of, LinearScanPart::Values,
+               {program.use(q), program.use(k), decay, segments, program.use(dy), cotangent, state},
+               to);
   };
   if (division.divides()) {
     enterForward(division, program, shape, element,
@@ -188,19 +194,26 @@ LogicalResult lower(LinearScanGradOp op, ProgramBuilder &program) {
                    [&](BufferUse offsets) {
                      LinearScanShape summary = shape;
                      summary.stateOnly = 1, summary.hasState = 1, summary.hasFinalState = 0;
-                     values(summary, program.absent(), program.absent(), offsets);
+                     values(summary, program.absent(), offsets, noResult());
                    });
     dInitialState = program.absent(); // it has been found already
   }
-  values(shape, stateCotangent, program.use(dv), dInitialState);
+  values(shape, stateCotangent, dInitialState, dv);
 
-  View dq = program.define(op.getDq()), dk = program.define(op.getDk());
-  shape.dqStride = *dq.rowStride(), shape.dkStride = *dk.rowStride();
+  // The gradient of the keys reads that of the queries for the gradient of the decay.
+  shape.decayGradient = op.getDdecay() && !op.getDdecay().use_empty();
+  Store dq = program.storeOf(op.getDq(), /*kept=*/shape.decayGradient),
+        dk = program.storeOf(op.getDk());
+  shape.dqStride = dq.stride, shape.dkStride = dk.stride;
+  BufferUse dqRead = program.absent();
+  if (shape.decayGradient) {
+    View view = program.view(op.getDq());
+    dqRead = program.use(view), shape.dqStride = *view.rowStride();
+  }
   int64_t count = 1;
   BufferUse dDecay = program.absent(), anchors = program.absent();
   std::optional<View> gradient;
-  if (op.getDdecay() && !op.getDdecay().use_empty()) {
-    shape.decayGradient = 1;
+  if (shape.decayGradient) {
     gradient = decayGradient(op, program, shape, element, count);
     dDecay = program.use(*gradient);
     anchors =
@@ -208,12 +221,14 @@ LogicalResult lower(LinearScanGradOp op, ProgramBuilder &program) {
                                                        : linearScanAnchorElements<float>(shape)},
                                       element));
   }
-  launchScan(program, "linear_scan_backward_queries", element, shape, LinearScanPart::Queries,
-             {program.use(k), program.use(v), decay, segments, initialState, program.use(dy),
-              program.use(dq), anchors});
+  launchScan(
+      program, "linear_scan_backward_queries", element, shape, LinearScanPart::Queries,
+      {program.use(k), program.use(v), decay, segments, initialState, program.use(dy), anchors},
+      dq);
   launchScan(program, "linear_scan_backward_keys", element, shape, LinearScanPart::Keys,
              {program.use(q), program.use(k), program.use(v), decay, segments, program.use(dy),
-              stateCotangent, program.use(dq), program.use(dk), anchors, dDecay});
+              stateCotangent, dqRead, anchors, dDecay},
+             dk);
   if (count > 1)
     program.sumPartials(*gradient, count, elementCount(shapeOf(op.getDdecay())),
                         program.defineDense(op.getDdecay()));

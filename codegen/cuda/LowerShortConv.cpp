@@ -40,10 +40,10 @@ LogicalResult lower(ShortConvOp op, ProgramBuilder &program) {
 
 LogicalResult lower(ShortConvGradOp op, ProgramBuilder &program) {
   int64_t xStride, dyStride;
-  View x = program.rows(op.getX(), xStride), dy = program.rows(op.getCotangent(), dyStride),
-       dx = program.define(op.getDx());
+  View x = program.rows(op.getX(), xStride), dy = program.rows(op.getCotangent(), dyStride);
+  Store dx = program.storeOf(op.getDx());
   ShortConvParams params = shortConvParams(x, op.getWeight());
-  params.xStride = xStride, params.yStride = dyStride, params.dxStride = *dx.rowStride();
+  params.xStride = xStride, params.yStride = dyStride, params.dxStride = dx.stride;
   params.hasSegments = !!op.getSegments(), params.hasState = !!op.getInitialState(),
   params.hasFinalState = !!op.getStateCotangent();
   const int64_t items = rowItems(params), taps = params.taps, channels = params.channels;
@@ -53,9 +53,9 @@ LogicalResult lower(ShortConvGradOp op, ProgramBuilder &program) {
   program.launch("short_conv_backward", x.element, items * channelBlocks(params), wordsOf(params),
                  {program.use(x), program.optionalUse(op.getWeight()),
                   program.optionalUse(op.getSegments()), program.optionalUse(op.getInitialState()),
-                  program.use(dy), program.optionalUse(op.getStateCotangent()), program.use(dx),
-                  dState, program.use(partial), program.absent()},
-                 LaunchShape{threads(params), 0});
+                  program.use(dy), program.optionalUse(op.getStateCotangent()), dState,
+                  program.use(partial), program.absent()},
+                 dx, LaunchShape{threads(params), 0});
   const int64_t stride = (taps + 1) * channels;
   if (!op.getDweight().use_empty()) {
     View tapMajor = program.temporary({taps, channels}, x.element);

@@ -264,7 +264,10 @@ std::string emitStore(ModuleTables &tables, Block *body, size_t stored, ArrayRef
   }
   Type element = elementOf(body->getArgument(stored));
   values.insert(values.begin() + stored, "value");
-  for (auto [i, value] : llvm::enumerate(emitBody(kernel, body, values)))
+  SmallVector<std::string> stores = emitBody(kernel, body, values);
+  if (stores.size() < results.size())
+    stores.push_back("value");
+  for (auto [i, value] : llvm::enumerate(stores))
     kernel.line("{0}[{1}] = {2};", kernel.buffer(operands.size() + i),
                 sumOfIndices(indices, space.strides[operands.size() + i]), value);
   return kernel.finishStore(typeText(element));
@@ -290,27 +293,47 @@ GeneratedKernel emitFill(ModuleTables &tables, const View &to, double value) {
           {elementwiseThreads, 0}};
 }
 
-GeneratedKernel emitReduction(ModuleTables &tables, ReduceKind kind, const View &from,
-                              ArrayRef<int64_t> axes, const View &to) {
-  View kept = from, inner = from;
-  kept.shape.clear(), kept.strides.clear(), inner.shape.clear(), inner.strides.clear();
-  for (size_t i = 0; i < from.shape.size(); ++i) {
-    View &part = llvm::is_contained(axes, static_cast<int64_t>(i)) ? inner : kept;
-    part.shape.push_back(from.shape[i]);
-    part.strides.push_back(from.strides[i]);
+/// One value of what a reduction reads: loads each operand at its text in `places`.
+static std::string emitLoad(KernelText &kernel, const Load &from, ArrayRef<std::string> places) {
+  if (!from.body)
+    return places[0];
+  SmallVector<std::string> loaded;
+  for (auto [i, place] : llvm::enumerate(places)) {
+    loaded.push_back("a" + std::to_string(i));
+    kernel.line("const {0} {1} = {2};", typeText(from.operands[i].element), loaded.back(), place);
   }
+  return emitBody(kernel, from.body, loaded).front();
+}
+
+GeneratedKernel emitReduction(ModuleTables &tables, ReduceKind kind, const Load &from,
+                              ArrayRef<int64_t> axes, const View &to) {
+  SmallVector<View> kept, inner;
+  for (const View &operand : from.operands) {
+    View parts[2] = {operand, operand};
+    for (View &part : parts)
+      part.shape.clear(), part.strides.clear();
+    for (size_t i = 0; i < operand.shape.size(); ++i) {
+      View &part = parts[llvm::is_contained(axes, static_cast<int64_t>(i))];
+      part.shape.push_back(operand.shape[i]);
+      part.strides.push_back(operand.strides[i]);
+    }
+    kept.push_back(parts[0]), inner.push_back(parts[1]);
+  }
+  const SmallVector<int64_t> keptShape = kept[0].shape, innerShape = inner[0].shape;
   View target = to; // `keep` leaves sizes of 1 behind: drop them
-  target.shape = kept.shape;
-  target.strides = denseStrides(kept.shape);
-  IterationSpace outer = collapse(kept.shape, {kept, target}),
-                 loops = collapse(inner.shape, {inner});
-  int64_t count = elementCount(inner.shape), rows = elementCount(kept.shape);
+  target.shape = keptShape;
+  target.strides = denseStrides(keptShape);
+  kept.push_back(target);
+  IterationSpace outer = collapse(keptShape, kept), loops = collapse(innerShape, inner);
+  int64_t count = elementCount(innerShape), rows = elementCount(keptShape);
   bool byBlock = count >= leastBlockReduction;
 
-  KernelText kernel(tables, {from}, {to});
-  StringRef type = indexType(std::max(rows, count), {from, to}), element = typeText(from.element);
+  KernelText kernel(tables, from.operands, {to});
+  SmallVector<View> all(from.operands);
+  all.push_back(to);
+  StringRef type = indexType(std::max(rows, count), all), element = typeText(to.element);
   std::string neutral =
-      kind == ReduceKind::Max ? "-infinity<" + element.str() + ">()" : literal(0, from.element);
+      kind == ReduceKind::Max ? "-infinity<" + element.str() + ">()" : literal(0, to.element);
   if (byBlock) {
     kernel.line("const {0} row = static_cast<{0}>(item);", type);
   } else {
@@ -320,12 +343,18 @@ GeneratedKernel emitReduction(ModuleTables &tables, ReduceKind kind, const View 
     kernel.line("  return;"); // there is no barrier
   }
   SmallVector<std::string> rowIndices = decompose(kernel, type, "row", outer.shape, "row");
-  kernel.line("const {0} *start = x0 + {1};", element, sumOfIndices(rowIndices, outer.strides[0]));
+  for (auto [i, operand] : llvm::enumerate(from.operands))
+    kernel.line("const {0} *start{1} = x{1} + {2};", typeText(operand.element), i,
+                sumOfIndices(rowIndices, outer.strides[i]));
   kernel.line("{0} value = {1};", element, neutral);
   kernel.line("for ({0} k = {1}; k < {2}; k += {3}) {{", type, byBlock ? "threadIdx.x" : "0", count,
               byBlock ? reductionThreads : 1);
   SmallVector<std::string> indices = decompose(kernel, type, "k", loops.shape, "k");
-  std::string loaded = "start[" + sumOfIndices(indices, loops.strides[0]) + "]";
+  SmallVector<std::string> places;
+  for (size_t i = 0; i < from.operands.size(); ++i)
+    places.push_back(
+        llvm::formatv("start{0}[{1}]", i, sumOfIndices(indices, loops.strides[i])).str());
+  std::string loaded = emitLoad(kernel, from, places);
   if (kind == ReduceKind::Max)
     kernel.line("value = propagatingMaximum(value, {0});", loaded);
   else
@@ -335,31 +364,40 @@ GeneratedKernel emitReduction(ModuleTables &tables, ReduceKind kind, const View 
     kernel.line("value = {0}<{1}>(value, sharedMemory<{2}>());",
                 kind == ReduceKind::Max ? "blockMax" : "blockSum", reductionThreads, element);
   if (kind == ReduceKind::Mean)
-    kernel.line("value *= {0};", literal(1.0 / static_cast<double>(count), from.element));
+    kernel.line("value *= {0};", literal(1.0 / static_cast<double>(count), to.element));
   std::string store =
-      llvm::formatv("y0[{0}] = value;", sumOfIndices(rowIndices, outer.strides[1])).str();
+      llvm::formatv("y0[{0}] = value;", sumOfIndices(rowIndices, outer.strides.back())).str();
   kernel.line("{0}{1}", byBlock ? "if (threadIdx.x == 0) " : "", store);
   return {kernel.finish("reduce"),
           byBlock ? rows : static_cast<int64_t>(llvm::divideCeil(rows, reductionThreads)),
-          {reductionThreads, byBlock ? reductionThreads / 32 * bytesOf(from.element) : 0}};
+          {reductionThreads, byBlock ? reductionThreads / 32 * bytesOf(to.element) : 0}};
 }
 
-GeneratedKernel emitRowSums(ModuleTables &tables, const View &from, int64_t rowsPerItem,
+GeneratedKernel emitRowSums(ModuleTables &tables, const Load &from, int64_t rowsPerItem,
                             const View &partial, double scale) {
-  int64_t rows = from.shape[0], columns = from.shape[1];
-  KernelText kernel(tables, {from}, {partial});
-  StringRef type = indexType(rows * columns, {from, partial});
-  StringRef element = typeText(from.element);
+  int64_t rows = from.shape()[0], columns = from.shape()[1];
+  KernelText kernel(tables, from.operands, {partial});
+  SmallVector<View> all(from.operands);
+  all.push_back(partial);
+  StringRef type = indexType(rows * columns, all);
+  StringRef element = typeText(partial.element);
   kernel.line("const {0} first = static_cast<{0}>(item) * {1};", type, rowsPerItem);
   kernel.line("const {0} last = minimum<{0}>(first + {1}, {2});", type, rowsPerItem, rows);
   kernel.line("for ({0} column = threadIdx.x; column < {1}; column += {2}) {{", type, columns,
               reductionThreads);
-  kernel.line("{0} sum = {1};", element, literal(0, from.element));
-  kernel.line("for ({0} row = first; row < last; ++row)", type);
-  std::string place = sumOfIndices({std::string("row"), std::string("column")}, from.strides);
-  kernel.line("  sum += x0[{0}];", place);
+  kernel.line("{0} sum = {1};", element, literal(0, partial.element));
+  kernel.line("for ({0} row = first; row < last; ++row) {{", type);
+  SmallVector<std::string> places;
+  for (auto [i, operand] : llvm::enumerate(from.operands))
+    places.push_back(
+        llvm::formatv("x{0}[{1}]", i,
+                      sumOfIndices({std::string("row"), std::string("column")}, operand.strides))
+            .str());
+  std::string loaded = emitLoad(kernel, from, places);
+  kernel.line("sum += {0};", loaded);
+  kernel.close();
   kernel.line("y0[static_cast<{0}>(item) * {1} + column] = {2};", type, columns,
-              scale == 1 ? "sum" : "sum * " + literal(scale, from.element));
+              scale == 1 ? "sum" : "sum * " + literal(scale, partial.element));
   kernel.close();
   return {kernel.finish("row_sums"),
           static_cast<int64_t>(llvm::divideCeil(rows, rowsPerItem)),

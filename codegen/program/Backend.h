@@ -3,6 +3,7 @@
 #include "codegen/program/KernelConstants.h"
 #include "codegen/program/Layout.h"
 #include "dialect/HybridOps.h"
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,23 @@ struct Store {
   std::string source; // what is computed on the way, for people
 };
 
+/// Where a matrix product goes: to `place`, added to `addend` where there is one. That lies where
+/// the product does, or apart from it.
+struct ProductPlace {
+  View place;
+  std::optional<View> addend;
+  std::string source; // what is computed on the way, for people
+};
+
+/// What a kernel reads: the elements of a view, or what `body` makes of the elements of several
+/// (as in Backend::elementwise). All have one shape.
+struct Load {
+  llvm::SmallVector<View> operands;
+  mlir::Block *body = nullptr;
+
+  llvm::ArrayRef<int64_t> shape() const { return operands.front().shape; }
+};
+
 class Backend {
 public:
   virtual ~Backend() = default;
@@ -70,8 +88,12 @@ public:
   virtual bool sumsInParts(int64_t rows) const = 0;
 
   /// Where a kernel's `result` goes, row by row: into its place, or into a neighbour that is
-  /// computed on the way.
-  virtual Store store(mlir::Value result, ProgramBuilder &program) const = 0;
+  /// computed on the way. `kept`: in any case into its place, where a later kernel of the same
+  /// lowering reads it.
+  virtual Store store(mlir::Value result, ProgramBuilder &program, bool kept) const = 0;
+
+  /// The same for a matrix product.
+  virtual ProductPlace productPlace(mlir::Value result, ProgramBuilder &program) const = 0;
 
   /// May put the steps of a program in a better order, and several into one. Called once, when all
   /// are known and nothing has a place in memory.
@@ -88,12 +110,14 @@ public:
                                       bool byRows) const = 0;
   /// Every element of `to` = value.
   virtual GeneratedKernel fill(ModuleTables &tables, const View &to, double value) const = 0;
+  /// Whether reductions take loads with a body, which saves the value a place in memory.
+  virtual bool reducesRegions() const { return false; }
   /// Sum, mean or maximum of `from` over `axes` into `to` (shape of the kept dimensions).
-  virtual GeneratedKernel reduction(ModuleTables &tables, ReduceKind kind, const View &from,
+  virtual GeneratedKernel reduction(ModuleTables &tables, ReduceKind kind, const Load &from,
                                     llvm::ArrayRef<int64_t> axes, const View &to) const = 0;
   /// partial[i, :] = scale · Σ of rows [i*rowsPerItem, ...) of `from` (a matrix); grid = number of
   /// rows of `partial`.
-  virtual GeneratedKernel rowSums(ModuleTables &tables, const View &from, int64_t rowsPerItem,
+  virtual GeneratedKernel rowSums(ModuleTables &tables, const Load &from, int64_t rowsPerItem,
                                   const View &partial, double scale) const = 0;
 };
 

@@ -30,11 +30,13 @@ static void product(ProgramBuilder &program, Value a, bool transposeA, Value b, 
   std::optional<View> biasView;
   if (bias)
     biasView = program.dense(bias);
-  View place = program.define(result);
-  View out = place.rowStride() ? place : program.temporary(place.shape, place.element);
+  ProductPlace out = program.backend().productPlace(result, program);
+  View place = out.place;
+  if (!place.rowStride())
+    out.place = program.temporary(place.shape, place.element);
   program.matmul(left, transposeA, right, transposeB, out, biasView);
-  if (out.storage != place.storage)
-    program.copy(out, place);
+  if (out.place.storage != place.storage)
+    program.copy(out.place, place);
 }
 
 LogicalResult lower(LinearOp op, ProgramBuilder &program) {

@@ -7,9 +7,8 @@ using namespace mlir;
 
 namespace hybrid {
 
-LogicalResult lower(FusedOp op, ProgramBuilder &program) {
-  if (op.getNumResults() == 0)
-    return success();
+/// Launches the region.
+static void compute(FusedOp op, ProgramBuilder &program) {
   ArrayRef<int64_t> shape = shapeOf(op.getResult(0));
   SmallVector<View> operands, results;
   SmallVector<BufferUse> buffers;
@@ -25,37 +24,89 @@ LogicalResult lower(FusedOp op, ProgramBuilder &program) {
   program.launchGenerated(program.backend().elementwise(program.tables, &op.getBody().front(),
                                                         operands, results, program.inTiles()),
                           buffers);
+}
+
+/// The reduction that alone uses the region's one result, and computes it where it reads.
+static bool isReduced(FusedOp op, ProgramBuilder &program) {
+  if (!program.backend().reducesRegions() || program.inTiles() || op.getNumResults() != 1 ||
+      !op.getResult(0).hasOneUse())
+    return false;
+  auto reduce = dyn_cast<ReduceOp>(*op.getResult(0).user_begin());
+  if (!reduce || reduce->getBlock() != op->getBlock())
+    return false;
+  for (Operation *between = op; between != reduce; between = between->getNextNode())
+    if (isa<AssignOp>(between)) // what the region reads is not what it was
+      return false;
+  return true;
+}
+
+LogicalResult lower(FusedOp op, ProgramBuilder &program) {
+  if (op.getNumResults() == 0 || isReduced(op, program))
+    return success();
+  compute(op, program);
   return success();
 }
 
 LogicalResult lower(RowTilesOp op, ProgramBuilder &program) { return program.lowerTiles(op); }
 
+/// The operands of a region as matrices; none when one of them is not.
+static std::optional<Load> asMatrix(const Load &load, int64_t rows, int64_t columns) {
+  Load matrix{{}, load.body};
+  for (const View &operand : load.operands) {
+    std::optional<View> reshaped = operand.reshaped({rows, columns});
+    if (!reshaped)
+      return std::nullopt;
+    matrix.operands.push_back(*reshaped);
+  }
+  return matrix;
+}
+
 LogicalResult lower(ReduceOp op, ProgramBuilder &program) {
-  View x = program.view(op.getX()), result = program.defineDense(op.getResult());
+  ArrayRef<int64_t> shape = shapeOf(op.getX());
   bool leading = op.getKind() != ReduceKind::Max;
-  for (auto [i, axis] : llvm::enumerate(op.getAxes()))
-    leading &= axis == static_cast<int64_t>(i);
   int64_t rows = 1;
-  for (size_t i = 0; i < op.getAxes().size(); ++i)
-    rows *= x.shape[i];
-  int64_t columns = x.elements() / rows;
-  if (leading && rows > 1 && columns > 1 &&
-      (program.inTiles() || program.backend().sumsInParts(rows))) {
-    std::optional<View> matrix = x.reshaped({rows, columns});
+  for (auto [i, axis] : llvm::enumerate(op.getAxes())) {
+    leading &= axis == static_cast<int64_t>(i);
+    rows *= shape[i];
+  }
+  const int64_t columns = elementCount(shape) / rows;
+  const bool inParts = leading && rows > 1 && columns > 1 &&
+                       (program.inTiles() || program.backend().sumsInParts(rows));
+  Load from;
+  auto made = op.getX().getDefiningOp<FusedOp>();
+  if (made && isReduced(made, program) && !program.isAbsorbed(made)) {
+    from.body = &made.getBody().front();
+    for (Value operand : made.getOperands())
+      from.operands.push_back(program.view(operand).broadcastTo(shape));
+    if (inParts && !asMatrix(from, rows, columns)) { // it needs a place after all
+      compute(made, program);
+      from = {};
+    }
+  }
+  if (!from.body)
+    from.operands = {program.view(op.getX())};
+  View result = program.defineDense(op.getResult());
+  auto launch = [&](const GeneratedKernel &kernel, const Load &load, const View &to) {
+    SmallVector<BufferUse> buffers;
+    for (const View &operand : load.operands)
+      buffers.push_back(program.use(operand));
+    buffers.push_back(program.use(to));
+    program.launchGenerated(kernel, buffers);
+  };
+  if (inParts) {
+    std::optional<Load> matrix = asMatrix(from, rows, columns);
     if (!matrix)
-      matrix = program.denseCopy(x).reshaped({rows, columns});
+      matrix = asMatrix({{program.denseCopy(from.operands[0])}}, rows, columns);
     int64_t perItem = program.rowsPerItem(rows), items = ceilDiv(rows, perItem);
-    View partial = program.temporary({items, columns}, x.element);
+    View partial = program.temporary({items, columns}, result.element);
     double scale = op.getKind() == ReduceKind::Mean ? 1.0 / static_cast<double>(rows) : 1.0;
-    program.launchGenerated(
-        program.backend().rowSums(program.tables, *matrix, perItem, partial, scale),
-        {program.use(*matrix), program.use(partial)});
+    launch(program.backend().rowSums(program.tables, *matrix, perItem, partial, scale), *matrix,
+           partial);
     program.sumPartials(partial, items, columns, result);
     return success();
   }
-  program.launchGenerated(
-      program.backend().reduction(program.tables, op.getKind(), x, op.getAxes(), result),
-      {program.use(x), program.use(result)});
+  launch(program.backend().reduction(program.tables, op.getKind(), from, op.getAxes(), result),
+         from, result);
   return success();
 }
 

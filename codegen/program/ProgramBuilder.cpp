@@ -249,10 +249,19 @@ void ProgramBuilder::launchGenerated(const GeneratedKernel &kernel, ArrayRef<Buf
 }
 
 void ProgramBuilder::matmul(const View &a, bool transposeA, const View &b, bool transposeB,
-                            const View &c, std::optional<View> bias) {
+                            const ProductPlace &to, std::optional<View> bias) {
+  const View &c = to.place;
   Step step(current, {use(a), use(b), use(c)});
   if (bias)
     step.buffers.push_back(use(*bias));
+  if (to.addend && to.addend->storage == c.storage && to.addend->offset == c.offset) {
+    step.accumulate = true;
+  } else if (to.addend) {
+    step.buffers.push_back(use(*to.addend));
+    step.ldAddend = *to.addend->rowStride();
+  }
+  if (!to.source.empty())
+    step.source += " + " + to.source;
   auto leading = [](const View &view) { return *view.rowStride(); };
   int64_t columnsA = a.shape.back(), rowsA = a.elements() / columnsA;
   step.m = transposeA ? columnsA : rowsA;
@@ -665,9 +674,9 @@ void ProgramBuilder::create(const Step &step, OpBuilder &builder) {
   }
   bool tiled = step.loop >= 0;
   LibraryMatmulOp::create(builder, step.loc, builder.getArrayAttr(buffers), step.m, step.n, step.k,
-                          step.lda, step.ldb, step.ldc, step.transposeA, step.transposeB, false,
-                          step.element, step.source, step.groups, step.groupStride,
-                          tiled && !step.transposeA, tiled && step.transposeA);
+                          step.lda, step.ldb, step.ldc, step.transposeA, step.transposeB,
+                          step.accumulate, step.element, step.source, step.groups, step.groupStride,
+                          tiled && !step.transposeA, tiled && step.transposeA, step.ldAddend);
 }
 
 } // namespace hybrid

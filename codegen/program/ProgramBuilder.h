@@ -52,7 +52,8 @@ struct Step {
   // Matrix product, when m > 0
   int64_t m = 0, n = 0, k = 0, lda = 0, ldb = 0, ldc = 0;
   int64_t groups = 0, groupStride = 0; // sizes known at run time: the last buffer is the offsets
-  bool transposeA = false, transposeB = false;
+  int64_t ldAddend = 0;                // apart from c, when > 0: the last buffer
+  bool transposeA = false, transposeB = false, accumulate = false;
   mlir::Type element;
   AttentionCall attention;
   // Inside of a loop over tiles
@@ -139,9 +140,12 @@ public:
   void alias(mlir::Value result, View view) { views[result] = std::move(view); }
   bool isDefined(mlir::Value value) const { return views.count(value); }
   /// Where the rows of a kernel's result go.
-  Store storeOf(mlir::Value result) { return backend().store(result, *this); }
+  Store storeOf(mlir::Value result, bool kept = false) {
+    return backend().store(result, *this, kept);
+  }
   /// Notes that another op's kernel computes `op`.
   void absorb(mlir::Operation *op) { absorbed.insert(op); }
+  bool isAbsorbed(mlir::Operation *op) const { return absorbed.contains(op); }
   /// Lowers the body of a region so that it runs tile by tile.
   mlir::LogicalResult lowerTiles(RowTilesOp op);
   /// Whether what is lowered now runs tile by tile.
@@ -181,7 +185,7 @@ public:
               const KernelConstants &constants, llvm::ArrayRef<BufferUse> buffers,
               const Store &store, LaunchShape shape);
   void launchGenerated(const GeneratedKernel &kernel, llvm::ArrayRef<BufferUse> buffers);
-  void matmul(const View &a, bool transposeA, const View &b, bool transposeB, const View &c,
+  void matmul(const View &a, bool transposeA, const View &b, bool transposeB, const ProductPlace &c,
               std::optional<View> bias);
   /// Products of groups of rows: group e of a with matrix e of b, or with transposeA group e of a
   /// and of b into matrix e of c; `offsets` as in hybrid.library_matmul. All dense.

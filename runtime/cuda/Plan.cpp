@@ -162,7 +162,13 @@ Result<void> Plan::addProduct(const fb::Step &step, const fb::TileLoop *loop, in
   operation.a = rowsOf(*product.a(), true, product.lda(), factor);
   operation.b = rowsOf(*product.b(), product.tile_sum(), product.ldb(), factor);
   operation.c = rowsOf(*product.c(), product.tile_rows(), product.ldc(), sum);
-  operation.accumulate = product.accumulate() || (loop && product.tile_sum() && tile > 0);
+  if (product.accumulate() || (loop && product.tile_sum() && tile > 0))
+    operation.addend = operation.c;
+  const fb::BufferRef *addend = operation.addend ? product.c() : product.addend();
+  if (product.addend()) {
+    operation.addend = parts.places.address(*addend);
+    shape.ldAddend = product.ld_addend(), shape.batchStrideAddend = product.batch_stride_addend();
+  }
   // Replicas are the batch of a product that has none; of another, one call each.
   const size_t replicas = parts.places.replicas;
   const bool asBatch = replicas > 1 && shape.batch == 1;
@@ -174,11 +180,14 @@ Result<void> Plan::addProduct(const fb::Step &step, const fb::TileLoop *loop, in
     shape.batchStrideA = static_cast<int64_t>(strideOf(product.a())) / factor;
     shape.batchStrideB = static_cast<int64_t>(strideOf(product.b())) / factor;
     shape.batchStrideC = static_cast<int64_t>(strideOf(product.c())) / sum;
+    if (product.addend())
+      shape.batchStrideAddend = static_cast<int64_t>(strideOf(addend)) / sum;
     shape.biasBatchStride = static_cast<int64_t>(strideOf(product.bias())) / sum;
   }
   shape.alignmentA = alignmentOf(operation.a, shape.batchStrideA * factor);
   shape.alignmentB = alignmentOf(operation.b, shape.batchStrideB * factor);
   shape.alignmentC = alignmentOf(operation.c, shape.batchStrideC * sum);
+  shape.alignmentAddend = alignmentOf(operation.addend, shape.batchStrideAddend * sum);
   auto made = makeProduct(**blas, shape);
   if (!made)
     return made.error();
@@ -188,6 +197,7 @@ Result<void> Plan::addProduct(const fb::Step &step, const fb::TileLoop *loop, in
     operation.a += strideOf(product.a());
     operation.b += strideOf(product.b());
     operation.c += strideOf(product.c());
+    operation.addend += strideOf(addend);
     if (shape.bias) { // which is a part of what is described
       shape.bias += strideOf(product.bias());
       made = makeProduct(**blas, shape);
@@ -251,8 +261,7 @@ Result<const Product *> Plan::makeProduct(Blas &blas, const ProductShape &shape)
 
 Result<void> Plan::issue(const Gpu &gpu, const Operation &operation) {
   if (operation.product) {
-    if (auto done =
-            operation.product->run(operation.a, operation.b, operation.c, operation.accumulate);
+    if (auto done = operation.product->run(operation.a, operation.b, operation.c, operation.addend);
         !done)
       return in(*operation.step, done.error());
     return {};

@@ -25,8 +25,7 @@ struct Operation {
   std::vector<uint64_t> values; // of the parameters: addresses, then the first item
   const Attention *attention = nullptr;
   const Product *product = nullptr;
-  DeviceAddress a = 0, b = 0, c = 0;
-  bool accumulate = false;
+  DeviceAddress a = 0, b = 0, c = 0, addend = 0; // no addend: 0
 };
 
 /// What a plan is made with. The libraries are opened when the first step needs them.

@@ -68,9 +68,13 @@ Result<std::unique_ptr<Product>> Product::create(Blas &blas, const ProductShape 
   std::unique_ptr<Product> created(new Product(blas));
   created->wide = shape.type == DType::F64;
   const bool epilogue = shape.bias && !created->wide;
-  if (auto done = created->describe(shape, epilogue); !done)
+  ProductShape own = shape;
+  if (own.ldAddend == 0 || (shape.bias && !epilogue)) // the product with the bias takes the addend
+    own.ldAddend = own.ldc, own.batchStrideAddend = own.batchStrideC,
+    own.alignmentAddend = own.alignmentC;
+  if (auto done = created->describe(own, epilogue); !done)
     return done.error();
-  if (auto done = created->chooseAlgorithm(shape); !done)
+  if (auto done = created->chooseAlgorithm(own); !done)
     return done.error();
   if (shape.bias && !epilogue) {
     auto ones = blas.ones(shape.m);
@@ -82,6 +86,8 @@ Result<std::unique_ptr<Product>> Product::create(Blas &blas, const ProductShape 
     outer.batchStrideB = shape.biasBatchStride;
     outer.alignmentA = outer.alignmentB = 8;
     outer.alignmentC = shape.alignmentC;
+    outer.ldAddend = shape.ldAddend, outer.batchStrideAddend = shape.batchStrideAddend;
+    outer.alignmentAddend = shape.alignmentAddend;
     auto product = create(blas, outer);
     if (!product)
       return product.error();
@@ -93,7 +99,7 @@ Result<std::unique_ptr<Product>> Product::create(Blas &blas, const ProductShape 
 
 Product::~Product() {
   const CublasLtApi &api = blas.api();
-  for (LtLayout layout : {layoutA, layoutB, layoutC})
+  for (LtLayout layout : {layoutA, layoutB, layoutAddend, layoutC})
     if (layout)
       api.layoutDestroy(layout);
   if (product)
@@ -152,6 +158,10 @@ Result<void> Product::describe(const ProductShape &shape, bool epilogue) {
                          shape.transposeA ? shape.k : shape.m, shape.lda, shape.batchStrideA);
       !done)
     return done;
+  if (auto done =
+          layout(layoutAddend, sumType, shape.n, shape.m, shape.ldAddend, shape.batchStrideAddend);
+      !done)
+    return done;
   return layout(layoutC, sumType, shape.n, shape.m, shape.ldc, shape.batchStrideC);
 }
 
@@ -170,13 +180,13 @@ Result<void> Product::chooseAlgorithm(const ProductShape &shape) {
   set(preferenceWorkspace, Blas::workspaceBytes);
   set(preferenceAlignmentA, shape.alignmentB);
   set(preferenceAlignmentB, shape.alignmentA);
-  set(preferenceAlignmentC, shape.alignmentC);
+  set(preferenceAlignmentC, shape.alignmentAddend);
   set(preferenceAlignmentD, shape.alignmentC);
   LtChoice choice{};
   int found = 0;
   if (outcome)
     outcome = blas.check("cublasLtMatmulAlgoGetHeuristic",
-                         api.choose(blas.handle(), product, layoutA, layoutB, layoutC, layoutC,
+                         api.choose(blas.handle(), product, layoutA, layoutB, layoutAddend, layoutC,
                                     preference, 1, &choice, &found));
   api.preferenceDestroy(preference);
   if (outcome && (found == 0 || choice.state != 0))
@@ -190,24 +200,24 @@ Result<void> Product::chooseAlgorithm(const ProductShape &shape) {
 }
 
 Result<void> Product::run(DeviceAddress a, DeviceAddress b, DeviceAddress c,
-                          bool accumulate) const {
+                          DeviceAddress addend) const {
   if (biasProduct) {
-    if (auto done = biasProduct->run(ones, bias, c, accumulate); !done)
+    if (auto done = biasProduct->run(ones, bias, c, addend); !done)
       return done;
-    accumulate = true;
+    addend = c;
   }
   static constexpr float oneF = 1, zeroF = 0;
   static constexpr double one = 1, zero = 0;
   const void *alpha = wide ? static_cast<const void *>(&one) : &oneF;
   const void *beta =
-      wide ? static_cast<const void *>(accumulate ? &one : &zero) : (accumulate ? &oneF : &zeroF);
+      wide ? static_cast<const void *>(addend ? &one : &zero) : (addend ? &oneF : &zeroF);
   auto pointer = [](DeviceAddress address) { return reinterpret_cast<void *>(address); };
   const GpuMemory &workspace = blas.workspace();
   return blas.check("cublasLtMatmul",
                     blas.api().run(blas.handle(), product, alpha, pointer(b), layoutA, pointer(a),
-                                   layoutB, beta, pointer(c), layoutC, pointer(c), layoutC,
-                                   &algorithm, pointer(workspace.address()), workspace.size(),
-                                   blas.gpu().stream()));
+                                   layoutB, beta, pointer(addend ? addend : c), layoutAddend,
+                                   pointer(c), layoutC, &algorithm, pointer(workspace.address()),
+                                   workspace.size(), blas.gpu().stream()));
 }
 
 } // namespace hybrid::rt::cuda

@@ -36,7 +36,7 @@ private:
   std::vector<GpuMemory> vectorsOfOnes;
 };
 
-/// C[m, n] = A B (+ bias[n]) (+ C), row-major, as fb::Matmul; bf16 operands give f32 results.
+/// C[m, n] = A B (+ bias[n]) (+ addend), row-major, as fb::Matmul; bf16 operands give f32 results.
 struct ProductShape {
   int64_t m = 1, n = 1, k = 1, lda = 1, ldb = 1, ldc = 1;
   bool transposeA = false, transposeB = false;
@@ -46,6 +46,9 @@ struct ProductShape {
   int64_t biasBatchStride = 0;
   // Powers of two that divide the addresses of the operands.
   uint32_t alignmentA = 4, alignmentB = 4, alignmentC = 4;
+  // What it may be added to: C itself, unless ldAddend says how that lies elsewhere.
+  int64_t ldAddend = 0, batchStrideAddend = 0;
+  uint32_t alignmentAddend = 4;
 };
 
 /// A product whose algorithm has been chosen.
@@ -56,8 +59,9 @@ public:
   Product(const Product &) = delete;
   Product &operator=(const Product &) = delete;
 
-  /// Appends it to the stream.
-  Result<void> run(DeviceAddress a, DeviceAddress b, DeviceAddress c, bool accumulate) const;
+  /// Appends it to the stream. An addend of 0: there is none. Another than C needs a shape that
+  /// says how it lies, and must not overlap C.
+  Result<void> run(DeviceAddress a, DeviceAddress b, DeviceAddress c, DeviceAddress addend) const;
 
 private:
   explicit Product(const Blas &blas) : blas(blas) {}
@@ -67,7 +71,8 @@ private:
   const Blas &blas;
   bool wide = false; // f64
   LtProduct product = nullptr;
-  LtLayout layoutA = nullptr, layoutB = nullptr, layoutC = nullptr; // in the library's order
+  // In the library's order; the addend's is its C, and C its D.
+  LtLayout layoutA = nullptr, layoutB = nullptr, layoutAddend = nullptr, layoutC = nullptr;
   LtAlgorithm algorithm{};
   // The library adds no bias to f64 products: it is a product of its own, ones[m, 1] bias[1, n].
   std::unique_ptr<Product> biasProduct;

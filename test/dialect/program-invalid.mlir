@@ -85,6 +85,33 @@ func.func @groups() {
 
 // -----
 
+// library_matmul C1: the addend has a buffer.
+func.func @addend_buffer() {
+  // expected-error@+1 {{has 3 buffers, expected a, b, c and optionally bias, then the addend}}
+  hybrid.library_matmul 1 x 1 x 1 of f32 for "x" buffers [#hybrid.buffer<arena, 0, 4>, #hybrid.buffer<arena, 4, 4>, #hybrid.buffer<arena, 8, 4>] {lda = 1 : i64, ldb = 1 : i64, ldc = 1 : i64, ld_addend = 1 : i64}
+  return
+}
+
+// -----
+
+// library_matmul C2: rows of the addend.
+func.func @addend_rows() {
+  // expected-error@+1 {{has an addend whose rows are -1 apart}}
+  hybrid.library_matmul 1 x 1 x 1 of f32 for "x" buffers [#hybrid.buffer<arena, 0, 4>, #hybrid.buffer<arena, 4, 4>, #hybrid.buffer<arena, 8, 4>, #hybrid.buffer<arena, 12, 4>] {lda = 1 : i64, ldb = 1 : i64, ldc = 1 : i64, ld_addend = -1 : i64}
+  return
+}
+
+// -----
+
+// library_matmul C3: one place to add to.
+func.func @addend_place() {
+  // expected-error@+1 {{has an addend, and groups or another place that it accumulates in}}
+  hybrid.library_matmul 1 x 1 x 1 of f32 for "x" buffers [#hybrid.buffer<arena, 0, 4>, #hybrid.buffer<arena, 4, 4>, #hybrid.buffer<arena, 8, 4>, #hybrid.buffer<arena, 12, 4>] {lda = 1 : i64, ldb = 1 : i64, ldc = 1 : i64, ld_addend = 1 : i64, accumulate}
+  return
+}
+
+// -----
+
 // library_matmul C1: groups need their offsets.
 func.func @offsets() {
   // expected-error@+1 {{has 3 buffers, expected a, b, c and offsets}}

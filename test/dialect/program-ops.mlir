@@ -8,10 +8,12 @@
 // CHECK-NEXT: hybrid.launch "fused0" for "model.hyb:7" grid 2 buffers [#hybrid.buffer<parameters, 0, 128>, #hybrid.buffer<arena, 0, 256>] {generated}
 // CHECK-NEXT: hybrid.launch "rmsnorm" for "model.hyb:8" grid 16 buffers [#hybrid.buffer<arena, 0, 256>, #hybrid.buffer<arena, 0, 0>] {constants = array<i64: 16, 4>, scratch_bytes = 64 : i64}
 // CHECK-NEXT: hybrid.library_matmul 16 x 8 x 4 of f32 for "model.hyb:9" buffers [#hybrid.buffer<arena, 0, 256>, #hybrid.buffer<parameters, 128, 128>, #hybrid.buffer<arena, 256, 512>] {lda = 4 : i64, ldb = 4 : i64, ldc = 8 : i64, transpose_b}
+// CHECK-NEXT: hybrid.library_matmul 16 x 8 x 4 of f32 for "model.hyb:10" buffers [#hybrid.buffer<arena, 0, 256>, #hybrid.buffer<parameters, 128, 128>, #hybrid.buffer<arena, 256, 512>, #hybrid.buffer<arena, 0, 768>] {ld_addend = 12 : i64, lda = 4 : i64, ldb = 4 : i64, ldc = 8 : i64, transpose_b}
 hybrid.program @forward arena 1024 inputs [{buffer = #hybrid.buffer<arena, 0, 256>, name = "x"}] outputs [{buffer = #hybrid.buffer<arena, 256, 512>, name = "y"}] {
   hybrid.launch "fused0" for "model.hyb:7" grid 2 buffers [#hybrid.buffer<parameters, 0, 128>, #hybrid.buffer<arena, 0, 256>] {generated}
   hybrid.launch "rmsnorm" for "model.hyb:8" grid 16 buffers [#hybrid.buffer<arena, 0, 256>, #hybrid.buffer<arena, 0, 0>] {constants = array<i64: 16, 4>, scratch_bytes = 64 : i64}
   hybrid.library_matmul 16 x 8 x 4 of f32 for "model.hyb:9" buffers [#hybrid.buffer<arena, 0, 256>, #hybrid.buffer<parameters, 128, 128>, #hybrid.buffer<arena, 256, 512>] {lda = 4 : i64, ldb = 4 : i64, ldc = 8 : i64, transpose_b}
+  hybrid.library_matmul 16 x 8 x 4 of f32 for "model.hyb:10" buffers [#hybrid.buffer<arena, 0, 256>, #hybrid.buffer<parameters, 128, 128>, #hybrid.buffer<arena, 256, 512>, #hybrid.buffer<arena, 0, 768>] {ld_addend = 12 : i64, lda = 4 : i64, ldb = 4 : i64, ldc = 8 : i64, transpose_b}
 }
 
 // Every space a buffer can be in.

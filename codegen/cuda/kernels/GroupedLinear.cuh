@@ -135,9 +135,9 @@ private:
   }
 };
 
-template <typename T, GroupedLinearTiles P>
+template <typename T, GroupedLinearTiles P, typename Store>
 HYBRID_DEVICE void groupedLinear(int64_t item, const T *x, const T *weight, const int32_t *offsets,
-                                 T *y) {
+                                 Store y) {
   constexpr Products products = productsOf<T>(P.bf16);
   constexpr int rowTile = static_cast<int>(P.rowTile), columnTile = static_cast<int>(P.columnTile);
   constexpr int depth = static_cast<int>(groupedLinearDepth), threadCount = threads(P);
@@ -212,6 +212,7 @@ HYBRID_DEVICE void groupedLinear(int64_t item, const T *x, const T *weight, cons
         finish(set);
     }
   }
+  const auto write = asStore<P.outputs>(y);
   // Columns of a fragment are in the order of the product that made it.
   HYBRID_UNROLL
   for (int i = 0; i < 2; ++i)
@@ -222,7 +223,7 @@ HYBRID_DEVICE void groupedLinear(int64_t item, const T *x, const T *weight, cons
     const int row = warpRow + i * 16 + g + e / 2 * 8, c = 2 * t + e % 2;
     const int column = warpColumn + (transposed ? Right::columnOf(block, c) : block * 8 + c);
     if (row < at.count && column < columnCount)
-      y[(at.first + row) * P.outputs + firstColumn + column] = sums[i][block][e];
+      write(at.first + row, firstColumn + column, sums[i][block][e]);
   }
 }
 

@@ -10,7 +10,7 @@
 namespace hybrid::cuda {
 
 /// Group e owns the rows offsets[e] <= row < offsets[e + 1], which only the device knows; rows
-/// behind offsets[groups] belong to nobody. Everything is dense.
+/// behind offsets[groups] belong to nobody. Everything is dense; y is a store.
 /// grouped_linear: y[r] = x[r] weight[e]', for rows of nobody 0. weight is [groups, outputs,
 /// inputs]; transposed: [groups, inputs, outputs], not transposed. buffers: x, weight, offsets, y.
 /// A block owns a tile of y; there are as many as any offsets can ask for.

@@ -275,14 +275,14 @@ template <typename T, LinearScanShape p, LinearScanPart part> struct OuterScan {
         to[column + c] = sums[c];
     }
   }
-  HYBRID_DEVICE void storeOut(T *out, int64_t stride, T scale, int64_t first) const {
-    T *at = out + (batch * p.length + first) * stride + head * columnSize + firstColumn;
+  template <typename Store> HYBRID_DEVICE void storeOut(Store write, T scale, int64_t first) const {
+    const int64_t firstRow = batch * p.length + first, column0 = head * columnSize + firstColumn;
     const int left = static_cast<int>(minimum<int64_t>(to - first, steps)), width = columnsLeft();
     HYBRID_UNROLL
     for (int j = 0; j < columnLoads; ++j) {
       const int i = thread + j * threads, row = i / columns, column = i % columns;
       if (row < left && column < width)
-        at[row * stride + column] = scale * outTile[i];
+        write(firstRow + row, column0 + column, scale * outTile[i]);
     }
   }
 
@@ -325,10 +325,10 @@ template <typename T, LinearScanShape p, LinearScanPart part> struct OuterScan {
   }
 };
 
-template <typename T, LinearScanShape p>
+template <typename T, LinearScanShape p, typename Store>
 HYBRID_DEVICE void linearScanForward(int64_t item, const T *q, const T *k, const T *v,
                                      const T *decay, const int32_t *segments, const T *initialState,
-                                     T *o, T *finalState) {
+                                     T *finalState, Store o) {
   using Scan = OuterScan<T, p, LinearScanPart::Forward>;
   Scan scan(item, segments);
   scan.readState(initialState, p.hasState);
@@ -336,16 +336,16 @@ HYBRID_DEVICE void linearScanForward(int64_t item, const T *q, const T *k, const
       {q, k, v, decay, p.qStride, p.kStride, p.vStride, T(1)}, [](int64_t) {},
       [&](int64_t first) {
         if constexpr (Scan::reads)
-          scan.storeOut(o, p.oStride, T(p.scale), first);
+          scan.storeOut(asStore<p.oStride>(o), T(p.scale), first);
       });
   if constexpr (p.hasFinalState)
     scan.writeState(finalState);
 }
 
-template <typename T, LinearScanShape p>
+template <typename T, LinearScanShape p, typename Store>
 HYBRID_DEVICE void linearScanBackwardValues(int64_t item, const T *q, const T *k, const T *decay,
                                             const int32_t *segments, const T *dO,
-                                            const T *dFinalState, T *dv, T *dInitialState) {
+                                            const T *dFinalState, T *dInitialState, Store dv) {
   using Scan = OuterScan<T, p, LinearScanPart::Values>;
   Scan scan(item, segments);
   scan.readState(dFinalState, p.hasFinalState);
@@ -353,23 +353,23 @@ HYBRID_DEVICE void linearScanBackwardValues(int64_t item, const T *q, const T *k
       {k, q, dO, decay, p.kStride, p.qStride, p.oStride, T(p.scale)}, [](int64_t) {},
       [&](int64_t first) {
         if constexpr (Scan::reads)
-          scan.storeOut(dv, p.dvStride, T(1), first);
+          scan.storeOut(asStore<p.dvStride>(dv), T(1), first);
       });
   if (p.hasState && dInitialState)
     scan.writeState(dInitialState);
 }
 
-template <typename T, LinearScanShape p>
+template <typename T, LinearScanShape p, typename Store>
 HYBRID_DEVICE void linearScanBackwardQueries(int64_t item, const T *k, const T *v, const T *decay,
                                              const int32_t *segments, const T *initialState,
-                                             const T *dO, T *dq, T *anchors) {
+                                             const T *dO, T *anchors, Store dq) {
   using Scan = OuterScan<T, p, LinearScanPart::Queries>;
   Scan scan(item, segments);
   scan.readState(initialState, p.hasState);
   scan.sweep(
       {dO, v, k, decay, p.oStride, p.vStride, p.kStride, T(1)}, [](int64_t) {},
       [&](int64_t first) {
-        scan.storeOut(dq, p.dqStride, T(p.scale), first);
+        scan.storeOut(asStore<p.dqStride>(dq), T(p.scale), first);
         if constexpr (p.decayGradient) {
           const int64_t end = minimum(first + Scan::steps, scan.to);
           if (scan.isAnchor(end)) {
@@ -382,11 +382,11 @@ HYBRID_DEVICE void linearScanBackwardQueries(int64_t item, const T *k, const T *
       });
 }
 
-template <typename T, LinearScanShape p>
+template <typename T, LinearScanShape p, typename Store>
 HYBRID_DEVICE void linearScanBackwardKeys(int64_t item, const T *q, const T *k, const T *v,
                                           const T *decay, const int32_t *segments, const T *dO,
-                                          const T *dFinalState, const T *dq, T *dk,
-                                          const T *anchors, T *dDecay) {
+                                          const T *dFinalState, const T *dq, const T *anchors,
+                                          T *dDecay, Store dk) {
   using Scan = OuterScan<T, p, LinearScanPart::Keys>;
   constexpr int steps = Scan::steps, columns = Scan::columns, ownColumns = Scan::ownColumns;
   Scan scan(item, segments);
@@ -425,7 +425,7 @@ HYBRID_DEVICE void linearScanBackwardKeys(int64_t item, const T *q, const T *k, 
         }
       },
       [&](int64_t first) {
-        scan.storeOut(dk, p.dkStride, T(1), first);
+        scan.storeOut(asStore<p.dkStride>(dk), T(1), first);
         if constexpr (p.decayGradient) {
           if (scan.isAnchor(minimum(first + steps, scan.to)) && active)
             running = scan.anchorTile[column];

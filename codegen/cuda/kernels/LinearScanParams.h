@@ -15,11 +15,12 @@ namespace hybrid::cuda {
 /// with.
 ///
 /// Work items: linearScanItems() of the part.
-///   linearScanForward: q, k, v, decay, segments, initialState, o, finalState.
-///   linearScanBackwardValues: q, k, decay, segments, do, dFinalState, dv, dInitialState.
-///   linearScanBackwardQueries: k, v, decay, segments, initialState, do, dq, anchors (opt).
-///   linearScanBackwardKeys: q, k, v, decay, segments, do, dFinalState, dq, dk, anchors (opt),
-///     dDecay (opt). dq is read.
+///   linearScanForward: q, k, v, decay, segments, initialState, finalState, o.
+///   linearScanBackwardValues: q, k, decay, segments, do, dFinalState, dInitialState, dv.
+///   linearScanBackwardQueries: k, v, decay, segments, initialState, do, anchors (opt), dq.
+///   linearScanBackwardKeys: q, k, v, decay, segments, do, dFinalState, dq, anchors (opt),
+///     dDecay (opt), dk. dq is read.
+/// The last operand of each is a store.
 /// anchors: linearScanAnchorElements() elements, with decayGradient only. dDecay by kind of decay:
 /// KeyAndTime: a view like decay; HeadAndTime: partial sums [key blocks, batch, length, heads];
 /// Key: [batch, blocks, heads*keySize]; Head: [key blocks, batch, blocks, heads].

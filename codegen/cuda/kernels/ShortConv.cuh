@@ -149,11 +149,11 @@ HYBRID_DEVICE void shortConvForward(int64_t index, const T *x, const T *weight, 
   }
 }
 
-template <typename T, ShortConvParams P>
+template <typename T, ShortConvParams P, typename Store>
 HYBRID_DEVICE void shortConvBackward(int64_t index, const T *x, const T *weight,
                                      const int32_t *segments, const T *state, const T *dy,
-                                     const T *dFinal, T *dx, T *dInitial, T *partial,
-                                     const T *bias) {
+                                     const T *dFinal, T *dInitial, T *partial, const T *bias,
+                                     Store dx) {
   constexpr int64_t blocks = channelBlocks(P), taps = P.taps, history = taps - 1;
   const ShortConvItem item(P, blocks, index);
   if (item.channel >= P.channels) // there is no barrier behind
@@ -162,7 +162,7 @@ HYBRID_DEVICE void shortConvBackward(int64_t index, const T *x, const T *weight,
                                          state);
   const int64_t stateAt = item.batch * history * P.channels + item.channel;
   dy += item.batch * P.length * P.yStride + item.channel;
-  dx += item.batch * P.length * P.dxStride + item.channel;
+  const auto write = asStore<P.dxStride>(dx);
   partial += item.rows * (taps + 1) * P.channels + item.channel;
 
   auto slope = [&](T v) {
@@ -183,7 +183,7 @@ HYBRID_DEVICE void shortConvBackward(int64_t index, const T *x, const T *weight,
     if (s < 0)
       dInitial[stateAt + (s + history) * P.channels] = value;
     else
-      dx[s * P.dxStride] = value;
+      write(item.batch * P.length + s, item.channel, value);
   };
 
   if constexpr (taps <= shortConvWindow) {

@@ -34,10 +34,10 @@
 // A maximum over many elements takes a block each.
 // CHECK-LABEL: HYBRID_DEVICE void reduce_2(int64_t item, const float *x0, float *y0) {
 // CHECK-NEXT:   const int row = static_cast<int>(item);
-// CHECK-NEXT:   const float *start = x0 + 128 * row;
+// CHECK-NEXT:   const float *start0 = x0 + 128 * row;
 // CHECK-NEXT:   float value = -infinity<float>();
 // CHECK-NEXT:   for (int k = threadIdx.x; k < 128; k += 128) {
-// CHECK-NEXT:     value = propagatingMaximum(value, start[k]);
+// CHECK-NEXT:     value = propagatingMaximum(value, start0[k]);
 // CHECK-NEXT:   }
 // CHECK-NEXT:   value = blockMax<128>(value, sharedMemory<float>());
 // CHECK-NEXT:   if (threadIdx.x == 0) y0[row] = value;

@@ -93,13 +93,14 @@ template <typename T, Case c> void check() {
     };
     launch("linearScanForward", LinearScanPart::Forward, [&](int64_t item) {
       linearScanForward<T, summaryOf(given, false)>(item, q.data(), k.data(), v.data(), g.data(),
-                                                    segments, nullptr, nullptr, offsets.data());
+                                                    segments, nullptr, offsets.data(),
+                                                    unused.data());
     });
     enter.template operator()<c.state, c.finalState, false>(initialState, entries, last);
     launch("linearScanBackwardValues", LinearScanPart::Values, [&](int64_t item) {
       linearScanBackwardValues<T, summaryOf(given, true)>(item, q.data(), k.data(), g.data(),
-                                                          segments, dO.data(), nullptr, nullptr,
-                                                          offsets.data());
+                                                          segments, dO.data(), nullptr,
+                                                          offsets.data(), unused.data());
     });
     enter.template operator()<c.finalState, c.state, true>(finalCotangent, ends, first);
     EXPECT_TRUE(products.guardsIntact() && offsets.guardsIntact() && entries.guardsIntact() &&
@@ -120,20 +121,20 @@ template <typename T, Case c> void check() {
       anchors(1, linearScanAnchorElements<T>(p));
   launch("linearScanForward", LinearScanPart::Forward, [&](int64_t item) {
     linearScanForward<T, p>(item, q.data(), k.data(), v.data(), g.data(), segments, initialState,
-                            o.data(), p.blocks > 1 ? unused.data() : last.data());
+                            p.blocks > 1 ? unused.data() : last.data(), o.data());
   });
   launch("linearScanBackwardValues", LinearScanPart::Values, [&](int64_t item) {
     linearScanBackwardValues<T, p>(item, q.data(), k.data(), g.data(), segments, dO.data(),
-                                   finalCotangent, dv.data(),
-                                   p.blocks > 1 ? nullptr : first.data());
+                                   finalCotangent, p.blocks > 1 ? nullptr : first.data(),
+                                   dv.data());
   });
   launch("linearScanBackwardQueries", LinearScanPart::Queries, [&](int64_t item) {
     linearScanBackwardQueries<T, p>(item, k.data(), v.data(), g.data(), segments, initialState,
-                                    dO.data(), dq.data(), anchors.data());
+                                    dO.data(), anchors.data(), dq.data());
   });
   launch("linearScanBackwardKeys", LinearScanPart::Keys, [&](int64_t item) {
     linearScanBackwardKeys<T, p>(item, q.data(), k.data(), v.data(), g.data(), segments, dO.data(),
-                                 finalCotangent, dq.data(), dk.data(), anchors.data(), dg.data());
+                                 finalCotangent, dq.data(), anchors.data(), dg.data(), dk.data());
   });
   for (Tensor<T> *tensor : {&o, &last, &dq, &dk, &dv, &dg, &first, &unused, &anchors})
     EXPECT_TRUE(tensor->guardsIntact());

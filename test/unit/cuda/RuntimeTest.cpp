@@ -161,6 +161,27 @@ TEST_F(CudaSession, MultipliesWithTheMatrixLibrary) {
   }
 }
 
+TEST_F(CudaSession, AddsWhatLiesElsewhere) {
+  ExecutableSpec spec = sound();
+  MatmulSpec &product = *spec.program("product").steps[0].matmul;
+  product.bias = {}, product.addend = at(Arena, 0, 64), product.ldAddend = 4;
+  auto session = sessionOf(spec);
+  ASSERT_TRUE(session);
+  EXPECT_RUNS(session->initialize(uint64_t(1) << 32)); // w[k][n] = 4 k + n
+  for (int run = 0; run < 3; ++run) {
+    fill(session->inputAs<float>("product", "x"), 0);
+    EXPECT_RUNS(session->run("product"));
+    auto y = session->outputAs<float>("product", "y");
+    for (int m = 0; m < 4; ++m)
+      for (int n = 0; n < 4; ++n) {
+        auto sum = static_cast<float>(4 * m + n); // x itself
+        for (int k = 0; k < 4; ++k)
+          sum += static_cast<float>((4 * m + k) * (4 * k + n));
+        EXPECT_EQ(y[static_cast<size_t>(4 * m + n)], sum);
+      }
+  }
+}
+
 TEST_F(CudaSession, RunsLoopsTileByTile) {
   for (bool sequential : {false, true}) {
     ExecutableSpec spec = onCuda(tiledExecutable(), image());
@@ -369,10 +390,14 @@ TEST_F(CudaSession, ReplicasAreSessionsOfOne) {
 
 TEST_F(CudaSession, ProductsInBatchesOfReplicas) {
   ExecutableSpec spec = sound();
-  for (bool bias : {false, true}) { // two products of 2 x 4 x 4 in a batch
+  for (int form = 0; form < 8; ++form) { // one product of 4 x 4 x 4, or two of 2 x 4 x 4 in a batch
+    const bool batch = form & 1, bias = form & 2, addend = form & 4;
     MatmulSpec &product = *spec.program("product").steps[0].matmul;
-    product.m = 2, product.batch = 2, product.batchStrideA = 8, product.batchStrideC = 8;
+    product.m = batch ? 2 : 4, product.batch = batch ? 2 : 1;
+    product.batchStrideA = product.batchStrideC = product.batchStrideAddend = batch ? 8 : 0;
     product.bias = bias ? std::optional(at(Parameters, 64, 16)) : std::nullopt;
+    product.addend = addend ? std::optional(at(Arena, 0, 64)) : std::nullopt;
+    product.ldAddend = 4;
     auto together = sessionOf(replicated(spec, 2));
     ASSERT_TRUE(together);
     const std::array<uint64_t, 2> seeds{uint64_t(7) << 32 | 1, uint64_t(2) << 32 | 3};
@@ -705,7 +730,8 @@ TEST(CudaImages, TheBestOneIsChosen) {
 //===-- products ---------------------------------------------------------------===//
 
 struct ProductCase {
-  bool transposeA, transposeB, bias, accumulate;
+  bool transposeA, transposeB, bias;
+  enum { Alone, InPlace, Apart } addend; // what it is added to
   DType type;
 };
 
@@ -758,9 +784,16 @@ void checkProduct(const ProductCase &test) {
   upload(n, 4, sumType, bias);
   if (test.bias)
     shape.bias = bias.address();
+  cuda::GpuMemory apart;
+  cuda::DeviceAddress addend = test.addend == ProductCase::InPlace ? c.address() : 0;
+  if (test.addend == ProductCase::Apart) {
+    shape.ldAddend = n + 1, shape.batchStrideAddend = (m + 1) * shape.ldAddend;
+    upload(batch * shape.batchStrideAddend, 5, sumType, apart);
+    addend = apart.address();
+  }
   auto product = cuda::Product::create(**blas, shape);
   ASSERT_TRUE(product) << product.error().message;
-  EXPECT_RUNS((*product)->run(a.address(), b.address(), c.address(), test.accumulate));
+  EXPECT_RUNS((*product)->run(a.address(), b.address(), c.address(), addend));
   std::vector<std::byte> result(static_cast<size_t>(sizeC * bytesOf(sumType)));
   ASSERT_TRUE((*gpu)->copyOut(result.data(), c.address(), result.size()));
   ASSERT_TRUE((*gpu)->synchronize());
@@ -770,7 +803,10 @@ void checkProduct(const ProductCase &test) {
         const int64_t at = e * shape.batchStrideC + i * shape.ldc + j;
         double expected = number(at, 3); // columns beyond n stay
         if (j < n) {
-          expected = test.accumulate ? expected : 0;
+          if (test.addend == ProductCase::Apart)
+            expected = number(e * shape.batchStrideAddend + i * shape.ldAddend + j, 5);
+          else if (test.addend == ProductCase::Alone)
+            expected = 0;
           expected += test.bias ? number(j, 4) : 0;
           for (int64_t l = 0; l < k; ++l) {
             int64_t left = test.transposeA ? l * shape.lda + i : i * shape.lda + l,
@@ -792,10 +828,12 @@ void checkProduct(const ProductCase &test) {
 
 TEST_F(CudaSession, ProductsOfEveryForm) {
   for (DType type : {DType::F32, DType::F64, DType::BF16})
-    for (int bits = 0; bits < 16; ++bits) {
-      SCOPED_TRACE(std::string(nameOf(type)) + " form " + std::to_string(bits));
-      checkProduct({(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, (bits & 8) != 0, type});
-    }
+    for (auto addend : {ProductCase::Alone, ProductCase::InPlace, ProductCase::Apart})
+      for (int bits = 0; bits < 8; ++bits) {
+        SCOPED_TRACE(std::string(nameOf(type)) + " form " + std::to_string(bits) + ", addend " +
+                     std::to_string(addend));
+        checkProduct({(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, addend, type});
+      }
 }
 
 } // namespace

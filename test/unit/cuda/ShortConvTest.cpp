@@ -60,8 +60,8 @@ template <typename T, ShortConvParams P> void check() {
       partial(items, (c.taps + 1) * c.channels);
   run("shortConvBackward", grid, threads(P), 0, [&](int64_t item) {
     shortConvBackward<T, P>(item, x.data(), w.data(), segments, state, dy.data(),
-                            c.finalState ? dFinal.data() : nullptr, dx.data(),
-                            c.state ? dInitial.data() : nullptr, partial.data(), bias);
+                            c.finalState ? dFinal.data() : nullptr,
+                            c.state ? dInitial.data() : nullptr, partial.data(), bias, dx.data());
   });
   EXPECT_TRUE(dx.guardsIntact() && dInitial.guardsIntact() && partial.guardsIntact());
   EXPECT_LT(relativeError(dx.values(), r.dx), bound);

@@ -109,8 +109,8 @@ TEST(Executable, RefusesFilesThatCannotBeRead) {
 
 TEST(Executable, RefusesOtherVersionsAndDevices) {
   ExecutableSpec spec = soundExecutable();
-  spec.major = 2;
-  EXPECT_REFUSED(spec, "format version 2.0");
+  spec.major = 3;
+  EXPECT_REFUSED(spec, "format version 3.0");
   spec.major = 0;
   EXPECT_REFUSED(spec, "format version 0.0");
   spec = soundExecutable();
@@ -309,6 +309,7 @@ TEST(Executable, RefusesProductsOutsideOfTheirOperands) {
       {[](MatmulSpec &m) { m.batchStrideB = -16; }, "batch stride of -16"},
       {[](MatmulSpec &m) { m.bias = at(Parameters, 64, 12); }, "operand bias"},
       {[](MatmulSpec &m) { m.a.reset(); }, "operand a"},
+      {[](MatmulSpec &m) { m.addend = at(Arena, 0, 64), m.ldAddend = 4; }, "has an addend"},
       {[](MatmulSpec &m) { m.dtype = fb::DType::I32; }, "f32, f64 or bf16"},
       // bf16 halves the operands, not the sums.
       {[](MatmulSpec &m) { m.dtype = fb::DType::BF16, m.c = at(Arena, 64, 32); }, "operand c"},
@@ -323,6 +324,20 @@ TEST(Executable, RefusesProductsOutsideOfTheirOperands) {
 
 /// An executable for CUDA that is sound as a file; its image is no code.
 static ExecutableSpec cudaExecutable() { return onCuda(soundExecutable(), {1, 2, 3, 4}); }
+
+TEST(Executable, RefusesAddendsThatDoNotFit) {
+  auto withAddend = [](void (*change)(MatmulSpec &)) {
+    ExecutableSpec spec = cudaExecutable();
+    MatmulSpec &product = *spec.program("product").steps[0].matmul;
+    product.addend = at(Arena, 0, 64), product.ldAddend = 4;
+    change(product);
+    return spec;
+  };
+  EXPECT_TRUE(Executable::fromBytes(withAddend([](MatmulSpec &) {}).bytes(), "addend.hyx"));
+  EXPECT_REFUSED(withAddend([](MatmulSpec &m) { m.addend = at(Arena, 0, 60); }), "operand addend");
+  EXPECT_REFUSED(withAddend([](MatmulSpec &m) { m.ldAddend = 3; }), "operand addend");
+  EXPECT_REFUSED(withAddend([](MatmulSpec &m) { m.accumulate = true; }), "has an addend");
+}
 
 TEST(Executable, RefusesAttentionOutsideOfItsOperands) {
   auto withAttention = [] {

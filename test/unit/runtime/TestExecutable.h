@@ -34,7 +34,8 @@ struct MatmulSpec {
   int64_t m = 1, n = 1, k = 1, lda = 1, ldb = 1, ldc = 1;
   bool transposeA = false, transposeB = false, accumulate = false;
   fb::DType dtype = fb::DType::F32;
-  std::optional<fb::BufferRef> a = {}, b = {}, c = {}, bias = {}, offsets = {};
+  std::optional<fb::BufferRef> a = {}, b = {}, c = {}, bias = {}, offsets = {}, addend = {};
+  int64_t ldAddend = 0, batchStrideAddend = 0;
   int64_t batch = 1, batchStrideA = 0, batchStrideB = 0, batchStrideC = 0;
   bool tileRows = false, tileSum = false;
 };

@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""Compiles one of every variant of every kernel of the library that a model of this tree launches.
+
+The CUDA C++ of all models below is collected: gradient cases in f32 and f64, MAD's architectures and, where the
+references are, the golden cases in each precision. A use of a kernel is a variant by its template,
+element types, the way it stores, and those constants that choose code: flags, which are 0 or 1 in all uses, and
+enumerators. Sizes do not make a variant. The first use of each is compiled for every architecture, to
+PTX: what registers the sizes that people train take is the matter of check-budgets.py.
+
+It is a complaint when a variant does not compile, and when a template of codegen/cuda/kernels is in no use.
+
+usage: check-variants.py HYBRIDC ROOT [--cases DIR] [--list]
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import ctypes
+import importlib.machinery
+import importlib.util
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ARCHITECTURES = ["compute_80", "compute_90a"]
+TARGET = "cuda:sm_80,sm_90a"
+# What KIND stands for in a gradient case; kinds are all alike to kernels of the library.
+KINDS = {"binary": "add", "unary": "exp", "reduce": "sum"}
+# Shapes that neither of the others has: work divided over time or keys, and what prepares tensors for cuDNN.
+LONG = [
+    ("models/mad/mamba.hyb", "--batch=1 --length=4096"),
+    ("models/mad/rwkv.hyb", "--batch=1 --length=4096"),
+    ("models/mad/gated-linear-attention-swiglu.hyb", "--batch=1 --length=4096"),
+    ("benchmarks/ops/gated_convolution.hyb", "--batch=4 --length=16384 --set taps=16384 --set channels=64"),
+    ("benchmarks/ops/attention.hyb", "--batch=1 --length=2048 --set heads=1 --set width=64"),
+    ("test/models/Inputs/cudnn-attention.hyb",
+     "--batch=8 --length=2048 --precision=bf16 --set heads=16 --set kv_heads=4 --set rotary=64 --set keys=2048"),
+]
+PART = re.compile(r"\n(?=// )")
+TEMPLATE = re.compile(r"template <typename T, (\w+) \w+(?:, typename Store)?>\s*HYBRID_DEVICE void (\w+)\(int64_t item")
+LAUNCH = re.compile(r"(?s)HYBRID_KERNEL\((\w+), (.*?),\n\s*(.*?)\(item(.*)\);\)\n")
+NAME = re.compile(r"\b(?:struct|void) (\w+_\d+)\b")
+FIELD = re.compile(r"\.(\w+) = ([\w:.+-]+)")
+
+
+def templates(root):
+    """The kernels of the library: functions of a work item."""
+    found = set()
+    for header in sorted((root / "codegen/cuda/kernels").glob("*.cuh")):
+        found |= {match[2] for match in TEMPLATE.finditer(header.read_text())}
+    return found
+
+
+def golden_uses(root, cases):
+    """Arguments for the golden cases, in each precision."""
+    path = root / "test/golden/run"
+    loader = importlib.machinery.SourceFileLoader("golden_run", str(path))
+    golden = importlib.util.module_from_spec(importlib.util.spec_from_loader("golden_run", loader))
+    loader.exec_module(golden)
+    for meta in sorted(cases.glob("*/meta.json")):
+        case = golden.Case(meta.parent)
+        try:
+            arguments = golden.model_arguments(case, case.adapter())
+        except golden.Unsupported:
+            continue
+        for precision in ("f32", "bf16", "f64"):
+            yield arguments + [f"--precision={precision}"]
+
+
+def uses(root, cases, folder):
+    """Arguments of hybridc for all models; gradient cases are written to `folder`, a file each."""
+    for model in sorted((root / "models/mad").glob("*.hyb")):
+        for precision in ("bf16", "f32"):
+            yield [model, "--batch=128", "--length=128", f"--precision={precision}"]
+    for path in sorted((root / "test/gradients/cases").glob("*.mlir")):
+        for i, case in enumerate(path.read_text().split("// -----\n")):
+            case = case.replace("KIND", KINDS.get(path.stem, "KIND"))
+            for element in ("f32", "f64"):
+                written = folder / f"{path.stem}-{i}-{element}.mlir"
+                written.write_text(case.replace("f32", element))
+                yield [written]
+    for model, arguments in LONG:
+        yield [root / model, *arguments.split()]
+    if cases:
+        yield from golden_uses(root, cases)
+
+
+def source_of(hybridc, arguments):
+    command = [hybridc, *map(str, arguments), f"--target={TARGET}", "--emit=cuda"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, command))}: {done.stderr}")
+    return done.stdout
+
+
+class Launch:
+    """A use of a kernel of the library: its text, and that of its store."""
+
+    def __init__(self, symbol, shape, call, operands, generated):
+        self.name, _, arguments = call.partition("<")
+        self.shape, self.call, self.operands = shape, call, operands
+        store = re.search(r"\b(store_\d+)\{", operands)
+        self.store = (store[1], generated[store[1]]) if store else None
+        self.fields = dict(FIELD.findall(arguments))
+        # Types and the parameters' kind, without the values: "float, RmsNormParams".
+        self.types = re.sub(r"\{.*\}", "", arguments.rstrip(">"))
+
+    def key(self, flags):
+        chosen = frozenset((name, value) for name, value in self.fields.items() if (self.name, name) in flags)
+        stores = "fused" if self.store else "plain"
+        return self.name, self.types, stores, chosen
+
+    def text(self, number):
+        """The kernel, under names of its own."""
+        before, operands = "", self.operands
+        if self.store:
+            name, text = self.store
+            before, operands = text.replace(name, f"{name}_{number}"), operands.replace(name, f"{name}_{number}")
+        return f"{before}HYBRID_KERNEL(variant{number}_{self.name}, {self.shape},\n  {self.call}(item{operands});)\n"
+
+
+def launches_of(source, library):
+    generated, found = {}, []
+    for part in PART.split(source):
+        part = part.partition("\n")[2]  # the comment
+        if match := NAME.match(part.replace("HYBRID_DEVICE ", "")):
+            generated[match[1]] = part
+        elif (match := LAUNCH.match(part)) and match[3].partition("<")[0] in library:
+            found.append(Launch(*match.groups(), generated))
+    return found
+
+
+def flags_of(launches):
+    """(kernel, field) for the fields that choose code; a field that is 0 is not written."""
+    values = collections.defaultdict(set)
+    for launch in launches:
+        for name, value in launch.fields.items():
+            values[launch.name, name].add(value)
+    return {field for field, seen in values.items() if seen == {"1"} or any("::" in value for value in seen)}
+
+
+def nvrtc():
+    """The library, found as hybridc finds it."""
+    nvcc = shutil.which("nvcc")
+    homes = [os.environ.get(name) for name in ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT")]
+    homes.append(str(pathlib.Path(nvcc).resolve().parent.parent) if nvcc else None)
+    for folder in ["", *(home + "/lib64/" for home in homes if home), *(home + "/lib/" for home in homes if home)]:
+        for name in ("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"):
+            try:
+                return ctypes.CDLL(folder + name)
+            except OSError:
+                continue
+    sys.exit("NVRTC was not found: put the toolkit's nvcc on the PATH, or set CUDA_HOME")
+
+
+def compile_text(library, root, text, architecture):
+    """None, or what the compiler says."""
+    cstdint = re.search(r'R"\((.*?)\)"', (root / "codegen/cuda/KernelHeaders.cpp.in").read_text(), re.S)[1]
+    program = ctypes.c_void_p()
+    headers, names = (ctypes.c_char_p * 1)(cstdint.encode()), (ctypes.c_char_p * 1)(b"cstdint")
+    options = [f"--gpu-architecture={architecture}", "--std=c++20", "--device-as-default-execution-space", f"-I{root}"]
+    if library.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"variants.cu", 1, headers, names):
+        sys.exit("NVRTC cannot start")
+    status = library.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*(o.encode() for o in options)))
+    size = ctypes.c_size_t()
+    library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+    log = ctypes.create_string_buffer(size.value)
+    library.nvrtcGetProgramLog(program, log)
+    library.nvrtcDestroyProgram(ctypes.byref(program))
+    return f"{architecture}: {log.value.decode()}" if status else None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("hybridc")
+    parser.add_argument("root", type=lambda text: pathlib.Path(text).resolve())
+    parser.add_argument("--cases", type=pathlib.Path, help="the golden cases")
+    parser.add_argument("--list", action="store_true", help="print the variants, compile nothing")
+    options = parser.parse_args()
+    library = templates(options.root)
+    sys.dont_write_bytecode = True
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
+        commands = list(uses(options.root, options.cases, pathlib.Path(folder)))
+        sources = list(pool.map(lambda arguments: source_of(options.hybridc, arguments), commands))
+    launches = [launch for source in sources for launch in launches_of(source, library)]
+    flags = flags_of(launches)
+    variants = {}
+    for launch in launches:
+        variants.setdefault(launch.key(flags), launch)
+    complaints = [f"{name} is a kernel that no model here launches" for name in sorted(library - {key[0] for key in variants})]
+    if options.list:
+        for name, types, stores, chosen in sorted(variants, key=lambda key: (key[:3], sorted(key[3]))):
+            print(name, f"<{types}>", stores, *sorted(f"{field}={value}" for field, value in chosen))
+    else:
+        headers = sorted(path.relative_to(options.root) for path in (options.root / "codegen/cuda/kernels").glob("*.cuh"))
+        parts = collections.defaultdict(str)  # a family of kernels at a time, which bounds memory
+        for number, (key, launch) in enumerate(variants.items()):
+            parts[key[0]] += launch.text(number)
+        prefix = "".join(f'#include "{header}"\n' for header in headers) + "using namespace hybrid;\nusing namespace hybrid::cuda;\n"
+        compiler = nvrtc()
+        for text in parts.values():
+            for architecture in ARCHITECTURES:
+                complaint = compile_text(compiler, options.root, prefix + text, architecture)
+                complaints += [complaint] if complaint else []
+    for complaint in complaints:
+        print(complaint)
+    print(f"{len(commands)} programs, {len(launches)} launches, {len(library)} kernels, {len(variants)} variants, {len(complaints)} complaints")
+    sys.exit(1 if complaints else 0)
+
+
+if __name__ == "__main__":
+    main()
