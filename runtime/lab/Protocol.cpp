@@ -18,7 +18,7 @@ constexpr SmokeSteps smokeSteps[] = {
     {"noisy-in-context-recall", 2500},
     {"fuzzy-in-context-recall", 1500},
     {"selective-copying", 1000},
-    {"compression", 2000},
+    {"compression", 5000},
     {"memorization", 1000},
 };
 constexpr int64_t otherSmokeSteps = 1000;

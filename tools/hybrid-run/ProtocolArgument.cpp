@@ -27,8 +27,7 @@ void ProtocolArgument::addTo(CLI::App &verb) {
   group->add_option("--seed", seed, "the first of them");
   group->add_option("--epochs", epochs, "passes over the training set")->check(positive);
   group->add_option("--steps", steps, "updates, instead of epochs")->check(count);
-  group
-      ->add_option("--warmup", warmup, "share of a run's updates in which the learning rate rises")
+  group->add_option("--warmup", warmup, "share of a run's updates in which the learning rate rises")
       ->check(CLI::Range(0.0, 1.0));
   group->add_option("--batch", batch, "sequences in a batch")->check(CLI::Range(1, 1 << 20));
   auto *freshFlag = group->add_flag("--fresh", fresh, "training instances never repeat");
