@@ -4,12 +4,14 @@
 The CUDA C++ of all models below is collected: gradient cases in f32 and f64, MAD's architectures and, where the
 references are, the golden cases in each precision. A use of a kernel is a variant by its template,
 element types, the way it stores, and those constants that choose code: flags, which are 0 or 1 in all uses, and
-enumerators. Sizes do not make a variant. The first use of each is compiled for every architecture, to
-PTX: what registers the sizes that people train take is the matter of check-budgets.py.
+enumerators. Sizes do not make a variant. The first use of each is compiled for every architecture, and what
+it takes of a multiprocessor is compared with a table; `--update` writes that anew. Shared memory, and what the
+sizes that people train take, is the matter of check-budgets.py.
 
-It is a complaint when a variant does not compile, and when a template of codegen/cuda/kernels is in no use.
+It is a complaint when a variant does not compile, takes more registers or stack than the table allows, or spills,
+and when a template of codegen/cuda/kernels is in no use.
 
-usage: check-variants.py HYBRIDC ROOT [--cases DIR] [--list]
+usage: check-variants.py HYBRIDC ROOT TABLE.json [--cases DIR] [--list | --update]
 """
 
 import argparse
@@ -18,6 +20,7 @@ import concurrent.futures
 import ctypes
 import importlib.machinery
 import importlib.util
+import json
 import os
 import pathlib
 import re
@@ -26,8 +29,8 @@ import subprocess
 import sys
 import tempfile
 
-ARCHITECTURES = ["compute_80", "compute_90a"]
-TARGET = "cuda:sm_80,sm_90a"
+ARCHITECTURES = ["sm_80", "sm_90a"]
+TARGET = "cuda:" + ",".join(ARCHITECTURES)
 # What KIND stands for in a gradient case; kinds are all alike to kernels of the library.
 KINDS = {"binary": "add", "unary": "exp", "reduce": "sum"}
 # Shapes that neither of the others has: work divided over time or keys, and what prepares tensors for cuDNN.
@@ -45,6 +48,10 @@ TEMPLATE = re.compile(r"template <typename T, (\w+) \w+(?:, typename Store)?>\s*
 LAUNCH = re.compile(r"(?s)HYBRID_KERNEL\((\w+), (.*?),\n\s*(.*?)\(item(.*)\);\)\n")
 NAME = re.compile(r"\b(?:struct|void) (\w+_\d+)\b")
 FIELD = re.compile(r"\.(\w+) = ([\w:.+-]+)")
+# What the assembler says of a kernel: its properties, and later its registers and the stack with all that it calls.
+ENTRY = re.compile(r"Compiling entry function 'variant(\d+)_")
+SPILLS = re.compile(r"Function properties for variant(\d+)_\w+\n.*?(\d+) bytes spill stores, (\d+) bytes spill loads")
+USED = re.compile(r"Used (\d+) registers(?:.*?(\d+) bytes cumulative stack size)?")
 
 
 def templates(root):
@@ -158,11 +165,11 @@ def nvrtc():
 
 
 def compile_text(library, root, text, architecture):
-    """None, or what the compiler says."""
+    """What the compiler says, and whether it compiled."""
     cstdint = re.search(r'R"\((.*?)\)"', (root / "codegen/cuda/KernelHeaders.cpp.in").read_text(), re.S)[1]
     program = ctypes.c_void_p()
     headers, names = (ctypes.c_char_p * 1)(cstdint.encode()), (ctypes.c_char_p * 1)(b"cstdint")
-    options = [f"--gpu-architecture={architecture}", "--std=c++20", "--device-as-default-execution-space", f"-I{root}"]
+    options = [f"--gpu-architecture={architecture}", "--std=c++20", "--device-as-default-execution-space", "--ptxas-options=-v", f"-I{root}"]
     if library.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"variants.cu", 1, headers, names):
         sys.exit("NVRTC cannot start")
     status = library.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*(o.encode() for o in options)))
@@ -171,15 +178,83 @@ def compile_text(library, root, text, architecture):
     log = ctypes.create_string_buffer(size.value)
     library.nvrtcGetProgramLog(program, log)
     library.nvrtcDestroyProgram(ctypes.byref(program))
-    return f"{architecture}: {log.value.decode()}" if status else None
+    return log.value.decode(), status == 0
+
+
+def resources_of(log):
+    """Number of a variant -> registers, stack and spilled bytes."""
+    found, number = {}, None
+    spilled = {int(match[1]): int(match[2]) + int(match[3]) for match in SPILLS.finditer(log)}
+    for line in log.splitlines():
+        if match := ENTRY.search(line):
+            number = int(match[1])
+        elif (match := USED.search(line)) and number is not None:
+            found[number] = {"registers": int(match[1]), "stack_bytes": int(match[2] or 0)}, spilled[number]
+            number = None
+    return found
+
+
+def measure(root, variants):
+    """Architecture -> name of a variant -> what it takes; and complaints."""
+    headers = sorted(path.relative_to(root) for path in (root / "codegen/cuda/kernels").glob("*.cuh"))
+    prefix = "".join(f'#include "{header}"\n' for header in headers) + "using namespace hybrid;\nusing namespace hybrid::cuda;\n"
+    names, parts = [], collections.defaultdict(str)  # a family of kernels at a time, which bounds memory
+    for number, (key, launch) in enumerate(variants.items()):
+        names.append(name_of(key))
+        parts[key[0]] += launch.text(number)
+    compiler, table, complaints = nvrtc(), {}, []
+    for architecture in ARCHITECTURES:
+        taken = {}
+        for text in parts.values():
+            log, compiled = compile_text(compiler, root, prefix + text, architecture)
+            if not compiled:
+                complaints.append(f"{architecture}: {log}")
+                continue
+            for number, (takes, spilled) in resources_of(log).items():
+                taken[names[number]] = takes
+                if spilled:
+                    complaints.append(f"{architecture}: {names[number]} spills {spilled} bytes")
+        if not complaints:
+            complaints += [f"{architecture}: the compiler says nothing of {name}" for name in names if name not in taken]
+        table[architecture] = dict(sorted(taken.items()))
+    return table, complaints
+
+
+def compare(measured, allowed, whole):
+    """Complaints; `whole`: the golden cases were there, so that the rows of the table are those of the variants."""
+    complaints = []
+    for architecture, taken in measured.items():
+        rows = allowed.get(architecture, {})
+        for name, takes in taken.items():
+            if name in rows:
+                complaints += [f"{architecture}: {name} takes {takes[field]} {field}, the table allows {rows[name][field]}"
+                               for field in takes if takes[field] > rows[name][field]]
+        if whole:
+            complaints += [f"{architecture}: {name} is not in the table" for name in taken if name not in rows]
+            complaints += [f"{architecture}: {name} is in the table, but no model here launches it" for name in rows if name not in taken]
+    return complaints
+
+
+def text_of(table):
+    """JSON with a line a variant."""
+    parts = [f' "{architecture}": {{\n' + ",\n".join(f"  {json.dumps(name)}: {json.dumps(takes)}" for name, takes in rows.items()) + "\n }"
+             for architecture, rows in table.items()]
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def name_of(key):
+    name, types, stores, chosen = key
+    return " ".join([f"{name}<{types}>", stores, *sorted(f"{field}={value}" for field, value in chosen)])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("hybridc")
     parser.add_argument("root", type=lambda text: pathlib.Path(text).resolve())
+    parser.add_argument("table", type=pathlib.Path, help="what each variant may take")
     parser.add_argument("--cases", type=pathlib.Path, help="the golden cases")
     parser.add_argument("--list", action="store_true", help="print the variants, compile nothing")
+    parser.add_argument("--update", action="store_true", help="write the table anew")
     options = parser.parse_args()
     library = templates(options.root)
     sys.dont_write_bytecode = True
@@ -193,19 +268,14 @@ def main():
         variants.setdefault(launch.key(flags), launch)
     complaints = [f"{name} is a kernel that no model here launches" for name in sorted(library - {key[0] for key in variants})]
     if options.list:
-        for name, types, stores, chosen in sorted(variants, key=lambda key: (key[:3], sorted(key[3]))):
-            print(name, f"<{types}>", stores, *sorted(f"{field}={value}" for field, value in chosen))
+        print(*sorted(map(name_of, variants)), sep="\n")
     else:
-        headers = sorted(path.relative_to(options.root) for path in (options.root / "codegen/cuda/kernels").glob("*.cuh"))
-        parts = collections.defaultdict(str)  # a family of kernels at a time, which bounds memory
-        for number, (key, launch) in enumerate(variants.items()):
-            parts[key[0]] += launch.text(number)
-        prefix = "".join(f'#include "{header}"\n' for header in headers) + "using namespace hybrid;\nusing namespace hybrid::cuda;\n"
-        compiler = nvrtc()
-        for text in parts.values():
-            for architecture in ARCHITECTURES:
-                complaint = compile_text(compiler, options.root, prefix + text, architecture)
-                complaints += [complaint] if complaint else []
+        measured, said = measure(options.root, variants)
+        complaints += said
+        if options.update and not said:
+            options.table.write_text(text_of(measured))
+        elif not said:
+            complaints += compare(measured, json.loads(options.table.read_text()), options.cases is not None)
     for complaint in complaints:
         print(complaint)
     print(f"{len(commands)} programs, {len(launches)} launches, {len(library)} kernels, {len(variants)} variants, {len(complaints)} complaints")
