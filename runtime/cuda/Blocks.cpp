@@ -197,17 +197,22 @@ Result<void> Blocks::run(size_t number) {
   return {};
 }
 
+/// Before memory that work on its way may still use changes.
+Result<void> Blocks::finishAllAndRest() {
+  if (auto done = finishAll(); !done)
+    return done;
+  if (auto done = gpu.enter(); !done)
+    return done;
+  return gpu.synchronize();
+}
+
 //===-- blocks -------------------------------------------------------------------===//
 
 /// A block is no larger than its tables and a graph may be: a graph's nodes take memory and time to
 /// instantiate.
 Result<int64_t> Blocks::reserveSteps(std::span<const size_t> numbers, int64_t most) {
   constexpr size_t mostNodes = 32768;
-  if (auto done = finishAll(); !done)
-    return done.error();
-  if (auto done = gpu.enter(); !done)
-    return done.error();
-  if (auto done = gpu.synchronize(); !done)
+  if (auto done = finishAllAndRest(); !done)
     return done.error();
   auto steps = static_cast<size_t>(std::max<int64_t>(1, most));
   size_t nodes = 0;
@@ -232,11 +237,7 @@ Result<int64_t> Blocks::reserveSteps(std::span<const size_t> numbers, int64_t mo
 Result<bool> Blocks::holdExamples(const Examples &sets) {
   if (!examples)
     return false;
-  if (auto done = finishAll(); !done)
-    return done.error();
-  if (auto done = gpu.enter(); !done)
-    return done.error();
-  if (auto done = gpu.synchronize(); !done)
+  if (auto done = finishAllAndRest(); !done)
     return done.error();
   const DeviceAddress before = examples->address();
   auto held = examples->hold(sets);

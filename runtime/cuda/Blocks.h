@@ -41,6 +41,7 @@ public:
   /// Runs a program once and waits for it.
   Result<void> run(size_t number);
   Result<void> finishAll();
+  Result<void> finishAllAndRest();
   /// Before these programs run for all replicas.
   Result<void> protectResting(std::span<const size_t> numbers);
   /// Whether outputs of the program lie in the arena, where its last run left them.

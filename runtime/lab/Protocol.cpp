@@ -84,6 +84,22 @@ Result<std::vector<Setting>> Protocol::settings() const {
   return suiteSettings(tasks, suite == "full", fresh, convention);
 }
 
+Run Protocol::plannedRun(const Setting &setting, double learningRate, double weightDecay,
+                         uint64_t runSeed) const {
+  Run run;
+  run.task = setting.task;
+  run.setting = setting.key();
+  run.axis = setting.axis;
+  run.axisValue = setting.axisValue;
+  run.learningRate = learningRate;
+  run.weightDecay = weightDecay;
+  run.seed = runSeed;
+  run.chance = setting.chance;
+  run.batch = batch;
+  run.steps = stepsOf(setting);
+  return run;
+}
+
 std::vector<std::pair<std::string, std::string>> Protocol::options() const {
   bool lab = convention == Convention::MadLab;
   std::string part = share == 1 ? "" : fmt::format(", {:.3g} of it", share);

@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "runtime/lab/Results.h"
 #include "runtime/lab/Suite.h"
 #include "runtime/train/Schedule.h"
 #include <nlohmann/json.hpp>
@@ -53,6 +54,9 @@ struct Protocol {
   int64_t wholeStepsOf(const Setting &setting) const; // whatever the share
   int64_t evalEveryOf(const Setting &setting) const;
   Result<std::vector<Setting>> settings() const;
+  /// A run of a setting as it is planned, without its architecture and what that costs.
+  Run plannedRun(const Setting &setting, double learningRate, double weightDecay,
+                 uint64_t runSeed) const;
 
   /// For people: names and values, in the order to be shown.
   std::vector<std::pair<std::string, std::string>> options() const;

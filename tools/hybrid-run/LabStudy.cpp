@@ -32,18 +32,9 @@ lab::Study planStudy(const lab::Protocol &protocol, const std::vector<std::strin
       for (double rate : protocol.learningRates)
         for (double decay : protocol.weightDecays)
           for (int64_t seed = 0; seed < protocol.seeds; ++seed) {
-            lab::Run run;
+            lab::Run run = protocol.plannedRun(setting, rate, decay,
+                                               protocol.seed + static_cast<uint64_t>(seed));
             run.architecture = architecture.name;
-            run.task = setting.task;
-            run.setting = setting.key();
-            run.axis = setting.axis;
-            run.axisValue = setting.axisValue;
-            run.learningRate = rate;
-            run.weightDecay = decay;
-            run.seed = protocol.seed + static_cast<uint64_t>(seed);
-            run.chance = setting.chance;
-            run.batch = protocol.batch;
-            run.steps = protocol.stepsOf(setting);
             run.parameters = cost.parameters;
             run.flopsPerToken = cost.flopsPerToken;
             run.stateElements = cost.stateElements;

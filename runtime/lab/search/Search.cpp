@@ -114,18 +114,8 @@ private:
             uint64_t seed) const {
     const Setting &setting = plan.suite[s];
     const PointCost &cost = plan.points[index].costs[s];
-    Run run;
+    Run run = protocol.plannedRun(setting, rate, decay, seed);
     run.architecture = plan.space.nameOf(plan.points[index].point);
-    run.task = setting.task;
-    run.setting = setting.key();
-    run.axis = setting.axis;
-    run.axisValue = setting.axisValue;
-    run.learningRate = rate;
-    run.weightDecay = decay;
-    run.seed = seed;
-    run.chance = setting.chance;
-    run.batch = protocol.batch;
-    run.steps = protocol.stepsOf(setting);
     run.parameters = cost.parameters;
     run.flopsPerToken = cost.flopsPerToken;
     run.stateElements = cost.stateElements;
