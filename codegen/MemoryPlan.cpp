@@ -1,7 +1,7 @@
 //===- MemoryPlan.cpp - the memory a scheduled model takes ------------------===//
 #include "codegen/MemoryPlan.h"
-#include "codegen/ReplicaStride.h"
 #include "dialect/HybridOps.h"
+#include "executable/ReplicaStride.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

@@ -1,9 +1,9 @@
 //===- Writer.cpp - a scheduled module and its code to a .hyx ---------------===//
 #include "codegen/Writer.h"
-#include "codegen/Executable_generated.h"
 #include "codegen/program/LocationText.h"
 #include "dialect/HybridOps.h"
 #include "dialect/Shapes.h"
+#include "executable/Executable_generated.h"
 #include "llvm/Support/raw_ostream.h"
 #include <xxhash.h>
 

@@ -13,7 +13,7 @@ struct Provenance {
   std::vector<std::pair<std::string, std::string>> settings;
 };
 
-/// The bytes of the executable (codegen/Executable.fbs).
+/// The bytes of the executable (executable/Executable.fbs).
 std::vector<char> writeExecutable(mlir::ModuleOp module, const Code &code,
                                   const ExecutableTarget &target, const Provenance &provenance);
 

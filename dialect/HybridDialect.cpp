@@ -1,7 +1,7 @@
 //===- HybridDialect.cpp - registration of the hybrid dialect ---------------===//
-#include "codegen/ReplicaStride.h"
 #include "dialect/HybridOps.h"
 #include "dialect/Shapes.h"
+#include "executable/ReplicaStride.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 

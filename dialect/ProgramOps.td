@@ -9,7 +9,7 @@ def Hybrid_BufferArrayAttr : TypedArrayAttrBase<Hybrid_BufferAttr, "buffers">;
 def Hybrid_ProgramOp : Hybrid_Op<"program", [Symbol, SingleBlock, NoTerminator, NoRegionArguments]> {
   let summary = "launches, library calls and loops over tiles, over one arena";
   let description = [{
-    What becomes a program of the executable: see codegen/Executable.fbs.
+    What becomes a program of the executable: see executable/Executable.fbs.
 
     - C1: arena_bytes is not negative
     - C2: the body holds launches, library calls and loops over tiles only, and every arena buffer in it ends inside the arena

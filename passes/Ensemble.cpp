@@ -5,8 +5,8 @@
 // as it is. See docs/decisions/012-replicas.md.
 //
 //===----------------------------------------------------------------------===//
-#include "codegen/ReplicaStride.h"
 #include "dialect/HybridOps.h"
+#include "executable/ReplicaStride.h"
 #include "passes/Passes.h"
 
 using namespace mlir;

@@ -1,6 +1,6 @@
 //===- Device.cpp - what a session needs of the machine it runs on ----------===//
 #include "runtime/Device.h"
-#include "codegen/ReplicaStride.h"
+#include "executable/ReplicaStride.h"
 #include <algorithm>
 
 namespace hybrid::rt {

@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "codegen/Executable_generated.h"
+#include "executable/Executable_generated.h"
 #include "runtime/Examples.h"
 #include "runtime/Executable.h"
 #include "runtime/Result.h"

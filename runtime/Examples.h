@@ -9,7 +9,7 @@
 namespace hybrid::rt {
 
 /// Sets of training examples, and the order in which replicas go through them: number n of a
-/// replica is example shuffledExample(n, size, seed) of its set (codegen/kernels/Permutation.h).
+/// replica is example shuffledExample(n, size, seed) of its set (executable/Permutation.h).
 struct Examples {
   struct Set {
     uint64_t size = 0;

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Executable.h"
-#include "codegen/Executable_generated.h"
+#include "executable/Executable_generated.h"
 #include "runtime/ExecutableVerifier.h"
 #include "runtime/data/File.h"
 #include <fmt/format.h>

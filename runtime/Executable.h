@@ -1,6 +1,6 @@
 //===- Executable.h - a verified .hyx in memory ----------------------------===//
 //
-// Reads the format of codegen/Executable.fbs. After load() succeeds everything in it can be
+// Reads the format of executable/Executable.fbs. After load() succeeds everything in it can be
 // trusted: structure, version, hash, CPU features, every offset + size inside its space, names
 // unique.
 //

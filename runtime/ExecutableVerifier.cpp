@@ -1,7 +1,7 @@
 //===- ExecutableVerifier.cpp - nothing in a .hyx is trusted before this ----===//
 #include "runtime/ExecutableVerifier.h"
-#include "codegen/Executable_generated.h"
-#include "codegen/ReplicaStride.h"
+#include "executable/Executable_generated.h"
+#include "executable/ReplicaStride.h"
 #include "runtime/CpuFeatures.h"
 #include "runtime/Executable.h"
 #include "runtime/cuda/Architecture.h"

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "codegen/kernels/Permutation.h"
+#include "executable/Permutation.h"
 #include <array>
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 //===- Session.cpp - an executable with its memory, ready to run --------------===//
 #include "runtime/Session.h"
-#include "codegen/Executable_generated.h"
+#include "executable/Executable_generated.h"
 #include "runtime/Device.h"
 #include "runtime/ExecutableVerifier.h"
 #include "runtime/cpu/CpuDevice.h"

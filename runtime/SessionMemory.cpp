@@ -1,7 +1,7 @@
 //===- SessionMemory.cpp - what a session will allocate -----------------------===//
 #include "runtime/SessionMemory.h"
-#include "codegen/Executable_generated.h"
-#include "codegen/ReplicaStride.h"
+#include "executable/Executable_generated.h"
+#include "executable/ReplicaStride.h"
 #include "runtime/Device.h"
 #include "runtime/cpu/ProgramPorts.h"
 #include "runtime/cuda/AttentionMemory.h"

@@ -12,7 +12,7 @@
 namespace hybrid::rt {
 
 /// C[m,n] = A B (+ bias[n]) (+ C), row-major, leading dimensions in elements; see Matmul in
-/// codegen/Executable.fbs.
+/// executable/Executable.fbs.
 struct MatmulShape {
   int64_t m = 0, n = 0, k = 0, lda = 0, ldb = 0, ldc = 0;
   bool transposeA = false, transposeB = false, accumulate = false, bias = false;

@@ -1,6 +1,6 @@
 //===- ProgramPorts.cpp - inputs and outputs of a program, beside the arena -===//
 #include "runtime/cpu/ProgramPorts.h"
-#include "codegen/ReplicaStride.h"
+#include "executable/ReplicaStride.h"
 #include <cstring>
 #include <fmt/format.h>
 

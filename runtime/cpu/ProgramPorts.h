@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "codegen/Executable_generated.h"
+#include "executable/Executable_generated.h"
 #include "runtime/Result.h"
 #include "runtime/cpu/Arena.h"
 #include <functional>

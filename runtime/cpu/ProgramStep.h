@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "codegen/Executable_generated.h"
+#include "executable/Executable_generated.h"
 #include "runtime/Result.h"
 #include "runtime/cpu/CodeObject.h"
 #include "runtime/cpu/Matmul.h"

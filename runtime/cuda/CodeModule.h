@@ -1,6 +1,6 @@
 //===- CodeModule.h - the kernels of an executable on a device --------------===//
 #pragma once
-#include "codegen/Executable_generated.h"
+#include "executable/Executable_generated.h"
 #include "runtime/cuda/Gpu.h"
 #include <map>
 #include <string>

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "codegen/cuda/kernels/GatherExamples.h"
+#include "executable/BatchOrder.h"
 #include "runtime/Examples.h"
 #include "runtime/cuda/PreparedProgram.h"
 #include <array>
@@ -46,7 +46,6 @@ public:
   uint64_t allocatedBytes() const { return sets.size() + orders.size(); }
 
 private:
-  using BatchOrder = hybrid::cuda::BatchOrder;
   struct Place {
     uint64_t size = 0, seed = 0, examples = 0; // as BatchOrder
   };

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "codegen/Executable_generated.h"
+#include "executable/Executable_generated.h"
 #include "runtime/cuda/Attention.h"
 #include "runtime/cuda/CodeModule.h"
 #include "runtime/cuda/Product.h"

@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "codegen/Executable_generated.h"
+#include "executable/Executable_generated.h"
 #include "runtime/Device.h"
 #include "runtime/cuda/Gpu.h"
 #include <array>

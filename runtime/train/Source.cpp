@@ -1,6 +1,6 @@
 //===- Source.cpp - where training and test instances come from -------------===//
 #include "runtime/train/Source.h"
-#include "codegen/kernels/Permutation.h"
+#include "executable/Permutation.h"
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>

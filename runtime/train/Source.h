@@ -15,7 +15,7 @@
 namespace hybrid::rt {
 
 /// How a run goes through a finite training set: instance `number` of train() is example
-/// shuffledExample(number, size, seed) (codegen/kernels/Permutation.h).
+/// shuffledExample(number, size, seed) (executable/Permutation.h).
 struct ShuffledSet {
   uint64_t size = 0; // 0: there is no such set
   uint64_t seed = 0;

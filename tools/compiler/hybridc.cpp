@@ -4,7 +4,7 @@
 // uses.
 //
 //===----------------------------------------------------------------------===//
-#include "codegen/ReplicaStride.h"
+#include "executable/ReplicaStride.h"
 #include "tools/compiler/ByteSize.h"
 #include "tools/compiler/Driver.h"
 #include <CLI/CLI.hpp>

@@ -1,5 +1,5 @@
 //===- Info.cpp - hybrid-run info: what a file holds ------------------------------===//
-#include "codegen/Executable_generated.h"
+#include "executable/Executable_generated.h"
 #include "runtime/Executable.h"
 #include "runtime/SessionMemory.h"
 #include "runtime/cpu/Parallel.h"

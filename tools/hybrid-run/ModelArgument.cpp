@@ -1,6 +1,6 @@
 //===- ModelArgument.cpp - a model given as .hyx or .hyb --------------------------===//
 #include "tools/hybrid-run/ModelArgument.h"
-#include "codegen/Executable_generated.h"
+#include "executable/Executable_generated.h"
 #include "runtime/cuda/Gpu.h"
 #include "tools/hybrid-run/Process.h"
 #include <algorithm>

@@ -11,7 +11,7 @@
 // The error of a tensor is ||ours - expected|| / size; rows are of its first dimension.
 //
 //===----------------------------------------------------------------------===//
-#include "codegen/Executable_generated.h"
+#include "executable/Executable_generated.h"
 #include "runtime/Session.h"
 #include "runtime/data/File.h"
 #include "runtime/train/SessionRunner.h"

@@ -1,5 +1,5 @@
 //===- Train.cpp - hybrid-run train: from a model and data to checkpoints ----------===//
-#include "codegen/Executable_generated.h"
+#include "executable/Executable_generated.h"
 #include "runtime/Session.h"
 #include "runtime/lab/report/TrainingReport.h"
 #include "runtime/train/SessionRunner.h"

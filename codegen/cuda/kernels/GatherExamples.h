@@ -1,10 +1,11 @@
 //===- GatherExamples.h - batches from a set that is on the device -----------===//
 //
-// Included by the compiler, by the kernel and by the runtime, which launches it.
+// Included by the compiler and by the kernel.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "codegen/kernels/Permutation.h"
+#include "executable/BatchOrder.h"
+#include "executable/Permutation.h"
 #include <cstdint>
 
 namespace hybrid::cuda {
@@ -15,15 +16,6 @@ namespace hybrid::cuda {
 /// grid = steps * gatherExamplesItems(): a warp has a row.
 struct GatherExamplesParams {
   int64_t rows, inputWords, targetWords, replicas;
-};
-
-/// The batch of a step: the examples number first, first + 1, ... of a run, as shuffledExample()
-/// has them. Places are bytes, multiples of 16.
-struct BatchOrder {
-  uint64_t first, seed;
-  uint64_t size;            // of the set; 0: nothing is copied
-  uint64_t examples;        // where the set lies: examples, each its inputs and then its targets
-  uint64_t inputs, targets; // where rows go in the table
 };
 
 constexpr int64_t gatherExamplesThreads = 128;

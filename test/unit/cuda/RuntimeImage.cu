@@ -1,6 +1,7 @@
 // TestKernels.c as CUDA kernels, one item a block: for RuntimeTest.cpp.
 #include "codegen/cuda/kernels/GatherExamples.cuh"
 
+using namespace hybrid;
 using namespace hybrid::cuda;
 
 /// The thread that does the work of its block.

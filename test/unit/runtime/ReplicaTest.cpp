@@ -1,5 +1,5 @@
 //===- ReplicaTest.cpp - several trainings as one session ---------------------===//
-#include "codegen/ReplicaStride.h"
+#include "executable/ReplicaStride.h"
 #include "runtime/Device.h"
 #include "runtime/Session.h"
 #include "runtime/SessionMemory.h"
