@@ -7,7 +7,7 @@
 #include "runtime/Executable.h"
 #include "executable/Executable_generated.h"
 #include "runtime/ExecutableVerifier.h"
-#include "runtime/data/File.h"
+#include "runtime/files/File.h"
 #include <fmt/format.h>
 #include <xxhash.h>
 

@@ -219,4 +219,9 @@ Result<std::unique_ptr<Matmul>> Matmul::create(const MatmulShape &shape) {
   }
 }
 
+std::string matrixLibraryVersion() {
+  const dnnl_version_t *version = dnnl_version();
+  return fmt::format("oneDNN {}.{}.{}", version->major, version->minor, version->patch);
+}
+
 } // namespace hybrid::rt

@@ -8,6 +8,7 @@
 #include "runtime/Result.h"
 #include <cstdint>
 #include <memory>
+#include <string>
 
 namespace hybrid::rt {
 
@@ -30,5 +31,8 @@ public:
   /// shape has neither. Fails when the library cannot get memory.
   virtual Result<void> run(const void *a, const void *b, void *c, const void *extra) = 0;
 };
+
+/// "oneDNN 3.1.0".
+std::string matrixLibraryVersion();
 
 } // namespace hybrid::rt

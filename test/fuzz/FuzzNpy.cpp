@@ -1,5 +1,5 @@
 //===- FuzzNpy.cpp - no bytes crash the reader of npy files --------------------===//
-#include "runtime/data/Npy.h"
+#include "runtime/files/Npy.h"
 #include "test/fuzz/FuzzFile.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -1,5 +1,5 @@
 //===- FuzzSafetensors.cpp - no bytes crash the reader of safetensors ----------===//
-#include "runtime/data/Safetensors.h"
+#include "runtime/files/Safetensors.h"
 #include "test/fuzz/FuzzFile.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -6,9 +6,9 @@
 // HYBRID_TEST_TARGET is what models are compiled for (cpu): on the CPU a block is one step.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/train/SessionRunner.h"
-#include "runtime/train/Trainer.h"
-#include "test/unit/train/FakeModel.h"
+#include "test/unit/training/FakeModel.h"
+#include "training/SessionRunner.h"
+#include "training/Trainer.h"
 #include <atomic>
 #include <cstdlib>
 #include <cstring>

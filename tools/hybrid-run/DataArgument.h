@@ -1,8 +1,8 @@
 //===- DataArgument.h - what a model is trained or scored on ----------------------===//
 #pragma once
-#include "runtime/train/Source.h"
 #include "tools/hybrid-run/ModelArgument.h"
 #include "tools/hybrid-run/Verbs.h"
+#include "training/data/Source.h"
 #include <memory>
 #include <string>
 

@@ -1,11 +1,11 @@
 //===- Doctor.cpp - hybrid-run doctor: what this machine can run ----------------------===//
 #include "runtime/CpuFeatures.h"
+#include "runtime/cpu/Matmul.h"
 #include "runtime/cpu/Parallel.h"
 #include "runtime/cuda/CublasLtApi.h"
 #include "runtime/cuda/CudnnApi.h"
 #include "runtime/cuda/Gpu.h"
 #include "tools/hybrid-run/ModelArgument.h"
-#include <dnnl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -95,8 +95,7 @@ void run(bool json) {
   std::vector<std::string> features = rt::relevantCpuFeatures();
   std::string compiler = findCompiler();
   std::string version = compiler.empty() ? "" : compilerVersion(compiler);
-  const dnnl_version_t *dnnl = dnnl_version();
-  std::string matrixLibrary = fmt::format("oneDNN {}.{}.{}", dnnl->major, dnnl->minor, dnnl->patch);
+  std::string matrixLibrary = rt::matrixLibraryVersion();
   auto has = [](const char *name) { return rt::hasCpuFeature(name); };
   std::string level = has("avx512f") && has("avx512bw") && has("avx512dq") && has("avx512vl")
                           ? "x86-64-v4"

@@ -1,10 +1,10 @@
 //===- Eval.cpp - hybrid-run eval: the score of a checkpoint -----------------------===//
 #include "runtime/Session.h"
-#include "runtime/train/ChunkedEvaluation.h"
-#include "runtime/train/SessionRunner.h"
 #include "tools/hybrid-run/DataArgument.h"
 #include "tools/hybrid-run/ModelArgument.h"
 #include "tools/hybrid-run/ParameterFile.h"
+#include "training/ChunkedEvaluation.h"
+#include "training/SessionRunner.h"
 #include <fmt/format.h>
 #include <iostream>
 #include <nlohmann/json.hpp>

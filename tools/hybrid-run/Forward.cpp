@@ -1,6 +1,6 @@
 //===- Forward.cpp - hybrid-run forward: outputs and gradients as arrays -----------===//
 #include "runtime/Session.h"
-#include "runtime/data/Npy.h"
+#include "runtime/files/Npy.h"
 #include "tools/hybrid-run/ModelArgument.h"
 #include "tools/hybrid-run/ParameterFile.h"
 #include "tools/hybrid-run/TensorArgument.h"

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Session.h"
-#include "runtime/train/Sampler.h"
-#include "runtime/train/SessionRunner.h"
 #include "tools/hybrid-run/ModelArgument.h"
 #include "tools/hybrid-run/ParameterFile.h"
+#include "training/Sampler.h"
+#include "training/SessionRunner.h"
 #include <algorithm>
 #include <cstdio>
 #include <cstring>

@@ -3,8 +3,8 @@
 #include "runtime/Executable.h"
 #include "runtime/SessionMemory.h"
 #include "runtime/cpu/Parallel.h"
-#include "runtime/data/Npy.h"
-#include "runtime/data/Safetensors.h"
+#include "runtime/files/Npy.h"
+#include "runtime/files/Safetensors.h"
 #include "tools/hybrid-run/Verbs.h"
 #include <filesystem>
 #include <fmt/format.h>

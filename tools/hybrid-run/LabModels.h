@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "runtime/lab/Results.h"
-#include "runtime/lab/TrainRuns.h"
-#include "runtime/lab/search/Points.h"
+#include "laboratory/Results.h"
+#include "laboratory/TrainRuns.h"
+#include "laboratory/search/Points.h"
 #include "tools/hybrid-run/ModelArgument.h"
 #include <map>
 #include <set>

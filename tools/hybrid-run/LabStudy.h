@@ -1,6 +1,6 @@
 //===- LabStudy.h - a study from the command line to its database ------------------===//
 #pragma once
-#include "runtime/lab/Protocol.h"
+#include "laboratory/Protocol.h"
 #include "tools/hybrid-run/LabModels.h"
 
 namespace hybrid::tools {

@@ -1,11 +1,11 @@
 //===- LabWorkers.cpp - worker processes and those who watch them ------------------===//
 #include "tools/hybrid-run/LabWorkers.h"
+#include "laboratory/TrainRuns.h"
+#include "laboratory/database/RunStore.h"
 #include "runtime/cpu/Parallel.h"
-#include "runtime/lab/RunStore.h"
-#include "runtime/lab/TrainRuns.h"
-#include "runtime/train/Signals.h"
 #include "tools/hybrid-run/LabModels.h"
 #include "tools/hybrid-run/Process.h"
+#include "training/Signals.h"
 #include <chrono>
 #include <csignal>
 #include <filesystem>

@@ -1,6 +1,6 @@
 //===- LabWorkers.h - worker processes and those who watch them --------------------===//
 #pragma once
-#include "runtime/lab/Results.h"
+#include "laboratory/Results.h"
 #include <functional>
 #include <string>
 #include <vector>

@@ -1,14 +1,14 @@
 //===- Mad.cpp - hybrid-run mad: a verdict on architectures ------------------------===//
-#include "runtime/lab/Columns.h"
-#include "runtime/lab/IsoCheck.h"
-#include "runtime/lab/RunStore.h"
-#include "runtime/lab/Table.h"
-#include "runtime/lab/report/Comparison.h"
-#include "runtime/lab/report/Report.h"
-#include "runtime/train/Progress.h"
+#include "laboratory/Columns.h"
+#include "laboratory/IsoCheck.h"
+#include "laboratory/Table.h"
+#include "laboratory/database/RunStore.h"
+#include "laboratory/report/Comparison.h"
+#include "laboratory/report/Report.h"
 #include "tools/hybrid-run/LabStudy.h"
 #include "tools/hybrid-run/LabWorkers.h"
 #include "tools/hybrid-run/ProtocolArgument.h"
+#include "training/record/Progress.h"
 #include <algorithm>
 #include <chrono>
 #include <filesystem>

@@ -1,8 +1,8 @@
 //===- OptimizerArgument.h - AdamW and its learning rate --------------------------===//
 #pragma once
-#include "runtime/train/Schedule.h"
-#include "runtime/train/StepRunner.h"
 #include "tools/hybrid-run/Verbs.h"
+#include "training/Schedule.h"
+#include "training/StepRunner.h"
 #include <string>
 
 namespace hybrid::tools {

@@ -1,6 +1,6 @@
 //===- ParameterFile.cpp - parameters from a safetensors file ----------------------===//
 #include "tools/hybrid-run/ParameterFile.h"
-#include "runtime/data/Safetensors.h"
+#include "runtime/files/Safetensors.h"
 #include "tools/hybrid-run/Verbs.h"
 #include <cstring>
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 //===- ProtocolArgument.h - how a study trains, as flags ---------------------------===//
 #pragma once
-#include "runtime/lab/Protocol.h"
+#include "laboratory/Protocol.h"
 #include "tools/hybrid-run/Verbs.h"
 #include <optional>
 #include <string>

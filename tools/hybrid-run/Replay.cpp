@@ -7,11 +7,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Session.h"
-#include "runtime/train/SessionRunner.h"
 #include "tools/hybrid-run/ModelArgument.h"
 #include "tools/hybrid-run/OptimizerArgument.h"
 #include "tools/hybrid-run/ParameterFile.h"
 #include "tools/hybrid-run/TensorArgument.h"
+#include "training/SessionRunner.h"
 #include <cmath>
 #include <cstring>
 #include <filesystem>

@@ -1,16 +1,16 @@
 //===- Search.cpp - hybrid-run search: the best points of a space ------------------===//
-#include "runtime/lab/search/Search.h"
-#include "runtime/data/AtomicFile.h"
-#include "runtime/lab/Columns.h"
-#include "runtime/lab/RunStore.h"
-#include "runtime/lab/TrainRuns.h"
-#include "runtime/lab/report/Report.h"
-#include "runtime/train/Signals.h"
+#include "laboratory/search/Search.h"
+#include "laboratory/Columns.h"
+#include "laboratory/TrainRuns.h"
+#include "laboratory/database/RunStore.h"
+#include "laboratory/report/Report.h"
+#include "runtime/files/AtomicFile.h"
 #include "tools/hybrid-run/LabModels.h"
 #include "tools/hybrid-run/LabWorkers.h"
 #include "tools/hybrid-run/Process.h"
 #include "tools/hybrid-run/ProtocolArgument.h"
 #include "tools/hybrid-run/Verbs.h"
+#include "training/Signals.h"
 #include <algorithm>
 #include <cmath>
 #include <filesystem>

@@ -13,11 +13,11 @@
 //===----------------------------------------------------------------------===//
 #include "executable/Executable_generated.h"
 #include "runtime/Session.h"
-#include "runtime/data/File.h"
-#include "runtime/train/SessionRunner.h"
+#include "runtime/files/File.h"
 #include "tools/hybrid-run/ModelArgument.h"
 #include "tools/hybrid-run/ParameterFile.h"
 #include "tools/hybrid-run/TensorArgument.h"
+#include "training/SessionRunner.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>

@@ -1,9 +1,9 @@
 //===- Task.cpp - hybrid-run task: look at a synthetic task ------------------------===//
-#include "runtime/tasks/Task.h"
-#include "runtime/data/Npy.h"
-#include "runtime/tasks/Statistics.h"
+#include "training/tasks/Task.h"
+#include "runtime/files/Npy.h"
 #include "tools/hybrid-run/DataArgument.h"
 #include "tools/hybrid-run/Verbs.h"
+#include "training/tasks/Statistics.h"
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>

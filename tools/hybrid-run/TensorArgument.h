@@ -1,7 +1,7 @@
 //===- TensorArgument.h - a tensor given on the command line ----------------------===//
 #pragma once
 #include "runtime/Executable.h"
-#include "runtime/data/Npy.h"
+#include "runtime/files/Npy.h"
 #include <string>
 #include <vector>
 

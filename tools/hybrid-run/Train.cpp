@@ -1,13 +1,13 @@
 //===- Train.cpp - hybrid-run train: from a model and data to checkpoints ----------===//
 #include "executable/Executable_generated.h"
+#include "laboratory/report/TrainingReport.h"
 #include "runtime/Session.h"
-#include "runtime/lab/report/TrainingReport.h"
-#include "runtime/train/SessionRunner.h"
-#include "runtime/train/Trainer.h"
 #include "tools/hybrid-run/DataArgument.h"
 #include "tools/hybrid-run/ModelArgument.h"
 #include "tools/hybrid-run/OptimizerArgument.h"
 #include "tools/hybrid-run/Process.h"
+#include "training/SessionRunner.h"
+#include "training/Trainer.h"
 #include <algorithm>
 #include <cmath>
 #include <ctime>

@@ -2,7 +2,7 @@
 #include "runtime/Session.h"
 #include "runtime/SessionMemory.h"
 #include "runtime/cuda/Gpu.h"
-#include "runtime/data/File.h"
+#include "runtime/files/File.h"
 #include "test/unit/runtime/TestExecutable.h"
 #include <array>
 #include <bit>

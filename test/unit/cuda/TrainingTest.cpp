@@ -1,9 +1,9 @@
 //===- TrainingTest.cpp - the trainer on a GPU, with the tests' driver ------===//
-#include "runtime/data/File.h"
-#include "runtime/train/SessionRunner.h"
-#include "runtime/train/Trainer.h"
+#include "runtime/files/File.h"
 #include "test/unit/runtime/TestExecutable.h"
-#include "test/unit/train/FakeModel.h"
+#include "test/unit/training/FakeModel.h"
+#include "training/SessionRunner.h"
+#include "training/Trainer.h"
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>

@@ -1,7 +1,7 @@
 //===- CommandTest.cpp - hybrid-run as a user calls it -----------------------===//
-#include "runtime/data/AtomicFile.h"
-#include "runtime/data/Npy.h"
-#include "runtime/data/Safetensors.h"
+#include "runtime/files/AtomicFile.h"
+#include "runtime/files/Npy.h"
+#include "runtime/files/Safetensors.h"
 #include "test/unit/runtime/TestExecutable.h"
 #include <cstring>
 #include <filesystem>

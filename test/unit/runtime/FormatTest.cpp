@@ -1,8 +1,8 @@
 //===- FormatTest.cpp - npy, safetensors and files ---------------------------===//
-#include "runtime/data/AtomicFile.h"
-#include "runtime/data/File.h"
-#include "runtime/data/Npy.h"
-#include "runtime/data/Safetensors.h"
+#include "runtime/files/AtomicFile.h"
+#include "runtime/files/File.h"
+#include "runtime/files/Npy.h"
+#include "runtime/files/Safetensors.h"
 #include <cstring>
 #include <filesystem>
 #include <fstream>

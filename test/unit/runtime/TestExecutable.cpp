@@ -1,6 +1,6 @@
 //===- TestExecutable.cpp - small executables for the runtime's tests --------===//
 #include "test/unit/runtime/TestExecutable.h"
-#include "runtime/data/File.h"
+#include "runtime/files/File.h"
 #include <gtest/gtest.h>
 #include <xxhash.h>
 

@@ -1,0 +1,164 @@
+//===- Suite.cpp - which settings of which tasks -----------------------------===//
+#include "laboratory/Suite.h"
+#include <algorithm>
+#include <charconv>
+#include <fmt/format.h>
+
+namespace hybrid::rt::lab {
+namespace {
+
+struct Sweep {
+  const char *axis;
+  std::vector<double> values;
+};
+
+struct MadTask {
+  const char *name;
+  uint64_t trainExamples;
+  std::vector<Sweep> sweeps;
+};
+
+const std::vector<MadTask> &suite() {
+  const Sweep fewer{"train_examples", {6400, 3200, 1600, 800}};
+  const Sweep vocab{"vocab", {32, 64, 128}}, length{"length", {256, 512, 1024}};
+  static const std::vector<MadTask> tasks = {
+      {"in-context-recall", 12800, {vocab, length, fewer}},
+      {"noisy-in-context-recall",
+       12800,
+       {{"vocab", {48, 80, 144}}, length, fewer, {"frac_noise", {0.4, 0.6, 0.8}}}},
+      {"fuzzy-in-context-recall", 12800, {vocab, length, fewer}},
+      {"selective-copying",
+       12800,
+       {vocab, {"length", {512, 1024}}, fewer, {"tokens_to_copy", {32, 64, 96}}}},
+      {"compression", 12800, {vocab, {"length", {64, 128, 256}}, fewer}},
+      {"memorization", 256, {{"vocab", {512, 1024, 2048, 4096, 8192}}}},
+  };
+  return tasks;
+}
+
+double settingOf(const Task &task, std::string_view key, double fallback) {
+  for (const auto &[name, value] : task.settings())
+    if (name == key) {
+      if (value == "true")
+        return 1;
+      double number = fallback;
+      std::from_chars(value.data(), value.data() + value.size(), number);
+      return number;
+    }
+  return fallback;
+}
+
+Result<Setting> makeSetting(const std::string &spec, Convention convention) {
+  auto task = createTask(spec, convention);
+  if (!task)
+    return task.error();
+  const Task &made = **task;
+  Setting setting;
+  setting.task = made.name();
+  setting.spec = made.spec();
+  setting.axis = "baseline";
+  setting.vocabulary = made.vocabulary();
+  setting.positions = made.positions();
+  setting.longest = std::max(made.positions(), static_cast<int64_t>(settingOf(made, "length", 0)));
+  setting.axisValue = static_cast<double>(setting.longest);
+  setting.fromLast = made.takesNoPadding();
+  setting.chance = chanceAccuracy(made);
+  return setting;
+}
+
+} // namespace
+
+std::string Setting::key() const {
+  return trainExamples ? fmt::format("{};train_examples={}", spec, trainExamples) : spec;
+}
+
+Result<Setting> Setting::parse(const std::string &key, Convention convention) {
+  size_t end = key.find(';');
+  auto setting = makeSetting(key.substr(0, end), convention);
+  if (!setting || end == std::string::npos)
+    return setting;
+  constexpr std::string_view examples = "train_examples=";
+  std::string_view rest = std::string_view(key).substr(end + 1);
+  if (rest.starts_with(examples)) {
+    rest.remove_prefix(examples.size());
+    auto [last, fault] =
+        std::from_chars(rest.data(), rest.data() + rest.size(), setting->trainExamples);
+    if (fault == std::errc() && last == rest.data() + rest.size())
+      return setting;
+  }
+  return Error{fmt::format("setting '{}': expected TASK;train_examples=NUMBER", key)};
+}
+
+const std::vector<std::string> &madTasks() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> list;
+    for (const MadTask &task : suite())
+      list.emplace_back(task.name);
+    return list;
+  }();
+  return names;
+}
+
+Result<std::vector<Setting>> suiteSettings(const std::vector<std::string> &tasks, bool sweeps,
+                                           bool fresh, Convention convention) {
+  std::vector<Setting> baselines, harder;
+  for (const std::string &wanted : tasks.empty() ? madTasks() : tasks) {
+    auto baseline = makeSetting(wanted, convention);
+    if (!baseline)
+      return baseline.error();
+    auto known = std::find_if(suite().begin(), suite().end(),
+                              [&](const MadTask &task) { return wanted == task.name; });
+    bool listed = known != suite().end();
+    if (!fresh)
+      baseline->trainExamples = listed ? known->trainExamples : 12800;
+    if (std::any_of(baselines.begin(), baselines.end(),
+                    [&](const Setting &other) { return other.task == baseline->task; }))
+      return Error{fmt::format("the task '{}' is asked for twice: its scores would be mixed",
+                               baseline->task)};
+    baselines.push_back(*baseline);
+    if (!sweeps || !listed)
+      continue;
+    for (const Sweep &sweep : known->sweeps)
+      for (double value : sweep.values) {
+        bool ofSet = std::string_view(sweep.axis) == "train_examples";
+        auto setting =
+            ofSet ? baseline
+                  : makeSetting(fmt::format("{}:{}={}", wanted, sweep.axis, value), convention);
+        if (!setting)
+          return setting.error();
+        setting->axis = sweep.axis;
+        setting->axisValue = value;
+        setting->trainExamples = fresh   ? 0
+                                 : ofSet ? static_cast<uint64_t>(value)
+                                         : known->trainExamples;
+        harder.push_back(*setting);
+      }
+  }
+  baselines.insert(baselines.end(), harder.begin(), harder.end());
+  return baselines;
+}
+
+double chanceAccuracy(const Task &task) {
+  double vocab = static_cast<double>(task.vocabulary());
+  auto upperHalf = [](double content) {
+    auto ids = static_cast<int64_t>(content);
+    return static_cast<double>(ids - ids / 2);
+  };
+  bool multiQuery = settingOf(task, "multi_query", 1) != 0;
+  double answers = vocab;
+  if (task.name() == "in-context-recall" || task.name() == "noisy-in-context-recall")
+    answers = upperHalf(vocab - settingOf(task, "noise_vocab", 0) - (multiQuery ? 0 : 1));
+  else if (task.name() == "fuzzy-in-context-recall")
+    answers = upperHalf(vocab - (multiQuery ? 1 : 2));
+  else if (task.name() == "selective-copying")
+    answers = vocab - 2;
+  else if (task.name() == "memorization") // values there are no more of than keys
+    answers = static_cast<double>((task.vocabulary() - 1) / 2);
+  else if (task.name() == "compression") { // the last position is always the same
+    double length = static_cast<double>(task.positions());
+    return ((length - 1) / (vocab - 1) + 1) / length;
+  }
+  return 1 / std::max(1.0, answers);
+}
+
+} // namespace hybrid::rt::lab

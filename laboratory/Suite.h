@@ -1,0 +1,43 @@
+//===- Suite.h - which settings of which tasks -------------------------------===//
+//
+// The MAD suite (Poli et al. 2024, section 3.1, table B.1): six tasks, each at a baseline and with
+// one thing made harder at a time, 66 settings in all.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "training/tasks/Task.h"
+#include <string>
+#include <vector>
+
+namespace hybrid::rt::lab {
+
+struct Setting {
+  std::string task;           // "in-context-recall"
+  std::string spec;           // of createTask, every parameter with its value
+  std::string axis;           // what differs from the baseline, or "baseline"
+  double axisValue = 0;       // of the baseline: its length
+  uint64_t trainExamples = 0; // size of the training set; 0: fresh instances for ever
+  int64_t vocabulary = 0, positions = 0;
+  int64_t longest = 0;   // what filters are made for: the task's length
+  bool fromLast = false; // the model must tell the whole sequence from its last position
+  double chance = 0;     // accuracy of guessing among legal answers
+
+  /// "SPEC;train_examples=N": all that says what is learned.
+  std::string key() const;
+  /// The other way round. The error says what is wrong with it.
+  static Result<Setting> parse(const std::string &key, Convention convention);
+};
+
+/// "in-context-recall", ... in the order of the suite.
+const std::vector<std::string> &madTasks();
+
+/// The settings of the tasks wanted (all of them if none is named), baselines first. A name of
+/// another task, or one with parameters (`NAME:key=value`), is a baseline of its own. `sweeps`: the
+/// harder settings too. `fresh`: endless training instances instead of MAD's sets.
+Result<std::vector<Setting>> suiteSettings(const std::vector<std::string> &tasks, bool sweeps,
+                                           bool fresh, Convention convention);
+
+/// Accuracy of guessing among the answers that are legal at a scored position.
+double chanceAccuracy(const Task &task);
+
+} // namespace hybrid::rt::lab

@@ -1,0 +1,41 @@
+//===- TrainRuns.h - the runs of a study, trained -----------------------------===//
+#pragma once
+#include "laboratory/Protocol.h"
+#include "laboratory/Worker.h"
+#include "runtime/Executable.h"
+#include <functional>
+#include <memory>
+
+namespace hybrid::rt::lab {
+
+/// What a model is compiled for.
+struct ModelRequest {
+  std::string architecture; // a name of the study
+  Setting setting;
+  int64_t batch = 0, replicas = 1;
+};
+/// Compiles, or takes from a cache.
+using ModelProvider =
+    std::function<Result<std::shared_ptr<const Executable>>(const ModelRequest &)>;
+
+/// What training needs beside its runs.
+struct TrainContext {
+  Protocol protocol;
+  ModelProvider provider;
+  int threads = 0;            // 0: all
+  std::function<bool()> stop; // asked between steps
+};
+
+/// An executor that trains by the protocol.
+RunExecutor trainingExecutor(TrainContext context);
+
+/// Seconds of a step and of evaluating one batch.
+struct StepTimes {
+  double step = 0, evaluation = 0;
+};
+/// Measures a few of each.
+Result<StepTimes> measureSteps(const TrainContext &context, const ModelRequest &request);
+/// Seconds of a run to its planned end.
+double runSeconds(const Protocol &protocol, const Setting &setting, const StepTimes &times);
+
+} // namespace hybrid::rt::lab

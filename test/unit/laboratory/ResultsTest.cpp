@@ -1,0 +1,199 @@
+//===- ResultsTest.cpp - databases and scores ----------------------------------===//
+#include "laboratory/database/RunStore.h"
+#include "test/unit/laboratory/Fixture.h"
+#include <fstream>
+
+namespace hybrid::rt::lab {
+namespace {
+
+TEST(Results, AStudyComesBackAsItWasStored) {
+  TemporaryFolder folder;
+  Study study = makeStudy(4, 2);
+  study.runs[0].seed = ~uint64_t{0};
+  storeAt(folder.file("study.sqlite"), study);
+  auto read = readStudy(folder.file("study.sqlite"));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->convention, "paper");
+  EXPECT_EQ(read->seed, 7U);
+  EXPECT_EQ(read->options, study.options);
+  ASSERT_EQ(read->architectures.size(), 2U);
+  EXPECT_EQ(read->architectures[0].settings, study.architectures[0].settings);
+  EXPECT_EQ(read->architectures[1].stateElements, 60);
+  ASSERT_EQ(read->runs.size(), study.runs.size());
+  for (size_t i = 0; i < study.runs.size(); ++i) {
+    EXPECT_EQ(read->runs[i].id, static_cast<int64_t>(i) + 1);
+    EXPECT_EQ(read->runs[i].setting, study.runs[i].setting);
+    EXPECT_EQ(read->runs[i].seed, study.runs[i].seed);
+    EXPECT_EQ(read->runs[i].learningRate, study.runs[i].learningRate);
+    EXPECT_EQ(read->runs[i].status, "pending");
+  }
+}
+
+TEST(Results, StoringASecondTimeChangesNothing) {
+  TemporaryFolder folder;
+  storeAt(folder.file("study.sqlite"), makeStudy(2, 1));
+  storeAt(folder.file("study.sqlite"), makeStudy(4, 2));
+  auto read = readStudy(folder.file("study.sqlite"));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->runs.size(), makeStudy(2, 1).runs.size());
+}
+
+std::string errorOf(const std::string &path) {
+  auto study = readStudy(path);
+  return study ? "no error" : study.error().message;
+}
+
+TEST(Results, FilesThatAreNoStudyAreErrors) {
+  TemporaryFolder folder;
+  EXPECT_NE(errorOf(folder.file("nothing")).find("does not exist"), std::string::npos);
+  std::ofstream(folder.file("text")) << std::string(5000, 'x');
+  EXPECT_NE(errorOf(folder.file("text")).find("not a database"), std::string::npos);
+  {
+    auto other = Database::open(folder.file("other"), Database::Mode::Create);
+    ASSERT_TRUE((*other)->execute("CREATE TABLE run(id)"));
+  }
+  EXPECT_NE(errorOf(folder.file("other")).find("not one of the laboratory"), std::string::npos);
+  storeAt(folder.file("newer"), makeStudy(1, 1));
+  {
+    auto database = Database::open(folder.file("newer"), Database::Mode::Write);
+    ASSERT_TRUE((*database)->execute("PRAGMA user_version=99"));
+  }
+  EXPECT_NE(errorOf(folder.file("newer")).find("newer version"), std::string::npos);
+}
+
+TEST(Results, DamagedFilesAreErrorsOrReadable) {
+  TemporaryFolder folder;
+  std::string path = folder.file("study.sqlite");
+  storeAt(path, makeStudy(4, 4));
+  { // the log goes into the file
+    auto database = Database::open(path, Database::Mode::Write);
+    ASSERT_TRUE((*database)->execute("PRAGMA wal_checkpoint(TRUNCATE)"));
+  }
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  uint64_t state = 1;
+  for (int round = 0; round < 200; ++round) {
+    std::string damaged = bytes;
+    for (int i = 0; i < 40; ++i) {
+      state = state * 6364136223846793005U + 1442695040888963407U;
+      damaged[(state >> 20) % damaged.size()] = static_cast<char>(state >> 56);
+    }
+    if (round % 4 == 0)
+      damaged.resize((state >> 30) % damaged.size());
+    std::string name = folder.file("damaged");
+    std::ofstream(name, std::ios::binary) << damaged;
+    (void)errorOf(name); // must come back
+    std::filesystem::remove(name);
+    std::filesystem::remove(name + "-wal");
+    std::filesystem::remove(name + "-shm");
+  }
+}
+
+/// Claims everything and finishes each run as `outcome` says.
+void finishAll(const std::string &path, const std::function<void(Run &)> &outcome) {
+  auto store = RunStore::open(path, "test");
+  ASSERT_TRUE(store) << store.error().message;
+  for (;;) {
+    auto runs = store->claim(3);
+    ASSERT_TRUE(runs) << runs.error().message;
+    if (runs->empty())
+      return;
+    for (Run &run : *runs) {
+      EXPECT_EQ(run.setting, runs->front().setting);
+      EXPECT_EQ(run.architecture, runs->front().architecture);
+      run.status = "done";
+      outcome(run);
+      auto counted = store->finish(run);
+      ASSERT_TRUE(counted) << counted.error().message;
+      EXPECT_TRUE(*counted);
+    }
+  }
+}
+
+TEST(Results, ScoresAreTheBestPointsOfTheGridAndMeansOverSettingsAndTasks) {
+  TemporaryFolder folder;
+  std::string path = folder.file("study.sqlite");
+  storeAt(path, makeStudy(4, 2));
+  finishAll(path, [](lab::Run &run) {
+    double base = run.architecture == "first" ? 0.4 : 0.6;
+    bool recall = run.task == "in-context-recall", baseline = run.axis == "baseline";
+    run.accuracy = base + (recall ? 0.2 : 0) + (baseline ? 0.1 : 0) +
+                   (run.learningRate == 1e-3 ? 0.05 : 0) + 0.01 * static_cast<double>(run.seed);
+    run.madAccuracy = run.accuracy / 2;
+    run.curve = {{10, 2, 0.1, 0.05}, {20, 1, run.accuracy, run.madAccuracy}};
+    if (run.architecture == "second" && run.learningRate == 1e-3) {
+      run.status = "failed";
+      run.diverged = true;
+      run.curve.clear();
+    }
+  });
+  auto study = readStudy(path);
+  ASSERT_TRUE(study) << study.error().message;
+  EXPECT_EQ(study->runs[0].curve.size(), 2U);
+  EXPECT_EQ(study->runs[0].curve[1].step, 20);
+  Scoreboard board = scoreStudy(*study);
+  ASSERT_EQ(board.tasks, (std::vector<std::string>{"in-context-recall", "compression"}));
+  ASSERT_EQ(board.settings.size(), 8U);
+  const SettingScore &setting = board.settings[0];
+  EXPECT_EQ(setting.axis, "baseline");
+  EXPECT_NEAR(setting.accuracy, 0.755, 1e-12); // 0.4 + 0.2 + 0.1 + 0.05, seeds 0 and 1
+  EXPECT_NEAR(setting.deviation, 0.01 / std::sqrt(2), 1e-12);
+  EXPECT_EQ(setting.learningRate, 1e-3);
+  EXPECT_EQ(study->runs[static_cast<size_t>(setting.bestRun) - 1].seed, 1U);
+  ASSERT_EQ(board.architectures.size(), 2U);
+  EXPECT_TRUE(board.architectures[0].complete);
+  EXPECT_NEAR(board.architectures[0].tasks[0].accuracy, 0.705, 1e-12);
+  EXPECT_NEAR(board.architectures[0].tasks[0].baselineAccuracy, 0.755, 1e-12);
+  EXPECT_NEAR(board.architectures[0].accuracy, 0.605, 1e-12);
+  EXPECT_NEAR(board.architectures[0].madAccuracy, 0.3025, 1e-12);
+  // Those that diverged count as guessing, and are not left out.
+  EXPECT_TRUE(board.architectures[1].complete);
+  EXPECT_EQ(board.architectures[1].tasks[0].diverged, 4);
+  EXPECT_EQ(board.settings[4].learningRate, 1e-4);
+  study->runs.erase(study->runs.begin() + 1, study->runs.end());
+  study->runs[0].status = "failed";
+  study->runs[0].diverged = true;
+  board = scoreStudy(*study);
+  EXPECT_NEAR(board.settings[0].accuracy, 0.125, 1e-12);
+}
+
+TEST(Results, AClaimThatWasLostDoesNotCount) {
+  TemporaryFolder folder;
+  std::string path = folder.file("study.sqlite");
+  storeAt(path, makeStudy(1, 1));
+  auto slow = RunStore::open(path, "another-machine/1/1"), fast = RunStore::open(path, "fast");
+  auto runs = slow->claim(1);
+  ASSERT_TRUE(runs && runs->size() == 1);
+  EXPECT_EQ(*fast->reclaim(), 0) << "it was alive just now";
+  auto database = Database::open(path, Database::Mode::Write);
+  ASSERT_TRUE((*database)->execute("UPDATE run SET heartbeat = heartbeat - 1e6"));
+  EXPECT_EQ(*fast->reclaim(), 1);
+  auto again = fast->claim(1);
+  ASSERT_TRUE(again && again->size() == 1);
+  EXPECT_EQ(again->front().id, runs->front().id);
+  runs->front().status = again->front().status = "done";
+  EXPECT_FALSE(*slow->finish(runs->front()));
+  EXPECT_TRUE(*fast->finish(again->front()));
+  EXPECT_FALSE(*fast->finish(again->front()));
+}
+
+TEST(Results, ARunThatKillsItsWorkersFails) {
+  TemporaryFolder folder;
+  std::string path = folder.file("study.sqlite");
+  storeAt(path, makeStudy(1, 1));
+  auto store = RunStore::open(path, "fast");
+  auto database = Database::open(path, Database::Mode::Write);
+  for (int attempt = 0; attempt < mostAttempts; ++attempt) {
+    ASSERT_EQ(store->claim(1)->front().id, 1);
+    ASSERT_TRUE((*database)->execute("UPDATE run SET worker = 'elsewhere', heartbeat = 0 WHERE "
+                                     "status = 'running'"));
+    EXPECT_EQ(*store->reclaim(), 1);
+  }
+  EXPECT_EQ(readStudy(path)->runs[0].status, "failed");
+  EXPECT_NE(readStudy(path)->runs[0].error.find("died 4 times"), std::string::npos);
+  EXPECT_EQ(*store->retryFailed(), 1);
+  EXPECT_EQ(readStudy(path)->runs[0].status, "pending");
+}
+
+} // namespace
+} // namespace hybrid::rt::lab

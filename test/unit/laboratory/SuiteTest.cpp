@@ -1,0 +1,88 @@
+//===- SuiteTest.cpp - the settings of the MAD suite and its protocol ---------===//
+#include "laboratory/Protocol.h"
+#include <gtest/gtest.h>
+#include <map>
+#include <set>
+
+namespace hybrid::rt::lab {
+namespace {
+
+TEST(Suite, HasThePapersSixtySixSettings) {
+  auto settings = suiteSettings({}, true, false, Convention::Paper);
+  ASSERT_TRUE(settings) << settings.error().message;
+  std::map<std::string, int> count;
+  std::set<std::string> keys;
+  for (const Setting &setting : *settings) {
+    ++count[setting.task];
+    keys.insert(setting.key());
+    auto again = Setting::parse(setting.key(), Convention::Paper);
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_EQ(again->key(), setting.key());
+    EXPECT_EQ(again->positions, setting.positions);
+  }
+  EXPECT_EQ(settings->size(), 66U);
+  EXPECT_EQ(keys.size(), 66U);
+  EXPECT_EQ(count["in-context-recall"], 11);
+  EXPECT_EQ(count["fuzzy-in-context-recall"], 11);
+  EXPECT_EQ(count["noisy-in-context-recall"], 14);
+  EXPECT_EQ(count["selective-copying"], 13);
+  EXPECT_EQ(count["compression"], 11);
+  EXPECT_EQ(count["memorization"], 6);
+}
+
+TEST(Suite, UpdatesAreThoseOfTheCode) {
+  Protocol protocol = Protocol::named("full", Convention::MadLab);
+  auto settings = protocol.settings();
+  ASSERT_TRUE(settings);
+  std::map<uint64_t, int64_t> steps;
+  int64_t all = 0;
+  for (const Setting &setting : *settings) {
+    steps[setting.trainExamples] = protocol.stepsOf(setting);
+    all += protocol.stepsOf(setting) * 6;
+  }
+  EXPECT_EQ(steps[12800], 20000);
+  EXPECT_EQ(steps[1600], 2600);
+  EXPECT_EQ(steps[800], 1400);
+  EXPECT_EQ(steps[256], 400);
+  EXPECT_NEAR(static_cast<double>(all), 5.38e6, 0.01e6);
+}
+
+TEST(Suite, ChanceIsThatOfLegalAnswers) {
+  auto settings = suiteSettings({}, false, false, Convention::Paper);
+  ASSERT_TRUE(settings && settings->size() == 6);
+  EXPECT_NEAR((*settings)[0].chance, 1.0 / 8, 1e-12);
+  EXPECT_NEAR((*settings)[1].chance, 1.0 / 8, 1e-12);
+  EXPECT_NEAR((*settings)[2].chance, 1.0 / 8, 1e-12);
+  EXPECT_NEAR((*settings)[3].chance, 1.0 / 14, 1e-12);
+  EXPECT_NEAR((*settings)[4].chance, (31.0 / 15 + 1) / 32, 1e-12);
+  EXPECT_NEAR((*settings)[5].chance, 1.0 / 127, 1e-12);
+}
+
+TEST(Suite, TasksAreChosenByNameOrWithParameters) {
+  auto chosen = suiteSettings({"compression", "in-context-recall:vocab=8,length=16"}, true, false,
+                              Convention::Paper);
+  ASSERT_TRUE(chosen) << chosen.error().message;
+  EXPECT_EQ(chosen->size(), 12U);
+  EXPECT_EQ((*chosen)[1].axis, "baseline");
+  EXPECT_EQ((*chosen)[1].positions, 15);
+  EXPECT_FALSE(suiteSettings({"recall"}, false, false, Convention::Paper));
+  EXPECT_FALSE(
+      suiteSettings({"compression", "compression:vocab=8"}, false, false, Convention::Paper));
+}
+
+TEST(Protocol, ComesBackFromItsJson) {
+  for (Convention convention : {Convention::Paper, Convention::MadLab})
+    for (const char *suite : {"smoke", "baseline", "full"}) {
+      Protocol protocol = Protocol::named(suite, convention);
+      protocol.tasks = {"compression"};
+      auto again = Protocol::fromJson(protocol.toJson());
+      ASSERT_TRUE(again) << again.error().message;
+      EXPECT_EQ(again->toJson(), protocol.toJson());
+      EXPECT_EQ(again->options(), protocol.options());
+    }
+  EXPECT_FALSE(Protocol::fromJson(nlohmann::json::object()));
+  EXPECT_FALSE(Protocol::fromJson(nlohmann::json(3)));
+}
+
+} // namespace
+} // namespace hybrid::rt::lab

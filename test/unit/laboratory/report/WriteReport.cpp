@@ -1,0 +1,83 @@
+//===- WriteReport.cpp - the page of the fixture, for the browser's test --------===//
+#include "laboratory/report/Comparison.h"
+#include "laboratory/report/Report.h"
+#include "laboratory/report/TrainingReport.h"
+#include "runtime/files/AtomicFile.h"
+#include "test/unit/laboratory/report/StudyFixture.h"
+#include <cmath>
+#include <cstdio>
+#include <string_view>
+
+using namespace hybrid::rt::lab;
+
+namespace {
+
+/// A training that nobody ran.
+std::string trainingPage() {
+  std::vector<nlohmann::json> metrics;
+  for (int step = 10; step <= 3000; step += 10) {
+    double learned = 1 / (1 + std::exp((900.0 - step) / 150));
+    nlohmann::json line = {{"step", step},
+                           {"loss", 2.0 * (1 - learned) + 0.01},
+                           {"accuracy", 0.12 + 0.87 * learned},
+                           {"seconds", step * 0.1}};
+    line["split"] = "train";
+    line["lr"] = 5e-4 * (1 + std::cos(step * 3.14159 / 3000)) / 2;
+    line["grad_norm"] = 0.3 + 1.5 * learned * (1 - learned) * 4;
+    metrics.push_back(line);
+    if (step % 200 == 0) {
+      line["split"] = "eval";
+      line["examples"] = 1280;
+      line["mad_accuracy"] = 0.1 + 0.88 * learned;
+      metrics.push_back(line);
+    }
+  }
+  nlohmann::json config = {{"model", "models/mad/striped-hyena-swiglu.hyb"},
+                           {"model_source", "model striped() {}\n"},
+                           {"command", "hybrid-run train models/mad/striped-hyena-swiglu.hyb"},
+                           {"task", "in-context-recall:vocab=16,length=128"},
+                           {"lr", 5e-4},
+                           {"batch", 128},
+                           {"parameters", 403808},
+                           {"fingerprint", std::string(300, 'f')}};
+  nlohmann::json summary = {{"steps", 3000}, {"eval_loss", 0.01}, {"eval_accuracy", 0.997}};
+  return hybrid::rt::trainingReportText(config, metrics, summary);
+}
+
+} // namespace
+
+int main(int count, char **arguments) {
+  if (count < 2) {
+    std::fprintf(stderr, "usage: hybrid-write-report OUT.html [study|hostile|compare|training]\n");
+    return 2;
+  }
+  if (count > 2 && std::string_view(arguments[2]) == "training")
+    return hybrid::rt::writeFileAtomically(arguments[1], trainingPage()) ? 0 : 1;
+  Study study = test::makeStudy();
+  if (count > 2 && std::string_view(arguments[2]) == "compare") {
+    Study other = test::makeStudy({.seed = 2, .architectures = 8});
+    other.options[0].second = "0.9, 0.999";
+    std::printf("%s", compareText(study, other, "results/a", "results/b").c_str());
+    return writeComparison(study, other, arguments[1], "results/a", "results/b") ? 0 : 1;
+  }
+  if (count > 2 && std::string_view(arguments[2]) == "hostile") {
+    // Names that would be markup, and one that is longer than any screen.
+    auto rename = [&](size_t i, const std::string &name) {
+      for (Run &run : study.runs)
+        if (run.architecture == study.architectures[i].name)
+          run.architecture = name;
+      study.architectures[i].name = name;
+    };
+    rename(0, "</title></style></script><script>document.title='owned'</script>");
+    rename(1, "\" onmouseover=\"document.title='owned'\" x=\"<img src=x onerror=alert(1)>");
+    rename(2, std::string(400, 'W'));
+    rename(3, "{{script}}{{body}}");
+    study.architectures[4].source = "</code></pre><script>document.title='owned'</script>";
+    study.command += " --set 'a=</code><iframe src=//example.invalid>'";
+  }
+  if (auto written = writeReport(study, scoreStudy(study), arguments[1]); !written) {
+    std::fprintf(stderr, "error: %s\n", written.error().message.c_str());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,36 @@
+//===- Sampler.cpp - drawing a token from logits -----------------------------===//
+#include "training/Sampler.h"
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+namespace hybrid::rt {
+
+int32_t sampleToken(std::span<double> logits, const SamplerOptions &options, Rng &rng) {
+  auto best = std::max_element(logits.begin(), logits.end());
+  if (options.temperature <= 0)
+    return static_cast<int32_t>(best - logits.begin());
+  double highest = *best, total = 0;
+  for (double &value : logits)
+    total += value = std::exp((value - highest) / options.temperature);
+  std::vector<int32_t> order(logits.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
+    return logits[static_cast<size_t>(a)] > logits[static_cast<size_t>(b)];
+  });
+  size_t kept = order.size();
+  if (options.topK > 0)
+    kept = std::min(kept, static_cast<size_t>(options.topK));
+  double mass = 0;
+  size_t count = 0;
+  while (count < kept && (count == 0 || mass < options.topP * total))
+    mass += logits[static_cast<size_t>(order[count++])];
+  double at = rng.uniform() * mass;
+  for (size_t i = 0; i < count; ++i)
+    if ((at -= logits[static_cast<size_t>(order[i])]) < 0)
+      return order[i];
+  return order[count - 1];
+}
+
+} // namespace hybrid::rt

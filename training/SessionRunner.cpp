@@ -1,0 +1,371 @@
+//===- SessionRunner.cpp - a session as the trainer sees it ------------------===//
+#include "training/SessionRunner.h"
+#include "runtime/cpu/Parallel.h"
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <deque>
+#include <fmt/format.h>
+#include <limits>
+#include <optional>
+
+namespace hybrid::rt {
+
+template <typename T> static T loaded(std::span<const std::byte> data, size_t index) {
+  T value;
+  std::memcpy(&value, data.data() + index * sizeof(T), sizeof(T));
+  return value;
+}
+
+double numberAt(DType type, std::span<const std::byte> data, size_t index) {
+  switch (type) {
+  case DType::F32:
+    return loaded<float>(data, index);
+  case DType::F64:
+    return loaded<double>(data, index);
+  case DType::I32:
+    return loaded<int32_t>(data, index);
+  case DType::BF16:
+    return std::bit_cast<float>(uint32_t{loaded<uint16_t>(data, index)} << 16);
+  }
+  return 0;
+}
+
+namespace {
+
+constexpr std::string_view stepPrograms[] = {"train", "update"};
+
+/// The input of program `update`.
+void writeHyper(std::span<double> values, const Hyper &hyper) {
+  auto t = static_cast<double>(hyper.step);
+  const double given[8] = {hyper.learningRate,
+                           hyper.weightDecay,
+                           hyper.beta1,
+                           hyper.beta2,
+                           hyper.epsilon,
+                           hyper.clip,
+                           1 - std::pow(hyper.beta1, t),
+                           1 - std::pow(hyper.beta2, t)};
+  if (values.size() == std::size(given))
+    std::copy(std::begin(given), std::end(given), values.begin());
+}
+
+const TensorInfo *find(const std::vector<TensorInfo> &tensors, std::string_view name) {
+  for (const TensorInfo &tensor : tensors)
+    if (tensor.name == name)
+      return &tensor;
+  return nullptr;
+}
+
+class SessionRunner final : public StepRunner {
+public:
+  explicit SessionRunner(Session &session) : session(session) {}
+  Result<void> prepare(bool training, int64_t longestBlock);
+
+  int64_t batch() const override { return tokenShape[0]; }
+  int64_t length() const override { return tokenShape[1]; }
+  int64_t vocabulary() const override { return logitsInfo ? logitsInfo->shape.back() : 0; }
+  int64_t inputNumbers() const override { return tokenShape.size() == 3 ? tokenShape[2] : 0; }
+  int64_t replicas() const override { return session.replicas(); }
+  Result<void> initialize(std::span<const uint64_t> seeds) override {
+    return session.initialize(seeds);
+  }
+  Result<void> setActive(int64_t replica, bool active) override {
+    return session.setActive(replica, active);
+  }
+
+  int64_t blockSteps() const override { return mostSteps; }
+  int blocksAhead() const override { return session.isAsynchronous() ? Session::mostStarted : 0; }
+  BatchMemory trainingBatch(int64_t replica, int64_t step) override {
+    return {session.inputAs<int32_t>("train", tokensName, replica, step),
+            session.inputAs<int32_t>("train", "targets", replica, step)};
+  }
+  Result<bool> holdExamples(const Examples &examples) override {
+    auto held = session.holdExamples(examples);
+    holdsExamples = held && *held;
+    return held;
+  }
+  bool takeExamples(int64_t replica, int64_t step, uint64_t first) override {
+    if (!holdsExamples)
+      return false;
+    if (auto done = session.takeExamples(replica, step, first); !done)
+      notTaken = done.error();
+    return true;
+  }
+  void setHyper(int64_t replica, int64_t step, const Hyper &hyper) override {
+    writeHyper(session.inputAs<double>("update", "hyper", replica, step), hyper);
+  }
+  Result<void> startBlock(int64_t steps) override;
+  Result<std::vector<StepScore>> finishBlock() override;
+
+  BatchMemory evaluationBatch(int64_t replica) override {
+    return {session.inputAs<int32_t>("eval", tokensName, replica),
+            session.inputAs<int32_t>("eval", "targets", replica)};
+  }
+  Result<std::vector<BatchScore>> evaluate() override;
+  int threads() const override {
+    return session.isAsynchronous() ? availableThreads() : session.threads();
+  }
+  void showLogits(int64_t replica) override {
+    shownLogits = session.output("eval", logitsInfo->name, replica);
+  }
+  void logits(int64_t row, std::span<double> out) const override;
+  std::string findNonFinite(int64_t replica, const std::function<void()> &fill) override;
+  std::vector<StateTensor> state(int64_t replica) override;
+  Result<void> setState(int64_t replica, size_t index, std::span<const std::byte> bytes) override;
+  uint64_t fingerprint() const override { return session.executable().fingerprint(); }
+  uint64_t parameterCount() const override;
+
+private:
+  struct StatePlace {
+    size_t parameter;
+    Session::Slot slot;
+    std::string name;
+  };
+  std::vector<StatePlace> statePlaces() const;
+  Result<void> checkProgram(std::string_view name);
+  Result<std::vector<StepScore>> takeStep();
+  double scalar(std::string_view program, std::string_view name, int64_t replica,
+                int64_t step) const;
+  BatchScore score(std::string_view program, int64_t replica, int64_t step = 0) const;
+
+  Session &session;
+  std::string tokensName;
+  std::vector<int64_t> tokenShape;
+  const TensorInfo *logitsInfo = nullptr;
+  int64_t mostSteps = 1;
+  bool holdsExamples = false;
+  std::optional<Error> notTaken; // what takeExamples() failed with
+  std::span<const std::byte> shownLogits;
+  std::deque<int64_t> stepsOnTheirWay;
+  std::vector<StepScore> taken; // by a device that does not run ahead
+};
+
+Result<void> SessionRunner::checkProgram(std::string_view name) {
+  const std::string &file = session.executable().name();
+  const ProgramInfo *program = session.executable().findProgram(name);
+  if (!program)
+    return Error{fmt::format("{} has no program '{}': compile it with hybridc from a model with an "
+                             "output 'logits' or 'prediction'",
+                             file, name)};
+  const TensorInfo *tokens = nullptr;
+  for (const TensorInfo &input : program->inputs) {
+    if (input.name == "targets")
+      continue;
+    bool ofTokens = input.dtype == DType::I32 && input.shape.size() == 2;
+    bool ofNumbers = input.dtype == DType::F32 && input.shape.size() == 3;
+    if (tokens || !(ofTokens || ofNumbers))
+      return Error{fmt::format("{}: program '{}' has input '{}' {}; training needs one input of "
+                               "integers [batch, length] or of f32 numbers [batch, length, n]",
+                               file, name, input.name, input.shapeText())};
+    tokens = &input;
+  }
+  const TensorInfo *targets = find(program->inputs, "targets");
+  if (!tokens || !targets)
+    return Error{fmt::format("{}: program '{}' has no input '{}'", file, name,
+                             tokens ? "targets" : "tokens")};
+  std::vector<int64_t> wanted = tokens->shape;
+  if (tokens->dtype == DType::F32)
+    wanted.back() = 2; // a number and its weight
+  if (targets->dtype != tokens->dtype || targets->shape != wanted)
+    return Error{fmt::format(
+        "{}: program '{}' has targets {} for inputs {}; integers [batch, length] go with logits "
+        "[batch, length, classes], numbers with a prediction [batch, length, 1]",
+        file, name, targets->shapeText(), tokens->shapeText())};
+  if (!tokenShape.empty() && (tokenShape != tokens->shape || tokensName != tokens->name))
+    return Error{fmt::format("{}: its programs 'train' and 'eval' differ in their inputs", file)};
+  for (const char *output : {"loss", "weight", "correct"})
+    if (!find(program->outputs, output))
+      return Error{fmt::format("{}: program '{}' has no output '{}'", file, name, output)};
+  tokenShape = tokens->shape;
+  tokensName = tokens->name;
+  return {};
+}
+
+Result<void> SessionRunner::prepare(bool training, int64_t longestBlock) {
+  if (auto done = checkProgram("eval"); !done)
+    return done;
+  for (const TensorInfo &output : session.executable().findProgram("eval")->outputs) {
+    bool shaped = inputNumbers() == 0 && output.shape.size() == 3 && output.shape[0] == batch() &&
+                  output.shape[1] == length() && output.dtype != DType::I32;
+    if (shaped && (!logitsInfo || output.name == "logits"))
+      logitsInfo = &output;
+  }
+  if (!training)
+    return {};
+  if (auto done = checkProgram("train"); !done)
+    return done;
+  if (auto done = checkUpdateProgram(session); !done)
+    return done;
+  auto reserved = session.reserveSteps(stepPrograms, longestBlock);
+  if (!reserved)
+    return reserved.error();
+  mostSteps = *reserved;
+  return {};
+}
+
+double SessionRunner::scalar(std::string_view program, std::string_view name, int64_t replica,
+                             int64_t step) const {
+  const TensorInfo *info = find(session.executable().findProgram(program)->outputs, name);
+  return numberAt(info->dtype, session.output(program, name, replica, step), 0);
+}
+
+BatchScore SessionRunner::score(std::string_view program, int64_t replica, int64_t step) const {
+  return {scalar(program, "loss", replica, step), scalar(program, "weight", replica, step),
+          scalar(program, "correct", replica, step)};
+}
+
+Result<void> SessionRunner::startBlock(int64_t steps) {
+  if (notTaken)
+    return *std::exchange(notTaken, std::nullopt);
+  if (session.isAsynchronous()) {
+    stepsOnTheirWay.push_back(steps);
+    return session.start(stepPrograms, steps);
+  }
+  if (steps != 1)
+    return Error{"steps are taken one by one"};
+  auto scores = takeStep();
+  if (!scores)
+    return scores.error();
+  taken = std::move(*scores);
+  return {};
+}
+
+/// Gradients and update one after the other: a loss that is no number leaves the parameters alone.
+Result<std::vector<StepScore>> SessionRunner::takeStep() {
+  if (auto done = session.run("train"); !done)
+    return done.error();
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  std::vector<StepScore> scores(static_cast<size_t>(replicas()), {{none, none, none}, none});
+  std::vector<int64_t> updating, leftOut;
+  for (int64_t replica = 0; replica < replicas(); ++replica) {
+    if (!session.isActive(replica))
+      continue;
+    BatchScore &batch = scores[static_cast<size_t>(replica)].batch = score("train", replica);
+    (std::isfinite(batch.loss) ? updating : leftOut).push_back(replica);
+  }
+  if (updating.empty())
+    return scores;
+  for (int64_t replica : leftOut)
+    if (auto done = session.setActive(replica, false); !done)
+      return done.error();
+  if (auto done = session.run("update"); !done)
+    return done.error();
+  for (int64_t replica : leftOut)
+    if (auto done = session.setActive(replica, true); !done)
+      return done.error();
+  for (int64_t replica : updating)
+    scores[static_cast<size_t>(replica)].gradientNorm =
+        scalar("update", "gradient_norm", replica, 0);
+  return scores;
+}
+
+Result<std::vector<StepScore>> SessionRunner::finishBlock() {
+  if (!session.isAsynchronous())
+    return std::exchange(taken, {});
+  if (auto done = session.finish(); !done)
+    return done.error();
+  const int64_t steps = stepsOnTheirWay.front();
+  stepsOnTheirWay.pop_front();
+  std::vector<StepScore> scores;
+  for (int64_t step = 0; step < steps; ++step)
+    for (int64_t replica = 0; replica < replicas(); ++replica)
+      scores.push_back(
+          {score("train", replica, step), scalar("update", "gradient_norm", replica, step)});
+  return scores;
+}
+
+Result<std::vector<BatchScore>> SessionRunner::evaluate() {
+  if (auto done = session.run("eval"); !done)
+    return done.error();
+  std::vector<BatchScore> scores;
+  for (int64_t replica = 0; replica < replicas(); ++replica)
+    scores.push_back(score("eval", replica));
+  return scores;
+}
+
+void SessionRunner::logits(int64_t row, std::span<double> out) const {
+  if (shownLogits.empty()) { // the device failed after the run: no number must look like one
+    std::fill(out.begin(), out.end(), std::numeric_limits<double>::quiet_NaN());
+    return;
+  }
+  for (size_t i = 0; i < out.size(); ++i)
+    out[i] = numberAt(logitsInfo->dtype, shownLogits, static_cast<size_t>(row) * out.size() + i);
+}
+
+std::string SessionRunner::findNonFinite(int64_t replica, const std::function<void()> &fill) {
+  fill();
+  if (!session.run("train"))
+    return "";
+  fill(); // the program reuses its inputs' memory
+  return session.findNonFinite("train", replica);
+}
+
+std::vector<SessionRunner::StatePlace> SessionRunner::statePlaces() const {
+  std::vector<StatePlace> places;
+  const std::vector<ParameterInfo> &parameters = session.executable().parameters();
+  const std::pair<Session::Slot, const char *> slots[] = {{Session::Slot::Parameter, ""},
+                                                          {Session::Slot::Moment1, "moment1."},
+                                                          {Session::Slot::Moment2, "moment2."}};
+  for (auto [slot, prefix] : slots)
+    for (size_t i = 0; i < parameters.size(); ++i)
+      if (slot == Session::Slot::Parameter || parameters[i].trainable)
+        places.push_back({i, slot, prefix + parameters[i].name});
+  return places;
+}
+
+std::vector<StateTensor> SessionRunner::state(int64_t replica) {
+  std::vector<StateTensor> tensors;
+  for (const StatePlace &place : statePlaces()) {
+    const ParameterInfo &info = session.executable().parameters()[place.parameter];
+    tensors.push_back({place.name, info.dtype, info.shape,
+                       session.parameter(place.parameter, place.slot, replica)});
+  }
+  return tensors;
+}
+
+Result<void> SessionRunner::setState(int64_t replica, size_t index,
+                                     std::span<const std::byte> bytes) {
+  StatePlace place = statePlaces()[index];
+  return session.setParameter(place.parameter, bytes, place.slot, replica);
+}
+
+uint64_t SessionRunner::parameterCount() const {
+  uint64_t count = 0;
+  for (const ParameterInfo &parameter : session.executable().parameters())
+    count += static_cast<uint64_t>(parameter.elements());
+  return count;
+}
+
+} // namespace
+
+Result<void> checkUpdateProgram(const Session &session) {
+  const ProgramInfo *update = session.executable().findProgram("update");
+  const TensorInfo *hyper = update ? find(update->inputs, "hyper") : nullptr;
+  if (!hyper || hyper->dtype != DType::F64 || hyper->elements() != 8 ||
+      !find(update->outputs, "gradient_norm"))
+    return Error{fmt::format("{} has no program 'update' of the kind this version runs; compile it "
+                             "again",
+                             session.executable().name())};
+  return {};
+}
+
+Result<double> updateParameters(Session &session, const Hyper &hyper) {
+  writeHyper(session.inputAs<double>("update", "hyper"), hyper);
+  if (auto done = session.run("update"); !done)
+    return done.error();
+  const TensorInfo *norm =
+      find(session.executable().findProgram("update")->outputs, "gradient_norm");
+  return numberAt(norm->dtype, session.output("update", norm->name), 0);
+}
+
+Result<std::unique_ptr<StepRunner>> makeSessionRunner(Session &session, bool training,
+                                                      int64_t longestBlock) {
+  auto runner = std::make_unique<SessionRunner>(session);
+  if (auto done = runner->prepare(training, longestBlock); !done)
+    return done.error();
+  return std::unique_ptr<StepRunner>(std::move(runner));
+}
+
+} // namespace hybrid::rt

@@ -1,0 +1,75 @@
+//===- Trainer.h - the training loop -----------------------------------------===//
+//
+// Fills batches from a source, takes steps, evaluates, reports and saves. A step is a pure function
+// of the state and the step number, so a resumed run has the same bits as one that never stopped,
+// whatever the blocks are that steps are taken in. A loss that is not finite ends the run, names
+// the operation, and leaves the last checkpoint as it was.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "training/Checkpoint.h"
+#include "training/Evaluate.h"
+#include "training/Schedule.h"
+#include "training/StepRunner.h"
+#include "training/data/Source.h"
+#include "training/record/RunRecord.h"
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace hybrid::rt {
+
+/// Told of a run while it goes on.
+class TrainObserver {
+public:
+  virtual ~TrainObserver() = default;
+  /// After a periodic evaluation; `isFinal`: after the one that ends the run.
+  virtual void evaluated(const EvaluationPoint &point, bool isFinal) {}
+  /// The loss or the gradients of this step, counted from 0, are no numbers: the run ends with an
+  /// error.
+  virtual void diverged(int64_t step) {}
+  /// Asked between steps: whether the run shall save, if it has a folder, and end there.
+  virtual bool wantsStop() { return false; }
+};
+
+struct TrainOptions {
+  std::string out; // folder of the run; empty: nothing is written, and there is no resuming
+  bool resume = false, quiet = false;
+  uint64_t seed = 0;
+  int64_t steps = 0; // 0: as many as the time limit allows, decided from the first steps' speed
+  Schedule schedule; // `total` is filled in
+  double weightDecay = 0.1, beta1 = 0.9, beta2 = 0.98, epsilon = 1e-8;
+  double clip = 0; // global gradient norm; 0: off
+  int64_t reportEvery = 10, evalEvery = 100, checkpointEvery = 100, keep = 3;
+  uint64_t evalExamples = 256, finalExamples = 1280;
+  double stopAccuracy = 0; // 0: off
+  double timeLimit = 0;    // seconds of training, evaluations included; 0: off
+  nlohmann::json config;   // what config.json says besides: command, compiler, model
+  TrainObserver *observer = nullptr;
+  bool handleSignals = true; // SIGTERM, SIGUSR1 and SIGINT end the run; one such run a process
+};
+
+struct TrainOutcome {
+  nlohmann::json summary;  // null when interrupted
+  std::string interrupted; // the signal's name, or "observer"; empty when the run came to its end
+  int64_t step = 0;
+  std::vector<EvaluationPoint> curve; // periodic evaluations, those before a resume too
+  EvaluationPoint final;              // at the end: over `finalExamples`
+  double seconds = 0;                 // of training, evaluations included
+};
+
+Result<TrainOutcome> trainModel(StepRunner &runner, const Source &source, TrainOptions options);
+
+/// One of several runs.
+struct TrainRun {
+  const Source *source = nullptr; // runs may share one, which then makes their batches once
+  TrainOptions options;
+};
+
+/// Trains run r as replica r of the runner, all in lock-step: each gives what it gives alone. Runs
+/// may differ in everything, but blocks of steps end where any of them evaluates, saves or ends, so
+/// they best agree in that. Afterwards all replicas are active. One that fails or comes to its end
+/// leaves the others alone. An error of the whole: more runs than replicas, or the device failed.
+Result<std::vector<Result<TrainOutcome>>> trainModels(StepRunner &runner,
+                                                      std::span<const TrainRun> runs);
+
+} // namespace hybrid::rt

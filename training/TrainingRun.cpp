@@ -1,0 +1,406 @@
+//===- TrainingRun.cpp - one run among those that train together -------------===//
+#include "training/TrainingRun.h"
+#include "runtime/cpu/Parallel.h"
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <numbers>
+#include <sys/resource.h>
+
+namespace hybrid::rt {
+
+using nlohmann::json;
+
+static uint64_t peakBytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+/// The settings that decide the bits of a run.
+static json trajectoryOf(const TrainOptions &options, const StepRunner &runner,
+                         const Source &source) {
+  json config = source.describe();
+  config["seed"] = options.seed;
+  config["batch"] = runner.batch();
+  config["length"] = runner.length();
+  config["steps"] = options.steps;
+  config["schedule"] = nameOf(options.schedule.kind);
+  config["lr"] = options.schedule.base;
+  config["min_lr"] = options.schedule.least;
+  config["warmup"] = options.schedule.warmup;
+  config["warmup_lr"] = options.schedule.warmupStart;
+  config["weight_decay"] = options.weightDecay;
+  config["beta1"] = options.beta1;
+  config["beta2"] = options.beta2;
+  config["epsilon"] = options.epsilon;
+  config["clip"] = options.clip;
+  config["report_every"] = options.reportEvery;
+  config["eval_every"] = options.evalEvery;
+  config["eval_examples"] = options.evalExamples;
+  config["stop_accuracy"] = options.stopAccuracy;
+  return config;
+}
+
+TrainingRun::TrainingRun(StepRunner &runner, int64_t replica, const TrainRun &run)
+    : runner(runner), place(replica), data(run.source), settings(run.options),
+      progress(run.options.quiet) {}
+
+double TrainingRun::elapsed() const {
+  return secondsBefore + std::chrono::duration<double>(Clock::now() - started).count();
+}
+
+//===-- the beginning ------------------------------------------------------------===//
+
+Result<void> TrainingRun::open() {
+  if (auto fits = checkFits(runner, *data); !fits)
+    return fits;
+  Result<RunRecord> opened = RunRecord::open(settings.out, settings.resume);
+  if (!opened)
+    return opened.error();
+  record.emplace(std::move(*opened));
+  return {};
+}
+
+Result<void> TrainingRun::resume() {
+  std::vector<CheckpointFile> files = listCheckpoints(record->checkpoints());
+  if (files.empty()) {
+    progress.note(
+        fmt::format("nothing to resume in '{}': starting from the beginning", record->path()));
+    if (auto cut = record->goBackTo(0); !cut)
+      return cut.error();
+    return {};
+  }
+  std::string fault;
+  for (const CheckpointFile &file : files) {
+    Result<RunState> loaded = loadCheckpoint(file.path, runner, place);
+    if (!loaded) {
+      fault = loaded.error().message;
+      progress.note(fmt::format("warning: {}; trying the checkpoint before it", fault));
+      continue;
+    }
+    if (loaded->fingerprint != runner.fingerprint())
+      return Error{
+          fmt::format("cannot resume from '{}': it was written by another executable "
+                      "({:016x}, this one is {:016x}); compile the model as it was compiled "
+                      "then",
+                      file.path, loaded->fingerprint, runner.fingerprint())};
+    if (std::string difference = describeDifference(trajectory, loaded->config);
+        !difference.empty())
+      return Error{
+          fmt::format("cannot resume from '{}' with other settings: {}", file.path, difference)};
+    auto seconds = record->goBackTo(loaded->metricsLines);
+    if (!seconds)
+      return seconds.error();
+    state = std::move(*loaded);
+    secondsBefore = *seconds;
+    savedStep = state.step;
+    progress.note(fmt::format("resuming after step {} from '{}'", state.step, file.path));
+    return {};
+  }
+  return Error{
+      fmt::format("cannot resume: no checkpoint in '{}' can be used; the last one tried: {}",
+                  record->checkpoints(), fault)};
+}
+
+Result<void> TrainingRun::start() {
+  trajectory = trajectoryOf(settings, runner, *data);
+  // Through text and back, so that it compares equal to what a checkpoint gives back.
+  trajectory =
+      json::parse(trajectory.dump(-1, ' ', true, json::error_handler_t::replace), nullptr, false);
+  state.plannedSteps = settings.steps;
+  if (settings.resume)
+    if (auto done = resume(); !done)
+      return done;
+  nextStep = state.step;
+  state.fingerprint = runner.fingerprint();
+  state.config = trajectory;
+  json config = settings.config.is_object() ? settings.config : json::object();
+  config.update(trajectory);
+  config["final_examples"] = settings.finalExamples;
+  config["checkpoint_every"] = settings.checkpointEvery;
+  config["keep"] = settings.keep;
+  config["time_limit"] = settings.timeLimit;
+  config["parameters"] = runner.parameterCount();
+  config["fingerprint"] = fmt::format("{:016x}", runner.fingerprint());
+  return record->begin(state.step, config);
+}
+
+//===-- steps --------------------------------------------------------------------===//
+
+// Steps are planned by the clock after these many of this process: the first ones warm caches and
+// do not count. The plan follows the speed, which includes evaluations and whatever else the
+// machine does; a resumed run starts from the plan in its checkpoint.
+constexpr int64_t ignoredSteps = 3, firstPlan = 12, planEvery = 25;
+
+int64_t TrainingRun::stepsToBoundary() const {
+  auto toMultiple = [this](int64_t every) { return every - nextStep % every; };
+  int64_t distance = toMultiple(settings.evalEvery);
+  if (record->hasFolder())
+    distance = std::min(distance, toMultiple(settings.checkpointEvery));
+  if (state.plannedSteps > 0)
+    distance = std::min(distance, state.plannedSteps - nextStep);
+  if (plansSteps()) {
+    const int64_t here = stepsHere + nextStep - state.step;
+    distance = std::min(distance, here < ignoredSteps ? ignoredSteps - here
+                                  : here < firstPlan  ? firstPlan - here
+                                                      : planEvery - here % planEvery);
+  }
+  return std::max<int64_t>(0, distance);
+}
+
+void TrainingRun::fill(int64_t step, int64_t inBlock) const {
+  BatchMemory memory = runner.trainingBatch(place, inBlock);
+  auto batch = static_cast<uint64_t>(runner.batch());
+  parallelFor(runner.batch(), threadsForBatch(runner), [&](int64_t low, int64_t high, int) {
+    for (auto row = static_cast<uint64_t>(low); row < static_cast<uint64_t>(high); ++row) {
+      BatchRow slot(memory, runner, *data, row);
+      data->train(static_cast<uint64_t>(step) * batch + row, slot.inputs(), slot.targets());
+      slot.padFrom(data->positions());
+    }
+  });
+}
+
+bool TrainingRun::readsAllExamples() const {
+  const int64_t left = settings.steps - state.step;
+  return settings.steps <= 0 ||
+         static_cast<uint64_t>(left * runner.batch()) >= data->shuffledSet().size;
+}
+
+Examples::Set TrainingRun::examples() const {
+  return {data->shuffledSet().size,
+          [this](uint64_t example, std::span<int32_t> inputs, std::span<int32_t> targets) {
+            BatchRow slot({inputs, targets}, runner, *data, 0);
+            data->example(example, slot.inputs(), slot.targets());
+            slot.padFrom(data->positions());
+          }};
+}
+
+Hyper TrainingRun::hyperAt(int64_t step) const {
+  Schedule schedule = settings.schedule;
+  // Not planned yet: the few steps until then are at the schedule's start.
+  schedule.total = state.plannedSteps > 0 ? state.plannedSteps : int64_t{1} << 40;
+  return {schedule.at(step), settings.weightDecay, settings.beta1, settings.beta2,
+          settings.epsilon,  settings.clip,        step + 1};
+}
+
+void TrainingRun::fillNext(int64_t inBlock, const TrainingRun *twin) {
+  const auto first = static_cast<uint64_t>(nextStep * runner.batch());
+  if (runner.takeExamples(place, inBlock, first)) {
+    // From those held, in the order that fill() has.
+  } else if (twin) {
+    BatchMemory from = runner.trainingBatch(twin->place, inBlock),
+                to = runner.trainingBatch(place, inBlock);
+    std::copy(from.tokens.begin(), from.tokens.end(), to.tokens.begin());
+    std::copy(from.targets.begin(), from.targets.end(), to.targets.begin());
+  } else {
+    fill(nextStep, inBlock);
+  }
+  runner.setHyper(place, inBlock, hyperAt(nextStep));
+  ++nextStep;
+}
+
+Result<void> TrainingRun::account(const StepScore &score, double seconds, double before) {
+  const int64_t step = state.step;
+  const bool finite = std::isfinite(score.batch.loss) && std::isfinite(score.gradientNorm);
+  if (!finite && settings.observer)
+    settings.observer->diverged(step);
+  if (!std::isfinite(score.batch.loss)) {
+    nonFinite.emplace(step, score.batch.loss);
+    return Error{fmt::format("step {}: the loss is {}", step + 1, score.batch.loss)};
+  }
+  if (!std::isfinite(score.gradientNorm))
+    return Error{fmt::format("step {}: the gradient's norm is {} although the loss is {}; the last "
+                             "checkpoint is from step {}. Try --precision f64 to look closer",
+                             step + 1, score.gradientNorm, score.batch.loss, savedStep)};
+  gradientNorm = score.gradientNorm;
+  state.interval.loss += score.batch.weight > 0 ? score.batch.loss * score.batch.weight : 0;
+  state.interval.weight += score.batch.weight;
+  state.interval.correct += score.batch.correct;
+  ++state.intervalSteps;
+  ++state.step;
+  ++stepsHere;
+  stepSeconds += seconds;
+  intervalSeconds += seconds;
+  if (state.step % settings.reportEvery == 0 || stepsAreDone())
+    return report(elapsed() - before);
+  return {};
+}
+
+Error TrainingRun::explainNonFiniteLoss() {
+  const auto [step, loss] = *nonFinite;
+  std::string op = runner.findNonFinite(place, [this, step = step] { fill(step, 0); });
+  return Error{fmt::format(
+      "step {}: the loss is {}; {}. {}. Try a smaller --lr, --warmup or --clip 1", step + 1, loss,
+      op.empty() ? "no single operation could be found"
+                 : "the first value that is not finite came from " + op,
+      savedStep >= 0 ? fmt::format("The last good state is '{}/{}'", record->checkpoints(),
+                                   checkpointName(savedStep))
+                     : "No checkpoint had been written yet")};
+}
+
+void TrainingRun::planSteps() {
+  if (!plansSteps())
+    return;
+  const double here = elapsed() - secondsBefore;
+  if (stepsHere == ignoredSteps)
+    warmSeconds = here;
+  if (stepsHere != firstPlan && (stepsHere < firstPlan || stepsHere % planEvery != 0))
+    return;
+  double perStep = (here - warmSeconds) / static_cast<double>(stepsHere - ignoredSteps);
+  double left = 0.97 * settings.timeLimit - elapsed();
+  state.plannedSteps = state.step + std::max<int64_t>(1, static_cast<int64_t>(left / perStep));
+}
+
+/// `seconds`: of training, when the last of these steps was done.
+Result<void> TrainingRun::report(double seconds) {
+  double weight = std::max(state.interval.weight, 1e-300);
+  double tokens = static_cast<double>(state.intervalSteps * runner.batch() * data->positions());
+  ProgressReport now{state.step,
+                     state.plannedSteps,
+                     state.interval.loss / weight,
+                     state.interval.correct / weight,
+                     tokens / std::max(1e-9, intervalSeconds),
+                     -1};
+  if (state.plannedSteps && stepsHere > 0)
+    now.secondsLeft = stepSeconds / static_cast<double>(stepsHere) *
+                      static_cast<double>(state.plannedSteps - state.step);
+  if (settings.timeLimit > 0)
+    now.secondsLeft = std::min(now.secondsLeft < 0 ? 1e9 : now.secondsLeft,
+                               std::max(0.0, settings.timeLimit - elapsed()));
+  progress.update(now);
+  json line = {{"step", state.step},
+               {"split", "train"},
+               {"loss", now.loss},
+               {"accuracy", now.accuracy},
+               {"tokens_per_second", now.tokensPerSecond},
+               {"lr", hyperAt(state.step - 1).learningRate},
+               {"grad_norm", gradientNorm},
+               {"seconds", seconds}};
+  state.interval = {};
+  state.intervalSteps = 0;
+  intervalSeconds = 0;
+  ++state.metricsLines;
+  return record->line(state.step, line);
+}
+
+//===-- between blocks -----------------------------------------------------------===//
+
+json TrainingRun::evaluationLine(const EvaluationScore &score) const {
+  json line = {{"step", state.step},         {"split", "eval"},
+               {"loss", score.loss},         {"accuracy", score.accuracy},
+               {"examples", score.examples}, {"scored", score.scored},
+               {"seconds", elapsed()}};
+  if (score.madAccuracy >= 0)
+    line["mad_accuracy"] = score.madAccuracy;
+  if (score.sequenceAccuracy >= 0 && !data->isBytes())
+    line["sequence_accuracy"] = score.sequenceAccuracy;
+  if (data->isBytes())
+    line["bits_per_byte"] = score.loss / std::numbers::ln2;
+  return line;
+}
+
+bool TrainingRun::evaluatesNow() const {
+  return state.step % settings.evalEvery == 0 || stepsAreDone();
+}
+
+Result<void> TrainingRun::evaluated(const EvaluationScore &score) {
+  std::string text = fmt::format("step {}: eval loss {:.4f}, accuracy {:.4f}", state.step,
+                                 score.loss, score.accuracy);
+  if (data->isBytes())
+    text += fmt::format(", {:.4f} bits per byte", score.loss / std::numbers::ln2);
+  progress.note(text);
+  ++state.metricsLines;
+  if (auto done = record->line(state.step, evaluationLine(score)); !done)
+    return done;
+  record->curve.push_back({state.step, score});
+  if (settings.observer)
+    settings.observer->evaluated(record->curve.back(), false);
+  if (settings.stopAccuracy > 0 && score.accuracy >= settings.stopAccuracy)
+    state.finished = true;
+  if (state.bestStep >= 0 && !(score.loss < state.bestLoss))
+    return {};
+  state.bestStep = state.step;
+  state.bestLoss = score.loss;
+  state.bestAccuracy = score.accuracy;
+  return record->saveBest(runner, place, state);
+}
+
+bool TrainingRun::savesNow() const {
+  return state.step % settings.checkpointEvery == 0 || isComplete();
+}
+
+Result<void> TrainingRun::save() {
+  if (savedStep == state.step || !record->hasFolder())
+    return {};
+  if (auto done = record->save(runner, place, state, settings.keep); !done)
+    return done;
+  savedStep = state.step;
+  return {};
+}
+
+//===-- the end ------------------------------------------------------------------===//
+
+Result<void> TrainingRun::close() {
+  if (!isComplete()) {
+    if (state.intervalSteps > 0)
+      if (auto done = report(elapsed()); !done)
+        return done;
+    progress.note(fmt::format("the time limit of {} s is over after step {}", settings.timeLimit,
+                              state.step));
+  }
+  trainSeconds = elapsed();
+  closed = true;
+  return save();
+}
+
+Result<TrainOutcome> TrainingRun::finish(const EvaluationScore &score) {
+  json line = evaluationLine(score);
+  line["final"] = true;
+  line["seconds"] = trainSeconds;
+  if (auto done = record->line(state.step, line); !done)
+    return done.error();
+  double tokens = static_cast<double>(runner.batch() * data->positions());
+  double perStep = stepSeconds / std::max<double>(1, static_cast<double>(stepsHere));
+  json summary = {{"steps", state.step},
+                  {"eval_loss", score.loss},
+                  {"eval_accuracy", score.accuracy},
+                  {"eval_examples", score.examples},
+                  {"train_seconds", trainSeconds},
+                  {"eval_seconds", elapsed() - trainSeconds},
+                  {"tokens_per_second", stepsHere > 0 ? json(tokens / perStep) : json(nullptr)},
+                  {"tokens", state.step * runner.batch() * data->positions()},
+                  {"peak_bytes", peakBytes()},
+                  {"parameters", runner.parameterCount()}};
+  if (record->hasFolder())
+    summary["checkpoint"] = "checkpoints/" + checkpointName(state.step);
+  if (score.madAccuracy >= 0)
+    summary["eval_mad_accuracy"] = score.madAccuracy;
+  if (score.sequenceAccuracy >= 0 && !data->isBytes())
+    summary["eval_sequence_accuracy"] = score.sequenceAccuracy;
+  if (data->inputNumbers() > 0) {
+    summary["eval_relative_loss"] = score.loss / static_cast<double>(data->inputNumbers());
+    summary["eval_least_squares_loss"] = data->referenceLoss(score.examples);
+  }
+  if (data->isBytes())
+    summary["eval_bits_per_byte"] = score.loss / std::numbers::ln2;
+  if (state.bestStep >= 0)
+    summary["best"] = {{"step", state.bestStep},
+                       {"eval_loss", state.bestLoss},
+                       {"eval_accuracy", state.bestAccuracy}};
+  if (auto done = record->summary(summary); !done)
+    return done.error();
+  EvaluationPoint last{state.step, score};
+  if (settings.observer)
+    settings.observer->evaluated(last, true);
+  return TrainOutcome{summary, "", state.step, record->curve, last, trainSeconds};
+}
+
+TrainOutcome TrainingRun::interrupt(const char *who) {
+  progress.note(
+      fmt::format("stopped by {} after step {}{}", who, state.step,
+                  record->hasFolder() ? "; the state is saved, continue with --resume" : ""));
+  return TrainOutcome{nullptr, who, state.step, record->curve, {}, elapsed()};
+}
+
+} // namespace hybrid::rt

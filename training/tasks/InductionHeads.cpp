@@ -1,0 +1,108 @@
+//===- InductionHeads.cpp - what followed the trigger the first time --------===//
+//
+// Two forms of one question: a trigger stands somewhere in random tokens and once more at the end,
+// where the token that followed it the first time is to be said.
+//
+// induction-heads (Gu and Dao 2023, section 4.1.2 and appendix E.1; what the paper leaves open as
+// its authors told users): `length` tokens, of which the last is the trigger; only the last
+// position is a target, in training too. Ids: ordinary from 0, the trigger vocab-1. Trained at
+// length 256, tested at lengths from 64 to 2^20.
+//
+// safari-induction (the code released with Fu et al. 2023 and Poli et al. 2023): `length` random
+// tokens, one of them overwritten by the trigger, then the trigger: `length` + 1 positions.
+// Training instances ask every next token, test instances the last. Ids: 0 is never used, content
+// 1 .. vocab-2, the trigger vocab-1.
+//
+//===----------------------------------------------------------------------===//
+#include "training/tasks/InductionHeads.h"
+#include "training/tasks/InstanceRng.h"
+#include "training/tasks/KeyValues.h"
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace hybrid::rt {
+namespace {
+
+constexpr int64_t longest = int64_t{1} << 24;
+
+class InductionHeads final : public Task {
+public:
+  InductionHeads(std::string name, Settings settings, int64_t vocab, int64_t length)
+      : Task(std::move(name), std::move(settings)), vocab(vocab), length(length) {}
+
+  int64_t vocabulary() const override { return vocab; }
+  int64_t positions() const override { return length; }
+  /// What the paper calls an epoch: 8192 steps of 8 instances.
+  uint64_t epochExamples() const override { return 65536; }
+  void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
+                std::span<int32_t> targets) const override {
+    Rng rng = instanceRng(seed, split, index);
+    // Two ordinary tokens at least stand between the triggers, the answer included.
+    size_t first = rng.below(inputs.size() - 3);
+    for (int32_t &token : inputs)
+      token = drawToken(rng, 0, vocab - 1);
+    inputs[first] = inputs.back() = static_cast<int32_t>(vocab - 1);
+    std::fill(targets.begin(), targets.end(), ignoredTarget);
+    targets.back() = inputs[first + 1];
+  }
+  std::string spell(int32_t token) const override {
+    return token < vocab - 1 ? fmt::format("c{}", token) : "=>";
+  }
+
+private:
+  int64_t vocab, length;
+};
+
+class SafariInduction final : public Task {
+public:
+  SafariInduction(std::string name, Settings settings, int64_t vocab, int64_t length, bool asksAll)
+      : Task(std::move(name), std::move(settings)), vocab(vocab), length(length), asksAll(asksAll) {
+  }
+
+  int64_t vocabulary() const override { return vocab; }
+  int64_t positions() const override { return length + 1; }
+  uint64_t epochExamples() const override { return 5000; }
+  void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
+                std::span<int32_t> targets) const override {
+    Rng rng = instanceRng(seed, split, index);
+    for (int32_t &token : inputs)
+      token = drawToken(rng, 1, vocab - 2);
+    size_t first = rng.below(inputs.size() - 3); // below length - 2
+    inputs[first] = inputs.back() = static_cast<int32_t>(vocab - 1);
+    if (asksAll && split == Split::Train)
+      std::copy(inputs.begin() + 1, inputs.end(), targets.begin());
+    else
+      std::fill(targets.begin(), targets.end(), ignoredTarget);
+    targets.back() = inputs[first + 1];
+  }
+  std::string spell(int32_t token) const override {
+    return token < vocab - 1 ? fmt::format("c{}", token) : "=>";
+  }
+
+private:
+  int64_t vocab, length;
+  bool asksAll;
+};
+
+} // namespace
+
+Result<std::unique_ptr<Task>> createInductionHeads(TaskParameters &parameters, Convention) {
+  int64_t vocab = parameters.integer("vocab", 16, 2, int64_t{1} << 30);
+  int64_t length = parameters.integer("length", 256, 4, longest);
+  if (auto done = parameters.finish(); !done)
+    return done.error();
+  return std::unique_ptr<Task>(
+      std::make_unique<InductionHeads>(parameters.task(), parameters.resolved(), vocab, length));
+}
+
+Result<std::unique_ptr<Task>> createSafariInduction(TaskParameters &parameters, Convention) {
+  int64_t vocab = parameters.integer("vocab", 20, 3, int64_t{1} << 30);
+  int64_t length = parameters.integer("length", 30, 3, longest);
+  bool asksAll = asksWholeSequence(parameters);
+  if (auto done = parameters.finish(); !done)
+    return done.error();
+  return std::unique_ptr<Task>(std::make_unique<SafariInduction>(
+      parameters.task(), parameters.resolved(), vocab, length, asksAll));
+}
+
+} // namespace hybrid::rt

@@ -1,0 +1,84 @@
+//===- Majority.cpp - the most frequent token -------------------------------===//
+//
+// Majority (Poli et al. 2023, section 4.1; the paper gives examples, no generator): `length` random
+// tokens of which one is more frequent than every other, then the query token, at which it is to be
+// said. Draws with several leaders are mended: as long as the top is shared, one token that does
+// not lead becomes a leader chosen at random. Ids: content from 0, the query vocab-1.
+//
+//===----------------------------------------------------------------------===//
+#include "training/tasks/Majority.h"
+#include "training/tasks/InstanceRng.h"
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace hybrid::rt {
+namespace {
+
+class Majority final : public Task {
+public:
+  Majority(std::string name, Settings settings, int64_t vocab, int64_t length)
+      : Task(std::move(name), std::move(settings)), vocab(vocab), length(length) {}
+
+  int64_t vocabulary() const override { return vocab; }
+  int64_t positions() const override { return length + 1; }
+  uint64_t epochExamples() const override { return 2000; }
+  void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
+                std::span<int32_t> targets) const override;
+  std::string spell(int32_t token) const override {
+    return token < vocab - 1 ? fmt::format("c{}", token) : "=>";
+  }
+
+private:
+  int64_t vocab, length;
+};
+
+void Majority::generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
+                        std::span<int32_t> targets) const {
+  Rng rng = instanceRng(seed, split, index);
+  std::span<int32_t> prompt = inputs.first(inputs.size() - 1);
+  std::vector<int64_t> counts(static_cast<size_t>(vocab - 1));
+  auto countOf = [&](int32_t token) -> int64_t & { return counts[static_cast<size_t>(token)]; };
+  for (int32_t &token : prompt)
+    ++countOf(token = drawToken(rng, 0, vocab - 1));
+
+  std::vector<int32_t> leaders;
+  std::vector<size_t> others; // places of tokens that do not lead
+  for (;;) {
+    int64_t top = *std::max_element(counts.begin(), counts.end());
+    leaders.clear();
+    for (size_t token = 0; token < counts.size(); ++token)
+      if (counts[token] == top)
+        leaders.push_back(static_cast<int32_t>(token));
+    if (leaders.size() == 1)
+      break;
+    others.clear();
+    for (size_t t = 0; t < prompt.size(); ++t)
+      if (countOf(prompt[t]) < top)
+        others.push_back(t);
+    if (others.empty()) { // all tokens there are lead: any place will do
+      others.resize(prompt.size());
+      for (size_t t = 0; t < prompt.size(); ++t)
+        others[t] = t;
+    }
+    int32_t winner = leaders[rng.below(leaders.size())];
+    int32_t &changed = prompt[others[rng.below(others.size())]];
+    --countOf(changed);
+    ++countOf(changed = winner);
+  }
+  inputs.back() = static_cast<int32_t>(vocab - 1);
+  std::fill(targets.begin(), targets.end(), ignoredTarget);
+  targets.back() = leaders.front();
+}
+
+} // namespace
+
+Result<std::unique_ptr<Task>> createMajority(TaskParameters &parameters, Convention) {
+  int64_t vocab = parameters.integer("vocab", 10, 2, int64_t{1} << 24);
+  int64_t length = parameters.integer("length", 128, 1, int64_t{1} << 24);
+  if (auto done = parameters.finish(); !done)
+    return done.error();
+  return std::unique_ptr<Task>(
+      std::make_unique<Majority>(parameters.task(), parameters.resolved(), vocab, length));
+}
+
+} // namespace hybrid::rt

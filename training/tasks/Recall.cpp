@@ -1,0 +1,134 @@
+//===- Recall.cpp - in-context recall, plain and noisy ----------------------===//
+//
+// MAD's (multi-query) associative recall (Poli et al. 2024, section 3.1 and appendix B): a sequence
+// of key-value pairs with a new random map from keys to values each, ending with a probe key that
+// was shown before. Content ids are split in halves, keys below values; then noise ids; the copy
+// prefix of the single-query form is the top id. Noise replaces whole pairs, so keys stay at even
+// places. The slot that may never be noise is drawn among the slots before the probe, so that the
+// probe always has a key to ask for.
+//
+//===----------------------------------------------------------------------===//
+#include "training/tasks/Recall.h"
+#include "training/tasks/InstanceRng.h"
+#include "training/tasks/KeyValues.h"
+#include "training/tasks/SequenceWriter.h"
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace hybrid::rt {
+namespace {
+
+struct RecallConfig {
+  int64_t vocab = 16, length = 128;
+  bool multiQuery = true;
+  double noiseShare = 0;
+  int64_t noiseVocab = 0;
+  TrainTargets trainTargets = TrainTargets::Values;
+
+  int64_t content() const { return vocab - noiseVocab - (multiQuery ? 0 : 1); }
+  KeyValueIds ids() const { return {content()}; }
+  int64_t positions() const { return multiQuery ? length - 1 : length; }
+};
+
+class Recall final : public Task {
+public:
+  Recall(std::string name, Settings settings, const RecallConfig &config)
+      : Task(std::move(name), std::move(settings)), config(config) {}
+
+  int64_t vocabulary() const override { return config.vocab; }
+  int64_t positions() const override { return config.positions(); }
+  void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
+                std::span<int32_t> targets) const override;
+  std::string spell(int32_t token) const override;
+
+private:
+  RecallConfig config;
+};
+
+void Recall::generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
+                      std::span<int32_t> targets) const {
+  Rng rng = instanceRng(seed, split, index);
+  SequenceWriter sequence(inputs, targets);
+  RecallScoring scoring(split, config.trainTargets, config.multiQuery);
+  KeyValueIds ids = config.ids();
+  int64_t slots = config.length / 2 - 1;
+
+  std::vector<int32_t> valueOf(static_cast<size_t>(ids.keys()), -1);
+  std::vector<int32_t> seen;
+  auto keptSlot = static_cast<int64_t>(rng.below(static_cast<uint64_t>(slots)));
+  for (int64_t slot = 0; slot < slots; ++slot) {
+    if (config.noiseShare > 0 && slot != keptSlot && rng.uniform() < config.noiseShare) {
+      for (int i = 0; i < 2; ++i)
+        sequence.emit(drawToken(rng, ids.content, config.noiseVocab), scoring.other());
+      continue;
+    }
+    int32_t key = drawToken(rng, 0, ids.keys());
+    int32_t &value = valueOf[static_cast<size_t>(key)];
+    bool known = value >= 0;
+    if (!known) {
+      value = drawToken(rng, ids.firstValue(), ids.values());
+      seen.push_back(key);
+    }
+    sequence.emit(key, scoring.other());
+    sequence.emit(value, scoring.value(known));
+  }
+  int32_t probe = seen[rng.below(seen.size())];
+  if (!config.multiQuery)
+    sequence.emit(static_cast<int32_t>(config.vocab - 1), scoring.other());
+  sequence.emit(probe, scoring.other());
+  sequence.emit(valueOf[static_cast<size_t>(probe)], scoring.answer());
+}
+
+std::string Recall::spell(int32_t token) const {
+  if (token < config.content())
+    return config.ids().spell(token);
+  return token < config.content() + config.noiseVocab ? fmt::format("~{}", token) : "=>";
+}
+
+Result<std::unique_ptr<Task>> create(TaskParameters &parameters, Convention convention,
+                                     RecallConfig config) {
+  constexpr int64_t largest = int64_t{1} << 30;
+  config.vocab = parameters.integer("vocab", config.vocab, 2, largest);
+  config.length = parameters.integer("length", config.length, 4, int64_t{1} << 24);
+  config.multiQuery = parameters.boolean("multi_query", config.multiQuery);
+  config.noiseShare = parameters.number("frac_noise", config.noiseShare, 0, 1);
+  config.noiseVocab = parameters.integer("noise_vocab", config.noiseVocab, 0, largest);
+  config.trainTargets = trainTargetsOf(parameters, convention);
+
+  if (config.length % 2 != 0)
+    parameters.refuse(fmt::format("length must be even, it counts the tokens of key-value pairs, "
+                                  "not {}",
+                                  config.length));
+  if (config.noiseShare >= 1)
+    parameters.refuse(fmt::format("frac_noise must be below 1, not {}", config.noiseShare));
+  if (config.noiseShare > 0 && config.noiseVocab == 0)
+    parameters.refuse("frac_noise > 0 needs noise_vocab > 0, the number of noise tokens");
+  if (config.content() < 2)
+    parameters.refuse(fmt::format(
+        "vocab={} leaves {} ids for keys and values after {} noise ids{}; one key and one value "
+        "need 2",
+        config.vocab, std::max<int64_t>(0, config.content()), config.noiseVocab,
+        config.multiQuery ? "" : " and the copy prefix"));
+  if (auto done = parameters.finish(); !done)
+    return done.error();
+  return std::unique_ptr<Task>(
+      std::make_unique<Recall>(parameters.task(), parameters.resolved(), config));
+}
+
+} // namespace
+
+Result<std::unique_ptr<Task>> createInContextRecall(TaskParameters &parameters,
+                                                    Convention convention) {
+  return create(parameters, convention, {});
+}
+
+Result<std::unique_ptr<Task>> createNoisyInContextRecall(TaskParameters &parameters,
+                                                         Convention convention) {
+  RecallConfig config;
+  config.vocab = 32;
+  config.noiseVocab = 16;
+  config.noiseShare = 0.2;
+  return create(parameters, convention, config);
+}
+
+} // namespace hybrid::rt

@@ -1,0 +1,119 @@
+//===- SelectiveCopying.cpp - copy the content, skip the blanks -------------===//
+//
+// MAD's selective copying (Poli et al. 2024, section 3.1 and appendix B, in the public code's
+// layout): N content tokens, each behind a random number of blanks; then the copy token and N
+// blanks, at which the content is to be written in its order. The answers are never inputs. Every
+// blank before the copy token falls before one of the content tokens, all equally likely, so a gap
+// is Binomial(length - 2N - 1, 1/N) and content stands right before the copy token. Ids: content
+// from 0, the blank vocab-2, the copy token vocab-1.
+//
+// The paper describes, and its code has not, insert tokens that mark where an answer goes
+// (layout=paper): N content tokens, then N insert tokens, at any 2N of the `length` places, blanks
+// everywhere else. There the top id is the insert token.
+//
+//===----------------------------------------------------------------------===//
+#include "training/tasks/SelectiveCopying.h"
+#include "training/tasks/InstanceRng.h"
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+namespace hybrid::rt {
+namespace {
+
+struct SelectiveCopyingConfig {
+  int64_t vocab = 16, length = 256, count = 16;
+  bool inserts = false; // layout=paper
+
+  int64_t content() const { return vocab - 2; }
+  auto blank() const { return static_cast<int32_t>(vocab - 2); }
+  auto copy() const { return static_cast<int32_t>(vocab - 1); }
+};
+
+class SelectiveCopying final : public Task {
+public:
+  SelectiveCopying(std::string name, Settings settings, const SelectiveCopyingConfig &config)
+      : Task(std::move(name), std::move(settings)), config(config) {}
+
+  int64_t vocabulary() const override { return config.vocab; }
+  int64_t positions() const override { return config.length; }
+  void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
+                std::span<int32_t> targets) const override;
+  std::string spell(int32_t token) const override {
+    if (token < config.content())
+      return fmt::format("c{}", token);
+    return token == config.blank() ? "_" : "=>";
+  }
+
+private:
+  void interleave(Rng &rng, std::span<int32_t> inputs, std::span<int32_t> targets) const;
+
+  SelectiveCopyingConfig config;
+};
+
+/// The layout of the paper, over inputs that are all blank.
+void SelectiveCopying::interleave(Rng &rng, std::span<int32_t> inputs,
+                                  std::span<int32_t> targets) const {
+  std::vector<int32_t> contents;
+  auto left = static_cast<size_t>(2 * config.count);
+  for (size_t t = 0; left > 0; ++t) {
+    if (rng.below(inputs.size() - t) >= left)
+      continue;
+    if (std::ssize(contents) < config.count) {
+      inputs[t] = drawToken(rng, 0, config.content());
+      contents.push_back(inputs[t]);
+    } else {
+      inputs[t] = config.copy();
+      targets[t] = contents[contents.size() - left];
+    }
+    --left;
+  }
+}
+
+void SelectiveCopying::generate(uint64_t seed, Split split, uint64_t index,
+                                std::span<int32_t> inputs, std::span<int32_t> targets) const {
+  Rng rng = instanceRng(seed, split, index);
+  auto count = static_cast<size_t>(config.count);
+  std::fill(inputs.begin(), inputs.end(), config.blank());
+  std::fill(targets.begin(), targets.end(), ignoredTarget);
+  if (config.inserts)
+    return interleave(rng, inputs, targets);
+
+  std::vector<size_t> gaps(count);
+  for (size_t blanks = inputs.size() - 2 * count - 1; blanks > 0; --blanks)
+    ++gaps[rng.below(count)];
+  size_t at = 0, answer = inputs.size() - count;
+  for (size_t gap : gaps) {
+    at += gap;
+    int32_t token = drawToken(rng, 0, config.content());
+    inputs[at++] = token;
+    targets[answer++] = token;
+  }
+  inputs[at] = config.copy();
+}
+
+} // namespace
+
+Result<std::unique_ptr<Task>> createSelectiveCopying(TaskParameters &parameters, Convention) {
+  SelectiveCopyingConfig config;
+  config.vocab = parameters.integer("vocab", config.vocab, 3, int64_t{1} << 30);
+  config.length = parameters.integer("length", config.length, 4, int64_t{1} << 24);
+  config.count = parameters.integer("tokens_to_copy", config.count, 1, int64_t{1} << 23);
+  const std::array<std::string, 2> layouts = {"mad-lab", "paper"};
+  config.inserts = parameters.choice("layout", "mad-lab", layouts) == "paper";
+  if (config.inserts && config.length <= 2 * config.count)
+    parameters.refuse(fmt::format("length={} is too short for tokens_to_copy={}: the tokens, an "
+                                  "insert token each and a blank need length >= {}",
+                                  config.length, config.count, 2 * config.count + 1));
+  else if (config.length < 2 * config.count + 2)
+    parameters.refuse(fmt::format(
+        "length={} is too short for tokens_to_copy={}: the tokens, the copy token and as many "
+        "answers need length >= {}, a blank among them included",
+        config.length, config.count, 2 * config.count + 2));
+  if (auto done = parameters.finish(); !done)
+    return done.error();
+  return std::unique_ptr<Task>(
+      std::make_unique<SelectiveCopying>(parameters.task(), parameters.resolved(), config));
+}
+
+} // namespace hybrid::rt

@@ -1,0 +1,12 @@
+//===- SelectiveCopying.h - copy the content, skip the blanks ---------------===//
+#pragma once
+#include "training/tasks/Parameters.h"
+#include "training/tasks/Task.h"
+
+namespace hybrid::rt {
+
+/// Keys: vocab=16, length=256, tokens_to_copy=16, layout=mad-lab|paper. Both conventions and both
+/// splits are the same.
+Result<std::unique_ptr<Task>> createSelectiveCopying(TaskParameters &parameters, Convention);
+
+} // namespace hybrid::rt
