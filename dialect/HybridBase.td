@@ -24,6 +24,9 @@ def Hybrid_OneFloatType : NativeOpTrait<"OneFloatType"> { let cppNamespace = "::
 /// A matrix product: its two operands have one element type; bf16 operands give an f32 result.
 def Hybrid_ProductFloatTypes : NativeOpTrait<"ProductFloatTypes"> { let cppNamespace = "::hybrid"; }
 
+/// An op that runs its body once: the body's arguments are the operands, its `hybrid.yield` names the results.
+def Hybrid_RunsBody : NativeOpTrait<"RunsBody"> { let cppNamespace = "::hybrid"; }
+
 // The empty literal before an enum in an assemblyFormat ("`` $kind") drops one of two spaces: the op's printer and the
 // attribute's each emit one.
 class Hybrid_Op<string mnemonic, list<Trait> traits = []> : Op<Hybrid_Dialect, mnemonic, traits>;

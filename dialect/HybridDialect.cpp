@@ -47,6 +47,17 @@ LogicalResult hybrid::verifyOneFloatType(Operation *op) {
   return success();
 }
 
+int64_t hybrid::bytesOfTensors(Operation *op) {
+  int64_t bytes = 0;
+  auto add = [&](Type type) {
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      bytes += tensor.getNumElements() * ((tensor.getElementTypeBitWidth() + 7) / 8);
+  };
+  llvm::for_each(op->getOperandTypes(), add);
+  llvm::for_each(op->getResultTypes(), add);
+  return bytes;
+}
+
 Type hybrid::productResultElement(Type operand) {
   return operand.isBF16() ? Float32Type::get(operand.getContext()) : operand;
 }

@@ -50,6 +50,17 @@ public:
     return verifyProductFloatTypes(op);
   }
 };
+
+/// Fails with a message unless the arguments of the body of `op` are its operands and the body
+/// yields its results.
+llvm::LogicalResult verifyBody(mlir::Operation *op);
+
+/// An op that runs its body once, see Hybrid_RunsBody.
+template <typename ConcreteOp>
+class RunsBody : public mlir::OpTrait::TraitBase<ConcreteOp, RunsBody> {
+public:
+  static llvm::LogicalResult verifyTrait(mlir::Operation *op) { return verifyBody(op); }
+};
 } // namespace hybrid
 
 #include "dialect/HybridDialect.h.inc"

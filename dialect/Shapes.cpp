@@ -50,6 +50,8 @@ int64_t elementCount(ArrayRef<int64_t> shape) {
   return count;
 }
 
+int64_t elementCount(Value value) { return elementCount(shapeOf(value)); }
+
 std::string shapeText(ArrayRef<int64_t> shape) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -73,12 +75,38 @@ ArrayRef<int64_t> shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
 }
 Type elementOf(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
+void appendTypes(ArrayRef<Value> values, SmallVectorImpl<Type> &types) {
+  for (Value value : values)
+    if (value)
+      types.push_back(value.getType());
+}
+
 int64_t lastSize(Value value) { return shapeOf(value).empty() ? 1 : shapeOf(value).back(); }
 
 bool compatibleShapes(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
   return a.size() == b.size() && llvm::all_of(llvm::zip(a, b), [](auto pair) {
            return compatible(std::get<0>(pair), std::get<1>(pair));
          });
+}
+
+bool sameLeading(Value a, size_t skipA, Value b, size_t skipB) {
+  ArrayRef<int64_t> left = shapeOf(a), right = shapeOf(b);
+  return left.size() >= skipA && right.size() >= skipB &&
+         compatibleShapes(left.drop_back(skipA), right.drop_back(skipB));
+}
+
+LogicalResult verifyStaticShape(Operation *op) {
+  Type type = op->getResult(0).getType();
+  if (!cast<RankedTensorType>(type).hasStaticShape())
+    return op->emitOpError() << "has a free dimension: " << type << ", expected a static shape";
+  return success();
+}
+
+LogicalResult verifyPerChannel(Operation *op, StringRef name, Value vector, Value x) {
+  if (vector && (shapeOf(vector).size() != 1 || !compatible(shapeOf(vector)[0], lastSize(x))))
+    return op->emitOpError() << name << " is " << shapeText(shapeOf(vector)) << ", but x has "
+                             << lastSize(x) << " channels";
+  return success();
 }
 
 LogicalResult verifyCotangent(Operation *op, StringRef name, Value cotangent, StringRef primalName,

@@ -25,16 +25,28 @@ std::optional<llvm::SmallVector<int64_t>> broadcastShapes(llvm::ArrayRef<int64_t
                                                           llvm::ArrayRef<int64_t> b);
 /// Product of static sizes.
 int64_t elementCount(llvm::ArrayRef<int64_t> shape);
+/// Elements of a tensor of static shape.
+int64_t elementCount(mlir::Value value);
 /// "[?, 4]" for messages.
 std::string shapeText(llvm::ArrayRef<int64_t> shape);
 
 mlir::RankedTensorType tensorOf(llvm::ArrayRef<int64_t> shape, mlir::Type element);
 llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
 mlir::Type elementOf(mlir::Value value);
+/// Adds the types of those `values` that are there.
+void appendTypes(llvm::ArrayRef<mlir::Value> values, llvm::SmallVectorImpl<mlir::Type> &types);
 /// Size of the last dimension; 1 for a scalar.
 int64_t lastSize(mlir::Value value);
 /// Whether the ranks are equal and all sizes compatible.
 bool compatibleShapes(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b);
+/// Whether all dimensions of `a` but the last `skipA` are those of `b` but the last `skipB`.
+bool sameLeading(mlir::Value a, size_t skipA, mlir::Value b, size_t skipB);
+/// Fails with a message unless the result of `op` has a static shape.
+llvm::LogicalResult verifyStaticShape(mlir::Operation *op);
+/// Fails with a message unless `vector` (called `name`), where there is one, has a value for each
+/// channel of x, its last dimension.
+llvm::LogicalResult verifyPerChannel(mlir::Operation *op, llvm::StringRef name, mlir::Value vector,
+                                     mlir::Value x);
 /// Fails with a message unless `cotangent` (called `name`) has the type of `primal` (called
 /// `primalName`).
 llvm::LogicalResult verifyCotangent(mlir::Operation *op, llvm::StringRef name,

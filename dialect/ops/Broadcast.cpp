@@ -1,0 +1,34 @@
+//===- Broadcast.cpp - a tensor repeated to a larger shape ----------------===//
+#include "dialect/Gradients.h"
+
+using namespace mlir;
+using namespace hybrid;
+
+LogicalResult BroadcastOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
+                                            SmallVectorImpl<Type> &types) {
+  types.push_back(tensorOf(sizesOf(adaptor.getShape()), elementOf(adaptor.getX())));
+  return success();
+}
+
+LogicalResult BroadcastOp::verify() {
+  auto shape = broadcastShapes(shapeOf(getX()), shapeOf(getResult()));
+  bool fits = shape && shape->size() == shapeOf(getResult()).size();
+  for (size_t i = 0; fits && i < shape->size(); ++i)
+    fits = compatible((*shape)[i], shapeOf(getResult())[i]);
+  if (!fits) // C1
+    return emitOpError() << shapeText(shapeOf(getX())) << " does not broadcast to "
+                         << shapeText(shapeOf(getResult()));
+  return success();
+}
+
+OpFoldResult BroadcastOp::fold(FoldAdaptor) {
+  auto type = cast<RankedTensorType>(getType());
+  return getX().getType() == type && type.hasStaticShape() ? OpFoldResult(getX()) : OpFoldResult();
+}
+
+LogicalResult BroadcastOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
+                                    SmallVectorImpl<Value> &gradients) {
+  gradients.push_back(
+      ExpressionBuilder{builder, getLoc()}.unbroadcast(cotangents[0], shapeOf(getX())));
+  return success();
+}

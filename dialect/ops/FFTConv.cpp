@@ -1,0 +1,159 @@
+//===- FFTConv.cpp - gated causal long convolution ------------------------===//
+#include "dialect/Gradients.h"
+#include "dialect/SequenceRules.h"
+#include "mlir/IR/PatternMatch.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace hybrid;
+
+LogicalResult FFTConvOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                          Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getX().getType());
+  if (!adaptor.getReturnState())
+    return success();
+  SmallVector<int64_t> shape(shapeOf(adaptor.getX()));
+  if (shape.size() != 3)
+    return emitOptionalError(location, "fftconv: x must be [batch, length, channels]");
+  if (Value state = adaptor.getInitialState()) {
+    int64_t before = shapeOf(state).size() == 3 ? shapeOf(state)[1] : 0;
+    bool known = !ShapedType::isDynamic(before) && !ShapedType::isDynamic(shape[1]);
+    shape[1] = known ? shape[1] + before : ShapedType::kDynamic;
+  }
+  types.push_back(tensorOf(shape, elementOf(adaptor.getX())));
+  return success();
+}
+
+/// What the convolution and its gradient ask in common; `history` positions came before x.
+template <typename Op> static LogicalResult verifyLongConv(Op op, int64_t history) {
+  ArrayRef<int64_t> x = shapeOf(op.getX()), filter = shapeOf(op.getFilter());
+  if (filter.size() != 2 || !compatible(filter[1], x[2])) // C2
+    return op.emitOpError() << "filter is " << shapeText(filter) << ", but x has " << x[2]
+                            << " channels: expected [taps, " << x[2] << "]";
+  bool known = !ShapedType::isDynamic(filter[0]) && !ShapedType::isDynamic(x[1]) &&
+               !ShapedType::isDynamic(history);
+  if (known && filter[0] > x[1] + history) // C2
+    return op.emitOpError() << "filter has " << filter[0] << " taps, but x only " << x[1] + history
+                            << " positions: cut it to the length";
+  if (op.getSkip() &&
+      (shapeOf(op.getSkip()).size() != 1 || !compatible(shapeOf(op.getSkip())[0], x[2]))) // C3
+    return op.emitOpError() << "skip is " << shapeText(shapeOf(op.getSkip())) << ", but x has "
+                            << x[2] << " channels";
+  for (Value gate : {op.getGateIn(), op.getGateOut()}) // C4
+    if (gate && !compatibleShapes(shapeOf(gate), x))
+      return op.emitOpError() << "gate is " << shapeText(shapeOf(gate)) << ", but x is "
+                              << shapeText(x);
+  return verifySegments(op, op.getSegments(), op.getX()); // C5
+}
+
+LogicalResult FFTConvOp::verify() {
+  if (failed(verifySequence(*this, "x", getX()))) // C1
+    return failure();
+  ArrayRef<int64_t> x = shapeOf(getX());
+  int64_t history = 0;
+  if (Value state = getInitialState()) { // C6
+    ArrayRef<int64_t> shape = shapeOf(state);
+    if (shape.size() != 3 || !compatible(shape[0], x[0]) || !compatible(shape[2], x[2]))
+      return emitOpError() << "initial_state is " << shapeText(shape) << ", but x is "
+                           << shapeText(x) << ": expected [batch, positions, channels]";
+    history = shape[1];
+  }
+  return verifyLongConv(*this, history);
+}
+
+LogicalResult FFTConvGradOp::verify() {
+  if (failed(verifySequence(*this, "x", getX())) || failed(verifyLongConv(*this, 0))) // C1 to C5
+    return failure();
+  return verifyCotangent(*this, "cotangent", getCotangent(), "x", getX()); // C6
+}
+
+namespace {
+/// fftconv with a history -> concat, fftconv, slice: a free-form filter has no finite state, so its
+/// state is the history of its input and the op without state does all the work.
+struct ExpandState : OpRewritePattern<FFTConvOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(FFTConvOp conv, PatternRewriter &rewriter) const override {
+    if (!conv.getInitialState() && !conv.getReturnState())
+      return rewriter.notifyMatchFailure(conv, "no state");
+    if (conv.getSegments())
+      return rewriter.notifyMatchFailure(conv, "packed segments do not carry a state");
+    auto type = cast<RankedTensorType>(conv.getX().getType());
+    if (!type.hasStaticShape() ||
+        (conv.getInitialState() &&
+         !cast<RankedTensorType>(conv.getInitialState().getType()).hasStaticShape()))
+      return rewriter.notifyMatchFailure(conv, "sizes are still free");
+    Location loc = conv.getLoc();
+    Value w = conv.getX();
+    if (conv.getGateIn())
+      w = BinaryOp::create(rewriter, loc, BinaryKind::Mul, w, conv.getGateIn());
+    Value history = w;
+    if (conv.getInitialState())
+      history = ConcatOp::create(rewriter, loc, ValueRange{conv.getInitialState(), w}, 1);
+    Value y = FFTConvOp::create(rewriter, loc, history, conv.getFilter(), conv.getSkip(), Value(),
+                                Value(), Value(), Value(), false)
+                  .getResult();
+    int64_t before = shapeOf(history)[1] - type.getDimSize(1);
+    if (before)
+      y = SliceOp::create(rewriter, loc, y, rewriter.getDenseI64ArrayAttr({0, before, 0}),
+                          shapeAttr(getContext(), type.getShape()));
+    if (conv.getGateOut())
+      y = BinaryOp::create(rewriter, loc, BinaryKind::Mul, y, conv.getGateOut());
+    SmallVector<Value> results{y};
+    if (conv.getReturnState())
+      results.push_back(history);
+    rewriter.replaceOp(conv, results);
+    return success();
+  }
+};
+} // namespace
+
+void FFTConvOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<ExpandState>(context);
+}
+
+LogicalResult FFTConvGradOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                              Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getX().getType());
+  types.push_back(adaptor.getFilter().getType());
+  for (Value optional : {adaptor.getSkip(), adaptor.getGateIn(), adaptor.getGateOut()})
+    if (optional)
+      types.push_back(optional.getType());
+  return success();
+}
+
+LogicalResult FFTConvOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
+                                  SmallVectorImpl<Value> &gradients) {
+  if (getInitialState() || getReturnState())
+    return emitOpError() << "with a state must be canonicalised before it is differentiated";
+  auto gradient = FFTConvGradOp::create(builder, getLoc(), getX(), getFilter(), getSkip(),
+                                        getGateIn(), getGateOut(), getSegments(), cotangents[0]);
+  llvm::append_range(gradients, gradient.getGradients());
+  if (getSegments())
+    gradients.push_back(Value());
+  return success();
+}
+
+static int64_t convolutionFlops(Value x, int64_t gates) {
+  double length = static_cast<double>(shapeOf(x)[1]);
+  double signals = static_cast<double>(elementCount(x)) / length;
+  return static_cast<int64_t>(signals * 10 * length * std::log2(std::max(2.0, length))) +
+         gates * elementCount(x);
+}
+
+int64_t FFTConvOp::getFlops() {
+  return convolutionFlops(getX(),
+                          (getSkip() ? 2 : 0) + (getGateIn() ? 1 : 0) + (getGateOut() ? 1 : 0));
+}
+StringRef FFTConvOp::getFlopsFormula() { return "10·B·L·log2(L)·C + (2·skip + gates)·B·L·C"; }
+
+int64_t FFTConvGradOp::getFlops() {
+  return 2 * convolutionFlops(getX(),
+                              (getSkip() ? 2 : 0) + (getGateIn() ? 1 : 0) + (getGateOut() ? 1 : 0));
+}
+StringRef FFTConvGradOp::getFlopsFormula() { return "20·B·L·log2(L)·C + (4·skip + 2·gates)·B·L·C"; }
+
+// A free-form filter needs its whole input history.
+int64_t FFTConvOp::getFixedStateElements() { return 0; }
+int64_t FFTConvOp::getDynamicStateElements() { return shapeOf(getX())[1] * lastSize(getX()); }
+Value FFTConvOp::getStateOperand() { return getInitialState(); }
+Value FFTConvOp::getStateResult() { return getFinalState(); }

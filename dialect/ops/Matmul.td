@@ -1,0 +1,23 @@
+//===- Matmul.td - matrix product --------------------------*- tablegen -*-===//
+include "dialect/HybridBase.td"
+
+def Hybrid_MatmulOp : Hybrid_ProductOp<"matmul", [DeclareOpInterfaceMethods<RowwiseOp, ["isRowOperand", "isRowResult", "accumulatesOverRows"]>, DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
+  let summary = "matrix product";
+  let description = [{
+    `A·B` of a: [..., k] (leading dimensions flattened to rows) with b: [k, n]; `transpose_b`: b is [n, k].
+    With `transpose_a`: a: [..., m] and b: [..., n] are contracted over all leading dimensions, giving [m, n].
+    a and b may both be bf16: sums and result are f32 then.
+
+    - C1: the contracted sizes agree
+    - C2: b has rank 2 unless transpose_a
+    - C3: transpose_a and transpose_b are not both set
+
+    ```mlir
+    %y = hybrid.matmul %a, %b {transpose_b} : tensor<2x8x4xf32>, tensor<16x4xf32> -> tensor<2x8x16xf32>
+    %g = hybrid.matmul %y, %a {transpose_a} : tensor<2x8x16xf32>, tensor<2x8x4xf32> -> tensor<16x4xf32>
+    ```
+  }];
+  let arguments = (ins Hybrid_ProductOperand:$a, Hybrid_ProductOperand:$b, UnitAttr:$transpose_a, UnitAttr:$transpose_b);
+  let results = (outs Hybrid_FloatTensor:$result);
+  let assemblyFormat = "$a `,` $b attr-dict `:` type($a) `,` type($b) `->` type($result)";
+}

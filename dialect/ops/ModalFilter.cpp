@@ -1,0 +1,48 @@
+//===- ModalFilter.cpp - long filter of damped oscillations ---------------===//
+#include "dialect/Gradients.h"
+
+using namespace mlir;
+using namespace hybrid;
+
+LogicalResult ModalFilterOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                              Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  ArrayRef<int64_t> re = shapeOf(adaptor.getRe());
+  if (re.size() != 2) // C1
+    return emitOptionalError(location, "modal_filter: the operands are ", shapeText(re),
+                             ", expected [states, channels]");
+  SmallVector<int64_t> length = sizesOf(adaptor.getLength());
+  if (length.size() != 1) // C2
+    return emitOptionalError(location, "modal_filter: length has ", length.size(),
+                             " entries, expected one");
+  types.push_back(tensorOf({length[0], re[1]}, elementOf(adaptor.getRe())));
+  return success();
+}
+
+LogicalResult ModalFilterGradOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                                  Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  ArrayRef<int64_t> re = shapeOf(adaptor.getRe()), dh = shapeOf(adaptor.getCotangent());
+  if (re.size() != 2) // C1
+    return emitOptionalError(location, "modal_filter_grad: the operands are ", shapeText(re),
+                             ", expected [states, channels]");
+  if (dh.size() != 2 || !compatible(dh[1], re[1])) // C2
+    return emitOptionalError(location, "modal_filter_grad: the cotangent is ", shapeText(dh),
+                             ", expected [length, ", re[1], "]");
+  types.append(4, adaptor.getRe().getType());
+  return success();
+}
+
+LogicalResult ModalFilterOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
+                                      SmallVectorImpl<Value> &gradients) {
+  auto gradient = ModalFilterGradOp::create(builder, getLoc(), getLogDecay(), getAngle(), getRe(),
+                                            getIm(), cotangents[0]);
+  llvm::append_range(gradients, gradient.getResults());
+  return success();
+}
+
+int64_t ModalFilterOp::getFlops() { return 8 * elementCount(getRe()) * shapeOf(getResult())[0]; }
+StringRef ModalFilterOp::getFlopsFormula() { return "8·S·L·C"; }
+
+int64_t ModalFilterGradOp::getFlops() {
+  return 14 * elementCount(getRe()) * shapeOf(getCotangent())[0];
+}
+StringRef ModalFilterGradOp::getFlopsFormula() { return "14·S·L·C"; }

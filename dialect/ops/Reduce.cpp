@@ -1,0 +1,68 @@
+//===- Reduce.cpp - sum, mean or maximum over dimensions ------------------===//
+#include "dialect/Gradients.h"
+
+using namespace mlir;
+using namespace hybrid;
+
+LogicalResult ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                         Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  ArrayRef<int64_t> x = shapeOf(adaptor.getX());
+  SmallVector<bool> reduced(x.size(), false);
+  int64_t previous = -1;
+  for (int64_t axis : adaptor.getAxes()) {
+    if (axis <= previous || axis >= static_cast<int64_t>(x.size())) // C1
+      return emitOptionalError(location, "reduce: axis ", axis, " of ", shapeText(x),
+                               ": axes must be ascending and within the rank");
+    reduced[previous = axis] = true;
+  }
+  SmallVector<int64_t> shape;
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (!reduced[i])
+      shape.push_back(x[i]);
+    else if (adaptor.getKeep())
+      shape.push_back(1);
+  }
+  types.push_back(tensorOf(shape, elementOf(adaptor.getX())));
+  return success();
+}
+
+LogicalResult ReduceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
+                                 SmallVectorImpl<Value> &gradients) {
+  ExpressionBuilder e{builder, getLoc()};
+  SmallVector<int64_t> kept(shapeOf(getX()));
+  int64_t count = 1;
+  for (int64_t axis : getAxes()) {
+    count *= kept[axis];
+    kept[axis] = 1;
+  }
+  auto keep = [&](Value value) {
+    return shapeOf(value) == ArrayRef(kept) ? value : e.reshape(value, kept);
+  };
+  Value dy = keep(cotangents[0]);
+  switch (getKind()) {
+  case ReduceKind::Mean:
+    dy = e.mul(dy, 1.0 / static_cast<double>(count));
+    [[fallthrough]];
+  case ReduceKind::Sum:
+    gradients.push_back(e.broadcast(dy, shapeOf(getX())));
+    break;
+  case ReduceKind::Max: { // shared equally among the maxima
+    Value hit = e.binary(BinaryKind::Equal, getX(), keep(getResult()));
+    Value share = e.div(dy, e.reduce(ReduceKind::Sum, hit, getAxes(), true));
+    gradients.push_back(e.mul(hit, share));
+    break;
+  }
+  }
+  return success();
+}
+
+// A sum over all positions, as the gradient of a bias is.
+bool ReduceOp::isRowwise() {
+  ArrayRef<int64_t> x = shapeOf(getX());
+  return getKind() != ReduceKind::Max && x.size() > 1 && x.back() > 1 &&
+         getAxes().size() == x.size() - 1 && getAxes().back() == static_cast<int64_t>(x.size()) - 2;
+}
+bool ReduceOp::isRowResult(unsigned) { return false; }
+
+int64_t ReduceOp::getFlops() { return elementCount(getX()); }
+StringRef ReduceOp::getFlopsFormula() { return "elements of the operand"; }

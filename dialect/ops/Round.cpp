@@ -1,0 +1,16 @@
+//===- Round.cpp - elementwise rounding to bf16 ---------------------------===//
+#include "dialect/HybridOps.h"
+#include "dialect/Shapes.h"
+
+using namespace mlir;
+using namespace hybrid;
+
+LogicalResult RoundOp::verify() {
+  if (!compatibleShapes(shapeOf(getX()), shapeOf(getResult()))) // C1
+    return emitOpError() << "x is " << shapeText(shapeOf(getX())) << ", but the result is "
+                         << shapeText(shapeOf(getResult()));
+  return success();
+}
+
+int64_t RoundOp::getFlops() { return elementCount(getResult()); }
+StringRef RoundOp::getFlopsFormula() { return "elements"; }

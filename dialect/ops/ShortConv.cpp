@@ -1,0 +1,116 @@
+//===- ShortConv.cpp - short depthwise causal convolution -----------------===//
+#include "dialect/Gradients.h"
+#include "dialect/SequenceRules.h"
+
+using namespace mlir;
+using namespace hybrid;
+
+LogicalResult ShortConvOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                            Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getX().getType());
+  if (!adaptor.getReturnState())
+    return success();
+  ArrayRef<int64_t> x = shapeOf(adaptor.getX()), weight = shapeOf(adaptor.getWeight());
+  if (x.size() != 3 || weight.size() != 2)
+    return emitOptionalError(
+        location, "short_conv: x must be [batch, length, channels] and weight [channels, taps]");
+  types.push_back(tensorOf({x[0], weight[1] - 1, x[2]}, elementOf(adaptor.getX())));
+  return success();
+}
+
+/// What the convolution and its gradient ask in common.
+template <typename Op> static LogicalResult verifyShortConv(Op op) {
+  if (failed(verifySequence(op, "x", op.getX()))) // C1
+    return failure();
+  ArrayRef<int64_t> x = shapeOf(op.getX()), weight = shapeOf(op.getWeight());
+  if (weight.size() != 2 || !compatible(weight[0], x[2])) // C2
+    return op.emitOpError() << "weight is " << shapeText(weight) << ", but x has " << x[2]
+                            << " channels: expected [" << x[2] << ", taps]";
+  if (weight[1] == 0) // C2
+    return op.emitOpError() << "weight is " << shapeText(weight) << ": expected at least one tap";
+  return verifySegments(op, op.getSegments(), op.getX()); // C3
+}
+
+/// C4: `state` holds one input for each tap but the last.
+static LogicalResult verifyShortState(Operation *op, StringRef name, Value state, Value x,
+                                      Value weight) {
+  if (!state)
+    return success();
+  ArrayRef<int64_t> shape = shapeOf(state), input = shapeOf(x);
+  int64_t taps = shapeOf(weight)[1];
+  bool fits = shape.size() == 3 && compatible(shape[0], input[0]) &&
+              compatible(shape[2], input[2]) &&
+              (ShapedType::isDynamic(taps) || compatible(shape[1], taps - 1));
+  if (!fits)
+    return op->emitOpError() << name << " is " << shapeText(shape) << ", but x is "
+                             << shapeText(input) << " and there are " << taps
+                             << " taps: expected [batch, taps - 1, channels]";
+  return success();
+}
+
+LogicalResult ShortConvOp::verify() {
+  if (failed(verifyShortConv(*this)))
+    return failure();
+  int64_t channels = shapeOf(getX())[2];
+  if (getBias() &&
+      (shapeOf(getBias()).size() != 1 || !compatible(shapeOf(getBias())[0], channels))) // C2
+    return emitOpError() << "bias is " << shapeText(shapeOf(getBias())) << ", but x has "
+                         << channels << " channels";
+  return verifyShortState(*this, "initial_state", getInitialState(), getX(), getWeight()); // C4
+}
+
+LogicalResult ShortConvGradOp::verify() {
+  if (failed(verifyShortConv(*this)) ||
+      failed(
+          verifyShortState(*this, "initial_state", getInitialState(), getX(), getWeight())) || // C4
+      failed(verifyShortState(*this, "state_cotangent", getStateCotangent(), getX(),
+                              getWeight()))) // C4
+    return failure();
+  return verifyCotangent(*this, "cotangent", getCotangent(), "x", getX()); // C5
+}
+
+LogicalResult ShortConvGradOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                                Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  if (shapeOf(adaptor.getWeight()).size() != 2)
+    return emitOptionalError(location, "short_conv_grad: weight is ",
+                             shapeText(shapeOf(adaptor.getWeight())),
+                             ", expected [channels, taps]");
+  types.push_back(adaptor.getX().getType());
+  types.push_back(adaptor.getWeight().getType());
+  types.push_back(tensorOf({shapeOf(adaptor.getWeight())[0]}, elementOf(adaptor.getX())));
+  if (adaptor.getInitialState())
+    types.push_back(adaptor.getInitialState().getType());
+  return success();
+}
+
+LogicalResult ShortConvOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
+                                    SmallVectorImpl<Value> &gradients) {
+  Value dy = cotangents[0];
+  if (!dy)
+    dy = ConstantOp::create(builder, getLoc(), getResult().getType(), builder.getF64FloatAttr(0));
+  auto gradient = ShortConvGradOp::create(builder, getLoc(), getX(), getWeight(), getSegments(),
+                                          getInitialState(), dy,
+                                          cotangents.size() > 1 ? cotangents[1] : Value());
+  gradients.push_back(gradient.getDx());
+  gradients.push_back(gradient.getDweight());
+  if (getBias())
+    gradients.push_back(gradient.getDbias());
+  if (getSegments())
+    gradients.push_back(Value());
+  if (getInitialState())
+    gradients.push_back(gradient.getDinitialState());
+  return success();
+}
+
+int64_t ShortConvOp::getFlops() { return 2 * elementCount(getX()) * shapeOf(getWeight())[1]; }
+StringRef ShortConvOp::getFlopsFormula() { return "2·K·B·L·C"; }
+int64_t ShortConvGradOp::getFlops() { return 4 * elementCount(getX()) * shapeOf(getWeight())[1]; }
+StringRef ShortConvGradOp::getFlopsFormula() { return "4·K·B·L·C"; }
+
+int64_t ShortConvOp::getFixedStateElements() {
+  return (shapeOf(getWeight())[1] - 1) * lastSize(getX());
+}
+int64_t ShortConvOp::getDynamicStateElements() { return 0; }
+bool ShortConvOp::isShortBuffer() { return true; }
+Value ShortConvOp::getStateOperand() { return getInitialState(); }
+Value ShortConvOp::getStateResult() { return getFinalState(); }

@@ -1,0 +1,60 @@
+//===- Slice.cpp - a rectangular part, and zeros around it ----------------===//
+#include "dialect/Gradients.h"
+
+using namespace mlir;
+using namespace hybrid;
+
+LogicalResult SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
+                                        SmallVectorImpl<Type> &types) {
+  types.push_back(tensorOf(sizesOf(adaptor.getSizes()), elementOf(adaptor.getX())));
+  return success();
+}
+
+LogicalResult SliceOp::verify() {
+  ArrayRef<int64_t> x = shapeOf(getX()), part = shapeOf(getResult()), starts = getStarts();
+  bool fits = part.size() == x.size() && starts.size() == x.size();
+  for (size_t i = 0; fits && i < x.size(); ++i)
+    fits = starts[i] >= 0 && (ShapedType::isDynamic(x[i]) || ShapedType::isDynamic(part[i]) ||
+                              starts[i] <= x[i] - part[i]);
+  if (!fits) // C1
+    return emitOpError() << "part " << shapeText(part) << " from " << shapeText(starts)
+                         << " is not inside " << shapeText(x);
+  return success();
+}
+
+OpFoldResult SliceOp::fold(FoldAdaptor) {
+  auto type = cast<RankedTensorType>(getType());
+  return getX().getType() == type && type.hasStaticShape() ? OpFoldResult(getX()) : OpFoldResult();
+}
+
+LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
+                                      SmallVectorImpl<Type> &types) {
+  types.push_back(tensorOf(sizesOf(adaptor.getShape()), elementOf(adaptor.getX())));
+  return success();
+}
+
+LogicalResult PadOp::verify() {
+  ArrayRef<int64_t> x = shapeOf(getX()), whole = shapeOf(getResult()), starts = getStarts();
+  bool fits = whole.size() == x.size() && starts.size() == x.size();
+  for (size_t i = 0; fits && i < x.size(); ++i)
+    fits = starts[i] >= 0 && (ShapedType::isDynamic(x[i]) || ShapedType::isDynamic(whole[i]) ||
+                              starts[i] <= whole[i] - x[i]);
+  if (!fits) // C1
+    return emitOpError() << shapeText(x) << " at " << shapeText(starts) << " does not fit in "
+                         << shapeText(whole);
+  return success();
+}
+
+LogicalResult SliceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
+                                SmallVectorImpl<Value> &gradients) {
+  gradients.push_back(PadOp::create(builder, getLoc(), cotangents[0], getStartsAttr(),
+                                    shapeAttr(getContext(), shapeOf(getX()))));
+  return success();
+}
+
+LogicalResult PadOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
+                              SmallVectorImpl<Value> &gradients) {
+  gradients.push_back(SliceOp::create(builder, getLoc(), cotangents[0], getStartsAttr(),
+                                      shapeAttr(getContext(), shapeOf(getX()))));
+  return success();
+}

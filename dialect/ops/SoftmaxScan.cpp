@@ -1,0 +1,125 @@
+//===- SoftmaxScan.cpp - softmax-weighted averages of the past ------------===//
+#include "dialect/Gradients.h"
+#include "dialect/SequenceRules.h"
+
+using namespace mlir;
+using namespace hybrid;
+
+/// Lags with a bias of their own.
+static int64_t tapsOf(Value taps) { return taps && !shapeOf(taps).empty() ? shapeOf(taps)[0] : 0; }
+
+/// [batch, rows, values and log weights].
+static SmallVector<int64_t> stateShape(Value k, Value v, Value taps) {
+  ArrayRef<int64_t> shape = shapeOf(v);
+  return {shape[0], std::max<int64_t>(1, tapsOf(taps)), shape[2] + lastSize(k)};
+}
+
+/// What the scan and its gradient ask in common.
+template <typename Op> static LogicalResult verifyScan(Op op) {
+  if (failed(verifySequence(op, "v", op.getV()))) // C1
+    return failure();
+  ArrayRef<int64_t> v = shapeOf(op.getV()), k = shapeOf(op.getK());
+  bool fits = k.size() == 3 && compatible(k[0], v[0]) && compatible(k[1], v[1]) && k[2] > 0 &&
+              v[2] > 0 && v[2] % k[2] == 0;
+  if (!fits) // C2
+    return op.emitOpError() << "k is " << shapeText(k) << ", but v is " << shapeText(v)
+                            << ": expected [batch, length, keys], keys dividing the channels";
+  int64_t keys = k[2];
+  if (Value taps = op.getTaps()) { // C3
+    ArrayRef<int64_t> shape = shapeOf(taps);
+    if (shape.size() != 2 || shape[0] < 1 || shape[1] != keys)
+      return op.emitOpError() << "taps is " << shapeText(shape) << ", but k is " << shapeText(k)
+                              << ": expected [lags, " << keys << "]";
+  }
+  if (Value decay = op.getDecay()) // C4
+    if (shapeOf(decay) != ArrayRef<int64_t>(keys))
+      return op.emitOpError() << "decay is " << shapeText(shapeOf(decay)) << ", but k is "
+                              << shapeText(k) << ": expected [" << keys << "]";
+  return verifySegments(op, op.getSegments(), op.getV()); // C5
+}
+
+/// C6: rows of averages and log weights.
+template <typename Op> static LogicalResult verifyState(Op op, StringRef name, Value state) {
+  if (!state)
+    return success();
+  SmallVector<int64_t> expected = stateShape(op.getK(), op.getV(), op.getTaps());
+  if (!compatibleShapes(shapeOf(state), expected))
+    return op.emitOpError() << name << " is " << shapeText(shapeOf(state)) << ", expected "
+                            << shapeText(expected) << " ([batch, max(lags, 1), channels + keys])";
+  return success();
+}
+
+LogicalResult SoftmaxScanOp::verify() {
+  if (failed(verifyScan(*this)))
+    return failure();
+  return verifyState(*this, "initial_state", getInitialState()); // C6
+}
+
+LogicalResult SoftmaxScanOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                              Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  types.append({adaptor.getV().getType(), adaptor.getK().getType()});
+  if (!adaptor.getReturnState())
+    return success();
+  if (shapeOf(adaptor.getV()).size() != 3)
+    return emitOptionalError(location, "softmax_scan: v must be [batch, length, channels]");
+  types.push_back(tensorOf(stateShape(adaptor.getK(), adaptor.getV(), adaptor.getTaps()),
+                           elementOf(adaptor.getV())));
+  return success();
+}
+
+LogicalResult SoftmaxScanGradOp::verify() {
+  if (failed(verifyScan(*this)))
+    return failure();
+  for (auto [name, state] :
+       {std::pair("initial_state", getInitialState()), std::pair("final_state", getFinalState()),
+        std::pair("state_cotangent", getStateCotangent())}) // C6
+    if (failed(verifyState(*this, name, state)))
+      return failure();
+  if (failed(verifyCotangent(*this, "output", getOutput(), "v", getV())) ||       // C7
+      failed(verifyCotangent(*this, "cotangent", getCotangent(), "v", getV())) || // C7
+      failed(verifyCotangent(*this, "lse", getLse(), "k", getK())))               // C8
+    return failure();
+  if (!getFinalState() != !getStateCotangent()) // C9
+    return emitOpError() << "has " << (getFinalState() ? "final_state" : "state_cotangent")
+                         << " without " << (getFinalState() ? "state_cotangent" : "final_state");
+  return success();
+}
+
+LogicalResult SoftmaxScanGradOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                                  Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  for (Value primal : {adaptor.getK(), adaptor.getV(), adaptor.getTaps(), adaptor.getDecay(),
+                       adaptor.getInitialState()})
+    if (primal)
+      types.push_back(primal.getType());
+  return success();
+}
+
+static int64_t scanFlops(Value v, Value taps) { return elementCount(v) * (4 * tapsOf(taps) + 10); }
+int64_t SoftmaxScanOp::getFlops() { return scanFlops(getV(), getTaps()); }
+StringRef SoftmaxScanOp::getFlopsFormula() { return "(4·S + 10)·B·L·D"; }
+int64_t SoftmaxScanGradOp::getFlops() { return 2 * scanFlops(getV(), getTaps()); }
+StringRef SoftmaxScanGradOp::getFlopsFormula() { return "(8·S + 20)·B·L·D"; }
+
+int64_t SoftmaxScanOp::getFixedStateElements() {
+  SmallVector<int64_t> shape = stateShape(getK(), getV(), getTaps());
+  return shape[1] * shape[2];
+}
+int64_t SoftmaxScanOp::getDynamicStateElements() { return 0; }
+Value SoftmaxScanOp::getStateOperand() { return getInitialState(); }
+Value SoftmaxScanOp::getStateResult() { return getFinalState(); }
+
+LogicalResult SoftmaxScanOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
+                                      SmallVectorImpl<Value> &gradients) {
+  if (cotangents[1])
+    return emitOpError() << "has no gradient through its softmax denominators";
+  Value dy = cotangents[0], dState = cotangents.size() > 2 ? cotangents[2] : Value();
+  if (!dy) // only the final state is used
+    dy = ConstantOp::create(builder, getLoc(), getResult().getType(), builder.getF64FloatAttr(0));
+  auto gradient = SoftmaxScanGradOp::create(
+      builder, getLoc(), getK(), getV(), getTaps(), getDecay(), getSegments(), getInitialState(),
+      getResult(), getLse(), dy, dState ? getFinalState() : Value(), dState);
+  auto next = gradient.getGradients().begin();
+  for (Value operand : getOperands())
+    gradients.push_back(operand == getSegments() ? Value() : Value(*next++));
+  return success();
+}

@@ -1,0 +1,87 @@
+//===- Split.cpp - parts along a dimension, and joined again --------------===//
+#include "dialect/Gradients.h"
+
+using namespace mlir;
+using namespace hybrid;
+
+LogicalResult SplitOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                        Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  ArrayRef<int64_t> x = shapeOf(adaptor.getX());
+  int64_t axis = adaptor.getAxis(), total = 0;
+  if (axis < 0 || axis >= static_cast<int64_t>(x.size()))
+    return emitOptionalError(location, "split: axis ", axis, " is not a dimension of ",
+                             shapeText(x)); // C2
+  for (int64_t size : adaptor.getSizes()) {
+    SmallVector<int64_t> shape(x);
+    shape[axis] = size;
+    total += size;
+    types.push_back(tensorOf(shape, elementOf(adaptor.getX())));
+  }
+  if (!compatible(total, x[axis])) // C1
+    return emitOptionalError(location, "split: parts of ", total, " in all, but dimension ", axis,
+                             " of ", shapeText(x), " has ", x[axis]);
+  return success();
+}
+
+LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                         Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  if (adaptor.getParts().empty())
+    return emitOptionalError(location, "concat: nothing to put together"); // C2
+  SmallVector<int64_t> shape(shapeOf(adaptor.getParts()[0]));
+  int64_t axis = adaptor.getAxis();
+  if (axis < 0 || axis >= static_cast<int64_t>(shape.size()))
+    return emitOptionalError(location, "concat: axis ", axis, " is not a dimension of ",
+                             shapeText(shape)); // C2
+  for (Value part : adaptor.getParts().drop_front()) {
+    ArrayRef<int64_t> other = shapeOf(part);
+    if (elementOf(part) != elementOf(adaptor.getParts()[0])) // C1
+      return emitOptionalError(location, "concat: parts have elements of ",
+                               elementOf(adaptor.getParts()[0]), " and ", elementOf(part));
+    bool fits = other.size() == shape.size();
+    for (size_t i = 0; fits && i < other.size(); ++i)
+      fits = static_cast<int64_t>(i) == axis || compatible(other[i], shape[i]);
+    if (!fits) // C1
+      return emitOptionalError(location, "concat: ", shapeText(other), " does not continue ",
+                               shapeText(shape), " along dimension ", axis);
+    bool known = !ShapedType::isDynamic(shape[axis]) && !ShapedType::isDynamic(other[axis]);
+    shape[axis] = known ? shape[axis] + other[axis] : ShapedType::kDynamic;
+    for (size_t i = 0; i < shape.size(); ++i)
+      if (static_cast<int64_t>(i) != axis)
+        shape[i] = refine(shape[i], other[i]);
+  }
+  types.push_back(tensorOf(shape, elementOf(adaptor.getParts()[0])));
+  return success();
+}
+
+OpFoldResult ConcatOp::fold(FoldAdaptor) {
+  if (getParts().size() == 1)
+    return getParts()[0];
+  // concat(split(x)) -> x
+  auto split = getParts()[0].getDefiningOp<SplitOp>();
+  if (split && split.getAxis() == getAxis() && getParts() == split.getParts() &&
+      split.getX().getType() == getType())
+    return split.getX();
+  return {};
+}
+
+LogicalResult SplitOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
+                                SmallVectorImpl<Value> &gradients) {
+  SmallVector<Value> parts;
+  for (auto [part, cotangent] : llvm::zip(getParts(), cotangents))
+    parts.push_back(cotangent ? cotangent
+                              : ConstantOp::create(builder, getLoc(), part.getType(),
+                                                   builder.getF64FloatAttr(0))
+                                    .getResult());
+  gradients.push_back(ConcatOp::create(builder, getLoc(), parts, getAxis()));
+  return success();
+}
+
+LogicalResult ConcatOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
+                                 SmallVectorImpl<Value> &gradients) {
+  SmallVector<int64_t> sizes;
+  for (Value part : getParts())
+    sizes.push_back(shapeOf(part)[getAxis()]);
+  auto split = SplitOp::create(builder, getLoc(), cotangents[0], getAxis(), sizes);
+  llvm::append_range(gradients, split.getParts());
+  return success();
+}

@@ -1,0 +1,37 @@
+//===- Split.td - parts along a dimension, and joined again *- tablegen -*-===//
+include "dialect/HybridBase.td"
+
+def Hybrid_SplitOp : Hybrid_PureOp<"split", [DeclareOpInterfaceMethods<DifferentiableOp>]> {
+  let summary = "consecutive parts along a dimension";
+  let description = [{
+    Part i has `sizes[i]` elements along `axis`.
+
+    - C1: the sizes add up to the size of x along `axis`
+    - C2: axis is a dimension of x
+
+    ```mlir
+    %a, %b = hybrid.split %x along 2 sizes [3, 1] : tensor<2x8x4xf32> -> tensor<2x8x3xf32>, tensor<2x8x1xf32>
+    ```
+  }];
+  let arguments = (ins Hybrid_Tensor:$x, I64Attr:$axis, DenseI64ArrayAttr:$sizes);
+  let results = (outs Variadic<Hybrid_Tensor>:$parts);
+  let assemblyFormat = "$x `along` $axis `sizes` $sizes attr-dict `:` type($x) `->` type($parts)";
+}
+
+def Hybrid_ConcatOp : Hybrid_PureOp<"concat", [DeclareOpInterfaceMethods<DifferentiableOp>]> {
+  let summary = "tensors one after the other along a dimension";
+  let description = [{
+    The inverse of `hybrid.split`.
+
+    - C1: all element types, and all sizes but the one along `axis`, are equal
+    - C2: there is a part, and axis is one of its dimensions
+
+    ```mlir
+    %y = hybrid.concat %a, %b along 1 : tensor<2x3x4xf32>, tensor<2x5x4xf32> -> tensor<2x8x4xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<Hybrid_Tensor>:$parts, I64Attr:$axis);
+  let results = (outs Hybrid_Tensor:$result);
+  let assemblyFormat = "$parts `along` $axis attr-dict `:` type($parts) `->` type($result)";
+  let hasFolder = 1;
+}

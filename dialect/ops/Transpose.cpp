@@ -1,0 +1,41 @@
+//===- Transpose.cpp - dimensions in another order ------------------------===//
+#include "dialect/Gradients.h"
+
+using namespace mlir;
+using namespace hybrid;
+
+LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                            Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  ArrayRef<int64_t> x = shapeOf(adaptor.getX());
+  SmallVector<bool> seen(x.size(), false);
+  SmallVector<int64_t> shape;
+  for (int64_t axis : adaptor.getPermutation()) {
+    if (axis < 0 || axis >= static_cast<int64_t>(x.size()) || seen[axis]) // C1
+      return emitOptionalError(location, "transpose: axis ", axis,
+                               " is out of range or repeated for ", shapeText(x));
+    seen[axis] = true;
+    shape.push_back(x[axis]);
+  }
+  if (shape.size() != x.size()) // C1
+    return emitOptionalError(location, "transpose: ", shape.size(), " axes given for ",
+                             shapeText(x));
+  types.push_back(tensorOf(shape, elementOf(adaptor.getX())));
+  return success();
+}
+
+OpFoldResult TransposeOp::fold(FoldAdaptor) {
+  for (auto [i, axis] : llvm::enumerate(getPermutation()))
+    if (axis != static_cast<int64_t>(i))
+      return {};
+  return getX();
+}
+
+LogicalResult TransposeOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
+                                    SmallVectorImpl<Value> &gradients) {
+  SmallVector<int64_t> inverse(getPermutation().size());
+  for (auto [i, axis] : llvm::enumerate(getPermutation()))
+    inverse[axis] = static_cast<int64_t>(i);
+  gradients.push_back(
+      TransposeOp::create(builder, getLoc(), cotangents[0], builder.getDenseI64ArrayAttr(inverse)));
+  return success();
+}
