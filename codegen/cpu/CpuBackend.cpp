@@ -1,34 +1,10 @@
 //===- CpuBackend.cpp - what programs are made of on the CPU ----------------===//
 #include "codegen/cpu/CpuBackend.h"
 #include "codegen/cpu/LoopEmitter.h"
-#include "codegen/cpu/Lowerings.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
 namespace hybrid::cpu {
-
-/// Finds the lowerings of this device and, by their arguments' namespace, the shared ones.
-template <typename Op> static LogicalResult lowerTyped(Op op, ProgramBuilder &program) {
-  return lower(op, program);
-}
-
-LogicalResult CpuBackend::lower(Operation *op, ProgramBuilder &program) const {
-  return TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<ParameterOp, ConstantOp>([](auto) { return success(); }) // views, made on first use
-      .Case<RandomOp, IotaOp, AssignOp, EmbeddingOp, EmbeddingGradOp, LinearOp, MatmulOp, RmsNormOp,
-            RmsNormGradOp, LayerNormOp, LayerNormGradOp, ShortConvOp, ShortConvGradOp, FFTConvOp,
-            FFTConvGradOp, AttentionOp, AttentionGradOp, LinearScanOp, LinearScanGradOp,
-            SelectiveScanOp, SelectiveScanGradOp, SoftmaxScanOp, SoftmaxScanGradOp, RfftOp, IrfftOp,
-            ModalFilterOp, ModalFilterGradOp, TopKOp, TakeOp, ScatterOp, RouteOp, DispatchOp,
-            CollectOp, GroupedLinearOp, GroupedLinearGradOp, ReduceOp, FusedOp, RowTilesOp,
-            ReshapeOp, TransposeOp, BroadcastOp, SplitOp, ConcatOp, SliceOp, ReverseOp, PadOp,
-            CrossEntropyOp, TargetWeightOp, CrossEntropyGradOp, AdamWOp>(
-          [&](auto typed) { return lowerTyped(typed, program); })
-      .Default([](Operation *other) {
-        return other->emitOpError() << "has no CPU lowering (run hybrid-fuse-elementwise first)";
-      });
-}
 
 KernelName CpuBackend::kernel(StringRef name, Type element,
                               const KernelConstants &constants) const {

@@ -7,7 +7,8 @@ namespace hybrid::cpu {
 /// Kernels are bitcode functions over a range of work items, generated ones functions of loops.
 class CpuBackend final : public Backend {
 public:
-  mlir::LogicalResult lower(mlir::Operation *op, ProgramBuilder &program) const override;
+  CpuBackend() : Backend({}) {}
+
   KernelName kernel(llvm::StringRef name, mlir::Type element,
                     const KernelConstants &constants) const override;
   LaunchShape shape(llvm::StringRef name, mlir::Type element, const KernelConstants &constants,

@@ -5,22 +5,16 @@
 
 namespace hybrid::cuda {
 
-/// Who computes attention whose operands may be rounded: our kernels; the library wherever it can;
-/// the library where it is expected to be faster.
-enum class AttentionBy { Own, Cudnn, Auto };
+/// "own", "cudnn" or "auto".
 std::optional<AttentionBy> attentionByName(llvm::StringRef name);
 
 /// Kernels are templates of codegen/cuda/kernels, run by one block a work item; generated ones are
 /// texts of CUDA C++.
 class CudaBackend final : public Backend {
 public:
-  /// `sharedBytes`: what a block may have of shared memory on every device asked for. `rounds`:
-  /// whether kernels with matrix units inside may round their operands to bf16. `widestHead`: up
-  /// to which the attention library computes attention on all of those devices.
-  CudaBackend(int64_t sharedBytes, bool rounds, AttentionBy attention, int64_t widestHead)
-      : sharedBytes(sharedBytes), rounds(rounds), attention(attention), widestHead(widestHead) {}
+  /// Everything about the device but its kind.
+  explicit CudaBackend(DeviceTraits traits) : Backend(withKind(traits)) {}
 
-  mlir::LogicalResult lower(mlir::Operation *op, ProgramBuilder &program) const override;
   KernelName kernel(llvm::StringRef name, mlir::Type element,
                     const KernelConstants &constants) const override;
   LaunchShape shape(llvm::StringRef name, mlir::Type element, const KernelConstants &constants,
@@ -41,13 +35,11 @@ public:
   GeneratedKernel rowSums(ModuleTables &tables, const Load &from, int64_t rowsPerItem,
                           const View &partial, double scale) const override;
 
-  const int64_t sharedBytes;
-  const bool rounds;
-  const AttentionBy attention;
-  const int64_t widestHead;
+private:
+  static DeviceTraits withKind(DeviceTraits traits) {
+    traits.kind = Device::Cuda;
+    return traits;
+  }
 };
-
-/// The backend of a program that is lowered for CUDA.
-const CudaBackend &backendOf(const ProgramBuilder &program);
 
 } // namespace hybrid::cuda

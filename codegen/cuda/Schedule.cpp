@@ -17,7 +17,8 @@ struct ScheduleCuda : hybrid::impl::ScheduleCudaBase<ScheduleCuda> {
       getOperation().emitError() << "attention=" << attention << ": expected own, cudnn or auto";
       return signalPassFailure();
     }
-    hybrid::cuda::CudaBackend backend(sharedBytes, rounds, *by, widestHead);
+    hybrid::cuda::CudaBackend backend(
+        {.sharedBytes = sharedBytes, .rounds = rounds, .attention = *by, .widestHead = widestHead});
     if (failed(hybrid::schedulePrograms(getOperation(), backend, keepSpectra)))
       signalPassFailure();
   }

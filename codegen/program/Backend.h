@@ -13,6 +13,25 @@ class ProgramBuilder;
 struct Step;
 struct ModuleTables;
 
+enum class Device { Cpu, Cuda };
+
+/// Who computes attention whose operands may be rounded: our kernels; the library wherever it can;
+/// the library where it is expected to be faster.
+enum class AttentionBy { Own, Cudnn, Auto };
+
+/// What lowerings may ask of the device that a program is for.
+struct DeviceTraits {
+  Device kind = Device::Cpu;
+  // On CUDA
+  int64_t sharedBytes = 0; // of a block at most, on every device asked for
+  bool rounds = false;     // kernels with matrix units inside may round their operands to bf16
+  AttentionBy attention = AttentionBy::Own;
+  int64_t widestHead = 0; // up to which the attention library computes on all of those devices
+
+  /// As people know it.
+  llvm::StringRef name() const { return kind == Device::Cpu ? "CPU" : "CUDA"; }
+};
+
 /// A memory range that becomes a BufferAttr once the arena is planned.
 struct BufferUse {
   int64_t storage = -1; // -1: absent
@@ -69,10 +88,10 @@ struct Load {
 
 class Backend {
 public:
+  explicit Backend(const DeviceTraits &device) : device(device) {}
   virtual ~Backend() = default;
 
-  /// Lowers one op to launches, products and views; the table of what each op becomes.
-  virtual mlir::LogicalResult lower(mlir::Operation *op, ProgramBuilder &program) const = 0;
+  const DeviceTraits device;
 
   /// The kernel `name` ("rmsnorm_forward") of the library for tensors of `element`.
   virtual KernelName kernel(llvm::StringRef name, mlir::Type element,

@@ -407,7 +407,7 @@ LogicalResult ProgramBuilder::lowerTiles(RowTilesOp op) {
   Operation *outer = current;
   for (Operation &inner : body.without_terminator()) {
     current = &inner;
-    if (failed(backend().lower(&inner, *this)))
+    if (failed(lowerOp(&inner, *this)))
       return failure();
   }
   TileLoop &done = loops.back();
@@ -495,7 +495,7 @@ LogicalResult ProgramBuilder::lowerFunction() {
     if (absorbed.contains(&op))
       continue;
     current = &op;
-    if (failed(backend().lower(&op, *this)))
+    if (failed(lowerOp(&op, *this)))
       return failure();
   }
   current = function.getBody().front().getTerminator();

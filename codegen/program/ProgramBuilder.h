@@ -1,6 +1,6 @@
 //===- ProgramBuilder.h - from a function of hybrid ops to a program --------===//
 //
-// What the lowerings of single ops (Lower*.cpp) build with: views of values, storages, launches and
+// What the lowerings of single ops (codegen/lowering) build with: views of values, storages, launches and
 // matrix products. One ProgramBuilder a function; ModuleTables is shared by all functions of a
 // module.
 //
@@ -127,6 +127,7 @@ public:
   mlir::func::FuncOp function;
 
   const Backend &backend() const { return tables.backend; }
+  const DeviceTraits &device() const { return backend().device; }
 
   /// The view of an operand. Constants become storages on first use.
   View view(mlir::Value value);
@@ -239,31 +240,7 @@ private:
   std::vector<Port> inputs, outputs;
 };
 
-// Lowerings that all devices share, one file a group.
-mlir::LogicalResult lower(RandomOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(IotaOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(AssignOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(EmbeddingOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(LinearOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(MatmulOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(RmsNormOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(RmsNormGradOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(LayerNormOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(LayerNormGradOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(ReduceOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(FusedOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(RowTilesOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(ReshapeOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(TransposeOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(BroadcastOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(SplitOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(ConcatOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(SliceOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(ReverseOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(PadOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(CrossEntropyOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(TargetWeightOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(CrossEntropyGradOp op, ProgramBuilder &program);
-mlir::LogicalResult lower(AdamWOp op, ProgramBuilder &program);
+/// Lowers one op to launches, library calls and views (codegen/lowering).
+mlir::LogicalResult lowerOp(mlir::Operation *op, ProgramBuilder &program);
 
 } // namespace hybrid

@@ -1,7 +1,7 @@
 //===- LinearScanDivision.cpp - from block to block of a divided scan -------===//
 //
 // A linear scan that is divided over time runs as so many sequences of a block's length
-// (LowerLinearScan.cpp). What is between the blocks happens here.
+// (codegen/lowering/LinearScan.cpp). What is between the blocks happens here.
 //
 //===----------------------------------------------------------------------===//
 #include "Vector.h"

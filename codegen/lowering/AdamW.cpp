@@ -1,0 +1,57 @@
+//===- AdamW.cpp - the optimizer --------------------------------------------===//
+#include "codegen/kernels/Kernels.h"
+#include "codegen/lowering/Lowering.h"
+#include "dialect/Shapes.h"
+
+using namespace mlir;
+
+namespace hybrid {
+
+/// Elements one work item of the optimizer updates: a few pages of each of the four arrays.
+static constexpr int64_t chunkElements = 8192;
+
+template <> LogicalResult lower(AdamWOp op, ProgramBuilder &program) {
+  Type element = elementOf(op.getGradientNorm());
+  int64_t bytes = bytesOf(element);
+  std::vector<ParameterChunk> chunks;
+  for (auto name : op.getParameters().getAsRange<StringAttr>()) {
+    const ModuleTables::Parameter &parameter = program.tables.parameters.find(name)->second;
+    int64_t count = parameter.type.getNumElements();
+    ParameterOp declaration = parameter.op;
+    for (int64_t at = 0; at < count; at += chunkElements)
+      chunks.push_back({parameter.offset / bytes + at, std::min(chunkElements, count - at),
+                        declaration.getDecay() ? 1.0 : 0.0,
+                        declaration.getLrScale().convertToDouble()});
+  }
+  auto constant = [&](ArrayRef<char> data) {
+    BufferUse use;
+    use.storage = program.addStorage(
+        {Space::Constants, static_cast<int64_t>(data.size()), program.tables.addConstant(data)});
+    use.bytes = static_cast<int64_t>(data.size());
+    return use;
+  };
+  auto whole = [&](Space space) {
+    BufferUse use;
+    use.storage = program.addStorage({space, program.tables.parameterBytes, 0});
+    use.bytes = program.tables.parameterBytes;
+    return use;
+  };
+  int64_t grid = static_cast<int64_t>(chunks.size());
+  BufferUse table = constant(ArrayRef(reinterpret_cast<const char *>(chunks.data()),
+                                      chunks.size() * sizeof(ParameterChunk)));
+  BufferUse gradients = whole(Space::Gradients);
+  AdamWParams params{grid};
+  View partial = program.temporary({grid}, Float64Type::get(op.getContext())),
+       norm = program.defineDense(op.getGradientNorm());
+  program.launch("squared_norm", element, grid, wordsOf(params),
+                 {table, gradients, program.use(partial)});
+  program.launch("gradient_norm", element, 1, wordsOf(params),
+                 {program.use(partial), program.use(norm)});
+  program.launch("adamw", element, grid, wordsOf(params),
+                 {table, program.use(program.view(op.getHyper())), program.use(norm),
+                  whole(Space::Parameters), gradients, whole(Space::Moment1),
+                  whole(Space::Moment2)});
+  return success();
+}
+
+} // namespace hybrid

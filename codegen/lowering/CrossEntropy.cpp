@@ -1,0 +1,52 @@
+//===- CrossEntropy.cpp - losses --------------------------------------------===//
+#include "codegen/kernels/Kernels.h"
+#include "codegen/lowering/Lowering.h"
+
+using namespace mlir;
+
+namespace hybrid {
+
+template <> LogicalResult lower(CrossEntropyOp op, ProgramBuilder &program) {
+  CrossEntropyParams params{};
+  View logits = program.rows(op.getLogits(), params.logitsStride);
+  params.classes = logits.shape.back(), params.rows = logits.elements() / params.classes;
+  params.rowsPerItem = program.rowsPerItem(params.rows);
+  params.ignoreIndex = static_cast<int64_t>(op.getIgnoreIndex()),
+  params.hasWeights = !!op.getWeights();
+  params.labelSmoothing = op.getLabelSmoothing().convertToDouble();
+  int64_t grid = ceilDiv(params.rows, params.rowsPerItem);
+  View partial = program.temporary({grid, 3}, logits.element);
+  program.launch("cross_entropy_forward", logits.element, grid, wordsOf(params),
+                 {program.use(logits), program.optionalUse(op.getTargets()),
+                  program.optionalUse(op.getWeights()), program.use(partial)});
+  View loss = program.defineDense(op.getLoss()),
+       totalWeight = program.defineDense(op.getTotalWeight()),
+       correct = program.defineDense(op.getCorrect());
+  program.afterTiles([=, &program] {
+    program.launch(
+        "cross_entropy_finish", partial.element, 1, wordsOf(params),
+        {program.use(partial), program.use(loss), program.use(totalWeight), program.use(correct)});
+  });
+  return success();
+}
+
+template <> LogicalResult lower(CrossEntropyGradOp op, ProgramBuilder &program) {
+  CrossEntropyParams params{};
+  View logits = program.rows(op.getLogits(), params.logitsStride);
+  SmallVector<BufferUse> operands{program.use(logits), program.optionalUse(op.getTargets()),
+                                  program.optionalUse(op.getWeights()),
+                                  program.optionalUse(op.getTotalWeight()),
+                                  program.optionalUse(op.getCotangent())};
+  Store dlogits = program.storeOf(op.getDlogits());
+  params.classes = logits.shape.back(), params.rows = logits.elements() / params.classes;
+  params.rowsPerItem = program.rowsPerItem(params.rows);
+  params.dLogitsStride = dlogits.stride;
+  params.ignoreIndex = static_cast<int64_t>(op.getIgnoreIndex()),
+  params.hasWeights = !!op.getWeights();
+  params.labelSmoothing = op.getLabelSmoothing().convertToDouble();
+  program.launch("cross_entropy_backward", logits.element, params.rows, wordsOf(params), operands,
+                 dlogits);
+  return success();
+}
+
+} // namespace hybrid

@@ -1,0 +1,87 @@
+//===- Dispatch.cpp - rows to experts and back ------------------------------===//
+#include "codegen/cuda/kernels/RoutingLaunches.h"
+#include "codegen/lowering/Lowering.h"
+
+using namespace mlir;
+
+namespace hybrid {
+
+/// x, or a dense copy of it, with its rows in `params`: row p stands at (p / choices) * tokenStride
+/// + (p % choices) * choiceStride, as a token repeated for each of its choices does without a copy.
+static View tokenRows(ProgramBuilder &program, const View &x, DispatchParams &params) {
+  size_t rank = x.shape.size();
+  if (rank >= 2 && (x.strides[rank - 1] == 1 || x.shape[rank - 1] == 1)) {
+    View tokens = x;
+    tokens.shape.erase(tokens.shape.end() - 2), tokens.strides.erase(tokens.strides.end() - 2);
+    if (auto stride = tokens.rowStride()) {
+      params.choices = x.shape[rank - 2], params.choiceStride = x.strides[rank - 2];
+      params.tokenStride = *stride;
+      return x;
+    }
+  }
+  params.choices = 1, params.choiceStride = 0, params.tokenStride = x.shape.back();
+  return program.denseCopy(x);
+}
+
+namespace cpu {
+
+static LogicalResult lower(DispatchOp op, ProgramBuilder &program) {
+  DispatchParams params{};
+  View x = tokenRows(program, program.view(op.getX()), params),
+       slots = program.dense(op.getSlots());
+  View y = program.define(op.getResult());
+  params.rows = rowCount(x), params.columns = x.shape.back(), params.yStride = *y.rowStride();
+  program.launch("dispatch", x.element, params.rows, wordsOf(params),
+                 {program.use(x), program.use(slots), program.use(y)});
+  return success();
+}
+
+static LogicalResult lower(CollectOp op, ProgramBuilder &program) {
+  DispatchParams params{};
+  View x = program.rows(op.getX(), params.tokenStride), slots = program.dense(op.getSlots()),
+       y = program.define(op.getResult());
+  params.rows = rowCount(x), params.columns = x.shape.back(), params.choices = 1;
+  params.yStride = *y.rowStride();
+  program.launch("collect", x.element, params.rows, wordsOf(params),
+                 {program.use(x), program.use(slots), program.use(y)});
+  return success();
+}
+
+} // namespace cpu
+
+namespace cuda {
+
+static LogicalResult lower(DispatchOp op, ProgramBuilder &program) {
+  DispatchParams params{};
+  View x = tokenRows(program, program.view(op.getX()), params),
+       slots = program.dense(op.getSlots()), y = program.define(op.getResult());
+  params.rows = rowCount(x), params.columns = x.shape.back(), params.yStride = *y.rowStride();
+  program.launch("dispatch", x.element, ceilDiv(params.rows, routingRows), wordsOf(params),
+                 {program.use(x), program.use(slots), program.use(y)},
+                 LaunchShape{routingThreads, 0});
+  return success();
+}
+
+static LogicalResult lower(CollectOp op, ProgramBuilder &program) {
+  DispatchParams params{};
+  View x = program.rows(op.getX(), params.tokenStride), slots = program.dense(op.getSlots()),
+       y = program.define(op.getResult());
+  params.rows = rowCount(x), params.columns = x.shape.back(), params.choices = 1;
+  params.yStride = *y.rowStride();
+  program.launch("collect", x.element, ceilDiv(params.rows, routingRows), wordsOf(params),
+                 {program.use(x), program.use(slots), program.use(y)},
+                 LaunchShape{routingThreads, 0});
+  return success();
+}
+
+} // namespace cuda
+
+template <> LogicalResult lower(DispatchOp op, ProgramBuilder &program) {
+  return program.device().kind == Device::Cpu ? cpu::lower(op, program) : cuda::lower(op, program);
+}
+
+template <> LogicalResult lower(CollectOp op, ProgramBuilder &program) {
+  return program.device().kind == Device::Cpu ? cpu::lower(op, program) : cuda::lower(op, program);
+}
+
+} // namespace hybrid

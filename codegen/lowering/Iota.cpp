@@ -1,0 +1,31 @@
+//===- Iota.cpp - numbers in equal steps ------------------------------------===//
+#include "codegen/lowering/Lowering.h"
+#include "dialect/Shapes.h"
+
+using namespace mlir;
+
+namespace hybrid {
+
+template <> LogicalResult lower(IotaOp op, ProgramBuilder &program) {
+  int64_t count = shapeOf(op.getResult())[0];
+  Type element = elementOf(op.getResult());
+  double start = op.getStart().convertToDouble(), step = op.getStep().convertToDouble();
+  std::vector<char> bytes(count * bytesOf(element));
+  for (int64_t i = 0; i < count; ++i) {
+    double value = start + static_cast<double>(i) * step;
+    if (element.isF64())
+      reinterpret_cast<double *>(bytes.data())[i] = value;
+    else
+      reinterpret_cast<float *>(bytes.data())[i] = static_cast<float>(value);
+  }
+  View view;
+  view.shape = {count};
+  view.strides = {1};
+  view.element = element;
+  view.storage = program.addStorage(
+      {Space::Constants, static_cast<int64_t>(bytes.size()), program.tables.addConstant(bytes)});
+  program.alias(op.getResult(), view);
+  return success();
+}
+
+} // namespace hybrid

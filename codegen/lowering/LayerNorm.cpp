@@ -1,0 +1,45 @@
+//===- LayerNorm.cpp - layer norms ------------------------------------------===//
+#include "codegen/kernels/Kernels.h"
+#include "codegen/lowering/Lowering.h"
+
+using namespace mlir;
+
+namespace hybrid {
+
+template <> LogicalResult lower(LayerNormOp op, ProgramBuilder &program) {
+  LayerNormParams params{};
+  View x = program.rows(op.getX(), params.xStride);
+  BufferUse weight = program.optionalUse(op.getWeight()), bias = program.optionalUse(op.getBias());
+  Store y = program.storeOf(op.getResult());
+  params.rows = rowCount(x), params.columns = x.shape.back();
+  params.yStride = y.stride;
+  params.hasWeight = !!op.getWeight(), params.hasBias = !!op.getBias();
+  params.eps = op.getEpsilon().convertToDouble();
+  program.launch("layernorm_forward", x.element, params.rows, wordsOf(params),
+                 {program.use(x), weight, bias}, y);
+  return success();
+}
+
+template <> LogicalResult lower(LayerNormGradOp op, ProgramBuilder &program) {
+  LayerNormParams params{};
+  View x = program.rows(op.getX(), params.xStride),
+       dy = program.rows(op.getCotangent(), params.yStride);
+  BufferUse weight = program.optionalUse(op.getWeight());
+  Store dx = program.storeOf(op.getDx());
+  params.rows = rowCount(x), params.columns = x.shape.back();
+  params.dxStride = dx.stride, params.rowsPerItem = program.rowsPerItem(params.rows);
+  params.hasWeight = !!op.getWeight();
+  params.eps = op.getEpsilon().convertToDouble();
+  int64_t grid = ceilDiv(params.rows, params.rowsPerItem), columns = params.columns;
+  View partial = program.temporary({grid, 2, columns}, x.element);
+  program.launch("layernorm_backward", x.element, grid, wordsOf(params),
+                 {program.use(x), weight, program.use(dy), program.use(partial)}, dx);
+  if (!op.getDweight().use_empty())
+    program.sumPartials(partial, grid, 2 * columns, program.defineDense(op.getDweight()));
+  if (!op.getDbias().use_empty())
+    program.sumPartials(partial.sliced({0, 1, 0}, {grid, 1, columns}), grid, 2 * columns,
+                        program.defineDense(op.getDbias()));
+  return success();
+}
+
+} // namespace hybrid

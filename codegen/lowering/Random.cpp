@@ -1,0 +1,24 @@
+//===- Random.cpp - initial values ------------------------------------------===//
+#include "codegen/kernels/Kernels.h"
+#include "codegen/lowering/Lowering.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace mlir;
+
+namespace hybrid {
+
+template <> LogicalResult lower(RandomOp op, ProgramBuilder &program) {
+  auto seed = program.function.getNumArguments() ? program.function.getArgument(0) : Value();
+  if (program.function.getSymName() != "init" || !seed)
+    return op.emitOpError() << "draws values outside of an initial value: random values exist only "
+                               "in `param(..., init = ...)`";
+  View out = program.defineDense(op.getResult());
+  RandomParams params{out.elements(), static_cast<int64_t>(llvm::xxh3_64bits(op.getStream())),
+                      static_cast<int64_t>(op.getDistribution()), op.getA().convertToDouble(),
+                      op.getB().convertToDouble()};
+  program.launch("random", out.element, ceilDiv(params.elements, 1024), wordsOf(params),
+                 {program.use(program.view(seed)), program.use(out)});
+  return success();
+}
+
+} // namespace hybrid
