@@ -81,7 +81,7 @@ def Hybrid_LaunchOp : Hybrid_Op<"launch"> {
 def Hybrid_KernelSourceOp : Hybrid_Op<"kernel_source", [Symbol]> {
   let summary = "the text of a generated kernel, in the language of the target";
   let description = [{
-    A function of the name `sym_name` that launches with `generated` call; CUDA C++ over codegen/cuda/kernels/Prelude.cuh. `uses` names the
+    A function of the name `sym_name` that launches with `generated` call; CUDA C++ over codegen/kernels/cuda/Prelude.cuh. `uses` names the
     kernels of the library and the other texts that it calls.
 
     ```mlir

@@ -1,7 +1,7 @@
 //===- Permutation.h - the order of a finite training set --------------------===//
 //
 // One definition for the host, which draws batches, and for the GPU, which gathers them
-// (codegen/cuda/kernels/GatherExamples.cuh). Integers only: the same order everywhere.
+// (codegen/kernels/cuda/GatherExamples.cuh). Integers only: the same order everywhere.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

@@ -8,7 +8,7 @@ namespace hybrid::cuda {
 /// "own", "cudnn" or "auto".
 std::optional<AttentionBy> attentionByName(llvm::StringRef name);
 
-/// Kernels are templates of codegen/cuda/kernels, run by one block a work item; generated ones are
+/// Kernels are templates of codegen/kernels/cuda, run by one block a work item; generated ones are
 /// texts of CUDA C++.
 class CudaBackend final : public Backend {
 public:

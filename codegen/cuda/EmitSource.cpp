@@ -27,7 +27,7 @@ FailureOr<std::string> emitSource(ModuleOp module, Code &code) {
   llvm::MapVector<StringRef, LaunchOp> generated; // first use of each
   std::vector<LaunchOp> launches;
   llvm::SetVector<StringRef> headers;
-  headers.insert("codegen/cuda/kernels/Prelude.cuh");
+  headers.insert("codegen/kernels/cuda/Prelude.cuh");
   module.walk([&](LaunchOp launch) {
     auto [entry, inserted] = symbols.try_emplace(launchKey(launch));
     if (!inserted)
@@ -65,7 +65,7 @@ FailureOr<std::string> emitSource(ModuleOp module, Code &code) {
   code.examples = gatherExamplesOf(module);
   if (code.examples) {
     code.examples->symbol = llvm::formatv("k{0}_gatherExamples", launches.size());
-    headers.insert("codegen/cuda/kernels/GatherExamples.cuh");
+    headers.insert("codegen/kernels/cuda/GatherExamples.cuh");
   }
 
   std::string text;

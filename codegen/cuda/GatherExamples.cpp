@@ -1,5 +1,5 @@
 //===- GatherExamples.cpp - the kernel that puts batches together -----------===//
-#include "codegen/cuda/kernels/GatherExamples.h"
+#include "codegen/kernels/cuda/GatherExamples.h"
 #include "codegen/cuda/CodegenCuda.h"
 #include "codegen/program/KernelConstants.h"
 

@@ -1,6 +1,6 @@
 //===- LaunchShapes.cpp - how blocks run kernels whose lowering is shared ---===//
 #include "codegen/cuda/LaunchShapes.h"
-#include "codegen/cuda/kernels/LaunchShapes.h"
+#include "codegen/kernels/cuda/LaunchShapes.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/ErrorHandling.h"
 

@@ -6,7 +6,7 @@ include "mlir/Pass/PassBase.td"
 def ScheduleCuda : Pass<"hybrid-schedule-cuda", "::mlir::ModuleOp"> {
   let summary = "turn functions into programs of CUDA kernel launches over one arena";
   let description = [{
-    As hybrid-schedule-cpu, for a GPU: launches name templates of codegen/cuda/kernels with their arguments, run by one block a work item,
+    As hybrid-schedule-cpu, for a GPU: launches name templates of codegen/kernels/cuda with their arguments, run by one block a work item,
     or generated kernels, whose texts are `hybrid.kernel_source` ops of the module.
   }];
   let options = [

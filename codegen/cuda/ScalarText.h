@@ -12,7 +12,7 @@ llvm::StringRef typeText(mlir::Type element);
 std::string literal(double value, mlir::Type element);
 
 /// The expression that computes `op` of the operands' expressions (names or calls: each is used
-/// more than once), over the functions of codegen/cuda/kernels/Prelude.cuh.
+/// more than once), over the functions of codegen/kernels/cuda/Prelude.cuh.
 std::string scalarText(mlir::Operation *op, llvm::ArrayRef<std::string> operands);
 
 } // namespace hybrid::cuda

@@ -3,7 +3,7 @@
 // Kernels that are made, not written: fused elementwise regions, copies, fills, reductions. Each is
 // a function
 //   HYBRID_DEVICE void name(int64_t item, const T *x0, ..., T *y0, ...)
-// of CUDA C++ over codegen/cuda/kernels/Prelude.cuh, which one block runs for a work item; see
+// of CUDA C++ over codegen/kernels/cuda/Prelude.cuh, which one block runs for a work item; see
 // codegen/program/Backend.h for what each computes.
 //
 //===----------------------------------------------------------------------===//

@@ -1,7 +1,7 @@
 //===- Attention.cpp - softmax attention ------------------------------------===//
 #include "codegen/cuda/Alignment.h"
-#include "codegen/cuda/kernels/AttentionConversions.h"
-#include "codegen/cuda/kernels/AttentionTiles.h"
+#include "codegen/kernels/cuda/AttentionConversions.h"
+#include "codegen/kernels/cuda/AttentionTiles.h"
 #include "codegen/lowering/Lowering.h"
 #include "codegen/program/AttentionLowering.h"
 #include "dialect/Shapes.h"

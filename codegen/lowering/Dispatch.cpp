@@ -1,5 +1,5 @@
 //===- Dispatch.cpp - rows to experts and back ------------------------------===//
-#include "codegen/cuda/kernels/RoutingLaunches.h"
+#include "codegen/kernels/cuda/RoutingLaunches.h"
 #include "codegen/lowering/Lowering.h"
 
 using namespace mlir;

@@ -1,5 +1,5 @@
 //===- Embedding.cpp - tables -----------------------------------------------===//
-#include "codegen/cuda/kernels/EmbeddingParams.h"
+#include "codegen/kernels/cuda/EmbeddingParams.h"
 #include "codegen/lowering/Lowering.h"
 
 using namespace mlir;

@@ -1,6 +1,6 @@
 //===- FFTConv.cpp - long convolutions --------------------------------------===//
-#include "codegen/cuda/kernels/ToeplitzConvLaunch.h"
 #include "codegen/kernels/Kernels.h"
+#include "codegen/kernels/cuda/ToeplitzConvLaunch.h"
 #include "codegen/lowering/Lowering.h"
 #include "dialect/Shapes.h"
 

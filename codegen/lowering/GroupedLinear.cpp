@@ -1,6 +1,6 @@
 //===- GroupedLinear.cpp - products of groups of rows -----------------------===//
 #include "codegen/cuda/Alignment.h"
-#include "codegen/cuda/kernels/GroupedLinearTiles.h"
+#include "codegen/kernels/cuda/GroupedLinearTiles.h"
 #include "codegen/lowering/Lowering.h"
 
 using namespace mlir;

@@ -1,5 +1,5 @@
 //===- LinearScan.cpp - scans of a decayed outer-product state --------------===//
-#include "codegen/cuda/kernels/LinearScanParams.h"
+#include "codegen/kernels/cuda/LinearScanParams.h"
 #include "codegen/lowering/Lowering.h"
 #include "codegen/program/ScanLowering.h"
 #include "dialect/Shapes.h"

@@ -1,5 +1,5 @@
 //===- ModalFilter.cpp - filters that are sums of exponentials --------------===//
-#include "codegen/cuda/kernels/ModalFilterLaunch.h"
+#include "codegen/kernels/cuda/ModalFilterLaunch.h"
 #include "codegen/lowering/Lowering.h"
 #include "dialect/Shapes.h"
 

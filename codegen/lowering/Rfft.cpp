@@ -1,5 +1,5 @@
 //===- Rfft.cpp - transforms of filters -------------------------------------===//
-#include "codegen/cuda/kernels/RfftLaunch.h"
+#include "codegen/kernels/cuda/RfftLaunch.h"
 #include "codegen/lowering/Lowering.h"
 
 using namespace mlir;

@@ -1,5 +1,5 @@
 //===- Route.cpp - pairs of tokens and experts, by expert -------------------===//
-#include "codegen/cuda/kernels/RoutingLaunches.h"
+#include "codegen/kernels/cuda/RoutingLaunches.h"
 #include "codegen/lowering/Lowering.h"
 #include <cmath>
 

@@ -1,6 +1,6 @@
 //===- SelectiveScan.cpp - scans with a selective state ---------------------===//
-#include "codegen/cpu/kernels/SelectiveScan.h"
-#include "codegen/cuda/kernels/SelectiveScanParams.h"
+#include "codegen/kernels/cpu/SelectiveScan.h"
+#include "codegen/kernels/cuda/SelectiveScanParams.h"
 #include "codegen/lowering/Lowering.h"
 #include "codegen/program/ScanLowering.h"
 #include "dialect/Shapes.h"

@@ -1,5 +1,5 @@
 //===- ShortConv.cpp - short convolutions -----------------------------------===//
-#include "codegen/cuda/kernels/ShortConvLaunch.h"
+#include "codegen/kernels/cuda/ShortConvLaunch.h"
 #include "codegen/lowering/Lowering.h"
 #include "dialect/Shapes.h"
 

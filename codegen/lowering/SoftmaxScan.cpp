@@ -1,6 +1,6 @@
 //===- SoftmaxScan.cpp - scans with a softmax over the past -----------------===//
-#include "codegen/cpu/kernels/SoftmaxScan.h"
-#include "codegen/cuda/kernels/SoftmaxScanParams.h"
+#include "codegen/kernels/cpu/SoftmaxScan.h"
+#include "codegen/kernels/cuda/SoftmaxScanParams.h"
 #include "codegen/lowering/Lowering.h"
 #include "codegen/program/ScanLowering.h"
 #include "dialect/Shapes.h"

@@ -1,5 +1,5 @@
 //===- Take.cpp - values at indices, and back -------------------------------===//
-#include "codegen/cuda/kernels/RoutingLaunches.h"
+#include "codegen/kernels/cuda/RoutingLaunches.h"
 #include "codegen/lowering/Lowering.h"
 
 using namespace mlir;

@@ -1,5 +1,5 @@
 //===- TopK.cpp - places of the largest values ------------------------------===//
-#include "codegen/cuda/kernels/RoutingLaunches.h"
+#include "codegen/kernels/cuda/RoutingLaunches.h"
 #include "codegen/lowering/Lowering.h"
 
 using namespace mlir;

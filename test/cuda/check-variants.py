@@ -9,7 +9,7 @@ it takes of a multiprocessor is compared with a table; `--update` writes that an
 sizes that people train take, is the matter of check-budgets.py.
 
 It is a complaint when a variant does not compile, takes more registers or stack than the table allows, or spills,
-and when a template of codegen/cuda/kernels is in no use.
+and when a template of codegen/kernels/cuda is in no use.
 
 usage: check-variants.py HYBRIDC ROOT TABLE.json [--cases DIR] [--list | --update]
 """
@@ -57,7 +57,7 @@ USED = re.compile(r"Used (\d+) registers(?:.*?(\d+) bytes cumulative stack size)
 def templates(root):
     """The kernels of the library: functions of a work item."""
     found = set()
-    for header in sorted((root / "codegen/cuda/kernels").glob("*.cuh")):
+    for header in sorted((root / "codegen/kernels/cuda").glob("*.cuh")):
         found |= {match[2] for match in TEMPLATE.finditer(header.read_text())}
     return found
 
@@ -196,7 +196,7 @@ def resources_of(log):
 
 def measure(root, variants):
     """Architecture -> name of a variant -> what it takes; and complaints."""
-    headers = sorted(path.relative_to(root) for path in (root / "codegen/cuda/kernels").glob("*.cuh"))
+    headers = sorted(path.relative_to(root) for path in (root / "codegen/kernels/cuda").glob("*.cuh"))
     prefix = "".join(f'#include "{header}"\n' for header in headers) + "using namespace hybrid;\nusing namespace hybrid::cuda;\n"
     names, parts = [], collections.defaultdict(str)  # a family of kernels at a time, which bounds memory
     for number, (key, launch) in enumerate(variants.items()):

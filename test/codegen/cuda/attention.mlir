@@ -3,7 +3,7 @@
 // RUN: hybridc %s --target=cuda:sm_90a --emit=cuda | FileCheck %s
 // RUN: hybridc %s --target=cuda:sm_90a --emit=cuda --precision=bf16 --attention=own | FileCheck %s --check-prefix=BF16
 
-// CHECK: #include "codegen/cuda/kernels/Attention.cuh"
+// CHECK: #include "codegen/kernels/cuda/Attention.cuh"
 
 // Short sequences of small heads: a block has a whole head, nothing is prepared.
 // CHECK-NOT: attentionPrepare

@@ -2,7 +2,7 @@
 // them, an index per dimension where a view repeats or skips elements.
 // RUN: hybridc %s --target=cuda:sm_90a --emit=cuda | FileCheck %s
 
-// CHECK: #include "codegen/cuda/kernels/Prelude.cuh"
+// CHECK: #include "codegen/kernels/cuda/Prelude.cuh"
 // CHECK: // fused(silu, mul)
 // CHECK-LABEL: HYBRID_DEVICE void fused_0(int64_t item, const float *x0, const float *x1, float *y0) {
 // CHECK-NEXT:   HYBRID_UNROLL

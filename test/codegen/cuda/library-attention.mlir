@@ -40,7 +40,7 @@
 // SM80-NOT: library_attention
 // SM80: attentionBackwardQueries
 
-// TEXT: #include "codegen/cuda/kernels/AttentionConversions.cuh"
+// TEXT: #include "codegen/kernels/cuda/AttentionConversions.cuh"
 // TEXT: attentionRound<float, AttentionConversion{
 // TEXT: attentionWiden<float, AttentionConversion{
 func.func @forward(%q0: tensor<2x512x256xf32> {hybrid.name = "q0"}, %k0: tensor<2x512x128xf32> {hybrid.name = "k0"}, %v0: tensor<2x512x128xf32> {hybrid.name = "v0"},

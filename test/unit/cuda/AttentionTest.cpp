@@ -1,5 +1,5 @@
 //===- AttentionTest.cpp - CUDA attention against the textbook formula ------===//
-#include "codegen/cuda/kernels/AttentionBackward.cuh"
+#include "codegen/kernels/cuda/AttentionBackward.cuh"
 #include "test/unit/cuda/KernelTest.h"
 #include "test/unit/kernels/AttentionReference.h"
 

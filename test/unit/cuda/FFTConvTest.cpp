@@ -1,6 +1,6 @@
 //===- FFTConvTest.cpp - long convolution in CUDA against the direct sum --===//
-#include "codegen/cuda/kernels/FFTConv.cuh"
-#include "codegen/cuda/kernels/FFTConvParts.cuh"
+#include "codegen/kernels/cuda/FFTConv.cuh"
+#include "codegen/kernels/cuda/FFTConvParts.cuh"
 #include "test/unit/cuda/KernelTest.h"
 #include "test/unit/kernels/FFTConvReference.h"
 

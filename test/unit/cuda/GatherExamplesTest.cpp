@@ -1,5 +1,5 @@
 //===- GatherExamplesTest.cpp - batches from a set that is on the device -----===//
-#include "codegen/cuda/kernels/GatherExamples.cuh"
+#include "codegen/kernels/cuda/GatherExamples.cuh"
 #include "test/unit/cuda/KernelTest.h"
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 //===- GroupedLinearTest.cpp - products of groups of rows against loops -----===//
-#include "codegen/cuda/kernels/GroupedLinear.cuh"
+#include "codegen/kernels/cuda/GroupedLinear.cuh"
 #include "test/unit/cuda/KernelTest.h"
 #include "test/unit/kernels/KernelTest.h"
 

@@ -1,5 +1,5 @@
 //===- LinearScanTest.cpp - the linear scan's CUDA kernels ------------------===//
-#include "codegen/cuda/kernels/LinearScan.cuh"
+#include "codegen/kernels/cuda/LinearScan.cuh"
 #include "KernelTest.h"
 #include "test/unit/kernels/LinearScanReference.h"
 

@@ -1,5 +1,5 @@
 //===- RoutingTest.cpp - choosing experts and moving rows on CUDA -----------===//
-#include "codegen/cuda/kernels/Routing.cuh"
+#include "codegen/kernels/cuda/Routing.cuh"
 #include "test/unit/cuda/KernelTest.h"
 #include "test/unit/kernels/KernelTest.h"
 #include <cmath>

@@ -1,5 +1,5 @@
 // TestKernels.c as CUDA kernels, one item a block: for RuntimeTest.cpp.
-#include "codegen/cuda/kernels/GatherExamples.cuh"
+#include "codegen/kernels/cuda/GatherExamples.cuh"
 
 using namespace hybrid;
 using namespace hybrid::cuda;

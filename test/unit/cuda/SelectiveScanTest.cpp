@@ -1,5 +1,5 @@
 //===- SelectiveScanTest.cpp - the selective scan's CUDA kernels ------------===//
-#include "codegen/cuda/kernels/SelectiveScan.cuh"
+#include "codegen/kernels/cuda/SelectiveScan.cuh"
 #include "KernelTest.h"
 #include "test/unit/kernels/SelectiveScanReference.h"
 

@@ -1,5 +1,5 @@
 //===- ShortConvTest.cpp - short convolution in CUDA against the direct sum ===//
-#include "codegen/cuda/kernels/ShortConv.cuh"
+#include "codegen/kernels/cuda/ShortConv.cuh"
 #include "test/unit/cuda/KernelTest.h"
 #include "test/unit/kernels/ShortConvReference.h"
 

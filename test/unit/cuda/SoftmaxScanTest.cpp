@@ -1,5 +1,5 @@
 //===- SoftmaxScanTest.cpp - the softmax scan's CUDA kernels ----------------===//
-#include "codegen/cuda/kernels/SoftmaxScan.cuh"
+#include "codegen/kernels/cuda/SoftmaxScan.cuh"
 #include "KernelTest.h"
 #include "test/unit/kernels/SoftmaxScanReference.h"
 

@@ -1,6 +1,6 @@
 //===- SpectralTest.cpp - transforms and modal filters in CUDA --------------===//
-#include "codegen/cuda/kernels/ModalFilter.cuh"
-#include "codegen/cuda/kernels/Rfft.cuh"
+#include "codegen/kernels/cuda/ModalFilter.cuh"
+#include "codegen/kernels/cuda/Rfft.cuh"
 #include "test/unit/cuda/KernelTest.h"
 #include "test/unit/kernels/KernelTest.h"
 

@@ -1,5 +1,5 @@
 // A code image as the compiler emits it, for ShimDriverTest.cpp.
-#include "codegen/cuda/kernels/Prelude.cuh"
+#include "codegen/kernels/cuda/Prelude.cuh"
 
 using namespace hybrid::cuda;
 

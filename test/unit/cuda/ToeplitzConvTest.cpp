@@ -1,5 +1,5 @@
 //===- ToeplitzConvTest.cpp - convolution by matrix units, against the sum ----===//
-#include "codegen/cuda/kernels/ToeplitzConv.cuh"
+#include "codegen/kernels/cuda/ToeplitzConv.cuh"
 #include "test/unit/cuda/KernelTest.h"
 #include "test/unit/kernels/FFTConvReference.h"
 

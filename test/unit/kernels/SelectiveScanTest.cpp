@@ -1,5 +1,5 @@
 //===- SelectiveScanTest.cpp - the selective scan, step by step -----------===//
-#include "codegen/cpu/kernels/SelectiveScan.h"
+#include "codegen/kernels/cpu/SelectiveScan.h"
 #include "SelectiveScanReference.h"
 
 using namespace hybrid;

@@ -1,5 +1,5 @@
 //===- SoftmaxScanTest.cpp - the softmax scan against dense softmax -------===//
-#include "codegen/cpu/kernels/SoftmaxScan.h"
+#include "codegen/kernels/cpu/SoftmaxScan.h"
 #include "SoftmaxScanReference.h"
 
 using namespace hybrid;

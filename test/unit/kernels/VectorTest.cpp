@@ -1,5 +1,5 @@
 //===- VectorTest.cpp - elementary functions, special values, the bitcode -===//
-#include "codegen/cpu/kernels/Vector.h"
+#include "codegen/kernels/cpu/Vector.h"
 #include "KernelTest.h"
 
 using namespace hybrid;

@@ -1,0 +1,238 @@
+//===- AttentionTile.cuh - what the attention kernels share -------------------===//
+//
+// Tiles of rows of one head on their way to shared memory and back, rotated by position, and who
+// sees whom. Queries and keys are rotated on the way in, their gradients back on the way out.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "codegen/kernels/cuda/AttentionTiles.h"
+#include "codegen/kernels/cuda/TileProduct.cuh"
+
+namespace hybrid::cuda {
+
+constexpr double log2OfE = 1.4426950408889634074, naturalLogOf2 = 0.69314718055994530942;
+
+/// Who sees whom; positions and keys fit in 31 bits.
+template <AttentionParams A> struct Visibility {
+  static constexpr int shift = static_cast<int>(A.keyLength - A.length);
+  static constexpr int keys = static_cast<int>(A.keyLength), queries = static_cast<int>(A.length);
+  static constexpr int window =
+      static_cast<int>(A.window < A.keyLength + A.length ? A.window : A.keyLength + A.length);
+  const int32_t *segments; // of this batch row
+
+  /// Of query t.
+  static HYBRID_DEVICE int position(int t) { return t + shift; }
+  /// Keys [firstKey, endOfKeys) hold every key that queries at positions [low, high] see.
+  static HYBRID_DEVICE int firstKey(int low) {
+    return A.window >= 0 ? maximum(0, low - window) : 0;
+  }
+  static HYBRID_DEVICE int endOfKeys(int high) {
+    if (A.causal)
+      return minimum(keys, high + 1);
+    return A.window >= 0 ? minimum(keys, high + window + 1) : keys;
+  }
+  /// Queries [firstQuery, endOfQueries) hold every query that sees a key of [low, high].
+  static HYBRID_DEVICE int firstQuery(int low) {
+    if (A.causal)
+      return maximum(0, low - shift);
+    return A.window >= 0 ? maximum(0, low - window - shift) : 0;
+  }
+  static HYBRID_DEVICE int endOfQueries(int high) {
+    return A.window >= 0 ? minimum(queries, high + window - shift + 1) : queries;
+  }
+  /// Does each query at positions [low, high] see each key of [first, last]? Rows behind the last
+  /// query and keys behind the last count as seen by nobody.
+  static HYBRID_DEVICE bool isWhole(int low, int high, int first, int last) {
+    if (A.hasSegments || last >= keys || high - shift >= queries || (A.causal && last > low))
+      return false;
+    return A.window < 0 || (first >= high - window && (A.causal || last <= low + window));
+  }
+  HYBRID_DEVICE bool seen(int t, int key) const {
+    const int at = position(t);
+    bool result = t < queries && key < keys;
+    if (A.causal)
+      result = result && key <= at;
+    if (A.window >= 0)
+      result = result && key >= at - window && (A.causal || key <= at + window);
+    if constexpr (A.hasSegments)
+      result = result && segments[minimum(t, keys - 1)] == segments[minimum(key, keys - 1)];
+    return result;
+  }
+};
+
+enum class Side { Query, Key, Other };
+
+/// The element at `column` of a row of a head, rotated if it is a query's or key's; `back` applies
+/// the transposed rotation. `table` is the row of the position: cos and sin for queries, then keys.
+template <AttentionParams A, Side side, bool back, typename T, typename Read>
+HYBRID_DEVICE T rotated(T own, int column, const T *table, Read &&read) {
+  constexpr int dims = static_cast<int>(A.rotaryDims), half = dims / 2;
+  if (side == Side::Other || column >= dims)
+    return own;
+  const int pair = A.rotaryInterleaved ? column / 2 : column % half;
+  const bool second = A.rotaryInterleaved ? column % 2 == 1 : column >= half;
+  const int partner = A.rotaryInterleaved ? column ^ 1 : second ? column - half : column + half;
+  const T *factors = table + 4 * pair + (side == Side::Key ? 2 : 0);
+  const T sine = second == back ? -factors[1] : factors[1];
+  return multiplyAdd(own, factors[0], read(partner) * sine);
+}
+
+/// Starts to bring rows [first, first + rows) of one head to a tile, by all threads; what is not
+/// there becomes 0. `from` is row 0 of the head, of which there are `count`; row i stands at
+/// position i + shift. The tile is whole behind waitCopies() and a barrier.
+template <AttentionTiles P, int rows, Side side, typename T, typename Element>
+HYBRID_DEVICE void startRows(Element *tile, const T *from, int64_t stride, int first, int count,
+                             const T *table, int shift) {
+  constexpr AttentionParams A = P.attention();
+  constexpr int threadCount = threads(P), size = static_cast<int>(A.headSize);
+  constexpr int columns = static_cast<int>(attentionColumns<T>(P));
+  constexpr int wide = packWidth<T, P.alignment>;
+  constexpr int tileRow =
+      static_cast<int>(tileStride(productsOf<T>(P.bf16), sizeof(T), A.headSize));
+  constexpr int packs = rows * columns / wide, batch = 4;
+  constexpr bool rotates = side != Side::Other && A.rotaryDims > 0;
+  HYBRID_NO_UNROLL
+  for (int start = static_cast<int>(threadIdx.x); start < packs; start += batch * threadCount) {
+    Pack<T, wide> loaded[batch];
+    HYBRID_UNROLL
+    for (int i = 0; i < batch; ++i) {
+      const int pack = start + i * threadCount;
+      const int row = pack / (columns / wide), column = pack % (columns / wide) * wide;
+      const bool there = pack < packs && first + row < count && column < size;
+      const T *source = from + (there ? first + row : 0) * stride;
+      if constexpr (sizeof(Element) == sizeof(T) && !rotates) {
+        if (pack < packs)
+          copyAsync<wide *static_cast<int>(sizeof(T))>(tile + row * tileRow + column,
+                                                       source + (there ? column : 0), there);
+      } else if (there) {
+        loaded[i] = loadPack<wide>(source + column);
+        if constexpr (rotates) {
+          const T *angles = table + (first + row + shift) * (2 * A.rotaryDims);
+          HYBRID_UNROLL
+          for (int j = 0; j < wide; ++j)
+            loaded[i][j] = rotated<A, side, false>(loaded[i][j], column + j, angles,
+                                                   [&](int partner) { return source[partner]; });
+        }
+      } else {
+        HYBRID_UNROLL
+        for (int j = 0; j < wide; ++j)
+          loaded[i][j] = T(0);
+      }
+    }
+    if constexpr (sizeof(Element) != sizeof(T) || rotates) {
+      HYBRID_UNROLL
+      for (int i = 0; i < batch; ++i) {
+        const int pack = start + i * threadCount;
+        if (pack < packs)
+          storeElements(tile + pack / (columns / wide) * tileRow + pack % (columns / wide) * wide,
+                        loaded[i]);
+      }
+    }
+  }
+  commitCopies();
+}
+
+/// What a tensor of the column side holds in memory.
+template <typename T, AttentionTiles P, bool prepared> struct StreamedOf {
+  using type = T;
+};
+template <typename T, AttentionTiles P> struct StreamedOf<T, P, true> {
+  using type = TileElement<productsOf<T>(P.bf16), T>;
+};
+template <typename T, AttentionTiles P>
+using FirstStreamed = typename StreamedOf<T, P, (P.preparedFirst != 0)>::type;
+template <typename T, AttentionTiles P>
+using SecondStreamed = typename StreamedOf<T, P, (P.preparedSecond != 0)>::type;
+
+/// Where a head of a tensor of the column side begins; `rows` of a batch row.
+template <AttentionTiles P, bool prepared, typename T, typename Memory>
+HYBRID_DEVICE const Memory *streamOf(const Memory *tensor, int64_t batch, int64_t heads,
+                                     int64_t head, int64_t rows, int64_t stride) {
+  if constexpr (prepared)
+    return tensor + (batch * heads + head) * rows * attentionColumns<T>(P);
+  else
+    return tensor + batch * rows * stride + head * P.headSize;
+}
+/// startRows() for the column side.
+template <AttentionTiles P, int rows, Side side, bool prepared, typename T, typename Element,
+          typename Memory>
+HYBRID_DEVICE void startStreamed(Element *tile, const Memory *from, int64_t stride, int first,
+                                 int count, const T *table, int shift) {
+  if constexpr (prepared) {
+    constexpr int columns = static_cast<int>(attentionColumns<T>(P)), threadCount = threads(P);
+    constexpr int wide = 16 / static_cast<int>(sizeof(Element)), packs = rows * columns / wide;
+    constexpr int tileRow =
+        static_cast<int>(tileStride(productsOf<T>(P.bf16), sizeof(T), P.headSize));
+    static_assert(packs % 32 == 0 && columns % wide == 0);
+    HYBRID_UNROLL
+    for (int i = 0; i < (packs + threadCount - 1) / threadCount; ++i) {
+      const int pack = static_cast<int>(threadIdx.x) + i * threadCount;
+      const int row = pack / (columns / wide), column = pack % (columns / wide) * wide;
+      const bool there = first + row < count;
+      if (pack < packs)
+        copyAsync<16>(tile + row * tileRow + column,
+                      from + (there ? first + row : 0) * columns + column, there);
+    }
+    commitCopies();
+  } else {
+    startRows<P, rows, side>(tile, from, stride, first, count, table, shift);
+  }
+}
+
+/// A warp's 16 rows of sums to memory: columns [slab, slab + P.slab) of the head. Rows from `first`
+/// on, of which there are `count` in all; sums are multiplied by factors of their two rows. `room`
+/// is shared memory of this warp for 16 rows.
+template <AttentionTiles P, Side side, typename Tile, typename T, int blocks>
+HYBRID_DEVICE void storeRows(T (&sums)[blocks][4], T upper, T lower, T *room, T *to, int64_t stride,
+                             int first, int count, int slab, const T *table, int shift) {
+  constexpr AttentionParams A = P.attention();
+  constexpr int size = static_cast<int>(A.headSize), roomRow = static_cast<int>(P.slab) + 4;
+  const int lane = laneIndex(), g = lane / 4, t = lane % 4;
+  HYBRID_UNROLL
+  for (int block = 0; block < blocks; ++block)
+    HYBRID_UNROLL
+  for (int i = 0; i < 4; ++i)
+    room[(i < 2 ? g : g + 8) * roomRow + Tile::columnOf(block, 2 * t + i % 2)] =
+        sums[block][i] * (i < 2 ? upper : lower);
+  warpBarrier();
+  constexpr int width = static_cast<int>(P.slab);
+  constexpr bool rotates = side != Side::Other && A.rotaryDims > 0;
+  // A rotation takes its partner from the same slab, or the head is one slab.
+  constexpr int wide = packWidth<T, P.alignment>;
+  HYBRID_NO_UNROLL
+  for (int pack = lane; pack < 16 * width / wide; pack += warpSize) {
+    const int row = pack / (width / wide), column = pack % (width / wide) * wide;
+    if (first + row >= count || slab + column >= size)
+      continue;
+    const T *source = room + row * roomRow;
+    Pack<T, wide> values;
+    HYBRID_UNROLL
+    for (int j = 0; j < wide; ++j) {
+      values[j] = source[column + j];
+      if constexpr (rotates)
+        values[j] = rotated<A, side, true>(values[j], slab + column + j,
+                                           table + (first + row + shift) * (2 * A.rotaryDims),
+                                           [&](int partner) { return source[partner - slab]; });
+    }
+    storePack(to + (first + row) * stride + slab + column, values);
+  }
+  warpBarrier();
+}
+
+/// The sum, or the largest, over the four lanes that hold a row of a fragment.
+template <typename T> HYBRID_DEVICE T rowSum(T value) {
+  value += shuffleXor(value, 1);
+  return value + shuffleXor(value, 2);
+}
+template <typename T> HYBRID_DEVICE T rowMax(T value) {
+  value = maximum(value, shuffleXor(value, 1));
+  return maximum(value, shuffleXor(value, 2));
+}
+
+/// Where head `head` of batch row `batch` begins in a buffer of rows.
+template <AttentionParams A, typename T>
+HYBRID_DEVICE T *headOf(T *buffer, int64_t batch, int64_t rows, int64_t stride, int64_t head) {
+  return buffer + batch * rows * stride + head * A.headSize;
+}
+
+} // namespace hybrid::cuda

@@ -1,0 +1,420 @@
+//===- FFT.cuh - transforms of a block in shared memory --------------------===//
+//
+// Complex transforms of a power of two of points, `lanes` of them at once and interleaved, so that
+// neighbouring threads have neighbouring lanes. Decimation in frequency forward, in time back:
+// spectra are in permuted order, and no pass reverses bits. A thread takes 16 points through
+// registers at a time (the first stage takes points / 16^k, so that all others have radix 16, or
+// 32 where that saves a stage);
+// between two stages everything goes through shared memory once. The last stage of the transform
+// and the first of the inverse meet in registers, where spectra are multiplied.
+//
+// A twisted transform is one modulo z^points = -i instead of 1 (the "right-angle" convolution):
+//
+//   X_k = sum_t x_t e^(-2 pi i t (k + 1/4) / points).
+//
+// The product of two of them is a convolution in which what would wrap around comes out multiplied
+// by -i, so that `points` complex points convolve 2 points real ones, each signal on its own.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "codegen/kernels/cuda/FFTLaunch.h"
+#include "codegen/kernels/cuda/Prelude.cuh"
+
+namespace hybrid::cuda {
+
+/// The same pointer, of which the compiler knows nothing: it would move loads of a spectrum up to
+/// before the transforms whose results they are for, and run out of registers.
+template <typename T> HYBRID_DEVICE T *opaque(T *pointer) {
+#ifndef HYBRID_CUDA_SHIM
+  asm volatile("" : "+l"(pointer));
+#endif
+  return pointer;
+}
+
+template <typename T> struct alignas(2 * sizeof(T)) Complex {
+  T re, im;
+};
+template <typename T> HYBRID_DEVICE Complex<T> operator+(Complex<T> a, Complex<T> b) {
+  return {a.re + b.re, a.im + b.im};
+}
+template <typename T> HYBRID_DEVICE Complex<T> operator-(Complex<T> a, Complex<T> b) {
+  return {a.re - b.re, a.im - b.im};
+}
+template <typename T> HYBRID_DEVICE Complex<T> operator*(Complex<T> a, Complex<T> b) {
+  return {multiplyAdd(a.re, b.re, -(a.im * b.im)), multiplyAdd(a.re, b.im, a.im * b.re)};
+}
+template <typename T> HYBRID_DEVICE Complex<T> conjugate(Complex<T> a) { return {a.re, -a.im}; }
+
+/// cos(2 pi k / 128) for 0 <= k <= 128; folded away where k is known after unrolling.
+HYBRID_DEVICE constexpr double cosineOf128th(int k) {
+  if (k > 64)
+    k = 128 - k;
+  double sign = k > 32 ? -1 : 1;
+  switch (k > 32 ? 64 - k : k) {
+  case 0:
+    return sign;
+  case 1:
+    return sign * 0.99879545620517239271;
+  case 2:
+    return sign * 0.99518472667219688624;
+  case 3:
+    return sign * 0.98917650996478097345;
+  case 4:
+    return sign * 0.98078528040323044913;
+  case 5:
+    return sign * 0.97003125319454399260;
+  case 6:
+    return sign * 0.95694033573220886494;
+  case 7:
+    return sign * 0.94154406518302077841;
+  case 8:
+    return sign * 0.92387953251128675613;
+  case 9:
+    return sign * 0.90398929312344333159;
+  case 10:
+    return sign * 0.88192126434835502971;
+  case 11:
+    return sign * 0.85772861000027206990;
+  case 12:
+    return sign * 0.83146961230254523708;
+  case 13:
+    return sign * 0.80320753148064490981;
+  case 14:
+    return sign * 0.77301045336273696081;
+  case 15:
+    return sign * 0.74095112535495909118;
+  case 16:
+    return sign * 0.70710678118654752440;
+  case 17:
+    return sign * 0.67155895484701840063;
+  case 18:
+    return sign * 0.63439328416364549822;
+  case 19:
+    return sign * 0.59569930449243334347;
+  case 20:
+    return sign * 0.55557023301960222474;
+  case 21:
+    return sign * 0.51410274419322172659;
+  case 22:
+    return sign * 0.47139673682599764856;
+  case 23:
+    return sign * 0.42755509343028209432;
+  case 24:
+    return sign * 0.38268343236508977173;
+  case 25:
+    return sign * 0.33688985339222005069;
+  case 26:
+    return sign * 0.29028467725446236764;
+  case 27:
+    return sign * 0.24298017990326388995;
+  case 28:
+    return sign * 0.19509032201612826785;
+  case 29:
+    return sign * 0.14673047445536175166;
+  case 30:
+    return sign * 0.09801714032956060199;
+  case 31:
+    return sign * 0.04906767432741801425;
+  default:
+    return 0;
+  }
+}
+
+/// z e^(-2 pi i k / 128), or with the other sign, 0 <= k < 128.
+template <bool inverse, typename T> HYBRID_DEVICE Complex<T> turned(Complex<T> z, int k) {
+  if (k == 0)
+    return z;
+  if (k == 32)
+    return inverse ? Complex<T>{-z.im, z.re} : Complex<T>{z.im, -z.re};
+  T c = static_cast<T>(cosineOf128th(k)),
+    s = static_cast<T>(cosineOf128th(k < 32 ? 32 - k : k - 32));
+  if (inverse)
+    s = -s;
+  if (k == 16)
+    return {(z.re + (inverse ? -z.im : z.im)) * c, (z.im - (inverse ? -z.re : z.re)) * c};
+  return {multiplyAdd(z.re, c, z.im * s), multiplyAdd(z.im, c, -(z.re * s))};
+}
+
+/// The transform of `radix` points in registers, in natural order.
+template <int radix, bool inverse, typename T>
+HYBRID_DEVICE void transformRegisters(Complex<T> *v) {
+  if constexpr (radix == 2) {
+    Complex<T> a = v[0], b = v[1];
+    v[0] = a + b, v[1] = a - b;
+  } else if constexpr (radix == 4) {
+    Complex<T> a = v[0] + v[2], b = v[0] - v[2], c = v[1] + v[3],
+               d = turned<inverse>(v[1] - v[3], 32);
+    v[0] = a + c, v[1] = b + d, v[2] = a - c, v[3] = b - d;
+  } else {
+    constexpr int outer = radix / 4; // points outer * 4
+    Complex<T> w[radix];
+    HYBRID_UNROLL
+    for (int low = 0; low < 4; ++low) {
+      Complex<T> column[outer];
+      HYBRID_UNROLL
+      for (int high = 0; high < outer; ++high)
+        column[high] = v[4 * high + low];
+      transformRegisters<outer, inverse>(column);
+      HYBRID_UNROLL
+      for (int k = 0; k < outer; ++k)
+        w[4 * k + low] = turned<inverse>(column[k], low * k * (128 / radix));
+    }
+    HYBRID_UNROLL
+    for (int k = 0; k < outer; ++k) {
+      Complex<T> row[4] = {w[4 * k], w[4 * k + 1], w[4 * k + 2], w[4 * k + 3]};
+      transformRegisters<4, inverse>(row);
+      HYBRID_UNROLL
+      for (int high = 0; high < 4; ++high)
+        v[k + outer * high] = row[high];
+    }
+  }
+}
+
+/// v[b] *= first * step^b, or by the conjugates; powers = step^1 .. step^4 (as many as radix has).
+/// Few products a factor, so that errors do not add up.
+template <int radix, bool conjugated, bool fromOne, typename T>
+HYBRID_DEVICE void multiplyByPowers(Complex<T> *v, Complex<T> first, const Complex<T> *powers) {
+  Complex<T> block = conjugated ? conjugate(first) : first; // first * step^(4 q)
+  HYBRID_UNROLL
+  for (int q = 0; q < (radix + 3) / 4; ++q) {
+    const bool isOne = fromOne && q == 0;
+    if (q == 1 && fromOne)
+      block = conjugated ? conjugate(powers[3]) : powers[3];
+    else if (q > 0)
+      block = block * (conjugated ? conjugate(powers[3]) : powers[3]);
+    if (!isOne)
+      v[4 * q] = v[4 * q] * block;
+    HYBRID_UNROLL
+    for (int r = 1; r < (radix < 4 ? radix : 4); ++r) {
+      Complex<T> power = conjugated ? conjugate(powers[r - 1]) : powers[r - 1];
+      v[4 * q + r] = v[4 * q + r] * (isOne ? power : block * power);
+    }
+  }
+}
+
+/// Table of the factors of a transform of `points`: e^(-2 pi i q / (4 points)), q < points.
+template <typename T, int points_, int lanes_, int threads_, bool twisted, bool wide = false>
+struct Transform {
+  static constexpr int points = points_, lanes = lanes_, threads = threads_;
+  static constexpr int firstRadix = fftRadices(points, wide).first,
+                       firstStride = points / firstRadix;
+  /// Points that a thread takes in the last stage; they have consecutive places.
+  static constexpr int last = fftRadices(points, wide).last;
+  static constexpr int groups = points / last;
+  /// Rounds in which the threads of the block take them.
+  static constexpr int rounds = (groups * lanes + threads - 1) / threads;
+  static_assert(points >= 32 && firstRadix >= 2);
+
+  using Value = Complex<T>;
+  Value *data; // fftElements() in shared memory
+  const Value *table;
+
+  /// The element of a position, and the distance of elements whose positions are `positions` (a
+  /// multiple of `last`) apart.
+  HYBRID_DEVICE static int at(int position, int lane) {
+    const unsigned place = static_cast<unsigned>(position);
+    return static_cast<int>((place + (fftIsPadded(lanes) ? place / last : 0)) * lanes) + lane;
+  }
+  HYBRID_DEVICE static constexpr int distance(int positions) {
+    return (positions + (fftIsPadded(lanes) ? positions / last : 0)) * lanes;
+  }
+  /// Where a thread's part of the work begins in a round of a stage.
+  struct Part {
+    int place, lane;
+    HYBRID_DEVICE explicit Part(unsigned index)
+        : place(static_cast<int>(index / lanes)), lane(static_cast<int>(index % lanes)) {}
+  };
+
+  /// The first stage; load(t, lane) gives the point t. No barrier.
+  template <typename Load> HYBRID_DEVICE void load(Load load) const {
+    constexpr int radix = firstRadix, stride = firstStride;
+    HYBRID_NO_UNROLL
+    for (unsigned index = threadIdx.x; index < stride * lanes; index += threads) {
+      const Part part(index);
+      Value v[radix];
+      HYBRID_UNROLL
+      for (int a = 0; a < radix; ++a)
+        v[a] = load(part.place + stride * a, part.lane);
+      if constexpr (twisted) {
+        HYBRID_UNROLL
+        for (int a = 0; a < radix; ++a)
+          v[a] = turned<false>(v[a], a * (32 / radix));
+      }
+      transformRegisters<radix, false>(v);
+      firstFactors<false>(v, part.place);
+      const int base = at(part.place, part.lane);
+      HYBRID_UNROLL
+      for (int b = 0; b < radix; ++b)
+        data[base + b * distance(stride)] = v[b];
+    }
+  }
+
+  /// The stages between. Begins with a barrier, and ends with one.
+  HYBRID_DEVICE void forward() const {
+    blockBarrier();
+    stages<firstStride, false>();
+  }
+  /// The same of the inverse.
+  HYBRID_DEVICE void inverse() const {
+    blockBarrier();
+    stages<16 * last, true>();
+  }
+
+  /// The group of a thread in a round, or one >= groups.
+  struct Group {
+    int group, lane;
+    HYBRID_DEVICE explicit Group(int round) {
+      const Part part(threadIdx.x + static_cast<unsigned>(round * threads));
+      group = part.place, lane = part.lane;
+    }
+    HYBRID_DEVICE bool exists() const { return groups * lanes % threads == 0 || group < groups; }
+    /// Of the first of its places; the others are `groups` * lanes apart.
+    HYBRID_DEVICE int spectrumAt() const { return group * lanes + lane; }
+  };
+
+  /// The element of a group's place b.
+  HYBRID_DEVICE Value &element(Group group, int b) const {
+    return data[at(last * group.group, group.lane) + b * lanes];
+  }
+  HYBRID_DEVICE void read(Group group, Value *v) const {
+    HYBRID_UNROLL
+    for (int b = 0; b < last; ++b)
+      v[b] = element(group, b);
+  }
+  HYBRID_DEVICE void write(Group group, const Value *v) const {
+    HYBRID_UNROLL
+    for (int b = 0; b < last; ++b)
+      element(group, b) = v[b];
+  }
+
+  /// The frequency of a group's first place; the others are `groups` apart.
+  HYBRID_DEVICE static int frequency(int group) {
+    int digits = group * last / firstStride, rest = group * last % firstStride, unit = firstRadix;
+    HYBRID_UNROLL
+    for (int stride = firstStride / 16; stride >= last; stride /= 16) {
+      digits += rest / stride * unit;
+      rest %= stride;
+      unit *= 16;
+    }
+    return digits;
+  }
+
+  /// The last stage back; store(t, lane, value) takes the point t. No barrier.
+  template <typename Store> HYBRID_DEVICE void store(Store store) const {
+    constexpr int radix = firstRadix, stride = firstStride;
+    HYBRID_NO_UNROLL
+    for (unsigned index = threadIdx.x; index < stride * lanes; index += threads) {
+      const Part part(index);
+      const int base = at(part.place, part.lane);
+      Value v[radix];
+      HYBRID_UNROLL
+      for (int b = 0; b < radix; ++b)
+        v[b] = data[base + b * distance(stride)];
+      firstFactors<true>(v, part.place);
+      transformRegisters<radix, true>(v);
+      HYBRID_UNROLL
+      for (int a = 0; a < radix; ++a)
+        store(part.place + stride * a, part.lane,
+              twisted ? turned<true>(v[a], a * (32 / radix)) : v[a]);
+    }
+  }
+
+private:
+  /// The first powers of table[place]; those behind the table's end are products.
+  template <int radix, int inTable> HYBRID_DEVICE void powersAt(int place, Value *powers) const {
+    HYBRID_UNROLL
+    for (int k = 1; k <= 4 && k < radix; ++k) {
+      if (k <= inTable)
+        powers[k - 1] = table[k * place];
+      else
+        powers[k - 1] = powers[(k + 1) / 2 - 1] * powers[k / 2 - 1];
+    }
+  }
+
+  template <bool conjugated> HYBRID_DEVICE void firstFactors(Value *v, int j) const {
+    Value powers[4];
+    if constexpr (firstRadix == 2) {
+      Value half = table[2 * j];
+      powers[0] = half * half;
+    } else {
+      powersAt<firstRadix, firstRadix / 4>(4 * j, powers);
+    }
+    // Twisted: e^(-2 pi i j (b + 1/4) / points).
+    multiplyByPowers<firstRadix, conjugated, !twisted>(v, twisted ? table[j] : Value{T(1), T(0)},
+                                                       powers);
+  }
+
+  /// Stages of sub-transforms of `length` points and shorter ones, down to 16 * last; the other way
+  /// round for the inverse.
+  template <int length, bool backward> HYBRID_DEVICE void stages() const {
+    if constexpr (length >= 16 * last && length <= firstStride) {
+      constexpr int stride = length / 16;
+      HYBRID_NO_UNROLL
+      for (int index = static_cast<int>(threadIdx.x); index < points / 16 * lanes;
+           index += threads) {
+        const int lane = index % lanes, place = index / lanes, j = place % stride;
+        const int base = at(place / stride * length + j, lane);
+        Value v[16];
+        HYBRID_UNROLL
+        for (int a = 0; a < 16; ++a)
+          v[a] = data[base + a * distance(stride)];
+        Value powers[4];
+        powersAt<16, 4>(j * (4 * points / length), powers);
+        if constexpr (backward)
+          multiplyByPowers<16, true, true>(v, Value{T(1), T(0)}, powers);
+        transformRegisters<16, backward>(v);
+        if constexpr (!backward)
+          multiplyByPowers<16, false, true>(v, Value{T(1), T(0)}, powers);
+        HYBRID_UNROLL
+        for (int a = 0; a < 16; ++a)
+          data[base + a * distance(stride)] = v[a];
+      }
+      blockBarrier();
+      stages<backward ? length * 16 : length / 16, backward>();
+    }
+  }
+};
+
+/// A block's sums of spectra, one a place of the last stage: registers, or in f64, which has no
+/// room for them beside a butterfly, memory that each thread has for itself.
+template <typename T, typename Block> struct SpectrumSums {
+  static constexpr bool inRegisters = sizeof(T) == 4;
+  Complex<T> kept[inRegisters ? Block::rounds : 1][inRegisters ? Block::last : 1];
+  Complex<T> *out;
+
+  /// body(round, group) for a thread's groups.
+  template <typename Body> HYBRID_DEVICE static void forEachGroup(Body body) {
+    HYBRID_UNROLL // the sums are registers
+        for (int round = 0; round < Block::rounds; ++round) {
+      typename Block::Group group(round);
+      if (group.exists())
+        body(round, group);
+    }
+  }
+  HYBRID_DEVICE Complex<T> &place(typename Block::Group group, int b) const {
+    return out[group.spectrumAt() + b * Block::groups * Block::lanes];
+  }
+  HYBRID_DEVICE explicit SpectrumSums(Complex<T> *out) : out(out) {
+    forEachGroup([&](int round, typename Block::Group group) {
+      HYBRID_UNROLL
+      for (int b = 0; b < Block::last; ++b)
+        (inRegisters ? kept[inRegisters ? round : 0][inRegisters ? b : 0]
+                     : place(group, b)) = {T(0), T(0)};
+    });
+  }
+  HYBRID_DEVICE void add(int round, typename Block::Group group, int b, Complex<T> value) {
+    Complex<T> &sum =
+        inRegisters ? kept[inRegisters ? round : 0][inRegisters ? b : 0] : place(group, b);
+    sum = sum + value;
+  }
+  HYBRID_DEVICE void store() const {
+    if constexpr (inRegisters)
+      forEachGroup([&](int round, typename Block::Group group) {
+        HYBRID_UNROLL
+        for (int b = 0; b < Block::last; ++b)
+          place(group, b) = kept[round][b];
+      });
+  }
+};
+
+} // namespace hybrid::cuda

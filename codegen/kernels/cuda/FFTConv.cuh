@@ -1,0 +1,354 @@
+//===- FFTConv.cuh - gated long convolution in shared memory ----------------===//
+//
+//   y = (conv(x * gateIn, h) + skip * (x * gateIn)) * gateOut
+//
+// for sequences whose right-angle transform (FFT.cuh) fits into shared memory. A block takes
+// `lanes` neighbouring channels of one sequence: with 8 of f32 it reads whole sectors of memory,
+// and activations stay as they are, [batch, length, channels]. Each signal is transformed alone, so
+// that neither the batch nor the channels need to be even. Gates are applied where the first stage
+// loads and the last one stores; the skip term and 1/points are in the spectrum. x and the gates
+// are read once, y is written once.
+//
+// Backward: with P and Q the transforms of x * gateIn and dy * gateOut, dw = Q conj(H), the
+// ungated output is P H, and the filter's gradient is the sum over the batch of conj(P) Q: a block
+// walks over its part of the batch and keeps that sum in registers. What these correlations wrap
+// around z^points = -i is imaginary where they are real. A second kernel adds the parts and
+// transforms back; the gradient of the skip term is that of the first tap.
+//
+// With segments each run of equal ids is transformed on its own, at full size.
+//
+// Bound by memory up to about 2k points on an H200, then by shared memory and arithmetic.
+// Source of the operator: Poli et al. 2023, section 3.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "codegen/kernels/cuda/FFT.cuh"
+#include "codegen/kernels/cuda/FFTConvLaunch.h"
+
+namespace hybrid::cuda {
+
+template <typename T, FFTTwiddleParams P>
+HYBRID_DEVICE void fftconvTwiddles(int64_t item, T *table) {
+  int64_t q = item * threads(P) + threadIdx.x;
+  if (q >= P.count)
+    return;
+  double angle = -6.283185307179586476925286766559 *
+                 (static_cast<double>(q * P.step) / static_cast<double>(P.period));
+  table[2 * q] = static_cast<T>(cosine(angle));
+  table[2 * q + 1] = static_cast<T>(sine(angle));
+}
+
+template <typename T, FFTConvBlockParams P>
+using FFTConvTransform = Transform<T, static_cast<int>(P.points), static_cast<int>(P.lanes),
+                                   static_cast<int>(P.blockThreads), true, P.wide != 0>;
+
+/// A channel's values of one sequence, from position `start` on.
+template <typename T> struct Channels {
+  T *data;
+  int stride; // 32 bits reach over a sequence that fits into shared memory
+
+  HYBRID_DEVICE Channels(T *buffer, int64_t row, int64_t stride, int64_t channel)
+      : data(buffer ? buffer + row * stride + channel : nullptr), stride(static_cast<int>(stride)) {
+  }
+  HYBRID_DEVICE T &at(int t, int lane) const { return data[t * stride + lane]; }
+};
+
+/// The position behind the run of equal ids that begins at `start`. Every thread of the block calls
+/// it; `scratch` is of threads / 32 words.
+template <int threads>
+HYBRID_DEVICE int segmentEnd(const int32_t *ids, int start, int length, int *scratch) {
+  for (int first = start + 1; first < length; first += threads) {
+    int t = first + static_cast<int>(threadIdx.x);
+    int end = t < length && ids[t] != ids[start] ? t : length;
+    end = -blockMax<threads>(-end, scratch);
+    if (end < length)
+      return end;
+  }
+  return length;
+}
+
+/// A stretch of a sequence in a block's transform.
+template <typename T, FFTConvBlockParams P> struct FFTConvRun {
+  static constexpr int points = static_cast<int>(P.points), lanes = static_cast<int>(P.lanes);
+  /// Whether positions from `points` on are in the imaginary parts, as z^points = -i has it.
+  static constexpr bool isFolded = P.length > P.points;
+  int channel, length;
+
+  /// Is this position of the run a value of the sequence?
+  HYBRID_DEVICE bool contains(int t, int lane) const {
+    return ((P.length == points && !P.hasSegments) || t < length) &&
+           (P.channels % P.lanes == 0 || channel + lane < P.channels);
+  }
+  /// The points of a transform whose signal is value(t, lane).
+  template <typename Transform, typename Value>
+  HYBRID_DEVICE void load(const Transform &transform, Value value) const {
+    transform.load([&](int t, int lane) {
+      Complex<T> z{T(0), T(0)};
+      if (contains(t, lane))
+        z.re = value(t, lane);
+      if constexpr (isFolded)
+        if (contains(t + points, lane))
+          z.im = -value(t + points, lane);
+      return z;
+    });
+  }
+  /// use(t, lane, value) for all values.
+  template <typename Transform, typename Use>
+  HYBRID_DEVICE void store(const Transform &transform, Use use) const {
+    transform.store([&](int t, int lane, Complex<T> z) {
+      if (contains(t, lane))
+        use(t, lane, z.re);
+      if constexpr (isFolded)
+        if (contains(t + points, lane))
+          use(t + points, lane, -z.im);
+    });
+  }
+};
+
+/// body(row, run) for the runs of a sequence; `row` is the row of activations a run begins at.
+template <typename T, FFTConvBlockParams P, typename Body>
+HYBRID_DEVICE void forEachRun(int64_t sequence, int channel, const int32_t *segments, int *scratch,
+                              Body body) {
+  const int64_t row = sequence * P.length;
+  if constexpr (P.hasSegments != 0) {
+    HYBRID_NO_UNROLL
+    for (int start = 0; start < P.length;) {
+      int end = segmentEnd<threads(P)>(segments + row, start, static_cast<int>(P.length), scratch);
+      body(row + start, FFTConvRun<T, P>{channel, end - start});
+      start = end;
+      blockBarrier(); // before the next run is loaded
+    }
+  } else {
+    body(row, FFTConvRun<T, P>{channel, static_cast<int>(P.length)});
+  }
+}
+
+/// Spectrum of the filter, times 1/points, [groups of channels, last, points / last, lanes] in
+/// permuted order. Items: groups of channels.
+template <typename T, FFTConvBlockParams P>
+HYBRID_DEVICE void fftconvSpectrum(int64_t item, const T *filter, const T *twiddles, T *spectrum) {
+  using Block = FFTConvTransform<T, P>;
+  const Block block{sharedMemory<Complex<T>>(), reinterpret_cast<const Complex<T> *>(twiddles)};
+  const int channel = static_cast<int>(item) * Block::lanes;
+  block.load([&](int t, int lane) {
+    bool inside = t < P.taps && channel + lane < P.channels;
+    return Complex<T>{inside ? filter[t * P.channels + channel + lane] : T(0), T(0)};
+  });
+  block.forward();
+  auto *out = reinterpret_cast<Complex<T> *>(spectrum) + item * Block::lanes * Block::points;
+  constexpr T factor = T(1) / static_cast<T>(P.points);
+  for (int round = 0; round < Block::rounds; ++round) {
+    typename Block::Group group(round);
+    if (!group.exists())
+      continue;
+    Complex<T> v[Block::last];
+    block.read(group, v);
+    transformRegisters<Block::last, false>(v);
+    HYBRID_UNROLL
+    for (int b = 0; b < Block::last; ++b)
+      out[group.spectrumAt() + b * Block::groups * Block::lanes] = {v[b].re * factor,
+                                                                    v[b].im * factor};
+  }
+}
+
+/// The filter's spectrum, and the skip term in it.
+template <typename T, FFTConvBlockParams P> struct FFTConvFilter {
+  using Block = FFTConvTransform<T, P>;
+  const Complex<T> *spectrum;
+  const T *skip;
+  int channel;
+
+  HYBRID_DEVICE FFTConvFilter(const T *spectrum, const T *skip, int64_t group)
+      : spectrum(reinterpret_cast<const Complex<T> *>(spectrum) +
+                 group * Block::lanes * Block::points),
+        skip(skip), channel(static_cast<int>(group) * Block::lanes) {}
+
+  HYBRID_DEVICE T skipOf(typename Block::Group group) const {
+    if (!P.hasSkip || channel + group.lane >= P.channels)
+      return T(0);
+    return skip[channel + group.lane] * (T(1) / static_cast<T>(P.points));
+  }
+  HYBRID_DEVICE const Complex<T> *placesOf(typename Block::Group group) const {
+    return opaque(spectrum) + group.spectrumAt();
+  }
+  HYBRID_DEVICE static Complex<T> at(const Complex<T> *place, int b, T skip) {
+    Complex<T> h = place[b * Block::groups * Block::lanes];
+    return {h.re + skip, h.im};
+  }
+};
+
+/// Items: bands of groups of channels; in a band the batch, and for each sequence the groups.
+template <typename T, FFTConvBlockParams P, typename Store>
+HYBRID_DEVICE void fftconvForward(int64_t item, const T *x, const T *spectrum, const T *twiddles,
+                                  const T *skip, const T *gateIn, const T *gateOut,
+                                  const int32_t *segments, Store y) {
+  const auto write = asStore<P.yStride>(y);
+  using Block = FFTConvTransform<T, P>;
+  constexpr int64_t groups = channelGroups(P), band = groupsInBand(P);
+  const int64_t firstGroup = item / (band * P.batch) * band, inBand = item % (band * P.batch);
+  const int64_t width = minimum(band, groups - firstGroup), sequence = inBand / width;
+  const Block block{sharedMemory<Complex<T>>(), reinterpret_cast<const Complex<T> *>(twiddles)};
+  const FFTConvFilter<T, P> filter(spectrum, skip, firstGroup + inBand % width);
+  const int channel = filter.channel;
+  auto *scratch = sharedMemory<int>(sharedBytes<T>(P, 1) - 32 * 4);
+  forEachRun<T, P>(
+      sequence, channel, segments, scratch, [&](int64_t row, const FFTConvRun<T, P> &run) {
+        const Channels<const T> in(x, row, P.xStride, channel),
+            gate(gateIn, row, P.gateInStride, channel),
+            outGate(gateOut, row, P.gateOutStride, channel);
+        run.load(block, [&](int t, int lane) {
+          return P.hasGateIn ? in.at(t, lane) * gate.at(t, lane) : in.at(t, lane);
+        });
+        block.forward();
+        HYBRID_NO_UNROLL
+        for (int round = 0; round < Block::rounds; ++round) {
+          typename Block::Group group(round);
+          if (!group.exists())
+            continue;
+          Complex<T> v[Block::last];
+          block.read(group, v);
+          transformRegisters<Block::last, false>(v);
+          const T skipTerm = filter.skipOf(group);
+          const auto *place = filter.placesOf(group);
+          HYBRID_UNROLL
+          for (int b = 0; b < Block::last; ++b)
+            v[b] = v[b] * filter.at(place, b, skipTerm);
+          transformRegisters<Block::last, true>(v);
+          block.write(group, v);
+        }
+        block.inverse();
+        run.store(block, [&](int t, int lane, T value) {
+          write(row + t, channel + lane, P.hasGateOut ? value * outGate.at(t, lane) : value);
+        });
+      });
+}
+
+/// dPartial: [splits, groups of channels, last, points / last, lanes], complex. Items: groups of
+/// channels fastest, then splits.
+template <typename T, FFTConvBlockParams P>
+HYBRID_DEVICE void fftconvBackward(int64_t item, const T *x, const T *spectrum, const T *twiddles,
+                                   const T *skip, const T *gateIn, const T *gateOut,
+                                   const int32_t *segments, const T *dy, T *dx, T *dPartial,
+                                   T *dGateIn, T *dGateOut) {
+  using Block = FFTConvTransform<T, P>;
+  constexpr int64_t groups = channelGroups(P), perSplit = (P.batch + P.splits - 1) / P.splits;
+  const auto *table = reinterpret_cast<const Complex<T> *>(twiddles);
+  auto *shared = sharedMemory<Complex<T>>();
+  const Block signal{shared, table}, cotangent{shared + fftElements(P.points, P.lanes), table};
+  const FFTConvFilter<T, P> filter(spectrum, skip, item % groups);
+  const int channel = filter.channel;
+  auto *scratch = sharedMemory<int>(sharedBytes<T>(P, 2) - 32 * 4);
+
+  SpectrumSums<T, Block> sums(reinterpret_cast<Complex<T> *>(dPartial) +
+                              item * Block::lanes * Block::points);
+  const int64_t first = item / groups * perSplit, end = minimum(first + perSplit, P.batch);
+  HYBRID_NO_UNROLL
+  for (int64_t sequence = first; sequence < end; ++sequence) {
+    forEachRun<T, P>(
+        sequence, channel, segments, scratch, [&](int64_t row, const FFTConvRun<T, P> &run) {
+          const Channels<const T> in(x, row, P.xStride, channel),
+              gate(gateIn, row, P.gateInStride, channel),
+              outGate(gateOut, row, P.gateOutStride, channel),
+              upstream(dy, row, P.yStride, channel);
+          run.load(signal, [&](int t, int lane) {
+            return P.hasGateIn ? in.at(t, lane) * gate.at(t, lane) : in.at(t, lane);
+          });
+          run.load(cotangent, [&](int t, int lane) {
+            return P.hasGateOut ? upstream.at(t, lane) * outGate.at(t, lane) : upstream.at(t, lane);
+          });
+          signal.forward();
+          cotangent.forward();
+          sums.forEachGroup([&](int round, typename Block::Group group) {
+            Complex<T> v[Block::last];
+            signal.read(group, v);
+            transformRegisters<Block::last, false>(v);
+            signal.write(group, v); // read again below by this thread
+            cotangent.read(group, v);
+            transformRegisters<Block::last, false>(v);
+            const T skipTerm = filter.skipOf(group);
+            const auto *place = filter.placesOf(group);
+            HYBRID_UNROLL
+            for (int b = 0; b < Block::last; ++b) {
+              Complex<T> &p = signal.element(group, b);
+              const Complex<T> h = filter.at(place, b, skipTerm);
+              sums.add(round, group, b, conjugate(p) * v[b]);
+              if constexpr (P.hasGateOut != 0)
+                p = p * h;
+              v[b] = v[b] * conjugate(h);
+            }
+            transformRegisters<Block::last, true>(v);
+            cotangent.write(group, v);
+            if constexpr (P.hasGateOut != 0) {
+              signal.read(group, v);
+              transformRegisters<Block::last, true>(v);
+              signal.write(group, v);
+            }
+          });
+          cotangent.inverse();
+          // Anew: kept through the transforms they would take the last registers.
+          const Channels<const T> xAgain(opaque(x), row, P.xStride, channel),
+              gateAgain(opaque(gateIn), row, P.gateInStride, channel),
+              dyAgain(opaque(dy), row, P.yStride, channel);
+          const Channels<T> dIn(dx, row, P.dxStride, channel),
+              dGate(dGateIn, row, P.dGateInStride, channel),
+              dOutGate(dGateOut, row, P.dGateOutStride, channel);
+          run.store(cotangent, [&](int t, int lane, T value) {
+            if constexpr (P.hasGateIn != 0) {
+              dGate.at(t, lane) = value * xAgain.at(t, lane);
+              value *= gateAgain.at(t, lane);
+            }
+            dIn.at(t, lane) = value;
+          });
+          if constexpr (P.hasGateOut != 0) {
+            signal.inverse();
+            run.store(signal, [&](int t, int lane, T value) {
+              dOutGate.at(t, lane) = value * dyAgain.at(t, lane);
+            });
+          }
+          blockBarrier(); // before the next sequence is loaded
+        });
+  }
+
+  sums.store();
+}
+
+/// dFilter and dSkip from the partial sums. Items: groups of channels.
+template <typename T, FFTConvBlockParams P>
+HYBRID_DEVICE void fftconvFilterGradient(int64_t item, const T *dPartial, const T *twiddles,
+                                         T *dFilter, T *dSkip) {
+  using Block = FFTConvTransform<T, P>;
+  constexpr int64_t groups = channelGroups(P), perGroup = P.lanes * P.points;
+  const Block block{sharedMemory<Complex<T>>(), reinterpret_cast<const Complex<T> *>(twiddles)};
+  const auto *partial = reinterpret_cast<const Complex<T> *>(dPartial) + item * perGroup;
+  HYBRID_NO_UNROLL
+  for (int round = 0; round < Block::rounds; ++round) {
+    typename Block::Group group(round);
+    if (!group.exists())
+      continue;
+    Complex<T> v[Block::last];
+    HYBRID_UNROLL
+    for (int b = 0; b < Block::last; ++b)
+      v[b] = {T(0), T(0)};
+    HYBRID_NO_UNROLL
+    for (int64_t split = 0; split < P.splits; ++split) {
+      HYBRID_UNROLL
+      for (int b = 0; b < Block::last; ++b)
+        v[b] = v[b] + partial[split * groups * perGroup + group.spectrumAt() +
+                              b * Block::groups * Block::lanes];
+    }
+    transformRegisters<Block::last, true>(v);
+    block.write(group, v);
+  }
+  block.inverse();
+  const int channel = static_cast<int>(item) * Block::lanes;
+  constexpr T factor = T(1) / static_cast<T>(P.points);
+  block.store([&](int t, int lane, Complex<T> z) {
+    if (t >= P.taps || channel + lane >= P.channels)
+      return;
+    dFilter[t * P.channels + channel + lane] = z.re * factor;
+    if (P.hasSkip && t == 0 && dSkip)
+      dSkip[channel + lane] = z.re * factor;
+  });
+}
+
+} // namespace hybrid::cuda

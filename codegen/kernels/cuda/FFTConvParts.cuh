@@ -1,0 +1,358 @@
+//===- FFTConvParts.cuh - long convolution in two passes --------------------===//
+//
+// The convolution of FFTConv.cuh for sequences whose transform does not fit into shared memory.
+// With points = parts * m, position t = j + m a and frequency k = b + parts k',
+//
+//   X_k = sum_j e^(-2 pi i j k' / m) [ e^(-2 pi i j (b + 1/4) / points)
+//                                      sum_a x_(j + m a) e^(-2 pi i a (b + 1/4) / parts) ]:
+//
+// fftconvSplit does the outer sums (a twisted transform of `parts` points) for a tile of j of 8
+// neighbouring channels, gates applied, and writes them as [batch, channels, parts, m]: a part, in
+// the permuted order of frequencies, is a sequence of m points. The inner kernels transform parts,
+// multiply by the filter's spectrum, and transform back, in place; fftconvMerge undoes the outer
+// transform, with the gates. Activations are read and written in whole sectors, parts too.
+// Three passes over memory: 12 bytes an element of activation and 32 of the parts between, in f32.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "codegen/kernels/cuda/FFT.cuh"
+#include "codegen/kernels/cuda/FFTConvLaunch.h"
+
+namespace hybrid::cuda {
+
+template <typename T, FFTConvPartsParams P>
+using PartsTransform = Transform<T, static_cast<int>(P.parts), static_cast<int>(P.tile *partsLanes),
+                                 static_cast<int>(P.blockThreads), true>;
+
+/// 32 bits where they reach over the activations of a sequence.
+template <bool isShort> struct OffsetOf {
+  using Type = int;
+};
+template <> struct OffsetOf<false> {
+  using Type = int64_t;
+};
+constexpr int64_t longestStride(const FFTConvPartsParams &p) {
+  int64_t longest = p.stride;
+  const int64_t others[] = {p.factorStride, p.secondStride, p.secondFactorStride};
+  for (int64_t stride : others)
+    longest = stride > longest ? stride : longest;
+  return longest;
+}
+template <FFTConvPartsParams P>
+using PartsOffset = typename OffsetOf<(P.length + 1) * longestStride(P) < (1LL << 31)>::Type;
+
+/// What a block of an outer pass works on: channels fastest, then tiles of inner points, then
+/// sequences.
+template <typename T, FFTConvPartsParams P> struct PartsTile {
+  static constexpr int parts = static_cast<int>(P.parts),
+                       inner = static_cast<int>(P.points / P.parts);
+  using Block = PartsTransform<T, P>;
+  using Value = Complex<T>;
+
+  int64_t sequence, firstChannel;
+  int firstInner;
+
+  HYBRID_DEVICE explicit PartsTile(int64_t item) {
+    constexpr int64_t groups = (P.channels + partsLanes - 1) / partsLanes, tiles = inner / P.tile;
+    firstChannel = item % groups * partsLanes;
+    firstInner = static_cast<int>(item / groups % tiles * P.tile);
+    sequence = item / groups / tiles;
+  }
+  HYBRID_DEVICE static int channelOf(int lane) { return lane % static_cast<int>(partsLanes); }
+  HYBRID_DEVICE int innerOf(int lane) const {
+    return firstInner + lane / static_cast<int>(partsLanes);
+  }
+  HYBRID_DEVICE bool hasChannel(int lane) const {
+    return P.channels % partsLanes == 0 || firstChannel + channelOf(lane) < P.channels;
+  }
+  /// The position of point a of the outer transform.
+  HYBRID_DEVICE int position(int a, int lane) const { return innerOf(lane) + a * inner; }
+  HYBRID_DEVICE bool contains(int t, int lane) const { return t < P.length && hasChannel(lane); }
+  /// Of an activation, at the first of the tile's channels.
+  template <typename A> HYBRID_DEVICE A *rows(A *buffer, int64_t stride) const {
+    return buffer + sequence * P.length * stride + firstChannel;
+  }
+  HYBRID_DEVICE static PartsOffset<P> at(int t, int lane, int64_t stride) {
+    return static_cast<PartsOffset<P>>(t) * static_cast<PartsOffset<P>>(stride) + channelOf(lane);
+  }
+  /// Of the first of a group's 16 values among the parts; the others are `inner` apart.
+  HYBRID_DEVICE int64_t partAt(typename Block::Group group) const {
+    return ((sequence * P.channels + firstChannel + channelOf(group.lane)) * parts +
+            16 * group.group) *
+               inner +
+           innerOf(group.lane);
+  }
+  /// v[b] times e^(-2 pi i j (4 k + 1) / (4 points)) with the frequencies k of the group, or times
+  /// the conjugate.
+  template <bool conjugated>
+  HYBRID_DEVICE void turn(typename Block::Group group, const T *fineTable, const T *coarseTable,
+                          Value *v) const {
+    constexpr int64_t fine = fineFactors(P.points);
+    const int64_t j = innerOf(group.lane);
+    const auto *fines = reinterpret_cast<const Value *>(fineTable),
+               *coarse = reinterpret_cast<const Value *>(coarseTable);
+    auto factor = [&](int64_t q) { return coarse[q / fine] * fines[q % fine]; };
+    Value powers[4];
+    HYBRID_UNROLL
+    for (int k = 1; k <= 4; ++k)
+      powers[k - 1] = factor(k * j * (parts / 4));
+    multiplyByPowers<16, conjugated, false>(v, factor(j * (4 * Block::frequency(group.group) + 1)),
+                                            powers);
+  }
+};
+
+template <typename T, FFTConvPartsParams P>
+HYBRID_DEVICE void fftconvSplit(int64_t item, const T *x, const T *gate, const T *twiddles,
+                                const T *fine, const T *coarse, T *parts) {
+  using Tile = PartsTile<T, P>;
+  using Block = typename Tile::Block;
+  const Block block{sharedMemory<Complex<T>>(), reinterpret_cast<const Complex<T> *>(twiddles)};
+  const Tile tile(item);
+  x = tile.rows(x, P.stride), gate = tile.rows(gate, P.factorStride);
+  auto value = [&](int t, int lane) {
+    if (!tile.contains(t, lane))
+      return T(0);
+    T result = x[tile.at(t, lane, P.stride)];
+    return P.hasFactor ? result * gate[tile.at(t, lane, P.factorStride)] : result;
+  };
+  block.load([&](int a, int lane) {
+    const int t = tile.position(a, lane);
+    // Positions behind the transform are in the imaginary parts, as z^points = -i has it.
+    return Complex<T>{value(t, lane),
+                      P.length > P.points ? -value(t + static_cast<int>(P.points), lane) : T(0)};
+  });
+  block.forward();
+  auto *out = reinterpret_cast<Complex<T> *>(parts);
+  HYBRID_NO_UNROLL
+  for (int round = 0; round < Block::rounds; ++round) {
+    typename Block::Group group(round);
+    if (!group.exists() || !tile.hasChannel(group.lane))
+      continue;
+    Complex<T> v[16];
+    block.read(group, v);
+    transformRegisters<16, false>(v);
+    tile.template turn<false>(group, fine, coarse, v);
+    const int64_t at = tile.partAt(group);
+    HYBRID_UNROLL
+    for (int b = 0; b < 16; ++b)
+      out[at + static_cast<int64_t>(b) * Tile::inner] = v[b];
+  }
+}
+
+template <typename T, FFTConvPartsParams P>
+HYBRID_DEVICE void fftconvMerge(int64_t item, const T *parts, const T *gate, const T *secondFactor,
+                                const T *twiddles, const T *fine, const T *coarse, T *y, T *second,
+                                T *first) {
+  using Tile = PartsTile<T, P>;
+  using Block = typename Tile::Block;
+  const Block block{sharedMemory<Complex<T>>(), reinterpret_cast<const Complex<T> *>(twiddles)};
+  const Tile tile(item);
+  const auto *in = reinterpret_cast<const Complex<T> *>(parts);
+  HYBRID_NO_UNROLL
+  for (int round = 0; round < Block::rounds; ++round) {
+    typename Block::Group group(round);
+    if (!group.exists() || !tile.hasChannel(group.lane))
+      continue;
+    Complex<T> v[16];
+    const int64_t at = tile.partAt(group);
+    HYBRID_UNROLL
+    for (int b = 0; b < 16; ++b)
+      v[b] = in[at + static_cast<int64_t>(b) * Tile::inner];
+    tile.template turn<true>(group, fine, coarse, v);
+    transformRegisters<16, true>(v);
+    block.write(group, v);
+  }
+  block.inverse();
+  y = tile.rows(y, P.stride), gate = tile.rows(gate, P.factorStride);
+  second = tile.rows(second, P.secondStride);
+  secondFactor = tile.rows(secondFactor, P.secondFactorStride);
+  auto use = [&](int t, int lane, T value) {
+    if (!tile.contains(t, lane))
+      return;
+    if constexpr (P.hasSecond != 0)
+      second[tile.at(t, lane, P.secondStride)] =
+          value * secondFactor[tile.at(t, lane, P.secondFactorStride)];
+    if constexpr (P.hasFirst != 0)
+      if (t == 0)
+        first[tile.firstChannel + tile.channelOf(lane)] = value;
+    y[tile.at(t, lane, P.stride)] =
+        P.hasFactor ? value * gate[tile.at(t, lane, P.factorStride)] : value;
+  };
+  block.store([&](int a, int lane, Complex<T> z) {
+    const int t = tile.position(a, lane);
+    use(t, lane, z.re);
+    if constexpr (P.length > P.points)
+      use(t + static_cast<int>(P.points), lane, -z.im);
+  });
+}
+
+template <typename T, FFTConvInnerParams P>
+using InnerTransform = Transform<T, static_cast<int>(P.points), 1, threads(P), false>;
+
+/// The spectrum of the filter's parts, times 1 / scale. Items: parts of channels.
+template <typename T, FFTConvInnerParams P>
+HYBRID_DEVICE void fftconvInnerSpectrum(int64_t item, const T *parts, const T *twiddles,
+                                        T *spectrum) {
+  using Block = InnerTransform<T, P>;
+  const Block block{sharedMemory<Complex<T>>(), reinterpret_cast<const Complex<T> *>(twiddles)};
+  const auto *in = reinterpret_cast<const Complex<T> *>(parts) + item * Block::points;
+  auto *out = reinterpret_cast<Complex<T> *>(spectrum) + item * Block::points;
+  block.load([&](int t, int) { return in[t]; });
+  block.forward();
+  constexpr T factor = T(1) / static_cast<T>(P.scale);
+  for (int round = 0; round < Block::rounds; ++round) {
+    typename Block::Group group(round);
+    if (!group.exists())
+      continue;
+    Complex<T> v[16];
+    block.read(group, v);
+    transformRegisters<16, false>(v);
+    HYBRID_UNROLL
+    for (int b = 0; b < 16; ++b)
+      out[group.spectrumAt() + b * Block::groups] = {v[b].re * factor, v[b].im * factor};
+  }
+}
+
+/// The filter's spectrum, with the skip term, at a part of a channel.
+template <typename T, FFTConvInnerParams P> struct InnerFilter {
+  using Block = InnerTransform<T, P>;
+  const Complex<T> *spectrum;
+  T skip;
+
+  HYBRID_DEVICE InnerFilter(const T *spectrum, const T *skip, int64_t part)
+      : spectrum(reinterpret_cast<const Complex<T> *>(spectrum) + part * Block::points),
+        skip(P.hasSkip ? skip[part / P.parts] * (T(1) / static_cast<T>(P.scale)) : T(0)) {}
+  HYBRID_DEVICE const Complex<T> *placesOf(typename Block::Group group) const {
+    return opaque(spectrum) + group.spectrumAt();
+  }
+  HYBRID_DEVICE Complex<T> at(const Complex<T> *place, int b) const {
+    Complex<T> h = place[b * Block::groups];
+    return {h.re + skip, h.im};
+  }
+};
+
+/// In place. Items: sequences fastest, which share the filter; then parts of channels.
+template <typename T, FFTConvInnerParams P>
+HYBRID_DEVICE void fftconvInnerForward(int64_t item, const T *spectrum, const T *skip,
+                                       const T *twiddles, T *parts) {
+  using Block = InnerTransform<T, P>;
+  const Block block{sharedMemory<Complex<T>>(), reinterpret_cast<const Complex<T> *>(twiddles)};
+  const int64_t part = item / P.batch, sequence = item % P.batch;
+  const InnerFilter<T, P> filter(spectrum, skip, part);
+  Complex<T> *data = reinterpret_cast<Complex<T> *>(parts) +
+                     (sequence * P.channels * P.parts + part) * Block::points;
+  block.load([&](int t, int) { return data[t]; });
+  block.forward();
+  HYBRID_NO_UNROLL
+  for (int round = 0; round < Block::rounds; ++round) {
+    typename Block::Group group(round);
+    if (!group.exists())
+      continue;
+    Complex<T> v[16];
+    block.read(group, v);
+    transformRegisters<16, false>(v);
+    const auto *place = filter.placesOf(group);
+    HYBRID_UNROLL
+    for (int b = 0; b < 16; ++b)
+      v[b] = v[b] * filter.at(place, b);
+    transformRegisters<16, true>(v);
+    block.write(group, v);
+  }
+  block.inverse();
+  block.store([&](int t, int, Complex<T> z) { data[t] = z; });
+}
+
+/// cotangents become the gradients of the convolution's input; signals its output, if hasGateOut.
+/// dPartial: [splits, channels, parts, points], complex. Items: parts of channels fastest, then
+/// splits of the batch.
+template <typename T, FFTConvInnerParams P>
+HYBRID_DEVICE void fftconvInnerBackward(int64_t item, const T *spectrum, const T *skip,
+                                        const T *twiddles, T *signals, T *cotangents, T *dPartial) {
+  using Block = InnerTransform<T, P>;
+  constexpr int64_t allParts = P.channels * P.parts, perSplit = (P.batch + P.splits - 1) / P.splits;
+  const auto *table = reinterpret_cast<const Complex<T> *>(twiddles);
+  auto *shared = sharedMemory<Complex<T>>();
+  const Block signal{shared, table}, cotangent{shared + fftElements(P.points, 1), table};
+  const int64_t part = item % allParts;
+  const InnerFilter<T, P> filter(spectrum, skip, part);
+
+  SpectrumSums<T, Block> sums(reinterpret_cast<Complex<T> *>(dPartial) + item * Block::points);
+  const int64_t begin = item / allParts * perSplit, end = minimum(begin + perSplit, P.batch);
+  HYBRID_NO_UNROLL
+  for (int64_t sequence = begin; sequence < end; ++sequence) {
+    const int64_t at = (sequence * allParts + part) * Block::points;
+    Complex<T> *p = reinterpret_cast<Complex<T> *>(signals) + at,
+               *q = reinterpret_cast<Complex<T> *>(cotangents) + at;
+    signal.load([&](int t, int) { return p[t]; });
+    cotangent.load([&](int t, int) { return q[t]; });
+    signal.forward();
+    cotangent.forward();
+    sums.forEachGroup([&](int round, typename Block::Group group) {
+      Complex<T> v[16];
+      signal.read(group, v);
+      transformRegisters<16, false>(v);
+      signal.write(group, v); // read again below by this thread
+      cotangent.read(group, v);
+      transformRegisters<16, false>(v);
+      const auto *place = filter.placesOf(group);
+      HYBRID_UNROLL
+      for (int b = 0; b < 16; ++b) {
+        Complex<T> &s = signal.element(group, b);
+        const Complex<T> h = filter.at(place, b);
+        sums.add(round, group, b, conjugate(s) * v[b]);
+        if constexpr (P.hasGateOut != 0)
+          s = s * h;
+        v[b] = v[b] * conjugate(h);
+      }
+      transformRegisters<16, true>(v);
+      cotangent.write(group, v);
+      if constexpr (P.hasGateOut != 0) {
+        signal.read(group, v);
+        transformRegisters<16, true>(v);
+        signal.write(group, v);
+      }
+    });
+    cotangent.inverse();
+    cotangent.store([&](int t, int, Complex<T> z) { q[t] = z; });
+    if constexpr (P.hasGateOut != 0) {
+      signal.inverse();
+      signal.store([&](int t, int, Complex<T> z) { p[t] = z; });
+    }
+    blockBarrier(); // before the next sequence is loaded
+  }
+  sums.store();
+}
+
+/// The filter gradient's parts, times 1 / scale, from partial sums. Items: parts of channels.
+template <typename T, FFTConvInnerParams P>
+HYBRID_DEVICE void fftconvInnerGradient(int64_t item, const T *dPartial, const T *twiddles,
+                                        T *parts) {
+  using Block = InnerTransform<T, P>;
+  constexpr int64_t perSplit = P.channels * P.parts * P.points;
+  const Block block{sharedMemory<Complex<T>>(), reinterpret_cast<const Complex<T> *>(twiddles)};
+  const auto *partial = reinterpret_cast<const Complex<T> *>(dPartial) + item * Block::points;
+  constexpr T factor = T(1) / static_cast<T>(P.scale);
+  HYBRID_NO_UNROLL
+  for (int round = 0; round < Block::rounds; ++round) {
+    typename Block::Group group(round);
+    if (!group.exists())
+      continue;
+    Complex<T> v[16];
+    HYBRID_UNROLL
+    for (int b = 0; b < 16; ++b)
+      v[b] = {T(0), T(0)};
+    HYBRID_NO_UNROLL
+    for (int64_t split = 0; split < P.splits; ++split) {
+      HYBRID_UNROLL
+      for (int b = 0; b < 16; ++b)
+        v[b] = v[b] + partial[split * perSplit + group.spectrumAt() + b * Block::groups];
+    }
+    transformRegisters<16, true>(v);
+    block.write(group, v);
+  }
+  block.inverse();
+  auto *out = reinterpret_cast<Complex<T> *>(parts) + item * Block::points;
+  block.store([&](int t, int, Complex<T> z) { out[t] = {z.re * factor, z.im * factor}; });
+}
+
+} // namespace hybrid::cuda

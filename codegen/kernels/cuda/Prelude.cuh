@@ -1,0 +1,139 @@
+//===- Prelude.cuh - what every CUDA kernel of Hybrid is written with -------===//
+//
+// One text for two compilers: NVRTC makes GPU code of it, and with HYBRID_CUDA_SHIM a C++ compiler
+// makes tests of it, in which the threads of a block are fibers of one CPU thread (shim/Shim.h). No
+// header of the CUDA toolkit is needed.
+//
+// A kernel is a function template over the element type and a struct of constants,
+//
+//   template <typename T, RmsNormParams P>
+//   HYBRID_DEVICE void rmsnormForward(int64_t item, const T *x, const T *weight, T *y);
+//
+// run by one block for each work item. All shared memory is dynamic (sharedMemory()), every barrier
+// and every warp exchange is reached by all threads, and nothing depends on the order of blocks.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include <cstdint>
+
+#ifdef HYBRID_CUDA_SHIM
+#include "codegen/cuda/shim/Shim.h"
+#else
+#include "codegen/kernels/cuda/Device.cuh"
+#endif
+
+namespace hybrid::cuda {
+
+/// A buffer of a launch; becomes a pointer of the type that the kernel takes.
+struct Buffer {
+  void *data;
+  template <typename T> HYBRID_DEVICE operator T *() const { return static_cast<T *>(data); }
+};
+
+/// A buffer of this block's replica: replicas are rows of the grid, their memory `stride` bytes
+/// apart.
+template <int64_t stride> HYBRID_DEVICE Buffer ofReplica(void *first) {
+  return {static_cast<unsigned char *>(first) + blockIdx.y * stride};
+}
+
+constexpr int warpSize = 32;
+
+HYBRID_DEVICE int laneIndex() { return static_cast<int>(threadIdx.x) % warpSize; }
+HYBRID_DEVICE int warpIndex() { return static_cast<int>(threadIdx.x) / warpSize; }
+
+template <typename T> HYBRID_DEVICE T maximum(T a, T b) { return a < b ? b : a; }
+template <typename T> HYBRID_DEVICE T minimum(T a, T b) { return b < a ? b : a; }
+
+/// NaN where either is.
+template <typename T> HYBRID_DEVICE T propagatingMaximum(T a, T b) {
+  return a < b || b != b ? b : a;
+}
+template <typename T> HYBRID_DEVICE T propagatingMinimum(T a, T b) {
+  return b < a || b != b ? b : a;
+}
+
+/// Consecutive elements, moved by one instruction: 16 bytes where count * sizeof(T) is. Their
+/// address is a multiple of their size.
+template <typename T, int count> struct alignas(sizeof(T) * count) Pack {
+  T elements[count];
+  HYBRID_DEVICE T &operator[](int i) { return elements[i]; }
+  HYBRID_DEVICE const T &operator[](int i) const { return elements[i]; }
+};
+template <int count, typename T> HYBRID_DEVICE Pack<T, count> loadPack(const T *from) {
+  return *reinterpret_cast<const Pack<T, count> *>(from);
+}
+template <int count, typename T> HYBRID_DEVICE void storePack(T *to, const Pack<T, count> &pack) {
+  *reinterpret_cast<Pack<T, count> *>(to) = pack;
+}
+
+/// The plainest store of a kernel's result: a place in memory, rows `stride` elements apart. The
+/// compiler puts a fused region in its place (StoreFusion.cpp).
+template <typename T, int64_t stride> struct RowStore {
+  T *y;
+  HYBRID_DEVICE void operator()(int64_t row, int64_t column, T value) const {
+    y[row * stride + column] = value;
+  }
+};
+
+/// A kernel's last operand as a store: what the compiler made, or in a test a plain buffer.
+template <int64_t stride, typename Functor> HYBRID_DEVICE Functor asStore(Functor functor) {
+  return functor;
+}
+template <int64_t stride, typename T> HYBRID_DEVICE RowStore<T, stride> asStore(T *y) {
+  return {y};
+}
+
+/// Sum over the lanes of a warp, the same bits in every lane.
+template <typename T> HYBRID_DEVICE T warpSum(T value) {
+  HYBRID_UNROLL
+  for (int mask = warpSize / 2; mask > 0; mask /= 2)
+    value += shuffleXor(value, mask);
+  return value;
+}
+
+/// The largest value of a warp, NaN where one is.
+template <typename T> HYBRID_DEVICE T warpMax(T value) {
+  HYBRID_UNROLL
+  for (int mask = warpSize / 2; mask > 0; mask /= 2)
+    value = propagatingMaximum(value, shuffleXor(value, mask));
+  return value;
+}
+
+/// Sum over a block of `threads` threads, in every thread. `scratch` is shared memory for
+/// threads / 32 elements; it may be used again after the call.
+template <int threads, typename T> HYBRID_DEVICE T blockSum(T value, T *scratch) {
+  value = warpSum(value);
+  if constexpr (threads == warpSize)
+    return value;
+  if (laneIndex() == 0)
+    scratch[warpIndex()] = value;
+  blockBarrier();
+  T sum = 0;
+  HYBRID_UNROLL
+  for (int i = 0; i < threads / warpSize; ++i)
+    sum += scratch[i];
+  blockBarrier();
+  return sum;
+}
+
+template <int threads, typename T> HYBRID_DEVICE T blockMax(T value, T *scratch) {
+  value = warpMax(value);
+  if constexpr (threads == warpSize)
+    return value;
+  if (laneIndex() == 0)
+    scratch[warpIndex()] = value;
+  blockBarrier();
+  T most = scratch[0];
+  HYBRID_UNROLL
+  for (int i = 1; i < threads / warpSize; ++i)
+    most = propagatingMaximum(most, scratch[i]);
+  blockBarrier();
+  return most;
+}
+
+template <typename T> HYBRID_DEVICE T sigmoid(T x) { return T(1) / (T(1) + exponential(-x)); }
+template <typename T> HYBRID_DEVICE T softplus(T x) {
+  return maximum(x, T(0)) + logarithm1p(exponential(-absolute(x)));
+}
+
+} // namespace hybrid::cuda

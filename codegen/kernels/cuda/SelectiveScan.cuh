@@ -1,0 +1,695 @@
+//===- SelectiveScan.cuh - Mamba's scan (Gu and Dao 2023, section 3) --------===//
+//
+// Lanes are channels, so that rows of an activation are read in whole lines. The states of a
+// channel are shared out to the threads of equal lane of a few warps, which hold them in registers
+// down the whole sequence; the maps b and c of a token are read from shared memory, by all channels
+// of the block. Rows come in tiles; the next tile is on its way from memory while one is computed.
+// What the warps of a channel add up goes through shared memory, in a fixed order.
+//
+// The decay exp(dt a) is 2^(dt a log2(e)): one instruction of the special function unit, 16 of
+// which a multiprocessor executes a cycle. They are the floor of the forward pass.
+//
+// The backward pass walks forward first and keeps the state at the start of each tile; then it
+// takes the tiles from the last to the first, computes the states and decays of a few rows again
+// into registers, and walks back over them. The gradients of b and c are summed over the channels
+// of the block on chip: 32 values are folded over 32 lanes by 31 exchanges.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "codegen/kernels/cuda/Lanes.cuh"
+#include "codegen/kernels/cuda/SelectiveScanParams.h"
+
+namespace hybrid::cuda {
+
+/// What a block of the kernels below works on, and its tiles in shared memory.
+template <typename T, SelectiveScanShape p> struct SelectiveScanBlock {
+  static constexpr int rows = selectiveScanRows<T>(p), states = static_cast<int>(p.states),
+                       perThread = selectiveScanStates(p), splits = selectiveScanSplits(p),
+                       padded = perThread * splits,
+                       channels = static_cast<int>(32 * p.channelWarps),
+                       threads = selectiveScanThreads(p);
+  /// Rows of a tile that a thread loads of its channel, and values of each map.
+  static constexpr int ownRows = (rows + splits - 1) / splits,
+                       ownMap = (rows * states + threads - 1) / threads;
+  static constexpr int tile = rows * channels, mapTile = rows * padded;
+  static constexpr double log2e = 1.4426950408889634, ln2 = 0.6931471805599453;
+
+  int thread, lane /* channel in the block */, split, firstState;
+  int64_t batch, time, group, indexInGroup, channel, from, to;
+  bool active; // has a channel
+
+  HYBRID_DEVICE explicit SelectiveScanBlock(int64_t item) {
+    constexpr int64_t groupBlocks = selectiveScanGroupBlocks(p);
+    indexInGroup = item % groupBlocks, item /= groupBlocks;
+    group = item % p.groups, item /= p.groups;
+    time = item % p.timeBlocks, batch = item / p.timeBlocks;
+    thread = static_cast<int>(threadIdx.x);
+    lane = thread % channels, split = thread / channels, firstState = split * perThread;
+    const int64_t inGroup = indexInGroup * channels + lane;
+    active = inGroup < p.channels / p.groups;
+    channel = group * (p.channels / p.groups) + inGroup;
+    from = time * p.blockRows, to = minimum(from + p.blockRows, p.length);
+  }
+
+  HYBRID_DEVICE int64_t tiles() const { return (to - from + rows - 1) / rows; }
+  HYBRID_DEVICE bool hasState(int k) const { return active && firstState + k < states; }
+
+  /// [channels, states]
+  HYBRID_DEVICE void readStates(const T *values, T scale, T (&to)[perThread]) const {
+    HYBRID_UNROLL
+    for (int k = 0; k < perThread; ++k)
+      to[k] = hasState(k) ? values[channel * p.states + firstState + k] * scale : T(0);
+  }
+  /// Of [batch, channels, states], or with `divided` of [timeBlocks, batch, channels, states].
+  HYBRID_DEVICE int64_t stateOffset(bool divided) const {
+    return ((divided ? time * p.batch : 0) + batch) * p.channels * p.states;
+  }
+  HYBRID_DEVICE void writeStates(const T (&values)[perThread], T *to) const {
+    HYBRID_UNROLL
+    for (int k = 0; k < perThread; ++k)
+      if (hasState(k))
+        to[channel * p.states + firstState + k] = values[k];
+  }
+  /// [states, channels]
+  HYBRID_DEVICE void writeTransposed(const T (&values)[perThread], T *to) const {
+    HYBRID_UNROLL
+    for (int k = 0; k < perThread; ++k)
+      if (hasState(k))
+        to[(firstState + k) * p.channels + channel] = values[k];
+  }
+
+  /// Loads this thread's rows of a tile of an activation; zero where there are none.
+  HYBRID_DEVICE void load(const T *activation, int64_t stride, int64_t first,
+                          T (&values)[ownRows]) const {
+    const T *at = activation + (batch * p.length + first + split) * stride + channel;
+    const int64_t left = to - first - split;
+    HYBRID_UNROLL
+    for (int j = 0; j < ownRows; ++j)
+      values[j] = active && owns(j) && j * splits < left ? at[j * splits * stride] : T(0);
+  }
+  HYBRID_DEVICE void store(const T (&values)[ownRows], T *activation, int64_t stride,
+                           int64_t first) const {
+    T *at = activation + (batch * p.length + first + split) * stride + channel;
+    const int64_t left = to - first - split;
+    HYBRID_UNROLL
+    for (int j = 0; j < ownRows; ++j)
+      if (active && owns(j) && j * splits < left)
+        at[j * splits * stride] = values[j];
+  }
+  template <typename Store>
+  HYBRID_DEVICE void storeRows(const T (&values)[ownRows], int64_t first, Store write) const {
+    const int64_t left = to - first - split;
+    HYBRID_UNROLL
+    for (int j = 0; j < ownRows; ++j)
+      if (active && owns(j) && j * splits < left)
+        write(batch * p.length + first + split + j * splits, channel, values[j]);
+  }
+  /// Whether the j-th row of this thread is in the tile.
+  HYBRID_DEVICE bool owns(int j) const { return rows % splits == 0 || split + j * splits < rows; }
+  HYBRID_DEVICE int at(int j) const { return (split + j * splits) * channels + lane; }
+
+  HYBRID_DEVICE void loadMap(const T *map, int64_t stride, int64_t first,
+                             T (&values)[ownMap]) const {
+    const T *at = map + (batch * p.length + first) * stride + group * p.states;
+    const int64_t left = to - first;
+    HYBRID_UNROLL
+    for (int j = 0; j < ownMap; ++j) {
+      const int i = thread + j * threads, row = i / states;
+      values[j] = row < rows && row < left ? at[row * stride + i % states] : T(0);
+    }
+  }
+  HYBRID_DEVICE void shareMap(const T (&values)[ownMap], T *shared) const {
+    HYBRID_UNROLL
+    for (int j = 0; j < ownMap; ++j)
+      if (const int i = thread + j * threads, row = i / states; row < rows)
+        shared[row * padded + i % states] = values[j];
+  }
+  /// The states that are not there have no influence.
+  HYBRID_DEVICE void clearMap(T *shared) const {
+    if constexpr (padded != states)
+      for (int i = thread; i < mapTile; i += threads)
+        if (i % padded >= states)
+          shared[i] = T(0);
+  }
+
+  /// Whether the row before `row` belongs to another segment.
+  HYBRID_DEVICE bool startsSegment(const int32_t *segments, int64_t row) const {
+    const int32_t *ids = segments + batch * p.length;
+    return row > 0 && row < to && ids[row] != ids[row - 1];
+  }
+};
+
+/// The operands of all kernels, and what a thread keeps of them.
+template <typename T, SelectiveScanShape p> struct SelectiveScanOperands {
+  using Block = SelectiveScanBlock<T, p>;
+  static constexpr int perThread = Block::perThread, ownRows = Block::ownRows,
+                       ownMap = Block::ownMap;
+  const T *x, *raw, *b, *c, *gate;
+  const int32_t *segments;
+  T stepBias;
+  T constantB[perThread], constantC[perThread];
+
+  /// A tile on its way from memory to shared memory.
+  struct Loads {
+    T x[ownRows], raw[ownRows], gate[ownRows], dy[ownRows], b[ownMap], c[ownMap];
+    bool starts;
+  };
+  /// The tile in shared memory.
+  struct Tile {
+    T *steps, *inputs, *dy, *b, *c;
+    int32_t *starts;
+  };
+
+  HYBRID_DEVICE SelectiveScanOperands(const Block &block, const T *x, const T *raw, const T *b,
+                                      const T *c, const int32_t *segments, const T *bias,
+                                      const T *gate)
+      : x(x), raw(raw), b(b), c(c), gate(gate), segments(segments) {
+    stepBias = p.hasStepBias && block.active ? bias[block.channel] : T(0);
+    if constexpr (p.constantB)
+      block.readStates(b, T(1), constantB);
+    if constexpr (p.constantC)
+      block.readStates(c, T(1), constantC);
+  }
+
+  template <bool reads, bool gates>
+  HYBRID_DEVICE void load(const Block &block, int64_t first, const T *dy, Loads &loads) const {
+    block.load(x, p.xStride, first, loads.x);
+    block.load(raw, p.dtStride, first, loads.raw);
+    if constexpr (!p.constantB)
+      block.loadMap(b, p.bStride, first, loads.b);
+    if constexpr (reads && !p.constantC)
+      block.loadMap(c, p.cStride, first, loads.c);
+    if constexpr (gates && p.hasGate)
+      block.load(gate, p.gateStride, first, loads.gate);
+    if (dy)
+      block.load(dy, p.yStride, first, loads.dy);
+    if constexpr (p.hasSegments)
+      loads.starts =
+          block.thread < Block::rows && block.startsSegment(segments, first + block.thread);
+  }
+
+  /// dt of the j-th row of the thread, and its derivative; zero behind the last row.
+  HYBRID_DEVICE T step(const Block &block, const Loads &loads, int64_t first, int j,
+                       T &slope) const {
+    T value = loads.raw[j] + stepBias;
+    slope = T(1);
+    if constexpr (p.softplusStep) {
+      slope = sigmoid(value);
+      value = softplus(value);
+    }
+    return first + block.split + j * Block::splits < block.to ? value : T(0);
+  }
+
+  /// Makes steps, inputs and maps of the loads.
+  template <bool reads>
+  HYBRID_DEVICE void share(const Block &block, const Loads &loads, int64_t first,
+                           const Tile &tile) const {
+    HYBRID_UNROLL
+    for (int j = 0; j < ownRows; ++j)
+      if (block.owns(j)) {
+        T slope;
+        const T dt = step(block, loads, first, j, slope);
+        tile.steps[block.at(j)] = dt, tile.inputs[block.at(j)] = dt * loads.x[j];
+      }
+    if constexpr (!p.constantB)
+      block.shareMap(loads.b, tile.b);
+    if constexpr (reads && !p.constantC)
+      block.shareMap(loads.c, tile.c);
+    if constexpr (p.hasSegments)
+      if (block.thread < Block::rows)
+        tile.starts[block.thread] = loads.starts;
+  }
+
+  HYBRID_DEVICE void mapB(const Block &block, const Tile &tile, int row, T (&to)[perThread]) const {
+    if constexpr (p.constantB) {
+      HYBRID_UNROLL
+      for (int k = 0; k < perThread; ++k)
+        to[k] = constantB[k];
+    } else {
+      readVectors<perThread>(tile.b + row * Block::padded + block.firstState, to);
+    }
+  }
+  HYBRID_DEVICE void mapC(const Block &block, const Tile &tile, int row, T (&to)[perThread]) const {
+    if constexpr (p.constantC) {
+      HYBRID_UNROLL
+      for (int k = 0; k < perThread; ++k)
+        to[k] = constantC[k];
+    } else {
+      readVectors<perThread>(tile.c + row * Block::padded + block.firstState, to);
+    }
+  }
+  HYBRID_DEVICE static bool starts(const Tile &tile, int row) {
+    if constexpr (p.hasSegments)
+      return tile.starts[row] != 0;
+    else
+      return false;
+  }
+
+  /// Takes the thread's states down `count` rows of a tile; visit(row, before, decay, after).
+  template <int count, typename Visit>
+  HYBRID_DEVICE void walk(const Block &block, const Tile &tile, int first,
+                          const T (&rate)[perThread], T (&h)[perThread], Visit visit) const {
+    constexpr int together = count % 4 == 0 && perThread <= 4 ? 4 : count % 2 == 0 ? 2 : 1;
+    HYBRID_NO_UNROLL
+    for (int start = 0; start < count; start += together) {
+      HYBRID_UNROLL
+      for (int i = 0; i < together; ++i)
+        step(block, tile, first + start + i, rate, h, visit);
+    }
+  }
+  template <typename Visit>
+  HYBRID_DEVICE void step(const Block &block, const Tile &tile, int row, const T (&rate)[perThread],
+                          T (&h)[perThread], Visit visit) const {
+    const T dt = tile.steps[row * Block::channels + block.lane],
+            input = tile.inputs[row * Block::channels + block.lane];
+    T map[perThread], before[perThread], decay[perThread];
+    mapB(block, tile, row, map);
+    const bool start = starts(tile, row);
+    HYBRID_UNROLL
+    for (int k = 0; k < perThread; ++k) {
+      before[k] = start ? T(0) : h[k];
+      decay[k] = start ? T(0) : exponential2(dt * rate[k]);
+      h[k] = decay[k] * before[k] + input * map[k];
+    }
+    visit(row, before, decay, h);
+  }
+};
+
+template <typename T, SelectiveScanShape p, typename Store>
+HYBRID_DEVICE void selectiveScanForward(int64_t item, const T *x, const T *raw, const T *a,
+                                        const T *b, const T *c, const int32_t *segments,
+                                        const T *initialState, const T *stepBias, const T *skip,
+                                        const T *gate, T *finalState, Store y) {
+  using Block = SelectiveScanBlock<T, p>;
+  using Operands = SelectiveScanOperands<T, p>;
+  constexpr int perThread = Block::perThread, ownRows = Block::ownRows, rows = Block::rows;
+  const Block block(item);
+  const Operands operands(block, x, raw, b, c, segments, stepBias, gate);
+  T *const shared = sharedMemory<T>();
+  T *const sums = shared + 2 * Block::tile + 2 * Block::mapTile; // [split][row][channel]
+  const typename Operands::Tile tile{
+      shared,
+      shared + Block::tile,
+      nullptr,
+      shared + 2 * Block::tile,
+      shared + 2 * Block::tile + Block::mapTile,
+      reinterpret_cast<int32_t *>(sums + Block::splits * Block::tile)};
+  block.clearMap(tile.b), block.clearMap(tile.c);
+
+  T rate[perThread], h[perThread];
+  block.readStates(a, T(Block::log2e), rate);
+  HYBRID_UNROLL
+  for (int k = 0; k < perThread; ++k)
+    h[k] = T(0);
+  if constexpr (p.hasState)
+    block.readStates(initialState + block.stateOffset(true), T(1), h);
+  const T skipScale = p.hasSkip && block.active ? skip[block.channel] : T(0);
+
+  typename Operands::Loads next;
+  operands.template load<true, true>(block, block.from, nullptr, next);
+  HYBRID_NO_UNROLL
+  for (int64_t first = block.from; first < block.to; first += rows) {
+    operands.template share<true>(block, next, first, tile);
+    T skipped[ownRows], gates[ownRows];
+    HYBRID_UNROLL
+    for (int j = 0; j < ownRows; ++j)
+      skipped[j] = skipScale * next.x[j], gates[j] = p.hasGate ? next.gate[j] : T(0);
+    blockBarrier();
+    if (first + rows < block.to)
+      operands.template load<true, true>(block, first + rows, nullptr, next);
+    operands.template walk<rows>(
+        block, tile, 0, rate, h,
+        [&](int row, const T(&)[perThread], const T(&)[perThread], const T(&after)[perThread]) {
+          T map[perThread], sum = T(0);
+          operands.mapC(block, tile, row, map);
+          HYBRID_UNROLL
+          for (int k = 0; k < perThread; ++k)
+            sum += map[k] * after[k];
+          sums[block.split * Block::tile + row * Block::channels + block.lane] = sum;
+        });
+    blockBarrier();
+    T values[ownRows];
+    HYBRID_UNROLL
+    for (int j = 0; j < ownRows; ++j) {
+      values[j] = skipped[j];
+      if (block.owns(j)) {
+        HYBRID_UNROLL
+        for (int s = 0; s < Block::splits; ++s)
+          values[j] += sums[s * Block::tile + block.at(j)];
+      }
+      if constexpr (p.hasGate)
+        values[j] *= gates[j] * sigmoid(gates[j]);
+    }
+    block.storeRows(values, first, asStore<p.yStride>(y));
+  }
+  if constexpr (p.hasFinalState)
+    if (block.time == p.timeBlocks - 1)
+      block.writeStates(h, finalState + block.stateOffset(false));
+}
+
+template <typename T, SelectiveScanShape p>
+HYBRID_DEVICE void selectiveScanSummary(int64_t item, const T *x, const T *raw, const T *a,
+                                        const T *b, const T *c, const int32_t *segments, const T *,
+                                        const T *stepBias, const T *, const T *gate, const T *dy,
+                                        T *decays, T *offsets, T *carries) {
+  using Block = SelectiveScanBlock<T, p>;
+  using Operands = SelectiveScanOperands<T, p>;
+  constexpr int perThread = Block::perThread, ownRows = Block::ownRows, rows = Block::rows;
+  constexpr bool gradient = p.summariseGradient;
+  const Block block(item);
+  const Operands operands(block, x, raw, b, c, segments, stepBias, gate);
+  T *const shared = sharedMemory<T>();
+  T *const maps = shared + 3 * Block::tile;
+  const typename Operands::Tile tile{
+      shared, shared + Block::tile,  shared + 2 * Block::tile,
+      maps,   maps + Block::mapTile, reinterpret_cast<int32_t *>(maps + 2 * Block::mapTile)};
+  block.clearMap(tile.b), block.clearMap(tile.c);
+  T rate[perThread], h[perThread], product[perThread], carry[perThread];
+  block.readStates(a, T(Block::log2e), rate);
+  HYBRID_UNROLL
+  for (int k = 0; k < perThread; ++k)
+    h[k] = carry[k] = T(0), product[k] = T(1);
+
+  const T *cotangent = gradient ? dy : nullptr;
+  typename Operands::Loads next;
+  operands.template load<gradient, gradient>(block, block.from, cotangent, next);
+  HYBRID_NO_UNROLL
+  for (int64_t first = block.from; first < block.to; first += rows) {
+    operands.template share<gradient>(block, next, first, tile);
+    if constexpr (gradient) {
+      HYBRID_UNROLL
+      for (int j = 0; j < ownRows; ++j)
+        if (block.owns(j))
+          tile.dy[block.at(j)] =
+              p.hasGate ? next.dy[j] * next.gate[j] * sigmoid(next.gate[j]) : next.dy[j];
+    }
+    blockBarrier();
+    if (first + rows < block.to)
+      operands.template load<gradient, gradient>(block, first + rows, cotangent, next);
+    operands.template walk<rows>(
+        block, tile, 0, rate, h,
+        [&](int row, const T(&)[perThread], const T(&decay)[perThread], const T(&)[perThread]) {
+          T map[perThread], g = T(0);
+          if constexpr (gradient) {
+            operands.mapC(block, tile, row, map);
+            g = tile.dy[row * Block::channels + block.lane];
+          }
+          HYBRID_UNROLL
+          for (int k = 0; k < perThread; ++k) {
+            product[k] *= decay[k];
+            if constexpr (gradient)
+              carry[k] += product[k] * map[k] * g;
+          }
+        });
+    blockBarrier();
+  }
+  const int64_t offset = block.stateOffset(true);
+  block.writeStates(product, decays + offset);
+  block.writeStates(h, offsets + offset);
+  if constexpr (gradient)
+    block.writeStates(carry, carries + offset);
+}
+
+template <typename T, SelectiveScanEntriesShape p>
+HYBRID_DEVICE void selectiveScanEntries(int64_t item, const T *decay, const T *offset,
+                                        const T *state, T *entries) {
+  const int64_t at = item * selectiveScanEntriesThreads + static_cast<int64_t>(threadIdx.x);
+  if (at < p.elements) {
+    T value = p.hasState ? state[at] : T(0);
+    constexpr int together = 8; // loads in flight
+    HYBRID_NO_UNROLL
+    for (int64_t first = 0; first < p.timeBlocks; first += together) {
+      T factors[together], terms[together];
+      auto place = [&](int i) {
+        return (p.reverse ? p.timeBlocks - 1 - first - i : first + i) * p.elements + at;
+      };
+      HYBRID_UNROLL
+      for (int i = 0; i < together; ++i)
+        if (first + i < p.timeBlocks)
+          factors[i] = decay[place(i)], terms[i] = offset[place(i)];
+      HYBRID_UNROLL
+      for (int i = 0; i < together; ++i)
+        if (first + i < p.timeBlocks) {
+          entries[place(i)] = value;
+          value = factors[i] * value + terms[i];
+        }
+    }
+  }
+}
+
+template <typename T, SelectiveScanShape p>
+HYBRID_DEVICE void
+selectiveScanBackward(int64_t item, const T *x, const T *raw, const T *a, const T *b, const T *c,
+                      const int32_t *segments, const T *initialState, const T *stepBias,
+                      const T *skip, const T *gate, const T *dy, const T *dFinalState, T *dx,
+                      T *dRaw, T *dInitialState, T *dGate, T *partialA, T *partialB, T *partialC,
+                      T *partialStepBias, T *partialSkip, T *checkpoints) {
+  using Block = SelectiveScanBlock<T, p>;
+  using Operands = SelectiveScanOperands<T, p>;
+  constexpr int perThread = Block::perThread, ownRows = Block::ownRows, rows = Block::rows,
+                splits = Block::splits, threads = Block::threads, padded = Block::padded,
+                steps = selectiveScanSteps<T>(p), subTiles = rows / steps,
+                folded = steps * perThread;
+  constexpr int warps = static_cast<int>(p.channelWarps);
+  const Block block(item);
+  const Operands operands(block, x, raw, b, c, segments, stepBias, gate);
+  // Kept by each thread for itself: x, the derivatives of the step and of the gate.
+  T *const shared = sharedMemory<T>(), *const values = shared + 3 * Block::tile,
+           *const stepSlopes = values + Block::tile, *const gateSlopes = stepSlopes + Block::tile,
+           *const maps = gateSlopes + Block::tile,
+           *const sums = maps + 2 * Block::mapTile,              // [3][split][row][channel]
+               *const mapSums = sums + 3 * splits * Block::tile, // [2][warp][row][state]
+                   *const entries = mapSums + 2 * warps * Block::mapTile; // [subTile][k][thread]
+  const typename Operands::Tile tile{
+      shared,
+      shared + Block::tile,
+      shared + 2 * Block::tile,
+      maps,
+      maps + Block::mapTile,
+      reinterpret_cast<int32_t *>(entries + (subTiles - 1) * perThread * threads)};
+  block.clearMap(tile.b), block.clearMap(tile.c);
+
+  T rate[perThread], h[perThread];
+  block.readStates(a, T(Block::log2e), rate);
+  HYBRID_UNROLL
+  for (int k = 0; k < perThread; ++k)
+    h[k] = T(0);
+  if constexpr (p.hasState)
+    block.readStates(initialState + block.stateOffset(true), T(1), h);
+
+  // Forward, leaving the state at the start of each tile.
+  const int64_t tiles = block.tiles();
+  T *const kept =
+      checkpoints + item * ceilDiv(p.blockRows, rows) * perThread * threads + block.thread;
+  auto keep = [&](int64_t index) {
+    HYBRID_UNROLL
+    for (int k = 0; k < perThread; ++k)
+      kept[(index * perThread + k) * threads] = h[k];
+  };
+  typename Operands::Loads next;
+  if (tiles > 1)
+    operands.template load<false, false>(block, block.from, nullptr, next);
+  HYBRID_NO_UNROLL
+  for (int64_t index = 0; index + 1 < tiles; ++index) {
+    const int64_t first = block.from + index * rows;
+    operands.template share<false>(block, next, first, tile);
+    blockBarrier();
+    if (index + 2 < tiles)
+      operands.template load<false, false>(block, first + rows, nullptr, next);
+    keep(index);
+    operands.template walk<rows>(
+        block, tile, 0, rate, h,
+        [](int, const T(&)[perThread], const T(&)[perThread], const T(&)[perThread]) {});
+    blockBarrier();
+  }
+
+  // Backward. h: at the start of the tile.
+  T carry[perThread], rateSum[perThread], bSum[perThread], cSum[perThread];
+  HYBRID_UNROLL
+  for (int k = 0; k < perThread; ++k)
+    carry[k] = rateSum[k] = bSum[k] = cSum[k] = T(0);
+  if constexpr (p.hasFinalState)
+    block.readStates(dFinalState + block.stateOffset(true), T(1), carry);
+  const T skipScale = p.hasSkip && block.active ? skip[block.channel] : T(0);
+  T biasSum = T(0), skipSum = T(0);
+  operands.template load<true, true>(block, block.from + (tiles - 1) * rows, dy, next);
+  HYBRID_NO_UNROLL
+  for (int64_t index = tiles - 1; index >= 0; --index) {
+    const int64_t first = block.from + index * rows;
+    operands.template share<true>(block, next, first, tile);
+    HYBRID_UNROLL
+    for (int j = 0; j < ownRows; ++j) {
+      if (!block.owns(j))
+        continue;
+      const int at = block.at(j);
+      T gradient = next.dy[j], slope;
+      operands.step(block, next, first, j, slope);
+      values[at] = next.x[j], stepSlopes[at] = slope;
+      if constexpr (p.hasGate) {
+        const T z = next.gate[j], s = sigmoid(z);
+        gateSlopes[at] = gradient * s * (T(1) + z * (T(1) - s));
+        gradient *= z * s;
+      }
+      tile.dy[at] = gradient;
+    }
+    blockBarrier();
+    if (index > 0)
+      operands.template load<true, true>(block, first - rows, dy, next);
+    if (index + 1 < tiles) {
+      HYBRID_UNROLL
+      for (int k = 0; k < perThread; ++k)
+        h[k] = kept[(index * perThread + k) * threads];
+    }
+    HYBRID_NO_UNROLL
+    for (int sub = 0; sub + 1 < subTiles; ++sub) {
+      HYBRID_UNROLL
+      for (int k = 0; k < perThread; ++k)
+        entries[(sub * perThread + k) * threads + block.thread] = h[k];
+      operands.template walk<steps>(
+          block, tile, sub * steps, rate, h,
+          [](int, const T(&)[perThread], const T(&)[perThread], const T(&)[perThread]) {});
+    }
+    HYBRID_NO_UNROLL
+    for (int sub = subTiles - 1; sub >= 0; --sub) {
+      if (sub + 1 < subTiles) {
+        HYBRID_UNROLL
+        for (int k = 0; k < perThread; ++k)
+          h[k] = entries[(sub * perThread + k) * threads + block.thread];
+      }
+      // The states before, and the decays; later the gradients of c and b.
+      T befores[folded], decays[folded];
+      HYBRID_UNROLL
+      for (int i = 0; i < steps; ++i)
+        operands.step(block, tile, sub * steps + i, rate, h,
+                      [&](int, const T(&before)[perThread], const T(&decay)[perThread],
+                          const T(&)[perThread]) {
+                        HYBRID_UNROLL
+                        for (int k = 0; k < perThread; ++k) {
+                          befores[i * perThread + k] = before[k];
+                          decays[i * perThread + k] = decay[k];
+                        }
+                      });
+      HYBRID_UNROLL
+      for (int i = steps - 1; i >= 0; --i) {
+        const int row = sub * steps + i, at = row * Block::channels + block.lane;
+        const T g = tile.dy[at], input = tile.inputs[at], dt = tile.steps[at];
+        T mapB[perThread], mapC[perThread], inputSum = T(0), stepSum = T(0), sum = T(0);
+        operands.mapB(block, tile, row, mapB), operands.mapC(block, tile, row, mapC);
+        HYBRID_UNROLL
+        for (int k = 0; k < perThread; ++k) {
+          T &before = befores[i * perThread + k], &decay = decays[i * perThread + k];
+          const T dState = carry[k] + mapC[k] * g; // λ_t
+          const T after = decay * before + input * mapB[k];
+          if constexpr (p.hasGate)
+            sum += mapC[k] * after;
+          inputSum += dState * mapB[k];
+          carry[k] = dState * decay;
+          const T dExponent = carry[k] * before;
+          stepSum += dExponent * rate[k];
+          rateSum[k] += dExponent * dt;
+          if constexpr (p.constantC)
+            cSum[k] += g * after;
+          if constexpr (p.constantB)
+            bSum[k] += dState * input;
+          before = g * after, decay = dState * input;
+        }
+        sums[block.split * Block::tile + at] = inputSum;
+        sums[(splits + block.split) * Block::tile + at] = stepSum;
+        if constexpr (p.hasGate)
+          sums[(2 * splits + block.split) * Block::tile + at] = sum;
+      }
+      const int value = foldedValue<folded, warpSize>(laneIndex()), warp = block.lane / warpSize;
+      const int to = (warp * rows + sub * steps + value / perThread) * padded + block.firstState +
+                     value % perThread;
+      const bool writes = hasFoldedValue<folded, warpSize>(laneIndex());
+      if constexpr (!p.constantB) {
+        foldLanes<folded>(decays);
+        if (writes)
+          mapSums[to] = decays[0];
+      }
+      if constexpr (!p.constantC) {
+        foldLanes<folded>(befores);
+        if (writes)
+          mapSums[warps * Block::mapTile + to] = befores[0];
+      }
+    }
+    blockBarrier();
+
+    T dValues[ownRows], dSteps[ownRows], dGates[ownRows];
+    HYBRID_UNROLL
+    for (int j = 0; j < ownRows; ++j) {
+      dValues[j] = dSteps[j] = dGates[j] = T(0);
+      if (!block.owns(j))
+        continue;
+      const int at = block.at(j);
+      auto total = [&](int which) {
+        T result = T(0);
+        HYBRID_UNROLL
+        for (int s = 0; s < splits; ++s)
+          result += sums[(which * splits + s) * Block::tile + at];
+        return result;
+      };
+      const T inputs = total(0), gradient = tile.dy[at], value = values[at];
+      dValues[j] = tile.steps[at] * inputs;
+      if constexpr (p.hasSkip)
+        dValues[j] += skipScale * gradient, skipSum += value * gradient;
+      dSteps[j] = (value * inputs + total(1) * T(Block::ln2)) * stepSlopes[at];
+      if constexpr (p.hasStepBias)
+        biasSum += first + block.split + j * splits < block.to ? dSteps[j] : T(0);
+      if constexpr (p.hasGate)
+        dGates[j] = gateSlopes[at] * (skipScale * value + total(2));
+    }
+    block.store(dValues, dx, p.dxStride, first);
+    block.store(dSteps, dRaw, p.ddtStride, first);
+    if constexpr (p.hasGate)
+      block.store(dGates, dGate, p.dGateStride, first);
+    auto storeMap = [&](T *partial, int which) {
+      constexpr int64_t stride = p.groups * p.states;
+      T *to = partial + ((block.indexInGroup * p.batch + block.batch) * p.length + first) * stride +
+              block.group * p.states;
+      HYBRID_UNROLL
+      for (int j = 0; j < Block::ownMap; ++j) {
+        const int i = block.thread + j * threads, row = i / Block::states, n = i % Block::states;
+        if (row < rows && first + row < block.to) {
+          T sum = T(0);
+          HYBRID_UNROLL
+          for (int warp = 0; warp < warps; ++warp)
+            sum += mapSums[((which * warps + warp) * rows + row) * padded + n];
+          to[row * stride + n] = sum;
+        }
+      }
+    };
+    if constexpr (!p.constantB)
+      storeMap(partialB, 0);
+    if constexpr (!p.constantC)
+      storeMap(partialC, 1);
+  }
+
+  if constexpr (p.stateGradient)
+    if (block.time == 0)
+      block.writeStates(carry, dInitialState + block.stateOffset(false));
+  const int64_t row = block.time * p.batch + block.batch;
+  block.writeTransposed(rateSum, partialA + row * p.states * p.channels);
+  if constexpr (p.constantB)
+    block.writeTransposed(bSum, partialB + row * p.states * p.channels);
+  if constexpr (p.constantC)
+    block.writeTransposed(cSum, partialC + row * p.states * p.channels);
+  auto storeChannel = [&](T value, T *partial) {
+    blockBarrier();
+    sums[block.thread] = value;
+    blockBarrier();
+    if (block.split == 0 && block.active) {
+      T sum = T(0);
+      HYBRID_UNROLL
+      for (int s = 0; s < splits; ++s)
+        sum += sums[s * Block::channels + block.lane];
+      partial[row * p.channels + block.channel] = sum;
+    }
+  };
+  if constexpr (p.hasStepBias)
+    storeChannel(biasSum, partialStepBias);
+  if constexpr (p.hasSkip)
+    storeChannel(skipSum, partialSkip);
+}
+
+} // namespace hybrid::cuda
