@@ -1,5 +1,5 @@
 # What runs on the CPU target runs on CUDA's kernels too, without a GPU: compiled for the tests' driver
-# (codegen/cuda/shim), which the runtime opens in place of NVIDIA's.
+# (test/cuda/shim), which the runtime opens in place of NVIDIA's.
 if(NOT TARGET HybridCudaShimDriver)
   message(STATUS "CUDA without a GPU: the tests' driver is not built, so its tests are left out")
   return()

@@ -40,7 +40,7 @@ struct NvrtcResult {
 mlir::FailureOr<NvrtcResult> compileWithNvrtc(mlir::Location loc, llvm::StringRef source,
                                               llvm::StringRef architecture);
 
-/// Compiles `source` for the tests' driver, with a C++ compiler and codegen/cuda/shim.
+/// Compiles `source` for the tests' driver, with a C++ compiler and test/cuda/shim.
 mlir::FailureOr<std::vector<char>> compileForShim(mlir::Location loc, llvm::StringRef source);
 
 /// What one kernel takes of a multiprocessor, from the log of compileWithNvrtc.

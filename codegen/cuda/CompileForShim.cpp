@@ -1,10 +1,10 @@
 //===- CompileForShim.cpp - kernels for the tests' driver -------------------===//
 //
-// The same text that NVRTC compiles, made a shared object by a C++ compiler: codegen/cuda/shim.
+// The same text that NVRTC compiles, made a shared object by a C++ compiler: test/cuda/shim.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/cuda/CodegenCuda.h"
-#include "codegen/cuda/shim/ImageFlags.h"
+#include "codegen/cuda/ImageFlags.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
@@ -37,7 +37,7 @@ FailureOr<std::vector<char>> compileForShim(Location loc, StringRef source) {
     stream << source;
   }
   llvm::SmallVector<StringRef> arguments{*compiler};
-  arguments.append(std::begin(shim::imageFlags), std::end(shim::imageFlags));
+  arguments.append(std::begin(imageFlags), std::end(imageFlags));
   arguments.append({"-I" HYBRID_SHIM_INCLUDE, "-o", output, input});
   std::optional<StringRef> redirects[] = {StringRef(), StringRef(messages), StringRef(messages)};
   std::string failureText;

@@ -1,8 +1,8 @@
 //===- Prelude.cuh - what every CUDA kernel of Hybrid is written with -------===//
 //
-// One text for two compilers: NVRTC makes GPU code of it, and with HYBRID_CUDA_SHIM a C++ compiler
-// makes tests of it, in which the threads of a block are fibers of one CPU thread (shim/Shim.h). No
-// header of the CUDA toolkit is needed.
+// One text for two compilers: NVRTC makes GPU code of it, and a C++ compiler tests, behind a header
+// that makes the threads of a block fibers of one CPU thread (test/cuda/shim/Shim.h). No header of
+// the CUDA toolkit is needed.
 //
 // A kernel is a function template over the element type and a struct of constants,
 //
@@ -16,9 +16,7 @@
 #pragma once
 #include <cstdint>
 
-#ifdef HYBRID_CUDA_SHIM
-#include "codegen/cuda/shim/Shim.h"
-#else
+#ifndef HYBRID_CUDA_SHIM
 #include "codegen/kernels/cuda/Device.cuh"
 #endif
 

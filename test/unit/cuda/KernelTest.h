@@ -1,7 +1,7 @@
 //===- KernelTest.h - what the tests of CUDA kernels share ------------------===//
 #pragma once
-#include "codegen/cuda/shim/Launch.h"
 #include "codegen/kernels/cuda/Prelude.cuh"
+#include "test/cuda/shim/Launch.h"
 #include <cstdlib>
 #include <gtest/gtest.h>
 #include <random>

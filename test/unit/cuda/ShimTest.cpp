@@ -1,5 +1,5 @@
 //===- ShimTest.cpp - blocks of CUDA threads on the CPU ---------------------===//
-#include "codegen/cuda/shim/RaceCheck.h"
+#include "test/cuda/shim/RaceCheck.h"
 #include "test/unit/cuda/KernelTest.h"
 #include <cmath>
 #include <numeric>

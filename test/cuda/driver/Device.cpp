@@ -1,5 +1,5 @@
 //===- Device.cpp - the state of the tests' CUDA driver ---------------------===//
-#include "codegen/cuda/shim/driver/Device.h"
+#include "test/cuda/driver/Device.h"
 #include <cstdlib>
 
 using namespace hybrid::rt::cuda;

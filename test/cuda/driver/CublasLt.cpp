@@ -4,9 +4,9 @@
 // chosen for only, wants its workspace, and takes pointers as aligned as the preference promised.
 //
 //===----------------------------------------------------------------------===//
-#include "codegen/cuda/shim/driver/Device.h"
-#include "codegen/cuda/shim/driver/Matmul.h"
 #include "runtime/cuda/CublasLtApi.h"
+#include "test/cuda/driver/Device.h"
+#include "test/cuda/driver/Matmul.h"
 #include <algorithm>
 #include <cstring>
 

@@ -7,10 +7,10 @@
 // which says that its sums vary from run to run.
 //
 //===----------------------------------------------------------------------===//
-#include "codegen/cuda/shim/driver/Device.h"
-#include "codegen/cuda/shim/driver/TensorProgram.h"
 #include "runtime/cuda/AttentionMemory.h"
 #include "runtime/cuda/CudnnApi.h"
+#include "test/cuda/driver/Device.h"
+#include "test/cuda/driver/TensorProgram.h"
 #include <cstring>
 #include <map>
 #include <span>

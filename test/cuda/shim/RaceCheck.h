@@ -1,6 +1,6 @@
 //===- RaceCheck.h - finds races in the shared memory of a block ------------===//
 #pragma once
-#include "codegen/cuda/shim/Block.h"
+#include "test/cuda/shim/Block.h"
 #include <string>
 #include <vector>
 

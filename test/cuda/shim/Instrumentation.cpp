@@ -3,8 +3,8 @@
 // Unit tests are instrumented with all their code, most of which runs outside of blocks.
 //
 //===----------------------------------------------------------------------===//
-#include "codegen/cuda/shim/Instrumentation.h"
-#include "codegen/cuda/shim/Launch.h"
+#include "test/cuda/shim/Instrumentation.h"
+#include "test/cuda/shim/Launch.h"
 
 #define HYBRID_SHIM_ACCESS(name, bytes, write)                                                     \
   extern "C" void name(void *address) {                                                            \

@@ -1,13 +1,15 @@
 //===- Shim.h - the prelude's primitives on a CPU ---------------------------===//
 //
-// Counterpart of kernels/Device.cuh: the same names in plain C++, for tests on machines without a
-// GPU. A block is one CPU thread, its threads are fibers that change places at barriers and at
-// exchanges of a warp (Launch.cpp). Includes little, so that images compile quickly.
+// Included before the kernels, in place of Device.cuh: the same names in plain C++, for tests on
+// machines without a GPU. A block is one CPU thread, its threads are fibers that change places at
+// barriers and at exchanges of a warp (Launch.cpp). Includes little, so that images compile
+// quickly.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "codegen/cuda/shim/Block.h"
-#include "codegen/cuda/shim/Instrumentation.h"
+#define HYBRID_CUDA_SHIM // that it is in Device.cuh's place
+#include "test/cuda/shim/Block.h"
+#include "test/cuda/shim/Instrumentation.h"
 
 // Kernels may write HYBRID_DEVICE inline: CUDA's __forceinline__ says inline as well.
 #pragma clang diagnostic ignored "-Wduplicate-decl-specifier"

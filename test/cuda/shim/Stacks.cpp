@@ -1,5 +1,5 @@
 //===- Stacks.cpp - the memory that a block's fibers run on -----------------===//
-#include "codegen/cuda/shim/Stacks.h"
+#include "test/cuda/shim/Stacks.h"
 #include <cstring>
 #include <sys/mman.h>
 

@@ -8,9 +8,9 @@
 // as plain calls, without a change of stacks.
 //
 //===----------------------------------------------------------------------===//
-#include "codegen/cuda/shim/Launch.h"
-#include "codegen/cuda/shim/RaceCheck.h"
-#include "codegen/cuda/shim/Stacks.h"
+#include "test/cuda/shim/Launch.h"
+#include "test/cuda/shim/RaceCheck.h"
+#include "test/cuda/shim/Stacks.h"
 #include <array>
 #include <boost/context/detail/fcontext.hpp>
 #include <csignal>

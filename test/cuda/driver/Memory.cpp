@@ -1,5 +1,5 @@
 //===- Memory.cpp - what the tests' driver has given out --------------------===//
-#include "codegen/cuda/shim/driver/Memory.h"
+#include "test/cuda/driver/Memory.h"
 #include <cstdlib>
 #include <cstring>
 

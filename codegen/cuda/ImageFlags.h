@@ -1,18 +1,19 @@
 //===- ImageFlags.h - how a code image for the tests' driver is compiled ----===//
 #pragma once
 
-namespace hybrid::shim {
+namespace hybrid::cuda {
 
 /// Arguments of clang++-22 for `clang++-22 FLAGS... -I ROOT -o IMAGE SOURCE`, where ROOT is the
-/// folder above codegen/ and SOURCE a text of HYBRID_KERNELs. CMake reads the lines with a quote
-/// first.
+/// folder above codegen/ and test/, and SOURCE a text of HYBRID_KERNELs. The tests' CMake reads the
+/// lines with a quote first.
 inline constexpr const char *imageFlags[] = {
     "-xc++",
     "-std=c++20",
     "-O1",
     "-finline-hint-functions",
     "-march=native",
-    "-DHYBRID_CUDA_SHIM",
+    "-include",
+    "test/cuda/shim/Shim.h",
     "-fsanitize=alignment,array-bounds",
     "-fsanitize-minimal-runtime",
     "-shared",
@@ -26,4 +27,4 @@ inline constexpr const char *imageFlags[] = {
     "-lm",
 };
 
-} // namespace hybrid::shim
+} // namespace hybrid::cuda

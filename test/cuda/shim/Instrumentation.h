@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "codegen/cuda/shim/Block.h"
+#include "test/cuda/shim/Block.h"
 
 #define HYBRID_SHIM_ACCESSES(ACCESS, bytes)                                                        \
   ACCESS(__tsan_read##bytes, bytes, false)                                                         \

@@ -4,9 +4,9 @@
 // find the block from their stack (Block.h).
 //
 //===----------------------------------------------------------------------===//
-#include "codegen/cuda/shim/Block.h"
-#include "codegen/cuda/shim/Launch.h"
-#include "codegen/cuda/shim/driver/Device.h"
+#include "test/cuda/driver/Device.h"
+#include "test/cuda/shim/Block.h"
+#include "test/cuda/shim/Launch.h"
 #include <algorithm>
 #include <cstdio>
 #include <cstring>

@@ -1,6 +1,6 @@
 //===- Matmul.cpp - matrix products of the tests' cuBLASLt ------------------===//
 #define EIGEN_DONT_PARALLELIZE
-#include "codegen/cuda/shim/driver/Matmul.h"
+#include "test/cuda/driver/Matmul.h"
 #include "runtime/cuda/CublasLtApi.h"
 #include <Eigen/Core>
 #include <bit>

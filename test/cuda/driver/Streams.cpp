@@ -1,5 +1,5 @@
 //===- Streams.cpp - memory, streams, events and graphs of the tests' driver ===//
-#include "codegen/cuda/shim/driver/Device.h"
+#include "test/cuda/driver/Device.h"
 #include <chrono>
 #include <cstring>
 

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "codegen/cuda/shim/driver/Memory.h"
 #include "runtime/cuda/DriverApi.h"
+#include "test/cuda/driver/Memory.h"
 #include <functional>
 #include <memory>
 #include <mutex>

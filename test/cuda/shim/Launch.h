@@ -1,6 +1,6 @@
 //===- Launch.h - runs the blocks of a CUDA kernel on the CPU ---------------===//
 #pragma once
-#include "codegen/cuda/shim/Block.h"
+#include "test/cuda/shim/Block.h"
 #include <string>
 #include <string_view>
 

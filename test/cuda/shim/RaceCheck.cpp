@@ -1,5 +1,5 @@
 //===- RaceCheck.cpp - finds races in the shared memory of a block ----------===//
-#include "codegen/cuda/shim/RaceCheck.h"
+#include "test/cuda/shim/RaceCheck.h"
 
 using namespace hybrid::shim;
 

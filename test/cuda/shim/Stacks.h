@@ -1,6 +1,6 @@
 //===- Stacks.h - the memory that a block's fibers run on -------------------===//
 #pragma once
-#include "codegen/cuda/shim/Block.h"
+#include "test/cuda/shim/Block.h"
 #include <cstddef>
 
 namespace hybrid::shim {

@@ -3,7 +3,7 @@
 // Slow and plain: a tensor is a dense array of f32, sums are in f64.
 //
 //===----------------------------------------------------------------------===//
-#include "codegen/cuda/shim/driver/TensorProgram.h"
+#include "test/cuda/driver/TensorProgram.h"
 #include "runtime/cuda/CudnnApi.h"
 #include <algorithm>
 #include <cmath>
