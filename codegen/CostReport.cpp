@@ -151,7 +151,7 @@ StepTraffic trafficOf(ModuleOp module) {
     // A fused region moves what it is given and what it gives, not what is inside.
     if (auto cost = dyn_cast<CostOp>(op))
       traffic.bytes += cost.getBytesMoved();
-    else if (isa<FusedOp, RowTilesOp>(op))
+    else if (isa<BodyOp>(op))
       traffic.bytes += bytesOfTensors(&op);
   }
   return traffic;

@@ -29,14 +29,6 @@ def Hybrid_BinaryKind : Hybrid_Enum<"BinaryKind", "elementwise function of two v
   I32EnumAttrCase<"Equal", 6, "equal">, I32EnumAttrCase<"Less", 7, "less">, I32EnumAttrCase<"Atan2", 8, "atan2">]>;
 def Hybrid_BinaryKindAttr : EnumAttr<Hybrid_Dialect, Hybrid_BinaryKind, "binary"> { let assemblyFormat = "$value"; }
 
-def Hybrid_ReduceKind : Hybrid_Enum<"ReduceKind", "how a reduction combines values", [
-  I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Mean", 1, "mean">, I32EnumAttrCase<"Max", 2, "max">]>;
-def Hybrid_ReduceKindAttr : EnumAttr<Hybrid_Dialect, Hybrid_ReduceKind, "reduction"> { let assemblyFormat = "$value"; }
-
-def Hybrid_Distribution : Hybrid_Enum<"Distribution", "distribution of drawn values", [
-  I32EnumAttrCase<"Uniform", 0, "uniform">, I32EnumAttrCase<"Normal", 1, "normal">]>;
-def Hybrid_DistributionAttr : EnumAttr<Hybrid_Dialect, Hybrid_Distribution, "distribution"> { let assemblyFormat = "$value"; }
-
 def Hybrid_Space : Hybrid_Enum<"Space", "where a buffer lives", [
   I32EnumAttrCase<"Arena", 0, "arena">, I32EnumAttrCase<"Parameters", 1, "parameters">,
   I32EnumAttrCase<"Gradients", 2, "gradients">, I32EnumAttrCase<"Moment1", 3, "moment1">,

@@ -18,14 +18,20 @@ def Hybrid_ShapeAttr : TypedArrayAttrBase<AnyAttrOf<[I64Attr, StrAttr]>, "shape 
 
 def Hybrid_FusableElementwise : NativeOpTrait<"FusableElementwise"> { let cppNamespace = "::hybrid"; }
 
+/// Each result only gives another name to (a part of) what the first operand holds.
+def Hybrid_ViewOfOperand : NativeOpTrait<"ViewOfOperand"> { let cppNamespace = "::hybrid"; }
+
 /// All floating point operands and results have one element type.
 def Hybrid_OneFloatType : NativeOpTrait<"OneFloatType"> { let cppNamespace = "::hybrid"; }
 
 /// A matrix product: its two operands have one element type; bf16 operands give an f32 result.
 def Hybrid_ProductFloatTypes : NativeOpTrait<"ProductFloatTypes"> { let cppNamespace = "::hybrid"; }
 
-/// An op that runs its body once: the body's arguments are the operands, its `hybrid.yield` names the results.
-def Hybrid_RunsBody : NativeOpTrait<"RunsBody"> { let cppNamespace = "::hybrid"; }
+// What most ops implement themselves.
+defvar Hybrid_Differentiable = DeclareOpInterfaceMethods<DifferentiableOp>;
+defvar Hybrid_Cost = DeclareOpInterfaceMethods<CostOp>;
+defvar Hybrid_Stateful = DeclareOpInterfaceMethods<StatefulOp>;
+defvar Hybrid_SequenceAxis = DeclareOpInterfaceMethods<SequenceAxisOp, ["getSequenceAxis"]>;
 
 // The empty literal before an enum in an assemblyFormat ("`` $kind") drops one of two spaces: the op's printer and the
 // attribute's each emit one.

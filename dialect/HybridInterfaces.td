@@ -50,12 +50,63 @@ def StatefulOp : OpInterface<"StatefulOp"> {
   }];
   let methods = [
     InterfaceMethod<"State that does not grow with the position.", "int64_t", "getFixedStateElements">,
-    InterfaceMethod<"State that grows with the position, at the op's full length.", "int64_t", "getDynamicStateElements">,
+    InterfaceMethod<"State that grows with the position, at the op's full length.", "int64_t", "getDynamicStateElements", (ins), [{}],
+      [{ return 0; }]>,
     InterfaceMethod<[{
       Whether the state is a short convolution's buffer of its last inputs, which MAD's tables of state leave out.
-    }], "bool", "isShortBuffer", (ins), [{}], [{ return false; }]>,
-    InterfaceMethod<"The initial state operand, or null when it is zero.", "::mlir::Value", "getStateOperand">,
-    InterfaceMethod<"The final state result, or null when it is not asked for.", "::mlir::Value", "getStateResult">
+    }], "bool", "isShortBuffer", (ins), [{}], [{ return false; }]>
+  ];
+}
+
+def ResumableOp : OpInterface<"ResumableOp"> {
+  let cppNamespace = "::hybrid";
+  let description = [{
+    An op along the sequence that starts from `initial_state` and, with `return_state`, gives `final_state` as its last result, from which the next part of
+    the sequence goes on. Nothing to implement: operands and attributes of these names are it. Used by `hybrid-carry-state`.
+  }];
+  let methods = [
+    InterfaceMethod<"The state that the op starts from; nothing for zero.", "::mlir::MutableOperandRange", "getInitialStateMutable">,
+    InterfaceMethod<"Whether the state after the last position is a result.", "bool", "getReturnState">,
+    InterfaceMethod<"Sets the attribute alone: the op has to be made again to have the result.", "void", "setReturnState", (ins "bool":$value)>,
+    InterfaceMethod<"Ids of the sequences that are packed into one, or null.", "::mlir::Value", "getSegments">
+  ];
+}
+
+def SequenceAxisOp : OpInterface<"SequenceAxisOp"> {
+  let cppNamespace = "::hybrid";
+  let description = [{
+    An op that works on every position of a sequence alone, wherever the positions are in its operands. Without an implementation it is what all elementwise ops
+    are: operands are broadcast from their last dimension. Used by `hybrid-carry-state`; row-wise ops say as much as `RowwiseOp`.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      The dimension of all results that runs along the sequence, given that of each operand, nothing for operands that are the same at every position; one at
+      least has one. Fails when positions meet other positions, and says in `why` how.
+    }], "::mlir::FailureOr<int64_t>", "getSequenceAxis",
+      (ins "::llvm::ArrayRef<std::optional<int64_t>>":$operandAxes, "::llvm::StringRef &":$why), [{}], [{
+      return ::hybrid::broadcastSequenceAxis($_op.getOperation(), operandAxes, why);
+    }]>
+  ];
+}
+
+def BodyOp : OpInterface<"BodyOp"> {
+  let cppNamespace = "::hybrid";
+  let description = "An op that runs a body of one block, which ends in `hybrid.yield`: what is yielded are the op's results.";
+  let methods = [
+    InterfaceMethod<"Types of the body's arguments, as they follow from the operands: theirs, unless the op says otherwise.",
+      "::llvm::SmallVector<::mlir::Type>", "getBodyArgumentTypes", (ins), [{}], [{
+      return ::llvm::to_vector_of<::mlir::Type>($_op->getOperandTypes());
+    }]>
+  ];
+  let verify = [{ return ::hybrid::verifyBody($_op); }];
+}
+
+def FreeSizesOp : OpInterface<"FreeSizesOp"> {
+  let cppNamespace = "::hybrid";
+  let description = "An op whose sizes may name free dimensions, and that cannot have all sizes. Used by `hybrid-specialize`.";
+  let methods = [
+    InterfaceMethod<"Fails with a message when the sizes that its free dimensions are about to get, by their names, are too large for it.",
+      "::mlir::LogicalResult", "verifySizes", (ins "const ::llvm::StringMap<int64_t> &":$sizes)>
   ];
 }
 

@@ -15,12 +15,22 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace hybrid {
 /// An op that computes every element of its result from the elements of its operands at the same
 /// (broadcast) index.
 template <typename ConcreteOp>
 class FusableElementwise : public mlir::OpTrait::TraitBase<ConcreteOp, FusableElementwise> {};
+
+/// An op whose results are views of its first operand, see Hybrid_ViewOfOperand.
+template <typename ConcreteOp>
+class ViewOfOperand : public mlir::OpTrait::TraitBase<ConcreteOp, ViewOfOperand> {};
+
+/// Where an elementwise op has the sequence, see SequenceAxisOp.
+mlir::FailureOr<int64_t> broadcastSequenceAxis(mlir::Operation *op,
+                                               llvm::ArrayRef<std::optional<int64_t>> operandAxes,
+                                               llvm::StringRef &why);
 
 /// Fails with a message unless all floating point operands and results of `op` have one element
 /// type.
@@ -51,16 +61,9 @@ public:
   }
 };
 
-/// Fails with a message unless the arguments of the body of `op` are its operands and the body
-/// yields its results.
+/// Fails with a message unless the body of `op`, a BodyOp, takes and yields what it says.
 llvm::LogicalResult verifyBody(mlir::Operation *op);
 
-/// An op that runs its body once, see Hybrid_RunsBody.
-template <typename ConcreteOp>
-class RunsBody : public mlir::OpTrait::TraitBase<ConcreteOp, RunsBody> {
-public:
-  static llvm::LogicalResult verifyTrait(mlir::Operation *op) { return verifyBody(op); }
-};
 } // namespace hybrid
 
 #include "dialect/HybridDialect.h.inc"

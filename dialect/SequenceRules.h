@@ -1,6 +1,7 @@
 //===- SequenceRules.h - what all ops along the sequence ask of operands ----===//
 #pragma once
 #include "mlir/IR/Operation.h"
+#include <optional>
 
 namespace hybrid {
 
@@ -8,5 +9,10 @@ namespace hybrid {
 llvm::LogicalResult verifySequence(mlir::Operation *op, llvm::StringRef name, mlir::Value x);
 /// Fails with a message unless `segments`, where there are any, has the batch and length of `x`.
 llvm::LogicalResult verifySegments(mlir::Operation *op, mlir::Value segments, mlir::Value x);
+
+/// SequenceAxisOp::getSequenceAxis of an op that takes values apart or joins them along dimension
+/// `axis`, or along none (-1), and changes nothing else.
+llvm::FailureOr<int64_t> alongSequenceAxis(llvm::ArrayRef<std::optional<int64_t>> operandAxes,
+                                           int64_t axis, llvm::StringRef &why);
 
 } // namespace hybrid

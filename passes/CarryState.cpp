@@ -10,7 +10,6 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "passes/Passes.h"
 #include "passes/StraightLine.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 namespace hybrid {
 #define GEN_PASS_DEF_CARRYSTATE
@@ -40,34 +39,10 @@ public:
   LogicalResult propagate(Operation *op);
 
 private:
-  LogicalResult elementwise(Operation *op);
   LogicalResult rowwise(RowwiseOp op);
-  LogicalResult reshape(ReshapeOp op);
-  LogicalResult along(Operation *op, int64_t axis);
 
   DenseMap<Value, int64_t> axes;
 };
-
-/// Operands are broadcast from their last dimension; what is the same at every position must not
-/// have one size of the sequence, or it would tell positions apart.
-LogicalResult SequenceAxes::elementwise(Operation *op) {
-  Value result = op->getResult(0);
-  int64_t rank = std::ssize(shapeOf(result)), axis = -1;
-  for (Value operand : op->getOperands())
-    if (auto own = of(operand)) {
-      int64_t place = *own + rank - std::ssize(shapeOf(operand));
-      if (axis >= 0 && axis != place)
-        return refuse(op, "positions meet other positions");
-      axis = place;
-    }
-  for (Value operand : op->getOperands()) {
-    int64_t place = axis - rank + std::ssize(shapeOf(operand));
-    if (!has(operand) && place >= 0 && shapeOf(operand)[place] != 1)
-      return refuse(op, "a value differs from position to position of the chunk");
-  }
-  set(result, axis);
-  return success();
-}
 
 LogicalResult SequenceAxes::rowwise(RowwiseOp op) {
   std::optional<int64_t> axis;
@@ -86,71 +61,22 @@ LogicalResult SequenceAxes::rowwise(RowwiseOp op) {
   return success();
 }
 
-LogicalResult SequenceAxes::reshape(ReshapeOp op) {
-  ArrayRef<int64_t> from = shapeOf(op.getX()), to = shapeOf(op.getResult());
-  int64_t axis = *of(op.getX()), before = elementCount(from.take_front(axis));
-  for (int64_t i = 0, product = 1; i < std::ssize(to); product *= to[i++])
-    if (product == before && to[i] == from[axis]) {
-      set(op.getResult(), i);
-      return success();
-    }
-  return refuse(op, "it mixes the sequence with another dimension");
-}
-
-/// An op that takes values apart or joins them along one dimension.
-LogicalResult SequenceAxes::along(Operation *op, int64_t axis) {
-  std::optional<int64_t> own;
-  for (Value operand : op->getOperands()) {
-    if (!has(operand) || (own && own != of(operand)))
-      return refuse(op, "only some of what is joined runs along the sequence");
-    own = of(operand);
-  }
-  if (own == axis)
-    return refuse(op, "it cuts, joins or shifts along the sequence");
-  for (Value result : op->getResults())
-    set(result, *own);
-  return success();
-}
-
 LogicalResult SequenceAxes::propagate(Operation *op) {
-  if (llvm::none_of(op->getOperands(), [&](Value operand) { return has(operand); }))
+  auto operandAxes =
+      llvm::map_to_vector(op->getOperands(), [&](Value operand) { return of(operand); });
+  if (llvm::none_of(operandAxes, [](auto axis) { return axis.has_value(); }))
     return success();
-  if (op->hasTrait<FusableElementwise>() && op->getNumResults() == 1)
-    return elementwise(op);
-  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case([&](EmbeddingOp embedding) {
-        if (has(embedding.getTable()))
-          return refuse(op, "its table depends on the sequence");
-        set(embedding.getResult(), *of(embedding.getIds()));
-        return success();
-      })
-      .Case([&](ReshapeOp reshaped) { return reshape(reshaped); })
-      .Case([&](TransposeOp transpose) {
-        auto place = llvm::find(transpose.getPermutation(), *of(transpose.getX()));
-        set(transpose.getResult(), place - transpose.getPermutation().begin());
-        return success();
-      })
-      .Case<SplitOp, ConcatOp, ReverseOp>(
-          [&](auto shaped) { return along(op, static_cast<int64_t>(shaped.getAxis())); })
-      .Case<SliceOp, PadOp>([&](auto shaped) {
-        int64_t axis = *of(shaped.getX());
-        bool whole = shapeOf(shaped.getX())[axis] == shapeOf(shaped.getResult())[axis];
-        return along(op, whole ? -1 : axis);
-      })
-      .Case([&](ReduceOp reduce) {
-        int64_t axis = *of(reduce.getX()), lower = 0;
-        for (int64_t reduced : reduce.getAxes()) {
-          if (reduced == axis)
-            return refuse(op, "it needs all positions");
-          lower += reduced < axis;
-        }
-        set(reduce.getResult(), reduce.getKeep() ? axis : axis - lower);
-        return success();
-      })
-      .Case([&](RowwiseOp row) {
-        return row.isRowwise() ? rowwise(row) : refuse(op, "positions may meet other positions");
-      })
-      .Default([&](Operation *) { return refuse(op, "positions may meet other positions"); });
+  if (auto positionwise = dyn_cast<SequenceAxisOp>(op)) {
+    StringRef why;
+    FailureOr<int64_t> axis = positionwise.getSequenceAxis(operandAxes, why);
+    if (failed(axis))
+      return refuse(op, why);
+    for (Value result : op->getResults())
+      set(result, *axis);
+    return success();
+  }
+  auto row = dyn_cast<RowwiseOp>(op);
+  return row && row.isRowwise() ? rowwise(row) : refuse(op, "positions may meet other positions");
 }
 
 struct CarryState : hybrid::impl::CarryStateBase<CarryState> {
@@ -219,34 +145,24 @@ struct CarryState : hybrid::impl::CarryStateBase<CarryState> {
     for (Value operand : op->getOperands())
       if (axes.has(operand) && axes.of(operand) != 1)
         return refuse(op, "the sequence is not its second dimension");
-    MutableOperandRange state(op, 0, 0);
-    bool hasSegments = false;
-    bool known =
-        llvm::TypeSwitch<Operation *, bool>(op)
-            .Case<ShortConvOp, SelectiveScanOp, LinearScanOp, SoftmaxScanOp>([&](auto scan) {
-              state = scan.getInitialStateMutable();
-              hasSegments = !!scan.getSegments();
-              return !scan.getReturnState();
-            })
-            .Default(false);
-    if (!known || stateful.getStateOperand())
+    auto resumable = dyn_cast<ResumableOp>(op);
+    if (!resumable || resumable.getReturnState() || !resumable.getInitialStateMutable().empty())
       return refuse(op, "its state is not one that a chunk can hand to the next");
-    if (hasSegments)
+    if (resumable.getSegments())
       return refuse(op, "sequences are packed");
 
-    op->setAttr("return_state", UnitAttr::get(&getContext()));
+    resumable.setReturnState(true);
     SmallVector<Type> types;
     auto inferred = cast<InferTypeOpInterface>(op);
     if (failed(inferred.inferReturnTypes(&getContext(), op->getLoc(), op->getOperands(),
                                          op->getRawDictionaryAttrs(), op->getPropertiesStorage(),
                                          op->getRegions(), types)))
       return failure();
-    size_t number = finalStates.size();
     unsigned position = chunk.getNumArguments();
     if (failed(chunk.insertArgument(position, types.back(), {}, op->getLoc())))
       return failure();
-    chunk.setArgAttr(position, "hybrid.name", nameOf(number));
-    state.assign(chunk.getArgument(position));
+    chunk.setArgAttr(position, "hybrid.name", nameOf(finalStates.size()));
+    resumable.getInitialStateMutable().assign(chunk.getArgument(position));
     OpBuilder builder(op);
     Operation *carried =
         Operation::create(op->getLoc(), op->getName(), types, op->getOperands(),

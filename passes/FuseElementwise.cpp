@@ -98,13 +98,13 @@ void recomputeCheapValues(Block &block) {
       for (Value operand : user->getOperands()) {
         Operation *producer = operand.getDefiningOp();
         if (!producer || groups.groupOf(producer) < 0 || groups.groupOf(producer) == id ||
-            isa<BroadcastOp>(producer))
+            producer->hasTrait<ViewOfOperand>())
           continue;
         if (shapeOf(operand) != shapeOf(user->getResult(0)))
           continue;
         bool operandsAlive = llvm::all_of(producer->getOperands(), [&, group = id](Value value) {
           Operation *source = value.getDefiningOp();
-          if (source && isa<ConstantOp>(source))
+          if (source && source->hasTrait<OpTrait::ConstantLike>())
             return true;
           if (source && groups.groupOf(source) >= 0)
             return false;
@@ -152,7 +152,7 @@ struct FuseElementwise : hybrid::impl::FuseElementwiseBase<FuseElementwise> {
     Groups groups(block);
     for (auto &[id, members] : groups.all()) {
       // A lone broadcast is a view, not a kernel.
-      if (members.size() == 1 && isa<BroadcastOp>(members.front()))
+      if (members.size() == 1 && members.front()->hasTrait<ViewOfOperand>())
         continue;
       numFused += members.size();
       fuse(members, groups);

@@ -51,9 +51,8 @@ public:
       argument.setType(tensorOf(shape, convert(type.getElementType())));
       arguments.push_back(argument.getType());
     }
-    for (Operation &op : function.getBody().front())
-      if (failed(bindOp(op)))
-        return failure();
+    if (failed(bindBlock(function.getBody().front())))
+      return failure();
     auto results = function.getBody().front().getTerminator()->getOperandTypes();
     function.setFunctionType(builder.getFunctionType(arguments, results));
     return success();
@@ -79,25 +78,15 @@ private:
     return builder.getArrayAttr(bound);
   }
 
-  /// A table that is cut to the length, such as the positions of a filter, is long enough.
-  LogicalResult checkLongEnough(SliceOp slice) {
-    ArrayRef<int64_t> whole = shapeOf(slice.getX());
-    for (auto [axis, size] : llvm::enumerate(slice.getSizes())) {
-      auto name = dyn_cast<StringAttr>(size);
-      if (!name || axis >= whole.size() || ShapedType::isDynamic(whole[axis]))
-        continue;
-      int64_t wanted = sizes.lookup(name.getValue());
-      if (wanted > whole[axis] - slice.getStarts()[axis])
-        return slice.emitError()
-               << "too long: " << name.getValue() << " = " << wanted << " positions are taken of "
-               << whole[axis] << ". Compile for a shorter length, or make this longer where it is "
-               << "declared (l_max, in the layers of the library)";
-    }
+  LogicalResult bindBlock(Block &block) {
+    for (Operation &op : block)
+      if (failed(bindOp(op)))
+        return failure();
     return success();
   }
 
   LogicalResult bindOp(Operation &op) {
-    if (auto slice = dyn_cast<SliceOp>(op); slice && failed(checkLongEnough(slice)))
+    if (auto sized = dyn_cast<FreeSizesOp>(op); sized && failed(sized.verifySizes(sizes)))
       return failure();
     auto inferrable = dyn_cast<InferTypeOpInterface>(op);
     for (NamedAttribute attribute : llvm::to_vector(op.getAttrs())) {
@@ -110,6 +99,14 @@ private:
       if (failed(bound))
         return failure();
       op.setAttr(attribute.getName(), *bound);
+    }
+    if (auto outer = dyn_cast<BodyOp>(op)) {
+      Block &body = op.getRegion(0).front();
+      for (auto [argument, type] :
+           llvm::zip_equal(body.getArguments(), outer.getBodyArgumentTypes()))
+        argument.setType(type);
+      if (failed(bindBlock(body)))
+        return failure();
     }
     SmallVector<Type> types;
     if (inferrable) {

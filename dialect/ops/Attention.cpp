@@ -113,7 +113,7 @@ void AttentionOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRC
 
 LogicalResult AttentionGradOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                                 Adaptor adaptor, SmallVectorImpl<Type> &types) {
-  types.append({adaptor.getQ().getType(), adaptor.getK().getType(), adaptor.getV().getType()});
+  appendTypes({adaptor.getQ(), adaptor.getK(), adaptor.getV()}, types);
   return success();
 }
 
@@ -127,9 +127,7 @@ LogicalResult AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangen
       builder, getLoc(), getQ(), getK(), getV(), getSegments(), getResult(), getLse(),
       cotangents[0], getHeads(), getKvHeads(), getCausal(), getWindow(), getRotaryDims(),
       getRotaryBase(), getRotaryInterleaved(), getXposBase(), llvm::APFloat(getSoftmaxScale()));
-  llvm::append_range(gradients, gradient.getResults());
-  if (getSegments())
-    gradients.push_back(Value());
+  appendInOrder(*this, gradient.getResults(), gradients);
   return success();
 }
 
@@ -153,5 +151,3 @@ static int64_t cachedElements(AttentionOp op, bool bounded) {
 }
 int64_t AttentionOp::getFixedStateElements() { return cachedElements(*this, true); }
 int64_t AttentionOp::getDynamicStateElements() { return cachedElements(*this, false); }
-Value AttentionOp::getStateOperand() { return getPastK(); }
-Value AttentionOp::getStateResult() { return nullptr; }

@@ -1,8 +1,8 @@
 //===- Attention.td - softmax attention of many heads ------*- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_AttentionOp : Hybrid_PureOp<"attention", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<DifferentiableOp>,
-    DeclareOpInterfaceMethods<CostOp>, DeclareOpInterfaceMethods<StatefulOp>]> {
+def Hybrid_AttentionOp : Hybrid_PureOp<"attention", [AttrSizedOperandSegments, Hybrid_Differentiable,
+    Hybrid_Cost, DeclareOpInterfaceMethods<StatefulOp, ["getDynamicStateElements"]>]> {
   let summary = "softmax attention of many heads";
   let description = [{
     `o_t = Σ_s softmax_s(scale q_t·k_s) v_s` per head; heads are contiguous blocks of channels. `kv_heads` divides
@@ -42,7 +42,7 @@ def Hybrid_AttentionOp : Hybrid_PureOp<"attention", [AttrSizedOperandSegments, D
   }];
 }
 
-def Hybrid_AttentionGradOp : Hybrid_PureOp<"attention_grad", [DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_AttentionGradOp : Hybrid_PureOp<"attention_grad", [Hybrid_Cost]> {
   let summary = "gradients of attention with respect to q, k and v";
   let description = [{
     Per head, with P = exp(scale q·k - lse) computed again and D_t = dy_t·output_t: `dS = scale P ⊙ (dy vᵀ - D)`,

@@ -1,7 +1,7 @@
 //===- Binary.td - elementwise function of two tensors -----*- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_BinaryOp : Hybrid_PureOp<"binary", [Hybrid_FusableElementwise, DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_BinaryOp : Hybrid_PureOp<"binary", [Hybrid_FusableElementwise, SequenceAxisOp, Hybrid_Differentiable, Hybrid_Cost]> {
   let summary = "elementwise function of two tensors, with broadcasting";
   let description = [{
     Shapes are aligned at the last dimension; a missing dimension or one of size 1 is repeated. `equal` and `less` give 1 or 0 and have no gradient;

@@ -1,7 +1,7 @@
 //===- Broadcast.td - a tensor repeated to a larger shape --*- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_BroadcastOp : Hybrid_PureOp<"broadcast", [Hybrid_FusableElementwise, DeclareOpInterfaceMethods<DifferentiableOp>]> {
+def Hybrid_BroadcastOp : Hybrid_PureOp<"broadcast", [Hybrid_ViewOfOperand, Hybrid_FusableElementwise, SequenceAxisOp, Hybrid_Differentiable]> {
   let summary = "a tensor repeated to a larger shape";
   let description = [{
     Shapes are aligned at the last dimension, as in `hybrid.binary`; missing dimensions and those of size 1 are repeated.

@@ -1,7 +1,7 @@
 //===- CrossEntropy.td - mean cross entropy over the scored positions *- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_CrossEntropyOp : Hybrid_PureOp<"cross_entropy", [DeclareOpInterfaceMethods<RowwiseOp, ["isRowOperand", "isRowResult"]>, DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_CrossEntropyOp : Hybrid_PureOp<"cross_entropy", [DeclareOpInterfaceMethods<RowwiseOp, ["isRowOperand", "isRowResult"]>, Hybrid_Differentiable, Hybrid_Cost]> {
   let summary = "mean cross entropy over the scored positions";
   let description = [{
     `loss = Σ w_t (lse_t - logit_t[target_t]) / Σ w_t` over positions whose target is not `ignore_index`; w = `weights` or 1.
@@ -24,7 +24,7 @@ def Hybrid_CrossEntropyOp : Hybrid_PureOp<"cross_entropy", [DeclareOpInterfaceMe
   let hasVerifier = 1;
 }
 
-def Hybrid_CrossEntropyGradOp : Hybrid_PureOp<"cross_entropy_grad", [DeclareOpInterfaceMethods<RowwiseOp, ["isRowOperand"]>, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_CrossEntropyGradOp : Hybrid_PureOp<"cross_entropy_grad", [DeclareOpInterfaceMethods<RowwiseOp, ["isRowOperand"]>, Hybrid_Cost]> {
   let summary = "gradient of cross_entropy with respect to the logits";
   let description = [{
     `dlogits = cotangent w_t/Σw (softmax(logits) - q)` with q the (smoothed) target distribution; 0 at ignored positions.

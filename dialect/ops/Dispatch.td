@@ -1,7 +1,7 @@
 //===- Dispatch.td - rows into expert order, and back ------*- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_DispatchOp : Hybrid_PureOp<"dispatch", [DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_DispatchOp : Hybrid_PureOp<"dispatch", [Hybrid_Differentiable, Hybrid_Cost]> {
   let summary = "rows in expert order";
   let description = [{
     Row `slots[p]` of the result is row p of x, where p counts the leading dimensions (all but the last of x) in row-major order. `slots` is a
@@ -18,7 +18,7 @@ def Hybrid_DispatchOp : Hybrid_PureOp<"dispatch", [DeclareOpInterfaceMethods<Dif
   let assemblyFormat = "$x `by` $slots attr-dict `:` type($x) `,` type($slots) `->` type($result)";
 }
 
-def Hybrid_CollectOp : Hybrid_PureOp<"collect", [DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_CollectOp : Hybrid_PureOp<"collect", [Hybrid_Differentiable, Hybrid_Cost]> {
   let summary = "rows back from expert order";
   let description = [{
     Row p of the result is row `slots[p]` of x. The inverse and the adjoint of `dispatch`.

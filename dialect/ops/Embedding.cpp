@@ -55,3 +55,12 @@ int64_t EmbeddingOp::getBytesMoved() {
 }
 int64_t EmbeddingGradOp::getFlops() { return elementCount(getCotangent()); }
 StringRef EmbeddingGradOp::getFlopsFormula() { return "B·L·D"; }
+
+FailureOr<int64_t> EmbeddingOp::getSequenceAxis(ArrayRef<std::optional<int64_t>> operandAxes,
+                                                StringRef &why) {
+  if (operandAxes[0]) {
+    why = "its table depends on the sequence";
+    return failure();
+  }
+  return *operandAxes[1];
+}

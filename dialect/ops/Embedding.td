@@ -1,7 +1,7 @@
 //===- Embedding.td - rows of a table chosen by token ids --*- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_EmbeddingOp : Hybrid_PureOp<"embedding", [DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp, ["getBytesMoved"]>]> {
+def Hybrid_EmbeddingOp : Hybrid_PureOp<"embedding", [Hybrid_Differentiable, Hybrid_SequenceAxis, DeclareOpInterfaceMethods<CostOp, ["getBytesMoved"]>]> {
   let summary = "rows of a table chosen by token ids";
   let description = [{
     `result[..., :] = table[ids[...], :]`. Ids outside the table make NaN rows.
@@ -17,7 +17,7 @@ def Hybrid_EmbeddingOp : Hybrid_PureOp<"embedding", [DeclareOpInterfaceMethods<D
   let assemblyFormat = "$table `,` $ids attr-dict `:` type($table) `,` type($ids) `->` type($result)";
 }
 
-def Hybrid_EmbeddingGradOp : Hybrid_PureOp<"embedding_grad", [DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_EmbeddingGradOp : Hybrid_PureOp<"embedding_grad", [Hybrid_Cost]> {
   let summary = "gradient of embedding with respect to its table";
   let description = [{
     `result[v, :] = Σ cotangent[..., :]` over the positions whose id is v, added in row order; `result: [classes, width]`.

@@ -35,10 +35,8 @@ template <typename Op> static LogicalResult verifyLongConv(Op op, int64_t histor
   if (known && filter[0] > x[1] + history) // C2
     return op.emitOpError() << "filter has " << filter[0] << " taps, but x only " << x[1] + history
                             << " positions: cut it to the length";
-  if (op.getSkip() &&
-      (shapeOf(op.getSkip()).size() != 1 || !compatible(shapeOf(op.getSkip())[0], x[2]))) // C3
-    return op.emitOpError() << "skip is " << shapeText(shapeOf(op.getSkip())) << ", but x has "
-                            << x[2] << " channels";
+  if (failed(verifyPerChannel(op, "skip", op.getSkip(), op.getX()))) // C3
+    return failure();
   for (Value gate : {op.getGateIn(), op.getGateOut()}) // C4
     if (gate && !compatibleShapes(shapeOf(gate), x))
       return op.emitOpError() << "gate is " << shapeText(shapeOf(gate)) << ", but x is "
@@ -113,11 +111,9 @@ void FFTConvOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRCon
 
 LogicalResult FFTConvGradOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                               Adaptor adaptor, SmallVectorImpl<Type> &types) {
-  types.push_back(adaptor.getX().getType());
-  types.push_back(adaptor.getFilter().getType());
-  for (Value optional : {adaptor.getSkip(), adaptor.getGateIn(), adaptor.getGateOut()})
-    if (optional)
-      types.push_back(optional.getType());
+  appendTypes({adaptor.getX(), adaptor.getFilter(), adaptor.getSkip(), adaptor.getGateIn(),
+               adaptor.getGateOut()},
+              types);
   return success();
 }
 
@@ -127,33 +123,24 @@ LogicalResult FFTConvOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents
     return emitOpError() << "with a state must be canonicalised before it is differentiated";
   auto gradient = FFTConvGradOp::create(builder, getLoc(), getX(), getFilter(), getSkip(),
                                         getGateIn(), getGateOut(), getSegments(), cotangents[0]);
-  llvm::append_range(gradients, gradient.getGradients());
-  if (getSegments())
-    gradients.push_back(Value());
+  appendInOrder(*this, gradient.getGradients(), gradients);
   return success();
 }
 
-static int64_t convolutionFlops(Value x, int64_t gates) {
-  double length = static_cast<double>(shapeOf(x)[1]);
-  double signals = static_cast<double>(elementCount(x)) / length;
+template <typename Op> static int64_t convolutionFlops(Op op) {
+  int64_t elements = elementCount(op.getX());
+  double length = static_cast<double>(shapeOf(op.getX())[1]);
+  double signals = static_cast<double>(elements) / length;
+  int64_t around = (op.getSkip() ? 2 : 0) + (op.getGateIn() ? 1 : 0) + (op.getGateOut() ? 1 : 0);
   return static_cast<int64_t>(signals * 10 * length * std::log2(std::max(2.0, length))) +
-         gates * elementCount(x);
+         around * elements;
 }
-
-int64_t FFTConvOp::getFlops() {
-  return convolutionFlops(getX(),
-                          (getSkip() ? 2 : 0) + (getGateIn() ? 1 : 0) + (getGateOut() ? 1 : 0));
-}
+int64_t FFTConvOp::getFlops() { return convolutionFlops(*this); }
 StringRef FFTConvOp::getFlopsFormula() { return "10·B·L·log2(L)·C + (2·skip + gates)·B·L·C"; }
 
-int64_t FFTConvGradOp::getFlops() {
-  return 2 * convolutionFlops(getX(),
-                              (getSkip() ? 2 : 0) + (getGateIn() ? 1 : 0) + (getGateOut() ? 1 : 0));
-}
+int64_t FFTConvGradOp::getFlops() { return 2 * convolutionFlops(*this); }
 StringRef FFTConvGradOp::getFlopsFormula() { return "20·B·L·log2(L)·C + (4·skip + 2·gates)·B·L·C"; }
 
 // A free-form filter needs its whole input history.
 int64_t FFTConvOp::getFixedStateElements() { return 0; }
 int64_t FFTConvOp::getDynamicStateElements() { return shapeOf(getX())[1] * lastSize(getX()); }
-Value FFTConvOp::getStateOperand() { return getInitialState(); }
-Value FFTConvOp::getStateResult() { return getFinalState(); }

@@ -1,8 +1,8 @@
 //===- FFTConv.td - gated causal long convolution ----------*- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_FFTConvOp : Hybrid_PureOp<"fftconv", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<DifferentiableOp>,
-    DeclareOpInterfaceMethods<CostOp>, DeclareOpInterfaceMethods<StatefulOp>]> {
+def Hybrid_FFTConvOp : Hybrid_PureOp<"fftconv", [AttrSizedOperandSegments, Hybrid_Differentiable,
+    Hybrid_Cost, DeclareOpInterfaceMethods<StatefulOp, ["getDynamicStateElements"]>, ResumableOp]> {
   let summary = "gated causal long convolution";
   let description = [{
     `y = (conv(w, filter) + skip ⊙ w) ⊙ gate_out` with `w = x ⊙ gate_in`, per channel:
@@ -34,7 +34,7 @@ def Hybrid_FFTConvOp : Hybrid_PureOp<"fftconv", [AttrSizedOperandSegments, Decla
   let hasCanonicalizer = 1;
 }
 
-def Hybrid_FFTConvGradOp : Hybrid_PureOp<"fftconv_grad", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_FFTConvGradOp : Hybrid_PureOp<"fftconv_grad", [AttrSizedOperandSegments, Hybrid_Cost]> {
   let summary = "gradients of fftconv with respect to x, filter, skip and the gates";
   let description = [{
     With w = x ⊙ gate_in, s = conv(w, filter) + skip ⊙ w, ds = dy ⊙ gate_out and corr(a, b)[i] = Σ_t a[t] b[t-i]:

@@ -1,7 +1,7 @@
 //===- Fused.td - elementwise ops as one kernel ------------*- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_FusedOp : Hybrid_Op<"fused", [Pure, SingleBlock, IsolatedFromAbove, Hybrid_RunsBody, DeclareOpInterfaceMethods<RowwiseOp, ["isRowwise", "getRowCount", "isRowOperand"]>]> {
+def Hybrid_FusedOp : Hybrid_Op<"fused", [Pure, SingleBlock, IsolatedFromAbove, BodyOp, DeclareOpInterfaceMethods<RowwiseOp, ["isRowwise", "getRowCount", "isRowOperand"]>]> {
   let summary = "elementwise ops that run as one kernel";
   let description = [{
     The body's arguments are the operands, its `hybrid.yield` names the results; all values of the iteration shape are computed

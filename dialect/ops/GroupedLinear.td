@@ -1,7 +1,7 @@
 //===- GroupedLinear.td - each expert's projection of its own rows *- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_GroupedLinearOp : Hybrid_PureOp<"grouped_linear", [DeclareOpInterfaceMethods<DifferentiableOp>,
+def Hybrid_GroupedLinearOp : Hybrid_PureOp<"grouped_linear", [Hybrid_Differentiable,
                                                              DeclareOpInterfaceMethods<CostOp, ["getActiveElements"]>]> {
   let summary = "each expert's projection of its own rows";
   let description = [{
@@ -22,7 +22,7 @@ def Hybrid_GroupedLinearOp : Hybrid_PureOp<"grouped_linear", [DeclareOpInterface
   let hasVerifier = 1;
 }
 
-def Hybrid_GroupedLinearGradOp : Hybrid_PureOp<"grouped_linear_grad", [DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_GroupedLinearGradOp : Hybrid_PureOp<"grouped_linear_grad", [Hybrid_Cost]> {
   let summary = "gradient of grouped_linear with respect to the weights";
   let description = [{
     `result[e] = Σ cotangent[r]ᵀ x[r]` over the rows of expert e: [experts, out, in].

@@ -1,7 +1,7 @@
 //===- LayerNorm.td - mean and variance normalisation ------*- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_LayerNormOp : Hybrid_PureOp<"layernorm", [DeclareOpInterfaceMethods<RowwiseOp>, AttrSizedOperandSegments, DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_LayerNormOp : Hybrid_PureOp<"layernorm", [RowwiseOp, AttrSizedOperandSegments, Hybrid_Differentiable, Hybrid_Cost]> {
   let summary = "mean and variance normalisation of the last dimension";
   let description = [{
     `y = (x - mean)/sqrt(var + epsilon) w + b`, var the biased variance. Without `weight` w = 1, without `bias` b = 0.
@@ -21,7 +21,7 @@ def Hybrid_LayerNormOp : Hybrid_PureOp<"layernorm", [DeclareOpInterfaceMethods<R
   let hasVerifier = 1;
 }
 
-def Hybrid_LayerNormGradOp : Hybrid_PureOp<"layernorm_grad", [DeclareOpInterfaceMethods<RowwiseOp, ["isRowOperand", "isRowResult"]>, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_LayerNormGradOp : Hybrid_PureOp<"layernorm_grad", [DeclareOpInterfaceMethods<RowwiseOp, ["isRowOperand", "isRowResult"]>, Hybrid_Cost]> {
   let summary = "gradients of layernorm with respect to x, weight and bias";
   let description = [{
     With n = (x - mean)/s, s = sqrt(var + epsilon) and g = dy ⊙ w: `dx = (g - mean(g) - n mean(g ⊙ n))/s`,

@@ -1,7 +1,7 @@
 //===- Linear.td - linear projection of the last dimension -*- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_LinearOp : Hybrid_ProductOp<"linear", [DeclareOpInterfaceMethods<RowwiseOp>, DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_LinearOp : Hybrid_ProductOp<"linear", [RowwiseOp, Hybrid_Differentiable, Hybrid_Cost]> {
   let summary = "linear projection of the last dimension";
   let description = [{
     `y = x Wᵀ + b`, with `x: [..., in]`, `weight: [out, in]`, `bias: [out]`. x and weight may both be bf16: sums, bias and result are f32 then.

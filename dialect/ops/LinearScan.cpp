@@ -9,22 +9,13 @@ using namespace hybrid;
 static int64_t perHead(int64_t channels, int64_t heads) {
   return ShapedType::isDynamic(channels) ? channels : channels / heads;
 }
-
-int64_t LinearScanOp::getKeySize() {
-  return perHead(lastSize(getQ()), static_cast<int64_t>(getHeads()));
+template <typename Op> static int64_t headSize(Op op, Value x) {
+  return perHead(lastSize(x), static_cast<int64_t>(op.getHeads()));
 }
-
-int64_t LinearScanOp::getValueSize() {
-  return perHead(lastSize(getV()), static_cast<int64_t>(getHeads()));
-}
-
-int64_t LinearScanGradOp::getKeySize() {
-  return perHead(lastSize(getQ()), static_cast<int64_t>(getHeads()));
-}
-
-int64_t LinearScanGradOp::getValueSize() {
-  return perHead(lastSize(getV()), static_cast<int64_t>(getHeads()));
-}
+int64_t LinearScanOp::getKeySize() { return headSize(*this, getQ()); }
+int64_t LinearScanOp::getValueSize() { return headSize(*this, getV()); }
+int64_t LinearScanGradOp::getKeySize() { return headSize(*this, getQ()); }
+int64_t LinearScanGradOp::getValueSize() { return headSize(*this, getV()); }
 
 Value LinearScanGradOp::getDdecay() {
   return getDecay() ? getOptionalGradients().front() : Value();
@@ -51,10 +42,9 @@ LogicalResult LinearScanOp::inferReturnTypes(MLIRContext *, std::optional<Locati
 
 LogicalResult LinearScanGradOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                                  Adaptor adaptor, SmallVectorImpl<Type> &types) {
-  types.append({adaptor.getQ().getType(), adaptor.getK().getType(), adaptor.getV().getType()});
-  for (Value optional : {adaptor.getDecay(), adaptor.getInitialState()})
-    if (optional)
-      types.push_back(optional.getType());
+  appendTypes({adaptor.getQ(), adaptor.getK(), adaptor.getV(), adaptor.getDecay(),
+               adaptor.getInitialState()},
+              types);
   return success();
 }
 
@@ -122,24 +112,13 @@ StringRef LinearScanOp::getFlopsFormula() { return "6·L·B·H·K·V (recurrent)
 int64_t LinearScanGradOp::getFlops() { return 3 * scanFlops(*this); }
 StringRef LinearScanGradOp::getFlopsFormula() { return "18·L·B·H·K·V (recurrent; dq, dk and dv)"; }
 int64_t LinearScanOp::getFixedStateElements() { return lastSize(getQ()) * getValueSize(); }
-int64_t LinearScanOp::getDynamicStateElements() { return 0; }
-Value LinearScanOp::getStateOperand() { return getInitialState(); }
-Value LinearScanOp::getStateResult() { return getFinalState(); }
 
 LogicalResult LinearScanOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
                                      SmallVectorImpl<Value> &gradients) {
-  Value dy = cotangents[0];
-  if (!dy)
-    dy = ConstantOp::create(builder, getLoc(), getResult().getType(), builder.getF64FloatAttr(0));
   auto gradient = LinearScanGradOp::create(
-      builder, getLoc(), getQ(), getK(), getV(), getDecay(), getSegments(), getInitialState(), dy,
-      cotangents.size() > 1 ? cotangents[1] : Value(), getHeads(), getScale(), getExclusive());
-  gradients.append({gradient.getDq(), gradient.getDk(), gradient.getDv()});
-  if (getDecay())
-    gradients.push_back(gradient.getDdecay());
-  if (getSegments())
-    gradients.push_back(Value());
-  if (getInitialState())
-    gradients.push_back(gradient.getDinitialState());
+      builder, getLoc(), getQ(), getK(), getV(), getDecay(), getSegments(), getInitialState(),
+      orZeros(builder, cotangents[0], getResult()), cotangents.size() > 1 ? cotangents[1] : Value(),
+      getHeads(), getScale(), getExclusive());
+  appendInOrder(*this, gradient.getResults(), gradients);
   return success();
 }

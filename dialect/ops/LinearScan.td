@@ -1,8 +1,8 @@
 //===- LinearScan.td - scan of a decayed outer-product state *- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_LinearScanOp : Hybrid_PureOp<"linear_scan", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<DifferentiableOp>,
-    DeclareOpInterfaceMethods<CostOp>, DeclareOpInterfaceMethods<StatefulOp>]> {
+def Hybrid_LinearScanOp : Hybrid_PureOp<"linear_scan", [AttrSizedOperandSegments, Hybrid_Differentiable,
+    Hybrid_Cost, Hybrid_Stateful, ResumableOp]> {
   let summary = "scan of an outer-product state with decay: linear attention and its relatives";
   let description = [{
     Per head, with a state S of [K, V] that starts as `initial_state` or zero:
@@ -42,7 +42,7 @@ def Hybrid_LinearScanOp : Hybrid_PureOp<"linear_scan", [AttrSizedOperandSegments
   }];
 }
 
-def Hybrid_LinearScanGradOp : Hybrid_PureOp<"linear_scan_grad", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_LinearScanGradOp : Hybrid_PureOp<"linear_scan_grad", [AttrSizedOperandSegments, Hybrid_Cost]> {
   let summary = "gradients of linear_scan with respect to q, k, v, decay and initial state";
   let description = [{
     With dS_t the gradient of S_t, which starts at `state_cotangent` or zero and runs backwards, and dy the cotangent:

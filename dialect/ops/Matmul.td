@@ -1,7 +1,7 @@
 //===- Matmul.td - matrix product --------------------------*- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_MatmulOp : Hybrid_ProductOp<"matmul", [DeclareOpInterfaceMethods<RowwiseOp, ["isRowOperand", "isRowResult", "accumulatesOverRows"]>, DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_MatmulOp : Hybrid_ProductOp<"matmul", [DeclareOpInterfaceMethods<RowwiseOp, ["isRowOperand", "isRowResult", "accumulatesOverRows"]>, Hybrid_Differentiable, Hybrid_Cost]> {
   let summary = "matrix product";
   let description = [{
     `A·B` of a: [..., k] (leading dimensions flattened to rows) with b: [k, n]; `transpose_b`: b is [n, k].

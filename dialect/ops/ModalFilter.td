@@ -1,7 +1,7 @@
 //===- ModalFilter.td - long filter of damped oscillations -*- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_ModalFilterOp : Hybrid_PureOp<"modal_filter", [AllTypesMatch<["log_decay", "angle", "re", "im"]>, DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_ModalFilterOp : Hybrid_PureOp<"modal_filter", [AllTypesMatch<["log_decay", "angle", "re", "im"]>, Hybrid_Differentiable, Hybrid_Cost]> {
   let summary = "long filter that is a sum of damped oscillations";
   let description = [{
     `result[t, c] = Σ_s Re((re + i im)[s, c] · e^((log_decay + i angle)[s, c] · t))` for t < length: the impulse response of a diagonal linear
@@ -23,7 +23,7 @@ def Hybrid_ModalFilterOp : Hybrid_PureOp<"modal_filter", [AllTypesMatch<["log_de
   let assemblyFormat = "$log_decay `,` $angle `,` $re `,` $im `to` $length attr-dict `:` type($re) `->` type($result)";
 }
 
-def Hybrid_ModalFilterGradOp : Hybrid_PureOp<"modal_filter_grad", [AllTypesMatch<["log_decay", "angle", "re", "im"]>, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_ModalFilterGradOp : Hybrid_PureOp<"modal_filter_grad", [AllTypesMatch<["log_decay", "angle", "re", "im"]>, Hybrid_Cost]> {
   let summary = "gradients of modal_filter";
   let description = [{
     With p^t = e^((log_decay + i angle) t) and R = re + i im: `dre = Σ_t dh[t] Re p^t`, `dim = -Σ_t dh[t] Im p^t`,

@@ -1,6 +1,10 @@
 //===- Random.td - values drawn by the counter-based generator *- tablegen -*-===//
 include "dialect/HybridBase.td"
 
+def Hybrid_Distribution : Hybrid_Enum<"Distribution", "distribution of drawn values", [
+  I32EnumAttrCase<"Uniform", 0, "uniform">, I32EnumAttrCase<"Normal", 1, "normal">]>;
+def Hybrid_DistributionAttr : EnumAttr<Hybrid_Dialect, Hybrid_Distribution, "distribution"> { let assemblyFormat = "$value"; }
+
 def Hybrid_RandomOp : Hybrid_Op<"random", [Pure]> {
   let summary = "values drawn by the counter-based generator";
   let description = [{

@@ -66,3 +66,16 @@ bool ReduceOp::isRowResult(unsigned) { return false; }
 
 int64_t ReduceOp::getFlops() { return elementCount(getX()); }
 StringRef ReduceOp::getFlopsFormula() { return "elements of the operand"; }
+
+FailureOr<int64_t> ReduceOp::getSequenceAxis(ArrayRef<std::optional<int64_t>> operandAxes,
+                                             StringRef &why) {
+  int64_t axis = *operandAxes[0], lower = 0;
+  for (int64_t reduced : getAxes()) {
+    if (reduced == axis) {
+      why = "it needs all positions";
+      return failure();
+    }
+    lower += reduced < axis;
+  }
+  return getKeep() ? axis : axis - lower;
+}

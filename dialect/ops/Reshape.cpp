@@ -37,3 +37,15 @@ LogicalResult ReshapeOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents
   gradients.push_back(ExpressionBuilder{builder, getLoc()}.reshape(cotangents[0], shapeOf(getX())));
   return success();
 }
+
+// The sequence stays one dimension when the sizes before it and its own do not change.
+FailureOr<int64_t> ReshapeOp::getSequenceAxis(ArrayRef<std::optional<int64_t>> operandAxes,
+                                              StringRef &why) {
+  ArrayRef<int64_t> from = shapeOf(getX()), to = shapeOf(getResult());
+  int64_t axis = *operandAxes[0], before = elementCount(from.take_front(axis));
+  for (int64_t i = 0, product = 1; i < std::ssize(to); product *= to[i++])
+    if (product == before && to[i] == from[axis])
+      return i;
+  why = "it mixes the sequence with another dimension";
+  return failure();
+}

@@ -1,5 +1,6 @@
 //===- Reverse.cpp - a dimension from its end to its start ----------------===//
 #include "dialect/Gradients.h"
+#include "dialect/SequenceRules.h"
 
 using namespace mlir;
 using namespace hybrid;
@@ -18,4 +19,9 @@ LogicalResult ReverseOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents
                                   SmallVectorImpl<Value> &gradients) {
   gradients.push_back(ReverseOp::create(builder, getLoc(), cotangents[0], getAxis()));
   return success();
+}
+
+FailureOr<int64_t> ReverseOp::getSequenceAxis(ArrayRef<std::optional<int64_t>> operandAxes,
+                                              StringRef &why) {
+  return alongSequenceAxis(operandAxes, static_cast<int64_t>(getAxis()), why);
 }

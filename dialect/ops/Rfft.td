@@ -1,7 +1,7 @@
 //===- Rfft.td - Fourier transform of real columns and back *- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_RfftOp : Hybrid_PureOp<"rfft", [DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_RfftOp : Hybrid_PureOp<"rfft", [Hybrid_Differentiable, Hybrid_Cost]> {
   let summary = "discrete Fourier transform of real columns";
   let description = [{
     Per column of x: [N, C], bins k = 0..N/2: `re[k] = Σ_t x[t] cos(2πkt/N)`, `im[k] = -Σ_t x[t] sin(2πkt/N)`. N is any number. With `weighted`
@@ -18,7 +18,7 @@ def Hybrid_RfftOp : Hybrid_PureOp<"rfft", [DeclareOpInterfaceMethods<Differentia
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($re) `,` type($im)";
 }
 
-def Hybrid_IrfftOp : Hybrid_PureOp<"irfft", [DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_IrfftOp : Hybrid_PureOp<"irfft", [Hybrid_Differentiable, Hybrid_Cost]> {
   let summary = "real columns from half of a spectrum";
   let description = [{
     `result[t] = Σ_k w_k (re[k] cos(2πkt/N) - im[k] sin(2πkt/N))` for t < N = `length` and k = 0..N/2. With `weighted` w_k = c_k/N as in `rfft`, which

@@ -1,7 +1,7 @@
 //===- RmsNorm.td - root-mean-square normalisation ---------*- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_RmsNormOp : Hybrid_PureOp<"rmsnorm", [DeclareOpInterfaceMethods<RowwiseOp>, DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_RmsNormOp : Hybrid_PureOp<"rmsnorm", [RowwiseOp, Hybrid_Differentiable, Hybrid_Cost]> {
   let summary = "root-mean-square normalisation of the last dimension";
   let description = [{
     `y = x r w`, `r = 1/sqrt(mean(x²) + epsilon)`; with `epsilon_outside`: `r = 1/(rms(x) + epsilon)`, as StripedHyena has it.
@@ -22,7 +22,7 @@ def Hybrid_RmsNormOp : Hybrid_PureOp<"rmsnorm", [DeclareOpInterfaceMethods<Rowwi
   let hasVerifier = 1;
 }
 
-def Hybrid_RmsNormGradOp : Hybrid_PureOp<"rmsnorm_grad", [DeclareOpInterfaceMethods<RowwiseOp, ["isRowOperand", "isRowResult"]>, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_RmsNormGradOp : Hybrid_PureOp<"rmsnorm_grad", [DeclareOpInterfaceMethods<RowwiseOp, ["isRowOperand", "isRowResult"]>, Hybrid_Cost]> {
   let summary = "gradients of rmsnorm with respect to x and weight";
   let description = [{
     With g = dy ⊙ w: `dx = r (g - x r² mean(g ⊙ x))`, or with `epsilon_outside` `dx = r g - x (r²/rms) mean(g ⊙ x)`;

@@ -1,7 +1,7 @@
 //===- Round.td - elementwise rounding to bf16 -------------*- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_RoundOp : Hybrid_Op<"round", [Pure, Hybrid_FusableElementwise, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_RoundOp : Hybrid_Op<"round", [Pure, Hybrid_FusableElementwise, SequenceAxisOp, Hybrid_Cost]> {
   let summary = "elementwise rounding to bf16";
   let description = [{
     The nearest bf16 value, ties to even. Made by `hybrid-round-products` for the operands of matrix products, after differentiation.

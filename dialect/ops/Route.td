@@ -1,7 +1,7 @@
 //===- Route.td - order of (token, choice) pairs by expert -*- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_RouteOp : Hybrid_PureOp<"route", [DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_RouteOp : Hybrid_PureOp<"route", [Hybrid_Cost]> {
   let summary = "order of (token, choice) pairs by expert";
   let description = [{
     `choices[..., j]` is the j-th expert of a token. Its pairs, in row-major order, are sorted by expert, keeping their order within an

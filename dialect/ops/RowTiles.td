@@ -1,7 +1,7 @@
 //===- RowTiles.td - ops that run tile of rows by tile of rows *- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_RowTilesOp : Hybrid_Op<"row_tiles", [Pure, SingleBlock, IsolatedFromAbove, Hybrid_RunsBody]> {
+def Hybrid_RowTilesOp : Hybrid_Op<"row_tiles", [Pure, SingleBlock, IsolatedFromAbove, BodyOp]> {
   let summary = "ops that run together, tile of rows by tile of rows";
   let description = [{
     The body's arguments are the operands, its `hybrid.yield` names the results. `tile` of the `rows` positions go through the whole body while they are

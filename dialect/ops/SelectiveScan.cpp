@@ -89,11 +89,10 @@ LogicalResult SelectiveScanGradOp::verify() {
 
 LogicalResult SelectiveScanGradOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                                     Adaptor adaptor, SmallVectorImpl<Type> &types) {
-  for (Value primal :
-       {adaptor.getX(), adaptor.getDt(), adaptor.getA(), adaptor.getB(), adaptor.getC(),
-        adaptor.getInitialState(), adaptor.getDtBias(), adaptor.getSkip(), adaptor.getGate()})
-    if (primal)
-      types.push_back(primal.getType());
+  appendTypes({adaptor.getX(), adaptor.getDt(), adaptor.getA(), adaptor.getB(), adaptor.getC(),
+               adaptor.getInitialState(), adaptor.getDtBias(), adaptor.getSkip(),
+               adaptor.getGate()},
+              types);
   return success();
 }
 
@@ -111,23 +110,13 @@ StringRef SelectiveScanOp::getFlopsFormula() { return "9·B·L·D·N"; }
 int64_t SelectiveScanGradOp::getFlops() { return 2 * scanFlops(*this); }
 StringRef SelectiveScanGradOp::getFlopsFormula() { return "18·B·L·D·N"; }
 int64_t SelectiveScanOp::getFixedStateElements() { return elementCount(getA()); }
-int64_t SelectiveScanOp::getDynamicStateElements() { return 0; }
-Value SelectiveScanOp::getStateOperand() { return getInitialState(); }
-Value SelectiveScanOp::getStateResult() { return getFinalState(); }
 
 LogicalResult SelectiveScanOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
                                         SmallVectorImpl<Value> &gradients) {
-  Value dy = cotangents[0];
-  if (!dy) // only the final state is used
-    dy = ConstantOp::create(builder, getLoc(), getResult().getType(), builder.getF64FloatAttr(0));
   auto gradient = SelectiveScanGradOp::create(
       builder, getLoc(), getX(), getDt(), getA(), getB(), getC(), getSegments(), getInitialState(),
-      getDtBias(), getSkip(), getGate(), dy, cotangents.size() > 1 ? cotangents[1] : Value(),
-      getDtSoftplus());
-  gradients.append(
-      {gradient.getDx(), gradient.getDdt(), gradient.getDa(), gradient.getDb(), gradient.getDc()});
-  if (getSegments())
-    gradients.push_back(Value());
-  llvm::append_range(gradients, gradient.getOptionalGradients()); // in the order of the operands
+      getDtBias(), getSkip(), getGate(), orZeros(builder, cotangents[0], getResult()),
+      cotangents.size() > 1 ? cotangents[1] : Value(), getDtSoftplus());
+  appendInOrder(*this, gradient.getResults(), gradients);
   return success();
 }

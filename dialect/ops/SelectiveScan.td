@@ -1,8 +1,8 @@
 //===- SelectiveScan.td - the scan of Mamba ----------------*- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_SelectiveScanOp : Hybrid_PureOp<"selective_scan", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<DifferentiableOp>,
-    DeclareOpInterfaceMethods<CostOp>, DeclareOpInterfaceMethods<StatefulOp>]> {
+def Hybrid_SelectiveScanOp : Hybrid_PureOp<"selective_scan", [AttrSizedOperandSegments, Hybrid_Differentiable,
+    Hybrid_Cost, Hybrid_Stateful, ResumableOp]> {
   let summary = "scan of a diagonal linear recurrence whose step, input and output maps depend on the token";
   let description = [{
     Every channel d has N states: `h_t = exp(dt_t a_d) h_{t-1} + (dt_t x_t) b_t` and `y_t = Σ_n c_t[n] h_t[n]`, h before the start zero
@@ -45,7 +45,7 @@ def Hybrid_SelectiveScanOp : Hybrid_PureOp<"selective_scan", [AttrSizedOperandSe
   let hasVerifier = 1;
 }
 
-def Hybrid_SelectiveScanGradOp : Hybrid_PureOp<"selective_scan_grad", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_SelectiveScanGradOp : Hybrid_PureOp<"selective_scan_grad", [AttrSizedOperandSegments, Hybrid_Cost]> {
   let summary = "gradients of selective_scan with respect to all its tensors";
   let description = [{
     With `λ_t = c_t dy_t + exp(dt_{t+1} a) λ_{t+1}` (at the end plus `state_cotangent`) and `g = λ_t exp(dt_t a) h_{t-1}`:

@@ -51,11 +51,8 @@ static LogicalResult verifyShortState(Operation *op, StringRef name, Value state
 LogicalResult ShortConvOp::verify() {
   if (failed(verifyShortConv(*this)))
     return failure();
-  int64_t channels = shapeOf(getX())[2];
-  if (getBias() &&
-      (shapeOf(getBias()).size() != 1 || !compatible(shapeOf(getBias())[0], channels))) // C2
-    return emitOpError() << "bias is " << shapeText(shapeOf(getBias())) << ", but x has "
-                         << channels << " channels";
+  if (failed(verifyPerChannel(*this, "bias", getBias(), getX()))) // C2
+    return failure();
   return verifyShortState(*this, "initial_state", getInitialState(), getX(), getWeight()); // C4
 }
 
@@ -75,22 +72,18 @@ LogicalResult ShortConvGradOp::inferReturnTypes(MLIRContext *, std::optional<Loc
     return emitOptionalError(location, "short_conv_grad: weight is ",
                              shapeText(shapeOf(adaptor.getWeight())),
                              ", expected [channels, taps]");
-  types.push_back(adaptor.getX().getType());
-  types.push_back(adaptor.getWeight().getType());
+  appendTypes({adaptor.getX(), adaptor.getWeight()}, types);
   types.push_back(tensorOf({shapeOf(adaptor.getWeight())[0]}, elementOf(adaptor.getX())));
-  if (adaptor.getInitialState())
-    types.push_back(adaptor.getInitialState().getType());
+  appendTypes({adaptor.getInitialState()}, types);
   return success();
 }
 
 LogicalResult ShortConvOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
                                     SmallVectorImpl<Value> &gradients) {
-  Value dy = cotangents[0];
-  if (!dy)
-    dy = ConstantOp::create(builder, getLoc(), getResult().getType(), builder.getF64FloatAttr(0));
-  auto gradient = ShortConvGradOp::create(builder, getLoc(), getX(), getWeight(), getSegments(),
-                                          getInitialState(), dy,
-                                          cotangents.size() > 1 ? cotangents[1] : Value());
+  auto gradient =
+      ShortConvGradOp::create(builder, getLoc(), getX(), getWeight(), getSegments(),
+                              getInitialState(), orZeros(builder, cotangents[0], getResult()),
+                              cotangents.size() > 1 ? cotangents[1] : Value());
   gradients.push_back(gradient.getDx());
   gradients.push_back(gradient.getDweight());
   if (getBias())
@@ -110,7 +103,4 @@ StringRef ShortConvGradOp::getFlopsFormula() { return "4·K·B·L·C"; }
 int64_t ShortConvOp::getFixedStateElements() {
   return (shapeOf(getWeight())[1] - 1) * lastSize(getX());
 }
-int64_t ShortConvOp::getDynamicStateElements() { return 0; }
 bool ShortConvOp::isShortBuffer() { return true; }
-Value ShortConvOp::getStateOperand() { return getInitialState(); }
-Value ShortConvOp::getStateResult() { return getFinalState(); }

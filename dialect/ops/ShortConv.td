@@ -1,8 +1,8 @@
 //===- ShortConv.td - short depthwise causal convolution ---*- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_ShortConvOp : Hybrid_PureOp<"short_conv", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<DifferentiableOp>,
-    DeclareOpInterfaceMethods<CostOp>, DeclareOpInterfaceMethods<StatefulOp, ["isShortBuffer"]>]> {
+def Hybrid_ShortConvOp : Hybrid_PureOp<"short_conv", [AttrSizedOperandSegments, Hybrid_Differentiable,
+    Hybrid_Cost, DeclareOpInterfaceMethods<StatefulOp, ["isShortBuffer"]>, ResumableOp]> {
   let summary = "short depthwise causal convolution";
   let description = [{
     `y[b,t,c] = bias[c] + Σ_j weight[c,j] x[b,t-(K-1)+j,c]`, zero (or `initial_state: [B, K-1, C]`, oldest first) before the
@@ -29,7 +29,7 @@ def Hybrid_ShortConvOp : Hybrid_PureOp<"short_conv", [AttrSizedOperandSegments, 
   let hasVerifier = 1;
 }
 
-def Hybrid_ShortConvGradOp : Hybrid_PureOp<"short_conv_grad", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_ShortConvGradOp : Hybrid_PureOp<"short_conv_grad", [AttrSizedOperandSegments, Hybrid_Cost]> {
   let summary = "gradients of short_conv with respect to x, weight, bias and initial state";
   let description = [{
     `dx[t] = Σ_j weight[j] dy[t+(K-1)-j]`, `dweight[:, j] = Σ dy[t] x[t-(K-1)+j]`, `dbias = Σ dy`; `state_cotangent` adds to dx where an

@@ -1,5 +1,6 @@
 //===- Slice.cpp - a rectangular part, and zeros around it ----------------===//
 #include "dialect/Gradients.h"
+#include "dialect/SequenceRules.h"
 
 using namespace mlir;
 using namespace hybrid;
@@ -56,5 +57,37 @@ LogicalResult PadOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
                               SmallVectorImpl<Value> &gradients) {
   gradients.push_back(SliceOp::create(builder, getLoc(), cotangents[0], getStartsAttr(),
                                       shapeAttr(getContext(), shapeOf(getX()))));
+  return success();
+}
+
+/// A part of the sequence is no sequence, and zeros around it shift it.
+static FailureOr<int64_t>
+wholeSequence(Value x, Value result, ArrayRef<std::optional<int64_t>> operandAxes, StringRef &why) {
+  int64_t axis = *operandAxes[0];
+  return alongSequenceAxis(operandAxes, shapeOf(x)[axis] == shapeOf(result)[axis] ? -1 : axis, why);
+}
+FailureOr<int64_t> SliceOp::getSequenceAxis(ArrayRef<std::optional<int64_t>> operandAxes,
+                                            StringRef &why) {
+  return wholeSequence(getX(), getResult(), operandAxes, why);
+}
+FailureOr<int64_t> PadOp::getSequenceAxis(ArrayRef<std::optional<int64_t>> operandAxes,
+                                          StringRef &why) {
+  return wholeSequence(getX(), getResult(), operandAxes, why);
+}
+
+// A table that is cut to the length, such as the positions of a filter, is long enough.
+LogicalResult SliceOp::verifySizes(const llvm::StringMap<int64_t> &sizes) {
+  ArrayRef<int64_t> whole = shapeOf(getX());
+  for (auto [axis, size] : llvm::enumerate(getSizes())) {
+    auto name = dyn_cast<StringAttr>(size);
+    if (!name || axis >= whole.size() || ShapedType::isDynamic(whole[axis]))
+      continue;
+    int64_t wanted = sizes.lookup(name.getValue());
+    if (wanted > whole[axis] - getStarts()[axis])
+      return emitError() << "too long: " << name.getValue() << " = " << wanted
+                         << " positions are taken of " << whole[axis]
+                         << ". Compile for a shorter length, or make this longer where it is "
+                            "declared (l_max, in the layers of the library)";
+  }
   return success();
 }

@@ -87,10 +87,9 @@ LogicalResult SoftmaxScanGradOp::verify() {
 
 LogicalResult SoftmaxScanGradOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                                   Adaptor adaptor, SmallVectorImpl<Type> &types) {
-  for (Value primal : {adaptor.getK(), adaptor.getV(), adaptor.getTaps(), adaptor.getDecay(),
-                       adaptor.getInitialState()})
-    if (primal)
-      types.push_back(primal.getType());
+  appendTypes({adaptor.getK(), adaptor.getV(), adaptor.getTaps(), adaptor.getDecay(),
+               adaptor.getInitialState()},
+              types);
   return success();
 }
 
@@ -104,22 +103,16 @@ int64_t SoftmaxScanOp::getFixedStateElements() {
   SmallVector<int64_t> shape = stateShape(getK(), getV(), getTaps());
   return shape[1] * shape[2];
 }
-int64_t SoftmaxScanOp::getDynamicStateElements() { return 0; }
-Value SoftmaxScanOp::getStateOperand() { return getInitialState(); }
-Value SoftmaxScanOp::getStateResult() { return getFinalState(); }
 
 LogicalResult SoftmaxScanOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
                                       SmallVectorImpl<Value> &gradients) {
   if (cotangents[1])
     return emitOpError() << "has no gradient through its softmax denominators";
-  Value dy = cotangents[0], dState = cotangents.size() > 2 ? cotangents[2] : Value();
-  if (!dy) // only the final state is used
-    dy = ConstantOp::create(builder, getLoc(), getResult().getType(), builder.getF64FloatAttr(0));
+  Value dState = cotangents.size() > 2 ? cotangents[2] : Value();
   auto gradient = SoftmaxScanGradOp::create(
       builder, getLoc(), getK(), getV(), getTaps(), getDecay(), getSegments(), getInitialState(),
-      getResult(), getLse(), dy, dState ? getFinalState() : Value(), dState);
-  auto next = gradient.getGradients().begin();
-  for (Value operand : getOperands())
-    gradients.push_back(operand == getSegments() ? Value() : Value(*next++));
+      getResult(), getLse(), orZeros(builder, cotangents[0], getResult()),
+      dState ? getFinalState() : Value(), dState);
+  appendInOrder(*this, gradient.getGradients(), gradients);
   return success();
 }

@@ -1,8 +1,8 @@
 //===- SoftmaxScan.td - softmax-weighted averages of the past *- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_SoftmaxScanOp : Hybrid_PureOp<"softmax_scan", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<DifferentiableOp>,
-    DeclareOpInterfaceMethods<CostOp>, DeclareOpInterfaceMethods<StatefulOp>]> {
+def Hybrid_SoftmaxScanOp : Hybrid_PureOp<"softmax_scan", [AttrSizedOperandSegments, Hybrid_Differentiable,
+    Hybrid_Cost, Hybrid_Stateful, ResumableOp]> {
   let summary = "causal average weighted by the softmax of a key and a bias by lag";
   let description = [{
     `y_t = Σ_{s<=t} p_ts v_s` with `p_t = softmax_s(k_s + r(t-s))`, per channel: H keys a token, each for D/H contiguous channels. The bias by
@@ -39,7 +39,7 @@ def Hybrid_SoftmaxScanOp : Hybrid_PureOp<"softmax_scan", [AttrSizedOperandSegmen
   let hasVerifier = 1;
 }
 
-def Hybrid_SoftmaxScanGradOp : Hybrid_PureOp<"softmax_scan_grad", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_SoftmaxScanGradOp : Hybrid_PureOp<"softmax_scan_grad", [AttrSizedOperandSegments, Hybrid_Cost]> {
   let summary = "gradients of softmax_scan with respect to all its tensors";
   let description = [{
     With `p_ts = exp(k_s + r(t-s) - lse_t)` computed again and `g_ts = p_ts Σ dy_t ⊙ (v_s - output_t)` over the channels of a key:

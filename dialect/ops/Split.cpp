@@ -1,5 +1,6 @@
 //===- Split.cpp - parts along a dimension, and joined again --------------===//
 #include "dialect/Gradients.h"
+#include "dialect/SequenceRules.h"
 
 using namespace mlir;
 using namespace hybrid;
@@ -68,10 +69,7 @@ LogicalResult SplitOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
                                 SmallVectorImpl<Value> &gradients) {
   SmallVector<Value> parts;
   for (auto [part, cotangent] : llvm::zip(getParts(), cotangents))
-    parts.push_back(cotangent ? cotangent
-                              : ConstantOp::create(builder, getLoc(), part.getType(),
-                                                   builder.getF64FloatAttr(0))
-                                    .getResult());
+    parts.push_back(orZeros(builder, cotangent, part));
   gradients.push_back(ConcatOp::create(builder, getLoc(), parts, getAxis()));
   return success();
 }
@@ -84,4 +82,14 @@ LogicalResult ConcatOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
   auto split = SplitOp::create(builder, getLoc(), cotangents[0], getAxis(), sizes);
   llvm::append_range(gradients, split.getParts());
   return success();
+}
+
+FailureOr<int64_t> SplitOp::getSequenceAxis(ArrayRef<std::optional<int64_t>> operandAxes,
+                                            StringRef &why) {
+  return alongSequenceAxis(operandAxes, static_cast<int64_t>(getAxis()), why);
+}
+
+FailureOr<int64_t> ConcatOp::getSequenceAxis(ArrayRef<std::optional<int64_t>> operandAxes,
+                                             StringRef &why) {
+  return alongSequenceAxis(operandAxes, static_cast<int64_t>(getAxis()), why);
 }

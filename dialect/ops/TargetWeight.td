@@ -1,7 +1,7 @@
 //===- TargetWeight.td - total weight of the scored positions *- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_TargetWeightOp : Hybrid_Op<"target_weight", [Pure, Hybrid_OneFloatType, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_TargetWeightOp : Hybrid_Op<"target_weight", [Pure, Hybrid_OneFloatType, Hybrid_Cost]> {
   let summary = "total weight of the scored positions";
   let description = [{
     `Σ w_t` over positions whose target is not `ignore_index`; w = `weights` or 1: what `hybrid.cross_entropy` returns as its total weight,

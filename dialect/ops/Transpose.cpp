@@ -39,3 +39,8 @@ LogicalResult TransposeOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangen
       TransposeOp::create(builder, getLoc(), cotangents[0], builder.getDenseI64ArrayAttr(inverse)));
   return success();
 }
+
+FailureOr<int64_t> TransposeOp::getSequenceAxis(ArrayRef<std::optional<int64_t>> operandAxes,
+                                                StringRef &) {
+  return llvm::find(getPermutation(), *operandAxes[0]) - getPermutation().begin();
+}

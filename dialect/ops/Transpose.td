@@ -1,7 +1,7 @@
 //===- Transpose.td - dimensions in another order ----------*- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_TransposeOp : Hybrid_PureOp<"transpose", [DeclareOpInterfaceMethods<DifferentiableOp>]> {
+def Hybrid_TransposeOp : Hybrid_PureOp<"transpose", [Hybrid_ViewOfOperand, Hybrid_Differentiable, Hybrid_SequenceAxis]> {
   let summary = "dimensions in another order";
   let description = [{
     Dimension i of `result` is dimension `permutation[i]` of x.

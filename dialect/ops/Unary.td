@@ -1,7 +1,7 @@
 //===- Unary.td - elementwise function of one tensor -------*- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_UnaryOp : Hybrid_PureOp<"unary", [Hybrid_FusableElementwise, DeclareOpInterfaceMethods<DifferentiableOp>, DeclareOpInterfaceMethods<CostOp>]> {
+def Hybrid_UnaryOp : Hybrid_PureOp<"unary", [Hybrid_FusableElementwise, SequenceAxisOp, Hybrid_Differentiable, Hybrid_Cost]> {
   let summary = "elementwise function of one tensor";
   let description = [{
     `silu(a) = a σ(a)`, `gelu` is the exact form with erf, `gelu_tanh` its tanh approximation, `softplus(a) = max(a,0) + log1p(exp(-|a|))`;

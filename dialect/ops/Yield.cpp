@@ -1,4 +1,4 @@
-//===- Yield.cpp - results of a region --------------------------------------===//
+//===- Yield.cpp - results of a body, and what all bodies have to be --------===//
 #include "dialect/HybridOps.h"
 
 using namespace mlir;
@@ -6,8 +6,9 @@ using namespace hybrid;
 
 LogicalResult hybrid::verifyBody(Operation *op) {
   Block &block = op->getRegion(0).front();
-  if (block.getArgumentTypes() != op->getOperandTypes()) // C1
-    return op->emitOpError() << "operands are of types (" << op->getOperandTypes()
+  SmallVector<Type> expected = cast<BodyOp>(op).getBodyArgumentTypes();
+  if (block.getArgumentTypes() != TypeRange(expected)) // C1
+    return op->emitOpError() << "operands are for a body of (" << TypeRange(expected)
                              << "), but the body takes (" << block.getArgumentTypes() << ")";
   auto yield = block.empty() ? nullptr : dyn_cast<YieldOp>(block.back());
   if (!yield) // C2
@@ -15,5 +16,12 @@ LogicalResult hybrid::verifyBody(Operation *op) {
   if (yield.getOperandTypes() != op->getResultTypes()) // C2
     return op->emitOpError() << "results are of types (" << op->getResultTypes()
                              << "), but the body yields (" << yield.getOperandTypes() << ")";
+  return success();
+}
+
+LogicalResult YieldOp::verify() {
+  if (!isa<BodyOp>(getOperation()->getParentOp())) // C1
+    return emitOpError() << "stands in '" << getOperation()->getParentOp()->getName()
+                         << "', which is no op that runs a body";
   return success();
 }

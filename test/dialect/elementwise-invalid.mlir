@@ -59,7 +59,7 @@ func.func @reduce_range(%x: tensor<4x8x3xf32>) {
 
 // fused C1: the body takes the operands.
 func.func @fused_arguments(%x: tensor<4xf32>) {
-  // expected-error@+1 {{operands are of types ('tensor<4xf32>'), but the body takes ('tensor<8xf32>')}}
+  // expected-error@+1 {{operands are for a body of ('tensor<4xf32>'), but the body takes ('tensor<8xf32>')}}
   %0 = hybrid.fused(%x) : (tensor<4xf32>) -> tensor<8xf32> {
   ^bb0(%a: tensor<8xf32>):
     hybrid.yield %a : tensor<8xf32>
@@ -134,9 +134,9 @@ func.func @fused_shapes(%x: tensor<4xf32>, %z: tensor<2x4xf32>) {
 
 // -----
 
-// A yield ends a fused region and nothing else.
+// yield C1: it ends the body of an op that runs one, and nothing else.
 func.func @yield_outside(%x: tensor<4xf32>) {
-  // expected-error@+1 {{expects parent op to be one of 'hybrid.fused, hybrid.row_tiles'}}
+  // expected-error@+1 {{stands in 'func.func', which is no op that runs a body}}
   hybrid.yield %x : tensor<4xf32>
 }
 
@@ -153,7 +153,7 @@ func.func @round_shape(%x: tensor<4x8xf32>) {
 
 // row_tiles C1: the body takes what the op is given.
 func.func @tiles_arguments(%x: tensor<8x4xf32>) {
-  // expected-error@+1 {{operands are of types ('tensor<8x4xf32>'), but the body takes ()}}
+  // expected-error@+1 {{operands are for a body of ('tensor<8x4xf32>'), but the body takes ()}}
   %0 = hybrid.row_tiles(%x) rows 8 tile 4 : (tensor<8x4xf32>) -> tensor<8x4xf32> {
     %c = hybrid.constant 1.0 : tensor<8x4xf32>
     hybrid.yield %c : tensor<8x4xf32>
