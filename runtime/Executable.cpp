@@ -8,10 +8,32 @@
 #include "executable/Executable_generated.h"
 #include "runtime/ExecutableVerifier.h"
 #include "runtime/files/File.h"
+#include <bit>
+#include <cstring>
 #include <fmt/format.h>
 #include <xxhash.h>
 
 namespace hybrid::rt {
+
+template <typename T> static T loaded(std::span<const std::byte> data, size_t index) {
+  T value;
+  std::memcpy(&value, data.data() + index * sizeof(T), sizeof(T));
+  return value;
+}
+
+double numberAt(DType type, std::span<const std::byte> data, size_t index) {
+  switch (type) {
+  case DType::F32:
+    return loaded<float>(data, index);
+  case DType::F64:
+    return loaded<double>(data, index);
+  case DType::I32:
+    return loaded<int32_t>(data, index);
+  case DType::BF16:
+    return std::bit_cast<float>(uint32_t{loaded<uint16_t>(data, index)} << 16);
+  }
+  return 0;
+}
 
 int64_t bytesOf(DType type) {
   switch (type) {
@@ -122,6 +144,27 @@ Result<std::shared_ptr<const Executable>> Executable::fromBytes(std::vector<std:
 }
 
 int64_t Executable::replicas() const { return root->replicas(); }
+
+static const TensorInfo *find(const std::vector<TensorInfo> &tensors, std::string_view name) {
+  for (const TensorInfo &tensor : tensors)
+    if (tensor.name == name)
+      return &tensor;
+  return nullptr;
+}
+
+const TensorInfo *ProgramInfo::findInput(std::string_view name) const { return find(inputs, name); }
+const TensorInfo *ProgramInfo::findOutput(std::string_view name) const {
+  return find(outputs, name);
+}
+
+Result<void> Executable::checkDevice(std::string_view device) const {
+  const std::string_view has = root->target()->device()->string_view();
+  if (!device.empty() && has != device)
+    return Error{fmt::format("{} was compiled for the device '{}', but '{}' is asked for: compile "
+                             "it with --target={}",
+                             fileName, has, device, device)};
+  return {};
+}
 
 const ProgramInfo *Executable::findProgram(std::string_view name) const {
   for (const ProgramInfo &program : programTable)

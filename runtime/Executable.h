@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,8 @@ namespace hybrid::rt {
 enum class DType : uint8_t { F32 = 0, F64 = 1, I32 = 2, BF16 = 3 };
 int64_t bytesOf(DType type);
 std::string_view nameOf(DType type); // "f32", "f64", "i32", "bf16"
+/// Element `index` of `data`.
+double numberAt(DType type, std::span<const std::byte> data, size_t index);
 
 /// Names and shapes of a program's inputs and outputs, and of parameters.
 struct TensorInfo {
@@ -44,6 +47,9 @@ struct ParameterInfo : TensorInfo {
 struct ProgramInfo {
   std::string name;
   std::vector<TensorInfo> inputs, outputs;
+  /// Null when there is none.
+  const TensorInfo *findInput(std::string_view name) const;
+  const TensorInfo *findOutput(std::string_view name) const;
 };
 
 class Executable {
@@ -66,6 +72,8 @@ public:
   /// Hash of source, settings and code: what a checkpoint remembers of the executable that wrote
   /// it.
   uint64_t fingerprint() const;
+  /// Whether it was compiled for a device, "cpu" or "cuda"; an empty one is any.
+  Result<void> checkDevice(std::string_view device) const;
 
 private:
   Executable() = default;

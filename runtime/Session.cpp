@@ -185,6 +185,13 @@ bool Session::isActive(int64_t replica) const {
   return state->hasReplica(replica) && state->device->isActive(replica);
 }
 
+Result<void> Session::keepFirstActive() {
+  for (int64_t replica = 1; replica < replicas(); ++replica)
+    if (auto done = setActive(replica, false); !done)
+      return done;
+  return {};
+}
+
 Result<void> Session::initialize(std::span<const uint64_t> seeds) {
   if (static_cast<int64_t>(seeds.size()) != replicas())
     return Error{fmt::format("{} is for {} replicas, but {} seeds are given", executable().name(),

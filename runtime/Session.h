@@ -40,6 +40,8 @@ public:
   /// parameters, gradients and moments.
   Result<void> setActive(int64_t replica, bool active);
   bool isActive(int64_t replica) const;
+  /// Leaves the first replica active only: for what runs one set of parameters.
+  Result<void> keepFirstActive();
 
   /// Runs `init` with these seeds, one a replica: draws all parameters of the active replicas;
   /// zeroes their moments.

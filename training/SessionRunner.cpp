@@ -1,8 +1,8 @@
 //===- SessionRunner.cpp - a session as the trainer sees it ------------------===//
 #include "training/SessionRunner.h"
+#include "runtime/Optimizer.h"
 #include "runtime/cpu/Parallel.h"
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <deque>
@@ -12,51 +12,9 @@
 
 namespace hybrid::rt {
 
-template <typename T> static T loaded(std::span<const std::byte> data, size_t index) {
-  T value;
-  std::memcpy(&value, data.data() + index * sizeof(T), sizeof(T));
-  return value;
-}
-
-double numberAt(DType type, std::span<const std::byte> data, size_t index) {
-  switch (type) {
-  case DType::F32:
-    return loaded<float>(data, index);
-  case DType::F64:
-    return loaded<double>(data, index);
-  case DType::I32:
-    return loaded<int32_t>(data, index);
-  case DType::BF16:
-    return std::bit_cast<float>(uint32_t{loaded<uint16_t>(data, index)} << 16);
-  }
-  return 0;
-}
-
 namespace {
 
 constexpr std::string_view stepPrograms[] = {"train", "update"};
-
-/// The input of program `update`.
-void writeHyper(std::span<double> values, const Hyper &hyper) {
-  auto t = static_cast<double>(hyper.step);
-  const double given[8] = {hyper.learningRate,
-                           hyper.weightDecay,
-                           hyper.beta1,
-                           hyper.beta2,
-                           hyper.epsilon,
-                           hyper.clip,
-                           1 - std::pow(hyper.beta1, t),
-                           1 - std::pow(hyper.beta2, t)};
-  if (values.size() == std::size(given))
-    std::copy(std::begin(given), std::end(given), values.begin());
-}
-
-const TensorInfo *find(const std::vector<TensorInfo> &tensors, std::string_view name) {
-  for (const TensorInfo &tensor : tensors)
-    if (tensor.name == name)
-      return &tensor;
-  return nullptr;
-}
 
 class SessionRunner final : public StepRunner {
 public:
@@ -161,7 +119,7 @@ Result<void> SessionRunner::checkProgram(std::string_view name) {
                                file, name, input.name, input.shapeText())};
     tokens = &input;
   }
-  const TensorInfo *targets = find(program->inputs, "targets");
+  const TensorInfo *targets = program->findInput("targets");
   if (!tokens || !targets)
     return Error{fmt::format("{}: program '{}' has no input '{}'", file, name,
                              tokens ? "targets" : "tokens")};
@@ -176,7 +134,7 @@ Result<void> SessionRunner::checkProgram(std::string_view name) {
   if (!tokenShape.empty() && (tokenShape != tokens->shape || tokensName != tokens->name))
     return Error{fmt::format("{}: its programs 'train' and 'eval' differ in their inputs", file)};
   for (const char *output : {"loss", "weight", "correct"})
-    if (!find(program->outputs, output))
+    if (!program->findOutput(output))
       return Error{fmt::format("{}: program '{}' has no output '{}'", file, name, output)};
   tokenShape = tokens->shape;
   tokensName = tokens->name;
@@ -207,7 +165,7 @@ Result<void> SessionRunner::prepare(bool training, int64_t longestBlock) {
 
 double SessionRunner::scalar(std::string_view program, std::string_view name, int64_t replica,
                              int64_t step) const {
-  const TensorInfo *info = find(session.executable().findProgram(program)->outputs, name);
+  const TensorInfo *info = session.executable().findProgram(program)->findOutput(name);
   return numberAt(info->dtype, session.output(program, name, replica, step), 0);
 }
 
@@ -339,26 +297,6 @@ uint64_t SessionRunner::parameterCount() const {
 }
 
 } // namespace
-
-Result<void> checkUpdateProgram(const Session &session) {
-  const ProgramInfo *update = session.executable().findProgram("update");
-  const TensorInfo *hyper = update ? find(update->inputs, "hyper") : nullptr;
-  if (!hyper || hyper->dtype != DType::F64 || hyper->elements() != 8 ||
-      !find(update->outputs, "gradient_norm"))
-    return Error{fmt::format("{} has no program 'update' of the kind this version runs; compile it "
-                             "again",
-                             session.executable().name())};
-  return {};
-}
-
-Result<double> updateParameters(Session &session, const Hyper &hyper) {
-  writeHyper(session.inputAs<double>("update", "hyper"), hyper);
-  if (auto done = session.run("update"); !done)
-    return done.error();
-  const TensorInfo *norm =
-      find(session.executable().findProgram("update")->outputs, "gradient_norm");
-  return numberAt(norm->dtype, session.output("update", norm->name), 0);
-}
 
 Result<std::unique_ptr<StepRunner>> makeSessionRunner(Session &session, bool training,
                                                       int64_t longestBlock) {

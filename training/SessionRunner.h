@@ -12,13 +12,4 @@ namespace hybrid::rt {
 Result<std::unique_ptr<StepRunner>> makeSessionRunner(Session &session, bool training,
                                                       int64_t longestBlock = 128);
 
-/// Runs program `update` with the gradients that the session holds; returns their norm before
-/// clipping.
-Result<double> updateParameters(Session &session, const Hyper &hyper);
-/// Whether program `update` is there and of the kind this version runs.
-Result<void> checkUpdateProgram(const Session &session);
-
-/// One number of a tensor of any type, as a double.
-double numberAt(DType type, std::span<const std::byte> data, size_t index);
-
 } // namespace hybrid::rt

@@ -12,6 +12,7 @@
 #pragma once
 #include "runtime/Examples.h"
 #include "runtime/Executable.h"
+#include "runtime/Optimizer.h"
 #include "runtime/Result.h"
 #include <cstdint>
 #include <functional>
@@ -20,12 +21,6 @@
 #include <vector>
 
 namespace hybrid::rt {
-
-/// The inputs of program `update`.
-struct Hyper {
-  double learningRate = 0, weightDecay = 0, beta1 = 0.9, beta2 = 0.98, epsilon = 1e-8, clip = 0;
-  int64_t step = 1; // from 1: for the bias corrections
-};
 
 /// The outcome of a batch: mean loss over the scored positions, their number (or weight), hits.
 struct BatchScore {

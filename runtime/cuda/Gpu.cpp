@@ -56,7 +56,7 @@ Result<std::vector<GpuInfo>> listGpus(const DriverApi &api) {
   return infos;
 }
 
-Result<std::unique_ptr<Gpu>> Gpu::open() {
+Result<GpuInfo> firstGpu() {
   auto api = openDriver();
   if (!api)
     return api.error();
@@ -66,8 +66,15 @@ Result<std::unique_ptr<Gpu>> Gpu::open() {
   if (devices->empty())
     return Error{"the CUDA driver shows no device: look at `nvidia-smi` and at "
                  "CUDA_VISIBLE_DEVICES, or compile the model with --target=cpu"};
-  std::unique_ptr<Gpu> gpu(new Gpu(**api));
-  gpu->description = devices->front();
+  return devices->front();
+}
+
+Result<std::unique_ptr<Gpu>> Gpu::open() {
+  auto info = firstGpu();
+  if (!info)
+    return info.error();
+  std::unique_ptr<Gpu> gpu(new Gpu(**openDriver()));
+  gpu->description = std::move(*info);
   if (auto done = gpu->check("cuDeviceGet", gpu->api.deviceGet(&gpu->device, 0)); !done)
     return done.error();
   if (auto done = gpu->check("cuDevicePrimaryCtxRetain",

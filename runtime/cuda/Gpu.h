@@ -23,6 +23,8 @@ struct GpuInfo {
 
 /// All devices that the driver shows (CUDA_VISIBLE_DEVICES chooses them).
 Result<std::vector<GpuInfo>> listGpus(const DriverApi &driver);
+/// The one that models run on. Opens the driver.
+Result<GpuInfo> firstGpu();
 
 /// The first device, its primary context and a stream. All copies are in the order of the stream.
 class Gpu {

@@ -40,7 +40,7 @@ void run(EvalArguments &arguments) {
   arguments.data.chooseLength(arguments.model);
   auto executable = arguments.model.load();
   auto session = valueOf(rt::Session::create(executable, {arguments.threads, false}));
-  runOneReplica(*session);
+  require(session->keepFirstActive());
   std::unique_ptr<rt::StepRunner> runner; // none: in chunks
   if (arguments.chunk > 0)
     requireChunks(*executable, arguments.chunk);

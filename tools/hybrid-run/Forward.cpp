@@ -34,7 +34,7 @@ void setInput(rt::Session &session, const rt::ProgramInfo &program, const std::s
 void run(const ForwardOptions &options) {
   auto executable = options.model.load();
   auto session = valueOf(rt::Session::create(executable, {options.threads}));
-  runOneReplica(*session);
+  require(session->keepFirstActive());
   if (options.parameters.empty() && !options.seed && !executable->parameters().empty())
     throw Failure("the model has parameters: give --params FILE.safetensors or --init-seed N");
   if (options.seed)

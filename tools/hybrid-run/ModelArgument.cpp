@@ -113,31 +113,14 @@ fs::path cacheFolder() {
 std::string targetFor(const std::string &device) {
   if (device != "cuda")
     return "cpu";
-  auto driver = valueOf(rt::cuda::openDriver());
-  auto gpus = valueOf(rt::cuda::listGpus(*driver));
-  if (gpus.empty())
-    throw Failure("--device cuda: the CUDA driver shows no device; `hybrid-run doctor` says more");
-  return gpus.front().target();
+  return valueOf(rt::cuda::firstGpu()).target();
 }
 
 } // namespace
 
-void runOneReplica(rt::Session &session) {
-  for (int64_t replica = 1; replica < session.replicas(); ++replica)
-    require(session.setActive(replica, false));
-}
-
-void requireDevice(const rt::Executable &executable, const std::string &device) {
-  std::string_view has = executable.format().target()->device()->string_view();
-  if (!device.empty() && has != device)
-    throw Failure(fmt::format("{} was compiled for the device '{}', but --device {} is asked for: "
-                              "compile it with --target={}",
-                              executable.name(), has, device, device));
-}
-
 std::shared_ptr<const rt::Executable> ModelArgument::load() const {
   auto executable = loadAny();
-  requireDevice(*executable, device);
+  require(executable->checkDevice(device));
   return executable;
 }
 

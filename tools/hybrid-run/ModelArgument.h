@@ -32,12 +32,6 @@ private:
   std::shared_ptr<const rt::Executable> loadAny() const;
 };
 
-/// Throws Failure when the executable was compiled for another device; an empty one is any.
-void requireDevice(const rt::Executable &executable, const std::string &device);
-
-/// Of an ensemble, leaves the first replica active only: for what runs one set of parameters.
-void runOneReplica(rt::Session &session);
-
 /// Where hybridc is: beside this program. Empty when it is not there.
 std::string findCompiler();
 /// The first line of its --version; empty when it does not run.

@@ -213,7 +213,7 @@ void run(ReplayArguments &arguments) {
                   "one of them");
   auto executable = arguments.model.load();
   auto session = valueOf(rt::Session::create(executable, {arguments.threads, true}));
-  runOneReplica(*session);
+  require(session->keepFirstActive());
   require(session->initialize(arguments.seed.value_or(0)));
   if (!arguments.parameters.empty())
     loadParameters(*session, arguments.parameters);

@@ -135,7 +135,7 @@ void runCase(const fs::path &folder, const SelftestOptions &options, Outcome &ou
                              reinterpret_cast<const char *>(text.data()) + text.size());
   auto executable = valueOf(rt::Executable::load(
       (folder / content.value("executable", std::string("model.hyx"))).string()));
-  requireDevice(*executable, options.device);
+  require(executable->checkDevice(options.device));
   auto session = valueOf(rt::Session::create(executable, {options.threads}));
   if (content.contains("parameters") && !content["parameters"].is_null())
     loadParameters(*session, (folder / content["parameters"].get<std::string>()).string());

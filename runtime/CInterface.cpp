@@ -1,0 +1,286 @@
+//===- CInterface.cpp - hybrid.h over sessions --------------------------------===//
+#include "executable/Executable_generated.h"
+#include "runtime/Optimizer.h"
+#include "runtime/Session.h"
+#include "runtime/cuda/Gpu.h"
+#include "runtime/hybrid.h"
+#include <cmath>
+#include <cstring>
+#include <fmt/format.h>
+
+using namespace hybrid::rt;
+
+static_assert(HYBRID_F32 == static_cast<int>(DType::F32) &&
+              HYBRID_F64 == static_cast<int>(DType::F64) &&
+              HYBRID_I32 == static_cast<int>(DType::I32) &&
+              HYBRID_BF16 == static_cast<int>(DType::BF16));
+
+struct hybrid_executable {
+  std::shared_ptr<const Executable> executable;
+};
+struct hybrid_device {
+  std::string kind;
+  int threads = 0;
+};
+struct hybrid_session {
+  std::unique_ptr<Session> session;
+};
+
+namespace {
+
+char *told(const std::string &message) { return strdup(message.c_str()); }
+char *told(const Result<void> &result) { return result ? nullptr : told(result.error().message); }
+
+char *describe(const TensorInfo &tensor, hybrid_tensor_info *info) {
+  *info = {tensor.name.c_str(), static_cast<hybrid_type>(tensor.dtype), tensor.shape.size(),
+           tensor.shape.data(), static_cast<size_t>(tensor.elements() * bytesOf(tensor.dtype))};
+  return nullptr;
+}
+
+using Ports = std::vector<TensorInfo> ProgramInfo::*;
+
+size_t portCount(const hybrid_executable *executable, const char *name, Ports ports) {
+  const ProgramInfo *program = executable->executable->findProgram(name);
+  return program ? (program->*ports).size() : 0;
+}
+
+char *portInfo(const hybrid_executable *handle, const char *name, size_t index, Ports ports,
+               hybrid_tensor_info *info) {
+  const Executable &executable = *handle->executable;
+  const ProgramInfo *program = executable.findProgram(name);
+  if (!program)
+    return told(fmt::format("{} has no program '{}'", executable.name(), name));
+  if (index >= (program->*ports).size())
+    return told(fmt::format("program '{}' of {} has {} {}, and none of index {}", name,
+                            executable.name(), (program->*ports).size(),
+                            ports == &ProgramInfo::inputs ? "inputs" : "outputs", index));
+  return describe((program->*ports)[index], info);
+}
+
+Result<void> checkSize(const char *what, const char *name, size_t given, size_t wanted) {
+  if (given != wanted)
+    return Error{fmt::format("{} '{}' has {} bytes, but {} are given", what, name, wanted, given)};
+  return {};
+}
+
+/// That each tensor given is a port of the program, once, and has its size.
+Result<void> checkPorts(const ProgramInfo &program, Ports ports, const char *what,
+                        std::span<const hybrid_tensor> given) {
+  for (size_t i = 0; i < given.size(); ++i) {
+    const TensorInfo *port = nullptr;
+    for (const TensorInfo &candidate : program.*ports)
+      if (candidate.name == given[i].name)
+        port = &candidate;
+    if (!port)
+      return Error{fmt::format("program '{}' has no {} '{}'", program.name, what, given[i].name)};
+    for (size_t j = 0; j < i; ++j)
+      if (port->name == given[j].name)
+        return Error{fmt::format("{} '{}' is given twice", what, port->name)};
+    if (auto done = checkSize(what, given[i].name, given[i].bytes,
+                              static_cast<size_t>(port->elements() * bytesOf(port->dtype)));
+        !done)
+      return done;
+  }
+  return {};
+}
+
+Result<void> fillInputs(Session &session, const ProgramInfo &program,
+                        std::span<const hybrid_tensor> inputs) {
+  if (auto done = checkPorts(program, &ProgramInfo::inputs, "input", inputs); !done)
+    return done;
+  for (const TensorInfo &input : program.inputs) {
+    const hybrid_tensor *given = nullptr;
+    for (const hybrid_tensor &tensor : inputs)
+      if (input.name == tensor.name)
+        given = &tensor;
+    if (!given)
+      return Error{fmt::format("input '{}' {} of program '{}' is not given", input.name,
+                               input.shapeText(), program.name)};
+    std::span<std::byte> memory = session.input(program.name, input.name);
+    if (memory.size() != given->bytes)
+      return Error{fmt::format("no memory for the input '{}'", input.name)};
+    std::memcpy(memory.data(), given->data, memory.size());
+  }
+  return {};
+}
+
+Result<void> run(Session &session, std::string_view name, std::span<const hybrid_tensor> inputs,
+                 std::span<const hybrid_tensor> outputs) {
+  const ProgramInfo *program = session.executable().findProgram(name);
+  if (!program)
+    return Error{fmt::format("{} has no program '{}'", session.executable().name(), name)};
+  if (auto done = checkPorts(*program, &ProgramInfo::outputs, "output", outputs); !done)
+    return done;
+  if (auto done = fillInputs(session, *program, inputs); !done)
+    return done;
+  if (auto done = session.run(name); !done)
+    return done;
+  for (const hybrid_tensor &output : outputs) {
+    std::span<const std::byte> memory = session.output(name, output.name);
+    if (memory.size() != output.bytes)
+      return Error{fmt::format("the output '{}' could not be read", output.name)};
+    std::memcpy(output.data, memory.data(), memory.size());
+  }
+  return {};
+}
+
+Result<double> trainStep(Session &session, std::span<const hybrid_tensor> inputs,
+                         const hybrid_hyper &hyper) {
+  if (auto done = checkUpdateProgram(session); !done)
+    return done.error();
+  if (auto done = run(session, "train", inputs, {}); !done)
+    return done.error();
+  const TensorInfo *loss = session.executable().findProgram("train")->findOutput("loss");
+  if (!loss)
+    return Error{
+        fmt::format("{}: program 'train' has no output 'loss'", session.executable().name())};
+  const double value = numberAt(loss->dtype, session.output("train", "loss"), 0);
+  if (!std::isfinite(value)) {
+    // Inputs do not stay.
+    auto filled = fillInputs(session, *session.executable().findProgram("train"), inputs);
+    const std::string source = filled ? session.findNonFinite("train") : "";
+    return Error{fmt::format("the loss is {}{}", value,
+                             source.empty() ? "" : "; first not finite in " + source)};
+  }
+  auto norm = updateParameters(session, {hyper.learning_rate, hyper.weight_decay, hyper.beta1,
+                                         hyper.beta2, hyper.epsilon, hyper.clip, hyper.step});
+  if (!norm)
+    return norm.error();
+  return value;
+}
+
+/// The bytes of a parameter; an error for an index that is none, and for another size.
+Result<std::span<const std::byte>> parameterOf(Session &session, size_t index, size_t bytes) {
+  const auto &parameters = session.executable().parameters();
+  if (index >= parameters.size())
+    return Error{fmt::format("{} has {} parameters, and none of index {}",
+                             session.executable().name(), parameters.size(), index)};
+  std::span<const std::byte> memory = session.parameter(index);
+  if (auto done = checkSize("parameter", parameters[index].name.c_str(), bytes, memory.size());
+      !done)
+    return done.error();
+  return memory;
+}
+
+} // namespace
+
+int hybrid_api_version(void) { return HYBRID_API_VERSION; }
+void hybrid_error_free(char *error) { std::free(error); }
+
+char *hybrid_executable_load(const char *path, hybrid_executable **executable) {
+  auto loaded = Executable::load(path);
+  if (!loaded)
+    return told(loaded.error().message);
+  *executable = new hybrid_executable{std::move(*loaded)};
+  return nullptr;
+}
+
+void hybrid_executable_close(hybrid_executable *executable) { delete executable; }
+
+const char *hybrid_executable_device(const hybrid_executable *executable) {
+  return executable->executable->format().target()->device()->c_str();
+}
+
+size_t hybrid_parameter_count(const hybrid_executable *executable) {
+  return executable->executable->parameters().size();
+}
+
+char *hybrid_parameter_info(const hybrid_executable *executable, size_t index,
+                            hybrid_tensor_info *info) {
+  const auto &parameters = executable->executable->parameters();
+  if (index >= parameters.size())
+    return told(fmt::format("{} has {} parameters, and none of index {}",
+                            executable->executable->name(), parameters.size(), index));
+  return describe(parameters[index], info);
+}
+
+size_t hybrid_program_count(const hybrid_executable *executable) {
+  return executable->executable->programs().size();
+}
+
+const char *hybrid_program_name(const hybrid_executable *executable, size_t index) {
+  const auto &programs = executable->executable->programs();
+  return index < programs.size() ? programs[index].name.c_str() : nullptr;
+}
+
+size_t hybrid_input_count(const hybrid_executable *executable, const char *program) {
+  return portCount(executable, program, &ProgramInfo::inputs);
+}
+
+char *hybrid_input_info(const hybrid_executable *executable, const char *program, size_t index,
+                        hybrid_tensor_info *info) {
+  return portInfo(executable, program, index, &ProgramInfo::inputs, info);
+}
+
+size_t hybrid_output_count(const hybrid_executable *executable, const char *program) {
+  return portCount(executable, program, &ProgramInfo::outputs);
+}
+
+char *hybrid_output_info(const hybrid_executable *executable, const char *program, size_t index,
+                         hybrid_tensor_info *info) {
+  return portInfo(executable, program, index, &ProgramInfo::outputs, info);
+}
+
+char *hybrid_device_open(const char *kind, int threads, hybrid_device **device) {
+  const std::string_view name = kind;
+  if (name == "cuda") {
+    auto gpu = cuda::firstGpu();
+    if (!gpu)
+      return told(gpu.error().message);
+  } else if (name != "cpu") {
+    return told(fmt::format("'{}' is no device: expected cpu or cuda", name));
+  }
+  *device = new hybrid_device{kind, threads};
+  return nullptr;
+}
+
+void hybrid_device_close(hybrid_device *device) { delete device; }
+
+char *hybrid_session_create(const hybrid_executable *executable, const hybrid_device *device,
+                            hybrid_session **session) {
+  if (auto done = executable->executable->checkDevice(device->kind); !done)
+    return told(done);
+  if (executable->executable->replicas() != 1)
+    return told(fmt::format("{} was compiled for {} replicas: compile it without --ensemble",
+                            executable->executable->name(), executable->executable->replicas()));
+  auto created = Session::create(executable->executable, {device->threads});
+  if (!created)
+    return told(created.error().message);
+  *session = new hybrid_session{std::move(*created)};
+  return nullptr;
+}
+
+void hybrid_session_close(hybrid_session *session) { delete session; }
+
+char *hybrid_session_initialize(hybrid_session *session, uint64_t seed) {
+  return told(session->session->initialize(seed));
+}
+
+char *hybrid_parameter_get(hybrid_session *session, size_t index, void *data, size_t bytes) {
+  auto memory = parameterOf(*session->session, index, bytes);
+  if (!memory)
+    return told(memory.error().message);
+  std::memcpy(data, memory->data(), bytes);
+  return nullptr;
+}
+
+char *hybrid_parameter_set(hybrid_session *session, size_t index, const void *data, size_t bytes) {
+  if (auto memory = parameterOf(*session->session, index, bytes); !memory)
+    return told(memory.error().message);
+  return told(session->session->setParameter(index, {static_cast<const std::byte *>(data), bytes}));
+}
+
+char *hybrid_session_run(hybrid_session *session, const char *program, const hybrid_tensor *inputs,
+                         size_t input_count, const hybrid_tensor *outputs, size_t output_count) {
+  return told(run(*session->session, program, {inputs, input_count}, {outputs, output_count}));
+}
+
+char *hybrid_session_train_step(hybrid_session *session, const hybrid_tensor *inputs,
+                                size_t input_count, const hybrid_hyper *hyper, double *loss) {
+  auto value = trainStep(*session->session, {inputs, input_count}, *hyper);
+  if (!value)
+    return told(value.error().message);
+  if (loss)
+    *loss = *value;
+  return nullptr;
+}

@@ -1,0 +1,165 @@
+/*===- CInterfaceTest.c - a model run and trained from C ----------------------===
+ *
+ *   usage: CInterfaceTest MODEL.hyx FORWARD_DIR REPLAY_DIR
+ *
+ * What `hybrid-run forward` and one step of `hybrid-run replay` left in the folders for the seed,
+ * tokens and targets below (c-interface.sh) must come out of hybrid.h too, to the bit.
+ *===----------------------------------------------------------------------===*/
+#include "runtime/hybrid.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { rows = 2, length = 8, seed = 7 };
+static const int32_t tokens[rows * length] = {1, 2, 3, 4, 5, 6, 7, 8, 8, 7, 6, 5, 4, 3, 2, 1};
+static const int32_t targets[rows * length] = {2, 3, 4, 5, 6, 7, 8, 9, 7, 6, 5, 4, 3, 2, 1, 0};
+
+static int failures = 0;
+
+static void expect(int holds, const char *what) {
+  if (!holds) {
+    fprintf(stderr, "FAILED: %s\n", what);
+    ++failures;
+  }
+}
+
+/* Ends the test when a call failed that must not. */
+static void require(char *error) {
+  if (!error)
+    return;
+  fprintf(stderr, "FAILED: %s\n", error);
+  hybrid_error_free(error);
+  exit(1);
+}
+
+/* That a call failed, and says these words. */
+static void refused(char *error, const char *words) {
+  if (!error || !strstr(error, words)) {
+    fprintf(stderr, "FAILED: expected an error that says '%s', got '%s'\n", words,
+            error ? error : "none");
+    ++failures;
+  }
+  hybrid_error_free(error);
+}
+
+/* The bytes of FOLDER/PREFIX NAME.npy behind its header, which must be as many. */
+static void *readArray(const char *folder, const char *prefix, const char *name, size_t bytes) {
+  char path[1024];
+  snprintf(path, sizeof path, "%s/%s%s.npy", folder, prefix, name);
+  FILE *file = fopen(path, "rb");
+  unsigned char head[10];
+  void *data = malloc(bytes);
+  if (!file || fread(head, 1, sizeof head, file) != sizeof head ||
+      fseek(file, head[8] + 256L * head[9], SEEK_CUR) != 0 ||
+      fread(data, 1, bytes, file) != bytes || fgetc(file) != EOF) {
+    fprintf(stderr, "FAILED: %s is not there, or not of %zu bytes\n", path, bytes);
+    exit(1);
+  }
+  fclose(file);
+  return data;
+}
+
+static void expectSame(const void *ours, const char *folder, const char *prefix, const char *name,
+                       size_t bytes) {
+  void *wanted = readArray(folder, prefix, name, bytes);
+  expect(memcmp(ours, wanted, bytes) == 0, name);
+  free(wanted);
+}
+
+int main(int count, char **arguments) {
+  if (count != 4) {
+    fprintf(stderr, "usage: CInterfaceTest MODEL.hyx FORWARD_DIR REPLAY_DIR\n");
+    return 2;
+  }
+  const char *forward = arguments[2], *replay = arguments[3];
+  expect(hybrid_api_version() == HYBRID_API_VERSION, "the header is the library's");
+
+  hybrid_executable *model = NULL;
+  refused(hybrid_executable_load("nowhere.hyx", &model), "nowhere.hyx");
+  expect(model == NULL, "nothing is written by what fails");
+  require(hybrid_executable_load(arguments[1], &model));
+  expect(strcmp(hybrid_executable_device(model), "cpu") == 0, "compiled for the CPU");
+  int trains = 0;
+  for (size_t i = 0; i < hybrid_program_count(model); ++i)
+    trains |= strcmp(hybrid_program_name(model, i), "train") == 0;
+  expect(trains, "there is a program 'train'");
+  expect(hybrid_program_name(model, 1000) == NULL, "there is no program 1000");
+
+  hybrid_tensor_info logits, info;
+  expect(hybrid_output_count(model, "forward") == 1, "one output");
+  require(hybrid_output_info(model, "forward", 0, &logits));
+  expect(strcmp(logits.name, "logits") == 0 && logits.type == HYBRID_F32 && logits.rank == 3 &&
+             logits.shape[0] == rows && logits.shape[1] == length,
+         "logits [rows, length, classes]");
+  expect(hybrid_input_count(model, "forward") == 1, "one input");
+  require(hybrid_input_info(model, "forward", 0, &info));
+  expect(strcmp(info.name, "tokens") == 0 && info.type == HYBRID_I32 && info.bytes == sizeof tokens,
+         "tokens");
+  expect(hybrid_input_count(model, "backward") == 0, "no such program has inputs");
+  refused(hybrid_input_info(model, "backward", 0, &info), "no program 'backward'");
+  refused(hybrid_input_info(model, "forward", 1, &info), "1 inputs");
+
+  hybrid_device *device = NULL;
+  refused(hybrid_device_open("abacus", 0, &device), "expected cpu or cuda");
+  require(hybrid_device_open("cpu", 1, &device));
+  hybrid_session *session = NULL;
+  require(hybrid_session_create(model, device, &session));
+  require(hybrid_session_initialize(session, seed));
+
+  /* Outputs. */
+  hybrid_tensor inputs[2] = {{"tokens", (void *)tokens, sizeof tokens},
+                             {"targets", (void *)targets, sizeof targets}};
+  hybrid_tensor output = {"logits", malloc(logits.bytes), logits.bytes};
+  require(hybrid_session_run(session, "forward", inputs, 1, &output, 1));
+  expectSame(output.data, forward, "output.", "logits", logits.bytes);
+  refused(hybrid_session_run(session, "forward", inputs, 0, &output, 1), "'tokens' [2, 8]");
+  refused(hybrid_session_run(session, "forward", inputs, 2, &output, 1), "no input 'targets'");
+  refused(hybrid_session_run(session, "backward", inputs, 1, NULL, 0), "no program 'backward'");
+  output.bytes = 4;
+  refused(hybrid_session_run(session, "forward", inputs, 1, &output, 1), "but 4 are given");
+  free(output.data);
+
+  /* Parameters. */
+  size_t parameters = hybrid_parameter_count(model);
+  expect(parameters > 0, "there are parameters");
+  require(hybrid_parameter_info(model, 0, &info));
+  void *first = malloc(info.bytes), *changed = calloc(1, info.bytes), *seen = malloc(info.bytes);
+  require(hybrid_parameter_get(session, 0, first, info.bytes));
+  require(hybrid_parameter_set(session, 0, changed, info.bytes));
+  require(hybrid_parameter_get(session, 0, seen, info.bytes));
+  expect(memcmp(seen, changed, info.bytes) == 0, "a parameter is what it was set to");
+  require(hybrid_parameter_set(session, 0, first, info.bytes));
+  refused(hybrid_parameter_get(session, 0, seen, 1), "but 1 are given");
+  refused(hybrid_parameter_get(session, parameters, seen, 1), "none of index");
+  refused(hybrid_parameter_info(model, parameters, &info), "none of index");
+  free(first);
+  free(changed);
+  free(seen);
+
+  /* A step of training; closed early, the executable stays for its session. */
+  hybrid_hyper hyper = {.learning_rate = 1e-2,
+                        .weight_decay = 0.1,
+                        .beta1 = 0.9,
+                        .beta2 = 0.98,
+                        .epsilon = 1e-8,
+                        .step = 1};
+  double loss = 0;
+  refused(hybrid_session_train_step(session, inputs, 1, &hyper, &loss), "'targets' [2, 8]");
+  require(hybrid_session_train_step(session, inputs, 2, &hyper, &loss));
+  expectSame(&loss, replay, "", "loss", sizeof loss);
+  for (size_t i = 0; i < parameters; ++i) {
+    require(hybrid_parameter_info(model, i, &info));
+    void *trained = malloc(info.bytes);
+    require(hybrid_parameter_get(session, i, trained, info.bytes));
+    expectSame(trained, replay, "final.", info.name, info.bytes);
+    free(trained);
+  }
+  hybrid_device_close(device);
+  hybrid_executable_close(model);
+  require(hybrid_session_train_step(session, inputs, 2, &hyper, NULL));
+  hybrid_session_close(session);
+  hybrid_session_close(NULL);
+  if (!failures)
+    puts("the C interface does what hybrid-run does");
+  return failures != 0;
+}
