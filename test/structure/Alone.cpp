@@ -1,0 +1,2 @@
+//===- Alone.cpp - a program of one library -----------------------------------===//
+int main() {}
