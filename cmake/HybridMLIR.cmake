@@ -11,6 +11,10 @@ include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 separate_arguments(HYBRID_LLVM_DEFINITIONS NATIVE_COMMAND ${LLVM_DEFINITIONS})
 add_definitions(${HYBRID_LLVM_DEFINITIONS})
 
+# tablegen(HYBRID ...) runs our own generators (tools/tablegen).
+set(HYBRID_TABLEGEN_EXE $<TARGET_FILE:hybrid-tblgen>)
+set(HYBRID_TABLEGEN_TARGET hybrid-tblgen)
+
 add_library(HybridPCH OBJECT ${PROJECT_SOURCE_DIR}/cmake/HybridPCH.cpp)
 target_precompile_headers(HybridPCH PRIVATE
   <mlir/IR/Builders.h> <mlir/IR/BuiltinTypes.h> <mlir/IR/BuiltinOps.h> <mlir/IR/PatternMatch.h>

@@ -2,6 +2,7 @@
 #ifndef HYBRID_ATTRIBUTES_TD
 #define HYBRID_ATTRIBUTES_TD
 include "dialect/HybridDialect.td"
+include "dialect/ScalarFunctions.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/AttrTypeBase.td"
 
@@ -10,23 +11,10 @@ class Hybrid_Enum<string name, string summary, list<I32EnumAttrCase> cases> : I3
   let genSpecializedAttr = 0;
 }
 
-def Hybrid_UnaryKind : Hybrid_Enum<"UnaryKind", "elementwise function of one value", [
-  I32EnumAttrCase<"Neg", 0, "neg">, I32EnumAttrCase<"Exp", 1, "exp">, I32EnumAttrCase<"Log", 2, "log">,
-  I32EnumAttrCase<"Sin", 3, "sin">, I32EnumAttrCase<"Cos", 4, "cos">, I32EnumAttrCase<"Tanh", 5, "tanh">,
-  I32EnumAttrCase<"Sigmoid", 6, "sigmoid">, I32EnumAttrCase<"Silu", 7, "silu">,
-  I32EnumAttrCase<"Gelu", 8, "gelu">, I32EnumAttrCase<"GeluTanh", 9, "gelu_tanh">,
-  I32EnumAttrCase<"Relu", 10, "relu">, I32EnumAttrCase<"Softplus", 11, "softplus">,
-  I32EnumAttrCase<"Sqrt", 12, "sqrt">, I32EnumAttrCase<"Rsqrt", 13, "rsqrt">,
-  I32EnumAttrCase<"Abs", 14, "abs">, I32EnumAttrCase<"Square", 15, "square">,
-  I32EnumAttrCase<"Sign", 16, "sign">, I32EnumAttrCase<"LogSigmoid", 17, "log_sigmoid">,
-  I32EnumAttrCase<"Erf", 18, "erf">, I32EnumAttrCase<"Reciprocal", 19, "reciprocal">,
-  I32EnumAttrCase<"Elu", 20, "elu">, I32EnumAttrCase<"Expm1", 21, "expm1">, I32EnumAttrCase<"Log1p", 22, "log1p">]>;
+def Hybrid_UnaryKind : Hybrid_Enum<"UnaryKind", "elementwise function of one value", !instances<Hybrid_UnaryFunction>()>;
 def Hybrid_UnaryKindAttr : EnumAttr<Hybrid_Dialect, Hybrid_UnaryKind, "unary"> { let assemblyFormat = "$value"; }
 
-def Hybrid_BinaryKind : Hybrid_Enum<"BinaryKind", "elementwise function of two values", [
-  I32EnumAttrCase<"Add", 0, "add">, I32EnumAttrCase<"Sub", 1, "sub">, I32EnumAttrCase<"Mul", 2, "mul">,
-  I32EnumAttrCase<"Div", 3, "div">, I32EnumAttrCase<"Max", 4, "max">, I32EnumAttrCase<"Min", 5, "min">,
-  I32EnumAttrCase<"Equal", 6, "equal">, I32EnumAttrCase<"Less", 7, "less">, I32EnumAttrCase<"Atan2", 8, "atan2">]>;
+def Hybrid_BinaryKind : Hybrid_Enum<"BinaryKind", "elementwise function of two values", !instances<Hybrid_BinaryFunction>()>;
 def Hybrid_BinaryKindAttr : EnumAttr<Hybrid_Dialect, Hybrid_BinaryKind, "binary"> { let assemblyFormat = "$value"; }
 
 def Hybrid_Space : Hybrid_Enum<"Space", "where a buffer lives", [

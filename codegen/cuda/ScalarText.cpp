@@ -1,15 +1,9 @@
 //===- ScalarText.cpp - one element of an elementwise op as C++ text --------===//
-//
-// The same formulas as codegen/cpu/ScalarExpressions.cpp: none overflows or cancels at large
-// arguments.
-//
-//===----------------------------------------------------------------------===//
 #include "codegen/cuda/ScalarText.h"
 #include "dialect/HybridOps.h"
+#include "dialect/ScalarFunctions.h"
 #include "dialect/Shapes.h"
-#include "llvm/Support/FormatVariadic.h"
 #include <cmath>
-#include <numbers>
 
 using namespace mlir;
 
@@ -44,90 +38,58 @@ std::string literal(double value, Type element) {
 
 namespace {
 
-std::string unary(UnaryKind kind, const std::string &x, Type type) {
-  auto number = [&](double value) { return literal(value, type); };
-  auto form = [&](const char *text) { return llvm::formatv(text, x).str(); };
-  switch (kind) {
-  case UnaryKind::Neg:
-    return "-" + x;
-  case UnaryKind::Exp:
-    return form("exponential({0})");
-  case UnaryKind::Expm1:
-    return form("exponentialMinus1({0})");
-  case UnaryKind::Log:
-    return form("logarithm({0})");
-  case UnaryKind::Log1p:
-    return form("logarithm1p({0})");
-  case UnaryKind::Sin:
-    return form("sine({0})");
-  case UnaryKind::Cos:
-    return form("cosine({0})");
-  case UnaryKind::Tanh:
-    return form("hyperbolicTangent({0})");
-  case UnaryKind::Sigmoid:
-    return form("sigmoid({0})");
-  case UnaryKind::Silu:
-    return form("{0} * sigmoid({0})");
-  case UnaryKind::Gelu: // x Φ(x)
-    return llvm::formatv("{0} * {1} * ({2} + errorFunction({0} * {3}))", x, number(0.5), number(1),
-                         number(std::numbers::sqrt2 / 2));
-  case UnaryKind::GeluTanh:
-    return llvm::formatv("{0} * {1} * ({2} + hyperbolicTangent(({0} * {3}) * ({2} + {4} * ({0} * "
-                         "{0}))))",
-                         x, number(0.5), number(1), number(std::sqrt(2 / std::numbers::pi)),
-                         number(0.044715));
-  case UnaryKind::Relu:
-    return llvm::formatv("propagatingMaximum({0}, {1})", x, number(0));
-  case UnaryKind::Softplus:
-    return form("softplus({0})");
-  case UnaryKind::LogSigmoid:
-    return form("-softplus(-{0})");
-  case UnaryKind::Sqrt:
-    return form("squareRoot({0})");
-  case UnaryKind::Rsqrt:
-    return form("reciprocalSquareRoot({0})");
-  case UnaryKind::Abs:
-    return form("absolute({0})");
-  case UnaryKind::Square:
-    return form("{0} * {0}");
-  case UnaryKind::Sign:
-    return llvm::formatv("({1} < {0} ? {2} : {0} < {1} ? -{2} : {1})", x, number(0), number(1));
-  case UnaryKind::Erf:
-    return form("errorFunction({0})");
-  case UnaryKind::Reciprocal:
-    return number(1) + " / " + x;
-  case UnaryKind::Elu:
-    return llvm::formatv("({1} < {0} ? {0} : exponentialMinus1({0}))", x, number(0));
-  }
-  llvm_unreachable("all kinds handled");
-}
+/// A piece of CUDA source over the functions of codegen/cuda/kernels/Prelude.cuh.
+struct Text : scalar::ScalarOperators<Text> {
+  /// How tightly the outermost operation binds.
+  enum Binding { Sum, Product, Sign, Whole };
+  std::string text;
+  Type type; // of numbers
+  Binding binding;
 
-std::string binary(BinaryKind kind, const std::string &x, const std::string &y, Type type) {
-  auto form = [&](const char *text) {
-    return llvm::formatv(text, x, y, literal(1, type), literal(0, type)).str();
-  };
-  switch (kind) {
-  case BinaryKind::Add:
-    return form("{0} + {1}");
-  case BinaryKind::Sub:
-    return form("{0} - {1}");
-  case BinaryKind::Mul:
-    return form("{0} * {1}");
-  case BinaryKind::Div:
-    return form("{0} / {1}");
-  case BinaryKind::Max:
-    return form("propagatingMaximum({0}, {1})");
-  case BinaryKind::Min:
-    return form("propagatingMinimum({0}, {1})");
-  case BinaryKind::Equal:
-    return form("({0} == {1} ? {2} : {3})");
-  case BinaryKind::Less:
-    return form("({0} < {1} ? {2} : {3})");
-  case BinaryKind::Atan2:
-    return form("arcTangent2({0}, {1})");
+  Text(std::string text, Type type, Binding binding = Whole)
+      : text(std::move(text)), type(type), binding(binding) {}
+  Text constant(double value) const { return {literal(value, type), type}; }
+  /// In parentheses unless it binds at least as tightly.
+  std::string within(Binding other) const { return binding < other ? "(" + text + ")" : text; }
+  Text join(const char *sign, const Text &y, Binding outer) const {
+    // Operations of one rank are carried out from the left.
+    return {within(outer) + sign + y.within(static_cast<Binding>(outer + 1)), type, outer};
   }
-  llvm_unreachable("all kinds handled");
-}
+  Text compared(const char *sign, const Text &y) const { return {text + sign + y.text, type}; }
+  Text in(const char *function) const { return {function + ("(" + text + ")"), type}; }
+  Text in(const char *function, const Text &y) const {
+    return {function + ("(" + text + ", " + y.text + ")"), type};
+  }
+
+  friend Text operator-(Text x) { return {"-" + x.within(Sign), x.type, Sign}; }
+  friend Text operator+(Text x, Text y) { return x.join(" + ", y, Sum); }
+  friend Text operator-(Text x, Text y) { return x.join(" - ", y, Sum); }
+  friend Text operator*(Text x, Text y) { return x.join(" * ", y, Product); }
+  friend Text operator/(Text x, Text y) { return x.join(" / ", y, Product); }
+  friend Text operator<(Text x, Text y) { return x.compared(" < ", y); }
+  friend Text operator==(Text x, Text y) { return x.compared(" == ", y); }
+  friend Text select(Text condition, Text x, Text y) {
+    return {"(" + condition.text + " ? " + x.text + " : " + y.text + ")", x.type};
+  }
+  friend Text max(Text x, Text y) { return x.in("propagatingMaximum", y); }
+  friend Text min(Text x, Text y) { return x.in("propagatingMinimum", y); }
+  friend Text atan2(Text y, Text x) { return y.in("arcTangent2", x); }
+  friend Text abs(Text x) { return x.in("absolute"); }
+  friend Text exp(Text x) { return x.in("exponential"); }
+  friend Text expm1(Text x) { return x.in("exponentialMinus1"); }
+  friend Text log(Text x) { return x.in("logarithm"); }
+  friend Text log1p(Text x) { return x.in("logarithm1p"); }
+  friend Text sin(Text x) { return x.in("sine"); }
+  friend Text cos(Text x) { return x.in("cosine"); }
+  friend Text tanh(Text x) { return x.in("hyperbolicTangent"); }
+  friend Text erf(Text x) { return x.in("errorFunction"); }
+  friend Text sqrt(Text x) { return x.in("squareRoot"); }
+  // What the prelude has as well, in place of the formulas.
+  friend Text rsqrt(Text x) { return x.in("reciprocalSquareRoot"); }
+  friend Text sigmoid(Text x) { return x.in("sigmoid"); }
+  friend Text softplus(Text x) { return x.in("softplus"); }
+  friend Text silu(Text x) { return x * sigmoid(x); }
+};
 
 } // namespace
 
@@ -135,10 +97,10 @@ std::string scalarText(Operation *op, ArrayRef<std::string> operands) {
   Type type = elementOf(op->getResult(0));
   if (auto constant = dyn_cast<ConstantOp>(op))
     return literal(constant.getValue().convertToDouble(), type);
-  if (auto kind = dyn_cast<UnaryOp>(op))
-    return unary(kind.getKind(), operands[0], type);
-  if (auto kind = dyn_cast<BinaryOp>(op))
-    return binary(kind.getKind(), operands[0], operands[1], type);
+  if (auto unary = dyn_cast<UnaryOp>(op))
+    return scalar::valueOf(unary.getKind(), Text(operands[0], type)).text;
+  if (auto binary = dyn_cast<BinaryOp>(op))
+    return scalar::valueOf(binary.getKind(), Text(operands[0], type), Text(operands[1], type)).text;
   if (isa<RoundOp>(op))
     return "toBf16(" + operands[0] + ")";
   return operands[0]; // broadcast: the index already is

@@ -1,5 +1,5 @@
 //===- Binary.cpp - elementwise function of two tensors -------------------===//
-#include "dialect/Gradients.h"
+#include "dialect/FormulaTensor.h"
 
 using namespace mlir;
 using namespace hybrid;
@@ -36,44 +36,10 @@ OpFoldResult BinaryOp::fold(FoldAdaptor adaptor) {
 LogicalResult BinaryOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
                                  SmallVectorImpl<Value> &gradients) {
   ExpressionBuilder e{builder, getLoc()};
-  Value a = getLhs(), b = getRhs(), dy = cotangents[0], da, db;
-  switch (getKind()) {
-  case BinaryKind::Add:
-    da = db = dy;
-    break;
-  case BinaryKind::Sub:
-    da = dy;
-    db = e.neg(dy);
-    break;
-  case BinaryKind::Mul:
-    da = e.mul(dy, b);
-    db = e.mul(dy, a);
-    break;
-  case BinaryKind::Div: // da = dy/b, db = -dy a/b²
-    da = e.div(dy, b);
-    db = e.neg(e.mul(da, e.div(a, b)));
-    break;
-  case BinaryKind::Max:
-  case BinaryKind::Min: { // ties go to the first operand
-    Value second = getKind() == BinaryKind::Max ? e.binary(BinaryKind::Less, a, b)
-                                                : e.binary(BinaryKind::Less, b, a);
-    db = e.mul(dy, second);
-    da = e.mul(dy, e.oneMinus(second));
-    break;
-  }
-  case BinaryKind::Atan2: { // da = dy b/(a² + b²), db = -dy a/(a² + b²)
-    Value scaled = e.div(dy, e.add(e.mul(a, a), e.mul(b, b)));
-    da = e.mul(scaled, b);
-    db = e.neg(e.mul(scaled, a));
-    break;
-  }
-  case BinaryKind::Equal:
-  case BinaryKind::Less:
-    gradients.append({Value(), Value()});
-    return success();
-  }
-  gradients.push_back(e.unbroadcast(da, shapeOf(a)));
-  gradients.push_back(e.unbroadcast(db, shapeOf(b)));
+  auto both = scalar::gradientsOf(getKind(), FormulaTensor(e, getLhs()), FormulaTensor(e, getRhs()),
+                                  FormulaTensor(e, cotangents[0]));
+  gradients.push_back(both ? e.unbroadcast(both->first.value, shapeOf(getLhs())) : Value());
+  gradients.push_back(both ? e.unbroadcast(both->second.value, shapeOf(getRhs())) : Value());
   return success();
 }
 
