@@ -22,6 +22,30 @@ def Specialize : Pass<"hybrid-specialize", "::mlir::ModuleOp"> {
   ];
 }
 
+def ExpandExperts : Pass<"hybrid-expand-experts", "::mlir::func::FuncOp"> {
+  let summary = "compute mixtures of experts for the rows that chose them";
+  let description = [{
+    Makes `route`, `dispatch`, `grouped_linear` and `collect` of a mixture whose experts look at one row at a time, so that each row is multiplied with its
+    own expert's weights and no others:
+
+    ```mlir
+    %y = hybrid.routed_experts %x to %choices weighted %weights own(%w) among 4 {   // before
+    ^bb0(%e, %a):
+      %h = hybrid.linear %e, %a
+      hybrid.yield %h
+    }
+    %slots, %offsets = hybrid.route %choices among 4                                // after
+    %rows = hybrid.dispatch %pairs by %slots                                        // %pairs: x, once a choice
+    %h = hybrid.grouped_linear %rows, %w, %offsets
+    %z = hybrid.collect %h by %slots                                                // times %weights, summed over the choices
+    ```
+
+    The body of an expert that mixes positions is repeated for each expert instead.
+  }];
+  let statistics = [Statistic<"numSparse", "sparse", "mixtures computed for chosen rows">,
+                    Statistic<"numDense", "dense", "mixtures computed whole for every expert">];
+}
+
 def AttachLoss : Pass<"hybrid-attach-loss", "::mlir::ModuleOp"> {
   let summary = "make the evaluation program of a model with logits or a prediction";
   let description = [{

@@ -11,6 +11,7 @@ void buildGraphPipeline(OpPassManager &manager, const CompileOptions &options, G
   if (stage == GraphStage::Hybrid)
     return;
   manager.addPass(createSpecialize({options.batch, options.length, options.precision}));
+  manager.addNestedPass<func::FuncOp>(createExpandExperts());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   if (stage == GraphStage::Specialized)

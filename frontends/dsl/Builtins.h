@@ -77,6 +77,9 @@ llvm::ArrayRef<Builtin> softmaxScanBuiltins();
 llvm::ArrayRef<Builtin> spectralBuiltins();
 llvm::ArrayRef<Builtin> expertBuiltins();
 
+/// `routed_experts`, the operator that takes a layer (RoutedExperts.cpp).
+Value runRoutedExperts(Call &call);
+
 /// `a SIGN b` for numbers, strings, lists and tensors; `place` is the sign's.
 Value combine(Emitter &emit, llvm::StringRef sign, const Value &left, const Value &right,
               Place place, llvm::StringRef leftText, llvm::StringRef rightText);

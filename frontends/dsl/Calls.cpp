@@ -230,6 +230,19 @@ Value Elaborator::callLayer(const Expression &expression, const LayerValue &laye
   return result;
 }
 
+Value Elaborator::applyLayer(LayerValue layer, const Value &x, llvm::StringRef scope, Place place) {
+  std::vector<std::string> names = namesOf(layer);
+  if (names.empty()) {
+    diagnostics.error(place, "layer '" + layer.name() + "' takes no argument, expected one",
+                      definedHere(layer));
+    return {};
+  }
+  layer.bound.push_back({names.front(), place, x});
+  Expression call;
+  call.place = place;
+  return layer.builtin ? callBuiltin(call, layer) : callLayer(call, layer, scope);
+}
+
 //===-- parameters of a layer ------------------------------------------------===//
 
 bool Elaborator::bindParameters(const LayerValue &layer, std::vector<std::optional<Given>> &given,

@@ -19,7 +19,10 @@ namespace hybrid::dsl {
 class Elaborator {
 public:
   explicit Elaborator(Diagnostics &diagnostics)
-      : diagnostics(diagnostics), emit(diagnostics), scope(emit.scope) {}
+      : diagnostics(diagnostics), emit(diagnostics), scope(emit.scope) {
+    emit.runLayer = [this](const LayerValue &layer, const Value &x, llvm::StringRef name,
+                           Place place) { return applyLayer(layer, x, name, place); };
+  }
 
   /// The module of a model, or null after diagnostics.
   mlir::OwningOpRef<mlir::ModuleOp> run(const Module &module, const Definition &model,
@@ -128,6 +131,8 @@ private:
                      std::vector<std::optional<Given>> &given, std::string *scope);
   Value callBuiltin(const Expression &call, const LayerValue &layer);
   Value callLayer(const Expression &call, const LayerValue &layer, llvm::StringRef scope);
+  /// A layer of one argument, called by an operator at `place`.
+  Value applyLayer(LayerValue layer, const Value &x, llvm::StringRef scope, Place place);
   /// False when an argument is missing or at fault.
   bool bindParameters(const LayerValue &layer, std::vector<std::optional<Given>> &given,
                       Place call);

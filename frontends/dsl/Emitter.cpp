@@ -21,6 +21,22 @@ Location Emitter::at(Place place) {
   return diagnostics.location(place);
 }
 
+Shape Emitter::ofAllExperts(Shape shape) const {
+  for (Experts *around = experts; around; around = around->outer)
+    shape.insert(shape.begin(), Dim(around->count));
+  return shape;
+}
+
+mlir::Value Emitter::ownPart(mlir::Value parameter, Experts *experts) {
+  if (!experts)
+    return parameter;
+  mlir::Value whole = ownPart(parameter, experts->outer);
+  auto type = cast<RankedTensorType>(whole.getType());
+  experts->own.push_back(whole);
+  return experts->body->addArgument(
+      RankedTensorType::get(type.getShape().drop_front(), type.getElementType()), whole.getLoc());
+}
+
 bool Emitter::step(Place place) {
   if (isStopped())
     return false;

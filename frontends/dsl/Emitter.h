@@ -3,6 +3,7 @@
 #include "dialect/HybridOps.h"
 #include "frontends/dsl/Diagnostics.h"
 #include "frontends/dsl/Values.h"
+#include <functional>
 
 namespace hybrid::dsl {
 
@@ -51,6 +52,21 @@ public:
   };
   Initial *initial = nullptr;
 
+  /// The experts whose body is being written: a parameter has a part for each of them.
+  struct Experts {
+    int64_t count;
+    mlir::Block *body;
+    llvm::SmallVector<mlir::Value> own; // one an argument of the body behind the first
+    Experts *outer;                     // of experts in experts
+  };
+  Experts *experts = nullptr;
+  /// The shape of a parameter of which the body that is being written has a part of `shape`.
+  Shape ofAllExperts(Shape shape) const;
+  /// What the body that is being written has of `parameter`.
+  mlir::Value ownPart(mlir::Value parameter) { return ownPart(parameter, experts); }
+  /// Runs a layer on one value, its parameters under `name`.
+  std::function<Value(const LayerValue &, const Value &, llvm::StringRef name, Place)> runLayer;
+
   /// Parameter path of what is being run: "blocks.3.hyena.", empty in the model itself.
   std::string scope;
   /// Terms of papers' FLOP counts so far, as the attribute `hybrid.published` holds them.
@@ -60,6 +76,8 @@ public:
   mlir::OpBuilder builder;
 
 private:
+  static mlir::Value ownPart(mlir::Value parameter, Experts *experts);
+
   int64_t ops = 0, steps = 0;
   bool stopped = false;
 };

@@ -158,6 +158,8 @@ llvm::ArrayRef<Builtin> expertBuiltins() {
       {"route", "choices, experts, capacity_factor?", runRoute},
       {"dispatch", "x, slots", runDispatch},
       {"collect", "x, slots", runCollect},
+      {"routed_experts", "x, choices, weights, experts, expert, capacity_factor?",
+       runRoutedExperts},
       {"grouped_linear", "x, weight, offsets", runGroupedLinear},
   };
   return builtins;

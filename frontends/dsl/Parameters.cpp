@@ -82,7 +82,8 @@ Value Elaborator::evaluateParam(const Expression &call, llvm::StringRef hint) {
     }
     shape.push_back(size.integer);
   }
-  if (!emit.check(shape, shapeArgument->place))
+  Shape ofAll = emit.ofAllExperts(shape);
+  if (!emit.check(ofAll, shapeArgument->place))
     return {};
   if (name.empty()) {
     diagnostics.error(
@@ -100,15 +101,15 @@ Value Elaborator::evaluateParam(const Expression &call, llvm::StringRef hint) {
   if (!good)
     return {};
   std::string full = uniqueName(name);
-  Value initial = initialValue(*initArgument->value, full, shape);
+  Value initial = initialValue(*initArgument->value, full, ofAll);
   if (initial.isPoison())
     return {};
   Location loc = emit.at(call.place);
   OpBuilder &builder = emit.builder;
-  auto op = ParameterOp::create(builder, loc, emit.type(shape), builder.getStringAttr(full),
+  auto op = ParameterOp::create(builder, loc, emit.type(ofAll), builder.getStringAttr(full),
                                 initial.tensor, builder.getBoolAttr(trainable),
                                 builder.getBoolAttr(decay), builder.getF64FloatAttr(lrScale));
-  return Emitter::result(op, shape, call.place);
+  return Emitter::result(emit.ownPart(op), shape, call.place);
 }
 
 Value Elaborator::initialValue(const Expression &init, const std::string &name,

@@ -164,3 +164,123 @@ func.func @f(%x: tensor<2x3xf32>, %dy: tensor<2x8xf32>, %o: tensor<1xi32>) {
   %0 = hybrid.grouped_linear_grad %x, %dy, %o : tensor<2x3xf32>, tensor<2x8xf32>, tensor<1xi32> -> tensor<0x8x3xf32>
   return
 }
+
+// -----
+
+// routed_experts C1: x has channels.
+func.func @f(%x: tensor<f32>, %i: tensor<2xi32>, %w: tensor<2xf32>) {
+  // expected-error@+1 {{x is a single number, expected [..., channels]}}
+  %0 = hybrid.routed_experts %x to %i weighted %w among 4 : tensor<f32>, tensor<2xi32>, tensor<2xf32> -> tensor<f32> {
+  ^bb0(%e: tensor<f32>):
+    hybrid.yield %e : tensor<f32>
+  }
+  return
+}
+
+// -----
+
+// routed_experts C2: choices of each token.
+func.func @f(%x: tensor<2x8x4xf32>, %i: tensor<2x7x2xi32>, %w: tensor<2x7x2xf32>) {
+  // expected-error@+1 {{choices is [2, 7, 2], but x is [2, 8, 4]: expected its leading dimensions and the choices of a token}}
+  %0 = hybrid.routed_experts %x to %i weighted %w among 4 : tensor<2x8x4xf32>, tensor<2x7x2xi32>, tensor<2x7x2xf32> -> tensor<2x8x4xf32> {
+  ^bb0(%e: tensor<2x8x4xf32>):
+    hybrid.yield %e : tensor<2x8x4xf32>
+  }
+  return
+}
+
+// -----
+
+// routed_experts C3: a weight for each choice.
+func.func @f(%x: tensor<2x8x4xf32>, %i: tensor<2x8x2xi32>, %w: tensor<2x8x3xf32>) {
+  // expected-error@+1 {{weights is [2, 8, 3], but choices is [2, 8, 2]: expected equal shapes}}
+  %0 = hybrid.routed_experts %x to %i weighted %w among 4 : tensor<2x8x4xf32>, tensor<2x8x2xi32>, tensor<2x8x3xf32> -> tensor<2x8x4xf32> {
+  ^bb0(%e: tensor<2x8x4xf32>):
+    hybrid.yield %e : tensor<2x8x4xf32>
+  }
+  return
+}
+
+// -----
+
+// routed_experts C4: there are experts.
+func.func @f(%x: tensor<2x8x4xf32>, %i: tensor<2x8x2xi32>, %w: tensor<2x8x2xf32>) {
+  // expected-error@+1 {{experts = 0, expected at least 1}}
+  %0 = hybrid.routed_experts %x to %i weighted %w among 0 : tensor<2x8x4xf32>, tensor<2x8x2xi32>, tensor<2x8x2xf32> -> tensor<2x8x4xf32> {
+  ^bb0(%e: tensor<2x8x4xf32>):
+    hybrid.yield %e : tensor<2x8x4xf32>
+  }
+  return
+}
+
+// -----
+
+// routed_experts C4: what is their own has them as first dimension.
+func.func @f(%x: tensor<2x8x4xf32>, %i: tensor<2x8x2xi32>, %w: tensor<2x8x2xf32>, %o: tensor<3x4xf32>) {
+  // expected-error@+1 {{an own tensor is [3, 4], but there are 4 experts: expected them as its first dimension}}
+  %0 = hybrid.routed_experts %x to %i weighted %w own(%o : tensor<3x4xf32>) among 4 : tensor<2x8x4xf32>, tensor<2x8x2xi32>, tensor<2x8x2xf32> -> tensor<2x8x4xf32> {
+  ^bb0(%e: tensor<2x8x4xf32>, %a: tensor<4xf32>):
+    hybrid.yield %e : tensor<2x8x4xf32>
+  }
+  return
+}
+
+// -----
+
+// routed_experts C4: and so has a dimension.
+func.func @f(%x: tensor<2x8x4xf32>, %i: tensor<2x8x2xi32>, %w: tensor<2x8x2xf32>, %o: tensor<f32>) {
+  // expected-error@+1 {{an own tensor is [], but there are 4 experts: expected them as its first dimension}}
+  %0 = hybrid.routed_experts %x to %i weighted %w own(%o : tensor<f32>) among 4 : tensor<2x8x4xf32>, tensor<2x8x2xi32>, tensor<2x8x2xf32> -> tensor<2x8x4xf32> {
+  ^bb0(%e: tensor<2x8x4xf32>, %a: tensor<f32>):
+    hybrid.yield %e : tensor<2x8x4xf32>
+  }
+  return
+}
+
+// -----
+
+// routed_experts C5: the body takes a part of it.
+func.func @f(%x: tensor<2x8x4xf32>, %i: tensor<2x8x2xi32>, %w: tensor<2x8x2xf32>, %o: tensor<4x4xf32>) {
+  // expected-error@+1 {{operands are for a body of ('tensor<2x8x4xf32>', 'tensor<4xf32>'), but the body takes ('tensor<2x8x4xf32>', 'tensor<4x4xf32>')}}
+  %0 = hybrid.routed_experts %x to %i weighted %w own(%o : tensor<4x4xf32>) among 4 : tensor<2x8x4xf32>, tensor<2x8x2xi32>, tensor<2x8x2xf32> -> tensor<2x8x4xf32> {
+  ^bb0(%e: tensor<2x8x4xf32>, %a: tensor<4x4xf32>):
+    hybrid.yield %e : tensor<2x8x4xf32>
+  }
+  return
+}
+
+// -----
+
+// routed_experts C6: one value.
+func.func @f(%x: tensor<2x8x4xf32>, %i: tensor<2x8x2xi32>, %w: tensor<2x8x2xf32>) {
+  // expected-error@+1 {{results are of types ('tensor<2x8x4xf32>'), but the body yields ('tensor<2x8x4xf32>', 'tensor<2x8x4xf32>')}}
+  %0 = hybrid.routed_experts %x to %i weighted %w among 4 : tensor<2x8x4xf32>, tensor<2x8x2xi32>, tensor<2x8x2xf32> -> tensor<2x8x4xf32> {
+  ^bb0(%e: tensor<2x8x4xf32>):
+    hybrid.yield %e, %e : tensor<2x8x4xf32>, tensor<2x8x4xf32>
+  }
+  return
+}
+
+// -----
+
+// routed_experts C6: of each token.
+func.func @f(%x: tensor<2x8x4xf32>, %i: tensor<2x8x2xi32>, %w: tensor<2x8x2xf32>, %v: tensor<4xf32>) {
+  // expected-error@+1 {{the body yields [4], but x is [2, 8, 4]: expected its leading dimensions}}
+  %0 = hybrid.routed_experts %x to %i weighted %w among 4 : tensor<2x8x4xf32>, tensor<2x8x2xi32>, tensor<2x8x2xf32> -> tensor<4xf32> {
+  ^bb0(%e: tensor<2x8x4xf32>):
+    hybrid.yield %v : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+// routed_experts C7: a limit or none.
+func.func @f(%x: tensor<2x8x4xf32>, %i: tensor<2x8x2xi32>, %w: tensor<2x8x2xf32>) {
+  // expected-error@+1 {{capacity_factor = -1.000000e+00, expected at least 0 (0: no limit)}}
+  %0 = hybrid.routed_experts %x to %i weighted %w among 4 {capacity_factor = -1.0 : f64} : tensor<2x8x4xf32>, tensor<2x8x2xi32>, tensor<2x8x2xf32> -> tensor<2x8x4xf32> {
+  ^bb0(%e: tensor<2x8x4xf32>):
+    hybrid.yield %e : tensor<2x8x4xf32>
+  }
+  return
+}
