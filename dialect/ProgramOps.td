@@ -53,7 +53,7 @@ def Hybrid_LaunchOp : Hybrid_Op<"launch"> {
   let summary = "run a kernel over a grid of independent work items";
   let description = [{
     `kernel` names a generated function of this module (`generated`) or a kernel of the library: on the CPU specialised by `constants`, the words of its
-    parameter struct (codegen/kernels/Kernels.h), on CUDA a template with its arguments, whose work items are blocks of `threads` threads with
+    parameter struct (codegen/kernels/Kernel.h), on CUDA a template with its arguments, whose work items are blocks of `threads` threads with
     `scratch_bytes` of shared memory. `store` is then the type of what the kernel calls with each element of its result, which takes the last
     `store_buffers` buffers: it stores the element, or computes with it what a neighbour did (a fused store). An empty buffer (0 bytes) is an absent
     optional one.

@@ -11,11 +11,6 @@ KernelName CpuBackend::kernel(StringRef name, Type element,
   return {("hybrid_" + name + (element.isF64() ? "_f64" : "_f32")).str(), constants.words};
 }
 
-LaunchShape CpuBackend::shape(StringRef, Type, const KernelConstants &,
-                              int64_t cpuScratchBytes) const {
-  return {0, cpuScratchBytes};
-}
-
 Store CpuBackend::store(Value result, ProgramBuilder &program, bool /*kept*/) const {
   View place = program.define(result);
   return {{program.use(place)}, *place.rowStride(), "", ""};

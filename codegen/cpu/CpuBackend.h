@@ -11,8 +11,6 @@ public:
 
   KernelName kernel(llvm::StringRef name, mlir::Type element,
                     const KernelConstants &constants) const override;
-  LaunchShape shape(llvm::StringRef name, mlir::Type element, const KernelConstants &constants,
-                    int64_t cpuScratchBytes) const override;
   int64_t itemsOfSums() const override { return 64; }
   bool sumsInParts(int64_t) const override { return true; }
   Store store(mlir::Value result, ProgramBuilder &program, bool kept) const override;

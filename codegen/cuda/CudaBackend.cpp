@@ -1,6 +1,5 @@
 //===- CudaBackend.cpp - what programs are made of on a GPU -----------------===//
 #include "codegen/cuda/CudaBackend.h"
-#include "codegen/cuda/LaunchShapes.h"
 #include "codegen/cuda/ScalarText.h"
 #include "codegen/cuda/TextEmitter.h"
 #include "llvm/ADT/StringExtras.h"
@@ -34,11 +33,6 @@ static std::string camelCase(StringRef name) {
 KernelName CudaBackend::kernel(StringRef name, Type element,
                                const KernelConstants &constants) const {
   return {camelCase(name) + "<" + typeText(element).str() + ", " + constants.text + ">", {}};
-}
-
-LaunchShape CudaBackend::shape(StringRef name, Type element, const KernelConstants &constants,
-                               int64_t) const {
-  return sharedLaunchShape(name, element, constants);
 }
 
 GeneratedKernel CudaBackend::elementwise(ModuleTables &tables, Block *body, ArrayRef<View> operands,

@@ -17,8 +17,6 @@ public:
 
   KernelName kernel(llvm::StringRef name, mlir::Type element,
                     const KernelConstants &constants) const override;
-  LaunchShape shape(llvm::StringRef name, mlir::Type element, const KernelConstants &constants,
-                    int64_t cpuScratchBytes) const override;
   int64_t itemsOfSums() const override { return 512; }
   /// Few rows are summed before a second launch would start.
   bool sumsInParts(int64_t rows) const override { return rows > 1024; }

@@ -11,14 +11,11 @@ using namespace mlir;
 
 namespace hybrid::cuda {
 
-/// The header that defines a kernel: the library's own text is the index.
-static StringRef headerOf(StringRef kernel) {
-  std::string call = (kernel + "(").str();
-  for (const KernelHeader &header : kernelHeaders())
-    for (size_t at = 0; (at = header.text.find(call, at)) != StringRef::npos; ++at)
-      if (header.text.take_front(at).rtrim().ends_with("HYBRID_DEVICE void"))
-        return header.name;
-  return "";
+/// The file of the library that defines a kernel, by the schedule's word; empty for generated ones.
+static StringRef fileOf(ModuleOp module, StringRef kernel) {
+  auto files = module->getAttrOfType<DictionaryAttr>("hybrid.kernel_files");
+  auto file = files ? files.getAs<StringAttr>(kernel) : StringAttr();
+  return file ? file.getValue() : "";
 }
 
 FailureOr<std::string> emitSource(ModuleOp module, Code &code) {
@@ -26,8 +23,8 @@ FailureOr<std::string> emitSource(ModuleOp module, Code &code) {
   bool complete = true;
   llvm::MapVector<StringRef, LaunchOp> generated; // first use of each
   std::vector<LaunchOp> launches;
-  llvm::SetVector<StringRef> headers;
-  headers.insert("codegen/kernels/cuda/Prelude.cuh");
+  llvm::SetVector<StringRef> files;
+  files.insert("Prelude");
   module.walk([&](LaunchOp launch) {
     auto [entry, inserted] = symbols.try_emplace(launchKey(launch));
     if (!inserted)
@@ -38,8 +35,8 @@ FailureOr<std::string> emitSource(ModuleOp module, Code &code) {
     generated.insert({launch.getStore(), launch});
     if (launch.getGenerated())
       generated.insert({name, launch});
-    else if (StringRef header = headerOf(name); !header.empty())
-      headers.insert(header);
+    else if (StringRef file = fileOf(module, name); !file.empty())
+      files.insert(file);
     else
       complete = succeeded(launch.emitOpError()
                            << "internal error: there is no kernel '" << name << "', please report");
@@ -53,8 +50,8 @@ FailureOr<std::string> emitSource(ModuleOp module, Code &code) {
         continue;
       LaunchOp launch = use->second;
       for (auto name : source.getUses().getAsRange<StringAttr>()) {
-        if (StringRef header = headerOf(name); !header.empty())
-          headers.insert(header);
+        if (StringRef file = fileOf(module, name); !file.empty())
+          files.insert(file);
         else
           more |= generated.insert({name.getValue(), launch}).second;
       }
@@ -65,7 +62,7 @@ FailureOr<std::string> emitSource(ModuleOp module, Code &code) {
   code.examples = gatherExamplesOf(module);
   if (code.examples) {
     code.examples->symbol = llvm::formatv("k{0}_gatherExamples", launches.size());
-    headers.insert("codegen/kernels/cuda/GatherExamples.cuh");
+    files.insert("GatherExamples");
   }
 
   std::string text;
@@ -76,8 +73,8 @@ FailureOr<std::string> emitSource(ModuleOp module, Code &code) {
       stream << " at " << location;
     stream << '\n';
   };
-  for (StringRef header : headers)
-    stream << "#include \"" << header << "\"\n";
+  for (StringRef file : files)
+    stream << "#include \"codegen/kernels/cuda/" << file << ".cuh\"\n";
   stream << "\nusing namespace hybrid;\nusing namespace hybrid::cuda;\n";
   for (auto source : module.getOps<KernelSourceOp>())
     if (auto use = generated.find(source.getSymName()); use != generated.end()) {

@@ -1,7 +1,8 @@
 //===- GatherExamples.cpp - the kernel that puts batches together -----------===//
 #include "codegen/kernels/cuda/GatherExamples.h"
 #include "codegen/cuda/CodegenCuda.h"
-#include "codegen/program/KernelConstants.h"
+#include "dialect/HybridOps.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
@@ -40,7 +41,10 @@ std::optional<ExampleGather> gatherExamplesOf(ModuleOp module) {
   const GatherExamplesParams params{inputs.rows, inputs.words, targets.words,
                                     replicas ? replicas.getCount() : 1};
   ExampleGather gather;
-  gather.kernel = "gatherExamples<int32_t, " + wordsOf(params).text + ">";
+  gather.kernel =
+      llvm::formatv("gatherExamples<int32_t, GatherExamplesParams{{.rows = {0}, "
+                    ".inputWords = {1}, .targetWords = {2}, .replicas = {3}}>",
+                    params.rows, params.inputWords, params.targetWords, params.replicas);
   gather.program = train.getSymName();
   gather.inputs = inputs.name;
   gather.targets = targets.name;

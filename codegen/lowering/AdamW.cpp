@@ -1,5 +1,5 @@
 //===- AdamW.cpp - the optimizer --------------------------------------------===//
-#include "codegen/kernels/Kernels.h"
+#include "codegen/kernels/AdamW.h"
 #include "codegen/lowering/Lowering.h"
 #include "dialect/Shapes.h"
 
@@ -43,14 +43,12 @@ template <> LogicalResult lower(AdamWOp op, ProgramBuilder &program) {
   AdamWParams params{grid};
   View partial = program.temporary({grid}, Float64Type::get(op.getContext())),
        norm = program.defineDense(op.getGradientNorm());
-  program.launch("squared_norm", element, grid, wordsOf(params),
-                 {table, gradients, program.use(partial)});
-  program.launch("gradient_norm", element, 1, wordsOf(params),
-                 {program.use(partial), program.use(norm)});
-  program.launch("adamw", element, grid, wordsOf(params),
-                 {table, program.use(program.view(op.getHyper())), program.use(norm),
-                  whole(Space::Parameters), gradients, whole(Space::Moment1),
-                  whole(Space::Moment2)});
+  program.launch<SquaredNorm>(element, params, {table, gradients, program.use(partial)});
+  program.launch<GradientNorm>(element, params, {program.use(partial), program.use(norm)});
+  program.launch<AdamW>(element, params,
+                        {table, program.use(program.view(op.getHyper())), program.use(norm),
+                         whole(Space::Parameters), gradients, whole(Space::Moment1),
+                         whole(Space::Moment2)});
   return success();
 }
 

@@ -1,67 +1,57 @@
 //===- Attention.cpp - softmax attention ------------------------------------===//
-#include "codegen/cuda/Alignment.h"
-#include "codegen/kernels/cuda/AttentionConversions.h"
-#include "codegen/kernels/cuda/AttentionTiles.h"
+#include "codegen/kernels/AttentionConversions.h"
+#include "codegen/kernels/RotaryTable.h"
+#include "codegen/lowering/Alignment.h"
 #include "codegen/lowering/Lowering.h"
-#include "codegen/program/AttentionLowering.h"
 #include "dialect/Shapes.h"
 
 using namespace mlir;
 
 namespace hybrid {
 
-namespace cpu {
-
-static LogicalResult lower(AttentionOp op, ProgramBuilder &program) {
-  AttentionParams params = attentionParams(op);
-  params.scale = op.getSoftmaxScale();
-  View q = program.rows(op.getQ(), params.qStride), k = program.rows(op.getK(), params.kStride),
-       v = program.rows(op.getV(), params.vStride);
-  BufferUse segments = program.optionalUse(op.getSegments()),
-            rotary = rotaryTable(op, program, params);
-  View o = program.define(op.getResult()), lse = program.defineDense(op.getLse());
-  params.oStride = *o.rowStride();
-  program.launch("attention_forward", q.element, params.batch * params.heads, wordsOf(params),
-                 {program.use(q), program.use(k), program.use(v), segments, rotary, program.use(o),
-                  program.use(lse)},
-                 q.element.isF64() ? attentionForwardScratch<double>(params)
-                                   : attentionForwardScratch<float>(params));
-  return success();
+/// Sizes and masks; strides and scale are left to the caller.
+template <typename Op> static AttentionParams attentionParams(Op op) {
+  AttentionParams params{};
+  ArrayRef<int64_t> q = shapeOf(op.getQ());
+  params.batch = q[0], params.length = q[1], params.keyLength = shapeOf(op.getK())[1];
+  params.heads = op.getHeads(), params.kvHeads = op.getKvHeads(),
+  params.headSize = q[2] / params.heads;
+  params.causal = op.getCausal(), params.window = static_cast<int64_t>(op.getWindow());
+  params.rotaryDims = op.getRotaryDims(), params.rotaryInterleaved = op.getRotaryInterleaved();
+  params.hasSegments = !!op.getSegments();
+  return params;
 }
 
-static LogicalResult lower(AttentionGradOp op, ProgramBuilder &program) {
-  AttentionParams params = attentionParams(op);
-  params.scale = op.getScale().convertToDouble();
-  View q = program.rows(op.getQ(), params.qStride), k = program.rows(op.getK(), params.kStride),
-       v = program.rows(op.getV(), params.vStride);
-  BufferUse segments = program.optionalUse(op.getSegments()),
-            rotary = rotaryTable(op, program, params);
-  View o = program.rows(op.getOutput(), params.oStride), lse = program.dense(op.getLse());
-  int64_t cotangentStride;
-  View dy = program.rows(op.getCotangent(), cotangentStride);
-  if (cotangentStride != params.oStride) { // the kernel reads both with one stride
-    if (!o.isDense())
-      o = program.denseCopy(o);
-    if (!dy.isDense())
-      dy = program.denseCopy(dy);
-    params.oStride = *o.rowStride();
+namespace {
+
+/// What attention and its gradient start with.
+struct Operands {
+  AttentionParams params;
+  View q, k, v;
+  BufferUse segments, rotary;
+
+  template <typename Op>
+  Operands(Op op, double scale, ProgramBuilder &program) : params(attentionParams(op)) {
+    params.scale = scale;
+    q = program.rows(op.getQ(), params.qStride), k = program.rows(op.getK(), params.kStride);
+    v = program.rows(op.getV(), params.vStride);
+    segments = program.optionalUse(op.getSegments());
+    if (params.rotaryDims == 0)
+      return;
+    RotaryTableParams table{params.keyLength, params.rotaryDims,
+                            op.getRotaryBase().convertToDouble(), 1.0,
+                            op.getXposBase().convertToDouble()};
+    rotary = program.use(
+        program.constantTable<RotaryTable>(q.element, table, table.positions * table.dims / 2 * 4));
   }
-  View dq = program.define(op.getDq()), dk = program.define(op.getDk()),
-       dv = program.define(op.getDv());
-  params.dqStride = *dq.rowStride(), params.dkStride = *dk.rowStride(),
-  params.dvStride = *dv.rowStride();
-  program.launch("attention_backward", q.element, params.batch * params.kvHeads, wordsOf(params),
-                 {program.use(q), program.use(k), program.use(v), segments, rotary, program.use(o),
-                  program.use(lse), program.use(dy), program.use(dq), program.use(dk),
-                  program.use(dv)},
-                 q.element.isF64() ? attentionBackwardScratch<double>(params)
-                                   : attentionBackwardScratch<float>(params));
-  return success();
-}
+};
 
-} // namespace cpu
+} // namespace
 
-namespace cuda {
+//===-- By a library -----------------------------------------------------------===//
+//
+// The library takes bf16 and gives bf16: kernels of ours rotate, round and arrange what it reads,
+// and bring back what it writes.
 
 /// From so many keys on the library is worth its conversions, by counts of operations; not
 /// measured.
@@ -98,12 +88,12 @@ public:
 
   /// What the library reads of x.
   void round(const View &x, int64_t stride, AttentionSide side, const Operand &to) {
-    launch("attention_round", x, stride, side, to, {program.use(x), rotation(side), use(to)});
+    launch<AttentionRound>(x, stride, side, to, {program.use(x), rotation(side), use(to)});
   }
   /// What it wrote, to x.
   void widen(const Operand &from, const View &x, AttentionSide side) {
-    launch("attention_widen", x, *x.rowStride(), side, from,
-           {use(from), rotation(side), program.use(x)});
+    launch<AttentionWiden>(x, *x.rowStride(), side, from,
+                           {use(from), rotation(side), program.use(x)});
   }
   BufferUse use(const Operand &operand) { return program.use(operand.memory); }
 
@@ -115,8 +105,9 @@ private:
   BufferUse rotation(AttentionSide side) {
     return side == AttentionSide::Other || params.rotaryDims == 0 ? program.absent() : rotary;
   }
-  void launch(StringRef kernel, const View &x, int64_t stride, AttentionSide side,
-              const Operand &operand, ArrayRef<BufferUse> buffers) {
+  template <typename Kernel>
+  void launch(const View &x, int64_t stride, AttentionSide side, const Operand &operand,
+              ArrayRef<BufferUse> buffers) {
     AttentionConversion conversion{};
     conversion.batch = params.batch, conversion.rows = operand.rows;
     conversion.heads = operand.heads, conversion.headSize = params.headSize;
@@ -126,8 +117,7 @@ private:
     conversion.rotaryDims = conversion.side ? params.rotaryDims : 0;
     conversion.rotaryInterleaved = conversion.side ? params.rotaryInterleaved : 0;
     conversion.alignment = commonAlignment({stride, x.offset});
-    program.launch(kernel, x.element, attentionConversionItems(conversion), wordsOf(conversion),
-                   buffers, LaunchShape{attentionConversionThreads, 0});
+    program.launch<Kernel>(x.element, conversion, buffers);
   }
 
   ProgramBuilder &program;
@@ -153,47 +143,40 @@ AttentionCall callOf(const AttentionParams &params, bool backward) {
 
 } // namespace
 
-static LogicalResult lowerByLibrary(AttentionOp op, ProgramBuilder &program) {
-  AttentionParams params = attentionParams(op);
-  params.scale = op.getSoftmaxScale();
-  View q = program.rows(op.getQ(), params.qStride), k = program.rows(op.getK(), params.kStride),
-       v = program.rows(op.getV(), params.vStride);
-  Conversions convert(program, params, rotaryTable(op, program, params));
+static LogicalResult lowerByLibrary(AttentionOp op, const Operands &o, ProgramBuilder &program) {
+  Conversions convert(program, o.params, o.rotary);
   View result = program.define(op.getResult()), lse = program.defineDense(op.getLse());
   Operand queries = convert.queries(), keys = convert.keys(), values = convert.keys(),
           output = convert.queries();
-  convert.round(q, params.qStride, AttentionSide::Query, queries);
-  convert.round(k, params.kStride, AttentionSide::Key, keys);
-  convert.round(v, params.vStride, AttentionSide::Other, values);
-  program.attention(callOf(params, false),
+  convert.round(o.q, o.params.qStride, AttentionSide::Query, queries);
+  convert.round(o.k, o.params.kStride, AttentionSide::Key, keys);
+  convert.round(o.v, o.params.vStride, AttentionSide::Other, values);
+  program.attention(callOf(o.params, false),
                     {convert.use(queries), convert.use(keys), convert.use(values),
                      convert.use(output), program.use(lse)});
   convert.widen(output, result, AttentionSide::Other);
   return success();
 }
 
-static LogicalResult lowerByLibrary(AttentionGradOp op, ProgramBuilder &program) {
-  AttentionParams params = attentionParams(op);
-  params.scale = op.getScale().convertToDouble();
-  View q = program.rows(op.getQ(), params.qStride), k = program.rows(op.getK(), params.kStride),
-       v = program.rows(op.getV(), params.vStride);
-  int64_t cotangentStride;
-  View o = program.rows(op.getOutput(), params.oStride), lse = program.dense(op.getLse()),
+static LogicalResult lowerByLibrary(AttentionGradOp op, const Operands &o,
+                                    ProgramBuilder &program) {
+  int64_t outputStride, cotangentStride;
+  View out = program.rows(op.getOutput(), outputStride), lse = program.dense(op.getLse()),
        dy = program.rows(op.getCotangent(), cotangentStride);
-  Conversions convert(program, params, rotaryTable(op, program, params));
+  Conversions convert(program, o.params, o.rotary);
   View dq = program.define(op.getDq()), dk = program.define(op.getDk()),
        dv = program.define(op.getDv());
   Operand queries = convert.queries(), keys = convert.keys(), values = convert.keys(),
           output = convert.queries(), cotangent = convert.queries(),
           queryGradient = convert.queries(), keyGradient = convert.keys(),
           valueGradient = convert.keys();
-  convert.round(q, params.qStride, AttentionSide::Query, queries);
-  convert.round(k, params.kStride, AttentionSide::Key, keys);
-  convert.round(v, params.vStride, AttentionSide::Other, values);
-  convert.round(o, params.oStride, AttentionSide::Other, output);
+  convert.round(o.q, o.params.qStride, AttentionSide::Query, queries);
+  convert.round(o.k, o.params.kStride, AttentionSide::Key, keys);
+  convert.round(o.v, o.params.vStride, AttentionSide::Other, values);
+  convert.round(out, outputStride, AttentionSide::Other, output);
   convert.round(dy, cotangentStride, AttentionSide::Other, cotangent);
-  View room = program.temporary({params.batch, params.heads, params.length}, q.element);
-  program.attention(callOf(params, true),
+  View room = program.temporary({o.params.batch, o.params.heads, o.params.length}, o.q.element);
+  program.attention(callOf(o.params, true),
                     {convert.use(queries), convert.use(keys), convert.use(values),
                      convert.use(output), program.use(lse), convert.use(cotangent),
                      convert.use(queryGradient), convert.use(keyGradient),
@@ -204,36 +187,29 @@ static LogicalResult lowerByLibrary(AttentionGradOp op, ProgramBuilder &program)
   return success();
 }
 
-/// The tiles of a pass whose rows are `views`.
-template <typename T>
-static FailureOr<AttentionTiles> tilesOf(Operation *op, const DeviceTraits &device,
-                                         AttentionPass pass, const AttentionParams &params,
-                                         ArrayRef<View> views) {
+//===-- In tiles on CUDA -------------------------------------------------------===//
+
+/// Chooses the tiles of a pass whose rows are `views`.
+static LogicalResult chooseTiles(Operation *op, const DeviceTraits &device, Type element,
+                                 cuda::AttentionPass pass, AttentionParams &params,
+                                 ProgramBuilder &program, ArrayRef<View> views) {
   int64_t alignment =
       commonAlignment({params.headSize, params.qStride, params.kStride, params.vStride,
                        params.oStride, params.dqStride, params.dkStride, params.dvStride});
   for (const View &view : views)
     alignment = std::min(alignment, commonAlignment({view.offset}));
-  const bool bf16 = device.rounds && sizeof(T) == 4;
-  AttentionTiles tiles = attentionTiles<T>(params, pass, bf16, alignment, device.sharedBytes);
-  if (tiles.rowTile == 0)
+  const bool bf16 = device.rounds && !element.isF64();
+  params = program.ask<AttentionTiling>(element, params, pass, bf16, alignment, device.sharedBytes);
+  if (params.rowTile == 0)
     return op->emitOpError() << "has heads of " << params.headSize
                              << " channels, more than a block's shared memory holds ("
                              << device.sharedBytes << " bytes)";
-  return tiles;
-}
-
-template <typename T>
-static void launchPass(ProgramBuilder &program, StringRef kernel, AttentionPass pass,
-                       const AttentionTiles &tiles, Type element, ArrayRef<BufferUse> buffers) {
-  program.launch(kernel, element, attentionItems(tiles, pass, attentionColumns<T>(tiles)),
-                 wordsOf(tiles), buffers, LaunchShape{threads(tiles), sharedBytes<T>(tiles, pass)});
+  return success();
 }
 
 /// A tensor of the column side: x, or if the tiles want it prepared what attention_prepare makes.
 /// Rows are those of a batch row, at positions from `shift` on.
-template <typename T>
-static BufferUse streamed(ProgramBuilder &program, const AttentionTiles &tiles, bool prepared,
+static BufferUse streamed(ProgramBuilder &program, const AttentionParams &tiles, bool prepared,
                           const View &x, bool isKey, int64_t rows, int64_t stride, int64_t heads,
                           int64_t rotaryDims, int64_t shift, BufferUse rotary) {
   if (!prepared)
@@ -241,123 +217,115 @@ static BufferUse streamed(ProgramBuilder &program, const AttentionTiles &tiles, 
   AttentionPrepareParams params{};
   params.batch = tiles.batch, params.rows = rows, params.heads = heads;
   params.headSize = tiles.headSize, params.stride = stride, params.shift = shift;
-  params.columns = attentionColumns<T>(tiles);
+  params.columns = program.ask<AttentionColumns>(x.element, tiles);
   params.rotaryDims = rotaryDims, params.rotaryInterleaved = tiles.rotaryInterleaved;
   params.isKey = isKey, params.bf16 = tiles.bf16, params.alignment = tiles.alignment;
   Type element = tiles.bf16 ? BFloat16Type::get(x.element.getContext()) : x.element;
   View out = program.temporary({params.batch, heads, rows, params.columns}, element);
-  const int64_t pack = std::min<int64_t>(tiles.alignment, 16 / sizeof(T));
-  program.launch("attention_prepare", x.element,
-                 ceilDiv(out.elements() / pack, attentionPrepareThreads), wordsOf(params),
-                 {program.use(x), rotaryDims > 0 ? rotary : program.absent(), program.use(out)},
-                 LaunchShape{attentionPrepareThreads, 0});
+  program.launch<AttentionPrepare>(
+      x.element, params,
+      {program.use(x), rotaryDims > 0 ? rotary : program.absent(), program.use(out)});
   return program.use(out);
 }
 
-static LogicalResult lower(AttentionOp op, ProgramBuilder &program) {
-  if (takesLibrary(op, program.device()))
-    return lowerByLibrary(op, program);
-  AttentionParams params = attentionParams(op);
-  params.scale = op.getSoftmaxScale();
-  View q = program.rows(op.getQ(), params.qStride), k = program.rows(op.getK(), params.kStride),
-       v = program.rows(op.getV(), params.vStride);
-  BufferUse segments = program.optionalUse(op.getSegments()),
-            rotary = rotaryTable(op, program, params);
-  View o = program.define(op.getResult()), lse = program.defineDense(op.getLse());
-  params.oStride = *o.rowStride();
-  auto launch = [&]<typename T>(T) -> LogicalResult {
-    constexpr AttentionPass pass = AttentionPass::Forward;
-    FailureOr<AttentionTiles> tiles = tilesOf<T>(op, program.device(), pass, params, {q, k, v, o});
-    if (failed(tiles))
-      return failure();
-    const int64_t parts = tiles->keySplits, width = params.heads * params.headSize;
-    View oParts = o, lseParts = lse;
-    if (parts > 1) {
-      oParts = program.temporary({parts, params.batch * params.length, width}, q.element);
-      lseParts = program.temporary({parts, lse.elements()}, q.element);
-      tiles->oStride = width;
-    }
-    BufferUse keys = streamed<T>(program, *tiles, tiles->preparedFirst, k, true, params.keyLength,
-                                 params.kStride, params.kvHeads, params.rotaryDims, 0, rotary),
-              values = streamed<T>(program, *tiles, tiles->preparedSecond, v, false,
-                                   params.keyLength, params.vStride, params.kvHeads, 0, 0, rotary);
-    launchPass<T>(program, "attention_forward", pass, *tiles, q.element,
-                  {program.use(q), keys, values, segments, rotary, program.use(oParts),
-                   program.use(lseParts)});
-    if (parts == 1)
-      return success();
-    AttentionCombineParams combine{params.batch,    params.length,  params.heads,
-                                   params.headSize, params.oStride, parts};
-    program.launch("attention_combine", q.element, ceilDiv(lse.elements(), attentionCombineRows),
-                   wordsOf(combine),
-                   {program.use(oParts), program.use(lseParts), program.use(o), program.use(lse)},
-                   LaunchShape{attentionCombineThreads, 0});
-    return success();
-  };
-  return q.element.isF64() ? launch(double()) : launch(float());
-}
-
-static LogicalResult lower(AttentionGradOp op, ProgramBuilder &program) {
-  if (takesLibrary(op, program.device()))
-    return lowerByLibrary(op, program);
-  AttentionParams params = attentionParams(op);
-  params.scale = op.getScale().convertToDouble();
-  View q = program.rows(op.getQ(), params.qStride), k = program.rows(op.getK(), params.kStride),
-       v = program.rows(op.getV(), params.vStride);
-  BufferUse segments = program.optionalUse(op.getSegments()),
-            rotary = rotaryTable(op, program, params);
-  View o = program.rows(op.getOutput(), params.oStride), lse = program.dense(op.getLse());
-  int64_t cotangentStride;
-  View dy = program.rows(op.getCotangent(), cotangentStride);
-  if (cotangentStride != params.oStride) { // the kernels read both with one stride
-    if (!o.isDense())
-      o = program.denseCopy(o);
-    if (!dy.isDense())
-      dy = program.denseCopy(dy);
-    params.oStride = *o.rowStride();
+/// Launches the forward pass; o has a place.
+static LogicalResult forwardInTiles(AttentionOp op, const Operands &o, AttentionParams params,
+                                    const View &out, const View &lse, ProgramBuilder &program) {
+  Type element = o.q.element;
+  const int64_t oStride = params.oStride;
+  if (failed(chooseTiles(op, program.device(), element, cuda::AttentionPass::Forward, params,
+                         program, {o.q, o.k, o.v, out})))
+    return failure();
+  const int64_t parts = params.keySplits, width = params.heads * params.headSize;
+  View oParts = out, lseParts = lse;
+  if (parts > 1) {
+    oParts = program.temporary({parts, params.batch * params.length, width}, element);
+    lseParts = program.temporary({parts, lse.elements()}, element);
+    params.oStride = width;
   }
-  View dq = program.define(op.getDq()), dk = program.define(op.getDk()),
-       dv = program.define(op.getDv());
-  params.dqStride = *dq.rowStride(), params.dkStride = *dk.rowStride(),
-  params.dvStride = *dv.rowStride();
-  View deltas = program.temporary({params.batch, params.heads, params.length}, q.element);
-  auto launch = [&]<typename T>(T) -> LogicalResult {
-    const View views[] = {q, k, v, o, dy, dq, dk, dv};
-    constexpr AttentionPass queries = AttentionPass::BackwardQueries,
-                            keys = AttentionPass::BackwardKeys;
-    FailureOr<AttentionTiles> byQueries = tilesOf<T>(op, program.device(), queries, params, views);
-    FailureOr<AttentionTiles> byKeys = tilesOf<T>(op, program.device(), keys, params, views);
-    if (failed(byQueries) || failed(byKeys))
-      return failure();
-    BufferUse first = streamed<T>(program, *byQueries, byQueries->preparedFirst, k, true,
-                                  params.keyLength, params.kStride, params.kvHeads,
-                                  params.rotaryDims, 0, rotary),
-              second = streamed<T>(program, *byQueries, byQueries->preparedSecond, v, false,
-                                   params.keyLength, params.vStride, params.kvHeads, 0, 0, rotary);
-    launchPass<T>(program, "attention_backward_queries", queries, *byQueries, q.element,
-                  {program.use(q), first, second, segments, rotary, program.use(o),
-                   program.use(lse), program.use(dy), program.use(dq), program.use(deltas)});
-    first = streamed<T>(program, *byKeys, byKeys->preparedFirst, q, false, params.length,
-                        params.qStride, params.heads, params.rotaryDims,
-                        params.keyLength - params.length, rotary);
-    second = streamed<T>(program, *byKeys, byKeys->preparedSecond, dy, false, params.length,
-                         params.oStride, params.heads, 0, 0, rotary);
-    launchPass<T>(program, "attention_backward_keys", keys, *byKeys, q.element,
-                  {first, program.use(k), program.use(v), segments, rotary, program.use(lse),
-                   second, program.use(deltas), program.use(dk), program.use(dv)});
-    return success();
-  };
-  return q.element.isF64() ? launch(double()) : launch(float());
+  BufferUse keys = streamed(program, params, params.preparedFirst, o.k, true, params.keyLength,
+                            params.kStride, params.kvHeads, params.rotaryDims, 0, o.rotary),
+            values = streamed(program, params, params.preparedSecond, o.v, false, params.keyLength,
+                              params.vStride, params.kvHeads, 0, 0, o.rotary);
+  program.launch<AttentionForward>(element, params,
+                                   {program.use(o.q), keys, values, o.segments, o.rotary,
+                                    program.use(oParts), program.use(lseParts)});
+  if (parts > 1)
+    program.launch<AttentionCombine>(
+        element, {params.batch, params.length, params.heads, params.headSize, oStride, parts},
+        {program.use(oParts), program.use(lseParts), program.use(out), program.use(lse)});
+  return success();
 }
 
-} // namespace cuda
+/// Launches the backward pass: over tiles of queries, then over tiles of keys.
+static LogicalResult backwardInTiles(AttentionGradOp op, const Operands &o,
+                                     const AttentionParams &params, const View &out,
+                                     const View &lse, const View &dy, ArrayRef<View> gradients,
+                                     ProgramBuilder &program) {
+  Type element = o.q.element;
+  View dq = gradients[0], dk = gradients[1], dv = gradients[2],
+       deltas = program.temporary({params.batch, params.heads, params.length}, element);
+  const View views[] = {o.q, o.k, o.v, out, dy, dq, dk, dv};
+  AttentionParams byQueries = params, byKeys = params;
+  if (failed(chooseTiles(op, program.device(), element, cuda::AttentionPass::BackwardQueries,
+                         byQueries, program, views)) ||
+      failed(chooseTiles(op, program.device(), element, cuda::AttentionPass::BackwardKeys, byKeys,
+                         program, views)))
+    return failure();
+  BufferUse first =
+                streamed(program, byQueries, byQueries.preparedFirst, o.k, true, params.keyLength,
+                         params.kStride, params.kvHeads, params.rotaryDims, 0, o.rotary),
+            second = streamed(program, byQueries, byQueries.preparedSecond, o.v, false,
+                              params.keyLength, params.vStride, params.kvHeads, 0, 0, o.rotary);
+  program.launch<AttentionBackwardQueries>(element, byQueries,
+                                           {program.use(o.q), first, second, o.segments, o.rotary,
+                                            program.use(out), program.use(lse), program.use(dy),
+                                            program.use(dq), program.use(deltas)});
+  first = streamed(program, byKeys, byKeys.preparedFirst, o.q, false, params.length, params.qStride,
+                   params.heads, params.rotaryDims, params.keyLength - params.length, o.rotary);
+  second = streamed(program, byKeys, byKeys.preparedSecond, dy, false, params.length,
+                    params.oStride, params.heads, 0, 0, o.rotary);
+  program.launch<AttentionBackwardKeys>(element, byKeys,
+                                        {first, program.use(o.k), program.use(o.v), o.segments,
+                                         o.rotary, program.use(lse), second, program.use(deltas),
+                                         program.use(dk), program.use(dv)});
+  return success();
+}
+
+//===-- Both directions --------------------------------------------------------===//
 
 template <> LogicalResult lower(AttentionOp op, ProgramBuilder &program) {
-  return program.device().kind == Device::Cpu ? cpu::lower(op, program) : cuda::lower(op, program);
+  const Operands o(op, op.getSoftmaxScale(), program);
+  if (takesLibrary(op, program.device()))
+    return lowerByLibrary(op, o, program);
+  View out = program.define(op.getResult()), lse = program.defineDense(op.getLse());
+  AttentionParams params = o.params;
+  params.oStride = *out.rowStride();
+  if (program.device().kind == Device::Cuda)
+    return forwardInTiles(op, o, params, out, lse, program);
+  program.launch<AttentionForward>(o.q.element, params,
+                                   {program.use(o.q), program.use(o.k), program.use(o.v),
+                                    o.segments, o.rotary, program.use(out), program.use(lse)});
+  return success();
 }
 
 template <> LogicalResult lower(AttentionGradOp op, ProgramBuilder &program) {
-  return program.device().kind == Device::Cpu ? cpu::lower(op, program) : cuda::lower(op, program);
+  const Operands o(op, op.getScale().convertToDouble(), program);
+  if (takesLibrary(op, program.device()))
+    return lowerByLibrary(op, o, program);
+  AttentionParams params = o.params;
+  auto [out, dy] = program.rowsAlike(op.getOutput(), op.getCotangent(), params.oStride);
+  View lse = program.dense(op.getLse()), dq = program.define(op.getDq()),
+       dk = program.define(op.getDk()), dv = program.define(op.getDv());
+  params.dqStride = *dq.rowStride(), params.dkStride = *dk.rowStride(),
+  params.dvStride = *dv.rowStride();
+  if (program.device().kind == Device::Cuda)
+    return backwardInTiles(op, o, params, out, lse, dy, {dq, dk, dv}, program);
+  program.launch<AttentionBackward>(
+      o.q.element, params,
+      {program.use(o.q), program.use(o.k), program.use(o.v), o.segments, o.rotary, program.use(out),
+       program.use(lse), program.use(dy), program.use(dq), program.use(dk), program.use(dv)});
+  return success();
 }
 
 } // namespace hybrid

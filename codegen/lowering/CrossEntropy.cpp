@@ -1,5 +1,5 @@
 //===- CrossEntropy.cpp - losses --------------------------------------------===//
-#include "codegen/kernels/Kernels.h"
+#include "codegen/kernels/CrossEntropy.h"
 #include "codegen/lowering/Lowering.h"
 
 using namespace mlir;
@@ -14,17 +14,16 @@ template <> LogicalResult lower(CrossEntropyOp op, ProgramBuilder &program) {
   params.ignoreIndex = static_cast<int64_t>(op.getIgnoreIndex()),
   params.hasWeights = !!op.getWeights();
   params.labelSmoothing = op.getLabelSmoothing().convertToDouble();
-  int64_t grid = ceilDiv(params.rows, params.rowsPerItem);
-  View partial = program.temporary({grid, 3}, logits.element);
-  program.launch("cross_entropy_forward", logits.element, grid, wordsOf(params),
-                 {program.use(logits), program.optionalUse(op.getTargets()),
-                  program.optionalUse(op.getWeights()), program.use(partial)});
+  View partial = program.temporary({ceilDiv(params.rows, params.rowsPerItem), 3}, logits.element);
+  program.launch<CrossEntropyForward>(logits.element, params,
+                                      {program.use(logits), program.optionalUse(op.getTargets()),
+                                       program.optionalUse(op.getWeights()), program.use(partial)});
   View loss = program.defineDense(op.getLoss()),
        totalWeight = program.defineDense(op.getTotalWeight()),
        correct = program.defineDense(op.getCorrect());
   program.afterTiles([=, &program] {
-    program.launch(
-        "cross_entropy_finish", partial.element, 1, wordsOf(params),
+    program.launch<CrossEntropyFinish>(
+        partial.element, params,
         {program.use(partial), program.use(loss), program.use(totalWeight), program.use(correct)});
   });
   return success();
@@ -44,8 +43,7 @@ template <> LogicalResult lower(CrossEntropyGradOp op, ProgramBuilder &program) 
   params.ignoreIndex = static_cast<int64_t>(op.getIgnoreIndex()),
   params.hasWeights = !!op.getWeights();
   params.labelSmoothing = op.getLabelSmoothing().convertToDouble();
-  program.launch("cross_entropy_backward", logits.element, params.rows, wordsOf(params), operands,
-                 dlogits);
+  program.launch<CrossEntropyBackward>(logits.element, params, operands, dlogits);
   return success();
 }
 

@@ -1,5 +1,5 @@
 //===- Dispatch.cpp - rows to experts and back ------------------------------===//
-#include "codegen/kernels/cuda/RoutingLaunches.h"
+#include "codegen/kernels/Dispatch.h"
 #include "codegen/lowering/Lowering.h"
 
 using namespace mlir;
@@ -23,65 +23,23 @@ static View tokenRows(ProgramBuilder &program, const View &x, DispatchParams &pa
   return program.denseCopy(x);
 }
 
-namespace cpu {
-
-static LogicalResult lower(DispatchOp op, ProgramBuilder &program) {
-  DispatchParams params{};
-  View x = tokenRows(program, program.view(op.getX()), params),
-       slots = program.dense(op.getSlots());
-  View y = program.define(op.getResult());
-  params.rows = rowCount(x), params.columns = x.shape.back(), params.yStride = *y.rowStride();
-  program.launch("dispatch", x.element, params.rows, wordsOf(params),
-                 {program.use(x), program.use(slots), program.use(y)});
-  return success();
-}
-
-static LogicalResult lower(CollectOp op, ProgramBuilder &program) {
-  DispatchParams params{};
-  View x = program.rows(op.getX(), params.tokenStride), slots = program.dense(op.getSlots()),
-       y = program.define(op.getResult());
-  params.rows = rowCount(x), params.columns = x.shape.back(), params.choices = 1;
-  params.yStride = *y.rowStride();
-  program.launch("collect", x.element, params.rows, wordsOf(params),
-                 {program.use(x), program.use(slots), program.use(y)});
-  return success();
-}
-
-} // namespace cpu
-
-namespace cuda {
-
-static LogicalResult lower(DispatchOp op, ProgramBuilder &program) {
+template <> LogicalResult lower(DispatchOp op, ProgramBuilder &program) {
   DispatchParams params{};
   View x = tokenRows(program, program.view(op.getX()), params),
        slots = program.dense(op.getSlots()), y = program.define(op.getResult());
   params.rows = rowCount(x), params.columns = x.shape.back(), params.yStride = *y.rowStride();
-  program.launch("dispatch", x.element, ceilDiv(params.rows, routingRows), wordsOf(params),
-                 {program.use(x), program.use(slots), program.use(y)},
-                 LaunchShape{routingThreads, 0});
+  program.launch<Dispatch>(x.element, params, {program.use(x), program.use(slots), program.use(y)});
   return success();
 }
 
-static LogicalResult lower(CollectOp op, ProgramBuilder &program) {
+template <> LogicalResult lower(CollectOp op, ProgramBuilder &program) {
   DispatchParams params{};
   View x = program.rows(op.getX(), params.tokenStride), slots = program.dense(op.getSlots()),
        y = program.define(op.getResult());
   params.rows = rowCount(x), params.columns = x.shape.back(), params.choices = 1;
   params.yStride = *y.rowStride();
-  program.launch("collect", x.element, ceilDiv(params.rows, routingRows), wordsOf(params),
-                 {program.use(x), program.use(slots), program.use(y)},
-                 LaunchShape{routingThreads, 0});
+  program.launch<Collect>(x.element, params, {program.use(x), program.use(slots), program.use(y)});
   return success();
-}
-
-} // namespace cuda
-
-template <> LogicalResult lower(DispatchOp op, ProgramBuilder &program) {
-  return program.device().kind == Device::Cpu ? cpu::lower(op, program) : cuda::lower(op, program);
-}
-
-template <> LogicalResult lower(CollectOp op, ProgramBuilder &program) {
-  return program.device().kind == Device::Cpu ? cpu::lower(op, program) : cuda::lower(op, program);
 }
 
 } // namespace hybrid

@@ -1,6 +1,11 @@
 //===- FFTConv.cpp - long convolutions --------------------------------------===//
-#include "codegen/kernels/Kernels.h"
-#include "codegen/kernels/cuda/ToeplitzConvLaunch.h"
+//
+// As matrix products (FFTConvToeplitz.h), by transforms in a cache or shared memory (FFTConv.h), or
+// in two passes (FFTConvParts.h); the rule that chooses is ChooseConvolution.
+//
+//===----------------------------------------------------------------------===//
+#include "codegen/kernels/FFTConvParts.h"
+#include "codegen/kernels/FFTConvToeplitz.h"
 #include "codegen/lowering/Lowering.h"
 #include "dialect/Shapes.h"
 
@@ -8,135 +13,15 @@ using namespace mlir;
 
 namespace hybrid {
 
-namespace cpu {
-
-namespace {
-/// Constants and tables a forward and a backward convolution share.
-struct Convolution {
-  FFTConvParams params{};
-  View spectrum, twiddles, filter;
-  int64_t channelBlocks = 0;
-  Type element;
-
-  Convolution(ProgramBuilder &program, const View &x, Value filterValue) : element(x.element) {
-    params.batch = x.shape[0], params.length = x.shape[1], params.channels = x.shape[2];
-    params.taps = shapeOf(filterValue)[0];
-    params.transformSize = fftconvTransformSize(params.length, params.taps);
-    bool wide = element.isF64();
-    channelBlocks = ceilDiv(params.channels, wide ? lanes<double> : lanes<float>);
-    int64_t elements =
-        wide ? fftconvSpectrumElements<double>(params) : fftconvSpectrumElements<float>(params);
-    // The spectrum kernel reads nothing but these: its constants are the same for all uses of a
-    // filter shape.
-    FFTConvParams spectrumParams{};
-    spectrumParams.channels = params.channels, spectrumParams.taps = params.taps,
-    spectrumParams.transformSize = params.transformSize;
-    filter = program.dense(filterValue);
-    FFTConvParams tableParams{};
-    tableParams.transformSize = params.transformSize;
-    twiddles = program.constantTable("fftconv_twiddles", element, 1, wordsOf(tableParams),
-                                     wide ? fftconvTwiddleElements<double>(params.transformSize)
-                                          : fftconvTwiddleElements<float>(params.transformSize));
-    spectrum = program.derived(filterValue, params.transformSize, [&] {
-      View made = program.temporary({elements}, element);
-      program.launch("fftconv_spectrum", element, channelBlocks, wordsOf(spectrumParams),
-                     {program.use(filter), program.use(twiddles), program.use(made)});
-      return made;
-    });
-  }
-
-  int64_t forwardScratch() const {
-    return element.isF64() ? fftconvForwardScratch<double>(params)
-                           : fftconvForwardScratch<float>(params);
-  }
-  int64_t backwardScratch() const {
-    return element.isF64() ? fftconvBackwardScratch<double>(params)
-                           : fftconvBackwardScratch<float>(params);
-  }
-};
-} // namespace
-
-static BufferUse gate(ProgramBuilder &program, Value value, int64_t &has, int64_t &stride) {
-  has = !!value;
-  return value ? program.use(program.rows(value, stride)) : program.absent();
-}
-
-/// Sets what a forward and a backward convolution have in common, and returns the buffers both
-/// start with: x, spectrum, twiddles, skip, gates, segments, filter.
-template <typename Op>
-static SmallVector<BufferUse> commonOperands(Op op, ProgramBuilder &program, const View &x,
-                                             Convolution &conv) {
-  FFTConvParams &params = conv.params;
-  BufferUse gateIn = gate(program, op.getGateIn(), params.hasGateIn, params.gateInStride);
-  BufferUse gateOut = gate(program, op.getGateOut(), params.hasGateOut, params.gateOutStride);
-  params.hasSkip = !!op.getSkip(), params.hasSegments = !!op.getSegments();
-  BufferUse skip = program.optionalUse(op.getSkip()),
-            segments = program.optionalUse(op.getSegments());
-  return {
-      program.use(x), program.use(conv.spectrum), program.use(conv.twiddles), skip, gateIn, gateOut,
-      segments,       program.use(conv.filter)};
-}
-
-static LogicalResult lower(FFTConvOp op, ProgramBuilder &program) {
-  if (op.getInitialState() || op.getReturnState())
-    return op.emitOpError() << "with a state and packed segments together is not supported on the "
-                               "CPU: carry the state or pack, not both";
-  int64_t xStride;
-  View x = program.rows(op.getX(), xStride);
-  Convolution conv(program, x, op.getFilter());
-  FFTConvParams &params = conv.params;
-  params.xStride = xStride;
-  SmallVector<BufferUse> buffers = commonOperands(op, program, x, conv);
-  View y = program.define(op.getResult());
-  params.yStride = *y.rowStride();
-  buffers.push_back(program.use(y));
-  program.launch("fftconv_forward", x.element, conv.channelBlocks * params.batch, wordsOf(params),
-                 buffers, conv.forwardScratch());
-  return success();
-}
-
-static LogicalResult lower(FFTConvGradOp op, ProgramBuilder &program) {
-  int64_t xStride;
-  View x = program.rows(op.getX(), xStride);
-  Convolution conv(program, x, op.getFilter());
-  FFTConvParams &params = conv.params;
-  params.xStride = xStride;
-  SmallVector<BufferUse> buffers = commonOperands(op, program, x, conv);
-  View dy = program.rows(op.getCotangent(), params.yStride);
-
-  // Results in order: dx, dfilter, then those of the optional operands that are present.
-  unsigned next = 0;
-  auto activation = [&](bool present, int64_t &stride) {
-    if (!present)
-      return program.absent();
-    View view = program.define(op.getResult(next++));
-    stride = *view.rowStride();
-    return program.use(view);
-  };
-  auto small = [&](bool present) {
-    return present ? program.use(program.defineDense(op.getResult(next++))) : program.absent();
-  };
-  BufferUse dx = activation(true, params.dxStride), dFilter = small(true),
-            dSkip = small(params.hasSkip);
-  BufferUse dGateIn = activation(params.hasGateIn, params.dGateInStride),
-            dGateOut = activation(params.hasGateOut, params.dGateOutStride);
-  buffers.append({program.use(dy), dx, dFilter, dSkip, dGateIn, dGateOut});
-  program.launch("fftconv_backward", x.element, conv.channelBlocks, wordsOf(params), buffers,
-                 conv.backwardScratch());
-  return success();
-}
-
-} // namespace cpu
-
-namespace cuda {
-
 namespace {
 
 View twiddles(ProgramBuilder &program, Type element, const FFTTwiddleParams &params) {
-  return program.constantTable("fftconv_twiddles", element, blocks(params), wordsOf(params),
-                               2 * params.count, LaunchShape{threads(params), 0});
+  return program.constantTable<FFTTwiddles>(element, params, 2 * params.count);
 }
-View quarterCircle(ProgramBuilder &program, Type element, int64_t points) {
+/// The factors of transforms of so many points.
+View tableOf(ProgramBuilder &program, Type element, int64_t points) {
+  if (program.device().kind == Device::Cpu)
+    return program.constantTable<FFTTable>(element, {points}, fftTableElements(points));
   return twiddles(program, element, {points, 1, 4 * points});
 }
 
@@ -154,10 +39,9 @@ struct Operands {
   Type element() const { return x.element; }
 };
 
-bool isPresent(const View &view) { return view.storage >= 0; }
-int64_t strideOf(const View &view) { return isPresent(view) ? *view.rowStride() : 0; }
+int64_t strideOf(const View &view) { return view.isPresent() ? *view.rowStride() : 0; }
 BufferUse useOf(ProgramBuilder &program, const View &view) {
-  return isPresent(view) ? program.use(view) : program.absent();
+  return view.isPresent() ? program.use(view) : program.absent();
 }
 
 template <typename Op> Operands operandsOf(Op op, ProgramBuilder &program) {
@@ -174,33 +58,21 @@ template <typename Op> Operands operandsOf(Op op, ProgramBuilder &program) {
   return o;
 }
 
-FFTConvBlockParams blockParams(const Operands &o) {
-  FFTConvBlockParams p{};
+FFTConvParams paramsOf(const Operands &o) {
+  FFTConvParams p{};
   p.batch = o.x.shape[0], p.length = o.x.shape[1], p.channels = o.x.shape[2];
-  p.taps = o.filter.shape[0], p.points = fftconvPoints(p.length, p.taps);
+  p.taps = o.filter.shape[0], p.points = convolutionPoints(p.length, p.taps);
   p.splits = 1;
-  p.hasSkip = isPresent(o.skip), p.hasGateIn = isPresent(o.gateIn),
-  p.hasGateOut = isPresent(o.gateOut), p.hasSegments = o.segments.storage >= 0;
+  p.hasSkip = o.skip.isPresent(), p.hasGateIn = o.gateIn.isPresent(),
+  p.hasGateOut = o.gateOut.isPresent(), p.hasSegments = !!o.segments;
   p.xStride = strideOf(o.x), p.gateInStride = strideOf(o.gateIn),
   p.gateOutStride = strideOf(o.gateOut);
   return p;
 }
 
-template <typename Params> int64_t shared(Type element, const Params &params, int64_t signals) {
-  return element.isF64() ? sharedBytes<double>(params, signals)
-                         : sharedBytes<float>(params, signals);
-}
-
 //===-- As matrix products -----------------------------------------------------===//
 
-ConvAlgorithm algorithmOf(const Operands &o, FFTConvBlockParams &p, int64_t signals,
-                          const ProgramBuilder &program) {
-  const DeviceTraits &device = program.device();
-  p.lanes = fftconvLanes(p, signals, bytesOf(o.element()), device.sharedBytes);
-  return convAlgorithm(p, signals, device.rounds && !o.element().isF64(), device.sharedBytes);
-}
-
-ToeplitzConvParams toeplitzParams(const FFTConvBlockParams &p) {
+ToeplitzConvParams toeplitzParams(const FFTConvParams &p) {
   ToeplitzConvParams t{};
   t.batch = p.batch, t.length = p.length, t.channels = p.channels, t.taps = p.taps;
   t.xStride = p.xStride, t.gateInStride = p.gateInStride, t.gateOutStride = p.gateOutStride,
@@ -210,91 +82,91 @@ ToeplitzConvParams toeplitzParams(const FFTConvBlockParams &p) {
   return t;
 }
 
-void forwardAsProduct(const Operands &o, const FFTConvBlockParams &block, ProgramBuilder &program) {
-  ToeplitzConvParams p = toeplitzParams(block);
-  p.splits = toeplitzForwardSplits(p);
+void forwardAsProduct(const Operands &o, const FFTConvParams &whole, ProgramBuilder &program) {
+  ToeplitzConvParams p = toeplitzParams(whole);
+  p.splits = program.ask<ToeplitzSplits>(o.element(), p, false);
   Store y = program.storeOf(o.result);
   p.yStride = y.stride;
-  program.launch("toeplitz_conv_forward", o.element(), toeplitzGroups(p) * p.splits, wordsOf(p),
-                 {program.use(o.x), program.use(o.filter), useOf(program, o.skip),
-                  useOf(program, o.gateIn), useOf(program, o.gateOut)},
-                 y, LaunchShape{toeplitzThreads(p, false), sharedBytes(p, 1)});
+  program.launch<ToeplitzConvForward>(o.element(), p,
+                                      {program.use(o.x), program.use(o.filter),
+                                       useOf(program, o.skip), useOf(program, o.gateIn),
+                                       useOf(program, o.gateOut)},
+                                      y);
 }
 
-void backwardAsProduct(const Operands &o, const FFTConvBlockParams &block,
-                       ProgramBuilder &program) {
-  ToeplitzConvParams p = toeplitzParams(block);
-  p.splits = toeplitzBackwardSplits(p);
+void backwardAsProduct(const Operands &o, const FFTConvParams &whole, ProgramBuilder &program) {
+  ToeplitzConvParams p = toeplitzParams(whole);
+  p.splits = program.ask<ToeplitzSplits>(o.element(), p, true);
   View partial = program.temporary({p.splits, p.taps, p.channels}, o.element());
-  program.launch("toeplitz_conv_backward", o.element(), toeplitzGroups(p) * p.splits, wordsOf(p),
-                 {program.use(o.x), program.use(o.filter), useOf(program, o.skip),
-                  useOf(program, o.gateIn), useOf(program, o.gateOut), program.use(o.dy),
-                  program.use(o.dx), program.use(partial), useOf(program, o.dGateIn),
-                  useOf(program, o.dGateOut)},
-                 LaunchShape{toeplitzThreads(p, true), sharedBytes(p, 2)});
+  program.launch<ToeplitzConvBackward>(
+      o.element(), p,
+      {program.use(o.x), program.use(o.filter), useOf(program, o.skip), useOf(program, o.gateIn),
+       useOf(program, o.gateOut), program.use(o.dy), program.use(o.dx), program.use(partial),
+       useOf(program, o.dGateIn), useOf(program, o.dGateOut)});
   const int64_t stride = p.taps * p.channels;
   program.sumPartials(partial, p.splits, stride, o.dFilter);
-  if (isPresent(o.dSkip)) // the skip term is one of the first tap
+  if (o.dSkip.isPresent()) // the skip term is one of the first tap
     program.sumPartials(partial.sliced({0, 0, 0}, {p.splits, 1, p.channels}), p.splits, stride,
                         o.dSkip);
 }
 
-//===-- In shared memory -------------------------------------------------------===//
+//===-- In a cache, or in shared memory ----------------------------------------===//
 
-/// What fftconv_spectrum and fftconv_filter_gradient read, so that they are the same for all uses
-/// of a filter shape.
-FFTConvBlockParams filterParams(const FFTConvBlockParams &p) {
-  FFTConvBlockParams f{};
-  f.batch = 1, f.length = p.taps, f.channels = p.channels, f.taps = p.taps, f.points = p.points;
-  f.lanes = p.lanes, f.splits = p.splits, f.wide = p.wide, f.hasSkip = p.hasSkip;
-  f.blockThreads = fftconvThreads(f, 1);
-  return f;
-}
-
-View spectrumOf(const Operands &o, const FFTConvBlockParams &p, const View &table,
-                ProgramBuilder &program) {
-  return program.derived(o.filterValue, (p.points * 64 + p.lanes) * 2 + p.wide, [&] {
-    FFTConvBlockParams f = filterParams(p);
+/// The buffers that forward and backward passes start with; the filter's spectrum is made where
+/// there is none yet.
+SmallVector<BufferUse> operandsInBlocks(const Operands &o, const FFTConvParams &p,
+                                        const View &table, ProgramBuilder &program) {
+  View spectrum = program.derived(o.filterValue, (p.points * 64 + p.lanes) * 2 + p.wide, [&] {
+    FFTConvParams f = program.ask<FFTConvFilterSizes>(o.element(), p);
     f.splits = 1, f.hasSkip = 0;
-    View made = program.temporary({spectrumElements(p)}, o.element());
-    program.launch("fftconv_spectrum", o.element(), channelGroups(f), wordsOf(f),
-                   {program.use(o.filter), program.use(table), program.use(made)},
-                   LaunchShape{threads(f), shared(o.element(), f, 1)});
+    View made =
+        program.temporary({program.ask<FFTConvSpectrumElements>(o.element(), p)}, o.element());
+    program.launch<FFTConvSpectrum>(o.element(), f,
+                                    {program.use(o.filter), program.use(table), program.use(made)});
     return made;
   });
+  SmallVector<BufferUse> buffers{program.use(o.x),
+                                 program.use(spectrum),
+                                 program.use(table),
+                                 useOf(program, o.skip),
+                                 useOf(program, o.gateIn),
+                                 useOf(program, o.gateOut),
+                                 o.segments};
+  if (program.device().kind == Device::Cpu)
+    buffers.push_back(program.use(o.filter));
+  return buffers;
 }
 
-void forwardInBlocks(const Operands &o, FFTConvBlockParams p, ProgramBuilder &program) {
-  p.wide = true, p.blockThreads = fftconvThreads(p, 1);
-  View table = quarterCircle(program, o.element(), p.points);
-  View spectrum = spectrumOf(o, p, table, program);
+void forwardInBlocks(const Operands &o, FFTConvParams p, ProgramBuilder &program) {
+  program.ask<FFTConvDivision>(o.element(), p, 1);
+  View table = tableOf(program, o.element(), p.points);
+  SmallVector<BufferUse> buffers = operandsInBlocks(o, p, table, program);
   Store y = program.storeOf(o.result);
   p.yStride = y.stride;
-  program.launch("fftconv_forward", o.element(), channelGroups(p) * p.batch, wordsOf(p),
-                 {program.use(o.x), program.use(spectrum), program.use(table),
-                  useOf(program, o.skip), useOf(program, o.gateIn), useOf(program, o.gateOut),
-                  o.segments},
-                 y, LaunchShape{threads(p), shared(o.element(), p, 1)});
+  program.launch<FFTConvForward>(o.element(), p, buffers, y);
 }
 
-void backwardInBlocks(const Operands &o, FFTConvBlockParams p, ProgramBuilder &program) {
-  p.blockThreads = fftconvThreads(p, 2);
-  const int64_t sharedBytes = shared(o.element(), p, 2);
-  p.splits = fftconvSplits(p.batch, channelGroups(p), fftconvBlocksAtOnce(threads(p), sharedBytes));
-  View table = quarterCircle(program, o.element(), p.points);
-  View spectrum = spectrumOf(o, p, table, program);
-  View partial = program.temporary({p.splits, spectrumElements(p)}, o.element());
-  program.launch("fftconv_backward", o.element(), channelGroups(p) * p.splits, wordsOf(p),
-                 {program.use(o.x), program.use(spectrum), program.use(table),
-                  useOf(program, o.skip), useOf(program, o.gateIn), useOf(program, o.gateOut),
-                  o.segments, program.use(o.dy), program.use(o.dx), program.use(partial),
-                  useOf(program, o.dGateIn), useOf(program, o.dGateOut)},
-                 LaunchShape{threads(p), sharedBytes});
-  FFTConvBlockParams f = filterParams(p);
-  program.launch(
-      "fftconv_filter_gradient", o.element(), channelGroups(f), wordsOf(f),
-      {program.use(partial), program.use(table), program.use(o.dFilter), useOf(program, o.dSkip)},
-      LaunchShape{threads(f), shared(o.element(), f, 1)});
+void backwardInBlocks(const Operands &o, FFTConvParams p, ProgramBuilder &program) {
+  program.ask<FFTConvDivision>(o.element(), p, 2);
+  View table = tableOf(program, o.element(), p.points);
+  SmallVector<BufferUse> buffers = operandsInBlocks(o, p, table, program);
+  buffers.append({program.use(o.dy), program.use(o.dx)});
+  const bool inOne = program.device().kind == Device::Cpu; // the filter's gradient, too
+  View partial;
+  if (inOne) {
+    buffers.append({program.use(o.dFilter), useOf(program, o.dSkip)});
+  } else {
+    partial = program.temporary({p.splits, program.ask<FFTConvSpectrumElements>(o.element(), p)},
+                                o.element());
+    buffers.push_back(program.use(partial));
+  }
+  buffers.append({useOf(program, o.dGateIn), useOf(program, o.dGateOut)});
+  program.launch<FFTConvBackward>(o.element(), p, buffers);
+  if (!inOne)
+    program.launch<FFTConvFilterGradient>(o.element(),
+                                          program.ask<FFTConvFilterSizes>(o.element(), p),
+                                          {program.use(partial), program.use(table),
+                                           program.use(o.dFilter), useOf(program, o.dSkip)});
 }
 
 //===-- In two passes ----------------------------------------------------------===//
@@ -302,23 +174,23 @@ void backwardInBlocks(const Operands &o, FFTConvBlockParams p, ProgramBuilder &p
 /// A convolution in two passes, some channels at a time.
 class PartsConvolution {
 public:
-  PartsConvolution(const Operands &o, const FFTConvBlockParams &p, ProgramBuilder &program)
-      : o(o), p(p), program(program), element(o.element()), parts(fftconvParts(p.points)),
-        inner(p.points / parts), outerTable(quarterCircle(program, element, parts)),
-        innerTable(quarterCircle(program, element, inner)) {
-    const int64_t fine = fineFactors(p.points), period = 4 * p.points;
+  PartsConvolution(const Operands &o, const FFTConvParams &p, ProgramBuilder &program)
+      : o(o), p(p), program(program), element(o.element()), parts(cuda::fftconvParts(p.points)),
+        inner(p.points / parts), outerTable(tableOf(program, element, parts)),
+        innerTable(tableOf(program, element, inner)) {
+    const int64_t fine = cuda::fineFactors(p.points), period = 4 * p.points;
     fineTable = twiddles(program, element, {fine, 1, period});
     coarseTable = twiddles(program, element, {period / fine, fine, period});
-    atOnce = fftconvChannelsAtOnce(p.batch, p.points, p.channels, bytesOf(element));
+    atOnce = cuda::fftconvChannelsAtOnce(p.batch, p.points, p.channels, bytesOf(element));
     spectrum = program.derived(o.filterValue, p.points * 128, [&] {
       View made = program.temporary({p.channels, parts * inner * 2}, element);
       forEachStretch([&](int64_t first, int64_t count) {
         View filter = scratch(1, count);
         split(ofFilter(count), channels(o.filter, first, count), View(), filter);
         FFTConvInnerParams params = innerParams(1, count, 1);
-        launchInner("fftconv_inner_spectrum", params, count * parts, 1,
-                    {program.use(filter), program.use(innerTable),
-                     program.use(channelRows(made, first, count))});
+        program.launch<FFTConvInnerSpectrum>(element, params,
+                                             {program.use(filter), program.use(innerTable),
+                                              program.use(channelRows(made, first, count))});
       });
       return made;
     });
@@ -331,10 +203,10 @@ public:
             signal);
       FFTConvInnerParams params = innerParams(p.batch, count, 1);
       params.hasSkip = p.hasSkip;
-      launchInner("fftconv_inner_forward", params, p.batch * count * parts, 1,
-                  {program.use(channelRows(spectrum, first, count)),
-                   useOf(program, channels(o.skip, first, count)), program.use(innerTable),
-                   program.use(signal)});
+      program.launch<FFTConvInnerForward>(element, params,
+                                          {program.use(channelRows(spectrum, first, count)),
+                                           useOf(program, channels(o.skip, first, count)),
+                                           program.use(innerTable), program.use(signal)});
       merge(ofActivations(count), signal, channels(o.gateOut, first, count), View(),
             channels(o.y, first, count), View(), View());
     });
@@ -347,28 +219,29 @@ public:
       split(ofActivations(count), at(o.x), at(o.gateIn), signal);
       split(ofActivations(count), at(o.dy), at(o.gateOut), cotangent);
       FFTConvInnerParams params = innerParams(p.batch, count, 1);
-      params.splits = fftconvSplits(
-          p.batch, count * parts, fftconvBlocksAtOnce(threads(params), shared(element, params, 2)));
+      params.splits = program.ask<FFTConvInnerSplits>(element, params);
       params.hasSkip = p.hasSkip, params.hasGateOut = p.hasGateOut;
       View partial = scratch(params.splits, count);
-      launchInner("fftconv_inner_backward", params, count * parts * params.splits, 2,
-                  {program.use(channelRows(spectrum, first, count)), useOf(program, at(o.skip)),
-                   program.use(innerTable), program.use(signal), program.use(cotangent),
-                   program.use(partial)});
+      program.launch<FFTConvInnerBackward>(element, params,
+                                           {program.use(channelRows(spectrum, first, count)),
+                                            useOf(program, at(o.skip)), program.use(innerTable),
+                                            program.use(signal), program.use(cotangent),
+                                            program.use(partial)});
       merge(ofActivations(count), cotangent, at(o.gateIn), p.hasGateIn ? at(o.x) : View(), at(o.dx),
             at(o.dGateIn), View());
       if (p.hasGateOut)
         merge(ofActivations(count), signal, at(o.dy), View(), at(o.dGateOut), View(), View());
       View filter = scratch(1, count);
-      launchInner("fftconv_inner_gradient", innerParams(1, count, params.splits), count * parts, 1,
-                  {program.use(partial), program.use(innerTable), program.use(filter)});
+      program.launch<FFTConvInnerGradient>(
+          element, innerParams(1, count, params.splits),
+          {program.use(partial), program.use(innerTable), program.use(filter)});
       merge(ofFilter(count), filter, View(), View(), at(o.dFilter), View(), at(o.dSkip));
     });
   }
 
 private:
   const Operands &o;
-  const FFTConvBlockParams p;
+  const FFTConvParams p;
   ProgramBuilder &program;
   Type element;
   int64_t parts, inner, atOnce;
@@ -380,7 +253,7 @@ private:
   }
   /// These channels: of the last dimension.
   static View channels(const View &view, int64_t first, int64_t count) {
-    if (!isPresent(view))
+    if (!view.isPresent())
       return view;
     SmallVector<int64_t> starts(view.shape.size(), 0), sizes(view.shape);
     starts.back() = first, sizes.back() = count;
@@ -397,7 +270,7 @@ private:
     FFTConvPartsParams params{};
     params.batch = batch, params.length = length, params.channels = count;
     params.points = p.points, params.parts = parts;
-    params.tile = fftconvTile(parts, bytesOf(element)), params.blockThreads = 256;
+    params.tile = cuda::fftconvTile(parts, bytesOf(element)), params.blockThreads = 256;
     return params;
   }
   FFTConvPartsParams ofActivations(int64_t count) const {
@@ -408,53 +281,51 @@ private:
     return {batch, count, parts, inner, splits, p.points, 0, 0};
   }
 
-  LaunchShape outerShape(const FFTConvPartsParams &params) const {
-    return {threads(params),
-            element.isF64() ? sharedBytes<double>(params) : sharedBytes<float>(params)};
-  }
   void split(FFTConvPartsParams params, const View &x, const View &gate, const View &to) const {
-    params.stride = strideOf(x), params.hasFactor = isPresent(gate),
+    params.stride = strideOf(x), params.hasFactor = gate.isPresent(),
     params.factorStride = strideOf(gate);
-    program.launch("fftconv_split", element, blocks(params), wordsOf(params),
-                   {program.use(x), useOf(program, gate), program.use(outerTable),
-                    program.use(fineTable), program.use(coarseTable), program.use(to)},
-                   outerShape(params));
+    program.launch<FFTConvSplit>(element, params,
+                                 {program.use(x), useOf(program, gate), program.use(outerTable),
+                                  program.use(fineTable), program.use(coarseTable),
+                                  program.use(to)});
   }
   /// y = merged * gate, second = merged * secondFactor, first = its first row.
   void merge(FFTConvPartsParams params, const View &from, const View &gate,
              const View &secondFactor, const View &y, const View &second, const View &first) const {
-    params.stride = strideOf(y), params.hasFactor = isPresent(gate),
+    params.stride = strideOf(y), params.hasFactor = gate.isPresent(),
     params.factorStride = strideOf(gate);
-    params.hasSecond = isPresent(second), params.secondStride = strideOf(second),
+    params.hasSecond = second.isPresent(), params.secondStride = strideOf(second),
     params.secondFactorStride = strideOf(secondFactor);
-    params.hasFirst = isPresent(first);
-    program.launch("fftconv_merge", element, blocks(params), wordsOf(params),
-                   {program.use(from), useOf(program, gate), useOf(program, secondFactor),
-                    program.use(outerTable), program.use(fineTable), program.use(coarseTable),
-                    program.use(y), useOf(program, second), useOf(program, first)},
-                   outerShape(params));
-  }
-  void launchInner(StringRef kernel, const FFTConvInnerParams &params, int64_t grid,
-                   int64_t signals, ArrayRef<BufferUse> buffers) const {
-    program.launch(kernel, element, grid, wordsOf(params), buffers,
-                   LaunchShape{threads(params), shared(element, params, signals)});
+    params.hasFirst = first.isPresent();
+    program.launch<FFTConvMerge>(element, params,
+                                 {program.use(from), useOf(program, gate),
+                                  useOf(program, secondFactor), program.use(outerTable),
+                                  program.use(fineTable), program.use(coarseTable), program.use(y),
+                                  useOf(program, second), useOf(program, first)});
   }
 };
 
-LogicalResult refuseLongSegments(Operation *op, const FFTConvBlockParams &p) {
+LogicalResult refuseLongSegments(Operation *op, const FFTConvParams &p) {
   return op->emitOpError() << "packed segments in sequences of " << p.length
                            << " positions do not fit into the GPU's shared memory";
 }
 
+ConvAlgorithm algorithmOf(const Operands &o, FFTConvParams &p, int64_t signals,
+                          const ProgramBuilder &program) {
+  const DeviceTraits &device = program.device();
+  return program.ask<ChooseConvolution>(o.element(), p, signals, device.rounds, device.sharedBytes);
+}
+
 } // namespace
 
-static LogicalResult lower(FFTConvOp op, ProgramBuilder &program) {
+template <> LogicalResult lower(FFTConvOp op, ProgramBuilder &program) {
   if (op.getInitialState() || op.getReturnState())
     return op.emitOpError() << "with a state and packed segments together is not supported on "
-                               "CUDA: carry the state or pack, not both";
+                            << (program.device().kind == Device::Cpu ? "the CPU" : "CUDA")
+                            << ": carry the state or pack, not both";
   Operands o = operandsOf(op, program);
   o.result = op.getResult();
-  FFTConvBlockParams p = blockParams(o);
+  FFTConvParams p = paramsOf(o);
   switch (algorithmOf(o, p, 1, program)) {
   case ConvAlgorithm::Toeplitz:
     forwardAsProduct(o, p, program);
@@ -473,7 +344,7 @@ static LogicalResult lower(FFTConvOp op, ProgramBuilder &program) {
   llvm_unreachable("an algorithm");
 }
 
-static LogicalResult lower(FFTConvGradOp op, ProgramBuilder &program) {
+template <> LogicalResult lower(FFTConvGradOp op, ProgramBuilder &program) {
   Operands o = operandsOf(op, program);
   int64_t dyStride;
   o.dy = program.rows(op.getCotangent(), dyStride);
@@ -485,9 +356,9 @@ static LogicalResult lower(FFTConvGradOp op, ProgramBuilder &program) {
   auto small = [&](bool present) {
     return present ? program.defineDense(op.getResult(next++)) : View();
   };
-  o.dx = activation(true), o.dFilter = small(true), o.dSkip = small(isPresent(o.skip));
-  o.dGateIn = activation(isPresent(o.gateIn)), o.dGateOut = activation(isPresent(o.gateOut));
-  FFTConvBlockParams p = blockParams(o);
+  o.dx = activation(true), o.dFilter = small(true), o.dSkip = small(o.skip.isPresent());
+  o.dGateIn = activation(o.gateIn.isPresent()), o.dGateOut = activation(o.gateOut.isPresent());
+  FFTConvParams p = paramsOf(o);
   p.yStride = dyStride, p.dxStride = strideOf(o.dx), p.dGateInStride = strideOf(o.dGateIn),
   p.dGateOutStride = strideOf(o.dGateOut);
   switch (algorithmOf(o, p, 2, program)) {
@@ -504,16 +375,6 @@ static LogicalResult lower(FFTConvGradOp op, ProgramBuilder &program) {
     return success();
   }
   llvm_unreachable("an algorithm");
-}
-
-} // namespace cuda
-
-template <> LogicalResult lower(FFTConvOp op, ProgramBuilder &program) {
-  return program.device().kind == Device::Cpu ? cpu::lower(op, program) : cuda::lower(op, program);
-}
-
-template <> LogicalResult lower(FFTConvGradOp op, ProgramBuilder &program) {
-  return program.device().kind == Device::Cpu ? cpu::lower(op, program) : cuda::lower(op, program);
 }
 
 } // namespace hybrid

@@ -1,87 +1,57 @@
 //===- GroupedLinear.cpp - products of groups of rows -----------------------===//
-#include "codegen/cuda/Alignment.h"
-#include "codegen/kernels/cuda/GroupedLinearTiles.h"
+#include "codegen/kernels/GroupedLinear.h"
+#include "codegen/lowering/Alignment.h"
 #include "codegen/lowering/Lowering.h"
 
 using namespace mlir;
 
 namespace hybrid {
 
-namespace cpu {
-
-static LogicalResult lower(GroupedLinearOp op, ProgramBuilder &program) {
-  View x = program.dense(op.getX()), weight = program.dense(op.getWeight()),
-       offsets = program.dense(op.getOffsets()), y = program.defineDense(op.getResult());
-  program.groupedMatmul(x, false, weight, !op.getTransposed(), y, offsets);
-  return success();
-}
-
-static LogicalResult lower(GroupedLinearGradOp op, ProgramBuilder &program) {
-  View x = program.dense(op.getX()), dy = program.dense(op.getCotangent()),
-       offsets = program.dense(op.getOffsets()), dw = program.defineDense(op.getResult());
-  program.groupedMatmul(dy, true, x, false, dw, offsets);
-  return success();
-}
-
-} // namespace cpu
-
-namespace cuda {
-
-/// Sizes of both grouped products; tiles are chosen later.
-static GroupedLinearTiles groupedSizes(const View &x, ArrayRef<int64_t> weight, bool transposed,
-                                       const DeviceTraits &device, ArrayRef<View> views) {
-  GroupedLinearTiles tiles{};
-  tiles.rows = rowCount(x), tiles.groups = weight[0], tiles.transposed = transposed;
-  tiles.outputs = weight[transposed ? 2 : 1], tiles.inputs = weight[transposed ? 1 : 2];
-  tiles.splits = 1, tiles.bf16 = device.rounds && !x.element.isF64();
-  tiles.alignment = commonAlignment({tiles.inputs, tiles.outputs});
+/// Sizes of both grouped products on CUDA; tiles are chosen later.
+static GroupedLinearParams groupedSizes(const View &x, ArrayRef<int64_t> weight, bool transposed,
+                                        const DeviceTraits &device, ArrayRef<View> views) {
+  GroupedLinearParams params{};
+  params.rows = rowCount(x), params.groups = weight[0], params.transposed = transposed;
+  params.outputs = weight[transposed ? 2 : 1], params.inputs = weight[transposed ? 1 : 2];
+  params.splits = 1, params.bf16 = device.rounds && !x.element.isF64();
+  params.alignment = commonAlignment({params.inputs, params.outputs});
   for (const View &view : views)
-    tiles.alignment = std::min(tiles.alignment, commonAlignment({view.offset}));
-  return tiles;
+    params.alignment = std::min(params.alignment, commonAlignment({view.offset}));
+  return params;
 }
-
-static LogicalResult lower(GroupedLinearOp op, ProgramBuilder &program) {
-  View x = program.dense(op.getX()), weight = program.dense(op.getWeight()),
-       offsets = program.dense(op.getOffsets());
-  Store y = program.storeOf(op.getResult());
-  GroupedLinearTiles sizes =
-      groupedSizes(x, weight.shape, op.getTransposed(), program.device(), {x, weight});
-  auto launch = [&]<typename T>(T) {
-    GroupedLinearTiles tiles = groupedLinearTiles<T>(sizes);
-    program.launch("grouped_linear", x.element, groupedLinearItems(tiles), wordsOf(tiles),
-                   {program.use(x), program.use(weight), program.use(offsets)}, y,
-                   LaunchShape{threads(tiles), groupedLinearShared<T>(tiles)});
-  };
-  x.element.isF64() ? launch(double()) : launch(float());
-  return success();
-}
-
-static LogicalResult lower(GroupedLinearGradOp op, ProgramBuilder &program) {
-  View x = program.dense(op.getX()), dy = program.dense(op.getCotangent()),
-       offsets = program.dense(op.getOffsets()), dw = program.defineDense(op.getResult());
-  GroupedLinearTiles sizes = groupedSizes(x, dw.shape, false, program.device(), {x, dy});
-  auto launch = [&]<typename T>(T) {
-    GroupedLinearTiles tiles = groupedLinearGradTiles<T>(sizes);
-    View partial =
-        tiles.splits == 1 ? dw : program.temporary({tiles.splits, dw.elements()}, dw.element);
-    program.launch("grouped_linear_grad", x.element, groupedLinearGradItems(tiles), wordsOf(tiles),
-                   {program.use(x), program.use(dy), program.use(offsets), program.use(partial)},
-                   LaunchShape{threads(tiles), groupedLinearGradShared<T>(tiles)});
-    if (tiles.splits > 1)
-      program.sumPartials(partial, tiles.splits, dw.elements(), dw);
-  };
-  x.element.isF64() ? launch(double()) : launch(float());
-  return success();
-}
-
-} // namespace cuda
 
 template <> LogicalResult lower(GroupedLinearOp op, ProgramBuilder &program) {
-  return program.device().kind == Device::Cpu ? cpu::lower(op, program) : cuda::lower(op, program);
+  View x = program.dense(op.getX()), weight = program.dense(op.getWeight()),
+       offsets = program.dense(op.getOffsets());
+  if (program.device().kind == Device::Cpu) {
+    program.groupedMatmul(x, false, weight, !op.getTransposed(),
+                          program.defineDense(op.getResult()), offsets);
+    return success();
+  }
+  Store y = program.storeOf(op.getResult());
+  auto sizes = groupedSizes(x, weight.shape, op.getTransposed(), program.device(), {x, weight});
+  program.launch<GroupedLinear>(x.element, program.ask<GroupedLinearTiles>(x.element, sizes),
+                                {program.use(x), program.use(weight), program.use(offsets)}, y);
+  return success();
 }
 
 template <> LogicalResult lower(GroupedLinearGradOp op, ProgramBuilder &program) {
-  return program.device().kind == Device::Cpu ? cpu::lower(op, program) : cuda::lower(op, program);
+  View x = program.dense(op.getX()), dy = program.dense(op.getCotangent()),
+       offsets = program.dense(op.getOffsets()), dw = program.defineDense(op.getResult());
+  if (program.device().kind == Device::Cpu) {
+    program.groupedMatmul(dy, true, x, false, dw, offsets);
+    return success();
+  }
+  auto sizes = groupedSizes(x, dw.shape, false, program.device(), {x, dy});
+  const GroupedLinearParams params = program.ask<GroupedLinearGradTiles>(x.element, sizes);
+  const int64_t splits = params.splits;
+  View partial = splits == 1 ? dw : program.temporary({splits, dw.elements()}, dw.element);
+  program.launch<GroupedLinearGrad>(
+      x.element, params,
+      {program.use(x), program.use(dy), program.use(offsets), program.use(partial)});
+  if (splits > 1)
+    program.sumPartials(partial, splits, dw.elements(), dw);
+  return success();
 }
 
 } // namespace hybrid

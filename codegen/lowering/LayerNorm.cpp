@@ -1,5 +1,5 @@
 //===- LayerNorm.cpp - layer norms ------------------------------------------===//
-#include "codegen/kernels/Kernels.h"
+#include "codegen/kernels/LayerNorm.h"
 #include "codegen/lowering/Lowering.h"
 
 using namespace mlir;
@@ -15,8 +15,7 @@ template <> LogicalResult lower(LayerNormOp op, ProgramBuilder &program) {
   params.yStride = y.stride;
   params.hasWeight = !!op.getWeight(), params.hasBias = !!op.getBias();
   params.eps = op.getEpsilon().convertToDouble();
-  program.launch("layernorm_forward", x.element, params.rows, wordsOf(params),
-                 {program.use(x), weight, bias}, y);
+  program.launch<LayerNormForward>(x.element, params, {program.use(x), weight, bias}, y);
   return success();
 }
 
@@ -30,14 +29,14 @@ template <> LogicalResult lower(LayerNormGradOp op, ProgramBuilder &program) {
   params.dxStride = dx.stride, params.rowsPerItem = program.rowsPerItem(params.rows);
   params.hasWeight = !!op.getWeight();
   params.eps = op.getEpsilon().convertToDouble();
-  int64_t grid = ceilDiv(params.rows, params.rowsPerItem), columns = params.columns;
-  View partial = program.temporary({grid, 2, columns}, x.element);
-  program.launch("layernorm_backward", x.element, grid, wordsOf(params),
-                 {program.use(x), weight, program.use(dy), program.use(partial)}, dx);
+  const int64_t items = ceilDiv(params.rows, params.rowsPerItem), columns = params.columns;
+  View partial = program.temporary({items, 2, columns}, x.element);
+  program.launch<LayerNormBackward>(
+      x.element, params, {program.use(x), weight, program.use(dy), program.use(partial)}, dx);
   if (!op.getDweight().use_empty())
-    program.sumPartials(partial, grid, 2 * columns, program.defineDense(op.getDweight()));
+    program.sumPartials(partial, items, 2 * columns, program.defineDense(op.getDweight()));
   if (!op.getDbias().use_empty())
-    program.sumPartials(partial.sliced({0, 1, 0}, {grid, 1, columns}), grid, 2 * columns,
+    program.sumPartials(partial.sliced({0, 1, 0}, {items, 1, columns}), items, 2 * columns,
                         program.defineDense(op.getDbias()));
   return success();
 }

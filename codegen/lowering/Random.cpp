@@ -1,5 +1,5 @@
 //===- Random.cpp - initial values ------------------------------------------===//
-#include "codegen/kernels/Kernels.h"
+#include "codegen/kernels/Random.h"
 #include "codegen/lowering/Lowering.h"
 #include "llvm/Support/xxhash.h"
 
@@ -16,8 +16,7 @@ template <> LogicalResult lower(RandomOp op, ProgramBuilder &program) {
   RandomParams params{out.elements(), static_cast<int64_t>(llvm::xxh3_64bits(op.getStream())),
                       static_cast<int64_t>(op.getDistribution()), op.getA().convertToDouble(),
                       op.getB().convertToDouble()};
-  program.launch("random", out.element, ceilDiv(params.elements, 1024), wordsOf(params),
-                 {program.use(program.view(seed)), program.use(out)});
+  program.launch<Random>(out.element, params, {program.use(program.view(seed)), program.use(out)});
   return success();
 }
 

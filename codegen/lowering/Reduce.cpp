@@ -1,5 +1,5 @@
 //===- Reduce.cpp - sums, means and maxima ----------------------------------===//
-#include "codegen/kernels/Kernels.h"
+#include "codegen/kernels/Kernel.h"
 #include "codegen/lowering/Fused.h"
 #include "codegen/lowering/Lowering.h"
 #include "dialect/Shapes.h"

@@ -1,5 +1,5 @@
 //===- RmsNorm.cpp - root mean square norms ---------------------------------===//
-#include "codegen/kernels/Kernels.h"
+#include "codegen/kernels/RmsNorm.h"
 #include "codegen/lowering/Lowering.h"
 
 using namespace mlir;
@@ -15,8 +15,7 @@ template <> LogicalResult lower(RmsNormOp op, ProgramBuilder &program) {
   params.yStride = y.stride;
   params.hasWeight = !!op.getWeight(), params.epsOutside = op.getEpsilonOutside();
   params.eps = op.getEpsilon().convertToDouble();
-  program.launch("rmsnorm_forward", x.element, params.rows, wordsOf(params),
-                 {program.use(x), weight}, y);
+  program.launch<RmsNormForward>(x.element, params, {program.use(x), weight}, y);
   return success();
 }
 
@@ -30,12 +29,12 @@ template <> LogicalResult lower(RmsNormGradOp op, ProgramBuilder &program) {
   params.dxStride = dx.stride, params.rowsPerItem = program.rowsPerItem(params.rows);
   params.hasWeight = !!op.getWeight(), params.epsOutside = op.getEpsilonOutside();
   params.eps = op.getEpsilon().convertToDouble();
-  int64_t grid = ceilDiv(params.rows, params.rowsPerItem);
-  View partial = program.temporary({grid, params.columns}, x.element);
-  program.launch("rmsnorm_backward", x.element, grid, wordsOf(params),
-                 {program.use(x), weight, program.use(dy), program.use(partial)}, dx);
+  const int64_t items = ceilDiv(params.rows, params.rowsPerItem);
+  View partial = program.temporary({items, params.columns}, x.element);
+  program.launch<RmsNormBackward>(
+      x.element, params, {program.use(x), weight, program.use(dy), program.use(partial)}, dx);
   if (!op.getDweight().use_empty())
-    program.sumPartials(partial, grid, params.columns, program.defineDense(op.getDweight()));
+    program.sumPartials(partial, items, params.columns, program.defineDense(op.getDweight()));
   return success();
 }
 

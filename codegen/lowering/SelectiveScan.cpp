@@ -1,34 +1,43 @@
 //===- SelectiveScan.cpp - scans with a selective state ---------------------===//
-#include "codegen/kernels/cpu/SelectiveScan.h"
-#include "codegen/kernels/cuda/SelectiveScanParams.h"
+#include "codegen/kernels/SelectiveScan.h"
 #include "codegen/lowering/Lowering.h"
-#include "codegen/program/ScanLowering.h"
 #include "dialect/Shapes.h"
 
 using namespace mlir;
 
 namespace hybrid {
 
-namespace cpu {
-
-/// Sets what the scan and its gradient have in common, and returns the buffers both start with.
+/// Sets what the scan and its gradient have in common, and returns the buffers both start with: x,
+/// dt, a, b, c, segments, initial state, step bias, skip, gate.
 template <typename Op>
 static SmallVector<BufferUse> commonOperands(Op op, ProgramBuilder &program,
                                              SelectiveScanParams &params) {
-  SmallVector<BufferUse> buffers = selectiveScanOperands(op, program, params);
-  if (elementOf(op.getX()).isF64()) {
-    params.blocksPerItem = selectiveScanBlocksPerItem<double>(params);
-    divideSelectiveScan<double>(params);
-  } else {
-    params.blocksPerItem = selectiveScanBlocksPerItem<float>(params);
-    divideSelectiveScan<float>(params);
-  }
-  return buffers;
-}
-
-static int64_t gridOf(const SelectiveScanParams &params, Type element) {
-  return params.batch * params.timeBlocks *
-         (element.isF64() ? selectiveScanItems<double>(params) : selectiveScanItems<float>(params));
+  auto isConstant = [](Value map) { return shapeOf(map).size() == 2; };
+  // An input or output map: rows with a stride, or dense when it is constant.
+  auto mapUse = [&](Value map, int64_t &stride) {
+    return isConstant(map) ? program.use(program.dense(map))
+                           : program.use(program.rows(map, stride));
+  };
+  View x = program.rows(op.getX(), params.xStride), dt = program.rows(op.getDt(), params.dtStride);
+  params.batch = x.shape[0], params.length = x.shape[1], params.channels = x.shape[2];
+  params.states = lastSize(op.getA());
+  params.constantB = isConstant(op.getB()), params.constantC = isConstant(op.getC());
+  params.groups = 1;
+  for (Value map : {op.getB(), op.getC()})
+    if (!isConstant(map))
+      params.groups = lastSize(map) / params.states;
+  params.hasSegments = !!op.getSegments(), params.hasState = !!op.getInitialState();
+  params.hasStepBias = !!op.getDtBias(), params.softplusStep = op.getDtSoftplus();
+  params.hasSkip = !!op.getSkip(), params.hasGate = !!op.getGate();
+  BufferUse a = program.use(program.dense(op.getA())), b = mapUse(op.getB(), params.bStride),
+            c = mapUse(op.getC(), params.cStride), segments = program.optionalUse(op.getSegments()),
+            state = program.optionalUse(op.getInitialState()),
+            stepBias = program.optionalUse(op.getDtBias()),
+            skip = program.optionalUse(op.getSkip()),
+            gate = op.getGate() ? program.use(program.rows(op.getGate(), params.gateStride))
+                                : program.absent();
+  program.ask<SelectiveScanDivision>(x.element, params);
+  return {program.use(x), program.use(dt), a, b, c, segments, state, stepBias, skip, gate};
 }
 
 /// Where each block of rows starts: replaces the initial state in `buffers`, which are those of
@@ -51,17 +60,12 @@ static void divideOverTime(ProgramBuilder &program, SelectiveScanParams &params,
   summary[initialState] = program.absent();
   summary.append({dy ? program.use(*dy) : program.absent(), program.use(decay), program.use(offset),
                   carry ? program.use(*carry) : program.absent()});
-  program.launch("selective_scan_summary", element, gridOf(params, element), wordsOf(summaryParams),
-                 summary,
-                 element.isF64() ? selectiveScanSummaryScratch<double>(params)
-                                 : selectiveScanSummaryScratch<float>(params));
+  program.launch<SelectiveScanSummary>(element, summaryParams, summary);
   auto entries = [&](const View &from, BufferUse &state, int64_t &has, bool reverse) {
     View result = perBlock();
-    SelectiveScanEntriesParams entriesParams{elements, params.timeBlocks, has, reverse};
-    program.launch("selective_scan_entries", element,
-                   ceilDiv(elements, element.isF64() ? lanes<double> : lanes<float>),
-                   wordsOf(entriesParams),
-                   {program.use(decay), program.use(from), state, program.use(result)});
+    program.launch<SelectiveScanEntries>(
+        element, {elements, params.timeBlocks, has, reverse},
+        {program.use(decay), program.use(from), state, program.use(result)});
     state = program.use(result), has = 1;
   };
   entries(offset, buffers[initialState], params.hasState, false);
@@ -69,28 +73,25 @@ static void divideOverTime(ProgramBuilder &program, SelectiveScanParams &params,
     entries(*carry, *stateCotangent, params.hasFinalState, true);
 }
 
-static LogicalResult lower(SelectiveScanOp op, ProgramBuilder &program) {
+template <> LogicalResult lower(SelectiveScanOp op, ProgramBuilder &program) {
   SelectiveScanParams params{};
   SmallVector<BufferUse> buffers = commonOperands(op, program, params);
-  View y = program.define(op.getResult());
-  params.yStride = *y.rowStride(), params.hasFinalState = op.getReturnState();
-  divideOverTime(program, params, buffers, y.element);
-  buffers.push_back(program.use(y));
+  Type element = elementOf(op.getResult());
+  Store y = program.storeOf(op.getResult());
+  params.yStride = y.stride, params.hasFinalState = op.getReturnState();
+  divideOverTime(program, params, buffers, element);
   buffers.push_back(op.getReturnState() ? program.use(program.defineDense(op.getFinalState()))
                                         : program.absent());
-  bool wide = y.element.isF64();
-  program.launch("selective_scan_forward", y.element, gridOf(params, y.element), wordsOf(params),
-                 buffers,
-                 wide ? selectiveScanForwardScratch<double>(params)
-                      : selectiveScanForwardScratch<float>(params));
+  program.launch<SelectiveScanForward>(element, params, buffers, y);
   return success();
 }
 
-static LogicalResult lower(SelectiveScanGradOp op, ProgramBuilder &program) {
+template <> LogicalResult lower(SelectiveScanGradOp op, ProgramBuilder &program) {
   SelectiveScanParams params{};
   SmallVector<BufferUse> buffers = commonOperands(op, program, params);
   View dy = program.rows(op.getCotangent(), params.yStride), dx = program.define(op.getDx()),
        ddt = program.define(op.getDdt());
+  Type element = dy.element;
   params.dxStride = *dx.rowStride(), params.ddtStride = *ddt.rowStride();
   params.hasFinalState = !!op.getStateCotangent();
   // The gradients that are there when their operand is, in this order.
@@ -99,7 +100,7 @@ static LogicalResult lower(SelectiveScanGradOp op, ProgramBuilder &program) {
         dStepBias = op.getDtBias() ? *optional++ : Value(),
         dSkip = op.getSkip() ? *optional++ : Value(), dGate = op.getGate() ? *optional++ : Value();
   BufferUse stateCotangent = program.optionalUse(op.getStateCotangent());
-  divideOverTime(program, params, buffers, dy.element, &dy, &stateCotangent);
+  divideOverTime(program, params, buffers, element, &dy, &stateCotangent);
   buffers.append({program.use(dy), stateCotangent, program.use(dx), program.use(ddt)});
   params.stateGradient = !!dInitialState;
   buffers.push_back(dInitialState ? program.use(program.defineDense(dInitialState))
@@ -111,12 +112,9 @@ static LogicalResult lower(SelectiveScanGradOp op, ProgramBuilder &program) {
   } else {
     buffers.push_back(program.absent());
   }
-  Type element = dy.element;
-  bool wide = element.isF64();
-  int64_t sums = params.batch * params.timeBlocks, // partial sums over time
-      groupItems =
-          wide ? selectiveScanGroupItems<double>(params) : selectiveScanGroupItems<float>(params);
-  int64_t mapWidth = params.groups * params.states;
+  const int64_t sums = params.batch * params.timeBlocks, // partial sums over time
+      groupItems = program.ask<SelectiveScanGroupItems>(element, params),
+                mapWidth = params.groups * params.states;
   auto partialOf = [&](bool constant) {
     return constant
                ? program.temporary({sums, params.states, params.channels}, element)
@@ -134,10 +132,9 @@ static LogicalResult lower(SelectiveScanGradOp op, ProgramBuilder &program) {
                       partialSkip = channelPartial(dSkip);
   for (const std::optional<View> &partial : {partialStepBias, partialSkip})
     buffers.push_back(partial ? program.use(*partial) : program.absent());
-  program.launch("selective_scan_backward", element, gridOf(params, element), wordsOf(params),
-                 buffers,
-                 wide ? selectiveScanBackwardScratch<double>(params)
-                      : selectiveScanBackwardScratch<float>(params));
+  if (int64_t checkpoints = program.ask<SelectiveScanCheckpoints>(element, params))
+    buffers.push_back(program.use(program.temporary({checkpoints}, element)));
+  program.launch<SelectiveScanBackward>(element, params, buffers);
 
   auto reduce = [&](const View &partial, bool constant, Value result) {
     if (result.use_empty())
@@ -159,167 +156,6 @@ static LogicalResult lower(SelectiveScanGradOp op, ProgramBuilder &program) {
     if (partial && !result.use_empty())
       program.sumPartials(*partial, sums, params.channels, program.defineDense(result));
   return success();
-}
-
-} // namespace cpu
-
-namespace cuda {
-
-/// Sets what the scan and its gradient have in common, and returns the buffers both start with.
-template <typename Op>
-static SmallVector<BufferUse> commonOperands(Op op, ProgramBuilder &program,
-                                             SelectiveScanShape &shape) {
-  SmallVector<BufferUse> buffers = selectiveScanOperands(op, program, shape);
-  divideSelectiveScan(shape);
-  return buffers;
-}
-
-/// A launch over the blocks of `shape`.
-static void launchScan(ProgramBuilder &program, StringRef name, Type element,
-                       const SelectiveScanShape &shape, ArrayRef<BufferUse> buffers,
-                       int64_t sharedBytes) {
-  program.launch(name, element, selectiveScanItems(shape), wordsOf(shape), buffers,
-                 LaunchShape{selectiveScanThreads(shape), sharedBytes});
-}
-
-/// Where each block of rows starts: replaces the initial state in `buffers`, which are those of
-/// commonOperands, and for a gradient, where `dy` is given, `stateCotangent`.
-static void divideOverTime(ProgramBuilder &program, SelectiveScanShape &shape,
-                           SmallVector<BufferUse> &buffers, Type element, const View *dy = nullptr,
-                           BufferUse *stateCotangent = nullptr) {
-  if (shape.timeBlocks == 1)
-    return;
-  constexpr int64_t initialState = 6; // place in the buffers
-  const int64_t elements = shape.batch * shape.channels * shape.states;
-  auto perBlock = [&] { return program.temporary({shape.timeBlocks, elements}, element); };
-  View decay = perBlock(), offset = perBlock();
-  std::optional<View> carry;
-  if (dy)
-    carry = perBlock();
-  SmallVector<BufferUse> summary = buffers;
-  SelectiveScanShape summaryShape = shape;
-  summaryShape.hasState = 0, summaryShape.summariseGradient = dy != nullptr;
-  summary[initialState] = program.absent();
-  summary.append({dy ? program.use(*dy) : program.absent(), program.use(decay), program.use(offset),
-                  carry ? program.use(*carry) : program.absent()});
-  launchScan(program, "selective_scan_summary", element, summaryShape, summary,
-             element.isF64() ? selectiveScanSummaryBytes<double>(shape)
-                             : selectiveScanSummaryBytes<float>(shape));
-  auto entries = [&](const View &from, BufferUse &state, int64_t &has, bool reverse) {
-    View result = perBlock();
-    SelectiveScanEntriesShape entriesShape{elements, shape.timeBlocks, has, reverse};
-    program.launch("selective_scan_entries", element,
-                   ceilDiv(elements, selectiveScanEntriesThreads), wordsOf(entriesShape),
-                   {program.use(decay), program.use(from), state, program.use(result)},
-                   LaunchShape{selectiveScanEntriesThreads, 0});
-    state = program.use(result), has = 1;
-  };
-  entries(offset, buffers[initialState], shape.hasState, false);
-  if (carry)
-    entries(*carry, *stateCotangent, shape.hasFinalState, true);
-}
-
-static LogicalResult lower(SelectiveScanOp op, ProgramBuilder &program) {
-  SelectiveScanShape shape{};
-  SmallVector<BufferUse> buffers = commonOperands(op, program, shape);
-  Type element = elementOf(op.getResult());
-  Store y = program.storeOf(op.getResult());
-  shape.yStride = y.stride, shape.hasFinalState = op.getReturnState();
-  divideOverTime(program, shape, buffers, element);
-  buffers.push_back(op.getReturnState() ? program.use(program.defineDense(op.getFinalState()))
-                                        : program.absent());
-  program.launch("selective_scan_forward", element, selectiveScanItems(shape), wordsOf(shape),
-                 buffers, y,
-                 LaunchShape{selectiveScanThreads(shape),
-                             element.isF64() ? selectiveScanForwardBytes<double>(shape)
-                                             : selectiveScanForwardBytes<float>(shape)});
-  return success();
-}
-
-static LogicalResult lower(SelectiveScanGradOp op, ProgramBuilder &program) {
-  SelectiveScanShape shape{};
-  SmallVector<BufferUse> buffers = commonOperands(op, program, shape);
-  View dy = program.rows(op.getCotangent(), shape.yStride), dx = program.define(op.getDx()),
-       ddt = program.define(op.getDdt());
-  shape.dxStride = *dx.rowStride(), shape.ddtStride = *ddt.rowStride();
-  shape.hasFinalState = !!op.getStateCotangent();
-  // The gradients that are there when their operand is, in this order.
-  auto optional = op.getOptionalGradients().begin();
-  Value dInitialState = op.getInitialState() ? *optional++ : Value(),
-        dStepBias = op.getDtBias() ? *optional++ : Value(),
-        dSkip = op.getSkip() ? *optional++ : Value(), dGate = op.getGate() ? *optional++ : Value();
-  BufferUse stateCotangent = program.optionalUse(op.getStateCotangent());
-  divideOverTime(program, shape, buffers, dy.element, &dy, &stateCotangent);
-  buffers.append({program.use(dy), stateCotangent, program.use(dx), program.use(ddt)});
-  shape.stateGradient = !!dInitialState;
-  buffers.push_back(dInitialState ? program.use(program.defineDense(dInitialState))
-                                  : program.absent());
-  if (dGate) {
-    View view = program.define(dGate);
-    shape.dGateStride = *view.rowStride();
-    buffers.push_back(program.use(view));
-  } else {
-    buffers.push_back(program.absent());
-  }
-  Type element = dy.element;
-  const int64_t sums = shape.batch * shape.timeBlocks, // partial sums over time
-      groupBlocks = selectiveScanGroupBlocks(shape), mapWidth = shape.groups * shape.states;
-  auto partialOf = [&](bool constant) {
-    return constant
-               ? program.temporary({sums, shape.states, shape.channels}, element)
-               : program.temporary({groupBlocks, shape.batch, shape.length, mapWidth}, element);
-  };
-  View partialA = partialOf(true), partialB = partialOf(shape.constantB),
-       partialC = partialOf(shape.constantC);
-  buffers.append({program.use(partialA), program.use(partialB), program.use(partialC)});
-  auto channelPartial = [&](Value gradient) -> std::optional<View> {
-    if (!gradient)
-      return std::nullopt;
-    return program.temporary({sums, shape.channels}, element);
-  };
-  std::optional<View> partialStepBias = channelPartial(dStepBias),
-                      partialSkip = channelPartial(dSkip);
-  for (const std::optional<View> &partial : {partialStepBias, partialSkip})
-    buffers.push_back(partial ? program.use(*partial) : program.absent());
-  bool wide = element.isF64();
-  View checkpoints = program.temporary(
-      {wide ? selectiveScanCheckpoints<double>(shape) : selectiveScanCheckpoints<float>(shape)},
-      element);
-  buffers.push_back(program.use(checkpoints));
-  launchScan(program, "selective_scan_backward", element, shape, buffers,
-             wide ? selectiveScanBackwardBytes<double>(shape)
-                  : selectiveScanBackwardBytes<float>(shape));
-
-  auto reduce = [&](const View &partial, bool constant, Value result) {
-    if (result.use_empty())
-      return;
-    if (!constant) {
-      program.sumPartials(partial, groupBlocks, shape.batch * shape.length * mapWidth,
-                          program.defineDense(result));
-      return;
-    }
-    View stateMajor = program.temporary({shape.states, shape.channels}, element);
-    program.sumPartials(partial, sums, shape.states * shape.channels, stateMajor);
-    program.copy(stateMajor.transposed({1, 0}), program.define(result)); // any layout
-  };
-  reduce(partialA, true, op.getDa());
-  reduce(partialB, shape.constantB, op.getDb());
-  reduce(partialC, shape.constantC, op.getDc());
-  for (auto [partial, result] :
-       {std::pair(partialStepBias, dStepBias), std::pair(partialSkip, dSkip)})
-    if (partial && !result.use_empty())
-      program.sumPartials(*partial, sums, shape.channels, program.defineDense(result));
-  return success();
-}
-
-} // namespace cuda
-
-template <> LogicalResult lower(SelectiveScanOp op, ProgramBuilder &program) {
-  return program.device().kind == Device::Cpu ? cpu::lower(op, program) : cuda::lower(op, program);
-}
-
-template <> LogicalResult lower(SelectiveScanGradOp op, ProgramBuilder &program) {
-  return program.device().kind == Device::Cpu ? cpu::lower(op, program) : cuda::lower(op, program);
 }
 
 } // namespace hybrid

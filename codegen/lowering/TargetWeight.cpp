@@ -1,5 +1,5 @@
 //===- TargetWeight.cpp - the weight of all targets -------------------------===//
-#include "codegen/kernels/Kernels.h"
+#include "codegen/kernels/TargetWeight.h"
 #include "codegen/lowering/Lowering.h"
 
 using namespace mlir;
@@ -7,13 +7,14 @@ using namespace mlir;
 namespace hybrid {
 
 template <> LogicalResult lower(TargetWeightOp op, ProgramBuilder &program) {
-  CrossEntropyParams params{};
+  TargetWeightParams params{};
   View targets = program.dense(op.getTargets()), total = program.defineDense(op.getResult());
   params.rows = targets.elements();
   params.ignoreIndex = static_cast<int64_t>(op.getIgnoreIndex());
   params.hasWeights = !!op.getWeights();
-  program.launch("target_weight", total.element, 1, wordsOf(params),
-                 {program.use(targets), program.optionalUse(op.getWeights()), program.use(total)});
+  program.launch<TargetWeight>(
+      total.element, params,
+      {program.use(targets), program.optionalUse(op.getWeights()), program.use(total)});
   return success();
 }
 

@@ -37,6 +37,8 @@ struct BufferUse {
   int64_t storage = -1; // -1: absent
   int64_t offsetBytes = 0, bytes = 0;
   int64_t rowBytes = 0; // of a tile's buffer: distance of its rows
+
+  explicit operator bool() const { return storage >= 0; }
 };
 
 /// A kernel as a launch names it.
@@ -96,10 +98,6 @@ public:
   /// The kernel `name` ("rmsnorm_forward") of the library for tensors of `element`.
   virtual KernelName kernel(llvm::StringRef name, mlir::Type element,
                             const KernelConstants &constants) const = 0;
-  /// How a work item of a kernel runs whose lowering is shared by all devices: that lowering knows
-  /// only the scratch memory of the CPU.
-  virtual LaunchShape shape(llvm::StringRef name, mlir::Type element,
-                            const KernelConstants &constants, int64_t cpuScratchBytes) const = 0;
   /// About how many work items a sum over rows is cut into: many enough for all cores, few enough
   /// that their partial rows stay small.
   virtual int64_t itemsOfSums() const = 0;

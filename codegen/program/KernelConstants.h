@@ -1,62 +1,72 @@
 //===- KernelConstants.h - the constants that specialise a kernel -----------===//
 #pragma once
 #include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+#include <cassert>
 #include <cstdint>
 #include <cstring>
 #include <string>
 
 namespace hybrid {
 
-/// A parameter struct of a kernel (codegen/kernels/Kernels.h): its words for code generators that
+/// A parameter struct of a kernel (codegen/kernels/Kernel.h): its words for code generators that
 /// pass it as data, and its text for those that write it into a source.
 struct KernelConstants {
   llvm::SmallVector<int64_t> words; // every field is 8 bytes wide: int64_t or double
   std::string text;                 // "RmsNormParams{.rows = 4096, .columns = 128}"
+  std::string contract;             // "RmsNorm": the name of its files
 };
 
 namespace detail {
-/// Collects what __builtin_dump_struct says of a struct: fields that are 0 are left out.
-struct FieldPrinter {
-  std::string fields;
-
-  void field(const char *name, int64_t value) { append(name, std::to_string(value), value != 0); }
-  void field(const char *name, double value) {
-    append(name, llvm::formatv("{0:e16}", value).str(), value != 0);
-  }
-  void append(llvm::StringRef name, llvm::StringRef value, bool written) {
-    if (written)
-      fields += (llvm::Twine(fields.empty() ? "." : ", .") + name + " = " + value).str();
-  }
-};
-inline void printField(FieldPrinter &, const char *) {}
-template <typename T> void printField(FieldPrinter &, const char *, T &&) {}
-template <typename T>
-void printField(FieldPrinter &printer, const char *, const char * /*indent*/, const char * /*type*/,
-                const char *name, T value) {
-  if constexpr (std::is_enum_v<T>)
-    printer.append(
-        name, (llvm::getTypeName<T>() + "(").str() + std::to_string(int64_t(value)) + ")", true);
-  else
-    printer.field(name, value);
+inline std::string fieldText(int64_t value) { return std::to_string(value); }
+inline std::string fieldText(double value) { return llvm::formatv("{0:e16}", value); }
+template <typename Enum> std::string fieldText(Enum value) {
+  return (llvm::getTypeName<Enum>() + "(").str() + std::to_string(int64_t(value)) + ")";
 }
 } // namespace detail
 
+/// Fields that are 0 are left out of the text.
 template <typename Params> KernelConstants wordsOf(const Params &params) {
-  static_assert(sizeof(Params) % 8 == 0);
   KernelConstants result;
   result.words.resize(sizeof(Params) / 8);
   std::memcpy(result.words.data(), &params, sizeof(Params));
-#if __has_builtin(__builtin_dump_struct)
-  detail::FieldPrinter printer;
-  __builtin_dump_struct(&params, detail::printField, printer);
-  result.text =
-      (llvm::getTypeName<Params>().rsplit("::").second + "{" + printer.fields + "}").str();
-#else
-#error "naming the constants of kernels takes clang"
-#endif
+  std::string fields;
+  params.visitFields([&](llvm::StringRef names, const auto &...values) {
+    static_assert(sizeof...(values) * 8 == sizeof(Params), "HYBRID_FIELDS names every field");
+    auto add = [&](const auto &value) {
+      auto [name, rest] = names.split(',');
+      names = rest;
+      bool written = true;
+      if constexpr (!std::is_enum_v<std::decay_t<decltype(value)>>)
+        written = value != 0;
+      if (written)
+        fields +=
+            ((fields.empty() ? "." : ", .") + name.trim() + " = ").str() + detail::fieldText(value);
+    };
+    (add(values), ...);
+  });
+  result.text = (llvm::getTypeName<Params>().rsplit("::").second + "{" + fields + "}").str();
+  result.contract = llvm::sys::path::stem(Params::contractFile()).str();
   return result;
+}
+
+/// What a contract decides for the device and an element type: Decision::onCpu<T>(arguments...) or
+/// Decision::onCuda<T>(arguments...).
+template <typename Decision, typename T, typename... Arguments>
+auto decide(bool onCpu, Arguments &&...arguments) {
+  constexpr bool cpu = requires { Decision::template onCpu<T>(arguments...); };
+  if constexpr (!cpu) {
+    assert(!onCpu && "the CPU has no such kernel");
+    return Decision::template onCuda<T>(arguments...);
+  } else if constexpr (!requires { Decision::template onCuda<T>(arguments...); }) {
+    assert(onCpu && "CUDA has no such kernel");
+    return Decision::template onCpu<T>(arguments...);
+  } else {
+    return onCpu ? Decision::template onCpu<T>(arguments...)
+                 : Decision::template onCuda<T>(arguments...);
+  }
 }
 
 } // namespace hybrid

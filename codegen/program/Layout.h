@@ -23,6 +23,7 @@ struct View {
   llvm::SmallVector<int64_t> shape, strides;
   mlir::Type element;
 
+  bool isPresent() const { return storage >= 0; }
   bool isDense() const;
   int64_t elements() const;
   /// Elements from the first to the last one touched.

@@ -1,6 +1,6 @@
 //===- ProgramBuilder.cpp - from a function of hybrid ops to a program ------===//
 #include "codegen/program/ProgramBuilder.h"
-#include "codegen/kernels/Kernels.h"
+#include "codegen/kernels/SumPartials.h"
 #include "codegen/program/LocationText.h"
 #include "dialect/Shapes.h"
 #include "llvm/Support/MathExtras.h"
@@ -137,6 +137,19 @@ View ProgramBuilder::rows(Value value, int64_t &stride) {
   return result;
 }
 
+std::pair<View, View> ProgramBuilder::rowsAlike(Value a, Value b, int64_t &stride) {
+  int64_t other;
+  View first = rows(a, stride), second = rows(b, other);
+  if (stride != other) {
+    if (!first.isDense())
+      first = denseCopy(first);
+    if (!second.isDense())
+      second = denseCopy(second);
+    stride = *first.rowStride();
+  }
+  return {first, second};
+}
+
 View ProgramBuilder::dense(Value value) {
   View result = view(value);
   if (result.isDense())
@@ -196,45 +209,32 @@ std::string sourceName(Operation *op) {
 Step::Step(Operation *op, ArrayRef<BufferUse> buffers)
     : loc(op->getLoc()), source(sourceName(op)), buffers(buffers) {}
 
-void ProgramBuilder::launch(StringRef name, Type element, int64_t grid,
-                            const KernelConstants &constants, ArrayRef<BufferUse> buffers,
-                            int64_t scratchBytes) {
-  launch(name, element, grid, constants, buffers,
-         backend().shape(name, element, constants, scratchBytes));
+KernelName ProgramBuilder::kernelName(StringRef name, Type element,
+                                      const KernelConstants &constants) {
+  KernelName kernel = backend().kernel(name, element, constants);
+  tables.kernelFiles.try_emplace(
+      StringRef(kernel.name).take_until([](char c) { return c == '<'; }).str(), constants.contract);
+  return kernel;
 }
 
-void ProgramBuilder::launch(StringRef name, Type element, int64_t grid,
-                            const KernelConstants &constants, ArrayRef<BufferUse> buffers,
-                            LaunchShape shape) {
+void ProgramBuilder::launchKernel(StringRef name, Type element, Grid grid,
+                                  const KernelConstants &constants, ArrayRef<BufferUse> buffers,
+                                  const Store &store) {
   Step step(current, buffers);
-  KernelName kernel = backend().kernel(name, element, constants);
+  step.buffers.append(store.buffers);
+  KernelName kernel = kernelName(name, element, constants);
   step.kernel = std::move(kernel.name);
   step.constants = std::move(kernel.constants);
-  step.grid = grid;
-  step.shape = shape;
-  step.itemsPerTile = itemsPerTile(grid);
+  step.grid = grid.items;
+  step.shape = {grid.threads, grid.bytes};
+  step.itemsPerTile = itemsPerTile(grid.items);
+  if (!store.functor.empty()) {
+    step.store = store.functor;
+    step.storeBuffers = static_cast<int64_t>(store.buffers.size());
+    if (!store.source.empty())
+      step.source += " + " + store.source;
+  }
   addStep(std::move(step));
-}
-
-void ProgramBuilder::launch(StringRef name, Type element, int64_t grid,
-                            const KernelConstants &constants, ArrayRef<BufferUse> buffers,
-                            const Store &store) {
-  launch(name, element, grid, constants, buffers, store,
-         backend().shape(name, element, constants, 0));
-}
-
-void ProgramBuilder::launch(StringRef name, Type element, int64_t grid,
-                            const KernelConstants &constants, ArrayRef<BufferUse> buffers,
-                            const Store &store, LaunchShape shape) {
-  SmallVector<BufferUse> all(buffers);
-  all.append(store.buffers);
-  launch(name, element, grid, constants, all, shape);
-  if (store.functor.empty())
-    return;
-  steps.back().store = store.functor;
-  steps.back().storeBuffers = static_cast<int64_t>(store.buffers.size());
-  if (!store.source.empty())
-    steps.back().source += " + " + store.source;
 }
 
 void ProgramBuilder::launchGenerated(const GeneratedKernel &kernel, ArrayRef<BufferUse> buffers) {
@@ -303,9 +303,7 @@ void ProgramBuilder::sumPartials(const View &partial, int64_t count, int64_t str
   int64_t bytes = bytesOf(out.element);
   BufferUse from{partial.storage, partial.offset * bytes,
                  ((count - 1) * stride + out.elements()) * bytes};
-  int64_t lanesOf = out.element.isF64() ? lanes<double> : lanes<float>;
-  launch("sum_partials", out.element, ceilDiv(out.elements(), lanesOf), wordsOf(params),
-         {from, use(out)});
+  launch<SumPartials>(out.element, params, {from, use(out)});
   steps.back().isSum = true;
 }
 
@@ -318,17 +316,11 @@ void ProgramBuilder::fill(const View &to, double value) {
   launchGenerated(backend().fill(tables, to, value), {use(to)});
 }
 
-View ProgramBuilder::constantTable(StringRef kernel, Type element, int64_t grid,
-                                   const KernelConstants &constants, int64_t elements) {
-  return constantTable(kernel, element, grid, constants, elements,
-                       backend().shape(kernel, element, constants, 0));
-}
-
-View ProgramBuilder::constantTable(StringRef kernel, Type element, int64_t grid,
-                                   const KernelConstants &constants, int64_t elements,
-                                   LaunchShape shape) {
+View ProgramBuilder::tableBy(StringRef kernel, Type element, Grid grid,
+                             const KernelConstants &constants, int64_t elements) {
   int64_t bytes = elements * bytesOf(element);
-  int64_t index = tables.addTable(backend().kernel(kernel, element, constants), shape, grid, bytes);
+  int64_t index = tables.addTable(kernelName(kernel, element, constants),
+                                  {grid.threads, grid.bytes}, grid.items, bytes);
   View result;
   result.shape = {elements};
   result.strides = {1};

@@ -1,11 +1,12 @@
 //===- ProgramBuilder.h - from a function of hybrid ops to a program --------===//
 //
-// What the lowerings of single ops (codegen/lowering) build with: views of values, storages, launches and
-// matrix products. One ProgramBuilder a function; ModuleTables is shared by all functions of a
-// module.
+// What the lowerings of single ops (codegen/lowering) build with: views of values, storages,
+// launches and matrix products. One ProgramBuilder a function; ModuleTables is shared by all
+// functions of a module.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "codegen/kernels/Kernel.h"
 #include "codegen/program/ArenaPlanner.h"
 #include "codegen/program/Backend.h"
 #include "codegen/program/Layout.h"
@@ -13,6 +14,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 #include <functional>
+#include <map>
 #include <string>
 
 namespace hybrid {
@@ -100,9 +102,10 @@ struct ModuleTables {
   std::vector<char> constants; // initial contents
   int64_t constantsBytes = 0;  // with the tables behind
   std::vector<SetupTable> tables;
-  llvm::StringMap<int64_t> tableIndex;           // kernel and constants -> index in `tables`
-  llvm::StringMap<std::string> generatedKernels; // body -> symbol
-  bool keepSpectra = true;                       // of filters, from one use to the next
+  llvm::StringMap<int64_t> tableIndex;            // kernel and constants -> index in `tables`
+  llvm::StringMap<std::string> generatedKernels;  // body -> symbol
+  std::map<std::string, std::string> kernelFiles; // kernel of the library -> its contract
+  bool keepSpectra = true;                        // of filters, from one use to the next
 
   /// Offset of these bytes in the constants space.
   int64_t addConstant(llvm::ArrayRef<char> bytes);
@@ -161,6 +164,8 @@ public:
   /// A view of `value` with contiguous columns and equally spaced rows; copies when it has none.
   /// `stride` is the row stride.
   View rows(mlir::Value value, int64_t &stride);
+  /// Rows of two values with the same row stride; dense copies when they differ.
+  std::pair<View, View> rowsAlike(mlir::Value a, mlir::Value b, int64_t &stride);
   /// A dense view; copies when there is none.
   View dense(mlir::Value value);
   View denseCopy(const View &from);
@@ -169,22 +174,27 @@ public:
   BufferUse optionalUse(mlir::Value value); // dense; absent for a null value
   static BufferUse absent() { return {}; }
 
-  /// A launch of a library kernel whose lowering is shared by all devices, or belongs to the CPU;
-  /// `name` without prefix and suffix, scratch memory that of the CPU.
-  void launch(llvm::StringRef name, mlir::Type element, int64_t grid,
-              const KernelConstants &constants, llvm::ArrayRef<BufferUse> buffers,
-              int64_t scratchBytes = 0);
-  /// A launch of a library kernel that runs as its lowering says.
-  void launch(llvm::StringRef name, mlir::Type element, int64_t grid,
-              const KernelConstants &constants, llvm::ArrayRef<BufferUse> buffers,
-              LaunchShape shape);
-  /// The same, for a kernel whose last operand is a store.
-  void launch(llvm::StringRef name, mlir::Type element, int64_t grid,
-              const KernelConstants &constants, llvm::ArrayRef<BufferUse> buffers,
-              const Store &store);
-  void launch(llvm::StringRef name, mlir::Type element, int64_t grid,
-              const KernelConstants &constants, llvm::ArrayRef<BufferUse> buffers,
-              const Store &store, LaunchShape shape);
+  /// What a contract decides for this device: see decide(). `arguments` may be changed.
+  template <typename Decision, typename... Arguments>
+  auto ask(mlir::Type element, Arguments &&...arguments) const {
+    const bool onCpu = device().kind == Device::Cpu;
+    return element.isF64() ? decide<Decision, double>(onCpu, arguments...)
+                           : decide<Decision, float>(onCpu, arguments...);
+  }
+  /// A launch of a kernel of the library, for tensors of `element`: its contract
+  /// (codegen/kernels/Kernel.h) says how it runs. With a store, that is its last operand.
+  template <typename Kernel>
+  void launch(mlir::Type element, const typename Kernel::Params &params,
+              llvm::ArrayRef<BufferUse> buffers, const Store &store = {}) {
+    launchKernel(Kernel::name, element, ask<Kernel>(element, params), wordsOf(params), buffers,
+                 store);
+  }
+  /// A table of constants of `elements` elements that the kernel fills when a session starts; equal
+  /// ones are shared. Its only buffer is the table.
+  template <typename Kernel>
+  View constantTable(mlir::Type element, const typename Kernel::Params &params, int64_t elements) {
+    return tableBy(Kernel::name, element, ask<Kernel>(element, params), wordsOf(params), elements);
+  }
   void launchGenerated(const GeneratedKernel &kernel, llvm::ArrayRef<BufferUse> buffers);
   void matmul(const View &a, bool transposeA, const View &b, bool transposeB, const ProductPlace &c,
               std::optional<View> bias);
@@ -201,12 +211,6 @@ public:
   /// What is made from `value` and is worth keeping within a program, as the spectrum of a filter:
   /// the view that `make` gave for this value and variant before, or gives now.
   View derived(mlir::Value value, int64_t variant, llvm::function_ref<View()> make);
-  /// A table of constants that `kernel` fills when a session starts; equal ones are shared. Its
-  /// only buffer is the table.
-  View constantTable(llvm::StringRef kernel, mlir::Type element, int64_t grid,
-                     const KernelConstants &constants, int64_t elements);
-  View constantTable(llvm::StringRef kernel, mlir::Type element, int64_t grid,
-                     const KernelConstants &constants, int64_t elements, LaunchShape shape);
 
   int64_t addStorage(Storage storage);
   Storage &storage(int64_t index) { return storages[index]; }
@@ -214,6 +218,13 @@ public:
   mlir::Operation *current = nullptr;
 
 private:
+  void launchKernel(llvm::StringRef name, mlir::Type element, Grid grid,
+                    const KernelConstants &constants, llvm::ArrayRef<BufferUse> buffers,
+                    const Store &store);
+  View tableBy(llvm::StringRef kernel, mlir::Type element, Grid grid,
+               const KernelConstants &constants, int64_t elements);
+  /// The kernel as launches name it; notes in which file it is.
+  KernelName kernelName(llvm::StringRef name, mlir::Type element, const KernelConstants &constants);
   void assignDestinations();
   void addStep(Step step);
   void findLifetimes();

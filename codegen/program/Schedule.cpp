@@ -38,6 +38,12 @@ void setModuleAttributes(ModuleTables &tables, ModuleOp module) {
   auto bytes =
       RankedTensorType::get({static_cast<int64_t>(tables.constants.size())}, b.getI8Type());
   module->setAttr("hybrid.constants", DenseElementsAttr::getFromRawBuffer(bytes, tables.constants));
+  if (tables.backend.device.kind == Device::Cuda) { // their texts are compiled with the programs
+    SmallVector<NamedAttribute> files;
+    for (const auto &[kernel, file] : tables.kernelFiles)
+      files.push_back(b.getNamedAttr(kernel, b.getStringAttr(file)));
+    module->setAttr("hybrid.kernel_files", b.getDictionaryAttr(files));
+  }
   module->setAttr("hybrid.constants_bytes", b.getI64IntegerAttr(tables.constantsBytes));
 }
 

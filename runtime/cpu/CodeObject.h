@@ -8,7 +8,7 @@
 
 namespace hybrid::rt {
 
-/// Computes work items [lo, hi); see codegen/kernels/Kernels.h.
+/// Computes work items [lo, hi); see codegen/kernels/Kernel.h.
 using KernelFunction = void (*)(int64_t lo, int64_t hi, void *const *buffers, void *scratch);
 
 /// A shared object that never was a file.

@@ -5,6 +5,7 @@
 // and in order. Loshchilov and Hutter 2019, with eps outside the corrected root.
 //
 //===----------------------------------------------------------------------===//
+#include "codegen/kernels/AdamW.h"
 #include "Vector.h"
 
 using namespace hybrid;

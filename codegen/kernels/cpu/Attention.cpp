@@ -15,6 +15,7 @@
 // 2018 for the online softmax.
 //
 //===----------------------------------------------------------------------===//
+#include "codegen/kernels/Attention.h"
 #include "Transpose.h"
 
 using namespace hybrid;

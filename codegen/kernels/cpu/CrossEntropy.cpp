@@ -6,6 +6,7 @@
 // rows run in double.
 //
 //===----------------------------------------------------------------------===//
+#include "codegen/kernels/CrossEntropy.h"
 #include "Vector.h"
 
 using namespace hybrid;
@@ -107,20 +108,6 @@ HYBRID_INLINE void cross_entropy_finish(int64_t lo, int64_t hi, void *const *buf
 }
 
 template <typename T>
-HYBRID_INLINE void target_weight(int64_t lo, int64_t hi, void *const *buffers, void *,
-                                 const CrossEntropyParams &params) {
-  if (lo >= hi)
-    return;
-  const int32_t *targets = static_cast<const int32_t *>(buffers[0]);
-  const T *weights = static_cast<const T *>(buffers[1]);
-  double sum = 0;
-  for (int64_t row = 0; row < params.rows; ++row)
-    if (targets[row] != params.ignoreIndex)
-      sum += params.hasWeights ? static_cast<double>(weights[row]) : 1.0;
-  *static_cast<T *>(buffers[2]) = static_cast<T>(sum);
-}
-
-template <typename T>
 HYBRID_INLINE void cross_entropy_backward(int64_t lo, int64_t hi, void *const *buffers, void *,
                                           const CrossEntropyParams &params) {
   const int32_t *targets = static_cast<const int32_t *>(buffers[1]);
@@ -159,5 +146,4 @@ HYBRID_INLINE void cross_entropy_backward(int64_t lo, int64_t hi, void *const *b
 
 HYBRID_KERNEL(cross_entropy_forward, CrossEntropyParams)
 HYBRID_KERNEL(cross_entropy_finish, CrossEntropyParams)
-HYBRID_KERNEL(target_weight, CrossEntropyParams)
 HYBRID_KERNEL(cross_entropy_backward, CrossEntropyParams)

@@ -4,6 +4,7 @@
 // same element, and equal ids always add in the same order. Bound by memory.
 //
 //===----------------------------------------------------------------------===//
+#include "codegen/kernels/Embedding.h"
 #include "Vector.h"
 
 using namespace hybrid;
@@ -32,7 +33,7 @@ HYBRID_INLINE void embedding_forward(int64_t lo, int64_t hi, void *const *buffer
 
 template <typename T>
 HYBRID_INLINE void embedding_backward(int64_t lo, int64_t hi, void *const *buffers, void *,
-                                      const EmbeddingParams &params) {
+                                      const EmbeddingGradParams &params) {
   const int32_t *ids = static_cast<const int32_t *>(buffers[0]);
   const T *dy = static_cast<const T *>(buffers[1]);
   T *dTable = static_cast<T *>(buffers[2]);
@@ -45,7 +46,7 @@ HYBRID_INLINE void embedding_backward(int64_t lo, int64_t hi, void *const *buffe
       if (id < 0 || id >= params.classes)
         continue;
       T *at = dTable + id * params.columns + column;
-      storePart(at, loadPart(at, count) + loadPart(dy + row * params.yStride + column, count),
+      storePart(at, loadPart(at, count) + loadPart(dy + row * params.dyStride + column, count),
                 count);
     }
   }
@@ -54,4 +55,4 @@ HYBRID_INLINE void embedding_backward(int64_t lo, int64_t hi, void *const *buffe
 } // namespace
 
 HYBRID_KERNEL(embedding_forward, EmbeddingParams)
-HYBRID_KERNEL(embedding_backward, EmbeddingParams)
+HYBRID_KERNEL(embedding_backward, EmbeddingGradParams)

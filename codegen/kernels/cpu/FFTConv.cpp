@@ -17,6 +17,7 @@
 // Source of the operator: Poli et al. 2023, section 3.
 //
 //===----------------------------------------------------------------------===//
+#include "codegen/kernels/FFTConv.h"
 #include "FFT.h"
 
 using namespace hybrid;
@@ -35,14 +36,14 @@ HYBRID_INLINE void forEachRun(const FFTConvParams &params, const void *segments,
                               int64_t lastRow, Body body) {
   int64_t start = 0;
   while (row < lastRow) {
-    Run run{row, start, params.length, params.taps, params.transformSize};
+    Run run{row, start, params.length, params.taps, params.points};
     if (params.hasSegments) {
       const int32_t *ids = static_cast<const int32_t *>(segments) + row * params.length;
       int64_t end = start + 1;
       while (end < params.length && ids[end] == ids[start])
         ++end;
       run.length = end - start, run.taps = minimum(params.taps, run.length);
-      run.size = fftconvTransformSize(run.length, run.taps);
+      run.size = convolutionPoints(run.length, run.taps);
     }
     body(run);
     start += run.length;
@@ -132,40 +133,14 @@ HYBRID_NOINLINE void spectrumOf(const T *filter, int64_t taps, int64_t stride, i
 }
 
 template <typename T>
-HYBRID_INLINE void fftconv_twiddles(int64_t lo, int64_t hi, void *const *buffers, void *,
-                                    const FFTConvParams &params) {
-  if (lo >= hi)
-    return;
-  T *table = static_cast<T *>(buffers[0]);
-  int64_t n = params.transformSize;
-  // Factors e^(-2 pi i j (k - shift / 4) / size).
-  auto fill = [&](T *rows, int64_t size, int64_t radix, int64_t first, int64_t shift) {
-    for (int64_t j = 0; j < size / radix; ++j)
-      for (int64_t k = first; k < radix; ++k) {
-        // The fraction is exact in double.
-        double angle = -6.283185307179586476925286766559 *
-                       (static_cast<double>(j * (4 * k - shift)) / static_cast<double>(4 * size));
-        *rows++ = static_cast<T>(__builtin_cos(angle));
-        *rows++ = static_cast<T>(__builtin_sin(angle));
-      }
-  };
-  for (int64_t i = 0; i < fftconvTwiddleElements<T>(n); ++i)
-    table[i] = T(0);
-  for (int64_t size = 32; size <= n; size *= 2)
-    fill(table + 2 * size, size, stageRadix(size), 0, 1);
-  for (int64_t size = 32; 4 * size <= n; size *= 2)
-    fill(table + 4 * n + 2 * size, size, stageRadix(size), 1, 0);
-}
-
-template <typename T>
 HYBRID_INLINE void fftconv_spectrum(int64_t lo, int64_t hi, void *const *buffers, void *,
                                     const FFTConvParams &params) {
-  Twiddles<T> table(buffers[1], params.transformSize);
+  Twiddles<T> table(buffers[1], params.points);
   for (int64_t block = lo; block < hi; ++block) {
     int64_t channel = block * lanes<T>;
     spectrumOf<T>(static_cast<const T *>(buffers[0]) + channel, params.taps, params.channels,
-                  lanesAt<T>(channel, params.channels), params.transformSize, table,
-                  static_cast<T *>(buffers[2]) + block * params.transformSize * 2 * lanes<T>);
+                  lanesAt<T>(channel, params.channels), params.points, table,
+                  static_cast<T *>(buffers[2]) + block * params.points * 2 * lanes<T>);
   }
 }
 
@@ -178,14 +153,13 @@ template <typename T> struct Block {
   const T *wholeSpectrum;
 
   Block(const FFTConvParams &params, void *const *buffers, int64_t block)
-      : params(params), buffers(buffers), table(buffers[2], params.transformSize),
+      : params(params), buffers(buffers), table(buffers[2], params.points),
         channel(block * lanes<T>), channels(lanesAt<T>(channel, params.channels)),
-        wholeSpectrum(static_cast<const T *>(buffers[1]) +
-                      block * params.transformSize * 2 * lanes<T>) {}
+        wholeSpectrum(static_cast<const T *>(buffers[1]) + block * params.points * 2 * lanes<T>) {}
 
   /// The spectrum for a run, maybe computed into `own`.
   const T *spectrum(const Run &run, T *own) const {
-    if (!params.hasSegments || run.size == params.transformSize)
+    if (!params.hasSegments || run.size == params.points)
       return wholeSpectrum;
     spectrumOf<T>(static_cast<const T *>(buffers[7]) + channel, run.taps, params.channels, channels,
                   run.size, table, own);
@@ -209,7 +183,7 @@ template <typename T> struct Block {
 template <typename T>
 HYBRID_INLINE void fftconv_forward(int64_t lo, int64_t hi, void *const *buffers, void *scratch,
                                    const FFTConvParams &params) {
-  T *data = static_cast<T *>(scratch), *own = data + params.transformSize * 2 * lanes<T>;
+  T *data = static_cast<T *>(scratch), *own = data + params.points * 2 * lanes<T>;
   for (int64_t item = lo; item < hi; ++item) {
     Block<T> block(params, buffers, item / params.batch);
     int64_t row = item % params.batch;
@@ -233,7 +207,7 @@ HYBRID_INLINE void fftconv_forward(int64_t lo, int64_t hi, void *const *buffers,
 template <typename T>
 HYBRID_INLINE void fftconv_backward(int64_t lo, int64_t hi, void *const *buffers, void *scratch,
                                     const FFTConvParams &params) {
-  const int64_t region = params.transformSize * 2 * lanes<T>;
+  const int64_t region = params.points * 2 * lanes<T>;
   T *signal = static_cast<T *>(scratch), *cotangent = signal + region;
   T *filterGradient = cotangent + region;
   // With segments only: the run's own spectrum, and the sum over the runs, in time.
@@ -299,14 +273,13 @@ HYBRID_INLINE void fftconv_backward(int64_t lo, int64_t hi, void *const *buffers
       for (int64_t t = 0; t < params.taps; ++t)
         writeTap(t, load<T>(sum + t * lanes<T>));
     } else {
-      finishFilter(params.transformSize, params.taps, writeTap);
+      finishFilter(params.points, params.taps, writeTap);
     }
   }
 }
 
 } // namespace
 
-HYBRID_KERNEL(fftconv_twiddles, FFTConvParams)
 HYBRID_KERNEL(fftconv_spectrum, FFTConvParams)
 HYBRID_KERNEL(fftconv_forward, FFTConvParams)
 HYBRID_KERNEL(fftconv_backward, FFTConvParams)

@@ -4,6 +4,7 @@
 // mean of squares and the square of the mean), then the result, all from L1. Bound by memory.
 //
 //===----------------------------------------------------------------------===//
+#include "codegen/kernels/LayerNorm.h"
 #include "Vector.h"
 
 using namespace hybrid;

@@ -21,6 +21,7 @@
 // Katharopoulos et al. 2020, section 3.3.1, for the gradients as scans.
 //
 //===----------------------------------------------------------------------===//
+#include "codegen/kernels/LinearScan.h"
 #include "Transpose.h"
 
 using namespace hybrid;
@@ -30,6 +31,11 @@ namespace {
 
 /// Steps taken on a row of the state at a time.
 constexpr int64_t blockSteps = 4;
+
+/// Every block of a divided sequence is one of its own here.
+HYBRID_INLINE int64_t sequences(const LinearScanParams &params) {
+  return params.batch * params.blocks;
+}
 
 /// One head's rows of an activation.
 template <typename T> struct Rows {
@@ -52,7 +58,7 @@ struct Item {
   template <typename T>
   Rows<T> rows(void *buffer, const LinearScanParams &params, int64_t stride, int64_t size,
                int64_t channel = 0) const {
-    return {static_cast<T *>(buffer) + batch * params.length * stride + head * size + channel,
+    return {static_cast<T *>(buffer) + batch * params.blockRows * stride + head * size + channel,
             stride};
   }
   /// The head's part of a state [batch, heads, keySize, valueSize].
@@ -68,7 +74,7 @@ struct Segments {
 
   Segments(const void *buffer, const LinearScanParams &params, const Item &item) {
     if (params.hasSegments)
-      ids = static_cast<const int32_t *>(buffer) + item.batch * params.length;
+      ids = static_cast<const int32_t *>(buffer) + item.batch * params.blockRows;
   }
   bool startAt(int64_t t) const { return ids && t > 0 && ids[t] != ids[t - 1]; }
 };
@@ -267,15 +273,15 @@ HYBRID_INLINE void linear_scan_forward(int64_t lo, int64_t hi, void *const *buff
     scan.read = item.rows<const T>(buffers[0], params, params.qStride, keys);
     scan.write = item.rows<const T>(buffers[1], params, params.kStride, keys);
     scan.lane = item.rows<const T>(buffers[2], params, params.vStride, values, item.firstLane);
-    scan.out = item.rows<T>(buffers[6], params, params.oStride, values, item.firstLane);
+    scan.out = item.rows<T>(buffers[7], params, params.oStride, values, item.firstLane);
     scan.rows = keys, scan.count = count, scan.reverse = false, scan.exclusive = params.exclusive;
     scan.outScale = static_cast<T>(params.scale), scan.reads = !params.stateOnly;
     const T *initial = params.hasState ? item.state<const T>(buffers[5], params) : nullptr;
     loadState(state, initial ? initial + item.firstLane : nullptr, keys, values, count);
     sweepKeys(scan, state, table, Decay<T>(buffers[3], params, item),
-              Segments(buffers[4], params, item), params.length);
+              Segments(buffers[4], params, item), params.blockRows);
     if (params.hasFinalState)
-      storeState(item.state<T>(buffers[7], params) + item.firstLane, state, keys, values, count);
+      storeState(item.state<T>(buffers[6], params) + item.firstLane, state, keys, values, count);
   }
 }
 
@@ -291,15 +297,15 @@ HYBRID_INLINE void linear_scan_backward_values(int64_t lo, int64_t hi, void *con
     scan.read = item.rows<const T>(buffers[1], params, params.kStride, keys);
     scan.write = item.rows<const T>(buffers[0], params, params.qStride, keys);
     scan.lane = item.rows<const T>(buffers[4], params, params.oStride, values, item.firstLane);
-    scan.out = item.rows<T>(buffers[6], params, params.dvStride, values, item.firstLane);
+    scan.out = item.rows<T>(buffers[7], params, params.dvStride, values, item.firstLane);
     scan.rows = keys, scan.count = count, scan.reverse = true, scan.exclusive = params.exclusive;
     scan.laneScale = static_cast<T>(params.scale), scan.reads = !params.stateOnly;
     const T *final = params.hasFinalState ? item.state<const T>(buffers[5], params) : nullptr;
     loadState(state, final ? final + item.firstLane : nullptr, keys, values, count);
     sweepKeys(scan, state, table, Decay<T>(buffers[2], params, item),
-              Segments(buffers[3], params, item), params.length);
-    if (params.hasState && buffers[7])
-      storeState(item.state<T>(buffers[7], params) + item.firstLane, state, keys, values, count);
+              Segments(buffers[3], params, item), params.blockRows);
+    if (params.hasState && buffers[6])
+      storeState(item.state<T>(buffers[6], params) + item.firstLane, state, keys, values, count);
   }
 }
 
@@ -329,7 +335,7 @@ template <typename T> struct DecayGradient {
       storePart(item.rows<T>(to, params, params.dDecayStride, params.keySize, item.firstLane).at(t),
                 gradient, count);
     else if (params.decay == ScanDecay::HeadAndTime)
-      to[((item.block * params.batch + item.batch) * params.length + t) * params.heads +
+      to[((item.block * sequences(params) + item.batch) * params.blockRows + t) * params.heads +
          item.head] = sumOfLanes(gradient);
     else
       ofChunk += gradient;
@@ -341,14 +347,16 @@ template <typename T> struct DecayGradient {
       storePart(to + (item.batch * params.heads + item.head) * params.keySize + item.firstLane,
                 total, count);
     else if (params.decay == ScanDecay::Head)
-      to[(item.block * params.batch + item.batch) * params.heads + item.head] = sumOfLanes(total);
+      to[(item.block * sequences(params) + item.batch) * params.heads + item.head] =
+          sumOfLanes(total);
   }
 };
 
 template <typename T>
-HYBRID_INLINE void linear_scan_backward_keys(int64_t lo, int64_t hi, void *const *buffers,
-                                             void *scratch, const LinearScanParams &params) {
-  const int64_t keys = params.keySize, values = params.valueSize, length = params.length;
+HYBRID_INLINE void linear_scan_backward_queries_keys(int64_t lo, int64_t hi, void *const *buffers,
+                                                     void *scratch,
+                                                     const LinearScanParams &params) {
+  const int64_t keys = params.keySize, values = params.valueSize, length = params.blockRows;
   const int64_t stateSize = values * lanes<T>, chunk = linearScanChunk(params);
   T *state = static_cast<T *>(scratch), *history = state + stateSize,
     *kept = history + chunk * stateSize;
@@ -454,4 +462,4 @@ HYBRID_INLINE void linear_scan_backward_keys(int64_t lo, int64_t hi, void *const
 
 HYBRID_KERNEL(linear_scan_forward, LinearScanParams)
 HYBRID_KERNEL(linear_scan_backward_values, LinearScanParams)
-HYBRID_KERNEL(linear_scan_backward_keys, LinearScanParams)
+HYBRID_KERNEL(linear_scan_backward_queries_keys, LinearScanParams)

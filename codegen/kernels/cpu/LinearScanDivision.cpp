@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Vector.h"
+#include "codegen/kernels/LinearScan.h"
 
 using namespace hybrid;
 using namespace hybrid::cpu;

@@ -5,6 +5,7 @@
 // time: a filter is made once a step, whatever the batch.
 //
 //===----------------------------------------------------------------------===//
+#include "codegen/kernels/ModalFilter.h"
 #include "Vector.h"
 
 using namespace hybrid;

@@ -7,6 +7,7 @@
 // parameters.
 //
 //===----------------------------------------------------------------------===//
+#include "codegen/kernels/Random.h"
 #include "Vector.h"
 
 using namespace hybrid;
@@ -16,8 +17,6 @@ namespace {
 
 typedef uint32_t Words __attribute__((ext_vector_type(16)));
 typedef uint64_t WideWords __attribute__((ext_vector_type(16)));
-
-constexpr int64_t elementsPerItem = 1024;
 
 /// Four words for each of sixteen consecutive blocks.
 struct Blocks {
@@ -73,8 +72,8 @@ HYBRID_INLINE void random(int64_t lo, int64_t hi, void *const *buffers, void *,
   const int32_t *seed = static_cast<const int32_t *>(buffers[0]);
   T *out = static_cast<T *>(buffers[1]);
   for (int64_t item = lo; item < hi; ++item) {
-    int64_t end = minimum((item + 1) * elementsPerItem, params.elements);
-    for (int64_t first = item * elementsPerItem; first < end; first += 64) {
+    int64_t end = minimum((item + 1) * randomElements, params.elements);
+    for (int64_t first = item * randomElements; first < end; first += 64) {
       Blocks blocks(static_cast<uint64_t>(first / 4), static_cast<uint64_t>(params.stream),
                     static_cast<uint32_t>(seed[0]), static_cast<uint32_t>(seed[1]));
       Vector<float> drawn[4];

@@ -1,4 +1,5 @@
 //===- Reverse.cpp - a dimension from its end to its start ------------------===//
+#include "codegen/kernels/Reverse.h"
 #include "Vector.h"
 
 using namespace hybrid;

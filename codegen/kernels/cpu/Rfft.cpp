@@ -7,6 +7,7 @@
 // the convolutions.
 //
 //===----------------------------------------------------------------------===//
+#include "codegen/kernels/Rfft.h"
 #include "FFT.h"
 
 using namespace hybrid;
@@ -70,9 +71,9 @@ HYBRID_INLINE void rfft(int64_t lo, int64_t hi, void *const *buffers, void *scra
   for (int64_t block = lo; block < hi; ++block) {
     int64_t channel = block * lanes<T>, count = lanesAt<T>(channel, params.channels);
     const T *x = static_cast<const T *>(buffers[0]) + channel;
-    T *re = static_cast<T *>(buffers[2]) + channel, *im = static_cast<T *>(buffers[3]) + channel;
+    T *re = static_cast<T *>(buffers[1]) + channel, *im = static_cast<T *>(buffers[2]) + channel;
     chirpTransform<T>(
-        params, buffers[1], static_cast<T *>(scratch), -1, params.points, params.points / 2 + 1,
+        params, buffers[3], static_cast<T *>(scratch), -1, params.points, params.points / 2 + 1,
         [&](int64_t t) -> Complex<T> {
           return {loadPart(x + t * params.channels, count), splat(T(0))};
         },
@@ -91,9 +92,9 @@ HYBRID_INLINE void irfft(int64_t lo, int64_t hi, void *const *buffers, void *scr
     int64_t channel = block * lanes<T>, count = lanesAt<T>(channel, params.channels);
     const T *re = static_cast<const T *>(buffers[0]) + channel,
             *im = static_cast<const T *>(buffers[1]) + channel;
-    T *x = static_cast<T *>(buffers[3]) + channel;
+    T *x = static_cast<T *>(buffers[2]) + channel;
     chirpTransform<T>(
-        params, buffers[2], static_cast<T *>(scratch), 1, params.points / 2 + 1, params.points,
+        params, buffers[3], static_cast<T *>(scratch), 1, params.points / 2 + 1, params.points,
         [&](int64_t k) -> Complex<T> {
           T weight = weightOf<T>(params, k);
           bool real = k == 0 || 2 * k == params.points;

@@ -6,6 +6,7 @@
 // StripedHyena's.
 //
 //===----------------------------------------------------------------------===//
+#include "codegen/kernels/RmsNorm.h"
 #include "Vector.h"
 
 using namespace hybrid;

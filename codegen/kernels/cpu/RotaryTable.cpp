@@ -4,6 +4,7 @@
 // 2022.
 //
 //===----------------------------------------------------------------------===//
+#include "codegen/kernels/RotaryTable.h"
 #include "Vector.h"
 
 using namespace hybrid;

@@ -11,7 +11,7 @@
 // of decays are never divided by.
 //
 //===----------------------------------------------------------------------===//
-#include "SelectiveScan.h"
+#include "codegen/kernels/SelectiveScan.h"
 #include "Gates.h"
 
 using namespace hybrid;
@@ -278,8 +278,8 @@ HYBRID_INLINE void selective_scan_forward(int64_t lo, int64_t hi, void *const *b
                                    sums[i] = sum;
                                  });
         });
-        T *y =
-            static_cast<T *>(buffers[Own]) + (block.row0 + first) * params.yStride + block.channel;
+        T *y = static_cast<T *>(buffers[Own + 1]) + (block.row0 + first) * params.yStride +
+               block.channel;
         const T *gate = params.hasGate
                             ? static_cast<const T *>(buffers[Gate]) +
                                   (block.row0 + first) * params.gateStride + block.channel
@@ -298,7 +298,7 @@ HYBRID_INLINE void selective_scan_forward(int64_t lo, int64_t hi, void *const *b
       for (int64_t j = 0; j < item.blocks; ++j) {
         const Block<T> block(params, item, j, blocks);
         scatterStates(block.states, params.states, block.count,
-                      static_cast<T *>(buffers[Own + 1]) + block.stateOffset(params, item));
+                      static_cast<T *>(buffers[Own]) + block.stateOffset(params, item));
       }
   }
 }

@@ -10,6 +10,7 @@
 // that of the last row, so that no document leaks into the next chunk.
 //
 //===----------------------------------------------------------------------===//
+#include "codegen/kernels/ShortConv.h"
 #include "Gates.h"
 
 using namespace hybrid;
@@ -118,7 +119,7 @@ HYBRID_INLINE void short_conv_forward(int64_t lo, int64_t hi, void *const *buffe
       for (int64_t row = first; row < end; row += tileRows)
         for (int64_t channel = firstChannel; channel < lastChannel; channel += lanes<T>) {
           const Sequence<T> sequence = sequenceAt(channel);
-          T *y = static_cast<T *>(buffers[5]) + batch * params.length * params.yStride + channel;
+          T *y = static_cast<T *>(buffers[6]) + batch * params.length * params.yStride + channel;
           auto finish = [&](int64_t t, Vector<T> value) HYBRID_INLINE_LAMBDA {
             if (params.activation == 1)
               value *= logistic<T>(value);
@@ -148,7 +149,7 @@ HYBRID_INLINE void short_conv_forward(int64_t lo, int64_t hi, void *const *buffe
            params.hasFinalState && end == params.length && channel < lastChannel;
            channel += lanes<T>) {
         const Sequence<T> sequence = sequenceAt(channel);
-        T *state = static_cast<T *>(buffers[6]) + batch * history * params.channels + channel;
+        T *state = static_cast<T *>(buffers[5]) + batch * history * params.channels + channel;
         for (int64_t k = 0; k < history; ++k) {
           int64_t t = params.length - history + k;
           storePart(state + k * params.channels,
@@ -176,9 +177,9 @@ template <typename T> struct Backward {
     dy = static_cast<const T *>(buffers[4]) + batch * params.length * params.yStride + channel;
     dFinal =
         params.hasFinalState && buffers[5] ? static_cast<const T *>(buffers[5]) + state : nullptr;
-    dx = static_cast<T *>(buffers[6]) + batch * params.length * params.dxStride + channel;
-    dInitial = params.hasState && buffers[7] ? static_cast<T *>(buffers[7]) + state : nullptr;
-    partial = static_cast<T *>(buffers[8]) + item * (params.taps + 1) * params.channels + channel;
+    dx = static_cast<T *>(buffers[9]) + batch * params.length * params.dxStride + channel;
+    dInitial = params.hasState && buffers[6] ? static_cast<T *>(buffers[6]) + state : nullptr;
+    partial = static_cast<T *>(buffers[7]) + item * (params.taps + 1) * params.channels + channel;
   }
 
   /// The gradient of the pre-activation at row t.
@@ -299,7 +300,7 @@ HYBRID_INLINE void short_conv_backward(int64_t lo, int64_t hi, void *const *buff
       int64_t lastChannel = minimum(firstChannel + group, params.channels);
       auto sequenceAt = [&](int64_t channel) {
         return Sequence<T>(params, batch, channel, buffers[0], buffers[1],
-                           params.activation == 1 ? buffers[9] : nullptr, buffers[2], buffers[3],
+                           params.activation == 1 ? buffers[8] : nullptr, buffers[2], buffers[3],
                            kept + (channel - firstChannel) / lanes<T> * width);
       };
       for (int64_t channel = firstChannel; channel < lastChannel; channel += lanes<T>) {

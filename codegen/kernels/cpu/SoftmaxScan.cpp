@@ -9,7 +9,7 @@
 // their own; since lse_t bounds every logit of row t, that maximum plus k_s is at most zero too.
 //
 //===----------------------------------------------------------------------===//
-#include "SoftmaxScan.h"
+#include "codegen/kernels/SoftmaxScan.h"
 #include "Vector.h"
 
 using namespace hybrid;
@@ -32,8 +32,8 @@ template <typename T> struct Block {
   __attribute__((always_inline)) Block(const SoftmaxScanParams &params, int64_t item,
                                        void *const *buffers)
       : params(params) {
-    const int64_t blocks = softmaxScanBlocks<T>(params),
-                  keyBlocks = softmaxScanKeyBlocks<T>(params);
+    const int64_t blocks = softmaxScanBlocks(params, lanes<T>),
+                  keyBlocks = softmaxScanKeyBlocks(params, lanes<T>);
     batch = item / blocks;
     int64_t block = item % blocks;
     if (ownKeys()) {

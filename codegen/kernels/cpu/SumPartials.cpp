@@ -4,6 +4,7 @@
 // error grows with the logarithm of their number and the order depends on that number alone.
 //
 //===----------------------------------------------------------------------===//
+#include "codegen/kernels/SumPartials.h"
 #include "Vector.h"
 
 using namespace hybrid;

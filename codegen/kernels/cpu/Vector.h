@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "codegen/kernels/Kernels.h"
+#include "codegen/kernels/Kernel.h"
 
 #define HYBRID_INLINE static inline __attribute__((always_inline))
 /// For lambdas, so that the constants of a specialised kernel reach their bodies.

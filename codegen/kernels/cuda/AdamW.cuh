@@ -1,6 +1,6 @@
 //===- AdamW.cuh - the optimizer over one arena -----------------------------===//
 #pragma once
-#include "codegen/kernels/cuda/LaunchShapes.h"
+#include "codegen/kernels/AdamW.h"
 #include "codegen/kernels/cuda/Prelude.cuh"
 
 namespace hybrid::cuda {

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "codegen/kernels/cuda/Attention.cuh"
+#include "codegen/kernels/cuda/AttentionForward.cuh"
 
 namespace hybrid::cuda {
 
@@ -40,45 +40,44 @@ HYBRID_DEVICE void rowDeltas(T (&deltas)[2], const T *o, const T *dO, int first,
   }
 }
 
-template <typename T, AttentionTiles P>
+template <typename T, AttentionParams P>
 HYBRID_DEVICE void attentionBackwardQueries(int64_t item, const T *q, const FirstStreamed<T, P> *k,
                                             const SecondStreamed<T, P> *v, const int32_t *segments,
                                             const T *rotary, const T *o, const T *lse, const T *dO,
                                             T *dq, T *deltas) {
   constexpr bool preparedFirst = P.preparedFirst != 0, preparedSecond = P.preparedSecond != 0;
-  constexpr AttentionParams A = P.attention();
   constexpr Products products = productsOf<T>(P.bf16);
   constexpr int columns = static_cast<int>(attentionColumns<T>(P));
   constexpr int rowTile = static_cast<int>(P.rowTile), keyTile = static_cast<int>(P.columnTile);
   constexpr int blocks = keyTile / 8, sums = static_cast<int>(P.slab) / 8;
-  constexpr int64_t queryTiles = ceilDiv(A.length, P.rowTile);
+  constexpr int64_t queryTiles = ceilDiv(P.length, P.rowTile);
   using Tile = TileProduct<products, T, columns>;
   using Element = typename Tile::Element;
-  using Seen = Visibility<A>;
+  using Seen = Visibility<P>;
 
-  AttentionItem<P, T> at(item, A.heads, queryTiles);
+  AttentionItem<P, T> at(item, P.heads, queryTiles);
   const int first = static_cast<int>(queryTiles - 1 - at.tile) * rowTile;
-  const int64_t kvHead = at.head / (A.heads / A.kvHeads);
-  q = headOf<A>(q, at.batch, A.length, A.qStride, at.head);
-  k = streamOf<P, preparedFirst, T>(k, at.batch, A.kvHeads, kvHead, A.keyLength, A.kStride);
-  v = streamOf<P, preparedSecond, T>(v, at.batch, A.kvHeads, kvHead, A.keyLength, A.vStride);
-  dO = headOf<A>(dO, at.batch, A.length, A.oStride, at.head);
-  const int64_t rowsBefore = (at.batch * A.heads + at.head) * A.length;
-  const Seen visibility{A.hasSegments ? segments + at.batch * A.keyLength : nullptr};
+  const int64_t kvHead = at.head / (P.heads / P.kvHeads);
+  q = headOf<P>(q, at.batch, P.length, P.qStride, at.head);
+  k = streamOf<P, preparedFirst, T>(k, at.batch, P.kvHeads, kvHead, P.keyLength, P.kStride);
+  v = streamOf<P, preparedSecond, T>(v, at.batch, P.kvHeads, kvHead, P.keyLength, P.vStride);
+  dO = headOf<P>(dO, at.batch, P.length, P.oStride, at.head);
+  const int64_t rowsBefore = (at.batch * P.heads + at.head) * P.length;
+  const Seen visibility{P.hasSegments ? segments + at.batch * P.keyLength : nullptr};
 
   Element *queries = sharedMemory<Element>();
   Element *dOutputs = queries + rowTile * Tile::stride, *keys = dOutputs + rowTile * Tile::stride;
   Element *values = keys + keyTile * Tile::stride;
-  startRows<P, rowTile, Side::Query>(queries, q, A.qStride, first, Seen::queries, rotary,
+  startRows<P, rowTile, Side::Query>(queries, q, P.qStride, first, Seen::queries, rotary,
                                      Seen::shift);
-  startRows<P, rowTile, Side::Other>(dOutputs, dO, A.oStride, first, Seen::queries, rotary, 0);
+  startRows<P, rowTile, Side::Other>(dOutputs, dO, P.oStride, first, Seen::queries, rotary, 0);
 
   const int lane = laneIndex(), g = lane / 4, t = lane % 4;
   const int warpFirst = first + warpIndex() * 16, row = warpFirst + g;
   const Element *ownQueries = queries + warpIndex() * 16 * Tile::stride;
   const Element *ownGradients = dOutputs + warpIndex() * 16 * Tile::stride;
   T delta[2], logs[2];
-  rowDeltas<A>(delta, headOf<A>(o, at.batch, A.length, A.oStride, at.head), dO, warpFirst,
+  rowDeltas<P>(delta, headOf<P>(o, at.batch, P.length, P.oStride, at.head), dO, warpFirst,
                Seen::queries);
   HYBRID_UNROLL
   for (int half = 0; half < 2; ++half) {
@@ -100,9 +99,9 @@ HYBRID_DEVICE void attentionBackwardQueries(int64_t item, const T *q, const Firs
   HYBRID_NO_UNROLL
   for (int s = Seen::firstKey(low) / keyTile * keyTile; s < end; s += keyTile) {
     blockBarrier();
-    startStreamed<P, keyTile, Side::Key, preparedFirst>(keys, k, A.kStride, s, Seen::keys, rotary,
+    startStreamed<P, keyTile, Side::Key, preparedFirst>(keys, k, P.kStride, s, Seen::keys, rotary,
                                                         0);
-    startStreamed<P, keyTile, Side::Other, preparedSecond>(values, v, A.vStride, s, Seen::keys,
+    startStreamed<P, keyTile, Side::Other, preparedSecond>(values, v, P.vStride, s, Seen::keys,
                                                            rotary, 0);
     waitCopies<0>();
     blockBarrier();
@@ -119,7 +118,7 @@ HYBRID_DEVICE void attentionBackwardQueries(int64_t item, const T *q, const Firs
     for (int block = 0; block < blocks; ++block)
       HYBRID_UNROLL
     for (int i = 0; i < 4; ++i) {
-      T power = multiplyAdd(scores[block][i], static_cast<T>(A.scale * log2OfE), -logs[i / 2]);
+      T power = multiplyAdd(scores[block][i], static_cast<T>(P.scale * log2OfE), -logs[i / 2]);
       if (!whole && !visibility.seen(row + i / 2 * 8, s + block * 8 + 2 * t + i % 2))
         power = -infinity<T>();
       gradients[block][i] = exponential2(power) * (gradients[block][i] - delta[i / 2]);
@@ -129,39 +128,38 @@ HYBRID_DEVICE void attentionBackwardQueries(int64_t item, const T *q, const Firs
   waitCopies<0>();
   blockBarrier();
   storeRows<P, Side::Query, Tile>(
-      dQueries, static_cast<T>(A.scale), static_cast<T>(A.scale),
+      dQueries, static_cast<T>(P.scale), static_cast<T>(P.scale),
       sharedMemory<T>() + warpIndex() * 16 * (static_cast<int>(P.slab) + 4),
-      headOf<A>(dq, at.batch, A.length, A.dqStride, at.head), A.dqStride, warpFirst, Seen::queries,
+      headOf<P>(dq, at.batch, P.length, P.dqStride, at.head), P.dqStride, warpFirst, Seen::queries,
       at.slab, rotary, Seen::shift);
 }
 
-template <typename T, AttentionTiles P>
+template <typename T, AttentionParams P>
 HYBRID_DEVICE void attentionBackwardKeys(int64_t item, const FirstStreamed<T, P> *q, const T *k,
                                          const T *v, const int32_t *segments, const T *rotary,
                                          const T *lse, const SecondStreamed<T, P> *dO,
                                          const T *deltas, T *dk, T *dv) {
   constexpr bool preparedFirst = P.preparedFirst != 0, preparedSecond = P.preparedSecond != 0;
-  constexpr AttentionParams A = P.attention();
   constexpr Products products = productsOf<T>(P.bf16);
   constexpr int columns = static_cast<int>(attentionColumns<T>(P));
   constexpr int rowTile = static_cast<int>(P.rowTile), queryTile = static_cast<int>(P.columnTile);
   constexpr int blocks = queryTile / 8, sums = static_cast<int>(P.slab) / 8;
-  constexpr int64_t group = A.heads / A.kvHeads;
+  constexpr int64_t group = P.heads / P.kvHeads;
   using Tile = TileProduct<products, T, columns>;
   using Element = typename Tile::Element;
-  using Seen = Visibility<A>;
+  using Seen = Visibility<P>;
 
-  AttentionItem<P, T> at(item, A.kvHeads, ceilDiv(A.keyLength, P.rowTile));
+  AttentionItem<P, T> at(item, P.kvHeads, ceilDiv(P.keyLength, P.rowTile));
   const int first = at.tile * rowTile;
-  const Seen visibility{A.hasSegments ? segments + at.batch * A.keyLength : nullptr};
+  const Seen visibility{P.hasSegments ? segments + at.batch * P.keyLength : nullptr};
   Element *keys = sharedMemory<Element>();
   Element *values = keys + rowTile * Tile::stride, *queries = values + rowTile * Tile::stride;
   Element *dOutputs = queries + queryTile * Tile::stride;
-  startRows<P, rowTile, Side::Key>(keys, headOf<A>(k, at.batch, A.keyLength, A.kStride, at.head),
-                                   A.kStride, first, Seen::keys, rotary, 0);
+  startRows<P, rowTile, Side::Key>(keys, headOf<P>(k, at.batch, P.keyLength, P.kStride, at.head),
+                                   P.kStride, first, Seen::keys, rotary, 0);
   startRows<P, rowTile, Side::Other>(values,
-                                     headOf<A>(v, at.batch, A.keyLength, A.vStride, at.head),
-                                     A.vStride, first, Seen::keys, rotary, 0);
+                                     headOf<P>(v, at.batch, P.keyLength, P.vStride, at.head),
+                                     P.vStride, first, Seen::keys, rotary, 0);
 
   const int lane = laneIndex(), g = lane / 4, t = lane % 4;
   const int warpFirst = first + warpIndex() * 16, row = warpFirst + g;
@@ -177,16 +175,16 @@ HYBRID_DEVICE void attentionBackwardKeys(int64_t item, const FirstStreamed<T, P>
   HYBRID_NO_UNROLL
   for (int64_t head = at.head * group; head < (at.head + 1) * group; ++head) {
     const auto *headQueries =
-        streamOf<P, preparedFirst, T>(q, at.batch, A.heads, head, A.length, A.qStride);
+        streamOf<P, preparedFirst, T>(q, at.batch, P.heads, head, P.length, P.qStride);
     const auto *headGradients =
-        streamOf<P, preparedSecond, T>(dO, at.batch, A.heads, head, A.length, A.oStride);
-    const int64_t rowsBefore = (at.batch * A.heads + head) * A.length;
+        streamOf<P, preparedSecond, T>(dO, at.batch, P.heads, head, P.length, P.oStride);
+    const int64_t rowsBefore = (at.batch * P.heads + head) * P.length;
     HYBRID_NO_UNROLL
     for (int query = begin; query < end; query += queryTile) {
       blockBarrier();
       startStreamed<P, queryTile, Side::Query, preparedFirst>(
-          queries, headQueries, A.qStride, query, Seen::queries, rotary, Seen::shift);
-      startStreamed<P, queryTile, Side::Other, preparedSecond>(dOutputs, headGradients, A.oStride,
+          queries, headQueries, P.qStride, query, Seen::queries, rotary, Seen::shift);
+      startStreamed<P, queryTile, Side::Other, preparedSecond>(dOutputs, headGradients, P.oStride,
                                                                query, Seen::queries, rotary, 0);
       waitCopies<0>();
       blockBarrier();
@@ -208,7 +206,7 @@ HYBRID_DEVICE void attentionBackwardKeys(int64_t item, const FirstStreamed<T, P>
         log = log == -infinity<T>() ? infinity<T>() : log * static_cast<T>(log2OfE);
         HYBRID_UNROLL
         for (int i = odd; i < 4; i += 2) {
-          T power = multiplyAdd(scores[block][i], static_cast<T>(A.scale * log2OfE), -log);
+          T power = multiplyAdd(scores[block][i], static_cast<T>(P.scale * log2OfE), -log);
           if (!whole && !visibility.seen(other, row + i / 2 * 8))
             power = -infinity<T>();
           scores[block][i] = exponential2(power);
@@ -233,12 +231,12 @@ HYBRID_DEVICE void attentionBackwardKeys(int64_t item, const FirstStreamed<T, P>
   waitCopies<0>();
   blockBarrier();
   T *room = sharedMemory<T>() + warpIndex() * 16 * (static_cast<int>(P.slab) + 4);
-  storeRows<P, Side::Key, Tile>(dKeys, static_cast<T>(A.scale), static_cast<T>(A.scale), room,
-                                headOf<A>(dk, at.batch, A.keyLength, A.dkStride, at.head),
-                                A.dkStride, warpFirst, Seen::keys, at.slab, rotary, 0);
+  storeRows<P, Side::Key, Tile>(dKeys, static_cast<T>(P.scale), static_cast<T>(P.scale), room,
+                                headOf<P>(dk, at.batch, P.keyLength, P.dkStride, at.head),
+                                P.dkStride, warpFirst, Seen::keys, at.slab, rotary, 0);
   storeRows<P, Side::Other, Tile>(dValues, T(1), T(1), room,
-                                  headOf<A>(dv, at.batch, A.keyLength, A.dvStride, at.head),
-                                  A.dvStride, warpFirst, Seen::keys, at.slab, rotary, 0);
+                                  headOf<P>(dv, at.batch, P.keyLength, P.dvStride, at.head),
+                                  P.dvStride, warpFirst, Seen::keys, at.slab, rotary, 0);
 }
 
 } // namespace hybrid::cuda

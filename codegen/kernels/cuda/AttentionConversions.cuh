@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "codegen/kernels/cuda/AttentionConversions.h"
+#include "codegen/kernels/AttentionConversions.h"
 #include "codegen/kernels/cuda/AttentionTile.cuh"
 
 namespace hybrid::cuda {

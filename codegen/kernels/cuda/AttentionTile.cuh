@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "codegen/kernels/cuda/AttentionTiles.h"
+#include "codegen/kernels/Attention.h"
 #include "codegen/kernels/cuda/TileProduct.cuh"
 
 namespace hybrid::cuda {
@@ -80,17 +80,16 @@ HYBRID_DEVICE T rotated(T own, int column, const T *table, Read &&read) {
 /// Starts to bring rows [first, first + rows) of one head to a tile, by all threads; what is not
 /// there becomes 0. `from` is row 0 of the head, of which there are `count`; row i stands at
 /// position i + shift. The tile is whole behind waitCopies() and a barrier.
-template <AttentionTiles P, int rows, Side side, typename T, typename Element>
+template <AttentionParams P, int rows, Side side, typename T, typename Element>
 HYBRID_DEVICE void startRows(Element *tile, const T *from, int64_t stride, int first, int count,
                              const T *table, int shift) {
-  constexpr AttentionParams A = P.attention();
-  constexpr int threadCount = threads(P), size = static_cast<int>(A.headSize);
+  constexpr int threadCount = threads(P), size = static_cast<int>(P.headSize);
   constexpr int columns = static_cast<int>(attentionColumns<T>(P));
   constexpr int wide = packWidth<T, P.alignment>;
   constexpr int tileRow =
-      static_cast<int>(tileStride(productsOf<T>(P.bf16), sizeof(T), A.headSize));
+      static_cast<int>(tileStride(productsOf<T>(P.bf16), sizeof(T), P.headSize));
   constexpr int packs = rows * columns / wide, batch = 4;
-  constexpr bool rotates = side != Side::Other && A.rotaryDims > 0;
+  constexpr bool rotates = side != Side::Other && P.rotaryDims > 0;
   HYBRID_NO_UNROLL
   for (int start = static_cast<int>(threadIdx.x); start < packs; start += batch * threadCount) {
     Pack<T, wide> loaded[batch];
@@ -107,10 +106,10 @@ HYBRID_DEVICE void startRows(Element *tile, const T *from, int64_t stride, int f
       } else if (there) {
         loaded[i] = loadPack<wide>(source + column);
         if constexpr (rotates) {
-          const T *angles = table + (first + row + shift) * (2 * A.rotaryDims);
+          const T *angles = table + (first + row + shift) * (2 * P.rotaryDims);
           HYBRID_UNROLL
           for (int j = 0; j < wide; ++j)
-            loaded[i][j] = rotated<A, side, false>(loaded[i][j], column + j, angles,
+            loaded[i][j] = rotated<P, side, false>(loaded[i][j], column + j, angles,
                                                    [&](int partner) { return source[partner]; });
         }
       } else {
@@ -133,19 +132,19 @@ HYBRID_DEVICE void startRows(Element *tile, const T *from, int64_t stride, int f
 }
 
 /// What a tensor of the column side holds in memory.
-template <typename T, AttentionTiles P, bool prepared> struct StreamedOf {
+template <typename T, AttentionParams P, bool prepared> struct StreamedOf {
   using type = T;
 };
-template <typename T, AttentionTiles P> struct StreamedOf<T, P, true> {
+template <typename T, AttentionParams P> struct StreamedOf<T, P, true> {
   using type = TileElement<productsOf<T>(P.bf16), T>;
 };
-template <typename T, AttentionTiles P>
+template <typename T, AttentionParams P>
 using FirstStreamed = typename StreamedOf<T, P, (P.preparedFirst != 0)>::type;
-template <typename T, AttentionTiles P>
+template <typename T, AttentionParams P>
 using SecondStreamed = typename StreamedOf<T, P, (P.preparedSecond != 0)>::type;
 
 /// Where a head of a tensor of the column side begins; `rows` of a batch row.
-template <AttentionTiles P, bool prepared, typename T, typename Memory>
+template <AttentionParams P, bool prepared, typename T, typename Memory>
 HYBRID_DEVICE const Memory *streamOf(const Memory *tensor, int64_t batch, int64_t heads,
                                      int64_t head, int64_t rows, int64_t stride) {
   if constexpr (prepared)
@@ -154,7 +153,7 @@ HYBRID_DEVICE const Memory *streamOf(const Memory *tensor, int64_t batch, int64_
     return tensor + batch * rows * stride + head * P.headSize;
 }
 /// startRows() for the column side.
-template <AttentionTiles P, int rows, Side side, bool prepared, typename T, typename Element,
+template <AttentionParams P, int rows, Side side, bool prepared, typename T, typename Element,
           typename Memory>
 HYBRID_DEVICE void startStreamed(Element *tile, const Memory *from, int64_t stride, int first,
                                  int count, const T *table, int shift) {
@@ -182,11 +181,10 @@ HYBRID_DEVICE void startStreamed(Element *tile, const Memory *from, int64_t stri
 /// A warp's 16 rows of sums to memory: columns [slab, slab + P.slab) of the head. Rows from `first`
 /// on, of which there are `count` in all; sums are multiplied by factors of their two rows. `room`
 /// is shared memory of this warp for 16 rows.
-template <AttentionTiles P, Side side, typename Tile, typename T, int blocks>
+template <AttentionParams P, Side side, typename Tile, typename T, int blocks>
 HYBRID_DEVICE void storeRows(T (&sums)[blocks][4], T upper, T lower, T *room, T *to, int64_t stride,
                              int first, int count, int slab, const T *table, int shift) {
-  constexpr AttentionParams A = P.attention();
-  constexpr int size = static_cast<int>(A.headSize), roomRow = static_cast<int>(P.slab) + 4;
+  constexpr int size = static_cast<int>(P.headSize), roomRow = static_cast<int>(P.slab) + 4;
   const int lane = laneIndex(), g = lane / 4, t = lane % 4;
   HYBRID_UNROLL
   for (int block = 0; block < blocks; ++block)
@@ -196,7 +194,7 @@ HYBRID_DEVICE void storeRows(T (&sums)[blocks][4], T upper, T lower, T *room, T 
         sums[block][i] * (i < 2 ? upper : lower);
   warpBarrier();
   constexpr int width = static_cast<int>(P.slab);
-  constexpr bool rotates = side != Side::Other && A.rotaryDims > 0;
+  constexpr bool rotates = side != Side::Other && P.rotaryDims > 0;
   // A rotation takes its partner from the same slab, or the head is one slab.
   constexpr int wide = packWidth<T, P.alignment>;
   HYBRID_NO_UNROLL
@@ -210,8 +208,8 @@ HYBRID_DEVICE void storeRows(T (&sums)[blocks][4], T upper, T lower, T *room, T 
     for (int j = 0; j < wide; ++j) {
       values[j] = source[column + j];
       if constexpr (rotates)
-        values[j] = rotated<A, side, true>(values[j], slab + column + j,
-                                           table + (first + row + shift) * (2 * A.rotaryDims),
+        values[j] = rotated<P, side, true>(values[j], slab + column + j,
+                                           table + (first + row + shift) * (2 * P.rotaryDims),
                                            [&](int partner) { return source[partner - slab]; });
     }
     storePack(to + (first + row) * stride + slab + column, values);

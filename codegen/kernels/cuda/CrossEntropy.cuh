@@ -1,6 +1,6 @@
 //===- CrossEntropy.cuh - the loss over classes and its gradient ------------===//
 #pragma once
-#include "codegen/kernels/cuda/LaunchShapes.h"
+#include "codegen/kernels/CrossEntropy.h"
 #include "codegen/kernels/cuda/Prelude.cuh"
 
 namespace hybrid::cuda {
@@ -107,18 +107,6 @@ HYBRID_DEVICE void crossEntropyFinish(int64_t, const T *partial, T *loss, T *wei
     *weight = static_cast<T>(sums[1]);
     *correct = static_cast<T>(sums[2]);
   }
-}
-
-template <typename T, CrossEntropyParams P>
-HYBRID_DEVICE void targetWeight(int64_t, const int32_t *targets, const T *weights, T *total) {
-  constexpr int threads = static_cast<int>(sumThreads);
-  double sum = 0;
-  for (int64_t row = threadIdx.x; row < P.rows; row += threads)
-    if (targets[row] != P.ignoreIndex)
-      sum += P.hasWeights ? static_cast<double>(weights[row]) : 1.0;
-  sum = blockSum<threads>(sum, sharedMemory<double>());
-  if (threadIdx.x == 0)
-    *total = static_cast<T>(sum);
 }
 
 template <typename T, CrossEntropyParams P, typename Store>

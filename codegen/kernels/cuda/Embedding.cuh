@@ -1,7 +1,6 @@
 //===- Embedding.cuh - rows of a table, and the gradient of the table -------===//
 #pragma once
-#include "codegen/kernels/cuda/EmbeddingParams.h"
-#include "codegen/kernels/cuda/LaunchShapes.h"
+#include "codegen/kernels/Embedding.h"
 #include "codegen/kernels/cuda/Prelude.cuh"
 
 namespace hybrid::cuda {

@@ -17,7 +17,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "codegen/kernels/cuda/FFTLaunch.h"
+#include "codegen/kernels/FFT.h"
 #include "codegen/kernels/cuda/Prelude.cuh"
 
 namespace hybrid::cuda {
@@ -416,5 +416,15 @@ template <typename T, typename Block> struct SpectrumSums {
       });
   }
 };
+
+template <typename T, FFTTwiddleParams P> HYBRID_DEVICE void fftTwiddles(int64_t item, T *table) {
+  int64_t q = item * fftTwiddleThreads + threadIdx.x;
+  if (q >= P.count)
+    return;
+  double angle = -6.283185307179586476925286766559 *
+                 (static_cast<double>(q * P.step) / static_cast<double>(P.period));
+  table[2 * q] = static_cast<T>(cosine(angle));
+  table[2 * q + 1] = static_cast<T>(sine(angle));
+}
 
 } // namespace hybrid::cuda

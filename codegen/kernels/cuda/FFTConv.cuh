@@ -22,23 +22,12 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "codegen/kernels/FFTConv.h"
 #include "codegen/kernels/cuda/FFT.cuh"
-#include "codegen/kernels/cuda/FFTConvLaunch.h"
 
 namespace hybrid::cuda {
 
-template <typename T, FFTTwiddleParams P>
-HYBRID_DEVICE void fftconvTwiddles(int64_t item, T *table) {
-  int64_t q = item * threads(P) + threadIdx.x;
-  if (q >= P.count)
-    return;
-  double angle = -6.283185307179586476925286766559 *
-                 (static_cast<double>(q * P.step) / static_cast<double>(P.period));
-  table[2 * q] = static_cast<T>(cosine(angle));
-  table[2 * q + 1] = static_cast<T>(sine(angle));
-}
-
-template <typename T, FFTConvBlockParams P>
+template <typename T, FFTConvParams P>
 using FFTConvTransform = Transform<T, static_cast<int>(P.points), static_cast<int>(P.lanes),
                                    static_cast<int>(P.blockThreads), true, P.wide != 0>;
 
@@ -68,7 +57,7 @@ HYBRID_DEVICE int segmentEnd(const int32_t *ids, int start, int length, int *scr
 }
 
 /// A stretch of a sequence in a block's transform.
-template <typename T, FFTConvBlockParams P> struct FFTConvRun {
+template <typename T, FFTConvParams P> struct FFTConvRun {
   static constexpr int points = static_cast<int>(P.points), lanes = static_cast<int>(P.lanes);
   /// Whether positions from `points` on are in the imaginary parts, as z^points = -i has it.
   static constexpr bool isFolded = P.length > P.points;
@@ -106,7 +95,7 @@ template <typename T, FFTConvBlockParams P> struct FFTConvRun {
 };
 
 /// body(row, run) for the runs of a sequence; `row` is the row of activations a run begins at.
-template <typename T, FFTConvBlockParams P, typename Body>
+template <typename T, FFTConvParams P, typename Body>
 HYBRID_DEVICE void forEachRun(int64_t sequence, int channel, const int32_t *segments, int *scratch,
                               Body body) {
   const int64_t row = sequence * P.length;
@@ -125,7 +114,7 @@ HYBRID_DEVICE void forEachRun(int64_t sequence, int channel, const int32_t *segm
 
 /// Spectrum of the filter, times 1/points, [groups of channels, last, points / last, lanes] in
 /// permuted order. Items: groups of channels.
-template <typename T, FFTConvBlockParams P>
+template <typename T, FFTConvParams P>
 HYBRID_DEVICE void fftconvSpectrum(int64_t item, const T *filter, const T *twiddles, T *spectrum) {
   using Block = FFTConvTransform<T, P>;
   const Block block{sharedMemory<Complex<T>>(), reinterpret_cast<const Complex<T> *>(twiddles)};
@@ -152,7 +141,7 @@ HYBRID_DEVICE void fftconvSpectrum(int64_t item, const T *filter, const T *twidd
 }
 
 /// The filter's spectrum, and the skip term in it.
-template <typename T, FFTConvBlockParams P> struct FFTConvFilter {
+template <typename T, FFTConvParams P> struct FFTConvFilter {
   using Block = FFTConvTransform<T, P>;
   const Complex<T> *spectrum;
   const T *skip;
@@ -178,7 +167,7 @@ template <typename T, FFTConvBlockParams P> struct FFTConvFilter {
 };
 
 /// Items: bands of groups of channels; in a band the batch, and for each sequence the groups.
-template <typename T, FFTConvBlockParams P, typename Store>
+template <typename T, FFTConvParams P, typename Store>
 HYBRID_DEVICE void fftconvForward(int64_t item, const T *x, const T *spectrum, const T *twiddles,
                                   const T *skip, const T *gateIn, const T *gateOut,
                                   const int32_t *segments, Store y) {
@@ -225,7 +214,7 @@ HYBRID_DEVICE void fftconvForward(int64_t item, const T *x, const T *spectrum, c
 
 /// dPartial: [splits, groups of channels, last, points / last, lanes], complex. Items: groups of
 /// channels fastest, then splits.
-template <typename T, FFTConvBlockParams P>
+template <typename T, FFTConvParams P>
 HYBRID_DEVICE void fftconvBackward(int64_t item, const T *x, const T *spectrum, const T *twiddles,
                                    const T *skip, const T *gateIn, const T *gateOut,
                                    const int32_t *segments, const T *dy, T *dx, T *dPartial,
@@ -313,7 +302,7 @@ HYBRID_DEVICE void fftconvBackward(int64_t item, const T *x, const T *spectrum, 
 }
 
 /// dFilter and dSkip from the partial sums. Items: groups of channels.
-template <typename T, FFTConvBlockParams P>
+template <typename T, FFTConvParams P>
 HYBRID_DEVICE void fftconvFilterGradient(int64_t item, const T *dPartial, const T *twiddles,
                                          T *dFilter, T *dSkip) {
   using Block = FFTConvTransform<T, P>;

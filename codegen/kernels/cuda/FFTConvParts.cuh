@@ -15,8 +15,8 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "codegen/kernels/FFTConvParts.h"
 #include "codegen/kernels/cuda/FFT.cuh"
-#include "codegen/kernels/cuda/FFTConvLaunch.h"
 
 namespace hybrid::cuda {
 

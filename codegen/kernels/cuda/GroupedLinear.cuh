@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "codegen/kernels/cuda/GroupedLinearTiles.h"
+#include "codegen/kernels/GroupedLinear.h"
 #include "codegen/kernels/cuda/TileProduct.cuh"
 
 namespace hybrid::cuda {
@@ -135,7 +135,7 @@ private:
   }
 };
 
-template <typename T, GroupedLinearTiles P, typename Store>
+template <typename T, GroupedLinearParams P, typename Store>
 HYBRID_DEVICE void groupedLinear(int64_t item, const T *x, const T *weight, const int32_t *offsets,
                                  Store y) {
   constexpr Products products = productsOf<T>(P.bf16);
@@ -227,7 +227,7 @@ HYBRID_DEVICE void groupedLinear(int64_t item, const T *x, const T *weight, cons
   }
 }
 
-template <typename T, GroupedLinearTiles P>
+template <typename T, GroupedLinearParams P>
 HYBRID_DEVICE void groupedLinearGrad(int64_t item, const T *x, const T *dy, const int32_t *offsets,
                                      T *partial) {
   constexpr Products products = productsOf<T>(P.bf16);

@@ -26,13 +26,13 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "codegen/kernels/LinearScan.h"
 #include "codegen/kernels/cuda/Lanes.cuh"
-#include "codegen/kernels/cuda/LinearScanParams.h"
 
 namespace hybrid::cuda {
 
 /// One of the recurrences above for one block of columns of one head.
-template <typename T, LinearScanShape p, LinearScanPart part> struct OuterScan {
+template <typename T, LinearScanParams p, LinearScanPart part> struct OuterScan {
   static constexpr LinearScanTiling tiling = linearScanTilingOf<T>(p, part);
   static constexpr bool reverse = part == LinearScanPart::Values || part == LinearScanPart::Keys,
                         rowsAreKeys =
@@ -325,7 +325,7 @@ template <typename T, LinearScanShape p, LinearScanPart part> struct OuterScan {
   }
 };
 
-template <typename T, LinearScanShape p, typename Store>
+template <typename T, LinearScanParams p, typename Store>
 HYBRID_DEVICE void linearScanForward(int64_t item, const T *q, const T *k, const T *v,
                                      const T *decay, const int32_t *segments, const T *initialState,
                                      T *finalState, Store o) {
@@ -342,7 +342,7 @@ HYBRID_DEVICE void linearScanForward(int64_t item, const T *q, const T *k, const
     scan.writeState(finalState);
 }
 
-template <typename T, LinearScanShape p, typename Store>
+template <typename T, LinearScanParams p, typename Store>
 HYBRID_DEVICE void linearScanBackwardValues(int64_t item, const T *q, const T *k, const T *decay,
                                             const int32_t *segments, const T *dO,
                                             const T *dFinalState, T *dInitialState, Store dv) {
@@ -359,7 +359,7 @@ HYBRID_DEVICE void linearScanBackwardValues(int64_t item, const T *q, const T *k
     scan.writeState(dInitialState);
 }
 
-template <typename T, LinearScanShape p, typename Store>
+template <typename T, LinearScanParams p, typename Store>
 HYBRID_DEVICE void linearScanBackwardQueries(int64_t item, const T *k, const T *v, const T *decay,
                                              const int32_t *segments, const T *initialState,
                                              const T *dO, T *anchors, Store dq) {
@@ -382,7 +382,7 @@ HYBRID_DEVICE void linearScanBackwardQueries(int64_t item, const T *k, const T *
       });
 }
 
-template <typename T, LinearScanShape p, typename Store>
+template <typename T, LinearScanParams p, typename Store>
 HYBRID_DEVICE void linearScanBackwardKeys(int64_t item, const T *q, const T *k, const T *v,
                                           const T *decay, const int32_t *segments, const T *dO,
                                           const T *dFinalState, const T *dq, const T *anchors,
@@ -496,7 +496,7 @@ HYBRID_DEVICE bool scanStartsAt(const int32_t *ids, int64_t t) {
   return ids && t > 0 && ids[t] != ids[t - 1];
 }
 
-template <typename T, LinearScanDivisionShape p>
+template <typename T, LinearScanDivisionParams p>
 HYBRID_DEVICE void linearScanProducts(int64_t item, const T *decay, const int32_t *segments,
                                       T *products) {
   constexpr int64_t channels = p.heads * p.keySize,
@@ -527,7 +527,7 @@ HYBRID_DEVICE void linearScanProducts(int64_t item, const T *decay, const int32_
   }
 }
 
-template <typename T, LinearScanDivisionShape p>
+template <typename T, LinearScanDivisionParams p>
 HYBRID_DEVICE void linearScanEntries(int64_t item, const T *products, const T *offsets,
                                      const int32_t *segments, const T *given, T *entries, T *last) {
   constexpr int64_t channels = p.heads * p.keySize, elements = channels * p.valueSize;

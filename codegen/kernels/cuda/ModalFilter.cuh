@@ -1,14 +1,12 @@
 //===- ModalFilter.cuh - sums of damped oscillations ------------------------===//
 //
-// modal_filter and modal_filter_backward of codegen/kernels/Kernels.h, in double as there; a work
-// item is modalPositions positions of 32 channels, and partial has a row of sums for so many. A
-// lane of a warp is a channel, and the warps of a block are stretches of 32 positions, which start
-// from powers of their own and multiply on from there: no error grows with the length. Bound by
-// arithmetic in double; a filter is made once a step, whatever the batch.
+// In double, as on the CPU. A lane of a warp is a channel, and the warps of a block are stretches
+// of 32 positions, which start from powers of their own and multiply on from there: no error grows
+// with the length. Bound by arithmetic in double; a filter is made once a step, whatever the batch.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "codegen/kernels/cuda/ModalFilterLaunch.h"
+#include "codegen/kernels/ModalFilter.h"
 #include "codegen/kernels/cuda/Prelude.cuh"
 
 namespace hybrid::cuda {

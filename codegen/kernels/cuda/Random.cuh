@@ -1,6 +1,6 @@
 //===- Random.cuh - initial values from a counter-based generator -----------===//
 #pragma once
-#include "codegen/kernels/cuda/LaunchShapes.h"
+#include "codegen/kernels/Random.h"
 #include "codegen/kernels/cuda/Prelude.cuh"
 
 namespace hybrid::cuda {
@@ -34,7 +34,7 @@ struct PhiloxBlock {
 template <typename T, RandomParams P>
 HYBRID_DEVICE void random(int64_t item, const int32_t *seed, T *out) {
   constexpr float a = static_cast<float>(P.a), b = static_cast<float>(P.b);
-  const int64_t first = item * 1024 + threadIdx.x * 4; // 256 threads, four elements each
+  const int64_t first = item * randomElements + threadIdx.x * 4; // 256 threads, four elements each
   if (first >= P.elements)
     return; // there is no barrier
   PhiloxBlock block(static_cast<uint64_t>(first / 4), static_cast<uint64_t>(P.stream),

@@ -1,6 +1,6 @@
 //===- Reverse.cuh - a sequence backwards -----------------------------------===//
 #pragma once
-#include "codegen/kernels/cuda/LaunchShapes.h"
+#include "codegen/kernels/Reverse.h"
 #include "codegen/kernels/cuda/Prelude.cuh"
 
 namespace hybrid::cuda {

@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "codegen/kernels/Rfft.h"
 #include "codegen/kernels/cuda/Prelude.cuh"
-#include "codegen/kernels/cuda/RfftLaunch.h"
 
 namespace hybrid::cuda {
 
@@ -41,7 +41,7 @@ template <typename T, RfftParams P> HYBRID_DEVICE T rfftWeight(int64_t bin) {
 template <typename T, RfftParams P, typename Value>
 HYBRID_DEVICE void loadRfftTile(T *tile, int64_t first, int64_t inputs, int64_t channel,
                                 Value value) {
-  for (int i = static_cast<int>(threadIdx.x); i < rfftTile * rfftChannels; i += threads(P)) {
+  for (int i = static_cast<int>(threadIdx.x); i < rfftTile * rfftChannels; i += rfftThreads) {
     int64_t row = first + i / rfftChannels, at = channel + i % rfftChannels;
     tile[i] = row < inputs && at < P.channels ? value(row, row * P.channels + at) : T(0);
   }
@@ -49,9 +49,9 @@ HYBRID_DEVICE void loadRfftTile(T *tile, int64_t first, int64_t inputs, int64_t 
 
 template <typename T, RfftParams P>
 HYBRID_DEVICE void rfft(int64_t item, const T *x, T *re, T *im) {
-  constexpr int64_t bins = P.points / 2 + 1, groups = (bins + threads(P) - 1) / threads(P);
+  constexpr int64_t bins = P.points / 2 + 1, groups = (bins + rfftThreads - 1) / rfftThreads;
   const int64_t channel = item / groups * rfftChannels,
-                bin = item % groups * threads(P) + threadIdx.x;
+                bin = item % groups * rfftThreads + threadIdx.x;
   auto *tile = sharedMemory<T>();
   T sumRe[rfftChannels] = {}, sumIm[rfftChannels] = {};
   const RfftFactor<T> step(P.points, bin, 1);
@@ -87,9 +87,9 @@ HYBRID_DEVICE void rfft(int64_t item, const T *x, T *re, T *im) {
 /// with its weight.
 template <typename T, RfftParams P>
 HYBRID_DEVICE void irfft(int64_t item, const T *re, const T *im, T *x) {
-  constexpr int64_t bins = P.points / 2 + 1, groups = (P.points + threads(P) - 1) / threads(P);
+  constexpr int64_t bins = P.points / 2 + 1, groups = (P.points + rfftThreads - 1) / rfftThreads;
   const int64_t channel = item / groups * rfftChannels,
-                t = item % groups * threads(P) + threadIdx.x;
+                t = item % groups * rfftThreads + threadIdx.x;
   auto *tileRe = sharedMemory<T>(), *tileIm = tileRe + rfftTile * rfftChannels;
   T sum[rfftChannels] = {};
   const RfftFactor<T> step(P.points, t, 1);

@@ -1,6 +1,6 @@
 //===- RotaryTable.cuh - angles of rotary position encoding -----------------===//
 #pragma once
-#include "codegen/kernels/cuda/LaunchShapes.h"
+#include "codegen/kernels/RotaryTable.h"
 #include "codegen/kernels/cuda/Prelude.cuh"
 
 namespace hybrid::cuda {

@@ -16,17 +16,17 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "codegen/kernels/SelectiveScan.h"
 #include "codegen/kernels/cuda/Lanes.cuh"
-#include "codegen/kernels/cuda/SelectiveScanParams.h"
 
 namespace hybrid::cuda {
 
 /// What a block of the kernels below works on, and its tiles in shared memory.
-template <typename T, SelectiveScanShape p> struct SelectiveScanBlock {
+template <typename T, SelectiveScanParams p> struct SelectiveScanBlock {
   static constexpr int rows = selectiveScanRows<T>(p), states = static_cast<int>(p.states),
                        perThread = selectiveScanStates(p), splits = selectiveScanSplits(p),
                        padded = perThread * splits,
-                       channels = static_cast<int>(32 * p.channelWarps),
+                       channels = static_cast<int>(32 * p.blocksPerItem),
                        threads = selectiveScanThreads(p);
   /// Rows of a tile that a thread loads of its channel, and values of each map.
   static constexpr int ownRows = (rows + splits - 1) / splits,
@@ -140,7 +140,7 @@ template <typename T, SelectiveScanShape p> struct SelectiveScanBlock {
 };
 
 /// The operands of all kernels, and what a thread keeps of them.
-template <typename T, SelectiveScanShape p> struct SelectiveScanOperands {
+template <typename T, SelectiveScanParams p> struct SelectiveScanOperands {
   using Block = SelectiveScanBlock<T, p>;
   static constexpr int perThread = Block::perThread, ownRows = Block::ownRows,
                        ownMap = Block::ownMap;
@@ -275,7 +275,7 @@ template <typename T, SelectiveScanShape p> struct SelectiveScanOperands {
   }
 };
 
-template <typename T, SelectiveScanShape p, typename Store>
+template <typename T, SelectiveScanParams p, typename Store>
 HYBRID_DEVICE void selectiveScanForward(int64_t item, const T *x, const T *raw, const T *a,
                                         const T *b, const T *c, const int32_t *segments,
                                         const T *initialState, const T *stepBias, const T *skip,
@@ -347,7 +347,7 @@ HYBRID_DEVICE void selectiveScanForward(int64_t item, const T *x, const T *raw, 
       block.writeStates(h, finalState + block.stateOffset(false));
 }
 
-template <typename T, SelectiveScanShape p>
+template <typename T, SelectiveScanParams p>
 HYBRID_DEVICE void selectiveScanSummary(int64_t item, const T *x, const T *raw, const T *a,
                                         const T *b, const T *c, const int32_t *segments, const T *,
                                         const T *stepBias, const T *, const T *gate, const T *dy,
@@ -410,7 +410,7 @@ HYBRID_DEVICE void selectiveScanSummary(int64_t item, const T *x, const T *raw, 
     block.writeStates(carry, carries + offset);
 }
 
-template <typename T, SelectiveScanEntriesShape p>
+template <typename T, SelectiveScanEntriesParams p>
 HYBRID_DEVICE void selectiveScanEntries(int64_t item, const T *decay, const T *offset,
                                         const T *state, T *entries) {
   const int64_t at = item * selectiveScanEntriesThreads + static_cast<int64_t>(threadIdx.x);
@@ -437,7 +437,7 @@ HYBRID_DEVICE void selectiveScanEntries(int64_t item, const T *decay, const T *o
   }
 }
 
-template <typename T, SelectiveScanShape p>
+template <typename T, SelectiveScanParams p>
 HYBRID_DEVICE void
 selectiveScanBackward(int64_t item, const T *x, const T *raw, const T *a, const T *b, const T *c,
                       const int32_t *segments, const T *initialState, const T *stepBias,
@@ -450,7 +450,7 @@ selectiveScanBackward(int64_t item, const T *x, const T *raw, const T *a, const 
                 splits = Block::splits, threads = Block::threads, padded = Block::padded,
                 steps = selectiveScanSteps<T>(p), subTiles = rows / steps,
                 folded = steps * perThread;
-  constexpr int warps = static_cast<int>(p.channelWarps);
+  constexpr int warps = static_cast<int>(p.blocksPerItem);
   const Block block(item);
   const Operands operands(block, x, raw, b, c, segments, stepBias, gate);
   // Kept by each thread for itself: x, the derivatives of the step and of the gate.

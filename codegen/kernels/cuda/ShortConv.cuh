@@ -1,14 +1,13 @@
 //===- ShortConv.cuh - short depthwise causal convolution ------------------===//
 //
-// Contract as in codegen/kernels/Kernels.h, but a work item is a block of channels of rowsPerItem
-// rows (ShortConvLaunch.h). A thread walks down the rows of one channel; inputs, and gradients on
-// the way back, are windows in registers, so that each row is read once (and K - 1 rows twice at
-// the ends of items). Neighbouring threads read neighbouring channels: bound by memory.
+// A thread walks down the rows of one channel; inputs, and gradients on the way back, are windows
+// in registers, so that each row is read once (and K - 1 rows twice at the ends of items).
+// Neighbouring threads read neighbouring channels: bound by memory.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "codegen/kernels/ShortConv.h"
 #include "codegen/kernels/cuda/Prelude.cuh"
-#include "codegen/kernels/cuda/ShortConvLaunch.h"
 
 namespace hybrid::cuda {
 

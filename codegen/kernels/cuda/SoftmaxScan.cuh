@@ -15,8 +15,8 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "codegen/kernels/SoftmaxScan.h"
 #include "codegen/kernels/cuda/Prelude.cuh"
-#include "codegen/kernels/cuda/SoftmaxScanParams.h"
 
 namespace hybrid::cuda {
 
@@ -24,7 +24,7 @@ namespace hybrid::cuda {
 /// differences stay finite.
 constexpr double softmaxScanNothing = -1e30;
 /// One block of channels of one sequence.
-template <typename T, SoftmaxScanShape p> struct SoftmaxScanBlock {
+template <typename T, SoftmaxScanParams p> struct SoftmaxScanBlock {
   /// A key for each channel?
   static constexpr bool ownKeys = p.keys == p.channels;
   static constexpr int64_t width = p.channels + p.keys, stateRows = softmaxScanStateRows(p);
@@ -39,7 +39,8 @@ template <typename T, SoftmaxScanShape p> struct SoftmaxScanBlock {
 
   HYBRID_DEVICE SoftmaxScanBlock(int64_t item, const T *keys, const T *values, const T *tapBiases,
                                  const T *decays, const int32_t *ids, const T *initialState) {
-    constexpr int64_t blocks = softmaxScanBlocks(p), keyBlocks = softmaxScanKeyBlocks(p);
+    constexpr int64_t blocks = softmaxScanBlocks(p, softmaxScanThreads),
+                      keyBlocks = softmaxScanKeyBlocks(p, softmaxScanThreads);
     const int64_t block = item % blocks;
     item /= blocks;
     time = item % p.timeBlocks, batch = item / p.timeBlocks;
@@ -155,7 +156,7 @@ template <typename T> struct WeightedAverage {
 
 /// Takes the tail down the rows of a block; step(t, key, value) is called for each row, with the
 /// tail as the row finds it, and the start of its segment.
-template <typename T, SoftmaxScanShape p, typename Step>
+template <typename T, SoftmaxScanParams p, typename Step>
 HYBRID_DEVICE void softmaxScanWalk(const SoftmaxScanBlock<T, p> &block, WeightedAverage<T> &tail,
                                    int64_t &start, Step step) {
   constexpr int64_t taps = p.taps;
@@ -197,7 +198,7 @@ HYBRID_DEVICE void softmaxScanWalk(const SoftmaxScanBlock<T, p> &block, Weighted
   }
 }
 
-template <typename T, SoftmaxScanShape p>
+template <typename T, SoftmaxScanParams p>
 HYBRID_DEVICE void softmaxScanForward(int64_t item, const T *k, const T *v, const T *tapBiases,
                                       const T *decays, const int32_t *segments,
                                       const T *initialState, T *y, T *lse, T *finalState,
@@ -263,7 +264,7 @@ HYBRID_DEVICE void softmaxScanForward(int64_t item, const T *k, const T *v, cons
   }
 }
 
-template <typename T, SoftmaxScanShape p>
+template <typename T, SoftmaxScanParams p>
 HYBRID_DEVICE void softmaxScanSummary(int64_t item, const T *k, const T *v, const T *tapBiases,
                                       const T *decays, const int32_t *segments,
                                       const T *initialState, T *summaries) {
@@ -287,7 +288,7 @@ struct SoftmaxScanColumn {
       : index(item * softmaxScanEntriesThreads + static_cast<int64_t>(threadIdx.x)) {}
 };
 
-template <typename T, SoftmaxScanShape p>
+template <typename T, SoftmaxScanParams p>
 HYBRID_DEVICE void softmaxScanEntries(int64_t item, const T *decays, const T *initialState,
                                       const T *summaries, T *entries) {
   constexpr int64_t columns = p.batch * p.channels, values = softmaxScanTailValues,
@@ -349,7 +350,7 @@ template <typename T> struct TailGradient {
 };
 
 /// What rows hand back to the tokens they see, and the walk over them from the last to the first.
-template <typename T, SoftmaxScanShape p> struct SoftmaxScanGradient {
+template <typename T, SoftmaxScanParams p> struct SoftmaxScanGradient {
   using Block = SoftmaxScanBlock<T, p>;
   static constexpr int64_t taps = p.taps, length = p.length;
 
@@ -442,7 +443,7 @@ template <typename T, SoftmaxScanShape p> struct SoftmaxScanGradient {
   }
 };
 
-template <typename T, SoftmaxScanShape p>
+template <typename T, SoftmaxScanParams p>
 HYBRID_DEVICE void softmaxScanBackward(int64_t item, const T *k, const T *v, const T *tapBiases,
                                        const T *decays, const int32_t *segments,
                                        const T *initialState, const T *y, const T *lse, const T *dy,
@@ -462,7 +463,7 @@ HYBRID_DEVICE void softmaxScanBackward(int64_t item, const T *k, const T *v, con
     };
     tail = {entry(0), entry(1), entry(2), entry(3), entry(4)};
   }
-  constexpr int64_t keyBlocks = softmaxScanKeyBlocks(p);
+  constexpr int64_t keyBlocks = softmaxScanKeyBlocks(p, softmaxScanThreads);
   const int64_t keyRow = block.blockOfKey * p.batch + block.batch,
                 partialRow = block.time * keyBlocks * p.batch + keyRow;
   dk += keyRow * length * p.dkStride + block.key;
@@ -538,7 +539,7 @@ HYBRID_DEVICE void softmaxScanBackward(int64_t item, const T *k, const T *v, con
     block.storeKeySum(partialDecay + partialRow * p.keys + block.key, dDecay);
 }
 
-template <typename T, SoftmaxScanShape p>
+template <typename T, SoftmaxScanParams p>
 HYBRID_DEVICE void softmaxScanGradientSummary(int64_t item, const T *decays,
                                               const int32_t *segments, const T *y, const T *lse,
                                               const T *dy, const T *finalState,
@@ -555,7 +556,7 @@ HYBRID_DEVICE void softmaxScanGradientSummary(int64_t item, const T *decays,
   store(3, tail.agedValues), store(4, tail.agedProducts), store(5, gradient.through ? T(1) : T(0));
 }
 
-template <typename T, SoftmaxScanShape p>
+template <typename T, SoftmaxScanParams p>
 HYBRID_DEVICE void softmaxScanGradientEntries(int64_t item, const T *decays, const T *summaries,
                                               T *entries) {
   constexpr int64_t columns = p.batch * p.channels, values = softmaxScanGradientValues;

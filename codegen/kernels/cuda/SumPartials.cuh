@@ -1,6 +1,6 @@
 //===- SumPartials.cuh - sums of partial results in a fixed order -----------===//
 #pragma once
-#include "codegen/kernels/cuda/LaunchShapes.h"
+#include "codegen/kernels/SumPartials.h"
 #include "codegen/kernels/cuda/Prelude.cuh"
 
 namespace hybrid::cuda {

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "codegen/kernels/TileProduct.h"
 #include "codegen/kernels/cuda/Prelude.cuh"
-#include "codegen/kernels/cuda/TileProductParams.h"
 
 namespace hybrid::cuda {
 

@@ -1,0 +1,54 @@
+//===- AdamW.h - contract of the optimizer ----------------------------------===//
+#pragma once
+#include "codegen/kernels/Threads.h"
+
+namespace hybrid {
+
+/// One stretch of a parameter that AdamW treats alike.
+struct ParameterChunk {
+  int64_t offset, count; // elements of T from the start of the parameter space
+  double decay;          // 1 or 0
+  double lrScale;
+};
+
+struct AdamWParams {
+  int64_t chunks;
+  HYBRID_FIELDS(chunks)
+};
+
+/// partial[i] = sum of g^2 over chunk i (in double). Buffers: chunks (ParameterChunk), gradients,
+/// partial (double). An item is a chunk.
+struct SquaredNorm {
+  using Params = AdamWParams;
+  static constexpr const char *name = "squared_norm";
+  template <typename T> static constexpr Grid onCpu(const Params &p) { return {p.chunks}; }
+  template <typename T> static constexpr Grid onCuda(const Params &p) {
+    return {p.chunks, cuda::sumThreads, cuda::sumShared};
+  }
+};
+
+/// norm = sqrt(sum). Buffers: partial, norm (T scalar). One item.
+struct GradientNorm {
+  using Params = AdamWParams;
+  static constexpr const char *name = "gradient_norm";
+  template <typename T> static constexpr Grid onCpu(const Params &) { return {1}; }
+  template <typename T> static constexpr Grid onCuda(const Params &) {
+    return {1, cuda::sumThreads, cuda::sumShared};
+  }
+};
+
+/// g *= min(1, clip/(norm+1e-6)) if clip > 0; p *= 1 - lr*wd*decay; m, v; p -= lr * m/c1 /
+/// (sqrt(v/c2) + eps). Nothing changes when the norm is not finite: the step that made it can be
+/// looked at. hyper (double[8]): lr, weight decay, beta1, beta2, eps, clip, c1 = 1-beta1^t, c2 =
+/// 1-beta2^t. Buffers: chunks, hyper, norm, parameters, gradients, moment1, moment2. An item is a
+/// chunk.
+struct AdamW {
+  using Params = AdamWParams;
+  static constexpr const char *name = "adamw";
+  template <typename T> static constexpr Grid onCpu(const Params &p) { return {p.chunks}; }
+  template <typename T> static constexpr Grid onCuda(const Params &p) {
+    return {p.chunks, cuda::sumThreads};
+  }
+};
+
+} // namespace hybrid

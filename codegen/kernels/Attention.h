@@ -1,0 +1,242 @@
+//===- Attention.h - contract of softmax attention --------------------------===//
+//
+// Without a [length, keyLength] matrix in memory. q: [batch, length, heads*headSize], k and v:
+// [batch, keyLength, kvHeads*headSize] (views with strides). Query t has position t + keyLength -
+// length. causal: key s is seen iff s <= position; window >= 0: additionally s >= position - window
+// (and s <= position + window when not causal). Segments (int32 [batch, keyLength], needs length ==
+// keyLength): only equal segments see each other. rotaryDims R > 0: the first R dims of each head
+// are rotated with table[position][R/2][4] = (cos, sin for q, cos, sin for k) (xPos puts its scales
+// in; RotaryTable.h); pairs (i, i+R/2), or (2i, 2i+1) if rotaryInterleaved. A row that sees no key
+// gives 0 and gradient 0 (lse -inf). Rotation needs length <= keyLength, so that no position is
+// negative. lse: [batch, heads, length].
+//
+// AttentionConversions.h is what a library's attention needs.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "codegen/kernels/TileProduct.h"
+
+namespace hybrid {
+
+struct AttentionParams {
+  int64_t batch, length, keyLength, heads, kvHeads, headSize;
+  int64_t qStride, kStride, vStride, oStride /* also do */, dqStride, dkStride, dvStride;
+  int64_t causal, window /* -1: none */, rotaryDims, rotaryInterleaved, hasSegments;
+  double scale; // multiplies q·k, usually 1/sqrt(headSize)
+  // On CUDA: a block owns `rowTile` rows, 16 to a warp, and walks over the other side `columnTile`
+  // rows at a time; both are multiples of 16. Its sums hold `slab` columns of a head; a head of
+  // more is computed by several blocks, each with all scores.
+  int64_t bf16;      // products of operands rounded to bf16; else as exact as the element type
+  int64_t alignment; // elements, 1, 2 or 4, that all strides and the head size are multiples of
+  int64_t rowTile, columnTile, slab;
+  int64_t keySplits; // forward: blocks that share the keys of a tile of queries
+  // Of the two tensors on the column side: k and v, or q and do. Prepared by attention_prepare.
+  int64_t preparedFirst, preparedSecond;
+  HYBRID_FIELDS(batch, length, keyLength, heads, kvHeads, headSize, qStride, kStride, vStride,
+                oStride, dqStride, dkStride, dvStride, causal, window, rotaryDims,
+                rotaryInterleaved, hasSegments, scale, bf16, alignment, rowTile, columnTile, slab,
+                keySplits, preparedFirst, preparedSecond)
+};
+
+struct AttentionPrepareParams {
+  int64_t batch, rows, heads, headSize, stride, columns, shift;
+  int64_t rotaryDims, rotaryInterleaved, isKey, bf16, alignment;
+  HYBRID_FIELDS(batch, rows, heads, headSize, stride, columns, shift, rotaryDims, rotaryInterleaved,
+                isKey, bf16, alignment)
+
+  constexpr AttentionParams rotation() const {
+    AttentionParams a{};
+    a.rotaryDims = rotaryDims, a.rotaryInterleaved = rotaryInterleaved;
+    return a;
+  }
+};
+
+struct AttentionCombineParams {
+  int64_t batch, length, heads, headSize, oStride, parts /* at most 32 */;
+  HYBRID_FIELDS(batch, length, heads, headSize, oStride, parts)
+};
+
+namespace cpu {
+/// Bytes a thread; generous upper bounds.
+template <typename T> constexpr int64_t attentionForwardScratch(const AttentionParams &p) {
+  int64_t padded = ceilDiv(p.keyLength, lanes<T>) * lanes<T>;
+  return static_cast<int64_t>(sizeof(T)) *
+         (2 * padded * p.headSize + 8 * lanes<T> * p.headSize + 128 * lanes<T> + 64);
+}
+template <typename T> constexpr int64_t attentionBackwardScratch(const AttentionParams &p) {
+  int64_t paddedQ = ceilDiv(p.length, lanes<T>) * lanes<T>,
+          padded = ceilDiv(p.keyLength, lanes<T>) * lanes<T>;
+  return static_cast<int64_t>(sizeof(T)) *
+         (4 * paddedQ * p.headSize + 6 * padded * p.headSize + 2 * paddedQ +
+          8 * lanes<T> * p.headSize + 256 * lanes<T> + 64);
+}
+} // namespace cpu
+
+namespace cuda {
+
+constexpr int64_t attentionPrepareThreads = 256;
+constexpr int64_t attentionCombineRows = 4, attentionCombineThreads = 32 * attentionCombineRows;
+
+enum class AttentionPass { Forward, BackwardQueries, BackwardKeys };
+
+constexpr int threads(const AttentionParams &p) { return static_cast<int>(p.rowTile * 2); }
+
+template <typename T> constexpr int64_t attentionColumns(const AttentionParams &p) {
+  return tileColumns(productsOf<T>(p.bf16), p.headSize);
+}
+constexpr int64_t attentionItems(const AttentionParams &p, AttentionPass pass, int64_t columns) {
+  bool keys = pass == AttentionPass::BackwardKeys;
+  return p.batch * (keys ? p.kvHeads : p.heads) * (columns / p.slab) *
+         ceilDiv(keys ? p.keyLength : p.length, p.rowTile) * p.keySplits;
+}
+/// The tiles; at the end the sums take their place on their way to memory.
+template <typename T> constexpr int64_t sharedBytes(const AttentionParams &p, AttentionPass pass) {
+  constexpr int64_t size = sizeof(T);
+  const Products products = productsOf<T>(p.bf16);
+  int64_t rows = pass == AttentionPass::Forward ? p.rowTile + 2 * p.columnTile
+                                                : 2 * (p.rowTile + p.columnTile);
+  int64_t tiles = tileBytes(products, size, rows, p.headSize);
+  int64_t sums = p.rowTile * (p.slab + 4) * size;
+  return tiles > sums ? tiles : sums;
+}
+template <typename T> constexpr Grid attentionGrid(const AttentionParams &p, AttentionPass pass) {
+  return {attentionItems(p, pass, attentionColumns<T>(p)), threads(p), sharedBytes<T>(p, pass)};
+}
+
+/// Shared memory of which two blocks fit on a multiprocessor of sm_90.
+constexpr int64_t attentionSharedGoal = 99 * 1024;
+
+} // namespace cuda
+
+/// Divides a pass of attention for a GPU of about 100 multiprocessors, by sizes alone. rowTile is 0
+/// if no tile fits: heads are too wide then.
+struct AttentionTiling {
+  template <typename T>
+  static constexpr AttentionParams onCuda(AttentionParams p, cuda::AttentionPass pass, bool bf16,
+                                          int64_t alignment, int64_t sharedLimit) {
+    const cuda::Products products = cuda::productsOf<T>(bf16);
+    const int64_t columns = cuda::tileColumns(products, p.headSize);
+    const bool keys = pass == cuda::AttentionPass::BackwardKeys,
+               backward = pass != cuda::AttentionPass::Forward;
+    p.bf16 = bf16, p.alignment = alignment, p.slab = columns, p.keySplits = 1;
+    // Registers hold 16 rows of sums for a warp: one product's, or two in the pass over keys.
+    const bool wide = sizeof(T) == 8;
+    const int64_t widest = (keys ? 128 : 256) / (wide ? 4 : 1);
+    const int64_t unit = products == cuda::Products::Bf16 && columns % 64 == 0 ? 64
+                         : columns < 32                                        ? columns
+                                                                               : 32;
+    while (p.slab > widest || columns % p.slab != 0)
+      p.slab -= unit;
+    const int64_t rows = keys ? p.keyLength : p.length;
+    const int64_t others = keys ? p.length : p.keyLength;
+    p.rowTile = columns <= 32 || (bf16 && !keys) ? 128 : 64;
+    p.columnTile = columns <= 64 && !backward && !wide ? 64 : 32;
+    while (p.rowTile > 16 && p.rowTile / 2 >= rows)
+      p.rowTile /= 2;
+    while (p.columnTile > 16 && p.columnTile / 2 >= others)
+      p.columnTile /= 2;
+    // At least two blocks a multiprocessor.
+    while (p.rowTile > 16 && cuda::attentionItems(p, pass, columns) < 264)
+      p.rowTile /= 2;
+    const int64_t goal =
+        cuda::attentionSharedGoal < sharedLimit ? cuda::attentionSharedGoal : sharedLimit;
+    while (cuda::sharedBytes<T>(p, pass) > goal && p.columnTile > 16)
+      p.columnTile /= 2;
+    while (cuda::sharedBytes<T>(p, pass) > goal && p.rowTile > 16)
+      p.rowTile /= 2;
+    if (cuda::sharedBytes<T>(p, pass) > sharedLimit)
+      p.rowTile = 0;
+    // Rotating and rounding again and again costs more than doing it once for all blocks.
+    if (p.rowTile > 0 && rows > p.rowTile) {
+      p.preparedFirst = bf16 || p.rotaryDims > 0;
+      p.preparedSecond = bf16;
+    }
+    // Few queries and many keys, as in decoding: at least four tiles of keys for a block.
+    if (pass == cuda::AttentionPass::Forward && p.rowTile > 0)
+      while (cuda::attentionItems(p, pass, columns) < 264 && p.keySplits < 32 &&
+             p.keyLength >= 8 * p.keySplits * p.columnTile)
+        p.keySplits *= 2;
+    return p;
+  }
+};
+
+/// Columns of a prepared tensor: [batch, heads, rows, columns] of what a tile holds.
+struct AttentionColumns {
+  template <typename T> static constexpr int64_t onCuda(const AttentionParams &p) {
+    return cuda::attentionColumns<T>(p);
+  }
+};
+
+/// Buffers: q, k, v, segments (optional), rotary (optional), o, lse. An item is a head on the CPU,
+/// a tile of a head's queries on CUDA. With keySplits > 1 o and lse have that many parts, each of
+/// its share of the keys, which attention_combine adds: o [keySplits, batch * length, heads *
+/// headSize], dense, and lse [keySplits, batch, heads, length].
+struct AttentionForward {
+  using Params = AttentionParams;
+  static constexpr const char *name = "attention_forward";
+  template <typename T> static constexpr Grid onCpu(const Params &p) {
+    return {p.batch * p.heads, 0, cpu::attentionForwardScratch<T>(p)};
+  }
+  template <typename T> static constexpr Grid onCuda(const Params &p) {
+    return cuda::attentionGrid<T>(p, cuda::AttentionPass::Forward);
+  }
+};
+
+/// On the CPU. Buffers: q, k, v, segments (optional), rotary (optional), o, lse, do, dq, dk, dv. An
+/// item is a head of keys, which sums its group of query heads in order.
+struct AttentionBackward {
+  using Params = AttentionParams;
+  static constexpr const char *name = "attention_backward";
+  template <typename T> static constexpr Grid onCpu(const Params &p) {
+    return {p.batch * p.kvHeads, 0, cpu::attentionBackwardScratch<T>(p)};
+  }
+};
+
+/// On CUDA. An item is a tile of queries. Buffers: q, k, v, segments (optional), rotary (optional),
+/// o, lse, do, dq, deltas [batch, heads, length]: sums of o do, which the next one reads.
+struct AttentionBackwardQueries {
+  using Params = AttentionParams;
+  static constexpr const char *name = "attention_backward_queries";
+  template <typename T> static constexpr Grid onCuda(const Params &p) {
+    return cuda::attentionGrid<T>(p, cuda::AttentionPass::BackwardQueries);
+  }
+};
+
+/// On CUDA. An item is a tile of keys; rows are keys, columns queries. Buffers: q, k, v, segments
+/// (optional), rotary (optional), lse, do, deltas, dk, dv. One block sums what a key gets from a
+/// group of query heads, in order.
+struct AttentionBackwardKeys {
+  using Params = AttentionParams;
+  static constexpr const char *name = "attention_backward_keys";
+  template <typename T> static constexpr Grid onCuda(const Params &p) {
+    return cuda::attentionGrid<T>(p, cuda::AttentionPass::BackwardKeys);
+  }
+};
+
+/// On CUDA: the rows of all heads as tiles hold them, rotated and rounded, [batch, heads, rows,
+/// columns], columns behind the head's being 0. Worth it when several blocks read them. Buffers: x
+/// [batch, rows, heads * headSize], a view with a stride, rotary (optional), out. Row i has
+/// position i + shift.
+struct AttentionPrepare {
+  using Params = AttentionPrepareParams;
+  static constexpr const char *name = "attention_prepare";
+  template <typename T> static constexpr Grid onCuda(const Params &p) {
+    const int64_t most = 16 / static_cast<int64_t>(sizeof(T)),
+                  pack = p.alignment < most ? p.alignment : most;
+    return {ceilDiv(p.batch * p.heads * p.rows * p.columns / pack, cuda::attentionPrepareThreads),
+            cuda::attentionPrepareThreads};
+  }
+};
+
+/// On CUDA: o and lse of rows whose keys several blocks shared. Buffers: o parts, lse parts, o,
+/// lse. A warp a row of a head.
+struct AttentionCombine {
+  using Params = AttentionCombineParams;
+  static constexpr const char *name = "attention_combine";
+  template <typename T> static constexpr Grid onCuda(const Params &p) {
+    return {ceilDiv(p.batch * p.heads * p.length, cuda::attentionCombineRows),
+            cuda::attentionCombineThreads};
+  }
+};
+
+} // namespace hybrid

@@ -1,0 +1,59 @@
+//===- AttentionConversions.h - contract of what library attention reads ----===//
+//
+// On CUDA: a library takes bf16 and gives bf16, in an order of its own.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "codegen/kernels/Attention.h"
+
+namespace hybrid {
+
+enum class AttentionSide { Other, Query, Key };
+
+/// Row i has position i + shift; `side` is an AttentionSide, Other where nothing is rotated.
+struct AttentionConversion {
+  int64_t batch, rows, heads, headSize, stride, side, shift;
+  int64_t rotaryDims, rotaryInterleaved, alignment;
+  HYBRID_FIELDS(batch, rows, heads, headSize, stride, side, shift, rotaryDims, rotaryInterleaved,
+                alignment)
+
+  constexpr AttentionParams rotation() const {
+    AttentionParams a{};
+    a.rotaryDims = rotaryDims, a.rotaryInterleaved = rotaryInterleaved;
+    return a;
+  }
+};
+
+namespace cuda {
+constexpr int64_t attentionConversionThreads = 256;
+/// Elements of a thread: 16 bytes of f32 where alignment allows.
+constexpr int64_t attentionConversionWidth(const AttentionConversion &p) {
+  return p.alignment < 4 ? p.alignment : 4;
+}
+constexpr Grid attentionConversionGrid(const AttentionConversion &p) {
+  const int64_t packs = p.batch * p.rows * p.heads * p.headSize / attentionConversionWidth(p);
+  return {ceilDiv(packs, attentionConversionThreads), attentionConversionThreads};
+}
+} // namespace cuda
+
+/// Rows of heads to bf16, rotated by position. Buffers: x [batch, rows, heads * headSize], a view
+/// with a stride, rotary (optional), out [batch, heads, rows, headSize].
+struct AttentionRound {
+  using Params = AttentionConversion;
+  static constexpr const char *name = "attention_round";
+  template <typename T> static constexpr Grid onCuda(const Params &p) {
+    return cuda::attentionConversionGrid(p);
+  }
+};
+
+/// Back, rotated back. Buffers: x [batch, heads, rows, headSize], rotary (optional), out [batch,
+/// rows, heads * headSize], a view with a stride.
+struct AttentionWiden {
+  using Params = AttentionConversion;
+  static constexpr const char *name = "attention_widen";
+  template <typename T> static constexpr Grid onCuda(const Params &p) {
+    return cuda::attentionConversionGrid(p);
+  }
+};
+
+} // namespace hybrid

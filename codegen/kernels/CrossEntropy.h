@@ -1,0 +1,69 @@
+//===- CrossEntropy.h - contract of losses ----------------------------------===//
+//
+// Mean over scored positions, logits [rows, classes], targets int32. A row with target ==
+// ignoreIndex has weight 0, otherwise weights[row] (optional, T) or 1. A target outside [0,
+// classes) that is not ignoreIndex makes the loss NaN. Label smoothing e: target (1-e) onehot +
+// e/classes.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "codegen/kernels/Threads.h"
+
+namespace hybrid {
+
+struct CrossEntropyParams {
+  int64_t rows, classes, logitsStride, dLogitsStride, rowsPerItem;
+  int64_t ignoreIndex, hasWeights;
+  double labelSmoothing;
+  HYBRID_FIELDS(rows, classes, logitsStride, dLogitsStride, rowsPerItem, ignoreIndex, hasWeights,
+                labelSmoothing)
+};
+
+namespace cuda {
+/// A warp a row where rows are short, otherwise the whole block.
+constexpr int64_t crossEntropyThreads(const CrossEntropyParams &p) {
+  return p.classes <= 1024 ? 128 : 256;
+}
+/// Bytes: three sums in double for every warp.
+constexpr int64_t crossEntropyShared(int64_t threads) { return threads / 32 * 4 * 8; }
+} // namespace cuda
+
+/// Buffers: logits, targets, weights (optional), partial [items, 3]: sum of weight*loss, sum of
+/// weight, sum of weight*(argmax == target) (first maximum wins). An item is rowsPerItem rows.
+struct CrossEntropyForward {
+  using Params = CrossEntropyParams;
+  static constexpr const char *name = "cross_entropy_forward";
+  template <typename T> static constexpr Grid onCpu(const Params &p) {
+    return {ceilDiv(p.rows, p.rowsPerItem)};
+  }
+  template <typename T> static constexpr Grid onCuda(const Params &p) {
+    const int64_t threads = cuda::crossEntropyThreads(p);
+    return {ceilDiv(p.rows, p.rowsPerItem), threads, cuda::crossEntropyShared(threads)};
+  }
+};
+
+/// loss = sum / weight, 0 if weight is 0. Buffers: partial, loss, weight, correct (scalars). One
+/// item.
+struct CrossEntropyFinish {
+  using Params = CrossEntropyParams;
+  static constexpr const char *name = "cross_entropy_finish";
+  template <typename T> static constexpr Grid onCpu(const Params &) { return {1}; }
+  template <typename T> static constexpr Grid onCuda(const Params &) {
+    return {1, cuda::sumThreads, cuda::sumShared};
+  }
+};
+
+/// dLogits = dLoss * weight/totalWeight * (softmax - target), 0 on ignored rows and when
+/// totalWeight is 0. Buffers: logits, targets, weights (optional), totalWeight, dLoss, dLogits, a
+/// store. An item is a row.
+struct CrossEntropyBackward {
+  using Params = CrossEntropyParams;
+  static constexpr const char *name = "cross_entropy_backward";
+  template <typename T> static constexpr Grid onCpu(const Params &p) { return {p.rows}; }
+  template <typename T> static constexpr Grid onCuda(const Params &p) {
+    const int64_t threads = cuda::rowThreads(p.classes);
+    return {p.rows, threads, cuda::crossEntropyShared(threads)};
+  }
+};
+
+} // namespace hybrid

@@ -1,0 +1,146 @@
+//===- FFTConvParts.h - contract of long convolutions in two passes ---------===//
+//
+// On CUDA, of sequences whose transform does not fit into shared memory: points = parts * inner
+// points.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "codegen/kernels/FFTConv.h"
+
+namespace hybrid {
+
+/// The outer transforms of `batch` sequences of some channels. stride: of x or y; hasFactor: y, or
+/// x, is multiplied by another activation; hasSecond: the merged values times yet another one are a
+/// second result; hasFirst: so is the first row.
+struct FFTConvPartsParams {
+  int64_t batch, length, channels, points, parts, tile, blockThreads;
+  int64_t stride, factorStride, secondStride, secondFactorStride;
+  int64_t hasFactor, hasSecond, hasFirst;
+  HYBRID_FIELDS(batch, length, channels, points, parts, tile, blockThreads, stride, factorStride,
+                secondStride, secondFactorStride, hasFactor, hasSecond, hasFirst)
+};
+
+/// The inner transforms: one a block, of `points` points. splits as in FFTConvParams; scale: points
+/// of the whole transform.
+struct FFTConvInnerParams {
+  int64_t batch, channels, parts, points, splits, scale, hasSkip, hasGateOut;
+  HYBRID_FIELDS(batch, channels, parts, points, splits, scale, hasSkip, hasGateOut)
+};
+
+namespace cuda {
+
+constexpr int64_t partsLanes = 8; // channels: a sector of memory in f32
+constexpr int threads(const FFTConvPartsParams &p) { return static_cast<int>(p.blockThreads); }
+/// Items take partsLanes neighbouring channels of `tile` neighbouring inner points.
+template <typename T> constexpr Grid partsGrid(const FFTConvPartsParams &p) {
+  return {p.batch * (p.points / p.parts / p.tile) * ceilDiv(p.channels, partsLanes), threads(p),
+          fftElements(p.parts, p.tile * partsLanes) * 2 * static_cast<int64_t>(sizeof(T))};
+}
+/// Factors e^(-2 pi i q / (4 points)), q < 4 points, are products of two from short tables, the
+/// fine one with q below this, and a coarse one.
+constexpr int64_t fineFactors(int64_t points) {
+  int64_t count = 1;
+  while (count * count < 4 * points)
+    count *= 2;
+  return count;
+}
+/// Parts of a transform: few, so that the outer transforms of a tile need little memory, but so
+/// many that two inner transforms take no more than 64 KB of f32.
+constexpr int64_t fftconvParts(int64_t points) {
+  int64_t parts = 32;
+  while (points / parts > 4096 && parts < 512)
+    parts *= 2;
+  return parts;
+}
+/// Inner points of a tile: 64 KB.
+constexpr int64_t fftconvTile(int64_t parts, int64_t elementBytes) {
+  return 4096 / elementBytes / parts;
+}
+/// Channels that are convolved at a time: what lies between the passes stays within a quarter of a
+/// gigabyte, unless that would be fewer than 32 channels: memory is read in lines of so many.
+constexpr int64_t fftconvChannelsAtOnce(int64_t batch, int64_t points, int64_t channels,
+                                        int64_t elementBytes) {
+  constexpr int64_t fewest = 32;
+  const int64_t most = (256LL << 20) / (batch * points * 2 * elementBytes) / fewest * fewest;
+  const int64_t wanted = most < fewest ? fewest : most;
+  return wanted < channels ? wanted : channels;
+}
+
+constexpr int threads(const FFTConvInnerParams &p) {
+  return static_cast<int>(p.points < 512 ? 32 : p.points / 16);
+}
+template <typename T> constexpr int64_t sharedBytes(const FFTConvInnerParams &p, int64_t signals) {
+  return signals * fftElements(p.points, 1) * 2 * static_cast<int64_t>(sizeof(T));
+}
+template <typename T>
+constexpr Grid innerGrid(const FFTConvInnerParams &p, int64_t sequences, int64_t signals) {
+  return {sequences * p.channels * p.parts, threads(p), sharedBytes<T>(p, signals)};
+}
+
+} // namespace cuda
+
+/// Splits of the batch of a backward pass.
+struct FFTConvInnerSplits {
+  template <typename T> static constexpr int64_t onCuda(const FFTConvInnerParams &p) {
+    return cuda::fftconvSplits(
+        p.batch, p.channels * p.parts,
+        cuda::fftconvBlocksAtOnce(cuda::threads(p), cuda::sharedBytes<T>(p, 2)));
+  }
+};
+
+/// Buffers: x, gate (optional), twiddles, fine factors, coarse factors, parts.
+struct FFTConvSplit {
+  using Params = FFTConvPartsParams;
+  static constexpr const char *name = "fftconv_split";
+  template <typename T> static constexpr Grid onCuda(const Params &p) {
+    return cuda::partsGrid<T>(p);
+  }
+};
+
+/// Buffers: parts, gate (optional), second factor (optional), twiddles, fine factors, coarse
+/// factors, y, second result (optional), first row (optional).
+struct FFTConvMerge {
+  using Params = FFTConvPartsParams;
+  static constexpr const char *name = "fftconv_merge";
+  template <typename T> static constexpr Grid onCuda(const Params &p) {
+    return cuda::partsGrid<T>(p);
+  }
+};
+
+/// Buffers: parts of the filter, twiddles, spectrum.
+struct FFTConvInnerSpectrum {
+  using Params = FFTConvInnerParams;
+  static constexpr const char *name = "fftconv_inner_spectrum";
+  template <typename T> static constexpr Grid onCuda(const Params &p) {
+    return cuda::innerGrid<T>(p, 1, 1);
+  }
+};
+
+/// Buffers: spectrum, skip (optional), twiddles, signal, in place.
+struct FFTConvInnerForward {
+  using Params = FFTConvInnerParams;
+  static constexpr const char *name = "fftconv_inner_forward";
+  template <typename T> static constexpr Grid onCuda(const Params &p) {
+    return cuda::innerGrid<T>(p, p.batch, 1);
+  }
+};
+
+/// Buffers: spectrum, skip (optional), twiddles, signal and cotangent, both in place, partial.
+struct FFTConvInnerBackward {
+  using Params = FFTConvInnerParams;
+  static constexpr const char *name = "fftconv_inner_backward";
+  template <typename T> static constexpr Grid onCuda(const Params &p) {
+    return cuda::innerGrid<T>(p, p.splits, 2);
+  }
+};
+
+/// Buffers: partial, twiddles, parts of the filter's gradient.
+struct FFTConvInnerGradient {
+  using Params = FFTConvInnerParams;
+  static constexpr const char *name = "fftconv_inner_gradient";
+  template <typename T> static constexpr Grid onCuda(const Params &p) {
+    return cuda::innerGrid<T>(p, 1, 1);
+  }
+};
+
+} // namespace hybrid

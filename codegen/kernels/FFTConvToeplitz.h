@@ -1,0 +1,174 @@
+//===- FFTConvToeplitz.h - contract of convolutions as matrix products ------===//
+//
+// On CUDA, of short sequences in programs that may round operands; and the rule that chooses
+// between all ways.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "codegen/kernels/FFTConv.h"
+
+namespace hybrid {
+
+/// splits: parts of the batch; each is walked by one block, and its gradient of the filter is
+/// summed apart. rounds: activations are rounded to bf16; otherwise they are the sum of two bf16,
+/// as the filter always is.
+struct ToeplitzConvParams {
+  int64_t batch, length, channels, taps, splits;
+  int64_t xStride, gateInStride, gateOutStride, yStride /* also dy */, dxStride, dGateInStride,
+      dGateOutStride;
+  int64_t hasSkip, hasGateIn, hasGateOut;
+  HYBRID_FIELDS(batch, length, channels, taps, splits, xStride, gateInStride, gateOutStride,
+                yStride, dxStride, dGateInStride, dGateOutStride, hasSkip, hasGateIn, hasGateOut)
+};
+
+namespace cuda {
+
+/// The longest sequences that are multiplied by a Toeplitz matrix.
+///
+/// By count, in microseconds on an H200 (4.3 TB/s, 500 TFLOP/s of mma.sync, 33 TFLOP/s of f32, 33
+/// TB/s of shared memory), of a gated convolution of 8M values with 512 channels; "all" are
+/// predictions, with what a block's steps do not hide of each other:
+///
+///                           memory | Toeplitz: units, shared, all | transforms: f32, shared, all
+///   L = 128, B = 128  forward   31 |              5       8    36 |              20      16   50
+///                     backward  55 |             12      19    70 |              43      36  115
+///   L = 256, B = 64   forward   31 |              9      15    40 |              23      16   52
+///                     backward  55 |             23      33    90 |              50      36  120
+///   L = 512, B = 32   backward  55 |             45      61   130 |              56      36  125
+///
+/// units: 2 (L + 16) FLOP a value forward, 2.6 times that backward. Also, a program has one launch
+/// less each way: no spectrum, and the filter's gradient is a plain sum. From 512 on the sums of
+/// the filter's gradient would not fit into registers.
+///
+/// In f32 programs three products of bf16 leave 5e-6 of a result, too near to the 1e-5 that such
+/// programs are held to. Three of tf32 are as good as transforms, but are 3 times the units and
+/// twice the shared memory: 42 against 50 forward and 100 against 115 backward at 128, and behind
+/// at 256. That is within what counts are off by, so f32 keeps transforms until a GPU says
+/// otherwise.
+constexpr int64_t longestToeplitz = 256;
+
+constexpr int64_t toeplitzLanes = 8; // channels of a block: a sector of memory
+constexpr int64_t toeplitzRows = 8;  // sequences that a block takes at a time: a fragment's columns
+
+//===-- Tiles of 16 positions, and panels of tiles -----------------------------===//
+
+/// Tiles of a panel: what a warp holds in registers of a signal, and of a result. More would need
+/// fewer words of shared memory for a product, and leave room for fewer blocks.
+constexpr int64_t panelTiles(const ToeplitzConvParams &p) { return p.length <= 16 ? 1 : 2; }
+constexpr int64_t panelLength(const ToeplitzConvParams &p) { return 16 * panelTiles(p); }
+constexpr int64_t panels(const ToeplitzConvParams &p) {
+  return (p.length + panelLength(p) - 1) / panelLength(p);
+}
+constexpr int64_t paddedLength(const ToeplitzConvParams &p) { return panels(p) * panelLength(p); }
+
+/// Words of a sequence in a panel, two positions each. An odd multiple of four: lanes of a warp are
+/// in different banks whether they read along sequences or along positions.
+constexpr int64_t signalWords(const ToeplitzConvParams &p) { return panelLength(p) / 2 + 4; }
+/// Of a result, f32.
+constexpr int64_t resultWords(const ToeplitzConvParams &p) { return panelLength(p) + 4; }
+/// Of a panel of one channel, that holds a signal and later a result.
+constexpr int64_t panelWords(const ToeplitzConvParams &p) {
+  return toeplitzRows * (signalWords(p) > resultWords(p) ? signalWords(p) : resultWords(p));
+}
+/// Of a channel's panels; a channel is four banks from the next.
+constexpr int64_t channelWords(const ToeplitzConvParams &p) {
+  return panels(p) * panelWords(p) + 4;
+}
+/// A channel's filter: from 16 words in front of the first tap to the last position.
+constexpr int64_t filterWords(const ToeplitzConvParams &p) { return paddedLength(p) + 16; }
+constexpr int64_t filterStride(const ToeplitzConvParams &p) { return 2 * filterWords(p) + 4; }
+
+constexpr int64_t sharedBytes(const ToeplitzConvParams &p, int64_t signals) {
+  return toeplitzLanes * (filterStride(p) + signals * channelWords(p)) * 4;
+}
+
+//===-- Launches ---------------------------------------------------------------===//
+
+/// Warps of a channel: backward two where one would have too many sums of the filter's gradient.
+constexpr int toeplitzWarps(const ToeplitzConvParams &p, bool backward) {
+  return backward && paddedLength(p) > 128 ? 2 : 1;
+}
+constexpr int toeplitzThreads(const ToeplitzConvParams &p, bool backward) {
+  return 32 * static_cast<int>(toeplitzLanes) * toeplitzWarps(p, backward);
+}
+constexpr int64_t toeplitzGroups(const ToeplitzConvParams &p) {
+  return (p.channels + toeplitzLanes - 1) / toeplitzLanes;
+}
+constexpr int64_t toeplitzRowTiles(const ToeplitzConvParams &p) {
+  return (p.batch + toeplitzRows - 1) / toeplitzRows;
+}
+/// Rows of the batch that a block walks over.
+constexpr int64_t rowsOfSplit(const ToeplitzConvParams &p) {
+  return (toeplitzRowTiles(p) + p.splits - 1) / p.splits * toeplitzRows;
+}
+/// Forward: two steps a block, which share the filter's fragments, once blocks are many.
+constexpr int64_t toeplitzForwardSplits(const ToeplitzConvParams &p) {
+  const int64_t tiles = toeplitzRowTiles(p), half = (tiles + 1) / 2;
+  return toeplitzGroups(p) * half >= 8 * gridProcessors ? half : tiles;
+}
+constexpr int64_t toeplitzBackwardSplits(const ToeplitzConvParams &p) {
+  return fftconvSplits(toeplitzRowTiles(p), toeplitzGroups(p),
+                       fftconvBlocksAtOnce(toeplitzThreads(p, true), sharedBytes(p, 2)));
+}
+
+} // namespace cuda
+
+/// Splits of the batch, forward and backward.
+struct ToeplitzSplits {
+  template <typename T>
+  static constexpr int64_t onCuda(const ToeplitzConvParams &p, bool backward) {
+    return backward ? cuda::toeplitzBackwardSplits(p) : cuda::toeplitzForwardSplits(p);
+  }
+};
+
+/// Buffers: x, filter, skip (optional), gateIn (optional), gateOut (optional), y, a store.
+struct ToeplitzConvForward {
+  using Params = ToeplitzConvParams;
+  static constexpr const char *name = "toeplitz_conv_forward";
+  template <typename T> static constexpr Grid onCuda(const Params &p) {
+    return {cuda::toeplitzGroups(p) * p.splits, cuda::toeplitzThreads(p, false),
+            cuda::sharedBytes(p, 1)};
+  }
+};
+
+/// Buffers: the first five of forward, dy, dx, partial [splits, taps, channels], dGateIn
+/// (optional), dGateOut (optional). The gradient of the skip term is that of the first tap.
+struct ToeplitzConvBackward {
+  using Params = ToeplitzConvParams;
+  static constexpr const char *name = "toeplitz_conv_backward";
+  template <typename T> static constexpr Grid onCuda(const Params &p) {
+    return {cuda::toeplitzGroups(p) * p.splits, cuda::toeplitzThreads(p, true),
+            cuda::sharedBytes(p, 2)};
+  }
+};
+
+/// How a convolution is computed.
+enum class ConvAlgorithm {
+  Toeplitz,
+  Blocks, // FFTConv.h
+  Parts,  // FFTConvParts.h
+};
+
+/// The one place that chooses; sets `lanes`. signals: 1 forward, 2 backward; rounds: whether
+/// products may round their operands to bf16; mostShared: bytes a block may have.
+struct ChooseConvolution {
+  template <typename T>
+  static constexpr ConvAlgorithm onCpu(FFTConvParams &, int64_t /*signals*/, bool /*rounds*/,
+                                       int64_t /*mostShared*/) {
+    return ConvAlgorithm::Blocks;
+  }
+  template <typename T>
+  static constexpr ConvAlgorithm onCuda(FFTConvParams &p, int64_t signals, bool rounds,
+                                        int64_t mostShared) {
+    p.lanes = cuda::fftconvLanes(p, signals, sizeof(T), mostShared);
+    ToeplitzConvParams toeplitz{};
+    toeplitz.length = p.length;
+    // A segment's matrix would be another one for each sequence.
+    if (rounds && sizeof(T) == 4 && !p.hasSegments && p.length <= cuda::longestToeplitz &&
+        cuda::sharedBytes(toeplitz, signals) <= mostShared)
+      return ConvAlgorithm::Toeplitz;
+    return p.lanes > 0 ? ConvAlgorithm::Blocks : ConvAlgorithm::Parts;
+  }
+};
+
+} // namespace hybrid

@@ -1,0 +1,63 @@
+//===- Kernel.h - what the contracts of the kernels are written with --------===//
+//
+// A contract is a header of this folder, X.h: the parameter structs of the op's kernels, what each
+// kernel computes, its buffers, and what a device decides: how the work is divided, and how much
+// memory of its own an item has. The kernels are in cpu/X.cpp and cuda/X.cuh. A contract is plain
+// C++20, read by lowerings, kernels and tests.
+//
+// A kernel is a struct with its `name`, its `Params` and, for the devices that have it, its grid:
+//
+//   struct RmsNormForward {
+//     using Params = RmsNormParams;
+//     static constexpr const char *name = "rmsnorm_forward";
+//     template <typename T> static constexpr Grid onCpu(const Params &p);
+//     template <typename T> static constexpr Grid onCuda(const Params &p);
+//   };
+//
+// Other decisions of a device have the same form, without a name. Every field of a parameter struct
+// is 8 bytes wide (int64_t, double or an enumeration), and the struct ends with HYBRID_FIELDS.
+//
+// Calling convention on the CPU. Every kernel K exists as K_f32 and K_f64 with the signature
+//
+//   void K_f32(int64_t lo, int64_t hi, void *const *buffers, void *scratch, const KParams *params);
+//
+// (symbols hybrid_K_f32, hybrid_K_f64) and computes work items [lo, hi) of its grid. Work items are
+// independent: any split over threads gives the same bits. `params` points to a constant: the
+// wrapper makes it a compile-time constant, so a branch on a field costs nothing. Scratch memory is
+// 64-byte aligned; what it holds before a call does not matter.
+//
+// On CUDA rmsnorm_forward is the function template rmsnormForward<T, P>(item, buffers...), which a
+// block runs for a work item (cuda/Prelude.cuh).
+//
+// Layout. An activation is `rows x columns`: rows = batch*length, columns contiguous, and
+// a row stride in elements (so that a slice of channels is a view). Weights are dense.
+// T is float or double. On the CPU vectors are 64 bytes: `lanes<T>` = 16 or 8 contiguous channels.
+//
+// "optional" buffers keep their place in `buffers` (null) when the matching has* field is 0. A
+// buffer that is a store comes last: there the compiler may put what is computed with each element.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include <cstdint>
+
+namespace hybrid {
+
+template <typename T> constexpr int64_t lanes = 64 / static_cast<int64_t>(sizeof(T));
+
+constexpr int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// How a kernel runs: its work items, on CUDA the threads of each one's block, and the bytes of
+/// memory of its own: on the CPU scratch memory of a thread, on CUDA shared memory of a block.
+struct Grid {
+  int64_t items, threads = 0, bytes = 0;
+};
+
+/// The last line of a parameter struct: all its fields in order, so that the compiler can write
+/// them into a source, and the file of the contract.
+#define HYBRID_FIELDS(...)                                                                         \
+  static constexpr const char *contractFile() { return __FILE__; }                                 \
+  template <typename Visit> constexpr void visitFields(Visit visit) const {                        \
+    visit(#__VA_ARGS__, __VA_ARGS__);                                                              \
+  }
+
+} // namespace hybrid

@@ -1,0 +1,38 @@
+//===- LayerNorm.h - contract of layer norms --------------------------------===//
+#pragma once
+#include "codegen/kernels/Threads.h"
+
+namespace hybrid {
+
+struct LayerNormParams {
+  int64_t rows, columns, xStride, yStride /* also dy */, dxStride, rowsPerItem;
+  int64_t hasWeight, hasBias;
+  double eps;
+  HYBRID_FIELDS(rows, columns, xStride, yStride, dxStride, rowsPerItem, hasWeight, hasBias, eps)
+};
+
+/// y = (x-mean)/sqrt(var+eps) * w + b. Buffers: x, w (optional), b (optional), y, a store. An item
+/// is a row.
+struct LayerNormForward {
+  using Params = LayerNormParams;
+  static constexpr const char *name = "layernorm_forward";
+  template <typename T> static constexpr Grid onCpu(const Params &p) { return {p.rows}; }
+  template <typename T> static constexpr Grid onCuda(const Params &p) {
+    return cuda::rowGrid<T>(p.rows, p.columns);
+  }
+};
+
+/// Buffers: x, w (optional), dy, partial (may be null), dx, a store. An item is rowsPerItem rows;
+/// partial is [items, 2, columns]: dw sums, then db sums.
+struct LayerNormBackward {
+  using Params = LayerNormParams;
+  static constexpr const char *name = "layernorm_backward";
+  template <typename T> static constexpr Grid onCpu(const Params &p) {
+    return {ceilDiv(p.rows, p.rowsPerItem)};
+  }
+  template <typename T> static constexpr Grid onCuda(const Params &p) {
+    return cuda::normBackwardGrid<T>(ceilDiv(p.rows, p.rowsPerItem), p.columns);
+  }
+};
+
+} // namespace hybrid

@@ -1,0 +1,30 @@
+//===- Random.h - contract of initial values --------------------------------===//
+#pragma once
+#include "codegen/kernels/Threads.h"
+
+namespace hybrid {
+
+/// out[elements] from the counter-based generator Philox4x32-10 keyed by (seed, stream): element i
+/// depends only on (seed, stream, i), drawn in f32 then widened. distribution 0: uniform in [a, b);
+/// 1: normal, mean a, standard deviation b (Box-Muller).
+struct RandomParams {
+  int64_t elements, stream, distribution;
+  double a, b;
+  HYBRID_FIELDS(elements, stream, distribution, a, b)
+};
+
+constexpr int64_t randomElements = 1024; // of an item
+
+/// Buffers: seed (int32[2]), out.
+struct Random {
+  using Params = RandomParams;
+  static constexpr const char *name = "random";
+  template <typename T> static constexpr Grid onCpu(const Params &p) {
+    return {ceilDiv(p.elements, randomElements)};
+  }
+  template <typename T> static constexpr Grid onCuda(const Params &p) {
+    return {ceilDiv(p.elements, randomElements), cuda::sumThreads};
+  }
+};
+
+} // namespace hybrid

@@ -1,0 +1,39 @@
+//===- RmsNorm.h - contract of root mean square norms -----------------------===//
+#pragma once
+#include "codegen/kernels/Threads.h"
+
+namespace hybrid {
+
+struct RmsNormParams {
+  int64_t rows, columns, xStride, yStride /* also dy */, dxStride, rowsPerItem;
+  int64_t hasWeight, epsOutside;
+  double eps;
+  HYBRID_FIELDS(rows, columns, xStride, yStride, dxStride, rowsPerItem, hasWeight, epsOutside, eps)
+};
+
+/// y = x * r * w, r = 1/sqrt(mean(x^2)+eps), or 1/(rms(x)+eps) if epsOutside. Buffers: x, w
+/// (optional), y, a store. An item is a row.
+struct RmsNormForward {
+  using Params = RmsNormParams;
+  static constexpr const char *name = "rmsnorm_forward";
+  template <typename T> static constexpr Grid onCpu(const Params &p) { return {p.rows}; }
+  template <typename T> static constexpr Grid onCuda(const Params &p) {
+    return cuda::rowGrid<T>(p.rows, p.columns);
+  }
+};
+
+/// Buffers: x, w (optional), dy, partial, dx, a store. An item is rowsPerItem rows. partial is
+/// [items, columns], sums of dy*x*r over the rows of an item, reduced by sum_partials; without a
+/// weight it is not touched.
+struct RmsNormBackward {
+  using Params = RmsNormParams;
+  static constexpr const char *name = "rmsnorm_backward";
+  template <typename T> static constexpr Grid onCpu(const Params &p) {
+    return {ceilDiv(p.rows, p.rowsPerItem)};
+  }
+  template <typename T> static constexpr Grid onCuda(const Params &p) {
+    return cuda::normBackwardGrid<T>(ceilDiv(p.rows, p.rowsPerItem), p.columns);
+  }
+};
+
+} // namespace hybrid

@@ -1,0 +1,27 @@
+//===- RotaryTable.h - contract of the angles of rotary positions -----------===//
+#pragma once
+#include "codegen/kernels/Threads.h"
+
+namespace hybrid {
+
+/// table[p][i] for p in [0, positions), i in [0, dims/2): theta = base^(-2i/dims), angle
+/// p*theta/positionScale; (cos*s, sin*s, cos/s, sin/s) with s = 1, or with xposScaleBase > 0:
+/// zeta_i = (2i + 0.4 dims)/(1.4 dims), s = zeta^((p - positions/2)/xposScaleBase). Computed in
+/// double.
+struct RotaryTableParams {
+  int64_t positions, dims;
+  double base, positionScale, xposScaleBase;
+  HYBRID_FIELDS(positions, dims, base, positionScale, xposScaleBase)
+};
+
+/// Buffers: table. An item is a position.
+struct RotaryTable {
+  using Params = RotaryTableParams;
+  static constexpr const char *name = "rotary_table";
+  template <typename T> static constexpr Grid onCpu(const Params &p) { return {p.positions}; }
+  template <typename T> static constexpr Grid onCuda(const Params &p) {
+    return {p.positions, cuda::rowThreads(p.dims / 2)};
+  }
+};
+
+} // namespace hybrid

@@ -1,0 +1,82 @@
+//===- ShortConv.h - contract of short convolutions -------------------------===//
+//
+// y[t,c] = b[c] + sum_j w[c,j] x[t-(K-1)+j, c]; x at t<0 comes from initialState [batch, K-1,
+// channels] (oldest first) if hasState, else 0. With segments (int32 [batch, length]) a tap counts
+// only where segments[t-(K-1)+j] == segments[t]; the state belongs to the segment of t = 0.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "codegen/kernels/Kernel.h"
+
+namespace hybrid {
+
+struct ShortConvParams {
+  int64_t batch, length, channels, taps, xStride, yStride /* also dy */, dxStride, rowsPerItem;
+  int64_t hasBias, hasSegments, hasState, hasFinalState;
+  int64_t activation; // 1: SiLU applied to y (backward recomputes the pre-activation)
+  HYBRID_FIELDS(batch, length, channels, taps, xStride, yStride, dxStride, rowsPerItem, hasBias,
+                hasSegments, hasState, hasFinalState, activation)
+};
+
+/// Stretches of rowsPerItem rows of a sequence.
+constexpr int64_t shortConvItems(const ShortConvParams &p) {
+  return p.batch * ceilDiv(p.length, p.rowsPerItem);
+}
+
+namespace cuda {
+/// A block takes this many channels of the rows of an item, one a thread. Items are numbered with
+/// blocks of channels fastest.
+constexpr int threads(const ShortConvParams &p) {
+  return static_cast<int>(p.channels >= 256 ? 256 : ceilDiv(p.channels, 32) * 32);
+}
+constexpr int64_t channelBlocks(const ShortConvParams &p) {
+  return ceilDiv(p.channels, threads(p));
+}
+constexpr Grid shortConvGrid(const ShortConvParams &p) {
+  return {shortConvItems(p) * channelBlocks(p), threads(p)};
+}
+} // namespace cuda
+
+/// rowsPerItem: on the CPU long enough that the taps' halo is small, short enough for many items.
+/// On CUDA the K - 1 rows an item reads beside its own, and the partial sums of the backward pass
+/// (K + 1 rows of them), should be few against its own; but a GPU is full with about a thousand
+/// blocks only.
+struct ShortConvRows {
+  template <typename T> static constexpr int64_t onCpu(const ShortConvParams &p) {
+    return p.length < 128 ? p.length : 128;
+  }
+  template <typename T> static constexpr int64_t onCuda(const ShortConvParams &p) {
+    int64_t rows = 64;
+    while (rows > 16 && p.batch * ceilDiv(p.length, rows) * cuda::channelBlocks(p) < 1024)
+      rows /= 2;
+    return rows < p.length ? rows : p.length;
+  }
+};
+
+/// Buffers: x, w [channels, taps], b (optional), segments (optional), initialState (optional),
+/// finalState (optional, [batch, K-1, channels]), y, a store. An item is a stretch of rows, on CUDA
+/// of a block of channels. finalState holds the last K-1 inputs, zero where their segment is not
+/// that of the last row.
+struct ShortConvForward {
+  using Params = ShortConvParams;
+  static constexpr const char *name = "short_conv_forward";
+  template <typename T> static constexpr Grid onCpu(const Params &p) { return {shortConvItems(p)}; }
+  template <typename T> static constexpr Grid onCuda(const Params &p) {
+    return cuda::shortConvGrid(p);
+  }
+};
+
+/// Buffers: x, w, segments (optional), initialState (optional), dy, dFinalState (optional),
+/// dInitialState (optional), partial, bias (read only if activation and hasBias), dx, a store.
+/// Items as forward; partial is [stretches, taps + 1, channels]: dw sums tap by tap, then db sums
+/// (reduced by sum_partials; a small transpose brings [taps, channels] to [channels, taps]).
+struct ShortConvBackward {
+  using Params = ShortConvParams;
+  static constexpr const char *name = "short_conv_backward";
+  template <typename T> static constexpr Grid onCpu(const Params &p) { return {shortConvItems(p)}; }
+  template <typename T> static constexpr Grid onCuda(const Params &p) {
+    return cuda::shortConvGrid(p);
+  }
+};
+
+} // namespace hybrid

@@ -1,0 +1,23 @@
+//===- TargetWeight.h - contract of the weight of all targets ---------------===//
+#pragma once
+#include "codegen/kernels/Threads.h"
+
+namespace hybrid {
+
+struct TargetWeightParams {
+  int64_t rows, ignoreIndex, hasWeights;
+  HYBRID_FIELDS(rows, ignoreIndex, hasWeights)
+};
+
+/// Sum of the weights of scored rows: those whose target is not ignoreIndex count weights[row], or
+/// 1. Buffers: targets (int32), weights (optional), weight (scalar). One item.
+struct TargetWeight {
+  using Params = TargetWeightParams;
+  static constexpr const char *name = "target_weight";
+  template <typename T> static constexpr Grid onCpu(const Params &) { return {1}; }
+  template <typename T> static constexpr Grid onCuda(const Params &) {
+    return {1, cuda::sumThreads, cuda::sumShared};
+  }
+};
+
+} // namespace hybrid

@@ -1,0 +1,23 @@
+//===- TopK.h - contract of the places of the largest values ----------------===//
+#pragma once
+#include "codegen/kernels/Threads.h"
+
+namespace hybrid {
+
+/// Places of the k largest of each row, lowest index first among equals, NaN last.
+struct TopKParams {
+  int64_t rows, columns, k, xStride;
+  HYBRID_FIELDS(rows, columns, k, xStride)
+};
+
+/// Buffers: x [rows, columns], indices (int32 [rows, k]). An item is a row, on CUDA a row a warp.
+struct TopK {
+  using Params = TopKParams;
+  static constexpr const char *name = "top_k";
+  template <typename T> static constexpr Grid onCpu(const Params &p) { return {p.rows}; }
+  template <typename T> static constexpr Grid onCuda(const Params &p) {
+    return cuda::warpGrid(p.rows);
+  }
+};
+
+} // namespace hybrid

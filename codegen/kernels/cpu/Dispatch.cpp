@@ -1,0 +1,49 @@
+//===- Dispatch.cpp - rows to experts and back ------------------------------===//
+#include "codegen/kernels/Dispatch.h"
+#include "Vector.h"
+
+using namespace hybrid;
+using namespace hybrid::cpu;
+
+namespace {
+
+template <typename T> HYBRID_INLINE void copyRow(const T *from, T *to, int64_t columns) {
+  for (int64_t c = 0; c < columns; c += lanes<T>) {
+    int64_t count = lanesAt<T>(c, columns);
+    storePart(to + c, loadPart(from + c, count), count);
+  }
+}
+
+template <typename T>
+HYBRID_INLINE void dispatch(int64_t lo, int64_t hi, void *const *buffers, void *,
+                            const DispatchParams &params) {
+  const int32_t *slots = static_cast<const int32_t *>(buffers[1]);
+  for (int64_t row = lo; row < hi; ++row) {
+    int64_t slot = slots[row];
+    if (slot < 0 || slot >= params.rows)
+      continue;
+    const T *x = static_cast<const T *>(buffers[0]) + row / params.choices * params.tokenStride +
+                 row % params.choices * params.choiceStride;
+    copyRow(x, static_cast<T *>(buffers[2]) + slot * params.yStride, params.columns);
+  }
+}
+
+template <typename T>
+HYBRID_INLINE void collect(int64_t lo, int64_t hi, void *const *buffers, void *,
+                           const DispatchParams &params) {
+  const int32_t *slots = static_cast<const int32_t *>(buffers[1]);
+  for (int64_t row = lo; row < hi; ++row) {
+    int64_t slot = slots[row];
+    T *y = static_cast<T *>(buffers[2]) + row * params.yStride;
+    if (slot >= 0 && slot < params.rows)
+      copyRow(static_cast<const T *>(buffers[0]) + slot * params.tokenStride, y, params.columns);
+    else
+      for (int64_t c = 0; c < params.columns; ++c)
+        y[c] = static_cast<T>(__builtin_nan(""));
+  }
+}
+
+} // namespace
+
+HYBRID_KERNEL(dispatch, DispatchParams)
+HYBRID_KERNEL(collect, DispatchParams)

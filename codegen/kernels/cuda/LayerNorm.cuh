@@ -1,0 +1,88 @@
+//===- LayerNorm.cuh - layer norms ------------------------------------------===//
+#pragma once
+#include "codegen/kernels/LayerNorm.h"
+#include "codegen/kernels/cuda/Norm.cuh"
+
+namespace hybrid::cuda {
+
+/// Mean and inverse deviation of a row whose threads sum by `sum`.
+template <typename T, LayerNormParams P> struct LayerMoments {
+  T mean, inverse;
+  template <typename Part, typename Sum>
+  HYBRID_DEVICE LayerMoments(const Part &row, int thread, Sum sum) {
+    T total = 0;
+    HYBRID_UNROLL
+    for (int i = 0; i < Part::count; ++i)
+      total += row.values[i];
+    mean = sum(total) / T(P.columns);
+    T squares = 0;
+    Part::each(thread, [&](int64_t, int i) {
+      T centred = row.values[i] - mean;
+      squares += centred * centred;
+    });
+    inverse = T(1) / squareRoot(sum(squares) / T(P.columns) + T(P.eps));
+  }
+};
+
+template <typename T, LayerNormParams P, typename Store>
+HYBRID_DEVICE void layernormForward(int64_t item, const T *x, const T *weight, const T *bias,
+                                    Store store) {
+  constexpr int threads = static_cast<int>(rowThreads(P.columns));
+  using Part = RowPart<T, P.columns, threads>;
+  const int thread = threadIdx.x;
+  Part row;
+  row.fill(thread, [&](int64_t column) { return x[item * P.xStride + column]; });
+  LayerMoments<T, P> moments(row, thread,
+                             [](T value) { return blockSum<threads>(value, sharedMemory<T>()); });
+  Part::each(thread, [&](int64_t column, int i) {
+    T value = (row.values[i] - moments.mean) * moments.inverse;
+    if constexpr (P.hasWeight != 0)
+      value *= weight[column];
+    if constexpr (P.hasBias != 0)
+      value += bias[column];
+    store(item, column, value);
+  });
+}
+
+template <typename T, LayerNormParams P, typename Store>
+HYBRID_DEVICE void layernormBackward(int64_t item, const T *x, const T *weight, const T *dy,
+                                     T *partial, Store store) {
+  using Groups = RowGroups<P.columns>;
+  using Part = RowPart<T, P.columns, Groups::threadsOfRow>;
+  const int thread = static_cast<int>(threadIdx.x) % Groups::threadsOfRow,
+            group = static_cast<int>(threadIdx.x) / Groups::threadsOfRow;
+  const int64_t end = minimum((item + 1) * P.rowsPerItem, P.rows);
+  Part w, weightSums, biasSums;
+  w.fill(thread, [&](int64_t column) { return P.hasWeight ? weight[column] : T(1); });
+  weightSums.fill(thread, [](int64_t) { return T(0); });
+  biasSums.fill(thread, [](int64_t) { return T(0); });
+  auto sum = [](T value) { return Groups::sum(value); };
+  for (int64_t row = item * P.rowsPerItem + group; row < end; row += Groups::groups) {
+    Part value, gradient;
+    value.fill(thread, [&](int64_t column) { return x[row * P.xStride + column]; });
+    gradient.fill(thread, [&](int64_t column) { return dy[row * P.yStride + column]; });
+    LayerMoments<T, P> moments(value, thread, sum);
+    T gradients = 0, products = 0;
+    HYBRID_UNROLL
+    for (int i = 0; i < Part::count; ++i) { // the gradient is 0 behind the last column
+      T scaled = gradient.values[i] * w.values[i];
+      gradients += scaled;
+      products += scaled * ((value.values[i] - moments.mean) * moments.inverse);
+    }
+    T meanGradient = sum(gradients) / T(P.columns), meanProduct = sum(products) / T(P.columns);
+    Part::each(thread, [&](int64_t column, int i) {
+      T normalized = (value.values[i] - moments.mean) * moments.inverse;
+      store(row, column,
+            (gradient.values[i] * w.values[i] - meanGradient - normalized * meanProduct) *
+                moments.inverse);
+      weightSums.values[i] += gradient.values[i] * normalized;
+      biasSums.values[i] += gradient.values[i];
+    });
+  }
+  if (partial) {
+    Groups::addUp(weightSums, group, thread, partial + item * 2 * P.columns);
+    Groups::addUp(biasSums, group, thread, partial + (item * 2 + 1) * P.columns);
+  }
+}
+
+} // namespace hybrid::cuda

@@ -1,0 +1,83 @@
+//===- RmsNorm.cuh - root mean square norms ---------------------------------===//
+#pragma once
+#include "codegen/kernels/RmsNorm.h"
+#include "codegen/kernels/cuda/Norm.cuh"
+
+namespace hybrid::cuda {
+
+/// 1 over the scale of a row by its mean square, and what the gradient needs of it.
+template <typename T, RmsNormParams P> struct RmsScale {
+  T inverse, root;
+  HYBRID_DEVICE explicit RmsScale(T squares) {
+    T mean = squares / T(P.columns);
+    if constexpr (P.epsOutside != 0) {
+      root = squareRoot(mean);
+      inverse = T(1) / (root + T(P.eps));
+    } else {
+      root = squareRoot(mean + T(P.eps));
+      inverse = T(1) / root;
+    }
+  }
+  /// The factor of x in dx when Σ dy w x is `dot`.
+  HYBRID_DEVICE T along(T dot) const {
+    if constexpr (P.epsOutside != 0) // the gradient at x = 0 is defined as that of the first term
+      return root == T(0) ? T(0) : inverse * inverse / root * dot / T(P.columns);
+    else
+      return inverse * inverse * inverse * dot / T(P.columns);
+  }
+};
+
+template <typename T, RmsNormParams P, typename Store>
+HYBRID_DEVICE void rmsnormForward(int64_t item, const T *x, const T *weight, Store store) {
+  constexpr int threads = static_cast<int>(rowThreads(P.columns));
+  using Part = RowPart<T, P.columns, threads>;
+  const int thread = threadIdx.x;
+  Part row;
+  row.fill(thread, [&](int64_t column) { return x[item * P.xStride + column]; });
+  T squares = 0;
+  HYBRID_UNROLL
+  for (int i = 0; i < Part::count; ++i)
+    squares += row.values[i] * row.values[i];
+  RmsScale<T, P> scale(blockSum<threads>(squares, sharedMemory<T>()));
+  Part::each(thread, [&](int64_t column, int i) {
+    T value = row.values[i] * scale.inverse;
+    if constexpr (P.hasWeight != 0)
+      value *= weight[column];
+    store(item, column, value);
+  });
+}
+
+template <typename T, RmsNormParams P, typename Store>
+HYBRID_DEVICE void rmsnormBackward(int64_t item, const T *x, const T *weight, const T *dy,
+                                   T *partial, Store store) {
+  using Groups = RowGroups<P.columns>;
+  using Part = RowPart<T, P.columns, Groups::threadsOfRow>;
+  const int thread = static_cast<int>(threadIdx.x) % Groups::threadsOfRow,
+            group = static_cast<int>(threadIdx.x) / Groups::threadsOfRow;
+  const int64_t end = minimum((item + 1) * P.rowsPerItem, P.rows);
+  Part w, sums;
+  w.fill(thread, [&](int64_t column) { return P.hasWeight ? weight[column] : T(1); });
+  sums.fill(thread, [](int64_t) { return T(0); });
+  for (int64_t row = item * P.rowsPerItem + group; row < end; row += Groups::groups) {
+    Part value, gradient;
+    value.fill(thread, [&](int64_t column) { return x[row * P.xStride + column]; });
+    gradient.fill(thread, [&](int64_t column) { return dy[row * P.yStride + column]; });
+    T squares = 0, dot = 0;
+    HYBRID_UNROLL
+    for (int i = 0; i < Part::count; ++i) {
+      squares += value.values[i] * value.values[i];
+      dot += gradient.values[i] * w.values[i] * value.values[i];
+    }
+    RmsScale<T, P> scale(Groups::sum(squares));
+    T along = scale.along(Groups::sum(dot));
+    Part::each(thread, [&](int64_t column, int i) {
+      store(row, column,
+            gradient.values[i] * w.values[i] * scale.inverse - value.values[i] * along);
+      sums.values[i] += gradient.values[i] * (value.values[i] * scale.inverse);
+    });
+  }
+  if constexpr (P.hasWeight != 0)
+    Groups::addUp(sums, group, thread, partial + item * P.columns);
+}
+
+} // namespace hybrid::cuda

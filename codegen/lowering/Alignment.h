@@ -1,0 +1,17 @@
+//===- Alignment.h - how many elements a kernel may move at once ------------===//
+#pragma once
+#include "codegen/program/Layout.h"
+#include <initializer_list>
+
+namespace hybrid {
+
+/// 4, 2 or 1: what divides all of these numbers of elements.
+inline int64_t commonAlignment(std::initializer_list<int64_t> elements) {
+  int64_t alignment = 4;
+  for (int64_t count : elements)
+    while (count % alignment != 0)
+      alignment /= 2;
+  return alignment;
+}
+
+} // namespace hybrid
