@@ -1,6 +1,6 @@
 //===- Code.cpp - machine code of a scheduled module ------------------------===//
 #include "codegen/Code.h"
-#include "dialect/HybridOps.h"
+#include "dialect/schedule/ScheduleOps.h"
 
 std::string hybrid::launchKey(mlir::Operation *op) {
   auto launch = cast<LaunchOp>(op);

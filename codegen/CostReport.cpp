@@ -1,7 +1,7 @@
 //===- CostReport.cpp - parameters, FLOPs, state and memory of a model ------===//
 #include "codegen/CostReport.h"
 #include "codegen/MemoryPlan.h"
-#include "dialect/HybridOps.h"
+#include "dialect/schedule/ScheduleOps.h"
 #include "dialect/Shapes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -103,7 +103,7 @@ void addMemory(ModuleOp scheduled, int64_t threads, llvm::json::Object &cost) {
   MemoryPlan plan = planMemory(scheduled, threads);
   llvm::json::Object arenas;
   for (auto program : scheduled.getOps<ProgramOp>())
-    arenas[program.getSymName()] = static_cast<int64_t>(program.getArenaBytes());
+    arenas[program.getSymName()] = static_cast<int64_t>(program.getArenaBytes().value_or(0));
   int64_t inference = plan.arenaCopies * arenas.getInteger("forward").value_or(0);
   // A model with a loss of its own is trained through its vjp.
   int64_t training =

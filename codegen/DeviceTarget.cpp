@@ -1,6 +1,15 @@
 //===- DeviceTarget.cpp - what `--target` asks for --------------------------===//
 #include "codegen/DeviceTarget.h"
 
+void hybrid::DeviceTarget::addSchedule(mlir::OpPassManager &manager, bool keepSpectra, bool rounded,
+                                       llvm::StringRef last) const {
+  for (const ScheduleStage &stage : scheduleStages(keepSpectra, rounded)) {
+    stage.add(manager);
+    if (stage.name == last)
+      return;
+  }
+}
+
 std::unique_ptr<hybrid::DeviceTarget> hybrid::createTarget(llvm::StringRef name,
                                                            std::string &complaint) {
   auto [device, variant] = name.split(':');

@@ -1,6 +1,7 @@
 //===- DeviceTarget.h - what `--target` asks for ----------------------------===//
 #pragma once
 #include "codegen/Code.h"
+#include "codegen/ScheduleStage.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include <memory>
@@ -28,8 +29,11 @@ public:
   virtual bool chooseAttention(llvm::StringRef) { return false; }
   /// Adds the pass that cuts chains of rowwise ops into tiles of rows, on functions.
   virtual void addTiling(mlir::OpPassManager &manager) const = 0;
-  /// Adds the pass that makes programs. `rounded`: the program asked for bf16 products.
-  virtual void addSchedule(mlir::OpPassManager &manager, bool keepSpectra, bool rounded) const = 0;
+  /// The passes that make programs, in order. `rounded`: the program asked for bf16 products.
+  virtual std::vector<ScheduleStage> scheduleStages(bool keepSpectra, bool rounded) const = 0;
+  /// Adds them, up to the one called `last`.
+  void addSchedule(mlir::OpPassManager &manager, bool keepSpectra, bool rounded,
+                   llvm::StringRef last = "schedule") const;
 
   /// Stages of `--emit` behind the schedule, the last one the executable.
   virtual llvm::ArrayRef<llvm::StringRef> stages() const = 0;

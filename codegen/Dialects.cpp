@@ -1,6 +1,6 @@
 //===- Dialects.cpp - the dialects a compilation may meet ---------------------===//
 #include "codegen/Dialects.h"
-#include "dialect/HybridOps.h"
+#include "dialect/schedule/ScheduleOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -12,7 +12,7 @@
 
 void hybrid::registerAllDialects(mlir::DialectRegistry &registry) {
   registry
-      .insert<HybridDialect, mlir::func::FuncDialect, mlir::arith::ArithDialect,
+      .insert<HybridDialect, ScheduleDialect, mlir::func::FuncDialect, mlir::arith::ArithDialect,
               mlir::scf::SCFDialect, mlir::memref::MemRefDialect, mlir::math::MathDialect,
               mlir::LLVM::LLVMDialect, mlir::cf::ControlFlowDialect, mlir::vector::VectorDialect>();
 }

@@ -1,6 +1,6 @@
 //===- MemoryPlan.cpp - the memory a scheduled model takes ------------------===//
 #include "codegen/MemoryPlan.h"
-#include "dialect/HybridOps.h"
+#include "dialect/schedule/ScheduleOps.h"
 #include "executable/ReplicaStride.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -54,18 +54,18 @@ MemoryPlan planMemory(ModuleOp scheduled, int64_t threads) {
   scheduled.walk([&](LaunchOp launch) { onGpu |= launch.getThreads() > 0; });
   if (onGpu)
     plan.arenaCopies = plan.replicas;
-  plan.parameters = std::max(leastBytes, ofAll(attribute("hybrid.parameter_bytes")));
-  plan.constants = std::max(leastBytes, attribute("hybrid.constants_bytes"));
+  plan.parameters = std::max(leastBytes, ofAll(attribute("schedule.parameter_bytes")));
+  plan.constants = std::max(leastBytes, attribute("schedule.constants_bytes"));
   plan.arena = leastBytes;
   auto programs = llvm::to_vector(scheduled.getOps<ProgramOp>());
   bool hasTrain = llvm::any_of(programs, [](ProgramOp op) { return op.getSymName() == "train"; });
   for (ProgramOp program : programs) {
-    int64_t bytes = static_cast<int64_t>(program.getArenaBytes());
+    int64_t bytes = static_cast<int64_t>(program.getArenaBytes().value_or(0));
     if (bytes >= plan.arena) {
       plan.arena = bytes;
       plan.program = program.getSymName().str();
       plan.largest.clear();
-      if (auto parts = program->getAttrOfType<ArrayAttr>("hybrid.largest"))
+      if (auto parts = program->getAttrOfType<ArrayAttr>("schedule.largest"))
         for (auto part : parts.getAsRange<DictionaryAttr>())
           plan.largest.push_back({part.getAs<StringAttr>("op").str(),
                                   part.getAs<StringAttr>("location").str(),

@@ -1,7 +1,7 @@
 //===- Writer.cpp - a scheduled module and its code to a .hyx ---------------===//
 #include "codegen/Writer.h"
-#include "codegen/program/LocationText.h"
-#include "dialect/HybridOps.h"
+#include "dialect/schedule/LocationText.h"
+#include "dialect/schedule/ScheduleOps.h"
 #include "dialect/Shapes.h"
 #include "executable/Executable_generated.h"
 #include "llvm/Support/raw_ostream.h"
@@ -120,7 +120,7 @@ public:
     auto name = builder.CreateString(op.getSymName().str());
     return fb::CreateProgram(builder, name, builder.CreateVector(inputs),
                              builder.CreateVector(outputs), builder.CreateVector(steps),
-                             op.getArenaBytes());
+                             op.getArenaBytes().value_or(0));
   }
 
   flatbuffers::Offset<fb::Parameter> parameter(Attribute attribute) {
@@ -154,7 +154,7 @@ std::vector<char> writeExecutable(ModuleOp module, const Code &code, const Execu
   uint64_t arenaBytes = 0;
   for (auto program : module.getOps<ProgramOp>()) {
     programs.push_back(writer.program(program));
-    arenaBytes = std::max<uint64_t>(arenaBytes, program.getArenaBytes());
+    arenaBytes = std::max<uint64_t>(arenaBytes, program.getArenaBytes().value_or(0));
   }
   // The format looks programs up by name, so they are sorted; done here because flatbuffers' own
   // sort uses a deprecated function.
@@ -164,7 +164,7 @@ std::vector<char> writeExecutable(ModuleOp module, const Code &code, const Execu
   });
   auto programVector = builder.CreateVector(programs);
   std::vector<flatbuffers::Offset<fb::Parameter>> parameters;
-  for (Attribute parameter : module->getAttrOfType<ArrayAttr>("hybrid.parameters"))
+  for (Attribute parameter : module->getAttrOfType<ArrayAttr>("schedule.parameters"))
     parameters.push_back(writer.parameter(parameter));
   std::vector<flatbuffers::Offset<fb::Setting>> settings;
   for (auto &[name, value] : provenance.settings)
@@ -175,7 +175,7 @@ std::vector<char> writeExecutable(ModuleOp module, const Code &code, const Execu
   auto targetTable =
       fb::CreateTarget(builder, builder.CreateString(target.device),
                        builder.CreateString(target.cpu), builder.CreateVector(features));
-  auto constants = cast<DenseElementsAttr>(module->getAttr("hybrid.constants")).getRawData();
+  auto constants = cast<DenseElementsAttr>(module->getAttr("schedule.constants")).getRawData();
   builder.ForceVectorAlignment(constants.size(), 1, 32);
   auto constantVector =
       builder.CreateVector(reinterpret_cast<const uint8_t *>(constants.data()), constants.size());
@@ -215,9 +215,9 @@ std::vector<char> writeExecutable(ModuleOp module, const Code &code, const Execu
   executable.add_code(codeVector);
   executable.add_code_hash(XXH3_64bits(code.sharedObject.data(), code.sharedObject.size()));
   executable.add_parameters(parameterVector);
-  executable.add_parameter_bytes(integer("hybrid.parameter_bytes"));
+  executable.add_parameter_bytes(integer("schedule.parameter_bytes"));
   executable.add_constants(constantVector);
-  executable.add_constants_bytes(integer("hybrid.constants_bytes"));
+  executable.add_constants_bytes(integer("schedule.constants_bytes"));
   executable.add_arena_bytes(arenaBytes);
   executable.add_programs(programVector);
   executable.add_cost(cost);

@@ -85,74 +85,6 @@ LogicalResult hybrid::verifyProductFloatTypes(Operation *op) {
   return success();
 }
 
-LogicalResult BufferAttr::verify(function_ref<InFlightDiagnostic()> emitError, Space,
-                                 int64_t offset, int64_t bytes) {
-  if (offset < 0 || bytes < 0)
-    return emitError() << "buffer at offset " << offset << " with " << bytes
-                       << " bytes: neither can be negative";
-  return success();
-}
-
-LogicalResult ReplicasAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t count,
-                                   int64_t arena, int64_t parameters, int64_t tile) {
-  if (count < 2 || count > mostReplicas)
-    return emitError() << count << " replicas, expected 2 to " << mostReplicas;
-  for (int64_t stride : {arena, parameters, tile})
-    if (stride < 0 || stride % 256)
-      return emitError() << "replicas " << stride << " bytes apart, expected a multiple of 256";
-  return success();
-}
-
-ReplicasAttr ReplicasAttr::of(Operation *op) {
-  auto module = isa<ModuleOp>(op) ? cast<ModuleOp>(op) : op->getParentOfType<ModuleOp>();
-  return module ? module->getAttrOfType<ReplicasAttr>(attributeName) : ReplicasAttr();
-}
-
-int64_t ReplicasAttr::strideOf(Space space) const {
-  switch (space) {
-  case Space::Arena:
-    return getArena();
-  case Space::Tile:
-    return getTile();
-  case Space::Constants:
-    return 0;
-  case Space::Parameters:
-  case Space::Gradients:
-  case Space::Moment1:
-  case Space::Moment2:
-    break;
-  }
-  return getParameters();
-}
-
-/// `hybrid.replicas` decides where kernels find their memory, which the runtime places by the sizes
-/// that the module states.
-static LogicalResult verifyReplicas(Operation *op, Attribute value) {
-  auto module = dyn_cast<ModuleOp>(op);
-  auto replicas = dyn_cast<ReplicasAttr>(value);
-  if (!module || !replicas)
-    return op->emitError() << "hybrid.replicas is " << value
-                           << ", expected #hybrid.replicas<...> on a module";
-  auto agrees = [&](StringRef space, int64_t bytes, int64_t stride) -> LogicalResult {
-    if (bytes >= 0 && replicaStride(static_cast<uint64_t>(bytes)) == static_cast<uint64_t>(stride))
-      return success();
-    return op->emitError() << "hybrid.replicas places replicas of " << bytes << " bytes of "
-                           << space << " " << stride << " bytes apart";
-  };
-  int64_t arena = 0, tile = 0;
-  for (auto program : module.getOps<ProgramOp>()) {
-    if (IntegerAttr bytes = program.getArenaBytesAttr())
-      arena = std::max(arena, bytes.getInt());
-    for (auto loop : program.getOps<TileLoopOp>())
-      tile = std::max(tile, static_cast<int64_t>(loop.getTileBytes()));
-  }
-  auto parameters = module->getAttrOfType<IntegerAttr>("hybrid.parameter_bytes");
-  if (failed(agrees("the arena", arena, replicas.getArena())) ||
-      failed(agrees("tiles", tile, replicas.getTile())))
-    return failure();
-  return agrees("parameters", parameters ? parameters.getInt() : 0, replicas.getParameters());
-}
-
 /// `hybrid.dims` decides the shapes that specialize gives to arguments, so it is checked where it
 /// is written.
 static LogicalResult verifyDims(Operation *op, Type type, Attribute value) {
@@ -197,8 +129,6 @@ static LogicalResult verifyPublished(Operation *op, Attribute value) {
 LogicalResult HybridDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   if (attribute.getName() == "hybrid.published")
     return verifyPublished(op, attribute.getValue());
-  if (attribute.getName() == ReplicasAttr::attributeName)
-    return verifyReplicas(op, attribute.getValue());
   return success();
 }
 

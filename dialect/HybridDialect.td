@@ -10,12 +10,11 @@ def Hybrid_Dialect : Dialect {
     Named tensor operators of sequence models (projections, norms, convolutions, scans, attention,
     losses) in one SSA graph of ranked tensors, ONNX-style. A model starts as one function `@forward`
     with free dimensions; passes bind them, derive gradients, fuse, and finally turn every function into a
-    `hybrid.program`: kernel launches, library calls and loops over tiles, over one arena.
+    `schedule.program`: kernel launches, library calls and loops over tiles, over one arena.
 
     Arguments of a function carry `hybrid.name` (a string) and, while sizes are free, `hybrid.dims`: one entry a
     dimension, its size or the name of the free dimension ("B", "L"). A module may carry `hybrid.published`, the terms of papers' FLOP
-    counts that its layers note (`hybridc --cost --cost-method`): no pass reads it. A scheduled module may carry
-    `hybrid.replicas`: its programs are for that many independent trainings (`hybrid-ensemble`).
+    counts that its layers note (`hybridc --cost --cost-method`): no pass reads it.
   }];
   let cppNamespace = "::hybrid";
   let useDefaultAttributePrinterParser = 1;

@@ -5,7 +5,7 @@
 // as it is. See docs/decisions/012-replicas.md.
 //
 //===----------------------------------------------------------------------===//
-#include "dialect/HybridOps.h"
+#include "dialect/schedule/ScheduleOps.h"
 #include "executable/ReplicaStride.h"
 #include "passes/Passes.h"
 
@@ -46,11 +46,11 @@ public:
     }
     int64_t arena = 0, tile = 0;
     for (ProgramOp program : programs) {
-      arena = std::max<int64_t>(arena, program.getArenaBytes());
+      arena = std::max<int64_t>(arena, program.getArenaBytes().value_or(0));
       for (auto loop : program.getOps<TileLoopOp>())
         tile = std::max<int64_t>(tile, loop.getTileBytes());
     }
-    auto parameters = module->getAttrOfType<IntegerAttr>("hybrid.parameter_bytes");
+    auto parameters = module->getAttrOfType<IntegerAttr>("schedule.parameter_bytes");
     module->setAttr(ReplicasAttr::attributeName,
                     ReplicasAttr::get(&getContext(), count, strideOf(arena),
                                       strideOf(parameters ? parameters.getInt() : 0),

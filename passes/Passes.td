@@ -190,12 +190,12 @@ def Ensemble : Pass<"hybrid-ensemble", "::mlir::ModuleOp"> {
     CPU runs one replica after another, with the bits of a run alone.
 
     ```mlir
-    module attributes {hybrid.parameter_bytes = 320 : i64} {           // before
-      hybrid.program @forward arena 1000 inputs [...] outputs [...] {...}
+    module attributes {schedule.parameter_bytes = 320 : i64} {           // before
+      schedule.program @forward arena 1000 inputs [...] outputs [...] {...}
     }
-    module attributes {hybrid.parameter_bytes = 320 : i64,             // after, replicas=6
-                       hybrid.replicas = #hybrid.replicas<6, arena 1024, parameters 512, tile 0>} {
-      hybrid.program @forward arena 1000 inputs [...] outputs [...] {...}
+    module attributes {schedule.parameter_bytes = 320 : i64,             // after, replicas=6
+                       schedule.replicas = #schedule.replicas<6, arena 1024, parameters 512, tile 0>} {
+      schedule.program @forward arena 1000 inputs [...] outputs [...] {...}
     }
     ```
   }];

@@ -1,6 +1,7 @@
 //===- CodegenCpu.h - from scheduled programs to machine code ---------------===//
 #pragma once
 #include "codegen/Code.h"
+#include "codegen/ScheduleStage.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 #include "llvm/ADT/StringRef.h"
@@ -33,6 +34,11 @@ struct CpuTarget {
 /// The target of `--target=cpu` (`name` empty: this machine) or `--target=cpu:NAME`. Nothing for
 /// unknown names; `complaint` then says what was expected.
 std::optional<CpuTarget> resolveTarget(llvm::StringRef name, std::string &complaint);
+
+/// The passes from functions to a schedule.
+std::vector<ScheduleStage> scheduleStages(const LowerToScheduleCpuOptions &options);
+/// Registers `hybrid-schedule-cpu`, all of them, for hybrid-opt.
+void registerPipelines();
 
 /// Where the compilation of kernels may stop.
 enum class CodeStage { LLVM, Assembly, SharedObject };

@@ -8,7 +8,7 @@
 #include "codegen/cpu/CodegenCpu.h"
 #include "codegen/cpu/LinkObject.h"
 #include "codegen/cpu/LowerToLLVM.h"
-#include "dialect/HybridOps.h"
+#include "dialect/schedule/ScheduleOps.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LegacyPassManager.h"

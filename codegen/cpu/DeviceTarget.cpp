@@ -1,7 +1,7 @@
 //===- DeviceTarget.cpp - the CPU as a target -------------------------------===//
 #include "codegen/DeviceTarget.h"
 #include "codegen/cpu/CodegenCpu.h"
-#include "dialect/HybridOps.h"
+#include "dialect/schedule/ScheduleOps.h"
 #include "passes/Passes.h"
 
 using namespace mlir;
@@ -25,8 +25,8 @@ public:
   void addTiling(OpPassManager &manager) const override {
     manager.addNestedPass<func::FuncOp>(createTileRows());
   }
-  void addSchedule(OpPassManager &manager, bool keepSpectra, bool) const override {
-    manager.addPass(createScheduleCpu({keepSpectra}));
+  std::vector<ScheduleStage> scheduleStages(bool keepSpectra, bool) const override {
+    return cpu::scheduleStages({keepSpectra});
   }
   ArrayRef<StringRef> stages() const override {
     static const StringRef names[] = {"llvm", "asm", "exe"};

@@ -23,9 +23,9 @@ constexpr int64_t blockElements = 2048;
 /// A kernel function under construction.
 class KernelFunction {
 public:
-  KernelFunction(ModuleTables &tables, ArrayRef<View> buffers)
-      : tables(tables),
-        builder(UnknownLoc::get(tables.module.getContext()), tables.module.getContext()) {
+  KernelFunction(GeneratedKernels &kernels, ArrayRef<View> buffers)
+      : kernels(kernels),
+        builder(UnknownLoc::get(kernels.module.getContext()), kernels.module.getContext()) {
     function = func::FuncOp::create(builder, "kernel", builder.getFunctionType({}, {}));
     SmallVector<Type> types{builder.getIndexType(), builder.getIndexType()};
     for (const View &buffer : buffers)
@@ -101,18 +101,18 @@ public:
     std::string text;
     llvm::raw_string_ostream stream(text);
     function.print(stream);
-    auto [entry, inserted] = tables.generatedKernels.try_emplace(text);
+    auto [entry, inserted] = kernels.symbols.try_emplace(text);
     if (!inserted) {
       function.erase();
       return entry->second;
     }
-    entry->second = (stem + "_" + Twine(tables.generatedKernels.size() - 1)).str();
+    entry->second = (stem + "_" + Twine(kernels.symbols.size() - 1)).str();
     function.setSymName(entry->second);
-    tables.module.push_back(function);
+    kernels.module.push_back(function);
     return entry->second;
   }
 
-  ModuleTables &tables;
+  GeneratedKernels &kernels;
   ImplicitLocOpBuilder builder;
   func::FuncOp function;
 };
@@ -138,12 +138,13 @@ SmallVector<Value> emitBody(KernelFunction &kernel, Block *body, ArrayRef<Value>
 
 } // namespace
 
-GeneratedKernel emitElementwise(ModuleTables &tables, Block *body, ArrayRef<View> operands,
-                                ArrayRef<View> results, bool byRows) {
+GeneratedKernel LoopEmitter::elementwise(GeneratedKernels &kernels, Block *body,
+                                         ArrayRef<View> operands, ArrayRef<View> results,
+                                         bool byRows) const {
   SmallVector<View> buffers(operands);
   buffers.append(results.begin(), results.end());
   IterationSpace space = collapse(results[0].shape, buffers, byRows);
-  KernelFunction kernel(tables, buffers);
+  KernelFunction kernel(kernels, buffers);
   auto element = [&](ArrayRef<Value> at) {
     SmallVector<Value> loaded;
     for (size_t i = 0; i < operands.size(); ++i)
@@ -184,9 +185,9 @@ GeneratedKernel emitElementwise(ModuleTables &tables, Block *body, ArrayRef<View
   return {kernel.finish(body ? "fused" : "copy"), grid};
 }
 
-GeneratedKernel emitFill(ModuleTables &tables, const View &to, double value) {
+GeneratedKernel LoopEmitter::fill(GeneratedKernels &kernels, const View &to, double value) const {
   IterationSpace space = collapse(to.shape, {to});
-  KernelFunction kernel(tables, {to});
+  KernelFunction kernel(kernels, {to});
   ArrayRef<int64_t> outer = ArrayRef(space.shape).drop_back();
   SmallVector<SmallVector<int64_t>> outerStrides{
       SmallVector<int64_t>(ArrayRef(space.strides[0]).drop_back())};
@@ -201,8 +202,10 @@ GeneratedKernel emitFill(ModuleTables &tables, const View &to, double value) {
   return {kernel.finish("fill"), elementCount(outer)};
 }
 
-GeneratedKernel emitReduction(ModuleTables &tables, ReduceKind kind, const View &from,
-                              ArrayRef<int64_t> axes, const View &to) {
+GeneratedKernel LoopEmitter::reduction(GeneratedKernels &kernels, ReduceKind kind, const Load &load,
+                                       ArrayRef<int64_t> axes, const View &to) const {
+  assert(!load.body && "reductions are not fused here");
+  const View &from = load.operands.front();
   // Kept dimensions are the grid, reduced ones the loops inside.
   SmallVector<int64_t> keptShape, keptStrides, reducedShape, reducedStrides;
   for (size_t i = 0; i < from.shape.size(); ++i) {
@@ -220,7 +223,7 @@ GeneratedKernel emitReduction(ModuleTables &tables, ReduceKind kind, const View 
                  loops = collapse(reducedShape, {inner});
   int64_t count = elementCount(reducedShape);
 
-  KernelFunction kernel(tables, {from, to});
+  KernelFunction kernel(kernels, {from, to});
   ImplicitLocOpBuilder &b = kernel.builder;
   auto reassociate = arith::FastMathFlagsAttr::get(b.getContext(), arith::FastMathFlags::reassoc);
   kernel.forGrid([&](Value row) {
@@ -250,10 +253,12 @@ GeneratedKernel emitReduction(ModuleTables &tables, ReduceKind kind, const View 
   return {kernel.finish("reduce"), elementCount(keptShape)};
 }
 
-GeneratedKernel emitRowSums(ModuleTables &tables, const View &from, int64_t rowsPerItem,
-                            const View &partial, double scale) {
+GeneratedKernel LoopEmitter::rowSums(GeneratedKernels &kernels, const Load &load, int64_t rowsPerItem,
+                                     const View &partial, double scale) const {
+  assert(!load.body && "reductions are not fused here");
+  const View &from = load.operands.front();
   int64_t rows = from.shape[0], columns = from.shape[1];
-  KernelFunction kernel(tables, {from, partial});
+  KernelFunction kernel(kernels, {from, partial});
   ImplicitLocOpBuilder &b = kernel.builder;
   kernel.forGrid([&](Value item) {
     Value lo = kernel.scaled(item, rowsPerItem);
@@ -275,6 +280,10 @@ GeneratedKernel emitRowSums(ModuleTables &tables, const View &from, int64_t rows
     });
   });
   return {kernel.finish("row_sums"), (rows + rowsPerItem - 1) / rowsPerItem};
+}
+
+std::string LoopEmitter::store(GeneratedKernels &, Block *, ArrayRef<View>, ArrayRef<View>) const {
+  llvm_unreachable("kernels for the CPU store elements themselves");
 }
 
 } // namespace hybrid::cpu

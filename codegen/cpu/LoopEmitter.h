@@ -8,28 +8,23 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "codegen/program/ProgramBuilder.h"
+#include "codegen/program/KernelEmitter.h"
 
 namespace hybrid::cpu {
 
-/// result_i[index] = body(operand...[index]) over the iteration shape; operand and result views
-/// have that shape (strides 0 where broadcast). `body` is a block of FusableElementwise ops,
-/// constants and a yield, or null for a copy of the operand. With `byRows` a work item is a row
-/// (all dimensions but the last count rows), otherwise whatever is fastest.
-GeneratedKernel emitElementwise(ModuleTables &tables, mlir::Block *body,
-                                llvm::ArrayRef<View> operands, llvm::ArrayRef<View> results,
-                                bool byRows = false);
-
-/// Every element of `to` = value.
-GeneratedKernel emitFill(ModuleTables &tables, const View &to, double value);
-
-/// Sum, mean or maximum of `from` over `axes` into `to` (shape of the kept dimensions).
-GeneratedKernel emitReduction(ModuleTables &tables, ReduceKind kind, const View &from,
-                              llvm::ArrayRef<int64_t> axes, const View &to);
-
-/// partial[i, :] = Σ of rows [i*rowsPerItem, ...) of `from` (a matrix); grid = number of rows of
-/// `partial`.
-GeneratedKernel emitRowSums(ModuleTables &tables, const View &from, int64_t rowsPerItem,
-                            const View &partial, double scale);
+/// Loads have no body, and there are no stores to fuse.
+class LoopEmitter final : public KernelEmitter {
+public:
+  GeneratedKernel elementwise(GeneratedKernels &kernels, mlir::Block *body,
+                              llvm::ArrayRef<View> operands, llvm::ArrayRef<View> results,
+                              bool byRows) const override;
+  GeneratedKernel fill(GeneratedKernels &kernels, const View &to, double value) const override;
+  GeneratedKernel reduction(GeneratedKernels &kernels, ReduceKind kind, const Load &load,
+                            llvm::ArrayRef<int64_t> axes, const View &to) const override;
+  GeneratedKernel rowSums(GeneratedKernels &kernels, const Load &load, int64_t rowsPerItem,
+                          const View &partial, double scale) const override;
+  std::string store(GeneratedKernels &kernels, mlir::Block *body, llvm::ArrayRef<View> operands,
+                    llvm::ArrayRef<View> results) const override;
+};
 
 } // namespace hybrid::cpu

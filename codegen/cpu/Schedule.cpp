@@ -1,24 +1,59 @@
-//===- Schedule.cpp - the pass that makes programs for the CPU --------------===//
+//===- Schedule.cpp - the passes that make programs for the CPU -------------===//
 #include "codegen/program/Schedule.h"
 #include "codegen/cpu/CodegenCpu.h"
 #include "codegen/cpu/CpuBackend.h"
+#include "codegen/cpu/LoopEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/schedule/SchedulePasses.h"
+
+using namespace mlir;
 
 namespace hybrid {
-#define GEN_PASS_DEF_SCHEDULECPU
+#define GEN_PASS_DEF_LOWERTOSCHEDULECPU
+#define GEN_PASS_DEF_EMITKERNELSCPU
 #include "codegen/cpu/Passes.h.inc"
-} // namespace hybrid
 
 namespace {
-struct ScheduleCpu : hybrid::impl::ScheduleCpuBase<ScheduleCpu> {
-  using ScheduleCpuBase::ScheduleCpuBase;
+
+struct LowerToScheduleCpu : impl::LowerToScheduleCpuBase<LowerToScheduleCpu> {
+  using LowerToScheduleCpuBase::LowerToScheduleCpuBase;
   void runOnOperation() override {
-    if (failed(hybrid::schedulePrograms(getOperation(), hybrid::cpu::CpuBackend(), keepSpectra)))
+    if (failed(lowerToSchedule(getOperation(), cpu::CpuBackend(), keepSpectra)))
       signalPassFailure();
   }
 };
+
+struct EmitKernelsCpu : impl::EmitKernelsCpuBase<EmitKernelsCpu> {
+  using EmitKernelsCpuBase::EmitKernelsCpuBase;
+  void runOnOperation() override { emitKernels(getOperation(), cpu::LoopEmitter()); }
+};
+
+struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
+  Option<bool> keepSpectra{*this, "keep-spectra", llvm::cl::init(true)};
+};
+
 } // namespace
+
+std::vector<ScheduleStage> cpu::scheduleStages(const LowerToScheduleCpuOptions &options) {
+  return {
+      {"lower-ops", [=](OpPassManager &m) { m.addPass(createLowerToScheduleCpu(options)); }},
+      {"emit-kernels", [](OpPassManager &m) { m.addPass(createEmitKernelsCpu()); }},
+      {"plan-tiles", [](OpPassManager &m) { m.addNestedPass<ProgramOp>(createPlanTiles()); }},
+      {"schedule", [](OpPassManager &m) { m.addNestedPass<ProgramOp>(createPlanArena()); }},
+  };
+}
+
+void cpu::registerPipelines() {
+  PassPipelineRegistration<PipelineOptions>(
+      "hybrid-schedule-cpu", "all passes that make a schedule for the CPU",
+      [](OpPassManager &manager, const PipelineOptions &options) {
+        for (const ScheduleStage &stage : scheduleStages({options.keepSpectra}))
+          stage.add(manager);
+      });
+}
+
+} // namespace hybrid

@@ -1,7 +1,8 @@
 //===- CodegenCuda.h - from scheduled programs to CUDA code -----------------===//
 #pragma once
 #include "codegen/Code.h"
-#include "dialect/HybridOps.h"
+#include "codegen/ScheduleStage.h"
+#include "dialect/schedule/ScheduleOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 #include "llvm/ADT/StringRef.h"
@@ -14,6 +15,11 @@ namespace hybrid {
 #include "codegen/cuda/Passes.h.inc"
 
 namespace cuda {
+
+/// The passes from functions to a schedule.
+std::vector<ScheduleStage> scheduleStages(const LowerToScheduleCudaOptions &options);
+/// Registers `hybrid-schedule-cuda`, all of them, for hybrid-opt.
+void registerPipelines();
 
 /// The CUDA C++ of all kernels that the programs of `module` launch, and of the one that the
 /// runtime launches for their batches; fills `symbols` and `examples` of `code`.

@@ -1,9 +1,9 @@
 //===- CudaBackend.cpp - what programs are made of on a GPU -----------------===//
 #include "codegen/cuda/CudaBackend.h"
 #include "codegen/cuda/ScalarText.h"
-#include "codegen/cuda/TextEmitter.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
@@ -35,23 +35,8 @@ KernelName CudaBackend::kernel(StringRef name, Type element,
   return {camelCase(name) + "<" + typeText(element).str() + ", " + constants.text + ">", {}};
 }
 
-GeneratedKernel CudaBackend::elementwise(ModuleTables &tables, Block *body, ArrayRef<View> operands,
-                                         ArrayRef<View> results, bool byRows) const {
-  return emitElementwise(tables, body, operands, results, byRows);
-}
-
-GeneratedKernel CudaBackend::fill(ModuleTables &tables, const View &to, double value) const {
-  return emitFill(tables, to, value);
-}
-
-GeneratedKernel CudaBackend::reduction(ModuleTables &tables, ReduceKind kind, const Load &from,
-                                       ArrayRef<int64_t> axes, const View &to) const {
-  return emitReduction(tables, kind, from, axes, to);
-}
-
-GeneratedKernel CudaBackend::rowSums(ModuleTables &tables, const Load &from, int64_t rowsPerItem,
-                                     const View &partial, double scale) const {
-  return emitRowSums(tables, from, rowsPerItem, partial, scale);
+std::string CudaBackend::storeFunctor(const View &place) const {
+  return llvm::formatv("RowStore<{0}, {1}>", typeText(place.element), *place.rowStride());
 }
 
 } // namespace hybrid::cuda

@@ -1,7 +1,7 @@
 //===- DeviceTarget.cpp - GPUs of NVIDIA as a target ------------------------===//
 #include "codegen/DeviceTarget.h"
 #include "codegen/cuda/CodegenCuda.h"
-#include "dialect/HybridOps.h"
+#include "dialect/schedule/ScheduleOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/StringExtras.h"
@@ -70,13 +70,13 @@ public:
     options.leastBytes = int64_t(1) << 30;
     manager.addNestedPass<func::FuncOp>(createTileRows(options));
   }
-  void addSchedule(OpPassManager &manager, bool keepSpectra, bool rounded) const override {
+  std::vector<ScheduleStage> scheduleStages(bool keepSpectra, bool rounded) const override {
     int64_t shared = INT64_MAX, widestHead = INT64_MAX;
     for (const std::string &architecture : architectures) {
       shared = std::min(shared, sharedBytesOf(architecture));
       widestHead = std::min(widestHead, widestHeadOf(architecture));
     }
-    manager.addPass(createScheduleCuda({keepSpectra, shared, rounded, attention, widestHead}));
+    return cuda::scheduleStages({keepSpectra, shared, rounded, attention, widestHead});
   }
   bool chooseAttention(StringRef by) override {
     attention = by;

@@ -1,7 +1,7 @@
 //===- EmitSource.cpp - the CUDA C++ of a module ----------------------------===//
 #include "codegen/cuda/CodegenCuda.h"
-#include "codegen/program/LocationText.h"
-#include "dialect/HybridOps.h"
+#include "dialect/schedule/LocationText.h"
+#include "dialect/schedule/ScheduleOps.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -13,7 +13,7 @@ namespace hybrid::cuda {
 
 /// The file of the library that defines a kernel, by the schedule's word; empty for generated ones.
 static StringRef fileOf(ModuleOp module, StringRef kernel) {
-  auto files = module->getAttrOfType<DictionaryAttr>("hybrid.kernel_files");
+  auto files = module->getAttrOfType<DictionaryAttr>("schedule.kernel_files");
   auto file = files ? files.getAs<StringAttr>(kernel) : StringAttr();
   return file ? file.getValue() : "";
 }

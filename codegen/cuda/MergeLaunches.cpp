@@ -1,163 +1,173 @@
 //===- MergeLaunches.cpp - many small launches become one -------------------===//
-//
-// A launch costs about as much as a kernel of a few microseconds runs, and a small model has many
-// that could run at any time: what depends on parameters alone (their rounding, say) can all run
-// first, and the last sums of gradients can all run last. Kernels of one kind side by side in one
-// grid are one launch; a block finds its own by its number.
-//
-//===----------------------------------------------------------------------===//
-#include "codegen/cuda/CudaBackend.h"
-#include "codegen/program/ProgramBuilder.h"
-#include "dialect/HybridOps.h"
+#include "codegen/cuda/CodegenCuda.h"
+#include "dialect/schedule/Memory.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
-namespace hybrid::cuda {
+namespace hybrid {
+#define GEN_PASS_DEF_MERGELAUNCHES
+#include "codegen/cuda/Passes.h.inc"
+
 namespace {
 
 /// Of the merged launch; an executable allows 64.
 constexpr size_t mostBuffers = 60;
-/// Beyond this many blocks a launch of its own costs nothing, and its result would be held long.
-constexpr int64_t mostBlocks = 512;
-/// Partial sums that wait for the end of the program must be small.
-constexpr int64_t mostPartialBytes = 4 << 20;
 
-class Merger {
-public:
-  Merger(ProgramBuilder &program, std::vector<Step> &steps) : program(program), steps(steps) {
-    for (const Step &step : steps)
-      for (const BufferUse &buffer : step.buffers)
-        if (buffer.storage >= 0)
-          ++uses[buffer.storage];
-  }
+BufferOp bufferOf(const View &view) { return view.buffer.getDefiningOp<BufferOp>(); }
 
-  void run() {
-    std::vector<Step> first, middle, last;
-    for (Step &step : steps) {
-      bool ready = isReady(step), wait = canWait(step);
-      for (const BufferUse &buffer : step.buffers)
-        touched.insert(buffer.storage);
-      (ready ? first : wait ? last : middle).push_back(std::move(step));
-    }
-    steps.clear();
-    append(first);
-    for (Step &step : middle)
-      steps.push_back(std::move(step));
-    append(last);
+struct MergeLaunches : impl::MergeLaunchesBase<MergeLaunches> {
+  using MergeLaunchesBase::MergeLaunchesBase;
+
+  void runOnOperation() override {
+    kernels.clear();
+    sources = llvm::range_size(getOperation().getOps<KernelSourceOp>());
+    for (auto program : getOperation().getOps<ProgramOp>())
+      if (program.getSymName() != "init" && program.getSymName() != "update") // they write parameters
+        merge(program);
   }
 
 private:
-  Space spaceOf(const BufferUse &buffer) { return program.storage(buffer.storage).space; }
+  void merge(ProgramOp program) {
+    std::vector<LaunchOp> first, last;
+    llvm::DenseSet<Value> touched; // buffers of the steps looked at so far
+    Operation *front = nullptr;
+    for (Operation &op : program.getBody().front()) {
+      if (isa<ScheduleStep, TileLoopOp>(op) && !front)
+        front = &op;
+      if (auto launch = dyn_cast<LaunchOp>(op)) {
+        if (isReady(launch, touched))
+          first.push_back(launch);
+        else if (canWait(launch))
+          last.push_back(launch);
+      }
+      for (const Access &access : accessesOf(&op))
+        touched.insert(access.view.buffer);
+    }
+    if (!front)
+      return;
+    // The place in front of all steps stays when the first of them is merged.
+    OpBuilder builder(front);
+    auto start = AbsentOp::create(builder, program.getLoc(),
+                                  MemRefType::get({0}, builder.getF32Type()));
+    append(first, [&](LaunchOp launch) { launch->moveBefore(start); });
+    start.erase();
+    // Outputs stay behind all steps.
+    Block &body = program.getBody().front();
+    Block::iterator end = body.end();
+    while (isa<OutputOp>(*std::prev(end)))
+      --end;
+    append(last, [&](LaunchOp launch) { launch->moveBefore(&body, end); });
+  }
 
-  /// Elementwise on parameters and constants.
-  bool isReady(const Step &step) {
-    if (!step.generated || step.loop >= 0 || step.grid > mostBlocks || step.m > 0)
+  /// Elementwise on parameters and constants; what it writes, nobody has written a part of before.
+  bool isReady(LaunchOp launch, const llvm::DenseSet<Value> &touched) {
+    if (!launch.getGenerated() || static_cast<int64_t>(launch.getGrid()) > mostBlocks)
       return false;
-    size_t reads = step.buffers.size() - static_cast<size_t>(step.writes);
-    for (auto [i, buffer] : llvm::enumerate(step.buffers)) {
-      if (buffer.storage < 0)
+    size_t reads = 0;
+    for (OpOperand &operand : launch.getViewsMutable()) {
+      View view = viewOf(operand.get());
+      if (!view.isPresent())
         return false;
-      Space space = spaceOf(buffer);
-      // What it writes, nobody has written a part of before.
-      if (i < reads ? space != Space::Parameters && space != Space::Constants
-                    : space != Space::Arena || touched.contains(buffer.storage))
+      Space space = bufferOf(view).getSpace();
+      bool writes = launch.writesOperand(operand.getOperandNumber());
+      if (writes ? space != Space::Arena || touched.contains(view.buffer)
+                 : space != Space::Parameters && space != Space::Constants)
         return false;
+      reads += !writes;
     }
     return reads > 0;
   }
 
   /// The last sum of a parameter's gradient, which nothing else in the program reads.
-  bool canWait(const Step &step) {
-    if (!step.isSum || step.loop >= 0)
+  bool canWait(LaunchOp launch) {
+    if (!launch.getKernel().starts_with("sumPartials<"))
       return false;
-    const BufferUse &partial = step.buffers[0], &out = step.buffers[1];
-    return partial.bytes <= mostPartialBytes && spaceOf(out) == Space::Gradients &&
-           uses.lookup(out.storage) == 1;
+    View partial = viewOf(launch.getViews()[0]), out = viewOf(launch.getViews()[1]);
+    return partial.extent() * bytesOf(partial.element) <= mostPartialBytes &&
+           bufferOf(out).getSpace() == Space::Gradients && usesOf(out.buffer).size() == 1;
   }
 
-  /// Adds steps of the same number of threads as few launches.
-  void append(std::vector<Step> &parts) {
-    std::vector<Step *> group;
+  /// Launches of the same number of threads become few launches; `place` moves what is left.
+  void append(ArrayRef<LaunchOp> launches, llvm::function_ref<void(LaunchOp)> place) {
+    SmallVector<LaunchOp> group;
     size_t buffers = 0;
     auto flush = [&] {
-      if (group.size() == 1)
-        steps.push_back(std::move(*group[0]));
-      else if (!group.empty())
-        steps.push_back(merged(group));
+      if (!group.empty())
+        place(group.size() == 1 ? group[0] : merged(group));
       group.clear();
       buffers = 0;
     };
-    for (Step &part : parts) {
-      if (!group.empty() && (buffers + part.buffers.size() > mostBuffers ||
-                             part.shape.threads != group[0]->shape.threads))
+    for (LaunchOp launch : launches) {
+      if (!group.empty() && (buffers + launch.getViews().size() > mostBuffers ||
+                             launch.getThreads() != group[0].getThreads()))
         flush();
-      group.push_back(&part);
-      buffers += part.buffers.size();
+      group.push_back(launch);
+      buffers += launch.getViews().size();
     }
     flush();
   }
 
-  Step merged(ArrayRef<Step *> group) {
-    Step result = *group[0];
-    result.buffers.clear();
-    result.grid = 0;
-    result.generated = true;
-    result.kernel.clear();
-    std::string parameters, body, sources;
+  LaunchOp merged(ArrayRef<LaunchOp> group) {
+    std::string parameters, body, names;
     SmallVector<StringRef> called;
-    for (Step *step : group) {
-      body += result.grid == 0 ? "  " : " else ";
-      if (step != group.back())
-        body += llvm::formatv("if (item < {0}) ", result.grid + step->grid);
-      body += llvm::formatv("{{\n    {0}(item - {1}", step->kernel, result.grid);
-      for (const BufferUse &buffer : step->buffers) {
-        parameters += llvm::formatv(", Buffer b{0}", result.buffers.size());
-        body += llvm::formatv(", b{0}", result.buffers.size());
-        result.buffers.push_back(buffer);
+    SmallVector<Value> views;
+    SmallVector<int64_t> writes;
+    int64_t grid = 0;
+    LaunchOp head = group[0];
+    LaunchShape shape{static_cast<int64_t>(head.getThreads()), 0};
+    for (LaunchOp launch : group) {
+      body += grid == 0 ? "  " : " else ";
+      if (launch != group.back())
+        body += llvm::formatv("if (item < {0}) ", grid + launch.getGrid());
+      body += llvm::formatv("{{\n    {0}(item - {1}", launch.getKernel(), grid);
+      for (int64_t index : launch.getWrites())
+        writes.push_back(static_cast<int64_t>(views.size()) + index);
+      for (Value view : launch.getViews()) {
+        parameters += llvm::formatv(", Buffer b{0}", views.size());
+        body += llvm::formatv(", b{0}", views.size());
+        views.push_back(view);
       }
       body += ");\n  }";
-      result.grid += step->grid;
-      result.shape.scratchBytes = std::max(result.shape.scratchBytes, step->shape.scratchBytes);
-      StringRef name = StringRef(step->kernel).take_until([](char c) { return c == '<'; });
+      grid += static_cast<int64_t>(launch.getGrid());
+      shape.scratchBytes =
+          std::max(shape.scratchBytes, static_cast<int64_t>(launch.getScratchBytes()));
+      StringRef name = launch.getKernel().take_until([](char c) { return c == '<'; });
       if (!llvm::is_contained(called, name))
         called.push_back(name);
-      if (step != group[0])
-        sources += ", ";
-      sources += step->source;
+      if (launch != head)
+        names += ", ";
+      names += launch.getSource();
     }
-    result.source =
-        llvm::formatv("{0} launches in one ({1})", group.size(), StringRef(sources).take_front(160))
-            .str();
-    result.kernel = add(parameters + ") {\n" + body + "\n}\n", called);
+    OpBuilder builder(head);
+    auto result = LaunchOp::create(
+        builder, head.getLoc(), add(parameters + ") {\n" + body + "\n}\n", called), grid, views,
+        llvm::formatv("{0} launches in one ({1})", group.size(), StringRef(names).take_front(160))
+            .str(),
+        /*constants=*/{}, shape, writes);
+    result.setGenerated(true);
+    numMerged += group.size() - 1;
+    for (LaunchOp launch : group)
+      launch.erase();
     return result;
   }
 
+  /// The kernel of this text, without its name.
   std::string add(const std::string &text, ArrayRef<StringRef> called) {
-    auto [entry, inserted] = program.tables.generatedKernels.try_emplace("merged " + text);
+    auto [entry, inserted] = kernels.try_emplace(text);
     if (!inserted)
       return entry->second;
-    entry->second = "merged_" + std::to_string(program.tables.generatedKernels.size() - 1);
-    OpBuilder builder = OpBuilder::atBlockEnd(program.tables.module.getBody());
-    KernelSourceOp::create(builder, program.function.getLoc(), entry->second,
+    entry->second = "merged_" + std::to_string(sources++);
+    OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
+    KernelSourceOp::create(builder, getOperation().getLoc(), entry->second,
                            "HYBRID_DEVICE void " + entry->second + "(int64_t item" + text,
                            builder.getStrArrayAttr(called));
     return entry->second;
   }
 
-  ProgramBuilder &program;
-  std::vector<Step> &steps;
-  llvm::DenseMap<int64_t, int64_t> uses; // of a storage, by all steps
-  llvm::DenseSet<int64_t> touched;       // storages of the steps looked at so far
+  llvm::StringMap<std::string> kernels; // text -> symbol
+  size_t sources = 0;                   // of kernels in the module
 };
 
 } // namespace
-
-void CudaBackend::arrange(ProgramBuilder &program, std::vector<Step> &steps) const {
-  StringRef name = program.function.getSymName();
-  if (name != "init" && name != "update") // those write parameters
-    Merger(program, steps).run();
-}
-
-} // namespace hybrid::cuda
+} // namespace hybrid

@@ -3,11 +3,10 @@
 #define HYBRID_CODEGEN_CUDA_PASSES_TD
 include "mlir/Pass/PassBase.td"
 
-def ScheduleCuda : Pass<"hybrid-schedule-cuda", "::mlir::ModuleOp"> {
-  let summary = "turn functions into programs of CUDA kernel launches over one arena";
+def LowerToScheduleCuda : Pass<"hybrid-lower-cuda", "::mlir::ModuleOp"> {
+  let summary = "turn functions into programs of CUDA kernel launches over buffers";
   let description = [{
-    As hybrid-schedule-cpu, for a GPU: launches name templates of codegen/kernels/cuda with their arguments, run by one block a work item,
-    or generated kernels, whose texts are `hybrid.kernel_source` ops of the module.
+    As hybrid-lower-cpu, for a GPU: launches name templates of codegen/kernels/cuda with their arguments, run by one block a work item.
   }];
   let options = [
     Option<"keepSpectra", "keep-spectra", "bool", "true",
@@ -18,6 +17,42 @@ def ScheduleCuda : Pass<"hybrid-schedule-cuda", "::mlir::ModuleOp"> {
            "who computes attention of rounded operands: own (kernels), cudnn (the library, wherever it can), auto (the library for heads of 64 and more over more than 256 keys)">,
     Option<"widestHead", "widest-head", "int64_t", "128", "the widest head that the library takes on every device asked for">
   ];
-  let dependentDialects = ["::hybrid::HybridDialect"];
+  let dependentDialects = ["::hybrid::HybridDialect", "::hybrid::ScheduleDialect"];
+}
+
+def EmitKernelsCuda : Pass<"schedule-emit-kernels-cuda", "::mlir::ModuleOp"> {
+  let summary = "generate CUDA C++ for elementwise regions, reductions, copies, fills and stores";
+  let description = [{
+    A generated kernel is a `schedule.kernel_source` of the module; equal ones are one. The region of a launch's store becomes a functor.
+
+    ```mlir
+    schedule.compute for "fused(silu)" (%a) -> (%b) : (memref<4x8xf32>) -> memref<4x8xf32> {...}                           // before
+
+    schedule.launch "fused_0" for "fused(silu)" grid 1 (%a, %b : memref<4x8xf32>, memref<4x8xf32>) {generated, ...}         // after
+    schedule.kernel_source @fused_0 "HYBRID_DEVICE void fused_0(int64_t item, const float *x0, float *y0) {...}"
+    ```
+  }];
+}
+
+def MergeLaunches : Pass<"schedule-merge-launches", "::mlir::ModuleOp"> {
+  let summary = "run many small launches as one";
+  let description = [{
+    A launch costs about as much as a kernel of a few microseconds runs, and a small model has many that could run at any time: what depends on
+    parameters alone (their rounding, say) can all run first, and the last sums of gradients can all run last. Kernels of one kind side by
+    side in one grid are one launch; a block finds its own by its number. Programs that write parameters stay as they are.
+
+    ```mlir
+    schedule.launch "fused_0" for "fused(exp)" grid 1 (%a, %b : ...) {generated, threads = 256 : i64, ...}                 // before
+    schedule.launch "fused_1" for "fused(exp)" grid 2 (%c, %d : ...) {generated, threads = 256 : i64, ...}
+
+    schedule.launch "merged_2" for "2 launches in one (fused(exp), fused(exp))" grid 3 (%a, %b, %c, %d : ...) {...}         // after
+    ```
+  }];
+  let options = [
+    Option<"mostBlocks", "most-blocks", "int64_t", "512",
+           "beyond this many blocks a launch of its own costs nothing, and its result would be held long">,
+    Option<"mostPartialBytes", "most-partial-bytes", "int64_t", "4 << 20", "partial sums that wait for the end of the program are no larger">
+  ];
+  let statistics = [Statistic<"numMerged", "merged", "launches put into others">];
 }
 #endif

@@ -1,26 +1,77 @@
-//===- Schedule.cpp - the pass that makes programs for CUDA -----------------===//
+//===- Schedule.cpp - the passes that make programs for CUDA ----------------===//
 #include "codegen/program/Schedule.h"
 #include "codegen/cuda/CodegenCuda.h"
 #include "codegen/cuda/CudaBackend.h"
+#include "codegen/cuda/TextEmitter.h"
+#include "passes/schedule/SchedulePasses.h"
+
+using namespace mlir;
 
 namespace hybrid {
-#define GEN_PASS_DEF_SCHEDULECUDA
+#define GEN_PASS_DEF_LOWERTOSCHEDULECUDA
+#define GEN_PASS_DEF_EMITKERNELSCUDA
 #include "codegen/cuda/Passes.h.inc"
-} // namespace hybrid
 
 namespace {
-struct ScheduleCuda : hybrid::impl::ScheduleCudaBase<ScheduleCuda> {
-  using ScheduleCudaBase::ScheduleCudaBase;
+
+struct LowerToScheduleCuda : impl::LowerToScheduleCudaBase<LowerToScheduleCuda> {
+  using LowerToScheduleCudaBase::LowerToScheduleCudaBase;
   void runOnOperation() override {
-    auto by = hybrid::cuda::attentionByName(attention);
+    auto by = cuda::attentionByName(attention);
     if (!by) {
       getOperation().emitError() << "attention=" << attention << ": expected own, cudnn or auto";
       return signalPassFailure();
     }
-    hybrid::cuda::CudaBackend backend(
+    cuda::CudaBackend backend(
         {.sharedBytes = sharedBytes, .rounds = rounds, .attention = *by, .widestHead = widestHead});
-    if (failed(hybrid::schedulePrograms(getOperation(), backend, keepSpectra)))
+    if (failed(lowerToSchedule(getOperation(), backend, keepSpectra)))
       signalPassFailure();
   }
 };
+
+struct EmitKernelsCuda : impl::EmitKernelsCudaBase<EmitKernelsCuda> {
+  using EmitKernelsCudaBase::EmitKernelsCudaBase;
+  void runOnOperation() override { emitKernels(getOperation(), cuda::TextEmitter()); }
+};
+
+/// Those of hybrid-lower-cuda.
+struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
+  LowerToScheduleCudaOptions defaults;
+  Option<bool> keepSpectra{*this, "keep-spectra", llvm::cl::init(defaults.keepSpectra)};
+  Option<int64_t> sharedBytes{*this, "shared-bytes", llvm::cl::init(defaults.sharedBytes)};
+  Option<bool> rounds{*this, "rounds", llvm::cl::init(defaults.rounds)};
+  Option<std::string> attention{*this, "attention", llvm::cl::init(defaults.attention)};
+  Option<int64_t> widestHead{*this, "widest-head", llvm::cl::init(defaults.widestHead)};
+};
+
+template <typename Create> std::function<void(OpPassManager &)> onPrograms(Create create) {
+  return [=](OpPassManager &manager) { manager.addNestedPass<ProgramOp>(create()); };
+}
+
 } // namespace
+
+std::vector<ScheduleStage> cuda::scheduleStages(const LowerToScheduleCudaOptions &options) {
+  return {
+      {"lower-ops", [=](OpPassManager &m) { m.addPass(createLowerToScheduleCuda(options)); }},
+      {"fuse-stores", onPrograms([] { return createFuseStores(); })},
+      {"sum-products", onPrograms([] { return createSumProducts(); })},
+      {"fuse-reductions", onPrograms([] { return createFuseReductions(); })},
+      {"emit-kernels", [](OpPassManager &m) { m.addPass(createEmitKernelsCuda()); }},
+      {"merge-launches", [](OpPassManager &m) { m.addPass(createMergeLaunches()); }},
+      {"plan-tiles", onPrograms([] { return createPlanTiles(); })},
+      {"schedule", onPrograms([] { return createPlanArena(); })},
+  };
+}
+
+void cuda::registerPipelines() {
+  PassPipelineRegistration<PipelineOptions>(
+      "hybrid-schedule-cuda", "all passes that make a schedule for CUDA",
+      [](OpPassManager &manager, const PipelineOptions &options) {
+        for (const ScheduleStage &stage :
+             scheduleStages({options.keepSpectra, options.sharedBytes, options.rounds,
+                             options.attention, options.widestHead}))
+          stage.add(manager);
+      });
+}
+
+} // namespace hybrid

@@ -2,7 +2,6 @@
 #include "codegen/cuda/TextEmitter.h"
 #include "codegen/cuda/ScalarText.h"
 #include "codegen/program/IterationSpace.h"
-#include "dialect/HybridOps.h"
 #include "dialect/Shapes.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
@@ -23,8 +22,8 @@ constexpr int64_t leastBlockReduction = 64;
 /// The text of one kernel under construction, or of a store.
 class KernelText {
 public:
-  KernelText(ModuleTables &tables, ArrayRef<View> operands, ArrayRef<View> results)
-      : tables(tables), operands(operands.size()) {
+  KernelText(GeneratedKernels &kernels, ArrayRef<View> operands, ArrayRef<View> results)
+      : kernels(kernels), operands(operands.size()) {
     for (auto [i, view] : llvm::enumerate(operands))
       members += llvm::formatv("  const {0} *x{1};\n", typeText(view.element), i);
     for (auto [i, view] : llvm::enumerate(results))
@@ -70,17 +69,17 @@ public:
 private:
   std::string add(StringRef stem, const std::string &key,
                   llvm::function_ref<std::string(const std::string &)> textOf) {
-    auto [entry, inserted] = tables.generatedKernels.try_emplace(key);
+    auto [entry, inserted] = kernels.symbols.try_emplace(key);
     if (!inserted)
       return entry->second;
-    entry->second = (stem + "_" + Twine(tables.generatedKernels.size() - 1)).str();
-    OpBuilder builder = OpBuilder::atBlockEnd(tables.module.getBody());
-    KernelSourceOp::create(builder, tables.module.getLoc(), entry->second, textOf(entry->second),
+    entry->second = (stem + "_" + Twine(kernels.symbols.size() - 1)).str();
+    OpBuilder builder = OpBuilder::atBlockEnd(kernels.module.getBody());
+    KernelSourceOp::create(builder, kernels.module.getLoc(), entry->second, textOf(entry->second),
                            builder.getStrArrayAttr({}));
     return entry->second;
   }
 
-  ModuleTables &tables;
+  GeneratedKernels &kernels;
   size_t operands;
   std::string parameters, members, body;
   size_t depth = 2;
@@ -208,12 +207,13 @@ void emitPack(KernelText &kernel, Block *body, ArrayRef<View> operands, ArrayRef
 
 } // namespace
 
-GeneratedKernel emitElementwise(ModuleTables &tables, Block *body, ArrayRef<View> operands,
-                                ArrayRef<View> results, bool byRows) {
+GeneratedKernel TextEmitter::elementwise(GeneratedKernels &kernels, Block *body,
+                                         ArrayRef<View> operands, ArrayRef<View> results,
+                                         bool byRows) const {
   SmallVector<View> buffers(operands);
   buffers.append(results.begin(), results.end());
   IterationSpace space = collapse(results[0].shape, buffers, byRows);
-  KernelText kernel(tables, operands, results);
+  KernelText kernel(kernels, operands, results);
   int64_t pack = packSize(space, buffers), elements = elementCount(space.shape);
   StringRef type = indexType(elements, buffers);
   int64_t inner = space.shape.back(), grid;
@@ -242,40 +242,35 @@ GeneratedKernel emitElementwise(ModuleTables &tables, Block *body, ArrayRef<View
   }
   return {kernel.finish(body ? "fused" : "copy"),
           grid,
-          {elementwiseThreads, 0},
-          static_cast<int64_t>(results.size())};
+          {elementwiseThreads, 0}};
 }
 
-std::string emitStore(ModuleTables &tables, Block *body, size_t stored, ArrayRef<View> operands,
-                      ArrayRef<View> results) {
+std::string TextEmitter::store(GeneratedKernels &kernels, Block *body, ArrayRef<View> operands,
+                               ArrayRef<View> results) const {
   SmallVector<View> buffers(operands);
   buffers.append(results.begin(), results.end());
   IterationSpace space = collapse(results[0].shape, buffers, /*keepRows=*/true);
-  KernelText kernel(tables, operands, results);
+  KernelText kernel(kernels, operands, results);
   kernel.indent();
   ArrayRef<int64_t> outer = ArrayRef(space.shape).drop_back();
   SmallVector<std::string> indices = decompose(kernel, "int64_t", "row", outer, "row");
   indices.push_back("column");
-  SmallVector<std::string> values;
+  SmallVector<std::string> values{"value"};
   for (size_t i = 0; i < operands.size(); ++i) {
     values.push_back("a" + std::to_string(i));
     kernel.line("const {0} {1} = {2}[{3}];", typeText(operands[i].element), values.back(),
                 kernel.buffer(i), sumOfIndices(indices, space.strides[i]));
   }
-  Type element = elementOf(body->getArgument(stored));
-  values.insert(values.begin() + stored, "value");
-  SmallVector<std::string> stores = emitBody(kernel, body, values);
-  if (stores.size() < results.size())
-    stores.push_back("value");
-  for (auto [i, value] : llvm::enumerate(stores))
+  Type element = elementOf(body->getArgument(0));
+  for (auto [i, value] : llvm::enumerate(emitBody(kernel, body, values)))
     kernel.line("{0}[{1}] = {2};", kernel.buffer(operands.size() + i),
                 sumOfIndices(indices, space.strides[operands.size() + i]), value);
   return kernel.finishStore(typeText(element));
 }
 
-GeneratedKernel emitFill(ModuleTables &tables, const View &to, double value) {
+GeneratedKernel TextEmitter::fill(GeneratedKernels &kernels, const View &to, double value) const {
   IterationSpace space = collapse(to.shape, {to});
-  KernelText kernel(tables, {}, {to});
+  KernelText kernel(kernels, {}, {to});
   int64_t elements = elementCount(space.shape), perBlock = elementwiseThreads * 4;
   StringRef type = indexType(elements, {to});
   kernel.line("HYBRID_UNROLL");
@@ -305,8 +300,8 @@ static std::string emitLoad(KernelText &kernel, const Load &from, ArrayRef<std::
   return emitBody(kernel, from.body, loaded).front();
 }
 
-GeneratedKernel emitReduction(ModuleTables &tables, ReduceKind kind, const Load &from,
-                              ArrayRef<int64_t> axes, const View &to) {
+GeneratedKernel TextEmitter::reduction(GeneratedKernels &kernels, ReduceKind kind, const Load &from,
+                                       ArrayRef<int64_t> axes, const View &to) const {
   SmallVector<View> kept, inner;
   for (const View &operand : from.operands) {
     View parts[2] = {operand, operand};
@@ -328,7 +323,7 @@ GeneratedKernel emitReduction(ModuleTables &tables, ReduceKind kind, const Load 
   int64_t count = elementCount(innerShape), rows = elementCount(keptShape);
   bool byBlock = count >= leastBlockReduction;
 
-  KernelText kernel(tables, from.operands, {to});
+  KernelText kernel(kernels, from.operands, {to});
   SmallVector<View> all(from.operands);
   all.push_back(to);
   StringRef type = indexType(std::max(rows, count), all), element = typeText(to.element);
@@ -373,10 +368,10 @@ GeneratedKernel emitReduction(ModuleTables &tables, ReduceKind kind, const Load 
           {reductionThreads, byBlock ? reductionThreads / 32 * bytesOf(to.element) : 0}};
 }
 
-GeneratedKernel emitRowSums(ModuleTables &tables, const Load &from, int64_t rowsPerItem,
-                            const View &partial, double scale) {
+GeneratedKernel TextEmitter::rowSums(GeneratedKernels &kernels, const Load &from, int64_t rowsPerItem,
+                                     const View &partial, double scale) const {
   int64_t rows = from.shape()[0], columns = from.shape()[1];
-  KernelText kernel(tables, from.operands, {partial});
+  KernelText kernel(kernels, from.operands, {partial});
   SmallVector<View> all(from.operands);
   all.push_back(partial);
   StringRef type = indexType(rows * columns, all);

@@ -17,29 +17,17 @@ template <> LogicalResult lower(AdamWOp op, ProgramBuilder &program) {
   for (auto name : op.getParameters().getAsRange<StringAttr>()) {
     const ModuleTables::Parameter &parameter = program.tables.parameters.find(name)->second;
     int64_t count = parameter.type.getNumElements();
-    ParameterOp declaration = parameter.op;
     for (int64_t at = 0; at < count; at += chunkElements)
       chunks.push_back({parameter.offset / bytes + at, std::min(chunkElements, count - at),
-                        declaration.getDecay() ? 1.0 : 0.0,
-                        declaration.getLrScale().convertToDouble()});
+                        parameter.decay ? 1.0 : 0.0, parameter.lrScale.getValueAsDouble()});
   }
-  auto constant = [&](ArrayRef<char> data) {
-    BufferUse use;
-    use.storage = program.addStorage(
-        {Space::Constants, static_cast<int64_t>(data.size()), program.tables.addConstant(data)});
-    use.bytes = static_cast<int64_t>(data.size());
-    return use;
-  };
-  auto whole = [&](Space space) {
-    BufferUse use;
-    use.storage = program.addStorage({space, program.tables.parameterBytes, 0});
-    use.bytes = program.tables.parameterBytes;
-    return use;
-  };
+  auto whole = [&](Space space) { return program.use(program.wholeSpace(space, element)); };
+  ArrayRef<char> data(reinterpret_cast<const char *>(chunks.data()),
+                      chunks.size() * sizeof(ParameterChunk));
+  BufferUse table = program.use(program.constant({static_cast<int64_t>(data.size())},
+                                                 IntegerType::get(op.getContext(), 8), data)),
+            gradients = whole(Space::Gradients);
   int64_t grid = static_cast<int64_t>(chunks.size());
-  BufferUse table = constant(ArrayRef(reinterpret_cast<const char *>(chunks.data()),
-                                      chunks.size() * sizeof(ParameterChunk)));
-  BufferUse gradients = whole(Space::Gradients);
   AdamWParams params{grid};
   View partial = program.temporary({grid}, Float64Type::get(op.getContext())),
        norm = program.defineDense(op.getGradientNorm());

@@ -1,6 +1,6 @@
 //===- Alignment.h - how many elements a kernel may move at once ------------===//
 #pragma once
-#include "codegen/program/Layout.h"
+#include "dialect/schedule/Layout.h"
 #include <initializer_list>
 
 namespace hybrid {

@@ -18,13 +18,7 @@ template <> LogicalResult lower(IotaOp op, ProgramBuilder &program) {
     else
       reinterpret_cast<float *>(bytes.data())[i] = static_cast<float>(value);
   }
-  View view;
-  view.shape = {count};
-  view.strides = {1};
-  view.element = element;
-  view.storage = program.addStorage(
-      {Space::Constants, static_cast<int64_t>(bytes.size()), program.tables.addConstant(bytes)});
-  program.alias(op.getResult(), view);
+  program.alias(op.getResult(), program.constant({count}, element, bytes));
   return success();
 }
 

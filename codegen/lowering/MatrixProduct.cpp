@@ -25,13 +25,12 @@ void multiply(ProgramBuilder &program, Value a, bool transposeA, Value b, bool t
   std::optional<View> biasView;
   if (bias)
     biasView = program.dense(bias);
-  ProductPlace out = program.backend().productPlace(result, program);
-  View place = out.place;
+  View place = program.define(result), out = place;
   if (!place.rowStride())
-    out.place = program.temporary(place.shape, place.element);
+    out = program.temporary(place.shape, place.element);
   program.matmul(left, transposeA, right, transposeB, out, biasView);
-  if (out.place.storage != place.storage)
-    program.copy(out.place, place);
+  if (out.buffer != place.buffer)
+    program.copy(out, place);
 }
 
 } // namespace hybrid

@@ -9,19 +9,9 @@ namespace hybrid {
 template <> LogicalResult lower(ParameterOp, ProgramBuilder &) { return success(); }
 
 template <> LogicalResult lower(AssignOp op, ProgramBuilder &program) {
-  const ModuleTables::Parameter &parameter =
-      program.tables.parameters.find(op.getNameAttr())->second;
-  View value = program.view(op.getValue());
-  const Storage &storage = program.storage(value.storage);
-  if (storage.space == Space::Parameters && storage.offset == parameter.offset)
-    return success(); // computed in place
-  View place;
-  place.shape.assign(parameter.type.getShape().begin(), parameter.type.getShape().end());
-  place.strides = denseStrides(place.shape);
-  place.element = value.element;
-  place.storage = program.addStorage(
-      {Space::Parameters, place.elements() * bytesOf(place.element), parameter.offset});
-  program.copy(value, place);
+  View value = program.view(op.getValue()), place = program.parameterView(op.getNameAttr());
+  if (value.buffer != place.buffer) // else computed in place
+    program.copy(value, place);
   return success();
 }
 

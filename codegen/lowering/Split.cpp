@@ -22,7 +22,7 @@ template <> LogicalResult lower(ConcatOp op, ProgramBuilder &program) {
   for (Value part : op.getParts()) {
     View place = whole.sliced(starts, shapeOf(part)), value = program.view(part);
     starts[op.getAxis()] += shapeOf(part)[op.getAxis()];
-    if (value.storage != place.storage || value.offset != place.offset ||
+    if (value.buffer != place.buffer || value.offset != place.offset ||
         value.strides != place.strides)
       program.copy(value, place);
   }

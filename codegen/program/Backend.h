@@ -1,17 +1,14 @@
 //===- Backend.h - what differs between devices when programs are made ------===//
 #pragma once
 #include "codegen/program/KernelConstants.h"
-#include "codegen/program/Layout.h"
 #include "dialect/HybridOps.h"
-#include <optional>
+#include "dialect/schedule/Layout.h"
+#include "dialect/schedule/LaunchShape.h"
 #include <string>
-#include <vector>
 
 namespace hybrid {
 
 class ProgramBuilder;
-struct Step;
-struct ModuleTables;
 
 enum class Device { Cpu, Cuda };
 
@@ -32,14 +29,8 @@ struct DeviceTraits {
   llvm::StringRef name() const { return kind == Device::Cpu ? "CPU" : "CUDA"; }
 };
 
-/// A memory range that becomes a BufferAttr once the arena is planned.
-struct BufferUse {
-  int64_t storage = -1; // -1: absent
-  int64_t offsetBytes = 0, bytes = 0;
-  int64_t rowBytes = 0; // of a tile's buffer: distance of its rows
-
-  explicit operator bool() const { return storage >= 0; }
-};
+/// A view of a buffer as a step uses it; null where an optional one is absent.
+using BufferUse = mlir::Value;
 
 /// A kernel as a launch names it.
 struct KernelName {
@@ -47,45 +38,13 @@ struct KernelName {
   llvm::SmallVector<int64_t> constants; // of kernels that take them as data
 };
 
-/// How a work item runs: threads of its block (0 where a thread runs many items) and bytes of
-/// memory of its own, on a CPU a thread's scratch memory, on a GPU a block's shared memory.
-struct LaunchShape {
-  int64_t threads = 0, scratchBytes = 0;
-};
-
-/// A generated kernel: symbol, number of work items and how each runs.
-struct GeneratedKernel {
-  std::string symbol;
-  int64_t grid;
-  LaunchShape shape = {};
-  int64_t writes = 1; // of the buffers, the last ones
-};
-
-/// What a kernel does with each element of a result: a call of `functor` (its type, on devices that
-/// fuse stores), which has these buffers. `stride` is the distance of rows in elements where the
-/// kernel stores the element itself.
+/// Where a kernel's result goes, row by row: its last buffer. `stride` is the distance of rows in
+/// elements where the kernel stores elements itself; on other devices it calls a `functor` (its
+/// type), in whose place a pass may compute what follows.
 struct Store {
   llvm::SmallVector<BufferUse> buffers;
   int64_t stride = 0;
   std::string functor;
-  std::string source; // what is computed on the way, for people
-};
-
-/// Where a matrix product goes: to `place`, added to `addend` where there is one. That lies where
-/// the product does, or apart from it.
-struct ProductPlace {
-  View place;
-  std::optional<View> addend;
-  std::string source; // what is computed on the way, for people
-};
-
-/// What a kernel reads: the elements of a view, or what `body` makes of the elements of several
-/// (as in Backend::elementwise). All have one shape.
-struct Load {
-  llvm::SmallVector<View> operands;
-  mlir::Block *body = nullptr;
-
-  llvm::ArrayRef<int64_t> shape() const { return operands.front().shape; }
 };
 
 class Backend {
@@ -104,38 +63,9 @@ public:
   /// Whether a sum over this many rows is worth parts at all, rather than one pass over columns.
   virtual bool sumsInParts(int64_t rows) const = 0;
 
-  /// Where a kernel's `result` goes, row by row: into its place, or into a neighbour that is
-  /// computed on the way. `kept`: in any case into its place, where a later kernel of the same
-  /// lowering reads it.
-  virtual Store store(mlir::Value result, ProgramBuilder &program, bool kept) const = 0;
-
-  /// The same for a matrix product.
-  virtual ProductPlace productPlace(mlir::Value result, ProgramBuilder &program) const = 0;
-
-  /// May put the steps of a program in a better order, and several into one. Called once, when all
-  /// are known and nothing has a place in memory.
-  virtual void arrange(ProgramBuilder &, std::vector<Step> &) const {}
-
-  // ---- generated kernels, see LoopEmitter.h and TextEmitter.h ----
-
-  /// result_i[index] = body(operand...[index]) over the iteration shape; operand and result views
-  /// have that shape (strides 0 where broadcast). `body` is a block of FusableElementwise ops,
-  /// constants and a yield, or null for a copy of the operand. With `byRows` a work item is a row
-  /// (all dimensions but the last count rows), otherwise whatever is fastest.
-  virtual GeneratedKernel elementwise(ModuleTables &tables, mlir::Block *body,
-                                      llvm::ArrayRef<View> operands, llvm::ArrayRef<View> results,
-                                      bool byRows) const = 0;
-  /// Every element of `to` = value.
-  virtual GeneratedKernel fill(ModuleTables &tables, const View &to, double value) const = 0;
-  /// Whether reductions take loads with a body, which saves the value a place in memory.
-  virtual bool reducesRegions() const { return false; }
-  /// Sum, mean or maximum of `from` over `axes` into `to` (shape of the kept dimensions).
-  virtual GeneratedKernel reduction(ModuleTables &tables, ReduceKind kind, const Load &from,
-                                    llvm::ArrayRef<int64_t> axes, const View &to) const = 0;
-  /// partial[i, :] = scale · Σ of rows [i*rowsPerItem, ...) of `from` (a matrix); grid = number of
-  /// rows of `partial`.
-  virtual GeneratedKernel rowSums(ModuleTables &tables, const Load &from, int64_t rowsPerItem,
-                                  const View &partial, double scale) const = 0;
+  /// The type of what a kernel calls with each element of its result, to store it in a row of
+  /// `place`; empty where kernels store elements themselves.
+  virtual std::string storeFunctor(const View &place) const = 0;
 };
 
 } // namespace hybrid

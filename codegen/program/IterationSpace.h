@@ -1,6 +1,6 @@
 //===- IterationSpace.h - what a generated kernel iterates over -------------===//
 #pragma once
-#include "codegen/program/Layout.h"
+#include "dialect/schedule/Layout.h"
 
 namespace hybrid {
 

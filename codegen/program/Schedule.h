@@ -6,10 +6,10 @@ namespace hybrid {
 
 class Backend;
 
-/// Turns every function of `module` into a `hybrid.program` for the backend's device, with all
-/// tensors in one arena, and adds the program `setup` and the tables of parameters and constants.
-/// With `keepSpectra` what is made from filters is kept from one use to the next.
-mlir::LogicalResult schedulePrograms(mlir::ModuleOp module, const Backend &backend,
-                                     bool keepSpectra);
+/// Lowers every function of `module` to a `schedule.program` for the backend's device, and adds the
+/// program `setup` and the tables of parameters and constants. With `keepSpectra` what is made from
+/// filters is kept from one use to the next.
+mlir::LogicalResult lowerToSchedule(mlir::ModuleOp module, const Backend &backend,
+                                    bool keepSpectra);
 
 } // namespace hybrid

@@ -17,7 +17,7 @@ def constraints(path):
     with open(path, encoding="utf-8") as file:
         text = file.read()
     for body in re.split(r"^(?=def )", text, flags=re.M):
-        match = re.match(r'def \w+\s*:\s*Hybrid_(?:Pure)?Op<"(\w+)"', body)
+        match = re.match(r'def \w+\s*:\s*(?:Hybrid|Schedule)_(?:Pure)?(?:Op|Step)<"(\w+)"', body)
         for number in re.findall(r"- (C\d+):", body) if match else ():
             yield match.group(1), number
 

@@ -15,17 +15,17 @@ import sys
 VALUE = re.compile(r"%[\w-]+")
 TYPE = r"tensor<[^>]*>"
 # Ops that describe themselves in the example of another op.
-SHOWN_ELSEWHERE = {"yield": "fused"}
+SHOWN_ELSEWHERE = {"hybrid.yield", "schedule.yield"}
 
 
 def op_definitions(text):
-    """Yields (mnemonic, body) of every op of a .td file."""
+    """Yields (name, body) of every op of a .td file."""
     starts = [m.start() for m in re.finditer(r"^def ", text, re.M)] + [len(text)]
     for start, end in zip(starts, starts[1:]):
         body = text[start:end]
-        match = re.match(r'def \w+\s*:\s*Hybrid_(?:Pure)?Op<"(\w+)"', body)
+        match = re.match(r'def \w+\s*:\s*(Hybrid|Schedule)_(?:Pure)?(?:Op|Step)<"(\w+)"', body)
         if match:
-            yield match.group(1), body
+            yield f"{match.group(1).lower()}.{match.group(2)}", body
 
 
 def operand_types(line):
@@ -50,7 +50,7 @@ def operand_types(line):
 
 def wrap(example):
     """A module in which the example's free values are function arguments."""
-    if example.lstrip().startswith(("hybrid.program", "hybrid.kernel_source")):
+    if example.lstrip().startswith(("schedule.program", "schedule.kernel_source")):
         return example
     defined, arguments = set(), {}
     for line in example.splitlines():
@@ -72,14 +72,14 @@ def check(hybrid_opt, path):
     with open(path, encoding="utf-8") as file:
         text = file.read()
     for mnemonic, body in op_definitions(text):
-        where = f"{path}: hybrid.{mnemonic}"
+        where = f"{path}: {mnemonic}"
         for field in ("summary", "description"):
             if f"let {field} =" not in body:
                 complaints.append(f"{where} has no {field}")
         examples = re.findall(r"```mlir\n(.*?)```", body, re.S)
         if mnemonic in SHOWN_ELSEWHERE:
             continue
-        if not any(f"hybrid.{mnemonic}" in example for example in examples):
+        if not any(mnemonic in example for example in examples):
             complaints.append(f"{where} has no example that uses it")
         for example in examples:
             count += 1

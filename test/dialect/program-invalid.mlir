@@ -2,13 +2,13 @@
 
 // program C1: an arena has a size.
 // expected-error@+1 {{has an arena of -64 bytes}}
-hybrid.program @arena arena -64 inputs [] outputs [] {
+schedule.program @arena arena -64 inputs [] outputs [] {
 }
 
 // -----
 
 // program C2: launches, library calls and loops over tiles only.
-hybrid.program @body arena 64 inputs [] outputs [] {
+schedule.program @body arena 64 inputs [] outputs [] {
   // expected-error@+1 {{is in a program, expected launches, library calls and loops over tiles only}}
   %0 = hybrid.constant 1.0 : tensor<f32>
 }
@@ -16,17 +16,17 @@ hybrid.program @body arena 64 inputs [] outputs [] {
 // -----
 
 // program C2: buffers end inside the arena.
-hybrid.program @outside arena 128 inputs [] outputs [] {
+schedule.program @outside arena 128 inputs [] outputs [] {
   // expected-error@+1 {{uses 128 bytes at offset 64, but the arena has 128 bytes}}
-  hybrid.launch "copy" for "x" grid 1 buffers [#hybrid.buffer<arena, 0, 64>, #hybrid.buffer<arena, 64, 128>]
+  schedule.launch "copy" for "x" grid 1 buffers [#schedule.buffer<arena, 0, 64>, #schedule.buffer<arena, 64, 128>]
 }
 
 // -----
 
 // program C2, with an end that would overflow.
-hybrid.program @overflow arena 128 inputs [] outputs [] {
+schedule.program @overflow arena 128 inputs [] outputs [] {
   // expected-error@+1 {{uses 64 bytes at offset 9223372036854775807, but the arena has 128 bytes}}
-  hybrid.launch "copy" for "x" grid 1 buffers [#hybrid.buffer<arena, 9223372036854775807, 64>]
+  schedule.launch "copy" for "x" grid 1 buffers [#schedule.buffer<arena, 9223372036854775807, 64>]
 }
 
 // -----
@@ -34,7 +34,7 @@ hybrid.program @overflow arena 128 inputs [] outputs [] {
 // launch C1: work items are counted.
 func.func @grid() {
   // expected-error@+1 {{has a grid of -1, 0 bytes of scratch and 0 items a tile: none can be negative}}
-  hybrid.launch "copy" for "x" grid -1 buffers []
+  schedule.launch "copy" for "x" grid -1 buffers []
   return
 }
 
@@ -43,7 +43,7 @@ func.func @grid() {
 // Buffers are places in a space.
 func.func @buffers() {
   // expected-error@+1 {{attribute 'buffers' failed to satisfy constraint: buffers}}
-  hybrid.launch "copy" for "x" grid 1 buffers ["arena"]
+  schedule.launch "copy" for "x" grid 1 buffers ["arena"]
   return
 }
 
@@ -52,7 +52,7 @@ func.func @buffers() {
 // A buffer starts inside its space.
 func.func @negative() {
   // expected-error@+1 {{buffer at offset -8 with 64 bytes: neither can be negative}}
-  hybrid.launch "copy" for "x" grid 1 buffers [#hybrid.buffer<arena, -8, 64>]
+  schedule.launch "copy" for "x" grid 1 buffers [#schedule.buffer<arena, -8, 64>]
   return
 }
 
@@ -61,7 +61,7 @@ func.func @negative() {
 // library_matmul C1: a, b and c.
 func.func @two() {
   // expected-error@+1 {{has 2 buffers, expected a, b, c and optionally bias}}
-  hybrid.library_matmul 1 x 1 x 1 of f32 for "x" buffers [#hybrid.buffer<arena, 0, 4>, #hybrid.buffer<arena, 4, 4>] {lda = 1 : i64, ldb = 1 : i64, ldc = 1 : i64}
+  schedule.library_matmul 1 x 1 x 1 of f32 for "x" buffers [#schedule.buffer<arena, 0, 4>, #schedule.buffer<arena, 4, 4>] {lda = 1 : i64, ldb = 1 : i64, ldc = 1 : i64}
   return
 }
 
@@ -70,7 +70,7 @@ func.func @two() {
 // library_matmul C2: sizes.
 func.func @sizes() {
   // expected-error@+1 {{multiplies 1 x -2 x 1: sizes cannot be negative}}
-  hybrid.library_matmul 1 x -2 x 1 of f32 for "x" buffers [#hybrid.buffer<arena, 0, 4>, #hybrid.buffer<arena, 4, 4>, #hybrid.buffer<arena, 8, 4>] {lda = 1 : i64, ldb = 1 : i64, ldc = 1 : i64}
+  schedule.library_matmul 1 x -2 x 1 of f32 for "x" buffers [#schedule.buffer<arena, 0, 4>, #schedule.buffer<arena, 4, 4>, #schedule.buffer<arena, 8, 4>] {lda = 1 : i64, ldb = 1 : i64, ldc = 1 : i64}
   return
 }
 
@@ -79,7 +79,7 @@ func.func @sizes() {
 // library_matmul C2: groups.
 func.func @groups() {
   // expected-error@+1 {{has -1 groups, expected none or some}}
-  hybrid.library_matmul 1 x 2 x 1 of f32 for "x" buffers [#hybrid.buffer<arena, 0, 4>, #hybrid.buffer<arena, 4, 4>, #hybrid.buffer<arena, 8, 4>, #hybrid.buffer<arena, 12, 4>] {lda = 1 : i64, ldb = 1 : i64, ldc = 1 : i64, groups = -1 : i64}
+  schedule.library_matmul 1 x 2 x 1 of f32 for "x" buffers [#schedule.buffer<arena, 0, 4>, #schedule.buffer<arena, 4, 4>, #schedule.buffer<arena, 8, 4>, #schedule.buffer<arena, 12, 4>] {lda = 1 : i64, ldb = 1 : i64, ldc = 1 : i64, groups = -1 : i64}
   return
 }
 
@@ -88,7 +88,7 @@ func.func @groups() {
 // library_matmul C1: the addend has a buffer.
 func.func @addend_buffer() {
   // expected-error@+1 {{has 3 buffers, expected a, b, c and optionally bias, then the addend}}
-  hybrid.library_matmul 1 x 1 x 1 of f32 for "x" buffers [#hybrid.buffer<arena, 0, 4>, #hybrid.buffer<arena, 4, 4>, #hybrid.buffer<arena, 8, 4>] {lda = 1 : i64, ldb = 1 : i64, ldc = 1 : i64, ld_addend = 1 : i64}
+  schedule.library_matmul 1 x 1 x 1 of f32 for "x" buffers [#schedule.buffer<arena, 0, 4>, #schedule.buffer<arena, 4, 4>, #schedule.buffer<arena, 8, 4>] {lda = 1 : i64, ldb = 1 : i64, ldc = 1 : i64, ld_addend = 1 : i64}
   return
 }
 
@@ -97,7 +97,7 @@ func.func @addend_buffer() {
 // library_matmul C2: rows of the addend.
 func.func @addend_rows() {
   // expected-error@+1 {{has an addend whose rows are -1 apart}}
-  hybrid.library_matmul 1 x 1 x 1 of f32 for "x" buffers [#hybrid.buffer<arena, 0, 4>, #hybrid.buffer<arena, 4, 4>, #hybrid.buffer<arena, 8, 4>, #hybrid.buffer<arena, 12, 4>] {lda = 1 : i64, ldb = 1 : i64, ldc = 1 : i64, ld_addend = -1 : i64}
+  schedule.library_matmul 1 x 1 x 1 of f32 for "x" buffers [#schedule.buffer<arena, 0, 4>, #schedule.buffer<arena, 4, 4>, #schedule.buffer<arena, 8, 4>, #schedule.buffer<arena, 12, 4>] {lda = 1 : i64, ldb = 1 : i64, ldc = 1 : i64, ld_addend = -1 : i64}
   return
 }
 
@@ -106,7 +106,7 @@ func.func @addend_rows() {
 // library_matmul C3: one place to add to.
 func.func @addend_place() {
   // expected-error@+1 {{has an addend, and groups or another place that it accumulates in}}
-  hybrid.library_matmul 1 x 1 x 1 of f32 for "x" buffers [#hybrid.buffer<arena, 0, 4>, #hybrid.buffer<arena, 4, 4>, #hybrid.buffer<arena, 8, 4>, #hybrid.buffer<arena, 12, 4>] {lda = 1 : i64, ldb = 1 : i64, ldc = 1 : i64, ld_addend = 1 : i64, accumulate}
+  schedule.library_matmul 1 x 1 x 1 of f32 for "x" buffers [#schedule.buffer<arena, 0, 4>, #schedule.buffer<arena, 4, 4>, #schedule.buffer<arena, 8, 4>, #schedule.buffer<arena, 12, 4>] {lda = 1 : i64, ldb = 1 : i64, ldc = 1 : i64, ld_addend = 1 : i64, accumulate}
   return
 }
 
@@ -115,7 +115,7 @@ func.func @addend_place() {
 // library_matmul C1: groups need their offsets.
 func.func @offsets() {
   // expected-error@+1 {{has 3 buffers, expected a, b, c and offsets}}
-  hybrid.library_matmul 1 x 2 x 1 of f32 for "x" buffers [#hybrid.buffer<arena, 0, 4>, #hybrid.buffer<arena, 4, 4>, #hybrid.buffer<arena, 8, 4>] {lda = 1 : i64, ldb = 1 : i64, ldc = 1 : i64, groups = 2 : i64}
+  schedule.library_matmul 1 x 2 x 1 of f32 for "x" buffers [#schedule.buffer<arena, 0, 4>, #schedule.buffer<arena, 4, 4>, #schedule.buffer<arena, 8, 4>] {lda = 1 : i64, ldb = 1 : i64, ldc = 1 : i64, groups = 2 : i64}
   return
 }
 
@@ -124,17 +124,17 @@ func.func @offsets() {
 // launch C2: the distance of rows of every buffer, or of none.
 func.func @row_bytes() {
   // expected-error@+1 {{has row_bytes for 1 of its 2 buffers}}
-  hybrid.launch "copy" for "x" grid 1 buffers [#hybrid.buffer<arena, 0, 64>, #hybrid.buffer<tile, 0, 64>] {row_bytes = array<i64: 0>}
+  schedule.launch "copy" for "x" grid 1 buffers [#schedule.buffer<arena, 0, 64>, #schedule.buffer<tile, 0, 64>] {row_bytes = array<i64: 0>}
   return
 }
 
 // -----
 
 // program C2, inside of a loop.
-hybrid.program @loop_outside arena 64 inputs [] outputs [] {
-  hybrid.tile_loop 8 by 4 for "x" {
+schedule.program @loop_outside arena 64 inputs [] outputs [] {
+  schedule.tile_loop 8 by 4 for "x" {
     // expected-error@+1 {{uses 128 bytes at offset 0, but the arena has 64 bytes}}
-    hybrid.launch "copy" for "x" grid 8 buffers [#hybrid.buffer<arena, 0, 128>] {items_per_tile = 4 : i64}
+    schedule.launch "copy" for "x" grid 8 buffers [#schedule.buffer<arena, 0, 128>] {items_per_tile = 4 : i64}
   }
 }
 
@@ -143,7 +143,7 @@ hybrid.program @loop_outside arena 64 inputs [] outputs [] {
 // tile_loop C1: a tile is a part of the rows.
 func.func @tile() {
   // expected-error@+1 {{has tiles of 9 rows of 8 in 0 bytes}}
-  hybrid.tile_loop 8 by 9 for "x" {
+  schedule.tile_loop 8 by 9 for "x" {
   }
   return
 }
@@ -152,9 +152,9 @@ func.func @tile() {
 
 // tile_loop C2: every step says what belongs to a tile.
 func.func @uncut() {
-  hybrid.tile_loop 8 by 4 for "x" {
+  schedule.tile_loop 8 by 4 for "x" {
     // expected-error@+1 {{is in a loop over tiles, but does not say how it is cut}}
-    hybrid.launch "copy" for "x" grid 8 buffers [#hybrid.buffer<arena, 0, 128>]
+    schedule.launch "copy" for "x" grid 8 buffers [#schedule.buffer<arena, 0, 128>]
   }
   return
 }
@@ -163,9 +163,9 @@ func.func @uncut() {
 
 // tile_loop C2: buffers of a tile end inside it.
 func.func @tile_buffer() {
-  hybrid.tile_loop 8 by 4 for "x" attributes {tile_bytes = 64 : i64} {
+  schedule.tile_loop 8 by 4 for "x" attributes {tile_bytes = 64 : i64} {
     // expected-error@+1 {{uses 64 bytes at offset 16, but a tile has 64 bytes}}
-    hybrid.launch "copy" for "x" grid 8 buffers [#hybrid.buffer<tile, 16, 64>] {items_per_tile = 4 : i64, row_bytes = array<i64: 16>}
+    schedule.launch "copy" for "x" grid 8 buffers [#schedule.buffer<tile, 16, 64>] {items_per_tile = 4 : i64, row_bytes = array<i64: 16>}
   }
   return
 }
@@ -174,9 +174,9 @@ func.func @tile_buffer() {
 
 // tile_loop C3: a sum grows tile after tile.
 func.func @parallel_sum() {
-  hybrid.tile_loop 8 by 4 for "x" {
+  schedule.tile_loop 8 by 4 for "x" {
     // expected-error@+1 {{sums over tiles that run in parallel}}
-    hybrid.library_matmul 4 x 4 x 8 of f32 for "x" buffers [#hybrid.buffer<arena, 0, 128>, #hybrid.buffer<arena, 128, 128>, #hybrid.buffer<arena, 256, 64>] {lda = 4 : i64, ldb = 4 : i64, ldc = 4 : i64, transpose_a, tile_sum}
+    schedule.library_matmul 4 x 4 x 8 of f32 for "x" buffers [#schedule.buffer<arena, 0, 128>, #schedule.buffer<arena, 128, 128>, #schedule.buffer<arena, 256, 64>] {lda = 4 : i64, ldb = 4 : i64, ldc = 4 : i64, transpose_a, tile_sum}
   }
   return
 }
@@ -184,9 +184,9 @@ func.func @parallel_sum() {
 // -----
 
 // launch C3: where the store goes is among the buffers.
-hybrid.program @forward arena 64 inputs [] outputs [] {
+schedule.program @forward arena 64 inputs [] outputs [] {
   // expected-error@+1 {{stores to 2 of its 1 buffers}}
-  hybrid.launch "rmsnormForward" for "rmsnorm" grid 1 buffers [#hybrid.buffer<arena, 0, 64>] {store_buffers = 2 : i64}
+  schedule.launch "rmsnormForward" for "rmsnorm" grid 1 buffers [#schedule.buffer<arena, 0, 64>] {store_buffers = 2 : i64}
 }
 
 // -----
@@ -194,7 +194,7 @@ hybrid.program @forward arena 64 inputs [] outputs [] {
 // library_attention C1: room for the gradients.
 func.func @few_buffers() {
   // expected-error@+1 {{has 5 buffers, expected 10}}
-  hybrid.library_attention heads 1 kv_heads 1 of 8 batch 1 queries 4 keys 4 for "x" buffers [#hybrid.buffer<arena, 0, 64>, #hybrid.buffer<arena, 64, 64>, #hybrid.buffer<arena, 128, 64>, #hybrid.buffer<arena, 192, 64>, #hybrid.buffer<arena, 256, 64>] {backward, scale = 1.0 : f64, strides = array<i64: 32, 8, 8, 32, 8, 8, 32, 8, 8, 32, 8, 8>}
+  schedule.library_attention heads 1 kv_heads 1 of 8 batch 1 queries 4 keys 4 for "x" buffers [#schedule.buffer<arena, 0, 64>, #schedule.buffer<arena, 64, 64>, #schedule.buffer<arena, 128, 64>, #schedule.buffer<arena, 192, 64>, #schedule.buffer<arena, 256, 64>] {backward, scale = 1.0 : f64, strides = array<i64: 32, 8, 8, 32, 8, 8, 32, 8, 8, 32, 8, 8>}
   return
 }
 
@@ -203,7 +203,7 @@ func.func @few_buffers() {
 // library_attention C2: sizes.
 func.func @no_batch() {
   // expected-error@+1 {{has a size of 0, expected positive sizes}}
-  hybrid.library_attention heads 1 kv_heads 1 of 8 batch 0 queries 4 keys 4 for "x" buffers [#hybrid.buffer<arena, 0, 64>, #hybrid.buffer<arena, 64, 64>, #hybrid.buffer<arena, 128, 64>, #hybrid.buffer<arena, 192, 64>, #hybrid.buffer<arena, 256, 64>] {scale = 1.0 : f64, strides = array<i64: 32, 8, 8, 32, 8, 8, 32, 8, 8, 32, 8, 8>}
+  schedule.library_attention heads 1 kv_heads 1 of 8 batch 0 queries 4 keys 4 for "x" buffers [#schedule.buffer<arena, 0, 64>, #schedule.buffer<arena, 64, 64>, #schedule.buffer<arena, 128, 64>, #schedule.buffer<arena, 192, 64>, #schedule.buffer<arena, 256, 64>] {scale = 1.0 : f64, strides = array<i64: 32, 8, 8, 32, 8, 8, 32, 8, 8, 32, 8, 8>}
   return
 }
 
@@ -212,7 +212,7 @@ func.func @no_batch() {
 // library_attention C2: heads share keys evenly.
 func.func @uneven_heads() {
   // expected-error@+1 {{has 3 heads, no multiple of its 2 heads of keys}}
-  hybrid.library_attention heads 3 kv_heads 2 of 8 batch 1 queries 4 keys 4 for "x" buffers [#hybrid.buffer<arena, 0, 64>, #hybrid.buffer<arena, 64, 64>, #hybrid.buffer<arena, 128, 64>, #hybrid.buffer<arena, 192, 64>, #hybrid.buffer<arena, 256, 64>] {scale = 1.0 : f64, strides = array<i64: 32, 8, 8, 32, 8, 8, 32, 8, 8, 32, 8, 8>}
+  schedule.library_attention heads 3 kv_heads 2 of 8 batch 1 queries 4 keys 4 for "x" buffers [#schedule.buffer<arena, 0, 64>, #schedule.buffer<arena, 64, 64>, #schedule.buffer<arena, 128, 64>, #schedule.buffer<arena, 192, 64>, #schedule.buffer<arena, 256, 64>] {scale = 1.0 : f64, strides = array<i64: 32, 8, 8, 32, 8, 8, 32, 8, 8, 32, 8, 8>}
   return
 }
 
@@ -221,7 +221,7 @@ func.func @uneven_heads() {
 // library_attention C3: three strides a tensor.
 func.func @few_strides() {
   // expected-error@+1 {{has strides [32, 8, 8], expected 3 for each of 4 tensors, none negative}}
-  hybrid.library_attention heads 1 kv_heads 1 of 8 batch 1 queries 4 keys 4 for "x" buffers [#hybrid.buffer<arena, 0, 64>, #hybrid.buffer<arena, 64, 64>, #hybrid.buffer<arena, 128, 64>, #hybrid.buffer<arena, 192, 64>, #hybrid.buffer<arena, 256, 64>] {scale = 1.0 : f64, strides = array<i64: 32, 8, 8>}
+  schedule.library_attention heads 1 kv_heads 1 of 8 batch 1 queries 4 keys 4 for "x" buffers [#schedule.buffer<arena, 0, 64>, #schedule.buffer<arena, 64, 64>, #schedule.buffer<arena, 128, 64>, #schedule.buffer<arena, 192, 64>, #schedule.buffer<arena, 256, 64>] {scale = 1.0 : f64, strides = array<i64: 32, 8, 8>}
   return
 }
 
@@ -230,6 +230,6 @@ func.func @few_strides() {
 // library_attention C4: a causal mask is square.
 func.func @more_keys() {
   // expected-error@+1 {{is causal, but has 4 queries for 5 keys}}
-  hybrid.library_attention heads 1 kv_heads 1 of 8 batch 1 queries 4 keys 5 for "x" buffers [#hybrid.buffer<arena, 0, 64>, #hybrid.buffer<arena, 64, 64>, #hybrid.buffer<arena, 128, 64>, #hybrid.buffer<arena, 192, 64>, #hybrid.buffer<arena, 256, 64>] {causal, scale = 1.0 : f64, strides = array<i64: 32, 8, 8, 32, 8, 8, 32, 8, 8, 32, 8, 8>}
+  schedule.library_attention heads 1 kv_heads 1 of 8 batch 1 queries 4 keys 5 for "x" buffers [#schedule.buffer<arena, 0, 64>, #schedule.buffer<arena, 64, 64>, #schedule.buffer<arena, 128, 64>, #schedule.buffer<arena, 192, 64>, #schedule.buffer<arena, 256, 64>] {causal, scale = 1.0 : f64, strides = array<i64: 32, 8, 8, 32, 8, 8, 32, 8, 8, 32, 8, 8>}
   return
 }

@@ -49,7 +49,7 @@ def trained(name, settings, folder, tiles, threads, device="cpu", batch=BATCH, l
     out = folder / f"out-{device}-{tiles}-{threads}"
     run("hybrid-run", "replay", executable, "--params", initial(executable, inputs, folder), *inputs, "--steps", STEPS, "--lr", "1e-2", "--threads", threads, "--out", out)
     text = scheduled.read_text()
-    return {path.name: npy.read_npy(path).data for path in out.glob("*.npy")}, text.count("hybrid.tile_loop"), text
+    return {path.name: npy.read_npy(path).data for path in out.glob("*.npy")}, text.count("schedule.tile_loop"), text
 
 
 def compare(what, one, other):

@@ -14,7 +14,7 @@ module {
 // -----
 
 // expected-error@+1 {{is an ensemble of 3 replicas already}}
-module attributes {hybrid.replicas = #hybrid.replicas<3, arena 256, parameters 0, tile 0>} {
-  hybrid.program @forward arena 256 inputs [] outputs [] {
+module attributes {schedule.replicas = #schedule.replicas<3, arena 256, parameters 0, tile 0>} {
+  schedule.program @forward arena 256 inputs [] outputs [] {
   }
 }

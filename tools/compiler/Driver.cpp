@@ -4,7 +4,7 @@
 #include "codegen/DeviceTarget.h"
 #include "codegen/Dialects.h"
 #include "codegen/Writer.h"
-#include "dialect/HybridOps.h"
+#include "dialect/schedule/ScheduleOps.h"
 #include "frontends/dsl/Frontend.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Transforms/Passes.h"
@@ -184,8 +184,10 @@ private:
   }
 
   static bool isStage(llvm::StringRef stage, const DeviceTarget &target) {
-    static const llvm::StringRef graph[] = {"hybrid", "specialized", "grad", "fused", "schedule"};
-    return llvm::is_contained(graph, stage) || llvm::is_contained(target.stages(), stage);
+    static const llvm::StringRef graph[] = {"hybrid", "specialized", "grad", "fused"};
+    return llvm::is_contained(graph, stage) || llvm::is_contained(target.stages(), stage) ||
+           llvm::any_of(target.scheduleStages(true, false),
+                        [&](const ScheduleStage &pass) { return pass.name == stage; });
   }
 
   LogicalResult runPasses(ModuleOp module, llvm::function_ref<void(PassManager &)> build) {
@@ -268,7 +270,12 @@ private:
     int64_t threads =
         options.threads > 0 ? options.threads : llvm::hardware_concurrency().compute_thread_count();
     Scheduled scheduled;
-    if (!module.getOps<ProgramOp>().empty()) {
+    if (auto programs = module.getOps<ProgramOp>(); !programs.empty()) {
+      if (llvm::any_of(programs, [](ProgramOp op) { return !op.getArenaBytes(); })) {
+        complain() << "'" << options.input
+                   << "' stopped on its way to a schedule: hybrid-opt runs what is left\n";
+        return 1;
+      }
       if (options.memory > 0) {
         complain() << "--memory: '" << options.input << "' is scheduled already\n";
         return 1;
@@ -315,11 +322,17 @@ private:
       module = *scheduled.programs;
       addMemory(module, threads, cost);
     }
-    if (stage == "fused") {
-      if (scheduled.functions)
-        return print(*scheduled.functions);
-      complain() << "--emit=fused: '" << options.input << "' is scheduled already\n";
-      return 1;
+    if (stage != "schedule" && !llvm::is_contained(target->stages(), stage)) {
+      if (!scheduled.functions) {
+        complain() << "--emit=" << stage << ": '" << options.input << "' is scheduled already\n";
+        return 1;
+      }
+      auto upTo = [&](PassManager &manager) {
+        target->addSchedule(manager, scheduled.keepSpectra, bound.roundProducts, stage);
+      };
+      if (stage != "fused" && failed(runPasses(*scheduled.functions, upTo)))
+        return 1;
+      return print(*scheduled.functions);
     }
     if (costOnly) {
       if (options.costJson)
@@ -384,9 +397,10 @@ private:
 } // namespace
 
 const std::vector<std::string> &emitStages() {
-  static const std::vector<std::string> stages{"hybrid",   "specialized", "grad", "fused",
-                                               "schedule", "llvm",        "asm",  "cuda",
-                                               "ptx",      "resources",   "exe"};
+  static const std::vector<std::string> stages{
+      "hybrid",       "specialized",     "grad",         "fused",          "lower-ops",  "fuse-stores",
+      "sum-products", "fuse-reductions", "emit-kernels", "merge-launches", "plan-tiles", "schedule",
+      "llvm",         "asm",             "cuda",         "ptx",            "resources",  "exe"};
   return stages;
 }
 

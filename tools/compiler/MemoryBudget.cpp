@@ -28,6 +28,7 @@ public:
 
   FailureOr<Scheduled> schedule(int64_t activations, bool keepSpectra, bool tiles) {
     Scheduled result;
+    result.keepSpectra = keepSpectra;
     result.functions = fused.clone();
     PassManager recompute(fused.getContext());
     recompute.addNestedPass<func::FuncOp>(createRecompute({activations}));

@@ -11,6 +11,7 @@ namespace hybrid {
 struct Scheduled {
   mlir::OwningOpRef<mlir::ModuleOp> functions, programs;
   MemoryPlan plan;
+  bool keepSpectra = true; // of filters, in the programs
 };
 
 /// Schedules `fused` for `replicas` replicas, for sessions of `threads` threads. With a budget

@@ -5,6 +5,7 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
+#include "passes/schedule/SchedulePasses.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
@@ -13,7 +14,10 @@ int main(int argc, char **argv) {
   hybrid::registerHybridPasses();
   hybrid::registerHybridCpuPasses();
   hybrid::registerHybridCudaPasses();
+  hybrid::registerHybridSchedulePasses();
   hybrid::registerPipelines();
+  hybrid::cpu::registerPipelines();
+  hybrid::cuda::registerPipelines();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "hybrid optimizer driver\n", registry));
 }

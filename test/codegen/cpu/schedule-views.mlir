@@ -1,8 +1,8 @@
 // RUN: hybrid-opt %s --hybrid-fuse-elementwise --hybrid-schedule-cpu --split-input-file | FileCheck %s --enable-var-scope
 
 // A split gives views of its operand: the convolution reads the parts in place, at their offsets, with the row stride of the whole.
-// CHECK-LABEL: hybrid.program @forward
-// CHECK: hybrid.library_matmul 12 x 24 x 8 {{.*}} buffers [{{.*}}, {{.*}}, #hybrid.buffer<arena, [[P:[0-9]+]], 1152>]
+// CHECK-LABEL: schedule.program @forward
+// CHECK: schedule.library_matmul 12 x 24 x 8 {{.*}} buffers [{{.*}}, {{.*}}, #schedule.buffer<arena, [[P:[0-9]+]], 1152>]
 // CHECK-NOT: copy
 // CHECK: "hybrid_fftconv_forward_f32" {{.*}} {constants = array<i64: 2, 6, 8, 6, 32, 24, 24, 24, 8,
 func.func @forward(%x: tensor<2x6x8xf32> {hybrid.name = "x"}) -> (tensor<2x6x8xf32> {hybrid.name = "y"}) {
@@ -17,10 +17,10 @@ func.func @forward(%x: tensor<2x6x8xf32> {hybrid.name = "x"}) -> (tensor<2x6x8xf
 // -----
 
 // Parts of a concat are computed where the whole wants them: two products, no copy.
-// CHECK-LABEL: hybrid.program @forward
-// CHECK: hybrid.library_matmul 5 x 4 x 8 {{.*}} ldc = 8
-// CHECK: hybrid.library_matmul 5 x 4 x 8 {{.*}} ldc = 8
-// CHECK-NOT: hybrid.launch
+// CHECK-LABEL: schedule.program @forward
+// CHECK: schedule.library_matmul 5 x 4 x 8 {{.*}} ldc = 8
+// CHECK: schedule.library_matmul 5 x 4 x 8 {{.*}} ldc = 8
+// CHECK-NOT: schedule.launch
 // CHECK: }
 func.func @forward(%x: tensor<5x8xf32> {hybrid.name = "x"}) -> (tensor<5x8xf32> {hybrid.name = "y"}) {
   %v = hybrid.parameter "v" : tensor<4x8xf32>
@@ -34,10 +34,10 @@ func.func @forward(%x: tensor<5x8xf32> {hybrid.name = "x"}) -> (tensor<5x8xf32> 
 // -----
 
 // A transposed weight is read by the matrix library as it lies.
-// CHECK-LABEL: hybrid.program @forward
-// CHECK-NOT: hybrid.launch
-// CHECK: hybrid.library_matmul 5 x 4 x 8 {{.*}} transpose_b
-// CHECK-NOT: hybrid.launch
+// CHECK-LABEL: schedule.program @forward
+// CHECK-NOT: schedule.launch
+// CHECK: schedule.library_matmul 5 x 4 x 8 {{.*}} transpose_b
+// CHECK-NOT: schedule.launch
 // CHECK: }
 func.func @forward(%x: tensor<5x8xf32> {hybrid.name = "x"}) -> (tensor<5x4xf32> {hybrid.name = "y"}) {
   %w = hybrid.parameter "w" : tensor<4x8xf32>

@@ -2,10 +2,10 @@
 // RUN: hybrid-opt %s --split-input-file --hybrid-schedule-cuda=shared-bytes=101376 | FileCheck %s --check-prefix=SMALL
 
 // A sector of channels a block, all in shared memory.
-// CHECK-LABEL: hybrid.program @forward
+// CHECK-LABEL: schedule.program @forward
 // CHECK: "fftconvSpectrum<float, FFTConvBlockParams{{.*}}.points = 1024, .lanes = 8
 // CHECK: "fftconvForward<float, FFTConvBlockParams{{.*}}.points = 1024, .lanes = 8
-// SMALL-LABEL: hybrid.program @forward
+// SMALL-LABEL: schedule.program @forward
 // SMALL: "fftconvForward<float, FFTConvBlockParams{{.*}}.points = 1024, .lanes = 8
 func.func @forward(%x: tensor<64x1024x768xf32>, %h: tensor<1024x768xf32>) -> tensor<64x1024x768xf32> {
   %y = hybrid.fftconv %x, %h : tensor<64x1024x768xf32>, tensor<1024x768xf32> -> tensor<64x1024x768xf32>
@@ -15,7 +15,7 @@ func.func @forward(%x: tensor<64x1024x768xf32>, %h: tensor<1024x768xf32>) -> ten
 // -----
 
 // A short filter needs half the points: positions behind them are imaginary parts.
-// CHECK-LABEL: hybrid.program @forward
+// CHECK-LABEL: schedule.program @forward
 // CHECK: "fftconvForward<float, FFTConvBlockParams{{.*}}.taps = 20, .points = 512
 func.func @forward(%x: tensor<64x1000x768xf32>, %h: tensor<20x768xf32>) -> tensor<64x1000x768xf32> {
   %y = hybrid.fftconv %x, %h : tensor<64x1000x768xf32>, tensor<20x768xf32> -> tensor<64x1000x768xf32>
@@ -26,9 +26,9 @@ func.func @forward(%x: tensor<64x1000x768xf32>, %h: tensor<20x768xf32>) -> tenso
 
 // Too long for two channels a block: two passes over memory. A GPU with less shared memory takes
 // them earlier.
-// CHECK-LABEL: hybrid.program @forward
+// CHECK-LABEL: schedule.program @forward
 // CHECK-NOT: fftconvSplit
-// SMALL-LABEL: hybrid.program @forward
+// SMALL-LABEL: schedule.program @forward
 // SMALL: "fftconvSplit<
 func.func @forward(%x: tensor<4x8192x768xf32>, %h: tensor<8192x768xf32>) -> tensor<4x8192x768xf32> {
   %y = hybrid.fftconv %x, %h : tensor<4x8192x768xf32>, tensor<8192x768xf32> -> tensor<4x8192x768xf32>
@@ -37,7 +37,7 @@ func.func @forward(%x: tensor<4x8192x768xf32>, %h: tensor<8192x768xf32>) -> tens
 
 // -----
 
-// CHECK-LABEL: hybrid.program @forward
+// CHECK-LABEL: schedule.program @forward
 // CHECK: "fftconvSplit<
 // CHECK: "fftconvInnerSpectrum<float, FFTConvInnerParams{{.*}}.parts = 256, .points = 4096
 // CHECK: "fftconvSplit<
@@ -50,7 +50,7 @@ func.func @forward(%x: tensor<1x1048576x16xf32>, %h: tensor<1048576x16xf32>) -> 
 
 // -----
 
-// CHECK-LABEL: hybrid.program @forward
+// CHECK-LABEL: schedule.program @forward
 // CHECK: "shortConvForward<float, ShortConvParams{{.*}}.taps = 4{{.*}}threads = 256
 func.func @forward(%x: tensor<16x1024x768xf32>, %w: tensor<768x4xf32>) -> tensor<16x1024x768xf32> {
   %y = hybrid.short_conv %x, %w : tensor<16x1024x768xf32>, tensor<768x4xf32> -> tensor<16x1024x768xf32>

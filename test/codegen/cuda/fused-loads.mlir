@@ -22,9 +22,9 @@
 // CHECK-NEXT:      const float v0 = a0 * a1;
 // CHECK-NEXT:      value += v0;
 
-// SCHEDULE-LABEL: hybrid.program @forward
-// SCHEDULE-NEXT: hybrid.launch "rmsnormForward<{{.*}} for "rmsnorm + fused(silu)"{{.*}}store_buffers = 2
-// SCHEDULE-NEXT: hybrid.launch "reduce_
+// SCHEDULE-LABEL: schedule.program @forward
+// SCHEDULE-NEXT: schedule.launch "rmsnormForward<{{.*}} for "rmsnorm + fused(silu)"{{.*}}store_buffers = 2
+// SCHEDULE-NEXT: schedule.launch "reduce_
 // SCHEDULE-NEXT: {{^ *}$}}
 func.func @forward(%x: tensor<4x3x6xf32> {hybrid.name = "x"}, %gate: tensor<4x3x1xf32> {hybrid.name = "gate"})
     -> (tensor<4x3x6xf32> {hybrid.name = "active"}, tensor<4x3x6xf32> {hybrid.name = "norm"}, tensor<3x6xf32> {hybrid.name = "sum"}) {

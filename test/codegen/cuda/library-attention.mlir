@@ -13,30 +13,30 @@
 // OWN-NOT: library_attention
 
 // Rotated queries and keys of heads that share keys: what the library reads is rounded before, what it writes widened behind.
-// CHECK-LABEL: hybrid.program @forward
-// CHECK: hybrid.launch "attentionRound<float, AttentionConversion{.batch = 2, .rows = 512, .heads = 4, .headSize = 64, .stride = 256, .side = 1, .rotaryDims = 64, .alignment = 4}>" {{.*}} grid 256 {{.*}}threads = 256
-// CHECK-NEXT: hybrid.launch "attentionRound<float, AttentionConversion{.batch = 2, .rows = 512, .heads = 2, .headSize = 64, .stride = 128, .side = 2, .rotaryDims = 64, .alignment = 4}>"
-// CHECK-NEXT: hybrid.launch "attentionRound<float, AttentionConversion{.batch = 2, .rows = 512, .heads = 2, .headSize = 64, .stride = 128, .alignment = 4}>"
-// CHECK-NEXT: hybrid.library_attention heads 4 kv_heads 2 of 64 batch 2 queries 512 keys 512 for "attention" buffers
+// CHECK-LABEL: schedule.program @forward
+// CHECK: schedule.launch "attentionRound<float, AttentionConversion{.batch = 2, .rows = 512, .heads = 4, .headSize = 64, .stride = 256, .side = 1, .rotaryDims = 64, .alignment = 4}>" {{.*}} grid 256 {{.*}}threads = 256
+// CHECK-NEXT: schedule.launch "attentionRound<float, AttentionConversion{.batch = 2, .rows = 512, .heads = 2, .headSize = 64, .stride = 128, .side = 2, .rotaryDims = 64, .alignment = 4}>"
+// CHECK-NEXT: schedule.launch "attentionRound<float, AttentionConversion{.batch = 2, .rows = 512, .heads = 2, .headSize = 64, .stride = 128, .alignment = 4}>"
+// CHECK-NEXT: schedule.library_attention heads 4 kv_heads 2 of 64 batch 2 queries 512 keys 512 for "attention" buffers
 // CHECK-SAME: {causal, scale = 1.250000e-01 : f64, strides = array<i64: 131072, 64, 32768, 65536, 64, 32768, 65536, 64, 32768, 131072, 64, 32768>}
-// CHECK-NEXT: hybrid.launch "attentionWiden<float, AttentionConversion{.batch = 2, .rows = 512, .heads = 4, .headSize = 64, .stride = 256, .alignment = 4}>"
+// CHECK-NEXT: schedule.launch "attentionWiden<float, AttentionConversion{.batch = 2, .rows = 512, .heads = 4, .headSize = 64, .stride = 256, .alignment = 4}>"
 // Small heads, windows and few keys are for our kernels.
 // CHECK: attentionForward<
 // CHECK: attentionForward<
 // CHECK: attentionForward<
 // CHECK-NOT: library_attention
-// CHECK-LABEL: hybrid.program @vjp
-// CHECK: hybrid.library_attention heads 1 kv_heads 1 of 256 batch 1 queries 512 keys 512 for "attention_grad"
+// CHECK-LABEL: schedule.program @vjp
+// CHECK: schedule.library_attention heads 1 kv_heads 1 of 256 batch 1 queries 512 keys 512 for "attention_grad"
 // CHECK-SAME: {backward, causal, scale = 6.250000e-02 : f64
 
-// CUDNN-LABEL: hybrid.program @forward
-// CUDNN-COUNT-3: hybrid.library_attention
+// CUDNN-LABEL: schedule.program @forward
+// CUDNN-COUNT-3: schedule.library_attention
 // CUDNN-NOT: library_attention
-// CUDNN: hybrid.program @vjp
+// CUDNN: schedule.program @vjp
 
 // On an A100 the library has no gradient of heads beyond 128; PTX runs on later GPUs of which the same holds.
-// SM80: hybrid.library_attention
-// SM80-LABEL: hybrid.program @vjp
+// SM80: schedule.library_attention
+// SM80-LABEL: schedule.program @vjp
 // SM80-NOT: library_attention
 // SM80: attentionBackwardQueries
 

@@ -4,7 +4,7 @@
 // RUN: hybridc %s --target=cuda:sm_90a --ensemble 1 --emit=cuda > %t.one && hybridc %s --target=cuda:sm_90a --emit=cuda | diff - %t.one
 // RUN: FileCheck %s --check-prefix=ONE < %t.one
 
-// SCHEDULE: hybrid.replicas = #hybrid.replicas<6, arena [[ARENA:[0-9]+]], parameters 512, tile 0>
+// SCHEDULE: schedule.replicas = #schedule.replicas<6, arena [[ARENA:[0-9]+]], parameters 512, tile 0>
 
 // CHECK: HYBRID_KERNEL(k0_rmsnormForward, 32, (void *__restrict__ b0, void *__restrict__ b1, void *__restrict__ b2),
 // CHECK-NEXT: rmsnormForward<float, {{.*}}>(item, ofReplica<[[ARENA:[0-9]+]]>(b0), ofReplica<512>(b1), RowStore<float, 96>{ofReplica<[[ARENA]]>(b2)});)

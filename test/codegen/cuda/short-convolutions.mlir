@@ -3,13 +3,13 @@
 
 // Where products are rounded, a short sequence is multiplied by its filter's Toeplitz matrix: no
 // spectrum, and what follows is computed where the result would be stored.
-// CHECK-LABEL: hybrid.program @forward
+// CHECK-LABEL: schedule.program @forward
 // CHECK-NOT: fftconvSpectrum
-// CHECK: hybrid.launch "toeplitzConvForward<float, ToeplitzConvParams{{.*}}.splits = 16{{.*}}.hasGateIn = 1
+// CHECK: schedule.launch "toeplitzConvForward<float, ToeplitzConvParams{{.*}}.splits = 16{{.*}}.hasGateIn = 1
 // CHECK-SAME: grid 1024
 // CHECK-SAME: store
 // CHECK-SAME: threads = 256
-// EXACT-LABEL: hybrid.program @forward
+// EXACT-LABEL: schedule.program @forward
 // EXACT: fftconvSpectrum
 // EXACT: fftconvForward
 func.func @forward(%x: tensor<128x128x512xf32>, %h: tensor<128x512xf32>, %g: tensor<128x128x512xf32>) -> tensor<128x128x512xf32> {
@@ -20,11 +20,11 @@ func.func @forward(%x: tensor<128x128x512xf32>, %h: tensor<128x512xf32>, %g: ten
 // -----
 
 // The gradient of the filter is a plain sum over parts of the batch; that of the skip term is its first row.
-// CHECK-LABEL: hybrid.program @forward
-// CHECK: hybrid.launch "toeplitzConvBackward<float, ToeplitzConvParams
+// CHECK-LABEL: schedule.program @forward
+// CHECK: schedule.launch "toeplitzConvBackward<float, ToeplitzConvParams
 // CHECK-SAME: threads = 512
-// CHECK: hybrid.launch "sumPartials<float, SumPartialsParams{.count = 2, .columns = 131072, .stride = 131072}>"
-// CHECK: hybrid.launch "sumPartials<float, SumPartialsParams{.count = 2, .columns = 512, .stride = 131072}>"
+// CHECK: schedule.launch "sumPartials<float, SumPartialsParams{.count = 2, .columns = 131072, .stride = 131072}>"
+// CHECK: schedule.launch "sumPartials<float, SumPartialsParams{.count = 2, .columns = 512, .stride = 131072}>"
 func.func @forward(%x: tensor<64x256x512xf32>, %h: tensor<256x512xf32>, %s: tensor<512xf32>, %dy: tensor<64x256x512xf32>) -> (tensor<64x256x512xf32>, tensor<256x512xf32>, tensor<512xf32>) {
   %dx, %dh, %ds = hybrid.fftconv_grad %x, %h, %dy skip(%s : tensor<512xf32>) : tensor<64x256x512xf32>, tensor<256x512xf32>, tensor<64x256x512xf32> -> tensor<64x256x512xf32>, tensor<256x512xf32>, tensor<512xf32>
   return %dx, %dh, %ds : tensor<64x256x512xf32>, tensor<256x512xf32>, tensor<512xf32>
@@ -33,7 +33,7 @@ func.func @forward(%x: tensor<64x256x512xf32>, %h: tensor<256x512xf32>, %s: tens
 // -----
 
 // Longer sequences and packed segments are transformed.
-// CHECK-LABEL: hybrid.program @forward
+// CHECK-LABEL: schedule.program @forward
 // CHECK: fftconvForward<float
 // CHECK: fftconvForward<float
 func.func @forward(%x: tensor<8x257x64xf32>, %h: tensor<257x64xf32>, %z: tensor<8x128x64xf32>, %k: tensor<128x64xf32>, %s: tensor<8x128xi32>) -> (tensor<8x257x64xf32>, tensor<8x128x64xf32>) {

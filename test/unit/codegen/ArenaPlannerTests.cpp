@@ -1,5 +1,5 @@
 //===- ArenaPlannerTests.cpp - buffers that live at different times ----------------===//
-#include "codegen/program/ArenaPlanner.h"
+#include "passes/schedule/ArenaPlanner.h"
 #include <gtest/gtest.h>
 #include <random>
 #include <vector>

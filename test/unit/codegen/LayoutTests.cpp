@@ -1,5 +1,5 @@
 //===- LayoutTests.cpp - views of tensors -----------------------------------------===//
-#include "codegen/program/Layout.h"
+#include "dialect/schedule/Layout.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/MLIRContext.h"
 #include <gtest/gtest.h>

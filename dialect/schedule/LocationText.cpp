@@ -1,5 +1,5 @@
 //===- LocationText.cpp - where in a model an op came from ------------------===//
-#include "codegen/program/LocationText.h"
+#include "dialect/schedule/LocationText.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;

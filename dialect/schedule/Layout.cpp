@@ -1,5 +1,5 @@
 //===- Layout.cpp - where a tensor lies -------------------------------------===//
-#include "codegen/program/Layout.h"
+#include "dialect/schedule/Layout.h"
 
 using namespace llvm;
 

@@ -1,12 +1,12 @@
 //===- Layout.h - where a tensor lies ---------------------------------------===//
 //
-// A view: storage, element offset, shape and strides. Slices, splits, transposes, broadcasts and
+// A view: buffer, element offset, shape and strides. Slices, splits, transposes, broadcasts and
 // reshapes of dense tensors are views and cost nothing; a kernel asks for the form it can read and
 // gets a copy only when the view has another one.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "mlir/IR/Types.h"
+#include "mlir/IR/Value.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include <cstdint>
@@ -18,12 +18,12 @@ namespace hybrid {
 llvm::SmallVector<int64_t> denseStrides(llvm::ArrayRef<int64_t> shape);
 
 struct View {
-  int64_t storage = -1;
+  mlir::Value buffer; // null: there is none
   int64_t offset = 0; // elements
   llvm::SmallVector<int64_t> shape, strides;
   mlir::Type element;
 
-  bool isPresent() const { return storage >= 0; }
+  bool isPresent() const { return !!buffer; }
   bool isDense() const;
   int64_t elements() const;
   /// Elements from the first to the last one touched.

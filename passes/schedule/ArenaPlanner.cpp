@@ -1,5 +1,5 @@
 //===- ArenaPlanner.cpp - one arena for buffers that live at different times ===//
-#include "codegen/program/ArenaPlanner.h"
+#include "passes/schedule/ArenaPlanner.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/MathExtras.h"

@@ -1,0 +1,85 @@
+//===- EmitKernels.cpp - regions become launches of generated kernels -------===//
+#include "codegen/program/KernelEmitter.h"
+
+using namespace mlir;
+
+namespace hybrid {
+namespace {
+
+SmallVector<View> viewsOf(ValueRange memory) {
+  return llvm::map_to_vector(memory, [](Value value) { return viewOf(value); });
+}
+
+Block *bodyOf(Region &region) { return region.empty() ? nullptr : &region.front(); }
+
+class Emission {
+public:
+  Emission(ModuleOp module, const KernelEmitter &emitter) : kernels(module), emitter(emitter) {}
+
+  void emit(Operation *op) {
+    if (auto step = dyn_cast<ComputeOp>(op))
+      elementwise(step, bodyOf(step.getBody()), step.getInputs(), step.getOutputs());
+    else if (auto step = dyn_cast<CopyOp>(op))
+      elementwise(step, nullptr, step.getFrom(), step.getTo());
+    else if (auto step = dyn_cast<FillOp>(op))
+      launch(step, emitter.fill(kernels, viewOf(step.getTo()), step.getValue().convertToDouble()));
+    else if (auto step = dyn_cast<ReductionOp>(op))
+      launch(step, emitter.reduction(kernels, step.getKind(), loadOf(step), step.getAxes(),
+                                     viewOf(step.getTo())));
+    else if (auto step = dyn_cast<RowSumsOp>(op))
+      launch(step, emitter.rowSums(kernels, loadOf(step), step.getRowsPerItem(),
+                                   viewOf(step.getTo()), step.getScale().convertToDouble()));
+    else if (auto step = dyn_cast<LaunchOp>(op); step && !step.getStoring().empty())
+      store(step);
+  }
+
+private:
+  template <typename Op> static Load loadOf(Op op) {
+    return {viewsOf(op.getInputs()), bodyOf(op.getLoad())};
+  }
+
+  void elementwise(ScheduleStep op, Block *body, ValueRange inputs, ValueRange outputs) {
+    bool byRows = isa<TileLoopOp>(op->getParentOp());
+    launch(op, emitter.elementwise(kernels, body, viewsOf(inputs), viewsOf(outputs), byRows));
+  }
+
+  void launch(ScheduleStep op, const GeneratedKernel &kernel) {
+    OpBuilder builder(op);
+    SmallVector<int64_t> writes;
+    for (unsigned i = 0; i < op->getNumOperands(); ++i)
+      if (op.writesOperand(i))
+        writes.push_back(i);
+    auto made = LaunchOp::create(builder, op.getLoc(), kernel.symbol, kernel.grid,
+                                 op->getOperands(), op.getSource(), /*constants=*/{}, kernel.shape,
+                                 writes);
+    made.setGenerated(true);
+    if (auto loop = dyn_cast<TileLoopOp>(op->getParentOp()))
+      made.setItemsPerTile(loop.itemsPerTile(kernel.grid));
+    op->erase();
+  }
+
+  void store(LaunchOp op) {
+    Block *body = bodyOf(op.getStoring());
+    ValueRange views = op.getViews().take_back(op.getStoreBuffers());
+    size_t operands = body->getNumArguments() - 1;
+    op.setStore(emitter.store(kernels, body, viewsOf(views.take_front(operands)),
+                              viewsOf(views.drop_front(operands))));
+    op.getStoring().getBlocks().clear();
+  }
+
+  GeneratedKernels kernels;
+  const KernelEmitter &emitter;
+};
+
+} // namespace
+
+void emitKernels(ModuleOp module, const KernelEmitter &emitter) {
+  Emission emission(module, emitter);
+  for (auto program : llvm::to_vector(module.getOps<ProgramOp>()))
+    program.walk([&](Operation *op) {
+      if (isa<ScheduleStep>(op))
+        emission.emit(op);
+    });
+}
+
+} // namespace hybrid

@@ -1,0 +1,83 @@
+//===- ModuleTables.cpp - what the programs of a module share ----------------===//
+#include "codegen/program/ModuleTables.h"
+#include "dialect/schedule/Memory.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace hybrid {
+
+static int64_t aligned(int64_t bytes) { return static_cast<int64_t>(llvm::alignTo(bytes, 64)); }
+
+void ModuleTables::collectParameters(func::FuncOp forward) {
+  for (auto op : forward.getOps<ParameterOp>()) {
+    auto type = cast<RankedTensorType>(op.getType());
+    Parameter parameter{parameterBytes, type, op.getTrainable(), op.getDecay(), op.getLrScaleAttr()};
+    if (parameters.insert({op.getNameAttr(), parameter}).second)
+      parameterBytes += aligned(type.getNumElements() * bytesOf(type.getElementType()));
+  }
+}
+
+int64_t ModuleTables::addConstant(ArrayRef<char> bytes) {
+  int64_t offset = aligned(static_cast<int64_t>(constants.size()));
+  constants.resize(offset);
+  constants.insert(constants.end(), bytes.begin(), bytes.end());
+  return offset;
+}
+
+SetupTable &ModuleTables::addTable(KernelName kernel, LaunchShape shape, int64_t grid, View view) {
+  std::string key = kernel.name;
+  for (int64_t word : kernel.constants)
+    key += "," + std::to_string(word);
+  auto [entry, inserted] = tableIndex.try_emplace(key, tables.size());
+  if (inserted)
+    tables.push_back({std::move(kernel), shape, grid, std::move(view)});
+  return tables[entry->second];
+}
+
+void ModuleTables::placeTables() {
+  constantsBytes = aligned(static_cast<int64_t>(constants.size()));
+  for (SetupTable &table : tables) {
+    for (BufferOp buffer : table.buffers)
+      buffer.setAt(constantsBytes);
+    constantsBytes += aligned(table.view.elements() * bytesOf(table.view.element));
+  }
+}
+
+void ModuleTables::createSetup(OpBuilder &builder, Location loc) {
+  auto setup = ProgramOp::create(builder, loc, "setup");
+  OpBuilder::InsertionGuard guard(builder);
+  builder.createBlock(&setup.getBody());
+  for (SetupTable &table : tables) {
+    auto buffer =
+        BufferOp::create(builder, loc, typeOf(table.view), Space::Constants, StringAttr(),
+                         table.buffers.front().getAtAttr());
+    LaunchOp::create(builder, loc, table.kernel.name, table.grid, buffer.getResult(), "table",
+                     table.kernel.constants, table.shape, /*writes=*/{0});
+  }
+}
+
+void ModuleTables::describe(ModuleOp module) const {
+  Builder b(module.getContext());
+  SmallVector<Attribute> entries;
+  for (auto &[name, parameter] : parameters)
+    entries.push_back(b.getDictionaryAttr(
+        {b.getNamedAttr("name", name), b.getNamedAttr("type", TypeAttr::get(parameter.type)),
+         b.getNamedAttr("offset", b.getI64IntegerAttr(parameter.offset)),
+         b.getNamedAttr("trainable", b.getBoolAttr(parameter.trainable)),
+         b.getNamedAttr("decay", b.getBoolAttr(parameter.decay)),
+         b.getNamedAttr("lr_scale", parameter.lrScale)}));
+  module->setAttr("schedule.parameters", b.getArrayAttr(entries));
+  module->setAttr("schedule.parameter_bytes", b.getI64IntegerAttr(parameterBytes));
+  auto bytes = RankedTensorType::get({static_cast<int64_t>(constants.size())}, b.getI8Type());
+  module->setAttr("schedule.constants", DenseElementsAttr::getFromRawBuffer(bytes, constants));
+  module->setAttr("schedule.constants_bytes", b.getI64IntegerAttr(constantsBytes));
+  if (backend.device.kind == Device::Cuda) { // their texts are compiled with the programs
+    SmallVector<NamedAttribute> files;
+    for (const auto &[kernel, file] : kernelFiles)
+      files.push_back(b.getNamedAttr(kernel, b.getStringAttr(file)));
+    module->setAttr("schedule.kernel_files", b.getDictionaryAttr(files));
+  }
+}
+
+} // namespace hybrid

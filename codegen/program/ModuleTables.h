@@ -1,0 +1,56 @@
+//===- ModuleTables.h - what the programs of a module share ------------------===//
+#pragma once
+#include "codegen/program/Backend.h"
+#include "dialect/schedule/ScheduleOps.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
+#include <map>
+
+namespace hybrid {
+
+/// A table in the constants space that the program `setup` fills.
+struct SetupTable {
+  KernelName kernel;
+  LaunchShape shape;
+  int64_t grid;
+  View view;                             // of a buffer that the table's kernel writes
+  llvm::SmallVector<BufferOp> buffers{}; // of the programs that read it, to be placed
+};
+
+struct ModuleTables {
+  ModuleTables(const Backend &backend, bool keepSpectra)
+      : backend(backend), keepSpectra(keepSpectra) {}
+
+  const Backend &backend;
+  const bool keepSpectra; // of filters, from one use to the next
+  struct Parameter {
+    int64_t offset;
+    mlir::RankedTensorType type;
+    bool trainable, decay;
+    mlir::FloatAttr lrScale;
+  };
+  llvm::MapVector<mlir::StringAttr, Parameter> parameters;
+  int64_t parameterBytes = 0;
+  std::vector<char> constants; // initial contents
+  int64_t constantsBytes = 0;  // with the tables behind
+  std::vector<SetupTable> tables;
+  std::map<std::string, std::string> kernelFiles; // kernel of the library -> its contract
+
+  /// Gives all parameters of the function a place, in the order of declaration.
+  void collectParameters(mlir::func::FuncOp forward);
+  /// Offset of these bytes in the constants space.
+  int64_t addConstant(llvm::ArrayRef<char> bytes);
+  /// The table filled by `kernel`; an equal one made before is shared.
+  SetupTable &addTable(KernelName kernel, LaunchShape shape, int64_t grid, View view);
+  /// Places tables behind the constants; call once, when all programs are lowered.
+  void placeTables();
+  /// Adds the program that fills the tables.
+  void createSetup(mlir::OpBuilder &builder, mlir::Location loc);
+  /// Says on the module where parameters and constants are.
+  void describe(mlir::ModuleOp module) const;
+
+private:
+  llvm::StringMap<size_t> tableIndex; // kernel and constants -> index in `tables`
+};
+
+} // namespace hybrid

@@ -1,0 +1,41 @@
+//===- Memory.h - what the steps of a program read and write ----------------===//
+#pragma once
+#include "dialect/schedule/Layout.h"
+#include "dialect/schedule/ScheduleOps.h"
+
+namespace hybrid {
+
+/// Where an operand of a step lies: the whole buffer, or what a schedule.view shows of it. Its
+/// `buffer` is null for a schedule.absent.
+View viewOf(mlir::Value memory);
+/// The type of a view; of a buffer where the view is all of it.
+mlir::MemRefType typeOf(const View &view);
+/// The buffer itself where the view is all of it, else a view of it that `builder` makes right
+/// behind the buffer, or one that stands there already.
+mlir::Value materialize(const View &view, mlir::OpBuilder &builder);
+
+/// A view that a step uses, or an output of the program.
+struct Access {
+  mlir::Operation *step;
+  View view;
+  bool written; // else only read
+};
+/// All of a step's, with those of steps inside.
+llvm::SmallVector<Access> accessesOf(mlir::Operation *step);
+/// All of a buffer's, through all of its views.
+llvm::SmallVector<Access> usesOf(mlir::Value buffer);
+
+/// Whether two views show the same elements in the same order.
+bool sameElements(const View &a, const View &b);
+/// Whether two views have an element in common. Exact for equal strides whose columns tell, else
+/// decided by their extents.
+bool mayOverlap(const View &a, const View &b);
+/// Whether a step from `from` to the one before `to` touches the view; with `writesOnly`, whether
+/// one writes it.
+bool touchedBetween(mlir::Operation *from, mlir::Operation *to, const View &view,
+                    bool writesOnly = false);
+
+/// Erases views and buffers of `program` that nothing uses any more.
+void eraseUnused(ProgramOp program);
+
+} // namespace hybrid

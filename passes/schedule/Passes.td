@@ -1,0 +1,98 @@
+//===- Passes.td - passes on the schedule, in pipeline order ----*- tablegen -*-===//
+#ifndef HYBRID_SCHEDULE_PASSES_TD
+#define HYBRID_SCHEDULE_PASSES_TD
+include "mlir/Pass/PassBase.td"
+
+def FuseStores : Pass<"schedule-fuse-stores", "::hybrid::ProgramOp"> {
+  let summary = "compute what follows a kernel element by element where the kernel stores its result";
+  let description = [{
+    A rounding, a residual or a gate behind a kernel that calls a store: one pass over memory less. Where the result itself is needed later, both are
+    stored; what is saved then is reading it. The region must be the first that reads the result, with all else it reads there by then, and its
+    elements must lie by rows of the result.
+
+    ```mlir
+    schedule.launch "rmsnormForward<...>" for "rmsnorm" grid 96 (%x, %n : ...) {store = "RowStore<float, 32>", store_buffers = 1, ...}  // before
+    schedule.compute for "fused(add)" (%x, %n) -> (%y) : ... {
+    ^bb0(%a: tensor<2x48x32xf32>, %b: tensor<2x48x32xf32>):
+      %s = hybrid.binary add %a, %b : tensor<2x48x32xf32>, tensor<2x48x32xf32>
+      schedule.yield %s : tensor<2x48x32xf32>
+    }
+
+    schedule.launch "rmsnormForward<...>" for "rmsnorm + fused(add)" grid 96 (%x, %x, %y : ...) {store_buffers = 2, ...} storing {  // after
+    ^bb0(%b: tensor<2x48x32xf32>, %a: tensor<2x48x32xf32>):
+      %s = hybrid.binary add %a, %b : tensor<2x48x32xf32>, tensor<2x48x32xf32>
+      schedule.yield %s : tensor<2x48x32xf32>
+    }
+    ```
+  }];
+  let statistics = [Statistic<"numFused", "fused", "regions computed in a store">];
+}
+
+def SumProducts : Pass<"schedule-sum-products", "::hybrid::ProgramOp"> {
+  let summary = "let matrix products add";
+  let description = [{
+    A sum whose terms are matrix products, and at most one more that is there before them, needs no pass of its own: the first product
+    adds that term, all others what is there already. A residual so saves one of two reads and one of two writes of its size, a sum of
+    k products one read and one write of 2 k + 1.
+
+    ```mlir
+    schedule.library_matmul 6 x 8 x 8 of f32 for "linear" (%a, %w, %p : ...) {...}    // before
+    schedule.compute for "fused(add)" (%x, %p) -> (%y) : ... {...}
+
+    schedule.library_matmul 6 x 8 x 8 of f32 for "linear + fused(add)" (%a, %w, %y, %x : ...) {ld_addend = 8 : i64, ...}    // after
+    ```
+  }];
+  let statistics = [Statistic<"numFused", "fused", "sums computed by their products">];
+}
+
+def FuseReductions : Pass<"schedule-fuse-reductions", "::hybrid::ProgramOp"> {
+  let summary = "compute a region where the reduction reads that alone uses it";
+  let description = [{
+    The region's value then has no place in memory.
+
+    ```mlir
+    schedule.compute for "fused(mul)" (%x, %g) -> (%p) : ... {...}                    // before
+    schedule.reduce sum for "reduce" (%p) over [0] to %y : ...
+
+    schedule.reduce sum for "reduce" (%x, %g) over [0] to %y : ... load {...}         // after
+    ```
+  }];
+  let statistics = [Statistic<"numFused", "fused", "regions computed where a reduction reads">];
+}
+
+def PlanTiles : Pass<"schedule-plan-tiles", "::hybrid::ProgramOp"> {
+  let summary = "place the buffers of loops over tiles";
+  let description = [{
+    Values that live inside of a `schedule.tile_loop` share memory where they live at different times; the loop says how much a tile needs.
+
+    ```mlir
+    schedule.tile_loop 4096 by 128 for "row_tiles(rmsnorm, linear)" {                                                     // before
+      %n = schedule.buffer tile : memref<4096x32xf32>
+
+    schedule.tile_loop 4096 by 128 for "row_tiles(rmsnorm, linear)" attributes {tile_bytes = 16384 : i64} {               // after
+      %n = schedule.buffer tile at 0 : memref<4096x32xf32>
+    ```
+  }];
+}
+
+def PlanArena : Pass<"schedule-plan-arena", "::hybrid::ProgramOp"> {
+  let summary = "place all buffers of the arena, and name places instead of values";
+  let description = [{
+    Buffers that live at different times share memory: largest first, each at the lowest place that fits. The last pass: afterwards order alone says what
+    depends on what. The program gets `schedule.largest`: op, location and bytes of the largest buffers where its arena is fullest.
+
+    ```mlir
+    schedule.program @forward {                                                                                           // before
+      %x = schedule.buffer arena "x" : memref<32x32xf32>
+      %w = schedule.buffer parameters "w" at 0 : memref<32x32xf32>
+      %y = schedule.buffer arena : memref<32x32xf32>
+      schedule.library_matmul 32 x 32 x 32 of f32 for "linear" (%x, %w, %y : ...) {...}
+      schedule.output "y" %y : memref<32x32xf32>
+    }
+    schedule.program @forward arena 8192 inputs [...] outputs [...] {         // after
+      schedule.library_matmul 32 x 32 x 32 of f32 for "linear" buffers [#schedule.buffer<arena, 0, 4096>, #schedule.buffer<parameters, 0, 4096>, ...] {...}
+    }
+    ```
+  }];
+}
+#endif

@@ -1,0 +1,191 @@
+//===- PlanArena.cpp - every buffer gets its place --------------------------===//
+#include "dialect/Shapes.h"
+#include "dialect/schedule/LocationText.h"
+#include "dialect/schedule/Memory.h"
+#include "mlir/IR/Iterators.h"
+#include "passes/schedule/ArenaPlanner.h"
+#include "passes/schedule/SchedulePasses.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+
+namespace hybrid {
+#define GEN_PASS_DEF_PLANARENA
+#include "passes/schedule/Passes.h.inc"
+
+namespace {
+
+/// Parts of a full arena that a program names.
+constexpr size_t mostLargest = 8;
+
+class Placement {
+public:
+  explicit Placement(ProgramOp program) : program(program), builder(program.getContext()) {}
+
+  /// Fails where a step has no kernel yet.
+  LogicalResult run() {
+    if (failed(findLifetimes()))
+      return failure();
+    std::vector<Lifetime> planned;
+    for (auto &[buffer, lifetime] : lifetimes)
+      if (lifetime.last >= lifetime.first)
+        planned.push_back(lifetime);
+    int64_t arenaBytes = planArena(planned);
+    program->setAttr("schedule.largest", largestAtPeak(planned));
+    size_t next = 0;
+    for (auto &[buffer, lifetime] : lifetimes)
+      if (lifetime.last >= lifetime.first)
+        cast<BufferOp>(buffer).setAt(planned[next++].offset);
+    nameBuffers();
+    program.setArenaBytes(arenaBytes);
+    return success();
+  }
+
+private:
+  /// When each buffer of the arena is needed. Inputs live from before the first step, outputs to
+  /// behind the last one.
+  LogicalResult findLifetimes() {
+    for (auto buffer : program.getOps<BufferOp>())
+      if (buffer.getSpace() == Space::Arena)
+        lifetimes[buffer] = {buffer.getBytes(), buffer.isInput() ? -1 : INT64_MAX, -1};
+    for (Operation &op : program.getBody().front()) {
+      auto now = static_cast<int64_t>(steps.size());
+      for (const Access &access : accessesOf(&op)) {
+        auto found = lifetimes.find(access.view.buffer.getDefiningOp());
+        if (found == lifetimes.end())
+          continue;
+        // Tiles run at different times: to all others, a loop is one step.
+        found->second.first = std::min(found->second.first, now);
+        found->second.last = now;
+      }
+      WalkResult walked = op.walk([&](ScheduleStep step) {
+        steps.push_back(step);
+        if (isa<LaunchOp, LibraryMatmulOp, LibraryAttentionOp>(step.getOperation()))
+          return WalkResult::advance();
+        step.emitOpError() << "has no kernel: emit kernels before the arena is planned";
+        return WalkResult::interrupt();
+      });
+      if (walked.wasInterrupted())
+        return failure();
+    }
+    auto end = static_cast<int64_t>(steps.size());
+    for (auto &[buffer, lifetime] : lifetimes)
+      if (cast<BufferOp>(buffer).isInput())
+        lifetime.last = end;
+    for (auto output : program.getOps<OutputOp>())
+      if (auto found = lifetimes.find(viewOf(output.getValue()).buffer.getDefiningOp());
+          found != lifetimes.end())
+        found->second.last = end;
+    return success();
+  }
+
+  /// What fills the arena where it is fullest: op, location and bytes of the largest buffers.
+  ArrayAttr largestAtPeak(ArrayRef<Lifetime> planned) {
+    std::vector<int64_t> change(steps.size() + 3);
+    for (const Lifetime &lifetime : planned) {
+      change[lifetime.first + 1] += lifetime.bytes;
+      change[lifetime.last + 2] -= lifetime.bytes;
+    }
+    int64_t live = 0, most = -1, peak = 0;
+    for (auto [i, bytes] : llvm::enumerate(change)) {
+      live += bytes;
+      if (live > most)
+        most = live, peak = static_cast<int64_t>(i) - 1;
+    }
+    SmallVector<const Lifetime *> alive;
+    for (const Lifetime &lifetime : planned)
+      if (lifetime.first <= peak && peak <= lifetime.last)
+        alive.push_back(&lifetime);
+    llvm::sort(alive, [](const Lifetime *a, const Lifetime *b) {
+      return a->bytes != b->bytes ? a->bytes > b->bytes : a < b;
+    });
+    SmallVector<Attribute> parts;
+    for (const Lifetime *lifetime : ArrayRef(alive).take_front(mostLargest)) {
+      bool isInput = lifetime->first < 0;
+      ScheduleStep maker = isInput ? ScheduleStep() : steps[lifetime->first];
+      parts.push_back(builder.getDictionaryAttr(
+          {builder.getNamedAttr("op", builder.getStringAttr(isInput ? "input" : maker.getSource())),
+           builder.getNamedAttr("location", builder.getStringAttr(
+                                                isInput ? "" : locationText(maker.getLoc()))),
+           builder.getNamedAttr("bytes", builder.getI64IntegerAttr(lifetime->bytes))}));
+    }
+    return builder.getArrayAttr(parts);
+  }
+
+  static BufferOp bufferOf(const View &view) {
+    return view.isPresent() ? view.buffer.getDefiningOp<BufferOp>() : BufferOp();
+  }
+
+  /// The place of a view; `rowBytes` is the distance of its rows in a tile's buffer, else 0.
+  BufferAttr placeOf(const View &view, int64_t &rowBytes) {
+    rowBytes = 0;
+    BufferOp buffer = bufferOf(view);
+    if (!buffer)
+      return BufferAttr::get(program.getContext(), Space::Arena, 0, 0);
+    int64_t bytes = bytesOf(view.element), extent = view.extent();
+    if (auto loop = dyn_cast<TileLoopOp>(buffer->getParentOp())) {
+      int64_t stride = *view.rowStride();
+      extent -= (static_cast<int64_t>(loop.getRows()) - static_cast<int64_t>(loop.getTile())) * stride;
+      rowBytes = stride * bytes;
+    }
+    return BufferAttr::get(program.getContext(), buffer.getSpace(),
+                           static_cast<int64_t>(buffer.getAt().value_or(0)) + view.offset * bytes,
+                           extent * bytes);
+  }
+
+  Attribute port(StringAttr name, Value value) {
+    View view = viewOf(value);
+    int64_t rowBytes;
+    return builder.getDictionaryAttr(
+        {builder.getNamedAttr("name", name),
+         builder.getNamedAttr("type", TypeAttr::get(tensorOf(view.shape, view.element))),
+         builder.getNamedAttr("buffer", placeOf(view, rowBytes))});
+  }
+
+  /// Steps and ports name places instead of values.
+  void nameBuffers() {
+    SmallVector<Attribute> inputs, outputs;
+    for (auto buffer : program.getOps<BufferOp>())
+      if (buffer.isInput())
+        inputs.push_back(port(buffer.getNameAttr(), buffer));
+    for (auto output : llvm::make_early_inc_range(program.getOps<OutputOp>())) {
+      outputs.push_back(port(output.getNameAttr(), output.getValue()));
+      output.erase();
+    }
+    program.setInputsAttr(builder.getArrayAttr(inputs));
+    program.setOutputsAttr(builder.getArrayAttr(outputs));
+    for (ScheduleStep step : steps) {
+      SmallVector<Attribute> places;
+      SmallVector<int64_t> rowBytes(step->getNumOperands());
+      for (auto [i, operand] : llvm::enumerate(step->getOperands()))
+        places.push_back(placeOf(viewOf(operand), rowBytes[i]));
+      if (auto launch = dyn_cast<LaunchOp>(step.getOperation())) {
+        launch.setWrites({});
+        if (llvm::any_of(rowBytes, [](int64_t bytes) { return bytes != 0; }))
+          launch.setRowBytes(rowBytes);
+      }
+      step->setAttr("buffers", builder.getArrayAttr(places));
+      step->setOperands({});
+    }
+    program.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+      if (isa<BufferViewOp, BufferOp, AbsentOp>(op))
+        op->erase();
+    });
+  }
+
+  ProgramOp program;
+  Builder builder;
+  std::vector<ScheduleStep> steps;
+  llvm::MapVector<Operation *, Lifetime> lifetimes;
+};
+
+struct PlanArena : impl::PlanArenaBase<PlanArena> {
+  using PlanArenaBase::PlanArenaBase;
+  void runOnOperation() override {
+    if (failed(Placement(getOperation()).run()))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace hybrid

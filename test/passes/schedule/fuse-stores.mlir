@@ -1,0 +1,92 @@
+// RUN: hybrid-opt %s --schedule-fuse-stores | FileCheck %s --enable-var-scope
+
+// The residual is computed where the norm stores; what the norm gives has no memory.
+// CHECK-LABEL: schedule.program @residual
+// CHECK-DAG: %[[X:.+]] = schedule.buffer arena "x" : memref<4x8xf32>
+// CHECK-DAG: %[[Y:.+]] = schedule.buffer arena : memref<4x8xf32>
+// CHECK-NOT: schedule.buffer
+// CHECK: schedule.launch "rmsnormForward" for "rmsnorm + fused(add)" grid 4 (%[[X]], %[[X]], %[[Y]] : {{.*}}) {store_buffers = 2 : i64, writes = array<i64: 2>} storing {
+// CHECK-NEXT: ^bb0(%[[V:.+]]: tensor<4x8xf32>, %[[A:.+]]: tensor<4x8xf32>):
+// CHECK-NEXT: %[[S:.+]] = hybrid.binary add %[[A]], %[[V]]
+// CHECK-NEXT: schedule.yield %[[S]] : tensor<4x8xf32>
+// CHECK-NOT: schedule.compute
+schedule.program @residual {
+  %x = schedule.buffer arena "x" : memref<4x8xf32>
+  %n = schedule.buffer arena : memref<4x8xf32>
+  %y = schedule.buffer arena : memref<4x8xf32>
+  schedule.launch "rmsnormForward" for "rmsnorm" grid 4 (%x, %n : memref<4x8xf32>, memref<4x8xf32>) {store = "RowStore<float, 8>", store_buffers = 1 : i64, writes = array<i64: 1>}
+  schedule.compute for "fused(add)" (%x, %n) -> (%y) : (memref<4x8xf32>, memref<4x8xf32>) -> memref<4x8xf32> {
+  ^bb0(%a: tensor<4x8xf32>, %b: tensor<4x8xf32>):
+    %s = hybrid.binary add %a, %b : tensor<4x8xf32>, tensor<4x8xf32>
+    schedule.yield %s : tensor<4x8xf32>
+  }
+  schedule.output "y" %y : memref<4x8xf32>
+}
+
+// What is needed later is stored as well. The region sees the rows under another shape, and writes a part of a concatenation.
+// CHECK-LABEL: schedule.program @kept
+// CHECK: %[[N:.+]] = schedule.buffer arena : memref<4x8xf32>
+// CHECK: %[[PART:.+]] = schedule.view %{{.+}} : memref<2x2x16xf32> as memref<4x8xf32, strided<[16, 1], offset: 8>>
+// CHECK: schedule.launch "rmsnormForward" for "rmsnorm + fused(silu)" grid 4 (%{{.+}}, %[[PART]], %[[N]] : {{.*}}) {store_buffers = 2 : i64, writes = array<i64: 1, 2>} storing {
+// CHECK: schedule.yield %{{.+}}, %{{.+}} : tensor<2x2x8xf32>, tensor<2x2x8xf32>
+schedule.program @kept {
+  %x = schedule.buffer arena "x" : memref<4x8xf32>
+  %n = schedule.buffer arena : memref<4x8xf32>
+  %seen = schedule.view %n : memref<4x8xf32> as memref<2x2x8xf32>
+  %whole = schedule.buffer arena : memref<2x2x16xf32>
+  %part = schedule.view %whole : memref<2x2x16xf32> as memref<2x2x8xf32, strided<[32, 16, 1], offset: 8>>
+  schedule.launch "rmsnormForward" for "rmsnorm" grid 4 (%x, %n : memref<4x8xf32>, memref<4x8xf32>) {store = "RowStore<float, 8>", store_buffers = 1 : i64, writes = array<i64: 1>}
+  schedule.compute for "fused(silu)" (%seen) -> (%part) : (memref<2x2x8xf32>) -> memref<2x2x8xf32, strided<[32, 16, 1], offset: 8>> {
+  ^bb0(%a: tensor<2x2x8xf32>):
+    %s = hybrid.unary silu %a : tensor<2x2x8xf32>
+    schedule.yield %s : tensor<2x2x8xf32>
+  }
+  schedule.output "norm" %n : memref<4x8xf32>
+}
+
+// A value that is made later is not there yet; a reader before the region comes first; what is seen by columns has no rows.
+// CHECK-LABEL: schedule.program @unchanged
+// CHECK: schedule.launch "norm" for "norm" {{.*}} {store = "RowStore<float, 8>"
+// CHECK: schedule.launch "late"
+// CHECK: schedule.compute for "fused(add)"
+// CHECK: schedule.launch "norm" for "norm" {{.*}} {store = "RowStore<float, 8>"
+// CHECK: schedule.copy for "reads it first"
+// CHECK: schedule.compute for "fused(silu)"
+// CHECK: schedule.launch "norm" for "norm" {{.*}} {store = "RowStore<float, 8>"
+// CHECK: schedule.compute for "fused(exp)"
+schedule.program @unchanged {
+  %x = schedule.buffer arena "x" : memref<4x8xf32>
+  %n = schedule.buffer arena : memref<4x8xf32>
+  %late = schedule.buffer arena : memref<4x8xf32>
+  %y = schedule.buffer arena : memref<4x8xf32>
+  %n2 = schedule.buffer arena : memref<4x8xf32>
+  %c = schedule.buffer arena : memref<4x8xf32>
+  %z = schedule.buffer arena : memref<4x8xf32>
+  %n3 = schedule.buffer arena : memref<4x8xf32>
+  %t = schedule.view %n3 : memref<4x8xf32> as memref<8x4xf32, strided<[1, 8]>>
+  %w = schedule.buffer arena : memref<8x4xf32>
+  schedule.launch "norm" for "norm" grid 4 (%x, %n : memref<4x8xf32>, memref<4x8xf32>) {store = "RowStore<float, 8>", store_buffers = 1 : i64, writes = array<i64: 1>}
+  schedule.launch "late" for "late" grid 4 (%x, %late : memref<4x8xf32>, memref<4x8xf32>) {writes = array<i64: 1>}
+  schedule.compute for "fused(add)" (%late, %n) -> (%y) : (memref<4x8xf32>, memref<4x8xf32>) -> memref<4x8xf32> {
+  ^bb0(%a: tensor<4x8xf32>, %b: tensor<4x8xf32>):
+    %s = hybrid.binary add %a, %b : tensor<4x8xf32>, tensor<4x8xf32>
+    schedule.yield %s : tensor<4x8xf32>
+  }
+  schedule.launch "norm" for "norm" grid 4 (%x, %n2 : memref<4x8xf32>, memref<4x8xf32>) {store = "RowStore<float, 8>", store_buffers = 1 : i64, writes = array<i64: 1>}
+  schedule.copy for "reads it first" %n2 to %c : memref<4x8xf32>, memref<4x8xf32>
+  schedule.compute for "fused(silu)" (%n2) -> (%z) : (memref<4x8xf32>) -> memref<4x8xf32> {
+  ^bb0(%a: tensor<4x8xf32>):
+    %s = hybrid.unary silu %a : tensor<4x8xf32>
+    schedule.yield %s : tensor<4x8xf32>
+  }
+  schedule.launch "norm" for "norm" grid 4 (%x, %n3 : memref<4x8xf32>, memref<4x8xf32>) {store = "RowStore<float, 8>", store_buffers = 1 : i64, writes = array<i64: 1>}
+  schedule.compute for "fused(exp)" (%t) -> (%w) : (memref<8x4xf32, strided<[1, 8]>>) -> memref<8x4xf32> {
+  ^bb0(%a: tensor<8x4xf32>):
+    %s = hybrid.unary exp %a : tensor<8x4xf32>
+    schedule.yield %s : tensor<8x4xf32>
+  }
+  schedule.output "y" %y : memref<4x8xf32>
+  schedule.output "c" %c : memref<4x8xf32>
+  schedule.output "z" %z : memref<4x8xf32>
+  schedule.output "w" %w : memref<8x4xf32>
+}

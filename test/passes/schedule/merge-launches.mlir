@@ -1,0 +1,51 @@
+// RUN: hybrid-opt %s --schedule-merge-launches | FileCheck %s --enable-var-scope
+// RUN: hybrid-opt %s --schedule-merge-launches=most-blocks=1 | FileCheck %s --check-prefix=SMALL
+
+// What depends on parameters alone runs first, as one launch; sums of gradients that nobody reads run last.
+// CHECK-LABEL: schedule.program @vjp
+// CHECK-DAG: %[[V:.+]] = schedule.buffer parameters "v"
+// CHECK-DAG: %[[W:.+]] = schedule.buffer parameters "w"
+// CHECK: schedule.launch "merged_2" for "2 launches in one (fused(exp), fused(exp))" grid 3 (%[[V]], %{{.+}}, %[[W]], %{{.+}} : {{.*}}) {generated, threads = 256 : i64, writes = array<i64: 1, 3>}
+// CHECK-NEXT: schedule.launch "step"
+// CHECK-NEXT: schedule.launch "merged_3" for "2 launches in one (rmsnorm, rmsnorm)" grid 2
+// CHECK-NEXT: schedule.output "y"
+
+// A launch of more blocks than are worth it stays where it is.
+// SMALL-LABEL: schedule.program @vjp
+// SMALL: schedule.launch "fused_0"
+// SMALL-NEXT: schedule.launch "step"
+// SMALL-NEXT: schedule.launch "fused_1"
+schedule.program @vjp {
+  %x = schedule.buffer arena "x" : memref<4x8xf32>
+  %v = schedule.buffer parameters "v" at 0 : memref<8xf32>
+  %w = schedule.buffer parameters "w" at 64 : memref<8xf32>
+  %ev = schedule.buffer arena : memref<8xf32>
+  %ew = schedule.buffer arena : memref<8xf32>
+  %partial = schedule.buffer arena : memref<4x8xf32>
+  %dv = schedule.buffer gradients "v" at 0 : memref<8xf32>
+  %dw = schedule.buffer gradients "w" at 64 : memref<8xf32>
+  %y = schedule.buffer arena : memref<4x8xf32>
+  schedule.launch "fused_0" for "fused(exp)" grid 1 (%v, %ev : memref<8xf32>, memref<8xf32>) {generated, threads = 256 : i64, writes = array<i64: 1>}
+  schedule.launch "step" for "rmsnorm" grid 4 (%x, %ev, %partial, %y : memref<4x8xf32>, memref<8xf32>, memref<4x8xf32>, memref<4x8xf32>) {threads = 32 : i64, writes = array<i64: 2, 3>}
+  schedule.launch "sumPartials<float>" for "rmsnorm" grid 1 (%partial, %dv : memref<4x8xf32>, memref<8xf32>) {threads = 128 : i64, writes = array<i64: 1>}
+  schedule.launch "fused_1" for "fused(exp)" grid 2 (%w, %ew : memref<8xf32>, memref<8xf32>) {generated, threads = 256 : i64, writes = array<i64: 1>}
+  schedule.launch "sumPartials<float>" for "rmsnorm" grid 1 (%partial, %dw : memref<4x8xf32>, memref<8xf32>) {threads = 128 : i64, writes = array<i64: 1>}
+  schedule.output "y" %y : memref<4x8xf32>
+  schedule.output "e" %ew : memref<8xf32>
+}
+
+// Programs that write parameters stay as they are.
+// CHECK-LABEL: schedule.program @update
+// CHECK: schedule.launch "fused_0"
+// CHECK-NEXT: schedule.launch "fused_1"
+schedule.program @update {
+  %v = schedule.buffer parameters "v" at 0 : memref<8xf32>
+  %a = schedule.buffer arena : memref<8xf32>
+  %b = schedule.buffer arena : memref<8xf32>
+  schedule.launch "fused_0" for "fused(exp)" grid 1 (%v, %a : memref<8xf32>, memref<8xf32>) {generated, threads = 256 : i64, writes = array<i64: 1>}
+  schedule.launch "fused_1" for "fused(exp)" grid 1 (%v, %b : memref<8xf32>, memref<8xf32>) {generated, threads = 256 : i64, writes = array<i64: 1>}
+}
+schedule.kernel_source @fused_0 "HYBRID_DEVICE void fused_0(int64_t item, const float *x0, float *y0) {}"
+schedule.kernel_source @fused_1 "HYBRID_DEVICE void fused_1(int64_t item, const float *x0, float *y0) {}"
+
+// CHECK: schedule.kernel_source @merged_2 "HYBRID_DEVICE void merged_2(int64_t item, Buffer b0, Buffer b1, Buffer b2, Buffer b3) {\0A  if (item < 1) {
