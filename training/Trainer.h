@@ -9,7 +9,7 @@
 #pragma once
 #include "training/Checkpoint.h"
 #include "training/Evaluate.h"
-#include "training/Schedule.h"
+#include "training/OptimizerOptions.h"
 #include "training/StepRunner.h"
 #include "training/data/Source.h"
 #include "training/record/RunRecord.h"
@@ -31,14 +31,12 @@ public:
   virtual bool wantsStop() { return false; }
 };
 
-struct TrainOptions {
+/// The schedule's `total` is filled in.
+struct TrainOptions : OptimizerOptions {
   std::string out; // folder of the run; empty: nothing is written, and there is no resuming
   bool resume = false, quiet = false;
   uint64_t seed = 0;
   int64_t steps = 0; // 0: as many as the time limit allows, decided from the first steps' speed
-  Schedule schedule; // `total` is filled in
-  double weightDecay = 0.1, beta1 = 0.9, beta2 = 0.98, epsilon = 1e-8;
-  double clip = 0; // global gradient norm; 0: off
   int64_t reportEvery = 10, evalEvery = 100, checkpointEvery = 100, keep = 3;
   uint64_t evalExamples = 256, finalExamples = 1280;
   double stopAccuracy = 0; // 0: off

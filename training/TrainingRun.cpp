@@ -177,11 +177,10 @@ Examples::Set TrainingRun::examples() const {
 }
 
 Hyper TrainingRun::hyperAt(int64_t step) const {
-  Schedule schedule = settings.schedule;
+  OptimizerOptions optimizer = settings;
   // Not planned yet: the few steps until then are at the schedule's start.
-  schedule.total = state.plannedSteps > 0 ? state.plannedSteps : int64_t{1} << 40;
-  return {schedule.at(step), settings.weightDecay, settings.beta1, settings.beta2,
-          settings.epsilon,  settings.clip,        step + 1};
+  optimizer.schedule.total = state.plannedSteps > 0 ? state.plannedSteps : int64_t{1} << 40;
+  return optimizer.at(step);
 }
 
 void TrainingRun::fillNext(int64_t inBlock, const TrainingRun *twin) {

@@ -3,6 +3,10 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <sstream>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -66,6 +70,22 @@ Result<std::vector<std::byte>> readFile(const std::string &path, uint64_t limit)
   }
   bytes.resize(filled);
   return bytes;
+}
+
+Result<std::string> readText(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf()))
+    return cannotRead(path, std::strerror(errno));
+  return text.str();
+}
+
+Result<void> makeFolder(const std::string &path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error)
+    return Error{fmt::format("cannot make the folder '{}': {}", path, error.message())};
+  return {};
 }
 
 Result<MappedFile> MappedFile::open(const std::string &path) {

@@ -16,6 +16,12 @@ namespace hybrid::rt {
 /// Reads a regular file of at most `limit` bytes.
 Result<std::vector<std::byte>> readFile(const std::string &path, uint64_t limit);
 
+/// The whole of a text.
+Result<std::string> readText(const std::string &path);
+
+/// Makes the folder and its parents; one that is there is fine.
+Result<void> makeFolder(const std::string &path);
+
 /// A read-only view of a regular file. Empty files have an empty view.
 class MappedFile {
 public:

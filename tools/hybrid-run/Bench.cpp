@@ -1,166 +1,15 @@
 //===- Bench.cpp - hybrid-run bench: time a program -----------------------------------===//
-#include "runtime/Session.h"
-#include "tools/hybrid-run/ModelArgument.h"
-#include <algorithm>
-#include <chrono>
-#include <cstring>
-#include <fmt/format.h>
-#include <map>
-#include <nlohmann/json.hpp>
-#include <random>
-#include <sys/resource.h>
+#include "laboratory/machine/Benchmark.h"
+#include "tools/hybrid-run/Arguments.h"
+#include "tools/hybrid-run/Verbs.h"
 
 namespace hybrid::tools {
-namespace {
-
-struct BenchOptions {
-  ModelArgument model;
-  std::string program = "train";
-  int steps = 20, warmup = 3, threads = 0, block = 1;
-  bool json = false, profile = false;
-};
-
-/// Inputs of fixed content: ids 0, other numbers a gentle wave.
-/// Ids that a model has: classes of its logits, or two.
-int64_t classesOf(const rt::Executable &executable) {
-  if (const rt::ProgramInfo *forward = executable.findProgram("forward"))
-    for (const rt::TensorInfo &output : forward->outputs)
-      if (output.name == "logits" && !output.shape.empty())
-        return output.shape.back();
-  return 2;
-}
-
-/// Tokens and targets are drawn: what routed experts cost depends on how even they are.
-void fillInputs(rt::Session &session, const rt::ProgramInfo &program, int64_t replica,
-                int64_t step) {
-  std::mt19937 random(1);
-  std::uniform_int_distribution<int32_t> ids(
-      0, static_cast<int32_t>(classesOf(session.executable()) - 1));
-  for (const rt::TensorInfo &input : program.inputs) {
-    std::span<std::byte> bytes = session.input(program.name, input.name, replica, step);
-    std::memset(bytes.data(), 0, bytes.size());
-    if (program.name == "update") { // a plausible optimizer step
-      double hyper[8] = {1e-4, 0.1, 0.9, 0.98, 1e-8, 1.0, 0.1, 0.02};
-      std::memcpy(bytes.data(), hyper, std::min(sizeof(hyper), bytes.size()));
-    } else if (input.dtype == rt::DType::F32) {
-      auto values = session.inputAs<float>(program.name, input.name, replica, step);
-      for (size_t i = 0; i < values.size(); ++i)
-        values[i] = static_cast<float>(i % 17) * 0.1f - 0.8f;
-    } else if (input.name == "tokens" || input.name == "targets") {
-      for (int32_t &id : session.inputAs<int32_t>(program.name, input.name, replica, step))
-        id = ids(random);
-    }
-  }
-}
-
-void fillInputs(rt::Session &session, const rt::ProgramInfo &program, int64_t steps = 1) {
-  for (int64_t replica = 0; replica < session.replicas(); ++replica)
-    for (int64_t step = 0; step < steps; ++step)
-      fillInputs(session, program, replica, step);
-}
-
-/// Milliseconds of each step, in which the programs run one after another.
-std::vector<double> timesOf(rt::Session &session, const std::vector<std::string> &names,
-                            const BenchOptions &options) {
-  std::vector<double> milliseconds;
-  auto fill = [&](const std::string &name) {
-    fillInputs(session, *session.executable().findProgram(name), options.block);
-  };
-  if (session.isAsynchronous()) { // as training does it: one unit of work; by the device's clock
-    std::vector<std::string_view> programs(names.begin(), names.end());
-    if (valueOf(session.reserveSteps(programs, options.block)) < options.block)
-      throw Failure(fmt::format("blocks of {} steps are too large for this model", options.block));
-    std::for_each(names.begin(), names.end(), fill);
-    auto runs = static_cast<size_t>(options.warmup + options.steps);
-    for (double seconds : valueOf(session.measure(programs, runs, options.block)))
-      milliseconds.push_back(seconds * 1e3 / options.block);
-    milliseconds.erase(milliseconds.begin(), milliseconds.begin() + options.warmup);
-    return milliseconds;
-  }
-  if (options.block > 1)
-    throw Failure("--block is for models on a GPU: elsewhere a block is one step");
-  for (int i = 0; i < options.warmup + options.steps; ++i) {
-    double total = 0;
-    for (const std::string &name : names) {
-      fill(name); // programs share one arena
-      auto start = std::chrono::steady_clock::now();
-      require(session.run(name));
-      total += std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-                   .count();
-    }
-    if (i >= options.warmup)
-      milliseconds.push_back(total);
-  }
-  return milliseconds;
-}
-
-void run(const BenchOptions &options) {
-  auto executable = options.model.load();
-  auto session = valueOf(rt::Session::create(executable, {options.threads}));
-  require(session->initialize(1));
-  std::vector<std::string> names{options.program};
-  // A training step is the gradient and the update.
-  if (options.program == "train")
-    names.push_back("update");
-  for (const std::string &name : names) {
-    const rt::ProgramInfo *program = executable->findProgram(name);
-    if (!program)
-      throw Failure(fmt::format("{} has no program '{}'", executable->name(), name));
-  }
-  std::vector<double> milliseconds = timesOf(*session, names, options);
-  std::sort(milliseconds.begin(), milliseconds.end());
-  double median = milliseconds[milliseconds.size() / 2];
-  struct rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  nlohmann::ordered_json result{{"program", options.program},
-                                {"steps", options.steps},
-                                {"threads", session->threads()},
-                                {"replicas", session->replicas()},
-                                {"block", options.block},
-                                {"ms_per_step", median},
-                                {"ms_min", milliseconds.front()},
-                                {"ms_max", milliseconds.back()},
-                                {"allocated_bytes", session->allocatedBytes()},
-                                {"peak_bytes", static_cast<int64_t>(usage.ru_maxrss) * 1024}};
-  if (options.profile) {
-    std::map<std::string, std::pair<int, double>> byOp;
-    for (const std::string &name : names) {
-      fillInputs(*session, *executable->findProgram(name));
-      for (const auto &time : valueOf(session->profile(name))) {
-        byOp[time.op].first += 1;
-        byOp[time.op].second += time.seconds * 1e3;
-      }
-    }
-    std::vector<std::pair<std::string, std::pair<int, double>>> sorted(byOp.begin(), byOp.end());
-    std::sort(sorted.begin(), sorted.end(),
-              [](const auto &a, const auto &b) { return a.second.second > b.second.second; });
-    result["profile"] = nlohmann::ordered_json::array();
-    for (const auto &[op, time] : sorted)
-      result["profile"].push_back({{"op", op}, {"steps", time.first}, {"ms", time.second}});
-  }
-  if (options.json) {
-    fmt::print("{}\n", result.dump(2));
-    return;
-  }
-  std::string ensemble =
-      session->replicas() == 1 ? "" : fmt::format(" of {} replicas", session->replicas());
-  fmt::print("{}: {:.2f} ms a step{} (median of {}, {:.2f} to {:.2f}), {} threads, {:.1f} MB\n",
-             options.program, median, ensemble, options.steps, milliseconds.front(),
-             milliseconds.back(), session->threads(),
-             static_cast<double>(session->allocatedBytes()) / 1e6);
-  if (options.profile)
-    for (const auto &entry : result["profile"])
-      fmt::print("  {:9.3f} ms {:5} x  {}\n", entry["ms"].get<double>(), entry["steps"].get<int>(),
-                 entry["op"].get<std::string>());
-}
-
-} // namespace
 
 void addBench(CLI::App &app) {
   auto *verb = app.add_subcommand(
       "bench", "time a program of a model; `train` includes the optimizer's update");
-  auto options = std::make_shared<BenchOptions>();
-  options->model.addTo(*verb);
+  auto options = std::make_shared<rt::lab::BenchmarkOptions>();
+  addModel(*verb, options->model);
   verb->add_option("--program", options->program, "train, eval, forward, vjp, update or init")
       ->capture_default_str();
   verb->add_option("--steps", options->steps, "runs to measure")
@@ -175,7 +24,7 @@ void addBench(CLI::App &app) {
   verb->add_option("--threads", options->threads, "threads (default: all)");
   verb->add_flag("--profile", options->profile, "also the time of each kind of op");
   verb->add_flag("--json", options->json, "for scripts");
-  verb->callback([options] { run(*options); });
+  verb->callback([options] { require(rt::lab::benchmark(*options)); });
 }
 
 } // namespace hybrid::tools

@@ -75,10 +75,4 @@ lab::Protocol ProtocolArgument::protocol() const {
   return protocol;
 }
 
-int64_t runsTogether(const lab::Protocol &protocol) {
-  constexpr int64_t mostOnGpu = 32;
-  auto points = static_cast<int64_t>(protocol.learningRates.size() * protocol.weightDecays.size());
-  return protocol.device == "cuda" ? std::min(mostOnGpu, points * protocol.seeds) : 1;
-}
-
 } // namespace hybrid::tools

@@ -25,8 +25,4 @@ private:
   bool fresh = false, sets = false;
 };
 
-/// Runs of a setting that train as one program, where nobody says how many: on a GPU all of them,
-/// as far as memory is likely to allow; on the CPU, where replicas run one after another, one.
-int64_t runsTogether(const rt::lab::Protocol &protocol);
-
 } // namespace hybrid::tools

@@ -28,6 +28,9 @@ inline void require(const rt::Result<void> &result) {
     throw Failure(result.error().message);
 }
 
+/// Of this program, for records.
+inline constexpr const char *version = "hybrid-run " HYBRID_VERSION;
+
 void addInfo(CLI::App &app);
 void addForward(CLI::App &app);
 void addBench(CLI::App &app);

@@ -1,6 +1,7 @@
 //===- RunFolder.cpp - what a run leaves on disk -----------------------------===//
 #include "training/record/RunFolder.h"
 #include "runtime/files/AtomicFile.h"
+#include "runtime/files/Json.h"
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -42,8 +43,7 @@ RunFolder::~RunFolder() {
 }
 
 Result<void> RunFolder::writeJson(const std::string &name, const json &value) const {
-  return writeFileAtomically(folder + "/" + name,
-                             value.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+  return writeFileAtomically(folder + "/" + name, jsonText(value) + "\n");
 }
 
 Result<double> RunFolder::truncateMetrics(int64_t lines) {

@@ -16,9 +16,6 @@
 
 namespace hybrid::rt {
 
-/// The candidate nearest to `word` if it is plausibly what was meant, otherwise empty.
-std::string nearestName(std::string_view word, std::span<const std::string> candidates);
-
 class TaskParameters {
 public:
   /// Splits a spec; duplicate keys and items without '=' are errors.

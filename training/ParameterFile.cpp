@@ -1,38 +1,15 @@
 //===- ParameterFile.cpp - parameters from a safetensors file ----------------------===//
-#include "tools/hybrid-run/ParameterFile.h"
+#include "training/ParameterFile.h"
 #include "runtime/files/Safetensors.h"
-#include "tools/hybrid-run/Verbs.h"
+#include "training/NearestName.h"
+#include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <numeric>
 
-namespace hybrid::tools {
-
-std::string nearestName(const std::string &name, const std::vector<std::string> &candidates) {
-  std::string best;
-  size_t bestDistance = name.size() / 3 + 3;
-  for (const std::string &candidate : candidates) {
-    std::vector<size_t> row(candidate.size() + 1);
-    std::iota(row.begin(), row.end(), 0);
-    for (size_t i = 1; i <= name.size(); ++i) {
-      size_t diagonal = row[0];
-      row[0] = i;
-      for (size_t j = 1; j <= candidate.size(); ++j) {
-        size_t substituted = diagonal + (name[i - 1] != candidate[j - 1]);
-        diagonal = row[j];
-        row[j] = std::min({substituted, row[j] + 1, row[j - 1] + 1});
-      }
-    }
-    if (row.back() < bestDistance) {
-      bestDistance = row.back();
-      best = candidate;
-    }
-  }
-  return best;
-}
-
+namespace hybrid::rt {
 namespace {
+
 template <typename From, typename To>
 std::vector<std::byte> convert(std::span<const std::byte> from) {
   std::vector<std::byte> to(from.size() / sizeof(From) * sizeof(To));
@@ -44,13 +21,17 @@ std::vector<std::byte> convert(std::span<const std::byte> from) {
   }
   return to;
 }
+
 } // namespace
 
-void loadParameters(rt::Session &session, const std::string &path) {
-  rt::SafetensorsFile file = valueOf(rt::SafetensorsFile::open(path));
+Result<void> loadParameters(Session &session, const std::string &path) {
+  auto opened = SafetensorsFile::open(path);
+  if (!opened)
+    return opened.error();
+  const SafetensorsFile &file = *opened;
   const auto &parameters = session.executable().parameters();
   std::vector<std::string> known, faults;
-  for (const rt::ParameterInfo &parameter : parameters)
+  for (const ParameterInfo &parameter : parameters)
     known.push_back(parameter.name);
   for (const auto &[name, tensor] : file.tensors()) {
     bool training = name.starts_with("moment1.") || name.starts_with("moment2.");
@@ -61,8 +42,8 @@ void loadParameters(rt::Session &session, const std::string &path) {
                                  nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
   }
   for (size_t i = 0; i < parameters.size(); ++i) {
-    const rt::ParameterInfo &parameter = parameters[i];
-    const rt::SafetensorsEntry *tensor = file.find(parameter.name);
+    const ParameterInfo &parameter = parameters[i];
+    const SafetensorsEntry *tensor = file.find(parameter.name);
     if (!tensor) {
       faults.push_back(fmt::format("'{}' {} is missing", parameter.name, parameter.shapeText()));
       continue;
@@ -72,29 +53,29 @@ void loadParameters(rt::Session &session, const std::string &path) {
                                    fmt::join(tensor->shape, ", "), parameter.shapeText()));
       continue;
     }
-    bool wideFrom = tensor->type == rt::SafetensorsEntry::Type::F64,
-         wideTo = parameter.dtype == rt::DType::F64;
-    if (tensor->type != rt::SafetensorsEntry::Type::F32 && !wideFrom)
+    bool wideFrom = tensor->type == SafetensorsEntry::Type::F64,
+         wideTo = parameter.dtype == DType::F64;
+    if (tensor->type != SafetensorsEntry::Type::F32 && !wideFrom)
       faults.push_back(
           fmt::format("'{}' holds integers, expected floating point numbers", parameter.name));
-    else if (wideFrom == wideTo)
-      require(session.setParameter(i, tensor->data));
-    else if (wideFrom)
-      require(session.setParameter(i, convert<double, float>(tensor->data)));
-    else
-      require(session.setParameter(i, convert<float, double>(tensor->data)));
+    else if (auto done = wideFrom == wideTo ? session.setParameter(i, tensor->data)
+                         : wideFrom ? session.setParameter(i, convert<double, float>(tensor->data))
+                                    : session.setParameter(i, convert<float, double>(tensor->data));
+             !done)
+      return done;
   }
   if (!faults.empty())
-    throw Failure(fmt::format("{}: does not fit the model: {}", path, fmt::join(faults, "; ")));
+    return Error{fmt::format("{}: does not fit the model: {}", path, fmt::join(faults, "; "))};
+  return {};
 }
 
-void saveParameters(rt::Session &session, const std::string &path) {
+Result<void> saveParameters(Session &session, const std::string &path) {
   const auto &parameters = session.executable().parameters();
-  std::vector<rt::SafetensorsTensor> tensors;
+  std::vector<SafetensorsTensor> tensors;
   for (size_t i = 0; i < parameters.size(); ++i)
     tensors.push_back(
         {parameters[i].name, parameters[i].dtype, parameters[i].shape, session.parameter(i)});
-  require(rt::writeSafetensors(path, tensors, {}));
+  return writeSafetensors(path, tensors, {});
 }
 
-} // namespace hybrid::tools
+} // namespace hybrid::rt

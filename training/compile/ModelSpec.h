@@ -1,17 +1,16 @@
-//===- ModelArgument.h - a model given as .hyx or .hyb ---------------------------===//
+//===- ModelSpec.h - a model given as .hyx or .hyb ---------------------------===//
 #pragma once
-#include "runtime/Session.h"
-#include "tools/hybrid-run/Verbs.h"
+#include "runtime/Executable.h"
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace hybrid::tools {
+namespace hybrid::rt {
 
 /// MODEL and what it is compiled with when it is a .hyb. For a .hyx the compile options must be
 /// absent.
-struct ModelArgument {
+struct ModelSpec {
   std::string path;
   std::optional<int64_t> batch, length;
   int64_t replicas = 1; // trainings that run as one program
@@ -21,15 +20,10 @@ struct ModelArgument {
   std::vector<std::string> settings; // NAME=VALUE
   bool quiet = false;                // the compiler's remarks only when it fails
 
-  /// Adds MODEL and the compile options to a verb.
-  void addTo(CLI::App &verb);
   bool isSource() const;
   /// Loads it, and fails when it is for another device than `device`. Compiles first when it is a
   /// source (the result is cached by content).
-  std::shared_ptr<const rt::Executable> load() const;
-
-private:
-  std::shared_ptr<const rt::Executable> loadAny() const;
+  Result<std::shared_ptr<const Executable>> load() const;
 };
 
 /// Where hybridc is: beside this program. Empty when it is not there.
@@ -37,4 +31,4 @@ std::string findCompiler();
 /// The first line of its --version; empty when it does not run.
 std::string compilerVersion(const std::string &compiler);
 
-} // namespace hybrid::tools
+} // namespace hybrid::rt

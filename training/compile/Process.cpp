@@ -1,6 +1,5 @@
 //===- Process.cpp - other programs, run without a shell --------------------------===//
-#include "tools/hybrid-run/Process.h"
-#include "tools/hybrid-run/Verbs.h"
+#include "training/compile/Process.h"
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -13,36 +12,37 @@
 
 extern char **environ;
 
-namespace hybrid::tools {
+namespace hybrid::rt {
 namespace {
 
-pid_t spawn(const std::string &program, const std::vector<std::string> &arguments,
-            const posix_spawn_file_actions_t *actions) {
+Result<pid_t> spawn(const std::string &program, const std::vector<std::string> &arguments,
+                    const posix_spawn_file_actions_t *actions) {
   std::vector<char *> argv{const_cast<char *>(program.c_str())};
   for (const std::string &argument : arguments)
     argv.push_back(const_cast<char *>(argument.c_str()));
   argv.push_back(nullptr);
   pid_t child = 0;
   if (int error = posix_spawn(&child, program.c_str(), actions, nullptr, argv.data(), environ))
-    throw Failure(fmt::format("cannot run '{}': {}", program, std::strerror(error)));
+    return Error{fmt::format("cannot run '{}': {}", program, std::strerror(error))};
   return child;
 }
 
 /// Waits for a child's end.
-int statusOf(const std::string &program, pid_t child) {
+Result<int> statusOf(const std::string &program, pid_t child) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR)
-      throw Failure(fmt::format("lost '{}': {}", program, std::strerror(errno)));
+      return Error{fmt::format("lost '{}': {}", program, std::strerror(errno))};
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 /// Both ends of a pipe, closed with it; a child does not inherit them.
 struct Pipe {
   int ends[2] = {-1, -1};
-  Pipe() {
+  Result<void> open() {
     if (pipe2(ends, O_CLOEXEC) != 0)
-      throw Failure(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+      return Error{fmt::format("cannot make a pipe: {}", std::strerror(errno))};
+    return {};
   }
   ~Pipe() {
     shut(0);
@@ -57,14 +57,20 @@ struct Pipe {
 
 } // namespace
 
-ProgramOutput runForOutput(const std::string &program, const std::vector<std::string> &arguments) {
+Result<ProgramOutput> runForOutput(const std::string &program,
+                                   const std::vector<std::string> &arguments) {
   Pipe out, err;
+  for (Pipe *pipe : {&out, &err})
+    if (auto done = pipe->open(); !done)
+      return done.error();
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, out.ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, err.ends[1], STDERR_FILENO);
-  pid_t child = spawn(program, arguments, &actions);
+  auto child = spawn(program, arguments, &actions);
   posix_spawn_file_actions_destroy(&actions);
+  if (!child)
+    return child.error();
   out.shut(1);
   err.shut(1);
   ProgramOutput output;
@@ -84,15 +90,21 @@ ProgramOutput runForOutput(const std::string &program, const std::vector<std::st
         watched[i].fd = -1;
     }
   }
-  output.status = statusOf(program, child);
+  auto status = statusOf(program, *child);
+  if (!status)
+    return status.error();
+  output.status = *status;
   return output;
 }
 
-int runProgram(const std::string &program, const std::vector<std::string> &arguments) {
-  return statusOf(program, spawn(program, arguments, nullptr));
+Result<int> runProgram(const std::string &program, const std::vector<std::string> &arguments) {
+  auto child = spawn(program, arguments, nullptr);
+  if (!child)
+    return child.error();
+  return statusOf(program, *child);
 }
 
-pid_t startProgram(const std::string &program, const std::vector<std::string> &arguments) {
+Result<pid_t> startProgram(const std::string &program, const std::vector<std::string> &arguments) {
   return spawn(program, arguments, nullptr);
 }
 
@@ -113,4 +125,4 @@ std::string commandLine() {
   return text;
 }
 
-} // namespace hybrid::tools
+} // namespace hybrid::rt

@@ -1,0 +1,181 @@
+//===- Models.cpp - architectures as the laboratory compiles them --------------===//
+#include "laboratory/Models.h"
+#include "runtime/files/File.h"
+#include "training/compile/ModelSpec.h"
+#include "training/compile/Process.h"
+#include <filesystem>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+namespace hybrid::rt::lab {
+
+namespace {
+
+/// What the compiler prints as JSON; an error is what it says where it fails.
+Result<nlohmann::json> askCompiler(const std::string &compiler,
+                                   const std::vector<std::string> &arguments) {
+  auto output = runForOutput(compiler, arguments);
+  if (!output)
+    return output.error();
+  if (output->status != 0)
+    return Error{output->err};
+  auto answer = nlohmann::json::parse(output->out, nullptr, false);
+  if (answer.is_discarded())
+    return Error{fmt::format("{} {} does not print JSON", compiler, fmt::join(arguments, " "))};
+  return answer;
+}
+
+/// The same for the user, who sees all that the compiler says.
+Result<nlohmann::json> askOrTell(const std::string &compiler,
+                                 const std::vector<std::string> &arguments) {
+  auto answer = askCompiler(compiler, arguments);
+  if (answer)
+    return answer;
+  std::fputs(answer.error().message.c_str(), stderr);
+  return Error{fmt::format("{} did not compile", arguments.front())};
+}
+
+} // namespace
+
+Result<std::pair<std::string, std::string>> splitSetting(const std::string &setting) {
+  const size_t equals = setting.find('=');
+  if (equals == std::string::npos || equals == 0)
+    return Error{fmt::format("--set {}: expected NAME=VALUE", setting)};
+  return std::pair(setting.substr(0, equals), setting.substr(equals + 1));
+}
+
+bool isLaboratorys(const std::string &parameter) {
+  return parameter == "vocab" || parameter == "l_max" || parameter == "readout";
+}
+
+Result<Models> Models::create(std::string precision, std::string device) {
+  std::string compiler = findCompiler();
+  if (compiler.empty())
+    return Error{"hybridc is not beside hybrid-run: build it (tools/check --build-only)"};
+  return Models(std::move(precision), std::move(device), std::move(compiler));
+}
+
+Result<Models::Model> Models::inspect(const std::string &path) const {
+  auto description = askOrTell(compiler, {path, "--help-model=json"});
+  if (!description)
+    return description.error();
+  Model model{path, {}, {}};
+  for (const auto &parameter : (*description)["parameters"])
+    model.parameters.insert(parameter["name"].get<std::string>());
+  return model;
+}
+
+Result<Architecture> Models::add(const std::string &path, const std::vector<std::string> &settings,
+                                 const std::vector<Setting> &needed) {
+  if (std::filesystem::path(path).extension() != ".hyb")
+    return Error{fmt::format("{}: the laboratory compiles each architecture for many tasks, so it "
+                             "needs the text of a model (.hyb)",
+                             path)};
+  Architecture architecture;
+  architecture.name = std::filesystem::path(path).stem().string();
+  architecture.path = path;
+  auto source = readText(path);
+  if (!source)
+    return source.error();
+  architecture.source = std::move(*source);
+  if (models.contains(architecture.name))
+    return Error{fmt::format("two architectures are called '{}' ('{}' and '{}'): rename one file",
+                             architecture.name, models[architecture.name].path, path)};
+  auto model = inspect(path);
+  if (!model)
+    return model.error();
+  for (const std::string &setting : settings) {
+    auto split = splitSetting(setting);
+    if (!split)
+      return split.error();
+    const auto &[name, value] = *split;
+    if (isLaboratorys(name))
+      return Error{fmt::format("--set {}: the laboratory sets '{}' for each task", setting, name)};
+    architecture.settings[name] = value;
+  }
+  model->settings = settings;
+  if (!model->parameters.contains("vocab"))
+    return Error{fmt::format("{}: the laboratory sets the model's parameter `vocab` (tokens of a "
+                             "task), which it does not "
+                             "have; it has {}",
+                             path, fmt::join(model->parameters, ", "))};
+  for (const Setting &setting : needed)
+    if (setting.fromLast && !model->parameters.contains("readout"))
+      return Error{fmt::format(
+          "{}: the task '{}' asks for the whole sequence from the model's last position. Give the "
+          "model a parameter `readout: layer = language_head` and end it with `output logits = "
+          "readout(x, vocab)`, as those of models/mad/ do: the laboratory sets readout = "
+          "compression_head (std.heads). Or leave the task out with --tasks",
+          path, setting.task)};
+  models[architecture.name] = std::move(*model);
+  return architecture;
+}
+
+Result<void> Models::add(const Architecture &architecture) {
+  auto source = readText(architecture.path);
+  if (!source)
+    return source.error();
+  if (*source != architecture.source)
+    return Error{fmt::format("'{}' is not what it was when the study began: put it back, or begin "
+                             "another study with another --out",
+                             architecture.path)};
+  auto model = inspect(architecture.path);
+  if (!model)
+    return model.error();
+  for (const auto &[name, value] : architecture.settings)
+    model->settings.push_back(name + "=" + value);
+  models[architecture.name] = std::move(*model);
+  return {};
+}
+
+std::vector<std::string> Models::settingsFor(const Model &model, const Setting &setting) const {
+  std::vector<std::string> settings = model.settings;
+  settings.push_back(fmt::format("vocab={}", setting.vocabulary));
+  if (model.parameters.contains("l_max"))
+    settings.push_back(fmt::format("l_max={}", setting.longest));
+  if (setting.fromLast)
+    settings.emplace_back("readout=compression_head");
+  return settings;
+}
+
+Result<PointCost> Models::cost(const std::string &architecture, const Setting &setting) {
+  const Model &model = models.at(architecture);
+  std::vector<std::string> arguments{
+      model.path, "--batch", "1", "--length", std::to_string(setting.positions), "--cost=json"};
+  for (const std::string &each : settingsFor(model, setting))
+    arguments.insert(arguments.end(), {"--set", each});
+  auto [place, isNew] = costs.try_emplace(fmt::format("{}", fmt::join(arguments, " ")));
+  if (!isNew)
+    return place->second;
+  auto counted = askCompiler(compiler, arguments);
+  if (!counted) {
+    costs.erase(place);
+    return counted.error();
+  }
+  place->second = {(*counted)["parameters"].get<int64_t>(),
+                   (*counted)["forward_flops_per_token"].get<double>(),
+                   (*counted)["training_flops_per_token"].get<double>(),
+                   (*counted)["fixed_state_elements"].get<int64_t>() +
+                       (*counted)["dynamic_state_elements"].get<int64_t>(),
+                   (*counted)["program"].get<std::string>()};
+  return place->second;
+}
+
+Result<std::shared_ptr<const Executable>> Models::load(const ModelRequest &request) {
+  auto found = models.find(request.architecture);
+  if (found == models.end())
+    return Error{fmt::format("no architecture is called '{}'", request.architecture)};
+  ModelSpec model;
+  model.path = found->second.path;
+  model.batch = request.batch;
+  model.length = request.setting.positions;
+  model.replicas = request.replicas;
+  model.precision = precision;
+  model.device = device;
+  model.settings = settingsFor(found->second, request.setting);
+  model.quiet = true;
+  return model.load();
+}
+
+} // namespace hybrid::rt::lab

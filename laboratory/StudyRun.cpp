@@ -1,0 +1,267 @@
+//===- StudyRun.cpp - a study from its plan to its report ---------------------------===//
+#include "laboratory/StudyRun.h"
+#include "laboratory/Columns.h"
+#include "laboratory/IsoCheck.h"
+#include "laboratory/StudyPlan.h"
+#include "laboratory/StudyWatch.h"
+#include "laboratory/Table.h"
+#include "laboratory/WorkerProcesses.h"
+#include "laboratory/database/RunStore.h"
+#include "laboratory/report/Comparison.h"
+#include "laboratory/report/Report.h"
+#include "runtime/files/File.h"
+#include "runtime/files/Json.h"
+#include "training/record/Progress.h"
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <map>
+#include <thread>
+#include <unistd.h>
+
+namespace hybrid::rt::lab {
+namespace {
+
+std::string optionText(const Study &study) {
+  size_t width = 0;
+  for (const auto &[name, value] : study.options)
+    width = std::max(width, name.size());
+  std::string text;
+  for (const auto &[name, value] : study.options)
+    text += fmt::format("{:<{}}  {}\n", name, width, value);
+  return text;
+}
+
+/// Costs and what differs; on standard error, as all that is not the result.
+Result<void> checkIso(const Study &study, const StudyOptions &options, std::FILE *stream) {
+  const Run &first = study.runs.front();
+  fmt::print(stream, "\nfor {}\n{}", first.setting,
+             costTable(study.architectures, terminalWidth(fileno(stream))));
+  auto differences = isoDifferences(study.architectures, options.isoTolerance);
+  if (differences.empty())
+    fmt::print(stream, "parameters and state are alike within {:.0f} %\n",
+               100 * options.isoTolerance);
+  for (const std::string &difference : differences)
+    fmt::print(stream, "warning: {}\n", difference);
+  if (!differences.empty() && options.requireIso)
+    return Error{fmt::format("--require-iso: {} differences beyond {:.0f} % (--iso-tolerance)",
+                             differences.size(), 100 * options.isoTolerance)};
+  return {};
+}
+
+Result<void> printPlan(const Study &study, const StudyOptions &options, Models &models) {
+  TrainContext context;
+  context.protocol = options.protocol;
+  context.threads =
+      options.threads > 0 || options.jobs == 1
+          ? options.threads
+          : std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / options.jobs);
+  context.provider = [&](const ModelRequest &request) { return models.load(request); };
+  std::map<std::string, StepTimes> shapes;
+  std::vector<std::vector<std::string>> rows{
+      {"architecture, setting", "runs", "updates", "FLOPs a run", "step", "time a run"}};
+  double flops = 0, seconds = 0;
+  for (size_t i = 0; i < study.runs.size();) {
+    const Run &run = study.runs[i];
+    size_t end = i;
+    while (end < study.runs.size() && study.runs[end].architecture == run.architecture &&
+           study.runs[end].setting == run.setting)
+      ++end;
+    auto setting = Setting::parse(run.setting, options.protocol.convention);
+    if (!setting)
+      return setting.error();
+    auto [times, isNew] =
+        shapes.try_emplace(fmt::format("{} {} {} {}", run.architecture, setting->vocabulary,
+                                       setting->positions, setting->fromLast));
+    if (isNew) {
+      if (isatty(STDERR_FILENO))
+        fmt::print(stderr, "\r\033[Kmeasuring {} {}", run.architecture, run.task);
+      auto measured =
+          measureSteps(context, {run.architecture, *setting, run.batch, /*replicas=*/1});
+      if (!measured)
+        return measured.error();
+      times->second = *measured;
+    }
+    double each = runSeconds(options.protocol, *setting, times->second);
+    auto count = static_cast<double>(end - i);
+    std::string where = run.axis == "baseline"
+                            ? run.task
+                            : fmt::format("{} {}={}", run.task, run.axis, run.axisValue);
+    rows.push_back({run.architecture + " " + where, std::to_string(end - i),
+                    std::to_string(run.steps), fmt::format("{:.3g}", trainingFlops(run)),
+                    fmt::format("{:.0f} ms", times->second.step * 1e3), clockText(each)});
+    flops += count * trainingFlops(run);
+    seconds += count * each;
+    i = end;
+  }
+  if (isatty(STDERR_FILENO))
+    fmt::print(stderr, "\r\033[K");
+  fmt::print("\n{}", alignColumns(rows, 0));
+  fmt::print("\n{} runs, {:.3g} FLOPs, {} with {} process{} on this machine as it is now; solved "
+             "runs end earlier\n",
+             study.runs.size(), flops, clockText(seconds / std::max(1, options.jobs)), options.jobs,
+             options.jobs == 1 ? "" : "es");
+  return {};
+}
+
+/// Waits for the process that plans.
+Result<void> waitForStudy(const std::string &database) {
+  constexpr int mostSeconds = 3600;
+  for (int second = 0;; ++second) {
+    auto study = openStudy(database, Database::Mode::Write);
+    if (study)
+      if (auto runs = (*study)->integer("SELECT count(*) FROM run"); runs && *runs > 0)
+        return {};
+    if (second == mostSeconds)
+      return Error{fmt::format("'{}' has no study after an hour of waiting for the process of rank "
+                               "0, which plans it",
+                               database)};
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  }
+}
+
+Result<void> finishStudy(const std::string &database, const StudyOptions &options) {
+  auto read = readStudy(database);
+  if (!read)
+    return read.error();
+  const Study &study = *read;
+  Scoreboard board = scoreStudy(study);
+  std::string page = options.out + "/report.html";
+  if (auto done = writeReport(study, board, page); !done)
+    return done;
+  if (options.json)
+    fmt::print("{}\n", jsonText(scoresJson(study, board)));
+  else
+    fmt::print("{}{}\n", scoreTable(study, board, terminalWidth(STDOUT_FILENO)), page);
+  return {};
+}
+
+/// The study that the options describe, told on `notes`.
+Result<Study> plannedStudy(const StudyOptions &options, Models &models, std::FILE *notes) {
+  auto study =
+      planStudy(options.protocol, options.models, options.settings, options.version, models);
+  if (!study)
+    return study;
+  if (!options.quiet)
+    fmt::print(notes, "{}", optionText(*study));
+  if (!options.quiet || options.requireIso)
+    if (auto done = checkIso(*study, options, notes); !done)
+      return done.error();
+  return study;
+}
+
+/// Puts the study into its database, or finds it there; failed runs are tried again.
+Result<RunStore> openRuns(const Study &study, const std::string &database) {
+  {
+    auto stored = openStudy(database, Database::Mode::Create);
+    if (!stored)
+      return stored.error();
+    if (auto done = storeStudy(**stored, study); !done)
+      return done.error();
+    auto there = loadStudy(**stored, /*curves=*/false);
+    if (!there)
+      return there.error();
+    if (auto done = requireSameStudy(*there, study, database); !done)
+      return done.error();
+  }
+  auto store = RunStore::open(database, workerName());
+  if (!store)
+    return store;
+  if (auto freed = store->reclaim(); !freed)
+    return freed.error();
+  if (auto again = store->retryFailed(); !again) // whatever made them fail may be put right
+    return again.error();
+  return store;
+}
+
+Result<void> trainStudy(const StudyOptions &options, const WorkerSettings &workers) {
+  auto models = Models::create(options.protocol.precision, options.protocol.device);
+  if (!models)
+    return models.error();
+  auto study = plannedStudy(options, *models, stderr);
+  if (!study)
+    return study.error();
+  if (auto done = makeFolder(options.out); !done)
+    return done;
+  auto store = openRuns(*study, workers.database);
+  if (!store)
+    return store.error();
+  auto left = store->left();
+  if (!left)
+    return left.error();
+  if (!options.quiet)
+    fmt::print(stderr, "\n{} runs, {} left; {}\n", study->runs.size(), *left, workers.database);
+  auto watch = StudyWatch::open(workers.database, options.quiet);
+  if (!watch)
+    return watch.error();
+  auto signal = superviseWorkers(workers, [&] { return watch->show(); });
+  if (!signal)
+    return signal.error();
+  if (auto done = watch->last(); !done)
+    return done;
+  if (signal->empty())
+    return finishStudy(workers.database, options);
+  left = store->left();
+  if (!left)
+    return left.error();
+  return Error{fmt::format("stopped by {}; {} runs are left, which the same command will do",
+                           *signal, *left)};
+}
+
+Result<void> checkModels(const StudyOptions &options) {
+  if (options.models.empty())
+    return Error{"which architectures? Give .hyb files, as those of models/mad/"};
+  return {};
+}
+
+} // namespace
+
+Result<void> printStudyPlan(const StudyOptions &options) {
+  if (auto done = checkModels(options); !done)
+    return done;
+  auto models = Models::create(options.protocol.precision, options.protocol.device);
+  if (!models)
+    return models.error();
+  auto study = plannedStudy(options, *models, stdout);
+  if (!study)
+    return study.error();
+  return printPlan(*study, options, *models);
+}
+
+Result<void> runStudy(const StudyOptions &options) {
+  const WorkerSettings workers{options.out + "/study.sqlite", options.jobs, options.threads,
+                               options.ensemble > 0 ? options.ensemble
+                                                    : runsTogether(options.protocol)};
+  if (!options.worker && rankOfProcess() == 0) {
+    if (auto done = checkModels(options); !done)
+      return done;
+    return trainStudy(options, workers);
+  }
+  if (auto done = waitForStudy(workers.database); !done)
+    return done;
+  auto signal = superviseWorkers(workers, [] { return Result<void>(); });
+  return signal ? Result<void>() : signal.error();
+}
+
+Result<void> compareStudies(const std::string &firstPath, const std::string &secondPath,
+                            const std::string &out) {
+  auto read = [](const std::string &path) {
+    return readStudy(std::filesystem::is_directory(path) ? path + "/study.sqlite" : path);
+  };
+  auto first = read(firstPath), second = read(secondPath);
+  for (const auto *study : {&first, &second})
+    if (!*study)
+      return study->error();
+  fmt::print("{}", compareText(*first, *second, firstPath, secondPath));
+  if (out.empty())
+    return {};
+  if (auto done = makeFolder(out); !done)
+    return done;
+  const std::string page = out + "/compare.html";
+  if (auto done = writeComparison(*first, *second, page, firstPath, secondPath); !done)
+    return done;
+  fmt::print("{}\n", page);
+  return {};
+}
+
+} // namespace hybrid::rt::lab

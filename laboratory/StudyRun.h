@@ -1,0 +1,34 @@
+//===- StudyRun.h - a study from its plan to its report -----------------------------===//
+#pragma once
+#include "laboratory/Protocol.h"
+#include <string>
+#include <vector>
+
+namespace hybrid::rt::lab {
+
+struct StudyOptions {
+  std::string version;                       // of the program
+  std::vector<std::string> models, settings; // architectures (.hyb); NAME=VALUE for all of them
+  std::string out;                           // the folder of the study
+  Protocol protocol;
+  int jobs = 1, threads = 0; // processes that train; threads of each, 0: an equal share
+  int64_t ensemble = 0;      // runs of a setting that train as one program; 0: runsTogether()
+  double isoTolerance = 0.25;
+  bool requireIso = false; // architectures that differ by more are an error
+  bool worker = false;     // only train runs of the study that another process began
+  bool json = false, quiet = false;
+};
+
+/// Plans the study, or goes on with the one in the folder, trains its runs while a table on
+/// standard error shows how they do, writes report.html and prints the scores. A process that
+/// another one plans for only trains.
+Result<void> runStudy(const StudyOptions &options);
+
+/// Prints what runStudy() would do, with the time that a few steps of each shape predict.
+Result<void> printStudyPlan(const StudyOptions &options);
+
+/// Prints two studies (folders or databases) side by side; with `out`, writes compare.html there.
+Result<void> compareStudies(const std::string &first, const std::string &second,
+                            const std::string &out);
+
+} // namespace hybrid::rt::lab

@@ -1,0 +1,123 @@
+//===- Training.cpp - a single training with its page -----------------------------===//
+#include "laboratory/Training.h"
+#include "executable/Executable_generated.h"
+#include "laboratory/report/TrainingReport.h"
+#include "runtime/Session.h"
+#include "runtime/files/Json.h"
+#include "training/SessionRunner.h"
+#include "training/compile/Process.h"
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <filesystem>
+#include <fmt/format.h>
+
+namespace hybrid::rt::lab {
+namespace {
+
+std::string defaultFolder(const std::string &model, const Source &source) {
+  std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  char stamp[32];
+  std::strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &local);
+  return fmt::format("runs/{}-{}-{}", std::filesystem::path(model).stem().string(),
+                     source.shortName(), stamp);
+}
+
+/// What config.json says of where the numbers came from.
+nlohmann::json provenance(const TrainingOptions &options, const Session &session) {
+  const fb::Executable &format = session.executable().format();
+  nlohmann::json settings = nlohmann::json::object();
+  if (format.settings())
+    for (const fb::Setting *setting : *format.settings())
+      settings[setting->name()->str()] = setting->value() ? setting->value()->str() : "";
+  auto text = [](const flatbuffers::String *value) { return value ? value->str() : std::string(); };
+  return {{"model", options.model.path},         {"model_name", text(format.model())},
+          {"model_settings", settings},          {"model_source", text(format.source())},
+          {"compiler", text(format.compiler())}, {"runtime", options.version},
+          {"threads", session.threads()}};
+}
+
+int64_t stepsOf(const TrainingOptions &options, const Source &source, int64_t batch) {
+  if (options.steps)
+    return *options.steps;
+  if (options.epochs)
+    return std::max<int64_t>(
+        1, std::llround(std::ceil(*options.epochs * static_cast<double>(source.epochExamples()) /
+                                  static_cast<double>(batch))));
+  return options.run.timeLimit > 0 ? options.run.steps : 1000;
+}
+
+void printSummary(const TrainingOptions &options, const nlohmann::json &summary) {
+  if (options.json) {
+    fmt::print("{}\n", jsonText(summary));
+    return;
+  }
+  std::string text = fmt::format("eval loss {:.4f}", summary["eval_loss"].get<double>());
+  if (summary.contains("eval_relative_loss"))
+    text += fmt::format(", {:.4f} of what saying 0 would cost, least squares {:.4f}",
+                        summary["eval_relative_loss"].get<double>(),
+                        summary["eval_least_squares_loss"].get<double>());
+  else
+    text += fmt::format(", accuracy {:.4f}", summary["eval_accuracy"].get<double>());
+  if (summary.contains("eval_bits_per_byte"))
+    text += fmt::format(", {:.4f} bits per byte", summary["eval_bits_per_byte"].get<double>());
+  text += fmt::format(" over {} test instances\n", summary["eval_examples"].get<uint64_t>());
+  text += fmt::format("{} steps in {:.1f} s", summary["steps"].get<int64_t>(),
+                      summary["train_seconds"].get<double>());
+  if (summary["tokens_per_second"].is_number())
+    text += fmt::format(", {:.0f} tokens/s", summary["tokens_per_second"].get<double>());
+  text += fmt::format(", peak memory {:.0f} MB\n{}\n",
+                      static_cast<double>(summary["peak_bytes"].get<uint64_t>()) / 1e6,
+                      options.run.out);
+  fmt::print("{}", text);
+}
+
+} // namespace
+
+Result<void> trainAndReport(TrainingOptions options) {
+  TrainOptions &run = options.run;
+  if (options.steps && options.epochs)
+    return Error{"give --steps or --epochs, not both"};
+  if (run.resume && run.out.empty())
+    return Error{"--resume needs --out, the folder of the run"};
+  if (auto done = run.check(); !done)
+    return done;
+  if (auto done = options.data.chooseLength(options.model); !done)
+    return done;
+  auto executable = options.model.load();
+  if (!executable)
+    return executable.error();
+  auto session = Session::create(*executable, {options.threads, true});
+  if (!session)
+    return session.error();
+  auto runner = makeSessionRunner(**session, true);
+  if (!runner)
+    return runner.error();
+  auto source = options.data.open((*runner)->length(), run.seed);
+  if (!source)
+    return source.error();
+  run.steps = stepsOf(options, **source, (*runner)->batch());
+  if (run.out.empty())
+    run.out = defaultFolder(options.model.path, **source);
+  run.config = provenance(options, **session);
+  run.config["command"] = commandLine();
+  std::error_code error;
+  const bool refused = !run.resume && std::filesystem::exists(run.out, error) &&
+                       !std::filesystem::is_empty(run.out, error); // a folder not ours
+  auto trained = trainModel(**runner, **source, run);
+  // Also of a run that failed: its curves show where. What it failed of is what is told.
+  Result<void> reported;
+  if (!refused)
+    reported = writeTrainingReport(run.out);
+  if (!trained)
+    return trained.error();
+  if (!reported)
+    return reported;
+  if (trained->interrupted.empty())
+    printSummary(options, trained->summary);
+  return {};
+}
+
+} // namespace hybrid::rt::lab

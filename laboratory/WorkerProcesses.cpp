@@ -1,0 +1,135 @@
+//===- WorkerProcesses.cpp - worker processes and those who watch them --------------===//
+#include "laboratory/WorkerProcesses.h"
+#include "laboratory/Models.h"
+#include "laboratory/TrainRuns.h"
+#include "laboratory/database/RunStore.h"
+#include "runtime/cpu/Parallel.h"
+#include "training/Signals.h"
+#include "training/compile/Process.h"
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/format.h>
+#include <set>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace hybrid::rt::lab {
+
+Result<void> workOn(const WorkerSettings &settings) {
+  // Whoever started this process may be killed; nobody would see this one's work then.
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  StopSignals signals;
+  auto store = RunStore::open(settings.database, workerName());
+  if (!store)
+    return store.error();
+  auto study = store->study(/*curves=*/false);
+  if (!study)
+    return study.error();
+  auto protocol = Protocol::fromJson(nlohmann::json::parse(study->protocol, nullptr, false));
+  if (!protocol)
+    return protocol.error();
+  TrainContext context;
+  context.protocol = std::move(*protocol);
+  context.threads = settings.threads;
+  context.stop = [&signals] { return signals.received() != nullptr; };
+  auto models = Models::create(context.protocol.precision, context.protocol.device);
+  if (!models)
+    return models.error();
+  for (const Architecture &architecture : study->architectures)
+    if (auto done = models->add(architecture); !done)
+      return done;
+  context.provider = [&models](const ModelRequest &request) { return models->load(request); };
+  WorkerOptions options;
+  options.database = settings.database;
+  options.together = settings.together;
+  options.stop = context.stop;
+  auto worked = work(options, trainingExecutor(context));
+  return worked ? Result<void>() : worked.error();
+}
+
+Result<std::string> superviseWorkers(const WorkerSettings &settings,
+                                     const std::function<Result<void>()> &show,
+                                     const std::function<bool()> &stop) {
+  constexpr int mostFaults = 3; // workers that gave up, with an error of their own
+  StopSignals signals;
+  std::error_code fault;
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe", fault).string();
+  if (fault)
+    return Error{fmt::format("cannot tell which program this is: {}", fault.message())};
+  int threads = settings.threads > 0 ? settings.threads
+                                     : std::max(1, availableThreads() / std::max(1, settings.jobs));
+  std::vector<std::string> arguments{
+      "mad",       "--train-claimed-runs",  "--database", settings.database,
+      "--threads", std::to_string(threads), "--ensemble", std::to_string(settings.together)};
+  auto store = RunStore::open(settings.database, workerName());
+  if (!store)
+    return store.error();
+  std::set<pid_t> workers;
+  int faults = 0;
+  bool told = false;
+  for (;;) {
+    const char *signal = signals.received();
+    if (!signal && stop && stop())
+      signal = "";
+    auto left = store->left();
+    if (!left)
+      return left.error();
+    if (!signal && faults < mostFaults)
+      while (*left > 0 && workers.size() < static_cast<size_t>(settings.jobs)) {
+        auto started = startProgram(self, arguments);
+        if (!started)
+          return started.error();
+        workers.insert(*started);
+      }
+    if ((signal || faults >= mostFaults) && !told) {
+      told = true;
+      for (pid_t worker : workers)
+        kill(worker, SIGTERM);
+    }
+    int status = 0;
+    for (pid_t child; (child = waitpid(-1, &status, WNOHANG)) > 0;)
+      if (workers.erase(child)) {
+        faults += WIFEXITED(status) && WEXITSTATUS(status) != 0;
+        if (auto freed = store->reclaim(); !freed) // what it left is free at once
+          return freed.error();
+      }
+    if (auto done = show(); !done)
+      return done.error();
+    if (workers.empty()) {
+      if (signal)
+        return std::string(signal);
+      if (faults >= mostFaults)
+        return Error{"the workers gave up; what they said stands above"};
+      if (*left == 0)
+        return std::string();
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(workers.empty() ? 20 : 300));
+  }
+}
+
+int rankOfProcess() {
+  for (const char *name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"})
+    if (const char *value = std::getenv(name); value && *value)
+      return std::atoi(value);
+  int rank = 0;
+  if (const char *value = std::getenv("SLURM_PROCID"); value && *value)
+    rank = std::atoi(value);
+  // Of an array the first task shows.
+  const char *task = std::getenv("SLURM_ARRAY_TASK_ID"),
+             *first = std::getenv("SLURM_ARRAY_TASK_MIN");
+  if (task && *task)
+    rank += std::atoi(task) - (first && *first ? std::atoi(first) : 0);
+  return rank;
+}
+
+int64_t runsTogether(const Protocol &protocol) {
+  constexpr int64_t mostOnGpu = 32;
+  auto points = static_cast<int64_t>(protocol.learningRates.size() * protocol.weightDecays.size());
+  return protocol.device == "cuda" ? std::min(mostOnGpu, points * protocol.seeds) : 1;
+}
+
+} // namespace hybrid::rt::lab

@@ -1,0 +1,273 @@
+//===- FileInfo.cpp - what a file holds -------------------------------------------===//
+#include "laboratory/machine/FileInfo.h"
+#include "executable/Executable_generated.h"
+#include "runtime/Executable.h"
+#include "runtime/SessionMemory.h"
+#include "runtime/cpu/Parallel.h"
+#include "runtime/files/Json.h"
+#include "runtime/files/Npy.h"
+#include "runtime/files/Safetensors.h"
+#include <filesystem>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+namespace hybrid::rt::lab {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json describe(const TensorInfo &tensor) {
+  return {{"name", tensor.name}, {"dtype", nameOf(tensor.dtype)}, {"shape", tensor.shape}};
+}
+
+std::string_view textOf(const flatbuffers::String *text) {
+  return text ? text->string_view() : std::string_view();
+}
+
+Json describe(const SessionMemory &memory, int threads) {
+  return {{"parameter_bytes", memory.parameters},
+          {"gradient_bytes", memory.gradients},
+          {"moment_bytes", memory.moments},
+          {"constant_bytes", memory.constants},
+          {"arena_bytes", memory.arena},
+          {"port_bytes", memory.ports},
+          {"scratch_bytes_per_thread", memory.scratchPerThread},
+          {"library_bytes", memory.library},
+          {"attention_bytes", memory.attention},
+          {"tile_bytes", memory.tiles(threads)},
+          {"threads", threads},
+          {"total_bytes", memory.total(threads)}};
+}
+
+Json describe(const Executable &executable, bool withSteps, int threads) {
+  const fb::Executable &format = executable.format();
+  Json settings = Json::object();
+  if (format.settings())
+    for (const fb::Setting *setting : *format.settings())
+      settings[setting->name()->str()] = textOf(setting->value());
+  Json features = Json::array();
+  if (format.target()->features())
+    for (const auto *feature : *format.target()->features())
+      features.push_back(feature->str());
+  Json images = Json::array();
+  if (format.images())
+    for (const fb::CodeImage *image : *format.images())
+      images.push_back(
+          {{"architecture", image->architecture()->str()}, {"bytes", image->bytes()->size()}});
+  const SessionMemory memory = memoryOf(executable);
+  Json libraries = Json::array();
+  if (memory.library)
+    libraries.push_back("cuBLASLt");
+  if (memory.attention)
+    libraries.push_back("cuDNN");
+  int64_t elements = 0, trained = 0;
+  Json parameters = Json::array();
+  for (const ParameterInfo &parameter : executable.parameters()) {
+    Json entry = describe(parameter);
+    entry["trainable"] = parameter.trainable;
+    entry["decay"] = parameter.decay;
+    entry["lr_scale"] = parameter.lrScale;
+    parameters.push_back(std::move(entry));
+    elements += parameter.elements();
+    trained += parameter.trainable ? parameter.elements() : 0;
+  }
+  Json programs = Json::array();
+  for (const fb::Program *program : *format.programs()) {
+    const ProgramInfo *info = executable.findProgram(program->name()->string_view());
+    Json entry{{"name", info->name},
+               {"steps", program->steps() ? program->steps()->size() : 0},
+               {"arena_bytes", program->arena_bytes()}};
+    for (auto [key, ports] :
+         {std::pair("inputs", &info->inputs), std::pair("outputs", &info->outputs)}) {
+      entry[key] = Json::array();
+      for (const TensorInfo &tensor : *ports)
+        entry[key].push_back(describe(tensor));
+    }
+    if (withSteps && program->steps()) {
+      entry["step_list"] = Json::array();
+      for (const fb::Step *step : *program->steps()) {
+        Json line{{"op", textOf(step->op())}, {"location", textOf(step->location())}};
+        if (const auto *launch = step->operation_as_KernelLaunch())
+          line.update({{"kernel", launch->symbol()->str()}, {"grid", launch->grid()}});
+        else if (const auto *product = step->operation_as_Matmul())
+          line.update({{"matmul", {product->m(), product->n(), product->k()}}});
+        else if (const auto *attention = step->operation_as_Attention())
+          line.update({{attention->backward() ? "attention_gradient" : "attention",
+                        {attention->batch(), attention->length(), attention->key_length(),
+                         attention->heads(), attention->head_size()}}});
+        entry["step_list"].push_back(std::move(line));
+      }
+    }
+    programs.push_back(std::move(entry));
+  }
+  Json cost = Json::parse(textOf(format.cost()), nullptr, false);
+  return {{"file", executable.name()},
+          {"kind", "executable"},
+          {"model", textOf(format.model())},
+          {"compiler", textOf(format.compiler())},
+          {"format", fmt::format("{}.{}", format.version_major(), format.version_minor())},
+          {"target",
+           {{"device", textOf(format.target()->device())},
+            {"cpu", textOf(format.target()->cpu())},
+            {"features", features}}},
+          {"settings", settings},
+          {"replicas", executable.replicas()},
+          {"fingerprint", fmt::format("{:016x}", executable.fingerprint())},
+          {"code_bytes", format.code() ? format.code()->size() : 0},
+          {"images", images},
+          {"libraries", libraries},
+          {"constants_bytes", format.constants_bytes()},
+          {"arena_bytes", format.arena_bytes()},
+          {"parameter_bytes", format.parameter_bytes()},
+          {"parameter_count", elements},
+          {"trained_count", trained},
+          {"parameters", parameters},
+          {"programs", programs},
+          {"memory", describe(memory, threads)},
+          {"cost", cost.is_discarded() ? Json() : cost}};
+}
+
+std::string shapeText(const Json &shape) { return shape.dump(); }
+
+std::string libraryCall(const Json &step) {
+  for (const char *call : {"matmul", "attention", "attention_gradient"})
+    if (step.contains(call))
+      return fmt::format("{} {}", call, step[call].dump());
+  return "";
+}
+
+void printExecutable(const Json &info) {
+  fmt::print("model       {}\ncompiler    {}\ntarget      {} {}", info["model"].get<std::string>(),
+             info["compiler"].get<std::string>(), info["target"]["device"].get<std::string>(),
+             info["target"]["cpu"].get<std::string>());
+  if (!info["target"]["features"].empty())
+    fmt::print(" ({})",
+               fmt::join(info["target"]["features"].get<std::vector<std::string>>(), ", "));
+  fmt::print("\nsettings   ");
+  for (const auto &[name, value] : info["settings"].items())
+    fmt::print(" {}={}", name, value.get<std::string>());
+  for (const Json &image : info["images"])
+    fmt::print(" {} ({} bytes)", image["architecture"].get<std::string>(), image["bytes"].dump());
+  if (!info["libraries"].empty())
+    fmt::print("\nneeds       {}",
+               fmt::join(info["libraries"].get<std::vector<std::string>>(), ", "));
+  fmt::print("\nsize        {} bytes of code, {} of constants, {} of arena\n\nparameters  {} ({} "
+             "trained)\n",
+             info["code_bytes"].dump(), info["constants_bytes"].dump(), info["arena_bytes"].dump(),
+             info["parameter_count"].dump(), info["trained_count"].dump());
+  for (const Json &parameter : info["parameters"])
+    fmt::print("  {:<48} {} {}{}{}\n", parameter["name"].get<std::string>(),
+               parameter["dtype"].get<std::string>(), shapeText(parameter["shape"]),
+               parameter["trainable"].get<bool>() ? "" : "  frozen",
+               parameter["decay"].get<bool>() ? "" : "  no decay");
+  const Json &memory = info["memory"];
+  if (info["replicas"] != 1)
+    fmt::print("\nreplicas    {}, each with parameters, inputs and outputs as told here\n",
+               info["replicas"].dump());
+  if (info["target"]["device"] == "cuda")
+    fmt::print(
+        "\nmemory      {} bytes of the GPU to train: parameters {}, gradients {}, moments {}, "
+        "constants {}, arena {}, tiles {}, matrix library {}, attention library {}\n",
+        memory["total_bytes"].dump(), memory["parameter_bytes"].dump(),
+        memory["gradient_bytes"].dump(), memory["moment_bytes"].dump(),
+        memory["constant_bytes"].dump(), memory["arena_bytes"].dump(), memory["tile_bytes"].dump(),
+        memory["library_bytes"].dump(), memory["attention_bytes"].dump());
+  else
+    fmt::print(
+        "\nmemory      {} bytes to train with {} threads: parameters {}, gradients {}, moments "
+        "{}, constants {}, arena {}, tiles {}, scratch {} a thread\n",
+        memory["total_bytes"].dump(), memory["threads"].dump(), memory["parameter_bytes"].dump(),
+        memory["gradient_bytes"].dump(), memory["moment_bytes"].dump(),
+        memory["constant_bytes"].dump(), memory["arena_bytes"].dump(), memory["tile_bytes"].dump(),
+        memory["scratch_bytes_per_thread"].dump());
+  fmt::print("\nprograms\n");
+  for (const Json &program : info["programs"]) {
+    fmt::print("  {:<8} {} steps, arena {} bytes\n", program["name"].get<std::string>(),
+               program["steps"].dump(), program["arena_bytes"].dump());
+    for (const char *key : {"inputs", "outputs"})
+      for (const Json &tensor : program[key])
+        fmt::print("    {:<7} {:<28} {} {}\n",
+                   key == std::string_view("inputs") ? "input" : "output",
+                   tensor["name"].get<std::string>(), tensor["dtype"].get<std::string>(),
+                   shapeText(tensor["shape"]));
+    if (program.contains("step_list"))
+      for (const Json &step : program["step_list"])
+        fmt::print(
+            "      {:<36} {:<40} {}\n", step["op"].get<std::string>(),
+            step.contains("kernel")
+                ? fmt::format("{} x {}", step["kernel"].get<std::string>(), step["grid"].dump())
+                : libraryCall(step),
+            step["location"].get<std::string>());
+  }
+}
+
+Result<Json> describeSafetensors(const std::string &path) {
+  auto file = SafetensorsFile::open(path);
+  if (!file)
+    return file.error();
+  const char *types[] = {"F32", "F64", "I32", "I64"};
+  Json tensors = Json::array();
+  for (const auto &[name, tensor] : file->tensors())
+    tensors.push_back(
+        {{"name", name}, {"dtype", types[static_cast<int>(tensor.type)]}, {"shape", tensor.shape}});
+  return Json{{"file", path},
+              {"kind", "safetensors"},
+              {"metadata", file->metadata()},
+              {"tensors", tensors}};
+}
+
+Result<Json> describeNpy(const std::string &path) {
+  auto array = readNpy(path);
+  if (!array)
+    return array.error();
+  const char *types[] = {"f32", "f64", "i32", "i64", "u8"};
+  return Json{{"file", path},
+              {"kind", "npy"},
+              {"dtype", types[static_cast<int>(array->element)]},
+              {"shape", array->shape}};
+}
+
+/// A checkpoint or an array.
+Result<void> printTensors(const InfoOptions &options, bool isArray) {
+  auto described = isArray ? describeNpy(options.file) : describeSafetensors(options.file);
+  if (!described)
+    return described.error();
+  const Json &info = *described;
+  if (options.json) {
+    fmt::print("{}\n", jsonText(info));
+  } else if (isArray) {
+    fmt::print("{} {}\n", info["dtype"].get<std::string>(), shapeText(info["shape"]));
+  } else {
+    for (const auto &[key, value] : info["metadata"].items())
+      fmt::print("{:<20} {}\n", key, value.get<std::string>());
+    for (const Json &tensor : info["tensors"])
+      fmt::print("  {:<56} {} {}\n", tensor["name"].get<std::string>(),
+                 tensor["dtype"].get<std::string>(), shapeText(tensor["shape"]));
+  }
+  return {};
+}
+
+} // namespace
+
+Result<void> printInfo(const InfoOptions &options) {
+  const std::string extension = std::filesystem::path(options.file).extension();
+  if (extension == ".safetensors" || extension == ".npy")
+    return printTensors(options, extension == ".npy");
+  auto executable = Executable::load(options.file);
+  if (!executable)
+    return executable.error();
+  if (options.source) {
+    fmt::print("{}", textOf((*executable)->format().source()));
+    return {};
+  }
+  const Json info = describe(**executable, options.steps,
+                             options.threads > 0 ? options.threads : availableThreads());
+  if (options.json)
+    fmt::print("{}\n", jsonText(info));
+  else
+    printExecutable(info);
+  return {};
+}
+
+} // namespace hybrid::rt::lab

@@ -1,0 +1,155 @@
+//===- Machine.cpp - what this machine can run ------------------------------------===//
+#include "laboratory/machine/Machine.h"
+#include "runtime/CpuFeatures.h"
+#include "runtime/cpu/Matmul.h"
+#include "runtime/cpu/Parallel.h"
+#include "runtime/cuda/CublasLtApi.h"
+#include "runtime/cuda/CudnnApi.h"
+#include "runtime/cuda/Gpu.h"
+#include "runtime/files/Json.h"
+#include "training/compile/ModelSpec.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+namespace hybrid::rt::lab {
+namespace {
+
+/// What there is of CUDA. Nothing of it is needed for the CPU.
+struct CudaState {
+  std::string missing; // why nothing runs; empty: models run on the first device
+  int driverVersion = 0;
+  std::vector<cuda::GpuInfo> devices;
+  std::string cublasLt; // its version
+  std::string cublasLtMissing;
+  std::string cudnn; // its version
+  std::string cudnnMissing;
+};
+
+CudaState lookForCuda() {
+  CudaState state;
+  auto driver = cuda::openDriver();
+  if (!driver) {
+    state.missing = driver.error().message;
+    return state;
+  }
+  (*driver)->driverVersion(&state.driverVersion);
+  auto devices = cuda::listGpus(**driver);
+  if (!devices)
+    state.missing = devices.error().message;
+  else if (devices->empty())
+    state.missing = "the driver shows no device (nvidia-smi, CUDA_VISIBLE_DEVICES)";
+  else
+    state.devices = *devices;
+  if (auto library = cuda::openCublasLt()) {
+    size_t version = (*library)->version();
+    state.cublasLt = fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
+  } else {
+    state.cublasLtMissing = library.error().message;
+  }
+  if (auto library = cuda::openCudnn())
+    state.cudnn = cuda::versionText(**library);
+  else
+    state.cudnnMissing = library.error().message;
+  return state;
+}
+
+std::string versionText(int version) {
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+nlohmann::ordered_json describe(const CudaState &cuda) {
+  auto devices = nlohmann::ordered_json::array();
+  for (const cuda::GpuInfo &gpu : cuda.devices)
+    devices.push_back({{"name", gpu.name},
+                       {"memory_bytes", gpu.memoryBytes},
+                       {"compute_capability", fmt::format("{}.{}", gpu.major, gpu.minor)},
+                       {"multiprocessors", gpu.multiprocessors},
+                       {"shared_bytes_per_block", gpu.sharedBytes},
+                       {"target", gpu.target()}});
+  auto text = [](const std::string &value) {
+    return value.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(value);
+  };
+  return {{"driver_version", text(cuda.driverVersion ? versionText(cuda.driverVersion) : "")},
+          {"devices", devices},
+          {"cublaslt_version", text(cuda.cublasLt)},
+          {"cudnn_version", text(cuda.cudnn)},
+          {"cudnn_missing", text(cuda.cudnnMissing)},
+          {"missing", text(cuda.missing.empty() ? cuda.cublasLtMissing : cuda.missing)}};
+}
+
+void print(const CudaState &cuda) {
+  if (!cuda.missing.empty()) {
+    fmt::print("CUDA         not here: {}\n", cuda.missing);
+    return;
+  }
+  auto orNone = [](const std::string &version) { return version.empty() ? "not here" : version; };
+  fmt::print("CUDA         driver {}, cuBLASLt {}, cuDNN {}\n", versionText(cuda.driverVersion),
+             orNone(cuda.cublasLt), orNone(cuda.cudnn));
+  for (const cuda::GpuInfo &gpu : cuda.devices)
+    fmt::print("  device     {}: {:.1f} GiB, {} multiprocessors, {}.{} (--target={})\n", gpu.name,
+               static_cast<double>(gpu.memoryBytes) / (1 << 30), gpu.multiprocessors, gpu.major,
+               gpu.minor, gpu.target());
+}
+
+} // namespace
+
+void printMachine(bool json) {
+  std::vector<std::string> features = relevantCpuFeatures();
+  std::string compiler = findCompiler();
+  std::string version = compiler.empty() ? "" : compilerVersion(compiler);
+  std::string matrixLibrary = matrixLibraryVersion();
+  auto has = [](const char *name) { return hasCpuFeature(name); };
+  std::string level = has("avx512f") && has("avx512bw") && has("avx512dq") && has("avx512vl")
+                          ? "x86-64-v4"
+                      : has("avx2") && has("fma") && has("bmi2") && has("f16c") ? "x86-64-v3"
+                                                                                : "x86-64-v2";
+  int64_t memory = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  CudaState cuda = lookForCuda();
+  std::vector<std::string> advice;
+  if (compiler.empty())
+    advice.push_back("hybridc is not beside hybrid-run: only compiled models (.hyx) run here; "
+                     "build it with tools/check --build-only");
+  else if (version.empty())
+    advice.push_back("the hybridc beside hybrid-run does not run: install LLVM with "
+                     "tools/install-dependencies, or build it again");
+  if (!cuda.devices.empty() && !cuda.cublasLtMissing.empty())
+    advice.push_back("models with matrix products do not run on the GPU: " + cuda.cublasLtMissing);
+  if (!cuda.devices.empty() && !cuda.cudnnMissing.empty())
+    advice.push_back("models compiled with --precision=bf16 whose attention has heads of 64 and "
+                     "more do not run on the GPU: " +
+                     cuda.cudnnMissing);
+  if (level == "x86-64-v2")
+    advice.push_back("this CPU has no AVX2: models run, but slowly");
+  if (json) {
+    nlohmann::ordered_json result{
+        {"cpu", cpuModelName()},
+        {"threads", availableThreads()},
+        {"memory_bytes", memory},
+        {"features", features},
+        {"cpu_level", level},
+        {"compiler", version.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(version)},
+        {"matrix_library", matrixLibrary},
+        {"cuda", describe(cuda)},
+        {"advice", advice}};
+    fmt::print("{}\n", jsonText(result));
+    return;
+  }
+  fmt::print("CPU          {}\nthreads      {}\nmemory       {:.1f} GiB\nfeatures     {}\ncode "
+             "level   {} (what --target=cpu compiles for here)\n",
+             cpuModelName(), availableThreads(), static_cast<double>(memory) / (1 << 30),
+             fmt::join(features, " "), level);
+  fmt::print("compiler     {}\nmatrices     {}\n",
+             compiler.empty()  ? "not found"
+             : version.empty() ? "does not run"
+                               : version,
+             matrixLibrary);
+  print(cuda);
+  for (const std::string &line : advice)
+    fmt::print("advice       {}\n", line);
+  if (advice.empty())
+    fmt::print("all is well\n");
+}
+
+} // namespace hybrid::rt::lab

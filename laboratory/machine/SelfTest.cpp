@@ -1,0 +1,210 @@
+//===- SelfTest.cpp - carried cases on this device --------------------------------===//
+//
+// Built with exceptions: the JSON library throws for what a case lacks, and nothing thrown leaves
+// this file.
+//
+//===----------------------------------------------------------------------===//
+#include "laboratory/machine/SelfTest.h"
+#include "runtime/Session.h"
+#include "runtime/files/File.h"
+#include "training/ParameterFile.h"
+#include "training/arrays/TensorInput.h"
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace hybrid::rt::lab {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+/// What is wrong with a case.
+struct Fault : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+template <typename T> T valueOf(Result<T> result) {
+  if (!result)
+    throw Fault(result.error().message);
+  return std::move(*result);
+}
+void require(const Result<void> &result) {
+  if (!result)
+    throw Fault(result.error().message);
+}
+
+/// What came of a case: its largest error as a part of the tolerance, or what is wrong.
+struct Outcome {
+  std::string name, fault;
+  double error = 0, tolerance = 0; // of the tensor that is nearest to its tolerance
+  size_t tensors = 0;
+};
+
+/// A case's tensor of the session, as numbers.
+std::vector<double> numbersOf(Session &session, const ProgramInfo &program,
+                              const std::string &tensor, std::vector<int64_t> &shape) {
+  std::span<const std::byte> bytes;
+  DType type = DType::F32;
+  auto use = [&](const TensorInfo &info, std::span<const std::byte> data) {
+    type = info.dtype, shape = info.shape, bytes = data;
+  };
+  std::string name = tensor.starts_with("output.") ? tensor.substr(7) : tensor;
+  for (const TensorInfo &output : program.outputs)
+    if (output.name == name)
+      use(output, session.output(program.name, name));
+  const auto &parameters = session.executable().parameters();
+  for (size_t i = 0; i < parameters.size() && bytes.empty(); ++i)
+    if (tensor == "grad." + parameters[i].name && parameters[i].trainable)
+      use(parameters[i], session.parameter(i, Session::Slot::Gradient));
+  if (bytes.empty())
+    throw Fault(fmt::format("the model gives no '{}'", tensor));
+  std::vector<double> values(bytes.size() / static_cast<size_t>(bytesOf(type)));
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = numberAt(type, bytes, i);
+  return values;
+}
+
+void compare(Session &session, const ProgramInfo &program, const fs::path &folder,
+             const Json &expected, Outcome &outcome) {
+  const auto tensor = expected.at("tensor").get<std::string>();
+  std::vector<int64_t> shape;
+  std::vector<double> ours = numbersOf(session, program, tensor, shape);
+  size_t from = 0, count = ours.size();
+  if (expected.contains("rows") && !expected["rows"].is_null()) {
+    const size_t row =
+        shape.empty() || shape[0] == 0 ? 1 : ours.size() / static_cast<size_t>(shape[0]);
+    from = expected["rows"].at(0).get<size_t>() * row;
+    const size_t to = expected["rows"].at(1).get<size_t>() * row;
+    if (from > to || to > ours.size())
+      throw Fault(fmt::format("'{}' has no rows {}", tensor, expected["rows"].dump()));
+    count = to - from;
+  }
+  NpyArray array = valueOf(readNpy((folder / expected.at("file").get<std::string>()).string()));
+  if (static_cast<size_t>(array.elements()) != count)
+    throw Fault(
+        fmt::format("'{}' has {} elements where {} are expected", tensor, count, array.elements()));
+  std::vector<std::byte> bytes = valueOf(array.convertedTo(DType::F64, tensor));
+  double sum = 0;
+  for (size_t i = 0; i < count; ++i) {
+    double difference = ours[from + i] - numberAt(DType::F64, bytes, i);
+    sum += difference * difference;
+  }
+  const double size = expected.value("size", 0.0), tolerance = expected.value("tolerance", 0.0);
+  const double error = size > 0 ? std::sqrt(sum) / size : std::sqrt(sum);
+  ++outcome.tensors;
+  if (!(error <= tolerance)) // also for what is no number
+    outcome.fault += fmt::format("{}'{}': relative error {:.2e} above {:.0e}",
+                                 outcome.fault.empty() ? "" : "; ", tensor, error, tolerance);
+  if (error * outcome.tolerance >= outcome.error * tolerance)
+    outcome.error = error, outcome.tolerance = tolerance;
+}
+
+/// Writes the arrays into the inputs; those that are not given stay zero.
+void setInputs(Session &session, const ProgramInfo &program, const fs::path &folder,
+               const Json &given) {
+  for (const TensorInfo &input : program.inputs) {
+    std::span<std::byte> memory = session.input(program.name, input.name);
+    std::fill(memory.begin(), memory.end(), std::byte{0});
+  }
+  for (auto [section, prefix] : {std::pair("inputs", ""), std::pair("cotangents", "cotangent.")}) {
+    if (!given.contains(section))
+      continue;
+    for (const auto &[name, file] : given[section].items()) {
+      const TensorInfo &info = *valueOf(findTensor(program.inputs, name, prefix, "input"));
+      TensorInput input{name, (folder / file.get<std::string>()).string(), {}};
+      input.array = valueOf(readNpy(input.source));
+      std::vector<std::byte> bytes = valueOf(input.bytesFor(info.shape, info.dtype));
+      std::span<std::byte> memory = session.input(program.name, info.name);
+      if (memory.size() != bytes.size())
+        throw Fault(fmt::format("no memory for the input '{}'", name));
+      std::memcpy(memory.data(), bytes.data(), bytes.size());
+    }
+  }
+}
+
+void runCase(const fs::path &folder, const SelfTestOptions &options, Outcome &outcome) {
+  std::vector<std::byte> text =
+      valueOf(readFile((folder / "case.json").string(), uint64_t(16) << 20));
+  Json content = Json::parse(reinterpret_cast<const char *>(text.data()),
+                             reinterpret_cast<const char *>(text.data()) + text.size());
+  auto executable = valueOf(
+      Executable::load((folder / content.value("executable", std::string("model.hyx"))).string()));
+  require(executable->checkDevice(options.device));
+  auto session = valueOf(Session::create(executable, {options.threads}));
+  if (content.contains("parameters") && !content["parameters"].is_null())
+    require(loadParameters(*session, (folder / content["parameters"].get<std::string>()).string()));
+  const char *name = content.value("cotangents", Json::object()).empty() ? "forward" : "vjp";
+  const ProgramInfo *program = executable->findProgram(name);
+  if (!program)
+    throw Fault(fmt::format("{} has no program '{}'", executable->name(), name));
+  // Twice: on a GPU the second run is another way through the runtime.
+  for (int run = 0; run < 2; ++run) {
+    setInputs(*session, *program, folder, content);
+    require(session->run(name));
+  }
+  for (const Json &expected : content.at("expected"))
+    compare(*session, *program, folder, expected, outcome);
+  if (outcome.tensors == 0)
+    outcome.fault = "the case expects nothing";
+}
+
+} // namespace
+
+Result<void> runCases(const SelfTestOptions &options) {
+  std::error_code error;
+  std::vector<fs::path> folders;
+  for (fs::directory_iterator at(options.cases, error), end; !error && at != end;
+       at.increment(error))
+    if (fs::exists(at->path() / "case.json"))
+      folders.push_back(at->path());
+  if (error)
+    return Error{
+        fmt::format("cannot read the folder of cases '{}': {}", options.cases, error.message())};
+  std::sort(folders.begin(), folders.end());
+  size_t passed = 0, failed = 0;
+  Json lines = Json::array();
+  for (const fs::path &folder : folders) {
+    Outcome outcome{folder.filename().string(), {}};
+    if (!options.only.empty() &&
+        std::find(options.only.begin(), options.only.end(), outcome.name) == options.only.end())
+      continue;
+    try {
+      runCase(folder, options, outcome);
+    } catch (const std::exception &fault) {
+      outcome.fault = fault.what();
+    }
+    ++(outcome.fault.empty() ? passed : failed);
+    lines.push_back({{"case", outcome.name},
+                     {"passed", outcome.fault.empty()},
+                     {"error", outcome.error},
+                     {"tolerance", outcome.tolerance},
+                     {"fault", outcome.fault}});
+    if (options.json)
+      continue;
+    if (outcome.fault.empty())
+      fmt::print("pass  {:<48} {} tensors, error {:.1e} (of {:.0e})\n", outcome.name,
+                 outcome.tensors, outcome.error, outcome.tolerance);
+    else
+      fmt::print("FAIL  {}\n      {}\n", outcome.name, outcome.fault);
+    std::fflush(stdout);
+  }
+  if (passed + failed == 0)
+    return Error{fmt::format("'{}' holds no case{}: write them with test/golden/run --prepare DIR "
+                             "--target {}",
+                             options.cases, options.only.empty() ? "" : " of these names",
+                             options.device.empty() ? "cuda" : options.device)};
+  if (options.json)
+    fmt::print("{}\n", Json{{"passed", passed}, {"failed", failed}, {"cases", lines}}.dump(2));
+  else
+    fmt::print("selftest: {} passed, {} failed\n", passed, failed);
+  if (failed)
+    return Error{fmt::format("{} of {} cases failed", failed, passed + failed)};
+  return {};
+}
+
+} // namespace hybrid::rt::lab

@@ -1,0 +1,32 @@
+//===- SelfTest.h - carried cases on this device ----------------------------------===//
+//
+// Numbers of another implementation, checked where no compiler is. A case is a folder that
+// `test/golden/run --prepare` writes:
+//
+//   case.json     {"name", "executable": "model.hyx", "parameters": "parameters.safetensors",
+//                  "inputs": {NAME: FILE}, "cotangents": {OUTPUT: FILE},
+//                  "expected": [{"tensor": "output.NAME" or "grad.NAME", "file": FILE,
+//                                "rows": [FROM, TO], "tolerance", "size"}]}
+//
+// The error of a tensor is ||ours - expected|| / size; rows are of its first dimension.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "runtime/Result.h"
+#include <string>
+#include <vector>
+
+namespace hybrid::rt::lab {
+
+struct SelfTestOptions {
+  std::string device;            // refuse cases of another one; empty: any
+  std::string cases;             // the folder of the cases
+  std::vector<std::string> only; // these cases; none: all
+  int threads = 0;
+  bool json = false;
+};
+
+/// Runs the cases and prints how far each is off; an error when one fails.
+Result<void> runCases(const SelfTestOptions &options);
+
+} // namespace hybrid::rt::lab

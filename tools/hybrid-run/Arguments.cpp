@@ -1,0 +1,78 @@
+//===- Arguments.cpp - flags that several verbs have -------------------------------===//
+#include "tools/hybrid-run/Arguments.h"
+#include "tools/hybrid-run/Verbs.h"
+
+namespace hybrid::tools {
+
+void addModel(CLI::App &verb, rt::ModelSpec &spec) {
+  verb.add_option("model", spec.path, "compiled model (.hyx) or its text (.hyb)")->required();
+  verb.add_option("--device", spec.device, "cpu or cuda: where it must run")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
+  auto *group = verb.add_option_group("Compiling (for a .hyb)");
+  group->add_option("--batch", spec.batch, "sequences in a batch")->check(CLI::PositiveNumber);
+  group->add_option("--length", spec.length, "positions in a sequence")->check(CLI::PositiveNumber);
+  group->add_option("--precision", spec.precision, "f32, bf16 or f64");
+  group->add_option("--target", spec.target,
+                    "cpu, cpu:x86-64-v3, cuda, cuda:sm_80, ... (default: --device)");
+  group->add_option("--attention", spec.attention,
+                    "who computes attention in bf16 on a GPU: auto, cudnn or own");
+  group->add_option("--model", spec.model, "which model of the file");
+  group->add_option("--memory", spec.memory,
+                    "what training may allocate, such as 2GiB, with all threads of this machine");
+  group->add_option("--set", spec.settings, "NAME=VALUE: a model parameter; may be repeated")
+      ->allow_extra_args(false);
+}
+
+void addConvention(CLI::App &verb, rt::Convention &convention) {
+  verb.add_option_function<std::string>(
+          "--convention",
+          [&convention](const std::string &name) {
+            convention = name == "mad-lab" ? rt::Convention::MadLab : rt::Convention::Paper;
+          },
+          "where a paper and its code disagree: paper or mad-lab")
+      ->check(CLI::IsMember({"paper", "mad-lab"}))
+      ->default_str("paper");
+}
+
+void addData(CLI::App &verb, rt::DataSpec &spec, bool training) {
+  auto *group = verb.add_option_group("Data", "one of");
+  group->add_option("--task", spec.task, "synthetic task, NAME[:key=value,...]");
+  group->add_option("--data", spec.data, "text:PATH, the bytes of a file");
+  group->require_option(1);
+  verb.add_option("--data-seed", spec.dataSeed,
+                  "seed of the task's instances or of the text's split")
+      ->capture_default_str();
+  addConvention(verb, spec.convention);
+  if (!training)
+    return;
+  verb.add_option("--train-examples", spec.trainExamples,
+                  "train a task on a set of this many instances (default: fresh ones for ever)");
+}
+
+void addOptimizer(CLI::App &verb, rt::OptimizerOptions &options) {
+  const CLI::Range positive(1e-12, 1e12), nonNegative(0.0, 1e12);
+  auto number = [&](const char *name, auto &value, const char *text) {
+    return verb.add_option(name, value, text)->capture_default_str();
+  };
+  number("--lr", options.schedule.base, "learning rate")->check(positive);
+  number("--min-lr", options.schedule.least, "learning rate at the end")->check(nonNegative);
+  number("--warmup", options.schedule.warmup, "steps of linear warm-up")
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 40));
+  number("--warmup-lr", options.schedule.warmupStart, "learning rate of timm-cosine's first step")
+      ->check(nonNegative);
+  verb.add_option_function<std::string>(
+          "--schedule",
+          [&options](const std::string &name) {
+            options.schedule.kind = valueOf(rt::scheduleKind(name));
+          },
+          "cosine, constant, linear or timm-cosine")
+      ->default_str(std::string(rt::nameOf(options.schedule.kind)));
+  number("--weight-decay", options.weightDecay, "AdamW's decay of the parameters that take it")
+      ->check(nonNegative);
+  number("--beta1", options.beta1, "AdamW's first decay rate")->check(CLI::Range(0.0, 0.999999));
+  number("--beta2", options.beta2, "AdamW's second decay rate")->check(CLI::Range(0.0, 0.99999999));
+  number("--eps", options.epsilon, "AdamW's epsilon")->check(nonNegative);
+  number("--clip", options.clip, "largest gradient norm; 0: any")->check(nonNegative);
+}
+
+} // namespace hybrid::tools

@@ -1,0 +1,19 @@
+//===- Arguments.h - flags that several verbs have ---------------------------------===//
+#pragma once
+#include "training/OptimizerOptions.h"
+#include "training/compile/ModelSpec.h"
+#include "training/data/DataSpec.h"
+#include <CLI/CLI.hpp>
+
+namespace hybrid::tools {
+
+/// MODEL and what it is compiled with.
+void addModel(CLI::App &verb, rt::ModelSpec &spec);
+/// --task SPEC or --data text:PATH with what goes with them; `training`: also for how to train.
+void addData(CLI::App &verb, rt::DataSpec &spec, bool training);
+/// --convention.
+void addConvention(CLI::App &verb, rt::Convention &convention);
+/// The optimizer's, the same in every verb that updates parameters.
+void addOptimizer(CLI::App &verb, rt::OptimizerOptions &options);
+
+} // namespace hybrid::tools

@@ -1,0 +1,12 @@
+//===- NearestName.h - what somebody may have meant --------------------------===//
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace hybrid::rt {
+
+/// The candidate nearest to `word` if it is plausibly what was meant, otherwise empty.
+std::string nearestName(std::string_view word, std::span<const std::string> candidates);
+
+} // namespace hybrid::rt

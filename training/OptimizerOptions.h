@@ -1,0 +1,19 @@
+//===- OptimizerOptions.h - AdamW and its learning rate ---------------------------===//
+#pragma once
+#include "runtime/Optimizer.h"
+#include "training/Schedule.h"
+
+namespace hybrid::rt {
+
+struct OptimizerOptions {
+  Schedule schedule; // `total` is filled in by who knows it
+  double weightDecay = 0.1, beta1 = 0.9, beta2 = 0.98, epsilon = 1e-8;
+  double clip = 0; // global gradient norm; 0: off
+
+  /// What the update with number `step`, counted from 0, takes.
+  Hyper at(int64_t step) const;
+  /// Fails for values that contradict one another.
+  Result<void> check() const;
+};
+
+} // namespace hybrid::rt
