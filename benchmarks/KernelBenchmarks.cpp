@@ -6,7 +6,12 @@
 // specialises is at least as fast.
 //
 //===----------------------------------------------------------------------===//
-#include "codegen/kernels/Kernels.h"
+#include "codegen/kernels/Attention.h"
+#include "codegen/kernels/CrossEntropy.h"
+#include "codegen/kernels/FFTConv.h"
+#include "codegen/kernels/Random.h"
+#include "codegen/kernels/RmsNorm.h"
+#include "codegen/kernels/ShortConv.h"
 #include <benchmark/benchmark.h>
 #include <cmath>
 #include <cstdlib>
@@ -21,8 +26,9 @@ namespace {
 template <typename Params>
 using Kernel = void(int64_t, int64_t, void *const *, void *, const Params *);
 extern "C" {
-Kernel<FFTConvParams> hybrid_fftconv_twiddles_f32, hybrid_fftconv_spectrum_f32,
-    hybrid_fftconv_forward_f32, hybrid_fftconv_backward_f32;
+Kernel<FFTTableParams> hybrid_fft_table_f32;
+Kernel<FFTConvParams> hybrid_fftconv_spectrum_f32, hybrid_fftconv_forward_f32,
+    hybrid_fftconv_backward_f32;
 Kernel<AttentionParams> hybrid_attention_forward_f32, hybrid_attention_backward_f32;
 Kernel<RmsNormParams> hybrid_rmsnorm_forward_f32, hybrid_rmsnorm_backward_f32;
 Kernel<ShortConvParams> hybrid_short_conv_forward_f32, hybrid_short_conv_backward_f32;
@@ -59,7 +65,7 @@ void fftconv(benchmark::State &state) {
   FFTConvParams p{};
   p.length = p.taps = state.range(0), p.channels = 128;
   p.batch = p.length <= 1024 ? 32 : 4;
-  p.transformSize = fftconvTransformSize(p.length, p.taps);
+  p.points = convolutionPoints(p.length, p.taps);
   // The gates and x are slices of one projection, as in Hyena.
   p.xStride = p.gateInStride = p.gateOutStride = 3 * p.channels;
   p.yStride = p.dxStride = p.dGateInStride = p.dGateOutStride = p.channels;
@@ -68,11 +74,13 @@ void fftconv(benchmark::State &state) {
   Buffer projection(3 * size), y(size), dx(size), dGateIn(size), dGateOut(size);
   Buffer filter(p.taps * p.channels), dFilter(p.taps * p.channels), skip(p.channels),
       dSkip(p.channels);
-  Buffer twiddles(fftconvTwiddleElements<float>(p.transformSize));
-  Buffer spectrum(fftconvSpectrumElements<float>(p)), scratch(fftconvBackwardScratch<float>(p) / 4);
+  Buffer twiddles(fftTableElements(p.points));
+  Buffer spectrum(FFTConvSpectrumElements::onCpu<float>(p)),
+      scratch(FFTConvBackward::onCpu<float>(p).bytes / 4);
   float *x = projection.memory.get();
   void *table[] = {twiddles};
-  hybrid_fftconv_twiddles_f32(0, 1, table, nullptr, &p);
+  const FFTTableParams points{p.points};
+  hybrid_fft_table_f32(0, 1, table, nullptr, &points);
   void *filters[] = {filter, twiddles, spectrum};
   hybrid_fftconv_spectrum_f32(0, blocks, filters, nullptr, &p);
   void *buffers[] = {x,       spectrum, twiddles, skip, x + p.channels, x + 2 * p.channels,
@@ -101,7 +109,8 @@ void attention(benchmark::State &state) {
   p.scale = 1 / std::sqrt(static_cast<double>(p.headSize));
   Buffer projection(3 * size), o(size), dO(size), dq(size), dk(size), dv(size);
   Buffer lse(p.batch * p.heads * p.length);
-  Buffer scratch(attentionForwardScratch<float>(p) / 4 + attentionBackwardScratch<float>(p) / 4);
+  Buffer scratch(AttentionForward::onCpu<float>(p).bytes / 4 +
+                 AttentionBackward::onCpu<float>(p).bytes / 4);
   float *q = projection.memory.get();
   void *forward[] = {q, q + columns, q + 2 * columns, nullptr, nullptr, o, lse};
   void *gradient[] = {q, q + columns, q + 2 * columns, nullptr, nullptr, o, lse, dO, dq, dk, dv};
@@ -140,8 +149,8 @@ void shortConv(benchmark::State &state) {
   int64_t size = p.batch * p.length * p.channels;
   Buffer x(size), w(p.channels * p.taps), b(p.channels), y(size), dx(size);
   Buffer partial(p.batch * (p.taps + 1) * p.channels);
-  void *forward[] = {x, w, b, nullptr, nullptr, y, nullptr};
-  void *backward[] = {x, w, nullptr, nullptr, y, nullptr, dx, nullptr, partial, b};
+  void *forward[] = {x, w, b, nullptr, nullptr, nullptr, y};
+  void *backward[] = {x, w, nullptr, nullptr, y, nullptr, nullptr, partial, b, dx};
   for (auto _ : state) {
     if (state.range(0))
       hybrid_short_conv_backward_f32(0, p.batch, backward, nullptr, &p);

@@ -1,8 +1,8 @@
 //===- CostReport.cpp - parameters, FLOPs, state and memory of a model ------===//
 #include "codegen/CostReport.h"
 #include "codegen/MemoryPlan.h"
-#include "dialect/schedule/ScheduleOps.h"
 #include "dialect/Shapes.h"
+#include "dialect/schedule/ScheduleOps.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,8 +1,8 @@
 //===- Writer.cpp - a scheduled module and its code to a .hyx ---------------===//
 #include "codegen/Writer.h"
+#include "dialect/Shapes.h"
 #include "dialect/schedule/LocationText.h"
 #include "dialect/schedule/ScheduleOps.h"
-#include "dialect/Shapes.h"
 #include "executable/Executable_generated.h"
 #include "llvm/Support/raw_ostream.h"
 #include <xxhash.h>

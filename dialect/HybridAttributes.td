@@ -17,4 +17,7 @@ def Hybrid_UnaryKindAttr : EnumAttr<Hybrid_Dialect, Hybrid_UnaryKind, "unary"> {
 def Hybrid_BinaryKind : Hybrid_Enum<"BinaryKind", "elementwise function of two values", !instances<Hybrid_BinaryFunction>()>;
 def Hybrid_BinaryKindAttr : EnumAttr<Hybrid_Dialect, Hybrid_BinaryKind, "binary"> { let assemblyFormat = "$value"; }
 
+def Hybrid_ReduceKind : Hybrid_Enum<"ReduceKind", "how a reduction combines values", [
+  I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Mean", 1, "mean">, I32EnumAttrCase<"Max", 2, "max">]>;
+def Hybrid_ReduceKindAttr : EnumAttr<Hybrid_Dialect, Hybrid_ReduceKind, "reduction"> { let assemblyFormat = "$value"; }
 #endif

@@ -16,6 +16,12 @@ def Hybrid_Tensor : RankedTensorOf<[F32, F64, I32]>;
 /// Sizes of a shape: an integer, or the name of a free dimension ("B", "L") until `hybrid-specialize` binds it.
 def Hybrid_ShapeAttr : TypedArrayAttrBase<AnyAttrOf<[I64Attr, StrAttr]>, "shape of integers and free dimension names">;
 
+/// Such a size alone.
+def Hybrid_SizeAttr : TypedArrayAttrBase<AnyAttrOf<[I64Attr, StrAttr]>, "size: an integer or a free dimension name">;
+/// A dimension of the first tensor. The language counts it from the end as well, and means the last when it is left out.
+def Hybrid_AxisAttr : TypedSignlessIntegerAttrBase<I64, "uint64_t", "dimension of a tensor">;
+def Hybrid_AxesAttr : DenseArrayAttrBase<"DenseI64ArrayAttr", "int64_t", "i64">;
+
 def Hybrid_FusableElementwise : NativeOpTrait<"FusableElementwise"> { let cppNamespace = "::hybrid"; }
 
 /// Each result only gives another name to (a part of) what the first operand holds.
@@ -27,6 +33,8 @@ def Hybrid_OneFloatType : NativeOpTrait<"OneFloatType"> { let cppNamespace = "::
 /// A matrix product: its two operands have one element type; bf16 operands give an f32 result.
 def Hybrid_ProductFloatTypes : NativeOpTrait<"ProductFloatTypes"> { let cppNamespace = "::hybrid"; }
 
+def operator;
+def given;
 // What most ops implement themselves.
 defvar Hybrid_Differentiable = DeclareOpInterfaceMethods<DifferentiableOp>;
 defvar Hybrid_Cost = DeclareOpInterfaceMethods<CostOp>;
@@ -35,7 +43,14 @@ defvar Hybrid_SequenceAxis = DeclareOpInterfaceMethods<SequenceAxisOp, ["getSequ
 
 // The empty literal before an enum in an assemblyFormat ("`` $kind") drops one of two spaces: the op's printer and the
 // attribute's each emit one.
-class Hybrid_Op<string mnemonic, list<Trait> traits = []> : Op<Hybrid_Dialect, mnemonic, traits>;
+class Hybrid_Op<string mnemonic, list<Trait> traits = []> : Op<Hybrid_Dialect, mnemonic, traits> {
+  /// The parameters of `op.NAME`, in the order in which the language takes them: operands and attributes, `(operator $x, $weight)`. `"eps":$epsilon`
+  /// has another name there, `"kv_heads = heads":$kv_heads` is another parameter's value when it is left out, `1:$weighted` is always set and none
+  /// of them. An op without it is not one of the language's.
+  dag language = ?;
+  /// The results that the language gives, `(given $result)`; all when there are none.
+  dag languageResults = (given);
+}
 /// An op without side effects whose result types follow from its operands and attributes.
 class Hybrid_PureOp<string mnemonic, list<Trait> traits = []>
     : Hybrid_Op<mnemonic, !listconcat([Pure, Hybrid_OneFloatType, InferTypeOpAdaptor], traits)>;

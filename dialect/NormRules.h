@@ -15,6 +15,14 @@ inline llvm::LogicalResult inferNorm(std::optional<mlir::Location> location, mli
   return mlir::success();
 }
 
+/// C2: epsilon is not negative.
+template <typename Op> llvm::LogicalResult verifyEpsilon(Op op) {
+  if (!(op.getEpsilon().convertToDouble() >= 0))
+    return op.emitOpError() << "epsilon = " << numberText(op.getEpsilon())
+                            << ", expected at least 0";
+  return mlir::success();
+}
+
 /// The rules C1 and C2 of a norm's gradient.
 template <typename Op> llvm::LogicalResult verifyNormGradient(Op op) {
   if (failed(verifyPerChannel(op, "weight", op.getWeight(), op.getX()))) // C1

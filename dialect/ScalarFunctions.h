@@ -39,12 +39,14 @@ concept GraphValue = requires(T x) { x.apply(UnaryKind(), x); };
 struct UnaryFunction {
   UnaryKind kind;
   llvm::StringRef name, meaning;
+  bool differentiable;
   bool wholeNumbers; ///< an integer of an integer
 };
 struct BinaryFunction {
   BinaryKind kind;
   llvm::StringRef name; ///< in the language: a sign or a name
   llvm::StringRef parameters, meaning;
+  bool differentiable;
 };
 
 #include "dialect/ScalarFunctions.h.inc"

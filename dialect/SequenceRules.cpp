@@ -8,17 +8,17 @@ using namespace hybrid;
 
 LogicalResult hybrid::verifySequence(Operation *op, StringRef name, Value x) {
   if (shapeOf(x).size() != 3)
-    return op->emitOpError() << name << " must be [batch, length, channels], but is "
-                             << shapeText(shapeOf(x));
+    return op->emitOpError() << name << " is " << shapeText(shapeOf(x))
+                             << ", expected [batch, length, channels]";
   return success();
 }
 
-LogicalResult hybrid::verifySegments(Operation *op, Value segments, Value x) {
+LogicalResult hybrid::verifySegments(Operation *op, Value segments, Value x, StringRef name) {
   if (!segments)
     return success();
   ArrayRef<int64_t> ids = shapeOf(segments), shape = shapeOf(x);
   if (ids.size() != 2 || !compatible(ids[0], shape[0]) || !compatible(ids[1], shape[1]))
-    return op->emitOpError() << "segments is " << shapeText(ids) << ", but x is "
+    return op->emitOpError() << "segments is " << shapeText(ids) << ", but " << name << " is "
                              << shapeText(shape) << ": expected its batch and length";
   return success();
 }

@@ -7,8 +7,10 @@ namespace hybrid {
 
 /// Fails with a message unless `x` (called `name`) is [batch, length, channels].
 llvm::LogicalResult verifySequence(mlir::Operation *op, llvm::StringRef name, mlir::Value x);
-/// Fails with a message unless `segments`, where there are any, has the batch and length of `x`.
-llvm::LogicalResult verifySegments(mlir::Operation *op, mlir::Value segments, mlir::Value x);
+/// Fails with a message unless `segments`, where there are any, has the batch and length of `x`
+/// (called `name`).
+llvm::LogicalResult verifySegments(mlir::Operation *op, mlir::Value segments, mlir::Value x,
+                                   llvm::StringRef name = "x");
 
 /// SequenceAxisOp::getSequenceAxis of an op that takes values apart or joins them along dimension
 /// `axis`, or along none (-1), and changes nothing else.

@@ -3,6 +3,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Operation.h"
 #include "mlir/IR/Value.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -64,6 +65,12 @@ std::string shapeText(ArrayRef<int64_t> shape) {
       stream << shape[i];
   }
   stream << ']';
+  return text;
+}
+
+std::string numberText(const llvm::APFloat &number) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.6g", number.convertToDouble());
   return text;
 }
 

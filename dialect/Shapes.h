@@ -29,6 +29,8 @@ int64_t elementCount(llvm::ArrayRef<int64_t> shape);
 int64_t elementCount(mlir::Value value);
 /// "[?, 4]" for messages.
 std::string shapeText(llvm::ArrayRef<int64_t> shape);
+/// "0.1" for messages.
+std::string numberText(const llvm::APFloat &number);
 
 mlir::RankedTensorType tensorOf(llvm::ArrayRef<int64_t> shape, mlir::Type element);
 llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);

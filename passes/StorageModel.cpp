@@ -16,7 +16,7 @@ static bool isComputed(Value value) {
 }
 
 bool StorageModel::isView(Operation *op) {
-  return isa<ReshapeOp, TransposeOp, BroadcastOp, SplitOp, SliceOp>(op);
+  return op->hasTrait<ViewOfOperand>();
 }
 
 int64_t StorageModel::of(Value value) const {

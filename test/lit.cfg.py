@@ -5,6 +5,7 @@
 #   FileCheck, not, count, split-file LLVM's test tools
 #   %models                           the folder models/ of the sources
 #   %bin                              the folder of this build's tools
+#   %include                          the folder of MLIR's headers and .td files
 # and say "REQUIRES: FEATURE" with the features listed at the end of this file.
 
 import os
@@ -42,6 +43,7 @@ llvm_config.add_tool_substitutions(
 )
 config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("%bin", config.hybrid_tools_dir))
+config.substitutions.append(("%include", os.path.join(config.llvm_tools_dir, os.pardir, "include")))
 config.substitutions.append(("%models", os.path.join(config.hybrid_source_root, "models")))
 
 # One thread a test: lit already runs a test per core. Results and messages must not depend on the

@@ -253,8 +253,8 @@ GeneratedKernel LoopEmitter::reduction(GeneratedKernels &kernels, ReduceKind kin
   return {kernel.finish("reduce"), elementCount(keptShape)};
 }
 
-GeneratedKernel LoopEmitter::rowSums(GeneratedKernels &kernels, const Load &load, int64_t rowsPerItem,
-                                     const View &partial, double scale) const {
+GeneratedKernel LoopEmitter::rowSums(GeneratedKernels &kernels, const Load &load,
+                                     int64_t rowsPerItem, const View &partial, double scale) const {
   assert(!load.body && "reductions are not fused here");
   const View &from = load.operands.front();
   int64_t rows = from.shape[0], columns = from.shape[1];

@@ -23,7 +23,8 @@ struct MergeLaunches : impl::MergeLaunchesBase<MergeLaunches> {
     kernels.clear();
     sources = llvm::range_size(getOperation().getOps<KernelSourceOp>());
     for (auto program : getOperation().getOps<ProgramOp>())
-      if (program.getSymName() != "init" && program.getSymName() != "update") // they write parameters
+      if (program.getSymName() != "init" &&
+          program.getSymName() != "update") // they write parameters
         merge(program);
   }
 
@@ -48,8 +49,8 @@ private:
       return;
     // The place in front of all steps stays when the first of them is merged.
     OpBuilder builder(front);
-    auto start = AbsentOp::create(builder, program.getLoc(),
-                                  MemRefType::get({0}, builder.getF32Type()));
+    auto start =
+        AbsentOp::create(builder, program.getLoc(), MemRefType::get({0}, builder.getF32Type()));
     append(first, [&](LaunchOp launch) { launch->moveBefore(start); });
     start.erase();
     // Outputs stay behind all steps.

@@ -38,7 +38,7 @@ std::string literal(double value, Type element) {
 
 namespace {
 
-/// A piece of CUDA source over the functions of codegen/cuda/kernels/Prelude.cuh.
+/// A piece of CUDA source over the functions of codegen/kernels/cuda/Prelude.cuh.
 struct Text : scalar::ScalarOperators<Text> {
   /// How tightly the outermost operation binds.
   enum Binding { Sum, Product, Sign, Whole };

@@ -240,9 +240,7 @@ GeneratedKernel TextEmitter::elementwise(GeneratedKernels &kernels, Block *body,
     kernel.close();
     kernel.close();
   }
-  return {kernel.finish(body ? "fused" : "copy"),
-          grid,
-          {elementwiseThreads, 0}};
+  return {kernel.finish(body ? "fused" : "copy"), grid, {elementwiseThreads, 0}};
 }
 
 std::string TextEmitter::store(GeneratedKernels &kernels, Block *body, ArrayRef<View> operands,
@@ -368,8 +366,8 @@ GeneratedKernel TextEmitter::reduction(GeneratedKernels &kernels, ReduceKind kin
           {reductionThreads, byBlock ? reductionThreads / 32 * bytesOf(to.element) : 0}};
 }
 
-GeneratedKernel TextEmitter::rowSums(GeneratedKernels &kernels, const Load &from, int64_t rowsPerItem,
-                                     const View &partial, double scale) const {
+GeneratedKernel TextEmitter::rowSums(GeneratedKernels &kernels, const Load &from,
+                                     int64_t rowsPerItem, const View &partial, double scale) const {
   int64_t rows = from.shape()[0], columns = from.shape()[1];
   KernelText kernel(kernels, from.operands, {partial});
   SmallVector<View> all(from.operands);

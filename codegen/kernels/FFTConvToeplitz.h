@@ -149,8 +149,22 @@ enum class ConvAlgorithm {
   Parts,  // FFTConvParts.h
 };
 
-/// The one place that chooses; sets `lanes`. signals: 1 forward, 2 backward; rounds: whether
+namespace cuda {
+/// The rule. p: with the lanes of fftconvLanes(); signals: 1 forward, 2 backward; rounds: whether
 /// products may round their operands to bf16; mostShared: bytes a block may have.
+constexpr ConvAlgorithm convAlgorithm(const FFTConvParams &p, int64_t signals, bool rounds,
+                                      int64_t mostShared) {
+  ToeplitzConvParams toeplitz{};
+  toeplitz.length = p.length;
+  // A segment's matrix would be another one for each sequence.
+  if (rounds && !p.hasSegments && p.length <= longestToeplitz &&
+      sharedBytes(toeplitz, signals) <= mostShared)
+    return ConvAlgorithm::Toeplitz;
+  return p.lanes > 0 ? ConvAlgorithm::Blocks : ConvAlgorithm::Parts;
+}
+} // namespace cuda
+
+/// The one place that chooses; sets `lanes`.
 struct ChooseConvolution {
   template <typename T>
   static constexpr ConvAlgorithm onCpu(FFTConvParams &, int64_t /*signals*/, bool /*rounds*/,
@@ -161,13 +175,7 @@ struct ChooseConvolution {
   static constexpr ConvAlgorithm onCuda(FFTConvParams &p, int64_t signals, bool rounds,
                                         int64_t mostShared) {
     p.lanes = cuda::fftconvLanes(p, signals, sizeof(T), mostShared);
-    ToeplitzConvParams toeplitz{};
-    toeplitz.length = p.length;
-    // A segment's matrix would be another one for each sequence.
-    if (rounds && sizeof(T) == 4 && !p.hasSegments && p.length <= cuda::longestToeplitz &&
-        cuda::sharedBytes(toeplitz, signals) <= mostShared)
-      return ConvAlgorithm::Toeplitz;
-    return p.lanes > 0 ? ConvAlgorithm::Blocks : ConvAlgorithm::Parts;
+    return cuda::convAlgorithm(p, signals, rounds && sizeof(T) == 4, mostShared);
   }
 };
 

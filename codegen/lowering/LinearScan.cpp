@@ -214,8 +214,7 @@ template <> LogicalResult lower(LinearScanGradOp op, ProgramBuilder &program) {
                                                    program.use(dk), dDecay});
   } else {
     // The gradient of the keys reads that of the queries for the gradient of the decay.
-    Store dq = program.storeOf(op.getDq()),
-          dk = program.storeOf(op.getDk());
+    Store dq = program.storeOf(op.getDq()), dk = program.storeOf(op.getDk());
     params.dqStride = dq.stride, params.dkStride = dk.stride;
     BufferUse dqRead = program.absent(), anchors = program.absent();
     if (params.decayGradient) {

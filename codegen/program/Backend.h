@@ -2,8 +2,8 @@
 #pragma once
 #include "codegen/program/KernelConstants.h"
 #include "dialect/HybridOps.h"
-#include "dialect/schedule/Layout.h"
 #include "dialect/schedule/LaunchShape.h"
+#include "dialect/schedule/Layout.h"
 #include <string>
 
 namespace hybrid {

@@ -49,9 +49,9 @@ private:
     for (unsigned i = 0; i < op->getNumOperands(); ++i)
       if (op.writesOperand(i))
         writes.push_back(i);
-    auto made = LaunchOp::create(builder, op.getLoc(), kernel.symbol, kernel.grid,
-                                 op->getOperands(), op.getSource(), /*constants=*/{}, kernel.shape,
-                                 writes);
+    auto made =
+        LaunchOp::create(builder, op.getLoc(), kernel.symbol, kernel.grid, op->getOperands(),
+                         op.getSource(), /*constants=*/{}, kernel.shape, writes);
     made.setGenerated(true);
     if (auto loop = dyn_cast<TileLoopOp>(op->getParentOp()))
       made.setItemsPerTile(loop.itemsPerTile(kernel.grid));

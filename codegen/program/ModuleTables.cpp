@@ -12,7 +12,8 @@ static int64_t aligned(int64_t bytes) { return static_cast<int64_t>(llvm::alignT
 void ModuleTables::collectParameters(func::FuncOp forward) {
   for (auto op : forward.getOps<ParameterOp>()) {
     auto type = cast<RankedTensorType>(op.getType());
-    Parameter parameter{parameterBytes, type, op.getTrainable(), op.getDecay(), op.getLrScaleAttr()};
+    Parameter parameter{parameterBytes, type, op.getTrainable(), op.getDecay(),
+                        op.getLrScaleAttr()};
     if (parameters.insert({op.getNameAttr(), parameter}).second)
       parameterBytes += aligned(type.getNumElements() * bytesOf(type.getElementType()));
   }
@@ -49,9 +50,8 @@ void ModuleTables::createSetup(OpBuilder &builder, Location loc) {
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&setup.getBody());
   for (SetupTable &table : tables) {
-    auto buffer =
-        BufferOp::create(builder, loc, typeOf(table.view), Space::Constants, StringAttr(),
-                         table.buffers.front().getAtAttr());
+    auto buffer = BufferOp::create(builder, loc, typeOf(table.view), Space::Constants, StringAttr(),
+                                   table.buffers.front().getAtAttr());
     LaunchOp::create(builder, loc, table.kernel.name, table.grid, buffer.getResult(), "table",
                      table.kernel.constants, table.shape, /*writes=*/{0});
   }

@@ -184,25 +184,23 @@ void ProgramBuilder::matmul(const View &a, bool transposeA, const View &b, bool 
   if (bias)
     views.push_back(use(*bias));
   int64_t columnsA = columnsOf(a), rowsA = a.elements() / columnsA;
-  LibraryMatmulOp::create(builder, loc(), views, builder.getArrayAttr({}),
-                          transposeA ? columnsA : rowsA, columnsOf(c),
-                          transposeA ? rowsA : columnsA, *a.rowStride(), *b.rowStride(),
-                          *c.rowStride(), transposeA, transposeB, /*accumulate=*/false, a.element,
-                          sourceName(current), /*groups=*/0, /*group_stride=*/0,
-                          loop && !transposeA, loop && transposeA, /*ld_addend=*/0);
+  LibraryMatmulOp::create(
+      builder, loc(), views, builder.getArrayAttr({}), transposeA ? columnsA : rowsA, columnsOf(c),
+      transposeA ? rowsA : columnsA, *a.rowStride(), *b.rowStride(), *c.rowStride(), transposeA,
+      transposeB, /*accumulate=*/false, a.element, sourceName(current), /*groups=*/0,
+      /*group_stride=*/0, loop && !transposeA, loop && transposeA, /*ld_addend=*/0);
 }
 
 void ProgramBuilder::groupedMatmul(const View &a, bool transposeA, const View &b, bool transposeB,
                                    const View &c, const View &offsets) {
   int64_t columnsA = columnsOf(a), rows = a.elements() / columnsA;
   const View &matrices = transposeA ? c : b;
-  LibraryMatmulOp::create(builder, loc(), ValueRange{use(a), use(b), use(c), use(offsets)},
-                          builder.getArrayAttr({}), transposeA ? columnsA : rows, columnsOf(c),
-                          transposeA ? rows : columnsA, columnsA, columnsOf(b), columnsOf(c),
-                          transposeA, transposeB, /*accumulate=*/false, a.element,
-                          sourceName(current), offsets.elements() - 1,
-                          matrices.shape[1] * matrices.shape[2], loop && !transposeA,
-                          loop && transposeA, /*ld_addend=*/0);
+  LibraryMatmulOp::create(
+      builder, loc(), ValueRange{use(a), use(b), use(c), use(offsets)}, builder.getArrayAttr({}),
+      transposeA ? columnsA : rows, columnsOf(c), transposeA ? rows : columnsA, columnsA,
+      columnsOf(b), columnsOf(c), transposeA, transposeB, /*accumulate=*/false, a.element,
+      sourceName(current), offsets.elements() - 1, matrices.shape[1] * matrices.shape[2],
+      loop && !transposeA, loop && transposeA, /*ld_addend=*/0);
 }
 
 void ProgramBuilder::attention(AttentionCall call, ArrayRef<BufferUse> buffers) {
@@ -337,8 +335,7 @@ LogicalResult ProgramBuilder::lowerTiles(RowTilesOp op) {
 /// else or has a place already.
 static bool isComputed(Value value) {
   Operation *op = value.getDefiningOp();
-  return op && !isa<ParameterOp, ConstantOp, IotaOp, ReshapeOp, TransposeOp, BroadcastOp, SplitOp,
-                    SliceOp>(op);
+  return op && !op->hasTrait<ViewOfOperand>() && !isa<ParameterOp, ConstantOp, IotaOp>(op);
 }
 
 /// The parameter whose gradient result `number` is; null for other results.

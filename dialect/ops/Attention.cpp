@@ -20,9 +20,11 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   if (q.size() != 3)
     return emitOptionalError(
         location, "attention: q must be [batch, length, heads * size], but is ", shapeText(q));
+  auto heads = static_cast<int64_t>(adaptor.getHeads());
+  if (heads < 1) // C2
+    return emitOptionalError(location, "attention: heads = ", heads, ", expected at least 1");
   types.push_back(adaptor.getQ().getType());
-  types.push_back(
-      tensorOf({q[0], static_cast<int64_t>(adaptor.getHeads()), q[1]}, elementOf(adaptor.getQ())));
+  types.push_back(tensorOf({q[0], heads, q[1]}, elementOf(adaptor.getQ())));
   return success();
 }
 
@@ -49,7 +51,7 @@ template <typename Op> static LogicalResult verifyAttention(Op op) {
   if (op.getSegments() && !compatible(q[1], k[1])) // C4
     return op.emitOpError() << "segments need as many queries as keys, but there are " << q[1]
                             << " and " << k[1];
-  return verifySegments(op, op.getSegments(), op.getQ()); // C4
+  return verifySegments(op, op.getSegments(), op.getQ(), "q"); // C4
 }
 
 LogicalResult AttentionOp::verify() {
@@ -71,6 +73,12 @@ LogicalResult AttentionOp::verify() {
   if (static_cast<int64_t>(getWindow()) < -1) // C6
     return emitOpError() << "window = " << static_cast<int64_t>(getWindow())
                          << ", expected -1 (none) or a number of positions";
+  if (!(getRotaryBase().convertToDouble() > 0)) // C7
+    return emitOpError() << "rotary_base = " << numberText(getRotaryBase())
+                         << ", expected a number above 0";
+  if (!(getXposBase().convertToDouble() >= 0)) // C7
+    return emitOpError() << "xpos_base = " << numberText(getXposBase())
+                         << ", expected 0 (none) or a number above it";
   return success();
 }
 

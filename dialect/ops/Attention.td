@@ -12,11 +12,12 @@ def Hybrid_AttentionOp : Hybrid_PureOp<"attention", [AttrSizedOperandSegments, H
     Result 1, `lse`, is the log of the softmax denominators [B, heads, L], kept for the gradient.
 
     - C1: q is [B, L, heads*M]; k and v are [B, S, kv_heads*M]
-    - C2: kv_heads divides heads
+    - C2: heads is at least 1 and kv_heads divides it
     - C3: rotary_dims is even and at most M
     - C4: segments is [B, L] and S = L, without a past
     - C5: past_k and past_v come together and are [B, P, kv_heads*M]
     - C6: window is at least -1 (none)
+    - C7: rotary_base is above 0 and xpos_base is not below
 
     ```mlir
     %y, %lse = hybrid.attention %q, %k, %v heads 4 kv_heads 2 {rotary_dims = 2 : i64} : tensor<2x8x16xf32>, tensor<2x8x8xf32>, tensor<2x8x8xf32> -> tensor<2x8x16xf32>, tensor<2x4x8xf32>
@@ -24,6 +25,9 @@ def Hybrid_AttentionOp : Hybrid_PureOp<"attention", [AttrSizedOperandSegments, H
 
     Vaswani et al. 2017, section 3.2; rotation: Su et al. 2021, section 3.4; scales: Sun et al. 2022 (xPos).
   }];
+  let language = (operator $q, $k, $v, $heads, "kv_heads = heads":$kv_heads, $causal, $window, $rotary_dims, $rotary_base, $rotary_interleaved,
+                           $xpos_base, $segments, $scale);
+  let languageResults = (given $result);
   let arguments = (ins Hybrid_FloatTensor:$q, Hybrid_FloatTensor:$k, Hybrid_FloatTensor:$v, Optional<Hybrid_IntTensor>:$segments,
                        Optional<Hybrid_FloatTensor>:$past_k, Optional<Hybrid_FloatTensor>:$past_v,
                        I64Attr:$heads, I64Attr:$kv_heads, DefaultValuedAttr<BoolAttr, "true">:$causal, DefaultValuedAttr<I64Attr, "-1">:$window,

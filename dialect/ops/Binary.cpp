@@ -8,8 +8,8 @@ LogicalResult BinaryOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
                                          Adaptor adaptor, SmallVectorImpl<Type> &types) {
   auto shape = broadcastShapes(shapeOf(adaptor.getLhs()), shapeOf(adaptor.getRhs()));
   if (!shape) // C1
-    return emitOptionalError(location, "shapes ", shapeText(shapeOf(adaptor.getLhs())), " and ",
-                             shapeText(shapeOf(adaptor.getRhs())), " do not broadcast");
+    return emitOptionalError(location, "the shapes ", shapeText(shapeOf(adaptor.getLhs())), " and ",
+                             shapeText(shapeOf(adaptor.getRhs())), " do not fit together");
   types.push_back(tensorOf(*shape, elementOf(adaptor.getLhs())));
   return success();
 }

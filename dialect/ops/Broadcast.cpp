@@ -16,8 +16,9 @@ LogicalResult BroadcastOp::verify() {
   for (size_t i = 0; fits && i < shape->size(); ++i)
     fits = compatible((*shape)[i], shapeOf(getResult())[i]);
   if (!fits) // C1
-    return emitOpError() << shapeText(shapeOf(getX())) << " does not broadcast to "
-                         << shapeText(shapeOf(getResult()));
+    return emitOpError() << shapeText(shapeOf(getX())) << " cannot be repeated to "
+                         << shapeText(shapeOf(getResult()))
+                         << ": sizes must be equal or 1, counted from the last";
   return success();
 }
 

@@ -23,11 +23,16 @@ template <typename Op> static LogicalResult verifyLoss(Op op) {
                             << ", but targets are " << shapeText(targets);
   double smoothing = op.getLabelSmoothing().convertToDouble();
   if (!(smoothing >= 0 && smoothing < 1)) // C3
-    return op.emitOpError() << "label_smoothing = " << smoothing
+    return op.emitOpError() << "label_smoothing = " << numberText(op.getLabelSmoothing())
                             << ", expected a number from 0 to below 1";
   return success();
 }
-LogicalResult CrossEntropyOp::verify() { return verifyLoss(*this); }
+LogicalResult CrossEntropyOp::verify() {
+  auto ignored = static_cast<int64_t>(getIgnoreIndex());
+  if (ignored < INT32_MIN || ignored > INT32_MAX) // C4
+    return emitOpError() << "ignore_index = " << ignored << ", expected a 32-bit integer";
+  return verifyLoss(*this);
+}
 
 LogicalResult CrossEntropyGradOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                                    Adaptor adaptor, SmallVectorImpl<Type> &types) {

@@ -11,11 +11,14 @@ def Hybrid_CrossEntropyOp : Hybrid_PureOp<"cross_entropy", [DeclareOpInterfaceMe
     - C1: targets have logits' shape without its last dimension
     - C2: weights have targets' shape
     - C3: label_smoothing is in [0, 1)
+    - C4: ignore_index has 32 bits
 
     ```mlir
     %loss, %weight, %correct = hybrid.cross_entropy %logits, %targets {ignore_index = 0 : i64} : tensor<2x8x16xf32>, tensor<2x8xi32> -> tensor<f32>, tensor<f32>, tensor<f32>
     ```
   }];
+  let language = (operator $logits, $targets, $weights, $ignore_index, $label_smoothing);
+  let languageResults = (given $loss);
   let arguments = (ins Hybrid_FloatTensor:$logits, Hybrid_IntTensor:$targets, Optional<Hybrid_FloatTensor>:$weights,
                        DefaultValuedAttr<I64Attr, "-100">:$ignore_index, DefaultValuedAttr<F64Attr, "0.0">:$label_smoothing);
   let results = (outs Hybrid_FloatTensor:$loss, Hybrid_FloatTensor:$total_weight, Hybrid_FloatTensor:$correct);

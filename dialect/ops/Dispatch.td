@@ -13,6 +13,7 @@ def Hybrid_DispatchOp : Hybrid_PureOp<"dispatch", [Hybrid_Differentiable, Hybrid
     %s = hybrid.dispatch %x by %slots : tensor<2x8x2x16xf32>, tensor<2x8x2xi32> -> tensor<2x8x2x16xf32>
     ```
   }];
+  let language = (operator $x, $slots);
   let arguments = (ins Hybrid_FloatTensor:$x, Hybrid_IntTensor:$slots);
   let results = (outs Hybrid_FloatTensor:$result);
   let assemblyFormat = "$x `by` $slots attr-dict `:` type($x) `,` type($slots) `->` type($result)";
@@ -29,6 +30,7 @@ def Hybrid_CollectOp : Hybrid_PureOp<"collect", [Hybrid_Differentiable, Hybrid_C
     %y = hybrid.collect %s by %slots : tensor<2x8x2x16xf32>, tensor<2x8x2xi32> -> tensor<2x8x2x16xf32>
     ```
   }];
+  let language = (operator $x, $slots);
   let arguments = (ins Hybrid_FloatTensor:$x, Hybrid_IntTensor:$slots);
   let results = (outs Hybrid_FloatTensor:$result);
   let assemblyFormat = "$x `by` $slots attr-dict `:` type($x) `,` type($slots) `->` type($result)";

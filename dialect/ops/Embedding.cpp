@@ -7,8 +7,8 @@ using namespace hybrid;
 LogicalResult EmbeddingOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                             Adaptor adaptor, SmallVectorImpl<Type> &types) {
   if (shapeOf(adaptor.getTable()).size() != 2) // C1
-    return emitOptionalError(location, "embedding: table must be [classes, width], but is ",
-                             shapeText(shapeOf(adaptor.getTable())));
+    return emitOptionalError(location, "embedding: table is ",
+                             shapeText(shapeOf(adaptor.getTable())), ", expected [classes, width]");
   SmallVector<int64_t> shape(shapeOf(adaptor.getIds()));
   shape.push_back(lastSize(adaptor.getTable()));
   types.push_back(tensorOf(shape, elementOf(adaptor.getTable())));

@@ -12,6 +12,7 @@ def Hybrid_EmbeddingOp : Hybrid_PureOp<"embedding", [Hybrid_Differentiable, Hybr
     %x = hybrid.embedding %table, %ids : tensor<16x4xf32>, tensor<2x8xi32> -> tensor<2x8x4xf32>
     ```
   }];
+  let language = (operator $table, $ids);
   let arguments = (ins Hybrid_FloatTensor:$table, Hybrid_IntTensor:$ids);
   let results = (outs Hybrid_FloatTensor:$result);
   let assemblyFormat = "$table `,` $ids attr-dict `:` type($table) `,` type($ids) `->` type($result)";

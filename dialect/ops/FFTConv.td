@@ -23,6 +23,7 @@ def Hybrid_FFTConvOp : Hybrid_PureOp<"fftconv", [AttrSizedOperandSegments, Hybri
 
     Poli et al. 2023, sections 2.1 and 3.1.
   }];
+  let language = (operator $x, $filter, $skip, $segments, $initial_state, $return_state);
   let arguments = (ins Hybrid_FloatTensor:$x, Hybrid_FloatTensor:$filter, Optional<Hybrid_FloatTensor>:$skip,
                        Optional<Hybrid_FloatTensor>:$gate_in, Optional<Hybrid_FloatTensor>:$gate_out,
                        Optional<Hybrid_IntTensor>:$segments, Optional<Hybrid_FloatTensor>:$initial_state, UnitAttr:$return_state);

@@ -14,9 +14,8 @@ LogicalResult GroupedLinearOp::inferReturnTypes(MLIRContext *, std::optional<Loc
   int64_t in = weight[adaptor.getTransposed() ? 1 : 2],
           out = weight[adaptor.getTransposed() ? 2 : 1];
   if (shape.size() < 2 || !compatible(shape.back(), in)) // C1
-    return emitOptionalError(location, "grouped_linear: weight ", shapeText(weight), " takes ", in,
-                             " channels, but x is ", shapeText(shape), ": expected [..., ", in,
-                             "]");
+    return emitOptionalError(location, "grouped_linear: weight takes ", in, " channels, but x is ",
+                             shapeText(shape), ": expected [..., ", in, "]");
   shape.back() = out;
   types.push_back(tensorOf(shape, elementOf(adaptor.getX())));
   return success();

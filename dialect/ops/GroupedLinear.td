@@ -16,6 +16,7 @@ def Hybrid_GroupedLinearOp : Hybrid_PureOp<"grouped_linear", [Hybrid_Differentia
     %y = hybrid.grouped_linear %x, %w, %offsets : tensor<2x8x2x16xf32>, tensor<4x32x16xf32>, tensor<5xi32> -> tensor<2x8x2x32xf32>
     ```
   }];
+  let language = (operator $x, $weight, $offsets);
   let arguments = (ins Hybrid_FloatTensor:$x, Hybrid_FloatTensor:$weight, Hybrid_IntTensor:$offsets, UnitAttr:$transposed);
   let results = (outs Hybrid_FloatTensor:$result);
   let assemblyFormat = "$x `,` $weight `,` $offsets attr-dict `:` type($x) `,` type($weight) `,` type($offsets) `->` type($result)";

@@ -10,10 +10,11 @@ LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   return inferNorm(location, adaptor.getX(), 0, types);
 }
 
-LogicalResult LayerNormOp::verify() { // C1
-  if (failed(verifyPerChannel(*this, "weight", getWeight(), getX())))
+LogicalResult LayerNormOp::verify() {
+  if (failed(verifyEpsilon(*this)) ||                                 // C2
+      failed(verifyPerChannel(*this, "weight", getWeight(), getX()))) // C1
     return failure();
-  return verifyPerChannel(*this, "bias", getBias(), getX());
+  return verifyPerChannel(*this, "bias", getBias(), getX()); // C1
 }
 
 LogicalResult LayerNormGradOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,

@@ -7,6 +7,7 @@ def Hybrid_LayerNormOp : Hybrid_PureOp<"layernorm", [RowwiseOp, AttrSizedOperand
     `y = (x - mean)/sqrt(var + epsilon) w + b`, var the biased variance. Without `weight` w = 1, without `bias` b = 0.
 
     - C1: weight and bias have as many elements as the last dimension of x
+    - C2: epsilon is not negative
 
     ```mlir
     %y = hybrid.layernorm %x weight(%w : tensor<4xf32>) bias(%b : tensor<4xf32>) : tensor<2x8x4xf32> -> tensor<2x8x4xf32>
@@ -14,6 +15,7 @@ def Hybrid_LayerNormOp : Hybrid_PureOp<"layernorm", [RowwiseOp, AttrSizedOperand
 
     Ba, Kiros and Hinton 2016, section 3.
   }];
+  let language = (operator $x, $weight, $bias, "eps":$epsilon);
   let arguments = (ins Hybrid_FloatTensor:$x, Optional<Hybrid_FloatTensor>:$weight, Optional<Hybrid_FloatTensor>:$bias,
                        DefaultValuedAttr<F64Attr, "1.0e-5">:$epsilon);
   let results = (outs Hybrid_FloatTensor:$result);

@@ -12,8 +12,8 @@ LogicalResult LinearOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
                              "linear: x must be [..., in] and weight [out, in], but they are ",
                              shapeText(x), " and ", shapeText(weight));
   if (!compatible(x.back(), weight[1])) // C1
-    return emitOptionalError(location, "linear: weight ", shapeText(weight), " takes ", weight[1],
-                             " channels, but x is ", shapeText(x));
+    return emitOptionalError(location, "linear: weight takes ", weight[1], " channels, but x is ",
+                             shapeText(x));
   SmallVector<int64_t> shape(x);
   shape.back() = weight[0];
   types.push_back(tensorOf(shape, productResultElement(elementOf(adaptor.getX()))));

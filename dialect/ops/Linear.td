@@ -13,6 +13,7 @@ def Hybrid_LinearOp : Hybrid_ProductOp<"linear", [RowwiseOp, Hybrid_Differentiab
     %y = hybrid.linear %x, %w bias(%b : tensor<16xf32>) : tensor<2x8x4xf32>, tensor<16x4xf32> -> tensor<2x8x16xf32>
     ```
   }];
+  let language = (operator $x, $weight, $bias);
   let arguments = (ins Hybrid_ProductOperand:$x, Hybrid_ProductOperand:$weight, Optional<Hybrid_FloatTensor>:$bias);
   let results = (outs Hybrid_FloatTensor:$result);
   let assemblyFormat = [{ $x `,` $weight (`bias` `(` $bias^ `:` type($bias) `)`)? attr-dict `:` type($x) `,` type($weight) `->` type($result) }];

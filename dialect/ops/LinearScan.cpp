@@ -72,10 +72,12 @@ template <typename Op> static LogicalResult verifyScan(Op op) {
     return op.emitOpError() << "v is " << shapeText(v) << ", but q is " << shapeText(q)
                             << ": expected its batch and length";
   auto heads = static_cast<int64_t>(op.getHeads());
+  if (heads < 1) // C2
+    return op.emitOpError() << "heads = " << heads << ", expected at least 1";
   auto divided = [&](int64_t channels) {
     return ShapedType::isDynamic(channels) || channels % heads == 0;
   };
-  if (heads < 1 || !divided(q[2]) || !divided(v[2])) // C2
+  if (!divided(q[2]) || !divided(v[2])) // C2
     return op.emitOpError() << "heads = " << heads << " does not divide the channels of q (" << q[2]
                             << ") and v (" << v[2] << ")";
   if (Value decay = op.getDecay()) { // C3
@@ -89,7 +91,7 @@ template <typename Op> static LogicalResult verifyScan(Op op) {
                               << " heads: expected [batch, length, channels], [batch, length, "
                                  "heads], [channels] or [heads]";
   }
-  if (failed(verifySegments(op, op.getSegments(), op.getQ()))) // C4
+  if (failed(verifySegments(op, op.getSegments(), op.getQ(), "q"))) // C4
     return failure();
   return verifyState(op, "initial_state", op.getInitialState()); // C5
 }

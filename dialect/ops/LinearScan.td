@@ -28,6 +28,7 @@ def Hybrid_LinearScanOp : Hybrid_PureOp<"linear_scan", [AttrSizedOperandSegments
 
     Katharopoulos et al. 2020, section 3.3; Sun et al. 2023 (RetNet), section 2.1; Yang et al. 2024 (GLA), section 4.
   }];
+  let language = (operator $q, $k, $v, $heads, $decay, $scale, $exclusive, $segments, $initial_state, $return_state);
   let arguments = (ins Hybrid_FloatTensor:$q, Hybrid_FloatTensor:$k, Hybrid_FloatTensor:$v, Optional<Hybrid_FloatTensor>:$decay,
                        Optional<Hybrid_IntTensor>:$segments, Optional<Hybrid_FloatTensor>:$initial_state, I64Attr:$heads,
                        DefaultValuedAttr<F64Attr, "1.0">:$scale, UnitAttr:$exclusive, UnitAttr:$return_state);

@@ -17,6 +17,7 @@ def Hybrid_MatmulOp : Hybrid_ProductOp<"matmul", [DeclareOpInterfaceMethods<Roww
     %g = hybrid.matmul %y, %a {transpose_a} : tensor<2x8x16xf32>, tensor<2x8x4xf32> -> tensor<16x4xf32>
     ```
   }];
+  let language = (operator $a, $b, $transpose_b);
   let arguments = (ins Hybrid_ProductOperand:$a, Hybrid_ProductOperand:$b, UnitAttr:$transpose_a, UnitAttr:$transpose_b);
   let results = (outs Hybrid_FloatTensor:$result);
   let assemblyFormat = "$a `,` $b attr-dict `:` type($a) `,` type($b) `->` type($result)";

@@ -11,9 +11,19 @@ LogicalResult ModalFilterOp::inferReturnTypes(MLIRContext *, std::optional<Locat
     return emitOptionalError(location, "modal_filter: the operands are ", shapeText(re),
                              ", expected [states, channels]");
   SmallVector<int64_t> length = sizesOf(adaptor.getLength());
+  ArrayRef<int64_t> decay = shapeOf(adaptor.getLogDecay()), angle = shapeOf(adaptor.getAngle()),
+                    im = shapeOf(adaptor.getIm());
+  if (!compatibleShapes(decay, re) || !compatibleShapes(angle, re) ||
+      !compatibleShapes(im, re)) // C1
+    return emitOptionalError(location, "modal_filter: log_decay is ", shapeText(decay),
+                             ", angle is ", shapeText(angle), ", re is ", shapeText(re),
+                             " and im is ", shapeText(im), ": expected the same shape");
   if (length.size() != 1) // C2
     return emitOptionalError(location, "modal_filter: length has ", length.size(),
                              " entries, expected one");
+  if (!ShapedType::isDynamic(length[0]) && length[0] < 1) // C2
+    return emitOptionalError(location, "modal_filter: length = ", length[0],
+                             ", expected at least 1");
   types.push_back(tensorOf({length[0], re[1]}, elementOf(adaptor.getRe())));
   return success();
 }

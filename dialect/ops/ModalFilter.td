@@ -9,7 +9,7 @@ def Hybrid_ModalFilterOp : Hybrid_PureOp<"modal_filter", [AllTypesMatch<["log_de
     size S × length × C is ever stored.
 
     - C1: all operands are [S, C]
-    - C2: length has one entry
+    - C2: length has one entry, at least 1
 
     ```mlir
     %h = hybrid.modal_filter %a, %a, %a, %a to [64] : tensor<4x8xf32> -> tensor<64x8xf32>
@@ -17,8 +17,9 @@ def Hybrid_ModalFilterOp : Hybrid_PureOp<"modal_filter", [AllTypesMatch<["log_de
 
     Gu et al. 2022 (S4D), section 3; Poli et al. 2024 (MAD), appendix B.3.2.
   }];
+  let language = (operator $log_decay, $angle, $re, $im, $length);
   let arguments = (ins Hybrid_FloatTensor:$log_decay, Hybrid_FloatTensor:$angle, Hybrid_FloatTensor:$re, Hybrid_FloatTensor:$im,
-                       Hybrid_ShapeAttr:$length);
+                       Hybrid_SizeAttr:$length);
   let results = (outs Hybrid_FloatTensor:$result);
   let assemblyFormat = "$log_decay `,` $angle `,` $re `,` $im `to` $length attr-dict `:` type($re) `->` type($result)";
 }

@@ -1,10 +1,6 @@
 //===- Reduce.td - sum, mean or maximum over dimensions ----*- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_ReduceKind : Hybrid_Enum<"ReduceKind", "how a reduction combines values", [
-  I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Mean", 1, "mean">, I32EnumAttrCase<"Max", 2, "max">]>;
-def Hybrid_ReduceKindAttr : EnumAttr<Hybrid_Dialect, Hybrid_ReduceKind, "reduction"> { let assemblyFormat = "$value"; }
-
 def Hybrid_ReduceOp : Hybrid_PureOp<"reduce", [DeclareOpInterfaceMethods<RowwiseOp, ["isRowwise", "isRowResult"]>, Hybrid_Differentiable, Hybrid_SequenceAxis, Hybrid_Cost]> {
   let summary = "sum, mean or maximum over dimensions";
   let description = [{

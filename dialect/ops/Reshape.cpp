@@ -14,9 +14,8 @@ LogicalResult ReshapeOp::verify() {
   auto from = cast<RankedTensorType>(getX().getType()), to = cast<RankedTensorType>(getType());
   if (from.hasStaticShape() && to.hasStaticShape() &&
       from.getNumElements() != to.getNumElements()) // C1
-    return emitOpError() << "cannot make " << shapeText(to.getShape()) << " ("
-                         << to.getNumElements() << " elements) of " << shapeText(from.getShape())
-                         << " (" << from.getNumElements() << ")";
+    return emitOpError() << "cannot make " << shapeText(to.getShape()) << " of "
+                         << shapeText(from.getShape()) << ": the number of elements differs";
   return success();
 }
 

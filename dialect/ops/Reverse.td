@@ -12,7 +12,8 @@ def Hybrid_ReverseOp : Hybrid_PureOp<"reverse", [Hybrid_Differentiable, Hybrid_S
     %y = hybrid.reverse %x along 1 : tensor<2x8x4xf32>
     ```
   }];
-  let arguments = (ins Hybrid_Tensor:$x, I64Attr:$axis);
+  let language = (operator $x, $axis);
+  let arguments = (ins Hybrid_Tensor:$x, Hybrid_AxisAttr:$axis);
   let results = (outs Hybrid_Tensor:$result);
   let assemblyFormat = "$x `along` $axis attr-dict `:` type($x)";
 }

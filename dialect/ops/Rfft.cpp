@@ -20,8 +20,8 @@ LogicalResult IrfftOp::inferReturnTypes(MLIRContext *, std::optional<Location> l
                                         Adaptor adaptor, SmallVectorImpl<Type> &types) {
   ArrayRef<int64_t> re = shapeOf(adaptor.getRe()), im = shapeOf(adaptor.getIm());
   int64_t length = adaptor.getLength();
-  if (length < 1) // C2
-    return emitOptionalError(location, "irfft: length = ", length, ", expected at least 1");
+  if (length < 1 || length > INT32_MAX) // C2
+    return emitOptionalError(location, "irfft: length = ", length, ", expected 1 to 2^31 - 1");
   int64_t bins = length / 2 + 1;
   if (re.size() != 2 || !compatibleShapes(re, im) || !compatible(re[0], bins)) // C1
     return emitOptionalError(location, "irfft: re is ", shapeText(re), " and im ", shapeText(im),

@@ -13,6 +13,7 @@ def Hybrid_RfftOp : Hybrid_PureOp<"rfft", [Hybrid_Differentiable, Hybrid_Cost]> 
     %re, %im = hybrid.rfft %x : tensor<10x4xf32> -> tensor<6x4xf32>, tensor<6x4xf32>
     ```
   }];
+  let language = (operator $x);
   let arguments = (ins Hybrid_FloatTensor:$x, UnitAttr:$weighted);
   let results = (outs Hybrid_FloatTensor:$re, Hybrid_FloatTensor:$im);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($re) `,` type($im)";
@@ -25,12 +26,13 @@ def Hybrid_IrfftOp : Hybrid_PureOp<"irfft", [Hybrid_Differentiable, Hybrid_Cost]
     makes it the inverse of `rfft` without weights; without, w_k = 1, which makes it the adjoint of that one. The imaginary parts of bin 0 and of bin N/2 do not enter.
 
     - C1: re and im are [length/2 + 1, C]
-    - C2: length is at least 1
+    - C2: length is at least 1 and below 2^31
 
     ```mlir
     %x = hybrid.irfft %re, %im to 10 {weighted} : tensor<6x4xf32>, tensor<6x4xf32> -> tensor<10x4xf32>
     ```
   }];
+  let language = (operator $re, $im, $length, 1:$weighted);
   let arguments = (ins Hybrid_FloatTensor:$re, Hybrid_FloatTensor:$im, I64Attr:$length, UnitAttr:$weighted);
   let results = (outs Hybrid_FloatTensor:$result);
   let assemblyFormat = "$re `,` $im `to` $length attr-dict `:` type($re) `,` type($im) `->` type($result)";

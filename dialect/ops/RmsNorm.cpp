@@ -11,8 +11,10 @@ LogicalResult RmsNormOp::inferReturnTypes(MLIRContext *, std::optional<Location>
 }
 
 LogicalResult RmsNormOp::verify() {
-  return verifyPerChannel(*this, "weight", getWeight(), getX());
-} // C1
+  if (failed(verifyEpsilon(*this))) // C2
+    return failure();
+  return verifyPerChannel(*this, "weight", getWeight(), getX()); // C1
+}
 
 LogicalResult RmsNormGradOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                               Adaptor adaptor, SmallVectorImpl<Type> &types) {

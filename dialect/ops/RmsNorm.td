@@ -8,6 +8,7 @@ def Hybrid_RmsNormOp : Hybrid_PureOp<"rmsnorm", [RowwiseOp, Hybrid_Differentiabl
     Without `weight`, w = 1.
 
     - C1: weight has as many elements as the last dimension of x
+    - C2: epsilon is not negative
 
     ```mlir
     %y = hybrid.rmsnorm %x, %w : tensor<4xf32> {epsilon = 1.0e-6 : f64} : tensor<2x8x4xf32> -> tensor<2x8x4xf32>
@@ -15,6 +16,7 @@ def Hybrid_RmsNormOp : Hybrid_PureOp<"rmsnorm", [RowwiseOp, Hybrid_Differentiabl
 
     Zhang and Sennrich 2019, section 3.
   }];
+  let language = (operator $x, $weight, "eps":$epsilon, "eps_outside":$epsilon_outside);
   let arguments = (ins Hybrid_FloatTensor:$x, Optional<Hybrid_FloatTensor>:$weight, DefaultValuedAttr<F64Attr, "1.0e-5">:$epsilon,
                        UnitAttr:$epsilon_outside);
   let results = (outs Hybrid_FloatTensor:$result);

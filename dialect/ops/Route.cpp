@@ -11,8 +11,8 @@ LogicalResult RouteOp::inferReturnTypes(MLIRContext *context, std::optional<Loca
   if (shapeOf(adaptor.getChoices()).empty()) // C1
     return emitOptionalError(location,
                              "route: choices is a single number, expected [..., choices]");
-  if (experts < 1) // C2
-    return emitOptionalError(location, "route: experts = ", experts, ", expected at least 1");
+  if (experts < 1 || experts >= INT32_MAX) // C2
+    return emitOptionalError(location, "route: experts = ", experts, ", expected 1 to 2^31 - 2");
   types.push_back(adaptor.getChoices().getType());
   types.push_back(tensorOf({experts + 1}, IntegerType::get(context, 32)));
   return success();
@@ -21,7 +21,8 @@ LogicalResult RouteOp::inferReturnTypes(MLIRContext *context, std::optional<Loca
 LogicalResult RouteOp::verify() {
   double factor = getCapacityFactor().convertToDouble();
   if (!(factor >= 0)) // C3
-    return emitOpError() << "capacity_factor = " << factor << ", expected at least 0 (0: no limit)";
+    return emitOpError() << "capacity_factor = " << numberText(getCapacityFactor())
+                         << ", expected at least 0 (0: no limit)";
   return success();
 }
 

@@ -10,7 +10,7 @@ def Hybrid_RouteOp : Hybrid_PureOp<"route", [Hybrid_Cost]> {
     belong to nobody.
 
     - C1: choices has at least one dimension
-    - C2: experts is at least 1
+    - C2: experts is at least 1 and below 2^31 - 1
     - C3: capacity_factor is not negative
 
     ```mlir
@@ -19,6 +19,7 @@ def Hybrid_RouteOp : Hybrid_PureOp<"route", [Hybrid_Cost]> {
 
     Gale et al. 2022 (MegaBlocks), section 3: without a capacity no token is dropped.
   }];
+  let language = (operator $choices, $experts, $capacity_factor);
   let arguments = (ins Hybrid_IntTensor:$choices, I64Attr:$experts, DefaultValuedAttr<F64Attr, "0.0">:$capacity_factor);
   let results = (outs Hybrid_IntTensor:$slots, Hybrid_IntTensor:$offsets);
   let assemblyFormat = "$choices `among` $experts attr-dict `:` type($choices) `->` type($slots) `,` type($offsets)";

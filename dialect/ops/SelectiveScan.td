@@ -33,6 +33,7 @@ def Hybrid_SelectiveScanOp : Hybrid_PureOp<"selective_scan", [AttrSizedOperandSe
 
     Gu and Dao 2023, section 3.2 and algorithm 2; b is discretised as in the published code, dt b.
   }];
+  let language = (operator $x, $dt, $a, $b, $c, $segments, $initial_state, $return_state);
   let arguments = (ins Hybrid_FloatTensor:$x, Hybrid_FloatTensor:$dt, Hybrid_FloatTensor:$a, Hybrid_FloatTensor:$b, Hybrid_FloatTensor:$c,
                        Optional<Hybrid_IntTensor>:$segments, Optional<Hybrid_FloatTensor>:$initial_state,
                        Optional<Hybrid_FloatTensor>:$dt_bias, Optional<Hybrid_FloatTensor>:$skip, Optional<Hybrid_FloatTensor>:$gate,

@@ -51,6 +51,8 @@ static LogicalResult verifyShortState(Operation *op, StringRef name, Value state
 LogicalResult ShortConvOp::verify() {
   if (failed(verifyShortConv(*this)))
     return failure();
+  if (getReturnState() && shapeOf(getWeight())[1] == 1) // C5
+    return emitOpError() << "return_state is set, but a convolution of one tap carries no state";
   if (failed(verifyPerChannel(*this, "bias", getBias(), getX()))) // C2
     return failure();
   return verifyShortState(*this, "initial_state", getInitialState(), getX(), getWeight()); // C4

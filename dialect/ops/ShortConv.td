@@ -13,6 +13,7 @@ def Hybrid_ShortConvOp : Hybrid_PureOp<"short_conv", [AttrSizedOperandSegments, 
     - C2: weight is [C, K] with K >= 1, bias [C]
     - C3: segments is [B, L]
     - C4: initial_state is [B, K-1, C]
+    - C5: with return_state K is at least 2
 
     ```mlir
     %y = hybrid.short_conv %x, %w bias(%b : tensor<4xf32>) : tensor<2x8x4xf32>, tensor<4x3xf32> -> tensor<2x8x4xf32>
@@ -21,6 +22,7 @@ def Hybrid_ShortConvOp : Hybrid_PureOp<"short_conv", [AttrSizedOperandSegments, 
 
     Poli et al. 2023, appendix A.2.
   }];
+  let language = (operator $x, $weight, $bias, $segments, $initial_state, $return_state);
   let arguments = (ins Hybrid_FloatTensor:$x, Hybrid_FloatTensor:$weight, Optional<Hybrid_FloatTensor>:$bias,
                        Optional<Hybrid_IntTensor>:$segments, Optional<Hybrid_FloatTensor>:$initial_state, UnitAttr:$return_state);
   let results = (outs Hybrid_FloatTensor:$result, Optional<Hybrid_FloatTensor>:$final_state);

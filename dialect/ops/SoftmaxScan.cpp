@@ -35,7 +35,7 @@ template <typename Op> static LogicalResult verifyScan(Op op) {
     if (shapeOf(decay) != ArrayRef<int64_t>(keys))
       return op.emitOpError() << "decay is " << shapeText(shapeOf(decay)) << ", but k is "
                               << shapeText(k) << ": expected [" << keys << "]";
-  return verifySegments(op, op.getSegments(), op.getV()); // C5
+  return verifySegments(op, op.getSegments(), op.getV(), "v"); // C5
 }
 
 /// C6: rows of averages and log weights.

@@ -30,6 +30,8 @@ def Hybrid_SoftmaxScanOp : Hybrid_PureOp<"softmax_scan", [AttrSizedOperandSegmen
 
     Zhai et al. 2021, section 3 (AFT); Peng et al. 2023, section 3 (RWKV).
   }];
+  let language = (operator $k, $v, $taps, $decay, $segments, $initial_state, $return_state);
+  let languageResults = (given $result, $final_state);
   let arguments = (ins Hybrid_FloatTensor:$k, Hybrid_FloatTensor:$v, Optional<Hybrid_FloatTensor>:$taps, Optional<Hybrid_FloatTensor>:$decay,
                        Optional<Hybrid_IntTensor>:$segments, Optional<Hybrid_FloatTensor>:$initial_state, UnitAttr:$return_state);
   let results = (outs Hybrid_FloatTensor:$result, Hybrid_FloatTensor:$lse, Optional<Hybrid_FloatTensor>:$final_state);

@@ -19,8 +19,9 @@ LogicalResult SplitOp::inferReturnTypes(MLIRContext *, std::optional<Location> l
     types.push_back(tensorOf(shape, elementOf(adaptor.getX())));
   }
   if (!compatible(total, x[axis])) // C1
-    return emitOptionalError(location, "split: parts of ", total, " in all, but dimension ", axis,
-                             " of ", shapeText(x), " has ", x[axis]);
+    return emitOptionalError(location, "split: sizes = ", shapeText(adaptor.getSizes()), " are ",
+                             total, " in all, but x is ", shapeText(x), " with ", x[axis],
+                             " along dimension ", axis);
   return success();
 }
 
@@ -33,7 +34,9 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   if (axis < 0 || axis >= static_cast<int64_t>(shape.size()))
     return emitOptionalError(location, "concat: axis ", axis, " is not a dimension of ",
                              shapeText(shape)); // C2
-  for (Value part : adaptor.getParts().drop_front()) {
+  for (auto [number, part] : llvm::enumerate(adaptor.getParts())) {
+    if (number == 0)
+      continue;
     ArrayRef<int64_t> other = shapeOf(part);
     if (elementOf(part) != elementOf(adaptor.getParts()[0])) // C1
       return emitOptionalError(location, "concat: parts have elements of ",
@@ -42,8 +45,10 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
     for (size_t i = 0; fits && i < other.size(); ++i)
       fits = static_cast<int64_t>(i) == axis || compatible(other[i], shape[i]);
     if (!fits) // C1
-      return emitOptionalError(location, "concat: ", shapeText(other), " does not continue ",
-                               shapeText(shape), " along dimension ", axis);
+      return emitOptionalError(location, "concat: the shape ", shapeText(other), " of parts[",
+                               number, "] does not continue ",
+                               shapeText(shapeOf(adaptor.getParts()[0])), ", that of parts[0], ",
+                               "along dimension ", axis);
     bool known = !ShapedType::isDynamic(shape[axis]) && !ShapedType::isDynamic(other[axis]);
     shape[axis] = known ? shape[axis] + other[axis] : ShapedType::kDynamic;
     for (size_t i = 0; i < shape.size(); ++i)

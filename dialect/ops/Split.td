@@ -13,7 +13,8 @@ def Hybrid_SplitOp : Hybrid_PureOp<"split", [Hybrid_ViewOfOperand, Hybrid_Differ
     %a, %b = hybrid.split %x along 2 sizes [3, 1] : tensor<2x8x4xf32> -> tensor<2x8x3xf32>, tensor<2x8x1xf32>
     ```
   }];
-  let arguments = (ins Hybrid_Tensor:$x, I64Attr:$axis, DenseI64ArrayAttr:$sizes);
+  let language = (operator $x, "parts":$sizes, $axis);
+  let arguments = (ins Hybrid_Tensor:$x, Hybrid_AxisAttr:$axis, DenseI64ArrayAttr:$sizes);
   let results = (outs Variadic<Hybrid_Tensor>:$parts);
   let assemblyFormat = "$x `along` $axis `sizes` $sizes attr-dict `:` type($x) `->` type($parts)";
 }
@@ -30,7 +31,8 @@ def Hybrid_ConcatOp : Hybrid_PureOp<"concat", [Hybrid_Differentiable, Hybrid_Seq
     %y = hybrid.concat %a, %b along 1 : tensor<2x3x4xf32>, tensor<2x5x4xf32> -> tensor<2x8x4xf32>
     ```
   }];
-  let arguments = (ins Variadic<Hybrid_Tensor>:$parts, I64Attr:$axis);
+  let language = (operator $parts, $axis);
+  let arguments = (ins Variadic<Hybrid_Tensor>:$parts, Hybrid_AxisAttr:$axis);
   let results = (outs Hybrid_Tensor:$result);
   let assemblyFormat = "$parts `along` $axis attr-dict `:` type($parts) `->` type($result)";
   let hasFolder = 1;

@@ -22,8 +22,8 @@ LogicalResult ScatterOp::inferReturnTypes(MLIRContext *, std::optional<Location>
     return emitOptionalError(location, "scatter: x is ", shapeText(shape), " and indices ",
                              shapeText(shapeOf(adaptor.getIndices())),
                              ": expected the same shape, [..., values]");
-  if (size < 1) // C2
-    return emitOptionalError(location, "scatter: size = ", size, ", expected at least 1");
+  if (size < 1 || size > INT32_MAX) // C2
+    return emitOptionalError(location, "scatter: size = ", size, ", expected 1 to 2^31 - 1");
   shape.back() = size;
   types.push_back(tensorOf(shape, elementOf(adaptor.getX())));
   return success();

@@ -12,6 +12,7 @@ def Hybrid_TakeOp : Hybrid_PureOp<"take", [Hybrid_Differentiable, Hybrid_Cost]> 
     %v = hybrid.take %scores at %i : tensor<2x8x4xf32>, tensor<2x8x2xi32> -> tensor<2x8x2xf32>
     ```
   }];
+  let language = (operator $x, $indices);
   let arguments = (ins Hybrid_FloatTensor:$x, Hybrid_IntTensor:$indices);
   let results = (outs Hybrid_FloatTensor:$result);
   let assemblyFormat = "$x `at` $indices attr-dict `:` type($x) `,` type($indices) `->` type($result)";
@@ -23,12 +24,13 @@ def Hybrid_ScatterOp : Hybrid_PureOp<"scatter", [Hybrid_Differentiable, Hybrid_C
     `result[..., i] = Σ x[..., j]` over the j with `indices[..., j] = i`, for i < size; indices outside are left out. The adjoint of `take`.
 
     - C1: x and indices have the same shape
-    - C2: size is at least 1
+    - C2: size is at least 1 and below 2^31
 
     ```mlir
     %w = hybrid.scatter %v at %i into 4 : tensor<2x8x2xf32>, tensor<2x8x2xi32> -> tensor<2x8x4xf32>
     ```
   }];
+  let language = (operator $x, $indices, $size);
   let arguments = (ins Hybrid_FloatTensor:$x, Hybrid_IntTensor:$indices, I64Attr:$size);
   let results = (outs Hybrid_FloatTensor:$result);
   let assemblyFormat = "$x `at` $indices `into` $size attr-dict `:` type($x) `,` type($indices) `->` type($result)";

@@ -16,6 +16,7 @@ def Hybrid_TopKOp : Hybrid_PureOp<"top_k", [Hybrid_Cost]> {
 
     Poli et al. 2024 (MAD), section 3.3.
   }];
+  let language = (operator $x, $k);
   let arguments = (ins Hybrid_FloatTensor:$x, I64Attr:$k);
   let results = (outs Hybrid_IntTensor:$result);
   let assemblyFormat = "$x `of` $k attr-dict `:` type($x) `->` type($result)";

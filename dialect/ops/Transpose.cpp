@@ -9,16 +9,19 @@ LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   ArrayRef<int64_t> x = shapeOf(adaptor.getX());
   SmallVector<bool> seen(x.size(), false);
   SmallVector<int64_t> shape;
+  auto wrong = [&] {
+    return emitOptionalError(location,
+                             "transpose: permutation = ", shapeText(adaptor.getPermutation()),
+                             ", but x is ", shapeText(x), ": expected each of its axes once");
+  };
   for (int64_t axis : adaptor.getPermutation()) {
     if (axis < 0 || axis >= static_cast<int64_t>(x.size()) || seen[axis]) // C1
-      return emitOptionalError(location, "transpose: axis ", axis,
-                               " is out of range or repeated for ", shapeText(x));
+      return wrong();
     seen[axis] = true;
     shape.push_back(x[axis]);
   }
   if (shape.size() != x.size()) // C1
-    return emitOptionalError(location, "transpose: ", shape.size(), " axes given for ",
-                             shapeText(x));
+    return wrong();
   types.push_back(tensorOf(shape, elementOf(adaptor.getX())));
   return success();
 }

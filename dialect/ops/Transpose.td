@@ -12,7 +12,8 @@ def Hybrid_TransposeOp : Hybrid_PureOp<"transpose", [Hybrid_ViewOfOperand, Hybri
     %y = hybrid.transpose %x by [2, 0, 1] : tensor<2x8x4xf32> -> tensor<4x2x8xf32>
     ```
   }];
-  let arguments = (ins Hybrid_Tensor:$x, DenseI64ArrayAttr:$permutation);
+  let language = (operator $x, $permutation);
+  let arguments = (ins Hybrid_Tensor:$x, Hybrid_AxesAttr:$permutation);
   let results = (outs Hybrid_Tensor:$result);
   let assemblyFormat = "$x `by` $permutation attr-dict `:` type($x) `->` type($result)";
   let hasFolder = 1;

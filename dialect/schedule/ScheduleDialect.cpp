@@ -1,6 +1,6 @@
 //===- ScheduleDialect.cpp - registration and attributes of the schedule ----===//
-#include "codegen/ReplicaStride.h"
 #include "dialect/schedule/ScheduleOps.h"
+#include "executable/ReplicaStride.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -64,8 +64,8 @@ int64_t ReplicasAttr::strideOf(Space space) const {
   return getParameters();
 }
 
-/// `schedule.replicas` decides where kernels find their memory, which the runtime places by the sizes
-/// that the module states.
+/// `schedule.replicas` decides where kernels find their memory, which the runtime places by the
+/// sizes that the module states.
 static LogicalResult verifyReplicas(Operation *op, Attribute value) {
   auto module = dyn_cast<ModuleOp>(op);
   auto replicas = dyn_cast<ReplicasAttr>(value);

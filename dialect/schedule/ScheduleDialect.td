@@ -18,6 +18,7 @@ def Schedule_Dialect : Dialect {
   }];
   let cppNamespace = "::hybrid";
   let useDefaultAttributePrinterParser = 1;
+  let dependentDialects = ["::hybrid::HybridDialect"];
   let hasOperationAttrVerify = 1;
 }
 

@@ -371,7 +371,7 @@ def Schedule_TileLoopOp : Schedule_Op<"tile_loop", [SingleBlock, NoTerminator, N
 def Schedule_KernelSourceOp : Schedule_Op<"kernel_source", [Symbol]> {
   let summary = "the text of a generated kernel, in the language of the target";
   let description = [{
-    A function of the name `sym_name` that launches with `generated` call; CUDA C++ over codegen/cuda/kernels/Prelude.cuh. `uses` names the
+    A function of the name `sym_name` that launches with `generated` call; CUDA C++ over codegen/kernels/cuda/Prelude.cuh. `uses` names the
     kernels of the library and the other texts that it calls.
 
     ```mlir

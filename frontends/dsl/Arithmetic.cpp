@@ -1,4 +1,5 @@
 //===- Arithmetic.cpp - the operators + - * / % and comparisons ----------------===//
+#include "dialect/ScalarFunctions.h"
 #include "frontends/dsl/Builtins.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
@@ -129,23 +130,14 @@ struct Operation {
       if (!value->isTensor() && !value->isNumber())
         return mismatch();
     }
-    std::optional<BinaryKind> kind;
-    if (sign == "+")
-      kind = BinaryKind::Add;
-    else if (sign == "-")
-      kind = BinaryKind::Sub;
-    else if (sign == "*")
-      kind = BinaryKind::Mul;
-    else if (sign == "/")
-      kind = BinaryKind::Div;
-    if (!kind)
+    const auto *function =
+        llvm::find_if(scalar::binaryFunctions, [&](const scalar::BinaryFunction &candidate) {
+          return candidate.name == sign;
+        });
+    if (function == std::end(scalar::binaryFunctions))
       return fail("'" + sign + "' works on numbers, not on tensors");
-    if (!Emitter::broadcast(left.shape, right.shape))
-      return fail("'" + sign + "': the shapes " + text(left) + " and " + text(right) +
-                  " do not fit together");
-    if (!emit.check(*Emitter::broadcast(left.shape, right.shape), place))
-      return {};
-    return emit.binary(*kind, operand(left), operand(right), place);
+    Emitter::Added added = emit.binary(function->kind, operand(left), operand(right), place);
+    return added.fault.empty() ? added.results[0] : fail("'" + sign + "': " + added.fault);
   }
 
   Value run() {

@@ -8,8 +8,7 @@ namespace hybrid::dsl {
 
 /// All groups, in the order in which names are looked for.
 static constexpr llvm::ArrayRef<Builtin> (*groups[])() = {
-    staticBuiltins,        elementwiseBuiltins, shapeBuiltins,    modelBuiltins, linearScanBuiltins,
-    selectiveScanBuiltins, softmaxScanBuiltins, spectralBuiltins, expertBuiltins};
+    staticBuiltins, elementwiseBuiltins, shapeBuiltins, expertBuiltins, operatorBuiltins};
 
 const Builtin *findBuiltin(llvm::StringRef name) {
   for (auto group : groups)
@@ -23,14 +22,14 @@ std::vector<std::string> builtinNames() {
   std::vector<std::string> names{"param", "one_of"};
   for (auto group : groups)
     for (const Builtin &builtin : group())
-      names.push_back(builtin.name.str());
+      names.push_back(builtin.name);
   return names;
 }
 
 std::vector<std::string> parameterNames(const Builtin &builtin) {
   std::vector<std::string> names;
   llvm::SmallVector<llvm::StringRef> parts;
-  builtin.parameters.split(parts, ',', -1, false);
+  llvm::StringRef(builtin.parameters).split(parts, ',', -1, false);
   for (llvm::StringRef part : parts)
     names.push_back(part.trim().rtrim("?*").str());
   return names;
@@ -163,21 +162,35 @@ Shape Call::sizes(size_t index, bool inferred) {
   return shape;
 }
 
-int64_t Call::axis(size_t index, int64_t otherwise, size_t rank) {
+SmallVector<int64_t> Call::axes(size_t index, size_t rank) {
   auto size = static_cast<int64_t>(rank);
-  int64_t axis = has(index) ? integer(index, 0, INT64_MIN, INT64_MAX) : otherwise;
-  if (failed)
-    return 0;
-  if (axis < -size || axis >= size) {
-    if (has(index))
-      error(index, "axis = " + llvm::Twine(axis) + " of a tensor with " + llvm::Twine(rank) +
-                       " dimensions");
-    else
-      errorHere("there is no axis " + llvm::Twine(axis) + " in a tensor with " + llvm::Twine(rank) +
-                " dimensions");
-    return 0;
+  Value given = has(index) ? value(index) : Value::of(int64_t(-1));
+  SmallVector<int64_t> result;
+  for (const Value &axis :
+       given.kind == Value::Kind::List ? *given.list : std::vector<Value>{given}) {
+    if (!axis.isInteger() || axis.isFree() || axis.integer.size < -size ||
+        axis.integer.size >= size) {
+      failed = true;
+      if (!axis.isPoison())
+        error(index,
+              names[index] + " = " + text(axis) + " of " +
+                  (value(0).isTensor() ? text(value(0))
+                                       : "a tensor with " + std::to_string(rank) + " dimensions"),
+              {0});
+      break;
+    }
+    result.push_back(axis.integer.size < 0 ? axis.integer.size + size : axis.integer.size);
   }
-  return axis < 0 ? axis + size : axis;
+  return result;
+}
+
+int64_t Call::axis(size_t index, size_t rank) {
+  SmallVector<int64_t> given = axes(index, rank);
+  if (!failed && given.size() == 1)
+    return given[0];
+  if (!failed)
+    error(index, names[index] + " is " + describe(value(index)) + ", expected an integer");
+  return 0;
 }
 
 } // namespace hybrid::dsl

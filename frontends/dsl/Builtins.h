@@ -1,10 +1,13 @@
 //===- Builtins.h - the operators and functions of the language ----------------===//
 //
-// What `op.NAME` can be. An operator takes values, checks their shapes with a message for people,
-// and adds dialect ops; nothing it builds may fail the dialect's own checks.
+// What `op.NAME` can be. Most are ops of the dialect: their parameters are in the table of
+// dialect/Operators.h, their shapes are what they infer themselves (Operators.cpp). The others are
+// the language's own: functions of values that exist only while compiling, and what makes several
+// ops.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "dialect/Operators.h"
 #include "frontends/dsl/Emitter.h"
 #include "llvm/ADT/SmallVector.h"
 #include <optional>
@@ -14,11 +17,12 @@ namespace hybrid::dsl {
 struct Call;
 
 struct Builtin {
-  llvm::StringRef name;
+  std::string name;
   /// "x, weight, bias?, others*": `?` may be left out, `*` takes all further positional arguments
   /// as a list.
-  llvm::StringRef parameters;
+  std::string parameters;
   Value (*run)(Call &call);
+  const Operator *op = nullptr; // of the dialect, where it is one
 };
 
 /// The operator called `name`, or null.
@@ -59,26 +63,31 @@ struct Call {
   bool boolean(size_t index, bool otherwise);
   /// A list of sizes; one of them may be -1 when `inferred`.
   Shape sizes(size_t index, bool inferred = false);
-  /// An axis of a tensor of this rank, counted from the end when negative.
-  int64_t axis(size_t index, int64_t otherwise, size_t rank);
+  /// Axes of a tensor of this rank, one or a list, counted from the end when negative; the last one
+  /// when left out.
+  llvm::SmallVector<int64_t> axes(size_t index, size_t rank);
+  int64_t axis(size_t index, size_t rank);
+
+  /// The result of an op, or a report of what the op says against it: at the argument that the
+  /// message is about, with notes on where the tensors it speaks of were made.
+  Value result(const Emitter::Added &added);
+  /// The same for an op with several results.
+  bool report(const Emitter::Added &added);
 
 private:
   void wrong(size_t index, const llvm::Twine &expected);
 };
 
+/// Adds the op of `call.builtin` (Operators.cpp).
+Value runOperator(Call &call);
+
 /// The groups of builtins, one a file.
 llvm::ArrayRef<Builtin> staticBuiltins();
 llvm::ArrayRef<Builtin> elementwiseBuiltins();
 llvm::ArrayRef<Builtin> shapeBuiltins();
-llvm::ArrayRef<Builtin> modelBuiltins();
-llvm::ArrayRef<Builtin> linearScanBuiltins();
-llvm::ArrayRef<Builtin> selectiveScanBuiltins();
-llvm::ArrayRef<Builtin> softmaxScanBuiltins();
-llvm::ArrayRef<Builtin> spectralBuiltins();
 llvm::ArrayRef<Builtin> expertBuiltins();
-
-/// `routed_experts`, the operator that takes a layer (RoutedExperts.cpp).
-Value runRoutedExperts(Call &call);
+/// Every op that the language offers, unless another group has something of that name.
+llvm::ArrayRef<Builtin> operatorBuiltins();
 
 /// `a SIGN b` for numbers, strings, lists and tensors; `place` is the sign's.
 Value combine(Emitter &emit, llvm::StringRef sign, const Value &left, const Value &right,

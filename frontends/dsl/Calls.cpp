@@ -167,7 +167,7 @@ Value Elaborator::callBuiltin(const Expression &expression, const LayerValue &la
   std::vector<std::string> names = parameterNames(builtin);
   std::vector<std::optional<Given>> given;
   llvm::SmallVector<llvm::StringRef> marks;
-  builtin.parameters.split(marks, ',', -1, false);
+  llvm::StringRef(builtin.parameters).split(marks, ',', -1, false);
   bool takesRest = !marks.empty() && marks.back().ends_with("*");
   if (!sortArguments(expression, layer, names, takesRest, given, nullptr))
     return {};

@@ -1,79 +1,67 @@
 //===- ElementwiseBuiltins.cpp - functions of elements, reductions, draws ------===//
+#include "dialect/ScalarFunctions.h"
 #include "frontends/dsl/Builtins.h"
-#include "llvm/Support/MathExtras.h"
-#include <cmath>
+#include "llvm/ADT/Sequence.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
 namespace hybrid::dsl {
+/// A number that is known while compiling, in the formulas of dialect/ScalarFunctions.td.
+struct Number : scalar::ScalarOperators<Number> {
+  double value;
+
+  Number(double value) : value(value) {}
+  Number constant(double number) const { return number; }
+  friend Number operator-(Number x) { return -x.value; }
+  friend Number operator+(Number x, Number y) { return x.value + y.value; }
+  friend Number operator-(Number x, Number y) { return x.value - y.value; }
+  friend Number operator*(Number x, Number y) { return x.value * y.value; }
+  friend Number operator/(Number x, Number y) { return x.value / y.value; }
+  friend Number operator<(Number x, Number y) { return x.value < y.value; }
+  friend Number select(Number condition, Number x, Number y) { return condition.value ? x : y; }
+  friend Number max(Number x, Number y) { return std::max(x.value, y.value); }
+  friend Number min(Number x, Number y) { return std::min(x.value, y.value); }
+  friend Number abs(Number x) { return std::abs(x.value); }
+  friend Number exp(Number x) { return std::exp(x.value); }
+  friend Number expm1(Number x) { return std::expm1(x.value); }
+  friend Number log(Number x) { return std::log(x.value); }
+  friend Number log1p(Number x) { return std::log1p(x.value); }
+  friend Number sin(Number x) { return std::sin(x.value); }
+  friend Number cos(Number x) { return std::cos(x.value); }
+  friend Number tanh(Number x) { return std::tanh(x.value); }
+  friend Number erf(Number x) { return std::erf(x.value); }
+  friend Number sqrt(Number x) { return std::sqrt(x.value); }
+};
+
 namespace {
 
-struct Unary {
-  llvm::StringRef name;
-  UnaryKind kind;
-  double (*function)(double); // for numbers; null where only tensors make sense
-};
-
-double reciprocal(double x) { return 1 / x; }
-double rsqrt(double x) { return 1 / std::sqrt(x); }
-double square(double x) { return x * x; }
-double relu(double x) { return x > 0 ? x : 0; }
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
-double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
-double sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
-double negate(double x) { return -x; }
-
-const Unary unaries[] = {
-    {"neg", UnaryKind::Neg, negate},          {"exp", UnaryKind::Exp, std::exp},
-    {"log", UnaryKind::Log, std::log},        {"sin", UnaryKind::Sin, std::sin},
-    {"cos", UnaryKind::Cos, std::cos},        {"tanh", UnaryKind::Tanh, std::tanh},
-    {"sigmoid", UnaryKind::Sigmoid, sigmoid}, {"silu", UnaryKind::Silu, nullptr},
-    {"gelu", UnaryKind::Gelu, nullptr},       {"gelu_tanh", UnaryKind::GeluTanh, nullptr},
-    {"relu", UnaryKind::Relu, relu},          {"softplus", UnaryKind::Softplus, softplus},
-    {"sqrt", UnaryKind::Sqrt, std::sqrt},     {"rsqrt", UnaryKind::Rsqrt, rsqrt},
-    {"abs", UnaryKind::Abs, std::fabs},       {"square", UnaryKind::Square, square},
-    {"sign", UnaryKind::Sign, sign},          {"log_sigmoid", UnaryKind::LogSigmoid, nullptr},
-    {"erf", UnaryKind::Erf, std::erf},        {"reciprocal", UnaryKind::Reciprocal, reciprocal},
-    {"elu", UnaryKind::Elu, nullptr},         {"expm1", UnaryKind::Expm1, std::expm1},
-    {"log1p", UnaryKind::Log1p, std::log1p},
-};
-
 Value runUnary(Call &call) {
-  const Unary *unary =
-      llvm::find_if(unaries, [&](const Unary &entry) { return entry.name == call.builtin.name; });
+  const scalar::UnaryFunction &function =
+      *llvm::find_if(scalar::unaryFunctions, [&](const scalar::UnaryFunction &candidate) {
+        return candidate.name == call.builtin.name;
+      });
   const Value &x = call.value(0);
-  if (x.isNumber() && unary->function) {
-    double result = unary->function(x.asNumber());
+  if (x.isNumber()) {
+    double result = scalar::valueOf(function.kind, Number(x.asNumber())).value;
     if (!std::isfinite(result)) {
       call.error(0, "the result for " + text(x) + " is not a number");
       return {};
     }
-    bool whole = x.isInteger() &&
-                 (unary->kind == UnaryKind::Abs || unary->kind == UnaryKind::Neg ||
-                  unary->kind == UnaryKind::Sign) &&
-                 std::abs(result) < 9007199254740992.0;
+    bool whole = x.isInteger() && function.wholeNumbers && std::abs(result) < 9007199254740992.0;
     return whole ? Value::of(static_cast<int64_t>(result)) : Value::of(result);
   }
   Value tensor = call.tensor(0);
-  return call.failed ? Value() : call.emit.unary(unary->kind, tensor, call.place);
+  return call.failed ? Value() : call.emit.unary(function.kind, tensor, call.place);
 }
 
 Value runBinary(Call &call) {
-  llvm::StringRef name = call.builtin.name;
-  BinaryKind kind = name == "maximum"   ? BinaryKind::Max
-                    : name == "minimum" ? BinaryKind::Min
-                    : name == "equal"   ? BinaryKind::Equal
-                    : name == "atan2"   ? BinaryKind::Atan2
-                                        : BinaryKind::Less;
+  const scalar::BinaryFunction &function =
+      *llvm::find_if(scalar::binaryFunctions, [&](const scalar::BinaryFunction &candidate) {
+        return candidate.name == call.builtin.name;
+      });
   Value a = call.tensor(0), b = call.tensor(1);
-  if (call.failed)
-    return {};
-  std::optional<Shape> shape = Emitter::broadcast(a.shape, b.shape);
-  if (!shape) {
-    call.errorHere("the shapes " + text(a) + " and " + text(b) + " do not fit together", {0, 1});
-    return {};
-  }
-  return call.emit.check(*shape, call.place) ? call.emit.binary(kind, a, b, call.place) : Value();
+  return call.failed ? Value() : call.result(call.emit.binary(function.kind, a, b, call.place));
 }
 
 /// Reduces over `axis` (an integer or a list; all when left out).
@@ -81,41 +69,28 @@ Value reduce(Call &call, ReduceKind kind, bool negated = false) {
   Value x = call.tensor(0);
   if (call.failed)
     return {};
-  std::vector<bool> reduced(x.shape.size(), !call.has(1));
-  if (call.has(1)) {
-    const Value &axes = call.value(1);
-    std::vector<Value> list =
-        axes.kind == Value::Kind::List ? *axes.list : std::vector<Value>{axes};
-    for (const Value &axis : list) {
-      auto rank = static_cast<int64_t>(x.shape.size());
-      if (!axis.isInteger() || axis.isFree() || axis.integer.size < -rank ||
-          axis.integer.size >= rank) {
-        if (!axis.isPoison())
-          call.error(1, "axis = " + text(axis) + " of " + text(x), {0});
-        return {};
-      }
-      reduced[static_cast<size_t>(axis.integer.size < 0 ? axis.integer.size + rank
-                                                        : axis.integer.size)] = true;
-    }
-  }
+  SmallVector<int64_t> axes;
+  if (call.has(1))
+    axes = call.axes(1, x.shape.size());
+  else
+    llvm::append_range(axes, llvm::seq<int64_t>(0, static_cast<int64_t>(x.shape.size())));
   bool keep = call.boolean(2, false);
   if (call.failed)
     return {};
-  SmallVector<int64_t> axes;
-  Shape shape;
-  for (size_t i = 0; i < reduced.size(); ++i) {
-    if (reduced[i])
-      axes.push_back(static_cast<int64_t>(i));
-    if (!reduced[i] || keep)
-      shape.push_back(reduced[i] ? Dim(1) : x.shape[i]);
-  }
+  llvm::sort(axes);
+  axes.erase(llvm::unique(axes), axes.end());
   if (axes.empty())
     return x;
   if (negated)
     x = call.emit.unary(UnaryKind::Neg, x, call.place);
-  Location loc = call.emit.at(call.place);
-  Value result = Emitter::result(
-      ReduceOp::create(call.emit.builder, loc, kind, x.tensor, axes, keep), shape, call.place);
+  OpBuilder &b = call.emit.builder;
+  NamedAttrList attributes;
+  attributes.append("kind", ReduceKindAttr::get(b.getContext(), kind));
+  attributes.append("axes", b.getDenseI64ArrayAttr(axes));
+  if (keep)
+    attributes.append("keep", b.getUnitAttr());
+  Value result =
+      call.result(call.emit.add(ReduceOp::getOperationName(), x, attributes, call.place));
   return negated ? call.emit.unary(UnaryKind::Neg, result, call.place) : result;
 }
 
@@ -194,6 +169,17 @@ Value runConstant(Call &call) {
   return call.failed ? Value() : fill(call, value, 1);
 }
 
+/// start, start + step, ...: `count` numbers.
+Value equallySpaced(Call &call, const Dim &count, double start, double step) {
+  OpBuilder &b = call.emit.builder;
+  NamedAttrList attributes;
+  attributes.append("length", call.emit.attribute({count}));
+  attributes.append("start", b.getF64FloatAttr(start));
+  attributes.append("step", b.getF64FloatAttr(step));
+  attributes.append("element_type", TypeAttr::get(b.getF32Type()));
+  return call.result(call.emit.add(IotaOp::getOperationName(), {}, attributes, call.place));
+}
+
 Value runIota(Call &call) {
   const Value &n = call.value(0);
   double start = call.number(1, 0), step = call.number(2, 1);
@@ -203,12 +189,7 @@ Value runIota(Call &call) {
   }
   if (call.failed || !call.emit.check({n.integer}, call.places[0]))
     return {};
-  OpBuilder &builder = call.emit.builder;
-  Location loc = call.emit.at(call.place);
-  auto op =
-      IotaOp::create(builder, loc, call.emit.attribute({n.integer}), builder.getF64FloatAttr(start),
-                     builder.getF64FloatAttr(step), TypeAttr::get(builder.getF32Type()));
-  return Emitter::result(op, {n.integer}, call.place);
+  return equallySpaced(call, n.integer, start, step);
 }
 
 Value runLinspace(Call &call) {
@@ -216,13 +197,8 @@ Value runLinspace(Call &call) {
   int64_t n = call.integer(2, 1, 1, INT64_MAX);
   if (call.failed || !call.emit.check({Dim(n)}, call.places[2]))
     return {};
-  OpBuilder &builder = call.emit.builder;
-  Location loc = call.emit.at(call.place);
   double step = n > 1 ? (last - first) / static_cast<double>(n - 1) : 0;
-  auto op =
-      IotaOp::create(builder, loc, call.emit.attribute({Dim(n)}), builder.getF64FloatAttr(first),
-                     builder.getF64FloatAttr(step), TypeAttr::get(builder.getF32Type()));
-  return Emitter::result(op, {Dim(n)}, call.place);
+  return equallySpaced(call, Dim(n), first, step);
 }
 
 } // namespace
@@ -230,11 +206,6 @@ Value runLinspace(Call &call) {
 llvm::ArrayRef<Builtin> elementwiseBuiltins() {
   static const std::vector<Builtin> builtins = [] {
     std::vector<Builtin> list{
-        {"maximum", "a, b", runBinary},
-        {"minimum", "a, b", runBinary},
-        {"equal", "a, b", runBinary},
-        {"less", "a, b", runBinary},
-        {"atan2", "y, x", runBinary},
         {"sum", "x, axis?, keep?", runSum},
         {"mean", "x, axis?, keep?", runMean},
         {"max", "x, axis?, keep?, others*", runMax},
@@ -247,8 +218,11 @@ llvm::ArrayRef<Builtin> elementwiseBuiltins() {
         {"iota", "n, start?, step?", runIota},
         {"linspace", "first, last, n", runLinspace},
     };
-    for (const Unary &unary : unaries)
-      list.push_back({unary.name, "x", runUnary});
+    for (const scalar::UnaryFunction &function : scalar::unaryFunctions)
+      list.push_back({function.name.str(), "x", runUnary});
+    for (const scalar::BinaryFunction &function : scalar::binaryFunctions)
+      if (llvm::isAlpha(function.name[0]))
+        list.push_back({function.name.str(), function.parameters.str(), runBinary});
     return list;
   }();
   return builtins;

@@ -68,37 +68,37 @@ Value Emitter::filled(double value, const Shape &shape, Place place) {
   if (!check(shape, place))
     return {};
   if (llvm::any_of(shape, [](const Dim &dim) { return dim.isFree(); }))
-    return broadcastTo(scalar(value, place), shape, place);
+    return broadcastTo(scalar(value, place), shape, place).results[0];
   Location loc = at(place);
   return result(ConstantOp::create(builder, loc, type(shape), builder.getF64FloatAttr(value)),
                 shape, place);
 }
 
 Value Emitter::unary(UnaryKind kind, const Value &x, Place place) {
-  Location loc = at(place);
-  return result(UnaryOp::create(builder, loc, kind, x.tensor), x.shape, place);
+  NamedAttribute attribute =
+      builder.getNamedAttr("kind", UnaryKindAttr::get(builder.getContext(), kind));
+  return add(UnaryOp::getOperationName(), x, {attribute}, place).results[0];
 }
 
-Value Emitter::binary(BinaryKind kind, const Value &left, const Value &right, Place place) {
-  Location loc = at(place);
-  return result(BinaryOp::create(builder, loc, kind, left.tensor, right.tensor),
-                *broadcast(left.shape, right.shape), place);
+Emitter::Added Emitter::binary(BinaryKind kind, const Value &left, const Value &right,
+                               Place place) {
+  NamedAttribute attribute =
+      builder.getNamedAttr("kind", BinaryKindAttr::get(builder.getContext(), kind));
+  return add(BinaryOp::getOperationName(), {left, right}, {attribute}, place);
 }
 
-Value Emitter::broadcastTo(const Value &x, const Shape &shape, Place place) {
+Emitter::Added Emitter::broadcastTo(const Value &x, const Shape &shape, Place place) {
   if (x.shape == shape)
-    return x;
-  if (!check(shape, place))
-    return {};
-  Location loc = at(place);
-  return result(BroadcastOp::create(builder, loc, x.tensor, attribute(shape)), shape, place);
+    return {{x}, ""};
+  return add(BroadcastOp::getOperationName(), x, {builder.getNamedAttr("shape", attribute(shape))},
+             place);
 }
 
-Value Emitter::reshape(const Value &x, const Shape &shape, Place place) {
+Emitter::Added Emitter::reshape(const Value &x, const Shape &shape, Place place) {
   if (x.shape == shape)
-    return x;
-  Location loc = at(place);
-  return result(ReshapeOp::create(builder, loc, x.tensor, attribute(shape)), shape, place);
+    return {{x}, ""};
+  return add(ReshapeOp::getOperationName(), x, {builder.getNamedAttr("shape", attribute(shape))},
+             place);
 }
 
 Value Emitter::random(Distribution distribution, double a, double b, Place place) {
@@ -113,43 +113,28 @@ Value Emitter::random(Distribution distribution, double a, double b, Place place
   return result(op, initial->shape, place);
 }
 
-std::optional<Shape> Emitter::broadcast(const Shape &left, const Shape &right) {
-  const Shape &longer = left.size() >= right.size() ? left : right;
-  const Shape &shorter = left.size() >= right.size() ? right : left;
-  Shape shape = longer;
-  size_t shift = longer.size() - shorter.size();
-  for (size_t i = 0; i < shorter.size(); ++i) {
-    Dim &dim = shape[shift + i];
-    if (dim.isOne())
-      dim = shorter[i];
-    else if (!shorter[i].isOne() && shorter[i] != dim)
-      return std::nullopt;
-  }
-  return shape;
-}
-
-bool Emitter::check(const Shape &shape, Place place) {
-  if (shape.size() > mostDimensions) {
-    diagnostics.error(place, "a tensor has at most " + llvm::Twine(mostDimensions) +
-                                 " dimensions, this one has " + llvm::Twine(shape.size()));
-    return false;
-  }
+std::string Emitter::faultOf(const Shape &shape) {
+  if (shape.size() > mostDimensions)
+    return ("a tensor has at most " + llvm::Twine(mostDimensions) + " dimensions, this one has " +
+            llvm::Twine(shape.size()))
+        .str();
   int64_t elements = 1;
   for (const Dim &dim : shape) {
     if (dim.isFree())
       continue;
-    if (dim.size < 1) {
-      diagnostics.error(place, "the shape " + text(shape) + " has a size of " +
-                                   llvm::Twine(dim.size) + ": expected at least 1");
-      return false;
-    }
-    if (llvm::MulOverflow(elements, dim.size, elements) || elements > mostElements) {
-      diagnostics.error(place,
-                        "a tensor " + text(shape) + " is too large: more than 2^40 elements");
-      return false;
-    }
+    if (dim.size < 1)
+      return "the shape " + text(shape) + " has a size of " + text(dim) + ": expected at least 1";
+    if (llvm::MulOverflow(elements, dim.size, elements) || elements > mostElements)
+      return "a tensor " + text(shape) + " is too large: more than 2^40 elements";
   }
-  return true;
+  return "";
+}
+
+bool Emitter::check(const Shape &shape, Place place) {
+  std::string fault = faultOf(shape);
+  if (!fault.empty())
+    diagnostics.error(place, fault);
+  return fault.empty();
 }
 
 ArrayAttr Emitter::attribute(const Shape &shape) {

@@ -3,6 +3,7 @@
 #include "dialect/HybridOps.h"
 #include "frontends/dsl/Diagnostics.h"
 #include "frontends/dsl/Values.h"
+#include "mlir/IR/Block.h"
 #include <functional>
 
 namespace hybrid::dsl {
@@ -25,19 +26,27 @@ public:
   /// its free sizes.
   static Value result(mlir::Value tensor, Shape shape, Place origin);
 
+  /// What became of an op: its results, or what its own inference or verifier says against it, with
+  /// the names of free dimensions.
+  struct Added {
+    std::vector<Value> results;
+    std::string fault;
+  };
+  /// Adds the op called `name` ("hybrid.linear"). An attribute may hold names of free dimensions.
+  Added add(llvm::StringRef name, llvm::ArrayRef<Value> operands,
+            const mlir::NamedAttrList &attributes, Place place);
+
   Value scalar(double value, Place place);
   /// A tensor filled with one number; the shape may have free sizes.
   Value filled(double value, const Shape &shape, Place place);
   Value unary(UnaryKind kind, const Value &x, Place place);
-  /// Both must broadcast (see `broadcast`).
-  Value binary(BinaryKind kind, const Value &left, const Value &right, Place place);
-  Value broadcastTo(const Value &x, const Shape &shape, Place place);
-  Value reshape(const Value &x, const Shape &shape, Place place);
+  Added binary(BinaryKind kind, const Value &left, const Value &right, Place place);
+  /// The tensor itself when it has the shape.
+  Added broadcastTo(const Value &x, const Shape &shape, Place place);
+  Added reshape(const Value &x, const Shape &shape, Place place);
   /// Drawn values of the parameter that is being initialised. `shape` is static.
   Value random(Distribution distribution, double a, double b, Place place);
 
-  /// The shape both broadcast to, or nothing.
-  static std::optional<Shape> broadcast(const Shape &left, const Shape &right);
   /// Reports a shape that no machine can hold or with a size below 1; false then.
   bool check(const Shape &shape, Place place);
   /// A shape attribute: integers, and names of free sizes.
@@ -78,6 +87,21 @@ public:
 private:
   static mlir::Value ownPart(mlir::Value parameter, Experts *experts);
 
+  /// What an op infers from these operands, with numbers in place of free sizes or without.
+  struct Inferred {
+    llvm::SmallVector<mlir::Type> types;
+    mlir::Operation *op = nullptr; // not in a block; null when there is a fault
+    std::string fault;
+  };
+  Inferred infer(llvm::StringRef name, mlir::Location location, mlir::ValueRange operands,
+                 const mlir::NamedAttrList &attributes);
+  Inferred inferAs(size_t set, llvm::StringRef name, llvm::ArrayRef<Value> operands,
+                   const mlir::NamedAttrList &attributes);
+  /// What is wrong with a shape, or nothing.
+  static std::string faultOf(const Shape &shape);
+
+  mlir::Block standIns; // arguments are operands of ops that only infer
+  llvm::DenseMap<mlir::Type, mlir::Value> standInOf;
   int64_t ops = 0, steps = 0;
   bool stopped = false;
 };

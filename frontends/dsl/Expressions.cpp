@@ -339,7 +339,7 @@ Value Elaborator::indexTensor(const Expression &expression, const Value &tensor)
         SliceOp::create(emit.builder, loc, tensor.tensor, starts, emit.attribute(sizes)), sizes,
         expression.place);
   }
-  return emit.reshape(part, shape, expression.place);
+  return emit.reshape(part, shape, expression.place).results[0];
 }
 
 } // namespace hybrid::dsl

@@ -65,4 +65,8 @@ struct ModelSpace {
 std::optional<ModelSpace> describeSpace(llvm::SourceMgr &sources, mlir::MLIRContext &context,
                                         const Options &options);
 
+/// What `hybridc --help-op` prints of an operator or function of the language: how it is called,
+/// its defaults, what it means. False with a message in `out` for a name that there is not.
+bool describeOperator(llvm::StringRef name, llvm::raw_ostream &out);
+
 } // namespace hybrid::dsl

@@ -127,7 +127,8 @@ Value Elaborator::initialValue(const Expression &init, const std::string &name,
                                       describe(value) + ", expected numbers");
     return {};
   }
-  if (Emitter::broadcast(value.shape, shape) != shape) {
+  Emitter::Added added = emit.broadcastTo(value, shape, init.place);
+  if (!added.fault.empty()) {
     diagnostics.error(init.place,
                       "param: '" + name + "' is " + text(shape) + ", but its initial value is " +
                           text(value),
@@ -136,7 +137,7 @@ Value Elaborator::initialValue(const Expression &init, const std::string &name,
   }
   if (!isIndependent(value, init.place, name))
     return {};
-  return emit.broadcastTo(value, shape, init.place);
+  return added.results[0];
 }
 
 bool Elaborator::isIndependent(const Value &initial, Place place, llvm::StringRef name) {

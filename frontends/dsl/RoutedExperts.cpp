@@ -41,7 +41,7 @@ static bool operandsFit(Call &call, const Value &x, const Value &choices, const 
   return true;
 }
 
-Value runRoutedExperts(Call &call) {
+static Value runRoutedExperts(Call &call) {
   Value x = call.tensor(0), choices = call.integers(1), weights = call.tensor(2);
   int64_t experts = call.integer(3, 1, 1, INT32_MAX - 1);
   double capacity = call.number(5, 0);
@@ -86,6 +86,13 @@ Value runRoutedExperts(Call &call) {
                                     builder.getF64FloatAttr(capacity));
   op.getBody().push_back(body.release());
   return Emitter::result(op.getResult(), result.shape, call.place);
+}
+
+llvm::ArrayRef<Builtin> expertBuiltins() {
+  static const Builtin builtins[] = {{"routed_experts",
+                                      "x, choices, weights, experts, expert, capacity_factor?",
+                                      runRoutedExperts}};
+  return builtins;
 }
 
 } // namespace hybrid::dsl

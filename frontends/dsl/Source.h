@@ -12,6 +12,7 @@ namespace hybrid::dsl {
 /// A byte of a file. Small, so that every syntax node has one.
 struct Place {
   uint32_t file = 0, offset = 0;
+  bool operator==(const Place &) const = default;
 };
 
 /// One file: its text and where its lines start.

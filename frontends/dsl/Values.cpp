@@ -61,7 +61,7 @@ Value Value::of(LayerValue layer) {
 }
 
 llvm::StringRef LayerValue::name() const {
-  return definition ? llvm::StringRef(definition->name) : builtin->name;
+  return definition ? llvm::StringRef(definition->name) : llvm::StringRef(builtin->name);
 }
 
 std::string text(const Dim &dim) { return dim.isFree() ? dim.name : std::to_string(dim.size); }

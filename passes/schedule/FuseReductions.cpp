@@ -52,7 +52,7 @@ struct FuseReductions : impl::FuseReductionsBase<FuseReductions> {
   using FuseReductionsBase::FuseReductionsBase;
   void runOnOperation() override {
     for (Operation &op : getOperation().getBody().front())
-      numFused += isa<ReductionOp>(op)  ? fuse(cast<ReductionOp>(op))
+      numFused += isa<ReductionOp>(op) ? fuse(cast<ReductionOp>(op))
                   : isa<RowSumsOp>(op) ? fuse(cast<RowSumsOp>(op))
                                        : false;
     eraseUnused(getOperation());

@@ -105,8 +105,8 @@ private:
       ScheduleStep maker = isInput ? ScheduleStep() : steps[lifetime->first];
       parts.push_back(builder.getDictionaryAttr(
           {builder.getNamedAttr("op", builder.getStringAttr(isInput ? "input" : maker.getSource())),
-           builder.getNamedAttr("location", builder.getStringAttr(
-                                                isInput ? "" : locationText(maker.getLoc()))),
+           builder.getNamedAttr("location",
+                                builder.getStringAttr(isInput ? "" : locationText(maker.getLoc()))),
            builder.getNamedAttr("bytes", builder.getI64IntegerAttr(lifetime->bytes))}));
     }
     return builder.getArrayAttr(parts);
@@ -125,7 +125,8 @@ private:
     int64_t bytes = bytesOf(view.element), extent = view.extent();
     if (auto loop = dyn_cast<TileLoopOp>(buffer->getParentOp())) {
       int64_t stride = *view.rowStride();
-      extent -= (static_cast<int64_t>(loop.getRows()) - static_cast<int64_t>(loop.getTile())) * stride;
+      extent -=
+          (static_cast<int64_t>(loop.getRows()) - static_cast<int64_t>(loop.getTile())) * stride;
       rowBytes = stride * bytes;
     }
     return BufferAttr::get(program.getContext(), buffer.getSpace(),

@@ -83,7 +83,7 @@ func.func @segment_keys(%q: tensor<2x8x16xf32>, %k: tensor<2x9x16xf32>, %ids: te
 
 // attention C4: a segment id for each position.
 func.func @segments(%q: tensor<2x8x16xf32>, %ids: tensor<2x9xi32>) {
-  // expected-error@+1 {{segments is [2, 9], but x is [2, 8, 16]: expected its batch and length}}
+  // expected-error@+1 {{segments is [2, 9], but q is [2, 8, 16]: expected its batch and length}}
   %0:2 = hybrid.attention %q, %q, %q heads 4 kv_heads 4 segments(%ids : tensor<2x9xi32>) : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32> -> tensor<2x8x16xf32>, tensor<2x4x8xf32>
   return
 }
@@ -155,7 +155,7 @@ func.func @grad_rotation(%q: tensor<2x8x16xf32>, %lse: tensor<2x4x8xf32>) {
 
 // attention_grad C4.
 func.func @grad_segments(%q: tensor<2x8x16xf32>, %lse: tensor<2x4x8xf32>, %ids: tensor<8x2xi32>) {
-  // expected-error@+1 {{segments is [8, 2], but x is [2, 8, 16]: expected its batch and length}}
+  // expected-error@+1 {{segments is [8, 2], but q is [2, 8, 16]: expected its batch and length}}
   %0:3 = hybrid.attention_grad %q, %q, %q, %q, %lse, %q heads 4 kv_heads 4 segments(%ids : tensor<8x2xi32>) {causal = true, rotary_base = 1.0e4 : f64, rotary_dims = 0 : i64, rotary_interleaved = false, scale = 0.5 : f64, window = -1 : i64, xpos_base = 0.0 : f64} : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x4x8xf32>, tensor<2x8x16xf32> -> tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>
   return
 }
@@ -184,5 +184,23 @@ func.func @grad_cotangent(%q: tensor<2x8x16xf32>, %lse: tensor<2x4x8xf32>, %dy: 
 func.func @grad_lse(%q: tensor<2x8x16xf32>, %z: tensor<2x8x4xf32>) {
   // expected-error@+1 {{lse is [2, 8, 4], expected [2, 4, 8] ([batch, heads, length])}}
   %0:3 = hybrid.attention_grad %q, %q, %q, %q, %z, %q heads 4 kv_heads 4 {causal = true, rotary_base = 1.0e4 : f64, rotary_dims = 0 : i64, rotary_interleaved = false, scale = 0.5 : f64, window = -1 : i64, xpos_base = 0.0 : f64} : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x4xf32>, tensor<2x8x16xf32> -> tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>
+  return
+}
+
+// -----
+
+// attention C7: a base of frequencies.
+func.func @rotary_base(%q: tensor<2x8x16xf32>) {
+  // expected-error@+1 {{rotary_base = 0, expected a number above 0}}
+  %0:2 = hybrid.attention %q, %q, %q heads 4 kv_heads 4 {rotary_base = 0.0 : f64} : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32> -> tensor<2x8x16xf32>, tensor<2x4x8xf32>
+  return
+}
+
+// -----
+
+// attention C7: a base of scales.
+func.func @xpos_base(%q: tensor<2x8x16xf32>) {
+  // expected-error@+1 {{xpos_base = -1, expected 0 (none) or a number above it}}
+  %0:2 = hybrid.attention %q, %q, %q heads 4 kv_heads 4 {xpos_base = -1.0 : f64} : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32> -> tensor<2x8x16xf32>, tensor<2x4x8xf32>
   return
 }

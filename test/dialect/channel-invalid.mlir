@@ -2,7 +2,7 @@
 
 // linear C1: the weight takes as many channels as x has.
 func.func @linear_channels(%x: tensor<2x8x4xf32>, %w: tensor<16x5xf32>) {
-  // expected-error@+2 {{linear: weight [16, 5] takes 5 channels, but x is [2, 8, 4]}}
+  // expected-error@+2 {{linear: weight takes 5 channels, but x is [2, 8, 4]}}
   // expected-error@+1 {{failed to infer returned types}}
   %0 = hybrid.linear %x, %w : tensor<2x8x4xf32>, tensor<16x5xf32> -> tensor<2x8x16xf32>
   return
@@ -184,5 +184,23 @@ func.func @product_half_rounded(%x: tensor<8x4xbf16>, %w: tensor<16x4xf32>) {
 func.func @product_bias_type(%x: tensor<8x4xbf16>, %w: tensor<16x4xbf16>, %b: tensor<16xf64>) {
   // expected-error@+1 {{operand 2 is 'tensor<16xf64>', but sums of products of 'bf16' are 'f32'}}
   %0 = hybrid.linear %x, %w bias(%b : tensor<16xf64>) : tensor<8x4xbf16>, tensor<16x4xbf16> -> tensor<8x16xf32>
+  return
+}
+
+// -----
+
+// rmsnorm C2: below 0 there may be no root.
+func.func @rmsnorm_epsilon(%x: tensor<8x4xf32>) {
+  // expected-error@+1 {{epsilon = -0.5, expected at least 0}}
+  %0 = hybrid.rmsnorm %x {epsilon = -0.5 : f64} : tensor<8x4xf32> -> tensor<8x4xf32>
+  return
+}
+
+// -----
+
+// layernorm C2: below 0 there may be no root.
+func.func @layernorm_epsilon(%x: tensor<8x4xf32>) {
+  // expected-error@+1 {{epsilon = -0.5, expected at least 0}}
+  %0 = hybrid.layernorm %x {epsilon = -0.5 : f64} : tensor<8x4xf32> -> tensor<8x4xf32>
   return
 }

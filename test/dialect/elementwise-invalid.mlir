@@ -2,7 +2,7 @@
 
 // A function that does not exist is named with those that do.
 func.func @unary_kind(%x: tensor<4xf32>) {
-  // expected-error@+2 {{to be one of: neg, exp, log}}
+  // expected-error@+2 {{to be one of: abs, cos, elu}}
   // expected-error@+1 {{failed to parse}}
   %0 = hybrid.unary cosh %x : tensor<4xf32>
   return
@@ -21,7 +21,7 @@ func.func @unary_integer(%x: tensor<4xi32>) {
 
 // binary C1: the shapes broadcast.
 func.func @binary_shapes(%a: tensor<4x8xf32>, %b: tensor<4xf32>) {
-  // expected-error@+1 {{shapes [4, 8] and [4] do not broadcast}}
+  // expected-error@+1 {{the shapes [4, 8] and [4] do not fit together}}
   %0 = hybrid.binary add %a, %b : tensor<4x8xf32>, tensor<4xf32>
   return
 }

@@ -67,7 +67,7 @@ func.func @iota_integers() {
 
 // embedding C1: the table is a matrix.
 func.func @embedding_table(%table: tensor<16xf32>, %ids: tensor<2x8xi32>) {
-  // expected-error@+2 {{embedding: table must be [classes, width], but is [16]}}
+  // expected-error@+2 {{embedding: table is [16], expected [classes, width]}}
   // expected-error@+1 {{failed to infer returned types}}
   %0 = hybrid.embedding %table, %ids : tensor<16xf32>, tensor<2x8xi32> -> tensor<2x8x16xf32>
   return

@@ -2,7 +2,7 @@
 
 // selective_scan C1: x is a sequence.
 func.func @rank(%x: tensor<8x4xf32>, %a: tensor<4x3xf32>, %b: tensor<8x3xf32>) {
-  // expected-error@+1 {{x must be [batch, length, channels], but is [8, 4]}}
+  // expected-error@+1 {{x is [8, 4], expected [batch, length, channels]}}
   %0 = hybrid.selective_scan %x, %x, %a, %b, %b : tensor<8x4xf32>, tensor<8x4xf32>, tensor<4x3xf32>, tensor<8x3xf32>, tensor<8x3xf32> -> tensor<8x4xf32>
   return
 }
@@ -74,7 +74,7 @@ func.func @state(%x: tensor<2x8x4xf32>, %a: tensor<4x3xf32>, %b: tensor<2x8x3xf3
 
 // selective_scan_grad C1: x is a sequence.
 func.func @grad_rank(%x: tensor<8x4xf32>, %a: tensor<4x3xf32>, %b: tensor<8x3xf32>) {
-  // expected-error@+1 {{x must be [batch, length, channels], but is [8, 4]}}
+  // expected-error@+1 {{x is [8, 4], expected [batch, length, channels]}}
   %0:5 = hybrid.selective_scan_grad %x, %x, %a, %b, %b, %x : tensor<8x4xf32>, tensor<8x4xf32>, tensor<4x3xf32>, tensor<8x3xf32>, tensor<8x3xf32>, tensor<8x4xf32> -> tensor<8x4xf32>, tensor<8x4xf32>, tensor<4x3xf32>, tensor<8x3xf32>, tensor<8x3xf32>
   return
 }

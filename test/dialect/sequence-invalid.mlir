@@ -2,7 +2,7 @@
 
 // short_conv C1: x is a sequence.
 func.func @short_conv_rank(%x: tensor<8x4xf32>, %w: tensor<4x3xf32>) {
-  // expected-error@+1 {{x must be [batch, length, channels], but is [8, 4]}}
+  // expected-error@+1 {{x is [8, 4], expected [batch, length, channels]}}
   %0 = hybrid.short_conv %x, %w : tensor<8x4xf32>, tensor<4x3xf32> -> tensor<8x4xf32>
   return
 }
@@ -56,7 +56,7 @@ func.func @short_conv_state(%x: tensor<2x8x4xf32>, %w: tensor<4x3xf32>, %s: tens
 
 // short_conv_grad C1.
 func.func @short_conv_grad_rank(%x: tensor<8x4xf32>, %w: tensor<4x3xf32>) {
-  // expected-error@+1 {{x must be [batch, length, channels], but is [8, 4]}}
+  // expected-error@+1 {{x is [8, 4], expected [batch, length, channels]}}
   %0:3 = hybrid.short_conv_grad %x, %w, %x : tensor<8x4xf32>, tensor<4x3xf32>, tensor<8x4xf32> -> tensor<8x4xf32>, tensor<4x3xf32>, tensor<4xf32>
   return
 }
@@ -110,7 +110,7 @@ func.func @short_conv_grad_cotangent(%x: tensor<2x8x4xf32>, %w: tensor<4x3xf32>,
 
 // fftconv C1: x is a sequence.
 func.func @fftconv_rank(%x: tensor<8xf32>, %h: tensor<8x4xf32>) {
-  // expected-error@+1 {{x must be [batch, length, channels], but is [8]}}
+  // expected-error@+1 {{x is [8], expected [batch, length, channels]}}
   %0 = hybrid.fftconv %x, %h : tensor<8xf32>, tensor<8x4xf32> -> tensor<8xf32>
   return
 }
@@ -182,7 +182,7 @@ func.func @fftconv_state(%x: tensor<2x8x4xf32>, %h: tensor<8x4xf32>, %s: tensor<
 
 // fftconv_grad C1.
 func.func @fftconv_grad_rank(%x: tensor<8x4xf32>, %h: tensor<8x4xf32>) {
-  // expected-error@+1 {{x must be [batch, length, channels], but is [8, 4]}}
+  // expected-error@+1 {{x is [8, 4], expected [batch, length, channels]}}
   %0:2 = hybrid.fftconv_grad %x, %h, %x : tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32> -> tensor<8x4xf32>, tensor<8x4xf32>
   return
 }
@@ -229,5 +229,14 @@ func.func @fftconv_grad_segments(%x: tensor<2x8x4xf32>, %h: tensor<8x4xf32>, %id
 func.func @fftconv_grad_cotangent(%x: tensor<2x8x4xf32>, %h: tensor<8x4xf32>, %dy: tensor<1x8x4xf32>) {
   // expected-error@+1 {{cotangent is [1, 8, 4], but x is [2, 8, 4]: expected equal shapes}}
   %0:2 = hybrid.fftconv_grad %x, %h, %dy : tensor<2x8x4xf32>, tensor<8x4xf32>, tensor<1x8x4xf32> -> tensor<2x8x4xf32>, tensor<8x4xf32>
+  return
+}
+
+// -----
+
+// short_conv C5: what one tap carries.
+func.func @one_tap_state(%x: tensor<2x8x4xf32>, %w: tensor<4x1xf32>) {
+  // expected-error@+1 {{return_state is set, but a convolution of one tap carries no state}}
+  %0, %1 = hybrid.short_conv %x, %w {return_state} : tensor<2x8x4xf32>, tensor<4x1xf32> -> tensor<2x8x4xf32>, tensor<2x0x4xf32>
   return
 }

@@ -2,7 +2,7 @@
 
 // reshape C1: the number of elements is the same.
 func.func @reshape(%x: tensor<2x8xf32>) {
-  // expected-error@+1 {{cannot make [3, 5] (15 elements) of [2, 8] (16)}}
+  // expected-error@+1 {{cannot make [3, 5] of [2, 8]: the number of elements differs}}
   %0 = hybrid.reshape %x to [3, 5] : tensor<2x8xf32> -> tensor<3x5xf32>
   return
 }
@@ -20,7 +20,7 @@ func.func @reshape_shape(%x: tensor<2x8xf32>) {
 
 // transpose C1: no dimension twice.
 func.func @transpose_repeated(%x: tensor<2x8x4xf32>) {
-  // expected-error@+2 {{transpose: axis 1 is out of range or repeated for [2, 8, 4]}}
+  // expected-error@+2 {{transpose: permutation = [0, 1, 1], but x is [2, 8, 4]: expected each of its axes once}}
   // expected-error@+1 {{failed to infer returned types}}
   %0 = hybrid.transpose %x by [0, 1, 1] : tensor<2x8x4xf32> -> tensor<2x8x8xf32>
   return
@@ -30,7 +30,7 @@ func.func @transpose_repeated(%x: tensor<2x8x4xf32>) {
 
 // transpose C1: no dimension that x has not.
 func.func @transpose_range(%x: tensor<2x8xf32>) {
-  // expected-error@+2 {{transpose: axis -1 is out of range or repeated for [2, 8]}}
+  // expected-error@+2 {{transpose: permutation = [0, -1], but x is [2, 8]: expected each of its axes once}}
   // expected-error@+1 {{failed to infer returned types}}
   %0 = hybrid.transpose %x by [0, -1] : tensor<2x8xf32> -> tensor<2x8xf32>
   return
@@ -40,7 +40,7 @@ func.func @transpose_range(%x: tensor<2x8xf32>) {
 
 // transpose C1: every dimension.
 func.func @transpose_missing(%x: tensor<2x8x4xf32>) {
-  // expected-error@+2 {{transpose: 2 axes given for [2, 8, 4]}}
+  // expected-error@+2 {{transpose: permutation = [1, 0], but x is [2, 8, 4]: expected each of its axes once}}
   // expected-error@+1 {{failed to infer returned types}}
   %0 = hybrid.transpose %x by [1, 0] : tensor<2x8x4xf32> -> tensor<8x2xf32>
   return
@@ -50,7 +50,7 @@ func.func @transpose_missing(%x: tensor<2x8x4xf32>) {
 
 // broadcast C1: sizes other than 1 stay.
 func.func @broadcast_size(%x: tensor<3x1xf32>) {
-  // expected-error@+1 {{[3, 1] does not broadcast to [4, 4]}}
+  // expected-error@+1 {{[3, 1] cannot be repeated to [4, 4]: sizes must be equal or 1, counted from the last}}
   %0 = hybrid.broadcast %x to [4, 4] : tensor<3x1xf32> -> tensor<4x4xf32>
   return
 }
@@ -59,7 +59,7 @@ func.func @broadcast_size(%x: tensor<3x1xf32>) {
 
 // broadcast C1: nothing shrinks.
 func.func @broadcast_shrink(%x: tensor<2x4xf32>) {
-  // expected-error@+1 {{[2, 4] does not broadcast to [4]}}
+  // expected-error@+1 {{[2, 4] cannot be repeated to [4]: sizes must be equal or 1, counted from the last}}
   %0 = hybrid.broadcast %x to [4] : tensor<2x4xf32> -> tensor<4xf32>
   return
 }
@@ -68,7 +68,7 @@ func.func @broadcast_shrink(%x: tensor<2x4xf32>) {
 
 // broadcast C1: a size cannot become 1.
 func.func @broadcast_one(%x: tensor<2x4xf32>) {
-  // expected-error@+1 {{[2, 4] does not broadcast to [2, 1]}}
+  // expected-error@+1 {{[2, 4] cannot be repeated to [2, 1]: sizes must be equal or 1, counted from the last}}
   %0 = hybrid.broadcast %x to [2, 1] : tensor<2x4xf32> -> tensor<2x1xf32>
   return
 }
@@ -77,7 +77,7 @@ func.func @broadcast_one(%x: tensor<2x4xf32>) {
 
 // split C1: the parts make up the whole.
 func.func @split_sum(%x: tensor<2x8xf32>) {
-  // expected-error@+2 {{split: parts of 7 in all, but dimension 1 of [2, 8] has 8}}
+  // expected-error@+2 {{split: sizes = [4, 3] are 7 in all, but x is [2, 8] with 8 along dimension 1}}
   // expected-error@+1 {{failed to infer returned types}}
   %0:2 = hybrid.split %x along 1 sizes [4, 3] : tensor<2x8xf32> -> tensor<2x4xf32>, tensor<2x3xf32>
   return
@@ -97,7 +97,7 @@ func.func @split_axis(%x: tensor<2x8xf32>) {
 
 // concat C1: the other sizes are equal.
 func.func @concat_sizes(%a: tensor<2x8xf32>, %b: tensor<3x8xf32>) {
-  // expected-error@+2 {{concat: [3, 8] does not continue [2, 8] along dimension 1}}
+  // expected-error@+2 {{concat: the shape [3, 8] of parts[1] does not continue [2, 8], that of parts[0], along dimension 1}}
   // expected-error@+1 {{failed to infer returned types}}
   %0 = hybrid.concat %a, %b along 1 : tensor<2x8xf32>, tensor<3x8xf32> -> tensor<2x16xf32>
   return

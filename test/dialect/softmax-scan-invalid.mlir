@@ -2,7 +2,7 @@
 
 // softmax_scan C1: v is a sequence.
 func.func @rank(%k: tensor<8x2xf32>, %v: tensor<8x4xf32>) {
-  // expected-error@+1 {{v must be [batch, length, channels], but is [8, 4]}}
+  // expected-error@+1 {{v is [8, 4], expected [batch, length, channels]}}
   %0:2 = hybrid.softmax_scan %k, %v : tensor<8x2xf32>, tensor<8x4xf32> -> tensor<8x4xf32>, tensor<8x2xf32>
   return
 }
@@ -11,7 +11,7 @@ func.func @rank(%k: tensor<8x2xf32>, %v: tensor<8x4xf32>) {
 
 // softmax_scan_grad C1: v is a sequence.
 func.func @grad_rank(%k: tensor<8x2xf32>, %v: tensor<8x4xf32>) {
-  // expected-error@+1 {{v must be [batch, length, channels], but is [8, 4]}}
+  // expected-error@+1 {{v is [8, 4], expected [batch, length, channels]}}
   %0:2 = hybrid.softmax_scan_grad %k, %v, %v, %k, %v : tensor<8x2xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x2xf32>, tensor<8x4xf32> -> tensor<8x2xf32>, tensor<8x4xf32>
   return
 }
@@ -74,7 +74,7 @@ func.func @grad_decay(%k: tensor<2x8x2xf32>, %v: tensor<2x8x4xf32>, %w: tensor<4
 
 // softmax_scan C5: an id for each position.
 func.func @segments(%k: tensor<2x8x2xf32>, %v: tensor<2x8x4xf32>, %ids: tensor<2x7xi32>) {
-  // expected-error@+1 {{segments is [2, 7], but x is [2, 8, 4]: expected its batch and length}}
+  // expected-error@+1 {{segments is [2, 7], but v is [2, 8, 4]: expected its batch and length}}
   %0:2 = hybrid.softmax_scan %k, %v segments(%ids : tensor<2x7xi32>) : tensor<2x8x2xf32>, tensor<2x8x4xf32> -> tensor<2x8x4xf32>, tensor<2x8x2xf32>
   return
 }
@@ -83,7 +83,7 @@ func.func @segments(%k: tensor<2x8x2xf32>, %v: tensor<2x8x4xf32>, %ids: tensor<2
 
 // softmax_scan_grad C5: an id for each position.
 func.func @grad_segments(%k: tensor<2x8x2xf32>, %v: tensor<2x8x4xf32>, %ids: tensor<2x7xi32>) {
-  // expected-error@+1 {{segments is [2, 7], but x is [2, 8, 4]: expected its batch and length}}
+  // expected-error@+1 {{segments is [2, 7], but v is [2, 8, 4]: expected its batch and length}}
   %0:2 = hybrid.softmax_scan_grad %k, %v, %v, %k, %v segments(%ids : tensor<2x7xi32>) : tensor<2x8x2xf32>, tensor<2x8x4xf32>, tensor<2x8x4xf32>, tensor<2x8x2xf32>, tensor<2x8x4xf32> -> tensor<2x8x2xf32>, tensor<2x8x4xf32>
   return
 }

@@ -22,7 +22,7 @@ func.func @f(%x: tensor<4x2xf32>) {
 
 // irfft C2: a length.
 func.func @f(%x: tensor<1x2xf32>) {
-  // expected-error@+2 {{length = 0, expected at least 1}}
+  // expected-error@+2 {{length = 0, expected 1 to 2^31 - 1}}
   // expected-error@+1 {{failed to infer returned types}}
   %0 = hybrid.irfft %x, %x to 0 : tensor<1x2xf32>, tensor<1x2xf32> -> tensor<0x2xf32>
   return
@@ -63,5 +63,15 @@ func.func @f(%x: tensor<4xf32>, %dh: tensor<8x4xf32>) {
 func.func @f(%x: tensor<2x4xf32>, %dh: tensor<8x5xf32>) {
   // expected-error@+1 {{the cotangent is [8, 5], expected [length, 4]}}
   %0:4 = hybrid.modal_filter_grad %x, %x, %x, %x, %dh : tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<8x5xf32>
+  return
+}
+
+// -----
+
+// modal_filter C2: a length.
+func.func @f(%x: tensor<2x4xf32>) {
+  // expected-error@+2 {{length = 0, expected at least 1}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %0 = hybrid.modal_filter %x, %x, %x, %x to [0] : tensor<2x4xf32> -> tensor<0x4xf32>
   return
 }

@@ -38,7 +38,7 @@ func.func @weights(%logits: tensor<2x8x16xf32>, %targets: tensor<2x8xi32>, %w: t
 
 // cross_entropy C3: smoothing is a share.
 func.func @smoothing(%logits: tensor<2x8x16xf32>, %targets: tensor<2x8xi32>) {
-  // expected-error@+1 {{label_smoothing = 1.000000e+00, expected a number from 0 to below 1}}
+  // expected-error@+1 {{label_smoothing = 1, expected a number from 0 to below 1}}
   %0:3 = hybrid.cross_entropy %logits, %targets {label_smoothing = 1.0 : f64} : tensor<2x8x16xf32>, tensor<2x8xi32> -> tensor<f32>, tensor<f32>, tensor<f32>
   return
 }
@@ -65,7 +65,7 @@ func.func @grad_weights(%logits: tensor<2x8x16xf32>, %targets: tensor<2x8xi32>, 
 
 // cross_entropy_grad C3.
 func.func @grad_smoothing(%logits: tensor<2x8x16xf32>, %targets: tensor<2x8xi32>, %s: tensor<f32>) {
-  // expected-error@+1 {{label_smoothing = -1.000000e-01, expected a number from 0 to below 1}}
+  // expected-error@+1 {{label_smoothing = -0.1, expected a number from 0 to below 1}}
   %0 = hybrid.cross_entropy_grad %logits, %targets, %s, %s {ignore_index = -100 : i64, label_smoothing = -0.1 : f64} : tensor<2x8x16xf32>, tensor<2x8xi32>, tensor<f32>, tensor<f32> -> tensor<2x8x16xf32>
   return
 }
@@ -112,5 +112,14 @@ func.func @target_weight_weights(%t: tensor<2x8xi32>, %w: tensor<2x7xf32>) {
 func.func @target_weight_result(%t: tensor<2x8xi32>) {
   // expected-error@+1 {{gives [2], expected a scalar}}
   %0 = hybrid.target_weight %t {ignore_index = 0 : i64} : tensor<2x8xi32> -> tensor<2xf32>
+  return
+}
+
+// -----
+
+// cross_entropy C4: targets have 32 bits.
+func.func @ignore_index(%logits: tensor<8x4xf32>, %targets: tensor<8xi32>) {
+  // expected-error@+1 {{ignore_index = 4294967296, expected a 32-bit integer}}
+  %0, %1, %2 = hybrid.cross_entropy %logits, %targets {ignore_index = 4294967296 : i64} : tensor<8x4xf32>, tensor<8xi32> -> tensor<f32>, tensor<f32>, tensor<f32>
   return
 }

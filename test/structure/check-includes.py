@@ -20,6 +20,7 @@ BELOW = {
     "training": ["runtime"],
     "laboratory": ["training"],
     "tools/compiler": ["frontends", "codegen"],
+    "tools/tablegen": [],
     "tools/hybrid-run": ["laboratory"],
     "benchmarks": ["codegen"],
 }

@@ -397,15 +397,28 @@ private:
 } // namespace
 
 const std::vector<std::string> &emitStages() {
-  static const std::vector<std::string> stages{
-      "hybrid",       "specialized",     "grad",         "fused",          "lower-ops",  "fuse-stores",
-      "sum-products", "fuse-reductions", "emit-kernels", "merge-launches", "plan-tiles", "schedule",
-      "llvm",         "asm",             "cuda",         "ptx",            "resources",  "exe"};
+  static const std::vector<std::string> stages{"hybrid",       "specialized",
+                                               "grad",         "fused",
+                                               "lower-ops",    "fuse-stores",
+                                               "sum-products", "fuse-reductions",
+                                               "emit-kernels", "merge-launches",
+                                               "plan-tiles",   "schedule",
+                                               "llvm",         "asm",
+                                               "cuda",         "ptx",
+                                               "resources",    "exe"};
   return stages;
 }
 
 std::string compilerVersion() {
   return "hybridc " HYBRID_VERSION " (LLVM " LLVM_VERSION_STRING ")";
+}
+
+int describeOperator(const std::string &name) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  bool known = dsl::describeOperator(name, out);
+  (known ? llvm::outs() : llvm::errs()) << text;
+  return known ? 0 : 2;
 }
 
 int runDriver(const DriverOptions &options) { return Compilation(options).run(); }

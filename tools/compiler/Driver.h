@@ -30,6 +30,9 @@ struct DriverOptions {
 const std::vector<std::string> &emitStages();
 /// "hybridc 0.1.0 (LLVM 22.1.8)".
 std::string compilerVersion();
+/// Prints how an operator of the language is called and what it means. Exit status: 0, or 2 for a
+/// name that there is not.
+int describeOperator(const std::string &name);
 /// Runs the compiler. Exit status: 0 done, 1 the input is at fault (diagnostics are on stderr), 2
 /// wrong usage.
 int runDriver(const DriverOptions &options);

@@ -98,6 +98,12 @@ int main(int argc, char **argv) {
                "print what the model is and its parameters, then stop; --help-model=json for "
                "scripts")
       ->check(CLI::IsMember({"true", "json"}));
+  app.add_option_function<std::string>(
+         "--help-op",
+         [](const std::string &name) { throw CLI::RuntimeError(hybrid::describeOperator(name)); },
+         "print how an operator of the language is called and what it means, then stop")
+      ->type_name("NAME")
+      ->trigger_on_parse();
   std::string choices;
   auto *choicesOption =
       app.add_option("--choices", choices,

@@ -93,14 +93,14 @@ void emitScalarFunctions(const RecordKeeper &records, raw_ostream &out) {
   emitGradients(records, out);
   out << "inline constexpr UnaryFunction unaryFunctions[] = {\n";
   for (const Record *function : inOrder(records, unary.record))
-    out << formatv("    {{UnaryKind::{0}, {1}, {2}, {3}},\n", get(function, "symbol"),
+    out << formatv("    {{UnaryKind::{0}, {1}, {2}, {3}, {4}},\n", get(function, "symbol"),
                    quoted(get(function, "str")), quoted(get(function, "meaning")),
-                   function->getValueAsBit("wholeNumbers"));
+                   !get(function, "derivative").empty(), function->getValueAsBit("wholeNumbers"));
   out << "};\ninline constexpr BinaryFunction binaryFunctions[] = {\n";
   for (const Record *function : inOrder(records, binary.record))
-    out << formatv("    {{BinaryKind::{0}, {1}, {2}, {3}},\n", get(function, "symbol"),
+    out << formatv("    {{BinaryKind::{0}, {1}, {2}, {3}, {4}},\n", get(function, "symbol"),
                    quoted(get(function, "language")), quoted(get(function, "parameters")),
-                   quoted(get(function, "meaning")));
+                   quoted(get(function, "meaning")), !get(function, "gradient").empty());
   out << "};\n";
 }
 

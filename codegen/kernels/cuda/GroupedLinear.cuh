@@ -235,7 +235,7 @@ HYBRID_DEVICE void groupedLinearGrad(int64_t item, const T *x, const T *dy, cons
   constexpr int depth = static_cast<int>(groupedLinearDepth), threadCount = threads(P);
   constexpr int wide = packWidth<T, P.alignment>, rows = static_cast<int>(P.rows);
   constexpr int64_t columnTiles = ceilDiv(P.inputs, P.columnTile),
-                    rowTiles = ceilDiv(P.outputs, P.rowTile);
+                    tilesOfRows = ceilDiv(P.outputs, P.rowTile);
   using Left = TileProduct<products, T, rowTile, 4>;
   using Right = TileProduct<products, T, columnTile, 4>;
   using Element = typename Left::Element;
@@ -243,9 +243,9 @@ HYBRID_DEVICE void groupedLinearGrad(int64_t item, const T *x, const T *dy, cons
                 setElements = leftElements + depth * Right::stride;
 
   const int firstColumn = static_cast<int>(item % columnTiles) * columnTile;
-  const int firstRow = static_cast<int>(item / columnTiles % rowTiles) * rowTile;
-  const int group = static_cast<int>(item / columnTiles / rowTiles % P.groups);
-  const int split = static_cast<int>(item / columnTiles / rowTiles / P.groups);
+  const int firstRow = static_cast<int>(item / columnTiles % tilesOfRows) * rowTile;
+  const int group = static_cast<int>(item / columnTiles / tilesOfRows % P.groups);
+  const int split = static_cast<int>(item / columnTiles / tilesOfRows / P.groups);
   const int begin = minimum(maximum(offsets[group], 0), rows);
   const int end = minimum(maximum(offsets[group + 1], begin), rows);
   const int part = (end - begin + static_cast<int>(P.splits) - 1) / static_cast<int>(P.splits);

@@ -65,7 +65,7 @@ template <int count, typename T> HYBRID_DEVICE void storePack(T *to, const Pack<
 }
 
 /// The plainest store of a kernel's result: a place in memory, rows `stride` elements apart. The
-/// compiler puts a fused region in its place (StoreFusion.cpp).
+/// compiler puts a fused region in its place (schedule-fuse-stores).
 template <typename T, int64_t stride> struct RowStore {
   T *y;
   HYBRID_DEVICE void operator()(int64_t row, int64_t column, T value) const {

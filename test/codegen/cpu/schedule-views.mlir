@@ -4,7 +4,7 @@
 // CHECK-LABEL: schedule.program @forward
 // CHECK: schedule.library_matmul 12 x 24 x 8 {{.*}} buffers [{{.*}}, {{.*}}, #schedule.buffer<arena, [[P:[0-9]+]], 1152>]
 // CHECK-NOT: copy
-// CHECK: "hybrid_fftconv_forward_f32" {{.*}} {constants = array<i64: 2, 6, 8, 6, 32, 24, 24, 24, 8,
+// CHECK: "hybrid_fftconv_forward_f32" {{.*}} {constants = array<i64: 2, 6, 8, 6, 32, 0, 1, 0, 0, 24, 24, 24, 8,
 func.func @forward(%x: tensor<2x6x8xf32> {hybrid.name = "x"}) -> (tensor<2x6x8xf32> {hybrid.name = "y"}) {
   %w = hybrid.parameter "w" : tensor<24x8xf32>
   %h = hybrid.parameter "h" : tensor<6x8xf32>

@@ -3,10 +3,10 @@
 
 // A sector of channels a block, all in shared memory.
 // CHECK-LABEL: schedule.program @forward
-// CHECK: "fftconvSpectrum<float, FFTConvBlockParams{{.*}}.points = 1024, .lanes = 8
-// CHECK: "fftconvForward<float, FFTConvBlockParams{{.*}}.points = 1024, .lanes = 8
+// CHECK: "fftconvSpectrum<float, FFTConvParams{{.*}}.points = 1024, .lanes = 8
+// CHECK: "fftconvForward<float, FFTConvParams{{.*}}.points = 1024, .lanes = 8
 // SMALL-LABEL: schedule.program @forward
-// SMALL: "fftconvForward<float, FFTConvBlockParams{{.*}}.points = 1024, .lanes = 8
+// SMALL: "fftconvForward<float, FFTConvParams{{.*}}.points = 1024, .lanes = 8
 func.func @forward(%x: tensor<64x1024x768xf32>, %h: tensor<1024x768xf32>) -> tensor<64x1024x768xf32> {
   %y = hybrid.fftconv %x, %h : tensor<64x1024x768xf32>, tensor<1024x768xf32> -> tensor<64x1024x768xf32>
   return %y : tensor<64x1024x768xf32>
@@ -16,7 +16,7 @@ func.func @forward(%x: tensor<64x1024x768xf32>, %h: tensor<1024x768xf32>) -> ten
 
 // A short filter needs half the points: positions behind them are imaginary parts.
 // CHECK-LABEL: schedule.program @forward
-// CHECK: "fftconvForward<float, FFTConvBlockParams{{.*}}.taps = 20, .points = 512
+// CHECK: "fftconvForward<float, FFTConvParams{{.*}}.taps = 20, .points = 512
 func.func @forward(%x: tensor<64x1000x768xf32>, %h: tensor<20x768xf32>) -> tensor<64x1000x768xf32> {
   %y = hybrid.fftconv %x, %h : tensor<64x1000x768xf32>, tensor<20x768xf32> -> tensor<64x1000x768xf32>
   return %y : tensor<64x1000x768xf32>
@@ -27,7 +27,7 @@ func.func @forward(%x: tensor<64x1000x768xf32>, %h: tensor<20x768xf32>) -> tenso
 // Too long for two channels a block: two passes over memory. A GPU with less shared memory takes
 // them earlier.
 // CHECK-LABEL: schedule.program @forward
-// CHECK-NOT: fftconvSplit
+// CHECK-NOT: "fftconvSplit
 // SMALL-LABEL: schedule.program @forward
 // SMALL: "fftconvSplit<
 func.func @forward(%x: tensor<4x8192x768xf32>, %h: tensor<8192x768xf32>) -> tensor<4x8192x768xf32> {

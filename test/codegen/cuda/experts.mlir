@@ -6,11 +6,11 @@
 // CHECK: routeScan<float, RouteParams{.pairs = 32768, .experts = 8}>
 // CHECK: routePlace<float, RouteParams{.pairs = 32768, .experts = 8}>
 // CHECK: dispatch<float, DispatchParams{.rows = 32768, .columns = 1024, .choices = 2, .tokenStride = 1024, .yStride = 1024}>
-// CHECK: groupedLinear<float, GroupedLinearTiles{.rows = 32768, .groups = 8, .inputs = 1024, .outputs = 3584, .splits = 1, .alignment = 4, .rowTile = 128, .columnTile = 64}>
+// CHECK: groupedLinear<float, GroupedLinearParams{.rows = 32768, .groups = 8, .inputs = 1024, .outputs = 3584, .splits = 1, .alignment = 4, .rowTile = 128, .columnTile = 64}>
 // CHECK: collect<float, DispatchParams{.rows = 32768, .columns = 3584,
 
 // The gradient of thin weights has few tiles: its contraction is cut, and the parts are added in order.
-// CHECK: groupedLinearGrad<float, GroupedLinearTiles{.rows = 32768, .groups = 8, .inputs = 128, .outputs = 16, .splits = 32, .alignment = 4, .rowTile = 32, .columnTile = 64}>
+// CHECK: groupedLinearGrad<float, GroupedLinearParams{.rows = 32768, .groups = 8, .inputs = 128, .outputs = 16, .splits = 32, .alignment = 4, .rowTile = 32, .columnTile = 64}>
 // CHECK: sumPartials<float, SumPartialsParams{.count = 32, .columns = 16384, .stride = 16384}>
 func.func @forward(%x: tensor<16384x1x1024xf32> {hybrid.name = "x"}, %scores: tensor<16384x8xf32> {hybrid.name = "scores"}, %w: tensor<8x3584x1024xf32> {hybrid.name = "w"},
     %narrow: tensor<32768x128xf32> {hybrid.name = "narrow"}, %thin: tensor<8x16x128xf32> {hybrid.name = "thin"})

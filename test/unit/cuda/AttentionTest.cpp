@@ -1,5 +1,5 @@
 //===- AttentionTest.cpp - CUDA attention against the textbook formula ------===//
-#include "codegen/kernels/cuda/AttentionBackward.cuh"
+#include "codegen/kernels/cuda/Attention.cuh"
 #include "test/unit/cuda/KernelTest.h"
 #include "test/unit/kernels/AttentionReference.h"
 
@@ -41,7 +41,7 @@ template <typename T> Tensor<T> rotaryTable(const AttentionCase &c) {
 }
 
 /// What the kernels read on the column side: x, or x prepared.
-template <typename T, AttentionTiles P, bool prepared, bool isKey, int64_t rows, int64_t heads,
+template <typename T, AttentionParams P, bool prepared, bool isKey, int64_t rows, int64_t heads,
           int64_t stride, int64_t rotaryDims, int64_t shift>
 struct Streamed {
   using Memory = typename StreamedOf<T, P, prepared>::type;
@@ -80,7 +80,7 @@ void check() {
   static constexpr AttentionParams A = paramsOf(C, gap);
   static constexpr int64_t alignment = gap % 4 || C.headSize % 4 ? 1 : 4;
   constexpr auto tilesOf = [](AttentionPass pass) {
-    AttentionTiles tiles = attentionTiles<T>(A, pass, bf16, alignment, 227 * 1024);
+    AttentionParams tiles = AttentionTiling::onCuda<T>(A, pass, bf16, alignment, 227 * 1024);
     tiles.columnTile = tiles.columnTile < columnTile ? tiles.columnTile : columnTile;
     tiles.rowTile = tiles.rowTile < rowTile ? tiles.rowTile : rowTile;
     tiles.keySplits = 1;
@@ -90,9 +90,9 @@ void check() {
     tiles.preparedSecond = several && bf16;
     return tiles;
   };
-  static constexpr AttentionTiles F = tilesOf(AttentionPass::Forward),
-                                  Q = tilesOf(AttentionPass::BackwardQueries),
-                                  K = tilesOf(AttentionPass::BackwardKeys);
+  static constexpr AttentionParams F = tilesOf(AttentionPass::Forward),
+                                   Q = tilesOf(AttentionPass::BackwardQueries),
+                                   K = tilesOf(AttentionPass::BackwardKeys);
   constexpr int64_t columns = attentionColumns<T>(F);
   SCOPED_TRACE(testing::Message() << "batch " << C.batch << " length " << C.length << "/"
                                   << C.keyLength << " heads " << C.heads << "/" << C.kvHeads << "x"
@@ -106,7 +106,7 @@ void check() {
   Tensor<T> v(r.v, kRows, kColumns, A.vStride), table = rotaryTable<T>(C);
   const int32_t *segments = C.segments ? r.segments.data() : nullptr;
   Tensor<T> o(qRows, qColumns, A.oStride), lse(1, C.batch * C.heads * C.length);
-  auto streams = [&]<AttentionTiles P>() {
+  auto streams = [&]<AttentionParams P>() {
     return std::pair(
         Streamed<T, P, P.preparedFirst != 0, true, C.keyLength, C.kvHeads, A.kStride, R, 0>(k,
                                                                                             table),
@@ -121,8 +121,8 @@ void check() {
                                              table.data(), o.data(), lse.data());
                     });
   } else {
-    static constexpr AttentionTiles S = [] {
-      AttentionTiles tiles = F;
+    static constexpr AttentionParams S = [] {
+      AttentionParams tiles = F;
       tiles.keySplits = splits, tiles.oStride = C.heads * C.headSize;
       return tiles;
     }();

@@ -4,6 +4,7 @@
 #include "test/unit/cuda/KernelTest.h"
 #include "test/unit/kernels/FFTConvReference.h"
 
+using namespace hybrid;
 using namespace hybrid::cuda;
 using namespace hybrid::cuda::test;
 using hybrid::cpu::test::FFTConvCase;
@@ -19,12 +20,12 @@ struct Shape {
                                                 segments = 0, threads = 32, wide = 0;
 };
 
-constexpr FFTConvBlockParams paramsOf(const Shape &s) {
+constexpr FFTConvParams paramsOf(const Shape &s) {
   return {.batch = s.batch,
           .length = s.length,
           .channels = s.channels,
           .taps = s.taps,
-          .points = fftconvPoints(s.length, s.taps),
+          .points = convolutionPoints(s.length, s.taps),
           .lanes = s.lanes,
           .splits = s.splits,
           .blockThreads = s.threads,
@@ -45,14 +46,14 @@ constexpr FFTConvBlockParams paramsOf(const Shape &s) {
 template <typename T, int64_t count, int64_t step, int64_t period> Tensor<T> twiddleTable() {
   constexpr FFTTwiddleParams P{count, step, period};
   Tensor<T> table(1, 2 * count);
-  run("fftconvTwiddles", blocks(P), threads(P), 0,
-      [&](int64_t item) { fftconvTwiddles<T, P>(item, table.data()); });
+  run("fftTwiddles", FFTTwiddles::onCuda<T>(P).items, fftTwiddleThreads, 0,
+      [&](int64_t item) { fftTwiddles<T, P>(item, table.data()); });
   EXPECT_TRUE(table.guardsIntact());
   return table;
 }
 
 /// Operands and results, with gaps between rows.
-template <typename T, FFTConvBlockParams P> struct Operands {
+template <typename T, FFTConvParams P> struct Operands {
   FFTConvReference r{FFTConvCase{P.batch, P.length, P.channels, P.taps, P.hasSkip != 0,
                                  P.hasGateIn != 0, P.hasGateOut != 0, P.hasSegments != 0}};
   int64_t rows = P.batch * P.length;
@@ -97,14 +98,14 @@ template <typename T, FFTConvBlockParams P> struct Operands {
 };
 
 template <typename T, Shape shape> void check() {
-  constexpr FFTConvBlockParams P = paramsOf(shape);
+  constexpr FFTConvParams P = paramsOf(shape);
   SCOPED_TRACE(testing::Message() << "batch " << P.batch << " length " << P.length << " channels "
                                   << P.channels << " taps " << P.taps << " points " << P.points
                                   << " lanes " << P.lanes << " splits " << P.splits << " segments "
                                   << P.hasSegments);
   Operands<T, P> o;
   Tensor<T> twiddles = twiddleTable<T, P.points, 1, 4 * P.points>();
-  Tensor<T> spectrum(1, spectrumElements(P));
+  Tensor<T> spectrum(1, FFTConvSpectrumElements::onCuda<T>(P));
   const int64_t groups = channelGroups(P), one = sharedBytes<T>(P, 1), two = sharedBytes<T>(P, 2);
   run("fftconvSpectrum", groups, threads(P), one, [&](int64_t item) {
     fftconvSpectrum<T, P>(item, o.filter.data(), twiddles.data(), spectrum.data());
@@ -116,7 +117,7 @@ template <typename T, Shape shape> void check() {
   });
   o.expectForward();
 
-  Tensor<T> partial(P.splits, spectrumElements(P));
+  Tensor<T> partial(P.splits, FFTConvSpectrumElements::onCuda<T>(P));
   run("fftconvBackward", groups * P.splits, threads(P), two, [&](int64_t item) {
     fftconvBackward<T, P>(item, o.x.data(), spectrum.data(), twiddles.data(), o.skip.data(),
                           o.gateIn.data(), o.gateOut.data(), o.segments, o.dy.data(), o.dx.data(),
@@ -132,7 +133,7 @@ template <typename T, Shape shape> void check() {
 
 /// In two passes.
 template <typename T, Shape shape, int64_t parts, int64_t tile> void checkParts() {
-  constexpr FFTConvBlockParams B = paramsOf(shape);
+  constexpr FFTConvParams B = paramsOf(shape);
   SCOPED_TRACE(testing::Message() << "batch " << B.batch << " length " << B.length << " channels "
                                   << B.channels << " taps " << B.taps << " points " << B.points
                                   << " parts " << parts << " splits " << B.splits);
@@ -157,17 +158,20 @@ template <typename T, Shape shape, int64_t parts, int64_t tile> void checkParts(
   const int64_t allParts = B.channels * parts;
 
   auto split = [&]<FFTConvPartsParams P>(const T *x, const T *gate, Tensor<T> &to) {
-    run("fftconvSplit", blocks(P), threads(P), sharedBytes<T>(P), [&](int64_t item) {
-      fftconvSplit<T, P>(item, x, gate, outer.data(), fineTable.data(), coarse.data(), to.data());
-    });
+    run("fftconvSplit", partsGrid<T>(P).items, threads(P), partsGrid<T>(P).bytes,
+        [&](int64_t item) {
+          fftconvSplit<T, P>(item, x, gate, outer.data(), fineTable.data(), coarse.data(),
+                             to.data());
+        });
     EXPECT_TRUE(to.guardsIntact());
   };
   auto merge = [&]<FFTConvPartsParams P>(Tensor<T> &from, const T *gate, const T *secondFactor,
                                          T *y, T *second, T *first) {
-    run("fftconvMerge", blocks(P), threads(P), sharedBytes<T>(P), [&](int64_t item) {
-      fftconvMerge<T, P>(item, from.data(), gate, secondFactor, outer.data(), fineTable.data(),
-                         coarse.data(), y, second, first);
-    });
+    run("fftconvMerge", partsGrid<T>(P).items, threads(P), partsGrid<T>(P).bytes,
+        [&](int64_t item) {
+          fftconvMerge<T, P>(item, from.data(), gate, secondFactor, outer.data(), fineTable.data(),
+                             coarse.data(), y, second, first);
+        });
   };
   auto forFilter = [](FFTConvPartsParams p) {
     p.batch = 1, p.length = B.taps, p.stride = B.channels, p.hasFirst = B.hasSkip;

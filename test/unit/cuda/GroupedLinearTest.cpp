@@ -3,6 +3,7 @@
 #include "test/unit/cuda/KernelTest.h"
 #include "test/unit/kernels/KernelTest.h"
 
+using namespace hybrid;
 using namespace hybrid::cuda;
 using hybrid::cpu::test::Doubles;
 using hybrid::cpu::test::randomDoubles;
@@ -12,7 +13,7 @@ using hybrid::cpu::test::Tensor;
 namespace {
 
 /// Both directions and the gradient; `splits` 0: as many as the cost rule says.
-template <typename T, GroupedLinearTiles C, int64_t splits = 0>
+template <typename T, GroupedLinearParams C, int64_t splits = 0>
 void check(const std::vector<int32_t> &offsets) {
   constexpr int64_t rows = C.rows, groups = C.groups, inputs = C.inputs, outputs = C.outputs;
   SCOPED_TRACE(testing::Message() << rows << " rows, " << groups << " groups, " << outputs << "x"
@@ -31,7 +32,7 @@ void check(const std::vector<int32_t> &offsets) {
         }
   const double bound = C.bf16 ? 1e-2 : hybrid::cpu::test::tolerance<T>(2e-6);
   Tensor<T> tx(x, rows, inputs), tw(w, groups * outputs, inputs), ty(rows, outputs);
-  constexpr GroupedLinearTiles F = groupedLinearTiles<T>(C);
+  constexpr GroupedLinearParams F = GroupedLinearTiles::onCuda<T>(C);
   test::run("groupedLinear", groupedLinearItems(F), threads(F), groupedLinearShared<T>(F),
             [&](int64_t item) {
               groupedLinear<T, F>(item, tx.data(), tw.data(), offsets.data(), ty.data());
@@ -39,8 +40,8 @@ void check(const std::vector<int32_t> &offsets) {
   EXPECT_TRUE(ty.guardsIntact());
   EXPECT_LT(relativeError(ty.values(), y), bound);
 
-  static constexpr GroupedLinearTiles W = [] {
-    GroupedLinearTiles tiles = groupedLinearGradTiles<T>(C);
+  static constexpr GroupedLinearParams W = [] {
+    GroupedLinearParams tiles = GroupedLinearGradTiles::onCuda<T>(C);
     tiles.splits = splits ? splits : tiles.splits;
     return tiles;
   }();
@@ -57,29 +58,29 @@ void check(const std::vector<int32_t> &offsets) {
 }
 
 TEST(CudaGroupedLinear, MultipliesEachGroupWithItsWeight) {
-  check<float, GroupedLinearTiles{300, 3, 40, 72, 0, 1, 0, 4, 0, 0}>({0, 130, 131, 290});
-  check<float, GroupedLinearTiles{300, 3, 40, 72, 1, 1, 0, 4, 0, 0}>({0, 130, 131, 290});
-  check<double, GroupedLinearTiles{50, 3, 17, 33, 0, 1, 0, 1, 0, 0}>({0, 20, 20, 50});
-  check<double, GroupedLinearTiles{50, 3, 17, 33, 1, 1, 0, 1, 0, 0}>({0, 20, 20, 50});
+  check<float, GroupedLinearParams{300, 3, 40, 72, 0, 1, 0, 4, 0, 0}>({0, 130, 131, 290});
+  check<float, GroupedLinearParams{300, 3, 40, 72, 1, 1, 0, 4, 0, 0}>({0, 130, 131, 290});
+  check<double, GroupedLinearParams{50, 3, 17, 33, 0, 1, 0, 1, 0, 0}>({0, 20, 20, 50});
+  check<double, GroupedLinearParams{50, 3, 17, 33, 1, 1, 0, 1, 0, 0}>({0, 20, 20, 50});
 }
 TEST(CudaGroupedLinear, TakesAnySizes) {
-  check<float, GroupedLinearTiles{37, 2, 17, 33, 0, 1, 0, 1, 0, 0}>({0, 0, 37});
-  check<float, GroupedLinearTiles{37, 2, 17, 33, 1, 1, 0, 1, 0, 0}>({0, 37, 37});
-  check<float, GroupedLinearTiles{1, 1, 1, 1, 0, 1, 0, 1, 0, 0}>({0, 1});
-  check<float, GroupedLinearTiles{5, 2, 3, 2, 1, 1, 0, 1, 0, 0}>({0, 0, 0}); // nobody has rows
+  check<float, GroupedLinearParams{37, 2, 17, 33, 0, 1, 0, 1, 0, 0}>({0, 0, 37});
+  check<float, GroupedLinearParams{37, 2, 17, 33, 1, 1, 0, 1, 0, 0}>({0, 37, 37});
+  check<float, GroupedLinearParams{1, 1, 1, 1, 0, 1, 0, 1, 0, 0}>({0, 1});
+  check<float, GroupedLinearParams{5, 2, 3, 2, 1, 1, 0, 1, 0, 0}>({0, 0, 0}); // nobody has rows
 }
 TEST(CudaGroupedLinear, FindsItsGroupAmongMany) {
   std::vector<int32_t> offsets{0};
   for (int i = 0; i < 70; ++i)
     offsets.push_back(offsets.back() + i * 7 % 5);
-  check<float, GroupedLinearTiles{150, 70, 8, 12, 0, 1, 0, 4, 0, 0}>(offsets);
+  check<float, GroupedLinearParams{150, 70, 8, 12, 0, 1, 0, 4, 0, 0}>(offsets);
 }
 TEST(CudaGroupedLinear, CutsTheContractionOfTheGradient) {
-  check<float, GroupedLinearTiles{300, 2, 20, 36, 0, 1, 0, 4, 0, 0}, 3>({0, 100, 290});
+  check<float, GroupedLinearParams{300, 2, 20, 36, 0, 1, 0, 4, 0, 0}, 3>({0, 100, 290});
 }
 TEST(CudaGroupedLinear, RoundsOperandsToBf16) {
-  check<float, GroupedLinearTiles{150, 2, 40, 72, 0, 1, 1, 4, 0, 0}>({0, 70, 150});
-  check<float, GroupedLinearTiles{150, 2, 40, 72, 1, 1, 1, 4, 0, 0}>({0, 70, 140});
+  check<float, GroupedLinearParams{150, 2, 40, 72, 0, 1, 1, 4, 0, 0}>({0, 70, 150});
+  check<float, GroupedLinearParams{150, 2, 40, 72, 1, 1, 1, 4, 0, 0}>({0, 70, 140});
 }
 
 } // namespace

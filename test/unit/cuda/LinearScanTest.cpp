@@ -12,8 +12,8 @@ namespace {
 
 using Case = LinearScanCase; // blocks: of blockRows(), a multiple of 16
 
-constexpr LinearScanShape shapeOf(const Case &c) {
-  LinearScanShape p{};
+constexpr LinearScanParams shapeOf(const Case &c) {
+  LinearScanParams p{};
   const int64_t keyWidth = c.heads * c.keys, valueWidth = c.heads * c.values;
   p.batch = c.batch, p.length = c.length, p.heads = c.heads, p.keySize = c.keys,
   p.valueSize = c.values;
@@ -32,12 +32,12 @@ constexpr LinearScanShape shapeOf(const Case &c) {
   return p;
 }
 /// The scan of blocks that start from, and end with, states that have been found.
-constexpr LinearScanShape divided(LinearScanShape p) {
+constexpr LinearScanParams divided(LinearScanParams p) {
   if (p.blocks > 1)
     p.hasState = p.hasFinalState = 1;
   return p;
 }
-constexpr LinearScanShape summaryOf(LinearScanShape p, bool reverse) {
+constexpr LinearScanParams summaryOf(LinearScanParams p, bool reverse) {
   p.stateOnly = 1, p.hasState = reverse, p.hasFinalState = !reverse;
   return p;
 }
@@ -49,7 +49,7 @@ template <typename T, Case c> void check() {
                                   << " state " << c.state << c.finalState << " blocks " << c.blocks
                                   << " f" << 8 * sizeof(T));
   LinearScanReference r(c);
-  constexpr LinearScanShape given = shapeOf(c), p = divided(given);
+  constexpr LinearScanParams given = shapeOf(c), p = divided(given);
   constexpr int64_t rows = c.batch * c.length, keyWidth = c.heads * c.keys,
                     valueWidth = c.heads * c.values, states = c.batch * c.heads * c.keys,
                     blockStates = states * p.blocks;
@@ -72,7 +72,7 @@ template <typename T, Case c> void check() {
   Tensor<T> products(c.batch * p.blocks, keyWidth), offsets(blockStates, c.values),
       entries = offsets, ends = offsets, last(states, c.values), first = last, unused = offsets;
   if constexpr (p.blocks > 1) {
-    constexpr LinearScanDivisionShape division{
+    constexpr LinearScanDivisionParams division{
         c.batch,       c.length, p.blocks,   p.blockRows, c.heads, c.keys, c.values,
         p.decayStride, p.decay,  c.segments, 0,           0,       0};
     run("linearScanProducts", c.batch * p.blocks * ceilDiv(keyWidth, linearScanColumnThreads),
@@ -81,7 +81,7 @@ template <typename T, Case c> void check() {
         });
     auto enter = [&]<bool has, bool hasLast, bool reverse>(T *state, Tensor<T> &to,
                                                            Tensor<T> &behind) {
-      constexpr LinearScanDivisionShape d = [](LinearScanDivisionShape d) {
+      constexpr LinearScanDivisionParams d = [](LinearScanDivisionParams d) {
         d.hasState = has, d.hasLast = hasLast, d.reverse = reverse;
         return d;
       }(division);
@@ -118,7 +118,7 @@ template <typename T, Case c> void check() {
       dk(rows, keyWidth, p.dkStride), dv(rows, valueWidth, p.dvStride),
       dg = c.decay == ScanDecay::KeyAndTime ? Tensor<T>(rows, decayWidth, p.dDecayStride)
                                             : Tensor<T>(partials, decayRows * decayWidth),
-      anchors(1, linearScanAnchorElements<T>(p));
+      anchors(1, LinearScanAnchors::onCuda<T>(p));
   launch("linearScanForward", LinearScanPart::Forward, [&](int64_t item) {
     linearScanForward<T, p>(item, q.data(), k.data(), v.data(), g.data(), segments, initialState,
                             p.blocks > 1 ? unused.data() : last.data(), o.data());
@@ -219,10 +219,10 @@ TEST(LinearScanDivision, ForAnH200) {
   for (auto [batch, length, heads, size, blocks] :
        {Division{4, 2048, 16, 128, 1}, Division{128, 128, 8, 16, 1}, Division{1, 65536, 4, 64, 9},
         Division{1, 100, 1, 16, 1}}) {
-    LinearScanShape p{};
+    LinearScanParams p{};
     p.batch = batch, p.length = length, p.heads = heads, p.keySize = p.valueSize = size;
     p.decay = ScanDecay::KeyAndTime;
-    divideLinearScan(p, 4);
+    hybrid::LinearScanDivision::onCuda<float>(p);
     EXPECT_EQ(p.blocks, blocks) << batch << " " << length;
     EXPECT_LT((p.blocks - 1) * p.blockRows, length);
     for (LinearScanPart part : {LinearScanPart::Forward, LinearScanPart::Keys}) {

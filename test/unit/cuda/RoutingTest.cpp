@@ -1,5 +1,8 @@
 //===- RoutingTest.cpp - choosing experts and moving rows on CUDA -----------===//
-#include "codegen/kernels/cuda/Routing.cuh"
+#include "codegen/kernels/cuda/Dispatch.cuh"
+#include "codegen/kernels/cuda/Route.cuh"
+#include "codegen/kernels/cuda/Take.cuh"
+#include "codegen/kernels/cuda/TopK.cuh"
 #include "test/unit/cuda/KernelTest.h"
 #include "test/unit/kernels/KernelTest.h"
 #include <cmath>
@@ -13,7 +16,7 @@ using hybrid::cpu::test::Tensor;
 namespace {
 
 using Integers = std::vector<int32_t>;
-constexpr int rowThreads = static_cast<int>(routingThreads);
+constexpr int blockThreads = 256;
 
 template <typename T> class CudaRouting : public ::testing::Test {};
 TYPED_TEST_SUITE(CudaRouting, hybrid::cpu::test::Scalars);
@@ -23,7 +26,7 @@ TYPED_TEST(CudaRouting, TopKTakesTheLargestAndOfEqualsTheFirst) {
   Tensor<TypeParam> x({1, 3, 2, 3, nan, 5, nan, -1, 0, 0, 0, 0}, 3, 4, 7);
   Integers chosen(9, -7);
   constexpr TopKParams params{3, 4, 3, 7};
-  cuda::test::run("topK", 1, rowThreads, 0,
+  cuda::test::run("topK", 1, blockThreads, 0,
                   [&](int64_t item) { topK<TypeParam, params>(item, x.data(), chosen.data()); });
   EXPECT_EQ(chosen, (Integers{1, 3, 2, 1, 3, 0, 0, 1, 2}));
 }
@@ -33,7 +36,7 @@ TYPED_TEST(CudaRouting, TopKOfManyColumns) {
   Doubles values = randomDoubles(params.rows * params.columns, 3);
   Tensor<TypeParam> x(values, params.rows, params.columns);
   Integers chosen(static_cast<size_t>(params.rows * params.k));
-  cuda::test::run("topK", ceilDiv(params.rows, routingRows), rowThreads, 0,
+  cuda::test::run("topK", ceilDiv(params.rows, warpRows), blockThreads, 0,
                   [&](int64_t item) { topK<TypeParam, params>(item, x.data(), chosen.data()); });
   for (int64_t row = 0; row < params.rows; ++row) {
     Integers order(70);
@@ -50,7 +53,7 @@ TYPED_TEST(CudaRouting, TakeAndScatterStayInside) {
   Tensor<TypeParam> x({1, 2, 3, 4, 5, 6}, 2, 3, 5), y(2, 2, 4);
   Integers indices{2, 0, -1, 3};
   constexpr TakeParams params{2, 3, 2, 5, 4}, back{2, 3, 2, 4, 5};
-  cuda::test::run("take", 1, rowThreads, 0, [&](int64_t item) {
+  cuda::test::run("take", 1, blockThreads, 0, [&](int64_t item) {
     take<TypeParam, params>(item, x.data(), indices.data(), y.data());
   });
   EXPECT_EQ(static_cast<double>(y.at(0, 0)), 3);
@@ -61,7 +64,7 @@ TYPED_TEST(CudaRouting, TakeAndScatterStayInside) {
 
   Tensor<TypeParam> values({1, 2, 3, 4}, 2, 2, 4), spread(2, 3, 5);
   Integers places{1, 1, 5, 0};
-  cuda::test::run("scatter", 1, rowThreads, 0, [&](int64_t item) {
+  cuda::test::run("scatter", 1, blockThreads, 0, [&](int64_t item) {
     scatter<TypeParam, back>(item, values.data(), places.data(), spread.data());
   });
   EXPECT_EQ(spread.values(), (Doubles{0, 3, 0, 4, 0, 0}));
@@ -103,13 +106,14 @@ template <RouteParams P> void checkRoute(int64_t strangers) {
   const auto chunks = routeChunks(P);
   Integers counts(static_cast<size_t>(chunks * (P.experts + 1)), -7);
   Integers slots(choices.size(), -7), offsets(static_cast<size_t>(P.experts + 1), -7);
-  cuda::test::run("routeCount", chunks, rowThreads, routeCountShared(P),
+  cuda::test::run("routeCount", chunks, blockThreads, RouteCount::onCuda<float>(P).bytes,
                   [&](int64_t item) { routeCount<float, P>(item, choices.data(), counts.data()); });
-  cuda::test::run("routeScan", 1, routeScanThreads, routeScanShared(P),
+  cuda::test::run("routeScan", 1, routeScanThreads, RouteScan::onCuda<float>(P).bytes,
                   [&](int64_t item) { routeScan<float, P>(item, counts.data(), offsets.data()); });
-  cuda::test::run("routePlace", chunks, rowThreads, routePlaceShared, [&](int64_t item) {
-    routePlace<float, P>(item, choices.data(), counts.data(), offsets.data(), slots.data());
-  });
+  cuda::test::run(
+      "routePlace", chunks, blockThreads, RoutePlace::onCuda<float>(P).bytes, [&](int64_t item) {
+        routePlace<float, P>(item, choices.data(), counts.data(), offsets.data(), slots.data());
+      });
   EXPECT_EQ(offsets, expected.offsets);
   EXPECT_EQ(slots, expected.slots);
 }
@@ -139,10 +143,10 @@ TYPED_TEST(CudaRouting, CollectUndoesDispatch) {
   constexpr DispatchParams params{rows, columns, choices, 160, 0, 155};
   constexpr DispatchParams reverse{rows, columns, 1, 155, 0, columns};
   auto both = [&] {
-    cuda::test::run("dispatch", ceilDiv(rows, routingRows), rowThreads, 0, [&](int64_t item) {
+    cuda::test::run("dispatch", ceilDiv(rows, warpRows), blockThreads, 0, [&](int64_t item) {
       dispatch<TypeParam, params>(item, x.data(), slots.data(), sorted.data());
     });
-    cuda::test::run("collect", ceilDiv(rows, routingRows), rowThreads, 0, [&](int64_t item) {
+    cuda::test::run("collect", ceilDiv(rows, warpRows), blockThreads, 0, [&](int64_t item) {
       collect<TypeParam, reverse>(item, sorted.data(), slots.data(), back.data());
     });
   };

@@ -3,6 +3,7 @@
 #include "KernelTest.h"
 #include "test/unit/kernels/SelectiveScanReference.h"
 
+using namespace hybrid;
 using namespace hybrid::cuda;
 using namespace hybrid::cuda::test;
 using namespace hybrid::cpu::test;
@@ -23,14 +24,14 @@ Doubles reduced(Tensor<T> &partial, int64_t count, int64_t columns, const Case &
   return sums;
 }
 
-constexpr SelectiveScanShape shapeOf(const Case &c) {
-  SelectiveScanShape p{};
+constexpr SelectiveScanParams shapeOf(const Case &c) {
+  SelectiveScanParams p{};
   p.batch = c.batch, p.length = c.length, p.channels = c.channels, p.states = c.states;
   p.groups = c.groups, p.constantB = c.constantB, p.constantC = c.constantC;
   p.hasSegments = c.segments, p.hasState = c.state, p.hasFinalState = c.finalState;
   p.stateGradient = c.state;
   p.hasStepBias = c.stepBias, p.softplusStep = c.softplus, p.hasSkip = c.skip, p.hasGate = c.gate;
-  p.channelWarps = c.blocksPerItem;
+  p.blocksPerItem = c.blocksPerItem;
   p.blockRows = c.blockRows ? c.blockRows : c.length;
   p.timeBlocks = (c.length + p.blockRows - 1) / p.blockRows;
   const int64_t width = c.groups * c.states;
@@ -41,12 +42,12 @@ constexpr SelectiveScanShape shapeOf(const Case &c) {
   return p;
 }
 /// With the states that blocks of rows start from, or end with.
-constexpr SelectiveScanShape divided(SelectiveScanShape p, bool backward) {
+constexpr SelectiveScanParams divided(SelectiveScanParams p, bool backward) {
   if (p.timeBlocks > 1)
     p.hasState = 1, p.hasFinalState = backward ? 1 : p.hasFinalState;
   return p;
 }
-constexpr SelectiveScanShape summaryOf(SelectiveScanShape p, bool gradient) {
+constexpr SelectiveScanParams summaryOf(SelectiveScanParams p, bool gradient) {
   p.hasState = 0, p.summariseGradient = gradient;
   return p;
 }
@@ -60,8 +61,8 @@ template <typename T, Case c> void check() {
                                   << " blocks " << c.blocksPerItem << " block rows " << c.blockRows
                                   << " f" << 8 * sizeof(T));
   SelectiveScanReference r(c);
-  constexpr SelectiveScanShape p = shapeOf(c), forward = divided(p, false),
-                               backward = divided(p, true);
+  constexpr SelectiveScanParams p = shapeOf(c), forward = divided(p, false),
+                                backward = divided(p, true);
   constexpr int threads = selectiveScanThreads(p);
   constexpr int64_t items = selectiveScanItems(p), rows = c.batch * c.length,
                     width = c.groups * c.states, stateRows = c.batch * c.channels,
@@ -82,15 +83,16 @@ template <typename T, Case c> void check() {
                                                        entries = decay, ends = decay;
   T *state = c.state ? initial.data() : nullptr, *ending = c.finalState ? dFinal.data() : nullptr;
   auto summarise = [&]<bool gradient>() {
-    run("selectiveScanSummary", items, threads, selectiveScanSummaryBytes<T>(p), [&](int64_t item) {
-      selectiveScanSummary<T, summaryOf(p, gradient)>(
-          item, x.data(), raw.data(), a.data(), b.data(), maps.data(), r.segments.data(), nullptr,
-          stepBias.data(), skip.data(), gate.data(), dy.data(), decay.data(), offset.data(),
-          gradient ? carry.data() : nullptr);
-    });
+    run("selectiveScanSummary", items, threads, SelectiveScanSummary::onCuda<T>(p).bytes,
+        [&](int64_t item) {
+          selectiveScanSummary<T, summaryOf(p, gradient)>(
+              item, x.data(), raw.data(), a.data(), b.data(), maps.data(), r.segments.data(),
+              nullptr, stepBias.data(), skip.data(), gate.data(), dy.data(), decay.data(),
+              offset.data(), gradient ? carry.data() : nullptr);
+        });
   };
   auto enter = [&]<bool has, bool reverse>(Tensor<T> &from, T *first, Tensor<T> &to) {
-    constexpr SelectiveScanEntriesShape e{stateRows * c.states, p.timeBlocks, has, reverse};
+    constexpr SelectiveScanEntriesParams e{stateRows * c.states, p.timeBlocks, has, reverse};
     run("selectiveScanEntries",
         (e.elements + selectiveScanEntriesThreads - 1) / selectiveScanEntriesThreads,
         selectiveScanEntriesThreads, 0, [&](int64_t item) {
@@ -102,11 +104,12 @@ template <typename T, Case c> void check() {
     enter.template operator()<c.state, false>(offset, state, entries);
     state = entries.data();
   }
-  run("selectiveScanForward", items, threads, selectiveScanForwardBytes<T>(p), [&](int64_t item) {
-    selectiveScanForward<T, forward>(item, x.data(), raw.data(), a.data(), b.data(), maps.data(),
-                                     r.segments.data(), state, stepBias.data(), skip.data(),
-                                     gate.data(), last.data(), y.data());
-  });
+  run("selectiveScanForward", items, threads, SelectiveScanForward::onCuda<T>(p).bytes,
+      [&](int64_t item) {
+        selectiveScanForward<T, forward>(item, x.data(), raw.data(), a.data(), b.data(),
+                                         maps.data(), r.segments.data(), state, stepBias.data(),
+                                         skip.data(), gate.data(), last.data(), y.data());
+      });
   EXPECT_TRUE(y.guardsIntact() && last.guardsIntact());
   double bound = tolerance<T>(3e-6);
   EXPECT_LT(relativeError(y.values(), r.y), bound);
@@ -126,14 +129,15 @@ template <typename T, Case c> void check() {
       dInitial(stateRows, c.states), dGate(rows, c.channels, p.dGateStride),
       partialA = partial(true), partialB = partial(c.constantB), partialC = partial(c.constantC),
       partialStepBias(sums, c.channels), partialSkip(sums, c.channels),
-      checkpoints(1, selectiveScanCheckpoints<T>(p));
-  run("selectiveScanBackward", items, threads, selectiveScanBackwardBytes<T>(p), [&](int64_t item) {
-    selectiveScanBackward<T, backward>(
-        item, x.data(), raw.data(), a.data(), b.data(), maps.data(), r.segments.data(), state,
-        stepBias.data(), skip.data(), gate.data(), dy.data(), ending, dx.data(), dRaw.data(),
-        dInitial.data(), dGate.data(), partialA.data(), partialB.data(), partialC.data(),
-        partialStepBias.data(), partialSkip.data(), checkpoints.data());
-  });
+      checkpoints(1, SelectiveScanCheckpoints::onCuda<T>(p));
+  run("selectiveScanBackward", items, threads, SelectiveScanBackward::onCuda<T>(p).bytes,
+      [&](int64_t item) {
+        selectiveScanBackward<T, backward>(
+            item, x.data(), raw.data(), a.data(), b.data(), maps.data(), r.segments.data(), state,
+            stepBias.data(), skip.data(), gate.data(), dy.data(), ending, dx.data(), dRaw.data(),
+            dInitial.data(), dGate.data(), partialA.data(), partialB.data(), partialC.data(),
+            partialStepBias.data(), partialSkip.data(), checkpoints.data());
+      });
   for (Tensor<T> *tensor : {&dx, &dRaw, &dInitial, &dGate, &partialA, &partialB, &partialC,
                             &partialStepBias, &partialSkip, &checkpoints})
     EXPECT_TRUE(tensor->guardsIntact());
@@ -239,7 +243,7 @@ TYPED_TEST(SelectiveScan, AgreesWhenDividedOverTime) {
 }
 
 TEST(SelectiveScanDivision, ForAnH200) {
-  SelectiveScanShape p{};
+  SelectiveScanParams p{};
   p.groups = 1;
   struct Division {
     int64_t batch, channels, states, length, warps, timeBlocks;
@@ -249,11 +253,11 @@ TEST(SelectiveScanDivision, ForAnH200) {
         Division{128, 256, 4, 128, 1, 1}, Division{64, 4096, 16, 2048, 2, 1},
         Division{1, 64, 4, 100, 1, 1}, Division{1, 64, 4, 65536, 1, 256}}) {
     p.batch = batch, p.channels = channels, p.states = states, p.length = length;
-    divideSelectiveScan(p);
-    EXPECT_EQ(p.channelWarps, warps) << batch << " " << channels;
+    hybrid::SelectiveScanDivision::onCuda<float>(p);
+    EXPECT_EQ(p.blocksPerItem, warps) << batch << " " << channels;
     EXPECT_EQ(p.timeBlocks, timeBlocks) << batch << " " << channels;
     EXPECT_LT((p.timeBlocks - 1) * p.blockRows, length);
-    EXPECT_LE(selectiveScanBackwardBytes<float>(p), 99 * 1024);
+    EXPECT_LE(SelectiveScanBackward::onCuda<float>(p).bytes, 99 * 1024);
   }
 }
 

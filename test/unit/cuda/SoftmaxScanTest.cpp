@@ -20,8 +20,8 @@ template <typename T> Doubles reduced(Tensor<T> &partial, int64_t count, int64_t
   return sums;
 }
 
-constexpr SoftmaxScanShape shapeOf(const Case &c) {
-  SoftmaxScanShape p{};
+constexpr SoftmaxScanParams shapeOf(const Case &c) {
+  SoftmaxScanParams p{};
   p.batch = c.batch, p.length = c.length, p.channels = c.channels, p.keys = c.keys, p.taps = c.taps;
   p.hasDecay = c.decay, p.hasSegments = c.segments, p.hasState = c.state;
   p.hasFinalState = c.finalState;
@@ -29,7 +29,7 @@ constexpr SoftmaxScanShape shapeOf(const Case &c) {
   p.dvStride = c.channels + 4;
   p.blockRows = c.blockRows ? c.blockRows : c.length;
   p.timeBlocks = ceilDiv(c.length, p.blockRows);
-  p.dkStride = softmaxScanKeyBlocks(p) > 1 ? c.keys : c.keys + 5;
+  p.dkStride = softmaxScanKeyBlocks(p, softmaxScanThreads) > 1 ? c.keys : c.keys + 5;
   return p;
 }
 
@@ -39,9 +39,10 @@ template <typename T, Case c> void check() {
                                   << " segments " << c.segments << " state " << c.state
                                   << c.finalState << " f" << 8 * sizeof(T));
   SoftmaxScanReference r(c);
-  constexpr SoftmaxScanShape p = shapeOf(c);
+  constexpr SoftmaxScanParams p = shapeOf(c);
   constexpr int64_t rows = c.batch * c.length, states = c.batch * c.rows(),
-                    items = softmaxScanItems(p), blocks = softmaxScanKeyBlocks(p);
+                    items = softmaxScanGrid(p).items,
+                    blocks = softmaxScanKeyBlocks(p, softmaxScanThreads);
   Tensor<T> k(r.k, rows, c.keys, p.kStride), v(r.v, rows, c.channels, p.vStride),
       taps(r.taps, c.taps, c.keys), decay(r.decay, 1, c.keys),
       initial(r.initial, states, c.width());
@@ -99,7 +100,7 @@ template <typename T, Case c> void check() {
                                        gradientEntries.data());
     });
   }
-  run("softmaxScanBackward", items, softmaxScanThreads, softmaxScanBackwardBytes<T>(p),
+  run("softmaxScanBackward", items, softmaxScanThreads, SoftmaxScanBackward::onCuda<T>(p).bytes,
       [&](int64_t item) {
         softmaxScanBackward<T, p>(item, k.data(), v.data(), taps.data(), decay.data(), segments,
                                   initial.data(), output.data(), denominators.data(), dy.data(),

@@ -53,7 +53,7 @@ template <typename T, int64_t points, int64_t channels, bool weighted> void chec
       expectedX.push_back(sum);
     }
   Tensor<T> input(x, points, channels), outRe(bins, channels), outIm(bins, channels);
-  run("rfft", blocks(P, bins), threads(P), rfftShared<T>(1),
+  run("rfft", Rfft::onCuda<T>(P).items, rfftThreads, Rfft::onCuda<T>(P).bytes,
       [&](int64_t item) { rfft<T, P>(item, input.data(), outRe.data(), outIm.data()); });
   EXPECT_LT(relativeError(outRe.values(), expectedRe), tolerance<T>(3e-6));
   double scale = 0; // the imaginary parts of few points may all be zero
@@ -63,7 +63,7 @@ template <typename T, int64_t points, int64_t channels, bool weighted> void chec
   for (size_t i = 0; i < expectedIm.size(); ++i)
     EXPECT_NEAR(imaginary[i], expectedIm[i], scale * tolerance<T>(3e-6));
   Tensor<T> inRe(re, bins, channels), inIm(im, bins, channels), back(points, channels);
-  run("irfft", blocks(P, points), threads(P), rfftShared<T>(2),
+  run("irfft", Irfft::onCuda<T>(P).items, rfftThreads, Irfft::onCuda<T>(P).bytes,
       [&](int64_t item) { irfft<T, P>(item, inRe.data(), inIm.data(), back.data()); });
   EXPECT_LT(relativeError(back.values(), expectedX), tolerance<T>(3e-6));
   EXPECT_TRUE(outRe.guardsIntact() && outIm.guardsIntact() && back.guardsIntact());
@@ -105,20 +105,21 @@ template <typename T, int64_t length, int64_t channels, int64_t states> void che
     }
   Tensor<T> a(decay, states, channels), b(angle, states, channels), r(re, states, channels),
       q(im, states, channels), out(length, channels), cotangent(dy, length, channels);
-  run("modalFilter", blocks(P), threads(P), 0, [&](int64_t item) {
+  run("modalFilter", ModalFilter::onCuda<T>(P).items, modalThreads, 0, [&](int64_t item) {
     modalFilter<T, P>(item, a.data(), b.data(), r.data(), q.data(), out.data());
   });
   EXPECT_LT(relativeError(out.values(), y), tolerance<T>(1e-6));
   EXPECT_TRUE(out.guardsIntact());
-  Tensor<T> partial(modalBlocks(P), 4 * modes);
-  run("modalFilterBackward", blocks(P), threads(P), modalBackwardShared, [&](int64_t item) {
-    modalFilterBackward<T, P>(item, a.data(), b.data(), r.data(), q.data(), cotangent.data(),
-                              partial.data());
-  });
+  Tensor<T> partial(ModalFilterBlocks::onCuda<T>(P), 4 * modes);
+  run("modalFilterBackward", ModalFilterBackward::onCuda<T>(P).items, modalThreads,
+      ModalFilterBackward::onCuda<T>(P).bytes, [&](int64_t item) {
+        modalFilterBackward<T, P>(item, a.data(), b.data(), r.data(), q.data(), cotangent.data(),
+                                  partial.data());
+      });
   EXPECT_TRUE(partial.guardsIntact());
   for (int64_t which = 0; which < 4; ++which) {
     Doubles sums(modes, 0);
-    for (int64_t block = 0; block < modalBlocks(P); ++block)
+    for (int64_t block = 0; block < ModalFilterBlocks::onCuda<T>(P); ++block)
       for (int64_t i = 0; i < modes; ++i)
         sums[static_cast<size_t>(i)] += static_cast<double>(partial.at(block, which * modes + i));
     EXPECT_LT(relativeError(sums, gradients[which]), tolerance<T>(2e-6)) << which;

@@ -1,8 +1,9 @@
 //===- ToeplitzConvTest.cpp - convolution by matrix units, against the sum ----===//
-#include "codegen/kernels/cuda/ToeplitzConv.cuh"
+#include "codegen/kernels/cuda/FFTConvToeplitz.cuh"
 #include "test/unit/cuda/KernelTest.h"
 #include "test/unit/kernels/FFTConvReference.h"
 
+using namespace hybrid;
 using namespace hybrid::cuda;
 using namespace hybrid::cuda::test;
 using hybrid::cpu::test::FFTConvCase;
@@ -121,7 +122,7 @@ TEST(CudaToeplitzConv, AgreesWithAndWithoutGatesAndSkip) {
 TEST(CudaToeplitzConv, IsChosenWhereItIsFaster) {
   auto chosen = [](int64_t length, bool rounds, int64_t segments = 0, int64_t lanes = 8,
                    int64_t signals = 2, int64_t sharedBytes = 227 << 10) {
-    FFTConvBlockParams p{};
+    FFTConvParams p{};
     p.length = length, p.hasSegments = segments, p.lanes = lanes;
     return convAlgorithm(p, signals, rounds, sharedBytes);
   };

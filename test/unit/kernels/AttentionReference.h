@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "codegen/kernels/RotaryTable.h"
 #include "test/unit/kernels/KernelTest.h"
 
 namespace hybrid::test {

@@ -1,4 +1,6 @@
 //===- AttentionTest.cpp - attention against the textbook formula ---------===//
+#include "codegen/kernels/Attention.h"
+#include "codegen/kernels/RotaryTable.h"
 #include "test/unit/kernels/AttentionReference.h"
 
 using namespace hybrid;
@@ -46,11 +48,11 @@ template <typename T> void check(const Case &c) {
   callWhole<AttentionParams>(
       attention_forward<T>, c.batch * c.heads,
       {q.data(), k.data(), v.data(), segments, table.data(), o.data(), lse.data()}, p,
-      attentionForwardScratch<T>(p));
+      scratchOf<AttentionForward, T>(p));
   callInPieces<AttentionParams>(
       attention_forward<T>, c.batch * c.heads,
       {q.data(), k.data(), v.data(), segments, table.data(), o2.data(), lse2.data()}, p,
-      attentionForwardScratch<T>(p));
+      scratchOf<AttentionForward, T>(p));
   EXPECT_TRUE(o.sameBits(o2) && lse.sameBits(lse2)) << "depends on the split";
   EXPECT_TRUE(o.guardsIntact() && lse.guardsIntact());
   EXPECT_LT(relativeError(o.values(), r.o), bound);
@@ -70,7 +72,7 @@ template <typename T> void check(const Case &c) {
     return {q.data(),   k.data(),  v.data(), segments, table.data(), o.data(),
             lse.data(), dO.data(), a.data(), b.data(), d.data()};
   };
-  int64_t bytes = attentionBackwardScratch<T>(p);
+  int64_t bytes = scratchOf<AttentionBackward, T>(p);
   callWhole(attention_backward<T>, c.batch * c.kvHeads, buffers(dq, dk, dv), p, bytes);
   callInPieces(attention_backward<T>, c.batch * c.kvHeads, buffers(dq2, dk2, dv2), p, bytes);
   EXPECT_TRUE(dq.sameBits(dq2) && dk.sameBits(dk2) && dv.sameBits(dv2));

@@ -1,11 +1,12 @@
 //===- FFTConvTest.cpp - gated long convolution against the direct sum ----===//
+#include "codegen/kernels/FFTConv.h"
 #include "FFTConvReference.h"
 
 using namespace hybrid;
 using namespace hybrid::cpu;
 using namespace hybrid::cpu::test;
 
-HYBRID_DECLARE_KERNEL(fftconv_twiddles, FFTConvParams)
+HYBRID_DECLARE_KERNEL(fft_table, FFTTableParams)
 HYBRID_DECLARE_KERNEL(fftconv_spectrum, FFTConvParams)
 HYBRID_DECLARE_KERNEL(fftconv_forward, FFTConvParams)
 HYBRID_DECLARE_KERNEL(fftconv_backward, FFTConvParams)
@@ -24,7 +25,7 @@ template <typename T> void check(const Case &c) {
   int64_t rows = c.batch * c.length, wide = c.channels + 5;
   FFTConvParams p{};
   p.batch = c.batch, p.length = c.length, p.channels = c.channels, p.taps = c.taps;
-  p.transformSize = fftconvTransformSize(c.length, c.taps);
+  p.points = convolutionPoints(c.length, c.taps);
   p.xStride = wide, p.gateInStride = c.channels + 3, p.gateOutStride = c.channels;
   p.yStride = c.channels + 1, p.dxStride = c.channels + 2, p.dGateInStride = c.channels + 7;
   p.dGateOutStride = c.channels;
@@ -39,12 +40,10 @@ template <typename T> void check(const Case &c) {
   if (c.gateOut)
     gateOut = Tensor<T>(r.gateOut, rows, c.channels, p.gateOutStride);
   void *segments = c.segments ? r.segments.data() : nullptr;
-  Tensor<T> twiddles(1, fftconvTwiddleElements<T>(p.transformSize));
-  Tensor<T> spectrum(1, fftconvSpectrumElements<T>(p));
+  Tensor<T> twiddles(1, fftTableElements(p.points));
+  Tensor<T> spectrum(1, FFTConvSpectrumElements::onCpu<T>(p));
   int64_t blocks = ceilDiv(c.channels, lanes<T>);
-  FFTConvParams tableParams{};
-  tableParams.transformSize = p.transformSize;
-  callWhole<FFTConvParams>(fftconv_twiddles<T>, 1, {twiddles.data()}, tableParams);
+  callWhole<FFTTableParams>(fft_table<T>, 1, {twiddles.data()}, {p.points});
   callInPieces<FFTConvParams>(fftconv_spectrum<T>, blocks,
                               {filter.data(), twiddles.data(), spectrum.data()}, p);
   EXPECT_TRUE(twiddles.guardsIntact() && spectrum.guardsIntact());
@@ -56,8 +55,8 @@ template <typename T> void check(const Case &c) {
     return {x.data(),       spectrum.data(), twiddles.data(), skip.data(), gateIn.data(),
             gateOut.data(), segments,        filter.data(),   out.data()};
   };
-  callWhole(fftconv_forward<T>, grid, forward(y), p, fftconvForwardScratch<T>(p));
-  callInPieces(fftconv_forward<T>, grid, forward(again), p, fftconvForwardScratch<T>(p));
+  callWhole(fftconv_forward<T>, grid, forward(y), p, scratchOf<FFTConvForward, T>(p));
+  callInPieces(fftconv_forward<T>, grid, forward(again), p, scratchOf<FFTConvForward, T>(p));
   EXPECT_TRUE(y.guardsIntact());
   EXPECT_TRUE(y.sameBits(again)) << "depends on the split";
   EXPECT_LT(relativeError(y.values(), r.y), bound);
@@ -82,8 +81,8 @@ template <typename T> void check(const Case &c) {
             g.dFilter.data(), g.dSkip.data(),  g.dGateIn.data(), g.dGateOut.data()};
   };
   Gradients g = gradients(), split = gradients();
-  callWhole(fftconv_backward<T>, blocks, backward(g), p, fftconvBackwardScratch<T>(p));
-  callInPieces(fftconv_backward<T>, blocks, backward(split), p, fftconvBackwardScratch<T>(p));
+  callWhole(fftconv_backward<T>, blocks, backward(g), p, scratchOf<FFTConvBackward, T>(p));
+  callInPieces(fftconv_backward<T>, blocks, backward(split), p, scratchOf<FFTConvBackward, T>(p));
   EXPECT_TRUE(g.dx.sameBits(split.dx) && g.dFilter.sameBits(split.dFilter));
   EXPECT_TRUE(g.dx.guardsIntact() && g.dFilter.guardsIntact());
   EXPECT_LT(relativeError(g.dx.values(), r.dx), bound);

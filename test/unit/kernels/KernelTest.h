@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "codegen/kernels/Kernels.h"
+#include "codegen/kernels/Kernel.h"
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -137,6 +137,15 @@ void callWhole(Kernel<Params> *kernel, int64_t grid, const std::vector<void *> &
   Scratch scratch(scratchBytes);
   kernel(0, grid, buffers.data(), scratch.get(), &params);
   EXPECT_TRUE(scratch.intact(scratchBytes)) << "scratch overrun";
+}
+
+/// Work items of a kernel, and bytes of scratch memory.
+template <typename Contract, typename T> int64_t itemsOf(const typename Contract::Params &params) {
+  return Contract::template onCpu<T>(params).items;
+}
+template <typename Contract, typename T>
+int64_t scratchOf(const typename Contract::Params &params) {
+  return Contract::template onCpu<T>(params).bytes;
 }
 
 /// In pieces of 1, 2, 3, 1, ... items, last piece first.

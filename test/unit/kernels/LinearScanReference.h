@@ -1,6 +1,7 @@
 //===- LinearScanReference.h - scan of an outer-product state, step by step --===//
 #pragma once
 #include "KernelTest.h"
+#include "codegen/kernels/LinearScan.h"
 
 namespace hybrid::cpu::test {
 

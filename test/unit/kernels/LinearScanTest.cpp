@@ -7,7 +7,7 @@ using namespace hybrid::cpu::test;
 
 HYBRID_DECLARE_KERNEL(linear_scan_forward, LinearScanParams)
 HYBRID_DECLARE_KERNEL(linear_scan_backward_values, LinearScanParams)
-HYBRID_DECLARE_KERNEL(linear_scan_backward_keys, LinearScanParams)
+HYBRID_DECLARE_KERNEL(linear_scan_backward_queries_keys, LinearScanParams)
 HYBRID_DECLARE_KERNEL(linear_scan_products, LinearScanDivisionParams)
 HYBRID_DECLARE_KERNEL(linear_scan_entries, LinearScanDivisionParams)
 
@@ -46,8 +46,9 @@ template <typename T> void check(const Case &c) {
   p.dvStride = valueWidth + 1;
   p.decay = c.decay, p.exclusive = c.exclusive, p.hasSegments = c.segments, p.hasState = c.state;
   p.hasFinalState = c.finalState, p.scale = 0.75;
+  p.blocks = c.blocks, p.blockRows = c.length / c.blocks;
   p.decayGradient = c.decay != ScanDecay::None && c.decayGradient;
-  int64_t keyBlocks = ceilDiv(c.keys, lanes<T>), valueBlocks = ceilDiv(c.values, lanes<T>);
+  int64_t keyBlocks = ceilDiv(c.keys, lanes<T>), sequences = c.batch * c.blocks;
   int64_t states = c.batch * c.heads * c.keys;
 
   bool perTime = c.decay == ScanDecay::KeyAndTime || c.decay == ScanDecay::HeadAndTime;
@@ -63,16 +64,16 @@ template <typename T> void check(const Case &c) {
   void *initialState = c.state ? initial.data() : nullptr;
   void *finalCotangent = c.finalState ? dFinal.data() : nullptr;
 
-  // A divided scan, as LowerLinearScan.cpp prepares it: blocks are sequences of their own.
-  p.batch *= c.blocks, p.length /= c.blocks;
+  // A divided scan, as the lowering prepares it.
   const int64_t blockStates = states * c.blocks;
-  Tensor<T> products(p.batch, keyWidth), offsets(blockStates, c.values),
+  Tensor<T> products(sequences, keyWidth), offsets(blockStates, c.values),
       entries = offsets, ends = offsets, last(states, c.values), first = last;
   Tensor<T> unused = offsets; // the final state of each block
   if (c.blocks > 1) {
-    LinearScanDivisionParams d{c.blocks, p.length,   c.heads, c.keys, c.values, p.decayStride,
-                               p.decay,  c.segments, 0,       0,      0};
-    callInPieces(linear_scan_products<T>, p.batch * ceilDiv(keyWidth, lanes<T>),
+    LinearScanDivisionParams d{c.batch,  c.length,      c.blocks, p.blockRows, c.heads, c.keys,
+                               c.values, p.decayStride, p.decay,  c.segments,  0,       0,
+                               0};
+    callInPieces(linear_scan_products<T>, itemsOf<LinearScanProducts, T>(d),
                  {decay, segments, products.data()}, d, 0);
     LinearScanParams summary = p;
     summary.stateOnly = 1;
@@ -83,16 +84,16 @@ template <typename T> void check(const Case &c) {
                     behind ? behind->data() : nullptr},
                    d, 0);
     };
-    const int64_t grid = p.batch * c.heads * valueBlocks;
+    const int64_t grid = itemsOf<LinearScanForward, T>(p);
     summary.hasState = 0, summary.hasFinalState = 1;
     callInPieces(linear_scan_forward<T>, grid,
-                 {q.data(), k.data(), v.data(), decay, segments, nullptr, nullptr, offsets.data()},
-                 summary, linearScanRowScratch<T>(p));
+                 {q.data(), k.data(), v.data(), decay, segments, nullptr, offsets.data(), nullptr},
+                 summary, scratchOf<LinearScanForward, T>(p));
     enter(initialState, entries, c.finalState ? &last : nullptr, false);
     summary.hasState = 1, summary.hasFinalState = 0;
     callInPieces(linear_scan_backward_values<T>, grid,
-                 {q.data(), k.data(), decay, segments, dO.data(), nullptr, nullptr, offsets.data()},
-                 summary, linearScanRowScratch<T>(p));
+                 {q.data(), k.data(), decay, segments, dO.data(), nullptr, offsets.data(), nullptr},
+                 summary, scratchOf<LinearScanForward, T>(p));
     enter(finalCotangent, ends, c.state ? &first : nullptr, true);
     EXPECT_TRUE(products.guardsIntact() && offsets.guardsIntact() && entries.guardsIntact() &&
                 ends.guardsIntact() && last.guardsIntact() && first.guardsIntact());
@@ -101,8 +102,8 @@ template <typename T> void check(const Case &c) {
 
   // Partial sums of the gradient of the decay, added up below.
   int64_t partials = c.decay == ScanDecay::HeadAndTime ? keyBlocks
-                     : c.decay == ScanDecay::Key       ? p.batch
-                     : c.decay == ScanDecay::Head      ? keyBlocks * p.batch
+                     : c.decay == ScanDecay::Key       ? sequences
+                     : c.decay == ScanDecay::Head      ? keyBlocks * sequences
                                                        : 1;
   Tensor<T> dg = c.decay == ScanDecay::KeyAndTime ? Tensor<T>(rows, decayWidth, p.dDecayStride)
                                                   : Tensor<T>(partials, decayRows * decayWidth);
@@ -115,22 +116,22 @@ template <typename T> void check(const Case &c) {
                    first};
   Results<T> pieces = whole;
   auto run = [&](Results<T> &to, auto call) {
-    call(linear_scan_forward<T>, p.batch * c.heads * valueBlocks,
+    call(linear_scan_forward<T>, itemsOf<LinearScanForward, T>(p),
          std::vector<void *>{q.data(), k.data(), v.data(), decay, segments, initialState,
-                             to.o.data(),
                              c.blocks > 1   ? unused.data()
                              : c.finalState ? to.last.data()
-                                            : nullptr},
-         linearScanRowScratch<T>(p));
-    call(linear_scan_backward_values<T>, p.batch * c.heads * valueBlocks,
+                                            : nullptr,
+                             to.o.data()},
+         scratchOf<LinearScanForward, T>(p));
+    call(linear_scan_backward_values<T>, itemsOf<LinearScanBackwardValues, T>(p),
          std::vector<void *>{q.data(), k.data(), decay, segments, dO.data(), finalCotangent,
-                             to.dv.data(), c.state && c.blocks == 1 ? to.dInitial.data() : nullptr},
-         linearScanRowScratch<T>(p));
-    call(linear_scan_backward_keys<T>, p.batch * c.heads * keyBlocks,
+                             c.state && c.blocks == 1 ? to.dInitial.data() : nullptr, to.dv.data()},
+         scratchOf<LinearScanForward, T>(p));
+    call(linear_scan_backward_queries_keys<T>, itemsOf<LinearScanBackwardQueriesKeys, T>(p),
          std::vector<void *>{q.data(), k.data(), v.data(), decay, segments, initialState, dO.data(),
                              finalCotangent, to.dq.data(), to.dk.data(),
                              p.decayGradient ? to.dg.data() : nullptr},
-         linearScanKeyScratch<T>(p));
+         scratchOf<LinearScanBackwardQueriesKeys, T>(p));
   };
   run(whole, [&](auto *kernel, int64_t grid, const std::vector<void *> &buffers, int64_t scratch) {
     callWhole(kernel, grid, buffers, p, scratch);
@@ -209,7 +210,8 @@ TEST(LinearScanDivision, OnlyWhereThereAreFewItems) {
        {Division{8, 16, 65536, 1}, Division{1, 16, 65536, 32}, Division{2, 32, 65536, 8},
         Division{1, 16, 1536, 4}, Division{1, 16, 1001, 1}, Division{1, 16, 1, 1}}) {
     p.heads = heads, p.valueSize = valueSize, p.length = length;
-    EXPECT_EQ(linearScanBlocks<float>(p), blocks) << heads << " " << valueSize << " " << length;
+    hybrid::LinearScanDivision::onCpu<float>(p);
+    EXPECT_EQ(p.blocks, blocks) << heads << " " << valueSize << " " << length;
   }
 }
 TYPED_TEST(LinearScan, AgreesForLongSequences) {

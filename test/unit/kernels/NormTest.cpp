@@ -1,5 +1,8 @@
 //===- NormTest.cpp - RMSNorm, LayerNorm and the sum of partials ----------===//
 #include "KernelTest.h"
+#include "codegen/kernels/LayerNorm.h"
+#include "codegen/kernels/RmsNorm.h"
+#include "codegen/kernels/SumPartials.h"
 
 using namespace hybrid;
 using namespace hybrid::cpu;

@@ -1,5 +1,9 @@
 //===- RoutingTest.cpp - choosing experts and moving rows ---------------------===//
 #include "KernelTest.h"
+#include "codegen/kernels/Dispatch.h"
+#include "codegen/kernels/Route.h"
+#include "codegen/kernels/Take.h"
+#include "codegen/kernels/TopK.h"
 
 namespace hybrid::cpu::test {
 namespace {
@@ -48,12 +52,12 @@ TYPED_TEST(Routing, RouteSortsByExpertKeepingTheOrder) {
   Integers choices{2, 0, 2, 1, 0, 2, 9, -1}, slots(8, -7), offsets(4, -7);
   RouteParams params{8, 3, 0};
   callWhole(route<TypeParam>, 1, {choices.data(), slots.data(), offsets.data()}, params,
-            routeScratch(params));
+            scratchOf<Route, float>(params));
   EXPECT_EQ(offsets, (Integers{0, 2, 3, 6}));
   EXPECT_EQ(slots, (Integers{3, 0, 4, 2, 1, 5, 6, 7})); // what is no expert comes last
   params.capacity = 2;
   callWhole(route<TypeParam>, 1, {choices.data(), slots.data(), offsets.data()}, params,
-            routeScratch(params));
+            scratchOf<Route, float>(params));
   EXPECT_EQ(offsets, (Integers{0, 2, 3, 5}));
   EXPECT_EQ(slots, (Integers{3, 0, 4, 2, 1, 5, 6, 7})); // the third of expert 2 is left over
 }

@@ -1,5 +1,5 @@
 //===- SelectiveScanTest.cpp - the selective scan, step by step -----------===//
-#include "codegen/kernels/cpu/SelectiveScan.h"
+#include "codegen/kernels/SelectiveScan.h"
 #include "SelectiveScanReference.h"
 
 using namespace hybrid;
@@ -79,10 +79,10 @@ template <typename T> void check(const Case &c) {
     return buffers;
   };
   auto forward = [&](Tensor<T> &out, Tensor<T> &final) {
-    return withCommon({out.data(), c.finalState ? final.data() : nullptr});
+    return withCommon({c.finalState ? final.data() : nullptr, out.data()});
   };
   int64_t grid = c.batch * selectiveScanItems<T>(p) * p.timeBlocks;
-  // What the blocks of rows start from, as LowerSelectiveScan.cpp prepares it.
+  // What the blocks of rows start from, as the lowering prepares it.
   Tensor<T> decay(p.timeBlocks * stateRows, c.states), offset = decay, carry = decay,
                                                        entries = decay, ends = decay;
   auto entriesOf = [&](Tensor<T> &from, void *first, Tensor<T> &to, bool reverse) {
@@ -98,7 +98,7 @@ template <typename T> void check(const Case &c) {
         withCommon({cotangent, decay.data(), offset.data(), cotangent ? carry.data() : nullptr});
     buffers[6] = nullptr;
     callInPieces(selective_scan_summary<T>, grid, buffers, summary,
-                 selectiveScanSummaryScratch<T>(p));
+                 scratchOf<SelectiveScanSummary, T>(p));
     EXPECT_TRUE(decay.guardsIntact() && offset.guardsIntact() && carry.guardsIntact());
   };
   if (c.blockRows) {
@@ -106,7 +106,7 @@ template <typename T> void check(const Case &c) {
     entriesOf(offset, state, entries, false);
     common[6] = entries.data(), p.hasState = 1;
   }
-  int64_t scratch = selectiveScanForwardScratch<T>(p);
+  int64_t scratch = scratchOf<SelectiveScanForward, T>(p);
   callWhole(selective_scan_forward<T>, grid, forward(y, last), p, scratch);
   callInPieces(selective_scan_forward<T>, grid, forward(y2, last2), p, scratch);
   EXPECT_TRUE(y.sameBits(y2) && last.sameBits(last2) && y.guardsIntact() && last.guardsIntact());
@@ -148,7 +148,7 @@ template <typename T> void check(const Case &c) {
                        c.stepBias ? to.partialStepBias.data() : nullptr,
                        c.skip ? to.partialSkip.data() : nullptr});
   };
-  scratch = selectiveScanBackwardScratch<T>(p);
+  scratch = scratchOf<SelectiveScanBackward, T>(p);
   callWhole(selective_scan_backward<T>, grid, backward(g), p, scratch);
   callInPieces(selective_scan_backward<T>, grid, backward(split), p, scratch);
   EXPECT_TRUE(g.dx.sameBits(split.dx) && g.ddt.sameBits(split.ddt) &&
@@ -262,7 +262,7 @@ TYPED_TEST(SelectiveScan, AgreesWhenDividedOverTime) {
 }
 TEST(SelectiveScanDivision, OnlyWhereThereAreFewItems) {
   SelectiveScanParams p{};
-  p.groups = 1, p.blocksPerItem = 1, p.batch = 1;
+  p.groups = 1, p.batch = 1;
   struct Division {
     int64_t channels, length, blocks;
   };
@@ -270,18 +270,19 @@ TEST(SelectiveScanDivision, OnlyWhereThereAreFewItems) {
        {Division{128, 65536, 1}, Division{16, 65536, 32}, Division{64, 65536, 8},
         Division{16, 1000, 3}, Division{16, 511, 1}, Division{16, 1, 1}}) {
     p.channels = channels, p.length = length;
-    divideSelectiveScan<float>(p);
+    SelectiveScanDivision::onCpu<float>(p);
     EXPECT_EQ(p.timeBlocks, blocks) << channels << " " << length;
     EXPECT_LT((p.timeBlocks - 1) * p.blockRows, length);
   }
 }
 TEST(SelectiveScanBlocks, AnItem) {
   SelectiveScanParams p{};
-  p.groups = 1, p.channels = 256;
+  p.groups = 1, p.channels = 256, p.length = 1;
   for (auto [batch, blocks] :
        {std::pair(1, 1), std::pair(2, 2), std::pair(4, 4), std::pair(64, 4)}) {
     p.batch = batch;
-    EXPECT_EQ(selectiveScanBlocksPerItem<float>(p), blocks);
+    SelectiveScanDivision::onCpu<float>(p);
+    EXPECT_EQ(p.blocksPerItem, blocks);
   }
 }
 // Negative steps let a state grow; extreme ones end in zero or infinity, never in garbage.
@@ -296,8 +297,8 @@ TEST(SelectiveScanRange, ExtremeDecays) {
     Tensor<float> ones({1, 1, 1}, 3, 1), state(Doubles{1}, 1, 1), y(3, 1);
     callWhole(selective_scan_forward<float>, 1,
               {x.data(), raw.data(), a.data(), ones.data(), ones.data(), nullptr, state.data(),
-               nullptr, nullptr, nullptr, y.data(), nullptr},
-              p, selectiveScanForwardScratch<float>(p));
+               nullptr, nullptr, nullptr, nullptr, y.data()},
+              p, scratchOf<SelectiveScanForward, float>(p));
     EXPECT_EQ(y.at(2, 0), expected);
   }
 }

@@ -1,4 +1,5 @@
 //===- ShortConvTest.cpp - short convolution against the direct sum -------===//
+#include "codegen/kernels/ShortConv.h"
 #include "ShortConvReference.h"
 
 using namespace hybrid;
@@ -32,13 +33,8 @@ template <typename T> void check(const Case &c) {
   void *segments = c.segments ? r.segments.data() : nullptr;
   void *state = c.state ? initial.data() : nullptr, *bias = c.bias ? b.data() : nullptr;
   auto forward = [&](Tensor<T> &out, Tensor<T> &final) -> std::vector<void *> {
-    return {x.data(),
-            w.data(),
-            bias,
-            segments,
-            state,
-            out.data(),
-            c.finalState ? final.data() : nullptr};
+    return {x.data(),  w.data(), bias, segments, state, c.finalState ? final.data() : nullptr,
+            out.data()};
   };
   callWhole(short_conv_forward<T>, grid, forward(y, last), p);
   callInPieces(short_conv_forward<T>, grid, forward(y2, last2), p);
@@ -54,11 +50,16 @@ template <typename T> void check(const Case &c) {
     Tensor<T> dx, dInitial, partial;
   };
   auto backward = [&](Gradients &g) -> std::vector<void *> {
-    return {x.data(),         w.data(),
-            segments,         state,
-            dy.data(),        c.finalState ? dFinal.data() : nullptr,
-            g.dx.data(),      c.state ? g.dInitial.data() : nullptr,
-            g.partial.data(), bias};
+    return {x.data(),
+            w.data(),
+            segments,
+            state,
+            dy.data(),
+            c.finalState ? dFinal.data() : nullptr,
+            c.state ? g.dInitial.data() : nullptr,
+            g.partial.data(),
+            bias,
+            g.dx.data()};
   };
   Gradients g{Tensor<T>(rows, c.channels, p.dxStride), Tensor<T>(states, c.channels),
               Tensor<T>(grid, (c.taps + 1) * c.channels)};

@@ -1,5 +1,5 @@
 //===- SoftmaxScanTest.cpp - the softmax scan against dense softmax -------===//
-#include "codegen/kernels/cpu/SoftmaxScan.h"
+#include "codegen/kernels/SoftmaxScan.h"
 #include "SoftmaxScanReference.h"
 
 using namespace hybrid;
@@ -50,7 +50,7 @@ template <typename T> void check(const Case &c) {
   };
   Tensor<T> y(rows, c.channels, p.yStride), y2 = y, lse(rows, c.keys), lse2 = lse;
   Tensor<T> last(states, c.width()), last2 = last;
-  int64_t grid = c.batch * softmaxScanBlocks<T>(p);
+  int64_t grid = c.batch * softmaxScanBlocks(p, lanes<T>);
   callWhole(softmax_scan_forward<T>, grid,
             with({y.data(), lse.data(), c.finalState ? last.data() : nullptr}), p);
   callInPieces(softmax_scan_forward<T>, grid,
@@ -72,7 +72,7 @@ template <typename T> void check(const Case &c) {
   Tensor<T> output(r.y, rows, c.channels, p.yStride), dy(r.dy, rows, c.channels, p.yStride);
   Tensor<T> denominators(r.lse, rows, c.keys), final(r.last, states, c.width()),
       dFinal(r.dFinal, states, c.width());
-  int64_t blocks = softmaxScanKeyBlocks<T>(p);
+  int64_t blocks = softmaxScanKeyBlocks(p, lanes<T>);
   p.dkStride = blocks > 1 ? c.keys : c.keys + 5;
   struct Gradients {
     Tensor<T> dk, dv, dInitial, taps, decay, weights;
@@ -90,7 +90,7 @@ template <typename T> void check(const Case &c) {
                  to.dk.data(), to.dv.data(), c.state ? to.dInitial.data() : nullptr, to.taps.data(),
                  to.decay.data(), to.weights.data()});
   };
-  int64_t scratch = softmaxScanBackwardScratch<T>(p);
+  int64_t scratch = scratchOf<SoftmaxScanBackward, T>(p);
   callWhole(softmax_scan_backward<T>, grid, backward(g), p, scratch);
   callInPieces(softmax_scan_backward<T>, grid, backward(split), p, scratch);
   EXPECT_TRUE(g.dk.sameBits(split.dk) && g.dv.sameBits(split.dv) &&
@@ -176,7 +176,7 @@ TYPED_TEST(SoftmaxScan, EmptyStateIsNone) {
             {k.data(), v.data(), u.data(), nullptr, nullptr, state.data(), y.data(), lse.data(),
              dy.data(), last.data(), dLast.data(), dk.data(), dv.data(), dState.data(),
              dTaps.data(), nullptr, dWeights.data()},
-            p, softmaxScanBackwardScratch<T>(p));
+            p, scratchOf<SoftmaxScanBackward, T>(p));
   for (Tensor<T> *tensor : {&dk, &dv, &dTaps, &dWeights})
     for (double value : tensor->values())
       EXPECT_TRUE(std::isfinite(value));

@@ -1,12 +1,14 @@
 //===- SpectralTest.cpp - Fourier transforms and modal filters ----------------===//
 #include "KernelTest.h"
+#include "codegen/kernels/ModalFilter.h"
+#include "codegen/kernels/Rfft.h"
 
 namespace hybrid::cpu::test {
 namespace {
 
 HYBRID_DECLARE_KERNEL(rfft, RfftParams)
 HYBRID_DECLARE_KERNEL(irfft, RfftParams)
-HYBRID_DECLARE_KERNEL(fftconv_twiddles, FFTConvParams)
+HYBRID_DECLARE_KERNEL(fft_table, FFTTableParams)
 HYBRID_DECLARE_KERNEL(modal_filter, ModalFilterParams)
 
 template <typename T> class Spectral : public ::testing::Test {
@@ -14,11 +16,10 @@ public:
   /// Both transforms against the sums that define them.
   void check(int64_t points, int64_t channels, bool weighted) {
     int64_t bins = points / 2 + 1, grid = ceilDiv(channels, lanes<T>);
-    RfftParams params{points, channels, rfftTransformSize(points), weighted};
-    FFTConvParams tableParams{};
-    tableParams.transformSize = params.transformSize;
-    Tensor<T> table(1, fftconvTwiddleElements<T>(params.transformSize));
-    callWhole(fftconv_twiddles<T>, 1, {table.data()}, tableParams);
+    RfftParams params{points, channels, 0, weighted};
+    params.transformSize = RfftTransformSize::onCpu<T>(params);
+    Tensor<T> table(1, fftTableElements(params.transformSize));
+    callWhole<FFTTableParams>(fft_table<T>, 1, {table.data()}, {params.transformSize});
     Doubles x = randomDoubles(points * channels, 1), re = randomDoubles(bins * channels, 2),
             im = randomDoubles(bins * channels, 3);
     Doubles expectedRe, expectedIm, expectedX;
@@ -51,8 +52,8 @@ public:
         expectedX.push_back(sum);
       }
     Tensor<T> input(x, points, channels), outRe(bins, channels), outIm(bins, channels);
-    callInPieces(rfft<T>, grid, {input.data(), table.data(), outRe.data(), outIm.data()}, params,
-                 rfftScratch<T>(params));
+    callInPieces(rfft<T>, grid, {input.data(), outRe.data(), outIm.data(), table.data()}, params,
+                 scratchOf<Rfft, T>(params));
     EXPECT_LT(relativeError(outRe.values(), expectedRe), tolerance<T>(3e-6)) << points;
     double scale = 0; // the imaginary parts of few points may all be zero
     for (double value : expectedRe)
@@ -60,8 +61,8 @@ public:
     for (size_t i = 0; i < expectedIm.size(); ++i)
       EXPECT_NEAR(outIm.values()[i], expectedIm[i], scale * tolerance<T>(3e-6)) << points;
     Tensor<T> inRe(re, bins, channels), inIm(im, bins, channels), back(points, channels);
-    callInPieces(irfft<T>, grid, {inRe.data(), inIm.data(), table.data(), back.data()}, params,
-                 rfftScratch<T>(params));
+    callInPieces(irfft<T>, grid, {inRe.data(), inIm.data(), back.data(), table.data()}, params,
+                 scratchOf<Rfft, T>(params));
     EXPECT_LT(relativeError(back.values(), expectedX), tolerance<T>(3e-6)) << points;
     EXPECT_TRUE(outRe.guardsIntact() && outIm.guardsIntact() && back.guardsIntact());
   }
@@ -94,7 +95,7 @@ TYPED_TEST(Spectral, ModalFilterOfAnyLength) {
       }
     Tensor<TypeParam> a(decay, states, channels), b(angle, states, channels),
         r(re, states, channels), q(im, states, channels), y(length, channels);
-    callInPieces(modal_filter<TypeParam>, ceilDiv(length, modalFilterBlock) * ceilDiv(channels, 8),
+    callInPieces(modal_filter<TypeParam>, itemsOf<ModalFilter, TypeParam>(params),
                  {a.data(), b.data(), r.data(), q.data(), y.data()}, params);
     EXPECT_LT(relativeError(y.values(), expected), tolerance<TypeParam>(1e-6)) << length;
     EXPECT_TRUE(y.guardsIntact());

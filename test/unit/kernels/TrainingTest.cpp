@@ -1,5 +1,10 @@
 //===- TrainingTest.cpp - embedding, loss, optimizer and random numbers ---===//
 #include "KernelTest.h"
+#include "codegen/kernels/AdamW.h"
+#include "codegen/kernels/CrossEntropy.h"
+#include "codegen/kernels/Embedding.h"
+#include "codegen/kernels/Random.h"
+#include "codegen/kernels/TargetWeight.h"
 
 using namespace hybrid;
 using namespace hybrid::cpu;
@@ -7,10 +12,10 @@ using namespace hybrid::cpu::test;
 
 namespace kernels { // because the C library has a random() too
 HYBRID_DECLARE_KERNEL(embedding_forward, EmbeddingParams)
-HYBRID_DECLARE_KERNEL(embedding_backward, EmbeddingParams)
+HYBRID_DECLARE_KERNEL(embedding_backward, EmbeddingGradParams)
 HYBRID_DECLARE_KERNEL(cross_entropy_forward, CrossEntropyParams)
 HYBRID_DECLARE_KERNEL(cross_entropy_finish, CrossEntropyParams)
-HYBRID_DECLARE_KERNEL(target_weight, CrossEntropyParams)
+HYBRID_DECLARE_KERNEL(target_weight, TargetWeightParams)
 HYBRID_DECLARE_KERNEL(cross_entropy_backward, CrossEntropyParams)
 HYBRID_DECLARE_KERNEL(squared_norm, AdamWParams)
 HYBRID_DECLARE_KERNEL(gradient_norm, AdamWParams)
@@ -51,11 +56,12 @@ TYPED_TEST(Training, EmbeddingGathersAndScatters) {
         expected[static_cast<size_t>(id * columns + c)] += dy[static_cast<size_t>(r * columns + c)];
       }
     Tensor<T> cotangent(dy, p.rows, columns, p.yStride), dTable(p.classes, columns), d2 = dTable;
-    int64_t grid = ceilDiv(columns, lanes<T>);
-    callWhole<EmbeddingParams>(embedding_backward<T>, grid,
-                               {ids.data(), cotangent.data(), dTable.data()}, p);
-    callInPieces<EmbeddingParams>(embedding_backward<T>, grid,
-                                  {ids.data(), cotangent.data(), d2.data()}, p);
+    const EmbeddingGradParams back{p.rows, columns, p.classes, p.yStride, p.rows};
+    int64_t grid = itemsOf<EmbeddingBackward, T>(back);
+    callWhole<EmbeddingGradParams>(embedding_backward<T>, grid,
+                                   {ids.data(), cotangent.data(), dTable.data()}, back);
+    callInPieces<EmbeddingGradParams>(embedding_backward<T>, grid,
+                                      {ids.data(), cotangent.data(), d2.data()}, back);
     EXPECT_TRUE(dTable.sameBits(d2) && dTable.guardsIntact());
     EXPECT_LT(relativeError(dTable.values(), expected), tolerance<T>(1e-6));
   }
@@ -84,7 +90,8 @@ template <typename T> struct Loss {
     correct = static_cast<double>(out[2]);
     // The same total from the targets alone.
     T total = 0;
-    callWhole<CrossEntropyParams>(target_weight<T>, 1, {targets.data(), optional, &total}, p);
+    callWhole<TargetWeightParams>(target_weight<T>, 1, {targets.data(), optional, &total},
+                                  {p.rows, p.ignoreIndex, p.hasWeights});
     EXPECT_NEAR(static_cast<double>(total), weight, 1e-6 * weight);
     Tensor<T> dx(p.rows, p.classes, p.dLogitsStride), dx2 = dx;
     callWhole<CrossEntropyParams>(

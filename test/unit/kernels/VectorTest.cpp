@@ -1,6 +1,8 @@
 //===- VectorTest.cpp - elementary functions, special values, the bitcode -===//
 #include "codegen/kernels/cpu/Vector.h"
 #include "KernelTest.h"
+#include "codegen/kernels/Attention.h"
+#include "codegen/kernels/RmsNorm.h"
 
 using namespace hybrid;
 using namespace hybrid::cpu;
@@ -83,7 +85,7 @@ TEST(Kernels, CarryNaNToTheirResults) {
     callWhole<AttentionParams>(
         attention_forward<float>, 1,
         {q.data(), x.data(), q.data(), nullptr, nullptr, o.data(), lse.data()}, p,
-        attentionForwardScratch<float>(p));
+        scratchOf<AttentionForward, float>(p));
     for (size_t t = 0; t < 40; ++t)
       EXPECT_EQ(std::isnan(o[t]), t >= 35) << t;
   }
