@@ -15,9 +15,7 @@ static bool isComputed(Value value) {
   return op && !isa<ParameterOp, ConstantOp, IotaOp>(op) && !StorageModel::isView(op);
 }
 
-bool StorageModel::isView(Operation *op) {
-  return op->hasTrait<ViewOfOperand>();
-}
+bool StorageModel::isView(Operation *op) { return op->hasTrait<ViewOfOperand>(); }
 
 int64_t StorageModel::of(Value value) const {
   auto found = index.find(value);
