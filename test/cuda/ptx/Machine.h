@@ -1,0 +1,145 @@
+//===- Machine.h - runs PTX kernels on a CPU, and watches them --------------===//
+//
+// A grid is run a block after the other, a block's warps in turn from barrier to barrier, a warp
+// lane by lane with lanes of a branch together again at its join. What a GPU would do differently
+// from run to run is a finding, whether or not numbers change; README.md says what is found.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "test/cuda/ptx/Shadow.h"
+#include "test/cuda/ptx/Warp.h"
+#include <functional>
+#include <set>
+
+namespace hybrid::ptx {
+
+/// Something that a kernel does wrong.
+struct Finding {
+  enum class Kind : uint8_t {
+    Race,      ///< in shared or global memory, within a block
+    BlockRace, ///< in global memory, between blocks
+    Bounds,    ///< outside of the buffers that the address comes from
+    Misaligned,
+    Uninitialized, ///< decides by what was never written
+    PendingCopy,   ///< uses what cp.async copies before it is waited for
+    ReadOnly,      ///< ld.global.nc of what the launch writes
+    Divergence,    ///< a barrier or an exchange that not all its lanes reach
+    Barrier,       ///< threads return while others wait
+    Endless,       ///< more instructions than a launch may take
+    Trap
+  } kind = Kind::Trap;
+  std::string kernel;
+  int line = 0;        ///< of the PTX
+  std::string message; ///< a sentence with block, warp or thread
+};
+const char *nameOf(Finding::Kind kind);
+
+/// What a launch takes of a multiprocessor. A request is an instruction of a warp.
+struct Counts {
+  std::array<uint64_t, pipeCount> instructions{}; ///< of warps, by pipe
+  std::array<uint64_t, pipeCount> lanes{};        ///< the same, of threads
+  uint64_t loadRequests = 0, storeRequests = 0;   ///< of global memory
+  uint64_t loadSectors = 0, storeSectors = 0;     ///< of 32 bytes that they touch
+  uint64_t sharedRequests = 0, sharedWavefronts = 0;
+  uint64_t products = 0; ///< mma of warps
+  uint64_t barriers = 0; ///< of warps
+  struct Traffic {
+    uint64_t read = 0, written = 0; ///< bytes, as often as threads ask for them
+  };
+  std::vector<Traffic> traffic; ///< by parameter; the last one: variables of the module
+
+  void add(const Counts &other);
+  uint64_t total() const;
+};
+
+/// Bytes that a kernel may reach through a parameter.
+struct Extent {
+  uint64_t begin = 0, bytes = 0;
+  uint64_t rowStride = 0; ///< from a row of the grid to the next
+};
+
+struct Launch {
+  unsigned blocksX = 1, blocksY = 1;
+  unsigned firstX = 0, onlyX = 0; ///< onlyX blocks of each row from firstX on; 0: all
+  int threads = 32;
+  unsigned sharedBytes = 0;
+  std::vector<uint64_t> arguments; ///< of 8 bytes each
+  std::vector<Extent> extents;     ///< of as many arguments; no bytes: the allocation it lies in
+};
+
+struct Options {
+  bool races = true, counts = true;
+  size_t mostFindings = 8;                    ///< of a launch
+  uint64_t mostInstructions = 20'000'000'000; ///< of warps, of a launch
+  bool reversed = false;                      ///< the order of blocks and warps
+};
+
+/// Kernels of a PTX text, with the module's variables.
+class Image {
+public:
+  static std::unique_ptr<Image> load(std::string_view text, std::string &complaint);
+  /// Decoded when first asked for. Null with a complaint, or without when there is no such kernel.
+  const Program *find(const std::string &kernel, std::string &complaint);
+  const std::vector<Extent> &variables() const { return extents; }
+  const Module &module() const { return syntax; }
+
+private:
+  Module syntax;
+  std::vector<std::unique_ptr<std::byte[]>> storage;
+  std::vector<Extent> extents;
+  Addresses addresses;
+  std::map<std::string, Program> programs;
+};
+
+/// Memory that a parameter may reach in the block that runs.
+struct Region {
+  uint64_t begin = 0, end = 0;
+  Shadow *shadow = nullptr;
+};
+
+class Machine {
+public:
+  /// The allocation of device memory in which an address lies; no bytes when there is none.
+  using FindAllocation = std::function<Extent(uint64_t address)>;
+  explicit Machine(FindAllocation findAllocation) : findAllocation(std::move(findAllocation)) {}
+
+  Options options;
+  /// What went wrong; empty when nothing did. A finding that comes again at the same line is one.
+  std::vector<Finding> run(const Image &image, const Program &program, const Launch &launch,
+                           Counts &counts);
+  /// An allocation is gone: what is known of its words is forgotten.
+  void forget(uint64_t begin) { shadows.erase(begin); }
+
+private:
+  Shadow *shadowOf(const Extent &allocation);
+
+  FindAllocation findAllocation;
+  std::map<uint64_t, std::unique_ptr<Shadow>> shadows;
+  std::vector<Warp> warps;
+  uint32_t interval = 1;
+};
+
+/// The block that runs, with what its launch shares.
+struct Block {
+  const Program *program = nullptr;
+  const Launch *launch = nullptr;
+  const Options *options = nullptr;
+  Counts *counts = nullptr;
+  unsigned x = 0, y = 0;
+  std::vector<Region> regions; ///< by parameter
+  std::vector<Region> variables;
+  std::byte *shared = nullptr;
+  uint64_t sharedBytes = 0;
+  Shadow *sharedShadow = nullptr;
+  const std::byte *parameters = nullptr;
+  Moment now; ///< without thread and epoch
+  uint64_t issued = 0;
+  bool stopped = false; ///< nothing more can be run
+  std::vector<Finding> findings;
+  std::set<std::pair<Finding::Kind, int>> seen;
+
+  void report(Finding::Kind kind, const Instruction &in, std::string what);
+  void stop(Finding::Kind kind, const Instruction &in, std::string what);
+};
+
+} // namespace hybrid::ptx
