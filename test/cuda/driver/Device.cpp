@@ -1,5 +1,6 @@
 //===- Device.cpp - the state of the tests' CUDA driver ---------------------===//
 #include "test/cuda/driver/Device.h"
+#include "test/cuda/driver/CodeImage.h"
 #include <cstdlib>
 
 using namespace hybrid::rt::cuda;
@@ -12,6 +13,14 @@ static thread_local std::string lastMessage;
 static size_t budgetBytes() {
   const char *text = std::getenv("HYBRID_SHIM_MEMORY");
   return text && *text ? std::strtoull(text, nullptr, 10) : size_t(16) << 30;
+}
+
+int hybrid::shim::deviceVersion() {
+  static const int version = [] {
+    const char *text = std::getenv("HYBRID_SHIM_DEVICE");
+    return text ? static_cast<int>(std::strtod(text, nullptr) * 10 + 0.5) : 0;
+  }();
+  return version;
 }
 
 hybrid::shim::Device::Device() : memory(budgetBytes()), hostMemory(size_t(16) << 30) {}
@@ -194,7 +203,8 @@ HYBRID_DRIVER_CALL Status cuDeviceGetName(char *name, int length, DeviceNumber n
   return checkDevice("cuDeviceGetName", number);
 }
 
-/// Compute capability 0.0: there is no such GPU, so images for GPUs are not for us.
+/// Compute capability 0.0: there is no such GPU, so images for GPUs are not for us. With one of a
+/// GPU the device runs PTX.
 HYBRID_DRIVER_CALL Status cuDeviceGetAttribute(int *value, int attribute, DeviceNumber number) {
   if (Status status = checkDevice("cuDeviceGetAttribute", number))
     return status;
@@ -206,8 +216,10 @@ HYBRID_DRIVER_CALL Status cuDeviceGetAttribute(int *value, int attribute, Device
     *value = 4;
     return success;
   case attributeMajor:
+    *value = deviceVersion() / 10;
+    return success;
   case attributeMinor:
-    *value = 0;
+    *value = deviceVersion() % 10;
     return success;
   case attributeSharedMemoryOptIn:
     *value = 227 * 1024;

@@ -45,11 +45,18 @@ void Memory::releaseAll() {
     release(allocations.begin()->first);
 }
 
-bool Memory::contains(uint64_t address, size_t bytes) const {
+std::pair<uint64_t, size_t> Memory::allocationOf(uint64_t address) const {
   auto after = allocations.upper_bound(address);
   if (after == allocations.begin())
-    return false;
+    return {0, 0};
   auto [begin, size] = *--after;
+  return address - begin <= size ? std::pair(begin, size) : std::pair(uint64_t(0), size_t(0));
+}
+
+bool Memory::contains(uint64_t address, size_t bytes) const {
+  auto [begin, size] = allocationOf(address);
+  if (!size)
+    return false;
   uint64_t offset = address - begin;
   return offset <= size && bytes <= size - offset;
 }

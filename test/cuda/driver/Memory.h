@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 
 namespace hybrid::shim {
 
@@ -23,6 +24,8 @@ public:
 
   /// Whether all these bytes lie in one allocation.
   bool contains(uint64_t address, size_t bytes) const;
+  /// The allocation that holds an address, or ends there: its begin and bytes; none: no bytes.
+  std::pair<uint64_t, size_t> allocationOf(uint64_t address) const;
   /// Names an allocation whose guards were written over, and mends them. Empty when none was.
   std::string findOverrun();
   size_t totalBytes() const { return budget; }

@@ -69,7 +69,7 @@ std::unique_ptr<Image> Image::load(std::string_view text, std::string &complaint
   if (!parsed)
     return nullptr;
   auto image = std::make_unique<Image>();
-  image->syntax = std::move(*parsed);
+  image->syntax = std::move(*parsed), image->text = text;
   constexpr uint64_t most = 256; // more than any variable is aligned to
   for (const Variable &variable : image->syntax.variables) {
     if (variable.space != Variable::Space::Global)
@@ -83,6 +83,15 @@ std::unique_ptr<Image> Image::load(std::string_view text, std::string &complaint
     image->addresses[variable.name] = address;
   }
   return image;
+}
+
+std::string Image::line(int number) const {
+  size_t begin = 0;
+  for (int i = 1; i < number && begin < text.size(); ++i)
+    begin = std::min(text.find('\n', begin), text.size()) + 1;
+  std::string found = text.substr(std::min(begin, text.size()), text.find('\n', begin) - begin);
+  std::replace(found.begin(), found.end(), '\t', ' ');
+  return found.substr(std::min(found.find_first_not_of(' '), found.size()));
 }
 
 const Program *Image::find(const std::string &kernel, std::string &complaint) {

@@ -82,8 +82,11 @@ public:
   const Program *find(const std::string &kernel, std::string &complaint);
   const std::vector<Extent> &variables() const { return extents; }
   const Module &module() const { return syntax; }
+  /// A line of the text, without the space around it.
+  std::string line(int number) const;
 
 private:
+  std::string text;
   Module syntax;
   std::vector<std::unique_ptr<std::byte[]>> storage;
   std::vector<Extent> extents;
