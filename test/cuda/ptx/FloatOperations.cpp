@@ -139,6 +139,7 @@ void addDouble(Operations &all) {
   all["div.rn.f64"] = mapped<[](double a, double b) { return a / b; }>(pipe);
   all["rcp.rn.f64"] = mapped<[](double a) { return 1 / a; }>(pipe);
   all["sqrt.rn.f64"] = mapped<[](double a) { return std::sqrt(a); }>(pipe);
+  all["rsqrt.approx.f64"] = mapped<[](double a) { return 1 / std::sqrt(a); }>(pipe);
   all["rcp.approx.ftz.f64"] =
       mapped<[](double a) { return upper(withoutDenormals(1 / upper(withoutDenormals(a)))); }>(
           Pipe::Xu);

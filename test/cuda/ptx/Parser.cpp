@@ -96,7 +96,7 @@ std::optional<Module> Parser::run() {
   return complaint.empty() ? std::optional(std::move(module)) : std::nullopt;
 }
 
-/// Drops what describes the source: all up to the next directive at the start of a line.
+/// Drops a directive that nothing here depends on.
 bool Parser::skipLine() {
   for (int line = token.line; token.line == line && token.kind != Token::Kind::End;)
     advance();
@@ -104,12 +104,17 @@ bool Parser::skipLine() {
 }
 
 bool Parser::directive() {
-  if (accept(".version") || accept(".address_size")) {
-    // "9.0" is a number, a word ".0" that is none, or both at once.
+  if (token.is(".version") || token.is(".address_size"))
     return skipLine();
+  if (accept(".target")) {
+    std::string feature;
+    if (!word(module.target))
+      return false;
+    while (accept(","))
+      if (!word(feature))
+        return false;
+    return true;
   }
-  if (accept(".target"))
-    return word(module.target) && skipLine();
   if (token.is(".file") || token.is(".loc"))
     return skipLine();
   while (accept(".visible") || accept(".weak") || accept(".extern") || accept(".common")) {

@@ -1,0 +1,200 @@
+//===- CountsTest.cpp - counts of six kernels, counted by hand --------------===//
+//
+// Every expected number is derived in a comment beside it. A warp's instruction counts once; the
+// prologue of kernel() is two per parameter: an ld.param (lsu) and a cvta (alu).
+//
+//===----------------------------------------------------------------------===//
+#include "test/cuda/ptx/tests/MachineTest.h"
+#include <cmath>
+
+namespace hybrid::ptx::test {
+namespace {
+
+class Counting : public MachineTest {
+protected:
+  uint64_t of(Pipe pipe) const { return counts.instructions[static_cast<size_t>(pipe)]; }
+  void expectPipes(uint64_t fma, uint64_t alu, uint64_t xu, uint64_t memory, uint64_t control) {
+    EXPECT_TRUE(findings.empty()) << described();
+    EXPECT_EQ(of(Pipe::Fma), fma);
+    EXPECT_EQ(of(Pipe::Alu), alu);
+    EXPECT_EQ(of(Pipe::Xu), xu);
+    EXPECT_EQ(of(Pipe::Memory), memory);
+    EXPECT_EQ(of(Pipe::Control), control);
+    EXPECT_EQ(of(Pipe::Fp64), 0u);
+  }
+};
+
+TEST_F(Counting, Copy) {
+  // 4096 floats by 4 blocks of 256 threads, 4 floats each: 32 warps.
+  Buffer<float> in(4096, 1), out(4096);
+  pass(in), pass(out);
+  launch.blocksX = 4, launch.threads = 256;
+  run(kernel(
+      2, "mov.u32 %r0, %tid.x;\nmov.u32 %r1, %ctaid.x;\nmad.lo.s32 %r2, %r1, 256, %r0;\n"
+         "mul.wide.u32 %rd10, %r2, 16;\nadd.s64 %rd11, %rd0, %rd10;\nadd.s64 %rd12, %rd1, %rd10;\n"
+         "ld.global.v4.f32 {%f0, %f1, %f2, %f3}, [%rd11];\n"
+         "st.global.v4.f32 [%rd12], {%f0, %f1, %f2, %f3};"));
+  EXPECT_EQ(out[4095], 1.f);
+  // A warp: mad, mul.wide; 2 cvta, 2 mov, 2 add; 2 ld.param, ld, st; ret.
+  expectPipes(32 * 2, 32 * 6, 0, 32 * 4, 32);
+  // A request of a warp is 32 x 16 = 512 bytes: 16 sectors.
+  EXPECT_EQ(counts.loadRequests, 32u);
+  EXPECT_EQ(counts.loadSectors, 32u * 16);
+  EXPECT_EQ(counts.storeSectors, 32u * 16);
+  EXPECT_EQ(counts.traffic[0].read, 16384u);
+  EXPECT_EQ(counts.traffic[1].written, 16384u);
+  EXPECT_EQ(counts.traffic[0].written + counts.traffic[1].read, 0u);
+  EXPECT_EQ(counts.lanes[static_cast<size_t>(Pipe::Control)], 1024u);
+}
+
+TEST_F(Counting, StridedAccess) {
+  Buffer<float> in(32 * 32, 1);
+  const std::vector<std::pair<int, uint64_t>> cases{{1, 4}, {2, 8}, {4, 16}, {8, 32}, {32, 32}};
+  for (auto [stride, sectors] : cases) { // 8 floats are a sector
+    launch = {}, allocations.clear();
+    pass(in);
+    run(kernel(1, "mov.u32 %r0, %tid.x;\nmul.wide.u32 %rd10, %r0, " + std::to_string(4 * stride) +
+                      ";\nadd.s64 %rd11, %rd0, %rd10;\nld.global.f32 %f0, [%rd11];"));
+    EXPECT_EQ(counts.loadSectors, sectors) << stride;
+    EXPECT_EQ(counts.traffic[0].read, 128u);
+  }
+  // All lanes one word: one sector, but every lane's bytes count as read.
+  run(kernel(1, "ld.global.f32 %f0, [%rd0];"));
+  EXPECT_EQ(counts.loadSectors, 1u);
+  EXPECT_EQ(counts.traffic[0].read, 128u);
+}
+
+TEST_F(Counting, Reduction) {
+  // 128 threads: a butterfly in each of 4 warps, 4 partial sums through shared memory.
+  Buffer<float> in(128, 0.5f), out(1);
+  pass(in), pass(out);
+  launch.threads = 128, launch.sharedBytes = 16;
+  std::string body =
+      "mov.u32 %r0, %tid.x;\nmul.wide.u32 %rd10, %r0, 4;\nadd.s64 %rd11, %rd0, %rd10;\n"
+      "ld.global.f32 %f0, [%rd11];\n";
+  for (int mask : {16, 8, 4, 2, 1})
+    body += "mov.b32 %r1, %f0;\nshfl.sync.bfly.b32 %r2|%p0, %r1, " + std::to_string(mask) +
+            ", 31, -1;\nmov.b32 %f1, %r2;\nadd.f32 %f0, %f0, %f1;\n";
+  body += "and.b32 %r3, %r0, 31;\nsetp.eq.s32 %p1, %r3, 0;\nshr.u32 %r4, %r0, 3;\nmov.u32 %r5, "
+          "shared;\n"
+          "add.s32 %r6, %r5, %r4;\n@%p1 st.shared.f32 [%r6], %f0;\nbar.sync 0;\n"
+          "setp.ne.s32 %p2, %r0, 0;\n@%p2 bra end;\n"
+          "ld.shared.v4.f32 {%f2, %f3, %f4, %f5}, [shared];\nadd.f32 %f2, %f2, %f3;\nadd.f32 %f4, "
+          "%f4, %f5;\n"
+          "add.f32 %f2, %f2, %f4;\nst.global.f32 [%rd1], %f2;\nend:";
+  run(kernel(2, body, ".extern .shared .align 16 .b8 shared[];\n"));
+  EXPECT_EQ(out[0], 64.f);
+  // Fma: mul.wide and 5 adds in 4 warps; 3 adds in warp 0.
+  // Alu, 4 warps: 2 cvta, mov, add, 5 x 2 mov, and, setp, shr, mov, add, setp: 20.
+  // Lsu, 4 warps: 2 ld.param, ld, 5 shfl, st.shared: 9; 2 more in warp 0.
+  // Control: bar, bra, ret in 4 warps. The branch is taken by all lanes of warps 1 to 3.
+  expectPipes(4 * 6 + 3, 4 * 20, 0, 4 * 9 + 2, 4 * 3);
+  EXPECT_EQ(counts.barriers, 4u);
+  EXPECT_EQ(counts.loadSectors, 4u * 4);
+  EXPECT_EQ(counts.storeSectors, 1u);
+  // A store of one lane a warp; the load is 16 bytes of one lane.
+  EXPECT_EQ(counts.sharedRequests, 5u);
+  EXPECT_EQ(counts.sharedWavefronts, 5u);
+}
+
+TEST_F(Counting, TransposeWithConflicts) {
+  // A tile of 32 x 32 words, written by rows and read by columns; a row is `pitch` words apart.
+  for (int pitch : {32, 33, 34}) {
+    Buffer<float> in(1024), out(1024);
+    for (size_t i = 0; i < in.size(); ++i)
+      in[i] = static_cast<float>(i);
+    launch = {}, allocations.clear();
+    pass(in), pass(out);
+    launch.threads = 1024, launch.sharedBytes = static_cast<unsigned>(32 * pitch * 4);
+    const std::string bytes = std::to_string(4 * pitch);
+    run(kernel(
+        2,
+        "mov.u32 %r0, %tid.x;\nand.b32 %r1, %r0, 31;\nshr.u32 %r2, %r0, 5;\nmul.wide.u32 %rd10, "
+        "%r0, 4;\n"
+        "add.s64 %rd11, %rd0, %rd10;\nadd.s64 %rd12, %rd1, %rd10;\nld.global.f32 %f0, [%rd11];\n"
+        "shl.b32 %r3, %r1, 2;\nmad.lo.s32 %r4, %r2, " +
+            bytes +
+            ", %r3;\nst.shared.f32 [%r4], %f0;\n"
+            "bar.sync 0;\nshl.b32 %r5, %r2, 2;\nmad.lo.s32 %r6, %r1, " +
+            bytes +
+            ", %r5;\n"
+            "ld.shared.f32 %f1, [%r6];\nst.global.f32 [%rd12], %f1;",
+        ".extern .shared .align 16 .b8 shared[];\n"));
+    EXPECT_EQ(out[1], 32.f);
+    EXPECT_EQ(counts.sharedRequests, 64u);
+    // A column's words are all in one bank, each in its own, or in 16 banks two each.
+    const uint64_t column = pitch == 32 ? 32 : pitch == 33 ? 1 : 2;
+    EXPECT_EQ(counts.sharedWavefronts, 32 + 32 * column) << pitch;
+    EXPECT_EQ(counts.loadSectors, 128u);
+    EXPECT_EQ(counts.storeSectors, 128u);
+    // Fma: mul.wide and 2 mad. Alu: 2 cvta, mov, and, shr, 2 add, 2 shl.
+    expectPipes(32 * 3, 32 * 9, 0, 32 * 6, 32 * 2);
+  }
+}
+
+TEST_F(Counting, WideSharedAccess) {
+  // 16 bytes a lane go 8 lanes at a time: 4 wavefronts; 8 bytes 16 lanes at a time: 2.
+  launch.threads = 32, launch.sharedBytes = 512;
+  const std::string start = "mov.u32 %r0, %tid.x;\nmov.f32 %f0, 0f00000000;\n";
+  const std::string extra = ".extern .shared .align 16 .b8 shared[];\n";
+  run(kernel(0, start + "shl.b32 %r1, %r0, 4;\nst.shared.v4.f32 [%r1], {%f0, %f0, %f0, %f0};",
+             extra));
+  EXPECT_EQ(counts.sharedWavefronts, 4u);
+  run(kernel(0, start + "shl.b32 %r1, %r0, 3;\nst.shared.v2.f32 [%r1], {%f0, %f0};", extra));
+  EXPECT_EQ(counts.sharedWavefronts, 2u);
+}
+
+TEST_F(Counting, ProductLoop) {
+  // A warp goes round 4 times with an mma of depth 16.
+  Buffer<float> out(128);
+  pass(out);
+  run(kernel(1, "mov.u32 %r0, %tid.x;\nmul.wide.u32 %rd10, %r0, 16;\nadd.s64 %rd11, %rd0, %rd10;\n"
+                "mov.u32 %r1, 0;\nmov.f32 %f0, 0f00000000;\nmov.f32 %f1, %f0;\nmov.f32 %f2, "
+                "%f0;\nmov.f32 %f3, %f0;\n"
+                "mov.u32 %r2, 0x3f803f80;\n"
+                "again:\nmma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%f0, %f1, %f2, %f3}, "
+                "{%r2, %r2, %r2, %r2}, {%r2, %r2}, {%f0, %f1, %f2, %f3};\n"
+                "add.s32 %r1, %r1, 1;\nsetp.lt.s32 %p0, %r1, 4;\n@%p0 bra again;\n"
+                "st.global.v4.f32 [%rd11], {%f0, %f1, %f2, %f3};"));
+  EXPECT_EQ(out[77], 64.f);
+  EXPECT_EQ(counts.products, 4u);
+  EXPECT_EQ(of(Pipe::Tensor), 4u);
+  // Alu: cvta, 7 mov, add; add and setp 4 times. Control: bra 4 times, ret.
+  expectPipes(1, 9 + 8, 0, 2, 5);
+  EXPECT_EQ(counts.storeSectors, 16u);
+}
+
+TEST_F(Counting, SoftmaxRow) {
+  // A row of 32 numbers a warp, 2 rows.
+  Buffer<float> in(64), out(64);
+  for (size_t i = 0; i < 64; ++i)
+    in[i] = std::sin(static_cast<float>(i));
+  pass(in), pass(out);
+  launch.blocksX = 2;
+  auto butterfly = [](const std::string &combine) {
+    std::string text;
+    for (int mask : {16, 8, 4, 2, 1})
+      text += "mov.b32 %r2, %f1;\nshfl.sync.bfly.b32 %r3, %r2, " + std::to_string(mask) +
+              ", 31, -1;\nmov.b32 %f2, %r3;\n" + combine + " %f1, %f1, %f2;\n";
+    return text;
+  };
+  run(kernel(
+      2, "mov.u32 %r0, %tid.x;\nmov.u32 %r1, %ctaid.x;\nmad.lo.s32 %r4, %r1, 32, %r0;\n"
+         "mul.wide.u32 %rd10, %r4, 4;\nadd.s64 %rd11, %rd0, %rd10;\nadd.s64 %rd12, %rd1, %rd10;\n"
+         "ld.global.nc.f32 %f0, [%rd11];\nmov.f32 %f1, %f0;\n" +
+             butterfly("max.f32") +
+             "sub.f32 %f3, %f0, %f1;\nmul.f32 %f3, %f3, 0f3FB8AA3B;\nex2.approx.ftz.f32 %f4, %f3;\n"
+             "mov.f32 %f1, %f4;\n" +
+             butterfly("add.f32") + "div.rn.f32 %f5, %f4, %f1;\nst.global.f32 [%rd12], %f5;"));
+  double sum = 0, of7 = std::exp(static_cast<double>(in[32 + 7]));
+  for (size_t i = 32; i < 64; ++i)
+    sum += std::exp(static_cast<double>(in[i]));
+  EXPECT_NEAR(static_cast<double>(out[39]), of7 / sum, 1e-7);
+  // Of each of 2 warps: fma: mad, mul.wide, sub, mul, 5 add. Alu: 2 cvta, 2 mov, 2 add, 2 mov, and
+  // of the butterflies 20 mov and 5 max. Xu: ex2, div. Lsu: 2 ld.param, ld, 10 shfl, st.
+  expectPipes(2 * 9, 2 * 33, 2 * 2, 2 * 14, 2);
+  EXPECT_EQ(counts.loadSectors + counts.storeSectors, 16u);
+}
+
+} // namespace
+} // namespace hybrid::ptx::test
