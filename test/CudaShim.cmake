@@ -43,6 +43,23 @@ if(HYBRID_NVCC)
   add_test(NAME cuda-variants COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/check-variants.py
            $<TARGET_FILE:hybridc> ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/variants.json ${golden_cases})
   set_tests_properties(cuda-budgets cuda-variants PROPERTIES LABELS cuda RUN_SERIAL ON TIMEOUT 900)
+  # What NVRTC makes of the kernels, run and watched by the PTX machine (test/cuda/ptx). `ctest -C Long` runs the rest.
+  function(hybrid_ptx_test name version)
+    add_test(NAME ptx-${name} ${ARGN})
+    set_tests_properties(ptx-${name} PROPERTIES LABELS ptx TIMEOUT 1800 ENVIRONMENT
+      "${shim_environment};HYBRID_TEST_TARGET=cuda:compute_${version}0;HYBRID_SHIM_DEVICE=${version}.0")
+  endfunction()
+  set(ptx_models ${CMAKE_CURRENT_SOURCE_DIR}/cuda/check-ptx.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${PROJECT_SOURCE_DIR})
+  set(ptx_golden ${CMAKE_CURRENT_SOURCE_DIR}/golden/run --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --verbose)
+  hybrid_ptx_test(gradients 9 COMMAND GradientTests)
+  hybrid_ptx_test(models 9 COMMAND ${Python3_EXECUTABLE} ${ptx_models})
+  hybrid_ptx_test(models-long 9 COMMAND ${Python3_EXECUTABLE} ${ptx_models} --long CONFIGURATIONS Long)
+  hybrid_ptx_test(models-sm80 8 COMMAND ${Python3_EXECUTABLE} ${ptx_models} CONFIGURATIONS Long)
+  if(TEST golden)
+    hybrid_ptx_test(golden 9 COMMAND ${Python3_EXECUTABLE} ${ptx_golden} --target cuda:compute_90 --precision f32,bf16)
+    hybrid_ptx_test(golden-f64 9 COMMAND ${Python3_EXECUTABLE} ${ptx_golden} --target cuda:compute_90 --precision f64
+                    CONFIGURATIONS Long)
+  endif()
 else()
   message(STATUS "CUDA without a toolkit: neither variants nor budgets of kernels are checked")
 endif()

@@ -12,6 +12,11 @@ static Result<void> fill(DriverApi &api, const Library &library) {
     return found;
   HYBRID_CUDA_DRIVER_CALLS(HYBRID_FIND)
 #undef HYBRID_FIND
+#define HYBRID_FIND(name, symbol, parameters)                                                      \
+  if (!library.find(symbol, api.name))                                                             \
+    api.name = nullptr;
+  HYBRID_CUDA_OPTIONAL_CALLS(HYBRID_FIND)
+#undef HYBRID_FIND
   if (Status status = api.init(0); status != success)
     return Error{fmt::format("the CUDA driver ({}) does not start: {}; `nvidia-smi` shows what the "
                              "driver sees",

@@ -106,10 +106,18 @@ struct Copy2D {
         unsigned blockY, unsigned blockZ, unsigned sharedBytes, Stream stream, void **parameters,  \
         void **extra))
 
-/// The driver's entry points.
+/// What no driver of NVIDIA's has: the tests' one is told which bytes this thread's next launch may
+/// reach through each parameter, and how far on they are for the next row of the grid.
+#define HYBRID_CUDA_OPTIONAL_CALLS(CALL)                                                           \
+  CALL(nextLaunchReaches, "hybridNextLaunchReaches",                                               \
+       (unsigned count, const DeviceAddress *begins, const uint64_t *bytes,                        \
+        const uint64_t *rowStrides))
+
+/// The driver's entry points; optional ones may be null.
 struct DriverApi {
 #define HYBRID_DECLARE(name, symbol, parameters) Status(*name) parameters = nullptr;
   HYBRID_CUDA_DRIVER_CALLS(HYBRID_DECLARE)
+  HYBRID_CUDA_OPTIONAL_CALLS(HYBRID_DECLARE)
 #undef HYBRID_DECLARE
 };
 

@@ -107,6 +107,14 @@ Result<void> Plan::addLaunch(const fb::Step &step, const fb::TileLoop *loop, int
                  static_cast<uint64_t>(launch.row_bytes()->Get(static_cast<unsigned>(i)));
     operation.values.push_back(address);
   }
+  if (parts.gpu.driver().nextLaunchReaches) {
+    for (const fb::BufferRef &buffer : buffers)
+      operation.reaches.push_back(parts.places.address(buffer));
+    for (const fb::BufferRef &buffer : buffers)
+      operation.reaches.push_back(static_cast<uint64_t>(buffer.bytes()));
+    for (const fb::BufferRef &buffer : buffers)
+      operation.reaches.push_back(parts.places.stride(buffer.space()));
+  }
   const int64_t begin = loop ? tile * launch.items_per_tile() : 0;
   const int64_t end =
       loop ? std::min(begin + launch.items_per_tile(), launch.grid()) : launch.grid();
@@ -274,6 +282,11 @@ Result<void> Plan::issue(const Gpu &gpu, const Operation &operation) {
   void *parameters[mostBlockBuffers + 1];
   for (size_t i = 0; i < operation.values.size(); ++i)
     parameters[i] = const_cast<uint64_t *>(&operation.values[i]);
+  if (const size_t count = operation.reaches.size() / 3) {
+    const uint64_t *begins = operation.reaches.data();
+    gpu.driver().nextLaunchReaches(static_cast<unsigned>(count), begins, begins + count,
+                                   begins + 2 * count);
+  }
   Status status = gpu.driver().launch(operation.function, operation.blocks, operation.rows, 1,
                                       operation.threads, 1, 1, operation.sharedBytes, gpu.stream(),
                                       parameters, nullptr);

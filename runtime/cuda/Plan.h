@@ -23,6 +23,8 @@ struct Operation {
   Function function = nullptr;
   unsigned blocks = 0, rows = 1, threads = 0, sharedBytes = 0; // a row of blocks a replica
   std::vector<uint64_t> values; // of the parameters: addresses, then the first item
+  /// What a launch may reach, for a driver that asks: all begins, then bytes, then strides.
+  std::vector<uint64_t> reaches;
   const Attention *attention = nullptr;
   const Product *product = nullptr;
   DeviceAddress a = 0, b = 0, c = 0, addend = 0; // no addend: 0

@@ -65,6 +65,8 @@ public:
   std::string run(const KernelLaunch &given) const override {
     ptx::Launch launch;
     launch.blocksX = given.blocks, launch.blocksY = given.rows;
+    if (const char *some = std::getenv("HYBRID_PTX_BLOCKS"))
+      launch.someX = static_cast<unsigned>(std::strtoul(some, nullptr, 10));
     launch.threads = given.threads, launch.sharedBytes = given.sharedBytes;
     launch.arguments = given.values;
     for (const BufferExtent &extent : given.extents)

@@ -211,18 +211,20 @@ std::vector<Finding> Machine::run(const Image &image, const Program &program, co
   auto firstRow =
       reinterpret_cast<std::byte *>((reinterpret_cast<uint64_t>(rows.data()) + 63) / 64 * 64);
   warps.resize(warpCount);
-  const unsigned perRow = launch.onlyX ? launch.onlyX : launch.blocksX,
+  const unsigned perRow = launch.someX ? std::min(launch.someX, launch.blocksX) : launch.blocksX,
                  total = perRow * launch.blocksY;
   for (unsigned i = 0; i < total && !block.stopped; ++i) {
     const unsigned number = options.reversed ? total - 1 - i : i;
-    block.x = launch.firstX + number % perRow, block.y = number / perRow;
+    const unsigned x = number % perRow;
+    block.x = x < (perRow + 1) / 2 ? x : launch.blocksX - perRow + x;
+    block.y = number / perRow;
     block.now.interval = block.now.blockFirst = ++interval;
     block.regions.clear();
     for (size_t j = 0; j < launch.arguments.size(); ++j) {
       Extent extent = j < launch.extents.size() ? launch.extents[j] : Extent();
-      const uint64_t argument = launch.arguments[j];
-      const Extent allocation = findAllocation(extent.bytes ? extent.begin : argument);
-      if (!extent.bytes && allocation.bytes)
+      const Extent allocation =
+          findAllocation(launch.extents.empty() ? launch.arguments[j] : extent.begin);
+      if (launch.extents.empty())
         extent = allocation;
       extent.begin += block.y * extent.rowStride;
       block.regions.push_back({extent.begin, extent.begin + extent.bytes,

@@ -60,11 +60,12 @@ struct Extent {
 
 struct Launch {
   unsigned blocksX = 1, blocksY = 1;
-  unsigned firstX = 0, onlyX = 0; ///< onlyX blocks of each row from firstX on; 0: all
+  unsigned someX = 0; ///< only so many blocks of each row, from its begin and its end; 0: all
   int threads = 32;
   unsigned sharedBytes = 0;
   std::vector<uint64_t> arguments; ///< of 8 bytes each
-  std::vector<Extent> extents;     ///< of as many arguments; no bytes: the allocation it lies in
+  /// By argument; none at all: each may reach the allocation that it lies in.
+  std::vector<Extent> extents;
 };
 
 struct Options {

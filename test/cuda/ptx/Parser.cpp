@@ -270,6 +270,7 @@ bool Parser::body() {
       if (!variable(made) || !expect(";"))
         return false;
       addVariable(std::move(made));
+    } else if (accept(";")) {
     } else if (!statement()) {
       return false;
     }
