@@ -1,0 +1,162 @@
+//===- JsonNode.cpp - reading a JSON document that is not trusted -----------===//
+#include "training/tokenizers/JsonNode.h"
+#include "training/tokenizers/Utf8.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace hybrid::rt {
+
+static const nlohmann::json nothing;
+
+/// Whether brackets outside of strings are nested no deeper than `depth`.
+static bool isNestedWithin(std::string_view text, int depth) {
+  bool inString = false;
+  int open = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (inString) {
+      if (c == '\\')
+        ++i;
+      inString = c != '"';
+    } else if (c == '"') {
+      inString = true;
+    } else if (c == '[' || c == '{') {
+      if (++open > depth)
+        return false;
+    } else if (c == ']' || c == '}') {
+      --open;
+    }
+  }
+  return true;
+}
+
+/// Notes where the parser stops.
+namespace {
+struct PlaceOfError : nlohmann::json_sax<nlohmann::json> {
+  size_t place = 0;
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(int64_t) override { return true; }
+  bool number_unsigned(uint64_t) override { return true; }
+  bool number_float(double, const std::string &) override { return true; }
+  bool string(std::string &) override { return true; }
+  bool binary(binary_t &) override { return true; }
+  bool start_object(size_t) override { return true; }
+  bool key(std::string &) override { return true; }
+  bool end_object() override { return true; }
+  bool start_array(size_t) override { return true; }
+  bool end_array() override { return true; }
+  bool parse_error(size_t at, const std::string &, const nlohmann::json::exception &) override {
+    place = at;
+    return false;
+  }
+};
+} // namespace
+
+Result<nlohmann::json> parseJson(std::string_view text, const std::string &name, int depth) {
+  if (!isNestedWithin(text, depth))
+    return Error{fmt::format("{}: brackets are nested deeper than {}", name, depth)};
+  nlohmann::json value = nlohmann::json::parse(text, nullptr, false);
+  if (!value.is_discarded())
+    return value;
+  PlaceOfError reader;
+  nlohmann::json::sax_parse(text, &reader);
+  return Error{fmt::format("{}: not JSON: byte {} cannot stand there", name, reader.place)};
+}
+
+JsonNode JsonNode::operator[](std::string_view key) const {
+  std::string child = path.empty() ? std::string(key) : fmt::format("{}.{}", path, key);
+  auto found = value->is_object() ? value->find(key) : value->end();
+  return {found == value->end() ? nothing : *found, child, *fault};
+}
+
+std::vector<JsonNode> JsonNode::elements(std::string_view key) const {
+  JsonNode list = (*this)[key];
+  std::vector<JsonNode> nodes;
+  if (!list.json().is_array()) {
+    note(key, "must be a list");
+    return nodes;
+  }
+  for (const auto &element : list.json())
+    nodes.emplace_back(element, fmt::format("{}[{}]", list.path, nodes.size()), *fault);
+  return nodes;
+}
+
+std::string JsonNode::string(std::string_view key) const {
+  JsonNode field = (*this)[key];
+  if (field.json().is_string())
+    return field.json().get<std::string>();
+  note(key, "must be a string");
+  return {};
+}
+
+std::string JsonNode::string(std::string_view key, std::string_view otherwise) const {
+  return (*this)[key].isNull() ? std::string(otherwise) : string(key);
+}
+
+bool JsonNode::boolean(std::string_view key, bool otherwise) const {
+  JsonNode field = (*this)[key];
+  if (field.json().is_boolean())
+    return field.json().get<bool>();
+  if (!field.isNull())
+    note(key, "must be true or false");
+  return otherwise;
+}
+
+uint64_t JsonNode::count(std::string_view key, uint64_t most) const {
+  const nlohmann::json &field = (*this)[key].json();
+  if (field.is_number_unsigned() && field.get<uint64_t>() <= most)
+    return field.get<uint64_t>();
+  note(key, fmt::format("must be a number from 0 to {}", most));
+  return 0;
+}
+
+uint64_t JsonNode::count(std::string_view key, uint64_t most, uint64_t otherwise) const {
+  return (*this)[key].isNull() ? otherwise : count(key, most);
+}
+
+uint32_t JsonNode::character(std::string_view key, uint32_t otherwise) const {
+  if ((*this)[key].isNull())
+    return otherwise;
+  std::string text = string(key);
+  if (!text.empty())
+    if (utf8::Character first = utf8::at(text, 0);
+        first.isWellFormed() && first.bytes == text.size())
+      return first.point;
+  note(key, "must be one character");
+  return otherwise;
+}
+
+size_t JsonNode::choice(std::string_view key, std::initializer_list<std::string_view> words,
+                        size_t otherwise) const {
+  if ((*this)[key].isNull())
+    return otherwise;
+  std::string chosen = string(key);
+  size_t i = 0;
+  for (std::string_view word : words) {
+    if (word == chosen)
+      return i;
+    ++i;
+  }
+  note(key, fmt::format("'{}' is not supported; supported: {}", chosen, fmt::join(words, ", ")));
+  return otherwise;
+}
+
+void JsonNode::allowOnly(std::initializer_list<std::string_view> keys) const {
+  if (!value->is_object())
+    return refuse("must be an object");
+  for (const auto &[key, ignored] : value->items())
+    if (std::find(keys.begin(), keys.end(), key) == keys.end())
+      note(key, fmt::format("is not supported; supported here: {}", fmt::join(keys, ", ")));
+}
+
+void JsonNode::note(std::string_view key, std::string_view what) const {
+  if (!fault->empty())
+    return;
+  std::string place = (*this).path;
+  if (!key.empty())
+    place += (place.empty() ? "" : ".") + std::string(key);
+  *fault = fmt::format("{}: {}", place.empty() ? "the document" : place, what);
+}
+
+} // namespace hybrid::rt
