@@ -47,12 +47,14 @@ void AddedTokens::read(const JsonNode &document, const Vocabulary &model,
     byId.emplace_back(token.id, index);
     std::string content = token.content;
     for (size_t i = 0; token.normalized && i < normalizer.size(); ++i) {
-      Result<std::string> made = normalizer[i](content);
+      bool ignored = false;
+      Result<std::string> made = normalizer[i](content, ignored);
       if (!made || made->size() > 2 * longestContent)
         return node.note("content", made ? "becomes too long" : made.error().message);
       content = std::move(*made);
     }
     byText[token.normalized].add(content, index);
+    token.decoded = std::move(content);
     tokens.push_back(std::move(token));
   }
   std::sort(byId.begin(), byId.end());
@@ -101,6 +103,10 @@ bool AddedTokens::cut(std::string_view text, bool normalized, bool recogniseSpec
     if (token->singleWord && ((begin > 0 && isWordAt(utf8::before(text, begin))) ||
                               (end < text.size() && isWordAt(end))))
       continue;
+    // Where spaces that the last token took are part of this one, both have them; so it is in the
+    // library whose format this is.
+    if (token->stripLeft)
+      begin = std::max(begin, done);
     while (token->stripLeft && begin > done) {
       size_t last = utf8::before(text, begin);
       if (last < done || !utf8::isSpace(utf8::at(text, last).point))
@@ -111,10 +117,9 @@ bool AddedTokens::cut(std::string_view text, bool normalized, bool recogniseSpec
       end += utf8::at(text, end).bytes;
     if (begin > done && !onText(text.substr(done, begin - done), done))
       return false;
-    if (!onToken(token->id))
+    if (begin < end && !onToken(token->id))
       return false;
-    done = std::max(done, end);
-    at = std::max(at, end);
+    done = end;
   }
   return done >= text.size() || onText(text.substr(done), done);
 }

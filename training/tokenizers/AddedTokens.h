@@ -17,6 +17,7 @@ class AddedTokens {
 public:
   struct Token {
     std::string content;
+    std::string decoded; // what decoding gives: the content as normalization leaves it
     int32_t id = 0;
     bool singleWord = false, stripLeft = false, stripRight = false, normalized = false,
          special = false;

@@ -68,21 +68,33 @@ public:
       ids.push_back(id);
       return true;
     }
-    return merge(piece, ids, fault);
+    return piece.size() <= longPiece || !isPlain ? merge(piece, ids, fault)
+                                                 : mergeInParts(piece, ids, fault);
   }
 
 private:
+  static constexpr size_t longPiece = 48; // bytes
+
+  void findJoints();
   void readMerges(const JsonNode &node);
   void addMerge(const JsonNode &node, uint32_t rank, std::string_view left, std::string_view right);
   bool merge(std::string_view piece, std::vector<int32_t> &ids, std::string &fault) const;
+  bool mergeInParts(std::string_view piece, std::vector<int32_t> &ids, std::string &fault) const;
   bool appendCharacters(std::string_view piece, std::vector<int32_t> &ids,
                         std::string &fault) const;
+  int32_t plainToken(std::string_view piece, size_t begin, utf8::Character character) const {
+    return character.point < early.size() ? early[character.point]
+                                          : tokens.find(piece.substr(begin, character.bytes));
+  }
   int32_t characterToken(std::string_view piece, size_t begin, size_t end,
                          std::string &spelled) const;
   size_t mergeShort(int32_t *ids, size_t count) const;
   size_t mergeLong(int32_t *ids, size_t count) const;
 
   MergeTable merges;
+  MergeTable joints; // pairs of characters between which some merge joins tokens
+  std::vector<std::pair<uint32_t, uint32_t>> pairs; // of the merges, until joints are found
+  bool isPlain = true;                              // no prefix and no suffix
   std::string prefix, suffix, unknownToken;
   int32_t unknown = -1;
   bool hasUnknown = false, fusesUnknown = false, fallsBackToBytes = false, ignoresMerges = false;
@@ -107,10 +119,12 @@ Bpe::Bpe(const JsonNode &node)
   readMerges(node);
   if (!node.isGood())
     return;
+  isPlain = prefix.empty() && suffix.empty();
   unknown = tokens.find(unknownToken);
   bytes = byteTokens(tokens);
   for (uint32_t point = 0; point < early.size(); ++point)
     early[point] = tokens.find(utf8::encoded(point));
+  findJoints();
   isWhole.assign(tokens.size(), false);
   std::vector<int32_t> ids;
   std::string ignored;
@@ -136,6 +150,7 @@ void Bpe::addMerge(const JsonNode &node, uint32_t rank, std::string_view left,
                                                : std::string_view(made)));
   merges.add(static_cast<uint32_t>(leftId), static_cast<uint32_t>(rightId),
              {rank, static_cast<uint32_t>(madeId)});
+  pairs.emplace_back(leftId, rightId);
 }
 
 void Bpe::readMerges(const JsonNode &node) {
@@ -163,6 +178,23 @@ void Bpe::readMerges(const JsonNode &node) {
   }
 }
 
+/// A merge joins the last character of its left token to the first one of its right token. Between
+/// characters that no merge joins, a piece can be cut without changing its tokens.
+void Bpe::findJoints() {
+  joints.reserve(pairs.size());
+  for (auto [left, right] : pairs) {
+    std::string_view leftText = tokens[left], rightText = tokens[right];
+    if (leftText.empty() || rightText.empty())
+      continue;
+    size_t last = utf8::before(leftText, leftText.size());
+    int32_t before = plainToken(leftText, last, utf8::at(leftText, last)),
+            behind = plainToken(rightText, 0, utf8::at(rightText, 0));
+    if (before >= 0 && behind >= 0)
+      joints.add(static_cast<uint32_t>(before), static_cast<uint32_t>(behind), {0, 0});
+  }
+  pairs.clear();
+}
+
 int32_t Bpe::characterToken(std::string_view piece, size_t begin, size_t end,
                             std::string &spelled) const {
   spelled.clear();
@@ -176,15 +208,13 @@ int32_t Bpe::characterToken(std::string_view piece, size_t begin, size_t end,
 
 bool Bpe::appendCharacters(std::string_view piece, std::vector<int32_t> &ids,
                            std::string &fault) const {
-  const bool isPlain = prefix.empty() && suffix.empty();
   bool pending = false; // an unknown character, so that the next may be fused with it
   std::string spelled;
   for (size_t begin = 0, end = 0; begin < piece.size(); begin = end) {
     utf8::Character character = utf8::at(piece, begin);
     end = begin + character.bytes;
-    int32_t id = isPlain && character.point < early.size()
-                     ? early[character.point]
-                     : characterToken(piece, begin, end, spelled);
+    int32_t id =
+        isPlain ? plainToken(piece, begin, character) : characterToken(piece, begin, end, spelled);
     if (id >= 0) {
       if (pending)
         ids.push_back(unknown);
@@ -228,6 +258,34 @@ bool Bpe::merge(std::string_view piece, std::vector<int32_t> &ids, std::string &
                               : mergeLong(ids.data() + first, count);
   ids.resize(first + count);
   return true;
+}
+
+bool Bpe::mergeInParts(std::string_view piece, std::vector<int32_t> &ids,
+                       std::string &fault) const {
+  auto encodePart = [&](std::string_view part) {
+    int32_t id = tokens.find(part);
+    if (id < 0 || !isWhole[static_cast<size_t>(id)])
+      return merge(part, ids, fault);
+    ids.push_back(id);
+    return true;
+  };
+  size_t begin = 0;
+  int32_t before = -1;
+  for (size_t at = 0; at < piece.size();) {
+    utf8::Character character = utf8::at(piece, at);
+    // Characters without a token may be made one with their neighbours: no cut beside them.
+    int32_t id = plainToken(piece, at, character);
+    bool isCut = before >= 0 && id >= 0 &&
+                 joints.find(static_cast<uint32_t>(before), static_cast<uint32_t>(id)).rank ==
+                     MergeTable::never;
+    if (isCut && !encodePart(piece.substr(begin, at - begin)))
+      return false;
+    if (isCut)
+      begin = at;
+    before = id;
+    at += character.bytes;
+  }
+  return encodePart(piece.substr(begin));
 }
 
 size_t Bpe::mergeShort(int32_t *ids, size_t count) const {

@@ -20,7 +20,7 @@ namespace {
 
 /// A step that handles one character after another.
 template <typename Function> TextStep eachCharacter(Function function) {
-  return [function](std::string_view text) -> Result<std::string> {
+  return [function](std::string_view text, bool &atStart) -> Result<std::string> {
     std::string out;
     out.reserve(text.size());
     for (size_t i = 0; i < text.size();) {
@@ -30,14 +30,16 @@ template <typename Function> TextStep eachCharacter(Function function) {
       else
         out += text[i];
       i += character.bytes;
+      atStart &= !out.empty();
     }
     return out;
   };
 }
 
 TextStep normalForm(utf8::Form form) {
-  return
-      [form](std::string_view text) -> Result<std::string> { return utf8::normalized(text, form); };
+  return [form](std::string_view text, bool &atStart) -> Result<std::string> {
+    return utf8::normalized(text, form);
+  };
 }
 
 TextStep lowercase() { return eachCharacter(utf8::appendLower); }
@@ -45,10 +47,11 @@ TextStep lowercase() { return eachCharacter(utf8::appendLower); }
 TextStep strip(const JsonNode &node) {
   node.allowOnly({"type", "strip_left", "strip_right"});
   bool left = node.boolean("strip_left", true), right = node.boolean("strip_right", true);
-  return [left, right](std::string_view text) -> Result<std::string> {
+  return [left, right](std::string_view text, bool &atStart) -> Result<std::string> {
     size_t begin = 0, end = text.size();
     while (left && begin < end && utf8::isSpace(utf8::at(text, begin).point))
       begin += utf8::at(text, begin).bytes;
+    atStart &= begin == 0;
     while (right && end > begin) {
       size_t last = utf8::before(text, end);
       if (!utf8::isSpace(utf8::at(text, last).point))
@@ -62,7 +65,7 @@ TextStep strip(const JsonNode &node) {
 TextStep prepend(const JsonNode &node) {
   node.allowOnly({"type", "prepend"});
   std::string what = node.string("prepend");
-  return [what](std::string_view text) -> Result<std::string> {
+  return [what](std::string_view text, bool &atStart) -> Result<std::string> {
     if (text.empty())
       return std::string();
     if (isOvergrown(what.size() + text.size(), text.size()))
@@ -152,7 +155,7 @@ void readInto(const JsonNode &node, std::vector<TextStep> &steps) {
   } else if (type == "Replace") {
     steps.push_back(readReplace(node));
   } else if (type == "ByteLevel") {
-    steps.push_back([](std::string_view text) -> Result<std::string> {
+    steps.push_back([](std::string_view text, bool &atStart) -> Result<std::string> {
       std::string out;
       appendByteCharacters(out, text);
       return out;
@@ -178,12 +181,13 @@ TextStep readReplace(const JsonNode &node) {
   std::string content = node.string("content");
   if (!pattern["String"].isNull()) {
     std::string what = pattern.string("String");
-    return [what, content](std::string_view text) -> Result<std::string> {
+    return [what, content](std::string_view text, bool &atStart) -> Result<std::string> {
       std::string out;
       size_t from = 0;
       for (size_t at; !what.empty() && (at = text.find(what, from)) != std::string_view::npos;
            from = at + what.size()) {
         out.append(text, from, at - from) += content;
+        atStart &= !out.empty();
         if (isOvergrown(out.size(), text.size()))
           return overgrown(text.size());
       }
@@ -196,12 +200,13 @@ TextStep readReplace(const JsonNode &node) {
     return {};
   }
   return [regex = std::make_shared<Regex>(std::move(*regex)),
-          content](std::string_view text) -> Result<std::string> {
+          content](std::string_view text, bool &atStart) -> Result<std::string> {
     std::string out;
     size_t from = 0;
     Regex::Finder finder(*regex, text);
     for (Regex::Match match; finder.next(match); from = match.end) {
       out.append(text, from, match.begin - from) += content;
+      atStart &= !out.empty() || match.end == 0;
       if (isOvergrown(out.size(), text.size()))
         return overgrown(text.size());
     }

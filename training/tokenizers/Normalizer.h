@@ -9,8 +9,9 @@
 
 namespace hybrid::rt {
 
-/// One step; the text it makes. Several threads may use one.
-using TextStep = std::function<Result<std::string>(std::string_view)>;
+/// One step; the text it makes. `atStart`, whether the text begins where the whole one did, becomes
+/// false when the step leaves out its first characters. Several threads may use one.
+using TextStep = std::function<Result<std::string>(std::string_view, bool &atStart)>;
 
 /// The steps of a tokenizer.json's `normalizer`, none of null. Faults are noted in the document.
 std::vector<TextStep> readNormalizer(const JsonNode &node);

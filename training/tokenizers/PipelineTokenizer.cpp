@@ -17,37 +17,43 @@
 namespace hybrid::rt {
 namespace {
 
-/// Tokens that go around a text.
-struct Frame {
-  std::vector<int32_t> before, behind;
-};
+/// What the post-processors make of a text: parts, each of tokens, and one place for the text.
+using Parts = std::vector<std::vector<int32_t>>;
+constexpr int32_t textPlace = -1;
 
-void readTemplate(const JsonNode &node, Frame &frame) {
+/// A template of two texts is what follows a template that made two parts; so it is in the library
+/// whose format this is.
+void readTemplate(const JsonNode &node, Parts &parts) {
   node.allowOnly({"type", "single", "pair", "special_tokens"});
-  std::vector<int32_t> before, behind;
-  bool seen = false;
-  for (const JsonNode &part : node.elements("single")) {
+  if (parts.size() > 2)
+    return node.refuse("a template behind one that makes more than two parts is not supported");
+  Parts made;
+  for (const JsonNode &part : node.elements(parts.size() == 1 ? "single" : "pair")) {
     part.allowOnly({"Sequence", "SpecialToken"});
     if (!part["Sequence"].isNull()) {
-      if (seen || part["Sequence"].string("id") != "A")
-        return part.refuse("a template of one text must have its sequence A once");
-      seen = true;
+      size_t which = part["Sequence"].choice("id", {"A", "B"}, 0);
+      if (which >= parts.size())
+        return part.refuse("a template of one text has no sequence B");
+      made.push_back(parts[which]);
       continue;
     }
-    // The name may hold dots and brackets, so the path ends here.
+    // The token's name may hold dots and brackets.
     std::string name = part["SpecialToken"].string("id");
-    JsonNode special = node["special_tokens"][name];
-    for (const JsonNode &id : special.elements("ids")) {
+    made.emplace_back();
+    for (const JsonNode &id : node["special_tokens"][name].elements("ids")) {
       const nlohmann::json &value = id.json();
       if (!value.is_number_unsigned() || value.get<uint64_t>() > Vocabulary::greatestId)
         return id.refuse("must be a token's number");
-      (seen ? behind : before).push_back(value.get<int32_t>());
+      made.back().push_back(value.get<int32_t>());
     }
   }
-  if (!seen)
-    return node.note("single", "has no place for the text");
-  frame.before.insert(frame.before.begin(), before.begin(), before.end());
-  frame.behind.insert(frame.behind.end(), behind.begin(), behind.end());
+  constexpr size_t mostTokens = 4096;
+  size_t tokens = 0;
+  for (const auto &part : made)
+    tokens += part.size();
+  if (tokens > mostTokens)
+    return node.refuse(fmt::format("makes more than {} tokens", mostTokens));
+  parts = std::move(made);
 }
 
 /// ["[SEP]", 102]
@@ -60,26 +66,53 @@ int32_t readPair(const JsonNode &node, std::string_view key) {
   return 0;
 }
 
-void readPostProcessor(const JsonNode &node, Frame &frame) {
-  if (node.isNull())
+void readPostProcessor(const JsonNode &node, Parts &parts) {
+  if (node.isNull() || !node.isGood())
     return;
   std::string type = node.string("type");
   if (type == "Sequence") {
     node.allowOnly({"type", "processors"});
     for (const JsonNode &child : node.elements("processors"))
-      readPostProcessor(child, frame);
+      readPostProcessor(child, parts);
   } else if (type == "TemplateProcessing") {
-    readTemplate(node, frame);
+    readTemplate(node, parts);
   } else if (type == "BertProcessing" || type == "RobertaProcessing") {
     node.allowOnly({"type", "sep", "cls", "trim_offsets", "add_prefix_space"});
-    frame.before.insert(frame.before.begin(), readPair(node, "cls"));
-    frame.behind.push_back(readPair(node, "sep"));
+    int32_t first = readPair(node, "cls"), last = readPair(node, "sep");
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (i == 0)
+        parts[i].insert(parts[i].begin(), first);
+      else if (type == "RobertaProcessing")
+        parts[i].insert(parts[i].begin(), last);
+      parts[i].push_back(last);
+    }
   } else if (type != "ByteLevel") { // which moves offsets only
     node.note("type",
               fmt::format("the post-processor '{}' is not supported; supported: Sequence, "
                           "TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel",
                           type));
   }
+}
+
+/// Tokens that go around a text.
+struct Frame {
+  std::vector<int32_t> before, behind;
+};
+
+Frame readFrame(const JsonNode &node) {
+  Parts parts = {{textPlace}};
+  readPostProcessor(node, parts);
+  Frame frame;
+  int places = 0;
+  for (const auto &part : parts)
+    for (int32_t id : part)
+      if (id == textPlace)
+        ++places;
+      else
+        (places == 0 ? frame.before : frame.behind).push_back(id);
+  if (places != 1)
+    node.refuse("must have the text once");
+  return frame;
 }
 
 class PipelineTokenizer final : public Tokenizer {
@@ -112,7 +145,7 @@ public:
   std::string serialized() const override { return text; }
 
 private:
-  Result<std::string> normalized(std::string_view section) const;
+  Result<std::string> normalized(std::string_view section, bool &atStart) const;
   bool encodeSection(std::string_view section, bool atStart, std::vector<int32_t> &ids,
                      std::string &fault) const;
 
@@ -141,7 +174,7 @@ PipelineTokenizer::PipelineTokenizer(const JsonNode &document, std::string text)
     return;
   normalizer = readNormalizer(document["normalizer"]);
   preTokenizer = readPreTokenizer(document["pre_tokenizer"]);
-  readPostProcessor(document["post_processor"], frame);
+  frame = readFrame(document["post_processor"]);
   decoder = readDecoder(document["decoder"]);
   if (!document.isGood())
     return;
@@ -154,10 +187,10 @@ PipelineTokenizer::PipelineTokenizer(const JsonNode &document, std::string text)
       size = std::max<int64_t>(size, id + 1);
 }
 
-Result<std::string> PipelineTokenizer::normalized(std::string_view section) const {
+Result<std::string> PipelineTokenizer::normalized(std::string_view section, bool &atStart) const {
   std::string made(section);
   for (const TextStep &step : normalizer) {
-    Result<std::string> next = step(made);
+    Result<std::string> next = step(made, atStart);
     if (!next)
       return next.error();
     made = std::move(*next);
@@ -199,8 +232,9 @@ Result<void> PipelineTokenizer::encode(std::string_view text, const EncodeOption
   };
   auto onText = [&](std::string_view stretch, size_t place) {
     std::string made;
+    bool atStart = place == 0;
     if (!normalizer.empty()) {
-      Result<std::string> result = normalized(stretch);
+      Result<std::string> result = normalized(stretch, atStart);
       if (!result) {
         fault = result.error().message;
         return false;
@@ -211,7 +245,7 @@ Result<void> PipelineTokenizer::encode(std::string_view text, const EncodeOption
     return added.cut(
         stretch, true, options.recogniseSpecial,
         [&](std::string_view section, size_t within) {
-          return encodeSection(section, place + within == 0, ids, fault);
+          return encodeSection(section, atStart && within == 0, ids, fault);
         },
         onToken);
   };
@@ -231,11 +265,10 @@ Result<std::string> PipelineTokenizer::decode(std::span<const int32_t> ids,
     const AddedTokens::Token *special = added.find(id);
     if (!special && (id < 0 || !model->vocabulary().has(static_cast<uint32_t>(id))))
       continue;
-    std::string_view name = special ? std::string_view(special->content)
+    std::string_view name = special ? std::string_view(special->decoded)
                                     : model->vocabulary()[static_cast<uint32_t>(id)];
-    if (!special)
-      special = added.find(name);
-    if (!options.keepSpecial && special && special->special)
+    if (const AddedTokens::Token *named = added.find(name);
+        !options.keepSpecial && named && named->special)
       continue;
     tokens.emplace_back(name);
     given += name.size();

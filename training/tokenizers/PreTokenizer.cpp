@@ -27,17 +27,19 @@ Behavior readBehavior(const JsonNode &node, Behavior otherwise) {
       static_cast<size_t>(otherwise)));
 }
 
-/// Cuts a text at matches that are told one after another, and at the gaps between them.
+/// Cuts a text at matches that are told one after another, and at the gaps between them. Inverted,
+/// a match counts as a gap and a gap as a match.
 class Cutter {
 public:
-  Cutter(std::string_view text, bool atStart, Behavior behavior, PieceSink &out)
-      : text(text), atStart(atStart), behavior(behavior), out(out) {}
+  Cutter(std::string_view text, bool atStart, Behavior behavior, PieceSink &out,
+         bool invert = false)
+      : text(text), atStart(atStart), behavior(behavior), out(out), invert(invert) {}
 
   bool match(size_t begin, size_t end) {
-    return (begin <= done || stretch(done, begin, false)) && stretch(begin, end, true);
+    return (begin <= done || stretch(done, begin, invert)) && stretch(begin, end, !invert);
   }
   bool finish() {
-    if (done < text.size() && !stretch(done, text.size(), false))
+    if (done < text.size() && !stretch(done, text.size(), invert))
       return false;
     return pendingBegin >= pendingEnd || give(pendingBegin, pendingEnd);
   }
@@ -80,24 +82,9 @@ private:
   bool atStart;
   Behavior behavior;
   PieceSink &out;
+  bool invert;
   size_t done = 0, pendingBegin = 0, pendingEnd = 0;
   bool lastMatch = false, any = false;
-};
-
-/// Matches and gaps exchanged.
-class Inverter {
-public:
-  explicit Inverter(Cutter &cutter) : cutter(cutter) {}
-  bool match(size_t begin, size_t end) {
-    bool goesOn = begin <= done || cutter.match(done, begin);
-    done = end;
-    return goesOn;
-  }
-  bool finish(size_t size) { return (done >= size || cutter.match(done, size)) && cutter.finish(); }
-
-private:
-  Cutter &cutter;
-  size_t done = 0;
 };
 
 class RegexSplit final : public PreTokenizer {
@@ -107,17 +94,16 @@ public:
 
   bool split(std::string_view text, bool atStart, PieceSink &out,
              std::string &fault) const override {
-    Cutter cutter(text, atStart, behavior, out);
-    Inverter inverter(cutter);
+    Cutter cutter(text, atStart, behavior, out, invert);
     Regex::Finder finder(regex, text);
     for (Regex::Match match; finder.next(match);)
-      if (!(invert ? inverter.match(match.begin, match.end) : cutter.match(match.begin, match.end)))
+      if (!cutter.match(match.begin, match.end))
         return false;
     if (!finder.fault().empty()) {
       fault = finder.fault();
       return false;
     }
-    return invert ? inverter.finish(text.size()) : cutter.finish();
+    return cutter.finish();
   }
 
 private:

@@ -23,13 +23,16 @@ constexpr std::string_view otherThanSpaces =
     "\\x{200b}-\\x{2027}\\x{202a}-\\x{202e}\\x{2030}-\\x{205e}\\x{2060}-\\x{2fff}\\x{3001}-"
     "\\x{10ffff}";
 
+constexpr std::string_view wordMembers =
+    "\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\\x{be}\\p{L}\\p{M}\\p{Nd}\\p{Nl}\\p{Pc}";
+
 struct ClassEscape {
   char letter;
   std::string_view members; // of a class
 };
-constexpr ClassEscape classEscapes[] = {
-    {'s', spaces},    {'S', otherThanSpaces}, {'w', "\\p{L}\\p{M}\\p{N}\\p{Pc}"},
-    {'d', "\\p{Nd}"}, {'D', "\\P{Nd}"},       {'h', "0-9a-fA-F"}};
+constexpr ClassEscape classEscapes[] = {{'s', spaces},      {'S', otherThanSpaces},
+                                        {'w', wordMembers}, {'d', "\\p{Nd}"},
+                                        {'D', "\\P{Nd}"},   {'h', "0-9a-fA-F"}};
 
 /// The pattern as PCRE2 must read it.
 Result<std::string> translate(std::string_view pattern) {
@@ -51,9 +54,13 @@ Result<std::string> translate(std::string_view pattern) {
       else if ((letter == 'W' || letter == 'H') && inClass)
         return refuse(i - 1, fmt::format("'\\{}' within a class", letter));
       else if (letter == 'W')
-        out += "[^\\p{L}\\p{M}\\p{N}\\p{Pc}]";
+        out += fmt::format("[^{}]", wordMembers);
       else if (letter == 'H')
         out += "[^0-9a-fA-F]";
+      else if (letter == 'b' && !inClass)
+        out += fmt::format("(?:(?<=[{0}])(?![{0}])|(?<![{0}])(?=[{0}]))", wordMembers);
+      else if (letter == 'B' && !inClass)
+        out += fmt::format("(?:(?<=[{0}])(?=[{0}])|(?<![{0}])(?![{0}]))", wordMembers);
       else
         (out += '\\') += letter;
       continue;
@@ -64,7 +71,8 @@ Result<std::string> translate(std::string_view pattern) {
         size_t end = pattern.find(":]", i);
         if (end == std::string_view::npos)
           return refuse(i, "a class without an end");
-        out += pattern.substr(i, end + 2 - i);
+        std::string_view name = pattern.substr(i, end + 2 - i);
+        out += name == "[:alpha:]" ? "\\p{L}\\p{Nl}" : name;
         i = end + 1;
         continue;
       }

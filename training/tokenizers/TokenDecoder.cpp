@@ -93,7 +93,8 @@ DecodeStep replace(const JsonNode &node) {
   TextStep step = readReplace(node);
   return [step](Tokens &tokens, bool) -> Result<void> {
     for (std::string &token : tokens) {
-      Result<std::string> made = step(token);
+      bool ignored = false;
+      Result<std::string> made = step(token, ignored);
       if (!made)
         return made.error();
       token = std::move(*made);

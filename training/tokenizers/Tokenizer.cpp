@@ -31,7 +31,9 @@ Result<std::string> StreamDecoder::next(int32_t id) {
   if (after->size() > before->size()) {
     if (after->starts_with(*before)) {
       held += after->substr(before->size());
-      if (shown > 0)
+      auto fresh = std::span<const int32_t>(window).subspan(shown);
+      Result<std::string> alone = tokenizer.decode(fresh, options);
+      if (shown > 0 && alone && !alone->empty())
         window.erase(window.begin(), window.begin() + static_cast<ptrdiff_t>(shown));
     }
     shown = window.size();

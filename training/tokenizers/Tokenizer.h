@@ -73,7 +73,8 @@ class StreamDecoder {
 public:
   explicit StreamDecoder(const Tokenizer &tokenizer, DecodeOptions options = {false, false})
       : tokenizer(tokenizer), options{options.keepSpecial, false} {}
-  /// The text that is certain after `id`, maybe none. All of it joined is decode() of all ids.
+  /// The text that is certain after `id`, maybe none. All of it joined is decode() of all ids, but
+  /// for a decoder that strips the end of a text, which a stream cannot know.
   Result<std::string> next(int32_t id);
   /// What is left: the bytes of a character that never became whole.
   std::string finish();

@@ -168,8 +168,7 @@ bool isNonspacingMark(uint32_t point) { return categoryOf(point) == UTF8PROC_CAT
 
 bool isControl(uint32_t point) {
   auto category = categoryOf(point);
-  return point != illFormed &&
-         (category >= UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_CN);
+  return category >= UTF8PROC_CATEGORY_CC;
 }
 
 bool isWord(uint32_t point) {

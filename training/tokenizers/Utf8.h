@@ -40,7 +40,7 @@ bool isNumber(uint32_t point);      // general category N
 bool isPunctuation(uint32_t point); // general category P
 bool isMark(uint32_t point);        // general category M
 bool isNonspacingMark(uint32_t point);
-bool isControl(uint32_t point); // general category C
+bool isControl(uint32_t point); // general category C but for unassigned ones
 /// Alphabetic, marks, decimal digits, connector punctuation and joiners: \w of most engines.
 bool isWord(uint32_t point);
 /// Lower case of one character, in its full form.
