@@ -1,7 +1,7 @@
 //===- Training.h - a single training with its page -------------------------------===//
 #pragma once
 #include "training/Trainer.h"
-#include "training/data/DataSpec.h"
+#include "training/data/DataChoice.h"
 #include <optional>
 
 namespace hybrid::rt::lab {
@@ -9,7 +9,7 @@ namespace hybrid::rt::lab {
 struct TrainingOptions {
   std::string version; // of the program
   ModelSpec model;
-  DataSpec data;
+  DataChoice data;
   TrainOptions run; // an empty `out`: runs/MODEL-DATA-TIME
   std::optional<int64_t> steps;
   std::optional<double> epochs; // instead of steps

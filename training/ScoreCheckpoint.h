@@ -1,12 +1,12 @@
 //===- ScoreCheckpoint.h - the score of a checkpoint ------------------------------===//
 #pragma once
-#include "training/data/DataSpec.h"
+#include "training/data/DataChoice.h"
 
 namespace hybrid::rt {
 
 struct ScoreOptions {
   ModelSpec model;
-  DataSpec data;
+  DataChoice data;
   std::string checkpoint;   // parameters (.safetensors)
   uint64_t examples = 1280; // test instances; 0: all
   int64_t chunk = 0;        // positions of a part of a sequence, taken one after another; 0: whole

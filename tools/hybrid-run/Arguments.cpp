@@ -34,10 +34,16 @@ void addConvention(CLI::App &verb, rt::Convention &convention) {
       ->default_str("paper");
 }
 
-void addData(CLI::App &verb, rt::DataSpec &spec, bool training) {
+void addData(CLI::App &verb, rt::DataChoice &spec, bool training) {
   auto *group = verb.add_option_group("Data", "one of");
   group->add_option("--task", spec.task, "synthetic task, NAME[:key=value,...]");
-  group->add_option("--data", spec.data, "text:PATH, the bytes of a file");
+  group
+      ->add_option("--data", spec.data,
+                   "KIND:PATH[,option=value]: text, jsonl, fasta, tokens, idx or png; text:PATH "
+                   "alone is the bytes of a file; again for a mixture by weight=W")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   group->require_option(1);
   verb.add_option("--data-seed", spec.dataSeed,
                   "seed of the task's instances or of the text's split")

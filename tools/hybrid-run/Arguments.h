@@ -2,7 +2,7 @@
 #pragma once
 #include "training/OptimizerOptions.h"
 #include "training/compile/ModelSpec.h"
-#include "training/data/DataSpec.h"
+#include "training/data/DataChoice.h"
 #include <CLI/CLI.hpp>
 
 namespace hybrid::tools {
@@ -10,7 +10,7 @@ namespace hybrid::tools {
 /// MODEL and what it is compiled with.
 void addModel(CLI::App &verb, rt::ModelSpec &spec);
 /// --task SPEC or --data text:PATH with what goes with them; `training`: also for how to train.
-void addData(CLI::App &verb, rt::DataSpec &spec, bool training);
+void addData(CLI::App &verb, rt::DataChoice &spec, bool training);
 /// --convention.
 void addConvention(CLI::App &verb, rt::Convention &convention);
 /// The optimizer's, the same in every verb that updates parameters.

@@ -40,6 +40,7 @@ void addEval(CLI::App &app);
 void addGenerate(CLI::App &app);
 void addReplay(CLI::App &app);
 void addTask(CLI::App &app);
+void addData(CLI::App &app);
 void addSearch(CLI::App &app);
 void addSelftest(CLI::App &app);
 void addMad(CLI::App &app);

@@ -1,23 +1,25 @@
-//===- DataSpec.h - what a model is trained or scored on --------------------------===//
+//===- DataSpec.h - data as it is named on a command line -------------------===//
 #pragma once
-#include "training/compile/ModelSpec.h"
-#include "training/data/Source.h"
-#include <memory>
+#include "runtime/Result.h"
+#include <initializer_list>
+#include <map>
 #include <string>
+#include <string_view>
 
 namespace hybrid::rt {
 
-/// A task or a data set, one of them.
+/// KIND:PATH[,option=value]…; kinds are text, jsonl, fasta, tokens, idx and png.
 struct DataSpec {
-  std::string task; // NAME[:key=value,...]
-  std::string data; // text:PATH, the bytes of a file
-  Convention convention = Convention::Paper;
-  uint64_t dataSeed = defaultDataSeed, trainExamples = 0; // 0: fresh ones for ever
+  std::string kind, path;
+  std::map<std::string, std::string> options;
 
-  /// For a .hyb without length: sets the model's to what the data has. Checks what is given.
-  Result<void> chooseLength(ModelSpec &model) const;
-  /// The source for a model compiled for `length` positions.
-  Result<std::unique_ptr<Source>> open(int64_t length, uint64_t seed) const;
+  static Result<DataSpec> parse(std::string_view text);
+  /// An option, or `otherwise`.
+  std::string option(const std::string &name, const std::string &otherwise) const;
+  /// An option that is a number from `least` to `most`.
+  Result<double> number(const std::string &name, double otherwise, double least, double most) const;
+  /// An error if there are others than these.
+  Result<void> allowOnly(std::initializer_list<std::string_view> names) const;
 };
 
 } // namespace hybrid::rt
