@@ -22,7 +22,7 @@ BELOW = {
     "tools/compiler": ["frontends", "codegen"],
     "tools/tablegen": [],
     "tools/hybrid-run": ["laboratory"],
-    "benchmarks": ["codegen"],
+    "benchmarks": ["codegen", "training"],
 }
 ALL = ("test", "cmake")  # may include everything
 SOURCES = (".c", ".cpp", ".h", ".cu", ".cuh", ".td", ".in", ".S")

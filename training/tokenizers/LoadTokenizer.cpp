@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr uint64_t largestFile = 256 << 20;
 
-Result<std::string> readText(const std::string &path) {
+Result<std::string> readTokenizerText(const std::string &path) {
   Result<std::vector<std::byte>> bytes = readFile(path, largestFile);
   if (!bytes)
     return bytes.error();
@@ -22,7 +22,7 @@ Result<std::string> readText(const std::string &path) {
 
 Result<std::unique_ptr<Tokenizer>> fromPair(const std::string &vocabulary,
                                             const std::string &merges) {
-  Result<std::string> encoder = readText(vocabulary), list = readText(merges);
+  Result<std::string> encoder = readTokenizerText(vocabulary), list = readTokenizerText(merges);
   if (!encoder)
     return encoder.error();
   if (!list)
@@ -99,7 +99,7 @@ Result<std::unique_ptr<Tokenizer>> loadTokenizer(const std::string &name) {
   for (auto [vocabulary, merges] : pairs)
     if (path.filename() == vocabulary || path.filename() == merges)
       return fromPair(path.parent_path() / vocabulary, path.parent_path() / merges);
-  Result<std::string> text = readText(name);
+  Result<std::string> text = readTokenizerText(name);
   if (!text)
     return text.error();
   size_t first = text->find_first_not_of(" \t\r\n");
