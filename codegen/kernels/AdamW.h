@@ -20,7 +20,7 @@ struct AdamWParams {
 /// partial (double). An item is a chunk.
 struct SquaredNorm {
   using Params = AdamWParams;
-  static constexpr const char *name = "squared_norm";
+  static constexpr const char *name() { return "squared_norm"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) { return {p.chunks}; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return {p.chunks, cuda::sumThreads, cuda::sumShared};
@@ -30,7 +30,7 @@ struct SquaredNorm {
 /// norm = sqrt(sum). Buffers: partial, norm (T scalar). One item.
 struct GradientNorm {
   using Params = AdamWParams;
-  static constexpr const char *name = "gradient_norm";
+  static constexpr const char *name() { return "gradient_norm"; }
   template <typename T> static constexpr Grid onCpu(const Params &) { return {1}; }
   template <typename T> static constexpr Grid onCuda(const Params &) {
     return {1, cuda::sumThreads, cuda::sumShared};
@@ -44,7 +44,7 @@ struct GradientNorm {
 /// chunk.
 struct AdamW {
   using Params = AdamWParams;
-  static constexpr const char *name = "adamw";
+  static constexpr const char *name() { return "adamw"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) { return {p.chunks}; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return {p.chunks, cuda::sumThreads};

@@ -173,7 +173,7 @@ struct AttentionColumns {
 /// headSize], dense, and lse [keySplits, batch, heads, length].
 struct AttentionForward {
   using Params = AttentionParams;
-  static constexpr const char *name = "attention_forward";
+  static constexpr const char *name() { return "attention_forward"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) {
     return {p.batch * p.heads, 0, cpu::attentionForwardScratch<T>(p)};
   }
@@ -186,7 +186,7 @@ struct AttentionForward {
 /// item is a head of keys, which sums its group of query heads in order.
 struct AttentionBackward {
   using Params = AttentionParams;
-  static constexpr const char *name = "attention_backward";
+  static constexpr const char *name() { return "attention_backward"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) {
     return {p.batch * p.kvHeads, 0, cpu::attentionBackwardScratch<T>(p)};
   }
@@ -196,7 +196,7 @@ struct AttentionBackward {
 /// o, lse, do, dq, deltas [batch, heads, length]: sums of o do, which the next one reads.
 struct AttentionBackwardQueries {
   using Params = AttentionParams;
-  static constexpr const char *name = "attention_backward_queries";
+  static constexpr const char *name() { return "attention_backward_queries"; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return cuda::attentionGrid<T>(p, cuda::AttentionPass::BackwardQueries);
   }
@@ -207,7 +207,7 @@ struct AttentionBackwardQueries {
 /// group of query heads, in order.
 struct AttentionBackwardKeys {
   using Params = AttentionParams;
-  static constexpr const char *name = "attention_backward_keys";
+  static constexpr const char *name() { return "attention_backward_keys"; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return cuda::attentionGrid<T>(p, cuda::AttentionPass::BackwardKeys);
   }
@@ -219,7 +219,7 @@ struct AttentionBackwardKeys {
 /// position i + shift.
 struct AttentionPrepare {
   using Params = AttentionPrepareParams;
-  static constexpr const char *name = "attention_prepare";
+  static constexpr const char *name() { return "attention_prepare"; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     const int64_t most = 16 / static_cast<int64_t>(sizeof(T)),
                   pack = p.alignment < most ? p.alignment : most;
@@ -232,7 +232,7 @@ struct AttentionPrepare {
 /// lse. A warp a row of a head.
 struct AttentionCombine {
   using Params = AttentionCombineParams;
-  static constexpr const char *name = "attention_combine";
+  static constexpr const char *name() { return "attention_combine"; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return {ceilDiv(p.batch * p.heads * p.length, cuda::attentionCombineRows),
             cuda::attentionCombineThreads};

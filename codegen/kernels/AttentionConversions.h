@@ -40,7 +40,7 @@ constexpr Grid attentionConversionGrid(const AttentionConversion &p) {
 /// with a stride, rotary (optional), out [batch, heads, rows, headSize].
 struct AttentionRound {
   using Params = AttentionConversion;
-  static constexpr const char *name = "attention_round";
+  static constexpr const char *name() { return "attention_round"; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return cuda::attentionConversionGrid(p);
   }
@@ -50,7 +50,7 @@ struct AttentionRound {
 /// rows, heads * headSize], a view with a stride.
 struct AttentionWiden {
   using Params = AttentionConversion;
-  static constexpr const char *name = "attention_widen";
+  static constexpr const char *name() { return "attention_widen"; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return cuda::attentionConversionGrid(p);
   }

@@ -32,7 +32,7 @@ constexpr int64_t crossEntropyShared(int64_t threads) { return threads / 32 * 4 
 /// weight, sum of weight*(argmax == target) (first maximum wins). An item is rowsPerItem rows.
 struct CrossEntropyForward {
   using Params = CrossEntropyParams;
-  static constexpr const char *name = "cross_entropy_forward";
+  static constexpr const char *name() { return "cross_entropy_forward"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) {
     return {ceilDiv(p.rows, p.rowsPerItem)};
   }
@@ -46,7 +46,7 @@ struct CrossEntropyForward {
 /// item.
 struct CrossEntropyFinish {
   using Params = CrossEntropyParams;
-  static constexpr const char *name = "cross_entropy_finish";
+  static constexpr const char *name() { return "cross_entropy_finish"; }
   template <typename T> static constexpr Grid onCpu(const Params &) { return {1}; }
   template <typename T> static constexpr Grid onCuda(const Params &) {
     return {1, cuda::sumThreads, cuda::sumShared};
@@ -58,7 +58,7 @@ struct CrossEntropyFinish {
 /// store. An item is a row.
 struct CrossEntropyBackward {
   using Params = CrossEntropyParams;
-  static constexpr const char *name = "cross_entropy_backward";
+  static constexpr const char *name() { return "cross_entropy_backward"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) { return {p.rows}; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     const int64_t threads = cuda::rowThreads(p.classes);

@@ -15,7 +15,7 @@ struct DispatchParams {
 /// item is a row, on CUDA a row a warp.
 struct Dispatch {
   using Params = DispatchParams;
-  static constexpr const char *name = "dispatch";
+  static constexpr const char *name() { return "dispatch"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) { return {p.rows}; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return cuda::warpGrid(p.rows);
@@ -26,7 +26,7 @@ struct Dispatch {
 /// of dispatch.
 struct Collect {
   using Params = DispatchParams;
-  static constexpr const char *name = "collect";
+  static constexpr const char *name() { return "collect"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) { return {p.rows}; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return cuda::warpGrid(p.rows);

@@ -14,7 +14,7 @@ struct EmbeddingParams {
 /// of bounds.
 struct EmbeddingForward {
   using Params = EmbeddingParams;
-  static constexpr const char *name = "embedding_forward";
+  static constexpr const char *name() { return "embedding_forward"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) { return {p.rows}; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return {p.rows, cuda::rowThreads(p.columns)};
@@ -49,7 +49,7 @@ constexpr int64_t embeddingGradShared = (embeddingGradThreads + embeddingGradThr
 /// part * classes + class.
 struct EmbeddingBackward {
   using Params = EmbeddingGradParams;
-  static constexpr const char *name = "embedding_backward";
+  static constexpr const char *name() { return "embedding_backward"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) {
     return {ceilDiv(p.columns, lanes<T>)};
   }

@@ -26,7 +26,7 @@ constexpr int64_t fftTableElements(int64_t points) { return 5 * points; }
 /// Buffers: table. One item.
 struct FFTTable {
   using Params = FFTTableParams;
-  static constexpr const char *name = "fft_table";
+  static constexpr const char *name() { return "fft_table"; }
   template <typename T> static constexpr Grid onCpu(const Params &) { return {1}; }
 };
 
@@ -45,7 +45,7 @@ constexpr int64_t fftTwiddleThreads = 256;
 /// Buffers: table. An item is a block of factors, one a thread.
 struct FFTTwiddles {
   using Params = FFTTwiddleParams;
-  static constexpr const char *name = "fft_twiddles";
+  static constexpr const char *name() { return "fft_twiddles"; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return {ceilDiv(p.count, cuda::fftTwiddleThreads), cuda::fftTwiddleThreads};
   }

@@ -153,7 +153,7 @@ struct FFTConvFilterSizes {
 /// channels.
 struct FFTConvSpectrum {
   using Params = FFTConvParams;
-  static constexpr const char *name = "fftconv_spectrum";
+  static constexpr const char *name() { return "fftconv_spectrum"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) {
     return {cpu::fftconvBlocks<T>(p)};
   }
@@ -166,7 +166,7 @@ struct FFTConvSpectrum {
 /// filter, y, a store. An item is a block of channels of a sequence.
 struct FFTConvForward {
   using Params = FFTConvParams;
-  static constexpr const char *name = "fftconv_forward";
+  static constexpr const char *name() { return "fftconv_forward"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) {
     return {cpu::fftconvBlocks<T>(p) * p.batch, 0,
             cpu::fftconvScratch<T>(p, p.hasSegments ? 2 : 1)};
@@ -182,7 +182,7 @@ struct FFTConvForward {
 /// channels of a split; then dGateIn (optional), dGateOut (optional).
 struct FFTConvBackward {
   using Params = FFTConvParams;
-  static constexpr const char *name = "fftconv_backward";
+  static constexpr const char *name() { return "fftconv_backward"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) {
     return {cpu::fftconvBlocks<T>(p), 0, cpu::fftconvScratch<T>(p, p.hasSegments ? 5 : 3)};
   }
@@ -194,7 +194,7 @@ struct FFTConvBackward {
 /// Buffers: partial, twiddles, dFilter, dSkip (optional).
 struct FFTConvFilterGradient {
   using Params = FFTConvParams;
-  static constexpr const char *name = "fftconv_filter_gradient";
+  static constexpr const char *name() { return "fftconv_filter_gradient"; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return {cuda::channelGroups(p), cuda::threads(p), cuda::sharedBytes<T>(p, 1)};
   }

@@ -91,7 +91,7 @@ struct FFTConvInnerSplits {
 /// Buffers: x, gate (optional), twiddles, fine factors, coarse factors, parts.
 struct FFTConvSplit {
   using Params = FFTConvPartsParams;
-  static constexpr const char *name = "fftconv_split";
+  static constexpr const char *name() { return "fftconv_split"; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return cuda::partsGrid<T>(p);
   }
@@ -101,7 +101,7 @@ struct FFTConvSplit {
 /// factors, y, second result (optional), first row (optional).
 struct FFTConvMerge {
   using Params = FFTConvPartsParams;
-  static constexpr const char *name = "fftconv_merge";
+  static constexpr const char *name() { return "fftconv_merge"; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return cuda::partsGrid<T>(p);
   }
@@ -110,7 +110,7 @@ struct FFTConvMerge {
 /// Buffers: parts of the filter, twiddles, spectrum.
 struct FFTConvInnerSpectrum {
   using Params = FFTConvInnerParams;
-  static constexpr const char *name = "fftconv_inner_spectrum";
+  static constexpr const char *name() { return "fftconv_inner_spectrum"; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return cuda::innerGrid<T>(p, 1, 1);
   }
@@ -119,7 +119,7 @@ struct FFTConvInnerSpectrum {
 /// Buffers: spectrum, skip (optional), twiddles, signal, in place.
 struct FFTConvInnerForward {
   using Params = FFTConvInnerParams;
-  static constexpr const char *name = "fftconv_inner_forward";
+  static constexpr const char *name() { return "fftconv_inner_forward"; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return cuda::innerGrid<T>(p, p.batch, 1);
   }
@@ -128,7 +128,7 @@ struct FFTConvInnerForward {
 /// Buffers: spectrum, skip (optional), twiddles, signal and cotangent, both in place, partial.
 struct FFTConvInnerBackward {
   using Params = FFTConvInnerParams;
-  static constexpr const char *name = "fftconv_inner_backward";
+  static constexpr const char *name() { return "fftconv_inner_backward"; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return cuda::innerGrid<T>(p, p.splits, 2);
   }
@@ -137,7 +137,7 @@ struct FFTConvInnerBackward {
 /// Buffers: partial, twiddles, parts of the filter's gradient.
 struct FFTConvInnerGradient {
   using Params = FFTConvInnerParams;
-  static constexpr const char *name = "fftconv_inner_gradient";
+  static constexpr const char *name() { return "fftconv_inner_gradient"; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return cuda::innerGrid<T>(p, 1, 1);
   }

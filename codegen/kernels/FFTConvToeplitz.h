@@ -124,7 +124,7 @@ struct ToeplitzSplits {
 /// Buffers: x, filter, skip (optional), gateIn (optional), gateOut (optional), y, a store.
 struct ToeplitzConvForward {
   using Params = ToeplitzConvParams;
-  static constexpr const char *name = "toeplitz_conv_forward";
+  static constexpr const char *name() { return "toeplitz_conv_forward"; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return {cuda::toeplitzGroups(p) * p.splits, cuda::toeplitzThreads(p, false),
             cuda::sharedBytes(p, 1)};
@@ -135,7 +135,7 @@ struct ToeplitzConvForward {
 /// (optional), dGateOut (optional). The gradient of the skip term is that of the first tap.
 struct ToeplitzConvBackward {
   using Params = ToeplitzConvParams;
-  static constexpr const char *name = "toeplitz_conv_backward";
+  static constexpr const char *name() { return "toeplitz_conv_backward"; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return {cuda::toeplitzGroups(p) * p.splits, cuda::toeplitzThreads(p, true),
             cuda::sharedBytes(p, 2)};

@@ -91,7 +91,7 @@ struct GroupedLinearGradTiles {
 /// tile of y; there are as many as any offsets can ask for.
 struct GroupedLinear {
   using Params = GroupedLinearParams;
-  static constexpr const char *name = "grouped_linear";
+  static constexpr const char *name() { return "grouped_linear"; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return {cuda::groupedLinearItems(p), cuda::threads(p), cuda::groupedLinearShared<T>(p)};
   }
@@ -101,7 +101,7 @@ struct GroupedLinear {
 /// outputs, inputs], added by sum_partials. An item is a tile of one of them.
 struct GroupedLinearGrad {
   using Params = GroupedLinearParams;
-  static constexpr const char *name = "grouped_linear_grad";
+  static constexpr const char *name() { return "grouped_linear_grad"; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return {cuda::groupedLinearGradItems(p), cuda::threads(p), cuda::groupedLinearGradShared<T>(p)};
   }

@@ -5,11 +5,11 @@
 // memory of its own an item has. The kernels are in cpu/X.cpp and cuda/X.cuh. A contract is plain
 // C++20, read by lowerings, kernels and tests.
 //
-// A kernel is a struct with its `name`, its `Params` and, for the devices that have it, its grid:
+// A kernel is a struct with its name, its `Params` and, for the devices that have it, its grid:
 //
 //   struct RmsNormForward {
 //     using Params = RmsNormParams;
-//     static constexpr const char *name = "rmsnorm_forward";
+//     static constexpr const char *name() { return "rmsnorm_forward"; }
 //     template <typename T> static constexpr Grid onCpu(const Params &p);
 //     template <typename T> static constexpr Grid onCuda(const Params &p);
 //   };

@@ -15,7 +15,7 @@ struct LayerNormParams {
 /// is a row.
 struct LayerNormForward {
   using Params = LayerNormParams;
-  static constexpr const char *name = "layernorm_forward";
+  static constexpr const char *name() { return "layernorm_forward"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) { return {p.rows}; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return cuda::rowGrid<T>(p.rows, p.columns);
@@ -26,7 +26,7 @@ struct LayerNormForward {
 /// partial is [items, 2, columns]: dw sums, then db sums.
 struct LayerNormBackward {
   using Params = LayerNormParams;
-  static constexpr const char *name = "layernorm_backward";
+  static constexpr const char *name() { return "layernorm_backward"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) {
     return {ceilDiv(p.rows, p.rowsPerItem)};
   }

@@ -269,7 +269,7 @@ struct LinearScanAnchors {
 /// (optional), o, a store.
 struct LinearScanForward {
   using Params = LinearScanParams;
-  static constexpr const char *name = "linear_scan_forward";
+  static constexpr const char *name() { return "linear_scan_forward"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) {
     return cpu::linearScanRowGrid<T>(p);
   }
@@ -282,7 +282,7 @@ struct LinearScanForward {
 /// (optional), dv, a store.
 struct LinearScanBackwardValues {
   using Params = LinearScanParams;
-  static constexpr const char *name = "linear_scan_backward_values";
+  static constexpr const char *name() { return "linear_scan_backward_values"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) {
     return cpu::linearScanRowGrid<T>(p);
   }
@@ -298,7 +298,7 @@ struct LinearScanBackwardValues {
 /// heads]; all but the first are reduced over their leading dimensions by sum_partials.
 struct LinearScanBackwardQueriesKeys {
   using Params = LinearScanParams;
-  static constexpr const char *name = "linear_scan_backward_queries_keys";
+  static constexpr const char *name() { return "linear_scan_backward_queries_keys"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) {
     return cpu::linearScanKeyGrid<T>(p);
   }
@@ -308,7 +308,7 @@ struct LinearScanBackwardQueriesKeys {
 /// anchors (optional), dq, a store. anchors: LinearScanAnchors elements, with decayGradient only.
 struct LinearScanBackwardQueries {
   using Params = LinearScanParams;
-  static constexpr const char *name = "linear_scan_backward_queries";
+  static constexpr const char *name() { return "linear_scan_backward_queries"; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return cuda::linearScanGrid<T>(p, cuda::LinearScanPart::Queries);
   }
@@ -318,7 +318,7 @@ struct LinearScanBackwardQueries {
 /// (read, with decayGradient), anchors (optional), dDecay (optional, as above), dk, a store.
 struct LinearScanBackwardKeys {
   using Params = LinearScanParams;
-  static constexpr const char *name = "linear_scan_backward_keys";
+  static constexpr const char *name() { return "linear_scan_backward_keys"; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return cuda::linearScanGrid<T>(p, cuda::LinearScanPart::Keys);
   }
@@ -328,7 +328,7 @@ struct LinearScanBackwardKeys {
 /// Buffers: decay (optional), segments (optional), products [batch, blocks, heads*keySize].
 struct LinearScanProducts {
   using Params = LinearScanDivisionParams;
-  static constexpr const char *name = "linear_scan_products";
+  static constexpr const char *name() { return "linear_scan_products"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) {
     return {p.batch * p.blocks * ceilDiv(p.heads * p.keySize, lanes<T>)};
   }
@@ -344,7 +344,7 @@ struct LinearScanProducts {
 /// (optional), entries (as offsets), last (optional, as state: [batch, heads, keySize, valueSize]).
 struct LinearScanEntries {
   using Params = LinearScanDivisionParams;
-  static constexpr const char *name = "linear_scan_entries";
+  static constexpr const char *name() { return "linear_scan_entries"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) {
     return {p.batch * p.heads * p.keySize};
   }

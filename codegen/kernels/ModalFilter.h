@@ -35,7 +35,7 @@ struct ModalFilterBlocks {
 /// channels.
 struct ModalFilter {
   using Params = ModalFilterParams;
-  static constexpr const char *name = "modal_filter";
+  static constexpr const char *name() { return "modal_filter"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) {
     return {ModalFilterBlocks::onCpu<T>(p) * ceilDiv(p.channels, lanes<double>)};
   }
@@ -48,7 +48,7 @@ struct ModalFilter {
 /// dangle, dre, dim over a block of positions. Items as forward.
 struct ModalFilterBackward {
   using Params = ModalFilterParams;
-  static constexpr const char *name = "modal_filter_backward";
+  static constexpr const char *name() { return "modal_filter_backward"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) {
     return ModalFilter::onCpu<T>(p);
   }

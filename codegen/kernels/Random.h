@@ -18,7 +18,7 @@ constexpr int64_t randomElements = 1024; // of an item
 /// Buffers: seed (int32[2]), out.
 struct Random {
   using Params = RandomParams;
-  static constexpr const char *name = "random";
+  static constexpr const char *name() { return "random"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) {
     return {ceilDiv(p.elements, randomElements)};
   }

@@ -13,7 +13,7 @@ struct ReverseParams {
 /// Buffers: x, y. An item is a row of `inner` elements.
 struct Reverse {
   using Params = ReverseParams;
-  static constexpr const char *name = "reverse";
+  static constexpr const char *name() { return "reverse"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) { return {p.outer * p.count}; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return {p.outer * p.count, cuda::rowThreads(p.inner)};

@@ -45,7 +45,7 @@ template <typename T> constexpr Grid rfftGrid(const RfftParams &p, int64_t outpu
 /// twiddles (FFT.h).
 struct Rfft {
   using Params = RfftParams;
-  static constexpr const char *name = "rfft";
+  static constexpr const char *name() { return "rfft"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) { return cpu::rfftGrid<T>(p); }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return cuda::rfftGrid<T>(p, p.points / 2 + 1, 1);
@@ -55,7 +55,7 @@ struct Rfft {
 /// Buffers: re, im, x; on the CPU also twiddles.
 struct Irfft {
   using Params = RfftParams;
-  static constexpr const char *name = "irfft";
+  static constexpr const char *name() { return "irfft"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) { return cpu::rfftGrid<T>(p); }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return cuda::rfftGrid<T>(p, p.points, 2);

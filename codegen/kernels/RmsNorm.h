@@ -15,7 +15,7 @@ struct RmsNormParams {
 /// (optional), y, a store. An item is a row.
 struct RmsNormForward {
   using Params = RmsNormParams;
-  static constexpr const char *name = "rmsnorm_forward";
+  static constexpr const char *name() { return "rmsnorm_forward"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) { return {p.rows}; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return cuda::rowGrid<T>(p.rows, p.columns);
@@ -27,7 +27,7 @@ struct RmsNormForward {
 /// weight it is not touched.
 struct RmsNormBackward {
   using Params = RmsNormParams;
-  static constexpr const char *name = "rmsnorm_backward";
+  static constexpr const char *name() { return "rmsnorm_backward"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) {
     return {ceilDiv(p.rows, p.rowsPerItem)};
   }

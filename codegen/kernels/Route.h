@@ -14,7 +14,7 @@ struct RouteParams {
 /// item. On the CPU; on CUDA in three launches, below.
 struct Route {
   using Params = RouteParams;
-  static constexpr const char *name = "route";
+  static constexpr const char *name() { return "route"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) {
     return {1, 0, 2 * (p.experts + 1) * 8};
   }
@@ -42,7 +42,7 @@ constexpr int64_t routeSegments(const RouteParams &p) {
 /// last column counts the pairs of no expert). An item is a chunk.
 struct RouteCount {
   using Params = RouteParams;
-  static constexpr const char *name = "route_count";
+  static constexpr const char *name() { return "route_count"; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return {cuda::routeChunks(p), cuda::routeThreads,
             4 * (cuda::routeThreads + cuda::routeSlices(p) * (p.experts + 1))};
@@ -53,7 +53,7 @@ struct RouteCount {
 /// column, counted in what no expert takes. Buffers: counts, offsets. One item.
 struct RouteScan {
   using Params = RouteParams;
-  static constexpr const char *name = "route_scan";
+  static constexpr const char *name() { return "route_scan"; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return {1, cuda::routeScanThreads,
             4 * (cuda::routeSegments(p) * (p.experts + 1) + p.experts + 1 +
@@ -64,7 +64,7 @@ struct RouteScan {
 /// Buffers: choices, counts, offsets, slots. An item is a chunk.
 struct RoutePlace {
   using Params = RouteParams;
-  static constexpr const char *name = "route_place";
+  static constexpr const char *name() { return "route_place"; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return {cuda::routeChunks(p), cuda::routeThreads, 4 * 2 * cuda::routeThreads};
   }

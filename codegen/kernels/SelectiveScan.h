@@ -214,7 +214,7 @@ struct SelectiveScanCheckpoints {
 /// skip (optional), gate (optional), finalState (optional), y, a store.
 struct SelectiveScanForward {
   using Params = SelectiveScanParams;
-  static constexpr const char *name = "selective_scan_forward";
+  static constexpr const char *name() { return "selective_scan_forward"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) {
     return cpu::selectiveScanGrid<T>(p,
                                      4 * p.states * p.blocksPerItem + 4 * cpu::selectiveScanChunk);
@@ -233,7 +233,7 @@ struct SelectiveScanForward {
 /// partialStepBias and partialSkip [timeBlocks * batch, channels].
 struct SelectiveScanBackward {
   using Params = SelectiveScanParams;
-  static constexpr const char *name = "selective_scan_backward";
+  static constexpr const char *name() { return "selective_scan_backward"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) {
     return cpu::selectiveScanGrid<T>(
         p, ((8 + ceilDiv(p.blockRows, cpu::selectiveScanChunk)) * p.states + 2) * p.blocksPerItem +
@@ -250,7 +250,7 @@ struct SelectiveScanBackward {
 /// offset, carry (optional), all [timeBlocks, batch, channels, states].
 struct SelectiveScanSummary {
   using Params = SelectiveScanParams;
-  static constexpr const char *name = "selective_scan_summary";
+  static constexpr const char *name() { return "selective_scan_summary"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) {
     return cpu::selectiveScanGrid<T>(p,
                                      6 * p.states * p.blocksPerItem + 3 * cpu::selectiveScanChunk);
@@ -266,7 +266,7 @@ struct SelectiveScanSummary {
 /// (optional), entries. An item is a stretch of elements.
 struct SelectiveScanEntries {
   using Params = SelectiveScanEntriesParams;
-  static constexpr const char *name = "selective_scan_entries";
+  static constexpr const char *name() { return "selective_scan_entries"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) {
     return {ceilDiv(p.elements, lanes<T>)};
   }

@@ -59,7 +59,7 @@ struct ShortConvRows {
 /// that of the last row.
 struct ShortConvForward {
   using Params = ShortConvParams;
-  static constexpr const char *name = "short_conv_forward";
+  static constexpr const char *name() { return "short_conv_forward"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) { return {shortConvItems(p)}; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return cuda::shortConvGrid(p);
@@ -72,7 +72,7 @@ struct ShortConvForward {
 /// (reduced by sum_partials; a small transpose brings [taps, channels] to [channels, taps]).
 struct ShortConvBackward {
   using Params = ShortConvParams;
-  static constexpr const char *name = "short_conv_backward";
+  static constexpr const char *name() { return "short_conv_backward"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) { return {shortConvItems(p)}; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return cuda::shortConvGrid(p);

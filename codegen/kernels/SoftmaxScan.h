@@ -95,7 +95,7 @@ struct SoftmaxScanKeyParts {
 /// y, lse, finalState (optional), entries (optional).
 struct SoftmaxScanForward {
   using Params = SoftmaxScanParams;
-  static constexpr const char *name = "softmax_scan_forward";
+  static constexpr const char *name() { return "softmax_scan_forward"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) {
     return {p.batch * softmaxScanBlocks(p, lanes<T>)};
   }
@@ -113,7 +113,7 @@ struct SoftmaxScanForward {
 /// receives nothing.
 struct SoftmaxScanBackward {
   using Params = SoftmaxScanParams;
-  static constexpr const char *name = "softmax_scan_backward";
+  static constexpr const char *name() { return "softmax_scan_backward"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) {
     return {p.batch * softmaxScanBlocks(p, lanes<T>), 0, 64 * softmaxScanStateRows(p)};
   }
@@ -128,7 +128,7 @@ struct SoftmaxScanBackward {
 /// whether a tail goes through them, [timeBlocks, 4, batch, channels].
 struct SoftmaxScanSummary {
   using Params = SoftmaxScanParams;
-  static constexpr const char *name = "softmax_scan_summary";
+  static constexpr const char *name() { return "softmax_scan_summary"; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return cuda::softmaxScanGrid(p);
   }
@@ -137,7 +137,7 @@ struct SoftmaxScanSummary {
 /// all sequences.
 struct SoftmaxScanEntries {
   using Params = SoftmaxScanParams;
-  static constexpr const char *name = "softmax_scan_entries";
+  static constexpr const char *name() { return "softmax_scan_entries"; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return cuda::softmaxScanEntriesGrid(p);
   }
@@ -147,7 +147,7 @@ struct SoftmaxScanEntries {
 /// [timeBlocks, 6, batch, channels].
 struct SoftmaxScanGradientSummary {
   using Params = SoftmaxScanParams;
-  static constexpr const char *name = "softmax_scan_gradient_summary";
+  static constexpr const char *name() { return "softmax_scan_gradient_summary"; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return cuda::softmaxScanGrid(p);
   }
@@ -155,7 +155,7 @@ struct SoftmaxScanGradientSummary {
 /// Buffers: decay, summaries, entries.
 struct SoftmaxScanGradientEntries {
   using Params = SoftmaxScanParams;
-  static constexpr const char *name = "softmax_scan_gradient_entries";
+  static constexpr const char *name() { return "softmax_scan_gradient_entries"; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return cuda::softmaxScanEntriesGrid(p);
   }

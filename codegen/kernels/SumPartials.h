@@ -18,7 +18,7 @@ constexpr int64_t sumPartialsThreads = 256;
 /// vector of columns.
 struct SumPartials {
   using Params = SumPartialsParams;
-  static constexpr const char *name = "sum_partials";
+  static constexpr const char *name() { return "sum_partials"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) {
     return {ceilDiv(p.columns, lanes<T>)};
   }

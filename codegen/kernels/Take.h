@@ -17,7 +17,7 @@ constexpr int64_t takeThreads = 256;
 /// (int32 [rows, count]), y [rows, count]. An item is a row, on CUDA a thread an element of y.
 struct Take {
   using Params = TakeParams;
-  static constexpr const char *name = "take";
+  static constexpr const char *name() { return "take"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) { return {p.rows}; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return {ceilDiv(p.rows * p.count, cuda::takeThreads), cuda::takeThreads};
@@ -28,7 +28,7 @@ struct Take {
 /// indices, y [rows, columns]. Items as of take.
 struct Scatter {
   using Params = TakeParams;
-  static constexpr const char *name = "scatter";
+  static constexpr const char *name() { return "scatter"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) { return {p.rows}; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return {ceilDiv(p.rows * p.columns, cuda::takeThreads), cuda::takeThreads};

@@ -13,7 +13,7 @@ struct TargetWeightParams {
 /// 1. Buffers: targets (int32), weights (optional), weight (scalar). One item.
 struct TargetWeight {
   using Params = TargetWeightParams;
-  static constexpr const char *name = "target_weight";
+  static constexpr const char *name() { return "target_weight"; }
   template <typename T> static constexpr Grid onCpu(const Params &) { return {1}; }
   template <typename T> static constexpr Grid onCuda(const Params &) {
     return {1, cuda::sumThreads, cuda::sumShared};

@@ -13,7 +13,7 @@ struct TopKParams {
 /// Buffers: x [rows, columns], indices (int32 [rows, k]). An item is a row, on CUDA a row a warp.
 struct TopK {
   using Params = TopKParams;
-  static constexpr const char *name = "top_k";
+  static constexpr const char *name() { return "top_k"; }
   template <typename T> static constexpr Grid onCpu(const Params &p) { return {p.rows}; }
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     return cuda::warpGrid(p.rows);

@@ -96,14 +96,15 @@ public:
   template <typename Kernel>
   void launch(mlir::Type element, const typename Kernel::Params &params,
               llvm::ArrayRef<BufferUse> buffers, const Store &store = {}) {
-    launchKernel(Kernel::name, element, ask<Kernel>(element, params), wordsOf(params), buffers,
+    launchKernel(Kernel::name(), element, ask<Kernel>(element, params), wordsOf(params), buffers,
                  store);
   }
   /// A table of constants of `elements` elements that the kernel fills when a session starts; equal
   /// ones are shared. Its only buffer is the table.
   template <typename Kernel>
   View constantTable(mlir::Type element, const typename Kernel::Params &params, int64_t elements) {
-    return tableBy(Kernel::name, element, ask<Kernel>(element, params), wordsOf(params), elements);
+    return tableBy(Kernel::name(), element, ask<Kernel>(element, params), wordsOf(params),
+                   elements);
   }
   void matmul(const View &a, bool transposeA, const View &b, bool transposeB, const View &c,
               std::optional<View> bias);
