@@ -2,9 +2,9 @@
 #pragma once
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
-#include <cassert>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -58,10 +58,12 @@ template <typename Decision, typename T, typename... Arguments>
 auto decide(bool onCpu, Arguments &&...arguments) {
   constexpr bool cpu = requires { Decision::template onCpu<T>(arguments...); };
   if constexpr (!cpu) {
-    assert(!onCpu && "the CPU has no such kernel");
+    if (onCpu)
+      llvm::report_fatal_error("internal error: a kernel that the CPU has not, please report");
     return Decision::template onCuda<T>(arguments...);
   } else if constexpr (!requires { Decision::template onCuda<T>(arguments...); }) {
-    assert(onCpu && "CUDA has no such kernel");
+    if (!onCpu)
+      llvm::report_fatal_error("internal error: a kernel that CUDA has not, please report");
     return Decision::template onCpu<T>(arguments...);
   } else {
     return onCpu ? Decision::template onCpu<T>(arguments...)
