@@ -8,11 +8,12 @@
 #include "dialect/HybridOps.h"
 #include "dialect/Shapes.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/Destinations.h"
 #include "passes/Passes.h"
 #include "passes/RecomputePlan.h"
-#include "passes/StorageModel.h"
 #include "passes/StraightLine.h"
 #include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace hybrid {
 #define GEN_PASS_DEF_RECOMPUTE
@@ -34,48 +35,73 @@ int64_t flopsOf(Operation *op) {
 }
 
 double costOf(Operation *op) {
-  if (StorageModel::isView(op) || isa<ParameterOp, ConstantOp>(op))
+  if (op->hasTrait<ViewOfOperand>() || isa<ParameterOp, ConstantOp>(op))
     return 0;
   auto cost = dyn_cast<CostOp>(op);
   int64_t bytes = cost ? cost.getBytesMoved() : bytesOfTensors(op);
   return std::max(static_cast<double>(flopsOf(op)), flopsPerByte * static_cast<double>(bytes));
 }
 
-RecomputeGraph graphOf(Block &block, const StorageModel &storages) {
+/// What a value takes of an arena.
+int64_t arenaBytes(Value value) {
+  int64_t bytes = elementCount(value) * bytesOf(elementOf(value));
+  return static_cast<int64_t>(llvm::alignTo(std::max<int64_t>(bytes, 1), 64));
+}
+
+RecomputeGraph graphOf(func::FuncOp function) {
+  llvm::StringSet<> parameters;
+  for (auto parameter : function.getOps<ParameterOp>())
+    parameters.insert(parameter.getName());
+  Destinations destinations(function, [&](StringRef name) { return parameters.contains(name); });
+  Block &block = function.getBody().front();
   RecomputeGraph graph;
-  for (int64_t i = 0; i < storages.count(); ++i)
-    graph.storages.push_back({storages.bytes(i), storages.isInput(i), storages.isOutput(i)});
+  llvm::DenseMap<Value, int32_t> numbers; // of values with memory: their storages
+  auto storageOf = [&](Value value) {
+    Value owner = destinations.ownerOf(value);
+    if (!owner)
+      return -1;
+    auto [entry, isNew] = numbers.try_emplace(owner, static_cast<int32_t>(graph.storages.size()));
+    if (isNew)
+      graph.storages.push_back({arenaBytes(owner)});
+    return entry->second;
+  };
+  for (BlockArgument argument : block.getArguments())
+    graph.storages[storageOf(argument)].input = true;
+  for (auto [i, value] : llvm::enumerate(block.getTerminator()->getOperands()))
+    if (int32_t storage = storageOf(value); storage >= 0 && !destinations.gradientOf(i))
+      graph.storages[storage].output = true;
   // Storages that one op writes are given up together.
-  llvm::EquivalenceClasses<int64_t> together;
-  llvm::DenseSet<int64_t> fixed;
+  llvm::EquivalenceClasses<int32_t> together;
+  llvm::DenseSet<int32_t> fixed;
   llvm::DenseMap<Operation *, int32_t> position;
   for (Operation &op : block) {
     position[&op] = static_cast<int32_t>(position.size());
-    SmallVector<int64_t> written;
+    SmallVector<int32_t> written;
     for (Value result : op.getResults())
-      if (int64_t storage = storages.of(result); storage >= 0)
+      if (int32_t storage = storageOf(result); storage >= 0)
         written.push_back(storage);
-    for (int64_t storage : written) {
+    for (int32_t storage : written) {
       together.unionSets(written.front(), storage);
-      if (!isMemoryEffectFree(&op) || storages.isInput(storage) || storages.isOutput(storage))
+      if (!isMemoryEffectFree(&op) || graph.storages[storage].input ||
+          graph.storages[storage].output)
         fixed.insert(storage);
     }
   }
-  llvm::DenseSet<int64_t> fixedLeaders;
-  for (int64_t storage : fixed)
+  llvm::DenseSet<int32_t> fixedLeaders;
+  for (int32_t storage : fixed)
     fixedLeaders.insert(together.getLeaderValue(storage));
-  llvm::DenseMap<int64_t, int32_t> units;
+  llvm::DenseMap<int32_t, int32_t> units;
   for (Operation &op : block) {
     RecomputeGraph::Node node;
     for (Value operand : op.getOperands()) {
       Operation *producer = operand.getDefiningOp();
       node.producers.push_back(producer ? position.lookup(producer) : -1);
-      node.reads.push_back(static_cast<int32_t>(storages.of(operand)));
+      node.reads.push_back(storageOf(operand));
     }
     for (Value result : op.getResults())
-      if (int64_t storage = storages.of(result); storage >= 0) {
-        node.writes.push_back(static_cast<int32_t>(storage));
-        int64_t leader = together.getLeaderValue(storage);
+      if (int32_t storage = storageOf(result); storage >= 0) {
+        node.writes.push_back(storage);
+        int32_t leader = together.getLeaderValue(storage);
         if (!fixedLeaders.contains(leader))
           node.unit = units.try_emplace(leader, static_cast<int32_t>(units.size())).first->second;
       }
@@ -186,7 +212,7 @@ struct Recompute : hybrid::impl::RecomputeBase<Recompute> {
     if (failed(verifyStraightLine(function)))
       return signalPassFailure();
     Block &block = function.getBody().front();
-    RecomputeGraph graph = graphOf(block, StorageModel(function));
+    RecomputeGraph graph = graphOf(function);
     RecomputePlan plan(graph);
     if (plan.peakBytes() <= budget)
       return;

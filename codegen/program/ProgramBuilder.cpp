@@ -10,7 +10,13 @@ namespace hybrid {
 //===-- buffers and views -------------------------------------------------------===//
 
 ProgramBuilder::ProgramBuilder(ModuleTables &tables, func::FuncOp function)
-    : tables(tables), function(function), builder(function) {}
+    : tables(tables), function(function),
+      destinations(function,
+                   [&](StringRef name) {
+                     return tables.parameters.contains(
+                         StringAttr::get(function.getContext(), name));
+                   }),
+      builder(function) {}
 
 View ProgramBuilder::made(View view) {
   own.push_back(view);
@@ -64,16 +70,24 @@ View ProgramBuilder::view(Value value) {
   return views[value] = parameterView(cast<ParameterOp>(value.getDefiningOp()).getNameAttr());
 }
 
+std::optional<View> ProgramBuilder::destinationOf(Value result) {
+  const Destination *place = destinations.of(result);
+  if (!place)
+    return std::nullopt;
+  View view = place->view;
+  view.buffer = place->parameter ? parameterView(place->parameter, place->space).buffer
+                                 : wholes.lookup(place->whole).buffer;
+  return view;
+}
+
 View ProgramBuilder::define(Value result) {
-  auto found = destinations.find(result);
-  return views[result] =
-             made(found != destinations.end() ? View(found->second) : temporaryFor(result));
+  std::optional<View> place = destinationOf(result);
+  return views[result] = made(place ? *place : temporaryFor(result));
 }
 
 View ProgramBuilder::defineDense(Value result) {
-  auto found = destinations.find(result);
-  bool fits = found != destinations.end() && found->second.isDense();
-  return views[result] = made(fits ? View(found->second) : temporaryFor(result));
+  std::optional<View> place = destinationOf(result);
+  return views[result] = made(place && place->isDense() ? *place : temporaryFor(result));
 }
 
 View ProgramBuilder::temporaryFor(Value result) {
@@ -297,12 +311,7 @@ LogicalResult ProgramBuilder::lowerTiles(RowTilesOp op) {
       whole = dense(operand);
     alias(argument, whole);
   }
-  for (auto [inner, outer] : llvm::zip(yield->getOperands(), op->getResults())) {
-    yielded.insert(inner);
-    auto found = destinations.find(outer);
-    if (found != destinations.end())
-      destinations[inner] = View(found->second);
-  }
+  yielded.insert(yield->operand_begin(), yield->operand_end());
   loop = TileLoopOp::create(builder, op.getLoc(), op.getRows(), op.getTile(), /*tile_bytes=*/0,
                             op.getSequential(), sourceName(op));
   builder.createBlock(&loop.getBody());
@@ -331,55 +340,6 @@ LogicalResult ProgramBuilder::lowerTiles(RowTilesOp op) {
 
 //===-- the function ------------------------------------------------------------===//
 
-/// A value can be computed straight into the place of its user unless it is a view of something
-/// else or has a place already.
-static bool isComputed(Value value) {
-  Operation *op = value.getDefiningOp();
-  return op && !op->hasTrait<ViewOfOperand>() && !isa<ParameterOp, ConstantOp, IotaOp>(op);
-}
-
-/// The parameter whose gradient result `number` is; null for other results.
-static StringAttr gradientOf(func::FuncOp function, unsigned number, const ModuleTables &tables) {
-  auto name = function.getResultAttrOfType<StringAttr>(number, "hybrid.name");
-  if (!name || !name.getValue().starts_with("grad."))
-    return {};
-  auto parameter = StringAttr::get(name.getContext(), name.getValue().drop_front(5));
-  return tables.parameters.count(parameter) ? parameter : StringAttr();
-}
-
-void ProgramBuilder::assignDestinations() {
-  auto claim = [&](Value value, const View &place) {
-    if (isComputed(value) && !destinations.count(value))
-      destinations[value] = place;
-  };
-  function.walk(
-      [&](AssignOp assign) { claim(assign.getValue(), parameterView(assign.getNameAttr())); });
-  auto ret = cast<func::ReturnOp>(function.getBody().front().getTerminator());
-  for (unsigned i = 0; i < ret.getNumOperands(); ++i)
-    if (StringAttr parameter = gradientOf(function, i, tables))
-      claim(ret.getOperand(i), parameterView(parameter, Space::Gradients));
-  // Parts of a concat are computed in place; an outer concat before the inner ones, so walk
-  // backwards.
-  for (Operation &op : llvm::reverse(function.getBody().front())) {
-    auto concat = dyn_cast<ConcatOp>(op);
-    if (!concat)
-      continue;
-    auto found = destinations.find(concat.getResult());
-    View whole = found != destinations.end()
-                     ? found->second
-                     : newBuffer(shapeOf(concat.getResult()), elementOf(concat.getResult()));
-    destinations[concat.getResult()] = whole;
-    SmallVector<int64_t> starts(whole.shape.size(), 0);
-    for (Value part : concat.getParts()) {
-      View place = whole.sliced(starts, shapeOf(part));
-      starts[concat.getAxis()] += shapeOf(part)[concat.getAxis()];
-      // Kernels write rows: a part that is none is copied instead.
-      if (place.rowStride())
-        claim(part, place);
-    }
-  }
-}
-
 LogicalResult ProgramBuilder::lowerFunction() {
   current = function;
   program = ProgramOp::create(builder, function.getLoc(), function.getSymName());
@@ -392,7 +352,8 @@ LogicalResult ProgramBuilder::lowerFunction() {
       name = builder.getStringAttr("input" + Twine(argument.getArgNumber()));
     views[argument] = newBuffer(shapeOf(argument), elementOf(argument), Space::Arena, name);
   }
-  assignDestinations();
+  for (Value whole : destinations.wholes())
+    wholes[whole] = newBuffer(shapeOf(whole), elementOf(whole));
   for (Operation &op : function.getBody().front().without_terminator()) {
     current = &op;
     own.clear();
@@ -409,7 +370,7 @@ void ProgramBuilder::finishResults() {
   auto ret = cast<func::ReturnOp>(current);
   for (unsigned i = 0; i < ret.getNumOperands(); ++i) {
     View value = view(ret.getOperand(i));
-    if (StringAttr parameter = gradientOf(function, i, tables)) {
+    if (StringAttr parameter = destinations.gradientOf(i)) {
       View place = parameterView(parameter, Space::Gradients);
       if (value.buffer != place.buffer)
         copy(value, place);

@@ -9,7 +9,7 @@
 #include "codegen/kernels/Kernel.h"
 #include "codegen/program/Backend.h"
 #include "codegen/program/ModuleTables.h"
-#include "dialect/schedule/Memory.h"
+#include "passes/Destinations.h"
 #include <functional>
 #include <string>
 
@@ -130,7 +130,8 @@ public:
   mlir::Operation *current = nullptr;
 
 private:
-  void assignDestinations();
+  /// Where a result is wanted; none: nowhere but where its op puts it.
+  std::optional<View> destinationOf(mlir::Value result);
   View newBuffer(llvm::ArrayRef<int64_t> shape, mlir::Type element, Space space = Space::Arena,
                  mlir::StringAttr name = {}, std::optional<int64_t> at = {});
   View temporaryFor(mlir::Value result);
@@ -145,10 +146,11 @@ private:
   mlir::Location loc() const { return current->getLoc(); }
   void finishResults();
 
+  const Destinations destinations;
   ProgramOp program;
   mlir::OpBuilder builder;
   llvm::DenseMap<mlir::Value, View> views;
-  llvm::DenseMap<mlir::Value, View> destinations; // decided before lowering
+  llvm::DenseMap<mlir::Value, View> wholes; // of concatenations
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, View> derivedViews;
   llvm::DenseMap<std::pair<mlir::StringAttr, Space>, View> parameterViews;
   /// Written by the op that is lowered now: what it defines and its temporaries.
