@@ -5,13 +5,14 @@ The CUDA C++ of all models below is collected: gradient cases in f32 and f64, MA
 references are, the golden cases in each precision. A use of a kernel is a variant by its template,
 element types, the way it stores, and those constants that choose code: flags, which are 0 or 1 in all uses, and
 enumerators. Sizes do not make a variant. The first use of each is compiled for every architecture, and what
-it takes of a multiprocessor is compared with a table; `--update` writes that anew. Shared memory, and what the
-sizes that people train take, is the matter of check-budgets.py.
+it takes of a multiprocessor is compared with a table; `--update` writes that anew. The table of the kernels in
+codegen/kernels/cuda/X.cuh is FOLDER/X.json. Shared memory, and what the sizes that people train take, is the matter
+of check-budgets.py.
 
 It is a complaint when a variant does not compile, takes more registers or stack than the table allows, or spills,
 and when a template of codegen/kernels/cuda is in no use.
 
-usage: check-variants.py HYBRIDC ROOT TABLE.json [--cases DIR] [--list | --update]
+usage: check-variants.py HYBRIDC ROOT FOLDER [--cases DIR] [--list | --update]
 """
 
 import argparse
@@ -44,7 +45,7 @@ LONG = [
      "--batch=8 --length=2048 --precision=bf16 --set heads=16 --set kv_heads=4 --set rotary=64 --set keys=2048"),
 ]
 PART = re.compile(r"\n(?=// )")
-TEMPLATE = re.compile(r"template <typename T, (\w+) \w+(?:, typename Store)?>\s*HYBRID_DEVICE void (\w+)\(int64_t item")
+TEMPLATE = re.compile(r"template <typename T, (\w+) \w+(?:, typename Store)?>\s*HYBRID_DEVICE void\s+(\w+)\(\s*int64_t\b")
 LAUNCH = re.compile(r"(?s)HYBRID_KERNEL\((\w+), (.*?),\n\s*(.*?)\(item(.*)\);\)\n")
 NAME = re.compile(r"\b(?:struct|void) (\w+_\d+)\b")
 FIELD = re.compile(r"\.(\w+) = ([\w:.+-]+)")
@@ -55,11 +56,9 @@ USED = re.compile(r"Used (\d+) registers(?:.*?(\d+) bytes cumulative stack size)
 
 
 def templates(root):
-    """The kernels of the library: functions of a work item."""
-    found = set()
-    for header in sorted((root / "codegen/kernels/cuda").glob("*.cuh")):
-        found |= {match[2] for match in TEMPLATE.finditer(header.read_text())}
-    return found
+    """The kernels of the library, functions of a work item, and the stem of the header that each is in."""
+    return {match[2]: header.stem for header in sorted((root / "codegen/kernels/cuda").glob("*.cuh"))
+            for match in TEMPLATE.finditer(header.read_text())}
 
 
 def golden_uses(root, cases):
@@ -235,6 +234,33 @@ def compare(measured, allowed, whole):
     return complaints
 
 
+def kernel_of(name):
+    return name.partition("<")[0]
+
+
+def read_tables(folder):
+    """Architecture -> name of a variant -> what it may take."""
+    table = collections.defaultdict(dict)
+    for path in sorted(folder.glob("*.json")):
+        for architecture, rows in json.loads(path.read_text()).items():
+            table[architecture].update(rows)
+    return table
+
+
+def write_tables(folder, table, library):
+    """A file for each header; those of headers that are gone go, too."""
+    files = collections.defaultdict(lambda: {architecture: {} for architecture in table})
+    for architecture, rows in table.items():
+        for name, takes in rows.items():
+            files[library[kernel_of(name)]][architecture][name] = takes
+    folder.mkdir(exist_ok=True)
+    for path in folder.glob("*.json"):
+        if path.stem not in files:
+            path.unlink()
+    for stem, part in files.items():
+        (folder / f"{stem}.json").write_text(text_of(part))
+
+
 def text_of(table):
     """JSON with a line a variant."""
     parts = [f' "{architecture}": {{\n' + ",\n".join(f"  {json.dumps(name)}: {json.dumps(takes)}" for name, takes in rows.items()) + "\n }"
@@ -251,10 +277,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("hybridc")
     parser.add_argument("root", type=lambda text: pathlib.Path(text).resolve())
-    parser.add_argument("table", type=pathlib.Path, help="what each variant may take")
+    parser.add_argument("tables", type=pathlib.Path, help="folder of what each variant may take, a file for each header")
     parser.add_argument("--cases", type=pathlib.Path, help="the golden cases")
     parser.add_argument("--list", action="store_true", help="print the variants, compile nothing")
-    parser.add_argument("--update", action="store_true", help="write the table anew")
+    parser.add_argument("--update", action="store_true", help="write the tables anew")
     options = parser.parse_args()
     library = templates(options.root)
     sys.dont_write_bytecode = True
@@ -266,16 +292,16 @@ def main():
     variants = {}
     for launch in launches:
         variants.setdefault(launch.key(flags), launch)
-    complaints = [f"{name} is a kernel that no model here launches" for name in sorted(library - {key[0] for key in variants})]
+    complaints = [f"{name} is a kernel that no model here launches" for name in sorted(library.keys() - {key[0] for key in variants})]
     if options.list:
         print(*sorted(map(name_of, variants)), sep="\n")
     else:
         measured, said = measure(options.root, variants)
         complaints += said
         if options.update and not said:
-            options.table.write_text(text_of(measured))
+            write_tables(options.tables, measured, library)
         elif not said:
-            complaints += compare(measured, json.loads(options.table.read_text()), options.cases is not None)
+            complaints += compare(measured, read_tables(options.tables), options.cases is not None)
     for complaint in complaints:
         print(complaint)
     print(f"{len(commands)} programs, {len(launches)} launches, {len(library)} kernels, {len(variants)} variants, {len(complaints)} complaints")
