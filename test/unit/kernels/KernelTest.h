@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -75,6 +76,10 @@ public:
     }
     return true;
   }
+  /// The elements of a tensor of the same size; data() stays where it is.
+  void assign(const Tensor &other) {
+    std::copy(other.storage.begin(), other.storage.end(), storage.begin());
+  }
   bool sameBits(const Tensor &other) const {
     return storage.size() == other.storage.size() &&
            (storage.empty() ||
@@ -85,7 +90,12 @@ public:
 
 private:
   /// NaN: a read of it shows in every result.
-  static T marker() { return static_cast<T>(std::nan("")); }
+  static T marker() {
+    if constexpr (std::is_integral_v<T>)
+      return std::numeric_limits<T>::min();
+    else
+      return static_cast<T>(std::nan(""));
+  }
   std::vector<T> storage;
 };
 
