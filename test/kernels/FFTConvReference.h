@@ -1,8 +1,8 @@
 //===- FFTConvReference.h - gated long convolution, by the direct sum ------===//
 #pragma once
-#include "test/unit/kernels/KernelTest.h"
+#include "test/kernels/Launch.h"
 
-namespace hybrid::cpu::test {
+namespace hybrid::test {
 
 struct FFTConvCase {
   int64_t batch, length, channels, taps;
@@ -68,4 +68,42 @@ private:
   }
 };
 
-} // namespace hybrid::cpu::test
+/// Operands and results of either algorithm, as its parameters say, with gaps between rows; those
+/// that are left out have no memory.
+template <typename T, typename Params> struct FFTConvTensors {
+  FFTConvReference r;
+  int64_t rows, channels;
+  Tensor<T> x, filter, skip, gateIn, gateOut, dy, y, dx, dSkip, dGateIn, dGateOut;
+  const int32_t *segments;
+
+  FFTConvTensors(const Params &p, bool hasSegments)
+      : r(FFTConvCase{p.batch, p.length, p.channels, p.taps, p.hasSkip != 0, p.hasGateIn != 0,
+                      p.hasGateOut != 0, hasSegments}),
+        rows(p.batch * p.length), channels(p.channels), x(r.x, rows, channels, p.xStride),
+        filter(r.filter, p.taps, channels), dy(r.dy, rows, channels, p.yStride),
+        y(rows, channels, p.yStride), dx(rows, channels, p.dxStride),
+        segments(hasSegments ? r.segments.data() : nullptr) {
+    if (p.hasSkip)
+      skip = Tensor<T>(r.skip, 1, channels), dSkip = Tensor<T>(1, channels);
+    if (p.hasGateIn) {
+      gateIn = Tensor<T>(r.gateIn, rows, channels, p.gateInStride);
+      dGateIn = Tensor<T>(rows, channels, p.dGateInStride);
+    }
+    if (p.hasGateOut) {
+      gateOut = Tensor<T>(r.gateOut, rows, channels, p.gateOutStride);
+      dGateOut = Tensor<T>(rows, channels, p.dGateOutStride);
+    }
+  }
+  /// Of activations; not of the filter and of the skip term.
+  void expectGradients(double bound) {
+    EXPECT_LT(relativeError(dx.values(), r.dx), bound);
+    if (gateIn.data()) {
+      EXPECT_LT(relativeError(dGateIn.values(), r.dGateIn), bound);
+    }
+    if (gateOut.data()) {
+      EXPECT_LT(relativeError(dGateOut.values(), r.dGateOut), bound);
+    }
+  }
+};
+
+} // namespace hybrid::test
