@@ -3,6 +3,7 @@
 #include "executable/Executable_generated.h"
 #include "laboratory/report/TrainingReport.h"
 #include "runtime/Session.h"
+#include "runtime/cpu/Threads.h"
 #include "runtime/files/Json.h"
 #include "training/SessionRunner.h"
 #include "training/compile/Process.h"
@@ -47,6 +48,19 @@ int64_t stepsOf(const TrainingOptions &options, const Source &source, int64_t ba
         1, std::llround(std::ceil(*options.epochs * static_cast<double>(source.epochExamples()) /
                                   static_cast<double>(batch))));
   return options.run.timeLimit > 0 ? options.run.steps : 1000;
+}
+
+/// The first line of a run: what computes, and why with so much of the machine.
+void announce(const TrainingOptions &options, const Session &session) {
+  if (options.run.quiet)
+    return;
+  const std::string where =
+      session.isAsynchronous()
+          ? std::string("a GPU")
+          : fmt::format("{} {} ({})", session.threads(),
+                        session.threads() == 1 ? "thread" : "threads",
+                        options.threads > 0 ? "--threads" : chooseThreads().reason);
+  fmt::print(stderr, "{} on {}, to '{}'\n", options.model.path, where, options.run.out);
 }
 
 void printSummary(const TrainingOptions &options, const nlohmann::json &summary) {
@@ -106,6 +120,7 @@ Result<void> trainAndReport(TrainingOptions options) {
   std::error_code error;
   const bool refused = !run.resume && std::filesystem::exists(run.out, error) &&
                        !std::filesystem::is_empty(run.out, error); // a folder not ours
+  announce(options, **session);
   auto trained = trainModel(**runner, **source, run);
   // Also of a run that failed: its curves show where. What it failed of is what is told.
   Result<void> reported;

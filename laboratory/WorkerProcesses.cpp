@@ -3,7 +3,7 @@
 #include "laboratory/Models.h"
 #include "laboratory/TrainRuns.h"
 #include "laboratory/database/RunStore.h"
-#include "runtime/cpu/Parallel.h"
+#include "runtime/cpu/Threads.h"
 #include "training/Signals.h"
 #include "training/compile/Process.h"
 #include <chrono>

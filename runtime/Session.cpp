@@ -4,7 +4,7 @@
 #include "runtime/Device.h"
 #include "runtime/ExecutableVerifier.h"
 #include "runtime/cpu/CpuDevice.h"
-#include "runtime/cpu/Parallel.h"
+#include "runtime/cpu/Threads.h"
 #include "runtime/cuda/CudaDevice.h"
 #include <array>
 #include <cmath>

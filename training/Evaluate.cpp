@@ -1,6 +1,6 @@
 //===- Evaluate.cpp - scoring a model on test instances ----------------------===//
 #include "training/Evaluate.h"
-#include "runtime/cpu/Parallel.h"
+#include "runtime/cpu/Team.h"
 #include "training/Scorer.h"
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 //===- SessionRunner.cpp - a session as the trainer sees it ------------------===//
 #include "training/SessionRunner.h"
 #include "runtime/Optimizer.h"
-#include "runtime/cpu/Parallel.h"
+#include "runtime/cpu/Threads.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>

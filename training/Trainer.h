@@ -36,7 +36,8 @@ struct TrainOptions : OptimizerOptions {
   std::string out; // folder of the run; empty: nothing is written, and there is no resuming
   bool resume = false, quiet = false;
   uint64_t seed = 0;
-  int64_t steps = 0; // 0: as many as the time limit allows, decided from the first steps' speed
+  int64_t steps =
+      0; // 0: as many as the time limit allows, decided once, from the first steps' speed
   int64_t reportEvery = 10, evalEvery = 100, checkpointEvery = 100, keep = 3;
   uint64_t evalExamples = 256, finalExamples = 1280;
   double stopAccuracy = 0; // 0: off

@@ -1,6 +1,6 @@
 //===- TrainingRun.cpp - one run among those that train together -------------===//
 #include "training/TrainingRun.h"
-#include "runtime/cpu/Parallel.h"
+#include "runtime/cpu/Team.h"
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -128,10 +128,12 @@ Result<void> TrainingRun::start() {
 
 //===-- steps --------------------------------------------------------------------===//
 
-// Steps are planned by the clock after these many of this process: the first ones warm caches and
-// do not count. The plan follows the speed, which includes evaluations and whatever else the
-// machine does; a resumed run starts from the plan in its checkpoint.
-constexpr int64_t ignoredSteps = 3, firstPlan = 12, planEvery = 25;
+// Steps are planned by the clock once: after these many, the first of which warm caches and do not
+// count, or after a share of the time limit when that is later, so that what is measured is no
+// moment of the machine's. The plan stays when the speed changes: the learning rate follows the
+// steps that were planned, not the neighbours. A resumed run has the plan of its checkpoint.
+constexpr int64_t ignoredSteps = 3, firstPlan = 12;
+constexpr double measuredShare = 0.02, plannedShare = 0.97;
 
 int64_t TrainingRun::stepsToBoundary() const {
   auto toMultiple = [this](int64_t every) { return every - nextStep % every; };
@@ -140,11 +142,11 @@ int64_t TrainingRun::stepsToBoundary() const {
     distance = std::min(distance, toMultiple(settings.checkpointEvery));
   if (state.plannedSteps > 0)
     distance = std::min(distance, state.plannedSteps - nextStep);
-  if (plansSteps()) {
+  if (awaitsPlan()) {
     const int64_t here = stepsHere + nextStep - state.step;
-    distance = std::min(distance, here < ignoredSteps ? ignoredSteps - here
-                                  : here < firstPlan  ? firstPlan - here
-                                                      : planEvery - here % planEvery);
+    distance = std::min<int64_t>(distance, here < ignoredSteps ? ignoredSteps - here
+                                           : here < firstPlan  ? firstPlan - here
+                                                               : 1);
   }
   return std::max<int64_t>(0, distance);
 }
@@ -239,16 +241,19 @@ Error TrainingRun::explainNonFiniteLoss() {
 }
 
 void TrainingRun::planSteps() {
-  if (!plansSteps())
+  if (!awaitsPlan())
     return;
   const double here = elapsed() - secondsBefore;
   if (stepsHere == ignoredSteps)
     warmSeconds = here;
-  if (stepsHere != firstPlan && (stepsHere < firstPlan || stepsHere % planEvery != 0))
+  if (stepsHere < firstPlan || here < measuredShare * settings.timeLimit)
     return;
-  double perStep = (here - warmSeconds) / static_cast<double>(stepsHere - ignoredSteps);
-  double left = 0.97 * settings.timeLimit - elapsed();
+  const double perStep = (here - warmSeconds) / static_cast<double>(stepsHere - ignoredSteps);
+  const double left = plannedShare * settings.timeLimit - elapsed();
   state.plannedSteps = state.step + std::max<int64_t>(1, static_cast<int64_t>(left / perStep));
+  progress.note(fmt::format("{} steps fit into {} s at {:.3g} s a step: the learning rate is "
+                            "planned for them",
+                            state.plannedSteps, settings.timeLimit, perStep));
 }
 
 /// `seconds`: of training, when the last of these steps was done.
@@ -345,8 +350,11 @@ Result<void> TrainingRun::close() {
     if (state.intervalSteps > 0)
       if (auto done = report(elapsed()); !done)
         return done;
-    progress.note(fmt::format("the time limit of {} s is over after step {}", settings.timeLimit,
-                              state.step));
+    progress.note(fmt::format(
+        "the time limit of {} s is over after step {}{}", settings.timeLimit, state.step,
+        state.plannedSteps > 0 ? fmt::format(" of {}; the learning rate is {:.3g} there",
+                                             state.plannedSteps, hyperAt(state.step).learningRate)
+                               : ""));
   }
   trainSeconds = elapsed();
   closed = true;

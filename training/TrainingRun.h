@@ -75,7 +75,10 @@ private:
   double elapsed() const;
   bool timeIsOver() const { return settings.timeLimit > 0 && elapsed() >= settings.timeLimit; }
   bool stepsAreDone() const { return state.plannedSteps > 0 && state.step >= state.plannedSteps; }
-  bool plansSteps() const { return settings.steps <= 0 && settings.timeLimit > 0; }
+  /// Whether how many steps fit into the time limit is still to be measured.
+  bool awaitsPlan() const {
+    return settings.steps <= 0 && settings.timeLimit > 0 && state.plannedSteps <= 0;
+  }
 
   StepRunner &runner;
   int64_t place;

@@ -100,6 +100,20 @@ def ops(result):
     return text + failures(rows, lambda row: f"{row['op']} {sizes(row)}", ("eager", "loop", "chunked"))
 
 
+def neighbours(result):
+    rows = result.get("neighbours", [])
+    if not rows:
+        return ""
+    text = ("\n## Beside busy processes, f32\n\nA training step at the MAD baseline while other processes keep a core busy each, and how many times "
+            "as long as without them.\n\n")
+    times = lambda row, side, count: (EMPTY if row[f"{side}_{count}"] is None or row[f"{side}_0"] is None
+                                      else f"{row[f'{side}_{count}']:.0f} ({row[f'{side}_{count}'] / row[f'{side}_0']:.2f})")
+    text += table(["model", "ms alone", "beside 1", "beside 2", "eager ms alone", "beside 1", "beside 2"],
+                  [[row["model"], *(number(row[f"{side}_0"], "{:.0f}") if count == 0 else times(row, side, count)
+                                    for side in ("ms", "eager_ms") for count in (0, 1, 2))] for row in rows])
+    return text + failures(rows, lambda row: row["model"], ("eager",))
+
+
 def ceilings(result):
     rows = result["machine"].get("ceilings", {}).get("rows", [])
     if not rows:
@@ -130,7 +144,7 @@ def write(result):
         ["date", f"{result['date']}, `{result['command']}`, {result['seconds'] / 60:.1f} minutes"],
         ["load average", f"{load['start'][0]:.2f} at the start, {load['end'][0]:.2f} at the end"],
     ])
-    text += baseline(result) + lengths(result) + ops(result) + ceilings(result)
+    text += baseline(result) + lengths(result) + ops(result) + neighbours(result) + ceilings(result)
     text += ("\nMemory is the peak of the process: PyTorch's includes its libraries, about "
              f"{mebibytes(next((r['peer_base_bytes'] for r in result.get('mad_step', []) + result.get('length_step', []) if r.get('peer_base_bytes')), None))} MiB"
              " before a model is made.\n")

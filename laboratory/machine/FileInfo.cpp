@@ -3,7 +3,7 @@
 #include "executable/Executable_generated.h"
 #include "runtime/Executable.h"
 #include "runtime/SessionMemory.h"
-#include "runtime/cpu/Parallel.h"
+#include "runtime/cpu/Threads.h"
 #include "runtime/files/Json.h"
 #include "runtime/files/Npy.h"
 #include "runtime/files/Safetensors.h"

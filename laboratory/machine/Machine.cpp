@@ -2,7 +2,7 @@
 #include "laboratory/machine/Machine.h"
 #include "runtime/CpuFeatures.h"
 #include "runtime/cpu/Matmul.h"
-#include "runtime/cpu/Parallel.h"
+#include "runtime/cpu/Threads.h"
 #include "runtime/cuda/CublasLtApi.h"
 #include "runtime/cuda/CudnnApi.h"
 #include "runtime/cuda/Gpu.h"

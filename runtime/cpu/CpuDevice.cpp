@@ -2,9 +2,9 @@
 #include "runtime/cpu/CpuDevice.h"
 #include "runtime/cpu/Arena.h"
 #include "runtime/cpu/CodeObject.h"
-#include "runtime/cpu/Parallel.h"
 #include "runtime/cpu/ProgramPorts.h"
 #include "runtime/cpu/ProgramStep.h"
+#include "runtime/cpu/Team.h"
 #include <chrono>
 #include <cstring>
 #include <fmt/format.h>
@@ -91,7 +91,6 @@ Result<void> CpuDevice::prepareSteps(PreparedProgram &program) {
 }
 
 Result<void> CpuDevice::prepare() {
-  setThreads(threadCount);
   const fb::Executable &format = executable->format();
   auto loaded =
       CodeObject::load({format.code()->data(), format.code()->size()}, executable->name());
@@ -218,24 +217,27 @@ Result<bool> CpuDevice::restoreInputs(size_t index, int64_t replica) {
   return true;
 }
 
-/// Adds to `seconds`, which has an entry a step.
+/// Adds to `seconds`, which has an entry a step. All threads go through all steps together.
 Result<void> CpuDevice::runOnce(const PreparedProgram &program, int64_t replica,
                                 std::vector<double> *seconds) const {
-  ProgramMemory where = memory(replica);
+  const ProgramMemory where = memory(replica);
   using Clock = std::chrono::steady_clock;
-  for (size_t i = 0; i < program.steps.size(); ++i) {
-    auto start = seconds ? Clock::now() : Clock::time_point();
-    if (auto done = program.steps[i].run(where); !done)
-      return done;
-    if (seconds)
-      (*seconds)[i] += std::chrono::duration<double>(Clock::now() - start).count();
-  }
-  return {};
+  Failure failure;
+  parallelRegion(threadCount, [&](Member &member) {
+    const bool timed = seconds && member.thread() == 0;
+    for (size_t i = 0; i < program.steps.size(); ++i) {
+      auto start = timed ? Clock::now() : Clock::time_point();
+      if (!program.steps[i].run(where, member, failure))
+        return;
+      if (timed)
+        (*seconds)[i] += std::chrono::duration<double>(Clock::now() - start).count();
+    }
+  });
+  return failure.outcome();
 }
 
 Result<void> CpuDevice::run(size_t index, std::vector<double> *seconds) {
   PreparedProgram &program = programs[index];
-  setThreads(threadCount); // a setting of the calling thread, which may not be the one that made us
   if (seconds)
     seconds->assign(program.steps.size(), 0);
   if (program.source->name()->string_view() == "setup") // fills what replicas share
@@ -256,12 +258,15 @@ Result<void> CpuDevice::run(size_t index, std::vector<double> *seconds) {
 }
 
 Result<void> CpuDevice::walk(size_t program, const Around &around, int64_t replica) {
-  setThreads(threadCount);
   ProgramMemory where = memory(replica);
   for (const ProgramStep &step : programs[program].steps) {
     bool more = true;
     if (step.inner().empty()) {
-      more = around(step.source(), step.buffers(), [&] { return step.run(where); });
+      more = around(step.source(), step.buffers(), [&] {
+        Failure failure;
+        parallelRegion(threadCount, [&](Member &member) { step.run(where, member, failure); });
+        return failure.outcome();
+      });
     } else {
       auto inner = [&](const ProgramStep &part, const std::function<Result<void>()> &run) {
         return more = around(part.source(), part.buffers(), run);

@@ -5,12 +5,16 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/cpu/Matmul.h"
+#include "runtime/cpu/ProductParts.h"
+#include "runtime/cpu/Team.h"
 #include <Eigen/Core>
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <dnnl.hpp>
 #include <fmt/format.h>
 #include <unordered_map>
+#include <vector>
 
 namespace hybrid::rt {
 namespace {
@@ -25,9 +29,16 @@ OneDnn &oneDnn() {
   return instance;
 }
 
-class OneDnnMatmul : public Matmul {
+/// A part of a product: whole as the library sees it, computed by the thread that calls.
+class PartProduct {
 public:
-  explicit OneDnnMatmul(const MatmulShape &s) {
+  virtual ~PartProduct() = default;
+  virtual Result<void> run(const void *a, const void *b, void *c, const void *bias) = 0;
+};
+
+class OneDnnProduct : public PartProduct {
+public:
+  explicit OneDnnProduct(const MatmulShape &s) {
     using dim = dnnl::memory::dim;
     bool batched = s.batch > 1;
     using Type = dnnl::memory::data_type;
@@ -84,16 +95,15 @@ private:
 };
 
 /// Aᵀ·B of f32 with a long sum, as in the gradient of a weight. oneDNN's matmul primitive
-/// transposes A into a buffer first; its BLAS entry packs while it reads and splits the sum over
-/// threads. Measured on an EPYC with AVX-512, oneDNN 2.6.3, GFLOP/s of matmul and of sgemm, for m x
-/// n x k:
-///   512 x 128 x 4096:  101, 115 (1 thread), 179, 217 (2)    128 x 512 x 4096: 106, 115
-///   384 x 128 x 4096:  106, 116             202, 217        128 x 128 x 4096: 112, 117
+/// transposes A into a buffer first; its BLAS entry packs while it reads. Measured on an EPYC with
+/// AVX-512, oneDNN 2.6.3, one thread, GFLOP/s of matmul and of sgemm, for m x n x k:
+///   512 x 128 x 4096:  101, 115    128 x 512 x 4096: 106, 115
+///   384 x 128 x 4096:  106, 116    128 x 128 x 4096: 112, 117
 /// Without the transpose the two are within 5 % of each other (4096 x 512 x 128: 111, 107), down to
 /// n = 16 where the primitive wins (4096 x 16 x 128: 112, 81), so it stays the choice there.
-class SgemmMatmul : public Matmul {
+class SgemmProduct : public PartProduct {
 public:
-  explicit SgemmMatmul(const MatmulShape &shape) : s(shape) {}
+  explicit SgemmProduct(const MatmulShape &shape) : s(shape) {}
 
   static bool suits(const MatmulShape &shape) {
     return shape.dtype == DType::F32 && shape.transposeA && !shape.bias && shape.batch == 1;
@@ -114,9 +124,9 @@ private:
   MatmulShape s;
 };
 
-class EigenMatmul : public Matmul {
+class EigenProduct : public PartProduct {
 public:
-  explicit EigenMatmul(const MatmulShape &shape) : s(shape) {}
+  explicit EigenProduct(const MatmulShape &shape) : s(shape) {}
 
   Result<void> run(const void *a, const void *b, void *c, const void *bias) override {
     using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -151,68 +161,164 @@ private:
   MatmulShape s;
 };
 
+std::unique_ptr<PartProduct> makeProduct(const MatmulShape &shape) {
+  if (shape.dtype == DType::F64)
+    return std::make_unique<EigenProduct>(shape);
+  if (SgemmProduct::suits(shape))
+    return std::make_unique<SgemmProduct>(shape);
+  return std::make_unique<OneDnnProduct>(shape);
+}
+
+const std::byte *skip(const void *from, int64_t elements, DType type) {
+  return static_cast<const std::byte *>(from) + elements * bytesOf(type);
+}
+/// C is of f32 where the factors are bf16.
+DType sumType(const MatmulShape &s) { return s.dtype == DType::F64 ? DType::F64 : DType::F32; }
+std::byte *skipInResult(void *c, int64_t elements, const MatmulShape &s) {
+  return static_cast<std::byte *>(c) + elements * bytesOf(sumType(s));
+}
+
+/// A product whose parts are all known before it runs. A prepared product of the library holds the
+/// places of its operands while it runs, so each thread has its own.
+class PreparedMatmul : public Matmul {
+public:
+  PreparedMatmul(const MatmulShape &shape, const ProductParts &parts, int threads)
+      : Matmul(parts.count()), s(shape), division(parts), products(static_cast<size_t>(threads)) {
+    for (Products &own : products)
+      for (int64_t part = 0; part < parts.count(); ++part)
+        if (Place place = placeOf(part); !own[place.form])
+          own[place.form] = makeProduct(shapeOf(place));
+  }
+
+  Result<void> run(int64_t part, int thread, const void *a, const void *b, void *c,
+                   const void *bias) override {
+    Place at = placeOf(part);
+    const int64_t product = at.batch.first, row = at.rows.first, column = at.columns.first;
+    return products[static_cast<size_t>(thread)][at.form]->run(
+        skip(a, product * s.batchStrideA + row * (s.transposeA ? 1 : s.lda), s.dtype),
+        skip(b, product * s.batchStrideB + column * (s.transposeB ? s.ldb : 1), s.dtype),
+        skipInResult(c, product * s.batchStrideC + row * s.ldc + column, s),
+        bias ? skip(bias, column, sumType(s)) : nullptr);
+  }
+
+private:
+  struct Place {
+    Stretch batch, rows, columns;
+    size_t form; // which of the dimensions are the shorter last stretch
+  };
+  using Products = std::array<std::unique_ptr<PartProduct>, 8>;
+
+  Place placeOf(int64_t part) const {
+    const int64_t columns = division.columns.count(), rows = division.rows.count();
+    Place place{division.batch[part / columns / rows], division.rows[part / columns % rows],
+                division.columns[part % columns], 0};
+    place.form = size_t(place.batch.size != division.batch.step) |
+                 size_t(place.rows.size != division.rows.step) << 1 |
+                 size_t(place.columns.size != division.columns.step) << 2;
+    return place;
+  }
+  MatmulShape shapeOf(const Place &place) const {
+    MatmulShape part = s;
+    part.batch = place.batch.size, part.m = place.rows.size, part.n = place.columns.size;
+    return part;
+  }
+
+  MatmulShape s;
+  ProductParts division;
+  std::vector<Products> products;
+};
+
 /// Products of groups of rows. Sizes differ from run to run, so nothing can be prepared: the BLAS
 /// entries serve.
 class GroupedMatmul : public Matmul {
 public:
-  explicit GroupedMatmul(const MatmulShape &shape) : s(shape) {}
+  GroupedMatmul(const MatmulShape &shape, const ProductParts &parts)
+      : Matmul(shape.transposeA ? parts.batch.count() * parts.rows.count() : parts.rows.count()),
+        s(shape), division(parts) {}
 
-  Result<void> run(const void *a, const void *b, void *c, const void *extra) override {
+  Result<void> run(int64_t part, int, const void *a, const void *b, void *c,
+                   const void *extra) override {
     const auto *offsets = static_cast<const int32_t *>(extra);
-    const int64_t rows = s.transposeA ? s.k : s.m, size = bytesOf(s.dtype);
-    auto at = [&](const void *from, int64_t elements) {
-      return static_cast<const std::byte *>(from) + elements * size;
-    };
-    int64_t first = 0;
-    for (int64_t group = 0; group < s.batch; ++group) {
-      // Offsets are data: they may be anything, but lead nowhere outside.
-      int64_t last = std::clamp<int64_t>(offsets[group + 1], first, rows);
-      MatmulShape product = s;
-      product.batch = 1;
-      (s.transposeA ? product.k : product.m) = last - first;
-      const std::byte *left = at(a, first * s.lda);
-      const std::byte *right = at(b, s.transposeA ? first * s.ldb : group * s.batchStrideB);
-      auto *out =
-          const_cast<std::byte *>(at(c, s.transposeA ? group * s.batchStrideC : first * s.ldc));
-      if (last > first) {
-        if (auto done = multiply(product, left, right, out); !done)
-          return done;
-      } else if (s.transposeA) {
-        clear(out, s.m);
-      }
-      first = last;
-    }
-    if (!s.transposeA)
-      clear(const_cast<std::byte *>(at(c, first * s.ldc)), rows - first);
-    return {};
+    return s.transposeA ? sumOfGroup(part, offsets, a, b, c) : someRows(part, offsets, a, b, c);
   }
 
 private:
-  Result<void> multiply(const MatmulShape &product, const void *a, const void *b, void *c) const {
-    if (s.dtype == DType::F64)
-      return EigenMatmul(product).run(a, b, c, nullptr);
-    return SgemmMatmul(product).run(a, b, c, nullptr);
+  /// C of one group, some of its rows: a sum over the group's rows of A and B.
+  Result<void> sumOfGroup(int64_t part, const int32_t *offsets, const void *a, const void *b,
+                          void *c) const {
+    const int64_t group = part / division.rows.count();
+    const Stretch rows = division.rows[part % division.rows.count()];
+    int64_t first = 0, last = 0;
+    for (int64_t each = 0; each <= group; ++each)
+      first = last, last = endOfGroup(offsets, each, first, s.k);
+    std::byte *out = skipInResult(c, group * s.batchStrideC + rows.first * s.ldc, s);
+    if (first == last)
+      return clear(out, rows.size);
+    return multiply(rows.size, last - first, skip(a, first * s.lda + rows.first, s.dtype),
+                    skip(b, first * s.ldb, s.dtype), out);
   }
-  void clear(std::byte *out, int64_t rows) const {
-    const auto size = static_cast<int64_t>(bytesOf(s.dtype));
+
+  /// Some rows of C, each by the factor of the group that it is in; zeros behind the last group.
+  Result<void> someRows(int64_t part, const int32_t *offsets, const void *a, const void *b,
+                        void *c) const {
+    const Stretch rows = division.rows[part];
+    const int64_t end = rows.first + rows.size;
+    auto out = [&](int64_t row) { return skipInResult(c, row * s.ldc, s); };
+    int64_t first = 0;
+    for (int64_t group = 0; group < s.batch; ++group) {
+      const int64_t last = endOfGroup(offsets, group, first, s.m);
+      const int64_t from = std::max(first, rows.first), to = std::min(last, end);
+      if (from < to)
+        if (auto done = multiply(to - from, s.k, skip(a, from * s.lda, s.dtype),
+                                 skip(b, group * s.batchStrideB, s.dtype), out(from));
+            !done)
+          return done;
+      first = last;
+    }
+    const int64_t from = std::max(first, rows.first);
+    return from < end ? clear(out(from), end - from) : Result<void>();
+  }
+
+  /// Offsets are data: they may be anything, but lead nowhere outside.
+  static int64_t endOfGroup(const int32_t *offsets, int64_t group, int64_t first, int64_t rows) {
+    return std::clamp<int64_t>(offsets[group + 1], first, rows);
+  }
+  Result<void> multiply(int64_t m, int64_t k, const void *a, const void *b, void *c) const {
+    MatmulShape product = s;
+    product.batch = 1, product.m = m, product.k = k;
+    if (s.dtype == DType::F64)
+      return EigenProduct(product).run(a, b, c, nullptr);
+    return SgemmProduct(product).run(a, b, c, nullptr);
+  }
+  Result<void> clear(std::byte *out, int64_t rows) const {
+    const int64_t size = bytesOf(sumType(s));
     for (int64_t row = 0; row < rows; ++row)
       std::memset(out + row * s.ldc * size, 0, static_cast<size_t>(s.n * size));
+    return {};
   }
 
   MatmulShape s;
+  ProductParts division;
 };
 
 } // namespace
 
-Result<std::unique_ptr<Matmul>> Matmul::create(const MatmulShape &shape) {
+Result<void> Matmul::runWhole(int thread, const void *a, const void *b, void *c,
+                              const void *extra) {
+  for (int64_t part = 0; part < partCount; ++part)
+    if (auto done = run(part, thread, a, b, c, extra); !done)
+      return done;
+  return {};
+}
+
+Result<std::unique_ptr<Matmul>> Matmul::create(const MatmulShape &shape, int threads, Use use) {
+  const ProductParts parts =
+      use == Use::Whole ? ProductParts::whole(shape) : ProductParts::of(shape);
   if (shape.grouped)
-    return std::unique_ptr<Matmul>(new GroupedMatmul(shape));
-  if (shape.dtype == DType::F64)
-    return std::unique_ptr<Matmul>(new EigenMatmul(shape));
-  if (SgemmMatmul::suits(shape))
-    return std::unique_ptr<Matmul>(new SgemmMatmul(shape));
+    return std::unique_ptr<Matmul>(new GroupedMatmul(shape, parts));
+  OneThreadOfLibraries one; // the library plans for as many as it may use when it is asked
   try {
-    return std::unique_ptr<Matmul>(new OneDnnMatmul(shape));
+    return std::unique_ptr<Matmul>(new PreparedMatmul(shape, parts, threads));
   } catch (const std::exception &error) {
     return Error{fmt::format("the matrix library refuses a {} x {} x {} product: {}", shape.m,
                              shape.n, shape.k, error.what())};

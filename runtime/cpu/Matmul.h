@@ -22,14 +22,30 @@ struct MatmulShape {
   bool grouped = false; // `batch` products of rows that `offsets` give when it runs
 };
 
-/// A product prepared once and run many times.
+/// A product prepared once and run many times, in parts of C that threads compute each by itself.
+/// The parts follow from the shape alone, so a result depends on no number of threads.
 class Matmul {
 public:
-  static Result<std::unique_ptr<Matmul>> create(const MatmulShape &shape);
+  enum class Use { InParts, Whole };
+  /// For `threads` threads, which share it in parts, or each compute a whole one at times.
+  static Result<std::unique_ptr<Matmul>> create(const MatmulShape &shape, int threads,
+                                                Use use = Use::InParts);
   virtual ~Matmul() = default;
-  /// `extra` is the bias, the offsets of a grouped product (int32 [batch + 1]), or null when the
-  /// shape has neither. Fails when the library cannot get memory.
-  virtual Result<void> run(const void *a, const void *b, void *c, const void *extra) = 0;
+
+  int64_t parts() const { return partCount; }
+  /// Computes a part on one of the threads, in any order, several at once. `extra` is the bias,
+  /// the offsets of a grouped product (int32 [batch + 1]), or null when the shape has neither.
+  /// Fails when the library cannot get memory.
+  virtual Result<void> run(int64_t part, int thread, const void *a, const void *b, void *c,
+                           const void *extra) = 0;
+  /// All parts, on one thread.
+  Result<void> runWhole(int thread, const void *a, const void *b, void *c, const void *extra);
+
+protected:
+  explicit Matmul(int64_t parts) : partCount(parts) {}
+
+private:
+  int64_t partCount;
 };
 
 /// "oneDNN 3.1.0".

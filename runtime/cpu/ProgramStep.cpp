@@ -2,11 +2,8 @@
 #include "runtime/cpu/ProgramStep.h"
 #include "runtime/Device.h"
 #include "runtime/ExecutableVerifier.h"
-#include "runtime/cpu/Parallel.h"
 #include <algorithm>
-#include <atomic>
 #include <fmt/format.h>
-#include <mutex>
 
 namespace hybrid::rt {
 
@@ -58,26 +55,23 @@ Result<ProgramStep> ProgramStep::prepareIn(const fb::Step &step, const fb::TileL
 
 Result<void> ProgramStep::prepareProduct(const fb::Matmul &product, const fb::TileLoop *loop,
                                          int threads, const std::string &name) {
-  MatmulShape shape{product.m(),
-                    product.n(),
-                    product.k(),
-                    product.lda(),
-                    product.ldb(),
-                    product.ldc(),
-                    product.transpose_a(),
-                    product.transpose_b(),
-                    product.accumulate(),
-                    product.bias() != nullptr,
-                    static_cast<DType>(product.dtype()),
-                    product.batch(),
-                    product.batch_stride_a(),
-                    product.batch_stride_b(),
-                    product.batch_stride_c(),
-                    product.offsets() != nullptr};
-  bool parallelTiles = loop && !loop->sequential();
-  // The library plans for as many threads as it may use when it is asked.
-  if (parallelTiles)
-    setThreads(1);
+  const MatmulShape shape{product.m(),
+                          product.n(),
+                          product.k(),
+                          product.lda(),
+                          product.ldb(),
+                          product.ldc(),
+                          product.transpose_a(),
+                          product.transpose_b(),
+                          product.accumulate(),
+                          product.bias() != nullptr,
+                          static_cast<DType>(product.dtype()),
+                          product.batch(),
+                          product.batch_stride_a(),
+                          product.batch_stride_b(),
+                          product.batch_stride_c(),
+                          product.offsets() != nullptr};
+  const auto use = loop && !loop->sequential() ? Matmul::Use::Whole : Matmul::Use::InParts;
   Result<void> outcome;
   auto make = [&](int64_t rows, bool more) -> std::unique_ptr<Matmul> {
     if (rows == 0 || !outcome)
@@ -86,25 +80,20 @@ Result<void> ProgramStep::prepareProduct(const fb::Matmul &product, const fb::Ti
     if (loop)
       (product.tile_rows() ? part.m : part.k) = rows;
     part.accumulate |= more;
-    auto created = Matmul::create(part);
+    auto created = Matmul::create(part, threads, use);
     if (!created) {
       outcome = Error{fmt::format("{}: {}", name, created.error().message)};
       return nullptr;
     }
     return std::move(*created);
   };
-  // A prepared product holds the places of its operands while it runs: threads cannot share one.
-  for (int thread = 0; thread < (parallelTiles ? threads : 1); ++thread) {
-    int64_t last = loop ? loop->rows() % loop->tile() : 0;
-    Products &own = products.emplace_back();
-    own.whole = make(loop ? loop->tile() : shape.m, false);
-    own.last = make(last, false);
-    if (product.tile_sum()) {
-      own.wholeMore = make(loop->tile(), true);
-      own.lastMore = make(last, true);
-    }
+  const int64_t last = loop ? loop->rows() % loop->tile() : 0;
+  products.whole = make(loop ? loop->tile() : shape.m, false);
+  products.last = make(last, false);
+  if (product.tile_sum()) {
+    products.wholeMore = make(loop->tile(), true);
+    products.lastMore = make(last, true);
   }
-  setThreads(threads);
   return outcome;
 }
 
@@ -127,66 +116,78 @@ uint64_t ProgramStep::tileBytes(int threads) const {
 
 //===-- running ----------------------------------------------------------------===//
 
-Result<void> ProgramStep::run(const ProgramMemory &memory) const {
+bool ProgramStep::run(const ProgramMemory &memory, Member &member, Failure &failure) const {
   if (step->operation_as_TileLoop())
-    return runLoop(memory);
-  if (!products.empty())
-    return products[0].whole->run(memory.address(places[0]), memory.address(places[1]),
-                                  memory.address(places[2]),
-                                  places.size() > 3 ? memory.address(places[3]) : nullptr);
+    return runLoop(memory, member, failure);
+  auto address = [&](size_t buffer) { return memory.address(places[buffer]); };
+  if (step->operation_as_Matmul())
+    return multiply(*products.whole, member, failure, address(0), address(1), address(2),
+                    places.size() > 3 ? address(3) : nullptr);
   std::array<void *, mostLaunchBuffers> pointers;
   for (size_t i = 0; i < places.size(); ++i)
-    pointers[i] = memory.address(places[i]);
-  parallelFor(step->operation_as_KernelLaunch()->grid(), memory.threads,
-              [&](int64_t lo, int64_t hi, int thread) {
-                kernel(lo, hi, pointers.data(),
-                       memory.scratch + static_cast<uint64_t>(thread) * memory.scratchBytes);
-              });
-  return {};
+    pointers[i] = address(i);
+  return launch(memory, member, 0, step->operation_as_KernelLaunch()->grid(), pointers.data());
 }
 
-Result<void> ProgramStep::runLoop(const ProgramMemory &memory) const {
-  const fb::TileLoop &tiles = *step->operation_as_TileLoop();
-  int64_t count = (tiles.rows() + tiles.tile() - 1) / tiles.tile();
-  if (tiles.sequential()) {
-    for (int64_t tile = 0; tile < count; ++tile)
-      for (const ProgramStep &inner : body)
-        if (auto done = inner.runTile(memory, tile, 0, memory.threads); !done)
-          return done;
-    return {};
-  }
-  std::mutex mutex;
-  Result<void> outcome;
-  std::atomic<bool> failed = false;
-  parallelFor(count, memory.threads, [&](int64_t lo, int64_t hi, int thread) {
-    for (int64_t tile = lo; tile < hi && !failed; ++tile)
-      for (const ProgramStep &inner : body)
-        if (auto done = inner.runTile(memory, tile, thread, 1); !done) {
-          std::lock_guard lock(mutex);
-          outcome = done;
-          failed = true;
-          return;
-        }
+bool ProgramStep::launch(const ProgramMemory &memory, Member &member, int64_t begin, int64_t end,
+                         void *const *pointers) const {
+  const int64_t items = std::max<int64_t>(0, end - begin);
+  return member.share(items, grainOf(items, member.threads()), [&](int64_t lo, int64_t hi) {
+    kernel(begin + lo, begin + hi, pointers,
+           memory.scratch + static_cast<uint64_t>(member.thread()) * memory.scratchBytes);
   });
-  return outcome;
+}
+
+bool ProgramStep::multiply(Matmul &product, Member &member, Failure &failure, const void *a,
+                           const void *b, void *c, const void *extra) {
+  return member.share(product.parts(), 1, [&](int64_t lo, int64_t hi) {
+    for (int64_t part = lo; part < hi; ++part)
+      if (auto done = product.run(part, member.thread(), a, b, c, extra); !done) {
+        failure.record(done.error());
+        member.fail();
+        return;
+      }
+  });
+}
+
+bool ProgramStep::runLoop(const ProgramMemory &memory, Member &member, Failure &failure) const {
+  const fb::TileLoop &tiles = *step->operation_as_TileLoop();
+  const int64_t count = (tiles.rows() + tiles.tile() - 1) / tiles.tile();
+  auto runTiles = [&](int64_t lo, int64_t hi, Member &team) {
+    for (int64_t tile = lo; tile < hi; ++tile)
+      for (const ProgramStep &inner : body)
+        if (!inner.runTile(memory, tile, team, failure))
+          return false;
+    return true;
+  };
+  if (tiles.sequential())
+    return runTiles(0, count, member);
+  return member.share(count, 1, [&](int64_t lo, int64_t hi) {
+    Member alone = Member::alone(member.thread());
+    if (!runTiles(lo, hi, alone))
+      member.fail();
+  });
 }
 
 Result<void> ProgramStep::runTileByTile(const ProgramMemory &memory, const Around &around) const {
   const fb::TileLoop &tiles = *step->operation_as_TileLoop();
   for (int64_t tile = 0; tile * tiles.tile() < tiles.rows(); ++tile)
     for (const ProgramStep &inner : body) {
-      Result<void> outcome;
-      bool more = around(inner, [&] {
-        return outcome = inner.runTile(memory, tile, 0, tiles.sequential() ? memory.threads : 1);
+      Failure failure;
+      bool more = around(inner, [&]() -> Result<void> {
+        parallelRegion(tiles.sequential() ? memory.threads : 1,
+                       [&](Member &member) { inner.runTile(memory, tile, member, failure); });
+        return failure.outcome();
       });
-      if (!outcome || !more)
+      if (auto outcome = failure.outcome(); !outcome || !more)
         return outcome;
     }
   return {};
 }
 
-Result<void> ProgramStep::runTile(const ProgramMemory &memory, int64_t tile, int thread,
-                                  int threads) const {
+bool ProgramStep::runTile(const ProgramMemory &memory, int64_t tile, Member &member,
+                          Failure &failure) const {
+  const int thread = loop->sequential() ? 0 : member.thread(); // whose tile memory it is
   const int64_t first = tile * loop->tile();
   const uint64_t tileBytes = aligned(loop->tile_bytes());
   if (const auto *launch = step->operation_as_KernelLaunch()) {
@@ -200,19 +201,14 @@ Result<void> ProgramStep::runTile(const ProgramMemory &memory, int64_t tile, int
                                                        static_cast<flatbuffers::uoffset_t>(i)));
       pointers[i] = reinterpret_cast<void *>(address);
     }
-    int64_t begin = tile * launch->items_per_tile(),
-            end = std::min(begin + launch->items_per_tile(), launch->grid());
-    parallelFor(std::max<int64_t>(0, end - begin), threads, [&](int64_t lo, int64_t hi, int inner) {
-      kernel(begin + lo, begin + hi, pointers.data(),
-             memory.scratch + static_cast<uint64_t>(thread + inner) * memory.scratchBytes);
-    });
-    return {};
+    const int64_t begin = tile * launch->items_per_tile(),
+                  end = std::min(begin + launch->items_per_tile(), launch->grid());
+    return this->launch(memory, member, begin, end, pointers.data());
   }
   const fb::Matmul &product = *step->operation_as_Matmul();
-  const Products &own = products[static_cast<size_t>(thread)];
-  bool isLast = first + loop->tile() > loop->rows(), more = product.tile_sum() && tile > 0;
-  const auto &chosen =
-      more ? (isLast ? own.lastMore : own.wholeMore) : (isLast ? own.last : own.whole);
+  const bool isLast = first + loop->tile() > loop->rows(), more = product.tile_sum() && tile > 0;
+  const auto &chosen = more ? (isLast ? products.lastMore : products.wholeMore)
+                            : (isLast ? products.last : products.whole);
   // The tile's rows of an operand: all of a tile buffer, a part of any other.
   auto rowsOf = [&](size_t operand, int64_t stride, int64_t size) {
     int64_t skipped = places[operand].space() == fb::Space::Tile ? 0 : first * stride * size;
@@ -220,11 +216,10 @@ Result<void> ProgramStep::runTile(const ProgramMemory &memory, int64_t tile, int
   };
   const int64_t factor = bytesOf(static_cast<DType>(product.dtype())),
                 sum = std::max<int64_t>(factor, 4);
-  return chosen->run(rowsOf(0, product.lda(), factor),
-                     product.tile_sum() ? rowsOf(1, product.ldb(), factor)
-                                        : memory.address(places[1]),
-                     product.tile_sum() ? memory.address(places[2]) : rowsOf(2, product.ldc(), sum),
-                     places.size() > 3 ? memory.address(places[3]) : nullptr);
+  return multiply(*chosen, member, failure, rowsOf(0, product.lda(), factor),
+                  product.tile_sum() ? rowsOf(1, product.ldb(), factor) : memory.address(places[1]),
+                  product.tile_sum() ? memory.address(places[2]) : rowsOf(2, product.ldc(), sum),
+                  places.size() > 3 ? memory.address(places[3]) : nullptr);
 }
 
 } // namespace hybrid::rt

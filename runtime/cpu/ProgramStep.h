@@ -8,9 +8,12 @@
 #include "runtime/Result.h"
 #include "runtime/cpu/CodeObject.h"
 #include "runtime/cpu/Matmul.h"
+#include "runtime/cpu/Team.h"
 #include <array>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +28,22 @@ struct ProgramMemory {
 
   /// A buffer in a tile: of a loop whose tiles have `tileBytes`, on `thread`.
   std::byte *address(const fb::BufferRef &buffer, uint64_t tileBytes = 0, int thread = 0) const;
+};
+
+/// The first thing that went wrong on any of the threads.
+class Failure {
+public:
+  void record(Error error) {
+    std::lock_guard lock(mutex);
+    if (!first)
+      first = std::move(error);
+  }
+  /// When no thread works any more.
+  Result<void> outcome() const { return first ? Result<void>(*first) : Result<void>(); }
+
+private:
+  std::mutex mutex;
+  std::optional<Error> first;
 };
 
 class ProgramStep {
@@ -42,9 +61,11 @@ public:
   /// Tile memory that `threads` threads need: as much each where tiles run in parallel.
   uint64_t tileBytes(int threads) const;
 
-  Result<void> run(const ProgramMemory &memory) const;
-  /// Runs one tile after another on this thread; `around(inner step, run it)` is called for each
-  /// step of each tile and returns false to stop.
+  /// Does this thread's share; all members of a region run all steps, one after the other. False
+  /// when one of them failed: then `failure` says how, and the members run nothing more.
+  bool run(const ProgramMemory &memory, Member &member, Failure &failure) const;
+  /// Runs one tile after another; `around(inner step, run it)` is called for each step of each tile
+  /// and returns false to stop.
   using Around = std::function<bool(const ProgramStep &, const std::function<Result<void>()> &)>;
   Result<void> runTileByTile(const ProgramMemory &memory, const Around &around) const;
 
@@ -58,15 +79,18 @@ private:
   static Result<ProgramStep> prepareIn(const fb::Step &step, const fb::TileLoop *loop,
                                        const CodeObject &code, int threads,
                                        const std::string &name);
-  /// `step` for one tile, on thread `thread`; `threads` may share it.
-  Result<void> runTile(const ProgramMemory &memory, int64_t tile, int thread, int threads) const;
-  Result<void> runLoop(const ProgramMemory &memory) const;
+  bool launch(const ProgramMemory &memory, Member &member, int64_t begin, int64_t end,
+              void *const *pointers) const;
+  static bool multiply(Matmul &product, Member &member, Failure &failure, const void *a,
+                       const void *b, void *c, const void *extra);
+  bool runLoop(const ProgramMemory &memory, Member &member, Failure &failure) const;
+  bool runTile(const ProgramMemory &memory, int64_t tile, Member &member, Failure &failure) const;
 
   const fb::Step *step = nullptr;
   const fb::TileLoop *loop = nullptr; // the loop it is in
   KernelFunction kernel = nullptr;
   std::vector<fb::BufferRef> places;
-  std::vector<Products> products; // one a thread that may run it
+  Products products;
   std::vector<ProgramStep> body;
 };
 

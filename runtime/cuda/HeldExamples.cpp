@@ -1,6 +1,7 @@
 //===- HeldExamples.cpp - training sets on the device, batches from them -----===//
 #include "runtime/cuda/HeldExamples.h"
-#include "runtime/cpu/Parallel.h"
+#include "runtime/cpu/Team.h"
+#include "runtime/cpu/Threads.h"
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>

@@ -16,7 +16,8 @@ void addTrain(CLI::App &app) {
     return verb->add_option(name, value, text)->capture_default_str();
   };
   verb->add_option("--steps", arguments->steps,
-                   "updates (default 1000; with --time-limit as many as it allows)")
+                   "updates (default 1000; with --time-limit as many as it allows at the speed "
+                   "of its beginning)")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
   verb->add_option("--epochs", arguments->epochs,
                    "passes over the training data instead of --steps")

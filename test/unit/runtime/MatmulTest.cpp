@@ -1,7 +1,7 @@
 //===- MatmulTest.cpp - matrix products against the definition ---------------===//
 #include "runtime/cpu/Matmul.h"
 #include "runtime/CpuFeatures.h"
-#include "runtime/cpu/Parallel.h"
+#include "runtime/cpu/Team.h"
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -50,9 +50,9 @@ template <typename T> void check(MatmulShape s) {
         }
         expected[at] = static_cast<T>(sum);
       }
-  auto product = Matmul::create(s);
+  auto product = Matmul::create(s, 1);
   ASSERT_TRUE(product) << product.error().message;
-  auto done = (*product)->run(a.data(), b.data(), c.data(), s.bias ? bias.data() : nullptr);
+  auto done = (*product)->runWhole(0, a.data(), b.data(), c.data(), s.bias ? bias.data() : nullptr);
   ASSERT_TRUE(done) << done.error().message;
   double worst = 0;
   for (size_t i = 0; i < c.size(); ++i)
@@ -78,7 +78,6 @@ std::vector<uint16_t> roundedValues(size_t count, uint64_t seed) {
 }
 
 template <typename T> void checkAllForms() {
-  setThreads(2);
   const int64_t sizes[][3] = {{1, 1, 1}, {4, 4, 128}, {7, 13, 5}, {33, 16, 64}, {128, 3, 512}};
   for (const auto &[m, n, k] : sizes)
     for (int form = 0; form < 32; ++form) {
@@ -103,7 +102,6 @@ TEST(Matmul, EveryFormInF64) { checkAllForms<double>(); }
 TEST(Matmul, EveryFormOfBf16) {
   if (!hasCpuFeature("avx512_bf16"))
     GTEST_SKIP() << "this CPU does not multiply bf16";
-  setThreads(2);
   for (int form = 0; form < 8; ++form) {
     MatmulShape s;
     s.m = 33, s.n = 24, s.k = 70, s.dtype = DType::BF16;
@@ -113,9 +111,10 @@ TEST(Matmul, EveryFormOfBf16) {
          b = roundedValues(static_cast<size_t>(s.k * s.n), 2);
     auto bias = randomValues<float>(static_cast<size_t>(s.n), 3);
     std::vector<float> c(static_cast<size_t>(s.m * s.ldc));
-    auto product = Matmul::create(s);
+    auto product = Matmul::create(s, 1);
     ASSERT_TRUE(product) << product.error().message;
-    ASSERT_TRUE((*product)->run(a.data(), b.data(), c.data(), s.bias ? bias.data() : nullptr));
+    ASSERT_TRUE(
+        (*product)->runWhole(0, a.data(), b.data(), c.data(), s.bias ? bias.data() : nullptr));
     for (int64_t i = 0; i < s.m; ++i)
       for (int64_t j = 0; j < s.n; ++j) {
         double sum = s.bias ? static_cast<double>(bias[static_cast<size_t>(j)]) : 0;
@@ -131,44 +130,59 @@ TEST(Matmul, EveryFormOfBf16) {
 }
 
 TEST(Matmul, SameBitsEveryTime) {
-  setThreads(2);
   MatmulShape s;
   s.m = 64, s.n = 128, s.k = 4096, s.lda = 64, s.ldb = 128, s.ldc = 128, s.transposeA = true;
   auto a = randomValues<float>(static_cast<size_t>(s.k * s.lda), 1);
   auto b = randomValues<float>(static_cast<size_t>(s.k * s.ldb), 2);
-  auto product = Matmul::create(s);
+  auto product = Matmul::create(s, 1);
   ASSERT_TRUE(product);
   std::vector<float> first(64 * 128), again(64 * 128);
-  ASSERT_TRUE((*product)->run(a.data(), b.data(), first.data(), nullptr));
+  ASSERT_TRUE((*product)->runWhole(0, a.data(), b.data(), first.data(), nullptr));
   for (int i = 0; i < 10; ++i) {
-    ASSERT_TRUE((*product)->run(a.data(), b.data(), again.data(), nullptr));
+    ASSERT_TRUE((*product)->runWhole(0, a.data(), b.data(), again.data(), nullptr));
     ASSERT_EQ(first, again);
   }
 }
 
-TEST(Parallel, CoversEveryItemOnce) {
-  for (int64_t count : {0, 1, 2, 7, 1000})
-    for (int threads : {1, 2, 3, 8}) {
-      std::vector<int> seen(static_cast<size_t>(count));
-      parallelFor(count, threads, [&](int64_t lo, int64_t hi, int thread) {
-        EXPECT_LT(thread, threads);
-        for (int64_t i = lo; i < hi; ++i)
-          ++seen[static_cast<size_t>(i)];
-      });
-      EXPECT_EQ(seen, std::vector<int>(static_cast<size_t>(count), 1));
+/// Large enough to be divided in every dimension, and into a last part that is smaller.
+TEST(Matmul, PartsAreTheWhole) {
+  const int64_t sizes[][4] = {// m, n, k, batch
+                              {1000, 200, 300, 1},
+                              {96, 500, 2000, 1},
+                              {1, 30001, 64, 1},
+                              {40, 24, 64, 301},
+                              {300, 70, 900, 2}};
+  for (const auto &[m, n, k, batch] : sizes)
+    for (int form = 0; form < 8; ++form) {
+      MatmulShape s;
+      s.m = m, s.n = n, s.k = k, s.batch = batch;
+      s.transposeA = form & 1, s.transposeB = form & 2, s.accumulate = form & 4;
+      s.bias = !s.transposeA;
+      s.lda = (s.transposeA ? m : k) + 3, s.ldb = (s.transposeB ? k : n), s.ldc = n + 1;
+      auto product = Matmul::create(s, 1);
+      ASSERT_TRUE(product);
+      EXPECT_GT((*product)->parts(), 1) << m << " x " << n << " x " << k;
+      check<float>(s);
     }
 }
 
-TEST(Parallel, NestsWithoutMoreThreads) {
-  std::vector<int> seen(64);
-  parallelFor(8, 2, [&](int64_t lo, int64_t hi, int) {
-    for (int64_t i = lo; i < hi; ++i)
-      parallelFor(8, 2, [&](int64_t from, int64_t to, int) {
-        for (int64_t j = from; j < to; ++j)
-          ++seen[static_cast<size_t>(8 * i + j)];
-      });
+TEST(Matmul, ThreadsTakeTheParts) {
+  MatmulShape s;
+  s.m = 1000, s.n = 128, s.k = 512, s.lda = s.k, s.ldb = s.n, s.ldc = s.n;
+  auto a = randomValues<float>(static_cast<size_t>(s.m * s.lda), 1);
+  auto b = randomValues<float>(static_cast<size_t>(s.k * s.ldb), 2);
+  std::vector<float> alone(static_cast<size_t>(s.m * s.n)), together(alone);
+  auto product = Matmul::create(s, 3);
+  ASSERT_TRUE(product);
+  ASSERT_TRUE((*product)->runWhole(0, a.data(), b.data(), alone.data(), nullptr));
+  parallelRegion(3, [&](Member &member) {
+    member.share((*product)->parts(), 1, [&](int64_t lo, int64_t hi) {
+      for (int64_t part = lo; part < hi; ++part)
+        if (!(*product)->run(part, member.thread(), a.data(), b.data(), together.data(), nullptr))
+          member.fail();
+    });
   });
-  EXPECT_EQ(seen, std::vector<int>(64, 1));
+  EXPECT_EQ(alone, together);
 }
 
 namespace {
@@ -188,9 +202,9 @@ void checkGroups(bool transposeA, bool transposeB, const std::vector<int32_t> &o
   auto b = randomValues<T>(static_cast<size_t>(std::max<int64_t>(groups * in * out, rows * in)), 2);
   int64_t results = transposeA ? groups * in * out : rows * out;
   std::vector<T> c(static_cast<size_t>(results + 8), T(42));
-  auto product = Matmul::create(s);
+  auto product = Matmul::create(s, 1);
   ASSERT_TRUE(product) << product.error().message;
-  auto done = (*product)->run(a.data(), b.data(), c.data(), offsets.data());
+  auto done = (*product)->runWhole(0, a.data(), b.data(), c.data(), offsets.data());
   ASSERT_TRUE(done) << done.error().message;
   std::vector<double> expected(static_cast<size_t>(results), 0);
   int64_t first = 0;

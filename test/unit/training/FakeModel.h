@@ -9,10 +9,12 @@
 #include "training/StepRunner.h"
 #include "training/data/Source.h"
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstring>
 #include <deque>
+#include <thread>
 
 namespace hybrid::rt {
 
@@ -75,6 +77,8 @@ public:
     std::vector<StepScore> scores;
     for (int64_t step = 0; step < steps; ++step) {
       ++trainCalls;
+      if (slowFrom && trainCalls >= slowFrom)
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
       for (size_t r = 0; r < models.size(); ++r)
         scores.push_back(models[r].active ? take(models[r], static_cast<int64_t>(r), step)
                                           : StepScore{{NAN, NAN, NAN}, NAN});
@@ -131,6 +135,7 @@ public:
 
   uint64_t print = 77;
   int64_t trainCalls = 0, nanAt = 0, signalAt = 0, nanReplica = 0;
+  int64_t slowFrom = 0; // steps from this call of a step on take 20 ms more
   bool showsLogits = true;
   int ahead = 0;
   int64_t mostSteps = 1;

@@ -424,6 +424,30 @@ TEST_F(TrainerTest, ATimeLimitAlonePlansTheSteps) {
   EXPECT_LT(outcome->summary["train_seconds"].get<double>(), 20);
 }
 
+/// The learning rate is that of the steps planned at first, whatever the machine does later.
+TEST_F(TrainerTest, ASlowerMachineDoesNotBendTheSchedule) {
+  options.steps = 0;
+  options.timeLimit = 1;
+  options.reportEvery = 1;
+  FakeModel model(4, 10, 5);
+  model.slowFrom = 60;
+  auto outcome = run("a", model);
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  std::vector<double> rates;
+  for (const json &line : metrics("a"))
+    if (line["split"] == "train")
+      rates.push_back(line["lr"].get<double>());
+  ASSERT_GT(rates.size(), 60u);
+  const auto state = loadCheckpoint(
+      folder + "/a/checkpoints/" + checkpointName(outcome->summary["steps"].get<int64_t>()), model);
+  ASSERT_TRUE(state) << state.error().message;
+  ASSERT_GT(state->plannedSteps, outcome->summary["steps"].get<int64_t>());
+  Schedule planned = options.schedule;
+  planned.total = state->plannedSteps;
+  for (size_t step = 30; step < rates.size(); ++step)
+    EXPECT_DOUBLE_EQ(rates[step], planned.at(static_cast<int64_t>(step))) << step;
+}
+
 TEST_F(TrainerTest, RefusesAModelThatIsTooShort) {
   FakeModel model(4, 8, 5);
   auto outcome = run("a", model);
