@@ -20,7 +20,9 @@ import tarfile
 from . import floors, gpu_cases
 from .processes import ROOT, Failure, last_line
 
-SYSTEM_LIBRARIES = re.compile(r"(linux-vdso|ld-linux.*|lib(c|m|dl|rt|pthread|resolv|util))\.so")
+# Those of the C and C++ compilers, too: ours would ask for this machine's C library, the ones of any system with what
+# `needed_versions` finds are new enough.
+SYSTEM_LIBRARIES = re.compile(r"(linux-vdso|ld-linux.*|lib(c|m|dl|rt|pthread|resolv|util|stdc\+\+|gcc_s))\.so")
 MOST_BYTES = 64 * 2**20
 
 
@@ -36,6 +38,21 @@ def call(command, limit):
         line = next((line for line in lines if "error:" in line), lines[-1] if lines else f"exit status {done.returncode}")
         raise Failure(line.replace(f"{ROOT}/", ""))
     return done.stdout
+
+
+def version(text):
+    return tuple(int(number) for number in text.split("."))
+
+
+def needed_versions(folder):
+    """The newest versions of system libraries' interfaces that the programs and libraries here ask for: {"GLIBC": "2.34", ...}."""
+    newest = {}
+    for path in sorted([*(folder / "bin").iterdir(), *(folder / "lib").iterdir()]):
+        for line in call(["objdump", "-T", path], 60).splitlines():
+            found = re.search(r"\*UND\*.*\b(GLIBC|GLIBCXX|CXXABI|GCC)_([0-9.]+)\b", line)
+            if found and version(found[2]) > version(newest.get(found[1], "0")):
+                newest[found[1]] = found[2]
+    return newest
 
 
 def copy_tools(options, folder):
@@ -116,12 +133,13 @@ def prepare(options):
     cases = [case for case in gpu_cases.every_case(options.quick) if options.takes(case)]
     compile_cases(options, folder, cases)
     commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True).stdout.strip()
-    manifest = {"target": options.target, "quick": options.quick, "commit": commit,
+    manifest = {"needs": needed_versions(folder), "target": options.target, "quick": options.quick, "commit": commit,
                 "compiler": call([options.bin / "hybridc", "--version"], 60).splitlines()[0], "floor_device": floors.DEVICE,
                 "rates_per_second": floors.RATES, "selftest": selftest(options, folder) if "selftest" in options.only else {}, "cases": cases}
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     problems = sum("problem" in case for case in cases)
+    print("needs " + ", ".join(f"{name} {number}" for name, number in manifest["needs"].items()) + " of the system it runs on")
     print(f"{folder}: {len(cases) - problems} of {len(cases)} cases compiled, {size / 2**20:.1f} MiB")
     if options.archive:
         with tarfile.open(options.archive, "w:xz") as archive:

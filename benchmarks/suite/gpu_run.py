@@ -11,6 +11,7 @@ import itertools
 import json
 import os
 import pathlib
+import platform
 import shlex
 import subprocess
 import sys
@@ -28,6 +29,25 @@ LANGUAGE_VOCABULARY = 50257
 PEER_SETUP_SECONDS = 300
 
 
+def unpack(archive, folder):
+    """Files and folders of the archive, and nothing outside `folder`, also by a Python that has no filters (before 3.11.4)."""
+    filters = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+    for member in archive.getmembers():
+        parts = pathlib.PurePosixPath(member.name).parts
+        if not (member.isfile() or member.isdir()) or member.name.startswith("/") or ".." in parts:
+            raise Failure(f"{archive.name}: '{member.name}' is no file or folder below the archive's own: not one that prepare made")
+        member.mode &= 0o755
+        archive.extract(member, folder, **filters)
+
+
+def fits(manifest):
+    """Raises when this system's C library is older than the one the bundle asks for."""
+    library, here = platform.libc_ver()
+    needed = manifest.get("needs", {}).get("GLIBC")
+    if library == "glibc" and needed and [int(n) for n in here.split(".")] < [int(n) for n in needed.split(".")]:
+        raise Failure(f"the bundle needs glibc {needed}, this system has {here}: prepare it on a system that is as old")
+
+
 @contextlib.contextmanager
 def opened(bundle):
     """The folder of the bundle, unpacked if it is an archive."""
@@ -35,7 +55,7 @@ def opened(bundle):
         yield bundle.resolve()
         return
     with tempfile.TemporaryDirectory(prefix="gpu-check-") as folder, tarfile.open(bundle) as archive:
-        archive.extractall(folder, filter="data")
+        unpack(archive, folder)
         yield pathlib.Path(folder) / "gpu-check"
 
 
@@ -278,6 +298,7 @@ class Run:
 def run(options):
     with opened(options.bundle) as bundle:
         manifest = json.loads((bundle / "manifest.json").read_text(encoding="utf-8"))
+        fits(manifest)
         options.out.mkdir(parents=True, exist_ok=True)
         options.bin, options.device = bundle / "bin", "cuda"
         options.environment = gpu_machine.environment(bundle, options.python)

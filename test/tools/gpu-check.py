@@ -6,6 +6,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -18,10 +19,46 @@ def call(script, *arguments, environment=None):
     return done.returncode, done.stdout + done.stderr
 
 
+# What a bundle may ask of the oldest systems it is for, Ubuntu 22.04 and RHEL 9 (GCC 11).
+OLDEST = {"GLIBC": (2, 34), "GLIBCXX": (3, 4, 29), "CXXABI": (1, 3, 13), "GCC": (11, 0, 0)}
+# Python as Debian 12 has it: tarfile without filters. Unpacks the archive of its first argument into its second.
+UNPACK = """
+import sys, tarfile
+sys.path.insert(0, sys.argv[3])
+if hasattr(tarfile, "data_filter"):
+    extract = tarfile.TarFile.extract
+    del tarfile.data_filter
+    tarfile.TarFile.extract = lambda self, member, path="", set_attrs=True, *, numeric_owner=False: extract(self, member, path, set_attrs)
+from suite import gpu_run
+from suite.processes import Failure
+try:
+    with tarfile.open(sys.argv[1]) as archive:
+        gpu_run.unpack(archive, sys.argv[2])
+except Failure as failure:
+    sys.exit(f"refused: {failure}")
+"""
+
+
+def check_archives(folder):
+    """An archive is unpacked by any Python, and one that leads outside is refused."""
+    good, bad, link = (folder / f"{name}.tar" for name in ("good", "bad", "link"))
+    (folder / "file").write_text("content", encoding="utf-8")
+    (folder / "pointer").symlink_to("/etc")
+    for path, source, name in ((good, "file", "gpu-check/file"), (bad, "file", "gpu-check/../../escaped"), (link, "pointer", "gpu-check/link")):
+        with tarfile.open(path, "w") as archive:
+            archive.add(folder / source, arcname=name)
+    for path, expected in ((good, None), (bad, "escaped"), (link, "gpu-check/link")):
+        done = subprocess.run([sys.executable, "-W", "ignore", "-c", UNPACK, path, folder / "unpacked", ROOT / "benchmarks"], capture_output=True, text=True)
+        assert (done.returncode == 0) == (expected is None) and (not expected or expected in done.stderr), done.stderr
+    assert (folder / "unpacked" / "gpu-check" / "file").read_text(encoding="utf-8") == "content"
+    assert not (folder / "escaped").exists()
+
+
 def main():
     binaries, driver = sys.argv[1:]
     with tempfile.TemporaryDirectory(prefix="gpu-check-test-") as name:
         folder = pathlib.Path(name)
+        check_archives(folder)
         bundle, results = folder / "bundle", folder / "results"
         with_golden = pathlib.Path(os.environ.get("HYBRID_GOLDEN_DIR") or ROOT.parent / "shared" / "golden").is_dir()
         only = ["--only", "ops", "--only", "mad", *["--only", "selftest"] * with_golden]
@@ -32,6 +69,9 @@ def main():
         manifest = json.loads((bundle / "manifest.json").read_text(encoding="utf-8"))
         cases = [case["name"] for case in manifest["cases"]]
         assert len(cases) == 10 and not any("problem" in case for case in manifest["cases"]), text
+
+        needs = {key: tuple(map(int, value.split("."))) for key, value in manifest["needs"].items()}
+        assert needs and all(value <= OLDEST[key] for key, value in needs.items()), needs
 
         # The folder is all that travels: its own script runs it.
         tests_driver = {"HYBRID_CUDA_DRIVER": driver, "HYBRID_CUBLASLT": driver, "HYBRID_CUDNN": driver}
