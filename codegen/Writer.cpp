@@ -4,7 +4,10 @@
 #include "dialect/schedule/LocationText.h"
 #include "dialect/schedule/ScheduleOps.h"
 #include "executable/Executable_generated.h"
-#include "llvm/Support/raw_ostream.h"
+#include "executable/Limits.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Path.h"
+#include <map>
 #include <xxhash.h>
 
 using namespace mlir;
@@ -28,7 +31,22 @@ fb::BufferRef bufferRef(Attribute attribute) {
 
 class ExecutableWriter {
 public:
-  explicit ExecutableWriter(const Code &code) : code(code) {}
+  ExecutableWriter(const Code &code, const Provenance &provenance) : code(code) {
+    for (const SourceText &source : provenance.sources)
+      names[source.path] = source.name;
+  }
+
+  /// "std/ssm.hyb:12:17". The folders are left out: equal models make equal executables wherever
+  /// they lie.
+  flatbuffers::Offset<flatbuffers::String> location(Operation &op) {
+    const std::string text = locationText(op.getLoc());
+    auto [beforeColumn, column] = StringRef(text).rsplit(':');
+    auto [path, line] = beforeColumn.rsplit(':');
+    auto found = names.find(path);
+    const StringRef name =
+        found != names.end() ? StringRef(found->second) : llvm::sys::path::filename(path);
+    return builder.CreateString(text.empty() ? "" : (name + ":" + line + ":" + column).str());
+  }
 
   flatbuffers::Offset<fb::Tensor> tensor(Attribute attribute) {
     auto port = cast<DictionaryAttr>(attribute);
@@ -40,13 +58,56 @@ public:
                             isa<FloatType>(type.getElementType()));
   }
 
+  /// Notes how a kernel is launched: its code was made for this launch, or for one that is alike.
+  void noteKernel(const std::string &symbol, LaunchOp launch) {
+    auto loop = dyn_cast<TileLoopOp>(launch->getParentOp());
+    KernelShape shape{symbol,
+                      static_cast<int64_t>(launch.getGrid()),
+                      static_cast<int64_t>(launch.getItemsPerTile()),
+                      loop ? static_cast<int64_t>(loop.getTile()) : 0,
+                      launch.getScratchBytes(),
+                      static_cast<int32_t>(launch.getThreads()),
+                      {}};
+    std::vector<fb::BufferRef> buffers;
+    for (auto [i, attribute] : llvm::enumerate(launch.getBuffers())) {
+      fb::BufferRef buffer = bufferRef(attribute);
+      buffers.push_back(buffer);
+      shape.buffers.push_back({launch.getRowBytes().empty() ? 0 : launch.getRowBytes()[i],
+                               llvm::is_contained(launch.getWrites(), static_cast<int64_t>(i)),
+                               buffer.bytes() && buffer.space() == fb::Space::Tile,
+                               buffer.bytes() != 0});
+    }
+    auto &least = kernels[shape];
+    least.resize(buffers.size(), {UINT64_MAX, mostAlignment});
+    for (auto [known, buffer] : llvm::zip(least, buffers)) {
+      known.first = std::min(known.first, buffer.bytes());
+      known.second = std::min(known.second, llvm::MinAlign(mostAlignment, buffer.offset()));
+    }
+  }
+
+  flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<fb::Kernel>>> kernelTable() {
+    std::vector<flatbuffers::Offset<fb::Kernel>> entries;
+    for (const auto &[shape, least] : kernels) {
+      std::vector<fb::KernelBuffer> buffers;
+      for (auto [buffer, known] : llvm::zip(shape.buffers, least))
+        buffers.emplace_back(known.first, buffer.rowBytes, static_cast<uint32_t>(known.second),
+                             buffer.written, buffer.inTile);
+      entries.push_back(fb::CreateKernel(builder, builder.CreateString(shape.symbol), shape.grid,
+                                         shape.itemsPerTile, shape.tile, shape.scratchBytes,
+                                         shape.threads, builder.CreateVectorOfStructs(buffers)));
+    }
+    return builder.CreateVector(entries);
+  }
+
   flatbuffers::Offset<fb::Step> step(Operation &op) {
-    auto location = builder.CreateString(locationText(op.getLoc()));
+    auto location = this->location(op);
     if (auto launch = dyn_cast<LaunchOp>(op)) {
       std::vector<fb::BufferRef> buffers;
       for (Attribute buffer : launch.getBuffers())
         buffers.push_back(bufferRef(buffer));
-      auto symbol = builder.CreateString(code.symbols.lookup(launchKey(launch)));
+      const std::string name = code.symbols.lookup(launchKey(launch));
+      noteKernel(name, launch);
+      auto symbol = builder.CreateString(name);
       auto bufferVector = builder.CreateVectorOfStructs(buffers);
       flatbuffers::Offset<flatbuffers::Vector<int64_t>> rowBytes;
       if (!launch.getRowBytes().empty())
@@ -92,10 +153,8 @@ public:
       bias = bufferRef(buffers[3]);
     if (groups)
       offsets = bufferRef(buffers[3]);
-    if (ldAddend) {
+    if (ldAddend)
       addend = bufferRef(buffers[buffers.size() - 1]);
-      version = 2;
-    }
     int64_t strideB = product.getTransposeA() ? 0 : product.getGroupStride(),
             strideC = product.getTransposeA() ? product.getGroupStride() : 0;
     auto matmul = fb::CreateMatmul(
@@ -135,16 +194,35 @@ public:
                                cast<FloatAttr>(entry.get("lr_scale")).getValueAsDouble());
   }
 
+  /// What launches of a kernel have in common, as fb::Kernel.
+  struct BufferShape {
+    int64_t rowBytes;
+    bool written, inTile, isPresent;
+    auto operator<=>(const BufferShape &) const = default;
+  };
+  struct KernelShape {
+    std::string symbol;
+    int64_t grid, itemsPerTile, tile;
+    uint64_t scratchBytes;
+    int32_t threads;
+    std::vector<BufferShape> buffers;
+    auto operator<=>(const KernelShape &) const = default;
+  };
+  static constexpr uint64_t mostAlignment = 64;
+  /// With the least bytes and alignment of each buffer.
+  std::map<KernelShape, std::vector<std::pair<uint64_t, uint64_t>>> kernels;
+
   flatbuffers::FlatBufferBuilder builder{1 << 20};
   const Code &code;
-  uint32_t version = 1; // of the format, as far as it is used
+  llvm::StringMap<std::string> names; // of files, by path
 };
 
 } // namespace
 
-std::vector<char> writeExecutable(ModuleOp module, const Code &code, const ExecutableTarget &target,
-                                  const Provenance &provenance) {
-  ExecutableWriter writer(code);
+static std::vector<char> serialize(ModuleOp module, const Code &code,
+                                   const ExecutableTarget &target, const Provenance &provenance,
+                                   uint64_t fingerprint) {
+  ExecutableWriter writer(code, provenance);
   flatbuffers::FlatBufferBuilder &builder = writer.builder;
   auto integer = [&](StringRef name) {
     return static_cast<uint64_t>(module->getAttrOfType<IntegerAttr>(name).getInt());
@@ -163,12 +241,16 @@ std::vector<char> writeExecutable(ModuleOp module, const Code &code, const Execu
            GetTemporaryPointer(builder, b)->name()->string_view();
   });
   auto programVector = builder.CreateVector(programs);
+  auto kernelVector = writer.kernelTable();
   std::vector<flatbuffers::Offset<fb::Parameter>> parameters;
   for (Attribute parameter : module->getAttrOfType<ArrayAttr>("schedule.parameters"))
     parameters.push_back(writer.parameter(parameter));
   std::vector<flatbuffers::Offset<fb::Setting>> settings;
-  for (auto &[name, value] : provenance.settings)
-    settings.push_back(fb::CreateSettingDirect(builder, name.c_str(), value.c_str()));
+  for (auto [given, areParameters] :
+       {std::pair(&provenance.options, false), std::pair(&provenance.parameters, true)})
+    for (auto &[name, value] : *given)
+      settings.push_back(
+          fb::CreateSettingDirect(builder, name.c_str(), value.c_str(), areParameters));
   std::vector<flatbuffers::Offset<flatbuffers::String>> features;
   for (const std::string &feature : target.features)
     features.push_back(builder.CreateString(feature));
@@ -193,8 +275,13 @@ std::vector<char> writeExecutable(ModuleOp module, const Code &code, const Execu
   auto imageVector = builder.CreateVector(images);
   auto compiler = builder.CreateString(provenance.compiler),
        model = builder.CreateString(provenance.model),
-       source = builder.CreateString(provenance.source),
+       source = builder.CreateString(provenance.sources.empty() ? std::string()
+                                                                : provenance.sources.front().text),
        cost = builder.CreateString(provenance.cost);
+  std::vector<flatbuffers::Offset<fb::SourceFile>> used;
+  for (const SourceText &file : llvm::drop_begin(provenance.sources))
+    used.push_back(fb::CreateSourceFileDirect(builder, file.name.c_str(), file.text.c_str()));
+  auto usedVector = builder.CreateVector(used);
   auto settingVector = builder.CreateVector(settings);
   flatbuffers::Offset<fb::ExampleGather> examples;
   if (code.examples)
@@ -205,12 +292,15 @@ std::vector<char> writeExecutable(ModuleOp module, const Code &code, const Execu
   auto parameterVector = builder.CreateVector(parameters);
 
   fb::ExecutableBuilder executable(builder);
-  executable.add_version_major(writer.version);
+  executable.add_version_major(formatMajor);
   executable.add_version_minor(0);
   executable.add_compiler(compiler);
   executable.add_target(targetTable);
   executable.add_model(model);
   executable.add_source(source);
+  executable.add_kernels(kernelVector);
+  executable.add_used(usedVector);
+  executable.add_fingerprint(fingerprint);
   executable.add_settings(settingVector);
   executable.add_code(codeVector);
   executable.add_code_hash(XXH3_64bits(code.sharedObject.data(), code.sharedObject.size()));
@@ -229,6 +319,15 @@ std::vector<char> writeExecutable(ModuleOp module, const Code &code, const Execu
   fb::FinishExecutableBuffer(builder, executable.Finish());
   return std::vector<char>(builder.GetBufferPointer(),
                            builder.GetBufferPointer() + builder.GetSize());
+}
+
+std::vector<char> writeExecutable(ModuleOp module, const Code &code, const ExecutableTarget &target,
+                                  const Provenance &provenance) {
+  // Costs are told for the machine that compiles; what is computed is the same on another.
+  Provenance withoutCost = provenance;
+  withoutCost.cost.clear();
+  const std::vector<char> computed = serialize(module, code, target, withoutCost, 0);
+  return serialize(module, code, target, provenance, XXH3_64bits(computed.data(), computed.size()));
 }
 
 } // namespace hybrid

@@ -7,10 +7,18 @@
 
 namespace hybrid {
 
+/// A text that a model was compiled from.
+struct SourceText {
+  std::string path; // as locations have it
+  std::string name; // without the folder it happens to lie in: "std/ssm.hyb"
+  std::string text;
+};
+
 /// What an executable says about where it came from.
 struct Provenance {
-  std::string compiler, model, source, cost;
-  std::vector<std::pair<std::string, std::string>> settings;
+  std::string compiler, model, cost;
+  std::vector<SourceText> sources;                                      // the model's first
+  std::vector<std::pair<std::string, std::string>> options, parameters; // names and values
 };
 
 /// The bytes of the executable (executable/Executable.fbs).

@@ -167,12 +167,20 @@ Result<std::span<const std::byte>> parameterOf(Session &session, size_t index, s
 int hybrid_api_version(void) { return HYBRID_API_VERSION; }
 void hybrid_error_free(char *error) { std::free(error); }
 
-char *hybrid_executable_load(const char *path, hybrid_executable **executable) {
-  auto loaded = Executable::load(path);
+static char *load(const char *path, Trust trust, hybrid_executable **executable) {
+  auto loaded = Executable::load(path, trust);
   if (!loaded)
     return told(loaded.error().message);
   *executable = new hybrid_executable{std::move(*loaded)};
   return nullptr;
+}
+
+char *hybrid_executable_load(const char *path, hybrid_executable **executable) {
+  return load(path, Trust::ByKey, executable);
+}
+
+char *hybrid_executable_load_trusted(const char *path, hybrid_executable **executable) {
+  return load(path, Trust::Given, executable);
 }
 
 void hybrid_executable_close(hybrid_executable *executable) { delete executable; }

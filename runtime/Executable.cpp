@@ -7,6 +7,7 @@
 #include "runtime/Executable.h"
 #include "executable/Executable_generated.h"
 #include "runtime/ExecutableVerifier.h"
+#include "runtime/Trust.h"
 #include "runtime/files/File.h"
 #include <bit>
 #include <cstring>
@@ -100,22 +101,60 @@ describePorts(const flatbuffers::Vector<flatbuffers::Offset<fb::Tensor>> *ports)
 
 Executable::~Executable() = default;
 
-Result<std::shared_ptr<const Executable>> Executable::load(const std::string &path) {
+Result<std::shared_ptr<const Executable>> Executable::load(const std::string &path, Trust trust) {
   auto bytes = readFile(path, mostFileBytes);
   if (!bytes)
     return bytes.error();
-  return fromBytes(std::move(*bytes), path);
+  if (auto fault = notExecutable(*bytes); !fault.empty())
+    return Error{path + ": " + fault};
+  std::string fault;
+  auto seal = checkSeal(*bytes, fault);
+  if (!seal)
+    return Error{path + ": " + fault};
+  bytes->resize(bytes->size() - sealBytes);
+  auto loaded = parse(std::move(*bytes), path);
+  if (!loaded)
+    return loaded.error();
+  Executable &executable = **loaded;
+  executable.fileSeal = *seal;
+  std::string keyFault;
+  if (trust == Trust::ByKey && !isTrusted(*seal, keyFault))
+    executable.distrust = keyFault.empty() ? "this user's hybridc did not make it" : keyFault;
+  return std::shared_ptr<const Executable>(*loaded);
+}
+
+Result<void> Executable::checkTrusted() const {
+  if (distrust.empty())
+    return {};
+  return Error{fmt::format("{}: its machine code is not run: {}; compile the model here, or say "
+                           "--trust once if you trust who made this file",
+                           fileName, distrust)};
+}
+
+/// What these bytes are when they are no executable at all; otherwise empty.
+std::string Executable::notExecutable(std::span<const std::byte> bytes) {
+  if (bytes.size() < 16)
+    return fmt::format("truncated: {} bytes are too few for an executable", bytes.size());
+  if (!fb::ExecutableBufferHasIdentifier(bytes.data()))
+    return "not a compiled model: the mark of a .hyx file is missing at byte 4";
+  return "";
 }
 
 Result<std::shared_ptr<const Executable>> Executable::fromBytes(std::vector<std::byte> bytes,
                                                                 const std::string &name) {
+  auto parsed = parse(std::move(bytes), name);
+  if (!parsed)
+    return parsed.error();
+  return std::shared_ptr<const Executable>(*parsed);
+}
+
+Result<std::shared_ptr<Executable>> Executable::parse(std::vector<std::byte> bytes,
+                                                      const std::string &name) {
   auto refuse = [&](const std::string &why) { return Error{name + ": " + why}; };
-  if (bytes.size() < 16)
-    return refuse(fmt::format("truncated: {} bytes are too few for an executable", bytes.size()));
   if (bytes.size() > mostFileBytes)
     return refuse("too large for an executable");
-  if (!fb::ExecutableBufferHasIdentifier(bytes.data()))
-    return refuse("not a compiled model: the mark of a .hyx file is missing at byte 4");
+  if (std::string fault = notExecutable(bytes); !fault.empty())
+    return refuse(fault);
   flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size(),
                                  /*max_depth=*/16, /*max_tables=*/4'000'000);
   if (!fb::VerifyExecutableBuffer(verifier))
@@ -140,7 +179,7 @@ Result<std::shared_ptr<const Executable>> Executable::fromBytes(std::vector<std:
   for (const fb::Program *program : *executable->root->programs())
     executable->programTable.push_back({program->name()->str(), describePorts(program->inputs()),
                                         describePorts(program->outputs())});
-  return std::shared_ptr<const Executable>(executable);
+  return executable;
 }
 
 int64_t Executable::replicas() const { return root->replicas(); }
@@ -174,9 +213,7 @@ const ProgramInfo *Executable::findProgram(std::string_view name) const {
 }
 
 uint64_t Executable::fingerprint() const {
-  // The flatbuffer is canonical for what it says; the whole of it stands for source, settings and
-  // code.
-  return XXH3_64bits(bytes.data(), bytes.size());
+  return root->fingerprint() ? root->fingerprint() : XXH3_64bits(bytes.data(), bytes.size());
 }
 
 } // namespace hybrid::rt

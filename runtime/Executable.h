@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "executable/Seal.h"
 #include "runtime/Result.h"
 #include <cstddef>
 #include <cstdint>
@@ -52,11 +53,19 @@ struct ProgramInfo {
   const TensorInfo *findOutput(std::string_view name) const;
 };
 
+/// Whose machine code runs: what was made with a key of this user's or trusted before
+/// (runtime/Trust.h), or any.
+enum class Trust { ByKey, Given };
+
 class Executable {
 public:
-  /// Loads and verifies. The error names the file and the fault ("model.hyx: truncated: ...").
-  static Result<std::shared_ptr<const Executable>> load(const std::string &path);
-  /// The same for bytes in memory; `name` is used in messages. Takes ownership of the bytes.
+  /// Loads and verifies; maps no code and runs none. The error names the file and the fault
+  /// ("model.hyx: truncated: ..."). With Trust::Given its code may run, whoever made
+  /// it.
+  static Result<std::shared_ptr<const Executable>> load(const std::string &path,
+                                                        Trust trust = Trust::ByKey);
+  /// The same for what this process made, without a seal; `name` is used in messages. Takes
+  /// ownership of the bytes.
   static Result<std::shared_ptr<const Executable>> fromBytes(std::vector<std::byte> bytes,
                                                              const std::string &name);
   ~Executable();
@@ -69,15 +78,24 @@ public:
   int64_t replicas() const;
   /// Null when there is none.
   const ProgramInfo *findProgram(std::string_view name) const;
-  /// Hash of source, settings and code: what a checkpoint remembers of the executable that wrote
-  /// it.
+  /// Hash of source, settings and code, wherever the sources lay: what a checkpoint remembers of
+  /// the executable that wrote it.
   uint64_t fingerprint() const;
+  /// Fails when its code may not run: it is not signed with a key of this user's, nor trusted
+  /// since.
+  Result<void> checkTrusted() const;
+  /// Of the file; zero for what came from memory.
+  const Seal &seal() const { return fileSeal; }
   /// Whether it was compiled for a device, "cpu" or "cuda"; an empty one is any.
   Result<void> checkDevice(std::string_view device) const;
 
 private:
   Executable() = default;
-  std::string fileName;
+  static std::string notExecutable(std::span<const std::byte> bytes);
+  static Result<std::shared_ptr<Executable>> parse(std::vector<std::byte> bytes,
+                                                   const std::string &name);
+  std::string fileName, distrust; // the latter: why its code may not run; empty: it may
+  Seal fileSeal;
   std::vector<std::byte> bytes; // 64-byte aligned content is not assumed
   const fb::Executable *root = nullptr;
   std::vector<ParameterInfo> parameterTable;

@@ -1,9 +1,11 @@
 //===- ExecutableVerifier.cpp - nothing in a .hyx is trusted before this ----===//
 #include "runtime/ExecutableVerifier.h"
 #include "executable/Executable_generated.h"
+#include "executable/Limits.h"
 #include "executable/ReplicaStride.h"
 #include "runtime/CpuFeatures.h"
 #include "runtime/Executable.h"
+#include "runtime/KernelShapes.h"
 #include "runtime/cuda/Architecture.h"
 #include <algorithm>
 #include <cmath>
@@ -15,15 +17,6 @@ namespace hybrid::rt {
 
 namespace {
 
-// Bounds that no sane executable meets; they keep a hostile one from costing memory or time.
-constexpr uint64_t maximumSpaceBytes = uint64_t(1) << 40;
-constexpr uint64_t maximumBuffers = uint64_t(1) << 24; // over all kernel launches
-constexpr size_t maximumNameBytes = 512, maximumRank = 16;
-constexpr int64_t maximumGrid = int64_t(1) << 48;
-constexpr int64_t maximumBlocks = (int64_t(1) << 31) - 1; // of a launch on a GPU
-constexpr int64_t maximumTileSteps = int64_t(1) << 20;    // on a GPU, over all loops
-constexpr int64_t maximumAttentionSize = int64_t(1) << 31;
-
 template <typename... Args> Error error(fmt::format_string<Args...> text, Args &&...args) {
   return Error{fmt::format(text, std::forward<Args>(args)...)};
 }
@@ -31,7 +24,7 @@ template <typename... Args> Error error(fmt::format_string<Args...> text, Args &
 /// Names go into messages, terminals and file names: no control characters, no folders, not
 /// endless.
 bool isSoundName(std::string_view name) {
-  return !name.empty() && name.size() <= maximumNameBytes &&
+  return !name.empty() && name.size() <= mostNameBytes &&
          std::none_of(name.begin(), name.end(), [](char c) {
            return static_cast<unsigned char>(c) < 0x20 || c == 0x7f || c == '/';
          });
@@ -67,6 +60,8 @@ private:
   Result<void> checkPortBytes(const fb::Program &program) const;
   Result<void> checkStep(const fb::Step &step, const std::string &where);
   Result<void> checkKernel(const fb::KernelLaunch &kernel, const std::string &where);
+  Result<void> checkKernelShape(const fb::KernelLaunch &kernel, const std::string &where) const;
+  bool mayWrite(fb::Space space) const;
   Result<void> checkMatmul(const fb::Matmul &matmul, const std::string &where) const;
   Result<void> checkAttention(const fb::Attention &attention, const std::string &where);
   Result<void> checkLoop(const fb::TileLoop &tiles, const std::string &where);
@@ -76,6 +71,8 @@ private:
   uint64_t spaceBytes(fb::Space space) const;
 
   const fb::Executable &executable;
+  KernelShapes kernels;
+  std::string_view programName;       // that is being checked
   bool onCuda = false;                // compiled for a GPU
   uint64_t arenaBytes = 0;            // of the program that is being checked
   const fb::TileLoop *loop = nullptr; // that is being checked
@@ -120,6 +117,8 @@ Result<void> Verifier::run() {
     for (const fb::Setting *setting : *executable.settings())
       if (!isSoundName(viewOf(setting->name())))
         return error("corrupt: a setting has no sound name");
+  if (Result<void> done = kernels.read(executable); !done)
+    return done;
   std::unordered_set<std::string_view> names;
   if (!executable.programs() || executable.programs()->size() == 0)
     return error("corrupt: it holds no program");
@@ -146,8 +145,8 @@ Result<void> Verifier::checkExamples() const {
   for (std::string_view name : names)
     if (!isSoundName(name))
       return error("corrupt: what gathers batches has no sound name");
-  constexpr int64_t mostBlocks = int64_t(1) << 20; // a step; a block has at most some hundred
-  if (gather->grid() < 1 || gather->grid() > mostBlocks || gather->threads() < 32 ||
+  constexpr int64_t mostGathering = int64_t(1) << 20; // a step; a block has at most some hundred
+  if (gather->grid() < 1 || gather->grid() > mostGathering || gather->threads() < 32 ||
       gather->threads() > 1024 || gather->threads() % 32)
     return error("corrupt: batches are gathered by {} blocks of {} threads", gather->grid(),
                  gather->threads());
@@ -243,9 +242,9 @@ Result<void> Verifier::checkSpaces() const {
       {"parameters", executable.parameter_bytes()},
       {"constants", executable.constants_bytes()}};
   for (auto [name, bytes] : spaces)
-    if (bytes > maximumSpaceBytes)
+    if (bytes > mostSpaceBytes)
       return error("corrupt: the {} would take {} bytes, more than the limit of {}", name, bytes,
-                   maximumSpaceBytes);
+                   mostSpaceBytes);
   uint64_t initial = executable.constants() ? executable.constants()->size() : 0;
   if (initial > executable.constants_bytes())
     return error("corrupt: {} bytes of constants do not fit their space of {}", initial,
@@ -272,16 +271,16 @@ Result<void> Verifier::checkReplicas() const {
       {"parameters", executable.parameter_bytes()},
       {"tiles", tileBytes}};
   for (auto [name, bytes] : spaces)
-    if (bytes > maximumSpaceBytes || replicaStride(bytes) > maximumSpaceBytes / replicas)
+    if (bytes > mostSpaceBytes || replicaStride(bytes) > mostSpaceBytes / replicas)
       return error("corrupt: the {} of {} replicas would take {} bytes each, more than the limit "
                    "of {} together",
-                   name, replicas, bytes, maximumSpaceBytes);
+                   name, replicas, bytes, mostSpaceBytes);
   return {};
 }
 
 /// A session holds inputs and outputs of every replica; several may share one place.
 Result<void> Verifier::checkPortBytes(const fb::Program &program) const {
-  const uint64_t most = maximumSpaceBytes / executable.replicas();
+  const uint64_t most = mostSpaceBytes / executable.replicas();
   uint64_t bytes = 0;
   for (const auto *ports : {program.inputs(), program.outputs()})
     if (ports && executable.replicas() > 1)
@@ -289,7 +288,7 @@ Result<void> Verifier::checkPortBytes(const fb::Program &program) const {
         if ((bytes += replicaStride(tensor->buffer()->bytes())) > most)
           return error("corrupt: inputs and outputs of program '{}' take more than {} bytes for "
                        "{} replicas",
-                       viewOf(program.name()), maximumSpaceBytes, executable.replicas());
+                       viewOf(program.name()), mostSpaceBytes, executable.replicas());
   return {};
 }
 
@@ -300,16 +299,16 @@ Result<uint64_t> Verifier::bytesOfTensor(const flatbuffers::Vector<int64_t> *sha
   unsigned __int128 bytes = static_cast<unsigned>(bytesOf(static_cast<DType>(dtype)));
   if (shape && !isAligned(*shape))
     return error("corrupt: the shape of '{}' is misaligned in the file", name);
-  if (shape && shape->size() > maximumRank)
+  if (shape && shape->size() > mostRank)
     return error("corrupt: '{}' has {} dimensions, more than the limit of {}", name, shape->size(),
-                 maximumRank);
+                 mostRank);
   if (shape)
     for (int64_t extent : *shape) {
       if (extent < 1)
         return error("corrupt: '{}' has an extent of {}", name, extent);
       bytes *= static_cast<uint64_t>(extent);
-      if (bytes > maximumSpaceBytes)
-        return error("corrupt: '{}' would take more than {} bytes", name, maximumSpaceBytes);
+      if (bytes > mostSpaceBytes)
+        return error("corrupt: '{}' would take more than {} bytes", name, mostSpaceBytes);
     }
   return static_cast<uint64_t>(bytes);
 }
@@ -413,6 +412,7 @@ Result<void> Verifier::checkProgram(const fb::Program &program) {
     return error("corrupt: program '{}' wants an arena of {} bytes, but the executable has {}",
                  name, program.arena_bytes(), executable.arena_bytes());
   arenaBytes = program.arena_bytes();
+  programName = name;
   if (Result<void> done = checkTensors(program.inputs(), name, "input"); !done)
     return done;
   if (Result<void> done = checkTensors(program.outputs(), name, "output"); !done)
@@ -448,17 +448,17 @@ Result<void> Verifier::checkStep(const fb::Step &step, const std::string &where)
 }
 
 Result<void> Verifier::checkLoop(const fb::TileLoop &tiles, const std::string &where) {
-  if (tiles.tile() < 1 || tiles.tile() > tiles.rows() || tiles.rows() > maximumGrid)
+  if (tiles.tile() < 1 || tiles.tile() > tiles.rows() || tiles.rows() > mostItems)
     return error("corrupt: {} has tiles of {} rows of {}", where, tiles.tile(), tiles.rows());
-  if (tiles.tile_bytes() > maximumSpaceBytes)
+  if (tiles.tile_bytes() > mostSpaceBytes)
     return error("corrupt: {} wants {} bytes a tile, more than the limit of {}", where,
-                 tiles.tile_bytes(), maximumSpaceBytes);
+                 tiles.tile_bytes(), mostSpaceBytes);
   // On a GPU every step of every tile becomes a launch of its own.
   const int64_t count = (tiles.rows() - 1) / tiles.tile() + 1;
   const int64_t parts = tiles.steps() ? tiles.steps()->size() : 0;
-  if (onCuda && (count > maximumTileSteps || (tileSteps += count * parts) > maximumTileSteps))
+  if (onCuda && (count > mostTileSteps || (tileSteps += count * parts) > mostTileSteps))
     return error("corrupt: {} and those before it have more than {} launches", where,
-                 maximumTileSteps);
+                 mostTileSteps);
   loop = &tiles;
   Result<void> outcome;
   for (unsigned i = 0; tiles.steps() && outcome && i < tiles.steps()->size(); ++i)
@@ -470,15 +470,15 @@ Result<void> Verifier::checkLoop(const fb::TileLoop &tiles, const std::string &w
 Result<void> Verifier::checkKernel(const fb::KernelLaunch &kernel, const std::string &where) {
   if (!isSoundName(viewOf(kernel.symbol())))
     return error("corrupt: {} has no sound symbol", where);
-  if (kernel.grid() < 1 || kernel.grid() > maximumGrid)
+  if (kernel.grid() < 1 || kernel.grid() > mostItems)
     return error("corrupt: {} ({}) has a grid of {}", where, viewOf(kernel.symbol()),
                  kernel.grid());
-  if (onCuda && kernel.grid() > maximumBlocks)
+  if (onCuda && kernel.grid() > mostBlocks)
     return error("corrupt: {} ({}) has {} blocks, more than the limit of {}", where,
-                 viewOf(kernel.symbol()), kernel.grid(), maximumBlocks);
-  if (kernel.scratch_bytes() > maximumSpaceBytes)
+                 viewOf(kernel.symbol()), kernel.grid(), mostBlocks);
+  if (kernel.scratch_bytes() > mostSpaceBytes)
     return error("corrupt: {} ({}) wants {} bytes of scratch, more than the limit of {}", where,
-                 viewOf(kernel.symbol()), kernel.scratch_bytes(), maximumSpaceBytes);
+                 viewOf(kernel.symbol()), kernel.scratch_bytes(), mostSpaceBytes);
   if (onCuda &&
       (kernel.threads() < 32 || kernel.threads() > mostBlockThreads || kernel.threads() % 32))
     return error("corrupt: {} ({}) has blocks of {} threads", where, viewOf(kernel.symbol()),
@@ -486,6 +486,9 @@ Result<void> Verifier::checkKernel(const fb::KernelLaunch &kernel, const std::st
   if (onCuda && kernel.scratch_bytes() > mostSharedBytes)
     return error("corrupt: {} ({}) wants {} bytes of shared memory, more than the limit of {}",
                  where, viewOf(kernel.symbol()), kernel.scratch_bytes(), mostSharedBytes);
+  if (!loop && (kernel.items_per_tile() || (kernel.row_bytes() && kernel.row_bytes()->size())))
+    return error("corrupt: {} ({}) is cut for tiles, but in no loop over tiles", where,
+                 viewOf(kernel.symbol()));
   const auto *rowBytes = kernel.row_bytes();
   const unsigned buffers = kernel.buffers() ? kernel.buffers()->size() : 0;
   if (loop) {
@@ -498,7 +501,7 @@ Result<void> Verifier::checkKernel(const fb::KernelLaunch &kernel, const std::st
                    viewOf(kernel.symbol()), buffers, rowBytes->size());
   }
   if (!kernel.buffers())
-    return {};
+    return checkKernelShape(kernel, where);
   if (!isAligned(*kernel.buffers()))
     return error("corrupt: the buffers of {} are misaligned in the file", where);
   if (unsigned most = onCuda ? mostBlockBuffers : mostLaunchBuffers; buffers > most)
@@ -506,9 +509,8 @@ Result<void> Verifier::checkKernel(const fb::KernelLaunch &kernel, const std::st
                  viewOf(kernel.symbol()), buffers, most);
   // Launches may share one vector of buffers, so the file's size does not bound their number.
   buffersSeen += kernel.buffers()->size();
-  if (buffersSeen > maximumBuffers)
-    return error("corrupt: {} and those before it touch more than {} buffers", where,
-                 maximumBuffers);
+  if (buffersSeen > mostBuffers)
+    return error("corrupt: {} and those before it touch more than {} buffers", where, mostBuffers);
   for (const fb::BufferRef *buffer : *kernel.buffers()) {
     // The text is made only for a buffer that is refused: this loop sees every buffer of the file.
     bool known = static_cast<unsigned>(buffer->space()) <= static_cast<unsigned>(fb::Space::MAX);
@@ -525,7 +527,40 @@ Result<void> Verifier::checkKernel(const fb::KernelLaunch &kernel, const std::st
                    viewOf(kernel.symbol()), buffer->offset());
     return checkBuffer(*buffer, fmt::format("a buffer of {} ({})", where, viewOf(kernel.symbol())));
   }
+  return checkKernelShape(kernel, where);
+}
+
+/// The buffers have been checked.
+Result<void> Verifier::checkKernelShape(const fb::KernelLaunch &kernel,
+                                        const std::string &where) const {
+  auto shape = kernels.find(kernel, loop, where);
+  if (!shape)
+    return shape.error();
+  for (unsigned i = 0; *shape && i < (*shape)->buffers()->size(); ++i) {
+    const fb::BufferRef &buffer = *kernel.buffers()->Get(i);
+    if (buffer.bytes() && (*shape)->buffers()->Get(i)->written() && !mayWrite(buffer.space()))
+      return error("corrupt: {} ({}) writes to space {}, which only other programs change", where,
+                   viewOf(kernel.symbol()), fb::EnumNameSpace(buffer.space()));
+  }
   return {};
+}
+
+/// Whether steps of the program that is being checked may change what lies in a space.
+bool Verifier::mayWrite(fb::Space space) const {
+  switch (space) {
+  case fb::Space::Constants:
+    return programName == "setup";
+  case fb::Space::Parameters:
+    return programName == "init" || programName == "update";
+  case fb::Space::Moment1:
+  case fb::Space::Moment2:
+    return programName == "update";
+  case fb::Space::Arena:
+  case fb::Space::Gradients:
+  case fb::Space::Tile:
+    break;
+  }
+  return true;
 }
 
 Result<void> Verifier::checkMatmul(const fb::Matmul &matmul, const std::string &where) const {
@@ -540,6 +575,11 @@ Result<void> Verifier::checkMatmul(const fb::Matmul &matmul, const std::string &
                  grouped ? "f32 or f64" : "f32, f64 or bf16");
   if (matmul.addend() && (!onCuda || loop || grouped || matmul.accumulate()))
     return error("corrupt: {} has an addend, which it cannot have here", where);
+  if (!loop && (matmul.tile_rows() || matmul.tile_sum()))
+    return error("corrupt: {} is cut for tiles, but in no loop over tiles", where);
+  if (matmul.c() && !mayWrite(matmul.c()->space()))
+    return error("corrupt: {} writes to space {}, which only other programs change", where,
+                 fb::EnumNameSpace(matmul.c()->space()));
   if (loop) {
     bool cut = matmul.tile_rows() != matmul.tile_sum() && !grouped && matmul.batch() == 1;
     bool whole = matmul.tile_rows() ? matmul.m() == loop->rows() && !matmul.transpose_a()
@@ -590,7 +630,7 @@ Result<void> Verifier::checkMatmul(const fb::Matmul &matmul, const std::string &
                       Wide(operand.stride) +
                   Wide(operand.columns);
     Wide batches = Wide(matmul.batch() - 1) * Wide(operand.batchStride);
-    if (extent > maximumSpaceBytes || batches > maximumSpaceBytes ||
+    if (extent > mostSpaceBytes || batches > mostSpaceBytes ||
         (extent + batches) * operand.size > operand.buffer->bytes())
       return error("corrupt: {} ({} x {}, stride {}, {} of them) leaves its {} bytes", what,
                    operand.rows, operand.columns, operand.stride, matmul.batch(),
@@ -625,7 +665,7 @@ Result<void> Verifier::checkAttention(const fb::Attention &attention, const std:
     return error("corrupt: {} is attention by a library, but {}", where,
                  loop ? "in a loop over tiles" : "not for a GPU");
   for (int64_t size : {batch, length, keyLength, heads, kvHeads, headSize})
-    if (size < 1 || size > maximumAttentionSize)
+    if (size < 1 || size > mostAttentionSize)
       return error("corrupt: {} is attention with a size of {}", where, size);
   if (heads % kvHeads != 0 || (attention.causal() && length != keyLength) ||
       !std::isfinite(attention.scale()))
@@ -642,9 +682,8 @@ Result<void> Verifier::checkAttention(const fb::Attention &attention, const std:
   if (!isAligned(*attention.buffers()))
     return error("corrupt: the buffers of {} are misaligned in the file", where);
   buffersSeen += buffers;
-  if (buffersSeen > maximumBuffers)
-    return error("corrupt: {} and those before it touch more than {} buffers", where,
-                 maximumBuffers);
+  if (buffersSeen > mostBuffers)
+    return error("corrupt: {} and those before it touch more than {} buffers", where, mostBuffers);
   // Of queries and of keys, in the order of buffers; 's' for statistics.
   constexpr std::string_view kinds = "qkkqsqqkks";
   using Wide = unsigned __int128;
@@ -666,7 +705,7 @@ Result<void> Verifier::checkAttention(const fb::Attention &attention, const std:
     bool aligned = buffer.offset() % 16 == 0;
     for (int64_t count : counts) {
       const int64_t distance = attention.strides()->Get(stride++);
-      if (distance < 0 || static_cast<uint64_t>(distance) > maximumSpaceBytes)
+      if (distance < 0 || static_cast<uint64_t>(distance) > mostSpaceBytes)
         return error("corrupt: {} has a stride of {}", what, distance);
       extent += Wide(count - 1) * Wide(distance);
       aligned = aligned && distance % 8 == 0;

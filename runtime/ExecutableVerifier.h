@@ -6,22 +6,12 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 #include "runtime/Result.h"
-#include <cstdint>
 
 namespace hybrid::fb {
 struct Executable;
 }
 
 namespace hybrid::rt {
-
-/// The newest format this runtime reads, as all before. Files of a later major version are refused.
-constexpr unsigned formatMajor = 2;
-/// Buffers one kernel launch may have.
-constexpr unsigned mostLaunchBuffers = 256;
-/// The same on a GPU, where they are parameters of the kernel, and what a block of it may have.
-constexpr unsigned mostBlockBuffers = 64;
-constexpr int mostBlockThreads = 1024;
-constexpr uint64_t mostSharedBytes = 227 << 10;
 
 /// The error says what is wrong, without the file's name.
 Result<void> verifyExecutable(const fb::Executable &executable);

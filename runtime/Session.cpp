@@ -2,7 +2,6 @@
 #include "runtime/Session.h"
 #include "executable/Executable_generated.h"
 #include "runtime/Device.h"
-#include "runtime/ExecutableVerifier.h"
 #include "runtime/cpu/CpuDevice.h"
 #include "runtime/cpu/Threads.h"
 #include "runtime/cuda/CudaDevice.h"
@@ -138,6 +137,8 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const Executabl
   if (options.threads < 0 || options.threads > mostThreads)
     return Error{fmt::format("{} threads were asked for, expected 1 to {}, or 0 for all cores",
                              options.threads, mostThreads)};
+  if (auto trusted = executable->checkTrusted(); !trusted)
+    return trusted.error();
   auto state = std::make_unique<State>();
   state->executable = executable;
   state->training = options.training;
@@ -402,7 +403,7 @@ std::string Session::findNonFinite(std::string_view name, int64_t replica) {
   std::string culprit;
   auto around = [&](const fb::Step &step, std::span<const fb::BufferRef> buffers,
                     const std::function<Result<void>()> &run) {
-    std::array<bool, mostLaunchBuffers> finite{};
+    std::vector<bool> finite(buffers.size());
     for (size_t i = 0; i < buffers.size(); ++i)
       finite[i] = allFinite(device, buffers[i], wide, replica); // ids such as -100 are no floats
     if (!run())

@@ -65,8 +65,12 @@ typedef struct hybrid_tensor_info {
 
 /*===-- executables -----------------------------------------------------------*/
 
-/** Reads and verifies a file. */
+/** Reads and verifies a file, without mapping its machine code. A session of it runs that code only
+ *  when the user's own hybridc made it, a key of the administrator's signed it, or the user said
+ *  `hybrid-run ... --trust` of it before. */
 char *hybrid_executable_load(const char *path, hybrid_executable **executable);
+/** The same for a file whose maker the caller trusts: its code can do all that this process can. */
+char *hybrid_executable_load_trusted(const char *path, hybrid_executable **executable);
 void hybrid_executable_close(hybrid_executable *executable);
 
 /** What it was compiled for: "cpu" or "cuda". */

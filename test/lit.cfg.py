@@ -51,8 +51,9 @@ config.substitutions.append(("%models", os.path.join(config.hybrid_source_root, 
 config.environment["OMP_NUM_THREADS"] = "1"
 config.environment["LC_ALL"] = "C"
 config.environment["NO_COLOR"] = "1"
-# Compiled models are cached by content; tests keep theirs inside the build folder.
+# Compiled models are cached by content, and signed with a key; tests keep theirs inside the build folder.
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.hybrid_binary_root, "test", "cache")
+config.environment["XDG_CONFIG_HOME"] = os.path.join(config.hybrid_binary_root, "test", "config")
 
 config.available_features.add(platform.machine())
 try:

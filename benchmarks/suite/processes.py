@@ -102,6 +102,8 @@ class Peer:
 class Executable:
     """A compiled model, timed by hybrid-run bench. `options.environment` is added to this process's."""
 
+    trust = ["--trust"]  # it may have been compiled elsewhere
+
     def __init__(self, options, executable, limit=600):
         self.options, self.executable, self.limit = options, executable, limit
         self.peak_bytes = 0
@@ -123,7 +125,7 @@ class Executable:
         return json.loads(self.call("hybrid-run", "info", self.executable, "--json"))["trained_count"]
 
     def bench(self, program, count, warmup=2, profile=False):
-        reply = json.loads(self.call("hybrid-run", "bench", self.executable, f"--program={program}", "--steps", count, "--warmup", warmup,
+        reply = json.loads(self.call("hybrid-run", "bench", self.executable, *self.trust, f"--program={program}", "--steps", count, "--warmup", warmup,
                                      "--threads", self.options.threads, "--json", *["--profile"] * profile))
         self.peak_bytes = max(self.peak_bytes, reply["peak_bytes"])
         return reply
@@ -138,6 +140,8 @@ class Executable:
 
 class Compiled(Executable):
     """One that hybridc compiles for this, and that goes away again."""
+
+    trust = []
 
     def __init__(self, options, source, dtype, batch, length, settings=(), limit=600):
         super().__init__(options, options.work / f"{source.stem}-{dtype}-{batch}x{length}.hyx", limit)

@@ -50,12 +50,13 @@ std::string documentationOf(const SourceFiles &sources, const Definition &defini
 } // namespace
 
 OwningOpRef<ModuleOp> compileFile(llvm::SourceMgr &manager, MLIRContext &context,
-                                  const Options &options) {
+                                  const Options &options, FilesRead &files) {
   context.loadDialect<HybridDialect, func::FuncDialect>();
   SourceFiles sources(manager);
   Diagnostics diagnostics(context, sources);
   ModuleLoader loader(diagnostics, options.importPaths);
   const Module &main = loader.loadMain();
+  files = loader.files();
   // What a broken file means is anybody's guess: only its own faults are worth reading.
   if (diagnostics.failed())
     return nullptr;

@@ -22,11 +22,25 @@ struct Options {
   std::string model; ///< which model when the file has several; empty: the only one
 };
 
+/// A file that a compilation read.
+struct ReadFile {
+  std::string path;
+  std::string name;     ///< as the model's folder or a models folder has it: "std/ssm.hyb"
+  llvm::StringRef text; ///< owned by the SourceMgr
+};
+/// What a compilation depends on: the files it read, the main one first, and those it looked for in
+/// vain, which would be read instead of others if they were there.
+struct FilesRead {
+  std::vector<ReadFile> read;
+  std::vector<std::string> absent;
+};
+
 /// Parses the main file of `sources` and elaborates its model. On failure all diagnostics (line,
 /// caret, notes) have been emitted to the context's diagnostic engine, and the result is null.
-/// Files that are used are added to `sources`, so that their lines can be shown.
+/// Files that are used are added to `sources`, so that their lines can be shown; `files` is told
+/// which they are.
 mlir::OwningOpRef<mlir::ModuleOp> compileFile(llvm::SourceMgr &sources, mlir::MLIRContext &context,
-                                              const Options &options);
+                                              const Options &options, FilesRead &files);
 
 /// A parameter of a model, for people: `width: int = 128`.
 struct ModelParameter {

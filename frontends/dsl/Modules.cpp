@@ -52,8 +52,16 @@ std::vector<std::string> Module::names() const {
 
 const Module &ModuleLoader::loadMain() {
   main = std::make_unique<Module>();
-  parseInto(*main, diagnostics.sources.addMain(), 0);
+  const uint32_t file = diagnostics.sources.addMain();
+  parseInto(*main, note(file, llvm::sys::path::filename(diagnostics.sources.file(file).name).str()),
+            0);
   return *main;
+}
+
+uint32_t ModuleLoader::note(uint32_t file, std::string name) {
+  const SourceFile &source = diagnostics.sources.file(file);
+  found.read.push_back({source.name, std::move(name), source.text});
+  return file;
 }
 
 void ModuleLoader::parseInto(Module &module, uint32_t file, int depth) {
@@ -80,13 +88,16 @@ const Module *ModuleLoader::use(const Use &use, uint32_t from, int depth) {
   std::vector<std::string> folders{
       llvm::sys::path::parent_path(diagnostics.sources.file(from).name).str()};
   folders.insert(folders.end(), importPaths.begin(), importPaths.end());
-  for (const std::string &folder : folders) {
+  // What the file is called in the tree of files: there, a file is beside the one that uses it.
+  const std::string below = llvm::join(use.path, "/") + ".hyb",
+                    beside = llvm::sys::path::parent_path(found.read[from].name).str();
+  for (const auto &[number, folder] : llvm::enumerate(folders)) {
     llvm::SmallString<256> path(folder);
-    for (const std::string &part : use.path)
-      llvm::sys::path::append(path, part);
-    path += ".hyb";
-    if (!llvm::sys::fs::is_regular_file(path))
+    llvm::sys::path::append(path, below);
+    if (!llvm::sys::fs::is_regular_file(path)) {
+      found.absent.push_back(path.str().str());
       continue;
+    }
     llvm::SmallString<256> real;
     if (llvm::sys::fs::real_path(path, real))
       real = path;
@@ -101,6 +112,7 @@ const Module *ModuleLoader::use(const Use &use, uint32_t from, int depth) {
     }
     it->second = std::make_unique<Module>();
     Module *module = it->second.get();
+    note(*file, number == 0 && !beside.empty() ? beside + "/" + below : below);
     parseInto(*module, *file, depth + 1);
     return module;
   }

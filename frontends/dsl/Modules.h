@@ -2,6 +2,7 @@
 #pragma once
 #include "frontends/dsl/AST.h"
 #include "frontends/dsl/Diagnostics.h"
+#include "frontends/dsl/Frontend.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringMap.h"
 #include <map>
@@ -31,8 +32,11 @@ public:
       : diagnostics(diagnostics), importPaths(importPaths.begin(), importPaths.end()) {}
 
   const Module &loadMain();
+  /// What has been read and looked for.
+  const FilesRead &files() const { return found; }
 
 private:
+  uint32_t note(uint32_t file, std::string name);
   void parseInto(Module &module, uint32_t file, int depth);
   const Module *use(const Use &use, uint32_t from, int depth);
 
@@ -40,6 +44,7 @@ private:
   std::vector<std::string> importPaths;
   std::map<std::string, std::unique_ptr<Module>> modules; // by path
   std::unique_ptr<Module> main;
+  FilesRead found; // `read` in the order of the files' numbers
 };
 
 } // namespace hybrid::dsl

@@ -7,6 +7,7 @@
 #include "runtime/files/Json.h"
 #include "runtime/files/Npy.h"
 #include "runtime/files/Safetensors.h"
+#include "training/TensorHashes.h"
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -114,6 +115,7 @@ Json describe(const Executable &executable, bool withSteps, int threads) {
           {"settings", settings},
           {"replicas", executable.replicas()},
           {"fingerprint", fmt::format("{:016x}", executable.fingerprint())},
+          {"trusted", bool(executable.checkTrusted())},
           {"code_bytes", format.code() ? format.code()->size() : 0},
           {"images", images},
           {"libraries", libraries},
@@ -149,6 +151,9 @@ void printExecutable(const Json &info) {
     fmt::print(" {}={}", name, value.get<std::string>());
   for (const Json &image : info["images"])
     fmt::print(" {} ({} bytes)", image["architecture"].get<std::string>(), image["bytes"].dump());
+  if (!info["trusted"].get<bool>())
+    fmt::print(
+        "\ntrust       none: this user's hybridc did not make it; its code runs after --trust");
   if (!info["libraries"].empty())
     fmt::print("\nneeds       {}",
                fmt::join(info["libraries"].get<std::vector<std::string>>(), ", "));
@@ -206,6 +211,8 @@ Result<Json> describeSafetensors(const std::string &path) {
   auto file = SafetensorsFile::open(path);
   if (!file)
     return file.error();
+  if (auto sound = checkHashes(*file, path); !sound)
+    return sound.error();
   const char *types[] = {"F32", "F64", "I32", "I64"};
   Json tensors = Json::array();
   for (const auto &[name, tensor] : file->tensors())

@@ -133,7 +133,8 @@ void runCase(const fs::path &folder, const SelfTestOptions &options, Outcome &ou
   Json content = Json::parse(reinterpret_cast<const char *>(text.data()),
                              reinterpret_cast<const char *>(text.data()) + text.size());
   auto executable = valueOf(
-      Executable::load((folder / content.value("executable", std::string("model.hyx"))).string()));
+      Executable::load((folder / content.value("executable", std::string("model.hyx"))).string(),
+                       options.trust ? Trust::Given : Trust::ByKey));
   require(executable->checkDevice(options.device));
   auto session = valueOf(Session::create(executable, {options.threads}));
   if (content.contains("parameters") && !content["parameters"].is_null())

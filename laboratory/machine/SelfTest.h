@@ -23,6 +23,7 @@ struct SelfTestOptions {
   std::string cases;             // the folder of the cases
   std::vector<std::string> only; // these cases; none: all
   int threads = 0;
+  bool trust = false; // run their code whoever made it
   bool json = false;
 };
 

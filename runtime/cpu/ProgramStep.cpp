@@ -1,7 +1,6 @@
 //===- ProgramStep.cpp - one step of a program, ready to run ------------------===//
 #include "runtime/cpu/ProgramStep.h"
 #include "runtime/Device.h"
-#include "runtime/ExecutableVerifier.h"
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -116,6 +115,20 @@ uint64_t ProgramStep::tileBytes(int threads) const {
 
 //===-- running ----------------------------------------------------------------===//
 
+namespace {
+/// What a kernel is called with: mostly a few, without an allocation.
+class Pointers {
+public:
+  explicit Pointers(size_t count) : many(count > few.size() ? count : 0) {}
+  void *&operator[](size_t i) { return data()[i]; }
+  void **data() { return many.empty() ? few.data() : many.data(); }
+
+private:
+  std::array<void *, 64> few;
+  std::vector<void *> many;
+};
+} // namespace
+
 bool ProgramStep::run(const ProgramMemory &memory, Member &member, Failure &failure) const {
   if (step->operation_as_TileLoop())
     return runLoop(memory, member, failure);
@@ -123,7 +136,7 @@ bool ProgramStep::run(const ProgramMemory &memory, Member &member, Failure &fail
   if (step->operation_as_Matmul())
     return multiply(*products.whole, member, failure, address(0), address(1), address(2),
                     places.size() > 3 ? address(3) : nullptr);
-  std::array<void *, mostLaunchBuffers> pointers;
+  Pointers pointers(places.size());
   for (size_t i = 0; i < places.size(); ++i)
     pointers[i] = address(i);
   return launch(memory, member, 0, step->operation_as_KernelLaunch()->grid(), pointers.data());
@@ -191,7 +204,7 @@ bool ProgramStep::runTile(const ProgramMemory &memory, int64_t tile, Member &mem
   const int64_t first = tile * loop->tile();
   const uint64_t tileBytes = aligned(loop->tile_bytes());
   if (const auto *launch = step->operation_as_KernelLaunch()) {
-    std::array<void *, mostLaunchBuffers> pointers;
+    Pointers pointers(places.size());
     for (size_t i = 0; i < places.size(); ++i) {
       // Kernels count rows from the first of all: a tile's buffer is passed as if those before it
       // lay in front of it. Only rows of the tile are touched.

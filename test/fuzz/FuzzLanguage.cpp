@@ -23,7 +23,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   });
   hybrid::dsl::Options options;
   options.importPaths = {HYBRID_MODELS_DIR};
-  if (!hybrid::dsl::compileFile(sources, context, options) && !explained)
+  hybrid::dsl::FilesRead files;
+  if (!hybrid::dsl::compileFile(sources, context, options, files) && !explained)
     abort();
   return 0;
 }

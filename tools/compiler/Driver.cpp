@@ -1,10 +1,12 @@
 //===- Driver.cpp - what hybridc does with its command line -----------------===//
 #include "tools/compiler/Driver.h"
+#include "codegen/CheckLimits.h"
 #include "codegen/CostReport.h"
 #include "codegen/DeviceTarget.h"
 #include "codegen/Dialects.h"
 #include "codegen/Writer.h"
 #include "dialect/schedule/ScheduleOps.h"
+#include "executable/KeyFile.h"
 #include "frontends/dsl/Frontend.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Transforms/Passes.h"
@@ -96,7 +98,7 @@ public:
     if (options.choices || options.choicesJson)
       return describeChoices();
     OwningOpRef<ModuleOp> module = load();
-    if (!module)
+    if (!module || (!options.dependencies.empty() && !writeDependencies()))
       return 1;
     return compile(*module);
   }
@@ -105,9 +107,26 @@ private:
   bool isMlir() const { return llvm::StringRef(options.input).ends_with(".mlir"); }
 
   OwningOpRef<ModuleOp> load() {
-    if (isMlir())
-      return parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
-    return dsl::compileFile(sources, context, dslOptions);
+    if (!isMlir())
+      return dsl::compileFile(sources, context, dslOptions, files);
+    files.read.push_back({options.input, llvm::sys::path::filename(options.input).str(), source});
+    return parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
+  }
+
+  /// What the output depends on, for --dependencies.
+  bool writeDependencies() {
+    llvm::json::Array read, absent;
+    for (const dsl::ReadFile &file : files.read)
+      read.push_back(llvm::json::Object{
+          {"path", file.path},
+          {"name", file.name},
+          {"hash", llvm::formatv("{0:x-16}", llvm::xxh3_64bits(file.text)).str()}});
+    for (const std::string &path : files.absent)
+      absent.push_back(path);
+    const std::string text =
+        llvm::formatv("{0:2}\n", llvm::json::Value(llvm::json::Object{
+                                     {"read", std::move(read)}, {"absent", std::move(absent)}}));
+    return writeFile(options.dependencies, llvm::ArrayRef(text.data(), text.size()));
   }
 
   int describe() {
@@ -181,6 +200,18 @@ private:
       llvm::outs() << (choice.options.size() > shown ? ", ...\n" : "\n");
     }
     return 0;
+  }
+
+  /// Puts the seal behind an executable, with this user's signature.
+  static void seal(std::vector<char> &bytes) {
+    std::string fault;
+    const std::optional<Key> key = signingKey(fault);
+    if (!key)
+      llvm::errs() << "warning: the executable is not signed, and will run with --trust only: "
+                   << fault << '\n';
+    const auto seal = makeSeal(std::as_bytes(std::span(bytes)), key);
+    const auto *begin = reinterpret_cast<const char *>(seal.data());
+    bytes.insert(bytes.end(), begin, begin + seal.size());
   }
 
   static bool isStage(llvm::StringRef stage, const DeviceTarget &target) {
@@ -344,6 +375,8 @@ private:
     if (stage == "schedule")
       return print(module);
 
+    if (failed(checkLimits(module, target->describe().device == "cuda")))
+      return 1;
     FailureOr<Code> code = target->compile(module, stage);
     if (failed(code))
       return 1;
@@ -358,19 +391,23 @@ private:
     provenance.compiler = compilerVersion();
     if (auto name = module->getAttrOfType<StringAttr>("hybrid.model"))
       provenance.model = name.str();
-    provenance.source = source;
-    provenance.settings = {{"batch", std::to_string(options.batch)},
-                           {"length", std::to_string(options.length)},
-                           {"precision", options.precision},
-                           {"products", products}};
+    for (const dsl::ReadFile &file : files.read)
+      provenance.sources.push_back({file.path, file.name, file.text.str()});
+    auto &said = provenance.options;
+    said = {{"batch", std::to_string(options.batch)},
+            {"length", std::to_string(options.length)},
+            {"precision", options.precision},
+            {"products", products}};
     if (options.attention != "auto")
-      provenance.settings.push_back({"attention", options.attention});
+      said.push_back({"attention", options.attention});
     if (options.memory > 0)
-      provenance.settings.push_back({"memory", std::to_string(options.memory)});
+      said.push_back({"memory", std::to_string(options.memory)});
     if (options.replicas > 1)
-      provenance.settings.push_back({"ensemble", std::to_string(options.replicas)});
+      said.push_back({"ensemble", std::to_string(options.replicas)});
+    if (options.chunked)
+      said.push_back({"chunked", "true"});
     for (const std::string &setting : options.settings)
-      provenance.settings.push_back(
+      provenance.parameters.push_back(
           {setting.substr(0, setting.find('=')), setting.substr(setting.find('=') + 1)});
     llvm::raw_string_ostream(provenance.cost) << llvm::json::Value(std::move(cost));
     std::string output = options.output;
@@ -380,6 +417,7 @@ private:
       output = path.str().str();
     }
     std::vector<char> bytes = writeExecutable(module, *code, target->describe(), provenance);
+    seal(bytes);
     bool written = writeFile(output, bytes);
     report("executable");
     return written ? 0 : 1;
@@ -389,6 +427,7 @@ private:
   MLIRContext context{MLIRContext::Threading::DISABLED};
   llvm::SourceMgr sources;
   std::string source;
+  dsl::FilesRead files;
   dsl::Options dslOptions;
   std::unique_ptr<DeviceTarget> deviceTarget;
   std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();

@@ -80,6 +80,11 @@ int main(int argc, char **argv) {
   app.add_option("-I,--models-dir", options.importPaths,
                  "folder that holds std/ (default: the library that came with hybridc)")
       ->allow_extra_args(false);
+  app.add_option(
+         "--dependencies", options.dependencies,
+         "also write FILE: as JSON, every file that was read, with its hash, and those looked "
+         "for in vain")
+      ->type_name("FILE");
   app.add_option("--emit", options.emit, "stop after a stage and print it")
       ->check(CLI::IsMember(hybrid::emitStages()))
       ->capture_default_str();

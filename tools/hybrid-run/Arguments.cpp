@@ -8,6 +8,10 @@ void addModel(CLI::App &verb, rt::ModelSpec &spec) {
   verb.add_option("model", spec.path, "compiled model (.hyx) or its text (.hyb)")->required();
   verb.add_option("--device", spec.device, "cpu or cuda: where it must run")
       ->check(CLI::IsMember({"cpu", "cuda"}));
+  verb.add_flag(
+      "--trust", spec.trust,
+      "run the machine code of this .hyx though another user compiled it, now and from now "
+      "on");
   auto *group = verb.add_option_group("Compiling (for a .hyb)");
   group->add_option("--batch", spec.batch, "sequences in a batch")->check(CLI::PositiveNumber);
   group->add_option("--length", spec.length, "positions in a sequence")->check(CLI::PositiveNumber);

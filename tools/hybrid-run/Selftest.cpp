@@ -16,6 +16,8 @@ void addSelftest(CLI::App &app) {
       ->allow_extra_args(false);
   verb->add_option("--threads", options->threads, "threads on the CPU; 0: all")
       ->check(CLI::Range(0, 1024));
+  verb->add_flag("--trust", options->trust,
+                 "run the machine code of the cases though another user compiled it");
   verb->add_flag("--json", options->json, "for scripts");
   verb->callback([options] { require(rt::lab::runCases(*options)); });
 }

@@ -1,17 +1,16 @@
 //===- ModelSpec.cpp - a model given as .hyx or .hyb --------------------------===//
 #include "training/compile/ModelSpec.h"
+#include "runtime/CpuFeatures.h"
+#include "runtime/Trust.h"
 #include "runtime/cuda/Gpu.h"
 #include "runtime/files/File.h"
+#include "training/compile/CompileCache.h"
 #include "training/compile/Process.h"
-#include <algorithm>
-#include <cerrno>
+#include "training/compile/Recompile.h"
+#include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
-#include <sstream>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -29,60 +28,19 @@ std::string findCompiler() {
 
 namespace {
 
-/// Everything the result depends on: the compiler, the model, every model text it could import, the
-/// options.
-Result<uint64_t> contentHash(const ModelSpec &model, const std::string &compiler,
-                             const std::vector<std::string> &arguments) {
-  std::vector<std::string> texts;
-  struct stat status{};
-  if (stat(compiler.c_str(), &status) == 0)
-    texts.push_back(
-        fmt::format("{} {} {}", status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec));
-  const fs::path besideModel = fs::absolute(model.path).parent_path(),
-                 besideCompiler = fs::path(compiler).parent_path() / "..";
-  std::vector<fs::path> files{model.path};
-  std::vector<fs::path> folders{besideModel, besideModel.parent_path() / "std",
-                                besideCompiler / "share" / "hybrid" / "models" / "std",
-                                besideCompiler / ".." / "models" / "std"};
-  if (const char *extra = std::getenv("HYBRID_MODELS"))
-    folders.push_back(fs::path(extra) / "std");
-  for (const fs::path &folder : folders) {
-    std::error_code error;
-    const size_t first = files.size();
-    for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-         entry.increment(error))
-      if (entry->path().extension() == ".hyb")
-        files.push_back(entry->path());
-    std::sort(files.begin() + static_cast<std::ptrdiff_t>(first), files.end());
-  }
-  for (const fs::path &file : files) {
-    auto text = readText(file.string());
-    if (!text)
-      return text.error();
-    texts.push_back(std::move(*text));
-  }
-  texts.insert(texts.end(), arguments.begin(), arguments.end());
-  XXH3_state_t *state = XXH3_createState();
-  XXH3_64bits_reset(state);
-  for (const std::string &text : texts)
-    XXH3_64bits_update(state, text.c_str(), text.size() + 1);
-  uint64_t hash = XXH3_64bits_digest(state);
-  XXH3_freeState(state);
-  return hash;
-}
-
-Result<fs::path> cacheFolder() {
-  const char *base = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
-  fs::path folder = base && *base   ? fs::path(base)
-                    : home && *home ? fs::path(home) / ".cache"
-                                    : fs::temp_directory_path();
-  folder /= "hybrid";
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error)
-    return Error{
-        fmt::format("cannot make the cache folder '{}': {}", folder.string(), error.message())};
-  return folder;
+/// All that the result depends on beside the files that the compiler reads.
+Result<std::string> keyOf(const ModelSpec &model, const std::string &compiler,
+                          const std::vector<std::string> &options) {
+  auto program = MappedFile::open(compiler);
+  if (!program)
+    return program.error();
+  const char *models = std::getenv("HYBRID_MODELS");
+  std::vector<std::string> texts{
+      fmt::format("{:016x}", XXH3_64bits(program->bytes().data(), program->bytes().size())),
+      cpuModelName(), // what --target=cpu means
+      models ? models : "", fs::absolute(model.path).lexically_normal().string()};
+  texts.insert(texts.end(), options.begin(), options.end());
+  return compileKey(texts);
 }
 
 /// The options of the compiler.
@@ -90,7 +48,7 @@ Result<std::vector<std::string>> optionsOf(const ModelSpec &spec) {
   std::vector<std::string> options;
   auto add = [&](const char *flag, const auto &value) {
     if (value)
-      options.insert(options.end(), {flag, fmt::format("{}", *value)});
+      options.push_back(fmt::format("{}={}", flag, *value));
   };
   add("--batch", spec.batch);
   add("--length", spec.length);
@@ -104,17 +62,17 @@ Result<std::vector<std::string>> optionsOf(const ModelSpec &spec) {
         return gpu.error();
       target = gpu->target();
     }
-    options.insert(options.end(), {"--target", target});
+    options.push_back("--target=" + target);
   }
   add("--attention", spec.attention);
   if (spec.replicas > 1)
-    options.insert(options.end(), {"--ensemble", std::to_string(spec.replicas)});
+    options.push_back("--ensemble=" + std::to_string(spec.replicas));
   add("--model", spec.model);
   add("--memory", spec.memory);
   if (spec.chunked && spec.isSource())
     options.push_back("--chunked");
   for (const std::string &setting : spec.settings)
-    options.insert(options.end(), {"--set", setting});
+    options.push_back("--set=" + setting);
   return options;
 }
 
@@ -126,20 +84,22 @@ Result<std::shared_ptr<const Executable>> compile(const ModelSpec &spec,
     return Error{fmt::format("{} must be compiled first, but hybridc is not beside hybrid-run: "
                              "build it (tools/check --build-only), or give a .hyx",
                              spec.path)};
-  auto folder = cacheFolder();
-  if (!folder)
-    return folder.error();
-  auto hash = contentHash(spec, compiler, options);
-  if (!hash)
-    return hash.error();
-  const std::string cached = (*folder / fmt::format("{:016x}.hyx", *hash)).string();
+  auto cache = CompileCache::open();
+  if (!cache)
+    return cache.error();
+  auto key = keyOf(spec, compiler, options);
+  if (!key)
+    return key.error();
   // A cached file that does not load was damaged, or made for another machine that shares this
   // cache.
-  if (fs::exists(cached))
-    if (auto loaded = Executable::load(cached))
+  if (auto cached = cache->find(*key))
+    if (auto loaded = Executable::load(*cached))
       return loaded;
-  // hybridc writes its output whole or not at all, so two runs at once do no harm.
-  std::vector<std::string> arguments{spec.path, "-o", cached};
+  auto place = cache->workplace();
+  if (!place)
+    return place.error();
+  std::vector<std::string> arguments{spec.path, "-o", place->executable(), "--dependencies",
+                                     place->dependencies()};
   arguments.insert(arguments.end(), options.begin(), options.end());
   Result<int> status = 0;
   if (spec.quiet) {
@@ -156,7 +116,56 @@ Result<std::shared_ptr<const Executable>> compile(const ModelSpec &spec,
     return status.error();
   if (*status != 0)
     return Error{fmt::format("{} did not compile", spec.path)};
-  return Executable::load(cached);
+  auto kept = cache->keep(*key, *place);
+  if (!kept)
+    return kept.error();
+  return Executable::load(*kept);
+}
+
+bool haveSameParameters(const Executable &a, const Executable &b) {
+  return std::equal(a.parameters().begin(), a.parameters().end(), b.parameters().begin(),
+                    b.parameters().end(), [](const ParameterInfo &x, const ParameterInfo &y) {
+                      return x.name == y.name && x.shape == y.shape && x.dtype == y.dtype;
+                    });
+}
+
+/// What others compiled, made again from the source that it carries.
+Result<std::shared_ptr<const Executable>> compileAgain(const Executable &foreign, bool quiet) {
+  auto source = sourceOf(foreign);
+  if (!source)
+    return source.error();
+  source->quiet = quiet;
+  auto options = optionsOf(*source);
+  if (!options)
+    return options.error();
+  auto compiled = compile(*source, *options);
+  if (compiled && !haveSameParameters(foreign, **compiled))
+    return Error{"its source makes another model here"};
+  return compiled;
+}
+
+/// An executable of this user's, or one that may run.
+Result<std::shared_ptr<const Executable>> loadCompiled(const ModelSpec &spec) {
+  auto loaded = Executable::load(spec.path);
+  if (!loaded)
+    return loaded;
+  auto trusted = (*loaded)->checkTrusted();
+  if (trusted)
+    return loaded;
+  if (spec.trust) {
+    if (auto kept = rememberTrust((*loaded)->seal()); !kept)
+      fmt::print(stderr, "warning: --trust is for this time only: {}\n", kept.error().message);
+    return Executable::load(spec.path, Trust::Given);
+  }
+  auto again = compileAgain(**loaded, spec.quiet);
+  if (!again)
+    return Error{fmt::format("{}. It cannot be compiled again from the source it carries: {}",
+                             trusted.error().message, again.error().message)};
+  fmt::print(stderr,
+             "note: {} was not made by this user's hybridc: its source was compiled again; --trust "
+             "runs it as it is\n",
+             spec.path);
+  return again;
 }
 
 } // namespace
@@ -166,9 +175,9 @@ Result<std::shared_ptr<const Executable>> ModelSpec::load() const {
   if (!options)
     return options.error();
   if (!isSource() && !options->empty())
-    return Error{
-        fmt::format("{} is compiled already: {} applies to a .hyb only", path, options->front())};
-  auto executable = isSource() ? compile(*this, *options) : Executable::load(path);
+    return Error{fmt::format("{} is compiled already: {} applies to a .hyb only", path,
+                             options->front().substr(0, options->front().find('=')))};
+  auto executable = isSource() ? compile(*this, *options) : loadCompiled(*this);
   if (!executable)
     return executable;
   if (auto done = (*executable)->checkDevice(device); !done)

@@ -18,7 +18,8 @@ struct ModelSpec {
   bool chunked = false;              // a source: with a program that takes a sequence in chunks
   std::string device;                // cpu or cuda; empty: what it was compiled for, or the CPU
   std::vector<std::string> settings; // NAME=VALUE
-  bool quiet = false;                // the compiler's remarks only when it fails
+  bool trust = false; // a .hyx: its machine code may run whoever made it, now and from now on
+  bool quiet = false; // the compiler's remarks only when it fails
 
   bool isSource() const;
   /// Loads it, and fails when it is for another device than `device`. Compiles first when it is a

@@ -1,6 +1,7 @@
 /*===- CInterfaceTest.c - a model run and trained from C ----------------------===
  *
  *   usage: CInterfaceTest MODEL.hyx FORWARD_DIR REPLAY_DIR
+ *          CInterfaceTest MODEL.hyx       a model that this user's key did not sign
  *
  * What `hybrid-run forward` and one step of `hybrid-run replay` left in the folders for the seed,
  * tokens and targets below (c-interface.sh) must come out of hybrid.h too, to the bit.
@@ -66,7 +67,29 @@ static void expectSame(const void *ours, const char *folder, const char *prefix,
   free(wanted);
 }
 
+/* A stranger's model can be looked at, and run only when that is asked for. */
+static void checkTrust(const char *path) {
+  hybrid_executable *model = NULL, *trusted = NULL;
+  hybrid_device *device = NULL;
+  hybrid_session *session = NULL;
+  require(hybrid_executable_load(path, &model));
+  require(hybrid_device_open("cpu", 1, &device));
+  expect(hybrid_parameter_count(model) > 0, "a stranger's model is described");
+  refused(hybrid_session_create(model, device, &session), "its machine code is not run");
+  require(hybrid_executable_load_trusted(path, &trusted));
+  require(hybrid_session_create(trusted, device, &session));
+  require(hybrid_session_initialize(session, seed));
+  hybrid_session_close(session);
+  hybrid_executable_close(trusted);
+  hybrid_executable_close(model);
+  hybrid_device_close(device);
+}
+
 int main(int count, char **arguments) {
+  if (count == 2) {
+    checkTrust(arguments[1]);
+    return failures != 0;
+  }
   if (count != 4) {
     fprintf(stderr, "usage: CInterfaceTest MODEL.hyx FORWARD_DIR REPLAY_DIR\n");
     return 2;

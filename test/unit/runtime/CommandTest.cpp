@@ -1,5 +1,7 @@
 //===- CommandTest.cpp - hybrid-run as a user calls it -----------------------===//
+#include "executable/KeyFile.h"
 #include "runtime/files/AtomicFile.h"
+#include "runtime/files/File.h"
 #include "runtime/files/Npy.h"
 #include "runtime/files/Safetensors.h"
 #include "test/unit/runtime/TestExecutable.h"
@@ -9,6 +11,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace hybrid;
@@ -28,6 +31,8 @@ protected:
   void SetUp() override {
     folder = testing::TempDir() + "hybrid-command-" + std::to_string(getpid());
     std::filesystem::create_directories(folder);
+    setenv("XDG_CONFIG_HOME", path("config").c_str(), 1);
+    setenv("XDG_CACHE_HOME", path("cache").c_str(), 1);
   }
   void TearDown() override { std::filesystem::remove_all(folder); }
 
@@ -43,8 +48,15 @@ protected:
     int status = std::system(command.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read("stdout.txt"), read("stderr.txt")};
   }
-  void writeExecutable(const std::string &name, const ExecutableSpec &spec) const {
+  /// As this user's hybridc does, or another one's.
+  void writeExecutable(const std::string &name, const ExecutableSpec &spec,
+                       bool isOurs = true) const {
     std::vector<std::byte> bytes = spec.bytes();
+    std::string fault;
+    const auto key = signingKey(fault);
+    ASSERT_TRUE(key) << fault;
+    const auto seal = makeSeal(bytes, isOurs ? *key : Key{1});
+    bytes.insert(bytes.end(), seal.begin(), seal.end());
     ASSERT_TRUE(writeFileAtomically(path(name),
                                     {reinterpret_cast<const char *>(bytes.data()), bytes.size()}));
   }
@@ -276,4 +288,91 @@ TEST_F(Command, ASourceNeedsTheCompiler) {
   outcome = run("bench c.hyx --program=forward --batch 3");
   EXPECT_EQ(outcome.status, 1);
   EXPECT_NE(outcome.error.find("compiled already"), std::string::npos) << outcome.error;
+}
+
+TEST_F(Command, ForeignCodeIsNotRunUnlessItIsTrusted) {
+  const std::string forward = "forward m.hyx --init-seed 1 --out out --input x=" + sixteen;
+  writeExecutable("m.hyx", linearExecutable(), /*isOurs=*/false);
+  Outcome outcome = run(forward);
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(
+      outcome.error.find("m.hyx: its machine code is not run: this user's hybridc did not make "
+                         "it; compile the model here, or say --trust once"),
+      std::string::npos)
+      << outcome.error;
+  EXPECT_EQ(run("info m.hyx").status, 0);
+  outcome = run(forward + " --trust");
+  EXPECT_EQ(outcome.status, 0) << outcome.error;
+  outcome = run(forward); // once is enough
+  EXPECT_EQ(outcome.status, 0) << outcome.error;
+  // Of one file, not of its maker.
+  ExecutableSpec other = linearExecutable();
+  other.cpu = "other";
+  writeExecutable("m.hyx", other, /*isOurs=*/false);
+  EXPECT_EQ(run(forward).status, 1);
+}
+
+TEST_F(Command, FlippedBitsAreToldBeforeAnythingElse) {
+  writeExecutable("m.hyx", linearExecutable());
+  const std::string whole = read("m.hyx");
+  for (size_t at = 16; at < whole.size(); at += whole.size() / 97) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ (1 << at % 8));
+    ASSERT_TRUE(writeFileAtomically(path("m.hyx"), damaged));
+    auto loaded = Executable::load(path("m.hyx"));
+    ASSERT_FALSE(loaded) << at;
+    EXPECT_NE(loaded.error().message.find("damaged"), std::string::npos) << loaded.error().message;
+  }
+}
+
+TEST_F(Command, NothingIsMappedBeforeItIsTrusted) {
+  auto constructor = readFile(HYBRID_TEST_CONSTRUCTOR, 1 << 20);
+  ASSERT_TRUE(constructor);
+  ExecutableSpec spec = linearExecutable();
+  const auto *code = reinterpret_cast<const uint8_t *>(constructor->data());
+  spec.code.assign(code, code + constructor->size());
+  writeExecutable("m.hyx", spec, /*isOurs=*/false);
+  setenv("HYBRID_TEST_MARK", path("mark").c_str(), 1);
+  const std::string forward = "forward m.hyx --init-seed 1 --out out --input x=" + sixteen;
+  for (const std::string &command :
+       {std::string("info m.hyx --steps"), forward, std::string("bench m.hyx --program=forward")}) {
+    run(command);
+    EXPECT_FALSE(std::filesystem::exists(path("mark"))) << command;
+  }
+  run(forward + " --trust");
+  EXPECT_TRUE(std::filesystem::exists(path("mark"))); // that the test would have seen it
+  unsetenv("HYBRID_TEST_MARK");
+}
+
+TEST_F(Command, AKeyOfOthersIsNotUsed) {
+  writeExecutable("m.hyx", linearExecutable());
+  const std::string key = path("config/hybrid/key"),
+                    forward = "forward m.hyx --init-seed 1 --out out --input x=" + sixteen;
+  EXPECT_EQ(std::filesystem::status(key).permissions(), std::filesystem::perms(0600));
+  EXPECT_EQ(run(forward).status, 0);
+  std::filesystem::permissions(key, std::filesystem::perms(0644));
+  Outcome outcome = run(forward);
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.error.find("others than its owner may use"), std::string::npos)
+      << outcome.error;
+  std::filesystem::permissions(key, std::filesystem::perms(0600));
+  ASSERT_TRUE(writeFileAtomically(key, "no key"));
+  std::filesystem::permissions(key, std::filesystem::perms(0600));
+  EXPECT_NE(run(forward).error.find("expected 64 hexadecimal digits"), std::string::npos);
+}
+
+TEST_F(Command, ProcessesAtOnceMakeOneKey) {
+  std::vector<std::thread> threads;
+  std::vector<std::optional<Key>> keys(8);
+  for (std::optional<Key> &key : keys)
+    threads.emplace_back([&key] {
+      std::string fault;
+      key = signingKey(fault);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  for (const std::optional<Key> &key : keys) {
+    ASSERT_TRUE(key);
+    EXPECT_EQ(*key, *keys[0]);
+  }
 }

@@ -109,8 +109,8 @@ TEST(Executable, RefusesFilesThatCannotBeRead) {
 
 TEST(Executable, RefusesOtherVersionsAndDevices) {
   ExecutableSpec spec = soundExecutable();
-  spec.major = 3;
-  EXPECT_REFUSED(spec, "format version 3.0");
+  spec.major = 4;
+  EXPECT_REFUSED(spec, "format version 4.0");
   spec.major = 0;
   EXPECT_REFUSED(spec, "format version 0.0");
   spec = soundExecutable();
@@ -238,8 +238,8 @@ TEST(Executable, RefusesBrokenLaunches) {
   spec.program("forward").steps[1].scratchBytes = ~uint64_t(0);
   EXPECT_REFUSED(spec, "scratch");
   spec = soundExecutable();
-  spec.program("forward").steps[0].buffers.assign(300, at(Arena, 0, 4));
-  EXPECT_REFUSED(spec, "300 buffers");
+  spec.program("forward").steps[0].buffers.assign(5000, at(Arena, 0, 4));
+  EXPECT_REFUSED(spec, "5000 buffers");
   spec = soundExecutable();
   spec.program("forward").steps[0].symbol = "";
   EXPECT_REFUSED(spec, "no sound symbol");
@@ -480,4 +480,53 @@ TEST(Executable, RefusesBrokenCudaLaunches) {
   LoopSpec &loop = *spec.program("product").steps[0].loop;
   loop.rows = int64_t(1) << 40, loop.tile = 1;
   EXPECT_REFUSED(spec, "launches");
+}
+
+TEST(Executable, LaunchesAreWhatTheirKernelsWereMadeFor) {
+  const std::pair<void (*)(StepSpec &), const char *> launches[] = {
+      {[](StepSpec &s) { s.grid = 15; }, "has 15 work items, expected 16"},
+      {[](StepSpec &s) { s.scratchBytes = 64; }, "has 64 bytes of scratch, expected 0"},
+      {[](StepSpec &s) { s.threads = 32; }, "has 32 threads, expected 0"},
+      {[](StepSpec &s) { s.buffers.pop_back(); }, "has 1 buffers, expected 2"},
+      {[](StepSpec &s) { s.buffers[0] = at(Arena, 0, 60); },
+       "has 60 bytes for buffer 0, expected 64"},
+      {[](StepSpec &s) { s.buffers[0] = at(Arena, 0, 0); },
+       "has 0 bytes for buffer 0, expected 64"},
+      {[](StepSpec &s) { s.buffers[1] = at(Arena, 68, 64); },
+       "at offset 68, expected a multiple of 16"},
+      {[](StepSpec &s) { s.symbol = "draw"; }, "it has 16 work items, expected 20"},
+      {[](StepSpec &s) { s.symbol = "other"; }, "(other) that the executable does not describe"},
+      {[](StepSpec &s) { s.buffers[1] = at(Constants, 0, 64); }, "writes to space Constants"},
+      {[](StepSpec &s) { s.buffers[1] = at(Parameters, 0, 64); }, "writes to space Parameters"}};
+  for (auto [change, text] : launches) {
+    ExecutableSpec spec = soundExecutable();
+    spec.describeKernels();
+    EXPECT_TRUE(loaded(spec));
+    change(spec.program("forward").steps[0]);
+    EXPECT_REFUSED(spec, text);
+  }
+  const std::pair<void (*)(LoopSpec &), const char *> loops[] = {
+      {[](LoopSpec &l) { l.tile = 2; }, "rows a tile, expected 3"},
+      {[](LoopSpec &l) { l.steps[0].rowBytes[1] = 20; },
+       "rows of buffer 1 20 bytes apart, expected 16"},
+      {[](LoopSpec &l) { l.steps[0].buffers[1] = at(Arena, 64, 64); },
+       "has buffer 1 outside a tile"}};
+  for (auto [change, text] : loops) {
+    ExecutableSpec spec = tiledExecutable();
+    spec.describeKernels();
+    EXPECT_TRUE(loaded(spec));
+    change(*spec.program("product").steps[0].loop);
+    EXPECT_REFUSED(spec, text);
+  }
+}
+
+TEST(Executable, OnlyLoopsHaveTiles) {
+  ExecutableSpec spec = soundExecutable();
+  spec.program("forward").steps[0].itemsPerTile = 4;
+  EXPECT_REFUSED(spec, "is cut for tiles, but in no loop over tiles");
+  for (bool MatmulSpec::*flag : {&MatmulSpec::tileRows, &MatmulSpec::tileSum}) {
+    spec = soundExecutable();
+    (*spec.program("product").steps[0].matmul).*flag = true;
+    EXPECT_REFUSED(spec, "is cut for tiles, but in no loop over tiles");
+  }
 }

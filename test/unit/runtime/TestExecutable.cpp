@@ -99,6 +99,12 @@ std::vector<std::byte> ExecutableSpec::bytes() const {
     gather = fb::CreateExampleGatherDirect(builder, examples->symbol.c_str(), examples->grid,
                                            examples->threads, examples->program.c_str(),
                                            examples->inputs.c_str(), examples->targets.c_str());
+  std::vector<Offset<fb::Kernel>> kernelTables;
+  for (const KernelSpec &kernel : kernels)
+    kernelTables.push_back(fb::CreateKernel(
+        builder, builder.CreateString(kernel.symbol), kernel.grid, kernel.itemsPerTile, kernel.tile,
+        kernel.scratchBytes, kernel.threads, builder.CreateVectorOfStructs(kernel.buffers)));
+  auto kernelVector = builder.CreateVector(kernelTables);
   auto root =
       fb::CreateExecutable(builder, major, minor, builder.CreateString("test compiler"), target,
                            builder.CreateString("test"), builder.CreateString("model test() {}"),
@@ -106,10 +112,36 @@ std::vector<std::byte> ExecutableSpec::bytes() const {
                            codeHash ? *codeHash : XXH3_64bits(code.data(), code.size()),
                            builder.CreateVector(parameterTables), parameterBytes, constantBytes,
                            constantsBytes, arenaBytes, builder.CreateVector(programTables),
-                           builder.CreateString("{}"), imageVector, replicas, gather);
+                           builder.CreateString("{}"), imageVector, replicas, gather,
+                           /*fingerprint=*/0, /*used=*/0, kernelVector);
   fb::FinishExecutableBuffer(builder, root);
   const auto *data = reinterpret_cast<const std::byte *>(builder.GetBufferPointer());
   return {data, data + builder.GetSize()};
+}
+
+static void describe(const StepSpec &step, const LoopSpec *loop, std::vector<KernelSpec> &kernels) {
+  if (step.loop)
+    for (const StepSpec &inner : step.loop->steps)
+      describe(inner, step.loop.get(), kernels);
+  if (step.loop || step.matmul || step.attention)
+    return;
+  KernelSpec kernel{step.symbol,           step.grid,         step.itemsPerTile,
+                    loop ? loop->tile : 0, step.scratchBytes, step.threads};
+  for (size_t i = 0; i < step.buffers.size(); ++i) {
+    const fb::BufferRef &buffer = step.buffers[i];
+    kernel.buffers.emplace_back(buffer.bytes(), step.rowBytes.empty() ? 0 : step.rowBytes[i], 16,
+                                i > 0 || step.buffers.size() == 1,
+                                buffer.space() == fb::Space::Tile);
+  }
+  kernels.push_back(std::move(kernel));
+}
+
+void ExecutableSpec::describeKernels() {
+  major = 3;
+  kernels.clear();
+  for (const ProgramSpec &program : programs)
+    for (const StepSpec &step : program.steps)
+      describe(step, nullptr, kernels);
 }
 
 ProgramSpec &ExecutableSpec::program(const std::string &name) {

@@ -90,6 +90,14 @@ struct GatherSpec {
   int threads = 128;
 };
 
+struct KernelSpec {
+  std::string symbol;
+  int64_t grid = 1, itemsPerTile = 0, tile = 0;
+  uint64_t scratchBytes = 0;
+  int threads = 0;
+  std::vector<fb::KernelBuffer> buffers = {};
+};
+
 struct ExecutableSpec {
   uint32_t major = 1, minor = 0;
   std::string device = "cpu", cpu = "x86-64";
@@ -104,7 +112,11 @@ struct ExecutableSpec {
   std::vector<ProgramSpec> programs;
   uint32_t replicas = 1;
   std::optional<GatherSpec> examples = {};
+  std::vector<KernelSpec> kernels = {}; // of major version 3
 
+  /// Makes it one of version 3, whose kernels are made for the launches that are there now. All
+  /// buffers but the first of several are written.
+  void describeKernels();
   ProgramSpec &program(const std::string &name);
   std::vector<std::byte> bytes() const;
 };
