@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "dialect/HybridOps.h"
 #include "dialect/Shapes.h"
+#include "executable/Limits.h"
 #include "passes/Passes.h"
 #include "passes/Regions.h"
 #include "llvm/ADT/EquivalenceClasses.h"
@@ -62,7 +63,7 @@ private:
       Operation *producer = operand.getDefiningOp();
       int64_t other = producer ? groupOf(producer) : -1;
       if (other < 0 || other == own || shapeOf(operand) != shape ||
-          !legal(own, other, positionOf(op)))
+          !legal(own, other, positionOf(op)) || !fitsLaunch(own, other))
         continue;
       for (Operation *member : members[other]) {
         members[own].push_back(member);
@@ -82,6 +83,30 @@ private:
       }
     return true;
   }
+
+  /// Whether the two together are one launch: its buffers are what they take from others and what
+  /// others take from them.
+  bool fitsLaunch(int64_t own, int64_t other) const {
+    llvm::SmallPtrSet<Value, 32> buffers;
+    auto isInside = [&](Operation *op) {
+      const int64_t number = op ? groupOf(op) : -1;
+      return number >= 0 && (number == own || number == other);
+    };
+    for (int64_t each : {own, other})
+      for (Operation *member : members.find(each)->second) {
+        for (Value operand : member->getOperands())
+          if (Operation *producer = operand.getDefiningOp();
+              !isInside(producer) && !(producer && producer->hasTrait<OpTrait::ConstantLike>()))
+            buffers.insert(operand);
+        for (Operation *user : member->getUsers())
+          if (!isInside(user))
+            buffers.insert(member->getResult(0));
+      }
+    return buffers.size() <= mostFusedBuffers;
+  }
+
+  /// What is put in front of or behind a region takes a few more.
+  static constexpr size_t mostFusedBuffers = mostBlockBuffers - 8;
 
   llvm::DenseMap<Operation *, int64_t> position, group;
   llvm::MapVector<int64_t, SmallVector<Operation *>> members;
