@@ -1,6 +1,7 @@
 //===- Checkpoint.cpp - the state of a run in one file -----------------------===//
 #include "training/Checkpoint.h"
 #include "runtime/files/Safetensors.h"
+#include "training/TensorHashes.h"
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -107,11 +108,12 @@ Result<void> saveCheckpoint(const std::string &path, StepRunner &runner, const R
                             int64_t replica) {
   std::vector<SafetensorsTensor> tensors = tensorsOf(runner, replica);
   std::string text = toJson(state).dump(-1, ' ', true, json::error_handler_t::replace);
-  return writeSafetensors(path, tensors,
-                          {{"format", "hybrid-checkpoint"},
-                           {"format_version", formatVersion},
-                           {"state", text},
-                           {"hash", hashOf(text, tensors)}});
+  std::map<std::string, std::string> metadata{{"format", "hybrid-checkpoint"},
+                                              {"format_version", formatVersion},
+                                              {"state", text},
+                                              {"hash", hashOf(text, tensors)}};
+  addHashes(tensors, metadata);
+  return writeSafetensors(path, tensors, metadata);
 }
 
 Result<RunState> loadCheckpoint(const std::string &path, StepRunner &runner, int64_t replica) {
@@ -130,6 +132,8 @@ Result<RunState> loadCheckpoint(const std::string &path, StepRunner &runner, int
   if (meta("format_version") != formatVersion)
     return Error{fmt::format("'{}' is a checkpoint of format version '{}'; this version reads {}",
                              path, meta("format_version"), formatVersion)};
+  if (auto sound = checkHashes(*file, path); !sound)
+    return sound.error();
 
   std::vector<StateTensor> wanted = runner.state(replica);
   std::vector<SafetensorsTensor> stored;

@@ -2,6 +2,7 @@
 #include "training/ParameterFile.h"
 #include "runtime/files/Safetensors.h"
 #include "training/NearestName.h"
+#include "training/TensorHashes.h"
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
@@ -29,6 +30,8 @@ Result<void> loadParameters(Session &session, const std::string &path) {
   if (!opened)
     return opened.error();
   const SafetensorsFile &file = *opened;
+  if (auto sound = checkHashes(file, path); !sound)
+    return sound;
   const auto &parameters = session.executable().parameters();
   std::vector<std::string> known, faults;
   for (const ParameterInfo &parameter : parameters)
@@ -75,7 +78,9 @@ Result<void> saveParameters(Session &session, const std::string &path) {
   for (size_t i = 0; i < parameters.size(); ++i)
     tensors.push_back(
         {parameters[i].name, parameters[i].dtype, parameters[i].shape, session.parameter(i)});
-  return writeSafetensors(path, tensors, {});
+  std::map<std::string, std::string> metadata;
+  addHashes(tensors, metadata);
+  return writeSafetensors(path, tensors, metadata);
 }
 
 } // namespace hybrid::rt

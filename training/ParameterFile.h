@@ -6,7 +6,8 @@
 namespace hybrid::rt {
 
 /// Fills the session's parameters from a file that holds exactly them (moments and run state of a
-/// checkpoint are passed over). The error names what is missing, unknown or of another shape.
+/// checkpoint are passed over). The error names what is missing, unknown, of another shape, or not
+/// what was written (TensorHashes.h).
 Result<void> loadParameters(Session &session, const std::string &path);
 
 /// Writes the session's parameters, and nothing else.

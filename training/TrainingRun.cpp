@@ -17,10 +17,26 @@ static uint64_t peakBytes() {
   return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
 }
 
+/// A description of data without where it lies: of what has hashes of its contents, that is left.
+static json withoutPlaces(json description) {
+  const bool hashed = description.is_object() &&
+                      (description.contains("files") || description.contains("prepared") ||
+                       !description.value("content_hash", json()).empty());
+  if (hashed)
+    description.erase("path");
+  if (auto data = hashed ? description.find("data") : description.end();
+      data != description.end() && data->is_string())
+    *data = data->get<std::string>().substr(0, data->get_ref<const std::string &>().find(':'));
+  for (json &part : description)
+    if (part.is_structured())
+      part = withoutPlaces(std::move(part));
+  return description;
+}
+
 /// The settings that decide the bits of a run.
 static json trajectoryOf(const TrainOptions &options, const StepRunner &runner,
                          const Source &source) {
-  json config = source.describe();
+  json config = withoutPlaces(source.describe());
   config["seed"] = options.seed;
   config["batch"] = runner.batch();
   config["length"] = runner.length();
@@ -117,6 +133,7 @@ Result<void> TrainingRun::start() {
   state.config = trajectory;
   json config = settings.config.is_object() ? settings.config : json::object();
   config.update(trajectory);
+  config.update(data->describe());
   config["final_examples"] = settings.finalExamples;
   config["checkpoint_every"] = settings.checkpointEvery;
   config["keep"] = settings.keep;

@@ -1,6 +1,7 @@
 #include "training/Checkpoint.h"
 #include "FakeModel.h"
 #include "runtime/files/Safetensors.h"
+#include "training/TensorHashes.h"
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -98,6 +99,33 @@ TEST_F(CheckpointTest, EveryFlippedByteIsRefusedOrHarmless) {
                              other.state()[0].data.begin()))
           << "byte " << at;
     }
+}
+
+TEST_F(CheckpointTest, AFlippedBitIsRefusedWithItsTensorAndBytes) {
+  const std::string whole = content();
+  auto sound = SafetensorsFile::open(path);
+  ASSERT_TRUE(sound);
+  ASSERT_TRUE(checkHashes(*sound, path));
+  size_t data = 0; // where the last tensor ends, all data lies in front of it
+  for (const auto &[name, tensor] : sound->tensors())
+    data += tensor.data.size();
+  for (size_t at = whole.size() - data; at < whole.size(); ++at) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ (1 << at % 8));
+    replace(damaged);
+    auto file = SafetensorsFile::open(path);
+    ASSERT_TRUE(file);
+    auto checked = checkHashes(*file, path);
+    ASSERT_FALSE(checked) << at;
+    size_t first = 0, last = 0;
+    const std::string &message = checked.error().message, mark = "', bytes ";
+    const size_t bytes = message.find(mark);
+    ASSERT_NE(bytes, std::string::npos) << message;
+    ASSERT_EQ(std::sscanf(message.c_str() + bytes + mark.size(), "%zu to %zu", &first, &last), 2);
+    EXPECT_LE(first, at) << message;
+    EXPECT_GE(last, at) << message;
+    EXPECT_EQ(loadCheckpoint(path, model).error().message, message);
+  }
 }
 
 TEST_F(CheckpointTest, OtherModelsAndPlainParameterFilesAreRefused) {
