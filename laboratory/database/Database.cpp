@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <utility>
+#include <xxhash.h>
 
 namespace hybrid::rt::lab {
 
@@ -67,6 +68,30 @@ std::string Statement::text(int column) const {
                : std::string();
 }
 
+/// SQL's row_hash(value, ...): XXH3-64 of the types and values.
+static void rowHash(sqlite3_context *context, int count, sqlite3_value **values) {
+  XXH3_state_t *state = XXH3_createState();
+  XXH3_64bits_reset(state);
+  for (int i = 0; i < count; ++i) {
+    const int type = sqlite3_value_type(values[i]);
+    XXH3_64bits_update(state, &type, sizeof type);
+    if (type == SQLITE_INTEGER) {
+      const sqlite3_int64 value = sqlite3_value_int64(values[i]);
+      XXH3_64bits_update(state, &value, sizeof value);
+    } else if (type == SQLITE_FLOAT) {
+      const double value = sqlite3_value_double(values[i]);
+      XXH3_64bits_update(state, &value, sizeof value);
+    } else if (type != SQLITE_NULL) {
+      const void *bytes = sqlite3_value_blob(values[i]);
+      const int length = sqlite3_value_bytes(values[i]);
+      XXH3_64bits_update(state, &length, sizeof length);
+      XXH3_64bits_update(state, bytes, static_cast<size_t>(length));
+    }
+  }
+  sqlite3_result_int64(context, static_cast<sqlite3_int64>(XXH3_64bits_digest(state)));
+  XXH3_freeState(state);
+}
+
 Result<std::unique_ptr<Database>> Database::open(const std::string &path, Mode mode) {
   sqlite3 *handle = nullptr;
   int flags = mode == Mode::Create
@@ -84,6 +109,10 @@ Result<std::unique_ptr<Database>> Database::open(const std::string &path, Mode m
     return database->failure();
   sqlite3_busy_timeout(handle, waitMilliseconds);
   sqlite3_extended_result_codes(handle, 0);
+  if (sqlite3_create_function_v2(handle, "row_hash", -1,
+                                 SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, nullptr,
+                                 rowHash, nullptr, nullptr, nullptr) != SQLITE_OK)
+    return database->failure();
   return database;
 }
 

@@ -13,11 +13,23 @@ namespace {
 
 constexpr int64_t applicationId = 0x48594c42; // "HYLB"
 
+/// The columns of a table that its `hash` is of.
+constexpr std::pair<const char *, const char *> hashed[] = {
+    {"study", "name, value"},
+    {"architecture",
+     "id, name, path, source, settings, parameters, flops_per_token, state_elements"},
+    {"run", "id, architecture, task, setting, axis, axis_value, learning_rate, weight_decay, seed, "
+            "chance, batch, steps, parameters, flops_per_token, state_elements, status, worker, "
+            "heartbeat, attempts, error, diverged, steps_done, best_step, loss, accuracy, "
+            "mad_accuracy, seconds"},
+    {"curve", "run, step, loss, accuracy, mad_accuracy"}};
+
+/// {} is the column `hash`.
 constexpr const char *tables = R"(
-CREATE TABLE study(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE study(name TEXT PRIMARY KEY, value TEXT NOT NULL, {}) WITHOUT ROWID;
 CREATE TABLE architecture(id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, path TEXT NOT NULL,
   source TEXT NOT NULL, settings TEXT NOT NULL, parameters INTEGER NOT NULL,
-  flops_per_token REAL NOT NULL, state_elements INTEGER NOT NULL);
+  flops_per_token REAL NOT NULL, state_elements INTEGER NOT NULL, {});
 CREATE TABLE run(id INTEGER PRIMARY KEY, architecture INTEGER NOT NULL REFERENCES architecture,
   task TEXT NOT NULL, setting TEXT NOT NULL, axis TEXT NOT NULL, axis_value REAL NOT NULL,
   learning_rate REAL NOT NULL, weight_decay REAL NOT NULL, seed INTEGER NOT NULL,
@@ -27,12 +39,17 @@ CREATE TABLE run(id INTEGER PRIMARY KEY, architecture INTEGER NOT NULL REFERENCE
   heartbeat REAL NOT NULL DEFAULT 0, attempts INTEGER NOT NULL DEFAULT 0,
   error TEXT NOT NULL DEFAULT '', diverged INTEGER NOT NULL DEFAULT 0,
   steps_done INTEGER NOT NULL DEFAULT 0, best_step INTEGER NOT NULL DEFAULT 0,
-  loss REAL, accuracy REAL, mad_accuracy REAL, seconds REAL,
+  loss REAL, accuracy REAL, mad_accuracy REAL, seconds REAL, {},
   UNIQUE(architecture, setting, learning_rate, weight_decay, seed));
 CREATE INDEX run_status ON run(status, id);
 CREATE TABLE curve(run INTEGER NOT NULL REFERENCES run, step INTEGER NOT NULL,
-  loss REAL, accuracy REAL, mad_accuracy REAL, PRIMARY KEY(run, step)) WITHOUT ROWID;
+  loss REAL, accuracy REAL, mad_accuracy REAL, {}, PRIMARY KEY(run, step)) WITHOUT ROWID;
 )";
+
+std::string hashColumn(size_t table) {
+  return fmt::format("hash INTEGER GENERATED ALWAYS AS (row_hash({})) STORED",
+                     hashed[table].second);
+}
 
 /// Whether the file system is one of this machine's own: only there processes share memory.
 bool isLocal(const std::string &path) {
@@ -66,7 +83,9 @@ Result<void> createTables(Database &database) {
     return version.error();
   if (*version != 0) // another process was faster
     return {};
-  if (auto done = database.execute(tables); !done)
+  if (auto done = database.execute(fmt::format(fmt::runtime(tables), hashColumn(0), hashColumn(1),
+                                               hashColumn(2), hashColumn(3)));
+      !done)
     return done;
   if (auto done = database.execute(fmt::format("PRAGMA application_id={}; PRAGMA user_version={}",
                                                applicationId, schemaVersion));
@@ -89,6 +108,43 @@ Result<void> checkIdentity(Database &database) {
     return Error{fmt::format("'{}' was written by a newer version of Hybrid (layout {}, this one "
                              "reads up to {})",
                              database.path(), *version, schemaVersion)};
+  return {};
+}
+
+/// Fails where a row is not what was written, or is lost. Layouts before 2 have no hashes.
+Result<void> checkContents(Database &database) {
+  auto version = database.integer("PRAGMA user_version");
+  if (!version)
+    return version.error();
+  if (*version < 2)
+    return {};
+  auto structure = database.prepare("PRAGMA integrity_check(1)");
+  if (!structure)
+    return structure.error();
+  auto row = structure->step();
+  if (!row)
+    return row.error();
+  if (*row && structure->text(0) != "ok")
+    return Error{fmt::format("'{}' is damaged: {}", database.path(), structure->text(0))};
+  for (auto [table, columns] : hashed) {
+    auto wrong = database.integer(
+        fmt::format("SELECT count(*) FROM {} WHERE hash IS NOT row_hash({})", table, columns));
+    if (!wrong)
+      return wrong.error();
+    if (*wrong)
+      return Error{fmt::format("'{}' is damaged: {} of the rows in its table '{}' are not what was "
+                               "written; take another copy",
+                               database.path(), *wrong, table)};
+  }
+  for (const char *table : {"architecture", "run"}) { // numbered from 1
+    auto lost = database.integer(fmt::format("SELECT max(id) - count(*) FROM {}", table));
+    if (!lost)
+      return lost.error();
+    if (*lost)
+      return Error{
+          fmt::format("'{}' is damaged: rows of its table '{}' are lost; take another copy",
+                      database.path(), table)};
+  }
   return {};
 }
 
@@ -232,6 +288,8 @@ Result<std::unique_ptr<Database>> openStudy(const std::string &path, Database::M
     if (auto done = createTables(**database); !done)
       return done.error();
   if (auto done = checkIdentity(**database); !done)
+    return done.error();
+  if (auto done = checkContents(**database); !done)
     return done.error();
   // With a log written ahead a killed process loses nothing; only a power cut can cost the last
   // runs, which are then trained again.

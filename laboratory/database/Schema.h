@@ -5,6 +5,8 @@
 //   run(...)                   one row a training, made before any is trained; claimed by a worker
 //   curve(run, step, ...)      evaluations of finished runs
 //
+// Every row has a hash of itself, which SQLite keeps up to date and openStudy() checks.
+//
 // SQLite's application id and user version tell the file from others and this layout from later
 // ones. On disks of this machine the log is written ahead (WAL); on a file system shared by
 // machines, where that is not possible, SQLite's locks on the file itself do.
@@ -16,7 +18,7 @@
 
 namespace hybrid::rt::lab {
 
-inline constexpr int64_t schemaVersion = 1;
+inline constexpr int64_t schemaVersion = 2;
 
 /// Opens a study's database; Mode::Create makes the tables of a file that has none.
 Result<std::unique_ptr<Database>> openStudy(const std::string &path, Database::Mode mode);
