@@ -57,6 +57,8 @@ struct Expression {
 /// int, float, bool, string, layer, or a tensor type `int[B, L]`, `[..., D]`.
 struct TypeSyntax {
   enum class Kind : uint8_t { Integer, Float, Boolean, String, Layer, Tensor };
+  /// Of the kinds in front of Tensor.
+  static constexpr llvm::StringLiteral words[] = {"int", "float", "bool", "string", "layer"};
   Kind kind = Kind::Tensor;
   Place place;
   bool integerElements = false; // int[...]

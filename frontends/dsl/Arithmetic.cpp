@@ -24,8 +24,7 @@ struct Operation {
     for (const Value *value : {&left, &right})
       if (value->isTensor())
         notes.push_back({value->origin, text(*value) + " comes from here"});
-    emit.diagnostics.error(place, message, notes);
-    return {};
+    return emit.diagnostics.error(place, message, notes);
   }
 
   /// "width = 100" for a name, "100" otherwise.

@@ -46,22 +46,22 @@ static std::vector<Diagnostics::Note> notesAbout(const Call &call, ArrayRef<size
   return notes;
 }
 
-void Call::error(size_t index, const llvm::Twine &message, ArrayRef<size_t> about) {
+Fault Call::error(size_t index, const llvm::Twine &message, ArrayRef<size_t> about) {
   failed = true;
-  emit.diagnostics.error(places[index], builtin.name + ": " + message, notesAbout(*this, about));
+  return emit.diagnostics.error(places[index], builtin.name + ": " + message,
+                                notesAbout(*this, about));
 }
 
-void Call::errorHere(const llvm::Twine &message, ArrayRef<size_t> about) {
+Fault Call::errorHere(const llvm::Twine &message, ArrayRef<size_t> about) {
   failed = true;
-  emit.diagnostics.error(place, builtin.name + ": " + message, notesAbout(*this, about));
+  return emit.diagnostics.error(place, builtin.name + ": " + message, notesAbout(*this, about));
 }
 
-void Call::wrong(size_t index, const llvm::Twine &expected) {
+Fault Call::wrong(size_t index, const llvm::Twine &expected) {
   if (values[index]->isFree())
-    error(index, names[index] + " is " + text(*values[index]) +
-                     ", which is only known when compiling: expected " + expected);
-  else
-    error(index, names[index] + " is " + describe(*values[index]) + ", expected " + expected);
+    return error(index, names[index] + " is " + text(*values[index]) +
+                            ", which is only known when compiling: expected " + expected);
+  return error(index, names[index] + " is " + describe(*values[index]) + ", expected " + expected);
 }
 
 //===-- arguments ------------------------------------------------------------===//
@@ -72,18 +72,16 @@ Value Call::anyTensor(size_t index) {
     return value;
   if (value.isNumber())
     return emit.scalar(value.asNumber(), places[index]);
-  wrong(index, "a tensor");
-  return {};
+  return wrong(index, "a tensor");
 }
 
 Value Call::tensor(size_t index) {
   Value value = anyTensor(index);
   if (!value.isTensor() || !value.holdsIntegers)
     return value;
-  error(index,
-        names[index] + " holds integers " + text(value) + ", expected floating point numbers",
-        {index});
-  return {};
+  return error(
+      index, names[index] + " holds integers " + text(value) + ", expected floating point numbers",
+      {index});
 }
 
 Value Call::tensorOr(size_t index) { return has(index) ? tensor(index) : Value(); }
@@ -94,8 +92,7 @@ Value Call::integers(size_t index) {
   const Value &value = *values[index];
   if (value.isTensor() && value.holdsIntegers)
     return value;
-  wrong(index, "a tensor of integers");
-  return {};
+  return wrong(index, "a tensor of integers");
 }
 
 int64_t Call::integer(size_t index, int64_t otherwise, int64_t smallest, int64_t largest) {

@@ -47,8 +47,8 @@ struct Call {
 
   /// Reports at an argument (or at the call) with notes on where the tensors among `about` were
   /// made.
-  void error(size_t index, const llvm::Twine &message, llvm::ArrayRef<size_t> about = {});
-  void errorHere(const llvm::Twine &message, llvm::ArrayRef<size_t> about = {});
+  Fault error(size_t index, const llvm::Twine &message, llvm::ArrayRef<size_t> about = {});
+  Fault errorHere(const llvm::Twine &message, llvm::ArrayRef<size_t> about = {});
 
   /// A tensor of floating point numbers; a number becomes a tensor of rank 0.
   Value tensor(size_t index);
@@ -75,7 +75,7 @@ struct Call {
   bool report(const Emitter::Added &added);
 
 private:
-  void wrong(size_t index, const llvm::Twine &expected);
+  Fault wrong(size_t index, const llvm::Twine &expected);
 };
 
 /// Adds the op of `call.builtin` (Operators.cpp).

@@ -27,28 +27,22 @@ Value Elaborator::evaluateWith(const Expression &expression) {
   Value value = evaluate(*expression.children[0]);
   if (value.isPoison())
     return {};
-  if (value.kind != Value::Kind::Layer) {
-    diagnostics.error(expression.place,
-                      "'with' gives arguments to a layer, not to " + describe(value));
-    return {};
-  }
+  if (value.kind != Value::Kind::Layer)
+    return diagnostics.error(expression.place,
+                             "'with' gives arguments to a layer, not to " + describe(value));
   LayerValue layer = *value.layer;
   std::vector<std::string> names = namesOf(layer);
   for (const Argument &argument : expression.arguments) {
     Value given = evaluate(*argument.value);
-    if (argument.name.empty()) {
-      diagnostics.error(argument.place,
-                        "'with' takes arguments by name" +
-                            (names.empty() ? "" : ", such as " + names.back() + " = ..."));
-      return {};
-    }
-    if (!llvm::is_contained(names, argument.name)) {
-      diagnostics.error(argument.place,
-                        "layer '" + layer.name() + "' has no parameter '" + argument.name + "'" +
-                            didYouMean(argument.name, names),
-                        definedHere(layer));
-      return {};
-    }
+    if (argument.name.empty())
+      return diagnostics.error(argument.place,
+                               "'with' takes arguments by name" +
+                                   (names.empty() ? "" : ", such as " + names.back() + " = ..."));
+    if (!llvm::is_contained(names, argument.name))
+      return diagnostics.error(argument.place,
+                               "layer '" + layer.name() + "' has no parameter '" + argument.name +
+                                   "'" + didYouMean(argument.name, names),
+                               definedHere(layer));
     // A later `with` overrides an earlier one.
     llvm::erase_if(layer.bound,
                    [&](const LayerValue::Bound &bound) { return bound.name == argument.name; });
@@ -60,11 +54,9 @@ Value Elaborator::evaluateWith(const Expression &expression) {
 Value Elaborator::evaluateCall(const Expression &expression, llvm::StringRef hint) {
   const Expression &callee = *expression.children[0];
   bool named = callee.kind == Expression::Kind::Name;
-  if (namesOneOf(callee)) {
-    diagnostics.error(callee.place, "'one_of' stands only as the whole default of a model's "
-                                    "parameter: 'mixer: layer = one_of(hyena, attention)'");
-    return {};
-  }
+  if (namesOneOf(callee))
+    return diagnostics.error(callee.place, "'one_of' stands only as the whole default of a model's "
+                                           "parameter: 'mixer: layer = one_of(hyena, attention)'");
   if ((named || callee.kind == Expression::Kind::Operator) && callee.text == "param" &&
       (!named || (!findVariable("param") && !frame().module->find("param").definition)))
     return evaluateParam(expression, hint);
@@ -79,9 +71,8 @@ Value Elaborator::evaluateCall(const Expression &expression, llvm::StringRef hin
     std::vector<Note> notes;
     if (Variable *variable = named ? findVariable(callee.text) : nullptr)
       notes.push_back({variable->place, "'" + callee.text + "' is named here"});
-    diagnostics.error(callee.place, describe(value) + " is not a layer: it cannot be called",
-                      notes);
-    return {};
+    return diagnostics.error(callee.place, describe(value) + " is not a layer: it cannot be called",
+                             notes);
   }
   if (value.layer->builtin)
     return callBuiltin(expression, *value.layer);
@@ -130,12 +121,7 @@ bool Elaborator::sortArguments(const Expression &call, const LayerValue &layer,
     }
     auto found = llvm::find(names, argument.name);
     if (found == names.end() && argument.name == "name" && scopeName) {
-      if (value.kind == Value::Kind::String && !value.string.empty() &&
-          llvm::all_of(value.string, [](char c) { return llvm::isAlnum(c) || c == '_'; }))
-        *scopeName = value.string;
-      else if (!value.isPoison())
-        diagnostics.error(argument.place,
-                          "'name' is a string of letters, digits and '_', not " + describe(value));
+      readName(argument.place, value, *scopeName);
       continue;
     }
     if (found == names.end()) {
@@ -162,6 +148,17 @@ bool Elaborator::sortArguments(const Expression &call, const LayerValue &layer,
   return good;
 }
 
+bool Elaborator::readName(Place place, const Value &value, std::string &into) {
+  bool valid = value.kind == Value::Kind::String && !value.string.empty() &&
+               llvm::all_of(value.string, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+  if (valid)
+    into = value.string;
+  else if (!value.isPoison())
+    diagnostics.error(place,
+                      "'name' is a string of letters, digits and '_', not " + describe(value));
+  return valid;
+}
+
 Value Elaborator::callBuiltin(const Expression &expression, const LayerValue &layer) {
   const Builtin &builtin = *layer.builtin;
   std::vector<std::string> names = parameterNames(builtin);
@@ -178,9 +175,8 @@ Value Elaborator::callBuiltin(const Expression &expression, const LayerValue &la
       std::string all;
       for (llvm::StringRef mark : marks)
         all += (all.empty() ? "" : ", ") + mark.trim().str();
-      diagnostics.error(expression.place, "'" + builtin.name + "' needs '" + names[i] +
-                                              "': " + builtin.name + "(" + all + ")");
-      return {};
+      return diagnostics.error(expression.place, "'" + builtin.name + "' needs '" + names[i] +
+                                                     "': " + builtin.name + "(" + all + ")");
     }
     if (given[i] && given[i]->value.isPoison())
       return {};
@@ -232,11 +228,9 @@ Value Elaborator::callLayer(const Expression &expression, const LayerValue &laye
 
 Value Elaborator::applyLayer(LayerValue layer, const Value &x, llvm::StringRef scope, Place place) {
   std::vector<std::string> names = namesOf(layer);
-  if (names.empty()) {
-    diagnostics.error(place, "layer '" + layer.name() + "' takes no argument, expected one",
-                      definedHere(layer));
-    return {};
-  }
+  if (names.empty())
+    return diagnostics.error(place, "layer '" + layer.name() + "' takes no argument, expected one",
+                             definedHere(layer));
   layer.bound.push_back({names.front(), place, x});
   Expression call;
   call.place = place;
@@ -285,7 +279,6 @@ bool Elaborator::bindParameters(const LayerValue &layer, std::vector<std::option
 
 Value Elaborator::convert(const Value &value, const ParameterSyntax &parameter, Place place,
                           llvm::StringRef owner) {
-  using Kind = TypeSyntax::Kind;
   if (value.isPoison())
     return {};
   // `none` is for parameters that may be left out.
@@ -293,40 +286,19 @@ Value Elaborator::convert(const Value &value, const ParameterSyntax &parameter, 
                   parameter.initial->text == "none";
   if (value.isNone() && optional)
     return value;
-  bool fits = false;
-  switch (parameter.type.kind) {
-  case Kind::Integer:
-    fits = value.isInteger();
-    break;
-  case Kind::Float:
-    if (value.isNumber())
-      return Value::of(value.asNumber());
-    break;
-  case Kind::Boolean:
-    fits = value.kind == Value::Kind::Boolean;
-    break;
-  case Kind::String:
-    fits = value.kind == Value::Kind::String;
-    break;
-  case Kind::Layer:
-    fits = value.kind == Value::Kind::Layer;
-    break;
-  case Kind::Tensor:
-    fits = value.isTensor() && value.holdsIntegers == parameter.type.integerElements;
-    break;
-  }
   std::vector<Note> notes{{parameter.place, "parameter '" + parameter.name + ": " +
                                                 text(parameter.type) + "' is defined here"}};
-  if (!fits) {
+  if (!isOf(value, parameter.type)) {
     if (value.isTensor())
       notes.push_back({value.origin, "the tensor comes from here"});
-    diagnostics.error(place,
-                      owner + ": " + parameter.name + " is " + describe(value) + ", expected " +
-                          text(parameter.type),
-                      notes);
-    return {};
+    return diagnostics.error(place,
+                             owner + ": " + parameter.name + " is " + describe(value) +
+                                 ", expected " + text(parameter.type),
+                             notes);
   }
-  if (parameter.type.kind == Kind::Tensor &&
+  if (parameter.type.kind == TypeSyntax::Kind::Float)
+    return Value::of(value.asNumber());
+  if (parameter.type.kind == TypeSyntax::Kind::Tensor &&
       !unify(value, parameter.type, place, owner, parameter.name, std::move(notes)))
     return {};
   return value;
@@ -382,14 +354,7 @@ void Elaborator::checkResult(const Definition &definition, Value &result) {
   const TypeSyntax &type = *definition.result;
   std::string owner = "layer '" + definition.name + "'";
   std::vector<Note> notes{{type.place, "the result type " + text(type) + " is given here"}};
-  bool fits = type.kind == TypeSyntax::Kind::Tensor
-                  ? result.isTensor() && result.holdsIntegers == type.integerElements
-              : type.kind == TypeSyntax::Kind::Integer ? result.isInteger()
-              : type.kind == TypeSyntax::Kind::Float   ? result.isNumber()
-              : type.kind == TypeSyntax::Kind::Boolean ? result.kind == Value::Kind::Boolean
-              : type.kind == TypeSyntax::Kind::String  ? result.kind == Value::Kind::String
-                                                       : result.kind == Value::Kind::Layer;
-  if (!fits) {
+  if (!isOf(result, type)) {
     diagnostics.error(frame().resultPlace,
                       owner + " returns " + describe(result) + ", but its type is " + text(type),
                       notes);

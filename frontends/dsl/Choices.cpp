@@ -139,11 +139,9 @@ std::vector<Elaborator::Option> Elaborator::readOptions(const Definition &model,
       add(value, argument.place);
       continue;
     }
-    if (options.size() + value.list->size() > mostOptions) {
-      diagnostics.error(argument.place,
-                        "one_of: a choice has at most " + llvm::Twine(mostOptions) + " options");
-      return {};
-    }
+    if (options.size() + value.list->size() > mostOptions)
+      return diagnostics.error(argument.place, "one_of: a choice has at most " +
+                                                   llvm::Twine(mostOptions) + " options");
     // One fault of a list is enough: its elements have one place.
     for (const Value &element : *value.list)
       if (!add(element, argument.place))
@@ -190,9 +188,9 @@ Value Elaborator::choose(const Definition &model, const ParameterSyntax &paramet
     help = ": expected " + std::string(names.size() > 1 ? "one of " : "") +
            llvm::join(names, ", ") + rest;
   }
-  diagnostics.error(parameter.place, "--set " + parameter.name + "=" + *setting + ": '" + *setting +
-                                         "' is not an option of '" + parameter.name + "'" + help);
-  return {};
+  return diagnostics.error(parameter.place, "--set " + parameter.name + "=" + *setting + ": '" +
+                                                *setting + "' is not an option of '" +
+                                                parameter.name + "'" + help);
 }
 
 std::optional<ModelSpace> Elaborator::describeSpace(const Module &module, const Definition &model,

@@ -19,9 +19,9 @@ Location Diagnostics::location(Place place) const {
   return any ? Location(CallSiteLoc::get(loc, caller)) : loc;
 }
 
-void Diagnostics::error(Place place, const llvm::Twine &message, ArrayRef<Note> notes) {
+Fault Diagnostics::error(Place place, const llvm::Twine &message, ArrayRef<Note> notes) {
   if (count >= limit || !said.insert({{place.file, place.offset}, message.str()}).second)
-    return;
+    return {};
   InFlightDiagnostic diagnostic = emitError(location(place)) << message;
   for (const Note &note : notes)
     if (note.place.file != place.file ||
@@ -29,6 +29,7 @@ void Diagnostics::error(Place place, const llvm::Twine &message, ArrayRef<Note> 
       diagnostic.attachNote(sources.location(&context, note.place)) << note.text;
   if (++count == limit)
     diagnostic.attachNote(sources.location(&context, place)) << "too many errors, stopping here";
+  return {};
 }
 
 std::string nearest(llvm::StringRef name, ArrayRef<std::string> candidates) {

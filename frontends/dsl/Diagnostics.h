@@ -7,6 +7,16 @@
 
 namespace hybrid::dsl {
 
+/// What remains where an error was reported: nothing, of whatever class the caller returns (a value
+/// is poisoned), so that `return diagnostics.error(...)` says it all.
+struct Fault {
+  template <typename Result>
+    requires std::is_class_v<Result>
+  operator Result() const {
+    return Result();
+  }
+};
+
 /// Emits errors at places, with notes, through the context's diagnostic engine; at most twenty a
 /// run.
 class Diagnostics {
@@ -19,7 +29,7 @@ public:
     std::string text;
   };
 
-  void error(Place place, const llvm::Twine &message, llvm::ArrayRef<Note> notes = {});
+  Fault error(Place place, const llvm::Twine &message, llvm::ArrayRef<Note> notes = {});
   bool failed() const { return count > 0; }
   /// After this many errors nothing more is worth saying.
   bool full() const { return count >= limit; }

@@ -93,9 +93,12 @@ private:
   void runTopology(const Statement &statement);
   void runInput(const Statement &statement);
   void runOutput(const Statement &statement);
-  /// Runs a loop body in a block of its own; at the level of the model under the parameter scope
-  /// `blocks.N`.
-  void runBody(const std::vector<Statement> &body, bool numbered);
+  /// Runs statements in a block of their own, in which `bind` defines names first; numbered: under
+  /// the parameter scope `blocks.N`.
+  void runBody(
+      const std::vector<Statement> &body, bool numbered, llvm::function_ref<void()> bind = [] {});
+  /// Whether a loop goes on.
+  bool goesOn(Place place);
   bool isModelLevel() { return frame().definition->isModel; }
 
   // Expressions (Expressions.cpp)
@@ -131,6 +134,8 @@ private:
                      std::vector<std::optional<Given>> &given, std::string *scope);
   Value callBuiltin(const Expression &call, const LayerValue &layer);
   Value callLayer(const Expression &call, const LayerValue &layer, llvm::StringRef scope);
+  /// The argument `name`: a string of letters, digits and '_'; false after an error.
+  bool readName(Place place, const Value &value, std::string &into);
   /// A layer of one argument, called by an operator at `place`.
   Value applyLayer(LayerValue layer, const Value &x, llvm::StringRef scope, Place place);
   /// False when an argument is missing or at fault.

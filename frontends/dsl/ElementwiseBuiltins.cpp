@@ -44,10 +44,8 @@ Value runUnary(Call &call) {
   const Value &x = call.value(0);
   if (x.isNumber()) {
     double result = scalar::valueOf(function.kind, Number(x.asNumber())).value;
-    if (!std::isfinite(result)) {
-      call.error(0, "the result for " + text(x) + " is not a number");
-      return {};
-    }
+    if (!std::isfinite(result))
+      return call.error(0, "the result for " + text(x) + " is not a number");
     bool whole = x.isInteger() && function.wholeNumbers && std::abs(result) < 9007199254740992.0;
     return whole ? Value::of(static_cast<int64_t>(result)) : Value::of(result);
   }
@@ -113,18 +111,14 @@ Value extreme(Call &call, bool largest) {
   for (const Value &value : candidates) {
     if (value.isPoison())
       return {};
-    if (!value.isNumber()) {
-      call.errorHere("expected numbers, or one tensor, but got " + describe(value));
-      return {};
-    }
+    if (!value.isNumber())
+      return call.errorHere("expected numbers, or one tensor, but got " + describe(value));
     if (!best ||
         (largest ? value.asNumber() > best->asNumber() : value.asNumber() < best->asNumber()))
       best = &value;
   }
-  if (!best) {
-    call.errorHere("needs at least one number");
-    return {};
-  }
+  if (!best)
+    return call.errorHere("needs at least one number");
   return *best;
 }
 
@@ -135,19 +129,13 @@ Value runDraw(Call &call) {
   double a = call.number(0, 0), b = call.number(1, 1);
   if (call.failed)
     return {};
-  if (!call.emit.initial) {
-    call.errorHere("draws random values, which belong in the 'init' of a parameter");
-    return {};
-  }
+  if (!call.emit.initial)
+    return call.errorHere("draws random values, which belong in the 'init' of a parameter");
   bool uniform = call.builtin.name == "uniform";
-  if (uniform && a > b) {
-    call.errorHere("the lower bound " + text(a) + " is above the upper bound " + text(b));
-    return {};
-  }
-  if (!uniform && b < 0) {
-    call.error(1, "the standard deviation " + text(b) + " is negative");
-    return {};
-  }
+  if (uniform && a > b)
+    return call.errorHere("the lower bound " + text(a) + " is above the upper bound " + text(b));
+  if (!uniform && b < 0)
+    return call.error(1, "the standard deviation " + text(b) + " is negative");
   return call.emit.random(uniform ? Distribution::Uniform : Distribution::Normal, a, b, call.place);
 }
 
@@ -158,8 +146,7 @@ Value fill(Call &call, double value, size_t shapeIndex) {
   }
   if (call.emit.initial)
     return call.emit.filled(value, call.emit.initial->shape, call.place);
-  call.errorHere("needs a shape such as [L, D] outside of the 'init' of a parameter");
-  return {};
+  return call.errorHere("needs a shape such as [L, D] outside of the 'init' of a parameter");
 }
 
 Value runZeros(Call &call) { return fill(call, 0, 0); }
@@ -183,10 +170,8 @@ Value equallySpaced(Call &call, const Dim &count, double start, double step) {
 Value runIota(Call &call) {
   const Value &n = call.value(0);
   double start = call.number(1, 0), step = call.number(2, 1);
-  if (!n.isInteger()) {
-    call.error(0, "n is " + describe(n) + ", expected an integer");
-    return {};
-  }
+  if (!n.isInteger())
+    return call.error(0, "n is " + describe(n) + ", expected an integer");
   if (call.failed || !call.emit.check({n.integer}, call.places[0]))
     return {};
   return equallySpaced(call, n.integer, start, step);

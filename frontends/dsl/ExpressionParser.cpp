@@ -82,8 +82,7 @@ ExpressionPtr ExpressionParser::parseUnary() {
 
 void ExpressionParser::parseArguments(Expression &call, llvm::StringRef what) {
   Place open = tokens[position - 1].place;
-  ++parentheses;
-  while (!failed && !at().is(")")) {
+  parseList(")", [&] {
     Argument argument;
     argument.place = at().place;
     if (at().kind == TokenKind::Name && at(1).is("=")) {
@@ -92,10 +91,7 @@ void ExpressionParser::parseArguments(Expression &call, llvm::StringRef what) {
     }
     argument.value = parseExpression();
     call.arguments.push_back(std::move(argument));
-    if (!accept(","))
-      break;
-  }
-  --parentheses;
+  });
   expectClosing(")", open, "after the arguments of " + what);
 }
 
@@ -122,13 +118,7 @@ ExpressionPtr ExpressionParser::parsePostfix() {
     } else if (at().is("[")) {
       ExpressionPtr index = node(Expression::Kind::Index, take().place);
       index->children.push_back(std::move(expression));
-      ++parentheses;
-      while (!failed && !at().is("]")) {
-        index->subscripts.push_back(parseSubscript());
-        if (!accept(","))
-          break;
-      }
-      --parentheses;
+      parseList("]", [&] { index->subscripts.push_back(parseSubscript()); });
       expectClosing("]", index->place, "after the index");
       expression = std::move(index);
     } else {
@@ -156,38 +146,32 @@ Subscript ExpressionParser::parseSubscript() {
 }
 
 ExpressionPtr ExpressionParser::parsePrimary() {
+  using Kind = Expression::Kind;
   Token token = at();
-  switch (token.kind) {
-  case TokenKind::Integer: {
-    ExpressionPtr value = node(Expression::Kind::Integer, take().place);
-    value->integer = token.integer;
-    return value;
-  }
-  case TokenKind::Float: {
-    ExpressionPtr value = node(Expression::Kind::Float, take().place);
+  auto literal = [&](Kind kind) {
+    ExpressionPtr value = node(kind, take().place);
+    value->integer = token.kind == TokenKind::Name ? token.text == "true" : token.integer;
     value->number = token.number;
-    return value;
-  }
-  case TokenKind::String: {
-    ExpressionPtr value = node(Expression::Kind::String, take().place);
     value->text = token.string;
     return value;
-  }
+  };
+  switch (token.kind) {
+  case TokenKind::Integer:
+    return literal(Kind::Integer);
+  case TokenKind::Float:
+    return literal(Kind::Float);
+  case TokenKind::String:
+    return literal(Kind::String);
   case TokenKind::Name: {
-    if (token.text == "true" || token.text == "false") {
-      ExpressionPtr value = node(Expression::Kind::Boolean, take().place);
-      value->integer = token.text == "true";
-      return value;
-    }
-    if (token.text == "op" && at(1).is(".")) {
+    if (token.text == "true" || token.text == "false")
+      return literal(Kind::Boolean);
+    bool isOperator = token.text == "op" && at(1).is(".");
+    if (isOperator) {
       take();
       take();
-      ExpressionPtr value = node(Expression::Kind::Operator, token.place);
-      value->text = expectName("the name of an operator after 'op.'");
-      return value;
     }
-    ExpressionPtr value = node(Expression::Kind::Name, token.place);
-    value->text = expectName("a value");
+    ExpressionPtr value = node(isOperator ? Kind::Operator : Kind::Name, token.place);
+    value->text = expectName(isOperator ? "the name of an operator after 'op.'" : "a value");
     return value;
   }
   default:
@@ -202,13 +186,7 @@ ExpressionPtr ExpressionParser::parsePrimary() {
   }
   if (at().is("[")) {
     ExpressionPtr list = node(Expression::Kind::List, take().place);
-    ++parentheses;
-    while (!failed && !at().is("]")) {
-      list->children.push_back(parseExpression());
-      if (!accept(","))
-        break;
-    }
-    --parentheses;
+    parseList("]", [&] { list->children.push_back(parseExpression()); });
     expectClosing("]", token.place, "after the list");
     return list;
   }

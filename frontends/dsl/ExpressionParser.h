@@ -65,6 +65,17 @@ protected:
              {{open, "to match what is opened here"}});
   }
 
+  /// What stands from here to the bracket `closing`, between commas. Lines do not count in it.
+  void parseList(llvm::StringRef closing, llvm::function_ref<void()> parseElement) {
+    ++parentheses;
+    while (!failed && !at().is(closing)) {
+      parseElement();
+      if (!accept(","))
+        break;
+    }
+    --parentheses;
+  }
+
   std::string expectName(const llvm::Twine &what) {
     static const llvm::StringRef reserved[] = {"let",  "for",  "in",     "repeat", "if",
                                                "else", "then", "return", "and",    "or",

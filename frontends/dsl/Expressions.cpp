@@ -30,9 +30,8 @@ Value Elaborator::evaluate(const Expression &expression, llvm::StringRef hint) {
     layer.builtin = findBuiltin(expression.text);
     if (layer.builtin)
       return Value::of(std::move(layer));
-    diagnostics.error(expression.place, "there is no operator 'op." + expression.text + "'" +
-                                            didYouMean(expression.text, builtinNames()));
-    return {};
+    return diagnostics.error(expression.place, "there is no operator 'op." + expression.text + "'" +
+                                                   didYouMean(expression.text, builtinNames()));
   }
   default:
     break;
@@ -70,11 +69,9 @@ Value Elaborator::evaluate(const Expression &expression, llvm::StringRef hint) {
     break;
   }
   --depth;
-  if (value.nesting > deepestValue) {
-    diagnostics.error(expression.place,
-                      "a value is nested more than " + llvm::Twine(deepestValue) + " deep");
-    return {};
-  }
+  if (value.nesting > deepestValue)
+    return diagnostics.error(expression.place,
+                             "a value is nested more than " + llvm::Twine(deepestValue) + " deep");
   return value;
 }
 
@@ -83,12 +80,10 @@ Value Elaborator::evaluateName(const Expression &expression) {
   if (Variable *variable = findVariable(name))
     return variable->value;
   Module::Found found = frame().module->find(name);
-  if (found.other) {
-    diagnostics.error(
+  if (found.other)
+    return diagnostics.error(
         expression.place, "'" + name + "' is defined in two files that are used here",
         {{found.definition->place, "one is here"}, {found.other->place, "the other is here"}});
-    return {};
-  }
   LayerValue layer;
   layer.definition = found.definition;
   layer.module = found.module;
@@ -100,15 +95,13 @@ Value Elaborator::evaluateName(const Expression &expression) {
   if (layer.definition || layer.builtin)
     return Value::of(std::move(layer));
   if (name == "one_of")
-    diagnostics.error(expression.place, "'one_of' is called with options, as the default of a "
-                                        "model's parameter: one_of(hyena, attention)");
-  else if (name == "param")
-    diagnostics.error(expression.place,
-                      "'param' is called with a shape: param([D], init = ones())");
-  else
-    diagnostics.error(expression.place, "there is nothing called '" + name + "' here" +
-                                            didYouMean(name, visibleNames()));
-  return {};
+    return diagnostics.error(expression.place, "'one_of' is called with options, as the default of "
+                                               "a model's parameter: one_of(hyena, attention)");
+  if (name == "param")
+    return diagnostics.error(expression.place,
+                             "'param' is called with a shape: param([D], init = ones())");
+  return diagnostics.error(expression.place, "there is nothing called '" + name + "' here" +
+                                                 didYouMean(name, visibleNames()));
 }
 
 Value Elaborator::evaluateUnary(const Expression &expression) {
@@ -182,15 +175,12 @@ Value Elaborator::evaluateIndex(const Expression &expression) {
     return indexList(expression, value);
   if (value.isTensor())
     return indexTensor(expression, value);
-  diagnostics.error(expression.place, describe(value) + " has no elements to choose from");
-  return {};
+  return diagnostics.error(expression.place, describe(value) + " has no elements to choose from");
 }
 
 Value Elaborator::indexList(const Expression &expression, const Value &list) {
-  if (expression.subscripts.size() != 1 || expression.subscripts[0].isEllipsis) {
-    diagnostics.error(expression.place, "a list takes one index or range");
-    return {};
-  }
+  if (expression.subscripts.size() != 1 || expression.subscripts[0].isEllipsis)
+    return diagnostics.error(expression.place, "a list takes one index or range");
   const Subscript &subscript = expression.subscripts[0];
   auto size = static_cast<int64_t>(list.list->size());
   if (!subscript.isRange) {
@@ -199,11 +189,9 @@ Value Elaborator::indexList(const Expression &expression, const Value &list) {
     std::optional<int64_t> index = integer(*subscript.start, "an index");
     if (!index)
       return {};
-    if (*index < -size || *index >= size) {
-      diagnostics.error(subscript.place,
-                        "index " + llvm::Twine(*index) + " of a list of " + llvm::Twine(size));
-      return {};
-    }
+    if (*index < -size || *index >= size)
+      return diagnostics.error(subscript.place, "index " + llvm::Twine(*index) + " of a list of " +
+                                                    llvm::Twine(size));
     return (*list.list)[static_cast<size_t>(*index < 0 ? *index + size : *index)];
   }
   // Ranges are cut to the list, as in Python.
@@ -295,17 +283,13 @@ Value Elaborator::indexTensor(const Expression &expression, const Value &tensor)
   size_t rank = tensor.shape.size(), given = 0;
   bool hasEllipsis = false;
   for (const Subscript &subscript : expression.subscripts) {
-    if (subscript.isEllipsis && std::exchange(hasEllipsis, true)) {
-      diagnostics.error(subscript.place, "'...' stands once in an index");
-      return {};
-    }
+    if (subscript.isEllipsis && std::exchange(hasEllipsis, true))
+      return diagnostics.error(subscript.place, "'...' stands once in an index");
     given += !subscript.isEllipsis;
   }
-  if (given > rank) {
-    diagnostics.error(expression.place, llvm::Twine(given) + " indices for " + text(tensor),
-                      {{tensor.origin, "the tensor comes from here"}});
-    return {};
-  }
+  if (given > rank)
+    return diagnostics.error(expression.place, llvm::Twine(given) + " indices for " + text(tensor),
+                             {{tensor.origin, "the tensor comes from here"}});
   SmallVector<int64_t> starts;
   Shape sizes, shape;
   auto whole = [&](size_t count) {

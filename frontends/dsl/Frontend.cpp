@@ -47,59 +47,60 @@ std::string documentationOf(const SourceFiles &sources, const Definition &defini
   return llvm::join(text, "\n");
 }
 
+/// What `use` makes of the model asked for, or an empty result after diagnostics. `files`: where
+/// what was read is wanted.
+template <typename Use>
+auto withModel(llvm::SourceMgr &manager, MLIRContext &context, const Options &options, Use use,
+               FilesRead *files = nullptr)
+    -> std::invoke_result_t<Use, Diagnostics &, const Module &, const Definition &> {
+  context.loadDialect<HybridDialect, func::FuncDialect>();
+  SourceFiles sources(manager);
+  Diagnostics diagnostics(context, sources);
+  ModuleLoader loader(diagnostics, options.importPaths);
+  const Module &main = loader.loadMain();
+  if (files)
+    *files = loader.files();
+  // What a broken file means is anybody's guess: only its own faults are worth reading.
+  const Definition *model =
+      diagnostics.failed() ? nullptr : chooseModel(main, diagnostics, options.model);
+  if (!model)
+    return {};
+  return use(diagnostics, main, *model);
+}
+
 } // namespace
 
 OwningOpRef<ModuleOp> compileFile(llvm::SourceMgr &manager, MLIRContext &context,
                                   const Options &options, FilesRead &files) {
-  context.loadDialect<HybridDialect, func::FuncDialect>();
-  SourceFiles sources(manager);
-  Diagnostics diagnostics(context, sources);
-  ModuleLoader loader(diagnostics, options.importPaths);
-  const Module &main = loader.loadMain();
-  files = loader.files();
-  // What a broken file means is anybody's guess: only its own faults are worth reading.
-  if (diagnostics.failed())
-    return nullptr;
-  const Definition *model = chooseModel(main, diagnostics, options.model);
-  if (!model)
-    return nullptr;
-  return Elaborator(diagnostics).run(main, *model, options.settings);
-}
-
-std::optional<ModelDescription> describeModel(llvm::SourceMgr &manager, MLIRContext &context,
-                                              const Options &options) {
-  SourceFiles sources(manager);
-  Diagnostics diagnostics(context, sources);
-  ModuleLoader loader(diagnostics, options.importPaths);
-  const Module &main = loader.loadMain();
-  if (diagnostics.failed())
-    return std::nullopt;
-  const Definition *model = chooseModel(main, diagnostics, options.model);
-  if (!model)
-    return std::nullopt;
-  ModelDescription description{model->name, documentationOf(sources, *model), {}};
-  for (const ParameterSyntax &parameter : model->parameters) {
-    ModelParameter entry{parameter.name, text(parameter.type), std::nullopt};
-    if (parameter.initial)
-      entry.defaultText = parameter.initialText;
-    description.parameters.push_back(std::move(entry));
-  }
-  return description;
+  return withModel(
+      manager, context, options,
+      [&](Diagnostics &diagnostics, const Module &main, const Definition &model) {
+        return Elaborator(diagnostics).run(main, model, options.settings);
+      },
+      &files);
 }
 
 std::optional<ModelSpace> describeSpace(llvm::SourceMgr &manager, MLIRContext &context,
                                         const Options &options) {
-  context.loadDialect<HybridDialect, func::FuncDialect>();
-  SourceFiles sources(manager);
-  Diagnostics diagnostics(context, sources);
-  ModuleLoader loader(diagnostics, options.importPaths);
-  const Module &main = loader.loadMain();
-  if (diagnostics.failed())
-    return std::nullopt;
-  const Definition *model = chooseModel(main, diagnostics, options.model);
-  if (!model)
-    return std::nullopt;
-  return Elaborator(diagnostics).describeSpace(main, *model, options.settings);
+  return withModel(manager, context, options,
+                   [&](Diagnostics &diagnostics, const Module &main, const Definition &model) {
+                     return Elaborator(diagnostics).describeSpace(main, model, options.settings);
+                   });
+}
+
+std::optional<ModelDescription> describeModel(llvm::SourceMgr &manager, MLIRContext &context,
+                                              const Options &options) {
+  auto describe = [&](Diagnostics &diagnostics, const Module &, const Definition &model) {
+    ModelDescription description{model.name, documentationOf(diagnostics.sources, model), {}};
+    for (const ParameterSyntax &parameter : model.parameters) {
+      ModelParameter entry{parameter.name, text(parameter.type), std::nullopt};
+      if (parameter.initial)
+        entry.defaultText = parameter.initialText;
+      description.parameters.push_back(std::move(entry));
+    }
+    return std::optional(description);
+  };
+  return withModel(manager, context, options, describe);
 }
 
 } // namespace hybrid::dsl

@@ -35,17 +35,13 @@ Module::Found Module::find(llvm::StringRef name) const {
 
 std::vector<std::string> Module::names() const {
   std::set<std::string> names;
-  std::set<const Module *> seen{this};
-  std::vector<const Module *> pending{this};
-  while (!pending.empty()) {
-    const Module *module = pending.back();
-    pending.pop_back();
-    for (const auto &entry : module->own)
+  std::vector<const Module *> seen{this};
+  for (size_t i = 0; i < seen.size(); ++i) {
+    for (const auto &entry : seen[i]->own)
       if (!entry.second->isModel)
         names.insert(entry.first().str());
-    for (const Module *used : module->uses)
-      if (seen.insert(used).second)
-        pending.push_back(used);
+    llvm::copy_if(seen[i]->uses, std::back_inserter(seen),
+                  [&](const Module *used) { return !llvm::is_contained(seen, used); });
   }
   return {names.begin(), names.end()};
 }

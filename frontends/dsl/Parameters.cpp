@@ -40,15 +40,7 @@ Value Elaborator::evaluateParam(const Expression &call, llvm::StringRef hint) {
                                               ", expected a number of at least 0");
       good &= value.isNumber();
     } else if (key == "name") {
-      Value value = evaluate(*argument.value);
-      bool valid = value.kind == Value::Kind::String && !value.string.empty() &&
-                   llvm::all_of(value.string, [](char c) { return llvm::isAlnum(c) || c == '_'; });
-      if (valid)
-        name = value.string;
-      else if (!value.isPoison())
-        diagnostics.error(argument.place, "param: name is " + describe(value) +
-                                              ", expected a string of letters, digits and '_'");
-      good &= valid;
+      good &= readName(argument.place, evaluate(*argument.value), name);
     } else {
       diagnostics.error(argument.place,
                         key.empty()
@@ -57,47 +49,38 @@ Value Elaborator::evaluateParam(const Expression &call, llvm::StringRef hint) {
       good = false;
     }
   }
-  if (!shapeArgument) {
-    diagnostics.error(call.place, "param needs a shape: param([D], init = ones())");
-    return {};
-  }
+  if (!shapeArgument)
+    return diagnostics.error(call.place, "param needs a shape: param([D], init = ones())");
   Value sizes = evaluate(*shapeArgument->value);
   if (sizes.isPoison())
     return {};
-  if (sizes.kind != Value::Kind::List) {
-    diagnostics.error(shapeArgument->place, "param: shape is " + describe(sizes) +
-                                                ", expected a list of sizes such as [D]");
-    return {};
-  }
+  if (sizes.kind != Value::Kind::List)
+    return diagnostics.error(shapeArgument->place, "param: shape is " + describe(sizes) +
+                                                       ", expected a list of sizes such as [D]");
   Shape shape;
   for (const Value &size : *sizes.list) {
     if (size.isPoison())
       return {};
-    if (!size.isInteger() || size.isFree()) {
-      diagnostics.error(shapeArgument->place,
-                        size.isFree() ? "param: a parameter has a fixed shape, but " +
-                                            size.integer.name + " is only known when compiling"
-                                      : "param: a size is an integer, not " + describe(size));
-      return {};
-    }
+    if (!size.isInteger() || size.isFree())
+      return diagnostics.error(shapeArgument->place,
+                               size.isFree()
+                                   ? "param: a parameter has a fixed shape, but " +
+                                         size.integer.name + " is only known when compiling"
+                                   : "param: a size is an integer, not " + describe(size));
     shape.push_back(size.integer);
   }
   Shape ofAll = emit.ofAllExperts(shape);
   if (!emit.check(ofAll, shapeArgument->place))
     return {};
-  if (name.empty()) {
-    diagnostics.error(
+  if (name.empty())
+    return diagnostics.error(
         call.place,
         "a parameter needs a name: write 'let NAME = param(...)' or give it name = \"...\"");
-    return {};
-  }
-  if (!initArgument) {
-    diagnostics.error(
+  if (!initArgument)
+    return diagnostics.error(
         call.place,
         "parameter '" + name +
             "' has no initial value: expected 'init = ...', such as normal(0, 0.02) or zeros()");
-    return {};
-  }
   if (!good)
     return {};
   std::string full = uniqueName(name);
@@ -122,19 +105,15 @@ Value Elaborator::initialValue(const Expression &init, const std::string &name,
     return {};
   if (value.isNumber())
     return emit.filled(value.asNumber(), shape, init.place);
-  if (!value.isTensor() || value.holdsIntegers) {
-    diagnostics.error(init.place, "param: the initial value of '" + name + "' is " +
-                                      describe(value) + ", expected numbers");
-    return {};
-  }
+  if (!value.isTensor() || value.holdsIntegers)
+    return diagnostics.error(init.place, "param: the initial value of '" + name + "' is " +
+                                             describe(value) + ", expected numbers");
   Emitter::Added added = emit.broadcastTo(value, shape, init.place);
-  if (!added.fault.empty()) {
-    diagnostics.error(init.place,
-                      "param: '" + name + "' is " + text(shape) + ", but its initial value is " +
-                          text(value),
-                      {{value.origin, "the initial value comes from here"}});
-    return {};
-  }
+  if (!added.fault.empty())
+    return diagnostics.error(init.place,
+                             "param: '" + name + "' is " + text(shape) +
+                                 ", but its initial value is " + text(value),
+                             {{value.origin, "the initial value comes from here"}});
   if (!isIndependent(value, init.place, name))
     return {};
   return added.results[0];

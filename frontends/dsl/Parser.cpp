@@ -75,8 +75,7 @@ private:
       return;
     }
     take();
-    ++parentheses;
-    while (!failed && !at().is(")")) {
+    parseList(")", [&] {
       ParameterSyntax parameter;
       parameter.place = at().place;
       parameter.name = expectName("the name of a parameter");
@@ -92,10 +91,7 @@ private:
           parameter.initialText.assign(start, last.data() + last.size());
       }
       definition.parameters.push_back(std::move(parameter));
-      if (!accept(","))
-        break;
-    }
-    --parentheses;
+    });
     expect(")", "after the parameters of '" + definition.name + "'");
   }
 
@@ -103,46 +99,32 @@ private:
     TypeSyntax type;
     type.place = at().place;
     if (at().kind == TokenKind::Name) {
-      llvm::StringRef name = at().text;
       using Kind = TypeSyntax::Kind;
-      std::pair<llvm::StringRef, Kind> kinds[] = {{"int", Kind::Integer},
-                                                  {"float", Kind::Float},
-                                                  {"bool", Kind::Boolean},
-                                                  {"string", Kind::String},
-                                                  {"layer", Kind::Layer}};
-      bool known = false;
-      for (auto [spelling, kind] : kinds)
-        if (name == spelling) {
-          type.kind = kind;
-          known = true;
-        }
-      if (!known) {
-        fail("'" + name +
+      const auto *word = llvm::find(TypeSyntax::words, at().text);
+      if (word == std::end(TypeSyntax::words)) {
+        fail("'" + at().text +
              "' is not a type: expected int, float, bool, string, layer or a shape such as [B, L, "
              "D]");
         return type;
       }
       take();
+      type.kind = static_cast<Kind>(word - TypeSyntax::words);
       if (type.kind != Kind::Integer || !at().is("[") || at().newline)
         return type;
       type.kind = Kind::Tensor;
       type.integerElements = true;
     }
     expect("[", "to start a shape");
-    ++parentheses;
-    while (!failed && !at().is("]")) {
-      if (at().is("...")) {
-        if (!type.dimensions.empty() || type.leading)
-          fail("'...' stands for leading dimensions and comes first");
-        take();
-        type.leading = true;
-      } else {
+    parseList("]", [&] {
+      if (!at().is("...")) {
         type.dimensions.push_back(parseExpression());
+        return;
       }
-      if (!accept(","))
-        break;
-    }
-    --parentheses;
+      if (!type.dimensions.empty() || type.leading)
+        fail("'...' stands for leading dimensions and comes first");
+      take();
+      type.leading = true;
+    });
     expect("]", "after the shape");
     return type;
   }
@@ -182,13 +164,18 @@ private:
     bool hadErrors = diagnostics.failed();
     if (!accept("}") && !failed) {
       if (!hadErrors || !diagnostics.full())
-        diagnostics.error(at().place, "expected '}' before the end of the file",
-                          {{open, "to match this '{'"}});
+        failUnclosed(open);
       failed = true;
       return statements;
     }
     failed = false; // errors inside were reported; what follows the block is read afresh
     return statements;
+  }
+
+  void failUnclosed(Place open) {
+    diagnostics.error(at().place, "expected '}' before the end of the file",
+                      {{open, "to match this '{'"}});
+    failed = true;
   }
 
   /// Skips to the start of the next statement of the block.
@@ -208,10 +195,11 @@ private:
     failed = false;
   }
 
-  Statement make(Statement::Kind kind) {
+  /// Takes the statement's first word.
+  Statement begin(Statement::Kind kind) {
     Statement statement;
     statement.kind = kind;
-    statement.place = at().place;
+    statement.place = take().place;
     return statement;
   }
 
@@ -222,63 +210,51 @@ private:
       return parseLet();
     if (token.isName("for"))
       return parseFor();
-    if (token.isName("repeat")) {
-      Statement statement = make(Kind::Repeat);
-      take();
-      statement.value = parseExpression();
-      statement.body = parseBlock("the statements to repeat");
-      return statement;
-    }
     if (token.isName("if"))
       return parseIf();
-    if (token.isName("return")) {
-      Statement statement = make(Kind::Return);
-      take();
-      statement.value = parseExpression();
-      return statement;
-    }
     if (token.isName("topology"))
       return parseTopology();
-    if (token.isName("input")) {
-      Statement statement = make(Kind::Input);
-      take();
-      statement.place = at().place;
-      statement.name = expectName("the name of the input");
-      expect(":", "and the type of the input");
-      if (!failed)
-        statement.type = parseType();
-      return statement;
-    }
-    if (token.isName("output")) {
-      Statement statement = make(Kind::Output);
-      take();
-      statement.place = at().place;
-      statement.name = expectName("the name of the output");
-      expect("=", "and the value of output '" + statement.name + "'");
-      if (!failed)
-        statement.value = parseExpression();
-      return statement;
-    }
-    if (token.isName("layer") || token.isName("model") || token.isName("use")) {
-      Statement statement = make(Kind::Evaluate);
+    if (token.isName("input") || token.isName("output"))
+      return parsePort(token.isName("input"));
+    Statement statement;
+    statement.kind = Kind::Evaluate;
+    statement.place = token.place;
+    if (token.isName("repeat")) {
+      statement = begin(Kind::Repeat);
+      statement.value = parseExpression();
+      statement.body = parseBlock("the statements to repeat");
+    } else if (token.isName("return")) {
+      statement = begin(Kind::Return);
+      statement.value = parseExpression();
+    } else if (token.isName("layer") || token.isName("model") || token.isName("use")) {
       fail("'" + token.text +
            "' starts a definition, which cannot stand inside another one (is a '}' missing?)");
-      return statement;
-    }
-    bool assigns =
-        token.kind == TokenKind::Name &&
-        (at(1).is("=") || at(1).is("+=") || at(1).is("-=") || at(1).is("*=") || at(1).is("/="));
-    if (assigns) {
-      Statement statement = make(Kind::Assign);
+    } else if (token.kind == TokenKind::Name &&
+               llvm::is_contained({"=", "+=", "-=", "*=", "/="}, at(1).text)) {
+      statement.kind = Kind::Assign;
       statement.name = expectName("a name");
       llvm::StringRef sign = take().text;
       statement.sign = sign.size() == 2 ? sign[0] : 0;
-      if (!failed)
-        statement.value = parseExpression();
-      return statement;
+      statement.value = parseExpression();
+    } else {
+      statement.value = parseExpression();
     }
-    Statement statement = make(Kind::Evaluate);
-    statement.value = parseExpression();
+    return statement;
+  }
+
+  Statement parsePort(bool isInput) {
+    Statement statement = begin(isInput ? Statement::Kind::Input : Statement::Kind::Output);
+    const std::string what = isInput ? "input" : "output";
+    statement.place = at().place;
+    statement.name = expectName("the name of the " + what);
+    if (isInput)
+      expect(":", "and the type of the input");
+    else
+      expect("=", "and the value of output '" + statement.name + "'");
+    if (!failed && isInput)
+      statement.type = parseType();
+    else
+      statement.value = parseExpression();
     return statement;
   }
 
@@ -286,7 +262,6 @@ private:
     Pattern pattern;
     pattern.place = at().place;
     bool bracket = mayBeList && accept("[");
-    pattern.isList = bracket;
     do {
       Pattern::Entry entry;
       entry.place = at().place;
@@ -297,29 +272,22 @@ private:
     } while (!failed && accept(","));
     if (bracket)
       expect("]", "after the names");
-    if (pattern.entries.size() > 1)
-      pattern.isList = true;
-    int rests = 0;
-    for (const auto &entry : pattern.entries)
-      rests += entry.rest;
-    if (rests > 1)
+    pattern.isList = bracket || pattern.entries.size() > 1;
+    if (llvm::count_if(pattern.entries, [](const auto &entry) { return entry.rest; }) > 1)
       failAt(pattern.place, "only one name can take the rest ('...')");
     return pattern;
   }
 
   Statement parseLet() {
-    Statement statement = make(Statement::Kind::Let);
-    take();
+    Statement statement = begin(Statement::Kind::Let);
     statement.pattern = parsePattern(true);
     expect("=", "and a value after the name");
-    if (!failed)
-      statement.value = parseExpression();
+    statement.value = parseExpression();
     return statement;
   }
 
   Statement parseFor() {
-    Statement statement = make(Statement::Kind::For);
-    take();
+    Statement statement = begin(Statement::Kind::For);
     statement.pattern = parsePattern(false);
     if (!failed && statement.pattern.entries.size() > 2)
       failAt(statement.pattern.place, "a loop binds one name, or an index and a name");
@@ -332,8 +300,7 @@ private:
   }
 
   Statement parseIf() {
-    Statement statement = make(Statement::Kind::If);
-    take();
+    Statement statement = begin(Statement::Kind::If);
     statement.value = parseExpression();
     statement.body = parseBlock("the statements of the condition");
     if (at().isName("else")) {
@@ -350,8 +317,7 @@ private:
   }
 
   Statement parseTopology() {
-    Statement statement = make(Statement::Kind::Topology);
-    take();
+    Statement statement = begin(Statement::Kind::Topology);
     statement.value = parseExpression();
     if (failed)
       return statement;
@@ -371,11 +337,8 @@ private:
         letter.body = parseBlock("the statements of block '" + letter.name + "'");
       statement.letters.push_back(std::move(letter));
     }
-    if (!failed && !accept("}")) {
-      diagnostics.error(at().place, "expected '}' before the end of the file",
-                        {{open, "to match this '{'"}});
-      failed = true;
-    }
+    if (!failed && !accept("}"))
+      failUnclosed(open);
     return statement;
   }
 

@@ -47,14 +47,11 @@ static Value runRoutedExperts(Call &call) {
   double capacity = call.number(5, 0);
   if (call.failed || !operandsFit(call, x, choices, weights))
     return {};
-  if (call.value(4).kind != Value::Kind::Layer) {
-    call.error(4, "expert is " + describe(call.value(4)) + ", expected a layer");
-    return {};
-  }
-  if (!(capacity >= 0)) {
-    call.error(5, "capacity_factor = " + text(capacity) + ", expected at least 0 (0: no limit)");
-    return {};
-  }
+  if (call.value(4).kind != Value::Kind::Layer)
+    return call.error(4, "expert is " + describe(call.value(4)) + ", expected a layer");
+  if (!(capacity >= 0))
+    return call.error(5, "capacity_factor = " + text(capacity) +
+                             ", expected at least 0 (0: no limit)");
   Emitter &emit = call.emit;
   OpBuilder &builder = emit.builder;
   Location loc = emit.at(call.place);
@@ -73,11 +70,9 @@ static Value runRoutedExperts(Call &call) {
     bool fits = result.isTensor() && !result.holdsIntegers && !result.shape.empty() &&
                 std::equal(x.shape.begin(), x.shape.end() - 1, result.shape.begin(),
                            result.shape.end() - 1);
-    if (!fits) {
-      call.error(4, "the expert makes " + describe(result) + " of " + text(x) +
-                        ": expected numbers with its leading dimensions");
-      return {};
-    }
+    if (!fits)
+      return call.error(4, "the expert makes " + describe(result) + " of " + text(x) +
+                               ": expected numbers with its leading dimensions");
     YieldOp::create(builder, loc, result.tensor);
   }
   hoistInvariant(*body, builder);

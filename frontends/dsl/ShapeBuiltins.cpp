@@ -38,18 +38,14 @@ Value runReshape(Call &call) {
   Shape shape = call.sizes(1, true);
   if (call.failed)
     return {};
-  if (llvm::count(shape, Dim(-1)) > 1) {
-    call.error(1, "only one size can be -1");
-    return {};
-  }
+  if (llvm::count(shape, Dim(-1)) > 1)
+    return call.error(1, "only one size can be -1");
   if (auto unknown = llvm::find(shape, Dim(-1)); unknown != shape.end()) {
     std::optional<Dim> size = missingSize(x.shape, shape);
-    if (!size) {
-      call.errorHere("cannot make " + text(shape) + " of " + text(x) +
-                         ": the number of elements differs",
-                     {0});
-      return {};
-    }
+    if (!size)
+      return call.errorHere("cannot make " + text(shape) + " of " + text(x) +
+                                ": the number of elements differs",
+                            {0});
     *unknown = *size;
   }
   return call.emit.check(shape, call.places[1])
@@ -71,13 +67,11 @@ Value runSplit(Call &call) {
   auto axis = static_cast<size_t>(call.axis(2, x.shape.size()));
   if (call.failed)
     return {};
-  if (x.shape[axis].isFree()) {
-    call.error(0,
-               "dimension " + llvm::Twine(axis) + " of " + text(x) +
-                   " is only known when compiling: it cannot be split",
-               {0});
-    return {};
-  }
+  if (x.shape[axis].isFree())
+    return call.error(0,
+                      "dimension " + llvm::Twine(axis) + " of " + text(x) +
+                          " is only known when compiling: it cannot be split",
+                      {0});
   if (call.value(1).kind != Value::Kind::List) {
     int64_t parts = call.integer(1, 1, 1, 4096), total = x.shape[axis].size;
     if (!call.failed && total % parts != 0)
@@ -134,13 +128,11 @@ Value runPad(Call &call) {
   if (call.failed)
     return {};
   Shape shape = x.shape;
-  if (shape[axis].isFree()) {
-    call.error(0,
-               "dimension " + llvm::Twine(axis) + " of " + text(x) +
-                   " is only known when compiling: it cannot be padded",
-               {0});
-    return {};
-  }
+  if (shape[axis].isFree())
+    return call.error(0,
+                      "dimension " + llvm::Twine(axis) + " of " + text(x) +
+                          " is only known when compiling: it cannot be padded",
+                      {0});
   shape[axis].size += before + after;
   SmallVector<int64_t> starts(shape.size(), 0);
   starts[axis] = before;

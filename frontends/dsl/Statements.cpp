@@ -116,10 +116,7 @@ void Elaborator::bindPattern(const Pattern &pattern, const Value &value, Place p
   size_t next = 0, inRest = values.size() + 1 - names;
   for (const Pattern::Entry &entry : pattern.entries) {
     if (entry.rest) {
-      define(entry.name,
-             Value::of(std::vector<Value>(values.begin() + static_cast<ptrdiff_t>(next),
-                                          values.begin() + static_cast<ptrdiff_t>(next + inRest))),
-             entry.place);
+      define(entry.name, Value::of(ArrayRef(values).slice(next, inRest).vec()), entry.place);
       next += inRest;
     } else {
       define(entry.name, values[next++], entry.place);
@@ -166,14 +163,20 @@ void Elaborator::runAssign(const Statement &statement) {
 
 //===-- loops ----------------------------------------------------------------===//
 
-void Elaborator::runBody(const std::vector<Statement> &body, bool numbered) {
+void Elaborator::runBody(const std::vector<Statement> &body, bool numbered,
+                         llvm::function_ref<void()> bind) {
   std::string outer = scope;
   if (numbered)
     scope = nextBlock();
   frame().blocks.emplace_back();
+  bind();
   runBlock(body);
   frame().blocks.pop_back();
   scope = std::move(outer);
+}
+
+bool Elaborator::goesOn(Place place) {
+  return emit.step(place) && !frame().returned && !frame().abandoned;
 }
 
 void Elaborator::runFor(const Statement &statement) {
@@ -201,30 +204,20 @@ void Elaborator::runFor(const Statement &statement) {
     end = static_cast<int64_t>(values.size());
   }
   const auto &names = statement.pattern.entries;
-  bool withIndex = names.size() == 2;
-  for (int64_t i = start;
-       i < end && emit.step(statement.place) && !frame().returned && !frame().abandoned; ++i) {
-    std::string outer = scope;
-    if (isModelLevel())
-      scope = nextBlock();
-    frame().blocks.emplace_back();
-    if (withIndex)
-      define(names[0].name, Value::of(i - start), names[0].place);
-    define(names.back().name, isRange ? Value::of(i) : values[static_cast<size_t>(i)],
-           names.back().place);
-    runBlock(statement.body);
-    frame().blocks.pop_back();
-    scope = std::move(outer);
-  }
+  for (int64_t i = start; i < end && goesOn(statement.place); ++i)
+    runBody(statement.body, isModelLevel(), [&] {
+      if (names.size() == 2)
+        define(names[0].name, Value::of(i - start), names[0].place);
+      define(names.back().name, isRange ? Value::of(i) : values[static_cast<size_t>(i)],
+             names.back().place);
+    });
 }
 
 void Elaborator::runRepeat(const Statement &statement) {
   std::optional<int64_t> times = integer(*statement.value, "the number of repetitions");
   if (times && *times < 0)
     diagnostics.error(statement.value->place, "cannot repeat " + llvm::Twine(*times) + " times");
-  for (int64_t i = 0;
-       times && i < *times && emit.step(statement.place) && !frame().returned && !frame().abandoned;
-       ++i)
+  for (int64_t i = 0; times && i < *times && goesOn(statement.place); ++i)
     runBody(statement.body, isModelLevel());
 }
 

@@ -10,26 +10,15 @@ constexpr int64_t longestList = 100000;
 
 /// The whole number nearest to a rounded one, when it has one.
 Value rounded(Call &call, double value) {
-  if (!(std::abs(value) < 9e18)) {
-    call.error(0, text(value) + " is too large for an integer");
-    return {};
-  }
+  if (!(std::abs(value) < 9e18))
+    return call.error(0, text(value) + " is too large for an integer");
   return Value::of(static_cast<int64_t>(value));
 }
 
-Value runCeil(Call &call) {
+/// Of a function of a number.
+template <double (*function)(double)> Value runRounding(Call &call) {
   double x = call.number(0, 0);
-  return call.failed ? Value() : rounded(call, std::ceil(x));
-}
-
-Value runFloor(Call &call) {
-  double x = call.number(0, 0);
-  return call.failed ? Value() : rounded(call, std::floor(x));
-}
-
-Value runRound(Call &call) {
-  double x = call.number(0, 0);
-  return call.failed ? Value() : rounded(call, std::nearbyint(x));
+  return call.failed ? Value() : rounded(call, function(x));
 }
 
 Value runFloat(Call &call) {
@@ -79,10 +68,8 @@ Value runPow(Call &call) {
   if (call.failed)
     return {};
   double power = std::pow(base, exponent);
-  if (!std::isfinite(power)) {
-    call.errorHere(text(base) + " to the power of " + text(exponent) + " is not a number");
-    return {};
-  }
+  if (!std::isfinite(power))
+    return call.errorHere(text(base) + " to the power of " + text(exponent) + " is not a number");
   bool whole = call.value(0).isInteger() && call.value(1).isInteger() && exponent >= 0 &&
                std::abs(power) < 9007199254740992.0;
   return whole ? Value::of(static_cast<int64_t>(power)) : Value::of(power);
@@ -94,16 +81,14 @@ Value runLen(Call &call) {
     return Value::of(static_cast<int64_t>(value.list->size()));
   if (value.kind == Value::Kind::String)
     return Value::of(static_cast<int64_t>(value.string.size()));
-  call.error(0, "x is " + describe(value) + ", expected a list or a string");
-  return {};
+  return call.error(0, "x is " + describe(value) + ", expected a list or a string");
 }
 
 Value runReversed(Call &call) {
   const Value &value = call.value(0);
   if (value.kind == Value::Kind::List)
     return Value::of(std::vector<Value>(value.list->rbegin(), value.list->rend()));
-  call.error(0, "x is " + describe(value) + ", expected a list");
-  return {};
+  return call.error(0, "x is " + describe(value) + ", expected a list");
 }
 
 Value runRange(Call &call) {
@@ -116,10 +101,8 @@ Value runRange(Call &call) {
   if (call.failed)
     return {};
   int64_t length;
-  if (llvm::SubOverflow(end, start, length) || (length > 0 && (length - 1) / step >= longestList)) {
-    call.errorHere("a list has at most " + llvm::Twine(longestList) + " elements");
-    return {};
-  }
+  if (llvm::SubOverflow(end, start, length) || (length > 0 && (length - 1) / step >= longestList))
+    return call.errorHere("a list has at most " + llvm::Twine(longestList) + " elements");
   std::vector<Value> values;
   for (int64_t i = 0; i < length; i += step) {
     values.push_back(Value::of(start + i));
@@ -136,10 +119,8 @@ Value runSpaced(Call &call) {
   bool log = call.boolean(3, false);
   if (call.failed)
     return {};
-  if (log && !(first > 0 && last > 0)) {
-    call.error(first > 0 ? 1 : 0, "equal ratios need ends above 0");
-    return {};
-  }
+  if (log && !(first > 0 && last > 0))
+    return call.error(first > 0 ? 1 : 0, "equal ratios need ends above 0");
   // Whole numbers between whole ends, so that they can be sizes.
   bool whole = call.value(0).isInteger() && call.value(1).isInteger();
   std::vector<double> numbers;
@@ -170,16 +151,12 @@ Value runSequences(Call &call) {
     return {};
   const std::string &alphabet = letters.string;
   for (size_t i = 1; i < alphabet.size(); ++i)
-    if (alphabet.find(alphabet[i]) < i) {
-      call.error(0, "letters has '" + llvm::Twine(alphabet[i]) + "' twice");
-      return {};
-    }
+    if (alphabet.find(alphabet[i]) < i)
+      return call.error(0, "letters has '" + llvm::Twine(alphabet[i]) + "' twice");
   double count = std::pow(static_cast<double>(alphabet.size()), static_cast<double>(length));
-  if (count > longestList) {
-    call.errorHere(llvm::Twine(alphabet.size()) + " letters make more than " +
-                   llvm::Twine(longestList) + " sequences of " + llvm::Twine(length));
-    return {};
-  }
+  if (count > longestList)
+    return call.errorHere(llvm::Twine(alphabet.size()) + " letters make more than " +
+                          llvm::Twine(longestList) + " sequences of " + llvm::Twine(length));
   std::vector<Value> values;
   for (int64_t number = 0; number < static_cast<int64_t>(count); ++number) {
     std::string sequence(static_cast<size_t>(length), ' ');
@@ -199,8 +176,7 @@ Value runStr(Call &call) {
     return value;
   if (value.isInteger() || value.kind == Value::Kind::Float || value.kind == Value::Kind::Boolean)
     return Value::of(text(value));
-  call.error(0, "x is " + describe(value) + ", expected a number, true or false");
-  return {};
+  return call.error(0, "x is " + describe(value) + ", expected a number, true or false");
 }
 
 Value runRequire(Call &call) {
@@ -208,10 +184,8 @@ Value runRequire(Call &call) {
   const Value &message = call.value(1);
   if (message.kind != Value::Kind::String)
     call.error(1, "message is " + describe(message) + ", expected a string");
-  else if (!call.failed && !condition) {
-    call.emit.diagnostics.error(call.place, message.string);
-    return {};
-  }
+  else if (!call.failed && !condition)
+    return call.emit.diagnostics.error(call.place, message.string);
   return Value::none();
 }
 
@@ -226,10 +200,9 @@ Value runPublished(Call &call) {
   int64_t length = call.integer(3, 1, 0, 4), logarithm = call.integer(4, 0, 0, 4);
   if (call.failed)
     return {};
-  if (coefficient < 0) {
-    call.error(2, "flops is " + text(coefficient) + ", expected a number that is not negative");
-    return {};
-  }
+  if (coefficient < 0)
+    return call.error(2,
+                      "flops is " + text(coefficient) + ", expected a number that is not negative");
   mlir::OpBuilder &b = call.emit.builder;
   call.emit.published.push_back(b.getDictionaryAttr(
       {b.getNamedAttr("layer", b.getStringAttr(llvm::StringRef(call.emit.scope).rtrim('.'))),
@@ -243,10 +216,8 @@ Value runPublished(Call &call) {
 
 Value runShape(Call &call) {
   const Value &value = call.value(0);
-  if (!value.isTensor()) {
-    call.error(0, "x is " + describe(value) + ", expected a tensor");
-    return {};
-  }
+  if (!value.isTensor())
+    return call.error(0, "x is " + describe(value) + ", expected a tensor");
   std::vector<Value> sizes;
   for (const Dim &dim : value.shape)
     sizes.push_back(Value::of(dim));
@@ -257,9 +228,9 @@ Value runShape(Call &call) {
 
 llvm::ArrayRef<Builtin> staticBuiltins() {
   static const Builtin builtins[] = {
-      {"ceil", "x", runCeil},
-      {"floor", "x", runFloor},
-      {"round", "x", runRound},
+      {"ceil", "x", runRounding<std::ceil>},
+      {"floor", "x", runRounding<std::floor>},
+      {"round", "x", runRounding<std::nearbyint>},
       {"float", "x", runFloat},
       {"div", "a, b", runDiv},
       {"mod", "a, b", runMod},

@@ -6,45 +6,36 @@
 
 namespace hybrid::dsl {
 
-Value Value::none() {
-  Value value;
-  value.kind = Kind::None;
-  return value;
-}
+Value Value::none() { return Kind::None; }
 
 Value Value::of(int64_t number) { return of(Dim(number)); }
 
 Value Value::of(Dim dim) {
-  Value value;
-  value.kind = Kind::Integer;
+  Value value(Kind::Integer);
   value.integer = std::move(dim);
   return value;
 }
 
 Value Value::of(double number) {
-  Value value;
-  value.kind = Kind::Float;
+  Value value(Kind::Float);
   value.number = number;
   return value;
 }
 
 Value Value::of(bool boolean) {
-  Value value;
-  value.kind = Kind::Boolean;
+  Value value(Kind::Boolean);
   value.boolean = boolean;
   return value;
 }
 
 Value Value::of(std::string string) {
-  Value value;
-  value.kind = Kind::String;
+  Value value(Kind::String);
   value.string = std::move(string);
   return value;
 }
 
 Value Value::of(std::vector<Value> values) {
-  Value value;
-  value.kind = Kind::List;
+  Value value(Kind::List);
   for (const Value &element : values)
     value.nesting = std::max<uint16_t>(value.nesting, element.nesting + 1);
   value.list = std::make_shared<const std::vector<Value>>(std::move(values));
@@ -52,8 +43,7 @@ Value Value::of(std::vector<Value> values) {
 }
 
 Value Value::of(LayerValue layer) {
-  Value value;
-  value.kind = Kind::Layer;
+  Value value(Kind::Layer);
   for (const LayerValue::Bound &bound : layer.bound)
     value.nesting = std::max<uint16_t>(value.nesting, bound.value.nesting + 1);
   value.layer = std::make_shared<const LayerValue>(std::move(layer));
@@ -139,22 +129,28 @@ static std::string dimensionText(const Expression &expression) {
   }
 }
 
-std::string text(const TypeSyntax &type) {
+bool isOf(const Value &value, const TypeSyntax &type) {
   using Kind = TypeSyntax::Kind;
   switch (type.kind) {
   case Kind::Integer:
-    return "int";
+    return value.isInteger();
   case Kind::Float:
-    return "float";
+    return value.isNumber();
   case Kind::Boolean:
-    return "bool";
+    return value.kind == Value::Kind::Boolean;
   case Kind::String:
-    return "string";
+    return value.kind == Value::Kind::String;
   case Kind::Layer:
-    return "layer";
+    return value.kind == Value::Kind::Layer;
   case Kind::Tensor:
-    break;
+    return value.isTensor() && value.holdsIntegers == type.integerElements;
   }
+  llvm_unreachable("all kinds handled");
+}
+
+std::string text(const TypeSyntax &type) {
+  if (type.kind != TypeSyntax::Kind::Tensor)
+    return TypeSyntax::words[static_cast<size_t>(type.kind)].str();
   std::string result = type.leading ? "..." : "";
   for (const ExpressionPtr &dimension : type.dimensions)
     result += (result.empty() ? "" : ", ") + dimensionText(*dimension);

@@ -39,7 +39,7 @@ using Shape = std::vector<Dim>;
 
 struct Value {
   enum class Kind : uint8_t { Poison, None, Integer, Float, Boolean, String, List, Layer, Tensor };
-  Kind kind = Kind::Poison; // Poison: an error was reported, say no more
+  Kind kind; // Poison: an error was reported, say no more
   bool boolean = false;
   bool holdsIntegers = false; // element type of a tensor
   uint16_t nesting = 0;       // of lists and of layers in layers
@@ -52,6 +52,7 @@ struct Value {
   mlir::Value tensor;
   Shape shape;
 
+  Value(Kind kind = Kind::Poison) : kind(kind) {}
   static Value none();
   static Value of(int64_t value);
   static Value of(Dim value);
@@ -95,6 +96,8 @@ std::string text(const Shape &shape);
 std::string text(const Value &value);
 /// What kind of thing it is, with its value: "the integer 3", "a tensor [B, L, 128]".
 std::string describe(const Value &value);
+/// Whether a value is of the type, whatever its sizes.
+bool isOf(const Value &value, const TypeSyntax &type);
 /// "int", "int[B, L]", "layer": as in the source.
 std::string text(const TypeSyntax &type);
 /// Source-like text of a number.
