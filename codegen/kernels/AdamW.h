@@ -18,23 +18,15 @@ struct AdamWParams {
 
 /// partial[i] = sum of g^2 over chunk i (in double). Buffers: chunks (ParameterChunk), gradients,
 /// partial (double). An item is a chunk.
-struct SquaredNorm {
-  using Params = AdamWParams;
-  static constexpr const char *name() { return "squared_norm"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) { return {p.chunks}; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return {p.chunks, cuda::sumThreads, cuda::sumShared};
-  }
+struct SquaredNorm : KernelOf<AdamWParams, "squared_norm"> {
+  HYBRID_ON_CPU(p.chunks)
+  HYBRID_ON_CUDA(p.chunks, cuda::sumThreads, cuda::sumShared)
 };
 
 /// norm = sqrt(sum). Buffers: partial, norm (T scalar). One item.
-struct GradientNorm {
-  using Params = AdamWParams;
-  static constexpr const char *name() { return "gradient_norm"; }
-  template <typename T> static constexpr Grid onCpu(const Params &) { return {1}; }
-  template <typename T> static constexpr Grid onCuda(const Params &) {
-    return {1, cuda::sumThreads, cuda::sumShared};
-  }
+struct GradientNorm : KernelOf<AdamWParams, "gradient_norm"> {
+  HYBRID_ON_CPU(1)
+  HYBRID_ON_CUDA(1, cuda::sumThreads, cuda::sumShared)
 };
 
 /// g *= min(1, clip/(norm+1e-6)) if clip > 0; p *= 1 - lr*wd*decay; m, v; p -= lr * m/c1 /
@@ -42,13 +34,9 @@ struct GradientNorm {
 /// looked at. hyper (double[8]): lr, weight decay, beta1, beta2, eps, clip, c1 = 1-beta1^t, c2 =
 /// 1-beta2^t. Buffers: chunks, hyper, norm, parameters, gradients, moment1, moment2. An item is a
 /// chunk.
-struct AdamW {
-  using Params = AdamWParams;
-  static constexpr const char *name() { return "adamw"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) { return {p.chunks}; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return {p.chunks, cuda::sumThreads};
-  }
+struct AdamW : KernelOf<AdamWParams, "adamw"> {
+  HYBRID_ON_CPU(p.chunks)
+  HYBRID_ON_CUDA(p.chunks, cuda::sumThreads)
 };
 
 } // namespace hybrid

@@ -171,55 +171,35 @@ struct AttentionColumns {
 /// a tile of a head's queries on CUDA. With keySplits > 1 o and lse have that many parts, each of
 /// its share of the keys, which attention_combine adds: o [keySplits, batch * length, heads *
 /// headSize], dense, and lse [keySplits, batch, heads, length].
-struct AttentionForward {
-  using Params = AttentionParams;
-  static constexpr const char *name() { return "attention_forward"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) {
-    return {p.batch * p.heads, 0, cpu::attentionForwardScratch<T>(p)};
-  }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::attentionGrid<T>(p, cuda::AttentionPass::Forward);
-  }
+struct AttentionForward : KernelOf<AttentionParams, "attention_forward"> {
+  HYBRID_ON_CPU(p.batch *p.heads, 0, cpu::attentionForwardScratch<T>(p))
+  HYBRID_ON_CUDA(cuda::attentionGrid<T>(p, cuda::AttentionPass::Forward))
 };
 
 /// On the CPU. Buffers: q, k, v, segments (optional), rotary (optional), o, lse, do, dq, dk, dv. An
 /// item is a head of keys, which sums its group of query heads in order.
-struct AttentionBackward {
-  using Params = AttentionParams;
-  static constexpr const char *name() { return "attention_backward"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) {
-    return {p.batch * p.kvHeads, 0, cpu::attentionBackwardScratch<T>(p)};
-  }
+struct AttentionBackward : KernelOf<AttentionParams, "attention_backward"> {
+  HYBRID_ON_CPU(p.batch *p.kvHeads, 0, cpu::attentionBackwardScratch<T>(p))
 };
 
 /// On CUDA. An item is a tile of queries. Buffers: q, k, v, segments (optional), rotary (optional),
 /// o, lse, do, dq, deltas [batch, heads, length]: sums of o do, which the next one reads.
-struct AttentionBackwardQueries {
-  using Params = AttentionParams;
-  static constexpr const char *name() { return "attention_backward_queries"; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::attentionGrid<T>(p, cuda::AttentionPass::BackwardQueries);
-  }
+struct AttentionBackwardQueries : KernelOf<AttentionParams, "attention_backward_queries"> {
+  HYBRID_ON_CUDA(cuda::attentionGrid<T>(p, cuda::AttentionPass::BackwardQueries))
 };
 
 /// On CUDA. An item is a tile of keys; rows are keys, columns queries. Buffers: q, k, v, segments
 /// (optional), rotary (optional), lse, do, deltas, dk, dv. One block sums what a key gets from a
 /// group of query heads, in order.
-struct AttentionBackwardKeys {
-  using Params = AttentionParams;
-  static constexpr const char *name() { return "attention_backward_keys"; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::attentionGrid<T>(p, cuda::AttentionPass::BackwardKeys);
-  }
+struct AttentionBackwardKeys : KernelOf<AttentionParams, "attention_backward_keys"> {
+  HYBRID_ON_CUDA(cuda::attentionGrid<T>(p, cuda::AttentionPass::BackwardKeys))
 };
 
 /// On CUDA: the rows of all heads as tiles hold them, rotated and rounded, [batch, heads, rows,
 /// columns], columns behind the head's being 0. Worth it when several blocks read them. Buffers: x
 /// [batch, rows, heads * headSize], a view with a stride, rotary (optional), out. Row i has
 /// position i + shift.
-struct AttentionPrepare {
-  using Params = AttentionPrepareParams;
-  static constexpr const char *name() { return "attention_prepare"; }
+struct AttentionPrepare : KernelOf<AttentionPrepareParams, "attention_prepare"> {
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     const int64_t most = 16 / static_cast<int64_t>(sizeof(T)),
                   pack = p.alignment < most ? p.alignment : most;
@@ -230,13 +210,9 @@ struct AttentionPrepare {
 
 /// On CUDA: o and lse of rows whose keys several blocks shared. Buffers: o parts, lse parts, o,
 /// lse. A warp a row of a head.
-struct AttentionCombine {
-  using Params = AttentionCombineParams;
-  static constexpr const char *name() { return "attention_combine"; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return {ceilDiv(p.batch * p.heads * p.length, cuda::attentionCombineRows),
-            cuda::attentionCombineThreads};
-  }
+struct AttentionCombine : KernelOf<AttentionCombineParams, "attention_combine"> {
+  HYBRID_ON_CUDA(ceilDiv(p.batch *p.heads *p.length, cuda::attentionCombineRows),
+                 cuda::attentionCombineThreads)
 };
 
 } // namespace hybrid

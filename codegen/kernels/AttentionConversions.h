@@ -38,22 +38,14 @@ constexpr Grid attentionConversionGrid(const AttentionConversion &p) {
 
 /// Rows of heads to bf16, rotated by position. Buffers: x [batch, rows, heads * headSize], a view
 /// with a stride, rotary (optional), out [batch, heads, rows, headSize].
-struct AttentionRound {
-  using Params = AttentionConversion;
-  static constexpr const char *name() { return "attention_round"; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::attentionConversionGrid(p);
-  }
+struct AttentionRound : KernelOf<AttentionConversion, "attention_round"> {
+  HYBRID_ON_CUDA(cuda::attentionConversionGrid(p))
 };
 
 /// Back, rotated back. Buffers: x [batch, heads, rows, headSize], rotary (optional), out [batch,
 /// rows, heads * headSize], a view with a stride.
-struct AttentionWiden {
-  using Params = AttentionConversion;
-  static constexpr const char *name() { return "attention_widen"; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::attentionConversionGrid(p);
-  }
+struct AttentionWiden : KernelOf<AttentionConversion, "attention_widen"> {
+  HYBRID_ON_CUDA(cuda::attentionConversionGrid(p))
 };
 
 } // namespace hybrid

@@ -30,12 +30,8 @@ constexpr int64_t crossEntropyShared(int64_t threads) { return threads / 32 * 4 
 
 /// Buffers: logits, targets, weights (optional), partial [items, 3]: sum of weight*loss, sum of
 /// weight, sum of weight*(argmax == target) (first maximum wins). An item is rowsPerItem rows.
-struct CrossEntropyForward {
-  using Params = CrossEntropyParams;
-  static constexpr const char *name() { return "cross_entropy_forward"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) {
-    return {ceilDiv(p.rows, p.rowsPerItem)};
-  }
+struct CrossEntropyForward : KernelOf<CrossEntropyParams, "cross_entropy_forward"> {
+  HYBRID_ON_CPU(ceilDiv(p.rows, p.rowsPerItem))
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     const int64_t threads = cuda::crossEntropyThreads(p);
     return {ceilDiv(p.rows, p.rowsPerItem), threads, cuda::crossEntropyShared(threads)};
@@ -44,22 +40,16 @@ struct CrossEntropyForward {
 
 /// loss = sum / weight, 0 if weight is 0. Buffers: partial, loss, weight, correct (scalars). One
 /// item.
-struct CrossEntropyFinish {
-  using Params = CrossEntropyParams;
-  static constexpr const char *name() { return "cross_entropy_finish"; }
-  template <typename T> static constexpr Grid onCpu(const Params &) { return {1}; }
-  template <typename T> static constexpr Grid onCuda(const Params &) {
-    return {1, cuda::sumThreads, cuda::sumShared};
-  }
+struct CrossEntropyFinish : KernelOf<CrossEntropyParams, "cross_entropy_finish"> {
+  HYBRID_ON_CPU(1)
+  HYBRID_ON_CUDA(1, cuda::sumThreads, cuda::sumShared)
 };
 
 /// dLogits = dLoss * weight/totalWeight * (softmax - target), 0 on ignored rows and when
 /// totalWeight is 0. Buffers: logits, targets, weights (optional), totalWeight, dLoss, dLogits, a
 /// store. An item is a row.
-struct CrossEntropyBackward {
-  using Params = CrossEntropyParams;
-  static constexpr const char *name() { return "cross_entropy_backward"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) { return {p.rows}; }
+struct CrossEntropyBackward : KernelOf<CrossEntropyParams, "cross_entropy_backward"> {
+  HYBRID_ON_CPU(p.rows)
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     const int64_t threads = cuda::rowThreads(p.classes);
     return {p.rows, threads, cuda::crossEntropyShared(threads)};

@@ -13,24 +13,16 @@ struct DispatchParams {
 
 /// y[slots[p]] = x[p]; a slot outside leaves the row out. Buffers: x, slots (int32 [rows]), y. An
 /// item is a row, on CUDA a row a warp.
-struct Dispatch {
-  using Params = DispatchParams;
-  static constexpr const char *name() { return "dispatch"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) { return {p.rows}; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::warpGrid(p.rows);
-  }
+struct Dispatch : KernelOf<DispatchParams, "dispatch"> {
+  HYBRID_ON_CPU(p.rows)
+  HYBRID_ON_CUDA(cuda::warpGrid(p.rows))
 };
 
 /// y[p] = x[slots[p]], NaN for a slot outside (tokenStride is x's row stride). Buffers and items as
 /// of dispatch.
-struct Collect {
-  using Params = DispatchParams;
-  static constexpr const char *name() { return "collect"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) { return {p.rows}; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::warpGrid(p.rows);
-  }
+struct Collect : KernelOf<DispatchParams, "collect"> {
+  HYBRID_ON_CPU(p.rows)
+  HYBRID_ON_CUDA(cuda::warpGrid(p.rows))
 };
 
 } // namespace hybrid

@@ -12,13 +12,9 @@ struct EmbeddingParams {
 /// y[r] = table[ids[r]]. Buffers: table [classes, columns], ids (int32), y, a store. An item is a
 /// row. An id outside [0, classes) gives NaN in its row (the loss then names it), never a read out
 /// of bounds.
-struct EmbeddingForward {
-  using Params = EmbeddingParams;
-  static constexpr const char *name() { return "embedding_forward"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) { return {p.rows}; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return {p.rows, cuda::rowThreads(p.columns)};
-  }
+struct EmbeddingForward : KernelOf<EmbeddingParams, "embedding_forward"> {
+  HYBRID_ON_CPU(p.rows)
+  HYBRID_ON_CUDA(p.rows, cuda::rowThreads(p.columns))
 };
 
 /// partial[part, class, :] = sum of the rows of dy in this part, rowsPerPart rows, whose id is the
@@ -47,16 +43,10 @@ constexpr int64_t embeddingGradShared = (embeddingGradThreads + embeddingGradThr
 
 /// Buffers: ids, dy, partial. An item is a vector of columns on the CPU, a class of a part on CUDA:
 /// part * classes + class.
-struct EmbeddingBackward {
-  using Params = EmbeddingGradParams;
-  static constexpr const char *name() { return "embedding_backward"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) {
-    return {ceilDiv(p.columns, lanes<T>)};
-  }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return {ceilDiv(p.rows, p.rowsPerPart) * p.classes, cuda::embeddingGradThreads,
-            cuda::embeddingGradShared};
-  }
+struct EmbeddingBackward : KernelOf<EmbeddingGradParams, "embedding_backward"> {
+  HYBRID_ON_CPU(ceilDiv(p.columns, lanes<T>))
+  HYBRID_ON_CUDA(ceilDiv(p.rows, p.rowsPerPart) * p.classes, cuda::embeddingGradThreads,
+                 cuda::embeddingGradShared)
 };
 
 } // namespace hybrid

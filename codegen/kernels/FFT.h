@@ -24,10 +24,8 @@ struct FFTTableParams {
 constexpr int64_t fftTableElements(int64_t points) { return 5 * points; }
 
 /// Buffers: table. One item.
-struct FFTTable {
-  using Params = FFTTableParams;
-  static constexpr const char *name() { return "fft_table"; }
-  template <typename T> static constexpr Grid onCpu(const Params &) { return {1}; }
+struct FFTTable : KernelOf<FFTTableParams, "fft_table"> {
+  HYBRID_ON_CPU(1)
 };
 
 //===-- On CUDA ----------------------------------------------------------------===//
@@ -43,12 +41,8 @@ constexpr int64_t fftTwiddleThreads = 256;
 } // namespace cuda
 
 /// Buffers: table. An item is a block of factors, one a thread.
-struct FFTTwiddles {
-  using Params = FFTTwiddleParams;
-  static constexpr const char *name() { return "fft_twiddles"; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return {ceilDiv(p.count, cuda::fftTwiddleThreads), cuda::fftTwiddleThreads};
-  }
+struct FFTTwiddles : KernelOf<FFTTwiddleParams, "fft_twiddles"> {
+  HYBRID_ON_CUDA(ceilDiv(p.count, cuda::fftTwiddleThreads), cuda::fftTwiddleThreads)
 };
 
 namespace cuda {

@@ -151,53 +151,31 @@ struct FFTConvFilterSizes {
 
 /// Buffers: filter [taps, channels] (time-major, dense), twiddles, spectrum. An item is a block of
 /// channels.
-struct FFTConvSpectrum {
-  using Params = FFTConvParams;
-  static constexpr const char *name() { return "fftconv_spectrum"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) {
-    return {cpu::fftconvBlocks<T>(p)};
-  }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return {cuda::channelGroups(p), cuda::threads(p), cuda::sharedBytes<T>(p, 1)};
-  }
+struct FFTConvSpectrum : KernelOf<FFTConvParams, "fftconv_spectrum"> {
+  HYBRID_ON_CPU(cpu::fftconvBlocks<T>(p))
+  HYBRID_ON_CUDA(cuda::channelGroups(p), cuda::threads(p), cuda::sharedBytes<T>(p, 1))
 };
 
 /// Buffers: x, spectrum, twiddles, skip, gateIn, gateOut, segments (all four optional), on the CPU
 /// filter, y, a store. An item is a block of channels of a sequence.
-struct FFTConvForward {
-  using Params = FFTConvParams;
-  static constexpr const char *name() { return "fftconv_forward"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) {
-    return {cpu::fftconvBlocks<T>(p) * p.batch, 0,
-            cpu::fftconvScratch<T>(p, p.hasSegments ? 2 : 1)};
-  }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return {cuda::channelGroups(p) * p.batch, cuda::threads(p), cuda::sharedBytes<T>(p, 1)};
-  }
+struct FFTConvForward : KernelOf<FFTConvParams, "fftconv_forward"> {
+  HYBRID_ON_CPU(cpu::fftconvBlocks<T>(p) * p.batch, 0,
+                cpu::fftconvScratch<T>(p, p.hasSegments ? 2 : 1))
+  HYBRID_ON_CUDA(cuda::channelGroups(p) * p.batch, cuda::threads(p), cuda::sharedBytes<T>(p, 1))
 };
 
 /// Buffers: the first of forward up to segments; on the CPU filter, dy, dx, dFilter, dSkip
 /// (optional), where an item is a block of channels, which sums the whole batch in a fixed order,
 /// in the frequency domain; on CUDA dy, dx, partial [splits, spectrum], where an item is a block of
 /// channels of a split; then dGateIn (optional), dGateOut (optional).
-struct FFTConvBackward {
-  using Params = FFTConvParams;
-  static constexpr const char *name() { return "fftconv_backward"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) {
-    return {cpu::fftconvBlocks<T>(p), 0, cpu::fftconvScratch<T>(p, p.hasSegments ? 5 : 3)};
-  }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return {cuda::channelGroups(p) * p.splits, cuda::threads(p), cuda::sharedBytes<T>(p, 2)};
-  }
+struct FFTConvBackward : KernelOf<FFTConvParams, "fftconv_backward"> {
+  HYBRID_ON_CPU(cpu::fftconvBlocks<T>(p), 0, cpu::fftconvScratch<T>(p, p.hasSegments ? 5 : 3))
+  HYBRID_ON_CUDA(cuda::channelGroups(p) * p.splits, cuda::threads(p), cuda::sharedBytes<T>(p, 2))
 };
 
 /// Buffers: partial, twiddles, dFilter, dSkip (optional).
-struct FFTConvFilterGradient {
-  using Params = FFTConvParams;
-  static constexpr const char *name() { return "fftconv_filter_gradient"; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return {cuda::channelGroups(p), cuda::threads(p), cuda::sharedBytes<T>(p, 1)};
-  }
+struct FFTConvFilterGradient : KernelOf<FFTConvParams, "fftconv_filter_gradient"> {
+  HYBRID_ON_CUDA(cuda::channelGroups(p), cuda::threads(p), cuda::sharedBytes<T>(p, 1))
 };
 
 } // namespace hybrid

@@ -89,58 +89,34 @@ struct FFTConvInnerSplits {
 };
 
 /// Buffers: x, gate (optional), twiddles, fine factors, coarse factors, parts.
-struct FFTConvSplit {
-  using Params = FFTConvPartsParams;
-  static constexpr const char *name() { return "fftconv_split"; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::partsGrid<T>(p);
-  }
+struct FFTConvSplit : KernelOf<FFTConvPartsParams, "fftconv_split"> {
+  HYBRID_ON_CUDA(cuda::partsGrid<T>(p))
 };
 
 /// Buffers: parts, gate (optional), second factor (optional), twiddles, fine factors, coarse
 /// factors, y, second result (optional), first row (optional).
-struct FFTConvMerge {
-  using Params = FFTConvPartsParams;
-  static constexpr const char *name() { return "fftconv_merge"; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::partsGrid<T>(p);
-  }
+struct FFTConvMerge : KernelOf<FFTConvPartsParams, "fftconv_merge"> {
+  HYBRID_ON_CUDA(cuda::partsGrid<T>(p))
 };
 
 /// Buffers: parts of the filter, twiddles, spectrum.
-struct FFTConvInnerSpectrum {
-  using Params = FFTConvInnerParams;
-  static constexpr const char *name() { return "fftconv_inner_spectrum"; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::innerGrid<T>(p, 1, 1);
-  }
+struct FFTConvInnerSpectrum : KernelOf<FFTConvInnerParams, "fftconv_inner_spectrum"> {
+  HYBRID_ON_CUDA(cuda::innerGrid<T>(p, 1, 1))
 };
 
 /// Buffers: spectrum, skip (optional), twiddles, signal, in place.
-struct FFTConvInnerForward {
-  using Params = FFTConvInnerParams;
-  static constexpr const char *name() { return "fftconv_inner_forward"; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::innerGrid<T>(p, p.batch, 1);
-  }
+struct FFTConvInnerForward : KernelOf<FFTConvInnerParams, "fftconv_inner_forward"> {
+  HYBRID_ON_CUDA(cuda::innerGrid<T>(p, p.batch, 1))
 };
 
 /// Buffers: spectrum, skip (optional), twiddles, signal and cotangent, both in place, partial.
-struct FFTConvInnerBackward {
-  using Params = FFTConvInnerParams;
-  static constexpr const char *name() { return "fftconv_inner_backward"; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::innerGrid<T>(p, p.splits, 2);
-  }
+struct FFTConvInnerBackward : KernelOf<FFTConvInnerParams, "fftconv_inner_backward"> {
+  HYBRID_ON_CUDA(cuda::innerGrid<T>(p, p.splits, 2))
 };
 
 /// Buffers: partial, twiddles, parts of the filter's gradient.
-struct FFTConvInnerGradient {
-  using Params = FFTConvInnerParams;
-  static constexpr const char *name() { return "fftconv_inner_gradient"; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::innerGrid<T>(p, 1, 1);
-  }
+struct FFTConvInnerGradient : KernelOf<FFTConvInnerParams, "fftconv_inner_gradient"> {
+  HYBRID_ON_CUDA(cuda::innerGrid<T>(p, 1, 1))
 };
 
 } // namespace hybrid

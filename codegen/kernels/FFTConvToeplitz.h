@@ -122,24 +122,16 @@ struct ToeplitzSplits {
 };
 
 /// Buffers: x, filter, skip (optional), gateIn (optional), gateOut (optional), y, a store.
-struct ToeplitzConvForward {
-  using Params = ToeplitzConvParams;
-  static constexpr const char *name() { return "toeplitz_conv_forward"; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return {cuda::toeplitzGroups(p) * p.splits, cuda::toeplitzThreads(p, false),
-            cuda::sharedBytes(p, 1)};
-  }
+struct ToeplitzConvForward : KernelOf<ToeplitzConvParams, "toeplitz_conv_forward"> {
+  HYBRID_ON_CUDA(cuda::toeplitzGroups(p) * p.splits, cuda::toeplitzThreads(p, false),
+                 cuda::sharedBytes(p, 1))
 };
 
 /// Buffers: the first five of forward, dy, dx, partial [splits, taps, channels], dGateIn
 /// (optional), dGateOut (optional). The gradient of the skip term is that of the first tap.
-struct ToeplitzConvBackward {
-  using Params = ToeplitzConvParams;
-  static constexpr const char *name() { return "toeplitz_conv_backward"; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return {cuda::toeplitzGroups(p) * p.splits, cuda::toeplitzThreads(p, true),
-            cuda::sharedBytes(p, 2)};
-  }
+struct ToeplitzConvBackward : KernelOf<ToeplitzConvParams, "toeplitz_conv_backward"> {
+  HYBRID_ON_CUDA(cuda::toeplitzGroups(p) * p.splits, cuda::toeplitzThreads(p, true),
+                 cuda::sharedBytes(p, 2))
 };
 
 /// How a convolution is computed.

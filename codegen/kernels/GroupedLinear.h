@@ -89,22 +89,15 @@ struct GroupedLinearGradTiles {
 /// y[r] = x[r] weight[e]', for rows of nobody 0. weight is [groups, outputs, inputs]; transposed:
 /// [groups, inputs, outputs], not transposed. Buffers: x, weight, offsets, y, a store. An item is a
 /// tile of y; there are as many as any offsets can ask for.
-struct GroupedLinear {
-  using Params = GroupedLinearParams;
-  static constexpr const char *name() { return "grouped_linear"; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return {cuda::groupedLinearItems(p), cuda::threads(p), cuda::groupedLinearShared<T>(p)};
-  }
+struct GroupedLinear : KernelOf<GroupedLinearParams, "grouped_linear"> {
+  HYBRID_ON_CUDA(cuda::groupedLinearItems(p), cuda::threads(p), cuda::groupedLinearShared<T>(p))
 };
 
 /// dw[e] = sum over its rows of dy[r]' x[r]. Buffers: x, dy, offsets, partial [splits, groups,
 /// outputs, inputs], added by sum_partials. An item is a tile of one of them.
-struct GroupedLinearGrad {
-  using Params = GroupedLinearParams;
-  static constexpr const char *name() { return "grouped_linear_grad"; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return {cuda::groupedLinearGradItems(p), cuda::threads(p), cuda::groupedLinearGradShared<T>(p)};
-  }
+struct GroupedLinearGrad : KernelOf<GroupedLinearParams, "grouped_linear_grad"> {
+  HYBRID_ON_CUDA(cuda::groupedLinearGradItems(p), cuda::threads(p),
+                 cuda::groupedLinearGradShared<T>(p))
 };
 
 } // namespace hybrid

@@ -7,14 +7,13 @@
 //
 // A kernel is a struct with its name, its `Params` and, for the devices that have it, its grid:
 //
-//   struct RmsNormForward {
-//     using Params = RmsNormParams;
-//     static constexpr const char *name() { return "rmsnorm_forward"; }
-//     template <typename T> static constexpr Grid onCpu(const Params &p);
-//     template <typename T> static constexpr Grid onCuda(const Params &p);
+//   struct RmsNormForward : KernelOf<RmsNormParams, "rmsnorm_forward"> {
+//     HYBRID_ON_CPU(p.rows)
+//     HYBRID_ON_CUDA(cuda::rowGrid<T>(p.rows, p.columns))
 //   };
 //
-// Other decisions of a device have the same form, without a name. Every field of a parameter struct
+// for parameters p and tensors of T. Other decisions of a device are functions onCpu<T>() and
+// onCuda<T>() of a struct, too. Every field of a parameter struct
 // is 8 bytes wide (int64_t, double or an enumeration), and the struct ends with HYBRID_FIELDS.
 //
 // Calling convention on the CPU. Every kernel K exists as K_f32 and K_f64 with the signature
@@ -51,6 +50,29 @@ constexpr int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 struct Grid {
   int64_t items, threads = 0, bytes = 0;
 };
+
+/// A string that is an argument of a template.
+template <unsigned long size> struct StringArgument {
+  char text[size];
+  constexpr StringArgument(const char (&from)[size]) {
+    for (unsigned long i = 0; i < size; ++i)
+      text[i] = from[i];
+  }
+};
+/// What every kernel has; a struct that derives from it adds the grids of the devices that have it.
+template <typename KernelParams, StringArgument kernelName> struct KernelOf {
+  using Params = KernelParams;
+  static constexpr const char *name() { return kernelName.text; }
+};
+/// A Grid, or its members, of parameters p and the element type T.
+#define HYBRID_ON_CPU(...)                                                                         \
+  template <typename T> static constexpr Grid onCpu([[maybe_unused]] const Params &p) {            \
+    return {__VA_ARGS__};                                                                          \
+  }
+#define HYBRID_ON_CUDA(...)                                                                        \
+  template <typename T> static constexpr Grid onCuda([[maybe_unused]] const Params &p) {           \
+    return {__VA_ARGS__};                                                                          \
+  }
 
 /// The last line of a parameter struct: all its fields in order, so that the compiler can write
 /// them into a source, and the file of the contract.

@@ -13,26 +13,16 @@ struct LayerNormParams {
 
 /// y = (x-mean)/sqrt(var+eps) * w + b. Buffers: x, w (optional), b (optional), y, a store. An item
 /// is a row.
-struct LayerNormForward {
-  using Params = LayerNormParams;
-  static constexpr const char *name() { return "layernorm_forward"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) { return {p.rows}; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::rowGrid<T>(p.rows, p.columns);
-  }
+struct LayerNormForward : KernelOf<LayerNormParams, "layernorm_forward"> {
+  HYBRID_ON_CPU(p.rows)
+  HYBRID_ON_CUDA(cuda::rowGrid<T>(p.rows, p.columns))
 };
 
 /// Buffers: x, w (optional), dy, partial (may be null), dx, a store. An item is rowsPerItem rows;
 /// partial is [items, 2, columns]: dw sums, then db sums.
-struct LayerNormBackward {
-  using Params = LayerNormParams;
-  static constexpr const char *name() { return "layernorm_backward"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) {
-    return {ceilDiv(p.rows, p.rowsPerItem)};
-  }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::normBackwardGrid<T>(ceilDiv(p.rows, p.rowsPerItem), p.columns);
-  }
+struct LayerNormBackward : KernelOf<LayerNormParams, "layernorm_backward"> {
+  HYBRID_ON_CPU(ceilDiv(p.rows, p.rowsPerItem))
+  HYBRID_ON_CUDA(cuda::normBackwardGrid<T>(ceilDiv(p.rows, p.rowsPerItem), p.columns))
 };
 
 } // namespace hybrid

@@ -267,28 +267,16 @@ struct LinearScanAnchors {
 
 /// Buffers: q, k, v, decay (optional), segments (optional), initialState (optional), finalState
 /// (optional), o, a store.
-struct LinearScanForward {
-  using Params = LinearScanParams;
-  static constexpr const char *name() { return "linear_scan_forward"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) {
-    return cpu::linearScanRowGrid<T>(p);
-  }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::linearScanGrid<T>(p, cuda::LinearScanPart::Forward);
-  }
+struct LinearScanForward : KernelOf<LinearScanParams, "linear_scan_forward"> {
+  HYBRID_ON_CPU(cpu::linearScanRowGrid<T>(p))
+  HYBRID_ON_CUDA(cuda::linearScanGrid<T>(p, cuda::LinearScanPart::Forward))
 };
 
 /// Buffers: q, k, decay (optional), segments (optional), do, dFinalState (optional), dInitialState
 /// (optional), dv, a store.
-struct LinearScanBackwardValues {
-  using Params = LinearScanParams;
-  static constexpr const char *name() { return "linear_scan_backward_values"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) {
-    return cpu::linearScanRowGrid<T>(p);
-  }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::linearScanGrid<T>(p, cuda::LinearScanPart::Values);
-  }
+struct LinearScanBackwardValues : KernelOf<LinearScanParams, "linear_scan_backward_values"> {
+  HYBRID_ON_CPU(cpu::linearScanRowGrid<T>(p))
+  HYBRID_ON_CUDA(cuda::linearScanGrid<T>(p, cuda::LinearScanPart::Values))
 };
 
 /// On the CPU. Buffers: q, k, v, decay (optional), segments (optional), initialState (optional),
@@ -296,62 +284,39 @@ struct LinearScanBackwardValues {
 /// layout by kind of decay: KeyAndTime: a view like decay; HeadAndTime: partial sums [key blocks,
 /// batch, length, heads]; Key: [batch, blocks, heads*keySize]; Head: [key blocks, batch, blocks,
 /// heads]; all but the first are reduced over their leading dimensions by sum_partials.
-struct LinearScanBackwardQueriesKeys {
-  using Params = LinearScanParams;
-  static constexpr const char *name() { return "linear_scan_backward_queries_keys"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) {
-    return cpu::linearScanKeyGrid<T>(p);
-  }
+struct LinearScanBackwardQueriesKeys
+    : KernelOf<LinearScanParams, "linear_scan_backward_queries_keys"> {
+  HYBRID_ON_CPU(cpu::linearScanKeyGrid<T>(p))
 };
 
 /// On CUDA. Buffers: k, v, decay (optional), segments (optional), initialState (optional), do,
 /// anchors (optional), dq, a store. anchors: LinearScanAnchors elements, with decayGradient only.
-struct LinearScanBackwardQueries {
-  using Params = LinearScanParams;
-  static constexpr const char *name() { return "linear_scan_backward_queries"; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::linearScanGrid<T>(p, cuda::LinearScanPart::Queries);
-  }
+struct LinearScanBackwardQueries : KernelOf<LinearScanParams, "linear_scan_backward_queries"> {
+  HYBRID_ON_CUDA(cuda::linearScanGrid<T>(p, cuda::LinearScanPart::Queries))
 };
 
 /// On CUDA. Buffers: q, k, v, decay (optional), segments (optional), do, dFinalState (optional), dq
 /// (read, with decayGradient), anchors (optional), dDecay (optional, as above), dk, a store.
-struct LinearScanBackwardKeys {
-  using Params = LinearScanParams;
-  static constexpr const char *name() { return "linear_scan_backward_keys"; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::linearScanGrid<T>(p, cuda::LinearScanPart::Keys);
-  }
+struct LinearScanBackwardKeys : KernelOf<LinearScanParams, "linear_scan_backward_keys"> {
+  HYBRID_ON_CUDA(cuda::linearScanGrid<T>(p, cuda::LinearScanPart::Keys))
 };
 
 /// What a block of rows multiplies a state with, e^(sum of decays), 0 where a segment starts.
 /// Buffers: decay (optional), segments (optional), products [batch, blocks, heads*keySize].
-struct LinearScanProducts {
-  using Params = LinearScanDivisionParams;
-  static constexpr const char *name() { return "linear_scan_products"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) {
-    return {p.batch * p.blocks * ceilDiv(p.heads * p.keySize, lanes<T>)};
-  }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return {p.batch * p.blocks * ceilDiv(p.heads * p.keySize, cuda::linearScanColumnThreads),
-            cuda::linearScanColumnThreads};
-  }
+struct LinearScanProducts : KernelOf<LinearScanDivisionParams, "linear_scan_products"> {
+  HYBRID_ON_CPU(p.batch *p.blocks *ceilDiv(p.heads *p.keySize, lanes<T>))
+  HYBRID_ON_CUDA(p.batch *p.blocks *ceilDiv(p.heads *p.keySize, cuda::linearScanColumnThreads),
+                 cuda::linearScanColumnThreads)
 };
 
 /// The state each block starts from, and the one behind the last; with reverse its gradient at each
 /// block's end, and the one before the first. Buffers: products, offsets (what a block leaves of a
 /// state of zero; [batch, blocks, heads, keySize, valueSize]), segments (optional), state
 /// (optional), entries (as offsets), last (optional, as state: [batch, heads, keySize, valueSize]).
-struct LinearScanEntries {
-  using Params = LinearScanDivisionParams;
-  static constexpr const char *name() { return "linear_scan_entries"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) {
-    return {p.batch * p.heads * p.keySize};
-  }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return {ceilDiv(p.batch * p.heads * p.keySize * p.valueSize, cuda::linearScanEntriesThreads),
-            cuda::linearScanEntriesThreads};
-  }
+struct LinearScanEntries : KernelOf<LinearScanDivisionParams, "linear_scan_entries"> {
+  HYBRID_ON_CPU(p.batch *p.heads *p.keySize)
+  HYBRID_ON_CUDA(ceilDiv(p.batch *p.heads *p.keySize *p.valueSize, cuda::linearScanEntriesThreads),
+                 cuda::linearScanEntriesThreads)
 };
 
 } // namespace hybrid

@@ -33,25 +33,15 @@ struct ModalFilterBlocks {
 
 /// Buffers: decay, angle, re, im, y [length, channels]. An item is a block of positions of a few
 /// channels.
-struct ModalFilter {
-  using Params = ModalFilterParams;
-  static constexpr const char *name() { return "modal_filter"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) {
-    return {ModalFilterBlocks::onCpu<T>(p) * ceilDiv(p.channels, lanes<double>)};
-  }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return {ModalFilterBlocks::onCuda<T>(p) * ceilDiv(p.channels, 32), cuda::modalThreads};
-  }
+struct ModalFilter : KernelOf<ModalFilterParams, "modal_filter"> {
+  HYBRID_ON_CPU(ModalFilterBlocks::onCpu<T>(p) * ceilDiv(p.channels, lanes<double>))
+  HYBRID_ON_CUDA(ModalFilterBlocks::onCuda<T>(p) * ceilDiv(p.channels, 32), cuda::modalThreads)
 };
 
 /// Buffers: decay, angle, re, im, dy, partial [blocks, 4, states, channels]: sums of ddecay,
 /// dangle, dre, dim over a block of positions. Items as forward.
-struct ModalFilterBackward {
-  using Params = ModalFilterParams;
-  static constexpr const char *name() { return "modal_filter_backward"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) {
-    return ModalFilter::onCpu<T>(p);
-  }
+struct ModalFilterBackward : KernelOf<ModalFilterParams, "modal_filter_backward"> {
+  HYBRID_ON_CPU(ModalFilter::onCpu<T>(p))
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     Grid grid = ModalFilter::onCuda<T>(p);
     grid.bytes = cuda::modalThreads * 4 * 8; // four sums of every thread

@@ -16,15 +16,9 @@ struct RandomParams {
 constexpr int64_t randomElements = 1024; // of an item
 
 /// Buffers: seed (int32[2]), out.
-struct Random {
-  using Params = RandomParams;
-  static constexpr const char *name() { return "random"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) {
-    return {ceilDiv(p.elements, randomElements)};
-  }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return {ceilDiv(p.elements, randomElements), cuda::sumThreads};
-  }
+struct Random : KernelOf<RandomParams, "random"> {
+  HYBRID_ON_CPU(ceilDiv(p.elements, randomElements))
+  HYBRID_ON_CUDA(ceilDiv(p.elements, randomElements), cuda::sumThreads)
 };
 
 } // namespace hybrid

@@ -11,13 +11,9 @@ struct ReverseParams {
 };
 
 /// Buffers: x, y. An item is a row of `inner` elements.
-struct Reverse {
-  using Params = ReverseParams;
-  static constexpr const char *name() { return "reverse"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) { return {p.outer * p.count}; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return {p.outer * p.count, cuda::rowThreads(p.inner)};
-  }
+struct Reverse : KernelOf<ReverseParams, "reverse"> {
+  HYBRID_ON_CPU(p.outer *p.count)
+  HYBRID_ON_CUDA(p.outer *p.count, cuda::rowThreads(p.inner))
 };
 
 } // namespace hybrid

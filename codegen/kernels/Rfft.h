@@ -43,23 +43,15 @@ template <typename T> constexpr Grid rfftGrid(const RfftParams &p, int64_t outpu
 
 /// Buffers: x [points, channels], re, im [points/2 + 1, channels], all dense; on the CPU also
 /// twiddles (FFT.h).
-struct Rfft {
-  using Params = RfftParams;
-  static constexpr const char *name() { return "rfft"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) { return cpu::rfftGrid<T>(p); }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::rfftGrid<T>(p, p.points / 2 + 1, 1);
-  }
+struct Rfft : KernelOf<RfftParams, "rfft"> {
+  HYBRID_ON_CPU(cpu::rfftGrid<T>(p))
+  HYBRID_ON_CUDA(cuda::rfftGrid<T>(p, p.points / 2 + 1, 1))
 };
 
 /// Buffers: re, im, x; on the CPU also twiddles.
-struct Irfft {
-  using Params = RfftParams;
-  static constexpr const char *name() { return "irfft"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) { return cpu::rfftGrid<T>(p); }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::rfftGrid<T>(p, p.points, 2);
-  }
+struct Irfft : KernelOf<RfftParams, "irfft"> {
+  HYBRID_ON_CPU(cpu::rfftGrid<T>(p))
+  HYBRID_ON_CUDA(cuda::rfftGrid<T>(p, p.points, 2))
 };
 
 } // namespace hybrid

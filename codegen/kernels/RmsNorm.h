@@ -13,27 +13,17 @@ struct RmsNormParams {
 
 /// y = x * r * w, r = 1/sqrt(mean(x^2)+eps), or 1/(rms(x)+eps) if epsOutside. Buffers: x, w
 /// (optional), y, a store. An item is a row.
-struct RmsNormForward {
-  using Params = RmsNormParams;
-  static constexpr const char *name() { return "rmsnorm_forward"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) { return {p.rows}; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::rowGrid<T>(p.rows, p.columns);
-  }
+struct RmsNormForward : KernelOf<RmsNormParams, "rmsnorm_forward"> {
+  HYBRID_ON_CPU(p.rows)
+  HYBRID_ON_CUDA(cuda::rowGrid<T>(p.rows, p.columns))
 };
 
 /// Buffers: x, w (optional), dy, partial, dx, a store. An item is rowsPerItem rows. partial is
 /// [items, columns], sums of dy*x*r over the rows of an item, reduced by sum_partials; without a
 /// weight it is not touched.
-struct RmsNormBackward {
-  using Params = RmsNormParams;
-  static constexpr const char *name() { return "rmsnorm_backward"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) {
-    return {ceilDiv(p.rows, p.rowsPerItem)};
-  }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::normBackwardGrid<T>(ceilDiv(p.rows, p.rowsPerItem), p.columns);
-  }
+struct RmsNormBackward : KernelOf<RmsNormParams, "rmsnorm_backward"> {
+  HYBRID_ON_CPU(ceilDiv(p.rows, p.rowsPerItem))
+  HYBRID_ON_CUDA(cuda::normBackwardGrid<T>(ceilDiv(p.rows, p.rowsPerItem), p.columns))
 };
 
 } // namespace hybrid

@@ -15,13 +15,9 @@ struct RotaryTableParams {
 };
 
 /// Buffers: table. An item is a position.
-struct RotaryTable {
-  using Params = RotaryTableParams;
-  static constexpr const char *name() { return "rotary_table"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) { return {p.positions}; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return {p.positions, cuda::rowThreads(p.dims / 2)};
-  }
+struct RotaryTable : KernelOf<RotaryTableParams, "rotary_table"> {
+  HYBRID_ON_CPU(p.positions)
+  HYBRID_ON_CUDA(p.positions, cuda::rowThreads(p.dims / 2))
 };
 
 } // namespace hybrid

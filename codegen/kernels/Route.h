@@ -12,12 +12,8 @@ struct RouteParams {
 
 /// Buffers: choices (int32 [pairs]), slots (int32 [pairs]), offsets (int32 [experts + 1]). One
 /// item. On the CPU; on CUDA in three launches, below.
-struct Route {
-  using Params = RouteParams;
-  static constexpr const char *name() { return "route"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) {
-    return {1, 0, 2 * (p.experts + 1) * 8};
-  }
+struct Route : KernelOf<RouteParams, "route"> {
+  HYBRID_ON_CPU(1, 0, 2 * (p.experts + 1) * 8)
 };
 
 namespace cuda {
@@ -40,34 +36,22 @@ constexpr int64_t routeSegments(const RouteParams &p) {
 
 /// Over chunks of routeThreads pairs. Buffers: choices, counts (int32 [chunks, experts + 1], the
 /// last column counts the pairs of no expert). An item is a chunk.
-struct RouteCount {
-  using Params = RouteParams;
-  static constexpr const char *name() { return "route_count"; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return {cuda::routeChunks(p), cuda::routeThreads,
-            4 * (cuda::routeThreads + cuda::routeSlices(p) * (p.experts + 1))};
-  }
+struct RouteCount : KernelOf<RouteParams, "route_count"> {
+  HYBRID_ON_CUDA(cuda::routeChunks(p), cuda::routeThreads,
+                 4 * (cuda::routeThreads + cuda::routeSlices(p) * (p.experts + 1)))
 };
 
 /// Counts become the first row of a chunk's pairs within their expert's rows; those of the last
 /// column, counted in what no expert takes. Buffers: counts, offsets. One item.
-struct RouteScan {
-  using Params = RouteParams;
-  static constexpr const char *name() { return "route_scan"; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return {1, cuda::routeScanThreads,
-            4 * (cuda::routeSegments(p) * (p.experts + 1) + p.experts + 1 +
-                 cuda::routeScanThreads / 32)};
-  }
+struct RouteScan : KernelOf<RouteParams, "route_scan"> {
+  HYBRID_ON_CUDA(1, cuda::routeScanThreads,
+                 4 * (cuda::routeSegments(p) * (p.experts + 1) + p.experts + 1 +
+                      cuda::routeScanThreads / 32))
 };
 
 /// Buffers: choices, counts, offsets, slots. An item is a chunk.
-struct RoutePlace {
-  using Params = RouteParams;
-  static constexpr const char *name() { return "route_place"; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return {cuda::routeChunks(p), cuda::routeThreads, 4 * 2 * cuda::routeThreads};
-  }
+struct RoutePlace : KernelOf<RouteParams, "route_place"> {
+  HYBRID_ON_CUDA(cuda::routeChunks(p), cuda::routeThreads, 4 * 2 * cuda::routeThreads)
 };
 
 } // namespace hybrid

@@ -212,17 +212,11 @@ struct SelectiveScanCheckpoints {
 
 /// Buffers: x, raw, a, b, c, segments (optional), initialState (optional), stepBias (optional),
 /// skip (optional), gate (optional), finalState (optional), y, a store.
-struct SelectiveScanForward {
-  using Params = SelectiveScanParams;
-  static constexpr const char *name() { return "selective_scan_forward"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) {
-    return cpu::selectiveScanGrid<T>(p,
-                                     4 * p.states * p.blocksPerItem + 4 * cpu::selectiveScanChunk);
-  }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::selectiveScanGrid<T>(
-        p, cuda::selectiveScanElements(p, cuda::selectiveScanRows<T>(p), 2, 1, 0));
-  }
+struct SelectiveScanForward : KernelOf<SelectiveScanParams, "selective_scan_forward"> {
+  HYBRID_ON_CPU(cpu::selectiveScanGrid<T>(p, 4 * p.states * p.blocksPerItem +
+                                                 4 * cpu::selectiveScanChunk))
+  HYBRID_ON_CUDA(cuda::selectiveScanGrid<T>(
+      p, cuda::selectiveScanElements(p, cuda::selectiveScanRows<T>(p), 2, 1, 0)))
 };
 
 /// Buffers: the first ten of forward, dy, dFinalState (optional), dx, dRaw, dInitialState
@@ -231,49 +225,31 @@ struct SelectiveScanForward {
 /// the first dimension: partialA [timeBlocks * batch, states, channels]; partialB and partialC the
 /// same when constant, otherwise [items of a group, batch, length, groups * states];
 /// partialStepBias and partialSkip [timeBlocks * batch, channels].
-struct SelectiveScanBackward {
-  using Params = SelectiveScanParams;
-  static constexpr const char *name() { return "selective_scan_backward"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) {
-    return cpu::selectiveScanGrid<T>(
-        p, ((8 + ceilDiv(p.blockRows, cpu::selectiveScanChunk)) * p.states + 2) * p.blocksPerItem +
-               (8 + 2 * cpu::selectiveScanTile) * cpu::selectiveScanChunk);
-  }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::selectiveScanGrid<T>(
-        p, cuda::selectiveScanBackwardElements<T>(p, cuda::selectiveScanRows<T>(p)));
-  }
+struct SelectiveScanBackward : KernelOf<SelectiveScanParams, "selective_scan_backward"> {
+  HYBRID_ON_CPU(cpu::selectiveScanGrid<T>(
+      p, ((8 + ceilDiv(p.blockRows, cpu::selectiveScanChunk)) * p.states + 2) * p.blocksPerItem +
+             (8 + 2 * cpu::selectiveScanTile) * cpu::selectiveScanChunk))
+  HYBRID_ON_CUDA(cuda::selectiveScanGrid<T>(
+      p, cuda::selectiveScanBackwardElements<T>(p, cuda::selectiveScanRows<T>(p))))
 };
 
 /// What a block of rows does to a state, h -> decay h + offset, and with summariseGradient also to
 /// its gradient, g -> decay g + carry. Buffers: the first ten of forward, dy (optional), decay,
 /// offset, carry (optional), all [timeBlocks, batch, channels, states].
-struct SelectiveScanSummary {
-  using Params = SelectiveScanParams;
-  static constexpr const char *name() { return "selective_scan_summary"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) {
-    return cpu::selectiveScanGrid<T>(p,
-                                     6 * p.states * p.blocksPerItem + 3 * cpu::selectiveScanChunk);
-  }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::selectiveScanGrid<T>(
-        p, cuda::selectiveScanElements(p, cuda::selectiveScanRows<T>(p), 3, 0, 0));
-  }
+struct SelectiveScanSummary : KernelOf<SelectiveScanParams, "selective_scan_summary"> {
+  HYBRID_ON_CPU(cpu::selectiveScanGrid<T>(p, 6 * p.states * p.blocksPerItem +
+                                                 3 * cpu::selectiveScanChunk))
+  HYBRID_ON_CUDA(cuda::selectiveScanGrid<T>(
+      p, cuda::selectiveScanElements(p, cuda::selectiveScanRows<T>(p), 3, 0, 0)))
 };
 
 /// The states from which blocks start, the first from initialState or zero; reverse: their
 /// gradients at the end, the last from it. Buffers: decay, offset (or carry), initialState
 /// (optional), entries. An item is a stretch of elements.
-struct SelectiveScanEntries {
-  using Params = SelectiveScanEntriesParams;
-  static constexpr const char *name() { return "selective_scan_entries"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) {
-    return {ceilDiv(p.elements, lanes<T>)};
-  }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return {ceilDiv(p.elements, cuda::selectiveScanEntriesThreads),
-            cuda::selectiveScanEntriesThreads};
-  }
+struct SelectiveScanEntries : KernelOf<SelectiveScanEntriesParams, "selective_scan_entries"> {
+  HYBRID_ON_CPU(ceilDiv(p.elements, lanes<T>))
+  HYBRID_ON_CUDA(ceilDiv(p.elements, cuda::selectiveScanEntriesThreads),
+                 cuda::selectiveScanEntriesThreads)
 };
 
 } // namespace hybrid

@@ -57,26 +57,18 @@ struct ShortConvRows {
 /// finalState (optional, [batch, K-1, channels]), y, a store. An item is a stretch of rows, on CUDA
 /// of a block of channels. finalState holds the last K-1 inputs, zero where their segment is not
 /// that of the last row.
-struct ShortConvForward {
-  using Params = ShortConvParams;
-  static constexpr const char *name() { return "short_conv_forward"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) { return {shortConvItems(p)}; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::shortConvGrid(p);
-  }
+struct ShortConvForward : KernelOf<ShortConvParams, "short_conv_forward"> {
+  HYBRID_ON_CPU(shortConvItems(p))
+  HYBRID_ON_CUDA(cuda::shortConvGrid(p))
 };
 
 /// Buffers: x, w, segments (optional), initialState (optional), dy, dFinalState (optional),
 /// dInitialState (optional), partial, bias (read only if activation and hasBias), dx, a store.
 /// Items as forward; partial is [stretches, taps + 1, channels]: dw sums tap by tap, then db sums
 /// (reduced by sum_partials; a small transpose brings [taps, channels] to [channels, taps]).
-struct ShortConvBackward {
-  using Params = ShortConvParams;
-  static constexpr const char *name() { return "short_conv_backward"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) { return {shortConvItems(p)}; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::shortConvGrid(p);
-  }
+struct ShortConvBackward : KernelOf<ShortConvParams, "short_conv_backward"> {
+  HYBRID_ON_CPU(shortConvItems(p))
+  HYBRID_ON_CUDA(cuda::shortConvGrid(p))
 };
 
 } // namespace hybrid

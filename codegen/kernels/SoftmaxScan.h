@@ -93,15 +93,9 @@ struct SoftmaxScanKeyParts {
 
 /// Buffers: k, v, taps (optional), decay (optional), segments (optional), initialState (optional),
 /// y, lse, finalState (optional), entries (optional).
-struct SoftmaxScanForward {
-  using Params = SoftmaxScanParams;
-  static constexpr const char *name() { return "softmax_scan_forward"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) {
-    return {p.batch * softmaxScanBlocks(p, lanes<T>)};
-  }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::softmaxScanGrid(p);
-  }
+struct SoftmaxScanForward : KernelOf<SoftmaxScanParams, "softmax_scan_forward"> {
+  HYBRID_ON_CPU(p.batch *softmaxScanBlocks(p, lanes<T>))
+  HYBRID_ON_CUDA(cuda::softmaxScanGrid(p))
 };
 
 /// Buffers: the first six of forward, y, lse, dy, finalState (optional), dFinalState (optional),
@@ -111,54 +105,32 @@ struct SoftmaxScanForward {
 /// partialDecay [timeBlocks, K, batch, keys] (sum over all but the last dimensions); partialWeights
 /// [K, batch, max(S, 1), keys] are the gradients of the initial log weights, of which dInitialState
 /// receives nothing.
-struct SoftmaxScanBackward {
-  using Params = SoftmaxScanParams;
-  static constexpr const char *name() { return "softmax_scan_backward"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) {
-    return {p.batch * softmaxScanBlocks(p, lanes<T>), 0, 64 * softmaxScanStateRows(p)};
-  }
+struct SoftmaxScanBackward : KernelOf<SoftmaxScanParams, "softmax_scan_backward"> {
+  HYBRID_ON_CPU(p.batch *softmaxScanBlocks(p, lanes<T>), 0, 64 * softmaxScanStateRows(p))
   /// Shared memory for gradients of the taps, of which a thread has registers for few.
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::softmaxScanGrid(p, p.taps * cuda::softmaxScanThreads *
-                                        static_cast<int64_t>(sizeof(T)));
-  }
+  HYBRID_ON_CUDA(
+      cuda::softmaxScanGrid(p, p.taps *cuda::softmaxScanThreads *static_cast<int64_t>(sizeof(T))))
 };
 
 /// On CUDA. Buffers: the first six of forward, summaries: what rows make of an empty tail, and
 /// whether a tail goes through them, [timeBlocks, 4, batch, channels].
-struct SoftmaxScanSummary {
-  using Params = SoftmaxScanParams;
-  static constexpr const char *name() { return "softmax_scan_summary"; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::softmaxScanGrid(p);
-  }
+struct SoftmaxScanSummary : KernelOf<SoftmaxScanParams, "softmax_scan_summary"> {
+  HYBRID_ON_CUDA(cuda::softmaxScanGrid(p))
 };
 /// On CUDA. Buffers: decay, initialState, summaries, entries. An item is a stretch of channels of
 /// all sequences.
-struct SoftmaxScanEntries {
-  using Params = SoftmaxScanParams;
-  static constexpr const char *name() { return "softmax_scan_entries"; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::softmaxScanEntriesGrid(p);
-  }
+struct SoftmaxScanEntries : KernelOf<SoftmaxScanParams, "softmax_scan_entries"> {
+  HYBRID_ON_CUDA(cuda::softmaxScanEntriesGrid(p))
 };
 
 /// The same backwards. Buffers: decay, segments, y, lse, dy, finalState, dFinalState, summaries
 /// [timeBlocks, 6, batch, channels].
-struct SoftmaxScanGradientSummary {
-  using Params = SoftmaxScanParams;
-  static constexpr const char *name() { return "softmax_scan_gradient_summary"; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::softmaxScanGrid(p);
-  }
+struct SoftmaxScanGradientSummary : KernelOf<SoftmaxScanParams, "softmax_scan_gradient_summary"> {
+  HYBRID_ON_CUDA(cuda::softmaxScanGrid(p))
 };
 /// Buffers: decay, summaries, entries.
-struct SoftmaxScanGradientEntries {
-  using Params = SoftmaxScanParams;
-  static constexpr const char *name() { return "softmax_scan_gradient_entries"; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::softmaxScanEntriesGrid(p);
-  }
+struct SoftmaxScanGradientEntries : KernelOf<SoftmaxScanParams, "softmax_scan_gradient_entries"> {
+  HYBRID_ON_CUDA(cuda::softmaxScanEntriesGrid(p))
 };
 
 } // namespace hybrid

@@ -16,16 +16,10 @@ constexpr int64_t sumPartialsThreads = 256;
 
 /// out[j] = sum over i of partial[i*stride + j], pairwise in i. Buffers: partial, out. An item is a
 /// vector of columns.
-struct SumPartials {
-  using Params = SumPartialsParams;
-  static constexpr const char *name() { return "sum_partials"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) {
-    return {ceilDiv(p.columns, lanes<T>)};
-  }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return {ceilDiv(p.columns, lanes<T>), cuda::sumPartialsThreads,
-            cuda::sumPartialsThreads * static_cast<int64_t>(sizeof(T))};
-  }
+struct SumPartials : KernelOf<SumPartialsParams, "sum_partials"> {
+  HYBRID_ON_CPU(ceilDiv(p.columns, lanes<T>))
+  HYBRID_ON_CUDA(ceilDiv(p.columns, lanes<T>), cuda::sumPartialsThreads,
+                 cuda::sumPartialsThreads *static_cast<int64_t>(sizeof(T)))
 };
 
 } // namespace hybrid

@@ -11,13 +11,9 @@ struct TargetWeightParams {
 
 /// Sum of the weights of scored rows: those whose target is not ignoreIndex count weights[row], or
 /// 1. Buffers: targets (int32), weights (optional), weight (scalar). One item.
-struct TargetWeight {
-  using Params = TargetWeightParams;
-  static constexpr const char *name() { return "target_weight"; }
-  template <typename T> static constexpr Grid onCpu(const Params &) { return {1}; }
-  template <typename T> static constexpr Grid onCuda(const Params &) {
-    return {1, cuda::sumThreads, cuda::sumShared};
-  }
+struct TargetWeight : KernelOf<TargetWeightParams, "target_weight"> {
+  HYBRID_ON_CPU(1)
+  HYBRID_ON_CUDA(1, cuda::sumThreads, cuda::sumShared)
 };
 
 } // namespace hybrid

@@ -11,13 +11,9 @@ struct TopKParams {
 };
 
 /// Buffers: x [rows, columns], indices (int32 [rows, k]). An item is a row, on CUDA a row a warp.
-struct TopK {
-  using Params = TopKParams;
-  static constexpr const char *name() { return "top_k"; }
-  template <typename T> static constexpr Grid onCpu(const Params &p) { return {p.rows}; }
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    return cuda::warpGrid(p.rows);
-  }
+struct TopK : KernelOf<TopKParams, "top_k"> {
+  HYBRID_ON_CPU(p.rows)
+  HYBRID_ON_CUDA(cuda::warpGrid(p.rows))
 };
 
 } // namespace hybrid
