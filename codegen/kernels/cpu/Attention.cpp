@@ -181,188 +181,182 @@ HYBRID_INLINE T *headOf(void *buffer, int64_t batch, int64_t rows, int64_t strid
 }
 
 template <typename T>
-HYBRID_INLINE void attention_forward(int64_t lo, int64_t hi, void *const *buffers, void *scratch,
-                                     const AttentionParams &params) {
+HYBRID_INLINE void attention_forward(int64_t item, Buffers buffers, const AttentionParams &params) {
   const int64_t width = lanes<T>, size = params.headSize, blockSize = size * width;
   const int64_t keyBlocks = ceilDiv(params.keyLength, width);
-  T *keys = static_cast<T *>(scratch), *values = keys + keyBlocks * blockSize;
+  T *keys = buffers.scratch<T>(), *values = keys + keyBlocks * blockSize;
   T *query = values + keyBlocks * blockSize, *output = query + blockSize;
-  Blocks<T> blocks{params, static_cast<const T *>(buffers[4]), output + blockSize};
-  for (int64_t item = lo; item < hi; ++item) {
-    const int64_t batch = item / params.heads, head = item % params.heads;
-    const int64_t kvHead = head / (params.heads / params.kvHeads);
-    const T *q = headOf<T>(buffers[0], batch, params.length, params.qStride, head, size);
-    const T *k = headOf<T>(buffers[1], batch, params.keyLength, params.kStride, kvHead, size);
-    const T *v = headOf<T>(buffers[2], batch, params.keyLength, params.vStride, kvHead, size);
-    T *o = headOf<T>(buffers[5], batch, params.length, params.oStride, head, size);
-    T *lse = static_cast<T *>(buffers[6]) + item * params.length;
-    Visibility<T> visibility{params, params.hasSegments ? static_cast<const int32_t *>(buffers[3]) +
-                                                              batch * params.keyLength
-                                                        : nullptr};
-    for (int64_t block = 0; block < keyBlocks; ++block) {
-      int64_t s = block * width, rows = minimum(width, params.keyLength - s);
-      blocks.load(keys + block * blockSize, k + s * params.kStride, params.kStride, rows);
-      blocks.rotateBlock(keys + block * blockSize, s, rows, true, false);
-      blocks.load(values + block * blockSize, v + s * params.vStride, params.vStride, rows);
-    }
-    for (int64_t t = 0; t < params.length; t += width) {
-      int64_t rows = minimum(width, params.length - t);
-      int64_t low = visibility.position(t), high = low + rows - 1;
-      blocks.load(query, q + t * params.qStride, params.qStride, rows);
-      blocks.rotateBlock(query, low, rows, false, false);
-      blocks.scale(query, static_cast<T>(params.scale * log2OfE));
-      clear(output, size);
-      Vector<T> top = splat(minusInfinity<T>), sum = splat(T(0));
-      Integers<T> positions = countFrom<T>(low), segments = visibility.segmentsFrom(t);
-      int64_t end = visibility.endOfKeys(high);
-      for (int64_t block = visibility.firstKey(low) / width; block * width < end; ++block) {
-        Vector<T> scores[lanes<T>];
-        multiply<T>(scores, query, keys + block * blockSize, size);
-        if (!visibility.isWhole(low, high, block * width)) {
-          HYBRID_UNROLL
-          for (int i = 0; i < lanes<T>; ++i) {
-            int64_t s = block * width + i;
-            scores[i] =
-                visibility.seen(positions, every<T>(s), segments, every<T>(visibility.segmentOf(s)))
-                    ? scores[i]
-                    : splat(minusInfinity<T>);
-          }
-        }
-        Vector<T> newTop = top;
-        HYBRID_UNROLL
-        for (int i = 0; i < lanes<T>; ++i)
-          newTop = larger<T>(scores[i], newTop);
-        // A query that has seen nothing yet keeps sum 0.
-        Vector<T> base = newTop == minusInfinity<T> ? splat(T(0)) : newTop;
-        Vector<T> keep = powerOfTwo(top - base), more = splat(T(0));
+  Blocks<T> blocks{params, buffers.at<const T>(4), output + blockSize};
+  const int64_t batch = item / params.heads, head = item % params.heads;
+  const int64_t kvHead = head / (params.heads / params.kvHeads);
+  const T *q = headOf<T>(buffers[0], batch, params.length, params.qStride, head, size);
+  const T *k = headOf<T>(buffers[1], batch, params.keyLength, params.kStride, kvHead, size);
+  const T *v = headOf<T>(buffers[2], batch, params.keyLength, params.vStride, kvHead, size);
+  T *o = headOf<T>(buffers[5], batch, params.length, params.oStride, head, size);
+  T *lse = buffers.at<T>(6) + item * params.length;
+  Visibility<T> visibility{params, params.hasSegments
+                                       ? buffers.at<const int32_t>(3) + batch * params.keyLength
+                                       : nullptr};
+  for (int64_t block = 0; block < keyBlocks; ++block) {
+    int64_t s = block * width, rows = minimum(width, params.keyLength - s);
+    blocks.load(keys + block * blockSize, k + s * params.kStride, params.kStride, rows);
+    blocks.rotateBlock(keys + block * blockSize, s, rows, true, false);
+    blocks.load(values + block * blockSize, v + s * params.vStride, params.vStride, rows);
+  }
+  for (int64_t t = 0; t < params.length; t += width) {
+    int64_t rows = minimum(width, params.length - t);
+    int64_t low = visibility.position(t), high = low + rows - 1;
+    blocks.load(query, q + t * params.qStride, params.qStride, rows);
+    blocks.rotateBlock(query, low, rows, false, false);
+    blocks.scale(query, static_cast<T>(params.scale * log2OfE));
+    clear(output, size);
+    Vector<T> top = splat(minusInfinity<T>), sum = splat(T(0));
+    Integers<T> positions = countFrom<T>(low), segments = visibility.segmentsFrom(t);
+    int64_t end = visibility.endOfKeys(high);
+    for (int64_t block = visibility.firstKey(low) / width; block * width < end; ++block) {
+      Vector<T> scores[lanes<T>];
+      multiply<T>(scores, query, keys + block * blockSize, size);
+      if (!visibility.isWhole(low, high, block * width)) {
         HYBRID_UNROLL
         for (int i = 0; i < lanes<T>; ++i) {
-          scores[i] = powerOfTwo(scores[i] - base);
-          more += scores[i];
+          int64_t s = block * width + i;
+          scores[i] =
+              visibility.seen(positions, every<T>(s), segments, every<T>(visibility.segmentOf(s)))
+                  ? scores[i]
+                  : splat(minusInfinity<T>);
         }
-        accumulate<T>(output, keep, scores, values + block * blockSize, size);
-        sum = sum * keep + more;
-        top = newTop;
       }
-      Vector<T> inverse = sum == T(0) ? splat(T(0)) : T(1) / sum;
-      for (int64_t d = 0; d < size; ++d)
-        store<T>(output + d * width, load(output + d * width) * inverse);
-      storeTransposed<T>(o + t * params.oStride, params.oStride, output, rows, size);
-      Vector<T> logs = top * static_cast<T>(naturalLogOf2) + logarithm(sum);
-      storePart<T>(lse + t, sum == T(0) ? splat(minusInfinity<T>) : logs, rows);
+      Vector<T> newTop = top;
+      HYBRID_UNROLL
+      for (int i = 0; i < lanes<T>; ++i)
+        newTop = larger<T>(scores[i], newTop);
+      // A query that has seen nothing yet keeps sum 0.
+      Vector<T> base = newTop == minusInfinity<T> ? splat(T(0)) : newTop;
+      Vector<T> keep = powerOfTwo(top - base), more = splat(T(0));
+      HYBRID_UNROLL
+      for (int i = 0; i < lanes<T>; ++i) {
+        scores[i] = powerOfTwo(scores[i] - base);
+        more += scores[i];
+      }
+      accumulate<T>(output, keep, scores, values + block * blockSize, size);
+      sum = sum * keep + more;
+      top = newTop;
     }
+    Vector<T> inverse = sum == T(0) ? splat(T(0)) : T(1) / sum;
+    for (int64_t d = 0; d < size; ++d)
+      store<T>(output + d * width, load(output + d * width) * inverse);
+    storeTransposed<T>(o + t * params.oStride, params.oStride, output, rows, size);
+    Vector<T> logs = top * static_cast<T>(naturalLogOf2) + logarithm(sum);
+    storePart<T>(lse + t, sum == T(0) ? splat(minusInfinity<T>) : logs, rows);
   }
 }
 
 template <typename T>
-HYBRID_INLINE void attention_backward(int64_t lo, int64_t hi, void *const *buffers, void *scratch,
+HYBRID_INLINE void attention_backward(int64_t item, Buffers buffers,
                                       const AttentionParams &params) {
   const int64_t width = lanes<T>, size = params.headSize, blockSize = size * width;
   const int64_t keyBlocks = ceilDiv(params.keyLength, width);
   const int64_t queryBlocks = ceilDiv(params.length, width);
   const int64_t group = params.heads / params.kvHeads;
-  T *keys = static_cast<T *>(scratch), *values = keys + keyBlocks * blockSize;
+  T *keys = buffers.scratch<T>(), *values = keys + keyBlocks * blockSize;
   T *dKeys = values + keyBlocks * blockSize, *dValues = dKeys + keyBlocks * blockSize;
   T *queries = dValues + keyBlocks * blockSize, *dOutputs = queries + queryBlocks * blockSize;
   T *dQueries = dOutputs + queryBlocks * blockSize, *logs = dQueries + queryBlocks * blockSize;
   T *deltas = logs + queryBlocks * width, *output = deltas + queryBlocks * width;
-  Blocks<T> blocks{params, static_cast<const T *>(buffers[4]), output + blockSize};
-  for (int64_t item = lo; item < hi; ++item) {
-    const int64_t batch = item / params.kvHeads, kvHead = item % params.kvHeads;
-    const int64_t length = params.length, keyLength = params.keyLength;
-    const T *k = headOf<T>(buffers[1], batch, keyLength, params.kStride, kvHead, size);
-    const T *v = headOf<T>(buffers[2], batch, keyLength, params.vStride, kvHead, size);
-    Visibility<T> visibility{params, params.hasSegments ? static_cast<const int32_t *>(buffers[3]) +
-                                                              batch * keyLength
-                                                        : nullptr};
-    for (int64_t block = 0; block < keyBlocks; ++block) {
-      int64_t s = block * width, rows = minimum(width, keyLength - s);
-      blocks.load(keys + block * blockSize, k + s * params.kStride, params.kStride, rows);
-      blocks.rotateBlock(keys + block * blockSize, s, rows, true, false);
-      blocks.load(values + block * blockSize, v + s * params.vStride, params.vStride, rows);
+  Blocks<T> blocks{params, buffers.at<const T>(4), output + blockSize};
+  const int64_t batch = item / params.kvHeads, kvHead = item % params.kvHeads;
+  const int64_t length = params.length, keyLength = params.keyLength;
+  const T *k = headOf<T>(buffers[1], batch, keyLength, params.kStride, kvHead, size);
+  const T *v = headOf<T>(buffers[2], batch, keyLength, params.vStride, kvHead, size);
+  Visibility<T> visibility{
+      params, params.hasSegments ? buffers.at<const int32_t>(3) + batch * keyLength : nullptr};
+  for (int64_t block = 0; block < keyBlocks; ++block) {
+    int64_t s = block * width, rows = minimum(width, keyLength - s);
+    blocks.load(keys + block * blockSize, k + s * params.kStride, params.kStride, rows);
+    blocks.rotateBlock(keys + block * blockSize, s, rows, true, false);
+    blocks.load(values + block * blockSize, v + s * params.vStride, params.vStride, rows);
+  }
+  clear(dKeys, keyBlocks * size);
+  clear(dValues, keyBlocks * size);
+
+  for (int64_t head = kvHead * group; head < (kvHead + 1) * group; ++head) {
+    const T *q = headOf<T>(buffers[0], batch, length, params.qStride, head, size);
+    const T *o = headOf<T>(buffers[5], batch, length, params.oStride, head, size);
+    const T *lse = buffers.at<T>(6) + (batch * params.heads + head) * length;
+    const T *dO = headOf<T>(buffers[7], batch, length, params.oStride, head, size);
+    T *dq = headOf<T>(buffers[8], batch, length, params.dqStride, head, size);
+    for (int64_t block = 0; block < queryBlocks; ++block) {
+      int64_t t = block * width, rows = minimum(width, length - t);
+      T *query = queries + block * blockSize, *dOutput = dOutputs + block * blockSize;
+      blocks.load(query, q + t * params.qStride, params.qStride, rows);
+      blocks.rotateBlock(query, visibility.position(t), rows, false, false);
+      blocks.scale(query, static_cast<T>(params.scale * log2OfE));
+      blocks.load(dOutput, dO + t * params.oStride, params.oStride, rows);
+      blocks.load(output, o + t * params.oStride, params.oStride, rows);
+      Vector<T> delta = splat(T(0));
+      for (int64_t d = 0; d < size; ++d)
+        delta += load(dOutput + d * width) * load(output + d * width);
+      store<T>(deltas + t, delta);
+      // Rows that saw nothing, and those behind the last, get probability 0 for every key.
+      Vector<T> known = loadPart(lse + t, rows);
+      Integers<T> valid = (countFrom<T>(0) < every<T>(rows)) & (known != minusInfinity<T>);
+      store<T>(logs + t, valid ? known * static_cast<T>(log2OfE) : splat(-minusInfinity<T>));
     }
-    clear(dKeys, keyBlocks * size);
-    clear(dValues, keyBlocks * size);
+    clear(dQueries, queryBlocks * size);
 
-    for (int64_t head = kvHead * group; head < (kvHead + 1) * group; ++head) {
-      const T *q = headOf<T>(buffers[0], batch, length, params.qStride, head, size);
-      const T *o = headOf<T>(buffers[5], batch, length, params.oStride, head, size);
-      const T *lse = static_cast<T *>(buffers[6]) + (batch * params.heads + head) * length;
-      const T *dO = headOf<T>(buffers[7], batch, length, params.oStride, head, size);
-      T *dq = headOf<T>(buffers[8], batch, length, params.dqStride, head, size);
+    for (int64_t keyBlock = 0; keyBlock < keyBlocks; ++keyBlock) {
+      const int64_t s = keyBlock * width;
+      const T *key = keys + keyBlock * blockSize, *value = values + keyBlock * blockSize;
+      Integers<T> keyNumbers = countFrom<T>(s), keySegments = visibility.segmentsFrom(s);
       for (int64_t block = 0; block < queryBlocks; ++block) {
-        int64_t t = block * width, rows = minimum(width, length - t);
-        T *query = queries + block * blockSize, *dOutput = dOutputs + block * blockSize;
-        blocks.load(query, q + t * params.qStride, params.qStride, rows);
-        blocks.rotateBlock(query, visibility.position(t), rows, false, false);
-        blocks.scale(query, static_cast<T>(params.scale * log2OfE));
-        blocks.load(dOutput, dO + t * params.oStride, params.oStride, rows);
-        blocks.load(output, o + t * params.oStride, params.oStride, rows);
-        Vector<T> delta = splat(T(0));
-        for (int64_t d = 0; d < size; ++d)
-          delta += load(dOutput + d * width) * load(output + d * width);
-        store<T>(deltas + t, delta);
-        // Rows that saw nothing, and those behind the last, get probability 0 for every key.
-        Vector<T> known = loadPart(lse + t, rows);
-        Integers<T> valid = (countFrom<T>(0) < every<T>(rows)) & (known != minusInfinity<T>);
-        store<T>(logs + t, valid ? known * static_cast<T>(log2OfE) : splat(-minusInfinity<T>));
-      }
-      clear(dQueries, queryBlocks * size);
-
-      for (int64_t keyBlock = 0; keyBlock < keyBlocks; ++keyBlock) {
-        const int64_t s = keyBlock * width;
-        const T *key = keys + keyBlock * blockSize, *value = values + keyBlock * blockSize;
-        Integers<T> keyNumbers = countFrom<T>(s), keySegments = visibility.segmentsFrom(s);
-        for (int64_t block = 0; block < queryBlocks; ++block) {
-          const int64_t t = block * width, low = visibility.position(t);
-          const int64_t high = low + minimum(width, length - t) - 1;
-          if (s + width <= visibility.firstKey(low) || s >= visibility.endOfKeys(high))
-            continue;
-          const T *query = queries + block * blockSize, *dOutput = dOutputs + block * blockSize;
-          Vector<T> p[lanes<T>], dS[lanes<T>];
-          multiply<T>(p, key, query, size);
-          if (!visibility.isWhole(low, high, s)) {
-            HYBRID_UNROLL
-            for (int j = 0; j < lanes<T>; ++j)
-              p[j] = visibility.seen(every<T>(low + j), keyNumbers,
-                                     every<T>(visibility.segmentOf(t + j)), keySegments)
-                         ? p[j]
-                         : splat(minusInfinity<T>);
-          }
+        const int64_t t = block * width, low = visibility.position(t);
+        const int64_t high = low + minimum(width, length - t) - 1;
+        if (s + width <= visibility.firstKey(low) || s >= visibility.endOfKeys(high))
+          continue;
+        const T *query = queries + block * blockSize, *dOutput = dOutputs + block * blockSize;
+        Vector<T> p[lanes<T>], dS[lanes<T>];
+        multiply<T>(p, key, query, size);
+        if (!visibility.isWhole(low, high, s)) {
           HYBRID_UNROLL
           for (int j = 0; j < lanes<T>; ++j)
-            p[j] = powerOfTwo(p[j] - logs[t + j]);
-          accumulate<T>(dValues + keyBlock * blockSize, splat(T(1)), p, dOutput, size);
-          multiply<T>(dS, value, dOutput, size);
-          HYBRID_UNROLL
-          for (int j = 0; j < lanes<T>; ++j)
-            dS[j] = p[j] * (dS[j] - deltas[t + j]);
-          accumulate<T>(dKeys + keyBlock * blockSize, splat(T(1)), dS, query, size);
-          transpose<T>(dS);
-          accumulate<T>(dQueries + block * blockSize, splat(T(1)), dS, key, size);
+            p[j] = visibility.seen(every<T>(low + j), keyNumbers,
+                                   every<T>(visibility.segmentOf(t + j)), keySegments)
+                       ? p[j]
+                       : splat(minusInfinity<T>);
         }
-      }
-      for (int64_t block = 0; block < queryBlocks; ++block) {
-        int64_t t = block * width, rows = minimum(width, length - t);
-        T *dQuery = dQueries + block * blockSize;
-        blocks.scale(dQuery, static_cast<T>(params.scale));
-        blocks.rotateBlock(dQuery, visibility.position(t), rows, false, true);
-        storeTransposed<T>(dq + t * params.dqStride, params.dqStride, dQuery, rows, size);
+        HYBRID_UNROLL
+        for (int j = 0; j < lanes<T>; ++j)
+          p[j] = powerOfTwo(p[j] - logs[t + j]);
+        accumulate<T>(dValues + keyBlock * blockSize, splat(T(1)), p, dOutput, size);
+        multiply<T>(dS, value, dOutput, size);
+        HYBRID_UNROLL
+        for (int j = 0; j < lanes<T>; ++j)
+          dS[j] = p[j] * (dS[j] - deltas[t + j]);
+        accumulate<T>(dKeys + keyBlock * blockSize, splat(T(1)), dS, query, size);
+        transpose<T>(dS);
+        accumulate<T>(dQueries + block * blockSize, splat(T(1)), dS, key, size);
       }
     }
+    for (int64_t block = 0; block < queryBlocks; ++block) {
+      int64_t t = block * width, rows = minimum(width, length - t);
+      T *dQuery = dQueries + block * blockSize;
+      blocks.scale(dQuery, static_cast<T>(params.scale));
+      blocks.rotateBlock(dQuery, visibility.position(t), rows, false, true);
+      storeTransposed<T>(dq + t * params.dqStride, params.dqStride, dQuery, rows, size);
+    }
+  }
 
-    T *dk = headOf<T>(buffers[9], batch, keyLength, params.dkStride, kvHead, size);
-    T *dv = headOf<T>(buffers[10], batch, keyLength, params.dvStride, kvHead, size);
-    for (int64_t block = 0; block < keyBlocks; ++block) {
-      int64_t s = block * width, rows = minimum(width, keyLength - s);
-      T *dKey = dKeys + block * blockSize;
-      // The queries carry scale * log2 e.
-      blocks.scale(dKey, static_cast<T>(naturalLogOf2));
-      blocks.rotateBlock(dKey, s, rows, true, true);
-      storeTransposed<T>(dk + s * params.dkStride, params.dkStride, dKey, rows, size);
-      storeTransposed<T>(dv + s * params.dvStride, params.dvStride, dValues + block * blockSize,
-                         rows, size);
-    }
+  T *dk = headOf<T>(buffers[9], batch, keyLength, params.dkStride, kvHead, size);
+  T *dv = headOf<T>(buffers[10], batch, keyLength, params.dvStride, kvHead, size);
+  for (int64_t block = 0; block < keyBlocks; ++block) {
+    int64_t s = block * width, rows = minimum(width, keyLength - s);
+    T *dKey = dKeys + block * blockSize;
+    // The queries carry scale * log2 e.
+    blocks.scale(dKey, static_cast<T>(naturalLogOf2));
+    blocks.rotateBlock(dKey, s, rows, true, true);
+    storeTransposed<T>(dk + s * params.dkStride, params.dkStride, dKey, rows, size);
+    storeTransposed<T>(dv + s * params.dvStride, params.dvStride, dValues + block * blockSize, rows,
+                       size);
   }
 }
 

@@ -43,103 +43,97 @@ template <typename T> struct RowStatistics {
 };
 
 template <typename T>
-HYBRID_INLINE void cross_entropy_forward(int64_t lo, int64_t hi, void *const *buffers, void *,
+HYBRID_INLINE void cross_entropy_forward(int64_t item, Buffers buffers,
                                          const CrossEntropyParams &params) {
-  const int32_t *targets = static_cast<const int32_t *>(buffers[1]);
-  const T *weights = static_cast<const T *>(buffers[2]);
+  const int32_t *targets = buffers.at<const int32_t>(1);
+  const T *weights = buffers.at<const T>(2);
   const int64_t classes = params.classes;
-  for (int64_t item = lo; item < hi; ++item) {
-    double lossSum = 0, weightSum = 0, correctSum = 0;
-    int64_t end = minimum((item + 1) * params.rowsPerItem, params.rows);
-    for (int64_t row = item * params.rowsPerItem; row < end; ++row) {
-      int64_t target = targets[row];
-      if (target == params.ignoreIndex)
-        continue;
-      double weight = params.hasWeights ? static_cast<double>(weights[row]) : 1.0;
-      weightSum += weight;
-      if (target < 0 || target >= classes) {
-        lossSum = __builtin_nan("");
-        continue;
-      }
-      const T *logits = static_cast<const T *>(buffers[0]) + row * params.logitsStride;
-      RowStatistics<T> statistics(logits, classes);
-      // Relative to the largest logit, so that nothing large is ever subtracted.
-      double loss =
-          static_cast<double>(logarithmOf(statistics.sumOfExponentials)) -
-          (1.0 - params.labelSmoothing) * static_cast<double>(logits[target] - statistics.largest);
-      if (params.labelSmoothing != 0) {
-        Vector<T> sum = splat(T(0));
-        for (int64_t c = 0; c < classes; c += lanes<T>) {
-          int64_t count = lanesAt<T>(c, classes);
-          sum +=
-              RowStatistics<T>::kept(loadPart(logits + c, count) - statistics.largest, count, T(0));
-        }
-        loss -= params.labelSmoothing * static_cast<double>(sumOfLanes(sum)) /
-                static_cast<double>(classes);
-      }
-      lossSum += weight * loss;
-      bool correct = logits[target] == statistics.largest;
-      for (int64_t c = 0; correct && c < target; ++c)
-        correct = logits[c] != statistics.largest;
-      correctSum += correct ? weight : 0.0;
+  double lossSum = 0, weightSum = 0, correctSum = 0;
+  int64_t end = minimum((item + 1) * params.rowsPerItem, params.rows);
+  for (int64_t row = item * params.rowsPerItem; row < end; ++row) {
+    int64_t target = targets[row];
+    if (target == params.ignoreIndex)
+      continue;
+    double weight = params.hasWeights ? static_cast<double>(weights[row]) : 1.0;
+    weightSum += weight;
+    if (target < 0 || target >= classes) {
+      lossSum = __builtin_nan("");
+      continue;
     }
-    T *partial = static_cast<T *>(buffers[3]) + item * 3;
-    partial[0] = static_cast<T>(lossSum);
-    partial[1] = static_cast<T>(weightSum);
-    partial[2] = static_cast<T>(correctSum);
+    const T *logits = buffers.at<const T>(0) + row * params.logitsStride;
+    RowStatistics<T> statistics(logits, classes);
+    // Relative to the largest logit, so that nothing large is ever subtracted.
+    double loss =
+        static_cast<double>(logarithmOf(statistics.sumOfExponentials)) -
+        (1.0 - params.labelSmoothing) * static_cast<double>(logits[target] - statistics.largest);
+    if (params.labelSmoothing != 0) {
+      Vector<T> sum = splat(T(0));
+      for (int64_t c = 0; c < classes; c += lanes<T>) {
+        int64_t count = lanesAt<T>(c, classes);
+        sum +=
+            RowStatistics<T>::kept(loadPart(logits + c, count) - statistics.largest, count, T(0));
+      }
+      loss -= params.labelSmoothing * static_cast<double>(sumOfLanes(sum)) /
+              static_cast<double>(classes);
+    }
+    lossSum += weight * loss;
+    bool correct = logits[target] == statistics.largest;
+    for (int64_t c = 0; correct && c < target; ++c)
+      correct = logits[c] != statistics.largest;
+    correctSum += correct ? weight : 0.0;
   }
+  T *partial = buffers.at<T>(3) + item * 3;
+  partial[0] = static_cast<T>(lossSum);
+  partial[1] = static_cast<T>(weightSum);
+  partial[2] = static_cast<T>(correctSum);
 }
 
 template <typename T>
-HYBRID_INLINE void cross_entropy_finish(int64_t lo, int64_t hi, void *const *buffers, void *,
+HYBRID_INLINE void cross_entropy_finish(int64_t, Buffers buffers,
                                         const CrossEntropyParams &params) {
-  if (lo >= hi)
-    return;
-  const T *partial = static_cast<const T *>(buffers[0]);
+  const T *partial = buffers.at<const T>(0);
   double loss = 0, weight = 0, correct = 0;
   for (int64_t i = 0; i < ceilDiv(params.rows, params.rowsPerItem); ++i) {
     loss += static_cast<double>(partial[3 * i]);
     weight += static_cast<double>(partial[3 * i + 1]);
     correct += static_cast<double>(partial[3 * i + 2]);
   }
-  *static_cast<T *>(buffers[1]) = static_cast<T>(weight == 0 ? 0.0 : loss / weight);
-  *static_cast<T *>(buffers[2]) = static_cast<T>(weight);
-  *static_cast<T *>(buffers[3]) = static_cast<T>(correct);
+  *buffers.at<T>(1) = static_cast<T>(weight == 0 ? 0.0 : loss / weight);
+  *buffers.at<T>(2) = static_cast<T>(weight);
+  *buffers.at<T>(3) = static_cast<T>(correct);
 }
 
 template <typename T>
-HYBRID_INLINE void cross_entropy_backward(int64_t lo, int64_t hi, void *const *buffers, void *,
+HYBRID_INLINE void cross_entropy_backward(int64_t row, Buffers buffers,
                                           const CrossEntropyParams &params) {
-  const int32_t *targets = static_cast<const int32_t *>(buffers[1]);
-  const T *weights = static_cast<const T *>(buffers[2]);
-  const T totalWeight = *static_cast<const T *>(buffers[3]);
-  const T dLoss = *static_cast<const T *>(buffers[4]);
+  const int32_t *targets = buffers.at<const int32_t>(1);
+  const T *weights = buffers.at<const T>(2);
+  const T totalWeight = *buffers.at<const T>(3);
+  const T dLoss = *buffers.at<const T>(4);
   const int64_t classes = params.classes;
   const T smoothing = static_cast<T>(params.labelSmoothing);
-  for (int64_t row = lo; row < hi; ++row) {
-    const T *logits = static_cast<const T *>(buffers[0]) + row * params.logitsStride;
-    T *dLogits = static_cast<T *>(buffers[5]) + row * params.dLogitsStride;
-    int64_t target = targets[row];
-    bool known = target >= 0 && target < classes;
-    if (target == params.ignoreIndex || totalWeight == T(0) || !known) {
-      T fill = target == params.ignoreIndex || totalWeight == T(0)
-                   ? T(0)
-                   : static_cast<T>(__builtin_nan(""));
-      for (int64_t c = 0; c < classes; c += lanes<T>)
-        storePart(dLogits + c, splat(fill), lanesAt<T>(c, classes));
-      continue;
-    }
-    T factor = dLoss * (params.hasWeights ? weights[row] : T(1)) / totalWeight;
-    RowStatistics<T> statistics(logits, classes);
-    T scale = factor / statistics.sumOfExponentials;
-    T spread = factor * smoothing / static_cast<T>(classes);
-    for (int64_t c = 0; c < classes; c += lanes<T>) {
-      int64_t count = lanesAt<T>(c, classes);
-      Vector<T> value = exponential(loadPart(logits + c, count) - statistics.largest) * scale;
-      storePart(dLogits + c, value - spread, count);
-    }
-    dLogits[target] -= factor * (T(1) - smoothing);
+  const T *logits = buffers.at<const T>(0) + row * params.logitsStride;
+  T *dLogits = buffers.at<T>(5) + row * params.dLogitsStride;
+  int64_t target = targets[row];
+  bool known = target >= 0 && target < classes;
+  if (target == params.ignoreIndex || totalWeight == T(0) || !known) {
+    T fill = target == params.ignoreIndex || totalWeight == T(0)
+                 ? T(0)
+                 : static_cast<T>(__builtin_nan(""));
+    for (int64_t c = 0; c < classes; c += lanes<T>)
+      storePart(dLogits + c, splat(fill), lanesAt<T>(c, classes));
+    return;
   }
+  T factor = dLoss * (params.hasWeights ? weights[row] : T(1)) / totalWeight;
+  RowStatistics<T> statistics(logits, classes);
+  T scale = factor / statistics.sumOfExponentials;
+  T spread = factor * smoothing / static_cast<T>(classes);
+  for (int64_t c = 0; c < classes; c += lanes<T>) {
+    int64_t count = lanesAt<T>(c, classes);
+    Vector<T> value = exponential(loadPart(logits + c, count) - statistics.largest) * scale;
+    storePart(dLogits + c, value - spread, count);
+  }
+  dLogits[target] -= factor * (T(1) - smoothing);
 }
 
 } // namespace

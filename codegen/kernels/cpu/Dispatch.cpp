@@ -15,32 +15,26 @@ template <typename T> HYBRID_INLINE void copyRow(const T *from, T *to, int64_t c
 }
 
 template <typename T>
-HYBRID_INLINE void dispatch(int64_t lo, int64_t hi, void *const *buffers, void *,
-                            const DispatchParams &params) {
-  const int32_t *slots = static_cast<const int32_t *>(buffers[1]);
-  for (int64_t row = lo; row < hi; ++row) {
-    int64_t slot = slots[row];
-    if (slot < 0 || slot >= params.rows)
-      continue;
-    const T *x = static_cast<const T *>(buffers[0]) + row / params.choices * params.tokenStride +
-                 row % params.choices * params.choiceStride;
-    copyRow(x, static_cast<T *>(buffers[2]) + slot * params.yStride, params.columns);
-  }
+HYBRID_INLINE void dispatch(int64_t row, Buffers buffers, const DispatchParams &params) {
+  const int32_t *slots = buffers.at<const int32_t>(1);
+  int64_t slot = slots[row];
+  if (slot < 0 || slot >= params.rows)
+    return;
+  const T *x = buffers.at<const T>(0) + row / params.choices * params.tokenStride +
+               row % params.choices * params.choiceStride;
+  copyRow(x, buffers.at<T>(2) + slot * params.yStride, params.columns);
 }
 
 template <typename T>
-HYBRID_INLINE void collect(int64_t lo, int64_t hi, void *const *buffers, void *,
-                           const DispatchParams &params) {
-  const int32_t *slots = static_cast<const int32_t *>(buffers[1]);
-  for (int64_t row = lo; row < hi; ++row) {
-    int64_t slot = slots[row];
-    T *y = static_cast<T *>(buffers[2]) + row * params.yStride;
-    if (slot >= 0 && slot < params.rows)
-      copyRow(static_cast<const T *>(buffers[0]) + slot * params.tokenStride, y, params.columns);
-    else
-      for (int64_t c = 0; c < params.columns; ++c)
-        y[c] = static_cast<T>(__builtin_nan(""));
-  }
+HYBRID_INLINE void collect(int64_t row, Buffers buffers, const DispatchParams &params) {
+  const int32_t *slots = buffers.at<const int32_t>(1);
+  int64_t slot = slots[row];
+  T *y = buffers.at<T>(2) + row * params.yStride;
+  if (slot >= 0 && slot < params.rows)
+    copyRow(buffers.at<const T>(0) + slot * params.tokenStride, y, params.columns);
+  else
+    for (int64_t c = 0; c < params.columns; ++c)
+      y[c] = static_cast<T>(__builtin_nan(""));
 }
 
 } // namespace

@@ -8,11 +8,8 @@ using namespace hybrid::cpu;
 namespace {
 
 template <typename T>
-HYBRID_INLINE void fft_table(int64_t lo, int64_t hi, void *const *buffers, void *,
-                             const FFTTableParams &params) {
-  if (lo >= hi)
-    return;
-  T *table = static_cast<T *>(buffers[0]);
+HYBRID_INLINE void fft_table(int64_t, Buffers buffers, const FFTTableParams &params) {
+  T *table = buffers.at<T>(0);
   int64_t n = params.points;
   // Factors e^(-2 pi i j (k - shift / 4) / size).
   auto fill = [&](T *rows, int64_t size, int64_t radix, int64_t first, int64_t shift) {

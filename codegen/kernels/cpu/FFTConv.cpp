@@ -133,43 +133,40 @@ HYBRID_NOINLINE void spectrumOf(const T *filter, int64_t taps, int64_t stride, i
 }
 
 template <typename T>
-HYBRID_INLINE void fftconv_spectrum(int64_t lo, int64_t hi, void *const *buffers, void *,
-                                    const FFTConvParams &params) {
+HYBRID_INLINE void fftconv_spectrum(int64_t block, Buffers buffers, const FFTConvParams &params) {
   Twiddles<T> table(buffers[1], params.points);
-  for (int64_t block = lo; block < hi; ++block) {
-    int64_t channel = block * lanes<T>;
-    spectrumOf<T>(static_cast<const T *>(buffers[0]) + channel, params.taps, params.channels,
-                  lanesAt<T>(channel, params.channels), params.points, table,
-                  static_cast<T *>(buffers[2]) + block * params.points * 2 * lanes<T>);
-  }
+  int64_t channel = block * lanes<T>;
+  spectrumOf<T>(buffers.at<const T>(0) + channel, params.taps, params.channels,
+                lanesAt<T>(channel, params.channels), params.points, table,
+                buffers.at<T>(2) + block * params.points * 2 * lanes<T>);
 }
 
 /// What forward and backward know about a block of channels.
 template <typename T> struct Block {
   const FFTConvParams &params;
-  void *const *buffers;
+  Buffers buffers;
   Twiddles<T> table;
   int64_t channel, channels;
   const T *wholeSpectrum;
 
-  Block(const FFTConvParams &params, void *const *buffers, int64_t block)
+  Block(const FFTConvParams &params, Buffers buffers, int64_t block)
       : params(params), buffers(buffers), table(buffers[2], params.points),
         channel(block * lanes<T>), channels(lanesAt<T>(channel, params.channels)),
-        wholeSpectrum(static_cast<const T *>(buffers[1]) + block * params.points * 2 * lanes<T>) {}
+        wholeSpectrum(buffers.at<const T>(1) + block * params.points * 2 * lanes<T>) {}
 
   /// The spectrum for a run, maybe computed into `own`.
   const T *spectrum(const Run &run, T *own) const {
     if (!params.hasSegments || run.size == params.points)
       return wholeSpectrum;
-    spectrumOf<T>(static_cast<const T *>(buffers[7]) + channel, run.taps, params.channels, channels,
-                  run.size, table, own);
+    spectrumOf<T>(buffers.at<const T>(7) + channel, run.taps, params.channels, channels, run.size,
+                  table, own);
     return own;
   }
   /// What to add to the spectrum.
   Vector<T> skip(const Run &run) const {
     if (!params.hasSkip)
       return splat(T(0));
-    return loadPart<T>(static_cast<const T *>(buffers[3]) + channel, channels) *
+    return loadPart<T>(buffers.at<const T>(3) + channel, channels) *
            (T(1) / static_cast<T>(run.size));
   }
   RunView<T> view(const Run &run, int index, int64_t stride) const {
@@ -181,100 +178,93 @@ template <typename T> struct Block {
 };
 
 template <typename T>
-HYBRID_INLINE void fftconv_forward(int64_t lo, int64_t hi, void *const *buffers, void *scratch,
-                                   const FFTConvParams &params) {
-  T *data = static_cast<T *>(scratch), *own = data + params.points * 2 * lanes<T>;
-  for (int64_t item = lo; item < hi; ++item) {
-    Block<T> block(params, buffers, item / params.batch);
-    int64_t row = item % params.batch;
-    forEachRun(params, buffers[6], row, row + 1, [&](const Run &run) HYBRID_INLINE_LAMBDA {
-      const T *spectrum = block.spectrum(run, own);
-      T skip[lanes<T>];
-      store<T>(skip, block.skip(run));
-      loadSignal<T>(data, run.size, block.table, run.length, block.input(run));
-      transformParts<Action::Convolve>(Signals<T>{data, data, spectrum, data, false}, run.size,
-                                       block.table, skip);
-      RunView<T> gate = block.view(run, 5, params.gateOutStride),
-                 y = block.view(run, 8, params.yStride);
-      takeSignal<T>(data, run.size, block.table, run.length,
-                    [&](int64_t t, Vector<T> value) HYBRID_INLINE_LAMBDA {
-                      y.store(t, params.hasGateOut ? value * gate.load(t) : value);
-                    });
-    });
-  }
+HYBRID_INLINE void fftconv_forward(int64_t item, Buffers buffers, const FFTConvParams &params) {
+  T *data = buffers.scratch<T>(), *own = data + params.points * 2 * lanes<T>;
+  Block<T> block(params, buffers, item / params.batch);
+  int64_t row = item % params.batch;
+  forEachRun(params, buffers[6], row, row + 1, [&](const Run &run) HYBRID_INLINE_LAMBDA {
+    const T *spectrum = block.spectrum(run, own);
+    T skip[lanes<T>];
+    store<T>(skip, block.skip(run));
+    loadSignal<T>(data, run.size, block.table, run.length, block.input(run));
+    transformParts<Action::Convolve>(Signals<T>{data, data, spectrum, data, false}, run.size,
+                                     block.table, skip);
+    RunView<T> gate = block.view(run, 5, params.gateOutStride),
+               y = block.view(run, 8, params.yStride);
+    takeSignal<T>(data, run.size, block.table, run.length,
+                  [&](int64_t t, Vector<T> value) HYBRID_INLINE_LAMBDA {
+                    y.store(t, params.hasGateOut ? value * gate.load(t) : value);
+                  });
+  });
 }
 
 template <typename T>
-HYBRID_INLINE void fftconv_backward(int64_t lo, int64_t hi, void *const *buffers, void *scratch,
-                                    const FFTConvParams &params) {
+HYBRID_INLINE void fftconv_backward(int64_t item, Buffers buffers, const FFTConvParams &params) {
   const int64_t region = params.points * 2 * lanes<T>;
-  T *signal = static_cast<T *>(scratch), *cotangent = signal + region;
+  T *signal = buffers.scratch<T>(), *cotangent = signal + region;
   T *filterGradient = cotangent + region;
   // With segments only: the run's own spectrum, and the sum over the runs, in time.
   T *own = filterGradient + region, *sum = own + region;
-  for (int64_t item = lo; item < hi; ++item) {
-    Block<T> block(params, buffers, item);
-    // From the summed products of spectra to taps, which `use` takes.
-    auto finishFilter = [&](int64_t size, int64_t taps, auto use) HYBRID_INLINE_LAMBDA {
-      T zero[lanes<T>] = {}, factor = T(1) / static_cast<T>(size);
-      transformParts<Action::Inverse>(
-          Signals<T>{filterGradient, filterGradient, filterGradient, filterGradient, false}, size,
-          block.table, zero);
-      takeSignal<T>(filterGradient, size, block.table, taps,
+  Block<T> block(params, buffers, item);
+  // From the summed products of spectra to taps, which `use` takes.
+  auto finishFilter = [&](int64_t size, int64_t taps, auto use) HYBRID_INLINE_LAMBDA {
+    T zero[lanes<T>] = {}, factor = T(1) / static_cast<T>(size);
+    transformParts<Action::Inverse>(
+        Signals<T>{filterGradient, filterGradient, filterGradient, filterGradient, false}, size,
+        block.table, zero);
+    takeSignal<T>(filterGradient, size, block.table, taps,
+                  [&](int64_t t, Vector<T> value) HYBRID_INLINE_LAMBDA { use(t, value * factor); });
+  };
+  T *dFilter = buffers.at<T>(10) + block.channel;
+  auto writeTap = [&](int64_t t, Vector<T> value) HYBRID_INLINE_LAMBDA {
+    storePart<T>(dFilter + t * params.channels, value, block.channels);
+    if (params.hasSkip && t == 0 && buffers[11])
+      storePart<T>(buffers.at<T>(11) + block.channel, value, block.channels);
+  };
+  for (int64_t t = 0; params.hasSegments && t < params.taps; ++t)
+    store<T>(sum + t * lanes<T>, splat(T(0)));
+
+  forEachRun(params, buffers[6], 0, params.batch, [&](const Run &run) HYBRID_INLINE_LAMBDA {
+    const T *spectrum = block.spectrum(run, own);
+    T skip[lanes<T>];
+    store<T>(skip, block.skip(run));
+    Gated<T> input = block.input(run);
+    Gated<T> upstream{block.view(run, 8, params.yStride), block.view(run, 5, params.gateOutStride),
+                      params.hasGateOut != 0};
+    loadSignal<T>(signal, run.size, block.table, run.length, input);
+    loadSignal<T>(cotangent, run.size, block.table, run.length, upstream);
+    Signals<T> whole{signal, cotangent, spectrum, filterGradient,
+                     !params.hasSegments && run.row > 0};
+    if (params.hasGateOut)
+      transformParts<Action::GradientAndS>(whole, run.size, block.table, skip);
+    else
+      transformParts<Action::Gradient>(whole, run.size, block.table, skip);
+    const RunView<T> &x = input.x, &gateIn = input.gate, &dy = upstream.x;
+    RunView<T> dx = block.view(run, 9, params.dxStride),
+               dGateIn = block.view(run, 12, params.dGateInStride);
+    takeSignal<T>(cotangent, run.size, block.table, run.length,
+                  [&](int64_t t, Vector<T> value) HYBRID_INLINE_LAMBDA {
+                    dx.store(t, params.hasGateIn ? value * gateIn.load(t) : value);
+                    if (params.hasGateIn)
+                      dGateIn.store(t, value * x.load(t));
+                  });
+    if (params.hasGateOut) {
+      RunView<T> dGateOut = block.view(run, 13, params.dGateOutStride);
+      takeSignal<T>(signal, run.size, block.table, run.length,
                     [&](int64_t t, Vector<T> value)
-                        HYBRID_INLINE_LAMBDA { use(t, value * factor); });
-    };
-    T *dFilter = static_cast<T *>(buffers[10]) + block.channel;
-    auto writeTap = [&](int64_t t, Vector<T> value) HYBRID_INLINE_LAMBDA {
-      storePart<T>(dFilter + t * params.channels, value, block.channels);
-      if (params.hasSkip && t == 0 && buffers[11])
-        storePart<T>(static_cast<T *>(buffers[11]) + block.channel, value, block.channels);
-    };
-    for (int64_t t = 0; params.hasSegments && t < params.taps; ++t)
-      store<T>(sum + t * lanes<T>, splat(T(0)));
-
-    forEachRun(params, buffers[6], 0, params.batch, [&](const Run &run) HYBRID_INLINE_LAMBDA {
-      const T *spectrum = block.spectrum(run, own);
-      T skip[lanes<T>];
-      store<T>(skip, block.skip(run));
-      Gated<T> input = block.input(run);
-      Gated<T> upstream{block.view(run, 8, params.yStride),
-                        block.view(run, 5, params.gateOutStride), params.hasGateOut != 0};
-      loadSignal<T>(signal, run.size, block.table, run.length, input);
-      loadSignal<T>(cotangent, run.size, block.table, run.length, upstream);
-      Signals<T> whole{signal, cotangent, spectrum, filterGradient,
-                       !params.hasSegments && run.row > 0};
-      if (params.hasGateOut)
-        transformParts<Action::GradientAndS>(whole, run.size, block.table, skip);
-      else
-        transformParts<Action::Gradient>(whole, run.size, block.table, skip);
-      const RunView<T> &x = input.x, &gateIn = input.gate, &dy = upstream.x;
-      RunView<T> dx = block.view(run, 9, params.dxStride),
-                 dGateIn = block.view(run, 12, params.dGateInStride);
-      takeSignal<T>(cotangent, run.size, block.table, run.length,
-                    [&](int64_t t, Vector<T> value) HYBRID_INLINE_LAMBDA {
-                      dx.store(t, params.hasGateIn ? value * gateIn.load(t) : value);
-                      if (params.hasGateIn)
-                        dGateIn.store(t, value * x.load(t));
-                    });
-      if (params.hasGateOut) {
-        RunView<T> dGateOut = block.view(run, 13, params.dGateOutStride);
-        takeSignal<T>(signal, run.size, block.table, run.length,
-                      [&](int64_t t, Vector<T> value)
-                          HYBRID_INLINE_LAMBDA { dGateOut.store(t, value * dy.load(t)); });
-      }
-      if (params.hasSegments)
-        finishFilter(run.size, run.taps, [&](int64_t t, Vector<T> value) HYBRID_INLINE_LAMBDA {
-          store<T>(sum + t * lanes<T>, load<T>(sum + t * lanes<T>) + value);
-        });
-    });
-
-    if (params.hasSegments) {
-      for (int64_t t = 0; t < params.taps; ++t)
-        writeTap(t, load<T>(sum + t * lanes<T>));
-    } else {
-      finishFilter(params.points, params.taps, writeTap);
+                        HYBRID_INLINE_LAMBDA { dGateOut.store(t, value * dy.load(t)); });
     }
+    if (params.hasSegments)
+      finishFilter(run.size, run.taps, [&](int64_t t, Vector<T> value) HYBRID_INLINE_LAMBDA {
+        store<T>(sum + t * lanes<T>, load<T>(sum + t * lanes<T>) + value);
+      });
+  });
+
+  if (params.hasSegments) {
+    for (int64_t t = 0; t < params.taps; ++t)
+      writeTap(t, load<T>(sum + t * lanes<T>));
+  } else {
+    finishFilter(params.points, params.taps, writeTap);
   }
 }
 

@@ -49,66 +49,61 @@ template <typename T> struct Moments {
 };
 
 template <typename T>
-HYBRID_INLINE void layernorm_forward(int64_t lo, int64_t hi, void *const *buffers, void *,
-                                     const LayerNormParams &params) {
-  const T *weight = static_cast<const T *>(buffers[1]), *bias = static_cast<const T *>(buffers[2]);
-  for (int64_t row = lo; row < hi; ++row) {
-    const T *x = static_cast<const T *>(buffers[0]) + row * params.xStride;
-    T *y = static_cast<T *>(buffers[3]) + row * params.yStride;
-    Moments<T> moments(x, params);
-    for (int64_t c = 0; c < params.columns; c += lanes<T>) {
-      int64_t count = lanesAt<T>(c, params.columns);
-      Vector<T> v = (loadPart(x + c, count) - moments.mean) * moments.inverse;
-      if (params.hasWeight)
-        v *= loadPart(weight + c, count);
-      if (params.hasBias)
-        v += loadPart(bias + c, count);
-      storePart(y + c, v, count);
-    }
+HYBRID_INLINE void layernorm_forward(int64_t row, Buffers buffers, const LayerNormParams &params) {
+  const T *weight = buffers.at<const T>(1), *bias = buffers.at<const T>(2);
+  const T *x = buffers.at<const T>(0) + row * params.xStride;
+  T *y = buffers.at<T>(3) + row * params.yStride;
+  Moments<T> moments(x, params);
+  for (int64_t c = 0; c < params.columns; c += lanes<T>) {
+    int64_t count = lanesAt<T>(c, params.columns);
+    Vector<T> v = (loadPart(x + c, count) - moments.mean) * moments.inverse;
+    if (params.hasWeight)
+      v *= loadPart(weight + c, count);
+    if (params.hasBias)
+      v += loadPart(bias + c, count);
+    storePart(y + c, v, count);
   }
 }
 
 template <typename T>
-HYBRID_INLINE void layernorm_backward(int64_t lo, int64_t hi, void *const *buffers, void *,
+HYBRID_INLINE void layernorm_backward(int64_t item, Buffers buffers,
                                       const LayerNormParams &params) {
-  const T *weight = static_cast<const T *>(buffers[1]);
+  const T *weight = buffers.at<const T>(1);
   const bool hasPartial = buffers[3] != nullptr;
-  for (int64_t item = lo; item < hi; ++item) {
-    T *dWeight = hasPartial ? static_cast<T *>(buffers[3]) + item * 2 * params.columns : nullptr;
-    T *dBias = dWeight + (hasPartial ? params.columns : 0);
-    if (hasPartial)
-      for (int64_t c = 0; c < params.columns; c += lanes<T>) {
-        storePart(dWeight + c, splat(T(0)), lanesAt<T>(c, params.columns));
-        storePart(dBias + c, splat(T(0)), lanesAt<T>(c, params.columns));
+  T *dWeight = hasPartial ? buffers.at<T>(3) + item * 2 * params.columns : nullptr;
+  T *dBias = dWeight + (hasPartial ? params.columns : 0);
+  if (hasPartial)
+    for (int64_t c = 0; c < params.columns; c += lanes<T>) {
+      storePart(dWeight + c, splat(T(0)), lanesAt<T>(c, params.columns));
+      storePart(dBias + c, splat(T(0)), lanesAt<T>(c, params.columns));
+    }
+  int64_t end = minimum((item + 1) * params.rowsPerItem, params.rows);
+  for (int64_t row = item * params.rowsPerItem; row < end; ++row) {
+    const T *x = buffers.at<const T>(0) + row * params.xStride;
+    const T *dy = buffers.at<const T>(2) + row * params.yStride;
+    T *dx = buffers.at<T>(4) + row * params.dxStride;
+    Moments<T> moments(x, params);
+    auto normalized = [&](int64_t c, int64_t count) -> Vector<T> {
+      return (loadPart(x + c, count) - moments.mean) * moments.inverse;
+    };
+    auto gradient = [&](int64_t c, int64_t count) -> Vector<T> {
+      Vector<T> g = loadPart(dy + c, count);
+      return params.hasWeight ? g * loadPart(weight + c, count) : g;
+    };
+    T meanGradient = meanOverRow<T>(params.columns, gradient);
+    // The gradient is zero behind the last column, so that the product is too.
+    T meanProduct = meanOverRow<T>(params.columns, [&](int64_t c, int64_t count) -> Vector<T> {
+      return gradient(c, count) * normalized(c, count);
+    });
+    for (int64_t c = 0; c < params.columns; c += lanes<T>) {
+      int64_t count = lanesAt<T>(c, params.columns);
+      Vector<T> v = normalized(c, count), g = loadPart(dy + c, count);
+      if (hasPartial) {
+        storePart(dWeight + c, loadPart(dWeight + c, count) + g * v, count);
+        storePart(dBias + c, loadPart(dBias + c, count) + g, count);
       }
-    int64_t end = minimum((item + 1) * params.rowsPerItem, params.rows);
-    for (int64_t row = item * params.rowsPerItem; row < end; ++row) {
-      const T *x = static_cast<const T *>(buffers[0]) + row * params.xStride;
-      const T *dy = static_cast<const T *>(buffers[2]) + row * params.yStride;
-      T *dx = static_cast<T *>(buffers[4]) + row * params.dxStride;
-      Moments<T> moments(x, params);
-      auto normalized = [&](int64_t c, int64_t count) -> Vector<T> {
-        return (loadPart(x + c, count) - moments.mean) * moments.inverse;
-      };
-      auto gradient = [&](int64_t c, int64_t count) -> Vector<T> {
-        Vector<T> g = loadPart(dy + c, count);
-        return params.hasWeight ? g * loadPart(weight + c, count) : g;
-      };
-      T meanGradient = meanOverRow<T>(params.columns, gradient);
-      // The gradient is zero behind the last column, so that the product is too.
-      T meanProduct = meanOverRow<T>(params.columns, [&](int64_t c, int64_t count) -> Vector<T> {
-        return gradient(c, count) * normalized(c, count);
-      });
-      for (int64_t c = 0; c < params.columns; c += lanes<T>) {
-        int64_t count = lanesAt<T>(c, params.columns);
-        Vector<T> v = normalized(c, count), g = loadPart(dy + c, count);
-        if (hasPartial) {
-          storePart(dWeight + c, loadPart(dWeight + c, count) + g * v, count);
-          storePart(dBias + c, loadPart(dBias + c, count) + g, count);
-        }
-        storePart(dx + c, (gradient(c, count) - meanGradient - v * meanProduct) * moments.inverse,
-                  count);
-      }
+      storePart(dx + c, (gradient(c, count) - meanGradient - v * meanProduct) * moments.inverse,
+                count);
     }
   }
 }

@@ -261,52 +261,52 @@ HYBRID_INLINE void storeState(T *to, const T *state, int64_t keys, int64_t value
     storePart(to + row * values, load(state + row * lanes<T>), count);
 }
 
+/// What a scan whose lanes are values works on; states are null where there are none.
+struct ValueScan {
+  void *read, *write, *lane, *decay, *segments;
+  int64_t readStride, writeStride, laneStride;
+  void *out;
+  int64_t outStride;
+  void *from, *to;
+};
 template <typename T>
-HYBRID_INLINE void linear_scan_forward(int64_t lo, int64_t hi, void *const *buffers, void *scratch,
-                                       const LinearScanParams &params) {
+HYBRID_INLINE void scanValues(int64_t index, T *state, const LinearScanParams &params, bool reverse,
+                              const ValueScan &on) {
   const int64_t keys = params.keySize, values = params.valueSize;
-  T *state = static_cast<T *>(scratch), *table = state + keys * lanes<T>;
-  for (int64_t index = lo; index < hi; ++index) {
-    const Item item(index, params, values, lanes<T>);
-    const int64_t count = lanesAt<T>(item.firstLane, values);
-    Scan<T> scan;
-    scan.read = item.rows<const T>(buffers[0], params, params.qStride, keys);
-    scan.write = item.rows<const T>(buffers[1], params, params.kStride, keys);
-    scan.lane = item.rows<const T>(buffers[2], params, params.vStride, values, item.firstLane);
-    scan.out = item.rows<T>(buffers[7], params, params.oStride, values, item.firstLane);
-    scan.rows = keys, scan.count = count, scan.reverse = false, scan.exclusive = params.exclusive;
-    scan.outScale = static_cast<T>(params.scale), scan.reads = !params.stateOnly;
-    const T *initial = params.hasState ? item.state<const T>(buffers[5], params) : nullptr;
-    loadState(state, initial ? initial + item.firstLane : nullptr, keys, values, count);
-    sweepKeys(scan, state, table, Decay<T>(buffers[3], params, item),
-              Segments(buffers[4], params, item), params.blockRows);
-    if (params.hasFinalState)
-      storeState(item.state<T>(buffers[6], params) + item.firstLane, state, keys, values, count);
-  }
+  T *table = state + keys * lanes<T>;
+  const Item item(index, params, values, lanes<T>);
+  const int64_t lane = item.firstLane, count = lanesAt<T>(lane, values);
+  Scan<T> scan;
+  scan.read = item.rows<const T>(on.read, params, on.readStride, keys);
+  scan.write = item.rows<const T>(on.write, params, on.writeStride, keys);
+  scan.lane = item.rows<const T>(on.lane, params, on.laneStride, values, lane);
+  scan.out = item.rows<T>(on.out, params, on.outStride, values, lane);
+  scan.rows = keys, scan.count = count, scan.reverse = reverse, scan.exclusive = params.exclusive;
+  (reverse ? scan.laneScale : scan.outScale) = static_cast<T>(params.scale);
+  scan.reads = !params.stateOnly;
+  loadState(state, on.from ? item.state<const T>(on.from, params) + lane : nullptr, keys, values,
+            count);
+  sweepKeys(scan, state, table, Decay<T>(on.decay, params, item),
+            Segments(on.segments, params, item), params.blockRows);
+  if (on.to)
+    storeState(item.state<T>(on.to, params) + lane, state, keys, values, count);
 }
 
 template <typename T>
-HYBRID_INLINE void linear_scan_backward_values(int64_t lo, int64_t hi, void *const *buffers,
-                                               void *scratch, const LinearScanParams &params) {
-  const int64_t keys = params.keySize, values = params.valueSize;
-  T *state = static_cast<T *>(scratch), *table = state + keys * lanes<T>;
-  for (int64_t index = lo; index < hi; ++index) {
-    const Item item(index, params, values, lanes<T>);
-    const int64_t count = lanesAt<T>(item.firstLane, values);
-    Scan<T> scan;
-    scan.read = item.rows<const T>(buffers[1], params, params.kStride, keys);
-    scan.write = item.rows<const T>(buffers[0], params, params.qStride, keys);
-    scan.lane = item.rows<const T>(buffers[4], params, params.oStride, values, item.firstLane);
-    scan.out = item.rows<T>(buffers[7], params, params.dvStride, values, item.firstLane);
-    scan.rows = keys, scan.count = count, scan.reverse = true, scan.exclusive = params.exclusive;
-    scan.laneScale = static_cast<T>(params.scale), scan.reads = !params.stateOnly;
-    const T *final = params.hasFinalState ? item.state<const T>(buffers[5], params) : nullptr;
-    loadState(state, final ? final + item.firstLane : nullptr, keys, values, count);
-    sweepKeys(scan, state, table, Decay<T>(buffers[2], params, item),
-              Segments(buffers[3], params, item), params.blockRows);
-    if (params.hasState && buffers[6])
-      storeState(item.state<T>(buffers[6], params) + item.firstLane, state, keys, values, count);
-  }
+HYBRID_INLINE void linear_scan_forward(int64_t index, Buffers buffers, const LinearScanParams &p) {
+  scanValues<T>(index, buffers.scratch<T>(), p, false,
+                {buffers[0], buffers[1], buffers[2], buffers[3], buffers[4], p.qStride, p.kStride,
+                 p.vStride, buffers[7], p.oStride, p.hasState ? buffers[5] : nullptr,
+                 p.hasFinalState ? buffers[6] : nullptr});
+}
+
+template <typename T>
+HYBRID_INLINE void linear_scan_backward_values(int64_t index, Buffers buffers,
+                                               const LinearScanParams &p) {
+  scanValues<T>(index, buffers.scratch<T>(), p, true,
+                {buffers[1], buffers[0], buffers[4], buffers[2], buffers[3], p.kStride, p.qStride,
+                 p.oStride, buffers[7], p.dvStride, p.hasFinalState ? buffers[5] : nullptr,
+                 p.hasState ? buffers[6] : nullptr});
 }
 
 //===-- lanes are keys ---------------------------------------------------------===//
@@ -353,109 +353,103 @@ template <typename T> struct DecayGradient {
 };
 
 template <typename T>
-HYBRID_INLINE void linear_scan_backward_queries_keys(int64_t lo, int64_t hi, void *const *buffers,
-                                                     void *scratch,
+HYBRID_INLINE void linear_scan_backward_queries_keys(int64_t index, Buffers buffers,
                                                      const LinearScanParams &params) {
   const int64_t keys = params.keySize, values = params.valueSize, length = params.blockRows;
   const int64_t stateSize = values * lanes<T>, chunk = linearScanChunk(params);
-  T *state = static_cast<T *>(scratch), *history = state + stateSize,
+  T *state = buffers.scratch<T>(), *history = state + stateSize,
     *kept = history + chunk * stateSize;
-  for (int64_t index = lo; index < hi; ++index) {
-    const Item item(index, params, keys, lanes<T>);
-    const int64_t channel = item.firstLane, count = lanesAt<T>(channel, keys);
-    const Decay<T> decay(buffers[3], params, item);
-    const Segments segments(buffers[4], params, item);
-    const bool decays = decay.kind != ScanDecay::None;
-    Rows<const T> q = item.rows<const T>(buffers[0], params, params.qStride, keys, channel),
-                  k = item.rows<const T>(buffers[1], params, params.kStride, keys, channel),
-                  v = item.rows<const T>(buffers[2], params, params.vStride, values),
-                  dO = item.rows<const T>(buffers[6], params, params.oStride, values);
-    const T *initial = params.hasState ? item.state<const T>(buffers[5], params) : nullptr,
-            *final = params.hasFinalState ? item.state<const T>(buffers[7], params) : nullptr;
+  const Item item(index, params, keys, lanes<T>);
+  const int64_t channel = item.firstLane, count = lanesAt<T>(channel, keys);
+  const Decay<T> decay(buffers[3], params, item);
+  const Segments segments(buffers[4], params, item);
+  const bool decays = decay.kind != ScanDecay::None;
+  Rows<const T> q = item.rows<const T>(buffers[0], params, params.qStride, keys, channel),
+                k = item.rows<const T>(buffers[1], params, params.kStride, keys, channel),
+                v = item.rows<const T>(buffers[2], params, params.vStride, values),
+                dO = item.rows<const T>(buffers[6], params, params.oStride, values);
+  const T *initial = params.hasState ? item.state<const T>(buffers[5], params) : nullptr,
+          *final = params.hasFinalState ? item.state<const T>(buffers[7], params) : nullptr;
 
-    Scan<T> queries, keyScan;
-    queries.read = dO, queries.write = v, queries.lane = k;
-    queries.out = item.rows<T>(buffers[8], params, params.dqStride, keys, channel);
-    queries.reverse = false, queries.outScale = static_cast<T>(params.scale);
-    keyScan.read = v, keyScan.write = dO, keyScan.lane = q;
-    keyScan.out = item.rows<T>(buffers[9], params, params.dkStride, keys, channel);
-    keyScan.reverse = true, keyScan.laneScale = static_cast<T>(params.scale);
-    // Field by field: a loop over both would hide their constants from the optimizer.
-    queries.rows = keyScan.rows = values, queries.count = keyScan.count = count;
-    queries.exclusive = keyScan.exclusive = params.exclusive;
-    queries.decays = keyScan.decays = decays;
-    queries.decaysLanes = keyScan.decaysLanes = decays;
+  Scan<T> queries, keyScan;
+  queries.read = dO, queries.write = v, queries.lane = k;
+  queries.out = item.rows<T>(buffers[8], params, params.dqStride, keys, channel);
+  queries.reverse = false, queries.outScale = static_cast<T>(params.scale);
+  keyScan.read = v, keyScan.write = dO, keyScan.lane = q;
+  keyScan.out = item.rows<T>(buffers[9], params, params.dkStride, keys, channel);
+  keyScan.reverse = true, keyScan.laneScale = static_cast<T>(params.scale);
+  // Field by field: a loop over both would hide their constants from the optimizer.
+  queries.rows = keyScan.rows = values, queries.count = keyScan.count = count;
+  queries.exclusive = keyScan.exclusive = params.exclusive;
+  queries.decays = keyScan.decays = decays;
+  queries.decaysLanes = keyScan.decaysLanes = decays;
 
-    const Vector<T> constant = decay.constant() ? decay.factors(0, channel) : splat(T(1));
-    auto factorsOf = [&](const Scan<T> &scan, int64_t t, int64_t steps,
-                         Vector<T> *factors) HYBRID_INLINE_LAMBDA {
-      for (int64_t i = 0; decays && i < steps; ++i)
-        factors[i] = decay.constant() ? constant : decay.factors(t + i * scan.direction(), channel);
-    };
-    auto run = [&](const Scan<T> &scan, int64_t first, int64_t end, T *at) HYBRID_INLINE_LAMBDA {
-      sweep(scan, at, first, end, segments, [&](int64_t t, int64_t steps) HYBRID_INLINE_LAMBDA {
-        Vector<T> factors[blockSteps];
-        factorsOf(scan, t, steps, factors);
-        if (steps == blockSteps)
-          advance<T, blockSteps, History::None>(scan, at, t, nullptr, factors, nullptr, nullptr);
-        else
-          advance<T, 1, History::None>(scan, at, t, nullptr, factors, nullptr, nullptr);
-      });
-    };
+  const Vector<T> constant = decay.constant() ? decay.factors(0, channel) : splat(T(1));
+  auto factorsOf = [&](const Scan<T> &scan, int64_t t, int64_t steps,
+                       Vector<T> *factors) HYBRID_INLINE_LAMBDA {
+    for (int64_t i = 0; decays && i < steps; ++i)
+      factors[i] = decay.constant() ? constant : decay.factors(t + i * scan.direction(), channel);
+  };
+  auto run = [&](const Scan<T> &scan, int64_t first, int64_t end, T *at) HYBRID_INLINE_LAMBDA {
+    sweep(scan, at, first, end, segments, [&](int64_t t, int64_t steps) HYBRID_INLINE_LAMBDA {
+      Vector<T> factors[blockSteps];
+      factorsOf(scan, t, steps, factors);
+      if (steps == blockSteps)
+        advance<T, blockSteps, History::None>(scan, at, t, nullptr, factors, nullptr, nullptr);
+      else
+        advance<T, 1, History::None>(scan, at, t, nullptr, factors, nullptr, nullptr);
+    });
+  };
 
-    if (!params.decayGradient) {
-      loadKeys(state, initial, params, channel, count);
-      run(queries, 0, length, state);
-      loadKeys(state, final, params, channel, count);
-      run(keyScan, 0, length, state);
-      continue;
-    }
-
-    // The state at the start of each chunk.
-    const int64_t chunks = ceilDiv(length, chunk);
-    Scan<T> quiet = queries;
-    quiet.reads = false;
-    loadKeys(kept, initial, params, channel, count);
-    for (int64_t c = 0; c + 1 < chunks; ++c) {
-      T *next = kept + (c + 1) * stateSize;
-      for (int64_t i = 0; i < stateSize; i += lanes<T>)
-        store(next + i, load(next - stateSize + i));
-      run(quiet, c * chunk, (c + 1) * chunk, next);
-    }
-
+  if (!params.decayGradient) {
+    loadKeys(state, initial, params, channel, count);
+    run(queries, 0, length, state);
     loadKeys(state, final, params, channel, count);
-    DecayGradient<T> gradient{params, item, static_cast<T *>(buffers[10]), count};
-    for (int64_t c = chunks - 1; c >= 0; --c) {
-      const int64_t first = c * chunk, end = minimum(first + chunk, length);
-      T *at = kept + c * stateSize;
-      auto before = [&](int64_t t)
-                        HYBRID_INLINE_LAMBDA { return history + (t - first) * stateSize; };
-      sweep(queries, at, first, end, segments, [&](int64_t t, int64_t steps) HYBRID_INLINE_LAMBDA {
-        Vector<T> factors[blockSteps];
-        factorsOf(queries, t, steps, factors);
-        if (steps == blockSteps)
-          advance<T, blockSteps, History::Save>(queries, at, t, nullptr, factors, before(t),
-                                                nullptr);
-        else
-          advance<T, 1, History::Save>(queries, at, t, nullptr, factors, before(t), nullptr);
-      });
-      sweep(keyScan, state, first, end, segments,
-            [&](int64_t t, int64_t steps) HYBRID_INLINE_LAMBDA {
-              Vector<T> factors[blockSteps], contracted[blockSteps];
-              factorsOf(keyScan, t, steps, factors);
-              if (steps == blockSteps)
-                advance<T, blockSteps, History::Contract>(keyScan, state, t, nullptr, factors,
-                                                          before(t), contracted);
-              else
-                advance<T, 1, History::Contract>(keyScan, state, t, nullptr, factors, before(t),
-                                                 contracted);
-              for (int64_t i = 0; i < steps; ++i)
-                gradient.add(t - i, factors[i] * contracted[i]);
-            });
-      gradient.endChunk();
-    }
-    gradient.finish();
+    run(keyScan, 0, length, state);
+    return;
   }
+
+  // The state at the start of each chunk.
+  const int64_t chunks = ceilDiv(length, chunk);
+  Scan<T> quiet = queries;
+  quiet.reads = false;
+  loadKeys(kept, initial, params, channel, count);
+  for (int64_t c = 0; c + 1 < chunks; ++c) {
+    T *next = kept + (c + 1) * stateSize;
+    for (int64_t i = 0; i < stateSize; i += lanes<T>)
+      store(next + i, load(next - stateSize + i));
+    run(quiet, c * chunk, (c + 1) * chunk, next);
+  }
+
+  loadKeys(state, final, params, channel, count);
+  DecayGradient<T> gradient{params, item, buffers.at<T>(10), count};
+  for (int64_t c = chunks - 1; c >= 0; --c) {
+    const int64_t first = c * chunk, end = minimum(first + chunk, length);
+    T *at = kept + c * stateSize;
+    auto before = [&](int64_t t) HYBRID_INLINE_LAMBDA { return history + (t - first) * stateSize; };
+    sweep(queries, at, first, end, segments, [&](int64_t t, int64_t steps) HYBRID_INLINE_LAMBDA {
+      Vector<T> factors[blockSteps];
+      factorsOf(queries, t, steps, factors);
+      if (steps == blockSteps)
+        advance<T, blockSteps, History::Save>(queries, at, t, nullptr, factors, before(t), nullptr);
+      else
+        advance<T, 1, History::Save>(queries, at, t, nullptr, factors, before(t), nullptr);
+    });
+    sweep(keyScan, state, first, end, segments, [&](int64_t t, int64_t steps) HYBRID_INLINE_LAMBDA {
+      Vector<T> factors[blockSteps], contracted[blockSteps];
+      factorsOf(keyScan, t, steps, factors);
+      if (steps == blockSteps)
+        advance<T, blockSteps, History::Contract>(keyScan, state, t, nullptr, factors, before(t),
+                                                  contracted);
+      else
+        advance<T, 1, History::Contract>(keyScan, state, t, nullptr, factors, before(t),
+                                         contracted);
+      for (int64_t i = 0; i < steps; ++i)
+        gradient.add(t - i, factors[i] * contracted[i]);
+    });
+    gradient.endChunk();
+  }
+  gradient.finish();
 }
 
 } // namespace

@@ -61,65 +61,59 @@ struct Item {
 };
 
 template <typename T>
-HYBRID_INLINE void modal_filter(int64_t lo, int64_t hi, void *const *buffers, void *,
-                                const ModalFilterParams &params) {
-  for (int64_t index = lo; index < hi; ++index) {
-    Item item(index, params);
-    auto operand = [&](int buffer, int64_t state) {
-      return item.load(static_cast<const T *>(buffers[buffer]) + state * params.channels);
-    };
-    Lanes sum[modalFilterBlock];
-    for (int64_t t = 0; t < modalFilterBlock; ++t)
-      sum[t] = splat(0.0);
-    for (int64_t s = 0; s < params.states; ++s) {
-      Lanes decay = operand(0, s), angle = operand(1, s);
-      Phasor step = powerAt(decay, angle, 1),
-             z = Phasor{operand(2, s), operand(3, s)} *
-                 powerAt(decay, angle, static_cast<double>(item.first));
-      for (int64_t t = 0; t < modalFilterBlock; ++t) {
-        sum[t] += z.re;
-        z = z * step;
-      }
+HYBRID_INLINE void modal_filter(int64_t index, Buffers buffers, const ModalFilterParams &params) {
+  Item item(index, params);
+  auto operand = [&](int buffer, int64_t state) {
+    return item.load(buffers.at<const T>(buffer) + state * params.channels);
+  };
+  Lanes sum[modalFilterBlock];
+  for (int64_t t = 0; t < modalFilterBlock; ++t)
+    sum[t] = splat(0.0);
+  for (int64_t s = 0; s < params.states; ++s) {
+    Lanes decay = operand(0, s), angle = operand(1, s);
+    Phasor step = powerAt(decay, angle, 1),
+           z = Phasor{operand(2, s), operand(3, s)} *
+               powerAt(decay, angle, static_cast<double>(item.first));
+    for (int64_t t = 0; t < modalFilterBlock; ++t) {
+      sum[t] += z.re;
+      z = z * step;
     }
-    T *y = static_cast<T *>(buffers[4]) + item.channel;
-    for (int64_t t = item.first; t < item.last; ++t)
-      storeLanes(y + t * params.channels, sum[t - item.first], item.count);
   }
+  T *y = buffers.at<T>(4) + item.channel;
+  for (int64_t t = item.first; t < item.last; ++t)
+    storeLanes(y + t * params.channels, sum[t - item.first], item.count);
 }
 
 template <typename T>
-HYBRID_INLINE void modal_filter_backward(int64_t lo, int64_t hi, void *const *buffers, void *,
+HYBRID_INLINE void modal_filter_backward(int64_t index, Buffers buffers,
                                          const ModalFilterParams &params) {
-  for (int64_t index = lo; index < hi; ++index) {
-    Item item(index, params);
-    auto operand = [&](int buffer, int64_t state) {
-      return item.load(static_cast<const T *>(buffers[buffer]) + state * params.channels);
-    };
-    const T *dy = static_cast<const T *>(buffers[4]) + item.channel;
-    Lanes cotangent[modalFilterBlock];
-    for (int64_t t = item.first; t < item.last; ++t)
-      cotangent[t - item.first] = loadLanes(dy + t * params.channels, item.count);
-    T *partial = static_cast<T *>(buffers[5]) + item.block * 4 * params.states * params.channels +
-                 item.channel;
-    for (int64_t s = 0; s < params.states; ++s) {
-      Lanes decay = operand(0, s), angle = operand(1, s);
-      Phasor step = powerAt(decay, angle, 1),
-             power = powerAt(decay, angle, static_cast<double>(item.first));
-      // Sums of dy p^t and of dy t p^t; the residue enters at the end.
-      Phasor plain{splat(0.0), splat(0.0)}, timed = plain;
-      for (int64_t t = item.first; t < item.last; ++t) {
-        Lanes dh = cotangent[t - item.first], dht = dh * static_cast<double>(t);
-        plain.re += dh * power.re;
-        plain.im += dh * power.im;
-        timed.re += dht * power.re;
-        timed.im += dht * power.im;
-        power = power * step;
-      }
-      Phasor slope = Phasor{operand(2, s), operand(3, s)} * timed;
-      Lanes results[4] = {slope.re, -slope.im, plain.re, -plain.im};
-      for (int64_t i = 0; i < 4; ++i)
-        storeLanes(partial + (i * params.states + s) * params.channels, results[i], item.count);
+  Item item(index, params);
+  auto operand = [&](int buffer, int64_t state) {
+    return item.load(buffers.at<const T>(buffer) + state * params.channels);
+  };
+  const T *dy = buffers.at<const T>(4) + item.channel;
+  Lanes cotangent[modalFilterBlock];
+  for (int64_t t = item.first; t < item.last; ++t)
+    cotangent[t - item.first] = loadLanes(dy + t * params.channels, item.count);
+  T *partial = buffers.at<T>(5) + item.block * 4 * params.states * params.channels + item.channel;
+  for (int64_t s = 0; s < params.states; ++s) {
+    Lanes decay = operand(0, s), angle = operand(1, s);
+    Phasor step = powerAt(decay, angle, 1),
+           power = powerAt(decay, angle, static_cast<double>(item.first));
+    // Sums of dy p^t and of dy t p^t; the residue enters at the end.
+    Phasor plain{splat(0.0), splat(0.0)}, timed = plain;
+    for (int64_t t = item.first; t < item.last; ++t) {
+      Lanes dh = cotangent[t - item.first], dht = dh * static_cast<double>(t);
+      plain.re += dh * power.re;
+      plain.im += dh * power.im;
+      timed.re += dht * power.re;
+      timed.im += dht * power.im;
+      power = power * step;
     }
+    Phasor slope = Phasor{operand(2, s), operand(3, s)} * timed;
+    Lanes results[4] = {slope.re, -slope.im, plain.re, -plain.im};
+    for (int64_t i = 0; i < 4; ++i)
+      storeLanes(partial + (i * params.states + s) * params.channels, results[i], item.count);
   }
 }
 

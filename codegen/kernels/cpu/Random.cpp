@@ -67,24 +67,21 @@ HYBRID_INLINE void drawBlocks(const RandomParams &params, const Blocks &blocks,
 }
 
 template <typename T>
-HYBRID_INLINE void random(int64_t lo, int64_t hi, void *const *buffers, void *,
-                          const RandomParams &params) {
-  const int32_t *seed = static_cast<const int32_t *>(buffers[0]);
-  T *out = static_cast<T *>(buffers[1]);
-  for (int64_t item = lo; item < hi; ++item) {
-    int64_t end = minimum((item + 1) * randomElements, params.elements);
-    for (int64_t first = item * randomElements; first < end; first += 64) {
-      Blocks blocks(static_cast<uint64_t>(first / 4), static_cast<uint64_t>(params.stream),
-                    static_cast<uint32_t>(seed[0]), static_cast<uint32_t>(seed[1]));
-      Vector<float> drawn[4];
-      drawBlocks(params, blocks, drawn);
-      float values[64];
-      for (int k = 0; k < 4; ++k)
-        store(values + 16 * k, drawn[k]);
-      int64_t count = minimum(64, end - first);
-      for (int64_t i = 0; i < count; ++i)
-        out[first + i] = static_cast<T>(values[(i & 3) * 16 + i / 4]);
-    }
+HYBRID_INLINE void random(int64_t item, Buffers buffers, const RandomParams &params) {
+  const int32_t *seed = buffers.at<const int32_t>(0);
+  T *out = buffers.at<T>(1);
+  int64_t end = minimum((item + 1) * randomElements, params.elements);
+  for (int64_t first = item * randomElements; first < end; first += 64) {
+    Blocks blocks(static_cast<uint64_t>(first / 4), static_cast<uint64_t>(params.stream),
+                  static_cast<uint32_t>(seed[0]), static_cast<uint32_t>(seed[1]));
+    Vector<float> drawn[4];
+    drawBlocks(params, blocks, drawn);
+    float values[64];
+    for (int k = 0; k < 4; ++k)
+      store(values + 16 * k, drawn[k]);
+    int64_t count = minimum(64, end - first);
+    for (int64_t i = 0; i < count; ++i)
+      out[first + i] = static_cast<T>(values[(i & 3) * 16 + i / 4]);
   }
 }
 

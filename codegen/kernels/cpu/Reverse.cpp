@@ -8,17 +8,13 @@ using namespace hybrid::cpu;
 namespace {
 
 template <typename T>
-HYBRID_INLINE void reverse(int64_t lo, int64_t hi, void *const *buffers, void *,
-                           const ReverseParams &params) {
-  for (int64_t item = lo; item < hi; ++item) {
-    int64_t outer = item / params.count, i = item % params.count;
-    const T *x = static_cast<const T *>(buffers[0]) + item * params.inner;
-    T *y =
-        static_cast<T *>(buffers[1]) + (outer * params.count + params.count - 1 - i) * params.inner;
-    for (int64_t c = 0; c < params.inner; c += lanes<T>) {
-      int64_t count = lanesAt<T>(c, params.inner);
-      storePart(y + c, loadPart(x + c, count), count);
-    }
+HYBRID_INLINE void reverse(int64_t item, Buffers buffers, const ReverseParams &params) {
+  int64_t outer = item / params.count, i = item % params.count;
+  const T *x = buffers.at<const T>(0) + item * params.inner;
+  T *y = buffers.at<T>(1) + (outer * params.count + params.count - 1 - i) * params.inner;
+  for (int64_t c = 0; c < params.inner; c += lanes<T>) {
+    int64_t count = lanesAt<T>(c, params.inner);
+    storePart(y + c, loadPart(x + c, count), count);
   }
 }
 

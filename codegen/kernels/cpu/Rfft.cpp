@@ -66,44 +66,37 @@ template <typename T> HYBRID_INLINE T weightOf(const RfftParams &params, int64_t
 }
 
 template <typename T>
-HYBRID_INLINE void rfft(int64_t lo, int64_t hi, void *const *buffers, void *scratch,
-                        const RfftParams &params) {
-  for (int64_t block = lo; block < hi; ++block) {
-    int64_t channel = block * lanes<T>, count = lanesAt<T>(channel, params.channels);
-    const T *x = static_cast<const T *>(buffers[0]) + channel;
-    T *re = static_cast<T *>(buffers[1]) + channel, *im = static_cast<T *>(buffers[2]) + channel;
-    chirpTransform<T>(
-        params, buffers[3], static_cast<T *>(scratch), -1, params.points, params.points / 2 + 1,
-        [&](int64_t t) -> Complex<T> {
-          return {loadPart(x + t * params.channels, count), splat(T(0))};
-        },
-        [&](int64_t k, Complex<T> bin) {
-          T weight = weightOf<T>(params, k);
-          storePart(re + k * params.channels, bin.re * weight, count);
-          storePart(im + k * params.channels, bin.im * weight, count);
-        });
-  }
+HYBRID_INLINE void rfft(int64_t block, Buffers buffers, const RfftParams &params) {
+  int64_t channel = block * lanes<T>, count = lanesAt<T>(channel, params.channels);
+  const T *x = buffers.at<const T>(0) + channel;
+  T *re = buffers.at<T>(1) + channel, *im = buffers.at<T>(2) + channel;
+  chirpTransform<T>(
+      params, buffers[3], buffers.scratch<T>(), -1, params.points, params.points / 2 + 1,
+      [&](int64_t t) -> Complex<T> {
+        return {loadPart(x + t * params.channels, count), splat(T(0))};
+      },
+      [&](int64_t k, Complex<T> bin) {
+        T weight = weightOf<T>(params, k);
+        storePart(re + k * params.channels, bin.re * weight, count);
+        storePart(im + k * params.channels, bin.im * weight, count);
+      });
 }
 
 template <typename T>
-HYBRID_INLINE void irfft(int64_t lo, int64_t hi, void *const *buffers, void *scratch,
-                         const RfftParams &params) {
-  for (int64_t block = lo; block < hi; ++block) {
-    int64_t channel = block * lanes<T>, count = lanesAt<T>(channel, params.channels);
-    const T *re = static_cast<const T *>(buffers[0]) + channel,
-            *im = static_cast<const T *>(buffers[1]) + channel;
-    T *x = static_cast<T *>(buffers[2]) + channel;
-    chirpTransform<T>(
-        params, buffers[3], static_cast<T *>(scratch), 1, params.points / 2 + 1, params.points,
-        [&](int64_t k) -> Complex<T> {
-          T weight = weightOf<T>(params, k);
-          bool real = k == 0 || 2 * k == params.points;
-          Vector<T> imaginary =
-              real ? splat(T(0)) : loadPart(im + k * params.channels, count) * weight;
-          return {loadPart(re + k * params.channels, count) * weight, imaginary};
-        },
-        [&](int64_t t, Complex<T> value) { storePart(x + t * params.channels, value.re, count); });
-  }
+HYBRID_INLINE void irfft(int64_t block, Buffers buffers, const RfftParams &params) {
+  int64_t channel = block * lanes<T>, count = lanesAt<T>(channel, params.channels);
+  const T *re = buffers.at<const T>(0) + channel, *im = buffers.at<const T>(1) + channel;
+  T *x = buffers.at<T>(2) + channel;
+  chirpTransform<T>(
+      params, buffers[3], buffers.scratch<T>(), 1, params.points / 2 + 1, params.points,
+      [&](int64_t k) -> Complex<T> {
+        T weight = weightOf<T>(params, k);
+        bool real = k == 0 || 2 * k == params.points;
+        Vector<T> imaginary =
+            real ? splat(T(0)) : loadPart(im + k * params.channels, count) * weight;
+        return {loadPart(re + k * params.channels, count) * weight, imaginary};
+      },
+      [&](int64_t t, Complex<T> value) { storePart(x + t * params.channels, value.re, count); });
 }
 
 } // namespace

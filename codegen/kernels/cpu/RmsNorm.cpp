@@ -43,67 +43,61 @@ template <typename T> struct Scale {
 };
 
 template <typename T>
-HYBRID_INLINE void rmsnorm_forward(int64_t lo, int64_t hi, void *const *buffers, void *,
-                                   const RmsNormParams &params) {
-  const T *weight = static_cast<const T *>(buffers[1]);
-  for (int64_t row = lo; row < hi; ++row) {
-    const T *x = static_cast<const T *>(buffers[0]) + row * params.xStride;
-    T *y = static_cast<T *>(buffers[2]) + row * params.yStride;
-    T squares = sumOverRow<T>(params.columns, [&](int64_t c, int64_t count) {
-      Vector<T> v = loadPart(x + c, count);
-      return v * v;
-    });
-    T r = Scale<T>(squares, params).inverse;
-    for (int64_t c = 0; c < params.columns; c += lanes<T>) {
-      int64_t count = lanesAt<T>(c, params.columns);
-      Vector<T> v = loadPart(x + c, count) * r;
-      if (params.hasWeight)
-        v *= loadPart(weight + c, count);
-      storePart(y + c, v, count);
-    }
+HYBRID_INLINE void rmsnorm_forward(int64_t row, Buffers buffers, const RmsNormParams &params) {
+  const T *weight = buffers.at<const T>(1);
+  const T *x = buffers.at<const T>(0) + row * params.xStride;
+  T *y = buffers.at<T>(2) + row * params.yStride;
+  T squares = sumOverRow<T>(params.columns, [&](int64_t c, int64_t count) {
+    Vector<T> v = loadPart(x + c, count);
+    return v * v;
+  });
+  T r = Scale<T>(squares, params).inverse;
+  for (int64_t c = 0; c < params.columns; c += lanes<T>) {
+    int64_t count = lanesAt<T>(c, params.columns);
+    Vector<T> v = loadPart(x + c, count) * r;
+    if (params.hasWeight)
+      v *= loadPart(weight + c, count);
+    storePart(y + c, v, count);
   }
 }
 
 template <typename T>
-HYBRID_INLINE void rmsnorm_backward(int64_t lo, int64_t hi, void *const *buffers, void *,
-                                    const RmsNormParams &params) {
-  const T *weight = static_cast<const T *>(buffers[1]);
+HYBRID_INLINE void rmsnorm_backward(int64_t item, Buffers buffers, const RmsNormParams &params) {
+  const T *weight = buffers.at<const T>(1);
   const T columns = static_cast<T>(params.columns);
-  for (int64_t item = lo; item < hi; ++item) {
-    T *partial = params.hasWeight ? static_cast<T *>(buffers[3]) + item * params.columns : nullptr;
-    if (params.hasWeight)
-      for (int64_t c = 0; c < params.columns; c += lanes<T>)
-        storePart(partial + c, splat(T(0)), lanesAt<T>(c, params.columns));
-    int64_t end = minimum((item + 1) * params.rowsPerItem, params.rows);
-    for (int64_t row = item * params.rowsPerItem; row < end; ++row) {
-      const T *x = static_cast<const T *>(buffers[0]) + row * params.xStride;
-      const T *dy = static_cast<const T *>(buffers[2]) + row * params.yStride;
-      T *dx = static_cast<T *>(buffers[4]) + row * params.dxStride;
-      auto gradient = [&](int64_t c, int64_t count) {
-        Vector<T> g = loadPart(dy + c, count);
-        return params.hasWeight ? g * loadPart(weight + c, count) : g;
-      };
-      T squares = sumOverRow<T>(params.columns, [&](int64_t c, int64_t count) {
-        Vector<T> v = loadPart(x + c, count);
-        return v * v;
-      });
-      T dot = sumOverRow<T>(params.columns, [&](int64_t c, int64_t count) {
-        return gradient(c, count) * loadPart(x + c, count);
-      });
-      Scale<T> scale(squares, params);
-      T r = scale.inverse, along;
-      if (!params.epsOutside)
-        along = r * r * r * dot / columns;
-      else // the gradient at x = 0 is defined as that of the first term
-        along = scale.root == T(0) ? T(0) : r * r / scale.root * dot / columns;
-      for (int64_t c = 0; c < params.columns; c += lanes<T>) {
-        int64_t count = lanesAt<T>(c, params.columns);
-        Vector<T> v = loadPart(x + c, count);
-        if (params.hasWeight)
-          storePart(partial + c, loadPart(partial + c, count) + loadPart(dy + c, count) * (v * r),
-                    count);
-        storePart(dx + c, gradient(c, count) * r - v * along, count);
-      }
+  T *partial = params.hasWeight ? buffers.at<T>(3) + item * params.columns : nullptr;
+  if (params.hasWeight)
+    for (int64_t c = 0; c < params.columns; c += lanes<T>)
+      storePart(partial + c, splat(T(0)), lanesAt<T>(c, params.columns));
+  int64_t end = minimum((item + 1) * params.rowsPerItem, params.rows);
+  for (int64_t row = item * params.rowsPerItem; row < end; ++row) {
+    const T *x = buffers.at<const T>(0) + row * params.xStride;
+    const T *dy = buffers.at<const T>(2) + row * params.yStride;
+    T *dx = buffers.at<T>(4) + row * params.dxStride;
+    auto gradient = [&](int64_t c, int64_t count) {
+      Vector<T> g = loadPart(dy + c, count);
+      return params.hasWeight ? g * loadPart(weight + c, count) : g;
+    };
+    T squares = sumOverRow<T>(params.columns, [&](int64_t c, int64_t count) {
+      Vector<T> v = loadPart(x + c, count);
+      return v * v;
+    });
+    T dot = sumOverRow<T>(params.columns, [&](int64_t c, int64_t count) {
+      return gradient(c, count) * loadPart(x + c, count);
+    });
+    Scale<T> scale(squares, params);
+    T r = scale.inverse, along;
+    if (!params.epsOutside)
+      along = r * r * r * dot / columns;
+    else // the gradient at x = 0 is defined as that of the first term
+      along = scale.root == T(0) ? T(0) : r * r / scale.root * dot / columns;
+    for (int64_t c = 0; c < params.columns; c += lanes<T>) {
+      int64_t count = lanesAt<T>(c, params.columns);
+      Vector<T> v = loadPart(x + c, count);
+      if (params.hasWeight)
+        storePart(partial + c, loadPart(partial + c, count) + loadPart(dy + c, count) * (v * r),
+                  count);
+      storePart(dx + c, gradient(c, count) * r - v * along, count);
     }
   }
 }

@@ -13,26 +13,24 @@ using namespace hybrid::cpu;
 namespace {
 
 template <typename T>
-HYBRID_INLINE void rotary_table(int64_t lo, int64_t hi, void *const *buffers, void *,
+HYBRID_INLINE void rotary_table(int64_t position, Buffers buffers,
                                 const RotaryTableParams &params) {
   const double dims = static_cast<double>(params.dims), logBase = __builtin_log(params.base);
-  for (int64_t position = lo; position < hi; ++position) {
-    T *row = static_cast<T *>(buffers[0]) + position * (params.dims / 2) * 4;
-    for (int64_t i = 0; i < params.dims / 2; ++i, row += 4) {
-      double theta = __builtin_exp(-2.0 * static_cast<double>(i) / dims * logBase);
-      double angle = static_cast<double>(position) * theta / params.positionScale;
-      double scale = 1;
-      if (params.xposScaleBase > 0) {
-        double zeta = (2.0 * static_cast<double>(i) + 0.4 * dims) / (1.4 * dims);
-        double power = static_cast<double>(position - params.positions / 2) / params.xposScaleBase;
-        scale = __builtin_exp(power * __builtin_log(zeta));
-      }
-      double cosine = __builtin_cos(angle), sine = __builtin_sin(angle);
-      row[0] = static_cast<T>(cosine * scale);
-      row[1] = static_cast<T>(sine * scale);
-      row[2] = static_cast<T>(cosine / scale);
-      row[3] = static_cast<T>(sine / scale);
+  T *row = buffers.at<T>(0) + position * (params.dims / 2) * 4;
+  for (int64_t i = 0; i < params.dims / 2; ++i, row += 4) {
+    double theta = __builtin_exp(-2.0 * static_cast<double>(i) / dims * logBase);
+    double angle = static_cast<double>(position) * theta / params.positionScale;
+    double scale = 1;
+    if (params.xposScaleBase > 0) {
+      double zeta = (2.0 * static_cast<double>(i) + 0.4 * dims) / (1.4 * dims);
+      double power = static_cast<double>(position - params.positions / 2) / params.xposScaleBase;
+      scale = __builtin_exp(power * __builtin_log(zeta));
     }
+    double cosine = __builtin_cos(angle), sine = __builtin_sin(angle);
+    row[0] = static_cast<T>(cosine * scale);
+    row[1] = static_cast<T>(sine * scale);
+    row[2] = static_cast<T>(cosine / scale);
+    row[3] = static_cast<T>(sine / scale);
   }
 }
 

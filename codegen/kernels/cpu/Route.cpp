@@ -13,15 +13,11 @@ using namespace hybrid::cpu;
 namespace {
 
 template <typename T>
-HYBRID_INLINE void route(int64_t lo, int64_t hi, void *const *buffers, void *scratch,
-                         const RouteParams &params) {
-  if (lo >= hi)
-    return;
-  const int32_t *choices = static_cast<const int32_t *>(buffers[0]);
-  int32_t *slots = static_cast<int32_t *>(buffers[1]),
-          *offsets = static_cast<int32_t *>(buffers[2]);
+HYBRID_INLINE void route(int64_t, Buffers buffers, const RouteParams &params) {
+  const int32_t *choices = buffers.at<const int32_t>(0);
+  int32_t *slots = buffers.at<int32_t>(1), *offsets = buffers.at<int32_t>(2);
   // Entry `experts` counts the pairs that nobody takes.
-  int64_t *next = static_cast<int64_t *>(scratch), *left = next + params.experts + 1;
+  int64_t *next = buffers.scratch<int64_t>(), *left = next + params.experts + 1;
   for (int64_t e = 0; e <= params.experts; ++e)
     next[e] = 0, left[e] = params.capacity > 0 ? params.capacity : params.pairs;
   auto expertOf = [&](int64_t pair) {

@@ -124,9 +124,9 @@ template <typename T> struct Block {
   }
 
   __attribute__((always_inline)) void prepare(const SelectiveScanParams &params,
-                                              const Item<T> &item, void *const *buffers) const {
+                                              const Item<T> &item, Buffers buffers) const {
     auto gather = [&](int64_t buffer, int64_t offset, Vector<T> *to) HYBRID_INLINE_LAMBDA {
-      gatherStates(static_cast<const T *>(buffers[buffer]) + offset, params.states, count, to);
+      gatherStates(buffers.at<const T>(buffer) + offset, params.states, count, to);
     };
     gather(A, channel * params.states, rates);
     for (int64_t n = 0; n < params.states; ++n)
@@ -142,9 +142,8 @@ template <typename T> struct Block {
   }
 
   /// One vector of a channel's values.
-  __attribute__((always_inline)) Vector<T> channelValues(void *const *buffers,
-                                                         int64_t buffer) const {
-    return loadPart(static_cast<const T *>(buffers[buffer]) + channel, count);
+  __attribute__((always_inline)) Vector<T> channelValues(Buffers buffers, int64_t buffer) const {
+    return loadPart(buffers.at<const T>(buffer) + channel, count);
   }
 };
 
@@ -156,29 +155,27 @@ template <typename T> struct Chunk {
   const int32_t *segments;   // of the sequence
 
   __attribute__((always_inline)) Chunk(const SelectiveScanParams &params, const Item<T> &item,
-                                       int64_t first, void *const *buffers, Vector<T> *steps,
+                                       int64_t first, Buffers buffers, Vector<T> *steps,
                                        Vector<T> *inputs)
       : first(first), end(minimum(first + chunkRows, item.to)), steps(steps), inputs(inputs) {
     auto map = [&](int64_t buffer, int64_t stride) HYBRID_INLINE_LAMBDA {
-      return static_cast<const T *>(buffers[buffer]) +
-             (item.batch * params.length + first) * stride + item.group * params.states;
+      return buffers.at<const T>(buffer) + (item.batch * params.length + first) * stride +
+             item.group * params.states;
     };
     b = params.constantB ? nullptr : map(B, params.bStride);
     c = params.constantC ? nullptr : map(C, params.cStride);
-    segments = params.hasSegments
-                   ? static_cast<const int32_t *>(buffers[Segments]) + item.batch * params.length
-                   : nullptr;
+    segments = params.hasSegments ? buffers.at<const int32_t>(Segments) + item.batch * params.length
+                                  : nullptr;
   }
 
   /// Loads the rows of a block; visit(i, x, slope) sees each of them, slope being
   /// the derivative of the step.
   template <typename Visit>
   __attribute__((always_inline)) void load(const SelectiveScanParams &params, const Block<T> &block,
-                                           void *const *buffers, Visit visit) const {
-    const T *x = static_cast<const T *>(buffers[X]) + (block.row0 + first) * params.xStride +
-                 block.channel,
-            *raw = static_cast<const T *>(buffers[RawStep]) +
-                   (block.row0 + first) * params.dtStride + block.channel;
+                                           Buffers buffers, Visit visit) const {
+    const T *x = buffers.at<const T>(X) + (block.row0 + first) * params.xStride + block.channel,
+            *raw = buffers.at<const T>(RawStep) + (block.row0 + first) * params.dtStride +
+                   block.channel;
     const Vector<T> bias =
         params.hasStepBias ? block.channelValues(buffers, StepBias) : splat(T(0));
     for (int64_t i = 0; i < end - first; ++i) {
@@ -248,59 +245,56 @@ template <typename Body> HYBRID_INLINE void forTiles(int64_t states, Body body) 
 }
 
 template <typename T>
-HYBRID_INLINE void selective_scan_forward(int64_t lo, int64_t hi, void *const *buffers,
-                                          void *scratch, const SelectiveScanParams &params) {
-  for (int64_t index = lo; index < hi; ++index) {
-    const Item<T> item(params, index);
-    Scratch<T> memory{static_cast<Vector<T> *>(scratch)};
-    Vector<T> *const blocks = memory.take(params.blocksPerItem * 4 * params.states);
-    Vector<T> *const steps = memory.take(chunkRows), *const inputs = memory.take(chunkRows),
-                     *const sums = memory.take(chunkRows);
-    for (int64_t j = 0; j < item.blocks; ++j)
-      Block<T>(params, item, j, blocks).prepare(params, item, buffers);
-    for (int64_t first = item.from; first < item.to; first += chunkRows) {
-      const Chunk<T> chunk(params, item, first, buffers, steps, inputs);
-      for (int64_t j = 0; j < item.blocks; ++j) {
-        const Block<T> block(params, item, j, blocks);
-        const Vector<T> skip = params.hasSkip ? block.channelValues(buffers, Skip) : splat(T(0));
-        chunk.load(params, block, buffers,
-                   [&](int64_t i, Vector<T> x, Vector<T>)
-                       HYBRID_INLINE_LAMBDA { sums[i] = skip * x; });
-        forTiles(params.states, [&](int64_t n, auto tile) HYBRID_INLINE_LAMBDA {
-          constexpr int64_t S = decltype(tile)::value;
-          chunk.template walk<S>(params, block, n,
-                                 [&](int64_t i, const Vector<T> *, const Vector<T> *,
-                                     const Vector<T> *after) HYBRID_INLINE_LAMBDA {
-                                   Vector<T> sum = sums[i];
-                                   HYBRID_UNROLL
-                                   for (int64_t k = 0; k < S; ++k)
-                                     sum += chunk.mapC(params, block, i, n + k) * after[k];
-                                   sums[i] = sum;
-                                 });
-        });
-        T *y = static_cast<T *>(buffers[Own + 1]) + (block.row0 + first) * params.yStride +
-               block.channel;
-        const T *gate = params.hasGate
-                            ? static_cast<const T *>(buffers[Gate]) +
-                                  (block.row0 + first) * params.gateStride + block.channel
-                            : nullptr;
-        for (int64_t i = 0; i < chunk.end - first; ++i) {
-          Vector<T> value = sums[i];
-          if (params.hasGate) {
-            const Vector<T> z = loadPart(gate + i * params.gateStride, block.count);
-            value *= z * logistic<T>(z);
-          }
-          storePart(y + i * params.yStride, value, block.count);
+HYBRID_INLINE void selective_scan_forward(int64_t index, Buffers buffers,
+                                          const SelectiveScanParams &params) {
+  const Item<T> item(params, index);
+  Scratch<T> memory{buffers.scratch<Vector<T>>()};
+  Vector<T> *const blocks = memory.take(params.blocksPerItem * 4 * params.states);
+  Vector<T> *const steps = memory.take(chunkRows), *const inputs = memory.take(chunkRows),
+                   *const sums = memory.take(chunkRows);
+  for (int64_t j = 0; j < item.blocks; ++j)
+    Block<T>(params, item, j, blocks).prepare(params, item, buffers);
+  for (int64_t first = item.from; first < item.to; first += chunkRows) {
+    const Chunk<T> chunk(params, item, first, buffers, steps, inputs);
+    for (int64_t j = 0; j < item.blocks; ++j) {
+      const Block<T> block(params, item, j, blocks);
+      const Vector<T> skip = params.hasSkip ? block.channelValues(buffers, Skip) : splat(T(0));
+      chunk.load(params, block, buffers,
+                 [&](int64_t i, Vector<T> x, Vector<T>)
+                     HYBRID_INLINE_LAMBDA { sums[i] = skip * x; });
+      forTiles(params.states, [&](int64_t n, auto tile) HYBRID_INLINE_LAMBDA {
+        constexpr int64_t S = decltype(tile)::value;
+        chunk.template walk<S>(params, block, n,
+                               [&](int64_t i, const Vector<T> *, const Vector<T> *,
+                                   const Vector<T> *after) HYBRID_INLINE_LAMBDA {
+                                 Vector<T> sum = sums[i];
+                                 HYBRID_UNROLL
+                                 for (int64_t k = 0; k < S; ++k)
+                                   sum += chunk.mapC(params, block, i, n + k) * after[k];
+                                 sums[i] = sum;
+                               });
+      });
+      T *y = static_cast<T *>(buffers[Own + 1]) + (block.row0 + first) * params.yStride +
+             block.channel;
+      const T *gate = params.hasGate ? buffers.at<const T>(Gate) +
+                                           (block.row0 + first) * params.gateStride + block.channel
+                                     : nullptr;
+      for (int64_t i = 0; i < chunk.end - first; ++i) {
+        Vector<T> value = sums[i];
+        if (params.hasGate) {
+          const Vector<T> z = loadPart(gate + i * params.gateStride, block.count);
+          value *= z * logistic<T>(z);
         }
+        storePart(y + i * params.yStride, value, block.count);
       }
     }
-    if (params.hasFinalState && item.time == params.timeBlocks - 1)
-      for (int64_t j = 0; j < item.blocks; ++j) {
-        const Block<T> block(params, item, j, blocks);
-        scatterStates(block.states, params.states, block.count,
-                      static_cast<T *>(buffers[Own]) + block.stateOffset(params, item));
-      }
   }
+  if (params.hasFinalState && item.time == params.timeBlocks - 1)
+    for (int64_t j = 0; j < item.blocks; ++j) {
+      const Block<T> block(params, item, j, blocks);
+      scatterStates(block.states, params.states, block.count,
+                    buffers.at<T>(Own) + block.stateOffset(params, item));
+    }
 }
 
 template <typename T> struct FourLanes;
@@ -431,11 +425,11 @@ HYBRID_INLINE void walkBack(const SelectiveScanParams &params, const Block<T> &b
 /// Takes one block back over one chunk, whose states at the entry are in block.states.
 template <typename T>
 HYBRID_INLINE void backChunk(const SelectiveScanParams &params, const Block<T> &block,
-                             const Chunk<T> &chunk, const Gradients<T> &g, void *const *buffers,
+                             const Chunk<T> &chunk, const Gradients<T> &g, Buffers buffers,
                              bool firstBlock) {
   const int64_t rows = chunk.end - chunk.first, row = block.row0 + chunk.first;
   auto at = [&](int64_t buffer, int64_t stride) HYBRID_INLINE_LAMBDA {
-    return static_cast<T *>(buffers[buffer]) + row * stride + block.channel;
+    return buffers.at<T>(buffer) + row * stride + block.channel;
   };
   const T *dy = at(Own, params.yStride);
   const Vector<T> skip = params.hasSkip ? block.channelValues(buffers, Skip) : splat(T(0));
@@ -493,186 +487,178 @@ HYBRID_INLINE void backChunk(const SelectiveScanParams &params, const Block<T> &
 }
 
 template <typename T>
-HYBRID_INLINE void selective_scan_backward(int64_t lo, int64_t hi, void *const *buffers,
-                                           void *scratch, const SelectiveScanParams &params) {
+HYBRID_INLINE void selective_scan_backward(int64_t index, Buffers buffers,
+                                           const SelectiveScanParams &params) {
   const int64_t states = params.states, length = params.length;
-  for (int64_t index = lo; index < hi; ++index) {
-    const Item<T> item(params, index);
-    Scratch<T> memory{static_cast<Vector<T> *>(scratch)};
-    Vector<T> *const blocks = memory.take(params.blocksPerItem * 4 * states);
-    Vector<T> *const steps = memory.take(chunkRows), *const inputs = memory.take(chunkRows);
-    const int64_t sums = params.blocksPerItem * (4 * states + 2);
-    Vector<T> *const gradients = memory.take(sums);
-    Gradients<T> g;
-    g.dy = memory.take(chunkRows), g.inputs = memory.take(chunkRows);
-    g.steps = memory.take(chunkRows), g.sums = memory.take(chunkRows);
-    g.stepSlopes = memory.take(chunkRows), g.slopes = memory.take(chunkRows);
-    g.before = memory.take(chunkRows * tileStates), g.decays = memory.take(chunkRows * tileStates);
-    Vector<T> *const entries = memory.next; // [chunk][block][state], at each chunk's entry
-    auto entry = [&](int64_t chunk, int64_t j) HYBRID_INLINE_LAMBDA {
-      return entries + (chunk * params.blocksPerItem + j) * states;
+  const Item<T> item(params, index);
+  Scratch<T> memory{buffers.scratch<Vector<T>>()};
+  Vector<T> *const blocks = memory.take(params.blocksPerItem * 4 * states);
+  Vector<T> *const steps = memory.take(chunkRows), *const inputs = memory.take(chunkRows);
+  const int64_t sums = params.blocksPerItem * (4 * states + 2);
+  Vector<T> *const gradients = memory.take(sums);
+  Gradients<T> g;
+  g.dy = memory.take(chunkRows), g.inputs = memory.take(chunkRows);
+  g.steps = memory.take(chunkRows), g.sums = memory.take(chunkRows);
+  g.stepSlopes = memory.take(chunkRows), g.slopes = memory.take(chunkRows);
+  g.before = memory.take(chunkRows * tileStates), g.decays = memory.take(chunkRows * tileStates);
+  Vector<T> *const entries = memory.next; // [chunk][block][state], at each chunk's entry
+  auto entry = [&](int64_t chunk, int64_t j) HYBRID_INLINE_LAMBDA {
+    return entries + (chunk * params.blocksPerItem + j) * states;
+  };
+  g.mapStride = params.groups * states;
+
+  clear<T>(gradients, sums);
+  for (int64_t j = 0; j < item.blocks; ++j) {
+    const Block<T> block(params, item, j, blocks);
+    block.prepare(params, item, buffers);
+    g.ofBlock(params, gradients, j);
+    if (params.hasFinalState)
+      gatherStates(static_cast<const T *>(buffers[Own + 1]) + block.timeStateOffset(params, item),
+                   states, block.count, g.carry);
+  }
+
+  const int64_t chunks = ceilDiv(item.to - item.from, chunkRows);
+  for (int64_t c = 0; c < chunks; ++c) {
+    const Chunk<T> chunk(params, item, item.from + c * chunkRows, buffers, steps, inputs);
+    for (int64_t j = 0; j < item.blocks; ++j) {
+      const Block<T> block(params, item, j, blocks);
+      for (int64_t n = 0; n < states; ++n)
+        entry(c, j)[n] = block.states[n];
+      if (c == chunks - 1)
+        continue;
+      chunk.load(params, block, buffers, [](int64_t, Vector<T>, Vector<T>) {});
+      forTiles(states, [&](int64_t n, auto tile) HYBRID_INLINE_LAMBDA {
+        chunk.template walk<decltype(tile)::value>(
+            params, block, n,
+            [](int64_t, const Vector<T> *, const Vector<T> *, const Vector<T> *) {});
+      });
+    }
+  }
+  for (int64_t c = chunks - 1; c >= 0; --c) {
+    const Chunk<T> chunk(params, item, item.from + c * chunkRows, buffers, steps, inputs);
+    auto partial = [&](int64_t buffer) HYBRID_INLINE_LAMBDA {
+      return buffers.at<T>(buffer) +
+             ((item.indexInGroup * params.batch + item.batch) * length + chunk.first) *
+                 g.mapStride +
+             item.group * states;
     };
-    g.mapStride = params.groups * states;
-
-    clear<T>(gradients, sums);
-    for (int64_t j = 0; j < item.blocks; ++j) {
-      const Block<T> block(params, item, j, blocks);
-      block.prepare(params, item, buffers);
-      g.ofBlock(params, gradients, j);
-      if (params.hasFinalState)
-        gatherStates(static_cast<const T *>(buffers[Own + 1]) + block.timeStateOffset(params, item),
-                     states, block.count, g.carry);
-    }
-
-    const int64_t chunks = ceilDiv(item.to - item.from, chunkRows);
-    for (int64_t c = 0; c < chunks; ++c) {
-      const Chunk<T> chunk(params, item, item.from + c * chunkRows, buffers, steps, inputs);
-      for (int64_t j = 0; j < item.blocks; ++j) {
-        const Block<T> block(params, item, j, blocks);
-        for (int64_t n = 0; n < states; ++n)
-          entry(c, j)[n] = block.states[n];
-        if (c == chunks - 1)
-          continue;
-        chunk.load(params, block, buffers, [](int64_t, Vector<T>, Vector<T>) {});
-        forTiles(states, [&](int64_t n, auto tile) HYBRID_INLINE_LAMBDA {
-          chunk.template walk<decltype(tile)::value>(
-              params, block, n,
-              [](int64_t, const Vector<T> *, const Vector<T> *, const Vector<T> *) {});
-        });
-      }
-    }
-    for (int64_t c = chunks - 1; c >= 0; --c) {
-      const Chunk<T> chunk(params, item, item.from + c * chunkRows, buffers, steps, inputs);
-      auto partial = [&](int64_t buffer) HYBRID_INLINE_LAMBDA {
-        return static_cast<T *>(buffers[buffer]) +
-               ((item.indexInGroup * params.batch + item.batch) * length + chunk.first) *
-                   g.mapStride +
-               item.group * states;
-      };
-      g.partialB = params.constantB ? nullptr : partial(Own + 7);
-      g.partialC = params.constantC ? nullptr : partial(Own + 8);
-      for (int64_t j = 0; j < item.blocks; ++j) {
-        const Block<T> block(params, item, j, blocks);
-        g.ofBlock(params, gradients, j);
-        for (int64_t n = 0; n < states; ++n)
-          block.states[n] = entry(c, j)[n];
-        backChunk(params, block, chunk, g, buffers, j == 0);
-      }
-    }
-
+    g.partialB = params.constantB ? nullptr : partial(Own + 7);
+    g.partialC = params.constantC ? nullptr : partial(Own + 8);
     for (int64_t j = 0; j < item.blocks; ++j) {
       const Block<T> block(params, item, j, blocks);
       g.ofBlock(params, gradients, j);
-      if (params.stateGradient && item.time == 0)
-        scatterStates(g.carry, states, block.count,
-                      static_cast<T *>(buffers[Own + 4]) + block.stateOffset(params, item));
-      auto storeSums = [&](int64_t buffer, const Vector<T> *sum,
-                           int64_t rows) HYBRID_INLINE_LAMBDA {
-        T *to = static_cast<T *>(buffers[buffer]) +
-                (item.time * params.batch + item.batch) * rows * params.channels + block.channel;
-        for (int64_t n = 0; n < rows; ++n)
-          storePart(to + n * params.channels, sum[n], block.count);
-      };
-      storeSums(Own + 6, g.rates, states);
-      if (params.constantB)
-        storeSums(Own + 7, g.b, states);
-      if (params.constantC)
-        storeSums(Own + 8, g.c, states);
-      if (params.hasStepBias)
-        storeSums(Own + 9, g.stepBias, 1);
-      if (params.hasSkip)
-        storeSums(Own + 10, g.skip, 1);
+      for (int64_t n = 0; n < states; ++n)
+        block.states[n] = entry(c, j)[n];
+      backChunk(params, block, chunk, g, buffers, j == 0);
     }
+  }
+
+  for (int64_t j = 0; j < item.blocks; ++j) {
+    const Block<T> block(params, item, j, blocks);
+    g.ofBlock(params, gradients, j);
+    if (params.stateGradient && item.time == 0)
+      scatterStates(g.carry, states, block.count,
+                    static_cast<T *>(buffers[Own + 4]) + block.stateOffset(params, item));
+    auto storeSums = [&](int64_t buffer, const Vector<T> *sum, int64_t rows) HYBRID_INLINE_LAMBDA {
+      T *to = buffers.at<T>(buffer) +
+              (item.time * params.batch + item.batch) * rows * params.channels + block.channel;
+      for (int64_t n = 0; n < rows; ++n)
+        storePart(to + n * params.channels, sum[n], block.count);
+    };
+    storeSums(Own + 6, g.rates, states);
+    if (params.constantB)
+      storeSums(Own + 7, g.b, states);
+    if (params.constantC)
+      storeSums(Own + 8, g.c, states);
+    if (params.hasStepBias)
+      storeSums(Own + 9, g.stepBias, 1);
+    if (params.hasSkip)
+      storeSums(Own + 10, g.skip, 1);
   }
 }
 
 //===-- division over time -----------------------------------------------------===//
 
 template <typename T>
-HYBRID_INLINE void selective_scan_summary(int64_t lo, int64_t hi, void *const *buffers,
-                                          void *scratch, const SelectiveScanParams &params) {
+HYBRID_INLINE void selective_scan_summary(int64_t index, Buffers buffers,
+                                          const SelectiveScanParams &params) {
   const bool gradient = params.summariseGradient;
-  for (int64_t index = lo; index < hi; ++index) {
-    const Item<T> item(params, index);
-    Scratch<T> memory{static_cast<Vector<T> *>(scratch)};
-    Vector<T> *const blocks = memory.take(params.blocksPerItem * 4 * params.states);
-    Vector<T> *const products = memory.take(params.blocksPerItem * params.states),
-                     *const carries = memory.take(params.blocksPerItem * params.states);
-    Vector<T> *const steps = memory.take(chunkRows), *const inputs = memory.take(chunkRows),
-                     *const dy = memory.take(chunkRows);
+  const Item<T> item(params, index);
+  Scratch<T> memory{buffers.scratch<Vector<T>>()};
+  Vector<T> *const blocks = memory.take(params.blocksPerItem * 4 * params.states);
+  Vector<T> *const products = memory.take(params.blocksPerItem * params.states),
+                   *const carries = memory.take(params.blocksPerItem * params.states);
+  Vector<T> *const steps = memory.take(chunkRows), *const inputs = memory.take(chunkRows),
+                   *const dy = memory.take(chunkRows);
+  for (int64_t j = 0; j < item.blocks; ++j) {
+    const Block<T> block(params, item, j, blocks);
+    block.prepare(params, item, buffers);
+    for (int64_t n = 0; n < params.states; ++n) {
+      block.states[n] = carries[j * params.states + n] = splat(T(0));
+      products[j * params.states + n] = splat(T(1));
+    }
+  }
+  for (int64_t first = item.from; first < item.to; first += chunkRows) {
+    const Chunk<T> chunk(params, item, first, buffers, steps, inputs);
     for (int64_t j = 0; j < item.blocks; ++j) {
       const Block<T> block(params, item, j, blocks);
-      block.prepare(params, item, buffers);
-      for (int64_t n = 0; n < params.states; ++n) {
-        block.states[n] = carries[j * params.states + n] = splat(T(0));
-        products[j * params.states + n] = splat(T(1));
-      }
-    }
-    for (int64_t first = item.from; first < item.to; first += chunkRows) {
-      const Chunk<T> chunk(params, item, first, buffers, steps, inputs);
-      for (int64_t j = 0; j < item.blocks; ++j) {
-        const Block<T> block(params, item, j, blocks);
-        auto row = [&](int64_t buffer, int64_t stride, int64_t i) HYBRID_INLINE_LAMBDA {
-          return loadPart(static_cast<const T *>(buffers[buffer]) +
-                              (block.row0 + first + i) * stride + block.channel,
-                          block.count);
-        };
-        chunk.load(params, block, buffers,
-                   [&](int64_t i, Vector<T>, Vector<T>) HYBRID_INLINE_LAMBDA {
-                     if (!gradient)
-                       return;
-                     dy[i] = row(Own, params.yStride, i);
-                     if (params.hasGate) {
-                       const Vector<T> z = row(Gate, params.gateStride, i);
-                       dy[i] *= z * logistic<T>(z);
-                     }
-                   });
-        forTiles(params.states, [&](int64_t n, auto tile) HYBRID_INLINE_LAMBDA {
-          constexpr int64_t S = decltype(tile)::value;
-          Vector<T> *const product = products + j * params.states + n, *const carry =
-                                                                           carries +
-                                                                           j * params.states + n;
-          chunk.template walk<S>(params, block, n,
-                                 [&](int64_t i, const Vector<T> *, const Vector<T> *decay,
-                                     const Vector<T> *) HYBRID_INLINE_LAMBDA {
-                                   HYBRID_UNROLL
-                                   for (int64_t k = 0; k < S; ++k) {
-                                     product[k] *= decay[k];
-                                     if (gradient)
-                                       carry[k] +=
-                                           product[k] * chunk.mapC(params, block, i, n + k) * dy[i];
-                                   }
-                                 });
-        });
-      }
-    }
-    for (int64_t j = 0; j < item.blocks; ++j) {
-      const Block<T> block(params, item, j, blocks);
-      auto put = [&](int64_t buffer, const Vector<T> *values) HYBRID_INLINE_LAMBDA {
-        scatterStates(values, params.states, block.count,
-                      static_cast<T *>(buffers[buffer]) + block.timeStateOffset(params, item));
+      auto row = [&](int64_t buffer, int64_t stride, int64_t i) HYBRID_INLINE_LAMBDA {
+        return loadPart(buffers.at<const T>(buffer) + (block.row0 + first + i) * stride +
+                            block.channel,
+                        block.count);
       };
-      put(Own + 1, products + j * params.states), put(Own + 2, block.states);
-      if (gradient)
-        put(Own + 3, carries + j * params.states);
+      chunk.load(params, block, buffers, [&](int64_t i, Vector<T>, Vector<T>) HYBRID_INLINE_LAMBDA {
+        if (!gradient)
+          return;
+        dy[i] = row(Own, params.yStride, i);
+        if (params.hasGate) {
+          const Vector<T> z = row(Gate, params.gateStride, i);
+          dy[i] *= z * logistic<T>(z);
+        }
+      });
+      forTiles(params.states, [&](int64_t n, auto tile) HYBRID_INLINE_LAMBDA {
+        constexpr int64_t S = decltype(tile)::value;
+        Vector<T> *const product = products + j * params.states + n, *const carry =
+                                                                         carries +
+                                                                         j * params.states + n;
+        chunk.template walk<S>(params, block, n,
+                               [&](int64_t i, const Vector<T> *, const Vector<T> *decay,
+                                   const Vector<T> *) HYBRID_INLINE_LAMBDA {
+                                 HYBRID_UNROLL
+                                 for (int64_t k = 0; k < S; ++k) {
+                                   product[k] *= decay[k];
+                                   if (gradient)
+                                     carry[k] +=
+                                         product[k] * chunk.mapC(params, block, i, n + k) * dy[i];
+                                 }
+                               });
+      });
     }
+  }
+  for (int64_t j = 0; j < item.blocks; ++j) {
+    const Block<T> block(params, item, j, blocks);
+    auto put = [&](int64_t buffer, const Vector<T> *values) HYBRID_INLINE_LAMBDA {
+      scatterStates(values, params.states, block.count,
+                    buffers.at<T>(buffer) + block.timeStateOffset(params, item));
+    };
+    put(Own + 1, products + j * params.states), put(Own + 2, block.states);
+    if (gradient)
+      put(Own + 3, carries + j * params.states);
   }
 }
 
 template <typename T>
-HYBRID_INLINE void selective_scan_entries(int64_t lo, int64_t hi, void *const *buffers, void *,
+HYBRID_INLINE void selective_scan_entries(int64_t index, Buffers buffers,
                                           const SelectiveScanEntriesParams &params) {
-  const T *decay = static_cast<const T *>(buffers[0]), *offset = static_cast<const T *>(buffers[1]),
-          *state = static_cast<const T *>(buffers[2]);
-  T *entries = static_cast<T *>(buffers[3]);
-  for (int64_t index = lo; index < hi; ++index) {
-    const int64_t at = index * lanes<T>, count = lanesAt<T>(at, params.elements);
-    Vector<T> value = params.hasState ? loadPart(state + at, count) : splat(T(0));
-    for (int64_t i = 0; i < params.timeBlocks; ++i) {
-      const int64_t block = (params.reverse ? params.timeBlocks - 1 - i : i) * params.elements + at;
-      storePart(entries + block, value, count);
-      value = loadPart(decay + block, count) * value + loadPart(offset + block, count);
-    }
+  const T *decay = buffers.at<const T>(0), *offset = buffers.at<const T>(1),
+          *state = buffers.at<const T>(2);
+  T *entries = buffers.at<T>(3);
+  const int64_t at = index * lanes<T>, count = lanesAt<T>(at, params.elements);
+  Vector<T> value = params.hasState ? loadPart(state + at, count) : splat(T(0));
+  for (int64_t i = 0; i < params.timeBlocks; ++i) {
+    const int64_t block = (params.reverse ? params.timeBlocks - 1 - i : i) * params.elements + at;
+    storePart(entries + block, value, count);
+    value = loadPart(decay + block, count) * value + loadPart(offset + block, count);
   }
 }
 

@@ -99,63 +99,61 @@ template <typename T> struct Sequence {
 };
 
 template <typename T>
-HYBRID_INLINE void short_conv_forward(int64_t lo, int64_t hi, void *const *buffers, void *,
+HYBRID_INLINE void short_conv_forward(int64_t item, Buffers buffers,
                                       const ShortConvParams &params) {
   const int64_t items = ceilDiv(params.length, params.rowsPerItem), history = params.taps - 1;
   const int64_t group = groupBlocks(params) * lanes<T>;
   const int64_t width = minimum(params.taps, keptTaps);
   Vector<T> kept[groupTaps];
-  for (int64_t item = lo; item < hi; ++item) {
-    int64_t batch = item / items, first = item % items * params.rowsPerItem;
-    int64_t end = minimum(first + params.rowsPerItem, params.length);
-    for (int64_t firstChannel = 0; firstChannel < params.channels; firstChannel += group) {
-      int64_t lastChannel = minimum(firstChannel + group, params.channels);
-      auto sequenceAt = [&](int64_t channel) {
-        return Sequence<T>(params, batch, channel, buffers[0], buffers[1], buffers[2], buffers[3],
-                           buffers[4], kept + (channel - firstChannel) / lanes<T> * width);
-      };
-      for (int64_t channel = firstChannel; channel < lastChannel; channel += lanes<T>)
-        sequenceAt(channel).keepTaps(kept + (channel - firstChannel) / lanes<T> * width);
-      for (int64_t row = first; row < end; row += tileRows)
-        for (int64_t channel = firstChannel; channel < lastChannel; channel += lanes<T>) {
-          const Sequence<T> sequence = sequenceAt(channel);
-          T *y = static_cast<T *>(buffers[6]) + batch * params.length * params.yStride + channel;
-          auto finish = [&](int64_t t, Vector<T> value) HYBRID_INLINE_LAMBDA {
-            if (params.activation == 1)
-              value *= logistic<T>(value);
-            storePart(y + t * params.yStride, value, sequence.channels);
-          };
-          if (!params.hasSegments && params.taps <= keptTaps && row >= history &&
-              row + tileRows <= end) {
-            // Every tap counts: each input is loaded once.
-            Vector<T> inputs[tileRows + keptTaps - 1];
-            const T *x = sequence.x + (row - history) * params.xStride;
-            for (int64_t i = 0; i < tileRows + history; ++i)
-              inputs[i] = loadPart(x + i * params.xStride, sequence.channels);
-            HYBRID_UNROLL
-            for (int64_t i = 0; i < tileRows; ++i) {
-              Vector<T> sum =
-                  sequence.bias ? loadPart(sequence.bias, sequence.channels) : splat(T(0));
-              for (int64_t j = 0; j < params.taps; ++j)
-                sum += sequence.kept[j] * inputs[i + j];
-              finish(row + i, sum);
-            }
-          } else {
-            for (int64_t t = row; t < minimum(row + tileRows, end); ++t)
-              finish(t, sequence.convolved(t));
-          }
-        }
-      for (int64_t channel = firstChannel;
-           params.hasFinalState && end == params.length && channel < lastChannel;
-           channel += lanes<T>) {
+  int64_t batch = item / items, first = item % items * params.rowsPerItem;
+  int64_t end = minimum(first + params.rowsPerItem, params.length);
+  for (int64_t firstChannel = 0; firstChannel < params.channels; firstChannel += group) {
+    int64_t lastChannel = minimum(firstChannel + group, params.channels);
+    auto sequenceAt = [&](int64_t channel) {
+      return Sequence<T>(params, batch, channel, buffers[0], buffers[1], buffers[2], buffers[3],
+                         buffers[4], kept + (channel - firstChannel) / lanes<T> * width);
+    };
+    for (int64_t channel = firstChannel; channel < lastChannel; channel += lanes<T>)
+      sequenceAt(channel).keepTaps(kept + (channel - firstChannel) / lanes<T> * width);
+    for (int64_t row = first; row < end; row += tileRows)
+      for (int64_t channel = firstChannel; channel < lastChannel; channel += lanes<T>) {
         const Sequence<T> sequence = sequenceAt(channel);
-        T *state = static_cast<T *>(buffers[5]) + batch * history * params.channels + channel;
-        for (int64_t k = 0; k < history; ++k) {
-          int64_t t = params.length - history + k;
-          storePart(state + k * params.channels,
-                    sequence.counts(t, params.length - 1) ? sequence.input(t) : splat(T(0)),
-                    sequence.channels);
+        T *y = buffers.at<T>(6) + batch * params.length * params.yStride + channel;
+        auto finish = [&](int64_t t, Vector<T> value) HYBRID_INLINE_LAMBDA {
+          if (params.activation == 1)
+            value *= logistic<T>(value);
+          storePart(y + t * params.yStride, value, sequence.channels);
+        };
+        if (!params.hasSegments && params.taps <= keptTaps && row >= history &&
+            row + tileRows <= end) {
+          // Every tap counts: each input is loaded once.
+          Vector<T> inputs[tileRows + keptTaps - 1];
+          const T *x = sequence.x + (row - history) * params.xStride;
+          for (int64_t i = 0; i < tileRows + history; ++i)
+            inputs[i] = loadPart(x + i * params.xStride, sequence.channels);
+          HYBRID_UNROLL
+          for (int64_t i = 0; i < tileRows; ++i) {
+            Vector<T> sum =
+                sequence.bias ? loadPart(sequence.bias, sequence.channels) : splat(T(0));
+            for (int64_t j = 0; j < params.taps; ++j)
+              sum += sequence.kept[j] * inputs[i + j];
+            finish(row + i, sum);
+          }
+        } else {
+          for (int64_t t = row; t < minimum(row + tileRows, end); ++t)
+            finish(t, sequence.convolved(t));
         }
+      }
+    for (int64_t channel = firstChannel;
+         params.hasFinalState && end == params.length && channel < lastChannel;
+         channel += lanes<T>) {
+      const Sequence<T> sequence = sequenceAt(channel);
+      T *state = buffers.at<T>(5) + batch * history * params.channels + channel;
+      for (int64_t k = 0; k < history; ++k) {
+        int64_t t = params.length - history + k;
+        storePart(state + k * params.channels,
+                  sequence.counts(t, params.length - 1) ? sequence.input(t) : splat(T(0)),
+                  sequence.channels);
       }
     }
   }
@@ -169,17 +167,16 @@ template <typename T> struct Backward {
   T *dx, *dInitial, *partial;
   int64_t history, count;
 
-  Backward(const Sequence<T> &sequence, void *const *buffers, int64_t item, int64_t batch,
+  Backward(const Sequence<T> &sequence, Buffers buffers, int64_t item, int64_t batch,
            int64_t channel)
       : sequence(sequence), params(sequence.params), history(params.taps - 1),
         count(sequence.channels) {
     int64_t state = batch * history * params.channels + channel;
-    dy = static_cast<const T *>(buffers[4]) + batch * params.length * params.yStride + channel;
-    dFinal =
-        params.hasFinalState && buffers[5] ? static_cast<const T *>(buffers[5]) + state : nullptr;
-    dx = static_cast<T *>(buffers[9]) + batch * params.length * params.dxStride + channel;
-    dInitial = params.hasState && buffers[6] ? static_cast<T *>(buffers[6]) + state : nullptr;
-    partial = static_cast<T *>(buffers[7]) + item * (params.taps + 1) * params.channels + channel;
+    dy = buffers.at<const T>(4) + batch * params.length * params.yStride + channel;
+    dFinal = params.hasFinalState && buffers[5] ? buffers.at<const T>(5) + state : nullptr;
+    dx = buffers.at<T>(9) + batch * params.length * params.dxStride + channel;
+    dInitial = params.hasState && buffers[6] ? buffers.at<T>(6) + state : nullptr;
+    partial = buffers.at<T>(7) + item * (params.taps + 1) * params.channels + channel;
   }
 
   /// The gradient of the pre-activation at row t.
@@ -287,41 +284,39 @@ template <typename T> struct Backward {
 };
 
 template <typename T>
-HYBRID_INLINE void short_conv_backward(int64_t lo, int64_t hi, void *const *buffers, void *,
+HYBRID_INLINE void short_conv_backward(int64_t item, Buffers buffers,
                                        const ShortConvParams &params) {
   const int64_t items = ceilDiv(params.length, params.rowsPerItem);
   const int64_t group = groupBlocks(params) * lanes<T>;
   const int64_t width = minimum(params.taps, keptTaps);
   Vector<T> kept[groupTaps];
-  for (int64_t item = lo; item < hi; ++item) {
-    int64_t batch = item / items, first = item % items * params.rowsPerItem;
-    int64_t end = minimum(first + params.rowsPerItem, params.length);
-    for (int64_t firstChannel = 0; firstChannel < params.channels; firstChannel += group) {
-      int64_t lastChannel = minimum(firstChannel + group, params.channels);
-      auto sequenceAt = [&](int64_t channel) {
-        return Sequence<T>(params, batch, channel, buffers[0], buffers[1],
-                           params.activation == 1 ? buffers[8] : nullptr, buffers[2], buffers[3],
-                           kept + (channel - firstChannel) / lanes<T> * width);
-      };
+  int64_t batch = item / items, first = item % items * params.rowsPerItem;
+  int64_t end = minimum(first + params.rowsPerItem, params.length);
+  for (int64_t firstChannel = 0; firstChannel < params.channels; firstChannel += group) {
+    int64_t lastChannel = minimum(firstChannel + group, params.channels);
+    auto sequenceAt = [&](int64_t channel) {
+      return Sequence<T>(params, batch, channel, buffers[0], buffers[1],
+                         params.activation == 1 ? buffers[8] : nullptr, buffers[2], buffers[3],
+                         kept + (channel - firstChannel) / lanes<T> * width);
+    };
+    for (int64_t channel = firstChannel; channel < lastChannel; channel += lanes<T>) {
+      const Sequence<T> sequence = sequenceAt(channel);
+      sequence.keepTaps(kept + (channel - firstChannel) / lanes<T> * width);
+      Backward<T> backward(sequence, buffers, item, batch, channel);
+      for (int64_t j = 0; j <= params.taps; ++j)
+        storePart(backward.partial + j * params.channels, splat(T(0)), backward.count);
+    }
+    for (int64_t row = first; row < end; row += tileRows)
       for (int64_t channel = firstChannel; channel < lastChannel; channel += lanes<T>) {
         const Sequence<T> sequence = sequenceAt(channel);
-        sequence.keepTaps(kept + (channel - firstChannel) / lanes<T> * width);
         Backward<T> backward(sequence, buffers, item, batch, channel);
-        for (int64_t j = 0; j <= params.taps; ++j)
-          storePart(backward.partial + j * params.channels, splat(T(0)), backward.count);
+        if (backward.isInner(row, end))
+          backward.innerRows(row);
+        else
+          backward.rows(row, minimum(row + tileRows, end));
+        if (backward.dInitial && row == 0)
+          backward.initialState();
       }
-      for (int64_t row = first; row < end; row += tileRows)
-        for (int64_t channel = firstChannel; channel < lastChannel; channel += lanes<T>) {
-          const Sequence<T> sequence = sequenceAt(channel);
-          Backward<T> backward(sequence, buffers, item, batch, channel);
-          if (backward.isInner(row, end))
-            backward.innerRows(row);
-          else
-            backward.rows(row, minimum(row + tileRows, end));
-          if (backward.dInitial && row == 0)
-            backward.initialState();
-        }
-    }
   }
 }
 

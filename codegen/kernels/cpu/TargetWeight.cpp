@@ -8,17 +8,14 @@ using namespace hybrid::cpu;
 namespace {
 
 template <typename T>
-HYBRID_INLINE void target_weight(int64_t lo, int64_t hi, void *const *buffers, void *,
-                                 const TargetWeightParams &params) {
-  if (lo >= hi)
-    return;
-  const int32_t *targets = static_cast<const int32_t *>(buffers[0]);
-  const T *weights = static_cast<const T *>(buffers[1]);
+HYBRID_INLINE void target_weight(int64_t, Buffers buffers, const TargetWeightParams &params) {
+  const int32_t *targets = buffers.at<const int32_t>(0);
+  const T *weights = buffers.at<const T>(1);
   double sum = 0;
   for (int64_t row = 0; row < params.rows; ++row)
     if (targets[row] != params.ignoreIndex)
       sum += params.hasWeights ? static_cast<double>(weights[row]) : 1.0;
-  *static_cast<T *>(buffers[2]) = static_cast<T>(sum);
+  *buffers.at<T>(2) = static_cast<T>(sum);
 }
 
 } // namespace

@@ -16,18 +16,28 @@
 #define HYBRID_NOINLINE static __attribute__((noinline))
 #define HYBRID_UNROLL _Pragma("clang loop unroll(full)")
 
-/// Defines the f32 and f64 entry points of the kernel template `name`.
+/// Defines the f32 and f64 entry points of the kernel template `name`, which computes one item.
 #define HYBRID_KERNEL(name, Params)                                                                \
-  extern "C" void hybrid_##name##_f32(int64_t lo, int64_t hi, void *const *buffers, void *scratch, \
-                                      const Params *params) {                                      \
-    name<float>(lo, hi, buffers, scratch, *params);                                                \
-  }                                                                                                \
-  extern "C" void hybrid_##name##_f64(int64_t lo, int64_t hi, void *const *buffers, void *scratch, \
-                                      const Params *params) {                                      \
-    name<double>(lo, hi, buffers, scratch, *params);                                               \
+  HYBRID_ENTRY(name, float, hybrid_##name##_f32, Params)                                           \
+  HYBRID_ENTRY(name, double, hybrid_##name##_f64, Params)
+#define HYBRID_ENTRY(name, T, symbol, Params)                                                      \
+  extern "C" void symbol(int64_t lo, int64_t hi, void *const *buffers, void *scratch,              \
+                         const Params *params) {                                                   \
+    for (int64_t item = lo; item < hi; ++item)                                                     \
+      name<T>(item, hybrid::cpu::Buffers{buffers, scratch}, *params);                              \
   }
 
 namespace hybrid::cpu {
+
+/// What a kernel is given: the buffers of its contract, and the scratch memory of its thread.
+struct Buffers {
+  void *const *buffers;
+  void *memory;
+
+  void *operator[](int64_t index) const { return buffers[index]; }
+  template <typename T> T *at(int64_t index) const { return static_cast<T *>(buffers[index]); }
+  template <typename T> T *scratch() const { return static_cast<T *>(memory); }
+};
 
 template <typename T> struct VectorTraits;
 
