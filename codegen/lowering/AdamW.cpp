@@ -31,12 +31,11 @@ template <> LogicalResult lower(AdamWOp op, ProgramBuilder &program) {
   AdamWParams params{grid};
   View partial = program.temporary({grid}, Float64Type::get(op.getContext())),
        norm = program.defineDense(op.getGradientNorm());
-  program.launch<SquaredNorm>(element, params, {table, gradients, program.use(partial)});
-  program.launch<GradientNorm>(element, params, {program.use(partial), program.use(norm)});
+  program.launch<SquaredNorm>(element, params, {table, gradients, partial});
+  program.launch<GradientNorm>(element, params, {partial, norm});
   program.launch<AdamW>(element, params,
-                        {table, program.use(program.view(op.getHyper())), program.use(norm),
-                         whole(Space::Parameters), gradients, whole(Space::Moment1),
-                         whole(Space::Moment2)});
+                        {table, program.view(op.getHyper()), norm, whole(Space::Parameters),
+                         gradients, whole(Space::Moment1), whole(Space::Moment2)});
   return success();
 }
 

@@ -222,9 +222,8 @@ static BufferUse streamed(ProgramBuilder &program, const AttentionParams &tiles,
   params.isKey = isKey, params.bf16 = tiles.bf16, params.alignment = tiles.alignment;
   Type element = tiles.bf16 ? BFloat16Type::get(x.element.getContext()) : x.element;
   View out = program.temporary({params.batch, heads, rows, params.columns}, element);
-  program.launch<AttentionPrepare>(
-      x.element, params,
-      {program.use(x), rotaryDims > 0 ? rotary : program.absent(), program.use(out)});
+  program.launch<AttentionPrepare>(x.element, params,
+                                   {x, rotaryDims > 0 ? rotary : program.absent(), out});
   return program.use(out);
 }
 
@@ -248,12 +247,11 @@ static LogicalResult forwardInTiles(AttentionOp op, const Operands &o, Attention
             values = streamed(program, params, params.preparedSecond, o.v, false, params.keyLength,
                               params.vStride, params.kvHeads, 0, 0, o.rotary);
   program.launch<AttentionForward>(element, params,
-                                   {program.use(o.q), keys, values, o.segments, o.rotary,
-                                    program.use(oParts), program.use(lseParts)});
+                                   {o.q, keys, values, o.segments, o.rotary, oParts, lseParts});
   if (parts > 1)
     program.launch<AttentionCombine>(
         element, {params.batch, params.length, params.heads, params.headSize, oStride, parts},
-        {program.use(oParts), program.use(lseParts), program.use(out), program.use(lse)});
+        {oParts, lseParts, out, lse});
   return success();
 }
 
@@ -277,18 +275,14 @@ static LogicalResult backwardInTiles(AttentionGradOp op, const Operands &o,
                          params.kStride, params.kvHeads, params.rotaryDims, 0, o.rotary),
             second = streamed(program, byQueries, byQueries.preparedSecond, o.v, false,
                               params.keyLength, params.vStride, params.kvHeads, 0, 0, o.rotary);
-  program.launch<AttentionBackwardQueries>(element, byQueries,
-                                           {program.use(o.q), first, second, o.segments, o.rotary,
-                                            program.use(out), program.use(lse), program.use(dy),
-                                            program.use(dq), program.use(deltas)});
+  program.launch<AttentionBackwardQueries>(
+      element, byQueries, {o.q, first, second, o.segments, o.rotary, out, lse, dy, dq, deltas});
   first = streamed(program, byKeys, byKeys.preparedFirst, o.q, false, params.length, params.qStride,
                    params.heads, params.rotaryDims, params.keyLength - params.length, o.rotary);
   second = streamed(program, byKeys, byKeys.preparedSecond, dy, false, params.length,
                     params.oStride, params.heads, 0, 0, o.rotary);
-  program.launch<AttentionBackwardKeys>(element, byKeys,
-                                        {first, program.use(o.k), program.use(o.v), o.segments,
-                                         o.rotary, program.use(lse), second, program.use(deltas),
-                                         program.use(dk), program.use(dv)});
+  program.launch<AttentionBackwardKeys>(
+      element, byKeys, {first, o.k, o.v, o.segments, o.rotary, lse, second, deltas, dk, dv});
   return success();
 }
 
@@ -304,8 +298,7 @@ template <> LogicalResult lower(AttentionOp op, ProgramBuilder &program) {
   if (program.device().kind == Device::Cuda)
     return forwardInTiles(op, o, params, out, lse, program);
   program.launch<AttentionForward>(o.q.element, params,
-                                   {program.use(o.q), program.use(o.k), program.use(o.v),
-                                    o.segments, o.rotary, program.use(out), program.use(lse)});
+                                   {o.q, o.k, o.v, o.segments, o.rotary, out, lse});
   return success();
 }
 
@@ -322,9 +315,7 @@ template <> LogicalResult lower(AttentionGradOp op, ProgramBuilder &program) {
   if (program.device().kind == Device::Cuda)
     return backwardInTiles(op, o, params, out, lse, dy, {dq, dk, dv}, program);
   program.launch<AttentionBackward>(
-      o.q.element, params,
-      {program.use(o.q), program.use(o.k), program.use(o.v), o.segments, o.rotary, program.use(out),
-       program.use(lse), program.use(dy), program.use(dq), program.use(dk), program.use(dv)});
+      o.q.element, params, {o.q, o.k, o.v, o.segments, o.rotary, out, lse, dy, dq, dk, dv});
   return success();
 }
 

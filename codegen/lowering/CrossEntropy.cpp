@@ -16,15 +16,14 @@ template <> LogicalResult lower(CrossEntropyOp op, ProgramBuilder &program) {
   params.labelSmoothing = op.getLabelSmoothing().convertToDouble();
   View partial = program.temporary({ceilDiv(params.rows, params.rowsPerItem), 3}, logits.element);
   program.launch<CrossEntropyForward>(logits.element, params,
-                                      {program.use(logits), program.optionalUse(op.getTargets()),
-                                       program.optionalUse(op.getWeights()), program.use(partial)});
+                                      {logits, program.optionalUse(op.getTargets()),
+                                       program.optionalUse(op.getWeights()), partial});
   View loss = program.defineDense(op.getLoss()),
        totalWeight = program.defineDense(op.getTotalWeight()),
        correct = program.defineDense(op.getCorrect());
   program.afterTiles([=, &program] {
-    program.launch<CrossEntropyFinish>(
-        partial.element, params,
-        {program.use(partial), program.use(loss), program.use(totalWeight), program.use(correct)});
+    program.launch<CrossEntropyFinish>(partial.element, params,
+                                       {partial, loss, totalWeight, correct});
   });
   return success();
 }

@@ -28,7 +28,7 @@ template <> LogicalResult lower(DispatchOp op, ProgramBuilder &program) {
   View x = tokenRows(program, program.view(op.getX()), params),
        slots = program.dense(op.getSlots()), y = program.define(op.getResult());
   params.rows = rowCount(x), params.columns = x.shape.back(), params.yStride = *y.rowStride();
-  program.launch<Dispatch>(x.element, params, {program.use(x), program.use(slots), program.use(y)});
+  program.launch<Dispatch>(x.element, params, {x, slots, y});
   return success();
 }
 
@@ -38,7 +38,7 @@ template <> LogicalResult lower(CollectOp op, ProgramBuilder &program) {
        y = program.define(op.getResult());
   params.rows = rowCount(x), params.columns = x.shape.back(), params.choices = 1;
   params.yStride = *y.rowStride();
-  program.launch<Collect>(x.element, params, {program.use(x), program.use(slots), program.use(y)});
+  program.launch<Collect>(x.element, params, {x, slots, y});
   return success();
 }
 

@@ -10,8 +10,7 @@ template <> LogicalResult lower(EmbeddingOp op, ProgramBuilder &program) {
   View table = program.dense(op.getTable()), ids = program.dense(op.getIds());
   Store y = program.storeOf(op.getResult());
   EmbeddingParams params{ids.elements(), table.shape[1], table.shape[0], y.stride};
-  program.launch<EmbeddingForward>(table.element, params, {program.use(table), program.use(ids)},
-                                   y);
+  program.launch<EmbeddingForward>(table.element, params, {table, ids}, y);
   return success();
 }
 
@@ -25,8 +24,7 @@ template <> LogicalResult lower(EmbeddingGradOp op, ProgramBuilder &program) {
                 elements = params.classes * params.columns;
   params.rowsPerPart = ceilDiv(params.rows, parts);
   View partial = parts == 1 ? dtable : program.temporary({parts, elements}, dy.element);
-  program.launch<EmbeddingBackward>(dy.element, params,
-                                    {program.use(ids), program.use(dy), program.use(partial)});
+  program.launch<EmbeddingBackward>(dy.element, params, {ids, dy, partial});
   if (parts > 1)
     program.sumPartials(partial, parts, elements, dtable);
   return success();

@@ -87,10 +87,7 @@ void forwardAsProduct(const Operands &o, const FFTConvParams &whole, ProgramBuil
   p.splits = program.ask<ToeplitzSplits>(o.element(), p, false);
   Store y = program.storeOf(o.result);
   p.yStride = y.stride;
-  program.launch<ToeplitzConvForward>(o.element(), p,
-                                      {program.use(o.x), program.use(o.filter),
-                                       useOf(program, o.skip), useOf(program, o.gateIn),
-                                       useOf(program, o.gateOut)},
+  program.launch<ToeplitzConvForward>(o.element(), p, {o.x, o.filter, o.skip, o.gateIn, o.gateOut},
                                       y);
 }
 
@@ -100,9 +97,7 @@ void backwardAsProduct(const Operands &o, const FFTConvParams &whole, ProgramBui
   View partial = program.temporary({p.splits, p.taps, p.channels}, o.element());
   program.launch<ToeplitzConvBackward>(
       o.element(), p,
-      {program.use(o.x), program.use(o.filter), useOf(program, o.skip), useOf(program, o.gateIn),
-       useOf(program, o.gateOut), program.use(o.dy), program.use(o.dx), program.use(partial),
-       useOf(program, o.dGateIn), useOf(program, o.dGateOut)});
+      {o.x, o.filter, o.skip, o.gateIn, o.gateOut, o.dy, o.dx, partial, o.dGateIn, o.dGateOut});
   const int64_t stride = p.taps * p.channels;
   program.sumPartials(partial, p.splits, stride, o.dFilter);
   if (o.dSkip.isPresent()) // the skip term is one of the first tap
@@ -121,8 +116,7 @@ SmallVector<BufferUse> operandsInBlocks(const Operands &o, const FFTConvParams &
     f.splits = 1, f.hasSkip = 0;
     View made =
         program.temporary({program.ask<FFTConvSpectrumElements>(o.element(), p)}, o.element());
-    program.launch<FFTConvSpectrum>(o.element(), f,
-                                    {program.use(o.filter), program.use(table), program.use(made)});
+    program.launch<FFTConvSpectrum>(o.element(), f, {o.filter, table, made});
     return made;
   });
   SmallVector<BufferUse> buffers{program.use(o.x),
@@ -165,8 +159,7 @@ void backwardInBlocks(const Operands &o, FFTConvParams p, ProgramBuilder &progra
   if (!inOne)
     program.launch<FFTConvFilterGradient>(o.element(),
                                           program.ask<FFTConvFilterSizes>(o.element(), p),
-                                          {program.use(partial), program.use(table),
-                                           program.use(o.dFilter), useOf(program, o.dSkip)});
+                                          {partial, table, o.dFilter, o.dSkip});
 }
 
 //===-- In two passes ----------------------------------------------------------===//
@@ -189,8 +182,7 @@ public:
         split(ofFilter(count), channels(o.filter, first, count), View(), filter);
         FFTConvInnerParams params = innerParams(1, count, 1);
         program.launch<FFTConvInnerSpectrum>(element, params,
-                                             {program.use(filter), program.use(innerTable),
-                                              program.use(channelRows(made, first, count))});
+                                             {filter, innerTable, channelRows(made, first, count)});
       });
       return made;
     });
@@ -204,9 +196,8 @@ public:
       FFTConvInnerParams params = innerParams(p.batch, count, 1);
       params.hasSkip = p.hasSkip;
       program.launch<FFTConvInnerForward>(element, params,
-                                          {program.use(channelRows(spectrum, first, count)),
-                                           useOf(program, channels(o.skip, first, count)),
-                                           program.use(innerTable), program.use(signal)});
+                                          {channelRows(spectrum, first, count),
+                                           channels(o.skip, first, count), innerTable, signal});
       merge(ofActivations(count), signal, channels(o.gateOut, first, count), View(),
             channels(o.y, first, count), View(), View());
     });
@@ -223,18 +214,15 @@ public:
       params.hasSkip = p.hasSkip, params.hasGateOut = p.hasGateOut;
       View partial = scratch(params.splits, count);
       program.launch<FFTConvInnerBackward>(element, params,
-                                           {program.use(channelRows(spectrum, first, count)),
-                                            useOf(program, at(o.skip)), program.use(innerTable),
-                                            program.use(signal), program.use(cotangent),
-                                            program.use(partial)});
+                                           {channelRows(spectrum, first, count), at(o.skip),
+                                            innerTable, signal, cotangent, partial});
       merge(ofActivations(count), cotangent, at(o.gateIn), p.hasGateIn ? at(o.x) : View(), at(o.dx),
             at(o.dGateIn), View());
       if (p.hasGateOut)
         merge(ofActivations(count), signal, at(o.dy), View(), at(o.dGateOut), View(), View());
       View filter = scratch(1, count);
-      program.launch<FFTConvInnerGradient>(
-          element, innerParams(1, count, params.splits),
-          {program.use(partial), program.use(innerTable), program.use(filter)});
+      program.launch<FFTConvInnerGradient>(element, innerParams(1, count, params.splits),
+                                           {partial, innerTable, filter});
       merge(ofFilter(count), filter, View(), View(), at(o.dFilter), View(), at(o.dSkip));
     });
   }
@@ -285,9 +273,7 @@ private:
     params.stride = strideOf(x), params.hasFactor = gate.isPresent(),
     params.factorStride = strideOf(gate);
     program.launch<FFTConvSplit>(element, params,
-                                 {program.use(x), useOf(program, gate), program.use(outerTable),
-                                  program.use(fineTable), program.use(coarseTable),
-                                  program.use(to)});
+                                 {x, gate, outerTable, fineTable, coarseTable, to});
   }
   /// y = merged * gate, second = merged * secondFactor, first = its first row.
   void merge(FFTConvPartsParams params, const View &from, const View &gate,
@@ -297,11 +283,9 @@ private:
     params.hasSecond = second.isPresent(), params.secondStride = strideOf(second),
     params.secondFactorStride = strideOf(secondFactor);
     params.hasFirst = first.isPresent();
-    program.launch<FFTConvMerge>(element, params,
-                                 {program.use(from), useOf(program, gate),
-                                  useOf(program, secondFactor), program.use(outerTable),
-                                  program.use(fineTable), program.use(coarseTable), program.use(y),
-                                  useOf(program, second), useOf(program, first)});
+    program.launch<FFTConvMerge>(
+        element, params,
+        {from, gate, secondFactor, outerTable, fineTable, coarseTable, y, second, first});
   }
 };
 

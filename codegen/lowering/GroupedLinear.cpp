@@ -31,7 +31,7 @@ template <> LogicalResult lower(GroupedLinearOp op, ProgramBuilder &program) {
   Store y = program.storeOf(op.getResult());
   auto sizes = groupedSizes(x, weight.shape, op.getTransposed(), program.device(), {x, weight});
   program.launch<GroupedLinear>(x.element, program.ask<GroupedLinearTiles>(x.element, sizes),
-                                {program.use(x), program.use(weight), program.use(offsets)}, y);
+                                {x, weight, offsets}, y);
   return success();
 }
 
@@ -46,9 +46,7 @@ template <> LogicalResult lower(GroupedLinearGradOp op, ProgramBuilder &program)
   const GroupedLinearParams params = program.ask<GroupedLinearGradTiles>(x.element, sizes);
   const int64_t splits = params.splits;
   View partial = splits == 1 ? dw : program.temporary({splits, dw.elements()}, dw.element);
-  program.launch<GroupedLinearGrad>(
-      x.element, params,
-      {program.use(x), program.use(dy), program.use(offsets), program.use(partial)});
+  program.launch<GroupedLinearGrad>(x.element, params, {x, dy, offsets, partial});
   if (splits > 1)
     program.sumPartials(partial, splits, dw.elements(), dw);
   return success();

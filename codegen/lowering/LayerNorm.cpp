@@ -15,7 +15,7 @@ template <> LogicalResult lower(LayerNormOp op, ProgramBuilder &program) {
   params.yStride = y.stride;
   params.hasWeight = !!op.getWeight(), params.hasBias = !!op.getBias();
   params.eps = op.getEpsilon().convertToDouble();
-  program.launch<LayerNormForward>(x.element, params, {program.use(x), weight, bias}, y);
+  program.launch<LayerNormForward>(x.element, params, {x, weight, bias}, y);
   return success();
 }
 
@@ -31,8 +31,7 @@ template <> LogicalResult lower(LayerNormGradOp op, ProgramBuilder &program) {
   params.eps = op.getEpsilon().convertToDouble();
   const int64_t items = ceilDiv(params.rows, params.rowsPerItem), columns = params.columns;
   View partial = program.temporary({items, 2, columns}, x.element);
-  program.launch<LayerNormBackward>(
-      x.element, params, {program.use(x), weight, program.use(dy), program.use(partial)}, dx);
+  program.launch<LayerNormBackward>(x.element, params, {x, weight, dy, partial}, dx);
   if (!op.getDweight().use_empty())
     program.sumPartials(partial, items, 2 * columns, program.defineDense(op.getDweight()));
   if (!op.getDbias().use_empty())

@@ -76,8 +76,7 @@ public:
     const int64_t blocks = common.batch * common.blocks;
     if (!products) {
       products = program.temporary({blocks, common.heads * common.keySize}, o.element);
-      program.launch<LinearScanProducts>(o.element, common,
-                                         {o.decay, o.segments, program.use(*products)});
+      program.launch<LinearScanProducts>(o.element, common, {o.decay, o.segments, *products});
     }
     SmallVector<int64_t> states{blocks, common.heads, common.keySize, common.valueSize};
     View offsets = program.temporary(states, o.element),
@@ -86,8 +85,7 @@ public:
     LinearScanDivisionParams params = common;
     params.hasState = hasState, params.hasLast = !!last, params.reverse = reverse;
     program.launch<LinearScanEntries>(o.element, params,
-                                      {program.use(*products), program.use(offsets), o.segments,
-                                       state, program.use(entries), last});
+                                      {*products, offsets, o.segments, state, entries, last});
     state = program.use(entries), hasState = 1;
   }
 
@@ -208,10 +206,9 @@ template <> LogicalResult lower(LinearScanGradOp op, ProgramBuilder &program) {
     View dq = program.define(op.getDq()), dk = program.define(op.getDk());
     params.dqStride = *dq.rowStride(), params.dkStride = *dk.rowStride();
     BufferUse dDecay = decayUse();
-    program.launch<LinearScanBackwardQueriesKeys>(o.element, params,
-                                                  {o.q, o.k, o.v, o.decay, o.segments, initialState,
-                                                   dOut, stateCotangent, program.use(dq),
-                                                   program.use(dk), dDecay});
+    program.launch<LinearScanBackwardQueriesKeys>(
+        o.element, params,
+        {o.q, o.k, o.v, o.decay, o.segments, initialState, dOut, stateCotangent, dq, dk, dDecay});
   } else {
     // The gradient of the keys reads that of the queries for the gradient of the decay.
     Store dq = program.storeOf(op.getDq()), dk = program.storeOf(op.getDk());

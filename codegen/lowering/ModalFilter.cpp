@@ -13,7 +13,7 @@ template <> LogicalResult lower(ModalFilterOp op, ProgramBuilder &program) {
   program.launch<ModalFilter>(y.element, params,
                               {program.optionalUse(op.getLogDecay()),
                                program.optionalUse(op.getAngle()), program.optionalUse(op.getRe()),
-                               program.optionalUse(op.getIm()), program.use(y)});
+                               program.optionalUse(op.getIm()), y});
   return success();
 }
 
@@ -26,8 +26,7 @@ template <> LogicalResult lower(ModalFilterGradOp op, ProgramBuilder &program) {
   program.launch<ModalFilterBackward>(
       dy.element, params,
       {program.optionalUse(op.getLogDecay()), program.optionalUse(op.getAngle()),
-       program.optionalUse(op.getRe()), program.optionalUse(op.getIm()), program.use(dy),
-       program.use(partial)});
+       program.optionalUse(op.getRe()), program.optionalUse(op.getIm()), dy, partial});
   for (auto [i, result] : llvm::enumerate(op.getResults()))
     if (!result.use_empty())
       program.sumPartials(partial.sliced({0, static_cast<int64_t>(i), 0, 0},

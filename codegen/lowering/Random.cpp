@@ -16,7 +16,7 @@ template <> LogicalResult lower(RandomOp op, ProgramBuilder &program) {
   RandomParams params{out.elements(), static_cast<int64_t>(llvm::xxh3_64bits(op.getStream())),
                       static_cast<int64_t>(op.getDistribution()), op.getA().convertToDouble(),
                       op.getB().convertToDouble()};
-  program.launch<Random>(out.element, params, {program.use(program.view(seed)), program.use(out)});
+  program.launch<Random>(out.element, params, {program.view(seed), out});
   return success();
 }
 

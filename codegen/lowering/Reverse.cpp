@@ -14,7 +14,7 @@ template <> LogicalResult lower(ReverseOp op, ProgramBuilder &program) {
       (i < op.getAxis() ? params.outer : params.inner) *= x.shape[i];
   // Integers have the width of f32, and nothing is computed.
   Type element = x.element.isF64() ? x.element : Float32Type::get(op.getContext());
-  program.launch<Reverse>(element, params, {program.use(x), program.use(y)});
+  program.launch<Reverse>(element, params, {x, y});
   return success();
 }
 

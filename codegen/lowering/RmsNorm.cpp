@@ -15,7 +15,7 @@ template <> LogicalResult lower(RmsNormOp op, ProgramBuilder &program) {
   params.yStride = y.stride;
   params.hasWeight = !!op.getWeight(), params.epsOutside = op.getEpsilonOutside();
   params.eps = op.getEpsilon().convertToDouble();
-  program.launch<RmsNormForward>(x.element, params, {program.use(x), weight}, y);
+  program.launch<RmsNormForward>(x.element, params, {x, weight}, y);
   return success();
 }
 
@@ -31,8 +31,7 @@ template <> LogicalResult lower(RmsNormGradOp op, ProgramBuilder &program) {
   params.eps = op.getEpsilon().convertToDouble();
   const int64_t items = ceilDiv(params.rows, params.rowsPerItem);
   View partial = program.temporary({items, params.columns}, x.element);
-  program.launch<RmsNormBackward>(
-      x.element, params, {program.use(x), weight, program.use(dy), program.use(partial)}, dx);
+  program.launch<RmsNormBackward>(x.element, params, {x, weight, dy, partial}, dx);
   if (!op.getDweight().use_empty())
     program.sumPartials(partial, items, params.columns, program.defineDense(op.getDweight()));
   return success();

@@ -63,9 +63,8 @@ static void divideOverTime(ProgramBuilder &program, SelectiveScanParams &params,
   program.launch<SelectiveScanSummary>(element, summaryParams, summary);
   auto entries = [&](const View &from, BufferUse &state, int64_t &has, bool reverse) {
     View result = perBlock();
-    program.launch<SelectiveScanEntries>(
-        element, {elements, params.timeBlocks, has, reverse},
-        {program.use(decay), program.use(from), state, program.use(result)});
+    program.launch<SelectiveScanEntries>(element, {elements, params.timeBlocks, has, reverse},
+                                         {decay, from, state, result});
     state = program.use(result), has = 1;
   };
   entries(offset, buffers[initialState], params.hasState, false);

@@ -47,9 +47,9 @@ template <> LogicalResult lower(ShortConvGradOp op, ProgramBuilder &program) {
                                            : program.absent();
   program.launch<ShortConvBackward>(
       x.element, params,
-      {program.use(x), program.optionalUse(op.getWeight()), program.optionalUse(op.getSegments()),
-       program.optionalUse(op.getInitialState()), program.use(dy),
-       program.optionalUse(op.getStateCotangent()), dState, program.use(partial), program.absent()},
+      {x, program.optionalUse(op.getWeight()), program.optionalUse(op.getSegments()),
+       program.optionalUse(op.getInitialState()), dy, program.optionalUse(op.getStateCotangent()),
+       dState, partial, program.absent()},
       dx);
   const int64_t stride = (taps + 1) * channels;
   if (!op.getDweight().use_empty()) {

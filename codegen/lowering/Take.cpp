@@ -17,7 +17,7 @@ static LogicalResult lowerIndexed(Op op, ProgramBuilder &program) {
   params.rows = rowCount(x), params.columns = wide.shape.back();
   params.count = indices.shape.back();
   params.yStride = *y.rowStride();
-  program.launch<Kernel>(x.element, params, {program.use(x), program.use(indices), program.use(y)});
+  program.launch<Kernel>(x.element, params, {x, indices, y});
   return success();
 }
 

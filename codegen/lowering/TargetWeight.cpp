@@ -12,9 +12,8 @@ template <> LogicalResult lower(TargetWeightOp op, ProgramBuilder &program) {
   params.rows = targets.elements();
   params.ignoreIndex = static_cast<int64_t>(op.getIgnoreIndex());
   params.hasWeights = !!op.getWeights();
-  program.launch<TargetWeight>(
-      total.element, params,
-      {program.use(targets), program.optionalUse(op.getWeights()), program.use(total)});
+  program.launch<TargetWeight>(total.element, params,
+                               {targets, program.optionalUse(op.getWeights()), total});
   return success();
 }
 

@@ -11,7 +11,7 @@ template <> LogicalResult lower(TopKOp op, ProgramBuilder &program) {
   View x = program.rows(op.getX(), params.xStride), indices = program.defineDense(op.getResult());
   params.rows = rowCount(x), params.columns = x.shape.back();
   params.k = static_cast<int64_t>(op.getK());
-  program.launch<TopK>(x.element, params, {program.use(x), program.use(indices)});
+  program.launch<TopK>(x.element, params, {x, indices});
   return success();
 }
 

@@ -23,6 +23,15 @@ struct AttentionCall {
   llvm::SmallVector<int64_t> strides;
 };
 
+/// A buffer of a launch: a view, which may be none, or what is used already.
+struct LaunchOperand {
+  View view;
+  BufferUse use;
+
+  LaunchOperand(const View &view) : view(view) {}
+  LaunchOperand(BufferUse use) : use(use) {}
+};
+
 /// What people call an op: "linear", "fused(silu, mul)", "row_tiles(rmsnorm, linear)".
 std::string sourceName(mlir::Operation *op);
 
@@ -98,6 +107,14 @@ public:
               llvm::ArrayRef<BufferUse> buffers, const Store &store = {}) {
     launchKernel(Kernel::name(), element, ask<Kernel>(element, params), wordsOf(params), buffers,
                  store);
+  }
+  template <typename Kernel>
+  void launch(mlir::Type element, const typename Kernel::Params &params,
+              std::initializer_list<LaunchOperand> buffers, const Store &store = {}) {
+    llvm::SmallVector<BufferUse> uses;
+    for (const LaunchOperand &buffer : buffers)
+      uses.push_back(buffer.view.isPresent() ? use(buffer.view) : buffer.use);
+    launch<Kernel>(element, params, llvm::ArrayRef<BufferUse>(uses), store);
   }
   /// A table of constants of `elements` elements that the kernel fills when a session starts; equal
   /// ones are shared. Its only buffer is the table.
