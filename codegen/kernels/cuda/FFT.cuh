@@ -287,6 +287,43 @@ struct Transform {
       element(group, b) = v[b];
   }
 
+  /// The last stage: the spectrum, times `factor`.
+  HYBRID_DEVICE void storeSpectrum(Value *spectrum, T factor) const {
+    for (int round = 0; round < rounds; ++round)
+      if (const Group group(round); group.exists()) {
+        Value v[last];
+        readSpectrum(group, v);
+        HYBRID_UNROLL
+        for (int b = 0; b < last; ++b)
+          spectrum[group.spectrumAt() + b * groups * lanes] = {v[b].re * factor, v[b].im * factor};
+      }
+  }
+  /// The last stage and the first one back, and between them times(group, v) on the spectrum.
+  template <typename Times> HYBRID_DEVICE void multiply(Times times) const {
+    forEachGroup([&](Group group) {
+      Value v[last];
+      readSpectrum(group, v);
+      times(group, v);
+      writeSpectrum(group, v);
+    });
+  }
+  /// The first stage back of the sum of `count` spectra, which are `apart` from each other.
+  HYBRID_DEVICE void loadSum(const Value *spectra, int64_t count, int64_t apart) const {
+    forEachGroup([&](Group group) {
+      Value v[last];
+      HYBRID_UNROLL
+      for (int b = 0; b < last; ++b)
+        v[b] = {T(0), T(0)};
+      HYBRID_NO_UNROLL
+      for (int64_t i = 0; i < count; ++i) {
+        HYBRID_UNROLL
+        for (int b = 0; b < last; ++b)
+          v[b] = v[b] + spectra[i * apart + group.spectrumAt() + b * groups * lanes];
+      }
+      writeSpectrum(group, v);
+    });
+  }
+
   /// The frequency of a group's first place; the others are `groups` apart.
   HYBRID_DEVICE static int frequency(int group) {
     int digits = group * last / firstStride, rest = group * last % firstStride, unit = firstRadix;
@@ -320,6 +357,21 @@ struct Transform {
   }
 
 private:
+  template <typename Visit> HYBRID_DEVICE void forEachGroup(Visit visit) const {
+    HYBRID_NO_UNROLL
+    for (int round = 0; round < rounds; ++round)
+      if (const Group group(round); group.exists())
+        visit(group);
+  }
+  HYBRID_DEVICE void readSpectrum(Group group, Value *v) const {
+    read(group, v);
+    transformRegisters<last, false>(v);
+  }
+  HYBRID_DEVICE void writeSpectrum(Group group, Value *v) const {
+    transformRegisters<last, true>(v);
+    write(group, v);
+  }
+
   /// The first powers of table[place]; those behind the table's end are products.
   template <int radix, int inTable> HYBRID_DEVICE void powersAt(int place, Value *powers) const {
     HYBRID_UNROLL

@@ -124,20 +124,9 @@ HYBRID_DEVICE void fftconvSpectrum(int64_t item, const T *filter, const T *twidd
     return Complex<T>{inside ? filter[t * P.channels + channel + lane] : T(0), T(0)};
   });
   block.forward();
-  auto *out = reinterpret_cast<Complex<T> *>(spectrum) + item * Block::lanes * Block::points;
-  constexpr T factor = T(1) / static_cast<T>(P.points);
-  for (int round = 0; round < Block::rounds; ++round) {
-    typename Block::Group group(round);
-    if (!group.exists())
-      continue;
-    Complex<T> v[Block::last];
-    block.read(group, v);
-    transformRegisters<Block::last, false>(v);
-    HYBRID_UNROLL
-    for (int b = 0; b < Block::last; ++b)
-      out[group.spectrumAt() + b * Block::groups * Block::lanes] = {v[b].re * factor,
-                                                                    v[b].im * factor};
-  }
+  block.storeSpectrum(reinterpret_cast<Complex<T> *>(spectrum) +
+                          item * Block::lanes * Block::points,
+                      T(1) / static_cast<T>(P.points));
 }
 
 /// The filter's spectrum, and the skip term in it.
@@ -189,22 +178,13 @@ HYBRID_DEVICE void fftconvForward(int64_t item, const T *x, const T *spectrum, c
           return P.hasGateIn ? in.at(t, lane) * gate.at(t, lane) : in.at(t, lane);
         });
         block.forward();
-        HYBRID_NO_UNROLL
-        for (int round = 0; round < Block::rounds; ++round) {
-          typename Block::Group group(round);
-          if (!group.exists())
-            continue;
-          Complex<T> v[Block::last];
-          block.read(group, v);
-          transformRegisters<Block::last, false>(v);
+        block.multiply([&](typename Block::Group group, Complex<T> *v) {
           const T skipTerm = filter.skipOf(group);
           const auto *place = filter.placesOf(group);
           HYBRID_UNROLL
           for (int b = 0; b < Block::last; ++b)
             v[b] = v[b] * filter.at(place, b, skipTerm);
-          transformRegisters<Block::last, true>(v);
-          block.write(group, v);
-        }
+        });
         block.inverse();
         run.store(block, [&](int t, int lane, T value) {
           write(row + t, channel + lane, P.hasGateOut ? value * outGate.at(t, lane) : value);
@@ -308,26 +288,8 @@ HYBRID_DEVICE void fftconvFilterGradient(int64_t item, const T *dPartial, const 
   using Block = FFTConvTransform<T, P>;
   constexpr int64_t groups = channelGroups(P), perGroup = P.lanes * P.points;
   const Block block{sharedMemory<Complex<T>>(), reinterpret_cast<const Complex<T> *>(twiddles)};
-  const auto *partial = reinterpret_cast<const Complex<T> *>(dPartial) + item * perGroup;
-  HYBRID_NO_UNROLL
-  for (int round = 0; round < Block::rounds; ++round) {
-    typename Block::Group group(round);
-    if (!group.exists())
-      continue;
-    Complex<T> v[Block::last];
-    HYBRID_UNROLL
-    for (int b = 0; b < Block::last; ++b)
-      v[b] = {T(0), T(0)};
-    HYBRID_NO_UNROLL
-    for (int64_t split = 0; split < P.splits; ++split) {
-      HYBRID_UNROLL
-      for (int b = 0; b < Block::last; ++b)
-        v[b] = v[b] + partial[split * groups * perGroup + group.spectrumAt() +
-                              b * Block::groups * Block::lanes];
-    }
-    transformRegisters<Block::last, true>(v);
-    block.write(group, v);
-  }
+  block.loadSum(reinterpret_cast<const Complex<T> *>(dPartial) + item * perGroup, P.splits,
+                groups * perGroup);
   block.inverse();
   const int channel = static_cast<int>(item) * Block::lanes;
   constexpr T factor = T(1) / static_cast<T>(P.points);

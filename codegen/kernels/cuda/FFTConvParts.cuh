@@ -196,21 +196,10 @@ HYBRID_DEVICE void fftconvInnerSpectrum(int64_t item, const T *parts, const T *t
   using Block = InnerTransform<T, P>;
   const Block block{sharedMemory<Complex<T>>(), reinterpret_cast<const Complex<T> *>(twiddles)};
   const auto *in = reinterpret_cast<const Complex<T> *>(parts) + item * Block::points;
-  auto *out = reinterpret_cast<Complex<T> *>(spectrum) + item * Block::points;
   block.load([&](int t, int) { return in[t]; });
   block.forward();
-  constexpr T factor = T(1) / static_cast<T>(P.scale);
-  for (int round = 0; round < Block::rounds; ++round) {
-    typename Block::Group group(round);
-    if (!group.exists())
-      continue;
-    Complex<T> v[16];
-    block.read(group, v);
-    transformRegisters<16, false>(v);
-    HYBRID_UNROLL
-    for (int b = 0; b < 16; ++b)
-      out[group.spectrumAt() + b * Block::groups] = {v[b].re * factor, v[b].im * factor};
-  }
+  block.storeSpectrum(reinterpret_cast<Complex<T> *>(spectrum) + item * Block::points,
+                      T(1) / static_cast<T>(P.scale));
 }
 
 /// The filter's spectrum, with the skip term, at a part of a channel.
@@ -243,21 +232,12 @@ HYBRID_DEVICE void fftconvInnerForward(int64_t item, const T *spectrum, const T 
                      (sequence * P.channels * P.parts + part) * Block::points;
   block.load([&](int t, int) { return data[t]; });
   block.forward();
-  HYBRID_NO_UNROLL
-  for (int round = 0; round < Block::rounds; ++round) {
-    typename Block::Group group(round);
-    if (!group.exists())
-      continue;
-    Complex<T> v[16];
-    block.read(group, v);
-    transformRegisters<16, false>(v);
+  block.multiply([&](typename Block::Group group, Complex<T> *v) {
     const auto *place = filter.placesOf(group);
     HYBRID_UNROLL
     for (int b = 0; b < 16; ++b)
       v[b] = v[b] * filter.at(place, b);
-    transformRegisters<16, true>(v);
-    block.write(group, v);
-  }
+  });
   block.inverse();
   block.store([&](int t, int, Complex<T> z) { data[t] = z; });
 }
@@ -330,27 +310,10 @@ HYBRID_DEVICE void fftconvInnerGradient(int64_t item, const T *dPartial, const T
   using Block = InnerTransform<T, P>;
   constexpr int64_t perSplit = P.channels * P.parts * P.points;
   const Block block{sharedMemory<Complex<T>>(), reinterpret_cast<const Complex<T> *>(twiddles)};
-  const auto *partial = reinterpret_cast<const Complex<T> *>(dPartial) + item * Block::points;
-  constexpr T factor = T(1) / static_cast<T>(P.scale);
-  HYBRID_NO_UNROLL
-  for (int round = 0; round < Block::rounds; ++round) {
-    typename Block::Group group(round);
-    if (!group.exists())
-      continue;
-    Complex<T> v[16];
-    HYBRID_UNROLL
-    for (int b = 0; b < 16; ++b)
-      v[b] = {T(0), T(0)};
-    HYBRID_NO_UNROLL
-    for (int64_t split = 0; split < P.splits; ++split) {
-      HYBRID_UNROLL
-      for (int b = 0; b < 16; ++b)
-        v[b] = v[b] + partial[split * perSplit + group.spectrumAt() + b * Block::groups];
-    }
-    transformRegisters<16, true>(v);
-    block.write(group, v);
-  }
+  block.loadSum(reinterpret_cast<const Complex<T> *>(dPartial) + item * Block::points, P.splits,
+                perSplit);
   block.inverse();
+  constexpr T factor = T(1) / static_cast<T>(P.scale);
   auto *out = reinterpret_cast<Complex<T> *>(parts) + item * Block::points;
   block.store([&](int t, int, Complex<T> z) { out[t] = {z.re * factor, z.im * factor}; });
 }

@@ -320,6 +320,15 @@ template <typename T, LinearScanParams p, LinearScanPart part> struct OuterScan 
     const int64_t item = ((batch * p.blocks + block) * p.heads + head) * columnBlocks + columnBlock;
     return (item * linearScanAnchors(p) + index) * (ownRows * ownColumns * threads) + thread;
   }
+  /// Runs the scan, and writes what it reads, times `scale`.
+  template <typename Store> HYBRID_DEVICE void run(const Operands &operands, Store out, T scale) {
+    sweep(
+        operands, [](int64_t) {},
+        [&](int64_t first) {
+          if constexpr (reads)
+            storeOut(out, scale, first);
+        });
+  }
   HYBRID_DEVICE bool isAnchor(int64_t end) const {
     return end == to ? p.hasFinalState : (end - from) % linearScanAnchorRows == 0;
   }
@@ -329,15 +338,10 @@ template <typename T, LinearScanParams p, typename Store>
 HYBRID_DEVICE void linearScanForward(int64_t item, const T *q, const T *k, const T *v,
                                      const T *decay, const int32_t *segments, const T *initialState,
                                      T *finalState, Store o) {
-  using Scan = OuterScan<T, p, LinearScanPart::Forward>;
-  Scan scan(item, segments);
+  OuterScan<T, p, LinearScanPart::Forward> scan(item, segments);
   scan.readState(initialState, p.hasState);
-  scan.sweep(
-      {q, k, v, decay, p.qStride, p.kStride, p.vStride, T(1)}, [](int64_t) {},
-      [&](int64_t first) {
-        if constexpr (Scan::reads)
-          scan.storeOut(asStore<p.oStride>(o), T(p.scale), first);
-      });
+  scan.run({q, k, v, decay, p.qStride, p.kStride, p.vStride, T(1)}, asStore<p.oStride>(o),
+           T(p.scale));
   if constexpr (p.hasFinalState)
     scan.writeState(finalState);
 }
@@ -346,15 +350,10 @@ template <typename T, LinearScanParams p, typename Store>
 HYBRID_DEVICE void linearScanBackwardValues(int64_t item, const T *q, const T *k, const T *decay,
                                             const int32_t *segments, const T *dO,
                                             const T *dFinalState, T *dInitialState, Store dv) {
-  using Scan = OuterScan<T, p, LinearScanPart::Values>;
-  Scan scan(item, segments);
+  OuterScan<T, p, LinearScanPart::Values> scan(item, segments);
   scan.readState(dFinalState, p.hasFinalState);
-  scan.sweep(
-      {k, q, dO, decay, p.kStride, p.qStride, p.oStride, T(p.scale)}, [](int64_t) {},
-      [&](int64_t first) {
-        if constexpr (Scan::reads)
-          scan.storeOut(asStore<p.dvStride>(dv), T(1), first);
-      });
+  scan.run({k, q, dO, decay, p.kStride, p.qStride, p.oStride, T(p.scale)}, asStore<p.dvStride>(dv),
+           T(1));
   if (p.hasState && dInitialState)
     scan.writeState(dInitialState);
 }

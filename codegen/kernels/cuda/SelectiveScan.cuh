@@ -64,6 +64,14 @@ template <typename T, SelectiveScanParams p> struct SelectiveScanBlock {
   HYBRID_DEVICE int64_t stateOffset(bool divided) const {
     return ((divided ? time * p.batch : 0) + batch) * p.channels * p.states;
   }
+  /// The states that the block of rows starts from.
+  HYBRID_DEVICE void readInitial(const T *initialState, T (&to)[perThread]) const {
+    HYBRID_UNROLL
+    for (int k = 0; k < perThread; ++k)
+      to[k] = T(0);
+    if constexpr (p.hasState)
+      readStates(initialState + stateOffset(true), T(1), to);
+  }
   HYBRID_DEVICE void writeStates(const T (&values)[perThread], T *to) const {
     HYBRID_UNROLL
     for (int k = 0; k < perThread; ++k)
@@ -298,11 +306,7 @@ HYBRID_DEVICE void selectiveScanForward(int64_t item, const T *x, const T *raw, 
 
   T rate[perThread], h[perThread];
   block.readStates(a, T(Block::log2e), rate);
-  HYBRID_UNROLL
-  for (int k = 0; k < perThread; ++k)
-    h[k] = T(0);
-  if constexpr (p.hasState)
-    block.readStates(initialState + block.stateOffset(true), T(1), h);
+  block.readInitial(initialState, h);
   const T skipScale = p.hasSkip && block.active ? skip[block.channel] : T(0);
 
   typename Operands::Loads next;
@@ -471,11 +475,7 @@ selectiveScanBackward(int64_t item, const T *x, const T *raw, const T *a, const 
 
   T rate[perThread], h[perThread];
   block.readStates(a, T(Block::log2e), rate);
-  HYBRID_UNROLL
-  for (int k = 0; k < perThread; ++k)
-    h[k] = T(0);
-  if constexpr (p.hasState)
-    block.readStates(initialState + block.stateOffset(true), T(1), h);
+  block.readInitial(initialState, h);
 
   // Forward, leaving the state at the start of each tile.
   const int64_t tiles = block.tiles();
