@@ -23,6 +23,14 @@ LogicalResult hybrid::verifySegments(Operation *op, Value segments, Value x, Str
   return success();
 }
 
+LogicalResult hybrid::verifyState(Operation *op, StringRef name, Value state,
+                                  ArrayRef<int64_t> expected, StringRef layout) {
+  if (state && !compatibleShapes(shapeOf(state), expected))
+    return op->emitOpError() << name << " is " << shapeText(shapeOf(state)) << ", expected "
+                             << shapeText(expected) << " (" << layout << ")";
+  return success();
+}
+
 FailureOr<int64_t> hybrid::alongSequenceAxis(ArrayRef<std::optional<int64_t>> operandAxes,
                                              int64_t axis, StringRef &why) {
   if (!llvm::all_equal(operandAxes)) {

@@ -12,6 +12,11 @@ llvm::LogicalResult verifySequence(mlir::Operation *op, llvm::StringRef name, ml
 llvm::LogicalResult verifySegments(mlir::Operation *op, mlir::Value segments, mlir::Value x,
                                    llvm::StringRef name = "x");
 
+/// Fails with a message unless `state` (called `name`), where there is one, has the expected shape,
+/// which is called `layout`: "[batch, channels, states]".
+llvm::LogicalResult verifyState(mlir::Operation *op, llvm::StringRef name, mlir::Value state,
+                                llvm::ArrayRef<int64_t> expected, llvm::StringRef layout);
+
 /// SequenceAxisOp::getSequenceAxis of an op that takes values apart or joins them along dimension
 /// `axis`, or along none (-1), and changes nothing else.
 llvm::FailureOr<int64_t> alongSequenceAxis(llvm::ArrayRef<std::optional<int64_t>> operandAxes,

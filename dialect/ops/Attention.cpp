@@ -1,4 +1,5 @@
 //===- Attention.cpp - softmax attention of many heads --------------------===//
+#include "dialect/Definitions.h"
 #include "dialect/Gradients.h"
 #include "dialect/SequenceRules.h"
 #include "mlir/IR/PatternMatch.h"
@@ -14,8 +15,7 @@ double AttentionOp::getSoftmaxScale() {
   return scale != 0 ? scale : 1 / std::sqrt(static_cast<double>(getHeadSize()));
 }
 
-LogicalResult AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                                            Adaptor adaptor, SmallVectorImpl<Type> &types) {
+HYBRID_INFER(AttentionOp) {
   ArrayRef<int64_t> q = shapeOf(adaptor.getQ());
   if (q.size() != 3)
     return emitOptionalError(
@@ -23,9 +23,8 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   auto heads = static_cast<int64_t>(adaptor.getHeads());
   if (heads < 1) // C2
     return emitOptionalError(location, "attention: heads = ", heads, ", expected at least 1");
-  types.push_back(adaptor.getQ().getType());
-  types.push_back(tensorOf({q[0], heads, q[1]}, elementOf(adaptor.getQ())));
-  return success();
+  return give(types,
+              {adaptor.getQ().getType(), tensorOf({q[0], heads, q[1]}, elementOf(adaptor.getQ()))});
 }
 
 /// What attention and its gradient ask in common.
@@ -88,11 +87,8 @@ LogicalResult AttentionGradOp::verify() {
       failed(verifyCotangent(*this, "cotangent", getCotangent(), "q", getQ()))) // C5
     return failure();
   ArrayRef<int64_t> q = shapeOf(getQ());
-  SmallVector<int64_t> expected{q[0], static_cast<int64_t>(getHeads()), q[1]};
-  if (!compatibleShapes(shapeOf(getLse()), expected)) // C6
-    return emitOpError() << "lse is " << shapeText(shapeOf(getLse())) << ", expected "
-                         << shapeText(expected) << " ([batch, heads, length])";
-  return success();
+  return verifyState(*this, "lse", getLse(), {q[0], static_cast<int64_t>(getHeads()), q[1]},
+                     "[batch, heads, length]"); // C6
 }
 
 namespace {
@@ -119,14 +115,12 @@ void AttentionOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRC
   patterns.add<ExpandPast>(context);
 }
 
-LogicalResult AttentionGradOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                                                Adaptor adaptor, SmallVectorImpl<Type> &types) {
+HYBRID_INFER(AttentionGradOp) {
   appendTypes({adaptor.getQ(), adaptor.getK(), adaptor.getV()}, types);
   return success();
 }
 
-LogicalResult AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
-                                    SmallVectorImpl<Value> &gradients) {
+HYBRID_VJP(AttentionOp) {
   if (getPastK())
     return emitOpError() << "with past keys must be canonicalised before it is differentiated";
   if (cotangents[1])
@@ -144,10 +138,10 @@ static int64_t attentionFlops(Value q, Value k, int64_t heads) {
   int64_t batch = shape[0], length = shape[1], width = shape[2], keys = shapeOf(k)[1];
   return batch * (4 * length * keys * width + 2 * heads * length * keys);
 }
-int64_t AttentionOp::getFlops() { return attentionFlops(getQ(), getK(), getHeads()); }
-StringRef AttentionOp::getFlopsFormula() { return "B·(4·L²·D + 2·H·L²), no causal discount"; }
-int64_t AttentionGradOp::getFlops() { return 2 * attentionFlops(getQ(), getK(), getHeads()); }
-StringRef AttentionGradOp::getFlopsFormula() { return "B·(8·L²·D + 4·H·L²), no causal discount"; }
+HYBRID_FLOPS(AttentionOp, attentionFlops(getQ(), getK(), getHeads()),
+             "B·(4·L²·D + 2·H·L²), no causal discount")
+HYBRID_FLOPS(AttentionGradOp, 2 * attentionFlops(getQ(), getK(), getHeads()),
+             "B·(8·L²·D + 4·H·L²), no causal discount")
 
 // Keys and values; a window bounds them. The accessor of the attribute is unsigned.
 static int64_t cachedElements(AttentionOp op, bool bounded) {

@@ -1,17 +1,16 @@
 //===- Binary.cpp - elementwise function of two tensors -------------------===//
+#include "dialect/Definitions.h"
 #include "dialect/FormulaTensor.h"
 
 using namespace mlir;
 using namespace hybrid;
 
-LogicalResult BinaryOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                                         Adaptor adaptor, SmallVectorImpl<Type> &types) {
+HYBRID_INFER(BinaryOp) {
   auto shape = broadcastShapes(shapeOf(adaptor.getLhs()), shapeOf(adaptor.getRhs()));
   if (!shape) // C1
     return emitOptionalError(location, "the shapes ", shapeText(shapeOf(adaptor.getLhs())), " and ",
                              shapeText(shapeOf(adaptor.getRhs())), " do not fit together");
-  types.push_back(tensorOf(*shape, elementOf(adaptor.getLhs())));
-  return success();
+  return give(types, {tensorOf(*shape, elementOf(adaptor.getLhs()))});
 }
 
 OpFoldResult BinaryOp::fold(FoldAdaptor adaptor) {
@@ -33,15 +32,12 @@ OpFoldResult BinaryOp::fold(FoldAdaptor adaptor) {
   return {};
 }
 
-LogicalResult BinaryOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
-                                 SmallVectorImpl<Value> &gradients) {
+HYBRID_VJP(BinaryOp) {
   ExpressionBuilder e{builder, getLoc()};
   auto both = scalar::gradientsOf(getKind(), FormulaTensor(e, getLhs()), FormulaTensor(e, getRhs()),
                                   FormulaTensor(e, cotangents[0]));
-  gradients.push_back(both ? e.unbroadcast(both->first.value, shapeOf(getLhs())) : Value());
-  gradients.push_back(both ? e.unbroadcast(both->second.value, shapeOf(getRhs())) : Value());
-  return success();
+  return give(gradients, {both ? e.unbroadcast(both->first.value, shapeOf(getLhs())) : Value(),
+                          both ? e.unbroadcast(both->second.value, shapeOf(getRhs())) : Value()});
 }
 
-int64_t BinaryOp::getFlops() { return elementCount(getResult()); }
-StringRef BinaryOp::getFlopsFormula() { return "elements"; }
+HYBRID_FLOPS(BinaryOp, elementCount(getResult()), "elements")

@@ -1,13 +1,12 @@
 //===- Broadcast.cpp - a tensor repeated to a larger shape ----------------===//
+#include "dialect/Definitions.h"
 #include "dialect/Gradients.h"
 
 using namespace mlir;
 using namespace hybrid;
 
-LogicalResult BroadcastOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
-                                            SmallVectorImpl<Type> &types) {
-  types.push_back(tensorOf(sizesOf(adaptor.getShape()), elementOf(adaptor.getX())));
-  return success();
+HYBRID_INFER(BroadcastOp) {
+  return give(types, {tensorOf(sizesOf(adaptor.getShape()), elementOf(adaptor.getX()))});
 }
 
 LogicalResult BroadcastOp::verify() {
@@ -27,9 +26,7 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor) {
   return getX().getType() == type && type.hasStaticShape() ? OpFoldResult(getX()) : OpFoldResult();
 }
 
-LogicalResult BroadcastOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
-                                    SmallVectorImpl<Value> &gradients) {
-  gradients.push_back(
-      ExpressionBuilder{builder, getLoc()}.unbroadcast(cotangents[0], shapeOf(getX())));
-  return success();
+HYBRID_VJP(BroadcastOp) {
+  return give(gradients,
+              {ExpressionBuilder{builder, getLoc()}.unbroadcast(cotangents[0], shapeOf(getX()))});
 }

@@ -1,11 +1,11 @@
 //===- CrossEntropy.cpp - mean cross entropy over the scored positions ----===//
+#include "dialect/Definitions.h"
 #include "dialect/Gradients.h"
 
 using namespace mlir;
 using namespace hybrid;
 
-LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                                               Adaptor adaptor, SmallVectorImpl<Type> &types) {
+HYBRID_INFER(CrossEntropyOp) {
   types.append(3, tensorOf({}, elementOf(adaptor.getLogits())));
   return success();
 }
@@ -34,11 +34,7 @@ LogicalResult CrossEntropyOp::verify() {
   return verifyLoss(*this);
 }
 
-LogicalResult CrossEntropyGradOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                                                   Adaptor adaptor, SmallVectorImpl<Type> &types) {
-  types.push_back(adaptor.getLogits().getType());
-  return success();
-}
+HYBRID_INFER(CrossEntropyGradOp) { return give(types, {adaptor.getLogits().getType()}); }
 
 LogicalResult CrossEntropyGradOp::verify() {
   for (auto [name, value] :
@@ -49,8 +45,7 @@ LogicalResult CrossEntropyGradOp::verify() {
 }
 
 // d logits = dloss · w/Σw · (softmax - target).
-LogicalResult CrossEntropyOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
-                                       SmallVectorImpl<Value> &gradients) {
+HYBRID_VJP(CrossEntropyOp) {
   if (cotangents[1] || cotangents[2])
     return emitOpError() << "is differentiable in its loss only";
   // Not this op's own total: that is known only when all rows are done, and each row could go on to
@@ -71,7 +66,5 @@ bool CrossEntropyGradOp::isRowOperand(unsigned index) {
   return getOperand(index) != getTotalWeight() && getOperand(index) != getCotangent();
 }
 
-int64_t CrossEntropyOp::getFlops() { return 4 * elementCount(getLogits()); }
-StringRef CrossEntropyOp::getFlopsFormula() { return "4·B·L·V"; }
-int64_t CrossEntropyGradOp::getFlops() { return 4 * elementCount(getLogits()); }
-StringRef CrossEntropyGradOp::getFlopsFormula() { return "4·B·L·V"; }
+HYBRID_FLOPS(CrossEntropyOp, 4 * elementCount(getLogits()), "4·B·L·V")
+HYBRID_FLOPS(CrossEntropyGradOp, 4 * elementCount(getLogits()), "4·B·L·V")

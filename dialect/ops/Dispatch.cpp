@@ -1,4 +1,5 @@
 //===- Dispatch.cpp - rows into expert order, and back --------------------===//
+#include "dialect/Definitions.h"
 #include "dialect/Gradients.h"
 
 using namespace mlir;
@@ -12,35 +13,20 @@ static LogicalResult inferRows(StringRef name, std::optional<Location> location,
     return emitOptionalError(location, name, ": x is ", shapeText(shapeOf(adaptor.getX())),
                              " and slots ", shapeText(shapeOf(adaptor.getSlots())),
                              ": expected a slot for every row of x");
-  types.push_back(adaptor.getX().getType());
-  return success();
+  return give(types, {adaptor.getX().getType()});
 }
 
-LogicalResult DispatchOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                                           Adaptor adaptor, SmallVectorImpl<Type> &types) {
-  return inferRows("dispatch", location, adaptor, types);
+HYBRID_INFER(DispatchOp) { return inferRows("dispatch", location, adaptor, types); }
+
+HYBRID_INFER(CollectOp) { return inferRows("collect", location, adaptor, types); }
+
+HYBRID_VJP(DispatchOp) {
+  return give(gradients, {CollectOp::create(builder, getLoc(), cotangents[0], getSlots()), {}});
 }
 
-LogicalResult CollectOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                                          Adaptor adaptor, SmallVectorImpl<Type> &types) {
-  return inferRows("collect", location, adaptor, types);
+HYBRID_VJP(CollectOp) {
+  return give(gradients, {DispatchOp::create(builder, getLoc(), cotangents[0], getSlots()), {}});
 }
 
-LogicalResult DispatchOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
-                                   SmallVectorImpl<Value> &gradients) {
-  gradients.push_back(CollectOp::create(builder, getLoc(), cotangents[0], getSlots()));
-  gradients.push_back(Value());
-  return success();
-}
-
-LogicalResult CollectOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
-                                  SmallVectorImpl<Value> &gradients) {
-  gradients.push_back(DispatchOp::create(builder, getLoc(), cotangents[0], getSlots()));
-  gradients.push_back(Value());
-  return success();
-}
-
-int64_t DispatchOp::getFlops() { return 0; }
-StringRef DispatchOp::getFlopsFormula() { return "0 (a gather)"; }
-int64_t CollectOp::getFlops() { return 0; }
-StringRef CollectOp::getFlopsFormula() { return "0 (a gather)"; }
+HYBRID_FLOPS(DispatchOp, 0, "0 (a gather)")
+HYBRID_FLOPS(CollectOp, 0, "0 (a gather)")

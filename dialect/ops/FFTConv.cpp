@@ -1,4 +1,5 @@
 //===- FFTConv.cpp - gated causal long convolution ------------------------===//
+#include "dialect/Definitions.h"
 #include "dialect/Gradients.h"
 #include "dialect/SequenceRules.h"
 #include "mlir/IR/PatternMatch.h"
@@ -7,8 +8,7 @@
 using namespace mlir;
 using namespace hybrid;
 
-LogicalResult FFTConvOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                                          Adaptor adaptor, SmallVectorImpl<Type> &types) {
+HYBRID_INFER(FFTConvOp) {
   types.push_back(adaptor.getX().getType());
   if (!adaptor.getReturnState())
     return success();
@@ -20,8 +20,7 @@ LogicalResult FFTConvOp::inferReturnTypes(MLIRContext *, std::optional<Location>
     bool known = !ShapedType::isDynamic(before) && !ShapedType::isDynamic(shape[1]);
     shape[1] = known ? shape[1] + before : ShapedType::kDynamic;
   }
-  types.push_back(tensorOf(shape, elementOf(adaptor.getX())));
-  return success();
+  return give(types, {tensorOf(shape, elementOf(adaptor.getX()))});
 }
 
 /// What the convolution and its gradient ask in common; `history` positions came before x.
@@ -109,16 +108,14 @@ void FFTConvOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRCon
   patterns.add<ExpandState>(context);
 }
 
-LogicalResult FFTConvGradOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                                              Adaptor adaptor, SmallVectorImpl<Type> &types) {
+HYBRID_INFER(FFTConvGradOp) {
   appendTypes({adaptor.getX(), adaptor.getFilter(), adaptor.getSkip(), adaptor.getGateIn(),
                adaptor.getGateOut()},
               types);
   return success();
 }
 
-LogicalResult FFTConvOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
-                                  SmallVectorImpl<Value> &gradients) {
+HYBRID_VJP(FFTConvOp) {
   if (getInitialState() || getReturnState())
     return emitOpError() << "with a state must be canonicalised before it is differentiated";
   auto gradient = FFTConvGradOp::create(builder, getLoc(), getX(), getFilter(), getSkip(),
@@ -135,11 +132,10 @@ template <typename Op> static int64_t convolutionFlops(Op op) {
   return static_cast<int64_t>(signals * 10 * length * std::log2(std::max(2.0, length))) +
          around * elements;
 }
-int64_t FFTConvOp::getFlops() { return convolutionFlops(*this); }
-StringRef FFTConvOp::getFlopsFormula() { return "10·B·L·log2(L)·C + (2·skip + gates)·B·L·C"; }
+HYBRID_FLOPS(FFTConvOp, convolutionFlops(*this), "10·B·L·log2(L)·C + (2·skip + gates)·B·L·C")
 
-int64_t FFTConvGradOp::getFlops() { return 2 * convolutionFlops(*this); }
-StringRef FFTConvGradOp::getFlopsFormula() { return "20·B·L·log2(L)·C + (4·skip + 2·gates)·B·L·C"; }
+HYBRID_FLOPS(FFTConvGradOp, 2 * convolutionFlops(*this),
+             "20·B·L·log2(L)·C + (4·skip + 2·gates)·B·L·C")
 
 // A free-form filter needs its whole input history.
 int64_t FFTConvOp::getFixedStateElements() { return 0; }

@@ -1,11 +1,11 @@
 //===- GroupedLinear.cpp - each expert's projection of its own rows -------===//
+#include "dialect/Definitions.h"
 #include "dialect/Gradients.h"
 
 using namespace mlir;
 using namespace hybrid;
 
-LogicalResult GroupedLinearOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                                                Adaptor adaptor, SmallVectorImpl<Type> &types) {
+HYBRID_INFER(GroupedLinearOp) {
   SmallVector<int64_t> shape(shapeOf(adaptor.getX()));
   ArrayRef<int64_t> weight = shapeOf(adaptor.getWeight());
   if (weight.size() != 3) // C2
@@ -17,8 +17,7 @@ LogicalResult GroupedLinearOp::inferReturnTypes(MLIRContext *, std::optional<Loc
     return emitOptionalError(location, "grouped_linear: weight takes ", in, " channels, but x is ",
                              shapeText(shape), ": expected [..., ", in, "]");
   shape.back() = out;
-  types.push_back(tensorOf(shape, elementOf(adaptor.getX())));
-  return success();
+  return give(types, {tensorOf(shape, elementOf(adaptor.getX()))});
 }
 
 LogicalResult GroupedLinearOp::verify() {
@@ -32,8 +31,7 @@ LogicalResult GroupedLinearOp::verify() {
   return success();
 }
 
-LogicalResult GroupedLinearGradOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                                                    Adaptor adaptor, SmallVectorImpl<Type> &types) {
+HYBRID_INFER(GroupedLinearGradOp) {
   ArrayRef<int64_t> offsets = shapeOf(adaptor.getOffsets());
   if (!sameLeading(adaptor.getX(), 1, adaptor.getCotangent(), 1)) // C1
     return emitOptionalError(location, "grouped_linear_grad: x is ",
@@ -43,28 +41,24 @@ LogicalResult GroupedLinearGradOp::inferReturnTypes(MLIRContext *, std::optional
   if (offsets.size() != 1 || offsets[0] < 2) // C2
     return emitOptionalError(location, "grouped_linear_grad: offsets is ", shapeText(offsets),
                              ", expected one more element than there are experts");
-  types.push_back(
-      tensorOf({offsets[0] - 1, lastSize(adaptor.getCotangent()), lastSize(adaptor.getX())},
-               elementOf(adaptor.getX())));
-  return success();
+  return give(
+      types, {tensorOf({offsets[0] - 1, lastSize(adaptor.getCotangent()), lastSize(adaptor.getX())},
+                       elementOf(adaptor.getX()))});
 }
 
 // dx[r] = dy[r] W_e, dW_e = Σ dy[r]ᵀ x[r]; with transposed weights the two sides change places.
-LogicalResult GroupedLinearOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
-                                        SmallVectorImpl<Value> &gradients) {
+HYBRID_VJP(GroupedLinearOp) {
   Value dy = cotangents[0], x = getX();
-  gradients.push_back(
-      GroupedLinearOp::create(builder, getLoc(), dy, getWeight(), getOffsets(), !getTransposed()));
-  gradients.push_back(getTransposed()
-                          ? GroupedLinearGradOp::create(builder, getLoc(), dy, x, getOffsets())
-                          : GroupedLinearGradOp::create(builder, getLoc(), x, dy, getOffsets()));
-  gradients.push_back(Value());
-  return success();
+  return give(
+      gradients,
+      {GroupedLinearOp::create(builder, getLoc(), dy, getWeight(), getOffsets(), !getTransposed()),
+       getTransposed() ? GroupedLinearGradOp::create(builder, getLoc(), dy, x, getOffsets())
+                       : GroupedLinearGradOp::create(builder, getLoc(), x, dy, getOffsets()),
+       {}});
 }
 
 // Every row goes through one expert, whichever it is.
-int64_t GroupedLinearOp::getFlops() { return 2 * elementCount(getResult()) * lastSize(getX()); }
-StringRef GroupedLinearOp::getFlopsFormula() { return "2·B·L·k·in·out"; }
+HYBRID_FLOPS(GroupedLinearOp, 2 * elementCount(getResult()) * lastSize(getX()), "2·B·L·k·in·out")
 
 // A token meets the weights of the experts that it chose.
 int64_t GroupedLinearOp::getActiveElements(OpOperand &operand) {
@@ -75,7 +69,5 @@ int64_t GroupedLinearOp::getActiveElements(OpOperand &operand) {
   int64_t experts = route.getExperts();
   return all / experts * std::min(lastSize(route.getChoices()), experts);
 }
-int64_t GroupedLinearGradOp::getFlops() {
-  return 2 * elementCount(getX()) * lastSize(getCotangent());
-}
-StringRef GroupedLinearGradOp::getFlopsFormula() { return "2·B·L·k·in·out"; }
+HYBRID_FLOPS(GroupedLinearGradOp, 2 * elementCount(getX()) * lastSize(getCotangent()),
+             "2·B·L·k·in·out")

@@ -1,11 +1,11 @@
 //===- Linear.cpp - linear projection of the last dimension ---------------===//
+#include "dialect/Definitions.h"
 #include "dialect/Gradients.h"
 
 using namespace mlir;
 using namespace hybrid;
 
-LogicalResult LinearOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                                         Adaptor adaptor, SmallVectorImpl<Type> &types) {
+HYBRID_INFER(LinearOp) {
   ArrayRef<int64_t> x = shapeOf(adaptor.getX()), weight = shapeOf(adaptor.getWeight());
   if (x.empty() || weight.size() != 2)
     return emitOptionalError(location,
@@ -16,8 +16,7 @@ LogicalResult LinearOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
                              shapeText(x));
   SmallVector<int64_t> shape(x);
   shape.back() = weight[0];
-  types.push_back(tensorOf(shape, productResultElement(elementOf(adaptor.getX()))));
-  return success();
+  return give(types, {tensorOf(shape, productResultElement(elementOf(adaptor.getX())))});
 }
 
 LogicalResult LinearOp::verify() {
@@ -29,8 +28,7 @@ LogicalResult LinearOp::verify() {
 }
 
 // dx = dy W, dW = Σ dyᵀ x, db = Σ dy.
-LogicalResult LinearOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
-                                 SmallVectorImpl<Value> &gradients) {
+HYBRID_VJP(LinearOp) {
   ExpressionBuilder e{builder, getLoc()};
   Value dy = cotangents[0];
   gradients.push_back(MatmulOp::create(builder, getLoc(), dy, getWeight(), false, false));
@@ -40,5 +38,4 @@ LogicalResult LinearOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
   return success();
 }
 
-int64_t LinearOp::getFlops() { return 2 * elementCount(getResult()) * shapeOf(getWeight())[1]; }
-StringRef LinearOp::getFlopsFormula() { return "2·B·L·in·out"; }
+HYBRID_FLOPS(LinearOp, 2 * elementCount(getResult()) * shapeOf(getWeight())[1], "2·B·L·in·out")

@@ -1,4 +1,5 @@
 //===- LinearScan.cpp - scan of a decayed outer-product state -------------===//
+#include "dialect/Definitions.h"
 #include "dialect/Gradients.h"
 #include "dialect/SequenceRules.h"
 
@@ -25,8 +26,7 @@ Value LinearScanGradOp::getDinitialState() {
   return getInitialState() ? getOptionalGradients().back() : Value();
 }
 
-LogicalResult LinearScanOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                                             Adaptor adaptor, SmallVectorImpl<Type> &types) {
+HYBRID_INFER(LinearScanOp) {
   types.push_back(adaptor.getV().getType());
   if (!adaptor.getReturnState())
     return success();
@@ -35,13 +35,11 @@ LogicalResult LinearScanOp::inferReturnTypes(MLIRContext *, std::optional<Locati
   if (q.size() != 3 || v.size() != 3 || heads < 1)
     return emitOptionalError(location,
                              "linear_scan: q and v must be [batch, length, heads * size]");
-  types.push_back(tensorOf({q[0], heads, perHead(q[2], heads), perHead(v[2], heads)},
-                           elementOf(adaptor.getV())));
-  return success();
+  return give(types, {tensorOf({q[0], heads, perHead(q[2], heads), perHead(v[2], heads)},
+                               elementOf(adaptor.getV()))});
 }
 
-LogicalResult LinearScanGradOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                                                 Adaptor adaptor, SmallVectorImpl<Type> &types) {
+HYBRID_INFER(LinearScanGradOp) {
   appendTypes({adaptor.getQ(), adaptor.getK(), adaptor.getV(), adaptor.getDecay(),
                adaptor.getInitialState()},
               types);
@@ -49,15 +47,11 @@ LogicalResult LinearScanGradOp::inferReturnTypes(MLIRContext *, std::optional<Lo
 }
 
 /// C5: a state of the scan.
-template <typename Op> static LogicalResult verifyState(Op op, StringRef name, Value state) {
-  if (!state)
-    return success();
-  SmallVector<int64_t> expected{shapeOf(op.getQ())[0], static_cast<int64_t>(op.getHeads()),
-                                op.getKeySize(), op.getValueSize()};
-  if (!compatibleShapes(shapeOf(state), expected))
-    return op.emitOpError() << name << " is " << shapeText(shapeOf(state)) << ", expected "
-                            << shapeText(expected) << " ([batch, heads, key size, value size])";
-  return success();
+template <typename Op> static LogicalResult verifyScanState(Op op, StringRef name, Value state) {
+  return verifyState(op, name, state,
+                     {shapeOf(op.getQ())[0], static_cast<int64_t>(op.getHeads()), op.getKeySize(),
+                      op.getValueSize()},
+                     "[batch, heads, key size, value size]");
 }
 
 /// What the scan and its gradient ask in common.
@@ -93,13 +87,13 @@ template <typename Op> static LogicalResult verifyScan(Op op) {
   }
   if (failed(verifySegments(op, op.getSegments(), op.getQ(), "q"))) // C4
     return failure();
-  return verifyState(op, "initial_state", op.getInitialState()); // C5
+  return verifyScanState(op, "initial_state", op.getInitialState()); // C5
 }
 LogicalResult LinearScanOp::verify() { return verifyScan(*this); }
 
 LogicalResult LinearScanGradOp::verify() {
   if (failed(verifyScan(*this)) ||
-      failed(verifyState(*this, "state_cotangent", getStateCotangent()))) // C5
+      failed(verifyScanState(*this, "state_cotangent", getStateCotangent()))) // C5
     return failure();
   return verifyCotangent(*this, "cotangent", getCotangent(), "v", getV()); // C6
 }
@@ -109,14 +103,11 @@ template <typename Op> static int64_t scanFlops(Op op) {
   ArrayRef<int64_t> q = shapeOf(op.getQ());
   return 6 * q[0] * q[1] * q[2] * op.getValueSize();
 }
-int64_t LinearScanOp::getFlops() { return scanFlops(*this); }
-StringRef LinearScanOp::getFlopsFormula() { return "6·L·B·H·K·V (recurrent)"; }
-int64_t LinearScanGradOp::getFlops() { return 3 * scanFlops(*this); }
-StringRef LinearScanGradOp::getFlopsFormula() { return "18·L·B·H·K·V (recurrent; dq, dk and dv)"; }
+HYBRID_FLOPS(LinearScanOp, scanFlops(*this), "6·L·B·H·K·V (recurrent)")
+HYBRID_FLOPS(LinearScanGradOp, 3 * scanFlops(*this), "18·L·B·H·K·V (recurrent; dq, dk and dv)")
 int64_t LinearScanOp::getFixedStateElements() { return lastSize(getQ()) * getValueSize(); }
 
-LogicalResult LinearScanOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
-                                     SmallVectorImpl<Value> &gradients) {
+HYBRID_VJP(LinearScanOp) {
   auto gradient = LinearScanGradOp::create(
       builder, getLoc(), getQ(), getK(), getV(), getDecay(), getSegments(), getInitialState(),
       orZeros(builder, cotangents[0], getResult()), cotangents.size() > 1 ? cotangents[1] : Value(),

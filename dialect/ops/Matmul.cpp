@@ -1,11 +1,11 @@
 //===- Matmul.cpp - matrix product ----------------------------------------===//
+#include "dialect/Definitions.h"
 #include "dialect/Gradients.h"
 
 using namespace mlir;
 using namespace hybrid;
 
-LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                                         Adaptor adaptor, SmallVectorImpl<Type> &types) {
+HYBRID_INFER(MatmulOp) {
   ArrayRef<int64_t> a = shapeOf(adaptor.getA()), b = shapeOf(adaptor.getB());
   Type element = productResultElement(elementOf(adaptor.getA()));
   if (adaptor.getTransposeA() && adaptor.getTransposeB()) // C3
@@ -31,13 +31,11 @@ LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
                              ": inner sizes ", a.back(), " and ", inner, " differ");
   SmallVector<int64_t> shape(a);
   shape.back() = outer;
-  types.push_back(tensorOf(shape, element));
-  return success();
+  return give(types, {tensorOf(shape, element)});
 }
 
 // y = AB: dA = dy Bᵀ, dB = Aᵀ dy.  y = ABᵀ: dA = dy B, dB = dyᵀ A.  y = AᵀB: dA = B dyᵀ, dB = A dy.
-LogicalResult MatmulOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
-                                 SmallVectorImpl<Value> &gradients) {
+HYBRID_VJP(MatmulOp) {
   Value dy = cotangents[0];
   auto product = [&](Value a, Value b, bool transposeA, bool transposeB) -> Value {
     return MatmulOp::create(builder, getLoc(), a, b, transposeA, transposeB);

@@ -1,11 +1,11 @@
 //===- ModalFilter.cpp - long filter of damped oscillations ---------------===//
+#include "dialect/Definitions.h"
 #include "dialect/Gradients.h"
 
 using namespace mlir;
 using namespace hybrid;
 
-LogicalResult ModalFilterOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                                              Adaptor adaptor, SmallVectorImpl<Type> &types) {
+HYBRID_INFER(ModalFilterOp) {
   ArrayRef<int64_t> re = shapeOf(adaptor.getRe());
   if (re.size() != 2) // C1
     return emitOptionalError(location, "modal_filter: the operands are ", shapeText(re),
@@ -24,12 +24,10 @@ LogicalResult ModalFilterOp::inferReturnTypes(MLIRContext *, std::optional<Locat
   if (!ShapedType::isDynamic(length[0]) && length[0] < 1) // C2
     return emitOptionalError(location, "modal_filter: length = ", length[0],
                              ", expected at least 1");
-  types.push_back(tensorOf({length[0], re[1]}, elementOf(adaptor.getRe())));
-  return success();
+  return give(types, {tensorOf({length[0], re[1]}, elementOf(adaptor.getRe()))});
 }
 
-LogicalResult ModalFilterGradOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                                                  Adaptor adaptor, SmallVectorImpl<Type> &types) {
+HYBRID_INFER(ModalFilterGradOp) {
   ArrayRef<int64_t> re = shapeOf(adaptor.getRe()), dh = shapeOf(adaptor.getCotangent());
   if (re.size() != 2) // C1
     return emitOptionalError(location, "modal_filter_grad: the operands are ", shapeText(re),
@@ -41,18 +39,13 @@ LogicalResult ModalFilterGradOp::inferReturnTypes(MLIRContext *, std::optional<L
   return success();
 }
 
-LogicalResult ModalFilterOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
-                                      SmallVectorImpl<Value> &gradients) {
+HYBRID_VJP(ModalFilterOp) {
   auto gradient = ModalFilterGradOp::create(builder, getLoc(), getLogDecay(), getAngle(), getRe(),
                                             getIm(), cotangents[0]);
   llvm::append_range(gradients, gradient.getResults());
   return success();
 }
 
-int64_t ModalFilterOp::getFlops() { return 8 * elementCount(getRe()) * shapeOf(getResult())[0]; }
-StringRef ModalFilterOp::getFlopsFormula() { return "8·S·L·C"; }
+HYBRID_FLOPS(ModalFilterOp, 8 * elementCount(getRe()) * shapeOf(getResult())[0], "8·S·L·C")
 
-int64_t ModalFilterGradOp::getFlops() {
-  return 14 * elementCount(getRe()) * shapeOf(getCotangent())[0];
-}
-StringRef ModalFilterGradOp::getFlopsFormula() { return "14·S·L·C"; }
+HYBRID_FLOPS(ModalFilterGradOp, 14 * elementCount(getRe()) * shapeOf(getCotangent())[0], "14·S·L·C")

@@ -1,11 +1,11 @@
 //===- Reduce.cpp - sum, mean or maximum over dimensions ------------------===//
+#include "dialect/Definitions.h"
 #include "dialect/Gradients.h"
 
 using namespace mlir;
 using namespace hybrid;
 
-LogicalResult ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                                         Adaptor adaptor, SmallVectorImpl<Type> &types) {
+HYBRID_INFER(ReduceOp) {
   ArrayRef<int64_t> x = shapeOf(adaptor.getX());
   SmallVector<bool> reduced(x.size(), false);
   int64_t previous = -1;
@@ -22,12 +22,10 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
     else if (adaptor.getKeep())
       shape.push_back(1);
   }
-  types.push_back(tensorOf(shape, elementOf(adaptor.getX())));
-  return success();
+  return give(types, {tensorOf(shape, elementOf(adaptor.getX()))});
 }
 
-LogicalResult ReduceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
-                                 SmallVectorImpl<Value> &gradients) {
+HYBRID_VJP(ReduceOp) {
   ExpressionBuilder e{builder, getLoc()};
   SmallVector<int64_t> kept(shapeOf(getX()));
   int64_t count = 1;
@@ -64,8 +62,7 @@ bool ReduceOp::isRowwise() {
 }
 bool ReduceOp::isRowResult(unsigned) { return false; }
 
-int64_t ReduceOp::getFlops() { return elementCount(getX()); }
-StringRef ReduceOp::getFlopsFormula() { return "elements of the operand"; }
+HYBRID_FLOPS(ReduceOp, elementCount(getX()), "elements of the operand")
 
 FailureOr<int64_t> ReduceOp::getSequenceAxis(ArrayRef<std::optional<int64_t>> operandAxes,
                                              StringRef &why) {

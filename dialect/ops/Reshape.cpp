@@ -1,13 +1,12 @@
 //===- Reshape.cpp - the same elements under another shape ----------------===//
+#include "dialect/Definitions.h"
 #include "dialect/Gradients.h"
 
 using namespace mlir;
 using namespace hybrid;
 
-LogicalResult ReshapeOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
-                                          SmallVectorImpl<Type> &types) {
-  types.push_back(tensorOf(sizesOf(adaptor.getShape()), elementOf(adaptor.getX())));
-  return success();
+HYBRID_INFER(ReshapeOp) {
+  return give(types, {tensorOf(sizesOf(adaptor.getShape()), elementOf(adaptor.getX()))});
 }
 
 LogicalResult ReshapeOp::verify() {
@@ -31,10 +30,9 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor) {
   return {};
 }
 
-LogicalResult ReshapeOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
-                                  SmallVectorImpl<Value> &gradients) {
-  gradients.push_back(ExpressionBuilder{builder, getLoc()}.reshape(cotangents[0], shapeOf(getX())));
-  return success();
+HYBRID_VJP(ReshapeOp) {
+  return give(gradients,
+              {ExpressionBuilder{builder, getLoc()}.reshape(cotangents[0], shapeOf(getX()))});
 }
 
 // The sequence stays one dimension when the sizes before it and its own do not change.

@@ -1,24 +1,21 @@
 //===- Reverse.cpp - a dimension from its end to its start ----------------===//
+#include "dialect/Definitions.h"
 #include "dialect/Gradients.h"
 #include "dialect/SequenceRules.h"
 
 using namespace mlir;
 using namespace hybrid;
 
-LogicalResult ReverseOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                                          Adaptor adaptor, SmallVectorImpl<Type> &types) {
+HYBRID_INFER(ReverseOp) {
   auto axis = static_cast<int64_t>(adaptor.getAxis());
   if (axis < 0 || axis >= static_cast<int64_t>(shapeOf(adaptor.getX()).size())) // C1
     return emitOptionalError(location, "reverse: axis = ", axis, ", but x is ",
                              shapeText(shapeOf(adaptor.getX())));
-  types.push_back(adaptor.getX().getType());
-  return success();
+  return give(types, {adaptor.getX().getType()});
 }
 
-LogicalResult ReverseOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
-                                  SmallVectorImpl<Value> &gradients) {
-  gradients.push_back(ReverseOp::create(builder, getLoc(), cotangents[0], getAxis()));
-  return success();
+HYBRID_VJP(ReverseOp) {
+  return give(gradients, {ReverseOp::create(builder, getLoc(), cotangents[0], getAxis())});
 }
 
 FailureOr<int64_t> ReverseOp::getSequenceAxis(ArrayRef<std::optional<int64_t>> operandAxes,

@@ -1,12 +1,12 @@
 //===- Rfft.cpp - Fourier transform of real columns and back --------------===//
+#include "dialect/Definitions.h"
 #include "dialect/Gradients.h"
 #include <cmath>
 
 using namespace mlir;
 using namespace hybrid;
 
-LogicalResult RfftOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                                       Adaptor adaptor, SmallVectorImpl<Type> &types) {
+HYBRID_INFER(RfftOp) {
   ArrayRef<int64_t> x = shapeOf(adaptor.getX());
   if (x.size() != 2) // C1
     return emitOptionalError(location, "rfft: x is ", shapeText(x),
@@ -16,8 +16,7 @@ LogicalResult RfftOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
   return success();
 }
 
-LogicalResult IrfftOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                                        Adaptor adaptor, SmallVectorImpl<Type> &types) {
+HYBRID_INFER(IrfftOp) {
   ArrayRef<int64_t> re = shapeOf(adaptor.getRe()), im = shapeOf(adaptor.getIm());
   int64_t length = adaptor.getLength();
   if (length < 1 || length > INT32_MAX) // C2
@@ -27,21 +26,17 @@ LogicalResult IrfftOp::inferReturnTypes(MLIRContext *, std::optional<Location> l
     return emitOptionalError(location, "irfft: re is ", shapeText(re), " and im ", shapeText(im),
                              ", but length ", length, " has ", bins, " bins: expected [", bins,
                              ", channels]");
-  types.push_back(tensorOf({length, re[1]}, elementOf(adaptor.getRe())));
-  return success();
+  return give(types, {tensorOf({length, re[1]}, elementOf(adaptor.getRe()))});
 }
 
-LogicalResult RfftOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
-                               SmallVectorImpl<Value> &gradients) {
+HYBRID_VJP(RfftOp) {
   Value re = orZeros(builder, cotangents[0], getRe());
   Value im = orZeros(builder, cotangents[1], getIm());
-  gradients.push_back(
-      IrfftOp::create(builder, getLoc(), re, im, shapeOf(getX())[0], getWeighted()));
-  return success();
+  return give(gradients,
+              {IrfftOp::create(builder, getLoc(), re, im, shapeOf(getX())[0], getWeighted())});
 }
 
-LogicalResult IrfftOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
-                                SmallVectorImpl<Value> &gradients) {
+HYBRID_VJP(IrfftOp) {
   auto spectrum = RfftOp::create(builder, getLoc(), cotangents[0], getWeighted());
   llvm::append_range(gradients, spectrum.getResults());
   return success();
@@ -52,10 +47,7 @@ static int64_t transformFlops(int64_t length, int64_t columns) {
   double size = 4.0 * static_cast<double>(length);
   return static_cast<int64_t>(15 * size * std::log2(size)) * columns;
 }
-int64_t RfftOp::getFlops() { return transformFlops(shapeOf(getX())[0], lastSize(getX())); }
-StringRef RfftOp::getFlopsFormula() { return "60·N·log2(4N)·C"; }
+HYBRID_FLOPS(RfftOp, transformFlops(shapeOf(getX())[0], lastSize(getX())), "60·N·log2(4N)·C")
 
-int64_t IrfftOp::getFlops() {
-  return transformFlops(static_cast<int64_t>(getLength()), lastSize(getRe()));
-}
-StringRef IrfftOp::getFlopsFormula() { return "60·N·log2(4N)·C"; }
+HYBRID_FLOPS(IrfftOp, transformFlops(static_cast<int64_t>(getLength()), lastSize(getRe())),
+             "60·N·log2(4N)·C")

@@ -1,6 +1,5 @@
 //===- Round.cpp - elementwise rounding to bf16 ---------------------------===//
-#include "dialect/HybridOps.h"
-#include "dialect/Shapes.h"
+#include "dialect/Definitions.h"
 
 using namespace mlir;
 using namespace hybrid;
@@ -12,5 +11,4 @@ LogicalResult RoundOp::verify() {
   return success();
 }
 
-int64_t RoundOp::getFlops() { return elementCount(getResult()); }
-StringRef RoundOp::getFlopsFormula() { return "elements"; }
+HYBRID_FLOPS(RoundOp, elementCount(getResult()), "elements")

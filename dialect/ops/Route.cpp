@@ -1,21 +1,18 @@
 //===- Route.cpp - order of (token, choice) pairs by expert ---------------===//
-#include "dialect/HybridOps.h"
-#include "dialect/Shapes.h"
+#include "dialect/Definitions.h"
 
 using namespace mlir;
 using namespace hybrid;
 
-LogicalResult RouteOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
-                                        Adaptor adaptor, SmallVectorImpl<Type> &types) {
+HYBRID_INFER(RouteOp) {
   int64_t experts = adaptor.getExperts();
   if (shapeOf(adaptor.getChoices()).empty()) // C1
     return emitOptionalError(location,
                              "route: choices is a single number, expected [..., choices]");
   if (experts < 1 || experts >= INT32_MAX) // C2
     return emitOptionalError(location, "route: experts = ", experts, ", expected 1 to 2^31 - 2");
-  types.push_back(adaptor.getChoices().getType());
-  types.push_back(tensorOf({experts + 1}, IntegerType::get(context, 32)));
-  return success();
+  return give(types, {adaptor.getChoices().getType(),
+                      tensorOf({experts + 1}, IntegerType::get(context, 32))});
 }
 
 LogicalResult RouteOp::verify() {
@@ -26,5 +23,4 @@ LogicalResult RouteOp::verify() {
   return success();
 }
 
-int64_t RouteOp::getFlops() { return 0; }
-StringRef RouteOp::getFlopsFormula() { return "0 (a sort)"; }
+HYBRID_FLOPS(RouteOp, 0, "0 (a sort)")

@@ -1,19 +1,16 @@
 //===- RoutedExperts.cpp - a mixture of experts -----------------------------===//
-#include "dialect/HybridOps.h"
-#include "dialect/Shapes.h"
+#include "dialect/Definitions.h"
 
 using namespace mlir;
 using namespace hybrid;
 
-LogicalResult RoutedExpertsOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                                                Adaptor adaptor, SmallVectorImpl<Type> &types) {
+HYBRID_INFER(RoutedExpertsOp) {
   Region &body = adaptor.getBody();
   auto yield =
       body.empty() || body.front().empty() ? nullptr : dyn_cast<YieldOp>(body.front().back());
   if (!yield || yield.getNumOperands() != 1) // C6
     return emitOptionalError(location, "routed_experts: the body must yield one value");
-  types.push_back(yield.getOperand(0).getType());
-  return success();
+  return give(types, {yield.getOperand(0).getType()});
 }
 
 SmallVector<Type> RoutedExpertsOp::getBodyArgumentTypes() {

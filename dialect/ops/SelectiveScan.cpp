@@ -1,4 +1,5 @@
 //===- SelectiveScan.cpp - the scan of Mamba ------------------------------===//
+#include "dialect/Definitions.h"
 #include "dialect/Gradients.h"
 #include "dialect/SequenceRules.h"
 
@@ -50,13 +51,8 @@ template <typename Op> static LogicalResult verifyScan(Op op) {
 
 /// C7: one state a channel and state number.
 static LogicalResult verifyScanState(Operation *op, StringRef name, Value state, Value x, Value a) {
-  if (!state)
-    return success();
-  SmallVector<int64_t> expected{shapeOf(x)[0], shapeOf(a)[0], shapeOf(a)[1]};
-  if (!compatibleShapes(shapeOf(state), expected))
-    return op->emitOpError() << name << " is " << shapeText(shapeOf(state)) << ", expected "
-                             << shapeText(expected) << " ([batch, channels, states])";
-  return success();
+  return verifyState(op, name, state, {shapeOf(x)[0], shapeOf(a)[0], shapeOf(a)[1]},
+                     "[batch, channels, states]");
 }
 
 LogicalResult SelectiveScanOp::verify() {
@@ -65,8 +61,7 @@ LogicalResult SelectiveScanOp::verify() {
   return verifyScanState(*this, "initial_state", getInitialState(), getX(), getA()); // C7
 }
 
-LogicalResult SelectiveScanOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                                                Adaptor adaptor, SmallVectorImpl<Type> &types) {
+HYBRID_INFER(SelectiveScanOp) {
   types.push_back(adaptor.getX().getType());
   if (!adaptor.getReturnState())
     return success();
@@ -74,8 +69,7 @@ LogicalResult SelectiveScanOp::inferReturnTypes(MLIRContext *, std::optional<Loc
   if (x.size() != 3 || a.size() != 2)
     return emitOptionalError(
         location, "selective_scan: x must be [batch, length, channels] and a [channels, states]");
-  types.push_back(tensorOf({x[0], a[0], a[1]}, elementOf(adaptor.getX())));
-  return success();
+  return give(types, {tensorOf({x[0], a[0], a[1]}, elementOf(adaptor.getX()))});
 }
 
 LogicalResult SelectiveScanGradOp::verify() {
@@ -87,8 +81,7 @@ LogicalResult SelectiveScanGradOp::verify() {
   return verifyCotangent(*this, "cotangent", getCotangent(), "x", getX()); // C10
 }
 
-LogicalResult SelectiveScanGradOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                                                    Adaptor adaptor, SmallVectorImpl<Type> &types) {
+HYBRID_INFER(SelectiveScanGradOp) {
   appendTypes({adaptor.getX(), adaptor.getDt(), adaptor.getA(), adaptor.getB(), adaptor.getC(),
                adaptor.getInitialState(), adaptor.getDtBias(), adaptor.getSkip(),
                adaptor.getGate()},
@@ -105,14 +98,11 @@ template <typename Op> static int64_t scanFlops(Op op) {
          (9 * shapeOf(op.getA())[1] + (op.getSkip() ? 2 : 0) + (op.getDtBias() ? 1 : 0) +
           (op.getDtSoftplus() ? 1 : 0) + (op.getGate() ? 2 : 0));
 }
-int64_t SelectiveScanOp::getFlops() { return scanFlops(*this); }
-StringRef SelectiveScanOp::getFlopsFormula() { return "9·B·L·D·N"; }
-int64_t SelectiveScanGradOp::getFlops() { return 2 * scanFlops(*this); }
-StringRef SelectiveScanGradOp::getFlopsFormula() { return "18·B·L·D·N"; }
+HYBRID_FLOPS(SelectiveScanOp, scanFlops(*this), "9·B·L·D·N")
+HYBRID_FLOPS(SelectiveScanGradOp, 2 * scanFlops(*this), "18·B·L·D·N")
 int64_t SelectiveScanOp::getFixedStateElements() { return elementCount(getA()); }
 
-LogicalResult SelectiveScanOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
-                                        SmallVectorImpl<Value> &gradients) {
+HYBRID_VJP(SelectiveScanOp) {
   auto gradient = SelectiveScanGradOp::create(
       builder, getLoc(), getX(), getDt(), getA(), getB(), getC(), getSegments(), getInitialState(),
       getDtBias(), getSkip(), getGate(), orZeros(builder, cotangents[0], getResult()),

@@ -1,12 +1,12 @@
 //===- ShortConv.cpp - short depthwise causal convolution -----------------===//
+#include "dialect/Definitions.h"
 #include "dialect/Gradients.h"
 #include "dialect/SequenceRules.h"
 
 using namespace mlir;
 using namespace hybrid;
 
-LogicalResult ShortConvOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                                            Adaptor adaptor, SmallVectorImpl<Type> &types) {
+HYBRID_INFER(ShortConvOp) {
   types.push_back(adaptor.getX().getType());
   if (!adaptor.getReturnState())
     return success();
@@ -14,8 +14,7 @@ LogicalResult ShortConvOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   if (x.size() != 3 || weight.size() != 2)
     return emitOptionalError(
         location, "short_conv: x must be [batch, length, channels] and weight [channels, taps]");
-  types.push_back(tensorOf({x[0], weight[1] - 1, x[2]}, elementOf(adaptor.getX())));
-  return success();
+  return give(types, {tensorOf({x[0], weight[1] - 1, x[2]}, elementOf(adaptor.getX()))});
 }
 
 /// What the convolution and its gradient ask in common.
@@ -68,8 +67,7 @@ LogicalResult ShortConvGradOp::verify() {
   return verifyCotangent(*this, "cotangent", getCotangent(), "x", getX()); // C5
 }
 
-LogicalResult ShortConvGradOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                                                Adaptor adaptor, SmallVectorImpl<Type> &types) {
+HYBRID_INFER(ShortConvGradOp) {
   if (shapeOf(adaptor.getWeight()).size() != 2)
     return emitOptionalError(location, "short_conv_grad: weight is ",
                              shapeText(shapeOf(adaptor.getWeight())),
@@ -80,8 +78,7 @@ LogicalResult ShortConvGradOp::inferReturnTypes(MLIRContext *, std::optional<Loc
   return success();
 }
 
-LogicalResult ShortConvOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
-                                    SmallVectorImpl<Value> &gradients) {
+HYBRID_VJP(ShortConvOp) {
   auto gradient =
       ShortConvGradOp::create(builder, getLoc(), getX(), getWeight(), getSegments(),
                               getInitialState(), orZeros(builder, cotangents[0], getResult()),
@@ -97,10 +94,8 @@ LogicalResult ShortConvOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangen
   return success();
 }
 
-int64_t ShortConvOp::getFlops() { return 2 * elementCount(getX()) * shapeOf(getWeight())[1]; }
-StringRef ShortConvOp::getFlopsFormula() { return "2·K·B·L·C"; }
-int64_t ShortConvGradOp::getFlops() { return 4 * elementCount(getX()) * shapeOf(getWeight())[1]; }
-StringRef ShortConvGradOp::getFlopsFormula() { return "4·K·B·L·C"; }
+HYBRID_FLOPS(ShortConvOp, 2 * elementCount(getX()) * shapeOf(getWeight())[1], "2·K·B·L·C")
+HYBRID_FLOPS(ShortConvGradOp, 4 * elementCount(getX()) * shapeOf(getWeight())[1], "4·K·B·L·C")
 
 int64_t ShortConvOp::getFixedStateElements() {
   return (shapeOf(getWeight())[1] - 1) * lastSize(getX());

@@ -1,14 +1,13 @@
 //===- Slice.cpp - a rectangular part, and zeros around it ----------------===//
+#include "dialect/Definitions.h"
 #include "dialect/Gradients.h"
 #include "dialect/SequenceRules.h"
 
 using namespace mlir;
 using namespace hybrid;
 
-LogicalResult SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
-                                        SmallVectorImpl<Type> &types) {
-  types.push_back(tensorOf(sizesOf(adaptor.getSizes()), elementOf(adaptor.getX())));
-  return success();
+HYBRID_INFER(SliceOp) {
+  return give(types, {tensorOf(sizesOf(adaptor.getSizes()), elementOf(adaptor.getX()))});
 }
 
 LogicalResult SliceOp::verify() {
@@ -28,10 +27,8 @@ OpFoldResult SliceOp::fold(FoldAdaptor) {
   return getX().getType() == type && type.hasStaticShape() ? OpFoldResult(getX()) : OpFoldResult();
 }
 
-LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
-                                      SmallVectorImpl<Type> &types) {
-  types.push_back(tensorOf(sizesOf(adaptor.getShape()), elementOf(adaptor.getX())));
-  return success();
+HYBRID_INFER(PadOp) {
+  return give(types, {tensorOf(sizesOf(adaptor.getShape()), elementOf(adaptor.getX()))});
 }
 
 LogicalResult PadOp::verify() {
@@ -46,18 +43,14 @@ LogicalResult PadOp::verify() {
   return success();
 }
 
-LogicalResult SliceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
-                                SmallVectorImpl<Value> &gradients) {
-  gradients.push_back(PadOp::create(builder, getLoc(), cotangents[0], getStartsAttr(),
-                                    shapeAttr(getContext(), shapeOf(getX()))));
-  return success();
+HYBRID_VJP(SliceOp) {
+  return give(gradients, {PadOp::create(builder, getLoc(), cotangents[0], getStartsAttr(),
+                                        shapeAttr(getContext(), shapeOf(getX())))});
 }
 
-LogicalResult PadOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
-                              SmallVectorImpl<Value> &gradients) {
-  gradients.push_back(SliceOp::create(builder, getLoc(), cotangents[0], getStartsAttr(),
-                                      shapeAttr(getContext(), shapeOf(getX()))));
-  return success();
+HYBRID_VJP(PadOp) {
+  return give(gradients, {SliceOp::create(builder, getLoc(), cotangents[0], getStartsAttr(),
+                                          shapeAttr(getContext(), shapeOf(getX())))});
 }
 
 /// A part of the sequence is no sequence, and zeros around it shift it.

@@ -1,4 +1,5 @@
 //===- SoftmaxScan.cpp - softmax-weighted averages of the past ------------===//
+#include "dialect/Definitions.h"
 #include "dialect/Gradients.h"
 #include "dialect/SequenceRules.h"
 
@@ -39,32 +40,25 @@ template <typename Op> static LogicalResult verifyScan(Op op) {
 }
 
 /// C6: rows of averages and log weights.
-template <typename Op> static LogicalResult verifyState(Op op, StringRef name, Value state) {
-  if (!state)
-    return success();
-  SmallVector<int64_t> expected = stateShape(op.getK(), op.getV(), op.getTaps());
-  if (!compatibleShapes(shapeOf(state), expected))
-    return op.emitOpError() << name << " is " << shapeText(shapeOf(state)) << ", expected "
-                            << shapeText(expected) << " ([batch, max(lags, 1), channels + keys])";
-  return success();
+template <typename Op> static LogicalResult verifyScanState(Op op, StringRef name, Value state) {
+  return verifyState(op, name, state, stateShape(op.getK(), op.getV(), op.getTaps()),
+                     "[batch, max(lags, 1), channels + keys]");
 }
 
 LogicalResult SoftmaxScanOp::verify() {
   if (failed(verifyScan(*this)))
     return failure();
-  return verifyState(*this, "initial_state", getInitialState()); // C6
+  return verifyScanState(*this, "initial_state", getInitialState()); // C6
 }
 
-LogicalResult SoftmaxScanOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                                              Adaptor adaptor, SmallVectorImpl<Type> &types) {
+HYBRID_INFER(SoftmaxScanOp) {
   types.append({adaptor.getV().getType(), adaptor.getK().getType()});
   if (!adaptor.getReturnState())
     return success();
   if (shapeOf(adaptor.getV()).size() != 3)
     return emitOptionalError(location, "softmax_scan: v must be [batch, length, channels]");
-  types.push_back(tensorOf(stateShape(adaptor.getK(), adaptor.getV(), adaptor.getTaps()),
-                           elementOf(adaptor.getV())));
-  return success();
+  return give(types, {tensorOf(stateShape(adaptor.getK(), adaptor.getV(), adaptor.getTaps()),
+                               elementOf(adaptor.getV()))});
 }
 
 LogicalResult SoftmaxScanGradOp::verify() {
@@ -73,7 +67,7 @@ LogicalResult SoftmaxScanGradOp::verify() {
   for (auto [name, state] :
        {std::pair("initial_state", getInitialState()), std::pair("final_state", getFinalState()),
         std::pair("state_cotangent", getStateCotangent())}) // C6
-    if (failed(verifyState(*this, name, state)))
+    if (failed(verifyScanState(*this, name, state)))
       return failure();
   if (failed(verifyCotangent(*this, "output", getOutput(), "v", getV())) ||       // C7
       failed(verifyCotangent(*this, "cotangent", getCotangent(), "v", getV())) || // C7
@@ -85,8 +79,7 @@ LogicalResult SoftmaxScanGradOp::verify() {
   return success();
 }
 
-LogicalResult SoftmaxScanGradOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                                                  Adaptor adaptor, SmallVectorImpl<Type> &types) {
+HYBRID_INFER(SoftmaxScanGradOp) {
   appendTypes({adaptor.getK(), adaptor.getV(), adaptor.getTaps(), adaptor.getDecay(),
                adaptor.getInitialState()},
               types);
@@ -94,18 +87,15 @@ LogicalResult SoftmaxScanGradOp::inferReturnTypes(MLIRContext *, std::optional<L
 }
 
 static int64_t scanFlops(Value v, Value taps) { return elementCount(v) * (4 * tapsOf(taps) + 10); }
-int64_t SoftmaxScanOp::getFlops() { return scanFlops(getV(), getTaps()); }
-StringRef SoftmaxScanOp::getFlopsFormula() { return "(4·S + 10)·B·L·D"; }
-int64_t SoftmaxScanGradOp::getFlops() { return 2 * scanFlops(getV(), getTaps()); }
-StringRef SoftmaxScanGradOp::getFlopsFormula() { return "(8·S + 20)·B·L·D"; }
+HYBRID_FLOPS(SoftmaxScanOp, scanFlops(getV(), getTaps()), "(4·S + 10)·B·L·D")
+HYBRID_FLOPS(SoftmaxScanGradOp, 2 * scanFlops(getV(), getTaps()), "(8·S + 20)·B·L·D")
 
 int64_t SoftmaxScanOp::getFixedStateElements() {
   SmallVector<int64_t> shape = stateShape(getK(), getV(), getTaps());
   return shape[1] * shape[2];
 }
 
-LogicalResult SoftmaxScanOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
-                                      SmallVectorImpl<Value> &gradients) {
+HYBRID_VJP(SoftmaxScanOp) {
   if (cotangents[1])
     return emitOpError() << "has no gradient through its softmax denominators";
   Value dState = cotangents.size() > 2 ? cotangents[2] : Value();

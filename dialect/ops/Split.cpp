@@ -1,12 +1,12 @@
 //===- Split.cpp - parts along a dimension, and joined again --------------===//
+#include "dialect/Definitions.h"
 #include "dialect/Gradients.h"
 #include "dialect/SequenceRules.h"
 
 using namespace mlir;
 using namespace hybrid;
 
-LogicalResult SplitOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                                        Adaptor adaptor, SmallVectorImpl<Type> &types) {
+HYBRID_INFER(SplitOp) {
   ArrayRef<int64_t> x = shapeOf(adaptor.getX());
   int64_t axis = adaptor.getAxis(), total = 0;
   if (axis < 0 || axis >= static_cast<int64_t>(x.size()))
@@ -25,8 +25,7 @@ LogicalResult SplitOp::inferReturnTypes(MLIRContext *, std::optional<Location> l
   return success();
 }
 
-LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                                         Adaptor adaptor, SmallVectorImpl<Type> &types) {
+HYBRID_INFER(ConcatOp) {
   if (adaptor.getParts().empty())
     return emitOptionalError(location, "concat: nothing to put together"); // C2
   SmallVector<int64_t> shape(shapeOf(adaptor.getParts()[0]));
@@ -55,8 +54,7 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
       if (static_cast<int64_t>(i) != axis)
         shape[i] = refine(shape[i], other[i]);
   }
-  types.push_back(tensorOf(shape, elementOf(adaptor.getParts()[0])));
-  return success();
+  return give(types, {tensorOf(shape, elementOf(adaptor.getParts()[0]))});
 }
 
 OpFoldResult ConcatOp::fold(FoldAdaptor) {
@@ -70,17 +68,14 @@ OpFoldResult ConcatOp::fold(FoldAdaptor) {
   return {};
 }
 
-LogicalResult SplitOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
-                                SmallVectorImpl<Value> &gradients) {
+HYBRID_VJP(SplitOp) {
   SmallVector<Value> parts;
   for (auto [part, cotangent] : llvm::zip(getParts(), cotangents))
     parts.push_back(orZeros(builder, cotangent, part));
-  gradients.push_back(ConcatOp::create(builder, getLoc(), parts, getAxis()));
-  return success();
+  return give(gradients, {ConcatOp::create(builder, getLoc(), parts, getAxis())});
 }
 
-LogicalResult ConcatOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
-                                 SmallVectorImpl<Value> &gradients) {
+HYBRID_VJP(ConcatOp) {
   SmallVector<int64_t> sizes;
   for (Value part : getParts())
     sizes.push_back(shapeOf(part)[getAxis()]);

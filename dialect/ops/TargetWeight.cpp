@@ -1,6 +1,5 @@
 //===- TargetWeight.cpp - total weight of the scored positions ------------===//
-#include "dialect/HybridOps.h"
-#include "dialect/Shapes.h"
+#include "dialect/Definitions.h"
 
 using namespace mlir;
 using namespace hybrid;
@@ -14,5 +13,4 @@ LogicalResult TargetWeightOp::verify() {
   return success();
 }
 
-int64_t TargetWeightOp::getFlops() { return elementCount(getTargets()); }
-StringRef TargetWeightOp::getFlopsFormula() { return "B·L"; }
+HYBRID_FLOPS(TargetWeightOp, elementCount(getTargets()), "B·L")

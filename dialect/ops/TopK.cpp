@@ -1,12 +1,10 @@
 //===- TopK.cpp - places of the largest values ----------------------------===//
-#include "dialect/HybridOps.h"
-#include "dialect/Shapes.h"
+#include "dialect/Definitions.h"
 
 using namespace mlir;
 using namespace hybrid;
 
-LogicalResult TopKOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
-                                       Adaptor adaptor, SmallVectorImpl<Type> &types) {
+HYBRID_INFER(TopKOp) {
   SmallVector<int64_t> shape(shapeOf(adaptor.getX()));
   int64_t k = adaptor.getK();
   if (shape.empty()) // C1
@@ -15,9 +13,7 @@ LogicalResult TopKOp::inferReturnTypes(MLIRContext *context, std::optional<Locat
     return emitOptionalError(location, "top_k: k = ", k, ", but x is ", shapeText(shape),
                              ": expected 1 to its last dimension");
   shape.back() = k;
-  types.push_back(tensorOf(shape, IntegerType::get(context, 32)));
-  return success();
+  return give(types, {tensorOf(shape, IntegerType::get(context, 32))});
 }
 
-int64_t TopKOp::getFlops() { return elementCount(getX()) * static_cast<int64_t>(getK()); }
-StringRef TopKOp::getFlopsFormula() { return "B·L·E·k comparisons"; }
+HYBRID_FLOPS(TopKOp, elementCount(getX()) * static_cast<int64_t>(getK()), "B·L·E·k comparisons")

@@ -1,11 +1,11 @@
 //===- Transpose.cpp - dimensions in another order ------------------------===//
+#include "dialect/Definitions.h"
 #include "dialect/Gradients.h"
 
 using namespace mlir;
 using namespace hybrid;
 
-LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                                            Adaptor adaptor, SmallVectorImpl<Type> &types) {
+HYBRID_INFER(TransposeOp) {
   ArrayRef<int64_t> x = shapeOf(adaptor.getX());
   SmallVector<bool> seen(x.size(), false);
   SmallVector<int64_t> shape;
@@ -22,8 +22,7 @@ LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   }
   if (shape.size() != x.size()) // C1
     return wrong();
-  types.push_back(tensorOf(shape, elementOf(adaptor.getX())));
-  return success();
+  return give(types, {tensorOf(shape, elementOf(adaptor.getX()))});
 }
 
 OpFoldResult TransposeOp::fold(FoldAdaptor) {
@@ -33,14 +32,12 @@ OpFoldResult TransposeOp::fold(FoldAdaptor) {
   return getX();
 }
 
-LogicalResult TransposeOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
-                                    SmallVectorImpl<Value> &gradients) {
+HYBRID_VJP(TransposeOp) {
   SmallVector<int64_t> inverse(getPermutation().size());
   for (auto [i, axis] : llvm::enumerate(getPermutation()))
     inverse[axis] = static_cast<int64_t>(i);
-  gradients.push_back(
-      TransposeOp::create(builder, getLoc(), cotangents[0], builder.getDenseI64ArrayAttr(inverse)));
-  return success();
+  return give(gradients, {TransposeOp::create(builder, getLoc(), cotangents[0],
+                                              builder.getDenseI64ArrayAttr(inverse))});
 }
 
 FailureOr<int64_t> TransposeOp::getSequenceAxis(ArrayRef<std::optional<int64_t>> operandAxes,

@@ -1,14 +1,11 @@
 //===- Unary.cpp - elementwise function of one tensor ---------------------===//
+#include "dialect/Definitions.h"
 #include "dialect/FormulaTensor.h"
 
 using namespace mlir;
 using namespace hybrid;
 
-LogicalResult UnaryOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
-                                        SmallVectorImpl<Type> &types) {
-  types.push_back(adaptor.getX().getType());
-  return success();
-}
+HYBRID_INFER(UnaryOp) { return give(types, {adaptor.getX().getType()}); }
 
 OpFoldResult UnaryOp::fold(FoldAdaptor) {
   // neg(neg(x)) -> x
@@ -18,14 +15,11 @@ OpFoldResult UnaryOp::fold(FoldAdaptor) {
   return {};
 }
 
-LogicalResult UnaryOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents,
-                                SmallVectorImpl<Value> &gradients) {
+HYBRID_VJP(UnaryOp) {
   ExpressionBuilder e{builder, getLoc()};
   auto slope =
       scalar::derivativeOf(getKind(), FormulaTensor(e, getX()), FormulaTensor(e, getResult()));
-  gradients.push_back(slope ? e.mul(cotangents[0], slope->value) : Value());
-  return success();
+  return give(gradients, {slope ? e.mul(cotangents[0], slope->value) : Value()});
 }
 
-int64_t UnaryOp::getFlops() { return elementCount(getResult()); }
-StringRef UnaryOp::getFlopsFormula() { return "elements"; }
+HYBRID_FLOPS(UnaryOp, elementCount(getResult()), "elements")
