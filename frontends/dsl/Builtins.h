@@ -50,6 +50,9 @@ struct Call {
   Fault error(size_t index, const llvm::Twine &message, llvm::ArrayRef<size_t> about = {});
   Fault errorHere(const llvm::Twine &message, llvm::ArrayRef<size_t> about = {});
 
+  /// Reports an argument that is not what is expected, or not yet known.
+  Fault wrong(size_t index, const llvm::Twine &expected);
+
   /// A tensor of floating point numbers; a number becomes a tensor of rank 0.
   Value tensor(size_t index);
   /// The same, or an empty value when left out.
@@ -73,9 +76,6 @@ struct Call {
   Value result(const Emitter::Added &added);
   /// The same for an op with several results.
   bool report(const Emitter::Added &added);
-
-private:
-  Fault wrong(size_t index, const llvm::Twine &expected);
 };
 
 /// Adds the op of `call.builtin` (Operators.cpp).

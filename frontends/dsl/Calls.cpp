@@ -92,6 +92,11 @@ bool Elaborator::sortArguments(const Expression &call, const LayerValue &layer,
   for (const auto &entry : given)
     fixed.push_back(entry.has_value());
   bool good = true, tooMany = false;
+  auto isGivenTwice = [&](size_t index, Place place) {
+    diagnostics.error(place, owner + " is given '" + names[index] + "' twice",
+                      {{given[index]->place, "the first is here"}});
+    good = false;
+  };
   size_t next = 0;
   std::vector<Value> rest;
   for (const Argument &argument : call.arguments) {
@@ -110,10 +115,7 @@ bool Elaborator::sortArguments(const Expression &call, const LayerValue &layer,
                             definedHere(layer));
         good = false;
       } else if (given[next]) {
-        diagnostics.error(argument.place, owner + " is given '" + names[next] + "' twice",
-                          {{given[next]->place, "the first is here"}});
-        good = false;
-        ++next;
+        isGivenTwice(next++, argument.place);
       } else {
         given[next++] = {std::move(value), argument.place};
       }
@@ -135,9 +137,7 @@ bool Elaborator::sortArguments(const Expression &call, const LayerValue &layer,
     }
     auto index = static_cast<size_t>(found - names.begin());
     if (given[index] && !fixed[index]) {
-      diagnostics.error(argument.place, owner + " is given '" + argument.name + "' twice",
-                        {{given[index]->place, "the first is here"}});
-      good = false;
+      isGivenTwice(index, argument.place);
       continue;
     }
     given[index] = {std::move(value), argument.place};
@@ -250,21 +250,18 @@ bool Elaborator::bindParameters(const LayerValue &layer, std::vector<std::option
     for (size_t j = 0; j < i; ++j)
       if (definition.parameters[j].name == parameter.name)
         diagnostics.error(parameter.place, "parameter '" + parameter.name + "' is named twice");
-    if (given[i]) {
-      // What is wrong with an argument is the caller's: it is reported there, not as "called from".
-      std::vector<Place> inner = diagnostics.calls;
-      diagnostics.calls.pop_back();
-      value = convert(given[i]->value, parameter, given[i]->place, owner);
-      diagnostics.calls = std::move(inner);
-    } else if (parameter.initial) {
+    if (!given[i] && parameter.initial) {
       value = convert(evaluate(*parameter.initial), parameter, parameter.initial->place, owner);
     } else {
-      std::vector<Place> inner = diagnostics.calls;
+      // What is wrong with an argument is the caller's: it is reported there, not as "called from".
+      const Place inner = diagnostics.calls.back();
       diagnostics.calls.pop_back();
-      diagnostics.error(call,
-                        owner + " needs '" + parameter.name + "' (" + text(parameter.type) + ")",
-                        {{parameter.place, "the parameter is defined here"}});
-      diagnostics.calls = std::move(inner);
+      value = given[i] ? convert(given[i]->value, parameter, given[i]->place, owner)
+                       : diagnostics.error(call,
+                                           owner + " needs '" + parameter.name + "' (" +
+                                               text(parameter.type) + ")",
+                                           {{parameter.place, "the parameter is defined here"}});
+      diagnostics.calls.push_back(inner);
     }
     good &= !value.isPoison();
     // The sizes that an argument at fault should have told are not known, and not unknown names.
