@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 #include "test/cuda/shim/Block.h"
+#include <cstddef>
 
 #define HYBRID_SHIM_ACCESSES(ACCESS, bytes)                                                        \
   ACCESS(__tsan_read##bytes, bytes, false)                                                         \
@@ -19,6 +20,9 @@
   HYBRID_SHIM_ACCESSES(ACCESS, 8)                                                                  \
   HYBRID_SHIM_ACCESSES(ACCESS, 16)
 
+// Vectors of 16 bytes are copied by these where the compiler does not make them one access.
+#define HYBRID_SHIM_COPIES(COPY) COPY(memcpy) COPY(memmove)
+
 #if __has_feature(thread_sanitizer)
 #define HYBRID_SHIM_UNINSTRUMENTED __attribute__((weak, disable_sanitizer_instrumentation))
 #define HYBRID_SHIM_ACCESS(name, bytes, write)                                                     \
@@ -28,5 +32,20 @@
   }
 HYBRID_SHIM_ALL_ACCESSES(HYBRID_SHIM_ACCESS)
 #undef HYBRID_SHIM_ACCESS
+#define HYBRID_SHIM_COPY(name)                                                                     \
+  extern "C" HYBRID_SHIM_UNINSTRUMENTED void *__tsan_##name(void *to, const void *from,            \
+                                                            size_t bytes) {                        \
+    hybrid::shim::Block &block = hybrid::shim::block();                                            \
+    block.access(block, from, static_cast<uint32_t>(bytes), false);                                \
+    block.access(block, to, static_cast<uint32_t>(bytes), true);                                   \
+    return __builtin_##name(to, from, bytes);                                                      \
+  }
+HYBRID_SHIM_COPIES(HYBRID_SHIM_COPY)
+#undef HYBRID_SHIM_COPY
+extern "C" HYBRID_SHIM_UNINSTRUMENTED void *__tsan_memset(void *to, int value, size_t bytes) {
+  hybrid::shim::Block &block = hybrid::shim::block();
+  block.access(block, to, static_cast<uint32_t>(bytes), true);
+  return __builtin_memset(to, value, bytes);
+}
 extern "C" HYBRID_SHIM_UNINSTRUMENTED void __tsan_init() {}
 #endif

@@ -12,8 +12,6 @@ inline constexpr const char *raceFlags[] = {
     "-tsan-instrument-func-entry-exit=0",
     "-mllvm",
     "-tsan-instrument-atomics=0",
-    "-mllvm",
-    "-tsan-instrument-memintrinsics=0",
 };
 
 } // namespace hybrid::shim

@@ -1,4 +1,5 @@
 //===- ShimTest.cpp - blocks of CUDA threads on the CPU ---------------------===//
+#include "codegen/kernels/cuda/Lanes.cuh"
 #include "test/cuda/shim/RaceCheck.h"
 #include "test/unit/cuda/KernelTest.h"
 #include <cmath>
@@ -361,6 +362,27 @@ TEST(CudaShim, ReportsRaces) {
                    }),
       "kernel 'racy', block 0: race: thread 32 writes byte 128 of shared memory, which thread 1 "
       "wrote with no barrier between");
+}
+
+/// As kernels read and write most of what they share: 16 bytes at a time.
+TEST(CudaShim, ReportsRacesOfVectors) {
+  ScopedOrder scoped("forward");
+  auto racy = [](bool barrier) {
+    return shim::launch("vectors", 1, 64, 1024, [&](int64_t) {
+      auto *values = sharedMemory<float>();
+      auto own = static_cast<float>(threadIdx.x);
+      storePack(values + 4 * threadIdx.x, Pack<float, 4>{{own, own, own, own}});
+      if (barrier)
+        blockBarrier();
+      float next[4];
+      readVectors(values + 4 * ((threadIdx.x + 1) % 64), next);
+      [[maybe_unused]] volatile float used = next[0] + next[3];
+    });
+  };
+  EXPECT_EQ(racy(true), "");
+  EXPECT_NE(racy(false).find("race: thread 1 writes byte 16 of shared memory, which thread 0 read"),
+            std::string::npos)
+      << racy(false);
 }
 #else
 TEST(CudaShim, OrderShowsAMissingBarrier) {
