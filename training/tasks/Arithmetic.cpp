@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "training/tasks/Arithmetic.h"
+#include "training/tasks/ConfiguredTask.h"
 #include "training/tasks/InstanceRng.h"
 #include "training/tasks/SequenceWriter.h"
 #include <algorithm>
@@ -76,10 +77,7 @@ void Arithmetic::generate(uint64_t seed, Split split, uint64_t index, std::span<
 
 Result<std::unique_ptr<Task>> createArithmetic(TaskParameters &parameters, Convention) {
   int64_t digits = parameters.integer("digits", 4, 1, int64_t{1} << 20);
-  if (auto done = parameters.finish(); !done)
-    return done.error();
-  return std::unique_ptr<Task>(
-      std::make_unique<Arithmetic>(parameters.task(), parameters.resolved(), digits));
+  return finishTask<Arithmetic>(parameters, digits);
 }
 
 } // namespace hybrid::rt

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "training/tasks/AssociativeRecall.h"
+#include "training/tasks/ConfiguredTask.h"
 #include "training/tasks/InstanceRng.h"
 #include "training/tasks/KeyValues.h"
 #include "training/tasks/SequenceWriter.h"
@@ -29,12 +30,10 @@ struct AssociativeRecallConfig {
   int64_t firstValue() const { return 1 + keys(); }
 };
 
-class AssociativeRecall final : public Task {
+class AssociativeRecall final : public ConfiguredTask<AssociativeRecallConfig> {
 public:
-  AssociativeRecall(std::string name, Settings settings, const AssociativeRecallConfig &config)
-      : Task(std::move(name), std::move(settings)), config(config) {}
+  using ConfiguredTask::ConfiguredTask;
 
-  int64_t vocabulary() const override { return config.vocab; }
   int64_t positions() const override { return config.length + 1 + config.keyTokens; }
   uint64_t epochExamples() const override { return 2000; }
   void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
@@ -46,9 +45,6 @@ public:
       return "=>";
     return fmt::format("{}{}", token < config.firstValue() ? 'k' : 'v', token);
   }
-
-private:
-  AssociativeRecallConfig config;
 };
 
 void AssociativeRecall::generate(uint64_t seed, Split split, uint64_t index,
@@ -92,10 +88,7 @@ Result<std::unique_ptr<Task>> createAssociativeRecall(TaskParameters &parameters
         fmt::format("length must be a multiple of {}, it counts the tokens of pairs of a key of {} "
                     "and a value, not {}",
                     config.keyTokens + 1, config.keyTokens, config.length));
-  if (auto done = parameters.finish(); !done)
-    return done.error();
-  return std::unique_ptr<Task>(
-      std::make_unique<AssociativeRecall>(parameters.task(), parameters.resolved(), config));
+  return finishTask<AssociativeRecall>(parameters, config);
 }
 
 } // namespace hybrid::rt

@@ -8,35 +8,26 @@
 //
 //===----------------------------------------------------------------------===//
 #include "training/tasks/Compression.h"
+#include "training/tasks/ConfiguredTask.h"
 #include "training/tasks/InstanceRng.h"
 #include <algorithm>
-#include <fmt/format.h>
 
 namespace hybrid::rt {
 namespace {
 
-class Compression final : public Task {
+class Compression final : public ConfiguredTask<VocabularyAndLength> {
 public:
-  Compression(std::string name, Settings settings, int64_t vocab, int64_t length)
-      : Task(std::move(name), std::move(settings)), vocab(vocab), length(length) {}
+  using ConfiguredTask::ConfiguredTask;
 
-  int64_t vocabulary() const override { return vocab; }
-  int64_t positions() const override { return length; }
   bool takesNoPadding() const override { return true; }
   void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
                 std::span<int32_t> targets) const override {
     Rng rng = instanceRng(seed, split, index);
     for (int32_t &token : inputs.first(inputs.size() - 1))
-      token = drawToken(rng, 0, vocab - 1);
-    inputs.back() = static_cast<int32_t>(vocab - 1);
+      token = drawToken(rng, 0, config.vocab - 1);
+    inputs.back() = static_cast<int32_t>(config.vocab - 1);
     std::copy(inputs.begin(), inputs.end(), targets.begin());
   }
-  std::string spell(int32_t token) const override {
-    return token < vocab - 1 ? fmt::format("c{}", token) : "=>";
-  }
-
-private:
-  int64_t vocab, length;
 };
 
 } // namespace
@@ -44,10 +35,7 @@ private:
 Result<std::unique_ptr<Task>> createCompression(TaskParameters &parameters, Convention) {
   int64_t vocab = parameters.integer("vocab", 16, 2, int64_t{1} << 30);
   int64_t length = parameters.integer("length", 32, 2, int64_t{1} << 24);
-  if (auto done = parameters.finish(); !done)
-    return done.error();
-  return std::unique_ptr<Task>(
-      std::make_unique<Compression>(parameters.task(), parameters.resolved(), vocab, length));
+  return finishTask<Compression>(parameters, VocabularyAndLength{vocab, length});
 }
 
 } // namespace hybrid::rt

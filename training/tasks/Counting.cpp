@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "training/tasks/Counting.h"
+#include "training/tasks/ConfiguredTask.h"
 #include "training/tasks/InstanceRng.h"
 #include <algorithm>
 #include <fmt/format.h>
@@ -21,13 +22,10 @@ struct CountingConfig {
   int64_t content() const { return vocab - most - 1; }
 };
 
-class Counting final : public Task {
+class Counting final : public ConfiguredTask<CountingConfig> {
 public:
-  Counting(std::string name, Settings settings, const CountingConfig &config)
-      : Task(std::move(name), std::move(settings)), config(config) {}
+  using ConfiguredTask::ConfiguredTask;
 
-  int64_t vocabulary() const override { return config.vocab; }
-  int64_t positions() const override { return config.length; }
   uint64_t epochExamples() const override { return 2000; }
   void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
                 std::span<int32_t> targets) const override {
@@ -53,9 +51,6 @@ public:
       return fmt::format("c{}", token);
     return fmt::format("#{}", token - config.content());
   }
-
-private:
-  CountingConfig config;
 };
 
 } // namespace
@@ -73,10 +68,7 @@ Result<std::unique_ptr<Task>> createCounting(TaskParameters &parameters, Convent
   if (config.most > config.length)
     parameters.refuse(fmt::format("most={} is more than a sequence of length={} can hold",
                                   config.most, config.length));
-  if (auto done = parameters.finish(); !done)
-    return done.error();
-  return std::unique_ptr<Task>(
-      std::make_unique<Counting>(parameters.task(), parameters.resolved(), config));
+  return finishTask<Counting>(parameters, config);
 }
 
 } // namespace hybrid::rt

@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "training/tasks/FuzzyRecall.h"
+#include "training/tasks/ConfiguredTask.h"
 #include "training/tasks/InstanceRng.h"
 #include "training/tasks/KeyValues.h"
 #include "training/tasks/SequenceWriter.h"
@@ -36,13 +37,10 @@ struct FuzzyRecallConfig {
   auto pad() const { return static_cast<int32_t>(content()); }
 };
 
-class FuzzyRecall final : public Task {
+class FuzzyRecall final : public ConfiguredTask<FuzzyRecallConfig> {
 public:
-  FuzzyRecall(std::string name, Settings settings, const FuzzyRecallConfig &config)
-      : Task(std::move(name), std::move(settings)), config(config) {}
+  using ConfiguredTask::ConfiguredTask;
 
-  int64_t vocabulary() const override { return config.vocab; }
-  int64_t positions() const override { return config.length; }
   void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
                 std::span<int32_t> targets) const override;
   std::string spell(int32_t token) const override {
@@ -50,9 +48,6 @@ public:
       return config.ids().spell(token);
     return token == config.pad() ? "_" : "=>";
   }
-
-private:
-  FuzzyRecallConfig config;
 };
 
 /// A tuple of distinct tokens, every ordered choice equally likely.
@@ -159,10 +154,7 @@ Result<std::unique_ptr<Task>> createFuzzyInContextRecall(TaskParameters &paramet
         "least k_motif={} and v_motif={}",
         config.vocab, ids.keys(), ids.values(), config.multiQuery ? "" : " and the copy prefix",
         config.longestKey, config.longestValue));
-  if (auto done = parameters.finish(); !done)
-    return done.error();
-  return std::unique_ptr<Task>(
-      std::make_unique<FuzzyRecall>(parameters.task(), parameters.resolved(), config));
+  return finishTask<FuzzyRecall>(parameters, config);
 }
 
 } // namespace hybrid::rt

@@ -15,23 +15,20 @@
 //
 //===----------------------------------------------------------------------===//
 #include "training/tasks/InductionHeads.h"
+#include "training/tasks/ConfiguredTask.h"
 #include "training/tasks/InstanceRng.h"
 #include "training/tasks/KeyValues.h"
 #include <algorithm>
-#include <fmt/format.h>
 
 namespace hybrid::rt {
 namespace {
 
 constexpr int64_t longest = int64_t{1} << 24;
 
-class InductionHeads final : public Task {
+class InductionHeads final : public ConfiguredTask<VocabularyAndLength> {
 public:
-  InductionHeads(std::string name, Settings settings, int64_t vocab, int64_t length)
-      : Task(std::move(name), std::move(settings)), vocab(vocab), length(length) {}
+  using ConfiguredTask::ConfiguredTask;
 
-  int64_t vocabulary() const override { return vocab; }
-  int64_t positions() const override { return length; }
   /// What the paper calls an epoch: 8192 steps of 8 instances.
   uint64_t epochExamples() const override { return 65536; }
   void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
@@ -40,48 +37,36 @@ public:
     // Two ordinary tokens at least stand between the triggers, the answer included.
     size_t first = rng.below(inputs.size() - 3);
     for (int32_t &token : inputs)
-      token = drawToken(rng, 0, vocab - 1);
-    inputs[first] = inputs.back() = static_cast<int32_t>(vocab - 1);
+      token = drawToken(rng, 0, config.vocab - 1);
+    inputs[first] = inputs.back() = static_cast<int32_t>(config.vocab - 1);
     std::fill(targets.begin(), targets.end(), ignoredTarget);
     targets.back() = inputs[first + 1];
   }
-  std::string spell(int32_t token) const override {
-    return token < vocab - 1 ? fmt::format("c{}", token) : "=>";
-  }
-
-private:
-  int64_t vocab, length;
 };
 
-class SafariInduction final : public Task {
-public:
-  SafariInduction(std::string name, Settings settings, int64_t vocab, int64_t length, bool asksAll)
-      : Task(std::move(name), std::move(settings)), vocab(vocab), length(length), asksAll(asksAll) {
-  }
+struct SafariInductionConfig : VocabularyAndLength {
+  bool asksAll;
+};
 
-  int64_t vocabulary() const override { return vocab; }
-  int64_t positions() const override { return length + 1; }
+class SafariInduction final : public ConfiguredTask<SafariInductionConfig> {
+public:
+  using ConfiguredTask::ConfiguredTask;
+
+  int64_t positions() const override { return config.length + 1; }
   uint64_t epochExamples() const override { return 5000; }
   void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
                 std::span<int32_t> targets) const override {
     Rng rng = instanceRng(seed, split, index);
     for (int32_t &token : inputs)
-      token = drawToken(rng, 1, vocab - 2);
+      token = drawToken(rng, 1, config.vocab - 2);
     size_t first = rng.below(inputs.size() - 3); // below length - 2
-    inputs[first] = inputs.back() = static_cast<int32_t>(vocab - 1);
-    if (asksAll && split == Split::Train)
+    inputs[first] = inputs.back() = static_cast<int32_t>(config.vocab - 1);
+    if (config.asksAll && split == Split::Train)
       std::copy(inputs.begin() + 1, inputs.end(), targets.begin());
     else
       std::fill(targets.begin(), targets.end(), ignoredTarget);
     targets.back() = inputs[first + 1];
   }
-  std::string spell(int32_t token) const override {
-    return token < vocab - 1 ? fmt::format("c{}", token) : "=>";
-  }
-
-private:
-  int64_t vocab, length;
-  bool asksAll;
 };
 
 } // namespace
@@ -89,20 +74,14 @@ private:
 Result<std::unique_ptr<Task>> createInductionHeads(TaskParameters &parameters, Convention) {
   int64_t vocab = parameters.integer("vocab", 16, 2, int64_t{1} << 30);
   int64_t length = parameters.integer("length", 256, 4, longest);
-  if (auto done = parameters.finish(); !done)
-    return done.error();
-  return std::unique_ptr<Task>(
-      std::make_unique<InductionHeads>(parameters.task(), parameters.resolved(), vocab, length));
+  return finishTask<InductionHeads>(parameters, VocabularyAndLength{vocab, length});
 }
 
 Result<std::unique_ptr<Task>> createSafariInduction(TaskParameters &parameters, Convention) {
   int64_t vocab = parameters.integer("vocab", 20, 3, int64_t{1} << 30);
   int64_t length = parameters.integer("length", 30, 3, longest);
   bool asksAll = asksWholeSequence(parameters);
-  if (auto done = parameters.finish(); !done)
-    return done.error();
-  return std::unique_ptr<Task>(std::make_unique<SafariInduction>(
-      parameters.task(), parameters.resolved(), vocab, length, asksAll));
+  return finishTask<SafariInduction>(parameters, SafariInductionConfig{{vocab, length}, asksAll});
 }
 
 } // namespace hybrid::rt

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "training/tasks/LinearFunctions.h"
+#include "training/tasks/ConfiguredTask.h"
 #include "training/tasks/InstanceRng.h"
 #include <algorithm>
 #include <cmath>
@@ -138,10 +139,7 @@ double LinearFunctions::referenceLoss(uint64_t seed, Split split, uint64_t index
 Result<std::unique_ptr<Task>> createLinearFunctions(TaskParameters &parameters, Convention) {
   int64_t dimension = parameters.integer("dimension", 5, 1, 4096);
   int64_t pairs = parameters.integer("pairs", 2 * dimension + 1, 1, int64_t{1} << 20);
-  if (auto done = parameters.finish(); !done)
-    return done.error();
-  return std::unique_ptr<Task>(std::make_unique<LinearFunctions>(
-      parameters.task(), parameters.resolved(), dimension, pairs));
+  return finishTask<LinearFunctions>(parameters, dimension, pairs);
 }
 
 } // namespace hybrid::rt

@@ -7,39 +7,31 @@
 //
 //===----------------------------------------------------------------------===//
 #include "training/tasks/Majority.h"
+#include "training/tasks/ConfiguredTask.h"
 #include "training/tasks/InstanceRng.h"
 #include <algorithm>
-#include <fmt/format.h>
 
 namespace hybrid::rt {
 namespace {
 
-class Majority final : public Task {
+class Majority final : public ConfiguredTask<VocabularyAndLength> {
 public:
-  Majority(std::string name, Settings settings, int64_t vocab, int64_t length)
-      : Task(std::move(name), std::move(settings)), vocab(vocab), length(length) {}
+  using ConfiguredTask::ConfiguredTask;
 
-  int64_t vocabulary() const override { return vocab; }
-  int64_t positions() const override { return length + 1; }
+  int64_t positions() const override { return config.length + 1; }
   uint64_t epochExamples() const override { return 2000; }
   void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
                 std::span<int32_t> targets) const override;
-  std::string spell(int32_t token) const override {
-    return token < vocab - 1 ? fmt::format("c{}", token) : "=>";
-  }
-
-private:
-  int64_t vocab, length;
 };
 
 void Majority::generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
                         std::span<int32_t> targets) const {
   Rng rng = instanceRng(seed, split, index);
   std::span<int32_t> prompt = inputs.first(inputs.size() - 1);
-  std::vector<int64_t> counts(static_cast<size_t>(vocab - 1));
+  std::vector<int64_t> counts(static_cast<size_t>(config.vocab - 1));
   auto countOf = [&](int32_t token) -> int64_t & { return counts[static_cast<size_t>(token)]; };
   for (int32_t &token : prompt)
-    ++countOf(token = drawToken(rng, 0, vocab - 1));
+    ++countOf(token = drawToken(rng, 0, config.vocab - 1));
 
   std::vector<int32_t> leaders;
   std::vector<size_t> others; // places of tokens that do not lead
@@ -65,7 +57,7 @@ void Majority::generate(uint64_t seed, Split split, uint64_t index, std::span<in
     --countOf(changed);
     ++countOf(changed = winner);
   }
-  inputs.back() = static_cast<int32_t>(vocab - 1);
+  inputs.back() = static_cast<int32_t>(config.vocab - 1);
   std::fill(targets.begin(), targets.end(), ignoredTarget);
   targets.back() = leaders.front();
 }
@@ -75,10 +67,7 @@ void Majority::generate(uint64_t seed, Split split, uint64_t index, std::span<in
 Result<std::unique_ptr<Task>> createMajority(TaskParameters &parameters, Convention) {
   int64_t vocab = parameters.integer("vocab", 10, 2, int64_t{1} << 24);
   int64_t length = parameters.integer("length", 128, 1, int64_t{1} << 24);
-  if (auto done = parameters.finish(); !done)
-    return done.error();
-  return std::unique_ptr<Task>(
-      std::make_unique<Majority>(parameters.task(), parameters.resolved(), vocab, length));
+  return finishTask<Majority>(parameters, VocabularyAndLength{vocab, length});
 }
 
 } // namespace hybrid::rt

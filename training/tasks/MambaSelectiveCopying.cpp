@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "training/tasks/MambaSelectiveCopying.h"
+#include "training/tasks/ConfiguredTask.h"
 #include "training/tasks/InstanceRng.h"
 #include <algorithm>
 #include <fmt/format.h>
@@ -22,13 +23,10 @@ struct MambaSelectiveCopyingConfig {
   auto marker() const { return static_cast<int32_t>(vocab - 1); }
 };
 
-class MambaSelectiveCopying final : public Task {
+class MambaSelectiveCopying final : public ConfiguredTask<MambaSelectiveCopyingConfig> {
 public:
-  MambaSelectiveCopying(std::string name, Settings settings,
-                        const MambaSelectiveCopyingConfig &config)
-      : Task(std::move(name), std::move(settings)), config(config) {}
+  using ConfiguredTask::ConfiguredTask;
 
-  int64_t vocabulary() const override { return config.vocab; }
   int64_t positions() const override { return config.length + config.count; }
   /// A thousand of the paper's batches of 64, which it takes 400 000 of, all fresh.
   uint64_t epochExamples() const override { return 64000; }
@@ -39,9 +37,6 @@ public:
       return "_";
     return token < config.marker() ? fmt::format("c{}", token) : "=>";
   }
-
-private:
-  MambaSelectiveCopyingConfig config;
 };
 
 void MambaSelectiveCopying::generate(uint64_t seed, Split split, uint64_t index,
@@ -72,10 +67,7 @@ Result<std::unique_ptr<Task>> createMambaSelectiveCopying(TaskParameters &parame
     parameters.refuse(fmt::format("length={} has no room for tokens_to_copy={}: it counts them and "
                                   "the noise between them",
                                   config.length, config.count));
-  if (auto done = parameters.finish(); !done)
-    return done.error();
-  return std::unique_ptr<Task>(
-      std::make_unique<MambaSelectiveCopying>(parameters.task(), parameters.resolved(), config));
+  return finishTask<MambaSelectiveCopying>(parameters, config);
 }
 
 } // namespace hybrid::rt

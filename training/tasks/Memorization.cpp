@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "training/tasks/Memorization.h"
+#include "training/tasks/ConfiguredTask.h"
 #include "training/tasks/InstanceRng.h"
 #include "training/tasks/KeyValues.h"
 #include <fmt/format.h>
@@ -22,22 +23,16 @@ struct MemorizationConfig {
   auto insert() const { return static_cast<int32_t>(vocab - 1); }
 };
 
-class Memorization final : public Task {
+class Memorization final : public ConfiguredTask<MemorizationConfig> {
 public:
-  Memorization(std::string name, Settings settings, const MemorizationConfig &config)
-      : Task(std::move(name), std::move(settings)), config(config) {}
+  using ConfiguredTask::ConfiguredTask;
 
-  int64_t vocabulary() const override { return config.vocab; }
-  int64_t positions() const override { return config.length; }
   uint64_t epochExamples() const override { return 256; }
   void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
                 std::span<int32_t> targets) const override;
   std::string spell(int32_t token) const override {
     return token == config.insert() ? "=>" : config.ids().spell(token);
   }
-
-private:
-  MemorizationConfig config;
 };
 
 void Memorization::generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
@@ -65,10 +60,7 @@ Result<std::unique_ptr<Task>> createMemorization(TaskParameters &parameters, Con
   if (config.length % 2 != 0)
     parameters.refuse(fmt::format("length must be even, keys and insert tokens take turns, not {}",
                                   config.length));
-  if (auto done = parameters.finish(); !done)
-    return done.error();
-  return std::unique_ptr<Task>(
-      std::make_unique<Memorization>(parameters.task(), parameters.resolved(), config));
+  return finishTask<Memorization>(parameters, config);
 }
 
 } // namespace hybrid::rt

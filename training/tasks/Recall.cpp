@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "training/tasks/Recall.h"
+#include "training/tasks/ConfiguredTask.h"
 #include "training/tasks/InstanceRng.h"
 #include "training/tasks/KeyValues.h"
 #include "training/tasks/SequenceWriter.h"
@@ -30,19 +31,14 @@ struct RecallConfig {
   int64_t positions() const { return multiQuery ? length - 1 : length; }
 };
 
-class Recall final : public Task {
+class Recall final : public ConfiguredTask<RecallConfig> {
 public:
-  Recall(std::string name, Settings settings, const RecallConfig &config)
-      : Task(std::move(name), std::move(settings)), config(config) {}
+  using ConfiguredTask::ConfiguredTask;
 
-  int64_t vocabulary() const override { return config.vocab; }
   int64_t positions() const override { return config.positions(); }
   void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
                 std::span<int32_t> targets) const override;
   std::string spell(int32_t token) const override;
-
-private:
-  RecallConfig config;
 };
 
 void Recall::generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
@@ -109,10 +105,7 @@ Result<std::unique_ptr<Task>> create(TaskParameters &parameters, Convention conv
         "need 2",
         config.vocab, std::max<int64_t>(0, config.content()), config.noiseVocab,
         config.multiQuery ? "" : " and the copy prefix"));
-  if (auto done = parameters.finish(); !done)
-    return done.error();
-  return std::unique_ptr<Task>(
-      std::make_unique<Recall>(parameters.task(), parameters.resolved(), config));
+  return finishTask<Recall>(parameters, config);
 }
 
 } // namespace

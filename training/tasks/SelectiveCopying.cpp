@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "training/tasks/SelectiveCopying.h"
+#include "training/tasks/ConfiguredTask.h"
 #include "training/tasks/InstanceRng.h"
 #include <algorithm>
 #include <array>
@@ -30,13 +31,10 @@ struct SelectiveCopyingConfig {
   auto copy() const { return static_cast<int32_t>(vocab - 1); }
 };
 
-class SelectiveCopying final : public Task {
+class SelectiveCopying final : public ConfiguredTask<SelectiveCopyingConfig> {
 public:
-  SelectiveCopying(std::string name, Settings settings, const SelectiveCopyingConfig &config)
-      : Task(std::move(name), std::move(settings)), config(config) {}
+  using ConfiguredTask::ConfiguredTask;
 
-  int64_t vocabulary() const override { return config.vocab; }
-  int64_t positions() const override { return config.length; }
   void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
                 std::span<int32_t> targets) const override;
   std::string spell(int32_t token) const override {
@@ -47,8 +45,6 @@ public:
 
 private:
   void interleave(Rng &rng, std::span<int32_t> inputs, std::span<int32_t> targets) const;
-
-  SelectiveCopyingConfig config;
 };
 
 /// The layout of the paper, over inputs that are all blank.
@@ -110,10 +106,7 @@ Result<std::unique_ptr<Task>> createSelectiveCopying(TaskParameters &parameters,
         "length={} is too short for tokens_to_copy={}: the tokens, the copy token and as many "
         "answers need length >= {}, a blank among them included",
         config.length, config.count, 2 * config.count + 2));
-  if (auto done = parameters.finish(); !done)
-    return done.error();
-  return std::unique_ptr<Task>(
-      std::make_unique<SelectiveCopying>(parameters.task(), parameters.resolved(), config));
+  return finishTask<SelectiveCopying>(parameters, config);
 }
 
 } // namespace hybrid::rt
