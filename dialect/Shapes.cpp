@@ -78,10 +78,8 @@ RankedTensorType tensorOf(ArrayRef<int64_t> shape, Type element) {
   return RankedTensorType::get(shape, element);
 }
 
-ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
-Type elementOf(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
+ArrayRef<int64_t> shapeOf(Value value) { return cast<ShapedType>(value.getType()).getShape(); }
+Type elementOf(Value value) { return cast<ShapedType>(value.getType()).getElementType(); }
 void appendTypes(ArrayRef<Value> values, SmallVectorImpl<Type> &types) {
   for (Value value : values)
     if (value)
