@@ -12,7 +12,10 @@ of check-budgets.py.
 It is a complaint when a variant does not compile, takes more registers or stack than the table allows, or spills,
 and when a template of codegen/kernels/cuda is in no use.
 
-usage: check-variants.py HYBRIDC ROOT FOLDER [--cases DIR] [--list | --update]
+With --header X only the kernels of X.cuh are checked, as the gradient cases of its op launch them: for a new op, which
+no model uses yet.
+
+usage: check-variants.py HYBRIDC ROOT FOLDER [--cases DIR] [--header X] [--list | --update]
 """
 
 import argparse
@@ -77,18 +80,25 @@ def golden_uses(root, cases):
             yield arguments + [f"--precision={precision}"]
 
 
-def uses(root, cases, folder):
-    """Arguments of hybridc for all models; gradient cases are written to `folder`, a file each."""
-    for model in sorted((root / "models/mad").glob("*.hyb")):
-        for precision in ("bf16", "f32"):
-            yield [model, "--batch=128", "--length=128", f"--precision={precision}"]
-    for path in sorted((root / "test/gradients/cases").glob("*.mlir")):
+def gradient_uses(root, folder, header):
+    """Arguments for the gradient cases, which are written to `folder`, a file each; those of a header's op alone, where it has some."""
+    paths = sorted((root / "test/gradients/cases").glob("*.mlir"))
+    own = [path for path in paths if header and path.stem.replace("_", "") == header.lower()]
+    for path in own or paths:
         for i, case in enumerate(path.read_text().split("// -----\n")):
             case = case.replace("KIND", KINDS.get(path.stem, "KIND"))
             for element in ("f32", "f64"):
                 written = folder / f"{path.stem}-{i}-{element}.mlir"
                 written.write_text(case.replace("f32", element))
                 yield [written]
+
+
+def uses(root, cases, folder):
+    """Arguments of hybridc for all models."""
+    for model in sorted((root / "models/mad").glob("*.hyb")):
+        for precision in ("bf16", "f32"):
+            yield [model, "--batch=128", "--length=128", f"--precision={precision}"]
+    yield from gradient_uses(root, folder, None)
     for model, arguments in LONG:
         yield [root / model, *arguments.split()]
     if cases:
@@ -220,7 +230,7 @@ def measure(root, variants):
 
 
 def compare(measured, allowed, whole):
-    """Complaints; `whole`: the golden cases were there, so that the rows of the table are those of the variants."""
+    """Complaints; `whole`: all that launches the kernels was there, so that the rows of the table are those of the variants."""
     complaints = []
     for architecture, taken in measured.items():
         rows = allowed.get(architecture, {})
@@ -238,24 +248,24 @@ def kernel_of(name):
     return name.partition("<")[0]
 
 
-def read_tables(folder):
+def read_tables(folder, header):
     """Architecture -> name of a variant -> what it may take."""
     table = collections.defaultdict(dict)
-    for path in sorted(folder.glob("*.json")):
+    for path in sorted(folder.glob(f"{header or '*'}.json")):
         for architecture, rows in json.loads(path.read_text()).items():
             table[architecture].update(rows)
     return table
 
 
-def write_tables(folder, table, library):
-    """A file for each header; those of headers that are gone go, too."""
+def write_tables(folder, table, library, whole):
+    """A file for each header; those of headers that are gone go, too, if the table is of all headers."""
     files = collections.defaultdict(lambda: {architecture: {} for architecture in table})
     for architecture, rows in table.items():
         for name, takes in rows.items():
             files[library[kernel_of(name)]][architecture][name] = takes
     folder.mkdir(exist_ok=True)
     for path in folder.glob("*.json"):
-        if path.stem not in files:
+        if whole and path.stem not in files:
             path.unlink()
     for stem, part in files.items():
         (folder / f"{stem}.json").write_text(text_of(part))
@@ -279,13 +289,17 @@ def main():
     parser.add_argument("root", type=lambda text: pathlib.Path(text).resolve())
     parser.add_argument("tables", type=pathlib.Path, help="folder of what each variant may take, a file for each header")
     parser.add_argument("--cases", type=pathlib.Path, help="the golden cases")
+    parser.add_argument("--header", help="only kernels of this header, in gradient cases")
     parser.add_argument("--list", action="store_true", help="print the variants, compile nothing")
     parser.add_argument("--update", action="store_true", help="write the tables anew")
     options = parser.parse_args()
     library = templates(options.root)
+    if options.header:
+        library = {name: header for name, header in library.items() if header == options.header}
     sys.dont_write_bytecode = True
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
-        commands = list(uses(options.root, options.cases, pathlib.Path(folder)))
+        commands = list(gradient_uses(options.root, pathlib.Path(folder), options.header) if options.header else
+                        uses(options.root, options.cases, pathlib.Path(folder)))
         sources = list(pool.map(lambda arguments: source_of(options.hybridc, arguments), commands))
     launches = [launch for source in sources for launch in launches_of(source, library)]
     flags = flags_of(launches)
@@ -299,9 +313,9 @@ def main():
         measured, said = measure(options.root, variants)
         complaints += said
         if options.update and not said:
-            write_tables(options.tables, measured, library)
+            write_tables(options.tables, measured, library, not options.header)
         elif not said:
-            complaints += compare(measured, read_tables(options.tables), options.cases is not None)
+            complaints += compare(measured, read_tables(options.tables, options.header), options.header is not None or options.cases is not None)
     for complaint in complaints:
         print(complaint)
     print(f"{len(commands)} programs, {len(launches)} launches, {len(library)} kernels, {len(variants)} variants, {len(complaints)} complaints")
