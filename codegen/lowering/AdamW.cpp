@@ -15,6 +15,8 @@ template <> LogicalResult lower(AdamWOp op, ProgramBuilder &program) {
   int64_t bytes = bytesOf(element);
   std::vector<ParameterChunk> chunks;
   for (auto name : op.getParameters().getAsRange<StringAttr>()) {
+    if (failed(program.tables.checkParameter(op, name)))
+      return failure();
     const ModuleTables::Parameter &parameter = program.tables.parameters.find(name)->second;
     int64_t count = parameter.type.getNumElements();
     for (int64_t at = 0; at < count; at += chunkElements)

@@ -19,6 +19,38 @@ void ModuleTables::collectParameters(func::FuncOp forward) {
   }
 }
 
+LogicalResult ModuleTables::checkParameter(Operation *op, StringAttr name, Type type) const {
+  auto found = parameters.find(name);
+  if (found == parameters.end())
+    return op->emitError() << "names the parameter " << name << ", which @forward does not have";
+  if (type && type != found->second.type)
+    return op->emitError() << "takes the parameter " << name << " for " << type
+                           << ", in @forward it is " << found->second.type;
+  return success();
+}
+
+LogicalResult ModuleTables::checkParameters(func::FuncOp function) const {
+  auto each = [&](Operation *op) -> WalkResult {
+    if (auto parameter = dyn_cast<ParameterOp>(op))
+      return checkParameter(op, parameter.getNameAttr(), parameter.getType());
+    if (auto assign = dyn_cast<AssignOp>(op))
+      return checkParameter(op, assign.getNameAttr(), assign.getValue().getType());
+    return success();
+  };
+  if (function.walk(each).wasInterrupted())
+    return failure();
+  for (unsigned i = 0; i < function.getNumResults(); ++i) {
+    auto name = function.getResultAttrOfType<StringAttr>(i, "hybrid.name");
+    if (!name || !name.getValue().starts_with("grad."))
+      continue;
+    auto parameter = StringAttr::get(name.getContext(), name.getValue().drop_front(5));
+    if (parameters.count(parameter) && // else it is the gradient of an input
+        failed(checkParameter(function, parameter, function.getResultTypes()[i])))
+      return failure();
+  }
+  return success();
+}
+
 int64_t ModuleTables::addConstant(ArrayRef<char> bytes) {
   int64_t offset = aligned(static_cast<int64_t>(constants.size()));
   constants.resize(offset);

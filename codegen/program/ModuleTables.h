@@ -38,6 +38,12 @@ struct ModuleTables {
 
   /// Gives all parameters of the function a place, in the order of declaration.
   void collectParameters(mlir::func::FuncOp forward);
+  /// IR that a person wrote may name a parameter that there is not, or give it another type: an
+  /// error at `op`. No type: any.
+  llvm::LogicalResult checkParameter(mlir::Operation *op, mlir::StringAttr name,
+                                     mlir::Type type = {}) const;
+  /// The same for all that the function reads, assigns and gives gradients of.
+  llvm::LogicalResult checkParameters(mlir::func::FuncOp function) const;
   /// Offset of these bytes in the constants space.
   int64_t addConstant(llvm::ArrayRef<char> bytes);
   /// The table filled by `kernel`; an equal one made before is shared.

@@ -14,7 +14,8 @@ LogicalResult lowerToSchedule(ModuleOp module, const Backend &backend, bool keep
   tables.collectParameters(forward);
   auto functions = llvm::to_vector(module.getOps<func::FuncOp>());
   for (func::FuncOp function : functions)
-    if (failed(ProgramBuilder(tables, function).lowerFunction()))
+    if (failed(tables.checkParameters(function)) ||
+        failed(ProgramBuilder(tables, function).lowerFunction()))
       return failure();
   tables.placeTables();
   OpBuilder builder(forward);
