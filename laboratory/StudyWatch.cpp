@@ -1,6 +1,7 @@
 //===- StudyWatch.cpp - how a study is doing, for the person watching ---------------===//
 #include "laboratory/StudyWatch.h"
 #include "laboratory/Table.h"
+#include "runtime/files/Print.h"
 #include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
@@ -47,11 +48,11 @@ Result<void> StudyWatch::show() {
     clear();
     const std::string table = progressTable(*study, terminalWidth(STDERR_FILENO));
     lines = std::count(table.begin(), table.end(), '\n');
-    fmt::print(stderr, "{}", table);
+    say(stderr, "{}", table);
   } else {
     for (const Run &run : study->runs)
       if (isOver(run) && told.insert(run.id).second)
-        fmt::print(stderr, "{}\n", runLine(*study, run, told.size()));
+        say(stderr, "{}\n", runLine(*study, run, told.size()));
   }
   std::fflush(stderr);
   return {};
@@ -67,7 +68,7 @@ Result<void> StudyWatch::last() {
 
 void StudyWatch::clear() {
   if (lines > 0)
-    fmt::print(stderr, "\033[{}A\033[J", lines);
+    say(stderr, "\033[{}A\033[J", lines);
   lines = 0;
 }
 

@@ -5,6 +5,7 @@
 #include "runtime/Session.h"
 #include "runtime/cpu/Threads.h"
 #include "runtime/files/Json.h"
+#include "runtime/files/Print.h"
 #include "training/SessionRunner.h"
 #include "training/compile/Process.h"
 #include <algorithm>
@@ -65,7 +66,7 @@ void announce(const TrainingOptions &options, const Session &session) {
 
 void printSummary(const TrainingOptions &options, const nlohmann::json &summary) {
   if (options.json) {
-    fmt::print("{}\n", jsonText(summary));
+    say("{}\n", jsonText(summary));
     return;
   }
   std::string text = fmt::format("eval loss {:.4f}", summary["eval_loss"].get<double>());
@@ -85,7 +86,7 @@ void printSummary(const TrainingOptions &options, const nlohmann::json &summary)
   text += fmt::format(", peak memory {:.0f} MB\n{}\n",
                       static_cast<double>(summary["peak_bytes"].get<uint64_t>()) / 1e6,
                       options.run.out);
-  fmt::print("{}", text);
+  say("{}", text);
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "laboratory/TrainRuns.h"
 #include "laboratory/database/RunStore.h"
 #include "runtime/cpu/Threads.h"
+#include "runtime/files/Json.h"
 #include "training/Signals.h"
 #include "training/compile/Process.h"
 #include <chrono>
@@ -29,7 +30,7 @@ Result<void> workOn(const WorkerSettings &settings) {
   auto study = store->study(/*curves=*/false);
   if (!study)
     return study.error();
-  auto protocol = Protocol::fromJson(nlohmann::json::parse(study->protocol, nullptr, false));
+  auto protocol = Protocol::fromJson(parseJsonOrNull(study->protocol));
   if (!protocol)
     return protocol.error();
   TrainContext context;

@@ -1,5 +1,7 @@
 //===- Checkpoint.cpp - the state of a run in one file -----------------------===//
 #include "training/Checkpoint.h"
+#include "executable/OutputFile.h"
+#include "runtime/files/Json.h"
 #include "runtime/files/Safetensors.h"
 #include "training/TensorHashes.h"
 #include <algorithm>
@@ -159,7 +161,7 @@ Result<RunState> loadCheckpoint(const std::string &path, StepRunner &runner, int
     return Error{fmt::format(
         "'{}' is damaged: its content does not have the hash it was written with", path)};
   RunState state;
-  if (!fromJson(json::parse(text, nullptr, false), state))
+  if (!fromJson(parseJsonOrNull(text), state))
     return Error{fmt::format("'{}' is damaged: its run state cannot be read", path)};
   for (size_t i = 0; i < wanted.size(); ++i)
     if (auto done = runner.setState(replica, i, stored[i].data); !done)
@@ -170,16 +172,12 @@ Result<RunState> loadCheckpoint(const std::string &path, StepRunner &runner, int
 std::string checkpointName(int64_t step) { return fmt::format("step-{:08}.safetensors", step); }
 
 std::vector<CheckpointFile> listCheckpoints(const std::string &folder) {
+  removeAbandonedOutput(folder);
   std::vector<CheckpointFile> files;
   std::error_code error;
   for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
        at.increment(error)) {
     std::string name = at->path().filename().string();
-    if (name.find(".safetensors.tmp-") != std::string::npos) {
-      std::error_code ignored;
-      std::filesystem::remove(at->path(), ignored);
-      continue;
-    }
     if (!name.starts_with("step-") || !name.ends_with(".safetensors"))
       continue;
     int64_t step = 0;

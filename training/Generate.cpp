@@ -3,6 +3,7 @@
 #include "runtime/Session.h"
 #include "training/ParameterFile.h"
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <fmt/format.h>
 
@@ -59,6 +60,10 @@ Result<void> generate(Session &session, const Ports &ports, const GenerateOption
       return Error{fmt::format("{}: the logits could not be read", session.executable().name())};
     for (size_t c = 0; c < row.size(); ++c)
       row[c] = numberAt(ports.logits->dtype, data, (used - 1) * row.size() + c);
+    if (std::any_of(row.begin(), row.end(), [](double value) { return std::isnan(value); }))
+      return Error{fmt::format("the logits after {} bytes are not numbers: the parameters of '{}' "
+                               "are damaged, or their training diverged",
+                               text.size(), options.checkpoint)};
     Rng rng(options.seed, 0x67656e, static_cast<uint64_t>(i));
     int32_t next = sampleToken(row, options.sampler, rng);
     text.push_back(next);

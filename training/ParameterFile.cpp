@@ -1,12 +1,18 @@
 //===- ParameterFile.cpp - parameters from a safetensors file ----------------------===//
 #include "training/ParameterFile.h"
+#include "executable/Executable_generated.h"
+#include "executable/NearestName.h"
+#include "runtime/files/File.h"
+#include "runtime/files/Json.h"
 #include "runtime/files/Safetensors.h"
-#include "training/NearestName.h"
 #include "training/TensorHashes.h"
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <map>
+#include <set>
 
 namespace hybrid::rt {
 namespace {
@@ -21,6 +27,50 @@ std::vector<std::byte> convert(std::span<const std::byte> from) {
     std::memcpy(to.data() + i * sizeof(To), &converted, sizeof(To));
   }
   return to;
+}
+
+/// Three say what is the matter; a model of other sizes has hundreds.
+std::string firstOf(const std::vector<std::string> &faults) {
+  constexpr size_t shown = 3;
+  std::string text = fmt::format(
+      "{}", fmt::join(faults.begin(),
+                      faults.begin() + static_cast<std::ptrdiff_t>(std::min(shown, faults.size())),
+                      "; "));
+  if (faults.size() > shown)
+    text += fmt::format("; and {} more", faults.size() - shown);
+  return text;
+}
+
+/// The parameters of the model that a run's config.json beside its checkpoints names and this
+/// executable was not given, or given otherwise. Empty: there is no such file, or nothing differs.
+std::string settingsThatFit(const Executable &executable, const std::string &checkpoint) {
+  const std::filesystem::path run =
+      std::filesystem::absolute(checkpoint).parent_path().parent_path();
+  auto text = readText((run / "config.json").string());
+  if (!text)
+    return "";
+  const nlohmann::json config = parseJsonOrNull(*text);
+  auto then = config.is_object() ? config.find("model_settings") : config.end();
+  if (!config.is_object() || then == config.end() || !then->is_object())
+    return "";
+  std::map<std::string, std::string> now;
+  if (executable.format().settings())
+    for (const fb::Setting *setting : *executable.format().settings())
+      now[setting->name()->str()] = setting->value() ? setting->value()->str() : "";
+  // These are flags of the compiler, and no parameter's shape depends on them.
+  static const std::set<std::string> flags{"batch",     "length", "precision", "products",
+                                           "attention", "memory", "ensemble"};
+  std::vector<std::string> fitting;
+  for (const auto &[name, value] : then->items())
+    if (value.is_string() && !flags.contains(name) &&
+        (!now.contains(name) || now[name] != value.get<std::string>()))
+      fitting.push_back(fmt::format("--set {}={}", name, value.get<std::string>()));
+  for (const auto &[name, value] : now)
+    if (!flags.contains(name) && !then->contains(name))
+      fitting.push_back(fmt::format("no --set {}={}", name, value));
+  if (fitting.empty())
+    return "";
+  return fmt::format(". Its run was trained with {}", fmt::join(fitting, ", "));
 }
 
 } // namespace
@@ -68,7 +118,8 @@ Result<void> loadParameters(Session &session, const std::string &path) {
       return done;
   }
   if (!faults.empty())
-    return Error{fmt::format("{}: does not fit the model: {}", path, fmt::join(faults, "; "))};
+    return Error{fmt::format("{}: does not fit the model: {}{}", path, firstOf(faults),
+                             settingsThatFit(session.executable(), path))};
   return {};
 }
 

@@ -2,6 +2,7 @@
 #include "training/ScoreCheckpoint.h"
 #include "runtime/Session.h"
 #include "runtime/files/Json.h"
+#include "runtime/files/Print.h"
 #include "training/ChunkedEvaluation.h"
 #include "training/ParameterFile.h"
 #include "training/SessionRunner.h"
@@ -105,7 +106,7 @@ Result<void> scoreCheckpoint(ScoreOptions options) {
   if (!score)
     return score.error();
   const nlohmann::json result = describe(*score, source);
-  fmt::print("{}", options.json ? jsonText(result) + "\n" : textOf(*score, source, result));
+  say("{}", options.json ? jsonText(result) + "\n" : textOf(*score, source, result));
   return {};
 }
 

@@ -1,5 +1,6 @@
 //===- Diagnostics.cpp - errors for people ------------------------------------===//
 #include "frontends/dsl/Diagnostics.h"
+#include "executable/NearestName.h"
 
 using namespace mlir;
 
@@ -33,21 +34,7 @@ Fault Diagnostics::error(Place place, const llvm::Twine &message, ArrayRef<Note>
 }
 
 std::string nearest(llvm::StringRef name, ArrayRef<std::string> candidates) {
-  std::string best;
-  // One or two letters are near to everything.
-  if (name.size() < 3)
-    return best;
-  unsigned bestDistance = name.size() == 3 ? 2 : static_cast<unsigned>(name.size() / 3 + 2);
-  for (const std::string &candidate : candidates) {
-    if (candidate.size() < 3)
-      continue;
-    unsigned distance = name.edit_distance(candidate, true, bestDistance);
-    if (distance < bestDistance) {
-      bestDistance = distance;
-      best = candidate;
-    }
-  }
-  return best;
+  return nearestName(name, std::span(candidates.data(), candidates.size()));
 }
 
 std::string didYouMean(llvm::StringRef name, ArrayRef<std::string> candidates) {

@@ -34,6 +34,9 @@ public:
   /// After this many errors nothing more is worth saying.
   bool full() const { return count >= limit; }
 
+  /// Where the library is, for suggestions.
+  std::vector<std::string> importPaths;
+
   /// The chain of layer calls being elaborated, innermost last: errors print it as "called from".
   std::vector<Place> calls;
 

@@ -1,6 +1,7 @@
 //===- Elaborator.cpp - a model: settings, names, inputs and outputs -----------===//
 #include "frontends/dsl/Elaborator.h"
 #include "frontends/dsl/Builtins.h"
+#include "frontends/dsl/Library.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
@@ -124,8 +125,13 @@ Value Elaborator::readSetting(const ParameterSyntax &parameter, const std::strin
     layer.definition = found.definition;
     layer.module = found.module;
     layer.builtin = found.definition ? nullptr : findBuiltin(given);
-    if (!layer.definition && !layer.builtin)
-      return wrong("a layer that this file knows" + didYouMean(given, visibleNames()));
+    if (!layer.definition && !layer.builtin) {
+      std::string module = libraryModuleOf(given, diagnostics.importPaths);
+      return wrong("a layer that this file knows" +
+                   (module.empty() ? didYouMean(given, visibleNames())
+                                   : "; it is one of the library, which 'use " + module +
+                                         "' at the top of the file makes known"));
+    }
     return Value::of(std::move(layer));
   }
   case Kind::String:

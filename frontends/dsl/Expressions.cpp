@@ -1,6 +1,7 @@
 //===- Expressions.cpp - evaluating expressions --------------------------------===//
 #include "frontends/dsl/Builtins.h"
 #include "frontends/dsl/Elaborator.h"
+#include "frontends/dsl/Library.h"
 
 using namespace mlir;
 
@@ -100,6 +101,11 @@ Value Elaborator::evaluateName(const Expression &expression) {
   if (name == "param")
     return diagnostics.error(expression.place,
                              "'param' is called with a shape: param([D], init = ones())");
+  if (std::string module = libraryModuleOf(name, diagnostics.importPaths); !module.empty())
+    return diagnostics.error(expression.place,
+                             "there is nothing called '" + name +
+                                 "' here: it is a layer of the library, add 'use " + module +
+                                 "' at the top of the file");
   return diagnostics.error(expression.place, "there is nothing called '" + name + "' here" +
                                                  didYouMean(name, visibleNames()));
 }

@@ -5,6 +5,37 @@
 namespace hybrid::dsl {
 namespace {
 
+/// What other languages, and programs that set type, write here; empty: something else.
+std::string explainForeign(llvm::StringRef text) {
+  struct Foreign {
+    llvm::StringRef bytes, explanation;
+  };
+  static constexpr Foreign known[] = {
+      {"#", "'#' means nothing in this language: a comment begins with '//'"},
+      {"'", "a single quote means nothing in this language: a string is written \"...\""},
+      {"\xe2\x80\x98", "a typographic quote: a string is written with straight ones, \"...\""},
+      {"\xe2\x80\x99", "a typographic quote: a string is written with straight ones, \"...\""},
+      {"\xe2\x80\x9c", "a typographic quote: a string is written with straight ones, \"...\""},
+      {"\xe2\x80\x9d", "a typographic quote: a string is written with straight ones, \"...\""},
+      {"\xe2\x80\x9e", "a typographic quote: a string is written with straight ones, \"...\""},
+      {"\xe2\x80\x93", "a dash: a minus is written '-'"},
+      {"\xe2\x80\x94", "a dash: a minus is written '-'"},
+      {"\xe2\x88\x92", "a typographic minus: it is written '-'"},
+      {"\xc3\x97", "a multiplication sign: it is written '*'"},
+      {"\xc2\xa0", "a no-break space: expected an ordinary one"},
+      {"\xe2\x80\x8b", "a space of no width: remove it"},
+      {"\xef\xbb\xbf", "a byte order mark in the middle of a file: remove it"},
+      {"&", "'&' means nothing in this language: 'and' is written as a word"},
+      {"|", "'|' means nothing in this language: 'or' is written as a word"},
+      {"!", "'!' means nothing in this language: 'not' is written as a word"},
+      {"@", "'@' means nothing in this language: a product of matrices is matmul(a, b)"},
+  };
+  for (const Foreign &each : known)
+    if (text.starts_with(each.bytes))
+      return each.explanation.str();
+  return "";
+}
+
 class Lexer {
 public:
   Lexer(uint32_t file, Diagnostics &diagnostics)
@@ -12,6 +43,12 @@ public:
 
   std::vector<Token> run() {
     std::vector<Token> tokens;
+    if (text.starts_with("\xef\xbb\xbf")) // a byte order mark, which some editors write
+      position = 3;
+    if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
+      diagnostics.error(place(0), "this file is UTF-16: save it as UTF-8");
+      position = text.size();
+    }
     while (true) {
       bool newline = skipBlank() || tokens.empty();
       Token token = next();
@@ -92,7 +129,11 @@ private:
            !llvm::isSpace(text[position]) &&
            !llvm::StringRef("()[]{},:;=+-*/%<>.\"_").contains(text[position]))
       ++position;
-    if (llvm::isPrint(c))
+    if (std::string foreign = explainForeign(text.substr(start)); !foreign.empty()) {
+      diagnostics.error(place(start), foreign);
+      if (c == '#') // what follows is meant for people
+        position = std::min(text.find('\n', position), text.size());
+    } else if (llvm::isPrint(c))
       diagnostics.error(place(start), "'" + llvm::Twine(llvm::StringRef(&c, 1)) +
                                           "' means nothing in this language");
     else

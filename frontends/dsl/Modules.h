@@ -29,7 +29,9 @@ struct Module {
 class ModuleLoader {
 public:
   ModuleLoader(Diagnostics &diagnostics, llvm::ArrayRef<std::string> importPaths)
-      : diagnostics(diagnostics), importPaths(importPaths.begin(), importPaths.end()) {}
+      : diagnostics(diagnostics), importPaths(importPaths.begin(), importPaths.end()) {
+    diagnostics.importPaths = this->importPaths;
+  }
 
   const Module &loadMain();
   /// What has been read and looked for.

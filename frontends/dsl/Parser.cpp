@@ -25,7 +25,7 @@ public:
       else if (at().isName("layer") || at().isName("model"))
         parseDefinition();
       else
-        fail("expected 'use', 'layer' or 'model', found " + found());
+        fail("expected 'use', 'layer' or 'model', found " + found() + whatToWrite(at().text));
       if (failed) {
         if (position == before)
           ++position;
@@ -40,6 +40,16 @@ public:
 
 private:
   // ---- file level ----
+
+  /// For words that other languages begin a definition with.
+  static llvm::StringRef whatToWrite(llvm::StringRef word) {
+    if (word == "def" || word == "fn" || word == "func" || word == "function" || word == "class" ||
+        word == "module")
+      return ": a definition is written 'layer NAME(x: [B, L, D]) -> [B, L, D] { ... }'";
+    if (word == "import" || word == "from" || word == "include")
+      return ": another file is made known by 'use', as in 'use std.layers'";
+    return "";
+  }
 
   void parseUse() {
     Use use;

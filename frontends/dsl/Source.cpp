@@ -1,9 +1,53 @@
 //===- Source.cpp - files of a compilation and places in them ----------------===//
 #include "frontends/dsl/Source.h"
-#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/FileSystem.h"
 #include <algorithm>
 
 namespace hybrid::dsl {
+
+std::unique_ptr<llvm::MemoryBuffer> readSource(const std::string &path, uint64_t most,
+                                               std::string &reason) {
+  namespace fs = llvm::sys::fs;
+  const bool isInput = path == "-";
+  llvm::Expected<fs::file_t> file =
+      isInput ? llvm::Expected<fs::file_t>(fs::getStdinHandle()) : fs::openNativeFileForRead(path);
+  if (!file) {
+    reason = llvm::errorToErrorCode(file.takeError()).message();
+    return nullptr;
+  }
+  llvm::scope_exit close([&] {
+    if (!isInput)
+      fs::closeFile(*file);
+  });
+  fs::file_status status;
+  if (!fs::status(*file, status) && status.type() == fs::file_type::directory_file) {
+    reason = "is a directory";
+    return nullptr;
+  }
+  llvm::SmallVector<char, 0> text;
+  constexpr size_t portion = 1 << 16;
+  while (true) {
+    const size_t filled = text.size();
+    text.resize_for_overwrite(filled + portion);
+    llvm::Expected<size_t> got =
+        fs::readNativeFile(*file, llvm::MutableArrayRef(text).drop_front(filled));
+    if (!got) {
+      reason = llvm::errorToErrorCode(got.takeError()).message();
+      return nullptr;
+    }
+    text.truncate(filled + *got);
+    if (*got == 0)
+      break;
+    if (text.size() > most) {
+      reason = "has more than " + std::to_string(most) + " bytes";
+      return nullptr;
+    }
+  }
+  return llvm::MemoryBuffer::getMemBufferCopy({text.data(), text.size()},
+                                              isInput ? "<stdin>" : path);
+}
 
 uint32_t SourceFiles::add(unsigned buffer) {
   SourceFile file;
@@ -21,12 +65,10 @@ uint32_t SourceFiles::add(unsigned buffer) {
 uint32_t SourceFiles::addMain() { return add(manager.getMainFileID()); }
 
 std::optional<uint32_t> SourceFiles::load(const std::string &path, std::string &reason) {
-  auto buffer = llvm::MemoryBuffer::getFile(path);
-  if (!buffer) {
-    reason = buffer.getError().message();
+  std::unique_ptr<llvm::MemoryBuffer> buffer = readSource(path, mostSourceBytes, reason);
+  if (!buffer)
     return std::nullopt;
-  }
-  return add(manager.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc()));
+  return add(manager.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc()));
 }
 
 mlir::FileLineColLoc SourceFiles::location(mlir::MLIRContext *context, Place place) const {

@@ -2,12 +2,22 @@
 #pragma once
 #include "mlir/IR/Location.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace hybrid::dsl {
+
+/// Most bytes of a text that is read.
+inline constexpr uint64_t mostSourceBytes = uint64_t(16) << 20;
+/// The text of a file, or of standard input for "-". Null and the reason when it cannot be read or
+/// has more than `most` bytes (a device may have no end).
+std::unique_ptr<llvm::MemoryBuffer> readSource(const std::string &path, uint64_t most,
+                                               std::string &reason);
 
 /// A byte of a file. Small, so that every syntax node has one.
 struct Place {

@@ -1,5 +1,6 @@
 //===- Schema.cpp - the tables of a study -------------------------------------===//
 #include "laboratory/database/Schema.h"
+#include "runtime/files/Json.h"
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -183,7 +184,7 @@ Result<void> loadArchitectures(Database &database, Study &study) {
   return rows->forEachRow([&] {
     Architecture architecture{rows->text(0),    rows->text(1),   rows->text(2),   {},
                               rows->integer(4), rows->number(5), rows->integer(6)};
-    auto settings = nlohmann::json::parse(rows->text(3), nullptr, false);
+    auto settings = parseJsonOrNull(rows->text(3));
     if (settings.is_object())
       for (const auto &item : settings.items())
         if (item.value().is_string())

@@ -2,6 +2,7 @@
 #include "laboratory/machine/Benchmark.h"
 #include "runtime/Session.h"
 #include "runtime/files/Json.h"
+#include "runtime/files/Print.h"
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -159,19 +160,18 @@ Result<void> benchmark(const BenchmarkOptions &options) {
     result["profile"] = std::move(*profile);
   }
   if (options.json) {
-    fmt::print("{}\n", jsonText(result));
+    say("{}\n", jsonText(result));
     return {};
   }
   std::string ensemble =
       (*session)->replicas() == 1 ? "" : fmt::format(" of {} replicas", (*session)->replicas());
-  fmt::print("{}: {:.2f} ms a step{} (median of {}, {:.2f} to {:.2f}), {} threads, {:.1f} MB\n",
-             options.program, median, ensemble, options.steps, milliseconds.front(),
-             milliseconds.back(), (*session)->threads(),
-             static_cast<double>((*session)->allocatedBytes()) / 1e6);
+  say("{}: {:.2f} ms a step{} (median of {}, {:.2f} to {:.2f}), {} threads, {:.1f} MB\n",
+      options.program, median, ensemble, options.steps, milliseconds.front(), milliseconds.back(),
+      (*session)->threads(), static_cast<double>((*session)->allocatedBytes()) / 1e6);
   if (options.profile)
     for (const auto &entry : result["profile"])
-      fmt::print("  {:9.3f} ms {:5} x  {}\n", entry["ms"].get<double>(), entry["steps"].get<int>(),
-                 entry["op"].get<std::string>());
+      say("  {:9.3f} ms {:5} x  {}\n", entry["ms"].get<double>(), entry["steps"].get<int>(),
+          entry["op"].get<std::string>());
   return {};
 }
 

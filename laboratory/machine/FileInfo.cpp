@@ -1,11 +1,13 @@
 //===- FileInfo.cpp - what a file holds -------------------------------------------===//
 #include "laboratory/machine/FileInfo.h"
 #include "executable/Executable_generated.h"
+#include "executable/Printable.h"
 #include "runtime/Executable.h"
 #include "runtime/SessionMemory.h"
 #include "runtime/cpu/Threads.h"
 #include "runtime/files/Json.h"
 #include "runtime/files/Npy.h"
+#include "runtime/files/Print.h"
 #include "runtime/files/Safetensors.h"
 #include "training/TensorHashes.h"
 #include <filesystem>
@@ -102,7 +104,7 @@ Json describe(const Executable &executable, bool withSteps, int threads) {
     }
     programs.push_back(std::move(entry));
   }
-  Json cost = Json::parse(textOf(format.cost()), nullptr, false);
+  Json cost = parseJsonOrNull(textOf(format.cost()));
   return {{"file", executable.name()},
           {"kind", "executable"},
           {"model", textOf(format.model())},
@@ -127,8 +129,10 @@ Json describe(const Executable &executable, bool withSteps, int threads) {
           {"parameters", parameters},
           {"programs", programs},
           {"memory", describe(memory, threads)},
-          {"cost", cost.is_discarded() ? Json() : cost}};
+          {"cost", cost}};
 }
+
+std::string plain(const Json &text) { return printable(text.get<std::string>()); }
 
 std::string shapeText(const Json &shape) { return shape.dump(); }
 
@@ -140,70 +144,60 @@ std::string libraryCall(const Json &step) {
 }
 
 void printExecutable(const Json &info) {
-  fmt::print("model       {}\ncompiler    {}\ntarget      {} {}", info["model"].get<std::string>(),
-             info["compiler"].get<std::string>(), info["target"]["device"].get<std::string>(),
-             info["target"]["cpu"].get<std::string>());
+  say("model       {}\ncompiler    {}\ntarget      {} {}", plain(info["model"]),
+      plain(info["compiler"]), plain(info["target"]["device"]), plain(info["target"]["cpu"]));
   if (!info["target"]["features"].empty())
-    fmt::print(" ({})",
-               fmt::join(info["target"]["features"].get<std::vector<std::string>>(), ", "));
-  fmt::print("\nsettings   ");
+    say(" ({})", fmt::join(info["target"]["features"].get<std::vector<std::string>>(), ", "));
+  say("\nsettings   ");
   for (const auto &[name, value] : info["settings"].items())
-    fmt::print(" {}={}", name, value.get<std::string>());
+    say(" {}={}", printable(name), plain(value));
   for (const Json &image : info["images"])
-    fmt::print(" {} ({} bytes)", image["architecture"].get<std::string>(), image["bytes"].dump());
+    say(" {} ({} bytes)", plain(image["architecture"]), image["bytes"].dump());
   if (!info["trusted"].get<bool>())
-    fmt::print(
-        "\ntrust       none: this user's hybridc did not make it; its code runs after --trust");
+    say("\ntrust       none: this user's hybridc did not make it; its code runs after --trust");
   if (!info["libraries"].empty())
-    fmt::print("\nneeds       {}",
-               fmt::join(info["libraries"].get<std::vector<std::string>>(), ", "));
-  fmt::print("\nsize        {} bytes of code, {} of constants, {} of arena\n\nparameters  {} ({} "
-             "trained)\n",
-             info["code_bytes"].dump(), info["constants_bytes"].dump(), info["arena_bytes"].dump(),
-             info["parameter_count"].dump(), info["trained_count"].dump());
+    say("\nneeds       {}", fmt::join(info["libraries"].get<std::vector<std::string>>(), ", "));
+  say("\nsize        {} bytes of code, {} of constants, {} of arena\n\nparameters  {} ({} "
+      "trained)\n",
+      info["code_bytes"].dump(), info["constants_bytes"].dump(), info["arena_bytes"].dump(),
+      info["parameter_count"].dump(), info["trained_count"].dump());
   for (const Json &parameter : info["parameters"])
-    fmt::print("  {:<48} {} {}{}{}\n", parameter["name"].get<std::string>(),
-               parameter["dtype"].get<std::string>(), shapeText(parameter["shape"]),
-               parameter["trainable"].get<bool>() ? "" : "  frozen",
-               parameter["decay"].get<bool>() ? "" : "  no decay");
+    say("  {:<48} {} {}{}{}\n", plain(parameter["name"]), plain(parameter["dtype"]),
+        shapeText(parameter["shape"]), parameter["trainable"].get<bool>() ? "" : "  frozen",
+        parameter["decay"].get<bool>() ? "" : "  no decay");
   const Json &memory = info["memory"];
   if (info["replicas"] != 1)
-    fmt::print("\nreplicas    {}, each with parameters, inputs and outputs as told here\n",
-               info["replicas"].dump());
+    say("\nreplicas    {}, each with parameters, inputs and outputs as told here\n",
+        info["replicas"].dump());
   if (info["target"]["device"] == "cuda")
-    fmt::print(
-        "\nmemory      {} bytes of the GPU to train: parameters {}, gradients {}, moments {}, "
+    say("\nmemory      {} bytes of the GPU to train: parameters {}, gradients {}, moments {}, "
         "constants {}, arena {}, tiles {}, matrix library {}, attention library {}\n",
         memory["total_bytes"].dump(), memory["parameter_bytes"].dump(),
         memory["gradient_bytes"].dump(), memory["moment_bytes"].dump(),
         memory["constant_bytes"].dump(), memory["arena_bytes"].dump(), memory["tile_bytes"].dump(),
         memory["library_bytes"].dump(), memory["attention_bytes"].dump());
   else
-    fmt::print(
-        "\nmemory      {} bytes to train with {} threads: parameters {}, gradients {}, moments "
+    say("\nmemory      {} bytes to train with {} threads: parameters {}, gradients {}, moments "
         "{}, constants {}, arena {}, tiles {}, scratch {} a thread\n",
         memory["total_bytes"].dump(), memory["threads"].dump(), memory["parameter_bytes"].dump(),
         memory["gradient_bytes"].dump(), memory["moment_bytes"].dump(),
         memory["constant_bytes"].dump(), memory["arena_bytes"].dump(), memory["tile_bytes"].dump(),
         memory["scratch_bytes_per_thread"].dump());
-  fmt::print("\nprograms\n");
+  say("\nprograms\n");
   for (const Json &program : info["programs"]) {
-    fmt::print("  {:<8} {} steps, arena {} bytes\n", program["name"].get<std::string>(),
-               program["steps"].dump(), program["arena_bytes"].dump());
+    say("  {:<8} {} steps, arena {} bytes\n", plain(program["name"]), program["steps"].dump(),
+        program["arena_bytes"].dump());
     for (const char *key : {"inputs", "outputs"})
       for (const Json &tensor : program[key])
-        fmt::print("    {:<7} {:<28} {} {}\n",
-                   key == std::string_view("inputs") ? "input" : "output",
-                   tensor["name"].get<std::string>(), tensor["dtype"].get<std::string>(),
-                   shapeText(tensor["shape"]));
+        say("    {:<7} {:<28} {} {}\n", key == std::string_view("inputs") ? "input" : "output",
+            plain(tensor["name"]), plain(tensor["dtype"]), shapeText(tensor["shape"]));
     if (program.contains("step_list"))
       for (const Json &step : program["step_list"])
-        fmt::print(
-            "      {:<36} {:<40} {}\n", step["op"].get<std::string>(),
+        say("      {:<36} {:<40} {}\n", plain(step["op"]),
             step.contains("kernel")
-                ? fmt::format("{} x {}", step["kernel"].get<std::string>(), step["grid"].dump())
+                ? fmt::format("{} x {}", plain(step["kernel"]), step["grid"].dump())
                 : libraryCall(step),
-            step["location"].get<std::string>());
+            plain(step["location"]));
   }
 }
 
@@ -242,15 +236,15 @@ Result<void> printTensors(const InfoOptions &options, bool isArray) {
     return described.error();
   const Json &info = *described;
   if (options.json) {
-    fmt::print("{}\n", jsonText(info));
+    say("{}\n", jsonText(info));
   } else if (isArray) {
-    fmt::print("{} {}\n", info["dtype"].get<std::string>(), shapeText(info["shape"]));
+    say("{} {}\n", plain(info["dtype"]), shapeText(info["shape"]));
   } else {
     for (const auto &[key, value] : info["metadata"].items())
-      fmt::print("{:<20} {}\n", key, value.get<std::string>());
+      say("{:<20} {}\n", printable(key), plain(value));
     for (const Json &tensor : info["tensors"])
-      fmt::print("  {:<56} {} {}\n", tensor["name"].get<std::string>(),
-                 tensor["dtype"].get<std::string>(), shapeText(tensor["shape"]));
+      say("  {:<56} {} {}\n", plain(tensor["name"]), plain(tensor["dtype"]),
+          shapeText(tensor["shape"]));
   }
   return {};
 }
@@ -265,13 +259,13 @@ Result<void> printInfo(const InfoOptions &options) {
   if (!executable)
     return executable.error();
   if (options.source) {
-    fmt::print("{}", textOf((*executable)->format().source()));
+    say("{}", textOf((*executable)->format().source()));
     return {};
   }
   const Json info = describe(**executable, options.steps,
                              options.threads > 0 ? options.threads : availableThreads());
   if (options.json)
-    fmt::print("{}\n", jsonText(info));
+    say("{}\n", jsonText(info));
   else
     printExecutable(info);
   return {};

@@ -7,6 +7,7 @@
 #include "runtime/cuda/CudnnApi.h"
 #include "runtime/cuda/Gpu.h"
 #include "runtime/files/Json.h"
+#include "runtime/files/Print.h"
 #include "training/compile/ModelSpec.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -81,16 +82,16 @@ nlohmann::ordered_json describe(const CudaState &cuda) {
 
 void print(const CudaState &cuda) {
   if (!cuda.missing.empty()) {
-    fmt::print("CUDA         not here: {}\n", cuda.missing);
+    say("CUDA         not here: {}\n", cuda.missing);
     return;
   }
   auto orNone = [](const std::string &version) { return version.empty() ? "not here" : version; };
-  fmt::print("CUDA         driver {}, cuBLASLt {}, cuDNN {}\n", versionText(cuda.driverVersion),
-             orNone(cuda.cublasLt), orNone(cuda.cudnn));
+  say("CUDA         driver {}, cuBLASLt {}, cuDNN {}\n", versionText(cuda.driverVersion),
+      orNone(cuda.cublasLt), orNone(cuda.cudnn));
   for (const cuda::GpuInfo &gpu : cuda.devices)
-    fmt::print("  device     {}: {:.1f} GiB, {} multiprocessors, {}.{} (--target={})\n", gpu.name,
-               static_cast<double>(gpu.memoryBytes) / (1 << 30), gpu.multiprocessors, gpu.major,
-               gpu.minor, gpu.target());
+    say("  device     {}: {:.1f} GiB, {} multiprocessors, {}.{} (--target={})\n", gpu.name,
+        static_cast<double>(gpu.memoryBytes) / (1 << 30), gpu.multiprocessors, gpu.major, gpu.minor,
+        gpu.target());
 }
 
 } // namespace
@@ -133,23 +134,23 @@ void printMachine(bool json) {
         {"matrix_library", matrixLibrary},
         {"cuda", describe(cuda)},
         {"advice", advice}};
-    fmt::print("{}\n", jsonText(result));
+    say("{}\n", jsonText(result));
     return;
   }
-  fmt::print("CPU          {}\nthreads      {}\nmemory       {:.1f} GiB\nfeatures     {}\ncode "
-             "level   {} (what --target=cpu compiles for here)\n",
-             cpuModelName(), availableThreads(), static_cast<double>(memory) / (1 << 30),
-             fmt::join(features, " "), level);
-  fmt::print("compiler     {}\nmatrices     {}\n",
-             compiler.empty()  ? "not found"
-             : version.empty() ? "does not run"
-                               : version,
-             matrixLibrary);
+  say("CPU          {}\nthreads      {}\nmemory       {:.1f} GiB\nfeatures     {}\ncode "
+      "level   {} (what --target=cpu compiles for here)\n",
+      cpuModelName(), availableThreads(), static_cast<double>(memory) / (1 << 30),
+      fmt::join(features, " "), level);
+  say("compiler     {}\nmatrices     {}\n",
+      compiler.empty()  ? "not found"
+      : version.empty() ? "does not run"
+                        : version,
+      matrixLibrary);
   print(cuda);
   for (const std::string &line : advice)
-    fmt::print("advice       {}\n", line);
+    say("advice       {}\n", line);
   if (advice.empty())
-    fmt::print("all is well\n");
+    say("all is well\n");
 }
 
 } // namespace hybrid::rt::lab

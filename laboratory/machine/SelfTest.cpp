@@ -7,6 +7,8 @@
 #include "laboratory/machine/SelfTest.h"
 #include "runtime/Session.h"
 #include "runtime/files/File.h"
+#include "runtime/files/Json.h"
+#include "runtime/files/Print.h"
 #include "training/ParameterFile.h"
 #include "training/arrays/TensorInput.h"
 #include <algorithm>
@@ -128,10 +130,8 @@ void setInputs(Session &session, const ProgramInfo &program, const fs::path &fol
 }
 
 void runCase(const fs::path &folder, const SelfTestOptions &options, Outcome &outcome) {
-  std::vector<std::byte> text =
-      valueOf(readFile((folder / "case.json").string(), uint64_t(16) << 20));
-  Json content = Json::parse(reinterpret_cast<const char *>(text.data()),
-                             reinterpret_cast<const char *>(text.data()) + text.size());
+  const std::string path = (folder / "case.json").string();
+  const Json content = valueOf(parseJson(valueOf(readText(path)), path));
   auto executable = valueOf(
       Executable::load((folder / content.value("executable", std::string("model.hyx"))).string(),
                        options.trust ? Trust::Given : Trust::ByKey));
@@ -176,6 +176,10 @@ Result<void> runCases(const SelfTestOptions &options) {
       continue;
     try {
       runCase(folder, options, outcome);
+    } catch (const nlohmann::json::exception &) {
+      outcome.fault =
+          "case.json lacks a field, or one is of another type: it is damaged, or another "
+          "version wrote it";
     } catch (const std::exception &fault) {
       outcome.fault = fault.what();
     }
@@ -188,10 +192,10 @@ Result<void> runCases(const SelfTestOptions &options) {
     if (options.json)
       continue;
     if (outcome.fault.empty())
-      fmt::print("pass  {:<48} {} tensors, error {:.1e} (of {:.0e})\n", outcome.name,
-                 outcome.tensors, outcome.error, outcome.tolerance);
+      say("pass  {:<48} {} tensors, error {:.1e} (of {:.0e})\n", outcome.name, outcome.tensors,
+          outcome.error, outcome.tolerance);
     else
-      fmt::print("FAIL  {}\n      {}\n", outcome.name, outcome.fault);
+      say("FAIL  {}\n      {}\n", outcome.name, outcome.fault);
     std::fflush(stdout);
   }
   if (passed + failed == 0)
@@ -200,9 +204,9 @@ Result<void> runCases(const SelfTestOptions &options) {
                              options.cases, options.only.empty() ? "" : " of these names",
                              options.device.empty() ? "cuda" : options.device)};
   if (options.json)
-    fmt::print("{}\n", Json{{"passed", passed}, {"failed", failed}, {"cases", lines}}.dump(2));
+    say("{}\n", jsonText(Json{{"passed", passed}, {"failed", failed}, {"cases", lines}}));
   else
-    fmt::print("selftest: {} passed, {} failed\n", passed, failed);
+    say("selftest: {} passed, {} failed\n", passed, failed);
   if (failed)
     return Error{fmt::format("{} of {} cases failed", failed, passed + failed)};
   return {};

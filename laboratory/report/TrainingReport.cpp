@@ -4,6 +4,7 @@
 #include "laboratory/report/Page.h"
 #include "laboratory/report/Text.h"
 #include "runtime/files/AtomicFile.h"
+#include "runtime/files/Json.h"
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -280,19 +281,19 @@ Result<void> writeTrainingReport(const std::string &folder) {
   Result<std::string> config = read("config.json");
   if (!config)
     return config.error();
-  json settings = json::parse(*config, nullptr, false);
+  json settings = parseJsonOrNull(*config);
   if (!settings.is_object())
     return Error{fmt::format("'{}/config.json' is not a JSON object", folder)};
   std::vector<json> metrics;
   if (Result<std::string> lines = read("metrics.jsonl")) {
     std::istringstream stream(*lines);
     for (std::string line; std::getline(stream, line);)
-      if (json value = json::parse(line, nullptr, false); value.is_object())
+      if (json value = parseJsonOrNull(line); value.is_object())
         metrics.push_back(std::move(value));
   }
   json summary;
   if (Result<std::string> content = read("summary.json"))
-    summary = json::parse(*content, nullptr, false);
+    summary = parseJsonOrNull(*content);
   return writeFileAtomically(folder + "/report.html",
                              trainingReportText(settings, metrics, summary));
 }

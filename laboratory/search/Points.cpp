@@ -1,6 +1,7 @@
 //===- Points.cpp - the points of a space that are worth training -------------===//
 #include "laboratory/search/Points.h"
 #include "runtime/files/AtomicFile.h"
+#include "runtime/files/Json.h"
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -52,9 +53,7 @@ std::optional<PointRecord> fromJson(const nlohmann::json &json) {
   return record;
 }
 
-std::string line(const nlohmann::json &json) {
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-}
+std::string line(const nlohmann::json &json) { return jsonLine(json) + "\n"; }
 
 } // namespace
 
@@ -85,7 +84,7 @@ Result<PointBook> PointBook::open(const std::string &path, const nlohmann::json 
   std::string text;
   if (!std::getline(file, text))
     return Error{fmt::format("cannot read '{}': {}", path, std::strerror(errno))};
-  auto first = nlohmann::json::parse(text, nullptr, false);
+  auto first = parseJsonOrNull(text);
   if (first != belongsTo) {
     std::string differs;
     if (first.is_object())
@@ -99,7 +98,7 @@ Result<PointBook> PointBook::open(const std::string &path, const nlohmann::json 
   std::streamoff whole = file.tellg();
   bool cut = false;
   while (std::getline(file, text)) {
-    auto json = nlohmann::json::parse(text, nullptr, false);
+    auto json = parseJsonOrNull(text);
     // Only whole lines of the writer count; whatever else stands there was cut off.
     std::optional<PointRecord> record = fromJson(json);
     bool good = record && !file.eof();
@@ -154,6 +153,10 @@ Result<PointsFound> findPoints(const Space &space, const std::vector<Setting> &s
     } else {
       for (const Setting &setting : settings) {
         auto cost = measure(record.point, setting);
+        if (!cost && search.stop && search.stop()) { // whatever it says, it was broken off
+          found.stopped = true;
+          return found;
+        }
         if (!cost) {
           record.refused = cost.error().message;
           break;

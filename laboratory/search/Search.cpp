@@ -2,11 +2,12 @@
 #include "laboratory/search/Search.h"
 #include "laboratory/database/RunStore.h"
 #include "runtime/files/AtomicFile.h"
+#include "runtime/files/File.h"
+#include "runtime/files/Json.h"
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <fmt/format.h>
-#include <fstream>
 #include <set>
 
 namespace hybrid::rt::lab {
@@ -30,13 +31,11 @@ class Clock {
 public:
   Clock(std::string folder, std::string rung)
       : path(folder + "/times.json"), rung(std::move(rung)) {
-    std::ifstream file(path, std::ios::binary);
-    if (file)
-      times = nlohmann::json::parse(file, nullptr, false);
+    if (auto text = readText(path))
+      times = parseJsonOrNull(*text);
     if (!times.is_object())
       times = nlohmann::json::object();
-    if (times.contains(this->rung) && times[this->rung].is_number())
-      before = times[this->rung].get<double>();
+    before = jsonField<double>(times, this->rung).value_or(0.0);
   }
   double seconds() const {
     std::chrono::duration<double> now = std::chrono::steady_clock::now() - start;
@@ -45,7 +44,7 @@ public:
   double secondsBefore() const { return before; }
   Result<void> save() {
     times[rung] = seconds();
-    return writeFileAtomically(path, times.dump(2) + "\n");
+    return writeFileAtomically(path, jsonText(times) + "\n");
   }
 
 private:
@@ -91,7 +90,7 @@ private:
     study.command = plan.command;
     study.seed = protocol.seed;
     study.options = protocol.options();
-    study.protocol = protocol.toJson().dump();
+    study.protocol = jsonLine(protocol.toJson());
     for (size_t index : rung.candidates) {
       const PointRecord &point = plan.points[index];
       std::map<std::string, std::string> settings = plan.space.settingsAt(point.point);

@@ -5,6 +5,7 @@
 #include "runtime/files/AtomicFile.h"
 #include "runtime/files/File.h"
 #include "runtime/files/Json.h"
+#include "runtime/files/Print.h"
 #include "training/compile/Process.h"
 #include <algorithm>
 #include <cmath>
@@ -81,10 +82,10 @@ Result<void> checkCompiles(const SearchPlan &plan, const std::string &path,
   if (!output)
     return output.error();
   if (output->status != 0)
-    fmt::print(stderr,
-               "warning: {} does not compile where it is; move it beside {}, whose files it "
-               "uses\n{}",
-               path, plan.path, output->err);
+    say(stderr,
+        "warning: {} does not compile where it is; move it beside {}, whose files it "
+        "uses\n{}",
+        path, plan.path, output->err);
   return {};
 }
 
@@ -103,7 +104,7 @@ Result<void> tellFaults(const SearchPlan &plan, const SearchOutcome &outcome, bo
   const auto faults = static_cast<ptrdiff_t>(outcome.errors.size()) -
                       std::count(outcome.errors.begin(), outcome.errors.end(), std::string());
   if (!quiet)
-    fmt::print(stderr, "{} points failed or diverged in a run; {}\n", faults, first);
+    say(stderr, "{} points failed or diverged in a run; {}\n", faults, first);
   return {};
 }
 
@@ -184,16 +185,16 @@ void printFront(const SearchPlan &plan, const SearchOutcome &outcome, const Fron
       rows.back().push_back(
           fmt::format("{:.1f}", 100 * (plan.protocol.macro ? task.madAccuracy : task.accuracy)));
   }
-  fmt::print("{}", alignColumns(rows, 0));
+  say("{}", alignColumns(rows, 0));
   bool isTime = plan.secondsPerFlop > 0;
   size_t trained = 0;
   for (const Measured &measured : outcome.halving.measured)
     trained += std::any_of(measured.scores.begin(), measured.scores.end(),
                            [](const auto &score) { return score.has_value(); });
-  fmt::print("{} of {} points trained, {}{}\n{}\n", trained, plan.space.points,
-             amount(outcome.halving.spent, isTime),
-             std::isfinite(plan.halving.budget) ? " of " + amount(plan.halving.budget, isTime) : "",
-             plan.folder);
+  say("{} of {} points trained, {}{}\n{}\n", trained, plan.space.points,
+      amount(outcome.halving.spent, isTime),
+      std::isfinite(plan.halving.budget) ? " of " + amount(plan.halving.budget, isTime) : "",
+      plan.folder);
 }
 
 } // namespace hybrid::rt::lab

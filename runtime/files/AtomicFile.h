@@ -1,11 +1,10 @@
 //===- AtomicFile.h - files that are either whole or absent -----------------===//
 //
-// Writes go to a temporary name in the same folder, are synced to the disk and then renamed over
-// the final name; the folder is synced too. A crash at any moment leaves the old file or the new
-// one.
+// The writer of executable/OutputFile.h, with this library's results.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "executable/OutputFile.h"
 #include "runtime/Result.h"
 #include <cstddef>
 #include <span>
@@ -16,12 +15,8 @@ namespace hybrid::rt {
 
 class AtomicFile {
 public:
-  /// Opens a temporary file beside `path`.
+  /// Opens a temporary file beside `path`, or `path` itself if it is no regular file.
   static Result<AtomicFile> create(const std::string &path);
-  AtomicFile(AtomicFile &&other) noexcept;
-  AtomicFile &operator=(AtomicFile &&) = delete;
-  /// Removes the temporary file unless commit() succeeded.
-  ~AtomicFile();
 
   Result<void> write(std::span<const std::byte> bytes);
   Result<void> write(std::string_view text);
@@ -29,9 +24,8 @@ public:
   Result<void> commit();
 
 private:
-  AtomicFile() = default;
-  std::string path, temporary;
-  int descriptor = -1;
+  explicit AtomicFile(const std::string &path) : file(path) {}
+  OutputFile file;
 };
 
 /// One call for content that is already in memory.

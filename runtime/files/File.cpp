@@ -5,8 +5,6 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
-#include <sstream>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -73,11 +71,10 @@ Result<std::vector<std::byte>> readFile(const std::string &path, uint64_t limit)
 }
 
 Result<std::string> readText(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf()))
-    return cannotRead(path, std::strerror(errno));
-  return text.str();
+  auto bytes = readFile(path, mostTextBytes);
+  if (!bytes)
+    return bytes.error();
+  return std::string(reinterpret_cast<const char *>(bytes->data()), bytes->size());
 }
 
 Result<void> makeFolder(const std::string &path) {

@@ -16,7 +16,8 @@ namespace hybrid::rt {
 /// Reads a regular file of at most `limit` bytes.
 Result<std::vector<std::byte>> readFile(const std::string &path, uint64_t limit);
 
-/// The whole of a text.
+/// The whole of a text, a regular file of at most so many bytes.
+inline constexpr uint64_t mostTextBytes = uint64_t(64) << 20;
 Result<std::string> readText(const std::string &path);
 
 /// Makes the folder and its parents; one that is there is fine.

@@ -1,10 +1,10 @@
 //===- Safetensors.cpp - named tensors in one file -------------------------------===//
 #include "runtime/files/Safetensors.h"
 #include "runtime/files/AtomicFile.h"
+#include "runtime/files/Json.h"
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 namespace hybrid::rt {
@@ -89,23 +89,16 @@ Result<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
         "the header length at byte 0 is {}, but the file has {} bytes: truncated or damaged",
         headerBytes, whole.size()));
   const char *text = reinterpret_cast<const char *>(whole.data()) + 8;
-  // Names that stand twice would silently hide one another: count the keys of the outermost object.
-  std::map<std::string, int> keys;
-  std::string repeated;
-  auto countKeys = [&](int depth, nlohmann::json::parse_event_t event, nlohmann::json &value) {
-    if (event == nlohmann::json::parse_event_t::key && depth == 1 && value.is_string() &&
-        ++keys[value.get<std::string>()] == 2)
-      repeated = value.get<std::string>();
-    return true;
-  };
-  nlohmann::json header = nlohmann::json::parse(text, text + headerBytes, countKeys, false);
-  if (header.is_discarded() || !header.is_object())
-    return refuse("the header at byte 8 is not JSON: truncated or damaged");
-  if (!repeated.empty())
-    return refuse(fmt::format("tensor '{}' appears twice", repeated));
+  // Names that stand twice would silently hide one another.
+  Result<nlohmann::json> header =
+      parseJson({text, headerBytes}, "the header at byte 8", {.depth = 8, .uniqueKeys = true});
+  if (!header)
+    return refuse(header.error().message);
+  if (!header->is_object())
+    return refuse("the header at byte 8 is not a JSON object");
   std::span<const std::byte> data = whole.subspan(8 + headerBytes);
   std::vector<std::pair<uint64_t, uint64_t>> ranges;
-  for (const auto &[name, json] : header.items()) {
+  for (const auto &[name, json] : header->items()) {
     if (name == "__metadata__") {
       if (!json.is_object())
         return refuse("its metadata is not an object of strings");
@@ -137,13 +130,14 @@ Result<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
 
 Result<void> writeSafetensors(const std::string &path, std::span<const SafetensorsTensor> tensors,
                               const std::map<std::string, std::string> &metadata) {
-  nlohmann::ordered_json header;
+  nlohmann::ordered_json header = nlohmann::ordered_json::object();
   if (!metadata.empty()) {
     nlohmann::ordered_json strings;
     for (const auto &[key, value] : metadata)
       strings[key] = value;
     header["__metadata__"] = std::move(strings);
   }
+  auto &entries = header.get_ref<nlohmann::ordered_json::object_t &>();
   uint64_t offset = 0;
   for (const SafetensorsTensor &tensor : tensors) {
     int64_t bytes = bytesOf(tensor.type);
@@ -155,12 +149,14 @@ Result<void> writeSafetensors(const std::string &path, std::span<const Safetenso
     std::string_view type = tensor.type == DType::F64   ? "F64"
                             : tensor.type == DType::I32 ? "I32"
                                                         : "F32";
-    header[tensor.name] = {{"dtype", type},
-                           {"shape", tensor.shape},
-                           {"data_offsets", {offset, offset + tensor.data.size()}}};
+    // Not by the name, which the library would compare with all names before.
+    entries.emplace_back(tensor.name, nlohmann::ordered_json{
+                                          {"dtype", type},
+                                          {"shape", tensor.shape},
+                                          {"data_offsets", {offset, offset + tensor.data.size()}}});
     offset += tensor.data.size();
   }
-  std::string text = header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::string text = jsonLine(header);
   text.append((8 - text.size() % 8) % 8, ' ');
   uint64_t headerBytes = text.size();
   auto file = AtomicFile::create(path);

@@ -19,9 +19,10 @@ BELOW = {
     "runtime": ["executable"],
     "training": ["runtime"],
     "laboratory": ["training"],
-    "tools/compiler": ["frontends", "codegen"],
+    "tools/commandline": ["executable"],
+    "tools/compiler": ["tools/commandline", "frontends", "codegen"],
     "tools/tablegen": [],
-    "tools/hybrid-run": ["laboratory"],
+    "tools/hybrid-run": ["tools/commandline", "laboratory"],
     "benchmarks": ["codegen", "training"],
 }
 ALL = ("test", "cmake")  # may include everything

@@ -7,7 +7,10 @@
 #include "codegen/Writer.h"
 #include "dialect/schedule/ScheduleOps.h"
 #include "executable/KeyFile.h"
+#include "executable/OutputFile.h"
+#include "executable/Printable.h"
 #include "frontends/dsl/Frontend.h"
+#include "frontends/dsl/Source.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
@@ -28,23 +31,48 @@ using namespace mlir;
 namespace hybrid {
 namespace {
 
+/// Most bytes of IR that is read: constants may stand in it.
+constexpr uint64_t mostIrBytes = uint64_t(1) << 30;
+
 llvm::raw_ostream &complain() { return llvm::errs() << "error: "; }
 
-/// Writes all or nothing: a temporary file beside the target, then a rename.
+/// Passes on what can be printed and escapes what would command a terminal.
+class PrintableStream : public llvm::raw_ostream {
+public:
+  explicit PrintableStream(llvm::raw_ostream &to) : llvm::raw_ostream(true), to(to) {}
+
+private:
+  void write_impl(const char *bytes, size_t count) override {
+    to << printable({bytes, count});
+    written += count;
+  }
+  uint64_t current_pos() const override { return written; }
+
+  llvm::raw_ostream &to;
+  uint64_t written = 0;
+};
+
 bool writeFile(const std::string &path, llvm::ArrayRef<char> bytes) {
   if (path == "-") {
     llvm::outs().write(bytes.data(), bytes.size());
-    llvm::outs().flush();
     return true;
   }
-  llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &stream) {
-    stream.write(bytes.data(), bytes.size());
-    return llvm::Error::success();
-  });
-  if (!error)
+  std::string error = writeOutputFile(path, llvm::StringRef(bytes.data(), bytes.size()));
+  if (error.empty())
     return true;
-  complain() << "cannot write '" << path << "': " << llvm::toString(std::move(error)) << '\n';
+  complain() << error << '\n';
   return false;
+}
+
+/// `status`, or 1 if what was printed did not arrive.
+int flushed(int status) {
+  llvm::outs().flush();
+  std::error_code lost = llvm::outs().error();
+  llvm::outs().clear_error();
+  if (!lost)
+    return status;
+  complain() << "cannot write to standard output: " << lost.message() << '\n';
+  return status == 0 ? 1 : status;
 }
 
 class Compilation {
@@ -85,14 +113,17 @@ public:
       }
       dslOptions.settings[setting.substr(0, equals)] = setting.substr(equals + 1);
     }
-    auto file = llvm::MemoryBuffer::getFileOrSTDIN(options.input);
+    std::string reason;
+    std::unique_ptr<llvm::MemoryBuffer> file =
+        dsl::readSource(options.input, isMlir() ? mostIrBytes : dsl::mostSourceBytes, reason);
     if (!file) {
-      complain() << "cannot read '" << options.input << "': " << file.getError().message() << '\n';
+      complain() << "cannot read '" << printable(options.input) << "': " << reason << '\n';
       return 1;
     }
-    source = (*file)->getBuffer().str();
-    sources.AddNewSourceBuffer(std::move(*file), llvm::SMLoc());
-    SourceMgrDiagnosticHandler handler(sources, &context, llvm::errs());
+    source = file->getBuffer().str();
+    sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
+    PrintableStream messages(llvm::errs());
+    SourceMgrDiagnosticHandler handler(sources, &context, messages);
     if (options.describe)
       return describe();
     if (options.choices || options.choicesJson)
@@ -302,6 +333,12 @@ private:
         options.threads > 0 ? options.threads : llvm::hardware_concurrency().compute_thread_count();
     Scheduled scheduled;
     if (auto programs = module.getOps<ProgramOp>(); !programs.empty()) {
+      if (costOnly) {
+        complain() << "--cost: '" << options.input
+                   << "' is scheduled already, and what it costs is counted on the model: give "
+                      "the .hyb\n";
+        return 1;
+      }
       if (llvm::any_of(programs, [](ProgramOp op) { return !op.getArenaBytes(); })) {
         complain() << "'" << options.input
                    << "' stopped on its way to a schedule: hybrid-opt runs what is left\n";
@@ -457,9 +494,9 @@ int describeOperator(const std::string &name) {
   llvm::raw_string_ostream out(text);
   bool known = dsl::describeOperator(name, out);
   (known ? llvm::outs() : llvm::errs()) << text;
-  return known ? 0 : 2;
+  return flushed(known ? 0 : 2);
 }
 
-int runDriver(const DriverOptions &options) { return Compilation(options).run(); }
+int runDriver(const DriverOptions &options) { return flushed(Compilation(options).run()); }
 
 } // namespace hybrid

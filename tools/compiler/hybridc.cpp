@@ -4,13 +4,17 @@
 // uses.
 //
 //===----------------------------------------------------------------------===//
+#include "executable/OutputFile.h"
 #include "executable/ReplicaStride.h"
+#include "tools/commandline/CommandLine.h"
 #include "tools/compiler/ByteSize.h"
 #include "tools/compiler/Driver.h"
-#include <CLI/CLI.hpp>
 #include <cstdio>
+#include <string>
 
-int main(int argc, char **argv) {
+using hybrid::tools::Range;
+
+static int run(int argc, char **argv) {
   hybrid::DriverOptions options;
   CLI::App app{
       "hybridc compiles a model written in the Hybrid language (.hyb) to an executable (.hyx).\n\n"
@@ -29,10 +33,10 @@ int main(int argc, char **argv) {
          "(sm_90a and PTX for later GPUs), or cuda: with a list such as sm_80,sm_90a,compute_90")
       ->capture_default_str();
   app.add_option("--batch", options.batch, "sequences in a batch: the free dimension B")
-      ->check(CLI::Range(int64_t(1), int64_t(1) << 24))
+      ->check(Range(int64_t(1), int64_t(1) << 24))
       ->capture_default_str();
   app.add_option("--length", options.length, "positions in a sequence: the free dimension L")
-      ->check(CLI::Range(int64_t(1), int64_t(1) << 24))
+      ->check(Range(int64_t(1), int64_t(1) << 24))
       ->capture_default_str();
   app.add_flag(
       "--chunked", options.chunked,
@@ -41,7 +45,7 @@ int main(int argc, char **argv) {
   app.add_option("--ensemble", options.replicas,
                  "independent trainings of the model that run as one program: each has its own "
                  "parameters, data, learning rate and weight decay")
-      ->check(CLI::Range(int64_t(1), hybrid::mostReplicas))
+      ->check(Range(int64_t(1), hybrid::mostReplicas))
       ->capture_default_str();
   app.add_option("--precision", options.precision,
                  "f32; bf16: f32 with matrix products of bf16 operands, where the target has such "
@@ -72,7 +76,7 @@ int main(int argc, char **argv) {
   app.add_option("--threads", options.threads,
                  "threads that will run the model, each of which takes scratch memory; 0: this "
                  "machine's. Only --memory and --cost ask for it")
-      ->check(CLI::Range(int64_t(0), int64_t(1024)))
+      ->check(Range(int64_t(0), int64_t(1024)))
       ->capture_default_str();
   app.add_option("--set", options.settings, "NAME=VALUE: a model parameter; may be repeated")
       ->allow_extra_args(false);
@@ -117,11 +121,9 @@ int main(int argc, char **argv) {
           ->expected(0, 1)
           ->check(CLI::IsMember({"table", "json"}));
   app.add_flag("-v,--verbose", options.verbose, "say what is done and how long it takes");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  int status = 0;
+  if (!hybrid::tools::parseCommandLine(app, argc, argv, status))
+    return status;
   options.describe = !description.empty();
   options.describeJson = description == "json";
   options.costJson = cost == "json";
@@ -129,4 +131,15 @@ int main(int argc, char **argv) {
   options.choicesJson = choices == "json";
   options.choices = choicesOption->count() > 0 && !options.choicesJson;
   return hybrid::runDriver(options);
+}
+
+int main(int argc, char **argv) {
+  hybrid::letFullFilesBeErrors();
+  int status = run(argc, argv);
+  // --help and --version; the driver flushes what it printed itself.
+  if (std::string lost = hybrid::flushStandardOutput(); !lost.empty()) {
+    std::fprintf(stderr, "error: %s\n", lost.c_str());
+    return status == 0 ? 1 : status;
+  }
+  return status;
 }

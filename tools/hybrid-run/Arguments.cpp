@@ -13,8 +13,8 @@ void addModel(CLI::App &verb, rt::ModelSpec &spec) {
       "run the machine code of this .hyx though another user compiled it, now and from now "
       "on");
   auto *group = verb.add_option_group("Compiling (for a .hyb)");
-  group->add_option("--batch", spec.batch, "sequences in a batch")->check(CLI::PositiveNumber);
-  group->add_option("--length", spec.length, "positions in a sequence")->check(CLI::PositiveNumber);
+  group->add_option("--batch", spec.batch, "sequences in a batch")->check(Range(1, 1 << 24));
+  group->add_option("--length", spec.length, "positions in a sequence")->check(Range(1, 1 << 24));
   group->add_option("--precision", spec.precision, "f32, bf16 or f64");
   group->add_option("--target", spec.target,
                     "cpu, cpu:x86-64-v3, cuda, cuda:sm_80, ... (default: --device)");
@@ -60,14 +60,14 @@ void addData(CLI::App &verb, rt::DataChoice &spec, bool training) {
 }
 
 void addOptimizer(CLI::App &verb, rt::OptimizerOptions &options) {
-  const CLI::Range positive(1e-12, 1e12), nonNegative(0.0, 1e12);
+  const Range positive(1e-12, 1e12), nonNegative(0.0, 1e12);
   auto number = [&](const char *name, auto &value, const char *text) {
     return verb.add_option(name, value, text)->capture_default_str();
   };
   number("--lr", options.schedule.base, "learning rate")->check(positive);
   number("--min-lr", options.schedule.least, "learning rate at the end")->check(nonNegative);
   number("--warmup", options.schedule.warmup, "steps of linear warm-up")
-      ->check(CLI::Range(int64_t{0}, int64_t{1} << 40));
+      ->check(Range(int64_t{0}, int64_t{1} << 40));
   number("--warmup-lr", options.schedule.warmupStart, "learning rate of timm-cosine's first step")
       ->check(nonNegative);
   verb.add_option_function<std::string>(
@@ -79,8 +79,8 @@ void addOptimizer(CLI::App &verb, rt::OptimizerOptions &options) {
       ->default_str(std::string(rt::nameOf(options.schedule.kind)));
   number("--weight-decay", options.weightDecay, "AdamW's decay of the parameters that take it")
       ->check(nonNegative);
-  number("--beta1", options.beta1, "AdamW's first decay rate")->check(CLI::Range(0.0, 0.999999));
-  number("--beta2", options.beta2, "AdamW's second decay rate")->check(CLI::Range(0.0, 0.99999999));
+  number("--beta1", options.beta1, "AdamW's first decay rate")->check(Range(0.0, 0.999999));
+  number("--beta2", options.beta2, "AdamW's second decay rate")->check(Range(0.0, 0.99999999));
   number("--eps", options.epsilon, "AdamW's epsilon")->check(nonNegative);
   number("--clip", options.clip, "largest gradient norm; 0: any")->check(nonNegative);
 }

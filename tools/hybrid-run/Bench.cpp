@@ -13,15 +13,15 @@ void addBench(CLI::App &app) {
   verb->add_option("--program", options->program, "train, eval, forward, vjp, update or init")
       ->capture_default_str();
   verb->add_option("--steps", options->steps, "runs to measure")
-      ->check(CLI::Range(1, 1000000))
+      ->check(Range(1, 1000000))
       ->capture_default_str();
   verb->add_option("--warmup", options->warmup, "runs before")
-      ->check(CLI::Range(0, 1000000))
+      ->check(Range(0, 1000000))
       ->capture_default_str();
   verb->add_option("--block", options->block, "on a GPU: steps that run as one graph")
-      ->check(CLI::Range(1, 10000))
+      ->check(Range(1, 10000))
       ->capture_default_str();
-  verb->add_option("--threads", options->threads, "threads (default: all)");
+  verb->add_option("--threads", options->threads, "threads (default: all)")->check(Range(0, 4096));
   verb->add_flag("--profile", options->profile, "also the time of each kind of op");
   verb->add_flag("--json", options->json, "for scripts");
   verb->callback([options] { require(rt::lab::benchmark(*options)); });

@@ -168,10 +168,10 @@ void addShow(CLI::App &app) {
       ->check(CLI::IsMember({"train", "validation"}))
       ->capture_default_str();
   verb->add_option("--count", arguments->count, "instances")
-      ->check(CLI::Range(int64_t{0}, int64_t{1} << 20))
+      ->check(Range(int64_t{0}, int64_t{1} << 20))
       ->capture_default_str();
   verb->add_option("--length", arguments->length, "tokens of an instance")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 24))
+      ->check(Range(int64_t{1}, int64_t{1} << 24))
       ->capture_default_str();
   verb->add_option("--seed", arguments->seed, "of the run, whose order is shown")
       ->capture_default_str();
@@ -297,7 +297,7 @@ void addTrainTokenizer(CLI::App &app) {
       ->capture_default_str();
   verb->add_option("--min-frequency", arguments->options.least,
                    "times that a pair must occur to become a token")
-      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40))
+      ->check(Range(uint64_t{1}, uint64_t{1} << 40))
       ->capture_default_str();
   verb->add_option("--split-like", arguments->options.splitting, "how text is cut into words")
       ->check(CLI::IsMember({"gpt2", "llama3"}))

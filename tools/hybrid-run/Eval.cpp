@@ -16,8 +16,8 @@ void addEval(CLI::App &app) {
   verb->add_option("--chunk", arguments->chunk,
                    "take sequences of any length in chunks of so many positions, each from the "
                    "state that the one before has left")
-      ->check(CLI::PositiveNumber);
-  verb->add_option("--threads", arguments->threads, "threads; 0: all")->check(CLI::Range(0, 4096));
+      ->check(Range(1, 1 << 24));
+  verb->add_option("--threads", arguments->threads, "threads; 0: all")->check(Range(0, 4096));
   verb->add_flag("--json", arguments->json, "print JSON");
   verb->callback([arguments] { require(rt::scoreCheckpoint(*arguments)); });
 }

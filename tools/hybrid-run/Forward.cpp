@@ -22,7 +22,7 @@ void addForward(CLI::App &app) {
       ->allow_extra_args(false);
   verb->add_option("--out", options->out, "folder for output.NAME.npy and grad.NAME.npy")
       ->required();
-  verb->add_option("--threads", options->threads, "threads (default: all)");
+  verb->add_option("--threads", options->threads, "threads (default: all)")->check(Range(0, 4096));
   verb->callback([options] { require(rt::runForward(*options)); });
 }
 

@@ -12,20 +12,20 @@ void addGenerate(CLI::App &app) {
   verb->add_option("--checkpoint", arguments->checkpoint, "parameters (.safetensors)")->required();
   verb->add_option("--prompt", arguments->prompt, "the text to continue")->required();
   verb->add_option("--tokens", arguments->tokens, "bytes to add")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
+      ->check(Range(int64_t{1}, int64_t{1} << 40))
       ->capture_default_str();
   verb->add_option("--temperature", arguments->sampler.temperature, "0: always the likeliest")
-      ->check(CLI::Range(0.0, 1e6))
+      ->check(Range(0.0, 1e6))
       ->capture_default_str();
   verb->add_option("--top-k", arguments->sampler.topK, "draw from the K likeliest; 0: all")
-      ->check(CLI::Range(int64_t{0}, int64_t{1} << 30))
+      ->check(Range(int64_t{0}, int64_t{1} << 30))
       ->capture_default_str();
   verb->add_option("--top-p", arguments->sampler.topP,
                    "draw from the likeliest with this much probability")
-      ->check(CLI::Range(1e-9, 1.0))
+      ->check(Range(1e-9, 1.0))
       ->capture_default_str();
   verb->add_option("--seed", arguments->seed, "of the draws")->capture_default_str();
-  verb->add_option("--threads", arguments->threads, "threads; 0: all")->check(CLI::Range(0, 4096));
+  verb->add_option("--threads", arguments->threads, "threads; 0: all")->check(Range(0, 4096));
   verb->callback([arguments] { require(rt::generateText(*arguments)); });
 }
 

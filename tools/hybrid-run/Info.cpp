@@ -13,7 +13,7 @@ void addInfo(CLI::App &app) {
   verb->add_flag("--steps", options->steps, "list every launch and product of every program");
   verb->add_option("--threads", options->threads,
                    "threads that would run it, for the memory it takes (default: all)")
-      ->check(CLI::Range(0, 1024));
+      ->check(Range(0, 1024));
   verb->callback([options] { require(rt::lab::printInfo(*options)); });
 }
 

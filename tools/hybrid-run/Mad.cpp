@@ -36,19 +36,19 @@ void addMad(CLI::App &app) {
       ->allow_extra_args(false);
   auto *work = verb->add_option_group("Work");
   work->add_option("--jobs", study.jobs, "processes that train")
-      ->check(CLI::Range(1, 4096))
+      ->check(Range(1, 4096))
       ->capture_default_str();
   work->add_option("--threads", study.threads, "threads of each; 0: an equal share")
-      ->check(CLI::Range(0, 4096));
+      ->check(Range(0, 4096));
   work->add_option("--ensemble", study.ensemble,
                    "runs of a setting that train as one program; 0: 1 on the CPU, on a GPU all of "
                    "them")
-      ->check(CLI::Range(0, 4096));
+      ->check(Range(0, 4096));
   work->add_flag("--worker", study.worker,
                  "only train runs of the study in --out that another process began");
   work->add_flag("--dry-run", a.dryRun, "say what would be done and how long it takes; no results");
   verb->add_option("--iso-tolerance", study.isoTolerance, "share by which architectures may differ")
-      ->check(CLI::Range(0.0, 1e6))
+      ->check(Range(0.0, 1e6))
       ->capture_default_str();
   verb->add_flag("--require-iso", study.requireIso, "more than that is an error");
   verb->add_flag("--json", study.json, "the scores as JSON");

@@ -6,7 +6,7 @@ namespace hybrid::tools {
 namespace lab = rt::lab;
 
 void ProtocolArgument::addTo(CLI::App &verb) {
-  const CLI::Range count(int64_t{1}, int64_t{1} << 40), positive(1e-12, 1e12);
+  const Range count(int64_t{1}, int64_t{1} << 40), positive(1e-12, 1e12);
   auto *group = verb.add_option_group("Protocol");
   group
       ->add_option("--suite", suite,
@@ -21,21 +21,20 @@ void ProtocolArgument::addTo(CLI::App &verb) {
       ->capture_default_str();
   group->add_option("--tasks", tasks, "instead of all six: NAME or NAME:key=value,...");
   group->add_option("--lr", learningRates, "learning rates: the best counts")->check(positive);
-  group->add_option("--wd", weightDecays, "weight decays: the best counts")
-      ->check(CLI::Range(0.0, 1e6));
-  group->add_option("--seeds", seeds, "seeds of each point")->check(CLI::Range(1, 100000));
+  group->add_option("--wd", weightDecays, "weight decays: the best counts")->check(Range(0.0, 1e6));
+  group->add_option("--seeds", seeds, "seeds of each point")->check(Range(1, 100000));
   group->add_option("--seed", seed, "the first of them");
   group->add_option("--epochs", epochs, "passes over the training set")->check(positive);
   group->add_option("--steps", steps, "updates, instead of epochs")->check(count);
   group->add_option("--warmup", warmup, "share of a run's updates in which the learning rate rises")
-      ->check(CLI::Range(0.0, 1.0));
-  group->add_option("--batch", batch, "sequences in a batch")->check(CLI::Range(1, 1 << 20));
+      ->check(Range(0.0, 1.0));
+  group->add_option("--batch", batch, "sequences in a batch")->check(Range(1, 1 << 20));
   auto *freshFlag = group->add_flag("--fresh", fresh, "training instances never repeat");
   group->add_flag("--sets", sets, "training sets of MAD's sizes, in every suite")
       ->excludes(freshFlag);
   group->add_option("--test-examples", testExamples, "instances of an evaluation")->check(count);
   group->add_option("--evaluations", evaluations, "evaluations of a run; 0: one an epoch")
-      ->check(CLI::Range(0, 1 << 30));
+      ->check(Range(0, 1 << 30));
   group->add_option("--data-seed", dataSeed, "seed of the instances");
   group->add_option("--precision", precision, "f32 or bf16")
       ->check(CLI::IsMember({"f32", "bf16", "f64"}));

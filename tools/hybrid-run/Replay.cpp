@@ -11,7 +11,7 @@ void addReplay(CLI::App &app) {
   auto arguments = std::make_shared<rt::ReplayOptions>();
   auto scheduleSteps = std::make_shared<std::optional<int64_t>>();
   addModel(*verb, arguments->model);
-  const CLI::Range count(int64_t{1}, int64_t{1} << 40);
+  const Range count(int64_t{1}, int64_t{1} << 40);
   verb->add_option("--params", arguments->parameters, "parameters to start from (.safetensors)");
   verb->add_option("--init-seed", arguments->seed, "draw the parameters from this seed instead");
   verb->add_option("--input", arguments->inputs,
@@ -30,7 +30,7 @@ void addReplay(CLI::App &app) {
   verb->add_option("--out", arguments->out,
                    "folder for loss, grad_norm, lr and final.NAME, m.NAME, v.NAME (.npy)")
       ->required();
-  verb->add_option("--threads", arguments->threads, "threads; 0: all")->check(CLI::Range(0, 4096));
+  verb->add_option("--threads", arguments->threads, "threads; 0: all")->check(Range(0, 4096));
   verb->callback([arguments, scheduleSteps] {
     arguments->optimizer.schedule.total = scheduleSteps->value_or(arguments->steps);
     require(rt::replayTraining(*arguments));

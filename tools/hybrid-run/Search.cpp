@@ -38,8 +38,8 @@ void addSearch(CLI::App &app) {
   verb->add_option("space", a.path,
                    "a model (.hyb) with choices: parameters whose default is one_of")
       ->required();
-  const CLI::Range count(int64_t{1}, int64_t{1} << 40);
-  const CLI::Range positive(1e-12, 1e30);
+  const Range count(int64_t{1}, int64_t{1} << 40);
+  const Range positive(1e-12, 1e30);
   auto *budget = verb->add_option_group("Budget");
   auto *flops = budget
                     ->add_option("--budget-flops", a.budgetFlops,
@@ -55,12 +55,12 @@ void addSearch(CLI::App &app) {
   budget->add_option("--points", a.points, "points of the first rung, at most")->check(count);
   auto *halving = verb->add_option_group("Halving");
   halving->add_option("--rungs", a.halving.rungs, "lengths of training")
-      ->check(CLI::Range(1, 8))
+      ->check(Range(1, 8))
       ->capture_default_str();
   halving
       ->add_option("--eta", a.halving.eta,
                    "one point in so many is promoted, and trained so many times as long")
-      ->check(CLI::Range(2, 16))
+      ->check(Range(2, 16))
       ->capture_default_str();
   halving
       ->add_option("--promote", arguments->promote,
@@ -78,7 +78,7 @@ void addSearch(CLI::App &app) {
                    "elements of state that a point must have")
       ->check(count);
   limits->add_option("--tolerance", a.constraints.tolerance, "how far the state may be off")
-      ->check(CLI::Range(0.0, 10.0))
+      ->check(Range(0.0, 10.0))
       ->capture_default_str();
   arguments->protocol.addTo(*verb);
   verb->add_option("--set", a.settings,
@@ -88,10 +88,10 @@ void addSearch(CLI::App &app) {
                    "folder of the search (default runs/search-NAME); the same command goes "
                    "on where it was");
   verb->add_option("--jobs", a.jobs, "processes that train")
-      ->check(CLI::Range(1, 4096))
+      ->check(Range(1, 4096))
       ->capture_default_str();
   verb->add_option("--threads", a.threads, "threads of each; 0: an equal share")
-      ->check(CLI::Range(0, 4096));
+      ->check(Range(0, 4096));
   verb->add_flag("--dry-run", a.dryRun, "look at the points and print the plan, but train nothing");
   verb->add_flag("--json", a.json, "print search.json");
   verb->add_flag("--quiet", a.quiet, "no progress on standard error");

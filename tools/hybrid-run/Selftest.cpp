@@ -15,7 +15,7 @@ void addSelftest(CLI::App &app) {
   verb->add_option("--case", options->only, "run this case only; may be repeated")
       ->allow_extra_args(false);
   verb->add_option("--threads", options->threads, "threads on the CPU; 0: all")
-      ->check(CLI::Range(0, 1024));
+      ->check(Range(0, 1024));
   verb->add_flag("--trust", options->trust,
                  "run the machine code of the cases though another user compiled it");
   verb->add_flag("--json", options->json, "for scripts");

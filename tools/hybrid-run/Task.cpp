@@ -18,15 +18,15 @@ void addTask(CLI::App &app) {
       ->check(CLI::IsMember({"train", "test"}))
       ->default_str("test");
   auto *count = verb->add_option("--count", arguments->count, "instances to export")
-                    ->check(CLI::Range(int64_t{1}, int64_t{1} << 32))
+                    ->check(Range(int64_t{1}, int64_t{1} << 32))
                     ->capture_default_str();
   verb->add_option("--seed", arguments->seed, "of the data")->capture_default_str();
   addConvention(*verb, arguments->convention);
   auto *show = verb->add_option("--show", arguments->show, "print this many instances (default 3)")
-                   ->check(CLI::Range(int64_t{1}, int64_t{1000000}));
+                   ->check(Range(int64_t{1}, int64_t{1000000}));
   auto *stats = verb->add_option("--stats", arguments->stats,
                                  "tell what this many instances are like, instead of printing them")
-                    ->check(CLI::Range(int64_t{1}, int64_t{1} << 32));
+                    ->check(Range(int64_t{1}, int64_t{1} << 32));
   auto *exports =
       verb->add_option("--export", arguments->out, "folder for inputs.npy and targets.npy")
           ->excludes(show)

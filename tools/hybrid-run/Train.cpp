@@ -18,14 +18,14 @@ void addTrain(CLI::App &app) {
   verb->add_option("--steps", arguments->steps,
                    "updates (default 1000; with --time-limit as many as it allows at the speed "
                    "of its beginning)")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
+      ->check(Range(int64_t{1}, int64_t{1} << 40));
   verb->add_option("--epochs", arguments->epochs,
                    "passes over the training data instead of --steps")
-      ->check(CLI::Range(1e-6, 1e9));
-  const CLI::Range positive(1e-12, 1e12), share(0.0, 1.0), count(int64_t{1}, int64_t{1} << 40);
+      ->check(Range(1e-6, 1e9));
+  const Range positive(1e-12, 1e12), share(0.0, 1.0), count(int64_t{1}, int64_t{1} << 40);
   addOptimizer(*verb, options);
   number("--seed", options.seed, "of parameters and of the order of the data");
-  number("--threads", arguments->threads, "threads; 0: all")->check(CLI::Range(0, 4096));
+  number("--threads", arguments->threads, "threads; 0: all")->check(Range(0, 4096));
   number("--report-every", options.reportEvery, "steps between reports")->check(count);
   number("--eval-every", options.evalEvery, "steps between evaluations")->check(count);
   number("--eval-examples", options.evalExamples,

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 #include "runtime/Result.h"
-#include <CLI/CLI.hpp>
+#include "tools/commandline/CommandLine.h"
 #include <stdexcept>
 #include <string>
 

@@ -1,8 +1,13 @@
 //===- main.cpp - hybrid-run: train, evaluate and inspect compiled models ---------===//
+#include "executable/OutputFile.h"
+#include "executable/Printable.h"
 #include "tools/hybrid-run/Verbs.h"
 #include <cstdio>
 
-int main(int argc, char **argv) {
+namespace {
+
+/// The exit status: 0 done, 1 an error, 2 wrong usage.
+int run(int argc, char **argv) {
   using namespace hybrid::tools;
   CLI::App app{"hybrid-run trains, evaluates and inspects models compiled by hybridc.\n\n"
                "  hybrid-run train models/mad/striped-hyena-swiglu.hyb --task in-context-recall "
@@ -24,15 +29,27 @@ int main(int argc, char **argv) {
   addDoctor(app);
   addSelftest(app);
   try {
-    app.parse(argc, argv);
-    return 0;
-  } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    int status = 0;
+    parseCommandLine(app, argc, argv, status);
+    return status;
   } catch (const Failure &failure) {
-    std::fprintf(stderr, "error: %s\n", failure.what());
+    std::fprintf(stderr, "error: %s\n", hybrid::printable(failure.what()).c_str());
     return 1;
   } catch (const std::exception &error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
+    std::fprintf(stderr, "error: %s\n", hybrid::printable(error.what()).c_str());
     return 1;
   }
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  hybrid::letFullFilesBeErrors();
+  int status = run(argc, argv);
+  // Results that nobody can read are an error, as is a file that could not be written.
+  if (std::string lost = hybrid::flushStandardOutput(); !lost.empty()) {
+    std::fprintf(stderr, "error: %s\n", lost.c_str());
+    return status == 0 ? 1 : status;
+  }
+  return status;
 }

@@ -1,5 +1,6 @@
 //===- Progress.cpp - how a run is going, for the person watching ------------===//
 #include "training/record/Progress.h"
+#include "runtime/files/Print.h"
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -69,12 +70,12 @@ void Progress::update(const ProgressReport &report) {
   if (quiet)
     return;
   if (!terminal) {
-    fmt::print(stderr, "{}\n", progressLine(report, 0));
+    say(stderr, "{}\n", progressLine(report, 0));
     return;
   }
   clear();
   std::string line = progressLine(report, terminalWidth() - 1);
-  fmt::print(stderr, "{}{}{}", colour ? "\033[36m" : "", line, colour ? "\033[0m" : "");
+  say(stderr, "{}{}{}", colour ? "\033[36m" : "", line, colour ? "\033[0m" : "");
   std::fflush(stderr);
   drawn = true;
 }
@@ -83,7 +84,7 @@ void Progress::note(const std::string &text) {
   if (quiet)
     return;
   clear();
-  fmt::print(stderr, "{}\n", text);
+  say(stderr, "{}\n", text);
 }
 
 } // namespace hybrid::rt

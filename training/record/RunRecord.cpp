@@ -1,5 +1,6 @@
 //===- RunRecord.cpp - what is kept of a run ---------------------------------===//
 #include "training/record/RunRecord.h"
+#include "runtime/files/Json.h"
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -49,7 +50,7 @@ Result<double> RunRecord::goBackTo(int64_t lines) {
   curve.clear();
   std::ifstream file(folder->path() + "/metrics.jsonl", std::ios::binary);
   for (std::string text; std::getline(file, text);)
-    if (auto point = pointOf(json::parse(text, nullptr, false)))
+    if (auto point = pointOf(parseJsonOrNull(text)))
       curve.push_back(*point);
   return seconds;
 }

@@ -1,6 +1,6 @@
 //===- Parameters.cpp - the k=v list of a task on the command line ----------===//
 #include "training/tasks/Parameters.h"
-#include "training/NearestName.h"
+#include "executable/NearestName.h"
 #include <algorithm>
 #include <charconv>
 #include <cmath>

@@ -1,6 +1,6 @@
 //===- Task.cpp - the list of tasks -----------------------------------------===//
 #include "training/tasks/Task.h"
-#include "training/NearestName.h"
+#include "executable/NearestName.h"
 #include "training/tasks/Arithmetic.h"
 #include "training/tasks/AssociativeRecall.h"
 #include "training/tasks/Compression.h"

@@ -3,6 +3,7 @@
 #include "runtime/files/File.h"
 #include "runtime/files/Json.h"
 #include "runtime/files/Npy.h"
+#include "runtime/files/Print.h"
 #include "training/tasks/Statistics.h"
 #include <algorithm>
 #include <fmt/format.h>
@@ -107,8 +108,8 @@ void show(const Task &task, const TaskView &view) {
   std::string kind = task.inputNumbers() > 0
                          ? fmt::format("{} numbers at each position", task.inputNumbers())
                          : fmt::format("vocabulary {}", task.vocabulary());
-  fmt::print("{}\n{}, {} positions, {} split, seed {}\n", task.spec(), kind, task.positions(),
-             nameOf(view.split), view.seed);
+  say("{}\n{}, {} positions, {} split, seed {}\n", task.spec(), kind, task.positions(),
+      nameOf(view.split), view.seed);
   Instances instances = drawInstances(task, view, static_cast<size_t>(view.show));
   for (int64_t i = 0; i < view.show; ++i) {
     auto part = [&](const std::vector<int32_t> &words, int64_t ofPosition) {
@@ -116,8 +117,8 @@ void show(const Task &task, const TaskView &view) {
       return std::span<const int32_t>(words).subspan(static_cast<size_t>(i) * size, size);
     };
     auto annotate = task.inputNumbers() > 0 ? annotatedNumbers : annotated;
-    fmt::print("{}", annotate(task, i, part(instances.inputs, task.inputWords()),
-                              part(instances.targets, task.targetWords())));
+    say("{}", annotate(task, i, part(instances.inputs, task.inputWords()),
+                       part(instances.targets, task.targetWords())));
   }
 }
 
@@ -153,7 +154,7 @@ Result<void> exportInstances(const Task &task, const TaskView &view) {
     write("weights.npy", DType::F32, shape, weights);
   }
   if (written)
-    fmt::print("{} instances of {} in {}\n", count, task.spec(), view.out);
+    say("{} instances of {} in {}\n", count, task.spec(), view.out);
   return written;
 }
 
@@ -163,11 +164,11 @@ Result<void> tellStatistics(const Task &task, const TaskView &view) {
   const TaskStatistics statistics =
       statisticsOf(task, view.seed, view.split, static_cast<uint64_t>(view.stats));
   if (view.json)
-    fmt::print("{}\n", jsonText(describe(task, statistics)));
+    say("{}\n", jsonText(describe(task, statistics)));
   else
-    fmt::print("{}\n{} {} instances of {} positions, vocabulary {}, seed {}\n{}", task.spec(),
-               view.stats, nameOf(view.split), task.positions(), task.vocabulary(), view.seed,
-               summary(task, statistics));
+    say("{}\n{} {} instances of {} positions, vocabulary {}, seed {}\n{}", task.spec(), view.stats,
+        nameOf(view.split), task.positions(), task.vocabulary(), view.seed,
+        summary(task, statistics));
   return {};
 }
 

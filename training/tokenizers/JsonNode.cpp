@@ -8,62 +8,6 @@ namespace hybrid::rt {
 
 static const nlohmann::json nothing;
 
-/// Whether brackets outside of strings are nested no deeper than `depth`.
-static bool isNestedWithin(std::string_view text, int depth) {
-  bool inString = false;
-  int open = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (inString) {
-      if (c == '\\')
-        ++i;
-      inString = c != '"';
-    } else if (c == '"') {
-      inString = true;
-    } else if (c == '[' || c == '{') {
-      if (++open > depth)
-        return false;
-    } else if (c == ']' || c == '}') {
-      --open;
-    }
-  }
-  return true;
-}
-
-/// Notes where the parser stops.
-namespace {
-struct PlaceOfError : nlohmann::json_sax<nlohmann::json> {
-  size_t place = 0;
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(int64_t) override { return true; }
-  bool number_unsigned(uint64_t) override { return true; }
-  bool number_float(double, const std::string &) override { return true; }
-  bool string(std::string &) override { return true; }
-  bool binary(binary_t &) override { return true; }
-  bool start_object(size_t) override { return true; }
-  bool key(std::string &) override { return true; }
-  bool end_object() override { return true; }
-  bool start_array(size_t) override { return true; }
-  bool end_array() override { return true; }
-  bool parse_error(size_t at, const std::string &, const nlohmann::json::exception &) override {
-    place = at;
-    return false;
-  }
-};
-} // namespace
-
-Result<nlohmann::json> parseJson(std::string_view text, const std::string &name, int depth) {
-  if (!isNestedWithin(text, depth))
-    return Error{fmt::format("{}: brackets are nested deeper than {}", name, depth)};
-  nlohmann::json value = nlohmann::json::parse(text, nullptr, false);
-  if (!value.is_discarded())
-    return value;
-  PlaceOfError reader;
-  nlohmann::json::sax_parse(text, &reader);
-  return Error{fmt::format("{}: not JSON: byte {} cannot stand there", name, reader.place)};
-}
-
 JsonNode JsonNode::operator[](std::string_view key) const {
   std::string child = path.empty() ? std::string(key) : fmt::format("{}.{}", path, key);
   auto found = value->is_object() ? value->find(key) : value->end();

@@ -6,18 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "runtime/Result.h"
+#include "runtime/files/Json.h"
 #include <cstdint>
 #include <initializer_list>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace hybrid::rt {
-
-/// Parses a document whose nesting is at most `depth`.
-Result<nlohmann::json> parseJson(std::string_view text, const std::string &name, int depth = 64);
 
 class JsonNode {
 public:

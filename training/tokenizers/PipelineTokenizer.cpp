@@ -306,7 +306,7 @@ Result<std::unique_ptr<Tokenizer>> makePipelineTokenizer(const nlohmann::json &d
 
 Result<nlohmann::json> gpt2Document(std::string_view encoder, std::string_view merges,
                                     const std::string &name) {
-  Result<nlohmann::json> vocabulary = parseJson(encoder, name, 2);
+  Result<nlohmann::json> vocabulary = parseJson(encoder, name, {.depth = 2});
   if (!vocabulary)
     return vocabulary.error();
   nlohmann::json list = nlohmann::json::array(), added = nlohmann::json::array();

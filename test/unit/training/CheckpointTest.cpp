@@ -141,14 +141,14 @@ TEST_F(CheckpointTest, OtherModelsAndPlainParameterFilesAreRefused) {
 
 TEST_F(CheckpointTest, ListsNewestFirstAndSweepsLeftovers) {
   for (const char *name : {"step-00000100.safetensors", "step-00000020.safetensors",
-                           "step-00000007.safetensors.tmp-a1b2c3", "best.safetensors",
+                           "step-00000007.safetensors.hybrid-tmp-a1b2c3", "best.safetensors",
                            "step-x.safetensors", "step-00000001.txt"})
     std::ofstream(folder + "/" + name) << "x";
   std::vector<CheckpointFile> files = listCheckpoints(folder);
   ASSERT_EQ(files.size(), 3u);
   EXPECT_EQ(files[0].step, 100);
   EXPECT_EQ(files[2].step, 12);
-  EXPECT_FALSE(fs::exists(folder + "/step-00000007.safetensors.tmp-a1b2c3"));
+  EXPECT_FALSE(fs::exists(folder + "/step-00000007.safetensors.hybrid-tmp-a1b2c3"));
   EXPECT_TRUE(fs::exists(folder + "/best.safetensors"));
 }
 

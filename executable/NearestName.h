@@ -4,9 +4,10 @@
 #include <string>
 #include <string_view>
 
-namespace hybrid::rt {
+namespace hybrid {
 
-/// The candidate nearest to `word` if it is plausibly what was meant, otherwise empty.
+/// The candidate nearest to `word` if it is plausibly what was meant, otherwise empty: one slip in
+/// a short word, one in every three or four letters of a longer one.
 std::string nearestName(std::string_view word, std::span<const std::string> candidates);
 
-} // namespace hybrid::rt
+} // namespace hybrid

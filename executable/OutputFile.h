@@ -1,0 +1,60 @@
+//===- OutputFile.h - the one way both programs write a file ----------------===//
+//
+// What is written goes to a temporary file beside the target, is synced to the disk and then
+// renamed over it: a crash, a full disk or a signal at any moment leaves the old file or the new
+// one. A target that is no regular file (a device, a pipe) is written to and never replaced; a
+// symbolic link stays, and what it names is replaced. Temporary files of processes that are gone
+// are removed.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace hybrid {
+
+class OutputFile {
+public:
+  /// Opens for writing; error() says whether that went well.
+  explicit OutputFile(std::string path);
+  OutputFile(OutputFile &&other) noexcept;
+  OutputFile &operator=(OutputFile &&) = delete;
+  /// Removes the temporary file unless commit() succeeded.
+  ~OutputFile();
+
+  /// Nothing is written any more after a first failure.
+  void write(std::span<const std::byte> bytes);
+  void write(std::string_view text);
+  /// Syncs, renames to the final name, syncs the folder. Returns error().
+  const std::string &commit();
+  /// The first thing that went wrong, as a sentence that names the path; empty: nothing.
+  const std::string &error() const { return fault; }
+
+private:
+  void begin();
+  void openThrough();
+  void openTemporary();
+  void fail(const std::string &what);
+
+  std::string path;      // as the user wrote it
+  std::string target;    // the regular file that it names; empty: written through
+  std::string temporary; // beside the target
+  std::string fault;
+  int descriptor = -1;
+};
+
+/// One call for content that is already in memory. Returns the error; empty: none.
+std::string writeOutputFile(const std::string &path, std::string_view content);
+
+/// Removes the temporary files in a folder whose writers are gone. Writing a first file there does
+/// so.
+void removeAbandonedOutput(const std::string &folder);
+
+/// Makes a write beyond the limit on sizes of files (SIGXFSZ) an error of that write. For main().
+void letFullFilesBeErrors();
+/// Flushes standard output. The error if anything written there was lost; empty: none.
+std::string flushStandardOutput();
+
+} // namespace hybrid
