@@ -1,16 +1,21 @@
 //===- Models.cpp - architectures as the laboratory compiles them --------------===//
 #include "laboratory/Models.h"
 #include "runtime/files/File.h"
+#include "runtime/files/Json.h"
+#include "runtime/files/Print.h"
 #include "training/compile/ModelSpec.h"
 #include "training/compile/Process.h"
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 namespace hybrid::rt::lab {
 
 namespace {
+
+Error otherVersion(const std::string &compiler) {
+  return Error{fmt::format("what {} says is not understood: is it of this version?", compiler)};
+}
 
 /// What the compiler prints as JSON; an error is what it says where it fails.
 Result<nlohmann::json> askCompiler(const std::string &compiler,
@@ -18,10 +23,12 @@ Result<nlohmann::json> askCompiler(const std::string &compiler,
   auto output = runForOutput(compiler, arguments);
   if (!output)
     return output.error();
+  if (output->signal != 0)
+    return Error{fmt::format("hybridc was ended by {}", output->text())};
   if (output->status != 0)
     return Error{output->err};
-  auto answer = nlohmann::json::parse(output->out, nullptr, false);
-  if (answer.is_discarded())
+  auto answer = parseJsonOrNull(output->out);
+  if (!answer.is_object())
     return Error{fmt::format("{} {} does not print JSON", compiler, fmt::join(arguments, " "))};
   return answer;
 }
@@ -32,7 +39,8 @@ Result<nlohmann::json> askOrTell(const std::string &compiler,
   auto answer = askCompiler(compiler, arguments);
   if (answer)
     return answer;
-  std::fputs(answer.error().message.c_str(), stderr);
+  const std::string &said = answer.error().message;
+  say(stderr, "{}{}", said, said.ends_with('\n') ? "" : "\n");
   return Error{fmt::format("{} did not compile", arguments.front())};
 }
 
@@ -61,8 +69,12 @@ Result<Models::Model> Models::inspect(const std::string &path) const {
   if (!description)
     return description.error();
   Model model{path, {}, {}};
-  for (const auto &parameter : (*description)["parameters"])
-    model.parameters.insert(parameter["name"].get<std::string>());
+  auto parameters = description->find("parameters");
+  if (parameters == description->end() || !parameters->is_array())
+    return otherVersion(compiler);
+  for (const auto &parameter : *parameters)
+    if (auto name = jsonField<std::string>(parameter, "name"))
+      model.parameters.insert(*name);
   return model;
 }
 
@@ -153,12 +165,17 @@ Result<PointCost> Models::cost(const std::string &architecture, const Setting &s
     costs.erase(place);
     return counted.error();
   }
-  place->second = {(*counted)["parameters"].get<int64_t>(),
-                   (*counted)["forward_flops_per_token"].get<double>(),
-                   (*counted)["training_flops_per_token"].get<double>(),
-                   (*counted)["fixed_state_elements"].get<int64_t>() +
-                       (*counted)["dynamic_state_elements"].get<int64_t>(),
-                   (*counted)["program"].get<std::string>()};
+  auto parameters = jsonField<int64_t>(*counted, "parameters"),
+       fixedState = jsonField<int64_t>(*counted, "fixed_state_elements"),
+       dynamicState = jsonField<int64_t>(*counted, "dynamic_state_elements");
+  auto forward = jsonField<double>(*counted, "forward_flops_per_token"),
+       training = jsonField<double>(*counted, "training_flops_per_token");
+  auto program = jsonField<std::string>(*counted, "program");
+  if (!parameters || !fixedState || !dynamicState || !forward || !training || !program) {
+    costs.erase(place);
+    return otherVersion(compiler);
+  }
+  place->second = {*parameters, *forward, *training, *fixedState + *dynamicState, *program};
   return place->second;
 }
 

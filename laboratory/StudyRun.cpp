@@ -11,6 +11,8 @@
 #include "laboratory/report/Report.h"
 #include "runtime/files/File.h"
 #include "runtime/files/Json.h"
+#include "runtime/files/Print.h"
+#include "training/Signals.h"
 #include "training/record/Progress.h"
 #include <algorithm>
 #include <filesystem>
@@ -35,14 +37,13 @@ std::string optionText(const Study &study) {
 /// Costs and what differs; on standard error, as all that is not the result.
 Result<void> checkIso(const Study &study, const StudyOptions &options, std::FILE *stream) {
   const Run &first = study.runs.front();
-  fmt::print(stream, "\nfor {}\n{}", first.setting,
-             costTable(study.architectures, terminalWidth(fileno(stream))));
+  say(stream, "\nfor {}\n{}", first.setting,
+      costTable(study.architectures, terminalWidth(fileno(stream))));
   auto differences = isoDifferences(study.architectures, options.isoTolerance);
   if (differences.empty())
-    fmt::print(stream, "parameters and state are alike within {:.0f} %\n",
-               100 * options.isoTolerance);
+    say(stream, "parameters and state are alike within {:.0f} %\n", 100 * options.isoTolerance);
   for (const std::string &difference : differences)
-    fmt::print(stream, "warning: {}\n", difference);
+    say(stream, "warning: {}\n", difference);
   if (!differences.empty() && options.requireIso)
     return Error{fmt::format("--require-iso: {} differences beyond {:.0f} % (--iso-tolerance)",
                              differences.size(), 100 * options.isoTolerance)};
@@ -74,8 +75,10 @@ Result<void> printPlan(const Study &study, const StudyOptions &options, Models &
         shapes.try_emplace(fmt::format("{} {} {} {}", run.architecture, setting->vocabulary,
                                        setting->positions, setting->fromLast));
     if (isNew) {
-      if (isatty(STDERR_FILENO))
-        fmt::print(stderr, "\r\033[Kmeasuring {} {}", run.architecture, run.task);
+      if (!options.quiet && isatty(STDERR_FILENO))
+        say(stderr, "\r\033[Kmeasuring {} {}", run.architecture, run.task);
+      else if (!options.quiet)
+        say(stderr, "measuring {} {}\n", run.architecture, run.task);
       auto measured =
           measureSteps(context, {run.architecture, *setting, run.batch, /*replicas=*/1});
       if (!measured)
@@ -94,24 +97,41 @@ Result<void> printPlan(const Study &study, const StudyOptions &options, Models &
     seconds += count * each;
     i = end;
   }
-  if (isatty(STDERR_FILENO))
-    fmt::print(stderr, "\r\033[K");
-  fmt::print("\n{}", alignColumns(rows, 0));
-  fmt::print("\n{} runs, {:.3g} FLOPs, {} with {} process{} on this machine as it is now; solved "
-             "runs end earlier\n",
-             study.runs.size(), flops, clockText(seconds / std::max(1, options.jobs)), options.jobs,
-             options.jobs == 1 ? "" : "es");
+  if (!options.quiet && isatty(STDERR_FILENO))
+    say(stderr, "\r\033[K");
+  say("\n{}", alignColumns(rows, 0));
+  say("\n{} runs, {:.3g} FLOPs, {} with {} process{} on this machine as it is now; solved "
+      "runs end earlier\n",
+      study.runs.size(), flops, clockText(seconds / std::max(1, options.jobs)), options.jobs,
+      options.jobs == 1 ? "" : "es");
   return {};
+}
+
+Result<int64_t> countRuns(const std::string &database) {
+  auto study = openStudy(database, Database::Mode::Write);
+  if (!study)
+    return study.error();
+  return (*study)->integer("SELECT count(*) FROM run");
 }
 
 /// Waits for the process that plans.
 Result<void> waitForStudy(const std::string &database) {
   constexpr int mostSeconds = 3600;
+  constexpr int mostFaults = 3; // while it is being made, it is not yet what it will be
+  int faults = 0;
+  StopSignals signals;
   for (int second = 0;; ++second) {
-    auto study = openStudy(database, Database::Mode::Write);
-    if (study)
-      if (auto runs = (*study)->integer("SELECT count(*) FROM run"); runs && *runs > 0)
+    std::error_code unknown;
+    if (auto bytes = std::filesystem::file_size(database, unknown); !unknown && bytes > 0) {
+      auto runs = countRuns(database);
+      if (runs && *runs > 0)
         return {};
+      faults = runs ? 0 : faults + 1;
+      if (faults == mostFaults)
+        return runs.error();
+    }
+    if (const char *signal = signals.received())
+      return Error{fmt::format("stopped by {}", signal)};
     if (second == mostSeconds)
       return Error{fmt::format("'{}' has no study after an hour of waiting for the process of rank "
                                "0, which plans it",
@@ -130,9 +150,9 @@ Result<void> finishStudy(const std::string &database, const StudyOptions &option
   if (auto done = writeReport(study, board, page); !done)
     return done;
   if (options.json)
-    fmt::print("{}\n", jsonText(scoresJson(study, board)));
+    say("{}\n", jsonText(scoresJson(study, board)));
   else
-    fmt::print("{}{}\n", scoreTable(study, board, terminalWidth(STDOUT_FILENO)), page);
+    say("{}{}\n", scoreTable(study, board, terminalWidth(STDOUT_FILENO)), page);
   return {};
 }
 
@@ -143,7 +163,7 @@ Result<Study> plannedStudy(const StudyOptions &options, Models &models, std::FIL
   if (!study)
     return study;
   if (!options.quiet)
-    fmt::print(notes, "{}", optionText(*study));
+    say(notes, "{}", optionText(*study));
   if (!options.quiet || options.requireIso)
     if (auto done = checkIso(*study, options, notes); !done)
       return done.error();
@@ -190,7 +210,7 @@ Result<void> trainStudy(const StudyOptions &options, const WorkerSettings &worke
   if (!left)
     return left.error();
   if (!options.quiet)
-    fmt::print(stderr, "\n{} runs, {} left; {}\n", study->runs.size(), *left, workers.database);
+    say(stderr, "\n{} runs, {} left; {}\n", study->runs.size(), *left, workers.database);
   auto watch = StudyWatch::open(workers.database, options.quiet);
   if (!watch)
     return watch.error();
@@ -252,7 +272,7 @@ Result<void> compareStudies(const std::string &firstPath, const std::string &sec
   for (const auto *study : {&first, &second})
     if (!*study)
       return study->error();
-  fmt::print("{}", compareText(*first, *second, firstPath, secondPath));
+  say("{}", compareText(*first, *second, firstPath, secondPath));
   if (out.empty())
     return {};
   if (auto done = makeFolder(out); !done)
@@ -260,7 +280,7 @@ Result<void> compareStudies(const std::string &firstPath, const std::string &sec
   const std::string page = out + "/compare.html";
   if (auto done = writeComparison(*first, *second, page, firstPath, secondPath); !done)
     return done;
-  fmt::print("{}\n", page);
+  say("{}\n", page);
   return {};
 }
 

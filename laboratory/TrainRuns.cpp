@@ -166,6 +166,8 @@ RunExecutor trainingExecutor(TrainContext context) {
       return failAll(setting.error().message);
     auto executable = context.provider({runs.front().architecture, *setting, runs.front().batch,
                                         static_cast<int64_t>(runs.size())});
+    if (!executable && context.stop && context.stop())
+      return; // compiling was broken off, too
     if (!executable)
       return failAll(executable.error().message);
     trainTogether(context, *setting, *executable, runs, monitor);

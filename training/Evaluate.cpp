@@ -180,7 +180,8 @@ EvaluationScore Evaluation::close() {
 } // namespace
 
 Result<std::vector<EvaluationScore>> evaluate(StepRunner &runner,
-                                              std::span<const EvaluationJob> jobs) {
+                                              std::span<const EvaluationJob> jobs,
+                                              const std::function<bool()> &stop) {
   std::vector<Evaluation> evaluations;
   uint64_t most = 0;
   for (const EvaluationJob &job : jobs) {
@@ -188,6 +189,8 @@ Result<std::vector<EvaluationScore>> evaluate(StepRunner &runner,
     most = std::max(most, evaluations.back().examples());
   }
   for (uint64_t first = 0; first < most; first += static_cast<uint64_t>(runner.batch())) {
+    if (stop && stop())
+      return std::vector<EvaluationScore>();
     for (Evaluation &evaluation : evaluations)
       evaluation.fill(first);
     Result<std::vector<BatchScore>> scores = runner.evaluate();

@@ -10,6 +10,9 @@
 #pragma once
 #include "training/StepRunner.h"
 #include "training/data/Source.h"
+#include <functional>
+#include <span>
+#include <vector>
 
 namespace hybrid::rt {
 
@@ -47,8 +50,10 @@ struct EvaluationJob {
   const Source *source = nullptr;
   uint64_t count = 0;
 };
+/// `stop` is asked before each batch: when it says so, there are no scores.
 Result<std::vector<EvaluationScore>> evaluate(StepRunner &runner,
-                                              std::span<const EvaluationJob> jobs);
+                                              std::span<const EvaluationJob> jobs,
+                                              const std::function<bool()> &stop = {});
 
 /// To six decimals: the matrix library may sum in another order for another batch size, and what is
 /// beyond is then the noise of f32 logits, not a property of the model.

@@ -31,11 +31,14 @@ StopSignals::StopSignals() {
 }
 
 StopSignals::~StopSignals() {
+  lastSignal = 0;
   for (size_t i = 0; i < 3; ++i)
     sigaction(handled[i], &previous[i], nullptr);
 }
 
-const char *StopSignals::received() const {
+const char *StopSignals::received() const { return pending(); }
+
+const char *StopSignals::pending() {
   switch (lastSignal) {
   case 0:
     return nullptr;

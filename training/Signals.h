@@ -18,6 +18,8 @@ public:
 
   /// "SIGTERM", ... once a signal came; null before.
   const char *received() const;
+  /// The same for whoever has no object; null where there is none.
+  static const char *pending();
 };
 
 } // namespace hybrid::rt

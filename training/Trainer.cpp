@@ -53,6 +53,8 @@ private:
   Result<void> explainFailures();
   Result<void> endThoseDone();
   Result<std::vector<EvaluationScore>> evaluateOnly(const Members &chosen, bool atTheEnd);
+  Result<void> evaluateThose(const Members &evaluating);
+  Result<void> evaluateWhatIsDue();
   Result<void> activate(const Members &chosen);
   void end(Member &member, Result<TrainOutcome> outcome) { member.outcome.emplace(outcome); }
   int64_t chooseSteps(int64_t distance) const;
@@ -220,6 +222,7 @@ Result<void> LockStep::settle(size_t most) {
 
 //===-- between blocks -----------------------------------------------------------===//
 
+/// No scores: all of them are asked to stop.
 Result<std::vector<EvaluationScore>> LockStep::evaluateOnly(const Members &chosen, bool atTheEnd) {
   std::vector<EvaluationJob> jobs;
   for (const Member *member : chosen) {
@@ -229,10 +232,59 @@ Result<std::vector<EvaluationScore>> LockStep::evaluateOnly(const Members &chose
   }
   if (auto done = activate(chosen); !done)
     return done.error();
-  auto scores = evaluate(runner, jobs);
+  // An observer may have asked before, because it has seen enough; its run then comes to its end.
+  std::vector<const char *> before;
+  for (const Member *member : chosen)
+    before.push_back(member->stop);
+  auto stop = [&] {
+    askWhoStops();
+    for (size_t i = 0; i < chosen.size(); ++i) {
+      const bool bySignal =
+          signals && signals->received() && chosen[i]->run->options().handleSignals;
+      if (!chosen[i]->stop || (chosen[i]->stop == before[i] && !bySignal))
+        return false;
+    }
+    return true;
+  };
+  auto scores = evaluate(runner, jobs, stop);
   if (auto done = activate(going()); !done)
     return done.error();
   return scores;
+}
+
+/// Periodic evaluations. One that is broken off is made up for when its run is resumed.
+Result<void> LockStep::evaluateThose(const Members &evaluating) {
+  if (evaluating.empty())
+    return {};
+  auto scores = evaluateOnly(evaluating, /*atTheEnd=*/false);
+  if (!scores)
+    return scores.error();
+  for (size_t i = 0; i < evaluating.size(); ++i) {
+    Member &member = *evaluating[i];
+    if (!scores->empty()) {
+      if (auto done = member.run->evaluated((*scores)[i]); !done)
+        end(member, done.error());
+      continue;
+    }
+    auto saved = member.run->save();
+    end(member, saved ? Result<TrainOutcome>(member.run->interrupt(member.stop)) : saved.error());
+  }
+  return {};
+}
+
+/// What runs that are resumed were about to do when they were stopped.
+Result<void> LockStep::evaluateWhatIsDue() {
+  const Members due =
+      membersThat([](const Member &member) { return member.run->evaluationIsDue(); });
+  if (due.empty())
+    return {};
+  if (auto done = evaluateThose(due); !done)
+    return done;
+  for (Member *member : due)
+    if (!member->outcome)
+      if (auto done = member->run->saveAgain(); !done)
+        end(*member, done.error());
+  return activate(going());
 }
 
 Result<void> LockStep::explainFailures() {
@@ -274,16 +326,10 @@ Result<void> LockStep::betweenBlocks() {
       return done;
   for (Member *member : going())
     member->run->planSteps();
-  const Members evaluating =
-      membersThat([](const Member &member) { return member.run->evaluatesNow(); });
-  if (!evaluating.empty()) {
-    auto scores = evaluateOnly(evaluating, /*atTheEnd=*/false);
-    if (!scores)
-      return scores.error();
-    for (size_t i = 0; i < evaluating.size(); ++i)
-      if (auto done = evaluating[i]->run->evaluated((*scores)[i]); !done)
-        end(*evaluating[i], done.error());
-  }
+  if (auto done = evaluateThose(
+          membersThat([](const Member &member) { return member.run->evaluatesNow(); }));
+      !done)
+    return done;
   askWhoStops(); // an observer may have seen enough
   for (Member *member : going()) {
     if (member->run->savesNow() || member->stop)
@@ -308,7 +354,8 @@ Result<void> LockStep::endThoseDone() {
   if (!scores)
     return scores.error();
   for (size_t i = 0; i < done.size(); ++i)
-    end(*done[i], done[i]->run->finish((*scores)[i]));
+    end(*done[i], scores->empty() ? Result<TrainOutcome>(done[i]->run->interrupt(done[i]->stop))
+                                  : done[i]->run->finish((*scores)[i]));
   return activate(going());
 }
 
@@ -322,6 +369,8 @@ Result<void> LockStep::train() {
 
 Result<void> LockStep::takeSteps() {
   if (auto done = start(); !done)
+    return done;
+  if (auto done = evaluateWhatIsDue(); !done)
     return done;
   while (true) {
     if (blocks.empty())

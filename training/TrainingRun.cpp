@@ -347,6 +347,16 @@ Result<void> TrainingRun::evaluated(const EvaluationScore &score) {
   return record->saveBest(runner, place, state);
 }
 
+bool TrainingRun::evaluationIsDue() const {
+  return state.step > 0 && evaluatesNow() &&
+         (record->curve.empty() || record->curve.back().step != state.step);
+}
+
+Result<void> TrainingRun::saveAgain() {
+  savedStep = -1;
+  return save();
+}
+
 bool TrainingRun::savesNow() const {
   return state.step % settings.checkpointEvery == 0 || isComplete();
 }

@@ -53,9 +53,13 @@ public:
   void planSteps();
 
   bool evaluatesNow() const;
+  /// Whether a run that was resumed had been stopped in an evaluation, which is then to be made.
+  bool evaluationIsDue() const;
   Result<void> evaluated(const EvaluationScore &score);
   bool savesNow() const;
   Result<void> save();
+  /// The same step once more: an evaluation has been made since.
+  Result<void> saveAgain();
   /// Whether no more steps are to be taken.
   bool isDone() const { return isComplete() || timeIsOver(); }
   bool isComplete() const { return state.finished || stepsAreDone(); }

@@ -12,9 +12,12 @@
 namespace hybrid::rt::lab {
 namespace {
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+template <typename Clock> double secondsOf() {
+  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
 }
+
+/// What a heartbeat says. Nobody compares it with a clock.
+double now() { return secondsOf<std::chrono::system_clock>(); }
 
 std::string fileText(const std::string &path) {
   std::ifstream file(path);
@@ -75,6 +78,17 @@ Result<RunStore> RunStore::open(const std::string &path, std::string worker) {
   if (!database)
     return database.error();
   return RunStore(std::move(*database), std::move(worker));
+}
+
+RunStore::RunStore(std::unique_ptr<Database> database, std::string worker)
+    : database(std::move(database)), worker(std::move(worker)),
+      clock(secondsOf<std::chrono::steady_clock>) {}
+
+bool RunStore::isSilent(const std::string &name, double heartbeat) {
+  auto [sign, isNew] = signs.try_emplace(name, Sign{heartbeat, clock()});
+  if (isNew || sign->second.heartbeat != heartbeat)
+    sign->second = {heartbeat, clock()};
+  return clock() - sign->second.seenAt > staleSeconds;
 }
 
 Result<std::vector<Run>> RunStore::claim(int64_t most) {
@@ -216,7 +230,7 @@ Result<int64_t> RunStore::reclaim() {
   std::vector<std::string> gone;
   auto read = rows->forEachRow([&] {
     std::string name = rows->text(0);
-    if (name != worker && (isDead(name) || now() - rows->number(1) > staleSeconds))
+    if (name != worker && (isDead(name) || isSilent(name, rows->number(1))))
       gone.push_back(std::move(name));
   });
   if (!read)
@@ -234,6 +248,7 @@ Result<int64_t> RunStore::reclaim() {
         !done)
       return done.error();
     freed += database->changes();
+    signs.erase(name); // should it come back, it is new
   }
   if (auto done = transaction->commit(); !done)
     return done.error();

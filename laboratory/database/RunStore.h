@@ -2,13 +2,16 @@
 //
 // The database is all the coordination there is. A worker claims pending runs in one transaction,
 // says now and then that it is alive, and finishes them in another; a claim whose worker is dead,
-// or silent for `staleSeconds`, is free again. Finishing counts only while the claim is still one's
-// own, so every run is done exactly once whoever is killed when.
+// or silent for `staleSeconds`, is free again. Silence is measured by the clock of who waits: what
+// others' clocks say is only compared with what they said before, so that clocks may differ.
+// Finishing counts only while the claim is still one's own, so every run is done exactly once
+// whoever is killed when.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 #include "laboratory/database/Schema.h"
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -40,8 +43,11 @@ public:
   Result<bool> finish(const Run &run);
   /// Gives claimed runs back, as they were: for a worker that is asked to stop.
   Result<void> release(const std::vector<int64_t> &runs);
-  /// Frees claims of dead workers; how many.
+  /// Frees claims of dead workers; how many. One on another machine is dead when this object has
+  /// seen it silent for `staleSeconds`.
   Result<int64_t> reclaim();
+  /// What reclaim() measures silence with, in seconds: for tests.
+  void useClock(std::function<double()> seconds) { clock = std::move(seconds); }
   /// Makes failed runs pending again, except those that diverged.
   Result<int64_t> retryFailed();
   /// Runs neither done nor failed.
@@ -52,10 +58,16 @@ public:
   Result<std::string> value(const std::string &name);
 
 private:
-  RunStore(std::unique_ptr<Database> database, std::string worker)
-      : database(std::move(database)), worker(std::move(worker)) {}
+  RunStore(std::unique_ptr<Database> database, std::string worker);
+  bool isSilent(const std::string &name, double heartbeat);
+
+  struct Sign {
+    double heartbeat, seenAt; // seenAt: by `clock`
+  };
   std::unique_ptr<Database> database;
   std::string worker;
+  std::function<double()> clock;
+  std::map<std::string, Sign> signs; // the last of each worker that others have
 };
 
 } // namespace hybrid::rt::lab

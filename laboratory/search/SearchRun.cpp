@@ -7,6 +7,7 @@
 #include "runtime/files/AtomicFile.h"
 #include "runtime/files/File.h"
 #include "runtime/files/Json.h"
+#include "runtime/files/Print.h"
 #include "training/Signals.h"
 #include "training/compile/ModelSpec.h"
 #include "training/compile/Process.h"
@@ -32,9 +33,9 @@ public:
   Result<void> run();
 
 private:
-  void say(const std::string &text) const {
+  void tell(const std::string &text) const {
     if (!options.quiet)
-      fmt::print(stderr, "{}\n", text);
+      say(stderr, "{}\n", text);
   }
 
   Result<bool> train(const std::string &database, const std::function<bool()> &stop) const {
@@ -56,13 +57,13 @@ private:
       if (!left)
         return left.error();
       if (isTerminal() && std::exchange(last, *left) != *left)
-        fmt::print(stderr, "\r\033[K  {} runs left ", *left);
+        say(stderr, "\r\033[K  {} runs left ", *left);
       return {};
     };
     auto signal = superviseWorkers(
         {database, options.jobs, options.threads, runsTogether(plan.protocol)}, show, stop);
     if (isTerminal())
-      fmt::print(stderr, "\r\033[K");
+      say(stderr, "\r\033[K");
     if (!signal)
       return signal.error();
     return !signal->empty();
@@ -100,7 +101,7 @@ private:
       std::fputs(output->err.c_str(), stderr);
       return Error{fmt::format("{} is no space that can be searched", options.path)};
     }
-    auto space = Space::parse(nlohmann::json::parse(output->out, nullptr, false));
+    auto space = Space::parse(parseJsonOrNull(output->out));
     if (!space)
       return space.error();
     plan.space = std::move(*space);
@@ -197,8 +198,11 @@ private:
     };
     size_t looked = 0;
     search.progress = [&](const PointRecord &) {
-      if (++looked % 8 == 0 && isTerminal())
-        fmt::print(stderr, "\rlooked at {} of {} points", looked, plan.space.points);
+      ++looked;
+      if (looked % 8 == 0 && isTerminal())
+        say(stderr, "\rlooked at {} of {} points", looked, plan.space.points);
+      else if (looked % 64 == 0 && !options.quiet)
+        say(stderr, "looked at {} of {} points\n", looked, plan.space.points);
     };
     auto found = findPoints(plan.space, plan.suite, search, *book,
                             [&](uint64_t point, const Setting &setting) -> Result<PointCost> {
@@ -213,7 +217,7 @@ private:
     if (!fault)
       return fault;
     if (isTerminal() && looked >= 8)
-      fmt::print(stderr, "\r\033[K");
+      say(stderr, "\r\033[K");
     if (found->stopped)
       return Error{"stopped: the same command goes on"};
     for (const PointRecord &point : found->accepted)
@@ -251,10 +255,9 @@ private:
     // How fast this machine is, from a few steps of the first point; kept, so that a search that is
     // started again has the same plan.
     std::string path = plan.folder + "/speed.json";
-    if (auto text = readText(path)) {
-      auto json = nlohmann::json::parse(*text, nullptr, false);
-      plan.secondsPerFlop = json.is_object() ? json.value("seconds_per_flop", 0.0) : 0;
-    }
+    if (auto text = readText(path))
+      plan.secondsPerFlop =
+          jsonField<double>(parseJsonOrNull(*text), "seconds_per_flop").value_or(0.0);
     if (plan.secondsPerFlop > 0)
       return {};
     TrainContext context;
@@ -288,7 +291,7 @@ private:
                                    plan.space.points, plan.points.size() + found.refused.size());
     if (!found.refused.empty())
       text += fmt::format(", {} left out", found.refused.size());
-    say(text);
+    tell(text);
     std::map<std::string, size_t> reasons;
     for (const PointRecord &record : found.refused) {
       std::string reason = record.costs.empty() ? record.refused
@@ -298,23 +301,23 @@ private:
       ++reasons[reason];
     }
     for (const auto &[reason, count] : reasons)
-      say(fmt::format("  {} x {}", count, reason));
+      tell(fmt::format("  {} x {}", count, reason));
   }
 
   void printPlan() {
     std::vector<Candidate> candidates = candidatesOf(plan);
     size_t points = affordable(candidates, plan.halving);
     bool isTime = plan.secondsPerFlop > 0;
-    fmt::print("{} points compete, {} enter the first rung\n", plan.points.size(), points);
+    say("{} points compete, {} enter the first rung\n", plan.points.size(), points);
     std::vector<size_t> sizes = rungSizes(points, plan.halving);
     size_t runs = runsOfSetting() * plan.suite.size();
     for (size_t rung = 0; rung < sizes.size(); ++rung)
-      fmt::print("  rung {}: {} x {} runs for {} of the length\n", rung + 1, sizes[rung], runs,
-                 rungText(rung, plan.halving));
-    fmt::print("at most {}", amount(largestCost(candidates, points, plan.halving), isTime));
+      say("  rung {}: {} x {} runs for {} of the length\n", rung + 1, sizes[rung], runs,
+          rungText(rung, plan.halving));
+    say("at most {}", amount(largestCost(candidates, points, plan.halving), isTime));
     if (std::isfinite(plan.halving.budget))
-      fmt::print(" of {}", amount(plan.halving.budget, isTime));
-    fmt::print(", and what finishing the front takes\n");
+      say(" of {}", amount(plan.halving.budget, isTime));
+    say(", and what finishing the front takes\n");
   }
 
   void sayBest(const RungOutcome &rung) const {
@@ -327,7 +330,8 @@ private:
     });
     best.resize(std::min<size_t>(best.size(), 3));
     for (const auto &[score, index] : best)
-      say(fmt::format("  {:5.1f} %  {}", 100 * score, plan.space.nameOf(plan.points[index].point)));
+      tell(
+          fmt::format("  {:5.1f} %  {}", 100 * score, plan.space.nameOf(plan.points[index].point)));
   }
 
   const SearchOptions &options;
@@ -352,11 +356,11 @@ Result<void> SearchRun::run() {
   };
   tools.begun = [this](const Rung &rung, size_t runs) {
     const char *points = rung.candidates.size() == 1 ? "point" : "points";
-    say(rung.finishing ? fmt::format("the front: {} more {} trained for the whole length, {} runs",
-                                     rung.candidates.size(), points, runs)
-                       : fmt::format("rung {} of {}: {} {} for {} of the length, {} runs",
-                                     rung.rung + 1, plan.halving.rungs, rung.candidates.size(),
-                                     points, rungText(rung.rung, plan.halving), runs));
+    tell(rung.finishing ? fmt::format("the front: {} more {} trained for the whole length, {} runs",
+                                      rung.candidates.size(), points, runs)
+                        : fmt::format("rung {} of {}: {} {} for {} of the length, {} runs",
+                                      rung.rung + 1, plan.halving.rungs, rung.candidates.size(),
+                                      points, rungText(rung.rung, plan.halving), runs));
   };
   tools.done = [this](const RungOutcome &rung) { sayBest(rung); };
   auto outcome = runSearch(plan, tools);
@@ -367,7 +371,7 @@ Result<void> SearchRun::run() {
   if (!files)
     return files.error();
   if (options.json)
-    fmt::print("{}\n", jsonText(files->description));
+    say("{}\n", jsonText(files->description));
   else
     printFront(plan, *outcome, *files);
   return {};

@@ -101,20 +101,23 @@ Result<std::shared_ptr<const Executable>> compile(const ModelSpec &spec,
   std::vector<std::string> arguments{spec.path, "-o", place->executable(), "--dependencies",
                                      place->dependencies()};
   arguments.insert(arguments.end(), options.begin(), options.end());
-  Result<int> status = 0;
+  Result<ProgramEnd> end = ProgramEnd();
   if (spec.quiet) {
     auto compiled = runForOutput(compiler, arguments);
     if (!compiled)
       return compiled.error();
-    status = compiled->status;
-    if (*status != 0)
+    end = *compiled;
+    if (end->status != 0)
       std::fputs(compiled->err.c_str(), stderr);
   } else {
-    status = runProgram(compiler, arguments);
+    end = runProgram(compiler, arguments);
   }
-  if (!status)
-    return status.error();
-  if (*status != 0)
+  if (!end)
+    return end.error();
+  if (end->signal != 0)
+    return Error{
+        fmt::format("{} did not compile: hybridc was ended by {}", spec.path, end->text())};
+  if (end->status != 0)
     return Error{fmt::format("{} did not compile", spec.path)};
   auto kept = cache->keep(*key, *place);
   if (!kept)

@@ -1,10 +1,14 @@
 //===- Process.cpp - other programs, run without a shell --------------------------===//
 #include "training/compile/Process.h"
+#include "training/Signals.h"
+#include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fstream>
+#include <optional>
 #include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -27,13 +31,43 @@ Result<pid_t> spawn(const std::string &program, const std::vector<std::string> &
   return child;
 }
 
+/// Passes on that this process is asked to stop.
+class StopPassedOn {
+public:
+  StopPassedOn(std::string program, pid_t child) : program(std::move(program)), child(child) {}
+  void look() {
+    if (const char *signal = StopSignals::pending(); signal && !told) {
+      told = signal;
+      kill(child, SIGTERM);
+    }
+  }
+  std::optional<Error> error() const {
+    if (!told)
+      return std::nullopt;
+    return Error{fmt::format("{} was stopped by {}", program, told)};
+  }
+
+private:
+  std::string program;
+  pid_t child;
+  const char *told = nullptr;
+};
+
 /// Waits for a child's end.
-Result<int> statusOf(const std::string &program, pid_t child) {
+Result<ProgramEnd> endOf(const std::string &program, pid_t child, StopPassedOn &stop) {
   int status = 0;
-  while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR)
+  for (int milliseconds = 1;; milliseconds = std::min(50, 2 * milliseconds)) {
+    pid_t ended = waitpid(child, &status, WNOHANG);
+    if (ended < 0 && errno != EINTR)
       return Error{fmt::format("lost '{}': {}", program, std::strerror(errno))};
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    if (ended == child)
+      break;
+    stop.look();
+    poll(nullptr, 0, milliseconds);
+  }
+  if (auto stopped = stop.error())
+    return *stopped;
+  return WIFEXITED(status) ? ProgramEnd{WEXITSTATUS(status), 0} : ProgramEnd{-1, WTERMSIG(status)};
 }
 
 /// Both ends of a pipe, closed with it; a child does not inherit them.
@@ -77,9 +111,14 @@ Result<ProgramOutput> runForOutput(const std::string &program,
   pollfd watched[2] = {{out.ends[0], POLLIN, 0}, {err.ends[0], POLLIN, 0}};
   std::string *texts[2] = {&output.out, &output.err};
   char buffer[1 << 14];
+  StopPassedOn stop(program, *child);
   while (watched[0].fd >= 0 || watched[1].fd >= 0) {
-    if (poll(watched, 2, -1) < 0 && errno != EINTR)
+    stop.look();
+    int ready = poll(watched, 2, 200);
+    if (ready < 0 && errno != EINTR)
       break;
+    if (ready <= 0)
+      continue;
     for (int i = 0; i < 2; ++i) {
       if (watched[i].fd < 0 || !watched[i].revents)
         continue;
@@ -90,18 +129,30 @@ Result<ProgramOutput> runForOutput(const std::string &program,
         watched[i].fd = -1;
     }
   }
-  auto status = statusOf(program, *child);
-  if (!status)
-    return status.error();
-  output.status = *status;
+  auto end = endOf(program, *child, stop);
+  if (!end)
+    return end.error();
+  static_cast<ProgramEnd &>(output) = *end;
   return output;
 }
 
-Result<int> runProgram(const std::string &program, const std::vector<std::string> &arguments) {
+Result<ProgramEnd> runProgram(const std::string &program,
+                              const std::vector<std::string> &arguments) {
   auto child = spawn(program, arguments, nullptr);
   if (!child)
     return child.error();
-  return statusOf(program, *child);
+  StopPassedOn stop(program, *child);
+  return endOf(program, *child, stop);
+}
+
+std::string ProgramEnd::text() const {
+  if (signal == 0)
+    return fmt::format("exit status {}", status);
+  const char *name = sigabbrev_np(signal);
+  std::string text = name ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
+  if (signal == SIGKILL)
+    text += ", likely because memory ran out";
+  return text;
 }
 
 Result<pid_t> startProgram(const std::string &program, const std::vector<std::string> &arguments) {

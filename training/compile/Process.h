@@ -7,17 +7,26 @@
 
 namespace hybrid::rt {
 
-struct ProgramOutput {
-  int status = 0; // of exit, or 128 + signal
+/// How a program ended.
+struct ProgramEnd {
+  int status = 0; // of exit; -1: a signal ended it
+  int signal = 0;
+  /// "exit status 2", or "SIGKILL" with the likely reason.
+  std::string text() const;
+};
+
+struct ProgramOutput : ProgramEnd {
   std::string out, err;
 };
 
-/// Runs a program to its end and keeps what it says.
+/// Runs a program to its end and keeps what it says. When this process is asked to stop
+/// (StopSignals) it is stopped, too, and the error says so.
 Result<ProgramOutput> runForOutput(const std::string &program,
                                    const std::vector<std::string> &arguments);
 
-/// Runs a program to its end with this one's standard streams; its exit status, or 128 + signal.
-Result<int> runProgram(const std::string &program, const std::vector<std::string> &arguments);
+/// The same with this process's standard streams.
+Result<ProgramEnd> runProgram(const std::string &program,
+                              const std::vector<std::string> &arguments);
 
 /// Starts a program that goes on beside this one.
 Result<pid_t> startProgram(const std::string &program, const std::vector<std::string> &arguments);

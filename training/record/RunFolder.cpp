@@ -27,6 +27,10 @@ Result<RunFolder> RunFolder::open(const std::string &path, bool resume) {
   if (error)
     return Error{
         fmt::format("cannot make the folder '{}': {}", run.checkpoints(), error.message())};
+  Result<FolderLock> lock = FolderLock::take(path);
+  if (!lock)
+    return lock.error();
+  run.lock.emplace(std::move(*lock));
   std::string file = path + "/metrics.jsonl";
   run.metrics = ::open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (run.metrics < 0)
@@ -35,7 +39,8 @@ Result<RunFolder> RunFolder::open(const std::string &path, bool resume) {
 }
 
 RunFolder::RunFolder(RunFolder &&other) noexcept
-    : folder(std::move(other.folder)), metrics(std::exchange(other.metrics, -1)) {}
+    : folder(std::move(other.folder)), lock(std::move(other.lock)),
+      metrics(std::exchange(other.metrics, -1)) {}
 
 RunFolder::~RunFolder() {
   if (metrics >= 0)
@@ -64,10 +69,7 @@ Result<double> RunFolder::truncateMetrics(int64_t lines) {
                     path, kept, lines)};
   if (ftruncate(metrics, bytes) != 0)
     return Error{fmt::format("cannot write '{}': {}", path, std::strerror(errno))};
-  json value = json::parse(last, nullptr, false);
-  if (value.is_object() && value.contains("seconds") && value["seconds"].is_number())
-    return value["seconds"].get<double>();
-  return 0.0;
+  return jsonField<double>(parseJsonOrNull(last), "seconds").value_or(0.0);
 }
 
 Result<void> RunFolder::appendMetrics(const json &line) {

@@ -7,14 +7,17 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 #include "training/Checkpoint.h"
+#include "training/record/FolderLock.h"
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 namespace hybrid::rt {
 
 class RunFolder {
 public:
-  /// Makes the folder. One that holds something already is an error unless `resume`.
+  /// Makes the folder. One that holds something already is an error unless `resume`, and so is one
+  /// that another process has open.
   static Result<RunFolder> open(const std::string &path, bool resume);
   RunFolder(RunFolder &&other) noexcept;
   RunFolder &operator=(RunFolder &&) = delete;
@@ -34,6 +37,7 @@ public:
 private:
   RunFolder() = default;
   std::string folder;
+  std::optional<FolderLock> lock;
   int metrics = -1;
 };
 

@@ -1,6 +1,7 @@
 //===- ResultsTest.cpp - databases and scores ----------------------------------===//
 #include "laboratory/database/RunStore.h"
 #include "test/unit/laboratory/Fixture.h"
+#include <fmt/format.h>
 #include <fstream>
 
 namespace hybrid::rt::lab {
@@ -162,11 +163,12 @@ TEST(Results, AClaimThatWasLostDoesNotCount) {
   std::string path = folder.file("study.sqlite");
   storeAt(path, makeStudy(1, 1));
   auto slow = RunStore::open(path, "another-machine/1/1"), fast = RunStore::open(path, "fast");
+  double seconds = 0;
+  fast->useClock([&] { return seconds; });
   auto runs = slow->claim(1);
   ASSERT_TRUE(runs && runs->size() == 1);
   EXPECT_EQ(*fast->reclaim(), 0) << "it was alive just now";
-  auto database = Database::open(path, Database::Mode::Write);
-  ASSERT_TRUE((*database)->execute("UPDATE run SET heartbeat = heartbeat - 1e6"));
+  seconds += staleSeconds + 1;
   EXPECT_EQ(*fast->reclaim(), 1);
   auto again = fast->claim(1);
   ASSERT_TRUE(again && again->size() == 1);
@@ -177,16 +179,43 @@ TEST(Results, AClaimThatWasLostDoesNotCount) {
   EXPECT_FALSE(*fast->finish(again->front()));
 }
 
+// A worker whose clock is days behind lives as long as it says something new; one whose clock is
+// ahead does not live for ever.
+TEST(Results, ClocksOfOtherMachinesMayBeWrong) {
+  for (const char *skew : {"-1e6", "+1e6"}) {
+    TemporaryFolder folder;
+    std::string path = folder.file("study.sqlite");
+    storeAt(path, makeStudy(1, 1));
+    auto far = RunStore::open(path, "another-machine/1/1"), near = RunStore::open(path, "near");
+    double seconds = 0;
+    near->useClock([&] { return seconds; });
+    ASSERT_EQ(far->claim(1)->size(), 1U);
+    auto database = Database::open(path, Database::Mode::Write);
+    for (int beat = 0; beat < 5; ++beat) {
+      std::string moved = fmt::format("UPDATE run SET heartbeat = heartbeat {} + {}", skew, beat);
+      ASSERT_TRUE((*database)->execute(moved));
+      EXPECT_EQ(*near->reclaim(), 0) << skew;
+      seconds += staleSeconds - 1;
+    }
+    seconds += 2;
+    EXPECT_EQ(*near->reclaim(), 1) << skew;
+  }
+}
+
 TEST(Results, ARunThatKillsItsWorkersFails) {
   TemporaryFolder folder;
   std::string path = folder.file("study.sqlite");
   storeAt(path, makeStudy(1, 1));
   auto store = RunStore::open(path, "fast");
+  double seconds = 0;
+  store->useClock([&] { return seconds; });
   auto database = Database::open(path, Database::Mode::Write);
   for (int attempt = 0; attempt < mostAttempts; ++attempt) {
     ASSERT_EQ(store->claim(1)->front().id, 1);
     ASSERT_TRUE((*database)->execute("UPDATE run SET worker = 'elsewhere', heartbeat = 0 WHERE "
                                      "status = 'running'"));
+    EXPECT_EQ(*store->reclaim(), 0);
+    seconds += staleSeconds + 1;
     EXPECT_EQ(*store->reclaim(), 1);
   }
   EXPECT_EQ(readStudy(path)->runs[0].status, "failed");

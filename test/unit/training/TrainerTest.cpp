@@ -1,5 +1,6 @@
 #include "training/Trainer.h"
 #include "FakeModel.h"
+#include "training/record/FolderLock.h"
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -108,6 +109,43 @@ TEST_F(TrainerTest, ResumingTwiceGivesTheBytesOfAnUninterruptedRun) {
   expectSameRun("whole", "parts");
 }
 
+// Asked between steps and between the batches of evaluations: wherever a run is stopped, the one
+// that goes on has the bytes of one that was not.
+TEST_F(TrainerTest, StoppedAnywhereItGoesOnToTheSameBytes) {
+  struct Impatient : TrainObserver {
+    int left = 0, asked = 0;
+    bool wantsStop() override { return ++asked >= left; }
+  };
+  ASSERT_TRUE(run("whole"));
+  int stops = 0;
+  for (int patience = 1;; ++patience) {
+    const std::string name = "parts" + std::to_string(patience);
+    Impatient observer;
+    observer.left = patience;
+    options.observer = &observer;
+    auto outcome = run(name);
+    options.observer = nullptr;
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    if (outcome->interrupted.empty())
+      break;
+    ++stops;
+    auto rest = run(name, true);
+    ASSERT_TRUE(rest) << rest.error().message;
+    EXPECT_EQ(rest->summary["eval_loss"], json::parse(read("whole/summary.json"))["eval_loss"]);
+    expectSameRun("whole", name);
+  }
+  EXPECT_GT(stops, 70) << "60 steps and the batches of 4 evaluations";
+}
+
+TEST_F(TrainerTest, AFolderHasOneWriter) {
+  ASSERT_TRUE(run("a"));
+  auto lock = FolderLock::take(folder + "/a");
+  ASSERT_TRUE(lock);
+  auto second = run("a", true);
+  ASSERT_FALSE(second);
+  EXPECT_NE(second.error().message.find("another process is writing"), std::string::npos);
+}
+
 TEST_F(TrainerTest, ACrashAfterTheCheckpointLosesNothingButTime) {
   ASSERT_TRUE(run("whole"));
   FakeModel model(4, 10, 5);
@@ -115,7 +153,8 @@ TEST_F(TrainerTest, ACrashAfterTheCheckpointLosesNothingButTime) {
   auto outcome = run("parts", model);
   ASSERT_FALSE(outcome);
   std::ofstream(folder + "/parts/metrics.jsonl", std::ios::app) << "{\"step\": 34, \"torn";
-  std::ofstream(folder + "/parts/checkpoints/step-00000040.safetensors.tmp-abcdef") << "half";
+  std::ofstream(folder + "/parts/checkpoints/step-00000040.safetensors.hybrid-tmp-abcdef")
+      << "half";
   ASSERT_TRUE(run("parts", true));
   expectSameRun("whole", "parts");
 }
