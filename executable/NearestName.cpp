@@ -47,7 +47,11 @@ std::string nearestName(std::string_view word, std::span<const std::string> cand
     // So is a letter too many.
     if (!candidate.empty() && word.starts_with(candidate))
       allowed = std::max<size_t>(allowed, 1);
-    if (distance <= allowed && distance < fewest) {
+    auto isOff = [&](const std::string &name) { // in its length
+      return name.size() > word.size() ? name.size() - word.size() : word.size() - name.size();
+    };
+    const bool better = distance < fewest || (distance == fewest && isOff(candidate) < isOff(best));
+    if (distance <= allowed && better) {
       fewest = distance;
       best = candidate;
     }

@@ -61,7 +61,7 @@ void announce(const TrainingOptions &options, const Session &session) {
           : fmt::format("{} {} ({})", session.threads(),
                         session.threads() == 1 ? "thread" : "threads",
                         options.threads > 0 ? "--threads" : chooseThreads().reason);
-  fmt::print(stderr, "{} on {}, to '{}'\n", options.model.path, where, options.run.out);
+  say(stderr, "{} on {}, to '{}'\n", options.model.path, where, options.run.out);
 }
 
 void printSummary(const TrainingOptions &options, const nlohmann::json &summary) {

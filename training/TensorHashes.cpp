@@ -1,5 +1,6 @@
 //===- TensorHashes.cpp - a hash of each tensor of a file --------------------===//
 #include "training/TensorHashes.h"
+#include "runtime/files/Json.h"
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
@@ -58,7 +59,7 @@ Result<void> checkHashes(const SafetensorsFile &file, const std::string &path) {
   const auto none = file.metadata().end();
   if (found == none && sum == none)
     return {};
-  const json hashes = found == none ? json() : json::parse(found->second, nullptr, false);
+  const json hashes = found == none ? json() : parseJsonOrNull(found->second);
   if (!hashes.is_object() || sum == none || sum->second != metadataHash(file.metadata()))
     return Error{
         fmt::format("'{}' is damaged: its metadata, at the beginning of the file, does not "

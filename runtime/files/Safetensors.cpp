@@ -91,11 +91,11 @@ Result<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
   const char *text = reinterpret_cast<const char *>(whole.data()) + 8;
   // Names that stand twice would silently hide one another.
   Result<nlohmann::json> header =
-      parseJson({text, headerBytes}, "the header at byte 8", {.depth = 8, .uniqueKeys = true});
+      parseJson({text, headerBytes}, "its JSON header at byte 8", {.depth = 8, .uniqueKeys = true});
   if (!header)
     return refuse(header.error().message);
   if (!header->is_object())
-    return refuse("the header at byte 8 is not a JSON object");
+    return refuse("its JSON header at byte 8 is not an object");
   std::span<const std::byte> data = whole.subspan(8 + headerBytes);
   std::vector<std::pair<uint64_t, uint64_t>> ranges;
   for (const auto &[name, json] : header->items()) {

@@ -4,10 +4,11 @@
 // nothing that is not its own. The machine code itself stays as it was made, for it can do anything
 // (who may run whose code is another question); seeds are executables that hybridc made for this
 // machine, which tools/check --long writes beforehand. A mutator of our own changes bytes and words
-// outside of the code, and never the size of the file.
+// outside of the code, and never the size of the file; the seal behind them is left out.
 //
 //===----------------------------------------------------------------------===//
 #include "executable/Executable_generated.h"
+#include "executable/Seal.h"
 #include "runtime/Executable.h"
 #include "runtime/Session.h"
 #include <cstring>
@@ -23,8 +24,10 @@ namespace {
 
 /// Where the machine code lies; empty: the bytes are no executable.
 std::span<const uint8_t> codeOf(const uint8_t *data, size_t size) {
-  flatbuffers::Verifier verifier(data, size);
-  if (size < 16 || !fb::VerifyExecutableBuffer(verifier))
+  if (size < 2 * sealBytes)
+    return {};
+  flatbuffers::Verifier verifier(data, size - sealBytes);
+  if (!fb::VerifyExecutableBuffer(verifier))
     return {};
   const auto *code = fb::GetExecutable(data)->code();
   if (!code || code->size() == 0)
@@ -75,11 +78,12 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t, un
   std::span<const uint8_t> code = codeOf(data, size);
   if (code.empty())
     return size;
+  const size_t content = size - sealBytes;
   const size_t first = static_cast<size_t>(code.data() - data);
   const std::vector<uint8_t> kept(code.begin(), code.end());
   std::mt19937 random(seed);
   for (unsigned changes = 1 + random() % 3; changes > 0; --changes)
-    change(data, size, random);
+    change(data, content, random);
   std::copy(kept.begin(), kept.end(), data + first);
   return size;
 }
@@ -95,7 +99,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!trusted().contains(hashOf(code)))
     return -1;
   const auto *bytes = reinterpret_cast<const std::byte *>(data);
-  auto executable = Executable::fromBytes({bytes, bytes + size}, "fuzz.hyx");
+  auto executable = Executable::fromBytes({bytes, bytes + size - sealBytes}, "fuzz.hyx");
   if (!executable)
     return 0;
   uint64_t work = 0;

@@ -100,7 +100,9 @@ Range::Range(double low, double high)
             if (value >= low && value <= high)
               return "";
             return "expected a number " + rangeText(low, high) +
-                   (value > high ? " and at most " + numberText(high) : "") + ", got " + text;
+                   (value > high && high >= beyondMeaning ? " and at most " + numberText(high)
+                                                          : "") +
+                   ", got " + text;
           },
           rangeText(low, high)) {}
 

@@ -40,7 +40,7 @@ static json arrayIn(const json &object, const char *key) {
 
 static json readJson(const std::string &path) {
   auto text = readText(path);
-  return text ? json::parse(*text, nullptr, false) : json();
+  return text ? parseJsonOrNull(*text) : json();
 }
 
 Result<CompileCache> CompileCache::open() {

@@ -4,6 +4,7 @@
 #include "runtime/Trust.h"
 #include "runtime/cuda/Gpu.h"
 #include "runtime/files/File.h"
+#include "runtime/files/Print.h"
 #include "training/compile/CompileCache.h"
 #include "training/compile/Process.h"
 #include "training/compile/Recompile.h"
@@ -157,17 +158,17 @@ Result<std::shared_ptr<const Executable>> loadCompiled(const ModelSpec &spec) {
     return loaded;
   if (spec.trust) {
     if (auto kept = rememberTrust((*loaded)->seal()); !kept)
-      fmt::print(stderr, "warning: --trust is for this time only: {}\n", kept.error().message);
+      say(stderr, "warning: --trust is for this time only: {}\n", kept.error().message);
     return Executable::load(spec.path, Trust::Given);
   }
   auto again = compileAgain(**loaded, spec.quiet);
   if (!again)
     return Error{fmt::format("{}. It cannot be compiled again from the source it carries: {}",
                              trusted.error().message, again.error().message)};
-  fmt::print(stderr,
-             "note: {} was not made by this user's hybridc: its source was compiled again; --trust "
-             "runs it as it is\n",
-             spec.path);
+  say(stderr,
+      "note: {} was not made by this user's hybridc: its source was compiled again; --trust "
+      "runs it as it is\n",
+      spec.path);
   return again;
 }
 

@@ -19,8 +19,8 @@ namespace {
 class OutputFileTest : public testing::Test {
 protected:
   void SetUp() override {
-    folder = testing::TempDir() + "hybrid-output-" + std::to_string(getpid());
-    fs::create_directories(folder);
+    folder = testing::TempDir() + "hybrid-output-XXXXXX";
+    ASSERT_NE(mkdtemp(folder.data()), nullptr);
   }
   void TearDown() override { fs::remove_all(folder); }
 
