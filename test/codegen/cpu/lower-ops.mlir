@@ -5,9 +5,9 @@
 // CHECK-LABEL: schedule.program @vjp
 // CHECK: %[[X:.+]] = schedule.buffer arena "x" : memref<4x8xf32>
 // CHECK: %[[DY:.+]] = schedule.buffer arena "cotangent.y" : memref<4x8xf32>
-// CHECK: %[[DW:.+]] = schedule.buffer gradients "w" at 0 : memref<8x8xf32>
 // CHECK: %[[ROW:.+]] = schedule.view %{{.+}} : memref<8xf32> as memref<4x8xf32, strided<[0, 1]>>
 // CHECK: %[[G:.+]] = schedule.buffer arena : memref<4x8xf32>
+// CHECK: %[[DW:.+]] = schedule.buffer gradients "w" at 0 : memref<8x8xf32>
 // CHECK: schedule.compute for "fused(mul)" (%[[DY]], %[[ROW]]) -> (%[[G]]) : {{.*}} {
 // CHECK-NEXT: ^bb0(%[[A:.+]]: tensor<4x8xf32>, %[[B:.+]]: tensor<8xf32>):
 // CHECK-NEXT: %[[P:.+]] = hybrid.binary mul %[[A]], %[[B]]
