@@ -18,13 +18,13 @@ struct AdamWParams {
 
 /// partial[i] = sum of g^2 over chunk i (in double). Buffers: chunks (ParameterChunk), gradients,
 /// partial (double). An item is a chunk.
-struct SquaredNorm : KernelOf<AdamWParams, "squared_norm"> {
+struct SquaredNorm : KernelOf<AdamWParams, "squared_norm", 2> {
   HYBRID_ON_CPU(p.chunks)
   HYBRID_ON_CUDA(p.chunks, cuda::sumThreads, cuda::sumShared)
 };
 
 /// norm = sqrt(sum). Buffers: partial, norm (T scalar). One item.
-struct GradientNorm : KernelOf<AdamWParams, "gradient_norm"> {
+struct GradientNorm : KernelOf<AdamWParams, "gradient_norm", 1> {
   HYBRID_ON_CPU(1)
   HYBRID_ON_CUDA(1, cuda::sumThreads, cuda::sumShared)
 };
@@ -34,7 +34,7 @@ struct GradientNorm : KernelOf<AdamWParams, "gradient_norm"> {
 /// looked at. hyper (double[8]): lr, weight decay, beta1, beta2, eps, clip, c1 = 1-beta1^t, c2 =
 /// 1-beta2^t. Buffers: chunks, hyper, norm, parameters, gradients, moment1, moment2. An item is a
 /// chunk.
-struct AdamW : KernelOf<AdamWParams, "adamw"> {
+struct AdamW : KernelOf<AdamWParams, "adamw", 3, 5, 6> {
   HYBRID_ON_CPU(p.chunks)
   HYBRID_ON_CUDA(p.chunks, cuda::sumThreads)
 };

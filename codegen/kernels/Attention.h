@@ -171,27 +171,27 @@ struct AttentionColumns {
 /// a tile of a head's queries on CUDA. With keySplits > 1 o and lse have that many parts, each of
 /// its share of the keys, which attention_combine adds: o [keySplits, batch * length, heads *
 /// headSize], dense, and lse [keySplits, batch, heads, length].
-struct AttentionForward : KernelOf<AttentionParams, "attention_forward"> {
+struct AttentionForward : KernelOf<AttentionParams, "attention_forward", 5, 6> {
   HYBRID_ON_CPU(p.batch *p.heads, 0, cpu::attentionForwardScratch<T>(p))
   HYBRID_ON_CUDA(cuda::attentionGrid<T>(p, cuda::AttentionPass::Forward))
 };
 
 /// On the CPU. Buffers: q, k, v, segments (optional), rotary (optional), o, lse, do, dq, dk, dv. An
 /// item is a head of keys, which sums its group of query heads in order.
-struct AttentionBackward : KernelOf<AttentionParams, "attention_backward"> {
+struct AttentionBackward : KernelOf<AttentionParams, "attention_backward", 8, 9, 10> {
   HYBRID_ON_CPU(p.batch *p.kvHeads, 0, cpu::attentionBackwardScratch<T>(p))
 };
 
 /// On CUDA. An item is a tile of queries. Buffers: q, k, v, segments (optional), rotary (optional),
 /// o, lse, do, dq, deltas [batch, heads, length]: sums of o do, which the next one reads.
-struct AttentionBackwardQueries : KernelOf<AttentionParams, "attention_backward_queries"> {
+struct AttentionBackwardQueries : KernelOf<AttentionParams, "attention_backward_queries", 8, 9> {
   HYBRID_ON_CUDA(cuda::attentionGrid<T>(p, cuda::AttentionPass::BackwardQueries))
 };
 
 /// On CUDA. An item is a tile of keys; rows are keys, columns queries. Buffers: q, k, v, segments
 /// (optional), rotary (optional), lse, do, deltas, dk, dv. One block sums what a key gets from a
 /// group of query heads, in order.
-struct AttentionBackwardKeys : KernelOf<AttentionParams, "attention_backward_keys"> {
+struct AttentionBackwardKeys : KernelOf<AttentionParams, "attention_backward_keys", 8, 9> {
   HYBRID_ON_CUDA(cuda::attentionGrid<T>(p, cuda::AttentionPass::BackwardKeys))
 };
 
@@ -199,7 +199,7 @@ struct AttentionBackwardKeys : KernelOf<AttentionParams, "attention_backward_key
 /// columns], columns behind the head's being 0. Worth it when several blocks read them. Buffers: x
 /// [batch, rows, heads * headSize], a view with a stride, rotary (optional), out. Row i has
 /// position i + shift.
-struct AttentionPrepare : KernelOf<AttentionPrepareParams, "attention_prepare"> {
+struct AttentionPrepare : KernelOf<AttentionPrepareParams, "attention_prepare", 2> {
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     const int64_t most = 16 / static_cast<int64_t>(sizeof(T)),
                   pack = p.alignment < most ? p.alignment : most;
@@ -210,7 +210,7 @@ struct AttentionPrepare : KernelOf<AttentionPrepareParams, "attention_prepare"> 
 
 /// On CUDA: o and lse of rows whose keys several blocks shared. Buffers: o parts, lse parts, o,
 /// lse. A warp a row of a head.
-struct AttentionCombine : KernelOf<AttentionCombineParams, "attention_combine"> {
+struct AttentionCombine : KernelOf<AttentionCombineParams, "attention_combine", 2, 3> {
   HYBRID_ON_CUDA(ceilDiv(p.batch *p.heads *p.length, cuda::attentionCombineRows),
                  cuda::attentionCombineThreads)
 };

@@ -30,7 +30,7 @@ constexpr int64_t crossEntropyShared(int64_t threads) { return threads / 32 * 4 
 
 /// Buffers: logits, targets, weights (optional), partial [items, 3]: sum of weight*loss, sum of
 /// weight, sum of weight*(argmax == target) (first maximum wins). An item is rowsPerItem rows.
-struct CrossEntropyForward : KernelOf<CrossEntropyParams, "cross_entropy_forward"> {
+struct CrossEntropyForward : KernelOf<CrossEntropyParams, "cross_entropy_forward", 3> {
   HYBRID_ON_CPU(ceilDiv(p.rows, p.rowsPerItem))
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     const int64_t threads = cuda::crossEntropyThreads(p);
@@ -40,7 +40,7 @@ struct CrossEntropyForward : KernelOf<CrossEntropyParams, "cross_entropy_forward
 
 /// loss = sum / weight, 0 if weight is 0. Buffers: partial, loss, weight, correct (scalars). One
 /// item.
-struct CrossEntropyFinish : KernelOf<CrossEntropyParams, "cross_entropy_finish"> {
+struct CrossEntropyFinish : KernelOf<CrossEntropyParams, "cross_entropy_finish", 1, 2, 3> {
   HYBRID_ON_CPU(1)
   HYBRID_ON_CUDA(1, cuda::sumThreads, cuda::sumShared)
 };

@@ -13,14 +13,14 @@ struct DispatchParams {
 
 /// y[slots[p]] = x[p]; a slot outside leaves the row out. Buffers: x, slots (int32 [rows]), y. An
 /// item is a row, on CUDA a row a warp.
-struct Dispatch : KernelOf<DispatchParams, "dispatch"> {
+struct Dispatch : KernelOf<DispatchParams, "dispatch", 2> {
   HYBRID_ON_CPU(p.rows)
   HYBRID_ON_CUDA(cuda::warpGrid(p.rows))
 };
 
 /// y[p] = x[slots[p]], NaN for a slot outside (tokenStride is x's row stride). Buffers and items as
 /// of dispatch.
-struct Collect : KernelOf<DispatchParams, "collect"> {
+struct Collect : KernelOf<DispatchParams, "collect", 2> {
   HYBRID_ON_CPU(p.rows)
   HYBRID_ON_CUDA(cuda::warpGrid(p.rows))
 };

@@ -43,7 +43,7 @@ constexpr int64_t embeddingGradShared = (embeddingGradThreads + embeddingGradThr
 
 /// Buffers: ids, dy, partial. An item is a vector of columns on the CPU, a class of a part on CUDA:
 /// part * classes + class.
-struct EmbeddingBackward : KernelOf<EmbeddingGradParams, "embedding_backward"> {
+struct EmbeddingBackward : KernelOf<EmbeddingGradParams, "embedding_backward", 2> {
   HYBRID_ON_CPU(ceilDiv(p.columns, lanes<T>))
   HYBRID_ON_CUDA(ceilDiv(p.rows, p.rowsPerPart) * p.classes, cuda::embeddingGradThreads,
                  cuda::embeddingGradShared)

@@ -24,7 +24,7 @@ struct FFTTableParams {
 constexpr int64_t fftTableElements(int64_t points) { return 5 * points; }
 
 /// Buffers: table. One item.
-struct FFTTable : KernelOf<FFTTableParams, "fft_table"> {
+struct FFTTable : KernelOf<FFTTableParams, "fft_table", 0> {
   HYBRID_ON_CPU(1)
 };
 
@@ -41,7 +41,7 @@ constexpr int64_t fftTwiddleThreads = 256;
 } // namespace cuda
 
 /// Buffers: table. An item is a block of factors, one a thread.
-struct FFTTwiddles : KernelOf<FFTTwiddleParams, "fft_twiddles"> {
+struct FFTTwiddles : KernelOf<FFTTwiddleParams, "fft_twiddles", 0> {
   HYBRID_ON_CUDA(ceilDiv(p.count, cuda::fftTwiddleThreads), cuda::fftTwiddleThreads)
 };
 

@@ -151,7 +151,7 @@ struct FFTConvFilterSizes {
 
 /// Buffers: filter [taps, channels] (time-major, dense), twiddles, spectrum. An item is a block of
 /// channels.
-struct FFTConvSpectrum : KernelOf<FFTConvParams, "fftconv_spectrum"> {
+struct FFTConvSpectrum : KernelOf<FFTConvParams, "fftconv_spectrum", 2> {
   HYBRID_ON_CPU(cpu::fftconvBlocks<T>(p))
   HYBRID_ON_CUDA(cuda::channelGroups(p), cuda::threads(p), cuda::sharedBytes<T>(p, 1))
 };
@@ -169,12 +169,13 @@ struct FFTConvForward : KernelOf<FFTConvParams, "fftconv_forward"> {
 /// in the frequency domain; on CUDA dy, dx, partial [splits, spectrum], where an item is a block of
 /// channels of a split; then dGateIn (optional), dGateOut (optional).
 struct FFTConvBackward : KernelOf<FFTConvParams, "fftconv_backward"> {
+  static constexpr bool writes(int64_t buffer, bool onCpu) { return buffer >= (onCpu ? 9 : 8); }
   HYBRID_ON_CPU(cpu::fftconvBlocks<T>(p), 0, cpu::fftconvScratch<T>(p, p.hasSegments ? 5 : 3))
   HYBRID_ON_CUDA(cuda::channelGroups(p) * p.splits, cuda::threads(p), cuda::sharedBytes<T>(p, 2))
 };
 
 /// Buffers: partial, twiddles, dFilter, dSkip (optional).
-struct FFTConvFilterGradient : KernelOf<FFTConvParams, "fftconv_filter_gradient"> {
+struct FFTConvFilterGradient : KernelOf<FFTConvParams, "fftconv_filter_gradient", 2, 3> {
   HYBRID_ON_CUDA(cuda::channelGroups(p), cuda::threads(p), cuda::sharedBytes<T>(p, 1))
 };
 

@@ -89,33 +89,33 @@ struct FFTConvInnerSplits {
 };
 
 /// Buffers: x, gate (optional), twiddles, fine factors, coarse factors, parts.
-struct FFTConvSplit : KernelOf<FFTConvPartsParams, "fftconv_split"> {
+struct FFTConvSplit : KernelOf<FFTConvPartsParams, "fftconv_split", 5> {
   HYBRID_ON_CUDA(cuda::partsGrid<T>(p))
 };
 
 /// Buffers: parts, gate (optional), second factor (optional), twiddles, fine factors, coarse
 /// factors, y, second result (optional), first row (optional).
-struct FFTConvMerge : KernelOf<FFTConvPartsParams, "fftconv_merge"> {
+struct FFTConvMerge : KernelOf<FFTConvPartsParams, "fftconv_merge", 6, 7, 8> {
   HYBRID_ON_CUDA(cuda::partsGrid<T>(p))
 };
 
 /// Buffers: parts of the filter, twiddles, spectrum.
-struct FFTConvInnerSpectrum : KernelOf<FFTConvInnerParams, "fftconv_inner_spectrum"> {
+struct FFTConvInnerSpectrum : KernelOf<FFTConvInnerParams, "fftconv_inner_spectrum", 2> {
   HYBRID_ON_CUDA(cuda::innerGrid<T>(p, 1, 1))
 };
 
 /// Buffers: spectrum, skip (optional), twiddles, signal, in place.
-struct FFTConvInnerForward : KernelOf<FFTConvInnerParams, "fftconv_inner_forward"> {
+struct FFTConvInnerForward : KernelOf<FFTConvInnerParams, "fftconv_inner_forward", 3> {
   HYBRID_ON_CUDA(cuda::innerGrid<T>(p, p.batch, 1))
 };
 
 /// Buffers: spectrum, skip (optional), twiddles, signal and cotangent, both in place, partial.
-struct FFTConvInnerBackward : KernelOf<FFTConvInnerParams, "fftconv_inner_backward"> {
+struct FFTConvInnerBackward : KernelOf<FFTConvInnerParams, "fftconv_inner_backward", 3, 4, 5> {
   HYBRID_ON_CUDA(cuda::innerGrid<T>(p, p.splits, 2))
 };
 
 /// Buffers: partial, twiddles, parts of the filter's gradient.
-struct FFTConvInnerGradient : KernelOf<FFTConvInnerParams, "fftconv_inner_gradient"> {
+struct FFTConvInnerGradient : KernelOf<FFTConvInnerParams, "fftconv_inner_gradient", 2> {
   HYBRID_ON_CUDA(cuda::innerGrid<T>(p, 1, 1))
 };
 

@@ -129,7 +129,7 @@ struct ToeplitzConvForward : KernelOf<ToeplitzConvParams, "toeplitz_conv_forward
 
 /// Buffers: the first five of forward, dy, dx, partial [splits, taps, channels], dGateIn
 /// (optional), dGateOut (optional). The gradient of the skip term is that of the first tap.
-struct ToeplitzConvBackward : KernelOf<ToeplitzConvParams, "toeplitz_conv_backward"> {
+struct ToeplitzConvBackward : KernelOf<ToeplitzConvParams, "toeplitz_conv_backward", 6, 7, 8, 9> {
   HYBRID_ON_CUDA(cuda::toeplitzGroups(p) * p.splits, cuda::toeplitzThreads(p, true),
                  cuda::sharedBytes(p, 2))
 };

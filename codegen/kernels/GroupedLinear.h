@@ -95,7 +95,7 @@ struct GroupedLinear : KernelOf<GroupedLinearParams, "grouped_linear"> {
 
 /// dw[e] = sum over its rows of dy[r]' x[r]. Buffers: x, dy, offsets, partial [splits, groups,
 /// outputs, inputs], added by sum_partials. An item is a tile of one of them.
-struct GroupedLinearGrad : KernelOf<GroupedLinearParams, "grouped_linear_grad"> {
+struct GroupedLinearGrad : KernelOf<GroupedLinearParams, "grouped_linear_grad", 3> {
   HYBRID_ON_CUDA(cuda::groupedLinearGradItems(p), cuda::threads(p),
                  cuda::groupedLinearGradShared<T>(p))
 };

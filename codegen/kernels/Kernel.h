@@ -5,11 +5,12 @@
 // memory of its own an item has. The kernels are in cpu/X.cpp and cuda/X.cuh. A contract is plain
 // C++20, read by lowerings, kernels and tests.
 //
-// A kernel is a struct with its name, its `Params` and, for the devices that have it, its grid:
+// A kernel is a struct with its `Params`, its name, which of its buffers it writes beside a store
+// (it reads the others), and, for the devices that have it, its grid:
 //
-//   struct RmsNormForward : KernelOf<RmsNormParams, "rmsnorm_forward"> {
-//     HYBRID_ON_CPU(p.rows)
-//     HYBRID_ON_CUDA(cuda::rowGrid<T>(p.rows, p.columns))
+//   struct ShortConvForward : KernelOf<ShortConvParams, "short_conv_forward", 5> {
+//     HYBRID_ON_CPU(shortConvItems(p))
+//     HYBRID_ON_CUDA(cuda::shortConvGrid(p))
 //   };
 //
 // for parameters p and tensors of T. Other decisions of a device are functions onCpu<T>() and
@@ -59,10 +60,14 @@ template <unsigned long size> struct StringArgument {
       text[i] = from[i];
   }
 };
-/// What every kernel has; a struct that derives from it adds the grids of the devices that have it.
-template <typename KernelParams, StringArgument kernelName> struct KernelOf {
+/// What every kernel has: `written` numbers the buffers that it writes beside its store. A struct
+/// that derives from it adds the grids of the devices that have it.
+template <typename KernelParams, StringArgument kernelName, int64_t... written> struct KernelOf {
   using Params = KernelParams;
   static constexpr const char *name() { return kernelName.text; }
+  static constexpr bool writes(int64_t buffer, [[maybe_unused]] bool onCpu) {
+    return ((buffer == written) || ...);
+  }
 };
 /// A Grid, or its members, of parameters p and the element type T.
 #define HYBRID_ON_CPU(...)                                                                         \

@@ -20,7 +20,7 @@ struct LayerNormForward : KernelOf<LayerNormParams, "layernorm_forward"> {
 
 /// Buffers: x, w (optional), dy, partial (may be null), dx, a store. An item is rowsPerItem rows;
 /// partial is [items, 2, columns]: dw sums, then db sums.
-struct LayerNormBackward : KernelOf<LayerNormParams, "layernorm_backward"> {
+struct LayerNormBackward : KernelOf<LayerNormParams, "layernorm_backward", 3> {
   HYBRID_ON_CPU(ceilDiv(p.rows, p.rowsPerItem))
   HYBRID_ON_CUDA(cuda::normBackwardGrid<T>(ceilDiv(p.rows, p.rowsPerItem), p.columns))
 };

@@ -267,14 +267,14 @@ struct LinearScanAnchors {
 
 /// Buffers: q, k, v, decay (optional), segments (optional), initialState (optional), finalState
 /// (optional), o, a store.
-struct LinearScanForward : KernelOf<LinearScanParams, "linear_scan_forward"> {
+struct LinearScanForward : KernelOf<LinearScanParams, "linear_scan_forward", 6> {
   HYBRID_ON_CPU(cpu::linearScanRowGrid<T>(p))
   HYBRID_ON_CUDA(cuda::linearScanGrid<T>(p, cuda::LinearScanPart::Forward))
 };
 
 /// Buffers: q, k, decay (optional), segments (optional), do, dFinalState (optional), dInitialState
 /// (optional), dv, a store.
-struct LinearScanBackwardValues : KernelOf<LinearScanParams, "linear_scan_backward_values"> {
+struct LinearScanBackwardValues : KernelOf<LinearScanParams, "linear_scan_backward_values", 6> {
   HYBRID_ON_CPU(cpu::linearScanRowGrid<T>(p))
   HYBRID_ON_CUDA(cuda::linearScanGrid<T>(p, cuda::LinearScanPart::Values))
 };
@@ -285,25 +285,25 @@ struct LinearScanBackwardValues : KernelOf<LinearScanParams, "linear_scan_backwa
 /// batch, length, heads]; Key: [batch, blocks, heads*keySize]; Head: [key blocks, batch, blocks,
 /// heads]; all but the first are reduced over their leading dimensions by sum_partials.
 struct LinearScanBackwardQueriesKeys
-    : KernelOf<LinearScanParams, "linear_scan_backward_queries_keys"> {
+    : KernelOf<LinearScanParams, "linear_scan_backward_queries_keys", 8, 9, 10> {
   HYBRID_ON_CPU(cpu::linearScanKeyGrid<T>(p))
 };
 
 /// On CUDA. Buffers: k, v, decay (optional), segments (optional), initialState (optional), do,
 /// anchors (optional), dq, a store. anchors: LinearScanAnchors elements, with decayGradient only.
-struct LinearScanBackwardQueries : KernelOf<LinearScanParams, "linear_scan_backward_queries"> {
+struct LinearScanBackwardQueries : KernelOf<LinearScanParams, "linear_scan_backward_queries", 6> {
   HYBRID_ON_CUDA(cuda::linearScanGrid<T>(p, cuda::LinearScanPart::Queries))
 };
 
 /// On CUDA. Buffers: q, k, v, decay (optional), segments (optional), do, dFinalState (optional), dq
 /// (read, with decayGradient), anchors (optional), dDecay (optional, as above), dk, a store.
-struct LinearScanBackwardKeys : KernelOf<LinearScanParams, "linear_scan_backward_keys"> {
+struct LinearScanBackwardKeys : KernelOf<LinearScanParams, "linear_scan_backward_keys", 9> {
   HYBRID_ON_CUDA(cuda::linearScanGrid<T>(p, cuda::LinearScanPart::Keys))
 };
 
 /// What a block of rows multiplies a state with, e^(sum of decays), 0 where a segment starts.
 /// Buffers: decay (optional), segments (optional), products [batch, blocks, heads*keySize].
-struct LinearScanProducts : KernelOf<LinearScanDivisionParams, "linear_scan_products"> {
+struct LinearScanProducts : KernelOf<LinearScanDivisionParams, "linear_scan_products", 2> {
   HYBRID_ON_CPU(p.batch *p.blocks *ceilDiv(p.heads *p.keySize, lanes<T>))
   HYBRID_ON_CUDA(p.batch *p.blocks *ceilDiv(p.heads *p.keySize, cuda::linearScanColumnThreads),
                  cuda::linearScanColumnThreads)
@@ -313,7 +313,7 @@ struct LinearScanProducts : KernelOf<LinearScanDivisionParams, "linear_scan_prod
 /// block's end, and the one before the first. Buffers: products, offsets (what a block leaves of a
 /// state of zero; [batch, blocks, heads, keySize, valueSize]), segments (optional), state
 /// (optional), entries (as offsets), last (optional, as state: [batch, heads, keySize, valueSize]).
-struct LinearScanEntries : KernelOf<LinearScanDivisionParams, "linear_scan_entries"> {
+struct LinearScanEntries : KernelOf<LinearScanDivisionParams, "linear_scan_entries", 4, 5> {
   HYBRID_ON_CPU(p.batch *p.heads *p.keySize)
   HYBRID_ON_CUDA(ceilDiv(p.batch *p.heads *p.keySize *p.valueSize, cuda::linearScanEntriesThreads),
                  cuda::linearScanEntriesThreads)

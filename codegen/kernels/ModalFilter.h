@@ -33,14 +33,14 @@ struct ModalFilterBlocks {
 
 /// Buffers: decay, angle, re, im, y [length, channels]. An item is a block of positions of a few
 /// channels.
-struct ModalFilter : KernelOf<ModalFilterParams, "modal_filter"> {
+struct ModalFilter : KernelOf<ModalFilterParams, "modal_filter", 4> {
   HYBRID_ON_CPU(ModalFilterBlocks::onCpu<T>(p) * ceilDiv(p.channels, lanes<double>))
   HYBRID_ON_CUDA(ModalFilterBlocks::onCuda<T>(p) * ceilDiv(p.channels, 32), cuda::modalThreads)
 };
 
 /// Buffers: decay, angle, re, im, dy, partial [blocks, 4, states, channels]: sums of ddecay,
 /// dangle, dre, dim over a block of positions. Items as forward.
-struct ModalFilterBackward : KernelOf<ModalFilterParams, "modal_filter_backward"> {
+struct ModalFilterBackward : KernelOf<ModalFilterParams, "modal_filter_backward", 5> {
   HYBRID_ON_CPU(ModalFilter::onCpu<T>(p))
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     Grid grid = ModalFilter::onCuda<T>(p);

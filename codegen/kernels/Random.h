@@ -16,7 +16,7 @@ struct RandomParams {
 constexpr int64_t randomElements = 1024; // of an item
 
 /// Buffers: seed (int32[2]), out.
-struct Random : KernelOf<RandomParams, "random"> {
+struct Random : KernelOf<RandomParams, "random", 1> {
   HYBRID_ON_CPU(ceilDiv(p.elements, randomElements))
   HYBRID_ON_CUDA(ceilDiv(p.elements, randomElements), cuda::sumThreads)
 };

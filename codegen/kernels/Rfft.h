@@ -43,13 +43,13 @@ template <typename T> constexpr Grid rfftGrid(const RfftParams &p, int64_t outpu
 
 /// Buffers: x [points, channels], re, im [points/2 + 1, channels], all dense; on the CPU also
 /// twiddles (FFT.h).
-struct Rfft : KernelOf<RfftParams, "rfft"> {
+struct Rfft : KernelOf<RfftParams, "rfft", 1, 2> {
   HYBRID_ON_CPU(cpu::rfftGrid<T>(p))
   HYBRID_ON_CUDA(cuda::rfftGrid<T>(p, p.points / 2 + 1, 1))
 };
 
 /// Buffers: re, im, x; on the CPU also twiddles.
-struct Irfft : KernelOf<RfftParams, "irfft"> {
+struct Irfft : KernelOf<RfftParams, "irfft", 2> {
   HYBRID_ON_CPU(cpu::rfftGrid<T>(p))
   HYBRID_ON_CUDA(cuda::rfftGrid<T>(p, p.points, 2))
 };

@@ -21,7 +21,7 @@ struct RmsNormForward : KernelOf<RmsNormParams, "rmsnorm_forward"> {
 /// Buffers: x, w (optional), dy, partial, dx, a store. An item is rowsPerItem rows. partial is
 /// [items, columns], sums of dy*x*r over the rows of an item, reduced by sum_partials; without a
 /// weight it is not touched.
-struct RmsNormBackward : KernelOf<RmsNormParams, "rmsnorm_backward"> {
+struct RmsNormBackward : KernelOf<RmsNormParams, "rmsnorm_backward", 3> {
   HYBRID_ON_CPU(ceilDiv(p.rows, p.rowsPerItem))
   HYBRID_ON_CUDA(cuda::normBackwardGrid<T>(ceilDiv(p.rows, p.rowsPerItem), p.columns))
 };

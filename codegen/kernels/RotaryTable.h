@@ -15,7 +15,7 @@ struct RotaryTableParams {
 };
 
 /// Buffers: table. An item is a position.
-struct RotaryTable : KernelOf<RotaryTableParams, "rotary_table"> {
+struct RotaryTable : KernelOf<RotaryTableParams, "rotary_table", 0> {
   HYBRID_ON_CPU(p.positions)
   HYBRID_ON_CUDA(p.positions, cuda::rowThreads(p.dims / 2))
 };

@@ -12,7 +12,7 @@ struct RouteParams {
 
 /// Buffers: choices (int32 [pairs]), slots (int32 [pairs]), offsets (int32 [experts + 1]). One
 /// item. On the CPU; on CUDA in three launches, below.
-struct Route : KernelOf<RouteParams, "route"> {
+struct Route : KernelOf<RouteParams, "route", 1, 2> {
   HYBRID_ON_CPU(1, 0, 2 * (p.experts + 1) * 8)
 };
 
@@ -36,21 +36,21 @@ constexpr int64_t routeSegments(const RouteParams &p) {
 
 /// Over chunks of routeThreads pairs. Buffers: choices, counts (int32 [chunks, experts + 1], the
 /// last column counts the pairs of no expert). An item is a chunk.
-struct RouteCount : KernelOf<RouteParams, "route_count"> {
+struct RouteCount : KernelOf<RouteParams, "route_count", 1> {
   HYBRID_ON_CUDA(cuda::routeChunks(p), cuda::routeThreads,
                  4 * (cuda::routeThreads + cuda::routeSlices(p) * (p.experts + 1)))
 };
 
 /// Counts become the first row of a chunk's pairs within their expert's rows; those of the last
 /// column, counted in what no expert takes. Buffers: counts, offsets. One item.
-struct RouteScan : KernelOf<RouteParams, "route_scan"> {
+struct RouteScan : KernelOf<RouteParams, "route_scan", 0, 1> {
   HYBRID_ON_CUDA(1, cuda::routeScanThreads,
                  4 * (cuda::routeSegments(p) * (p.experts + 1) + p.experts + 1 +
                       cuda::routeScanThreads / 32))
 };
 
 /// Buffers: choices, counts, offsets, slots. An item is a chunk.
-struct RoutePlace : KernelOf<RouteParams, "route_place"> {
+struct RoutePlace : KernelOf<RouteParams, "route_place", 3> {
   HYBRID_ON_CUDA(cuda::routeChunks(p), cuda::routeThreads, 4 * 2 * cuda::routeThreads)
 };
 

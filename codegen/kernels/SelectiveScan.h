@@ -212,7 +212,7 @@ struct SelectiveScanCheckpoints {
 
 /// Buffers: x, raw, a, b, c, segments (optional), initialState (optional), stepBias (optional),
 /// skip (optional), gate (optional), finalState (optional), y, a store.
-struct SelectiveScanForward : KernelOf<SelectiveScanParams, "selective_scan_forward"> {
+struct SelectiveScanForward : KernelOf<SelectiveScanParams, "selective_scan_forward", 10> {
   HYBRID_ON_CPU(cpu::selectiveScanGrid<T>(p, 4 * p.states * p.blocksPerItem +
                                                  4 * cpu::selectiveScanChunk))
   HYBRID_ON_CUDA(cuda::selectiveScanGrid<T>(
@@ -225,7 +225,8 @@ struct SelectiveScanForward : KernelOf<SelectiveScanParams, "selective_scan_forw
 /// the first dimension: partialA [timeBlocks * batch, states, channels]; partialB and partialC the
 /// same when constant, otherwise [items of a group, batch, length, groups * states];
 /// partialStepBias and partialSkip [timeBlocks * batch, channels].
-struct SelectiveScanBackward : KernelOf<SelectiveScanParams, "selective_scan_backward"> {
+struct SelectiveScanBackward : KernelOf<SelectiveScanParams, "selective_scan_backward", 12, 13, 14,
+                                        15, 16, 17, 18, 19, 20, 21> {
   HYBRID_ON_CPU(cpu::selectiveScanGrid<T>(
       p, ((8 + ceilDiv(p.blockRows, cpu::selectiveScanChunk)) * p.states + 2) * p.blocksPerItem +
              (8 + 2 * cpu::selectiveScanTile) * cpu::selectiveScanChunk))
@@ -236,7 +237,7 @@ struct SelectiveScanBackward : KernelOf<SelectiveScanParams, "selective_scan_bac
 /// What a block of rows does to a state, h -> decay h + offset, and with summariseGradient also to
 /// its gradient, g -> decay g + carry. Buffers: the first ten of forward, dy (optional), decay,
 /// offset, carry (optional), all [timeBlocks, batch, channels, states].
-struct SelectiveScanSummary : KernelOf<SelectiveScanParams, "selective_scan_summary"> {
+struct SelectiveScanSummary : KernelOf<SelectiveScanParams, "selective_scan_summary", 11, 12, 13> {
   HYBRID_ON_CPU(cpu::selectiveScanGrid<T>(p, 6 * p.states * p.blocksPerItem +
                                                  3 * cpu::selectiveScanChunk))
   HYBRID_ON_CUDA(cuda::selectiveScanGrid<T>(
@@ -246,7 +247,7 @@ struct SelectiveScanSummary : KernelOf<SelectiveScanParams, "selective_scan_summ
 /// The states from which blocks start, the first from initialState or zero; reverse: their
 /// gradients at the end, the last from it. Buffers: decay, offset (or carry), initialState
 /// (optional), entries. An item is a stretch of elements.
-struct SelectiveScanEntries : KernelOf<SelectiveScanEntriesParams, "selective_scan_entries"> {
+struct SelectiveScanEntries : KernelOf<SelectiveScanEntriesParams, "selective_scan_entries", 3> {
   HYBRID_ON_CPU(ceilDiv(p.elements, lanes<T>))
   HYBRID_ON_CUDA(ceilDiv(p.elements, cuda::selectiveScanEntriesThreads),
                  cuda::selectiveScanEntriesThreads)

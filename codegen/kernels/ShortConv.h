@@ -57,7 +57,7 @@ struct ShortConvRows {
 /// finalState (optional, [batch, K-1, channels]), y, a store. An item is a stretch of rows, on CUDA
 /// of a block of channels. finalState holds the last K-1 inputs, zero where their segment is not
 /// that of the last row.
-struct ShortConvForward : KernelOf<ShortConvParams, "short_conv_forward"> {
+struct ShortConvForward : KernelOf<ShortConvParams, "short_conv_forward", 5> {
   HYBRID_ON_CPU(shortConvItems(p))
   HYBRID_ON_CUDA(cuda::shortConvGrid(p))
 };
@@ -66,7 +66,7 @@ struct ShortConvForward : KernelOf<ShortConvParams, "short_conv_forward"> {
 /// dInitialState (optional), partial, bias (read only if activation and hasBias), dx, a store.
 /// Items as forward; partial is [stretches, taps + 1, channels]: dw sums tap by tap, then db sums
 /// (reduced by sum_partials; a small transpose brings [taps, channels] to [channels, taps]).
-struct ShortConvBackward : KernelOf<ShortConvParams, "short_conv_backward"> {
+struct ShortConvBackward : KernelOf<ShortConvParams, "short_conv_backward", 6, 7> {
   HYBRID_ON_CPU(shortConvItems(p))
   HYBRID_ON_CUDA(cuda::shortConvGrid(p))
 };

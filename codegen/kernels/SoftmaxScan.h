@@ -93,7 +93,7 @@ struct SoftmaxScanKeyParts {
 
 /// Buffers: k, v, taps (optional), decay (optional), segments (optional), initialState (optional),
 /// y, lse, finalState (optional), entries (optional).
-struct SoftmaxScanForward : KernelOf<SoftmaxScanParams, "softmax_scan_forward"> {
+struct SoftmaxScanForward : KernelOf<SoftmaxScanParams, "softmax_scan_forward", 6, 7, 8> {
   HYBRID_ON_CPU(p.batch *softmaxScanBlocks(p, lanes<T>))
   HYBRID_ON_CUDA(cuda::softmaxScanGrid(p))
 };
@@ -105,7 +105,8 @@ struct SoftmaxScanForward : KernelOf<SoftmaxScanParams, "softmax_scan_forward"> 
 /// partialDecay [timeBlocks, K, batch, keys] (sum over all but the last dimensions); partialWeights
 /// [K, batch, max(S, 1), keys] are the gradients of the initial log weights, of which dInitialState
 /// receives nothing.
-struct SoftmaxScanBackward : KernelOf<SoftmaxScanParams, "softmax_scan_backward"> {
+struct SoftmaxScanBackward
+    : KernelOf<SoftmaxScanParams, "softmax_scan_backward", 11, 12, 13, 14, 15, 16> {
   HYBRID_ON_CPU(p.batch *softmaxScanBlocks(p, lanes<T>), 0, 64 * softmaxScanStateRows(p))
   /// Shared memory for gradients of the taps, of which a thread has registers for few.
   HYBRID_ON_CUDA(
@@ -114,22 +115,24 @@ struct SoftmaxScanBackward : KernelOf<SoftmaxScanParams, "softmax_scan_backward"
 
 /// On CUDA. Buffers: the first six of forward, summaries: what rows make of an empty tail, and
 /// whether a tail goes through them, [timeBlocks, 4, batch, channels].
-struct SoftmaxScanSummary : KernelOf<SoftmaxScanParams, "softmax_scan_summary"> {
+struct SoftmaxScanSummary : KernelOf<SoftmaxScanParams, "softmax_scan_summary", 6> {
   HYBRID_ON_CUDA(cuda::softmaxScanGrid(p))
 };
 /// On CUDA. Buffers: decay, initialState, summaries, entries. An item is a stretch of channels of
 /// all sequences.
-struct SoftmaxScanEntries : KernelOf<SoftmaxScanParams, "softmax_scan_entries"> {
+struct SoftmaxScanEntries : KernelOf<SoftmaxScanParams, "softmax_scan_entries", 3> {
   HYBRID_ON_CUDA(cuda::softmaxScanEntriesGrid(p))
 };
 
 /// The same backwards. Buffers: decay, segments, y, lse, dy, finalState, dFinalState, summaries
 /// [timeBlocks, 6, batch, channels].
-struct SoftmaxScanGradientSummary : KernelOf<SoftmaxScanParams, "softmax_scan_gradient_summary"> {
+struct SoftmaxScanGradientSummary
+    : KernelOf<SoftmaxScanParams, "softmax_scan_gradient_summary", 7> {
   HYBRID_ON_CUDA(cuda::softmaxScanGrid(p))
 };
 /// Buffers: decay, summaries, entries.
-struct SoftmaxScanGradientEntries : KernelOf<SoftmaxScanParams, "softmax_scan_gradient_entries"> {
+struct SoftmaxScanGradientEntries
+    : KernelOf<SoftmaxScanParams, "softmax_scan_gradient_entries", 2> {
   HYBRID_ON_CUDA(cuda::softmaxScanEntriesGrid(p))
 };
 

@@ -16,7 +16,7 @@ constexpr int64_t sumPartialsThreads = 256;
 
 /// out[j] = sum over i of partial[i*stride + j], pairwise in i. Buffers: partial, out. An item is a
 /// vector of columns.
-struct SumPartials : KernelOf<SumPartialsParams, "sum_partials"> {
+struct SumPartials : KernelOf<SumPartialsParams, "sum_partials", 1> {
   HYBRID_ON_CPU(ceilDiv(p.columns, lanes<T>))
   HYBRID_ON_CUDA(ceilDiv(p.columns, lanes<T>), cuda::sumPartialsThreads,
                  cuda::sumPartialsThreads *static_cast<int64_t>(sizeof(T)))

@@ -11,7 +11,7 @@ struct TargetWeightParams {
 
 /// Sum of the weights of scored rows: those whose target is not ignoreIndex count weights[row], or
 /// 1. Buffers: targets (int32), weights (optional), weight (scalar). One item.
-struct TargetWeight : KernelOf<TargetWeightParams, "target_weight"> {
+struct TargetWeight : KernelOf<TargetWeightParams, "target_weight", 2> {
   HYBRID_ON_CPU(1)
   HYBRID_ON_CUDA(1, cuda::sumThreads, cuda::sumShared)
 };

@@ -11,7 +11,7 @@ struct TopKParams {
 };
 
 /// Buffers: x [rows, columns], indices (int32 [rows, k]). An item is a row, on CUDA a row a warp.
-struct TopK : KernelOf<TopKParams, "top_k"> {
+struct TopK : KernelOf<TopKParams, "top_k", 1> {
   HYBRID_ON_CPU(p.rows)
   HYBRID_ON_CUDA(cuda::warpGrid(p.rows))
 };

@@ -18,11 +18,6 @@ ProgramBuilder::ProgramBuilder(ModuleTables &tables, func::FuncOp function)
                    }),
       builder(function) {}
 
-View ProgramBuilder::made(View view) {
-  own.push_back(view);
-  return view;
-}
-
 View ProgramBuilder::newBuffer(ArrayRef<int64_t> shape, Type element, Space space, StringAttr name,
                                std::optional<int64_t> at) {
   OpBuilder::InsertionGuard guard(builder);
@@ -33,7 +28,7 @@ View ProgramBuilder::newBuffer(ArrayRef<int64_t> shape, Type element, Space spac
 }
 
 View ProgramBuilder::temporary(ArrayRef<int64_t> shape, Type element) {
-  return made(newBuffer(shape, element));
+  return newBuffer(shape, element);
 }
 
 View ProgramBuilder::parameterView(StringAttr name, Space space) {
@@ -47,7 +42,7 @@ View ProgramBuilder::parameterView(StringAttr name, Space space) {
 }
 
 View ProgramBuilder::wholeSpace(Space space, Type element) {
-  return made(newBuffer({tables.parameterBytes / bytesOf(element)}, element, space, {}, 0));
+  return newBuffer({tables.parameterBytes / bytesOf(element)}, element, space, {}, 0);
 }
 
 View ProgramBuilder::constant(ArrayRef<int64_t> shape, Type element, ArrayRef<char> bytes) {
@@ -82,12 +77,12 @@ std::optional<View> ProgramBuilder::destinationOf(Value result) {
 
 View ProgramBuilder::define(Value result) {
   std::optional<View> place = destinationOf(result);
-  return views[result] = made(place ? *place : temporaryFor(result));
+  return views[result] = place ? *place : temporaryFor(result);
 }
 
 View ProgramBuilder::defineDense(Value result) {
   std::optional<View> place = destinationOf(result);
-  return views[result] = made(place && place->isDense() ? *place : temporaryFor(result));
+  return views[result] = place && place->isDense() ? *place : temporaryFor(result);
 }
 
 View ProgramBuilder::temporaryFor(Value result) {
@@ -167,21 +162,18 @@ KernelName ProgramBuilder::kernelName(StringRef name, Type element,
 
 void ProgramBuilder::launchKernel(StringRef name, Type element, Grid grid,
                                   const KernelConstants &constants, ArrayRef<BufferUse> buffers,
-                                  const Store &store) {
-  SmallVector<BufferUse> all(buffers);
-  all.append(store.buffers);
+                                  llvm::function_ref<bool(int64_t)> writes, const Store &store) {
   SmallVector<Value> operands;
-  SmallVector<int64_t> writes;
-  for (auto [i, buffer] : llvm::enumerate(all)) {
+  SmallVector<int64_t> written;
+  for (auto [i, buffer] : llvm::enumerate(llvm::concat<const BufferUse>(buffers, store.buffers))) {
     operands.push_back(buffer ? buffer : absentBuffer.getResult());
-    View view = viewOf(operands.back());
-    if (llvm::any_of(own, [&](const View &mine) { return mayOverlap(mine, view); }))
-      writes.push_back(static_cast<int64_t>(i));
+    if (buffer && (i >= buffers.size() || writes(static_cast<int64_t>(i))))
+      written.push_back(static_cast<int64_t>(i));
   }
   KernelName kernel = kernelName(name, element, constants);
   auto launch =
       LaunchOp::create(builder, loc(), kernel.name, grid.items, operands, sourceName(current),
-                       kernel.constants, LaunchShape{grid.threads, grid.bytes}, writes);
+                       kernel.constants, LaunchShape{grid.threads, grid.bytes}, written);
   if (loop)
     launch.setItemsPerTile(loop.itemsPerTile(grid.items));
   if (!store.functor.empty()) {
@@ -340,6 +332,28 @@ LogicalResult ProgramBuilder::lowerTiles(RowTilesOp op) {
 
 //===-- the function ------------------------------------------------------------===//
 
+/// A kernel that writes more than its contract says would be found here.
+static LogicalResult verifyWritten(ProgramOp program) {
+  llvm::DenseSet<Value> written;
+  WalkResult walked = program.walk<WalkOrder::PreOrder>([&](ScheduleStep step) {
+    SmallVector<Value> writes;
+    for (const Access &access : accessesOf(step)) {
+      auto buffer = access.view.buffer.getDefiningOp<BufferOp>();
+      const bool isTemporary = (buffer.getSpace() == Space::Arena && !buffer.isInput()) ||
+                               buffer.getSpace() == Space::Tile;
+      if (access.written)
+        writes.push_back(access.view.buffer);
+      else if (isTemporary && !written.contains(access.view.buffer)) {
+        step.emitOpError() << "reads what no step before it writes";
+        return WalkResult::interrupt();
+      }
+    }
+    written.insert(writes.begin(), writes.end());
+    return WalkResult::advance();
+  });
+  return failure(walked.wasInterrupted());
+}
+
 LogicalResult ProgramBuilder::lowerFunction() {
   current = function;
   program = ProgramOp::create(builder, function.getLoc(), function.getSymName());
@@ -356,14 +370,13 @@ LogicalResult ProgramBuilder::lowerFunction() {
     wholes[whole] = newBuffer(shapeOf(whole), elementOf(whole));
   for (Operation &op : function.getBody().front().without_terminator()) {
     current = &op;
-    own.clear();
     if (failed(lowerOp(&op, *this)))
       return failure();
   }
   current = function.getBody().front().getTerminator();
   finishResults();
   eraseUnused(program);
-  return success();
+  return verifyWritten(program);
 }
 
 void ProgramBuilder::finishResults() {

@@ -105,8 +105,10 @@ public:
   template <typename Kernel>
   void launch(mlir::Type element, const typename Kernel::Params &params,
               llvm::ArrayRef<BufferUse> buffers, const Store &store = {}) {
-    launchKernel(Kernel::name(), element, ask<Kernel>(element, params), wordsOf(params), buffers,
-                 store);
+    const bool onCpu = device().kind == Device::Cpu;
+    launchKernel(
+        Kernel::name(), element, ask<Kernel>(element, params), wordsOf(params), buffers,
+        [=](int64_t buffer) { return Kernel::writes(buffer, onCpu); }, store);
   }
   template <typename Kernel>
   void launch(mlir::Type element, const typename Kernel::Params &params,
@@ -152,10 +154,9 @@ private:
   View newBuffer(llvm::ArrayRef<int64_t> shape, mlir::Type element, Space space = Space::Arena,
                  mlir::StringAttr name = {}, std::optional<int64_t> at = {});
   View temporaryFor(mlir::Value result);
-  View made(View view);
   void launchKernel(llvm::StringRef name, mlir::Type element, Grid grid,
                     const KernelConstants &constants, llvm::ArrayRef<BufferUse> buffers,
-                    const Store &store);
+                    llvm::function_ref<bool(int64_t)> writes, const Store &store);
   View tableBy(llvm::StringRef kernel, mlir::Type element, Grid grid,
                const KernelConstants &constants, int64_t elements);
   /// The kernel as launches name it; notes in which file it is.
@@ -170,8 +171,6 @@ private:
   llvm::DenseMap<mlir::Value, View> wholes; // of concatenations
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, View> derivedViews;
   llvm::DenseMap<std::pair<mlir::StringAttr, Space>, View> parameterViews;
-  /// Written by the op that is lowered now: what it defines and its temporaries.
-  llvm::SmallVector<View> own;
   AbsentOp absentBuffer; // behind the declarations of buffers
   // Of the loop over tiles that is being lowered
   TileLoopOp loop;

@@ -69,7 +69,7 @@ constexpr int64_t exponentialMovingAverageItems(const ExponentialMovingAveragePa
 /// from its first row to the row before. Buffers: x (reverse: dy), decay, segments (optional),
 /// blockDecay, offset, both [timeBlocks, batch, channels].
 struct ExponentialMovingAverageSummary
-    : KernelOf<ExponentialMovingAverageParams, "exponential_moving_average_summary"> {
+    : KernelOf<ExponentialMovingAverageParams, "exponential_moving_average_summary", 3, 4> {
   using Width = ExponentialMovingAverageWidth;
   HYBRID_ON_CPU(exponentialMovingAverageItems(p, Width::onCpu<T>(p)))
   HYBRID_ON_CUDA(exponentialMovingAverageItems(p, Width::onCuda<T>(p)), Width::onCuda<T>(p))
@@ -78,7 +78,7 @@ struct ExponentialMovingAverageSummary
 /// Buffers: x, decay, segments (optional), initialState (optional), blockDecay and offset (with
 /// timeBlocks > 1), finalState (optional), y, a store.
 struct ExponentialMovingAverageForward
-    : KernelOf<ExponentialMovingAverageParams, "exponential_moving_average_forward"> {
+    : KernelOf<ExponentialMovingAverageParams, "exponential_moving_average_forward", 6> {
   HYBRID_ON_CPU(ExponentialMovingAverageSummary::onCpu<T>(p))
   HYBRID_ON_CUDA(ExponentialMovingAverageSummary::onCuda<T>(p))
 };
@@ -88,7 +88,7 @@ struct ExponentialMovingAverageForward
 /// partial [timeBlocks * batch, channels], sums of the gradient of the decay over the rows of an
 /// item, to be reduced by sum_partials, dx, a store.
 struct ExponentialMovingAverageBackward
-    : KernelOf<ExponentialMovingAverageParams, "exponential_moving_average_backward"> {
+    : KernelOf<ExponentialMovingAverageParams, "exponential_moving_average_backward", 9, 10> {
   HYBRID_ON_CPU(ExponentialMovingAverageSummary::onCpu<T>(p))
   HYBRID_ON_CUDA(ExponentialMovingAverageSummary::onCuda<T>(p))
 };
