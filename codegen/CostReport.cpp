@@ -1,6 +1,5 @@
 //===- CostReport.cpp - parameters, FLOPs, state and memory of a model ------===//
 #include "codegen/CostReport.h"
-#include "codegen/MemoryPlan.h"
 #include "dialect/Shapes.h"
 #include "dialect/schedule/ScheduleOps.h"
 #include "llvm/ADT/MapVector.h"
@@ -99,40 +98,37 @@ llvm::json::Object costOf(ModuleOp module) {
                             {"ops", std::move(perOp)}};
 }
 
-void addMemory(ModuleOp scheduled, int64_t threads, llvm::json::Object &cost) {
-  MemoryPlan plan = planMemory(scheduled, threads);
+void addMemory(ModuleOp scheduled, const MemoryPlan &plan, llvm::json::Object &cost) {
+  const SessionMemory &memory = plan.training;
   llvm::json::Object arenas;
   for (auto program : scheduled.getOps<ProgramOp>())
     arenas[program.getSymName()] = static_cast<int64_t>(program.getArenaBytes().value_or(0));
-  int64_t inference = plan.arenaCopies * arenas.getInteger("forward").value_or(0);
-  // A model with a loss of its own is trained through its vjp.
-  int64_t training =
-      plan.arenaCopies * arenas.getInteger(arenas.get("train") ? "train" : "vjp").value_or(0);
+  // What programs need by themselves. A model with a loss of its own is trained through its vjp.
+  int64_t copies = memory.onGpu ? static_cast<int64_t>(plan.replicas) : 1;
+  int64_t inference = copies * arenas.getInteger("forward").value_or(0);
+  int64_t training = copies * arenas.getInteger(arenas.get("train") ? "train" : "vjp").value_or(0);
+  auto weights = static_cast<int64_t>(memory.parameters + memory.constants),
+       optimizer = static_cast<int64_t>(memory.gradients + memory.moments);
   llvm::json::Array largest;
   for (const MemoryPlan::Part &part : plan.largest)
     largest.push_back(
         llvm::json::Object{{"op", part.op}, {"location", part.location}, {"bytes", part.bytes}});
+  llvm::json::Object session{{"optimizer_bytes", optimizer},
+                             {"scratch_bytes_per_thread", memory.scratchPerThread},
+                             {"threads", memory.threads},
+                             {"replicas", plan.replicas},
+                             {"burst_steps", memory.steps},
+                             {"inference_activation_bytes", inference},
+                             {"training_activation_bytes", training},
+                             {"inference_peak_bytes", weights + inference},
+                             {"training_peak_bytes", weights + optimizer + training},
+                             {"arena_program", plan.program},
+                             {"largest", std::move(largest)},
+                             {"evaluation_bytes", plan.evaluation.total()},
+                             {"total_bytes", memory.total()}};
+  memory.visitParts([&](StringRef name, uint64_t bytes) { session[name] = bytes; });
   cost["arena_bytes"] = std::move(arenas);
-  cost["memory"] =
-      llvm::json::Object{{"parameter_bytes", plan.parameters},
-                         {"constant_bytes", plan.constants},
-                         {"gradient_bytes", plan.gradients},
-                         {"moment_bytes", plan.moments},
-                         {"optimizer_bytes", plan.gradients + plan.moments},
-                         {"scratch_bytes_per_thread", plan.scratchPerThread},
-                         {"tile_bytes", plan.tiles()},
-                         {"threads", plan.threads},
-                         {"replicas", plan.replicas},
-                         {"port_bytes", plan.ports},
-                         {"inference_activation_bytes", inference},
-                         {"training_activation_bytes", training},
-                         {"inference_peak_bytes", plan.parameters + plan.constants + inference},
-                         {"training_peak_bytes", plan.parameters + plan.gradients + plan.moments +
-                                                     plan.constants + training},
-                         {"arena_bytes", plan.arenas()},
-                         {"arena_program", plan.program},
-                         {"largest", std::move(largest)},
-                         {"total_bytes", plan.total()}};
+  cost["memory"] = std::move(session);
 }
 
 StepTraffic trafficOf(ModuleOp module) {

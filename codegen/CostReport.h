@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "codegen/MemoryPlan.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -15,8 +16,8 @@ namespace hybrid {
 /// FLOPs with the formula used and bytes; state per sequence.
 llvm::json::Object costOf(mlir::ModuleOp module);
 
-/// Adds to `cost` the memory of the same model once it is scheduled, for a session of `threads`.
-void addMemory(mlir::ModuleOp scheduled, int64_t threads, llvm::json::Object &cost);
+/// Adds to `cost` the memory of the same model once it is scheduled.
+void addMemory(mlir::ModuleOp scheduled, const MemoryPlan &plan, llvm::json::Object &cost);
 
 /// What a training step (`@train`, or `@vjp` of a model without) does.
 struct StepTraffic {

@@ -59,14 +59,23 @@ void Table::session(const llvm::json::Object &memory) {
   line("constants", integer(memory, "constant_bytes")) << '\n';
   line("arena", integer(memory, "arena_bytes"))
       << "  of " << memory.getString("arena_program").value_or("") << ", where it is fullest\n";
-  if (replicas > 1 && integer(memory, "port_bytes"))
-    line("ports", integer(memory, "port_bytes")) << "  inputs and outputs of every replica\n";
-  int64_t perThread = integer(memory, "scratch_bytes_per_thread");
+  auto lineOf = [&](StringRef name, StringRef key, const llvm::Twine &more = "") {
+    if (int64_t bytes = integer(memory, key))
+      line(name, bytes) << more << '\n';
+  };
+  lineOf("ports", "port_bytes",
+         llvm::Twine("  inputs and outputs") + (replicas > 1 ? " of every replica" : ""));
   int64_t threads = integer(memory, "threads");
-  line("scratch", perThread * threads) << "  " << perThread << " a thread, " << threads
-                                       << (threads == 1 ? " thread\n" : " threads\n");
-  line("tiles", integer(memory, "tile_bytes")) << '\n';
+  lineOf("scratch", "scratch_bytes",
+         "  " + llvm::Twine(integer(memory, "scratch_bytes_per_thread")) + " a thread, " +
+             llvm::Twine(threads) + (threads == 1 ? " thread" : " threads"));
+  lineOf("tiles", "tile_bytes");
+  lineOf("cuBLASLt", "library_bytes", "  workspace of matrix products");
+  lineOf("cuDNN", "attention_bytes", "  workspace of attention");
+  lineOf("tables", "table_bytes",
+         "  inputs and outputs of " + llvm::Twine(integer(memory, "burst_steps")) + " steps");
   line("total", integer(memory, "total_bytes")) << '\n';
+  line("evaluation", integer(memory, "evaluation_bytes")) << "  of a session that does no more\n";
   for (const llvm::json::Value &value : *memory.getArray("largest")) {
     const llvm::json::Object &part = *value.getAsObject();
     line("  in the arena", integer(part, "bytes"))

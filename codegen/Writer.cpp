@@ -279,7 +279,8 @@ static std::vector<char> serialize(ModuleOp module, const Code &code,
                                                                 : provenance.sources.front().text),
        cost = builder.CreateString(provenance.cost);
   std::vector<flatbuffers::Offset<fb::SourceFile>> used;
-  for (const SourceText &file : llvm::drop_begin(provenance.sources))
+  ArrayRef<SourceText> sources(provenance.sources);
+  for (const SourceText &file : sources.empty() ? sources : sources.drop_front())
     used.push_back(fb::CreateSourceFileDirect(builder, file.name.c_str(), file.text.c_str()));
   auto usedVector = builder.CreateVector(used);
   auto settingVector = builder.CreateVector(settings);
@@ -312,6 +313,7 @@ static std::vector<char> serialize(ModuleOp module, const Code &code,
   executable.add_programs(programVector);
   executable.add_cost(cost);
   executable.add_images(imageVector);
+  executable.add_memory_budget(provenance.memoryBudget);
   if (auto replicas = ReplicasAttr::of(module))
     executable.add_replicas(static_cast<uint32_t>(replicas.getCount()));
   if (code.examples)

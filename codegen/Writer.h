@@ -19,6 +19,7 @@ struct Provenance {
   std::string compiler, model, cost;
   std::vector<SourceText> sources;                                      // the model's first
   std::vector<std::pair<std::string, std::string>> options, parameters; // names and values
+  uint64_t memoryBudget = 0; // bytes that a session which trains may allocate; 0: what there is
 };
 
 /// The bytes of the executable (executable/Executable.fbs).

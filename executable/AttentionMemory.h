@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-namespace hybrid::rt::cuda {
+namespace hybrid {
 
 /// Attention by the library runs in parts of its batch rows and heads where all of it at once would
 /// take more workspace than this: a gradient whose sums are in a fixed order keeps one matrix of
@@ -19,4 +19,4 @@ constexpr uint64_t attentionWorkspace(bool backward, uint64_t heads, uint64_t le
   return 2 * heads * rows * columns + (sharesKeys ? 4 * heads * keyLength * headSize : 0) + 256;
 }
 
-} // namespace hybrid::rt::cuda
+} // namespace hybrid

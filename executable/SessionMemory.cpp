@@ -121,10 +121,10 @@ private:
         attends = attends || step.operation_as_Attention();
         addsOnes = addsOnes || onesFor(step, loop);
         if (step.operation_as_Matmul())
-          memory.library = matrixLibraryBytes;
+          memory.products = matrixLibraryBytes;
       });
     if (addsOnes)
-      memory.library += std::max<uint64_t>(leastAllocation, onesOf(executable) * sizeof(double));
+      memory.products += std::max<uint64_t>(leastAllocation, onesOf(executable) * sizeof(double));
     if (attends)
       memory.attention = attentionWorkspaceOf(executable, use.training);
   }

@@ -48,7 +48,7 @@ struct SessionMemory {
   uint64_t ports = 0; // CPU: inputs and outputs that wait beside the arena
   uint64_t scratchPerThread = 0;
   uint64_t scratch = 0, tiles = 0;
-  uint64_t library = 0;   // GPU: workspace of the matrix library
+  uint64_t products = 0;  // GPU: workspace of the matrix library
   uint64_t attention = 0; // GPU: of the attention library, as cuDNN says for Hopper
   uint64_t tables = 0;    // GPU: inputs and outputs of the steps of a burst
   uint64_t examples = 0;  // GPU: training sets that are held, and the orders of a burst
@@ -59,7 +59,7 @@ struct SessionMemory {
     visit("moment_bytes", moments), visit("constant_bytes", constants);
     visit("arena_bytes", arena), visit("port_bytes", ports);
     visit("scratch_bytes", scratch), visit("tile_bytes", tiles);
-    visit("library_bytes", library), visit("attention_bytes", attention);
+    visit("library_bytes", products), visit("attention_bytes", attention);
     visit("table_bytes", tables), visit("example_bytes", examples);
   }
   uint64_t total() const {

@@ -1,7 +1,5 @@
 //===- Device.cpp - what a session needs of the machine it runs on ----------===//
 #include "runtime/Device.h"
-#include "executable/ReplicaStride.h"
-#include <algorithm>
 
 namespace hybrid::rt {
 
@@ -36,48 +34,6 @@ std::string_view nameOf(fb::Space space) {
     break;
   }
   return "the tiles";
-}
-
-uint64_t bytesOf(const fb::Executable &executable, fb::Space space) {
-  if (space == fb::Space::Arena)
-    return executable.arena_bytes();
-  return space == fb::Space::Constants ? executable.constants_bytes()
-                                       : executable.parameter_bytes();
-}
-
-uint64_t replicaStrideOf(const fb::Executable &executable, fb::Space space) {
-  if (space == fb::Space::Constants)
-    return 0;
-  if (space != fb::Space::Tile)
-    return replicaStride(bytesOf(executable, space));
-  uint64_t bytes = 0;
-  for (const fb::Program *program : *executable.programs())
-    if (program->steps())
-      for (const fb::Step *step : *program->steps())
-        if (const auto *loop = step->operation_as_TileLoop())
-          bytes = std::max(bytes, loop->tile_bytes());
-  return replicaStride(bytes);
-}
-
-std::vector<fb::BufferRef> buffersOf(const fb::Step &step) {
-  std::vector<fb::BufferRef> buffers;
-  auto add = [&](const fb::BufferRef *buffer) {
-    if (buffer)
-      buffers.push_back(*buffer);
-  };
-  if (const auto *launch = step.operation_as_KernelLaunch()) {
-    if (launch->buffers())
-      for (const fb::BufferRef *buffer : *launch->buffers())
-        add(buffer);
-  } else if (const auto *product = step.operation_as_Matmul()) {
-    for (const fb::BufferRef *buffer : {product->a(), product->b(), product->c(), product->bias(),
-                                        product->offsets(), product->addend()})
-      add(buffer);
-  } else if (const auto *attention = step.operation_as_Attention()) {
-    for (const fb::BufferRef *buffer : *attention->buffers())
-      add(buffer);
-  }
-  return buffers;
 }
 
 } // namespace hybrid::rt

@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "executable/Executable_generated.h"
+#include "executable/Spaces.h"
 #include "runtime/Examples.h"
 #include "runtime/Executable.h"
 #include "runtime/Result.h"
@@ -45,8 +45,8 @@ public:
   /// Memory for an input, to be written before every run; `step` of a block (start()).
   virtual Result<std::span<std::byte>> input(size_t program, const fb::Tensor &tensor,
                                              int64_t replica, int64_t step) = 0;
-  /// An output of the last run. Those above `keptOutputBytes` are gone when another program runs,
-  /// or the next step of a block.
+  /// An output of the last run. Those that exceed keptOutputBytes (executable/PortLayout.h) are
+  /// gone when another program runs, or the next step of a block.
   virtual Result<std::span<const std::byte>> output(size_t program, const fb::Tensor &tensor,
                                                     int64_t replica, int64_t step) = 0;
 
@@ -86,21 +86,9 @@ public:
                                     const std::function<Result<void>()> &run)>;
   virtual Result<void> walk(size_t program, const Around &around, int64_t replica) = 0;
 
-  static constexpr uint64_t keptOutputBytes = 4096;
   static constexpr int mostStarted = 2;
 };
 
 /// "the arena", "the parameters", ...
 std::string_view nameOf(fb::Space space);
-/// What the executable says the space takes (of one replica).
-uint64_t bytesOf(const fb::Executable &executable, fb::Space space);
-/// Bytes from one replica to the next in a space that each has a part of; 0 for Constants. Of Tile,
-/// when the tiles that follow one another use the same memory, as on a GPU.
-uint64_t replicaStrideOf(const fb::Executable &executable, fb::Space space);
-constexpr size_t spaceCount = 6; // without Tile
-
-/// The buffers of a launch; of a product a, b, c, bias and offsets where it has them; none of a
-/// loop.
-std::vector<fb::BufferRef> buffersOf(const fb::Step &step);
-
 } // namespace hybrid::rt

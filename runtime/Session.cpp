@@ -13,38 +13,13 @@
 namespace hybrid::rt {
 namespace {
 
-using Spaces = std::array<bool, spaceCount>;
-
 struct ProgramEntry {
   size_t number = 0;
   const fb::Program *source = nullptr;
-  Spaces touches{};
+  std::array<bool, spaceCount> touches{};
 };
 
 constexpr int mostThreads = 1024;
-
-/// Notes the spaces that a step and those inside it touch.
-void noteSpaces(const fb::Step &step, Spaces &touches) {
-  for (const fb::BufferRef &buffer : buffersOf(step))
-    if (buffer.bytes() && buffer.space() != fb::Space::Tile)
-      touches[static_cast<size_t>(buffer.space())] = true;
-  if (const auto *loop = step.operation_as_TileLoop(); loop && loop->steps())
-    for (const fb::Step *inner : *loop->steps())
-      noteSpaces(*inner, touches);
-}
-
-ProgramEntry entryOf(size_t number, const fb::Program &source) {
-  ProgramEntry entry{number, &source, {}};
-  entry.touches[static_cast<size_t>(fb::Space::Arena)] = true;
-  for (const auto *ports : {source.inputs(), source.outputs()})
-    if (ports)
-      for (const fb::Tensor *tensor : *ports)
-        entry.touches[static_cast<size_t>(tensor->buffer()->space())] = true;
-  if (source.steps())
-    for (const fb::Step *step : *source.steps())
-      noteSpaces(*step, entry.touches);
-  return entry;
-}
 
 fb::Space spaceOf(Session::Slot slot) {
   return static_cast<fb::Space>(static_cast<int>(slot) + 1); // spaces follow slots, after the arena
@@ -145,11 +120,11 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const Executabl
   const fb::Executable &format = executable->format();
   for (const fb::Program *source : *format.programs()) {
     size_t number = state->programs.size();
-    state->programs.emplace(source->name()->str(), entryOf(number, *source));
+    state->programs.emplace(source->name()->str(), ProgramEntry{number, source, spacesOf(*source)});
   }
   auto device =
       format.target()->device()->string_view() == "cuda"
-          ? cuda::makeCudaDevice(executable)
+          ? cuda::makeCudaDevice(executable, options.training)
           : makeCpuDevice(executable, options.threads > 0 ? options.threads : availableThreads());
   if (!device)
     return device.error();

@@ -74,6 +74,7 @@ public:
   Result<void> setState(int64_t replica, size_t index, std::span<const std::byte> bytes) override;
   uint64_t fingerprint() const override { return session.executable().fingerprint(); }
   uint64_t parameterCount() const override;
+  uint64_t allocatedBytes() const override { return session.allocatedBytes(); }
 
 private:
   struct StatePlace {

@@ -106,6 +106,8 @@ public:
                                 std::span<const std::byte> bytes) = 0;
   virtual uint64_t fingerprint() const = 0;
   virtual uint64_t parameterCount() const = 0; // of a replica
+  /// Memory of the device that steps and evaluations have taken, of all replicas.
+  virtual uint64_t allocatedBytes() const { return 0; }
 };
 
 } // namespace hybrid::rt

@@ -405,6 +405,7 @@ Result<TrainOutcome> TrainingRun::finish(const EvaluationScore &score) {
                   {"tokens_per_second", stepsHere > 0 ? json(tokens / perStep) : json(nullptr)},
                   {"tokens", state.step * runner.batch() * data->positions()},
                   {"peak_bytes", peakBytes()},
+                  {"allocated_bytes", runner.allocatedBytes()},
                   {"parameters", runner.parameterCount()}};
   if (record->hasFolder())
     summary["checkpoint"] = "checkpoints/" + checkpointName(state.step);

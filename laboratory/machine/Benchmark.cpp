@@ -123,7 +123,9 @@ Result<void> benchmark(const BenchmarkOptions &options) {
   auto executable = options.model.load();
   if (!executable)
     return executable.error();
-  auto session = Session::create(*executable, {options.threads});
+  const bool trains =
+      options.program == "train" || options.program == "vjp" || options.program == "update";
+  auto session = Session::create(*executable, {options.threads, trains});
   if (!session)
     return session.error();
   if (auto done = (*session)->initialize(1); !done)

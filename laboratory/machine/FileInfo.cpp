@@ -1,9 +1,8 @@
 //===- FileInfo.cpp - what a file holds -------------------------------------------===//
 #include "laboratory/machine/FileInfo.h"
-#include "executable/Executable_generated.h"
 #include "executable/Printable.h"
+#include "executable/SessionMemory.h"
 #include "runtime/Executable.h"
-#include "runtime/SessionMemory.h"
 #include "runtime/cpu/Threads.h"
 #include "runtime/files/Json.h"
 #include "runtime/files/Npy.h"
@@ -28,19 +27,14 @@ std::string_view textOf(const flatbuffers::String *text) {
   return text ? text->string_view() : std::string_view();
 }
 
-Json describe(const SessionMemory &memory, int threads) {
-  return {{"parameter_bytes", memory.parameters},
-          {"gradient_bytes", memory.gradients},
-          {"moment_bytes", memory.moments},
-          {"constant_bytes", memory.constants},
-          {"arena_bytes", memory.arena},
-          {"port_bytes", memory.ports},
-          {"scratch_bytes_per_thread", memory.scratchPerThread},
-          {"library_bytes", memory.library},
-          {"attention_bytes", memory.attention},
-          {"tile_bytes", memory.tiles(threads)},
-          {"threads", threads},
-          {"total_bytes", memory.total(threads)}};
+Json describe(const SessionMemory &memory, const SessionMemory &evaluation) {
+  Json parts{{"scratch_bytes_per_thread", memory.scratchPerThread},
+             {"threads", memory.threads},
+             {"burst_steps", memory.steps},
+             {"evaluation_bytes", evaluation.total()},
+             {"total_bytes", memory.total()}};
+  memory.visitParts([&](const char *name, uint64_t bytes) { parts[name] = bytes; });
+  return parts;
 }
 
 Json describe(const Executable &executable, bool withSteps, int threads) {
@@ -58,9 +52,11 @@ Json describe(const Executable &executable, bool withSteps, int threads) {
     for (const fb::CodeImage *image : *format.images())
       images.push_back(
           {{"architecture", image->architecture()->str()}, {"bytes", image->bytes()->size()}});
-  const SessionMemory memory = memoryOf(executable);
+  const auto cores = static_cast<uint64_t>(threads);
+  const SessionMemory memory = memoryOf(format, SessionUse::toTrain(format, cores)),
+                      evaluation = memoryOf(format, SessionUse::toEvaluate(format, cores));
   Json libraries = Json::array();
-  if (memory.library)
+  if (memory.products)
     libraries.push_back("cuBLASLt");
   if (memory.attention)
     libraries.push_back("cuDNN");
@@ -128,7 +124,7 @@ Json describe(const Executable &executable, bool withSteps, int threads) {
           {"trained_count", trained},
           {"parameters", parameters},
           {"programs", programs},
-          {"memory", describe(memory, threads)},
+          {"memory", describe(memory, evaluation)},
           {"cost", cost}};
 }
 
@@ -169,20 +165,26 @@ void printExecutable(const Json &info) {
   if (info["replicas"] != 1)
     say("\nreplicas    {}, each with parameters, inputs and outputs as told here\n",
         info["replicas"].dump());
-  if (info["target"]["device"] == "cuda")
-    say("\nmemory      {} bytes of the GPU to train: parameters {}, gradients {}, moments {}, "
-        "constants {}, arena {}, tiles {}, matrix library {}, attention library {}\n",
-        memory["total_bytes"].dump(), memory["parameter_bytes"].dump(),
-        memory["gradient_bytes"].dump(), memory["moment_bytes"].dump(),
-        memory["constant_bytes"].dump(), memory["arena_bytes"].dump(), memory["tile_bytes"].dump(),
-        memory["library_bytes"].dump(), memory["attention_bytes"].dump());
-  else
-    say("\nmemory      {} bytes to train with {} threads: parameters {}, gradients {}, moments "
-        "{}, constants {}, arena {}, tiles {}, scratch {} a thread\n",
-        memory["total_bytes"].dump(), memory["threads"].dump(), memory["parameter_bytes"].dump(),
-        memory["gradient_bytes"].dump(), memory["moment_bytes"].dump(),
-        memory["constant_bytes"].dump(), memory["arena_bytes"].dump(), memory["tile_bytes"].dump(),
-        memory["scratch_bytes_per_thread"].dump());
+  const bool onGpu = info["target"]["device"] == "cuda";
+  std::string parts;
+  for (auto [name, key] : {std::pair("parameters", "parameter_bytes"),
+                           {"gradients", "gradient_bytes"},
+                           {"moments", "moment_bytes"},
+                           {"constants", "constant_bytes"},
+                           {"arena", "arena_bytes"},
+                           {"ports", "port_bytes"},
+                           {"tiles", "tile_bytes"},
+                           {"scratch", "scratch_bytes"},
+                           {"matrix library", "library_bytes"},
+                           {"attention library", "attention_bytes"},
+                           {"tables", "table_bytes"}})
+    if (memory[key] != 0)
+      parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", name, memory[key].dump());
+  const std::string how = onGpu ? fmt::format("bursts of {} steps", memory["burst_steps"].dump())
+                                : fmt::format("{} threads", memory["threads"].dump());
+  say("\nmemory      {} bytes{} to train with {}: {}\n            {} bytes to evaluate\n",
+      memory["total_bytes"].dump(), onGpu ? " of the GPU" : "", how, parts,
+      memory["evaluation_bytes"].dump());
   say("\nprograms\n");
   for (const Json &program : info["programs"]) {
     say("  {:<8} {} steps, arena {} bytes\n", plain(program["name"]), program["steps"].dump(),

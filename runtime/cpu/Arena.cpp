@@ -1,5 +1,7 @@
 //===- Arena.cpp - one aligned allocation ------------------------------------===//
 #include "runtime/cpu/Arena.h"
+#include "executable/SessionMemory.h"
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fmt/format.h>
@@ -11,7 +13,7 @@ namespace hybrid::rt {
 
 Result<Arena> Arena::allocate(uint64_t bytes, std::string_view purpose) {
   Arena arena;
-  arena.bytes = bytes < 64 ? 64 : bytes;
+  arena.bytes = std::max(bytes, leastAllocation);
   auto refuse = [&](const std::string &why) {
     return Error{fmt::format("cannot allocate {} bytes ({:.2f} GiB) for {}: {}; compile with a "
                              "smaller --batch or --length",

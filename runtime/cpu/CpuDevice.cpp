@@ -1,5 +1,6 @@
 //===- CpuDevice.cpp - programs on the cores of this machine ----------------===//
 #include "runtime/cpu/CpuDevice.h"
+#include "executable/SessionMemory.h"
 #include "runtime/cpu/Arena.h"
 #include "runtime/cpu/CodeObject.h"
 #include "runtime/cpu/ProgramPorts.h"
@@ -70,7 +71,6 @@ private:
   std::array<Arena, spaceCount> spaces;
   Arena scratch, tiles;
   uint64_t scratchBytes = 0; // a thread
-  uint64_t tileBytes = 0;    // of all threads
   int threadCount = 1;
   std::vector<bool> active; // by replica
   std::vector<PreparedProgram> programs;
@@ -83,8 +83,6 @@ Result<void> CpuDevice::prepareSteps(PreparedProgram &program) {
     auto prepared = ProgramStep::prepare(*step, *code, threadCount, executable->name());
     if (!prepared)
       return prepared.error();
-    scratchBytes = std::max(scratchBytes, prepared->scratchBytes());
-    tileBytes = std::max(tileBytes, prepared->tileBytes(threadCount));
     program.steps.push_back(std::move(*prepared));
   }
   return {};
@@ -102,15 +100,17 @@ Result<void> CpuDevice::prepare() {
     if (auto done = prepareSteps(programs.back()); !done)
       return done;
   }
+  const SessionMemory needed =
+      memoryOf(format, {.programs = {}, .threads = static_cast<uint64_t>(threadCount)});
+  scratchBytes = needed.scratchPerThread;
   struct Space {
     Arena &memory;
     uint64_t bytes;
     const char *purpose;
   };
-  for (Space each : {Space{scratch, scratchBytes * static_cast<uint64_t>(threadCount),
-                           "the kernels' scratch memory"},
-                     Space{tiles, tileBytes, "the tiles"}}) {
-    auto allocated = Arena::allocate(std::max<uint64_t>(64, each.bytes), each.purpose);
+  for (Space each : {Space{scratch, needed.scratch, "the kernels' scratch memory"},
+                     Space{tiles, needed.tiles, "the tiles"}}) {
+    auto allocated = Arena::allocate(each.bytes, each.purpose);
     if (!allocated)
       return allocated.error();
     each.memory = std::move(*allocated);
@@ -137,9 +137,8 @@ uint64_t CpuDevice::allocatedBytes() const {
   uint64_t bytes = scratch.size() + tiles.size();
   for (const Arena &space : spaces)
     bytes += space.size();
-  if (replicas() > 1) // of one, only inputs are kept, when they are small
-    for (const PreparedProgram &program : programs)
-      bytes += program.ports.allocatedBytes();
+  for (const PreparedProgram &program : programs)
+    bytes += program.ports.allocatedBytes();
   return bytes;
 }
 
@@ -154,7 +153,7 @@ Result<void> CpuDevice::allocate(fb::Space space) {
   const fb::Executable &format = executable->format();
   uint64_t bytes = isReplicated(space)
                        ? replicaStrideOf(format, space) * static_cast<uint64_t>(replicas())
-                       : bytesOf(format, space);
+                       : spaceBytes(format, space);
   auto allocated = Arena::allocate(bytes, nameOf(space));
   if (!allocated)
     return Error{fmt::format("{}: {}", executable->name(), allocated.error().message)};

@@ -5,31 +5,26 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "executable/Executable_generated.h"
+#include "executable/PortLayout.h"
 #include "runtime/Result.h"
 #include "runtime/cpu/Arena.h"
 #include <functional>
 #include <span>
-#include <vector>
 
 namespace hybrid::rt {
 
 /// Inputs of every replica; its outputs, when there are several.
 class ProgramPorts {
 public:
-  /// Of one replica, inputs are kept up to this many bytes together: token ids, not images.
-  static constexpr uint64_t mostKeptInputs = uint64_t(64) << 20;
-
-  ProgramPorts(const fb::Program &program, int64_t replicas);
+  ProgramPorts(const fb::Program &program, int64_t replicas)
+      : layout(program, static_cast<uint64_t>(replicas)), replicas(replicas) {}
 
   /// Allocates the memory when it is not there yet.
   Result<void> allocate();
   uint64_t allocatedBytes() const { return memory.size(); }
-  /// What allocate() takes for a program.
-  static uint64_t bytesFor(const fb::Program &program, int64_t replicas);
 
   /// Whether all inputs are kept.
-  bool keepsInputs() const { return inputsKept; }
+  bool keepsInputs() const { return layout.keepsInputs; }
   /// The memory of an input or output of the program, which is allocated. Empty: it is not kept.
   std::span<std::byte> at(const fb::Tensor &tensor, int64_t replica) const;
 
@@ -40,15 +35,9 @@ public:
   void keepOutputs(int64_t replica, const AddressOf &address) const;
 
 private:
-  struct Port {
-    const fb::Tensor *tensor;
-    uint64_t offset; // in the memory of a replica
-  };
-  std::byte *place(const Port &port, int64_t replica) const;
+  std::byte *place(const KeptPorts::Port &port, int64_t replica) const;
 
-  std::vector<Port> inputs, outputs;
-  bool inputsKept = true;
-  uint64_t stride = 0; // of a replica
+  KeptPorts layout;
   int64_t replicas = 1;
   Arena memory;
 };

@@ -98,21 +98,6 @@ Result<void> ProgramStep::prepareProduct(const fb::Matmul &product, const fb::Ti
 
 static uint64_t aligned(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
 
-uint64_t ProgramStep::scratchBytes() const {
-  const auto *launch = step->operation_as_KernelLaunch();
-  uint64_t bytes = launch ? aligned(launch->scratch_bytes()) : 0;
-  for (const ProgramStep &inner : body)
-    bytes = std::max(bytes, inner.scratchBytes());
-  return bytes;
-}
-
-uint64_t ProgramStep::tileBytes(int threads) const {
-  const auto *tiles = step->operation_as_TileLoop();
-  if (!tiles)
-    return 0;
-  return aligned(tiles->tile_bytes()) * static_cast<uint64_t>(tiles->sequential() ? 1 : threads);
-}
-
 //===-- running ----------------------------------------------------------------===//
 
 namespace {

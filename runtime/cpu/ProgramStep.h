@@ -57,9 +57,6 @@ public:
   const std::vector<fb::BufferRef> &buffers() const { return places; }
   /// The steps of a loop.
   const std::vector<ProgramStep> &inner() const { return body; }
-  uint64_t scratchBytes() const; // a thread
-  /// Tile memory that `threads` threads need: as much each where tiles run in parallel.
-  uint64_t tileBytes(int threads) const;
 
   /// Does this thread's share; all members of a region run all steps, one after the other. False
   /// when one of them failed: then `failure` says how, and the members run nothing more.

@@ -7,11 +7,11 @@ namespace hybrid::rt::cuda {
 
 //===-- the library ------------------------------------------------------------===//
 
-Result<std::unique_ptr<Cudnn>> Cudnn::open(const Gpu &gpu) {
+Result<std::unique_ptr<Cudnn>> Cudnn::open(const Gpu &gpu, uint64_t expectedWorkspace) {
   auto library = openCudnn();
   if (!library)
     return library.error();
-  std::unique_ptr<Cudnn> cudnn(new Cudnn(gpu, **library));
+  std::unique_ptr<Cudnn> cudnn(new Cudnn(gpu, **library, expectedWorkspace));
   const CudnnApi &api = cudnn->library;
   if (DnnStatus status = api.create(&cudnn->context))
     return Error{cuda::describe(api, "cudnnCreate", status)};
@@ -48,11 +48,12 @@ Result<DeviceAddress> Cudnn::workspace(uint64_t bytes) {
   if (bytes == 0)
     return DeviceAddress(0);
   if (workspaces.empty() || workspaces.back().size() < bytes) {
-    auto memory = GpuMemory::allocate(gpu, bytes); // what was bound before has the earlier ones
+    // What was bound before has the earlier ones.
+    auto memory = GpuMemory::allocate(gpu, std::max(bytes, expectedWorkspace));
     if (!memory)
       return Error{fmt::format("no memory for {} bytes of cuDNN's workspace: {}; a smaller --batch "
                                "or --length takes less, --attention=own none",
-                               bytes, memory.error().message)};
+                               std::max(bytes, expectedWorkspace), memory.error().message)};
     workspaces.push_back(std::move(*memory));
   }
   return workspaces.back().address();

@@ -1,6 +1,6 @@
 //===- Attention.h - attention of a program, by cuDNN -----------------------===//
 #pragma once
-#include "runtime/cuda/AttentionMemory.h"
+#include "executable/AttentionMemory.h"
 #include "runtime/cuda/CudnnAttention.h"
 #include "runtime/cuda/Gpu.h"
 #include <memory>
@@ -11,7 +11,8 @@ namespace hybrid::rt::cuda {
 /// The library's handle, and the workspace that all attention of a device shares.
 class Cudnn {
 public:
-  static Result<std::unique_ptr<Cudnn>> open(const Gpu &gpu);
+  /// `expectedWorkspace`: bytes that workspace() will be asked for, as far as that is known.
+  static Result<std::unique_ptr<Cudnn>> open(const Gpu &gpu, uint64_t expectedWorkspace = 0);
   ~Cudnn();
   Cudnn(const Cudnn &) = delete;
   Cudnn &operator=(const Cudnn &) = delete;
@@ -26,9 +27,11 @@ public:
   Result<DeviceAddress> workspace(uint64_t bytes);
 
 private:
-  Cudnn(const Gpu &gpu, const CudnnApi &library) : gpu(gpu), library(library) {}
+  Cudnn(const Gpu &gpu, const CudnnApi &library, uint64_t expectedWorkspace)
+      : gpu(gpu), library(library), expectedWorkspace(expectedWorkspace) {}
   const Gpu &gpu;
   const CudnnApi &library;
+  const uint64_t expectedWorkspace;
   DnnHandle context = nullptr;
   std::vector<std::shared_ptr<const AttentionPlan>> plans;
   std::vector<GpuMemory> workspaces;

@@ -1,5 +1,6 @@
 //===- Blocks.cpp - programs run a number of times as one unit of work -------===//
 #include "runtime/cuda/Blocks.h"
+#include "executable/SessionMemory.h"
 #include "runtime/Device.h"
 #include <algorithm>
 #include <cstdlib>
@@ -12,10 +13,11 @@ static bool asksToWait() {
   return each && *each && std::string_view(each) != "0";
 }
 
-Blocks::Blocks(const Gpu &gpu, std::span<const std::unique_ptr<PreparedProgram>> programs,
-               RestingReplicas &resting, HeldExamples *examples, size_t replicas)
-    : gpu(gpu), programs(programs), resting(resting), examples(examples), replicas(replicas),
-      waitsForEachStep(asksToWait()) {}
+Blocks::Blocks(const Gpu &gpu, const fb::Executable &executable,
+               std::span<const std::unique_ptr<PreparedProgram>> programs, RestingReplicas &resting,
+               HeldExamples *examples)
+    : gpu(gpu), executable(executable), programs(programs), resting(resting), examples(examples),
+      replicas(executable.replicas()), waitsForEachStep(asksToWait()) {}
 
 Blocks::~Blocks() {
   if (gpu.enter())
@@ -208,25 +210,25 @@ Result<void> Blocks::finishAllAndRest() {
 
 //===-- blocks -------------------------------------------------------------------===//
 
-/// A block is no larger than its tables and a graph may be: a graph's nodes take memory and time to
-/// instantiate.
 Result<int64_t> Blocks::reserveSteps(std::span<const size_t> numbers, int64_t most) {
-  constexpr size_t mostNodes = 32768;
   if (auto done = finishAllAndRest(); !done)
     return done.error();
-  auto steps = static_cast<size_t>(std::max<int64_t>(1, most));
-  size_t nodes = 0;
+  SessionUse use = SessionUse::toTrain(executable);
+  use.steps = static_cast<uint64_t>(std::max<int64_t>(1, most));
+  use.burst.clear();
   for (size_t number : numbers) {
-    PreparedProgram &program = *programs[number];
-    if (auto done = program.ensurePlan(); !done)
+    if (auto done = programs[number]->ensurePlan(); !done)
       return done.error();
-    nodes += program.plan->operations().size() + program.staging.copies();
-    steps = std::min(steps, std::max<size_t>(1, program.staging.mostSteps()));
+    use.burst.push_back(programs[number]->source->name()->string_view());
   }
-  steps = std::min(steps, std::max<size_t>(1, mostNodes / std::max<size_t>(1, nodes)));
+  const auto steps = static_cast<size_t>(memoryOf(executable, use).steps);
   forgetGraphs(0); // they have the tables' addresses in them
   for (size_t number : numbers) {
-    programs[number]->staging.reserve(steps);
+    Staging &staging = programs[number]->staging;
+    staging.reserve(steps);
+    const bool straight = number == numbers.front() && goesStraight({{}, steps});
+    if (auto done = staging.prepare(!straight); !done)
+      return done.error();
     programs[number]->lastOutputs.reset();
     if (examples && number == examples->program())
       examples->reserve();
@@ -322,25 +324,29 @@ Result<void> Blocks::measure(std::span<const size_t> numbers, int64_t steps, siz
   if (auto done = gpu.enter(); !done)
     return done;
   const Block block{{numbers.begin(), numbers.end()}, static_cast<size_t>(steps)};
-  for (size_t number : block.programs) {
-    PreparedProgram &program = *programs[number];
+  for (size_t i = 0; i < block.programs.size(); ++i) {
+    PreparedProgram &program = *programs[block.programs[i]];
+    const bool straight = i == 0 && goesStraight(block);
     if (steps < 1 || block.steps > program.staging.steps())
       return Error{fmt::format("no room was made for blocks of {} steps", steps)};
     if (auto done = program.ensurePlan(); !done)
       return done;
-    if (auto done = program.staging.prepare(true); !done)
+    if (auto done = program.staging.prepare(!straight); !done)
       return done;
     program.lastInputs = program.staging.currentSet();
     program.lastOutputs.reset();
-    if (auto done = program.staging.upload(program.lastInputs, block.steps); !done)
-      return done;
+    if (!straight)
+      if (auto done = program.staging.upload(program.lastInputs, block.steps); !done)
+        return done;
   }
   if (auto done = protectResting(block.programs); !done)
     return done;
   lastStarted = block.programs.back();
   PreparedProgram &first = *programs[block.programs.front()];
   auto placeFirst = [&]() -> Result<void> {
-    return goesStraight(block) ? first.staging.place(0, first.parts.places) : Result<void>();
+    return goesStraight(block)
+               ? first.staging.placeFromHost(first.lastInputs, 0, first.parts.places)
+               : Result<void>();
   };
   Launchable &state = launchables[block];
   if (state.runs++ == 0) {

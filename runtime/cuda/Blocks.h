@@ -23,8 +23,9 @@ class Blocks {
 public:
   /// All of them are the device's, and outlive this. `examples`: null where an executable takes
   /// batches from the host only.
-  Blocks(const Gpu &gpu, std::span<const std::unique_ptr<PreparedProgram>> programs,
-         RestingReplicas &resting, HeldExamples *examples, size_t replicas);
+  Blocks(const Gpu &gpu, const fb::Executable &executable,
+         std::span<const std::unique_ptr<PreparedProgram>> programs, RestingReplicas &resting,
+         HeldExamples *examples);
   ~Blocks();
   Blocks(const Blocks &) = delete;
   Blocks &operator=(const Blocks &) = delete;
@@ -83,6 +84,7 @@ private:
   Error culpritOf(const Started &run, const Error &error);
 
   const Gpu &gpu;
+  const fb::Executable &executable;
   std::span<const std::unique_ptr<PreparedProgram>> programs;
   RestingReplicas &resting;
   HeldExamples *examples;

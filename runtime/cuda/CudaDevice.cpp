@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/cuda/CudaDevice.h"
+#include "executable/SessionMemory.h"
 #include "runtime/cpu/Arena.h"
 #include "runtime/cuda/Attention.h"
 #include "runtime/cuda/Blocks.h"
@@ -20,8 +21,8 @@ namespace {
 
 class CudaDevice final : public Device {
 public:
-  explicit CudaDevice(std::shared_ptr<const Executable> executable)
-      : executable(std::move(executable)) {}
+  CudaDevice(std::shared_ptr<const Executable> executable, bool training)
+      : executable(std::move(executable)), training(training) {}
   ~CudaDevice() override;
   Result<void> prepare();
 
@@ -70,7 +71,7 @@ private:
     return replicas() > 1 ? replicaStrideOf(format(), space) : 0;
   }
   uint64_t bytesOfAll(fb::Space space) const {
-    return strideOf(space) ? strideOf(space) * replicas() : bytesOf(format(), space);
+    return strideOf(space) ? strideOf(space) * replicas() : spaceBytes(format(), space);
   }
   DeviceAddress address(const fb::BufferRef &place) const;
   /// Where it is now of a replica.
@@ -91,6 +92,7 @@ private:
   Result<void> profile(PreparedProgram &program, std::vector<double> &seconds);
 
   std::shared_ptr<const Executable> executable;
+  const bool training;
   std::unique_ptr<Gpu> gpu;
   std::optional<CodeModule> code;
   std::unique_ptr<Blas> blas;
@@ -104,18 +106,6 @@ private:
   std::optional<HeldExamples> examples;
   std::optional<Blocks> blocks; // last: what is above outlives it
 };
-
-uint64_t aligned(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
-
-uint64_t tileBytesOf(const fb::Executable &executable) {
-  uint64_t bytes = 0;
-  for (const fb::Program *program : *executable.programs())
-    if (program->steps())
-      for (const fb::Step *step : *program->steps())
-        if (const auto *loop = step->operation_as_TileLoop())
-          bytes = std::max(bytes, aligned(loop->tile_bytes()));
-  return bytes;
-}
 
 //===-- memory -----------------------------------------------------------------===//
 
@@ -153,12 +143,10 @@ Result<void> CudaDevice::prepare() {
   });
   if (auto done = findGather(); !done)
     return Error{fmt::format("{}: {}", executable->name(), done.error().message)};
-  blocks.emplace(*gpu, programs, *resting, examples ? &*examples : nullptr, replicas());
-  uint64_t bytes = tileBytesOf(format());
+  blocks.emplace(*gpu, format(), programs, *resting, examples ? &*examples : nullptr);
+  const uint64_t bytes = memoryOf(format(), {}).tiles;
   if (bytes == 0)
     return {};
-  if (replicas() > 1)
-    bytes = bytesOfAll(fb::Space::Tile);
   auto memory = GpuMemory::allocate(*gpu, bytes);
   if (!memory)
     return outOfMemory(bytes, nameOf(fb::Space::Tile), memory.error());
@@ -176,7 +164,7 @@ Result<void> CudaDevice::findGather() {
     return kernel.error();
   for (size_t number = 0; number < programs.size(); ++number)
     if (programs[number]->source->name()->string_view() == gather->program()->string_view())
-      examples.emplace(*gpu, *gather, *kernel, number, *programs[number]);
+      examples.emplace(*gpu, format(), *kernel, number, *programs[number]);
   return {};
 }
 
@@ -202,8 +190,8 @@ Error CudaDevice::outOfMemory(uint64_t wanted, std::string_view purpose, const E
   size_t free = 0, total = 0;
   std::string fits;
   if (gpu->driver().memoryInfo(&free, &total) == success) {
-    // What this session has is its own to use again; the matrix library and the driver need some.
-    constexpr uint64_t reserve = Blas::workspaceBytes + (uint64_t(64) << 20);
+    // What this session has is its own to use again; the driver needs some.
+    constexpr uint64_t reserve = uint64_t(64) << 20;
     uint64_t available = free + allocatedBytes();
     fits = fmt::format("; {} of the device's {} are free", gigabytes(free), gigabytes(total));
     if (available > reserve)
@@ -246,7 +234,7 @@ DeviceAddress CudaDevice::addressNow(const fb::BufferRef &place, int64_t replica
 Result<void> CudaDevice::zero(fb::Space space, int64_t replica) {
   if (auto done = gpu->enter(); !done)
     return done;
-  const uint64_t bytes = strideOf(space) ? bytesOf(format(), space) : bytesOfAll(space);
+  const uint64_t bytes = strideOf(space) ? spaceBytes(format(), space) : bytesOfAll(space);
   return gpu->zero(addressNow({0, bytes, space}, replica), bytes);
 }
 
@@ -340,7 +328,7 @@ Result<bool> CudaDevice::restoreInputs(size_t number, int64_t) {
 
 Result<Blas *> CudaDevice::openBlas() {
   if (!blas) {
-    auto opened = Blas::open(*gpu);
+    auto opened = Blas::open(*gpu, onesOf(format()));
     if (!opened)
       return opened.error();
     blas = std::move(*opened);
@@ -350,7 +338,7 @@ Result<Blas *> CudaDevice::openBlas() {
 
 Result<Cudnn *> CudaDevice::openAttention() {
   if (!cudnn) {
-    auto opened = Cudnn::open(*gpu);
+    auto opened = Cudnn::open(*gpu, attentionWorkspaceOf(format(), training));
     if (!opened)
       return opened.error();
     cudnn = std::move(*opened);
@@ -432,8 +420,9 @@ Result<void> CudaDevice::walk(size_t number, const Around &around, int64_t) {
 
 } // namespace
 
-Result<std::unique_ptr<Device>> makeCudaDevice(std::shared_ptr<const Executable> executable) {
-  auto device = std::make_unique<CudaDevice>(std::move(executable));
+Result<std::unique_ptr<Device>> makeCudaDevice(std::shared_ptr<const Executable> executable,
+                                               bool training) {
+  auto device = std::make_unique<CudaDevice>(std::move(executable), training);
   if (auto done = device->prepare(); !done)
     return done.error();
   return std::unique_ptr<Device>(std::move(device));

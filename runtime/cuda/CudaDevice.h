@@ -5,7 +5,9 @@
 namespace hybrid::rt::cuda {
 
 /// Opens the driver, loads the image of the executable that the device runs and finds all kernels.
-/// Fails with a message when there is no driver, no device, or no image for it.
-Result<std::unique_ptr<Device>> makeCudaDevice(std::shared_ptr<const Executable> executable);
+/// Fails with a message when there is no driver, no device, or no image for it. `training`: whether
+/// it will run programs that compute gradients.
+Result<std::unique_ptr<Device>> makeCudaDevice(std::shared_ptr<const Executable> executable,
+                                               bool training);
 
 } // namespace hybrid::rt::cuda

@@ -1,5 +1,6 @@
 //===- Gpu.cpp - a device of the CUDA driver, with one stream ---------------===//
 #include "runtime/cuda/Gpu.h"
+#include "executable/SessionMemory.h"
 #include "runtime/cuda/Architecture.h"
 #include <algorithm>
 #include <cstring>
@@ -140,11 +141,9 @@ Result<void> Gpu::zero(DeviceAddress address, size_t bytes) const {
 
 //===-- memory -----------------------------------------------------------------===//
 
-constexpr uint64_t leastBytes = 64;
-
 Result<GpuMemory> GpuMemory::allocate(const Gpu &gpu, uint64_t bytes) {
   GpuMemory memory;
-  memory.bytes = std::max(bytes, leastBytes);
+  memory.bytes = std::max(bytes, leastAllocation);
   if (auto done = gpu.check("cuMemAlloc", gpu.driver().allocate(&memory.place, memory.bytes));
       !done) {
     memory.place = 0;
@@ -168,7 +167,7 @@ GpuMemory::~GpuMemory() {
 
 Result<PinnedMemory> PinnedMemory::allocate(const Gpu &gpu, uint64_t bytes) {
   PinnedMemory memory;
-  memory.bytes = std::max(bytes, leastBytes);
+  memory.bytes = std::max(bytes, leastAllocation);
   void *place = nullptr;
   if (auto done = gpu.check("cuMemHostAlloc", gpu.driver().allocateHost(&place, memory.bytes, 0));
       !done)

@@ -1,5 +1,6 @@
 //===- HeldExamples.cpp - training sets on the device, batches from them -----===//
 #include "runtime/cuda/HeldExamples.h"
+#include "executable/SessionMemory.h"
 #include "runtime/cpu/Team.h"
 #include "runtime/cpu/Threads.h"
 #include <algorithm>
@@ -15,12 +16,12 @@ static uint64_t rowWords(const fb::Tensor &tensor) {
          static_cast<uint64_t>(tensor.shape()->Get(0)); // the verifier has seen that it is there
 }
 
-HeldExamples::HeldExamples(const Gpu &gpu, const fb::ExampleGather &gather, Function kernel,
+HeldExamples::HeldExamples(const Gpu &gpu, const fb::Executable &executable, Function kernel,
                            size_t number, PreparedProgram &program)
-    : gpu(gpu), source(gather), kernel(kernel), number(number), owner(program),
-      replicas(program.parts.places.replicas) {
+    : gpu(gpu), executable(executable), source(*executable.examples()), kernel(kernel),
+      number(number), owner(program), replicas(program.parts.places.replicas) {
   for (const fb::Tensor *tensor : *program.source->inputs())
-    (tensor->name()->string_view() == gather.inputs()->string_view() ? inputs : targets) = tensor;
+    (tensor->name()->string_view() == source.inputs()->string_view() ? inputs : targets) = tensor;
   inputWords = rowWords(*inputs), targetWords = rowWords(*targets);
 }
 
@@ -39,17 +40,18 @@ Result<bool> HeldExamples::hold(const Examples &examples) {
   for (const Examples::Set &set : examples.sets) {
     offsets.push_back(bytes);
     const uint64_t each = exampleWords() * sizeof(int32_t);
-    if (set.size == 0 || set.size > (mostBytes - bytes) / each)
-      bytes = mostBytes + 1;
+    if (set.size == 0 || set.size > (mostHeldBytes - bytes) / each)
+      bytes = mostHeldBytes + 1;
     else
       bytes += aligned(set.size * each);
-    if (bytes > mostBytes)
+    if (bytes > mostHeldBytes)
       break;
   }
   size_t free = 0, total = 0;
   if (auto done = gpu.check("cuMemGetInfo", gpu.driver().memoryInfo(&free, &total)); !done)
     return done.error();
-  const uint64_t most = std::min<uint64_t>(mostBytes, (free + sets.size()) / 4);
+  const uint64_t most = std::min<uint64_t>(heldBytesWithin(executable, owner.staging.steps()),
+                                           (free + sets.size()) / 4);
   // A batch that is too large for a table goes straight from the host to its place.
   if (bytes == 0 || bytes > most || owner.staging.mostSteps() == 0 ||
       examples.orders.size() != replicas) {

@@ -16,11 +16,9 @@ namespace hybrid::rt::cuda {
 
 class HeldExamples {
 public:
-  /// Of all sets; and at most a quarter of the memory that is free.
-  static constexpr uint64_t mostBytes = uint64_t(256) << 20;
-
-  /// `number`: of the program whose batches they are.
-  HeldExamples(const Gpu &gpu, const fb::ExampleGather &gather, Function kernel, size_t number,
+  /// `executable` has a kernel that gathers examples; `number`: of the program whose batches they
+  /// are.
+  HeldExamples(const Gpu &gpu, const fb::Executable &executable, Function kernel, size_t number,
                PreparedProgram &program);
 
   /// Puts the sets on the device in place of those there; false, with none there, when there are
@@ -54,6 +52,7 @@ private:
   Result<void> upload(const Examples::Set &set, DeviceAddress to) const;
 
   const Gpu &gpu;
+  const fb::Executable &executable;
   const fb::ExampleGather &source;
   Function kernel;
   size_t number;

@@ -1,7 +1,7 @@
 //===- Plan.cpp - a program as the calls it makes ---------------------------===//
 #include "runtime/cuda/Plan.h"
 #include "executable/Limits.h"
-#include "runtime/Device.h"
+#include "executable/Spaces.h"
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/cuda/Product.h"
+#include "executable/SessionMemory.h"
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -13,17 +14,17 @@ namespace hybrid::rt::cuda {
 
 //===-- the library ------------------------------------------------------------===//
 
-Result<std::unique_ptr<Blas>> Blas::open(const Gpu &gpu) {
+Result<std::unique_ptr<Blas>> Blas::open(const Gpu &gpu, uint64_t mostOnes) {
   auto library = openCublasLt();
   if (!library)
     return library.error();
-  std::unique_ptr<Blas> blas(new Blas(gpu, **library));
+  std::unique_ptr<Blas> blas(new Blas(gpu, **library, mostOnes));
   if (auto done = blas->check("cublasLtCreate", blas->library.create(&blas->context)); !done)
     return done.error();
-  auto space = GpuMemory::allocate(gpu, workspaceBytes);
+  auto space = GpuMemory::allocate(gpu, matrixLibraryBytes);
   if (!space)
-    return Error{fmt::format("no memory for the matrix library's {} MiB: {}", workspaceBytes >> 20,
-                             space.error().message)};
+    return Error{fmt::format("no memory for the matrix library's {} MiB: {}",
+                             matrixLibraryBytes >> 20, space.error().message)};
   blas->space = std::move(*space);
   return blas;
 }
@@ -49,7 +50,8 @@ Result<void> Blas::check(std::string_view call, LtStatus status) const {
 Result<DeviceAddress> Blas::ones(int64_t count) {
   const uint64_t bytes = static_cast<uint64_t>(count) * sizeof(double);
   if (vectorsOfOnes.empty() || vectorsOfOnes.back().size() < bytes) {
-    auto memory = GpuMemory::allocate(device, bytes); // products hold the address of earlier ones
+    // Products hold the address of earlier ones.
+    auto memory = GpuMemory::allocate(device, std::max(bytes, mostOnes * sizeof(double)));
     if (!memory)
       return memory.error();
     std::vector<double> values(memory->size() / sizeof(double), 1.0);
@@ -177,7 +179,7 @@ Result<void> Product::chooseAlgorithm(const ProductShape &shape) {
       outcome = blas.check("cublasLtMatmulPreferenceSetAttribute",
                            api.preferenceSet(preference, attribute, &value, sizeof(value)));
   };
-  set(preferenceWorkspace, Blas::workspaceBytes);
+  set(preferenceWorkspace, static_cast<size_t>(matrixLibraryBytes));
   set(preferenceAlignmentA, shape.alignmentB);
   set(preferenceAlignmentB, shape.alignmentA);
   set(preferenceAlignmentC, shape.alignmentAddend);

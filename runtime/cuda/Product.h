@@ -11,7 +11,8 @@ namespace hybrid::rt::cuda {
 /// The library's handle and what all products share.
 class Blas {
 public:
-  static Result<std::unique_ptr<Blas>> open(const Gpu &gpu);
+  /// `mostOnes`: how many ones() will be asked for, as far as that is known.
+  static Result<std::unique_ptr<Blas>> open(const Gpu &gpu, uint64_t mostOnes = 0);
   ~Blas();
   Blas(const Blas &) = delete;
   Blas &operator=(const Blas &) = delete;
@@ -25,12 +26,12 @@ public:
   /// `count` times 1.0 (f64) on the device.
   Result<DeviceAddress> ones(int64_t count);
 
-  static constexpr uint64_t workspaceBytes = uint64_t(32) << 20;
-
 private:
-  Blas(const Gpu &gpu, const CublasLtApi &library) : device(gpu), library(library) {}
+  Blas(const Gpu &gpu, const CublasLtApi &library, uint64_t mostOnes)
+      : device(gpu), library(library), mostOnes(mostOnes) {}
   const Gpu &device;
   const CublasLtApi &library;
+  const uint64_t mostOnes;
   LtHandle context = nullptr;
   GpuMemory space;
   std::vector<GpuMemory> vectorsOfOnes;

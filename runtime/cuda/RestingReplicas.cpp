@@ -1,5 +1,6 @@
 //===- RestingReplicas.cpp - the state of replicas that take no part --------===//
 #include "runtime/cuda/RestingReplicas.h"
+#include "executable/Spaces.h"
 
 namespace hybrid::rt::cuda {
 
@@ -15,7 +16,7 @@ Result<void> RestingReplicas::setActive(size_t number, bool active) {
   for (size_t i = 0; i < spaces.size(); ++i)
     if (replica.memory[i])
       if (auto done = gpu.copyOnDevice(partOf(spaces[i], number), replica.memory[i].address(),
-                                       bytesOf(executable, spaces[i]));
+                                       spaceBytes(executable, spaces[i]));
           !done)
         return done;
   replica.isAside = false;
@@ -31,7 +32,7 @@ Result<void> RestingReplicas::putAside() {
       const DeviceAddress from = partOf(spaces[i], number);
       if (!from)
         continue;
-      const uint64_t bytes = bytesOf(executable, spaces[i]);
+      const uint64_t bytes = spaceBytes(executable, spaces[i]);
       if (!replica.memory[i]) {
         auto memory = GpuMemory::allocate(gpu, bytes);
         if (!memory)

@@ -5,57 +5,9 @@
 
 namespace hybrid::rt::cuda {
 
-static uint64_t aligned(uint64_t bytes) { return (bytes + 255) / 256 * 256; }
-
-static std::vector<const fb::Tensor *> inputsOf(const fb::Program &program) {
-  std::vector<const fb::Tensor *> tensors;
-  if (program.inputs())
-    tensors.assign(program.inputs()->begin(), program.inputs()->end());
-  return tensors;
-}
-
-static std::vector<const fb::Tensor *> keptOutputsOf(const fb::Program &program) {
-  std::vector<const fb::Tensor *> tensors;
-  uint64_t bytes = 0;
-  if (program.outputs())
-    for (const fb::Tensor *tensor : *program.outputs())
-      if (bytes + tensor->buffer()->bytes() <= Device::keptOutputBytes) {
-        tensors.push_back(tensor);
-        bytes += tensor->buffer()->bytes();
-      }
-  return tensors;
-}
-
-Staging::Row::Row(std::vector<const fb::Tensor *> tensors) {
-  // Copying what lies between costs less than another copy; nothing lives there when a program
-  // begins, and nobody reads it when one has ended.
-  constexpr uint64_t mostBetween = 256;
-  std::sort(tensors.begin(), tensors.end(), [](const fb::Tensor *a, const fb::Tensor *b) {
-    return std::pair(a->buffer()->space(), a->buffer()->offset()) <
-           std::pair(b->buffer()->space(), b->buffer()->offset());
-  });
-  for (const fb::Tensor *tensor : tensors) {
-    const fb::BufferRef &buffer = *tensor->buffer();
-    const uint64_t end = buffer.offset() + buffer.bytes();
-    bool joins = false;
-    if (!groups.empty() && buffer.bytes() && groups.back().place.bytes()) {
-      const fb::BufferRef &last = groups.back().place;
-      joins = last.space() == buffer.space() &&
-              buffer.offset() <= last.offset() + last.bytes() + mostBetween;
-    }
-    if (!joins)
-      groups.push_back({buffer, aligned(bytes)});
-    Group &group = groups.back();
-    const uint64_t begin = group.place.offset();
-    group.place = {begin, std::max(begin + group.place.bytes(), end) - begin, buffer.space()};
-    offsets[tensor] = group.offset + buffer.offset() - begin;
-    bytes = group.offset + group.place.bytes();
-  }
-  bytes = aligned(bytes);
-}
-
 Staging::Staging(const Gpu &gpu, const fb::Program &program, size_t replicas)
-    : gpu(gpu), replicas(replicas), inputs(inputsOf(program)), outputs(keptOutputsOf(program)) {}
+    : gpu(gpu), replicas(replicas), inputs(TableRow::ofInputs(program)),
+      outputs(TableRow::ofOutputs(program)) {}
 
 size_t Staging::mostSteps() const {
   const uint64_t step = std::max(tableBytes(inputs, 1), tableBytes(outputs, 1));
@@ -72,7 +24,7 @@ void Staging::reserve(size_t steps) {
   inputTable = GpuMemory(), outputTable = GpuMemory();
 }
 
-Result<void> Staging::ensureSet(PinnedMemory &set, const Row &row) const {
+Result<void> Staging::ensureSet(PinnedMemory &set, const TableRow &row) const {
   if (set)
     return {};
   auto memory = PinnedMemory::allocate(gpu, tableBytes(row, capacity));
@@ -82,7 +34,7 @@ Result<void> Staging::ensureSet(PinnedMemory &set, const Row &row) const {
   return {};
 }
 
-Result<void> Staging::ensureTable(GpuMemory &table, const Row &row) const {
+Result<void> Staging::ensureTable(GpuMemory &table, const TableRow &row) const {
   if (table || row.bytes == 0)
     return {};
   auto memory = GpuMemory::allocate(gpu, tableBytes(row, capacity));
@@ -116,7 +68,7 @@ Result<void> Staging::upload(size_t set, size_t steps) {
 }
 
 Result<void> Staging::place(size_t step, const DevicePlaces &places) const {
-  for (const Row::Group &group : inputs.groups)
+  for (const TableRow::Group &group : inputs.groups)
     if (auto done = gpu.copyRows(places.address(group.place), places.stride(group.place.space()),
                                  inputTable.address() + rowAt(inputs, step, 0) + group.offset,
                                  inputs.bytes, group.place.bytes(), replicas);
@@ -128,7 +80,7 @@ Result<void> Staging::place(size_t step, const DevicePlaces &places) const {
 Result<void> Staging::placeFromHost(size_t set, size_t step, const DevicePlaces &places) {
   if (auto done = ensureSet(inputSets[set], inputs); !done)
     return done;
-  for (const Row::Group &group : inputs.groups)
+  for (const TableRow::Group &group : inputs.groups)
     for (size_t replica = 0; replica < replicas; ++replica)
       if (auto done =
               gpu.copyIn(places.address(group.place) + replica * places.stride(group.place.space()),
@@ -140,7 +92,7 @@ Result<void> Staging::placeFromHost(size_t set, size_t step, const DevicePlaces 
 }
 
 Result<void> Staging::keepOutputs(size_t step, const DevicePlaces &places) const {
-  for (const Row::Group &group : outputs.groups)
+  for (const TableRow::Group &group : outputs.groups)
     if (auto done = gpu.copyRows(outputTable.address() + rowAt(outputs, step, 0) + group.offset,
                                  outputs.bytes, places.address(group.place),
                                  places.stride(group.place.space()), group.place.bytes(), replicas);

@@ -8,7 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "executable/Executable_generated.h"
+#include "executable/PortLayout.h"
+#include "executable/SessionMemory.h"
 #include "runtime/Device.h"
 #include "runtime/cuda/Gpu.h"
 #include <array>
@@ -28,8 +29,6 @@ struct DevicePlaces {
 class Staging {
 public:
   static constexpr size_t setCount = Device::mostStarted + 1;
-  /// Of one program's tables in pinned memory and on the device each.
-  static constexpr uint64_t mostTableBytes = uint64_t(64) << 20;
 
   Staging(const Gpu &gpu, const fb::Program &program, size_t replicas);
 
@@ -38,8 +37,6 @@ public:
   /// Makes tables of so many steps; what was in them is gone. None may be on its way.
   void reserve(size_t steps);
   size_t steps() const { return capacity; }
-  /// Copies that a step begins and ends with.
-  size_t copies() const { return inputs.groups.size() + outputs.groups.size(); }
 
   /// Memory for an input in the set that is being written.
   Result<std::span<std::byte>> input(const fb::Tensor &tensor, size_t replica, size_t step);
@@ -74,27 +71,18 @@ public:
   uint64_t allocatedBytes() const { return inputTable.size() + outputTable.size(); }
 
 private:
-  /// Tensors side by side; those that are neighbours on the device are one copy.
-  struct Row {
-    struct Group {
-      fb::BufferRef place;
-      uint64_t offset;
-    };
-    explicit Row(std::vector<const fb::Tensor *> tensors);
-    std::vector<Group> groups;
-    std::map<const fb::Tensor *, uint64_t> offsets;
-    uint64_t bytes = 0;
-  };
-  uint64_t tableBytes(const Row &row, size_t steps) const { return row.bytes * replicas * steps; }
-  uint64_t rowAt(const Row &row, size_t step, size_t replica) const {
+  uint64_t tableBytes(const TableRow &row, size_t steps) const {
+    return row.bytes * replicas * steps;
+  }
+  uint64_t rowAt(const TableRow &row, size_t step, size_t replica) const {
     return row.bytes * (step * replicas + replica);
   }
-  Result<void> ensureSet(PinnedMemory &set, const Row &row) const;
-  Result<void> ensureTable(GpuMemory &table, const Row &row) const;
+  Result<void> ensureSet(PinnedMemory &set, const TableRow &row) const;
+  Result<void> ensureTable(GpuMemory &table, const TableRow &row) const;
 
   const Gpu &gpu;
   size_t replicas, capacity = 1;
-  Row inputs, outputs;
+  TableRow inputs, outputs;
   std::array<PinnedMemory, setCount> inputSets, outputSets;
   GpuMemory inputTable, outputTable;
   size_t current = 0;

@@ -329,7 +329,7 @@ private:
     }
     // Costs are counted before fusion changes the ops, on the program as it was written.
     llvm::json::Object cost;
-    int64_t threads =
+    const uint64_t threads =
         options.threads > 0 ? options.threads : llvm::hardware_concurrency().compute_thread_count();
     Scheduled scheduled;
     if (auto programs = module.getOps<ProgramOp>(); !programs.empty()) {
@@ -388,7 +388,7 @@ private:
       scheduled = std::move(*within);
       addTraffic(trafficOf(*unfused), trafficOf(*scheduled.functions), cost);
       module = *scheduled.programs;
-      addMemory(module, threads, cost);
+      addMemory(module, scheduled.plan, cost);
     }
     if (stage != "schedule" && !llvm::is_contained(target->stages(), stage)) {
       if (!scheduled.functions) {
@@ -437,6 +437,7 @@ private:
             {"products", products}};
     if (options.attention != "auto")
       said.push_back({"attention", options.attention});
+    provenance.memoryBudget = options.memory;
     if (options.memory > 0)
       said.push_back({"memory", std::to_string(options.memory)});
     if (options.replicas > 1)

@@ -11,6 +11,7 @@
 #include "passes/Passes.h"
 #include "tools/compiler/ByteSize.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
 
 using namespace mlir;
 
@@ -23,8 +24,11 @@ constexpr int64_t searchParts = 64;
 class BudgetSearch {
 public:
   BudgetSearch(ModuleOp fused, const DeviceTarget &target, bool rounded, int64_t replicas,
-               int64_t threads)
+               uint64_t threads)
       : fused(fused), target(target), rounded(rounded), replicas(replicas), threads(threads) {}
+
+  /// What bursts of steps are cut for, once they are.
+  uint64_t budget = 0;
 
   FailureOr<Scheduled> schedule(int64_t activations, bool keepSpectra, bool tiles) {
     Scheduled result;
@@ -42,41 +46,47 @@ public:
     manager.addPass(createEnsemble({replicas}));
     if (failed(manager.run(*result.programs)))
       return failure();
-    result.plan = planMemory(*result.programs, threads);
+    result.plan = planMemory(*result.programs, target, threads, budget);
     return result;
   }
 
-  std::string refusal(int64_t budget, const MemoryPlan &plan) const {
+  std::string refusal(uint64_t budget, const MemoryPlan &plan) const {
+    const SessionMemory &memory = plan.training;
     std::string text;
     llvm::raw_string_ostream stream(text);
     stream << "--memory: " << byteSizeText(budget)
-           << " cannot be met: training this model takes at least " << byteSizeText(plan.total())
-           << " (" << plan.total() << " B) with " << threads
-           << (threads == 1 ? " thread" : " threads");
+           << " cannot be met: training this model takes at least " << byteSizeText(memory.total())
+           << " (" << memory.total() << " B)";
+    if (!memory.onGpu)
+      stream << " with " << threads << (threads == 1 ? " thread" : " threads");
     if (plan.replicas > 1)
-      stream << " and " << plan.replicas << " replicas";
+      stream << (memory.onGpu ? " with " : " and ") << plan.replicas << " replicas";
     stream << ", of which\n";
-    auto part = [&](llvm::StringRef name, int64_t bytes) -> llvm::raw_ostream & {
-      return stream << "  " << llvm::right_justify(byteSizeText(bytes), 12) << "  " << name;
+    auto part = [&](const llvm::Twine &name, uint64_t bytes) -> llvm::raw_ostream & {
+      return stream << "  " << llvm::right_justify(byteSizeText(bytes), 12) << "  " << name << '\n';
     };
-    part("parameters, their gradients and moments", plan.parameters + plan.gradients + plan.moments)
-        << '\n';
-    part("activations, where the program '", plan.arenas())
-        << plan.program << "' has most of them at once; the largest:\n";
-    for (const MemoryPlan::Part &buffer : llvm::ArrayRef(plan.largest).take_front(4)) {
-      part("    ", buffer.bytes) << buffer.op;
-      if (!buffer.location.empty())
-        stream << " of " << buffer.location;
-      stream << '\n';
-    }
-    if (plan.ports)
-      part("inputs and outputs of all replicas", plan.ports) << '\n';
-    part("constants", plan.constants) << '\n';
-    part("tiles of rows", plan.tiles()) << '\n';
-    part("scratch memory of kernels, ", plan.scratch())
-        << byteSizeText(plan.scratchPerThread) << " a thread\n"
-        << "Give more, or compile for a smaller --batch or --length"
-        << (plan.replicas > 1 ? ", or for fewer replicas (--ensemble).\n" : ".\n");
+    part("parameters, their gradients and moments",
+         memory.parameters + memory.gradients + memory.moments);
+    part("activations, where the program '" + plan.program +
+             "' has most of them at once; the largest:",
+         memory.arena);
+    for (const MemoryPlan::Part &buffer : llvm::ArrayRef(plan.largest).take_front(4))
+      part("    " + llvm::Twine(buffer.op) + (buffer.location.empty() ? "" : " of ") +
+               buffer.location,
+           buffer.bytes);
+    if (memory.ports)
+      part(plan.replicas > 1 ? "inputs and outputs of all replicas" : "inputs", memory.ports);
+    part("constants", memory.constants);
+    part("tiles of rows", memory.tiles);
+    if (memory.scratch)
+      part("scratch memory of kernels, " + byteSizeText(memory.scratchPerThread) + " a thread",
+           memory.scratch);
+    if (memory.products + memory.attention)
+      part("workspace of libraries", memory.products + memory.attention);
+    if (memory.tables)
+      part("tables of inputs and outputs", memory.tables);
+    stream << "Give more, or compile for a smaller --batch or --length"
+           << (plan.replicas > 1 ? ", or for fewer replicas (--ensemble).\n" : ".\n");
     return text;
   }
 
@@ -84,39 +94,47 @@ private:
   ModuleOp fused;
   const DeviceTarget &target;
   bool rounded;
-  int64_t replicas, threads;
+  int64_t replicas;
+  uint64_t threads;
 };
 
 } // namespace
 
 FailureOr<Scheduled> scheduleWithin(ModuleOp fused, const DeviceTarget &target, bool rounded,
-                                    int64_t replicas, int64_t budget, int64_t threads,
+                                    int64_t replicas, uint64_t budget, uint64_t threads,
                                     std::string &refusal) {
   BudgetSearch search(fused, target, rounded, replicas, threads);
+  auto fits = [&](const Scheduled &made) { return made.plan.training.total() <= budget; };
   FailureOr<Scheduled> all = search.schedule(-1, true, true);
-  if (failed(all) || budget == 0 || all->plan.total() <= budget)
+  if (failed(all) || budget == 0 || fits(*all))
     return all;
   // Spectra of filters lie idle from the forward to the backward part, too. A region of tiles holds
-  // all that goes in and out of it at once: at the smallest budgets ops do better one by one.
+  // all that goes in and out of it at once: at the smallest budgets ops do better one by one. And
+  // bursts of steps then have to be short.
   bool tiles = true;
   FailureOr<Scheduled> best = search.schedule(0, false, tiles);
-  if (succeeded(best) && best->plan.total() > budget)
+  if (succeeded(best) && !fits(*best))
     best = search.schedule(0, false, tiles = false);
+  if (succeeded(best) && !fits(*best) && best->plan.training.steps > 1) {
+    search.budget = budget;
+    best = search.schedule(0, false, tiles);
+  }
   if (failed(best))
     return failure();
-  if (best->plan.total() > budget) {
+  if (!fits(*best)) {
     refusal = search.refusal(budget, best->plan);
     return failure();
   }
   // Activations are all that can change.
-  int64_t low = 0, high = all->plan.arena;
+  const SessionMemory &memory = all->plan.training;
+  int64_t low = 0, high = static_cast<int64_t>(memory.arena) / (memory.onGpu ? replicas : 1);
   int64_t step = std::max<int64_t>(1, high / searchParts);
   while (high - low > step) {
     int64_t middle = low + (high - low) / 2;
     FailureOr<Scheduled> trial = search.schedule(middle, false, tiles);
     if (failed(trial))
       return failure();
-    if (trial->plan.total() <= budget) {
+    if (fits(*trial)) {
       best = std::move(trial);
       low = middle;
     } else {

@@ -19,7 +19,7 @@ struct Scheduled {
 /// brings what a session allocates within it, and no more. When even the least it can be made to
 /// take exceeds the budget, fails and says in `refusal` how much that is and what takes it.
 mlir::FailureOr<Scheduled> scheduleWithin(mlir::ModuleOp fused, const DeviceTarget &target,
-                                          bool rounded, int64_t replicas, int64_t budget,
-                                          int64_t threads, std::string &refusal);
+                                          bool rounded, int64_t replicas, uint64_t budget,
+                                          uint64_t threads, std::string &refusal);
 
 } // namespace hybrid

@@ -7,7 +7,7 @@
 // which says that its sums vary from run to run.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/cuda/AttentionMemory.h"
+#include "executable/AttentionMemory.h"
 #include "runtime/cuda/CudnnApi.h"
 #include "test/cuda/driver/Device.h"
 #include "test/cuda/driver/TensorProgram.h"
@@ -320,8 +320,8 @@ uint64_t workspaceBytes(const TensorProgram &program) {
     return 0;
   auto size = [](int64_t number) { return static_cast<uint64_t>(number); };
   const auto &[b, h, n, d] = first->x.sizes;
-  return attentionWorkspace(backward, size(b * h), size(n), size(first->y.sizes[3]), size(d),
-                            first->b.sizes[1] < h);
+  return hybrid::attentionWorkspace(backward, size(b * h), size(n), size(first->y.sizes[3]),
+                                    size(d), first->b.sizes[1] < h);
 }
 
 template <typename T>

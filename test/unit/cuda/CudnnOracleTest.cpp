@@ -6,13 +6,14 @@
 // looks for libcudnn.so.9. It wants NVRTC beside it.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/cuda/AttentionMemory.h"
+#include "executable/AttentionMemory.h"
 #include "runtime/cuda/CudnnAttention.h"
 #include <cstdlib>
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+using namespace hybrid;
 using namespace hybrid::rt::cuda;
 
 namespace {

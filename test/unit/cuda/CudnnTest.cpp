@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+using namespace hybrid;
 using namespace hybrid::rt::cuda;
 
 namespace {

@@ -1,6 +1,6 @@
 //===- RuntimeTest.cpp - sessions on a GPU, with the tests' driver ----------===//
+#include "executable/SessionMemory.h"
 #include "runtime/Session.h"
-#include "runtime/SessionMemory.h"
 #include "runtime/cuda/Gpu.h"
 #include "runtime/files/File.h"
 #include "test/unit/runtime/TestExecutable.h"
@@ -333,6 +333,22 @@ TEST_F(CudaSession, TheTablesOfABlockAreBounded) {
   most = session->reserveSteps(programs, 3);
   ASSERT_TRUE(most);
   EXPECT_EQ(*most, 3);
+  // By what the executable may allocate.
+  auto use = SessionUse::toTrain(session->executable().format());
+  EXPECT_EQ(memoryOf(session->executable().format(), use).steps, 16u);
+  use.steps = 5;
+  spec.memoryBudget = memoryOf(session->executable().format(), use).total() + 1000;
+  session = sessionOf(spec);
+  ASSERT_TRUE(session);
+  most = session->reserveSteps(programs, 128);
+  ASSERT_TRUE(most);
+  EXPECT_EQ(*most, 5);
+  spec.memoryBudget = 1;
+  session = sessionOf(spec);
+  ASSERT_TRUE(session);
+  most = session->reserveSteps(programs, 128);
+  ASSERT_TRUE(most);
+  EXPECT_EQ(*most, 1) << "as short as can be";
 }
 
 /// For several replicas: kernels that are.
@@ -482,10 +498,19 @@ TEST_F(CudaSession, ItsMemoryIsToldFromTheFile) {
   EXPECT_RUNS(session->initialize(1));
   EXPECT_RUNS(session->run("product"));
   EXPECT_RUNS(session->run("update"));
-  session->parameter(0, Session::Slot::Moment2);
-  const uint64_t told = memoryOf(session->executable()).total(1);
-  EXPECT_GE(session->allocatedBytes(), told);
-  EXPECT_LE(session->allocatedBytes(), told + 16384);
+  SessionUse use{.programs = {"setup", "init", "product", "update"}};
+  EXPECT_EQ(session->allocatedBytes(), memoryOf(session->executable().format(), use).total());
+  // Tables of a burst come to it, as many steps as they are made for.
+  const std::string_view burst[] = {"product", "update"};
+  auto steps = session->reserveSteps(burst, 5);
+  ASSERT_TRUE(steps);
+  EXPECT_EQ(*steps, 5);
+  EXPECT_RUNS(session->start(burst, 2));
+  EXPECT_RUNS(session->finish());
+  use = {.programs = {"setup", "init"}, .burst = {"product", "update"}, .steps = 5};
+  const SessionMemory told = memoryOf(session->executable().format(), use);
+  EXPECT_EQ(told.steps, 5u);
+  EXPECT_EQ(session->allocatedBytes(), told.total());
 }
 
 TEST_F(CudaSession, ARunWaitsForThoseOnTheirWay) {
@@ -688,7 +713,8 @@ TEST_F(CudaSession, AttentionIsTheLibrarys) {
       EXPECT_NEAR(lse[row], std::log(static_cast<float>(row + 1)), 1e-6);
     }
   }
-  EXPECT_EQ(memoryOf(*loaded(withAttention(sound()))).attention, 256u);
+  const SessionMemory told = memoryOf(session->executable().format(), {.programs = {"attend"}});
+  EXPECT_EQ(told.attention, 256u);
 }
 
 TEST_F(CudaSession, SaysWhatToDoWithoutCudnn) {

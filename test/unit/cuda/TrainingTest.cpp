@@ -1,4 +1,5 @@
 //===- TrainingTest.cpp - the trainer on a GPU, with the tests' driver ------===//
+#include "executable/SessionMemory.h"
 #include "runtime/files/File.h"
 #include "test/unit/runtime/TestExecutable.h"
 #include "test/unit/training/FakeModel.h"
@@ -141,12 +142,14 @@ protected:
   }
   void TearDown() override { fs::remove_all(folder); }
 
-  Model modelOf(int64_t longestBlock, uint32_t replicas = 1) {
+  Model modelOf(int64_t longestBlock, uint32_t replicas = 1, uint64_t memoryBudget = 0) {
     auto bytes = readFile(HYBRID_RUNTIME_IMAGE, 1 << 24);
     if (!bytes)
       return {};
     const auto *data = reinterpret_cast<const uint8_t *>(bytes->data());
-    auto executable = loaded(tableExecutable({data, data + bytes->size()}, replicas));
+    ExecutableSpec spec = tableExecutable({data, data + bytes->size()}, replicas);
+    spec.memoryBudget = memoryBudget;
+    auto executable = loaded(spec);
     auto session = Session::create(executable, {});
     if (!session) {
       ADD_FAILURE() << session.error().message;
@@ -159,6 +162,18 @@ protected:
     }
     EXPECT_EQ((*runner)->blockSteps(), longestBlock);
     return {std::move(*session), std::move(*runner)};
+  }
+  /// Whether the device holds a set of so many examples, of 64 bytes each.
+  bool holds(Model &model, uint64_t size) {
+    Examples examples;
+    if (size > 0)
+      examples.sets = {
+          {size, [&](uint64_t i, std::span<int32_t> inputs, std::span<int32_t> targets) {
+             source.example(i, inputs, targets);
+           }}};
+    examples.orders = {{0, 1}};
+    auto held = model.runner->holdExamples(examples);
+    return held && *held;
   }
   Result<TrainOutcome> run(const std::string &name, int64_t longestBlock, bool resume = false) {
     Model model = modelOf(longestBlock);
@@ -376,17 +391,7 @@ TEST_F(CudaTraining, ADeviceHoldsWhatFits) {
   Model model = modelOf(3);
   ASSERT_TRUE(model.runner);
   const uint64_t before = model.session->allocatedBytes();
-  auto hold = [&](uint64_t size) {
-    Examples examples;
-    if (size > 0)
-      examples.sets = {
-          {size, [&](uint64_t i, std::span<int32_t> inputs, std::span<int32_t> targets) {
-             source.example(i, inputs, targets);
-           }}};
-    examples.orders = {{0, 1}};
-    auto held = model.runner->holdExamples(examples);
-    return held && *held;
-  };
+  auto hold = [&](uint64_t size) { return holds(model, size); };
   EXPECT_FALSE(hold(0));
   EXPECT_FALSE(model.runner->takeExamples(0, 0, 0));
   EXPECT_FALSE(hold(uint64_t(1) << 40));
@@ -400,6 +405,43 @@ TEST_F(CudaTraining, ADeviceHoldsWhatFits) {
   EXPECT_FALSE(model.session->takeExamples(1, 0, 0)) << "no such replica";
   EXPECT_FALSE(hold(0));
   EXPECT_LT(model.session->allocatedBytes(), before + 4096);
+}
+
+TEST_F(CudaTraining, TakesTheMemoryThatIsTold) {
+  source.size = 37;
+  for (bool tells : {false, true}) {
+    source.tellsOfSet = tells;
+    for (uint32_t replicas : {1u, 3u}) {
+      Model model = modelOf(20, replicas);
+      ASSERT_TRUE(model.runner);
+      std::vector<TrainRun> runs(replicas, {&source, options});
+      for (TrainRun &each : runs)
+        each.options.out.clear();
+      ASSERT_TRUE(trainModels(*model.runner, runs));
+      const fb::Executable &format = model.session->executable().format();
+      SessionUse use = SessionUse::toTrain(format);
+      use.steps = 20;
+      use.heldBytes = tells ? 37 * 64 : 0;
+      const SessionMemory told = memoryOf(format, use);
+      EXPECT_EQ(told.steps, 20u);
+      EXPECT_GT(told.tables, 0u);
+      // Sets begin at multiples of 256 bytes.
+      EXPECT_EQ(model.session->allocatedBytes(),
+                told.total() + (tells ? (256 - 37 * 64 % 256) : 0));
+    }
+  }
+}
+
+TEST_F(CudaTraining, WithinABudgetADeviceHoldsWhatIsLeft) {
+  Model model = modelOf(3);
+  ASSERT_TRUE(model.runner);
+  SessionUse use = SessionUse::toTrain(model.session->executable().format());
+  use.steps = 3;
+  const uint64_t needed = memoryOf(model.session->executable().format(), use).total();
+  model = modelOf(3, 1, needed + 100000);
+  ASSERT_TRUE(model.runner);
+  EXPECT_TRUE(holds(model, 1500));
+  EXPECT_FALSE(holds(model, 1600));
 }
 
 } // namespace

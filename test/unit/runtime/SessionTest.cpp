@@ -78,6 +78,7 @@ TEST(Session, DrawsParametersFromBothWordsOfTheSeed) {
 TEST(Session, TrainingStateAppearsWhenItIsNeeded) {
   auto session = sessionOf(soundExecutable());
   ASSERT_TRUE(session);
+  ASSERT_TRUE(session->initialize(2));
   uint64_t before = session->allocatedBytes();
   ASSERT_TRUE(session->initialize(1));
   EXPECT_EQ(session->allocatedBytes(), before);

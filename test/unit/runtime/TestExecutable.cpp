@@ -113,7 +113,7 @@ std::vector<std::byte> ExecutableSpec::bytes() const {
                            builder.CreateVector(parameterTables), parameterBytes, constantBytes,
                            constantsBytes, arenaBytes, builder.CreateVector(programTables),
                            builder.CreateString("{}"), imageVector, replicas, gather,
-                           /*fingerprint=*/0, /*used=*/0, kernelVector);
+                           /*fingerprint=*/0, /*used=*/0, kernelVector, memoryBudget);
   fb::FinishExecutableBuffer(builder, root);
   const auto *data = reinterpret_cast<const std::byte *>(builder.GetBufferPointer());
   return {data, data + builder.GetSize()};

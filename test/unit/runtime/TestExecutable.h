@@ -113,6 +113,7 @@ struct ExecutableSpec {
   uint32_t replicas = 1;
   std::optional<GatherSpec> examples = {};
   std::vector<KernelSpec> kernels = {}; // of major version 3
+  uint64_t memoryBudget = 0;
 
   /// Makes it one of version 3, whose kernels are made for the launches that are there now. All
   /// buffers but the first of several are written.
