@@ -42,11 +42,11 @@ public:
   virtual Result<void> write(const fb::BufferRef &place, std::span<const std::byte> bytes,
                              int64_t replica) = 0;
 
-  /// Memory for an input, to be written before every run; `step` of a block (start()).
+  /// Memory for an input, to be written before every run; `step` of a burst (start()).
   virtual Result<std::span<std::byte>> input(size_t program, const fb::Tensor &tensor,
                                              int64_t replica, int64_t step) = 0;
   /// An output of the last run. Those that exceed keptOutputBytes (executable/PortLayout.h) are
-  /// gone when another program runs, or the next step of a block.
+  /// gone when another program runs, or the next step of a burst.
   virtual Result<std::span<const std::byte>> output(size_t program, const fb::Tensor &tensor,
                                                     int64_t replica, int64_t step) = 0;
 
@@ -56,24 +56,24 @@ public:
 
   /// Whether start() and finish() work. Only a device with memory of its own runs beside the host.
   virtual bool isAsynchronous() const { return false; }
-  /// Makes room for blocks of these programs: returns the steps, at most `most`, that one may have
-  /// from then on. Their inputs are to be written anew. 1 where there are no blocks.
+  /// Makes room for bursts of these programs: returns the steps, at most `most`, that one may have
+  /// from then on. Their inputs are to be written anew. 1 where there are no bursts.
   virtual Result<int64_t> reserveSteps(std::span<const size_t> programs, int64_t most);
-  /// Holds sets of examples, in place of those held before, of which blocks then take batches by
+  /// Holds sets of examples, in place of those held before, of which bursts then take batches by
   /// number; without sets gives them up. Their order changes nothing but who draws the batches.
   /// False: the device holds none, as they are too many for it or it never does.
   virtual Result<bool> holdExamples(const Examples &examples);
-  /// In place of writing the inputs of a step of a block: its batch is the examples number `first`,
-  /// first + 1, ... of the replica. Where one is taken so, all of the block are.
+  /// In place of writing the inputs of a step of a burst: its batch is the examples number `first`,
+  /// first + 1, ... of the replica. Where one is taken so, all of the burst are.
   virtual Result<void> takeExamples(int64_t replica, int64_t step, uint64_t first);
-  /// Starts a block: `steps` times these programs one after another, each time with the inputs of
+  /// Starts a burst: `steps` times these programs one after another, each time with the inputs of
   /// that step as they are now, as one unit of work. The next run has other memory for inputs. At
   /// most `mostStarted` runs are on their way.
   virtual Result<void> start(std::span<const size_t> programs, int64_t steps);
   /// Waits for the oldest run on its way; output() then shows its outputs.
   virtual Result<void> finish();
 
-  /// Runs a block `runs` times with the inputs as they are now, and appends the seconds that each
+  /// Runs a burst `runs` times with the inputs as they are now, and appends the seconds that each
   /// took on the device, without its inputs' way there.
   virtual Result<void> measure(std::span<const size_t> programs, int64_t steps, size_t runs,
                                std::vector<double> &seconds);

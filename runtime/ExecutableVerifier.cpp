@@ -145,7 +145,7 @@ Result<void> Verifier::checkExamples() const {
   for (std::string_view name : names)
     if (!isSoundName(name))
       return error("corrupt: what gathers batches has no sound name");
-  constexpr int64_t mostGathering = int64_t(1) << 20; // a step; a block has at most some hundred
+  constexpr int64_t mostGathering = int64_t(1) << 20; // a step; a burst has at most some hundred
   if (gather->grid() < 1 || gather->grid() > mostGathering || gather->threads() < 32 ||
       gather->threads() > 1024 || gather->threads() % 32)
     return error("corrupt: batches are gathered by {} blocks of {} threads", gather->grid(),

@@ -75,7 +75,7 @@ public:
 
   /// Whether this session runs beside the caller: start() and finish() are for such a one only.
   bool isAsynchronous() const;
-  /// Makes room for blocks of steps: returns how many steps, at most `most`, a block of these
+  /// Makes room for bursts of steps: returns how many steps, at most `most`, a burst of these
   /// programs may have from then on. Inputs are to be written anew. 1 where runs are not started.
   Result<int64_t> reserveSteps(std::span<const std::string_view> programs, int64_t most);
   /// Holds training sets on the device, in place of those held before; takeExamples() then stands
@@ -84,9 +84,9 @@ public:
   /// none, or the executable has no kernel for it.
   Result<bool> holdExamples(const Examples &examples);
   /// The step's batch is the examples number `first`, first + 1, ... of the replica. Where one step
-  /// of a block is taken so, all are.
+  /// of a burst is taken so, all are.
   Result<void> takeExamples(int64_t replica, int64_t step, uint64_t first);
-  /// Starts a block: `steps` times these programs, one after another, each time with the inputs
+  /// Starts a burst: `steps` times these programs, one after another, each time with the inputs
   /// that input() of that step has now, as one unit of work. input() then is other memory, for the
   /// next run. At most `mostStarted` may be on their way.
   Result<void> start(std::span<const std::string_view> programs, int64_t steps = 1);
@@ -95,7 +95,7 @@ public:
   Result<void> finish();
   static constexpr int mostStarted = 2;
 
-  /// Seconds on the device of each of `runs` blocks of these programs (start()), all with the
+  /// Seconds on the device of each of `runs` bursts of these programs (start()), all with the
   /// inputs as they are now and without their way to the device.
   Result<std::vector<double>> measure(std::span<const std::string_view> programs, size_t runs,
                                       int64_t steps = 1);

@@ -19,7 +19,7 @@ constexpr std::string_view stepPrograms[] = {"train", "update"};
 class SessionRunner final : public StepRunner {
 public:
   explicit SessionRunner(Session &session) : session(session) {}
-  Result<void> prepare(bool training, int64_t longestBlock);
+  Result<void> prepare(bool training, int64_t longest);
 
   int64_t batch() const override { return tokenShape[0]; }
   int64_t length() const override { return tokenShape[1]; }
@@ -33,8 +33,8 @@ public:
     return session.setActive(replica, active);
   }
 
-  int64_t blockSteps() const override { return mostSteps; }
-  int blocksAhead() const override { return session.isAsynchronous() ? Session::mostStarted : 0; }
+  int64_t burstSteps() const override { return mostSteps; }
+  int burstsAhead() const override { return session.isAsynchronous() ? Session::mostStarted : 0; }
   BatchMemory trainingBatch(int64_t replica, int64_t step) override {
     return {session.inputAs<int32_t>("train", tokensName, replica, step),
             session.inputAs<int32_t>("train", "targets", replica, step)};
@@ -54,8 +54,8 @@ public:
   void setHyper(int64_t replica, int64_t step, const Hyper &hyper) override {
     writeHyper(session.inputAs<double>("update", "hyper", replica, step), hyper);
   }
-  Result<void> startBlock(int64_t steps) override;
-  Result<std::vector<StepScore>> finishBlock() override;
+  Result<void> startBurst(int64_t steps) override;
+  Result<std::vector<StepScore>> finishBurst() override;
 
   BatchMemory evaluationBatch(int64_t replica) override {
     return {session.inputAs<int32_t>("eval", tokensName, replica),
@@ -142,7 +142,7 @@ Result<void> SessionRunner::checkProgram(std::string_view name) {
   return {};
 }
 
-Result<void> SessionRunner::prepare(bool training, int64_t longestBlock) {
+Result<void> SessionRunner::prepare(bool training, int64_t longest) {
   if (auto done = checkProgram("eval"); !done)
     return done;
   for (const TensorInfo &output : session.executable().findProgram("eval")->outputs) {
@@ -157,7 +157,7 @@ Result<void> SessionRunner::prepare(bool training, int64_t longestBlock) {
     return done;
   if (auto done = checkUpdateProgram(session); !done)
     return done;
-  auto reserved = session.reserveSteps(stepPrograms, longestBlock);
+  auto reserved = session.reserveSteps(stepPrograms, longest);
   if (!reserved)
     return reserved.error();
   mostSteps = *reserved;
@@ -175,7 +175,7 @@ BatchScore SessionRunner::score(std::string_view program, int64_t replica, int64
           scalar(program, "correct", replica, step)};
 }
 
-Result<void> SessionRunner::startBlock(int64_t steps) {
+Result<void> SessionRunner::startBurst(int64_t steps) {
   if (notTaken)
     return *std::exchange(notTaken, std::nullopt);
   if (session.isAsynchronous()) {
@@ -220,7 +220,7 @@ Result<std::vector<StepScore>> SessionRunner::takeStep() {
   return scores;
 }
 
-Result<std::vector<StepScore>> SessionRunner::finishBlock() {
+Result<std::vector<StepScore>> SessionRunner::finishBurst() {
   if (!session.isAsynchronous())
     return std::exchange(taken, {});
   if (auto done = session.finish(); !done)
@@ -300,9 +300,9 @@ uint64_t SessionRunner::parameterCount() const {
 } // namespace
 
 Result<std::unique_ptr<StepRunner>> makeSessionRunner(Session &session, bool training,
-                                                      int64_t longestBlock) {
+                                                      int64_t longest) {
   auto runner = std::make_unique<SessionRunner>(session);
-  if (auto done = runner->prepare(training, longestBlock); !done)
+  if (auto done = runner->prepare(training, longest); !done)
     return done.error();
   return std::unique_ptr<StepRunner>(std::move(runner));
 }

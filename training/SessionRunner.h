@@ -1,5 +1,6 @@
 //===- SessionRunner.h - a session as the trainer sees it --------------------===//
 #pragma once
+#include "executable/SessionMemory.h"
 #include "runtime/Session.h"
 #include "training/StepRunner.h"
 #include <memory>
@@ -7,9 +8,9 @@
 namespace hybrid::rt {
 
 /// Checks that the executable has what training (or evaluation only) needs; errors say what to
-/// compile. Blocks have at most `longestBlock` steps: an epoch of 12800 instances in batches of 128
+/// compile. Bursts have at most `longest` steps: an epoch of 12800 instances in batches of 128
 /// is one of 100.
 Result<std::unique_ptr<StepRunner>> makeSessionRunner(Session &session, bool training,
-                                                      int64_t longestBlock = 128);
+                                                      int64_t longest = longestBurst);
 
 } // namespace hybrid::rt

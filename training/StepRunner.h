@@ -5,7 +5,7 @@
 // two lines.
 //
 // A model may train several times at once: a replica is one of these trainings, with parameters,
-// batches and learning rate of its own. Steps go in blocks: a block is a number of steps, each with
+// batches and learning rate of its own. Steps go in bursts: a burst is a number of steps, each with
 // batches filled before, that are taken as one unit of work.
 //
 //===----------------------------------------------------------------------===//
@@ -62,16 +62,16 @@ public:
 
   /// Draws the parameters; a seed a replica.
   virtual Result<void> initialize(std::span<const uint64_t> seeds) = 0;
-  /// A replica that is not active is left out of blocks and evaluations: nothing of it changes, and
+  /// A replica that is not active is left out of bursts and evaluations: nothing of it changes, and
   /// its scores have no meaning. All are active at first.
   virtual Result<void> setActive(int64_t replica, bool active) = 0;
 
-  /// Steps that a block may have.
-  virtual int64_t blockSteps() const { return 1; }
-  /// Blocks that may be on their way while another is filled; 0: startBlock() comes back when the
-  /// block is done.
-  virtual int blocksAhead() const { return 0; }
-  /// A batch of the block that is being filled; every one is to be filled anew for every block.
+  /// Steps that a burst may have.
+  virtual int64_t burstSteps() const { return 1; }
+  /// Bursts that may be on their way while another is filled; 0: startBurst() comes back when the
+  /// burst is done.
+  virtual int burstsAhead() const { return 0; }
+  /// A batch of the burst that is being filled; every one is to be filled anew for every burst.
   virtual BatchMemory trainingBatch(int64_t replica, int64_t step) = 0;
   /// Holds training sets where steps are taken, in place of those before; false: it does not, and
   /// batches are to be filled.
@@ -80,11 +80,11 @@ public:
   /// of the sets held; false: none are.
   virtual bool takeExamples(int64_t replica, int64_t step, uint64_t first) { return false; }
   virtual void setHyper(int64_t replica, int64_t step, const Hyper &hyper) = 0;
-  /// Starts the block as it has been filled. An update whose gradients are no numbers changes
+  /// Starts the burst as it has been filled. An update whose gradients are no numbers changes
   /// nothing; where steps are not taken ahead, one whose loss is no number does not either.
-  virtual Result<void> startBlock(int64_t steps) = 0;
-  /// Waits for the oldest block on its way: scores [steps, replicas].
-  virtual Result<std::vector<StepScore>> finishBlock() = 0;
+  virtual Result<void> startBurst(int64_t steps) = 0;
+  /// Waits for the oldest burst on its way: scores [steps, replicas].
+  virtual Result<std::vector<StepScore>> finishBurst() = 0;
 
   virtual BatchMemory evaluationBatch(int64_t replica) = 0;
   /// Of all active replicas; a score a replica.
@@ -96,7 +96,7 @@ public:
   virtual void logits(int64_t row, std::span<double> out) const = 0;
 
   /// Which operation of the training program first makes a value that is not finite on the batch
-  /// that `fill` writes to trainingBatch(replica, 0); empty if none. No block may be on its way.
+  /// that `fill` writes to trainingBatch(replica, 0); empty if none. No burst may be on its way.
   virtual std::string findNonFinite(int64_t replica, const std::function<void()> &fill) = 0;
 
   /// Parameters under their own names, then moments as moment1.NAME, moment2.NAME.

@@ -28,7 +28,7 @@ private:
   /// A run and what became of it.
   struct Member {
     std::unique_ptr<TrainingRun> run;
-    std::optional<Error> failure; // seen, but not told yet: blocks are on their way
+    std::optional<Error> failure; // seen, but not told yet: bursts are on their way
     std::optional<Result<TrainOutcome>> outcome;
     const char *stop = nullptr; // who asked it to
   };
@@ -47,9 +47,9 @@ private:
   Result<void> start();
   Result<void> holdExamples();
   Result<void> takeSteps();
-  Result<void> takeBlock();
+  Result<void> takeBurst();
   Result<void> settle(size_t most);
-  Result<void> betweenBlocks();
+  Result<void> betweenBursts();
   Result<void> explainFailures();
   Result<void> endThoseDone();
   Result<std::vector<EvaluationScore>> evaluateOnly(const Members &chosen, bool atTheEnd);
@@ -64,10 +64,10 @@ private:
   StepRunner &runner;
   std::vector<Member> members;
   std::optional<StopSignals> signals;
-  std::deque<int64_t> blocks; // on their way: their steps
+  std::deque<int64_t> bursts; // on their way: their steps
   Clock::time_point mark;     // up to where time has been given to steps
-  double secondsAStep = 0;    // of the fastest block so far; 0: not known
-  int64_t blocksDone = 0;
+  double secondsAStep = 0;    // of the fastest burst so far; 0: not known
+  int64_t burstsDone = 0;
   bool atBoundary = false;
 };
 
@@ -143,9 +143,9 @@ Result<void> LockStep::holdExamples() {
   return held ? Result<void>() : held.error();
 }
 
-//===-- blocks -------------------------------------------------------------------===//
+//===-- bursts -------------------------------------------------------------------===//
 
-/// Steps of the next block, `distance` being those up to where something else is to be done. Equal
+/// Steps of the next burst, `distance` being those up to where something else is to be done. Equal
 /// parts, so that few sizes occur: a device prepares every size that it meets often. No longer than
 /// a signal or a time limit may have to wait.
 int64_t LockStep::chooseSteps(int64_t distance) const {
@@ -153,9 +153,9 @@ int64_t LockStep::chooseSteps(int64_t distance) const {
   for (const Member &member : members)
     if (const double limit = member.run->options().timeLimit; !member.outcome && limit > 0)
       longest = std::min(longest, limit / 50);
-  int64_t most = runner.blockSteps();
+  int64_t most = runner.burstSteps();
   if (most > 1 && secondsAStep == 0)
-    most = blocksDone == 0 ? 1 : std::min<int64_t>(most, 4);
+    most = burstsDone == 0 ? 1 : std::min<int64_t>(most, 4);
   while (most > 1 && static_cast<double>(most) * secondsAStep > longest)
     most = (most + 1) / 2;
   const int64_t parts = (distance + most - 1) / most;
@@ -173,7 +173,7 @@ std::vector<const TrainingRun *> LockStep::twinsOf(const Members &taking) {
   return twins;
 }
 
-Result<void> LockStep::takeBlock() {
+Result<void> LockStep::takeBurst() {
   const Members taking = going();
   int64_t distance = taking.front()->run->stepsToBoundary();
   for (const Member *member : taking)
@@ -183,28 +183,28 @@ Result<void> LockStep::takeBlock() {
   for (int64_t step = 0; step < steps; ++step)
     for (size_t i = 0; i < taking.size(); ++i)
       taking[i]->run->fillNext(step, twins[i]);
-  const auto ahead = static_cast<size_t>(runner.blocksAhead());
+  const auto ahead = static_cast<size_t>(runner.burstsAhead());
   if (auto done = settle(ahead > 0 ? ahead - 1 : 0); !done)
     return done;
-  if (auto done = runner.startBlock(steps); !done)
+  if (auto done = runner.startBurst(steps); !done)
     return done;
-  blocks.push_back(steps);
+  bursts.push_back(steps);
   atBoundary = steps == distance;
   return ahead == 0 ? settle(0) : Result<void>();
 }
 
-/// Waits until no more than `most` blocks are on their way.
+/// Waits until no more than `most` bursts are on their way.
 Result<void> LockStep::settle(size_t most) {
-  while (blocks.size() > most) {
-    const int64_t steps = blocks.front();
-    Result<std::vector<StepScore>> scores = runner.finishBlock();
+  while (bursts.size() > most) {
+    const int64_t steps = bursts.front();
+    Result<std::vector<StepScore>> scores = runner.finishBurst();
     if (!scores)
       return scores.error();
-    blocks.pop_front();
+    bursts.pop_front();
     const Clock::time_point now = Clock::now();
     const double each = secondsBetween(mark, now) / static_cast<double>(steps);
     mark = now;
-    if (blocksDone++ > 0) // the first one warms caches
+    if (burstsDone++ > 0) // the first one warms caches
       secondsAStep = secondsAStep == 0 ? each : std::min(secondsAStep, each);
     const auto replicas = static_cast<size_t>(runner.replicas());
     for (Member *member : going())
@@ -220,7 +220,7 @@ Result<void> LockStep::settle(size_t most) {
   return {};
 }
 
-//===-- between blocks -----------------------------------------------------------===//
+//===-- between bursts -----------------------------------------------------------===//
 
 /// No scores: all of them are asked to stop.
 Result<std::vector<EvaluationScore>> LockStep::evaluateOnly(const Members &chosen, bool atTheEnd) {
@@ -311,8 +311,8 @@ void LockStep::askWhoStops() {
   }
 }
 
-/// What is due after a block; only the asking, where steps go on.
-Result<void> LockStep::betweenBlocks() {
+/// What is due after a burst; only the asking, where steps go on.
+Result<void> LockStep::betweenBursts() {
   auto pauses = [](const Member &member) {
     return member.failure || member.stop || member.run->isDone();
   };
@@ -373,16 +373,16 @@ Result<void> LockStep::takeSteps() {
   if (auto done = evaluateWhatIsDue(); !done)
     return done;
   while (true) {
-    if (blocks.empty())
+    if (bursts.empty())
       if (auto done = endThoseDone(); !done)
         return done;
     if (going().empty())
       return {};
-    if (blocks.empty())
+    if (bursts.empty())
       mark = Clock::now();
-    if (auto done = takeBlock(); !done)
+    if (auto done = takeBurst(); !done)
       return done;
-    if (auto done = betweenBlocks(); !done)
+    if (auto done = betweenBursts(); !done)
       return done;
   }
 }

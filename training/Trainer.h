@@ -2,7 +2,7 @@
 //
 // Fills batches from a source, takes steps, evaluates, reports and saves. A step is a pure function
 // of the state and the step number, so a resumed run has the same bits as one that never stopped,
-// whatever the blocks are that steps are taken in. A loss that is not finite ends the run, names
+// whatever the bursts are that steps are taken in. A loss that is not finite ends the run, names
 // the operation, and leaves the last checkpoint as it was.
 //
 //===----------------------------------------------------------------------===//
@@ -65,7 +65,7 @@ struct TrainRun {
 };
 
 /// Trains run r as replica r of the runner, all in lock-step: each gives what it gives alone. Runs
-/// may differ in everything, but blocks of steps end where any of them evaluates, saves or ends, so
+/// may differ in everything, but bursts of steps end where any of them evaluates, saves or ends, so
 /// they best agree in that. Afterwards all replicas are active. One that fails or comes to its end
 /// leaves the others alone. An error of the whole: more runs than replicas, or the device failed.
 Result<std::vector<Result<TrainOutcome>>> trainModels(StepRunner &runner,

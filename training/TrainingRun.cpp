@@ -168,8 +168,8 @@ int64_t TrainingRun::stepsToBoundary() const {
   return std::max<int64_t>(0, distance);
 }
 
-void TrainingRun::fill(int64_t step, int64_t inBlock) const {
-  BatchMemory memory = runner.trainingBatch(place, inBlock);
+void TrainingRun::fill(int64_t step, int64_t inBurst) const {
+  BatchMemory memory = runner.trainingBatch(place, inBurst);
   auto batch = static_cast<uint64_t>(runner.batch());
   parallelFor(runner.batch(), threadsForBatch(runner), [&](int64_t low, int64_t high, int) {
     for (auto row = static_cast<uint64_t>(low); row < static_cast<uint64_t>(high); ++row) {
@@ -202,19 +202,19 @@ Hyper TrainingRun::hyperAt(int64_t step) const {
   return optimizer.at(step);
 }
 
-void TrainingRun::fillNext(int64_t inBlock, const TrainingRun *twin) {
+void TrainingRun::fillNext(int64_t inBurst, const TrainingRun *twin) {
   const auto first = static_cast<uint64_t>(nextStep * runner.batch());
-  if (runner.takeExamples(place, inBlock, first)) {
+  if (runner.takeExamples(place, inBurst, first)) {
     // From those held, in the order that fill() has.
   } else if (twin) {
-    BatchMemory from = runner.trainingBatch(twin->place, inBlock),
-                to = runner.trainingBatch(place, inBlock);
+    BatchMemory from = runner.trainingBatch(twin->place, inBurst),
+                to = runner.trainingBatch(place, inBurst);
     std::copy(from.tokens.begin(), from.tokens.end(), to.tokens.begin());
     std::copy(from.targets.begin(), from.targets.end(), to.targets.begin());
   } else {
-    fill(nextStep, inBlock);
+    fill(nextStep, inBurst);
   }
-  runner.setHyper(place, inBlock, hyperAt(nextStep));
+  runner.setHyper(place, inBurst, hyperAt(nextStep));
   ++nextStep;
 }
 
@@ -305,7 +305,7 @@ Result<void> TrainingRun::report(double seconds) {
   return record->line(state.step, line);
 }
 
-//===-- between blocks -----------------------------------------------------------===//
+//===-- between bursts -----------------------------------------------------------===//
 
 json TrainingRun::evaluationLine(const EvaluationScore &score) const {
   json line = {{"step", state.step},         {"split", "eval"},

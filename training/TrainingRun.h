@@ -1,7 +1,7 @@
 //===- TrainingRun.h - one run among those that train together ---------------===//
 //
 // Everything of a run but the taking of steps: its place in the data and the schedule, its record,
-// what it does between blocks of steps. Trainer.cpp takes the steps.
+// what it does between bursts of steps. Trainer.cpp takes the steps.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -35,9 +35,9 @@ public:
   /// steps that are left go through all of it.
   Examples::Set examples() const;
   bool readsAllExamples() const;
-  /// Fills the inputs of the next step, as step `inBlock` of a block; `twin`: a run that has filled
+  /// Fills the inputs of the next step, as step `inBurst` of a burst; `twin`: a run that has filled
   /// the same batch there, or null.
-  void fillNext(int64_t inBlock, const TrainingRun *twin);
+  void fillNext(int64_t inBurst, const TrainingRun *twin);
   /// Whether the next batches of the two are the same.
   bool hasBatchesOf(const TrainingRun &other) const {
     return data == other.data && nextStep == other.nextStep;
@@ -46,7 +46,7 @@ public:
   /// run only.
   Result<void> account(const StepScore &score, double seconds, double before);
   bool sawNonFiniteLoss() const { return nonFinite.has_value(); }
-  /// After account() found a loss that is no number, with no block on its way: the error to end
+  /// After account() found a loss that is no number, with no burst on its way: the error to end
   /// with, which names the operation.
   Error explainNonFiniteLoss();
   /// With all steps accounted for: how many are to come, where the clock decides that.
@@ -73,7 +73,7 @@ public:
 private:
   Result<void> resume();
   Hyper hyperAt(int64_t step) const;
-  void fill(int64_t step, int64_t inBlock) const;
+  void fill(int64_t step, int64_t inBurst) const;
   Result<void> report(double seconds);
   nlohmann::json evaluationLine(const EvaluationScore &score) const;
   double elapsed() const;

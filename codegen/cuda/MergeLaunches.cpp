@@ -116,7 +116,7 @@ private:
     SmallVector<int64_t> writes;
     int64_t grid = 0;
     LaunchOp head = group[0];
-    LaunchShape shape{static_cast<int64_t>(head.getThreads()), 0};
+    LaunchConfiguration configuration{static_cast<int64_t>(head.getThreads()), 0};
     for (LaunchOp launch : group) {
       body += grid == 0 ? "  " : " else ";
       if (launch != group.back())
@@ -131,8 +131,8 @@ private:
       }
       body += ");\n  }";
       grid += static_cast<int64_t>(launch.getGrid());
-      shape.scratchBytes =
-          std::max(shape.scratchBytes, static_cast<int64_t>(launch.getScratchBytes()));
+      configuration.scratchBytes =
+          std::max(configuration.scratchBytes, static_cast<int64_t>(launch.getScratchBytes()));
       StringRef name = launch.getKernel().take_until([](char c) { return c == '<'; });
       if (!llvm::is_contained(called, name))
         called.push_back(name);
@@ -145,7 +145,7 @@ private:
         builder, head.getLoc(), add(parameters + ") {\n" + body + "\n}\n", called), grid, views,
         llvm::formatv("{0} launches in one ({1})", group.size(), StringRef(names).take_front(160))
             .str(),
-        /*constants=*/{}, shape, writes);
+        /*constants=*/{}, configuration, writes);
     result.setGenerated(true);
     numMerged += group.size() - 1;
     for (LaunchOp launch : group)

@@ -2,7 +2,7 @@
 #pragma once
 #include "codegen/program/KernelConstants.h"
 #include "dialect/HybridOps.h"
-#include "dialect/schedule/LaunchShape.h"
+#include "dialect/schedule/LaunchConfiguration.h"
 #include "dialect/schedule/Layout.h"
 #include <string>
 

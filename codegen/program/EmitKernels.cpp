@@ -51,7 +51,7 @@ private:
         writes.push_back(i);
     auto made =
         LaunchOp::create(builder, op.getLoc(), kernel.symbol, kernel.grid, op->getOperands(),
-                         op.getSource(), /*constants=*/{}, kernel.shape, writes);
+                         op.getSource(), /*constants=*/{}, kernel.configuration, writes);
     made.setGenerated(true);
     if (auto loop = dyn_cast<TileLoopOp>(op->getParentOp()))
       made.setItemsPerTile(loop.itemsPerTile(kernel.grid));

@@ -1,6 +1,6 @@
 //===- KernelEmitter.h - kernels that are made, not written ------------------===//
 #pragma once
-#include "dialect/schedule/LaunchShape.h"
+#include "dialect/schedule/LaunchConfiguration.h"
 #include "dialect/schedule/Memory.h"
 #include "llvm/ADT/StringMap.h"
 #include <string>
@@ -11,7 +11,7 @@ namespace hybrid {
 struct GeneratedKernel {
   std::string symbol;
   int64_t grid;
-  LaunchShape shape = {};
+  LaunchConfiguration configuration = {};
 };
 
 /// What a kernel reads: the elements of a view, or what `body` makes of the elements of several (as

@@ -58,13 +58,14 @@ int64_t ModuleTables::addConstant(ArrayRef<char> bytes) {
   return offset;
 }
 
-SetupTable &ModuleTables::addTable(KernelName kernel, LaunchShape shape, int64_t grid, View view) {
+SetupTable &ModuleTables::addTable(KernelName kernel, LaunchConfiguration configuration,
+                                   int64_t grid, View view) {
   std::string key = kernel.name;
   for (int64_t word : kernel.constants)
     key += "," + std::to_string(word);
   auto [entry, inserted] = tableIndex.try_emplace(key, tables.size());
   if (inserted)
-    tables.push_back({std::move(kernel), shape, grid, std::move(view)});
+    tables.push_back({std::move(kernel), configuration, grid, std::move(view)});
   return tables[entry->second];
 }
 
@@ -85,7 +86,7 @@ void ModuleTables::createSetup(OpBuilder &builder, Location loc) {
     auto buffer = BufferOp::create(builder, loc, typeOf(table.view), Space::Constants, StringAttr(),
                                    table.buffers.front().getAtAttr());
     LaunchOp::create(builder, loc, table.kernel.name, table.grid, buffer.getResult(), "table",
-                     table.kernel.constants, table.shape, /*writes=*/{0});
+                     table.kernel.constants, table.configuration, /*writes=*/{0});
   }
 }
 

@@ -11,7 +11,7 @@ namespace hybrid {
 /// A table in the constants space that the program `setup` fills.
 struct SetupTable {
   KernelName kernel;
-  LaunchShape shape;
+  LaunchConfiguration configuration;
   int64_t grid;
   View view;                             // of a buffer that the table's kernel writes
   llvm::SmallVector<BufferOp> buffers{}; // of the programs that read it, to be placed
@@ -47,7 +47,8 @@ struct ModuleTables {
   /// Offset of these bytes in the constants space.
   int64_t addConstant(llvm::ArrayRef<char> bytes);
   /// The table filled by `kernel`; an equal one made before is shared.
-  SetupTable &addTable(KernelName kernel, LaunchShape shape, int64_t grid, View view);
+  SetupTable &addTable(KernelName kernel, LaunchConfiguration configuration, int64_t grid,
+                       View view);
   /// Places tables behind the constants; call once, when all programs are lowered.
   void placeTables();
   /// Adds the program that fills the tables.

@@ -173,7 +173,7 @@ void ProgramBuilder::launchKernel(StringRef name, Type element, Grid grid,
   KernelName kernel = kernelName(name, element, constants);
   auto launch =
       LaunchOp::create(builder, loc(), kernel.name, grid.items, operands, sourceName(current),
-                       kernel.constants, LaunchShape{grid.threads, grid.bytes}, written);
+                       kernel.constants, LaunchConfiguration{grid.threads, grid.bytes}, written);
   if (loop)
     launch.setItemsPerTile(loop.itemsPerTile(grid.items));
   if (!store.functor.empty()) {

@@ -33,10 +33,10 @@ void ProgramOp::build(OpBuilder &builder, OperationState &state, StringRef name)
 
 void LaunchOp::build(OpBuilder &builder, OperationState &state, StringRef kernel, int64_t grid,
                      ValueRange views, StringRef source, ArrayRef<int64_t> constants,
-                     LaunchShape shape, ArrayRef<int64_t> writes) {
+                     LaunchConfiguration configuration, ArrayRef<int64_t> writes) {
   build(builder, state, kernel, grid, views, builder.getArrayAttr({}), writes, constants,
-        shape.scratchBytes, /*generated=*/false, source, /*items_per_tile=*/0, /*row_bytes=*/{},
-        shape.threads, /*store=*/"", /*store_buffers=*/0);
+        configuration.scratchBytes, /*generated=*/false, source, /*items_per_tile=*/0,
+        /*row_bytes=*/{}, configuration.threads, /*store=*/"", /*store_buffers=*/0);
 }
 
 //===-- programs and buffers ----------------------------------------------------===//

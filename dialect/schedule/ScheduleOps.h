@@ -1,7 +1,7 @@
 //===- ScheduleOps.h - the schedule dialect in C++ --------------------------===//
 #pragma once
 #include "dialect/HybridOps.h"
-#include "dialect/schedule/LaunchShape.h"
+#include "dialect/schedule/LaunchConfiguration.h"
 
 #include "dialect/schedule/ScheduleDialect.h.inc"
 #include "dialect/schedule/ScheduleEnums.h.inc"

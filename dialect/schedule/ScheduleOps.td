@@ -245,7 +245,7 @@ def Schedule_LaunchOp : Schedule_Step<"launch", [IsolatedFromAbove, SingleBlock]
   let description = [{
     `kernel` names a generated function of this module (`generated`) or a kernel of the library: on the CPU specialised by `constants`, the words of its
     parameter struct (codegen/kernels/Kernel.h), on CUDA a template with its arguments, whose work items are blocks of `threads` threads with
-    `scratch_bytes` of shared memory. `writes` numbers the operands that it writes; it reads the others.
+    `scratch_bytes` of shared memory. `writes` numbers the operands that it writes, of a kernel of the library as its contract says; it reads the others.
 
     `store` is the type of what a kernel for CUDA calls with each element of its result, which takes the last `store_buffers` buffers: it stores the element, or
     computes with it what a neighbour did. Then, until kernels are emitted, it stands as the region `storing`: its arguments are the element
@@ -274,7 +274,7 @@ def Schedule_LaunchOp : Schedule_Step<"launch", [IsolatedFromAbove, SingleBlock]
                        DefaultValuedAttr<I64Attr, "0">:$store_buffers);
   let regions = (region AnyRegion:$storing);
   let builders = [OpBuilder<(ins "::llvm::StringRef":$kernel, "int64_t":$grid, "::mlir::ValueRange":$views, "::llvm::StringRef":$source,
-                                 "::llvm::ArrayRef<int64_t>":$constants, "::hybrid::LaunchShape":$shape, "::llvm::ArrayRef<int64_t>":$writes)>];
+                                 "::llvm::ArrayRef<int64_t>":$constants, "::hybrid::LaunchConfiguration":$configuration, "::llvm::ArrayRef<int64_t>":$writes)>];
   let assemblyFormat = [{ $kernel `for` $source `grid` $grid (`buffers` $buffers^)? (` ` `(` $views^ `:` type($views) `)`)? attr-dict
     (`storing` $storing^)? }];
   let hasVerifier = 1;

@@ -58,27 +58,27 @@ Result<std::vector<double>> timesOf(Session &session, const std::vector<std::str
                                     const BenchmarkOptions &options) {
   std::vector<double> milliseconds;
   auto fill = [&](const std::string &name) {
-    fillInputs(session, *session.executable().findProgram(name), options.block);
+    fillInputs(session, *session.executable().findProgram(name), options.burst);
   };
   if (session.isAsynchronous()) { // as training does it: one unit of work; by the device's clock
     std::vector<std::string_view> programs(names.begin(), names.end());
-    auto reserved = session.reserveSteps(programs, options.block);
+    auto reserved = session.reserveSteps(programs, options.burst);
     if (!reserved)
       return reserved.error();
-    if (*reserved < options.block)
-      return Error{fmt::format("blocks of {} steps are too large for this model", options.block)};
+    if (*reserved < options.burst)
+      return Error{fmt::format("bursts of {} steps are too large for this model", options.burst)};
     std::for_each(names.begin(), names.end(), fill);
     auto runs = static_cast<size_t>(options.warmup + options.steps);
-    auto measured = session.measure(programs, runs, options.block);
+    auto measured = session.measure(programs, runs, options.burst);
     if (!measured)
       return measured.error();
     for (double seconds : *measured)
-      milliseconds.push_back(seconds * 1e3 / options.block);
+      milliseconds.push_back(seconds * 1e3 / options.burst);
     milliseconds.erase(milliseconds.begin(), milliseconds.begin() + options.warmup);
     return milliseconds;
   }
-  if (options.block > 1)
-    return Error{"--block is for models on a GPU: elsewhere a block is one step"};
+  if (options.burst > 1)
+    return Error{"--burst is for models on a GPU: elsewhere a burst is one step"};
   for (int i = 0; i < options.warmup + options.steps; ++i) {
     double total = 0;
     for (const std::string &name : names) {
@@ -149,7 +149,7 @@ Result<void> benchmark(const BenchmarkOptions &options) {
                                 {"steps", options.steps},
                                 {"threads", (*session)->threads()},
                                 {"replicas", (*session)->replicas()},
-                                {"block", options.block},
+                                {"burst", options.burst},
                                 {"ms_per_step", median},
                                 {"ms_min", milliseconds.front()},
                                 {"ms_max", milliseconds.back()},

@@ -8,7 +8,7 @@ struct BenchmarkOptions {
   ModelSpec model;
   std::string program = "train"; // with the optimizer's update
   int steps = 20, warmup = 3;    // runs measured, and runs before
-  int block = 1;                 // on a GPU: steps that run as one graph
+  int burst = 1;                 // on a GPU: steps that run as one graph
   int threads = 0;
   bool profile = false; // also the time of each kind of op
   bool json = false;

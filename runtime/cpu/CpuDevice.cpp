@@ -187,7 +187,7 @@ Result<void> CpuDevice::write(const fb::BufferRef &place, std::span<const std::b
 Result<std::span<std::byte>> CpuDevice::input(size_t program, const fb::Tensor &tensor,
                                               int64_t replica, int64_t step) {
   if (step != 0)
-    return Error{"there are no blocks of steps"};
+    return Error{"there are no bursts of steps"};
   ProgramPorts &ports = programs[program].ports;
   if (auto done = ports.allocate(); !done)
     return done.error();

@@ -1,6 +1,6 @@
 //===- CudaDevice.cpp - programs on an NVIDIA GPU ----------------------------===//
 //
-// One context, one stream. Programs run in blocks (Blocks.h), alone, or step by step. Replicas lie
+// One context, one stream. Programs run in bursts (Bursts.h), alone, or step by step. Replicas lie
 // behind one another in every space, and a launch is of all of them.
 //
 //===----------------------------------------------------------------------===//
@@ -8,7 +8,7 @@
 #include "executable/SessionMemory.h"
 #include "runtime/cpu/Arena.h"
 #include "runtime/cuda/Attention.h"
-#include "runtime/cuda/Blocks.h"
+#include "runtime/cuda/Bursts.h"
 #include "runtime/cuda/CodeModule.h"
 #include "runtime/cuda/Product.h"
 #include <algorithm>
@@ -46,19 +46,19 @@ public:
   Result<void> run(size_t program, std::vector<double> *seconds) override;
   bool isAsynchronous() const override { return true; }
   Result<int64_t> reserveSteps(std::span<const size_t> numbers, int64_t most) override {
-    return blocks->reserveSteps(numbers, most);
+    return bursts->reserveSteps(numbers, most);
   }
-  Result<bool> holdExamples(const Examples &sets) override { return blocks->holdExamples(sets); }
+  Result<bool> holdExamples(const Examples &sets) override { return bursts->holdExamples(sets); }
   Result<void> takeExamples(int64_t replica, int64_t step, uint64_t first) override {
-    return blocks->takeExamples(static_cast<size_t>(replica), static_cast<size_t>(step), first);
+    return bursts->takeExamples(static_cast<size_t>(replica), static_cast<size_t>(step), first);
   }
   Result<void> start(std::span<const size_t> numbers, int64_t steps) override {
-    return blocks->start(numbers, steps);
+    return bursts->start(numbers, steps);
   }
-  Result<void> finish() override { return blocks->finish(); }
+  Result<void> finish() override { return bursts->finish(); }
   Result<void> measure(std::span<const size_t> numbers, int64_t steps, size_t runs,
                        std::vector<double> &seconds) override {
-    return blocks->measure(numbers, steps, runs, seconds);
+    return bursts->measure(numbers, steps, runs, seconds);
   }
   Result<bool> restoreInputs(size_t program, int64_t replica) override;
   Result<void> walk(size_t program, const Around &around, int64_t replica) override;
@@ -104,7 +104,7 @@ private:
   std::vector<std::unique_ptr<PreparedProgram>> programs;
   std::optional<RestingReplicas> resting;
   std::optional<HeldExamples> examples;
-  std::optional<Blocks> blocks; // last: what is above outlives it
+  std::optional<Bursts> bursts; // last: what is above outlives it
 };
 
 //===-- memory -----------------------------------------------------------------===//
@@ -143,7 +143,7 @@ Result<void> CudaDevice::prepare() {
   });
   if (auto done = findGather(); !done)
     return Error{fmt::format("{}: {}", executable->name(), done.error().message)};
-  blocks.emplace(*gpu, format(), programs, *resting, examples ? &*examples : nullptr);
+  bursts.emplace(*gpu, format(), programs, *resting, examples ? &*examples : nullptr);
   const uint64_t bytes = memoryOf(format(), {}).tiles;
   if (bytes == 0)
     return {};
@@ -302,13 +302,13 @@ Result<std::span<const std::byte>> CudaDevice::output(size_t number, const fb::T
   PreparedProgram &program = *programs[number];
   const size_t steps = program.lastOutputs ? program.lastOutputs->steps : 1;
   if (step < 0 || static_cast<size_t>(step) >= steps)
-    return Error{fmt::format("the last block has no step {}", step)};
+    return Error{fmt::format("the last burst has no step {}", step)};
   if (program.lastOutputs)
     if (auto kept = program.staging.kept(tensor, program.lastOutputs->set,
                                          static_cast<size_t>(replica), static_cast<size_t>(step));
         !kept.empty())
       return kept;
-  if (!blocks->hasOutputsOf(number) || static_cast<size_t>(step) + 1 != steps)
+  if (!bursts->hasOutputsOf(number) || static_cast<size_t>(step) + 1 != steps)
     return Error{"the output is gone: another program has run"};
   return read(*tensor.buffer(), replica);
 }
@@ -348,10 +348,10 @@ Result<Cudnn *> CudaDevice::openAttention() {
 
 Result<void> CudaDevice::run(size_t number, std::vector<double> *seconds) {
   if (!seconds)
-    return blocks->run(number);
-  if (auto done = blocks->finishAll(); !done)
+    return bursts->run(number);
+  if (auto done = bursts->finishAll(); !done)
     return done;
-  if (auto done = blocks->protectResting(std::span(&number, 1)); !done)
+  if (auto done = bursts->protectResting(std::span(&number, 1)); !done)
     return done;
   return profile(*programs[number], *seconds);
 }

@@ -106,7 +106,7 @@ Result<void> HeldExamples::take(size_t replica, size_t step, uint64_t first) {
   if (places.empty())
     return Error{"no training set is held"};
   if (step >= owner.staging.steps())
-    return Error{"a block has no such step"};
+    return Error{"a burst has no such step"};
   const size_t inputSet = owner.staging.currentSet();
   PinnedMemory &set = orderSets[inputSet];
   if (!set) {

@@ -1,8 +1,8 @@
 //===- HeldExamples.h - training sets on the device, batches from them -------===//
 //
-// The sets lie on the device. For a block only the numbers of the examples go up: before its first
+// The sets lie on the device. For a burst only the numbers of the examples go up: before its first
 // step one kernel of the executable orders them and copies examples to the program's table of
-// inputs (Staging.h), from which the block goes on as if the host had filled it.
+// inputs (Staging.h), from which the burst goes on as if the host had filled it.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -22,7 +22,7 @@ public:
                PreparedProgram &program);
 
   /// Puts the sets on the device in place of those there; false, with none there, when there are
-  /// none or too many. No block may be on its way.
+  /// none or too many. No burst may be on its way.
   Result<bool> hold(const Examples &examples);
   /// Where they lie; 0: nowhere.
   DeviceAddress address() const { return sets.address(); }
@@ -36,7 +36,7 @@ public:
   bool areTaken(size_t inputSet) const { return taken[inputSet]; }
   void forget(size_t inputSet) { taken[inputSet] = false; }
 
-  /// Copies what was noted for a block to the device; its table of inputs is there then.
+  /// Copies what was noted for a burst to the device; its table of inputs is there then.
   Result<void> upload(size_t inputSet, size_t steps);
   /// Appends the kernel to the stream.
   Result<void> gather(size_t steps) const;

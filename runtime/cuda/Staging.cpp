@@ -47,7 +47,7 @@ Result<void> Staging::ensureTable(GpuMemory &table, const TableRow &row) const {
 
 Result<std::span<std::byte>> Staging::input(const fb::Tensor &tensor, size_t replica, size_t step) {
   if (step >= capacity)
-    return Error{"a block has no such step"};
+    return Error{"a burst has no such step"};
   if (auto done = ensureSet(inputSets[current], inputs); !done)
     return done.error();
   return std::span(inputSets[current].data() + rowAt(inputs, step, replica) +

@@ -1,10 +1,10 @@
 //===- Staging.h - inputs and outputs of a program on their way -------------===//
 //
-// A block is a number of runs of a program whose inputs lie ready before the first. They lie in
-// tables of rows [steps, replicas]: one in pinned memory for every block that may be on its way and
+// A burst is a number of runs of a program whose inputs lie ready before the first. They lie in
+// tables of rows [steps, replicas]: one in pinned memory for every burst that may be on its way and
 // one that is being written, and one on the device, from which every run begins with copies to
 // where the program reads them. Small outputs go to another table on the device when a run ends,
-// and from there to the host with the block's last.
+// and from there to the host with the burst's last.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

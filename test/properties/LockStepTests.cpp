@@ -1,9 +1,9 @@
-//===- LockStepTests.cpp - trainings together, trainings in blocks ----------===//
+//===- LockStepTests.cpp - trainings together, trainings in bursts ----------===//
 //
-// Runs that train in lock-step as replicas of one program, in blocks of steps of any size, stopped
+// Runs that train in lock-step as replicas of one program, in bursts of steps of any size, stopped
 // and resumed or not, have the curves and parameters of runs alone, step by step, in every bit.
 // The same of a finite training set that a device holds and orders by itself.
-// HYBRID_TEST_TARGET is what models are compiled for (cpu): on the CPU a block is one step.
+// HYBRID_TEST_TARGET is what models are compiled for (cpu): on the CPU a burst is one step.
 //
 //===----------------------------------------------------------------------===//
 #include "test/unit/training/FakeModel.h"
@@ -81,7 +81,7 @@ protected:
   }
   void TearDown() override { std::filesystem::remove_all(folder); }
 
-  Model modelOf(int64_t replicas, int64_t longestBlock) const {
+  Model modelOf(int64_t replicas, int64_t longestBurst) const {
     const char *target = std::getenv("HYBRID_TEST_TARGET");
     const std::string path = folder + "/" + std::to_string(replicas) + ".hyx";
     if (!std::filesystem::exists(path)) {
@@ -97,7 +97,7 @@ protected:
     auto executable = Executable::load(path);
     auto session = executable ? Session::create(*executable, {1})
                               : Result<std::unique_ptr<Session>>(executable.error());
-    auto runner = session ? makeSessionRunner(**session, true, longestBlock)
+    auto runner = session ? makeSessionRunner(**session, true, longestBurst)
                           : Result<std::unique_ptr<StepRunner>>(session.error());
     if (!runner) {
       ADD_FAILURE() << runner.error().message;
@@ -172,7 +172,7 @@ TEST_P(LockStep, RunsTogetherAreTheRunsAlone) {
   }
 }
 
-TEST_P(LockStep, BlocksAndResumingChangeNothing) {
+TEST_P(LockStep, BurstsAndResumingChangeNothing) {
   Model model = modelOf(1, 1);
   ASSERT_TRUE(model.runner);
   auto whole = trainModel(*model.runner, source, optionsOf(0));

@@ -18,7 +18,7 @@ void addBench(CLI::App &app) {
   verb->add_option("--warmup", options->warmup, "runs before")
       ->check(Range(0, 1000000))
       ->capture_default_str();
-  verb->add_option("--block", options->block, "on a GPU: steps that run as one graph")
+  verb->add_option("--burst", options->burst, "on a GPU: steps that run as one graph")
       ->check(Range(1, 10000))
       ->capture_default_str();
   verb->add_option("--threads", options->threads, "threads (default: all)")->check(Range(0, 4096));

@@ -262,31 +262,31 @@ TEST_F(CudaSession, TrainsAheadOfTheHost) {
   }
 }
 
-TEST_F(CudaSession, ABlockIsItsStepsOneByOne) {
-  auto blocks = sessionOf(trainingExecutable(image())),
+TEST_F(CudaSession, ABurstIsItsStepsOneByOne) {
+  auto bursts = sessionOf(trainingExecutable(image())),
        single = sessionOf(trainingExecutable(image()));
-  ASSERT_TRUE(blocks && single);
-  for (Session *session : {blocks.get(), single.get()})
+  ASSERT_TRUE(bursts && single);
+  for (Session *session : {bursts.get(), single.get()})
     EXPECT_RUNS(session->initialize(3));
   const std::string_view programs[] = {"train", "update"};
-  EXPECT_FALSE(blocks->start(programs, 2)) << "no room was made";
-  auto most = blocks->reserveSteps(programs, 12);
+  EXPECT_FALSE(bursts->start(programs, 2)) << "no room was made";
+  auto most = bursts->reserveSteps(programs, 12);
   ASSERT_TRUE(most) << most.error().message;
   ASSERT_EQ(*most, 12);
-  EXPECT_TRUE(blocks->input("train", "x", 0, 12).empty());
+  EXPECT_TRUE(bursts->input("train", "x", 0, 12).empty());
   std::deque<std::pair<int64_t, int64_t>> onTheirWay; // first step, steps
   auto finish = [&] {
     auto [first, steps] = onTheirWay.front();
     onTheirWay.pop_front();
-    EXPECT_RUNS(blocks->finish());
+    EXPECT_RUNS(bursts->finish());
     for (int64_t step = 0; step < steps; ++step) {
-      auto loss = blocks->outputAs<float>("train", "loss", 0, step);
+      auto loss = bursts->outputAs<float>("train", "loss", 0, step);
       ASSERT_EQ(loss.size(), 1u);
       EXPECT_EQ(loss[0], 2 * static_cast<float>(first + step));
     }
-    EXPECT_TRUE(blocks->output("train", "loss", 0, steps).empty());
+    EXPECT_TRUE(bursts->output("train", "loss", 0, steps).empty());
   };
-  // One by one, captured, replayed; more sizes than graphs are kept; and blocks of one step.
+  // One by one, captured, replayed; more sizes than graphs are kept; and bursts of one step.
   int64_t done = 0;
   for (int64_t steps :
        {3, 3, 3, 1, 1, 1, 12, 12, 2, 2, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 3, 12, 3}) {
@@ -295,29 +295,29 @@ TEST_F(CudaSession, ABlockIsItsStepsOneByOne) {
     for (int64_t step = 0; step < steps; ++step) {
       auto first = static_cast<float>(done + step);
       double rate = 0.25 / static_cast<double>(done + step + 1);
-      fill(blocks->inputAs<float>("train", "x", 0, step), first);
-      blocks->inputAs<double>("update", "hyper", 0, step)[0] = rate;
+      fill(bursts->inputAs<float>("train", "x", 0, step), first);
+      bursts->inputAs<double>("update", "hyper", 0, step)[0] = rate;
       fill(single->inputAs<float>("train", "x"), first);
       EXPECT_RUNS(single->run("train"));
       single->inputAs<double>("update", "hyper")[0] = rate;
       EXPECT_RUNS(single->run("update"));
     }
-    EXPECT_RUNS(blocks->start(programs, steps));
+    EXPECT_RUNS(bursts->start(programs, steps));
     onTheirWay.emplace_back(done, steps);
     done += steps;
   }
-  EXPECT_FALSE(blocks->start(programs, 13));
+  EXPECT_FALSE(bursts->start(programs, 13));
   while (!onTheirWay.empty())
     finish();
-  EXPECT_FALSE(blocks->finish());
+  EXPECT_FALSE(bursts->finish());
   for (auto slot : {Session::Slot::Parameter, Session::Slot::Gradient, Session::Slot::Moment1}) {
-    auto a = blocks->parameter(0, slot), b = single->parameter(0, slot);
+    auto a = bursts->parameter(0, slot), b = single->parameter(0, slot);
     ASSERT_EQ(a.size(), 64u);
     EXPECT_EQ(std::memcmp(a.data(), b.data(), a.size()), 0);
   }
 }
 
-TEST_F(CudaSession, TheTablesOfABlockAreBounded) {
+TEST_F(CudaSession, TheTablesOfABurstAreBounded) {
   ExecutableSpec spec = trainingExecutable(image());
   ProgramSpec &train = spec.program("train");
   spec.arenaBytes = train.arenaBytes = 5 << 20;
@@ -432,7 +432,7 @@ TEST_F(CudaSession, ProductsInBatchesOfReplicas) {
   }
 }
 
-TEST_F(CudaSession, BlocksOfReplicasAreSessionsOfOne) {
+TEST_F(CudaSession, BurstsOfReplicasAreSessionsOfOne) {
   constexpr int64_t count = 3, steps = 4;
   ExecutableSpec spec = trainingExecutable(image());
   auto together = sessionOf(replicated(spec, count));
@@ -446,23 +446,23 @@ TEST_F(CudaSession, BlocksOfReplicasAreSessionsOfOne) {
     ASSERT_TRUE(alone.back());
     EXPECT_RUNS(alone.back()->initialize(3));
   }
-  auto compare = [&](int block) {
+  auto compare = [&](int burst) {
     for (int64_t r = 0; r < count; ++r)
       for (auto slot :
            {Session::Slot::Parameter, Session::Slot::Gradient, Session::Slot::Moment1}) {
         auto a = together->parameter(0, slot, r),
              b = alone[static_cast<size_t>(r)]->parameter(0, slot);
         ASSERT_EQ(a.size(), 64u);
-        EXPECT_EQ(std::memcmp(a.data(), b.data(), 64), 0) << "replica " << r << ", block " << block;
+        EXPECT_EQ(std::memcmp(a.data(), b.data(), 64), 0) << "replica " << r << ", burst " << burst;
       }
   };
-  for (int block = 0; block < 7; ++block) {
-    const int64_t resting = block == 2 || block == 3 ? 1 : block == 5 ? 0 : -1;
+  for (int burst = 0; burst < 7; ++burst) {
+    const int64_t resting = burst == 2 || burst == 3 ? 1 : burst == 5 ? 0 : -1;
     for (int64_t r = 0; r < count; ++r)
       EXPECT_RUNS(together->setActive(r, r != resting));
     for (int64_t r = 0; r < count; ++r)
       for (int64_t step = 0; step < steps; ++step) {
-        const auto first = static_cast<float>(100 * r + 10 * step + block);
+        const auto first = static_cast<float>(100 * r + 10 * step + burst);
         fill(together->inputAs<float>("train", "x", r, step), first);
         together->inputAs<double>("update", "hyper", r, step)[0] =
             0.125 * static_cast<double>(r + 1);
@@ -475,7 +475,7 @@ TEST_F(CudaSession, BlocksOfReplicasAreSessionsOfOne) {
         EXPECT_RUNS(session.run("update"));
       }
     EXPECT_RUNS(together->start(programs, steps));
-    if (block == 3) { // written while it rests
+    if (burst == 3) { // written while it rests
       EXPECT_RUNS(together->setParameter(0, together->parameter(0, Session::Slot::Parameter, 2),
                                          Session::Slot::Parameter, 1));
       EXPECT_RUNS(alone[1]->setParameter(0, alone[2]->parameter(0)));
@@ -485,9 +485,9 @@ TEST_F(CudaSession, BlocksOfReplicasAreSessionsOfOne) {
       for (int64_t step = 0; step < steps && r != resting; ++step) {
         auto loss = together->outputAs<float>("train", "loss", r, step);
         ASSERT_EQ(loss.size(), 1u);
-        EXPECT_EQ(loss[0], 2 * static_cast<float>(100 * r + 10 * step + block));
+        EXPECT_EQ(loss[0], 2 * static_cast<float>(100 * r + 10 * step + burst));
       }
-    compare(block);
+    compare(burst);
   }
 }
 

@@ -142,7 +142,7 @@ protected:
   }
   void TearDown() override { fs::remove_all(folder); }
 
-  Model modelOf(int64_t longestBlock, uint32_t replicas = 1, uint64_t memoryBudget = 0) {
+  Model modelOf(int64_t longestBurst, uint32_t replicas = 1, uint64_t memoryBudget = 0) {
     auto bytes = readFile(HYBRID_RUNTIME_IMAGE, 1 << 24);
     if (!bytes)
       return {};
@@ -155,12 +155,12 @@ protected:
       ADD_FAILURE() << session.error().message;
       return {};
     }
-    auto runner = makeSessionRunner(**session, true, longestBlock);
+    auto runner = makeSessionRunner(**session, true, longestBurst);
     if (!runner) {
       ADD_FAILURE() << runner.error().message;
       return {};
     }
-    EXPECT_EQ((*runner)->blockSteps(), longestBlock);
+    EXPECT_EQ((*runner)->burstSteps(), longestBurst);
     return {std::move(*session), std::move(*runner)};
   }
   /// Whether the device holds a set of so many examples, of 64 bytes each.
@@ -175,8 +175,8 @@ protected:
     auto held = model.runner->holdExamples(examples);
     return held && *held;
   }
-  Result<TrainOutcome> run(const std::string &name, int64_t longestBlock, bool resume = false) {
-    Model model = modelOf(longestBlock);
+  Result<TrainOutcome> run(const std::string &name, int64_t longestBurst, bool resume = false) {
+    Model model = modelOf(longestBurst);
     if (!model.runner)
       return Error{"no model"};
     options.out = folder + "/" + name;
@@ -205,7 +205,7 @@ protected:
     EXPECT_EQ(metrics(a), metrics(b));
   }
 
-  /// Asks to stop after so many of its questions, which are put between blocks.
+  /// Asks to stop after so many of its questions, which are put between bursts.
   struct Stopper final : TrainObserver {
     bool wantsStop() override { return --questions == 0; }
     int64_t questions = -1;
@@ -215,12 +215,12 @@ protected:
   std::string folder;
 };
 
-TEST_F(CudaTraining, BlocksOfEverySizeLeaveTheSameBytes) {
+TEST_F(CudaTraining, BurstsOfEverySizeLeaveTheSameBytes) {
   auto whole = run("whole", 1);
   ASSERT_TRUE(whole) << whole.error().message;
   EXPECT_LT(whole->final.score.loss, 0.5);
   for (int64_t longest : {3, 100}) {
-    std::string name = "blocks" + std::to_string(longest);
+    std::string name = "bursts" + std::to_string(longest);
     ASSERT_TRUE(run(name, longest));
     expectSameRun("whole", name);
     name += "-parts";
@@ -237,7 +237,7 @@ TEST_F(CudaTraining, BlocksOfEverySizeLeaveTheSameBytes) {
   }
 }
 
-TEST_F(CudaTraining, AStepThatGoesWrongInABlockIsFound) {
+TEST_F(CudaTraining, AStepThatGoesWrongInABurstIsFound) {
   source.poisoned = 87 * 4 + 2; // the third row of step 88
   for (int64_t longest : {1, 100}) {
     std::string name = "wrong" + std::to_string(longest);

@@ -58,8 +58,8 @@ public:
                          [](const Model &model) { return model.active; });
   }
 
-  int64_t blockSteps() const override { return mostSteps; }
-  int blocksAhead() const override { return ahead; }
+  int64_t burstSteps() const override { return mostSteps; }
+  int burstsAhead() const override { return ahead; }
   BatchMemory trainingBatch(int64_t replica, int64_t step) override {
     Step &filled = stepOf(replica, step);
     return {filled.batch.in, filled.batch.out};
@@ -67,13 +67,13 @@ public:
   void setHyper(int64_t replica, int64_t step, const Hyper &hyper) override {
     stepOf(replica, step).hyper = hyper;
   }
-  // Blocks ahead are done at once; what is late is only what is known of them.
-  Result<void> startBlock(int64_t steps) override {
+  // Bursts ahead are done at once; what is late is only what is known of them.
+  Result<void> startBurst(int64_t steps) override {
     if (static_cast<int>(started.size()) == std::max(1, ahead))
-      return Error{"too many blocks are on their way"};
+      return Error{"too many bursts are on their way"};
     if (steps > mostSteps)
-      return Error{"the block is too long"};
-    blockSizes.push_back(steps);
+      return Error{"the burst is too long"};
+    burstSizes.push_back(steps);
     std::vector<StepScore> scores;
     for (int64_t step = 0; step < steps; ++step) {
       ++trainCalls;
@@ -86,13 +86,13 @@ public:
         std::raise(SIGTERM);
     }
     for (Model &model : models)
-      model.steps.clear(); // every block is to be filled anew
+      model.steps.clear(); // every burst is to be filled anew
     started.push_back(std::move(scores));
     return {};
   }
-  Result<std::vector<StepScore>> finishBlock() override {
+  Result<std::vector<StepScore>> finishBurst() override {
     if (started.empty())
-      return Error{"no block was started"};
+      return Error{"no burst was started"};
     std::vector<StepScore> scores = std::move(started.front());
     started.pop_front();
     return scores;
@@ -139,7 +139,7 @@ public:
   bool showsLogits = true;
   int ahead = 0;
   int64_t mostSteps = 1;
-  std::vector<int64_t> blockSizes;
+  std::vector<int64_t> burstSizes;
   std::vector<int32_t> searched; // the tokens that findNonFinite() looked at
 
 private:

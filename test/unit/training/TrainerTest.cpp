@@ -258,7 +258,7 @@ TEST_F(TrainerTest, StepsAheadLeaveTheBytesOfStepsOneByOne) {
     std::string name = "ahead" + std::to_string(ahead);
     FakeModel first(4, 10, 5), second(4, 10, 5);
     first.ahead = second.ahead = ahead;
-    first.signalAt = 17; // saved with blocks on their way
+    first.signalAt = 17; // saved with bursts on their way
     auto outcome = run(name, first);
     ASSERT_TRUE(outcome) << outcome.error().message;
     EXPECT_EQ(outcome->step, 17);
@@ -274,10 +274,10 @@ TEST_F(TrainerTest, StepsAheadLeaveTheBytesOfStepsOneByOne) {
     EXPECT_NE(outcome.error().message.find(part), std::string::npos) << outcome.error().message;
 }
 
-TEST_F(TrainerTest, BlocksOfEverySizeLeaveTheBytesOfStepsOneByOne) {
+TEST_F(TrainerTest, BurstsOfEverySizeLeaveTheBytesOfStepsOneByOne) {
   ASSERT_TRUE(run("whole"));
   for (int64_t most : {1, 3, 100}) {
-    std::string name = "blocks" + std::to_string(most);
+    std::string name = "bursts" + std::to_string(most);
     FakeModel first(4, 10, 5), second(4, 10, 5), third(4, 10, 5);
     for (FakeModel *model : {&first, &second, &third})
       model->ahead = 2, model->mostSteps = most;
@@ -285,17 +285,17 @@ TEST_F(TrainerTest, BlocksOfEverySizeLeaveTheBytesOfStepsOneByOne) {
     auto outcome = run(name, first);
     ASSERT_TRUE(outcome) << outcome.error().message;
     EXPECT_EQ(outcome->interrupted, "SIGTERM");
-    second.nanAt = 20; // a crash inside of a block
+    second.nanAt = 20; // a crash inside of a burst
     EXPECT_FALSE(run(name, second, true));
     ASSERT_TRUE(run(name, third, true));
     expectSameRun("whole", name);
     for (const FakeModel *model : {&first, &second, &third})
-      for (int64_t size : model->blockSizes)
+      for (int64_t size : model->burstSizes)
         EXPECT_LE(size, std::min<int64_t>(most, 10)) << "a checkpoint is due every ten steps";
   }
 }
 
-TEST_F(TrainerTest, AnEpochIsOneBlock) {
+TEST_F(TrainerTest, AnEpochIsOneBurst) {
   options.steps = 400;
   options.evalEvery = 100;
   options.out.clear();
@@ -303,16 +303,16 @@ TEST_F(TrainerTest, AnEpochIsOneBlock) {
   model.ahead = 2, model.mostSteps = 128;
   auto outcome = trainModel(model, FakeSource(9, 5), options);
   ASSERT_TRUE(outcome) << outcome.error().message;
-  std::vector<int64_t> last(model.blockSizes.end() - 3, model.blockSizes.end());
+  std::vector<int64_t> last(model.burstSizes.end() - 3, model.burstSizes.end());
   EXPECT_EQ(last, (std::vector<int64_t>{100, 100, 100})); // no checkpoints without a folder
   options.evalEvery = 200;                                // halves, as more than 128 do not fit
-  model.blockSizes.clear();
+  model.burstSizes.clear();
   ASSERT_TRUE(trainModel(model, FakeSource(9, 5), options));
-  EXPECT_EQ(std::vector<int64_t>(model.blockSizes.end() - 2, model.blockSizes.end()),
+  EXPECT_EQ(std::vector<int64_t>(model.burstSizes.end() - 2, model.burstSizes.end()),
             (std::vector<int64_t>{100, 100}));
 }
 
-TEST_F(TrainerTest, TheStepThatWentWrongInABlockIsTold) {
+TEST_F(TrainerTest, TheStepThatWentWrongInABurstIsTold) {
   FakeModel model(4, 10, 5);
   model.ahead = 2, model.mostSteps = 100;
   model.nanAt = 37;

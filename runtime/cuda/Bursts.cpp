@@ -1,5 +1,5 @@
-//===- Blocks.cpp - programs run a number of times as one unit of work -------===//
-#include "runtime/cuda/Blocks.h"
+//===- Bursts.cpp - programs run a number of times as one unit of work -------===//
+#include "runtime/cuda/Bursts.h"
 #include "executable/SessionMemory.h"
 #include "runtime/Device.h"
 #include <algorithm>
@@ -13,13 +13,13 @@ static bool asksToWait() {
   return each && *each && std::string_view(each) != "0";
 }
 
-Blocks::Blocks(const Gpu &gpu, const fb::Executable &executable,
+Bursts::Bursts(const Gpu &gpu, const fb::Executable &executable,
                std::span<const std::unique_ptr<PreparedProgram>> programs, RestingReplicas &resting,
                HeldExamples *examples)
     : gpu(gpu), executable(executable), programs(programs), resting(resting), examples(examples),
       replicas(executable.replicas()), waitsForEachStep(asksToWait()) {}
 
-Blocks::~Blocks() {
+Bursts::~Bursts() {
   if (gpu.enter())
     (void)gpu.synchronize();
   forgetGraphs(0);
@@ -31,8 +31,8 @@ Blocks::~Blocks() {
 
 //===-- calls and graphs ---------------------------------------------------------===//
 
-/// Appends a program's calls to the stream, for a step of a block.
-Result<void> Blocks::issue(PreparedProgram &program, size_t step, bool fromTable) {
+/// Appends a program's calls to the stream, for a step of a burst.
+Result<void> Bursts::issue(PreparedProgram &program, size_t step, bool fromTable) {
   if (fromTable)
     if (auto done = program.staging.place(step, program.parts.places); !done)
       return done;
@@ -47,25 +47,25 @@ Result<void> Blocks::issue(PreparedProgram &program, size_t step, bool fromTable
   return program.staging.keepOutputs(step, program.parts.places);
 }
 
-Result<void> Blocks::issueAll(const Block &block) {
-  if (block.gathers)
-    if (auto done = examples->gather(block.steps); !done)
+Result<void> Bursts::issueAll(const Burst &burst) {
+  if (burst.gathers)
+    if (auto done = examples->gather(burst.steps); !done)
       return done;
-  for (size_t step = 0; step < block.steps; ++step)
-    for (size_t i = 0; i < block.programs.size(); ++i)
-      if (auto done = issue(*programs[block.programs[i]], step, i > 0 || !goesStraight(block));
+  for (size_t step = 0; step < burst.steps; ++step)
+    for (size_t i = 0; i < burst.programs.size(); ++i)
+      if (auto done = issue(*programs[burst.programs[i]], step, i > 0 || !goesStraight(burst));
           !done)
         return done;
   return {};
 }
 
-Result<void> Blocks::capture(const Block &block, Launchable &state) {
+Result<void> Bursts::capture(const Burst &burst, Launchable &state) {
   const DriverApi &driver = gpu.driver();
   if (auto done =
           gpu.check("cuStreamBeginCapture", driver.captureBegin(gpu.stream(), captureThreadLocal));
       !done)
     return done;
-  auto issued = issueAll(block);
+  auto issued = issueAll(burst);
   Graph graph = nullptr;
   auto ended = gpu.check("cuStreamEndCapture", driver.captureEnd(gpu.stream(), &graph));
   if (!issued || !ended) {
@@ -80,11 +80,11 @@ Result<void> Blocks::capture(const Block &block, Launchable &state) {
   return made;
 }
 
-/// Keeps the graphs of those blocks of several steps that ran last.
-void Blocks::forgetGraphs(size_t most) {
+/// Keeps the graphs of those bursts of several steps that ran last.
+void Bursts::forgetGraphs(size_t most) {
   std::vector<Launchable *> kept;
-  for (auto &[block, state] : launchables)
-    if (state.graph && (block.steps > 1 || most == 0))
+  for (auto &[burst, state] : launchables)
+    if (state.graph && (burst.steps > 1 || most == 0))
       kept.push_back(&state);
   std::sort(kept.begin(), kept.end(),
             [](const Launchable *a, const Launchable *b) { return a->lastRun > b->lastRun; });
@@ -95,7 +95,7 @@ void Blocks::forgetGraphs(size_t most) {
 }
 
 /// Before these programs run for all replicas.
-Result<void> Blocks::protectResting(std::span<const size_t> numbers) {
+Result<void> Bursts::protectResting(std::span<const size_t> numbers) {
   const bool changes = std::any_of(numbers.begin(), numbers.end(), [this](size_t number) {
     return programs[number]->changesState;
   });
@@ -103,35 +103,35 @@ Result<void> Blocks::protectResting(std::span<const size_t> numbers) {
 }
 
 /// Appends inputs, programs and the way back of small outputs to the stream.
-Result<void> Blocks::submit(const Block &block) {
+Result<void> Bursts::submit(const Burst &burst) {
   if (auto done = gpu.enter(); !done)
     return done;
-  for (size_t i = 0; i < block.programs.size(); ++i) {
-    PreparedProgram &program = *programs[block.programs[i]];
+  for (size_t i = 0; i < burst.programs.size(); ++i) {
+    PreparedProgram &program = *programs[burst.programs[i]];
     if (auto done = program.ensurePlan(); !done)
       return done;
-    const bool straight = i == 0 && goesStraight(block);
+    const bool straight = i == 0 && goesStraight(burst);
     if (auto done = program.staging.prepare(!straight); !done)
       return done;
     program.lastInputs = program.staging.currentSet();
     auto done =
-        gathers(block, block.programs[i]) ? examples->upload(program.lastInputs, block.steps)
+        gathers(burst, burst.programs[i]) ? examples->upload(program.lastInputs, burst.steps)
         : straight ? program.staging.placeFromHost(program.lastInputs, 0, program.parts.places)
-                   : program.staging.upload(program.lastInputs, block.steps);
+                   : program.staging.upload(program.lastInputs, burst.steps);
     if (!done)
       return done;
   }
-  if (auto done = protectResting(block.programs); !done)
+  if (auto done = protectResting(burst.programs); !done)
     return done;
   constexpr size_t mostGraphs = 8; // more than may be on their way
-  Launchable &state = launchables[block];
+  Launchable &state = launchables[burst];
   state.lastRun = ++runs;
   if (state.runs++ == 0 || waitsForEachStep) {
-    if (auto done = issueAll(block); !done)
+    if (auto done = issueAll(burst); !done)
       return done;
   } else {
     if (!state.graph) {
-      if (auto done = capture(block, state); !done)
+      if (auto done = capture(burst, state); !done)
         return done;
       forgetGraphs(mostGraphs);
     }
@@ -139,31 +139,31 @@ Result<void> Blocks::submit(const Block &block) {
         !done)
       return done;
   }
-  for (size_t number : block.programs)
-    if (auto done = programs[number]->staging.downloadOutputs(outputSet, block.steps); !done)
+  for (size_t number : burst.programs)
+    if (auto done = programs[number]->staging.downloadOutputs(outputSet, burst.steps); !done)
       return done;
-  lastStarted = block.programs.back();
+  lastStarted = burst.programs.back();
   return {};
 }
 
-/// Puts the inputs of a step of a block in their places again.
-Result<void> Blocks::placeAgain(const Started &run, size_t i, size_t step) {
-  PreparedProgram &program = *programs[run.block.programs[i]];
-  if (!gathers(run.block, run.block.programs[i]))
+/// Puts the inputs of a step of a burst in their places again.
+Result<void> Bursts::placeAgain(const Started &run, size_t i, size_t step) {
+  PreparedProgram &program = *programs[run.burst.programs[i]];
+  if (!gathers(run.burst, run.burst.programs[i]))
     return program.staging.placeFromHost(run.inputSets[i], step, program.parts.places);
-  if (auto done = examples->upload(run.inputSets[i], run.block.steps); !done)
+  if (auto done = examples->upload(run.inputSets[i], run.burst.steps); !done)
     return done;
-  if (auto done = examples->gather(run.block.steps); !done)
+  if (auto done = examples->gather(run.burst.steps); !done)
     return done;
   return program.staging.place(step, program.parts.places);
 }
 
 /// An error that came up while the stream ran says nothing of where. The steps are run again one by
 /// one; where the device is of no more use after the error, that finds nothing.
-Error Blocks::culpritOf(const Started &run, const Error &error) {
-  for (size_t step = 0; step < run.block.steps; ++step)
-    for (size_t i = 0; i < run.block.programs.size(); ++i) {
-      PreparedProgram &program = *programs[run.block.programs[i]];
+Error Bursts::culpritOf(const Started &run, const Error &error) {
+  for (size_t step = 0; step < run.burst.steps; ++step)
+    for (size_t i = 0; i < run.burst.programs.size(); ++i) {
+      PreparedProgram &program = *programs[run.burst.programs[i]];
       if (!placeAgain(run, i, step) || !gpu.synchronize())
         return {error.message + "; run it again with HYBRID_CUDA_SYNC=1 to see which step it was"};
       for (const Operation &operation : program.plan->operations()) {
@@ -177,30 +177,30 @@ Error Blocks::culpritOf(const Started &run, const Error &error) {
   return {error.message + "; run it again with HYBRID_CUDA_SYNC=1 to see which step it was"};
 }
 
-Result<void> Blocks::finishAll() {
+Result<void> Bursts::finishAll() {
   while (!started.empty())
     if (auto done = finish(); !done)
       return done;
   return {};
 }
 
-Result<void> Blocks::run(size_t number) {
+Result<void> Bursts::run(size_t number) {
   if (auto done = finishAll(); !done)
     return done;
   PreparedProgram &program = *programs[number];
-  const Block block{{number}, 1};
-  if (auto done = submit(block); !done)
+  const Burst burst{{number}, 1};
+  if (auto done = submit(burst); !done)
     return done;
   if (auto done = gpu.synchronize(); !done)
     return waitsForEachStep
                ? done.error()
-               : culpritOf({block, {program.lastInputs}, outputSet, nullptr}, done.error());
+               : culpritOf({burst, {program.lastInputs}, outputSet, nullptr}, done.error());
   program.lastOutputs = PreparedProgram::Outputs{outputSet, 1};
   return {};
 }
 
 /// Before memory that work on its way may still use changes.
-Result<void> Blocks::finishAllAndRest() {
+Result<void> Bursts::finishAllAndRest() {
   if (auto done = finishAll(); !done)
     return done;
   if (auto done = gpu.enter(); !done)
@@ -208,9 +208,9 @@ Result<void> Blocks::finishAllAndRest() {
   return gpu.synchronize();
 }
 
-//===-- blocks -------------------------------------------------------------------===//
+//===-- bursts -------------------------------------------------------------------===//
 
-Result<int64_t> Blocks::reserveSteps(std::span<const size_t> numbers, int64_t most) {
+Result<int64_t> Bursts::reserveSteps(std::span<const size_t> numbers, int64_t most) {
   if (auto done = finishAllAndRest(); !done)
     return done.error();
   SessionUse use = SessionUse::toTrain(executable);
@@ -236,7 +236,7 @@ Result<int64_t> Blocks::reserveSteps(std::span<const size_t> numbers, int64_t mo
   return static_cast<int64_t>(steps);
 }
 
-Result<bool> Blocks::holdExamples(const Examples &sets) {
+Result<bool> Bursts::holdExamples(const Examples &sets) {
   if (!examples)
     return false;
   if (auto done = finishAllAndRest(); !done)
@@ -248,7 +248,7 @@ Result<bool> Blocks::holdExamples(const Examples &sets) {
   return held;
 }
 
-Result<void> Blocks::takeExamples(size_t replica, size_t step, uint64_t first) {
+Result<void> Bursts::takeExamples(size_t replica, size_t step, uint64_t first) {
   if (!examples)
     return Error{"no training set is held"};
   if (auto done = gpu.enter(); !done)
@@ -256,26 +256,26 @@ Result<void> Blocks::takeExamples(size_t replica, size_t step, uint64_t first) {
   return examples->take(replica, step, first);
 }
 
-Result<void> Blocks::start(std::span<const size_t> numbers, int64_t steps) {
+Result<void> Bursts::start(std::span<const size_t> numbers, int64_t steps) {
   if (numbers.empty() || started.size() == Device::mostStarted)
     return Error{fmt::format("{} runs are on their way already", started.size())};
-  Block block{{numbers.begin(), numbers.end()}, static_cast<size_t>(steps)};
+  Burst burst{{numbers.begin(), numbers.end()}, static_cast<size_t>(steps)};
   for (size_t number : numbers)
-    block.gathers = block.gathers || (examples && number == examples->program() &&
+    burst.gathers = burst.gathers || (examples && number == examples->program() &&
                                       examples->areTaken(programs[number]->staging.currentSet()));
-  Started run{block, {}, outputSet, nullptr};
-  for (size_t i = 0; i < block.programs.size(); ++i) {
-    const Staging &staging = programs[block.programs[i]]->staging;
-    const std::string_view name = programs[block.programs[i]]->source->name()->string_view();
-    if (steps < 1 || block.steps > staging.steps())
-      return Error{fmt::format("a block of {} steps of program '{}', which has room for {}", steps,
+  Started run{burst, {}, outputSet, nullptr};
+  for (size_t i = 0; i < burst.programs.size(); ++i) {
+    const Staging &staging = programs[burst.programs[i]]->staging;
+    const std::string_view name = programs[burst.programs[i]]->source->name()->string_view();
+    if (steps < 1 || burst.steps > staging.steps())
+      return Error{fmt::format("a burst of {} steps of program '{}', which has room for {}", steps,
                                name, staging.steps())};
-    if ((i > 0 || !goesStraight(block)) && block.steps > std::max<size_t>(1, staging.mostSteps()))
+    if ((i > 0 || !goesStraight(burst)) && burst.steps > std::max<size_t>(1, staging.mostSteps()))
       return Error{
           fmt::format("the inputs of program '{}' are too large to wait on the device", name)};
     run.inputSets.push_back(staging.currentSet());
   }
-  if (auto done = submit(block); !done)
+  if (auto done = submit(burst); !done)
     return done;
   if (freeEvents.empty()) {
     if (auto done =
@@ -292,13 +292,13 @@ Result<void> Blocks::start(std::span<const size_t> numbers, int64_t steps) {
   started.push_back(run);
   for (size_t number : numbers)
     programs[number]->staging.nextSet();
-  if (block.gathers)
+  if (burst.gathers)
     examples->forget(programs[examples->program()]->staging.currentSet());
   outputSet = (outputSet + 1) % Staging::setCount;
   return {};
 }
 
-Result<void> Blocks::finish() {
+Result<void> Bursts::finish() {
   if (started.empty())
     return Error{"no run was started"};
   if (auto done = gpu.enter(); !done)
@@ -308,14 +308,14 @@ Result<void> Blocks::finish() {
   freeEvents.push_back(run.end);
   if (auto done = gpu.check("cuEventSynchronize", gpu.driver().eventSynchronize(run.end)); !done)
     return waitsForEachStep ? done.error() : culpritOf(run, done.error());
-  for (size_t number : run.block.programs)
-    programs[number]->lastOutputs = PreparedProgram::Outputs{run.outputSet, run.block.steps};
+  for (size_t number : run.burst.programs)
+    programs[number]->lastOutputs = PreparedProgram::Outputs{run.outputSet, run.burst.steps};
   return {};
 }
 
 /// Inputs share memory with what is computed. They wait beside it and are put in their places again
 /// before every run, outside of what is timed.
-Result<void> Blocks::measure(std::span<const size_t> numbers, int64_t steps, size_t runs,
+Result<void> Bursts::measure(std::span<const size_t> numbers, int64_t steps, size_t runs,
                              std::vector<double> &seconds) {
   if (auto done = finishAll(); !done)
     return done;
@@ -323,12 +323,12 @@ Result<void> Blocks::measure(std::span<const size_t> numbers, int64_t steps, siz
     return Error{"no program to measure"};
   if (auto done = gpu.enter(); !done)
     return done;
-  const Block block{{numbers.begin(), numbers.end()}, static_cast<size_t>(steps)};
-  for (size_t i = 0; i < block.programs.size(); ++i) {
-    PreparedProgram &program = *programs[block.programs[i]];
-    const bool straight = i == 0 && goesStraight(block);
-    if (steps < 1 || block.steps > program.staging.steps())
-      return Error{fmt::format("no room was made for blocks of {} steps", steps)};
+  const Burst burst{{numbers.begin(), numbers.end()}, static_cast<size_t>(steps)};
+  for (size_t i = 0; i < burst.programs.size(); ++i) {
+    PreparedProgram &program = *programs[burst.programs[i]];
+    const bool straight = i == 0 && goesStraight(burst);
+    if (steps < 1 || burst.steps > program.staging.steps())
+      return Error{fmt::format("no room was made for bursts of {} steps", steps)};
     if (auto done = program.ensurePlan(); !done)
       return done;
     if (auto done = program.staging.prepare(!straight); !done)
@@ -336,30 +336,30 @@ Result<void> Blocks::measure(std::span<const size_t> numbers, int64_t steps, siz
     program.lastInputs = program.staging.currentSet();
     program.lastOutputs.reset();
     if (!straight)
-      if (auto done = program.staging.upload(program.lastInputs, block.steps); !done)
+      if (auto done = program.staging.upload(program.lastInputs, burst.steps); !done)
         return done;
   }
-  if (auto done = protectResting(block.programs); !done)
+  if (auto done = protectResting(burst.programs); !done)
     return done;
-  lastStarted = block.programs.back();
-  PreparedProgram &first = *programs[block.programs.front()];
+  lastStarted = burst.programs.back();
+  PreparedProgram &first = *programs[burst.programs.front()];
   auto placeFirst = [&]() -> Result<void> {
-    return goesStraight(block)
+    return goesStraight(burst)
                ? first.staging.placeFromHost(first.lastInputs, 0, first.parts.places)
                : Result<void>();
   };
-  Launchable &state = launchables[block];
+  Launchable &state = launchables[burst];
   if (state.runs++ == 0) {
     auto done = placeFirst();
     if (done)
-      done = issueAll(block);
+      done = issueAll(burst);
     if (done)
       done = gpu.synchronize();
     if (!done)
       return done;
   }
   if (!state.graph)
-    if (auto done = capture(block, state); !done)
+    if (auto done = capture(burst, state); !done)
       return done;
 
   const DriverApi &driver = gpu.driver();

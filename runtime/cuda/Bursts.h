@@ -1,8 +1,8 @@
-//===- Blocks.h - programs run a number of times as one unit of work ---------===//
+//===- Bursts.h - programs run a number of times as one unit of work ---------===//
 //
-// A block is a number of times a sequence of programs, on one stream. The first of a size makes its
+// A burst is a number of times a sequence of programs, on one stream. The first of a size makes its
 // calls one by one, during which the libraries load what they need; the second is captured as a
-// graph, and from then on such a block is one launch.
+// graph, and from then on such a burst is one launch.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -19,16 +19,16 @@
 
 namespace hybrid::rt::cuda {
 
-class Blocks {
+class Bursts {
 public:
   /// All of them are the device's, and outlive this. `examples`: null where an executable takes
   /// batches from the host only.
-  Blocks(const Gpu &gpu, const fb::Executable &executable,
+  Bursts(const Gpu &gpu, const fb::Executable &executable,
          std::span<const std::unique_ptr<PreparedProgram>> programs, RestingReplicas &resting,
          HeldExamples *examples);
-  ~Blocks();
-  Blocks(const Blocks &) = delete;
-  Blocks &operator=(const Blocks &) = delete;
+  ~Bursts();
+  Bursts(const Bursts &) = delete;
+  Bursts &operator=(const Bursts &) = delete;
 
   /// As Device says.
   Result<int64_t> reserveSteps(std::span<const size_t> numbers, int64_t most);
@@ -49,37 +49,37 @@ public:
   bool hasOutputsOf(size_t number) const { return started.empty() && lastStarted == number; }
 
 private:
-  struct Block {
+  struct Burst {
     std::vector<size_t> programs;
     size_t steps = 1;
     bool gathers = false; // takes its batches from the examples held
-    auto operator<=>(const Block &) const = default;
+    auto operator<=>(const Burst &) const = default;
   };
-  /// What a block has become.
+  /// What a burst has become.
   struct Launchable {
     int64_t runs = 0, lastRun = 0;
     GraphExec graph = nullptr;
   };
-  /// A block on its way.
+  /// A burst on its way.
   struct Started {
-    Block block;
+    Burst burst;
     std::vector<size_t> inputSets; // of its programs
     size_t outputSet = 0;
     Event end = nullptr;
   };
 
   /// Whether the first program's inputs go straight to their places.
-  bool goesStraight(const Block &block) const {
-    return block.steps == 1 && replicas == 1 && !block.gathers;
+  bool goesStraight(const Burst &burst) const {
+    return burst.steps == 1 && replicas == 1 && !burst.gathers;
   }
-  bool gathers(const Block &block, size_t program) const {
-    return block.gathers && program == examples->program();
+  bool gathers(const Burst &burst, size_t program) const {
+    return burst.gathers && program == examples->program();
   }
   Result<void> issue(PreparedProgram &program, size_t step, bool fromTable);
-  Result<void> issueAll(const Block &block);
-  Result<void> capture(const Block &block, Launchable &state);
+  Result<void> issueAll(const Burst &burst);
+  Result<void> capture(const Burst &burst, Launchable &state);
   void forgetGraphs(size_t most);
-  Result<void> submit(const Block &block);
+  Result<void> submit(const Burst &burst);
   Result<void> placeAgain(const Started &run, size_t i, size_t step);
   Error culpritOf(const Started &run, const Error &error);
 
@@ -90,7 +90,7 @@ private:
   HeldExamples *examples;
   const size_t replicas;
   const bool waitsForEachStep;
-  std::map<Block, Launchable> launchables;
+  std::map<Burst, Launchable> launchables;
   std::deque<Started> started;
   std::vector<Event> freeEvents;
   size_t outputSet = 0;
