@@ -2,6 +2,7 @@
 #include "runtime/cpu/Team.h"
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <fcntl.h>
 #include <memory>
@@ -267,6 +268,26 @@ int64_t grainOf(int64_t items, int threads) {
 
 namespace {
 
+/// While it lives no handler of a signal runs on this thread; what comes meanwhile is handled at
+/// its end. A handler in the middle of a product was seen to corrupt memory: generated code of the
+/// library seems to keep data below the stack that signals are handled on.
+class SignalsWait {
+public:
+  SignalsWait() {
+    sigset_t blocked;
+    sigfillset(&blocked);
+    for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
+      sigdelset(&blocked, fault);
+    pthread_sigmask(SIG_BLOCK, &blocked, &before);
+  }
+  ~SignalsWait() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+  SignalsWait(const SignalsWait &) = delete;
+  SignalsWait &operator=(const SignalsWait &) = delete;
+
+private:
+  sigset_t before;
+};
+
 /// The threads that serve one other thread.
 class Team {
 public:
@@ -310,6 +331,7 @@ private:
   }
   void serve(int index, uint32_t seen) {
     inRegion = true;
+    SignalsWait signals;
     OneThreadOfLibraries one;
     while (true) {
       waiter.wait(call, seen);
@@ -344,6 +366,7 @@ OneThreadOfLibraries::~OneThreadOfLibraries() { omp_set_num_threads(before); }
 
 void parallelRegion(int threads, FunctionRef<void(Member &)> body) {
   threads = std::min(threads, mostThreads);
+  SignalsWait signals;
   OneThreadOfLibraries one;
   if (threads <= 1 || inRegion) {
     Member alone = Member::alone(0);

@@ -2,10 +2,13 @@
 #include "runtime/cpu/Team.h"
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
+#include <csignal>
 #include <gtest/gtest.h>
 #include <numeric>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 namespace hybrid::rt {
@@ -91,6 +94,28 @@ TEST(Team, AFailureEndsTheRegionForAll) {
     });
     EXPECT_TRUE(fine) << "a failure outlived its region";
   }
+}
+
+/// Handlers run between regions, not in the middle of a kernel or a product.
+TEST(Team, SignalsWaitForTheEndOfARegion) {
+  static std::atomic<int> handled = 0;
+  struct sigaction action{}, before{};
+  action.sa_handler = [](int) { ++handled; };
+  sigaction(SIGUSR1, &action, &before);
+  for (int threads : {1, 2, 3}) {
+    handled = 0;
+    std::atomic<int> seen = 0;
+    parallelRegion(threads, [&](Member &member) {
+      member.share(threads, 1, [&](int64_t, int64_t) {
+        kill(getpid(), SIGUSR1);
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        seen += handled;
+      });
+    });
+    EXPECT_EQ(seen, 0);
+    EXPECT_EQ(handled, 1);
+  }
+  sigaction(SIGUSR1, &before, nullptr);
 }
 
 TEST(Team, ThreadsHaveTeamsOfTheirOwn) {

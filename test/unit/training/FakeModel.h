@@ -77,8 +77,8 @@ public:
     std::vector<StepScore> scores;
     for (int64_t step = 0; step < steps; ++step) {
       ++trainCalls;
-      if (slowFrom && trainCalls >= slowFrom)
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      if (slowFrom)
+        std::this_thread::sleep_for(std::chrono::milliseconds(trainCalls < slowFrom ? 2 : 20));
       for (size_t r = 0; r < models.size(); ++r)
         scores.push_back(models[r].active ? take(models[r], static_cast<int64_t>(r), step)
                                           : StepScore{{NAN, NAN, NAN}, NAN});
@@ -135,7 +135,7 @@ public:
 
   uint64_t print = 77;
   int64_t trainCalls = 0, nanAt = 0, signalAt = 0, nanReplica = 0;
-  int64_t slowFrom = 0; // steps from this call of a step on take 20 ms more
+  int64_t slowFrom = 0; // steps take 2 ms before this call of a step, and 20 from it on
   bool showsLogits = true;
   int ahead = 0;
   int64_t mostSteps = 1;
