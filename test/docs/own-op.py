@@ -149,7 +149,8 @@ def test_example(steps):
     steps.run("structure: ops", python, tests / "structure/op-story.py", "--op", OP)
     steps.run("structure: includes", python, tests / "structure/check-includes.py", tree)
     lit = [path for path in example_files() if path.suffix in (".mlir", ".hyb", ".test") and path.parts[1] in ("dialect", "models", "passes")]
-    steps.run("lit", "lit-22" if shutil.which("lit-22") else "/usr/lib/llvm-22/bin/lit", "-v",
+    tools = subprocess.run(["llvm-config-22", "--bindir"], capture_output=True, text=True, check=True).stdout.strip()
+    steps.run("lit", pathlib.Path(tools) / "lit", "-v",
               *(build / path for path in lit), build / "test/dialect/constraints.test", build / "test/dialect/examples.test")
     for target, device in zip(KERNEL_TESTS, ("cpu", "cuda:shim")):
         steps.run(f"kernels on {device}", binaries / target, f"--gtest_filter={OP}*", expect="[  PASSED  ]")

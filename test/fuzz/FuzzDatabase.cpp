@@ -5,6 +5,7 @@
 #include "runtime/files/Json.h"
 #include <cstdlib>
 #include <fcntl.h>
+#include <filesystem>
 #include <string>
 #include <unistd.h>
 
@@ -13,7 +14,7 @@ using namespace hybrid::rt;
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   // SQLite opens a database by its name, and writes beside it.
   static const std::string path = [] {
-    std::string folder = "/tmp/hybrid-fuzz-XXXXXX";
+    std::string folder = (std::filesystem::temp_directory_path() / "hybrid-fuzz-XXXXXX").string();
     if (!mkdtemp(folder.data()))
       std::abort();
     return folder + "/study.sqlite";
