@@ -237,4 +237,12 @@ std::string flushStandardOutput() {
          (errno ? std::strerror(errno) : "something was lost");
 }
 
+int finishStandardOutput(int status) {
+  const std::string lost = flushStandardOutput();
+  if (lost.empty())
+    return status;
+  std::fprintf(stderr, "error: %s\n", lost.c_str());
+  return status == 0 ? 1 : status;
+}
+
 } // namespace hybrid

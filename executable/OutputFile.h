@@ -57,4 +57,8 @@ void letFullFilesBeErrors();
 /// Flushes standard output. The error if anything written there was lost; empty: none.
 std::string flushStandardOutput();
 
+/// The exit status of a program that ended with `status`: 1, and an error is told, where that would
+/// be success but what it printed was lost.
+int finishStandardOutput(int status);
+
 } // namespace hybrid

@@ -135,11 +135,6 @@ static int run(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   hybrid::letFullFilesBeErrors();
-  int status = run(argc, argv);
   // --help and --version; the driver flushes what it printed itself.
-  if (std::string lost = hybrid::flushStandardOutput(); !lost.empty()) {
-    std::fprintf(stderr, "error: %s\n", lost.c_str());
-    return status == 0 ? 1 : status;
-  }
-  return status;
+  return hybrid::finishStandardOutput(run(argc, argv));
 }

@@ -45,11 +45,6 @@ int run(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   hybrid::letFullFilesBeErrors();
-  int status = run(argc, argv);
   // Results that nobody can read are an error, as is a file that could not be written.
-  if (std::string lost = hybrid::flushStandardOutput(); !lost.empty()) {
-    std::fprintf(stderr, "error: %s\n", lost.c_str());
-    return status == 0 ? 1 : status;
-  }
-  return status;
+  return hybrid::finishStandardOutput(run(argc, argv));
 }
