@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "training/tasks/Arithmetic.h"
 #include "training/tasks/ConfiguredTask.h"
-#include "training/tasks/InstanceRng.h"
+#include "training/tasks/Instance.h"
 #include "training/tasks/SequenceWriter.h"
 #include <algorithm>
 #include <fmt/format.h>
@@ -27,8 +27,7 @@ public:
   int64_t vocabulary() const override { return 10; }
   int64_t positions() const override { return 3 * digits; }
   uint64_t epochExamples() const override { return 2000; }
-  void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
-                std::span<int32_t> targets) const override;
+  void draw(Instance &instance) const override;
   std::string spell(int32_t token) const override { return fmt::format("{}", token); }
 
 private:
@@ -56,9 +55,8 @@ Digits sumOf(const Digits &a, const Digits &b) {
   return sum;
 }
 
-void Arithmetic::generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
-                          std::span<int32_t> targets) const {
-  Rng rng = instanceRng(seed, split, index);
+void Arithmetic::draw(Instance &instance) const {
+  auto &[seed, split, rng, inputs, targets] = instance;
   Digits a(static_cast<size_t>(digits)), b(a.size());
   do {
     for (Digits *number : {&a, &b})

@@ -10,7 +10,7 @@
 //===----------------------------------------------------------------------===//
 #include "training/tasks/AssociativeRecall.h"
 #include "training/tasks/ConfiguredTask.h"
-#include "training/tasks/InstanceRng.h"
+#include "training/tasks/Instance.h"
 #include "training/tasks/KeyValues.h"
 #include "training/tasks/SequenceWriter.h"
 #include <algorithm>
@@ -36,8 +36,7 @@ public:
 
   int64_t positions() const override { return config.length + 1 + config.keyTokens; }
   uint64_t epochExamples() const override { return 2000; }
-  void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
-                std::span<int32_t> targets) const override;
+  void draw(Instance &instance) const override;
   std::string spell(int32_t token) const override {
     if (token == 0)
       return "_";
@@ -47,10 +46,9 @@ public:
   }
 };
 
-void AssociativeRecall::generate(uint64_t seed, Split split, uint64_t index,
-                                 std::span<int32_t> inputs, std::span<int32_t> targets) const {
+void AssociativeRecall::draw(Instance &instance) const {
   using Key = std::vector<int32_t>;
-  Rng rng = instanceRng(seed, split, index);
+  auto &[seed, split, rng, inputs, targets] = instance;
   SequenceWriter sequence(inputs, targets);
   bool asked = config.asksAll && split == Split::Train;
   std::map<Key, int32_t> valueOf;

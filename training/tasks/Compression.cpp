@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "training/tasks/Compression.h"
 #include "training/tasks/ConfiguredTask.h"
-#include "training/tasks/InstanceRng.h"
+#include "training/tasks/Instance.h"
 #include <algorithm>
 
 namespace hybrid::rt {
@@ -20,9 +20,8 @@ public:
   using ConfiguredTask::ConfiguredTask;
 
   bool takesNoPadding() const override { return true; }
-  void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
-                std::span<int32_t> targets) const override {
-    Rng rng = instanceRng(seed, split, index);
+  void draw(Instance &instance) const override {
+    auto &[seed, split, rng, inputs, targets] = instance;
     for (int32_t &token : inputs.first(inputs.size() - 1))
       token = drawToken(rng, 0, config.vocab - 1);
     inputs.back() = static_cast<int32_t>(config.vocab - 1);

@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "training/tasks/Counting.h"
 #include "training/tasks/ConfiguredTask.h"
-#include "training/tasks/InstanceRng.h"
+#include "training/tasks/Instance.h"
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -27,9 +27,8 @@ public:
   using ConfiguredTask::ConfiguredTask;
 
   uint64_t epochExamples() const override { return 2000; }
-  void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
-                std::span<int32_t> targets) const override {
-    Rng rng = instanceRng(seed, split, index);
+  void draw(Instance &instance) const override {
+    auto &[seed, split, rng, inputs, targets] = instance;
     uint64_t answer = 1 + rng.below(static_cast<uint64_t>(config.most));
     int32_t asked = drawToken(rng, 0, config.content());
     inputs.back() = asked;
@@ -43,7 +42,6 @@ public:
         int32_t other = drawToken(rng, 0, config.content() - 1);
         inputs[t] = other + (other >= asked);
       }
-    std::fill(targets.begin(), targets.end(), ignoredTarget);
     targets.back() = static_cast<int32_t>(config.content() + static_cast<int64_t>(answer));
   }
   std::string spell(int32_t token) const override {

@@ -15,7 +15,7 @@
 //===----------------------------------------------------------------------===//
 #include "training/tasks/FuzzyRecall.h"
 #include "training/tasks/ConfiguredTask.h"
-#include "training/tasks/InstanceRng.h"
+#include "training/tasks/Instance.h"
 #include "training/tasks/KeyValues.h"
 #include "training/tasks/SequenceWriter.h"
 #include <algorithm>
@@ -41,8 +41,7 @@ class FuzzyRecall final : public ConfiguredTask<FuzzyRecallConfig> {
 public:
   using ConfiguredTask::ConfiguredTask;
 
-  void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
-                std::span<int32_t> targets) const override;
+  void draw(Instance &instance) const override;
   std::string spell(int32_t token) const override {
     if (token < config.content())
       return config.ids().spell(token);
@@ -66,9 +65,8 @@ struct Pair {
   bool known; // the key was shown before
 };
 
-void FuzzyRecall::generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
-                           std::span<int32_t> targets) const {
-  Rng rng = instanceRng(seed, split, index);
+void FuzzyRecall::draw(Instance &instance) const {
+  auto &[seed, split, rng, inputs, targets] = instance;
   KeyValueIds ids = config.ids();
   auto keySize = [&] {
     return split == Split::Test ? config.longestKey : int64_t{drawToken(rng, 1, config.longestKey)};

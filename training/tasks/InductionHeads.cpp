@@ -16,7 +16,7 @@
 //===----------------------------------------------------------------------===//
 #include "training/tasks/InductionHeads.h"
 #include "training/tasks/ConfiguredTask.h"
-#include "training/tasks/InstanceRng.h"
+#include "training/tasks/Instance.h"
 #include "training/tasks/KeyValues.h"
 #include <algorithm>
 
@@ -31,15 +31,13 @@ public:
 
   /// What the paper calls an epoch: 8192 steps of 8 instances.
   uint64_t epochExamples() const override { return 65536; }
-  void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
-                std::span<int32_t> targets) const override {
-    Rng rng = instanceRng(seed, split, index);
+  void draw(Instance &instance) const override {
+    auto &[seed, split, rng, inputs, targets] = instance;
     // Two ordinary tokens at least stand between the triggers, the answer included.
     size_t first = rng.below(inputs.size() - 3);
     for (int32_t &token : inputs)
       token = drawToken(rng, 0, config.vocab - 1);
     inputs[first] = inputs.back() = static_cast<int32_t>(config.vocab - 1);
-    std::fill(targets.begin(), targets.end(), ignoredTarget);
     targets.back() = inputs[first + 1];
   }
 };
@@ -54,17 +52,14 @@ public:
 
   int64_t positions() const override { return config.length + 1; }
   uint64_t epochExamples() const override { return 5000; }
-  void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
-                std::span<int32_t> targets) const override {
-    Rng rng = instanceRng(seed, split, index);
+  void draw(Instance &instance) const override {
+    auto &[seed, split, rng, inputs, targets] = instance;
     for (int32_t &token : inputs)
       token = drawToken(rng, 1, config.vocab - 2);
     size_t first = rng.below(inputs.size() - 3); // below length - 2
     inputs[first] = inputs.back() = static_cast<int32_t>(config.vocab - 1);
     if (config.asksAll && split == Split::Train)
       std::copy(inputs.begin() + 1, inputs.end(), targets.begin());
-    else
-      std::fill(targets.begin(), targets.end(), ignoredTarget);
     targets.back() = inputs[first + 1];
   }
 };

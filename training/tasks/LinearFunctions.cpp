@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "training/tasks/LinearFunctions.h"
 #include "training/tasks/ConfiguredTask.h"
-#include "training/tasks/InstanceRng.h"
+#include "training/tasks/Instance.h"
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -82,8 +82,7 @@ public:
   int64_t positions() const override { return static_cast<int64_t>(2 * pairs - 1); }
   int64_t inputNumbers() const override { return static_cast<int64_t>(dimension); }
   uint64_t epochExamples() const override { return 2000; }
-  void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
-                std::span<int32_t> targets) const override;
+  void draw(Instance &instance) const override;
   double referenceLoss(uint64_t seed, Split split, uint64_t index) const override;
   std::string spell(int32_t) const override { return ""; }
 
@@ -91,9 +90,8 @@ private:
   size_t dimension, pairs;
 };
 
-void LinearFunctions::generate(uint64_t seed, Split split, uint64_t index,
-                               std::span<int32_t> inputs, std::span<int32_t> targets) const {
-  Rng rng = instanceRng(seed, split, index);
+void LinearFunctions::draw(Instance &instance) const {
+  auto &[seed, split, rng, inputs, targets] = instance;
   std::fill(inputs.begin(), inputs.end(), 0);
   std::fill(targets.begin(), targets.end(), 0);
   std::vector<double> weights(dimension), x(dimension);

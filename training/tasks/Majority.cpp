@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "training/tasks/Majority.h"
 #include "training/tasks/ConfiguredTask.h"
-#include "training/tasks/InstanceRng.h"
+#include "training/tasks/Instance.h"
 #include <algorithm>
 
 namespace hybrid::rt {
@@ -20,13 +20,11 @@ public:
 
   int64_t positions() const override { return config.length + 1; }
   uint64_t epochExamples() const override { return 2000; }
-  void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
-                std::span<int32_t> targets) const override;
+  void draw(Instance &instance) const override;
 };
 
-void Majority::generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
-                        std::span<int32_t> targets) const {
-  Rng rng = instanceRng(seed, split, index);
+void Majority::draw(Instance &instance) const {
+  auto &[seed, split, rng, inputs, targets] = instance;
   std::span<int32_t> prompt = inputs.first(inputs.size() - 1);
   std::vector<int64_t> counts(static_cast<size_t>(config.vocab - 1));
   auto countOf = [&](int32_t token) -> int64_t & { return counts[static_cast<size_t>(token)]; };
@@ -58,7 +56,6 @@ void Majority::generate(uint64_t seed, Split split, uint64_t index, std::span<in
     ++countOf(changed = winner);
   }
   inputs.back() = static_cast<int32_t>(config.vocab - 1);
-  std::fill(targets.begin(), targets.end(), ignoredTarget);
   targets.back() = leaders.front();
 }
 

@@ -10,7 +10,7 @@
 //===----------------------------------------------------------------------===//
 #include "training/tasks/MambaSelectiveCopying.h"
 #include "training/tasks/ConfiguredTask.h"
-#include "training/tasks/InstanceRng.h"
+#include "training/tasks/Instance.h"
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -30,8 +30,7 @@ public:
   int64_t positions() const override { return config.length + config.count; }
   /// A thousand of the paper's batches of 64, which it takes 400 000 of, all fresh.
   uint64_t epochExamples() const override { return 64000; }
-  void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
-                std::span<int32_t> targets) const override;
+  void draw(Instance &instance) const override;
   std::string spell(int32_t token) const override {
     if (token == 0)
       return "_";
@@ -39,13 +38,11 @@ public:
   }
 };
 
-void MambaSelectiveCopying::generate(uint64_t seed, Split split, uint64_t index,
-                                     std::span<int32_t> inputs, std::span<int32_t> targets) const {
-  Rng rng = instanceRng(seed, split, index);
+void MambaSelectiveCopying::draw(Instance &instance) const {
+  auto &[seed, split, rng, inputs, targets] = instance;
   auto length = static_cast<size_t>(config.length), count = static_cast<size_t>(config.count);
   std::fill(inputs.begin(), inputs.begin() + config.length, 0);
   std::fill(inputs.begin() + config.length, inputs.end(), config.marker());
-  std::fill(targets.begin(), targets.end(), ignoredTarget);
   // From left to right, each place is chosen with the share of places still to be chosen: every
   // subset is equally likely.
   size_t written = 0;

@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "training/tasks/Memorization.h"
 #include "training/tasks/ConfiguredTask.h"
-#include "training/tasks/InstanceRng.h"
+#include "training/tasks/Instance.h"
 #include "training/tasks/KeyValues.h"
 #include <fmt/format.h>
 
@@ -28,16 +28,14 @@ public:
   using ConfiguredTask::ConfiguredTask;
 
   uint64_t epochExamples() const override { return 256; }
-  void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
-                std::span<int32_t> targets) const override;
+  void draw(Instance &instance) const override;
   std::string spell(int32_t token) const override {
     return token == config.insert() ? "=>" : config.ids().spell(token);
   }
 };
 
-void Memorization::generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
-                            std::span<int32_t> targets) const {
-  Rng rng = instanceRng(seed, split, index);
+void Memorization::draw(Instance &instance) const {
+  auto &[seed, split, rng, inputs, targets] = instance;
   KeyValueIds ids = config.ids();
   uint64_t map = mixBits(mixBits(seed) ^ 0x66616374); // no stream of instances
   for (size_t t = 0; t < inputs.size(); t += 2) {
@@ -45,7 +43,6 @@ void Memorization::generate(uint64_t seed, Split split, uint64_t index, std::spa
     uint64_t value =
         permuted(static_cast<uint64_t>(key), static_cast<uint64_t>(ids.values()), map, 12);
     inputs[t] = key;
-    targets[t] = ignoredTarget;
     inputs[t + 1] = config.insert();
     targets[t + 1] = static_cast<int32_t>(ids.firstValue() + static_cast<int64_t>(value));
   }

@@ -10,7 +10,7 @@
 //===----------------------------------------------------------------------===//
 #include "training/tasks/Recall.h"
 #include "training/tasks/ConfiguredTask.h"
-#include "training/tasks/InstanceRng.h"
+#include "training/tasks/Instance.h"
 #include "training/tasks/KeyValues.h"
 #include "training/tasks/SequenceWriter.h"
 #include <algorithm>
@@ -36,14 +36,12 @@ public:
   using ConfiguredTask::ConfiguredTask;
 
   int64_t positions() const override { return config.positions(); }
-  void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
-                std::span<int32_t> targets) const override;
+  void draw(Instance &instance) const override;
   std::string spell(int32_t token) const override;
 };
 
-void Recall::generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
-                      std::span<int32_t> targets) const {
-  Rng rng = instanceRng(seed, split, index);
+void Recall::draw(Instance &instance) const {
+  auto &[seed, split, rng, inputs, targets] = instance;
   SequenceWriter sequence(inputs, targets);
   RecallScoring scoring(split, config.trainTargets, config.multiQuery);
   KeyValueIds ids = config.ids();

@@ -14,7 +14,7 @@
 //===----------------------------------------------------------------------===//
 #include "training/tasks/SelectiveCopying.h"
 #include "training/tasks/ConfiguredTask.h"
-#include "training/tasks/InstanceRng.h"
+#include "training/tasks/Instance.h"
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
@@ -35,8 +35,7 @@ class SelectiveCopying final : public ConfiguredTask<SelectiveCopyingConfig> {
 public:
   using ConfiguredTask::ConfiguredTask;
 
-  void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
-                std::span<int32_t> targets) const override;
+  void draw(Instance &instance) const override;
   std::string spell(int32_t token) const override {
     if (token < config.content())
       return fmt::format("c{}", token);
@@ -66,12 +65,10 @@ void SelectiveCopying::interleave(Rng &rng, std::span<int32_t> inputs,
   }
 }
 
-void SelectiveCopying::generate(uint64_t seed, Split split, uint64_t index,
-                                std::span<int32_t> inputs, std::span<int32_t> targets) const {
-  Rng rng = instanceRng(seed, split, index);
+void SelectiveCopying::draw(Instance &instance) const {
+  auto &[seed, split, rng, inputs, targets] = instance;
   auto count = static_cast<size_t>(config.count);
   std::fill(inputs.begin(), inputs.end(), config.blank());
-  std::fill(targets.begin(), targets.end(), ignoredTarget);
   if (config.inserts)
     return interleave(rng, inputs, targets);
 

@@ -7,6 +7,7 @@
 #include "training/tasks/Counting.h"
 #include "training/tasks/FuzzyRecall.h"
 #include "training/tasks/InductionHeads.h"
+#include "training/tasks/Instance.h"
 #include "training/tasks/LinearFunctions.h"
 #include "training/tasks/Majority.h"
 #include "training/tasks/MambaSelectiveCopying.h"
@@ -49,6 +50,15 @@ constexpr Entry entries[] = {
 std::string_view nameOf(Split split) { return split == Split::Train ? "train" : "test"; }
 std::string_view nameOf(Convention convention) {
   return convention == Convention::Paper ? "paper" : "mad-lab";
+}
+
+void Task::generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
+                    std::span<int32_t> targets) const {
+  std::fill(targets.begin(), targets.end(), ignoredTarget);
+  // One stream a split: train and test never share numbers, whatever the indices.
+  const uint64_t stream = split == Split::Train ? 0x7261696eu : 0x74657374u;
+  Instance instance{seed, split, {seed, stream, index}, inputs, targets};
+  draw(instance);
 }
 
 std::string Task::spec() const {

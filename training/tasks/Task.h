@@ -43,6 +43,8 @@ std::string_view nameOf(Convention convention); // "paper", "mad-lab"
 inline int32_t wordOf(float number) { return std::bit_cast<int32_t>(number); }
 inline float numberOf(int32_t word) { return std::bit_cast<float>(word); }
 
+struct Instance;
+
 class Task {
 public:
   using Settings = std::vector<std::pair<std::string, std::string>>;
@@ -69,8 +71,8 @@ public:
   int64_t targetWords() const { return inputNumbers() > 0 ? 2 : 1; }
   /// Writes instance `index`; the spans have positions() times inputWords() and targetWords()
   /// elements.
-  virtual void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
-                        std::span<int32_t> targets) const = 0;
+  void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
+                std::span<int32_t> targets) const;
   /// Training instances of an epoch, where no size of the set is given: MAD's training set.
   virtual uint64_t epochExamples() const { return 12800; }
   /// Mean squared error, over what it asks, of the best there is for an instance of numbers: least
@@ -85,6 +87,9 @@ protected:
       : taskName(std::move(name)), taskSettings(std::move(settings)) {}
 
 private:
+  /// Writes the instance; no target is scored yet.
+  virtual void draw(Instance &instance) const = 0;
+
   std::string taskName;
   Settings taskSettings;
 };

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "training/tokenizers/PipelineTokenizer.h"
 #include "training/tokenizers/AddedTokens.h"
+#include "training/tokenizers/BpeDocument.h"
 #include "training/tokenizers/ByteAlphabet.h"
 #include "training/tokenizers/Model.h"
 #include "training/tokenizers/Normalizer.h"
@@ -309,7 +310,7 @@ Result<nlohmann::json> gpt2Document(std::string_view encoder, std::string_view m
   Result<nlohmann::json> vocabulary = parseJson(encoder, name, {.depth = 2});
   if (!vocabulary)
     return vocabulary.error();
-  nlohmann::json list = nlohmann::json::array(), added = nlohmann::json::array();
+  BpeDocument bpe{*vocabulary, nlohmann::ordered_json::array(), {}};
   for (size_t line = 0, begin = 0; begin < merges.size(); ++line) {
     size_t end = std::min(merges.find('\n', begin), merges.size());
     std::string_view text = merges.substr(begin, end - begin);
@@ -321,40 +322,13 @@ Result<nlohmann::json> gpt2Document(std::string_view encoder, std::string_view m
     size_t space = text.find(' ');
     if (space == std::string_view::npos)
       return Error{fmt::format("{}: line {} of the merges must be two tokens", name, line + 1)};
-    list.push_back({std::string(text.substr(0, space)), std::string(text.substr(space + 1))});
+    bpe.merges.push_back({std::string(text.substr(0, space)), std::string(text.substr(space + 1))});
   }
-  for (const char *special : {"<|endoftext|>"})
-    if (vocabulary->is_object() && vocabulary->contains(special))
-      added.push_back({{"id", (*vocabulary)[special]},
-                       {"content", special},
-                       {"single_word", false},
-                       {"lstrip", false},
-                       {"rstrip", false},
-                       {"normalized", false},
-                       {"special", true}});
-  nlohmann::json byteLevel = {{"type", "ByteLevel"},
-                              {"add_prefix_space", false},
-                              {"trim_offsets", true},
-                              {"use_regex", true}};
-  return nlohmann::json{{"version", "1.0"},
-                        {"truncation", nullptr},
-                        {"padding", nullptr},
-                        {"added_tokens", added},
-                        {"normalizer", nullptr},
-                        {"pre_tokenizer", byteLevel},
-                        {"post_processor", nullptr},
-                        {"decoder", byteLevel},
-                        {"model",
-                         {{"type", "BPE"},
-                          {"dropout", nullptr},
-                          {"unk_token", nullptr},
-                          {"continuing_subword_prefix", nullptr},
-                          {"end_of_word_suffix", nullptr},
-                          {"fuse_unk", false},
-                          {"byte_fallback", false},
-                          {"ignore_merges", false},
-                          {"vocab", std::move(*vocabulary)},
-                          {"merges", list}}}};
+  constexpr const char *special = "<|endoftext|>";
+  if (vocabulary->is_object() && vocabulary->contains(special) &&
+      (*vocabulary)[special].is_number_integer())
+    bpe.special.emplace_back((*vocabulary)[special].get<int64_t>(), special);
+  return nlohmann::json(tokenizerDocument(std::move(bpe)));
 }
 
 } // namespace hybrid::rt

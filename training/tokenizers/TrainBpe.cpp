@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "training/tokenizers/TrainBpe.h"
+#include "training/tokenizers/BpeDocument.h"
 #include "training/tokenizers/ByteAlphabet.h"
 #include "training/tokenizers/PreTokenizer.h"
 #include "training/tokenizers/Regex.h"
@@ -201,59 +202,20 @@ Result<std::string> BpeTrainer::train() const {
       word.symbols.push_back(tokenOfByte[static_cast<uint8_t>(c)]);
     list.push_back(std::move(word));
   }
-  nlohmann::json merges = nlohmann::json::array();
+  BpeDocument bpe{nlohmann::ordered_json::object(), nlohmann::ordered_json::array(), {}};
+  bpe.splitsAsLlama3 = options.splitting == "llama3";
   Merger merger(std::move(list), tokens, static_cast<int64_t>(options.least));
   for (Pair pair; static_cast<int64_t>(tokens.size()) < options.vocabulary && merger.step(pair);)
-    merges.push_back({tokens[pair.first], tokens[pair.second]});
-
-  nlohmann::ordered_json vocabulary = nlohmann::ordered_json::object();
-  auto added = nlohmann::ordered_json::array();
-  for (size_t id = 0; id < tokens.size(); ++id) {
-    vocabulary[tokens[id]] = id;
-    if (id < options.special.size())
-      added.push_back({{"id", id},
-                       {"content", tokens[id]},
-                       {"single_word", false},
-                       {"lstrip", false},
-                       {"rstrip", false},
-                       {"normalized", false},
-                       {"special", true}});
-  }
-  auto byteLevel = [](bool usesRegex) {
-    return nlohmann::ordered_json{{"type", "ByteLevel"},
-                                  {"add_prefix_space", false},
-                                  {"trim_offsets", true},
-                                  {"use_regex", usesRegex}};
-  };
-  nlohmann::ordered_json split = byteLevel(true);
-  if (options.splitting == "llama3")
-    split = {{"type", "Sequence"},
-             {"pretokenizers",
-              {{{"type", "Split"},
-                {"pattern", {{"Regex", llama3Pattern}}},
-                {"behavior", "Isolated"},
-                {"invert", false}},
-               byteLevel(false)}}};
-  nlohmann::ordered_json document = {{"version", "1.0"},
-                                     {"truncation", nullptr},
-                                     {"padding", nullptr},
-                                     {"added_tokens", added},
-                                     {"normalizer", nullptr},
-                                     {"pre_tokenizer", split},
-                                     {"post_processor", nullptr},
-                                     {"decoder", byteLevel(true)},
-                                     {"model",
-                                      {{"type", "BPE"},
-                                       {"dropout", nullptr},
-                                       {"unk_token", nullptr},
-                                       {"continuing_subword_prefix", nullptr},
-                                       {"end_of_word_suffix", nullptr},
-                                       {"fuse_unk", false},
-                                       {"byte_fallback", false},
-                                       {"ignore_merges", false},
-                                       {"vocab", vocabulary},
-                                       {"merges", merges}}}};
-  return document.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    bpe.merges.push_back({tokens[pair.first], tokens[pair.second]});
+  // Not by operator[], which looks through all before.
+  auto &vocabulary = bpe.vocabulary.get_ref<nlohmann::ordered_json::object_t &>();
+  for (size_t id = 0; id < tokens.size(); ++id)
+    vocabulary.emplace_back(tokens[id], id);
+  for (size_t id = 0; id < options.special.size(); ++id)
+    bpe.special.emplace_back(id, tokens[id]);
+  return tokenizerDocument(std::move(bpe))
+             .dump(1, ' ', false, nlohmann::json::error_handler_t::replace) +
+         "\n";
 }
 
 } // namespace hybrid::rt

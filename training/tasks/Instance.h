@@ -1,14 +1,16 @@
-//===- InstanceRng.h - the random numbers of one instance -------------------===//
+//===- Instance.h - one instance of a task while it is drawn -----------------===//
 #pragma once
 #include "training/Rng.h"
 #include "training/tasks/Task.h"
 
 namespace hybrid::rt {
 
-/// One stream a split: train and test never share numbers, whatever the indices.
-inline Rng instanceRng(uint64_t seed, Split split, uint64_t index) {
-  return {seed, split == Split::Train ? 0x7261696eu : 0x74657374u, index};
-}
+struct Instance {
+  uint64_t seed; // of the whole data set
+  Split split;
+  Rng rng; // of this instance alone
+  std::span<int32_t> inputs, targets;
+};
 
 /// Uniform in first .. first + count - 1.
 inline int32_t drawToken(Rng &rng, int64_t first, int64_t count) {
