@@ -1,14 +1,31 @@
-# The golden cases through ctest. A folder that was asked for and is missing must fail, not skip: the test is
-# registered whenever HYBRID_GOLDEN_DIR is set, and the runner reports what is wrong with it.
-set(golden_default ${PROJECT_SOURCE_DIR}/../shared/golden)
+# The golden cases through ctest: a test a folder of them. A folder that was asked for and is missing must fail, not
+# skip: the tests are registered whenever HYBRID_GOLDEN_DIR is set, and the runner reports what is wrong with it.
+set(golden_shared ${PROJECT_SOURCE_DIR}/../shared)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
+set(golden_run ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/golden/run --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --verbose)
 add_test(NAME golden-variants COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/golden/variants.py
                                       --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
 set_tests_properties(golden-variants PROPERTIES LABELS golden TIMEOUT 300)
-if(NOT "$ENV{HYBRID_GOLDEN_DIR}" STREQUAL "" OR EXISTS ${golden_default})
-  add_test(NAME golden COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/golden/run
-                               --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --verbose)
+# `golden_flags` are those of the folder that must be there in whole, `golden_modern_flags` of one whose cases may lack an adapter.
+set(golden_flags)
+set(golden_modern_flags)
+if(NOT "$ENV{HYBRID_GOLDEN_DIR}" STREQUAL "")
+  string(REPLACE ":" ";--cases;" golden_flags "--cases;$ENV{HYBRID_GOLDEN_DIR}")
+else()
+  if(EXISTS ${golden_shared}/golden)
+    set(golden_flags --cases ${golden_shared}/golden)
+  endif()
+  if(EXISTS ${golden_shared}/golden_modern)
+    set(golden_modern_flags --cases ${golden_shared}/golden_modern)
+  endif()
+endif()
+if(golden_flags)
+  add_test(NAME golden COMMAND ${golden_run} ${golden_flags})
   set_tests_properties(golden PROPERTIES LABELS golden TIMEOUT 1200 RUN_SERIAL ON)
 else()
-  message(STATUS "Golden cases: no folder ${golden_default} and HYBRID_GOLDEN_DIR is not set: the golden test is left out")
+  message(STATUS "Golden cases: no folder ${golden_shared}/golden and HYBRID_GOLDEN_DIR is not set: the golden test is left out")
+endif()
+if(golden_modern_flags)
+  add_test(NAME golden-modern COMMAND ${golden_run} ${golden_modern_flags})
+  set_tests_properties(golden-modern PROPERTIES LABELS golden TIMEOUT 1200 RUN_SERIAL ON)
 endif()

@@ -70,7 +70,7 @@ def golden_uses(root, cases):
     loader = importlib.machinery.SourceFileLoader("golden_run", str(path))
     golden = importlib.util.module_from_spec(importlib.util.spec_from_loader("golden_run", loader))
     loader.exec_module(golden)
-    for meta in sorted(cases.glob("*/meta.json")):
+    for meta in sorted(meta for folder in cases for meta in folder.glob("*/meta.json")):
         case = golden.Case(meta.parent)
         try:
             arguments = golden.model_arguments(case, case.adapter())
@@ -288,7 +288,7 @@ def main():
     parser.add_argument("hybridc")
     parser.add_argument("root", type=lambda text: pathlib.Path(text).resolve())
     parser.add_argument("tables", type=pathlib.Path, help="folder of what each variant may take, a file for each header")
-    parser.add_argument("--cases", type=pathlib.Path, help="the golden cases")
+    parser.add_argument("--cases", type=pathlib.Path, action="append", help="a folder of golden cases (may be repeated)")
     parser.add_argument("--header", help="only kernels of this header, in gradient cases")
     parser.add_argument("--list", action="store_true", help="print the variants, compile nothing")
     parser.add_argument("--update", action="store_true", help="write the tables anew")
