@@ -36,7 +36,7 @@ D4 = (("102M", 241, 101), ("118M", 290, 119), ("134M", 337, 137), ("150M", 386, 
 # Family, table, misprinted row, largest deviations in percent of the total and active counts. The papers leave out filters, routers and
 # biases. D.4 counts a Hyena expert's projections as inactive while a token does not read it; but they are computed for every token, since
 # a later one may read what they put into the state, and so they are active here.
-EXPERT_FAMILIES = (("striped-hyena-moe", D3, "440M", 0.5, 5), ("striped-hyena-experts-moe", D4, None, 0.7, 19))
+EXPERT_FAMILIES = (("striped-hyena-moe", D3, "440M", 0.7, 5), ("striped-hyena-experts-moe", D4, None, 0.8, 19))
 
 # Table E.1: orders of the 24 layers of size 756M.
 TOPOLOGIES = ("(1H:1A) x 12", "(2H:2A) x 6", "(3H:3A) x 4", "(4H:4A) x 3", "(6H:6A) x 2", "12H:12A", "(2H:4A:4H:2A) x 2",
@@ -66,13 +66,13 @@ MAD = (
     ("gated-linear-attention-swiglu", {"inner": 352}, 447408),
     ("hyena-swiglu", {"inner": 352}, 523784),
     ("multihead-hyena-swiglu", {"inner": 352, "head": 16, "groups": 4}, 336812),
-    ("hyena-experts-swiglu", {"inner": 352, "madlab": "true"}, 390016),
+    ("hyena-experts-swiglu", {"inner": 352, "routing": "madlab"}, 390016),
     ("linear-attention-swiglu", {"inner": 352}, 406736),
     ("mamba", {}, 433808),
     # Less 2 x 128 that the reference holds and never uses.
     ("hyena-moe", {"mixture": "moe_madlab"}, 583448 - 256),
     ("multihead-hyena-moe", {"mixture": "moe_madlab", "head": 16, "groups": 4}, 396476 - 256),
-    ("hyena-experts-moe", {"mixture": "moe_madlab", "madlab": "true"}, 449680 - 256),
+    ("hyena-experts-moe", {"mixture": "moe_madlab", "routing": "madlab"}, 449680 - 256),
 )
 
 # Numbers of the recurrent state of the whole network (Poli et al. 2024, appendix B.3.2), where it is finite.
