@@ -3,6 +3,7 @@
 #include "executable/OutputFile.h"
 #include "runtime/files/Json.h"
 #include "runtime/files/Safetensors.h"
+#include "training/CheckpointTokenizer.h"
 #include "training/TensorHashes.h"
 #include <algorithm>
 #include <charconv>
@@ -114,6 +115,8 @@ Result<void> saveCheckpoint(const std::string &path, StepRunner &runner, const R
                                               {"format_version", formatVersion},
                                               {"state", text},
                                               {"hash", hashOf(text, tensors)}};
+  if (!state.tokenizer.empty())
+    metadata[tokenizerKey] = state.tokenizer;
   addHashes(tensors, metadata);
   return writeSafetensors(path, tensors, metadata);
 }

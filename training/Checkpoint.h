@@ -26,6 +26,7 @@ struct RunState {
   bool finished = false; // stopped for good: steps done, accuracy reached or time over
   uint64_t fingerprint = 0;
   nlohmann::json config; // settings that a resumed run must share
+  std::string tokenizer; // serialized, of the data; empty: none. Written, not read back
 };
 
 /// Writes whole or not at all.

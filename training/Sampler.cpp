@@ -7,6 +7,25 @@
 
 namespace hybrid::rt {
 
+void penaliseRepetition(std::span<double> logits, std::span<const int32_t> seen, double penalty) {
+  std::vector<bool> done(logits.size());
+  for (int32_t token : seen) {
+    auto at = static_cast<size_t>(token);
+    if (at >= logits.size() || done[at])
+      continue;
+    done[at] = true;
+    logits[at] = logits[at] > 0 ? logits[at] / penalty : logits[at] * penalty;
+  }
+}
+
+double logProbability(std::span<const double> logits, int32_t token) {
+  const double highest = *std::max_element(logits.begin(), logits.end());
+  double sum = 0;
+  for (double value : logits)
+    sum += std::exp(value - highest);
+  return logits[static_cast<size_t>(token)] - highest - std::log(sum);
+}
+
 int32_t sampleToken(std::span<double> logits, const SamplerOptions &options, Rng &rng) {
   auto best = std::max_element(logits.begin(), logits.end());
   if (options.temperature <= 0)
@@ -24,7 +43,10 @@ int32_t sampleToken(std::span<double> logits, const SamplerOptions &options, Rng
     kept = std::min(kept, static_cast<size_t>(options.topK));
   double mass = 0;
   size_t count = 0;
-  while (count < kept && (count == 0 || mass < options.topP * total))
+  // The likeliest has the value 1 here.
+  while (count < kept &&
+         (count == 0 || (mass < options.topP * total &&
+                         logits[static_cast<size_t>(order[count])] >= options.minP)))
     mass += logits[static_cast<size_t>(order[count++])];
   double at = rng.uniform() * mass;
   for (size_t i = 0; i < count; ++i)

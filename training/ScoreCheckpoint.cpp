@@ -3,6 +3,7 @@
 #include "runtime/Session.h"
 #include "runtime/files/Json.h"
 #include "runtime/files/Print.h"
+#include "training/CheckpointTokenizer.h"
 #include "training/ChunkedEvaluation.h"
 #include "training/ParameterFile.h"
 #include "training/SessionRunner.h"
@@ -62,6 +63,19 @@ Result<void> checkChunks(const Executable &executable, int64_t length) {
   return {};
 }
 
+/// Numbers of one tokenizer mean nothing to a model of another.
+Result<void> checkTokenizer(const std::string &checkpoint, const Source &source) {
+  auto carried = tokenizerOfCheckpoint(checkpoint);
+  if (!carried)
+    return carried.error();
+  if (*carried && source.tokenizer() && (*carried)->identity() != source.tokenizer()->identity())
+    return Error{fmt::format("the data is read with a tokenizer of {} ({}), but '{}' was trained "
+                             "with one of {} ({}), which it carries: leave the tokenizer out",
+                             source.tokenizer()->kind(), source.tokenizer()->identity(), checkpoint,
+                             (*carried)->kind(), (*carried)->identity())};
+  return {};
+}
+
 } // namespace
 
 Result<void> scoreCheckpoint(ScoreOptions options) {
@@ -92,10 +106,13 @@ Result<void> scoreCheckpoint(ScoreOptions options) {
       return made.error();
     runner = std::move(*made);
   }
+  options.data.checkpoint = options.checkpoint;
   auto opened = options.data.open(runner ? runner->length() : options.chunk, 0);
   if (!opened)
     return opened.error();
   const Source &source = **opened;
+  if (auto same = checkTokenizer(options.checkpoint, source); !same)
+    return same;
   if (runner)
     if (auto done = checkFits(*runner, source); !done)
       return done;

@@ -131,6 +131,8 @@ Result<void> TrainingRun::start() {
   nextStep = state.step;
   state.fingerprint = runner.fingerprint();
   state.config = trajectory;
+  if (data->tokenizer())
+    state.tokenizer = data->tokenizer()->serialized();
   json config = settings.config.is_object() ? settings.config : json::object();
   config.update(trajectory);
   config.update(data->describe());

@@ -42,7 +42,6 @@ public:
   int64_t positions() const override { return length - 3; } // the rest is padding
   uint64_t epochExamples() const override { return size; }
   uint64_t testExamples() const override { return 0; }
-  bool isBytes() const override { return false; }
   void train(uint64_t number, std::span<int32_t> inputs,
              std::span<int32_t> targets) const override {
     ++drawn;

@@ -2,6 +2,7 @@
 #include "runtime/files/AtomicFile.h"
 #include "runtime/files/File.h"
 #include "tools/hybrid-run/Verbs.h"
+#include "training/CheckpointTokenizer.h"
 #include "training/data/DataSource.h"
 #include "training/data/Prepare.h"
 #include "training/tasks/Task.h"
@@ -90,10 +91,10 @@ struct ShowArguments {
   uint64_t seed = 0, dataSeed = rt::defaultDataSeed;
 };
 
-void showImages(const ShowArguments &arguments) {
+void showImages(const ShowArguments &arguments, const rt::DataSpec &spec) {
   int64_t positions = valueOf(rt::positionsOf(arguments.spec));
-  auto source = valueOf(rt::makeDataSource(std::span(&arguments.spec, 1), positions, arguments.seed,
-                                           arguments.dataSeed));
+  auto source = valueOf(
+      rt::makeDataSource(std::span(&spec, 1), positions, arguments.seed, arguments.dataSeed));
   nlohmann::json description = source->describe();
   auto width = description["width"].get<size_t>(), channels = description["channels"].get<size_t>();
   std::cout << fmt::format("{} images for training, {} for testing, {} x {} x {}\n",
@@ -154,7 +155,7 @@ void showTokens(const ShowArguments &arguments, const rt::DataSpec &spec) {
 void show(const ShowArguments &arguments) {
   rt::DataSpec spec = valueOf(rt::DataSpec::parse(arguments.spec));
   if (spec.kind == "idx" || spec.kind == "png")
-    showImages(arguments);
+    showImages(arguments, spec);
   else
     showTokens(arguments, spec);
 }
@@ -200,7 +201,7 @@ std::vector<int32_t> idsOf(std::string_view list) {
 }
 
 void tokenize(const TokenizeArguments &arguments) {
-  auto tokenizer = valueOf(rt::loadTokenizer(arguments.tokenizer));
+  auto tokenizer = valueOf(rt::namedTokenizer(arguments.tokenizer));
   if (!arguments.decode.empty()) {
     std::cout << valueOf(tokenizer->decode(idsOf(arguments.decode), {!arguments.noSpecial, false}))
               << "\n";

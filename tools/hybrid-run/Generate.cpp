@@ -1,4 +1,4 @@
-//===- Generate.cpp - hybrid-run generate: text from a byte-level model ------------===//
+//===- Generate.cpp - hybrid-run generate: text from a language model --------------===//
 #include "training/Generate.h"
 #include "tools/hybrid-run/Arguments.h"
 #include "tools/hybrid-run/Verbs.h"
@@ -6,12 +6,15 @@
 namespace hybrid::tools {
 
 void addGenerate(CLI::App &app) {
-  auto *verb = app.add_subcommand("generate", "continue a text with a byte-level model");
+  auto *verb = app.add_subcommand("generate", "continue a text with a language model");
   auto arguments = std::make_shared<rt::GenerateOptions>();
   addModel(*verb, arguments->model);
   verb->add_option("--checkpoint", arguments->checkpoint, "parameters (.safetensors)")->required();
   verb->add_option("--prompt", arguments->prompt, "the text to continue")->required();
-  verb->add_option("--tokens", arguments->tokens, "bytes to add")
+  verb->add_option("--tokenizer", arguments->tokenizer,
+                   "what tokens are, where the checkpoint does not say: bytes, dna, or a "
+                   "tokenizer's file or folder");
+  verb->add_option("--tokens", arguments->tokens, "tokens to add")
       ->check(Range(int64_t{1}, int64_t{1} << 40))
       ->capture_default_str();
   verb->add_option("--temperature", arguments->sampler.temperature, "0: always the likeliest")
@@ -24,6 +27,15 @@ void addGenerate(CLI::App &app) {
                    "draw from the likeliest with this much probability")
       ->check(Range(1e-9, 1.0))
       ->capture_default_str();
+  verb->add_option("--min-p", arguments->sampler.minP,
+                   "draw from tokens with this share of the likeliest one's probability")
+      ->check(Range(0.0, 1.0));
+  verb->add_option("--repetition-penalty", arguments->sampler.repetitionPenalty,
+                   "above 1: what was said becomes less likely")
+      ->check(Range(1e-3, 1e3));
+  verb->add_option("--stop", arguments->stop, "end before this text; may be given again");
+  verb->add_flag("--past-end", arguments->goesPastEnd, "the end-of-text token does not end it");
+  verb->add_flag("--json", arguments->json, "a line a token, with its log-probability");
   verb->add_option("--seed", arguments->seed, "of the draws")->capture_default_str();
   verb->add_option("--threads", arguments->threads, "threads; 0: all")->check(Range(0, 4096));
   verb->callback([arguments] { require(rt::generateText(*arguments)); });

@@ -38,7 +38,14 @@ class MixtureSource final : public Source {
 public:
   MixtureSource(std::vector<std::unique_ptr<Source>> sources, std::vector<double> weights)
       : sources(std::move(sources)), weights(std::move(weights)),
-        shares(mixtureShares(this->weights)) {}
+        shares(mixtureShares(this->weights)) {
+    const Tokenizer *first = this->sources[0]->tokenizer();
+    const bool isShared =
+        first && std::all_of(this->sources.begin(), this->sources.end(), [&](const auto &source) {
+          return source->tokenizer() && source->tokenizer()->identity() == first->identity();
+        });
+    shared = isShared ? first : nullptr;
+  }
 
   int64_t vocabulary() const override {
     int64_t most = 0;
@@ -59,10 +66,7 @@ public:
       sum += source->testExamples();
     return sum;
   }
-  bool isBytes() const override {
-    return std::all_of(sources.begin(), sources.end(),
-                       [](const auto &source) { return source->isBytes(); });
-  }
+  const Tokenizer *tokenizer() const override { return shared; }
   void train(uint64_t number, std::span<int32_t> inputs,
              std::span<int32_t> targets) const override {
     MixturePlace place = mixturePlace(shares, number);
@@ -94,6 +98,7 @@ private:
   std::vector<std::unique_ptr<Source>> sources;
   std::vector<double> weights;
   std::vector<uint64_t> shares;
+  const Tokenizer *shared; // of all sources; null where they differ
 };
 
 } // namespace
@@ -109,23 +114,22 @@ static Result<std::unique_ptr<Source>> makeOne(const DataSpec &spec, int64_t len
   return makeTokenSource(spec, length, seed, dataSeed);
 }
 
-Result<std::unique_ptr<Source>> makeDataSource(std::span<const std::string> specs, int64_t length,
+Result<std::unique_ptr<Source>> makeDataSource(std::span<const DataSpec> specs, int64_t length,
                                                uint64_t seed, uint64_t dataSeed) {
   std::vector<std::unique_ptr<Source>> sources;
   std::vector<double> weights;
-  for (const std::string &text : specs) {
-    Result<DataSpec> spec = DataSpec::parse(text);
-    if (!spec)
-      return spec.error();
-    Result<double> weight = spec->number("weight", 1, 1e-6, 1e6);
+  for (const DataSpec &spec : specs) {
+    Result<double> weight = spec.number("weight", 1, 1e-6, 1e6);
     if (!weight)
       return weight.error();
-    Result<std::unique_ptr<Source>> source = makeOne(*spec, length, seed, dataSeed);
+    Result<std::unique_ptr<Source>> source = makeOne(spec, length, seed, dataSeed);
     if (!source)
       return source.error();
     if (!sources.empty() && (*source)->positions() != sources[0]->positions())
-      return Error{fmt::format("--data {}: instances have {} positions, those of the first data {}",
-                               text, (*source)->positions(), sources[0]->positions())};
+      return Error{fmt::format("--data {}:{}: instances have {} positions, those of the first data "
+                               "{}",
+                               spec.kind, spec.path, (*source)->positions(),
+                               sources[0]->positions())};
     weights.push_back(*weight);
     sources.push_back(std::move(*source));
   }

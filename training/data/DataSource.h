@@ -10,10 +10,10 @@
 
 namespace hybrid::rt {
 
-/// The data named by KIND:PATH[,options] for a model of `length` positions. Several are mixed by
+/// The data of these specs for a model of `length` positions. Several are mixed by
 /// their weight=W (1): of any first instances each gives its share, to within one. A single text:
 /// without options is TextBytes.
-Result<std::unique_ptr<Source>> makeDataSource(std::span<const std::string> specs, int64_t length,
+Result<std::unique_ptr<Source>> makeDataSource(std::span<const DataSpec> specs, int64_t length,
                                                uint64_t seed, uint64_t dataSeed);
 /// Positions that the data has of its own (pixels of an image); 0: any.
 Result<int64_t> positionsOf(const std::string &spec);

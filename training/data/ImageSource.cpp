@@ -24,7 +24,6 @@ public:
   int64_t positions() const override { return static_cast<int64_t>(trainSet.pixelsEach()); }
   uint64_t epochExamples() const override { return trainSet.size(); }
   uint64_t testExamples() const override { return testSet.size(); }
-  bool isBytes() const override { return false; }
   void train(uint64_t number, std::span<int32_t> inputs,
              std::span<int32_t> targets) const override {
     example(shuffledExample(number, trainSet.size(), seed), inputs, targets);

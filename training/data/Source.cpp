@@ -1,6 +1,7 @@
 //===- Source.cpp - where training and test instances come from -------------===//
 #include "training/data/Source.h"
 #include "executable/Permutation.h"
+#include "training/tokenizers/SimpleTokenizers.h"
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
@@ -27,7 +28,6 @@ public:
     return options.trainExamples ? options.trainExamples : task->epochExamples();
   }
   uint64_t testExamples() const override { return 0; }
-  bool isBytes() const override { return false; }
 
   void train(uint64_t number, std::span<int32_t> inputs,
              std::span<int32_t> targets) const override {
@@ -74,7 +74,7 @@ public:
     return std::max<uint64_t>(1, bytes / static_cast<uint64_t>(length));
   }
   uint64_t testExamples() const override { return text->validationWindows(); }
-  bool isBytes() const override { return true; }
+  const Tokenizer *tokenizer() const override { return bytes.get(); }
 
   void train(uint64_t number, std::span<int32_t> inputs,
              std::span<int32_t> targets) const override {
@@ -104,6 +104,7 @@ public:
 
 private:
   std::unique_ptr<TextBytes> text;
+  std::unique_ptr<Tokenizer> bytes = makeByteTokenizer();
   std::string path;
   int64_t length;
   uint64_t seed, dataSeed;

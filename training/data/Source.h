@@ -7,6 +7,7 @@
 #pragma once
 #include "training/data/TextBytes.h"
 #include "training/tasks/Task.h"
+#include "training/tokenizers/Tokenizer.h"
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -41,8 +42,10 @@ public:
   virtual uint64_t epochExamples() const = 0;
   /// Test instances there are; 0: as many as one likes.
   virtual uint64_t testExamples() const = 0;
+  /// What the tokens are; null: no text, or not known.
+  virtual const Tokenizer *tokenizer() const { return nullptr; }
   /// Whether a token is a byte, so that loss can be told in bits per byte.
-  virtual bool isBytes() const = 0;
+  bool isBytes() const { return tokenizer() && tokenizer()->isBytes(); }
   /// Training instance `number` = step * batch + row. Spans have positions() times the words of a
   /// position.
   virtual void train(uint64_t number, std::span<int32_t> inputs,

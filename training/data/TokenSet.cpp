@@ -1,5 +1,6 @@
 //===- TokenSet.cpp - training and validation text as tokens ----------------===//
 #include "training/data/TokenSet.h"
+#include "training/CheckpointTokenizer.h"
 #include "training/data/SplitRule.h"
 #include "training/tokenizers/JsonNode.h"
 #include "training/tokenizers/Utf8.h"
@@ -140,7 +141,7 @@ TokenArray copied(const TokenArray &from, uint64_t begin, uint64_t end) {
 } // namespace
 
 Result<std::unique_ptr<Tokenizer>> tokenizerOf(const DataSpec &spec) {
-  return loadTokenizer(spec.option("tokenizer", spec.kind == "fasta" ? "dna" : "bytes"));
+  return namedTokenizer(spec.option("tokenizer", spec.kind == "fasta" ? "dna" : "bytes"));
 }
 
 Result<void> tokenizeDocuments(const DataSpec &spec, const Tokenizer &tokenizer,
@@ -243,7 +244,7 @@ Result<TokenSet> TokenSet::open(const DataSpec &spec) {
     return train.error();
   TokenSet set;
   if (std::string name = spec.option("tokenizer", ""); !name.empty()) {
-    Result<std::unique_ptr<Tokenizer>> tokenizer = loadTokenizer(name);
+    Result<std::unique_ptr<Tokenizer>> tokenizer = namedTokenizer(name);
     if (!tokenizer)
       return tokenizer.error();
     set.tokenizer = std::move(*tokenizer);

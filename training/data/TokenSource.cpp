@@ -21,7 +21,7 @@ public:
   int64_t positions() const override { return length; }
   uint64_t epochExamples() const override { return trainWindows.windows(); }
   uint64_t testExamples() const override { return testWindows.windows(); }
-  bool isBytes() const override { return set.tokenizer && set.tokenizer->isBytes(); }
+  const Tokenizer *tokenizer() const override { return set.tokenizer.get(); }
 
   void train(uint64_t number, std::span<int32_t> inputs,
              std::span<int32_t> targets) const override {

@@ -87,7 +87,6 @@ public:
   int64_t positions() const override { return inner.positions(); }
   uint64_t epochExamples() const override { return inner.epochExamples(); }
   uint64_t testExamples() const override { return inner.testExamples(); }
-  bool isBytes() const override { return false; }
   void train(uint64_t number, std::span<int32_t> inputs,
              std::span<int32_t> targets) const override {
     ++drawn;

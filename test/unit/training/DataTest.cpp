@@ -254,9 +254,8 @@ TEST_F(DataTest, ImagesAreReadAndTheirFaultsTold) {
   write("p/cat/a.png", "no png");
   EXPECT_NE(readPngFolder(folder + "/p", 1).error().message.find("not a usable PNG"),
             std::string::npos);
-  auto source = makeDataSource(
-      std::vector<std::string>{"idx:" + imagePath + ",labels=" + labelPath + ",fraction=0.4"}, 4, 0,
-      0);
+  const DataSpec spec{"idx", imagePath, {{"labels", labelPath}, {"fraction", "0.4"}}};
+  auto source = makeDataSource(std::span(&spec, 1), 4, 0, 0);
   ASSERT_TRUE(bool(source)) << source.error().message;
   EXPECT_EQ((*source)->positions(), 4);
   EXPECT_EQ((*source)->epochExamples(), 2u);

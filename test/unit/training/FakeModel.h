@@ -8,6 +8,7 @@
 #include "training/Rng.h"
 #include "training/StepRunner.h"
 #include "training/data/Source.h"
+#include "training/tokenizers/SimpleTokenizers.h"
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -236,7 +237,7 @@ public:
   int64_t positions() const override { return columns; }
   uint64_t epochExamples() const override { return 100; }
   uint64_t testExamples() const override { return available; }
-  bool isBytes() const override { return true; }
+  const Tokenizer *tokenizer() const override { return bytes.get(); }
   void train(uint64_t number, std::span<int32_t> inputs,
              std::span<int32_t> targets) const override {
     fill(Rng(3, 0, number), inputs, targets);
@@ -258,6 +259,7 @@ private:
     }
   }
   int64_t columns, classes;
+  std::unique_ptr<Tokenizer> bytes = makeByteTokenizer();
 };
 
 } // namespace hybrid::rt
