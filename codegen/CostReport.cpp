@@ -2,9 +2,11 @@
 #include "codegen/CostReport.h"
 #include "dialect/Shapes.h"
 #include "dialect/schedule/ScheduleOps.h"
+#include "passes/SequenceAxes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <cmath>
 
 using namespace mlir;
@@ -33,7 +35,6 @@ struct OpCost {
 
 struct ForwardCost {
   int64_t parameters = 0, trainable = 0, active = 0;
-  int64_t fixedState = 0, dynamicState = 0, shortBuffers = 0;
   int64_t flops = 0, bytes = 0, tokens = 0;
   llvm::MapVector<StringRef, OpCost> ops;
 
@@ -55,10 +56,6 @@ void ForwardCost::add(Operation *op) {
     entry.formula = cost.getFlopsFormula();
     flops += cost.getFlops();
     bytes += cost.getBytesMoved();
-  }
-  if (auto stateful = dyn_cast<StatefulOp>(op)) {
-    (stateful.isShortBuffer() ? shortBuffers : fixedState) += stateful.getFixedStateElements();
-    dynamicState += stateful.getDynamicStateElements();
   }
 }
 
@@ -92,9 +89,6 @@ llvm::json::Object costOf(ModuleOp module) {
                             {"training_flops_per_token", 3.0 * perToken},
                             {"forward_bytes", total.bytes},
                             {"flops_per_byte", ratio(total.flops, total.bytes)},
-                            {"fixed_state_elements", total.fixedState},
-                            {"dynamic_state_elements", total.dynamicState},
-                            {"short_buffer_elements", total.shortBuffers},
                             {"ops", std::move(perOp)}};
 }
 
@@ -160,6 +154,113 @@ void addTraffic(const StepTraffic &before, const StepTraffic &after, llvm::json:
                                              {"recomputed_flops", after.recomputedFlops}};
 }
 
+/// Where something is, for people: "model.hyb:12:17".
+static std::string placeOf(Location location) {
+  std::string place;
+  location->walk([&](Location part) {
+    auto line = dyn_cast<FileLineColLoc>(part);
+    if (!line)
+      return WalkResult::advance();
+    place = llvm::formatv("{0}:{1}:{2}", line.getFilename().getValue(), line.getLine(),
+                          line.getColumn());
+    return WalkResult::interrupt();
+  });
+  return place;
+}
+
+/// The state that an op counts for as a paper counts it: of a long convolution that of its filter.
+static std::optional<double> publishedStateOf(StatefulOp op, StringRef method) {
+  auto numbersOf = [&](Operation *maker) -> std::optional<double> {
+    auto counts = maker->getAttrOfType<DictionaryAttr>("hybrid.published_state");
+    auto numbers = counts ? counts.getAs<FloatAttr>(method) : FloatAttr();
+    return numbers ? std::optional<double>(numbers.getValueAsDouble()) : std::nullopt;
+  };
+  const auto channels = static_cast<double>(lastSize(op->getResult(0)));
+  if (auto numbers = numbersOf(op))
+    return *numbers * channels;
+  for (Value operand : op->getOperands())
+    for (Operation *maker = operand.getDefiningOp(); maker;
+         maker = maker->getOperand(0).getDefiningOp()) {
+      if (auto numbers = isa<StatefulOp>(maker) ? std::nullopt : numbersOf(maker))
+        return *numbers * channels;
+      if (!maker->hasTrait<ViewOfOperand>())
+        break;
+    }
+  return std::nullopt;
+}
+
+void addState(func::FuncOp forward, ArrayRef<int64_t> sequence, llvm::json::Object &cost) {
+  // What papers count: methods in the order in which they appear.
+  llvm::MapVector<StringRef, std::pair<double, double>> methods; // fixed, growing
+  forward.walk([&](Operation *op) {
+    if (auto counts = op->getAttrOfType<DictionaryAttr>("hybrid.published_state"))
+      for (NamedAttribute method : counts)
+        methods.insert({method.getName().getValue(), {0, 0}});
+  });
+  SequenceState state = sequenceStateOf(forward, sequence, [&](StatefulOp op, int64_t times) {
+    for (auto &[method, counted] : methods) {
+      std::optional<double> numbers = publishedStateOf(op, method);
+      const auto runs = static_cast<double>(times);
+      if (numbers)
+        counted.first += runs * *numbers;
+      else if (!op.isShortBuffer())
+        counted.first += runs * static_cast<double>(op.getFixedStateElements());
+      if (!numbers)
+        counted.second += runs * static_cast<double>(op.getDynamicStateElements());
+    }
+  });
+  const bool known = state.unknown.empty();
+  auto orNull = [&](auto count) { return known ? llvm::json::Value(count) : nullptr; };
+  cost["fixed_state_elements"] = orNull(state.fixed);
+  cost["dynamic_state_elements"] = orNull(state.dynamic);
+  cost["short_buffer_elements"] = orNull(state.shortBuffers);
+  if (!known)
+    cost["state_unknown"] =
+        llvm::json::Object{{"why", state.unknown}, {"location", placeOf(state.where)}};
+  llvm::json::Array published;
+  for (auto &[method, counted] : methods)
+    if (known)
+      published.push_back(
+          llvm::json::Object{{"method", method},
+                             {"fixed_state_elements", std::llround(counted.first)},
+                             {"dynamic_state_elements", std::llround(counted.second)}});
+  cost["published_states"] = std::move(published);
+}
+
+llvm::json::Object describeCausality(func::FuncOp forward, ArrayRef<int64_t> sequence) {
+  const Causality causality = causalityOf(forward, sequence);
+  llvm::json::Object described{{"causal", nullptr}};
+  if (causality.answer != Causality::Answer::Unknown)
+    described["causal"] = causality.answer == Causality::Answer::Causal;
+  if (!causality.output.empty())
+    described["output"] = causality.output;
+  if (causality.answer == Causality::Answer::Causal)
+    return described;
+  described["location"] = placeOf(causality.where);
+  if (causality.answer == Causality::Answer::SeesLater)
+    described["sees_ahead"] =
+        causality.all ? llvm::json::Value("all") : llvm::json::Value(causality.ahead);
+  return described;
+}
+
+std::string causalityText(const llvm::json::Object &described) {
+  auto field = [&](StringRef name) { return described.getString(name).value_or(""); };
+  const std::string output = "output '" + field("output").str() + "'";
+  if (described.getBoolean("causal").value_or(false))
+    return field("output").empty()
+               ? "causal: no output has positions"
+               : "causal: " + output + " sees no position of the input behind its own";
+  const std::string by = field("location").empty() ? "" : ", by " + field("location").str();
+  if (!described.getBoolean("causal"))
+    return "unknown: " + output + " may see later positions of the input" + by;
+  const std::optional<int64_t> ahead = described.getInteger("sees_ahead");
+  return "not causal: " + output + " sees " +
+         (!ahead
+              ? "all later positions"
+              : std::to_string(*ahead) + (*ahead == 1 ? " later position" : " later positions")) +
+         " of the input" + by;
+}
+
 LogicalResult addPublished(ModuleOp module, StringRef method, int64_t length,
                            llvm::json::Object &cost) {
   auto terms = module->getAttrOfType<ArrayAttr>("hybrid.published");
@@ -185,6 +286,13 @@ LogicalResult addPublished(ModuleOp module, StringRef method, int64_t length,
                                         {"log_length", logarithm},
                                         {"flops_per_sequence", flops}});
   }
+  llvm::json::Array without;
+  auto unpublished = module->getAttrOfType<ArrayAttr>("hybrid.unpublished");
+  for (Attribute attribute : unpublished ? unpublished.getValue() : ArrayRef<Attribute>()) {
+    auto layer = cast<DictionaryAttr>(attribute);
+    if (layer.getAs<StringAttr>("method").getValue() == method)
+      without.push_back(layer.getAs<StringAttr>("layer").getValue());
+  }
   if (listed.empty())
     return module.emitError() << "--cost-method=" << method
                               << ": no layer of this model publishes terms of '" << method
@@ -195,6 +303,7 @@ LogicalResult addPublished(ModuleOp module, StringRef method, int64_t length,
                                          {"flops_per_sequence", total},
                                          {"flops_per_token", total / positions},
                                          {"training_flops_per_token", 3 * total / positions},
+                                         {"layers_without_terms", std::move(without)},
                                          {"terms", std::move(listed)}};
   return success();
 }

@@ -21,6 +21,7 @@ private:
     return object.getNumber(name).value_or(0);
   }
   llvm::raw_ostream &row(StringRef name) { return stream << llvm::left_justify(name, 23); }
+  void state();
   void memory(const llvm::json::Object &memory);
   void session(const llvm::json::Object &memory);
   void step(const llvm::json::Object &step);
@@ -31,6 +32,26 @@ private:
   const llvm::json::Object &cost;
   llvm::raw_ostream &stream;
 };
+
+void Table::state() {
+  if (const llvm::json::Object *unknown = cost.getObject("state_unknown")) {
+    row("state a sequence") << "unknown: " << unknown->getString("why").value_or("");
+    if (StringRef place = unknown->getString("location").value_or(""); !place.empty())
+      stream << ", " << place;
+    stream << '\n';
+    return;
+  }
+  row("state a sequence") << integer(cost, "fixed_state_elements") << " fixed, "
+                          << integer(cost, "dynamic_state_elements") << " growing with the length, "
+                          << integer(cost, "short_buffer_elements")
+                          << " in buffers of short convolutions (scalars)\n";
+  for (const llvm::json::Value &value : *cost.getArray("published_states")) {
+    const llvm::json::Object &state = *value.getAsObject();
+    row(("  as '" + state.getString("method").value_or("") + "' counts").str())
+        << integer(state, "fixed_state_elements") << " fixed, "
+        << integer(state, "dynamic_state_elements") << " growing with the length\n";
+  }
+}
 
 void Table::memory(const llvm::json::Object &memory) {
   row("memory of weights") << integer(memory, "parameter_bytes") << " bytes, "
@@ -124,7 +145,12 @@ void Table::published(const llvm::json::Object &published) {
          << "' counts, L = " << integer(published, "length") << ": "
          << llvm::format("%.5g", number(published, "flops_per_token")) << " forward FLOPs a token, "
          << llvm::format("%.5g", number(published, "training_flops_per_token"))
-         << " training (3 times forward)\n\n"
+         << " training (3 times forward)\n";
+  for (const llvm::json::Value &layer : *published.getArray("layers_without_terms"))
+    stream << "not counted: " << layer.getAsString().value_or("")
+           << ", which publishes no term of '" << published.getString("method").value_or("")
+           << "'\n";
+  stream << '\n'
          << llvm::left_justify("layer", 32) << llvm::left_justify("term", 24)
          << llvm::right_justify("FLOPs", 12) << "  formula (a sequence)\n";
   for (const llvm::json::Value &value : *published.getArray("terms")) {
@@ -150,10 +176,7 @@ void Table::print() {
                        << " forward, "
                        << llvm::format("%.4g", number(cost, "training_flops_per_token"))
                        << " training (3 times forward)\n";
-  row("state a sequence") << integer(cost, "fixed_state_elements") << " fixed, "
-                          << integer(cost, "dynamic_state_elements") << " growing with the length, "
-                          << integer(cost, "short_buffer_elements")
-                          << " in buffers of short convolutions (scalars)\n";
+  state();
   if (const llvm::json::Object *object = cost.getObject("memory"))
     memory(*object);
   if (const llvm::json::Object *object = cost.getObject("training_step"))

@@ -1,5 +1,5 @@
 //===- HybridDialect.cpp - registration of the hybrid dialect ---------------===//
-#include "dialect/HybridOps.h"
+#include "dialect/SequenceUse.h"
 #include "dialect/Shapes.h"
 #include "executable/ReplicaStride.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -23,6 +23,7 @@ void HybridDialect::initialize() {
 #define GET_OP_LIST
 #include "dialect/HybridOps.cpp.inc"
       >();
+  attachSequenceModels(*getContext());
 }
 
 LogicalResult hybrid::verifyOneFloatType(Operation *op) {

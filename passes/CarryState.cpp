@@ -1,14 +1,15 @@
 //===- CarryState.cpp - a program that takes a sequence in chunks -----------===//
 //
 // A sequence in chunks is the sequence when each op either works on every position alone or
-// continues from a state. Both are checked op by op: every value either runs along the sequence, in
-// one known dimension, or is the same for all positions and all chunks.
+// continues from a state. Both are asked op by op (SequenceAxes.h): every value either runs along
+// the sequence, in one known dimension, or is the same for all positions and all chunks.
 //
 //===----------------------------------------------------------------------===//
 #include "dialect/HybridOps.h"
 #include "dialect/Shapes.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "passes/Passes.h"
+#include "passes/SequenceAxes.h"
 #include "passes/StraightLine.h"
 
 namespace hybrid {
@@ -23,60 +24,6 @@ namespace {
 
 LogicalResult refuse(Operation *op, const Twine &why) {
   return op->emitError() << "a sequence cannot be taken in chunks here: " << why;
-}
-
-/// Which dimension of each value runs along the sequence. A value without one is the same at every
-/// position.
-class SequenceAxes {
-public:
-  void set(Value value, int64_t axis) { axes[value] = axis; }
-  std::optional<int64_t> of(Value value) const {
-    auto found = axes.find(value);
-    return found == axes.end() ? std::nullopt : std::optional<int64_t>(found->second);
-  }
-  bool has(Value value) const { return axes.contains(value); }
-  /// Finds the dimension of the results of an op that works on each position alone.
-  LogicalResult propagate(Operation *op);
-
-private:
-  LogicalResult rowwise(RowwiseOp op);
-
-  DenseMap<Value, int64_t> axes;
-};
-
-LogicalResult SequenceAxes::rowwise(RowwiseOp op) {
-  std::optional<int64_t> axis;
-  for (OpOperand &operand : op->getOpOperands())
-    if (auto own = of(operand.get())) {
-      bool row = op.isRowOperand(operand.getOperandNumber());
-      if (!row || *own + 1 == std::ssize(shapeOf(operand.get())) || (axis && axis != own))
-        return refuse(op, "positions meet other positions");
-      axis = own;
-    }
-  for (auto [i, result] : llvm::enumerate(op->getResults())) {
-    if (!op.isRowResult(i))
-      return refuse(op, "it sums over positions");
-    set(result, *axis);
-  }
-  return success();
-}
-
-LogicalResult SequenceAxes::propagate(Operation *op) {
-  auto operandAxes =
-      llvm::map_to_vector(op->getOperands(), [&](Value operand) { return of(operand); });
-  if (llvm::none_of(operandAxes, [](auto axis) { return axis.has_value(); }))
-    return success();
-  if (auto positionwise = dyn_cast<SequenceAxisOp>(op)) {
-    StringRef why;
-    FailureOr<int64_t> axis = positionwise.getSequenceAxis(operandAxes, why);
-    if (failed(axis))
-      return refuse(op, why);
-    for (Value result : op->getResults())
-      set(result, *axis);
-    return success();
-  }
-  auto row = dyn_cast<RowwiseOp>(op);
-  return row && row.isRowwise() ? rowwise(row) : refuse(op, "positions may meet other positions");
 }
 
 struct CarryState : hybrid::impl::CarryStateBase<CarryState> {
@@ -102,21 +49,21 @@ struct CarryState : hybrid::impl::CarryStateBase<CarryState> {
 
   LogicalResult convert(func::FuncOp chunk) {
     SequenceAxes axes;
-    axes.set(chunk.getArgument(0), 1);
+    axes.setInput(chunk.getArgument(0), 1);
     SmallVector<Value> finalStates;
     for (Operation &op : llvm::make_early_inc_range(chunk.getBody().front().without_terminator())) {
+      SequenceAxes::Step step = axes.follow(&op);
       auto stateful = dyn_cast<StatefulOp>(op);
-      if (!stateful || !llvm::any_of(op.getOperands(), [&](Value v) { return axes.has(v); })) {
-        if (failed(axes.propagate(&op)))
+      if (stateful && (axes.of(op.getResult(0)).ofInput() || countsPositions(&op, chunk, axes))) {
+        if (failed(carry(chunk, stateful, step, axes, finalStates)))
           return failure();
-        continue;
+      } else if (!step.chunked.empty()) {
+        return refuse(&op, step.chunked);
       }
-      if (failed(carry(chunk, stateful, axes, finalStates)))
-        return failure();
     }
     auto ret = cast<func::ReturnOp>(chunk.getBody().front().getTerminator());
     for (Value result : ret.getOperands())
-      if (axes.of(result) != 1)
+      if (!axes.of(result).along(1))
         return refuse(ret, "an output does not have the shape [batch, length, ...]");
     SmallVector<DictionaryAttr> attributes;
     chunk.getAllResultAttrs(attributes);
@@ -135,44 +82,84 @@ struct CarryState : hybrid::impl::CarryStateBase<CarryState> {
     return StringAttr::get(&getContext(), "state." + std::to_string(state));
   }
 
-  /// Lets an op start from an input of the program, and its final state be an output.
-  LogicalResult carry(func::FuncOp chunk, StatefulOp stateful, SequenceAxes &axes,
-                      SmallVector<Value> &finalStates) {
+  /// Whether an op with state runs along the chunk over what is the same at every position, as a
+  /// count of positions does.
+  static bool countsPositions(Operation *op, func::FuncOp chunk, SequenceAxes &axes) {
+    const int64_t length = shapeOf(chunk.getArgument(0))[1];
+    bool along = false;
+    for (OpOperand &operand : op->getOpOperands())
+      if (shapeOf(operand.get()).size() > 1 &&
+          sequenceUseOf(op, operand.getOperandNumber(), 1, 0).kind == SequenceUse::Kind::Past) {
+        along = shapeOf(operand.get())[1] == length;
+        if (!along || axes.of(operand.get()).varies[1])
+          return false;
+      }
+    return along;
+  }
+
+  /// Lets an op start from inputs of the program, and its final states be outputs.
+  LogicalResult carry(func::FuncOp chunk, StatefulOp stateful, const SequenceAxes::Step &step,
+                      SequenceAxes &axes, SmallVector<Value> &finalStates) {
     Operation *op = stateful;
     if (stateful.getDynamicStateElements() != 0)
       return refuse(op, "the state of '" + op->getName().getStringRef() +
                             "' grows with the sequence: it needs every position before");
-    for (Value operand : op->getOperands())
-      if (axes.has(operand) && axes.of(operand) != 1)
-        return refuse(op, "the sequence is not its second dimension");
+    if (!step.chunked.empty())
+      return refuse(op, step.chunked);
+    auto stateOfType = [&](Type type) -> Value {
+      unsigned position = chunk.getNumArguments();
+      if (failed(chunk.insertArgument(position, type, {}, op->getLoc())))
+        return nullptr;
+      chunk.setArgAttr(position, "hybrid.name", nameOf(position - 1));
+      return chunk.getArgument(position);
+    };
+    FailureOr<Value> carried = failure();
+    if (auto own = dyn_cast<CarriedOp>(op)) {
+      if (StringRef obstacle = own.getObstacle(); !obstacle.empty())
+        return refuse(op, obstacle);
+      OpBuilder builder(op);
+      carried = own.buildCarried(builder, stateOfType, finalStates);
+    } else {
+      carried = resume(op, stateOfType, finalStates);
+    }
+    if (failed(carried))
+      return failure();
+    op->getResult(0).replaceAllUsesWith(*carried);
+    op->erase();
+    axes.setInput(*carried, 1);
+    return success();
+  }
+
+  /// Builds an op with `initial_state` and `return_state` again, with them.
+  FailureOr<Value> resume(Operation *op, llvm::function_ref<Value(Type)> stateOfType,
+                          SmallVectorImpl<Value> &finalStates) {
+    constexpr const char *noState = "its state is not one that a chunk can hand to the next";
     auto resumable = dyn_cast<ResumableOp>(op);
     if (!resumable || resumable.getReturnState() || !resumable.getInitialStateMutable().empty())
-      return refuse(op, "its state is not one that a chunk can hand to the next");
+      return refuse(op, noState);
     if (resumable.getSegments())
       return refuse(op, "sequences are packed");
-
     resumable.setReturnState(true);
-    SmallVector<Type> types;
-    auto inferred = cast<InferTypeOpInterface>(op);
-    if (failed(inferred.inferReturnTypes(&getContext(), op->getLoc(), op->getOperands(),
-                                         op->getRawDictionaryAttrs(), op->getPropertiesStorage(),
-                                         op->getRegions(), types)))
+    auto infer = [&](SmallVector<Type> &types) {
+      return cast<InferTypeOpInterface>(op).inferReturnTypes(
+          &getContext(), op->getLoc(), op->getOperands(), op->getRawDictionaryAttrs(),
+          op->getPropertiesStorage(), op->getRegions(), types);
+    };
+    SmallVector<Type> first, types;
+    if (failed(infer(first)))
       return failure();
-    unsigned position = chunk.getNumArguments();
-    if (failed(chunk.insertArgument(position, types.back(), {}, op->getLoc())))
+    resumable.getInitialStateMutable().assign(stateOfType(first.back()));
+    if (failed(infer(types)))
       return failure();
-    chunk.setArgAttr(position, "hybrid.name", nameOf(finalStates.size()));
-    resumable.getInitialStateMutable().assign(chunk.getArgument(position));
+    if (types != first) // a history that grows
+      return refuse(op, noState);
     OpBuilder builder(op);
-    Operation *carried =
+    Operation *whole =
         Operation::create(op->getLoc(), op->getName(), types, op->getOperands(),
                           op->getRawDictionaryAttrs(), op->getPropertiesStorage(), BlockRange(), 0);
-    builder.insert(carried);
-    op->getResult(0).replaceAllUsesWith(carried->getResult(0));
-    op->erase();
-    axes.set(carried->getResult(0), 1);
-    finalStates.push_back(carried->getResults().back());
-    return success();
+    builder.insert(whole);
+    finalStates.push_back(whole->getResults().back());
+    return whole->getResult(0);
   }
 };
 

@@ -11,6 +11,8 @@ void buildGraphPipeline(OpPassManager &manager, const CompileOptions &options, G
   if (stage == GraphStage::Hybrid)
     return;
   manager.addPass(createSpecialize({options.batch, options.length, options.precision}));
+  if (options.chunked) // before experts become rows in another order
+    manager.addPass(createCarryState());
   manager.addNestedPass<func::FuncOp>(createExpandExperts());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
@@ -18,8 +20,6 @@ void buildGraphPipeline(OpPassManager &manager, const CompileOptions &options, G
     return;
   if (options.fuse)
     manager.addNestedPass<func::FuncOp>(createFuseGates());
-  if (options.chunked)
-    manager.addPass(createCarryState());
   manager.addPass(createAttachLoss());
   manager.addPass(createDifferentiate());
   manager.addPass(createCanonicalizerPass());

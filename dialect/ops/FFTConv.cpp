@@ -137,6 +137,30 @@ HYBRID_FLOPS(FFTConvOp, convolutionFlops(*this), "10·B·L·log2(L)·C + (2·ski
 HYBRID_FLOPS(FFTConvGradOp, 2 * convolutionFlops(*this),
              "20·B·L·log2(L)·C + (4·skip + 2·gates)·B·L·C")
 
-// A free-form filter needs its whole input history.
-int64_t FFTConvOp::getFixedStateElements() { return 0; }
-int64_t FFTConvOp::getDynamicStateElements() { return shapeOf(getX())[1] * lastSize(getX()); }
+/// Scalars a channel of the recurrence that the filter is the response of; 0 where it is free-form.
+static int64_t recurrenceOf(Value filter) {
+  while (Operation *op = filter.getDefiningOp()) {
+    if (auto said = op->getAttrOfType<IntegerAttr>("hybrid.recurrence"))
+      return said.getInt();
+    if (auto modal = dyn_cast<ModalFilterOp>(op)) // a complex number a mode
+      return 2 * shapeOf(modal.getRe())[0];
+    if (!op->hasTrait<ViewOfOperand>())
+      return 0;
+    filter = op->getOperand(0);
+  }
+  return 0;
+}
+
+// The recurrence's state, or the inputs that the taps reach; a free-form filter as long as the
+// sequence needs all of them.
+int64_t FFTConvOp::getFixedStateElements() {
+  const int64_t taps = shapeOf(getFilter())[0];
+  if (int64_t recurrence = recurrenceOf(getFilter()))
+    return recurrence * lastSize(getX());
+  return taps < shapeOf(getX())[1] ? (taps - 1) * lastSize(getX()) : 0;
+}
+int64_t FFTConvOp::getDynamicStateElements() {
+  const int64_t length = shapeOf(getX())[1];
+  return recurrenceOf(getFilter()) || shapeOf(getFilter())[0] < length ? 0
+                                                                       : length * lastSize(getX());
+}

@@ -40,6 +40,10 @@ FailureOr<int64_t> ReshapeOp::getSequenceAxis(ArrayRef<std::optional<int64_t>> o
                                               StringRef &why) {
   ArrayRef<int64_t> from = shapeOf(getX()), to = shapeOf(getResult());
   int64_t axis = *operandAxes[0], before = elementCount(from.take_front(axis));
+  // Dimensions of size 1 could each be it: the one at its place is.
+  if (axis < std::ssize(to) && to[axis] == from[axis] &&
+      elementCount(to.take_front(axis)) == before)
+    return axis;
   for (int64_t i = 0, product = 1; i < std::ssize(to); product *= to[i++])
     if (product == before && to[i] == from[axis])
       return i;

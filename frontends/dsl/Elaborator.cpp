@@ -2,6 +2,7 @@
 #include "frontends/dsl/Elaborator.h"
 #include "frontends/dsl/Builtins.h"
 #include "frontends/dsl/Library.h"
+#include "frontends/dsl/PublishedTerms.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
@@ -36,8 +37,7 @@ OwningOpRef<ModuleOp> Elaborator::run(const Module &module, const Definition &mo
   runBlock(model.body);
   if (!diagnostics.failed())
     finish(model);
-  if (!emit.published.empty())
-    (*program)->setAttr("hybrid.published", emit.builder.getArrayAttr(emit.published));
+  writePublished(*program, emit.published);
   frames.clear();
   if (diagnostics.failed())
     return nullptr;

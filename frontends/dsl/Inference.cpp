@@ -2,6 +2,7 @@
 #include "dialect/Shapes.h"
 #include "frontends/dsl/Emitter.h"
 #include "frontends/dsl/FreeSizes.h"
+#include "frontends/dsl/PublishedTerms.h"
 
 using namespace mlir;
 
@@ -124,6 +125,7 @@ Emitter::Added Emitter::add(llvm::StringRef name, ArrayRef<Value> operands,
     return {{}, added.fault};
   }
   builder.insert(inferred.op);
+  noteLayer(inferred.op, scope);
   return added;
 }
 

@@ -189,13 +189,20 @@ Value runRequire(Call &call) {
   return Value::none();
 }
 
+/// Whether an argument is a name; else it says so.
+bool isName(Call &call, size_t index) {
+  if (call.value(index).kind == Value::Kind::String && !call.value(index).string.empty())
+    return true;
+  call.error(index, call.names[index] + " is " + describe(call.value(index)) +
+                        ", expected a name as a string");
+  return false;
+}
+
 /// Notes a term of a paper's FLOP count beside the program; no number that the model computes
 /// depends on it.
 Value runPublished(Call &call) {
   for (size_t index : {0, 1})
-    if (call.value(index).kind != Value::Kind::String || call.value(index).string.empty())
-      call.error(index, call.names[index] + " is " + describe(call.value(index)) +
-                            ", expected a name as a string");
+    (void)isName(call, index);
   double coefficient = call.number(2, 0);
   int64_t length = call.integer(3, 1, 0, 4), logarithm = call.integer(4, 0, 0, 4);
   if (call.failed)
@@ -211,6 +218,52 @@ Value runPublished(Call &call) {
        b.getNamedAttr("coefficient", b.getF64FloatAttr(coefficient)),
        b.getNamedAttr("length", b.getI64IntegerAttr(length)),
        b.getNamedAttr("log_length", b.getI64IntegerAttr(logarithm))}));
+  return Value::none();
+}
+
+/// Says that the layer's terms are all that count under a method, whatever it calls.
+Value runPublishedAlone(Call &call) {
+  if (!isName(call, 0))
+    return {};
+  mlir::OpBuilder &b = call.emit.builder;
+  call.emit.published.push_back(b.getDictionaryAttr(
+      {b.getNamedAttr("layer", b.getStringAttr(llvm::StringRef(call.emit.scope).rtrim('.'))),
+       b.getNamedAttr("method", b.getStringAttr(call.value(0).string)),
+       b.getNamedAttr("alone", b.getUnitAttr())}));
+  return Value::none();
+}
+
+/// Notes how many numbers of state a paper counts for a channel: of a convolution with the filter
+/// x, or of the op with state that gave x.
+Value runPublishedState(Call &call) {
+  const bool named = isName(call, 0);
+  Value x = call.tensor(1);
+  const double numbers = call.number(2, 0);
+  if (call.failed || !named)
+    return {};
+  if (numbers < 0)
+    return call.error(2,
+                      "numbers is " + text(numbers) + ", expected a number that is not negative");
+  mlir::Operation *op = x.tensor.getDefiningOp();
+  if (!op)
+    return call.error(1, "x is an input, expected a filter or the result of an op with state");
+  mlir::NamedAttrList counts(op->getAttrOfType<mlir::DictionaryAttr>("hybrid.published_state"));
+  counts.set(call.value(0).string, call.emit.builder.getF64FloatAttr(numbers));
+  op->setAttr("hybrid.published_state", counts.getDictionary(op->getContext()));
+  return Value::none();
+}
+
+/// Says that the filter x is the response of a linear recurrence with so many numbers of state a
+/// channel: what a convolution with it carries from token to token.
+Value runRecurrence(Call &call) {
+  Value x = call.tensor(0);
+  const int64_t numbers = call.integer(1, 1, 1, int64_t(1) << 40);
+  if (call.failed)
+    return {};
+  mlir::Operation *op = x.tensor.getDefiningOp();
+  if (!op)
+    return call.error(0, "x is an input, expected a filter");
+  op->setAttr("hybrid.recurrence", call.emit.builder.getI64IntegerAttr(numbers));
   return Value::none();
 }
 
@@ -243,6 +296,9 @@ llvm::ArrayRef<Builtin> staticBuiltins() {
       {"sequences", "letters, length", runSequences},
       {"require", "condition, message", runRequire},
       {"published", "method, term, flops, length?, log_length?", runPublished},
+      {"published_alone", "method", runPublishedAlone},
+      {"published_state", "method, x, numbers", runPublishedState},
+      {"recurrence", "x, numbers", runRecurrence},
       {"shape", "x", runShape},
   };
   return builtins;

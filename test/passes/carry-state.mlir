@@ -47,3 +47,61 @@ func.func @forward(%tokens: tensor<2x8xi32> {hybrid.name = "tokens"}) -> (tensor
   %y = hybrid.reshape %u to [2, 8, 4] : tensor<2x8x2x2xf32> -> tensor<2x8x4xf32>
   return %y : tensor<2x8x4xf32>
 }
+
+// -----
+
+// A scan over what is the same everywhere counts positions, and counts on. A position's number is then no constant of the chunk.
+// CHECK-LABEL: func.func @chunk(
+// CHECK-SAME: %[[COUNT:[^:]+]]: tensor<1x1x1x1xf32> {hybrid.name = "state.0"}
+// CHECK: hybrid.linear_scan {{.*}} initial_state(%[[COUNT]] : tensor<1x1x1x1xf32>)
+// CHECK: return
+func.func @forward(%tokens: tensor<2x8xi32> {hybrid.name = "tokens"}) -> (tensor<2x8x4xf32> {hybrid.name = "logits"}) {
+  %table = hybrid.parameter "table" : tensor<16x4xf32>
+  %x = hybrid.embedding %table, %tokens : tensor<16x4xf32>, tensor<2x8xi32> -> tensor<2x8x4xf32>
+  %one = hybrid.constant 1.0 : tensor<1x8x1xf32>
+  %n = hybrid.linear_scan %one, %one, %one heads 1 {exclusive} : tensor<1x8x1xf32>, tensor<1x8x1xf32>, tensor<1x8x1xf32> -> tensor<1x8x1xf32>
+  %y = hybrid.binary mul %x, %n : tensor<2x8x4xf32>, tensor<1x8x1xf32>
+  return %y : tensor<2x8x4xf32>
+}
+
+// -----
+
+// The state of attention over a window is what it still reaches, and which of it is there; before the start nothing is.
+// CHECK-LABEL: func.func @chunk(
+// CHECK-SAME: %[[K:[^:]+]]: tensor<2x3x4xf32> {hybrid.name = "state.0"}
+// CHECK-SAME: %[[V:[^:]+]]: tensor<2x3x4xf32> {hybrid.name = "state.1"}
+// CHECK-SAME: %[[THERE:[^:]+]]: tensor<2x3x1xf32> {hybrid.name = "state.2"}
+// CHECK: %[[KEYS:.+]] = hybrid.concat %[[K]], %
+// CHECK: %[[LASTKEYS:.+]] = hybrid.slice %[[KEYS]]
+// CHECK: hybrid.concat %[[V]], %
+// CHECK: %[[ALL:.+]] = hybrid.concat %[[THERE]], %
+// CHECK: %[[IDS:.+]] = hybrid.reshape %{{.*}} to [2, 11] : tensor<2x11x1xi32> -> tensor<2x11xi32>
+// CHECK: hybrid.attention {{.*}} segments(%[[IDS]] : tensor<2x11xi32>) {window = 3 : i64}
+// CHECK: return %{{.*}}, %[[LASTKEYS]], %
+func.func @forward(%tokens: tensor<2x8xi32> {hybrid.name = "tokens"}) -> (tensor<2x8x4xf32> {hybrid.name = "logits"}) {
+  %table = hybrid.parameter "table" : tensor<16x4xf32>
+  %x = hybrid.embedding %table, %tokens : tensor<16x4xf32>, tensor<2x8xi32> -> tensor<2x8x4xf32>
+  %y, %lse = hybrid.attention %x, %x, %x heads 2 kv_heads 2 {window = 3 : i64} : tensor<2x8x4xf32>, tensor<2x8x4xf32>, tensor<2x8x4xf32> -> tensor<2x8x4xf32>, tensor<2x2x8xf32>
+  return %y : tensor<2x8x4xf32>
+}
+
+// -----
+
+// Experts that look at a position alone stay as they are.
+// CHECK-LABEL: func.func @chunk(
+// CHECK: hybrid.top_k
+// CHECK: hybrid.routed_experts
+// CHECK: return
+func.func @forward(%tokens: tensor<2x8xi32> {hybrid.name = "tokens"}) -> (tensor<2x8x4xf32> {hybrid.name = "logits"}) {
+  %table = hybrid.parameter "table" : tensor<16x4xf32>
+  %up = hybrid.parameter "up" : tensor<3x4x4xf32>
+  %x = hybrid.embedding %table, %tokens : tensor<16x4xf32>, tensor<2x8xi32> -> tensor<2x8x4xf32>
+  %i = hybrid.top_k %x of 2 : tensor<2x8x4xf32> -> tensor<2x8x2xi32>
+  %w = hybrid.take %x at %i : tensor<2x8x4xf32>, tensor<2x8x2xi32> -> tensor<2x8x2xf32>
+  %y = hybrid.routed_experts %x to %i weighted %w own(%up : tensor<3x4x4xf32>) among 3 : tensor<2x8x4xf32>, tensor<2x8x2xi32>, tensor<2x8x2xf32> -> tensor<2x8x4xf32> {
+  ^bb0(%e: tensor<2x8x4xf32>, %m: tensor<4x4xf32>):
+    %h = hybrid.linear %e, %m : tensor<2x8x4xf32>, tensor<4x4xf32> -> tensor<2x8x4xf32>
+    hybrid.yield %h : tensor<2x8x4xf32>
+  }
+  return %y : tensor<2x8x4xf32>
+}

@@ -14,6 +14,7 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
+#include "passes/SequenceAxes.h"
 #include "tools/compiler/MemoryBudget.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
@@ -286,6 +287,53 @@ private:
     last = now;
   }
 
+  /// Adds the state of a sequence and whether the model is causal.
+  LogicalResult addSequence(ModuleOp module, const CompileOptions &bound,
+                            llvm::json::Object &cost) {
+    auto forward = module.lookupSymbol<func::FuncOp>("forward");
+    if (!forward)
+      return success();
+    const SmallVector<int64_t> sequence = sequenceDimensions(forward);
+    OwningOpRef<ModuleOp> sized(module.clone());
+    if (failed(runPasses(*sized, [&](PassManager &manager) {
+          manager.addPass(createSpecialize({bound.batch, bound.length, bound.precision}));
+        })))
+      return failure();
+    forward = sized->lookupSymbol<func::FuncOp>("forward");
+    addState(forward, sequence, cost);
+    cost["causality"] = describeCausality(forward, sequence);
+    return success();
+  }
+
+  /// For --strict: whether every layer has terms of the method; it says which have none.
+  bool allPublished(const llvm::json::Object &cost) const {
+    const llvm::json::Array &without =
+        *cost.getObject("published")->getArray("layers_without_terms");
+    for (const llvm::json::Value &layer : without)
+      complain() << "--strict: " << printable(layer.getAsString().value_or("").str())
+                 << " publishes no term of '" << options.costMethod << "'\n";
+    return without.empty();
+  }
+
+  /// Prints whether an output can depend on later positions of the input.
+  int printCausality(ModuleOp module, const CompileOptions &bound) {
+    llvm::json::Object cost;
+    if (!module.lookupSymbol<func::FuncOp>("forward")) {
+      complain() << "--causality: '" << options.input
+                 << "' has no graph to look at: give the .hyb\n";
+      return 1;
+    }
+    if (failed(addSequence(module, bound, cost)))
+      return 1;
+    const llvm::json::Object &causality = *cost.getObject("causality");
+    if (options.causalityJson)
+      llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(llvm::json::Object(causality)))
+                   << '\n';
+    else
+      llvm::outs() << causalityText(causality) << '\n';
+    return 0;
+  }
+
   int compile(ModuleOp module) {
     DeviceTarget *target = deviceTarget.get();
     report("front end");
@@ -310,6 +358,8 @@ private:
       products = target->hasBf16() ? "bf16" : "f32";
       llvm::errs() << "precision: " << target->describeBf16() << '\n';
     }
+    if (options.causality || options.causalityJson)
+      return printCausality(module, bound);
     auto graph = [&](GraphStage last) {
       return runPasses(module,
                        [&](PassManager &manager) { buildGraphPipeline(manager, bound, last); });
@@ -361,10 +411,13 @@ private:
           })))
         return 1;
       cost = costOf(*specialized);
+      if (failed(addSequence(module, bound, cost)))
+        return 1;
       if (options.costJson)
         cost["program"] = fingerprint;
       if (costOnly && options.costMethod != "true" &&
-          failed(addPublished(module, options.costMethod, options.length, cost)))
+          (failed(addPublished(module, options.costMethod, options.length, cost)) ||
+           (options.strict && !allPublished(cost))))
         return 1;
       OwningOpRef<ModuleOp> unfused(module.clone());
       CompileOptions asWritten = bound;

@@ -22,7 +22,9 @@ struct DriverOptions {
   std::vector<std::string> settings; // name=value
   std::vector<std::string> importPaths;
   std::string costMethod = "true"; // or a paper, by the name that layers publish terms under
-  bool chunked = false;            // a program that takes a sequence in chunks
+  bool strict = false;             // every layer has to publish terms of that paper
+  bool causality = false, causalityJson = false;
+  bool chunked = false; // a program that takes a sequence in chunks
   bool cost = false, costJson = false, describe = false, describeJson = false, verbose = false;
   bool choices = false, choicesJson = false;
 };

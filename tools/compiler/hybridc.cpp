@@ -102,6 +102,15 @@ static int run(int argc, char **argv) {
                  "whose FLOPs --cost lists: true (as computed), or a paper's that the model's "
                  "layers publish, such as mad or hyena")
       ->capture_default_str();
+  app.add_flag("--strict", options.strict,
+               "fail where a layer publishes no terms of the --cost-method");
+  std::string causality;
+  auto *causalityOption =
+      app.add_option("--causality", causality,
+                     "print whether an output can depend on later positions of the input, then "
+                     "stop; --causality=json for scripts")
+          ->expected(0, 1)
+          ->check(CLI::IsMember({"text", "json"}));
   std::string description;
   app.add_flag("--help-model", description,
                "print what the model is and its parameters, then stop; --help-model=json for "
@@ -128,6 +137,8 @@ static int run(int argc, char **argv) {
   options.describeJson = description == "json";
   options.costJson = cost == "json";
   options.cost = costOption->count() > 0 && !options.costJson;
+  options.causalityJson = causality == "json";
+  options.causality = causalityOption->count() > 0 && !options.causalityJson;
   options.choicesJson = choices == "json";
   options.choices = choicesOption->count() > 0 && !options.choicesJson;
   return hybrid::runDriver(options);

@@ -1,0 +1,37 @@
+//===- SequenceInterfaces.td - what is asked of ops along the sequence -*- tablegen -*-===//
+#ifndef HYBRID_SEQUENCE_INTERFACES_TD
+#define HYBRID_SEQUENCE_INTERFACES_TD
+include "mlir/IR/OpBase.td"
+
+def PositionsOp : OpInterface<"PositionsOp"> {
+  let cppNamespace = "::hybrid";
+  let description = [{
+    An op in which positions of a sequence meet or move, and that says which a result reads. Elementwise ops, row-wise ones, those with a `SequenceAxisOp` and those
+    with a state have no need of it: `sequenceUseOf` knows them. Asked for `--chunked`, for the state of a model and for its causality.
+  }];
+  let methods = [
+    InterfaceMethod<"What `result` reads of the operand's positions along its dimension `axis`.", "::hybrid::SequenceUse", "getSequenceUse",
+      (ins "unsigned":$operand, "int64_t":$axis, "unsigned":$result)>,
+    InterfaceMethod<"Of an op with a body: the operand whose rows are those of the body's argument; null for one that has none of an operand's rows.",
+      "::mlir::Value", "getBodyRows", (ins "unsigned":$argument), [{}], [{ return $_op->getOperand(argument); }]>,
+    InterfaceMethod<"How often a body runs on a sequence, each time with a state of its own.", "int64_t", "getBodyStates", (ins), [{}], [{ return 1; }]>
+  ];
+}
+
+def CarriedOp : OpInterface<"CarriedOp"> {
+  let cppNamespace = "::hybrid";
+  let description = [{
+    An op along the sequence that can go on where the part of the sequence before has ended, from states that are zero at the start and are not those of a
+    `ResumableOp`. Used by `hybrid-carry-state`.
+  }];
+  let methods = [
+    InterfaceMethod<"Why the op cannot go on from a state here, for people; empty when it can.", "::llvm::StringRef", "getObstacle">,
+    InterfaceMethod<[{
+      Builds the op again so that it goes on from states: `stateOfType` gives the state before for a type, as often as it is called; the state after is
+      appended to `finalStates`. Gives what takes the place of the first result.
+    }], "::mlir::Value", "buildCarried",
+      (ins "::mlir::OpBuilder &":$builder, "::llvm::function_ref<::mlir::Value(::mlir::Type)>":$stateOfType,
+           "::llvm::SmallVectorImpl<::mlir::Value> &":$finalStates)>
+  ];
+}
+#endif
