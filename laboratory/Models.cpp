@@ -33,6 +33,23 @@ Result<nlohmann::json> askCompiler(const std::string &compiler,
   return answer;
 }
 
+/// The state in what hybridc counted; nothing where it cannot tell.
+std::optional<StateSize> stateOf(const nlohmann::json &counted) {
+  auto fixed = jsonField<int64_t>(counted, "fixed_state_elements"),
+       growing = jsonField<int64_t>(counted, "dynamic_state_elements");
+  return fixed && growing ? std::optional(StateSize{*fixed, *growing}) : std::nullopt;
+}
+
+/// As MAD counts it, where layers say otherwise than it is.
+std::optional<StateSize> countedStateOf(const nlohmann::json &counted) {
+  auto published = counted.find("published_states");
+  if (published != counted.end() && published->is_array())
+    for (const nlohmann::json &each : *published)
+      if (jsonField<std::string>(each, "method") == "mad")
+        return stateOf(each);
+  return stateOf(counted);
+}
+
 /// The same for the user, who sees all that the compiler says.
 Result<nlohmann::json> askOrTell(const std::string &compiler,
                                  const std::vector<std::string> &arguments) {
@@ -165,17 +182,17 @@ Result<PointCost> Models::cost(const std::string &architecture, const Setting &s
     costs.erase(place);
     return counted.error();
   }
-  auto parameters = jsonField<int64_t>(*counted, "parameters"),
-       fixedState = jsonField<int64_t>(*counted, "fixed_state_elements"),
-       dynamicState = jsonField<int64_t>(*counted, "dynamic_state_elements");
+  auto parameters = jsonField<int64_t>(*counted, "parameters");
   auto forward = jsonField<double>(*counted, "forward_flops_per_token"),
        training = jsonField<double>(*counted, "training_flops_per_token");
   auto program = jsonField<std::string>(*counted, "program");
-  if (!parameters || !fixedState || !dynamicState || !forward || !training || !program) {
+  if (!parameters || !counted->contains("fixed_state_elements") || !forward || !training ||
+      !program) {
     costs.erase(place);
     return otherVersion(compiler);
   }
-  place->second = {*parameters, *forward, *training, *fixedState + *dynamicState, *program};
+  place->second = {*parameters, *forward, *training, stateOf(*counted), countedStateOf(*counted),
+                   *program};
   return place->second;
 }
 

@@ -12,10 +12,18 @@
 #include "runtime/Result.h"
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace hybrid::rt::lab {
+
+/// Scalars that a sequence leaves behind for its next token.
+struct StateSize {
+  int64_t fixed = 0, growing = 0; // with the sequence; at the length of the setting
+  int64_t total() const { return fixed + growing; }
+  bool operator==(const StateSize &) const = default;
+};
 
 /// A model file with its settings. What it costs is that of the study's first setting; every run
 /// says its own.
@@ -24,8 +32,10 @@ struct Architecture {
   std::string path, source;                    // as given; the whole text of the file
   std::map<std::string, std::string> settings; // what was set beside vocabulary, length and head
   int64_t parameters = 0;
-  double flopsPerToken = 0;  // forward
-  int64_t stateElements = 0; // of a sequence of the task's length: fixed and growing
+  double flopsPerToken = 0; // forward
+  /// What decoding carries, and what MAD counts (Poli et al. 2024, appendix B.3.2), by which
+  /// architectures are compared; nothing where the compiler cannot tell.
+  std::optional<StateSize> state, countedState;
 };
 
 /// An evaluation while training, over all test instances.
@@ -57,7 +67,8 @@ struct Run {
   /// Of the checkpoint that the convention chooses, at bestStep.
   double loss = 0, accuracy = 0, madAccuracy = 0;
   double seconds = 0;
-  int64_t parameters = 0, stateElements = 0;
+  int64_t parameters = 0;
+  std::optional<int64_t> stateElements; // what decoding carries; nothing: not known
   double flopsPerToken = 0;
   std::vector<CurvePoint> curve;
 };

@@ -36,7 +36,8 @@ Result<Study> planStudy(const Protocol &protocol, const std::vector<std::string>
       if (&setting == &suite->front()) {
         architecture.parameters = cost->parameters;
         architecture.flopsPerToken = cost->flopsPerToken;
-        architecture.stateElements = cost->stateElements;
+        architecture.state = cost->state;
+        architecture.countedState = cost->countedState;
       }
       for (double rate : protocol.learningRates)
         for (double decay : protocol.weightDecays)
@@ -46,7 +47,7 @@ Result<Study> planStudy(const Protocol &protocol, const std::vector<std::string>
             run.architecture = architecture.name;
             run.parameters = cost->parameters;
             run.flopsPerToken = cost->flopsPerToken;
-            run.stateElements = cost->stateElements;
+            run.stateElements = cost->stateElements();
             study.runs.push_back(std::move(run));
           }
     }

@@ -58,7 +58,13 @@ Result<void> printPlan(const Study &study, const StudyOptions &options, Models &
           ? options.threads
           : std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / options.jobs);
   context.provider = [&](const ModelRequest &request) { return models.load(request); };
-  std::map<std::string, StepTimes> shapes;
+  // One setting of each architecture is measured, and the others taken to be as much slower as they
+  // have more FLOPs: a plan of hundreds of settings is to be there in seconds.
+  struct Measured {
+    StepTimes times;
+    double flops = 0; // of a step
+  };
+  std::map<std::string, Measured> measured;
   std::vector<std::vector<std::string>> rows{
       {"architecture, setting", "runs", "updates", "FLOPs a run", "step", "time a run"}};
   double flops = 0, seconds = 0;
@@ -71,28 +77,28 @@ Result<void> printPlan(const Study &study, const StudyOptions &options, Models &
     auto setting = Setting::parse(run.setting, options.protocol.convention);
     if (!setting)
       return setting.error();
-    auto [times, isNew] =
-        shapes.try_emplace(fmt::format("{} {} {} {}", run.architecture, setting->vocabulary,
-                                       setting->positions, setting->fromLast));
+    const double stepFlops = trainingFlops(run) / static_cast<double>(run.steps);
+    auto [place, isNew] = measured.try_emplace(run.architecture);
     if (isNew) {
       if (!options.quiet && isatty(STDERR_FILENO))
         say(stderr, "\r\033[Kmeasuring {} {}", run.architecture, run.task);
       else if (!options.quiet)
         say(stderr, "measuring {} {}\n", run.architecture, run.task);
-      auto measured =
-          measureSteps(context, {run.architecture, *setting, run.batch, /*replicas=*/1});
-      if (!measured)
-        return measured.error();
-      times->second = *measured;
+      auto times = measureSteps(context, {run.architecture, *setting, run.batch, /*replicas=*/1});
+      if (!times)
+        return times.error();
+      place->second = {*times, stepFlops};
     }
-    double each = runSeconds(options.protocol, *setting, times->second);
+    const double scale = stepFlops / place->second.flops;
+    const StepTimes times{scale * place->second.times.step, scale * place->second.times.evaluation};
+    double each = runSeconds(options.protocol, *setting, times);
     auto count = static_cast<double>(end - i);
     std::string where = run.axis == "baseline"
                             ? run.task
                             : fmt::format("{} {}={}", run.task, run.axis, run.axisValue);
     rows.push_back({run.architecture + " " + where, std::to_string(end - i),
                     std::to_string(run.steps), fmt::format("{:.3g}", trainingFlops(run)),
-                    fmt::format("{:.0f} ms", times->second.step * 1e3), clockText(each)});
+                    fmt::format("{:.0f} ms", times.step * 1e3), clockText(each)});
     flops += count * trainingFlops(run);
     seconds += count * each;
     i = end;
@@ -100,8 +106,9 @@ Result<void> printPlan(const Study &study, const StudyOptions &options, Models &
   if (!options.quiet && isatty(STDERR_FILENO))
     say(stderr, "\r\033[K");
   say("\n{}", alignColumns(rows, 0));
-  say("\n{} runs, {:.3g} FLOPs, {} with {} process{} on this machine as it is now; solved "
-      "runs end earlier\n",
+  say("\n{} runs, {:.3g} FLOPs, {} with {} process{} on this machine as it is now (each "
+      "architecture's first setting is measured, others by their FLOPs); solved runs end "
+      "earlier\n",
       study.runs.size(), flops, clockText(seconds / std::max(1, options.jobs)), options.jobs,
       options.jobs == 1 ? "" : "es");
   return {};

@@ -68,6 +68,14 @@ Result<Setting> makeSetting(const std::string &spec, Convention convention) {
 
 } // namespace
 
+std::string_view describeSuite(std::string_view suite) {
+  if (suite == "smoke")
+    return "baselines, one short training of each: for a first look, and not the paper's protocol";
+  if (suite == "baseline")
+    return "baselines by the whole protocol";
+  return suite == "full" ? "all 66 settings by the whole protocol" : "";
+}
+
 std::string Setting::key() const {
   return trainExamples ? fmt::format("{};train_examples={}", spec, trainExamples) : spec;
 }

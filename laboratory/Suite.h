@@ -7,9 +7,13 @@
 #pragma once
 #include "training/tasks/Task.h"
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hybrid::rt::lab {
+
+/// What a suite of this name is, for people; nothing of another.
+std::string_view describeSuite(std::string_view suite);
 
 struct Setting {
   std::string task;           // "in-context-recall"

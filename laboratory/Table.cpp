@@ -172,7 +172,10 @@ std::string scoreTable(const Study &study, const Scoreboard &board, int width) {
     text += fmt::format("{} of {} runs diverged; they count as guessing\n", diverged, all);
   for (const auto &[error, count] : failures)
     text += fmt::format("{} of {} runs failed and have no score: {}\n", count, all, error);
-  text += fmt::format("{} convention, suite {}\n", study.convention, study.suite);
+  text += fmt::format("suite {}: {}\nconvention {}: {}\n", study.suite, describeSuite(study.suite),
+                      study.convention,
+                      macro ? "tasks, training and scores as in mad-lab's code"
+                            : "tasks and scores as the paper describes them");
   return text;
 }
 
@@ -189,6 +192,9 @@ nlohmann::ordered_json scoresJson(const Study &study, const Scoreboard &board) {
   json options = json::object();
   for (const auto &[name, value] : study.options)
     options[name] = value;
+  auto stateJson = [](const std::optional<StateSize> &state) {
+    return state ? json(state->total()) : json();
+  };
   json architectures = json::array();
   for (const ArchitectureScore &each : board.architectures) {
     json tasks = json::object();
@@ -221,7 +227,8 @@ nlohmann::ordered_json scoresJson(const Study &study, const Scoreboard &board) {
       if (architecture.name == each.architecture)
         costs = {{"parameters", architecture.parameters},
                  {"flops_per_token", architecture.flopsPerToken},
-                 {"state_elements", architecture.stateElements}};
+                 {"state_elements", stateJson(architecture.state)},
+                 {"counted_state_elements", stateJson(architecture.countedState)}};
     architectures.push_back({{"architecture", each.architecture},
                              {"accuracy", each.accuracy},
                              {"mad_accuracy", each.madAccuracy},

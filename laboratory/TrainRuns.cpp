@@ -181,7 +181,9 @@ Result<StepTimes> measureSteps(const TrainContext &context, const ModelRequest &
   auto prepared = prepare(*executable, context.threads);
   if (!prepared)
     return prepared.error();
-  auto source = sourceOf(context.protocol, request.setting, 0);
+  Setting fresh = request.setting; // a set of instances takes long to make, and no step is faster
+  fresh.trainExamples = 0;
+  auto source = sourceOf(context.protocol, fresh, 0);
   if (!source)
     return source.error();
   Run run;

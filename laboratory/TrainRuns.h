@@ -33,7 +33,7 @@ RunExecutor trainingExecutor(TrainContext context);
 struct StepTimes {
   double step = 0, evaluation = 0;
 };
-/// Measures a few of each.
+/// Measures a few of each, on instances that are made as they are needed.
 Result<StepTimes> measureSteps(const TrainContext &context, const ModelRequest &request);
 /// Seconds of a run to its planned end.
 double runSeconds(const Protocol &protocol, const Setting &setting, const StepTimes &times);

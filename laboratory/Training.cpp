@@ -64,6 +64,26 @@ void announce(const TrainingOptions &options, const Session &session) {
   say(stderr, "{} on {}, to '{}'\n", options.model.path, where, options.run.out);
 }
 
+/// A model of a text that sees the next token says it, and has learned nothing.
+void warnOfTargets(const Executable &executable, const Source &source) {
+  const auto *cost = executable.format().cost();
+  const nlohmann::json counted = cost ? parseJsonOrNull(cost->str()) : nlohmann::json();
+  auto causality = counted.is_object() ? counted.find("causality") : counted.end();
+  if (!source.predictsNext() || causality == counted.end() || !causality->is_object() ||
+      jsonField<bool>(*causality, "causal").value_or(true))
+    return;
+  const auto ahead = jsonField<int64_t>(*causality, "sees_ahead");
+  const std::string place = jsonField<std::string>(*causality, "location").value_or("");
+  say(stderr,
+      "warning: the model can see the tokens that it is to predict: its output '{}' at a position "
+      "depends on {} of the input{}\n",
+      jsonField<std::string>(*causality, "output").value_or(""),
+      !ahead        ? "all later positions"
+      : *ahead == 1 ? "the next position"
+                    : fmt::format("the next {} positions", *ahead),
+      place.empty() ? "" : ", by " + place);
+}
+
 void printSummary(const TrainingOptions &options, const nlohmann::json &summary) {
   if (options.json) {
     say("{}\n", jsonText(summary));
@@ -122,6 +142,7 @@ Result<void> trainAndReport(TrainingOptions options) {
   const bool refused = !run.resume && std::filesystem::exists(run.out, error) &&
                        !std::filesystem::is_empty(run.out, error); // a folder not ours
   announce(options, **session);
+  warnOfTargets(**executable, **source);
   auto trained = trainModel(**runner, **source, run);
   // Also of a run that failed: its curves show where. What it failed of is what is told.
   Result<void> reported;

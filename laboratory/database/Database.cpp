@@ -33,6 +33,13 @@ Statement &Statement::bind(std::string_view value) {
   return *this;
 }
 
+Statement &Statement::bind(std::optional<int64_t> value) {
+  if (value)
+    return bind(*value);
+  sqlite3_bind_null(handle, ++bound);
+  return *this;
+}
+
 Result<bool> Statement::step() {
   switch (sqlite3_step(handle)) {
   case SQLITE_ROW:
@@ -56,6 +63,11 @@ Result<void> Statement::run() {
 }
 
 int64_t Statement::integer(int column) const { return sqlite3_column_int64(handle, column); }
+
+std::optional<int64_t> Statement::optionalInteger(int column) const {
+  return sqlite3_column_type(handle, column) == SQLITE_NULL ? std::nullopt
+                                                            : std::optional(integer(column));
+}
 
 double Statement::number(int column) const {
   return sqlite3_column_type(handle, column) == SQLITE_NULL ? NAN

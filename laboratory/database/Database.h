@@ -7,6 +7,7 @@
 #include "runtime/Result.h"
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -28,6 +29,7 @@ public:
   Statement &bind(int64_t value);
   Statement &bind(double value); // one that is no number is stored as NULL
   Statement &bind(std::string_view value);
+  Statement &bind(std::optional<int64_t> value); // nothing is stored as NULL
   /// Whether there is a row.
   Result<bool> step();
   /// Calls `each()` for every row; one that returns a Result<void> ends it by an error.
@@ -36,6 +38,7 @@ public:
   Result<void> run();
 
   int64_t integer(int column) const;
+  std::optional<int64_t> optionalInteger(int column) const;
   double number(int column) const; // NULL is NaN
   std::string text(int column) const;
 

@@ -124,7 +124,7 @@ Result<std::vector<Run>> RunStore::claim(int64_t most) {
     run.batch = rows->integer(10);
     run.steps = rows->integer(11);
     run.parameters = rows->integer(12);
-    run.stateElements = rows->integer(13);
+    run.stateElements = rows->optionalInteger(13);
     run.flopsPerToken = rows->number(14);
     run.attempts = static_cast<int>(rows->integer(15)) + 1;
     run.status = "running";

@@ -18,24 +18,30 @@ constexpr int64_t applicationId = 0x48594c42; // "HYLB"
 constexpr std::pair<const char *, const char *> hashed[] = {
     {"study", "name, value"},
     {"architecture",
-     "id, name, path, source, settings, parameters, flops_per_token, state_elements"},
+     "id, name, path, source, settings, parameters, flops_per_token, state_elements, "
+     "growing_state, counted_state, counted_growing_state"},
     {"run", "id, architecture, task, setting, axis, axis_value, learning_rate, weight_decay, seed, "
             "chance, batch, steps, parameters, flops_per_token, state_elements, status, worker, "
             "heartbeat, attempts, error, diverged, steps_done, best_step, loss, accuracy, "
             "mad_accuracy, seconds"},
     {"curve", "run, step, loss, accuracy, mad_accuracy"}};
 
+/// Those of `architecture` in layout 2, where every state was known and counted as it is.
+constexpr const char *architectureOfLayout2 =
+    "id, name, path, source, settings, parameters, flops_per_token, state_elements";
+
 /// {} is the column `hash`.
 constexpr const char *tables = R"(
 CREATE TABLE study(name TEXT PRIMARY KEY, value TEXT NOT NULL, {}) WITHOUT ROWID;
 CREATE TABLE architecture(id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, path TEXT NOT NULL,
   source TEXT NOT NULL, settings TEXT NOT NULL, parameters INTEGER NOT NULL,
-  flops_per_token REAL NOT NULL, state_elements INTEGER NOT NULL, {});
+  flops_per_token REAL NOT NULL, state_elements INTEGER, growing_state INTEGER,
+  counted_state INTEGER, counted_growing_state INTEGER, {});
 CREATE TABLE run(id INTEGER PRIMARY KEY, architecture INTEGER NOT NULL REFERENCES architecture,
   task TEXT NOT NULL, setting TEXT NOT NULL, axis TEXT NOT NULL, axis_value REAL NOT NULL,
   learning_rate REAL NOT NULL, weight_decay REAL NOT NULL, seed INTEGER NOT NULL,
   chance REAL NOT NULL, batch INTEGER NOT NULL, steps INTEGER NOT NULL,
-  parameters INTEGER NOT NULL, flops_per_token REAL NOT NULL, state_elements INTEGER NOT NULL,
+  parameters INTEGER NOT NULL, flops_per_token REAL NOT NULL, state_elements INTEGER,
   status TEXT NOT NULL DEFAULT 'pending', worker TEXT NOT NULL DEFAULT '',
   heartbeat REAL NOT NULL DEFAULT 0, attempts INTEGER NOT NULL DEFAULT 0,
   error TEXT NOT NULL DEFAULT '', diverged INTEGER NOT NULL DEFAULT 0,
@@ -128,6 +134,8 @@ Result<void> checkContents(Database &database) {
   if (*row && structure->text(0) != "ok")
     return Error{fmt::format("'{}' is damaged: {}", database.path(), structure->text(0))};
   for (auto [table, columns] : hashed) {
+    if (*version == 2 && std::string_view(table) == "architecture")
+      columns = architectureOfLayout2;
     auto wrong = database.integer(
         fmt::format("SELECT count(*) FROM {} WHERE hash IS NOT row_hash({})", table, columns));
     if (!wrong)
@@ -177,13 +185,24 @@ Result<void> loadHead(Database &database, Study &study) {
 }
 
 Result<void> loadArchitectures(Database &database, Study &study) {
-  auto rows = database.prepare("SELECT name, path, source, settings, parameters, flops_per_token, "
-                               "state_elements FROM architecture ORDER BY id");
+  auto version = database.integer("PRAGMA user_version");
+  if (!version)
+    return version.error();
+  // Layouts before 3 hold one number, of the fixed state and the growing together.
+  auto rows = database.prepare(fmt::format(
+      "SELECT name, path, source, settings, parameters, flops_per_token, state_elements, {} "
+      "FROM architecture ORDER BY id",
+      *version < 3 ? "0, state_elements, 0"
+                   : "growing_state, counted_state, counted_growing_state"));
   if (!rows)
     return rows.error();
   return rows->forEachRow([&] {
-    Architecture architecture{rows->text(0),    rows->text(1),   rows->text(2),   {},
-                              rows->integer(4), rows->number(5), rows->integer(6)};
+    auto state = [&](int column) -> std::optional<StateSize> {
+      auto all = rows->optionalInteger(column), growing = rows->optionalInteger(column + 1);
+      return all && growing ? std::optional(StateSize{*all - *growing, *growing}) : std::nullopt;
+    };
+    Architecture architecture{rows->text(0),    rows->text(1),   rows->text(2), {},
+                              rows->integer(4), rows->number(5), state(6),      state(8)};
     auto settings = parseJsonOrNull(rows->text(3));
     if (settings.is_object())
       for (const auto &item : settings.items())
@@ -231,7 +250,7 @@ Result<void> loadRuns(Database &database, Study &study) {
     run.madAccuracy = number();
     run.seconds = number();
     run.parameters = integer();
-    run.stateElements = integer();
+    run.stateElements = rows->optionalInteger(column++);
     run.flopsPerToken = number();
     study.runs.push_back(std::move(run));
   });
@@ -341,10 +360,17 @@ Result<void> storeStudy(Database &database, const Study &study) {
     return done;
   auto architectures = database.prepare(
       "INSERT INTO architecture(id, name, path, source, settings, parameters, flops_per_token, "
-      "state_elements) VALUES(?, ?, ?, ?, ?, ?, ?, ?)");
+      "state_elements, growing_state, counted_state, counted_growing_state) "
+      "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   if (!architectures)
     return architectures.error();
   std::unordered_map<std::string, int64_t> ids;
+  auto all = [](const std::optional<StateSize> &state) {
+    return state ? std::optional(state->total()) : std::nullopt;
+  };
+  auto growing = [](const std::optional<StateSize> &state) {
+    return state ? std::optional(state->growing) : std::nullopt;
+  };
   for (const Architecture &each : study.architectures) {
     int64_t id = static_cast<int64_t>(ids.size()) + 1;
     ids[each.name] = id;
@@ -355,7 +381,10 @@ Result<void> storeStudy(Database &database, const Study &study) {
                         .bind(settingsText(each.settings))
                         .bind(each.parameters)
                         .bind(each.flopsPerToken)
-                        .bind(each.stateElements)
+                        .bind(all(each.state))
+                        .bind(growing(each.state))
+                        .bind(all(each.countedState))
+                        .bind(growing(each.countedState))
                         .run();
         !done)
       return done;

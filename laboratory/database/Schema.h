@@ -18,7 +18,7 @@
 
 namespace hybrid::rt::lab {
 
-inline constexpr int64_t schemaVersion = 2;
+inline constexpr int64_t schemaVersion = 3;
 
 /// Opens a study's database; Mode::Create makes the tables of a file that has none.
 Result<std::unique_ptr<Database>> openStudy(const std::string &path, Database::Mode mode);

@@ -186,7 +186,12 @@ std::string problemSection(const StudyView &view) {
                        without, all);
   out += failures(view);
   warnOfSpread(view, "parameters", 1.25, [](const Architecture &a) { return a.parameters; }, out);
-  warnOfSpread(view, "state", 1.5, [](const Architecture &a) { return a.stateElements; }, out);
+  warnOfSpread(
+      view, "state as MAD counts it", 1.5,
+      [](const Architecture &a) { return a.countedState ? a.countedState->total() : 0; }, out);
+  for (const Architecture &each : view.study.architectures)
+    if (!each.countedState)
+      out += fmt::format("<li>The compiler cannot tell the state of {}.</li>", escaped(each.name));
   out += warnOfEdges(view);
   if (out.empty())
     return "";

@@ -126,11 +126,12 @@ std::string costSection(const StudyView &view) {
       R"(<section id="cost"><h2>What it costs</h2>)"
       "<p>Parameters, FLOPs of a token forward and elements of state as they are at the first "
       "setting of the study. State counts what a sequence leaves behind for its next token: the "
-      "fixed part, and what grows, at the length of the task.</p>"
+      "fixed part, and what grows, at the length of the task; beside it the state that MAD counts, "
+      "which gives a free-form filter that of its order.</p>"
       R"(<div class="wide" role="region" tabindex="0" aria-label="Table of costs"><table class="sortable"><thead><tr>)";
   out += head(0, "Architecture", false, "corner") + head(1, "Score, %", true) +
          head(2, "Parameters", true) + head(3, "FLOPs a token", true) + head(4, "State", true) +
-         R"(<th scope="col" class="number">Time of all runs</th>)";
+         head(5, "As MAD counts", true) + R"(<th scope="col" class="number">Time of all runs</th>)";
   out += "</tr></thead><tbody>";
   for (size_t i : view.ranking) {
     const Architecture &each = view.study.architectures[i];
@@ -139,14 +140,17 @@ std::string costSection(const StudyView &view) {
     out += numberCell(score, percent(score));
     out += numberCell(static_cast<double>(each.parameters), grouped(each.parameters));
     out += numberCell(each.flopsPerToken, compact(each.flopsPerToken));
-    out += numberCell(static_cast<double>(each.stateElements), grouped(each.stateElements));
+    for (const auto &state : {each.state, each.countedState})
+      out += numberCell(state ? static_cast<double>(state->total()) : NAN,
+                        state ? grouped(state->total()) : "unknown");
     out += fmt::format(R"(<td class="number">{}</td></tr>)", timeElement(secondsOf(view, i)));
   }
   out += "</tbody></table></div>";
   std::string charts =
       drawCost(view, "FLOPs a token", [](const Architecture &a) { return a.flopsPerToken; }) +
-      drawCost(view, "state elements",
-               [](const Architecture &a) { return static_cast<double>(a.stateElements); });
+      drawCost(view, "state elements as MAD counts", [](const Architecture &a) {
+        return a.countedState ? static_cast<double>(a.countedState->total()) : NAN;
+      });
   if (!charts.empty())
     out += R"(<div class="task">)" + legend(view) + R"(<div class="grid-of pair">)" + charts +
            "</div></div>";

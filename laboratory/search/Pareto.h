@@ -16,7 +16,7 @@ namespace hybrid::rt::lab {
 struct Measured {
   std::vector<std::optional<double>> scores; // one a rung; nothing where it was not trained
   double flopsPerToken = 0;
-  double stateElements = 0;
+  double stateElements = 0; // without end where it is not known
 };
 
 /// Whether `a` is at least as good as `b` in every respect and better in one. False when they have

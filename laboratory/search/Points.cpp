@@ -8,9 +8,16 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
+#include <limits>
 
 namespace hybrid::rt::lab {
 namespace {
+
+nlohmann::json stateJson(const std::optional<StateSize> &state) {
+  if (!state)
+    return nullptr;
+  return {{"fixed", state->fixed}, {"growing", state->growing}};
+}
 
 nlohmann::json toJson(const PointRecord &record) {
   nlohmann::json costs = nlohmann::json::array();
@@ -18,7 +25,8 @@ nlohmann::json toJson(const PointRecord &record) {
     costs.push_back({{"parameters", cost.parameters},
                      {"flops_per_token", cost.flopsPerToken},
                      {"training_flops_per_token", cost.trainingFlopsPerToken},
-                     {"state_elements", cost.stateElements},
+                     {"state", stateJson(cost.state)},
+                     {"counted_state", stateJson(cost.countedState)},
                      {"program", cost.program}});
   return {{"point", record.point}, {"refused", record.refused}, {"costs", std::move(costs)}};
 }
@@ -38,6 +46,15 @@ std::optional<PointRecord> fromJson(const nlohmann::json &json) {
     into = found->template get<Value>();
     return true;
   };
+  auto readState = [&](const nlohmann::json &object, const char *key,
+                       std::optional<StateSize> &into) {
+    auto found = object.is_object() ? object.find(key) : object.end();
+    if (!object.is_object() || found == object.end())
+      return false;
+    if (found->is_null()) // not known
+      return true;
+    return read(*found, "fixed", into.emplace().fixed) && read(*found, "growing", into->growing);
+  };
   if (!read(json, "point", record.point) || !read(json, "refused", record.refused) ||
       !json.contains("costs") || !json["costs"].is_array())
     return std::nullopt;
@@ -46,7 +63,9 @@ std::optional<PointRecord> fromJson(const nlohmann::json &json) {
     if (!read(each, "parameters", cost.parameters) ||
         !read(each, "flops_per_token", cost.flopsPerToken) ||
         !read(each, "training_flops_per_token", cost.trainingFlopsPerToken) ||
-        !read(each, "state_elements", cost.stateElements) || !read(each, "program", cost.program))
+        !readState(each, "state", cost.state) ||
+        !readState(each, "counted_state", cost.countedState) ||
+        !read(each, "program", cost.program))
       return std::nullopt;
     record.costs.push_back(std::move(cost));
   }
@@ -57,16 +76,23 @@ std::string line(const nlohmann::json &json) { return jsonLine(json) + "\n"; }
 
 } // namespace
 
+double PointCost::comparedState() const {
+  return countedState ? static_cast<double>(countedState->total())
+                      : std::numeric_limits<double>::infinity();
+}
+
 std::string Constraints::refusal(const PointCost &cost) const {
   if (maxParameters && cost.parameters > *maxParameters)
     return fmt::format("{} parameters, more than {}", cost.parameters, *maxParameters);
   if (maxFlops && cost.flopsPerToken > *maxFlops)
     return fmt::format("{:.0f} FLOPs a token, more than {:.0f}", cost.flopsPerToken, *maxFlops);
+  if (isoState && !cost.countedState)
+    return "the compiler cannot tell its state";
   if (isoState) {
     double wanted = static_cast<double>(*isoState);
-    if (std::abs(static_cast<double>(cost.stateElements) - wanted) > tolerance * wanted)
-      return fmt::format("a state of {}, not {} within {:g} %", cost.stateElements, *isoState,
-                         100 * tolerance);
+    if (std::abs(cost.comparedState() - wanted) > tolerance * wanted)
+      return fmt::format("a state of {}, not {} within {:g} %", cost.countedState->total(),
+                         *isoState, 100 * tolerance);
   }
   return "";
 }

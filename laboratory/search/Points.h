@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "laboratory/Results.h"
 #include "laboratory/Suite.h"
 #include "laboratory/search/Space.h"
 #include <functional>
@@ -20,15 +21,23 @@ namespace hybrid::rt::lab {
 struct PointCost {
   int64_t parameters = 0;
   double flopsPerToken = 0, trainingFlopsPerToken = 0;
-  int64_t stateElements = 0; // of a sequence of the setting's length: fixed and growing
-  std::string program;       // the same for equal programs
+  /// Of a sequence of the setting's length: what decoding carries, and what MAD counts; nothing
+  /// where the compiler cannot tell.
+  std::optional<StateSize> state, countedState;
+  std::string program; // the same for equal programs
+
+  std::optional<int64_t> stateElements() const {
+    return state ? std::optional(state->total()) : std::nullopt;
+  }
+  /// Of the counted state; without end where it is not known, so that nobody wins by it.
+  double comparedState() const;
 };
 
 /// Limits on the first setting of the suite.
 struct Constraints {
-  std::optional<int64_t> maxParameters, isoState;
-  std::optional<double> maxFlops; // forward, a token
-  double tolerance = 0.1;         // of isoState
+  std::optional<int64_t> maxParameters, isoState; // state as MAD counts it
+  std::optional<double> maxFlops;                 // forward, a token
+  double tolerance = 0.1;                         // of isoState
 
   /// Why a point is left out; empty when it is not.
   std::string refusal(const PointCost &cost) const;

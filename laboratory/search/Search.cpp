@@ -97,7 +97,8 @@ private:
       settings.insert(plan.settings.begin(), plan.settings.end());
       study.architectures.push_back({plan.space.nameOf(point.point), plan.path, plan.source,
                                      std::move(settings), point.costs[0].parameters,
-                                     point.costs[0].flopsPerToken, point.costs[0].stateElements});
+                                     point.costs[0].flopsPerToken, point.costs[0].state,
+                                     point.costs[0].countedState});
     }
     for (size_t s = 0; s < plan.suite.size(); ++s)
       for (size_t index : rung.candidates)
@@ -117,7 +118,7 @@ private:
     run.architecture = plan.space.nameOf(plan.points[index].point);
     run.parameters = cost.parameters;
     run.flopsPerToken = cost.flopsPerToken;
-    run.stateElements = cost.stateElements;
+    run.stateElements = cost.stateElements();
     return run;
   }
 
@@ -288,8 +289,7 @@ Protocol rungProtocol(const SearchPlan &plan, size_t rung) {
 std::vector<Candidate> candidatesOf(const SearchPlan &plan) {
   std::vector<Candidate> candidates;
   for (const PointRecord &point : plan.points) {
-    Candidate candidate{
-        {}, point.costs[0].flopsPerToken, static_cast<double>(point.costs[0].stateElements)};
+    Candidate candidate{{}, point.costs[0].flopsPerToken, point.costs[0].comparedState()};
     for (size_t rung = 0; rung < plan.halving.rungs; ++rung)
       candidate.costs.push_back(pointFlops(point, rungProtocol(plan, rung), plan.suite) *
                                 (plan.secondsPerFlop > 0 ? plan.secondsPerFlop : 1));
@@ -308,6 +308,9 @@ nlohmann::json describeSearch(const SearchPlan &plan, const SearchOutcome &outco
   std::vector<bool> isFront(plan.points.size());
   for (size_t index : halving.front)
     isFront[index] = true;
+  auto elements = [](const std::optional<StateSize> &state) {
+    return state ? nlohmann::json(state->total()) : nlohmann::json();
+  };
   auto nameOf = [&](size_t index) { return plan.space.nameOf(plan.points[index].point); };
   for (const RungOutcome &rung : halving.rungs) {
     nlohmann::json entered = nlohmann::json::array(), promoted = nlohmann::json::array();
@@ -344,7 +347,8 @@ nlohmann::json describeSearch(const SearchPlan &plan, const SearchOutcome &outco
                       {"tasks", std::move(tasks)},
                       {"parameters", plan.points[i].costs[0].parameters},
                       {"flops_per_token", measured.flopsPerToken},
-                      {"state_elements", plan.points[i].costs[0].stateElements},
+                      {"state_elements", elements(plan.points[i].costs[0].state)},
+                      {"counted_state_elements", elements(plan.points[i].costs[0].countedState)},
                       {"front", bool(isFront[i])}});
     if (!outcome.errors[i].empty())
       points.back()["error"] = outcome.errors[i];

@@ -1,6 +1,7 @@
 //===- SearchFront.cpp - the front of a search as files and as a table --------------===//
 #include "laboratory/search/SearchFront.h"
 #include "laboratory/Columns.h"
+#include "laboratory/IsoCheck.h"
 #include "laboratory/report/Report.h"
 #include "runtime/files/AtomicFile.h"
 #include "runtime/files/File.h"
@@ -65,9 +66,11 @@ Result<std::string> modelText(const SearchPlan &plan, size_t index, const Search
                             rungText(rung, plan.halving));
       break;
     }
-  header += fmt::format("{} parameters, {:.0f} FLOPs a token, a state of {}.\n",
-                        point.costs[0].parameters, point.costs[0].flopsPerToken,
-                        point.costs[0].stateElements);
+  header += fmt::format("{} parameters, {:.0f} FLOPs a token, {}.\n", point.costs[0].parameters,
+                        point.costs[0].flopsPerToken,
+                        point.costs[0].countedState
+                            ? fmt::format("a state of {}", point.costs[0].countedState->total())
+                            : "a state that is not known");
   auto text = plan.space.fillIn(plan.source, point.point);
   if (!text)
     return text;
@@ -167,7 +170,7 @@ Result<FrontFiles> writeFront(const SearchPlan &plan, const SearchOutcome &outco
 void printFront(const SearchPlan &plan, const SearchOutcome &outcome, const FrontFiles &files) {
   const std::vector<size_t> &front = files.points;
   std::vector<std::vector<std::string>> rows{
-      {"front/", "score", "length", "FLOPs/token", "state", "parameters"}};
+      {"front/", "score", "length", "FLOPs/token", "state (MAD)", "parameters"}};
   if (!front.empty())
     for (const TaskScore &task : outcome.scores[front[0]].tasks)
       rows[0].push_back(task.task);
@@ -180,7 +183,7 @@ void printFront(const SearchPlan &plan, const SearchOutcome &outcome, const Fron
       --rung;
     rows.push_back({files.names[place], fmt::format("{:.1f}", 100 * *scores[rung]),
                     rungText(rung, plan.halving), fmt::format("{:.0f}", cost.flopsPerToken),
-                    std::to_string(cost.stateElements), std::to_string(cost.parameters)});
+                    stateText(cost.countedState), std::to_string(cost.parameters)});
     for (const TaskScore &task : outcome.scores[index].tasks)
       rows.back().push_back(
           fmt::format("{:.1f}", 100 * (plan.protocol.macro ? task.madAccuracy : task.accuracy)));

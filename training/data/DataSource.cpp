@@ -67,6 +67,10 @@ public:
     return sum;
   }
   const Tokenizer *tokenizer() const override { return shared; }
+  bool predictsNext() const override {
+    return std::any_of(sources.begin(), sources.end(),
+                       [](const auto &source) { return source->predictsNext(); });
+  }
   void train(uint64_t number, std::span<int32_t> inputs,
              std::span<int32_t> targets) const override {
     MixturePlace place = mixturePlace(shares, number);

@@ -67,6 +67,7 @@ public:
 
   int64_t vocabulary() const override { return 256; }
   int64_t positions() const override { return length; }
+  bool predictsNext() const override { return true; }
   uint64_t epochExamples() const override {
     uint64_t bytes = 0;
     for (const TextBytes::Run &run : text->trainRuns())

@@ -44,6 +44,8 @@ public:
   virtual uint64_t testExamples() const = 0;
   /// What the tokens are; null: no text, or not known.
   virtual const Tokenizer *tokenizer() const { return nullptr; }
+  /// Whether the target at each position is the next position's input.
+  virtual bool predictsNext() const { return false; }
   /// Whether a token is a byte, so that loss can be told in bits per byte.
   bool isBytes() const { return tokenizer() && tokenizer()->isBytes(); }
   /// Training instance `number` = step * batch + row. Spans have positions() times the words of a

@@ -22,6 +22,7 @@ public:
   uint64_t epochExamples() const override { return trainWindows.windows(); }
   uint64_t testExamples() const override { return testWindows.windows(); }
   const Tokenizer *tokenizer() const override { return set.tokenizer.get(); }
+  bool predictsNext() const override { return true; }
 
   void train(uint64_t number, std::span<int32_t> inputs,
              std::span<int32_t> targets) const override {

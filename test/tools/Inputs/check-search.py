@@ -24,7 +24,7 @@ def beats(a, b):
     if not both:
         return False
     left, right = both[-1]
-    costs = [(a[key], b[key]) for key in ("flops_per_token", "state_elements")]
+    costs = [(a[key], b[key]) for key in ("flops_per_token", "counted_state_elements")]
     return left >= right and all(x <= y for x, y in costs) and (left > right or any(x < y for x, y in costs))
 
 

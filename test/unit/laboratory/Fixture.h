@@ -28,8 +28,16 @@ private:
 inline Study makeStudy(int settings, int seeds) {
   Study study{"paper", "full", "test", "hybrid-run mad", 7, {{"batch", "128"}, {"epochs", "3"}},
               "{}",    {},     {}};
-  study.architectures = {{"first", "first.hyb", "model text", {{"width", "64"}}, 100, 2.5, 30},
-                         {"second", "second.hyb", "other text", {}, 200, 4, 60}};
+  study.architectures = {
+      {"first",
+       "first.hyb",
+       "model text",
+       {{"width", "64"}},
+       100,
+       2.5,
+       StateSize{10, 20},
+       StateSize{15, 0}},
+      {"second", "second.hyb", "other text", {}, 200, 4, {}, {}}}; // an unknown state
   for (const Architecture &architecture : study.architectures)
     for (int setting = 0; setting < settings; ++setting)
       for (double rate : {1e-3, 1e-4})
@@ -46,6 +54,8 @@ inline Study makeStudy(int settings, int seeds) {
           run.chance = 0.125;
           run.batch = 128;
           run.steps = 20;
+          if (architecture.state)
+            run.stateElements = architecture.state->total();
           study.runs.push_back(run);
         }
   return study;

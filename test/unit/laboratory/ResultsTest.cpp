@@ -19,7 +19,12 @@ TEST(Results, AStudyComesBackAsItWasStored) {
   EXPECT_EQ(read->options, study.options);
   ASSERT_EQ(read->architectures.size(), 2U);
   EXPECT_EQ(read->architectures[0].settings, study.architectures[0].settings);
-  EXPECT_EQ(read->architectures[1].stateElements, 60);
+  EXPECT_EQ(read->architectures[0].state, (StateSize{10, 20}));
+  EXPECT_EQ(read->architectures[0].countedState, (StateSize{15, 0}));
+  EXPECT_EQ(read->runs.front().stateElements, 30);
+  EXPECT_FALSE(read->architectures[1].state) << "not known, and so not 0";
+  EXPECT_FALSE(read->architectures[1].countedState);
+  EXPECT_FALSE(read->runs.back().stateElements);
   ASSERT_EQ(read->runs.size(), study.runs.size());
   for (size_t i = 0; i < study.runs.size(); ++i) {
     EXPECT_EQ(read->runs[i].id, static_cast<int64_t>(i) + 1);
@@ -28,6 +33,66 @@ TEST(Results, AStudyComesBackAsItWasStored) {
     EXPECT_EQ(read->runs[i].learningRate, study.runs[i].learningRate);
     EXPECT_EQ(read->runs[i].status, "pending");
   }
+}
+
+/// The tables of layout 2 (Schema.h), with a study of one run.
+constexpr const char *layout2 = R"(
+CREATE TABLE study(name TEXT PRIMARY KEY, value TEXT NOT NULL,
+  hash INTEGER GENERATED ALWAYS AS (row_hash(name, value)) STORED) WITHOUT ROWID;
+CREATE TABLE architecture(id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, path TEXT NOT NULL,
+  source TEXT NOT NULL, settings TEXT NOT NULL, parameters INTEGER NOT NULL,
+  flops_per_token REAL NOT NULL, state_elements INTEGER NOT NULL,
+  hash INTEGER GENERATED ALWAYS AS (row_hash(id, name, path, source, settings, parameters,
+    flops_per_token, state_elements)) STORED);
+CREATE TABLE run(id INTEGER PRIMARY KEY, architecture INTEGER NOT NULL REFERENCES architecture,
+  task TEXT NOT NULL, setting TEXT NOT NULL, axis TEXT NOT NULL, axis_value REAL NOT NULL,
+  learning_rate REAL NOT NULL, weight_decay REAL NOT NULL, seed INTEGER NOT NULL,
+  chance REAL NOT NULL, batch INTEGER NOT NULL, steps INTEGER NOT NULL,
+  parameters INTEGER NOT NULL, flops_per_token REAL NOT NULL, state_elements INTEGER NOT NULL,
+  status TEXT NOT NULL DEFAULT 'pending', worker TEXT NOT NULL DEFAULT '',
+  heartbeat REAL NOT NULL DEFAULT 0, attempts INTEGER NOT NULL DEFAULT 0,
+  error TEXT NOT NULL DEFAULT '', diverged INTEGER NOT NULL DEFAULT 0,
+  steps_done INTEGER NOT NULL DEFAULT 0, best_step INTEGER NOT NULL DEFAULT 0,
+  loss REAL, accuracy REAL, mad_accuracy REAL, seconds REAL,
+  hash INTEGER GENERATED ALWAYS AS (row_hash(id, architecture, task, setting, axis, axis_value,
+    learning_rate, weight_decay, seed, chance, batch, steps, parameters, flops_per_token,
+    state_elements, status, worker, heartbeat, attempts, error, diverged, steps_done, best_step,
+    loss, accuracy, mad_accuracy, seconds)) STORED,
+  UNIQUE(architecture, setting, learning_rate, weight_decay, seed));
+CREATE TABLE curve(run INTEGER NOT NULL REFERENCES run, step INTEGER NOT NULL,
+  loss REAL, accuracy REAL, mad_accuracy REAL,
+  hash INTEGER GENERATED ALWAYS AS (row_hash(run, step, loss, accuracy, mad_accuracy)) STORED,
+  PRIMARY KEY(run, step)) WITHOUT ROWID;
+INSERT INTO study(name, value) VALUES('suite', 'smoke');
+INSERT INTO architecture(id, name, path, source, settings, parameters, flops_per_token,
+  state_elements) VALUES(1, 'old', 'old.hyb', 'text', '{}', 100, 2.5, 30);
+INSERT INTO run(id, architecture, task, setting, axis, axis_value, learning_rate, weight_decay,
+  seed, chance, batch, steps, parameters, flops_per_token, state_elements)
+  VALUES(1, 1, 'memorization', 'memorization', 'baseline', 1, 0.1, 0, 0, 0.1, 8, 20, 100, 2.5, 30);
+PRAGMA application_id=1213811778; PRAGMA user_version=2;
+)";
+
+TEST(Results, AStudyOfTheLayoutBeforeIsReadAndGoneOnWith) {
+  TemporaryFolder folder;
+  const std::string path = folder.file("old.sqlite");
+  {
+    auto database = Database::open(path, Database::Mode::Create);
+    ASSERT_TRUE(database);
+    auto done = (*database)->execute(layout2);
+    ASSERT_TRUE(done) << done.error().message;
+  }
+  auto read = readStudy(path);
+  ASSERT_TRUE(read) << read.error().message;
+  ASSERT_EQ(read->architectures.size(), 1U);
+  EXPECT_EQ(read->architectures[0].state->total(), 30);
+  EXPECT_EQ(read->architectures[0].countedState->total(), 30);
+  EXPECT_EQ(read->runs.at(0).stateElements, 30);
+  auto store = RunStore::open(path, "test");
+  ASSERT_TRUE(store) << store.error().message;
+  auto claimed = store->claim(1);
+  ASSERT_TRUE(claimed) << claimed.error().message;
+  EXPECT_EQ(claimed->at(0).stateElements, 30);
+  EXPECT_EQ(readStudy(path)->runs.at(0).status, "running") << "and its hashes are right";
 }
 
 TEST(Results, StoringASecondTimeChangesNothing) {

@@ -136,7 +136,7 @@ public:
           i);
       each.parameters = kinds[i].parameters;
       each.flopsPerToken = kinds[i].flops;
-      each.stateElements = kinds[i].state;
+      each.state = each.countedState = StateSize{kinds[i].state, 0};
       study.command += " " + each.path;
       study.architectures.push_back(std::move(each));
     }

@@ -1,5 +1,6 @@
 //===- ParetoTest.cpp - non-dominated, and complete ----------------------------===//
 #include "laboratory/search/Pareto.h"
+#include "laboratory/search/Points.h"
 #include <gtest/gtest.h>
 #include <random>
 
@@ -28,6 +29,13 @@ TEST(Pareto, KeepsWhatIsBestInSomeRespect) {
   // The last one equals the first: neither is better.
   EXPECT_EQ(paretoFront(points), (std::vector<size_t>{0, 1, 3, 5}));
   EXPECT_EQ(paretoRanks(points), (std::vector<size_t>{0, 0, 1, 0, 2, 0}));
+}
+
+TEST(Pareto, NobodyIsOnTheFrontByAStateThatIsNotKnown) {
+  const double unknown = PointCost().comparedState();
+  std::vector<Measured> points{point(0.9, 10, 100), point(0.06, 20, unknown),
+                               point(0.9, 10, unknown)};
+  EXPECT_EQ(paretoFront(points), std::vector<size_t>{0});
 }
 
 TEST(Pareto, ComparesScoresOfTheLongestCommonRung) {

@@ -15,13 +15,16 @@ std::vector<Setting> twoSettings() {
 }
 
 TEST(Constraints, SayWhatTheyRefuse) {
-  PointCost cost{1000, 5e5, 1.5e6, 4100, "a"};
+  PointCost cost{1000, 5e5, 1.5e6, StateSize{0, 130048}, StateSize{4096, 4}, "a"};
   EXPECT_EQ(Constraints().refusal(cost), "");
   EXPECT_EQ((Constraints{999, {}, {}}).refusal(cost), "1000 parameters, more than 999");
   EXPECT_EQ((Constraints{1000, {}, 5e5}).refusal(cost), "");
   EXPECT_EQ((Constraints{{}, {}, 4e5}).refusal(cost), "500000 FLOPs a token, more than 400000");
   EXPECT_EQ((Constraints{{}, 4096, {}, 0.01}).refusal(cost), "");
   EXPECT_EQ((Constraints{{}, 4096, {}, 0}).refusal(cost), "a state of 4100, not 4096 within 0 %");
+  cost.countedState.reset();
+  EXPECT_EQ((Constraints{{}, 4096, {}, 0.01}).refusal(cost), "the compiler cannot tell its state");
+  EXPECT_EQ(Constraints().refusal(cost), "");
 }
 
 TEST(Points, LeavesOutWhatFailsAndWhatIsThereAlready) {
@@ -34,7 +37,11 @@ TEST(Points, LeavesOutWhatFailsAndWhatIsThereAlready) {
     ++asked;
     if (point % 5 == 0)
       return Error{"too wide"};
-    return PointCost{static_cast<int64_t>(point), 1, 3, 1,
+    return PointCost{static_cast<int64_t>(point),
+                     1,
+                     3,
+                     StateSize{1, 0},
+                     StateSize{1, 0},
                      point % 5 == 1 ? "one" : std::to_string(point)};
   };
   PointSearch search;
@@ -67,7 +74,7 @@ TEST(Points, StopsWhenThereAreEnough) {
   search.enough = [](const std::vector<PointRecord> &points) { return points.size() == 3; };
   auto found = findPoints(makeSpace(10, 10), twoSettings(), search, *book,
                           [](uint64_t point, const Setting &) -> Result<PointCost> {
-                            return PointCost{1, 1, 3, 1, std::to_string(point)};
+                            return PointCost{1, 1, 3, {}, {}, std::to_string(point)};
                           });
   ASSERT_TRUE(found);
   EXPECT_EQ(found->accepted.size(), 3u);
@@ -80,7 +87,8 @@ TEST(PointBook, DropsALineThatWasCutOff) {
   {
     auto book = PointBook::open(path, {{"seed", 1}});
     ASSERT_TRUE(book);
-    ASSERT_TRUE(book->add({7, "", {{1, 2, 3, 4, "p"}}}));
+    ASSERT_TRUE(book->add(
+        {7, "", {{1, 2, 3, StateSize{4, 5}, StateSize{6, 0}, "p"}, {1, 2, 3, {}, {}, "q"}}}));
   }
   std::ofstream(path, std::ios::app) << R"({"point": 8, "refu)";
   auto book = PointBook::open(path, {{"seed", 1}});
@@ -93,6 +101,9 @@ TEST(PointBook, DropsALineThatWasCutOff) {
   ASSERT_TRUE(book->find(9));
   EXPECT_EQ(book->find(9)->refused, "no");
   EXPECT_EQ(book->find(7)->costs[0].program, "p");
+  EXPECT_EQ(book->find(7)->costs[0].state, (StateSize{4, 5}));
+  EXPECT_EQ(book->find(7)->costs[0].comparedState(), 6);
+  EXPECT_FALSE(book->find(7)->costs[1].state);
 }
 
 TEST(PointBook, RefusesAnotherSearch) {

@@ -23,7 +23,12 @@ protected:
     plan.suite = *plan.protocol.settings();
     for (uint64_t point = 0; point < plan.space.points; ++point) {
       double flops = 1e5 * static_cast<double>(1 + point % 4);
-      PointCost cost{100, flops, 3 * flops, static_cast<int64_t>(point % 3), std::to_string(point)};
+      PointCost cost{100,
+                     flops,
+                     3 * flops,
+                     {},
+                     StateSize{static_cast<int64_t>(point % 3), 0},
+                     std::to_string(point)};
       plan.points.push_back({point, "", {cost, cost}});
     }
     return plan;
