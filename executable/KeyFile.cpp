@@ -1,8 +1,8 @@
 //===- KeyFile.cpp - keys that say who compiled ------------------------------===//
 #include "executable/KeyFile.h"
+#include "executable/OutputFile.h"
 #include "executable/PrivateFolder.h"
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/random.h>
@@ -28,27 +28,12 @@ int digitOf(char c) {
   return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/// Makes the file whole or not at all; one that another process makes first stays.
-bool makeKey(const std::string &path, std::string &fault) {
-  auto cannot = [&] {
-    fault = "cannot make '" + path + "': " + std::strerror(errno);
-    return false;
-  };
+/// One that another process makes first stays.
+std::string makeKey(const std::string &path) {
   Key key;
   if (getrandom(key.data(), key.size(), 0) != static_cast<ssize_t>(key.size()))
-    return cannot();
-  std::string temporary = path + ".tmp-XXXXXX";
-  const Descriptor file(mkostemp(temporary.data(), O_CLOEXEC)); // for this user alone
-  if (file.number < 0)
-    return cannot();
-  const std::string text = hexadecimal(key) + "\n";
-  bool done = write(file.number, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
-              fsync(file.number) == 0;
-  done = done && (link(temporary.c_str(), path.c_str()) == 0 || errno == EEXIST);
-  const int reason = errno;
-  unlink(temporary.c_str());
-  errno = reason;
-  return done || cannot();
+    return "cannot make '" + path + "': " + std::strerror(errno);
+  return writeOutputFile(path, hexadecimal(key) + "\n", OutputFile::Kind::Secret);
 }
 
 } // namespace
@@ -100,8 +85,9 @@ std::optional<Key> signingKey(std::string &fault) {
   }
   if (fault = makePrivateFolder(path.substr(0, path.rfind('/'))); !fault.empty())
     return std::nullopt;
-  if (access(path.c_str(), F_OK) != 0 && !makeKey(path, fault))
-    return std::nullopt;
+  if (access(path.c_str(), F_OK) != 0)
+    if (fault = makeKey(path); !fault.empty())
+      return std::nullopt;
   auto key = readKey(path, geteuid(), false, fault);
   if (!key && fault.empty())
     fault = "cannot read '" + path + "': " + std::strerror(errno);

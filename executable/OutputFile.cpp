@@ -1,33 +1,20 @@
 //===- OutputFile.cpp - the one way both programs write a file --------------===//
 #include "executable/OutputFile.h"
+#include "executable/TemporaryOutput.h"
 #include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <dirent.h>
 #include <fcntl.h>
-#include <mutex>
 #include <optional>
-#include <set>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
 namespace hybrid {
 namespace {
-
-constexpr std::string_view temporaryMark = ".hybrid-tmp-";
-constexpr size_t randomLetters = 6; // that mkostemp fills in
-
-std::string folderOf(const std::string &path) {
-  size_t slash = path.rfind('/');
-  if (slash == std::string::npos)
-    return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
 
 /// The number in /dev/fd/7, /proc/self/fd/7, /dev/stdout or /dev/stderr.
 std::optional<int> ownDescriptor(std::string_view path) {
@@ -68,27 +55,9 @@ std::string endOfLinks(std::string path) {
   return {};
 }
 
-bool isTemporaryName(std::string_view name) {
-  size_t mark = name.rfind(temporaryMark);
-  return mark != std::string_view::npos &&
-         name.size() == mark + temporaryMark.size() + randomLetters;
-}
-
-/// Each folder is looked through once a process.
-void removeAbandonedOnce(const std::string &folder) {
-  static std::mutex mutex;
-  static auto *seen = new std::set<std::string>();
-  {
-    std::lock_guard lock(mutex);
-    if (!seen->insert(folder).second)
-      return;
-  }
-  removeAbandonedOutput(folder);
-}
-
 } // namespace
 
-OutputFile::OutputFile(std::string path) : path(std::move(path)) { begin(); }
+OutputFile::OutputFile(std::string path, Kind kind) : path(std::move(path)), kind(kind) { begin(); }
 
 void OutputFile::begin() {
   struct stat status;
@@ -108,6 +77,8 @@ void OutputFile::begin() {
   removeAbandonedOnce(folderOf(target));
   openTemporary();
   if (descriptor < 0)
+    return;
+  if (kind == Kind::Secret)
     return;
   // mkostemp makes the file private; give it the permissions that the old one has, or any new file
   // of this user would get.
@@ -129,24 +100,20 @@ void OutputFile::openThrough() {
 }
 
 void OutputFile::openTemporary() {
-  while (true) {
-    temporary = target + std::string(temporaryMark) + std::string(randomLetters, 'X');
+  do {
+    if (descriptor >= 0)
+      close(descriptor);
+    temporary = temporaryTemplate(target);
     descriptor = mkostemp(temporary.data(), O_CLOEXEC);
     if (descriptor < 0) {
       temporary.clear();
       return fail("write");
     }
-    // The lock says that the writer lives. Between making the file and locking it another process
-    // may have taken it for abandoned.
-    struct stat status;
-    if (flock(descriptor, LOCK_EX) != 0 || fstat(descriptor, &status) != 0 || status.st_nlink > 0)
-      return;
-    close(descriptor);
-  }
+  } while (!markAlive(descriptor, temporary));
 }
 
 OutputFile::OutputFile(OutputFile &&other) noexcept
-    : path(std::move(other.path)), target(std::move(other.target)),
+    : path(std::move(other.path)), kind(other.kind), target(std::move(other.target)),
       temporary(std::exchange(other.temporary, {})), fault(std::move(other.fault)),
       descriptor(std::exchange(other.descriptor, -1)) {}
 
@@ -182,48 +149,32 @@ const std::string &OutputFile::commit() {
   if (fault.empty() && fsync(descriptor) != 0 && !(target.empty() && errno == EINVAL))
     fail("sync");
   // Renamed before it is closed: the lock goes with the descriptor.
-  if (fault.empty() && !target.empty() && rename(temporary.c_str(), target.c_str()) != 0)
-    fail("write");
+  if (fault.empty() && !target.empty())
+    putInPlace();
   if (!fault.empty())
     return fault;
-  temporary.clear();
   if (close(std::exchange(descriptor, -1)) != 0)
     fail("write");
-  if (target.empty())
-    return fault;
-  int folder = open(folderOf(target).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  // A folder that may be written but not read cannot be opened; some file systems cannot sync one
-  // (EINVAL). The rename is then as durable as it can be.
-  if (folder < 0)
-    return fault;
-  if (fsync(folder) != 0 && errno != EINVAL && errno != EROFS)
-    fail("sync the folder of");
-  close(folder);
   return fault;
 }
 
-std::string writeOutputFile(const std::string &path, std::string_view content) {
-  OutputFile file(path);
-  file.write(content);
-  return file.commit();
+void OutputFile::putInPlace() {
+  if (kind == Kind::Secret) { // the first one counts, whoever wrote it
+    if (link(temporary.c_str(), target.c_str()) != 0 && errno != EEXIST)
+      return fail("write");
+    unlink(temporary.c_str());
+  } else if (std::string why = moveInPlace(temporary, target); !why.empty()) {
+    fault = "cannot write '" + path + "': " + why;
+    return;
+  }
+  temporary.clear();
 }
 
-void removeAbandonedOutput(const std::string &folder) {
-  DIR *entries = opendir(folder.c_str());
-  if (!entries)
-    return;
-  while (const dirent *entry = readdir(entries)) {
-    if (!isTemporaryName(entry->d_name))
-      continue;
-    int file = openat(dirfd(entries), entry->d_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (file < 0)
-      continue;
-    // A living writer holds a lock on its file.
-    if (flock(file, LOCK_EX | LOCK_NB) == 0)
-      unlinkat(dirfd(entries), entry->d_name, 0);
-    close(file);
-  }
-  closedir(entries);
+std::string writeOutputFile(const std::string &path, std::string_view content,
+                            OutputFile::Kind kind) {
+  OutputFile file(path, kind);
+  file.write(content);
+  return file.commit();
 }
 
 void letFullFilesBeErrors() { std::signal(SIGXFSZ, SIG_IGN); }

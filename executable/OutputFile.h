@@ -4,7 +4,8 @@
 // renamed over it: a crash, a full disk or a signal at any moment leaves the old file or the new
 // one. A target that is no regular file (a device, a pipe) is written to and never replaced; a
 // symbolic link stays, and what it names is replaced. Temporary files of processes that are gone
-// are removed.
+// are removed (executable/TemporaryOutput.h). What grows record by record is a
+// runtime/files/AppendFile.h.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -17,8 +18,10 @@ namespace hybrid {
 
 class OutputFile {
 public:
+  /// Secret: for this user alone, and what is there already stays: the first one counts.
+  enum class Kind { Usual, Secret };
   /// Opens for writing; error() says whether that went well.
-  explicit OutputFile(std::string path);
+  explicit OutputFile(std::string path, Kind kind = Kind::Usual);
   OutputFile(OutputFile &&other) noexcept;
   OutputFile &operator=(OutputFile &&) = delete;
   /// Removes the temporary file unless commit() succeeded.
@@ -36,9 +39,11 @@ private:
   void begin();
   void openThrough();
   void openTemporary();
+  void putInPlace();
   void fail(const std::string &what);
 
-  std::string path;      // as the user wrote it
+  std::string path; // as the user wrote it
+  Kind kind;
   std::string target;    // the regular file that it names; empty: written through
   std::string temporary; // beside the target
   std::string fault;
@@ -46,11 +51,8 @@ private:
 };
 
 /// One call for content that is already in memory. Returns the error; empty: none.
-std::string writeOutputFile(const std::string &path, std::string_view content);
-
-/// Removes the temporary files in a folder whose writers are gone. Writing a first file there does
-/// so.
-void removeAbandonedOutput(const std::string &folder);
+std::string writeOutputFile(const std::string &path, std::string_view content,
+                            OutputFile::Kind kind = OutputFile::Kind::Usual);
 
 /// Makes a write beyond the limit on sizes of files (SIGXFSZ) an error of that write. For main().
 void letFullFilesBeErrors();

@@ -2,10 +2,8 @@
 #include "runtime/Trust.h"
 #include "executable/KeyFile.h"
 #include "executable/PrivateFolder.h"
+#include "runtime/files/AtomicFile.h"
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,12 +33,7 @@ Result<void> rememberTrust(const Seal &seal) {
   for (const std::string &each : {folder.substr(0, folder.rfind('/')), folder})
     if (std::string why = makePrivateFolder(each); !why.empty())
       return Error{why};
-  const std::string path = folder + "/" + hexadecimal(seal.content);
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-  if (file < 0)
-    return Error{"cannot write '" + path + "': " + std::strerror(errno)};
-  close(file);
-  return {};
+  return writeFileAtomically(folder + "/" + hexadecimal(seal.content), "");
 }
 
 } // namespace hybrid::rt

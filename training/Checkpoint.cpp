@@ -1,6 +1,6 @@
 //===- Checkpoint.cpp - the state of a run in one file -----------------------===//
 #include "training/Checkpoint.h"
-#include "executable/OutputFile.h"
+#include "executable/TemporaryOutput.h"
 #include "runtime/files/Json.h"
 #include "runtime/files/Safetensors.h"
 #include "training/CheckpointTokenizer.h"

@@ -98,14 +98,14 @@ std::string Constraints::refusal(const PointCost &cost) const {
 }
 
 Result<PointBook> PointBook::open(const std::string &path, const nlohmann::json &belongsTo) {
-  PointBook book;
-  book.path = path;
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) {
+  std::error_code unknown;
+  if (!std::filesystem::exists(path, unknown))
     if (auto done = writeFileAtomically(path, line(belongsTo)); !done)
       return done.error();
-    return book;
-  }
+  auto opened = AppendFile::open(path);
+  if (!opened)
+    return opened.error();
+  PointBook book(std::move(*opened));
   std::ifstream file(path, std::ios::binary);
   std::string text;
   if (!std::getline(file, text))
@@ -136,13 +136,9 @@ Result<PointBook> PointBook::open(const std::string &path, const nlohmann::json 
     }
     whole = file.tellg();
   }
-  file.close();
-  if (cut) {
-    std::error_code fault;
-    std::filesystem::resize_file(path, static_cast<uintmax_t>(whole), fault);
-    if (fault)
-      return Error{fmt::format("cannot repair '{}': {}", path, fault.message())};
-  }
+  if (cut)
+    if (auto done = book.file.cut(static_cast<uint64_t>(whole)); !done)
+      return done.error();
   return book;
 }
 
@@ -152,11 +148,8 @@ const PointRecord *PointBook::find(uint64_t point) const {
 }
 
 Result<void> PointBook::add(PointRecord record) {
-  std::ofstream file(path, std::ios::binary | std::ios::app);
-  file << line(toJson(record));
-  file.flush();
-  if (!file)
-    return Error{fmt::format("cannot write '{}': {}", path, std::strerror(errno))};
+  if (auto done = file.append(line(toJson(record))); !done)
+    return done;
   records[record.point] = std::move(record);
   return {};
 }

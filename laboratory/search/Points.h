@@ -10,6 +10,7 @@
 #include "laboratory/Results.h"
 #include "laboratory/Suite.h"
 #include "laboratory/search/Space.h"
+#include "runtime/files/AppendFile.h"
 #include <functional>
 #include <optional>
 #include <string>
@@ -63,7 +64,8 @@ public:
   Result<void> add(PointRecord record);
 
 private:
-  std::string path;
+  explicit PointBook(AppendFile file) : file(std::move(file)) {}
+  AppendFile file;
   std::map<uint64_t, PointRecord> records;
 };
 

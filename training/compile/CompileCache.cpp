@@ -4,13 +4,9 @@
 #include "runtime/files/AtomicFile.h"
 #include "runtime/files/File.h"
 #include "runtime/files/Json.h"
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <utility>
 #include <xxhash.h>
 
 namespace hybrid::rt {
@@ -74,20 +70,11 @@ std::optional<std::string> CompileCache::find(const std::string &key) const {
   return fs::is_regular_file(executable, error) ? std::optional(executable) : std::nullopt;
 }
 
-CompileCache::Workplace::Workplace(Workplace &&other) noexcept
-    : folder(std::exchange(other.folder, "")) {}
-
-CompileCache::Workplace::~Workplace() {
-  std::error_code ignored;
-  if (!folder.empty())
-    fs::remove_all(folder, ignored);
-}
-
 Result<CompileCache::Workplace> CompileCache::workplace() const {
-  std::string place = folder + "/compile-XXXXXX";
-  if (!mkdtemp(place.data()))
-    return Error{fmt::format("cannot make a folder in '{}': {}", folder, std::strerror(errno))};
-  return Workplace(place);
+  Workplace place(TemporaryFolder(folder + "/compile"));
+  if (!place.folder.error().empty())
+    return Error{place.folder.error()};
+  return place;
 }
 
 Result<std::string> CompileCache::keep(const std::string &key, const Workplace &place) const {
@@ -99,8 +86,8 @@ Result<std::string> CompileCache::keep(const std::string &key, const Workplace &
     return Error{fmt::format("hybridc did not say what it read in '{}'", place.dependencies())};
   // Named by contents: a list never names an executable that was made of others.
   const std::string name = compileKey(contents) + ".hyx", kept = folder + "/" + name;
-  if (rename(place.executable().c_str(), kept.c_str()) != 0)
-    return Error{fmt::format("cannot write '{}': {}", kept, std::strerror(errno))};
+  if (std::string why = moveInPlace(place.executable(), kept); !why.empty())
+    return Error{fmt::format("cannot write '{}': {}", kept, why)};
   list["executable"] = name;
   if (auto done = writeFileAtomically(folder + "/" + key + ".json", jsonText(list) + "\n"); !done)
     return done.error();

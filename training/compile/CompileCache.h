@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "executable/TemporaryOutput.h"
 #include "runtime/Result.h"
 #include <optional>
 #include <string>
@@ -27,17 +28,13 @@ public:
   /// A folder to compile in, removed with it.
   class Workplace {
   public:
-    Workplace(Workplace &&other) noexcept;
-    Workplace &operator=(Workplace &&) = delete;
-    ~Workplace();
-    std::string executable() const { return folder + "/model.hyx"; }
-    std::string dependencies() const { return folder + "/dependencies.json"; }
-    const std::string &path() const { return folder; }
+    std::string executable() const { return folder.path() + "/model.hyx"; }
+    std::string dependencies() const { return folder.path() + "/dependencies.json"; }
 
   private:
     friend class CompileCache;
-    explicit Workplace(std::string folder) : folder(std::move(folder)) {}
-    std::string folder;
+    explicit Workplace(TemporaryFolder folder) : folder(std::move(folder)) {}
+    TemporaryFolder folder;
   };
   Result<Workplace> workplace() const;
 

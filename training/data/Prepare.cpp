@@ -1,14 +1,10 @@
 //===- Prepare.cpp - documents into a folder of token files -----------------===//
 #include "training/data/Prepare.h"
+#include "executable/TemporaryOutput.h"
 #include "runtime/files/AtomicFile.h"
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
 #include <optional>
-#include <unistd.h>
 #include <xxhash.h>
 
 namespace hybrid::rt {
@@ -181,20 +177,12 @@ Result<PrepareReport> prepareTokens(const DataSpec &spec, const std::string &out
   if (!target.has_filename())
     target = target.parent_path();
   fs::create_directories(target.parent_path(), error);
-  std::string temporary = target.string() + ".tmp-XXXXXX";
-  if (!mkdtemp(temporary.data()))
-    return Error{fmt::format("cannot make the folder '{}': {}", out, std::strerror(errno))};
-  Result<PrepareReport> report = writeFolder(spec, **tokenizer, temporary, seed);
-  if (report) {
-    fs::permissions(temporary,
-                    fs::perms::group_read | fs::perms::group_exec | fs::perms::others_read |
-                        fs::perms::others_exec,
-                    fs::perm_options::add, error);
-    if (std::rename(temporary.c_str(), target.c_str()) == 0)
-      return report;
-    report = Error{fmt::format("cannot make the folder '{}': {}", out, std::strerror(errno))};
-  }
-  fs::remove_all(temporary, error);
+  TemporaryFolder folder(target.string());
+  if (!folder.error().empty())
+    return Error{folder.error()};
+  Result<PrepareReport> report = writeFolder(spec, **tokenizer, folder.path(), seed);
+  if (report && !folder.commit().empty())
+    return Error{folder.error()};
   return report;
 }
 

@@ -2,14 +2,13 @@
 #include "training/record/Events.h"
 #include <array>
 #include <bit>
-#include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <fcntl.h>
+#include <filesystem>
 #include <fmt/format.h>
-#include <unistd.h>
 
 namespace hybrid::rt {
+namespace fs = std::filesystem;
 namespace {
 
 constexpr std::array<uint32_t, 256> makeTable() {
@@ -66,38 +65,23 @@ uint32_t crc32c(std::string_view bytes) {
 }
 
 Result<EventFile> EventFile::create(const std::string &folder, int64_t step) {
-  EventFile file;
   auto seconds = std::chrono::duration_cast<std::chrono::seconds>(
                      std::chrono::system_clock::now().time_since_epoch())
                      .count();
   // Readers take files in the order of their names. Two starts within a second get different names.
-  for (int attempt = 0; attempt < 1000 && file.descriptor < 0; ++attempt) {
-    file.name = fmt::format("{}/events.out.tfevents.{:010}.{:03}.hybrid", folder, seconds, attempt);
-    file.descriptor = open(file.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file.descriptor < 0 && errno != EEXIST)
-      break;
-  }
-  if (file.descriptor < 0)
-    return Error{fmt::format("cannot write '{}': {}", file.name, std::strerror(errno))};
-  if (auto done = file.append(event(0, text(3, "brain.Event:2"))); !done)
+  std::string name;
+  std::error_code unknown;
+  for (int attempt = 0; attempt == 0 || (attempt < 1000 && fs::exists(name, unknown)); ++attempt)
+    name = fmt::format("{}/events.out.tfevents.{:010}.{:03}.hybrid", folder, seconds, attempt);
+  auto opened = AppendFile::open(name);
+  if (!opened)
+    return opened.error();
+  EventFile events(std::move(*opened));
+  if (auto done = events.append(event(0, text(3, "brain.Event:2"))); !done)
     return done.error();
-  if (auto done = file.append(event(step, text(7, number(1, 1)))); !done) // SessionLog: START
+  if (auto done = events.append(event(step, text(7, number(1, 1)))); !done) // SessionLog: START
     return done.error();
-  return file;
-}
-
-EventFile::EventFile(EventFile &&other) noexcept
-    : name(std::move(other.name)), descriptor(std::exchange(other.descriptor, -1)) {}
-
-EventFile &EventFile::operator=(EventFile &&other) noexcept {
-  std::swap(name, other.name);
-  std::swap(descriptor, other.descriptor);
-  return *this;
-}
-
-EventFile::~EventFile() {
-  if (descriptor >= 0)
-    close(descriptor);
+  return events;
 }
 
 Result<void> EventFile::scalars(int64_t step,
@@ -112,15 +96,7 @@ Result<void> EventFile::append(const std::string &message) {
   std::string length = littleEndian<uint64_t>(message.size());
   std::string record = length + littleEndian(masked(crc32c(length))) + message +
                        littleEndian(masked(crc32c(message)));
-  for (size_t at = 0; at < record.size();) {
-    ssize_t written = write(descriptor, record.data() + at, record.size() - at);
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written < 0)
-      return Error{fmt::format("cannot write '{}': {}", name, std::strerror(errno))};
-    at += static_cast<size_t>(written);
-  }
-  return {};
+  return file.append(record);
 }
 
 } // namespace hybrid::rt

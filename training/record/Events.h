@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "runtime/Result.h"
+#include "runtime/files/AppendFile.h"
 #include <cstdint>
 #include <span>
 #include <string>
@@ -24,19 +24,15 @@ class EventFile {
 public:
   /// Opens a new file in `folder`; `step` is where the run goes on.
   static Result<EventFile> create(const std::string &folder, int64_t step);
-  EventFile() = default;
-  EventFile(EventFile &&other) noexcept;
-  EventFile &operator=(EventFile &&other) noexcept;
-  ~EventFile();
 
   Result<void> scalars(int64_t step, std::span<const std::pair<std::string, double>> values);
-  const std::string &path() const { return name; }
+  const std::string &path() const { return file.path(); }
 
 private:
+  explicit EventFile(AppendFile file) : file(std::move(file)) {}
   Result<void> append(const std::string &message);
 
-  std::string name;
-  int descriptor = -1;
+  AppendFile file;
 };
 
 } // namespace hybrid::rt

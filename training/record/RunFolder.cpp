@@ -2,14 +2,9 @@
 #include "training/record/RunFolder.h"
 #include "runtime/files/AtomicFile.h"
 #include "runtime/files/Json.h"
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
-#include <sstream>
-#include <unistd.h>
 
 namespace hybrid::rt {
 namespace fs = std::filesystem;
@@ -31,20 +26,11 @@ Result<RunFolder> RunFolder::open(const std::string &path, bool resume) {
   if (!lock)
     return lock.error();
   run.lock.emplace(std::move(*lock));
-  std::string file = path + "/metrics.jsonl";
-  run.metrics = ::open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (run.metrics < 0)
-    return Error{fmt::format("cannot write '{}': {}", file, std::strerror(errno))};
+  auto metrics = AppendFile::open(path + "/metrics.jsonl");
+  if (!metrics)
+    return metrics.error();
+  run.metrics.emplace(std::move(*metrics));
   return run;
-}
-
-RunFolder::RunFolder(RunFolder &&other) noexcept
-    : folder(std::move(other.folder)), lock(std::move(other.lock)),
-      metrics(std::exchange(other.metrics, -1)) {}
-
-RunFolder::~RunFolder() {
-  if (metrics >= 0)
-    close(metrics);
 }
 
 Result<void> RunFolder::writeJson(const std::string &name, const json &value) const {
@@ -52,13 +38,13 @@ Result<void> RunFolder::writeJson(const std::string &name, const json &value) co
 }
 
 Result<double> RunFolder::truncateMetrics(int64_t lines) {
-  std::string path = folder + "/metrics.jsonl";
+  const std::string &path = metrics->path();
   std::ifstream file(path, std::ios::binary);
   std::string line, last;
-  off_t bytes = 0;
+  uint64_t bytes = 0;
   int64_t kept = 0;
   while (kept < lines && std::getline(file, line) && !file.eof()) {
-    bytes += static_cast<off_t>(line.size()) + 1;
+    bytes += line.size() + 1;
     last = line;
     ++kept;
   }
@@ -67,29 +53,15 @@ Result<double> RunFolder::truncateMetrics(int64_t lines) {
         fmt::format("'{}' has {} complete lines, but the checkpoint follows line {}: it was "
                     "changed or lost",
                     path, kept, lines)};
-  if (ftruncate(metrics, bytes) != 0)
-    return Error{fmt::format("cannot write '{}': {}", path, std::strerror(errno))};
+  if (auto done = metrics->cut(bytes); !done)
+    return done.error();
   return jsonField<double>(parseJsonOrNull(last), "seconds").value_or(0.0);
 }
 
 Result<void> RunFolder::appendMetrics(const json &line) {
-  std::string text = line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
-  for (size_t at = 0; at < text.size();) {
-    ssize_t written = ::write(metrics, text.data() + at, text.size() - at);
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written < 0)
-      return Error{
-          fmt::format("cannot write '{}/metrics.jsonl': {}", folder, std::strerror(errno))};
-    at += static_cast<size_t>(written);
-  }
-  return {};
+  return metrics->append(jsonLine(line) + "\n");
 }
 
-Result<void> RunFolder::syncMetrics() {
-  if (fdatasync(metrics) != 0 && errno != EINVAL && errno != EROFS)
-    return Error{fmt::format("cannot sync '{}/metrics.jsonl': {}", folder, std::strerror(errno))};
-  return {};
-}
+Result<void> RunFolder::syncMetrics() { return metrics->sync(); }
 
 } // namespace hybrid::rt

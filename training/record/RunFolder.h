@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "runtime/files/AppendFile.h"
 #include "training/Checkpoint.h"
 #include "training/record/FolderLock.h"
 #include <nlohmann/json.hpp>
@@ -19,9 +20,6 @@ public:
   /// Makes the folder. One that holds something already is an error unless `resume`, and so is one
   /// that another process has open.
   static Result<RunFolder> open(const std::string &path, bool resume);
-  RunFolder(RunFolder &&other) noexcept;
-  RunFolder &operator=(RunFolder &&) = delete;
-  ~RunFolder();
 
   const std::string &path() const { return folder; }
   std::string checkpoints() const { return folder + "/checkpoints"; }
@@ -38,7 +36,7 @@ private:
   RunFolder() = default;
   std::string folder;
   std::optional<FolderLock> lock;
-  int metrics = -1;
+  std::optional<AppendFile> metrics;
 };
 
 } // namespace hybrid::rt

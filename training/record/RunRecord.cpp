@@ -61,7 +61,7 @@ Result<void> RunRecord::begin(int64_t step, const json &config) {
   Result<EventFile> file = EventFile::create(folder->path(), step);
   if (!file)
     return file.error();
-  events = std::move(*file);
+  events.emplace(std::move(*file));
   return folder->writeJson("config.json", config);
 }
 
@@ -74,7 +74,7 @@ Result<void> RunRecord::line(int64_t step, const json &line) {
     if (item->is_number() && item.key() != "step" && item.key() != "seconds" &&
         item.key() != "examples" && item.key() != "scored")
       values.emplace_back(prefix + item.key(), item->get<double>());
-  if (auto done = events.scalars(step, values); !done)
+  if (auto done = events->scalars(step, values); !done)
     return done;
   return folder->appendMetrics(line);
 }

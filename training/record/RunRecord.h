@@ -47,7 +47,7 @@ private:
   Result<void> writeCheckpoint(const std::string &name, StepRunner &runner, int64_t replica,
                                const RunState &state);
   std::optional<RunFolder> folder;
-  EventFile events;
+  std::optional<EventFile> events;
 };
 
 } // namespace hybrid::rt

@@ -1,5 +1,7 @@
 //===- OutputFileTest.cpp - what is written is whole, or nothing happened ------===//
 #include "executable/OutputFile.h"
+#include "executable/TemporaryOutput.h"
+#include "runtime/files/AppendFile.h"
 #include <csignal>
 #include <fcntl.h>
 #include <filesystem>
@@ -135,4 +137,68 @@ TEST_F(OutputFileTest, NamesWhatCannotBeWritten) {
   EXPECT_EQ(writeOutputFile(folder, "x"), "cannot write '" + folder + "': Is a directory");
   EXPECT_EQ(writeOutputFile(path("no/a"), "x"),
             "cannot write '" + path("no/a") + "': No such file or directory");
+}
+
+TEST_F(OutputFileTest, TheFirstSecretCountsAndIsForOneUserAlone) {
+  EXPECT_EQ(writeOutputFile(path("key"), "first", OutputFile::Kind::Secret), "");
+  EXPECT_EQ(writeOutputFile(path("key"), "second", OutputFile::Kind::Secret), "");
+  EXPECT_EQ(read("key"), "first");
+  EXPECT_EQ(fs::status(path("key")).permissions(), fs::perms(0600));
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(OutputFileTest, AFolderIsThereWholeOrNotAtAll) {
+  {
+    TemporaryFolder half(path("a"));
+    ASSERT_EQ(half.error(), "");
+    EXPECT_EQ(writeOutputFile(half.path() + "/x", "1"), "");
+    EXPECT_FALSE(fs::exists(path("a")));
+    removeAbandonedOutput(folder); // its writer lives
+    EXPECT_TRUE(fs::exists(half.path()));
+  }
+  EXPECT_EQ(files(), 0u);
+  {
+    TemporaryFolder whole(path("a"));
+    EXPECT_EQ(writeOutputFile(whole.path() + "/x", "1"), "");
+    EXPECT_EQ(whole.commit(), "");
+  }
+  EXPECT_EQ(read("a/x"), "1");
+  TemporaryFolder second(path("a"));
+  EXPECT_EQ(second.commit(), "cannot make the folder '" + path("a") + "': Directory not empty");
+  EXPECT_EQ(read("a/x"), "1");
+  TemporaryFolder nowhere(path("no/b"));
+  EXPECT_EQ(nowhere.error(),
+            "cannot make the folder '" + path("no/b") + "': No such file or directory");
+}
+
+TEST_F(OutputFileTest, RemovesFoldersOfDeadWriters) {
+  fs::create_directories(path("a.hybrid-tmp-a1b2c3/inner"));
+  put("a.hybrid-tmp-a1b2c3/inner/x", "left");
+  removeAbandonedOutput(folder);
+  EXPECT_EQ(files(), 0u);
+}
+
+TEST_F(OutputFileTest, RecordsAreAppendedWhole) {
+  {
+    auto file = rt::AppendFile::open(path("log"));
+    ASSERT_TRUE(file);
+    EXPECT_TRUE(file->append("one\n"));
+    EXPECT_TRUE(file->append("two\n"));
+  }
+  auto file = rt::AppendFile::open(path("log"));
+  ASSERT_TRUE(file);
+  EXPECT_TRUE(file->cut(4));
+  EXPECT_TRUE(file->append("three\n"));
+  EXPECT_TRUE(file->sync());
+  EXPECT_EQ(read("log"), "one\nthree\n");
+  auto writeTooMuch = [&] {
+    letFullFilesBeErrors();
+    rlimit limit{1000, 1000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    auto done = file->append(std::string(5000, 'x'));
+    std::fprintf(stderr, "%s", done ? "" : done.error().message.c_str());
+    std::_Exit(done ? 0 : 3);
+  };
+  EXPECT_EXIT(writeTooMuch(), testing::ExitedWithCode(3), "cannot write '.*/log': File too large");
+  EXPECT_EQ(read("log"), "one\nthree\n");
 }
