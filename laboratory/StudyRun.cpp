@@ -13,6 +13,7 @@
 #include "runtime/files/Json.h"
 #include "runtime/files/Print.h"
 #include "training/Signals.h"
+#include "training/record/FolderLock.h"
 #include "training/record/Progress.h"
 #include <algorithm>
 #include <filesystem>
@@ -210,6 +211,9 @@ Result<void> trainStudy(const StudyOptions &options, const WorkerSettings &worke
     return study.error();
   if (auto done = makeFolder(options.out); !done)
     return done;
+  auto lock = FolderLock::take(options.out, "help it with its runs by --worker");
+  if (!lock)
+    return lock.error();
   auto store = openRuns(*study, workers.database);
   if (!store)
     return store.error();

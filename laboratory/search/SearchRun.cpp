@@ -11,6 +11,7 @@
 #include "training/Signals.h"
 #include "training/compile/ModelSpec.h"
 #include "training/compile/Process.h"
+#include "training/record/FolderLock.h"
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -97,6 +98,8 @@ private:
     auto output = runForOutput(compiler, words);
     if (!output)
       return output.error();
+    if (output->signal != 0)
+      return Error{fmt::format("hybridc was ended by {}", output->text())};
     if (output->status != 0) {
       std::fputs(output->err.c_str(), stderr);
       return Error{fmt::format("{} is no space that can be searched", options.path)};
@@ -181,6 +184,10 @@ private:
                                plan.space.points)};
     if (auto done = makeFolder(plan.folder); !done)
       return done;
+    auto taken = FolderLock::take(plan.folder);
+    if (!taken)
+      return taken.error();
+    lock.emplace(std::move(*taken));
     auto book = PointBook::open(plan.folder + "/points.jsonl", identity());
     if (!book)
       return book.error();
@@ -339,6 +346,7 @@ private:
   SearchPlan plan;
   Models models;
   std::set<std::string> known;
+  std::optional<FolderLock> lock; // of the search's folder
 };
 
 Result<void> SearchRun::run() {

@@ -10,7 +10,9 @@ class FolderLock {
 public:
   /// The folder is there. An error when another process holds it. Where a file system knows no
   /// locks, nothing is held.
-  static Result<FolderLock> take(const std::string &folder);
+  /// `instead` is what else the error proposes.
+  static Result<FolderLock> take(const std::string &folder,
+                                 const std::string &instead = "give another --out");
   FolderLock(FolderLock &&other) noexcept;
   FolderLock &operator=(FolderLock &&) = delete;
   ~FolderLock();
