@@ -3,6 +3,7 @@
 #include "frontends/dsl/Source.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/Twine.h"
+#include <functional>
 #include <set>
 
 namespace hybrid::dsl {
@@ -36,6 +37,9 @@ public:
 
   /// Where the library is, for suggestions.
   std::vector<std::string> importPaths;
+
+  /// What is worth saying with any error while it is set; empty: nothing.
+  std::function<std::string()> reminder;
 
   /// The chain of layer calls being elaborated, innermost last: errors print it as "called from".
   std::vector<Place> calls;

@@ -23,6 +23,10 @@ std::string explainForeign(llvm::StringRef text) {
       {"\xe2\x88\x92", "a typographic minus: it is written '-'"},
       {"\xc3\x97", "a multiplication sign: it is written '*'"},
       {"\xc2\xa0", "a no-break space: expected an ordinary one"},
+      {"\xe2\x80\xaf", "a no-break space: expected an ordinary one"},
+      {"\xe3\x80\x80", "a wide space: expected an ordinary one"},
+      {"\v", "a vertical tab: expected a space, a tab or the end of the line"},
+      {"\f", "a form feed: expected a space, a tab or the end of the line"},
       {"\xe2\x80\x8b", "a space of no width: remove it"},
       {"\xef\xbb\xbf", "a byte order mark in the middle of a file: remove it"},
       {"&", "'&' means nothing in this language: 'and' is written as a word"},
@@ -47,6 +51,14 @@ public:
       position = 3;
     if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
       diagnostics.error(place(0), "this file is UTF-16: save it as UTF-8");
+      position = text.size();
+    } else if (text.contains('\0')) {
+      diagnostics.error(place(0), "this file is no text: it holds zero bytes");
+      position = text.size();
+    }
+    if (text.contains('\r') && !text.contains('\n')) { // else its first comment would be all of it
+      diagnostics.error(place(0), "the lines of this file end with carriage returns alone: save it "
+                                  "with line feeds");
       position = text.size();
     }
     while (true) {

@@ -33,7 +33,9 @@ public:
     model = std::move(bytes);
     auto status = processor.LoadFromSerializedProto(model);
     if (!status.ok() || processor.GetPieceSize() <= 0)
-      return Error{fmt::format("{}: not a SentencePiece model: {}", name, status.ToString())};
+      return Error{fmt::format("{}: neither a tokenizer.json, which begins with '{{', nor a "
+                               "SentencePiece model",
+                               name)};
     return {};
   }
 
