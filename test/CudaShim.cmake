@@ -38,6 +38,10 @@ if(HYBRID_NVCC)
   add_test(NAME cuda-variants COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/check-variants.py
            $<TARGET_FILE:hybridc> ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/variants ${golden_flags})
   set_tests_properties(cuda-budgets cuda-variants PROPERTIES LABELS cuda RUN_SERIAL ON TIMEOUT 900)
+  # The table of blocks that share a multiprocessor is what the assembler says: minutes.
+  add_test(NAME cuda-resident-blocks COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/resident-blocks.py
+           $<TARGET_FILE:hybridc> ${PROJECT_SOURCE_DIR} CONFIGURATIONS Long)
+  set_tests_properties(cuda-resident-blocks PROPERTIES LABELS cuda TIMEOUT 1800)
   # What NVRTC makes of the kernels, run and watched by the PTX machine (test/cuda/ptx). `ctest -C Long` runs the rest.
   function(hybrid_ptx_test name version)
     add_test(NAME ptx-${name} ${ARGN})

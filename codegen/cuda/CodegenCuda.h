@@ -38,6 +38,7 @@ llvm::ArrayRef<KernelHeader> kernelHeaders();
 /// Code for one architecture, as NVRTC makes it.
 struct NvrtcResult {
   std::vector<char> image; // cubin, or PTX for an architecture "compute_..."
+  std::string ptx;         // that a cubin was made of
   std::string log;         // what ptxas says of registers, shared memory and spills
 };
 
@@ -49,12 +50,14 @@ mlir::FailureOr<NvrtcResult> compileWithNvrtc(mlir::Location loc, llvm::StringRe
 /// Compiles `source` for the tests' driver, with a C++ compiler and test/cuda/shim.
 mlir::FailureOr<std::vector<char>> compileForShim(mlir::Location loc, llvm::StringRef source);
 
-/// What one kernel takes of a multiprocessor, from the log of compileWithNvrtc.
+/// What one kernel takes of a multiprocessor, from the log of compileWithNvrtc; and how many of its
+/// loads, stores and atomics are generic, of which a GPU has to find out at each one which memory
+/// it is in, from the PTX.
 struct KernelResources {
   std::string kernel;
-  int64_t registers = 0, spillBytes = 0, stackBytes = 0, staticSharedBytes = 0;
+  int64_t registers = 0, spillBytes = 0, stackBytes = 0, staticSharedBytes = 0, genericAccesses = 0;
 };
-std::vector<KernelResources> parseResources(llvm::StringRef log);
+std::vector<KernelResources> parseResources(const NvrtcResult &made);
 
 } // namespace cuda
 } // namespace hybrid

@@ -1,6 +1,7 @@
 //===- DeviceTarget.cpp - GPUs of NVIDIA as a target ------------------------===//
 #include "codegen/DeviceTarget.h"
 #include "codegen/cuda/CodegenCuda.h"
+#include "codegen/cuda/ResidentBlocks.h"
 #include "dialect/schedule/ScheduleOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "passes/Passes.h"
@@ -110,7 +111,7 @@ public:
       FailureOr<NvrtcResult> made = compileWithNvrtc(module.getLoc(), *source, architecture);
       if (failed(made))
         return failure();
-      resources[architecture] = resourcesOf(module, code, made->log);
+      resources[architecture] = resourcesOf(module, code, *made);
       code.images.push_back({architecture, std::move(made->image)});
     }
     if (stage == "resources")
@@ -134,29 +135,31 @@ private:
     return code;
   }
 
-  /// Of each kernel: registers, spills, shared memory of its launches.
-  static llvm::json::Array resourcesOf(ModuleOp module, const Code &code, StringRef log) {
+  /// Of each kernel: registers, spills, shared memory of its launches, generic accesses.
+  static llvm::json::Array resourcesOf(ModuleOp module, const Code &code, const NvrtcResult &made) {
     llvm::StringMap<LaunchOp> launches;
     module.walk([&](LaunchOp launch) {
       launches.try_emplace(code.symbols.lookup(launchKey(launch)), launch);
     });
     llvm::json::Array table;
-    auto add = [&](const KernelResources &kernel, StringRef name, int64_t threads,
+    auto add = [&](const KernelResources &kernel, StringRef name, int64_t threads, int64_t blocks,
                    int64_t dynamicBytes) {
       table.push_back(
           llvm::json::Object{{"kernel", name},
                              {"threads", threads},
+                             {"blocks", blocks},
                              {"registers", kernel.registers},
                              {"spill_bytes", kernel.spillBytes},
                              {"stack_bytes", kernel.stackBytes},
+                             {"generic_accesses", kernel.genericAccesses},
                              {"shared_bytes", kernel.staticSharedBytes + dynamicBytes}});
     };
-    for (const KernelResources &kernel : parseResources(log)) {
+    for (const KernelResources &kernel : parseResources(made)) {
       if (LaunchOp launch = launches.lookup(kernel.kernel))
         add(kernel, launch.getKernel(), static_cast<int64_t>(launch.getThreads()),
-            static_cast<int64_t>(launch.getScratchBytes()));
+            residentBlocks(launch), static_cast<int64_t>(launch.getScratchBytes()));
       else if (code.examples && code.examples->symbol == kernel.kernel)
-        add(kernel, code.examples->kernel, code.examples->threads, 0);
+        add(kernel, code.examples->kernel, code.examples->threads, 1, 0);
     }
     return table;
   }

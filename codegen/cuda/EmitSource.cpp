@@ -1,5 +1,6 @@
 //===- EmitSource.cpp - the CUDA C++ of a module ----------------------------===//
 #include "codegen/cuda/CodegenCuda.h"
+#include "codegen/cuda/ResidentBlocks.h"
 #include "dialect/schedule/LocationText.h"
 #include "dialect/schedule/ScheduleOps.h"
 #include "llvm/ADT/MapVector.h"
@@ -71,6 +72,8 @@ FailureOr<std::string> emitSource(ModuleOp module, Code &code) {
     stream << "\n// " << launch.getSource();
     if (std::string location = locationText(launch.getLoc()); !location.empty())
       stream << " at " << location;
+    if (launch.getScratchBytes())
+      stream << ", " << launch.getScratchBytes() << " bytes of shared memory";
     stream << '\n';
   };
   for (StringRef file : files)
@@ -93,7 +96,7 @@ FailureOr<std::string> emitSource(ModuleOp module, Code &code) {
   for (LaunchOp launch : launches) {
     comment(launch);
     stream << "HYBRID_KERNEL(" << symbols.lookup(launchKey(launch)) << ", " << launch.getThreads()
-           << ", (";
+           << ", " << residentBlocks(launch) << ", (";
     for (size_t i = 0; i < launch.getBuffers().size(); ++i)
       stream << (i ? ", " : "") << "void *__restrict__ b" << i;
     stream << "),\n              " << launch.getKernel() << "(item";
@@ -115,7 +118,7 @@ FailureOr<std::string> emitSource(ModuleOp module, Code &code) {
   if (code.examples)
     stream << "\n// batches of " << code.examples->program << "\nHYBRID_KERNEL("
            << code.examples->symbol << ", " << code.examples->threads
-           << ", (void *__restrict__ b0, void *__restrict__ b1, void *__restrict__ b2),\n"
+           << ", 1, (void *__restrict__ b0, void *__restrict__ b1, void *__restrict__ b2),\n"
            << "              " << code.examples->kernel
            << "(item, ofReplica<sizeof(BatchOrder)>(b0), Buffer{b1}, Buffer{b2});)\n";
   return text;

@@ -87,15 +87,41 @@ private:
   }
 };
 
-std::string textOf(const Nvrtc &nvrtc, Nvrtc::Program program) {
+/// A text of a program, without what ends it.
+std::string textOf(Nvrtc::Program program, int (*getSize)(Nvrtc::Program, size_t *),
+                   int (*get)(Nvrtc::Program, char *)) {
   size_t size = 0;
-  nvrtc.getProgramLogSize(program, &size);
-  std::string log(size, '\0');
+  getSize(program, &size);
+  std::string text(size, '\0');
   if (size)
-    nvrtc.getProgramLog(program, log.data());
-  while (!log.empty() && (log.back() == '\0' || log.back() == '\n'))
-    log.pop_back();
-  return log;
+    get(program, text.data());
+  while (!text.empty() && (text.back() == '\0' || text.back() == '\n'))
+    text.pop_back();
+  return text;
+}
+
+/// The accesses of each kernel in a PTX text that do not say which memory they go to.
+llvm::StringMap<int64_t> genericAccesses(StringRef ptx) {
+  llvm::StringMap<int64_t> counts;
+  std::string kernel;
+  llvm::SmallVector<StringRef> lines, parts;
+  ptx.split(lines, '\n', -1, /*KeepEmpty=*/false);
+  for (StringRef line : lines) {
+    if (line.contains(".entry "))
+      kernel = line.split(".entry ").second.take_until([](char c) { return c == '('; }).str();
+    StringRef operation = line.ltrim();
+    if (operation.consume_front("@"))
+      operation = operation.split(' ').second;
+    parts.clear();
+    operation.take_until([](char c) { return c == ' ' || c == '\t'; }).split(parts, '.');
+    if (!llvm::is_contained({"ld", "ldu", "st", "atom", "red"}, parts.front()))
+      continue;
+    counts[kernel] += llvm::none_of(parts, [](StringRef part) {
+      return llvm::is_contained({"global", "shared", "local", "param", "const"},
+                                part.split(':').first);
+    });
+  }
+  return counts;
 }
 
 } // namespace
@@ -131,7 +157,7 @@ FailureOr<NvrtcResult> compileWithNvrtc(Location loc, StringRef source, StringRe
     options.push_back("--ptxas-options=-v");
   int error = nvrtc.compileProgram(program, static_cast<int>(options.size()), options.data());
   NvrtcResult result;
-  result.log = textOf(nvrtc, program);
+  result.log = textOf(program, nvrtc.getProgramLogSize, nvrtc.getProgramLog);
   if (error)
     return emitError(loc) << "NVRTC " << nvrtc.getErrorString(error) << " for " << architecture
                           << (StringRef(result.log).contains("invalid value for --gpu-architecture")
@@ -144,11 +170,14 @@ FailureOr<NvrtcResult> compileWithNvrtc(Location loc, StringRef source, StringRe
     return emitError(loc) << "NVRTC made no code for " << architecture;
   result.image.resize(size);
   (ptx ? nvrtc.getPtx : nvrtc.getCubin)(program, result.image.data());
+  if (!ptx)
+    result.ptx = textOf(program, nvrtc.getPtxSize, nvrtc.getPtx);
   return result;
 }
 
-std::vector<KernelResources> parseResources(StringRef log) {
+std::vector<KernelResources> parseResources(const NvrtcResult &made) {
   std::vector<KernelResources> kernels;
+  const llvm::StringMap<int64_t> generic = genericAccesses(made.ptx);
   auto numberBefore = [](StringRef line, StringRef unit) {
     size_t at = line.find(unit);
     int64_t value = 0;
@@ -157,11 +186,12 @@ std::vector<KernelResources> parseResources(StringRef log) {
     return value;
   };
   llvm::SmallVector<StringRef> lines;
-  log.split(lines, '\n');
+  StringRef(made.log).split(lines, '\n');
   for (StringRef line : lines) {
     if (line.contains("Compiling entry function")) {
       kernels.emplace_back();
       kernels.back().kernel = line.split('\'').second.split('\'').first.str();
+      kernels.back().genericAccesses = generic.lookup(kernels.back().kernel);
     }
     if (kernels.empty())
       continue;

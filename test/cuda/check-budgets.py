@@ -5,8 +5,10 @@ Registers, shared memory and spills decide how many blocks run at a time, and no
 would say when a change doubles one of them. A kernel is what its template is called, apart in f64;
 the number is the largest over all its uses in the models below. `--update` writes the table anew.
 
-Nothing spills but what `spills` of the table lists, by hand: the kernel, how many bytes in any of its
-uses, and the reason. An entry that no kernel needs is a complaint too.
+Nothing spills, and no kernel reads or writes by generic addresses, of which a GPU finds out at each access which
+memory they are in (LD and ST of SASS, instead of LDG and STG), but what `spills` and `generic` of the table list, by
+hand: the kernel, how many bytes, or accesses, in any of its uses, and the reason. An entry that no kernel needs is a
+complaint too, and so is a row of codegen/cuda/ResidentBlocks.inc.
 
 usage: check-budgets.py HYBRIDC ROOT BUDGETS.json [--update]
 """
@@ -40,6 +42,7 @@ MODELS = [  # model under ROOT, arguments: every kernel of the library, at the s
 # Shapes that take the most registers: wide heads, many states, long convolutions.
 WIDE = [
     ("benchmarks/ops/gated_convolution.hyb", "--batch 64 --length 256 --set taps=256 --precision bf16"),
+    ("benchmarks/ops/gated_convolution.hyb", "--batch 64 --length 1024 --set taps=1024"),
     ("benchmarks/ops/gated_convolution.hyb", "--batch 64 --length 2048 --set taps=2048"),
     ("benchmarks/ops/gated_convolution.hyb", "--batch 64 --length 4096 --set taps=4096"),
     ("benchmarks/ops/attention.hyb", "--batch 8 --length 2048 --set heads=1 --set width=128"),
@@ -70,6 +73,7 @@ EXACT = [
 ]
 USES = MODELS + WIDE + [(model, arguments + " --precision f64") for model, arguments in EXACT]
 FIELDS = ["registers", "shared_bytes", "stack_bytes"]
+LISTED = {"spills": "spill_bytes", "generic": "generic_accesses"}  # what is allowed by name only
 GENERATED = re.compile(r"^(fused|copy|fill|reduce|row_sums|merged)_\d+$")
 
 
@@ -89,8 +93,9 @@ def name_of(kernel, arguments):
 
 
 def measure(hybridc, root):
-    """The budgets of an architecture, and what spills: (architecture, kernel) -> bytes, the use that spills most."""
-    table, spills = {architecture: {} for architecture in ARCHITECTURES}, {}
+    """The budgets of an architecture; of LISTED (architecture, kernel) -> how many, and the use that has most; and the
+    launches for which the compiler was told how many blocks share a multiprocessor."""
+    table, listed, resident = {architecture: {} for architecture in ARCHITECTURES}, {kind: {} for kind in LISTED}, set()
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         results = pool.map(lambda use: compile_model(hybridc, root, *use), USES)
         for (model, arguments), result in zip(USES, results):
@@ -102,12 +107,17 @@ def measure(hybridc, root):
                         # The stack of a kernel that spills is what it spills.
                         if field != "stack_bytes" or not kernel["spill_bytes"]:
                             entry[field] = max(entry[field], kernel[field])
-                    if kernel["spill_bytes"] > spills.get((architecture, name), (0, ""))[0]:
-                        spills[architecture, name] = kernel["spill_bytes"], f"{model} {arguments}"
-    return {architecture: dict(sorted(kernels.items())) for architecture, kernels in table.items()}, spills
+                    for kind, field in LISTED.items():
+                        if kernel[field] > listed[kind].get((architecture, name), (0, ""))[0]:
+                            listed[kind][architecture, name] = kernel[field], f"{model} {arguments}"
+                    if kernel["blocks"] > 1:
+                        template, element = re.match(r"(\w+)<(\w+),", kernel["kernel"]).groups()
+                        has = " ".join(re.findall(r"\.(has\w+) = 1\b", kernel["kernel"]))
+                        resident.add((template, element, has, kernel["threads"], kernel["shared_bytes"], kernel["blocks"]))
+    return {architecture: dict(sorted(kernels.items())) for architecture, kernels in table.items()}, listed, resident
 
 
-def compare(measured, spills, budgets):
+def compare(measured, budgets):
     complaints = []
     for architecture in ARCHITECTURES:
         have, allowed = measured[architecture], budgets.get(architecture, {})
@@ -119,33 +129,41 @@ def compare(measured, spills, budgets):
             else:
                 complaints += [f"{architecture}: {kernel} takes {have[kernel][field]} {field}, its budget is {allowed[kernel][field]}"
                                for field in FIELDS if have[kernel][field] > allowed[kernel][field]]
-    return complaints + compare_spills(spills, budgets.get("spills", []))
+    return complaints
 
 
-def compare_spills(spills, exceptions):
-    complaints = [f"spills: {entry['kernel']} is listed without a reason" for entry in exceptions if not entry.get("reason")]
-    for (architecture, kernel), (spilled, use) in sorted(spills.items()):
-        allowed = max((entry["bytes"] for entry in exceptions if entry["kernel"] == kernel), default=0)
-        if spilled > allowed:
-            complaints.append(f"{architecture}: {kernel} spills {spilled} bytes, {allowed} are allowed, in {use}")
-    spilling = {kernel for _, kernel in spills}
-    return complaints + [f"spills: {entry['kernel']} is listed, and does not spill" for entry in exceptions
-                         if entry["kernel"] not in spilling]
+def compare_listed(kind, measured, exceptions):
+    complaints = [f"{kind}: {entry['kernel']} is listed without a reason" for entry in exceptions if not entry.get("reason")]
+    for (architecture, kernel), (count, use) in sorted(measured.items()):
+        allowed = max((entry["most"] for entry in exceptions if entry["kernel"] == kernel), default=0)
+        if count > allowed:
+            complaints.append(f"{architecture}: {kernel} has {count} {LISTED[kind]}, {allowed} are allowed, in {use}")
+    found = {kernel for _, kernel in measured}
+    return complaints + [f"{kind}: {entry['kernel']} is listed, and has none" for entry in exceptions if entry["kernel"] not in found]
+
+
+def compare_resident(resident, root):
+    text = (root / "codegen/cuda/ResidentBlocks.inc").read_text()
+    rows = {(*words, *map(int, numbers.split(", "))) for *words, numbers in re.findall(r'{"(\w+)", "(\w+)", "([\w ]*)", ([0-9, ]+)}', text)}
+    return [f"ResidentBlocks.inc: no model here launches {row}" for row in sorted(rows - resident)]
 
 
 def main():
     hybridc, root, path = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
-    measured, spills = measure(hybridc, root)
+    measured, listed, resident = measure(hybridc, root)
     budgets = json.loads(path.read_text())
+    exceptions = {kind: budgets.get(kind, []) for kind in LISTED}
+    complaints = [complaint for kind in LISTED for complaint in compare_listed(kind, listed[kind], exceptions[kind])]
+    complaints += compare_resident(resident, root)
     if "--update" in sys.argv:
-        path.write_text(json.dumps({**measured, "spills": budgets.get("spills", [])}, indent=1) + "\n")
-        complaints, advice = compare_spills(spills, budgets.get("spills", [])), "Spills are listed by hand, with a reason."
+        path.write_text(json.dumps({**measured, **exceptions}, indent=1) + "\n")
+        advice = "Spills and generic accesses are listed by hand, with a reason; test/cuda/resident-blocks.py --update makes the table of blocks."
     else:
-        complaints = compare(measured, spills, budgets)
+        complaints += compare(measured, budgets)
         advice = "If the change is meant, write the table anew: test/cuda/check-budgets.py HYBRIDC ROOT BUDGETS.json --update"
     for complaint in complaints:
         print(complaint)
-    print(f"{sum(map(len, measured.values()))} kernels, {len(spills)} spill, {len(complaints)} complaints")
+    print(f"{sum(map(len, measured.values()))} kernels, {len(listed['spills'])} spill, {len(listed['generic'])} have generic accesses, {len(complaints)} complaints")
     if complaints:
         sys.exit(advice)
 

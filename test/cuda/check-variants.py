@@ -9,8 +9,8 @@ it takes of a multiprocessor is compared with a table; `--update` writes that an
 codegen/kernels/cuda/X.cuh is FOLDER/X.json. Shared memory, and what the sizes that people train take, is the matter
 of check-budgets.py.
 
-It is a complaint when a variant does not compile, takes more registers or stack than the table allows, or spills,
-and when a template of codegen/kernels/cuda is in no use.
+It is a complaint when a variant does not compile, takes more registers or stack than the table allows, spills, or has
+accesses that do not say which memory they go to, and when a template of codegen/kernels/cuda is in no use.
 
 With --header X only the kernels of X.cuh are checked, as the gradient cases of its op launch them: for a new op, which
 no model uses yet.
@@ -55,6 +55,9 @@ FIELD = re.compile(r"\.(\w+) = ([\w:.+-]+)")
 # What the assembler says of a kernel: its properties, and later its registers and the stack with all that it calls.
 ENTRY = re.compile(r"Compiling entry function 'variant(\d+)_")
 SPILLS = re.compile(r"Function properties for variant(\d+)_\w+\n.*?(\d+) bytes spill stores, (\d+) bytes spill loads")
+# In PTX: where a kernel begins, and its loads and stores by generic addresses.
+BODY = re.compile(r"\.entry variant(\d+)_")
+GENERIC = re.compile(r"(?m)^\s*(?:@\S+\s+)?(?:ld|ldu|st|atom|red)\.(?!\S*\b(?:global|shared|local|param|const)\b)")
 USED = re.compile(r"Used (\d+) registers(?:.*?(\d+) bytes cumulative stack size)?")
 
 
@@ -174,7 +177,7 @@ def nvrtc():
 
 
 def compile_text(library, root, text, architecture):
-    """What the compiler says, and whether it compiled."""
+    """What the compiler says, the PTX, and whether it compiled."""
     cstdint = re.search(r'R"\((.*?)\)"', (root / "codegen/cuda/KernelHeaders.cpp.in").read_text(), re.S)[1]
     program = ctypes.c_void_p()
     headers, names = (ctypes.c_char_p * 1)(cstdint.encode()), (ctypes.c_char_p * 1)(b"cstdint")
@@ -182,12 +185,21 @@ def compile_text(library, root, text, architecture):
     if library.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"variants.cu", 1, headers, names):
         sys.exit("NVRTC cannot start")
     status = library.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*(o.encode() for o in options)))
-    size = ctypes.c_size_t()
-    library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
-    log = ctypes.create_string_buffer(size.value)
-    library.nvrtcGetProgramLog(program, log)
+    texts = []
+    for size_of, get in ((library.nvrtcGetProgramLogSize, library.nvrtcGetProgramLog), (library.nvrtcGetPTXSize, library.nvrtcGetPTX)):
+        size = ctypes.c_size_t()
+        size_of(program, ctypes.byref(size))
+        text = ctypes.create_string_buffer(max(size.value, 1))
+        get(program, text)
+        texts.append(text.value.decode())
     library.nvrtcDestroyProgram(ctypes.byref(program))
-    return log.value.decode(), status == 0
+    return *texts, status == 0
+
+
+def generic_accesses(ptx):
+    """Number of a variant -> how many."""
+    parts = BODY.split(ptx)
+    return {int(number): len(GENERIC.findall(body)) for number, body in zip(parts[1::2], parts[2::2])}
 
 
 def resources_of(log):
@@ -215,7 +227,7 @@ def measure(root, variants):
     for architecture in ARCHITECTURES:
         taken = {}
         for text in parts.values():
-            log, compiled = compile_text(compiler, root, prefix + text, architecture)
+            log, ptx, compiled = compile_text(compiler, root, prefix + text, architecture)
             if not compiled:
                 complaints.append(f"{architecture}: {log}")
                 continue
@@ -223,6 +235,8 @@ def measure(root, variants):
                 taken[names[number]] = takes
                 if spilled:
                     complaints.append(f"{architecture}: {names[number]} spills {spilled} bytes")
+            complaints += [f"{architecture}: {names[number]} has {count} generic accesses"
+                           for number, count in generic_accesses(ptx).items() if count]
         if not complaints:
             complaints += [f"{architecture}: the compiler says nothing of {name}" for name in names if name not in taken]
         table[architecture] = dict(sorted(taken.items()))

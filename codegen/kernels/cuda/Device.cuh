@@ -9,12 +9,13 @@
 #define HYBRID_DEVICE __device__ __forceinline__
 #define HYBRID_UNROLL _Pragma("unroll")
 #define HYBRID_NO_UNROLL _Pragma("unroll 1")
-/// A kernel of an executable: HYBRID_KERNEL(symbol, threads, (void *b0, void *b1), statement).
-/// `item` is the work item of the block. One block a multiprocessor is all that is promised:
-/// without that the compiler saves registers for more of them, and spills.
+/// A kernel of an executable: HYBRID_KERNEL(symbol, threads, blocks, (void *b0, void *b1),
+/// statement). `item` is the work item of the block. The compiler leaves so many registers that
+/// `blocks` run on a multiprocessor at a time; where nothing says that it can without spills
+/// (codegen/cuda/ResidentBlocks.h), one.
 #define HYBRID_PARAMETERS(...) __VA_ARGS__
-#define HYBRID_KERNEL(symbol, threads, parameters, ...)                                            \
-  extern "C" __global__ void __launch_bounds__(threads, 1)                                         \
+#define HYBRID_KERNEL(symbol, threads, blocks, parameters, ...)                                    \
+  extern "C" __global__ void __launch_bounds__(threads, blocks)                                    \
       symbol(HYBRID_PARAMETERS parameters, int64_t first) {                                        \
     const int64_t item = first + blockIdx.x;                                                       \
     __VA_ARGS__                                                                                    \

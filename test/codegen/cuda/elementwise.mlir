@@ -42,7 +42,7 @@
 // CHECK-NEXT:   value = blockMax<128>(value, sharedMemory<float>());
 // CHECK-NEXT:   if (threadIdx.x == 0) y0[row] = value;
 
-// CHECK: HYBRID_KERNEL(k0_fused_0, 256, (void *__restrict__ b0, void *__restrict__ b1, void *__restrict__ b2),
+// CHECK: HYBRID_KERNEL(k0_fused_0, 256, 1, (void *__restrict__ b0, void *__restrict__ b1, void *__restrict__ b2),
 // CHECK-NEXT: fused_0(item, Buffer{b0}, Buffer{b1}, Buffer{b2});)
 func.func @forward(%a: tensor<2x48x128xf32> {hybrid.name = "a"}, %b: tensor<2x48x128xf32> {hybrid.name = "b"},
                    %c: tensor<2x48x1xf32> {hybrid.name = "c"})

@@ -7,11 +7,11 @@ using namespace hybrid::cuda;
 /// The thread that does the work of its block.
 HYBRID_DEVICE bool isFirst() { return threadIdx.x == 0; }
 
-HYBRID_KERNEL(add_one, 32, (const void *b0, void *b1), {
+HYBRID_KERNEL(add_one, 32, 1, (const void *b0, void *b1), {
   if (isFirst())
     static_cast<float *>(b1)[item] = static_cast<const float *>(b0)[item] + 1.0f;
 })
-HYBRID_KERNEL(look_up, 32, (const void *b0, void *b1), {
+HYBRID_KERNEL(look_up, 32, 1, (const void *b0, void *b1), {
   float *own = sharedMemory<float>();
   if (isFirst())
     own[item % 16] = static_cast<const float *>(b0)[item];
@@ -19,41 +19,41 @@ HYBRID_KERNEL(look_up, 32, (const void *b0, void *b1), {
   if (threadIdx.x == 31)
     static_cast<float *>(b1)[item] = own[item % 16];
 })
-HYBRID_KERNEL(fill_table, 32, (void *b0), {
+HYBRID_KERNEL(fill_table, 32, 1, (void *b0), {
   if (isFirst())
     static_cast<float *>(b0)[item] = static_cast<float>(10 * item);
 })
-HYBRID_KERNEL(draw, 32, (const void *b0, void *b1), {
+HYBRID_KERNEL(draw, 32, 1, (const void *b0, void *b1), {
   const auto *seed = static_cast<const int32_t *>(b0);
   if (isFirst())
     static_cast<float *>(b1)[item] = static_cast<float>(seed[0] + item * seed[1]);
 })
-HYBRID_KERNEL(invert, 32, (const void *b0, void *b1), {
+HYBRID_KERNEL(invert, 32, 1, (const void *b0, void *b1), {
   if (isFirst())
     static_cast<float *>(b1)[item] = 1.0f / static_cast<const float *>(b0)[item];
 })
-HYBRID_KERNEL(step, 32, (const void *b0, void *b1, const void *b2, void *b3), {
+HYBRID_KERNEL(step, 32, 1, (const void *b0, void *b1, const void *b2, void *b3), {
   if (isFirst()) {
     static_cast<float *>(b3)[item] += 1.0f;
     static_cast<float *>(b1)[item] -= static_cast<float>(static_cast<const double *>(b0)[0]) *
                                       static_cast<const float *>(b2)[item];
   }
 })
-HYBRID_KERNEL(gradient, 32, (const void *b0, void *b1, void *b2), {
+HYBRID_KERNEL(gradient, 32, 1, (const void *b0, void *b1, void *b2), {
   if (isFirst()) {
     static_cast<float *>(b1)[item] = static_cast<const float *>(b0)[item % 16];
     if (item == 0)
       static_cast<float *>(b2)[0] = 2 * static_cast<const float *>(b0)[0];
   }
 })
-HYBRID_KERNEL(large, 64, (void *b0), {
+HYBRID_KERNEL(large, 64, 1, (void *b0), {
   float *tile = sharedMemory<float>();
   tile[threadIdx.x * 256] = 3; // 64 KB
   blockBarrier();
   if (isFirst())
     static_cast<float *>(b0)[item] = tile[63 * 256];
 })
-HYBRID_KERNEL(diverges, 32, (const void *b0, void *b1), {
+HYBRID_KERNEL(diverges, 32, 1, (const void *b0, void *b1), {
   if (isFirst())
     blockBarrier();
 })
@@ -69,31 +69,31 @@ template <typename T> HYBRID_DEVICE const T *ofReplica(const void *buffer, int64
   return reinterpret_cast<const T *>(static_cast<const char *>(buffer) + blockIdx.y * stride);
 }
 
-HYBRID_KERNEL(add_one_each, 32, (const void *b0, void *b1), {
+HYBRID_KERNEL(add_one_each, 32, 1, (const void *b0, void *b1), {
   if (isFirst())
     ofReplica<float>(b1, arena)[item] = ofReplica<float>(b0, arena)[item] + 1.0f;
 })
-HYBRID_KERNEL(add_one_tile_each, 32, (const void *b0, void *b1), {
+HYBRID_KERNEL(add_one_tile_each, 32, 1, (const void *b0, void *b1), {
   if (isFirst())
     ofReplica<float>(b1, 256)[item] = ofReplica<float>(b0, arena)[item] + 1.0f;
 })
-HYBRID_KERNEL(look_up_each, 32, (const void *b0, void *b1), {
+HYBRID_KERNEL(look_up_each, 32, 1, (const void *b0, void *b1), {
   if (isFirst())
     ofReplica<float>(b1, arena)[item] = static_cast<const float *>(b0)[item];
 })
-HYBRID_KERNEL(draw_each, 32, (const void *b0, void *b1), {
+HYBRID_KERNEL(draw_each, 32, 1, (const void *b0, void *b1), {
   const auto *seed = ofReplica<int32_t>(b0, arena);
   if (isFirst())
     ofReplica<float>(b1, parameters)[item] = static_cast<float>(seed[0] + item * seed[1]);
 })
-HYBRID_KERNEL(step_each, 32, (const void *b0, void *b1, const void *b2, void *b3), {
+HYBRID_KERNEL(step_each, 32, 1, (const void *b0, void *b1, const void *b2, void *b3), {
   if (isFirst()) {
     ofReplica<float>(b3, parameters)[item] += 1.0f;
     ofReplica<float>(b1, parameters)[item] -= static_cast<float>(ofReplica<double>(b0, arena)[0]) *
                                               ofReplica<float>(b2, parameters)[item];
   }
 })
-HYBRID_KERNEL(gradient_each, 32, (const void *b0, void *b1, void *b2), {
+HYBRID_KERNEL(gradient_each, 32, 1, (const void *b0, void *b1, void *b2), {
   const auto *x = ofReplica<float>(b0, arena);
   if (isFirst()) {
     ofReplica<float>(b1, parameters)[item] = x[item % 16];
@@ -143,23 +143,23 @@ HYBRID_DEVICE void scoreBatch(const float *table, const int32_t *tokens, const i
 
 // Its batches, for one replica and for four.
 constexpr hybrid::cuda::GatherExamplesParams batches{4, 8, 8, 1}, batchesOfFour{4, 8, 8, 4};
-HYBRID_KERNEL(gather, 128, (const void *orders, const void *examples, void *table),
+HYBRID_KERNEL(gather, 128, 1, (const void *orders, const void *examples, void *table),
               gatherExamples<int32_t, batches>(item, static_cast<const BatchOrder *>(orders),
                                                static_cast<const int32_t *>(examples),
                                                static_cast<int32_t *>(table));)
-HYBRID_KERNEL(gather_each, 128, (const void *orders, const void *examples, void *table),
+HYBRID_KERNEL(gather_each, 128, 1, (const void *orders, const void *examples, void *table),
               gatherExamples<int32_t, batchesOfFour>(
                   item, static_cast<const BatchOrder *>(orders) + blockIdx.y,
                   static_cast<const int32_t *>(examples), static_cast<int32_t *>(table));)
 
-HYBRID_KERNEL(table_init, 32, (const void *seed, void *table), {
+HYBRID_KERNEL(table_init, 32, 1, (const void *seed, void *table), {
   const auto *words = ofReplica<int32_t>(seed, tableArena);
   if (isFirst())
     for (int i = 0; i < classes * classes; ++i)
       ofReplica<float>(table, parameters)[i] =
           0.01f * static_cast<float>((words[0] * 31 + i * 17 + words[1]) % 23);
 })
-HYBRID_KERNEL(table_train, 32,
+HYBRID_KERNEL(table_train, 32, 1,
               (const void *table, const void *tokens, const void *targets, void *gradient,
                void *loss, void *weight, void *correct),
               {
@@ -171,7 +171,7 @@ HYBRID_KERNEL(table_train, 32,
                       ofReplica<float>(loss, tableArena), ofReplica<float>(weight, tableArena),
                       ofReplica<float>(correct, tableArena));
               })
-HYBRID_KERNEL(table_eval, 32,
+HYBRID_KERNEL(table_eval, 32, 1,
               (const void *table, const void *tokens, const void *targets, void *logits, void *loss,
                void *weight, void *correct),
               {
@@ -182,7 +182,7 @@ HYBRID_KERNEL(table_eval, 32,
                       ofReplica<float>(logits, tableArena), ofReplica<float>(loss, tableArena),
                       ofReplica<float>(weight, tableArena), ofReplica<float>(correct, tableArena));
               })
-HYBRID_KERNEL(table_update, 32,
+HYBRID_KERNEL(table_update, 32, 1,
               (const void *hyper, void *table, const void *gradient, void *moment1, void *moment2,
                void *norm),
               {

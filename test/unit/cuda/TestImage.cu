@@ -13,18 +13,18 @@ HYBRID_DEVICE void rowSums(int64_t row, int64_t columns, const float *x, float *
     y[row] += sum;
 }
 
-HYBRID_KERNEL(row_sums, 128, (const void *b0, void *b1), {
+HYBRID_KERNEL(row_sums, 128, 1, (const void *b0, void *b1), {
   rowSums<128>(item, 100, static_cast<const float *>(b0), static_cast<float *>(b1));
 })
-HYBRID_KERNEL(large, 64, (void *b0), {
+HYBRID_KERNEL(large, 64, 1, (void *b0), {
   auto *tile = sharedMemory<int>();
   tile[threadIdx.x * 256] = 1; // 64 KB
   blockBarrier();
   if (threadIdx.x == 0 && item == 0)
     *static_cast<int *>(b0) = tile[63 * 256];
 })
-HYBRID_KERNEL(overrun, 32, (void *b0), { static_cast<int *>(b0)[threadIdx.x] = 1; })
-HYBRID_KERNEL(diverges, 64, (void *b0), {
+HYBRID_KERNEL(overrun, 32, 1, (void *b0), { static_cast<int *>(b0)[threadIdx.x] = 1; })
+HYBRID_KERNEL(diverges, 64, 1, (void *b0), {
   if (threadIdx.x < 7)
     blockBarrier();
 })
