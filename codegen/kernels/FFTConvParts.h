@@ -21,10 +21,11 @@ struct FFTConvPartsParams {
 };
 
 /// The inner transforms: one a block, of `points` points. splits as in FFTConvParams; scale: points
-/// of the whole transform.
+/// of the whole transform; goesOn: to the sums of the filter's gradient of other sequences these
+/// are added.
 struct FFTConvInnerParams {
-  int64_t batch, channels, parts, points, splits, scale, hasSkip, hasGateOut;
-  HYBRID_FIELDS(batch, channels, parts, points, splits, scale, hasSkip, hasGateOut)
+  int64_t batch, channels, parts, points, splits, scale, hasSkip, hasGateOut, goesOn;
+  HYBRID_FIELDS(batch, channels, parts, points, splits, scale, hasSkip, hasGateOut, goesOn)
 };
 
 namespace cuda {
@@ -56,14 +57,33 @@ constexpr int64_t fftconvParts(int64_t points) {
 constexpr int64_t fftconvTile(int64_t parts, int64_t elementBytes) {
   return 4096 / elementBytes / parts;
 }
-/// Channels that are convolved at a time: what lies between the passes stays within a quarter of a
-/// gigabyte, unless that would be fewer than 32 channels: memory is read in lines of so many.
-constexpr int64_t fftconvChannelsAtOnce(int64_t batch, int64_t points, int64_t channels,
-                                        int64_t elementBytes) {
-  constexpr int64_t fewest = 32;
-  const int64_t most = (256LL << 20) / (batch * points * 2 * elementBytes) / fewest * fewest;
-  const int64_t wanted = most < fewest ? fewest : most;
-  return wanted < channels ? wanted : channels;
+/// What is convolved at a time.
+struct FFTConvStretch {
+  int64_t batch, channels;
+};
+/// What lies between the passes is written and read twice, so it had better stay in L2 (40 MB on an
+/// A100, 50 MB on an H100 and H200, some of which activations take as they pass through): `signals`
+/// transforms of each sequence, 1 forward and 2 backward, and what sequences share of a channel,
+/// its spectrum and backward its gradient's. A stretch takes no fewer channels than 64 bytes hold,
+/// what memory gives at least, and a divisor of the batch: all have one size, and share their code.
+/// Where the whole batch fits it takes more channels.
+constexpr FFTConvStretch fftconvStretch(int64_t batch, int64_t points, int64_t channels,
+                                        int64_t signals, int64_t elementBytes) {
+  constexpr int64_t resident = 40LL << 20;
+  auto fits = [&](int64_t b, int64_t c) {
+    return signals * (b + 1) * c * points * 2 * elementBytes <= resident;
+  };
+  const int64_t fewest = 64 / elementBytes < channels ? 64 / elementBytes : channels;
+  FFTConvStretch stretch{batch, fewest};
+  while (stretch.batch > 1 && (batch % stretch.batch || !fits(stretch.batch, fewest)))
+    --stretch.batch;
+  while (stretch.batch == batch && stretch.channels < channels) {
+    const int64_t more = 2 * stretch.channels < channels ? 2 * stretch.channels : channels;
+    if (!fits(batch, more))
+      break;
+    stretch.channels = more;
+  }
+  return stretch;
 }
 
 constexpr int threads(const FFTConvInnerParams &p) {
@@ -109,7 +129,8 @@ struct FFTConvInnerForward : KernelOf<FFTConvInnerParams, "fftconv_inner_forward
   HYBRID_ON_CUDA(cuda::innerGrid<T>(p, p.batch, 1))
 };
 
-/// Buffers: spectrum, skip (optional), twiddles, signal and cotangent, both in place, partial.
+/// Buffers: spectrum, skip (optional), twiddles, signal and cotangent, both in place, partial, in
+/// place where it goes on.
 struct FFTConvInnerBackward : KernelOf<FFTConvInnerParams, "fftconv_inner_backward", 3, 4, 5> {
   HYBRID_ON_CUDA(cuda::innerGrid<T>(p, p.splits, 2))
 };

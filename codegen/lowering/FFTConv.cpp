@@ -164,20 +164,22 @@ void backwardInBlocks(const Operands &o, FFTConvParams p, ProgramBuilder &progra
 
 //===-- In two passes ----------------------------------------------------------===//
 
-/// A convolution in two passes, some channels at a time.
+/// A convolution in two passes, some channels of some sequences at a time (FFTConvStretch).
 class PartsConvolution {
 public:
-  PartsConvolution(const Operands &o, const FFTConvParams &p, ProgramBuilder &program)
+  /// signals: 1 forward, 2 backward.
+  PartsConvolution(const Operands &o, const FFTConvParams &p, int64_t signals,
+                   ProgramBuilder &program)
       : o(o), p(p), program(program), element(o.element()), parts(cuda::fftconvParts(p.points)),
         inner(p.points / parts), outerTable(tableOf(program, element, parts)),
         innerTable(tableOf(program, element, inner)) {
     const int64_t fine = cuda::fineFactors(p.points), period = 4 * p.points;
     fineTable = twiddles(program, element, {fine, 1, period});
     coarseTable = twiddles(program, element, {period / fine, fine, period});
-    atOnce = cuda::fftconvChannelsAtOnce(p.batch, p.points, p.channels, bytesOf(element));
+    stretch = stretchOf(p.batch, signals);
     spectrum = program.derived(o.filterValue, p.points * 128, [&] {
       View made = program.temporary({p.channels, parts * inner * 2}, element);
-      forEachStretch([&](int64_t first, int64_t count) {
+      forEachChannels(stretchOf(1, 1).channels, [&](int64_t first, int64_t count) {
         View filter = scratch(1, count);
         split(ofFilter(count), channels(o.filter, first, count), View(), filter);
         FFTConvInnerParams params = innerParams(1, count, 1);
@@ -189,41 +191,49 @@ public:
   }
 
   void forward() {
-    forEachStretch([&](int64_t first, int64_t count) {
-      View signal = scratch(p.batch, count);
-      split(ofActivations(count), channels(o.x, first, count), channels(o.gateIn, first, count),
-            signal);
-      FFTConvInnerParams params = innerParams(p.batch, count, 1);
-      params.hasSkip = p.hasSkip;
-      program.launch<FFTConvInnerForward>(element, params,
-                                          {channelRows(spectrum, first, count),
-                                           channels(o.skip, first, count), innerTable, signal});
-      merge(ofActivations(count), signal, channels(o.gateOut, first, count), View(),
-            channels(o.y, first, count), View(), View());
+    forEachChannels(stretch.channels, [&](int64_t first, int64_t count) {
+      View signal = scratch(stretch.batch, count);
+      forEachSequences([&](int64_t sequence) {
+        auto at = [&](const View &view) { return part(view, sequence, first, count); };
+        split(ofActivations(count), at(o.x), at(o.gateIn), signal);
+        FFTConvInnerParams params = innerParams(stretch.batch, count, 1);
+        params.hasSkip = p.hasSkip;
+        program.launch<FFTConvInnerForward>(element, params,
+                                            {channelRows(spectrum, first, count),
+                                             channels(o.skip, first, count), innerTable, signal});
+        merge(ofActivations(count), signal, at(o.gateOut), View(), at(o.y), View(), View());
+      });
     });
   }
 
   void backward() {
-    forEachStretch([&](int64_t first, int64_t count) {
-      auto at = [&](const View &view) { return channels(view, first, count); };
-      View signal = scratch(p.batch, count), cotangent = scratch(p.batch, count);
-      split(ofActivations(count), at(o.x), at(o.gateIn), signal);
-      split(ofActivations(count), at(o.dy), at(o.gateOut), cotangent);
-      FFTConvInnerParams params = innerParams(p.batch, count, 1);
+    forEachChannels(stretch.channels, [&](int64_t first, int64_t count) {
+      FFTConvInnerParams params = innerParams(stretch.batch, count, 1);
       params.splits = program.ask<FFTConvInnerSplits>(element, params);
       params.hasSkip = p.hasSkip, params.hasGateOut = p.hasGateOut;
-      View partial = scratch(params.splits, count);
-      program.launch<FFTConvInnerBackward>(element, params,
-                                           {channelRows(spectrum, first, count), at(o.skip),
-                                            innerTable, signal, cotangent, partial});
-      merge(ofActivations(count), cotangent, at(o.gateIn), p.hasGateIn ? at(o.x) : View(), at(o.dx),
-            at(o.dGateIn), View());
-      if (p.hasGateOut)
-        merge(ofActivations(count), signal, at(o.dy), View(), at(o.dGateOut), View(), View());
+      params.goesOn = stretch.batch < p.batch; // from zero, so that all stretches share their code
+      View signal = scratch(stretch.batch, count), cotangent = scratch(stretch.batch, count),
+           partial = scratch(params.splits, count);
+      if (params.goesOn)
+        program.fill(partial, 0);
+      forEachSequences([&](int64_t sequence) {
+        auto at = [&](const View &view) { return part(view, sequence, first, count); };
+        split(ofActivations(count), at(o.x), at(o.gateIn), signal);
+        split(ofActivations(count), at(o.dy), at(o.gateOut), cotangent);
+        program.launch<FFTConvInnerBackward>(element, params,
+                                             {channelRows(spectrum, first, count),
+                                              channels(o.skip, first, count), innerTable, signal,
+                                              cotangent, partial});
+        merge(ofActivations(count), cotangent, at(o.gateIn), p.hasGateIn ? at(o.x) : View(),
+              at(o.dx), at(o.dGateIn), View());
+        if (p.hasGateOut)
+          merge(ofActivations(count), signal, at(o.dy), View(), at(o.dGateOut), View(), View());
+      });
       View filter = scratch(1, count);
       program.launch<FFTConvInnerGradient>(element, innerParams(1, count, params.splits),
                                            {partial, innerTable, filter});
-      merge(ofFilter(count), filter, View(), View(), at(o.dFilter), View(), at(o.dSkip));
+      merge(ofFilter(count), filter, View(), View(), channels(o.dFilter, first, count), View(),
+            channels(o.dSkip, first, count));
     });
   }
 
@@ -232,12 +242,20 @@ private:
   const FFTConvParams p;
   ProgramBuilder &program;
   Type element;
-  int64_t parts, inner, atOnce;
+  int64_t parts, inner;
+  cuda::FFTConvStretch stretch;
   View outerTable, innerTable, fineTable, coarseTable, spectrum;
 
-  void forEachStretch(llvm::function_ref<void(int64_t, int64_t)> body) const {
+  cuda::FFTConvStretch stretchOf(int64_t batch, int64_t signals) const {
+    return cuda::fftconvStretch(batch, p.points, p.channels, signals, bytesOf(element));
+  }
+  void forEachChannels(int64_t atOnce, llvm::function_ref<void(int64_t, int64_t)> body) const {
     for (int64_t first = 0; first < p.channels; first += atOnce)
       body(first, std::min(atOnce, p.channels - first));
+  }
+  void forEachSequences(llvm::function_ref<void(int64_t)> body) const {
+    for (int64_t first = 0; first < p.batch; first += stretch.batch)
+      body(first);
   }
   /// These channels: of the last dimension.
   static View channels(const View &view, int64_t first, int64_t count) {
@@ -246,6 +264,12 @@ private:
     SmallVector<int64_t> starts(view.shape.size(), 0), sizes(view.shape);
     starts.back() = first, sizes.back() = count;
     return view.sliced(starts, sizes);
+  }
+  /// Of an activation [batch, length, channels] a stretch.
+  View part(const View &view, int64_t sequence, int64_t first, int64_t count) const {
+    if (!view.isPresent())
+      return view;
+    return view.sliced({sequence, 0, first}, {stretch.batch, view.shape[1], count});
   }
   static View channelRows(const View &view, int64_t first, int64_t count) {
     return view.sliced({first, 0}, {count, view.shape[1]});
@@ -262,11 +286,11 @@ private:
     return params;
   }
   FFTConvPartsParams ofActivations(int64_t count) const {
-    return outerParams(p.batch, p.length, count);
+    return outerParams(stretch.batch, p.length, count);
   }
   FFTConvPartsParams ofFilter(int64_t count) const { return outerParams(1, p.taps, count); }
   FFTConvInnerParams innerParams(int64_t batch, int64_t count, int64_t splits) const {
-    return {batch, count, parts, inner, splits, p.points, 0, 0};
+    return {batch, count, parts, inner, splits, p.points, 0, 0, 0};
   }
 
   void split(FFTConvPartsParams params, const View &x, const View &gate, const View &to) const {
@@ -322,7 +346,7 @@ template <> LogicalResult lower(FFTConvOp op, ProgramBuilder &program) {
       return refuseLongSegments(op, p);
     o.y = program.define(op.getResult());
     p.yStride = strideOf(o.y);
-    PartsConvolution(o, p, program).forward();
+    PartsConvolution(o, p, 1, program).forward();
     return success();
   }
   llvm_unreachable("an algorithm");
@@ -355,7 +379,7 @@ template <> LogicalResult lower(FFTConvGradOp op, ProgramBuilder &program) {
   case ConvAlgorithm::Parts:
     if (p.hasSegments)
       return refuseLongSegments(op, p);
-    PartsConvolution(o, p, program).backward();
+    PartsConvolution(o, p, 2, program).backward();
     return success();
   }
   llvm_unreachable("an algorithm");

@@ -25,6 +25,7 @@ struct Case {
   int64_t batch, length, channels, taps, splits;
   bool skip, gateIn, gateOut;
   int64_t parts, tile;
+  int64_t goesOn = 0; // the backward pass is of two stretches with the same sequences
   // As FFTConvParams, which has them for the sequence as a whole.
   int64_t xStride = channels + 5, gateInStride = channels + 3, gateOutStride = channels,
           yStride = channels + 1, dxStride = channels + 2, dGateInStride = channels + 7,
@@ -64,8 +65,8 @@ constexpr auto ofGateGradient = [](const Case &c) {
   return partsOf(c, c.dGateOutStride, 1, c.yStride);
 };
 constexpr auto innerOf = [](const Case &c) {
-  return FFTConvInnerParams{c.batch,  c.channels, c.parts,   c.inner(),
-                            c.splits, c.points(), c.hasSkip, c.hasGateOut};
+  return FFTConvInnerParams{c.batch,    c.channels, c.parts,      c.inner(), c.splits,
+                            c.points(), c.hasSkip,  c.hasGateOut, c.goesOn};
 };
 
 template <typename T, typename Of, typename Params>
@@ -116,11 +117,16 @@ template <typename T, typename Of> void check(const Of &of) {
   EXPECT_LT(relativeError(o.y.values(), o.r.y), bound);
 
   Tensor<T> partial(c.splits * allParts, values), dFilter(c.taps, c.channels);
-  split(ofInput, o.x.data(), o.gateIn.data(), signals);
-  split(ofOutput, o.dy.data(), o.gateOut.data(), cotangents);
-  launch<FFTConvInnerBackward, T>(of, innerOf, {&signals, &cotangents, &partial}, spectrum.data(),
-                                  o.skip.data(), inner.data(), signals.data(), cotangents.data(),
-                                  partial.data());
+  if (c.goesOn)
+    partial.assign(Tensor<T>(Doubles(static_cast<size_t>(c.splits * allParts * values), 0),
+                             c.splits * allParts, values));
+  for (int64_t stretch = 0; stretch <= c.goesOn; ++stretch) {
+    split(ofInput, o.x.data(), o.gateIn.data(), signals);
+    split(ofOutput, o.dy.data(), o.gateOut.data(), cotangents);
+    launch<FFTConvInnerBackward, T>(of, innerOf, {&signals, &cotangents, &partial}, spectrum.data(),
+                                    o.skip.data(), inner.data(), signals.data(), cotangents.data(),
+                                    partial.data());
+  }
   merge(of, ofInputGradient, cotangents, o.gateIn.data(), o.x.data(), o.dx, o.dGateIn.data(), none);
   when(
       of, [](const Case &c) { return c.gateOut; },
@@ -132,6 +138,9 @@ template <typename T, typename Of> void check(const Of &of) {
   merge(of, ofFilter, filterParts, none, none, dFilter, none, o.dSkip.data());
   EXPECT_TRUE(o.dGateIn.guardsIntact() && o.dSkip.guardsIntact());
   o.expectGradients(bound);
+  for (Doubles *expected : {&o.r.dFilter, &o.r.dSkip})
+    for (double &value : *expected)
+      value *= static_cast<double>(1 + c.goesOn);
   EXPECT_LT(relativeError(dFilter.values(), o.r.dFilter), bound);
   if (c.skip) {
     EXPECT_LT(relativeError(o.dSkip.values(), o.r.dSkip), bound);
@@ -143,6 +152,7 @@ TYPED_TEST_SUITE(FFTConvParts, Scalars);
 
 constexpr Case cases[] = {{2, 1000, 9, 1000, 2, true, true, true, 32, 8},
                           {3, 2048, 3, 2048, 1, false, false, false, 64, 4},
+                          {2, 1000, 2, 1000, 1, true, false, true, 32, 8, 1},
                           {1, 4000, 2, 40, 1, true, true, false, 32, 4}}; // 2048 points
 TYPED_TEST(FFTConvParts, AgreesInTwoPasses) {
   forEachCase<cases>([](const auto &of) { check<TypeParam>(of); });

@@ -451,12 +451,13 @@ template <typename T, typename Block> struct SpectrumSums {
   HYBRID_DEVICE Complex<T> &place(typename Block::Group group, int b) const {
     return out[group.spectrumAt() + b * Block::groups * Block::lanes];
   }
-  HYBRID_DEVICE explicit SpectrumSums(Complex<T> *out) : out(out) {
+  /// goesOn: from the sums that `out` has, not from zero.
+  HYBRID_DEVICE explicit SpectrumSums(Complex<T> *out, bool goesOn = false) : out(out) {
     forEachGroup([&](int round, typename Block::Group group) {
       HYBRID_UNROLL
       for (int b = 0; b < Block::last; ++b)
-        (inRegisters ? kept[inRegisters ? round : 0][inRegisters ? b : 0]
-                     : place(group, b)) = {T(0), T(0)};
+        (inRegisters ? kept[inRegisters ? round : 0][inRegisters ? b : 0] : place(group, b)) =
+            goesOn ? place(group, b) : Complex<T>{T(0), T(0)};
     });
   }
   HYBRID_DEVICE void add(int round, typename Block::Group group, int b, Complex<T> value) {

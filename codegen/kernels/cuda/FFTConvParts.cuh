@@ -11,7 +11,8 @@
 // the permuted order of frequencies, is a sequence of m points. The inner kernels transform parts,
 // multiply by the filter's spectrum, and transform back, in place; fftconvMerge undoes the outer
 // transform, with the gates. Activations are read and written in whole sectors, parts too.
-// Three passes over memory: 12 bytes an element of activation and 32 of the parts between, in f32.
+// Three passes: 12 bytes an element of activation through memory and 32 of the parts between, in
+// f32. The latter stay in L2, as few channels of few sequences are convolved at a time.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -243,8 +244,8 @@ HYBRID_DEVICE void fftconvInnerForward(int64_t item, const T *spectrum, const T 
 }
 
 /// cotangents become the gradients of the convolution's input; signals its output, if hasGateOut.
-/// dPartial: [splits, channels, parts, points], complex. Items: parts of channels fastest, then
-/// splits of the batch.
+/// dPartial: [splits, channels, parts, points], complex, goes on where P says so. Items: parts of
+/// channels fastest, then splits of the batch.
 template <typename T, FFTConvInnerParams P>
 HYBRID_DEVICE void fftconvInnerBackward(int64_t item, const T *spectrum, const T *skip,
                                         const T *twiddles, T *signals, T *cotangents, T *dPartial) {
@@ -256,7 +257,8 @@ HYBRID_DEVICE void fftconvInnerBackward(int64_t item, const T *spectrum, const T
   const int64_t part = item % allParts;
   const InnerFilter<T, P> filter(spectrum, skip, part);
 
-  SpectrumSums<T, Block> sums(reinterpret_cast<Complex<T> *>(dPartial) + item * Block::points);
+  SpectrumSums<T, Block> sums(reinterpret_cast<Complex<T> *>(dPartial) + item * Block::points,
+                              P.goesOn != 0);
   const int64_t begin = item / allParts * perSplit, end = minimum(begin + perSplit, P.batch);
   HYBRID_NO_UNROLL
   for (int64_t sequence = begin; sequence < end; ++sequence) {

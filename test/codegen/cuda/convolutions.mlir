@@ -50,6 +50,32 @@ func.func @forward(%x: tensor<1x1048576x16xf32>, %h: tensor<1048576x16xf32>) -> 
 
 // -----
 
+// What lies between the passes stays in L2: 16 channels of 4 sequences at a time, in four stretches.
+// CHECK-LABEL: schedule.program @forward
+// CHECK-COUNT-4: "fftconvInnerForward<float, FFTConvInnerParams{.batch = 4, .channels = 16, .parts = 32, .points = 2048
+// CHECK-NOT: "fftconvInnerForward<
+func.func @forward(%x: tensor<8x65536x32xf32>, %h: tensor<65536x32xf32>) -> tensor<8x65536x32xf32> {
+  %y = hybrid.fftconv %x, %h : tensor<8x65536x32xf32>, tensor<65536x32xf32> -> tensor<8x65536x32xf32>
+  return %y : tensor<8x65536x32xf32>
+}
+
+// -----
+
+// Backward there are two transforms of each sequence, and the sums of the filter's gradient go on from one
+// stretch of the batch to the next.
+// CHECK-LABEL: schedule.program @forward
+// CHECK: "fill
+// CHECK-COUNT-4: "fftconvInnerBackward<float, FFTConvInnerParams{.batch = 1, .channels = 16, {{.*}}.goesOn = 1}
+// CHECK: "fftconvInnerGradient<
+// CHECK-NOT: "fftconvInnerBackward<
+func.func @forward(%x: tensor<4x65536x16xf32>, %h: tensor<65536x16xf32>, %dy: tensor<4x65536x16xf32>)
+    -> (tensor<4x65536x16xf32>, tensor<65536x16xf32>) {
+  %0:2 = hybrid.fftconv_grad %x, %h, %dy : tensor<4x65536x16xf32>, tensor<65536x16xf32>, tensor<4x65536x16xf32> -> tensor<4x65536x16xf32>, tensor<65536x16xf32>
+  return %0#0, %0#1 : tensor<4x65536x16xf32>, tensor<65536x16xf32>
+}
+
+// -----
+
 // CHECK-LABEL: schedule.program @forward
 // CHECK: "shortConvForward<float, ShortConvParams{{.*}}.taps = 4{{.*}}threads = 256
 func.func @forward(%x: tensor<16x1024x768xf32>, %w: tensor<768x4xf32>) -> tensor<16x1024x768xf32> {
