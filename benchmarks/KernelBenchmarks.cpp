@@ -102,7 +102,7 @@ void attention(benchmark::State &state) {
   bool backward = state.range(2) != 0;
   AttentionParams p{};
   p.batch = 2, p.length = p.keyLength = state.range(0), p.heads = p.kvHeads = 16;
-  p.headSize = state.range(1), p.causal = 1, p.window = -1;
+  p.headSize = p.valueSize = state.range(1), p.causal = 1, p.window = -1;
   int64_t columns = p.heads * p.headSize, size = p.batch * p.length * columns;
   p.qStride = p.kStride = p.vStride = 3 * columns;
   p.oStride = p.dqStride = p.dkStride = p.dvStride = columns;
@@ -112,8 +112,10 @@ void attention(benchmark::State &state) {
   Buffer scratch(AttentionForward::onCpu<float>(p).bytes / 4 +
                  AttentionBackward::onCpu<float>(p).bytes / 4);
   float *q = projection.memory.get();
-  void *forward[] = {q, q + columns, q + 2 * columns, nullptr, nullptr, o, lse};
-  void *gradient[] = {q, q + columns, q + 2 * columns, nullptr, nullptr, o, lse, dO, dq, dk, dv};
+  void *forward[] = {q, q + columns, q + 2 * columns, nullptr, nullptr, nullptr, nullptr, o, lse};
+  void *gradient[] = {
+      q,   q + columns, q + 2 * columns, nullptr, nullptr, nullptr, nullptr, o,
+      lse, dO,          nullptr,         dq,      dk,      dv,      nullptr, nullptr};
   hybrid_attention_forward_f32(0, p.batch * p.heads, forward, scratch, &p);
   for (auto _ : state) {
     if (backward)

@@ -91,11 +91,18 @@ def SequenceAxisOp : OpInterface<"SequenceAxisOp"> {
 
 def BodyOp : OpInterface<"BodyOp"> {
   let cppNamespace = "::hybrid";
-  let description = "An op that runs a body of one block, which ends in `hybrid.yield`: what is yielded are the op's results.";
+  let description = [{
+    An op that runs a body of one block, its first region, which ends in `hybrid.yield`: what is yielded are the op's results, unless the op says
+    otherwise. An op whose body is optional has an empty region without it.
+  }];
   let methods = [
     InterfaceMethod<"Types of the body's arguments, as they follow from the operands: theirs, unless the op says otherwise.",
       "::llvm::SmallVector<::mlir::Type>", "getBodyArgumentTypes", (ins), [{}], [{
       return ::llvm::to_vector_of<::mlir::Type>($_op->getOperandTypes());
+    }]>,
+    InterfaceMethod<"Types of what the body yields: the results', unless the op says otherwise.", "::llvm::SmallVector<::mlir::Type>", "getBodyResultTypes",
+      (ins), [{}], [{
+      return ::llvm::to_vector_of<::mlir::Type>($_op->getResultTypes());
     }]>
   ];
   let verify = [{ return ::hybrid::verifyBody($_op); }];

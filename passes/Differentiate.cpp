@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialect/HybridOps.h"
+#include "dialect/ReverseMode.h"
 #include "dialect/Shapes.h"
 #include "passes/Passes.h"
 #include "passes/StraightLine.h"
-#include "llvm/ADT/DenseSet.h"
 
 namespace hybrid {
 #define GEN_PASS_DEF_DIFFERENTIATE
@@ -19,71 +19,6 @@ using namespace mlir;
 using namespace hybrid;
 
 namespace {
-
-bool isFloat(Value value) { return isa<FloatType>(elementOf(value)); }
-
-/// Gradients of values of one block with respect to values it starts from.
-class ReverseMode {
-public:
-  ReverseMode(OpBuilder &builder) : builder(builder) {}
-
-  /// Everything computed from `root` may have a gradient.
-  void require(Value root) {
-    // A worklist: chains of ops are longer than the stack is deep.
-    SmallVector<Value> pending{root};
-    while (!pending.empty()) {
-      Value value = pending.pop_back_val();
-      if (!active.insert(value).second)
-        continue;
-      for (Operation *user : value.getUsers())
-        for (Value result : user->getResults())
-          if (isFloat(result))
-            pending.push_back(result);
-    }
-  }
-
-  void accumulate(Value value, Value cotangent, Location loc) {
-    Value &sum = gradients[value];
-    sum = sum ? BinaryOp::create(builder, loc, BinaryKind::Add, sum, cotangent).getResult()
-              : cotangent;
-  }
-
-  /// Walks `ops` (in program order) backwards, building at the builder's insertion point.
-  LogicalResult run(ArrayRef<Operation *> ops) {
-    for (Operation *op : llvm::reverse(ops)) {
-      SmallVector<Value> cotangents;
-      for (Value result : op->getResults())
-        cotangents.push_back(gradients.lookup(result));
-      bool reached = llvm::any_of(cotangents, [](Value value) { return !!value; });
-      bool wanted =
-          llvm::any_of(op->getOperands(), [&](Value value) { return active.contains(value); });
-      if (!reached || !wanted)
-        continue;
-      auto differentiable = dyn_cast<DifferentiableOp>(op);
-      if (!differentiable)
-        return op->emitOpError() << "has no gradient";
-      SmallVector<Value> operandCotangents;
-      if (failed(differentiable.buildVjp(builder, cotangents, operandCotangents)))
-        return failure();
-      for (auto [operand, cotangent] : llvm::zip_equal(op->getOperands(), operandCotangents))
-        if (cotangent && active.contains(operand))
-          accumulate(operand, cotangent, op->getLoc());
-    }
-    return success();
-  }
-
-  /// The gradient of `value`, or zeros.
-  Value gradientOf(Value value) {
-    if (Value found = gradients.lookup(value))
-      return found;
-    return ConstantOp::create(builder, value.getLoc(), value.getType(), builder.getF64FloatAttr(0));
-  }
-
-private:
-  OpBuilder &builder;
-  llvm::DenseSet<Value> active;
-  llvm::DenseMap<Value, Value> gradients;
-};
 
 SmallVector<ParameterOp> trainableParameters(func::FuncOp function) {
   SmallVector<ParameterOp> parameters;

@@ -100,7 +100,7 @@ private:
         return failure();
       op.setAttr(attribute.getName(), *bound);
     }
-    if (auto outer = dyn_cast<BodyOp>(op)) {
+    if (auto outer = dyn_cast<BodyOp>(op); outer && !op.getRegion(0).empty()) {
       Block &body = op.getRegion(0).front();
       for (auto [argument, type] :
            llvm::zip_equal(body.getArguments(), outer.getBodyArgumentTypes()))

@@ -2,7 +2,8 @@
 //
 // A wrapper `void kN(lo, hi, buffers, scratch)` for each distinct (kernel, constants): for a
 // library kernel it calls the bitcode function with a constant parameter struct, which inlining
-// turns into compile-time constants; for a generated kernel it loads the buffer pointers.
+// turns into compile-time constants; for a generated kernel it loads the buffer pointers. Functions
+// that a library kernel calls are among its constants, so that they are inlined as well.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/cpu/CodegenCpu.h"
@@ -85,10 +86,15 @@ public:
                      arguments);
       }
     } else {
-      auto *words = llvm::ConstantDataArray::get(
-          context,
-          llvm::ArrayRef<uint64_t>(reinterpret_cast<const uint64_t *>(launch.getConstants().data()),
-                                   launch.getConstants().size()));
+      llvm::SmallVector<llvm::Constant *> fields;
+      for (int64_t word : launch.getConstants())
+        fields.push_back(builder.getInt64(static_cast<uint64_t>(word)));
+      for (auto [i, name] : llvm::enumerate(launch.getFunctions().getAsRange<StringAttr>())) {
+        llvm::Function *function = llvmModule->getFunction(name.getValue());
+        function->addFnAttr(llvm::Attribute::AlwaysInline);
+        fields[fields.size() - 1 - i] = llvm::ConstantExpr::getPtrToInt(function, i64);
+      }
+      auto *words = llvm::ConstantArray::get(llvm::ArrayType::get(i64, fields.size()), fields);
       auto *constants =
           new llvm::GlobalVariable(*llvmModule, words->getType(), true,
                                    llvm::GlobalValue::PrivateLinkage, words, symbol + ".constants");

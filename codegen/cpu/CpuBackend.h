@@ -9,8 +9,8 @@ class CpuBackend final : public Backend {
 public:
   CpuBackend() : Backend({}) {}
 
-  KernelName kernel(llvm::StringRef name, mlir::Type element,
-                    const KernelConstants &constants) const override;
+  KernelName kernel(llvm::StringRef name, mlir::Type element, const KernelConstants &constants,
+                    llvm::ArrayRef<std::string> functions) const override;
   int64_t itemsOfSums() const override { return 64; }
   bool sumsInParts(int64_t) const override { return true; }
   std::string storeFunctor(const View &) const override { return {}; }

@@ -117,10 +117,14 @@ public:
   func::FuncOp function;
 };
 
-/// Evaluates the body of a fused op for one element.
-SmallVector<Value> emitBody(KernelFunction &kernel, Block *body, ArrayRef<Value> operands) {
+/// Evaluates the body of a fused op for one element, or for a vector of them.
+SmallVector<Value> emitBody(ImplicitLocOpBuilder &builder, Block *body, ArrayRef<Value> operands) {
   if (!body)
     return SmallVector<Value>(operands);
+  int64_t lanes = 0;
+  if (!operands.empty())
+    if (auto vector = dyn_cast<VectorType>(operands.front().getType()))
+      lanes = vector.getNumElements();
   llvm::DenseMap<Value, Value> scalars;
   for (auto [argument, value] : llvm::zip(body->getArguments(), operands))
     scalars[argument] = value;
@@ -128,7 +132,7 @@ SmallVector<Value> emitBody(KernelFunction &kernel, Block *body, ArrayRef<Value>
     SmallVector<Value> arguments;
     for (Value operand : op.getOperands())
       arguments.push_back(scalars.lookup(operand));
-    scalars[op.getResult(0)] = emitScalar(kernel.builder, &op, arguments);
+    scalars[op.getResult(0)] = emitScalar(builder, &op, arguments, lanes);
   }
   SmallVector<Value> results;
   for (Value value : body->getTerminator()->getOperands())
@@ -149,7 +153,7 @@ GeneratedKernel LoopEmitter::elementwise(GeneratedKernels &kernels, Block *body,
     SmallVector<Value> loaded;
     for (size_t i = 0; i < operands.size(); ++i)
       loaded.push_back(kernel.load(i, at[i]));
-    for (auto [i, value] : llvm::enumerate(emitBody(kernel, body, loaded)))
+    for (auto [i, value] : llvm::enumerate(emitBody(kernel.builder, body, loaded)))
       kernel.store(value, operands.size() + i, at[operands.size() + i]);
   };
   int64_t inner = space.shape.back();
@@ -284,6 +288,29 @@ GeneratedKernel LoopEmitter::rowSums(GeneratedKernels &kernels, const Load &load
 
 std::string LoopEmitter::store(GeneratedKernels &, Block *, ArrayRef<View>, ArrayRef<View>) const {
   llvm_unreachable("kernels for the CPU store elements themselves");
+}
+
+void LoopEmitter::function(GeneratedKernels &kernels, StringRef name, Block *body) const {
+  MLIRContext *context = kernels.module.getContext();
+  ImplicitLocOpBuilder builder(UnknownLoc::get(context), context);
+  auto pointer = LLVM::LLVMPointerType::get(context);
+  auto function =
+      func::FuncOp::create(builder, name, builder.getFunctionType({pointer, pointer}, {}));
+  function.setPrivate();
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  Type element = elementOf(body->getArgument(0));
+  auto type = VectorType::get({64 / bytesOf(element)}, element);
+  auto place = [&](unsigned argument, int64_t i) {
+    return LLVM::GEPOp::create(builder, pointer, type, function.getArgument(argument),
+                               ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
+  };
+  SmallVector<Value> operands;
+  for (unsigned i = 0; i < body->getNumArguments(); ++i)
+    operands.push_back(LLVM::LoadOp::create(builder, type, place(0, i)));
+  for (auto [i, value] : llvm::enumerate(emitBody(builder, body, operands)))
+    LLVM::StoreOp::create(builder, value, place(1, static_cast<int64_t>(i)));
+  func::ReturnOp::create(builder);
+  kernels.module.push_back(function);
 }
 
 } // namespace hybrid::cpu

@@ -25,6 +25,8 @@ public:
                           const View &partial, double scale) const override;
   std::string store(GeneratedKernels &kernels, mlir::Block *body, llvm::ArrayRef<View> operands,
                     llvm::ArrayRef<View> results) const override;
+  /// Of vectors of 64 bytes, as the kernels' own are.
+  void function(GeneratedKernels &kernels, llvm::StringRef name, mlir::Block *body) const override;
 };
 
 } // namespace hybrid::cpu

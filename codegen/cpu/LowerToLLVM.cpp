@@ -56,6 +56,7 @@ std::unique_ptr<llvm::Module> lowerGeneratedKernels(ModuleOp module, llvm::LLVMC
   ConvertFuncToLLVMPassOptions options;
   manager.addPass(createConvertMathToLLVMPass());
   manager.addPass(createConvertMathToLibmPass());
+  manager.addPass(createConvertVectorToLLVMPass());
   manager.addPass(createFinalizeMemRefToLLVMConversionPass());
   manager.addPass(createConvertFuncToLLVMPass(options));
   manager.addPass(createArithToLLVMConversionPass());

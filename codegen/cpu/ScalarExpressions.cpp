@@ -14,7 +14,7 @@ namespace {
 /// A scalar of a kernel, or a condition, with what it takes to go on from it.
 struct Scalar : scalar::ScalarOperators<Scalar> {
   ImplicitLocOpBuilder *b;
-  Type type; // of numbers
+  Type type; // of numbers, or of vectors of them
   Value value;
 
   Scalar(ImplicitLocOpBuilder &builder, Type type, Value value)
@@ -31,7 +31,10 @@ struct Scalar : scalar::ScalarOperators<Scalar> {
     return with(arith::CmpFOp::create(*b, predicate, value, y.value));
   }
   Scalar constant(double number) const {
-    return with(arith::ConstantOp::create(*b, b->getFloatAttr(type, number)));
+    TypedAttr value = b->getFloatAttr(getElementTypeOrSelf(type), number);
+    if (auto vector = dyn_cast<VectorType>(type))
+      value = DenseElementsAttr::get(vector, value);
+    return with(arith::ConstantOp::create(*b, value));
   }
 
   friend Scalar operator-(Scalar x) { return x.of<arith::NegFOp>(); }
@@ -58,10 +61,13 @@ struct Scalar : scalar::ScalarOperators<Scalar> {
   friend Scalar sqrt(Scalar x) { return x.of<math::SqrtOp>(); }
   friend Scalar atan2(Scalar y, Scalar x) {
     // In f64: filters multiply an angle by a position, which multiplies its error as well.
-    if (x.type.isF64())
+    if (getElementTypeOrSelf(x.type).isF64())
       return y.of<math::Atan2Op>(x);
     auto wide = [&](Scalar narrow) {
-      return arith::ExtFOp::create(*x.b, x.b->getF64Type(), narrow.value);
+      Type f64 = x.b->getF64Type();
+      if (auto vector = dyn_cast<VectorType>(x.type))
+        f64 = vector.clone(f64);
+      return arith::ExtFOp::create(*x.b, f64, narrow.value);
     };
     Value angle = math::Atan2Op::create(*x.b, wide(y), wide(x));
     return x.with(arith::TruncFOp::create(*x.b, x.type, angle));
@@ -70,8 +76,12 @@ struct Scalar : scalar::ScalarOperators<Scalar> {
 
 } // namespace
 
-Value emitScalar(ImplicitLocOpBuilder &builder, Operation *op, ArrayRef<Value> operands) {
-  auto element = [&](Value value) { return Scalar(builder, elementOf(op->getResult(0)), value); };
+Value emitScalar(ImplicitLocOpBuilder &builder, Operation *op, ArrayRef<Value> operands,
+                 int64_t lanes) {
+  Type type = elementOf(op->getResult(0));
+  if (lanes)
+    type = VectorType::get({lanes}, type);
+  auto element = [&](Value value) { return Scalar(builder, type, value); };
   if (auto constant = dyn_cast<ConstantOp>(op))
     return element({}).constant(constant.getValue().convertToDouble()).value;
   if (auto unary = dyn_cast<UnaryOp>(op))
@@ -79,7 +89,7 @@ Value emitScalar(ImplicitLocOpBuilder &builder, Operation *op, ArrayRef<Value> o
   if (auto binary = dyn_cast<BinaryOp>(op))
     return scalar::valueOf(binary.getKind(), element(operands[0]), element(operands[1])).value;
   if (isa<RoundOp>(op))
-    return arith::TruncFOp::create(builder, elementOf(op->getResult(0)), operands[0]);
+    return arith::TruncFOp::create(builder, type, operands[0]);
   return operands[0]; // broadcast: the index already is
 }
 

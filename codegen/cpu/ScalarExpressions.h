@@ -5,8 +5,8 @@
 namespace hybrid::cpu {
 
 /// The value of an elementwise op or scalar constant at one index, in arith and math ops, from its
-/// operands' values there.
+/// operands' values there; with `lanes` of a vector of so many.
 mlir::Value emitScalar(mlir::ImplicitLocOpBuilder &builder, mlir::Operation *op,
-                       llvm::ArrayRef<mlir::Value> operands);
+                       llvm::ArrayRef<mlir::Value> operands, int64_t lanes = 0);
 
 } // namespace hybrid::cpu

@@ -30,9 +30,12 @@ static std::string camelCase(StringRef name) {
   return result;
 }
 
-KernelName CudaBackend::kernel(StringRef name, Type element,
-                               const KernelConstants &constants) const {
-  return {camelCase(name) + "<" + typeText(element).str() + ", " + constants.text + ">", {}};
+KernelName CudaBackend::kernel(StringRef name, Type element, const KernelConstants &constants,
+                               ArrayRef<std::string> functions) const {
+  std::string text = camelCase(name) + "<" + typeText(element).str() + ", " + constants.text;
+  for (const std::string &function : functions)
+    text += ", " + function;
+  return {text + ">", {}};
 }
 
 std::string CudaBackend::storeFunctor(const View &place) const {

@@ -14,8 +14,8 @@ public:
   /// Everything about the device but its kind.
   explicit CudaBackend(DeviceTraits traits) : Backend(withKind(traits)) {}
 
-  KernelName kernel(llvm::StringRef name, mlir::Type element,
-                    const KernelConstants &constants) const override;
+  KernelName kernel(llvm::StringRef name, mlir::Type element, const KernelConstants &constants,
+                    llvm::ArrayRef<std::string> functions) const override;
   int64_t itemsOfSums() const override { return 512; }
   /// Few rows are summed before a second launch would start.
   bool sumsInParts(int64_t rows) const override { return rows > 1024; }

@@ -34,6 +34,8 @@ FailureOr<std::string> emitSource(ModuleOp module, Code &code) {
     entry->second = llvm::formatv("k{0}_{1}", launches.size(), name);
     launches.push_back(launch);
     generated.insert({launch.getStore(), launch});
+    for (auto function : launch.getFunctions().getAsRange<StringAttr>())
+      generated.insert({function.getValue(), launch});
     if (launch.getGenerated())
       generated.insert({name, launch});
     else if (StringRef file = fileOf(module, name); !file.empty())

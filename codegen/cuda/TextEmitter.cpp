@@ -64,6 +64,15 @@ public:
                         element.str() + " value) const {\n" + body + "  }\n};\n";
                });
   }
+  /// Ends a function of numbers `x`, whose results the body stores in `y`.
+  void finishFunction(StringRef name, StringRef element) {
+    OpBuilder builder = OpBuilder::atBlockEnd(kernels.module.getBody());
+    std::string text = llvm::formatv("struct {0} {{\n  static HYBRID_DEVICE void apply(const {1} "
+                                     "*x, {1} *y) {{\n{2}  }\n};\n",
+                                     name, element, body);
+    KernelSourceOp::create(builder, kernels.module.getLoc(), name, text,
+                           builder.getStrArrayAttr({}));
+  }
   void indent() { depth += 2; }
 
 private:
@@ -264,6 +273,17 @@ std::string TextEmitter::store(GeneratedKernels &kernels, Block *body, ArrayRef<
     kernel.line("{0}[{1}] = {2};", kernel.buffer(operands.size() + i),
                 sumOfIndices(indices, space.strides[operands.size() + i]), value);
   return kernel.finishStore(typeText(element));
+}
+
+void TextEmitter::function(GeneratedKernels &kernels, StringRef name, Block *body) const {
+  KernelText kernel(kernels, {}, {});
+  kernel.indent();
+  SmallVector<std::string> numbers;
+  for (unsigned i = 0; i < body->getNumArguments(); ++i)
+    numbers.push_back("x[" + std::to_string(i) + "]");
+  for (auto [i, value] : llvm::enumerate(emitBody(kernel, body, numbers)))
+    kernel.line("y[{0}] = {1};", i, value);
+  kernel.finishFunction(name, typeText(elementOf(body->getArgument(0))));
 }
 
 GeneratedKernel TextEmitter::fill(GeneratedKernels &kernels, const View &to, double value) const {

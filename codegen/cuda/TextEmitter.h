@@ -24,6 +24,7 @@ public:
                           const View &partial, double scale) const override;
   std::string store(GeneratedKernels &kernels, mlir::Block *body, llvm::ArrayRef<View> operands,
                     llvm::ArrayRef<View> results) const override;
+  void function(GeneratedKernels &kernels, llvm::StringRef name, mlir::Block *body) const override;
 };
 
 } // namespace hybrid::cuda

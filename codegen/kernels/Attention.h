@@ -1,7 +1,8 @@
 //===- Attention.h - contract of softmax attention --------------------------===//
 //
-// Without a [length, keyLength] matrix in memory. q: [batch, length, heads*headSize], k and v:
-// [batch, keyLength, kvHeads*headSize] (views with strides). Query t has position t + keyLength -
+// Without a [length, keyLength] matrix in memory. q: [batch, length, heads*headSize], k:
+// [batch, keyLength, kvHeads*headSize], v: [batch, keyLength, kvHeads*valueSize] (views with
+// strides), o as q with valueSize. Query t has position t + keyLength -
 // length. causal: key s is seen iff s <= position; window >= 0: additionally s >= position - window
 // (and s <= position + window when not causal). Segments (int32 [batch, keyLength], needs length ==
 // keyLength): only equal segments see each other. rotaryDims R > 0: the first R dims of each head
@@ -9,6 +10,14 @@
 // in; RotaryTable.h); pairs (i, i+R/2), or (2i, 2i+1) if rotaryInterleaved. A row that sees no key
 // gives 0 and gradient 0 (lse -inf). Rotation needs length <= keyLength, so that no position is
 // negative. lse: [batch, heads, length].
+//
+// `score` makes a logit of a score, scale * q·k: a function that the compiler makes of the model's
+// own expression, for which a kernel is specialised. It is void(const T *x, T *y) over numbers on
+// CUDA, where it is a template argument (AttentionTile.cuh), and over vectors on the CPU, where the
+// parameter is its address. x: the score, the position of the query, of the key, the number of the
+// head, queryTerms numbers of the query (of the tensor [batch, queryTerms, heads, length]) and
+// keyTerms of the key ([batch, keyTerms, heads, keyLength]); y: the logit. `scoreGradient` has the
+// gradient of the logit behind these in x, and gives those of the score and of the terms.
 //
 // AttentionConversions.h is what a library's attention needs.
 //
@@ -19,24 +28,34 @@
 namespace hybrid {
 
 struct AttentionParams {
-  int64_t batch, length, keyLength, heads, kvHeads, headSize;
+  int64_t batch, length, keyLength, heads, kvHeads, headSize, valueSize;
   int64_t qStride, kStride, vStride, oStride /* also do */, dqStride, dkStride, dvStride;
   int64_t causal, window /* -1: none */, rotaryDims, rotaryInterleaved, hasSegments;
-  double scale; // multiplies q·k, usually 1/sqrt(headSize)
+  int64_t hasLseGradient; // backward: lse has one, too
+  double scale;           // multiplies q·k, usually 1/sqrt(headSize)
   // On CUDA: a block owns `rowTile` rows, 16 to a warp, and walks over the other side `columnTile`
   // rows at a time; both are multiples of 16. Its sums hold `slab` columns of a head; a head of
   // more is computed by several blocks, each with all scores.
   int64_t bf16;      // products of operands rounded to bf16; else as exact as the element type
-  int64_t alignment; // elements, 1, 2 or 4, that all strides and the head size are multiples of
+  int64_t alignment; // elements, 1, 2 or 4, that all strides and head sizes are multiples of
   int64_t rowTile, columnTile, slab;
   int64_t keySplits; // forward: blocks that share the keys of a tile of queries
   // Of the two tensors on the column side: k and v, or q and do. Prepared by attention_prepare.
   int64_t preparedFirst, preparedSecond;
-  HYBRID_FIELDS(batch, length, keyLength, heads, kvHeads, headSize, qStride, kStride, vStride,
-                oStride, dqStride, dkStride, dvStride, causal, window, rotaryDims,
-                rotaryInterleaved, hasSegments, scale, bf16, alignment, rowTile, columnTile, slab,
-                keySplits, preparedFirst, preparedSecond)
+  int64_t queryTerms, keyTerms;
+  int64_t scoreGradient, score; // on CUDA whether there are any
+  HYBRID_FIELDS(batch, length, keyLength, heads, kvHeads, headSize, valueSize, qStride, kStride,
+                vStride, oStride, dqStride, dkStride, dvStride, causal, window, rotaryDims,
+                rotaryInterleaved, hasSegments, hasLseGradient, scale, bf16, alignment, rowTile,
+                columnTile, slab, keySplits, preparedFirst, preparedSecond, queryTerms, keyTerms,
+                scoreGradient, score)
+
+  /// Columns of a tile hold a head of any of the tensors.
+  constexpr int64_t widestHead() const { return headSize > valueSize ? headSize : valueSize; }
 };
+
+/// Terms of a query or of a key at most.
+constexpr int64_t mostScoreTerms = 8;
 
 struct AttentionPrepareParams {
   int64_t batch, rows, heads, headSize, stride, columns, shift;
@@ -52,23 +71,24 @@ struct AttentionPrepareParams {
 };
 
 struct AttentionCombineParams {
-  int64_t batch, length, heads, headSize, oStride, parts /* at most 32 */;
-  HYBRID_FIELDS(batch, length, heads, headSize, oStride, parts)
+  int64_t batch, length, heads, valueSize, oStride, parts /* at most 32 */;
+  HYBRID_FIELDS(batch, length, heads, valueSize, oStride, parts)
 };
 
 namespace cpu {
 /// Bytes a thread; generous upper bounds.
 template <typename T> constexpr int64_t attentionForwardScratch(const AttentionParams &p) {
   int64_t padded = ceilDiv(p.keyLength, lanes<T>) * lanes<T>;
-  return static_cast<int64_t>(sizeof(T)) *
-         (2 * padded * p.headSize + 8 * lanes<T> * p.headSize + 128 * lanes<T> + 64);
+  return static_cast<int64_t>(sizeof(T)) * (padded * (p.headSize + p.valueSize) +
+                                            8 * lanes<T> * p.widestHead() + 128 * lanes<T> + 64);
 }
 template <typename T> constexpr int64_t attentionBackwardScratch(const AttentionParams &p) {
   int64_t paddedQ = ceilDiv(p.length, lanes<T>) * lanes<T>,
           padded = ceilDiv(p.keyLength, lanes<T>) * lanes<T>;
   return static_cast<int64_t>(sizeof(T)) *
-         (4 * paddedQ * p.headSize + 6 * padded * p.headSize + 2 * paddedQ +
-          8 * lanes<T> * p.headSize + 256 * lanes<T> + 64);
+         (paddedQ * (2 * p.headSize + p.valueSize + 2 + p.queryTerms) +
+          2 * padded * (p.headSize + p.valueSize) + 8 * lanes<T> * p.widestHead() + 256 * lanes<T> +
+          64);
 }
 } // namespace cpu
 
@@ -82,7 +102,7 @@ enum class AttentionPass { Forward, BackwardQueries, BackwardKeys };
 constexpr int threads(const AttentionParams &p) { return static_cast<int>(p.rowTile * 2); }
 
 template <typename T> constexpr int64_t attentionColumns(const AttentionParams &p) {
-  return tileColumns(productsOf<T>(p.bf16), p.headSize);
+  return tileColumns(productsOf<T>(p.bf16), p.widestHead());
 }
 constexpr int64_t attentionItems(const AttentionParams &p, AttentionPass pass, int64_t columns) {
   bool keys = pass == AttentionPass::BackwardKeys;
@@ -95,7 +115,7 @@ template <typename T> constexpr int64_t sharedBytes(const AttentionParams &p, At
   const Products products = productsOf<T>(p.bf16);
   int64_t rows = pass == AttentionPass::Forward ? p.rowTile + 2 * p.columnTile
                                                 : 2 * (p.rowTile + p.columnTile);
-  int64_t tiles = tileBytes(products, size, rows, p.headSize);
+  int64_t tiles = tileBytes(products, size, rows, p.widestHead());
   int64_t sums = p.rowTile * (p.slab + 4) * size;
   return tiles > sums ? tiles : sums;
 }
@@ -115,7 +135,7 @@ struct AttentionTiling {
   static constexpr AttentionParams onCuda(AttentionParams p, cuda::AttentionPass pass, bool bf16,
                                           int64_t alignment, int64_t sharedLimit) {
     const cuda::Products products = cuda::productsOf<T>(bf16);
-    const int64_t columns = cuda::tileColumns(products, p.headSize);
+    const int64_t columns = cuda::tileColumns(products, p.widestHead());
     const bool keys = pass == cuda::AttentionPass::BackwardKeys,
                backward = pass != cuda::AttentionPass::Forward;
     p.bf16 = bf16, p.alignment = alignment, p.slab = columns, p.keySplits = 1;
@@ -167,31 +187,37 @@ struct AttentionColumns {
   }
 };
 
-/// Buffers: q, k, v, segments (optional), rotary (optional), o, lse. An item is a head on the CPU,
-/// a tile of a head's queries on CUDA. With keySplits > 1 o and lse have that many parts, each of
-/// its share of the keys, which attention_combine adds: o [keySplits, batch * length, heads *
-/// headSize], dense, and lse [keySplits, batch, heads, length].
-struct AttentionForward : KernelOf<AttentionParams, "attention_forward", 5, 6> {
+/// Buffers: q, k, v, segments (optional), rotary (optional), queryTerms (optional), keyTerms
+/// (optional), o, lse. An item is a head on the CPU, a tile of a head's queries on CUDA. With
+/// keySplits > 1 o and lse have that many parts, each of its share of the keys, which
+/// attention_combine adds: o [keySplits, batch * length, heads * valueSize], dense, and lse
+/// [keySplits, batch, heads, length].
+struct AttentionForward : KernelOf<AttentionParams, "attention_forward", 7, 8> {
   HYBRID_ON_CPU(p.batch *p.heads, 0, cpu::attentionForwardScratch<T>(p))
   HYBRID_ON_CUDA(cuda::attentionGrid<T>(p, cuda::AttentionPass::Forward))
 };
 
-/// On the CPU. Buffers: q, k, v, segments (optional), rotary (optional), o, lse, do, dq, dk, dv. An
-/// item is a head of keys, which sums its group of query heads in order.
-struct AttentionBackward : KernelOf<AttentionParams, "attention_backward", 8, 9, 10> {
+/// On the CPU. Buffers: q, k, v, segments (optional), rotary (optional), queryTerms (optional),
+/// keyTerms (optional), o, lse, do, dlse (optional), dq, dk, dv, and the gradients of the terms
+/// (optional). An item is a head of keys, which sums its group of query heads in order.
+struct AttentionBackward : KernelOf<AttentionParams, "attention_backward", 11, 12, 13, 14, 15> {
   HYBRID_ON_CPU(p.batch *p.kvHeads, 0, cpu::attentionBackwardScratch<T>(p))
 };
 
 /// On CUDA. An item is a tile of queries. Buffers: q, k, v, segments (optional), rotary (optional),
-/// o, lse, do, dq, deltas [batch, heads, length]: sums of o do, which the next one reads.
-struct AttentionBackwardQueries : KernelOf<AttentionParams, "attention_backward_queries", 8, 9> {
+/// queryTerms (optional), keyTerms (optional), o, lse, do, dlse (optional), dq, deltas [batch,
+/// heads, length]: sums of o do less dlse, which the next one reads, and the gradient of queryTerms
+/// (optional).
+struct AttentionBackwardQueries
+    : KernelOf<AttentionParams, "attention_backward_queries", 11, 12, 13> {
   HYBRID_ON_CUDA(cuda::attentionGrid<T>(p, cuda::AttentionPass::BackwardQueries))
 };
 
 /// On CUDA. An item is a tile of keys; rows are keys, columns queries. Buffers: q, k, v, segments
-/// (optional), rotary (optional), lse, do, deltas, dk, dv. One block sums what a key gets from a
-/// group of query heads, in order.
-struct AttentionBackwardKeys : KernelOf<AttentionParams, "attention_backward_keys", 8, 9> {
+/// (optional), rotary (optional), queryTerms (optional), keyTerms (optional), lse, do, deltas, dk,
+/// dv, and the gradient of keyTerms (optional). One block sums what a key gets from a group of
+/// query heads, in order.
+struct AttentionBackwardKeys : KernelOf<AttentionParams, "attention_backward_keys", 10, 11, 12> {
   HYBRID_ON_CUDA(cuda::attentionGrid<T>(p, cuda::AttentionPass::BackwardKeys))
 };
 

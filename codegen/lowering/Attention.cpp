@@ -16,9 +16,13 @@ template <typename Op> static AttentionParams attentionParams(Op op) {
   params.batch = q[0], params.length = q[1], params.keyLength = shapeOf(op.getK())[1];
   params.heads = op.getHeads(), params.kvHeads = op.getKvHeads(),
   params.headSize = q[2] / params.heads;
+  params.valueSize = lastSize(op.getV()) / params.kvHeads;
   params.causal = op.getCausal(), params.window = static_cast<int64_t>(op.getWindow());
   params.rotaryDims = op.getRotaryDims(), params.rotaryInterleaved = op.getRotaryInterleaved();
   params.hasSegments = !!op.getSegments();
+  params.queryTerms = op.getQueryTerms() ? shapeOf(op.getQueryTerms())[1] : 0;
+  params.keyTerms = op.getKeyTerms() ? shapeOf(op.getKeyTerms())[1] : 0;
+  params.score = !op.getScore().empty();
   return params;
 }
 
@@ -28,7 +32,8 @@ namespace {
 struct Operands {
   AttentionParams params;
   View q, k, v;
-  BufferUse segments, rotary;
+  BufferUse segments, rotary, queryTerms, keyTerms;
+  SmallVector<std::string> functions; // of the score
 
   template <typename Op>
   Operands(Op op, double scale, ProgramBuilder &program) : params(attentionParams(op)) {
@@ -36,6 +41,10 @@ struct Operands {
     q = program.rows(op.getQ(), params.qStride), k = program.rows(op.getK(), params.kStride);
     v = program.rows(op.getV(), params.vStride);
     segments = program.optionalUse(op.getSegments());
+    queryTerms = program.optionalUse(op.getQueryTerms());
+    keyTerms = program.optionalUse(op.getKeyTerms());
+    if (params.score)
+      functions.push_back(program.functionOf(op.getScore()));
     if (params.rotaryDims == 0)
       return;
     RotaryTableParams table{params.keyLength, params.rotaryDims,
@@ -59,12 +68,16 @@ constexpr int64_t leastKeys = 257;
 /// Heads below are slower in the library than in our kernels, too, which take several at once.
 constexpr int64_t leastHead = 64;
 
+static bool hasLseGradient(AttentionOp) { return false; }
+static bool hasLseGradient(AttentionGradOp op) { return !!op.getLseCotangent(); }
+
 template <typename Op> static bool takesLibrary(Op op, const DeviceTraits &device) {
   if (device.attention == AttentionBy::Own || !device.rounds || !elementOf(op.getQ()).isF32())
     return false;
   const AttentionParams params = attentionParams(op);
   const bool computed = params.headSize % 8 == 0 && params.headSize <= device.widestHead &&
-                        params.window < 0 && !params.hasSegments &&
+                        params.valueSize == params.headSize && !params.score &&
+                        !hasLseGradient(op) && params.window < 0 && !params.hasSegments &&
                         (!params.causal || params.length == params.keyLength);
   return computed && (device.attention == AttentionBy::Cudnn ||
                       (params.headSize >= leastHead && params.keyLength >= leastKeys));
@@ -193,15 +206,15 @@ static LogicalResult lowerByLibrary(AttentionGradOp op, const Operands &o,
 static LogicalResult chooseTiles(Operation *op, const DeviceTraits &device, Type element,
                                  cuda::AttentionPass pass, AttentionParams &params,
                                  ProgramBuilder &program, ArrayRef<View> views) {
-  int64_t alignment =
-      commonAlignment({params.headSize, params.qStride, params.kStride, params.vStride,
-                       params.oStride, params.dqStride, params.dkStride, params.dvStride});
+  int64_t alignment = commonAlignment({params.headSize, params.valueSize, params.qStride,
+                                       params.kStride, params.vStride, params.oStride,
+                                       params.dqStride, params.dkStride, params.dvStride});
   for (const View &view : views)
     alignment = std::min(alignment, commonAlignment({view.offset}));
   const bool bf16 = device.rounds && !element.isF64();
   params = program.ask<AttentionTiling>(element, params, pass, bf16, alignment, device.sharedBytes);
   if (params.rowTile == 0)
-    return op->emitOpError() << "has heads of " << params.headSize
+    return op->emitOpError() << "has heads of " << params.widestHead()
                              << " channels, more than a block's shared memory holds ("
                              << device.sharedBytes << " bytes)";
   return success();
@@ -211,12 +224,12 @@ static LogicalResult chooseTiles(Operation *op, const DeviceTraits &device, Type
 /// Rows are those of a batch row, at positions from `shift` on.
 static BufferUse streamed(ProgramBuilder &program, const AttentionParams &tiles, bool prepared,
                           const View &x, bool isKey, int64_t rows, int64_t stride, int64_t heads,
-                          int64_t rotaryDims, int64_t shift, BufferUse rotary) {
+                          int64_t headSize, int64_t rotaryDims, int64_t shift, BufferUse rotary) {
   if (!prepared)
     return program.use(x);
   AttentionPrepareParams params{};
   params.batch = tiles.batch, params.rows = rows, params.heads = heads;
-  params.headSize = tiles.headSize, params.stride = stride, params.shift = shift;
+  params.headSize = headSize, params.stride = stride, params.shift = shift;
   params.columns = program.ask<AttentionColumns>(x.element, tiles);
   params.rotaryDims = rotaryDims, params.rotaryInterleaved = tiles.rotaryInterleaved;
   params.isKey = isKey, params.bf16 = tiles.bf16, params.alignment = tiles.alignment;
@@ -235,7 +248,7 @@ static LogicalResult forwardInTiles(AttentionOp op, const Operands &o, Attention
   if (failed(chooseTiles(op, program.device(), element, cuda::AttentionPass::Forward, params,
                          program, {o.q, o.k, o.v, out})))
     return failure();
-  const int64_t parts = params.keySplits, width = params.heads * params.headSize;
+  const int64_t parts = params.keySplits, width = params.heads * params.valueSize;
   View oParts = out, lseParts = lse;
   if (parts > 1) {
     oParts = program.temporary({parts, params.batch * params.length, width}, element);
@@ -243,26 +256,44 @@ static LogicalResult forwardInTiles(AttentionOp op, const Operands &o, Attention
     params.oStride = width;
   }
   BufferUse keys = streamed(program, params, params.preparedFirst, o.k, true, params.keyLength,
-                            params.kStride, params.kvHeads, params.rotaryDims, 0, o.rotary),
+                            params.kStride, params.kvHeads, params.headSize, params.rotaryDims, 0,
+                            o.rotary),
             values = streamed(program, params, params.preparedSecond, o.v, false, params.keyLength,
-                              params.vStride, params.kvHeads, 0, 0, o.rotary);
-  program.launch<AttentionForward>(element, params,
-                                   {o.q, keys, values, o.segments, o.rotary, oParts, lseParts});
+                              params.vStride, params.kvHeads, params.valueSize, 0, 0, o.rotary);
+  program.launch<AttentionForward>(
+      element, params,
+      {o.q, keys, values, o.segments, o.rotary, o.queryTerms, o.keyTerms, oParts, lseParts}, {},
+      o.functions);
   if (parts > 1)
     program.launch<AttentionCombine>(
-        element, {params.batch, params.length, params.heads, params.headSize, oStride, parts},
+        element, {params.batch, params.length, params.heads, params.valueSize, oStride, parts},
         {oParts, lseParts, out, lse});
   return success();
 }
+
+/// Where the gradients of the score's terms go; absent where there are no terms.
+struct TermGradients {
+  BufferUse ofQueries, ofKeys;
+
+  TermGradients(AttentionGradOp op, ProgramBuilder &program)
+      : ofQueries(program.absent()), ofKeys(program.absent()) {
+    auto terms = op.getDterms();
+    if (op.getQueryTerms())
+      ofQueries = program.use(program.defineDense(terms.front()));
+    if (op.getKeyTerms())
+      ofKeys = program.use(program.defineDense(terms.back()));
+  }
+};
 
 /// Launches the backward pass: over tiles of queries, then over tiles of keys.
 static LogicalResult backwardInTiles(AttentionGradOp op, const Operands &o,
                                      const AttentionParams &params, const View &out,
                                      const View &lse, const View &dy, ArrayRef<View> gradients,
-                                     ProgramBuilder &program) {
+                                     const TermGradients &termGradients, ProgramBuilder &program) {
   Type element = o.q.element;
   View dq = gradients[0], dk = gradients[1], dv = gradients[2],
        deltas = program.temporary({params.batch, params.heads, params.length}, element);
+  BufferUse dLse = program.optionalUse(op.getLseCotangent());
   const View views[] = {o.q, o.k, o.v, out, dy, dq, dk, dv};
   AttentionParams byQueries = params, byKeys = params;
   if (failed(chooseTiles(op, program.device(), element, cuda::AttentionPass::BackwardQueries,
@@ -270,19 +301,27 @@ static LogicalResult backwardInTiles(AttentionGradOp op, const Operands &o,
       failed(chooseTiles(op, program.device(), element, cuda::AttentionPass::BackwardKeys, byKeys,
                          program, views)))
     return failure();
-  BufferUse first =
-                streamed(program, byQueries, byQueries.preparedFirst, o.k, true, params.keyLength,
-                         params.kStride, params.kvHeads, params.rotaryDims, 0, o.rotary),
-            second = streamed(program, byQueries, byQueries.preparedSecond, o.v, false,
-                              params.keyLength, params.vStride, params.kvHeads, 0, 0, o.rotary);
-  program.launch<AttentionBackwardQueries>(
-      element, byQueries, {o.q, first, second, o.segments, o.rotary, out, lse, dy, dq, deltas});
+  BufferUse first = streamed(program, byQueries, byQueries.preparedFirst, o.k, true,
+                             params.keyLength, params.kStride, params.kvHeads, params.headSize,
+                             params.rotaryDims, 0, o.rotary),
+            second =
+                streamed(program, byQueries, byQueries.preparedSecond, o.v, false, params.keyLength,
+                         params.vStride, params.kvHeads, params.valueSize, 0, 0, o.rotary);
+  program.launch<AttentionBackwardQueries>(element, byQueries,
+                                           {o.q, first, second, o.segments, o.rotary, o.queryTerms,
+                                            o.keyTerms, out, lse, dy, dLse, dq, deltas,
+                                            termGradients.ofQueries},
+                                           {}, o.functions);
   first = streamed(program, byKeys, byKeys.preparedFirst, o.q, false, params.length, params.qStride,
-                   params.heads, params.rotaryDims, params.keyLength - params.length, o.rotary);
+                   params.heads, params.headSize, params.rotaryDims,
+                   params.keyLength - params.length, o.rotary);
   second = streamed(program, byKeys, byKeys.preparedSecond, dy, false, params.length,
-                    params.oStride, params.heads, 0, 0, o.rotary);
-  program.launch<AttentionBackwardKeys>(
-      element, byKeys, {first, o.k, o.v, o.segments, o.rotary, lse, second, deltas, dk, dv});
+                    params.oStride, params.heads, params.valueSize, 0, 0, o.rotary);
+  program.launch<AttentionBackwardKeys>(element, byKeys,
+                                        {first, o.k, o.v, o.segments, o.rotary, o.queryTerms,
+                                         o.keyTerms, lse, second, deltas, dk, dv,
+                                         termGradients.ofKeys},
+                                        {}, o.functions);
   return success();
 }
 
@@ -297,25 +336,33 @@ template <> LogicalResult lower(AttentionOp op, ProgramBuilder &program) {
   params.oStride = *out.rowStride();
   if (program.device().kind == Device::Cuda)
     return forwardInTiles(op, o, params, out, lse, program);
-  program.launch<AttentionForward>(o.q.element, params,
-                                   {o.q, o.k, o.v, o.segments, o.rotary, out, lse});
+  program.launch<AttentionForward>(
+      o.q.element, params,
+      {o.q, o.k, o.v, o.segments, o.rotary, o.queryTerms, o.keyTerms, out, lse}, {}, o.functions);
   return success();
 }
 
 template <> LogicalResult lower(AttentionGradOp op, ProgramBuilder &program) {
-  const Operands o(op, op.getScale().convertToDouble(), program);
+  Operands o(op, op.getScale().convertToDouble(), program);
   if (takesLibrary(op, program.device()))
     return lowerByLibrary(op, o, program);
+  if (o.params.score)
+    o.functions.push_back(program.functionOf(op.getScoreGradient()));
   AttentionParams params = o.params;
+  params.scoreGradient = params.score, params.hasLseGradient = hasLseGradient(op);
   auto [out, dy] = program.rowsAlike(op.getOutput(), op.getCotangent(), params.oStride);
   View lse = program.dense(op.getLse()), dq = program.define(op.getDq()),
        dk = program.define(op.getDk()), dv = program.define(op.getDv());
   params.dqStride = *dq.rowStride(), params.dkStride = *dk.rowStride(),
   params.dvStride = *dv.rowStride();
+  const TermGradients termGradients(op, program);
   if (program.device().kind == Device::Cuda)
-    return backwardInTiles(op, o, params, out, lse, dy, {dq, dk, dv}, program);
-  program.launch<AttentionBackward>(
-      o.q.element, params, {o.q, o.k, o.v, o.segments, o.rotary, out, lse, dy, dq, dk, dv});
+    return backwardInTiles(op, o, params, out, lse, dy, {dq, dk, dv}, termGradients, program);
+  program.launch<AttentionBackward>(o.q.element, params,
+                                    {o.q, o.k, o.v, o.segments, o.rotary, o.queryTerms, o.keyTerms,
+                                     out, lse, dy, program.optionalUse(op.getLseCotangent()), dq,
+                                     dk, dv, termGradients.ofQueries, termGradients.ofKeys},
+                                    {}, o.functions);
   return success();
 }
 

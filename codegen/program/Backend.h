@@ -54,9 +54,11 @@ public:
 
   const DeviceTraits device;
 
-  /// The kernel `name` ("rmsnorm_forward") of the library for tensors of `element`.
+  /// The kernel `name` ("rmsnorm_forward") of the library for tensors of `element`, which calls
+  /// `functions`.
   virtual KernelName kernel(llvm::StringRef name, mlir::Type element,
-                            const KernelConstants &constants) const = 0;
+                            const KernelConstants &constants,
+                            llvm::ArrayRef<std::string> functions) const = 0;
   /// About how many work items a sum over rows is cut into: many enough for all cores, few enough
   /// that their partial rows stay small.
   virtual int64_t itemsOfSums() const = 0;

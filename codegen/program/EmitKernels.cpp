@@ -33,6 +33,11 @@ public:
       store(step);
   }
 
+  void emitFunction(FunctionOp op) {
+    emitter.function(kernels, op.getSymName(), &op.getBody().front());
+    op.erase();
+  }
+
 private:
   template <typename Op> static Load loadOf(Op op) {
     return {viewsOf(op.getInputs()), bodyOf(op.getLoad())};
@@ -80,6 +85,8 @@ void emitKernels(ModuleOp module, const KernelEmitter &emitter) {
       if (isa<ScheduleStep>(op))
         emission.emit(op);
     });
+  for (auto function : llvm::to_vector(module.getOps<FunctionOp>()))
+    emission.emitFunction(function);
 }
 
 } // namespace hybrid

@@ -56,9 +56,13 @@ public:
   /// body's first argument is the element, the others are `operands`.
   virtual std::string store(GeneratedKernels &kernels, mlir::Block *body,
                             llvm::ArrayRef<View> operands, llvm::ArrayRef<View> results) const = 0;
+  /// The code of a schedule.function, of its name and body.
+  virtual void function(GeneratedKernels &kernels, llvm::StringRef name,
+                        mlir::Block *body) const = 0;
 };
 
-/// Makes a launch of every step of the module that a kernel is generated for.
+/// Makes a launch of every step of the module that a kernel is generated for, and code of what
+/// kernels call.
 void emitKernels(mlir::ModuleOp module, const KernelEmitter &emitter);
 
 } // namespace hybrid

@@ -35,6 +35,7 @@ struct ModuleTables {
   int64_t constantsBytes = 0;  // with the tables behind
   std::vector<SetupTable> tables;
   std::map<std::string, std::string> kernelFiles; // kernel of the library -> its contract
+  llvm::StringMap<std::string> functions;         // that kernels call: text -> symbol
 
   /// Gives all parameters of the function a place, in the order of declaration.
   void collectParameters(mlir::func::FuncOp forward);

@@ -2,6 +2,7 @@
 #include "codegen/program/ProgramBuilder.h"
 #include "codegen/kernels/SumPartials.h"
 #include "dialect/Shapes.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 
@@ -152,9 +153,18 @@ std::string sourceName(Operation *op) {
   return name + ")";
 }
 
+/// A body of the graph as one of the schedule.
+static void yieldElements(Region &body) {
+  Operation *yield = body.front().getTerminator();
+  OpBuilder end(yield);
+  YieldElementsOp::create(end, yield->getLoc(), yield->getOperands());
+  yield->erase();
+}
+
 KernelName ProgramBuilder::kernelName(StringRef name, Type element,
-                                      const KernelConstants &constants) {
-  KernelName kernel = backend().kernel(name, element, constants);
+                                      const KernelConstants &constants,
+                                      ArrayRef<std::string> functions) {
+  KernelName kernel = backend().kernel(name, element, constants, functions);
   tables.kernelFiles.try_emplace(
       StringRef(kernel.name).take_until([](char c) { return c == '<'; }).str(), constants.contract);
   return kernel;
@@ -162,7 +172,8 @@ KernelName ProgramBuilder::kernelName(StringRef name, Type element,
 
 void ProgramBuilder::launchKernel(StringRef name, Type element, Grid grid,
                                   const KernelConstants &constants, ArrayRef<BufferUse> buffers,
-                                  llvm::function_ref<bool(int64_t)> writes, const Store &store) {
+                                  llvm::function_ref<bool(int64_t)> writes, const Store &store,
+                                  ArrayRef<std::string> functions) {
   SmallVector<Value> operands;
   SmallVector<int64_t> written;
   for (auto [i, buffer] : llvm::enumerate(llvm::concat<const BufferUse>(buffers, store.buffers))) {
@@ -170,7 +181,7 @@ void ProgramBuilder::launchKernel(StringRef name, Type element, Grid grid,
     if (buffer && (i >= buffers.size() || writes(static_cast<int64_t>(i))))
       written.push_back(static_cast<int64_t>(i));
   }
-  KernelName kernel = kernelName(name, element, constants);
+  KernelName kernel = kernelName(name, element, constants, functions);
   auto launch =
       LaunchOp::create(builder, loc(), kernel.name, grid.items, operands, sourceName(current),
                        kernel.constants, LaunchConfiguration{grid.threads, grid.bytes}, written);
@@ -180,6 +191,28 @@ void ProgramBuilder::launchKernel(StringRef name, Type element, Grid grid,
     launch.setStore(store.functor);
     launch.setStoreBuffers(store.buffers.size());
   }
+  if (!functions.empty()) {
+    SmallVector<StringRef> names(functions.begin(), functions.end());
+    launch.setFunctionsAttr(builder.getStrArrayAttr(names));
+  }
+}
+
+std::string ProgramBuilder::functionOf(Region &body) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  for (Operation &op : body.front())
+    op.print(stream, OpPrintingFlags().useLocalScope());
+  auto [entry, inserted] =
+      tables.functions.try_emplace(text, "function_" + std::to_string(tables.functions.size()));
+  if (!inserted)
+    return entry->second;
+  OpBuilder atEnd =
+      OpBuilder::atBlockEnd(function.getOperation()->getParentOfType<ModuleOp>().getBody());
+  auto made = FunctionOp::create(atEnd, loc(), entry->second);
+  IRMapping mapping;
+  body.cloneInto(&made.getBody(), mapping);
+  yieldElements(made.getBody());
+  return entry->second;
 }
 
 static int64_t columnsOf(const View &view) { return view.shape.back(); }
@@ -234,10 +267,7 @@ void ProgramBuilder::compute(FusedOp op) {
     outputs.push_back(use(define(result)));
   auto step = ComputeOp::create(builder, loc(), inputs, outputs, sourceName(op));
   step.getBody().takeBody(op.getBody());
-  Operation *yield = step.getBody().front().getTerminator();
-  OpBuilder end(yield);
-  YieldElementsOp::create(end, yield->getLoc(), yield->getOperands());
-  yield->erase();
+  yieldElements(step.getBody());
 }
 
 void ProgramBuilder::reduce(ReduceKind kind, const View &from, ArrayRef<int64_t> axes,

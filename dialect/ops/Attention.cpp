@@ -1,7 +1,9 @@
 //===- Attention.cpp - softmax attention of many heads --------------------===//
 #include "dialect/Definitions.h"
 #include "dialect/Gradients.h"
+#include "dialect/ReverseMode.h"
 #include "dialect/SequenceRules.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 #include <cmath>
 
@@ -9,6 +11,9 @@ using namespace mlir;
 using namespace hybrid;
 
 int64_t AttentionOp::getHeadSize() { return lastSize(getQ()) / static_cast<int64_t>(getHeads()); }
+int64_t AttentionOp::getValueSize() {
+  return lastSize(getV()) / static_cast<int64_t>(getKvHeads());
+}
 
 double AttentionOp::getSoftmaxScale() {
   double scale = getScale().convertToDouble();
@@ -20,11 +25,73 @@ HYBRID_INFER(AttentionOp) {
   if (q.size() != 3)
     return emitOptionalError(
         location, "attention: q must be [batch, length, heads * size], but is ", shapeText(q));
-  auto heads = static_cast<int64_t>(adaptor.getHeads());
+  auto heads = static_cast<int64_t>(adaptor.getHeads()),
+       kvHeads = static_cast<int64_t>(adaptor.getKvHeads());
   if (heads < 1) // C2
     return emitOptionalError(location, "attention: heads = ", heads, ", expected at least 1");
+  if (kvHeads < 1 || heads % kvHeads) // C2
+    return emitOptionalError(location, "attention: kv_heads = ", kvHeads,
+                             " does not divide heads = ", heads);
+  if (shapeOf(adaptor.getV()).empty() || lastSize(adaptor.getV()) % kvHeads) // C1
+    return emitOptionalError(
+        location, "attention: v is ", shapeText(shapeOf(adaptor.getV())),
+        ", expected [batch, positions, kv_heads * size] with kv_heads = ", kvHeads);
+  const int64_t width = lastSize(adaptor.getV()) / kvHeads * heads;
+  Type element = elementOf(adaptor.getQ());
   return give(types,
-              {adaptor.getQ().getType(), tensorOf({q[0], heads, q[1]}, elementOf(adaptor.getQ()))});
+              {tensorOf({q[0], q[1], width}, element), tensorOf({q[0], heads, q[1]}, element)});
+}
+
+//===-- the function of the score ---------------------------------------------------===//
+
+/// Numbers that belong to the terms' tensor.
+static int64_t termsOf(Value terms) { return terms ? shapeOf(terms)[1] : 0; }
+
+/// Arguments of the score: the product, two positions, the head, and the terms.
+template <typename Op> static SmallVector<Type> scoreArguments(Op op) {
+  const int64_t count = 4 + termsOf(op.getQueryTerms()) + termsOf(op.getKeyTerms());
+  return SmallVector<Type>(count, tensorOf({}, elementOf(op.getQ())));
+}
+SmallVector<Type> AttentionOp::getBodyArgumentTypes() { return scoreArguments(*this); }
+SmallVector<Type> AttentionGradOp::getBodyArgumentTypes() { return scoreArguments(*this); }
+SmallVector<Type> AttentionOp::getBodyResultTypes() { return {tensorOf({}, elementOf(getQ()))}; }
+SmallVector<Type> AttentionGradOp::getBodyResultTypes() {
+  return {tensorOf({}, elementOf(getQ()))};
+}
+
+static LogicalResult verifyScalars(Operation *op, Region &body) {
+  for (Operation &inner : body.front().without_terminator())
+    if (!inner.hasTrait<FusableElementwise>() && !isa<ConstantOp>(inner)) { // C9
+      InFlightDiagnostic diagnostic = op->emitOpError()
+                                      << "score holds '" << inner.getName()
+                                      << "', expected elementwise ops and constants only";
+      diagnostic.attachNote(inner.getLoc()) << "the op is here";
+      return diagnostic;
+    }
+  return success();
+}
+
+template <typename Op> static LogicalResult verifyScore(Op op, int64_t keys) {
+  constexpr int64_t mostTerms = 8;
+  ArrayRef<int64_t> q = shapeOf(op.getQ());
+  auto verifyTerms = [&](StringRef name, Value terms, int64_t rows) -> LogicalResult {
+    if (!terms)
+      return success();
+    ArrayRef<int64_t> shape = shapeOf(terms);
+    SmallVector<int64_t> expected{q[0], shape.size() == 4 ? shape[1] : 1,
+                                  static_cast<int64_t>(op.getHeads()), rows};
+    if (!compatibleShapes(shape, expected) || shape[1] < 1 || shape[1] > mostTerms) // C8
+      return op.emitOpError() << name << " is " << shapeText(shape)
+                              << ", expected [batch, terms, heads, positions] = "
+                              << shapeText(expected) << " with 1 to " << mostTerms << " terms";
+    if (op.getScore().empty()) // C8
+      return op.emitOpError() << "has " << name << " but no score to read them";
+    return success();
+  };
+  if (failed(verifyTerms("query_terms", op.getQueryTerms(), q[1])) ||
+      failed(verifyTerms("key_terms", op.getKeyTerms(), keys)))
+    return failure();
+  return op.getScore().empty() ? success() : verifyScalars(op, op.getScore());
 }
 
 /// What attention and its gradient ask in common.
@@ -37,12 +104,14 @@ template <typename Op> static LogicalResult verifyAttention(Op op) {
     return op.emitOpError() << "q is " << shapeText(q)
                             << ", expected [batch, length, heads * size] with heads = " << heads;
   int64_t size = q[2] / heads;
-  bool fits = k.size() == 3 && v.size() == 3 && k[2] == kvHeads * size && v[2] == kvHeads * size &&
+  bool fits = k.size() == 3 && v.size() == 3 && k[2] == kvHeads * size && v[2] % kvHeads == 0 &&
               compatible(k[0], q[0]) && compatible(v[0], q[0]) && compatible(k[1], v[1]);
   if (!fits) // C1
     return op.emitOpError() << "k is " << shapeText(k) << " and v is " << shapeText(v)
                             << ", but q is " << shapeText(q) << ": expected [batch, positions, "
-                            << kvHeads * size << "] (kv_heads * head size)";
+                            << kvHeads * size
+                            << "] (kv_heads * head size) for k, and for v as many positions of "
+                               "kv_heads * any size";
   int64_t rotary = op.getRotaryDims();
   if (rotary < 0 || rotary % 2 || rotary > size) // C3
     return op.emitOpError() << "rotary_dims = " << rotary
@@ -64,11 +133,17 @@ LogicalResult AttentionOp::verify() {
   if (getPastK()) { // C5
     ArrayRef<int64_t> k = shapeOf(getK()), pastK = shapeOf(getPastK()), pastV = shapeOf(getPastV());
     SmallVector<int64_t> expected{k[0], pastK.size() == 3 ? pastK[1] : ShapedType::kDynamic, k[2]};
-    if (!compatibleShapes(pastK, expected) || !compatibleShapes(pastV, expected))
+    SmallVector<int64_t> expectedV{expected[0], expected[1], lastSize(getV())};
+    if (!compatibleShapes(pastK, expected) || !compatibleShapes(pastV, expectedV))
       return emitOpError() << "past_k is " << shapeText(pastK) << " and past_v is "
-                           << shapeText(pastV) << ", but k is " << shapeText(k)
-                           << ": expected [batch, positions, " << k[2] << "]";
+                           << shapeText(pastV) << ", but k is " << shapeText(k) << " and v is "
+                           << shapeText(shapeOf(getV())) << ": expected [batch, positions, " << k[2]
+                           << "] and [batch, positions, " << expectedV[2] << "]";
   }
+  const int64_t own = shapeOf(getK())[1], before = getPastK() ? shapeOf(getPastK())[1] : 0;
+  const bool isFree = ShapedType::isDynamic(own) || ShapedType::isDynamic(before);
+  if (failed(verifyScore(*this, isFree ? ShapedType::kDynamic : own + before)))
+    return failure();
   if (static_cast<int64_t>(getWindow()) < -1) // C6
     return emitOpError() << "window = " << static_cast<int64_t>(getWindow())
                          << ", expected -1 (none) or a number of positions";
@@ -82,13 +157,35 @@ LogicalResult AttentionOp::verify() {
 }
 
 LogicalResult AttentionGradOp::verify() {
-  if (failed(verifyAttention(*this)) ||
-      failed(verifyCotangent(*this, "output", getOutput(), "q", getQ())) ||     // C5
-      failed(verifyCotangent(*this, "cotangent", getCotangent(), "q", getQ()))) // C5
+  if (failed(verifyAttention(*this)))
     return failure();
   ArrayRef<int64_t> q = shapeOf(getQ());
-  return verifyState(*this, "lse", getLse(), {q[0], static_cast<int64_t>(getHeads()), q[1]},
-                     "[batch, heads, length]"); // C6
+  const auto heads = static_cast<int64_t>(getHeads()), kvHeads = static_cast<int64_t>(getKvHeads());
+  SmallVector<int64_t> result{q[0], q[1], lastSize(getV()) / kvHeads * heads};
+  if (failed(verifyState(*this, "output", getOutput(), result, "[batch, length, heads * size]")) ||
+      failed(verifyState(*this, "cotangent", getCotangent(), result,
+                         "[batch, length, heads * size]"))) // C5
+    return failure();
+  SmallVector<int64_t> rows{q[0], heads, q[1]};
+  if (failed(verifyState(*this, "lse", getLse(), rows, "[batch, heads, length]")) ||
+      failed(verifyState(*this, "lse_cotangent", getLseCotangent(), rows,
+                         "[batch, heads, length]"))) // C6
+    return failure();
+  if (failed(verifyScore(*this, shapeOf(getK())[1])))
+    return failure();
+  if (getScore().empty() != getScoreGradient().empty()) // C10
+    return emitOpError() << "has score" << (getScore().empty() ? "_gradient" : "")
+                         << " without score" << (getScore().empty() ? "" : "_gradient");
+  if (getScore().empty())
+    return success();
+  const size_t arguments = getBodyArgumentTypes().size() + 1, yielded = arguments - 4;
+  Block &body = getScoreGradient().front();
+  auto yield = body.empty() ? nullptr : dyn_cast<YieldOp>(body.back());
+  if (body.getNumArguments() != arguments || !yield || yield->getNumOperands() != yielded) // C10
+    return emitOpError() << "score_gradient takes " << body.getNumArguments()
+                         << " numbers and yields " << (yield ? yield->getNumOperands() : 0)
+                         << ", expected " << arguments << " and " << yielded;
+  return verifyScalars(*this, getScoreGradient());
 }
 
 namespace {
@@ -117,39 +214,87 @@ void AttentionOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRC
 
 HYBRID_INFER(AttentionGradOp) {
   appendTypes({adaptor.getQ(), adaptor.getK(), adaptor.getV()}, types);
+  for (Value terms : {adaptor.getQueryTerms(), adaptor.getKeyTerms()})
+    if (terms)
+      types.push_back(terms.getType());
+  return success();
+}
+
+/// The region of f' dF: `score` with dF as one more argument, differentiated.
+static LogicalResult differentiateScore(Region &score, Region &gradient) {
+  IRMapping mapping;
+  score.cloneInto(&gradient, mapping);
+  Block &body = gradient.front();
+  auto yield = cast<YieldOp>(body.getTerminator());
+  SmallVector<Operation *> forward;
+  for (Operation &op : body.without_terminator())
+    forward.push_back(&op);
+  OpBuilder builder(yield);
+  ReverseMode reverse(builder);
+  SmallVector<Value> wanted{body.getArgument(0)};
+  for (BlockArgument argument : body.getArguments().drop_front(4))
+    wanted.push_back(argument);
+  for (Value value : wanted)
+    reverse.require(value);
+  Value logit = yield.getOperand(0);
+  reverse.accumulate(logit, body.addArgument(logit.getType(), logit.getLoc()), logit.getLoc());
+  if (failed(reverse.run(forward)))
+    return failure();
+  SmallVector<Value> gradients;
+  for (Value value : wanted)
+    gradients.push_back(reverse.gradientOf(value));
+  yield->setOperands(gradients);
   return success();
 }
 
 HYBRID_VJP(AttentionOp) {
   if (getPastK())
     return emitOpError() << "with past keys must be canonicalised before it is differentiated";
-  if (cotangents[1])
-    return emitOpError() << "has no gradient through its softmax denominators";
   auto gradient = AttentionGradOp::create(
       builder, getLoc(), getQ(), getK(), getV(), getSegments(), getResult(), getLse(),
-      cotangents[0], getHeads(), getKvHeads(), getCausal(), getWindow(), getRotaryDims(),
-      getRotaryBase(), getRotaryInterleaved(), getXposBase(), llvm::APFloat(getSoftmaxScale()));
+      orZeros(builder, cotangents[0], getResult()), cotangents[1], getQueryTerms(), getKeyTerms(),
+      getHeads(), getKvHeads(), getCausal(), getWindow(), getRotaryDims(), getRotaryBase(),
+      getRotaryInterleaved(), getXposBase(), llvm::APFloat(getSoftmaxScale()));
+  if (!getScore().empty()) {
+    IRMapping mapping;
+    getScore().cloneInto(&gradient.getScore(), mapping);
+    if (failed(differentiateScore(getScore(), gradient.getScoreGradient())))
+      return failure();
+  }
   appendInOrder(*this, gradient.getResults(), gradients);
   return success();
 }
 
-static int64_t attentionFlops(Value q, Value k, int64_t heads) {
+/// Scores and weighted values; `width` of a query and its result, and the ops of the score.
+static int64_t attentionFlops(Value q, Value k, int64_t width, int64_t heads,
+                              ArrayRef<Region *> scores) {
   ArrayRef<int64_t> shape = shapeOf(q);
-  int64_t batch = shape[0], length = shape[1], width = shape[2], keys = shapeOf(k)[1];
-  return batch * (4 * length * keys * width + 2 * heads * length * keys);
+  int64_t batch = shape[0], length = shape[1], keys = shapeOf(k)[1], perScore = 2;
+  for (Region *score : scores)
+    if (!score->empty())
+      perScore += llvm::count_if(score->front().without_terminator(),
+                                 [](Operation &op) { return !isa<ConstantOp>(op); });
+  return batch * length * keys * (2 * width + perScore * heads);
 }
-HYBRID_FLOPS(AttentionOp, attentionFlops(getQ(), getK(), getHeads()),
-             "B·(4·L²·D + 2·H·L²), no causal discount")
-HYBRID_FLOPS(AttentionGradOp, 2 * attentionFlops(getQ(), getK(), getHeads()),
-             "B·(8·L²·D + 4·H·L²), no causal discount")
+HYBRID_FLOPS(AttentionOp,
+             attentionFlops(getQ(), getK(), lastSize(getQ()) + lastSize(getResult()), getHeads(),
+                            {&getScore()}),
+             "B·(2·L²·H·(M + V) + 2·H·L²), no causal discount")
+HYBRID_FLOPS(AttentionGradOp,
+             2 * attentionFlops(getQ(), getK(), lastSize(getQ()) + lastSize(getOutput()),
+                                getHeads(), {&getScore(), &getScoreGradient()}),
+             "B·(4·L²·H·(M + V) + 4·H·L²), no causal discount")
 
-// Keys and values; a window bounds them. The accessor of the attribute is unsigned.
+// Keys, values and the terms of keys; a window bounds them. The accessor of the attribute is
+// unsigned.
 static int64_t cachedElements(AttentionOp op, bool bounded) {
   auto window = static_cast<int64_t>(op.getWindow());
   if (bounded != (window >= 0))
     return 0;
   int64_t keys = shapeOf(op.getK())[1];
-  return 2 * (bounded ? std::min(keys, window + 1) : keys) * lastSize(op.getK());
+  int64_t ofKey = lastSize(op.getK()) + lastSize(op.getV()) +
+                  termsOf(op.getKeyTerms()) * static_cast<int64_t>(op.getHeads());
+  return (bounded ? std::min(keys, window + 1) : keys) * ofKey;
 }
 int64_t AttentionOp::getFixedStateElements() { return cachedElements(*this, true); }
 int64_t AttentionOp::getDynamicStateElements() { return cachedElements(*this, false); }

@@ -5,16 +5,19 @@ using namespace mlir;
 using namespace hybrid;
 
 LogicalResult hybrid::verifyBody(Operation *op) {
+  if (op->getRegion(0).empty())
+    return success();
   Block &block = op->getRegion(0).front();
-  SmallVector<Type> expected = cast<BodyOp>(op).getBodyArgumentTypes();
+  auto body = cast<BodyOp>(op);
+  SmallVector<Type> expected = body.getBodyArgumentTypes(), results = body.getBodyResultTypes();
   if (block.getArgumentTypes() != TypeRange(expected)) // C1
     return op->emitOpError() << "operands are for a body of (" << TypeRange(expected)
                              << "), but the body takes (" << block.getArgumentTypes() << ")";
   auto yield = block.empty() ? nullptr : dyn_cast<YieldOp>(block.back());
   if (!yield) // C2
     return op->emitOpError() << "body must end with hybrid.yield";
-  if (yield.getOperandTypes() != op->getResultTypes()) // C2
-    return op->emitOpError() << "results are of types (" << op->getResultTypes()
+  if (yield.getOperandTypes() != TypeRange(results)) // C2
+    return op->emitOpError() << "results are of types (" << TypeRange(results)
                              << "), but the body yields (" << yield.getOperandTypes() << ")";
   return success();
 }

@@ -251,6 +251,9 @@ def Schedule_LaunchOp : Schedule_Step<"launch", [IsolatedFromAbove, SingleBlock]
     computes with it what a neighbour did. Then, until kernels are emitted, it stands as the region `storing`: its arguments are the element
     and those of the operands that it reads; what it yields goes into the operands behind them.
 
+    `functions` names what the kernel calls of this module (`schedule.function`): on CUDA they are arguments of the template behind its
+    constants, on the CPU their addresses take the place of the last words of its constants, the first function's that of the last word.
+
     An empty buffer (0 bytes) is an absent optional one. In a `tile_loop`, `items_per_tile` work items belong to a tile, and `row_bytes` has an entry
     a buffer: the distance of rows in a tile buffer, 0 for the others.
 
@@ -271,7 +274,7 @@ def Schedule_LaunchOp : Schedule_Step<"launch", [IsolatedFromAbove, SingleBlock]
                        DefaultValuedAttr<I64Attr, "0">:$scratch_bytes, UnitAttr:$generated, StrAttr:$source,
                        DefaultValuedAttr<I64Attr, "0">:$items_per_tile, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$row_bytes,
                        DefaultValuedAttr<I64Attr, "0">:$threads, DefaultValuedAttr<StrAttr, "\"\"">:$store,
-                       DefaultValuedAttr<I64Attr, "0">:$store_buffers);
+                       DefaultValuedAttr<I64Attr, "0">:$store_buffers, DefaultValuedAttr<StrArrayAttr, "{}">:$functions);
   let regions = (region AnyRegion:$storing);
   let builders = [OpBuilder<(ins "::llvm::StringRef":$kernel, "int64_t":$grid, "::mlir::ValueRange":$views, "::llvm::StringRef":$source,
                                  "::llvm::ArrayRef<int64_t>":$constants, "::hybrid::LaunchConfiguration":$configuration, "::llvm::ArrayRef<int64_t>":$writes)>];
@@ -366,6 +369,25 @@ def Schedule_TileLoopOp : Schedule_Op<"tile_loop", [SingleBlock, NoTerminator, N
     int64_t itemsPerTile(int64_t grid);
   }];
   let hasVerifier = 1;
+}
+
+def Schedule_FunctionOp : Schedule_Op<"function", [Symbol, IsolatedFromAbove, SingleBlock]> {
+  let summary = "a function of numbers that kernels of the library call";
+  let description = [{
+    The body's arguments are its numbers, tensors of rank 0; it holds elementwise ops of the graph and constants, and `schedule.yield` names the
+    results. It becomes code of the device when kernels are emitted: void(const T *x, T *y), of numbers on CUDA and of vectors on the CPU.
+
+    ```mlir
+    schedule.function @cap {
+    ^bb0(%x: tensor<f32>):
+      %y = hybrid.unary tanh %x : tensor<f32>
+      schedule.yield %y : tensor<f32>
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
 }
 
 def Schedule_KernelSourceOp : Schedule_Op<"kernel_source", [Symbol]> {

@@ -80,12 +80,15 @@ struct Call {
 
 /// Adds the op of `call.builtin` (Operators.cpp).
 Value runOperator(Call &call);
+/// The parameters of an op of the dialect as `Builtin` has them.
+std::string operatorParameters(const Operator &op);
 
 /// The groups of builtins, one a file.
 llvm::ArrayRef<Builtin> staticBuiltins();
 llvm::ArrayRef<Builtin> elementwiseBuiltins();
 llvm::ArrayRef<Builtin> shapeBuiltins();
 llvm::ArrayRef<Builtin> expertBuiltins();
+llvm::ArrayRef<Builtin> attentionBuiltins();
 /// Every op that the language offers, unless another group has something of that name.
 llvm::ArrayRef<Builtin> operatorBuiltins();
 

@@ -249,6 +249,10 @@ Value Elaborator::applyLayer(LayerValue layer, const Value &x, llvm::StringRef s
     return diagnostics.error(place, "layer '" + layer.name() + "' takes no argument, expected one",
                              definedHere(layer));
   layer.bound.push_back({names.front(), place, x});
+  return applyBound(layer, scope, place);
+}
+
+Value Elaborator::applyBound(const LayerValue &layer, llvm::StringRef scope, Place place) {
   Expression call;
   call.place = place;
   return layer.builtin ? callBuiltin(call, layer) : callLayer(call, layer, scope);

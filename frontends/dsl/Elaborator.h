@@ -22,6 +22,9 @@ public:
       : diagnostics(diagnostics), emit(diagnostics), scope(emit.scope) {
     emit.runLayer = [this](const LayerValue &layer, const Value &x, llvm::StringRef name,
                            Place place) { return applyLayer(layer, x, name, place); };
+    emit.runBound = [this](const LayerValue &layer, llvm::StringRef name, Place place) {
+      return applyBound(layer, name, place);
+    };
   }
 
   /// The module of a model, or null after diagnostics.
@@ -112,6 +115,8 @@ private:
   Value evaluateIndex(const Expression &expression);
   Value indexList(const Expression &expression, const Value &list);
   Value indexTensor(const Expression &expression, const Value &tensor);
+  /// Which of a score's numbers each subscript is; nothing where none of them is one.
+  std::optional<std::vector<Scoring::Index>> scoreIndices(const Expression &expression);
   /// Reads one subscript of a dimension of size `whole`; false after an error.
   bool readRange(const Subscript &subscript, const Value &tensor, const Dim &whole, int64_t &start,
                  Dim &size);
@@ -138,6 +143,8 @@ private:
   bool readName(Place place, const Value &value, std::string &into);
   /// A layer of one argument, called by an operator at `place`.
   Value applyLayer(LayerValue layer, const Value &x, llvm::StringRef scope, Place place);
+  /// Runs a layer on what it has been given by `with`.
+  Value applyBound(const LayerValue &layer, llvm::StringRef scope, Place place);
   /// False when an argument is missing or at fault.
   bool bindParameters(const LayerValue &layer, std::vector<std::optional<Given>> &given,
                       Place call);

@@ -2,6 +2,7 @@
 #pragma once
 #include "dialect/HybridOps.h"
 #include "frontends/dsl/Diagnostics.h"
+#include "frontends/dsl/Scoring.h"
 #include "frontends/dsl/Values.h"
 #include "mlir/IR/Block.h"
 #include <functional>
@@ -75,6 +76,12 @@ public:
   mlir::Value ownPart(mlir::Value parameter) { return ownPart(parameter, experts); }
   /// Runs a layer on one value, its parameters under `name`.
   std::function<Value(const LayerValue &, const Value &, llvm::StringRef name, Place)> runLayer;
+
+  /// Runs a layer on what it has been given by `with`.
+  std::function<Value(const LayerValue &, llvm::StringRef name, Place)> runBound;
+
+  /// The score that is being written.
+  Scoring *scoring = nullptr;
 
   /// Parameter path of what is being run: "blocks.3.hyena.", empty in the model itself.
   std::string scope;

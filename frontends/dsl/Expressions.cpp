@@ -285,7 +285,30 @@ bool Elaborator::readRange(const Subscript &subscript, const Value &tensor, cons
   return true;
 }
 
+std::optional<std::vector<Scoring::Index>> Elaborator::scoreIndices(const Expression &expression) {
+  std::vector<Scoring::Index> indices;
+  for (const Subscript &subscript : expression.subscripts) {
+    const bool isName =
+        !subscript.isRange && subscript.start && subscript.start->kind == Expression::Kind::Name;
+    Variable *variable = isName ? findVariable(subscript.start->text) : nullptr;
+    if (variable && variable->value.isTensor())
+      if (std::optional<Scoring::Index> index = emit.scoring->indexOf(variable->value.tensor))
+        indices.push_back(*index);
+  }
+  if (indices.empty())
+    return std::nullopt;
+  if (indices.size() < expression.subscripts.size())
+    diagnostics.error(expression.place,
+                      "a tensor in a score is indexed by query, key and head alone");
+  return indices;
+}
+
 Value Elaborator::indexTensor(const Expression &expression, const Value &tensor) {
+  if (emit.scoring)
+    if (auto indices = scoreIndices(expression))
+      return indices->size() == expression.subscripts.size()
+                 ? emit.scoring->take(emit, tensor, *indices, expression.place)
+                 : Value();
   size_t rank = tensor.shape.size(), given = 0;
   bool hasEllipsis = false;
   for (const Subscript &subscript : expression.subscripts) {

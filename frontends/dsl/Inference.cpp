@@ -28,6 +28,8 @@ Emitter::Inferred Emitter::infer(llvm::StringRef name, Location location, ValueR
   OperationState state(location, name);
   state.addOperands(operands);
   state.attributes = attributes;
+  if (state.name.hasTrait<OpTrait::OneRegion>())
+    state.addRegion();
   // Without results yet: it holds the properties, defaults included, that inference asks for.
   Operation *bare = Operation::create(state);
   bool good = succeeded(cast<InferTypeOpInterface>(bare).inferReturnTypes(

@@ -127,15 +127,18 @@ Value runOperator(Call &call) {
   return results.size() == 1 ? results[0] : Value::of(std::move(results));
 }
 
+std::string operatorParameters(const Operator &op) {
+  std::vector<std::string> parameters;
+  for (const OperatorParameter &parameter : op.parameters)
+    parameters.push_back((parameter.name + (parameter.optional ? "?" : "")).str());
+  return llvm::join(parameters, ", ");
+}
+
 llvm::ArrayRef<Builtin> operatorBuiltins() {
   static const std::vector<Builtin> builtins = [] {
     std::vector<Builtin> list;
-    for (const Operator &op : operators()) {
-      std::vector<std::string> parameters;
-      for (const OperatorParameter &parameter : op.parameters)
-        parameters.push_back((parameter.name + (parameter.optional ? "?" : "")).str());
-      list.push_back({op.name.str(), llvm::join(parameters, ", "), runOperator, &op});
-    }
+    for (const Operator &op : operators())
+      list.push_back({op.name.str(), operatorParameters(op), runOperator, &op});
     return list;
   }();
   return builtins;

@@ -4,16 +4,52 @@
 #include "test/kernels/Launch.h"
 #ifdef HYBRID_CUDA_SHIM
 #include "codegen/kernels/cuda/Attention.cuh"
-HYBRID_TEST_KERNEL(AttentionPrepare, , attentionPrepare)
-HYBRID_TEST_KERNEL(AttentionCombine, , attentionCombine)
-HYBRID_TEST_KERNEL(AttentionBackwardQueries, , attentionBackwardQueries)
-HYBRID_TEST_KERNEL(AttentionBackwardKeys, , attentionBackwardKeys)
 #else
-HYBRID_TEST_KERNEL(RotaryTable, rotary_table, )
-HYBRID_TEST_KERNEL(AttentionBackward, attention_backward, )
+#include "codegen/kernels/cpu/Vector.h"
 #endif
 
+namespace {
+
+/// A score that has every kind of argument: s / (1 + s²/9) + a b + c - (h + 1)(i - j)/50, with a
+/// of the query, b and c of the key.
+constexpr int64_t queryTerms = 1, keyTerms = 2;
+struct Score {
+  template <typename T> static void apply(const T *x, T *y) {
+    y[0] = x[0] / (1 + x[0] * x[0] / 9) + x[4] * x[5] + x[6] - (x[3] + 1) * (x[1] - x[2]) / 50;
+  }
+};
+struct ScoreGradient {
+  template <typename T> static void apply(const T *x, T *y) {
+    const T square = x[0] * x[0] / 9, whole = 1 + square;
+    y[0] = x[7] * (1 - square) / (whole * whole);
+    y[1] = x[7] * x[5], y[2] = x[7] * x[4], y[3] = x[7];
+  }
+};
+
+} // namespace
+
+#ifdef HYBRID_CUDA_SHIM
+/// A kernel with functions where its constants say that it has them.
+#define HYBRID_TEST_SCORED(contract, name, ...)                                                    \
+  template <> struct hybrid::test::Function<hybrid::contract> {                                    \
+    template <typename T, auto P, typename... Buffers>                                             \
+    static void run(int64_t item, Buffers... buffers) {                                            \
+      if constexpr (P.score != 0)                                                                  \
+        hybrid::cuda::name<T, P, __VA_ARGS__>(item, buffers...);                                   \
+      else                                                                                         \
+        hybrid::cuda::name<T, P>(item, buffers...);                                                \
+    }                                                                                              \
+  };
+HYBRID_TEST_KERNEL(AttentionPrepare, , attentionPrepare)
+HYBRID_TEST_KERNEL(AttentionCombine, , attentionCombine)
+HYBRID_TEST_SCORED(AttentionForward, attentionForward, Score)
+HYBRID_TEST_SCORED(AttentionBackwardQueries, attentionBackwardQueries, Score, ScoreGradient)
+HYBRID_TEST_SCORED(AttentionBackwardKeys, attentionBackwardKeys, Score, ScoreGradient)
+#else
+HYBRID_TEST_KERNEL(RotaryTable, rotary_table, )
 HYBRID_TEST_KERNEL(AttentionForward, attention_forward, attentionForward)
+HYBRID_TEST_KERNEL(AttentionBackward, attention_backward, )
+#endif
 
 using namespace hybrid;
 using namespace hybrid::test;
@@ -23,14 +59,18 @@ namespace {
 /// What is computed.
 struct Case {
   int64_t batch = 2, length = 33, keyLength = 33, heads = 2, kvHeads = 2, headSize = 8;
+  int64_t valueSize = 0; // 0: headSize
   bool causal = true;
   int64_t window = -1, rotaryDims = 0;
   bool interleaved = false, segments = false;
   double xpos = 0, scale = 0.3;
+  bool score = false, lseGradient = false;
   // On CUDA: gaps between rows, and tiles of at most rowTile and columnTile.
   int64_t gap = 1;
   bool bf16 = false;
   int64_t rowTile = 128, columnTile = 64, splits = 1;
+
+  constexpr int64_t values() const { return valueSize ? valueSize : headSize; }
 };
 
 /// cos and sin, scaled, for the query (side 0) or key (side 1) of pair i at a position.
@@ -61,14 +101,19 @@ void rotate(const Case &c, double *row, int64_t position, int side, bool transpo
 
 /// Inputs, results and gradients.
 struct Reference {
-  Doubles q, k, v, dO, o, lse, dq, dk, dv;
+  Doubles q, k, v, dO, o, lse, dq, dk, dv, dLse, ofQueries, ofKeys, dOfQueries, dOfKeys;
   std::vector<int32_t> segments;
 
   explicit Reference(const Case &c) {
-    int64_t m = c.headSize, qRows = c.batch * c.length, kRows = c.batch * c.keyLength;
-    q = randomDoubles(qRows * c.heads * m, 1), dO = randomDoubles(qRows * c.heads * m, 4);
-    k = randomDoubles(kRows * c.kvHeads * m, 2), v = randomDoubles(kRows * c.kvHeads * m, 3);
-    o.assign(q.size(), 0), dq.assign(q.size(), 0), dk.assign(k.size(), 0), dv.assign(v.size(), 0);
+    int64_t m = c.headSize, w = c.values(), qRows = c.batch * c.length;
+    int64_t kRows = c.batch * c.keyLength;
+    q = randomDoubles(qRows * c.heads * m, 1), dO = randomDoubles(qRows * c.heads * w, 4);
+    k = randomDoubles(kRows * c.kvHeads * m, 2), v = randomDoubles(kRows * c.kvHeads * w, 3);
+    dLse = randomDoubles(qRows * c.heads, 5);
+    ofQueries = randomDoubles(queryTerms * qRows * c.heads, 6);
+    ofKeys = randomDoubles(keyTerms * kRows * c.heads, 7);
+    dOfQueries.assign(ofQueries.size(), 0), dOfKeys.assign(ofKeys.size(), 0);
+    o.assign(dO.size(), 0), dq.assign(q.size(), 0), dk.assign(k.size(), 0), dv.assign(v.size(), 0);
     lse.assign(static_cast<size_t>(c.batch * c.heads * c.length), 0);
     for (int64_t r = 0; r < kRows; ++r)
       segments.push_back(static_cast<int32_t>((r % c.keyLength) / 7 % 3));
@@ -76,9 +121,22 @@ struct Reference {
       for (int64_t h = 0; h < c.heads; ++h) {
         int64_t kv = h / (c.heads / c.kvHeads);
         auto keyAt = [&](int64_t s) { return ((b * c.keyLength + s) * c.kvHeads + kv) * m; };
+        auto valueAt = [&](int64_t s) { return ((b * c.keyLength + s) * c.kvHeads + kv) * w; };
+        auto termAt = [&](int64_t n, int64_t s) {
+          return static_cast<size_t>(((b * keyTerms + n) * c.heads + h) * c.keyLength + s);
+        };
         for (int64_t t = 0; t < c.length; ++t) {
           int64_t at = ((b * c.length + t) * c.heads + h) * m,
+                  outputAt = ((b * c.length + t) * c.heads + h) * w,
                   position = t + c.keyLength - c.length;
+          const auto rowAt = static_cast<size_t>((b * c.heads + h) * c.length + t);
+          double scores[8] = {0, static_cast<double>(position), 0, static_cast<double>(h)};
+          scores[4] = ofQueries[rowAt];
+          auto setKey = [&](double product, int64_t s) {
+            scores[0] = product, scores[2] = static_cast<double>(s);
+            scores[5] = ofKeys[termAt(0, s)], scores[6] = ofKeys[termAt(1, s)];
+          };
+          Doubles products;
           Doubles query(q.begin() + at, q.begin() + at + m), dQuery(static_cast<size_t>(m));
           rotate(c, query.data(), position, 0, false);
           Doubles p(static_cast<size_t>(c.keyLength), 0);
@@ -94,33 +152,46 @@ struct Reference {
                         (c.window < 0 || (s >= position - c.window && s <= position + c.window)) &&
                         (!c.segments || segments[static_cast<size_t>(b * c.keyLength + s)] ==
                                             segments[static_cast<size_t>(b * c.keyLength + t)]);
-            p[static_cast<size_t>(s)] = seen ? score * c.scale : -INFINITY;
+            products.push_back(score *= c.scale);
+            if (c.score)
+              setKey(score, s), Score::apply(scores, &score);
+            p[static_cast<size_t>(s)] = seen ? score : -INFINITY;
             top = std::fmax(top, p[static_cast<size_t>(s)]);
             keys.push_back(key);
           }
-          double &log = lse[static_cast<size_t>((b * c.heads + h) * c.length + t)];
+          double &log = lse[rowAt];
           log = -INFINITY;
           if (top == -INFINITY)
             continue;
           for (double &x : p)
             sum += x = std::exp(x - top);
           log = top + std::log(sum);
-          double delta = 0;
+          double delta = c.lseGradient ? -dLse[rowAt] : 0;
           for (int64_t s = 0; s < c.keyLength; ++s)
-            for (int64_t d = 0; d < m; ++d)
-              o[static_cast<size_t>(at + d)] +=
-                  p[static_cast<size_t>(s)] / sum * v[static_cast<size_t>(keyAt(s) + d)];
-          for (int64_t d = 0; d < m; ++d)
-            delta += o[static_cast<size_t>(at + d)] * dO[static_cast<size_t>(at + d)];
+            for (int64_t d = 0; d < w; ++d)
+              o[static_cast<size_t>(outputAt + d)] +=
+                  p[static_cast<size_t>(s)] / sum * v[static_cast<size_t>(valueAt(s) + d)];
+          for (int64_t d = 0; d < w; ++d)
+            delta += o[static_cast<size_t>(outputAt + d)] * dO[static_cast<size_t>(outputAt + d)];
           for (int64_t s = 0; s < c.keyLength; ++s) {
             double weight = p[static_cast<size_t>(s)] / sum, dP = 0;
-            for (int64_t d = 0; d < m; ++d)
-              dP += dO[static_cast<size_t>(at + d)] * v[static_cast<size_t>(keyAt(s) + d)];
-            double dS = weight * (dP - delta) * c.scale;
+            for (int64_t d = 0; d < w; ++d)
+              dP += dO[static_cast<size_t>(outputAt + d)] * v[static_cast<size_t>(valueAt(s) + d)];
+            double dS = weight * (dP - delta);
+            if (c.score) {
+              double parts[4];
+              setKey(products[static_cast<size_t>(s)], s), scores[7] = dS;
+              ScoreGradient::apply(scores, parts);
+              dS = parts[0], dOfQueries[rowAt] += parts[1];
+              dOfKeys[termAt(0, s)] += parts[2], dOfKeys[termAt(1, s)] += parts[3];
+            }
+            dS *= c.scale;
             Doubles dKey(static_cast<size_t>(m));
+            for (int64_t d = 0; d < w; ++d)
+              dv[static_cast<size_t>(valueAt(s) + d)] +=
+                  weight * dO[static_cast<size_t>(outputAt + d)];
             for (int64_t d = 0; d < m; ++d) {
               auto i = static_cast<size_t>(d);
-              dv[static_cast<size_t>(keyAt(s) + d)] += weight * dO[static_cast<size_t>(at + d)];
               dKey[i] = dS * query[i];
               dQuery[i] += dS * keys[static_cast<size_t>(s)][i];
             }
@@ -139,14 +210,18 @@ struct Reference {
 constexpr AttentionParams paramsOf(const Case &c) {
   AttentionParams p{};
   int64_t qColumns = c.heads * c.headSize, kColumns = c.kvHeads * c.headSize;
+  int64_t oColumns = c.heads * c.values(), vColumns = c.kvHeads * c.values();
+  p.valueSize = c.values(), p.hasLseGradient = c.lseGradient;
+  if (c.score)
+    p.score = p.scoreGradient = 1, p.queryTerms = queryTerms, p.keyTerms = keyTerms;
   p.batch = c.batch, p.length = c.length, p.keyLength = c.keyLength, p.heads = c.heads;
   p.kvHeads = c.kvHeads, p.headSize = c.headSize, p.causal = c.causal, p.window = c.window;
   p.rotaryDims = c.rotaryDims, p.rotaryInterleaved = c.interleaved, p.hasSegments = c.segments;
   p.scale = c.scale;
-  p.qStride = qColumns + 2 * c.gap, p.kStride = kColumns + c.gap, p.vStride = kColumns;
-  p.oStride = qColumns + c.gap, p.dqStride = qColumns + 3 * c.gap,
+  p.qStride = qColumns + 2 * c.gap, p.kStride = kColumns + c.gap, p.vStride = vColumns;
+  p.oStride = oColumns + c.gap, p.dqStride = qColumns + 3 * c.gap,
   p.dkStride = kColumns + 2 * c.gap;
-  p.dvStride = kColumns + 4 * c.gap;
+  p.dvStride = vColumns + 4 * c.gap;
   return p;
 }
 
@@ -154,18 +229,22 @@ constexpr AttentionParams paramsOf(const Case &c) {
 template <typename T> struct Tensors {
   Reference r;
   AttentionParams p;
-  int64_t qRows, kRows, qColumns, kColumns, rows /* of all heads */;
-  Tensor<T> q, k, v, dO, o, lse, dq, dk, dv;
+  int64_t qRows, kRows, qColumns, kColumns, oColumns, vColumns, rows /* of all heads */;
+  Tensor<T> q, k, v, dO, o, lse, dq, dk, dv, dLse, ofQueries, ofKeys, dOfQueries, dOfKeys;
   const int32_t *segments;
 
   explicit Tensors(const Case &c)
       : r(c), p(paramsOf(c)), qRows(c.batch * c.length), kRows(c.batch * c.keyLength),
         qColumns(c.heads * c.headSize), kColumns(c.kvHeads * c.headSize),
+        oColumns(c.heads * c.values()), vColumns(c.kvHeads * c.values()),
         rows(c.batch * c.heads * c.length), q(r.q, qRows, qColumns, p.qStride),
-        k(r.k, kRows, kColumns, p.kStride), v(r.v, kRows, kColumns, p.vStride),
-        dO(r.dO, qRows, qColumns, p.oStride), o(qRows, qColumns, p.oStride), lse(1, rows),
+        k(r.k, kRows, kColumns, p.kStride), v(r.v, kRows, vColumns, p.vStride),
+        dO(r.dO, qRows, oColumns, p.oStride), o(qRows, oColumns, p.oStride), lse(1, rows),
         dq(qRows, qColumns, p.dqStride), dk(kRows, kColumns, p.dkStride),
-        dv(kRows, kColumns, p.dvStride), segments(c.segments ? r.segments.data() : nullptr) {}
+        dv(kRows, vColumns, p.dvStride), dLse(r.dLse, 1, rows, rows),
+        ofQueries(r.ofQueries, queryTerms, rows, rows),
+        ofKeys(r.ofKeys, keyTerms, kRows * c.heads, kRows * c.heads), dOfQueries(queryTerms, rows),
+        dOfKeys(keyTerms, kRows * c.heads), segments(c.segments ? r.segments.data() : nullptr) {}
 };
 
 #ifdef HYBRID_CUDA_SHIM
@@ -187,7 +266,7 @@ template <typename T> Tensor<T> rotaryTable(const Case &c) {
 
 /// What the kernels read on the column side: x, or x prepared.
 template <typename T, AttentionParams P, bool prepared, bool isKey, int64_t rows, int64_t heads,
-          int64_t stride, int64_t rotaryDims, int64_t shift>
+          int64_t headSize, int64_t stride, int64_t rotaryDims, int64_t shift>
 struct Streamed {
   using Memory = typename StreamedOf<T, P, prepared>::type;
   std::vector<Memory> memory;
@@ -197,7 +276,7 @@ struct Streamed {
     if constexpr (prepared) {
       static constexpr AttentionPrepareParams params = [] {
         AttentionPrepareParams p{};
-        p.batch = P.batch, p.rows = rows, p.heads = heads, p.headSize = P.headSize;
+        p.batch = P.batch, p.rows = rows, p.heads = heads, p.headSize = headSize;
         p.stride = stride, p.columns = attentionColumns<T>(P), p.shift = shift;
         p.rotaryDims = rotaryDims, p.rotaryInterleaved = P.rotaryInterleaved, p.isKey = isKey;
         p.bf16 = P.bf16, p.alignment = P.alignment;
@@ -219,7 +298,8 @@ struct Streamed {
 template <typename T, auto C> void attend(Fixed<C>, Tensors<T> &x) {
   constexpr int64_t R = C.rotaryDims;
   static constexpr AttentionParams A = paramsOf(C);
-  static constexpr int64_t alignment = C.gap % 4 || C.headSize % 4 ? 1 : 4;
+  static constexpr int64_t alignment = C.gap % 4 || C.headSize % 4 || C.values() % 4 ? 1 : 4;
+  static constexpr int64_t M = C.headSize, V = C.values();
   constexpr auto tilesOf = [](AttentionPass pass) {
     AttentionParams tiles = AttentionTiling::onCuda<T>(A, pass, C.bf16, alignment, 227 * 1024);
     tiles.columnTile = tiles.columnTile < C.columnTile ? tiles.columnTile : C.columnTile;
@@ -238,42 +318,45 @@ template <typename T, auto C> void attend(Fixed<C>, Tensors<T> &x) {
   Tensor<T> table = rotaryTable<T>(C), deltas(1, x.rows);
   auto streams = [&]<AttentionParams P>() {
     return std::pair(
-        Streamed<T, P, P.preparedFirst != 0, true, C.keyLength, C.kvHeads, A.kStride, R, 0>(x.k,
-                                                                                            table),
-        Streamed<T, P, P.preparedSecond != 0, false, C.keyLength, C.kvHeads, A.vStride, 0, 0>(
+        Streamed<T, P, P.preparedFirst != 0, true, C.keyLength, C.kvHeads, M, A.kStride, R, 0>(
+            x.k, table),
+        Streamed<T, P, P.preparedSecond != 0, false, C.keyLength, C.kvHeads, V, A.vStride, 0, 0>(
             x.v, table));
   };
   auto [keys, values] = streams.template operator()<F>();
   if constexpr (C.splits == 1) {
     launch<AttentionForward, T>(Fixed<F>(), same, {&x.o, &x.lse}, x.q.data(), keys.data,
-                                values.data, x.segments, table.data(), x.o.data(), x.lse.data());
+                                values.data, x.segments, table.data(), x.ofQueries.data(),
+                                x.ofKeys.data(), x.o.data(), x.lse.data());
   } else {
     static constexpr AttentionParams S = [] {
       AttentionParams tiles = F;
-      tiles.keySplits = C.splits, tiles.oStride = C.heads * C.headSize;
+      tiles.keySplits = C.splits, tiles.oStride = C.heads * C.values();
       return tiles;
     }();
     static constexpr AttentionCombineParams combine{C.batch,    C.length,  C.heads,
-                                                    C.headSize, A.oStride, C.splits};
-    Tensor<T> oParts(C.splits * x.qRows, x.qColumns), lseParts(C.splits, x.rows);
+                                                    C.values(), A.oStride, C.splits};
+    Tensor<T> oParts(C.splits * x.qRows, x.oColumns), lseParts(C.splits, x.rows);
     launch<AttentionForward, T>(Fixed<S>(), same, {&oParts, &lseParts}, x.q.data(), keys.data,
-                                values.data, x.segments, table.data(), oParts.data(),
-                                lseParts.data());
+                                values.data, x.segments, table.data(), x.ofQueries.data(),
+                                x.ofKeys.data(), oParts.data(), lseParts.data());
     launch<AttentionCombine, T>(Fixed<combine>(), same, {&x.o, &x.lse}, oParts.data(),
                                 lseParts.data(), x.o.data(), x.lse.data());
   }
   auto [backKeys, backValues] = streams.template operator()<Q>();
-  Streamed<T, K, K.preparedFirst != 0, false, C.length, C.heads, A.qStride, R,
+  Streamed<T, K, K.preparedFirst != 0, false, C.length, C.heads, M, A.qStride, R,
            C.keyLength - C.length>
       queries(x.q, table);
-  Streamed<T, K, K.preparedSecond != 0, false, C.length, C.heads, A.oStride, 0, 0> gradients(x.dO,
-                                                                                             table);
-  launch<AttentionBackwardQueries, T>(Fixed<Q>(), same, {&x.dq, &deltas}, x.q.data(), backKeys.data,
-                                      backValues.data, x.segments, table.data(), x.o.data(),
-                                      x.lse.data(), x.dO.data(), x.dq.data(), deltas.data());
-  launch<AttentionBackwardKeys, T>(Fixed<K>(), same, {&x.dk, &x.dv}, queries.data, x.k.data(),
-                                   x.v.data(), x.segments, table.data(), x.lse.data(),
-                                   gradients.data, deltas.data(), x.dk.data(), x.dv.data());
+  Streamed<T, K, K.preparedSecond != 0, false, C.length, C.heads, V, A.oStride, 0, 0> gradients(
+      x.dO, table);
+  launch<AttentionBackwardQueries, T>(
+      Fixed<Q>(), same, {&x.dq, &deltas, &x.dOfQueries}, x.q.data(), backKeys.data, backValues.data,
+      x.segments, table.data(), x.ofQueries.data(), x.ofKeys.data(), x.o.data(), x.lse.data(),
+      x.dO.data(), x.dLse.data(), x.dq.data(), deltas.data(), x.dOfQueries.data());
+  launch<AttentionBackwardKeys, T>(
+      Fixed<K>(), same, {&x.dk, &x.dv, &x.dOfKeys}, queries.data, x.k.data(), x.v.data(),
+      x.segments, table.data(), x.ofQueries.data(), x.ofKeys.data(), x.lse.data(), gradients.data,
+      deltas.data(), x.dk.data(), x.dv.data(), x.dOfKeys.data());
 }
 
 #else
@@ -283,7 +366,15 @@ RotaryTableParams rotaryTableOf(const Case &c) {
 }
 
 template <typename T> void attend(const Given<Case> &of, Tensors<T> &x) {
-  constexpr auto params = [](const Case &c) { return paramsOf(c); };
+  using Vectors = cpu::Vector<T>;
+  auto params = [](const Case &c) {
+    AttentionParams p = paramsOf(c);
+    if (c.score) {
+      p.score = reinterpret_cast<int64_t>(&Score::apply<Vectors>);
+      p.scoreGradient = reinterpret_cast<int64_t>(&ScoreGradient::apply<Vectors>);
+    }
+    return p;
+  };
   Tensor<T> table;
   if (of.value.rotaryDims) {
     table = Tensor<T>(of.value.keyLength, of.value.rotaryDims * 2);
@@ -291,10 +382,13 @@ template <typename T> void attend(const Given<Case> &of, Tensors<T> &x) {
         of, [](const Case &c) { return rotaryTableOf(c); }, {&table}, table.data());
   }
   launch<AttentionForward, T>(of, params, {&x.o, &x.lse}, x.q.data(), x.k.data(), x.v.data(),
-                              x.segments, table.data(), x.o.data(), x.lse.data());
-  launch<AttentionBackward, T>(of, params, {&x.dq, &x.dk, &x.dv}, x.q.data(), x.k.data(),
-                               x.v.data(), x.segments, table.data(), x.o.data(), x.lse.data(),
-                               x.dO.data(), x.dq.data(), x.dk.data(), x.dv.data());
+                              x.segments, table.data(), x.ofQueries.data(), x.ofKeys.data(),
+                              x.o.data(), x.lse.data());
+  launch<AttentionBackward, T>(of, params, {&x.dq, &x.dk, &x.dv, &x.dOfQueries, &x.dOfKeys},
+                               x.q.data(), x.k.data(), x.v.data(), x.segments, table.data(),
+                               x.ofQueries.data(), x.ofKeys.data(), x.o.data(), x.lse.data(),
+                               x.dO.data(), x.dLse.data(), x.dq.data(), x.dk.data(), x.dv.data(),
+                               x.dOfQueries.data(), x.dOfKeys.data());
 }
 
 #endif
@@ -305,7 +399,8 @@ template <typename T, typename Of> void check(const Of &of) {
                                   << c.keyLength << " heads " << c.heads << "/" << c.kvHeads << "x"
                                   << c.headSize << " causal " << c.causal << " window " << c.window
                                   << " rotary " << c.rotaryDims << c.interleaved << " xpos "
-                                  << c.xpos << " segments " << c.segments << " bf16 " << c.bf16
+                                  << c.xpos << " segments " << c.segments << " values "
+                                  << c.values() << " score " << c.score << " bf16 " << c.bf16
                                   << " f" << 8 * sizeof(T));
   Tensors<T> x(c);
   attend<T>(of, x);
@@ -323,6 +418,10 @@ template <typename T, typename Of> void check(const Of &of) {
   EXPECT_LT(relativeError(x.dq.values(), r.dq), bound);
   EXPECT_LT(relativeError(x.dk.values(), r.dk), bound);
   EXPECT_LT(relativeError(x.dv.values(), r.dv), bound);
+  if (c.score) {
+    EXPECT_LT(relativeError(x.dOfQueries.values(), r.dOfQueries), bound);
+    EXPECT_LT(relativeError(x.dOfKeys.values(), r.dOfKeys), bound);
+  }
 }
 
 // On CUDA some in f32 and some in f64: each is a few kernels to compile.
@@ -487,5 +586,70 @@ constexpr Case roundedInF32[] = {
     {.batch = 1, .length = 70, .keyLength = 70, .headSize = 64, .gap = 4, .bf16 = true},
     {.batch = 1, .headSize = 40, .gap = 4, .bf16 = true}};
 TEST(Attentions, RoundsOperandsToBf16) { checkAll<float, roundedInF32>(); }
+constexpr Case valueSizesInF32[] = {
+    {.length = 20, .keyLength = 37, .heads = 4, .headSize = 12, .valueSize = 7, .rotaryDims = 4},
+    {.batch = 1, .headSize = 8, .valueSize = 40, .gap = 4, .rowTile = 16, .columnTile = 16},
+    {.batch = 1,
+     .length = 3,
+     .keyLength = 150,
+     .headSize = 20,
+     .valueSize = 8,
+     .segments = false,
+     .rowTile = 16,
+     .columnTile = 16,
+     .splits = 4},
+    {.batch = 1, .heads = 1, .kvHeads = 1, .headSize = 192, .valueSize = 128, .gap = 4}};
+constexpr Case valueSizesInF64[] = {{.headSize = 6, .valueSize = 9, .segments = true}};
+TEST(Attentions, HasValuesOfAnotherSize) {
+  checkAll<float, valueSizesInF32>();
+  checkAll<double, valueSizesInF64>();
+}
+TYPED_TEST(Attention, HasValuesOfAnotherSize) {
+  for (int64_t valueSize : {1, 7, 16, 40})
+    checkScaled<TypeParam>({.heads = 4, .valueSize = valueSize, .rotaryDims = 4, .segments = true});
+}
+constexpr Case scoresInF32[] = {
+    {.heads = 4, .kvHeads = 2, .score = true},
+    {.length = 20,
+     .keyLength = 37,
+     .causal = false,
+     .window = 9,
+     .rotaryDims = 4,
+     .score = true,
+     .lseGradient = true,
+     .rowTile = 16,
+     .columnTile = 16},
+    {.batch = 1,
+     .length = 3,
+     .keyLength = 150,
+     .score = true,
+     .rowTile = 16,
+     .columnTile = 16,
+     .splits = 4},
+    {.batch = 1, .heads = 1, .kvHeads = 1, .headSize = 192, .score = true, .gap = 4}};
+constexpr Case scoresInF64[] = {
+    {.headSize = 6, .valueSize = 9, .segments = true, .score = true, .lseGradient = true}};
+TEST(Attentions, HasScoresOfTheModelsOwn) {
+  checkAll<float, scoresInF32>();
+  checkAll<double, scoresInF64>();
+}
+TYPED_TEST(Attention, HasScoresOfTheModelsOwn) {
+  for (int64_t length : {1, 7, 16, 33})
+    for (bool causal : {true, false})
+      checkScaled<TypeParam>({.length = length,
+                              .keyLength = length + 5,
+                              .heads = 6,
+                              .kvHeads = 2,
+                              .causal = causal,
+                              .window = 20,
+                              .score = true});
+}
+constexpr Case logsInF32[] = {{.lseGradient = true}};
+TEST(Attentions, HasAGradientThroughItsDenominators) { checkAll<float, logsInF32>(); }
+TYPED_TEST(Attention, HasAGradientThroughItsDenominators) {
+  checkScaled<TypeParam>({.length = 20, .keyLength = 37, .window = 5, .lseGradient = true});
+  // A row that sees nothing has none.
+  checkScaled<TypeParam>({.length = 20, .keyLength = 5, .lseGradient = true});
+}
 
 } // namespace

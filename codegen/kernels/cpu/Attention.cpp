@@ -23,6 +23,9 @@ using namespace hybrid::cpu;
 
 namespace {
 
+/// What is generated of a model's expression: of vectors, one an argument and one a result.
+template <typename T> using ScoreFunction = void(const Vector<T> *x, Vector<T> *y);
+
 constexpr double log2OfE = 1.4426950408889634074, naturalLogOf2 = 0.69314718055994530942;
 
 template <typename T> constexpr T minusInfinity = -static_cast<T>(__builtin_inf());
@@ -95,6 +98,70 @@ template <typename T> HYBRID_INLINE Integers<T> every(int64_t value) {
   return (Integers<T>)(static_cast<typename VectorTraits<T>::Integer>(value));
 }
 
+/// What a score's function is given, a vector an argument: that of a query and a key, of which
+/// either is a vector of rows, or one row for all lanes. A memory of its own: a function that is
+/// not known to leave anything else alone must not hide what is constant.
+template <typename T> using ScoreArguments = Vector<T>[5 + 2 * mostScoreTerms];
+
+/// A model's own score of a head.
+template <typename T> struct Scoring {
+  const AttentionParams &params;
+  const T *queryTerms, *keyTerms; // of the head
+
+  Scoring(const AttentionParams &params, Buffers buffers, int64_t batch, int64_t head)
+      : params(params), queryTerms(nullptr), keyTerms(nullptr) {
+    if (params.queryTerms)
+      queryTerms = buffers.at<const T>(5) +
+                   (batch * params.queryTerms * params.heads + head) * params.length;
+    if (params.keyTerms)
+      keyTerms = buffers.at<const T>(6) +
+                 (batch * params.keyTerms * params.heads + head) * params.keyLength;
+  }
+
+  int64_t count() const { return 4 + params.queryTerms + params.keyTerms; }
+  Vector<T> *ofKey(Vector<T> *x) const { return x + 4 + params.queryTerms; }
+
+  static void setHead(Vector<T> *x, int64_t head) { x[3] = splat(static_cast<T>(head)); }
+  void setQueries(Vector<T> *x, Integers<T> positions, int64_t t, int64_t rows) const {
+    x[1] = __builtin_convertvector(positions, Vector<T>);
+    for (int64_t m = 0; m < params.queryTerms; ++m)
+      x[4 + m] = loadPart(queryTerms + m * params.heads * params.length + t, rows);
+  }
+  void setQuery(Vector<T> *x, int64_t position, int64_t t) const {
+    x[1] = splat(static_cast<T>(position));
+    for (int64_t m = 0; m < params.queryTerms; ++m)
+      x[4 + m] =
+          splat(queryTerms[m * params.heads * params.length + minimum(t, params.length - 1)]);
+  }
+  void setKeys(Vector<T> *x, Integers<T> numbers, int64_t s, int64_t rows) const {
+    x[2] = __builtin_convertvector(numbers, Vector<T>);
+    for (int64_t m = 0; m < params.keyTerms; ++m)
+      ofKey(x)[m] = loadPart(keyTerms + m * params.heads * params.keyLength + s, rows);
+  }
+  void setKey(Vector<T> *x, int64_t s) const {
+    x[2] = splat(static_cast<T>(s));
+    for (int64_t m = 0; m < params.keyTerms; ++m)
+      ofKey(x)[m] =
+          splat(keyTerms[m * params.heads * params.keyLength + minimum(s, params.keyLength - 1)]);
+  }
+
+  /// In powers of two, as the softmax takes it.
+  Vector<T> logit(Vector<T> *x, Vector<T> score) const {
+    Vector<T> y;
+    x[0] = score;
+    reinterpret_cast<ScoreFunction<T> *>(params.score)(x, &y);
+    return y * static_cast<T>(log2OfE);
+  }
+  /// The gradients of the score and of the terms, of that of the logit. Where that is 0 they are,
+  /// whatever the slope of a logit that nobody sees.
+  void gradients(Vector<T> *x, Vector<T> score, Vector<T> dLogit, Vector<T> *y) const {
+    x[0] = score, x[count()] = dLogit;
+    reinterpret_cast<ScoreFunction<T> *>(params.scoreGradient)(x, y);
+    for (int64_t m = 0; m < count() - 3; ++m)
+      y[m] = dLogit == T(0) ? splat(T(0)) : y[m];
+  }
+};
+
 /// Rotates transposed rows by the angles of their positions; `back` applies the transposed map.
 /// `table` is transposed too: four vectors for each pair of dimensions.
 template <typename T>
@@ -121,8 +188,8 @@ template <typename T> struct Blocks {
   T *turned; // room for a transposed block of the table
 
   /// Rows from `first` on, `rows` of them valid, the first at `position`.
-  void load(T *out, const T *in, int64_t stride, int64_t rows) const {
-    loadTransposed<T>(out, in, stride, rows, params.headSize);
+  void load(T *out, const T *in, int64_t stride, int64_t rows, int64_t size) const {
+    loadTransposed<T>(out, in, stride, rows, size);
   }
   void rotateBlock(T *block, int64_t position, int64_t rows, bool isKey, bool back) const {
     if (params.rotaryDims <= 0)
@@ -182,40 +249,54 @@ HYBRID_INLINE T *headOf(void *buffer, int64_t batch, int64_t rows, int64_t strid
 
 template <typename T>
 HYBRID_INLINE void attention_forward(int64_t item, Buffers buffers, const AttentionParams &params) {
-  const int64_t width = lanes<T>, size = params.headSize, blockSize = size * width;
+  const int64_t width = lanes<T>, size = params.headSize, valueSize = params.valueSize;
+  const int64_t blockSize = size * width, valueBlock = valueSize * width;
   const int64_t keyBlocks = ceilDiv(params.keyLength, width);
   T *keys = buffers.scratch<T>(), *values = keys + keyBlocks * blockSize;
-  T *query = values + keyBlocks * blockSize, *output = query + blockSize;
-  Blocks<T> blocks{params, buffers.at<const T>(4), output + blockSize};
+  T *query = values + keyBlocks * valueBlock, *output = query + blockSize;
+  Blocks<T> blocks{params, buffers.at<const T>(4), output + valueBlock};
   const int64_t batch = item / params.heads, head = item % params.heads;
   const int64_t kvHead = head / (params.heads / params.kvHeads);
   const T *q = headOf<T>(buffers[0], batch, params.length, params.qStride, head, size);
   const T *k = headOf<T>(buffers[1], batch, params.keyLength, params.kStride, kvHead, size);
-  const T *v = headOf<T>(buffers[2], batch, params.keyLength, params.vStride, kvHead, size);
-  T *o = headOf<T>(buffers[5], batch, params.length, params.oStride, head, size);
-  T *lse = buffers.at<T>(6) + item * params.length;
+  const T *v = headOf<T>(buffers[2], batch, params.keyLength, params.vStride, kvHead, valueSize);
+  T *o = headOf<T>(buffers[7], batch, params.length, params.oStride, head, valueSize);
+  T *lse = buffers.at<T>(8) + item * params.length;
   Visibility<T> visibility{params, params.hasSegments
                                        ? buffers.at<const int32_t>(3) + batch * params.keyLength
                                        : nullptr};
+  const Scoring<T> scoring(params, buffers, batch, head);
+  ScoreArguments<T> x;
+  scoring.setHead(x, head);
   for (int64_t block = 0; block < keyBlocks; ++block) {
     int64_t s = block * width, rows = minimum(width, params.keyLength - s);
-    blocks.load(keys + block * blockSize, k + s * params.kStride, params.kStride, rows);
+    blocks.load(keys + block * blockSize, k + s * params.kStride, params.kStride, rows, size);
     blocks.rotateBlock(keys + block * blockSize, s, rows, true, false);
-    blocks.load(values + block * blockSize, v + s * params.vStride, params.vStride, rows);
+    blocks.load(values + block * valueBlock, v + s * params.vStride, params.vStride, rows,
+                valueSize);
   }
   for (int64_t t = 0; t < params.length; t += width) {
     int64_t rows = minimum(width, params.length - t);
     int64_t low = visibility.position(t), high = low + rows - 1;
-    blocks.load(query, q + t * params.qStride, params.qStride, rows);
+    blocks.load(query, q + t * params.qStride, params.qStride, rows, size);
     blocks.rotateBlock(query, low, rows, false, false);
-    blocks.scale(query, static_cast<T>(params.scale * log2OfE));
-    clear(output, size);
+    blocks.scale(query, static_cast<T>(params.score ? params.scale : params.scale * log2OfE));
+    clear(output, valueSize);
     Vector<T> top = splat(minusInfinity<T>), sum = splat(T(0));
     Integers<T> positions = countFrom<T>(low), segments = visibility.segmentsFrom(t);
+    if (params.score)
+      scoring.setQueries(x, positions, t, rows);
     int64_t end = visibility.endOfKeys(high);
     for (int64_t block = visibility.firstKey(low) / width; block * width < end; ++block) {
       Vector<T> scores[lanes<T>];
       multiply<T>(scores, query, keys + block * blockSize, size);
+      if (params.score) {
+        HYBRID_UNROLL
+        for (int i = 0; i < lanes<T>; ++i) {
+          scoring.setKey(x, block * width + i);
+          scores[i] = scoring.logit(x, scores[i]);
+        }
+      }
       if (!visibility.isWhole(low, high, block * width)) {
         HYBRID_UNROLL
         for (int i = 0; i < lanes<T>; ++i) {
@@ -238,14 +319,14 @@ HYBRID_INLINE void attention_forward(int64_t item, Buffers buffers, const Attent
         scores[i] = powerOfTwo(scores[i] - base);
         more += scores[i];
       }
-      accumulate<T>(output, keep, scores, values + block * blockSize, size);
+      accumulate<T>(output, keep, scores, values + block * valueBlock, valueSize);
       sum = sum * keep + more;
       top = newTop;
     }
     Vector<T> inverse = sum == T(0) ? splat(T(0)) : T(1) / sum;
-    for (int64_t d = 0; d < size; ++d)
+    for (int64_t d = 0; d < valueSize; ++d)
       store<T>(output + d * width, load(output + d * width) * inverse);
-    storeTransposed<T>(o + t * params.oStride, params.oStride, output, rows, size);
+    storeTransposed<T>(o + t * params.oStride, params.oStride, output, rows, valueSize);
     Vector<T> logs = top * static_cast<T>(naturalLogOf2) + logarithm(sum);
     storePart<T>(lse + t, sum == T(0) ? splat(minusInfinity<T>) : logs, rows);
   }
@@ -254,47 +335,57 @@ HYBRID_INLINE void attention_forward(int64_t item, Buffers buffers, const Attent
 template <typename T>
 HYBRID_INLINE void attention_backward(int64_t item, Buffers buffers,
                                       const AttentionParams &params) {
-  const int64_t width = lanes<T>, size = params.headSize, blockSize = size * width;
+  const int64_t width = lanes<T>, size = params.headSize, valueSize = params.valueSize;
+  const int64_t blockSize = size * width, valueBlock = valueSize * width;
   const int64_t keyBlocks = ceilDiv(params.keyLength, width);
   const int64_t queryBlocks = ceilDiv(params.length, width);
   const int64_t group = params.heads / params.kvHeads;
   T *keys = buffers.scratch<T>(), *values = keys + keyBlocks * blockSize;
-  T *dKeys = values + keyBlocks * blockSize, *dValues = dKeys + keyBlocks * blockSize;
-  T *queries = dValues + keyBlocks * blockSize, *dOutputs = queries + queryBlocks * blockSize;
-  T *dQueries = dOutputs + queryBlocks * blockSize, *logs = dQueries + queryBlocks * blockSize;
-  T *deltas = logs + queryBlocks * width, *output = deltas + queryBlocks * width;
-  Blocks<T> blocks{params, buffers.at<const T>(4), output + blockSize};
+  T *dKeys = values + keyBlocks * valueBlock, *dValues = dKeys + keyBlocks * blockSize;
+  T *queries = dValues + keyBlocks * valueBlock, *dOutputs = queries + queryBlocks * blockSize;
+  T *dQueries = dOutputs + queryBlocks * valueBlock, *logs = dQueries + queryBlocks * blockSize;
+  T *deltas = logs + queryBlocks * width, *dQueryTerms = deltas + queryBlocks * width;
+  T *output = dQueryTerms + queryBlocks * width * params.queryTerms;
+  Blocks<T> blocks{params, buffers.at<const T>(4), output + valueBlock};
   const int64_t batch = item / params.kvHeads, kvHead = item % params.kvHeads;
   const int64_t length = params.length, keyLength = params.keyLength;
   const T *k = headOf<T>(buffers[1], batch, keyLength, params.kStride, kvHead, size);
-  const T *v = headOf<T>(buffers[2], batch, keyLength, params.vStride, kvHead, size);
+  const T *v = headOf<T>(buffers[2], batch, keyLength, params.vStride, kvHead, valueSize);
   Visibility<T> visibility{
       params, params.hasSegments ? buffers.at<const int32_t>(3) + batch * keyLength : nullptr};
   for (int64_t block = 0; block < keyBlocks; ++block) {
     int64_t s = block * width, rows = minimum(width, keyLength - s);
-    blocks.load(keys + block * blockSize, k + s * params.kStride, params.kStride, rows);
+    blocks.load(keys + block * blockSize, k + s * params.kStride, params.kStride, rows, size);
     blocks.rotateBlock(keys + block * blockSize, s, rows, true, false);
-    blocks.load(values + block * blockSize, v + s * params.vStride, params.vStride, rows);
+    blocks.load(values + block * valueBlock, v + s * params.vStride, params.vStride, rows,
+                valueSize);
   }
   clear(dKeys, keyBlocks * size);
-  clear(dValues, keyBlocks * size);
+  clear(dValues, keyBlocks * valueSize);
 
   for (int64_t head = kvHead * group; head < (kvHead + 1) * group; ++head) {
     const T *q = headOf<T>(buffers[0], batch, length, params.qStride, head, size);
-    const T *o = headOf<T>(buffers[5], batch, length, params.oStride, head, size);
-    const T *lse = buffers.at<T>(6) + (batch * params.heads + head) * length;
-    const T *dO = headOf<T>(buffers[7], batch, length, params.oStride, head, size);
-    T *dq = headOf<T>(buffers[8], batch, length, params.dqStride, head, size);
+    const T *o = headOf<T>(buffers[7], batch, length, params.oStride, head, valueSize);
+    const int64_t rowsBefore = (batch * params.heads + head) * length;
+    const T *lse = buffers.at<T>(8) + rowsBefore;
+    const T *dO = headOf<T>(buffers[9], batch, length, params.oStride, head, valueSize);
+    const T *dLse = params.hasLseGradient ? buffers.at<const T>(10) + rowsBefore : nullptr;
+    T *dq = headOf<T>(buffers[11], batch, length, params.dqStride, head, size);
+    const Scoring<T> scoring(params, buffers, batch, head);
+    ScoreArguments<T> x;
+    scoring.setHead(x, head);
     for (int64_t block = 0; block < queryBlocks; ++block) {
       int64_t t = block * width, rows = minimum(width, length - t);
-      T *query = queries + block * blockSize, *dOutput = dOutputs + block * blockSize;
-      blocks.load(query, q + t * params.qStride, params.qStride, rows);
+      T *query = queries + block * blockSize, *dOutput = dOutputs + block * valueBlock;
+      blocks.load(query, q + t * params.qStride, params.qStride, rows, size);
       blocks.rotateBlock(query, visibility.position(t), rows, false, false);
-      blocks.scale(query, static_cast<T>(params.scale * log2OfE));
-      blocks.load(dOutput, dO + t * params.oStride, params.oStride, rows);
-      blocks.load(output, o + t * params.oStride, params.oStride, rows);
+      blocks.scale(query, static_cast<T>(params.score ? params.scale : params.scale * log2OfE));
+      blocks.load(dOutput, dO + t * params.oStride, params.oStride, rows, valueSize);
+      blocks.load(output, o + t * params.oStride, params.oStride, rows, valueSize);
       Vector<T> delta = splat(T(0));
-      for (int64_t d = 0; d < size; ++d)
+      if (params.hasLseGradient)
+        delta = -loadPart(dLse + t, rows);
+      for (int64_t d = 0; d < valueSize; ++d)
         delta += load(dOutput + d * width) * load(output + d * width);
       store<T>(deltas + t, delta);
       // Rows that saw nothing, and those behind the last, get probability 0 for every key.
@@ -303,19 +394,34 @@ HYBRID_INLINE void attention_backward(int64_t item, Buffers buffers,
       store<T>(logs + t, valid ? known * static_cast<T>(log2OfE) : splat(-minusInfinity<T>));
     }
     clear(dQueries, queryBlocks * size);
+    clear(dQueryTerms, queryBlocks * params.queryTerms);
 
     for (int64_t keyBlock = 0; keyBlock < keyBlocks; ++keyBlock) {
       const int64_t s = keyBlock * width;
-      const T *key = keys + keyBlock * blockSize, *value = values + keyBlock * blockSize;
+      const T *key = keys + keyBlock * blockSize, *value = values + keyBlock * valueBlock;
       Integers<T> keyNumbers = countFrom<T>(s), keySegments = visibility.segmentsFrom(s);
+      const int64_t keyRows = minimum(width, keyLength - s);
+      Vector<T> dKeyTerms[mostScoreTerms]{};
+      if (params.score)
+        scoring.setKeys(x, keyNumbers, s, keyRows);
       for (int64_t block = 0; block < queryBlocks; ++block) {
         const int64_t t = block * width, low = visibility.position(t);
         const int64_t high = low + minimum(width, length - t) - 1;
         if (s + width <= visibility.firstKey(low) || s >= visibility.endOfKeys(high))
           continue;
-        const T *query = queries + block * blockSize, *dOutput = dOutputs + block * blockSize;
-        Vector<T> p[lanes<T>], dS[lanes<T>];
+        const T *query = queries + block * blockSize, *dOutput = dOutputs + block * valueBlock;
+        Vector<T> p[lanes<T>], dS[lanes<T>], scores[lanes<T>];
         multiply<T>(p, key, query, size);
+        if (params.score) {
+          HYBRID_UNROLL
+          for (int j = 0; j < lanes<T>; ++j) {
+            scores[j] = p[j];
+            scoring.setQuery(x, low + j, t + j);
+            // Rows behind the last have no numbers that a logit could be made of.
+            p[j] = logs[t + j] == -minusInfinity<T> ? splat(minusInfinity<T>)
+                                                    : scoring.logit(x, scores[j]);
+          }
+        }
         if (!visibility.isWhole(low, high, s)) {
           HYBRID_UNROLL
           for (int j = 0; j < lanes<T>; ++j)
@@ -327,16 +433,37 @@ HYBRID_INLINE void attention_backward(int64_t item, Buffers buffers,
         HYBRID_UNROLL
         for (int j = 0; j < lanes<T>; ++j)
           p[j] = powerOfTwo(p[j] - logs[t + j]);
-        accumulate<T>(dValues + keyBlock * blockSize, splat(T(1)), p, dOutput, size);
-        multiply<T>(dS, value, dOutput, size);
+        accumulate<T>(dValues + keyBlock * valueBlock, splat(T(1)), p, dOutput, valueSize);
+        multiply<T>(dS, value, dOutput, valueSize);
         HYBRID_UNROLL
         for (int j = 0; j < lanes<T>; ++j)
           dS[j] = p[j] * (dS[j] - deltas[t + j]);
+        if (params.score) {
+          HYBRID_UNROLL
+          for (int j = 0; j < lanes<T>; ++j) {
+            Vector<T> gradients[1 + 2 * mostScoreTerms];
+            scoring.setQuery(x, low + j, t + j);
+            scoring.gradients(x, scores[j], dS[j], gradients);
+            dS[j] = gradients[0];
+            for (int64_t m = 0; m < params.queryTerms; ++m)
+              dQueryTerms[m * queryBlocks * width + t + j] += sumOfLanes(gradients[1 + m]);
+            for (int64_t m = 0; m < params.keyTerms; ++m)
+              dKeyTerms[m] += gradients[1 + params.queryTerms + m];
+          }
+        }
         accumulate<T>(dKeys + keyBlock * blockSize, splat(T(1)), dS, query, size);
         transpose<T>(dS);
         accumulate<T>(dQueries + block * blockSize, splat(T(1)), dS, key, size);
       }
+      for (int64_t m = 0; m < params.keyTerms; ++m)
+        storePart(buffers.at<T>(15) +
+                      ((batch * params.keyTerms + m) * params.heads + head) * keyLength + s,
+                  dKeyTerms[m], keyRows);
     }
+    for (int64_t m = 0; m < params.queryTerms; ++m)
+      for (int64_t t = 0; t < length; ++t)
+        buffers.at<T>(14)[((batch * params.queryTerms + m) * params.heads + head) * length + t] =
+            dQueryTerms[m * queryBlocks * width + t];
     for (int64_t block = 0; block < queryBlocks; ++block) {
       int64_t t = block * width, rows = minimum(width, length - t);
       T *dQuery = dQueries + block * blockSize;
@@ -346,17 +473,17 @@ HYBRID_INLINE void attention_backward(int64_t item, Buffers buffers,
     }
   }
 
-  T *dk = headOf<T>(buffers[9], batch, keyLength, params.dkStride, kvHead, size);
-  T *dv = headOf<T>(buffers[10], batch, keyLength, params.dvStride, kvHead, size);
+  T *dk = headOf<T>(buffers[12], batch, keyLength, params.dkStride, kvHead, size);
+  T *dv = headOf<T>(buffers[13], batch, keyLength, params.dvStride, kvHead, valueSize);
   for (int64_t block = 0; block < keyBlocks; ++block) {
     int64_t s = block * width, rows = minimum(width, keyLength - s);
     T *dKey = dKeys + block * blockSize;
-    // The queries carry scale * log2 e.
-    blocks.scale(dKey, static_cast<T>(naturalLogOf2));
+    if (!params.score) // the queries carry scale * log2 e
+      blocks.scale(dKey, static_cast<T>(naturalLogOf2));
     blocks.rotateBlock(dKey, s, rows, true, true);
     storeTransposed<T>(dk + s * params.dkStride, params.dkStride, dKey, rows, size);
-    storeTransposed<T>(dv + s * params.dvStride, params.dvStride, dValues + block * blockSize, rows,
-                       size);
+    storeTransposed<T>(dv + s * params.dvStride, params.dvStride, dValues + block * valueBlock,
+                       rows, valueSize);
   }
 }
 

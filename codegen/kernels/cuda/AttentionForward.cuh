@@ -27,10 +27,11 @@ template <AttentionParams P, typename T> struct AttentionItem {
   }
 };
 
-template <typename T, AttentionParams P>
+template <typename T, AttentionParams P, typename Score = NoFunction>
 HYBRID_DEVICE void attentionForward(int64_t item, const T *q, const FirstStreamed<T, P> *k,
                                     const SecondStreamed<T, P> *v, const int32_t *segments,
-                                    const T *rotary, T *o, T *lse) {
+                                    const T *rotary, const T *queryTerms, const T *keyTerms, T *o,
+                                    T *lse) {
   constexpr bool preparedFirst = P.preparedFirst != 0, preparedSecond = P.preparedSecond != 0;
   constexpr Products products = productsOf<T>(P.bf16);
   constexpr int columns = static_cast<int>(attentionColumns<T>(P));
@@ -44,10 +45,13 @@ HYBRID_DEVICE void attentionForward(int64_t item, const T *q, const FirstStreame
   AttentionItem<P, T> at(item, P.heads, queryTiles);
   const int first = static_cast<int>(queryTiles - 1 - at.tile) * rowTile;
   const int64_t kvHead = at.head / (P.heads / P.kvHeads);
-  q = headOf<P>(q, at.batch, P.length, P.qStride, at.head);
-  k = streamOf<P, preparedFirst, T>(k, at.batch, P.kvHeads, kvHead, P.keyLength, P.kStride);
-  v = streamOf<P, preparedSecond, T>(v, at.batch, P.kvHeads, kvHead, P.keyLength, P.vStride);
+  q = headOf<P, Side::Query>(q, at.batch, P.length, P.qStride, at.head);
+  k = streamOf<P, Side::Key, preparedFirst, T>(k, at.batch, P.kvHeads, kvHead, P.keyLength,
+                                               P.kStride);
+  v = streamOf<P, Side::Other, preparedSecond, T>(v, at.batch, P.kvHeads, kvHead, P.keyLength,
+                                                  P.vStride);
   const Seen visibility{P.hasSegments ? segments + at.batch * P.keyLength : nullptr};
+  const Scoring<T, P, Score> scoring(queryTerms, keyTerms, at.batch, at.head);
 
   Element *queries = sharedMemory<Element>();
   Element *keys = queries + rowTile * Tile::stride, *values = keys + keyTile * Tile::stride;
@@ -96,8 +100,9 @@ HYBRID_DEVICE void attentionForward(int64_t item, const T *q, const FirstStreame
       for (int block = 0; block < blocks; ++block)
         HYBRID_UNROLL
       for (int i = 0; i < 4; ++i) {
-        T score = scores[block][i] * static_cast<T>(P.scale * log2OfE);
-        if (!whole && !visibility.seen(row + i / 2 * 8, s + block * 8 + 2 * t + i % 2))
+        const int query = row + i / 2 * 8, key = s + block * 8 + 2 * t + i % 2;
+        T score = scoring.logit(scores[block][i], query, key);
+        if (!whole && !visibility.seen(query, key))
           score = -infinity<T>();
         scores[block][i] = score;
         newTop[i / 2] = maximum(newTop[i / 2], score);
@@ -153,8 +158,8 @@ HYBRID_DEVICE void attentionForward(int64_t item, const T *q, const FirstStreame
   storeRows<P, Side::Other, Tile>(output, inverse[0], inverse[1],
                                   sharedMemory<T>() +
                                       warpIndex() * 16 * (static_cast<int>(P.slab) + 4),
-                                  headOf<P>(o, at.batch, P.length, P.oStride, at.head), P.oStride,
-                                  warpFirst, Seen::queries, at.slab, rotary, 0);
+                                  headOf<P, Side::Other>(o, at.batch, P.length, P.oStride, at.head),
+                                  P.oStride, warpFirst, Seen::queries, at.slab, rotary, 0);
 }
 
 template <typename T, AttentionPrepareParams P>
@@ -192,7 +197,7 @@ HYBRID_DEVICE void attentionPrepare(int64_t item, const T *x, const T *rotary,
 template <typename T, AttentionCombineParams P>
 HYBRID_DEVICE void attentionCombine(int64_t item, const T *oParts, const T *lseParts, T *o,
                                     T *lse) {
-  constexpr int64_t rows = P.batch * P.heads * P.length, width = P.heads * P.headSize;
+  constexpr int64_t rows = P.batch * P.heads * P.length, width = P.heads * P.valueSize;
   const int64_t row = item * attentionCombineRows + warpIndex(); // of [batch, heads, length]
   if (row >= rows)                                               // of every lane of the warp
     return;
@@ -206,10 +211,10 @@ HYBRID_DEVICE void attentionCombine(int64_t item, const T *oParts, const T *lseP
   const T weight = sum == T(0) ? T(0) : power / sum;
   if (laneIndex() == 0)
     lse[row] = sum == T(0) ? -infinity<T>() : base + logarithm(sum);
-  oParts += query * width + head * P.headSize;
-  o += query * P.oStride + head * P.headSize;
+  oParts += query * width + head * P.valueSize;
+  o += query * P.oStride + head * P.valueSize;
   HYBRID_NO_UNROLL
-  for (int64_t first = 0; first < P.headSize; first += warpSize) {
+  for (int64_t first = 0; first < P.valueSize; first += warpSize) {
     const int64_t column = first + laneIndex();
     T value = T(0);
     HYBRID_NO_UNROLL
@@ -217,14 +222,14 @@ HYBRID_DEVICE void attentionCombine(int64_t item, const T *oParts, const T *lseP
       T parts[8];
       HYBRID_UNROLL
       for (int i = 0; i < 8; ++i)
-        parts[i] = start + i < P.parts && column < P.headSize
+        parts[i] = start + i < P.parts && column < P.valueSize
                        ? oParts[(start + i) * P.batch * P.length * width + column]
                        : T(0);
       HYBRID_UNROLL
       for (int i = 0; i < 8; ++i)
         value = multiplyAdd(shuffle(weight, static_cast<int>(start) + i), parts[i], value);
     }
-    if (column < P.headSize)
+    if (column < P.valueSize)
       o[column] = value;
   }
 }

@@ -60,7 +60,13 @@ template <AttentionParams A> struct Visibility {
   }
 };
 
+/// Whose rows: those of values, of results and their gradients are Other.
 enum class Side { Query, Key, Other };
+
+/// Channels of a head of that side.
+template <AttentionParams A> constexpr int64_t headSizeOf(Side side) {
+  return side == Side::Other ? A.valueSize : A.headSize;
+}
 
 /// The element at `column` of a row of a head, rotated if it is a query's or key's; `back` applies
 /// the transposed rotation. `table` is the row of the position: cos and sin for queries, then keys.
@@ -83,11 +89,11 @@ HYBRID_DEVICE T rotated(T own, int column, const T *table, Read &&read) {
 template <AttentionParams P, int rows, Side side, typename T, typename Element>
 HYBRID_DEVICE void startRows(Element *tile, const T *from, int64_t stride, int first, int count,
                              const T *table, int shift) {
-  constexpr int threadCount = threads(P), size = static_cast<int>(P.headSize);
+  constexpr int threadCount = threads(P), size = static_cast<int>(headSizeOf<P>(side));
   constexpr int columns = static_cast<int>(attentionColumns<T>(P));
   constexpr int wide = packWidth<T, P.alignment>;
   constexpr int tileRow =
-      static_cast<int>(tileStride(productsOf<T>(P.bf16), sizeof(T), P.headSize));
+      static_cast<int>(tileStride(productsOf<T>(P.bf16), sizeof(T), P.widestHead()));
   constexpr int packs = rows * columns / wide, batch = 4;
   constexpr bool rotates = side != Side::Other && P.rotaryDims > 0;
   HYBRID_NO_UNROLL
@@ -144,13 +150,13 @@ template <typename T, AttentionParams P>
 using SecondStreamed = typename StreamedOf<T, P, (P.preparedSecond != 0)>::type;
 
 /// Where a head of a tensor of the column side begins; `rows` of a batch row.
-template <AttentionParams P, bool prepared, typename T, typename Memory>
+template <AttentionParams P, Side side, bool prepared, typename T, typename Memory>
 HYBRID_DEVICE const Memory *streamOf(const Memory *tensor, int64_t batch, int64_t heads,
                                      int64_t head, int64_t rows, int64_t stride) {
   if constexpr (prepared)
     return tensor + (batch * heads + head) * rows * attentionColumns<T>(P);
   else
-    return tensor + batch * rows * stride + head * P.headSize;
+    return tensor + batch * rows * stride + head * headSizeOf<P>(side);
 }
 /// startRows() for the column side.
 template <AttentionParams P, int rows, Side side, bool prepared, typename T, typename Element,
@@ -161,7 +167,7 @@ HYBRID_DEVICE void startStreamed(Element *tile, const Memory *from, int64_t stri
     constexpr int columns = static_cast<int>(attentionColumns<T>(P)), threadCount = threads(P);
     constexpr int wide = 16 / static_cast<int>(sizeof(Element)), packs = rows * columns / wide;
     constexpr int tileRow =
-        static_cast<int>(tileStride(productsOf<T>(P.bf16), sizeof(T), P.headSize));
+        static_cast<int>(tileStride(productsOf<T>(P.bf16), sizeof(T), P.widestHead()));
     static_assert(packs % 32 == 0 && columns % wide == 0);
     HYBRID_UNROLL
     for (int i = 0; i < (packs + threadCount - 1) / threadCount; ++i) {
@@ -184,7 +190,8 @@ HYBRID_DEVICE void startStreamed(Element *tile, const Memory *from, int64_t stri
 template <AttentionParams P, Side side, typename Tile, typename T, int blocks>
 HYBRID_DEVICE void storeRows(T (&sums)[blocks][4], T upper, T lower, T *room, T *to, int64_t stride,
                              int first, int count, int slab, const T *table, int shift) {
-  constexpr int size = static_cast<int>(P.headSize), roomRow = static_cast<int>(P.slab) + 4;
+  constexpr int size = static_cast<int>(headSizeOf<P>(side)),
+                roomRow = static_cast<int>(P.slab) + 4;
   const int lane = laneIndex(), g = lane / 4, t = lane % 4;
   HYBRID_UNROLL
   for (int block = 0; block < blocks; ++block)
@@ -228,9 +235,90 @@ template <typename T> HYBRID_DEVICE T rowMax(T value) {
 }
 
 /// Where head `head` of batch row `batch` begins in a buffer of rows.
-template <AttentionParams A, typename T>
+template <AttentionParams A, Side side, typename T>
 HYBRID_DEVICE T *headOf(T *buffer, int64_t batch, int64_t rows, int64_t stride, int64_t head) {
-  return buffer + batch * rows * stride + head * A.headSize;
+  return buffer + batch * rows * stride + head * headSizeOf<A>(side);
 }
+
+/// No function: scores are logits.
+struct NoFunction {
+  template <typename T> static HYBRID_DEVICE void apply(const T *, T *) {}
+};
+
+/// A model's own score of a head: its terms, and its function and gradient, each of which is called
+/// with a number for each argument.
+template <typename T, AttentionParams P, typename Score, typename Gradient = NoFunction>
+struct Scoring {
+  static constexpr int queryTerms = static_cast<int>(P.queryTerms),
+                       keyTerms = static_cast<int>(P.keyTerms), count = 4 + queryTerms + keyTerms,
+                       gradients = 1 + queryTerms + keyTerms;
+  const T *ofQueries, *ofKeys; // of the head
+  T head;
+
+  HYBRID_DEVICE Scoring(const T *queries, const T *keys, int64_t batch, int64_t head)
+      : ofQueries(queryTerms ? queries + (batch * P.queryTerms * P.heads + head) * P.length
+                             : nullptr),
+        ofKeys(keyTerms ? keys + (batch * P.keyTerms * P.heads + head) * P.keyLength : nullptr),
+        head(static_cast<T>(head)) {}
+
+  HYBRID_DEVICE void arguments(T *x, T score, int query, int key) const {
+    constexpr int64_t queryStride = P.heads * P.length, keyStride = P.heads * P.keyLength;
+    using Seen = Visibility<P>;
+    x[0] = score, x[1] = static_cast<T>(Seen::position(query)), x[2] = static_cast<T>(key);
+    x[3] = head;
+    HYBRID_UNROLL
+    for (int m = 0; m < queryTerms; ++m)
+      x[4 + m] = ofQueries[m * queryStride + minimum(query, Seen::queries - 1)];
+    HYBRID_UNROLL
+    for (int m = 0; m < keyTerms; ++m)
+      x[4 + queryTerms + m] = ofKeys[m * keyStride + minimum(key, Seen::keys - 1)];
+  }
+  /// In powers of two, as the softmax takes it, of the product of a query and a key.
+  HYBRID_DEVICE T logit(T product, int query, int key) const {
+    if constexpr (P.score == 0) {
+      return product * static_cast<T>(P.scale * log2OfE);
+    } else {
+      T x[count], y[1];
+      arguments(x, product * static_cast<T>(P.scale), query, key);
+      Score::apply(x, y);
+      return y[0] * static_cast<T>(log2OfE);
+    }
+  }
+  /// The gradients of the score and of the terms, of that of the logit. Where that is 0 they are,
+  /// whatever the slope of a logit that nobody sees.
+  HYBRID_DEVICE void gradient(T (&y)[gradients], T product, T dLogit, int query, int key) const {
+    T x[count + 1];
+    arguments(x, product * static_cast<T>(P.scale), query, key);
+    x[count] = dLogit;
+    Gradient::apply(x, y);
+    HYBRID_UNROLL
+    for (int m = 0; m < gradients; ++m)
+      y[m] = dLogit == T(0) ? T(0) : y[m];
+  }
+};
+
+/// One sum a term for rows g and g + 8 of a warp; row i of a head of `rows`.
+template <typename T, int terms> struct TermSums {
+  T sums[2][terms > 0 ? terms : 1] = {};
+
+  HYBRID_DEVICE void add(int half, const T *gradients) {
+    HYBRID_UNROLL
+    for (int m = 0; m < terms; ++m)
+      sums[half][m] += gradients[m];
+  }
+  /// Adds up the lanes of a row and stores, one row `stride` behind the other term's.
+  HYBRID_DEVICE void store(T *to, int64_t stride, int row, int count, bool isOwner) {
+    HYBRID_UNROLL
+    for (int half = 0; half < 2; ++half)
+      HYBRID_UNROLL
+    for (int m = 0; m < terms; ++m) {
+      const T sum = rowSum(sums[half][m]);
+      const int own = row + half * 8;
+      if (isOwner && laneIndex() % 4 == 0 && own < count)
+        to[m * stride + own] = sum;
+      sums[half][m] = T(0);
+    }
+  }
+};
 
 } // namespace hybrid::cuda

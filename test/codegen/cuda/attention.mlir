@@ -25,7 +25,7 @@
 // Decoding: one query, its keys shared by blocks whose parts are added in order.
 // CHECK: attentionForward<float, AttentionParams{.batch = 1, .length = 1, .keyLength = 4097,
 // CHECK-SAME: .rowTile = 16, .columnTile = 64, .slab = 64, .keySplits = 16}>
-// CHECK: attentionCombine<float, AttentionCombineParams{.batch = 1, .length = 1, .heads = 16, .headSize = 64, .oStride = 1024, .parts = 16}>
+// CHECK: attentionCombine<float, AttentionCombineParams{.batch = 1, .length = 1, .heads = 16, .valueSize = 64, .oStride = 1024, .parts = 16}>
 func.func @forward(%q0: tensor<128x128x128xf32> {hybrid.name = "q0"}, %k0: tensor<128x128x128xf32> {hybrid.name = "k0"}, %v0: tensor<128x128x128xf32> {hybrid.name = "v0"},
     %q1: tensor<4x2048x1024xf32> {hybrid.name = "q1"}, %k1: tensor<4x2048x1024xf32> {hybrid.name = "k1"}, %v1: tensor<4x2048x1024xf32> {hybrid.name = "v1"},
     %q2: tensor<1x1x1024xf32> {hybrid.name = "q2"}, %k2: tensor<1x1x1024xf32> {hybrid.name = "k2"}, %v2: tensor<1x1x1024xf32> {hybrid.name = "v2"}, %pk2: tensor<1x4096x1024xf32> {hybrid.name = "pk2"}, %pv2: tensor<1x4096x1024xf32> {hybrid.name = "pv2"})

@@ -21,3 +21,32 @@ func.func @forward(%q: tensor<1x4x6xf32> {hybrid.name = "q"}, %k: tensor<1x4x6xf
   %y, %lse = hybrid.attention %q, %k, %v heads 2 kv_heads 2 past(%pk, %pv : tensor<1x5x6xf32>, tensor<1x5x6xf32>) : tensor<1x4x6xf32>, tensor<1x4x6xf32>, tensor<1x4x6xf32> -> tensor<1x4x6xf32>, tensor<1x2x4xf32>
   return %y : tensor<1x4x6xf32>
 }
+// -----
+// Values of another size than keys, and a gradient through the denominators.
+func.func @forward(%q: tensor<2x9x8xf32> {hybrid.name = "q"}, %k: tensor<2x9x4xf32> {hybrid.name = "k"}, %v: tensor<2x9x3xf32> {hybrid.name = "v"}, %s: tensor<2x9xi32> {hybrid.name = "s", test.segments}) -> (tensor<2x9x6xf32> {hybrid.name = "y"}, tensor<2x2x9xf32> {hybrid.name = "logs"}) {
+  %y, %lse = hybrid.attention %q, %k, %v heads 2 kv_heads 1 segments(%s : tensor<2x9xi32>) : tensor<2x9x8xf32>, tensor<2x9x4xf32>, tensor<2x9x3xf32> -> tensor<2x9x6xf32>, tensor<2x2x9xf32>
+  return %y, %lse : tensor<2x9x6xf32>, tensor<2x2x9xf32>
+}
+// -----
+// A score with terms of queries and of keys, positions and the head: 3 tanh(s / 3) + a b + c - (h + 1)(i - j) / 20.
+func.func @forward(%q: tensor<2x9x8xf32> {hybrid.name = "q"}, %k: tensor<2x9x4xf32> {hybrid.name = "k"}, %v: tensor<2x9x4xf32> {hybrid.name = "v"}, %a: tensor<2x1x2x9xf32> {hybrid.name = "a"}, %b: tensor<2x2x2x9xf32> {hybrid.name = "b"}) -> (tensor<2x9x8xf32> {hybrid.name = "y"}) {
+  %y, %lse = hybrid.attention %q, %k, %v heads 2 kv_heads 1 query_terms(%a : tensor<2x1x2x9xf32>) key_terms(%b : tensor<2x2x2x9xf32>) {window = 6 : i64, rotary_dims = 2 : i64} : tensor<2x9x8xf32>, tensor<2x9x4xf32>, tensor<2x9x4xf32> -> tensor<2x9x8xf32>, tensor<2x2x9xf32> score {
+  ^bb0(%s: tensor<f32>, %query: tensor<f32>, %key: tensor<f32>, %head: tensor<f32>, %a0: tensor<f32>, %b0: tensor<f32>, %b1: tensor<f32>):
+    %cap = hybrid.constant 3.0 : tensor<f32>
+    %one = hybrid.constant 1.0 : tensor<f32>
+    %slope = hybrid.constant 0.05 : tensor<f32>
+    %0 = hybrid.binary div %s, %cap : tensor<f32>, tensor<f32>
+    %1 = hybrid.unary tanh %0 : tensor<f32>
+    %2 = hybrid.binary mul %1, %cap : tensor<f32>, tensor<f32>
+    %3 = hybrid.binary mul %a0, %b0 : tensor<f32>, tensor<f32>
+    %4 = hybrid.binary add %2, %3 : tensor<f32>, tensor<f32>
+    %5 = hybrid.binary add %4, %b1 : tensor<f32>, tensor<f32>
+    %6 = hybrid.binary sub %query, %key : tensor<f32>, tensor<f32>
+    %7 = hybrid.binary add %head, %one : tensor<f32>, tensor<f32>
+    %8 = hybrid.binary mul %6, %7 : tensor<f32>, tensor<f32>
+    %9 = hybrid.binary mul %8, %slope : tensor<f32>, tensor<f32>
+    %10 = hybrid.binary sub %5, %9 : tensor<f32>, tensor<f32>
+    hybrid.yield %10 : tensor<f32>
+  }
+  return %y : tensor<2x9x8xf32>
+}

@@ -95,3 +95,56 @@ func.func @forward(%q: tensor<2xLENGTHx10xf32> {hybrid.name = "q"}, %k: tensor<2
   %y = hybrid.concat %y0, %y1 along 1 : tensor<2xFIRSTx10xf32>, tensor<2xSECONDx10xf32> -> tensor<2xLENGTHx10xf32>
   return %y : tensor<2xLENGTHx10xf32>
 }
+// -----
+// A score with positions and a term of the key, and values of another size.
+func.func @forward(%q: tensor<2xLENGTHx12xf32> {hybrid.name = "q"}, %k: tensor<2xLENGTHx12xf32> {hybrid.name = "k"}, %v: tensor<2xLENGTHx6xf32> {hybrid.name = "v"}, %g: tensor<2xLENGTHx3xf32> {hybrid.name = "g"}) -> (tensor<2xLENGTHx6xf32> {hybrid.name = "y"}) {
+  %t = hybrid.transpose %g by [0, 2, 1] : tensor<2xLENGTHx3xf32> -> tensor<2x3xLENGTHxf32>
+  %r = hybrid.reshape %t to [2, 1, 3, LENGTH] : tensor<2x3xLENGTHxf32> -> tensor<2x1x3xLENGTHxf32>
+  %y, %ylse = hybrid.attention %q, %k, %v heads 3 kv_heads 3 key_terms(%r : tensor<2x1x3xLENGTHxf32>) : tensor<2xLENGTHx12xf32>, tensor<2xLENGTHx12xf32>, tensor<2xLENGTHx6xf32> -> tensor<2xLENGTHx6xf32>, tensor<2x3xLENGTHxf32> score {
+  ^bb0(%s: tensor<f32>, %query: tensor<f32>, %key: tensor<f32>, %head: tensor<f32>, %g0: tensor<f32>):
+    %cap = hybrid.constant 2.0 : tensor<f32>
+    %capped = hybrid.unary tanh %s : tensor<f32>
+    %wide = hybrid.binary mul %capped, %cap : tensor<f32>, tensor<f32>
+    %distance = hybrid.binary sub %key, %query : tensor<f32>, tensor<f32>
+    %near = hybrid.unary tanh %distance : tensor<f32>
+    %sum = hybrid.binary add %wide, %near : tensor<f32>, tensor<f32>
+    %logit = hybrid.binary sub %sum, %g0 : tensor<f32>, tensor<f32>
+    hybrid.yield %logit : tensor<f32>
+  }
+  return %y : tensor<2xLENGTHx6xf32>
+}
+// -----
+func.func @forward(%q: tensor<2xLENGTHx12xf32> {hybrid.name = "q"}, %k: tensor<2xLENGTHx12xf32> {hybrid.name = "k"}, %v: tensor<2xLENGTHx6xf32> {hybrid.name = "v"}, %g: tensor<2xLENGTHx3xf32> {hybrid.name = "g"}) -> (tensor<2xLENGTHx6xf32> {hybrid.name = "y"}) {
+  %q0, %q1 = hybrid.split %q along 1 sizes [FIRST, SECOND] : tensor<2xLENGTHx12xf32> -> tensor<2xFIRSTx12xf32>, tensor<2xSECONDx12xf32>
+  %k0, %k1 = hybrid.split %k along 1 sizes [FIRST, SECOND] : tensor<2xLENGTHx12xf32> -> tensor<2xFIRSTx12xf32>, tensor<2xSECONDx12xf32>
+  %v0, %v1 = hybrid.split %v along 1 sizes [FIRST, SECOND] : tensor<2xLENGTHx6xf32> -> tensor<2xFIRSTx6xf32>, tensor<2xSECONDx6xf32>
+  %g0, %g1 = hybrid.split %g along 1 sizes [FIRST, SECOND] : tensor<2xLENGTHx3xf32> -> tensor<2xFIRSTx3xf32>, tensor<2xSECONDx3xf32>
+  %t0 = hybrid.transpose %g0 by [0, 2, 1] : tensor<2xFIRSTx3xf32> -> tensor<2x3xFIRSTxf32>
+  %r0 = hybrid.reshape %t0 to [2, 1, 3, FIRST] : tensor<2x3xFIRSTxf32> -> tensor<2x1x3xFIRSTxf32>
+  %t = hybrid.transpose %g by [0, 2, 1] : tensor<2xLENGTHx3xf32> -> tensor<2x3xLENGTHxf32>
+  %r = hybrid.reshape %t to [2, 1, 3, LENGTH] : tensor<2x3xLENGTHxf32> -> tensor<2x1x3xLENGTHxf32>
+  %y0, %y0lse = hybrid.attention %q0, %k0, %v0 heads 3 kv_heads 3 key_terms(%r0 : tensor<2x1x3xFIRSTxf32>) : tensor<2xFIRSTx12xf32>, tensor<2xFIRSTx12xf32>, tensor<2xFIRSTx6xf32> -> tensor<2xFIRSTx6xf32>, tensor<2x3xFIRSTxf32> score {
+  ^bb0(%s: tensor<f32>, %query: tensor<f32>, %key: tensor<f32>, %head: tensor<f32>, %g0: tensor<f32>):
+    %cap = hybrid.constant 2.0 : tensor<f32>
+    %capped = hybrid.unary tanh %s : tensor<f32>
+    %wide = hybrid.binary mul %capped, %cap : tensor<f32>, tensor<f32>
+    %distance = hybrid.binary sub %key, %query : tensor<f32>, tensor<f32>
+    %near = hybrid.unary tanh %distance : tensor<f32>
+    %sum = hybrid.binary add %wide, %near : tensor<f32>, tensor<f32>
+    %logit = hybrid.binary sub %sum, %g0 : tensor<f32>, tensor<f32>
+    hybrid.yield %logit : tensor<f32>
+  }
+  %y1, %y1lse = hybrid.attention %q1, %k1, %v1 heads 3 kv_heads 3 past(%k0, %v0 : tensor<2xFIRSTx12xf32>, tensor<2xFIRSTx6xf32>) key_terms(%r : tensor<2x1x3xLENGTHxf32>) : tensor<2xSECONDx12xf32>, tensor<2xSECONDx12xf32>, tensor<2xSECONDx6xf32> -> tensor<2xSECONDx6xf32>, tensor<2x3xSECONDxf32> score {
+  ^bb0(%s: tensor<f32>, %query: tensor<f32>, %key: tensor<f32>, %head: tensor<f32>, %g0: tensor<f32>):
+    %cap = hybrid.constant 2.0 : tensor<f32>
+    %capped = hybrid.unary tanh %s : tensor<f32>
+    %wide = hybrid.binary mul %capped, %cap : tensor<f32>, tensor<f32>
+    %distance = hybrid.binary sub %key, %query : tensor<f32>, tensor<f32>
+    %near = hybrid.unary tanh %distance : tensor<f32>
+    %sum = hybrid.binary add %wide, %near : tensor<f32>, tensor<f32>
+    %logit = hybrid.binary sub %sum, %g0 : tensor<f32>, tensor<f32>
+    hybrid.yield %logit : tensor<f32>
+  }
+  %y = hybrid.concat %y0, %y1 along 1 : tensor<2xFIRSTx6xf32>, tensor<2xSECONDx6xf32> -> tensor<2xLENGTHx6xf32>
+  return %y : tensor<2xLENGTHx6xf32>
+}

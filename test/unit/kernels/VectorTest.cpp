@@ -79,12 +79,13 @@ TEST(Kernels, CarryNaNToTheirResults) {
     EXPECT_TRUE(std::isnan(y[35]));
 
     AttentionParams p{};
-    p.batch = p.heads = p.kvHeads = p.headSize = 1, p.length = p.keyLength = 40, p.window = -1;
+    p.batch = p.heads = p.kvHeads = p.headSize = p.valueSize = 1, p.length = p.keyLength = 40,
+    p.window = -1;
     p.qStride = p.kStride = p.vStride = p.oStride = 1, p.causal = 1, p.scale = 1;
     std::vector<float> q(40, 1), o(40), lse(40);
     callWhole<AttentionParams>(
         attention_forward<float>, 1,
-        {q.data(), x.data(), q.data(), nullptr, nullptr, o.data(), lse.data()}, p,
+        {q.data(), x.data(), q.data(), nullptr, nullptr, nullptr, nullptr, o.data(), lse.data()}, p,
         scratchOf<AttentionForward, float>(p));
     for (size_t t = 0; t < 40; ++t)
       EXPECT_EQ(std::isnan(o[t]), t >= 35) << t;
