@@ -81,6 +81,15 @@ def tables(cases):
     cases.add("sincos_odd", "sincos_position_table", dict(length=5, D=width), [("output", "table", table)])
 
 
+def losses(cases):
+    T, V = 6, 5
+    logits, target = cases.array(T, V), [1, -1, 4, 0, -1, 2]
+    scored = [(row, t) for row, t in zip(logits, target) if t >= 0]
+    loss = -math.fsum(0.9 * math.log(p[t]) + 0.1 / V * math.fsum(map(math.log, p)) for p, t in ((f.softmax(row), t) for row, t in scored))
+    cases.add("cross_entropy_sum", "cross_entropy", dict(T=T, V=V, ignore_index=-1, label_smoothing=0.1, reduction="sum", ignored=2),
+              [("input", "logits", logits), ("input", "target", target), ("output", "loss", [loss])])
+
+
 def attention(cases, name, heads, kv_heads, size, **options):
     B, L, D = 2, 6, 4
     x = cases.array(B, L, D)
@@ -115,6 +124,7 @@ def write(cases):
     norms(cases)
     convolutions(cases)
     tables(cases)
+    losses(cases)
     attention(cases, "attention_wide_heads", 3, 1, 4, out_bias=True, softmax_scale=0.25)
     attention(cases, "attention_noncausal_partial_rotary", 2, 2, 6, causal=False, rotary_dim=4)
     mamba(cases)
