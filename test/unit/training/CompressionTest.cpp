@@ -16,7 +16,7 @@ TEST(Compression, EverythingIsAskedAndTheLastTokenIsTheCompressionToken) {
     expectWellFormed(*task);
     for (Split split : {Split::Train, Split::Test})
       for (uint64_t i = 0; i < 100; ++i) {
-        Instance instance = draw(*task, split, i);
+        Drawn instance = draw(*task, split, i);
         EXPECT_EQ(instance.inputs, instance.targets);
         EXPECT_EQ(instance.inputs.back(), vocab - 1);
         for (size_t t = 0; t + 1 < instance.inputs.size(); ++t)
@@ -29,7 +29,7 @@ TEST(Compression, ContentsAreUniformAndFollowNothing) {
   auto task = make("compression:vocab=6");
   std::vector<double> counts(5), pairs(25);
   for (uint64_t i = 0; i < 2000; ++i) {
-    Instance instance = draw(*task, Split::Train, i);
+    Drawn instance = draw(*task, Split::Train, i);
     for (size_t t = 0; t + 1 < 31; t += 2) {
       auto a = static_cast<size_t>(instance.inputs[t]),
            b = static_cast<size_t>(instance.inputs[t + 1]);
@@ -43,7 +43,7 @@ TEST(Compression, ContentsAreUniformAndFollowNothing) {
 
 TEST(Compression, SplitsAndSeedsDiffer) {
   auto task = make("compression");
-  Instance first = draw(*task, Split::Train, 0);
+  Drawn first = draw(*task, Split::Train, 0);
   EXPECT_NE(first.inputs, draw(*task, Split::Test, 0).inputs);
   EXPECT_NE(first.inputs, draw(*task, Split::Train, 0, 1).inputs);
 }

@@ -26,7 +26,7 @@ TEST(AssociativeRecall, PairsThenThePrefixThenAKeyThatWasShown) {
   EXPECT_EQ(task->vocabulary(), 10);
   for (Split split : {Split::Train, Split::Test})
     for (uint64_t i = 0; i < 300; ++i) {
-      Instance instance = draw(*task, split, i);
+      Drawn instance = draw(*task, split, i);
       for (size_t t = 0; t < 20; ++t)
         ASSERT_TRUE(t % 2 ? instance.inputs[t] >= 5 && instance.inputs[t] <= 8
                           : instance.inputs[t] >= 1 && instance.inputs[t] <= 4);
@@ -48,7 +48,7 @@ TEST(AssociativeRecall, KeysMapsAndProbesAreUniform) {
   auto task = make("associative-recall:vocab=10,length=40");
   std::vector<double> keys(4), maps(16), probes(4);
   for (uint64_t i = 0; i < 4000; ++i) {
-    Instance instance = draw(*task, Split::Test, i);
+    Drawn instance = draw(*task, Split::Test, i);
     std::set<int32_t> seen;
     for (size_t t = 0; t < 40; t += 2) {
       int32_t key = instance.inputs[t];
@@ -68,7 +68,7 @@ TEST(AssociativeRecall, KeysMayBeTuples) {
   EXPECT_EQ(task->positions(), 33);
   std::set<std::pair<int32_t, int32_t>> keys;
   for (uint64_t i = 0; i < 200; ++i) {
-    Instance instance = draw(*task, Split::Test, i);
+    Drawn instance = draw(*task, Split::Test, i);
     for (size_t t = 0; t < 30; t += 3)
       keys.emplace(instance.inputs[t], instance.inputs[t + 1]);
   }
@@ -89,7 +89,7 @@ TEST(Majority, TheQueryIsLastAndContentsAreUniform) {
   EXPECT_EQ(task->positions(), 10);
   std::vector<double> answers(5), contents(5), places(10);
   for (uint64_t i = 0; i < 8000; ++i) {
-    Instance instance = draw(*task, Split::Train, i);
+    Drawn instance = draw(*task, Split::Train, i);
     ASSERT_EQ(instance.inputs.back(), 5);
     ASSERT_EQ(scored(instance), 1u);
     int32_t answer = instance.targets.back();
@@ -112,7 +112,7 @@ TEST(Counting, AnswersTokensAndPlacesAreUniform) {
   auto task = make("counting:vocab=13,length=12,most=8"); // content 0-3, counts 4-12
   std::vector<double> answers(8), asked(4), places(11), others(3);
   for (uint64_t i = 0; i < 8000; ++i) {
-    Instance instance = draw(*task, Split::Test, i);
+    Drawn instance = draw(*task, Split::Test, i);
     ASSERT_EQ(scored(instance), 1u);
     ++answers[at(instance.targets.back() - 5)];
     int32_t last = instance.inputs.back();
@@ -143,7 +143,7 @@ TEST(Arithmetic, TheTargetsAreTheSum) {
     EXPECT_EQ(task->vocabulary(), 10);
     EXPECT_EQ(task->positions(), 3 * digits);
     for (uint64_t i = 0; i < 300; ++i) {
-      Instance instance = draw(*task, Split::Train, i);
+      Drawn instance = draw(*task, Split::Train, i);
       ASSERT_EQ(scored(instance), static_cast<size_t>(digits + 1));
       const int32_t *inputs = instance.inputs.data();
       EXPECT_EQ(number(inputs, digits) + number(inputs + digits, digits),
@@ -162,7 +162,7 @@ TEST(Arithmetic, NoPairOfOperandsIsInBothSplits) {
     std::set<std::pair<int64_t, int64_t>> sides[2];
     for (Split split : {Split::Train, Split::Test})
       for (uint64_t i = 0; i < draws; ++i) {
-        Instance instance = draw(*task, split, i, split == Split::Train ? 1 : 2);
+        Drawn instance = draw(*task, split, i, split == Split::Train ? 1 : 2);
         int64_t a = number(instance.inputs.data(), digits),
                 b = number(instance.inputs.data() + digits, digits);
         sides[split == Split::Test].emplace(a, b);
@@ -183,7 +183,7 @@ TEST(Arithmetic, OperandsAreUniform) {
   for (Split split : {Split::Train, Split::Test}) {
     std::vector<double> counts(8 * 10);
     for (uint64_t i = 0; i < 4000; ++i) {
-      Instance instance = draw(*task, split, i);
+      Drawn instance = draw(*task, split, i);
       for (size_t t = 0; t < 8; ++t)
         ++counts[t * 10 + at(instance.inputs[t])];
     }

@@ -15,7 +15,7 @@ TEST(InductionHeads, TwoTriggersAndOneAnswer) {
     EXPECT_EQ(task->positions(), length);
     for (Split split : {Split::Train, Split::Test})
       for (uint64_t i = 0; i < (length > 1000 ? 3 : 200); ++i) {
-        Instance instance = draw(*task, split, i);
+        Drawn instance = draw(*task, split, i);
         EXPECT_EQ(std::count(instance.inputs.begin(), instance.inputs.end(), vocab - 1), 2);
         EXPECT_EQ(instance.inputs.back(), vocab - 1);
         EXPECT_EQ(scored(instance), 1u);
@@ -30,7 +30,7 @@ TEST(InductionHeads, PlacesContentsAndAnswersAreUniform) {
   auto task = make("induction-heads:length=20");
   std::vector<double> places(17), contents(15), answers(15);
   for (uint64_t i = 0; i < 8000; ++i) {
-    Instance instance = draw(*task, Split::Train, i);
+    Drawn instance = draw(*task, Split::Train, i);
     auto first = std::find(instance.inputs.begin(), instance.inputs.end(), 15);
     ++places[static_cast<size_t>(first - instance.inputs.begin())];
     ++answers[static_cast<size_t>(instance.targets.back())];
@@ -56,7 +56,7 @@ TEST(SafariInduction, TheTriggerOverwritesATokenAndIsRepeated) {
   EXPECT_EQ(task->positions(), 31);
   std::vector<double> places(28), contents(18);
   for (uint64_t i = 0; i < 6000; ++i) {
-    Instance instance = draw(*task, Split::Test, i);
+    Drawn instance = draw(*task, Split::Test, i);
     EXPECT_EQ(std::count(instance.inputs.begin(), instance.inputs.end(), 19), 2);
     EXPECT_EQ(std::count(instance.inputs.begin(), instance.inputs.end(), 0), 0);
     EXPECT_EQ(scored(instance), 1u);
@@ -68,7 +68,7 @@ TEST(SafariInduction, TheTriggerOverwritesATokenAndIsRepeated) {
   }
   EXPECT_LT(chiSquare(places), chiSquareLimit(28));
   EXPECT_LT(chiSquare(contents), chiSquareLimit(18));
-  Instance train = draw(*task, Split::Train, 0);
+  Drawn train = draw(*task, Split::Train, 0);
   EXPECT_EQ(scored(train), 31u);
   EXPECT_TRUE(std::equal(train.inputs.begin() + 1, train.inputs.end(), train.targets.begin()));
   EXPECT_EQ(scored(draw(*make("safari-induction:train_targets=answer"), Split::Train, 0)), 1u);

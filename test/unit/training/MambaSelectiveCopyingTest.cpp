@@ -10,7 +10,7 @@ TEST(MambaSelectiveCopying, ContentThenMarkers) {
   EXPECT_EQ(task->vocabulary(), 16);
   EXPECT_EQ(task->positions(), 4112);
   for (uint64_t i = 0; i < 50; ++i) {
-    Instance instance = draw(*task, Split::Test, i);
+    Drawn instance = draw(*task, Split::Test, i);
     EXPECT_EQ(std::count(instance.inputs.begin(), instance.inputs.end(), 0), 4080);
     EXPECT_EQ(std::count(instance.inputs.begin(), instance.inputs.end(), 15), 16);
     EXPECT_TRUE(std::all_of(instance.inputs.end() - 16, instance.inputs.end(),
@@ -29,7 +29,7 @@ TEST(MambaSelectiveCopying, EverySubsetOfPlacesAndEveryContentIsEquallyLikely) {
   std::map<std::vector<size_t>, double> subsets;
   std::vector<double> contents(64), counts;
   for (uint64_t i = 0; i < 20000; ++i) {
-    Instance instance = draw(*task, Split::Train, i);
+    Drawn instance = draw(*task, Split::Train, i);
     std::vector<size_t> places;
     size_t word = 0;
     for (size_t t = 0; t < 6; ++t)
@@ -52,7 +52,7 @@ TEST(MambaSelectiveCopying, PlacesAreUniform) {
   auto task = make("mamba-selective-copying:length=64,tokens_to_copy=8");
   std::vector<double> places(64);
   for (uint64_t i = 0; i < 5000; ++i) {
-    Instance instance = draw(*task, Split::Test, i);
+    Drawn instance = draw(*task, Split::Test, i);
     for (size_t t = 0; t < 64; ++t)
       places[t] += instance.inputs[t] != 0;
   }

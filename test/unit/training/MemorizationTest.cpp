@@ -13,7 +13,7 @@ std::map<int32_t, int32_t> learn(const Task &task, Split split, uint64_t instanc
                                  uint64_t seed = defaultDataSeed) {
   std::map<int32_t, int32_t> map;
   for (uint64_t i = 0; i < instances; ++i) {
-    Instance instance = draw(task, split, i, seed);
+    Drawn instance = draw(task, split, i, seed);
     for (size_t t = 0; t < instance.inputs.size(); t += 2) {
       auto [fact, fresh] = map.try_emplace(instance.inputs[t], instance.targets[t + 1]);
       EXPECT_EQ(fact->second, instance.targets[t + 1]) << "key " << fact->first;
@@ -35,7 +35,7 @@ TEST(Memorization, KeysAndInsertTokensTakeTurns) {
     expectWellFormed(*task);
     int32_t keys = (vocab - 1) / 2;
     for (uint64_t i = 0; i < 100; ++i) {
-      Instance instance = draw(*task, Split::Train, i);
+      Drawn instance = draw(*task, Split::Train, i);
       for (size_t t = 0; t < instance.inputs.size(); t += 2) {
         EXPECT_TRUE(instance.inputs[t] >= 0 && instance.inputs[t] < keys);
         EXPECT_EQ(instance.targets[t], ignoredTarget);
@@ -86,7 +86,7 @@ TEST(Memorization, KeysAreUniform) {
   auto task = make("memorization:vocab=21");
   std::vector<double> counts(10);
   for (uint64_t i = 0; i < 1000; ++i) {
-    Instance instance = draw(*task, Split::Train, i);
+    Drawn instance = draw(*task, Split::Train, i);
     for (size_t t = 0; t < instance.inputs.size(); t += 2)
       ++counts[static_cast<size_t>(instance.inputs[t])];
   }

@@ -37,8 +37,9 @@ TEST(Recall, BaselineHasTheStatedShape) {
   auto task = make("in-context-recall");
   EXPECT_EQ(task->vocabulary(), 16);
   EXPECT_EQ(task->positions(), 127);
+  int complete = 0;
   for (uint64_t i = 0; i < 300; ++i) {
-    Instance instance = draw(*task, Split::Test, i);
+    Drawn instance = draw(*task, Split::Test, i);
     std::set<int32_t> keys;
     for (size_t t = 0; t < 127; ++t) {
       ASSERT_TRUE(t % 2 ? instance.inputs[t] >= 8 && instance.inputs[t] < 16
@@ -46,12 +47,13 @@ TEST(Recall, BaselineHasTheStatedShape) {
       if (t % 2 == 0)
         keys.insert(instance.inputs[t]);
     }
-    // 64 pairs less the first occurrences: 56 whenever all eight keys appear, which is practically
-    // always.
+    // 64 pairs less the first occurrences: 56 where all eight keys appear, as in all but one of 560
+    // sequences.
     EXPECT_EQ(scored(instance), 64 - keys.size());
-    EXPECT_EQ(scored(instance), 56u);
+    complete += keys.size() == 8;
     EXPECT_NE(instance.targets.back(), ignoredTarget);
   }
+  EXPECT_GE(complete, 295);
 }
 
 TEST(Recall, ACausalSolverAnswersEveryTestInstance) {
@@ -69,7 +71,7 @@ TEST(Recall, ACausalSolverAnswersEveryTestInstance) {
                         {"noisy-in-context-recall:frac_noise=0.8", 8, 8, true}}) {
     auto task = make(c.spec);
     for (uint64_t i = 0; i < 200; ++i) {
-      Instance instance = draw(*task, Split::Test, i);
+      Drawn instance = draw(*task, Split::Test, i);
       EXPECT_EQ(instance.targets, solve(instance.inputs, c.keys, c.values, c.multiQuery))
           << c.spec << " instance " << i;
       EXPECT_GE(scored(instance), 1u);
@@ -80,18 +82,19 @@ TEST(Recall, ACausalSolverAnswersEveryTestInstance) {
 TEST(Recall, SingleQueryHasOnePrefixAndOneAnswer) {
   auto task = make("in-context-recall:multi_query=false");
   EXPECT_EQ(task->positions(), 128);
-  Instance instance = draw(*task, Split::Test, 0);
+  Drawn instance = draw(*task, Split::Test, 0);
   EXPECT_EQ(scored(instance), 1u);
   EXPECT_EQ(std::count(instance.inputs.begin(), instance.inputs.end(), 15), 1);
   EXPECT_EQ(instance.inputs[126], 15);
 }
 
 TEST(Recall, ConventionsDecideTheTrainingTargets) {
-  auto paper = make("in-context-recall"), lab = make("in-context-recall", Convention::MadLab);
-  auto masked = make("in-context-recall:train_targets=recall");
+  auto paper = make("in-context-recall:noise=pairs,map=drawn,train_targets=values");
+  auto lab = make("in-context-recall", Convention::MadLab);
+  auto masked = make("in-context-recall");
   for (uint64_t i = 0; i < 50; ++i) {
-    Instance a = draw(*paper, Split::Train, i), b = draw(*lab, Split::Train, i);
-    Instance c = draw(*masked, Split::Train, i);
+    Drawn a = draw(*paper, Split::Train, i), b = draw(*lab, Split::Train, i);
+    Drawn c = draw(*masked, Split::Train, i);
     ASSERT_EQ(a.inputs, b.inputs);
     EXPECT_EQ(scored(a), 64u); // every value
     EXPECT_EQ(scored(b), 127u);
@@ -106,12 +109,13 @@ TEST(Recall, ConventionsDecideTheTrainingTargets) {
 
 TEST(Recall, NoiseComesInAlignedPairsAtItsShare) {
   for (double share : {0.2, 0.8}) {
-    auto task = make("noisy-in-context-recall:frac_noise=" + std::to_string(share));
+    auto task =
+        make("noisy-in-context-recall:frac_noise=" + std::to_string(share), Convention::MadLab);
     EXPECT_EQ(task->vocabulary(), 32);
     double noisePairs = 0, scoredTokens = 0;
     constexpr int instances = 2000;
     for (int i = 0; i < instances; ++i) {
-      Instance instance = draw(*task, Split::Test, static_cast<uint64_t>(i));
+      Drawn instance = draw(*task, Split::Test, static_cast<uint64_t>(i));
       for (size_t t = 0; t + 1 < instance.inputs.size(); t += 2) {
         bool first = instance.inputs[t] >= 16, second = instance.inputs[t + 1] >= 16;
         ASSERT_EQ(first, second);
@@ -130,11 +134,59 @@ TEST(Recall, NoiseComesInAlignedPairsAtItsShare) {
   }
 }
 
+// As the paper has it: "noise tokens, from a separate vocabulary, are randomly inserted".
+TEST(Recall, NoiseComesInSingleTokensBetweenPairs) {
+  for (int share : {2, 8}) {
+    auto task = make("noisy-in-context-recall:frac_noise=0." + std::to_string(share));
+    std::vector<double> places(127);
+    std::set<size_t> runs;
+    for (uint64_t i = 0; i < 2000; ++i) {
+      Drawn instance = draw(*task, Split::Test, i);
+      int noise = 0;
+      size_t run = 0;
+      for (size_t t = 0; t < 127; ++t) {
+        bool isNoise = instance.inputs[t] >= 16;
+        noise += isNoise;
+        places[t] += isNoise;
+        run = isNoise ? run + 1 : 0;
+        runs.insert(run);
+        if (instance.inputs[t] < 8 && t < 126) { // no noise between a key and its value
+          ASSERT_TRUE(instance.inputs[t + 1] >= 8 && instance.inputs[t + 1] < 16);
+        }
+      }
+      EXPECT_EQ(noise, 2 * std::lround(0.1 * share * 63)); // of the 126 tokens before the probe
+      EXPECT_LT(instance.inputs[126], 8);
+    }
+    EXPECT_TRUE(runs.count(1) && runs.count(3));
+    EXPECT_GT(places[0], 0);
+    EXPECT_GT(places[1], 0);
+    EXPECT_EQ(places[126], 0);
+  }
+}
+
+// "The mapping from keys to values is randomly shuffled between sequences": no value has two keys.
+TEST(Recall, TheMapIsAShuffle) {
+  auto paper = make("in-context-recall"), lab = make("in-context-recall", Convention::MadLab);
+  auto shared = [](const Task &task) {
+    int found = 0;
+    for (uint64_t i = 0; i < 200; ++i) {
+      Drawn instance = draw(task, Split::Test, i);
+      std::map<int32_t, int32_t> keyOf;
+      for (size_t t = 0; t + 1 < instance.inputs.size(); t += 2)
+        found += keyOf.try_emplace(instance.inputs[t + 1], instance.inputs[t]).first->second !=
+                 instance.inputs[t];
+    }
+    return found;
+  };
+  EXPECT_EQ(shared(*paper), 0);
+  EXPECT_GT(shared(*lab), 1000);
+}
+
 TEST(Recall, KeysAndValuesAreUniform) {
   auto task = make("in-context-recall");
   double keys[8] = {}, values[8] = {};
   for (uint64_t i = 0; i < 2000; ++i) {
-    Instance instance = draw(*task, Split::Train, i);
+    Drawn instance = draw(*task, Split::Train, i);
     std::set<int32_t> seen;
     for (size_t t = 0; t + 1 < instance.inputs.size(); t += 2) {
       ++keys[instance.inputs[t]];
@@ -148,7 +200,7 @@ TEST(Recall, KeysAndValuesAreUniform) {
 
 TEST(Recall, SameSeedSameInstancesForAnyWorkersAndSplitsAreDisjoint) {
   auto task = make("in-context-recall:length=64");
-  std::vector<Instance> alone, together(400);
+  std::vector<Drawn> alone, together(400);
   for (uint64_t i = 0; i < 400; ++i)
     alone.push_back(draw(*task, Split::Train, i));
   std::vector<std::thread> workers;
@@ -159,7 +211,7 @@ TEST(Recall, SameSeedSameInstancesForAnyWorkersAndSplitsAreDisjoint) {
     });
   for (std::thread &worker : workers)
     worker.join();
-  std::set<Instance> train;
+  std::set<Drawn> train;
   for (size_t i = 0; i < 400; ++i) {
     EXPECT_EQ(alone[i].inputs, together[i].inputs);
     EXPECT_EQ(alone[i].targets, together[i].targets);

@@ -22,7 +22,7 @@ TaskStatistics testStatistics(const std::string &spec, Convention convention = C
 
 /// Blanks before the copy token, and the mean gap before a content token.
 std::pair<double, double> gapsOf(const std::string &spec) {
-  TaskStatistics statistics = testStatistics(spec);
+  TaskStatistics statistics = testStatistics(spec, Convention::MadLab);
   double answers = statistics.meanScored(); // as many blanks stand behind the copy token
   double blanks = statistics.share("_") * static_cast<double>(statistics.positions) - answers;
   return {blanks, blanks / answers};
@@ -49,8 +49,8 @@ TEST(SanityNumbers, InContextRecall) {
 
 TEST(SanityNumbers, NoisyRecall) {
   for (const auto &[share, scored, noise] : {std::tuple{0.2, 43.6, 0.193}, {0.8, 7.8, 0.774}}) {
-    TaskStatistics statistics =
-        testStatistics("noisy-in-context-recall:frac_noise=" + std::to_string(share));
+    TaskStatistics statistics = testStatistics(
+        "noisy-in-context-recall:frac_noise=" + std::to_string(share), Convention::MadLab);
     EXPECT_NEAR(statistics.meanScored(), scored, 0.4);
     // Of the 64 pairs; 127 of their 128 tokens are inputs. Four standard deviations.
     double sigma = std::sqrt(62 * share * (1 - share) / testSet) / 64;
@@ -86,7 +86,7 @@ TEST(SanityNumbers, MemorizationHasACeiling) {
     auto task = make("memorization:vocab=" + std::to_string(vocab));
     std::set<int32_t> shown;
     for (uint64_t i = 0; i < 256; ++i) {
-      Instance instance = draw(*task, Split::Train, i);
+      Drawn instance = draw(*task, Split::Train, i);
       for (size_t t = 0; t < 32; t += 2)
         shown.insert(instance.inputs[t]);
     }
@@ -132,7 +132,7 @@ TEST(SanityNumbers, TheFloorOfTheTrainingLossOfRecall) {
   double floor = 0;
   constexpr uint64_t instances = 500;
   for (uint64_t i = 0; i < instances; ++i) {
-    Instance instance = draw(*task, Split::Train, i);
+    Drawn instance = draw(*task, Split::Train, i);
     ASSERT_EQ(scored(instance), 127u);
     std::set<int32_t> seen;
     for (size_t t = 0; t < 127; ++t)

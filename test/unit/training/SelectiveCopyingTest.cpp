@@ -17,14 +17,14 @@ TEST(SelectiveCopying, TheAnswersAreTheContentsInTheirOrder) {
                         {"selective-copying:vocab=6,length=12,tokens_to_copy=3", 6, 12, 3},
                         {"selective-copying:vocab=3,length=4,tokens_to_copy=1", 3, 4, 1},
                         {"selective-copying:vocab=128,length=1024", 128, 1024, 16}}) {
-    auto task = make(c.spec);
+    auto task = make(c.spec, Convention::MadLab);
     EXPECT_EQ(task->vocabulary(), c.vocab);
     EXPECT_EQ(task->positions(), static_cast<int64_t>(c.length));
     expectWellFormed(*task);
     int32_t blank = c.vocab - 2, copy = c.vocab - 1;
     for (Split split : {Split::Train, Split::Test})
       for (uint64_t i = 0; i < 200; ++i) {
-        Instance instance = draw(*task, split, i);
+        Drawn instance = draw(*task, split, i);
         // Read what is there, then what is asked.
         std::vector<int32_t> content;
         size_t blanks = 0, marker = c.length - c.count - 1;
@@ -50,12 +50,12 @@ TEST(SelectiveCopying, TheAnswersAreTheContentsInTheirOrder) {
 }
 
 TEST(SelectiveCopying, GapsAreBinomialAndContentsUniform) {
-  auto task = make("selective-copying");
+  auto task = make("selective-copying", Convention::MadLab);
   constexpr int instances = 4000;
   std::vector<double> gapSums(16), contents(14), neighbours(14 * 14);
   double squares = 0;
   for (int i = 0; i < instances; ++i) {
-    Instance instance = draw(*task, Split::Train, static_cast<uint64_t>(i));
+    Drawn instance = draw(*task, Split::Train, static_cast<uint64_t>(i));
     size_t gap = 0, number = 0;
     for (size_t j = 0; j < 16; j += 2)
       ++neighbours[static_cast<size_t>(instance.targets[240 + j] * 14 + instance.targets[241 + j])];
@@ -81,10 +81,10 @@ TEST(SelectiveCopying, GapsAreBinomialAndContentsUniform) {
 
 // The paper's layout: contents, then insert tokens, at any places, and the answers at the latter.
 TEST(SelectiveCopying, InsertTokensMayStandBetweenBlanks) {
-  auto task = make("selective-copying:layout=paper,vocab=8,length=20,tokens_to_copy=4");
+  auto task = make("selective-copying:vocab=8,length=20,tokens_to_copy=4");
   std::vector<double> places(20), contents(6);
   for (uint64_t i = 0; i < 5000; ++i) {
-    Instance instance = draw(*task, Split::Train, i);
+    Drawn instance = draw(*task, Split::Train, i);
     std::vector<int32_t> copied, asked;
     for (size_t t = 0; t < 20; ++t) {
       int32_t token = instance.inputs[t];
@@ -109,7 +109,7 @@ TEST(SelectiveCopying, InsertTokensMayStandBetweenBlanks) {
 
 TEST(SelectiveCopying, SplitsSeedsAndInstancesDiffer) {
   auto task = make("selective-copying:length=64,tokens_to_copy=8");
-  Instance first = draw(*task, Split::Train, 0);
+  Drawn first = draw(*task, Split::Train, 0);
   EXPECT_NE(first.inputs, draw(*task, Split::Train, 1).inputs);
   EXPECT_NE(first.inputs, draw(*task, Split::Test, 0).inputs);
   EXPECT_NE(first.inputs, draw(*task, Split::Train, 0, 1).inputs);
@@ -117,8 +117,10 @@ TEST(SelectiveCopying, SplitsSeedsAndInstancesDiffer) {
 }
 
 TEST(SelectiveCopying, RefusesWhatCannotBe) {
-  EXPECT_NE(refusal("selective-copying:length=33").find("need length >= 34"), std::string::npos);
-  EXPECT_EQ(refusal("selective-copying:length=34"), "accepted");
+  EXPECT_NE(refusal("selective-copying:layout=mad-lab,length=33").find("need length >= 34"),
+            std::string::npos);
+  EXPECT_EQ(refusal("selective-copying:layout=mad-lab,length=34"), "accepted");
+  EXPECT_EQ(refusal("selective-copying:length=33"), "accepted");
   EXPECT_NE(refusal("selective-copying:vocab=2").find("from 3"), std::string::npos);
   EXPECT_NE(refusal("selective-copying:tokens_to_copy=0").find("from 1"), std::string::npos);
   EXPECT_NE(refusal("selective-copying:num_tokens_to_copy=4").find("did you mean 'tokens_to_copy'"),

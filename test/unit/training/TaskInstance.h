@@ -17,9 +17,9 @@ using rt::ignoredTarget;
 using rt::Split;
 using rt::Task;
 
-struct Instance {
+struct Drawn {
   std::vector<int32_t> inputs, targets;
-  bool operator<(const Instance &other) const { return inputs < other.inputs; }
+  bool operator<(const Drawn &other) const { return inputs < other.inputs; }
 };
 
 inline std::unique_ptr<Task> make(const std::string &spec,
@@ -29,15 +29,14 @@ inline std::unique_ptr<Task> make(const std::string &spec,
   return std::move(*task);
 }
 
-inline Instance draw(const Task &task, Split split, uint64_t index,
-                     uint64_t seed = defaultDataSeed) {
+inline Drawn draw(const Task &task, Split split, uint64_t index, uint64_t seed = defaultDataSeed) {
   auto positions = static_cast<size_t>(task.positions());
-  Instance instance{std::vector<int32_t>(positions, -7), std::vector<int32_t>(positions, -7)};
+  Drawn instance{std::vector<int32_t>(positions, -7), std::vector<int32_t>(positions, -7)};
   task.generate(seed, split, index, instance.inputs, instance.targets);
   return instance;
 }
 
-inline size_t scored(const Instance &instance) {
+inline size_t scored(const Drawn &instance) {
   size_t count = 0;
   for (int32_t target : instance.targets)
     count += target != ignoredTarget;
@@ -74,14 +73,14 @@ inline double chiSquareLimit(size_t counts) {
 inline void expectWellFormed(const Task &task, int instances = 50) {
   for (Split split : {Split::Train, Split::Test})
     for (uint64_t i = 0; i < static_cast<uint64_t>(instances); ++i) {
-      Instance instance = draw(task, split, i);
+      Drawn instance = draw(task, split, i);
       for (int32_t token : instance.inputs)
         ASSERT_TRUE(token >= 0 && token < task.vocabulary()) << task.spec() << ": " << token;
       for (int32_t token : instance.targets)
         ASSERT_TRUE(token == ignoredTarget || (token >= 0 && token < task.vocabulary()))
             << task.spec() << ": " << token;
       EXPECT_GE(scored(instance), 1u);
-      Instance again = draw(task, split, i);
+      Drawn again = draw(task, split, i);
       EXPECT_EQ(instance.inputs, again.inputs);
       EXPECT_EQ(instance.targets, again.targets);
     }

@@ -90,7 +90,7 @@ Oracle selectiveCopying(const Task &task) {
 Oracle memorization(const Task &task, uint64_t seed) {
   std::map<int32_t, int32_t> facts;
   for (uint64_t i = 0; i < 2000; ++i) {
-    Instance instance = draw(task, Split::Train, i, seed);
+    Drawn instance = draw(task, Split::Train, i, seed);
     for (size_t t = 0; t < instance.inputs.size(); t += 2)
       facts[instance.inputs[t]] = instance.targets[t + 1];
   }

@@ -96,7 +96,7 @@ TEST_P(EveryTask, ASolverThatDoesNotLookAheadFindsEveryAnswer) {
     uint64_t instances =
         std::max<uint64_t>(2, std::min<uint64_t>(300, 3000000 / (positions * positions)));
     for (uint64_t i = 0; i < instances; ++i) {
-      Instance instance = draw(*task, Split::Test, i);
+      Drawn instance = draw(*task, Split::Test, i);
       for (size_t t = 0; t < positions; ++t)
         ASSERT_EQ(oracle(std::span(instance.inputs).first(t + 1)), instance.targets[t])
             << spec << " instance " << i << " position " << t;
@@ -109,7 +109,7 @@ TEST_P(EveryTask, SameSeedSameInstancesForAnyNumberOfThreads) {
     auto task = make(spec);
     uint64_t count = std::min<uint64_t>(200, instancesOf(*task));
     for (Split split : {Split::Train, Split::Test}) {
-      std::vector<Instance> together(count);
+      std::vector<Drawn> together(count);
       std::vector<std::thread> workers;
       for (uint64_t worker = 0; worker < 3; ++worker)
         workers.emplace_back([&, worker] {
@@ -120,7 +120,7 @@ TEST_P(EveryTask, SameSeedSameInstancesForAnyNumberOfThreads) {
         worker.join();
       auto again = make(spec);
       for (uint64_t i = 0; i < count; ++i) {
-        Instance alone = draw(*again, split, i);
+        Drawn alone = draw(*again, split, i);
         ASSERT_EQ(alone.inputs, together[i].inputs) << spec;
         ASSERT_EQ(alone.targets, together[i].targets) << spec;
       }
