@@ -68,7 +68,7 @@ MAD = (
     ("multihead-hyena-swiglu", {"inner": 352, "head": 16, "groups": 4}, 336812),
     ("hyena-experts-swiglu", {"inner": 352, "routing": "madlab"}, 390016),
     ("linear-attention-swiglu", {"inner": 352}, 406736),
-    ("mamba", {}, 433808),
+    ("mamba", {"conv_bias": "true"}, 433808),
     # Less 2 x 128 that the reference holds and never uses.
     ("hyena-moe", {"mixture": "moe_madlab"}, 583448 - 256),
     ("multihead-hyena-moe", {"mixture": "moe_madlab", "head": 16, "groups": 4}, 396476 - 256),

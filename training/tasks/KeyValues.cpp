@@ -14,7 +14,7 @@ std::string KeyValueIds::spell(int32_t token) const {
 TrainTargets trainTargetsOf(TaskParameters &parameters, Convention convention) {
   const std::array<std::string, 3> choices = {"all", "values", "recall"};
   std::string wanted = parameters.choice(
-      "train_targets", convention == Convention::Paper ? "values" : "all", choices);
+      "train_targets", convention == Convention::Paper ? "recall" : "all", choices);
   if (wanted == "all")
     return TrainTargets::All;
   return wanted == "values" ? TrainTargets::Values : TrainTargets::Recall;

@@ -25,7 +25,7 @@ struct KeyValueIds {
 /// its key is new), or what a test instance asks.
 enum class TrainTargets : uint8_t { All, Values, Recall };
 
-/// The parameter train_targets=all|values|recall; its default is `values` in the paper's convention
+/// The parameter train_targets=all|values|recall; its default is `recall` in the paper's convention
 /// and `all` in the public code's.
 TrainTargets trainTargetsOf(TaskParameters &parameters, Convention convention);
 

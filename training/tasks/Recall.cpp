@@ -3,9 +3,13 @@
 // MAD's (multi-query) associative recall (Poli et al. 2024, section 3.1 and appendix B): a sequence
 // of key-value pairs with a new random map from keys to values each, ending with a probe key that
 // was shown before. Content ids are split in halves, keys below values; then noise ids; the copy
-// prefix of the single-query form is the top id. Noise replaces whole pairs, so keys stay at even
-// places. The slot that may never be noise is drawn among the slots before the probe, so that the
-// probe always has a key to ask for.
+// prefix of the single-query form is the top id.
+//
+// As the paper has it (noise=tokens), single tokens of noise stand between pairs, in a random
+// order, and are `frac_noise` of the tokens before the probe. In the public code (noise=pairs)
+// noise replaces whole pairs, so keys stay at even places; the slot that may never be noise is
+// drawn among the slots before the probe, so that the probe always has a key to ask for.
+// map=shuffle: no two keys of a sequence share a value; map=drawn, as the code has it: they may.
 //
 //===----------------------------------------------------------------------===//
 #include "training/tasks/Recall.h"
@@ -14,7 +18,10 @@
 #include "training/tasks/KeyValues.h"
 #include "training/tasks/SequenceWriter.h"
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <fmt/format.h>
+#include <numeric>
 
 namespace hybrid::rt {
 namespace {
@@ -24,6 +31,7 @@ struct RecallConfig {
   bool multiQuery = true;
   double noiseShare = 0;
   int64_t noiseVocab = 0;
+  bool noiseTokens = true, shuffles = true; // noise=tokens, map=shuffle
   TrainTargets trainTargets = TrainTargets::Values;
 
   int64_t content() const { return vocab - noiseVocab - (multiQuery ? 0 : 1); }
@@ -38,31 +46,62 @@ public:
   int64_t positions() const override { return config.positions(); }
   void draw(Instance &instance) const override;
   std::string spell(int32_t token) const override;
+
+private:
+  std::vector<int64_t> drawNoise(Rng &rng) const;
 };
+
+/// Of each pair and each run of noise before the probe, in order: 0 for a pair, or the tokens of
+/// the run.
+std::vector<int64_t> Recall::drawNoise(Rng &rng) const {
+  int64_t slots = config.length / 2 - 1;
+  std::vector<int64_t> noise(static_cast<size_t>(slots));
+  if (!config.noiseTokens) {
+    uint64_t kept = rng.below(static_cast<uint64_t>(slots));
+    for (size_t slot = 0; slot < noise.size(); ++slot)
+      if (config.noiseShare > 0 && slot != kept && rng.uniform() < config.noiseShare)
+        noise[slot] = 2;
+    return noise;
+  }
+  // As many tokens as two noise tokens for a pair leave room for; one pair at least.
+  int64_t tokens =
+      2 * std::min<int64_t>(slots - 1, std::lround(config.noiseShare * static_cast<double>(slots)));
+  int64_t pairs = slots - tokens / 2;
+  noise.clear();
+  for (; tokens + pairs > 0;) {
+    bool isNoise = rng.below(static_cast<uint64_t>(tokens + pairs)) < static_cast<uint64_t>(tokens);
+    noise.push_back(isNoise);
+    --(isNoise ? tokens : pairs);
+  }
+  return noise;
+}
 
 void Recall::draw(Instance &instance) const {
   auto &[seed, split, rng, inputs, targets] = instance;
   SequenceWriter sequence(inputs, targets);
   RecallScoring scoring(split, config.trainTargets, config.multiQuery);
   KeyValueIds ids = config.ids();
-  int64_t slots = config.length / 2 - 1;
 
   std::vector<int32_t> valueOf(static_cast<size_t>(ids.keys()), -1);
-  std::vector<int32_t> seen;
-  auto keptSlot = static_cast<int64_t>(rng.below(static_cast<uint64_t>(slots)));
-  for (int64_t slot = 0; slot < slots; ++slot) {
-    if (config.noiseShare > 0 && slot != keptSlot && rng.uniform() < config.noiseShare) {
-      for (int i = 0; i < 2; ++i)
-        sequence.emit(drawToken(rng, ids.content, config.noiseVocab), scoring.other());
+  std::vector<int32_t> seen, unused(static_cast<size_t>(config.shuffles ? ids.values() : 0));
+  std::iota(unused.begin(), unused.end(), static_cast<int32_t>(ids.firstValue()));
+  for (int64_t noise : drawNoise(rng)) {
+    for (int64_t i = 0; i < noise; ++i)
+      sequence.emit(drawToken(rng, ids.content, config.noiseVocab), scoring.other());
+    if (noise > 0)
       continue;
-    }
     int32_t key = drawToken(rng, 0, ids.keys());
     int32_t &value = valueOf[static_cast<size_t>(key)];
     bool known = value >= 0;
-    if (!known) {
+    if (!known && config.shuffles) {
+      std::swap(unused[rng.below(unused.size())], unused.back());
+      value = unused.back();
+      unused.pop_back();
+    } else if (!known) {
       value = drawToken(rng, ids.firstValue(), ids.values());
-      seen.push_back(key);
     }
+    if (!known)
+      seen.push_back(key);
     sequence.emit(key, scoring.other());
     sequence.emit(value, scoring.value(known));
   }
@@ -87,6 +126,10 @@ Result<std::unique_ptr<Task>> create(TaskParameters &parameters, Convention conv
   config.multiQuery = parameters.boolean("multi_query", config.multiQuery);
   config.noiseShare = parameters.number("frac_noise", config.noiseShare, 0, 1);
   config.noiseVocab = parameters.integer("noise_vocab", config.noiseVocab, 0, largest);
+  bool paper = convention == Convention::Paper;
+  const std::array<std::string, 2> noises = {"tokens", "pairs"}, maps = {"shuffle", "drawn"};
+  config.noiseTokens = parameters.choice("noise", noises[paper ? 0 : 1], noises) == "tokens";
+  config.shuffles = parameters.choice("map", maps[paper ? 0 : 1], maps) == "shuffle";
   config.trainTargets = trainTargetsOf(parameters, convention);
 
   if (config.length % 2 != 0)

@@ -5,8 +5,8 @@
 
 namespace hybrid::rt {
 
-/// Keys: vocab=16, length=128, multi_query=true, frac_noise=0, noise_vocab=0, train_targets by
-/// convention.
+/// Keys: vocab=16, length=128, multi_query=true, frac_noise=0, noise_vocab=0; noise, map and
+/// train_targets by convention.
 Result<std::unique_ptr<Task>> createInContextRecall(TaskParameters &parameters,
                                                     Convention convention);
 /// The same with vocab=32, noise_vocab=16, frac_noise=0.2.

@@ -1,15 +1,15 @@
 //===- SelectiveCopying.cpp - copy the content, skip the blanks -------------===//
 //
-// MAD's selective copying (Poli et al. 2024, section 3.1 and appendix B, in the public code's
-// layout): N content tokens, each behind a random number of blanks; then the copy token and N
-// blanks, at which the content is to be written in its order. The answers are never inputs. Every
-// blank before the copy token falls before one of the content tokens, all equally likely, so a gap
-// is Binomial(length - 2N - 1, 1/N) and content stands right before the copy token. Ids: content
-// from 0, the blank vocab-2, the copy token vocab-1.
+// MAD's selective copying (Poli et al. 2024, section 3.1 and appendix B.1.4): N content tokens,
+// then N insert tokens, which mark where the answers go, in the content's order, at any 2N of the
+// `length` places, blanks everywhere else (layout=paper). Ids: content from 0, the blank vocab-2,
+// the insert token vocab-1.
 //
-// The paper describes, and its code has not, insert tokens that mark where an answer goes
-// (layout=paper): N content tokens, then N insert tokens, at any 2N of the `length` places, blanks
-// everywhere else. There the top id is the insert token.
+// The public code has another layout (layout=mad-lab): N content tokens, each behind a random
+// number of blanks; then the copy token and N blanks, at which the content is to be written. Every
+// blank before the copy token falls before one of the content tokens, all equally likely, so a gap
+// is Binomial(length - 2N - 1, 1/N) and content stands right before the copy token, which has the
+// top id. In both the answers are never inputs.
 //
 //===----------------------------------------------------------------------===//
 #include "training/tasks/SelectiveCopying.h"
@@ -24,7 +24,7 @@ namespace {
 
 struct SelectiveCopyingConfig {
   int64_t vocab = 16, length = 256, count = 16;
-  bool inserts = false; // layout=paper
+  bool inserts = true; // layout=paper
 
   int64_t content() const { return vocab - 2; }
   auto blank() const { return static_cast<int32_t>(vocab - 2); }
@@ -87,18 +87,19 @@ void SelectiveCopying::draw(Instance &instance) const {
 
 } // namespace
 
-Result<std::unique_ptr<Task>> createSelectiveCopying(TaskParameters &parameters, Convention) {
+Result<std::unique_ptr<Task>> createSelectiveCopying(TaskParameters &parameters,
+                                                     Convention convention) {
   SelectiveCopyingConfig config;
   config.vocab = parameters.integer("vocab", config.vocab, 3, int64_t{1} << 30);
   config.length = parameters.integer("length", config.length, 4, int64_t{1} << 24);
   config.count = parameters.integer("tokens_to_copy", config.count, 1, int64_t{1} << 23);
   const std::array<std::string, 2> layouts = {"mad-lab", "paper"};
-  config.inserts = parameters.choice("layout", "mad-lab", layouts) == "paper";
+  config.inserts = parameters.choice("layout", std::string(nameOf(convention)), layouts) == "paper";
   if (config.inserts && config.length <= 2 * config.count)
     parameters.refuse(fmt::format("length={} is too short for tokens_to_copy={}: the tokens, an "
                                   "insert token each and a blank need length >= {}",
                                   config.length, config.count, 2 * config.count + 1));
-  else if (config.length < 2 * config.count + 2)
+  else if (!config.inserts && config.length < 2 * config.count + 2)
     parameters.refuse(fmt::format(
         "length={} is too short for tokens_to_copy={}: the tokens, the copy token and as many "
         "answers need length >= {}, a blank among them included",

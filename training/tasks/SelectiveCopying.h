@@ -5,8 +5,9 @@
 
 namespace hybrid::rt {
 
-/// Keys: vocab=16, length=256, tokens_to_copy=16, layout=mad-lab|paper. Both conventions and both
-/// splits are the same.
-Result<std::unique_ptr<Task>> createSelectiveCopying(TaskParameters &parameters, Convention);
+/// Keys: vocab=16, length=256, tokens_to_copy=16, layout=mad-lab|paper by convention. Both splits
+/// are the same.
+Result<std::unique_ptr<Task>> createSelectiveCopying(TaskParameters &parameters,
+                                                     Convention convention);
 
 } // namespace hybrid::rt

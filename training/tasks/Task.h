@@ -5,12 +5,13 @@
 // model's output is scored against targets[t]; nobody shifts again. Positions with target
 // ignoredTarget are not scored.
 //
-// Two conventions differ in what is a target of a *training* instance of MAD's recall tasks.
-// `paper` (MAD paper, figures 3.1 to 3.3): keys are masked, every value is a target, the first
-// occurrence of a pair included. `mad-lab` (the public code): nothing is masked, the targets are
-// the whole sequence shifted by one, unpredictable keys included. Test instances are the same in
-// both, except that `mad-lab` keeps the few fuzzy ones that cannot be answered. All other tasks are
-// the same in both.
+// Two conventions differ in MAD's tasks. `paper` is what appendix B.1 of the MAD paper says: the
+// targets of recall are the values of keys that were shown before, while training as well; the map
+// from keys to values is a shuffle; noise is single tokens between pairs; selective copying has an
+// insert token for each answer. `mad-lab` is the public code: the targets of a training instance
+// of recall are the whole sequence shifted by one, values are drawn with replacement, noise
+// replaces whole pairs, answers stand behind one copy token, and the few fuzzy test instances that
+// cannot be answered are kept. docs/book/tasks.md lists them. All other tasks are the same in both.
 //
 // Inputs and targets are words of 32 bits: ids of tokens. A task of numbers has inputNumbers()
 // numbers at each position instead and asks for a number: its words are the bits of floats.
