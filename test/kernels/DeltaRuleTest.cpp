@@ -221,7 +221,8 @@ template <typename T, typename Of> void check(const Of &of) {
     EXPECT_LT(relativeError(dInitial.values(), r.dInitial), bound);
   }
   if (p.decayGradient) {
-    EXPECT_LT(relativeError(dg.values(), r.dg), bound);
+    // Sums of terms of either sign; where decays are strong few of them are not next to nothing.
+    EXPECT_LT(relativeError(dg.values(), r.dg), 4 * bound);
   }
 }
 

@@ -384,10 +384,9 @@ template <typename T> struct Gradient {
     decayEnd = memory.take(head.keys);
   }
 
-  /// Of the chunk that starts from `state`: dState is what it ends with, and then starts with.
-  HYBRID_INLINE_LAMBDA void ofChunk(int64_t chunk, const T *state) {
-    head.loadChunk(chunk);
-    head.correct(state);
+  /// Of the head's chunk, which starts from `state` and has been corrected: dState is what it ends
+  /// with, and then starts with.
+  HYBRID_INLINE_LAMBDA void ofChunk(const T *state) {
     ofValues();
     ofStates(state);
     for (int64_t key = 0; key < head.keys; key += lanes<T>)
@@ -561,36 +560,36 @@ HYBRID_INLINE void delta_rule_backward(int64_t index, Buffers buffers, const Del
     for (int64_t at = 0; at < size; at += lanes<T>)
       store(to + at, load(from + at));
   };
-  auto advance = [&](int64_t chunk) HYBRID_INLINE_LAMBDA {
-    head.loadChunk(chunk);
-    head.correct(head.state);
-    head.advance();
-  };
   head.loadState(head.state, p.hasState ? head.template stateOf<const T>(buffers[7]) : nullptr);
-  for (int64_t chunk = 0;; ++chunk) {
-    if (chunk % group == 0)
-      copy(kept + chunk / group * size, head.state);
-    if (chunk == (groups - 1) * group)
-      break;
-    advance(chunk);
-  }
   head.loadState(gradient.dState,
                  p.hasFinalState ? head.template stateOf<const T>(buffers[9]) : nullptr);
-  for (int64_t g = groups - 1; g >= 0; --g) {
-    const int64_t start = g * group, end = minimum(start + group, chunks);
-    T *states = kept + g * size;
-    if (group > 1) {
-      copy(head.state, states);
-      states = ofGroup;
-      for (int64_t chunk = start;; ++chunk) {
-        copy(states + (chunk - start) * size, head.state);
-        if (chunk == end - 1)
-          break;
-        advance(chunk);
+  // First forwards to what the groups start from, then group by group from the last: forwards again
+  // to what its chunks start from, and back. All in one loop: its body is large.
+  for (int64_t g = groups; g >= 0; --g) {
+    const bool keeps = g == groups;
+    const int64_t start = keeps ? 0 : g * group, end = minimum(start + group, chunks),
+                  every = keeps ? group : 1,
+                  forwards = keeps ? (groups - 1) * group : (group > 1 ? end - 1 - start : 0),
+                  all = forwards + (keeps ? 0 : end - start);
+    T *states = keeps || group == 1 ? kept + start * size : ofGroup;
+    if (!keeps && group > 1)
+      copy(head.state, kept + g * size);
+    if (keeps || group > 1)
+      copy(states, head.state);
+    for (int64_t step = 0; step < all; ++step) {
+      const bool forward = step < forwards;
+      const int64_t chunk = forward ? start + step : end - 1 - (step - forwards);
+      const T *from = forward ? head.state : states + (chunk - start) * size;
+      head.loadChunk(chunk);
+      head.correct(from);
+      if (!forward) {
+        gradient.ofChunk(from);
+        continue;
       }
+      head.advance();
+      if ((chunk + 1 - start) % every == 0)
+        copy(states + (chunk + 1 - start) / every * size, head.state);
     }
-    for (int64_t chunk = end - 1; chunk >= start; --chunk)
-      gradient.ofChunk(chunk, states + (chunk - start) * size);
   }
   if (p.stateGradient)
     head.storeState(head.template stateOf<T>(buffers[10]), gradient.dState);
