@@ -74,6 +74,47 @@ bool isLaboratorys(const std::string &parameter) {
   return parameter == "vocab" || parameter == "l_max" || parameter == "readout";
 }
 
+Result<std::vector<ModelChoice>> chooseModels(const std::vector<std::string> &wanted,
+                                              const std::vector<std::string> &settings,
+                                              const std::vector<std::string> &grids) {
+  auto split = [](const std::string &list) {
+    std::vector<std::string> items;
+    for (size_t at = 0; at <= list.size();) {
+      size_t end = std::min(list.find(',', at), list.size());
+      items.push_back(list.substr(at, end - at));
+      at = end + 1;
+    }
+    return items;
+  };
+  auto with = [](ModelChoice choice, const std::string &setting) {
+    choice.settings.push_back(setting);
+    choice.name += " " + setting;
+    return choice;
+  };
+  std::vector<ModelChoice> choices;
+  for (const std::string &each : wanted) {
+    const size_t end = each.find(".hyb:");
+    const std::string path = end == std::string::npos ? each : each.substr(0, end + 4);
+    ModelChoice choice{path, std::filesystem::path(path).stem().string(), settings};
+    if (end != std::string::npos)
+      for (const std::string &setting : split(each.substr(end + 5)))
+        choice = with(std::move(choice), setting);
+    std::vector<ModelChoice> variants{std::move(choice)};
+    for (const std::string &grid : grids) {
+      auto axis = splitSetting(grid);
+      if (!axis)
+        return Error{fmt::format("--grid {}: expected NAME=VALUE,VALUE,...", grid)};
+      std::vector<ModelChoice> more;
+      for (const ModelChoice &variant : variants)
+        for (const std::string &value : split(axis->second))
+          more.push_back(with(variant, axis->first + "=" + value));
+      variants = std::move(more);
+    }
+    choices.insert(choices.end(), variants.begin(), variants.end());
+  }
+  return choices;
+}
+
 Result<Models> Models::create(std::string precision, std::string device) {
   std::string compiler = findCompiler();
   if (compiler.empty())
@@ -95,22 +136,23 @@ Result<Models::Model> Models::inspect(const std::string &path) const {
   return model;
 }
 
-Result<Architecture> Models::add(const std::string &path, const std::vector<std::string> &settings,
-                                 const std::vector<Setting> &needed) {
+Result<Architecture> Models::add(const ModelChoice &choice, const std::vector<Setting> &needed) {
+  const auto &[path, chosenName, settings] = choice;
   if (std::filesystem::path(path).extension() != ".hyb")
     return Error{fmt::format("{}: the laboratory compiles each architecture for many tasks, so it "
                              "needs the text of a model (.hyb)",
                              path)};
   Architecture architecture;
-  architecture.name = std::filesystem::path(path).stem().string();
+  architecture.name = chosenName;
   architecture.path = path;
   auto source = readText(path);
   if (!source)
     return source.error();
   architecture.source = std::move(*source);
   if (models.contains(architecture.name))
-    return Error{fmt::format("two architectures are called '{}' ('{}' and '{}'): rename one file",
-                             architecture.name, models[architecture.name].path, path)};
+    return Error{fmt::format("two architectures are called '{}' ('{}' and '{}'): rename one file, "
+                             "or give them settings of their own, as in {}:width=64",
+                             architecture.name, models[architecture.name].path, path, path)};
   auto model = inspect(path);
   if (!model)
     return model.error();
@@ -119,6 +161,9 @@ Result<Architecture> Models::add(const std::string &path, const std::vector<std:
     if (!split)
       return split.error();
     const auto &[name, value] = *split;
+    if (architecture.settings.contains(name) && architecture.settings[name] != value)
+      return Error{fmt::format("{}: '{}' is set twice, to {} and to {}", architecture.name, name,
+                               architecture.settings[name], value)};
     if (isLaboratorys(name))
       return Error{fmt::format("--set {}: the laboratory sets '{}' for each task", setting, name)};
     architecture.settings[name] = value;

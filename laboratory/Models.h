@@ -19,15 +19,27 @@ Result<std::pair<std::string, std::string>> splitSetting(const std::string &sett
 /// Whether the laboratory sets a model's parameter, so that nobody else may.
 bool isLaboratorys(const std::string &parameter);
 
+/// A model file with what is set of it, and the name that a study has for it.
+struct ModelChoice {
+  std::string path, name;
+  std::vector<std::string> settings; // NAME=VALUE
+};
+
+/// What a user asks for: "PATH" or "PATH:NAME=VALUE,...", each in every combination of the `grids`
+/// "NAME=VALUE,VALUE,...". A model is called as its file, behind which stands what of its settings
+/// is its own or a grid's; `settings` of all models are in no name.
+Result<std::vector<ModelChoice>> chooseModels(const std::vector<std::string> &wanted,
+                                              const std::vector<std::string> &settings,
+                                              const std::vector<std::string> &grids);
+
 class Models {
 public:
   /// Fails where hybridc is not beside this program.
   static Result<Models> create(std::string precision, std::string device);
 
-  /// Reads a model file. `settings` are NAME=VALUE. Fails when the file cannot be read, has faults,
-  /// or lacks a parameter that one of the settings needs.
-  Result<Architecture> add(const std::string &path, const std::vector<std::string> &settings,
-                           const std::vector<Setting> &needed);
+  /// Reads a model file. Fails when the file cannot be read, has faults, or lacks a parameter that
+  /// one of the settings needs.
+  Result<Architecture> add(const ModelChoice &choice, const std::vector<Setting> &needed);
   /// One that a study holds; fails when its file has changed since.
   Result<void> add(const Architecture &architecture);
 

@@ -97,6 +97,7 @@ struct SettingScore {
   double madAccuracy = 0, madDeviation = 0;
   double learningRate = 0, weightDecay = 0;             // the best point
   int64_t bestRun = 0;                                  // its best run's id; 0: none yet
+  int64_t seeds = 0;                                    // of the best point, with a score
   int64_t runs = 0, done = 0, diverged = 0, failed = 0; // failed: not by diverging
   bool complete() const { return done + diverged == runs; }
 };

@@ -45,6 +45,7 @@ void choose(const std::vector<Point> &points, double (*measure)(const Run &), Se
     std::tie(score.madAccuracy, score.madDeviation) = meanAndDeviation(point.runs, madAccuracyOf);
     score.learningRate = point.learningRate;
     score.weightDecay = point.weightDecay;
+    score.seeds = static_cast<int64_t>(point.runs.size());
     const Run *top = point.runs.front();
     for (const Run *run : point.runs)
       if (measure(*run) > measure(*top))

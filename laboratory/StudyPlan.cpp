@@ -1,14 +1,31 @@
 //===- StudyPlan.cpp - the study that a protocol and architectures are --------------===//
 #include "laboratory/StudyPlan.h"
+#include "runtime/files/Json.h"
 #include "training/compile/ModelSpec.h"
 #include "training/compile/Process.h"
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace hybrid::rt::lab {
 
-Result<Study> planStudy(const Protocol &protocol, const std::vector<std::string> &paths,
-                        const std::vector<std::string> &settings, const std::string &version,
-                        Models &models) {
+namespace {
+
+template <typename Value> void join(std::vector<Value> &list, const std::vector<Value> &more) {
+  for (const Value &each : more)
+    if (std::find(list.begin(), list.end(), each) == list.end())
+      list.push_back(each);
+}
+
+Error otherStudy(const Study &stored, const std::string &path, const std::string &what) {
+  return {fmt::format("'{}' holds another study: {}. Give another --out, or the options of the "
+                      "first time: {}",
+                      path, what, stored.command)};
+}
+
+} // namespace
+
+Result<Study> planStudy(const Protocol &protocol, const std::vector<ModelChoice> &choices,
+                        const std::string &version, Models &models) {
   auto suite = protocol.settings();
   if (!suite)
     return suite.error();
@@ -20,8 +37,8 @@ Result<Study> planStudy(const Protocol &protocol, const std::vector<std::string>
   study.seed = protocol.seed;
   study.options = protocol.options();
   study.protocol = protocol.toJson().dump();
-  for (const std::string &path : paths)
-    if (auto added = models.add(path, settings, *suite))
+  for (const ModelChoice &choice : choices)
+    if (auto added = models.add(choice, *suite))
       study.architectures.push_back(std::move(*added));
     else
       return added.error();
@@ -54,29 +71,68 @@ Result<Study> planStudy(const Protocol &protocol, const std::vector<std::string>
   return study;
 }
 
-Result<void> requireSameStudy(const Study &stored, const Study &wanted, const std::string &path) {
-  auto differ = [&](const std::string &what) {
-    return Error{fmt::format("'{}' holds another study: {}. Give another --out, or the options of "
-                             "the first time: {}",
-                             path, what, stored.command)};
+Result<Protocol> grownProtocol(const Study &stored, const Protocol &wanted,
+                               const std::string &path) {
+  auto json = parseJson(stored.protocol, path);
+  if (!json)
+    return json.error();
+  auto before = Protocol::fromJson(*json);
+  if (!before)
+    return before.error();
+  Protocol grown = wanted;
+  grown.tasks = before->tasks;
+  grown.learningRates = before->learningRates;
+  grown.weightDecays = before->weightDecays;
+  grown.seeds = before->seeds;
+  const auto first = before->options(), second = grown.options();
+  for (size_t i = 0; i < first.size(); ++i)
+    if (first[i] != second[i])
+      return otherStudy(
+          stored, path,
+          fmt::format("its {} is {}, not {}", first[i].first, first[i].second, second[i].second));
+  if (grown.toJson() != before->toJson())
+    return otherStudy(stored, path, "its protocol is not the same");
+  auto named = [](const std::vector<std::string> &tasks) {
+    return tasks.empty() ? madTasks() : tasks;
   };
-  for (size_t i = 0; i < std::min(stored.options.size(), wanted.options.size()); ++i)
-    if (stored.options[i] != wanted.options[i])
-      return differ(fmt::format("its {} is {}, not {}", stored.options[i].first,
-                                stored.options[i].second, wanted.options[i].second));
-  if (stored.protocol != wanted.protocol)
-    return differ("its protocol is not the same");
-  if (stored.architectures.size() != wanted.architectures.size())
-    return differ(fmt::format("it has {} architectures, not {}", stored.architectures.size(),
-                              wanted.architectures.size()));
+  if (grown.tasks != wanted.tasks) {
+    grown.tasks = named(grown.tasks);
+    join(grown.tasks, named(wanted.tasks));
+    if (grown.tasks == madTasks())
+      grown.tasks.clear();
+  }
+  join(grown.learningRates, wanted.learningRates);
+  join(grown.weightDecays, wanted.weightDecays);
+  grown.seeds = std::max(grown.seeds, wanted.seeds);
+  return grown;
+}
+
+std::vector<ModelChoice> grownChoices(const Study &stored, const std::vector<ModelChoice> &wanted) {
+  std::vector<ModelChoice> choices;
+  for (const Architecture &each : stored.architectures) {
+    // As it was stored, unless it is asked for again: what differs then is told.
+    auto again = std::find_if(wanted.begin(), wanted.end(),
+                              [&](const ModelChoice &choice) { return choice.name == each.name; });
+    ModelChoice choice{each.path, each.name, {}};
+    for (const auto &[name, value] : each.settings)
+      choice.settings.push_back(name + "=" + value);
+    choices.push_back(again == wanted.end() ? choice : *again);
+  }
+  for (const ModelChoice &choice : wanted)
+    if (std::none_of(choices.begin(), choices.end(),
+                     [&](const ModelChoice &each) { return each.name == choice.name; }))
+      choices.push_back(choice);
+  return choices;
+}
+
+Result<void> requireSameArchitectures(const Study &stored, const Study &wanted,
+                                      const std::string &path) {
   for (size_t i = 0; i < stored.architectures.size(); ++i) {
     const Architecture &there = stored.architectures[i], &here = wanted.architectures[i];
-    if (there.name != here.name)
-      return differ(fmt::format("its architecture {} is {}, not {}", i + 1, there.name, here.name));
     if (there.settings != here.settings)
-      return differ(fmt::format("{} has other settings (--set)", here.name));
+      return otherStudy(stored, path, fmt::format("{} has other settings (--set)", here.name));
     if (there.source != here.source)
-      return differ(fmt::format("the text of {} was another", here.name));
+      return otherStudy(stored, path, fmt::format("the text of {} was another", here.name));
   }
   return {};
 }

@@ -5,13 +5,20 @@
 
 namespace hybrid::rt::lab {
 
-/// Architectures (`paths`, with `settings` NAME=VALUE) with their costs, and every run, pending.
-/// `version` is that of the program.
-Result<Study> planStudy(const Protocol &protocol, const std::vector<std::string> &paths,
-                        const std::vector<std::string> &settings, const std::string &version,
-                        Models &models);
+/// Architectures with their costs, and every run, pending. `version` is that of the program.
+Result<Study> planStudy(const Protocol &protocol, const std::vector<ModelChoice> &choices,
+                        const std::string &version, Models &models);
 
-/// Fails, saying what differs, when the database's study is not the one asked for.
-Result<void> requireSameStudy(const Study &stored, const Study &wanted, const std::string &path);
+/// A study grows by tasks, learning rates, weight decays, seeds and architectures: what a stored
+/// one has comes first, and what is wanted is added. Fails, saying what differs, when anything else
+/// does: the results would not be of one protocol.
+Result<Protocol> grownProtocol(const Study &stored, const Protocol &wanted,
+                               const std::string &path);
+std::vector<ModelChoice> grownChoices(const Study &stored, const std::vector<ModelChoice> &wanted);
+
+/// Fails, saying what differs, when an architecture is not what the stored study has under its
+/// name.
+Result<void> requireSameArchitectures(const Study &stored, const Study &wanted,
+                                      const std::string &path);
 
 } // namespace hybrid::rt::lab

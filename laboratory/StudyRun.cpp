@@ -1,13 +1,15 @@
 //===- StudyRun.cpp - a study from its plan to its report ---------------------------===//
 #include "laboratory/StudyRun.h"
+#include "executable/Printable.h"
 #include "laboratory/Columns.h"
+#include "laboratory/Compare.h"
 #include "laboratory/IsoCheck.h"
 #include "laboratory/StudyPlan.h"
 #include "laboratory/StudyWatch.h"
 #include "laboratory/Table.h"
+#include "laboratory/Verdict.h"
 #include "laboratory/WorkerProcesses.h"
 #include "laboratory/database/RunStore.h"
-#include "laboratory/report/Comparison.h"
 #include "laboratory/report/Report.h"
 #include "runtime/files/File.h"
 #include "runtime/files/Json.h"
@@ -19,6 +21,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <map>
+#include <optional>
 #include <thread>
 #include <unistd.h>
 
@@ -154,20 +157,48 @@ Result<void> finishStudy(const std::string &database, const StudyOptions &option
     return read.error();
   const Study &study = *read;
   Scoreboard board = scoreStudy(study);
-  std::string page = options.out + "/report.html";
-  if (auto done = writeReport(study, board, page); !done)
+  if (auto done = writeReport(study, board, options.out); !done)
     return done;
-  if (options.json)
+  if (!options.printScores)
+    return {};
+  if (options.json) {
     say("{}\n", jsonText(scoresJson(study, board)));
-  else
-    say("{}{}\n", scoreTable(study, board, terminalWidth(STDOUT_FILENO)), page);
+    return {};
+  }
+  const Verdict verdict = verdictOf(study, board);
+  say("{}{}. {}\n{}/report.html\n", scoreTable(study, board, terminalWidth(STDOUT_FILENO)),
+      printable(verdict.title), printable(verdict.text), options.out);
   return {};
 }
 
-/// The study that the options describe, told on `notes`.
+/// The study that the options describe, grown from one that is in the folder, told on `notes`.
 Result<Study> plannedStudy(const StudyOptions &options, Models &models, std::FILE *notes) {
-  auto study =
-      planStudy(options.protocol, options.models, options.settings, options.version, models);
+  auto choices = chooseModels(options.models, options.settings, options.grids);
+  if (!choices)
+    return choices.error();
+  choices->insert(choices->end(), options.choices.begin(), options.choices.end());
+  Protocol protocol = options.protocol;
+  const std::string database = options.out + "/study.sqlite";
+  std::error_code unknown;
+  std::optional<Study> stored;
+  if (!options.out.empty() && std::filesystem::exists(database, unknown)) {
+    auto opened = openStudy(database, Database::Mode::Write);
+    if (!opened)
+      return opened.error();
+    auto there = loadStudy(**opened, /*curves=*/false);
+    if (!there)
+      return there.error();
+    stored = std::move(*there);
+    auto grown = grownProtocol(*stored, protocol, database);
+    if (!grown)
+      return grown.error();
+    protocol = std::move(*grown);
+    choices = grownChoices(*stored, *choices);
+  }
+  auto study = planStudy(protocol, *choices, options.version, models);
+  if (study && stored)
+    if (auto same = requireSameArchitectures(*stored, *study, database); !same)
+      return same.error();
   if (!study)
     return study;
   if (!options.quiet)
@@ -178,18 +209,13 @@ Result<Study> plannedStudy(const StudyOptions &options, Models &models, std::FIL
   return study;
 }
 
-/// Puts the study into its database, or finds it there; failed runs are tried again.
+/// Puts the study, or what is new of it, into its database; failed runs are tried again.
 Result<RunStore> openRuns(const Study &study, const std::string &database) {
   {
     auto stored = openStudy(database, Database::Mode::Create);
     if (!stored)
       return stored.error();
-    if (auto done = storeStudy(**stored, study); !done)
-      return done.error();
-    auto there = loadStudy(**stored, /*curves=*/false);
-    if (!there)
-      return there.error();
-    if (auto done = requireSameStudy(*there, study, database); !done)
+    if (auto done = growStudy(**stored, study); !done)
       return done.error();
   }
   auto store = RunStore::open(database, workerName());
@@ -240,7 +266,7 @@ Result<void> trainStudy(const StudyOptions &options, const WorkerSettings &worke
 }
 
 Result<void> checkModels(const StudyOptions &options) {
-  if (options.models.empty())
+  if (options.models.empty() && options.choices.empty())
     return Error{"which architectures? Give .hyb files, as those of models/mad/"};
   return {};
 }

@@ -1,5 +1,6 @@
 //===- StudyRun.h - a study from its plan to its report -----------------------------===//
 #pragma once
+#include "laboratory/Models.h"
 #include "laboratory/Protocol.h"
 #include <string>
 #include <vector>
@@ -7,9 +8,11 @@
 namespace hybrid::rt::lab {
 
 struct StudyOptions {
-  std::string version;                       // of the program
-  std::vector<std::string> models, settings; // architectures (.hyb); NAME=VALUE for all of them
-  std::string out;                           // the folder of the study
+  std::string version;                      // of the program
+  std::vector<std::string> models;          // architectures (.hyb), as chooseModels() takes them
+  std::vector<std::string> settings, grids; // for all of them
+  std::vector<ModelChoice> choices;         // others
+  std::string out;                          // the folder of the study
   Protocol protocol;
   int jobs = 1, threads = 0; // processes that train; threads of each, 0: an equal share
   int64_t ensemble = 0;      // runs of a setting that train as one program; 0: runsTogether()
@@ -17,11 +20,12 @@ struct StudyOptions {
   bool requireIso = false; // architectures that differ by more are an error
   bool worker = false;     // only train runs of the study that another process began
   bool json = false, quiet = false;
+  bool printScores = true;
 };
 
-/// Plans the study, or goes on with the one in the folder, trains its runs while a table on
-/// standard error shows how they do, writes report.html and prints the scores. A process that
-/// another one plans for only trains.
+/// Plans the study, or goes on with the one in the folder, which grows by what is new, trains its
+/// runs while a table on standard error shows how they do, writes report.html and prints the
+/// scores. A process that another one plans for only trains.
 Result<void> runStudy(const StudyOptions &options);
 
 /// Prints what runStudy() would do, with the time that a few steps of each shape predict.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <map>
 
 namespace hybrid::rt::lab {
 namespace {
@@ -66,6 +68,43 @@ Result<Setting> makeSetting(const std::string &spec, Convention convention) {
   return setting;
 }
 
+/// Makes `setting`, a task that is asked for again, one of the settings of the first: it differs in
+/// one parameter, which is its axis.
+Result<void> placeBeside(const Setting &first, Setting &setting) {
+  auto parametersOf = [](const std::string &spec) {
+    std::map<std::string, std::string> parameters;
+    size_t at = spec.find(':');
+    while (at < spec.size()) {
+      const size_t end = std::min(spec.find(',', at + 1), spec.size());
+      const std::string item = spec.substr(at + 1, end - at - 1);
+      const size_t equals = std::min(item.find('='), item.size());
+      parameters[item.substr(0, equals)] = item.substr(std::min(equals + 1, item.size()));
+      at = end;
+    }
+    return parameters;
+  };
+  const auto before = parametersOf(first.spec), now = parametersOf(setting.spec);
+  std::vector<std::string> differences;
+  for (const auto &[name, value] : now)
+    if (auto found = before.find(name); found == before.end() || found->second != value)
+      differences.push_back(name);
+  double value = 0;
+  if (differences.size() == 1) {
+    const std::string &text = now.at(differences[0]);
+    auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (fault == std::errc() && end == text.data() + text.size()) {
+      setting.axis = differences[0];
+      setting.axisValue = value;
+      return {};
+    }
+  }
+  return Error{
+      fmt::format("the task '{}' is asked for again, as '{}': settings of one task differ "
+                  "from its first, '{}', in the number of one parameter, this one in {}",
+                  first.task, setting.spec, first.spec,
+                  differences.empty() ? "none" : fmt::format("{}", fmt::join(differences, ", ")))};
+}
+
 } // namespace
 
 std::string_view describeSuite(std::string_view suite) {
@@ -119,10 +158,14 @@ Result<std::vector<Setting>> suiteSettings(const std::vector<std::string> &tasks
     bool listed = known != suite().end();
     if (!fresh)
       baseline->trainExamples = listed ? known->trainExamples : 12800;
-    if (std::any_of(baselines.begin(), baselines.end(),
-                    [&](const Setting &other) { return other.task == baseline->task; }))
-      return Error{fmt::format("the task '{}' is asked for twice: its scores would be mixed",
-                               baseline->task)};
+    auto first = std::find_if(baselines.begin(), baselines.end(),
+                              [&](const Setting &other) { return other.task == baseline->task; });
+    if (first != baselines.end()) {
+      if (auto done = placeBeside(*first, *baseline); !done)
+        return done.error();
+      harder.push_back(*baseline);
+      continue;
+    }
     baselines.push_back(*baseline);
     if (!sweeps || !listed)
       continue;

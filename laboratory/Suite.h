@@ -36,7 +36,8 @@ struct Setting {
 const std::vector<std::string> &madTasks();
 
 /// The settings of the tasks wanted (all of them if none is named), baselines first. A name of
-/// another task, or one with parameters (`NAME:key=value`), is a baseline of its own. `sweeps`: the
+/// another task, or one with parameters (`NAME:key=value`), is a baseline of its own; a task asked
+/// for again with another number of one parameter is a setting along it. `sweeps`: the
 /// harder settings too. `fresh`: endless training instances instead of MAD's sets.
 Result<std::vector<Setting>> suiteSettings(const std::vector<std::string> &tasks, bool sweeps,
                                            bool fresh, Convention convention);

@@ -1,7 +1,6 @@
 //===- Table.h - a study on a terminal ----------------------------------------===//
 #pragma once
 #include "laboratory/Results.h"
-#include <nlohmann/json.hpp>
 #include <string>
 
 namespace hybrid::rt::lab {
@@ -16,9 +15,6 @@ std::string scoreTable(const Study &study, const Scoreboard &board, int width);
 
 /// A line about a run that has ended, the `number`-th to do so.
 std::string runLine(const Study &study, const Run &run, size_t number);
-
-/// Everything of the scoreboard.
-nlohmann::ordered_json scoresJson(const Study &study, const Scoreboard &board);
 
 /// Seconds until all is done, from what finished runs took and how many are running; below 0: not
 /// known yet. `task` empty: of all.

@@ -275,12 +275,24 @@ Result<void> loadCurves(Database &database, Study &study) {
 }
 
 Result<void> storeHead(Database &database, const Study &study) {
+  // Of what the study was begun with: the seed is its own, and every command is kept.
+  auto before = database.prepare("SELECT value FROM study WHERE name = 'command'");
+  if (!before)
+    return before.error();
+  auto there = before->step();
+  if (!there)
+    return there.error();
+  std::string command = *there ? before->text(0) : study.command;
+  if (("\n" + command + "\n").find("\n" + study.command + "\n") == std::string::npos)
+    command += "\n" + study.command;
+  if (auto done = database.execute("DELETE FROM study"); !done)
+    return done;
   auto statement = database.prepare("INSERT INTO study(name, value) VALUES(?, ?)");
   if (!statement)
     return statement.error();
   std::vector<std::pair<std::string, std::string>> values = {
       {"convention", study.convention}, {"suite", study.suite},
-      {"version", study.version},       {"command", study.command},
+      {"version", study.version},       {"command", command},
       {"protocol", study.protocol},     {"seed", std::to_string(study.seed)}};
   for (size_t i = 0; i < study.options.size(); ++i)
     values.emplace_back(fmt::format("option.{:03}.{}", i, study.options[i].first),
@@ -347,21 +359,15 @@ Result<Study> readStudy(const std::string &databasePath) {
   return loadStudy(**database, /*curves=*/true);
 }
 
-Result<void> storeStudy(Database &database, const Study &study) {
-  auto transaction = Transaction::begin(database);
-  if (!transaction)
-    return transaction.error();
-  auto there = database.integer("SELECT count(*) FROM study");
-  if (!there)
-    return there.error();
-  if (*there != 0) // another process was faster
-    return {};
+/// Writes what of the study is not there.
+static Result<void> insertStudy(Database &database, const Study &study) {
   if (auto done = storeHead(database, study); !done)
     return done;
-  auto architectures = database.prepare(
-      "INSERT INTO architecture(id, name, path, source, settings, parameters, flops_per_token, "
-      "state_elements, growing_state, counted_state, counted_growing_state) "
-      "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  auto architectures =
+      database.prepare("INSERT OR IGNORE INTO architecture(id, name, path, source, settings, "
+                       "parameters, flops_per_token, "
+                       "state_elements, growing_state, counted_state, counted_growing_state) "
+                       "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   if (!architectures)
     return architectures.error();
   std::unordered_map<std::string, int64_t> ids;
@@ -392,12 +398,15 @@ Result<void> storeStudy(Database &database, const Study &study) {
   auto runs = database.prepare(
       "INSERT INTO run(id, architecture, task, setting, axis, axis_value, learning_rate, "
       "weight_decay, seed, chance, batch, steps, parameters, flops_per_token, state_elements) "
-      "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+      "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+      "ON CONFLICT(architecture, setting, learning_rate, weight_decay, seed) DO NOTHING");
   if (!runs)
     return runs.error();
-  int64_t id = 0;
-  for (const Run &run : study.runs)
-    if (auto done = runs->bind(++id)
+  auto id = database.integer("SELECT 1 + count(*) FROM run");
+  if (!id)
+    return id.error();
+  for (const Run &run : study.runs) {
+    if (auto done = runs->bind(*id)
                         .bind(ids[run.architecture])
                         .bind(run.task)
                         .bind(run.setting)
@@ -415,6 +424,44 @@ Result<void> storeStudy(Database &database, const Study &study) {
                         .run();
         !done)
       return done;
+    *id += database.changes(); // none where it is there
+  }
+  return {};
+}
+
+Result<void> storeStudy(Database &database, const Study &study) {
+  auto transaction = Transaction::begin(database);
+  if (!transaction)
+    return transaction.error();
+  auto there = database.integer("SELECT count(*) FROM study");
+  if (!there)
+    return there.error();
+  if (*there != 0) // another process was faster
+    return {};
+  if (auto done = insertStudy(database, study); !done)
+    return done;
+  return transaction->commit();
+}
+
+Result<void> growStudy(Database &database, const Study &study) {
+  auto transaction = Transaction::begin(database);
+  if (!transaction)
+    return transaction.error();
+  auto names = database.prepare("SELECT name FROM architecture ORDER BY id");
+  if (!names)
+    return names.error();
+  size_t place = 0;
+  auto checked = names->forEachRow([&]() -> Result<void> {
+    if (place < study.architectures.size() && study.architectures[place++].name == names->text(0))
+      return {};
+    return Error{fmt::format("'{}' grew meanwhile by what another process asked for: run the "
+                             "command again",
+                             database.path())};
+  });
+  if (!checked)
+    return checked;
+  if (auto done = insertStudy(database, study); !done)
+    return done;
   return transaction->commit();
 }
 

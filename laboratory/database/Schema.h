@@ -29,5 +29,8 @@ Result<Study> loadStudy(Database &database, bool curves);
 /// Writes study, architectures and pending runs into a database that has none, in one transaction
 /// with the check that it has none. The ids of runs count from 1 in their order.
 Result<void> storeStudy(Database &database, const Study &study);
+/// The same, but a study that is there grows by what is new. Its architectures must be the first of
+/// `study`, in their order.
+Result<void> growStudy(Database &database, const Study &study);
 
 } // namespace hybrid::rt::lab

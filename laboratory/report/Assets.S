@@ -1,21 +1,22 @@
-// The page's skeleton, style sheet and script as data.
+// What of a report is not data: the page's skeleton, style sheet, script, and Chart.js.
         .section .rodata
-        .globl hybridReportPageBegin
-        .globl hybridReportPageEnd
-        .globl hybridReportStyleBegin
-        .globl hybridReportStyleEnd
-        .globl hybridReportScriptBegin
-        .globl hybridReportScriptEnd
+        .globl hybridReportPageBegin, hybridReportPageEnd
+        .globl hybridReportStyleBegin, hybridReportStyleEnd
+        .globl hybridReportScriptBegin, hybridReportScriptEnd
+        .globl hybridReportChartsBegin, hybridReportChartsEnd
 hybridReportPageBegin:
-        .incbin HYBRID_REPORT_PAGE
+        .incbin "page.html"
 hybridReportPageEnd:
-        .byte 0
 hybridReportStyleBegin:
-        .incbin HYBRID_REPORT_STYLE
+        .incbin "report.css"
 hybridReportStyleEnd:
-        .byte 0
 hybridReportScriptBegin:
-        .incbin HYBRID_REPORT_SCRIPT
+        .incbin "parts.js"
+        .incbin "charts.js"
+        .incbin "report.js"
 hybridReportScriptEnd:
+hybridReportChartsBegin:
+        .incbin HYBRID_CHARTS
+hybridReportChartsEnd:
         .byte 0
         .section .note.GNU-stack,"",%progbits

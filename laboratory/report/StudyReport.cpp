@@ -1,163 +1,232 @@
-//===- StudyReport.cpp - a study as a page -------------------------------------===//
+//===- StudyReport.cpp - a study as data and a page --------------------------------===//
+#include "laboratory/Names.h"
+#include "laboratory/Verdict.h"
 #include "laboratory/report/Page.h"
 #include "laboratory/report/Report.h"
-#include "laboratory/report/Sections.h"
-#include "laboratory/report/Text.h"
 #include "runtime/files/AtomicFile.h"
+#include "runtime/files/Json.h"
+#include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
-#include <iterator>
+#include <map>
+#include <set>
+#include <unordered_map>
 
 namespace hybrid::rt::lab {
-namespace report {
+using json = nlohmann::ordered_json;
+using report::page;
 namespace {
 
-struct Verdict {
-  std::string title, text; // plain text; HTML
+using RunsById = std::unordered_map<int64_t, const Run *>;
+
+/// Of a curve: as many digits as a picture shows.
+double rounded(double value) { return std::round(value * 1e5) / 1e5; }
+
+json curveOf(const Run &run) {
+  json steps = json::array(), losses = json::array(), micro = json::array(), macro = json::array();
+  for (const CurvePoint &point : run.curve) {
+    steps.push_back(point.step);
+    losses.push_back(rounded(point.loss));
+    micro.push_back(rounded(point.accuracy));
+    macro.push_back(rounded(point.madAccuracy));
+  }
+  return {{"step", std::move(steps)},
+          {"loss", std::move(losses)},
+          {"accuracy", std::move(micro)},
+          {"mad_accuracy", std::move(macro)}};
+}
+
+json settingOf(const SettingScore &score, const RunsById &runs, double chance) {
+  json setting = {{"setting", score.setting}, {"title", settingTitle(score.axis, score.axisValue)},
+                  {"axis", score.axis},       {"value", score.axisValue},
+                  {"chance", chance},         {"accuracy", nullptr},
+                  {"deviation", nullptr},     {"mad_accuracy", nullptr},
+                  {"mad_deviation", nullptr}, {"lr", nullptr},
+                  {"weight_decay", nullptr},  {"best_run", score.bestRun},
+                  {"seeds", score.seeds},     {"runs", score.runs},
+                  {"done", score.done},       {"diverged", score.diverged},
+                  {"failed", score.failed}};
+  if (!score.bestRun)
+    return setting;
+  setting["accuracy"] = score.accuracy;
+  setting["mad_accuracy"] = score.madAccuracy;
+  if (score.seeds > 1) {
+    setting["deviation"] = score.deviation;
+    setting["mad_deviation"] = score.madDeviation;
+  }
+  setting["lr"] = score.learningRate;
+  setting["weight_decay"] = score.weightDecay;
+  if (auto run = runs.find(score.bestRun); run != runs.end()) {
+    setting["best_step"] = run->second->bestStep;
+    setting["best_loss"] = run->second->loss;
+    setting["seconds"] = run->second->seconds;
+    setting["curve"] = curveOf(*run->second);
+  }
+  return setting;
+}
+
+struct Counts {
+  int64_t runs = 0, done = 0, diverged = 0, failed = 0;
+  double seconds = 0;
+  json toJson() const {
+    return {{"runs", runs},         {"done", done},
+            {"failed", failed},     {"open", runs - done - diverged - failed},
+            {"diverged", diverged}, {"seconds", seconds}};
+  }
 };
 
-/// A name as part of a headline.
-std::string shortName(const std::string &name) {
-  constexpr size_t most = 60;
-  if (name.size() <= most)
-    return name;
-  size_t end = most; // not in the middle of a character
-  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80)
-    --end;
-  return name.substr(0, end) + "…";
-}
-
-Verdict verdictOf(const StudyView &view) {
-  if (view.count() == 0)
-    return {"Nothing was studied", "<p class=\"lede\">The study has no architectures.</p>"};
-  size_t best = view.ranking.front();
-  double first = view.scored(view.overall(best));
-  if (!std::isfinite(first))
-    return {"No score yet", "<p class=\"lede\">No run has come to its end.</p>"};
-  std::string tasks = counted(static_cast<int64_t>(view.tasks.size()), "task");
-  if (view.count() == 1)
-    return {fmt::format("{} scores {} %", shortName(view.name(best)), percent(first)),
-            fmt::format("<p class=\"lede\">Mean accuracy over {}.</p>", tasks)};
-  size_t second = view.ranking[1];
-  double next = view.scored(view.overall(second));
-  Verdict verdict{fmt::format("{} leads with {} %", shortName(view.name(best)), percent(first)),
-                  ""};
-  if (!std::isfinite(next)) {
-    verdict.text = fmt::format(
-        "<p class=\"lede\">Mean accuracy over {}; the others have no score yet.</p>", tasks);
-    return verdict;
-  }
-  size_t last = best;
-  for (size_t i : view.ranking)
-    if (std::isfinite(view.scored(view.overall(i))))
-      last = i;
-  double ahead = first - next;
-  std::string text = fmt::format("Over {}, it is {} points ahead of {}", tasks, percent(ahead),
-                                 escaped(shortName(view.name(second))));
-  if (ahead < 0.0005)
-    text = fmt::format("Over {}, {} scores the same", tasks, escaped(shortName(view.name(second))));
-  if (last != second)
-    text += fmt::format("; the last, {}, has {} %", escaped(shortName(view.name(last))),
-                        percent(view.scored(view.overall(last))));
-  text += ".";
-  if (ahead < 0.03)
-    text +=
-        view.seeds > 1
-            ? fmt::format(
-                  " So small a distance is to be weighed against the scatter between its {} seeds.",
-                  view.seeds)
-            : " With one seed a distance below 3 points says little.";
-  verdict.text = "<p class=\"lede\">" + text + "</p>";
-  return verdict;
-}
-
-std::string facts(const StudyView &view) {
-  StudyView::Counts counts = view.counts();
-  std::string out = "<dl class=\"facts\">";
-  auto fact = [&](std::string_view name, const std::string &value) {
-    if (!value.empty())
-      out += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", name, value);
-  };
-  fact("convention", escaped(view.study.convention));
-  fact("suite", escaped(view.study.suite));
-  fact("architectures", grouped(static_cast<int64_t>(view.count())));
-  fact("settings", grouped(static_cast<int64_t>(view.settings.size())));
-  std::string runs = grouped(counts.done) + " done";
-  if (counts.diverged)
-    runs += fmt::format(", {} diverged", grouped(counts.diverged));
-  if (counts.failed)
-    runs += fmt::format(", {} failed", grouped(counts.failed));
-  if (counts.open())
-    runs += fmt::format(", {} to do", grouped(counts.open()));
-  fact("runs", runs);
-  fact(view.runSeeds.size() > 1 ? "seeds" : "seed", seedList(view, 4));
-  double seconds = 0;
-  for (const Run &run : view.study.runs)
-    seconds += std::isfinite(run.seconds) ? run.seconds : 0;
-  fact("time of all runs", timeElement(seconds));
-  fact("version", escaped(view.study.version));
-  return out + "</dl>";
-}
-
-std::string
-navigation(std::initializer_list<std::pair<std::string_view, const std::string *>> parts) {
-  std::string out = R"(<nav aria-label="Sections"><ul>)";
-  for (auto [name, text] : parts) {
-    size_t at = text->find("id=\"");
-    size_t head = text->find("<h2>");
-    if (text->empty() || at == std::string::npos || head == std::string::npos)
+Counts countsOf(const Study &study, const std::string *architecture) {
+  Counts counts;
+  for (const Run &run : study.runs) {
+    if (architecture && run.architecture != *architecture)
       continue;
-    out += fmt::format("<li><a href=\"#{}\">{}</a></li>",
-                       text->substr(at + 4, text->find('"', at + 4) - at - 4), name);
+    ++counts.runs;
+    counts.done += run.status == "done";
+    counts.diverged += run.diverged;
+    counts.failed += run.status == "failed" && !run.diverged;
+    counts.seconds += std::isfinite(run.seconds) ? run.seconds : 0;
   }
-  return out + "</ul></nav>";
+  return counts;
+}
+
+/// Failed runs by what they say, with one of them as an example.
+json failuresOf(const Study &study) {
+  std::map<std::pair<bool, std::string>, std::pair<int64_t, const Run *>> failures;
+  for (const Run &run : study.runs)
+    if (run.status == "failed") {
+      auto &[count, example] = failures[{run.diverged, run.error}];
+      ++count;
+      example = example ? example : &run;
+    }
+  json list = json::array();
+  for (const auto &[what, where] : failures)
+    list.push_back({{"diverged", what.first},
+                    {"error", what.second},
+                    {"runs", where.first},
+                    {"architecture", where.second->architecture},
+                    {"setting", where.second->setting},
+                    {"lr", where.second->learningRate},
+                    {"weight_decay", where.second->weightDecay},
+                    {"seed", where.second->seed}});
+  return list;
+}
+
+/// Fixed and growing, at the length of the first setting; null where the compiler cannot tell.
+json stateJson(const std::optional<StateSize> &state) {
+  return state ? json(state->total()) : json();
+}
+
+json architectureOf(const ArchitectureScore &score, const Architecture &architecture,
+                    const Study &study, const Scoreboard &board, const RunsById &runs,
+                    const std::map<std::string, double> &chances) {
+  json tasks = json::object();
+  for (const TaskScore &task : score.tasks) {
+    json settings = json::array();
+    for (const SettingScore &setting : board.settings)
+      if (setting.architecture == score.architecture && setting.task == task.task)
+        settings.push_back(settingOf(setting, runs, chances.at(setting.setting)));
+    json both = {{"accuracy", nullptr}, {"mad_accuracy", nullptr}};
+    if (task.scored)
+      both = {{"accuracy", task.accuracy},
+              {"mad_accuracy", task.madAccuracy},
+              {"baseline_accuracy", task.baselineAccuracy},
+              {"baseline_mad_accuracy", task.baselineMadAccuracy}};
+    both["settings"] = std::move(settings);
+    tasks[task.task] = std::move(both);
+  }
+  return {{"architecture", score.architecture},
+          {"path", architecture.path},
+          {"settings", architecture.settings},
+          {"accuracy", score.accuracy},
+          {"mad_accuracy", score.madAccuracy},
+          {"baseline_accuracy", score.baselineAccuracy},
+          {"baseline_mad_accuracy", score.baselineMadAccuracy},
+          {"complete", score.complete},
+          {"counts", countsOf(study, &score.architecture).toJson()},
+          {"cost",
+           {{"parameters", architecture.parameters},
+            {"flops_per_token", architecture.flopsPerToken},
+            {"state_elements", stateJson(architecture.state)},
+            {"counted_state_elements", stateJson(architecture.countedState)}}},
+          {"tasks", std::move(tasks)},
+          {"source", architecture.source}};
+}
+
+json verdictJson(const Verdict &verdict, const Study &study) {
+  json standing = json::array(), overridden = json::array();
+  for (const Standing &each : verdict.standing)
+    standing.push_back({{"architecture", study.architectures[each.architecture].name},
+                        {"score", each.score},
+                        {"low", each.low()},
+                        {"high", each.high()},
+                        {"assumed", each.assumed}});
+  for (const Override &each : verdict.overridden)
+    overridden.push_back({{"name", each.name}, {"value", each.value}, {"usual", each.usual}});
+  return {{"tied", verdict.tied},
+          {"standing", std::move(standing)},
+          {"overridden", std::move(overridden)}};
 }
 
 } // namespace
-} // namespace report
 
-std::string reportText(const Study &study, const Scoreboard &scores) {
-  using namespace report;
-  StudyView view(study, scores);
-  Verdict verdict = verdictOf(view);
-  std::string scoreTables = scoreSection(view), profiles = profileSection(view),
-              difficulty = difficultySection(view), curves = curveSection(view),
-              cost = costSection(view), choices = choiceSection(view), specs = specSection(view),
-              reproduce = reproduceSection(view), problems = problemSection(view),
-              notes = noteSection(view);
-  std::string body =
-      fmt::format("<header><p class=\"eyebrow\">MAD laboratory, {} suite</p><h1>{}</h1>{}{}",
-                  escaped(study.suite), escaped(verdict.title), verdict.text, facts(view));
-  StudyView::Counts counts = view.counts();
-  if (counts.open() > 0 || counts.failed > 0)
-    body += fmt::format(
-        R"(<div class="notice" role="note"><p>{} <a href="#problems">Details</a></p></div>)",
-        counts.open() > 0 ? "This study is not complete." : "Some runs failed.");
-  body += navigation({{"Scores", &scoreTables},
-                      {"Strengths", &profiles},
-                      {"Difficulty", &difficulty},
-                      {"Learning curves", &curves},
-                      {"Cost", &cost},
-                      {"Runs", &choices},
-                      {"Architectures", &specs},
-                      {"Do it again", &reproduce},
-                      {"Warnings", &problems},
-                      {"Notes", &notes}});
-  body += "</header><main id=\"main\">";
-  if (std::string bars = verdictBars(view); !bars.empty())
-    body += R"(<section id="verdict" aria-label="Verdict">)" + bars + "</section>";
-  for (const std::string *part : {&scoreTables, &profiles, &difficulty, &curves, &cost, &choices,
-                                  &specs, &reproduce, &problems, &notes})
-    body += *part;
-  body +=
-      fmt::format("</main><footer>Written by {}. Tasks and protocol: Poli et al. 2024, "
-                  "<cite>Mechanistic Design and Scaling of Hybrid Architectures</cite>.</footer>",
-                  study.version.empty() ? "Hybrid" : escaped(study.version));
-  return page(verdict.title, body);
+json studyJson(const Study &study, const Scoreboard &board) {
+  const Verdict verdict = verdictOf(study, board);
+  RunsById runs;
+  std::map<std::string, double> chances; // by setting
+  std::set<uint64_t> seeds;
+  std::set<std::pair<double, double>> points;
+  for (const Run &run : study.runs) {
+    runs.try_emplace(run.id, &run);
+    chances.try_emplace(run.setting, run.chance);
+    seeds.insert(run.seed);
+    points.insert({run.learningRate, run.weightDecay});
+  }
+  json options = json::object(), tasks = json::array(), architectures = json::array();
+  for (const auto &[name, value] : study.options)
+    options[name] = value;
+  for (const std::string &task : board.tasks)
+    tasks.push_back({{"name", task}, {"title", taskTitle(task)}, {"word", taskWord(task)}});
+  for (size_t i = 0; i < board.architectures.size(); ++i)
+    architectures.push_back(architectureOf(board.architectures[i], study.architectures[i], study,
+                                           board, runs, chances));
+  return {{"kind", "study"},
+          {"title", verdict.title},
+          {"text", verdict.text},
+          {"convention", study.convention},
+          {"suite", study.suite},
+          {"scored_by", study.convention == "mad-lab" ? "mad_accuracy" : "accuracy"},
+          {"version", study.version},
+          {"command", study.command},
+          {"seed", study.seed},
+          {"seeds", seeds},
+          {"grid", points},
+          {"options", std::move(options)},
+          {"verdict", verdictJson(verdict, study)},
+          {"counts", countsOf(study, nullptr).toJson()},
+          {"failures", failuresOf(study)},
+          {"tasks", std::move(tasks)},
+          {"architectures", std::move(architectures)}};
 }
 
-Result<void> writeReport(const Study &study, const Scoreboard &scores, const std::string &path) {
-  return writeFileAtomically(path, reportText(study, scores));
+static void eraseKeys(json &value, const std::set<std::string> &keys) {
+  if (value.is_object())
+    for (const std::string &key : keys)
+      value.erase(key);
+  if (value.is_structured())
+    for (json &each : value)
+      eraseKeys(each, keys);
+}
+
+json scoresJson(const Study &study, const Scoreboard &board) {
+  json scores = studyJson(study, board);
+  eraseKeys(scores, {"source", "curve", "seconds", "command"});
+  return scores;
+}
+
+Result<void> writeReport(const Study &study, const Scoreboard &scores, const std::string &folder) {
+  const json data = studyJson(study, scores);
+  if (auto done = writeFileAtomically(folder + "/study.json", jsonLine(data) + "\n"); !done)
+    return done;
+  return writeFileAtomically(folder + "/report.html", page(data));
 }
 
 } // namespace hybrid::rt::lab

@@ -12,11 +12,11 @@
 
 namespace hybrid::rt {
 
-/// The page. `summary` is null for a run without an end. Fields that are missing or of another type
-/// are left out.
-std::string trainingReportText(const nlohmann::json &config,
-                               const std::vector<nlohmann::json> &metrics,
-                               const nlohmann::json &summary);
+/// The data of the page. `summary` is null for a run without an end. Lines of metrics whose step is
+/// no number are left out; what other fields hold is passed on.
+nlohmann::ordered_json trainingJson(const nlohmann::json &config,
+                                    const std::vector<nlohmann::json> &metrics,
+                                    const nlohmann::json &summary);
 
 /// Reads the folder and writes report.html into it. A last line of metrics that is cut short, as a
 /// crash leaves it, is left out; a folder without config.json is an error.

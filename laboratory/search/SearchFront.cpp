@@ -160,9 +160,7 @@ Result<FrontFiles> writeFront(const SearchPlan &plan, const SearchOutcome &outco
           writeFileAtomically(plan.folder + "/search.json", jsonText(files.description) + "\n");
       !done)
     return done.error();
-  if (auto done =
-          writeReport(outcome.front, scoreStudy(outcome.front), plan.folder + "/report.html");
-      !done)
+  if (auto done = writeReport(outcome.front, scoreStudy(outcome.front), plan.folder); !done)
     return done.error();
   return files;
 }

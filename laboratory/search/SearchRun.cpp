@@ -117,7 +117,8 @@ private:
         return Error{
             fmt::format("'{}' is no choice: the laboratory sets it for each task", choice.name)};
     // Says what the laboratory needs of a model, before anything is measured.
-    if (auto added = models.add(options.path, options.settings, plan.suite); !added)
+    const std::string name = fs::path(options.path).stem().string();
+    if (auto added = models.add({options.path, name, options.settings}, plan.suite); !added)
       return added.error();
     plan.folder =
         options.out.empty() ? "runs/search-" + fs::path(options.path).stem().string() : options.out;

@@ -26,13 +26,17 @@ void addMad(CLI::App &app) {
   MadArguments &a = *arguments;
   rt::lab::StudyOptions &study = a.study;
   study.version = version;
-  verb->add_option("models", study.models, "architectures (.hyb)");
+  verb->add_option("models", study.models,
+                   "architectures (.hyb), with settings of their own as PATH.hyb:NAME=VALUE,...");
   verb->add_option("--out", study.out, "folder of the study; one that is there is continued");
   verb->add_option("--compare", a.compare, "two studies side by side: folders or databases")
       ->expected(2);
   a.protocol.addTo(*verb);
   verb->add_option("--set", study.settings,
                    "NAME=VALUE: a parameter of every model; may be repeated")
+      ->allow_extra_args(false);
+  verb->add_option("--grid", study.grids,
+                   "NAME=VALUE,VALUE,...: every model once with each value; may be repeated")
       ->allow_extra_args(false);
   auto *work = verb->add_option_group("Work");
   work->add_option("--jobs", study.jobs, "processes that train")

@@ -104,6 +104,32 @@ TEST(Results, StoringASecondTimeChangesNothing) {
   EXPECT_EQ(read->runs.size(), makeStudy(2, 1).runs.size());
 }
 
+TEST(Results, AStudyGrowsByWhatIsNew) {
+  TemporaryFolder folder;
+  const std::string path = folder.file("study.sqlite");
+  Study small = makeStudy(2, 1), large = makeStudy(4, 2);
+  small.command = "first";
+  large.command = "second";
+  storeAt(path, small);
+  auto database = openStudy(path, Database::Mode::Write);
+  ASSERT_TRUE(database);
+  ASSERT_TRUE((*database)->execute("UPDATE run SET status = 'done', accuracy = 0.5 WHERE id = 1"));
+  ASSERT_TRUE(growStudy(**database, large));
+  ASSERT_TRUE(growStudy(**database, large)); // a second time nothing is new
+  auto read = readStudy(path);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->runs.size(), large.runs.size());
+  EXPECT_EQ(read->architectures.size(), large.architectures.size());
+  EXPECT_EQ(read->runs[0].status, "done");
+  EXPECT_EQ(read->runs[0].accuracy, 0.5);
+  EXPECT_EQ(read->runs.back().status, "pending");
+  EXPECT_EQ(read->command, "first\nsecond");
+  std::swap(large.architectures[0], large.architectures[1]);
+  auto refused = growStudy(**database, large);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("run the command again"), std::string::npos);
+}
+
 std::string errorOf(const std::string &path) {
   auto study = readStudy(path);
   return study ? "no error" : study.error().message;

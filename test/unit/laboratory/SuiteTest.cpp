@@ -30,6 +30,24 @@ TEST(Suite, HasThePapersSixtySixSettings) {
   EXPECT_EQ(count["memorization"], 6);
 }
 
+TEST(Suite, ATaskAskedForAgainIsASettingOfIt) {
+  auto settings = suiteSettings({"in-context-recall:vocab=8,length=16", "compression:length=8",
+                                 "in-context-recall:vocab=16,length=16"},
+                                false, true, Convention::Paper);
+  ASSERT_TRUE(settings) << settings.error().message;
+  ASSERT_EQ(settings->size(), 3U);
+  EXPECT_EQ((*settings)[0].axis, "baseline");
+  EXPECT_EQ((*settings)[2].task, "in-context-recall");
+  EXPECT_EQ((*settings)[2].axis, "vocab");
+  EXPECT_EQ((*settings)[2].axisValue, 16);
+  for (const char *again : {"in-context-recall:vocab=16,length=32", "in-context-recall"}) {
+    auto refused = suiteSettings({"in-context-recall:vocab=8,length=16", again}, false, true,
+                                 Convention::Paper);
+    ASSERT_FALSE(refused) << again;
+    EXPECT_NE(refused.error().message.find("in the number of one parameter"), std::string::npos);
+  }
+}
+
 TEST(Suite, UpdatesAreThoseOfTheCode) {
   Protocol protocol = Protocol::named("full", Convention::MadLab);
   auto settings = protocol.settings();

@@ -1,7 +1,6 @@
 //===- CompareTest.cpp - two studies side by side --------------------------------===//
-#include "laboratory/report/Compare.h"
-#include "laboratory/report/Comparison.h"
-#include "test/unit/laboratory/report/Markup.h"
+#include "laboratory/Compare.h"
+#include "laboratory/report/Report.h"
 #include "test/unit/laboratory/report/StudyFixture.h"
 #include <algorithm>
 #include <cmath>
@@ -9,10 +8,7 @@
 #include <sstream>
 
 using namespace hybrid::rt::lab;
-using hybrid::rt::lab::report::compare;
-using hybrid::rt::lab::report::Comparison;
 using hybrid::rt::lab::test::makeStudy;
-using hybrid::rt::lab::test::markupFault;
 
 namespace {
 
@@ -58,10 +54,9 @@ TEST(Compare, FlagsWhatForbidsAComparison) {
   EXPECT_TRUE(has(text, "UNLIKE: Only the second has the option clip: 1."));
   EXPECT_TRUE(
       has(text, "UNLIKE: hyena-swiglu is not the same architecture in both: its text differs."));
-  std::string page = comparisonText(a, b);
-  EXPECT_EQ(markupFault(page), "");
-  EXPECT_TRUE(has(page, "role=\"alert\""));
-  EXPECT_TRUE(has(page, "These studies are unlike."));
+  auto data = comparisonJson(a, b, "A", "B");
+  EXPECT_EQ(data["unlike"].size(), 5u);
+  EXPECT_EQ(data["unlike"][0], compare(a, b).unlike[0]);
 }
 
 TEST(Compare, TakesOnlyWhatBothHaveDone) {
@@ -93,7 +88,7 @@ TEST(Compare, ShowsArchitecturesOfOneStudyAlone) {
   EXPECT_TRUE(std::isfinite(comparison.architectures[0].overall.value[0]));
   EXPECT_FALSE(std::isfinite(comparison.architectures[0].overall.value[1]));
   EXPECT_TRUE(std::isfinite(comparison.architectures[1].overall.value[1]));
-  EXPECT_EQ(markupFault(comparisonText(a, b)), "");
+  EXPECT_EQ(comparisonJson(a, b, "A", "B")["architectures"][0]["settings"], 0);
   EXPECT_FALSE(has(compareText(a, b), "B-A"));
 }
 
@@ -122,13 +117,12 @@ TEST(Compare, BearsHostileNamesAndNothing) {
     study->architectures[0].name = "<script>\x1b[2J";
   }
   b.version = "<s>\x07";
-  std::string text = compareText(a, b), page = comparisonText(a, b, "<a>", "<b>");
-  EXPECT_EQ(markupFault(page), "");
+  std::string text = compareText(a, b);
   for (char c : text)
     EXPECT_TRUE(static_cast<unsigned char>(c) >= 0x20 || c == '\n');
   EXPECT_TRUE(has(compareText({}, {}), "nothing to compare"));
-  EXPECT_EQ(markupFault(comparisonText({}, {})), "");
-  EXPECT_EQ(markupFault(comparisonText({}, a)), "");
+  EXPECT_EQ(comparisonJson({}, {}, "", "")["title"], "A and B side by side");
+  EXPECT_EQ(comparisonJson({}, a, "", "")["settings"].size(), 0u);
 }
 
 } // namespace

@@ -78,19 +78,4 @@ std::string markupFault(std::string_view page) {
   return open.empty() ? "" : fmt::format("'{}' is not closed", open.back());
 }
 
-std::string badNumber(std::string_view page) {
-  // Only what the report writes: behind the style, before the script.
-  size_t from = page.find("<body>"), to = page.rfind("<script>");
-  std::string_view body = page.substr(from, to - from);
-  for (std::string_view word : {"nan", "inf"})
-    for (size_t at = body.find(word); at != std::string_view::npos; at = body.find(word, at + 1)) {
-      auto letter = [&](size_t i) {
-        return i < body.size() && std::isalpha(static_cast<unsigned char>(body[i]));
-      };
-      if (!letter(at - 1) && !letter(at + word.size()))
-        return around(body, at);
-    }
-  return "";
-}
-
 } // namespace hybrid::rt::lab::test

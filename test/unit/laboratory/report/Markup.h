@@ -9,7 +9,4 @@ namespace hybrid::rt::lab::test {
 /// an attribute that is not quoted, an id that is there twice. Empty if nothing.
 std::string markupFault(std::string_view page);
 
-/// The surroundings of a "nan" or "inf" that was printed as a number; empty if there is none.
-std::string badNumber(std::string_view page);
-
 } // namespace hybrid::rt::lab::test

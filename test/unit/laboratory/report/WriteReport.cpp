@@ -1,5 +1,6 @@
 //===- WriteReport.cpp - the page of the fixture, for the browser's test --------===//
-#include "laboratory/report/Comparison.h"
+#include "laboratory/Compare.h"
+#include "laboratory/report/Page.h"
 #include "laboratory/report/Report.h"
 #include "laboratory/report/TrainingReport.h"
 #include "runtime/files/AtomicFile.h"
@@ -41,20 +42,20 @@ std::string trainingPage() {
                            {"parameters", 403808},
                            {"fingerprint", std::string(300, 'f')}};
   nlohmann::json summary = {{"steps", 3000}, {"eval_loss", 0.01}, {"eval_accuracy", 0.997}};
-  return hybrid::rt::trainingReportText(config, metrics, summary);
+  return report::page(hybrid::rt::trainingJson(config, metrics, summary));
 }
 
 } // namespace
 
 int main(int count, char **arguments) {
   if (count < 2) {
-    std::fprintf(stderr, "usage: hybrid-write-report OUT.html [study|hostile|compare|training]\n");
+    std::fprintf(stderr, "usage: hybrid-write-report OUT.html [study|hostile|comparison|training]\n");
     return 2;
   }
   if (count > 2 && std::string_view(arguments[2]) == "training")
     return hybrid::rt::writeFileAtomically(arguments[1], trainingPage()) ? 0 : 1;
   Study study = test::makeStudy();
-  if (count > 2 && std::string_view(arguments[2]) == "compare") {
+  if (count > 2 && std::string_view(arguments[2]) == "comparison") {
     Study other = test::makeStudy({.seed = 2, .architectures = 8});
     other.options[0].second = "0.9, 0.999";
     std::printf("%s", compareText(study, other, "results/a", "results/b").c_str());
@@ -71,11 +72,12 @@ int main(int count, char **arguments) {
     rename(0, "</title></style></script><script>document.title='owned'</script>");
     rename(1, "\" onmouseover=\"document.title='owned'\" x=\"<img src=x onerror=alert(1)>");
     rename(2, std::string(400, 'W'));
-    rename(3, "{{script}}{{body}}");
+    rename(3, "{{script}}{{data}}");
     study.architectures[4].source = "</code></pre><script>document.title='owned'</script>";
     study.command += " --set 'a=</code><iframe src=//example.invalid>'";
   }
-  if (auto written = writeReport(study, scoreStudy(study), arguments[1]); !written) {
+  const std::string text = report::page(studyJson(study, scoreStudy(study)));
+  if (auto written = hybrid::rt::writeFileAtomically(arguments[1], text); !written) {
     std::fprintf(stderr, "error: %s\n", written.error().message.c_str());
     return 1;
   }

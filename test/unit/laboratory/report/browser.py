@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Opens reports in a headless browser: nothing goes wrong, nothing is loaded, what is there to be clicked works, and a
-phone needs no scrolling sideways.
+"""Opens reports in a headless browser: nothing goes wrong, nothing is loaded, the numbers of the data are on the page, charts are drawn and
+can be saved, what is there to be clicked works, and a phone needs no scrolling sideways.
 
 usage: browser.py REPORT_WRITER
 Exit status 77 (skipped) without a browser: chromium, chromium-browser or google-chrome, or $HYBRID_BROWSER.
@@ -22,22 +22,27 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 # Runs in a copy of the page, behind the page's own script. What it finds goes into the page, or to the page around it.
 PROBE = r"""
 const found = { errors: window.failures };
-const all = (selector) => Array.from(document.querySelectorAll(selector));
-const column = (table, i) => Array.from(table.tBodies[0].rows).map((row) => row.cells[i].dataset.value ?? row.cells[i].textContent.trim());
-const settle = () => document.documentElement.getBoundingClientRect();
+const all = (selector, from = document) => Array.from(from.querySelectorAll(selector));
+const texts = (table, i) => Array.from(table.tBodies[0].rows).map((row) => row.cells[i].textContent.trim());
+const frame = () => new Promise((done) => requestAnimationFrame(done));
+(async () => {
 try {
-  const table = all("table.sortable")[0];
-  const head = (i) => table.querySelector(`th[data-column="${i}"]`);
-  found.before = column(table, 1);
-  const second = COLUMN;
-  head(second).querySelector("button").click();
-  found.descending = column(table, second).filter((value) => value !== "").map(Number);
-  found.ariaDescending = head(second).getAttribute("aria-sort");
-  head(second).querySelector("button").click();
-  found.ascending = column(table, second).filter((value) => value !== "").map(Number);
-  found.ariaAscending = head(second).getAttribute("aria-sort");
-  head(0).querySelector("button").click();
-  found.names = column(table, 0);
+  found.title = document.title;
+  found.shown = document.body.innerText;
+  for (const details of all("details")) details.open = true;
+  const table = all("table.sortable").find((each) => each.tBodies[0].rows.length > 2 && each.querySelectorAll("thead tr:last-child th")[COLUMN]);
+  const heads = () => all("thead tr:last-child th", table);
+  const click = (i) => heads()[i].querySelector("button").click();
+  const numbers = () => texts(table, COLUMN).map((text) => Number(text.replace("−", "-").replace("±", "").replace(/\u202f/g, "").replace(/, final/, ""))).filter((value) => !Number.isNaN(value));
+  heads()[COLUMN].removeAttribute("aria-sort");
+  click(COLUMN);
+  found.descending = numbers();
+  found.ariaDescending = heads()[COLUMN].getAttribute("aria-sort");
+  click(COLUMN);
+  found.ascending = numbers();
+  found.ariaAscending = heads()[COLUMN].getAttribute("aria-sort");
+  click(0);
+  found.names = texts(table, 0);
   found.sortedHeads = table.querySelectorAll("th[aria-sort]").length;
   found.buttonsReachable = all("th button").every((button) => button.tabIndex === 0);
 
@@ -45,58 +50,91 @@ try {
   if (chip) {
     chip.click();
     found.pressed = chip.getAttribute("aria-pressed");
-    found.others = all(`[data-series]:not(.picked)`).length;
+    found.faint = figures.flatMap((each) => each.chart.data.datasets.map((_, i) => each.chart.getDatasetMeta(i).dataset?.options?.borderColor || "")).filter((colour) => String(colour).endsWith("26")).length;
     chip.click();
     found.released = !document.documentElement.classList.contains("picking");
   }
 
-  const tabs = all('[role="tab"]');
+  const tabList = all('[role="tab"]');
   const panels = () => all('[role="tabpanel"]').map((panel) => !panel.hidden);
   found.panels = [panels()];
-  if (tabs.length) {
-    tabs[0].dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
+  if (tabList.length) {
+    tabList[0].dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
     found.panels.push(panels());
   }
 
-  const select = all("select[data-shows]")[0];
-  const shown = () => all(".curve").filter((figure) => !figure.hidden).map((figure) => figure.id);
+  const select = document.getElementById("curve-choice");
   if (select) {
-    found.curves = [shown()];
-    select.selectedIndex = select.options.length - 1;
-    select.dispatchEvent(new Event("change"));
-    found.curves.push(shown());
-    found.chosen = select.value;
+    found.curves = [all(".curve").length];
+    for (const i of [select.options.length - 1, 1]) {
+      select.selectedIndex = i;
+      select.dispatchEvent(new Event("change"));
+      found.curves.push(all(".curve").length);
+    }
+    found.figures = figures.every((each) => each.canvas.isConnected);
   }
 
-  const mark = document.querySelector("svg.chart .mark path, svg.chart .mark circle");
-  if (mark) {
-    mark.dispatchEvent(new PointerEvent("pointermove", { bubbles: true, clientX: innerWidth - 3, clientY: 20 }));
-    const tip = document.getElementById("tip");
-    const box = tip.getBoundingClientRect();
-    found.tip = tip.textContent;
-    found.tipInside = box.left >= 0 && box.right <= innerWidth;
-    tip.hidden = true;
+  // A pointer on the first mark of a line shows its value.
+  const lined = figures.find((each) => each.chart.config.type === "line");
+  if (lined) {
+    const chart = lined.chart, place = chart.getDatasetMeta(0).data.find((point) => !Number.isNaN(point.y)), box = lined.canvas.getBoundingClientRect();
+    lined.canvas.dispatchEvent(new MouseEvent("mousemove", { bubbles: true, clientX: box.left + place.x, clientY: box.top + place.y }));
+    await frame(); // events are answered a frame at a time
+    await frame();
+    found.tip = chart.tooltip.getActiveElements().length && chart.tooltip.body.flatMap((each) => each.lines).join(" ");
   }
 
-  for (const details of all("details")) details.open = true;
-  settle();
+  // Every chart has drawn something, in an area that one can read.
+  found.charts = figures.length;
+  found.blank = figures.filter((each) => {
+    const pixels = each.canvas.getContext("2d").getImageData(0, 0, each.canvas.width, each.canvas.height).data;
+    return !pixels.some((value) => value !== 0);
+  }).length;
+  found.cramped = figures.filter((each) => { const area = each.chart.chartArea; return area.right - area.left < 100 || area.bottom - area.top < 10; })
+    .map((each) => [each.canvas.getAttribute("aria-label").slice(0, 60), each.chart.chartArea]);
+  // As SVG: the numbers are in it, and no label lies on another.
+  found.overlaps = [];
+  found.svgFaults = [];
+  for (const each of figures) {
+    const text = each.svg(), parsed = new DOMParser().parseFromString(text, "image/svg+xml");
+    if (parsed.querySelector("parsererror") || !parsed.querySelector("path") || /NaN|undefined/.test(text)) found.svgFaults.push(text.slice(0, 200));
+    const holder = document.body.appendChild(document.createElement("div"));
+    holder.append(document.importNode(parsed.documentElement, true));
+    const boxes = all("text", holder).map((label) => [label.textContent, label.getBoundingClientRect()]).filter(([, b]) => b.width);
+    for (let i = 0; i < boxes.length; ++i)
+      for (let k = 0; k < i; ++k)
+        if (Math.min(boxes[i][1].right, boxes[k][1].right) - Math.max(boxes[i][1].left, boxes[k][1].left) > 1.5 &&
+            Math.min(boxes[i][1].bottom, boxes[k][1].bottom) - Math.max(boxes[i][1].top, boxes[k][1].top) > 3.5)
+          found.overlaps.push([each.canvas.getAttribute("aria-label").slice(0, 60), boxes[i][0], boxes[k][0]]);
+    holder.remove();
+  }
+  if (figures.length) {
+    found.svgText = all("text", new DOMParser().parseFromString(figures[0].svg(), "image/svg+xml")).map((label) => label.textContent);
+    found.png = figures[0].png().length;
+  }
+  // What is saved as CSV: heads and every digit.
+  let saved = "";
+  const make = URL.createObjectURL;
+  URL.createObjectURL = (blob) => { saved = blob; return "#"; };
+  all("[data-csv]")[0].click();
+  URL.createObjectURL = make;
+  found.csvType = saved.type;
+  found.csvRows = csvProbe();
+  function csvProbe() { return table.tBodies[0].rows.length; }
+
+  dispatchEvent(new Event("beforeprint"));
+  found.printed = figures.filter((each) => each.plot.querySelector("svg")).length;
+  dispatchEvent(new Event("afterprint"));
+  found.unprinted = document.querySelectorAll(".plot > svg").length;
+
   found.width = innerWidth;
   found.scrollWidth = document.documentElement.scrollWidth;
   found.wide = all("body *").filter((element) => element.getBoundingClientRect().right > innerWidth + 0.5 &&
     !element.closest(".wide, pre, .legend, select, .skip, svg")).map((element) => element.outerHTML.slice(0, 120));
-  // Labels of a chart must not lie on one another.
-  found.overlaps = [];
-  for (const svg of all("svg.chart, svg.radar")) {
-    const boxes = Array.from(svg.querySelectorAll("text")).map((text) => text.getBoundingClientRect()).filter((b) => b.width);
-    for (let i = 0; i < boxes.length; ++i)
-      for (let k = 0; k < i; ++k)
-        if (Math.min(boxes[i].right, boxes[k].right) - Math.max(boxes[i].left, boxes[k].left) > 1 &&
-            Math.min(boxes[i].bottom, boxes[k].bottom) - Math.max(boxes[i].top, boxes[k].top) > 3)
-          found.overlaps.push(svg.getAttribute("aria-label").slice(0, 80));
-  }
-  found.resources = performance.getEntriesByType("resource").map((entry) => entry.name);
-  found.unlabelled = all("svg:not([aria-hidden]):not([aria-label]), button:empty, select:not([id])").length;
-  found.title = document.title;
+  found.resources = performance.getEntriesByType("resource").map((entry) => entry.name).filter((name) => !name.startsWith("data:"));
+  found.unlabelled = all("canvas:not([aria-label]), button:empty, select:not([id])").length;
+  found.dark = getComputedStyle(document.body).backgroundColor;
+  found.titleAfter = document.title;
 } catch (error) {
   found.errors.push(String(error.stack || error));
 }
@@ -106,6 +144,7 @@ const result = document.createElement("pre");
 result.id = "probe-result";
 result.textContent = text;
 document.body.append(result);
+})();
 """
 
 AROUND = """<!doctype html><meta charset="utf-8"><body style="margin:0">
@@ -140,18 +179,18 @@ def browser():
     return shutil.which(named) if named else next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
-def load(program, folder, page):
+def load(program, folder, page, flags=()):
     """The document after its scripts, and what the console said."""
     command = [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-extensions", "--disable-background-networking",
                "--host-resolver-rules=MAP * ~NOTFOUND", f"--user-data-dir={folder}/profile", "--window-size=1280,1000",
-               "--virtual-time-budget=20000", "--enable-logging=stderr", "--dump-dom", page.as_uri()]
+               "--virtual-time-budget=20000", "--enable-logging=stderr", *flags, "--dump-dom", page.as_uri()]
     result = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=300, stdin=subprocess.DEVNULL,
                             env={**os.environ, "HOME": str(folder)})
     return result.stdout, [line for line in result.stderr.splitlines() if "CONSOLE" in line]
 
 
-def probed(program, folder, page):
-    document, _ = load(program, folder, page)
+def probed(program, folder, page, flags):
+    document, _ = load(program, folder, page, flags)
     match = re.search(r'<pre id="probe-result">(.*?)</pre>', document, re.DOTALL)
     expect(match, f"{page.name}: the probe did not run")
     return json.loads(html.unescape(match[1])) if match else None
@@ -162,34 +201,63 @@ def with_probe(text, kind):
     text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
     early = ("<script>window.failures = []; addEventListener('error', (e) => failures.push(String(e.message)), true);"
              "addEventListener('unhandledrejection', (e) => failures.push(String(e.reason)));</script>")
-    probe = PROBE.replace("COLUMN", "1" if kind == "training" else "5")
+    probe = PROBE.replace("COLUMN", "1" if kind == "training" else "3")
     return text.replace("<head>", "<head>" + early, 1).replace("</body>", f"<script>{probe}</script></body>")
 
 
-def check_probe(name, kind, found):
+def percent(value):
+    return f"{value * 100:.1f}"
+
+
+def numbers_of(data):
+    """Texts that a page of these data must show."""
+    if data["kind"] == "study":
+        for each in data["verdict"]["standing"]:
+            yield percent(each["score"])
+        for each in data["architectures"]:
+            yield f"{each['cost']['parameters']:,}".replace(",", "\u202f")
+            yield from (percent(task["mad_accuracy"]) for task in each["tasks"].values())
+    elif data["kind"] == "comparison":
+        for each in data["architectures"]:
+            yield from (percent(value) for value in each["overall"] if value is not None)
+    else:
+        yield percent(data["summary"]["eval_accuracy"])
+    yield data["title"]
+
+
+def check_probe(name, kind, data, found):
     expect(not found["errors"], f"{name}: errors {found['errors']}")
-    descending = found.get("descending", [])
+    if found["errors"]:
+        return
+    for number in numbers_of(data):
+        expect(number in found["shown"], f"{name}: does not show {number[:80]}")
+    descending = found["descending"]
     expect(len(descending) > 2 and descending == sorted(descending, reverse=True), f"{name}: a click does not sort: {descending}")
-    expect(found.get("ascending") == sorted(descending), f"{name}: a second click does not turn the order: {found.get('ascending')}")
-    expect((found.get("ariaDescending"), found.get("ariaAscending")) == ("descending", "ascending"), f"{name}: aria-sort")
+    expect(found["ascending"] == sorted(descending), f"{name}: a second click does not turn the order: {found['ascending']}")
+    expect((found["ariaDescending"], found["ariaAscending"]) == ("descending", "ascending"), f"{name}: aria-sort")
     if kind != "training":
-        names = [each.lower() for each in found.get("names", [])]
+        names = [each.lower() for each in found["names"]]
         expect(names and names == sorted(names), f"{name}: names are not sorted: {names}")
-    expect(found.get("sortedHeads") == 1, f"{name}: one column is the sorted one")
-    expect(found.get("buttonsReachable"), f"{name}: heads that the keyboard does not reach")
-    if kind != "compare":
-        expect(found.get("pressed") == "true" and found.get("others", 0) > 0 and found.get("released"), f"{name}: the legend singles nothing out")
-        expect(found.get("tip"), f"{name}: no tip at a mark")
-        expect(found.get("tipInside"), f"{name}: the tip leaves the window")
+    expect(found["sortedHeads"] == 1, f"{name}: one column is the sorted one")
+    expect(found["buttonsReachable"], f"{name}: heads that the keyboard does not reach")
+    expect(found["charts"] > 0 and found["blank"] == 0, f"{name}: {found['blank']} of {found['charts']} charts are blank")
+    expect(not found["cramped"], f"{name}: charts without room: {found['cramped']}")
+    expect(not found["svgFaults"], f"{name}: SVG: {found['svgFaults'][:2]}")
+    expect(not found["overlaps"], f"{name}: labels overlap: {found['overlaps'][:4]}")
+    expect(found["png"] > 5000, f"{name}: a PNG of {found['png']} characters")
+    expect(found["csvType"] == "text/csv", f"{name}: CSV is {found['csvType']}")
+    expect(found["printed"] == found["charts"] and found["unprinted"] == 0, f"{name}: {found['printed']} of {found['charts']} charts on paper")
+    if kind != "comparison":
+        expect(found["pressed"] == "true" and found["faint"] > 0 and found["released"], f"{name}: the legend singles nothing out")
+        expect(found["tip"] and re.search(r"\d", found["tip"]), f"{name}: no value at a mark: {found['tip']}")
     if kind in ("study", "hostile"):
-        expect(found.get("panels") == [[True, False], [False, True]], f"{name}: tabs: {found.get('panels')}")
-        curves = found.get("curves", [])
-        expect([len(each) for each in curves] == [1, 1] and curves[0] != curves[1] and curves[1] == [found.get("chosen")], f"{name}: curves: {curves}")
-    expect(found.get("scrollWidth", 1e9) <= found.get("width", 0), f"{name}: {found.get('scrollWidth')} wide in a window of {found.get('width')}: {found.get('wide')}")
-    expect(not found.get("overlaps"), f"{name}: labels overlap in {found.get('overlaps')}")
-    expect(found.get("resources") == [], f"{name}: loads {found.get('resources')}")
-    expect(found.get("unlabelled") == 0, f"{name}: {found.get('unlabelled')} things without a name")
-    expect(found.get("title") != "owned", f"{name}: a name ran as a script")
+        expect(found["panels"] == [[True, False], [False, True]], f"{name}: tabs: {found['panels']}")
+        expect(found["curves"] == [6, 7, 7] and found["figures"], f"{name}: curves: {found['curves']}")
+        expect(percent(data["verdict"]["standing"][0]["score"]) in found["svgText"], f"{name}: the first figure lacks its number: {found['svgText']}")
+    expect(found["scrollWidth"] <= found["width"], f"{name}: {found['scrollWidth']} wide in a window of {found['width']}: {found['wide']}")
+    expect(found["resources"] == [], f"{name}: loads {found['resources']}")
+    expect(found["unlabelled"] == 0, f"{name}: {found['unlabelled']} things without a name")
+    expect("owned" not in (found["title"], found["titleAfter"]), f"{name}: a name ran as a script")
 
 
 def main():
@@ -199,25 +267,29 @@ def main():
         return 77
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for kind in ("study", "hostile", "compare", "training"):
+        for kind in ("study", "hostile", "comparison", "training"):
             page = folder / f"{kind}.html"
             subprocess.run([sys.argv[1], str(page), kind], check=True, stdout=subprocess.DEVNULL)
             text = page.read_text(encoding="utf-8")
+            data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[1])
             references = References()
             references.feed(text)
             expect(not references.outside, f"{page.name}: refers to {references.outside[:3]}")
             document, console = load(program, folder, page)
-            expect(re.search(r'<html[^>]*class="js"', document), f"{page.name}: its script did not run under its policy")
+            expect("<canvas" in document, f"{page.name}: its script did not run under its policy")
             expect(not console, f"{page.name}: the console says {console}")
             expect("<title>owned" not in document, f"{page.name}: a name ran as a script")
             copy = folder / f"probe-{kind}.html"
             copy.write_text(with_probe(text, kind), encoding="utf-8")
             phone = folder / f"phone-{kind}.html"
             phone.write_text(AROUND % copy.name, encoding="utf-8")
-            for each, width in ((copy, 1280), (phone, 360)):
-                if found := probed(program, folder, each):
-                    check_probe(each.name, kind, found)
-                    expect(found.get("width") == width, f"{each.name}: shown {found.get('width')} wide")
+            grounds = []
+            for each, width, flags in ((copy, 1280, []), (phone, 360, []), (copy, 1280, ["--blink-settings=preferredColorScheme=0"])):
+                if found := probed(program, folder, each, flags):
+                    check_probe(each.name, kind, data, found)
+                    expect(found["width"] == width, f"{each.name}: shown {found['width']} wide")
+                    grounds.append(found.get("dark"))
+            expect(len(set(grounds)) == 2, f"{kind}: light and dark look alike: {grounds}")
     for each in failed:
         print("FAILED", each)
     print(f"report in {pathlib.Path(program).name}: {'FAILED' if failed else 'ok'}")

@@ -1,14 +1,11 @@
 //===- CompareText.cpp - two studies on a terminal ---------------------------------===//
-#include "laboratory/report/Compare.h"
-#include "laboratory/report/Comparison.h"
-#include "laboratory/report/StudyView.h"
-#include "laboratory/report/Text.h"
+#include "laboratory/Compare.h"
+#include "laboratory/Names.h"
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
 namespace hybrid::rt::lab {
-using namespace report;
 namespace {
 
 constexpr size_t nameWidth = 32, mostSettings = 10;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace hybrid::rt::lab::report {
+namespace hybrid::rt::lab {
 
 /// A score in the first and in the second study; one that is missing is a number that is none.
 struct Both {
@@ -38,4 +38,9 @@ struct Comparison {
 /// An architecture that only one study has is scored over what that study has.
 Comparison compare(const Study &a, const Study &b);
 
-} // namespace hybrid::rt::lab::report
+/// A table for a terminal of 100 columns, behind it what differs most. `first` and `second` name
+/// the studies, as their folders do.
+std::string compareText(const Study &a, const Study &b, const std::string &first = "A",
+                        const std::string &second = "B");
+
+} // namespace hybrid::rt::lab

@@ -1,14 +1,13 @@
 //===- Compare.cpp - what two studies have in common, and what not -----------------===//
-#include "laboratory/report/Compare.h"
-#include "laboratory/report/StudyView.h"
-#include "laboratory/report/Text.h"
+#include "laboratory/Compare.h"
+#include "laboratory/Names.h"
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
 #include <set>
 
-namespace hybrid::rt::lab::report {
+namespace hybrid::rt::lab {
 namespace {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
@@ -184,10 +183,8 @@ Comparison compare(const Study &a, const Study &b) {
         if (!shared)
           continue;
         ++row.settings;
-        Setting named;
-        named.axis = setting->axis;
-        named.axisValue = setting->axisValue;
-        comparison.settings.push_back({name, task, setting->setting, named.title(), score});
+        comparison.settings.push_back(
+            {name, task, setting->setting, settingTitle(setting->axis, setting->axisValue), score});
       }
       row.tasks.push_back({{mean[0].value(), mean[1].value()}});
       for (int side : {0, 1})
@@ -203,4 +200,4 @@ Comparison compare(const Study &a, const Study &b) {
   return comparison;
 }
 
-} // namespace hybrid::rt::lab::report
+} // namespace hybrid::rt::lab
