@@ -44,5 +44,6 @@ void addData(CLI::App &app);
 void addSearch(CLI::App &app);
 void addSelftest(CLI::App &app);
 void addMad(CLI::App &app);
+void addPaper(CLI::App &app);
 
 } // namespace hybrid::tools

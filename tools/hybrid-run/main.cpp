@@ -21,6 +21,7 @@ int run(int argc, char **argv) {
   addTask(app);
   addData(app);
   addMad(app);
+  addPaper(app);
   addSearch(app);
   addForward(app);
   addReplay(app);

@@ -1,0 +1,295 @@
+//===- PaperRun.cpp - a recipe measured ----------------------------------------------===//
+#include "laboratory/StudyRun.h"
+#include "laboratory/Suite.h"
+#include "laboratory/paper/Paper.h"
+#include "laboratory/paper/PaperText.h"
+#include "laboratory/report/Page.h"
+#include "runtime/files/AtomicFile.h"
+#include "runtime/files/File.h"
+#include "runtime/files/Json.h"
+#include "runtime/files/Print.h"
+#include "training/compile/ModelSpec.h"
+#include "training/compile/Process.h"
+#include <ctime>
+#include <filesystem>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace hybrid::rt::lab {
+namespace {
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+/// Cells that took a while, kept in the folder so that none is measured twice.
+class CellBook {
+public:
+  static Result<CellBook> open(const std::string &folder, const Recipe &recipe) {
+    CellBook book;
+    book.path = folder + "/cells.json";
+    book.content = {{"recipe", recipe.name}, {"budget", recipe.budget}, {"cells", json::object()}};
+    std::error_code unknown;
+    if (!fs::exists(book.path, unknown))
+      return book;
+    auto text = readText(book.path);
+    if (!text)
+      return text.error();
+    auto there = parseJson(*text, book.path);
+    if (!there)
+      return there.error();
+    for (const char *key : {"recipe", "budget"})
+      if (!there->is_object() || there->value(key, json()) != book.content[key])
+        return Error{fmt::format("'{}' holds another recipe or budget than {} ({}): give another "
+                                 "--out",
+                                 folder, recipe.name, recipe.budget)};
+    book.content = std::move(*there);
+    return book;
+  }
+  const json *find(const std::string &row, const std::string &column) const {
+    auto found = content["cells"].find(row + "|" + column);
+    return found == content["cells"].end() ? nullptr : &*found;
+  }
+  Result<void> add(const std::string &row, const std::string &column, json value) {
+    content["cells"][row + "|" + column] = std::move(value);
+    return writeFileAtomically(path, jsonText(content) + "\n");
+  }
+
+private:
+  std::string path;
+  json content;
+};
+
+PaperValue valueOf(const json &cell) {
+  if (cell.is_number())
+    return cell.get<double>();
+  return cell.is_string() ? PaperValue(cell.get<std::string>()) : PaperValue();
+}
+
+void addSettings(std::vector<std::string> &arguments, const std::vector<std::string> &settings) {
+  for (const std::string &setting : settings)
+    arguments.insert(arguments.end(), {"--set", setting});
+}
+
+class PaperRun {
+public:
+  PaperRun(const Recipe &recipe, const PaperOptions &options, std::string folder)
+      : recipe(recipe), options(options), folder(std::move(folder)) {}
+
+  Result<PaperOutcome> measure() {
+    if (recipe.kind == RecipeKind::Study)
+      return study();
+    auto opened = CellBook::open(folder, recipe);
+    if (!opened)
+      return opened.error();
+    CellBook book = std::move(*opened);
+    PaperOutcome outcome;
+    for (const RecipeRow &row : recipe.rows)
+      for (const RecipeColumn &column : recipe.columns) {
+        const json *known = book.find(row.name, column.name);
+        if (!known) {
+          if (!options.quiet)
+            say(stderr, "{}: {} at {}\n", recipe.name, row.name, column.name);
+          auto cell = recipe.kind == RecipeKind::Costs   ? cost(row, column)
+                      : recipe.kind == RecipeKind::Times ? milliseconds(row, column)
+                                                         : accuracyAt(row, column);
+          if (!cell)
+            return cell.error();
+          if (auto done = book.add(row.name, column.name, *cell); !done)
+            return done.error();
+          known = book.find(row.name, column.name);
+        }
+        outcome.measured[{row.name, column.name}] = valueOf(*known);
+      }
+    return outcome;
+  }
+
+private:
+  std::string pathOf(const RecipeRow &row) const {
+    return (fs::path(options.papers).parent_path() / row.model.path).lexically_normal();
+  }
+
+  /// One study of the laboratory: a model a row, a task a column.
+  Result<PaperOutcome> study() {
+    StudyOptions study;
+    study.version = options.version;
+    study.out = folder + "/study";
+    study.protocol = recipe.protocol;
+    study.jobs = options.jobs;
+    study.threads = options.threads;
+    study.quiet = options.quiet;
+    study.printScores = false;
+    for (const RecipeRow &row : recipe.rows) {
+      ModelChoice choice = row.model;
+      choice.path = pathOf(row);
+      study.choices.push_back(std::move(choice));
+    }
+    std::map<std::string, std::string> keys; // by column: the setting's
+    for (const RecipeColumn &column : recipe.columns) {
+      study.protocol.tasks.push_back(column.task);
+      auto task = createTask(column.task, study.protocol.convention);
+      if (!task)
+        return Error{
+            fmt::format("{}: column {}: {}", recipe.file, column.name, task.error().message)};
+      keys[column.name] = (*task)->spec();
+    }
+    if (auto done = runStudy(study); !done)
+      return done.error();
+    auto read = readStudy(study.out + "/study.sqlite");
+    if (!read)
+      return read.error();
+    PaperOutcome outcome;
+    for (const SettingScore &score : scoreStudy(*read).settings)
+      for (const RecipeColumn &column : recipe.columns)
+        if (score.bestRun && score.setting.substr(0, score.setting.find(';')) == keys[column.name])
+          outcome.measured[{score.architecture, column.name}] = 100 * score.accuracy;
+    return outcome;
+  }
+
+  /// A field of what the compiler counts.
+  Result<json> cost(const RecipeRow &row, const RecipeColumn &column) {
+    std::vector<std::string> arguments{
+        pathOf(row), "--cost=json", "--batch",
+        "1",         "--length",    std::to_string(std::max<int64_t>(1, column.length))};
+    addSettings(arguments, row.model.settings);
+    addSettings(arguments, column.settings);
+    auto counted = ask(findCompiler(), arguments);
+    if (!counted)
+      return counted.error();
+    auto value = jsonField<double>(*counted, column.quantity);
+    if (!value)
+      return Error{fmt::format("{}: column {}: the compiler counts no '{}'", recipe.file,
+                               column.name, column.quantity)};
+    return json(*value * column.scale);
+  }
+
+  /// Of a forward pass over a batch.
+  Result<json> milliseconds(const RecipeRow &row, const RecipeColumn &column) {
+    std::vector<std::string> arguments{"bench",
+                                       pathOf(row),
+                                       "--program=forward",
+                                       "--json",
+                                       "--steps",
+                                       "5",
+                                       "--warmup",
+                                       "1",
+                                       "--batch",
+                                       std::to_string(column.batch),
+                                       "--length",
+                                       std::to_string(column.length)};
+    if (options.threads > 0)
+      arguments.insert(arguments.end(), {"--threads", std::to_string(options.threads)});
+    addSettings(arguments, row.model.settings);
+    addSettings(arguments, column.settings);
+    auto timed = ask(self(), arguments);
+    if (!timed) // a program that the machine has no memory for says so; anything else is a fault
+      return timed.error().message.find("memory") != std::string::npos
+                 ? Result<json>(json("does not fit"))
+                 : timed.error();
+    auto value = jsonField<double>(*timed, "ms_per_step");
+    if (!value)
+      return Error{"hybrid-run bench does not say ms_per_step"};
+    return json(*value);
+  }
+
+  /// Of the model that one training has made, at a column's task.
+  Result<json> accuracyAt(const RecipeRow &row, const RecipeColumn &column) {
+    const std::string run = folder + "/" + row.name;
+    std::error_code unknown;
+    if (!fs::exists(run + "/summary.json", unknown)) {
+      std::vector<std::string> arguments{"train", pathOf(row)};
+      addSettings(arguments, row.model.settings);
+      arguments.insert(arguments.end(), row.arguments.begin(), row.arguments.end());
+      arguments.insert(arguments.end(), {"--out", run});
+      if (fs::exists(run + "/config.json", unknown))
+        arguments.emplace_back("--resume");
+      if (options.quiet)
+        arguments.emplace_back("--quiet");
+      auto trained = runForOutput(self(), arguments);
+      if (!trained)
+        return trained.error();
+      if (trained->status != 0)
+        return Error{fmt::format("training {} failed: {}", row.name, trained->err)};
+    }
+    fs::path checkpoint;
+    for (const auto &entry : fs::directory_iterator(run + "/checkpoints", unknown))
+      if (entry.path().extension() == ".safetensors" && entry.path() > checkpoint)
+        checkpoint = entry.path();
+    std::vector<std::string> arguments{"eval",
+                                       pathOf(row),
+                                       "--json",
+                                       "--checkpoint",
+                                       checkpoint,
+                                       "--task",
+                                       column.task,
+                                       "--examples",
+                                       "256",
+                                       "--batch",
+                                       std::to_string(column.batch)};
+    addSettings(arguments, row.model.settings);
+    addSettings(arguments, column.settings);
+    auto scored = ask(self(), arguments);
+    if (!scored)
+      return scored.error().message.find("memory") != std::string::npos
+                 ? Result<json>(json("does not fit"))
+                 : scored.error();
+    auto value = jsonField<double>(*scored, "eval_accuracy");
+    if (!value)
+      return Error{"hybrid-run eval does not say eval_accuracy"};
+    return json(100 * *value);
+  }
+
+  Result<json> ask(const std::string &program, const std::vector<std::string> &arguments) {
+    auto output = runForOutput(program, arguments);
+    if (!output)
+      return output.error();
+    if (output->status != 0)
+      return Error{fmt::format("{}: {} {}: {}\n{}", recipe.file, fs::path(program).stem().string(),
+                               fmt::join(arguments, " "), output->text(), output->err)};
+    return parseJson(output->out, program);
+  }
+
+  static std::string self() {
+    std::error_code unknown;
+    return fs::read_symlink("/proc/self/exe", unknown);
+  }
+
+  const Recipe &recipe;
+  const PaperOptions &options;
+  std::string folder;
+};
+
+} // namespace
+
+Result<void> runPaper(const PaperOptions &options) {
+  auto recipe = readRecipe(options.papers, options.recipe, options.budget);
+  if (!recipe)
+    return recipe.error();
+  const std::string folder = options.out.empty()
+                                 ? fmt::format("runs/paper-{}-{}", recipe->name, recipe->budget)
+                                 : options.out;
+  if (auto done = makeFolder(folder); !done)
+    return done;
+  auto outcome = PaperRun(*recipe, options, folder).measure();
+  if (!outcome)
+    return outcome.error();
+  outcome->checks = checkRecipe(*recipe, *outcome);
+  nlohmann::ordered_json data = paperJson(*recipe, *outcome);
+  data["version"] = options.version;
+  data["date"] = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
+  data["command"] = commandLine();
+  const std::string table = paperTable(*recipe, *outcome);
+  const std::pair<const char *, std::string> files[] = {
+      {"paper.json", jsonText(data) + "\n"},
+      {"report.html", report::page(data)},
+      {"section.md", paperSection(*recipe, *outcome, options.version)}};
+  for (const auto &[name, content] : files)
+    if (auto done = writeFileAtomically(folder + "/" + name, content); !done)
+      return done;
+  if (options.json)
+    say("{}\n", jsonText(data));
+  else
+    say("{}{}/report.html\n", table, folder);
+  return {};
+}
+
+} // namespace hybrid::rt::lab

@@ -1,0 +1,71 @@
+//===- Recipe.h - how a table or figure of a paper is measured ---------------------===//
+//
+// A recipe is a file papers/NAME.json; docs/book/papers.md says what its keys mean. Rows are
+// models, columns what is measured of them; printed values stand beside, and checks say what of
+// them is to come out. Budgets change protocol, models or columns; "full" is the paper's own.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "laboratory/Models.h"
+#include "laboratory/Protocol.h"
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace hybrid::rt::lab {
+
+/// What is measured: accuracy after a training for each column's task; the accuracy of one training
+/// at each column's task; what the compiler counts; milliseconds of a forward pass.
+enum class RecipeKind { Study, Lengths, Costs, Times };
+
+struct RecipeRow {
+  std::string name;
+  ModelChoice model;                  // its path from the root of the tree
+  std::vector<std::string> arguments; // of `hybrid-run train`, for Lengths
+};
+
+struct RecipeColumn {
+  std::string name;
+  std::string task;                  // of Study and Lengths
+  int64_t length = 0, batch = 1;     // of Costs and Times
+  std::string quantity;              // of Costs: a field of --cost=json
+  double scale = 1;                  // of Costs: what it is multiplied with
+  std::vector<std::string> settings; // NAME=VALUE, of Costs and Times
+};
+
+/// A number, or what happened instead: "does not fit".
+using PaperValue = std::variant<std::monostate, double, std::string>;
+
+/// `order`: in the column each row's value is at least `value` above the next one's (below it where
+/// `falling`). `within`: printed and measured values differ by at most so much, `relative` as a
+/// share; of all cells where no column is named. `least`: the row has so much in the column.
+/// `gain`: the mean of the rows is by more than `value` above that of the rows `over`, over all
+/// columns.
+struct RecipeCheck {
+  enum class Kind { Order, Within, Least, Gain } kind = Kind::Within;
+  std::string column, budget; // budget: the only one that it is for
+  std::vector<std::string> rows, over;
+  double value = 0;
+  bool relative = false, falling = false;
+};
+
+struct Recipe {
+  std::string name, file, paper, title, note, unit;
+  std::vector<std::string> items; // "Table C.1"
+  RecipeKind kind = RecipeKind::Study;
+  std::string budget; // the one that was chosen
+  Protocol protocol;  // of Study
+  std::vector<RecipeRow> rows;
+  std::vector<RecipeColumn> columns;
+  std::map<std::pair<std::string, std::string>, PaperValue> printed; // by row and column
+  std::vector<RecipeCheck> checks;
+};
+
+/// Reads papers/NAME.json of `folder`, or NAME itself where it is a file, for a budget. Errors name
+/// the file and the key.
+Result<Recipe> readRecipe(const std::string &folder, const std::string &name,
+                          const std::string &budget);
+
+} // namespace hybrid::rt::lab

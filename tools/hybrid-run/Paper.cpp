@@ -1,0 +1,47 @@
+//===- Paper.cpp - hybrid-run paper: a table or figure, printed beside measured ----===//
+#include "laboratory/paper/Paper.h"
+#include "tools/hybrid-run/Verbs.h"
+#include <cstdlib>
+
+namespace hybrid::tools {
+namespace {
+
+struct PaperArguments {
+  rt::lab::PaperOptions paper;
+  bool list = false;
+};
+
+} // namespace
+
+void addPaper(CLI::App &app) {
+  auto *verb = app.add_subcommand(
+      "paper", "measure a table or figure of the papers, and show it beside what is printed");
+  auto arguments = std::make_shared<PaperArguments>();
+  rt::lab::PaperOptions &paper = arguments->paper;
+  paper.version = version;
+  verb->add_option("recipe", paper.recipe, "a name that --list shows, or a recipe's file (.json)");
+  verb->add_flag("--list", arguments->list,
+                 "every table and figure, and what can be done about it");
+  verb->add_option("--budget", paper.budget, "minutes, hours or full")
+      ->check(CLI::IsMember({"minutes", "hours", "full"}))
+      ->capture_default_str();
+  verb->add_option("--out", paper.out, "folder; one that is there is continued");
+  verb->add_option("--jobs", paper.jobs, "processes that train")
+      ->check(Range(1, 4096))
+      ->capture_default_str();
+  verb->add_option("--threads", paper.threads, "threads of each; 0: an equal share")
+      ->check(Range(0, 4096));
+  verb->add_flag("--json", paper.json, "for scripts");
+  verb->add_flag("--quiet", paper.quiet, "no progress on standard error");
+  verb->callback([arguments] {
+    rt::lab::PaperOptions &paper = arguments->paper;
+    const char *folder = std::getenv("HYBRID_PAPERS");
+    paper.papers = folder ? folder : HYBRID_PAPERS_DIR;
+    if (!arguments->list && paper.recipe.empty())
+      throw Failure("which recipe? `hybrid-run paper --list` shows them");
+    require(arguments->list ? rt::lab::listPapers(paper.papers, paper.json)
+                            : rt::lab::runPaper(paper));
+  });
+}
+
+} // namespace hybrid::tools
