@@ -13,7 +13,7 @@ def PositionsOp : OpInterface<"PositionsOp"> {
     InterfaceMethod<"What `result` reads of the operand's positions along its dimension `axis`.", "::hybrid::SequenceUse", "getSequenceUse",
       (ins "unsigned":$operand, "int64_t":$axis, "unsigned":$result)>,
     InterfaceMethod<"Of an op with a body: the operand whose rows are those of the body's argument; null for one that has none of an operand's rows.",
-      "::mlir::Value", "getBodyRows", (ins "unsigned":$argument), [{}], [{ return $_op->getOperand(argument); }]>,
+      "::mlir::Value", "getBodyRows", (ins "unsigned":$argument), [{}], [{ return {}; }]>,
     InterfaceMethod<"How often a body runs on a sequence, each time with a state of its own.", "int64_t", "getBodyStates", (ins), [{}], [{ return 1; }]>
   ];
 }

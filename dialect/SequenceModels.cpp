@@ -99,10 +99,14 @@ struct AttentionModel : PositionsModel<AttentionModel, AttentionOp> {
   SequenceUse getSequenceUse(Operation *operation, unsigned operand, int64_t axis,
                              unsigned result) const {
     auto op = cast<AttentionOp>(operation);
-    if (axis != 1)
-      return SequenceUse::unknown("the sequence is not its second dimension");
+    auto isOf = [&](MutableOperandRange terms) {
+      return !terms.empty() && terms[0].getOperandNumber() == operand;
+    };
+    const bool ofQuery = isOf(op.getQueryTermsMutable()), ofKey = isOf(op.getKeyTermsMutable());
+    if (axis != (ofQuery || ofKey ? 3 : 1))
+      return SequenceUse::unknown("the sequence is not where its positions are");
     const int64_t place = result ? 2 : 1;
-    if (operand == 0)
+    if (operand == 0 || ofQuery)
       return SequenceUse::same(place);
     return op.getCausal() ? SequenceUse::past(place, shapeOf(op.getK())[1] - shapeOf(op.getQ())[1])
                           : SequenceUse::all("each position sees all, the later ones too");
@@ -120,6 +124,8 @@ struct WindowModel : CarriedOp::ExternalModel<WindowModel, AttentionOp> {
       return "each position sees all, the later ones too";
     if (op.getSegments())
       return "sequences are packed";
+    if (!op.getScore().empty())
+      return "its score may depend on where the chunk lies";
     return op.getPastK() || shapeOf(op.getK())[1] != shapeOf(op.getQ())[1]
                ? "its state is not one that a chunk can hand to the next"
                : "";
@@ -161,7 +167,7 @@ struct WindowModel : CarriedOp::ExternalModel<WindowModel, AttentionOp> {
     whole.getKMutable().assign(k);
     whole.getVMutable().assign(v);
     whole.getSegmentsMutable().assign(ids);
-    whole.getResult().setType(whole.getQ().getType());
+    whole.getResult().setType(tensorOf({batch, all, lastSize(op.getResult())}, element));
     whole.getLse().setType(tensorOf({batch, static_cast<int64_t>(op.getHeads()), all}, element));
     return cut(whole.getResult(), window, length);
   }

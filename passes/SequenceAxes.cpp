@@ -33,6 +33,12 @@ bool isRepeated(Operation *op, Value operand, int64_t axis, Value result, int64_
   return isElementwise(op) && sizeOf(operand, axis) == 1 && sizeOf(result, place) != 1;
 }
 
+/// Whether an op runs a body on rows; that of attention's score sees single numbers.
+bool hasBody(Operation *op) {
+  return isa<BodyOp>(op) && op->getNumRegions() == 1 && !op->getRegion(0).empty() &&
+         !op->hasTrait<OpTrait::IsIsolatedFromAbove>();
+}
+
 std::string nameOf(func::FuncOp function, unsigned result) {
   auto name = function.getResultAttrOfType<StringAttr>(result, "hybrid.name");
   return name ? name.str() : std::to_string(result);
@@ -73,16 +79,16 @@ SequenceAxes::Step SequenceAxes::follow(Operation *op) {
   bool ofInput = false;
   for (Value operand : op->getOperands()) // of() may move what it gave before
     ofInput |= of(operand).ofInput();
-  if (!ofInput && !(isa<BodyOp>(op) && op->getNumRegions())) {
+  if (!ofInput && !hasBody(op)) {
     followConstant(op);
     return {};
   }
   Step step;
-  if (isa<BodyOp>(op))
+  if (hasBody(op))
     step = followBody(op);
   for (OpResult result : op->getResults()) {
     Positions joined = join(op, result.getResultNumber(), step);
-    if (isa<BodyOp>(op)) {
+    if (hasBody(op)) {
       // What the body makes of the rows, beside what the op itself reads.
       const Positions &yielded =
           of(op->getRegion(0).front().getTerminator()->getOperand(result.getResultNumber()));
