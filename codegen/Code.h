@@ -12,6 +12,7 @@ namespace hybrid {
 struct CodeImage {
   std::string architecture;
   std::vector<char> bytes;
+  uint32_t toolkit = 0; // that made it: executable/CudaVersion.h
 };
 
 /// How batches are put together on a GPU: see ExampleGather in Executable.fbs.

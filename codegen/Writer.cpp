@@ -3,6 +3,7 @@
 #include "dialect/Shapes.h"
 #include "dialect/schedule/LocationText.h"
 #include "dialect/schedule/ScheduleOps.h"
+#include "executable/CudaVersion.h"
 #include "executable/Executable_generated.h"
 #include "executable/Limits.h"
 #include "llvm/ADT/StringMap.h"
@@ -269,8 +270,10 @@ static std::vector<char> serialize(ModuleOp module, const Code &code,
     builder.ForceVectorAlignment(image.bytes.size(), 1, 32);
     auto bytes = builder.CreateVector(reinterpret_cast<const uint8_t *>(image.bytes.data()),
                                       image.bytes.size());
+    const bool isPtx = StringRef(image.architecture).starts_with("compute_");
     images.push_back(fb::CreateCodeImage(builder, builder.CreateString(image.architecture), bytes,
-                                         XXH3_64bits(image.bytes.data(), image.bytes.size())));
+                                         XXH3_64bits(image.bytes.data(), image.bytes.size()),
+                                         image.toolkit, leastDriver(image.toolkit, isPtx)));
   }
   auto imageVector = builder.CreateVector(images);
   auto compiler = builder.CreateString(provenance.compiler),

@@ -41,7 +41,9 @@ if(HYBRID_NVCC)
   # The table of blocks that share a multiprocessor is what the assembler says: minutes.
   add_test(NAME cuda-resident-blocks COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/resident-blocks.py
            $<TARGET_FILE:hybridc> ${PROJECT_SOURCE_DIR} CONFIGURATIONS Long)
-  set_tests_properties(cuda-resident-blocks PROPERTIES LABELS cuda TIMEOUT 1800)
+  add_test(NAME cuda-toolkits COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tools/toolkits.py
+           ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} $<TARGET_FILE:HybridCudaShimDriver>)
+  set_tests_properties(cuda-resident-blocks cuda-toolkits PROPERTIES LABELS cuda TIMEOUT 1800)
   # What NVRTC makes of the kernels, run and watched by the PTX machine (test/cuda/ptx). `ctest -C Long` runs the rest.
   function(hybrid_ptx_test name version)
     add_test(NAME ptx-${name} ${ARGN})

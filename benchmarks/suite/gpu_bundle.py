@@ -132,8 +132,10 @@ def prepare(options):
     copy_tools(options, folder)
     cases = [case for case in gpu_cases.every_case(options.quick) if options.takes(case)]
     compile_cases(options, folder, cases)
+    toolkit = None if "shim" in options.target else json.loads(call([options.bin / "hybridc", "--toolkit"], 60))
     commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True).stdout.strip()
     manifest = {"needs": needed_versions(folder), "target": options.target, "quick": options.quick, "commit": commit,
+                "toolkit": toolkit,
                 "compiler": call([options.bin / "hybridc", "--version"], 60).splitlines()[0], "floor_device": floors.DEVICE,
                 "rates_per_second": floors.RATES, "selftest": selftest(options, folder) if "selftest" in options.only else {}, "cases": cases}
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")

@@ -107,11 +107,22 @@ class Run:
         return done.returncode, done.stdout + done.stderr
 
     def doctor(self):
+        status, text = self.hybrid_run("doctor", "--json", limit=120)
+        with contextlib.suppress(ValueError):
+            self.compare_driver(json.loads(text)["cuda"]["driver_version"])
         status, text = self.hybrid_run("doctor", limit=120)
         self.result["doctor"] = text.strip()
         print(text.strip(), flush=True)
         if status:
             self.fail(f"hybrid-run doctor: exit status {status}: {last_line(text)}")
+
+    def compare_driver(self, driver):
+        """One sentence in place of a failure for each case."""
+        toolkit = self.manifest.get("toolkit")
+        needed = toolkit and toolkit["least_driver"] / 1000
+        if needed and driver and float(driver.split(".")[0]) < needed:
+            raise Failure(f"the bundle was compiled with the toolkit of CUDA {toolkit['nvrtc']} for drivers of CUDA {needed:.1f} or later, this one is "
+                          f"of {driver}: update the driver, or prepare it with an NVRTC of CUDA {driver.split('.')[0]} (--nvrtc)")
 
     def selftest(self):
         about = self.manifest["selftest"]

@@ -40,10 +40,20 @@ struct NvrtcResult {
   std::vector<char> image; // cubin, or PTX for an architecture "compute_..."
   std::string ptx;         // that a cubin was made of
   std::string log;         // what ptxas says of registers, shared memory and spills
+  uint32_t toolkit = 0;    // its version: executable/CudaVersion.h
 };
 
-/// Compiles `source` for "sm_90a" (a cubin) or "compute_90" (PTX). NVRTC is opened when first
-/// needed. Failure after a diagnostic.
+/// The NVRTC that is found: its version, its file, and what it makes machine code for ("sm_80").
+/// It is opened when first needed.
+struct NvrtcInfo {
+  uint32_t version = 0;
+  std::string file;
+  std::vector<std::string> architectures;
+  std::string complaint; // not empty: there is none
+};
+NvrtcInfo findNvrtc();
+
+/// Compiles `source` for "sm_90a" (a cubin) or "compute_90" (PTX). Failure after a diagnostic.
 mlir::FailureOr<NvrtcResult> compileWithNvrtc(mlir::Location loc, llvm::StringRef source,
                                               llvm::StringRef architecture);
 

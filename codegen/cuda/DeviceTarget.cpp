@@ -14,8 +14,10 @@ using namespace mlir;
 namespace hybrid::cuda {
 namespace {
 
-/// What `--target=cuda` means: the H100 and H200, and PTX for whatever comes later.
-constexpr StringRef defaultArchitectures = "sm_90a,compute_90";
+/// What `--target=cuda` means: the A100, the H100 and H200, and PTX for whatever comes later; and
+/// the B200 where NVRTC knows it.
+constexpr StringRef defaultArchitectures = "sm_80,sm_90a,compute_90";
+constexpr StringRef latestArchitecture = "sm_100a", latestPlain = "sm_100";
 
 /// Shared memory a block may have (CUDA programming guide, technical specifications).
 int64_t sharedBytesOf(StringRef architecture) {
@@ -54,8 +56,8 @@ bool isArchitecture(StringRef name) {
 
 class CudaDeviceTarget final : public DeviceTarget {
 public:
-  explicit CudaDeviceTarget(std::vector<std::string> architectures)
-      : architectures(std::move(architectures)) {}
+  CudaDeviceTarget(std::vector<std::string> architectures, bool isDefault)
+      : architectures(std::move(architectures)), isDefault(isDefault) {}
 
   std::string name() const override { return llvm::join(architectures, ", "); }
   bool hasBf16() const override { return true; }
@@ -100,6 +102,9 @@ public:
     if (stage == "ptx")
       return compilePtx(module, *source, std::move(code));
     llvm::json::Object resources;
+    // Its multiprocessors have what those of sm_90 have: nothing before depends on it.
+    if (isDefault && llvm::is_contained(findNvrtc().architectures, latestPlain))
+      architectures.push_back(latestArchitecture.str());
     for (const std::string &architecture : architectures) {
       if (architecture == "shim") {
         FailureOr<std::vector<char>> image = compileForShim(module.getLoc(), *source);
@@ -112,7 +117,7 @@ public:
       if (failed(made))
         return failure();
       resources[architecture] = resourcesOf(module, code, *made);
-      code.images.push_back({architecture, std::move(made->image)});
+      code.images.push_back({architecture, std::move(made->image), made->toolkit});
     }
     if (stage == "resources")
       code.text = llvm::formatv("{0:2}\n", llvm::json::Value(std::move(resources)));
@@ -165,6 +170,7 @@ private:
   }
 
   std::vector<std::string> architectures;
+  const bool isDefault;
   std::string attention = "auto";
 };
 
@@ -183,7 +189,7 @@ std::unique_ptr<DeviceTarget> createTarget(StringRef names, std::string &complai
     }
     architectures.push_back(part.str());
   }
-  return std::make_unique<CudaDeviceTarget>(std::move(architectures));
+  return std::make_unique<CudaDeviceTarget>(std::move(architectures), names.empty());
 }
 
 } // namespace hybrid::cuda

@@ -1,10 +1,12 @@
 //===- Nvrtc.cpp - CUDA C++ to cubins and PTX -------------------------------===//
 //
 // NVRTC belongs to the CUDA toolkit. It is opened only when something is compiled for a GPU, so
-// that hybridc builds and runs where there is no toolkit.
+// that hybridc builds and runs where there is no toolkit. HYBRID_NVRTC names a file of another
+// toolkit: drivers do not load what a later major version than theirs has made.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/cuda/CodegenCuda.h"
+#include "executable/CudaVersion.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
@@ -33,6 +35,10 @@ struct Nvrtc {
   int (*getPtxSize)(Program, size_t *) = nullptr;
   int (*getPtx)(Program, char *) = nullptr;
   const char *(*getErrorString)(int) = nullptr;
+  int (*version)(int *major, int *minor) = nullptr;
+  int (*getArchitectureCount)(int *) = nullptr;
+  int (*getArchitectures)(int *) = nullptr;
+  std::string file;
   std::string complaint; // not empty: there is no NVRTC
 
   static const Nvrtc &get() {
@@ -60,11 +66,24 @@ private:
     find(getPtxSize, "nvrtcGetPTXSize");
     find(getPtx, "nvrtcGetPTX");
     find(getErrorString, "nvrtcGetErrorString");
+    find(version, "nvrtcVersion");
+    find(getArchitectureCount, "nvrtcGetNumSupportedArchs");
+    find(getArchitectures, "nvrtcGetSupportedArchs");
+    int major = 0, minor = 0;
+    if (all && (version(&major, &minor) || major < 12))
+      all = false;
     if (!all)
-      complaint = "the NVRTC that was found is too old: 12.0 or later is needed";
+      complaint = file + ": this NVRTC is too old: 12.0 or later is needed";
   }
 
   void *open() {
+    if (auto chosen = llvm::sys::Process::GetEnv("HYBRID_NVRTC"); chosen && !chosen->empty()) {
+      file = *chosen;
+      void *handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+      if (!handle)
+        complaint = std::string("HYBRID_NVRTC: ") + dlerror();
+      return handle;
+    }
     std::vector<std::string> folders{""};
     for (const char *variable : {"CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"})
       if (auto value = llvm::sys::Process::GetEnv(variable))
@@ -77,12 +96,13 @@ private:
     }
     for (const std::string &folder : folders)
       for (const char *name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"})
-        if (void *handle = dlopen((folder + name).c_str(), RTLD_NOW | RTLD_LOCAL))
+        if (void *handle = dlopen((file = folder + name).c_str(), RTLD_NOW | RTLD_LOCAL))
           return handle;
+    file.clear();
     complaint =
         "code for CUDA is made by NVRTC, which was not found: install the CUDA toolkit (12.0 "
         "or later), and put its nvcc on the PATH, or say where it is with CUDA_HOME=DIR "
-        "(DIR/lib64/libnvrtc.so)";
+        "(DIR/lib64/libnvrtc.so) or HYBRID_NVRTC=FILE";
     return nullptr;
   }
 };
@@ -126,6 +146,23 @@ llvm::StringMap<int64_t> genericAccesses(StringRef ptx) {
 
 } // namespace
 
+NvrtcInfo findNvrtc() {
+  const Nvrtc &nvrtc = Nvrtc::get();
+  NvrtcInfo info;
+  info.file = nvrtc.file, info.complaint = nvrtc.complaint;
+  if (!info.complaint.empty())
+    return info;
+  int major = 0, minor = 0, count = 0;
+  nvrtc.version(&major, &minor);
+  info.version = cudaVersion(static_cast<uint32_t>(major), static_cast<uint32_t>(minor));
+  nvrtc.getArchitectureCount(&count);
+  std::vector<int> numbers(static_cast<size_t>(std::max(count, 0)));
+  if (!numbers.empty() && !nvrtc.getArchitectures(numbers.data()))
+    for (int number : numbers)
+      info.architectures.push_back("sm_" + std::to_string(number));
+  return info;
+}
+
 FailureOr<NvrtcResult> compileWithNvrtc(Location loc, StringRef source, StringRef architecture) {
   const Nvrtc &nvrtc = Nvrtc::get();
   if (!nvrtc.complaint.empty())
@@ -157,6 +194,7 @@ FailureOr<NvrtcResult> compileWithNvrtc(Location loc, StringRef source, StringRe
     options.push_back("--ptxas-options=-v");
   int error = nvrtc.compileProgram(program, static_cast<int>(options.size()), options.data());
   NvrtcResult result;
+  result.toolkit = findNvrtc().version;
   result.log = textOf(program, nvrtc.getProgramLogSize, nvrtc.getProgramLog);
   if (error)
     return emitError(loc) << "NVRTC " << nvrtc.getErrorString(error) << " for " << architecture

@@ -1,5 +1,6 @@
 //===- FileInfo.cpp - what a file holds -------------------------------------------===//
 #include "laboratory/machine/FileInfo.h"
+#include "executable/CudaVersion.h"
 #include "executable/Printable.h"
 #include "executable/SessionMemory.h"
 #include "runtime/Executable.h"
@@ -51,7 +52,10 @@ Json describe(const Executable &executable, bool withSteps, int threads) {
   if (format.images())
     for (const fb::CodeImage *image : *format.images())
       images.push_back(
-          {{"architecture", image->architecture()->str()}, {"bytes", image->bytes()->size()}});
+          {{"architecture", image->architecture()->str()},
+           {"bytes", image->bytes()->size()},
+           {"toolkit", image->toolkit() ? Json(cudaVersionText(image->toolkit())) : Json()},
+           {"driver", image->driver() ? Json(driverText(image->driver())) : Json()}});
   const auto cores = static_cast<uint64_t>(threads);
   const SessionMemory memory = memoryOf(format, SessionUse::toTrain(format, cores)),
                       evaluation = memoryOf(format, SessionUse::toEvaluate(format, cores));
@@ -148,7 +152,8 @@ void printExecutable(const Json &info) {
   for (const auto &[name, value] : info["settings"].items())
     say(" {}={}", printable(name), plain(value));
   for (const Json &image : info["images"])
-    say(" {} ({} bytes)", plain(image["architecture"]), image["bytes"].dump());
+    say(" {} ({} bytes{})", plain(image["architecture"]), image["bytes"].dump(),
+        image["driver"].is_null() ? "" : ", driver of " + plain(image["driver"]));
   if (!info["trusted"].get<bool>())
     say("\ntrust       none: this user's hybridc did not make it; its code runs after --trust");
   if (!info["libraries"].empty())

@@ -1,5 +1,6 @@
 //===- Machine.cpp - what this machine can run ------------------------------------===//
 #include "laboratory/machine/Machine.h"
+#include "executable/CudaVersion.h"
 #include "runtime/CpuFeatures.h"
 #include "runtime/cpu/Matmul.h"
 #include "runtime/cpu/Threads.h"
@@ -20,7 +21,7 @@ namespace {
 /// What there is of CUDA. Nothing of it is needed for the CPU.
 struct CudaState {
   std::string missing; // why nothing runs; empty: models run on the first device
-  int driverVersion = 0;
+  uint32_t driverVersion = 0;
   std::vector<cuda::GpuInfo> devices;
   std::string cublasLt; // its version
   std::string cublasLtMissing;
@@ -35,7 +36,9 @@ CudaState lookForCuda() {
     state.missing = driver.error().message;
     return state;
   }
-  (*driver)->driverVersion(&state.driverVersion);
+  int version = 0;
+  (*driver)->driverVersion(&version);
+  state.driverVersion = static_cast<uint32_t>(version);
   auto devices = cuda::listGpus(**driver);
   if (!devices)
     state.missing = devices.error().message;
@@ -56,10 +59,6 @@ CudaState lookForCuda() {
   return state;
 }
 
-std::string versionText(int version) {
-  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
-}
-
 nlohmann::ordered_json describe(const CudaState &cuda) {
   auto devices = nlohmann::ordered_json::array();
   for (const cuda::GpuInfo &gpu : cuda.devices)
@@ -72,7 +71,7 @@ nlohmann::ordered_json describe(const CudaState &cuda) {
   auto text = [](const std::string &value) {
     return value.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(value);
   };
-  return {{"driver_version", text(cuda.driverVersion ? versionText(cuda.driverVersion) : "")},
+  return {{"driver_version", text(cuda.driverVersion ? cudaVersionText(cuda.driverVersion) : "")},
           {"devices", devices},
           {"cublaslt_version", text(cuda.cublasLt)},
           {"cudnn_version", text(cuda.cudnn)},
@@ -86,12 +85,57 @@ void print(const CudaState &cuda) {
     return;
   }
   auto orNone = [](const std::string &version) { return version.empty() ? "not here" : version; };
-  say("CUDA         driver {}, cuBLASLt {}, cuDNN {}\n", versionText(cuda.driverVersion),
+  say("CUDA         driver of {}, cuBLASLt {}, cuDNN {}\n", driverText(cuda.driverVersion),
       orNone(cuda.cublasLt), orNone(cuda.cudnn));
   for (const cuda::GpuInfo &gpu : cuda.devices)
     say("  device     {}: {:.1f} GiB, {} multiprocessors, {}.{} (--target={})\n", gpu.name,
         static_cast<double>(gpu.memoryBytes) / (1 << 30), gpu.multiprocessors, gpu.major, gpu.minor,
         gpu.target());
+}
+
+/// What can be done here, and what would have to be installed to do the rest.
+struct Verdict {
+  std::vector<std::string> runs, compiles, install;
+
+  std::string text() const {
+    auto listed = [](const std::vector<std::string> &names) {
+      return names.empty() ? std::string("nothing") : fmt::format("{}", fmt::join(names, " and "));
+    };
+    std::string text =
+        fmt::format("this machine runs {} and compiles for {}", listed(runs), listed(compiles));
+    if (install.empty())
+      return text;
+    return fmt::format("{}; to do more, install {}", text, fmt::join(install, "; "));
+  }
+};
+
+Verdict judge(const std::string &level, bool hasCompiler, const CudaState &cuda,
+              const Toolkit &toolkit) {
+  Verdict verdict{{"cpu:" + level}, {}, {}};
+  const std::string least =
+      toolkit.version ? ", " + driverText(toolkit.leastDriver) : std::string();
+  if (hasCompiler)
+    verdict.compiles.push_back("cpu");
+  else
+    verdict.install.push_back("hybridc (tools/check --build-only), to compile models");
+  if (hasCompiler && toolkit.version)
+    verdict.compiles.push_back("cuda");
+  else if (hasCompiler)
+    verdict.install.push_back("the CUDA toolkit (12.0 or later), to compile for cuda");
+  if (cuda.devices.empty())
+    verdict.install.push_back(
+        fmt::format("NVIDIA's driver{} on a machine with a GPU, to run cuda", least));
+  else if (cuda.driverVersion < toolkit.leastDriver)
+    verdict.install.push_back(fmt::format("a driver of {}, or an NVRTC of CUDA {} "
+                                          "(HYBRID_NVRTC=FILE), to run on cuda what is compiled "
+                                          "here",
+                                          driverText(toolkit.leastDriver),
+                                          cuda.driverVersion / 1000));
+  else if (!cuda.cublasLtMissing.empty())
+    verdict.install.push_back("cuBLASLt, to run matrix products on cuda");
+  else
+    verdict.runs.push_back(cuda.devices.front().target());
+  return verdict;
 }
 
 } // namespace
@@ -108,6 +152,7 @@ void printMachine(bool json) {
                                                                                 : "x86-64-v2";
   int64_t memory = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
   CudaState cuda = lookForCuda();
+  const Toolkit toolkit = version.empty() ? Toolkit() : toolkitOf(compiler);
   std::vector<std::string> advice;
   if (compiler.empty())
     advice.push_back("hybridc is not beside hybrid-run: only compiled models (.hyx) run here; "
@@ -121,8 +166,16 @@ void printMachine(bool json) {
     advice.push_back("models compiled with --precision=bf16 whose attention has heads of 64 and "
                      "more do not run on the GPU: " +
                      cuda.cudnnMissing);
+  if (!cuda.devices.empty() && cuda.driverVersion < toolkit.leastDriver)
+    advice.push_back(fmt::format(
+        "what is compiled here for CUDA does not run here: the toolkit of CUDA {} needs a driver "
+        "of {}, this one is of CUDA {}: update the driver, or compile with an NVRTC of CUDA {} "
+        "(HYBRID_NVRTC=FILE; `pip install nvidia-cuda-nvrtc-cu{}` has one)",
+        cudaVersionText(toolkit.version), driverText(toolkit.leastDriver),
+        cudaVersionText(cuda.driverVersion), cuda.driverVersion / 1000, cuda.driverVersion / 1000));
   if (level == "x86-64-v2")
     advice.push_back("this CPU has no AVX2: models run, but slowly");
+  const Verdict verdict = judge(level, !version.empty(), cuda, toolkit);
   if (json) {
     nlohmann::ordered_json result{
         {"cpu", cpuModelName()},
@@ -133,7 +186,12 @@ void printMachine(bool json) {
         {"compiler", version.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(version)},
         {"matrix_library", matrixLibrary},
         {"cuda", describe(cuda)},
-        {"advice", advice}};
+        {"toolkit", toolkit.version ? nlohmann::ordered_json(cudaVersionText(toolkit.version))
+                                    : nlohmann::ordered_json()},
+        {"advice", advice},
+        {"runs", verdict.runs},
+        {"compiles_for", verdict.compiles},
+        {"install", verdict.install}};
     say("{}\n", jsonText(result));
     return;
   }
@@ -147,10 +205,14 @@ void printMachine(bool json) {
                         : version,
       matrixLibrary);
   print(cuda);
+  if (toolkit.version)
+    say("toolkit      of CUDA {}, for drivers of {}: {}\n", cudaVersionText(toolkit.version),
+        driverText(toolkit.leastDriver), toolkit.file);
+  else if (!version.empty())
+    say("toolkit      not here: {}\n", toolkit.missing);
   for (const std::string &line : advice)
     say("advice       {}\n", line);
-  if (advice.empty())
-    say("all is well\n");
+  say("{}\n", verdict.text());
 }
 
 } // namespace hybrid::rt::lab

@@ -1,5 +1,6 @@
 //===- CodeModule.cpp - the kernels of an executable on a device ------------===//
 #include "runtime/cuda/CodeModule.h"
+#include "executable/CudaVersion.h"
 #include "runtime/cuda/Architecture.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,20 +8,46 @@
 
 namespace hybrid::rt::cuda {
 
-Result<CodeModule> CodeModule::load(const Gpu &gpu, const fb::Executable &executable) {
-  std::vector<std::string_view> names;
-  for (const fb::CodeImage *image : *executable.images())
-    names.push_back(image->architecture()->string_view());
+/// The best image for the device and its driver.
+static Result<const fb::CodeImage *> choose(const Gpu &gpu, const fb::Executable &executable) {
   const GpuInfo &info = gpu.info();
-  auto index = chooseImage(names, info.major, info.minor);
-  if (!index)
+  int version = 0;
+  if (auto done = gpu.check("cuDriverGetVersion", gpu.driver().driverVersion(&version)); !done)
+    return done.error();
+  const auto driver = static_cast<uint32_t>(version);
+  std::vector<std::string_view> names, loadable; // the latter: what the driver loads
+  std::vector<const fb::CodeImage *> images;
+  for (const fb::CodeImage *image : *executable.images()) {
+    names.push_back(image->architecture()->string_view());
+    if (image->driver() <= driver)
+      loadable.push_back(names.back()), images.push_back(image);
+  }
+  if (auto index = chooseImage(loadable, info.major, info.minor))
+    return images[*index];
+  auto tooNew = chooseImage(names, info.major, info.minor);
+  if (!tooNew)
     return Error{fmt::format("compiled for {}, but the device ({}) is {}; compile the model with "
                              "--target={}",
                              fmt::join(names, ", "), info.name, info.architecture(),
                              info.target())};
-  const fb::CodeImage &image = *executable.images()->Get(static_cast<unsigned>(*index));
+  const fb::CodeImage &image = *executable.images()->Get(static_cast<unsigned>(*tooNew));
+  return Error{
+      fmt::format("its code for {} was made by the toolkit of CUDA {} and needs a driver "
+                  "of {}, but this one is of CUDA {}: update the driver, or compile the model "
+                  "with an NVRTC of CUDA {} (HYBRID_NVRTC=FILE; `pip install "
+                  "nvidia-cuda-nvrtc-cu{}` has one)",
+                  names[*tooNew], cudaVersionText(image.toolkit()), driverText(image.driver()),
+                  cudaVersionText(driver), driver / 1000, driver / 1000)};
+}
+
+Result<CodeModule> CodeModule::load(const Gpu &gpu, const fb::Executable &executable) {
+  auto chosen = choose(gpu, executable);
+  if (!chosen)
+    return chosen.error();
+  const fb::CodeImage &image = **chosen;
+  const GpuInfo &info = gpu.info();
   CodeModule code(gpu);
-  code.chosen = names[*index];
+  code.chosen = image.architecture()->string_view();
   // PTX is a text that ends with a zero, which the file need not have.
   std::string bytes(reinterpret_cast<const char *>(image.bytes()->data()), image.bytes()->size());
   bool isText = Architecture::parse(code.chosen)->kind == Architecture::Kind::Ptx;

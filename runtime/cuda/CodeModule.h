@@ -9,7 +9,8 @@ namespace hybrid::rt::cuda {
 
 class CodeModule {
 public:
-  /// Loads the best image of `executable` for the device. The error lists what the file has.
+  /// Loads the best image of `executable` for the device, of those that its driver is new enough
+  /// for. The error says what the file has, or which driver it needs.
   static Result<CodeModule> load(const Gpu &gpu, const fb::Executable &executable);
   CodeModule(CodeModule &&other) noexcept;
   CodeModule &operator=(CodeModule &&) = delete;

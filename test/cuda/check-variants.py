@@ -164,6 +164,8 @@ def flags_of(launches):
 
 def nvrtc():
     """The library, found as hybridc finds it."""
+    if chosen := os.environ.get("HYBRID_NVRTC"):
+        return ctypes.CDLL(chosen)
     nvcc = shutil.which("nvcc")
     homes = [os.environ.get(name) for name in ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT")]
     homes.append(str(pathlib.Path(nvcc).resolve().parent.parent) if nvcc else None)

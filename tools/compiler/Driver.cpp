@@ -5,7 +5,9 @@
 #include "codegen/DeviceTarget.h"
 #include "codegen/Dialects.h"
 #include "codegen/Writer.h"
+#include "codegen/cuda/CodegenCuda.h"
 #include "dialect/schedule/ScheduleOps.h"
+#include "executable/CudaVersion.h"
 #include "executable/KeyFile.h"
 #include "executable/OutputFile.h"
 #include "executable/Printable.h"
@@ -549,6 +551,23 @@ int describeOperator(const std::string &name) {
   bool known = dsl::describeOperator(name, out);
   (known ? llvm::outs() : llvm::errs()) << text;
   return flushed(known ? 0 : 2);
+}
+
+int describeToolkit() {
+  const cuda::NvrtcInfo nvrtc = cuda::findNvrtc();
+  const bool isThere = nvrtc.complaint.empty();
+  llvm::json::Object about;
+  if (isThere) {
+    about["nvrtc"] = cudaVersionText(nvrtc.version);
+    about["version"] = nvrtc.version;
+    about["file"] = nvrtc.file;
+    about["architectures"] = llvm::json::Array(nvrtc.architectures);
+    about["least_driver"] = leastDriver(nvrtc.version, /*isPtx=*/false);
+  } else {
+    about["missing"] = nvrtc.complaint;
+  }
+  llvm::outs() << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(about)));
+  return flushed(isThere ? 0 : 1);
 }
 
 int runDriver(const DriverOptions &options) { return flushed(Compilation(options).run()); }

@@ -36,6 +36,10 @@ std::string compilerVersion();
 /// Prints how an operator of the language is called and what it means. Exit status: 0, or 2 for a
 /// name that there is not.
 int describeOperator(const std::string &name);
+/// Prints as JSON which toolkit makes code for CUDA here: its version and file, the architectures
+/// that it knows, and the oldest driver that loads its machine code; or what is missing. Exit
+/// status: 0, or 1 where there is none.
+int describeToolkit();
 /// Runs the compiler. Exit status: 0 done, 1 the input is at fault (diagnostics are on stderr), 2
 /// wrong usage.
 int runDriver(const DriverOptions &options);

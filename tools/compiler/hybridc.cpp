@@ -30,7 +30,8 @@ static int run(int argc, char **argv) {
          "--target", options.target,
          "cpu (this machine), cpu:x86-64-v2, cpu:x86-64-v3, cpu:x86-64-v4, cpu:x86-64-v4+bf16; "
          "cuda "
-         "(sm_90a and PTX for later GPUs), or cuda: with a list such as sm_80,sm_90a,compute_90")
+         "(sm_80, sm_90a, sm_100a if the toolkit knows it, and PTX for later GPUs), or cuda: with "
+         "a list such as sm_80,sm_90a,compute_90")
       ->capture_default_str();
   app.add_option("--batch", options.batch, "sequences in a batch: the free dimension B")
       ->check(Range(int64_t(1), int64_t(1) << 24))
@@ -121,6 +122,11 @@ static int run(int argc, char **argv) {
          [](const std::string &name) { throw CLI::RuntimeError(hybrid::describeOperator(name)); },
          "print how an operator of the language is called and what it means, then stop")
       ->type_name("NAME")
+      ->trigger_on_parse();
+  app.add_flag_callback(
+         "--toolkit", [] { throw CLI::RuntimeError(hybrid::describeToolkit()); },
+         "print which CUDA toolkit compiles for GPUs here, and which drivers load its code, as "
+         "JSON, then stop")
       ->trigger_on_parse();
   std::string choices;
   auto *choicesOption =

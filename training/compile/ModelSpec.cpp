@@ -4,6 +4,7 @@
 #include "runtime/Trust.h"
 #include "runtime/cuda/Gpu.h"
 #include "runtime/files/File.h"
+#include "runtime/files/Json.h"
 #include "runtime/files/Print.h"
 #include "training/compile/CompileCache.h"
 #include "training/compile/Process.h"
@@ -12,6 +13,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -40,6 +42,9 @@ Result<std::string> keyOf(const ModelSpec &model, const std::string &compiler,
       fmt::format("{:016x}", XXH3_64bits(program->bytes().data(), program->bytes().size())),
       cpuModelName(), // what --target=cpu means
       models ? models : "", fs::absolute(model.path).lexically_normal().string()};
+  // Which toolkit compiles for CUDA.
+  for (const char *variable : {"HYBRID_NVRTC", "CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"})
+    texts.emplace_back(std::getenv(variable) ? std::getenv(variable) : "");
   texts.insert(texts.end(), options.begin(), options.end());
   return compileKey(texts);
 }
@@ -187,6 +192,27 @@ Result<std::shared_ptr<const Executable>> ModelSpec::load() const {
   if (auto done = (*executable)->checkDevice(device); !done)
     return done.error();
   return executable;
+}
+
+Toolkit toolkitOf(const std::string &compiler) {
+  Toolkit toolkit;
+  auto output = runForOutput(compiler, {"--toolkit"});
+  const nlohmann::json about = output ? parseJsonOrNull(output->out) : nlohmann::json();
+  auto text = [&](const char *key) {
+    return about.is_object() && about.contains(key) && about[key].is_string()
+               ? about[key].get<std::string>()
+               : std::string();
+  };
+  auto number = [&](const char *key) {
+    return about.is_object() && about.contains(key) && about[key].is_number_unsigned()
+               ? about[key].get<uint32_t>()
+               : 0;
+  };
+  toolkit.version = number("version"), toolkit.leastDriver = number("least_driver");
+  toolkit.file = text("file"), toolkit.missing = text("missing");
+  if (!toolkit.version && toolkit.missing.empty())
+    toolkit.missing = "hybridc does not say which toolkit it has";
+  return toolkit;
 }
 
 std::string compilerVersion(const std::string &compiler) {

@@ -32,4 +32,13 @@ std::string findCompiler();
 /// The first line of its --version; empty when it does not run.
 std::string compilerVersion(const std::string &compiler);
 
+/// The CUDA toolkit that a hybridc compiles with; versions as in executable/CudaVersion.h.
+struct Toolkit {
+  uint32_t version = 0;
+  uint32_t leastDriver = 0; // of those that load its machine code
+  std::string file;
+  std::string missing; // not empty: there is none
+};
+Toolkit toolkitOf(const std::string &compiler);
+
 } // namespace hybrid::rt

@@ -305,6 +305,22 @@ TEST_F(CudaSession, RefusesWhatTheDeviceDoesNotRun) {
   EXPECT_CONTAINS(refusalOf(spec), "has no kernel 'no_such_kernel'");
 }
 
+TEST_F(CudaSession, SaysWhichDriverCodeNeeds) {
+  ExecutableSpec spec = sound();
+  spec.images[0].toolkit = spec.images[0].driver = 13000;
+  EXPECT_TRUE(sessionOf(spec)); // the driver is of 13.0
+  setenv("HYBRID_SHIM_CUDA", "12040", 1);
+  std::string message = refusalOf(spec);
+  EXPECT_CONTAINS(message, "its code for shim was made by the toolkit of CUDA 13.0 and needs a "
+                           "driver of CUDA 13.0 (580 or later), but this one is of CUDA 12.4: "
+                           "update the driver, or compile the model with an NVRTC of CUDA 12 "
+                           "(HYBRID_NVRTC=FILE");
+  // Machine code of another minor version loads.
+  spec.images[0].toolkit = 12090, spec.images[0].driver = 12000;
+  EXPECT_TRUE(sessionOf(spec));
+  unsetenv("HYBRID_SHIM_CUDA");
+}
+
 TEST_F(CudaSession, RefusesGroupedProducts) {
   ExecutableSpec spec = sound();
   MatmulSpec &product = *spec.program("product").steps[0].matmul;

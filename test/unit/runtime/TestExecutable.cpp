@@ -91,7 +91,8 @@ std::vector<std::byte> ExecutableSpec::bytes() const {
     auto bytes = builder.CreateVector(image.bytes);
     imageTables.push_back(fb::CreateCodeImage(
         builder, builder.CreateString(image.architecture), bytes,
-        image.hash ? *image.hash : XXH3_64bits(image.bytes.data(), image.bytes.size())));
+        image.hash ? *image.hash : XXH3_64bits(image.bytes.data(), image.bytes.size()),
+        image.toolkit, image.driver));
   }
   auto imageVector = builder.CreateVector(imageTables);
   Offset<fb::ExampleGather> gather;

@@ -82,6 +82,7 @@ struct ImageSpec {
   std::string architecture;
   std::vector<uint8_t> bytes;
   std::optional<uint64_t> hash = {}; // absent: the right one
+  uint32_t toolkit = 0, driver = 0;
 };
 
 struct GatherSpec {
