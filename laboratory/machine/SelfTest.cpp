@@ -11,6 +11,7 @@
 #include "runtime/files/Print.h"
 #include "training/ParameterFile.h"
 #include "training/arrays/TensorInput.h"
+#include "training/compile/ModelSpec.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -129,13 +130,34 @@ void setInputs(Session &session, const ProgramInfo &program, const fs::path &fol
   }
 }
 
+/// What a case carries, or what its source becomes here.
+std::shared_ptr<const Executable> executableOf(const fs::path &folder, const Json &content,
+                                               const SelfTestOptions &options) {
+  if (!content.contains("model")) {
+    const std::string file = content.value("executable", std::string("model.hyx"));
+    auto executable = valueOf(
+        Executable::load((folder / file).string(), options.trust ? Trust::Given : Trust::ByKey));
+    require(executable->checkDevice(options.device));
+    return executable;
+  }
+  const Json &source = content["model"];
+  ModelSpec model;
+  model.path = (folder / source.at("file").get<std::string>()).string();
+  if (source.contains("batch"))
+    model.batch = source["batch"].get<int64_t>();
+  if (source.contains("length"))
+    model.length = source["length"].get<int64_t>();
+  model.precision = source.at("precision").get<std::string>();
+  model.settings = source.at("set").get<std::vector<std::string>>();
+  model.device = options.device.empty() ? "cpu" : options.device;
+  model.quiet = true;
+  return valueOf(model.load());
+}
+
 void runCase(const fs::path &folder, const SelfTestOptions &options, Outcome &outcome) {
   const std::string path = (folder / "case.json").string();
   const Json content = valueOf(parseJson(valueOf(readText(path)), path));
-  auto executable = valueOf(
-      Executable::load((folder / content.value("executable", std::string("model.hyx"))).string(),
-                       options.trust ? Trust::Given : Trust::ByKey));
-  require(executable->checkDevice(options.device));
+  auto executable = executableOf(folder, content, options);
   auto session = valueOf(Session::create(executable, {options.threads}));
   if (content.contains("parameters") && !content["parameters"].is_null())
     require(loadParameters(*session, (folder / content["parameters"].get<std::string>()).string()));
@@ -154,9 +176,19 @@ void runCase(const fs::path &folder, const SelfTestOptions &options, Outcome &ou
     outcome.fault = "the case expects nothing";
 }
 
+/// Where the cases of the installation are, beside the folder of this program.
+std::string carriedCases() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  return (self.parent_path().parent_path() / "share" / "hybrid" / "selftest").string();
+}
+
 } // namespace
 
-Result<void> runCases(const SelfTestOptions &options) {
+Result<void> runCases(const SelfTestOptions &given) {
+  SelfTestOptions options = given;
+  if (options.cases.empty())
+    options.cases = carriedCases();
   std::error_code error;
   std::vector<fs::path> folders;
   for (fs::directory_iterator at(options.cases, error), end; !error && at != end;

@@ -1,9 +1,11 @@
 //===- SelfTest.h - carried cases on this device ----------------------------------===//
 //
-// Numbers of another implementation, checked where no compiler is. A case is a folder that
+// Numbers of another implementation, checked where the references are not. A case is a folder that
 // `test/golden/run --prepare` writes:
 //
-//   case.json     {"name", "executable": "model.hyx", "parameters": "parameters.safetensors",
+//   case.json     {"name", "executable": "model.hyx", or to be compiled here for the device
+//                  "model": {"file": "../models/op.hyb", "batch", "length", "precision", "set"},
+//                  "parameters": "parameters.safetensors",
 //                  "inputs": {NAME: FILE}, "cotangents": {OUTPUT: FILE},
 //                  "expected": [{"tensor": "output.NAME" or "grad.NAME", "file": FILE,
 //                                "rows": [FROM, TO], "tolerance", "size"}]}
@@ -19,8 +21,8 @@
 namespace hybrid::rt::lab {
 
 struct SelfTestOptions {
-  std::string device;            // refuse cases of another one; empty: any
-  std::string cases;             // the folder of the cases
+  std::string device;            // refuse cases of another one; empty: any, and sources on the CPU
+  std::string cases;             // the folder of the cases; empty: those of the installation
   std::vector<std::string> only; // these cases; none: all
   int threads = 0;
   bool trust = false; // run their code whoever made it

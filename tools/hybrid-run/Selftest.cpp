@@ -10,8 +10,10 @@ void addSelftest(CLI::App &app) {
   auto options = std::make_shared<rt::lab::SelfTestOptions>();
   verb->add_option("--device", options->device, "cpu or cuda: refuse cases of another device")
       ->check(CLI::IsMember({"cpu", "cuda"}));
-  verb->add_option("--cases", options->cases, "folder that test/golden/run --prepare wrote")
-      ->required();
+  verb->add_option(
+      "--cases", options->cases,
+      "folder that test/golden/run --prepare wrote (default: cases that came with this "
+      "program, compiled here for --device, or the CPU)");
   verb->add_option("--case", options->only, "run this case only; may be repeated")
       ->allow_extra_args(false);
   verb->add_option("--threads", options->threads, "threads on the CPU; 0: all")

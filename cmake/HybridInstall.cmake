@@ -1,0 +1,17 @@
+# What an installation has: the programs, the library of models, and the cases of `hybrid-run selftest`. A build folder
+# is laid out in the same way, so that its programs find them.
+set(selftest ${CMAKE_BINARY_DIR}/share/hybrid/selftest)
+file(GLOB cases LIST_DIRECTORIES ON CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/laboratory/selftest/*-f32)
+file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/test/golden/adapters/*.hyb)
+file(REMOVE_RECURSE ${selftest})
+file(COPY ${cases} DESTINATION ${selftest})
+file(COPY ${pages} DESTINATION ${selftest}/models)
+file(GLOB_RECURSE case_files ${PROJECT_SOURCE_DIR}/laboratory/selftest/*)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${pages} ${case_files})
+
+install(TARGETS hybrid-run RUNTIME DESTINATION bin)
+install(DIRECTORY ${selftest} DESTINATION share/hybrid)
+if(HYBRID_BUILD_COMPILER)
+  install(TARGETS hybridc RUNTIME DESTINATION bin)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/models DESTINATION share/hybrid FILES_MATCHING PATTERN *.hyb)
+endif()
