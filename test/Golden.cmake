@@ -5,7 +5,7 @@ find_package(Python3 REQUIRED COMPONENTS Interpreter)
 set(golden_run ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/golden/run --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --verbose)
 add_test(NAME golden-variants COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/golden/variants.py
                                       --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
-set_tests_properties(golden-variants PROPERTIES LABELS golden TIMEOUT 300)
+set_tests_properties(golden-variants PROPERTIES LABELS golden TIMEOUT 900)
 # `golden_flags` are those of the folder that must be there in whole, `golden_modern_flags` of one whose cases may lack an adapter.
 set(golden_flags)
 set(golden_modern_flags)
