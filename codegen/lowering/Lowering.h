@@ -18,6 +18,6 @@ mlir::LogicalResult refuse(mlir::Operation *op, const ProgramBuilder &program,
                            llvm::StringRef pass = "hybrid-fuse-elementwise");
 
 /// Rows of a tensor: all dimensions but the last.
-inline int64_t rowCount(const View &view) { return view.elements() / view.shape.back(); }
+inline int64_t rowCount(const View &view) { return view.elements() / view.columns(); }
 
 } // namespace hybrid

@@ -215,16 +215,14 @@ std::string ProgramBuilder::functionOf(Region &body) {
   return entry->second;
 }
 
-static int64_t columnsOf(const View &view) { return view.shape.back(); }
-
 void ProgramBuilder::matmul(const View &a, bool transposeA, const View &b, bool transposeB,
                             const View &c, std::optional<View> bias) {
   SmallVector<Value> views{use(a), use(b), use(c)};
   if (bias)
     views.push_back(use(*bias));
-  int64_t columnsA = columnsOf(a), rowsA = a.elements() / columnsA;
+  int64_t columnsA = a.columns(), rowsA = a.elements() / columnsA;
   LibraryMatmulOp::create(
-      builder, loc(), views, builder.getArrayAttr({}), transposeA ? columnsA : rowsA, columnsOf(c),
+      builder, loc(), views, builder.getArrayAttr({}), transposeA ? columnsA : rowsA, c.columns(),
       transposeA ? rowsA : columnsA, *a.rowStride(), *b.rowStride(), *c.rowStride(), transposeA,
       transposeB, /*accumulate=*/false, a.element, sourceName(current), /*groups=*/0,
       /*group_stride=*/0, loop && !transposeA, loop && transposeA, /*ld_addend=*/0);
@@ -232,12 +230,12 @@ void ProgramBuilder::matmul(const View &a, bool transposeA, const View &b, bool 
 
 void ProgramBuilder::groupedMatmul(const View &a, bool transposeA, const View &b, bool transposeB,
                                    const View &c, const View &offsets) {
-  int64_t columnsA = columnsOf(a), rows = a.elements() / columnsA;
+  int64_t columnsA = a.columns(), rows = a.elements() / columnsA;
   const View &matrices = transposeA ? c : b;
   LibraryMatmulOp::create(
       builder, loc(), ValueRange{use(a), use(b), use(c), use(offsets)}, builder.getArrayAttr({}),
-      transposeA ? columnsA : rows, columnsOf(c), transposeA ? rows : columnsA, columnsA,
-      columnsOf(b), columnsOf(c), transposeA, transposeB, /*accumulate=*/false, a.element,
+      transposeA ? columnsA : rows, c.columns(), transposeA ? rows : columnsA, columnsA,
+      b.columns(), c.columns(), transposeA, transposeB, /*accumulate=*/false, a.element,
       sourceName(current), offsets.elements() - 1, matrices.shape[1] * matrices.shape[2],
       loop && !transposeA, loop && transposeA, /*ld_addend=*/0);
 }

@@ -39,9 +39,7 @@ int64_t View::extent() const {
 }
 
 std::optional<int64_t> View::rowStride() const {
-  if (shape.empty())
-    return 1;
-  if (shape.back() != 1 && strides.back() != 1)
+  if (columns() != 1 && strides.back() != 1)
     return std::nullopt;
   int64_t stride = 0, span = 0; // span: stride the next outer dimension must have
   for (int64_t i = static_cast<int64_t>(shape.size()) - 2; i >= 0; --i) {
@@ -51,11 +49,11 @@ std::optional<int64_t> View::rowStride() const {
       stride = strides[i];
     else if (strides[i] != span)
       return std::nullopt;
-    if (stride < shape.back())
+    if (stride < columns())
       return std::nullopt;
     span = strides[i] * shape[i];
   }
-  return stride ? stride : shape.back();
+  return stride ? stride : columns();
 }
 
 View View::transposed(ArrayRef<int64_t> permutation) const {

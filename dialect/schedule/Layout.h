@@ -26,6 +26,8 @@ struct View {
   bool isPresent() const { return !!buffer; }
   bool isDense() const;
   int64_t elements() const;
+  /// Elements of a row: the last dimension; a scalar is a row of one.
+  int64_t columns() const { return shape.empty() ? 1 : shape.back(); }
   /// Elements from the first to the last one touched.
   int64_t extent() const;
   /// The common distance between consecutive rows (all dimensions but the last), when columns are

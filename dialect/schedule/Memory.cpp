@@ -97,8 +97,8 @@ bool mayOverlap(const View &a, const View &b) {
   if (!stride || stride != b.rowStride() || *stride == 0)
     return true;
   int64_t first = a.offset % *stride, second = b.offset % *stride;
-  bool wraps = first + a.shape.back() > *stride || second + b.shape.back() > *stride;
-  return wraps || (first < second + b.shape.back() && second < first + a.shape.back());
+  bool wraps = first + a.columns() > *stride || second + b.columns() > *stride;
+  return wraps || (first < second + b.columns() && second < first + a.columns());
 }
 
 bool touchedBetween(Operation *from, Operation *to, const View &view, bool writesOnly) {

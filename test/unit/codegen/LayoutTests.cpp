@@ -1,5 +1,6 @@
 //===- LayoutTests.cpp - views of tensors -----------------------------------------===//
 #include "dialect/schedule/Layout.h"
+#include "dialect/schedule/Memory.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/MLIRContext.h"
 #include <gtest/gtest.h>
@@ -70,6 +71,16 @@ TEST(Layout, ReshapeMayAddAndDropSizesOfOne) {
   ASSERT_TRUE(reshaped.has_value());
   EXPECT_TRUE(reshaped->isDense());
   EXPECT_TRUE(view.reshaped({12})->isDense());
+}
+
+TEST(Layout, AScalarIsARowOfOne) {
+  View scalar = dense({}), weight = dense({}), row = dense({1, 4});
+  EXPECT_EQ(scalar.columns(), 1);
+  EXPECT_EQ(scalar.rowStride(), 1);
+  EXPECT_TRUE(mayOverlap(scalar, weight));
+  EXPECT_TRUE(mayOverlap(scalar, row));
+  weight.offset = 1;
+  EXPECT_FALSE(mayOverlap(scalar, weight));
 }
 
 } // namespace
