@@ -55,8 +55,10 @@ public:
     auto name = builder.CreateString(cast<StringAttr>(port.get("name")).str());
     auto shape = builder.CreateVector(type.getShape().data(), type.getShape().size());
     fb::BufferRef buffer = bufferRef(port.get("buffer"));
+    auto ids = port.getAs<IdsAttr>("ids");
     return fb::CreateTensor(builder, name, shape, dtypeOf(type.getElementType()), &buffer,
-                            isa<FloatType>(type.getElementType()));
+                            isa<FloatType>(type.getElementType()), ids ? ids.getBelow() : 0,
+                            ids ? static_cast<int32_t>(ids.getAlso()) : 0);
   }
 
   /// Notes how a kernel is launched: its code was made for this launch, or for one that is alike.

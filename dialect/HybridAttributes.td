@@ -20,4 +20,12 @@ def Hybrid_BinaryKindAttr : EnumAttr<Hybrid_Dialect, Hybrid_BinaryKind, "binary"
 def Hybrid_ReduceKind : Hybrid_Enum<"ReduceKind", "how a reduction combines values", [
   I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Mean", 1, "mean">, I32EnumAttrCase<"Max", 2, "max">]>;
 def Hybrid_ReduceKindAttr : EnumAttr<Hybrid_Dialect, Hybrid_ReduceKind, "reduction"> { let assemblyFormat = "$value"; }
+
+/// What integers may be that name a place: from 0 to below `below`, or `also`. `#hybrid.ids<below 16 or -100>`.
+def Hybrid_IdsAttr : AttrDef<Hybrid_Dialect, "Ids"> {
+  let mnemonic = "ids";
+  let parameters = (ins "int64_t":$below, DefaultValuedParameter<"int64_t", "0">:$also);
+  let assemblyFormat = "`<` `below` $below (`or` $also^)? `>`";
+  let genVerifyDecl = 1;
+}
 #endif

@@ -39,6 +39,7 @@ def given;
 defvar Hybrid_Differentiable = DeclareOpInterfaceMethods<DifferentiableOp>;
 defvar Hybrid_Cost = DeclareOpInterfaceMethods<CostOp>;
 defvar Hybrid_Stateful = DeclareOpInterfaceMethods<StatefulOp>;
+defvar Hybrid_Indexing = DeclareOpInterfaceMethods<IndexingOp>;
 defvar Hybrid_SequenceAxis = DeclareOpInterfaceMethods<SequenceAxisOp, ["getSequenceAxis"]>;
 
 // The empty literal before an enum in an assemblyFormat ("`` $kind") drops one of two spaces: the op's printer and the

@@ -26,6 +26,14 @@ void HybridDialect::initialize() {
   attachSequenceModels(*getContext());
 }
 
+LogicalResult IdsAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t below,
+                              int64_t also) {
+  if (below < 1 || also < INT32_MIN || also > INT32_MAX)
+    return emitError() << "ids below " << below << " or " << also
+                       << ", expected a bound of at least 1 and 32-bit integers";
+  return success();
+}
+
 LogicalResult hybrid::verifyOneFloatType(Operation *op) {
   Type first;
   auto agrees = [&](Type type, StringRef what, unsigned index) -> LogicalResult {
@@ -137,6 +145,9 @@ LogicalResult HybridDialect::verifyRegionArgAttribute(Operation *op, unsigned, u
                                                       NamedAttribute attribute) {
   if (attribute.getName() == "hybrid.name" && !isa<StringAttr>(attribute.getValue()))
     return op->emitError() << "hybrid.name is " << attribute.getValue() << ", expected a string";
+  if (attribute.getName() == "hybrid.ids" && !isa<IdsAttr>(attribute.getValue()))
+    return op->emitError() << "hybrid.ids is " << attribute.getValue()
+                           << ", expected a range as #hybrid.ids<below 16>";
   auto function = dyn_cast<func::FuncOp>(op);
   if (attribute.getName() == "hybrid.dims" && function)
     return verifyDims(op, function.getArgumentTypes()[index], attribute.getValue());

@@ -13,7 +13,8 @@ def Hybrid_Dialect : Dialect {
     `schedule.program`: kernel launches, library calls and loops over tiles, over one arena.
 
     Arguments of a function carry `hybrid.name` (a string) and, while sizes are free, `hybrid.dims`: one entry a
-    dimension, its size or the name of the free dimension ("B", "L"). A module may carry `hybrid.published`, the terms of papers' FLOP
+    dimension, its size or the name of the free dimension ("B", "L"). Integers that name a place, as token ids do, have their range as `hybrid.ids`
+    (`hybrid-bound-ids`). A module may carry `hybrid.published`, the terms of papers' FLOP
     counts that its layers note (`hybridc --cost --cost-method`): no pass reads it.
   }];
   let cppNamespace = "::hybrid";

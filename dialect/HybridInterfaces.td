@@ -117,6 +117,15 @@ def FreeSizesOp : OpInterface<"FreeSizesOp"> {
   ];
 }
 
+def IndexingOp : OpInterface<"IndexingOp"> {
+  let cppNamespace = "::hybrid";
+  let description = "An op that looks up what integers name: a row of a table, a class. Used by `hybrid-bound-ids`.";
+  let methods = [
+    InterfaceMethod<"What the integers of operand `index` may be; null for an operand that names nothing.", "::hybrid::IdsAttr", "getIdRange",
+      (ins "unsigned":$index)>
+  ];
+}
+
 def RowwiseOp : OpInterface<"RowwiseOp"> {
   let cppNamespace = "::hybrid";
   let description = [{

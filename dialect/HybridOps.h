@@ -68,8 +68,8 @@ llvm::LogicalResult verifyBody(mlir::Operation *op);
 
 #include "dialect/HybridDialect.h.inc"
 #include "dialect/HybridEnums.h.inc"
-#include "dialect/HybridInterfaces.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialect/HybridAttributes.h.inc"
+#include "dialect/HybridInterfaces.h.inc"
 #define GET_OP_CLASSES
 #include "dialect/HybridOps.h.inc"

@@ -57,6 +57,20 @@ def AttachLoss : Pass<"hybrid-attach-loss", "::mlir::ModuleOp"> {
   }];
 }
 
+def BoundIds : Pass<"hybrid-bound-ids", "::mlir::func::FuncOp"> {
+  let summary = "note which inputs are ids, and what they may be";
+  let description = [{
+    An integer input whose every element an op looks something up by (`IndexingOp`: token ids, classes) gets the range of that as `hybrid.ids`, the
+    narrowest of several. It goes with the input into the executable, and arrays from outside are checked against it.
+
+    ```mlir
+    func.func @forward(%tokens: tensor<2x8xi32>) {                                            // before
+      %x = hybrid.embedding %table, %tokens : tensor<16x4xf32>, tensor<2x8xi32> -> tensor<2x8x4xf32>
+    func.func @forward(%tokens: tensor<2x8xi32> {hybrid.ids = #hybrid.ids<below 16>}) {       // after
+    ```
+  }];
+}
+
 def CarryState : Pass<"hybrid-carry-state", "::mlir::ModuleOp"> {
   let summary = "make a program that takes a sequence in chunks";
   let description = [{

@@ -21,6 +21,7 @@ void buildGraphPipeline(OpPassManager &manager, const CompileOptions &options, G
   if (options.fuse)
     manager.addNestedPass<func::FuncOp>(createFuseGates());
   manager.addPass(createAttachLoss());
+  manager.addNestedPass<func::FuncOp>(createBoundIds());
   manager.addPass(createDifferentiate());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());

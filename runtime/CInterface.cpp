@@ -1,5 +1,6 @@
 //===- CInterface.cpp - hybrid.h over sessions --------------------------------===//
 #include "executable/Executable_generated.h"
+#include "runtime/InputIds.h"
 #include "runtime/Optimizer.h"
 #include "runtime/Session.h"
 #include "runtime/cuda/Gpu.h"
@@ -96,10 +97,14 @@ Result<void> fillInputs(Session &session, const ProgramInfo &program,
     if (!given)
       return Error{fmt::format("input '{}' {} of program '{}' is not given", input.name,
                                input.shapeText(), program.name)};
+    const std::span data(static_cast<const std::byte *>(given->data), given->bytes);
+    if (auto sound = checkIds(session.executable(), program.name, input.name, data, input.shape);
+        !sound)
+      return sound;
     std::span<std::byte> memory = session.input(program.name, input.name);
     if (memory.size() != given->bytes)
       return Error{fmt::format("no memory for the input '{}'", input.name)};
-    std::memcpy(memory.data(), given->data, memory.size());
+    std::memcpy(memory.data(), data.data(), data.size());
   }
   return {};
 }

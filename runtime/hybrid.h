@@ -123,7 +123,7 @@ typedef struct hybrid_tensor {
 } hybrid_tensor;
 
 /** Runs a program: copies in all its inputs, runs it, copies out the outputs asked for. An input
- *  that is not given, and a name that is none, is an error. */
+ *  that is not given, a name that is none and an id that names nothing are errors. */
 char *hybrid_session_run(hybrid_session *session, const char *program, const hybrid_tensor *inputs,
                          size_t input_count, const hybrid_tensor *outputs, size_t output_count);
 

@@ -1,5 +1,6 @@
 //===- ChunkedEvaluation.cpp - scoring sequences of any length ---------------===//
 #include "training/ChunkedEvaluation.h"
+#include "runtime/InputIds.h"
 #include "training/Scorer.h"
 #include "training/SessionRunner.h"
 #include <algorithm>
@@ -132,8 +133,9 @@ Result<EvaluationScore> evaluateInChunks(Session &session, const Source &source,
   int64_t classes = chunk->logits->shape[2];
   if (source.inputNumbers() > 0)
     return Error{"sequences of numbers cannot be scored in chunks"};
-  if (classes < source.vocabulary())
-    return vocabularyError(source.vocabulary(), classes);
+  const auto ids = idsOf(session.executable(), "chunk", chunk->tokens->name);
+  if (auto fits = checkVocabulary(source.vocabulary(), classes, ids ? ids->below : 0); !fits)
+    return fits.error();
   count = examplesFor(source, count);
   Scorer scorer(classes);
   ChunkedBatch batch(session, *chunk, static_cast<size_t>(source.positions()));

@@ -81,15 +81,20 @@ Result<void> checkFits(const StepRunner &runner, const Source &source) {
   if (runner.inputNumbers() != source.inputNumbers())
     return Error{fmt::format("the data has {}, but the model takes {}",
                              inputText(source.inputNumbers()), inputText(runner.inputNumbers()))};
-  if (runner.vocabulary() && runner.vocabulary() < source.vocabulary())
-    return vocabularyError(source.vocabulary(), runner.vocabulary());
-  return {};
+  return checkVocabulary(source.vocabulary(), runner.vocabulary(), runner.tokenIds());
 }
 
-Error vocabularyError(int64_t ofData, int64_t ofModel) {
-  return Error{fmt::format("the data has a vocabulary of {}, but the model's logits have {} "
-                           "classes: compile it with --set vocab={}",
-                           ofData, ofModel, ofData)};
+Result<void> checkVocabulary(int64_t ofData, int64_t classes, int64_t tokenIds) {
+  std::string lacks;
+  if (classes && classes < ofData)
+    lacks = fmt::format("the model's logits have {} classes", classes);
+  else if (tokenIds && tokenIds < ofData)
+    lacks = fmt::format("the model takes tokens from 0 to {}", tokenIds - 1);
+  if (lacks.empty())
+    return {};
+  return Error{fmt::format("the data has a vocabulary of {}, but {}: compile it with --set "
+                           "vocab={}",
+                           ofData, lacks, ofData)};
 }
 
 namespace {

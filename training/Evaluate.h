@@ -80,6 +80,7 @@ private:
 /// Whether the model can be run on this source: lengths and vocabularies. The error says what to
 /// compile.
 Result<void> checkFits(const StepRunner &runner, const Source &source);
-Error vocabularyError(int64_t ofData, int64_t ofModel);
+/// That a model of so many classes and token ids has all of the data's; 0 of them: any.
+Result<void> checkVocabulary(int64_t ofData, int64_t classes, int64_t tokenIds);
 
 } // namespace hybrid::rt

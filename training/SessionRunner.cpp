@@ -1,5 +1,6 @@
 //===- SessionRunner.cpp - a session as the trainer sees it ------------------===//
 #include "training/SessionRunner.h"
+#include "runtime/InputIds.h"
 #include "runtime/Optimizer.h"
 #include "runtime/cpu/Threads.h"
 #include <algorithm>
@@ -24,6 +25,7 @@ public:
   int64_t batch() const override { return tokenShape[0]; }
   int64_t length() const override { return tokenShape[1]; }
   int64_t vocabulary() const override { return logitsInfo ? logitsInfo->shape.back() : 0; }
+  int64_t tokenIds() const override { return idsBelow; }
   int64_t inputNumbers() const override { return tokenShape.size() == 3 ? tokenShape[2] : 0; }
   int64_t replicas() const override { return session.replicas(); }
   Result<void> initialize(std::span<const uint64_t> seeds) override {
@@ -92,6 +94,7 @@ private:
   Session &session;
   std::string tokensName;
   std::vector<int64_t> tokenShape;
+  int64_t idsBelow = 0; // of tokens
   const TensorInfo *logitsInfo = nullptr;
   int64_t mostSteps = 1;
   bool holdsExamples = false;
@@ -139,6 +142,8 @@ Result<void> SessionRunner::checkProgram(std::string_view name) {
       return Error{fmt::format("{}: program '{}' has no output '{}'", file, name, output)};
   tokenShape = tokens->shape;
   tokensName = tokens->name;
+  const auto ids = idsOf(session.executable(), name, tokensName);
+  idsBelow = ids ? ids->below : 0;
   return {};
 }
 

@@ -53,6 +53,8 @@ public:
   virtual int64_t length() const = 0;
   /// Last dimension of the logits; 0 when the model shows none.
   virtual int64_t vocabulary() const = 0;
+  /// Tokens that the model has a place for; 0: any.
+  virtual int64_t tokenIds() const { return 0; }
   /// Numbers that are the input at each position, [batch, length, inputNumbers]; 0: tokens are.
   /// Such a model predicts numbers: its targets are [batch, length, 2], numbers and weights.
   virtual int64_t inputNumbers() const { return 0; }

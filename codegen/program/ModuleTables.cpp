@@ -84,7 +84,7 @@ void ModuleTables::createSetup(OpBuilder &builder, Location loc) {
   builder.createBlock(&setup.getBody());
   for (SetupTable &table : tables) {
     auto buffer = BufferOp::create(builder, loc, typeOf(table.view), Space::Constants, StringAttr(),
-                                   table.buffers.front().getAtAttr());
+                                   table.buffers.front().getAtAttr(), IdsAttr());
     LaunchOp::create(builder, loc, table.kernel.name, table.grid, buffer.getResult(), "table",
                      table.kernel.constants, table.configuration, /*writes=*/{0});
   }

@@ -25,7 +25,7 @@ View ProgramBuilder::newBuffer(ArrayRef<int64_t> shape, Type element, Space spac
   builder.setInsertionPoint(space == Space::Tile ? tileStart : absentBuffer);
   auto place = at ? builder.getI64IntegerAttr(*at) : IntegerAttr();
   auto type = MemRefType::get(shape, element);
-  return viewOf(BufferOp::create(builder, loc(), type, space, name, place));
+  return viewOf(BufferOp::create(builder, loc(), type, space, name, place, IdsAttr()));
 }
 
 View ProgramBuilder::temporary(ArrayRef<int64_t> shape, Type element) {
@@ -392,7 +392,10 @@ LogicalResult ProgramBuilder::lowerFunction() {
     auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "hybrid.name");
     if (!name)
       name = builder.getStringAttr("input" + Twine(argument.getArgNumber()));
-    views[argument] = newBuffer(shapeOf(argument), elementOf(argument), Space::Arena, name);
+    View input = newBuffer(shapeOf(argument), elementOf(argument), Space::Arena, name);
+    if (auto ids = function.getArgAttrOfType<IdsAttr>(argument.getArgNumber(), "hybrid.ids"))
+      input.buffer.getDefiningOp<BufferOp>().setIdsAttr(ids);
+    views[argument] = std::move(input);
   }
   for (Value whole : destinations.wholes())
     wholes[whole] = newBuffer(shapeOf(whole), elementOf(whole));

@@ -59,6 +59,12 @@ HYBRID_VJP(CrossEntropyOp) {
   return success();
 }
 
+IdsAttr CrossEntropyOp::getIdRange(unsigned index) {
+  return getOperand(index) == getTargets() ? IdsAttr::get(getContext(), lastSize(getLogits()),
+                                                          static_cast<int64_t>(getIgnoreIndex()))
+                                           : IdsAttr();
+}
+
 bool CrossEntropyOp::isRowOperand(unsigned) { return true; }
 bool CrossEntropyOp::isRowResult(unsigned) { return false; }
 

@@ -1,7 +1,7 @@
 //===- CrossEntropy.td - mean cross entropy over the scored positions *- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_CrossEntropyOp : Hybrid_PureOp<"cross_entropy", [DeclareOpInterfaceMethods<RowwiseOp, ["isRowOperand", "isRowResult"]>, Hybrid_Differentiable, Hybrid_Cost]> {
+def Hybrid_CrossEntropyOp : Hybrid_PureOp<"cross_entropy", [DeclareOpInterfaceMethods<RowwiseOp, ["isRowOperand", "isRowResult"]>, Hybrid_Differentiable, Hybrid_Indexing, Hybrid_Cost]> {
   let summary = "mean cross entropy over the scored positions";
   let description = [{
     `loss = Σ w_t (lse_t - logit_t[target_t]) / Σ w_t` over positions whose target is not `ignore_index`; w = `weights` or 1.

@@ -49,6 +49,11 @@ int64_t EmbeddingOp::getBytesMoved() {
 }
 HYBRID_FLOPS(EmbeddingGradOp, elementCount(getCotangent()), "B·L·D")
 
+IdsAttr EmbeddingOp::getIdRange(unsigned index) {
+  return getOperand(index) == getIds() ? IdsAttr::get(getContext(), shapeOf(getTable())[0], 0)
+                                       : IdsAttr();
+}
+
 FailureOr<int64_t> EmbeddingOp::getSequenceAxis(ArrayRef<std::optional<int64_t>> operandAxes,
                                                 StringRef &why) {
   if (operandAxes[0]) {

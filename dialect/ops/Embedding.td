@@ -1,7 +1,7 @@
 //===- Embedding.td - rows of a table chosen by token ids --*- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_EmbeddingOp : Hybrid_PureOp<"embedding", [Hybrid_Differentiable, Hybrid_SequenceAxis, DeclareOpInterfaceMethods<CostOp, ["getBytesMoved"]>]> {
+def Hybrid_EmbeddingOp : Hybrid_PureOp<"embedding", [Hybrid_Differentiable, Hybrid_Indexing, Hybrid_SequenceAxis, DeclareOpInterfaceMethods<CostOp, ["getBytesMoved"]>]> {
   let summary = "rows of a table chosen by token ids";
   let description = [{
     `result[..., :] = table[ids[...], :]`. Ids outside the table make NaN rows.

@@ -36,5 +36,10 @@ HYBRID_VJP(ScatterOp) {
   return give(gradients, {TakeOp::create(builder, getLoc(), cotangents[0], getIndices()), {}});
 }
 
+IdsAttr TakeOp::getIdRange(unsigned index) {
+  return getOperand(index) == getIndices() ? IdsAttr::get(getContext(), lastSize(getX()), 0)
+                                           : IdsAttr();
+}
+
 HYBRID_FLOPS(TakeOp, 0, "0 (a gather)")
 HYBRID_FLOPS(ScatterOp, elementCount(getX()), "elements")

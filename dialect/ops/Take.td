@@ -1,7 +1,7 @@
 //===- Take.td - values at given places, and back ----------*- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_TakeOp : Hybrid_PureOp<"take", [Hybrid_Differentiable, Hybrid_Cost]> {
+def Hybrid_TakeOp : Hybrid_PureOp<"take", [Hybrid_Differentiable, Hybrid_Indexing, Hybrid_Cost]> {
   let summary = "values of the last dimension at given places";
   let description = [{
     `result[..., j] = x[..., indices[..., j]]`; an index outside gives NaN. The adjoint of `scatter`.

@@ -87,6 +87,8 @@ int64_t BufferOp::getBytes() {
 LogicalResult BufferOp::verify() {
   if (!getType().getLayout().isIdentity()) // C1
     return emitOpError() << "is " << getType() << ", expected elements that lie densely";
+  if (getIds() && (!isInput() || !getType().getElementType().isInteger(32))) // C2
+    return emitOpError() << "has ids, expected an input of i32";
   return success();
 }
 

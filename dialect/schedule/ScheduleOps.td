@@ -50,9 +50,10 @@ def Schedule_BufferOp : Schedule_Op<"buffer"> {
   let summary = "memory of a program";
   let description = [{
     Elements in a space, from byte `at` on once that is known. In the arena a named buffer is an input of the program: it holds its value before the
-    program runs. A buffer in the space `tile` has the shape of all rows, of which one tile exists at a time.
+    program runs; `ids` say what its integers may be (`hybrid-bound-ids`). A buffer in the space `tile` has the shape of all rows, of which one tile exists at a time.
 
     - C1: the elements lie densely
+    - C2: only an input of i32 has ids
 
     ```mlir
     schedule.program @forward {
@@ -62,9 +63,9 @@ def Schedule_BufferOp : Schedule_Op<"buffer"> {
     }
     ```
   }];
-  let arguments = (ins Schedule_SpaceAttr:$space, OptionalAttr<StrAttr>:$name, OptionalAttr<I64Attr>:$at);
+  let arguments = (ins Schedule_SpaceAttr:$space, OptionalAttr<StrAttr>:$name, OptionalAttr<I64Attr>:$at, OptionalAttr<Hybrid_IdsAttr>:$ids);
   let results = (outs Schedule_Memory:$result);
-  let assemblyFormat = "`` $space ($name^)? (`at` $at^)? attr-dict `:` type($result)";
+  let assemblyFormat = "`` $space ($name^)? (`at` $at^)? (`ids` `` $ids^)? attr-dict `:` type($result)";
   let extraClassDeclaration = [{
     /// Whether it holds its value before the program runs.
     bool isInput() { return getSpace() == Space::Arena && getName(); }

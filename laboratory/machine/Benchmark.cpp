@@ -1,5 +1,6 @@
 //===- Benchmark.cpp - how long a program takes -----------------------------------===//
 #include "laboratory/machine/Benchmark.h"
+#include "runtime/InputIds.h"
 #include "runtime/Session.h"
 #include "runtime/files/Json.h"
 #include "runtime/files/Print.h"
@@ -15,21 +16,10 @@
 namespace hybrid::rt::lab {
 namespace {
 
-/// Ids that a model has: classes of its logits, or two.
-int64_t classesOf(const Executable &executable) {
-  if (const ProgramInfo *forward = executable.findProgram("forward"))
-    for (const TensorInfo &output : forward->outputs)
-      if (output.name == "logits" && !output.shape.empty())
-        return output.shape.back();
-  return 2;
-}
-
-/// Numbers are a gentle wave. Tokens and targets are drawn: what routed experts cost depends on how
+/// Numbers are a gentle wave. Ids are drawn: what routed experts cost depends on how
 /// even they are.
 void fillInputs(Session &session, const ProgramInfo &program, int64_t replica, int64_t step) {
   std::mt19937 random(1);
-  std::uniform_int_distribution<int32_t> ids(
-      0, static_cast<int32_t>(classesOf(session.executable()) - 1));
   for (const TensorInfo &input : program.inputs) {
     std::span<std::byte> bytes = session.input(program.name, input.name, replica, step);
     std::memset(bytes.data(), 0, bytes.size());
@@ -40,7 +30,9 @@ void fillInputs(Session &session, const ProgramInfo &program, int64_t replica, i
       auto values = session.inputAs<float>(program.name, input.name, replica, step);
       for (size_t i = 0; i < values.size(); ++i)
         values[i] = static_cast<float>(i % 17) * 0.1f - 0.8f;
-    } else if (input.name == "tokens" || input.name == "targets") {
+    } else if (auto known = idsOf(session.executable(), program.name, input.name)) {
+      std::uniform_int_distribution<int32_t> ids(
+          0, static_cast<int32_t>(std::min<int64_t>(known->below, INT32_MAX) - 1));
       for (int32_t &id : session.inputAs<int32_t>(program.name, input.name, replica, step))
         id = ids(random);
     }

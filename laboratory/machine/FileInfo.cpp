@@ -4,6 +4,7 @@
 #include "executable/Printable.h"
 #include "executable/SessionMemory.h"
 #include "runtime/Executable.h"
+#include "runtime/InputIds.h"
 #include "runtime/cpu/Threads.h"
 #include "runtime/files/Json.h"
 #include "runtime/files/Npy.h"
@@ -84,8 +85,12 @@ Json describe(const Executable &executable, bool withSteps, int threads) {
     for (auto [key, ports] :
          {std::pair("inputs", &info->inputs), std::pair("outputs", &info->outputs)}) {
       entry[key] = Json::array();
-      for (const TensorInfo &tensor : *ports)
+      for (const TensorInfo &tensor : *ports) {
         entry[key].push_back(describe(tensor));
+        if (auto ids =
+                ports == &info->inputs ? idsOf(executable, info->name, tensor.name) : std::nullopt)
+          entry[key].back()["ids"] = ids->text();
+      }
     }
     if (withSteps && program->steps()) {
       entry["step_list"] = Json::array();
@@ -196,8 +201,9 @@ void printExecutable(const Json &info) {
         program["arena_bytes"].dump());
     for (const char *key : {"inputs", "outputs"})
       for (const Json &tensor : program[key])
-        say("    {:<7} {:<28} {} {}\n", key == std::string_view("inputs") ? "input" : "output",
-            plain(tensor["name"]), plain(tensor["dtype"]), shapeText(tensor["shape"]));
+        say("    {:<7} {:<28} {} {}{}\n", key == std::string_view("inputs") ? "input" : "output",
+            plain(tensor["name"]), plain(tensor["dtype"]), shapeText(tensor["shape"]),
+            tensor.contains("ids") ? "  ids " + plain(tensor["ids"]) : "");
     if (program.contains("step_list"))
       for (const Json &step : program["step_list"])
         say("      {:<36} {:<40} {}\n", plain(step["op"]),

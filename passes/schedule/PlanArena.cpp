@@ -134,13 +134,16 @@ private:
                            extent * bytes);
   }
 
-  Attribute port(StringAttr name, Value value) {
+  Attribute port(StringAttr name, Value value, IdsAttr ids = {}) {
     View view = viewOf(value);
     int64_t rowBytes;
-    return builder.getDictionaryAttr(
-        {builder.getNamedAttr("name", name),
-         builder.getNamedAttr("type", TypeAttr::get(tensorOf(view.shape, view.element))),
-         builder.getNamedAttr("buffer", placeOf(view, rowBytes))});
+    SmallVector<NamedAttribute> entries{
+        builder.getNamedAttr("name", name),
+        builder.getNamedAttr("type", TypeAttr::get(tensorOf(view.shape, view.element))),
+        builder.getNamedAttr("buffer", placeOf(view, rowBytes))};
+    if (ids)
+      entries.push_back(builder.getNamedAttr("ids", ids));
+    return builder.getDictionaryAttr(entries);
   }
 
   /// Steps and ports name places instead of values.
@@ -148,7 +151,7 @@ private:
     SmallVector<Attribute> inputs, outputs;
     for (auto buffer : program.getOps<BufferOp>())
       if (buffer.isInput())
-        inputs.push_back(port(buffer.getNameAttr(), buffer));
+        inputs.push_back(port(buffer.getNameAttr(), buffer, buffer.getIdsAttr()));
     for (auto output : llvm::make_early_inc_range(program.getOps<OutputOp>())) {
       outputs.push_back(port(output.getNameAttr(), output.getValue()));
       output.erase();

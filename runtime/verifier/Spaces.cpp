@@ -173,6 +173,8 @@ Verifier::checkTensors(const flatbuffers::Vector<flatbuffers::Offset<fb::Tensor>
     if (tensor->buffer()->offset() %
         static_cast<uint64_t>(bytesOf(static_cast<DType>(tensor->dtype()))))
       return error("corrupt: {} is misaligned at offset {}", what, tensor->buffer()->offset());
+    if (tensor->ids_below() < 0 || (tensor->ids_below() && tensor->dtype() != fb::DType::I32))
+      return error("corrupt: {} has ids below {}", what, tensor->ids_below());
   }
   return {};
 }

@@ -142,3 +142,18 @@ func.func @dims_known(%x: tensor<?x8xi32> {hybrid.dims = ["B", "L"]}) {
 func.func @dims_float(%x: tensor<?xi32> {hybrid.dims = [1.0]}) {
   return
 }
+
+// -----
+
+// hybrid.ids is a range.
+// expected-error@+1 {{hybrid.ids is 16 : i64, expected a range as #hybrid.ids<below 16>}}
+func.func @ids(%x: tensor<2xi32> {hybrid.ids = 16 : i64}) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{ids below 0 or 0, expected a bound of at least 1 and 32-bit integers}}
+func.func @ids_bound(%x: tensor<2xi32> {hybrid.ids = #hybrid.ids<below 0>}) {
+  return
+}

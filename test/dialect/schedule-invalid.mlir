@@ -16,6 +16,14 @@ schedule.program @strided {
 
 // -----
 
+// buffer C2: a temporary is no input.
+schedule.program @ids {
+  // expected-error@+1 {{has ids, expected an input of i32}}
+  %0 = schedule.buffer arena ids<below 4> : memref<4x8xi32>
+}
+
+// -----
+
 // view C1: a view ends inside of its buffer.
 schedule.program @outside {
   %0 = schedule.buffer arena : memref<4x8xf32>

@@ -1,5 +1,6 @@
 //===- Forward.cpp - a model run once on arrays -----------------------------------===//
 #include "training/arrays/Forward.h"
+#include "runtime/InputIds.h"
 #include "runtime/Session.h"
 #include "runtime/files/File.h"
 #include "training/ParameterFile.h"
@@ -23,6 +24,10 @@ Result<std::string> setInput(Session &session, const ProgramInfo &program, const
   auto bytes = given->bytesFor((*info)->shape, (*info)->dtype);
   if (!bytes)
     return bytes.error();
+  if (auto sound =
+          checkIds(session.executable(), program.name, (*info)->name, *bytes, (*info)->shape);
+      !sound)
+    return Error{fmt::format("{}: {}", given->source, sound.error().message)};
   std::span<std::byte> memory = session.input(program.name, (*info)->name);
   std::memcpy(memory.data(), bytes->data(), memory.size());
   return (*info)->name;

@@ -1,5 +1,6 @@
 //===- Replay.cpp - training on given arrays, step by step ------------------------===//
 #include "training/arrays/Replay.h"
+#include "runtime/InputIds.h"
 #include "runtime/Optimizer.h"
 #include "runtime/Session.h"
 #include "runtime/files/File.h"
@@ -78,6 +79,8 @@ Result<void> Replay::addInput(const std::string &text, bool everyStep) {
   auto bytes = given->bytesFor(shape, info.dtype);
   if (!bytes)
     return bytes.error();
+  if (auto sound = checkIds(session.executable(), program->name, info.name, *bytes, shape); !sound)
+    return Error{fmt::format("{}: {}", given->source, sound.error().message)};
   const size_t stride =
       everyStep ? static_cast<size_t>(info.elements() * bytesOf(info.dtype)) : size_t{0};
   feeds.push_back({info.name, std::move(*bytes), stride});

@@ -204,6 +204,9 @@ TEST(Executable, RefusesBrokenPrograms) {
   spec.program("forward").inputs[0].buffer = at(Arena, 2, 64);
   EXPECT_REFUSED(spec, "misaligned at offset 2");
   spec = soundExecutable();
+  spec.program("forward").inputs[0].idsBelow = 4;
+  EXPECT_REFUSED(spec, "input 'x' of program 'forward' has ids below 4");
+  spec = soundExecutable();
   spec.program("init").inputs[0].name = "sed";
   EXPECT_REFUSED(spec, "program 'init' has no input 'seed' of i32[2]");
   spec = soundExecutable();

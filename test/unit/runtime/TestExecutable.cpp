@@ -17,9 +17,9 @@ static Offset<flatbuffers::Vector<Offset<fb::Tensor>>>
 writeTensors(FlatBufferBuilder &builder, const std::vector<TensorSpec> &specs) {
   std::vector<Offset<fb::Tensor>> tensors;
   for (const TensorSpec &spec : specs)
-    tensors.push_back(fb::CreateTensor(builder, builder.CreateString(spec.name),
-                                       builder.CreateVector(spec.shape), spec.dtype,
-                                       pointerTo(spec.buffer)));
+    tensors.push_back(fb::CreateTensor(
+        builder, builder.CreateString(spec.name), builder.CreateVector(spec.shape), spec.dtype,
+        pointerTo(spec.buffer), /*differentiable=*/true, spec.idsBelow));
   return builder.CreateVector(tensors);
 }
 

@@ -19,6 +19,7 @@ struct TensorSpec {
   std::vector<int64_t> shape;
   fb::DType dtype = fb::DType::F32;
   std::optional<fb::BufferRef> buffer = {};
+  int64_t idsBelow = 0;
 };
 
 struct ParameterSpec {
