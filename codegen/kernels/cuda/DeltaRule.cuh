@@ -214,8 +214,8 @@ template <typename T, DeltaRuleParams p> struct DeltaRuleHead {
     for (int column = thread; column < values; column += threads) {
       HYBRID_NO_UNROLL
       for (int i = 1; i < rows; ++i)
-      corrected[i * values + column] +=
-          dot(i, solved.eraseOf + i * chunk, 1, corrected + column, values);
+        corrected[i * values + column] +=
+            dot(i, solved.eraseOf + i * chunk, 1, corrected + column, values);
     }
     blockBarrier();
   }
@@ -373,9 +373,9 @@ private:
     for (int column = head.thread; column < values; column += Head::threads) {
       HYBRID_NO_UNROLL
       for (int i = rows - 2; i >= 0; --i)
-      dCorrected[i * values + column] +=
-          Head::dot(rows - 1 - i, head.solved.eraseOf + (i + 1) * chunk + i, chunk,
-                    dCorrected + (i + 1) * values + column, values);
+        dCorrected[i * values + column] +=
+            Head::dot(rows - 1 - i, head.solved.eraseOf + (i + 1) * chunk + i, chunk,
+                      dCorrected + (i + 1) * values + column, values);
     }
     blockBarrier();
     head.forMatrix(rows, values, [&](int i, int column) {
