@@ -49,7 +49,8 @@ std::string trainingPage() {
 
 int main(int count, char **arguments) {
   if (count < 2) {
-    std::fprintf(stderr, "usage: hybrid-write-report OUT.html [study|hostile|comparison|training]\n");
+    std::fprintf(stderr,
+                 "usage: hybrid-write-report OUT.html [study|hostile|comparison|training]\n");
     return 2;
   }
   if (count > 2 && std::string_view(arguments[2]) == "training")
