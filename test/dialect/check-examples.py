@@ -50,7 +50,7 @@ def operand_types(line):
 
 def wrap(example):
     """A module in which the example's free values are function arguments."""
-    if example.lstrip().startswith(("schedule.program", "schedule.kernel_source")):
+    if example.lstrip().startswith(("schedule.program", "schedule.function", "schedule.kernel_source")):
         return example
     defined, arguments = set(), {}
     for line in example.splitlines():
