@@ -259,7 +259,7 @@ private:
     }
   }
   int64_t columns, classes;
-  std::unique_ptr<Tokenizer> bytes = makeByteTokenizer();
+  std::shared_ptr<const Tokenizer> bytes = makeByteTokenizer(); // copies share it
 };
 
 } // namespace hybrid::rt
