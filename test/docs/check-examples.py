@@ -53,7 +53,7 @@ def run_block(folder, binaries, code, expected):
     """What is wrong; empty if nothing."""
     environment = {**os.environ, "PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}", "XDG_CACHE_HOME": str(folder / "cache")}
     result = subprocess.run(["bash", "-euo", "pipefail", "-c", code], cwd=folder, env=environment,
-                            capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=900)
+                            capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL, timeout=900)
     if result.returncode:
         return f"exit status {result.returncode}\n{result.stdout}{result.stderr}"
     lost = missing(expected or "", result.stdout)

@@ -92,6 +92,7 @@ MAD_STATES = (
     # A number more a head and feature, of the normaliser, which the paper leaves out.
     ("linear-attention-swiglu", (2 * 16 * 8 * 8, 0), (2 * 16 * 8 * 9, 0)),
     ("rwkv5", (2 * 8 * 16 * 16, 0), (2 * 8 * 16 * 16, 0)),
+    *((mixer, (4096, 0), (4096, 0)) for mixer in ("gated-deltanet-swiglu", "kimi-delta-attention-swiglu", "rwkv7")),
     ("rwkv6", (2 * 8 * 16 * 16, 0), (2 * 8 * 16 * 16, 0)),
     ("rwkv", None, None),
 )

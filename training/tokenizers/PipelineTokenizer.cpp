@@ -326,8 +326,8 @@ Result<nlohmann::json> gpt2Document(std::string_view encoder, std::string_view m
   }
   constexpr const char *special = "<|endoftext|>";
   if (vocabulary->is_object() && vocabulary->contains(special) &&
-      (*vocabulary)[special].is_number_integer())
-    bpe.special.emplace_back((*vocabulary)[special].get<int64_t>(), special);
+      (*vocabulary)[special].is_number_unsigned())
+    bpe.special.emplace_back((*vocabulary)[special].get<uint64_t>(), special);
   return nlohmann::json(tokenizerDocument(std::move(bpe)));
 }
 

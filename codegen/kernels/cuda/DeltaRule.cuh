@@ -69,7 +69,8 @@ template <typename T, DeltaRuleParams p> struct DeltaRuleHead {
     queryEntered = take(chunk * keys), eraseEntered = take(chunk * keys);
     if constexpr (!decays)
       queryEntered = query, eraseEntered = erase;
-    for (DeltaRuleWrites<T> *writes : {&solved, &plain}) {
+    DeltaRuleWrites<T> *both[] = {&solved, &plain}; // no list: it would need a header
+    for (DeltaRuleWrites<T> *writes : both) {
       writes->rows = take(chunk * keys), writes->toEnd = take(chunk * keys);
       writes->readPairs = take(chunk * chunk), writes->eraseOf = take(chunk * chunk);
     }

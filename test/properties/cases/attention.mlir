@@ -101,14 +101,14 @@ func.func @forward(%q: tensor<2xLENGTHx12xf32> {hybrid.name = "q"}, %k: tensor<2
   %t = hybrid.transpose %g by [0, 2, 1] : tensor<2xLENGTHx3xf32> -> tensor<2x3xLENGTHxf32>
   %r = hybrid.reshape %t to [2, 1, 3, LENGTH] : tensor<2x3xLENGTHxf32> -> tensor<2x1x3xLENGTHxf32>
   %y, %ylse = hybrid.attention %q, %k, %v heads 3 kv_heads 3 key_terms(%r : tensor<2x1x3xLENGTHxf32>) : tensor<2xLENGTHx12xf32>, tensor<2xLENGTHx12xf32>, tensor<2xLENGTHx6xf32> -> tensor<2xLENGTHx6xf32>, tensor<2x3xLENGTHxf32> score {
-  ^bb0(%s: tensor<f32>, %query: tensor<f32>, %key: tensor<f32>, %head: tensor<f32>, %g0: tensor<f32>):
+  ^bb0(%s: tensor<f32>, %query: tensor<f32>, %key: tensor<f32>, %head: tensor<f32>, %gate: tensor<f32>):
     %cap = hybrid.constant 2.0 : tensor<f32>
     %capped = hybrid.unary tanh %s : tensor<f32>
     %wide = hybrid.binary mul %capped, %cap : tensor<f32>, tensor<f32>
     %distance = hybrid.binary sub %key, %query : tensor<f32>, tensor<f32>
     %near = hybrid.unary tanh %distance : tensor<f32>
     %sum = hybrid.binary add %wide, %near : tensor<f32>, tensor<f32>
-    %logit = hybrid.binary sub %sum, %g0 : tensor<f32>, tensor<f32>
+    %logit = hybrid.binary sub %sum, %gate : tensor<f32>, tensor<f32>
     hybrid.yield %logit : tensor<f32>
   }
   return %y : tensor<2xLENGTHx6xf32>
@@ -124,25 +124,25 @@ func.func @forward(%q: tensor<2xLENGTHx12xf32> {hybrid.name = "q"}, %k: tensor<2
   %t = hybrid.transpose %g by [0, 2, 1] : tensor<2xLENGTHx3xf32> -> tensor<2x3xLENGTHxf32>
   %r = hybrid.reshape %t to [2, 1, 3, LENGTH] : tensor<2x3xLENGTHxf32> -> tensor<2x1x3xLENGTHxf32>
   %y0, %y0lse = hybrid.attention %q0, %k0, %v0 heads 3 kv_heads 3 key_terms(%r0 : tensor<2x1x3xFIRSTxf32>) : tensor<2xFIRSTx12xf32>, tensor<2xFIRSTx12xf32>, tensor<2xFIRSTx6xf32> -> tensor<2xFIRSTx6xf32>, tensor<2x3xFIRSTxf32> score {
-  ^bb0(%s: tensor<f32>, %query: tensor<f32>, %key: tensor<f32>, %head: tensor<f32>, %g0: tensor<f32>):
+  ^bb0(%s: tensor<f32>, %query: tensor<f32>, %key: tensor<f32>, %head: tensor<f32>, %gate: tensor<f32>):
     %cap = hybrid.constant 2.0 : tensor<f32>
     %capped = hybrid.unary tanh %s : tensor<f32>
     %wide = hybrid.binary mul %capped, %cap : tensor<f32>, tensor<f32>
     %distance = hybrid.binary sub %key, %query : tensor<f32>, tensor<f32>
     %near = hybrid.unary tanh %distance : tensor<f32>
     %sum = hybrid.binary add %wide, %near : tensor<f32>, tensor<f32>
-    %logit = hybrid.binary sub %sum, %g0 : tensor<f32>, tensor<f32>
+    %logit = hybrid.binary sub %sum, %gate : tensor<f32>, tensor<f32>
     hybrid.yield %logit : tensor<f32>
   }
   %y1, %y1lse = hybrid.attention %q1, %k1, %v1 heads 3 kv_heads 3 past(%k0, %v0 : tensor<2xFIRSTx12xf32>, tensor<2xFIRSTx6xf32>) key_terms(%r : tensor<2x1x3xLENGTHxf32>) : tensor<2xSECONDx12xf32>, tensor<2xSECONDx12xf32>, tensor<2xSECONDx6xf32> -> tensor<2xSECONDx6xf32>, tensor<2x3xSECONDxf32> score {
-  ^bb0(%s: tensor<f32>, %query: tensor<f32>, %key: tensor<f32>, %head: tensor<f32>, %g0: tensor<f32>):
+  ^bb0(%s: tensor<f32>, %query: tensor<f32>, %key: tensor<f32>, %head: tensor<f32>, %gate: tensor<f32>):
     %cap = hybrid.constant 2.0 : tensor<f32>
     %capped = hybrid.unary tanh %s : tensor<f32>
     %wide = hybrid.binary mul %capped, %cap : tensor<f32>, tensor<f32>
     %distance = hybrid.binary sub %key, %query : tensor<f32>, tensor<f32>
     %near = hybrid.unary tanh %distance : tensor<f32>
     %sum = hybrid.binary add %wide, %near : tensor<f32>, tensor<f32>
-    %logit = hybrid.binary sub %sum, %g0 : tensor<f32>, tensor<f32>
+    %logit = hybrid.binary sub %sum, %gate : tensor<f32>, tensor<f32>
     hybrid.yield %logit : tensor<f32>
   }
   %y = hybrid.concat %y0, %y1 along 1 : tensor<2xFIRSTx6xf32>, tensor<2xSECONDx6xf32> -> tensor<2xLENGTHx6xf32>

@@ -84,8 +84,11 @@ TEST(Suite, TasksAreChosenByNameOrWithParameters) {
   EXPECT_EQ((*chosen)[1].axis, "baseline");
   EXPECT_EQ((*chosen)[1].positions, 15);
   EXPECT_FALSE(suiteSettings({"recall"}, false, false, Convention::Paper));
-  EXPECT_FALSE(
+  EXPECT_TRUE(
       suiteSettings({"compression", "compression:vocab=8"}, false, false, Convention::Paper));
+  EXPECT_FALSE(suiteSettings({"compression", "compression:vocab=8,length=6"}, false, false,
+                             Convention::Paper))
+      << "two parameters differ";
 }
 
 TEST(Protocol, ComesBackFromItsJson) {

@@ -138,10 +138,10 @@ int main(int count, char **arguments) {
   refused(hybrid_session_run(session, "forward", inputs, 0, &output, 1), "'tokens' [2, 8]");
   refused(hybrid_session_run(session, "forward", inputs, 2, &output, 1), "no input 'targets'");
   refused(hybrid_session_run(session, "backward", inputs, 1, NULL, 0), "no program 'backward'");
-  const int32_t strange[rows * length] = {1, 2, 3, 4, 5, 6, 7, 8, 8, 7, 77};
+  const int32_t strange[rows * length] = {1, 2, 3, 4, 5, 6, 7, 8, 8, 7, 777};
   const hybrid_tensor wrong = {"tokens", (void *)strange, sizeof strange};
   refused(hybrid_session_run(session, "forward", &wrong, 1, &output, 1),
-          "'tokens' holds the id 77 at [1, 2], expected 0 to ");
+          "'tokens' holds the id 777 at [1, 2], expected 0 to ");
   output.bytes = 4;
   refused(hybrid_session_run(session, "forward", inputs, 1, &output, 1), "but 4 are given");
   free(output.data);
