@@ -48,7 +48,7 @@ LONG = [
      "--batch=8 --length=2048 --precision=bf16 --set heads=16 --set kv_heads=4 --set rotary=64 --set keys=2048"),
 ]
 PART = re.compile(r"\n(?=// )")
-TEMPLATE = re.compile(r"template <typename T, (\w+) \w+(?:,\s*typename \w+(?: = \w+)?)*>\s*HYBRID_DEVICE void\s+(\w+)\(\s*int64_t\b")
+TEMPLATE = re.compile(r"template <typename T, (\w+) \w+(?:,\s*typename (?:Store|Score|ScoreGradient)(?: = \w+)?)*>\s*HYBRID_DEVICE void\s+(\w+)\(\s*int64_t\b")
 LAUNCH = re.compile(r"(?s)HYBRID_KERNEL\((\w+), (.*?),\n\s*(.*?)\(item(.*)\);\)\n")
 NAME = re.compile(r"\b(?:struct|void) (\w+_\d+)\b")
 FIELD = re.compile(r"\.(\w+) = ([\w:.+-]+)")
@@ -117,16 +117,16 @@ def source_of(hybridc, arguments):
 
 
 class Launch:
-    """A use of a kernel of the library: its text, and that of its store."""
+    """A use of a kernel of the library: its text, and those of what it calls: its store, the functions of a score."""
 
     def __init__(self, symbol, shape, call, operands, generated):
         self.name, _, arguments = call.partition("<")
         self.shape, self.call, self.operands = shape, call, operands
-        store = re.search(r"\b(store_\d+)\{", operands)
-        self.store = (store[1], generated[store[1]]) if store else None
+        self.called = {name: generated[name] for name in re.findall(r"\b\w+_\d+\b", call + operands) if name in generated}
+        self.store = any(name.startswith("store_") for name in self.called)
         self.fields = dict(FIELD.findall(arguments))
         # Types and the parameters' kind, without the values: "float, RmsNormParams".
-        self.types = re.sub(r"\{.*\}", "", arguments.rstrip(">"))
+        self.types = re.sub(r"\{.*\}|(?<=function)_\d+", "", arguments.rstrip(">"))
 
     def key(self, flags):
         chosen = frozenset((name, value) for name, value in self.fields.items() if (self.name, name) in flags)
@@ -135,11 +135,9 @@ class Launch:
 
     def text(self, number):
         """The kernel, under names of its own."""
-        before, operands = "", self.operands
-        if self.store:
-            name, text = self.store
-            before, operands = text.replace(name, f"{name}_{number}"), operands.replace(name, f"{name}_{number}")
-        return f"{before}HYBRID_KERNEL(variant{number}_{self.name}, {self.shape},\n  {self.call}(item{operands});)\n"
+        own = lambda text: re.sub("|".join(rf"\b{name}\b" for name in self.called), lambda name: f"{name[0]}_{number}", text) if self.called else text
+        before = "".join(own(text) for text in self.called.values())
+        return f"{before}HYBRID_KERNEL(variant{number}_{self.name}, {self.shape},\n  {own(self.call)}(item{own(self.operands)});)\n"
 
 
 def launches_of(source, library):
