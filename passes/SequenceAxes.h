@@ -63,9 +63,9 @@ private:
   llvm::DenseMap<mlir::Value, Positions> positions;
 };
 
-/// The dimension of each input of `function` that runs along the sequence: the one called L, as free
-/// dimensions are before they are bound; where none is, the second of [batch, length, channels] and
-/// of integers [batch, length]. -1 for none.
+/// The dimension of each input of `function` that runs along the sequence: the one called L, as
+/// free dimensions are before they are bound; where none is, the second of [batch, length,
+/// channels] and of integers [batch, length]. -1 for none.
 llvm::SmallVector<int64_t> sequenceDimensions(mlir::func::FuncOp function);
 
 /// What decoding carries from token to token, in scalars a sequence.

@@ -28,7 +28,8 @@ bool isInside(StringRef path, StringRef outer) {
 std::string outermostWithout(StringRef path, const Paths &published) {
   for (size_t end = path.find('.'); path.size() > 0; end = path.find('.', end + 1)) {
     StringRef outer = path.take_front(end), last = outer.substr(outer.rfind('.') + 1);
-    const bool isBlock = last == "blocks" || llvm::all_of(last, [](char c) { return llvm::isDigit(c); });
+    const bool isBlock =
+        last == "blocks" || llvm::all_of(last, [](char c) { return llvm::isDigit(c); });
     if (!isBlock &&
         llvm::none_of(published, [&](const std::string &other) { return isInside(other, outer); }))
       return outer.str();
