@@ -9,9 +9,10 @@ IterationSpace collapse(ArrayRef<int64_t> shape, ArrayRef<View> views, bool keep
   IterationSpace result;
   result.strides.resize(views.size());
   for (size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] == 1)
+    const bool column = keepRows && i + 1 == shape.size();
+    if (shape[i] == 1 && !column)
       continue;
-    bool merge = !result.shape.empty() && !(keepRows && i + 1 == shape.size());
+    bool merge = !result.shape.empty() && !column;
     for (size_t v = 0; merge && v < views.size(); ++v)
       merge = result.strides[v].back() == views[v].strides[i] * shape[i];
     if (merge)

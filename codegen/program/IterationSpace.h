@@ -11,7 +11,7 @@ struct IterationSpace {
   llvm::SmallVector<llvm::SmallVector<int64_t>> strides; // one a view
 };
 
-/// With `keepRows` the last dimension stays by itself.
+/// With `keepRows` the last dimension stays by itself, also one of size 1.
 IterationSpace collapse(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<View> views,
                         bool keepRows = false);
 
