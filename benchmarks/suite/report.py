@@ -100,6 +100,26 @@ def ops(result):
     return text + failures(rows, lambda row: f"{row['op']} {sizes(row)}", ("eager", "loop", "chunked"))
 
 
+SUITES = ("mad_step", "length_step", "op", "neighbours")
+
+
+def with_suites_of(result, others):
+    """The result with each suite that it lacks from the first of the others that has it, and in `elsewhere` which run that was."""
+    result = dict(result, elsewhere={})
+    for other in others:
+        for suite in SUITES:
+            if other.get(suite) and not result.get(suite):
+                result[suite] = other[suite]
+                result["elsewhere"][suite] = f"Measured {other['date']} with `{other['command']}` at commit {other['commit'][:10]}."
+    return result
+
+
+def section(result, suite, text):
+    """The text, with which run it is from below its heading if that is another one."""
+    run = result.get("elsewhere", {}).get(suite)
+    return text.replace("\n\n", f"\n\n{run}\n\n", 1) if run else text
+
+
 def neighbours(result):
     rows = result.get("neighbours", [])
     if not rows:
@@ -144,7 +164,9 @@ def write(result):
         ["date", f"{result['date']}, `{result['command']}`, {result['seconds'] / 60:.1f} minutes"],
         ["load average", f"{load['start'][0]:.2f} at the start, {load['end'][0]:.2f} at the end"],
     ])
-    text += baseline(result) + lengths(result) + ops(result) + neighbours(result) + ceilings(result)
+    for suite, write_suite in zip(SUITES, (baseline, lengths, ops, neighbours)):
+        text += section(result, suite, write_suite(result))
+    text += ceilings(result)
     text += ("\nMemory is the peak of the process: PyTorch's includes its libraries, about "
              f"{mebibytes(next((r['peer_base_bytes'] for r in result.get('mad_step', []) + result.get('length_step', []) if r.get('peer_base_bytes')), None))} MiB"
              " before a model is made.\n")
