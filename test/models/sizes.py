@@ -84,6 +84,8 @@ MAD_STATES = (
       for mixer, channels in (("hyena", 2 * 512), ("multihead-hyena", 2 * 128 * 8), ("hyena-experts", 2 * 128), ("gated-linear-attention", 0))
       for channel in ("swiglu", "moe")),
     ("mamba", (4096, 0), (4096, 0)),
+    ("mamba2", (4096, 0), (4096, 0)),
+    ("mamba3", (4096, 0), (4128, 0)),     # an angle a head beside the scan's state
     *((f"striped-{mixer}-{channel}", STRIPE, (0, channels * 64 + ATTENTION) if channels else STRIPE)
       for mixer, channels in (("hyena", 512), ("multihead-hyena", 128 * 8), ("hyena-experts", 128), ("gated-linear-attention", 0), ("mamba", 0))
       for channel in ("swiglu", "moe")),
