@@ -12,9 +12,13 @@
 #include "training/tasks/Majority.h"
 #include "training/tasks/MambaSelectiveCopying.h"
 #include "training/tasks/Memorization.h"
+#include "training/tasks/ModularArithmetic.h"
+#include "training/tasks/MultiQueryRecall.h"
 #include "training/tasks/Parameters.h"
+#include "training/tasks/Parity.h"
 #include "training/tasks/Recall.h"
 #include "training/tasks/SelectiveCopying.h"
+#include "training/tasks/WordProblem.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -43,6 +47,10 @@ constexpr Entry entries[] = {
     {"safari-induction", createSafariInduction},
     {"mamba-selective-copying", createMambaSelectiveCopying},
     {"induction-heads", createInductionHeads},
+    {"multi-query-recall", createMultiQueryRecall},
+    {"word-problem", createWordProblem},
+    {"parity", createParity},
+    {"modular-arithmetic", createModularArithmetic},
 };
 
 } // namespace

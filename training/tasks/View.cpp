@@ -17,6 +17,8 @@ std::string annotated(const Task &task, int64_t number, std::span<const int32_t>
                       std::span<const int32_t> targets) {
   std::string in = "inputs ", meaning = "       ", out = "targets";
   size_t width = std::to_string(task.vocabulary()).size() + 2;
+  for (int32_t token : inputs)
+    width = std::max(width, task.spell(token).size() + 1);
   size_t scored = 0;
   for (size_t t = 0; t < inputs.size(); ++t) {
     in += fmt::format("{:>{}}", inputs[t], width);

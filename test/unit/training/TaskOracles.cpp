@@ -181,6 +181,98 @@ Oracle mambaSelectiveCopying(const Task &task) {
   };
 }
 
+/// Also where a distractor happens to be a key, which nobody can tell from a question.
+Oracle multiQueryRecall(const Task &task) {
+  auto pairs = static_cast<size_t>(integerSetting(task, "pairs"));
+  return [=](Seen seen) {
+    if (seen.size() > 2 * pairs && seen.size() % 2 == 1)
+      for (size_t t = 0; t < 2 * pairs; t += 2)
+        if (seen[t] == seen.back())
+          return seen[t + 1];
+    return ignoredTarget;
+  };
+}
+
+/// Moves the points themselves, as the spelling of an element says: "c120" puts point 0 to place 1.
+Oracle wordProblem(const Task &task) {
+  std::map<std::string, int32_t> tokens;
+  for (int32_t token = 0; token < task.vocabulary() - 7; ++token)
+    tokens[task.spell(token)] = token;
+  auto begin = static_cast<int32_t>(task.vocabulary() - 6);
+  return [=, &task](Seen seen) {
+    if (seen.size() == 1)
+      return begin;
+    std::string places = task.spell(0).substr(1);
+    for (int32_t token : seen.subspan(1))
+      for (char &place : places)
+        place = task.spell(token)[static_cast<size_t>(1 + place - '0')];
+    return tokens.at("c" + places);
+  };
+}
+
+Oracle parity(const Task &) {
+  return [](Seen seen) {
+    return static_cast<int32_t>(1 + std::count(seen.begin(), seen.end(), 2) % 2);
+  };
+}
+
+/// A calculator of strings: "*" binds before "+" and "-".
+struct Calculator {
+  std::string_view text;
+  int64_t modulus;
+
+  bool takes(char c) {
+    if (text.empty() || text[0] != c)
+      return false;
+    text.remove_prefix(1);
+    return true;
+  }
+  int64_t factor() {
+    if (takes('-'))
+      return -factor();
+    if (takes('(')) {
+      int64_t value = sum();
+      EXPECT_TRUE(takes(')'));
+      return value;
+    }
+    int64_t value = text[0] - '0';
+    text.remove_prefix(1);
+    return value;
+  }
+  int64_t product() {
+    int64_t value = factor();
+    while (takes('*'))
+      value = value * factor() % modulus;
+    return value;
+  }
+  int64_t sum() {
+    int64_t value = product();
+    for (;;)
+      if (takes('+'))
+        value = (value + product()) % modulus;
+      else if (takes('-'))
+        value = (value - product()) % modulus;
+      else
+        return value;
+  }
+};
+
+Oracle modularArithmetic(const Task &task) {
+  int64_t modulus = integerSetting(task, "modulus");
+  std::map<std::string, int32_t> tokens;
+  for (int32_t token = 0; token < task.vocabulary(); ++token)
+    tokens[task.spell(token)] = token;
+  return [=, &task](Seen seen) {
+    if (task.spell(seen.back()) != "=>")
+      return ignoredTarget;
+    std::string text;
+    for (int32_t token : seen.first(seen.size() - 1))
+      text += task.spell(token).substr(1);
+    int64_t value = Calculator{text, modulus}.sum() % modulus;
+    return tokens.at("c" + std::to_string(value < 0 ? value + modulus : value));
+  };
+}
+
 } // namespace
 
 int64_t integerSetting(const Task &task, const std::string &key) {
@@ -212,6 +304,14 @@ Oracle oracleOf(const Task &task, uint64_t seed) {
     return induction(task);
   if (name == "mamba-selective-copying")
     return mambaSelectiveCopying(task);
+  if (name == "multi-query-recall")
+    return multiQueryRecall(task);
+  if (name == "word-problem")
+    return wordProblem(task);
+  if (name == "parity")
+    return parity(task);
+  if (name == "modular-arithmetic")
+    return modularArithmetic(task);
   return {};
 }
 

@@ -38,6 +38,15 @@ const std::map<std::string, std::vector<std::string>> variants = {
      {"vocab=3,length=1,tokens_to_copy=1", "length=64,tokens_to_copy=8",
       "length=9,tokens_to_copy=9"}},
     {"induction-heads", {"vocab=2,length=4", "vocab=40,length=5", "length=64"}},
+    {"multi-query-recall",
+     {"vocab=12,length=16,pairs=2,distractors=false", "vocab=4,length=4,pairs=1",
+      "vocab=64,length=128,pairs=31,power=1"}},
+    {"word-problem",
+     {"group=Z2,length=9", "group=A4,length=40,train_length=10", "group=S4,swaps=true,length=33",
+      "group=S5,length=20"}},
+    {"parity", {"length=12,train_longest=6,test_shortest=7", "length=2"}},
+    {"modular-arithmetic",
+     {"brackets=true", "modulus=7,length=3", "modulus=3,brackets=true,length=30"}},
 };
 
 std::vector<std::string> specsOf(const std::string &name) {
@@ -60,6 +69,17 @@ std::vector<std::string> tasksOfTokens() {
   std::vector<std::string> names = taskNames();
   std::erase_if(names, [](const std::string &name) { return make(name)->inputNumbers() > 0; });
   return names;
+}
+
+/// Tasks whose questions don't say that they are some: a solver answers everywhere.
+bool asksUnmarked(const Task &task) {
+  return task.name() == "parity" || task.name() == "multi-query-recall";
+}
+
+/// Sums of few digits and expressions of few tokens meet the same again.
+bool repeatsItself(const Task &task) {
+  static const std::set<std::string> names = {"arithmetic", "parity", "modular-arithmetic"};
+  return names.contains(task.name());
 }
 
 class EveryTask : public testing::TestWithParam<std::string> {};
@@ -98,8 +118,9 @@ TEST_P(EveryTask, ASolverThatDoesNotLookAheadFindsEveryAnswer) {
     for (uint64_t i = 0; i < instances; ++i) {
       Drawn instance = draw(*task, Split::Test, i);
       for (size_t t = 0; t < positions; ++t)
-        ASSERT_EQ(oracle(std::span(instance.inputs).first(t + 1)), instance.targets[t])
-            << spec << " instance " << i << " position " << t;
+        if (!asksUnmarked(*task) || instance.targets[t] != ignoredTarget)
+          ASSERT_EQ(oracle(std::span(instance.inputs).first(t + 1)), instance.targets[t])
+              << spec << " instance " << i << " position " << t;
     }
   }
 }
@@ -134,8 +155,7 @@ TEST_P(EveryTask, SeedsAndSplitsShareNoInstances) {
   std::set<std::vector<int32_t>> train;
   for (uint64_t i = 0; i < count; ++i)
     train.insert(draw(*task, Split::Train, i).inputs);
-  // Arithmetic of few digits meets the same pair again, all others nothing twice.
-  if (task->name() != "arithmetic") {
+  if (!repeatsItself(*task)) {
     EXPECT_EQ(train.size(), count);
   }
   uint64_t shared = 0;
@@ -143,7 +163,9 @@ TEST_P(EveryTask, SeedsAndSplitsShareNoInstances) {
     EXPECT_EQ(train.count(draw(*task, Split::Test, i).inputs), 0u);
     shared += train.count(draw(*task, Split::Train, i, 1).inputs);
   }
-  EXPECT_LE(shared, count / 100);
+  if (!repeatsItself(*task)) {
+    EXPECT_LE(shared, count / 100);
+  }
 }
 
 TEST_P(EveryTask, UnknownSettingsAreRefusedByName) {
