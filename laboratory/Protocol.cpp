@@ -8,20 +8,24 @@
 namespace hybrid::rt::lab {
 namespace {
 
-/// Updates of the smoke suite, measured: see docs/book/mad.md.
-struct SmokeSteps {
+/// Updates of the suites of short trainings, measured: see docs/book/mad.md.
+struct ShortSteps {
   const char *task;
   int64_t steps;
 };
-constexpr SmokeSteps smokeSteps[] = {
+constexpr ShortSteps shortSteps[] = {
     {"in-context-recall", 2500},
     {"noisy-in-context-recall", 2500},
     {"fuzzy-in-context-recall", 1500},
     {"selective-copying", 1000},
     {"compression", 5000},
     {"memorization", 1000},
+    {"multi-query-recall", 4000},
+    {"parity", 5000},
+    {"modular-arithmetic", 10000},
+    {"word-problem", 5000},
 };
-constexpr int64_t otherSmokeSteps = 1000;
+constexpr int64_t otherShortSteps = 1000;
 
 } // namespace
 
@@ -39,7 +43,7 @@ Protocol Protocol::named(const std::string &suite, Convention convention) {
     protocol.macro = true;
     protocol.seed = defaultDataSeed;
   }
-  if (suite == "smoke") {
+  if (isShort(suite)) {
     protocol.learningRates = {1e-3};
     protocol.weightDecays = {0.1};
     protocol.warmup = 0.1;
@@ -48,6 +52,11 @@ Protocol Protocol::named(const std::string &suite, Convention convention) {
     protocol.testExamples = 256;
     protocol.evaluations = 25;
     protocol.precision = "bf16";
+  }
+  protocol.tasks = tasksOfSuite(suite);
+  if (!protocol.tasks.empty()) {
+    protocol.batch = 64;
+    protocol.precision = suite == "state" ? "f32" : "bf16"; // products of many transitions
   }
   return protocol;
 }
@@ -60,11 +69,11 @@ int64_t Protocol::stepsOf(const Setting &setting) const {
 int64_t Protocol::wholeStepsOf(const Setting &setting) const {
   if (steps > 0)
     return steps;
-  if (suite == "smoke" && fresh) {
-    for (const SmokeSteps &each : smokeSteps)
+  if (isShort(suite) && fresh) {
+    for (const ShortSteps &each : shortSteps)
       if (setting.task == each.task)
         return each.steps;
-    return otherSmokeSteps;
+    return otherShortSteps;
   }
   // The last batch of an epoch is kept and so counts as an update; ours is filled with the
   // beginning of the next.
@@ -103,9 +112,9 @@ Run Protocol::plannedRun(const Setting &setting, double learningRate, double wei
 std::vector<std::pair<std::string, std::string>> Protocol::options() const {
   bool lab = convention == Convention::MadLab;
   std::string part = share == 1 ? "" : fmt::format(", {:.3g} of it", share);
-  std::string length = steps > 0                   ? fmt::format("{} updates", steps)
-                       : suite == "smoke" && fresh ? std::string("by task")
-                                                   : fmt::format("{} epochs", epochs);
+  std::string length = steps > 0                 ? fmt::format("{} updates", steps)
+                       : isShort(suite) && fresh ? std::string("by task")
+                                                 : fmt::format("{} epochs", epochs);
   return {
       {"suite", suite},
       {"convention", std::string(nameOf(convention))},

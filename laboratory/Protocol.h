@@ -24,14 +24,14 @@ namespace hybrid::rt::lab {
 
 struct Protocol {
   Convention convention = Convention::Paper;
-  std::string suite = "smoke";    // "smoke", "baseline", "full"
-  std::vector<std::string> tasks; // empty: all six
+  std::string suite = "smoke";    // of suiteNames()
+  std::vector<std::string> tasks; // empty: MAD's six
   std::vector<double> learningRates, weightDecays;
   int64_t seeds = 1;
   uint64_t seed = 0; // of the first; the next is one more
   int64_t batch = 128;
   double epochs = 200;
-  int64_t steps = 0;  // instead of epochs; 0: by epochs, in `smoke` by task
+  int64_t steps = 0;  // instead of epochs; 0: by epochs, in short suites by task
   double share = 1;   // of that length: rungs of a search train for less
   bool fresh = false; // instances for ever instead of sets
   uint64_t testExamples = 1280;

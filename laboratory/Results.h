@@ -75,7 +75,7 @@ struct Run {
 
 struct Study {
   std::string convention; // "paper", "mad-lab"
-  std::string suite;      // "smoke", "baseline", "full"
+  std::string suite;      // of suiteNames()
   std::string version, command;
   uint64_t seed = 0;
   /// Options in force, by name: "betas" -> "0.9, 0.98". In the order to be shown.

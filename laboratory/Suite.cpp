@@ -1,7 +1,9 @@
 //===- Suite.cpp - which settings of which tasks -----------------------------===//
 #include "laboratory/Suite.h"
 #include <algorithm>
+#include <cctype>
 #include <charconv>
+#include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <map>
@@ -91,7 +93,10 @@ Result<void> placeBeside(const Setting &first, Setting &setting) {
   double value = 0;
   if (differences.size() == 1) {
     const std::string &text = now.at(differences[0]);
-    auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const auto old = before.find(differences[0]);
+    const bool sameKind = old != before.end() && !text.empty() && old->second[0] == text[0];
+    const char *digits = text.data() + (sameKind && std::isupper(text[0])); // of "S4" after "S3"
+    auto [end, fault] = std::from_chars(digits, text.data() + text.size(), value);
     if (fault == std::errc() && end == text.data() + text.size()) {
       setting.axis = differences[0];
       setting.axisValue = value;
@@ -107,12 +112,38 @@ Result<void> placeBeside(const Setting &first, Setting &setting) {
 
 } // namespace
 
+const std::vector<std::string> &suiteNames() {
+  static const std::vector<std::string> names = {"smoke", "baseline", "full", "recall", "state"};
+  return names;
+}
+
 std::string_view describeSuite(std::string_view suite) {
-  if (suite == "smoke")
-    return "baselines, one short training of each: for a first look, and not the paper's protocol";
-  if (suite == "baseline")
-    return "baselines by the whole protocol";
-  return suite == "full" ? "all 66 settings by the whole protocol" : "";
+  static const std::map<std::string_view, std::string_view> texts = {
+      {"smoke",
+       "baselines, one short training of each: for a first look, and not the paper's protocol"},
+      {"baseline", "baselines by the whole protocol"},
+      {"full", "all 66 settings by the whole protocol"},
+      {"recall", "recall of 4 to 32 pairs, asked at once, one short training of each"},
+      {"state", "states to be tracked beyond the lengths of training, one short training of each"}};
+  const auto found = texts.find(suite);
+  return found == texts.end() ? "" : found->second;
+}
+
+bool isShort(std::string_view suite) {
+  return suite == "smoke" || suite == "recall" || suite == "state";
+}
+
+std::vector<std::string> tasksOfSuite(std::string_view suite) {
+  std::vector<std::string> tasks;
+  if (suite == "recall")
+    for (int pairs : {4, 8, 16, 32})
+      tasks.push_back(fmt::format("multi-query-recall:vocab=512,length=128,pairs={}", pairs));
+  if (suite == "state") {
+    tasks = {"parity:length=128", "modular-arithmetic:length=128"};
+    for (const char *group : {"S3", "S4", "S5"})
+      tasks.push_back(fmt::format("word-problem:group={},length=128,train_length=32", group));
+  }
+  return tasks;
 }
 
 std::string Setting::key() const {
@@ -205,6 +236,14 @@ double chanceAccuracy(const Task &task) {
     answers = vocab - 2;
   else if (task.name() == "memorization") // values there are no more of than keys
     answers = static_cast<double>((task.vocabulary() - 1) / 2);
+  else if (task.name() == "multi-query-recall")
+    answers = vocab - std::floor(vocab / 2);
+  else if (task.name() == "word-problem") // special ids are no answers
+    answers = vocab - 7;
+  else if (task.name() == "parity")
+    answers = 2;
+  else if (task.name() == "modular-arithmetic")
+    answers = settingOf(task, "modulus", 5);
   else if (task.name() == "compression") { // the last position is always the same
     double length = static_cast<double>(task.positions());
     return ((length - 1) / (vocab - 1) + 1) / length;

@@ -66,7 +66,7 @@ std::set<std::string> scoredSettings(const Scoreboard &board, const std::string 
 std::vector<Override> overriddenIn(const Study &study) {
   std::vector<Override> overridden;
   const auto protocol = parseJsonOrNull(study.protocol);
-  const bool named = study.suite == "smoke" || study.suite == "baseline" || study.suite == "full";
+  const bool named = !describeSuite(study.suite).empty();
   if (protocol.is_object() && named) {
     const auto convention =
         study.convention == nameOf(Convention::MadLab) ? Convention::MadLab : Convention::Paper;

@@ -10,16 +10,17 @@ void ProtocolArgument::addTo(CLI::App &verb) {
   auto *group = verb.add_option_group("Protocol");
   group
       ->add_option("--suite", suite,
-                   "smoke: baselines, one short training each; baseline: baselines by the whole "
-                   "protocol; full: all 66 settings")
-      ->check(CLI::IsMember({"smoke", "baseline", "full"}))
+                   "MAD's: smoke, baselines and one short training each; baseline, by the whole "
+                   "protocol; full, all 66 settings. recall: of many pairs. state: tracked beyond "
+                   "the lengths of training")
+      ->check(CLI::IsMember(lab::suiteNames()))
       ->capture_default_str();
   group
       ->add_option("--convention", convention,
                    "paper or mad-lab (its released code), where they disagree")
       ->check(CLI::IsMember({"paper", "mad-lab"}))
       ->capture_default_str();
-  group->add_option("--tasks", tasks, "instead of all six: NAME or NAME:key=value,...");
+  group->add_option("--tasks", tasks, "instead of the suite's: NAME or NAME:key=value,...");
   group->add_option("--lr", learningRates, "learning rates: the best counts")->check(positive);
   group->add_option("--wd", weightDecays, "weight decays: the best counts")->check(Range(0.0, 1e6));
   group->add_option("--seeds", seeds, "seeds of each point")->check(Range(1, 100000));
@@ -46,7 +47,8 @@ void ProtocolArgument::addTo(CLI::App &verb) {
 lab::Protocol ProtocolArgument::protocol() const {
   lab::Protocol protocol = lab::Protocol::named(
       suite, convention == "mad-lab" ? rt::Convention::MadLab : rt::Convention::Paper);
-  protocol.tasks = tasks;
+  if (!tasks.empty())
+    protocol.tasks = tasks;
   protocol.device = device;
   auto take = [](const auto &from, auto &to) {
     if (from)

@@ -93,7 +93,7 @@ TEST(Suite, TasksAreChosenByNameOrWithParameters) {
 
 TEST(Protocol, ComesBackFromItsJson) {
   for (Convention convention : {Convention::Paper, Convention::MadLab})
-    for (const char *suite : {"smoke", "baseline", "full"}) {
+    for (const std::string &suite : suiteNames()) {
       Protocol protocol = Protocol::named(suite, convention);
       protocol.tasks = {"compression"};
       auto again = Protocol::fromJson(protocol.toJson());
@@ -103,6 +103,33 @@ TEST(Protocol, ComesBackFromItsJson) {
     }
   EXPECT_FALSE(Protocol::fromJson(nlohmann::json::object()));
   EXPECT_FALSE(Protocol::fromJson(nlohmann::json(3)));
+}
+
+// Suites beside MAD's: their tasks are settings along one number, with what guessing gives.
+TEST(Suite, RecallAndStateHaveTasksOfTheirOwn) {
+  const std::map<std::string, std::vector<std::pair<std::string, double>>> expected = {
+      {"recall",
+       {{"baseline", 1 / 256.}, {"pairs", 1 / 256.}, {"pairs", 1 / 256.}, {"pairs", 1 / 256.}}},
+      {"state",
+       {{"baseline", 1 / 2.},
+        {"baseline", 1 / 5.},
+        {"baseline", 1 / 6.},
+        {"group", 1 / 24.},
+        {"group", 1 / 120.}}}};
+  for (const auto &[suite, wanted] : expected) {
+    const Protocol protocol = Protocol::named(suite, Convention::Paper);
+    auto settings = protocol.settings();
+    ASSERT_TRUE(settings) << settings.error().message;
+    ASSERT_EQ(settings->size(), wanted.size());
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      EXPECT_EQ((*settings)[i].axis, wanted[i].first);
+      EXPECT_DOUBLE_EQ((*settings)[i].chance, wanted[i].second);
+    }
+    EXPECT_TRUE(protocol.fresh);
+    EXPECT_FALSE(describeSuite(suite).empty());
+  }
+  for (const std::string &suite : suiteNames())
+    EXPECT_FALSE(describeSuite(suite).empty()) << suite;
 }
 
 } // namespace
