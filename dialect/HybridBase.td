@@ -4,6 +4,7 @@
 include "dialect/HybridDialect.td"
 include "dialect/HybridAttributes.td"
 include "dialect/HybridInterfaces.td"
+include "dialect/SequenceInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
@@ -40,6 +41,7 @@ defvar Hybrid_Differentiable = DeclareOpInterfaceMethods<DifferentiableOp>;
 defvar Hybrid_Cost = DeclareOpInterfaceMethods<CostOp>;
 defvar Hybrid_Stateful = DeclareOpInterfaceMethods<StatefulOp>;
 defvar Hybrid_Indexing = DeclareOpInterfaceMethods<IndexingOp>;
+defvar Hybrid_Positions = DeclareOpInterfaceMethods<PositionsOp>;
 defvar Hybrid_SequenceAxis = DeclareOpInterfaceMethods<SequenceAxisOp, ["getSequenceAxis"]>;
 
 // The empty literal before an enum in an assemblyFormat ("`` $kind") drops one of two spaces: the op's printer and the

@@ -1,5 +1,5 @@
 //===- HybridDialect.cpp - registration of the hybrid dialect ---------------===//
-#include "dialect/SequenceUse.h"
+#include "dialect/HybridOps.h"
 #include "dialect/Shapes.h"
 #include "executable/ReplicaStride.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -23,7 +23,6 @@ void HybridDialect::initialize() {
 #define GET_OP_LIST
 #include "dialect/HybridOps.cpp.inc"
       >();
-  attachSequenceModels(*getContext());
 }
 
 LogicalResult IdsAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t below,

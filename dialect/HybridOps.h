@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "dialect/SequenceUse.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -71,5 +72,6 @@ llvm::LogicalResult verifyBody(mlir::Operation *op);
 #define GET_ATTRDEF_CLASSES
 #include "dialect/HybridAttributes.h.inc"
 #include "dialect/HybridInterfaces.h.inc"
+#include "dialect/SequenceInterfaces.h.inc"
 #define GET_OP_CLASSES
 #include "dialect/HybridOps.h.inc"

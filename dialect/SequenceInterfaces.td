@@ -34,4 +34,12 @@ def CarriedOp : OpInterface<"CarriedOp"> {
            "::llvm::SmallVectorImpl<::mlir::Value> &":$finalStates)>
   ];
 }
+
+def RecurrentFilterOp : OpInterface<"RecurrentFilterOp"> {
+  let cppNamespace = "::hybrid";
+  let description = [{
+    A filter that is the impulse response of a linear recurrence, so that a convolution with it has a state of one size. Asked by `hybrid.fftconv`.
+  }];
+  let methods = [InterfaceMethod<"Scalars of the recurrence's state, a channel.", "int64_t", "getRecurrenceElements">];
+}
 #endif

@@ -1,5 +1,6 @@
 //===- SequenceUse.cpp - which positions of a sequence a result reads --------===//
 #include "dialect/SequenceUse.h"
+#include "dialect/HybridOps.h"
 #include "dialect/Shapes.h"
 
 using namespace mlir;
@@ -45,6 +46,12 @@ SequenceUse statefulUse(Operation *op, unsigned operand, int64_t axis, unsigned 
 }
 
 } // namespace
+
+SequenceUse hybrid::leadingSequenceUse(Value operand, int64_t axis) {
+  return axis + 1 == std::ssize(shapeOf(operand))
+             ? SequenceUse::all("positions meet other positions")
+             : SequenceUse::same(axis);
+}
 
 SequenceUse hybrid::sequenceUseOf(Operation *op, unsigned operand, int64_t axis, unsigned result) {
   if (op->hasTrait<FusableElementwise>()) // operands are broadcast from their last dimension

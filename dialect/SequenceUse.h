@@ -1,6 +1,6 @@
 //===- SequenceUse.h - which positions of a sequence a result reads ----------===//
 #pragma once
-#include "dialect/HybridOps.h"
+#include "mlir/IR/Operation.h"
 
 namespace hybrid {
 
@@ -27,14 +27,7 @@ struct SequenceUse {
 /// Of any op, by what it is and declares; Unknown where nothing says.
 SequenceUse sequenceUseOf(mlir::Operation *op, unsigned operand, int64_t axis, unsigned result);
 
-} // namespace hybrid
-
-#include "dialect/SequenceInterfaces.h.inc"
-
-namespace hybrid {
-
-/// Gives ops of the dialect the interfaces of SequenceInterfaces.td. They are models of their own,
-/// and not of the ops' declarations, so that all rules of how positions go are read in one place.
-void attachSequenceModels(mlir::MLIRContext &context);
+/// Of an op whose operands have one shape but for the last dimension, which alone is mixed.
+SequenceUse leadingSequenceUse(mlir::Value operand, int64_t axis);
 
 } // namespace hybrid

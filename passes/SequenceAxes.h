@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "dialect/SequenceUse.h"
+#include "dialect/HybridOps.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include <limits>
 

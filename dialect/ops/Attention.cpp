@@ -298,3 +298,74 @@ static int64_t cachedElements(AttentionOp op, bool bounded) {
 }
 int64_t AttentionOp::getFixedStateElements() { return cachedElements(*this, true); }
 int64_t AttentionOp::getDynamicStateElements() { return cachedElements(*this, false); }
+
+//===-- positions --------------------------------------------------------------------===//
+
+SequenceUse AttentionOp::getSequenceUse(unsigned operand, int64_t axis, unsigned result) {
+  auto isOf = [&](MutableOperandRange terms) {
+    return !terms.empty() && terms[0].getOperandNumber() == operand;
+  };
+  const bool ofQuery = isOf(getQueryTermsMutable()), ofKey = isOf(getKeyTermsMutable());
+  if (axis != (ofQuery || ofKey ? 3 : 1))
+    return SequenceUse::unknown("the sequence is not where its positions are");
+  const int64_t place = result ? 2 : 1;
+  if (operand == 0 || ofQuery)
+    return SequenceUse::same(place);
+  return getCausal() ? SequenceUse::past(place, shapeOf(getK())[1] - shapeOf(getQ())[1])
+                     : SequenceUse::all("each position sees all, the later ones too");
+}
+
+StringRef AttentionOp::getObstacle() {
+  if (!getCausal())
+    return "each position sees all, the later ones too";
+  if (getSegments())
+    return "sequences are packed";
+  if (!getScore().empty())
+    return "its score may depend on where the chunk lies";
+  return getPastK() || shapeOf(getK())[1] != shapeOf(getQ())[1]
+             ? "its state is not one that a chunk can hand to the next"
+             : "";
+}
+
+/// The state are the last keys and values that the window reaches, and for each of them a 1: there
+/// is no key where a 0 stands, as before the start. Those places and the positions are then packed
+/// sequences, so that no query sees them. Only the distance between positions matters, rotated or
+/// not.
+Value AttentionOp::buildCarried(OpBuilder &builder, llvm::function_ref<Value(Type)> stateOfType,
+                                SmallVectorImpl<Value> &finalStates) {
+  auto window = static_cast<int64_t>(getWindow());
+  if (window == 0)
+    return builder.clone(*getOperation())->getResult(0);
+  Location loc = getLoc();
+  ArrayRef<int64_t> q = shapeOf(getQ());
+  const int64_t batch = q[0], length = q[1], all = window + length;
+  Type element = elementOf(getQ());
+  auto filled = [&](double value, ArrayRef<int64_t> shape) -> Value {
+    return ConstantOp::create(builder, loc, tensorOf(shape, element),
+                              builder.getF64FloatAttr(value));
+  };
+  auto cut = [&](Value x, int64_t from, int64_t positions) -> Value {
+    return SliceOp::create(builder, loc, x, builder.getDenseI64ArrayAttr({0, from, 0}),
+                           shapeAttr(getContext(), {batch, positions, lastSize(x)}));
+  };
+  auto join = [&](Value before, Value x, int64_t axis) -> Value {
+    return ConcatOp::create(builder, loc, ValueRange{before, x}, axis);
+  };
+  auto resume = [&](Value x) {
+    Value whole = join(stateOfType(tensorOf({batch, window, lastSize(x)}, element)), x, 1);
+    finalStates.push_back(cut(whole, length, window));
+    return whole;
+  };
+  Value k = resume(getK()), v = resume(getV()), there = resume(filled(1, {batch, length, 1}));
+  Value ids = TopKOp::create(builder, loc, join(filled(0.5, {batch, all, 1}), there, 2), 1);
+  ids = ExpressionBuilder{builder, loc}.reshape(ids, {batch, all});
+  Value queries = join(filled(0, {batch, window, q[2]}), getQ(), 1);
+  auto whole = cast<AttentionOp>(builder.clone(*getOperation()));
+  whole.getQMutable().assign(queries);
+  whole.getKMutable().assign(k);
+  whole.getVMutable().assign(v);
+  whole.getSegmentsMutable().assign(ids);
+  whole.getResult().setType(tensorOf({batch, all, lastSize(getResult())}, element));
+  whole.getLse().setType(tensorOf({batch, static_cast<int64_t>(getHeads()), all}, element));
+  return cut(whole.getResult(), window, length);
+}

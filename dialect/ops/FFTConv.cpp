@@ -142,8 +142,8 @@ static int64_t recurrenceOf(Value filter) {
   while (Operation *op = filter.getDefiningOp()) {
     if (auto said = op->getAttrOfType<IntegerAttr>("hybrid.recurrence"))
       return said.getInt();
-    if (auto modal = dyn_cast<ModalFilterOp>(op)) // a complex number a mode
-      return 2 * shapeOf(modal.getRe())[0];
+    if (auto recurrent = dyn_cast<RecurrentFilterOp>(op))
+      return recurrent.getRecurrenceElements();
     if (!op->hasTrait<ViewOfOperand>())
       return 0;
     filter = op->getOperand(0);

@@ -49,3 +49,5 @@ HYBRID_VJP(ModalFilterOp) {
 HYBRID_FLOPS(ModalFilterOp, 8 * elementCount(getRe()) * shapeOf(getResult())[0], "8·S·L·C")
 
 HYBRID_FLOPS(ModalFilterGradOp, 14 * elementCount(getRe()) * shapeOf(getCotangent())[0], "14·S·L·C")
+
+int64_t ModalFilterOp::getRecurrenceElements() { return 2 * shapeOf(getRe())[0]; } // complex modes

@@ -1,7 +1,8 @@
 //===- ModalFilter.td - long filter of damped oscillations -*- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_ModalFilterOp : Hybrid_PureOp<"modal_filter", [AllTypesMatch<["log_decay", "angle", "re", "im"]>, Hybrid_Differentiable, Hybrid_Cost]> {
+def Hybrid_ModalFilterOp : Hybrid_PureOp<"modal_filter", [AllTypesMatch<["log_decay", "angle", "re", "im"]>, Hybrid_Differentiable, Hybrid_Cost,
+    DeclareOpInterfaceMethods<RecurrentFilterOp>]> {
   let summary = "long filter that is a sum of damped oscillations";
   let description = [{
     `result[t, c] = Σ_s Re((re + i im)[s, c] · e^((log_decay + i angle)[s, c] · t))` for t < length: the impulse response of a diagonal linear

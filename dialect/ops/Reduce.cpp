@@ -76,3 +76,9 @@ FailureOr<int64_t> ReduceOp::getSequenceAxis(ArrayRef<std::optional<int64_t>> op
   }
   return getKeep() ? axis : axis - lower;
 }
+
+// Along a dimension that is reduced. A maximum is often taken away again, as in a softmax.
+SequenceUse ReduceOp::getSequenceUse(unsigned, int64_t, unsigned) {
+  StringRef why = "it needs all positions";
+  return getKind() == ReduceKind::Max ? SequenceUse::unknown(why) : SequenceUse::all(why);
+}

@@ -1,7 +1,7 @@
 //===- Reduce.td - sum, mean or maximum over dimensions ----*- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_ReduceOp : Hybrid_PureOp<"reduce", [DeclareOpInterfaceMethods<RowwiseOp, ["isRowwise", "isRowResult"]>, Hybrid_Differentiable, Hybrid_SequenceAxis, Hybrid_Cost]> {
+def Hybrid_ReduceOp : Hybrid_PureOp<"reduce", [DeclareOpInterfaceMethods<RowwiseOp, ["isRowwise", "isRowResult"]>, Hybrid_Differentiable, Hybrid_SequenceAxis, Hybrid_Positions, Hybrid_Cost]> {
   let summary = "sum, mean or maximum over dimensions";
   let description = [{
     The `axes` are removed, or kept with size 1 (`keep`). The gradient of `max` goes to all maxima in equal shares.

@@ -50,3 +50,10 @@ FailureOr<int64_t> ReshapeOp::getSequenceAxis(ArrayRef<std::optional<int64_t>> o
   why = "it mixes the sequence with another dimension";
   return failure();
 }
+
+// Where the dimension is not among those of the result.
+SequenceUse ReshapeOp::getSequenceUse(unsigned, int64_t axis, unsigned) {
+  return shapeOf(getX())[static_cast<size_t>(axis)] == 1
+             ? SequenceUse::all("it drops the dimension of the sequence")
+             : SequenceUse::unknown("it mixes the sequence with another dimension");
+}

@@ -1,7 +1,7 @@
 //===- Reshape.td - the same elements under another shape --*- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_ReshapeOp : Hybrid_PureOp<"reshape", [Hybrid_ViewOfOperand, Hybrid_Differentiable, Hybrid_SequenceAxis]> {
+def Hybrid_ReshapeOp : Hybrid_PureOp<"reshape", [Hybrid_ViewOfOperand, Hybrid_Differentiable, Hybrid_SequenceAxis, Hybrid_Positions]> {
   let summary = "the same elements in row-major order under another shape";
   let description = [{
     `result` and x, flattened in row-major order, are the same list.

@@ -22,3 +22,8 @@ FailureOr<int64_t> ReverseOp::getSequenceAxis(ArrayRef<std::optional<int64_t>> o
                                               StringRef &why) {
   return alongSequenceAxis(operandAxes, static_cast<int64_t>(getAxis()), why);
 }
+
+// Along the dimension that is turned round.
+SequenceUse ReverseOp::getSequenceUse(unsigned, int64_t axis, unsigned) {
+  return SequenceUse::all("it cuts, joins or shifts along the sequence", axis);
+}

@@ -1,7 +1,7 @@
 //===- Reverse.td - a dimension from its end to its start --*- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_ReverseOp : Hybrid_PureOp<"reverse", [Hybrid_Differentiable, Hybrid_SequenceAxis]> {
+def Hybrid_ReverseOp : Hybrid_PureOp<"reverse", [Hybrid_Differentiable, Hybrid_SequenceAxis, Hybrid_Positions]> {
   let summary = "a dimension from its end to its start";
   let description = [{
     Element i along `axis` of the result is element n - 1 - i of x.

@@ -101,3 +101,15 @@ int64_t RoutedExpertsOp::getActiveElements(OpOperand &operand) {
   bool isOwn = llvm::is_contained(getOwn(), operand.get());
   return isOwn && !findDenseOp() ? all / experts * std::min(lastSize(getChoices()), experts) : all;
 }
+
+SequenceUse RoutedExpertsOp::getSequenceUse(unsigned operand, int64_t axis, unsigned) {
+  if (operand > 2)
+    return SequenceUse::all("an expert's weights depend on the sequence");
+  if (operand > 0 && !getCapacityFactor().isZero())
+    return SequenceUse::unknown("positions share the capacity of an expert");
+  return leadingSequenceUse(getOperand(operand), axis);
+}
+// An expert sees x; its own tensors have another first dimension outside.
+Value RoutedExpertsOp::getBodyRows(unsigned argument) { return argument ? Value() : getX(); }
+// One that mixes positions runs for all of them, whoever chose it.
+int64_t RoutedExpertsOp::getBodyStates() { return static_cast<int64_t>(getExperts()); }

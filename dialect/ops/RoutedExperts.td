@@ -2,7 +2,8 @@
 include "dialect/HybridBase.td"
 
 def Hybrid_RoutedExpertsOp : Hybrid_Op<"routed_experts", [Pure, SingleBlock, Hybrid_OneFloatType, InferTypeOpAdaptor,
-    DeclareOpInterfaceMethods<BodyOp, ["getBodyArgumentTypes"]>, DeclareOpInterfaceMethods<CostOp, ["getBytesMoved", "getActiveElements"]>]> {
+    DeclareOpInterfaceMethods<BodyOp, ["getBodyArgumentTypes"]>, DeclareOpInterfaceMethods<PositionsOp, ["getBodyRows", "getBodyStates"]>,
+    DeclareOpInterfaceMethods<CostOp, ["getBytesMoved", "getActiveElements"]>]> {
   let summary = "the weighted sum of what each token's experts make of it";
   let description = [{
     `result[t] = Σ_j weights[t, j] expert_e(x)[t]` with `e = choices[t, j]`, t the leading dimensions of x (all but the last). The body is one expert: its

@@ -84,3 +84,10 @@ LogicalResult SliceOp::verifySizes(const llvm::StringMap<int64_t> &sizes) {
   }
   return success();
 }
+
+SequenceUse SliceOp::getSequenceUse(unsigned, int64_t axis, unsigned) {
+  return SequenceUse::same(axis, getStarts()[static_cast<size_t>(axis)]);
+}
+SequenceUse PadOp::getSequenceUse(unsigned, int64_t axis, unsigned) {
+  return SequenceUse::same(axis, -getStarts()[static_cast<size_t>(axis)]);
+}

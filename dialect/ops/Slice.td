@@ -1,7 +1,7 @@
 //===- Slice.td - a rectangular part, and zeros around it --*- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_SliceOp : Hybrid_PureOp<"slice", [Hybrid_ViewOfOperand, Hybrid_Differentiable, Hybrid_SequenceAxis, DeclareOpInterfaceMethods<FreeSizesOp>]> {
+def Hybrid_SliceOp : Hybrid_PureOp<"slice", [Hybrid_ViewOfOperand, Hybrid_Differentiable, Hybrid_SequenceAxis, Hybrid_Positions, DeclareOpInterfaceMethods<FreeSizesOp>]> {
   let summary = "a rectangular part";
   let description = [{
     Elements `starts[i] <= index_i < starts[i] + sizes[i]` of x.
@@ -19,7 +19,7 @@ def Hybrid_SliceOp : Hybrid_PureOp<"slice", [Hybrid_ViewOfOperand, Hybrid_Differ
   let hasFolder = 1;
 }
 
-def Hybrid_PadOp : Hybrid_PureOp<"pad", [Hybrid_Differentiable, Hybrid_SequenceAxis]> {
+def Hybrid_PadOp : Hybrid_PureOp<"pad", [Hybrid_Differentiable, Hybrid_SequenceAxis, Hybrid_Positions]> {
   let summary = "zeros around a tensor";
   let description = [{
     `result` has `shape`; x stands at `starts`, zeros elsewhere.

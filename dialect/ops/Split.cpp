@@ -2,6 +2,7 @@
 #include "dialect/Definitions.h"
 #include "dialect/Gradients.h"
 #include "dialect/SequenceRules.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace hybrid;
@@ -92,4 +93,16 @@ FailureOr<int64_t> SplitOp::getSequenceAxis(ArrayRef<std::optional<int64_t>> ope
 FailureOr<int64_t> ConcatOp::getSequenceAxis(ArrayRef<std::optional<int64_t>> operandAxes,
                                              StringRef &why) {
   return alongSequenceAxis(operandAxes, static_cast<int64_t>(getAxis()), why);
+}
+
+// Along the dimension that is cut or joined.
+SequenceUse SplitOp::getSequenceUse(unsigned, int64_t axis, unsigned result) {
+  auto before = getSizes().take_front(result);
+  return SequenceUse::same(axis, std::accumulate(before.begin(), before.end(), int64_t(0)));
+}
+SequenceUse ConcatOp::getSequenceUse(unsigned operand, int64_t axis, unsigned) {
+  int64_t before = 0;
+  for (Value part : getParts().take_front(operand))
+    before += shapeOf(part)[static_cast<size_t>(axis)];
+  return SequenceUse::same(axis, -before);
 }

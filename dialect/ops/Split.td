@@ -1,7 +1,7 @@
 //===- Split.td - parts along a dimension, and joined again *- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_SplitOp : Hybrid_PureOp<"split", [Hybrid_ViewOfOperand, Hybrid_Differentiable, Hybrid_SequenceAxis]> {
+def Hybrid_SplitOp : Hybrid_PureOp<"split", [Hybrid_ViewOfOperand, Hybrid_Differentiable, Hybrid_SequenceAxis, Hybrid_Positions]> {
   let summary = "consecutive parts along a dimension";
   let description = [{
     Part i has `sizes[i]` elements along `axis`.
@@ -19,7 +19,7 @@ def Hybrid_SplitOp : Hybrid_PureOp<"split", [Hybrid_ViewOfOperand, Hybrid_Differ
   let assemblyFormat = "$x `along` $axis `sizes` $sizes attr-dict `:` type($x) `->` type($parts)";
 }
 
-def Hybrid_ConcatOp : Hybrid_PureOp<"concat", [Hybrid_Differentiable, Hybrid_SequenceAxis]> {
+def Hybrid_ConcatOp : Hybrid_PureOp<"concat", [Hybrid_Differentiable, Hybrid_SequenceAxis, Hybrid_Positions]> {
   let summary = "tensors one after the other along a dimension";
   let description = [{
     The inverse of `hybrid.split`.

@@ -43,3 +43,10 @@ IdsAttr TakeOp::getIdRange(unsigned index) {
 
 HYBRID_FLOPS(TakeOp, 0, "0 (a gather)")
 HYBRID_FLOPS(ScatterOp, elementCount(getX()), "elements")
+
+SequenceUse TakeOp::getSequenceUse(unsigned operand, int64_t axis, unsigned) {
+  return leadingSequenceUse(getOperand(operand), axis);
+}
+SequenceUse ScatterOp::getSequenceUse(unsigned operand, int64_t axis, unsigned) {
+  return leadingSequenceUse(getOperand(operand), axis);
+}

@@ -1,7 +1,7 @@
 //===- Take.td - values at given places, and back ----------*- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_TakeOp : Hybrid_PureOp<"take", [Hybrid_Differentiable, Hybrid_Indexing, Hybrid_Cost]> {
+def Hybrid_TakeOp : Hybrid_PureOp<"take", [Hybrid_Differentiable, Hybrid_Indexing, Hybrid_Positions, Hybrid_Cost]> {
   let summary = "values of the last dimension at given places";
   let description = [{
     `result[..., j] = x[..., indices[..., j]]`; an index outside gives NaN. The adjoint of `scatter`.
@@ -18,7 +18,7 @@ def Hybrid_TakeOp : Hybrid_PureOp<"take", [Hybrid_Differentiable, Hybrid_Indexin
   let assemblyFormat = "$x `at` $indices attr-dict `:` type($x) `,` type($indices) `->` type($result)";
 }
 
-def Hybrid_ScatterOp : Hybrid_PureOp<"scatter", [Hybrid_Differentiable, Hybrid_Cost]> {
+def Hybrid_ScatterOp : Hybrid_PureOp<"scatter", [Hybrid_Differentiable, Hybrid_Positions, Hybrid_Cost]> {
   let summary = "values put at given places of a last dimension of zeros";
   let description = [{
     `result[..., i] = Σ x[..., j]` over the j with `indices[..., j] = i`, for i < size; indices outside are left out. The adjoint of `take`.

@@ -17,3 +17,7 @@ HYBRID_INFER(TopKOp) {
 }
 
 HYBRID_FLOPS(TopKOp, elementCount(getX()) * static_cast<int64_t>(getK()), "B·L·E·k comparisons")
+
+SequenceUse TopKOp::getSequenceUse(unsigned, int64_t axis, unsigned) {
+  return leadingSequenceUse(getX(), axis);
+}

@@ -1,7 +1,7 @@
 //===- TopK.td - places of the largest values --------------*- tablegen -*-===//
 include "dialect/HybridBase.td"
 
-def Hybrid_TopKOp : Hybrid_PureOp<"top_k", [Hybrid_Cost]> {
+def Hybrid_TopKOp : Hybrid_PureOp<"top_k", [Hybrid_Positions, Hybrid_Cost]> {
   let summary = "places of the largest values of the last dimension";
   let description = [{
     `result[..., j]` is the index of the j-th largest of `x[..., :]`; of equal values the lowest index comes first, so that runs
