@@ -4,29 +4,31 @@ can be saved, what is there to be clicked works, and a phone needs no scrolling 
 
 usage: browser.py REPORT_WRITER
 Exit status 77 (skipped) without a browser: chromium, chromium-browser or google-chrome, or $HYBRID_BROWSER.
+
+One browser is started for all pages and spoken to by pipes, in the DevTools protocol (https://chromedevtools.github.io/devtools-protocol).
 """
 
-import html
 import html.parser
 import json
 import os
 import pathlib
 import re
+import select
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
-# Runs in a copy of the page, behind the page's own script. What it finds goes into the page, or to the page around it.
+# Runs in the page behind the page's own script, with the number of a column to sort by in the place of COLUMN.
 PROBE = r"""
-const found = { errors: window.failures };
+(async () => {
+const found = {};
 const all = (selector, from = document) => Array.from(from.querySelectorAll(selector));
 const texts = (table, i) => Array.from(table.tBodies[0].rows).map((row) => row.cells[i].textContent.trim());
 const frame = () => new Promise((done) => requestAnimationFrame(done));
-(async () => {
-try {
   found.title = document.title;
   found.shown = document.body.innerText;
   for (const details of all("details")) details.open = true;
@@ -135,22 +137,9 @@ try {
   found.unlabelled = all("canvas:not([aria-label]), button:empty, select:not([id])").length;
   found.dark = getComputedStyle(document.body).backgroundColor;
   found.titleAfter = document.title;
-} catch (error) {
-  found.errors.push(String(error.stack || error));
-}
-const text = JSON.stringify(found);
-if (parent !== window) parent.postMessage(text, "*");
-const result = document.createElement("pre");
-result.id = "probe-result";
-result.textContent = text;
-document.body.append(result);
-})();
+return found;
+})()
 """
-
-AROUND = """<!doctype html><meta charset="utf-8"><body style="margin:0">
-<script>addEventListener("message", (event) => { const pre = document.createElement("pre"); pre.id = "probe-result";
-pre.textContent = event.data; document.body.append(pre); });</script>
-<iframe src="%s" style="border:0;width:360px;height:800px"></iframe>"""
 
 failed = []
 
@@ -179,30 +168,75 @@ def browser():
     return shutil.which(named) if named else next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
-def load(program, folder, page, flags=()):
-    """The document after its scripts, and what the console said."""
-    command = [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-extensions", "--disable-background-networking",
-               "--host-resolver-rules=MAP * ~NOTFOUND", f"--user-data-dir={folder}/profile", "--window-size=1280,1000",
-               "--virtual-time-budget=20000", "--enable-logging=stderr", *flags, "--dump-dom", page.as_uri()]
-    result = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=300, stdin=subprocess.DEVNULL,
-                            env={**os.environ, "HOME": str(folder)})
-    return result.stdout, [line for line in result.stderr.splitlines() if "CONSOLE" in line]
+class Browser:
+    """A headless browser without a network."""
 
+    def __init__(self, program, folder):
+        (reads, self.commands), (self.answers, writes) = os.pipe(), os.pipe()
+        command = [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-extensions", "--disable-background-networking",
+                   "--host-resolver-rules=MAP * ~NOTFOUND", f"--user-data-dir={folder}/profile", "--remote-debugging-pipe"]
+        # It reads commands from file 3 and answers to file 4.
+        self.process = subprocess.Popen(["bash", "-c", f'exec "$@" 3<&{reads} 4>&{writes}', "browser", *command], pass_fds=(reads, writes),
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                        env={**os.environ, "HOME": str(folder)})
+        os.close(reads)
+        os.close(writes)
+        self.number, self.rest, self.events = 0, b"", []
 
-def probed(program, folder, page, flags):
-    document, _ = load(program, folder, page, flags)
-    match = re.search(r'<pre id="probe-result">(.*?)</pre>', document, re.DOTALL)
-    expect(match, f"{page.name}: the probe did not run")
-    return json.loads(html.unescape(match[1])) if match else None
+    def __enter__(self):
+        return self
 
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait()
 
-def with_probe(text, kind):
-    # The copy's policy must let the probe run; the page as it was is loaded too.
-    text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
-    early = ("<script>window.failures = []; addEventListener('error', (e) => failures.push(String(e.message)), true);"
-             "addEventListener('unhandledrejection', (e) => failures.push(String(e.reason)));</script>")
-    probe = PROBE.replace("COLUMN", "1" if kind == "training" else "3")
-    return text.replace("<head>", "<head>" + early, 1).replace("</body>", f"<script>{probe}</script></body>")
+    def receive(self, deadline):
+        while b"\0" not in self.rest:
+            ready, _, _ = select.select([self.answers], [], [], max(0, deadline - time.monotonic()))
+            part = os.read(self.answers, 1 << 16) if ready else b""
+            if not part:
+                sys.exit(f"the browser {'has ended' if ready else 'does not answer'}")
+            self.rest += part
+        message, _, self.rest = self.rest.partition(b"\0")
+        return json.loads(message)
+
+    def call(self, method, session=None, **parameters):
+        """The result of a command; what happens until then is kept in `events`."""
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": parameters, **({"sessionId": session} if session else {})}
+        os.write(self.commands, json.dumps(message).encode() + b"\0")
+        deadline = time.monotonic() + 120
+        while True:
+            answer = self.receive(deadline)
+            if answer.get("id") == self.number:
+                if "error" in answer:
+                    sys.exit(f"the browser refuses {method}: {answer['error']}")
+                return answer["result"]
+            self.events.append(answer)
+
+    def wait(self, method):
+        deadline = time.monotonic() + 120
+        while not any(event.get("method") == method for event in self.events):
+            self.events.append(self.receive(deadline))
+
+    def probe(self, page, script, width, scheme):
+        """What the script gives in the page, in a window of that width; and all errors, and what the console said."""
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self.events = []
+        for domain in ("Page", "Runtime", "Log"):
+            self.call(f"{domain}.enable", session)
+        self.call("Emulation.setDeviceMetricsOverride", session, width=width, height=1000, deviceScaleFactor=1, mobile=False)
+        self.call("Emulation.setEmulatedMedia", session, features=[{"name": "prefers-color-scheme", "value": scheme}])
+        self.call("Page.navigate", session, url=page.as_uri())
+        self.wait("Page.loadEventFired")
+        answer = self.call("Runtime.evaluate", session, expression=script, awaitPromise=True, returnByValue=True)
+        self.call("Target.closeTarget", targetId=target)
+        said = [event["params"] for event in self.events
+                if event.get("method") in ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")]
+        if "exceptionDetails" in answer:
+            said.append(answer["exceptionDetails"])
+        return answer["result"].get("value"), said
 
 
 def percent(value):
@@ -226,9 +260,6 @@ def numbers_of(data):
 
 
 def check_probe(name, kind, data, found):
-    expect(not found["errors"], f"{name}: errors {found['errors']}")
-    if found["errors"]:
-        return
     for number in numbers_of(data):
         expect(number in found["shown"], f"{name}: does not show {number[:80]}")
     descending = found["descending"]
@@ -265,7 +296,7 @@ def main():
     if not program:
         print(f"skipped: no browser found ({', '.join(BROWSERS)}, or name one in HYBRID_BROWSER)")
         return 77
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, Browser(program, pathlib.Path(name)) as window:
         folder = pathlib.Path(name)
         for kind in ("study", "hostile", "comparison", "training"):
             page = folder / f"{kind}.html"
@@ -275,20 +306,16 @@ def main():
             references = References()
             references.feed(text)
             expect(not references.outside, f"{page.name}: refers to {references.outside[:3]}")
-            document, console = load(program, folder, page)
-            expect("<canvas" in document, f"{page.name}: its script did not run under its policy")
-            expect(not console, f"{page.name}: the console says {console}")
-            expect("<title>owned" not in document, f"{page.name}: a name ran as a script")
-            copy = folder / f"probe-{kind}.html"
-            copy.write_text(with_probe(text, kind), encoding="utf-8")
-            phone = folder / f"phone-{kind}.html"
-            phone.write_text(AROUND % copy.name, encoding="utf-8")
+            script = PROBE.replace("COLUMN", "1" if kind == "training" else "3")
             grounds = []
-            for each, width, flags in ((copy, 1280, []), (phone, 360, []), (copy, 1280, ["--blink-settings=preferredColorScheme=0"])):
-                if found := probed(program, folder, each, flags):
-                    check_probe(each.name, kind, data, found)
-                    expect(found["width"] == width, f"{each.name}: shown {found['width']} wide")
-                    grounds.append(found.get("dark"))
+            for width, scheme in ((1280, "light"), (360, "light"), (1280, "dark")):
+                where = f"{page.name}, {width} wide, {scheme}"
+                found, said = window.probe(page, script, width, scheme)
+                expect(not said, f"{where}: errors or words on the console: {json.dumps(said)[:2000]}")
+                if found:
+                    check_probe(where, kind, data, found)
+                    expect(found["width"] == width, f"{where}: shown {found['width']} wide")
+                    grounds.append(found["dark"])
             expect(len(set(grounds)) == 2, f"{kind}: light and dark look alike: {grounds}")
     for each in failed:
         print("FAILED", each)
