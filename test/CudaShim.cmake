@@ -13,6 +13,7 @@ function(hybrid_cuda_shim_test name)
 endfunction()
 hybrid_cuda_shim_test(gradients GradientTests)
 hybrid_cuda_shim_test(states StateTests)
+hybrid_cuda_shim_test(states-long StateTests --all-lengths CONFIGURATIONS Long)
 hybrid_cuda_shim_test(lock-step LockStepTests)
 hybrid_cuda_shim_test(replicas ReplicaTests --gtest_filter=*/0:*/2:*/3)
 if(TEST golden)
@@ -32,12 +33,18 @@ endif()
 # Found as hybridc finds it: beside nvcc, or where CUDA_HOME says.
 find_program(HYBRID_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATH_SUFFIXES bin)
 if(HYBRID_NVCC)
-  add_test(NAME cuda-budgets COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/check-budgets.py
-           $<TARGET_FILE:hybridc> ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/budgets.json)
-  # One of every variant of every kernel compiles within its budget; of those in golden cases too, where they are.
-  add_test(NAME cuda-variants COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/check-variants.py
-           $<TARGET_FILE:hybridc> ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/variants ${golden_flags})
-  set_tests_properties(cuda-budgets cuda-variants PROPERTIES LABELS cuda RUN_SERIAL ON TIMEOUT 900)
+  # One architecture of the two; `ctest -C Long` checks both. So it is with one of every variant of every kernel, which
+  # compiles within its budget; of those in golden cases too, where they are.
+  set(budgets_run ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/check-budgets.py
+      $<TARGET_FILE:hybridc> ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/budgets.json)
+  set(variants_run ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/check-variants.py
+      $<TARGET_FILE:hybridc> ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/variants ${golden_flags})
+  add_test(NAME cuda-budgets COMMAND ${budgets_run} --architecture sm_90a)
+  add_test(NAME cuda-variants COMMAND ${variants_run} --architecture sm_90a)
+  add_test(NAME cuda-budgets-long COMMAND ${budgets_run} CONFIGURATIONS Long)
+  add_test(NAME cuda-variants-long COMMAND ${variants_run} CONFIGURATIONS Long)
+  set_tests_properties(cuda-budgets cuda-variants cuda-budgets-long cuda-variants-long
+                       PROPERTIES LABELS cuda RUN_SERIAL ON TIMEOUT 900)
   # The table of blocks that share a multiprocessor is what the assembler says: minutes.
   add_test(NAME cuda-resident-blocks COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/resident-blocks.py
            $<TARGET_FILE:hybridc> ${PROJECT_SOURCE_DIR} CONFIGURATIONS Long)
@@ -51,13 +58,14 @@ if(HYBRID_NVCC)
       "${shim_environment};HYBRID_TEST_TARGET=cuda:compute_${version}0;HYBRID_SHIM_DEVICE=${version}.0")
   endfunction()
   set(ptx_models ${CMAKE_CURRENT_SOURCE_DIR}/cuda/check-ptx.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${PROJECT_SOURCE_DIR})
-  hybrid_ptx_test(gradients 9 COMMAND GradientTests)
+  hybrid_ptx_test(gradients 9 COMMAND GradientTests --differences=16)
+  hybrid_ptx_test(gradients-long 9 COMMAND GradientTests CONFIGURATIONS Long)
   hybrid_ptx_test(models 9 COMMAND ${Python3_EXECUTABLE} ${ptx_models})
   hybrid_ptx_test(models-long 9 COMMAND ${Python3_EXECUTABLE} ${ptx_models} --long CONFIGURATIONS Long)
   hybrid_ptx_test(models-sm80 8 COMMAND ${Python3_EXECUTABLE} ${ptx_models} CONFIGURATIONS Long)
   if(TEST golden)
-    hybrid_ptx_test(golden 9 COMMAND ${golden_run} ${golden_flags} --target cuda:compute_90 --precision f32,bf16)
-    hybrid_ptx_test(golden-f64 9 COMMAND ${golden_run} ${golden_flags} --target cuda:compute_90 --precision f64
+    hybrid_ptx_test(golden 9 COMMAND ${golden_run} ${golden_flags} --target cuda:compute_90 --precision bf16 --first-of-op)
+    hybrid_ptx_test(golden-long 9 COMMAND ${golden_run} ${golden_flags} --target cuda:compute_90 --precision f32,f64,bf16
                     CONFIGURATIONS Long)
   endif()
 else()

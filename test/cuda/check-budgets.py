@@ -10,9 +10,13 @@ memory they are in (LD and ST of SASS, instead of LDG and STG), but what `spills
 hand: the kernel, how many bytes, or accesses, in any of its uses, and the reason. An entry that no kernel needs is a
 complaint too, and so is a row of codegen/cuda/ResidentBlocks.inc.
 
-usage: check-budgets.py HYBRIDC ROOT BUDGETS.json [--update]
+With --architecture only that one is compiled for, and entries that no kernel needs are no complaint: the other may need
+them.
+
+usage: check-budgets.py HYBRIDC ROOT BUDGETS.json [--architecture A | --update]
 """
 
+import argparse
 import concurrent.futures
 import json
 import pathlib
@@ -77,8 +81,8 @@ LISTED = {"spills": "spill_bytes", "generic": "generic_accesses"}  # what is all
 GENERATED = re.compile(r"^(fused|copy|fill|reduce|row_sums|merged)_\d+$")
 
 
-def compile_model(hybridc, root, model, arguments):
-    command = [hybridc, str(root / model), *arguments.split(), "--target=cuda:" + ",".join(ARCHITECTURES), "--emit=resources"]
+def compile_model(hybridc, root, architectures, model, arguments):
+    command = [hybridc, str(root / model), *arguments.split(), "--target=cuda:" + ",".join(architectures), "--emit=resources"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{' '.join(command)}: {done.stderr}")
@@ -92,12 +96,12 @@ def name_of(kernel, arguments):
     return name + " f64" if arguments.endswith("f64") else name
 
 
-def measure(hybridc, root):
+def measure(hybridc, root, architectures):
     """The budgets of an architecture; of LISTED (architecture, kernel) -> how many, and the use that has most; and the
     launches for which the compiler was told how many blocks share a multiprocessor."""
-    table, listed, resident = {architecture: {} for architecture in ARCHITECTURES}, {kind: {} for kind in LISTED}, set()
+    table, listed, resident = {architecture: {} for architecture in architectures}, {kind: {} for kind in LISTED}, set()
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        results = pool.map(lambda use: compile_model(hybridc, root, *use), USES)
+        results = pool.map(lambda use: compile_model(hybridc, root, architectures, *use), USES)
         for (model, arguments), result in zip(USES, results):
             for architecture, kernels in result.items():
                 for kernel in kernels:
@@ -119,7 +123,7 @@ def measure(hybridc, root):
 
 def compare(measured, budgets):
     complaints = []
-    for architecture in ARCHITECTURES:
+    for architecture in measured:
         have, allowed = measured[architecture], budgets.get(architecture, {})
         for kernel in sorted(have.keys() | allowed.keys()):
             if kernel not in allowed:
@@ -132,14 +136,14 @@ def compare(measured, budgets):
     return complaints
 
 
-def compare_listed(kind, measured, exceptions):
+def compare_listed(kind, measured, exceptions, whole):
     complaints = [f"{kind}: {entry['kernel']} is listed without a reason" for entry in exceptions if not entry.get("reason")]
     for (architecture, kernel), (count, use) in sorted(measured.items()):
         allowed = max((entry["most"] for entry in exceptions if entry["kernel"] == kernel), default=0)
         if count > allowed:
             complaints.append(f"{architecture}: {kernel} has {count} {LISTED[kind]}, {allowed} are allowed, in {use}")
     found = {kernel for _, kernel in measured}
-    return complaints + [f"{kind}: {entry['kernel']} is listed, and has none" for entry in exceptions if entry["kernel"] not in found]
+    return complaints + [f"{kind}: {entry['kernel']} is listed, and has none" for entry in exceptions if whole and entry["kernel"] not in found]
 
 
 def compare_resident(resident, root):
@@ -149,13 +153,22 @@ def compare_resident(resident, root):
 
 
 def main():
-    hybridc, root, path = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
-    measured, listed, resident = measure(hybridc, root)
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("hybridc")
+    parser.add_argument("root", type=pathlib.Path)
+    parser.add_argument("budgets", type=pathlib.Path)
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--architecture", choices=ARCHITECTURES, help="compile for this one only")
+    which.add_argument("--update", action="store_true", help="write the table anew")
+    options = parser.parse_args()
+    root, path, whole = options.root, options.budgets, not options.architecture
+    measured, listed, resident = measure(options.hybridc, root, ARCHITECTURES if whole else [options.architecture])
     budgets = json.loads(path.read_text())
     exceptions = {kind: budgets.get(kind, []) for kind in LISTED}
-    complaints = [complaint for kind in LISTED for complaint in compare_listed(kind, listed[kind], exceptions[kind])]
-    complaints += compare_resident(resident, root)
-    if "--update" in sys.argv:
+    complaints = [complaint for kind in LISTED for complaint in compare_listed(kind, listed[kind], exceptions[kind], whole)]
+    if whole:
+        complaints += compare_resident(resident, root)
+    if options.update:
         path.write_text(json.dumps({**measured, **exceptions}, indent=1) + "\n")
         advice = "Spills and generic accesses are listed by hand, with a reason; test/cuda/resident-blocks.py --update makes the table of blocks."
     else:

@@ -2,9 +2,9 @@
 """Runs a training step of models on the PTX machine (test/cuda/ptx), which finds what a GPU would do wrong.
 
 The numbers of these kernels are compared in the golden and gradient cases; here every kernel that a model of the
-library launches is run with its checks: all of MAD's, and with --long also those for long sequences, wide heads and
-many states, of which only some blocks of each launch are run. Needs NVRTC, and the environment in which the tests'
-driver stands for a GPU (test/CudaShim.cmake).
+library launches is run with its checks: a model of each mixer and channel mixer, and with --long all of MAD's and those
+for long sequences, wide heads and many states, of which only some blocks of each launch are run. Needs NVRTC, and the
+environment in which the tests' driver stands for a GPU (test/CudaShim.cmake).
 
 usage: check-ptx.py BINARIES ROOT [--long]
 """
@@ -17,7 +17,9 @@ import sys
 
 TARGET = os.environ.get("HYBRID_TEST_TARGET", "cuda:compute_90a")
 SMALL = "--batch 2 --length 64"
-# A model of each mixer and channel mixer in f32, in which other kernels multiply than in bf16.
+# A model of each mixer and channel mixer: in f32 other kernels multiply than in bf16.
+OF_EACH_KIND = ["attention-moe", "gated-deltanet-swiglu", "gated-linear-attention-swiglu", "hyena-experts-swiglu", "hyena-swiglu", "mamba",
+                "multihead-hyena-swiglu", "rwkv", "rwkv6", "sliding-attention-swiglu"]
 IN_F32 = ["attention-moe", "hyena-swiglu", "mamba", "rwkv6", "gated-linear-attention-swiglu", "multihead-hyena-swiglu"]
 LONG = [
     ("models/mad/mamba.hyb", "--batch 1 --length 4096"),
@@ -40,7 +42,7 @@ BLOCKS = "4"  # of a row of the grid, in the long set
 def uses(root, is_long):
     for model in sorted((root / "models/mad").glob("*.hyb")):
         for precision in ("bf16", "f32"):
-            if precision == "bf16" or is_long or model.stem in IN_F32:
+            if is_long or model.stem in (OF_EACH_KIND if precision == "bf16" else IN_F32):
                 yield model, f"{SMALL} --precision {precision}", {}
     for model, arguments in LONG if is_long else []:
         yield root / model, arguments, {"HYBRID_PTX_BLOCKS": BLOCKS}

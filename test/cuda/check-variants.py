@@ -12,10 +12,12 @@ of check-budgets.py.
 It is a complaint when a variant does not compile, takes more registers or stack than the table allows, spills, or has
 accesses that do not say which memory they go to, and when a template of codegen/kernels/cuda is in no use.
 
+With --architecture only that one is compiled for and compared.
+
 With --header X only the kernels of X.cuh are checked, as the gradient cases of its op launch them: for a new op, which
 no model uses yet.
 
-usage: check-variants.py HYBRIDC ROOT FOLDER [--cases DIR] [--header X] [--list | --update]
+usage: check-variants.py HYBRIDC ROOT FOLDER [--cases DIR] [--header X] [--architecture A] [--list | --update]
 """
 
 import argparse
@@ -215,7 +217,7 @@ def resources_of(log):
     return found
 
 
-def measure(root, variants):
+def measure(root, variants, architectures):
     """Architecture -> name of a variant -> what it takes; and complaints."""
     headers = sorted(path.relative_to(root) for path in (root / "codegen/kernels/cuda").glob("*.cuh"))
     prefix = "".join(f'#include "{header}"\n' for header in headers) + "using namespace hybrid;\nusing namespace hybrid::cuda;\n"
@@ -224,10 +226,11 @@ def measure(root, variants):
         names.append(name_of(key))
         parts[key[0]] += launch.text(number)
     compiler, table, complaints = nvrtc(), {}, []
-    for architecture in ARCHITECTURES:
+    for architecture in architectures:
         taken = {}
-        for text in parts.values():
-            log, ptx, compiled = compile_text(compiler, root, prefix + text, architecture)
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            outcomes = list(pool.map(lambda text: compile_text(compiler, root, prefix + text, architecture), parts.values()))
+        for log, ptx, compiled in outcomes:
             if not compiled:
                 complaints.append(f"{architecture}: {log}")
                 continue
@@ -303,6 +306,7 @@ def main():
     parser.add_argument("root", type=lambda text: pathlib.Path(text).resolve())
     parser.add_argument("tables", type=pathlib.Path, help="folder of what each variant may take, a file for each header")
     parser.add_argument("--cases", type=pathlib.Path, action="append", help="a folder of golden cases (may be repeated)")
+    parser.add_argument("--architecture", choices=ARCHITECTURES, help="compile for this one only")
     parser.add_argument("--header", help="only kernels of this header, in gradient cases")
     parser.add_argument("--list", action="store_true", help="print the variants, compile nothing")
     parser.add_argument("--update", action="store_true", help="write the tables anew")
@@ -324,8 +328,10 @@ def main():
     if options.list:
         print(*sorted(map(name_of, variants)), sep="\n")
     else:
-        measured, said = measure(options.root, variants)
+        measured, said = measure(options.root, variants, [options.architecture] if options.architecture else ARCHITECTURES)
         complaints += said
+        if options.update and options.architecture:
+            sys.exit("--update writes the tables of all architectures: leave --architecture out")
         if options.update and not said:
             write_tables(options.tables, measured, library, not options.header)
         elif not said:

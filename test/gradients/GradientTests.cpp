@@ -4,7 +4,8 @@
 // cases/<op>.mlir with modules separated by
 // `// -----`. KIND in a file stands for every value of the op's enum, so that no function can be
 // left out. Each module is compiled in f64 like any model, and its `vjp` program is compared with
-// central differences of its `forward` program.
+// central differences of its `forward` program, for about 48 elements of each gradient, or as many
+// as --differences=N says.
 //
 //===----------------------------------------------------------------------===//
 #include "dialect/ScalarFunctions.h"
@@ -24,6 +25,8 @@ constexpr double step = 1e-5;      // of the central differences
 
 class Gradients : public CaseTest {
 public:
+  Gradients(size_t differences) : differences(differences) {}
+
   void fillInputs(rt::Session &session, const rt::ProgramInfo &program, const InputRules &rules) {
     std::mt19937_64 engine(7);
     for (const rt::TensorInfo &input : program.inputs) {
@@ -103,7 +106,8 @@ public:
     };
     for (auto &[name, gradient] : analytic) {
       double difference = 0, norm = 0;
-      size_t stride = std::max<size_t>(1, gradient.size() / 48);
+      // Odd, or it may meet one column of a matrix alone.
+      const size_t stride = std::max<size_t>(1, gradient.size() / differences) | 1;
       for (size_t i = 0; i < gradient.size(); i += stride) {
         double saved = values[name][i];
         values[name][i] = saved + step;
@@ -120,12 +124,15 @@ public:
       EXPECT_GT(norm, 0) << name << " does not influence the result: the case tests nothing";
     }
   }
+
+private:
+  size_t differences; // of a gradient
 };
 
 /// One test an op; the kinds of an enum op are checked one after the other.
 class OpGradients : public Gradients {
 public:
-  OpGradients(std::string op) : op(std::move(op)) {}
+  OpGradients(std::string op, size_t differences) : Gradients(differences), op(std::move(op)) {}
 
   void TestBody() override {
     std::string path = std::string(HYBRID_GRADIENT_CASES) + "/" + op + ".mlir";
@@ -174,6 +181,13 @@ public:
 } // namespace
 
 int main(int argc, char **argv) {
-  return runForEachOp<DifferentiableOp>(argc, argv, "Gradients",
-                                        [](std::string op) { return new OpGradients(op); });
+  size_t differences = 48;
+  llvm::StringRef last = argc > 1 ? argv[argc - 1] : "";
+  if (last.consume_front("--differences=") &&
+      (last.getAsInteger(10, differences) || !differences)) {
+    llvm::errs() << "--differences=" << last << ", expected a number\n";
+    return 2;
+  }
+  return runForEachOp<DifferentiableOp>(
+      argc, argv, "Gradients", [=](std::string op) { return new OpGradients(op, differences); });
 }

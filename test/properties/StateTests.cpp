@@ -8,7 +8,8 @@
 //   a then b, from the state after a = [a; b]       (pairs without segments)
 //   a and b each alone = [a; b] packed              (pairs whose first has segments)
 //
-// A file needs pairs of both kinds. LENGTH = FIRST + SECOND stand for several lengths.
+// A file needs pairs of both kinds. LENGTH = FIRST + SECOND stand for several lengths: with
+// --all-lengths each pair has all of them, else the pairs of a file have them in turn.
 //
 //===----------------------------------------------------------------------===//
 #include "test/support/CaseTest.h"
@@ -34,7 +35,7 @@ using Tensors = std::map<std::string, std::vector<double>>;
 
 class StateLaws : public CaseTest {
 public:
-  StateLaws(std::string op) : op(std::move(op)) {}
+  StateLaws(std::string op, bool allLengths) : op(std::move(op)), allLengths(allLengths) {}
 
   void TestBody() override {
     std::string path = std::string(HYBRID_PROPERTY_CASES) + "/" + op + ".mlir";
@@ -48,7 +49,8 @@ public:
     for (size_t i = 0; i < modules.size(); i += 2) {
       bool segments = modules[i].contains("test.segments");
       (segments ? packed : continued) = true;
-      for (Pieces pieces : lengths) {
+      auto inTurn = llvm::ArrayRef(lengths).slice(i / 2 % std::size(lengths), 1);
+      for (Pieces pieces : allLengths ? llvm::ArrayRef(lengths) : inTurn) {
         SCOPED_TRACE("pair " + std::to_string(i / 2) + ", lengths " + std::to_string(pieces.first) +
                      " and " + std::to_string(pieces.second));
         compare(modules[i], modules[i + 1], pieces);
@@ -128,11 +130,13 @@ private:
   }
 
   std::string op;
+  bool allLengths;
 };
 
 } // namespace
 
 int main(int argc, char **argv) {
+  const bool allLengths = argc > 1 && llvm::StringRef(argv[argc - 1]) == "--all-lengths";
   return runForEachOp<StatefulOp>(argc, argv, "StateLaws",
-                                  [](std::string op) { return new StateLaws(op); });
+                                  [=](std::string op) { return new StateLaws(op, allLengths); });
 }
