@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 #include "codegen/kernels/Kernel.h"
+#include "codegen/kernels/ScanChunks.h"
 
 namespace hybrid {
 
@@ -65,28 +66,8 @@ template <typename T> constexpr int64_t deltaRuleStates(const DeltaRuleParams &p
 
 namespace cpu {
 
-template <typename T> constexpr int64_t deltaRulePadded(int64_t size) {
-  return ceilDiv(size, lanes<T>) * lanes<T>;
-}
-/// Elements of a thread's tiles: of so many rows of keys (and as many columns of them), rows of
-/// values, columns of values, and pairs of rows.
-template <typename T>
-constexpr int64_t deltaRuleTiles(const DeltaRuleParams &p, int64_t keyTiles, int64_t valueTiles,
-                                 int64_t pairTiles) {
-  const int64_t keys = deltaRulePadded<T>(p.keySize), values = deltaRulePadded<T>(p.valueSize);
-  return deltaRuleChunk<T> *
-         (keyTiles * keys + valueTiles * values + pairTiles * deltaRuleChunk<T>);
-}
-template <typename T> constexpr int64_t deltaRuleStateElements(const DeltaRuleParams &p) {
-  return p.keySize * deltaRulePadded<T>(p.valueSize);
-}
-template <typename T> constexpr int64_t deltaRuleForwardElements(const DeltaRuleParams &p) {
-  return deltaRuleTiles<T>(p, 11, 2, 4) + deltaRulePadded<T>(p.keySize) +
-         deltaRuleStateElements<T>(p);
-}
-template <typename T> constexpr int64_t deltaRuleBackwardElements(const DeltaRuleParams &p) {
-  return deltaRuleForwardElements<T>(p) + deltaRuleTiles<T>(p, 10, 6, 4) +
-         deltaRulePadded<T>(p.keySize) + (deltaRuleStates<T>(p) + 1) * deltaRuleStateElements<T>(p);
+constexpr ScanSizes deltaRuleSizes(const DeltaRuleParams &p) {
+  return {deltaRuleRows(p), p.keySize, p.valueSize, p.decay == DeltaRuleDecay::KeyAndTime};
 }
 /// Items are heads of sequences.
 template <typename T> constexpr Grid deltaRuleGrid(const DeltaRuleParams &p, int64_t elements) {
@@ -103,7 +84,7 @@ constexpr int deltaRuleThreads = 256;
 /// Shared memory that the tiles of a chunk may take; larger ones lie in the workspace.
 constexpr int64_t deltaRuleMostBytes = 96 * 1024;
 
-/// Elements of a block's tiles, as cpu::deltaRuleTiles, without padding.
+/// Elements of a block's tiles: of so many rows of keys, rows of values, and pairs of rows.
 template <typename T>
 constexpr int64_t deltaRuleTiles(const DeltaRuleParams &p, int64_t keyTiles, int64_t valueTiles,
                                  int64_t pairTiles) {
@@ -157,7 +138,7 @@ struct DeltaRuleBackwardWorkspace {
 /// Buffers: q, k, v, a, b (optional), decay (optional), segments (optional), initialState
 /// (optional), finalState (optional), workspace (on CUDA), o, a store.
 struct DeltaRuleForward : KernelOf<DeltaRuleParams, "delta_rule_forward", 8, 9> {
-  HYBRID_ON_CPU(cpu::deltaRuleGrid<T>(p, cpu::deltaRuleForwardElements<T>(p)))
+  HYBRID_ON_CPU(cpu::deltaRuleGrid<T>(p, cpu::scanForwardElements<T>(cpu::deltaRuleSizes(p))))
   HYBRID_ON_CUDA(cuda::deltaRuleGrid<T>(p, cuda::deltaRuleForwardTiles<T>(p)))
 };
 
@@ -166,7 +147,7 @@ struct DeltaRuleForward : KernelOf<DeltaRuleParams, "delta_rule_forward", 8, 9> 
 /// dDecay (optional), workspace (on CUDA).
 struct DeltaRuleBackward
     : KernelOf<DeltaRuleParams, "delta_rule_backward", 10, 11, 12, 13, 14, 15, 16, 17> {
-  HYBRID_ON_CPU(cpu::deltaRuleGrid<T>(p, cpu::deltaRuleBackwardElements<T>(p)))
+  HYBRID_ON_CPU(cpu::deltaRuleGrid<T>(p, cpu::scanBackwardElements<T>(cpu::deltaRuleSizes(p))))
   HYBRID_ON_CUDA(cuda::deltaRuleGrid<T>(p, cuda::deltaRuleBackwardTiles<T>(p)))
 };
 
