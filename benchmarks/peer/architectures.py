@@ -14,6 +14,10 @@ MODELS = {
     "rwkv": ("rwkv4", "rwkv4-channel") * 2,
     "rwkv5": ("rwkv5", "rwkv5-channel") * 2,
     "rwkv6": ("rwkv6", "rwkv5-channel") * 2,
+    "rwkv7": ("rwkv7", "rwkv7-channel", "rwkv7-later", "rwkv7-channel"),
+    "gated-deltanet-swiglu": ("gated-deltanet", "swiglu") * 2,
+    "kimi-delta-attention-swiglu": ("kimi-delta-attention", "swiglu") * 2,
+    "mamba2": ("mamba2",) * 4,
 }
 for _channel in ("swiglu", "moe"):
     MODELS |= {f"{mixer}-{_channel}": (mixer, _channel) * 2 for mixer in _MIXERS_WITH_EXPERTS}

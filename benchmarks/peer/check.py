@@ -29,7 +29,7 @@ def main():
     batch, heads, length, size = 2, 3, 128, 8
     q, k, v = (torch.randn(batch, heads, length, size) for _ in range(3))
     decay = torch.nn.functional.logsigmoid(torch.randn(batch, heads, length, size))
-    bonus = torch.randn(heads, size)
+    bonus, erase = torch.randn(heads, size), torch.randn(batch, heads, length, size) / 3
     x, b, c = torch.randn(batch, length, 6), torch.randn(batch, length, 4), torch.randn(batch, length, 4)
     step = torch.nn.functional.softplus(torch.randn(batch, length, 6))
     a = -torch.rand(6, 4) * 4
@@ -50,6 +50,11 @@ def main():
         compare("linear scan in chunks", chunked, loop, (q, k, v)),
         compare("linear scan in chunks, decay", chunked, loop, (q, k, v, decay)),
         compare("linear scan in chunks, decay and bonus", with_bonus(chunked), with_bonus(loop), (q, k, v, decay, bonus)),
+        compare("linear scan in chunks, decay a head", scans.linear_scan_by_head,
+                lambda q, k, v, g: loop(q, k, v, g[..., None].expand_as(k)), (q, k, v, decay[..., 0])),
+        *(compare(f"delta rule in chunks, decay {of}{', b' * bool(write)}", scans.delta_rule_chunked, scans.delta_rule_loop,
+                  (q, k / 3, v, erase, g, *write))
+          for of, g in (("a head", decay[..., :1]), ("a key", decay)) for write in ((), (q / 3,))),
         compare("selective scan in chunks", scans.selective_scan_chunked, scans.selective_scan_loop, (x, step, a, b, c)),
         compare("selective scan by doubling", scans.selective_scan_doubling, scans.selective_scan_loop, (x, step, a, b, c)),
         compare("RWKV-4's averages in chunks", scans.averages_chunked, scans.averages_loop, (keys, values, rate, first)),

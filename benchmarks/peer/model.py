@@ -10,11 +10,13 @@ from torch.nn import functional as F
 from architectures import MODELS
 from attention import Attention
 from channel import MLP, MixtureOfExperts, SwiGLU
+from delta import GatedDeltaNet, KimiDeltaAttention, Mamba2
 from hyena import Hyena, HyenaExperts, MultiHeadHyena
 from language import NAMES, LanguageModel
 from linear_attention import GatedLinearAttention, LinearAttention
 from mamba import Mamba
 from rwkv import ChannelMix, TimeMix4, TimeMix5, TimeMix6
+from rwkv7 import ChannelMix7, TimeMix7
 
 LAYERS = {
     "attention": Attention,
@@ -28,11 +30,17 @@ LAYERS = {
     "rwkv4": TimeMix4,
     "rwkv5": TimeMix5,
     "rwkv6": TimeMix6,
+    "rwkv7": TimeMix7,
+    "rwkv7-later": lambda width, length: TimeMix7(width, length, later=True),
+    "gated-deltanet": GatedDeltaNet,
+    "kimi-delta-attention": KimiDeltaAttention,
+    "mamba2": Mamba2,
     "mlp": lambda width, length: MLP(width),
     "swiglu": lambda width, length: SwiGLU(width),
     "moe": lambda width, length: MixtureOfExperts(width),
     "rwkv4-channel": lambda width, length: ChannelMix(width),
     "rwkv5-channel": lambda width, length: ChannelMix(width),
+    "rwkv7-channel": lambda width, length: ChannelMix7(width),
 }
 
 
@@ -44,6 +52,9 @@ class Model(nn.Module):
         self.embed = nn.Embedding(vocab, width)
         nn.init.normal_(self.embed.weight, std=0.02)
         self.layers = nn.ModuleList(LAYERS[layer](width, length) for layer in MODELS[name])
+        mixes = [layer for layer in self.layers if isinstance(layer, TimeMix7)]
+        for later in mixes[1:]:
+            later.first = (mixes[0],)
         self.norms = nn.ModuleList(nn.RMSNorm(width, eps=1e-5) for _ in range(len(self.layers) + 1))
         self.head = nn.Linear(width, vocab)
 

@@ -90,6 +90,18 @@ def gated_linear_attention(batch, length, form="loop"):
     return run, leaves
 
 
+def delta_rule(batch, length, heads, decays, form="chunked"):
+    """Keys are short, so that the state does not grow."""
+    leaves = inputs(*[(batch, length, 128)] * 4, (batch, length, decays))
+    scan = scans.delta_rule_loop if form == "loop" else scans.delta_rule_chunked
+
+    def run():
+        q, k, v, erase, decay = (by_head(x, heads) for x in leaves)
+        return scan(q, 0.1 * k, v, 0.1 * erase, F.logsigmoid(decay) / 16).transpose(1, 2).flatten(2)
+
+    return run, leaves
+
+
 BACKENDS = {"flash": SDPBackend.FLASH_ATTENTION, "efficient": SDPBackend.EFFICIENT_ATTENTION, "math": SDPBackend.MATH,
             "cudnn": SDPBackend.CUDNN_ATTENTION}
 
@@ -151,8 +163,8 @@ def copy(numbers):
     return lambda: y.copy_(x), None
 
 
-OPS = {f.__name__: f for f in (long_convolution, gated_convolution, selective_scan, gated_linear_attention, attention, matmul, rmsnorm, cross_entropy,
-                               linear_cross_entropy, adamw, copy)}
+OPS = {f.__name__: f for f in (long_convolution, gated_convolution, selective_scan, gated_linear_attention, delta_rule, attention, matmul, rmsnorm,
+                               cross_entropy, linear_cross_entropy, adamw, copy)}
 
 
 def step_of(request):

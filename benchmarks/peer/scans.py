@@ -54,6 +54,75 @@ def linear_scan_chunked(q, k, v, decay=None, bonus=None, chunk=32):
     return y.flatten(2, 3)
 
 
+def linear_scan_by_head(q, k, v, decay, chunk=64):
+    """As linear_scan_loop with a decay (batch, heads, length) of a head, which is taken between pairs of positions: stable for any. q and k
+    may be shared by the heads, with a size of 1 there."""
+    length = v.shape[2]
+    chunk = min(chunk, length)
+    q, k, v = (x.unflatten(2, (-1, chunk)) for x in (q, k, v))
+    along = decay.unflatten(2, (-1, chunk)).cumsum(dim=3)[..., None]
+    total = along[:, :, :, -1:]
+    mask = torch.ones(chunk, chunk, dtype=torch.bool, device=q.device).tril()
+    y = (q @ k.mT) * (along - along.mT).masked_fill(~mask, -torch.inf).exp() @ v
+    if length > chunk:
+        added = k.mT @ ((total - along).exp() * v)
+        state, states = torch.zeros_like(added[:, :, 0]), []
+        for keep, more in zip(total.exp().unbind(2), added.unbind(2)):
+            states.append(state)
+            state = torch.addcmul(more, keep, state)
+        y = y + along.exp() * (q @ torch.stack(states, dim=2))
+    return y.flatten(2, 3)
+
+
+def delta_rule_loop(q, k, v, erase, decay, write=None):
+    """S_t = diag(exp(decay_t)) S_{t-1} + write_t (erase_tᵀ S_{t-1}) + k_t v_tᵀ, read by q: (batch, heads, length, size) each, decay like k or
+    with a size of 1. Without `write` it is -k."""
+    state = q.new_zeros(*q.shape[:2], q.shape[-1], v.shape[-1])
+    outputs = []
+    steps = (x[..., None].unbind(2) for x in (q, k, -k if write is None else write, erase, decay.exp().expand_as(k)))
+    for reader, key, changed, eraser, keep, value in zip(*steps, v[..., None, :].unbind(2)):
+        state = keep * state + changed * (eraser * state).sum(dim=2, keepdim=True) + key * value
+        outputs.append((reader * state).sum(dim=2))
+    return torch.stack(outputs, dim=2)
+
+
+def delta_rule_chunked(q, k, v, erase, decay, write=None, chunk=64):
+    """As delta_rule_loop, by products and a triangular solve in each chunk, of all chunks at once where they do not need the state. A decay a
+    head is taken between pairs of rows; one a key relative to the chunk's middle, so that decay * chunk must stay above -160."""
+    length, size = q.shape[2:]
+    chunk = min(chunk, length)
+    q, k, v, erase, decay = (x.unflatten(2, (-1, chunk)) for x in (q, k, v, erase, decay))
+    along = decay.cumsum(dim=3)
+    before, total = along - decay, along[:, :, :, -1:]
+    rows = [-k if write is None else write.unflatten(2, (-1, chunk))] + ([] if write is None else [k])
+    ends = [x * (total - along).exp() for x in rows]
+    if decay.shape[-1] == 1:
+        mask = torch.ones(chunk, chunk, dtype=torch.bool, device=q.device)
+        reach = lambda row, own: (row - along.mT).masked_fill(~mask.tril(own), -torch.inf).exp()
+        pairs = [((q @ x.mT) * reach(along, 0), (erase @ x.mT) * reach(before, -1)) for x in rows]
+    else:
+        middle = along[:, :, :, chunk // 2 : chunk // 2 + 1].detach()
+        reader, eraser = q * (along - middle).exp(), erase * (before - middle).exp()
+        written = [x * (middle - along).exp() for x in rows]
+        pairs = [((reader @ x.mT).tril(), (eraser @ x.mT).tril(-1)) for x in written]
+    reader, eraser = q * along.exp(), erase * before.exp()
+    # (I - N) W = R S + G: what a chunk's rows read of the state is W = W0 + W1 S.
+    given = -v if write is None else pairs[1][1] @ v
+    system = torch.eye(chunk, device=q.device) - pairs[0][1]
+    both = torch.linalg.solve_triangular(system, torch.cat((given, eraser), dim=-1), upper=False, unitriangular=True)
+    given, reading = both.split((v.shape[-1], size), dim=-1)
+    added = ends[0].mT @ given + (0 if write is None else ends[1].mT @ v)
+    changes = ends[0].mT @ reading
+    state, states = torch.zeros_like(added[:, :, 0]), []
+    for keep, change, more in zip(total.exp().mT.unbind(2), changes.unbind(2), added.unbind(2)):
+        states.append(state)
+        state = torch.addcmul(more, keep, state) + change @ state
+    states = torch.stack(states, dim=2)
+    corrected = given + reading @ states
+    y = reader @ states + pairs[0][0] @ corrected
+    return (y if write is None else y + pairs[1][0] @ v).flatten(2, 3)
+
+
 @torch.compiler.disable  # unrolled, it takes minutes to compile, and is no faster than this
 def selective_scan_loop(x, step, a, b, c):
     """Mamba's scan: h_t = exp(step_t a) h_{t-1} + step_t x_t b_t, y_t = h_t c_t.

@@ -38,6 +38,12 @@ def gated_linear_attention(batch, length, backward):
     return (3 * flops, 2 * numbers) if backward else (flops, numbers)
 
 
+def delta_rule(batch, length, heads, decays, backward):
+    """9 for each state and token: the decay, what is read to be erased, what is written, the output, two each; twice that back."""
+    flops, numbers = 9 * batch * length * 128 * 128 // heads, batch * length * (5 * 128 + decays)
+    return (3 * flops, 2 * numbers) if backward else (flops, numbers)
+
+
 def attention(batch, length, heads, backward):
     """Two products over half a square, five back (with the scores again)."""
     flops, numbers = 2 * batch * length**2 * 128, 4 * batch * length * 128
@@ -61,7 +67,8 @@ def adamw(backward):
     return 16 * count, 8 * count
 
 
-COSTS = {f.__name__: f for f in (long_convolution, selective_scan, gated_linear_attention, attention, matmul, cross_entropy, adamw)}
+COSTS = {f.__name__: f for f in (long_convolution, selective_scan, gated_linear_attention, delta_rule, attention, matmul, cross_entropy,
+                               adamw)}
 
 
 def work(options):
@@ -73,6 +80,9 @@ def work(options):
         rows += [("long_convolution", "f32", backward, sizes) for backward in (False, True)]
     for op in ("selective_scan", "gated_linear_attention"):
         rows += [(op, "f32", True, {"batch": batch, "length": length}) for batch, length in ((32, 128), (16, 1024), (1, 16384))]
+    for heads, decays in ((8, 8), (8, 128), (2, 2)):
+        rows += [("delta_rule", "f32", True, {"batch": batch, "length": length, "heads": heads, "decays": decays})
+                 for batch, length in ((32, 128), (16, 1024), (1, 16384), (1, 65536))]
     for dtype in options.dtype:
         for heads in (16, 2):
             for batch, length in ((32, 128), (16, 1024), (4, 4096)):
@@ -131,8 +141,8 @@ def measure(options, peers, op, dtype, backward, sizes):
         request = {"op": op, "dtype": dtype, "backward": backward, "sizes": {**names, **({"form": form} if form else {})}, "steps": options.steps}
         return lambda: median(peers.ask(request)["ms"])
 
-    scan = op in ("selective_scan", "gated_linear_attention")
-    sides = {"ours": ours, "loop": peer("loop"), "chunked": peer("chunked")} if scan else {"ours": ours, "eager": peer()}
+    forms = {"selective_scan": ("loop", "chunked"), "gated_linear_attention": ("loop", "chunked"), "delta_rule": ("chunked",)}.get(op)
+    sides = {"ours": ours, **({form: peer(form) for form in forms} if forms else {"eager": peer()})}
     try:
         times, failures = take_turns(sides, options.rounds, lambda side: side())
     finally:

@@ -84,8 +84,8 @@ def ops(result):
     rows = result.get("op", [])
     if not rows:
         return ""
-    sizes = lambda row: " ".join(f"{row[key]}" + {"batch": " ×", "heads": " heads", "inputs": " →"}.get(key, "")
-                                 for key in ("batch", "length", "heads", "inputs", "outputs") if key in row)
+    sizes = lambda row: " ".join(f"{row[key]}" + {"batch": " ×", "heads": " heads", "decays": " decays", "inputs": " →"}.get(key, "")
+                                 for key in ("batch", "length", "heads", "decays", "inputs", "outputs") if key in row)
     text = "\n## Ops\n\n"
     text += ("GFLOP/s and GB/s count what the definition needs, not what a kernel does. PyTorch is eager: its fused form, or for a scan the "
              "better of the loop over time and the products in chunks.\n\n")

@@ -11,8 +11,9 @@ VOCAB = 16
 BASELINE = (32, 128)
 TOKENS = 16384  # a step of the suite `lengths`
 LENGTHS = (1024, 4096, 16384)
-LONG_MODELS = ("hyena-swiglu", "mamba", "gated-linear-attention-swiglu", "attention-swiglu")
-VERY_LONG = (65536, ("hyena-swiglu", "mamba"))  # without a peer
+LONG_MODELS = ("hyena-swiglu", "mamba", "gated-linear-attention-swiglu", "attention-swiglu", "gated-deltanet-swiglu", "kimi-delta-attention-swiglu",
+               "rwkv7", "mamba2")
+VERY_LONG = (65536, ("hyena-swiglu", "mamba", "gated-deltanet-swiglu", "kimi-delta-attention-swiglu", "rwkv7", "mamba2"))  # without a peer
 
 
 def model_files():
