@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 #include "codegen/kernels/Kernel.h"
+#include "codegen/kernels/ScanChunks.h"
 
 namespace hybrid {
 
@@ -60,11 +61,37 @@ constexpr int64_t linearScanChunk(const LinearScanParams &p) {
     chunk *= 2;
   return chunk;
 }
+constexpr bool linearScanPerKey(const LinearScanParams &p) {
+  return p.decay == ScanDecay::KeyAndTime || p.decay == ScanDecay::Key;
+}
+constexpr ScanSizes linearScanSizes(const LinearScanParams &p) {
+  return {p.blockRows, p.keySize, p.valueSize, linearScanPerKey(p)};
+}
+/// Whether the gradient goes chunk by chunk, by products of blocks, and not row by row; and the
+/// scan itself. From where it pays: rows need two thirds of the work where nothing decays, and half
+/// empty blocks cost as much as full ones.
+template <typename T> constexpr bool linearScanGradientInChunks(const LinearScanParams &p) {
+  const int64_t least = p.decay == ScanDecay::None ? 2 * lanes<T> : lanes<T>;
+  return p.keySize >= least && p.valueSize >= least;
+}
+template <typename T> constexpr bool linearScanInChunks(const LinearScanParams &p) {
+  return !p.stateOnly && p.keySize >= 2 * lanes<T> && p.valueSize >= 2 * lanes<T>;
+}
+/// Items are heads of a block of rows.
+template <typename T>
+constexpr Grid linearScanChunkGrid(const LinearScanParams &p, int64_t elements) {
+  return {p.batch * p.blocks * p.heads, 0, elements * static_cast<int64_t>(sizeof(T))};
+}
 /// Items are vectors of values of a head of a block of rows; bytes a thread.
 template <typename T> constexpr Grid linearScanRowGrid(const LinearScanParams &p) {
   const int64_t factors = 4 * ceilDiv(p.keySize, lanes<T>) * lanes<T>;
   return {p.batch * p.blocks * p.heads * ceilDiv(p.valueSize, lanes<T>), 0,
           (p.keySize * lanes<T> + factors) * static_cast<int64_t>(sizeof(T))};
+}
+template <typename T> constexpr Grid linearScanForwardGrid(const LinearScanParams &p) {
+  return linearScanInChunks<T>(p)
+             ? linearScanChunkGrid<T>(p, scanForwardElements<T>(linearScanSizes(p)))
+             : linearScanRowGrid<T>(p);
 }
 /// Items are vectors of keys.
 template <typename T> constexpr Grid linearScanKeyGrid(const LinearScanParams &p) {
@@ -220,7 +247,9 @@ struct LinearScanDivision {
   /// threads.
   template <typename T> static constexpr void onCpu(LinearScanParams &p) {
     constexpr int64_t enough = 8, wanted = 32, leastRows = 256;
-    const int64_t items = p.batch * p.heads * ceilDiv(p.valueSize, lanes<T>);
+    const int64_t columns =
+                      cpu::linearScanGradientInChunks<T>(p) ? 1 : ceilDiv(p.valueSize, lanes<T>),
+                  items = p.batch * p.heads * columns;
     p.blocks = 1;
     while (items < enough && items * p.blocks < wanted && p.length % (2 * p.blocks) == 0 &&
            p.length / (2 * p.blocks) >= leastRows)
@@ -248,12 +277,20 @@ struct LinearScanDivision {
 /// Blocks of a head's keys, each of which has partial sums of the gradient of its decay.
 struct LinearScanKeyBlocks {
   template <typename T> static constexpr int64_t onCpu(const LinearScanParams &p) {
-    return ceilDiv(p.keySize, lanes<T>);
+    return cpu::linearScanGradientInChunks<T>(p) ? 1 : ceilDiv(p.keySize, lanes<T>);
   }
   template <typename T> static constexpr int64_t onCuda(const LinearScanParams &p) {
     return cuda::linearScanColumnBlocks(p, cuda::LinearScanPart::Keys,
                                         cuda::linearScanTilingOf<T>(p, cuda::LinearScanPart::Keys));
   }
+};
+
+/// Whether one kernel computes the whole gradient.
+struct LinearScanGradientInChunks {
+  template <typename T> static constexpr int64_t onCpu(const LinearScanParams &p) {
+    return cpu::linearScanGradientInChunks<T>(p);
+  }
+  template <typename T> static constexpr int64_t onCuda(const LinearScanParams &) { return 0; }
 };
 
 /// Elements of the states that the gradient of the decay is anchored at.
@@ -268,7 +305,7 @@ struct LinearScanAnchors {
 /// Buffers: q, k, v, decay (optional), segments (optional), initialState (optional), finalState
 /// (optional), o, a store.
 struct LinearScanForward : KernelOf<LinearScanParams, "linear_scan_forward", 6> {
-  HYBRID_ON_CPU(cpu::linearScanRowGrid<T>(p))
+  HYBRID_ON_CPU(cpu::linearScanForwardGrid<T>(p))
   HYBRID_ON_CUDA(cuda::linearScanGrid<T>(p, cuda::LinearScanPart::Forward))
 };
 
@@ -287,6 +324,15 @@ struct LinearScanBackwardValues : KernelOf<LinearScanParams, "linear_scan_backwa
 struct LinearScanBackwardQueriesKeys
     : KernelOf<LinearScanParams, "linear_scan_backward_queries_keys", 8, 9, 10> {
   HYBRID_ON_CPU(cpu::linearScanKeyGrid<T>(p))
+};
+
+/// On the CPU, with LinearScanGradientInChunks: all of the gradient, if it does not go row by row.
+/// Buffers: q, k, v, decay (optional), segments (optional), initialState (optional), do,
+/// dFinalState (optional), dInitialState (optional), dq, dk, dv, dDecay (optional, as above, with
+/// one block of keys).
+struct LinearScanBackward : KernelOf<LinearScanParams, "linear_scan_backward", 8, 9, 10, 11, 12> {
+  HYBRID_ON_CPU(cpu::linearScanChunkGrid<T>(p,
+                                            cpu::scanBackwardElements<T>(cpu::linearScanSizes(p))))
 };
 
 /// On CUDA. Buffers: k, v, decay (optional), segments (optional), initialState (optional), do,

@@ -42,11 +42,12 @@ constexpr int64_t scanTiles(const ScanSizes &sizes, int64_t keyTiles, int64_t va
 template <typename T> constexpr int64_t scanForwardElements(const ScanSizes &sizes) {
   return scanTiles<T>(sizes, 12, 3, 7, 2) + scanStateElements<T>(sizes);
 }
-/// Of its gradient: the state's own, those that are kept, those of a group, those of a span.
+/// Of its gradient, with room for sums of two vectors of keys: the state's own, those that are
+/// kept, those of a group, those of a span.
 template <typename T> constexpr int64_t scanBackwardElements(const ScanSizes &sizes) {
   const int64_t group = scanGroup<T>(sizes), kept = ceilDiv(scanSpans<T>(sizes), group),
                 states = 1 + kept + (group > 1 ? group : 0) + (sizes.perKey ? lanes<T> : 0);
-  return scanForwardElements<T>(sizes) + scanTiles<T>(sizes, 8, 4, 11, 3) +
+  return scanForwardElements<T>(sizes) + scanTiles<T>(sizes, 8, 4, 11, 5) +
          states * scanStateElements<T>(sizes);
 }
 

@@ -170,6 +170,7 @@ template <> LogicalResult lower(LinearScanGradOp op, ProgramBuilder &program) {
             dOut = program.use(program.rows(op.getCotangent(), params.oStride)),
             stateCotangent = program.optionalUse(op.getStateCotangent());
   params.hasFinalState = !!op.getStateCotangent();
+  const bool inChunks = program.ask<LinearScanGradientInChunks>(o.element, params) != 0;
   Store dv = program.storeOf(op.getDv());
   params.dvStride = dv.stride;
   Value dInitial = op.getDinitialState();
@@ -192,7 +193,8 @@ template <> LogicalResult lower(LinearScanGradOp op, ProgramBuilder &program) {
                    });
     dInitialState = program.absent(); // it has been found already
   }
-  values(params, stateCotangent, dInitialState, dv);
+  if (!inChunks)
+    values(params, stateCotangent, dInitialState, dv);
 
   params.decayGradient = op.getDdecay() && !op.getDdecay().use_empty();
   int64_t count = 1;
@@ -206,9 +208,15 @@ template <> LogicalResult lower(LinearScanGradOp op, ProgramBuilder &program) {
     View dq = program.define(op.getDq()), dk = program.define(op.getDk());
     params.dqStride = *dq.rowStride(), params.dkStride = *dk.rowStride();
     BufferUse dDecay = decayUse();
-    program.launch<LinearScanBackwardQueriesKeys>(
-        o.element, params,
-        {o.q, o.k, o.v, o.decay, o.segments, initialState, dOut, stateCotangent, dq, dk, dDecay});
+    if (inChunks)
+      program.launch<LinearScanBackward>(o.element, params,
+                                         {o.q, o.k, o.v, o.decay, o.segments, initialState, dOut,
+                                          stateCotangent, dInitialState, dq, dk, dv.buffers.front(),
+                                          dDecay});
+    else
+      program.launch<LinearScanBackwardQueriesKeys>(
+          o.element, params,
+          {o.q, o.k, o.v, o.decay, o.segments, initialState, dOut, stateCotangent, dq, dk, dDecay});
   } else {
     // The gradient of the keys reads that of the queries for the gradient of the decay.
     Store dq = program.storeOf(op.getDq()), dk = program.storeOf(op.getDk());

@@ -14,6 +14,7 @@ HYBRID_TEST_KERNEL(LinearScanBackwardQueries, , linearScanBackwardQueries)
 HYBRID_TEST_KERNEL(LinearScanBackwardKeys, , linearScanBackwardKeys)
 #else
 HYBRID_TEST_KERNEL(LinearScanBackwardQueriesKeys, linear_scan_backward_queries_keys, )
+HYBRID_TEST_KERNEL(LinearScanBackward, linear_scan_backward, )
 #endif
 
 using namespace hybrid;
@@ -247,11 +248,13 @@ template <typename T, typename Of> void check(const Of &of) {
   launch<LinearScanForward, T>(of, params, {&o, &last, &unused}, q.data(), k.data(), v.data(),
                                decay, segments, initialState,
                                divided ? unused.data() : given(c.finalState, last), o.data());
-  launch<LinearScanBackwardValues, T>(of, params, {&dv, &first}, q.data(), k.data(), decay,
-                                      segments, dO.data(), finalCotangent,
-                                      given(c.state && !divided, first), dv.data());
-  T *decayGradient = given(p.decayGradient, dg);
+  T *decayGradient = given(p.decayGradient, dg), *dInitial = given(c.state && !divided, first);
+  auto byRows = [&] {
+    launch<LinearScanBackwardValues, T>(of, params, {&dv, &first}, q.data(), k.data(), decay,
+                                        segments, dO.data(), finalCotangent, dInitial, dv.data());
+  };
 #ifdef HYBRID_CUDA_SHIM
+  byRows();
   Tensor<T> anchors(1, LinearScanAnchors::onCuda<T>(p));
   launch<LinearScanBackwardQueries, T>(of, params, {&dq, &anchors}, k.data(), v.data(), decay,
                                        segments, initialState, dO.data(), anchors.data(),
@@ -260,9 +263,17 @@ template <typename T, typename Of> void check(const Of &of) {
                                     segments, dO.data(), finalCotangent, dq.data(), anchors.data(),
                                     decayGradient, dk.data());
 #else
-  launch<LinearScanBackwardQueriesKeys, T>(of, params, {&dq, &dk, &dg}, q.data(), k.data(),
-                                           v.data(), decay, segments, initialState, dO.data(),
-                                           finalCotangent, dq.data(), dk.data(), decayGradient);
+  if (decided<LinearScanGradientInChunks, T>(p)) {
+    launch<LinearScanBackward, T>(of, params, {&dq, &dk, &dv, &dg, &first}, q.data(), k.data(),
+                                  v.data(), decay, segments, initialState, dO.data(),
+                                  finalCotangent, dInitial, dq.data(), dk.data(), dv.data(),
+                                  decayGradient);
+  } else {
+    byRows();
+    launch<LinearScanBackwardQueriesKeys, T>(of, params, {&dq, &dk, &dg}, q.data(), k.data(),
+                                             v.data(), decay, segments, initialState, dO.data(),
+                                             finalCotangent, dq.data(), dk.data(), decayGradient);
+  }
 #endif
 
   const double bound = tolerance<T>(onCuda ? 4e-6 : 3e-6);
@@ -287,6 +298,12 @@ template <typename T, typename Of> void check(const Of &of) {
 
 constexpr ScanDecay kinds[] = {ScanDecay::None, ScanDecay::KeyAndTime, ScanDecay::HeadAndTime,
                                ScanDecay::Key, ScanDecay::Head};
+
+/// A state row by row, one whose gradient goes chunk by chunk, and one that does so itself.
+struct Size {
+  int64_t keys, values;
+};
+constexpr Size sizes[] = {{5, 6}, {16, 17}, {33, 34}};
 
 template <typename T> struct LinearScan : testing::Test {
   template <const auto &cases> static void checkAll() {
@@ -334,14 +351,17 @@ TYPED_TEST(LinearScan, AgreesWithStatesAndSegments) {
   if constexpr (!onCuda)
     for (int mask = 0; mask < 32; ++mask)
       for (ScanDecay kind : kinds)
-        for (int64_t length : {1, 6, 37})
-          check<TypeParam>(Given{Case{.length = length,
-                                      .decay = kind,
-                                      .exclusive = (mask & 1) != 0,
-                                      .segments = (mask & 2) != 0,
-                                      .state = (mask & 4) != 0,
-                                      .finalState = (mask & 8) != 0,
-                                      .decayGradient = (mask & 16) != 0}});
+        for (const Size &size : sizes)
+          for (int64_t length : {1, 6, 37})
+            check<TypeParam>(Given{Case{.length = length,
+                                        .keys = size.keys,
+                                        .values = size.values,
+                                        .decay = kind,
+                                        .exclusive = (mask & 1) != 0,
+                                        .segments = (mask & 2) != 0,
+                                        .state = (mask & 4) != 0,
+                                        .finalState = (mask & 8) != 0,
+                                        .decayGradient = (mask & 16) != 0}});
 }
 
 constexpr Case divisions[] = {
@@ -364,9 +384,10 @@ TYPED_TEST(LinearScan, AgreesWhenDividedOverTime) {
   if constexpr (!onCuda)
     for (int mask = 0; mask < 16; ++mask)
       for (ScanDecay kind : kinds)
-        for (int64_t keys : {5, 16})
+        for (const Size &size : sizes)
           check<TypeParam>(Given{Case{.length = 36,
-                                      .keys = keys,
+                                      .keys = size.keys,
+                                      .values = size.values,
                                       .decay = kind,
                                       .exclusive = (mask & 1) != 0,
                                       .segments = (mask & 2) != 0,
@@ -381,8 +402,14 @@ TYPED_TEST(LinearScan, StrongDecaysNeitherOverflowNorLoseTheGradient) {
   if constexpr (!onCuda)
     for (double strength : {30.0, 200.0, 1e4})
       for (ScanDecay kind : kinds)
-        check<TypeParam>(Given{Case{
-            .length = 40, .decay = kind, .state = true, .finalState = true, .strength = strength}});
+        for (const Size &size : sizes)
+          check<TypeParam>(Given{Case{.length = 40,
+                                      .keys = size.keys,
+                                      .values = size.values,
+                                      .decay = kind,
+                                      .state = true,
+                                      .finalState = true,
+                                      .strength = strength}});
 }
 
 struct Division {

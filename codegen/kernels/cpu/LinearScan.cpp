@@ -14,15 +14,15 @@
 // so that nothing is ever summed over lanes and no product of decays is ever inverted: however
 // strong the decay, nothing overflows. Up to four steps are taken on a row while it is in a
 // register, which leaves three multiply-adds a step and a vector of state, and hardly any traffic
-// with memory; the chunk form of the papers would need at least two, and the exponentials of
-// differences of decays. The gradient of the decay needs S_(t-1) and dS_t together: one state a
-// chunk is kept, the states of a chunk are computed again.
+// with memory. States that fill blocks go chunk by chunk instead (LinearScanChunks.h). The gradient
+// of the decay needs S_(t-1) and dS_t together: one state a chunk is kept, the states of a chunk
+// are computed again.
 //
 // Katharopoulos et al. 2020, section 3.3.1, for the gradients as scans.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/kernels/LinearScan.h"
-#include "Transpose.h"
+#include "LinearScanChunks.h"
 
 using namespace hybrid;
 using namespace hybrid::cpu;
@@ -294,6 +294,8 @@ HYBRID_INLINE void scanValues(int64_t index, T *state, const LinearScanParams &p
 
 template <typename T>
 HYBRID_INLINE void linear_scan_forward(int64_t index, Buffers buffers, const LinearScanParams &p) {
+  if (linearScanInChunks<T>(p))
+    return scanChunksForward<T>(index, buffers, p);
   scanValues<T>(index, buffers.scratch<T>(), p, false,
                 {buffers[0], buffers[1], buffers[2], buffers[3], buffers[4], p.qStride, p.kStride,
                  p.vStride, buffers[7], p.oStride, p.hasState ? buffers[5] : nullptr,
@@ -452,8 +454,14 @@ HYBRID_INLINE void linear_scan_backward_queries_keys(int64_t index, Buffers buff
   gradient.finish();
 }
 
+template <typename T>
+HYBRID_INLINE void linear_scan_backward(int64_t index, Buffers buffers, const LinearScanParams &p) {
+  scanChunksBackward<T>(index, buffers, p);
+}
+
 } // namespace
 
 HYBRID_KERNEL(linear_scan_forward, LinearScanParams)
 HYBRID_KERNEL(linear_scan_backward_values, LinearScanParams)
 HYBRID_KERNEL(linear_scan_backward_queries_keys, LinearScanParams)
+HYBRID_KERNEL(linear_scan_backward, LinearScanParams)

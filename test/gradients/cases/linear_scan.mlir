@@ -45,3 +45,15 @@ func.func @forward(%q: tensor<1x512x2xf32> {hybrid.name = "q"}, %k: tensor<1x512
   %o = hybrid.linear_scan %q, %k, %v heads 2 decay(%g : tensor<2xf32>) {exclusive} : tensor<1x512x2xf32>, tensor<1x512x2xf32>, tensor<1x512x2xf32> -> tensor<1x512x2xf32>
   return %o : tensor<1x512x2xf32>
 }
+// -----
+// A state of several blocks, in chunks: a decay a key channel and time, before the token.
+func.func @forward(%q: tensor<1x11x17xf32> {hybrid.name = "q"}, %k: tensor<1x11x17xf32> {hybrid.name = "k"}, %v: tensor<1x11x18xf32> {hybrid.name = "v"}, %g: tensor<1x11x17xf32> {hybrid.name = "g", test.range = [-1.5, -0.1]}, %s: tensor<1x1x17x18xf32> {hybrid.name = "s"}) -> (tensor<1x11x18xf32> {hybrid.name = "o"}, tensor<1x1x17x18xf32> {hybrid.name = "f"}) {
+  %o, %f = hybrid.linear_scan %q, %k, %v heads 1 decay(%g : tensor<1x11x17xf32>) initial_state(%s : tensor<1x1x17x18xf32>) {exclusive, return_state} : tensor<1x11x17xf32>, tensor<1x11x17xf32>, tensor<1x11x18xf32> -> tensor<1x11x18xf32>, tensor<1x1x17x18xf32>
+  return %o, %f : tensor<1x11x18xf32>, tensor<1x1x17x18xf32>
+}
+// -----
+// The same with a decay a head and time, in packed segments.
+func.func @forward(%q: tensor<1x11x17xf32> {hybrid.name = "q"}, %k: tensor<1x11x17xf32> {hybrid.name = "k"}, %v: tensor<1x11x18xf32> {hybrid.name = "v"}, %g: tensor<1x11x1xf32> {hybrid.name = "g", test.range = [-1.5, -0.1]}, %ids: tensor<1x11xi32> {hybrid.name = "ids", test.segments}, %s: tensor<1x1x17x18xf32> {hybrid.name = "s"}) -> (tensor<1x11x18xf32> {hybrid.name = "o"}, tensor<1x1x17x18xf32> {hybrid.name = "f"}) {
+  %o, %f = hybrid.linear_scan %q, %k, %v heads 1 decay(%g : tensor<1x11x1xf32>) segments(%ids : tensor<1x11xi32>) initial_state(%s : tensor<1x1x17x18xf32>) {return_state} : tensor<1x11x17xf32>, tensor<1x11x17xf32>, tensor<1x11x18xf32> -> tensor<1x11x18xf32>, tensor<1x1x17x18xf32>
+  return %o, %f : tensor<1x11x18xf32>, tensor<1x1x17x18xf32>
+}
