@@ -19,16 +19,19 @@ struct ScanSizes {
 template <typename T> constexpr int64_t scanSpans(const ScanSizes &sizes) {
   return ceilDiv(sizes.rows, lanes<T>);
 }
-/// Spans between two states that the gradient keeps; the others are computed twice again.
-template <typename T> constexpr int64_t scanGroup(const ScanSizes &sizes) {
-  int64_t group = 1;
-  while (ceilDiv(scanSpans<T>(sizes), group) > 128)
-    group *= 2;
-  return group;
-}
 template <typename T> constexpr int64_t scanBlocks(int64_t size) { return ceilDiv(size, lanes<T>); }
 template <typename T> constexpr int64_t scanStateElements(const ScanSizes &sizes) {
   return scanBlocks<T>(sizes.keySize) * scanBlocks<T>(sizes.valueSize) * lanes<T> * lanes<T>;
+}
+/// Spans between two states that the gradient keeps; the others are computed twice again, which is
+/// a tenth of its work. So all are kept while they are small.
+template <typename T> constexpr int64_t scanGroup(const ScanSizes &sizes) {
+  const int64_t bytes = scanStateElements<T>(sizes) * static_cast<int64_t>(sizeof(T)),
+                fit = 4 * 1024 * 1024 / bytes, most = fit > 128 ? fit : 128;
+  int64_t group = 1;
+  while (ceilDiv(scanSpans<T>(sizes), group) > most)
+    group *= 2;
+  return group;
 }
 /// Elements of so many tiles of keys, of values and of pairs of rows, and of vectors of keys.
 template <typename T>
