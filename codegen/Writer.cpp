@@ -245,9 +245,12 @@ static std::vector<char> serialize(ModuleOp module, const Code &code,
   });
   auto programVector = builder.CreateVector(programs);
   auto kernelVector = writer.kernelTable();
-  std::vector<flatbuffers::Offset<fb::Parameter>> parameters;
-  for (Attribute parameter : module->getAttrOfType<ArrayAttr>("schedule.parameters"))
-    parameters.push_back(writer.parameter(parameter));
+  std::vector<flatbuffers::Offset<fb::Parameter>> parameters, states;
+  for (auto entry :
+       module->getAttrOfType<ArrayAttr>("schedule.parameters").getAsRange<DictionaryAttr>()) {
+    auto isState = entry.getAs<BoolAttr>("state"); // absent in what was scheduled before
+    (isState && isState.getValue() ? states : parameters).push_back(writer.parameter(entry));
+  }
   std::vector<flatbuffers::Offset<fb::Setting>> settings;
   for (auto [given, areParameters] :
        {std::pair(&provenance.options, false), std::pair(&provenance.parameters, true)})
@@ -296,6 +299,7 @@ static std::vector<char> serialize(ModuleOp module, const Code &code,
         static_cast<int32_t>(code.examples->threads), code.examples->program.c_str(),
         code.examples->inputs.c_str(), code.examples->targets.c_str());
   auto parameterVector = builder.CreateVector(parameters);
+  auto stateVector = builder.CreateVector(states);
 
   fb::ExecutableBuilder executable(builder);
   executable.add_version_major(formatMajor);
@@ -311,6 +315,7 @@ static std::vector<char> serialize(ModuleOp module, const Code &code,
   executable.add_code(codeVector);
   executable.add_code_hash(XXH3_64bits(code.sharedObject.data(), code.sharedObject.size()));
   executable.add_parameters(parameterVector);
+  executable.add_states(stateVector);
   executable.add_parameter_bytes(integer("schedule.parameter_bytes"));
   executable.add_constants(constantVector);
   executable.add_constants_bytes(integer("schedule.constants_bytes"));

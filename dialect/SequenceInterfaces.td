@@ -22,15 +22,17 @@ def CarriedOp : OpInterface<"CarriedOp"> {
   let cppNamespace = "::hybrid";
   let description = [{
     An op along the sequence that can go on where the part of the sequence before has ended, from states that are zero at the start and are not those of a
-    `ResumableOp`. Used by `hybrid-carry-state`.
+    `ResumableOp`. Where it has no bound of its own it reaches `context` positions, the newest among them; without a context (0) it
+    has to have one. Used by `hybrid-carry-state`.
   }];
   let methods = [
-    InterfaceMethod<"Why the op cannot go on from a state here, for people; empty when it can.", "::llvm::StringRef", "getObstacle">,
+    InterfaceMethod<"Why the op cannot go on from a state here, for people; empty when it can.", "::llvm::StringRef", "getObstacle",
+      (ins "int64_t":$context)>,
     InterfaceMethod<[{
       Builds the op again so that it goes on from states: `stateOfType` gives the state before for a type, as often as it is called; the state after is
-      appended to `finalStates`. Gives what takes the place of the first result.
-    }], "::mlir::Value", "buildCarried",
-      (ins "::mlir::OpBuilder &":$builder, "::llvm::function_ref<::mlir::Value(::mlir::Type)>":$stateOfType,
+      appended to `finalStates`. Gives what takes the place of the results.
+    }], "::llvm::SmallVector<::mlir::Value>", "buildCarried",
+      (ins "::mlir::OpBuilder &":$builder, "int64_t":$context, "::llvm::function_ref<::mlir::Value(::mlir::Type)>":$stateOfType,
            "::llvm::SmallVectorImpl<::mlir::Value> &":$finalStates)>
   ];
 }
@@ -40,6 +42,10 @@ def RecurrentFilterOp : OpInterface<"RecurrentFilterOp"> {
   let description = [{
     A filter that is the impulse response of a linear recurrence, so that a convolution with it has a state of one size. Asked by `hybrid.fftconv`.
   }];
-  let methods = [InterfaceMethod<"Scalars of the recurrence's state, a channel.", "int64_t", "getRecurrenceElements">];
+  let methods = [
+    InterfaceMethod<"Scalars of the recurrence's state, a channel.", "int64_t", "getRecurrenceElements">,
+    InterfaceMethod<"Log decay, angle, real and imaginary part of its modes, all [S, C]: h[t] = Σ_s Re((re + i im)[s] e^((log_decay + i angle)[s] t)).",
+      "::llvm::SmallVector<::mlir::Value>", "getModes">
+  ];
 }
 #endif

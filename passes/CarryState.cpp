@@ -1,15 +1,22 @@
-//===- CarryState.cpp - a program that takes a sequence in chunks -----------===//
+//===- CarryState.cpp - programs that take a sequence in parts --------------===//
 //
-// A sequence in chunks is the sequence when each op either works on every position alone or
+// A sequence in parts is the sequence when each op either works on every position alone or
 // continues from a state. Both are asked op by op (SequenceAxes.h): every value either runs along
-// the sequence, in one known dimension, or is the same for all positions and all chunks.
+// the sequence, in one known dimension, or is the same for all positions and all parts.
+//
+// Two kinds of programs are made so. `chunk` gets states as inputs and gives them as results: who
+// runs it decides where they are. `prefill` and `step` decode: their states stay where parameters
+// lie, they are for other lengths than the whole (NarrowSequence.h), and what grows with the
+// sequence is kept up to that length.
 //
 //===----------------------------------------------------------------------===//
 #include "dialect/HybridOps.h"
 #include "dialect/Shapes.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "passes/NarrowSequence.h"
 #include "passes/Passes.h"
 #include "passes/SequenceAxes.h"
+#include "passes/StateNames.h"
 #include "passes/StraightLine.h"
 
 namespace hybrid {
@@ -26,6 +33,182 @@ LogicalResult refuse(Operation *op, const Twine &why) {
   return op->emitError() << "a sequence cannot be taken in chunks here: " << why;
 }
 
+/// Whether an op with state runs along the sequence over what is the same at every position, as a
+/// count of positions does.
+bool countsPositions(Operation *op, int64_t length, SequenceAxes &axes) {
+  bool along = false;
+  for (OpOperand &operand : op->getOpOperands())
+    if (shapeOf(operand.get()).size() > 1 &&
+        sequenceUseOf(op, operand.getOperandNumber(), 1, 0).kind == SequenceUse::Kind::Past) {
+      along = shapeOf(operand.get())[1] == length;
+      if (!along || axes.of(operand.get()).varies[1])
+        return false;
+    }
+  return along;
+}
+
+/// A part of a sequence, made of a copy of the whole.
+class Part {
+public:
+  /// `context`: 0 for a `chunk` as long as the whole, else how many positions decoding keeps.
+  Part(func::FuncOp function, int64_t length, int64_t context)
+      : function(function), context(context), narrowing(function, length) {}
+
+  LogicalResult convert() {
+    if (failed(plan()) || failed(narrowing.apply()))
+      return failure();
+    for (Operation *op : carried)
+      if (failed(carry(op)))
+        return failure();
+    return context ? assignStates() : returnStates();
+  }
+
+private:
+  LogicalResult plan();
+  LogicalResult carry(Operation *op);
+  Value stateOfType(Type type, Location loc);
+  FailureOr<Value> resume(Operation *op, llvm::function_ref<Value(Type)> state);
+  LogicalResult returnStates();
+  LogicalResult assignStates();
+  StringAttr nameOf(size_t state) {
+    return StringAttr::get(function->getContext(), "state." + std::to_string(state));
+  }
+
+  func::FuncOp function;
+  const int64_t context;
+  SequenceNarrowing narrowing;
+  SmallVector<Operation *> carried;
+  size_t states = 0; // given so far
+  SmallVector<Value> finalStates;
+};
+
+LogicalResult Part::plan() {
+  SequenceAxes axes;
+  axes.setInput(function.getArgument(0), 1);
+  const int64_t length = shapeOf(function.getArgument(0))[1];
+  for (Operation &op : function.getBody().front().without_terminator()) {
+    SequenceAxes::Step step = axes.follow(&op);
+    auto stateful = dyn_cast<StatefulOp>(op);
+    const bool goesOn =
+        stateful && (axes.of(op.getResult(0)).ofInput() || countsPositions(&op, length, axes));
+    if (goesOn && !context && stateful.getDynamicStateElements() != 0)
+      return refuse(&op, "the state of '" + op.getName().getStringRef() +
+                             "' grows with the sequence: it needs every position before");
+    if (!step.chunked.empty())
+      return refuse(&op, step.chunked);
+    if (!step.numbered.empty() && !context)
+      return refuse(&op, step.numbered);
+    if (goesOn) {
+      carried.push_back(&op);
+      axes.setInput(op.getResult(0), 1);
+      for (Value other : op.getResults().drop_front())
+        if (!axes.of(other).axes.empty())
+          axes.setInput(other, axes.of(other).axes.front().dimension);
+    }
+    narrowing.plan(&op, axes);
+  }
+  Operation *end = function.getBody().front().getTerminator();
+  for (Value result : end->getOperands())
+    if (!axes.of(result).along(1))
+      return refuse(end, "an output does not have the shape [batch, length, ...]");
+  return success();
+}
+
+/// Lets an op start from states, and notes those that it ends in.
+LogicalResult Part::carry(Operation *op) {
+  auto state = [&](Type type) { return stateOfType(type, op->getLoc()); };
+  SmallVector<Value> results;
+  if (auto own = dyn_cast<CarriedOp>(op)) {
+    if (StringRef obstacle = own.getObstacle(context); !obstacle.empty())
+      return refuse(op, obstacle);
+    OpBuilder builder(op);
+    results = own.buildCarried(builder, context, state, finalStates);
+  } else {
+    FailureOr<Value> resumed = resume(op, state);
+    if (failed(resumed))
+      return failure();
+    results.assign(1, *resumed);
+  }
+  for (auto [old, made] : llvm::zip(op->getResults(), results))
+    old.replaceAllUsesWith(made);
+  if (!op->use_empty())
+    return refuse(op, "its state is read elsewhere");
+  op->erase();
+  return success();
+}
+
+/// Builds an op with `initial_state` and `return_state` again, with them.
+FailureOr<Value> Part::resume(Operation *op, llvm::function_ref<Value(Type)> state) {
+  constexpr const char *noState = "its state is not one that a chunk can hand to the next";
+  auto resumable = dyn_cast<ResumableOp>(op);
+  if (!resumable || resumable.getReturnState() || !resumable.getInitialStateMutable().empty())
+    return refuse(op, noState);
+  if (resumable.getSegments())
+    return refuse(op, "sequences are packed");
+  resumable.setReturnState(true);
+  auto infer = [&](SmallVector<Type> &types) {
+    return cast<InferTypeOpInterface>(op).inferReturnTypes(
+        op->getContext(), op->getLoc(), op->getOperands(), op->getRawDictionaryAttrs(),
+        op->getPropertiesStorage(), op->getRegions(), types);
+  };
+  SmallVector<Type> first, types;
+  if (failed(infer(first)))
+    return failure();
+  resumable.getInitialStateMutable().assign(state(first.back()));
+  if (failed(infer(types)))
+    return failure();
+  if (types != first) // a history that grows
+    return refuse(op, noState);
+  OpBuilder builder(op);
+  Operation *whole =
+      Operation::create(op->getLoc(), op->getName(), types, op->getOperands(),
+                        op->getRawDictionaryAttrs(), op->getPropertiesStorage(), BlockRange(), 0);
+  builder.insert(whole);
+  finalStates.push_back(whole->getResults().back());
+  return whole->getResult(0);
+}
+
+Value Part::stateOfType(Type type, Location loc) {
+  const size_t number = states++;
+  if (context) {
+    OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
+    return readState(builder, loc, carriedState(number), type);
+  }
+  const unsigned place = function.getNumArguments();
+  if (failed(function.insertArgument(place, type, {}, loc)))
+    return nullptr;
+  function.setArgAttr(place, "hybrid.name", nameOf(number));
+  return function.getArgument(place);
+}
+
+/// The final states are results behind the others.
+LogicalResult Part::returnStates() {
+  auto ret = cast<func::ReturnOp>(function.getBody().front().getTerminator());
+  SmallVector<DictionaryAttr> attributes;
+  function.getAllResultAttrs(attributes);
+  for (size_t i = 0; i < finalStates.size(); ++i)
+    attributes.push_back(
+        DictionaryAttr::get(function.getContext(), NamedAttribute("hybrid.name", nameOf(i))));
+  ret.getOperandsMutable().append(finalStates);
+  function.removeResAttrsAttr();
+  function.setFunctionType(
+      FunctionType::get(function.getContext(), function.getArgumentTypes(), ret.getOperandTypes()));
+  function.setAllResultAttrs(attributes);
+  return success();
+}
+
+/// The final states take the place of the first.
+LogicalResult Part::assignStates() {
+  Operation *ret = function.getBody().front().getTerminator();
+  OpBuilder builder(ret);
+  for (auto [i, state] : llvm::enumerate(finalStates))
+    writeState(builder, ret->getLoc(), carriedState(i), state);
+  function.setFunctionType(FunctionType::get(function.getContext(),
+                                             function.getBody().front().getArgumentTypes(),
+                                             ret->getOperandTypes()));
+  return success();
+}
+
 struct CarryState : hybrid::impl::CarryStateBase<CarryState> {
   using CarryStateBase::CarryStateBase;
 
@@ -39,127 +222,26 @@ struct CarryState : hybrid::impl::CarryStateBase<CarryState> {
                              "sequence in chunks";
       return signalPassFailure();
     }
+    const int64_t length = shapeOf(forward.getArgument(0))[1];
     OpBuilder builder(&getContext());
-    builder.setInsertionPointAfter(forward);
-    auto chunk = cast<func::FuncOp>(builder.clone(*forward));
-    chunk.setSymName("chunk");
-    if (failed(convert(chunk)))
+    auto add = [&](StringRef name, int64_t part, int64_t context) {
+      builder.setInsertionPointToEnd(getOperation().getBody());
+      auto made = cast<func::FuncOp>(builder.clone(*forward));
+      made.setSymName(name);
+      return Part(made, part, context).convert();
+    };
+    if (!decode) {
+      if (failed(add("chunk", length, 0)))
+        signalPassFailure();
+      return;
+    }
+    if (length < 2) {
+      forward.emitError() << "decoding needs a length of at least 2, the positions that it keeps";
+      return signalPassFailure();
+    }
+    if (failed(add("prefill", std::min<int64_t>(length, prefill), length)) ||
+        failed(add("step", 1, length)))
       signalPassFailure();
-  }
-
-  LogicalResult convert(func::FuncOp chunk) {
-    SequenceAxes axes;
-    axes.setInput(chunk.getArgument(0), 1);
-    SmallVector<Value> finalStates;
-    for (Operation &op : llvm::make_early_inc_range(chunk.getBody().front().without_terminator())) {
-      SequenceAxes::Step step = axes.follow(&op);
-      auto stateful = dyn_cast<StatefulOp>(op);
-      if (stateful && (axes.of(op.getResult(0)).ofInput() || countsPositions(&op, chunk, axes))) {
-        if (failed(carry(chunk, stateful, step, axes, finalStates)))
-          return failure();
-      } else if (!step.chunked.empty()) {
-        return refuse(&op, step.chunked);
-      }
-    }
-    auto ret = cast<func::ReturnOp>(chunk.getBody().front().getTerminator());
-    for (Value result : ret.getOperands())
-      if (!axes.of(result).along(1))
-        return refuse(ret, "an output does not have the shape [batch, length, ...]");
-    SmallVector<DictionaryAttr> attributes;
-    chunk.getAllResultAttrs(attributes);
-    for (size_t i = 0; i < finalStates.size(); ++i)
-      attributes.push_back(
-          DictionaryAttr::get(&getContext(), NamedAttribute("hybrid.name", nameOf(i))));
-    ret.getOperandsMutable().append(finalStates);
-    chunk.removeResAttrsAttr();
-    chunk.setFunctionType(
-        FunctionType::get(&getContext(), chunk.getArgumentTypes(), ret.getOperandTypes()));
-    chunk.setAllResultAttrs(attributes);
-    return success();
-  }
-
-  StringAttr nameOf(size_t state) {
-    return StringAttr::get(&getContext(), "state." + std::to_string(state));
-  }
-
-  /// Whether an op with state runs along the chunk over what is the same at every position, as a
-  /// count of positions does.
-  static bool countsPositions(Operation *op, func::FuncOp chunk, SequenceAxes &axes) {
-    const int64_t length = shapeOf(chunk.getArgument(0))[1];
-    bool along = false;
-    for (OpOperand &operand : op->getOpOperands())
-      if (shapeOf(operand.get()).size() > 1 &&
-          sequenceUseOf(op, operand.getOperandNumber(), 1, 0).kind == SequenceUse::Kind::Past) {
-        along = shapeOf(operand.get())[1] == length;
-        if (!along || axes.of(operand.get()).varies[1])
-          return false;
-      }
-    return along;
-  }
-
-  /// Lets an op start from inputs of the program, and its final states be outputs.
-  LogicalResult carry(func::FuncOp chunk, StatefulOp stateful, const SequenceAxes::Step &step,
-                      SequenceAxes &axes, SmallVector<Value> &finalStates) {
-    Operation *op = stateful;
-    if (stateful.getDynamicStateElements() != 0)
-      return refuse(op, "the state of '" + op->getName().getStringRef() +
-                            "' grows with the sequence: it needs every position before");
-    if (!step.chunked.empty())
-      return refuse(op, step.chunked);
-    auto stateOfType = [&](Type type) -> Value {
-      unsigned position = chunk.getNumArguments();
-      if (failed(chunk.insertArgument(position, type, {}, op->getLoc())))
-        return nullptr;
-      chunk.setArgAttr(position, "hybrid.name", nameOf(position - 1));
-      return chunk.getArgument(position);
-    };
-    FailureOr<Value> carried = failure();
-    if (auto own = dyn_cast<CarriedOp>(op)) {
-      if (StringRef obstacle = own.getObstacle(); !obstacle.empty())
-        return refuse(op, obstacle);
-      OpBuilder builder(op);
-      carried = own.buildCarried(builder, stateOfType, finalStates);
-    } else {
-      carried = resume(op, stateOfType, finalStates);
-    }
-    if (failed(carried))
-      return failure();
-    op->getResult(0).replaceAllUsesWith(*carried);
-    op->erase();
-    axes.setInput(*carried, 1);
-    return success();
-  }
-
-  /// Builds an op with `initial_state` and `return_state` again, with them.
-  FailureOr<Value> resume(Operation *op, llvm::function_ref<Value(Type)> stateOfType,
-                          SmallVectorImpl<Value> &finalStates) {
-    constexpr const char *noState = "its state is not one that a chunk can hand to the next";
-    auto resumable = dyn_cast<ResumableOp>(op);
-    if (!resumable || resumable.getReturnState() || !resumable.getInitialStateMutable().empty())
-      return refuse(op, noState);
-    if (resumable.getSegments())
-      return refuse(op, "sequences are packed");
-    resumable.setReturnState(true);
-    auto infer = [&](SmallVector<Type> &types) {
-      return cast<InferTypeOpInterface>(op).inferReturnTypes(
-          &getContext(), op->getLoc(), op->getOperands(), op->getRawDictionaryAttrs(),
-          op->getPropertiesStorage(), op->getRegions(), types);
-    };
-    SmallVector<Type> first, types;
-    if (failed(infer(first)))
-      return failure();
-    resumable.getInitialStateMutable().assign(stateOfType(first.back()));
-    if (failed(infer(types)))
-      return failure();
-    if (types != first) // a history that grows
-      return refuse(op, noState);
-    OpBuilder builder(op);
-    Operation *whole =
-        Operation::create(op->getLoc(), op->getName(), types, op->getOperands(),
-                          op->getRawDictionaryAttrs(), op->getPropertiesStorage(), BlockRange(), 0);
-    builder.insert(whole);
-    finalStates.push_back(whole->getResults().back());
-    return whole->getResult(0);
   }
 };
 

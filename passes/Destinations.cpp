@@ -1,6 +1,7 @@
 //===- Destinations.cpp - where the values of a function lie ----------------===//
 #include "passes/Destinations.h"
 #include "dialect/Shapes.h"
+#include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 
@@ -22,8 +23,13 @@ void Destinations::claim(Value value, Destination place) {
 
 Destinations::Destinations(func::FuncOp function, IsParameter isParameter) {
   Block &block = function.getBody().front();
+  llvm::DenseSet<StringAttr> read; // by name, and not to be overwritten before they are
+  for (auto parameter : function.getOps<ParameterOp>())
+    read.insert(parameter.getNameAttr());
   function.walk([&](AssignOp assign) {
     Value value = assign.getValue();
+    if (read.contains(assign.getNameAttr()))
+      return;
     claim(value, {Space::Parameters, assign.getNameAttr(), {}, wholeOf(value)});
   });
   for (auto [i, value] : llvm::enumerate(block.getTerminator()->getOperands())) {

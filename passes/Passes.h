@@ -16,6 +16,8 @@ struct CompileOptions {
   std::string precision = "f32"; // of tensors: f32 or f64
   bool roundProducts = false;    // bf16 operands for matrix products
   bool chunked = false;          // a program `chunk`, that continues from states
+  bool decode = false;           // programs that decode, and none that trains
+  int64_t prefill = 64;          // tokens that they take at once
   /// Without, the graph stays as it was written: to compare with.
   bool fuse = true;
 };

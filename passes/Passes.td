@@ -72,7 +72,7 @@ def BoundIds : Pass<"hybrid-bound-ids", "::mlir::func::FuncOp"> {
 }
 
 def CarryState : Pass<"hybrid-carry-state", "::mlir::ModuleOp"> {
-  let summary = "make a program that takes a sequence in chunks";
+  let summary = "make programs that take a sequence in parts";
   let description = [{
     Adds `@chunk`: `@forward` on a part of a sequence, continued from inputs `state.0`, `state.1`, ..., one for each op that carries state; its results of
     the same names are the state for the next part. All zeros are the start. A model that has no state of fixed size (attention, long convolutions), or
@@ -83,7 +83,36 @@ def CarryState : Pass<"hybrid-carry-state", "::mlir::ModuleOp"> {
     func.func @chunk(%tokens: tensor<1x64xi32>, %state: tensor<1x8x4xf32> {hybrid.name = "state.0"})     // added
         -> (tensor<1x64x16xf32> {hybrid.name = "logits"}, tensor<1x8x4xf32> {hybrid.name = "state.0"})
     ```
+
+    With `decode` it adds `@step`, for the next token, and `@prefill`, for `prefill` tokens, instead. Their states lie where parameters do, and what
+    grows with the sequence is kept for as many positions as `@forward` has. Filters and tables have the length that they have there; a table of positions is
+    read at the input `positions`, the numbers of the tokens' positions.
+
+    ```mlir
+    func.func @step(%tokens: tensor<1x1xi32>) -> (tensor<1x1x16xf32> {hybrid.name = "logits"}) {
+      %before = hybrid.parameter "state:0" {hybrid.state, trainable = false, decay = false} : tensor<1x8x4xf32>
+      ...
+      hybrid.assign "state:0", %after {hybrid.state} : tensor<1x8x4xf32>
+    ```
   }];
+  let options = [
+    Option<"decode", "decode", "bool", "false", "make @prefill and @step, and no @chunk">,
+    Option<"prefill", "prefill", "int64_t", "64", "tokens that @prefill takes, or the length where that is less">
+  ];
+}
+
+def PrepareDecoding : Pass<"hybrid-prepare-decoding", "::mlir::ModuleOp"> {
+  let summary = "compute once what decoding needs of the parameters alone";
+  let description = [{
+    Moves what `@prefill` and `@step` compute of parameters and constants alone, a long filter for example, to `@prepare`, which leaves it in states.
+
+    ```mlir
+    %h = hybrid.modal_filter %a, %a, %re, %im to [64]                                              // in @prepare
+    hybrid.assign "prepared:0", %h {hybrid.state}
+    %h = hybrid.parameter "prepared:0" {hybrid.state, trainable = false, decay = false}            // in @step
+    ```
+  }];
+  let statistics = [Statistic<"numPrepared", "prepared", "values computed once">];
 }
 
 def Differentiate : Pass<"hybrid-differentiate", "::mlir::ModuleOp"> {

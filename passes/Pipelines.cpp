@@ -13,16 +13,22 @@ void buildGraphPipeline(OpPassManager &manager, const CompileOptions &options, G
   manager.addPass(createSpecialize({options.batch, options.length, options.precision}));
   if (options.chunked) // before experts become rows in another order
     manager.addPass(createCarryState());
+  if (options.decode)
+    manager.addPass(createCarryState({/*decode=*/true, options.prefill}));
   manager.addNestedPass<func::FuncOp>(createExpandExperts());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   if (stage == GraphStage::Specialized)
     return;
+  if (options.decode) // before gates and row-wise ops take in what is the same at every token
+    manager.addPass(createPrepareDecoding());
   if (options.fuse)
     manager.addNestedPass<func::FuncOp>(createFuseGates());
-  manager.addPass(createAttachLoss());
+  if (!options.decode) // it is not trained
+    manager.addPass(createAttachLoss());
   manager.addNestedPass<func::FuncOp>(createBoundIds());
-  manager.addPass(createDifferentiate());
+  if (!options.decode)
+    manager.addPass(createDifferentiate());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   if (stage == GraphStage::Gradient)

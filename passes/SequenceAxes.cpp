@@ -86,8 +86,10 @@ SequenceAxes::Step SequenceAxes::follow(Operation *op) {
   Step step;
   if (hasBody(op))
     step = followBody(op);
+  Step ofUnused; // nobody asks for it
   for (OpResult result : op->getResults()) {
-    Positions joined = join(op, result.getResultNumber(), step);
+    const bool isUnused = result.use_empty() && result.getResultNumber() > 0;
+    Positions joined = join(op, result.getResultNumber(), isUnused ? ofUnused : step);
     if (hasBody(op)) {
       // What the body makes of the rows, beside what the op itself reads.
       const Positions &yielded =
@@ -122,6 +124,8 @@ SequenceAxes::Step SequenceAxes::followBody(Operation *op) {
       all.chunked = isa<StatefulOp>(inner) && step.chunked.empty()
                         ? StringRef("an expert has a state of its own")
                         : step.chunked;
+    if (all.numbered.empty())
+      all.numbered = step.numbered;
   }
   return all;
 }
@@ -214,7 +218,7 @@ Positions SequenceAxes::join(Operation *op, unsigned result, Step &step) {
   for (const Positions::Axis &axis : to.axes)
     if (varies[static_cast<unsigned>(axis.dimension)]) {
       to.masked |= pattern;
-      onlyWhole("a value differs from position to position of the chunk");
+      step.numbered = "a value differs from position to position of the chunk";
     }
   onlyWhole(step.unknown);
   if (!to.cause && !seesLater && to.ahead() > 0)

@@ -44,6 +44,7 @@ public:
   struct Step {
     llvm::StringRef unknown;       // positions meet in a way that no interface tells the state of
     llvm::StringRef chunked;       // in chunks the result would be another
+    llvm::StringRef numbered;      // so it would, unless a position's number were known
     mlir::Operation *op = nullptr; // of `unknown`, in a body perhaps
   };
 

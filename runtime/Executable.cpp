@@ -167,14 +167,16 @@ Result<std::shared_ptr<Executable>> Executable::parse(std::vector<std::byte> byt
   executable->root = fb::GetExecutable(executable->bytes.data());
   if (auto sound = verifyExecutable(*executable->root); !sound)
     return refuse(sound.error().message);
-  if (executable->root->parameters())
-    for (const fb::Parameter *parameter : *executable->root->parameters()) {
+  for (auto [table, list] : {std::pair(executable->root->parameters(), &executable->parameterTable),
+                             std::pair(executable->root->states(), &executable->stateTable)})
+    for (flatbuffers::uoffset_t i = 0; table && i < table->size(); ++i) {
+      const fb::Parameter *parameter = table->Get(i);
       auto info = describe<ParameterInfo>(*parameter);
       info.offset = parameter->offset();
       info.trainable = parameter->trainable();
       info.decay = parameter->decay();
       info.lrScale = parameter->lr_scale();
-      executable->parameterTable.push_back(std::move(info));
+      list->push_back(std::move(info));
     }
   for (const fb::Program *program : *executable->root->programs())
     executable->programTable.push_back({program->name()->str(), describePorts(program->inputs()),

@@ -73,6 +73,8 @@ public:
   const fb::Executable &format() const { return *root; }
   const std::string &name() const { return fileName; }
   const std::vector<ParameterInfo> &parameters() const { return parameterTable; }
+  /// What programs that decode keep from run to run.
+  const std::vector<ParameterInfo> &states() const { return stateTable; }
   const std::vector<ProgramInfo> &programs() const { return programTable; }
   /// Independent trainings it was compiled for. All else it tells is of one of them.
   int64_t replicas() const;
@@ -98,7 +100,7 @@ private:
   Seal fileSeal;
   std::vector<std::byte> bytes; // 64-byte aligned content is not assumed
   const fb::Executable *root = nullptr;
-  std::vector<ParameterInfo> parameterTable;
+  std::vector<ParameterInfo> parameterTable, stateTable;
   std::vector<ProgramInfo> programTable;
 };
 

@@ -320,6 +320,27 @@ Result<void> Session::setParameter(size_t index, std::span<const std::byte> byte
   return state->device->write(place, bytes, replica);
 }
 
+std::span<const std::byte> Session::decodingState(size_t index) {
+  if (index >= executable().states().size() || !state->ensureSpace(fb::Space::Parameters))
+    return {};
+  auto memory =
+      state->device->read(placeOf(executable().states()[index], fb::Space::Parameters), 0);
+  return memory ? *memory : std::span<const std::byte>();
+}
+
+Result<void> Session::setDecodingState(size_t index, std::span<const std::byte> bytes) {
+  if (index >= executable().states().size())
+    return Error{fmt::format("{} has no state {}", executable().name(), index)};
+  const ParameterInfo &info = executable().states()[index];
+  const fb::BufferRef place = placeOf(info, fb::Space::Parameters);
+  if (bytes.size() != place.bytes())
+    return Error{fmt::format("state '{}' takes {} bytes, {} are given", info.name, place.bytes(),
+                             bytes.size())};
+  if (auto done = state->ensureSpace(fb::Space::Parameters); !done)
+    return done;
+  return state->device->write(place, bytes, 0);
+}
+
 namespace {
 template <typename T> bool allFinite(std::span<const std::byte> bytes) {
   const T *values = reinterpret_cast<const T *>(bytes.data());

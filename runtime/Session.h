@@ -110,6 +110,11 @@ public:
   Result<void> setParameter(size_t index, std::span<const std::byte> bytes,
                             Slot slot = Slot::Parameter, int64_t replica = 0);
 
+  /// What programs that decode keep from run to run (index into executable().states()), in the same
+  /// way.
+  std::span<const std::byte> decodingState(size_t index);
+  Result<void> setDecodingState(size_t index, std::span<const std::byte> bytes);
+
   /// Runs a program and measures every step, of all replicas together.
   struct StepTime {
     std::string op, location;

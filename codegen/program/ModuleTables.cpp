@@ -1,6 +1,7 @@
 //===- ModuleTables.cpp - what the programs of a module share ----------------===//
 #include "codegen/program/ModuleTables.h"
 #include "dialect/schedule/Memory.h"
+#include "passes/StateNames.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -17,6 +18,24 @@ void ModuleTables::collectParameters(func::FuncOp forward) {
     if (parameters.insert({op.getNameAttr(), parameter}).second)
       parameterBytes += aligned(type.getNumElements() * bytesOf(type.getElementType()));
   }
+}
+
+void ModuleTables::collectStates(func::FuncOp function) {
+  auto add = [&](Operation *op, StringAttr name, Type type) {
+    auto tensor = cast<RankedTensorType>(type);
+    Parameter state{parameterBytes,
+                    tensor,
+                    false,
+                    false,
+                    FloatAttr::get(Float64Type::get(op->getContext()), 1),
+                    true};
+    if (isState(op) && parameters.insert({name, state}).second)
+      parameterBytes += aligned(tensor.getNumElements() * bytesOf(tensor.getElementType()));
+  };
+  for (auto op : function.getOps<ParameterOp>())
+    add(op, op.getNameAttr(), op.getType());
+  for (auto op : function.getOps<AssignOp>())
+    add(op, op.getNameAttr(), op.getValue().getType());
 }
 
 LogicalResult ModuleTables::checkParameter(Operation *op, StringAttr name, Type type) const {
@@ -99,7 +118,8 @@ void ModuleTables::describe(ModuleOp module) const {
          b.getNamedAttr("offset", b.getI64IntegerAttr(parameter.offset)),
          b.getNamedAttr("trainable", b.getBoolAttr(parameter.trainable)),
          b.getNamedAttr("decay", b.getBoolAttr(parameter.decay)),
-         b.getNamedAttr("lr_scale", parameter.lrScale)}));
+         b.getNamedAttr("lr_scale", parameter.lrScale),
+         b.getNamedAttr("state", b.getBoolAttr(parameter.isState))}));
   module->setAttr("schedule.parameters", b.getArrayAttr(entries));
   module->setAttr("schedule.parameter_bytes", b.getI64IntegerAttr(parameterBytes));
   auto bytes = RankedTensorType::get({static_cast<int64_t>(constants.size())}, b.getI8Type());

@@ -28,6 +28,7 @@ struct ModuleTables {
     mlir::RankedTensorType type;
     bool trainable, decay;
     mlir::FloatAttr lrScale;
+    bool isState = false; // and no parameter, though it lies among them
   };
   llvm::MapVector<mlir::StringAttr, Parameter> parameters;
   int64_t parameterBytes = 0;
@@ -39,6 +40,8 @@ struct ModuleTables {
 
   /// Gives all parameters of the function a place, in the order of declaration.
   void collectParameters(mlir::func::FuncOp forward);
+  /// The same for what the function keeps from one run to the next.
+  void collectStates(mlir::func::FuncOp function);
   /// IR that a person wrote may name a parameter that there is not, or give it another type: an
   /// error at `op`. No type: any.
   llvm::LogicalResult checkParameter(mlir::Operation *op, mlir::StringAttr name,

@@ -14,6 +14,8 @@ LogicalResult lowerToSchedule(ModuleOp module, const Backend &backend, bool keep
   tables.collectParameters(forward);
   auto functions = llvm::to_vector(module.getOps<func::FuncOp>());
   for (func::FuncOp function : functions)
+    tables.collectStates(function);
+  for (func::FuncOp function : functions)
     if (failed(tables.checkParameters(function)) ||
         failed(ProgramBuilder(tables, function).lowerFunction()))
       return failure();

@@ -1,4 +1,5 @@
 //===- Attention.cpp - softmax attention of many heads --------------------===//
+#include "dialect/CarriedState.h"
 #include "dialect/Definitions.h"
 #include "dialect/Gradients.h"
 #include "dialect/ReverseMode.h"
@@ -315,57 +316,102 @@ SequenceUse AttentionOp::getSequenceUse(unsigned operand, int64_t axis, unsigned
                      : SequenceUse::all("each position sees all, the later ones too");
 }
 
-StringRef AttentionOp::getObstacle() {
+//===-- going on from a cache ----------------------------------------------------------===//
+
+static constexpr int64_t mostTerms = 8;
+static int64_t termsOf(Value terms) { return terms ? shapeOf(terms)[1] : 0; }
+
+/// How many positions a query sees behind its own.
+static int64_t reachOf(AttentionOp op, int64_t context) {
+  const auto window = static_cast<int64_t>(op.getWindow());
+  return window >= 0 ? window : context - 1;
+}
+
+/// Whether a score asks where in the sequence a query or key lies.
+static bool readsPositions(AttentionOp op) {
+  return !op.getScore().empty() && (!op.getScore().front().getArgument(1).use_empty() ||
+                                    !op.getScore().front().getArgument(2).use_empty());
+}
+
+/// Gives the score a term of the keys that is added to the logit, and with `shifts` one of the
+/// queries that is added to positions.
+static void addTerms(AttentionOp op, bool shifts, ExpressionBuilder &outer) {
+  Type number = tensorOf({}, elementOf(op.getQ()));
+  Region &score = op.getScore();
+  OpBuilder builder(op.getContext());
+  ExpressionBuilder e{builder, outer.loc};
+  if (score.empty()) {
+    Block *body = builder.createBlock(&score, {}, SmallVector<Type>(4, number),
+                                      SmallVector<Location>(4, e.loc));
+    YieldOp::create(builder, e.loc, ValueRange{body->getArgument(0)});
+  }
+  Block &body = score.front();
+  if (shifts) {
+    const auto at = static_cast<unsigned>(4 + termsOf(op.getQueryTerms()));
+    Value shift = body.insertArgument(at, number, e.loc);
+    builder.setInsertionPointToStart(&body);
+    for (unsigned i : {1u, 2u}) {
+      Value position = body.getArgument(i), moved = e.add(position, shift);
+      position.replaceAllUsesExcept(moved, moved.getDefiningOp());
+    }
+  }
+  Value hidden = body.addArgument(number, e.loc);
+  Operation *yield = body.getTerminator();
+  builder.setInsertionPoint(yield);
+  yield->setOperand(0, e.add(yield->getOperand(0), hidden));
+}
+
+StringRef AttentionOp::getObstacle(int64_t) {
   if (!getCausal())
     return "each position sees all, the later ones too";
   if (getSegments())
     return "sequences are packed";
-  if (!getScore().empty())
-    return "its score may depend on where the chunk lies";
+  if (termsOf(getKeyTerms()) == mostTerms || termsOf(getQueryTerms()) == mostTerms)
+    return "its score has as many terms as there may be, and would need one more";
   return getPastK() || shapeOf(getK())[1] != shapeOf(getQ())[1]
              ? "its state is not one that a chunk can hand to the next"
              : "";
 }
 
-/// The state are the last keys and values that the window reaches, and for each of them a 1: there
-/// is no key where a 0 stands, as before the start. Those places and the positions are then packed
-/// sequences, so that no query sees them. Only the distance between positions matters, rotated or
-/// not.
-Value AttentionOp::buildCarried(OpBuilder &builder, llvm::function_ref<Value(Type)> stateOfType,
-                                SmallVectorImpl<Value> &finalStates) {
-  auto window = static_cast<int64_t>(getWindow());
-  if (window == 0)
-    return builder.clone(*getOperation())->getResult(0);
-  Location loc = getLoc();
-  ArrayRef<int64_t> q = shapeOf(getQ());
-  const int64_t batch = q[0], length = q[1], all = window + length;
+/// Keys before the start of the sequence are hidden by the score: a term of the keys that is far
+/// below any logit there, and 0 elsewhere. The state counts the positions, for that and for a
+/// score that reads them.
+SmallVector<Value> AttentionOp::buildCarried(OpBuilder &builder, int64_t context,
+                                             StateOfType stateOfType,
+                                             SmallVectorImpl<Value> &finalStates) {
+  const int64_t before = reachOf(*this, context);
+  if (before == 0)
+    return builder.clone(*getOperation())->getResults();
+  ExpressionBuilder e{builder, getLoc()};
+  const int64_t batch = shapeOf(getQ())[0], length = shapeOf(getQ())[1];
+  const auto heads = static_cast<int64_t>(getHeads());
   Type element = elementOf(getQ());
-  auto filled = [&](double value, ArrayRef<int64_t> shape) -> Value {
-    return ConstantOp::create(builder, loc, tensorOf(shape, element),
-                              builder.getF64FloatAttr(value));
+  auto history = [&](Value x, int64_t axis) {
+    return behindHistory(e, x, axis, before, stateOfType, finalStates);
   };
-  auto cut = [&](Value x, int64_t from, int64_t positions) -> Value {
-    return SliceOp::create(builder, loc, x, builder.getDenseI64ArrayAttr({0, from, 0}),
-                           shapeAttr(getContext(), {batch, positions, lastSize(x)}));
+  auto withTerm = [&](Value terms, Value term) -> Value {
+    Value repeated = e.broadcast(term, {batch, 1, heads, lastSize(term)});
+    return terms ? ConcatOp::create(builder, e.loc, ValueRange{terms, repeated}, 1).getResult()
+                 : repeated;
   };
-  auto join = [&](Value before, Value x, int64_t axis) -> Value {
-    return ConcatOp::create(builder, loc, ValueRange{before, x}, axis);
-  };
-  auto resume = [&](Value x) {
-    Value whole = join(stateOfType(tensorOf({batch, window, lastSize(x)}, element)), x, 1);
-    finalStates.push_back(cut(whole, length, window));
-    return whole;
-  };
-  Value k = resume(getK()), v = resume(getV()), there = resume(filled(1, {batch, length, 1}));
-  Value ids = TopKOp::create(builder, loc, join(filled(0.5, {batch, all, 1}), there, 2), 1);
-  ids = ExpressionBuilder{builder, loc}.reshape(ids, {batch, all});
-  Value queries = join(filled(0, {batch, window, q[2]}), getQ(), 1);
   auto whole = cast<AttentionOp>(builder.clone(*getOperation()));
-  whole.getQMutable().assign(queries);
+  builder.setInsertionPoint(whole);
+  Value k = history(getK(), 1), v = history(getV(), 1),
+        keyTerms = getKeyTerms() ? history(getKeyTerms(), 3) : Value();
+  Value seen = stateOfType(tensorOf({1}, element)); // positions so far
+  finalStates.push_back(e.add(seen, static_cast<double>(length)));
+  Value place =
+      e.add(seen, countFrom(e, 0.5 - static_cast<double>(before), before + length, element));
+  Value hidden = e.mul(e.binary(BinaryKind::Less, place, e.constant(0, place)), -1e30);
+  const bool shifts = readsPositions(*this);
+  addTerms(whole, shifts, e);
   whole.getKMutable().assign(k);
   whole.getVMutable().assign(v);
-  whole.getSegmentsMutable().assign(ids);
-  whole.getResult().setType(tensorOf({batch, all, lastSize(getResult())}, element));
-  whole.getLse().setType(tensorOf({batch, static_cast<int64_t>(getHeads()), all}, element));
-  return cut(whole.getResult(), window, length);
+  whole.getKeyTermsMutable().assign(withTerm(keyTerms, hidden));
+  if (shifts) {
+    Value shift = e.broadcast(e.add(seen, -static_cast<double>(before)), {length});
+    whole.getQueryTermsMutable().assign(withTerm(getQueryTerms(), shift));
+  }
+  whole.setWindow(static_cast<uint64_t>(before));
+  return whole->getResults();
 }

@@ -1,4 +1,5 @@
 //===- FFTConv.cpp - gated causal long convolution ------------------------===//
+#include "dialect/CarriedState.h"
 #include "dialect/Definitions.h"
 #include "dialect/Gradients.h"
 #include "dialect/SequenceRules.h"
@@ -163,4 +164,133 @@ int64_t FFTConvOp::getDynamicStateElements() {
   const int64_t length = shapeOf(getX())[1];
   return recurrenceOf(getFilter()) || shapeOf(getFilter())[0] < length ? 0
                                                                        : length * lastSize(getX());
+}
+
+//===-- going on from inputs, or from a recurrence ------------------------------------------===//
+
+namespace {
+/// A filter h[t, c] = Σ_s Re((re + i im)[s, c] e^((decay + i angle)[s, c] t)); all are [S, C].
+struct Modes {
+  Value decay, angle, re, im;
+};
+} // namespace
+
+/// The recurrence that a filter is the response of, behind views that leave its taps in their
+/// order; null for other filters, and where taps are cut off.
+static RecurrentFilterOp recurrentFilterOf(Value filter) {
+  const int64_t taps = shapeOf(filter)[0];
+  while (Operation *op = filter.getDefiningOp()) {
+    if (auto recurrent = dyn_cast<RecurrentFilterOp>(op))
+      return recurrent;
+    if (!isa<SplitOp, SliceOp, ReshapeOp, BroadcastOp>(op) ||
+        shapeOf(op->getOperand(0)).size() < 2 || shapeOf(op->getOperand(0))[0] != taps ||
+        shapeOf(filter)[0] != taps || (isa<SplitOp>(op) && cast<SplitOp>(op).getAxis() == 0) ||
+        (isa<BroadcastOp>(op) && shapeOf(filter).size() != shapeOf(op->getOperand(0)).size()))
+      return nullptr;
+    filter = op->getOperand(0);
+  }
+  return nullptr;
+}
+
+/// `parameter`, [S, C], taken apart as the filter's channels are.
+static Value likeFilter(OpBuilder &builder, Value filter, RecurrentFilterOp recurrent,
+                        Value parameter) {
+  Operation *op = filter.getDefiningOp();
+  if (op == recurrent)
+    return parameter;
+  Value x = likeFilter(builder, op->getOperand(0), recurrent, parameter);
+  Location loc = op->getLoc();
+  SmallVector<int64_t> shape(shapeOf(filter));
+  shape[0] = shapeOf(parameter)[0];
+  ArrayAttr sizes = shapeAttr(builder.getContext(), shape);
+  if (auto split = dyn_cast<SplitOp>(op))
+    return SplitOp::create(builder, loc, x, split.getAxis(), split.getSizes())
+        .getParts()[cast<OpResult>(filter).getResultNumber()];
+  if (auto slice = dyn_cast<SliceOp>(op))
+    return SliceOp::create(builder, loc, x, slice.getStartsAttr(), sizes);
+  if (isa<ReshapeOp>(op))
+    return ReshapeOp::create(builder, loc, x, sizes);
+  return BroadcastOp::create(builder, loc, x, sizes);
+}
+
+static Value convolve(ExpressionBuilder &e, Value x, Value filter) {
+  return FFTConvOp::create(e.builder, e.loc, x, filter, Value(), Value(), Value(), Value(), Value(),
+                           false)
+      .getResult();
+}
+
+/// From the inputs that the taps reach.
+static Value reread(ExpressionBuilder &e, FFTConvOp op, StateOfType stateOfType,
+                    SmallVectorImpl<Value> &finalStates) {
+  Value filter = op.getFilter();
+  const int64_t before = shapeOf(filter)[0] - 1, length = shapeOf(op.getX())[1];
+  if (before == 0)
+    return e.mul(op.getX(), filter);
+  Value whole = behindHistory(e, op.getX(), 1, before, stateOfType, finalStates);
+  if (length == 1) // a product and a sum
+    return e.reduce(ReduceKind::Sum, e.mul(whole, ReverseOp::create(e.builder, e.loc, filter, 0)),
+                    {1}, true);
+  return cutPositions(e, convolve(e, whole, filter), 1, before, length);
+}
+
+/// From s = Σ_j λ^(j - 1) w_-j, a complex number a mode: λ^(t + 1) s is what the response at t
+/// has of them.
+static Value recur(ExpressionBuilder &e, FFTConvOp op, StateOfType stateOfType,
+                   SmallVectorImpl<Value> &finalStates) {
+  Value x = op.getX(), filter = op.getFilter();
+  const int64_t batch = shapeOf(x)[0], length = shapeOf(x)[1], channels = lastSize(x);
+  RecurrentFilterOp recurrent = recurrentFilterOf(filter);
+  auto of = [&](Value parameter) { return likeFilter(e.builder, filter, recurrent, parameter); };
+  const SmallVector<Value> found = recurrent.getModes();
+  const Modes modes{of(found[0]), of(found[1]), of(found[2]), of(found[3])};
+  const int64_t states = shapeOf(modes.re)[0];
+  Type element = elementOf(x);
+  // e^((decay + i angle) t) for t = first, ..., [length, S, C].
+  auto powers = [&](double first) {
+    Value t = e.reshape(countFrom(e, first, length, element), {length, 1, 1});
+    Value size = e.unary(UnaryKind::Exp, e.mul(t, modes.decay)), turn = e.mul(t, modes.angle);
+    return std::pair(e.mul(size, e.unary(UnaryKind::Cos, turn)),
+                     e.mul(size, e.unary(UnaryKind::Sin, turn)));
+  };
+  Value re = stateOfType(tensorOf({batch, 1, states, channels}, element)),
+        im = stateOfType(tensorOf({batch, 1, states, channels}, element));
+  // What the positions before add to the response.
+  auto [pr, pi] = powers(1);
+  Value ar = e.sub(e.mul(modes.re, pr), e.mul(modes.im, pi)),
+        ai = e.add(e.mul(modes.re, pi), e.mul(modes.im, pr));
+  Value rest = e.reduce(ReduceKind::Sum, e.sub(e.mul(ar, re), e.mul(ai, im)), {2});
+  Value near = cutPositions(e, filter, 0, 0, length);
+  Value own = length == 1 ? e.mul(x, near) : convolve(e, x, near);
+  // λ^length s + Σ_j λ^(length - 1 - j) w_j.
+  auto last = [&](Value table) { return cutPositions(e, table, 0, length - 1, 1); };
+  auto [qr, qi] = powers(0);
+  Value w = e.reshape(x, {batch, length, 1, channels});
+  auto taken = [&](Value table) {
+    Value backwards =
+        length == 1 ? table : ReverseOp::create(e.builder, e.loc, table, 0).getResult();
+    return e.reduce(ReduceKind::Sum, e.mul(w, backwards), {1}, true);
+  };
+  Value lr = last(pr), li = last(pi);
+  finalStates.push_back(e.add(e.sub(e.mul(lr, re), e.mul(li, im)), taken(qr)));
+  finalStates.push_back(e.add(e.add(e.mul(li, re), e.mul(lr, im)), taken(qi)));
+  return e.add(own, rest);
+}
+
+StringRef FFTConvOp::getObstacle(int64_t context) {
+  if (getSegments())
+    return "sequences are packed";
+  const int64_t taps = shapeOf(getFilter())[0], length = shapeOf(getX())[1];
+  const bool isWhole = recurrentFilterOf(getFilter()) ? taps >= std::max(context, length)
+                                                      : context > 0 || taps < length;
+  return getInitialState() || getReturnState() || getGateIn() || getGateOut() || !isWhole
+             ? "its state is not one that a chunk can hand to the next"
+             : "";
+}
+
+SmallVector<Value> FFTConvOp::buildCarried(OpBuilder &builder, int64_t, StateOfType stateOfType,
+                                           SmallVectorImpl<Value> &finalStates) {
+  ExpressionBuilder e{builder, getLoc()};
+  Value y = recurrentFilterOf(getFilter()) ? recur(e, *this, stateOfType, finalStates)
+                                           : reread(e, *this, stateOfType, finalStates);
+  return {getSkip() ? e.add(y, e.mul(getX(), getSkip())) : y};
 }

@@ -50,4 +50,7 @@ HYBRID_FLOPS(ModalFilterOp, 8 * elementCount(getRe()) * shapeOf(getResult())[0],
 
 HYBRID_FLOPS(ModalFilterGradOp, 14 * elementCount(getRe()) * shapeOf(getCotangent())[0], "14·S·L·C")
 
+SmallVector<Value> ModalFilterOp::getModes() {
+  return {getLogDecay(), getAngle(), getRe(), getIm()};
+}
 int64_t ModalFilterOp::getRecurrenceElements() { return 2 * shapeOf(getRe())[0]; } // complex modes

@@ -2,7 +2,7 @@
 include "dialect/HybridBase.td"
 
 def Hybrid_SoftmaxScanOp : Hybrid_PureOp<"softmax_scan", [AttrSizedOperandSegments, Hybrid_Differentiable,
-    Hybrid_Cost, Hybrid_Stateful, ResumableOp]> {
+    Hybrid_Cost, Hybrid_Stateful, ResumableOp, DeclareOpInterfaceMethods<CarriedOp>]> {
   let summary = "causal average weighted by the softmax of a key and a bias by lag";
   let description = [{
     `y_t = Σ_{s<=t} p_ts v_s` with `p_t = softmax_s(k_s + r(t-s))`, per channel: H keys a token, each for D/H contiguous channels. The bias by

@@ -19,7 +19,7 @@ Result<void> Verifier::checkMatmul(const fb::Matmul &matmul, const std::string &
     return error("corrupt: {} has an addend, which it cannot have here", where);
   if (!loop && (matmul.tile_rows() || matmul.tile_sum()))
     return error("corrupt: {} is cut for tiles, but in no loop over tiles", where);
-  if (matmul.c() && !mayWrite(matmul.c()->space()))
+  if (matmul.c() && !mayWrite(*matmul.c()))
     return error("corrupt: {} writes to space {}, which only other programs change", where,
                  fb::EnumNameSpace(matmul.c()->space()));
   if (loop) {

@@ -154,19 +154,31 @@ Result<void> Verifier::checkKernelShape(const fb::KernelLaunch &kernel,
     return shape.error();
   for (unsigned i = 0; *shape && i < (*shape)->buffers()->size(); ++i) {
     const fb::BufferRef &buffer = *kernel.buffers()->Get(i);
-    if (buffer.bytes() && (*shape)->buffers()->Get(i)->written() && !mayWrite(buffer.space()))
+    if (buffer.bytes() && (*shape)->buffers()->Get(i)->written() && !mayWrite(buffer))
       return error("corrupt: {} ({}) writes to space {}, which only other programs change", where,
                    viewOf(kernel.symbol()), fb::EnumNameSpace(buffer.space()));
   }
   return {};
 }
 
-/// Whether steps of the program that is being checked may change what lies in a space.
-bool Verifier::mayWrite(fb::Space space) const {
-  switch (space) {
+/// Where the parameters end in their space; states lie behind.
+uint64_t Verifier::parametersEnd() const {
+  uint64_t end = 0;
+  if (executable.parameters())
+    for (const fb::Parameter *parameter : *executable.parameters())
+      if (auto bytes = bytesOfTensor(parameter->shape(), parameter->dtype(), ""))
+        end = std::max(end, parameter->offset() + *bytes);
+  return end;
+}
+
+/// Whether steps of the program that is being checked may change what lies there.
+bool Verifier::mayWrite(const fb::BufferRef &buffer) const {
+  switch (buffer.space()) {
   case fb::Space::Constants:
     return programName == "setup";
   case fb::Space::Parameters:
+    if (programName == "prepare" || programName == "prefill" || programName == "step")
+      return buffer.offset() >= parametersEnd();
     return programName == "init" || programName == "update";
   case fb::Space::Moment1:
   case fb::Space::Moment2:

@@ -103,15 +103,17 @@ Result<uint64_t> Verifier::bytesOfTensor(const flatbuffers::Vector<int64_t> *sha
 }
 
 Result<void> Verifier::checkParameters() const {
-  if (!executable.parameters())
-    return {};
   std::unordered_set<std::string_view> names;
   struct Range {
     uint64_t begin, end;
     std::string_view name;
   };
   std::vector<Range> ranges;
-  for (const fb::Parameter *parameter : *executable.parameters()) {
+  std::vector<const fb::Parameter *> all;
+  for (const auto *table : {executable.parameters(), executable.states()})
+    if (table)
+      all.insert(all.end(), table->begin(), table->end());
+  for (const fb::Parameter *parameter : all) {
     std::string_view name = viewOf(parameter->name());
     if (!isSoundName(name))
       return error("corrupt: a parameter has no sound name");

@@ -51,7 +51,8 @@ private:
   Result<void> checkStep(const fb::Step &step, const std::string &where);
   Result<void> checkKernel(const fb::KernelLaunch &kernel, const std::string &where);
   Result<void> checkKernelShape(const fb::KernelLaunch &kernel, const std::string &where) const;
-  bool mayWrite(fb::Space space) const;
+  bool mayWrite(const fb::BufferRef &buffer) const;
+  uint64_t parametersEnd() const;
   Result<void> checkMatmul(const fb::Matmul &matmul, const std::string &where) const;
   Result<void> checkAttention(const fb::Attention &attention, const std::string &where);
   Result<void> checkLoop(const fb::TileLoop &tiles, const std::string &where);

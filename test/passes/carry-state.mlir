@@ -66,17 +66,18 @@ func.func @forward(%tokens: tensor<2x8xi32> {hybrid.name = "tokens"}) -> (tensor
 
 // -----
 
-// The state of attention over a window is what it still reaches, and which of it is there; before the start nothing is.
+// The state of attention over a window is what it still reaches, and how many positions there were: the score hides what was before the start.
 // CHECK-LABEL: func.func @chunk(
 // CHECK-SAME: %[[K:[^:]+]]: tensor<2x3x4xf32> {hybrid.name = "state.0"}
 // CHECK-SAME: %[[V:[^:]+]]: tensor<2x3x4xf32> {hybrid.name = "state.1"}
-// CHECK-SAME: %[[THERE:[^:]+]]: tensor<2x3x1xf32> {hybrid.name = "state.2"}
+// CHECK-SAME: %[[SEEN:[^:]+]]: tensor<1xf32> {hybrid.name = "state.2"}
 // CHECK: %[[KEYS:.+]] = hybrid.concat %[[K]], %
 // CHECK: %[[LASTKEYS:.+]] = hybrid.slice %[[KEYS]]
-// CHECK: hybrid.concat %[[V]], %
-// CHECK: %[[ALL:.+]] = hybrid.concat %[[THERE]], %
-// CHECK: %[[IDS:.+]] = hybrid.reshape %{{.*}} to [2, 11] : tensor<2x11x1xi32> -> tensor<2x11xi32>
-// CHECK: hybrid.attention {{.*}} segments(%[[IDS]] : tensor<2x11xi32>) {window = 3 : i64}
+// CHECK: %[[VALUES:.+]] = hybrid.concat %[[V]], %
+// CHECK: hybrid.binary add %[[SEEN]], %
+// CHECK: %[[HIDDEN:.+]] = hybrid.broadcast %{{.*}} to [2, 1, 2, 11]
+// CHECK: hybrid.attention %{{.*}}, %[[KEYS]], %[[VALUES]] heads 2 kv_heads 2 key_terms(%[[HIDDEN]] : {{.*}}) {window = 3 : i64} {{.*}} score {
+// CHECK: hybrid.binary add
 // CHECK: return %{{.*}}, %[[LASTKEYS]], %
 func.func @forward(%tokens: tensor<2x8xi32> {hybrid.name = "tokens"}) -> (tensor<2x8x4xf32> {hybrid.name = "logits"}) {
   %table = hybrid.parameter "table" : tensor<16x4xf32>

@@ -353,6 +353,7 @@ private:
     target->chooseAttention(options.attention);
     CompileOptions bound{options.batch, options.length, options.precision};
     bound.chunked = options.chunked;
+    bound.decode = options.decode;
     std::string products = options.precision;
     if (options.precision == "bf16") {
       bound.precision = "f32";
@@ -499,6 +500,8 @@ private:
       said.push_back({"ensemble", std::to_string(options.replicas)});
     if (options.chunked)
       said.push_back({"chunked", "true"});
+    if (options.decode)
+      said.push_back({"decode", "true"});
     for (const std::string &setting : options.settings)
       provenance.parameters.push_back(
           {setting.substr(0, setting.find('=')), setting.substr(setting.find('=') + 1)});

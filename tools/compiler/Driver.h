@@ -25,6 +25,7 @@ struct DriverOptions {
   bool strict = false;             // every layer has to publish terms of that paper
   bool causality = false, causalityJson = false;
   bool chunked = false; // a program that takes a sequence in chunks
+  bool decode = false;  // programs that take it token by token
   bool cost = false, costJson = false, describe = false, describeJson = false, verbose = false;
   bool choices = false, choicesJson = false;
 };

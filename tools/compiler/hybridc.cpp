@@ -43,6 +43,10 @@ static int run(int argc, char **argv) {
       "--chunked", options.chunked,
       "add a program that takes a sequence in chunks of --length, each from the state that "
       "the one before has left");
+  app.add_flag("--decode", options.decode,
+               "make programs that take a sequence token by token and keep --length positions of "
+               "what grows with it, in place of those that train")
+      ->excludes(app.get_option("--chunked"));
   app.add_option("--ensemble", options.replicas,
                  "independent trainings of the model that run as one program: each has its own "
                  "parameters, data, learning rate and weight decay")

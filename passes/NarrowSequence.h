@@ -1,0 +1,48 @@
+//===- NarrowSequence.h - a program for fewer positions ----------------------===//
+//
+// A program of a whole sequence becomes one of a part of it: what runs along the sequence gets
+// another length, and what is the same for all sequences (a filter, a table of positions) keeps
+// its own. Of the latter, what meets a value along the sequence element by element is cut, or
+// looked up at the positions' numbers where it tells positions apart.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "passes/SequenceAxes.h"
+
+namespace hybrid {
+
+class SequenceNarrowing {
+public:
+  /// Of `function`, whose first argument has the sequence in dimension 1, to `length` positions.
+  SequenceNarrowing(mlir::func::FuncOp function, int64_t length);
+
+  /// Notes what `op` needs, of the whole length; `axes` has followed it.
+  void plan(mlir::Operation *op, SequenceAxes &axes);
+  /// Gives all ops their new types.
+  llvm::LogicalResult apply();
+
+private:
+  /// A dimension of an operand that is the same for all sequences.
+  struct Cut {
+    unsigned operand;
+    int64_t dimension;
+    bool numbered; // it differs from position to position
+  };
+  struct Plan {
+    llvm::SmallVector<Cut> cuts;
+    llvm::SmallVector<int64_t> dimensions; // of each result, along the sequence; -1: none
+  };
+
+  llvm::LogicalResult apply(mlir::Operation *op);
+  mlir::Value narrowed(mlir::Value value, const Cut &cut);
+  mlir::Value lookedUp(mlir::OpBuilder &builder, mlir::Value value, int64_t dimension);
+  mlir::Value positions();
+
+  mlir::func::FuncOp function;
+  const int64_t length, whole;
+  mlir::Value numbers; // of the positions, an input
+  llvm::DenseMap<mlir::Operation *, Plan> plans;
+  llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> made;
+};
+
+} // namespace hybrid

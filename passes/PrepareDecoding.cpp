@@ -1,0 +1,108 @@
+//===- PrepareDecoding.cpp - what is the same at every token, once ----------===//
+#include "dialect/HybridOps.h"
+#include "dialect/Shapes.h"
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/Passes.h"
+#include "passes/StateNames.h"
+
+namespace hybrid {
+#define GEN_PASS_DEF_PREPAREDECODING
+#include "passes/Passes.h.inc"
+} // namespace hybrid
+
+using namespace mlir;
+using namespace hybrid;
+
+namespace {
+
+/// Views that keep their elements where they are, or repeat them: to store what they show would
+/// gain nothing.
+bool isCheapView(Operation *op) {
+  return op && op->hasTrait<ViewOfOperand>() && !isa<TransposeOp>(op);
+}
+
+/// Values of a function that depend on no input and on no state.
+class Fixed {
+public:
+  bool operator()(Value value) {
+    auto known = fixed.find(value);
+    if (known != fixed.end())
+      return known->second;
+    Operation *op = value.getDefiningOp();
+    const bool is =
+        op && !isState(op) && isPure(op) &&
+        llvm::all_of(op->getOperands(), [&](Value operand) { return (*this)(operand); });
+    fixed[value] = is;
+    return is;
+  }
+
+private:
+  llvm::DenseMap<Value, bool> fixed;
+};
+
+struct PrepareDecoding : hybrid::impl::PrepareDecodingBase<PrepareDecoding> {
+  using PrepareDecodingBase::PrepareDecodingBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    prepared = 0;
+    OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+    auto prepare =
+        func::FuncOp::create(builder, module.getLoc(), "prepare", builder.getFunctionType({}, {}));
+    builder.setInsertionPointToStart(prepare.addEntryBlock());
+    for (StringRef name : {"prefill", "step"})
+      if (auto function = module.lookupSymbol<func::FuncOp>(name))
+        take(function, builder);
+    numPrepared += prepared;
+    if (prepared == 0)
+      return prepare.erase();
+    func::ReturnOp::create(builder, module.getLoc());
+  }
+
+  /// Moves what is fixed to where `builder` is, as far as other ops ask for it.
+  void take(func::FuncOp function, OpBuilder &builder) {
+    Fixed isFixed;
+    llvm::SetVector<Value> wanted;
+    auto want = [&](Value value) {
+      while (isCheapView(value.getDefiningOp()))
+        value = value.getDefiningOp()->getOperand(0);
+      if (!isa<ParameterOp, ConstantOp, IotaOp>(value.getDefiningOp()) &&
+          isa<FloatType>(elementOf(value)))
+        wanted.insert(value);
+    };
+    function.walk([&](Operation *op) {
+      if (op == function)
+        return;
+      const bool stays = op->getNumResults() == 0 || !isFixed(op->getResult(0));
+      for (Value operand : op->getOperands())
+        if (stays && isOutside(operand, function) && isFixed(operand))
+          want(operand);
+    });
+    IRMapping mapping;
+    for (Value value : wanted) { // whole slices, before a state takes the place of a part
+      llvm::SetVector<Operation *> slice;
+      BackwardSliceOptions options;
+      options.inclusive = true;
+      (void)getBackwardSlice(value, &slice, options);
+      for (Operation *op : slice)
+        if (!mapping.contains(op->getResult(0)))
+          builder.clone(*op, mapping);
+    }
+    for (Value value : wanted) {
+      const std::string name = preparedState(prepared++);
+      writeState(builder, value.getLoc(), name, mapping.lookup(value));
+      OpBuilder reader = OpBuilder::atBlockBegin(&function.getBody().front());
+      value.replaceAllUsesWith(readState(reader, value.getLoc(), name, value.getType()));
+    }
+  }
+
+  size_t prepared = 0;
+
+  /// Whether a value is one of the function's own block, and none of a body in it.
+  static bool isOutside(Value value, func::FuncOp function) {
+    return value.getParentBlock() == &function.getBody().front() && value.getDefiningOp();
+  }
+};
+
+} // namespace
