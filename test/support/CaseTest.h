@@ -55,7 +55,8 @@ public:
 
   /// A session of the module compiled in f64 for the target HYBRID_TEST_TARGET, or this machine's
   /// CPU; null after a reported failure.
-  std::unique_ptr<rt::Session> compile(mlir::ModuleOp module) {
+  std::unique_ptr<rt::Session> compile(mlir::ModuleOp module,
+                                       const CompileOptions &options = {2, 8, "f64"}) {
     const char *name = std::getenv("HYBRID_TEST_TARGET");
     std::string complaint;
     auto target = createTarget(name ? name : "cpu", complaint);
@@ -64,7 +65,7 @@ public:
       return nullptr;
     }
     mlir::PassManager manager(&context);
-    buildGraphPipeline(manager, {2, 8, "f64"}, GraphStage::Fused);
+    buildGraphPipeline(manager, options, GraphStage::Fused);
     target->addSchedule(manager, true, false);
     if (failed(manager.run(module)))
       return nullptr;

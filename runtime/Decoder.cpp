@@ -1,0 +1,154 @@
+//===- Decoder.cpp - a sequence token by token -------------------------------===//
+#include "runtime/Decoder.h"
+#include "runtime/InputIds.h"
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+
+namespace hybrid::rt {
+
+/// The outputs of `forward` may have other names than logits; the first of the right shape will do.
+Result<Decoder::Program> Decoder::programOf(const Executable &executable, const char *name) {
+  const ProgramInfo *info = executable.findProgram(name);
+  if (!info)
+    return Error{fmt::format("{} has no program '{}': compile it with hybridc --decode",
+                             executable.name(), name)};
+  Program program{name};
+  program.tokens = info->findInput("tokens");
+  program.positions = info->findInput("positions");
+  for (const TensorInfo &input : info->inputs)
+    if (!program.tokens && &input != program.positions)
+      program.tokens = &input;
+  if (!program.tokens || program.tokens->shape.size() != 2 || program.tokens->dtype != DType::I32)
+    return Error{fmt::format("{}: program '{}' has no input of tokens [batch, length]",
+                             executable.name(), name)};
+  for (const TensorInfo &output : info->outputs)
+    if (output.shape.size() == 3 && output.dtype != DType::I32 &&
+        output.shape[1] == program.tokens->shape[1] && (!program.logits || output.name == "logits"))
+      program.logits = &output;
+  if (!program.logits)
+    return Error{fmt::format("{}: program '{}' has no output of logits [batch, length, vocabulary]",
+                             executable.name(), name)};
+  return program;
+}
+
+Result<Decoder> Decoder::create(Session &session) {
+  const Executable &executable = session.executable();
+  Decoder decoder(session);
+  for (auto [name, place] : {std::pair("prefill", &decoder.prefill), {"step", &decoder.step}}) {
+    auto program = programOf(executable, name);
+    if (!program)
+      return program.error();
+    *place = *program;
+  }
+  if (executable.replicas() != 1)
+    return Error{fmt::format("{} is for {} replicas, but one sequence is decoded at a time",
+                             executable.name(), executable.replicas())};
+  for (const Program *program : {&decoder.prefill, &decoder.step})
+    if (auto ids = program->positions ? idsOf(executable, program->name, program->positions->name)
+                                      : std::nullopt)
+      decoder.most = ids->below;
+  if (auto done = decoder.restart(); !done)
+    return done.error();
+  return decoder;
+}
+
+/// Of a sequence, and not of the parameters alone.
+bool Decoder::isCarried(size_t state) const {
+  return session->executable().states()[state].name.starts_with("state:");
+}
+
+Result<void> Decoder::restart() {
+  const auto &states = session->executable().states();
+  for (size_t i = 0; i < states.size(); ++i) {
+    if (!isCarried(i))
+      continue;
+    const std::vector<std::byte> zeros(
+        static_cast<size_t>(states[i].elements() * bytesOf(states[i].dtype)));
+    if (auto done = session->setDecodingState(i, zeros); !done)
+      return done;
+  }
+  taken = 0;
+  last.reset();
+  return session->executable().findProgram("prepare") ? session->run("prepare") : Result<void>();
+}
+
+Result<void> Decoder::take(std::span<const int32_t> tokens) {
+  const auto count = static_cast<int64_t>(tokens.size()) / rows();
+  if (count < 1 || count * rows() != static_cast<int64_t>(tokens.size()))
+    return Error{fmt::format("{} tokens are no rows of {} sequences", tokens.size(), rows())};
+  if (most && taken + count > *most)
+    return Error{fmt::format("{} tells positions apart up to number {}, and {} tokens were to "
+                             "follow {}",
+                             session->executable().name(), *most, count, taken)};
+  for (int64_t first = 0; first < count;) {
+    const Program &program = count - first >= prefill.length() ? prefill : step;
+    if (auto done = run(program, tokens, first); !done)
+      return done;
+    first += program.length();
+  }
+  return {};
+}
+
+Result<void> Decoder::run(const Program &program, std::span<const int32_t> tokens, int64_t first) {
+  const int64_t length = program.length(), count = static_cast<int64_t>(tokens.size()) / rows();
+  std::span<int32_t> input = session->inputAs<int32_t>(program.name, program.tokens->name);
+  if (input.empty())
+    return Error{"there is no memory for the tokens"};
+  for (int64_t row = 0; row < rows(); ++row)
+    std::copy_n(tokens.begin() + row * count + first, length, input.begin() + row * length);
+  if (program.positions) {
+    std::span<int32_t> numbers = session->inputAs<int32_t>(program.name, program.positions->name);
+    for (size_t i = 0; i < numbers.size(); ++i)
+      numbers[i] = static_cast<int32_t>(taken + static_cast<int64_t>(i));
+  }
+  if (auto done = session->run(program.name); !done)
+    return done;
+  last = &program == &prefill;
+  taken += length;
+  return {};
+}
+
+Result<void> Decoder::logits(int64_t row, std::span<double> values) {
+  if (!last)
+    return Error{"no token was taken yet, and there are no logits"};
+  const Program &program = *last ? prefill : step;
+  std::span<const std::byte> data = session->output(program.name, program.logits->name);
+  if (data.empty())
+    return Error{"the logits could not be read"};
+  const size_t width = static_cast<size_t>(vocabulary());
+  const size_t from = static_cast<size_t>((row + 1) * program.length() - 1) * width;
+  for (size_t c = 0; c < std::min(width, values.size()); ++c)
+    values[c] = numberAt(program.logits->dtype, data, from + c);
+  return {};
+}
+
+Result<Decoder::Place> Decoder::save() {
+  Place place;
+  place.position = taken;
+  for (size_t i = 0; i < session->executable().states().size(); ++i) {
+    place.states.emplace_back();
+    if (!isCarried(i))
+      continue;
+    std::span<const std::byte> state = session->decodingState(i);
+    if (state.empty())
+      return Error{
+          fmt::format("the state '{}' could not be read", session->executable().states()[i].name)};
+    place.states.back().assign(state.begin(), state.end());
+  }
+  return place;
+}
+
+Result<void> Decoder::restore(const Place &place) {
+  if (place.states.size() != session->executable().states().size())
+    return Error{"the place belongs to another executable"};
+  for (size_t i = 0; i < place.states.size(); ++i)
+    if (isCarried(i))
+      if (auto done = session->setDecodingState(i, place.states[i]); !done)
+        return done;
+  taken = place.position;
+  last.reset();
+  return {};
+}
+
+} // namespace hybrid::rt

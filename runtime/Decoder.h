@@ -1,0 +1,61 @@
+//===- Decoder.h - a sequence token by token ---------------------------------===//
+//
+// Runs the programs that hybridc --decode makes: `prefill` takes many tokens at once, `step` one,
+// and both go on from the states that the tokens before have left.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "runtime/Session.h"
+#include <optional>
+
+namespace hybrid::rt {
+
+class Decoder {
+public:
+  /// At the start of a sequence; the session outlives it. Fails where its executable has no
+  /// programs that decode.
+  static Result<Decoder> create(Session &session);
+
+  /// Sequences that go side by side, each a row of the batch.
+  int64_t rows() const { return step.tokens->shape[0]; }
+  int64_t vocabulary() const { return step.logits->shape[2]; }
+  /// Tokens of each sequence so far.
+  int64_t position() const { return taken; }
+  /// How many there may be; nothing: any number.
+  std::optional<int64_t> mostPositions() const { return most; }
+
+  /// Goes back to the start of a sequence. Also to be called when parameters have changed.
+  Result<void> restart();
+  /// Takes the next tokens of the rows: [rows, count], at least one each.
+  Result<void> take(std::span<const int32_t> tokens);
+  /// Logits of a row after its last token.
+  Result<void> logits(int64_t row, std::span<double> values);
+
+  /// A place in the sequences, to go back to. It belongs to this executable.
+  struct Place {
+    int64_t position = 0;
+    std::vector<std::vector<std::byte>> states; // in the order of Executable::states()
+  };
+  Result<Place> save();
+  Result<void> restore(const Place &place);
+
+private:
+  struct Program {
+    const char *name = nullptr;
+    const TensorInfo *tokens = nullptr, *positions = nullptr, *logits = nullptr;
+    int64_t length() const { return tokens->shape[1]; }
+  };
+  explicit Decoder(Session &session) : session(&session) {}
+  static Result<Program> programOf(const Executable &executable, const char *name);
+  /// Runs a program on tokens from `first` on of each row.
+  Result<void> run(const Program &program, std::span<const int32_t> tokens, int64_t first);
+  bool isCarried(size_t state) const;
+
+  Session *session;
+  Program prefill, step;
+  std::optional<bool> last; // program that ran: whether it was `prefill`
+  std::optional<int64_t> most;
+  int64_t taken = 0;
+};
+
+} // namespace hybrid::rt

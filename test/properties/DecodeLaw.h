@@ -1,0 +1,76 @@
+//===- DecodeLaw.h - what decoding gives is what the whole gives --------------===//
+#pragma once
+#include "runtime/Decoder.h"
+#include <cmath>
+#include <gtest/gtest.h>
+#include <random>
+
+namespace hybrid::test {
+
+/// Relative, over all outputs of a position.
+inline constexpr double decodeTolerance = 1e-9;
+
+/// That the decoder of a session of a model compiled with --decode in f64 gives the first output of
+/// `forward` at every position that it stops at: after some tokens at once, and after each one.
+/// Tokens are drawn below `vocabulary`.
+inline void expectDecodingIsForward(rt::Session &session, int64_t vocabulary) {
+  const rt::ProgramInfo *forward = session.executable().findProgram("forward");
+  ASSERT_TRUE(forward && forward->inputs.size() == 1);
+  const rt::TensorInfo &input = forward->inputs[0];
+  const int64_t rows = input.shape[0], length = input.shape[1];
+  std::mt19937_64 engine(5);
+  std::vector<int32_t> tokens(static_cast<size_t>(rows * length));
+  for (int32_t &token : tokens)
+    token = static_cast<int32_t>(engine() % static_cast<uint64_t>(vocabulary));
+  auto given = session.inputAs<int32_t>("forward", input.name);
+  ASSERT_EQ(given.size(), tokens.size());
+  std::copy(tokens.begin(), tokens.end(), given.begin());
+  ASSERT_TRUE(session.run("forward"));
+  auto outputs = session.outputAs<double>("forward", forward->outputs[0].name);
+  const std::vector<double> expected(outputs.begin(), outputs.end());
+
+  auto made = rt::Decoder::create(session);
+  ASSERT_TRUE(made) << made.error().message;
+  rt::Decoder &decoder = *made;
+  const int64_t width = decoder.vocabulary();
+  ASSERT_EQ(static_cast<int64_t>(expected.size()), rows * length * width);
+  auto take = [&](int64_t count) {
+    std::vector<int32_t> part;
+    for (int64_t row = 0; row < rows; ++row)
+      for (int64_t i = 0; i < count; ++i)
+        part.push_back(tokens[static_cast<size_t>(row * length + decoder.position() + i)]);
+    auto done = decoder.take(part);
+    ASSERT_TRUE(done) << done.error().message;
+    for (int64_t row = 0; row < rows; ++row) {
+      std::vector<double> found(static_cast<size_t>(width));
+      auto read = decoder.logits(row, found);
+      ASSERT_TRUE(read) << read.error().message;
+      const double *whole = expected.data() + (row * length + decoder.position() - 1) * width;
+      double difference = 0, norm = 0;
+      for (int64_t c = 0; c < width; ++c) {
+        const double d = found[static_cast<size_t>(c)] - whole[c];
+        difference += d * d, norm += whole[c] * whole[c];
+      }
+      ASSERT_LE(std::sqrt(difference), decodeTolerance * std::sqrt(norm))
+          << "row " << row << ", position " << decoder.position() - 1;
+      ASSERT_GT(norm, 0) << "the output is zero: this tests nothing";
+    }
+  };
+  // From the start step by step; then from a place in it, at once and on.
+  rt::Decoder::Place place;
+  for (int64_t t = 0; t < length; ++t) {
+    if (t == length / 4) {
+      auto saved = decoder.save();
+      ASSERT_TRUE(saved) << saved.error().message;
+      place = *saved;
+    }
+    ASSERT_NO_FATAL_FAILURE(take(1)) << "step by step";
+  }
+  ASSERT_TRUE(decoder.restore(place));
+  ASSERT_NO_FATAL_FAILURE(take(length - length / 4)) << "at once, from a place";
+  ASSERT_TRUE(decoder.restart());
+  ASSERT_NO_FATAL_FAILURE(take(length - 1)) << "at once";
+  ASSERT_NO_FATAL_FAILURE(take(1)) << "and on";
+}
+
+} // namespace hybrid::test
