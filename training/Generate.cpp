@@ -4,8 +4,8 @@
 #include "runtime/files/Json.h"
 #include "training/CheckpointTokenizer.h"
 #include "training/GeneratedText.h"
+#include "training/NextToken.h"
 #include "training/ParameterFile.h"
-#include "training/compile/Recompile.h"
 #include "training/tokenizers/SimpleTokenizers.h"
 #include <algorithm>
 #include <cmath>
@@ -15,30 +15,6 @@
 
 namespace hybrid::rt {
 namespace {
-
-struct Ports {
-  const TensorInfo *tokens = nullptr, *logits = nullptr;
-};
-
-Result<Ports> portsOf(const Executable &executable) {
-  const ProgramInfo *program = executable.findProgram("forward");
-  if (!program || program->inputs.size() != 1 || program->inputs[0].dtype != DType::I32 ||
-      program->inputs[0].shape.size() != 2)
-    return Error{fmt::format(
-        "{}: generating needs a program 'forward' with one input of tokens [batch, length]",
-        executable.name())};
-  const TensorInfo &tokens = program->inputs[0];
-  const TensorInfo *logits = nullptr;
-  for (const TensorInfo &output : program->outputs)
-    if (output.shape.size() == 3 && output.dtype != DType::I32 &&
-        output.shape[1] == tokens.shape[1] && (!logits || output.name == "logits"))
-      logits = &output;
-  if (!logits)
-    return Error{
-        fmt::format("{}: program 'forward' has no output of logits [batch, length, vocabulary]",
-                    executable.name())};
-  return Ports{&tokens, logits};
-}
 
 /// What was asked for, or what the checkpoint carries, or bytes for a model of 256 tokens.
 Result<std::unique_ptr<Tokenizer>> tokenizerFor(const GenerateOptions &options,
@@ -61,10 +37,9 @@ Result<std::unique_ptr<Tokenizer>> tokenizerFor(const GenerateOptions &options,
 
 class Generator {
 public:
-  Generator(Session &session, const Ports &ports, const Tokenizer &tokenizer,
-            const GenerateOptions &options)
-      : session(session), ports(ports), tokenizer(tokenizer), options(options),
-        row(static_cast<size_t>(ports.logits->shape[2])) {}
+  Generator(NextToken &model, const Tokenizer &tokenizer, const GenerateOptions &options)
+      : model(model), tokenizer(tokenizer), options(options),
+        row(static_cast<size_t>(model.vocabulary())) {}
 
   Result<void> run();
 
@@ -74,8 +49,7 @@ private:
   Result<void> computeLogits();
   void printToken(int32_t token, const std::string &text, double logProbability) const;
 
-  Session &session;
-  const Ports &ports;
+  NextToken &model;
   const Tokenizer &tokenizer;
   const GenerateOptions &options;
   std::vector<int32_t> tokens;
@@ -97,18 +71,8 @@ Result<void> Generator::readPrompt() {
 }
 
 Result<void> Generator::computeLogits() {
-  const auto length = static_cast<size_t>(ports.tokens->shape[1]);
-  std::span<int32_t> window = session.inputAs<int32_t>("forward", ports.tokens->name);
-  std::fill(window.begin(), window.end(), 0);
-  const size_t used = std::min(length, tokens.size());
-  std::copy(tokens.end() - static_cast<int64_t>(used), tokens.end(), window.begin());
-  if (auto done = session.run("forward"); !done)
+  if (auto done = model.expect(tokens, row); !done)
     return done;
-  std::span<const std::byte> data = session.output("forward", ports.logits->name);
-  if (data.empty())
-    return Error{fmt::format("{}: the logits could not be read", session.executable().name())};
-  for (size_t c = 0; c < row.size(); ++c)
-    row[c] = numberAt(ports.logits->dtype, data, (used - 1) * row.size() + c);
   if (std::any_of(row.begin(), row.end(), [](double value) { return std::isnan(value); }))
     return Error{fmt::format("the logits after {} tokens are not numbers: the parameters of '{}' "
                              "are damaged, or their training diverged",
@@ -164,47 +128,18 @@ Result<void> Generator::run() {
   return {};
 }
 
-/// The executable that computes one row at a time.
-Result<std::shared_ptr<const Executable>> loadForOneRow(ModelSpec &model) {
-  if (model.isSource()) {
-    model.batch = model.batch.value_or(1);
-    model.length = model.length.value_or(256);
-  }
-  auto executable = model.load();
-  if (!executable || model.isSource() || findCompiler().empty())
-    return executable;
-  auto ports = portsOf(**executable);
-  if (!ports || (ports->tokens->shape[0] == 1 && (*executable)->replicas() == 1))
-    return executable;
-  auto source = sourceOf(**executable);
-  if (!source)
-    return executable; // it carries no text to compile: all its rows are computed
-  source->batch = 1;
-  source->replicas = 1;
-  source->quiet = true;
-  return source->load();
-}
-
 } // namespace
 
 Result<void> generateText(GenerateOptions options) {
-  auto executable = loadForOneRow(options.model);
-  if (!executable)
-    return executable.error();
-  auto ports = portsOf(**executable);
-  if (!ports)
-    return ports.error();
-  auto tokenizer = tokenizerFor(options, ports->logits->shape[2]);
+  auto model = loadNextToken(options.model, options.context, options.threads);
+  if (!model)
+    return model.error();
+  auto tokenizer = tokenizerFor(options, (*model)->vocabulary());
   if (!tokenizer)
     return tokenizer.error();
-  auto session = Session::create(*executable, {options.threads, false});
-  if (!session)
-    return session.error();
-  if (auto done = (*session)->keepFirstActive(); !done)
+  if (auto done = loadParameters((*model)->session(), options.checkpoint); !done)
     return done;
-  if (auto done = loadParameters(**session, options.checkpoint); !done)
-    return done;
-  return Generator(**session, *ports, **tokenizer, options).run();
+  return Generator(**model, **tokenizer, options).run();
 }
 
 } // namespace hybrid::rt

@@ -1,5 +1,6 @@
 //===- Benchmark.cpp - how long a program takes -----------------------------------===//
 #include "laboratory/machine/Benchmark.h"
+#include "runtime/Decoder.h"
 #include "runtime/InputIds.h"
 #include "runtime/Session.h"
 #include "runtime/files/Json.h"
@@ -10,6 +11,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <random>
 #include <sys/resource.h>
 
@@ -109,9 +111,67 @@ Result<nlohmann::ordered_json> profileOf(Session &session, const std::vector<std
   return profile;
 }
 
+/// Token after token, from the start of a sequence.
+Result<void> benchmarkDecoding(const BenchmarkOptions &options) {
+  ModelSpec model = options.model;
+  if (model.isSource()) {
+    model.decode = true;
+    model.batch = model.batch.value_or(1);
+    model.length = model.length.value_or(options.tokens);
+  }
+  auto executable = model.load();
+  if (!executable)
+    return executable.error();
+  auto session = Session::create(*executable, {options.threads, false});
+  if (!session)
+    return session.error();
+  if (auto done = (*session)->initialize(1); !done)
+    return done;
+  auto decoder = Decoder::create(**session);
+  if (!decoder)
+    return decoder.error();
+  std::vector<int32_t> tokens(static_cast<size_t>(decoder->rows()));
+  std::vector<double> logits(static_cast<size_t>(decoder->vocabulary())), milliseconds;
+  std::mt19937 random(1);
+  for (int64_t i = 0; i < options.tokens; ++i) {
+    for (int32_t &token : tokens)
+      token = static_cast<int32_t>(random() % static_cast<uint32_t>(decoder->vocabulary()));
+    const auto start = std::chrono::steady_clock::now();
+    if (auto done = decoder->take(tokens); !done)
+      return done;
+    if (auto done = decoder->logits(0, logits); !done) // who decodes reads them
+      return done;
+    milliseconds.push_back(
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+            .count());
+  }
+  constexpr int64_t part = 100;
+  auto mean = [](auto begin, auto end) {
+    return std::accumulate(begin, end, 0.0) / static_cast<double>(end - begin);
+  };
+  nlohmann::ordered_json result{
+      {"program", "step"},
+      {"tokens", options.tokens},
+      {"rows", decoder->rows()},
+      {"threads", (*session)->threads()},
+      {"ms_per_token", mean(milliseconds.begin(), milliseconds.end())},
+      {"ms_per_token_first_100", mean(milliseconds.begin(), milliseconds.begin() + part)},
+      {"ms_per_token_last_100", mean(milliseconds.end() - part, milliseconds.end())},
+      {"allocated_bytes", (*session)->allocatedBytes()}};
+  if (options.json)
+    say("{}\n", jsonText(result));
+  else
+    say("step: {:.3f} ms a token ({:.3f} the first {}, {:.3f} the last {} of {}), {} threads\n",
+        result["ms_per_token"].get<double>(), result["ms_per_token_first_100"].get<double>(), part,
+        result["ms_per_token_last_100"].get<double>(), part, options.tokens, (*session)->threads());
+  return {};
+}
+
 } // namespace
 
 Result<void> benchmark(const BenchmarkOptions &options) {
+  if (options.program == "step")
+    return benchmarkDecoding(options);
   auto executable = options.model.load();
   if (!executable)
     return executable.error();

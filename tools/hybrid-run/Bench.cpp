@@ -10,13 +10,17 @@ void addBench(CLI::App &app) {
       "bench", "time a program of a model; `train` includes the optimizer's update");
   auto options = std::make_shared<rt::lab::BenchmarkOptions>();
   addModel(*verb, options->model);
-  verb->add_option("--program", options->program, "train, eval, forward, vjp, update or init")
+  verb->add_option("--program", options->program, "train, eval, forward, vjp, update, init or step")
       ->capture_default_str();
   verb->add_option("--steps", options->steps, "runs to measure")
       ->check(Range(1, 1000000))
       ->capture_default_str();
   verb->add_option("--warmup", options->warmup, "runs before")
       ->check(Range(0, 1000000))
+      ->capture_default_str();
+  verb->add_option("--tokens", options->tokens,
+                   "of step: tokens that are decoded, one after another from the start")
+      ->check(Range(int64_t{200}, int64_t{1} << 30))
       ->capture_default_str();
   verb->add_option("--burst", options->burst, "on a GPU: steps that run as one graph")
       ->check(Range(1, 10000))

@@ -17,6 +17,10 @@ void addGenerate(CLI::App &app) {
   verb->add_option("--tokens", arguments->tokens, "tokens to add")
       ->check(Range(int64_t{1}, int64_t{1} << 40))
       ->capture_default_str();
+  verb->add_option("--context", arguments->context,
+                   "positions that attention and long filters reach back to; 0: the length that "
+                   "the model was compiled for")
+      ->check(Range(int64_t{0}, int64_t{1} << 24));
   verb->add_option("--temperature", arguments->sampler.temperature, "0: always the likeliest")
       ->check(Range(0.0, 1e6))
       ->capture_default_str();

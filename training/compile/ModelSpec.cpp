@@ -77,6 +77,8 @@ Result<std::vector<std::string>> optionsOf(const ModelSpec &spec) {
   add("--memory", spec.memory);
   if (spec.chunked && spec.isSource())
     options.push_back("--chunked");
+  if (spec.decode && spec.isSource())
+    options.push_back("--decode");
   for (const std::string &setting : spec.settings)
     options.push_back("--set=" + setting);
   return options;

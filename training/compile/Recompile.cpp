@@ -98,6 +98,8 @@ Result<ModelSpec> sourceOf(const Executable &executable) {
         spec.memory = value + "B";
       else if (name == "chunked")
         spec.chunked = true;
+      else if (name == "decode")
+        spec.decode = true;
     }
   const std::string cpu = textOf(format.target()->cpu());
   spec.target = cpu.starts_with("x86-64-v") ? "cpu:" + cpu : "cpu";
