@@ -46,6 +46,8 @@ HYBRID_INFER(AttentionOp) {
 //===-- the function of the score ---------------------------------------------------===//
 
 /// Numbers that belong to the terms' tensor.
+/// Of the queries and of the keys, each (C8).
+static constexpr int64_t mostTerms = 8;
 static int64_t termsOf(Value terms) { return terms ? shapeOf(terms)[1] : 0; }
 
 /// Arguments of the score: the product, two positions, the head, and the terms.
@@ -73,7 +75,6 @@ static LogicalResult verifyScalars(Operation *op, Region &body) {
 }
 
 template <typename Op> static LogicalResult verifyScore(Op op, int64_t keys) {
-  constexpr int64_t mostTerms = 8;
   ArrayRef<int64_t> q = shapeOf(op.getQ());
   auto verifyTerms = [&](StringRef name, Value terms, int64_t rows) -> LogicalResult {
     if (!terms)
@@ -317,9 +318,6 @@ SequenceUse AttentionOp::getSequenceUse(unsigned operand, int64_t axis, unsigned
 }
 
 //===-- going on from a cache ----------------------------------------------------------===//
-
-static constexpr int64_t mostTerms = 8;
-static int64_t termsOf(Value terms) { return terms ? shapeOf(terms)[1] : 0; }
 
 /// How many positions a query sees behind its own.
 static int64_t reachOf(AttentionOp op, int64_t context) {
