@@ -30,4 +30,18 @@ template <typename Op> llvm::LogicalResult verifyNormGradient(Op op) {
   return verifyCotangent(op, "cotangent", op.getCotangent(), "x", op.getX()); // C2
 }
 
+/// Appends what `gradient` computes for the operands of `op`: x, and the weight and bias that are
+/// there.
+template <typename Op, typename Gradient>
+llvm::LogicalResult giveNormGradients(Op op, Gradient gradient,
+                                      llvm::SmallVectorImpl<mlir::Value> &gradients) {
+  gradients.push_back(gradient.getDx());
+  if (op.getWeight())
+    gradients.push_back(gradient.getDweight());
+  if constexpr (requires { op.getBias(); })
+    if (op.getBias())
+      gradients.push_back(gradient.getDbias());
+  return mlir::success();
+}
+
 } // namespace hybrid

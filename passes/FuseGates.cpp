@@ -8,6 +8,7 @@
 #include "dialect/HybridOps.h"
 #include "dialect/Shapes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/FoldPatterns.h"
 #include "passes/FuseScanGates.h"
 #include "passes/Passes.h"
 
@@ -26,14 +27,21 @@ BinaryOp productOf(Value value) {
   return product && product.getKind() == BinaryKind::Mul ? product : nullptr;
 }
 
-struct Counted {
-  mlir::Pass::Statistic &numFused;
-};
+/// Puts the convolution, with one operand more, where its only user stood: the operand may be
+/// computed after the convolution.
+void absorb(BinaryOp user, FFTConvOp conv, MutableOperandRange (FFTConvOp::*operand)(), Value value,
+            PatternRewriter &rewriter) {
+  rewriter.setInsertionPoint(user);
+  auto fused = cast<FFTConvOp>(rewriter.clone(*conv));
+  (fused.*operand)().assign(value);
+  fused->setLoc(rewriter.getFusedLoc({conv.getLoc(), user.getLoc()}));
+  rewriter.replaceOp(user, fused.getResult());
+  rewriter.eraseOp(conv);
+}
 
 /// fftconv(a * g, h) -> fftconv(a, h) gate_in(g), where the product has no other use.
-struct FoldGateIn : OpRewritePattern<FFTConvOp>, Counted {
-  FoldGateIn(MLIRContext *context, mlir::Pass::Statistic &statistic)
-      : OpRewritePattern(context), Counted{statistic} {}
+struct FoldGateIn : CountedPattern<FFTConvOp> {
+  using CountedPattern::CountedPattern;
   LogicalResult matchAndRewrite(FFTConvOp conv, PatternRewriter &rewriter) const override {
     BinaryOp product = productOf(conv.getX());
     if (!product || conv.getGateIn())
@@ -54,62 +62,36 @@ struct FoldGateIn : OpRewritePattern<FFTConvOp>, Counted {
 };
 
 /// fftconv(x, h) * g -> fftconv(x, h) gate_out(g), where the convolution has no other use.
-struct FoldGateOut : OpRewritePattern<BinaryOp>, Counted {
-  FoldGateOut(MLIRContext *context, mlir::Pass::Statistic &statistic)
-      : OpRewritePattern(context), Counted{statistic} {}
-  LogicalResult matchAndRewrite(BinaryOp product, PatternRewriter &rewriter) const override {
-    if (product.getKind() != BinaryKind::Mul)
-      return rewriter.notifyMatchFailure(product, "no product");
-    for (auto [convolved, gate] : {std::pair(product.getLhs(), product.getRhs()),
-                                   std::pair(product.getRhs(), product.getLhs())}) {
-      auto conv = convolved.getDefiningOp<FFTConvOp>();
-      if (!conv || conv.getGateOut() || conv.getReturnState() || !conv->hasOneUse() ||
-          gate.getType() != convolved.getType())
-        continue;
-      // The gate may be computed after the convolution: the fused op stands where the product
-      // stood.
-      rewriter.setInsertionPoint(product);
-      auto fused = cast<FFTConvOp>(rewriter.clone(*conv));
-      fused.getGateOutMutable().assign(gate);
-      fused->setLoc(rewriter.getFusedLoc({conv.getLoc(), product.getLoc()}));
-      rewriter.replaceOp(product, fused.getResult());
-      rewriter.eraseOp(conv);
-      ++numFused;
-      return success();
-    }
-    return rewriter.notifyMatchFailure(product, "no convolution to gate");
+struct FoldGateOut final : FoldBinary<BinaryKind::Mul> {
+  using FoldBinary::FoldBinary;
+  bool fold(BinaryOp product, Value convolved, Value gate,
+            PatternRewriter &rewriter) const override {
+    auto conv = convolved.getDefiningOp<FFTConvOp>();
+    if (!conv || conv.getGateOut() || conv.getReturnState() || !conv->hasOneUse() ||
+        gate.getType() != convolved.getType())
+      return false;
+    absorb(product, conv, &FFTConvOp::getGateOutMutable, gate, rewriter);
+    return true;
   }
 };
 
 /// fftconv(x, h) + d * x -> fftconv(x, h) skip(d), where d has one value a channel.
-struct FoldSkip : OpRewritePattern<BinaryOp>, Counted {
-  FoldSkip(MLIRContext *context, mlir::Pass::Statistic &statistic)
-      : OpRewritePattern(context), Counted{statistic} {}
-  LogicalResult matchAndRewrite(BinaryOp sum, PatternRewriter &rewriter) const override {
-    if (sum.getKind() != BinaryKind::Add)
-      return rewriter.notifyMatchFailure(sum, "no sum");
-    for (auto [left, right] :
-         {std::pair(sum.getLhs(), sum.getRhs()), std::pair(sum.getRhs(), sum.getLhs())}) {
-      auto conv = left.getDefiningOp<FFTConvOp>();
-      BinaryOp product = productOf(right);
-      if (!conv || !product || conv.getSkip() || conv.getGateIn() || conv.getGateOut() ||
-          conv.getReturnState() || !conv->hasOneUse())
-        continue;
-      bool xFirst = product.getLhs() == conv.getX();
-      Value skip = xFirst ? product.getRhs() : product.getLhs();
-      if ((!xFirst && product.getRhs() != conv.getX()) ||
-          shapeOf(skip) != ArrayRef(lastSize(conv.getX())))
-        continue;
-      rewriter.setInsertionPoint(sum);
-      auto fused = cast<FFTConvOp>(rewriter.clone(*conv));
-      fused.getSkipMutable().assign(skip);
-      fused->setLoc(rewriter.getFusedLoc({conv.getLoc(), sum.getLoc()}));
-      rewriter.replaceOp(sum, fused.getResult());
-      rewriter.eraseOp(conv);
-      ++numFused;
-      return success();
-    }
-    return rewriter.notifyMatchFailure(sum, "no skip of a convolution");
+struct FoldSkip final : FoldBinary<BinaryKind::Add> {
+  using FoldBinary::FoldBinary;
+  bool fold(BinaryOp sum, Value convolved, Value skipped,
+            PatternRewriter &rewriter) const override {
+    auto conv = convolved.getDefiningOp<FFTConvOp>();
+    BinaryOp product = productOf(skipped);
+    if (!conv || !product || conv.getSkip() || conv.getGateIn() || conv.getGateOut() ||
+        conv.getReturnState() || !conv->hasOneUse())
+      return false;
+    bool xFirst = product.getLhs() == conv.getX();
+    Value skip = xFirst ? product.getRhs() : product.getLhs();
+    if ((!xFirst && product.getRhs() != conv.getX()) ||
+        shapeOf(skip) != ArrayRef(lastSize(conv.getX())))
+      return false;
+    absorb(sum, conv, &FFTConvOp::getSkipMutable, skip, rewriter);
+    return true;
   }
 };
 

@@ -6,6 +6,7 @@
 #include "passes/FuseScanGates.h"
 #include "dialect/HybridOps.h"
 #include "dialect/Shapes.h"
+#include "passes/FoldPatterns.h"
 
 using namespace mlir;
 using namespace hybrid;
@@ -46,14 +47,9 @@ void absorb(BinaryOp replaced, SelectiveScanOp scan, MutableOperandRange operand
   rewriter.replaceOp(replaced, scan.getResult());
 }
 
-struct Counted {
-  Pass::Statistic &numFused;
-};
-
 /// dt = softplus(v) -> dt = v, dt_softplus.
-struct FoldSoftplus : OpRewritePattern<SelectiveScanOp>, Counted {
-  FoldSoftplus(MLIRContext *context, Pass::Statistic &statistic)
-      : OpRewritePattern(context), Counted{statistic} {}
+struct FoldSoftplus : CountedPattern<SelectiveScanOp> {
+  using CountedPattern::CountedPattern;
   LogicalResult matchAndRewrite(SelectiveScanOp scan, PatternRewriter &rewriter) const override {
     auto step = soleUse<UnaryOp>(scan.getDt());
     if (!step || step.getKind() != UnaryKind::Softplus || scan.getDtSoftplus() || scan.getDtBias())
@@ -70,9 +66,8 @@ struct FoldSoftplus : OpRewritePattern<SelectiveScanOp>, Counted {
 };
 
 /// dt = v + bias, or a projection with a bias -> dt = v, dt_bias.
-struct FoldStepBias : OpRewritePattern<SelectiveScanOp>, Counted {
-  FoldStepBias(MLIRContext *context, Pass::Statistic &statistic)
-      : OpRewritePattern(context), Counted{statistic} {}
+struct FoldStepBias : CountedPattern<SelectiveScanOp> {
+  using CountedPattern::CountedPattern;
   LogicalResult matchAndRewrite(SelectiveScanOp scan, PatternRewriter &rewriter) const override {
     if (scan.getDtBias())
       return rewriter.notifyMatchFailure(scan, "it has a bias");
@@ -105,52 +100,37 @@ struct FoldStepBias : OpRewritePattern<SelectiveScanOp>, Counted {
 };
 
 /// scan(x) + d * x -> scan(x) skip(d), where d has one value a channel.
-struct FoldSkip : OpRewritePattern<BinaryOp>, Counted {
-  FoldSkip(MLIRContext *context, Pass::Statistic &statistic)
-      : OpRewritePattern(context), Counted{statistic} {}
-  LogicalResult matchAndRewrite(BinaryOp sum, PatternRewriter &rewriter) const override {
-    if (sum.getKind() != BinaryKind::Add)
-      return rewriter.notifyMatchFailure(sum, "no sum");
-    for (auto [left, right] :
-         {std::pair(sum.getLhs(), sum.getRhs()), std::pair(sum.getRhs(), sum.getLhs())}) {
-      auto scan = soleUse<SelectiveScanOp>(left);
-      auto product = right.getDefiningOp<BinaryOp>();
-      if (!scan || scan.getSkip() || scan.getGate() || left != scan.getResult() || !product ||
-          product.getKind() != BinaryKind::Mul)
-        continue;
-      bool xFirst = product.getLhs() == scan.getX();
-      Value skip = xFirst ? product.getRhs() : product.getLhs();
-      if ((!xFirst && product.getRhs() != scan.getX()) || !isPerChannel(skip, scan) ||
-          !makeAvailable(skip, scan, sum, rewriter))
-        continue;
-      absorb(sum, scan, scan.getSkipMutable(), skip, rewriter);
-      ++numFused;
-      return success();
-    }
-    return rewriter.notifyMatchFailure(sum, "no skip of a scan");
+struct FoldSkip final : FoldBinary<BinaryKind::Add> {
+  using FoldBinary::FoldBinary;
+  bool fold(BinaryOp sum, Value scanned, Value skipped, PatternRewriter &rewriter) const override {
+    auto scan = soleUse<SelectiveScanOp>(scanned);
+    auto product = skipped.getDefiningOp<BinaryOp>();
+    if (!scan || scan.getSkip() || scan.getGate() || scanned != scan.getResult() || !product ||
+        product.getKind() != BinaryKind::Mul)
+      return false;
+    bool xFirst = product.getLhs() == scan.getX();
+    Value skip = xFirst ? product.getRhs() : product.getLhs();
+    if ((!xFirst && product.getRhs() != scan.getX()) || !isPerChannel(skip, scan) ||
+        !makeAvailable(skip, scan, sum, rewriter))
+      return false;
+    absorb(sum, scan, scan.getSkipMutable(), skip, rewriter);
+    return true;
   }
 };
 
 /// scan(x) * silu(z) -> scan(x) gate(z).
-struct FoldGate : OpRewritePattern<BinaryOp>, Counted {
-  FoldGate(MLIRContext *context, Pass::Statistic &statistic)
-      : OpRewritePattern(context), Counted{statistic} {}
-  LogicalResult matchAndRewrite(BinaryOp product, PatternRewriter &rewriter) const override {
-    if (product.getKind() != BinaryKind::Mul)
-      return rewriter.notifyMatchFailure(product, "no product");
-    for (auto [left, right] : {std::pair(product.getLhs(), product.getRhs()),
-                               std::pair(product.getRhs(), product.getLhs())}) {
-      auto scan = soleUse<SelectiveScanOp>(left);
-      auto gate = soleUse<UnaryOp>(right);
-      if (!scan || scan.getGate() || left != scan.getResult() || !gate ||
-          gate.getKind() != UnaryKind::Silu || gate.getX().getType() != left.getType() ||
-          !makeAvailable(gate.getX(), scan, product, rewriter))
-        continue;
-      absorb(product, scan, scan.getGateMutable(), gate.getX(), rewriter);
-      ++numFused;
-      return success();
-    }
-    return rewriter.notifyMatchFailure(product, "no scan to gate");
+struct FoldGate final : FoldBinary<BinaryKind::Mul> {
+  using FoldBinary::FoldBinary;
+  bool fold(BinaryOp product, Value scanned, Value gating,
+            PatternRewriter &rewriter) const override {
+    auto scan = soleUse<SelectiveScanOp>(scanned);
+    auto gate = soleUse<UnaryOp>(gating);
+    if (!scan || scan.getGate() || scanned != scan.getResult() || !gate ||
+        gate.getKind() != UnaryKind::Silu || gate.getX().getType() != scanned.getType() ||
+        !makeAvailable(gate.getX(), scan, product, rewriter))
+      return false;
+    absorb(product, scan, scan.getGateMutable(), gate.getX(), rewriter);
+    return true;
   }
 };
 

@@ -7,6 +7,11 @@ using namespace mlir;
 
 namespace hybrid {
 
+static void simplify(OpPassManager &manager) {
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+}
+
 void buildGraphPipeline(OpPassManager &manager, const CompileOptions &options, GraphStage stage) {
   if (stage == GraphStage::Hybrid)
     return;
@@ -16,8 +21,7 @@ void buildGraphPipeline(OpPassManager &manager, const CompileOptions &options, G
   if (options.decode)
     manager.addPass(createCarryState({/*decode=*/true, options.prefill}));
   manager.addNestedPass<func::FuncOp>(createExpandExperts());
-  manager.addPass(createCanonicalizerPass());
-  manager.addPass(createCSEPass());
+  simplify(manager);
   if (stage == GraphStage::Specialized)
     return;
   if (options.decode) // before gates and row-wise ops take in what is the same at every token
@@ -29,8 +33,7 @@ void buildGraphPipeline(OpPassManager &manager, const CompileOptions &options, G
   manager.addNestedPass<func::FuncOp>(createBoundIds());
   if (!options.decode)
     manager.addPass(createDifferentiate());
-  manager.addPass(createCanonicalizerPass());
-  manager.addPass(createCSEPass());
+  simplify(manager);
   if (stage == GraphStage::Gradient)
     return;
   if (options.roundProducts)

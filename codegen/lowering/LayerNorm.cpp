@@ -1,6 +1,6 @@
 //===- LayerNorm.cpp - layer norms ------------------------------------------===//
 #include "codegen/kernels/LayerNorm.h"
-#include "codegen/lowering/Lowering.h"
+#include "codegen/lowering/NormGradient.h"
 
 using namespace mlir;
 
@@ -20,18 +20,8 @@ template <> LogicalResult lower(LayerNormOp op, ProgramBuilder &program) {
 }
 
 template <> LogicalResult lower(LayerNormGradOp op, ProgramBuilder &program) {
-  LayerNormParams params{};
-  View x = program.rows(op.getX(), params.xStride),
-       dy = program.rows(op.getCotangent(), params.yStride);
-  BufferUse weight = program.optionalUse(op.getWeight());
-  Store dx = program.storeOf(op.getDx());
-  params.rows = rowCount(x), params.columns = x.shape.back();
-  params.dxStride = dx.stride, params.rowsPerItem = program.rowsPerItem(params.rows);
-  params.hasWeight = !!op.getWeight();
-  params.eps = op.getEpsilon().convertToDouble();
-  const int64_t items = ceilDiv(params.rows, params.rowsPerItem), columns = params.columns;
-  View partial = program.temporary({items, 2, columns}, x.element);
-  program.launch<LayerNormBackward>(x.element, params, {x, weight, dy, partial}, dx);
+  View partial = launchNormGradient<LayerNormBackward>(op, LayerNormParams{}, 2, program);
+  const int64_t items = partial.shape[0], columns = partial.shape[2];
   if (!op.getDweight().use_empty())
     program.sumPartials(partial, items, 2 * columns, program.defineDense(op.getDweight()));
   if (!op.getDbias().use_empty())

@@ -1,6 +1,6 @@
 //===- RmsNorm.cpp - root mean square norms ---------------------------------===//
 #include "codegen/kernels/RmsNorm.h"
-#include "codegen/lowering/Lowering.h"
+#include "codegen/lowering/NormGradient.h"
 
 using namespace mlir;
 
@@ -21,19 +21,11 @@ template <> LogicalResult lower(RmsNormOp op, ProgramBuilder &program) {
 
 template <> LogicalResult lower(RmsNormGradOp op, ProgramBuilder &program) {
   RmsNormParams params{};
-  View x = program.rows(op.getX(), params.xStride),
-       dy = program.rows(op.getCotangent(), params.yStride);
-  BufferUse weight = program.optionalUse(op.getWeight());
-  Store dx = program.storeOf(op.getDx());
-  params.rows = rowCount(x), params.columns = x.shape.back();
-  params.dxStride = dx.stride, params.rowsPerItem = program.rowsPerItem(params.rows);
-  params.hasWeight = !!op.getWeight(), params.epsOutside = op.getEpsilonOutside();
-  params.eps = op.getEpsilon().convertToDouble();
-  const int64_t items = ceilDiv(params.rows, params.rowsPerItem);
-  View partial = program.temporary({items, params.columns}, x.element);
-  program.launch<RmsNormBackward>(x.element, params, {x, weight, dy, partial}, dx);
+  params.epsOutside = op.getEpsilonOutside();
+  View partial = launchNormGradient<RmsNormBackward>(op, params, 1, program);
   if (!op.getDweight().use_empty())
-    program.sumPartials(partial, items, params.columns, program.defineDense(op.getDweight()));
+    program.sumPartials(partial, partial.shape[0], partial.shape[2],
+                        program.defineDense(op.getDweight()));
   return success();
 }
 

@@ -1,15 +1,11 @@
 //===- DeltaRule.cpp - scan of a state that erases before it writes -------===//
 #include "dialect/Definitions.h"
 #include "dialect/Gradients.h"
-#include "dialect/SequenceRules.h"
+#include "dialect/HeadRules.h"
 
 using namespace mlir;
 using namespace hybrid;
 
-/// `channels` in equal parts, which may still be free.
-static int64_t partOf(int64_t channels, int64_t parts) {
-  return ShapedType::isDynamic(channels) ? channels : channels / parts;
-}
 template <typename Op> static int64_t keySize(Op op) {
   return partOf(lastSize(op.getQ()), static_cast<int64_t>(op.getHeads()));
 }
@@ -52,14 +48,6 @@ HYBRID_INFER(DeltaRuleGradOp) {
   return success();
 }
 
-/// C5: a state of the scan.
-template <typename Op> static LogicalResult verifyRuleState(Op op, StringRef name, Value state) {
-  return verifyState(op, name, state,
-                     {shapeOf(op.getQ())[0], static_cast<int64_t>(op.getHeads()), op.getKeySize(),
-                      op.getValueSize()},
-                     "[batch, heads, key size, value size]");
-}
-
 /// What the rule and its gradient ask in common.
 template <typename Op> static LogicalResult verifyRule(Op op) {
   auto heads = static_cast<int64_t>(op.getHeads()), steps = static_cast<int64_t>(op.getSteps());
@@ -80,36 +68,20 @@ template <typename Op> static LogicalResult verifyRule(Op op) {
       return op.emitOpError() << name << " is " << shapeText(shapeOf(value)) << ", but q is "
                               << shapeText(q) << " with " << steps << " steps: expected "
                               << shapeText({q[0], q[1], keys});
-  if (!compatible(q[0], v[0]) || !compatible(q[1], v[1])) // C1
-    return op.emitOpError() << "v is " << shapeText(v) << ", but q is " << shapeText(q)
-                            << ": expected its batch and length";
-  auto divides = [](int64_t parts, int64_t channels) {
-    return ShapedType::isDynamic(channels) || channels % parts == 0;
-  };
-  if (!divides(heads, q[2])) // C2
+  if (failed(verifyValues(op))) // C1
+    return failure();
+  if (!isDivided(q[2], heads)) // C2
     return op.emitOpError() << "heads = " << heads << " does not divide the channels of q (" << q[2]
                             << ")";
-  if (!divides(heads * steps, v[2])) // C2
+  if (!isDivided(v[2], heads * steps)) // C2
     return op.emitOpError() << "heads = " << heads << " times steps = " << steps
                             << " does not divide the channels of v (" << v[2] << ")";
-  if (Value decay = op.getDecay()) { // C3
-    ArrayRef<int64_t> shape = shapeOf(decay);
-    if (shape.size() != 3 || !compatible(shape[0], q[0]) || !compatible(shape[1], q[1]) ||
-        (!compatible(shape[2], q[2]) && !compatible(shape[2], heads)))
-      return op.emitOpError() << "decay is " << shapeText(shape) << ", but q is " << shapeText(q)
-                              << " with " << heads
-                              << " heads: expected [batch, length, channels] or [batch, length, "
-                                 "heads]";
-  }
-  if (failed(verifySegments(op, op.getSegments(), op.getQ(), "q"))) // C4
-    return failure();
-  return verifyRuleState(op, "initial_state", op.getInitialState()); // C5
+  return verifyDecayAndStates(op, false); // C3 to C5
 }
 LogicalResult DeltaRuleOp::verify() { return verifyRule(*this); }
 
 LogicalResult DeltaRuleGradOp::verify() {
-  if (failed(verifyRule(*this)) ||
-      failed(verifyRuleState(*this, "state_cotangent", getStateCotangent()))) // C5
+  if (failed(verifyRule(*this)))
     return failure();
   ArrayRef<int64_t> q = shapeOf(getQ()), cotangent = shapeOf(getCotangent());
   SmallVector<int64_t> expected{q[0], q[1],

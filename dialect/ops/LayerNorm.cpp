@@ -22,12 +22,7 @@ LogicalResult LayerNormGradOp::verify() { return verifyNormGradient(*this); }
 HYBRID_VJP(LayerNormOp) {
   auto gradient = LayerNormGradOp::create(builder, getLoc(), getX(), getWeight(), cotangents[0],
                                           getEpsilonAttr());
-  gradients.push_back(gradient.getDx());
-  if (getWeight())
-    gradients.push_back(gradient.getDweight());
-  if (getBias())
-    gradients.push_back(gradient.getDbias());
-  return success();
+  return giveNormGradients(*this, gradient, gradients);
 }
 
 bool LayerNormGradOp::isRowOperand(unsigned index) { return getOperand(index) != getWeight(); }

@@ -1,17 +1,13 @@
 //===- LinearScan.cpp - scan of a decayed outer-product state -------------===//
 #include "dialect/Definitions.h"
 #include "dialect/Gradients.h"
-#include "dialect/SequenceRules.h"
+#include "dialect/HeadRules.h"
 
 using namespace mlir;
 using namespace hybrid;
 
-/// Size of a head among `channels`, which may still be free.
-static int64_t perHead(int64_t channels, int64_t heads) {
-  return ShapedType::isDynamic(channels) ? channels : channels / heads;
-}
 template <typename Op> static int64_t headSize(Op op, Value x) {
-  return perHead(lastSize(x), static_cast<int64_t>(op.getHeads()));
+  return partOf(lastSize(x), static_cast<int64_t>(op.getHeads()));
 }
 int64_t LinearScanOp::getKeySize() { return headSize(*this, getQ()); }
 int64_t LinearScanOp::getValueSize() { return headSize(*this, getV()); }
@@ -35,7 +31,7 @@ HYBRID_INFER(LinearScanOp) {
   if (q.size() != 3 || v.size() != 3 || heads < 1)
     return emitOptionalError(location,
                              "linear_scan: q and v must be [batch, length, heads * size]");
-  return give(types, {tensorOf({q[0], heads, perHead(q[2], heads), perHead(v[2], heads)},
+  return give(types, {tensorOf({q[0], heads, partOf(q[2], heads), partOf(v[2], heads)},
                                elementOf(adaptor.getV()))});
 }
 
@@ -46,14 +42,6 @@ HYBRID_INFER(LinearScanGradOp) {
   return success();
 }
 
-/// C5: a state of the scan.
-template <typename Op> static LogicalResult verifyScanState(Op op, StringRef name, Value state) {
-  return verifyState(op, name, state,
-                     {shapeOf(op.getQ())[0], static_cast<int64_t>(op.getHeads()), op.getKeySize(),
-                      op.getValueSize()},
-                     "[batch, heads, key size, value size]");
-}
-
 /// What the scan and its gradient ask in common.
 template <typename Op> static LogicalResult verifyScan(Op op) {
   for (auto [name, value] : {std::pair("q", op.getQ()), {"k", op.getK()}, {"v", op.getV()}}) // C1
@@ -62,38 +50,20 @@ template <typename Op> static LogicalResult verifyScan(Op op) {
   ArrayRef<int64_t> q = shapeOf(op.getQ()), k = shapeOf(op.getK()), v = shapeOf(op.getV());
   if (!compatibleShapes(q, k)) // C1
     return op.emitOpError() << "k is " << shapeText(k) << ", but q is " << shapeText(q);
-  if (!compatible(q[0], v[0]) || !compatible(q[1], v[1])) // C1
-    return op.emitOpError() << "v is " << shapeText(v) << ", but q is " << shapeText(q)
-                            << ": expected its batch and length";
+  if (failed(verifyValues(op))) // C1
+    return failure();
   auto heads = static_cast<int64_t>(op.getHeads());
   if (heads < 1) // C2
     return op.emitOpError() << "heads = " << heads << ", expected at least 1";
-  auto divided = [&](int64_t channels) {
-    return ShapedType::isDynamic(channels) || channels % heads == 0;
-  };
-  if (!divided(q[2]) || !divided(v[2])) // C2
+  if (!isDivided(q[2], heads) || !isDivided(v[2], heads)) // C2
     return op.emitOpError() << "heads = " << heads << " does not divide the channels of q (" << q[2]
                             << ") and v (" << v[2] << ")";
-  if (Value decay = op.getDecay()) { // C3
-    ArrayRef<int64_t> shape = shapeOf(decay);
-    bool sized = !shape.empty() && (shape.size() == 1 || shape.size() == 3) &&
-                 (compatible(shape.back(), q[2]) || compatible(shape.back(), heads));
-    if (!sized ||
-        (shape.size() == 3 && (!compatible(shape[0], q[0]) || !compatible(shape[1], q[1]))))
-      return op.emitOpError() << "decay is " << shapeText(shape) << ", but q is " << shapeText(q)
-                              << " with " << heads
-                              << " heads: expected [batch, length, channels], [batch, length, "
-                                 "heads], [channels] or [heads]";
-  }
-  if (failed(verifySegments(op, op.getSegments(), op.getQ(), "q"))) // C4
-    return failure();
-  return verifyScanState(op, "initial_state", op.getInitialState()); // C5
+  return verifyDecayAndStates(op, true); // C3 to C5
 }
 LogicalResult LinearScanOp::verify() { return verifyScan(*this); }
 
 LogicalResult LinearScanGradOp::verify() {
-  if (failed(verifyScan(*this)) ||
-      failed(verifyScanState(*this, "state_cotangent", getStateCotangent()))) // C5
+  if (failed(verifyScan(*this)))
     return failure();
   return verifyCotangent(*this, "cotangent", getCotangent(), "v", getV()); // C6
 }

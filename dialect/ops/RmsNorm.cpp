@@ -21,10 +21,7 @@ LogicalResult RmsNormGradOp::verify() { return verifyNormGradient(*this); }
 HYBRID_VJP(RmsNormOp) {
   auto gradient = RmsNormGradOp::create(builder, getLoc(), getX(), getWeight(), cotangents[0],
                                         getEpsilonAttr(), getEpsilonOutsideAttr());
-  gradients.push_back(gradient.getDx());
-  if (getWeight())
-    gradients.push_back(gradient.getDweight());
-  return success();
+  return giveNormGradients(*this, gradient, gradients);
 }
 
 bool RmsNormGradOp::isRowOperand(unsigned index) { return getOperand(index) != getWeight(); }

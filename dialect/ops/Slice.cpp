@@ -6,20 +6,28 @@
 using namespace mlir;
 using namespace hybrid;
 
+/// Whether a part of that shape that starts at `starts` lies in the whole, as far as sizes are
+/// known.
+static bool liesIn(ArrayRef<int64_t> whole, ArrayRef<int64_t> part, ArrayRef<int64_t> starts) {
+  if (part.size() != whole.size() || starts.size() != whole.size())
+    return false;
+  return llvm::all_of(llvm::zip(whole, part, starts), [](auto sizes) {
+    auto [all, some, start] = sizes;
+    return start >= 0 &&
+           (ShapedType::isDynamic(all) || ShapedType::isDynamic(some) || start <= all - some);
+  });
+}
+
 HYBRID_INFER(SliceOp) {
   return give(types, {tensorOf(sizesOf(adaptor.getSizes()), elementOf(adaptor.getX()))});
 }
 
 LogicalResult SliceOp::verify() {
-  ArrayRef<int64_t> x = shapeOf(getX()), part = shapeOf(getResult()), starts = getStarts();
-  bool fits = part.size() == x.size() && starts.size() == x.size();
-  for (size_t i = 0; fits && i < x.size(); ++i)
-    fits = starts[i] >= 0 && (ShapedType::isDynamic(x[i]) || ShapedType::isDynamic(part[i]) ||
-                              starts[i] <= x[i] - part[i]);
-  if (!fits) // C1
-    return emitOpError() << "part " << shapeText(part) << " from " << shapeText(starts)
-                         << " is not inside " << shapeText(x);
-  return success();
+  ArrayRef<int64_t> x = shapeOf(getX()), part = shapeOf(getResult());
+  if (liesIn(x, part, getStarts())) // C1
+    return success();
+  return emitOpError() << "part " << shapeText(part) << " from " << shapeText(getStarts())
+                       << " is not inside " << shapeText(x);
 }
 
 OpFoldResult SliceOp::fold(FoldAdaptor) {
@@ -32,14 +40,9 @@ HYBRID_INFER(PadOp) {
 }
 
 LogicalResult PadOp::verify() {
-  ArrayRef<int64_t> x = shapeOf(getX()), whole = shapeOf(getResult()), starts = getStarts();
-  bool fits = whole.size() == x.size() && starts.size() == x.size();
-  for (size_t i = 0; fits && i < x.size(); ++i)
-    fits = starts[i] >= 0 && (ShapedType::isDynamic(x[i]) || ShapedType::isDynamic(whole[i]) ||
-                              starts[i] <= whole[i] - x[i]);
-  if (!fits) // C1
-    return emitOpError() << shapeText(x) << " at " << shapeText(starts) << " does not fit in "
-                         << shapeText(whole);
+  if (!liesIn(shapeOf(getResult()), shapeOf(getX()), getStarts())) // C1
+    return emitOpError() << shapeText(shapeOf(getX())) << " at " << shapeText(getStarts())
+                         << " does not fit in " << shapeText(shapeOf(getResult()));
   return success();
 }
 

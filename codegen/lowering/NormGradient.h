@@ -1,0 +1,25 @@
+//===- NormGradient.h - what the gradients of all norms launch alike --------===//
+#pragma once
+#include "codegen/lowering/Lowering.h"
+
+namespace hybrid {
+
+/// Launches the gradient of a norm with respect to x. Returns the partial sums of what has a value
+/// a channel, [items, sums, columns]. `params` says what is special about the norm.
+template <typename Backward, typename Op, typename Params>
+View launchNormGradient(Op op, Params params, int64_t sums, ProgramBuilder &program) {
+  View x = program.rows(op.getX(), params.xStride),
+       dy = program.rows(op.getCotangent(), params.yStride);
+  BufferUse weight = program.optionalUse(op.getWeight());
+  Store dx = program.storeOf(op.getDx());
+  params.rows = rowCount(x), params.columns = x.shape.back();
+  params.dxStride = dx.stride, params.rowsPerItem = program.rowsPerItem(params.rows);
+  params.hasWeight = !!op.getWeight();
+  params.eps = op.getEpsilon().convertToDouble();
+  const int64_t items = ceilDiv(params.rows, params.rowsPerItem);
+  View partial = program.temporary({items, sums, params.columns}, x.element);
+  program.launch<Backward>(x.element, params, {x, weight, dy, partial}, dx);
+  return partial;
+}
+
+} // namespace hybrid
