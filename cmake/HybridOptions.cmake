@@ -30,4 +30,12 @@ function(hybrid_warnings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Werror -Wno-unused-parameter
                                            -Wno-error=deprecated-declarations)
 endfunction()
+# A library that knows no compiler; fuzzers see which of its branches they reach.
+function(hybrid_runtime_library name)
+  add_library(${name} STATIC ${ARGN})
+  hybrid_warnings(${name})
+  if(HYBRID_BUILD_FUZZERS)
+    target_compile_options(${name} PRIVATE -fsanitize=fuzzer-no-link)
+  endif()
+endfunction()
 include_directories(${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})

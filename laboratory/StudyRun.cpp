@@ -228,26 +228,38 @@ Result<RunStore> openRuns(const Study &study, const std::string &database) {
   return store;
 }
 
-Result<void> trainStudy(const StudyOptions &options, const WorkerSettings &workers) {
+struct Plan {
+  Models models;
+  Study study;
+};
+Result<Plan> plan(const StudyOptions &options, std::FILE *notes) {
   auto models = Models::create(options.protocol.precision, options.protocol.device);
   if (!models)
     return models.error();
-  auto study = plannedStudy(options, *models, stderr);
+  auto study = plannedStudy(options, *models, notes);
   if (!study)
     return study.error();
+  return Plan{std::move(*models), std::move(*study)};
+}
+
+Result<void> trainStudy(const StudyOptions &options, const WorkerSettings &workers) {
+  auto planned = plan(options, stderr);
+  if (!planned)
+    return planned.error();
+  const Study &study = planned->study;
   if (auto done = makeFolder(options.out); !done)
     return done;
   auto lock = FolderLock::take(options.out, "help it with its runs by --worker");
   if (!lock)
     return lock.error();
-  auto store = openRuns(*study, workers.database);
+  auto store = openRuns(study, workers.database);
   if (!store)
     return store.error();
   auto left = store->left();
   if (!left)
     return left.error();
   if (!options.quiet)
-    say(stderr, "\n{} runs, {} left; {}\n", study->runs.size(), *left, workers.database);
+    say(stderr, "\n{} runs, {} left; {}\n", study.runs.size(), *left, workers.database);
   auto watch = StudyWatch::open(workers.database, options.quiet);
   if (!watch)
     return watch.error();
@@ -276,13 +288,10 @@ Result<void> checkModels(const StudyOptions &options) {
 Result<void> printStudyPlan(const StudyOptions &options) {
   if (auto done = checkModels(options); !done)
     return done;
-  auto models = Models::create(options.protocol.precision, options.protocol.device);
-  if (!models)
-    return models.error();
-  auto study = plannedStudy(options, *models, stdout);
-  if (!study)
-    return study.error();
-  return printPlan(*study, options, *models);
+  auto planned = plan(options, stdout);
+  if (!planned)
+    return planned.error();
+  return printPlan(planned->study, options, planned->models);
 }
 
 Result<void> runStudy(const StudyOptions &options) {

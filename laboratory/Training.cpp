@@ -2,11 +2,11 @@
 #include "laboratory/Training.h"
 #include "executable/Executable_generated.h"
 #include "laboratory/report/TrainingReport.h"
-#include "runtime/Session.h"
 #include "runtime/cpu/Threads.h"
 #include "runtime/files/Json.h"
 #include "runtime/files/Print.h"
 #include "training/SessionRunner.h"
+#include "training/compile/OpenModel.h"
 #include "training/compile/Process.h"
 #include <algorithm>
 #include <cmath>
@@ -121,10 +121,7 @@ Result<void> trainAndReport(TrainingOptions options) {
     return done;
   if (auto done = options.data.chooseLength(options.model); !done)
     return done;
-  auto executable = options.model.load();
-  if (!executable)
-    return executable.error();
-  auto session = Session::create(*executable, {options.threads, true});
+  auto session = openModel(options.model, {options.threads, true});
   if (!session)
     return session.error();
   auto runner = makeSessionRunner(**session, true);
@@ -142,7 +139,7 @@ Result<void> trainAndReport(TrainingOptions options) {
   const bool refused = !run.resume && std::filesystem::exists(run.out, error) &&
                        !std::filesystem::is_empty(run.out, error); // a folder not ours
   announce(options, **session);
-  warnOfTargets(**executable, **source);
+  warnOfTargets((*session)->executable(), **source);
   auto trained = trainModel(**runner, **source, run);
   // Also of a run that failed: its curves show where. What it failed of is what is told.
   Result<void> reported;

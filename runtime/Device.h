@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace hybrid::rt {
@@ -91,4 +92,13 @@ public:
 
 /// "the arena", "the parameters", ...
 std::string_view nameOf(fb::Space space);
+/// A device of type T, whose prepare() does what can fail of its construction.
+template <typename T, typename... Arguments>
+Result<std::unique_ptr<Device>> prepared(Arguments &&...arguments) {
+  auto device = std::make_unique<T>(std::forward<Arguments>(arguments)...);
+  if (auto done = device->prepare(); !done)
+    return done.error();
+  return std::unique_ptr<Device>(std::move(device));
+}
+
 } // namespace hybrid::rt

@@ -8,6 +8,7 @@
 #include "executable/Executable_generated.h"
 #include "runtime/ExecutableVerifier.h"
 #include "runtime/Trust.h"
+#include "runtime/files/ElementCount.h"
 #include "runtime/files/File.h"
 #include <bit>
 #include <cstring>
@@ -63,12 +64,7 @@ std::string_view nameOf(DType type) {
   return "unknown";
 }
 
-int64_t TensorInfo::elements() const {
-  int64_t count = 1;
-  for (int64_t size : shape)
-    count *= size;
-  return count;
-}
+int64_t TensorInfo::elements() const { return elementCount(shape); }
 
 std::string TensorInfo::shapeText() const { return fmt::format("[{}]", fmt::join(shape, ", ")); }
 

@@ -1,12 +1,12 @@
 //===- ScoreCheckpoint.cpp - the score of a checkpoint ----------------------------===//
 #include "training/ScoreCheckpoint.h"
-#include "runtime/Session.h"
 #include "runtime/files/Json.h"
 #include "runtime/files/Print.h"
 #include "training/CheckpointTokenizer.h"
 #include "training/ChunkedEvaluation.h"
 #include "training/ParameterFile.h"
 #include "training/SessionRunner.h"
+#include "training/compile/OpenModel.h"
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <numbers>
@@ -87,18 +87,13 @@ Result<void> scoreCheckpoint(ScoreOptions options) {
   }
   if (auto done = options.data.chooseLength(options.model); !done)
     return done;
-  auto executable = options.model.load();
-  if (!executable)
-    return executable.error();
-  auto created = Session::create(*executable, {options.threads, false});
+  auto created = openOneReplica(options.model, {options.threads, false});
   if (!created)
     return created.error();
   Session &session = **created;
-  if (auto done = session.keepFirstActive(); !done)
-    return done;
   std::unique_ptr<StepRunner> runner; // none: in chunks
   if (options.chunk > 0) {
-    if (auto done = checkChunks(**executable, options.chunk); !done)
+    if (auto done = checkChunks(session.executable(), options.chunk); !done)
       return done;
   } else {
     auto made = makeSessionRunner(session, false);

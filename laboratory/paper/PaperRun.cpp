@@ -180,15 +180,7 @@ private:
       arguments.insert(arguments.end(), {"--threads", std::to_string(options.threads)});
     addSettings(arguments, row.model.settings);
     addSettings(arguments, column.settings);
-    auto timed = ask(self(), arguments);
-    if (!timed) // a program that the machine has no memory for says so; anything else is a fault
-      return timed.error().message.find("memory") != std::string::npos
-                 ? Result<json>(json("does not fit"))
-                 : timed.error();
-    auto value = jsonField<double>(*timed, "ms_per_step");
-    if (!value)
-      return Error{"hybrid-run bench does not say ms_per_step"};
-    return json(*value);
+    return numberOf(arguments, "ms_per_step", 1);
   }
 
   /// Of the model that one training has made, at a column's task.
@@ -227,15 +219,21 @@ private:
                                        std::to_string(column.batch)};
     addSettings(arguments, row.model.settings);
     addSettings(arguments, column.settings);
-    auto scored = ask(self(), arguments);
-    if (!scored)
-      return scored.error().message.find("memory") != std::string::npos
+    return numberOf(arguments, "eval_accuracy", 100);
+  }
+
+  /// `scale` times a number that a verb of this program says as JSON.
+  Result<json> numberOf(const std::vector<std::string> &arguments, const char *field,
+                        double scale) {
+    auto said = ask(self(), arguments);
+    if (!said) // a program that the machine has no memory for says so; anything else is a fault
+      return said.error().message.find("memory") != std::string::npos
                  ? Result<json>(json("does not fit"))
-                 : scored.error();
-    auto value = jsonField<double>(*scored, "eval_accuracy");
+                 : said.error();
+    auto value = jsonField<double>(*said, field);
     if (!value)
-      return Error{"hybrid-run eval does not say eval_accuracy"};
-    return json(100 * *value);
+      return Error{fmt::format("hybrid-run {} does not say {}", arguments.front(), field)};
+    return json(scale * *value);
   }
 
   Result<json> ask(const std::string &program, const std::vector<std::string> &arguments) {

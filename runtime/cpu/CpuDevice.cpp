@@ -283,10 +283,7 @@ Result<void> CpuDevice::walk(size_t program, const Around &around, int64_t repli
 
 Result<std::unique_ptr<Device>> makeCpuDevice(std::shared_ptr<const Executable> executable,
                                               int threads) {
-  auto device = std::make_unique<CpuDevice>(std::move(executable), threads);
-  if (auto prepared = device->prepare(); !prepared)
-    return prepared.error();
-  return std::unique_ptr<Device>(std::move(device));
+  return prepared<CpuDevice>(std::move(executable), threads);
 }
 
 } // namespace hybrid::rt

@@ -422,10 +422,7 @@ Result<void> CudaDevice::walk(size_t number, const Around &around, int64_t) {
 
 Result<std::unique_ptr<Device>> makeCudaDevice(std::shared_ptr<const Executable> executable,
                                                bool training) {
-  auto device = std::make_unique<CudaDevice>(std::move(executable), training);
-  if (auto done = device->prepare(); !done)
-    return done.error();
-  return std::unique_ptr<Device>(std::move(device));
+  return prepared<CudaDevice>(std::move(executable), training);
 }
 
 } // namespace hybrid::rt::cuda

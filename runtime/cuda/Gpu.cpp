@@ -141,6 +141,9 @@ Result<void> Gpu::zero(DeviceAddress address, size_t bytes) const {
 
 //===-- memory -----------------------------------------------------------------===//
 
+template <> void DriverMemory<DeviceAddress>::release() { gpu->driver().release(place); }
+template <> void DriverMemory<std::byte *>::release() { gpu->driver().releaseHost(place); }
+
 Result<GpuMemory> GpuMemory::allocate(const Gpu &gpu, uint64_t bytes) {
   GpuMemory memory;
   memory.bytes = std::max(bytes, leastAllocation);
@@ -151,18 +154,6 @@ Result<GpuMemory> GpuMemory::allocate(const Gpu &gpu, uint64_t bytes) {
   }
   memory.gpu = &gpu;
   return memory;
-}
-
-GpuMemory &GpuMemory::operator=(GpuMemory &&other) noexcept {
-  std::swap(gpu, other.gpu);
-  std::swap(place, other.place);
-  std::swap(bytes, other.bytes);
-  return *this;
-}
-
-GpuMemory::~GpuMemory() {
-  if (place)
-    gpu->driver().release(place);
 }
 
 Result<PinnedMemory> PinnedMemory::allocate(const Gpu &gpu, uint64_t bytes) {
@@ -177,18 +168,6 @@ Result<PinnedMemory> PinnedMemory::allocate(const Gpu &gpu, uint64_t bytes) {
   memory.place = static_cast<std::byte *>(place);
   memory.gpu = &gpu;
   return memory;
-}
-
-PinnedMemory &PinnedMemory::operator=(PinnedMemory &&other) noexcept {
-  std::swap(gpu, other.gpu);
-  std::swap(place, other.place);
-  std::swap(bytes, other.bytes);
-  return *this;
-}
-
-PinnedMemory::~PinnedMemory() {
-  if (place)
-    gpu->driver().releaseHost(place);
 }
 
 } // namespace hybrid::rt::cuda

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace hybrid::rt::cuda {
@@ -60,39 +61,47 @@ private:
   Stream queue = nullptr;
 };
 
-/// Memory on the device, or pinned memory of the host. Freed with its owner.
-class GpuMemory {
+/// Memory that a driver gave, and that it gets back with its owner.
+template <typename Place> class DriverMemory {
 public:
-  GpuMemory() = default;
-  static Result<GpuMemory> allocate(const Gpu &gpu, uint64_t bytes);
-  GpuMemory(GpuMemory &&other) noexcept { *this = std::move(other); }
-  GpuMemory &operator=(GpuMemory &&other) noexcept;
-  ~GpuMemory();
-  DeviceAddress address() const { return place; }
+  DriverMemory() = default;
+  DriverMemory(DriverMemory &&other) noexcept { *this = std::move(other); }
+  DriverMemory &operator=(DriverMemory &&other) noexcept {
+    std::swap(gpu, other.gpu);
+    std::swap(place, other.place);
+    std::swap(bytes, other.bytes);
+    return *this;
+  }
+  ~DriverMemory() {
+    if (place)
+      release();
+  }
   uint64_t size() const { return bytes; }
-  explicit operator bool() const { return place != 0; }
+  explicit operator bool() const { return place != Place(); }
+
+protected:
+  const Gpu *gpu = nullptr;
+  Place place = Place();
+  uint64_t bytes = 0;
 
 private:
-  const Gpu *gpu = nullptr;
-  DeviceAddress place = 0;
-  uint64_t bytes = 0;
+  void release();
+};
+template <> void DriverMemory<DeviceAddress>::release();
+template <> void DriverMemory<std::byte *>::release();
+
+/// Memory on the device.
+class GpuMemory : public DriverMemory<DeviceAddress> {
+public:
+  static Result<GpuMemory> allocate(const Gpu &gpu, uint64_t bytes);
+  DeviceAddress address() const { return place; }
 };
 
-class PinnedMemory {
+/// Pinned memory of the host.
+class PinnedMemory : public DriverMemory<std::byte *> {
 public:
-  PinnedMemory() = default;
   static Result<PinnedMemory> allocate(const Gpu &gpu, uint64_t bytes);
-  PinnedMemory(PinnedMemory &&other) noexcept { *this = std::move(other); }
-  PinnedMemory &operator=(PinnedMemory &&other) noexcept;
-  ~PinnedMemory();
   std::byte *data() const { return place; }
-  uint64_t size() const { return bytes; }
-  explicit operator bool() const { return place != nullptr; }
-
-private:
-  const Gpu *gpu = nullptr;
-  std::byte *place = nullptr;
-  uint64_t bytes = 0;
 };
 
 } // namespace hybrid::rt::cuda

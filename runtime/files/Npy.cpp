@@ -1,6 +1,7 @@
 //===- Npy.cpp - arrays in NumPy's file format ----------------------------------===//
 #include "runtime/files/Npy.h"
 #include "runtime/files/AtomicFile.h"
+#include "runtime/files/ElementCount.h"
 #include "runtime/files/File.h"
 #include <algorithm>
 #include <charconv>
@@ -136,12 +137,7 @@ template <typename To> std::string convertAll(const NpyArray &array, std::byte *
 
 } // namespace
 
-int64_t NpyArray::elements() const {
-  int64_t count = 1;
-  for (int64_t size : shape)
-    count *= size;
-  return count;
-}
+int64_t NpyArray::elements() const { return elementCount(shape); }
 
 Result<std::vector<std::byte>> NpyArray::convertedTo(DType type, const std::string &name) const {
   std::vector<std::byte> result(static_cast<size_t>(elements() * rt::bytesOf(type)));

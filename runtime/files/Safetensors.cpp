@@ -1,6 +1,7 @@
 //===- Safetensors.cpp - named tensors in one file -------------------------------===//
 #include "runtime/files/Safetensors.h"
 #include "runtime/files/AtomicFile.h"
+#include "runtime/files/ElementCount.h"
 #include "runtime/files/Json.h"
 #include <algorithm>
 #include <cstring>
@@ -59,12 +60,7 @@ std::string parseEntry(const nlohmann::json &json, std::span<const std::byte> da
 
 } // namespace
 
-int64_t SafetensorsEntry::elements() const {
-  int64_t count = 1;
-  for (int64_t size : shape)
-    count *= size;
-  return count;
-}
+int64_t SafetensorsEntry::elements() const { return elementCount(shape); }
 
 const SafetensorsEntry *SafetensorsFile::find(const std::string &name) const {
   auto found = entries.find(name);

@@ -164,68 +164,79 @@ private:
   }
 
   int describe() {
-    if (isMlir()) {
-      complain() << "--help-model: '" << options.input
-                 << "' is IR, which has no parameters left; expected a .hyb file\n";
-      return 2;
-    }
-    std::optional<dsl::ModelDescription> model = dsl::describeModel(sources, context, dslOptions);
-    if (!model)
-      return 1;
-    if (options.describeJson) {
-      llvm::json::Array parameters;
-      for (const dsl::ModelParameter &each : model->parameters)
-        parameters.push_back(llvm::json::Object{
-            {"name", each.name},
-            {"type", each.type},
-            {"default", each.defaultText ? llvm::json::Value(*each.defaultText) : nullptr}});
-      llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(llvm::json::Object{
-                                                 {"model", model->name},
-                                                 {"documentation", model->documentation},
-                                                 {"parameters", std::move(parameters)}}))
-                   << '\n';
-      return 0;
-    }
-    llvm::outs() << "model " << model->name << '\n';
-    if (!model->documentation.empty())
-      llvm::outs() << model->documentation << '\n';
-    for (const dsl::ModelParameter &parameter : model->parameters)
-      llvm::outs() << "  --set " << parameter.name << "="
-                   << (parameter.defaultText ? *parameter.defaultText : "...") << "  ("
-                   << parameter.type << (parameter.defaultText ? ")\n" : ", required)\n");
-    return 0;
+    return report("--help-model", "parameters", dsl::describeModel, options.describeJson, jsonOf,
+                  print);
   }
 
   int describeChoices() {
+    return report("--choices", "choices", dsl::describeSpace, options.choicesJson, jsonOf, print);
+  }
+
+  /// Prints what `describe` says of a model's page, as JSON or for people.
+  template <typename About>
+  int report(const char *flag, const char *what,
+             std::optional<About> (*describe)(llvm::SourceMgr &, MLIRContext &,
+                                              const dsl::Options &),
+             bool asJson, llvm::json::Value (*toJson)(const About &),
+             void (*print)(const About &)) {
     if (isMlir()) {
-      complain() << "--choices: '" << options.input
-                 << "' is IR, which has no choices left; expected a .hyb file\n";
+      complain() << flag << ": '" << options.input << "' is IR, which has no " << what
+                 << " left; expected a .hyb file\n";
       return 2;
     }
-    std::optional<dsl::ModelSpace> space = dsl::describeSpace(sources, context, dslOptions);
-    if (!space)
+    std::optional<About> about = describe(sources, context, dslOptions);
+    if (!about)
       return 1;
-    if (options.choicesJson) {
-      llvm::json::Array choices;
-      for (const dsl::ModelChoice &choice : space->choices) {
-        llvm::json::Array entries;
-        for (const dsl::ModelOption &option : choice.options)
-          entries.push_back(
-              llvm::json::Object{{"setting", option.setting}, {"source", option.source}});
-        choices.push_back(llvm::json::Object{{"name", choice.name},
-                                             {"type", choice.type},
-                                             {"offset", choice.offset},
-                                             {"bytes", choice.bytes},
-                                             {"options", std::move(entries)}});
-      }
-      llvm::json::Object description{
-          {"model", space->model}, {"points", space->points}, {"choices", std::move(choices)}};
-      llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(description))) << '\n';
-      return 0;
+    if (asJson)
+      llvm::outs() << llvm::formatv("{0:2}", toJson(*about)) << '\n';
+    else
+      print(*about);
+    return 0;
+  }
+
+  static llvm::json::Value jsonOf(const dsl::ModelDescription &model) {
+    llvm::json::Array parameters;
+    for (const dsl::ModelParameter &each : model.parameters)
+      parameters.push_back(llvm::json::Object{
+          {"name", each.name},
+          {"type", each.type},
+          {"default", each.defaultText ? llvm::json::Value(*each.defaultText) : nullptr}});
+    return llvm::json::Object{{"model", model.name},
+                              {"documentation", model.documentation},
+                              {"parameters", std::move(parameters)}};
+  }
+
+  static void print(const dsl::ModelDescription &model) {
+    llvm::outs() << "model " << model.name << '\n';
+    if (!model.documentation.empty())
+      llvm::outs() << model.documentation << '\n';
+    for (const dsl::ModelParameter &parameter : model.parameters)
+      llvm::outs() << "  --set " << parameter.name << "="
+                   << (parameter.defaultText ? *parameter.defaultText : "...") << "  ("
+                   << parameter.type << (parameter.defaultText ? ")\n" : ", required)\n");
+  }
+
+  static llvm::json::Value jsonOf(const dsl::ModelSpace &space) {
+    llvm::json::Array choices;
+    for (const dsl::ModelChoice &choice : space.choices) {
+      llvm::json::Array entries;
+      for (const dsl::ModelOption &option : choice.options)
+        entries.push_back(
+            llvm::json::Object{{"setting", option.setting}, {"source", option.source}});
+      choices.push_back(llvm::json::Object{{"name", choice.name},
+                                           {"type", choice.type},
+                                           {"offset", choice.offset},
+                                           {"bytes", choice.bytes},
+                                           {"options", std::move(entries)}});
     }
-    llvm::outs() << "model " << space->model << ": " << space->points
-                 << (space->points == 1 ? " point\n" : " points\n");
-    for (const dsl::ModelChoice &choice : space->choices) {
+    return llvm::json::Object{
+        {"model", space.model}, {"points", space.points}, {"choices", std::move(choices)}};
+  }
+
+  static void print(const dsl::ModelSpace &space) {
+    llvm::outs() << "model " << space.model << ": " << space.points
+                 << (space.points == 1 ? " point\n" : " points\n");
+    for (const dsl::ModelChoice &choice : space.choices) {
       llvm::outs() << "  " << choice.name << ": " << choice.type << ", " << choice.options.size()
                    << (choice.options.size() == 1 ? " option: " : " options: ");
       constexpr size_t shown = 16;
@@ -233,7 +244,6 @@ private:
         llvm::outs() << (i ? ", " : "") << choice.options[i].source;
       llvm::outs() << (choice.options.size() > shown ? ", ...\n" : "\n");
     }
-    return 0;
   }
 
   /// Puts the seal behind an executable, with this user's signature.

@@ -97,12 +97,16 @@ static int run(int argc, char **argv) {
   app.add_option("--emit", options.emit, "stop after a stage and print it")
       ->check(CLI::IsMember(hybrid::emitStages()))
       ->capture_default_str();
+  /// What is printed instead of compiling, for people where no `format` is given.
+  auto addReport = [&](const std::string &name, std::string &format, const char *forPeople,
+                       const std::string &what) {
+    return app.add_option(name, format, what + "; " + name + "=json for scripts")
+        ->expected(0, 1)
+        ->check(CLI::IsMember({forPeople, "json"}));
+  };
   std::string cost;
-  auto *costOption = app.add_option("--cost", cost,
-                                    "print parameters, FLOPs, state and memory instead of "
-                                    "compiling; --cost=json for scripts")
-                         ->expected(0, 1)
-                         ->check(CLI::IsMember({"table", "json"}));
+  auto *costOption = addReport("--cost", cost, "table",
+                               "print parameters, FLOPs, state and memory instead of compiling");
   app.add_option("--cost-method", options.costMethod,
                  "whose FLOPs --cost lists: true (as computed), or a paper's that the model's "
                  "layers publish, such as mad or hyena")
@@ -111,11 +115,8 @@ static int run(int argc, char **argv) {
                "fail where a layer publishes no terms of the --cost-method");
   std::string causality;
   auto *causalityOption =
-      app.add_option("--causality", causality,
-                     "print whether an output can depend on later positions of the input, then "
-                     "stop; --causality=json for scripts")
-          ->expected(0, 1)
-          ->check(CLI::IsMember({"text", "json"}));
+      addReport("--causality", causality, "text",
+                "print whether an output can depend on later positions of the input, then stop");
   std::string description;
   app.add_flag("--help-model", description,
                "print what the model is and its parameters, then stop; --help-model=json for "
@@ -134,11 +135,8 @@ static int run(int argc, char **argv) {
       ->trigger_on_parse();
   std::string choices;
   auto *choicesOption =
-      app.add_option("--choices", choices,
-                     "print the choices of the model and how many points they make, then stop; "
-                     "--choices=json for scripts")
-          ->expected(0, 1)
-          ->check(CLI::IsMember({"table", "json"}));
+      addReport("--choices", choices, "table",
+                "print the choices of the model and how many points they make, then stop");
   app.add_flag("-v,--verbose", options.verbose, "say what is done and how long it takes");
   int status = 0;
   if (!hybrid::tools::parseCommandLine(app, argc, argv, status))

@@ -27,6 +27,23 @@ void addModel(CLI::App &verb, rt::ModelSpec &spec) {
       ->allow_extra_args(false);
 }
 
+void addArrays(CLI::App &verb, std::string &parameters, std::optional<uint64_t> &seed,
+               std::vector<std::string> &inputs, const std::string &often) {
+  verb.add_option("--params", parameters, "parameters (.safetensors)");
+  verb.add_option("--init-seed", seed, "draw the parameters from this seed instead");
+  verb.add_option("--input", inputs,
+                  "NAME=FILE.npy or NAME=2x3xf32=1,2,..." + often + "; may be repeated")
+      ->allow_extra_args(false);
+}
+
+void addWorkers(CLI::App &verb, int &jobs, int &threads) {
+  verb.add_option("--jobs", jobs, "processes that train")
+      ->check(Range(1, 4096))
+      ->capture_default_str();
+  verb.add_option("--threads", threads, "threads of each; 0: an equal share")
+      ->check(Range(0, 4096));
+}
+
 void addConvention(CLI::App &verb, rt::Convention &convention) {
   verb.add_option_function<std::string>(
           "--convention",

@@ -13,6 +13,12 @@ void addModel(CLI::App &verb, rt::ModelSpec &spec);
 void addData(CLI::App &verb, rt::DataChoice &spec, bool training);
 /// --convention.
 void addConvention(CLI::App &verb, rt::Convention &convention);
+/// --params, --init-seed and --input: what a program runs on; `often`: how long an input is the
+/// same.
+void addArrays(CLI::App &verb, std::string &parameters, std::optional<uint64_t> &seed,
+               std::vector<std::string> &inputs, const std::string &often = "");
+/// --jobs and --threads.
+void addWorkers(CLI::App &verb, int &jobs, int &threads);
 /// The optimizer's, the same in every verb that updates parameters.
 void addOptimizer(CLI::App &verb, rt::OptimizerOptions &options);
 

@@ -10,13 +10,9 @@ void addForward(CLI::App &app) {
                                   "run a model once on arrays; with cotangents also its gradients");
   auto options = std::make_shared<rt::ForwardOptions>();
   addModel(*verb, options->model);
-  verb->add_option("--params", options->parameters, "parameters (.safetensors)");
-  verb->add_option("--init-seed", options->seed, "draw the parameters from this seed instead");
+  addArrays(*verb, options->parameters, options->seed, options->inputs);
   verb->add_option("--save-params", options->saved,
                    "write the parameters that are used (.safetensors)");
-  verb->add_option("--input", options->inputs,
-                   "NAME=FILE.npy or NAME=2x3xf32=1,2,...; may be repeated")
-      ->allow_extra_args(false);
   verb->add_option("--cotangent", options->cotangents,
                    "NAME=FILE.npy: weight of an output in the scalar that is differentiated")
       ->allow_extra_args(false);

@@ -1,6 +1,7 @@
 //===- Mad.cpp - hybrid-run mad: a verdict on architectures ------------------------===//
 #include "laboratory/StudyRun.h"
 #include "laboratory/WorkerProcesses.h"
+#include "tools/hybrid-run/Arguments.h"
 #include "tools/hybrid-run/ProtocolArgument.h"
 #include <algorithm>
 
@@ -39,11 +40,7 @@ void addMad(CLI::App &app) {
                    "NAME=VALUE,VALUE,...: every model once with each value; may be repeated")
       ->allow_extra_args(false);
   auto *work = verb->add_option_group("Work");
-  work->add_option("--jobs", study.jobs, "processes that train")
-      ->check(Range(1, 4096))
-      ->capture_default_str();
-  work->add_option("--threads", study.threads, "threads of each; 0: an equal share")
-      ->check(Range(0, 4096));
+  addWorkers(*work, study.jobs, study.threads);
   work->add_option("--ensemble", study.ensemble,
                    "runs of a setting that train as one program; 0: 1 on the CPU, on a GPU all of "
                    "them")

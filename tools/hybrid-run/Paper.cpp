@@ -1,5 +1,6 @@
 //===- Paper.cpp - hybrid-run paper: a table or figure, printed beside measured ----===//
 #include "laboratory/paper/Paper.h"
+#include "tools/hybrid-run/Arguments.h"
 #include "tools/hybrid-run/Verbs.h"
 #include <cstdlib>
 
@@ -26,11 +27,7 @@ void addPaper(CLI::App &app) {
       ->check(CLI::IsMember({"minutes", "hours", "full"}))
       ->capture_default_str();
   verb->add_option("--out", paper.out, "folder; one that is there is continued");
-  verb->add_option("--jobs", paper.jobs, "processes that train")
-      ->check(Range(1, 4096))
-      ->capture_default_str();
-  verb->add_option("--threads", paper.threads, "threads of each; 0: an equal share")
-      ->check(Range(0, 4096));
+  addWorkers(*verb, paper.jobs, paper.threads);
   verb->add_flag("--json", paper.json, "for scripts");
   verb->add_flag("--quiet", paper.quiet, "no progress on standard error");
   verb->callback([arguments] {

@@ -12,11 +12,8 @@ void addReplay(CLI::App &app) {
   auto scheduleSteps = std::make_shared<std::optional<int64_t>>();
   addModel(*verb, arguments->model);
   const Range count(int64_t{1}, int64_t{1} << 40);
-  verb->add_option("--params", arguments->parameters, "parameters to start from (.safetensors)");
-  verb->add_option("--init-seed", arguments->seed, "draw the parameters from this seed instead");
-  verb->add_option("--input", arguments->inputs,
-                   "NAME=FILE.npy or NAME=2x3xf32=1,2,...: the same at every step; may be repeated")
-      ->allow_extra_args(false);
+  addArrays(*verb, arguments->parameters, arguments->seed, arguments->inputs,
+            ": the same at every step");
   verb->add_option("--per-step", arguments->perStep,
                    "NAME=FILE.npy, an array whose row i is the input of step i; may be repeated")
       ->allow_extra_args(false);

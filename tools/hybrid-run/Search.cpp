@@ -1,5 +1,6 @@
 //===- Search.cpp - hybrid-run search: the best points of a space ------------------===//
 #include "laboratory/search/SearchRun.h"
+#include "tools/hybrid-run/Arguments.h"
 #include "tools/hybrid-run/ProtocolArgument.h"
 #include <cmath>
 
@@ -87,11 +88,7 @@ void addSearch(CLI::App &app) {
   verb->add_option("--out", a.out,
                    "folder of the search (default runs/search-NAME); the same command goes "
                    "on where it was");
-  verb->add_option("--jobs", a.jobs, "processes that train")
-      ->check(Range(1, 4096))
-      ->capture_default_str();
-  verb->add_option("--threads", a.threads, "threads of each; 0: an equal share")
-      ->check(Range(0, 4096));
+  addWorkers(*verb, a.jobs, a.threads);
   verb->add_flag("--dry-run", a.dryRun, "look at the points and print the plan, but train nothing");
   verb->add_flag("--json", a.json, "print search.json");
   verb->add_flag("--quiet", a.quiet, "no progress on standard error");

@@ -1,10 +1,10 @@
 //===- Forward.cpp - a model run once on arrays -----------------------------------===//
 #include "training/arrays/Forward.h"
 #include "runtime/InputIds.h"
-#include "runtime/Session.h"
 #include "runtime/files/File.h"
 #include "training/ParameterFile.h"
 #include "training/arrays/TensorInput.h"
+#include "training/compile/OpenModel.h"
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
@@ -93,21 +93,16 @@ Result<void> writeResults(Session &session, const ProgramInfo &program, const st
 } // namespace
 
 Result<void> runForward(const ForwardOptions &options) {
-  auto executable = options.model.load();
-  if (!executable)
-    return executable.error();
-  auto created = Session::create(*executable, {options.threads});
+  auto created = openOneReplica(options.model, {options.threads});
   if (!created)
     return created.error();
   Session &session = **created;
-  if (auto done = session.keepFirstActive(); !done)
-    return done;
   if (auto done = setParameters(session, options); !done)
     return done;
   const char *name = options.cotangents.empty() ? "forward" : "vjp";
-  const ProgramInfo *program = (*executable)->findProgram(name);
+  const ProgramInfo *program = session.executable().findProgram(name);
   if (!program)
-    return Error{fmt::format("{} has no program '{}'", (*executable)->name(), name)};
+    return Error{fmt::format("{} has no program '{}'", session.executable().name(), name)};
   if (auto done = setInputs(session, *program, options); !done)
     return done;
   if (auto done = session.run(program->name); !done)

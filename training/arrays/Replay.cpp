@@ -2,10 +2,10 @@
 #include "training/arrays/Replay.h"
 #include "runtime/InputIds.h"
 #include "runtime/Optimizer.h"
-#include "runtime/Session.h"
 #include "runtime/files/File.h"
 #include "training/ParameterFile.h"
 #include "training/arrays/TensorInput.h"
+#include "training/compile/OpenModel.h"
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
@@ -219,15 +219,10 @@ Result<void> replayTraining(const ReplayOptions &options) {
   if (options.parameters.empty() == !options.seed)
     return Error{"the parameters to start from: give --params FILE.safetensors or --init-seed N, "
                  "one of them"};
-  auto executable = options.model.load();
-  if (!executable)
-    return executable.error();
-  auto created = Session::create(*executable, {options.threads, true});
+  auto created = openOneReplica(options.model, {options.threads, true});
   if (!created)
     return created.error();
   Session &session = **created;
-  if (auto done = session.keepFirstActive(); !done)
-    return done;
   if (auto done = session.initialize(options.seed.value_or(0)); !done)
     return done;
   if (!options.parameters.empty())

@@ -26,6 +26,16 @@ std::vector<JsonNode> JsonNode::elements(std::string_view key) const {
   return nodes;
 }
 
+bool JsonNode::readSequence(std::string_view key,
+                            const std::function<void(const JsonNode &)> &read) const {
+  if (string("type") != "Sequence")
+    return false;
+  allowOnly({"type", key});
+  for (const JsonNode &element : elements(key))
+    read(element);
+  return true;
+}
+
 std::string JsonNode::string(std::string_view key) const {
   JsonNode field = (*this)[key];
   if (field.json().is_string())

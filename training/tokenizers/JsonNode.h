@@ -8,6 +8,7 @@
 #pragma once
 #include "runtime/files/Json.h"
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -44,6 +45,10 @@ public:
   size_t choice(std::string_view key, std::initializer_list<std::string_view> words,
                 size_t otherwise) const;
 
+  /// Of a node of type "Sequence": gives its elements, which are in the field `key`, to `read`.
+  /// False for one of another type.
+  bool readSequence(std::string_view key, const std::function<void(const JsonNode &)> &read) const;
+
   /// Notes a field that is none of these: what is not known is not silently left out.
   void allowOnly(std::initializer_list<std::string_view> keys) const;
   void note(std::string_view key, std::string_view what) const;
@@ -54,5 +59,15 @@ private:
   std::string path;
   std::string *fault;
 };
+
+/// What `read` appends for a node; nothing for null.
+template <typename Step>
+std::vector<Step> readSteps(const JsonNode &node,
+                            void (*read)(const JsonNode &, std::vector<Step> &)) {
+  std::vector<Step> steps;
+  if (!node.isNull())
+    read(node, steps);
+  return steps;
+}
 
 } // namespace hybrid::rt

@@ -128,12 +128,10 @@ void readInto(const JsonNode &node, std::vector<TextStep> &steps) {
   constexpr size_t mostSteps = 64;
   if (steps.size() > mostSteps)
     return node.refuse(fmt::format("more than {} steps are not supported", mostSteps));
+  if (node.readSequence("normalizers", [&](const JsonNode &child) { readInto(child, steps); }))
+    return;
   std::string type = node.string("type");
-  if (type == "Sequence") {
-    node.allowOnly({"type", "normalizers"});
-    for (const JsonNode &child : node.elements("normalizers"))
-      readInto(child, steps);
-  } else if (type == "NFC") {
+  if (type == "NFC") {
     steps.push_back(normalForm(utf8::Form::NFC));
   } else if (type == "NFD") {
     steps.push_back(normalForm(utf8::Form::NFD));
@@ -216,11 +214,6 @@ TextStep readReplace(const JsonNode &node) {
   };
 }
 
-std::vector<TextStep> readNormalizer(const JsonNode &node) {
-  std::vector<TextStep> steps;
-  if (!node.isNull())
-    readInto(node, steps);
-  return steps;
-}
+std::vector<TextStep> readNormalizer(const JsonNode &node) { return readSteps(node, readInto); }
 
 } // namespace hybrid::rt

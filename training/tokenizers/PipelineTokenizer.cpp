@@ -70,12 +70,11 @@ int32_t readPair(const JsonNode &node, std::string_view key) {
 void readPostProcessor(const JsonNode &node, Parts &parts) {
   if (node.isNull() || !node.isGood())
     return;
+  if (node.readSequence("processors",
+                        [&](const JsonNode &child) { readPostProcessor(child, parts); }))
+    return;
   std::string type = node.string("type");
-  if (type == "Sequence") {
-    node.allowOnly({"type", "processors"});
-    for (const JsonNode &child : node.elements("processors"))
-      readPostProcessor(child, parts);
-  } else if (type == "TemplateProcessing") {
+  if (type == "TemplateProcessing") {
     readTemplate(node, parts);
   } else if (type == "BertProcessing" || type == "RobertaProcessing") {
     node.allowOnly({"type", "sep", "cls", "trim_offsets", "add_prefix_space"});

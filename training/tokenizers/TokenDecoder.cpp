@@ -4,6 +4,7 @@
 #include "training/tokenizers/Normalizer.h"
 #include "training/tokenizers/Utf8.h"
 #include <fmt/format.h>
+#include <map>
 
 namespace hybrid::rt {
 namespace {
@@ -184,47 +185,33 @@ DecodeStep ctc(const JsonNode &node) {
 }
 
 void readInto(const JsonNode &node, std::vector<DecodeStep> &steps) {
+  using Read = DecodeStep (*)(const JsonNode &);
+  static const std::map<std::string_view, Read> known = {
+      {"ByteLevel", [](const JsonNode &) { return DecodeStep(byteLevel); }},
+      {"ByteFallback", [](const JsonNode &) { return DecodeStep(byteFallback); }},
+      {"Fuse", [](const JsonNode &) { return DecodeStep(fuse); }},
+      {"Replace", replace},
+      {"Strip", strip},
+      {"Metaspace", metaspace},
+      {"WordPiece", wordPiece},
+      {"BPEDecoder", wordEnds},
+      {"CTC", ctc}};
   constexpr size_t mostSteps = 32;
   if (steps.size() > mostSteps)
     return node.refuse(fmt::format("more than {} steps are not supported", mostSteps));
-  std::string type = node.string("type");
-  if (type == "Sequence") {
-    node.allowOnly({"type", "decoders"});
-    for (const JsonNode &child : node.elements("decoders"))
-      readInto(child, steps);
-  } else if (type == "ByteLevel") {
-    steps.push_back(byteLevel);
-  } else if (type == "ByteFallback") {
-    steps.push_back(byteFallback);
-  } else if (type == "Fuse") {
-    steps.push_back(fuse);
-  } else if (type == "Replace") {
-    steps.push_back(replace(node));
-  } else if (type == "Strip") {
-    steps.push_back(strip(node));
-  } else if (type == "Metaspace") {
-    steps.push_back(metaspace(node));
-  } else if (type == "WordPiece") {
-    steps.push_back(wordPiece(node));
-  } else if (type == "BPEDecoder") {
-    steps.push_back(wordEnds(node));
-  } else if (type == "CTC") {
-    steps.push_back(ctc(node));
-  } else {
-    node.note("type", fmt::format("the decoder '{}' is not supported; supported: Sequence, "
-                                  "ByteLevel, ByteFallback, Fuse, Replace, Strip, Metaspace, "
-                                  "WordPiece, BPEDecoder, CTC",
-                                  type));
-  }
+  if (node.readSequence("decoders", [&](const JsonNode &child) { readInto(child, steps); }))
+    return;
+  const std::string type = node.string("type");
+  if (auto found = known.find(type); found != known.end())
+    return steps.push_back(found->second(node));
+  node.note("type", fmt::format("the decoder '{}' is not supported; supported: Sequence, "
+                                "ByteLevel, ByteFallback, Fuse, Replace, Strip, Metaspace, "
+                                "WordPiece, BPEDecoder, CTC",
+                                type));
 }
 
 } // namespace
 
-std::vector<DecodeStep> readDecoder(const JsonNode &node) {
-  std::vector<DecodeStep> steps;
-  if (!node.isNull())
-    readInto(node, steps);
-  return steps;
-}
+std::vector<DecodeStep> readDecoder(const JsonNode &node) { return readSteps(node, readInto); }
 
 } // namespace hybrid::rt
