@@ -1,15 +1,7 @@
 #!/usr/bin/env python3
 """check-includes.py finds what points the wrong way, and nothing else."""
 
-import importlib.util
-import pathlib
-import sys
-import tempfile
-
-sys.dont_write_bytecode = True
-spec = importlib.util.spec_from_file_location("check_includes", pathlib.Path(__file__).parent / "check-includes.py")
-check = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(check)
+import checks
 
 TREE = {
     "executable/Permutation.h": ['#include "runtime/Result.h"'],
@@ -23,11 +15,4 @@ TREE = {
 WRONG = ["codegen/cuda/Emit.cpp:2", "codegen/cuda/Emit.cpp:3", "dialect/Ops.td:3", "executable/Permutation.h:1",
          "laboratory/Suite.cpp:2", "runtime/Session.cpp:3", "tools/hybrid-run/Train.cpp:2", "training/tasks/Task.h:2"]
 
-with tempfile.TemporaryDirectory() as folder:
-    root = pathlib.Path(folder)
-    for path, lines in TREE.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text("\n".join(lines) + "\n")
-    found = sorted(fault.split(": ")[0] for fault in check.faults(root))
-if found != WRONG:
-    sys.exit(f"found {found}\nwanted {WRONG}")
+checks.expect_faults("check-includes.py", TREE, WRONG)

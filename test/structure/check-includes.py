@@ -6,9 +6,10 @@
 A folder may include from itself, from those named for it below, and from what those may include. `.td` files count.
 """
 
-import pathlib
 import re
 import sys
+
+import checks
 
 BELOW = {
     "executable": [],
@@ -74,17 +75,5 @@ def faults(root):
                 yield f'{source}:{number}: "{included}": {folder}/ may include from {below} only'
 
 
-def main():
-    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2])
-    found = list(faults(root))
-    for fault in found:
-        print(fault)
-    count = sum(1 for _ in sources(root))
-    if not count:
-        print(f"no sources under {root}")
-    print(f"{count} files, {len(found)} includes that point the wrong way")
-    return 1 if found or not count else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(checks.run(faults, sources))

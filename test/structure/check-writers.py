@@ -7,9 +7,10 @@ The writers are executable/OutputFile.h and what it stands on, and runtime/files
 have a reason stand in REASONS; one that nothing needs is an error too.
 """
 
-import pathlib
 import re
 import sys
+
+import checks
 
 WRITERS = ("executable/OutputFile.cpp", "executable/TemporaryOutput.cpp", "runtime/files/AppendFile.cpp")
 REASONS = {
@@ -27,32 +28,25 @@ def code_of(text):
     return re.sub(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', blank, text, flags=re.S)
 
 
-def faults(root):
-    needed = set()
+def sources(root):
     for folder in FOLDERS:
         for path in sorted((root / folder).rglob("*")):
             name = path.relative_to(root).as_posix()
-            if path.suffix not in (".c", ".cpp", ".h") or name in WRITERS or name.startswith("codegen/kernels/"):
-                continue
-            for number, line in enumerate(code_of(path.read_text()).splitlines(), 1):
-                if WRITES.search(line) and name in REASONS:
-                    needed.add(name)
-                elif WRITES.search(line) and not line.lstrip().startswith("#"):
-                    yield f"{name}:{number}: writes a file by itself: use executable/OutputFile.h or runtime/files/AppendFile.h"
+            if path.suffix in (".c", ".cpp", ".h") and name not in WRITERS and not name.startswith("codegen/kernels/"):
+                yield name
+
+
+def faults(root):
+    needed = set()
+    for name in sources(root):
+        for number, line in enumerate(code_of((root / name).read_text()).splitlines(), 1):
+            if WRITES.search(line) and name in REASONS:
+                needed.add(name)
+            elif WRITES.search(line) and not line.lstrip().startswith("#"):
+                yield f"{name}:{number}: writes a file by itself: use executable/OutputFile.h or runtime/files/AppendFile.h"
     for name in REASONS.keys() - needed:
         yield f"{name}:1: writes no file any more: take it out of check-writers.py"
 
 
-def main():
-    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2])
-    found = list(faults(root))
-    for fault in found:
-        print(fault)
-    if not any((root / name).exists() for name in WRITERS):
-        found.append(f"no writers under {root}")
-        print(found[-1])
-    return 1 if found else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(checks.run(faults, sources))
