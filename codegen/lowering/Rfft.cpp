@@ -6,36 +6,31 @@ using namespace mlir;
 
 namespace hybrid {
 
-/// `x` has `points` rows.
-static RfftParams rfftParams(ProgramBuilder &program, const View &x, bool weighted) {
-  RfftParams params{x.shape[0], x.shape[1], 0, weighted};
+/// Launches a transform; of its buffers `x` has `points` rows.
+template <typename Kernel, typename Op>
+static LogicalResult transform(Op op, const View &x, ArrayRef<View> buffers,
+                               ProgramBuilder &program) {
+  RfftParams params{x.shape[0], x.shape[1], 0, op.getWeighted()};
   params.transformSize = program.ask<RfftTransformSize>(x.element, params);
-  return params;
-}
-
-template <typename Kernel>
-static void transform(ProgramBuilder &program, const RfftParams &params, Type element,
-                      SmallVector<BufferUse> buffers) {
+  SmallVector<BufferUse> uses =
+      llvm::map_to_vector(buffers, [&](const View &view) { return program.use(view); });
   if (program.device().kind == Device::Cpu)
-    buffers.push_back(program.use(program.constantTable<FFTTable>(
-        element, {params.transformSize}, fftTableElements(params.transformSize))));
-  program.launch<Kernel>(element, params, buffers);
+    uses.push_back(program.use(program.constantTable<FFTTable>(
+        x.element, {params.transformSize}, fftTableElements(params.transformSize))));
+  program.launch<Kernel>(x.element, params, uses);
+  return success();
 }
 
 template <> LogicalResult lower(RfftOp op, ProgramBuilder &program) {
   View x = program.dense(op.getX()), re = program.defineDense(op.getRe()),
        im = program.defineDense(op.getIm());
-  transform<Rfft>(program, rfftParams(program, x, op.getWeighted()), x.element,
-                  {program.use(x), program.use(re), program.use(im)});
-  return success();
+  return transform<Rfft>(op, x, {x, re, im}, program);
 }
 
 template <> LogicalResult lower(IrfftOp op, ProgramBuilder &program) {
   View re = program.dense(op.getRe()), im = program.dense(op.getIm()),
        x = program.defineDense(op.getResult());
-  transform<Irfft>(program, rfftParams(program, x, op.getWeighted()), x.element,
-                   {program.use(re), program.use(im), program.use(x)});
-  return success();
+  return transform<Irfft>(op, x, {re, im, x}, program);
 }
 
 } // namespace hybrid
