@@ -311,7 +311,7 @@ def run(options):
         manifest = json.loads((bundle / "manifest.json").read_text(encoding="utf-8"))
         fits(manifest)
         options.out.mkdir(parents=True, exist_ok=True)
-        options.bin, options.device = bundle / "bin", "cuda"
+        options.bin, options.device, options.cpu_time = bundle / "bin", "cuda", False
         options.environment = gpu_machine.environment(bundle, options.python)
         check = Run(options, bundle, manifest)
         check.doctor()

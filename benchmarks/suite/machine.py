@@ -49,7 +49,7 @@ def describe(options):
     doctor = subprocess.run([str(options.bin / "hybrid-run"), "doctor"], capture_output=True, text=True).stdout
     ours = dict(re.findall(r"^(compiler|matrices|code level) +(.*)$", doctor, re.M))
     return {
-        "cpu": info.get("model name") or platform.machine(), "cores": os.cpu_count(), "threads": options.threads, "caches_of_a_core": caches(),
+        "cpu": info.get("model name") or platform.machine(), "cores": os.cpu_count(), "threads": options.threads, "cpu_time": options.cpu_time, "caches_of_a_core": caches(),
         "isa": [flag for flag in FLAGS if flag in flags],
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"), "system": platform.platform(),
         "torch": torch, "torch_onednn": onednn, "torch_capability": capability,

@@ -134,7 +134,7 @@ def measure(options, peers, op, dtype, backward, sizes):
         if op == "adamw":  # after a real gradient: of a training step, what the optimizer takes
             profile = model.bench("train", 1, warmup=1, profile=True)["profile"]
             return sum(entry["ms"] for entry in profile if entry["op"] == "adamw")
-        return model.bench("vjp" if backward else "forward", options.steps)["ms_per_step"]
+        return model.milliseconds("vjp" if backward else "forward", options.steps)
 
     def peer(form=None):
         names = {key + "_" * (key == "inputs"): value for key, value in sizes.items()}

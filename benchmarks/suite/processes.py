@@ -47,7 +47,7 @@ class Peer:
 
     def __init__(self, options, script, *arguments, limit=600):
         command = [str(options.python), str(BENCHMARKS / "peer" / script), "--threads", str(options.threads), "--device", options.device,
-                   *map(str, arguments)]
+                   *["--cpu-time"] * options.cpu_time, *map(str, arguments)]
         # Compiled kernels are kept, so that a second run is shorter.
         environment = {**os.environ, "OMP_NUM_THREADS": str(options.threads), "TORCHINDUCTOR_CACHE_DIR": str(CACHE / "torchinductor")}
         if options.device == "cuda":  # several peers compile at a time
@@ -130,9 +130,13 @@ class Executable:
         self.peak_bytes = max(self.peak_bytes, reply["peak_bytes"])
         return reply
 
+    def milliseconds(self, program, count):
+        """A step's, by the clock or of CPU time."""
+        return self.bench(program, count)["cpu_ms_per_step" if self.options.cpu_time else "ms_per_step"]
+
     def steps(self, count):
         # The program `train` is timed with the optimizer's update, as the peer's step is.
-        return self.bench("train", count)["ms_per_step"]
+        return self.milliseconds("train", count)
 
     def close(self):
         pass

@@ -154,7 +154,8 @@ def write(result):
     load = result["load_average"]
     text = "# Results\n\nWritten by `benchmarks/run` from its result file; not edited by hand.\n\n"
     text += table(["machine", ""], [
-        ["CPU", f"{machine['cpu']}, {machine['cores']} cores, {machine['threads']} threads used"],
+        ["CPU", f"{machine['cpu']}, {machine['cores']} cores, {machine['threads']} threads used"
+                + ", whose CPU time is what is given: the machine had other work to do" * machine.get("cpu_time", False)],
         ["caches", ", ".join(f"{name} {size}" for name, size in machine["caches_of_a_core"].items())],
         ["instructions", " ".join(machine["isa"])],
         ["memory", f"{machine['memory_bytes'] / 2**30:.1f} GiB"],

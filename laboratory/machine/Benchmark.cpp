@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <ctime>
 #include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -47,10 +48,16 @@ void fillInputs(Session &session, const ProgramInfo &program, int64_t steps = 1)
       fillInputs(session, program, replica, step);
 }
 
-/// Milliseconds of each step, in which the programs run one after another.
-Result<std::vector<double>> timesOf(Session &session, const std::vector<std::string> &names,
-                                    const BenchmarkOptions &options) {
+struct Times {
   std::vector<double> milliseconds;
+  double cpuMilliseconds = 0; // of all threads, in all steps; 0 where a device computes
+};
+
+/// Of each step, in which the programs run one after another.
+Result<Times> timesOf(Session &session, const std::vector<std::string> &names,
+                      const BenchmarkOptions &options) {
+  Times times;
+  std::vector<double> &milliseconds = times.milliseconds;
   auto fill = [&](const std::string &name) {
     fillInputs(session, *session.executable().findProgram(name), options.burst);
   };
@@ -69,7 +76,7 @@ Result<std::vector<double>> timesOf(Session &session, const std::vector<std::str
     for (double seconds : *measured)
       milliseconds.push_back(seconds * 1e3 / options.burst);
     milliseconds.erase(milliseconds.begin(), milliseconds.begin() + options.warmup);
-    return milliseconds;
+    return times;
   }
   if (options.burst > 1)
     return Error{"--burst is for models on a GPU: elsewhere a burst is one step"};
@@ -77,16 +84,19 @@ Result<std::vector<double>> timesOf(Session &session, const std::vector<std::str
     double total = 0;
     for (const std::string &name : names) {
       fill(name); // programs share one arena
+      const std::clock_t cpu = std::clock();
       auto start = std::chrono::steady_clock::now();
       if (auto done = session.run(name); !done)
         return done.error();
+      if (i >= options.warmup)
+        times.cpuMilliseconds += 1e3 * static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC;
       total += std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
                    .count();
     }
     if (i >= options.warmup)
       milliseconds.push_back(total);
   }
-  return milliseconds;
+  return times;
 }
 
 /// The time of each kind of op.
@@ -192,7 +202,7 @@ Result<void> benchmark(const BenchmarkOptions &options) {
   auto times = timesOf(**session, names, options);
   if (!times)
     return times.error();
-  std::vector<double> &milliseconds = *times;
+  std::vector<double> &milliseconds = times->milliseconds;
   std::sort(milliseconds.begin(), milliseconds.end());
   double median = milliseconds[milliseconds.size() / 2];
   struct rusage usage{};
@@ -205,6 +215,7 @@ Result<void> benchmark(const BenchmarkOptions &options) {
                                 {"ms_per_step", median},
                                 {"ms_min", milliseconds.front()},
                                 {"ms_max", milliseconds.back()},
+                                {"cpu_ms_per_step", times->cpuMilliseconds / options.steps},
                                 {"allocated_bytes", (*session)->allocatedBytes()},
                                 {"peak_bytes", static_cast<int64_t>(usage.ru_maxrss) * 1024}};
   if (options.profile) {
