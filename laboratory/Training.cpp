@@ -131,6 +131,8 @@ Result<void> trainAndReport(TrainingOptions options) {
   if (!source)
     return source.error();
   run.steps = stepsOf(options, **source, (*runner)->batch());
+  if (auto done = run.checkSteps(run.steps); !done)
+    return done;
   if (run.out.empty())
     run.out = defaultFolder(options.model.path, **source);
   run.config = provenance(options, **session);

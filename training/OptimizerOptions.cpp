@@ -7,6 +7,26 @@ namespace hybrid::rt {
 Result<void> OptimizerOptions::check() const {
   if (schedule.least > schedule.base)
     return Error{fmt::format("--min-lr {} is above --lr {}", schedule.least, schedule.base)};
+  if (schedule.decaysAtTheEnd() && schedule.decay < 1)
+    return Error{fmt::format("--schedule {} falls over the last steps: say over how many with "
+                             "--decay-steps",
+                             nameOf(schedule.kind))};
+  if (!schedule.decaysAtTheEnd() && schedule.decay > 0)
+    return Error{fmt::format("--decay-steps is for the schedules wsd and trapezoid, not for {}",
+                             nameOf(schedule.kind))};
+  const bool shaped = schedule.rise != RampShape::Linear || schedule.fall != RampShape::Linear;
+  if (shaped && schedule.kind != ScheduleKind::Wsd)
+    return Error{fmt::format("--warmup-shape and --decay-shape are for the schedule wsd, not for "
+                             "{}",
+                             nameOf(schedule.kind))};
+  return {};
+}
+
+Result<void> OptimizerOptions::checkSteps(int64_t steps) const {
+  if (schedule.decaysAtTheEnd() && steps > 0 && schedule.warmup + schedule.decay > steps)
+    return Error{fmt::format("--warmup {} and --decay-steps {} are more than the {} steps of the "
+                             "schedule",
+                             schedule.warmup, schedule.decay, steps)};
   return {};
 }
 

@@ -14,6 +14,8 @@ struct OptimizerOptions {
   Hyper at(int64_t step) const;
   /// Fails for values that contradict one another.
   Result<void> check() const;
+  /// Fails for a schedule that does not fit in so many steps; 0: not known yet.
+  Result<void> checkSteps(int64_t steps) const;
 };
 
 } // namespace hybrid::rt

@@ -46,6 +46,11 @@ static json trajectoryOf(const TrainOptions &options, const StepRunner &runner,
   config["min_lr"] = options.schedule.least;
   config["warmup"] = options.schedule.warmup;
   config["warmup_lr"] = options.schedule.warmupStart;
+  if (options.schedule.decaysAtTheEnd()) {
+    config["decay_steps"] = options.schedule.decay;
+    config["warmup_shape"] = nameOf(options.schedule.rise);
+    config["decay_shape"] = nameOf(options.schedule.fall);
+  }
   config["weight_decay"] = options.weightDecay;
   config["beta1"] = options.beta1;
   config["beta2"] = options.beta2;

@@ -83,7 +83,7 @@ void addOptimizer(CLI::App &verb, rt::OptimizerOptions &options) {
   };
   number("--lr", options.schedule.base, "learning rate")->check(positive);
   number("--min-lr", options.schedule.least, "learning rate at the end")->check(nonNegative);
-  number("--warmup", options.schedule.warmup, "steps of linear warm-up")
+  number("--warmup", options.schedule.warmup, "steps of warm-up")
       ->check(Range(int64_t{0}, int64_t{1} << 40));
   number("--warmup-lr", options.schedule.warmupStart, "learning rate of timm-cosine's first step")
       ->check(nonNegative);
@@ -92,8 +92,19 @@ void addOptimizer(CLI::App &verb, rt::OptimizerOptions &options) {
           [&options](const std::string &name) {
             options.schedule.kind = valueOf(rt::scheduleKind(name));
           },
-          "cosine, constant, linear or timm-cosine")
+          "cosine, constant, linear, timm-cosine, inverse-sqrt, trapezoid or wsd")
       ->default_str(std::string(rt::nameOf(options.schedule.kind)));
+  number("--decay-steps", options.schedule.decay,
+         "wsd, trapezoid: the last steps, over which the rate falls")
+      ->check(Range(int64_t{0}, int64_t{1} << 40));
+  auto shape = [&](const char *name, rt::RampShape &value, const char *text) {
+    verb.add_option_function<std::string>(
+            name, [&value](const std::string &given) { value = valueOf(rt::rampShape(given)); },
+            text)
+        ->default_str(std::string(rt::nameOf(value)));
+  };
+  shape("--warmup-shape", options.schedule.rise, "wsd: linear, cosine or 1-sqrt");
+  shape("--decay-shape", options.schedule.fall, "wsd: linear, cosine or 1-sqrt");
   number("--weight-decay", options.weightDecay, "AdamW's decay of the parameters that take it")
       ->check(nonNegative);
   number("--beta1", options.beta1, "AdamW's first decay rate")->check(Range(0.0, 0.999999));

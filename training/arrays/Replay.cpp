@@ -216,6 +216,8 @@ Result<void> Replay::run() {
 Result<void> replayTraining(const ReplayOptions &options) {
   if (auto done = options.optimizer.check(); !done)
     return done;
+  if (auto done = options.optimizer.checkSteps(options.optimizer.schedule.total); !done)
+    return done;
   if (options.parameters.empty() == !options.seed)
     return Error{"the parameters to start from: give --params FILE.safetensors or --init-seed N, "
                  "one of them"};

@@ -94,13 +94,47 @@ TEST(Schedule, LinearAndConstant) {
   expectRates({ScheduleKind::Constant, 1.0, 0.0, 0, 2, 6}, {0, 0.5, 1, 1, 1, 1, 1, 1});
 }
 
+static Schedule wsd(RampShape rise, RampShape fall, double least) {
+  return {ScheduleKind::Wsd, 1.0, least, 0, 2, 10, 4, rise, fall};
+}
+
+// Each end from the least rate or to it; the first step of the fall has the base rate.
+TEST(Schedule, WarmupStableDecay) {
+  expectRates(wsd(RampShape::Linear, RampShape::Linear, 0.2),
+              {0.2, 0.6, 1, 1, 1, 1, 1, 0.8, 0.6, 0.4, 0.2, 0.2});
+  expectRates(wsd(RampShape::Cosine, RampShape::Cosine, 0),
+              {0, 0.5, 1, 1, 1, 1, 1, 0.8535533905932737, 0.5, 0.14644660940672627, 0, 0});
+  expectRates(
+      wsd(RampShape::OneMinusSqrt, RampShape::OneMinusSqrt, 0),
+      {0, 0.29289321881345254, 1, 1, 1, 1, 1, 0.5, 0.29289321881345254, 0.1339745962155614, 0, 0});
+}
+
+TEST(Schedule, TrapezoidWarmsUpFromZero) {
+  expectRates({ScheduleKind::Trapezoid, 1.0, 0.2, 0, 2, 10, 4},
+              {0, 0.5, 1, 1, 1, 1, 1, 0.8, 0.6, 0.4, 0.2, 0.2});
+}
+
+TEST(Schedule, InverseSquareRootFallsFromTheWarmupOn) {
+  expectRates({ScheduleKind::InverseSqrt, 1.0, 0.3, 0, 4, 100},
+              {0, 0.25, 0.5, 0.75, 1, 0.8944271909999159});
+  const Schedule schedule{ScheduleKind::InverseSqrt, 1.0, 0.3, 0, 4, 100};
+  EXPECT_DOUBLE_EQ(schedule.at(16), 0.5);
+  EXPECT_DOUBLE_EQ(schedule.at(99), 0.3);
+  EXPECT_DOUBLE_EQ((Schedule{ScheduleKind::InverseSqrt, 1.0, 0, 0, 0, 100}.at(3)), 0.5);
+}
+
 TEST(Schedule, WithoutWarmupStartsAtTheBaseRate) {
   for (ScheduleKind kind : {ScheduleKind::Constant, ScheduleKind::Cosine, ScheduleKind::Linear,
-                            ScheduleKind::TimmCosine})
+                            ScheduleKind::TimmCosine, ScheduleKind::InverseSqrt,
+                            ScheduleKind::Trapezoid, ScheduleKind::Wsd})
     EXPECT_DOUBLE_EQ((Schedule{kind, 0.5, 0.1, 1e-6, 0, 10}.at(0)), 0.5) << nameOf(kind);
 }
 
 TEST(Schedule, NamesItsKinds) {
   EXPECT_EQ(*scheduleKind("timm-cosine"), ScheduleKind::TimmCosine);
+  EXPECT_EQ(nameOf(*scheduleKind("wsd")), "wsd");
+  EXPECT_EQ(*rampShape("1-sqrt"), RampShape::OneMinusSqrt);
   EXPECT_NE(scheduleKind("cos").error().message.find("known: constant"), std::string::npos);
+  EXPECT_NE(rampShape("sqrt").error().message.find("known: linear, cosine, 1-sqrt"),
+            std::string::npos);
 }
