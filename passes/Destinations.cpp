@@ -1,6 +1,8 @@
 //===- Destinations.cpp - where the values of a function lie ----------------===//
 #include "passes/Destinations.h"
 #include "dialect/Shapes.h"
+#include "passes/ParameterSlots.h"
+#include "passes/StateNames.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
@@ -28,9 +30,9 @@ Destinations::Destinations(func::FuncOp function, IsParameter isParameter) {
     read.insert(parameter.getNameAttr());
   function.walk([&](AssignOp assign) {
     Value value = assign.getValue();
-    if (read.contains(assign.getNameAttr()))
+    if (isState(assign) && read.contains(assign.getNameAttr()))
       return;
-    claim(value, {Space::Parameters, assign.getNameAttr(), {}, wholeOf(value)});
+    claim(value, {spaceOf(assign), assign.getNameAttr(), {}, wholeOf(value)});
   });
   for (auto [i, value] : llvm::enumerate(block.getTerminator()->getOperands())) {
     auto name = function.getResultAttrOfType<StringAttr>(i, "hybrid.name");

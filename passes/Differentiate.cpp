@@ -178,8 +178,17 @@ struct Differentiate : hybrid::impl::DifferentiateBase<Differentiate> {
       return signalPassFailure();
     if (eval && failed(deriveTrain(eval)))
       return signalPassFailure();
-    if (eval || hasOwnLoss(forward))
-      addUpdate(getOperation().lookupSymbol<func::FuncOp>(eval ? "train" : "vjp"), forward);
+    // Of optimizers that the model was given, it is there.
+    auto update = getOperation().lookupSymbol<func::FuncOp>("update");
+    auto last = getOperation().lookupSymbol<func::FuncOp>(eval ? "train" : "vjp");
+    if (!eval && !hasOwnLoss(forward)) {
+      if (update)
+        update.erase();
+    } else if (update) {
+      update->moveAfter(last);
+    } else {
+      addUpdate(last, forward);
+    }
   }
 };
 } // namespace

@@ -378,7 +378,7 @@ std::string Session::findNonFinite(std::string_view name, int64_t replica) {
   const ProgramEntry &program = **found;
   Device &device = *state->device;
   // A program that changes what it starts from cannot be run again: look at what it left.
-  if (program.touches[static_cast<size_t>(fb::Space::Moment1)] || name == "init" || name == "setup")
+  if (name == "update" || name == "init" || name == "setup")
     return state->nonFiniteParameter(replica);
   if (device.has(fb::Space::Gradients) && !device.zero(fb::Space::Gradients, replica))
     return "";

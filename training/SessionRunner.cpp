@@ -54,7 +54,7 @@ public:
     return true;
   }
   void setHyper(int64_t replica, int64_t step, const Hyper &hyper) override {
-    writeHyper(session.inputAs<double>("update", "hyper", replica, step), hyper);
+    writeHyper(session, hyper, replica, step);
   }
   Result<void> startBurst(int64_t steps) override;
   Result<std::vector<StepScore>> finishBurst() override;

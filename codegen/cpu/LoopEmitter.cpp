@@ -144,15 +144,16 @@ SmallVector<Value> emitBody(ImplicitLocOpBuilder &builder, Block *body, ArrayRef
 
 GeneratedKernel LoopEmitter::elementwise(GeneratedKernels &kernels, Block *body,
                                          ArrayRef<View> operands, ArrayRef<View> results,
-                                         bool byRows) const {
+                                         bool byRows, std::optional<size_t> ifFinite) const {
   SmallVector<View> buffers(operands);
   buffers.append(results.begin(), results.end());
   IterationSpace space = collapse(results[0].shape, buffers, byRows);
   KernelFunction kernel(kernels, buffers);
+  const SmallVector<size_t> source = readThrough(operands, results);
   auto element = [&](ArrayRef<Value> at) {
     SmallVector<Value> loaded;
     for (size_t i = 0; i < operands.size(); ++i)
-      loaded.push_back(kernel.load(i, at[i]));
+      loaded.push_back(kernel.load(source[i], at[source[i]]));
     for (auto [i, value] : llvm::enumerate(emitBody(kernel.builder, body, loaded)))
       kernel.store(value, operands.size() + i, at[operands.size() + i]);
   };
@@ -165,10 +166,23 @@ GeneratedKernel LoopEmitter::elementwise(GeneratedKernels &kernels, Block *body,
     }
     return positions;
   };
+  // What follows is done only if the number is finite: if x - x = 0.
+  auto enterIfFinite = [&] {
+    if (!ifFinite)
+      return;
+    ImplicitLocOpBuilder &b = kernel.builder;
+    Value number = kernel.load(*ifFinite, kernel.index(0));
+    Value zero = arith::ConstantOp::create(b, b.getFloatAttr(number.getType(), 0));
+    Value finite = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ,
+                                         arith::SubFOp::create(b, number, number), zero);
+    b.setInsertionPointToStart(scf::IfOp::create(b, finite, /*withElseRegion=*/false).thenBlock());
+  };
   int64_t grid;
   if (space.shape.size() == 1) { // one long row, cut into blocks
     grid = (inner + blockElements - 1) / blockElements;
     kernel.forGrid([&](Value block) {
+      OpBuilder::InsertionGuard guard(kernel.builder);
+      enterIfFinite();
       Value lo = kernel.scaled(block, blockElements);
       Value hi = arith::MinUIOp::create(kernel.builder, kernel.add(lo, kernel.index(blockElements)),
                                         kernel.index(inner));
@@ -182,6 +196,8 @@ GeneratedKernel LoopEmitter::elementwise(GeneratedKernels &kernels, Block *body,
     for (auto &strides : space.strides)
       outerStrides.push_back(SmallVector<int64_t>(ArrayRef(strides).drop_back()));
     kernel.forGrid([&](Value row) {
+      OpBuilder::InsertionGuard guard(kernel.builder);
+      enterIfFinite();
       SmallVector<Value> base = kernel.offsetsAt(row, outer, outerStrides);
       kernel.forCount(inner, [&](Value j) { element(at(j, base)); });
     });

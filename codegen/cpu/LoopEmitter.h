@@ -17,7 +17,7 @@ class LoopEmitter final : public KernelEmitter {
 public:
   GeneratedKernel elementwise(GeneratedKernels &kernels, mlir::Block *body,
                               llvm::ArrayRef<View> operands, llvm::ArrayRef<View> results,
-                              bool byRows) const override;
+                              bool byRows, std::optional<size_t> ifFinite) const override;
   GeneratedKernel fill(GeneratedKernels &kernels, const View &to, double value) const override;
   GeneratedKernel reduction(GeneratedKernels &kernels, ReduceKind kind, const Load &load,
                             llvm::ArrayRef<int64_t> axes, const View &to) const override;

@@ -183,12 +183,14 @@ void emitPack(KernelText &kernel, Block *body, ArrayRef<View> operands, ArrayRef
               const IterationSpace &space, ArrayRef<std::string> indices, int64_t pack) {
   auto place = [&](size_t i) { return sumOfIndices(indices, space.strides[i]); };
   SmallVector<std::string> loaded;
+  const SmallVector<size_t> source = readThrough(operands, results);
   for (size_t i = 0; i < operands.size(); ++i) {
-    std::string name = "a" + std::to_string(i), from = kernel.buffer(i) + " + " + place(i);
+    const std::string buffer = kernel.buffer(source[i]);
+    std::string name = "a" + std::to_string(i), from = buffer + " + " + place(i);
     bool repeated = space.strides[i].back() == 0;
     if (pack == 1 || repeated)
-      kernel.line("const {0} {1} = {2}[{3}];", typeText(operands[i].element), name,
-                  kernel.buffer(i), place(i));
+      kernel.line("const {0} {1} = {2}[{3}];", typeText(operands[i].element), name, buffer,
+                  place(i));
     else
       kernel.line("const auto {0} = loadPack<{1}>({2});", name, pack, from);
     loaded.push_back(pack == 1 || repeated ? name : name + "[j]");
@@ -218,11 +220,13 @@ void emitPack(KernelText &kernel, Block *body, ArrayRef<View> operands, ArrayRef
 
 GeneratedKernel TextEmitter::elementwise(GeneratedKernels &kernels, Block *body,
                                          ArrayRef<View> operands, ArrayRef<View> results,
-                                         bool byRows) const {
+                                         bool byRows, std::optional<size_t> ifFinite) const {
   SmallVector<View> buffers(operands);
   buffers.append(results.begin(), results.end());
   IterationSpace space = collapse(results[0].shape, buffers, byRows);
   KernelText kernel(kernels, operands, results);
+  if (ifFinite) // there is no barrier
+    kernel.line("if (!isFinite(*{0})) return;", kernel.buffer(*ifFinite));
   int64_t pack = packSize(space, buffers), elements = elementCount(space.shape);
   StringRef type = indexType(elements, buffers);
   int64_t inner = space.shape.back(), grid;

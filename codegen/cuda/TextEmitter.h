@@ -16,7 +16,7 @@ class TextEmitter final : public KernelEmitter {
 public:
   GeneratedKernel elementwise(GeneratedKernels &kernels, mlir::Block *body,
                               llvm::ArrayRef<View> operands, llvm::ArrayRef<View> results,
-                              bool byRows) const override;
+                              bool byRows, std::optional<size_t> ifFinite) const override;
   GeneratedKernel fill(GeneratedKernels &kernels, const View &to, double value) const override;
   GeneratedKernel reduction(GeneratedKernels &kernels, ReduceKind kind, const Load &from,
                             llvm::ArrayRef<int64_t> axes, const View &to) const override;

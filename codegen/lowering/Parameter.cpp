@@ -1,5 +1,6 @@
 //===- Parameter.cpp - parameters and their new values ----------------------===//
 #include "codegen/lowering/Lowering.h"
+#include "passes/ParameterSlots.h"
 
 using namespace mlir;
 
@@ -9,7 +10,8 @@ namespace hybrid {
 template <> LogicalResult lower(ParameterOp, ProgramBuilder &) { return success(); }
 
 template <> LogicalResult lower(AssignOp op, ProgramBuilder &program) {
-  View value = program.view(op.getValue()), place = program.parameterView(op.getNameAttr());
+  View value = program.view(op.getValue()),
+       place = program.parameterView(op.getNameAttr(), spaceOf(op));
   if (value.buffer != place.buffer) // else computed in place
     program.copy(value, place);
   return success();

@@ -45,7 +45,12 @@ private:
 
   void elementwise(ScheduleStep op, Block *body, ValueRange inputs, ValueRange outputs) {
     bool byRows = isa<TileLoopOp>(op->getParentOp());
-    launch(op, emitter.elementwise(kernels, body, viewsOf(inputs), viewsOf(outputs), byRows));
+    auto guard = op->getAttrOfType<IntegerAttr>("schedule.if_finite");
+    std::optional<size_t> ifFinite;
+    if (guard)
+      ifFinite = static_cast<size_t>(guard.getInt());
+    launch(op,
+           emitter.elementwise(kernels, body, viewsOf(inputs), viewsOf(outputs), byRows, ifFinite));
   }
 
   void launch(ScheduleStep op, const GeneratedKernel &kernel) {
@@ -77,6 +82,17 @@ private:
 };
 
 } // namespace
+
+SmallVector<size_t> readThrough(ArrayRef<View> operands, ArrayRef<View> results) {
+  SmallVector<size_t> buffers;
+  for (auto [i, operand] : llvm::enumerate(operands)) {
+    const auto *same =
+        llvm::find_if(results, [&](const View &result) { return sameElements(operand, result); });
+    buffers.push_back(
+        same == results.end() ? i : operands.size() + static_cast<size_t>(same - results.begin()));
+  }
+  return buffers;
+}
 
 void emitKernels(ModuleOp module, const KernelEmitter &emitter) {
   Emission emission(module, emitter);

@@ -3,6 +3,7 @@
 #include "dialect/schedule/LaunchConfiguration.h"
 #include "dialect/schedule/Memory.h"
 #include "llvm/ADT/StringMap.h"
+#include <optional>
 #include <string>
 
 namespace hybrid {
@@ -31,6 +32,10 @@ struct GeneratedKernels {
   llvm::StringMap<std::string> symbols; // by what is equal in equal kernels
 };
 
+/// Of each operand the buffer that it is read through: its own, or that of the result which is the
+/// very elements, since no memory may be reached by two of a kernel's pointers.
+llvm::SmallVector<size_t> readThrough(llvm::ArrayRef<View> operands, llvm::ArrayRef<View> results);
+
 /// Makes the kernels of a device, and adds them to the module.
 class KernelEmitter {
 public:
@@ -39,10 +44,12 @@ public:
   /// result_i[index] = body(operand...[index]) over the iteration shape; operand and result views
   /// have that shape (strides 0 where broadcast). `body` is a block of FusableElementwise ops,
   /// constants and a yield, or null for a copy of the operand. With `byRows` a work item is a row
-  /// (all dimensions but the last count rows), otherwise whatever is fastest.
+  /// (all dimensions but the last count rows), otherwise whatever is fastest. A result may be the
+  /// very elements of an operand. With `ifFinite` nothing is written unless that operand, one
+  /// number, is finite.
   virtual GeneratedKernel elementwise(GeneratedKernels &kernels, mlir::Block *body,
                                       llvm::ArrayRef<View> operands, llvm::ArrayRef<View> results,
-                                      bool byRows) const = 0;
+                                      bool byRows, std::optional<size_t> ifFinite) const = 0;
   /// Every element of `to` = value.
   virtual GeneratedKernel fill(GeneratedKernels &kernels, const View &to, double value) const = 0;
   /// Sum, mean or maximum of `from` over `axes` into `to` (shape of the kept dimensions).

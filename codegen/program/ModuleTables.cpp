@@ -2,6 +2,8 @@
 #include "codegen/program/ModuleTables.h"
 #include "dialect/schedule/Memory.h"
 #include "passes/StateNames.h"
+#include "passes/ParameterSlots.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -11,13 +13,24 @@ namespace hybrid {
 static int64_t aligned(int64_t bytes) { return static_cast<int64_t>(llvm::alignTo(bytes, 64)); }
 
 void ModuleTables::collectParameters(func::FuncOp forward) {
+  llvm::SetVector<StringAttr> order; // in memory: stretches first
+  if (auto update = forward->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>("update"))
+    for (auto op : update.getOps<ParameterOp>())
+      if (ArrayAttr names = stretchOf(op))
+        for (auto name : names.getAsRange<StringAttr>())
+          order.insert(name);
   for (auto op : forward.getOps<ParameterOp>()) {
     auto type = cast<RankedTensorType>(op.getType());
-    Parameter parameter{parameterBytes, type, op.getTrainable(), op.getDecay(),
-                        op.getLrScaleAttr()};
-    if (parameters.insert({op.getNameAttr(), parameter}).second)
-      parameterBytes += aligned(type.getNumElements() * bytesOf(type.getElementType()));
+    Parameter parameter{0, type, op.getTrainable(), op.getDecay(), op.getLrScaleAttr()};
+    parameters.insert({op.getNameAttr(), parameter});
+    order.insert(op.getNameAttr());
   }
+  for (StringAttr name : order)
+    if (auto found = parameters.find(name); found != parameters.end()) {
+      RankedTensorType type = found->second.type;
+      found->second.offset = parameterBytes;
+      parameterBytes += parameterStride(type.getNumElements() * bytesOf(type.getElementType()));
+    }
 }
 
 void ModuleTables::collectStates(func::FuncOp function) {
@@ -48,8 +61,36 @@ LogicalResult ModuleTables::checkParameter(Operation *op, StringAttr name, Type 
   return success();
 }
 
+/// Of several parameters: that they lie one behind the other and are `type` together.
+static LogicalResult checkStretch(const ModuleTables &tables, Operation *op, ArrayAttr names,
+                                  RankedTensorType type) {
+  const int64_t bytes = bytesOf(type.getElementType());
+  int64_t start = 0, end = 0, next = 0;
+  for (auto [i, name] : llvm::enumerate(names.getAsRange<StringAttr>())) {
+    if (failed(tables.checkParameter(op, name)))
+      return failure();
+    const ModuleTables::Parameter &parameter = tables.parameters.find(name)->second;
+    if (i == 0)
+      start = parameter.offset;
+    else if (parameter.offset != next)
+      return op->emitError() << "takes the parameter " << name
+                             << " as one stretch with others, beside which it does not lie";
+    end = parameter.offset + parameter.type.getNumElements() * bytes;
+    next = parameter.offset + parameterStride(end - parameter.offset);
+  }
+  if (type.getRank() != 1 || (end - start) / bytes != type.getNumElements())
+    return op->emitError() << "takes a stretch of parameters for " << type << ", it has "
+                           << (end - start) / bytes << " elements";
+  return success();
+}
+
 LogicalResult ModuleTables::checkParameters(func::FuncOp function) const {
   auto each = [&](Operation *op) -> WalkResult {
+    if (ArrayAttr names = stretchOf(op)) {
+      auto assign = dyn_cast<AssignOp>(op);
+      Type type = assign ? assign.getValue().getType() : cast<ParameterOp>(op).getType();
+      return checkStretch(*this, op, names, cast<RankedTensorType>(type));
+    }
     if (auto parameter = dyn_cast<ParameterOp>(op))
       return checkParameter(op, parameter.getNameAttr(), parameter.getType());
     if (auto assign = dyn_cast<AssignOp>(op))

@@ -3,6 +3,7 @@
 #include "codegen/kernels/SumPartials.h"
 #include "dialect/Shapes.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/ParameterSlots.h"
 
 using namespace mlir;
 
@@ -32,12 +33,22 @@ View ProgramBuilder::temporary(ArrayRef<int64_t> shape, Type element) {
   return newBuffer(shape, element);
 }
 
+/// The first of the parameters that the function takes as one stretch of that name, and its type.
+static std::pair<StringAttr, RankedTensorType> findStretch(func::FuncOp function, StringAttr name) {
+  for (auto op : function.getOps<ParameterOp>())
+    if (op.getNameAttr() == name)
+      return {cast<StringAttr>(stretchOf(op)[0]), cast<RankedTensorType>(op.getType())};
+  llvm_unreachable("what is no parameter's name is a stretch's");
+}
+
 View ProgramBuilder::parameterView(StringAttr name, Space space) {
   View &view = parameterViews[{name, space}];
   if (!view.isPresent()) {
-    const ModuleTables::Parameter &parameter = tables.parameters.find(name)->second;
-    view = newBuffer(parameter.type.getShape(), parameter.type.getElementType(), space, name,
-                     parameter.offset);
+    auto found = tables.parameters.find(name);
+    auto [first, type] = found == tables.parameters.end() ? findStretch(function, name)
+                                                          : std::pair(name, found->second.type);
+    view = newBuffer(type.getShape(), type.getElementType(), space, name,
+                     tables.parameters.find(first)->second.offset);
   }
   return view;
 }
@@ -63,7 +74,8 @@ View ProgramBuilder::view(Value value) {
                          isDouble ? 8 : 4);
     return views[value] = constant({}, elementOf(value), bytes).broadcastTo(shapeOf(value));
   }
-  return views[value] = parameterView(cast<ParameterOp>(value.getDefiningOp()).getNameAttr());
+  auto parameter = cast<ParameterOp>(value.getDefiningOp());
+  return views[value] = parameterView(parameter.getNameAttr(), spaceOf(parameter));
 }
 
 std::optional<View> ProgramBuilder::destinationOf(Value result) {
@@ -264,6 +276,8 @@ void ProgramBuilder::compute(FusedOp op) {
   for (Value result : op.getResults())
     outputs.push_back(use(define(result)));
   auto step = ComputeOp::create(builder, loc(), inputs, outputs, sourceName(op));
+  if (Attribute guard = op->getAttr("hybrid.if_finite"))
+    step->setAttr("schedule.if_finite", guard);
   step.getBody().takeBody(op.getBody());
   yieldElements(step.getBody());
 }

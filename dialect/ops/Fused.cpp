@@ -25,8 +25,11 @@ LogicalResult FusedOp::verify() {
   return success();
 }
 
-// Row by row when no operand is repeated over some of the leading dimensions only.
+// Row by row when no operand is repeated over some of the leading dimensions only. What waits for a
+// number to be finite writes in place, behind all that reads what was there.
 bool FusedOp::isRowwise() {
+  if ((*this)->hasAttr("hybrid.if_finite"))
+    return false;
   ArrayRef<int64_t> shape = shapeOf(getResult(0));
   if (shape.size() < 2 || shape.back() < 2)
     return false;

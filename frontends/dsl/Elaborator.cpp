@@ -27,7 +27,9 @@ void Elaborator::begin(const Module &module, const Definition &model) {
 }
 
 OwningOpRef<ModuleOp> Elaborator::run(const Module &module, const Definition &model,
-                                      const llvm::StringMap<std::string> &settings) {
+                                      const llvm::StringMap<std::string> &settings,
+                                      llvm::ArrayRef<std::string> optimizers,
+                                      const Module &optimizerNames) {
   begin(module, model);
   bindSettings(model, settings);
   if (model.result)
@@ -37,6 +39,8 @@ OwningOpRef<ModuleOp> Elaborator::run(const Module &module, const Definition &mo
   runBlock(model.body);
   if (!diagnostics.failed())
     finish(model);
+  if (!diagnostics.failed() && !optimizers.empty())
+    writeOptimizers(optimizers, optimizerNames);
   writePublished(*program, emit.published);
   frames.clear();
   if (diagnostics.failed())

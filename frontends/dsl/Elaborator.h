@@ -28,8 +28,11 @@ public:
   }
 
   /// The module of a model, or null after diagnostics.
+  /// `optimizers` as Options has them; their names are those of `optimizerNames`.
   mlir::OwningOpRef<mlir::ModuleOp> run(const Module &module, const Definition &model,
-                                        const llvm::StringMap<std::string> &settings);
+                                        const llvm::StringMap<std::string> &settings,
+                                        llvm::ArrayRef<std::string> optimizers,
+                                        const Module &optimizerNames);
 
   /// The choices of a model and what is set, or nothing after diagnostics.
   std::optional<ModelSpace> describeSpace(const Module &module, const Definition &model,
@@ -74,6 +77,14 @@ private:
   /// The option that was set, else the first.
   Value choose(const Definition &model, const ParameterSyntax &parameter,
                const std::string *setting);
+
+  // Optimizers (Optimizers.cpp)
+  struct Optimizer;
+  std::optional<Optimizer> readOptimizer(const std::string &given);
+  /// Makes a function of each optimizer for the parameters that it is for.
+  void writeOptimizers(llvm::ArrayRef<std::string> given, const Module &names);
+  void writeOptimizer(const Optimizer &optimizer, mlir::ArrayAttr sizes,
+                      llvm::ArrayRef<mlir::Attribute> parameters);
 
   // Names and scopes (Elaborator.cpp)
   Frame &frame() { return *frames.back(); }
@@ -172,6 +183,7 @@ private:
   int depth = 0;                  // nesting of evaluate()
   mlir::OwningOpRef<mlir::ModuleOp> program;
   mlir::func::FuncOp function;
+  int optimizersWritten = 0;
   struct Output {
     std::string name;
     Place place;

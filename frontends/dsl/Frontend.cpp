@@ -52,12 +52,15 @@ std::string documentationOf(const SourceFiles &sources, const Definition &defini
 template <typename Use>
 auto withModel(llvm::SourceMgr &manager, MLIRContext &context, const Options &options, Use use,
                FilesRead *files = nullptr)
-    -> std::invoke_result_t<Use, Diagnostics &, const Module &, const Definition &> {
+    -> std::invoke_result_t<Use, Diagnostics &, const Module &, const Definition &,
+                            const Module *> {
   context.loadDialect<HybridDialect, func::FuncDialect>();
   SourceFiles sources(manager);
   Diagnostics diagnostics(context, sources);
   ModuleLoader loader(diagnostics, options.importPaths);
   const Module &main = loader.loadMain();
+  const Module *optimizers =
+      options.optimizers.empty() ? nullptr : loader.useAlso("std.optimizers");
   if (files)
     *files = loader.files();
   // What a broken file means is anybody's guess: only its own faults are worth reading.
@@ -65,7 +68,7 @@ auto withModel(llvm::SourceMgr &manager, MLIRContext &context, const Options &op
       diagnostics.failed() ? nullptr : chooseModel(main, diagnostics, options.model);
   if (!model)
     return {};
-  return use(diagnostics, main, *model);
+  return use(diagnostics, main, *model, optimizers);
 }
 
 } // namespace
@@ -74,23 +77,32 @@ OwningOpRef<ModuleOp> compileFile(llvm::SourceMgr &manager, MLIRContext &context
                                   const Options &options, FilesRead &files) {
   return withModel(
       manager, context, options,
-      [&](Diagnostics &diagnostics, const Module &main, const Definition &model) {
-        return Elaborator(diagnostics).run(main, model, options.settings);
+      [&](Diagnostics &diagnostics, const Module &main, const Definition &model,
+          const Module *library) {
+        // The library's optimizers are known, behind all that the file knows.
+        Module behind, names;
+        if (library)
+          behind.uses.push_back(library);
+        names.uses = {&main, &behind};
+        return Elaborator(diagnostics)
+            .run(main, model, options.settings, options.optimizers, names);
       },
       &files);
 }
 
 std::optional<ModelSpace> describeSpace(llvm::SourceMgr &manager, MLIRContext &context,
                                         const Options &options) {
-  return withModel(manager, context, options,
-                   [&](Diagnostics &diagnostics, const Module &main, const Definition &model) {
-                     return Elaborator(diagnostics).describeSpace(main, model, options.settings);
-                   });
+  return withModel(
+      manager, context, options,
+      [&](Diagnostics &diagnostics, const Module &main, const Definition &model, const Module *) {
+        return Elaborator(diagnostics).describeSpace(main, model, options.settings);
+      });
 }
 
 std::optional<ModelDescription> describeModel(llvm::SourceMgr &manager, MLIRContext &context,
                                               const Options &options) {
-  auto describe = [&](Diagnostics &diagnostics, const Module &, const Definition &model) {
+  auto describe = [&](Diagnostics &diagnostics, const Module &, const Definition &model,
+                      const Module *) {
     ModelDescription description{model.name, documentationOf(diagnostics.sources, model), {}};
     for (const ParameterSyntax &parameter : model.parameters) {
       ModelParameter entry{parameter.name, text(parameter.type), std::nullopt};

@@ -19,6 +19,7 @@ namespace hybrid::dsl {
 struct Options {
   std::vector<std::string> importPaths;  ///< folders that contain std/
   llvm::StringMap<std::string> settings; ///< --set name=value
+  std::vector<std::string> optimizers;   ///< --optimizer [PATTERN=]LAYER
   std::string model; ///< which model when the file has several; empty: the only one
 };
 

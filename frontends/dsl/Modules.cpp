@@ -54,6 +54,13 @@ const Module &ModuleLoader::loadMain() {
   return *main;
 }
 
+const Module *ModuleLoader::useAlso(llvm::StringRef name) {
+  Use entry{Place{main->syntax.file, 0}, {}};
+  for (llvm::StringRef part : llvm::split(name, '.'))
+    entry.path.push_back(part.str());
+  return use(entry, main->syntax.file, 0);
+}
+
 uint32_t ModuleLoader::note(uint32_t file, std::string name) {
   const SourceFile &source = diagnostics.sources.file(file);
   found.read.push_back({source.name, std::move(name), source.text});

@@ -34,6 +34,8 @@ public:
   }
 
   const Module &loadMain();
+  /// A file of the library as the main file would use it, "std.optimizers"; null after an error.
+  const Module *useAlso(llvm::StringRef name);
   /// What has been read and looked for.
   const FilesRead &files() const { return found; }
 

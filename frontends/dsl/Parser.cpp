@@ -16,6 +16,14 @@ public:
     result.file = file;
   }
 
+  /// One expression and nothing behind it; null after an error.
+  ExpressionPtr runExpression() {
+    ExpressionPtr expression = parseExpression();
+    if (!failed && at().kind != TokenKind::End)
+      fail("expected the end of the expression, found " + found());
+    return failed ? nullptr : std::move(expression);
+  }
+
   FileSyntax run() {
     while (!at().is("") && at().kind != TokenKind::End && !diagnostics.full()) {
       failed = false;
@@ -359,6 +367,10 @@ private:
 
 FileSyntax parse(uint32_t file, Diagnostics &diagnostics) {
   return Parser(file, diagnostics).run();
+}
+
+ExpressionPtr parseExpressionAlone(uint32_t file, Diagnostics &diagnostics) {
+  return Parser(file, diagnostics).runExpression();
 }
 
 } // namespace hybrid::dsl

@@ -71,6 +71,11 @@ std::optional<uint32_t> SourceFiles::load(const std::string &path, std::string &
   return add(manager.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc()));
 }
 
+uint32_t SourceFiles::addText(llvm::StringRef name, llvm::StringRef text) {
+  return add(
+      manager.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, name), llvm::SMLoc()));
+}
+
 mlir::FileLineColLoc SourceFiles::location(mlir::MLIRContext *context, Place place) const {
   const SourceFile &file = files[place.file];
   auto next = std::upper_bound(file.lineStarts.begin(), file.lineStarts.end(), place.offset);

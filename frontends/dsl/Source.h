@@ -41,6 +41,8 @@ public:
   uint32_t addMain();
   /// Nothing (and the reason) when the file cannot be read.
   std::optional<uint32_t> load(const std::string &path, std::string &reason);
+  /// A text that is in no file, such as a flag's.
+  uint32_t addText(llvm::StringRef name, llvm::StringRef text);
   const SourceFile &file(uint32_t index) const { return files[index]; }
   mlir::FileLineColLoc location(mlir::MLIRContext *context, Place place) const;
 

@@ -21,7 +21,8 @@ template <typename Op> bool fuse(Op op) {
     if (use.step == op.getOperation())
       continue;
     auto maker = dyn_cast<ComputeOp>(use.step);
-    if (compute || !maker || maker.getOutputs().size() != 1 || !use.written)
+    if (compute || !maker || maker.getOutputs().size() != 1 || !use.written ||
+        maker->hasAttr("schedule.if_finite"))
       return false;
     compute = maker;
   }

@@ -42,7 +42,7 @@ std::optional<Follower> followerOf(LaunchOp launch, const View &result) {
       first = step;
   }
   Follower follower{dyn_cast_if_present<ComputeOp>(first)};
-  if (!follower.compute)
+  if (!follower.compute || follower.compute->hasAttr("schedule.if_finite"))
     return std::nullopt;
   follower.kept = readers > 1 || buffer.getSpace() != Space::Arena;
   for (auto [i, input] : llvm::enumerate(follower.compute.getInputs()))

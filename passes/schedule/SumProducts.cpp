@@ -54,7 +54,7 @@ std::optional<View> byRowsOf(LibraryMatmulOp product, const View &view) {
 }
 
 bool fuse(ComputeOp compute) {
-  if (!addsInputs(compute))
+  if (compute->hasAttr("schedule.if_finite") || !addsInputs(compute))
     return false;
   SmallVector<LibraryMatmulOp> products;
   std::optional<View> other;

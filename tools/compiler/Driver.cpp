@@ -99,6 +99,7 @@ public:
     paths.push_back(HYBRID_MODELS_DIR);
     dslOptions.importPaths = std::move(paths);
     dslOptions.model = options.model;
+    dslOptions.optimizers = options.optimizers;
   }
 
   int run() {
@@ -512,6 +513,8 @@ private:
       said.push_back({"chunked", "true"});
     if (options.decode)
       said.push_back({"decode", "true"});
+    for (const std::string &optimizer : options.optimizers)
+      said.push_back({"optimizer", optimizer});
     for (const std::string &setting : options.settings)
       provenance.parameters.push_back(
           {setting.substr(0, setting.find('=')), setting.substr(setting.find('=') + 1)});

@@ -20,6 +20,7 @@ struct DriverOptions {
   int64_t memory = 0;                // bytes that a training session may allocate; 0: what it needs
   int64_t threads = 0;               // of that session; 0: this machine's
   std::vector<std::string> settings; // name=value
+  std::vector<std::string> optimizers; // [pattern=]layer
   std::vector<std::string> importPaths;
   std::string costMethod = "true"; // or a paper, by the name that layers publish terms under
   bool strict = false;             // every layer has to publish terms of that paper

@@ -85,6 +85,11 @@ static int run(int argc, char **argv) {
       ->capture_default_str();
   app.add_option("--set", options.settings, "NAME=VALUE: a model parameter; may be repeated")
       ->allow_extra_args(false);
+  app.add_option("--optimizer", options.optimizers,
+                 "[PATTERN=]LAYER: what updates the parameters of such names, a layer of the file "
+                 "or of std.optimizers; the last one that takes a parameter has it, AdamW the "
+                 "rest; may be repeated")
+      ->allow_extra_args(false);
   app.add_option("--model", options.model, "which model, when the file has several");
   app.add_option("-I,--models-dir", options.importPaths,
                  "folder that holds std/ (default: the library that came with hybridc)")

@@ -25,6 +25,11 @@ void addModel(CLI::App &verb, rt::ModelSpec &spec) {
                     "what training may allocate, such as 2GiB, with all threads of this machine");
   group->add_option("--set", spec.settings, "NAME=VALUE: a model parameter; may be repeated")
       ->allow_extra_args(false);
+  group
+      ->add_option("--optimizer", spec.optimizers,
+                   "[PATTERN=]LAYER: what updates the parameters of such names (default: AdamW); "
+                   "may be repeated")
+      ->allow_extra_args(false);
 }
 
 void addArrays(CLI::App &verb, std::string &parameters, std::optional<uint64_t> &seed,

@@ -81,6 +81,8 @@ Result<std::vector<std::string>> optionsOf(const ModelSpec &spec) {
     options.push_back("--decode");
   for (const std::string &setting : spec.settings)
     options.push_back("--set=" + setting);
+  for (const std::string &optimizer : spec.optimizers)
+    options.push_back("--optimizer=" + optimizer);
   return options;
 }
 

@@ -15,10 +15,11 @@ struct ModelSpec {
   std::optional<int64_t> batch, length;
   int64_t replicas = 1; // trainings that run as one program
   std::optional<std::string> precision, target, attention, model, memory;
-  bool chunked = false;              // a source: with a program that takes a sequence in chunks
-  bool decode = false;               // a source: programs that decode, and none that train
-  std::string device;                // cpu or cuda; empty: what it was compiled for, or the CPU
-  std::vector<std::string> settings; // NAME=VALUE
+  bool chunked = false;                // a source: with a program that takes a sequence in chunks
+  bool decode = false;                 // a source: programs that decode, and none that train
+  std::string device;                  // cpu or cuda; empty: what it was compiled for, or the CPU
+  std::vector<std::string> settings;   // NAME=VALUE
+  std::vector<std::string> optimizers; // [PATTERN=]LAYER, as hybridc takes them
   bool trust = false; // a .hyx: its machine code may run whoever made it, now and from now on
   bool quiet = false; // the compiler's remarks only when it fails
 

@@ -92,6 +92,8 @@ Result<ModelSpec> sourceOf(const Executable &executable) {
         spec.replicas = *number;
       else if (name == "precision")
         spec.precision = value;
+      else if (name == "optimizer")
+        spec.optimizers.push_back(value);
       else if (name == "attention")
         spec.attention = value;
       else if (name == "memory")
