@@ -137,7 +137,7 @@ Result<void> generateText(GenerateOptions options) {
   auto tokenizer = tokenizerFor(options, (*model)->vocabulary());
   if (!tokenizer)
     return tokenizer.error();
-  if (auto done = loadParameters((*model)->session(), options.checkpoint); !done)
+  if (auto done = loadParameters((*model)->session(), options.checkpoint, options.average); !done)
     return done;
   return Generator(**model, **tokenizer, options).run();
 }

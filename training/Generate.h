@@ -8,6 +8,7 @@ namespace hybrid::rt {
 struct GenerateOptions {
   ModelSpec model;
   std::string checkpoint, prompt;
+  bool average = false;          // takes the average of the parameters that its run has kept
   std::string tokenizer;         // by name; empty: the one that the checkpoint carries
   int64_t tokens = 200;          // to add
   int64_t context = 0;           // positions that are kept; 0: as many as the model has

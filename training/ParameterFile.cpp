@@ -59,7 +59,7 @@ std::string settingsThatFit(const Executable &executable, const std::string &che
       now[setting->name()->str()] = setting->value() ? setting->value()->str() : "";
   // These are flags of the compiler, and no parameter's shape depends on them.
   static const std::set<std::string> flags{"batch",     "length", "precision", "products",
-                                           "attention", "memory", "ensemble"};
+                                           "attention", "memory", "ensemble",  "optimizer"};
   std::vector<std::string> fitting;
   for (const auto &[name, value] : then->items())
     if (value.is_string() && !flags.contains(name) &&
@@ -75,7 +75,7 @@ std::string settingsThatFit(const Executable &executable, const std::string &che
 
 } // namespace
 
-Result<void> loadParameters(Session &session, const std::string &path) {
+Result<void> loadParameters(Session &session, const std::string &path, bool average) {
   auto opened = SafetensorsFile::open(path);
   if (!opened)
     return opened.error();
@@ -87,16 +87,19 @@ Result<void> loadParameters(Session &session, const std::string &path) {
   for (const ParameterInfo &parameter : parameters)
     known.push_back(parameter.name);
   for (const auto &[name, tensor] : file.tensors()) {
-    bool training = name.starts_with("moment1.") || name.starts_with("moment2.");
+    bool training = name.starts_with("moment1.") || name.starts_with("moment2.") ||
+                    name.starts_with(averagePrefix);
     if (training || std::find(known.begin(), known.end(), name) != known.end())
       continue;
     std::string nearest = nearestName(name, known);
     faults.push_back(fmt::format("'{}' is no parameter of the model{}", name,
                                  nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
   }
+  if (average && !parameters.empty() && !file.find(averagePrefix + parameters[0].name))
+    return Error{fmt::format("{} has no average of the parameters: train with --ema", path)};
   for (size_t i = 0; i < parameters.size(); ++i) {
     const ParameterInfo &parameter = parameters[i];
-    const SafetensorsEntry *tensor = file.find(parameter.name);
+    const SafetensorsEntry *tensor = file.find((average ? averagePrefix : "") + parameter.name);
     if (!tensor) {
       faults.push_back(fmt::format("'{}' {} is missing", parameter.name, parameter.shapeText()));
       continue;

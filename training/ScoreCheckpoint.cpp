@@ -111,7 +111,7 @@ Result<void> scoreCheckpoint(ScoreOptions options) {
   if (runner)
     if (auto done = checkFits(*runner, source); !done)
       return done;
-  if (auto done = loadParameters(session, options.checkpoint); !done)
+  if (auto done = loadParameters(session, options.checkpoint, options.average); !done)
     return done;
   auto score = runner ? evaluate(*runner, source, options.examples)
                       : evaluateInChunks(session, source, options.examples);

@@ -3,12 +3,14 @@
 #include "runtime/InputIds.h"
 #include "runtime/Optimizer.h"
 #include "runtime/cpu/Threads.h"
+#include "training/ParameterFile.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <deque>
 #include <fmt/format.h>
 #include <limits>
+#include <map>
 #include <optional>
 
 namespace hybrid::rt {
@@ -29,6 +31,7 @@ public:
   int64_t inputNumbers() const override { return tokenShape.size() == 3 ? tokenShape[2] : 0; }
   int64_t replicas() const override { return session.replicas(); }
   Result<void> initialize(std::span<const uint64_t> seeds) override {
+    averages.clear(); // of what was before
     return session.initialize(seeds);
   }
   Result<void> setActive(int64_t replica, bool active) override {
@@ -72,6 +75,8 @@ public:
   }
   void logits(int64_t row, std::span<double> out) const override;
   std::string findNonFinite(int64_t replica, const std::function<void()> &fill) override;
+  Result<void> keepAverage(int64_t replica) override;
+  void average(int64_t replica, double weight) override;
   std::vector<StateTensor> state(int64_t replica) override;
   Result<void> setState(int64_t replica, size_t index, std::span<const std::byte> bytes) override;
   uint64_t fingerprint() const override { return session.executable().fingerprint(); }
@@ -102,6 +107,7 @@ private:
   std::span<const std::byte> shownLogits;
   std::deque<int64_t> stepsOnTheirWay;
   std::vector<StepScore> taken; // by a device that does not run ahead
+  std::map<int64_t, std::vector<std::vector<std::byte>>> averages; // of a replica's parameters
 };
 
 Result<void> SessionRunner::checkProgram(std::string_view name) {
@@ -279,6 +285,39 @@ std::vector<SessionRunner::StatePlace> SessionRunner::statePlaces() const {
   return places;
 }
 
+Result<void> SessionRunner::keepAverage(int64_t replica) {
+  std::vector<std::vector<std::byte>> &kept = averages[replica];
+  kept.clear();
+  for (size_t i = 0; i < session.executable().parameters().size(); ++i) {
+    std::span<const std::byte> now = session.parameter(i, Session::Slot::Parameter, replica);
+    if (now.empty())
+      return Error{fmt::format("parameter '{}' cannot be read from the device",
+                               session.executable().parameters()[i].name)};
+    kept.emplace_back(now.begin(), now.end());
+  }
+  return {};
+}
+
+template <typename T>
+static void moveTowards(std::span<std::byte> average, std::span<const std::byte> now,
+                        double weight) {
+  T *to = reinterpret_cast<T *>(average.data());
+  const T *from = reinterpret_cast<const T *>(now.data());
+  for (size_t i = 0; i < std::min(average.size(), now.size()) / sizeof(T); ++i)
+    to[i] = static_cast<T>((1 - weight) * static_cast<double>(to[i]) +
+                           weight * static_cast<double>(from[i]));
+}
+
+void SessionRunner::average(int64_t replica, double weight) {
+  std::vector<std::vector<std::byte>> &kept = averages[replica];
+  for (size_t i = 0; i < kept.size(); ++i) {
+    const bool wide = session.executable().parameters()[i].dtype == DType::F64;
+    (wide ? moveTowards<double>
+          : moveTowards<float>)(kept[i], session.parameter(i, Session::Slot::Parameter, replica),
+                                weight);
+  }
+}
+
 std::vector<StateTensor> SessionRunner::state(int64_t replica) {
   std::vector<StateTensor> tensors;
   for (const StatePlace &place : statePlaces()) {
@@ -286,12 +325,22 @@ std::vector<StateTensor> SessionRunner::state(int64_t replica) {
     tensors.push_back({place.name, info.dtype, info.shape,
                        session.parameter(place.parameter, place.slot, replica)});
   }
+  if (auto kept = averages.find(replica); kept != averages.end())
+    for (size_t i = 0; i < kept->second.size(); ++i) {
+      const ParameterInfo &info = session.executable().parameters()[i];
+      tensors.push_back({averagePrefix + info.name, info.dtype, info.shape, kept->second[i]});
+    }
   return tensors;
 }
 
 Result<void> SessionRunner::setState(int64_t replica, size_t index,
                                      std::span<const std::byte> bytes) {
-  StatePlace place = statePlaces()[index];
+  const std::vector<StatePlace> places = statePlaces();
+  if (index >= places.size()) {
+    averages[replica][index - places.size()].assign(bytes.begin(), bytes.end());
+    return {};
+  }
+  const StatePlace &place = places[index];
   return session.setParameter(place.parameter, bytes, place.slot, replica);
 }
 

@@ -101,7 +101,16 @@ public:
   /// that `fill` writes to trainingBatch(replica, 0); empty if none. No burst may be on its way.
   virtual std::string findNonFinite(int64_t replica, const std::function<void()> &fill) = 0;
 
-  /// Parameters under their own names, then moments as moment1.NAME, moment2.NAME.
+  /// Keeps an average of the replica's parameters from now on, at first the parameters. Fails where
+  /// none can be kept.
+  virtual Result<void> keepAverage(int64_t replica) {
+    return Error{"this runner keeps no average of parameters"};
+  }
+  /// average = (1 - weight) average + weight parameters.
+  virtual void average(int64_t replica, double weight) {}
+
+  /// Parameters under their own names, then moments as moment1.NAME, moment2.NAME, then the average
+  /// where it is kept as ema.NAME.
   virtual std::vector<StateTensor> state(int64_t replica = 0) = 0;
   /// Replaces one of them, by its place in state(); `bytes` has its size.
   virtual Result<void> setState(int64_t replica, size_t index,

@@ -326,6 +326,8 @@ Result<void> LockStep::betweenBursts() {
       return done;
   for (Member *member : going())
     member->run->planSteps();
+  for (Member *member : going())
+    member->run->averageParameters();
   if (auto done = evaluateThose(
           membersThat([](const Member &member) { return member.run->evaluatesNow(); }));
       !done)

@@ -40,9 +40,11 @@ struct TrainOptions : OptimizerOptions {
       0; // 0: as many as the time limit allows, decided once, from the first steps' speed
   int64_t reportEvery = 10, evalEvery = 100, checkpointEvery = 100, keep = 3;
   uint64_t evalExamples = 256, finalExamples = 1280;
-  double stopAccuracy = 0; // 0: off
-  double timeLimit = 0;    // seconds of training, evaluations included; 0: off
-  nlohmann::json config;   // what config.json says besides: command, compiler, model
+  double stopAccuracy = 0;   // 0: off
+  double averageDecay = 0;   // of an average of the parameters, a step; 0: none is kept
+  int64_t averageEvery = 10; // steps from one time that it follows the parameters to the next
+  double timeLimit = 0;      // seconds of training, evaluations included; 0: off
+  nlohmann::json config;     // what config.json says besides: command, compiler, model
   TrainObserver *observer = nullptr;
   bool handleSignals = true; // SIGTERM, SIGUSR1 and SIGINT end the run; one such run a process
 };

@@ -59,6 +59,10 @@ static json trajectoryOf(const TrainOptions &options, const StepRunner &runner,
   config["report_every"] = options.reportEvery;
   config["eval_every"] = options.evalEvery;
   config["eval_examples"] = options.evalExamples;
+  if (options.averageDecay > 0) {
+    config["ema"] = options.averageDecay;
+    config["ema_every"] = options.averageEvery;
+  }
   config["stop_accuracy"] = options.stopAccuracy;
   return config;
 }
@@ -130,6 +134,9 @@ Result<void> TrainingRun::start() {
   trajectory =
       json::parse(trajectory.dump(-1, ' ', true, json::error_handler_t::replace), nullptr, false);
   state.plannedSteps = settings.steps;
+  if (settings.averageDecay > 0)
+    if (auto done = runner.keepAverage(place); !done)
+      return done;
   if (settings.resume)
     if (auto done = resume(); !done)
       return done;
@@ -164,6 +171,8 @@ int64_t TrainingRun::stepsToBoundary() const {
   int64_t distance = toMultiple(settings.evalEvery);
   if (record->hasFolder())
     distance = std::min(distance, toMultiple(settings.checkpointEvery));
+  if (settings.averageDecay > 0)
+    distance = std::min(distance, toMultiple(settings.averageEvery));
   if (state.plannedSteps > 0)
     distance = std::min(distance, state.plannedSteps - nextStep);
   if (awaitsPlan()) {
@@ -362,6 +371,17 @@ bool TrainingRun::evaluationIsDue() const {
 Result<void> TrainingRun::saveAgain() {
   savedStep = -1;
   return save();
+}
+
+void TrainingRun::averageParameters() {
+  if (settings.averageDecay <= 0 || state.step == 0 || state.step % settings.averageEvery != 0 ||
+      averagedStep == state.step)
+    return;
+  averagedStep = state.step;
+  // At first the mean of what it has seen, so that the values drawn have no part in it.
+  const auto times = static_cast<double>(state.step / settings.averageEvery);
+  const double kept = std::pow(settings.averageDecay, static_cast<double>(settings.averageEvery));
+  runner.average(place, std::max(1 - kept, 1 / times));
 }
 
 bool TrainingRun::savesNow() const {

@@ -56,6 +56,8 @@ public:
   /// Whether a run that was resumed had been stopped in an evaluation, which is then to be made.
   bool evaluationIsDue() const;
   Result<void> evaluated(const EvaluationScore &score);
+  /// The average follows the parameters, where one is kept and it is time.
+  void averageParameters();
   bool savesNow() const;
   Result<void> save();
   /// The same step once more: an evaluation has been made since.
@@ -99,6 +101,7 @@ private:
   double gradientNorm = 0;
   int64_t stepsHere = 0, savedStep = -1;
   bool closed = false;
+  int64_t averagedStep = -1; // when the average last followed
   Clock::time_point started;
 };
 

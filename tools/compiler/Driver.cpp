@@ -18,6 +18,7 @@
 #include "passes/Passes.h"
 #include "passes/SequenceAxes.h"
 #include "tools/compiler/MemoryBudget.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -513,8 +514,8 @@ private:
       said.push_back({"chunked", "true"});
     if (options.decode)
       said.push_back({"decode", "true"});
-    for (const std::string &optimizer : options.optimizers)
-      said.push_back({"optimizer", optimizer});
+    if (!options.optimizers.empty()) // a line each
+      said.push_back({"optimizer", llvm::join(options.optimizers, "\n")});
     for (const std::string &setting : options.settings)
       provenance.parameters.push_back(
           {setting.substr(0, setting.find('=')), setting.substr(setting.find('=') + 1)});

@@ -11,6 +11,8 @@ void addEval(CLI::App &app) {
   addModel(*verb, arguments->model);
   addData(*verb, arguments->data, false);
   verb->add_option("--checkpoint", arguments->checkpoint, "parameters (.safetensors)")->required();
+  verb->add_flag("--ema", arguments->average,
+                 "with the average of the parameters that `train --ema` has kept");
   verb->add_option("--examples", arguments->examples, "test instances; 0: all")
       ->capture_default_str();
   verb->add_option("--chunk", arguments->chunk,

@@ -10,6 +10,8 @@ void addGenerate(CLI::App &app) {
   auto arguments = std::make_shared<rt::GenerateOptions>();
   addModel(*verb, arguments->model);
   verb->add_option("--checkpoint", arguments->checkpoint, "parameters (.safetensors)")->required();
+  verb->add_flag("--ema", arguments->average,
+                 "with the average of the parameters that `train --ema` has kept");
   verb->add_option("--prompt", arguments->prompt, "the text to continue")->required();
   verb->add_option("--tokenizer", arguments->tokenizer,
                    "what tokens are, where the checkpoint does not say: bytes, dna, or a "

@@ -36,6 +36,11 @@ void addTrain(CLI::App &app) {
       ->check(share);
   number("--checkpoint-every", options.checkpointEvery, "steps between checkpoints")->check(count);
   number("--keep", options.keep, "checkpoints kept, besides the best")->check(count);
+  number("--ema", options.averageDecay,
+         "decay a step of an average of the parameters, kept in checkpoints; 0: none")
+      ->check(Range(0.0, 0.999999999));
+  number("--ema-every", options.averageEvery, "steps from one update of the average to the next")
+      ->check(count);
   verb->add_option("--time-limit", options.timeLimit, "stop after SECONDS of training")
       ->check(positive);
   verb->add_option("--out", options.out, "run folder (default runs/MODEL-DATA-TIME)");

@@ -93,7 +93,11 @@ Result<ModelSpec> sourceOf(const Executable &executable) {
       else if (name == "precision")
         spec.precision = value;
       else if (name == "optimizer")
-        spec.optimizers.push_back(value);
+        for (size_t at = 0; at <= value.size();) { // a line each
+          const size_t end = std::min(value.find('\n', at), value.size());
+          spec.optimizers.push_back(value.substr(at, end - at));
+          at = end + 1;
+        }
       else if (name == "attention")
         spec.attention = value;
       else if (name == "memory")
