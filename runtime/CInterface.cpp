@@ -1,5 +1,6 @@
 //===- CInterface.cpp - hybrid.h over sessions --------------------------------===//
 #include "executable/Executable_generated.h"
+#include "runtime/Decoder.h"
 #include "runtime/InputIds.h"
 #include "runtime/Optimizer.h"
 #include "runtime/Session.h"
@@ -25,6 +26,9 @@ struct hybrid_device {
 };
 struct hybrid_session {
   std::unique_ptr<Session> session;
+};
+struct hybrid_decoder {
+  Decoder decoder;
 };
 
 namespace {
@@ -296,4 +300,45 @@ char *hybrid_session_train_step(hybrid_session *session, const hybrid_tensor *in
   if (loss)
     *loss = *value;
   return nullptr;
+}
+
+char *hybrid_decoder_create(hybrid_session *session, hybrid_decoder **decoder) {
+  auto created = Decoder::create(*session->session);
+  if (!created)
+    return told(created.error().message);
+  *decoder = new hybrid_decoder{std::move(*created)};
+  return nullptr;
+}
+
+void hybrid_decoder_close(hybrid_decoder *decoder) { delete decoder; }
+
+size_t hybrid_decoder_rows(const hybrid_decoder *decoder) {
+  return static_cast<size_t>(decoder->decoder.rows());
+}
+
+size_t hybrid_decoder_vocabulary(const hybrid_decoder *decoder) {
+  return static_cast<size_t>(decoder->decoder.vocabulary());
+}
+
+size_t hybrid_decoder_position(const hybrid_decoder *decoder) {
+  return static_cast<size_t>(decoder->decoder.position());
+}
+
+char *hybrid_decoder_take(hybrid_decoder *decoder, const int32_t *tokens, size_t count) {
+  return told(decoder->decoder.take({tokens, count * hybrid_decoder_rows(decoder)}));
+}
+
+char *hybrid_decoder_logits(hybrid_decoder *decoder, size_t row, double *logits) {
+  return told(decoder->decoder.logits(static_cast<int64_t>(row),
+                                      {logits, hybrid_decoder_vocabulary(decoder)}));
+}
+
+char *hybrid_decoder_restart(hybrid_decoder *decoder) { return told(decoder->decoder.restart()); }
+
+char *hybrid_decoder_remember(hybrid_decoder *decoder, size_t count) {
+  return told(decoder->decoder.remember(static_cast<int64_t>(count)));
+}
+
+char *hybrid_decoder_take_back(hybrid_decoder *decoder, size_t count) {
+  return told(decoder->decoder.takeBack(static_cast<int64_t>(count)));
 }

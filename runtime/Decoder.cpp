@@ -1,6 +1,5 @@
 //===- Decoder.cpp - a sequence token by token -------------------------------===//
 #include "runtime/Decoder.h"
-#include "runtime/InputIds.h"
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
@@ -44,6 +43,7 @@ Result<Decoder> Decoder::create(Session &session) {
   if (executable.replicas() != 1)
     return Error{fmt::format("{} is for {} replicas, but one sequence is decoded at a time",
                              executable.name(), executable.replicas())};
+  decoder.ids = idsOf(executable, decoder.step.name, decoder.step.tokens->name);
   for (const Program *program : {&decoder.prefill, &decoder.step})
     if (auto ids = program->positions ? idsOf(executable, program->name, program->positions->name)
                                       : std::nullopt)
@@ -70,6 +70,7 @@ Result<void> Decoder::restart() {
   }
   taken = 0;
   last.reset();
+  forget();
   return session->executable().findProgram("prepare") ? session->run("prepare") : Result<void>();
 }
 
@@ -77,6 +78,9 @@ Result<void> Decoder::take(std::span<const int32_t> tokens) {
   const auto count = static_cast<int64_t>(tokens.size()) / rows();
   if (count < 1 || count * rows() != static_cast<int64_t>(tokens.size()))
     return Error{fmt::format("{} tokens are no rows of {} sequences", tokens.size(), rows())};
+  for (size_t i = 0; ids && i < tokens.size(); ++i)
+    if (!ids->has(tokens[i]))
+      return Error{fmt::format("token {} is {}, expected {}", i, tokens[i], ids->text())};
   if (most && taken + count > *most)
     return Error{fmt::format("{} tells positions apart up to number {}, and {} tokens were to "
                              "follow {}",
@@ -84,6 +88,8 @@ Result<void> Decoder::take(std::span<const int32_t> tokens) {
   for (int64_t first = 0; first < count;) {
     const Program &program = count - first >= prefill.length() ? prefill : step;
     if (auto done = run(program, tokens, first); !done)
+      return done;
+    if (auto done = note(tokens, first, program.length()); !done)
       return done;
     first += program.length();
   }
@@ -110,6 +116,8 @@ Result<void> Decoder::run(const Program &program, std::span<const int32_t> token
 }
 
 Result<void> Decoder::logits(int64_t row, std::span<double> values) {
+  if (row < 0 || row >= rows())
+    return Error{fmt::format("there is no row {} of {}", row, rows())};
   if (!last)
     return Error{"no token was taken yet, and there are no logits"};
   const Program &program = *last ? prefill : step;
@@ -148,7 +156,72 @@ Result<void> Decoder::restore(const Place &place) {
         return done;
   taken = place.position;
   last.reset();
+  forget();
   return {};
+}
+
+void Decoder::forget() {
+  remembered = 0;
+  places.clear();
+  history.clear();
+}
+
+Result<void> Decoder::remember(int64_t tokens) {
+  forget();
+  auto here = save();
+  if (!here)
+    return here.error();
+  places.push_back(std::move(*here));
+  remembered = tokens;
+  return {};
+}
+
+Result<void> Decoder::note(std::span<const int32_t> tokens, int64_t first, int64_t count) {
+  if (!remembered)
+    return {};
+  const int64_t all = static_cast<int64_t>(tokens.size()) / rows();
+  for (int64_t i = first; i < first + count; ++i)
+    for (int64_t row = 0; row < rows(); ++row)
+      history.push_back(tokens[static_cast<size_t>(row * all + i)]);
+  constexpr int64_t mostPlaces = 8;
+  if (taken - places.back().position < std::max<int64_t>(1, remembered / mostPlaces))
+    return {};
+  auto here = save();
+  if (!here)
+    return here.error();
+  places.push_back(std::move(*here));
+  while (places.size() > 1 && places[1].position < taken - remembered) {
+    const int64_t dropped = (places[1].position - places[0].position) * rows();
+    history.erase(history.begin(), history.begin() + dropped);
+    places.pop_front();
+  }
+  return {};
+}
+
+Result<void> Decoder::takeBack(int64_t count) {
+  const int64_t target = taken - count;
+  if (count < 0 || places.empty() || target < places.front().position)
+    return Error{fmt::format("{} tokens cannot be taken back: {} are remembered", count,
+                             places.empty() ? 0 : taken - places.front().position)};
+  // The token before is taken again, for its logits.
+  while (places.size() > 1 && places.back().position >= target)
+    places.pop_back();
+  std::deque<Place> kept = std::move(places);
+  std::deque<int32_t> past = std::move(history);
+  const int64_t most = remembered, from = kept.back().position - kept.front().position;
+  if (auto done = restore(kept.back()); !done)
+    return done;
+  const int64_t again = target - taken;
+  std::vector<int32_t> tokens(static_cast<size_t>(again * rows()));
+  for (int64_t i = 0; i < again; ++i)
+    for (int64_t row = 0; row < rows(); ++row)
+      tokens[static_cast<size_t>(row * again + i)] =
+          past[static_cast<size_t>((from + i) * rows() + row)];
+  past.resize(static_cast<size_t>(from * rows()));
+  places = std::move(kept);
+  history = std::move(past);
+  remembered = most;
+  return again ? take(tokens) : Result<void>();
 }
 
 } // namespace hybrid::rt

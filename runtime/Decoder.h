@@ -5,7 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "runtime/InputIds.h"
 #include "runtime/Session.h"
+#include <deque>
 #include <optional>
 
 namespace hybrid::rt {
@@ -39,6 +41,13 @@ public:
   Result<Place> save();
   Result<void> restore(const Place &place);
 
+  /// From here on, and until restart() or restore(), up to `tokens` of each row can be taken back:
+  /// places are saved on the way.
+  Result<void> remember(int64_t tokens);
+  /// Goes back by `count` tokens of each row, to where they were taken from. The logits are those
+  /// of the token before.
+  Result<void> takeBack(int64_t count);
+
 private:
   struct Program {
     const char *name = nullptr;
@@ -50,12 +59,19 @@ private:
   /// Runs a program on tokens from `first` on of each row.
   Result<void> run(const Program &program, std::span<const int32_t> tokens, int64_t first);
   bool isCarried(size_t state) const;
+  void forget();
+  /// Notes a token of each row, or several, that were taken.
+  Result<void> note(std::span<const int32_t> tokens, int64_t first, int64_t count);
 
   Session *session;
   Program prefill, step;
-  std::optional<bool> last; // program that ran: whether it was `prefill`
+  std::optional<bool> last;    // program that ran: whether it was `prefill`
+  std::optional<InputIds> ids; // what tokens may be
   std::optional<int64_t> most;
   int64_t taken = 0;
+  int64_t remembered = 0;      // tokens that can be taken back
+  std::deque<Place> places;    // the oldest first
+  std::deque<int32_t> history; // tokens since the oldest place, those of all rows together
 };
 
 } // namespace hybrid::rt

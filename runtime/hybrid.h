@@ -140,6 +140,32 @@ typedef struct hybrid_hyper {
 char *hybrid_session_train_step(hybrid_session *session, const hybrid_tensor *inputs,
                                 size_t input_count, const hybrid_hyper *hyper, double *loss);
 
+/*===-- decoding ----------------------------------------------------------------*/
+
+/** Sequences that are read token by token, by a session of an executable that hybridc --decode
+ * made. Close it before the session, and run nothing else there meanwhile. */
+typedef struct hybrid_decoder hybrid_decoder;
+
+/** At the start of as many sequences as the executable has rows. Parameters must be there. */
+char *hybrid_decoder_create(hybrid_session *session, hybrid_decoder **decoder);
+void hybrid_decoder_close(hybrid_decoder *decoder);
+
+/** Sequences side by side, logits of a token, and tokens of each sequence so far. */
+size_t hybrid_decoder_rows(const hybrid_decoder *decoder);
+size_t hybrid_decoder_vocabulary(const hybrid_decoder *decoder);
+size_t hybrid_decoder_position(const hybrid_decoder *decoder);
+
+/** Takes the next tokens: `count` of each row, those of a row behind one another. */
+char *hybrid_decoder_take(hybrid_decoder *decoder, const int32_t *tokens, size_t count);
+/** What a row expects behind its last token: hybrid_decoder_vocabulary() numbers. */
+char *hybrid_decoder_logits(hybrid_decoder *decoder, size_t row, double *logits);
+
+/** Back to the start; also to be called when parameters were changed. */
+char *hybrid_decoder_restart(hybrid_decoder *decoder);
+/** From here on up to `count` tokens of each row can be taken back; then takes some back. */
+char *hybrid_decoder_remember(hybrid_decoder *decoder, size_t count);
+char *hybrid_decoder_take_back(hybrid_decoder *decoder, size_t count);
+
 #ifdef __cplusplus
 }
 #endif

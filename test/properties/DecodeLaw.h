@@ -34,13 +34,7 @@ inline void expectDecodingIsForward(rt::Session &session, int64_t vocabulary) {
   rt::Decoder &decoder = *made;
   const int64_t width = decoder.vocabulary();
   ASSERT_EQ(static_cast<int64_t>(expected.size()), rows * length * width);
-  auto take = [&](int64_t count) {
-    std::vector<int32_t> part;
-    for (int64_t row = 0; row < rows; ++row)
-      for (int64_t i = 0; i < count; ++i)
-        part.push_back(tokens[static_cast<size_t>(row * length + decoder.position() + i)]);
-    auto done = decoder.take(part);
-    ASSERT_TRUE(done) << done.error().message;
+  auto check = [&] {
     for (int64_t row = 0; row < rows; ++row) {
       std::vector<double> found(static_cast<size_t>(width));
       auto read = decoder.logits(row, found);
@@ -55,6 +49,15 @@ inline void expectDecodingIsForward(rt::Session &session, int64_t vocabulary) {
           << "row " << row << ", position " << decoder.position() - 1;
       ASSERT_GT(norm, 0) << "the output is zero: this tests nothing";
     }
+  };
+  auto take = [&](int64_t count) {
+    std::vector<int32_t> part;
+    for (int64_t row = 0; row < rows; ++row)
+      for (int64_t i = 0; i < count; ++i)
+        part.push_back(tokens[static_cast<size_t>(row * length + decoder.position() + i)]);
+    auto done = decoder.take(part);
+    ASSERT_TRUE(done) << done.error().message;
+    check();
   };
   // From the start step by step; then from a place in it, at once and on.
   rt::Decoder::Place place;
@@ -71,6 +74,19 @@ inline void expectDecodingIsForward(rt::Session &session, int64_t vocabulary) {
   ASSERT_TRUE(decoder.restart());
   ASSERT_NO_FATAL_FAILURE(take(length - 1)) << "at once";
   ASSERT_NO_FATAL_FAILURE(take(1)) << "and on";
+  // Back by some tokens, wherever places were saved, and on; not farther than was asked for.
+  ASSERT_TRUE(decoder.restart());
+  ASSERT_NO_FATAL_FAILURE(take(2));
+  ASSERT_TRUE(decoder.remember(length / 2));
+  for (int64_t back : {int64_t(1), length / 4, length / 2, int64_t(0)}) {
+    while (decoder.position() < length)
+      ASSERT_NO_FATAL_FAILURE(take(1)) << "to go back by " << back;
+    auto done = decoder.takeBack(back);
+    ASSERT_TRUE(done) << done.error().message;
+    ASSERT_EQ(decoder.position(), length - back);
+    ASSERT_NO_FATAL_FAILURE(check()) << "back by " << back;
+  }
+  EXPECT_FALSE(decoder.takeBack(length));
 }
 
 } // namespace hybrid::test

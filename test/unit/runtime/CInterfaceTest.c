@@ -1,10 +1,11 @@
 /*===- CInterfaceTest.c - a model run and trained from C ----------------------===
  *
- *   usage: CInterfaceTest MODEL.hyx FORWARD_DIR REPLAY_DIR
+ *   usage: CInterfaceTest MODEL.hyx FORWARD_DIR REPLAY_DIR DECODING.hyx
  *          CInterfaceTest MODEL.hyx       a model that this user's key did not sign
  *
  * What `hybrid-run forward` and one step of `hybrid-run replay` left in the folders for the seed,
- * tokens and targets below (c-interface.sh) must come out of hybrid.h too, to the bit.
+ * tokens and targets below (c-interface.sh) must come out of hybrid.h too, to the bit; and the
+ * logits out of the same model compiled to decode, nearly.
  *===----------------------------------------------------------------------===*/
 #include "runtime/hybrid.h"
 #include <stdio.h>
@@ -85,15 +86,67 @@ static void checkTrust(const char *path) {
   hybrid_device_close(device);
 }
 
+/* Whether the logits of each row are those of the forward program at the decoder's last token. */
+static void expectLogits(hybrid_decoder *decoder, const float *wanted) {
+  const size_t width = hybrid_decoder_vocabulary(decoder),
+               at = hybrid_decoder_position(decoder) - 1;
+  double *found = malloc(width * sizeof *found);
+  for (size_t row = 0; row < rows; ++row) {
+    require(hybrid_decoder_logits(decoder, row, found));
+    for (size_t c = 0; c < width; ++c) {
+      const double difference = found[c] - (double)wanted[(row * length + at) * width + c];
+      expect(difference < 1e-4 && difference > -1e-4,
+             "decoded logits are those of the forward program");
+    }
+  }
+  free(found);
+}
+
+static void checkDecoding(const char *path, const char *forward) {
+  hybrid_executable *model = NULL;
+  hybrid_device *device = NULL;
+  hybrid_session *session = NULL;
+  hybrid_decoder *decoder = NULL;
+  require(hybrid_executable_load(path, &model));
+  require(hybrid_device_open("cpu", 1, &device));
+  require(hybrid_session_create(model, device, &session));
+  require(hybrid_session_initialize(session, seed));
+  require(hybrid_decoder_create(session, &decoder));
+  expect(hybrid_decoder_rows(decoder) == rows, "as many rows as were compiled for");
+  const size_t bytes = rows * length * hybrid_decoder_vocabulary(decoder) * sizeof(float);
+  float *wanted = readArray(forward, "output.", "logits", bytes);
+  require(hybrid_decoder_remember(decoder, length));
+  for (size_t t = 0; t < length; ++t) {
+    const int32_t next[rows] = {tokens[t], tokens[length + t]};
+    require(hybrid_decoder_take(decoder, next, 1));
+    expectLogits(decoder, wanted);
+  }
+  require(hybrid_decoder_take_back(decoder, 3));
+  expect(hybrid_decoder_position(decoder) == length - 3, "tokens were taken back");
+  expectLogits(decoder, wanted);
+  refused(hybrid_decoder_take_back(decoder, length), "cannot be taken back");
+  require(hybrid_decoder_restart(decoder));
+  require(hybrid_decoder_take(decoder, tokens, length));
+  expectLogits(decoder, wanted);
+  const int32_t strange[rows] = {1, -7};
+  refused(hybrid_decoder_take(decoder, strange, 1), "token 1 is -7, expected 0 to ");
+  free(wanted);
+  hybrid_decoder_close(decoder);
+  hybrid_session_close(session);
+  hybrid_device_close(device);
+  hybrid_executable_close(model);
+}
+
 int main(int count, char **arguments) {
   if (count == 2) {
     checkTrust(arguments[1]);
     return failures != 0;
   }
-  if (count != 4) {
-    fprintf(stderr, "usage: CInterfaceTest MODEL.hyx FORWARD_DIR REPLAY_DIR\n");
+  if (count != 5) {
+    fprintf(stderr, "usage: CInterfaceTest MODEL.hyx FORWARD_DIR REPLAY_DIR DECODING.hyx\n");
     return 2;
   }
+  checkDecoding(arguments[4], arguments[2]);
   const char *forward = arguments[2], *replay = arguments[3];
   expect(hybrid_api_version() == HYBRID_API_VERSION, "the header is the library's");
 
