@@ -121,6 +121,13 @@ Result<nlohmann::ordered_json> profileOf(Session &session, const std::vector<std
   return profile;
 }
 
+void printProfile(const nlohmann::ordered_json &result) {
+  if (result.contains("profile"))
+    for (const auto &entry : result["profile"])
+      say("  {:9.3f} ms {:5} x  {}\n", entry["ms"].get<double>(), entry["steps"].get<int>(),
+          entry["op"].get<std::string>());
+}
+
 /// Token after token, from the start of a sequence.
 Result<void> benchmarkDecoding(const BenchmarkOptions &options) {
   ModelSpec model = options.model;
@@ -168,12 +175,20 @@ Result<void> benchmarkDecoding(const BenchmarkOptions &options) {
       {"ms_per_token_first_100", mean(milliseconds.begin(), milliseconds.begin() + part)},
       {"ms_per_token_last_100", mean(milliseconds.end() - part, milliseconds.end())},
       {"allocated_bytes", (*session)->allocatedBytes()}};
-  if (options.json)
+  if (options.profile) {
+    auto profile = profileOf(**session, {"step"});
+    if (!profile)
+      return profile.error();
+    result["profile"] = std::move(*profile);
+  }
+  if (options.json) {
     say("{}\n", jsonText(result));
-  else
-    say("step: {:.3f} ms a token ({:.3f} the first {}, {:.3f} the last {} of {}), {} threads\n",
-        result["ms_per_token"].get<double>(), result["ms_per_token_first_100"].get<double>(), part,
-        result["ms_per_token_last_100"].get<double>(), part, options.tokens, (*session)->threads());
+    return {};
+  }
+  say("step: {:.3f} ms a token ({:.3f} the first {}, {:.3f} the last {} of {}), {} threads\n",
+      result["ms_per_token"].get<double>(), result["ms_per_token_first_100"].get<double>(), part,
+      result["ms_per_token_last_100"].get<double>(), part, options.tokens, (*session)->threads());
+  printProfile(result);
   return {};
 }
 
@@ -233,10 +248,7 @@ Result<void> benchmark(const BenchmarkOptions &options) {
   say("{}: {:.2f} ms a step{} (median of {}, {:.2f} to {:.2f}), {} threads, {:.1f} MB\n",
       options.program, median, ensemble, options.steps, milliseconds.front(), milliseconds.back(),
       (*session)->threads(), static_cast<double>((*session)->allocatedBytes()) / 1e6);
-  if (options.profile)
-    for (const auto &entry : result["profile"])
-      say("  {:9.3f} ms {:5} x  {}\n", entry["ms"].get<double>(), entry["steps"].get<int>(),
-          entry["op"].get<std::string>());
+  printProfile(result);
   return {};
 }
 
