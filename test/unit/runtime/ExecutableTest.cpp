@@ -523,6 +523,32 @@ TEST(Executable, LaunchesAreWhatTheirKernelsWereMadeFor) {
   }
 }
 
+TEST(Executable, StatesLieBehindParametersAndDecodingWritesThemOnly) {
+  ExecutableSpec spec = soundExecutable();
+  spec.states = {{"state:0", {16}, fb::DType::F32, 128}};
+  spec.parameterBytes = 192;
+  spec.programs.push_back(spec.program("forward"));
+  spec.programs.back().name = "step";
+  spec.programs.back().steps[0].buffers[1] = at(Parameters, 128, 64);
+  spec.describeKernels();
+  auto sound = loaded(spec);
+  ASSERT_TRUE(sound);
+  EXPECT_EQ(sound->states().size(), 1u);
+  EXPECT_EQ(sound->parameters().size(), soundExecutable().parameters.size());
+  ExecutableSpec broken = spec;
+  broken.programs.back().steps[0].buffers[1] = at(Parameters, 0, 64);
+  EXPECT_REFUSED(broken, "writes to space Parameters");
+  broken = spec;
+  broken.programs.back().name = "stride";
+  EXPECT_REFUSED(broken, "writes to space Parameters");
+  broken = spec;
+  broken.states[0].offset = 64;
+  EXPECT_REFUSED(broken, "overlap");
+  broken = spec;
+  broken.states[0].name = "w";
+  EXPECT_REFUSED(broken, "two parameters are named 'w'");
+}
+
 TEST(Executable, OnlyLoopsHaveTiles) {
   ExecutableSpec spec = soundExecutable();
   spec.program("forward").steps[0].itemsPerTile = 4;

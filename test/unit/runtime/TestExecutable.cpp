@@ -59,11 +59,13 @@ static Offset<fb::Step> writeStep(FlatBufferBuilder &builder, const StepSpec &sp
 
 std::vector<std::byte> ExecutableSpec::bytes() const {
   FlatBufferBuilder builder;
-  std::vector<Offset<fb::Parameter>> parameterTables;
-  for (const ParameterSpec &spec : parameters)
-    parameterTables.push_back(fb::CreateParameter(
-        builder, builder.CreateString(spec.name), builder.CreateVector(spec.shape), spec.dtype,
-        spec.offset, spec.trainable, spec.decay, spec.lrScale));
+  std::vector<Offset<fb::Parameter>> parameterTables, stateTables;
+  for (auto [specs, tables] :
+       {std::pair(&parameters, &parameterTables), std::pair(&states, &stateTables)})
+    for (const ParameterSpec &spec : *specs)
+      tables->push_back(fb::CreateParameter(builder, builder.CreateString(spec.name),
+                                            builder.CreateVector(spec.shape), spec.dtype,
+                                            spec.offset, spec.trainable, spec.decay, spec.lrScale));
   std::vector<Offset<fb::Program>> programTables;
   for (const ProgramSpec &spec : programs) {
     std::vector<Offset<fb::Step>> steps;
@@ -106,15 +108,15 @@ std::vector<std::byte> ExecutableSpec::bytes() const {
         builder, builder.CreateString(kernel.symbol), kernel.grid, kernel.itemsPerTile, kernel.tile,
         kernel.scratchBytes, kernel.threads, builder.CreateVectorOfStructs(kernel.buffers)));
   auto kernelVector = builder.CreateVector(kernelTables);
-  auto root =
-      fb::CreateExecutable(builder, major, minor, builder.CreateString("test compiler"), target,
-                           builder.CreateString("test"), builder.CreateString("model test() {}"),
-                           builder.CreateVector(settings), codeBytes,
-                           codeHash ? *codeHash : XXH3_64bits(code.data(), code.size()),
-                           builder.CreateVector(parameterTables), parameterBytes, constantBytes,
-                           constantsBytes, arenaBytes, builder.CreateVector(programTables),
-                           builder.CreateString("{}"), imageVector, replicas, gather,
-                           /*fingerprint=*/0, /*used=*/0, kernelVector, memoryBudget);
+  auto root = fb::CreateExecutable(
+      builder, major, minor, builder.CreateString("test compiler"), target,
+      builder.CreateString("test"), builder.CreateString("model test() {}"),
+      builder.CreateVector(settings), codeBytes,
+      codeHash ? *codeHash : XXH3_64bits(code.data(), code.size()),
+      builder.CreateVector(parameterTables), parameterBytes, constantBytes, constantsBytes,
+      arenaBytes, builder.CreateVector(programTables), builder.CreateString("{}"), imageVector,
+      replicas, gather,
+      /*fingerprint=*/0, /*used=*/0, kernelVector, memoryBudget, builder.CreateVector(stateTables));
   fb::FinishExecutableBuffer(builder, root);
   const auto *data = reinterpret_cast<const std::byte *>(builder.GetBufferPointer());
   return {data, data + builder.GetSize()};

@@ -107,7 +107,7 @@ struct ExecutableSpec {
   std::vector<uint8_t> code;
   std::optional<uint64_t> codeHash; // absent: the right one
   std::vector<ImageSpec> images;
-  std::vector<ParameterSpec> parameters;
+  std::vector<ParameterSpec> parameters, states;
   uint64_t parameterBytes = 0;
   std::vector<uint8_t> constants;
   uint64_t constantsBytes = 0, arenaBytes = 0;
