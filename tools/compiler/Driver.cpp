@@ -100,7 +100,8 @@ public:
     paths.push_back(HYBRID_MODELS_DIR);
     dslOptions.importPaths = std::move(paths);
     dslOptions.model = options.model;
-    dslOptions.optimizers = options.optimizers;
+    if (!options.decode) // nothing is trained
+      dslOptions.optimizers = options.optimizers;
   }
 
   int run() {
