@@ -4,7 +4,8 @@
 
 namespace hybrid {
 
-/// One stretch of a parameter that AdamW treats alike.
+/// One stretch of a parameter that AdamW treats alike. Kernels check that it lies in the parameter
+/// space: a table of them is data of an executable, and data may be changed where code is not.
 struct ParameterChunk {
   int64_t offset, count; // elements of T from the start of the parameter space
   double decay;          // 1 or 0
@@ -12,12 +13,12 @@ struct ParameterChunk {
 };
 
 struct AdamWParams {
-  int64_t chunks;
-  HYBRID_FIELDS(chunks)
+  int64_t chunks, elements; // of the parameter space
+  HYBRID_FIELDS(chunks, elements)
 };
 
-/// partial[i] = sum of g^2 over chunk i (in double). Buffers: chunks (ParameterChunk), gradients,
-/// partial (double). An item is a chunk.
+/// partial[i] = sum of g^2 over chunk i (in double), NaN for one that is not in the space. Buffers:
+/// chunks (ParameterChunk), gradients, partial (double). An item is a chunk.
 struct SquaredNorm : KernelOf<AdamWParams, "squared_norm", 2> {
   HYBRID_ON_CPU(p.chunks)
   HYBRID_ON_CUDA(p.chunks, cuda::sumThreads, cuda::sumShared)

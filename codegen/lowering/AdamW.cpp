@@ -35,14 +35,15 @@ template <> LogicalResult lower(AdamWOp op, ProgramBuilder &program) {
                                                  IntegerType::get(op.getContext(), 8), data)),
             gradients = whole(Space::Gradients);
   int64_t grid = static_cast<int64_t>(chunks.size());
-  AdamWParams params{grid};
+  const int64_t elements = program.tables.parameterBytes / bytes;
+  AdamWParams params{grid, elements};
   View partial = program.temporary({grid}, Float64Type::get(op.getContext())),
        norm = program.defineDense(op.getGradientNorm());
   program.launch<SquaredNorm>(element, params, {table, gradients, partial});
   program.launch<GradientNorm>(element, params, {partial, norm});
   if (updated == 0)
     return success();
-  program.launch<AdamW>(element, AdamWParams{updated},
+  program.launch<AdamW>(element, AdamWParams{updated, elements},
                         {table, program.view(op.getHyper()), norm, whole(Space::Parameters),
                          gradients, whole(Space::Moment1), whole(Space::Moment2)});
   return success();

@@ -22,10 +22,20 @@ HYBRID_INLINE Doubles squaresInDouble(Vector<float> v) {
 }
 HYBRID_INLINE Doubles squaresInDouble(Vector<double> v) { return v * v; }
 
+/// Whether a stretch lies in a space of so many elements.
+HYBRID_INLINE bool isWithin(const ParameterChunk &chunk, int64_t elements) {
+  return chunk.offset >= 0 && chunk.offset <= elements && chunk.count >= 0 &&
+         chunk.count <= elements - chunk.offset;
+}
+
 template <typename T>
-HYBRID_INLINE void squared_norm(int64_t item, Buffers buffers, const AdamWParams &) {
+HYBRID_INLINE void squared_norm(int64_t item, Buffers buffers, const AdamWParams &params) {
   const ParameterChunk *chunks = buffers.at<const ParameterChunk>(0);
   double *partial = buffers.at<double>(2);
+  if (!isWithin(chunks[item], params.elements)) {
+    partial[item] = __builtin_nan("");
+    return;
+  }
   const T *gradients = buffers.at<const T>(1) + chunks[item].offset;
   int64_t count = chunks[item].count, i = 0;
   Doubles sum0 = (Doubles)(0.0), sum1 = sum0;
@@ -47,11 +57,12 @@ HYBRID_INLINE void gradient_norm(int64_t, Buffers buffers, const AdamWParams &pa
   *buffers.at<T>(1) = static_cast<T>(__builtin_sqrt(sum));
 }
 
-template <typename T> HYBRID_INLINE void adamw(int64_t item, Buffers buffers, const AdamWParams &) {
+template <typename T>
+HYBRID_INLINE void adamw(int64_t item, Buffers buffers, const AdamWParams &params) {
   const ParameterChunk *chunks = buffers.at<const ParameterChunk>(0);
   const double *hyper = buffers.at<const double>(1);
   const double norm = static_cast<double>(*buffers.at<const T>(2));
-  if (!(norm - norm == 0)) // infinite or not a number
+  if (!(norm - norm == 0) || !isWithin(chunks[item], params.elements)) // infinite or not a number
     return;
   double clip = hyper[5], factor = 1;
   if (clip > 0)

@@ -5,13 +5,20 @@
 
 namespace hybrid::cuda {
 
+/// Whether a stretch lies in a space of so many elements.
+HYBRID_DEVICE bool isWithin(const ParameterChunk &chunk, int64_t elements) {
+  return chunk.offset >= 0 && chunk.offset <= elements && chunk.count >= 0 &&
+         chunk.count <= elements - chunk.offset;
+}
+
 template <typename T, AdamWParams P>
 HYBRID_DEVICE void squaredNorm(int64_t item, const ParameterChunk *chunks, const T *gradients,
                                double *partial) {
   constexpr int threads = static_cast<int>(sumThreads);
-  const T *from = gradients + chunks[item].offset;
-  const int64_t count = chunks[item].count;
-  double sum = 0;
+  const bool within = isWithin(chunks[item], P.elements);
+  const T *from = gradients + (within ? chunks[item].offset : 0);
+  const int64_t count = within ? chunks[item].count : 0;
+  double sum = within ? 0 : notANumber<double>();
   for (int64_t i = threadIdx.x; i < count; i += threads)
     sum += static_cast<double>(from[i]) * static_cast<double>(from[i]);
   sum = blockSum<threads>(sum, sharedMemory<double>());
@@ -40,6 +47,8 @@ HYBRID_DEVICE void adamw(int64_t item, const ParameterChunk *chunks, const doubl
   if (!isFinite(*norm)) // there is no barrier
     return;
   const ParameterChunk chunk = chunks[item];
+  if (!isWithin(chunk, P.elements))
+    return;
   const double clip = hyper[5];
   double factor = 1;
   if (clip > 0)

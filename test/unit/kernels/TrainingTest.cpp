@@ -176,12 +176,42 @@ TYPED_TEST(Training, CrossEntropyHandlesBadTargets) {
   }
 }
 
+// A table that was changed: its stretch is not read, the norm says so, and nothing is updated.
+TYPED_TEST(Training, StretchesOutsideOfTheSpaceAreNotTouched) {
+  using T = TypeParam;
+  const int64_t elements = 64;
+  constexpr int64_t far = int64_t{1} << 40;
+  for (ParameterChunk wrong : {ParameterChunk{far, 8, 1, 1},
+                               {-1, 8, 1, 1},
+                               {60, 5, 1, 1},
+                               {0, -8, 1, 1},
+                               {8, INT64_MAX, 1, 1}}) {
+    std::vector<ParameterChunk> chunks{{0, 8, 1, 1}, wrong};
+    const AdamWParams p{2, elements};
+    Tensor<T> parameters(randomDoubles(elements, 1), 1, elements);
+    Tensor<T> gradients(randomDoubles(elements, 4), 1, elements);
+    Tensor<T> moment1(1, elements), moment2(1, elements), norm(1, 1);
+    Tensor<double> partial(1, p.chunks);
+    Doubles hyper{1e-2, 0.1, 0.9, 0.95, 1e-8, 0, 0.1, 0.05};
+    callInPieces<AdamWParams>(squared_norm<T>, p.chunks,
+                              {chunks.data(), gradients.data(), partial.data()}, p);
+    callWhole<AdamWParams>(gradient_norm<T>, 1, {partial.data(), norm.data()}, p);
+    EXPECT_TRUE(std::isnan(norm.values()[0]));
+    const Doubles before = parameters.values();
+    callInPieces<AdamWParams>(adamw<T>, p.chunks,
+                              {chunks.data(), hyper.data(), norm.data(), parameters.data(),
+                               gradients.data(), moment1.data(), moment2.data()},
+                              p);
+    EXPECT_EQ(parameters.values(), before);
+  }
+}
+
 TYPED_TEST(Training, AdamWAgreesWithFormula) {
   using T = TypeParam;
   const int64_t elements = 1000;
   std::vector<ParameterChunk> chunks{
       {0, 1, 1, 1}, {1, 16, 0, 0.5}, {17, 83, 1, 2}, {104, 640, 0, 1}, {744, 256, 1, 0}};
-  AdamWParams p{static_cast<int64_t>(chunks.size())};
+  AdamWParams p{static_cast<int64_t>(chunks.size()), elements};
   for (double clip : {0.0, 0.5, 1e9}) {
     Doubles w = randomDoubles(elements, 1), m = randomDoubles(elements, 2, 0.1);
     Doubles v = randomDoubles(elements, 3, 0.01), g = randomDoubles(elements, 4);
