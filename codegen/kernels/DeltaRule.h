@@ -67,7 +67,7 @@ template <typename T> constexpr int64_t deltaRuleStates(const DeltaRuleParams &p
 namespace cpu {
 
 constexpr ScanSizes deltaRuleSizes(const DeltaRuleParams &p) {
-  return {deltaRuleRows(p), p.keySize, p.valueSize, p.decay == DeltaRuleDecay::KeyAndTime};
+  return {deltaRuleRows(p), p.keySize, p.valueSize, p.decay == DeltaRuleDecay::KeyAndTime, true};
 }
 /// Items are heads of sequences.
 template <typename T> constexpr Grid deltaRuleGrid(const DeltaRuleParams &p, int64_t elements) {

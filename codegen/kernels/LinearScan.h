@@ -65,7 +65,7 @@ constexpr bool linearScanPerKey(const LinearScanParams &p) {
   return p.decay == ScanDecay::KeyAndTime || p.decay == ScanDecay::Key;
 }
 constexpr ScanSizes linearScanSizes(const LinearScanParams &p) {
-  return {p.blockRows, p.keySize, p.valueSize, linearScanPerKey(p)};
+  return {p.blockRows, p.keySize, p.valueSize, linearScanPerKey(p), false};
 }
 /// Whether the gradient goes chunk by chunk, by products of blocks, and not row by row; and the
 /// scan itself. From where it pays: rows need two thirds of the work where nothing decays, and half

@@ -14,6 +14,7 @@ namespace hybrid::cpu {
 struct ScanSizes {
   int64_t rows, keySize, valueSize;
   bool perKey; // decays are a channel's own
+  bool erases; // what is written depends on the state
 };
 
 template <typename T> constexpr int64_t scanSpans(const ScanSizes &sizes) {
@@ -33,6 +34,10 @@ template <typename T> constexpr int64_t scanGroup(const ScanSizes &sizes) {
     group *= 2;
   return group;
 }
+/// Whether what is written is kept with the states.
+template <typename T> constexpr bool scanKeepsCorrected(const ScanSizes &sizes) {
+  return sizes.erases && scanGroup<T>(sizes) == 1;
+}
 /// Elements of so many tiles of keys, of values and of pairs of rows, and of vectors of keys.
 template <typename T>
 constexpr int64_t scanTiles(const ScanSizes &sizes, int64_t keyTiles, int64_t valueTiles,
@@ -50,8 +55,10 @@ template <typename T> constexpr int64_t scanForwardElements(const ScanSizes &siz
 template <typename T> constexpr int64_t scanBackwardElements(const ScanSizes &sizes) {
   const int64_t group = scanGroup<T>(sizes), kept = ceilDiv(scanSpans<T>(sizes), group),
                 states = 1 + kept + (group > 1 ? group : 0) + (sizes.perKey ? lanes<T> : 0);
-  return scanForwardElements<T>(sizes) + scanTiles<T>(sizes, 8, 4, 11, 5) +
-         states * scanStateElements<T>(sizes);
+  const int64_t corrected = scanKeepsCorrected<T>(sizes) ? scanSpans<T>(sizes) : 0;
+  return scanForwardElements<T>(sizes) +
+         corrected * scanBlocks<T>(sizes.valueSize) * lanes<T> * lanes<T> +
+         scanTiles<T>(sizes, 8, 4, 11, 5) + states * scanStateElements<T>(sizes);
 }
 
 } // namespace hybrid::cpu

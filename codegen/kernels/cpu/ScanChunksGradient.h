@@ -303,10 +303,13 @@ HYBRID_INLINE void scanBackward(ScanChunk<T> &chunk, ScanGradient<T> &gradient, 
                 group = scanGroup<T>(sizes), groups = ceilDiv(spans, group);
   T *kept = memory.take(groups * size), *ofGroup = group > 1 ? memory.take(group * size) : nullptr,
     *ofSpan = sizes.perKey ? memory.take(lanes<T> * size) : nullptr;
-  auto copy = [&](T *to, const T *from) HYBRID_INLINE_LAMBDA {
-    for (int64_t at = 0; at < size; at += lanes<T>)
+  const int64_t valueTile = chunk.valueBlocks * blockSize<T>;
+  T *corrected = scanKeepsCorrected<T>(sizes) ? memory.take(spans * valueTile) : nullptr;
+  auto copyOf = [&](T *to, const T *from, int64_t elements) HYBRID_INLINE_LAMBDA {
+    for (int64_t at = 0; at < elements; at += lanes<T>)
       store(to + at, load(from + at));
   };
+  auto copy = [&](T *to, const T *from) HYBRID_INLINE_LAMBDA { copyOf(to, from, size); };
   chunk.loadState(chunk.state, initial);
   chunk.loadState(gradient.dState, dFinal);
   // First forwards to what the groups start from, then group by group from the last: forwards again
@@ -332,9 +335,18 @@ HYBRID_INLINE void scanBackward(ScanChunk<T> &chunk, ScanGradient<T> &gradient, 
       bool back = false;
       for (;;) {
         chunk.loadRows(row, spanEnd, !forward, !forward);
-        if (chunk.of.erases)
-          chunk.correct(at);
         const int64_t next = row + chunk.rows;
+        // W of a span that is one chunk has been found on the way forwards, but for the last.
+        T *known = corrected && span + 1 < spans && row == span * lanes<T> && next == spanEnd
+                       ? corrected + span * valueTile
+                       : nullptr;
+        if (chunk.of.erases && known && !forward)
+          copyOf(chunk.corrected, known, valueTile);
+        else if (chunk.of.erases) {
+          chunk.correct(at);
+          if (known)
+            copyOf(known, chunk.corrected, valueTile);
+        }
         if (forward || (!back && next < spanEnd)) {
           T *to = forward ? chunk.state : ofSpan + count * size;
           chunk.advance(to, at);
