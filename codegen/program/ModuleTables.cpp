@@ -1,8 +1,8 @@
 //===- ModuleTables.cpp - what the programs of a module share ----------------===//
 #include "codegen/program/ModuleTables.h"
 #include "dialect/schedule/Memory.h"
-#include "passes/StateNames.h"
 #include "passes/ParameterSlots.h"
+#include "passes/StateNames.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
