@@ -179,9 +179,11 @@ Result<Study> plannedStudy(const StudyOptions &options, Models &models, std::FIL
   choices->insert(choices->end(), options.choices.begin(), options.choices.end());
   Protocol protocol = options.protocol;
   const std::string database = options.out + "/study.sqlite";
-  std::error_code unknown;
   std::optional<Study> stored;
-  if (!options.out.empty() && std::filesystem::exists(database, unknown)) {
+  auto begun = options.out.empty() ? Result<bool>(false) : holdsStudy(database);
+  if (!begun)
+    return begun.error();
+  if (*begun) {
     auto opened = openStudy(database, Database::Mode::Write);
     if (!opened)
       return opened.error();

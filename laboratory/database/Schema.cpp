@@ -305,6 +305,26 @@ Result<void> storeHead(Database &database, const Study &study) {
 
 } // namespace
 
+Result<bool> holdsStudy(const std::string &path) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored))
+    return false;
+  auto database = Database::open(path, Database::Mode::Write);
+  if (!database)
+    return database.error();
+  auto tables = (*database)->integer("SELECT count(*) FROM sqlite_master");
+  if (!tables)
+    return tables.error();
+  if (*tables == 0)
+    return false;
+  if (auto done = checkIdentity(**database); !done)
+    return done.error();
+  auto rows = (*database)->integer("SELECT count(*) FROM study");
+  if (!rows)
+    return rows.error();
+  return *rows > 0;
+}
+
 Result<std::unique_ptr<Database>> openStudy(const std::string &path, Database::Mode mode) {
   std::error_code ignored;
   bool there = std::filesystem::exists(path, ignored);

@@ -22,6 +22,9 @@ inline constexpr int64_t schemaVersion = 3;
 
 /// Opens a study's database; Mode::Create makes the tables of a file that has none.
 Result<std::unique_ptr<Database>> openStudy(const std::string &path, Database::Mode mode);
+/// Whether the file holds a study. There may be none yet in a file that is there: who made it was
+/// killed before the study was in it.
+Result<bool> holdsStudy(const std::string &path);
 
 /// Everything but the runs' curves if not `curves`.
 Result<Study> loadStudy(Database &database, bool curves);

@@ -135,6 +135,28 @@ std::string errorOf(const std::string &path) {
   return study ? "no error" : study.error().message;
 }
 
+// Who makes a study's file may be killed before the study is in it; the next one goes on.
+TEST(Results, AFileWithoutAStudyYetIsToldFromOthers) {
+  TemporaryFolder folder;
+  auto holds = [&](const std::string &name) {
+    auto found = holdsStudy(folder.file(name));
+    return found ? (*found ? "a study" : "none") : found.error().message;
+  };
+  EXPECT_EQ(holds("nothing"), "none");
+  std::ofstream(folder.file("empty")).flush();
+  EXPECT_EQ(holds("empty"), "none");
+  ASSERT_TRUE((*Database::open(folder.file("header"), Database::Mode::Create))
+                  ->execute("PRAGMA journal_mode=WAL"));
+  EXPECT_EQ(holds("header"), "none");
+  ASSERT_TRUE(openStudy(folder.file("tables"), Database::Mode::Create));
+  EXPECT_EQ(holds("tables"), "none");
+  storeAt(folder.file("study"), makeStudy(1, 1));
+  EXPECT_EQ(holds("study"), "a study");
+  ASSERT_TRUE((*Database::open(folder.file("other"), Database::Mode::Create))
+                  ->execute("CREATE TABLE run(id)"));
+  EXPECT_NE(holds("other").find("not one of the laboratory"), std::string::npos);
+}
+
 TEST(Results, FilesThatAreNoStudyAreErrors) {
   TemporaryFolder folder;
   EXPECT_NE(errorOf(folder.file("nothing")).find("does not exist"), std::string::npos);
