@@ -24,32 +24,32 @@ std::string costTable(const std::vector<Architecture> &architectures, int width)
   return alignColumns(rows, width);
 }
 
-std::vector<std::string> isoDifferences(const std::vector<Architecture> &architectures,
-                                        double tolerance) {
-  std::vector<std::string> differences;
-  auto compare = [&](const char *what, const Architecture &our, int64_t ours,
-                     const Architecture &their, int64_t theirs) {
+IsoDifferences isoDifferences(const std::vector<Architecture> &architectures, double tolerance) {
+  IsoDifferences differences;
+  auto compare = [&](std::vector<std::string> &list, const char *what, const Architecture &our,
+                     int64_t ours, const Architecture &their, int64_t theirs) {
     if (ours == theirs)
       return;
     double ratio = static_cast<double>(ours) / static_cast<double>(theirs);
     if (theirs > 0 && ratio <= 1 + tolerance && ratio >= 1 / (1 + tolerance))
       return;
-    differences.push_back(
-        theirs > 0 ? fmt::format("{} has {:.2f} times the {} of {} ({} and {})", our.name, ratio,
-                                 what, their.name, ours, theirs)
-                   : fmt::format("{} has {} of {}, {} none", our.name, ours, what, their.name));
+    list.push_back(theirs > 0
+                       ? fmt::format("{} has {:.2f} times the {} of {} ({} and {})", our.name,
+                                     ratio, what, their.name, ours, theirs)
+                       : fmt::format("{} has {} of {}, {} none", our.name, ours, what, their.name));
   };
   const Architecture *first = nullptr; // of those with a fixed state
   for (const Architecture &each : architectures) {
     const Architecture &front = architectures.front();
-    compare("parameters", each, each.parameters, front, front.parameters);
+    compare(differences.ofParameters, "parameters", each, each.parameters, front, front.parameters);
     if (!each.countedState)
-      differences.push_back(fmt::format(
+      differences.ofState.push_back(fmt::format(
           "{} has a state that the compiler cannot tell (hybridc --cost says why)", each.name));
     if (!each.countedState || each.countedState->growing > 0)
       continue;
     if (first)
-      compare("state", each, each.countedState->fixed, *first, first->countedState->fixed);
+      compare(differences.ofState, "state", each, each.countedState->fixed, *first,
+              first->countedState->fixed);
     else
       first = &each;
   }

@@ -17,8 +17,12 @@ std::string stateText(const std::optional<StateSize> &state);
 /// Numbers for people, a row an architecture.
 std::string costTable(const std::vector<Architecture> &architectures, int width);
 
-/// A sentence for each difference. `tolerance` 0.25: from 1/1.25 to 1.25 times as many are equal.
-std::vector<std::string> isoDifferences(const std::vector<Architecture> &architectures,
-                                        double tolerance);
+/// A sentence for each difference.
+struct IsoDifferences {
+  std::vector<std::string> ofParameters, ofState;
+};
+
+/// `tolerance` 0.25: from 1/1.25 to 1.25 times as many are equal.
+IsoDifferences isoDifferences(const std::vector<Architecture> &architectures, double tolerance);
 
 } // namespace hybrid::rt::lab

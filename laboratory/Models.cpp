@@ -1,13 +1,17 @@
 //===- Models.cpp - architectures as the laboratory compiles them --------------===//
 #include "laboratory/Models.h"
+#include "runtime/cpu/Threads.h"
 #include "runtime/files/File.h"
 #include "runtime/files/Json.h"
 #include "runtime/files/Print.h"
 #include "training/compile/ModelSpec.h"
 #include "training/compile/Process.h"
+#include <atomic>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <mutex>
+#include <thread>
 
 namespace hybrid::rt::lab {
 
@@ -213,32 +217,78 @@ std::vector<std::string> Models::settingsFor(const Model &model, const Setting &
   return settings;
 }
 
-Result<PointCost> Models::cost(const std::string &architecture, const Setting &setting) {
-  const Model &model = models.at(architecture);
+std::vector<std::string> Models::costArguments(const Model &model, const Setting &setting) const {
   std::vector<std::string> arguments{
       model.path, "--batch", "1", "--length", std::to_string(setting.positions), "--cost=json"};
   for (const std::string &each : settingsFor(model, setting))
     arguments.insert(arguments.end(), {"--set", each});
-  auto [place, isNew] = costs.try_emplace(fmt::format("{}", fmt::join(arguments, " ")));
-  if (!isNew)
-    return place->second;
+  return arguments;
+}
+
+Result<PointCost> Models::count(const std::vector<std::string> &arguments) const {
   auto counted = askCompiler(compiler, arguments);
-  if (!counted) {
-    costs.erase(place);
+  if (!counted)
     return counted.error();
-  }
   auto parameters = jsonField<int64_t>(*counted, "parameters");
   auto forward = jsonField<double>(*counted, "forward_flops_per_token"),
        training = jsonField<double>(*counted, "training_flops_per_token");
   auto program = jsonField<std::string>(*counted, "program");
   if (!parameters || !counted->contains("fixed_state_elements") || !forward || !training ||
-      !program) {
-    costs.erase(place);
+      !program)
     return otherVersion(compiler);
-  }
-  place->second = {*parameters, *forward, *training, stateOf(*counted), countedStateOf(*counted),
+  return PointCost{*parameters, *forward, *training, stateOf(*counted), countedStateOf(*counted),
                    *program};
-  return place->second;
+}
+
+Result<PointCost> Models::cost(const std::string &architecture, const Setting &setting) {
+  auto arguments = costArguments(models.at(architecture), setting);
+  if (auto there = costs.find(arguments); there != costs.end())
+    return there->second;
+  auto counted = count(arguments);
+  if (counted)
+    costs.emplace(std::move(arguments), *counted);
+  return counted;
+}
+
+Result<void> Models::countCosts(const std::vector<std::string> &architectures,
+                                const std::vector<Setting> &settings,
+                                const std::function<void(size_t, size_t)> &counted) {
+  std::set<std::vector<std::string>> wanted;
+  for (const std::string &architecture : architectures)
+    for (const Setting &setting : settings)
+      if (auto arguments = costArguments(models.at(architecture), setting);
+          !costs.contains(arguments))
+        wanted.insert(std::move(arguments));
+  const std::vector<std::vector<std::string>> questions(wanted.begin(), wanted.end());
+  std::vector<std::optional<Result<PointCost>>> answers(questions.size());
+  std::atomic<size_t> next = 0;
+  std::atomic<bool> failed = false;
+  std::mutex telling;
+  size_t done = 0;
+  auto ask = [&] {
+    for (size_t i = next++; i < questions.size() && !failed; i = next++) {
+      answers[i] = count(questions[i]);
+      if (!*answers[i])
+        failed = true;
+      std::lock_guard lock(telling);
+      counted(++done, questions.size());
+    }
+  };
+  {
+    std::vector<std::jthread> askers;
+    for (size_t i = std::min<size_t>(questions.size(), static_cast<size_t>(availableThreads()));
+         i > 1; --i)
+      askers.emplace_back(ask);
+    ask();
+  }
+  for (size_t i = 0; i < questions.size(); ++i) {
+    if (answers[i] && !*answers[i])
+      return Error{
+          fmt::format("{}\n{} did not compile", answers[i]->error().message, questions[i].front())};
+    if (answers[i])
+      costs.emplace(questions[i], **answers[i]);
+  }
+  return {};
 }
 
 Result<std::shared_ptr<const Executable>> Models::load(const ModelRequest &request) {

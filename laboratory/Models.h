@@ -9,6 +9,7 @@
 #include "laboratory/Results.h"
 #include "laboratory/TrainRuns.h"
 #include "laboratory/search/Points.h"
+#include <functional>
 #include <map>
 #include <set>
 
@@ -45,6 +46,11 @@ public:
 
   /// As the compiler counts it, for one sequence; an error is all that the compiler says.
   Result<PointCost> cost(const std::string &architecture, const Setting &setting);
+  /// The costs of every architecture with every setting, counted by as many compilers at a time as
+  /// there are cores; cost() then has them. `counted` hears how many of how many are there.
+  Result<void> countCosts(const std::vector<std::string> &architectures,
+                          const std::vector<Setting> &settings,
+                          const std::function<void(size_t, size_t)> &counted);
 
   /// Compiles, or takes from the cache.
   Result<std::shared_ptr<const Executable>> load(const ModelRequest &request);
@@ -59,10 +65,12 @@ private:
   };
   Result<Model> inspect(const std::string &path) const;
   std::vector<std::string> settingsFor(const Model &model, const Setting &setting) const;
+  std::vector<std::string> costArguments(const Model &model, const Setting &setting) const;
+  Result<PointCost> count(const std::vector<std::string> &arguments) const;
 
   std::string precision, device, compiler;
   std::map<std::string, Model> models;
-  std::map<std::string, PointCost> costs;
+  std::map<std::vector<std::string>, PointCost> costs; // by the words that asked for them
 };
 
 } // namespace hybrid::rt::lab

@@ -24,8 +24,8 @@ Error otherStudy(const Study &stored, const std::string &path, const std::string
 
 } // namespace
 
-Result<Study> planStudy(const Protocol &protocol, const std::vector<ModelChoice> &choices,
-                        const std::string &version, Models &models) {
+Result<Study> planArchitectures(const Protocol &protocol, const std::vector<ModelChoice> &choices,
+                                const std::string &version, Models &models) {
   auto suite = protocol.settings();
   if (!suite)
     return suite.error();
@@ -37,38 +37,67 @@ Result<Study> planStudy(const Protocol &protocol, const std::vector<ModelChoice>
   study.seed = protocol.seed;
   study.options = protocol.options();
   study.protocol = protocol.toJson().dump();
-  for (const ModelChoice &choice : choices)
-    if (auto added = models.add(choice, *suite))
-      study.architectures.push_back(std::move(*added));
-    else
+  std::vector<std::string> names;
+  for (const ModelChoice &choice : choices) {
+    auto added = models.add(choice, *suite);
+    if (!added)
       return added.error();
+    names.push_back(added->name);
+    study.architectures.push_back(std::move(*added));
+  }
+  if (auto done = models.countCosts(names, {suite->front()}, [](size_t, size_t) {}); !done)
+    return done.error();
+  for (Architecture &architecture : study.architectures) {
+    auto cost = models.cost(architecture.name, suite->front());
+    if (!cost)
+      return cost.error();
+    architecture.parameters = cost->parameters;
+    architecture.flopsPerToken = cost->flopsPerToken;
+    architecture.state = cost->state;
+    architecture.countedState = cost->countedState;
+  }
+  return study;
+}
+
+Result<std::vector<Run>> planSetting(const std::string &architecture, const Setting &setting,
+                                     const Protocol &protocol, Models &models) {
+  auto cost = models.cost(architecture, setting);
+  if (!cost)
+    return cost.error();
+  std::vector<Run> runs;
+  for (double rate : protocol.learningRates)
+    for (double decay : protocol.weightDecays)
+      for (int64_t seed = 0; seed < protocol.seeds; ++seed) {
+        Run run =
+            protocol.plannedRun(setting, rate, decay, protocol.seed + static_cast<uint64_t>(seed));
+        run.architecture = architecture;
+        run.parameters = cost->parameters;
+        run.flopsPerToken = cost->flopsPerToken;
+        run.stateElements = cost->stateElements();
+        runs.push_back(std::move(run));
+      }
+  return runs;
+}
+
+Result<void> planRuns(Study &study, const Protocol &protocol, Models &models,
+                      const std::function<void(size_t, size_t)> &counted) {
+  auto suite = protocol.settings();
+  if (!suite)
+    return suite.error();
+  std::vector<std::string> names;
+  for (const Architecture &architecture : study.architectures)
+    names.push_back(architecture.name);
+  if (auto done = models.countCosts(names, *suite, counted); !done)
+    return done;
   // A setting's whole grid before the next setting: it can train together.
   for (const Setting &setting : *suite)
-    for (Architecture &architecture : study.architectures) {
-      auto cost = models.cost(architecture.name, setting);
-      if (!cost) {
-        std::fputs(cost.error().message.c_str(), stderr);
-        return Error{fmt::format("{} did not compile", architecture.path)};
-      }
-      if (&setting == &suite->front()) {
-        architecture.parameters = cost->parameters;
-        architecture.flopsPerToken = cost->flopsPerToken;
-        architecture.state = cost->state;
-        architecture.countedState = cost->countedState;
-      }
-      for (double rate : protocol.learningRates)
-        for (double decay : protocol.weightDecays)
-          for (int64_t seed = 0; seed < protocol.seeds; ++seed) {
-            Run run = protocol.plannedRun(setting, rate, decay,
-                                          protocol.seed + static_cast<uint64_t>(seed));
-            run.architecture = architecture.name;
-            run.parameters = cost->parameters;
-            run.flopsPerToken = cost->flopsPerToken;
-            run.stateElements = cost->stateElements();
-            study.runs.push_back(std::move(run));
-          }
+    for (const std::string &name : names) {
+      auto runs = planSetting(name, setting, protocol, models);
+      if (!runs)
+        return runs.error();
+      std::move(runs->begin(), runs->end(), std::back_inserter(study.runs));
     }
-  return study;
+  return {};
 }
 
 Result<Protocol> grownProtocol(const Study &stored, const Protocol &wanted,

@@ -1,9 +1,8 @@
 //===- StudyRun.cpp - a study from its plan to its report ---------------------------===//
 #include "laboratory/StudyRun.h"
 #include "executable/Printable.h"
-#include "laboratory/Columns.h"
 #include "laboratory/Compare.h"
-#include "laboratory/IsoCheck.h"
+#include "laboratory/PlanText.h"
 #include "laboratory/StudyPlan.h"
 #include "laboratory/StudyWatch.h"
 #include "laboratory/Table.h"
@@ -11,6 +10,7 @@
 #include "laboratory/WorkerProcesses.h"
 #include "laboratory/database/RunStore.h"
 #include "laboratory/report/Report.h"
+#include "runtime/cpu/Threads.h"
 #include "runtime/files/File.h"
 #include "runtime/files/Json.h"
 #include "runtime/files/Print.h"
@@ -20,103 +20,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
-#include <map>
 #include <optional>
 #include <thread>
 #include <unistd.h>
 
 namespace hybrid::rt::lab {
 namespace {
-
-std::string optionText(const Study &study) {
-  size_t width = 0;
-  for (const auto &[name, value] : study.options)
-    width = std::max(width, name.size());
-  std::string text;
-  for (const auto &[name, value] : study.options)
-    text += fmt::format("{:<{}}  {}\n", name, width, value);
-  return text;
-}
-
-/// Costs and what differs; on standard error, as all that is not the result.
-Result<void> checkIso(const Study &study, const StudyOptions &options, std::FILE *stream) {
-  const Run &first = study.runs.front();
-  say(stream, "\nfor {}\n{}", first.setting,
-      costTable(study.architectures, terminalWidth(fileno(stream))));
-  auto differences = isoDifferences(study.architectures, options.isoTolerance);
-  if (differences.empty())
-    say(stream, "parameters and state are alike within {:.0f} %\n", 100 * options.isoTolerance);
-  for (const std::string &difference : differences)
-    say(stream, "warning: {}\n", difference);
-  if (!differences.empty() && options.requireIso)
-    return Error{fmt::format("--require-iso: {} differences beyond {:.0f} % (--iso-tolerance)",
-                             differences.size(), 100 * options.isoTolerance)};
-  return {};
-}
-
-Result<void> printPlan(const Study &study, const StudyOptions &options, Models &models) {
-  TrainContext context;
-  context.protocol = options.protocol;
-  context.threads =
-      options.threads > 0 || options.jobs == 1
-          ? options.threads
-          : std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / options.jobs);
-  context.provider = [&](const ModelRequest &request) { return models.load(request); };
-  // One setting of each architecture is measured, and the others taken to be as much slower as they
-  // have more FLOPs: a plan of hundreds of settings is to be there in seconds.
-  struct Measured {
-    StepTimes times;
-    double flops = 0; // of a step
-  };
-  std::map<std::string, Measured> measured;
-  std::vector<std::vector<std::string>> rows{
-      {"architecture, setting", "runs", "updates", "FLOPs a run", "step", "time a run"}};
-  double flops = 0, seconds = 0;
-  for (size_t i = 0; i < study.runs.size();) {
-    const Run &run = study.runs[i];
-    size_t end = i;
-    while (end < study.runs.size() && study.runs[end].architecture == run.architecture &&
-           study.runs[end].setting == run.setting)
-      ++end;
-    auto setting = Setting::parse(run.setting, options.protocol.convention);
-    if (!setting)
-      return setting.error();
-    const double stepFlops = trainingFlops(run) / static_cast<double>(run.steps);
-    auto [place, isNew] = measured.try_emplace(run.architecture);
-    if (isNew) {
-      if (!options.quiet && isatty(STDERR_FILENO))
-        say(stderr, "\r\033[Kmeasuring {} {}", run.architecture, run.task);
-      else if (!options.quiet)
-        say(stderr, "measuring {} {}\n", run.architecture, run.task);
-      auto times = measureSteps(context, {run.architecture, *setting, run.batch, /*replicas=*/1});
-      if (!times)
-        return times.error();
-      place->second = {*times, stepFlops};
-    }
-    const double scale = stepFlops / place->second.flops;
-    const StepTimes times{scale * place->second.times.step, scale * place->second.times.evaluation};
-    double each = runSeconds(options.protocol, *setting, times);
-    auto count = static_cast<double>(end - i);
-    std::string where = run.axis == "baseline"
-                            ? run.task
-                            : fmt::format("{} {}={}", run.task, run.axis, run.axisValue);
-    rows.push_back({run.architecture + " " + where, std::to_string(end - i),
-                    std::to_string(run.steps), fmt::format("{:.3g}", trainingFlops(run)),
-                    fmt::format("{:.0f} ms", times.step * 1e3), clockText(each)});
-    flops += count * trainingFlops(run);
-    seconds += count * each;
-    i = end;
-  }
-  if (!options.quiet && isatty(STDERR_FILENO))
-    say(stderr, "\r\033[K");
-  say("\n{}", alignColumns(rows, 0));
-  say("\n{} runs, {:.3g} FLOPs, {} with {} process{} on this machine as it is now (each "
-      "architecture's first setting is measured, others by their FLOPs); solved runs end "
-      "earlier\n",
-      study.runs.size(), flops, clockText(seconds / std::max(1, options.jobs)), options.jobs,
-      options.jobs == 1 ? "" : "es");
-  return {};
-}
 
 Result<int64_t> countRuns(const std::string &database) {
   auto study = openStudy(database, Database::Mode::Write);
@@ -171,8 +80,18 @@ Result<void> finishStudy(const std::string &database, const StudyOptions &option
   return {};
 }
 
+struct Plan {
+  Models models;
+  Study study; // without its runs
+  Protocol protocol;
+};
+
 /// The study that the options describe, grown from one that is in the folder, told on `notes`.
-Result<Study> plannedStudy(const StudyOptions &options, Models &models, std::FILE *notes) {
+Result<Plan> plan(const StudyOptions &options, std::FILE *notes) {
+  auto made = Models::create(options.protocol.precision, options.protocol.device);
+  if (!made)
+    return made.error();
+  Models models = std::move(*made);
   auto choices = chooseModels(options.models, options.settings, options.grids);
   if (!choices)
     return choices.error();
@@ -197,18 +116,22 @@ Result<Study> plannedStudy(const StudyOptions &options, Models &models, std::FIL
     protocol = std::move(*grown);
     choices = grownChoices(*stored, *choices);
   }
-  auto study = planStudy(protocol, *choices, options.version, models);
-  if (study && stored)
+  auto suite = protocol.settings();
+  if (!suite)
+    return suite.error();
+  auto study = planArchitectures(protocol, *choices, options.version, models);
+  if (!study)
+    return study.error();
+  if (stored)
     if (auto same = requireSameArchitectures(*stored, *study, database); !same)
       return same.error();
-  if (!study)
-    return study;
   if (!options.quiet)
     say(notes, "{}", optionText(*study));
-  if (!options.quiet || options.requireIso)
-    if (auto done = checkIso(*study, options, notes); !done)
+  if (!options.quiet || options.requireIso != RequireIso::No)
+    if (auto done = checkIso(*study, suite->front(), options, notes); !done)
       return done.error();
-  return study;
+  std::fflush(notes); // what follows takes seconds
+  return Plan{std::move(models), std::move(*study), std::move(protocol)};
 }
 
 /// Puts the study, or what is new of it, into its database; failed runs are tried again.
@@ -230,25 +153,15 @@ Result<RunStore> openRuns(const Study &study, const std::string &database) {
   return store;
 }
 
-struct Plan {
-  Models models;
-  Study study;
-};
-Result<Plan> plan(const StudyOptions &options, std::FILE *notes) {
-  auto models = Models::create(options.protocol.precision, options.protocol.device);
-  if (!models)
-    return models.error();
-  auto study = plannedStudy(options, *models, notes);
-  if (!study)
-    return study.error();
-  return Plan{std::move(*models), std::move(*study)};
-}
-
 Result<void> trainStudy(const StudyOptions &options, const WorkerSettings &workers) {
   auto planned = plan(options, stderr);
   if (!planned)
     return planned.error();
-  const Study &study = planned->study;
+  Study &study = planned->study;
+  if (auto done = planRuns(study, planned->protocol, planned->models,
+                           countingLine(options, "of all settings"));
+      !done)
+    return done;
   if (auto done = makeFolder(options.out); !done)
     return done;
   auto lock = FolderLock::take(options.out, "help it with its runs by --worker");
@@ -293,7 +206,7 @@ Result<void> printStudyPlan(const StudyOptions &options) {
   auto planned = plan(options, stdout);
   if (!planned)
     return planned.error();
-  return printPlan(planned->study, options, planned->models);
+  return printPlan(planned->study, planned->protocol, options, planned->models);
 }
 
 Result<void> runStudy(const StudyOptions &options) {

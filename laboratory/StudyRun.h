@@ -7,6 +7,11 @@
 
 namespace hybrid::rt::lab {
 
+/// Of what architectures must be alike within the tolerance. MAD compares at equal states (section
+/// 3.2); its parameters are only about equal: with experts of the printed width 16 a model has
+/// half of those it has with SwiGLU.
+enum class RequireIso { No, State, All };
+
 struct StudyOptions {
   std::string version;                      // of the program
   std::vector<std::string> models;          // architectures (.hyb), as chooseModels() takes them
@@ -17,8 +22,8 @@ struct StudyOptions {
   int jobs = 1, threads = 0; // processes that train; threads of each, 0: an equal share
   int64_t ensemble = 0;      // runs of a setting that train as one program; 0: runsTogether()
   double isoTolerance = 0.25;
-  bool requireIso = false; // architectures that differ by more are an error
-  bool worker = false;     // only train runs of the study that another process began
+  RequireIso requireIso = RequireIso::No;
+  bool worker = false; // only train runs of the study that another process began
   bool json = false, quiet = false;
   bool printScores = true;
 };

@@ -51,7 +51,14 @@ void addMad(CLI::App &app) {
   verb->add_option("--iso-tolerance", study.isoTolerance, "share by which architectures may differ")
       ->check(Range(0.0, 1e6))
       ->capture_default_str();
-  verb->add_flag("--require-iso", study.requireIso, "more than that is an error");
+  verb->add_option("--require-iso", study.requireIso,
+                   "more than that is an error: of the state, which MAD has equal, or of all that "
+                   "is compared, the parameters too")
+      ->type_name("[state|all]")
+      ->expected(0, 1)
+      ->default_str("state")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, rt::lab::RequireIso>{
+          {"state", rt::lab::RequireIso::State}, {"all", rt::lab::RequireIso::All}}));
   verb->add_flag("--json", study.json, "the scores as JSON");
   verb->add_flag("--quiet", study.quiet, "no progress on standard error");
   verb->add_flag("--train-claimed-runs", a.trainClaimedRuns)->group("");

@@ -22,10 +22,11 @@ TEST(IsoCheck, ComparesTheStateThatThePaperCounts) {
   EXPECT_TRUE(isoDifferences({architecture("mamba", fixed, fixed),
                               architecture("hyena", StateSize{0, 130048}, fixed)},
                              0.25)
-                  .empty());
-  auto differences = isoDifferences(
-      {architecture("mamba", fixed, fixed), architecture("large", fixed, StateSize{8192, 0})},
-      0.25);
+                  .ofState.empty());
+  auto differences = isoDifferences({architecture("mamba", fixed, fixed),
+                                     architecture("large", fixed, StateSize{8192, 0})},
+                                    0.25)
+                         .ofState;
   ASSERT_EQ(differences.size(), 1U);
   EXPECT_EQ(differences[0], "large has 2.00 times the state of mamba (8192 and 4096)");
 }
@@ -36,12 +37,24 @@ TEST(IsoCheck, AttentionIsNotComparedByState) {
                       architecture("mamba", fixed, fixed),
                       architecture("striped", StateSize{2048, 16384}, StateSize{2048, 16384})},
                      0.25)
-          .empty());
+          .ofState.empty());
+}
+
+TEST(IsoCheck, ParametersAreAListOfTheirOwn) {
+  // MAD's set is of one state and, with experts as narrow as printed, not of one size.
+  Architecture experts = architecture("experts", fixed, fixed);
+  experts.parameters = 450;
+  auto differences = isoDifferences({architecture("mamba", fixed, fixed), experts}, 0.25);
+  EXPECT_TRUE(differences.ofState.empty());
+  ASSERT_EQ(differences.ofParameters.size(), 1U);
+  EXPECT_EQ(differences.ofParameters[0],
+            "experts has 0.45 times the parameters of mamba (450 and 1000)");
 }
 
 TEST(IsoCheck, AnUnknownStateIsADifference) {
   auto differences =
-      isoDifferences({architecture("unrolled", {}, {}), architecture("mamba", fixed, fixed)}, 0.25);
+      isoDifferences({architecture("unrolled", {}, {}), architecture("mamba", fixed, fixed)}, 0.25)
+          .ofState;
   ASSERT_EQ(differences.size(), 1U);
   EXPECT_EQ(differences[0],
             "unrolled has a state that the compiler cannot tell (hybridc --cost says why)");
