@@ -1,6 +1,7 @@
 //===- Training.cpp - a single training with its page -----------------------------===//
 #include "laboratory/Training.h"
 #include "executable/Executable_generated.h"
+#include "laboratory/TrainingPreset.h"
 #include "laboratory/report/TrainingReport.h"
 #include "runtime/cpu/Threads.h"
 #include "runtime/files/Json.h"
@@ -49,6 +50,13 @@ int64_t stepsOf(const TrainingOptions &options, const Source &source, int64_t ba
         1, std::llround(std::ceil(*options.epochs * static_cast<double>(source.epochExamples()) /
                                   static_cast<double>(batch))));
   return options.run.timeLimit > 0 ? options.run.steps : 1000;
+}
+
+uint64_t parametersOf(const Session &session) {
+  uint64_t count = 0;
+  for (const ParameterInfo &parameter : session.executable().parameters())
+    count += static_cast<uint64_t>(parameter.elements());
+  return count;
 }
 
 /// The first line of a run: what computes, and why with so much of the machine.
@@ -117,25 +125,39 @@ Result<void> trainAndReport(TrainingOptions options) {
     return Error{"give --steps or --epochs, not both"};
   if (run.resume && run.out.empty())
     return Error{"--resume needs --out, the folder of the run"};
-  if (auto done = run.check(); !done)
-    return done;
   if (auto done = options.data.chooseLength(options.model); !done)
     return done;
   auto session = openModel(options.model, {options.threads, true});
   if (!session)
     return session.error();
-  auto runner = makeSessionRunner(**session, true);
+  const TensorInfo *tokens = nullptr;
+  if (const ProgramInfo *train = (*session)->executable().findProgram("train"))
+    for (const TensorInfo &input : train->inputs)
+      if (input.name != "targets" && input.shape.size() >= 2)
+        tokens = &input;
+  if (tokens)
+    if (auto done =
+            applyPreset(options, parametersOf(**session), tokens->shape[0], tokens->shape[1]);
+        !done)
+      return done;
+  if (auto done = run.check(); !done)
+    return done;
+  auto runner = makeSessionRunner(**session, true, longestBurst, options.accumulate);
   if (!runner)
     return runner.error();
   auto source = options.data.open((*runner)->length(), run.seed);
   if (!source)
     return source.error();
-  run.steps = stepsOf(options, **source, (*runner)->batch());
+  run.steps = stepsOf(options, **source, (*runner)->stepSequences());
+  applyPresetWarmup(options);
   if (auto done = run.checkSteps(run.steps); !done)
     return done;
   if (run.out.empty())
     run.out = defaultFolder(options.model.path, **source);
   run.config = provenance(options, **session);
+  if (!run.warmStart.path.empty())
+    if (auto done = run.warmStart.identify(); !done)
+      return done;
   run.config["command"] = commandLine();
   std::error_code error;
   const bool refused = !run.resume && std::filesystem::exists(run.out, error) &&

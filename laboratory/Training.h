@@ -1,5 +1,6 @@
 //===- Training.h - a single training with its page -------------------------------===//
 #pragma once
+#include "laboratory/paper/Preset.h"
 #include "training/Trainer.h"
 #include "training/data/DataChoice.h"
 #include <optional>
@@ -13,6 +14,9 @@ struct TrainingOptions {
   TrainOptions run; // an empty `out`: runs/MODEL-DATA-TIME
   std::optional<int64_t> steps;
   std::optional<double> epochs; // instead of steps
+  int64_t accumulate = 1;       // batches whose gradients an update is of
+  std::optional<Preset> preset; // decides what was not given
+  std::set<std::string> given;  // flags of the command line
   int threads = 0;
   bool json = false; // the summary as JSON
 };

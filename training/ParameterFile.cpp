@@ -29,18 +29,6 @@ std::vector<std::byte> convert(std::span<const std::byte> from) {
   return to;
 }
 
-/// Three say what is the matter; a model of other sizes has hundreds.
-std::string firstOf(const std::vector<std::string> &faults) {
-  constexpr size_t shown = 3;
-  std::string text = fmt::format(
-      "{}", fmt::join(faults.begin(),
-                      faults.begin() + static_cast<std::ptrdiff_t>(std::min(shown, faults.size())),
-                      "; "));
-  if (faults.size() > shown)
-    text += fmt::format("; and {} more", faults.size() - shown);
-  return text;
-}
-
 /// The parameters of the model that a run's config.json beside its checkpoints names and this
 /// executable was not given, or given otherwise. Empty: there is no such file, or nothing differs.
 std::string settingsThatFit(const Executable &executable, const std::string &checkpoint) {
@@ -74,6 +62,17 @@ std::string settingsThatFit(const Executable &executable, const std::string &che
 }
 
 } // namespace
+
+std::string firstFaults(const std::vector<std::string> &faults) {
+  constexpr size_t shown = 3;
+  std::string text = fmt::format(
+      "{}", fmt::join(faults.begin(),
+                      faults.begin() + static_cast<std::ptrdiff_t>(std::min(shown, faults.size())),
+                      "; "));
+  if (faults.size() > shown)
+    text += fmt::format("; and {} more", faults.size() - shown);
+  return text;
+}
 
 Result<void> loadParameters(Session &session, const std::string &path, bool average) {
   auto opened = SafetensorsFile::open(path);
@@ -121,7 +120,7 @@ Result<void> loadParameters(Session &session, const std::string &path, bool aver
       return done;
   }
   if (!faults.empty())
-    return Error{fmt::format("{}: does not fit the model: {}{}", path, firstOf(faults),
+    return Error{fmt::format("{}: does not fit the model: {}{}", path, firstFaults(faults),
                              settingsThatFit(session.executable(), path))};
   return {};
 }

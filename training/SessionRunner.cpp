@@ -3,6 +3,7 @@
 #include "runtime/InputIds.h"
 #include "runtime/Optimizer.h"
 #include "runtime/cpu/Threads.h"
+#include "training/GradientSum.h"
 #include "training/ParameterFile.h"
 #include <algorithm>
 #include <cmath>
@@ -21,11 +22,13 @@ constexpr std::string_view stepPrograms[] = {"train", "update"};
 
 class SessionRunner final : public StepRunner {
 public:
-  explicit SessionRunner(Session &session) : session(session) {}
+  SessionRunner(Session &session, int64_t batches)
+      : session(session), batches(batches), gradients(session, availableThreads()) {}
   Result<void> prepare(bool training, int64_t longest);
 
   int64_t batch() const override { return tokenShape[0]; }
   int64_t length() const override { return tokenShape[1]; }
+  int64_t stepSequences() const override { return batches * batch(); }
   int64_t vocabulary() const override { return logitsInfo ? logitsInfo->shape.back() : 0; }
   int64_t tokenIds() const override { return idsBelow; }
   int64_t inputNumbers() const override { return tokenShape.size() == 3 ? tokenShape[2] : 0; }
@@ -39,12 +42,18 @@ public:
   }
 
   int64_t burstSteps() const override { return mostSteps; }
-  int burstsAhead() const override { return session.isAsynchronous() ? Session::mostStarted : 0; }
+  int burstsAhead() const override { return runsAhead() ? Session::mostStarted : 0; }
   BatchMemory trainingBatch(int64_t replica, int64_t step) override {
+    if (batches > 1) {
+      StepInputs &inputs = stepInputs[static_cast<size_t>(replica)];
+      return {inputs.tokens, inputs.targets};
+    }
     return {session.inputAs<int32_t>("train", tokensName, replica, step),
             session.inputAs<int32_t>("train", "targets", replica, step)};
   }
   Result<bool> holdExamples(const Examples &examples) override {
+    if (batches > 1)
+      return false;
     auto held = session.holdExamples(examples);
     holdsExamples = held && *held;
     return held;
@@ -57,7 +66,10 @@ public:
     return true;
   }
   void setHyper(int64_t replica, int64_t step, const Hyper &hyper) override {
-    writeHyper(session, hyper, replica, step);
+    if (batches > 1)
+      stepInputs[static_cast<size_t>(replica)].hyper = hyper;
+    else
+      writeHyper(session, hyper, replica, step);
   }
   Result<void> startBurst(int64_t steps) override;
   Result<std::vector<StepScore>> finishBurst() override;
@@ -91,12 +103,24 @@ private:
   };
   std::vector<StatePlace> statePlaces() const;
   Result<void> checkProgram(std::string_view name);
+  /// Whether steps are started and looked at later.
+  bool runsAhead() const { return session.isAsynchronous() && batches == 1; }
   Result<std::vector<StepScore>> takeStep();
+  Result<std::vector<BatchScore>> runTrain();
+  Result<std::vector<BatchScore>> runTrainOften();
+  void showBatch(int64_t replica, int64_t batch);
   double scalar(std::string_view program, std::string_view name, int64_t replica,
                 int64_t step) const;
   BatchScore score(std::string_view program, int64_t replica, int64_t step = 0) const;
 
   Session &session;
+  int64_t batches; // whose gradients an update is of
+  GradientSum gradients;
+  struct StepInputs {
+    std::vector<int32_t> tokens, targets;
+    Hyper hyper;
+  };
+  std::vector<StepInputs> stepInputs; // a replica each, where a step has several batches
   std::string tokensName;
   std::vector<int64_t> tokenShape;
   int64_t idsBelow = 0; // of tokens
@@ -168,6 +192,15 @@ Result<void> SessionRunner::prepare(bool training, int64_t longest) {
     return done;
   if (auto done = checkUpdateProgram(session); !done)
     return done;
+  if (batches > 1) {
+    stepInputs.resize(static_cast<size_t>(replicas()));
+    for (StepInputs &inputs : stepInputs) {
+      const auto often = static_cast<size_t>(batches);
+      inputs.tokens.resize(often * session.inputAs<int32_t>("train", tokensName).size());
+      inputs.targets.resize(often * session.inputAs<int32_t>("train", "targets").size());
+    }
+    return {};
+  }
   auto reserved = session.reserveSteps(stepPrograms, longest);
   if (!reserved)
     return reserved.error();
@@ -189,7 +222,7 @@ BatchScore SessionRunner::score(std::string_view program, int64_t replica, int64
 Result<void> SessionRunner::startBurst(int64_t steps) {
   if (notTaken)
     return *std::exchange(notTaken, std::nullopt);
-  if (session.isAsynchronous()) {
+  if (runsAhead()) {
     stepsOnTheirWay.push_back(steps);
     return session.start(stepPrograms, steps);
   }
@@ -202,18 +235,74 @@ Result<void> SessionRunner::startBurst(int64_t steps) {
   return {};
 }
 
-/// Gradients and update one after the other: a loss that is no number leaves the parameters alone.
-Result<std::vector<StepScore>> SessionRunner::takeStep() {
+/// The scores of all replicas, those that are not active without meaning.
+Result<std::vector<BatchScore>> SessionRunner::runTrain() {
   if (auto done = session.run("train"); !done)
     return done.error();
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
-  std::vector<StepScore> scores(static_cast<size_t>(replicas()), {{none, none, none}, none});
+  std::vector<BatchScore> scores(static_cast<size_t>(replicas()), {none, none, none});
+  for (int64_t replica = 0; replica < replicas(); ++replica)
+    if (session.isActive(replica))
+      scores[static_cast<size_t>(replica)] = score("train", replica);
+  return scores;
+}
+
+/// A batch of the step as the input of program `train`.
+void SessionRunner::showBatch(int64_t replica, int64_t batch) {
+  const StepInputs &inputs = stepInputs[static_cast<size_t>(replica)];
+  const std::pair<const std::string, const std::vector<int32_t> &> arrays[] = {
+      {tokensName, inputs.tokens}, {"targets", inputs.targets}};
+  for (const auto &[name, all] : arrays) {
+    std::span<int32_t> input = session.inputAs<int32_t>("train", name, replica);
+    std::copy_n(all.begin() + batch * static_cast<int64_t>(input.size()), input.size(),
+                input.begin());
+  }
+}
+
+/// Batch after batch, with the gradients of all of them at the end.
+Result<std::vector<BatchScore>> SessionRunner::runTrainOften() {
+  std::vector<BatchScore> sums(static_cast<size_t>(replicas()));
+  for (int64_t batch = 0; batch < batches; ++batch) {
+    for (int64_t replica = 0; replica < replicas(); ++replica)
+      showBatch(replica, batch);
+    auto scores = runTrain();
+    if (!scores)
+      return scores.error();
+    for (int64_t replica = 0; replica < replicas(); ++replica) {
+      const BatchScore &score = (*scores)[static_cast<size_t>(replica)];
+      BatchScore &sum = sums[static_cast<size_t>(replica)];
+      if (session.isActive(replica))
+        if (auto done = gradients.add(replica, score.weight); !done)
+          return done.error();
+      // A loss that is no number stays one, also of a batch in which nothing is scored.
+      sum.loss += score.weight > 0 ? score.loss * score.weight : 0 * score.loss;
+      sum.weight += score.weight;
+      sum.correct += score.correct;
+    }
+  }
+  for (int64_t replica = 0; replica < replicas(); ++replica) {
+    BatchScore &sum = sums[static_cast<size_t>(replica)];
+    sum.loss = sum.weight > 0 ? sum.loss / sum.weight : sum.loss;
+    if (session.isActive(replica))
+      if (auto done = gradients.store(replica); !done)
+        return done.error();
+    writeHyper(session, stepInputs[static_cast<size_t>(replica)].hyper, replica);
+  }
+  return sums;
+}
+
+/// Gradients and update one after the other: a loss that is no number leaves the parameters alone.
+Result<std::vector<StepScore>> SessionRunner::takeStep() {
+  auto losses = batches > 1 ? runTrainOften() : runTrain();
+  if (!losses)
+    return losses.error();
+  std::vector<StepScore> scores;
   std::vector<int64_t> updating, leftOut;
   for (int64_t replica = 0; replica < replicas(); ++replica) {
-    if (!session.isActive(replica))
-      continue;
-    BatchScore &batch = scores[static_cast<size_t>(replica)].batch = score("train", replica);
-    (std::isfinite(batch.loss) ? updating : leftOut).push_back(replica);
+    const BatchScore &batch = (*losses)[static_cast<size_t>(replica)];
+    scores.push_back({batch, std::numeric_limits<double>::quiet_NaN()});
+    if (session.isActive(replica))
+      (std::isfinite(batch.loss) ? updating : leftOut).push_back(replica);
   }
   if (updating.empty())
     return scores;
@@ -232,7 +321,7 @@ Result<std::vector<StepScore>> SessionRunner::takeStep() {
 }
 
 Result<std::vector<StepScore>> SessionRunner::finishBurst() {
-  if (!session.isAsynchronous())
+  if (!runsAhead())
     return std::exchange(taken, {});
   if (auto done = session.finish(); !done)
     return done.error();
@@ -265,11 +354,21 @@ void SessionRunner::logits(int64_t row, std::span<double> out) const {
 }
 
 std::string SessionRunner::findNonFinite(int64_t replica, const std::function<void()> &fill) {
-  fill();
-  if (!session.run("train"))
-    return "";
-  fill(); // the program reuses its inputs' memory
-  return session.findNonFinite("train", replica);
+  for (int64_t batch = 0; batch < batches; ++batch) {
+    // The program reuses its inputs' memory: they are written for each of its two runs.
+    auto write = [&] {
+      fill();
+      if (batches > 1)
+        showBatch(replica, batch);
+    };
+    write();
+    if (!session.run("train"))
+      return "";
+    write();
+    if (std::string found = session.findNonFinite("train", replica); !found.empty())
+      return found;
+  }
+  return "";
 }
 
 std::vector<SessionRunner::StatePlace> SessionRunner::statePlaces() const {
@@ -354,8 +453,8 @@ uint64_t SessionRunner::parameterCount() const {
 } // namespace
 
 Result<std::unique_ptr<StepRunner>> makeSessionRunner(Session &session, bool training,
-                                                      int64_t longest) {
-  auto runner = std::make_unique<SessionRunner>(session);
+                                                      int64_t longest, int64_t batches) {
+  auto runner = std::make_unique<SessionRunner>(session, batches);
   if (auto done = runner->prepare(training, longest); !done)
     return done.error();
   return std::unique_ptr<StepRunner>(std::move(runner));

@@ -33,7 +33,8 @@ struct StepScore {
   double gradientNorm = 0; // before clipping
 };
 
-/// Memory for a batch, [batch, length] each, times the words of a position where these are numbers.
+/// Memory for a batch, [batch, length] each, of a step [stepSequences, length], times the words of
+/// a position where these are numbers.
 struct BatchMemory {
   std::span<int32_t> tokens, targets;
 };
@@ -51,6 +52,8 @@ public:
   virtual ~StepRunner() = default;
   virtual int64_t batch() const = 0;
   virtual int64_t length() const = 0;
+  /// Sequences of a step: batch(), or as many times it as there are batches to an update.
+  virtual int64_t stepSequences() const { return batch(); }
   /// Last dimension of the logits; 0 when the model shows none.
   virtual int64_t vocabulary() const = 0;
   /// Tokens that the model has a place for; 0: any.

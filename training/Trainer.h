@@ -11,6 +11,7 @@
 #include "training/Evaluate.h"
 #include "training/OptimizerOptions.h"
 #include "training/StepRunner.h"
+#include "training/WarmStart.h"
 #include "training/data/Source.h"
 #include "training/record/RunRecord.h"
 #include <nlohmann/json.hpp>
@@ -36,6 +37,7 @@ struct TrainOptions : OptimizerOptions {
   std::string out; // folder of the run; empty: nothing is written, and there is no resuming
   bool resume = false, quiet = false;
   uint64_t seed = 0;
+  WarmStart warmStart; // parameters to begin with; an empty path: as drawn
   int64_t steps =
       0; // 0: as many as the time limit allows, decided once, from the first steps' speed
   int64_t reportEvery = 10, evalEvery = 100, checkpointEvery = 100, keep = 3;

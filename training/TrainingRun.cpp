@@ -38,7 +38,11 @@ static json trajectoryOf(const TrainOptions &options, const StepRunner &runner,
                          const Source &source) {
   json config = withoutPlaces(source.describe());
   config["seed"] = options.seed;
-  config["batch"] = runner.batch();
+  config["batch"] = runner.stepSequences();
+  if (runner.stepSequences() != runner.batch())
+    config["accumulate"] = runner.stepSequences() / runner.batch();
+  if (!options.warmStart.path.empty())
+    config["init_from"] = options.warmStart.identity;
   config["length"] = runner.length();
   config["steps"] = options.steps;
   config["schedule"] = nameOf(options.schedule.kind);
@@ -80,6 +84,9 @@ double TrainingRun::elapsed() const {
 Result<void> TrainingRun::open() {
   if (auto fits = checkFits(runner, *data); !fits)
     return fits;
+  if (!settings.warmStart.path.empty()) // before there is a folder
+    if (auto fits = checkWarmStart(settings.warmStart, runner, place); !fits)
+      return fits;
   Result<RunRecord> opened = RunRecord::open(settings.out, settings.resume);
   if (!opened)
     return opened.error();
@@ -134,6 +141,12 @@ Result<void> TrainingRun::start() {
   trajectory =
       json::parse(trajectory.dump(-1, ' ', true, json::error_handler_t::replace), nullptr, false);
   state.plannedSteps = settings.steps;
+  if (!settings.warmStart.path.empty()) {
+    auto told = startWarm(settings.warmStart, runner, place);
+    if (!told)
+      return told.error();
+    progress.note(*told);
+  }
   if (settings.averageDecay > 0)
     if (auto done = runner.keepAverage(place); !done)
       return done;
@@ -186,8 +199,8 @@ int64_t TrainingRun::stepsToBoundary() const {
 
 void TrainingRun::fill(int64_t step, int64_t inBurst) const {
   BatchMemory memory = runner.trainingBatch(place, inBurst);
-  auto batch = static_cast<uint64_t>(runner.batch());
-  parallelFor(runner.batch(), threadsForBatch(runner), [&](int64_t low, int64_t high, int) {
+  auto batch = static_cast<uint64_t>(runner.stepSequences());
+  parallelFor(runner.stepSequences(), threadsForBatch(runner), [&](int64_t low, int64_t high, int) {
     for (auto row = static_cast<uint64_t>(low); row < static_cast<uint64_t>(high); ++row) {
       BatchRow slot(memory, runner, *data, row);
       data->train(static_cast<uint64_t>(step) * batch + row, slot.inputs(), slot.targets());
@@ -199,7 +212,7 @@ void TrainingRun::fill(int64_t step, int64_t inBurst) const {
 bool TrainingRun::readsAllExamples() const {
   const int64_t left = settings.steps - state.step;
   return settings.steps <= 0 ||
-         static_cast<uint64_t>(left * runner.batch()) >= data->shuffledSet().size;
+         static_cast<uint64_t>(left * runner.stepSequences()) >= data->shuffledSet().size;
 }
 
 Examples::Set TrainingRun::examples() const {
@@ -219,7 +232,7 @@ Hyper TrainingRun::hyperAt(int64_t step) const {
 }
 
 void TrainingRun::fillNext(int64_t inBurst, const TrainingRun *twin) {
-  const auto first = static_cast<uint64_t>(nextStep * runner.batch());
+  const auto first = static_cast<uint64_t>(nextStep * runner.stepSequences());
   if (runner.takeExamples(place, inBurst, first)) {
     // From those held, in the order that fill() has.
   } else if (twin) {
@@ -292,7 +305,8 @@ void TrainingRun::planSteps() {
 /// `seconds`: of training, when the last of these steps was done.
 Result<void> TrainingRun::report(double seconds) {
   double weight = std::max(state.interval.weight, 1e-300);
-  double tokens = static_cast<double>(state.intervalSteps * runner.batch() * data->positions());
+  double tokens =
+      static_cast<double>(state.intervalSteps * runner.stepSequences() * data->positions());
   ProgressReport now{state.step,
                      state.plannedSteps,
                      state.interval.loss / weight,
@@ -421,7 +435,7 @@ Result<TrainOutcome> TrainingRun::finish(const EvaluationScore &score) {
   line["seconds"] = trainSeconds;
   if (auto done = record->line(state.step, line); !done)
     return done.error();
-  double tokens = static_cast<double>(runner.batch() * data->positions());
+  double tokens = static_cast<double>(runner.stepSequences() * data->positions());
   double perStep = stepSeconds / std::max<double>(1, static_cast<double>(stepsHere));
   json summary = {{"steps", state.step},
                   {"eval_loss", score.loss},
@@ -430,7 +444,7 @@ Result<TrainOutcome> TrainingRun::finish(const EvaluationScore &score) {
                   {"train_seconds", trainSeconds},
                   {"eval_seconds", elapsed() - trainSeconds},
                   {"tokens_per_second", stepsHere > 0 ? json(tokens / perStep) : json(nullptr)},
-                  {"tokens", state.step * runner.batch() * data->positions()},
+                  {"tokens", state.step * runner.stepSequences() * data->positions()},
                   {"peak_bytes", peakBytes()},
                   {"allocated_bytes", runner.allocatedBytes()},
                   {"parameters", runner.parameterCount()}};

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "laboratory/Columns.h"
+#include "laboratory/paper/JsonReader.h"
 #include "laboratory/paper/Paper.h"
 #include "runtime/files/File.h"
 #include "runtime/files/Json.h"
@@ -18,13 +19,6 @@ namespace hybrid::rt::lab {
 namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-Result<json> readJson(const std::string &path) {
-  auto text = readText(path);
-  if (!text)
-    return text.error();
-  return parseJson(*text, path);
-}
 
 struct Kept {
   std::string budget, date;

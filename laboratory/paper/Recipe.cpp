@@ -1,5 +1,6 @@
 //===- Recipe.cpp - how a table or figure of a paper is measured -------------------===//
 #include "laboratory/paper/Recipe.h"
+#include "laboratory/paper/JsonReader.h"
 #include "runtime/files/File.h"
 #include "runtime/files/Json.h"
 #include <algorithm>
@@ -10,78 +11,6 @@
 namespace hybrid::rt::lab {
 namespace {
 using nlohmann::json;
-
-/// Reads the keys of an object and remembers the first fault, with the way to it.
-class Reader {
-public:
-  Reader(const json &value, std::string place, std::string &fault)
-      : value(value), place(std::move(place)), fault(fault) {
-    if (!value.is_object())
-      fail("", "is no object");
-  }
-
-  template <typename Value> Value get(const char *key, std::optional<Value> fallback = {}) {
-    known.emplace_back(key);
-    if (!value.is_object() || !value.contains(key)) {
-      if (!fallback)
-        fail(key, "is missing");
-      return fallback.value_or(Value{});
-    }
-    if (auto found = jsonField<Value>(value, key))
-      return *found;
-    fail(key, fmt::format("is {}, which is not of its type", jsonLine(value.at(key))));
-    return fallback.value_or(Value{});
-  }
-  std::vector<std::string> texts(const char *key) {
-    std::vector<std::string> list;
-    if (const json *array = at(key, json::value_t::array)) {
-      for (const json &each : *array)
-        if (each.is_string())
-          list.push_back(each.get<std::string>());
-        else
-          fail(key, "holds something that is no text");
-    }
-    return list;
-  }
-  /// NAME=VALUE of an object.
-  std::vector<std::string> settings(const char *key) {
-    std::vector<std::string> list;
-    if (const json *object = at(key, json::value_t::object))
-      for (const auto &[name, each] : object->items())
-        list.push_back(name + "=" + (each.is_string() ? each.get<std::string>() : each.dump()));
-    return list;
-  }
-  /// The value of a key that may be missing.
-  const json *at(const char *key, json::value_t type) {
-    known.emplace_back(key);
-    if (!value.is_object() || !value.contains(key))
-      return nullptr;
-    if (value.at(key).type() == type)
-      return &value.at(key);
-    fail(key, fmt::format("is no {}", type == json::value_t::array ? "array" : "object"));
-    return nullptr;
-  }
-  /// Whatever else is there is a fault.
-  void end() {
-    if (value.is_object())
-      for (const auto &[key, each] : value.items())
-        if (std::find(known.begin(), known.end(), key) == known.end())
-          fail(key.c_str(), fmt::format("is no key here; there are {}", fmt::join(known, ", ")));
-  }
-  void fail(const char *key, const std::string &what) {
-    if (fault.empty())
-      fault = fmt::format("{}{}{}: {}", place, *key && !place.empty() ? "." : "", key, what);
-  }
-  std::string placeOf(const char *key) const {
-    return place.empty() ? key : fmt::format("{}.{}", place, key);
-  }
-
-private:
-  const json &value;
-  std::string place;
-  std::string &fault;
-  std::vector<std::string> known;
-};
 
 /// Calls `each(object, place)` for the elements of an array.
 template <typename Each>
@@ -117,7 +46,7 @@ void readProtocol(const json *changes, const std::string &place, Protocol &proto
 std::vector<RecipeRow> readRows(const json *models, const std::string &place, std::string &fault) {
   std::vector<RecipeRow> rows;
   forEach(models, place, [&](const json &each, const std::string &where) {
-    Reader reader(each, where, fault);
+    JsonReader reader(each, where, fault);
     RecipeRow row;
     row.name = reader.get<std::string>("name");
     row.model = {reader.get<std::string>("path"), row.name, reader.settings("settings")};
@@ -132,7 +61,7 @@ std::vector<RecipeColumn> readColumns(const json *list, const std::string &place
                                       std::string &fault) {
   std::vector<RecipeColumn> columns;
   forEach(list, place, [&](const json &each, const std::string &where) {
-    Reader reader(each, where, fault);
+    JsonReader reader(each, where, fault);
     RecipeColumn column;
     column.name = reader.get<std::string>("name");
     column.task = reader.get<std::string>("task", "");
@@ -169,7 +98,7 @@ void readBudget(const json *budgets, Recipe &recipe, std::string &fault) {
     // All are read, so that a fault in one shows whichever is asked for.
     Recipe other = recipe;
     const std::string place = "budgets." + name;
-    Reader reader(changes, place, fault);
+    JsonReader reader(changes, place, fault);
     readProtocol(reader.at("protocol", json::value_t::object), place + ".protocol", other.protocol,
                  fault);
     if (changes.is_object() && changes.contains("columns"))
@@ -215,7 +144,7 @@ void readPrinted(const json *printed, Recipe &recipe, std::string &fault) {
 std::vector<RecipeCheck> readChecks(const json *list, std::string &fault) {
   std::vector<RecipeCheck> checks;
   forEach(list, "checks", [&](const json &each, const std::string &where) {
-    Reader reader(each, where, fault);
+    JsonReader reader(each, where, fault);
     RecipeCheck check;
     const auto kind = reader.get<std::string>("check");
     const std::map<std::string, RecipeCheck::Kind> kinds = {{"order", RecipeCheck::Kind::Order},
@@ -248,7 +177,7 @@ std::vector<RecipeCheck> readChecks(const json *list, std::string &fault) {
 
 std::string faultOf(const json &document, Recipe &recipe) {
   std::string fault;
-  Reader reader(document, "", fault);
+  JsonReader reader(document, "", fault);
   recipe.paper = reader.get<std::string>("paper");
   recipe.items = reader.texts("items");
   recipe.title = reader.get<std::string>("title");

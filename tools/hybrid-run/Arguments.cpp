@@ -118,4 +118,9 @@ void addOptimizer(CLI::App &verb, rt::OptimizerOptions &options) {
   number("--clip", options.clip, "largest gradient norm; 0: any")->check(nonNegative);
 }
 
+std::string papersFolder() {
+  const char *folder = std::getenv("HYBRID_PAPERS");
+  return folder ? folder : HYBRID_PAPERS_DIR;
+}
+
 } // namespace hybrid::tools

@@ -1,15 +1,16 @@
 //===- Paper.cpp - hybrid-run paper: a table or figure, printed beside measured ----===//
 #include "laboratory/paper/Paper.h"
+#include "laboratory/paper/Preset.h"
+#include "runtime/files/Print.h"
 #include "tools/hybrid-run/Arguments.h"
 #include "tools/hybrid-run/Verbs.h"
-#include <cstdlib>
 
 namespace hybrid::tools {
 namespace {
 
 struct PaperArguments {
   rt::lab::PaperOptions paper;
-  bool list = false;
+  bool list = false, presets = false;
 };
 
 } // namespace
@@ -23,6 +24,8 @@ void addPaper(CLI::App &app) {
   verb->add_option("recipe", paper.recipe, "a name that --list shows, or a recipe's file (.json)");
   verb->add_flag("--list", arguments->list,
                  "every table and figure, and what can be done about it");
+  verb->add_flag("--presets", arguments->presets,
+                 "how the papers trained, by the names that `hybrid-run train --preset` takes");
   verb->add_option("--budget", paper.budget, "minutes, hours or full")
       ->check(CLI::IsMember({"minutes", "hours", "full"}))
       ->capture_default_str();
@@ -32,8 +35,9 @@ void addPaper(CLI::App &app) {
   verb->add_flag("--quiet", paper.quiet, "no progress on standard error");
   verb->callback([arguments] {
     rt::lab::PaperOptions &paper = arguments->paper;
-    const char *folder = std::getenv("HYBRID_PAPERS");
-    paper.papers = folder ? folder : HYBRID_PAPERS_DIR;
+    paper.papers = papersFolder();
+    if (arguments->presets)
+      return rt::say("{}", rt::lab::presetTable(valueOf(rt::lab::readPresets(paper.papers))));
     if (!arguments->list && paper.recipe.empty())
       throw Failure("which recipe? `hybrid-run paper --list` shows them");
     require(arguments->list ? rt::lab::listPapers(paper.papers, paper.json)

@@ -9,6 +9,7 @@ void addTrain(CLI::App &app) {
   auto *verb = app.add_subcommand("train", "train a model on a task or on data");
   auto arguments = std::make_shared<rt::lab::TrainingOptions>();
   arguments->version = version;
+  auto preset = std::make_shared<std::string>();
   rt::TrainOptions &options = arguments->run;
   addModel(*verb, arguments->model);
   addData(*verb, arguments->data, true);
@@ -22,6 +23,19 @@ void addTrain(CLI::App &app) {
   verb->add_option("--epochs", arguments->epochs,
                    "passes over the training data instead of --steps")
       ->check(Range(1e-6, 1e9));
+  number("--accumulate", arguments->accumulate,
+         "batches whose gradients make an update: one of N * --batch sequences in the memory of "
+         "--batch")
+      ->check(Range(int64_t{1}, int64_t{1} << 20));
+  auto *initFrom = verb->add_option(
+      "--init-from", options.warmStart.path,
+      "begin with the parameters of this checkpoint (.safetensors) of the model, also "
+      "of another length");
+  verb->add_option("--init-new", options.warmStart.mayDiffer,
+                   "PATTERN (* and ?) of parameters that --init-from need not fit: drawn where it "
+                   "lacks them; of another size the common part is taken; may be repeated")
+      ->needs(initFrom)
+      ->allow_extra_args(false);
   const Range positive(1e-12, 1e12), share(0.0, 1.0), count(int64_t{1}, int64_t{1} << 40);
   addOptimizer(*verb, options);
   number("--seed", options.seed, "of parameters and of the order of the data");
@@ -47,7 +61,17 @@ void addTrain(CLI::App &app) {
   verb->add_flag("--resume", options.resume, "go on with the run in --out");
   verb->add_flag("--quiet", options.quiet, "no progress on standard error");
   verb->add_flag("--json", arguments->json, "print the summary as JSON");
-  verb->callback([arguments] { require(rt::lab::trainAndReport(*arguments)); });
+  verb->add_option("--preset", *preset,
+                   "how a paper trained: its rates, betas, steps and sequences of an update, where "
+                   "they are not given; `hybrid-run paper --presets` lists them");
+  verb->callback([arguments, preset, verb] {
+    if (!preset->empty())
+      arguments->preset = valueOf(rt::lab::findPreset(papersFolder(), *preset));
+    for (const CLI::Option *option : verb->get_options())
+      if (option->count() > 0)
+        arguments->given.insert(option->get_name());
+    require(rt::lab::trainAndReport(*arguments));
+  });
 }
 
 } // namespace hybrid::tools
