@@ -95,6 +95,7 @@ struct SettingScore {
   double axisValue = 0;
   double accuracy = 0, deviation = 0; // standard deviation over seeds; 0 with one seed
   double madAccuracy = 0, madDeviation = 0;
+  double loss = 0; // mean over the seeds; no number where one of them diverged
   double learningRate = 0, weightDecay = 0;             // the best point
   int64_t bestRun = 0;                                  // its best run's id; 0: none yet
   int64_t seeds = 0;                                    // of the best point, with a score

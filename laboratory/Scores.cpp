@@ -2,6 +2,7 @@
 #include "laboratory/Results.h"
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <tuple>
 
 namespace hybrid::rt::lab {
@@ -15,6 +16,9 @@ struct Point {
 
 double accuracyOf(const Run &run) { return run.diverged ? run.chance : run.accuracy; }
 double madAccuracyOf(const Run &run) { return run.diverged ? run.chance : run.madAccuracy; }
+double lossOf(const Run &run) {
+  return run.diverged ? std::numeric_limits<double>::quiet_NaN() : run.loss;
+}
 
 std::pair<double, double> meanAndDeviation(const std::vector<const Run *> &runs,
                                            double (*value)(const Run &)) {
@@ -43,6 +47,7 @@ void choose(const std::vector<Point> &points, double (*measure)(const Run &), Se
     best = mean;
     std::tie(score.accuracy, score.deviation) = meanAndDeviation(point.runs, accuracyOf);
     std::tie(score.madAccuracy, score.madDeviation) = meanAndDeviation(point.runs, madAccuracyOf);
+    score.loss = meanAndDeviation(point.runs, lossOf).first;
     score.learningRate = point.learningRate;
     score.weightDecay = point.weightDecay;
     score.seeds = static_cast<int64_t>(point.runs.size());

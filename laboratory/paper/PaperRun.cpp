@@ -108,6 +108,12 @@ private:
     return (fs::path(options.papers).parent_path() / row.model.path).lexically_normal();
   }
 
+  static PaperValue scoredValue(const SettingScore &score, const RecipeColumn &column) {
+    if (column.quantity != "loss")
+      return 100 * score.accuracy;
+    return std::isfinite(score.loss) ? PaperValue(score.loss) : PaperValue("diverged");
+  }
+
   /// One study of the laboratory: a model a row, a task a column.
   Result<PaperOutcome> study() {
     StudyOptions study;
@@ -141,7 +147,7 @@ private:
     for (const SettingScore &score : scoreStudy(*read).settings)
       for (const RecipeColumn &column : recipe.columns)
         if (score.bestRun && score.setting.substr(0, score.setting.find(';')) == keys[column.name])
-          outcome.measured[{score.architecture, column.name}] = 100 * score.accuracy;
+          outcome.measured[{score.architecture, column.name}] = scoredValue(score, column);
     return outcome;
   }
 

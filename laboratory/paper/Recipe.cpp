@@ -205,6 +205,11 @@ std::string faultOf(const json &document, Recipe &recipe) {
     reader.fail("budgets", "is missing");
   if (fault.empty())
     readBudget(budgets, recipe, fault);
+  for (const RecipeColumn &column : recipe.columns)
+    if (recipe.kind == RecipeKind::Study && fault.empty() && !column.quantity.empty() &&
+        column.quantity != "accuracy" && column.quantity != "loss")
+      reader.fail("columns", fmt::format("'{}': a study measures accuracy or loss, not '{}'",
+                                         column.name, column.quantity));
   std::erase_if(recipe.checks, [&](const RecipeCheck &check) {
     return !check.budget.empty() && check.budget != recipe.budget;
   });

@@ -28,10 +28,10 @@ struct RecipeRow {
 
 struct RecipeColumn {
   std::string name;
-  std::string task;                  // of Study and Lengths
-  int64_t length = 0, batch = 1;     // of Costs and Times
-  std::string quantity;              // of Costs: a field of --cost=json
-  double scale = 1;                  // of Costs: what it is multiplied with
+  std::string task;              // of Study and Lengths
+  int64_t length = 0, batch = 1; // of Costs and Times
+  std::string quantity;          // of Costs: a field of --cost=json; of Study: accuracy, or loss
+  double scale = 1;              // of Costs: what it is multiplied with
   std::vector<std::string> settings; // NAME=VALUE, of Costs and Times
 };
 
