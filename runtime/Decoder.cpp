@@ -74,7 +74,9 @@ Result<void> Decoder::restart() {
   return session->executable().findProgram("prepare") ? session->run("prepare") : Result<void>();
 }
 
-Result<void> Decoder::take(std::span<const int32_t> tokens) {
+Result<void> Decoder::take(std::span<const int32_t> tokens) { return take(tokens, 0, {}); }
+
+Result<void> Decoder::take(std::span<const int32_t> tokens, int64_t from, const Visit &visit) {
   const auto count = static_cast<int64_t>(tokens.size()) / rows();
   if (count < 1 || count * rows() != static_cast<int64_t>(tokens.size()))
     return Error{fmt::format("{} tokens are no rows of {} sequences", tokens.size(), rows())};
@@ -85,10 +87,17 @@ Result<void> Decoder::take(std::span<const int32_t> tokens) {
     return Error{fmt::format("{} tells positions apart up to number {}, and {} tokens were to "
                              "follow {}",
                              session->executable().name(), *most, count, taken)};
+  std::vector<double> values(visit ? static_cast<size_t>(vocabulary()) : 0);
   for (int64_t first = 0; first < count;) {
     const Program &program = count - first >= prefill.length() ? prefill : step;
     if (auto done = run(program, tokens, first); !done)
       return done;
+    for (int64_t row = 0; visit && row < rows(); ++row)
+      for (int64_t t = std::max<int64_t>(0, from - first); t < program.length(); ++t) {
+        if (auto done = read(program, row, t, values); !done)
+          return done;
+        visit(row, first + t, values);
+      }
     if (auto done = note(tokens, first, program.length()); !done)
       return done;
     first += program.length();
@@ -121,11 +130,16 @@ Result<void> Decoder::logits(int64_t row, std::span<double> values) {
   if (!last)
     return Error{"no token was taken yet, and there are no logits"};
   const Program &program = *last ? prefill : step;
+  return read(program, row, program.length() - 1, values);
+}
+
+Result<void> Decoder::read(const Program &program, int64_t row, int64_t position,
+                           std::span<double> values) {
   std::span<const std::byte> data = session->output(program.name, program.logits->name);
   if (data.empty())
     return Error{"the logits could not be read"};
   const size_t width = static_cast<size_t>(vocabulary());
-  const size_t from = static_cast<size_t>((row + 1) * program.length() - 1) * width;
+  const size_t from = static_cast<size_t>(row * program.length() + position) * width;
   for (size_t c = 0; c < std::min(width, values.size()); ++c)
     values[c] = numberAt(program.logits->dtype, data, from + c);
   return {};

@@ -8,6 +8,7 @@
 #include "runtime/InputIds.h"
 #include "runtime/Session.h"
 #include <deque>
+#include <functional>
 #include <optional>
 
 namespace hybrid::rt {
@@ -30,6 +31,10 @@ public:
   Result<void> restart();
   /// Takes the next tokens of the rows: [rows, count], at least one each.
   Result<void> take(std::span<const int32_t> tokens);
+  /// Sees the logits [vocabulary] of a row after its token number `token` of those taken.
+  using Visit = std::function<void(int64_t row, int64_t token, std::span<const double> logits)>;
+  /// The same, and shows the logits after the tokens number `from` and on of each row.
+  Result<void> take(std::span<const int32_t> tokens, int64_t from, const Visit &visit);
   /// Logits of a row after its last token.
   Result<void> logits(int64_t row, std::span<double> values);
 
@@ -58,6 +63,9 @@ private:
   static Result<Program> programOf(const Executable &executable, const char *name);
   /// Runs a program on tokens from `first` on of each row.
   Result<void> run(const Program &program, std::span<const int32_t> tokens, int64_t first);
+  /// Logits of a row after a position of the program's last run.
+  Result<void> read(const Program &program, int64_t row, int64_t position,
+                    std::span<double> values);
   bool isCarried(size_t state) const;
   void forget();
   /// Notes a token of each row, or several, that were taken.

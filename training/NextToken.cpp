@@ -1,6 +1,5 @@
 //===- NextToken.cpp - what a language model expects next --------------------------===//
 #include "training/NextToken.h"
-#include "runtime/Decoder.h"
 #include "runtime/files/Print.h"
 #include "training/compile/Recompile.h"
 #include <algorithm>
@@ -27,19 +26,50 @@ public:
   int64_t vocabulary() const override { return decoder.vocabulary(); }
   Session &session() override { return *owned; }
 
-  Result<void> expect(std::span<const int32_t> tokens, std::span<double> logits) override {
+  Result<void> expectEach(std::span<const int32_t> tokens, size_t first,
+                          const Visit &visit) override {
     const std::optional<int64_t> most = decoder.mostPositions();
-    const bool isFull = most && static_cast<int64_t>(tokens.size() - start) > *most;
-    if (isFull) // a model that numbers its positions goes on from the newest half of them
-      start = tokens.size() - static_cast<size_t>((*most + 1) / 2);
-    if (isFull || !started)
-      if (auto done = decoder.restart(); !done)
+    for (size_t next = first; next < tokens.size();) {
+      const bool isFull = most && static_cast<int64_t>(next + 1 - start) > *most;
+      if (isFull) // a model that numbers its positions goes on from the newest half of them
+        start = next + 1 - static_cast<size_t>((*most + 1) / 2);
+      if (isFull || !begun)
+        if (auto done = decoder.restart(); !done)
+          return done;
+      begun = true;
+      const size_t at = start + static_cast<size_t>(decoder.position());
+      if (at > next)
+        return Error{fmt::format("what is expected behind token {} was shown already", next)};
+      const size_t end =
+          most ? std::min(tokens.size(), start + static_cast<size_t>(*most)) : tokens.size();
+      auto show = [&](int64_t, int64_t token, std::span<const double> logits) {
+        visit(at + static_cast<size_t>(token), logits);
+      };
+      if (auto done =
+              decoder.take(tokens.subspan(at, end - at), static_cast<int64_t>(next - at), show);
+          !done)
         return done;
-    started = true;
-    const size_t from = start + static_cast<size_t>(decoder.position());
-    if (auto done = decoder.take(tokens.subspan(from)); !done)
-      return done;
-    return decoder.logits(0, logits);
+      next = end;
+    }
+    return {};
+  }
+
+  Result<Place> save() override {
+    if (!begun)
+      return Place();
+    auto states = decoder.save();
+    if (!states)
+      return states.error();
+    return Place{std::move(*states), start, true};
+  }
+  Result<void> restore(const Place &place) override {
+    start = place.start;
+    begun = place.isBegun;
+    return begun ? decoder.restore(place.states) : Result<void>();
+  }
+  void restart() override {
+    begun = false;
+    start = 0;
   }
 
 private:
@@ -48,8 +78,8 @@ private:
 
   std::unique_ptr<Session> owned;
   Decoder decoder;
-  bool started = false; // with the parameters that there are by then
-  size_t start = 0;     // the token whose position has the number 0
+  bool begun = false; // with the parameters that there are by then
+  size_t start = 0;   // the token whose position has the number 0
 };
 
 //===-- a window for every token -------------------------------------------------===//
@@ -88,19 +118,28 @@ public:
   int64_t vocabulary() const override { return ports.logits->shape[2]; }
   Session &session() override { return *owned; }
 
-  Result<void> expect(std::span<const int32_t> tokens, std::span<double> logits) override {
+  Result<void> expectEach(std::span<const int32_t> tokens, size_t first,
+                          const Visit &visit) override {
     const auto length = static_cast<size_t>(ports.tokens->shape[1]);
-    std::span<int32_t> window = owned->inputAs<int32_t>("forward", ports.tokens->name);
-    std::fill(window.begin(), window.end(), 0);
-    const size_t used = std::min(length, tokens.size());
-    std::copy(tokens.end() - static_cast<int64_t>(used), tokens.end(), window.begin());
-    if (auto done = owned->run("forward"); !done)
-      return done;
-    std::span<const std::byte> data = owned->output("forward", ports.logits->name);
-    if (data.empty())
-      return Error{fmt::format("{}: the logits could not be read", owned->executable().name())};
-    for (size_t c = 0; c < logits.size(); ++c)
-      logits[c] = numberAt(ports.logits->dtype, data, (used - 1) * logits.size() + c);
+    std::vector<double> logits(static_cast<size_t>(vocabulary()));
+    for (size_t next = first; next < tokens.size();) {
+      const size_t begin = next < length ? 0 : next + 1 - length;
+      const size_t end = next < length ? std::min(length, tokens.size()) : next + 1;
+      std::span<int32_t> window = owned->inputAs<int32_t>("forward", ports.tokens->name);
+      std::fill(window.begin(), window.end(), 0);
+      std::copy(tokens.begin() + static_cast<int64_t>(begin),
+                tokens.begin() + static_cast<int64_t>(end), window.begin());
+      if (auto done = owned->run("forward"); !done)
+        return done;
+      std::span<const std::byte> data = owned->output("forward", ports.logits->name);
+      if (data.empty())
+        return Error{fmt::format("{}: the logits could not be read", owned->executable().name())};
+      for (; next < end; ++next) {
+        for (size_t c = 0; c < logits.size(); ++c)
+          logits[c] = numberAt(ports.logits->dtype, data, (next - begin) * logits.size() + c);
+        visit(next, logits);
+      }
+    }
     return {};
   }
 
@@ -156,6 +195,14 @@ Result<std::unique_ptr<NextToken>> loadWindow(const SharedExecutable &executable
 }
 
 } // namespace
+
+Result<void> NextToken::expect(std::span<const int32_t> tokens, std::span<double> logits) {
+  if (tokens.empty())
+    return Error{"nothing is expected behind no token"};
+  return expectEach(tokens, tokens.size() - 1, [&](size_t, std::span<const double> values) {
+    std::copy_n(values.begin(), std::min(values.size(), logits.size()), logits.begin());
+  });
+}
 
 Result<std::unique_ptr<NextToken>> loadNextToken(ModelSpec model, int64_t context, int threads) {
   SharedExecutable given;

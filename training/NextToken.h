@@ -1,21 +1,40 @@
 //===- NextToken.h - what a language model expects next ----------------------------===//
 #pragma once
+#include "runtime/Decoder.h"
 #include "training/compile/ModelSpec.h"
+#include <functional>
 #include <span>
 
 namespace hybrid::rt {
-
-class Session;
 
 /// A model that is asked again and again, each time about a longer text.
 class NextToken {
 public:
   virtual ~NextToken() = default;
   virtual int64_t vocabulary() const = 0;
-  /// Fills `logits` with those of the token behind `tokens`, which begin with the tokens of the
-  /// call before.
-  virtual Result<void> expect(std::span<const int32_t> tokens, std::span<double> logits) = 0;
   virtual Session &session() = 0;
+
+  /// Sees the logits [vocabulary] of what is expected behind tokens[i].
+  using Visit = std::function<void(size_t i, std::span<const double> logits)>;
+  /// Takes the tokens that are new, and shows what is expected behind tokens[first] and each one
+  /// that follows, in their order. `tokens` begin with those of the call before, which did not
+  /// reach tokens[first]; after restart() and restore() with those of that place.
+  virtual Result<void> expectEach(std::span<const int32_t> tokens, size_t first,
+                                  const Visit &visit) = 0;
+  /// Fills `logits` with those of the token behind `tokens`.
+  Result<void> expect(std::span<const int32_t> tokens, std::span<double> logits);
+
+  /// A place in a text, to go on from after other texts. It belongs to this model with the
+  /// parameters that it has.
+  struct Place {
+    Decoder::Place states;
+    size_t start = 0;
+    bool isBegun = false;
+  };
+  virtual Result<Place> save() { return Place(); }
+  virtual Result<void> restore(const Place &place) { return {}; }
+  /// Lets another text follow.
+  virtual void restart() {}
 };
 
 /// Loads a model for one sequence at a time. It carries states from token to token, for at most

@@ -32,6 +32,28 @@ void addModel(CLI::App &verb, rt::ModelSpec &spec) {
       ->allow_extra_args(false);
 }
 
+void addCheckpoint(CLI::App &verb, std::string &checkpoint, bool &average) {
+  verb.add_option("--checkpoint", checkpoint, "parameters (.safetensors)")->required();
+  verb.add_flag("--ema", average, "with the average of the parameters that `train --ema` has kept");
+}
+
+std::vector<CLI::Option *> addReading(CLI::App &verb, rt::LanguageModelChoice &choice) {
+  return {verb.add_option("--tokenizer", choice.tokenizer,
+                          "what tokens are, where the checkpoint does not say: bytes, dna, or a "
+                          "tokenizer's file or folder"),
+          verb.add_option("--context", choice.context,
+                          "positions that attention and long filters reach back to; 0: the length "
+                          "that the model was compiled for")
+              ->check(Range(int64_t{0}, int64_t{1} << 24))};
+}
+
+void addLanguageModel(CLI::App &verb, rt::LanguageModelChoice &choice) {
+  addModel(verb, choice.model);
+  addCheckpoint(verb, choice.checkpoint, choice.average);
+  addReading(verb, choice);
+  verb.add_option("--threads", choice.threads, "threads; 0: all")->check(Range(0, 4096));
+}
+
 void addArrays(CLI::App &verb, std::string &parameters, std::optional<uint64_t> &seed,
                std::vector<std::string> &inputs, const std::string &often) {
   verb.add_option("--params", parameters, "parameters (.safetensors)");
@@ -60,7 +82,7 @@ void addConvention(CLI::App &verb, rt::Convention &convention) {
       ->default_str("paper");
 }
 
-void addData(CLI::App &verb, rt::DataChoice &spec, bool training) {
+CLI::Option_group *addData(CLI::App &verb, rt::DataChoice &spec, bool training) {
   auto *group = verb.add_option_group("Data", "one of");
   group->add_option("--task", spec.task, "synthetic task, NAME[:key=value,...]");
   group
@@ -75,10 +97,10 @@ void addData(CLI::App &verb, rt::DataChoice &spec, bool training) {
                   "seed of the task's instances or of the text's split")
       ->capture_default_str();
   addConvention(verb, spec.convention);
-  if (!training)
-    return;
-  verb.add_option("--train-examples", spec.trainExamples,
-                  "train a task on a set of this many instances (default: fresh ones for ever)");
+  if (training)
+    verb.add_option("--train-examples", spec.trainExamples,
+                    "train a task on a set of this many instances (default: fresh ones for ever)");
+  return group;
 }
 
 void addOptimizer(CLI::App &verb, rt::OptimizerOptions &options) {

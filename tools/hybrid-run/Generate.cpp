@@ -8,42 +8,32 @@ namespace hybrid::tools {
 void addGenerate(CLI::App &app) {
   auto *verb = app.add_subcommand("generate", "continue a text with a language model");
   auto arguments = std::make_shared<rt::GenerateOptions>();
-  addModel(*verb, arguments->model);
-  verb->add_option("--checkpoint", arguments->checkpoint, "parameters (.safetensors)")->required();
-  verb->add_flag("--ema", arguments->average,
-                 "with the average of the parameters that `train --ema` has kept");
+  addLanguageModel(*verb, arguments->model);
   verb->add_option("--prompt", arguments->prompt, "the text to continue")->required();
-  verb->add_option("--tokenizer", arguments->tokenizer,
-                   "what tokens are, where the checkpoint does not say: bytes, dna, or a "
-                   "tokenizer's file or folder");
-  verb->add_option("--tokens", arguments->tokens, "tokens to add")
+  verb->add_option("--tokens", arguments->text.tokens, "tokens to add")
       ->check(Range(int64_t{1}, int64_t{1} << 40))
       ->capture_default_str();
-  verb->add_option("--context", arguments->context,
-                   "positions that attention and long filters reach back to; 0: the length that "
-                   "the model was compiled for")
-      ->check(Range(int64_t{0}, int64_t{1} << 24));
-  verb->add_option("--temperature", arguments->sampler.temperature, "0: always the likeliest")
+  verb->add_option("--temperature", arguments->text.sampler.temperature, "0: always the likeliest")
       ->check(Range(0.0, 1e6))
       ->capture_default_str();
-  verb->add_option("--top-k", arguments->sampler.topK, "draw from the K likeliest; 0: all")
+  verb->add_option("--top-k", arguments->text.sampler.topK, "draw from the K likeliest; 0: all")
       ->check(Range(int64_t{0}, int64_t{1} << 30))
       ->capture_default_str();
-  verb->add_option("--top-p", arguments->sampler.topP,
+  verb->add_option("--top-p", arguments->text.sampler.topP,
                    "draw from the likeliest with this much probability")
       ->check(Range(1e-9, 1.0))
       ->capture_default_str();
-  verb->add_option("--min-p", arguments->sampler.minP,
+  verb->add_option("--min-p", arguments->text.sampler.minP,
                    "draw from tokens with this share of the likeliest one's probability")
       ->check(Range(0.0, 1.0));
-  verb->add_option("--repetition-penalty", arguments->sampler.repetitionPenalty,
+  verb->add_option("--repetition-penalty", arguments->text.sampler.repetitionPenalty,
                    "above 1: what was said becomes less likely")
       ->check(Range(1e-3, 1e3));
-  verb->add_option("--stop", arguments->stop, "end before this text; may be given again");
-  verb->add_flag("--past-end", arguments->goesPastEnd, "the end-of-text token does not end it");
+  verb->add_option("--stop", arguments->text.stop, "end before this text; may be given again");
+  verb->add_flag("--past-end", arguments->text.goesPastEnd,
+                 "the end-of-text token does not end it");
   verb->add_flag("--json", arguments->json, "a line a token, with its log-probability");
-  verb->add_option("--seed", arguments->seed, "of the draws")->capture_default_str();
-  verb->add_option("--threads", arguments->threads, "threads; 0: all")->check(Range(0, 4096));
+  verb->add_option("--seed", arguments->text.seed, "of the draws")->capture_default_str();
   verb->callback([arguments] { require(rt::generateText(*arguments)); });
 }
 
