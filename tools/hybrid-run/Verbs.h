@@ -38,6 +38,7 @@ void addDoctor(CLI::App &app);
 void addTrain(CLI::App &app);
 void addEval(CLI::App &app);
 void addGenerate(CLI::App &app);
+void addServe(CLI::App &app);
 void addReplay(CLI::App &app);
 void addTask(CLI::App &app);
 void addData(CLI::App &app);

@@ -18,6 +18,7 @@ int run(int argc, char **argv) {
   addTrain(app);
   addEval(app);
   addGenerate(app);
+  addServe(app);
   addTask(app);
   addData(app);
   addMad(app);

@@ -69,6 +69,16 @@ uint64_t JsonNode::count(std::string_view key, uint64_t most, uint64_t otherwise
   return (*this)[key].isNull() ? otherwise : count(key, most);
 }
 
+double JsonNode::number(std::string_view key, double least, double most, double otherwise) const {
+  const nlohmann::json &field = (*this)[key].json();
+  if (field.is_null())
+    return otherwise;
+  if (field.is_number() && field.get<double>() >= least && field.get<double>() <= most)
+    return field.get<double>();
+  note(key, fmt::format("must be a number from {:g} to {:g}", least, most));
+  return otherwise;
+}
+
 uint32_t JsonNode::character(std::string_view key, uint32_t otherwise) const {
   if ((*this)[key].isNull())
     return otherwise;

@@ -39,6 +39,8 @@ public:
   /// A number from 0 to `most`.
   uint64_t count(std::string_view key, uint64_t most) const;
   uint64_t count(std::string_view key, uint64_t most, uint64_t otherwise) const;
+  /// Any number from `least` to `most`.
+  double number(std::string_view key, double least, double most, double otherwise) const;
   /// Exactly one character (code point).
   uint32_t character(std::string_view key, uint32_t otherwise) const;
   /// The position of the field's text in `words`.
