@@ -8,11 +8,14 @@ namespace hybrid::rt {
 struct GenerateOptions {
   LanguageModelChoice model;
   std::string prompt;
+  std::string prompts; // a file of prompts in place of one: .jsonl with "prompt", or a line each
+  bool interactive = false; // in place of a prompt: lines from standard input go on with the text
   ContinuationOptions text;
   bool json = false; // a line a token, with its log-probability
 };
 
-/// Prints the prompt and, as it comes, what follows.
+/// Prints the prompt and, as it comes, what follows; of a file of prompts a line of JSON each,
+/// which says what the prompt alone would give.
 Result<void> generateText(GenerateOptions options);
 
 } // namespace hybrid::rt

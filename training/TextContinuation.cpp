@@ -24,7 +24,7 @@ Result<TextContinuation::Piece> TextContinuation::take(std::span<double> logits)
   Rng rng(options.seed, 0x67656e, static_cast<uint64_t>(count));
   const int32_t next = sampleToken(logits, options.sampler, rng);
   if (next == end && !options.goesPastEnd) {
-    isEnded = true;
+    ended = true;
     return Piece();
   }
   all.push_back(next);

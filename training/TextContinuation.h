@@ -33,9 +33,11 @@ public:
   /// Draws the next token; `logits` are those behind all tokens, and used as scratch.
   Result<Piece> take(std::span<double> logits);
 
-  bool isDone() const { return isEnded || output.isStopped() || count >= options.tokens; }
+  /// Whether the end-of-text token was drawn.
+  bool isEnded() const { return ended; }
+  bool isDone() const { return ended || output.isStopped() || count >= options.tokens; }
   /// Whether it reached a stop text or its end, and not only as many tokens as it may have.
-  bool isStopped() const { return isEnded || output.isStopped(); }
+  bool isStopped() const { return ended || output.isStopped(); }
   /// What was held back, once it is done.
   std::string finish();
 
@@ -47,7 +49,7 @@ private:
   int32_t end;
   std::vector<int32_t> all;
   int64_t count = 0;
-  bool isEnded = false;
+  bool ended = false;
   StreamDecoder decoder;
   GeneratedText output;
 };

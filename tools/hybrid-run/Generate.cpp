@@ -9,7 +9,14 @@ void addGenerate(CLI::App &app) {
   auto *verb = app.add_subcommand("generate", "continue a text with a language model");
   auto arguments = std::make_shared<rt::GenerateOptions>();
   addLanguageModel(*verb, arguments->model);
-  verb->add_option("--prompt", arguments->prompt, "the text to continue")->required();
+  auto *prompts = verb->add_option_group("Prompts", "one of");
+  prompts->add_option("--prompt", arguments->prompt, "the text to continue");
+  prompts->add_option("--prompts", arguments->prompts,
+                      "a file of texts to continue, one by one: a line each, or a .jsonl with the "
+                      "field prompt; prints a line of JSON for each");
+  prompts->add_flag("--interactive", arguments->interactive,
+                    "read lines, and go on behind each with all that was said before");
+  prompts->require_option(1);
   verb->add_option("--tokens", arguments->text.tokens, "tokens to add")
       ->check(Range(int64_t{1}, int64_t{1} << 40))
       ->capture_default_str();

@@ -3,6 +3,7 @@
 #include "runtime/files/File.h"
 #include "runtime/files/Json.h"
 #include <fmt/format.h>
+#include <functional>
 
 namespace hybrid::rt {
 
@@ -33,24 +34,20 @@ Result<std::string> Record::text(std::string_view path) const {
       fmt::format("{}: field '{}' must be a string, a whole number, true or false", place, path)};
 }
 
-Result<std::vector<Record>> readRecords(const std::string &path) {
-  auto content = readText(path);
-  if (!content)
-    return content.error();
+/// A line's record, or one that `read` makes of it.
+static Result<std::vector<Record>>
+readEach(const std::string &path, const std::string &content,
+         const std::function<Result<nlohmann::json>(std::string_view, const std::string &)> &read) {
   std::vector<Record> records;
-  if (!path.ends_with(".jsonl")) {
-    records.push_back({{{"text", std::move(*content)}}, path + ":1"});
-    return records;
-  }
   size_t number = 0;
-  for (size_t begin = 0; begin < content->size();) {
-    const size_t end = std::min(content->find('\n', begin), content->size());
-    const std::string_view line = std::string_view(*content).substr(begin, end - begin);
+  for (size_t begin = 0; begin < content.size();) {
+    const size_t end = std::min(content.find('\n', begin), content.size());
+    const std::string_view line = std::string_view(content).substr(begin, end - begin);
     begin = end + 1;
     const std::string place = fmt::format("{}:{}", path, ++number);
     if (line.find_first_not_of(" \t\r") == std::string_view::npos)
       continue;
-    auto value = parseJson(line, place, {.uniqueKeys = true});
+    auto value = read(line, place);
     if (!value)
       return value.error();
     if (!value->is_object())
@@ -60,6 +57,31 @@ Result<std::vector<Record>> readRecords(const std::string &path) {
   if (records.empty())
     return Error{fmt::format("'{}' has no records", path)};
   return records;
+}
+
+static Result<nlohmann::json> readJson(std::string_view line, const std::string &place) {
+  return parseJson(line, place, {.uniqueKeys = true});
+}
+
+Result<std::vector<Record>> readRecords(const std::string &path) {
+  auto content = readText(path);
+  if (!content)
+    return content.error();
+  if (path.ends_with(".jsonl"))
+    return readEach(path, *content, readJson);
+  return std::vector<Record>{{{{"text", std::move(*content)}}, path + ":1"}};
+}
+
+Result<std::vector<Record>> readLines(const std::string &path, const std::string &field) {
+  auto content = readText(path);
+  if (!content)
+    return content.error();
+  if (path.ends_with(".jsonl"))
+    return readEach(path, *content, readJson);
+  return readEach(path, *content,
+                  [&](std::string_view line, const std::string &) -> Result<nlohmann::json> {
+                    return nlohmann::json{{field, std::string(line)}};
+                  });
 }
 
 Result<TextTemplate> TextTemplate::parse(std::string_view text) {

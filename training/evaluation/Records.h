@@ -22,6 +22,9 @@ struct Record {
 /// A .jsonl has a record a line; any other file is one record. Errors name the file and the line.
 Result<std::vector<Record>> readRecords(const std::string &path);
 
+/// The same, but any other file has a record a line, whole in the field `field`.
+Result<std::vector<Record>> readLines(const std::string &path, const std::string &field);
+
 /// Text with fields of a record in it: "Question: {question}\nAnswer:"; "{{" and "}}" are braces.
 class TextTemplate {
 public:
