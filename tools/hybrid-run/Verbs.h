@@ -46,5 +46,6 @@ void addSearch(CLI::App &app);
 void addSelftest(CLI::App &app);
 void addMad(CLI::App &app);
 void addPaper(CLI::App &app);
+void addScale(CLI::App &app);
 
 } // namespace hybrid::tools

@@ -24,6 +24,7 @@ int run(int argc, char **argv) {
   addMad(app);
   addPaper(app);
   addSearch(app);
+  addScale(app);
   addForward(app);
   addReplay(app);
   addBench(app);

@@ -1,0 +1,69 @@
+//===- Plan.h - the trainings of a scaling study, before any is run -------------------===//
+//
+// For each architecture and budget the sizes, the tokens that the budget buys at the FLOPs that the
+// compiler counts, batch and learning rate by rule (Rules.h), steps, warm-up, memory and time.
+// Nothing is trained.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "laboratory/Models.h"
+#include "laboratory/scale/Devices.h"
+#include <functional>
+
+namespace hybrid::rt::lab::scale {
+
+struct PlanOptions {
+  std::vector<ModelChoice> architectures;
+  std::vector<double> budgets;    // FLOPs of a training
+  std::vector<std::string> sizes; // names that the models' parameter `size` takes, or settings
+                                  // "width=64:layers=2"; empty: so many of table D.2 a budget
+  int sizesEach = 6;
+  int64_t length = 2048;
+  std::string method = "true"; // whose FLOPs: "true", or what the layers publish, as "mad"
+  std::string precision = "f32";
+  std::optional<DeviceModel> device;
+  std::string data; // --data of the trainings; empty: their commands leave it to the reader
+};
+
+/// What the compiler says of a size.
+struct SizeCost {
+  double params = 0, activeParams = 0;
+  double flopsPerToken = 0; // of training
+  double bytes = 0;         // that training takes with its batch
+};
+
+struct PlannedRun {
+  std::string architecture, path;
+  std::vector<std::string> settings;
+  std::string size;
+  double budget = 0;
+  SizeCost cost;
+  double tokens = 0; // steps x batch x length
+  int64_t batch = 0; // sequences
+  int64_t steps = 0, warmup = 0;
+  double rate = 0;
+  double oneSequenceBytes = 0; // memory with a batch of one
+  double flops = 0;            // that it takes; steps are whole, so not quite the budget
+  std::optional<double> seconds;
+  std::optional<int64_t> sequencesThatFit; // on the device at a time; 0: not even one
+  std::string remark;
+};
+
+/// Asks the compiler what a model of these settings costs with a batch.
+using CostOf = std::function<Result<SizeCost>(
+    const std::string &path, const std::vector<std::string> &settings, int64_t batch)>;
+CostOf compilerCosts(const PlanOptions &options);
+
+/// The rows of table D.2 of Poli et al. 2024, in parameters, that a budget trains: `count` around
+/// the size that Chinchilla's rule of 20 tokens a parameter gives, at most a factor of 4 from it.
+std::vector<std::string> tableSizes(double budget, int count);
+
+/// In the order of architectures, budgets and sizes. An error names what cannot be planned.
+Result<std::vector<PlannedRun>> planRuns(const PlanOptions &options, const CostOf &costs);
+
+nlohmann::ordered_json planJson(const PlanOptions &options, const std::vector<PlannedRun> &runs);
+std::string planText(const PlanOptions &options, const std::vector<PlannedRun> &runs);
+/// The command that trains a run.
+std::string commandOf(const PlanOptions &options, const PlannedRun &run);
+
+} // namespace hybrid::rt::lab::scale

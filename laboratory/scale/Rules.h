@@ -1,0 +1,20 @@
+//===- Rules.h - batch size and learning rate by budget and size -----------------------===//
+#pragma once
+#include <vector>
+
+namespace hybrid::rt::lab::scale {
+
+/// Tokens of a batch: table D.1 of Poli et al. 2024, by budget in steps, and no more than 2^18
+/// below 54M parameters. Below its least budget, 4e18 FLOPs, the batch falls as FLOPs^0.3271 (Bi et
+/// al. 2024, "DeepSeek LLM", section 3.1) from the table's, to the nearest power of two; at least
+/// 2^8.
+double batchTokens(double flops, double params);
+
+/// The highest learning rate: linear in the parameters between the rows of table D.2 of Poli et al.
+/// 2024; below 8M the line of its first rows goes on, above 7B the rate stays.
+double learningRate(double params);
+
+/// The sizes of that table, in parameters.
+std::vector<double> tableParams();
+
+} // namespace hybrid::rt::lab::scale
