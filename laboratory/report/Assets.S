@@ -13,6 +13,7 @@ hybridReportStyleEnd:
 hybridReportScriptBegin:
         .incbin "parts.js"
         .incbin "charts.js"
+        .incbin "scaling.js"
         .incbin "report.js"
 hybridReportScriptEnd:
 hybridReportChartsBegin:

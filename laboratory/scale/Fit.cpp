@@ -15,6 +15,8 @@ constexpr uint64_t frontierStream = 0x5CA1E001, lawStream = 0x5CA1E002;
 constexpr size_t fewestFree = 3;
 /// A law of five coefficients needs a point more.
 constexpr size_t fewestOfLaw = 6;
+/// Losses that differ by less, as a share, say nothing of what they fall with.
+constexpr double leastSpread = 1e-6;
 
 /// A straight line through logarithms by least squares; needs two different x.
 PowerLaw powerLaw(const std::vector<double> &logX, const std::vector<double> &logY) {
@@ -172,8 +174,8 @@ private:
       fit.scatter = std::sqrt(squares / static_cast<double>(free));
     if (free < fewestFree) {
       remark({}, "scatter", false,
-             fmt::format("no intervals of the minima: {} points for {} parabolas leave too little "
-                         "scatter to judge by",
+             fmt::format("no intervals of the minima: {} points less three for each of {} budgets "
+                         "leave too little scatter to judge by",
                          points, used.size()));
       return;
     }
@@ -248,6 +250,11 @@ private:
   void fitLaw() {
     if (std::string why = lawlessness(); !why.empty())
       return remark({}, "too-few", true, why);
+    const auto [least, most] =
+        std::minmax_element(fit.points.begin(), fit.points.end(),
+                            [](const Point &a, const Point &b) { return a.loss < b.loss; });
+    if (!(most->loss > least->loss * (1 + leastSpread)))
+      return remark({}, "law", true, "no parametric law: all losses are alike");
     ParametricFit fitter(fit.points);
     ParametricFit::Outcome outcome = fitter.fromGrid();
     if (!(outcome.law.alpha > 0) || !(outcome.law.beta > 0))
@@ -260,10 +267,7 @@ private:
     fit.law = outcome.law;
     if (!outcome.converged)
       remark({}, "law", false, "the parametric law is the best that was found, but not settled");
-    const auto lowest =
-        std::min_element(fit.points.begin(), fit.points.end(),
-                         [](const Point &a, const Point &b) { return a.loss < b.loss; });
-    if (outcome.law.E < 1e-3 * lowest->loss)
+    if (outcome.law.E < 1e-3 * least->loss)
       remark({}, "law", false,
              "these points do not determine the irreducible loss E: the best fit has none");
     drawLaws(fitter, outcome);

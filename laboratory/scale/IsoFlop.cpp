@@ -94,7 +94,7 @@ Minimum IsoFlop::minimum(const Parabola &parabola) const {
 
 Doubt IsoFlop::doubt(const Parabola &parabola, std::string &why) const {
   if (parabola.bend <= 0) {
-    why = "the parabola opens downwards: its sizes show no minimum";
+    why = "the parabola opens downwards or is flat: its sizes show no minimum";
     return Doubt::Downwards;
   }
   auto lowest = std::min_element(members.begin(), members.end(),

@@ -1,6 +1,7 @@
 //===- Points.cpp - trainings that a scaling law is fitted to ---------------------===//
 #include "laboratory/scale/Points.h"
 #include "executable/NearestName.h"
+#include "executable/Printable.h"
 #include "runtime/files/File.h"
 #include <algorithm>
 #include <array>
@@ -143,7 +144,7 @@ Result<double> numberOf(const Records &records, const Cell &cell, const std::str
   if (read.ec != std::errc() || read.ptr != end || !std::isfinite(value) || value <= 0)
     return records.fault(
         records.line(), cell.column,
-        fmt::format("{}: '{}' is no number above 0", column, cell.text.substr(0, 40)));
+        fmt::format("{}: '{}' is no number above 0", column, printable(cell.text.substr(0, 40))));
   return value;
 }
 

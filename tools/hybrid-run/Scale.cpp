@@ -1,5 +1,6 @@
 //===- Scale.cpp - hybrid-run scale: from a budget to a frontier ---------------------===//
 #include "executable/Printable.h"
+#include "laboratory/scale/FitPage.h"
 #include "laboratory/scale/FitReport.h"
 #include "laboratory/scale/Plan.h"
 #include "laboratory/scale/Predict.h"
@@ -16,6 +17,10 @@ struct FitArguments {
   std::string path;
   scale::FitOptions fit;
   bool json = false;
+};
+
+struct ReportArguments : FitArguments {
+  std::string report;
 };
 
 struct PredictArguments : FitArguments {
@@ -57,14 +62,17 @@ scale::Fit fitOf(const FitArguments &arguments) {
 
 void addFit(CLI::App &app) {
   auto *verb = app.add_subcommand("fit", "fit scaling laws to a table of trainings");
-  auto arguments = std::make_shared<FitArguments>();
+  auto arguments = std::make_shared<ReportArguments>();
   verb->add_option("points", arguments->path,
                    "a table (.csv) with the columns flops, params, tokens, loss and, if there are "
                    "several, group")
       ->required();
   addFitOptions(*verb, *arguments);
+  verb->add_option("--report", arguments->report, "also write a page (.html) that draws the fit");
   verb->callback([arguments] {
     scale::Fit fit = fitOf(*arguments);
+    if (!arguments->report.empty())
+      require(scale::writeFitPage(fit, arguments->report));
     if (arguments->json)
       rt::say("{}\n", rt::jsonText(scale::fitJson(fit)));
     else

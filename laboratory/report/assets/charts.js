@@ -97,15 +97,15 @@ function spreadTicks(axis) {
   });
 }
 
-/// What every line chart has: axes {title, type, ticks, reverse} and y as a share or as it is.
-function lineChart({ datasets, x, y, shares = true, descends = false, title, label }) {
-  const powers = x.ticks && x.ticks.length ? { afterBuildTicks: (axis) => (axis.ticks = x.ticks.map((value) => ({ value }))) } : {};
+/// What every line chart has: axes {title, type, ticks, reverse, format} and y as a share or as it is, from 0 or where it begins.
+function lineChart({ datasets, x, y, yType = "linear", shares = true, descends = false, fromZero = true, title, label }) {
+  const powers = x.ticks && x.ticks.length ? { afterBuildTicks: (axis) => (axis.ticks = x.ticks.map((value) => ({ value }))) } : x.type === "logarithmic" ? { afterBuildTicks: spreadTicks } : {};
   const bounds = x.ticks && x.ticks.length ? { min: Math.min(...x.ticks), max: Math.max(...x.ticks) } : {};
   return { type: "line", data: { datasets }, options: {
     interaction: { mode: "nearest", intersect: false },
-    scales: { x: scale(x.title, { type: x.type || "linear", reverse: x.reverse, ...bounds, ...powers, ticks: { color: () => colours.soft, maxRotation: 0, callback: compact } }),
-      y: shares ? shareScale(y) : scale(y, { beginAtZero: true, max: topOf(datasets, descends), ticks: { color: () => colours.soft, maxTicksLimit: 6 } }) },
-    plugins: { tooltip: tip(title || ((item) => item.dataset.label), label || ((item) => `${x.title} ${compact(item.parsed.x)}: ${shares ? percent(item.parsed.y) + " %" : Number(item.parsed.y.toPrecision(4))}`)) } } };
+    scales: { x: scale(x.title, { type: x.type || "linear", reverse: x.reverse, ...bounds, ...powers, ticks: { color: () => colours.soft, maxRotation: 0, callback: x.format || compact } }),
+      y: shares ? shareScale(y) : scale(y, { type: yType, beginAtZero: fromZero, max: fromZero ? topOf(datasets, descends) : undefined, ticks: { color: () => colours.soft, maxTicksLimit: 6, ...(yType === "logarithmic" ? { callback: compact } : {}) } }) },
+    plugins: { tooltip: tip(title || ((item) => item.dataset.label), label || ((item) => `${x.title} ${(x.format || compact)(item.parsed.x)}: ${shares ? percent(item.parsed.y) + " %" : Number(item.parsed.y.toPrecision(4))}`)) } } };
 }
 
 /// Bars to the right, a series each: rows are {series, name, value, interval, mark}.

@@ -1,4 +1,4 @@
-// The kinds of reports: a study, two studies side by side, a training, a recipe of a paper. Each draws its data, section by section.
+// The kinds of reports: a study, two studies side by side, a training, a recipe of a paper; scaling laws are in scaling.js. Each draws its data, section by section.
 
 const byScore = (a, b) => (isNumber(b) ? b : -1) - (isNumber(a) ? a : -1);
 const settingsText = (settings) => Object.entries(settings || {}).map(([name, value]) => ` --set ${name}=${value}`).join("");
@@ -346,5 +346,5 @@ function paperReport() {
     h("p", {}, "Recipes are files in papers/; `hybrid-run paper --list` shows what they measure."));
 }
 
-({ study: studyReport, comparison: comparisonReport, training: trainingReport, paper: paperReport })[data.kind]();
+({ study: studyReport, comparison: comparisonReport, training: trainingReport, paper: paperReport, "scaling-fit": scalingReport })[data.kind]();
 drawAll();

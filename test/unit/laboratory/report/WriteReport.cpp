@@ -3,8 +3,10 @@
 #include "laboratory/report/Page.h"
 #include "laboratory/report/Report.h"
 #include "laboratory/report/TrainingReport.h"
+#include "laboratory/scale/FitPage.h"
 #include "runtime/files/AtomicFile.h"
 #include "test/unit/laboratory/report/StudyFixture.h"
+#include "test/unit/laboratory/scale/Chinchilla.h"
 #include <cmath>
 #include <cstdio>
 #include <string_view>
@@ -45,16 +47,34 @@ std::string trainingPage() {
   return report::page(hybrid::rt::trainingJson(config, metrics, summary));
 }
 
+/// Scaling laws of two groups, one of whose budgets shows no minimum.
+std::string scalingPage() {
+  std::vector<scale::Point> points;
+  for (const char *group : {"striped", "transformer"})
+    for (scale::Point point : scale::drawPoints({}, 0.003, 7)) {
+      point.group = group;
+      if (points.size() < 8)
+        point.loss = 8 - point.loss;
+      points.push_back(point);
+    }
+  scale::FitOptions options;
+  options.bootstrap.samples = 200;
+  return report::page(scale::fitPageJson(scale::fitPoints(points, options)));
+}
+
 } // namespace
 
 int main(int count, char **arguments) {
   if (count < 2) {
-    std::fprintf(stderr,
-                 "usage: hybrid-write-report OUT.html [study|hostile|comparison|training]\n");
+    std::fprintf(
+        stderr,
+        "usage: hybrid-write-report OUT.html [study|hostile|comparison|training|scaling]\n");
     return 2;
   }
   if (count > 2 && std::string_view(arguments[2]) == "training")
     return hybrid::rt::writeFileAtomically(arguments[1], trainingPage()) ? 0 : 1;
+  if (count > 2 && std::string_view(arguments[2]) == "scaling")
+    return hybrid::rt::writeFileAtomically(arguments[1], scalingPage()) ? 0 : 1;
   Study study = test::makeStudy();
   if (count > 2 && std::string_view(arguments[2]) == "comparison") {
     Study other = test::makeStudy({.seed = 2, .architectures = 8});

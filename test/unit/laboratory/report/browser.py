@@ -254,6 +254,10 @@ def numbers_of(data):
     elif data["kind"] == "comparison":
         for each in data["architectures"]:
             yield from (percent(value) for value in each["overall"] if value is not None)
+    elif data["kind"] == "scaling-fit":
+        for each in data["groups"]:
+            yield from (f"{each['parametric'][name]['low']:.4g}" for name in ("alpha", "beta"))
+            yield from (warning["text"] for warning in each["warnings"])
     else:
         yield percent(data["summary"]["eval_accuracy"])
     yield data["title"]
@@ -298,7 +302,7 @@ def main():
         return 77
     with tempfile.TemporaryDirectory() as name, Browser(program, pathlib.Path(name)) as window:
         folder = pathlib.Path(name)
-        for kind in ("study", "hostile", "comparison", "training"):
+        for kind in ("study", "hostile", "comparison", "training", "scaling"):
             page = folder / f"{kind}.html"
             subprocess.run([sys.argv[1], str(page), kind], check=True, stdout=subprocess.DEVNULL)
             text = page.read_text(encoding="utf-8")
@@ -306,7 +310,7 @@ def main():
             references = References()
             references.feed(text)
             expect(not references.outside, f"{page.name}: refers to {references.outside[:3]}")
-            script = PROBE.replace("COLUMN", "1" if kind == "training" else "3")
+            script = PROBE.replace("COLUMN", {"training": "1", "scaling": "2"}.get(kind, "3"))
             grounds = []
             for width, scheme in ((1280, "light"), (360, "light"), (1280, "dark")):
                 where = f"{page.name}, {width} wide, {scheme}"

@@ -147,5 +147,14 @@ TEST(ScaleFit, SaysWhereLossDoesNotFall) {
   EXPECT_FALSE(fit.hasAny());
 }
 
+TEST(ScaleFit, SaysThatLossesAreAlike) {
+  std::vector<Point> points = drawPoints({}, 0, 1);
+  for (Point &point : points)
+    point.loss = 3;
+  Fit fit = fitPoints(points, quick(0));
+  EXPECT_FALSE(fit.hasAny());
+  EXPECT_EQ(fit.groups[0].remarks.back().text, "no parametric law: all losses are alike");
+}
+
 } // namespace
 } // namespace hybrid::rt::lab::scale

@@ -32,6 +32,8 @@ TEST(Points, ErrorsSayLineAndColumn) {
             "t.csv:2:8: params: 'x' is no number above 0");
   EXPECT_EQ(faultOf("flops,params,tokens,loss\n1e18,1e8,2e9,nan\n"),
             "t.csv:2:14: loss: 'nan' is no number above 0");
+  EXPECT_EQ(faultOf(std::string("flops,params,tokens,loss\n\0x,1,2,3\n", 33)),
+            "t.csv:2:1: flops: '\\x00x' is no number above 0");
   EXPECT_EQ(faultOf("flops,params,tokens,loss\n-1e18,1e8,2e9,3\n"),
             "t.csv:2:1: flops: '-1e18' is no number above 0");
   EXPECT_EQ(faultOf("group,flops,params,tokens,loss\n\"a\nb\",1,2,3,4\nc,1,2,x,4\n"),
