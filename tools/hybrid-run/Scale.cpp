@@ -2,6 +2,7 @@
 #include "executable/Printable.h"
 #include "laboratory/scale/FitPage.h"
 #include "laboratory/scale/FitReport.h"
+#include "laboratory/scale/Join.h"
 #include "laboratory/scale/Plan.h"
 #include "laboratory/scale/Predict.h"
 #include "runtime/files/Json.h"
@@ -116,6 +117,31 @@ void addPredict(CLI::App &app) {
   });
 }
 
+struct JoinArguments : FitArguments {
+  std::string study;
+};
+
+void addJoin(CLI::App &app) {
+  auto *verb = app.add_subcommand(
+      "join", "correlate scores of synthetic tasks with perplexity at the best size of a budget");
+  auto arguments = std::make_shared<JoinArguments>();
+  verb->add_option("points", arguments->path, "a table of trainings, or a folder with points.csv")
+      ->required();
+  verb->add_option("--scores", arguments->study,
+                   "a study of hybrid-run mad: its folder, or study.json; its architectures are "
+                   "the points' groups")
+      ->required();
+  addFitOptions(*verb, *arguments);
+  verb->callback([arguments] {
+    auto columns = valueOf(scale::readScores(arguments->study));
+    auto rows = valueOf(scale::join(fitOf(*arguments), columns));
+    if (arguments->json)
+      rt::say("{}\n", rt::jsonText(scale::joinJson(rows)));
+    else
+      rt::say("{}", printable(scale::joinText(rows)));
+  });
+}
+
 struct PlanArguments {
   scale::PlanOptions plan;
   std::vector<std::string> models, settings;
@@ -202,6 +228,7 @@ void addScale(CLI::App &app) {
   addPlan(*verb);
   addFit(*verb);
   addPredict(*verb);
+  addJoin(*verb);
 }
 
 } // namespace hybrid::tools
