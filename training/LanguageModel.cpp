@@ -14,6 +14,8 @@ namespace {
 /// What was asked for, or what the checkpoint carries, or bytes for a model of 256 tokens.
 Result<std::unique_ptr<Tokenizer>> tokenizerFor(const LanguageModelChoice &choice,
                                                 int64_t vocabulary) {
+  if (choice.tokenizer == "numbers")
+    return makeNumberTokenizer(vocabulary);
   auto tokenizer = choice.tokenizer.empty() ? tokenizerOfCheckpoint(choice.checkpoint)
                                             : namedTokenizer(choice.tokenizer);
   if (!tokenizer)

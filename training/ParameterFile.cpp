@@ -111,8 +111,8 @@ Result<void> loadParameters(Session &session, const std::string &path, bool aver
     bool wideFrom = tensor->type == SafetensorsEntry::Type::F64,
          wideTo = parameter.dtype == DType::F64;
     if (tensor->type != SafetensorsEntry::Type::F32 && !wideFrom)
-      faults.push_back(
-          fmt::format("'{}' holds integers, expected floating point numbers", parameter.name));
+      faults.push_back(fmt::format("'{}' holds {} numbers, expected F32 or F64", parameter.name,
+                                   nameOf(tensor->type)));
     else if (auto done = wideFrom == wideTo ? session.setParameter(i, tensor->data)
                          : wideFrom ? session.setParameter(i, convert<double, float>(tensor->data))
                                     : session.setParameter(i, convert<float, double>(tensor->data));

@@ -25,9 +25,12 @@ static std::string hashOf(const std::string &name, std::string_view type,
   return text;
 }
 
-static std::string_view nameOf(SafetensorsEntry::Type type) {
-  constexpr std::string_view names[] = {"f32", "f64", "i32", "i64"};
-  return names[static_cast<size_t>(type)];
+/// "f32" and so on: what DType's nameOf() says of the same type.
+static std::string lowerCase(SafetensorsEntry::Type type) {
+  std::string name(nameOf(type));
+  for (char &c : name)
+    c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  return name;
 }
 
 static std::string metadataHash(const std::map<std::string, std::string> &metadata) {
@@ -76,7 +79,7 @@ Result<void> checkHashes(const SafetensorsFile &file, const std::string &path) {
     if (recorded == hashes.end())
       return Error{
           fmt::format("'{}' is damaged: it was written without a tensor '{}'", path, name)};
-    if (*recorded == hashOf(name, nameOf(tensor.type), tensor.shape, tensor.data))
+    if (*recorded == hashOf(name, lowerCase(tensor.type), tensor.shape, tensor.data))
       continue;
     const int64_t first = size - (end - tensor.data.data());
     return Error{

@@ -13,18 +13,13 @@ namespace {
 
 constexpr uint64_t longestHeader = 100'000'000;
 
-std::optional<std::pair<SafetensorsEntry::Type, uint64_t>> typeNamed(std::string_view name) {
-  using Type = SafetensorsEntry::Type;
-  if (name == "F32")
-    return std::pair(Type::F32, uint64_t(4));
-  if (name == "F64")
-    return std::pair(Type::F64, uint64_t(8));
-  if (name == "I32")
-    return std::pair(Type::I32, uint64_t(4));
-  if (name == "I64")
-    return std::pair(Type::I64, uint64_t(8));
-  return std::nullopt;
-}
+struct NamedType {
+  std::string_view name;
+  int64_t bytes;
+};
+/// In the order of SafetensorsEntry::Type.
+constexpr NamedType types[] = {{"F32", 4}, {"F64", 8}, {"I32", 4}, {"I64", 8}, {"BF16", 2},
+                               {"F16", 2}, {"I16", 2}, {"I8", 1},  {"U8", 1},  {"BOOL", 1}};
 
 /// Empty, or what is wrong with this entry.
 std::string parseEntry(const nlohmann::json &json, std::span<const std::byte> data,
@@ -33,13 +28,15 @@ std::string parseEntry(const nlohmann::json &json, std::span<const std::byte> da
       !json.contains("data_offsets"))
     return "lacks dtype, shape or data_offsets";
   const auto &dtype = json["dtype"], &shape = json["shape"], &offsets = json["data_offsets"];
-  auto type = dtype.is_string() ? typeNamed(dtype.get_ref<const std::string &>()) : std::nullopt;
+  auto type =
+      dtype.is_string() ? safetensorsType(dtype.get_ref<const std::string &>()) : std::nullopt;
   if (!type)
-    return fmt::format("has type {}, expected F32, F64, I32 or I64", dtype.dump());
-  entry.type = type->first;
+    return fmt::format("has type {}, expected F32, F64, BF16, F16, I64, I32, I16, I8, U8 or BOOL",
+                       dtype.dump());
+  entry.type = *type;
   if (!shape.is_array() || shape.size() > 32)
     return "has a senseless shape";
-  uint64_t bytes = type->second;
+  auto bytes = static_cast<uint64_t>(bytesOf(*type));
   for (const auto &size : shape) {
     if (!size.is_number_unsigned() || __builtin_mul_overflow(bytes, size.get<uint64_t>(), &bytes))
       return "has a senseless shape";
@@ -59,6 +56,19 @@ std::string parseEntry(const nlohmann::json &json, std::span<const std::byte> da
 }
 
 } // namespace
+
+std::string_view nameOf(SafetensorsEntry::Type type) {
+  return types[static_cast<size_t>(type)].name;
+}
+
+std::optional<SafetensorsEntry::Type> safetensorsType(std::string_view name) {
+  for (size_t i = 0; i < std::size(types); ++i)
+    if (types[i].name == name)
+      return static_cast<SafetensorsEntry::Type>(i);
+  return std::nullopt;
+}
+
+int64_t bytesOf(SafetensorsEntry::Type type) { return types[static_cast<size_t>(type)].bytes; }
 
 int64_t SafetensorsEntry::elements() const { return elementCount(shape); }
 
@@ -124,8 +134,10 @@ Result<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
   return file;
 }
 
-Result<void> writeSafetensors(const std::string &path, std::span<const SafetensorsTensor> tensors,
-                              const std::map<std::string, std::string> &metadata) {
+Result<void>
+writeSafetensors(const std::string &path, std::span<const SafetensorsPlan> tensors,
+                 const std::map<std::string, std::string> &metadata,
+                 const std::function<Result<std::span<const std::byte>>(size_t)> &data) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   if (!metadata.empty()) {
     nlohmann::ordered_json strings;
@@ -134,23 +146,17 @@ Result<void> writeSafetensors(const std::string &path, std::span<const Safetenso
     header["__metadata__"] = std::move(strings);
   }
   auto &entries = header.get_ref<nlohmann::ordered_json::object_t &>();
+  auto bytesOfTensor = [](const SafetensorsPlan &tensor) {
+    return static_cast<uint64_t>(elementCount(tensor.shape) * bytesOf(tensor.type));
+  };
   uint64_t offset = 0;
-  for (const SafetensorsTensor &tensor : tensors) {
-    int64_t bytes = bytesOf(tensor.type);
-    for (int64_t size : tensor.shape)
-      bytes *= size;
-    if (static_cast<int64_t>(tensor.data.size()) != bytes)
-      return Error{fmt::format("cannot write '{}': tensor '{}' has {} bytes, but {} could be read",
-                               path, tensor.name, bytes, tensor.data.size())};
-    std::string_view type = tensor.type == DType::F64   ? "F64"
-                            : tensor.type == DType::I32 ? "I32"
-                                                        : "F32";
+  for (const SafetensorsPlan &tensor : tensors) {
+    const uint64_t end = offset + bytesOfTensor(tensor);
     // Not by the name, which the library would compare with all names before.
-    entries.emplace_back(tensor.name, nlohmann::ordered_json{
-                                          {"dtype", type},
-                                          {"shape", tensor.shape},
-                                          {"data_offsets", {offset, offset + tensor.data.size()}}});
-    offset += tensor.data.size();
+    entries.emplace_back(tensor.name, nlohmann::ordered_json{{"dtype", nameOf(tensor.type)},
+                                                             {"shape", tensor.shape},
+                                                             {"data_offsets", {offset, end}}});
+    offset = end;
   }
   std::string text = jsonLine(header);
   text.append((8 - text.size() % 8) % 8, ' ');
@@ -162,10 +168,32 @@ Result<void> writeSafetensors(const std::string &path, std::span<const Safetenso
     return done;
   if (auto done = file->write(std::string_view(text)); !done)
     return done;
-  for (const SafetensorsTensor &tensor : tensors)
-    if (auto done = file->write(tensor.data); !done)
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    auto bytes = data(i);
+    if (!bytes)
+      return bytes.error();
+    if (bytes->size() != bytesOfTensor(tensors[i]))
+      return Error{fmt::format("cannot write '{}': tensor '{}' has {} bytes, but {} could be read",
+                               path, tensors[i].name, bytesOfTensor(tensors[i]), bytes->size())};
+    if (auto done = file->write(*bytes); !done)
       return done;
+  }
   return file->commit();
+}
+
+Result<void> writeSafetensors(const std::string &path, std::span<const SafetensorsTensor> tensors,
+                              const std::map<std::string, std::string> &metadata) {
+  using Type = SafetensorsEntry::Type;
+  std::vector<SafetensorsPlan> plans;
+  for (const SafetensorsTensor &tensor : tensors)
+    plans.push_back({tensor.name,
+                     tensor.type == DType::F64   ? Type::F64
+                     : tensor.type == DType::I32 ? Type::I32
+                                                 : Type::F32,
+                     tensor.shape});
+  return writeSafetensors(
+      path, plans, metadata,
+      [&](size_t i) -> Result<std::span<const std::byte>> { return tensors[i].data; });
 }
 
 } // namespace hybrid::rt

@@ -38,13 +38,14 @@ void addCheckpoint(CLI::App &verb, std::string &checkpoint, bool &average) {
 }
 
 std::vector<CLI::Option *> addReading(CLI::App &verb, rt::LanguageModelChoice &choice) {
-  return {verb.add_option("--tokenizer", choice.tokenizer,
-                          "what tokens are, where the checkpoint does not say: bytes, dna, or a "
-                          "tokenizer's file or folder"),
-          verb.add_option("--context", choice.context,
-                          "positions that attention and long filters reach back to; 0: the length "
-                          "that the model was compiled for")
-              ->check(Range(int64_t{0}, int64_t{1} << 24))};
+  return {
+      verb.add_option("--tokenizer", choice.tokenizer,
+                      "what tokens are, where the checkpoint does not say: bytes, dna, numbers (of "
+                      "tokens, as text), or a tokenizer's file or folder"),
+      verb.add_option("--context", choice.context,
+                      "positions that attention and long filters reach back to; 0: the length "
+                      "that the model was compiled for")
+          ->check(Range(int64_t{0}, int64_t{1} << 24))};
 }
 
 void addLanguageModel(CLI::App &verb, rt::LanguageModelChoice &choice) {

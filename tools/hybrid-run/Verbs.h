@@ -47,5 +47,6 @@ void addSelftest(CLI::App &app);
 void addMad(CLI::App &app);
 void addPaper(CLI::App &app);
 void addScale(CLI::App &app);
+void addExchange(CLI::App &app);
 
 } // namespace hybrid::tools

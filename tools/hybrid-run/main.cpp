@@ -27,6 +27,7 @@ int run(int argc, char **argv) {
   addScale(app);
   addForward(app);
   addReplay(app);
+  addExchange(app);
   addBench(app);
   addInfo(app);
   addDoctor(app);

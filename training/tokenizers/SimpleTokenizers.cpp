@@ -2,6 +2,8 @@
 #include "training/tokenizers/SimpleTokenizers.h"
 #include "training/tokenizers/Utf8.h"
 #include <array>
+#include <charconv>
+#include <fmt/format.h>
 
 namespace hybrid::rt {
 namespace {
@@ -114,9 +116,48 @@ private:
   }
 };
 
+class NumberTokenizer final : public Tokenizer {
+public:
+  explicit NumberTokenizer(int64_t count) : count(count) {}
+  Result<void> encode(std::string_view text, const EncodeOptions &,
+                      std::vector<int32_t> &ids) const override {
+    constexpr std::string_view between = " ,\t\r\n";
+    for (size_t at = 0; (at = text.find_first_not_of(between, at)) != std::string_view::npos;) {
+      const std::string_view word = text.substr(at, text.find_first_of(between, at) - at);
+      int32_t id = 0;
+      auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
+      if (error != std::errc() || end != word.data() + word.size() || id < 0 || id >= count)
+        return Error{
+            fmt::format("'{}' is no token number from 0 to {}", word.substr(0, 16), count - 1)};
+      ids.push_back(id);
+      at += word.size();
+    }
+    return {};
+  }
+  Result<std::string> decode(std::span<const int32_t> ids, const DecodeOptions &) const override {
+    std::string text;
+    for (int32_t id : ids)
+      text += fmt::format(" {}", id);
+    return text;
+  }
+  int64_t vocabulary() const override { return count; }
+  std::string token(int32_t id) const override { return std::to_string(id); }
+  int32_t find(std::string_view) const override { return -1; }
+  std::vector<Special> specialTokens() const override { return {}; }
+  std::string kind() const override { return "numbers"; }
+  std::string serialized() const override { return R"({"hybrid_tokenizer":1,"type":"numbers"})"; }
+
+private:
+  int64_t count;
+};
+
 } // namespace
 
 std::unique_ptr<Tokenizer> makeByteTokenizer() { return std::make_unique<ByteTokenizer>(); }
+std::unique_ptr<Tokenizer> makeNumberTokenizer(int64_t vocabulary) {
+  return std::make_unique<NumberTokenizer>(vocabulary);
+}
+
 std::unique_ptr<Tokenizer> makeDnaTokenizer() { return std::make_unique<DnaTokenizer>(); }
 
 } // namespace hybrid::rt

@@ -12,6 +12,9 @@ std::unique_ptr<Tokenizer> makeByteTokenizer();
 /// case, IUPAC's letters for several nucleotides as N; [SEP] ends a sequence.
 std::unique_ptr<Tokenizer> makeDnaTokenizer();
 
+/// A text is the numbers themselves, "12 7 300": for a model whose tokens have no text here.
+std::unique_ptr<Tokenizer> makeNumberTokenizer(int64_t vocabulary);
+
 /// A SentencePiece model, as the bytes of its file.
 Result<std::unique_ptr<Tokenizer>> makeSentencePieceTokenizer(std::string model,
                                                               const std::string &name);

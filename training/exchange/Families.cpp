@@ -1,0 +1,26 @@
+//===- Families.cpp - architectures that can be imported ----------------------===//
+#include "training/exchange/Family.h"
+
+namespace hybrid::rt::exchange {
+
+std::span<const Family> families() {
+  static constexpr Family all[] = {
+      {"gpt2", readGpt2},
+      {"jamba", readJamba},
+      {"lfm2", readLfm2},
+      {"llama", readLlama},
+      {"mamba", readMamba},
+      {"mamba2", readMamba2},
+      {"mistral", readMistral},
+      {"mixtral", readMixtral},
+      {"qwen2", readQwen2},
+      {"qwen3", readQwen3},
+      {"qwen3_5", readQwen35},
+      {"qwen3_5_text", readQwen35Text},
+      {"qwen3_next", readQwen3Next},
+      {"rwkv", readRwkv},
+  };
+  return all;
+}
+
+} // namespace hybrid::rt::exchange
