@@ -5,7 +5,10 @@ namespace hybrid::rt::exchange {
 
 std::span<const Family> families() {
   static constexpr Family all[] = {
+      {"bamba", readBamba},
+      {"gemma2", readGemma2},
       {"gpt2", readGpt2},
+      {"granitemoehybrid", readGraniteHybrid},
       {"jamba", readJamba},
       {"lfm2", readLfm2},
       {"llama", readLlama},
@@ -13,11 +16,13 @@ std::span<const Family> families() {
       {"mamba2", readMamba2},
       {"mistral", readMistral},
       {"mixtral", readMixtral},
+      {"nemotron_h", readNemotronH},
       {"qwen2", readQwen2},
       {"qwen3", readQwen3},
       {"qwen3_5", readQwen35},
       {"qwen3_5_text", readQwen35Text},
       {"qwen3_next", readQwen3Next},
+      {"recurrent_gemma", readRecurrentGemma},
       {"rwkv", readRwkv},
   };
   return all;

@@ -33,7 +33,10 @@ struct Family {
 std::span<const Family> families();
 
 // A file each under families/.
+Architecture readBamba(Config &config);
+Architecture readGemma2(Config &config);
 Architecture readGpt2(Config &config);
+Architecture readGraniteHybrid(Config &config);
 Architecture readJamba(Config &config);
 Architecture readLfm2(Config &config);
 Architecture readLlama(Config &config);
@@ -41,11 +44,13 @@ Architecture readMamba(Config &config);
 Architecture readMamba2(Config &config);
 Architecture readMistral(Config &config);
 Architecture readMixtral(Config &config);
+Architecture readNemotronH(Config &config);
 Architecture readQwen2(Config &config);
 Architecture readQwen3(Config &config);
 Architecture readQwen35(Config &config);
 Architecture readQwen35Text(Config &config);
 Architecture readQwen3Next(Config &config);
+Architecture readRecurrentGemma(Config &config);
 Architecture readRwkv(Config &config);
 
 } // namespace hybrid::rt::exchange

@@ -24,6 +24,17 @@ void addMamba(TensorRules &rules, const std::string &ours, const std::string &th
     rules.same(ours + "out.bias", {width}, theirs + "out_proj.bias");
 }
 
+void readStepLimits(Config &config, Mamba2Shape &shape) {
+  const auto limits = config.list("time_step_limit");
+  if (limits.size() == 2) {
+    shape.leastStep = config.numberOrInfinity(limits[0], "time_step_limit");
+    shape.mostStep = config.numberOrInfinity(limits[1], "time_step_limit");
+  }
+  config.require((limits.empty() || limits.size() == 2) && shape.leastStep >= 0 &&
+                     shape.mostStep > shape.leastStep,
+                 "'time_step_limit' is a list of two numbers from 0 on, the second the larger");
+}
+
 Call mamba2Call(const Mamba2Shape &shape, const std::string &norm) {
   Call call("mamba2", norm);
   call.with("heads", shape.heads).with("head_size", shape.headSize).with("state", shape.state);

@@ -1,5 +1,6 @@
 //===- Mixers.h - tensors of recurrent layers that several families have -------===//
 #pragma once
+#include "training/exchange/Config.h"
 #include "training/exchange/Page.h"
 #include "training/exchange/TensorRules.h"
 #include <limits>
@@ -20,6 +21,8 @@ struct Mamba2Shape {
   double eps = 1e-5, leastStep = 0, mostStep = std::numeric_limits<double>::infinity();
   std::string activation = "silu";
 };
+/// `time_step_limit`: between what steps lie.
+void readStepLimits(Config &config, Mamba2Shape &shape);
 /// Of std.mamba2's layer.
 Call mamba2Call(const Mamba2Shape &shape, const std::string &norm);
 void addMamba2(TensorRules &rules, const std::string &ours, const std::string &theirs,

@@ -40,6 +40,9 @@ void readCommon(Config &config) {
                         "cross_attention_hidden_size",
                         "attention_dropout",
                         "resid_pdrop",
+                        "use_mamba_kernels",
+                        "use_mambapy",
+                        "use_associative_scan",
                         "embd_pdrop",
                         "attn_pdrop",
                         "hidden_dropout",
@@ -162,14 +165,18 @@ void addEmbedding(Architecture &model, const Ends &ends) {
   }
 }
 
-void addHead(Architecture &model, const Ends &ends, const std::string &norm) {
-  if (ends.tied) {
-    model.page.line(fmt::format("output logits = tied({}, table)", norm));
-    return;
-  }
-  model.page.line(
-      fmt::format("output logits = untied({}, {}, bias = false)", norm, ends.vocabulary));
-  model.rules.same("untied.unembed.weight", {ends.vocabulary, ends.width}, ends.head);
+void addHead(Architecture &model, const Ends &ends, const std::string &norm, double cap,
+             double divisor) {
+  std::string scores = ends.tied
+                           ? fmt::format("tied({}, table)", norm)
+                           : fmt::format("untied({}, {}, bias = false)", norm, ends.vocabulary);
+  if (!ends.tied)
+    model.rules.same("untied.unembed.weight", {ends.vocabulary, ends.width}, ends.head);
+  if (cap > 0)
+    scores = fmt::format("{0} * tanh({1} / {0})", spelled(cap), scores);
+  if (divisor != 1)
+    scores += " / " + spelled(divisor);
+  model.page.line("output logits = " + scores);
 }
 
 AttentionShape readAttention(Config &config, int64_t width, int64_t usualHeads,

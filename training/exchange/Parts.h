@@ -29,7 +29,9 @@ struct Ends {
   std::string embedding, head; // their names
 };
 void addEmbedding(Architecture &model, const Ends &ends);
-void addHead(Architecture &model, const Ends &ends, const std::string &norm);
+/// Logits lie between -cap and cap if that is not 0, or are divided.
+void addHead(Architecture &model, const Ends &ends, const std::string &norm, double cap = 0,
+             double divisor = 1);
 
 /// Softmax attention as std.mixers has it, from four projections.
 struct AttentionShape {

@@ -115,8 +115,8 @@ void addBlock(TensorRules &rules, const Settings &s, char letter, const std::str
 
 Architecture readJamba(Config &config) {
   readCommon(config);
-  config.withoutEffect({"use_mamba_kernels", "num_logits_to_keep", "output_router_logits",
-                        "router_aux_loss_coef", "max_position_embeddings"});
+  config.withoutEffect({"num_logits_to_keep", "output_router_logits", "router_aux_loss_coef",
+                        "max_position_embeddings"});
   config.only("sliding_window", nullptr, "jamba's attention has no window");
   const Settings s = readSettings(config);
   const Ends ends{config.size({"vocab_size"}, 65536), s.width,

@@ -31,9 +31,8 @@ Architecture around(const Ends &ends, int64_t layers, double eps, Call call, Add
 void readInitialSteps(Config &config) {
   config.withoutEffect({"time_step_floor", "time_step_init_scheme", "time_step_max",
                         "time_step_min", "time_step_scale", "rescale_prenorm_residual",
-                        "residual_in_fp32", "use_mambapy", "use_associative_scan", "d_inner",
-                        "d_model", "n_layer", "ssm_cfg", "fused_add_norm",
-                        "pad_vocab_size_multiple", "chunk_size"});
+                        "residual_in_fp32", "d_inner", "d_model", "n_layer", "ssm_cfg",
+                        "fused_add_norm", "pad_vocab_size_multiple", "chunk_size"});
   config.only("rms_norm", true, "the norm is an RMS norm");
 }
 
@@ -103,14 +102,7 @@ Architecture readMamba2(Config &config) {
   config.require(shape.heads % shape.groups == 0,
                  fmt::format("'n_groups' is {}, which does not divide 'num_heads', {}",
                              shape.groups, shape.heads));
-  const auto limits = config.list("time_step_limit");
-  if (limits.size() == 2) {
-    shape.leastStep = config.numberOrInfinity(limits[0], "time_step_limit");
-    shape.mostStep = config.numberOrInfinity(limits[1], "time_step_limit");
-  }
-  config.require((limits.empty() || limits.size() == 2) && shape.leastStep >= 0 &&
-                     shape.mostStep > shape.leastStep,
-                 "'time_step_limit' is a list of two numbers from 0 on, the second the larger");
+  readStepLimits(config, shape);
   const Ends ends{config.size({"vocab_size"}, 32768), shape.width,
                   config.flag({"tie_word_embeddings"}, false), "backbone.embeddings.weight",
                   "lm_head.weight"};

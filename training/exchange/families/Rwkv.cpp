@@ -39,8 +39,10 @@ void addChannelMix(TensorRules &rules, const std::string &ours, const std::strin
 
 Architecture readRwkv(Config &config) {
   readCommon(config);
-  // What is divided by rescale_every is multiplied again by the norms behind it.
-  config.withoutEffect({"context_length", "max_position_embeddings", "rescale_every"});
+  config.withoutEffect({"context_length", "max_position_embeddings"});
+  // Transformers halves the stream behind every so many blocks. Norms undo that, but for their eps,
+  // which counts four times as much for a stream of half the size.
+  const int64_t halving = config.count({"rescale_every"}, 6);
   const int64_t width = config.size({"hidden_size"}, 4096),
                 layers = readLayers(config, {"num_hidden_layers"}, 32),
                 inner = config.size({"attention_hidden_size"}, width),
@@ -54,7 +56,10 @@ Architecture readRwkv(Config &config) {
   Page &page = model.page;
   page.use("std.rwkv");
   addEmbedding(model, ends);
-  const std::string norm = fmt::format("layernorm(x, eps = {})", spelled(eps));
+  const bool halves = halving > 0 && halving <= layers;
+  std::string norm = fmt::format("layernorm(x, eps = {})", spelled(eps));
+  if (halves)
+    norm = fmt::format("layernorm(x, eps = {} * pow(4, div(i, {})))", spelled(eps), halving);
   page.line(fmt::format("x = layernorm(x, eps = {}, name = \"first_norm\")", spelled(eps)));
   addPair(model.rules, "first_norm", "rwkv.blocks.0.pre_ln", width);
   page.line(fmt::format("for i in 0..{} {{", layers));
@@ -81,7 +86,10 @@ Architecture readRwkv(Config &config) {
                   hidden);
   }
   addPair(model.rules, "layernorm", "rwkv.ln_out", width);
-  addHead(model, ends, "layernorm(x, eps = 1e-5)"); // whatever config.json says
+  // Whatever config.json says of eps.
+  addHead(model, ends,
+          halves ? fmt::format("layernorm(x, eps = 1e-5 * pow(4, {}))", layers / halving)
+                 : "layernorm(x, eps = 1e-5)");
   return model;
 }
 
