@@ -95,6 +95,21 @@ class Exchange(unittest.TestCase):
                 rounded = struct.unpack("<f", bytes((0, 0, low, high)))[0]
                 self.assertLessEqual(abs(rounded - value), abs(value) / 256)
 
+    def test_training_begins_with_what_was_imported(self):
+        tiny.write(self.source, tiny.llama(vocabulary=256))
+        self.runner.run("import", "hf", self.source, "--out", self.out)
+        text, run = self.folder / "text", self.folder / "run"
+        text.write_text("what was read is read again, and once more\n" * 40)
+        self.runner.run("train", self.out / "model.hyb", "--data", f"text:{text}", "--batch", 2, "--length", 8, "--steps", 1, "--lr", 1e-12,
+                        "--min-lr", 0, "--weight-decay", 0, "--init-from", self.out / "model.safetensors", "--out", run, "--quiet", "--threads", 1)
+        trained = cases.safetensors_of(run / "checkpoints")
+        for name, (kind, shape, data) in cases.safetensors_of(self.out).items():
+            self.assertEqual(trained[name][:2], (kind, shape))
+            for x, y in zip(struct.unpack(f"<{len(data) // 4}f", data), struct.unpack(f"<{len(data) // 4}f", trained[name][2])):
+                self.assertAlmostEqual(x, y, delta=1e-6)
+        self.runner.run("export", "hf", self.out, "--checkpoint", run / "checkpoints" / "best.safetensors", "--out", self.folder / "back")
+        self.assertEqual(cases.safetensors_of(self.folder / "back").keys(), cases.safetensors_of(self.source).keys())
+
     # What is refused
 
     def test_unknown_key(self):
