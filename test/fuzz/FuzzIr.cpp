@@ -14,6 +14,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "passes/Passes.h"
 #include <cstdlib>
+#include <string>
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static mlir::DialectRegistry *registry = [] {
@@ -28,7 +29,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     explained = true;
     return mlir::success();
   });
-  llvm::StringRef text(reinterpret_cast<const char *>(data), size);
+  // MLIR's lexer looks at the character behind the end, which a file's buffer has.
+  const std::string text(reinterpret_cast<const char *>(data), size);
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(&context));
   if (!module)
     return explained ? 0 : (std::abort(), 0);

@@ -27,7 +27,7 @@ class Flips:
     def __init__(self, options, folder):
         self.options, self.folder = options, folder
         self.environment = {**os.environ, "OMP_NUM_THREADS": "1", "XDG_CACHE_HOME": str(folder / "cache"), "XDG_CONFIG_HOME": str(folder / "config"),
-                            "ASAN_OPTIONS": "detect_leaks=0:detect_container_overflow=0"}
+                            "ASAN_OPTIONS": "detect_leaks=0:detect_container_overflow=0:allow_user_poisoning=0"}
 
     def call(self, tool, *words):
         return subprocess.run([str(self.options.binaries / tool), *map(str, words)], env=self.environment, stdin=subprocess.DEVNULL,

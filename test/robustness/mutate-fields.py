@@ -31,7 +31,7 @@ def main():
     parser.add_argument("schema", type=pathlib.Path)
     parser.add_argument("--one-of", type=int, default=3001, metavar="N")
     options = parser.parse_args()
-    environment = {**os.environ, "OMP_NUM_THREADS": "2", "ASAN_OPTIONS": "detect_leaks=0:detect_container_overflow=0:exitcode=99"}
+    environment = {**os.environ, "OMP_NUM_THREADS": "2", "ASAN_OPTIONS": "detect_leaks=0:detect_container_overflow=0:allow_user_poisoning=0:exitcode=99"}
     failed = []
     with tempfile.TemporaryDirectory(prefix="mutate-fields-") as folder:
         for name, (model, *arguments) in CASES.items():
