@@ -10,10 +10,28 @@ namespace hybrid::rt::lab {
 namespace {
 using nlohmann::json;
 
+/// The keys of presets.json with what they hold and from where to where numbers may be.
+template <typename Each> void eachValue(const Each &each) {
+  constexpr double any = 1e15;
+  each("schedule", &PresetValues::schedule, 0, 0);
+  each("lr", &PresetValues::learningRate, 1e-12, 1e3);
+  each("min_lr", &PresetValues::leastRate, 0, 1e3);
+  each("warmup", &PresetValues::warmup, 0, 1);
+  each("weight_decay", &PresetValues::weightDecay, 0, 1e3);
+  each("beta1", &PresetValues::beta1, 0, 0.999999);
+  each("beta2", &PresetValues::beta2, 0, 0.99999999);
+  each("eps", &PresetValues::epsilon, 0, 1);
+  each("clip", &PresetValues::clip, 0, any);
+  each("epochs", &PresetValues::epochs, 1e-6, 1e9);
+  each("steps", &PresetValues::steps, 1, any);
+  each("batch", &PresetValues::batch, 1, any);
+  each("batch_tokens", &PresetValues::batchTokens, 1, any);
+}
+
 PresetValues readValues(JsonReader &reader, const json &object, std::string &fault) {
   PresetValues values;
-  auto read = [&]<typename Value>(const char *key, std::optional<Value> &to, double least,
-                                  double most) {
+  eachValue([&]<typename Value>(const char *key, std::optional<Value> PresetValues::*member,
+                                double least, double most) {
     const bool there = object.is_object() && object.contains(key);
     const Value value = reader.get<Value>(key, Value{});
     if (!there)
@@ -22,47 +40,20 @@ PresetValues readValues(JsonReader &reader, const json &object, std::string &fau
       if (fault.empty() &&
           (!(static_cast<double>(value) >= least) || static_cast<double>(value) > most))
         reader.fail(key, fmt::format("is {}; expected {} to {}", value, least, most));
-    to = value;
-  };
-  constexpr double any = 1e15;
-  read("schedule", values.schedule, 0, 0);
+    values.*member = value;
+  });
   if (values.schedule && fault.empty())
     if (auto kind = scheduleKind(*values.schedule); !kind)
       reader.fail("schedule", kind.error().message);
-  read("lr", values.learningRate, 1e-12, 1e3);
-  read("min_lr", values.leastRate, 0, 1e3);
-  read("warmup", values.warmup, 0, 1);
-  read("weight_decay", values.weightDecay, 0, 1e3);
-  read("beta1", values.beta1, 0, 0.999999);
-  read("beta2", values.beta2, 0, 0.99999999);
-  read("eps", values.epsilon, 0, 1);
-  read("clip", values.clip, 0, any);
-  read("epochs", values.epochs, 1e-6, 1e9);
-  read("steps", values.steps, 1, any);
-  read("batch", values.batch, 1, any);
-  read("batch_tokens", values.batchTokens, 1, any);
   return values;
 }
 
 /// What `more` says counts.
 void takeFrom(const PresetValues &more, PresetValues &values) {
-  auto take = [](const auto &from, auto &to) {
-    if (from)
-      to = from;
-  };
-  take(more.schedule, values.schedule);
-  take(more.learningRate, values.learningRate);
-  take(more.leastRate, values.leastRate);
-  take(more.warmup, values.warmup);
-  take(more.weightDecay, values.weightDecay);
-  take(more.beta1, values.beta1);
-  take(more.beta2, values.beta2);
-  take(more.epsilon, values.epsilon);
-  take(more.clip, values.clip);
-  take(more.epochs, values.epochs);
-  take(more.steps, values.steps);
-  take(more.batch, values.batch);
-  take(more.batchTokens, values.batchTokens);
+  eachValue([&](const char *, auto member, double, double) {
+    if (more.*member)
+      values.*member = more.*member;
+  });
 }
 
 } // namespace
