@@ -10,8 +10,8 @@ file(GLOB_RECURSE case_files ${PROJECT_SOURCE_DIR}/laboratory/selftest/*)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${pages} ${case_files})
 
 # Libraries are found where they were linked: LLVM lies outside of the loader's folders.
-set_target_properties(hybrid-run PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
-install(TARGETS hybrid-run RUNTIME DESTINATION bin)
+set_target_properties(hybrid-run hybrid-serve PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+install(TARGETS hybrid-run hybrid-serve RUNTIME DESTINATION bin)
 install(DIRECTORY ${selftest} DESTINATION share/hybrid)
 if(HYBRID_BUILD_COMPILER)
   set_target_properties(hybridc PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)

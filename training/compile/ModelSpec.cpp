@@ -22,12 +22,14 @@ namespace fs = std::filesystem;
 
 bool ModelSpec::isSource() const { return fs::path(path).extension() == ".hyb"; }
 
-std::string findCompiler() {
+std::string findProgram(const std::string &name) {
   std::error_code error;
   fs::path self = fs::read_symlink("/proc/self/exe", error);
-  fs::path compiler = self.parent_path() / "hybridc";
-  return !error && access(compiler.c_str(), X_OK) == 0 ? compiler.string() : "";
+  fs::path program = self.parent_path() / name;
+  return !error && access(program.c_str(), X_OK) == 0 ? program.string() : "";
 }
+
+std::string findCompiler() { return findProgram("hybridc"); }
 
 namespace {
 

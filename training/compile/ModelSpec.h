@@ -29,6 +29,8 @@ struct ModelSpec {
   Result<std::shared_ptr<const Executable>> load() const;
 };
 
+/// Another of our programs, which is beside this one; empty when it is not there.
+std::string findProgram(const std::string &name);
 /// Where hybridc is: beside this program. Empty when it is not there.
 std::string findCompiler();
 /// The first line of its --version; empty when it does not run.

@@ -143,7 +143,7 @@ void setUp(httplib::Server &server, const ServeOptions &options) {
   server.set_payload_max_length(options.bodyBytes);
   server.set_read_timeout(options.patienceSeconds);
   server.set_write_timeout(options.patienceSeconds);
-  server.set_keep_alive_timeout(2);
+  server.set_keep_alive_timeout(options.patienceSeconds); // also of the first request
   server.set_keep_alive_max_count(1000);
   server.set_tcp_nodelay(true);
 }

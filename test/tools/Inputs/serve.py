@@ -209,7 +209,7 @@ def check_full(server):
 
 def main():
     evaluation, command = json.load(open(sys.argv[1])), sys.argv[2:]
-    server = Server(command + ["--max-tokens", "300", "--max-request", "100000", "--patience", "2"])
+    server = Server(command + ["--max-tokens", "300", "--max-request", "100000", "--patience", "8"])
     try:
         check_answers(server)
         check_streams(server)
