@@ -1,6 +1,7 @@
 //===- Weights.cpp - the tensors of a folder in Hugging Face's layout ----------===//
 #include "training/exchange/Weights.h"
 #include "runtime/files/Json.h"
+#include <Eigen/Core>
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -23,8 +24,11 @@ uint16_t toBf16(float value) {
   return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
 }
 
-float fromF16(uint16_t bits) { return static_cast<float>(std::bit_cast<_Float16>(bits)); }
-uint16_t toF16(double value) { return std::bit_cast<uint16_t>(static_cast<_Float16>(value)); }
+// _Float16 would call a function that only newer systems' libgcc has.
+float fromF16(uint16_t bits) { return static_cast<float>(std::bit_cast<Eigen::half>(bits)); }
+uint16_t toF16(double value) {
+  return std::bit_cast<uint16_t>(Eigen::half(static_cast<float>(value)));
+}
 
 /// `to` from each number of `from`.
 template <typename From, typename To, typename Function>
