@@ -24,6 +24,7 @@ BELOW = {
     "tools/compiler": ["tools/commandline", "frontends", "codegen"],
     "tools/tablegen": [],
     "tools/hybrid-run": ["tools/commandline", "laboratory"],
+    "tools/hybrid-serve": ["tools/hybrid-run"],
     "benchmarks": ["codegen", "training"],
 }
 ALL = ("test", "cmake")  # may include everything
