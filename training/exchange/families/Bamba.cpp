@@ -68,6 +68,17 @@ void addMixer(TensorRules &rules, char letter, const std::string &ours, const st
     addMamba2(rules, ours + "mamba2.", theirs + "mamba.", mamba);
 }
 
+/// A letter a layer: M, Mamba-2, or A, attention, by the list of layers where there is one.
+std::string mixersOf(Config &config, int64_t layers) {
+  std::string letters(static_cast<size_t>(layers), 'M');
+  const auto types =
+      readLayerTypes(config, layers, {"mamba", "linear_attention", "attention", "full_attention"});
+  for (size_t i = 0; i < types.size(); ++i)
+    if (types[i] == "attention" || types[i] == "full_attention")
+      letters[i] = 'A';
+  return letters;
+}
+
 } // namespace
 
 Architecture readBamba(Config &config) {
@@ -84,12 +95,7 @@ Architecture readBamba(Config &config) {
   const Rotary rotary(config, attention.size, 10000, 0.5);
   Mamba2Shape mamba = readMamba2Shape(config, width, eps, 256, 128);
   mamba.activation = function;
-  std::string letters(static_cast<size_t>(layers), 'M');
-  const auto types =
-      readLayerTypes(config, layers, {"mamba", "linear_attention", "attention", "full_attention"});
-  for (size_t i = 0; i < types.size(); ++i)
-    if (types[i] == "attention" || types[i] == "full_attention")
-      letters[i] = 'A';
+  std::string letters = mixersOf(config, layers);
   for (int64_t i : config.integers("attn_layer_indices")) {
     config.require(i < layers, fmt::format("'attn_layer_indices' has {} of {} layers", i, layers));
     if (i < layers)
@@ -153,12 +159,7 @@ Architecture readGraniteHybrid(Config &config) {
   const Rotary rotary(config, attention.size, 10000);
   Mamba2Shape mamba = readMamba2Shape(config, width, eps, 256, 128);
   mamba.activation = function;
-  std::string letters(static_cast<size_t>(layers), 'M');
-  const auto types =
-      readLayerTypes(config, layers, {"mamba", "linear_attention", "attention", "full_attention"});
-  for (size_t i = 0; i < types.size(); ++i)
-    if (types[i] == "attention" || types[i] == "full_attention")
-      letters[i] = 'A';
+  std::string letters = mixersOf(config, layers);
   const Ends ends{config.size({"vocab_size"}, 32000), width,
                   config.flag({"tie_word_embeddings"}, false), "model.embed_tokens.weight",
                   "lm_head.weight"};
