@@ -10,6 +10,11 @@ include(AddMLIR)
 include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 separate_arguments(HYBRID_LLVM_DEFINITIONS NATIVE_COMMAND ${LLVM_DEFINITIONS})
 add_definitions(${HYBRID_LLVM_DEFINITIONS})
+# LLVM's headers declare other classes for debugging than for release (llvm::Statistic, a field of our passes):
+# what includes them must see those that the library was built with, in every build type of ours.
+if(NOT LLVM_ENABLE_ASSERTIONS)
+  add_compile_definitions(NDEBUG)
+endif()
 
 # tablegen(HYBRID ...) runs our own generators (tools/tablegen).
 set(HYBRID_TABLEGEN_EXE $<TARGET_FILE:hybrid-tblgen>)
