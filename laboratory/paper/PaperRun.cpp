@@ -220,7 +220,7 @@ private:
                                        "--task",
                                        column.task,
                                        "--examples",
-                                       "256",
+                                       std::to_string(column.examples),
                                        "--batch",
                                        std::to_string(column.batch)};
     addSettings(arguments, row.model.settings);

@@ -67,6 +67,7 @@ std::vector<RecipeColumn> readColumns(const json *list, const std::string &place
     column.task = reader.get<std::string>("task", "");
     column.length = reader.get<int64_t>("length", 0);
     column.batch = reader.get<int64_t>("batch", 1);
+    column.examples = reader.get<int64_t>("examples", column.examples);
     column.quantity = reader.get<std::string>("quantity", "");
     column.scale = reader.get<double>("scale", 1.0);
     column.settings = reader.settings("settings");

@@ -29,7 +29,8 @@ struct RecipeRow {
 struct RecipeColumn {
   std::string name;
   std::string task;              // of Study and Lengths
-  int64_t length = 0, batch = 1; // of Costs and Times
+  int64_t length = 0, batch = 1; // of Costs and Times; batch: of Lengths, too
+  int64_t examples = 256;        // of Lengths: test instances
   std::string quantity;          // of Costs: a field of --cost=json; of Study: accuracy, or loss
   double scale = 1;              // of Costs: what it is multiplied with
   std::vector<std::string> settings; // NAME=VALUE, of Costs and Times
