@@ -75,7 +75,7 @@ PaperOutcome::Checked checkWithin(const RecipeCheck &check, const Recipe &recipe
       far.push_back(
           fmt::format("{} at {}: {}, printed {}", row, column, textOf(measured), textOf(printed)));
   }
-  return {fmt::format("{} of {} cells within {}{} of what is printed{}", near, cells,
+  return {fmt::format("{} of {} cells within {:.6g}{} of what is printed{}", near, cells,
                       check.relative ? 100 * check.value : check.value, check.relative ? " %" : "",
                       far.empty() ? "" : fmt::format(" (not: {})", fmt::join(far, "; "))),
           cells > 0 && near == cells};
