@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <map>
@@ -43,8 +42,6 @@ const std::vector<MadTask> &suite() {
 double settingOf(const Task &task, std::string_view key, double fallback) {
   for (const auto &[name, value] : task.settings())
     if (name == key) {
-      if (value == "true")
-        return 1;
       double number = fallback;
       std::from_chars(value.data(), value.data() + value.size(), number);
       return number;
@@ -66,7 +63,7 @@ Result<Setting> makeSetting(const std::string &spec, Convention convention) {
   setting.longest = std::max(made.positions(), static_cast<int64_t>(settingOf(made, "length", 0)));
   setting.axisValue = static_cast<double>(setting.longest);
   setting.fromLast = made.takesNoPadding();
-  setting.chance = chanceAccuracy(made);
+  setting.chance = made.chanceAccuracy();
   return setting;
 }
 
@@ -218,37 +215,6 @@ Result<std::vector<Setting>> suiteSettings(const std::vector<std::string> &tasks
   }
   baselines.insert(baselines.end(), harder.begin(), harder.end());
   return baselines;
-}
-
-double chanceAccuracy(const Task &task) {
-  double vocab = static_cast<double>(task.vocabulary());
-  auto upperHalf = [](double content) {
-    auto ids = static_cast<int64_t>(content);
-    return static_cast<double>(ids - ids / 2);
-  };
-  bool multiQuery = settingOf(task, "multi_query", 1) != 0;
-  double answers = vocab;
-  if (task.name() == "in-context-recall" || task.name() == "noisy-in-context-recall")
-    answers = upperHalf(vocab - settingOf(task, "noise_vocab", 0) - (multiQuery ? 0 : 1));
-  else if (task.name() == "fuzzy-in-context-recall")
-    answers = upperHalf(vocab - (multiQuery ? 1 : 2));
-  else if (task.name() == "selective-copying")
-    answers = vocab - 2;
-  else if (task.name() == "memorization") // values there are no more of than keys
-    answers = static_cast<double>((task.vocabulary() - 1) / 2);
-  else if (task.name() == "multi-query-recall")
-    answers = vocab - std::floor(vocab / 2);
-  else if (task.name() == "word-problem") // special ids are no answers
-    answers = vocab - 7;
-  else if (task.name() == "parity")
-    answers = 2;
-  else if (task.name() == "modular-arithmetic")
-    answers = settingOf(task, "modulus", 5);
-  else if (task.name() == "compression") { // the last position is always the same
-    double length = static_cast<double>(task.positions());
-    return ((length - 1) / (vocab - 1) + 1) / length;
-  }
-  return 1 / std::max(1.0, answers);
 }
 
 } // namespace hybrid::rt::lab

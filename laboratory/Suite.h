@@ -49,7 +49,4 @@ const std::vector<std::string> &madTasks();
 Result<std::vector<Setting>> suiteSettings(const std::vector<std::string> &tasks, bool sweeps,
                                            bool fresh, Convention convention);
 
-/// Accuracy of guessing among the answers that are legal at a scored position.
-double chanceAccuracy(const Task &task);
-
 } // namespace hybrid::rt::lab

@@ -35,6 +35,7 @@ public:
   using ConfiguredTask::ConfiguredTask;
 
   int64_t positions() const override { return config.length + 1 + config.keyTokens; }
+  int64_t answers() const override { return config.values(); }
   uint64_t epochExamples() const override { return 2000; }
   void draw(Instance &instance) const override;
   std::string spell(int32_t token) const override {

@@ -20,6 +20,12 @@ public:
   using ConfiguredTask::ConfiguredTask;
 
   bool takesNoPadding() const override { return true; }
+  int64_t answers() const override { return config.vocab - 1; }
+  /// The last position is always the same.
+  double chanceAccuracy() const override {
+    const auto length = static_cast<double>(config.length);
+    return ((length - 1) * Task::chanceAccuracy() + 1) / length;
+  }
   void draw(Instance &instance) const override {
     auto &[seed, split, rng, inputs, targets] = instance;
     for (int32_t &token : inputs.first(inputs.size() - 1))

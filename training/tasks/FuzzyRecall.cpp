@@ -41,6 +41,7 @@ class FuzzyRecall final : public ConfiguredTask<FuzzyRecallConfig> {
 public:
   using ConfiguredTask::ConfiguredTask;
 
+  int64_t answers() const override { return config.ids().values(); }
   void draw(Instance &instance) const override;
   std::string spell(int32_t token) const override {
     if (token < config.content())

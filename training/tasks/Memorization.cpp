@@ -27,6 +27,8 @@ class Memorization final : public ConfiguredTask<MemorizationConfig> {
 public:
   using ConfiguredTask::ConfiguredTask;
 
+  /// Values that stand behind a key: there are no more of them than keys.
+  int64_t answers() const override { return config.ids().keys(); }
   uint64_t epochExamples() const override { return 256; }
   void draw(Instance &instance) const override;
   std::string spell(int32_t token) const override {

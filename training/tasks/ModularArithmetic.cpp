@@ -32,6 +32,7 @@ class ModularArithmetic final : public ConfiguredTask<ModularArithmeticConfig> {
 public:
   using ConfiguredTask::ConfiguredTask;
 
+  int64_t answers() const override { return config.modulus; }
   void draw(Instance &instance) const override {
     auto &[seed, split, rng, inputs, targets] = instance;
     SequenceWriter sequence(inputs, targets);

@@ -48,6 +48,7 @@ public:
           std::llround(std::pow(static_cast<double>(j), config.power - 1) * 0x1p32)));
   }
 
+  int64_t answers() const override { return config.vocab - config.firstValue(); }
   uint64_t epochExamples() const override { return 100000; }
   void draw(Instance &instance) const override;
   std::string spell(int32_t token) const override {

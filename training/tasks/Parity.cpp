@@ -22,6 +22,7 @@ class Parity final : public ConfiguredTask<ParityConfig> {
 public:
   using ConfiguredTask::ConfiguredTask;
 
+  int64_t answers() const override { return 2; }
   void draw(Instance &instance) const override {
     auto &[seed, split, rng, inputs, targets] = instance;
     SequenceWriter sequence(inputs, targets);

@@ -44,6 +44,7 @@ public:
   using ConfiguredTask::ConfiguredTask;
 
   int64_t positions() const override { return config.positions(); }
+  int64_t answers() const override { return config.ids().values(); }
   void draw(Instance &instance) const override;
   std::string spell(int32_t token) const override;
 

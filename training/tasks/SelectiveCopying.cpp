@@ -35,6 +35,7 @@ class SelectiveCopying final : public ConfiguredTask<SelectiveCopyingConfig> {
 public:
   using ConfiguredTask::ConfiguredTask;
 
+  int64_t answers() const override { return config.content(); }
   void draw(Instance &instance) const override;
   std::string spell(int32_t token) const override {
     if (token < config.content())

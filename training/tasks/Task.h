@@ -74,6 +74,12 @@ public:
   /// elements.
   void generate(uint64_t seed, Split split, uint64_t index, std::span<int32_t> inputs,
                 std::span<int32_t> targets) const;
+  /// Answers that are legal at a scored position, equally likely to who knows nothing.
+  virtual int64_t answers() const { return vocabulary(); }
+  /// Accuracy of guessing among them.
+  virtual double chanceAccuracy() const {
+    return 1 / static_cast<double>(std::max<int64_t>(1, answers()));
+  }
   /// Training instances of an epoch, where no size of the set is given: MAD's training set.
   virtual uint64_t epochExamples() const { return 12800; }
   /// Mean squared error, over what it asks, of the best there is for an instance of numbers: least

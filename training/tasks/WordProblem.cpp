@@ -90,6 +90,7 @@ public:
   using ConfiguredTask::ConfiguredTask;
 
   int64_t positions() const override { return config.length + 1; }
+  int64_t answers() const override { return config.group->size(); }
   uint64_t epochExamples() const override { return 99000; }
   void draw(Instance &instance) const override {
     auto &[seed, split, rng, inputs, targets] = instance;

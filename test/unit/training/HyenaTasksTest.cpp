@@ -63,6 +63,11 @@ TEST(AssociativeRecall, KeysMapsAndProbesAreUniform) {
   EXPECT_LT(chiSquare(probes), chiSquareLimit(4));
 }
 
+// Ten ids: four keys, four values, one that is never used, and the prefix.
+TEST(AssociativeRecall, GuessingIsAmongTheValues) {
+  EXPECT_DOUBLE_EQ(make("associative-recall:vocab=10,length=20")->chanceAccuracy(), 1 / 4.);
+}
+
 TEST(AssociativeRecall, KeysMayBeTuples) {
   auto task = make("associative-recall:vocab=12,length=30,num_keys=2");
   EXPECT_EQ(task->positions(), 33);
