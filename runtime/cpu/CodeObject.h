@@ -25,6 +25,8 @@ public:
 private:
   CodeObject() = default;
   void *handle = nullptr;
+  /// Open as long as the code is mapped: its number is the name that the loader knows it by.
+  int descriptor = -1;
 };
 
 } // namespace hybrid::rt
