@@ -12,6 +12,8 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${pages} ${case_f
 # Libraries are found where they were linked: LLVM lies outside of the loader's folders.
 set_target_properties(hybrid-run hybrid-serve PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
 install(TARGETS hybrid-run hybrid-serve RUNTIME DESTINATION bin)
+install(TARGETS HybridShared LIBRARY DESTINATION lib)
+install(FILES ${PROJECT_SOURCE_DIR}/runtime/hybrid.h DESTINATION include)
 install(DIRECTORY ${selftest} DESTINATION share/hybrid)
 if(HYBRID_BUILD_COMPILER)
   set_target_properties(hybridc PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)

@@ -17,6 +17,11 @@ static_assert(HYBRID_F32 == static_cast<int>(DType::F32) &&
               HYBRID_I32 == static_cast<int>(DType::I32) &&
               HYBRID_BF16 == static_cast<int>(DType::BF16));
 
+static_assert(HYBRID_PARAMETER == static_cast<int>(Session::Slot::Parameter) &&
+              HYBRID_GRADIENT == static_cast<int>(Session::Slot::Gradient) &&
+              HYBRID_MOMENT1 == static_cast<int>(Session::Slot::Moment1) &&
+              HYBRID_MOMENT2 == static_cast<int>(Session::Slot::Moment2));
+
 struct hybrid_executable {
   std::shared_ptr<const Executable> executable;
 };
@@ -158,13 +163,19 @@ Result<double> trainStep(Session &session, std::span<const hybrid_tensor> inputs
   return value;
 }
 
-/// The bytes of a parameter; an error for an index that is none, and for another size.
-Result<std::span<const std::byte>> parameterOf(Session &session, size_t index, size_t bytes) {
+/// The bytes of a parameter, or of what is kept beside it; an error for an index or a slot that is
+/// none, and for another size.
+Result<std::span<const std::byte>> parameterOf(Session &session, hybrid_slot slot, size_t index,
+                                               size_t bytes) {
   const auto &parameters = session.executable().parameters();
   if (index >= parameters.size())
     return Error{fmt::format("{} has {} parameters, and none of index {}",
                              session.executable().name(), parameters.size(), index)};
-  std::span<const std::byte> memory = session.parameter(index);
+  if (slot < HYBRID_PARAMETER || slot > HYBRID_MOMENT2)
+    return Error{fmt::format("{} is no slot of a parameter: expected {} to {}",
+                             static_cast<int>(slot), static_cast<int>(HYBRID_PARAMETER),
+                             static_cast<int>(HYBRID_MOMENT2))};
+  std::span<const std::byte> memory = session.parameter(index, static_cast<Session::Slot>(slot));
   if (auto done = checkSize("parameter", parameters[index].name.c_str(), bytes, memory.size());
       !done)
     return done.error();
@@ -209,6 +220,11 @@ char *hybrid_parameter_info(const hybrid_executable *executable, size_t index,
     return told(fmt::format("{} has {} parameters, and none of index {}",
                             executable->executable->name(), parameters.size(), index));
   return describe(parameters[index], info);
+}
+
+int hybrid_parameter_is_trained(const hybrid_executable *executable, size_t index) {
+  const auto &parameters = executable->executable->parameters();
+  return index < parameters.size() && parameters[index].trainable;
 }
 
 size_t hybrid_program_count(const hybrid_executable *executable) {
@@ -273,18 +289,29 @@ char *hybrid_session_initialize(hybrid_session *session, uint64_t seed) {
   return told(session->session->initialize(seed));
 }
 
-char *hybrid_parameter_get(hybrid_session *session, size_t index, void *data, size_t bytes) {
-  auto memory = parameterOf(*session->session, index, bytes);
+char *hybrid_slot_get(hybrid_session *session, hybrid_slot slot, size_t index, void *data,
+                      size_t bytes) {
+  auto memory = parameterOf(*session->session, slot, index, bytes);
   if (!memory)
     return told(memory.error().message);
   std::memcpy(data, memory->data(), bytes);
   return nullptr;
 }
 
-char *hybrid_parameter_set(hybrid_session *session, size_t index, const void *data, size_t bytes) {
-  if (auto memory = parameterOf(*session->session, index, bytes); !memory)
+char *hybrid_slot_set(hybrid_session *session, hybrid_slot slot, size_t index, const void *data,
+                      size_t bytes) {
+  if (auto memory = parameterOf(*session->session, slot, index, bytes); !memory)
     return told(memory.error().message);
-  return told(session->session->setParameter(index, {static_cast<const std::byte *>(data), bytes}));
+  return told(session->session->setParameter(index, {static_cast<const std::byte *>(data), bytes},
+                                             static_cast<Session::Slot>(slot)));
+}
+
+char *hybrid_parameter_get(hybrid_session *session, size_t index, void *data, size_t bytes) {
+  return hybrid_slot_get(session, HYBRID_PARAMETER, index, data, bytes);
+}
+
+char *hybrid_parameter_set(hybrid_session *session, size_t index, const void *data, size_t bytes) {
+  return hybrid_slot_set(session, HYBRID_PARAMETER, index, data, bytes);
 }
 
 char *hybrid_session_run(hybrid_session *session, const char *program, const hybrid_tensor *inputs,

@@ -81,6 +81,10 @@ size_t hybrid_parameter_count(const hybrid_executable *executable);
 char *hybrid_parameter_info(const hybrid_executable *executable, size_t index,
                             hybrid_tensor_info *info);
 
+/** 1 when training changes it: program "vjp" has its gradient; 0 when not, and of an index that is
+ *  none. */
+int hybrid_parameter_is_trained(const hybrid_executable *executable, size_t index);
+
 /** The programs: "forward", "train", "update", "eval", ... NULL for an index that is none. */
 size_t hybrid_program_count(const hybrid_executable *executable);
 const char *hybrid_program_name(const hybrid_executable *executable, size_t index);
@@ -114,6 +118,22 @@ char *hybrid_session_initialize(hybrid_session *session, uint64_t seed);
 /** Copies a parameter out or in; `bytes` is the size of `data` and must be the parameter's. */
 char *hybrid_parameter_get(hybrid_session *session, size_t index, void *data, size_t bytes);
 char *hybrid_parameter_set(hybrid_session *session, size_t index, const void *data, size_t bytes);
+
+/** What a session keeps of a parameter: itself, its gradient of the last training step, and what the
+ *  optimizer remembers. */
+typedef enum hybrid_slot {
+  HYBRID_PARAMETER = 0,
+  HYBRID_GRADIENT = 1,
+  HYBRID_MOMENT1 = 2,
+  HYBRID_MOMENT2 = 3
+} hybrid_slot;
+
+/** The same as the two above for any of these. Takes memory for training where there is none yet,
+ *  which is zero. */
+char *hybrid_slot_get(hybrid_session *session, hybrid_slot slot, size_t index, void *data,
+                      size_t bytes);
+char *hybrid_slot_set(hybrid_session *session, hybrid_slot slot, size_t index, const void *data,
+                      size_t bytes);
 
 /** The caller's memory for an input or output of this name; `bytes` must be the tensor's. */
 typedef struct hybrid_tensor {

@@ -32,6 +32,7 @@ inline void require(const rt::Result<void> &result) {
 inline constexpr const char *version = "hybrid-run " HYBRID_VERSION;
 
 void addInfo(CLI::App &app);
+void addCompile(CLI::App &app);
 void addForward(CLI::App &app);
 void addBench(CLI::App &app);
 void addDoctor(CLI::App &app);

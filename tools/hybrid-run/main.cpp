@@ -24,6 +24,7 @@ int main(int argc, char **argv) {
   addReplay(app);
   addExchange(app);
   addBench(app);
+  addCompile(app);
   addInfo(app);
   addDoctor(app);
   addSelftest(app);

@@ -212,6 +212,15 @@ int main(int count, char **arguments) {
   refused(hybrid_parameter_get(session, 0, seen, 1), "but 1 are given");
   refused(hybrid_parameter_get(session, parameters, seen, 1), "none of index");
   refused(hybrid_parameter_info(model, parameters, &info), "none of index");
+  expect(hybrid_parameter_is_trained(model, 0), "it is trained");
+  expect(!hybrid_parameter_is_trained(model, parameters), "what is not there is not trained");
+  require(hybrid_slot_set(session, HYBRID_MOMENT2, 0, first, info.bytes));
+  require(hybrid_slot_get(session, HYBRID_MOMENT2, 0, seen, info.bytes));
+  expect(memcmp(seen, first, info.bytes) == 0, "a moment is what it was set to");
+  require(hybrid_slot_get(session, HYBRID_MOMENT1, 0, seen, info.bytes));
+  expect(memcmp(seen, changed, info.bytes) == 0, "the other is zero");
+  require(hybrid_slot_set(session, HYBRID_MOMENT2, 0, changed, info.bytes));
+  refused(hybrid_slot_get(session, (hybrid_slot)9, 0, seen, info.bytes), "9 is no slot");
   free(first);
   free(changed);
   free(seen);
