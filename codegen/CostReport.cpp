@@ -234,6 +234,7 @@ llvm::json::Object describeCausality(func::FuncOp forward, ArrayRef<int64_t> seq
     described["causal"] = causality.answer == Causality::Answer::Causal;
   if (!causality.output.empty())
     described["output"] = causality.output;
+  described["along"] = llvm::json::Array(causality.along);
   if (causality.answer == Causality::Answer::Causal)
     return described;
   described["location"] = placeOf(causality.where);

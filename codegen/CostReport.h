@@ -25,7 +25,7 @@ void addState(mlir::func::FuncOp forward, llvm::ArrayRef<int64_t> sequence,
 
 /// Whether an output can depend on later positions of the input: `causal` true, false or, where
 /// nobody says, null; where it is not, `sees_ahead` (a number of positions, or "all") and the
-/// `location` by which. Of the same `forward`.
+/// `location` by which; `along`, the outputs that have positions. Of the same `forward`.
 llvm::json::Object describeCausality(mlir::func::FuncOp forward, llvm::ArrayRef<int64_t> sequence);
 /// The same as a line for people.
 std::string causalityText(const llvm::json::Object &described);

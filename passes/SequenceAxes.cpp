@@ -372,6 +372,7 @@ Causality causalityOf(func::FuncOp forward, ArrayRef<int64_t> dimensions) {
     // An output of the whole sequence, a class or a loss, has no positions.
     if (!found.along(1) && (shape.size() < 3 || shape[1] != length))
       continue;
+    causality.along.push_back(nameOf(forward, output.getOperandNumber()));
     auto answer = Causality::Answer::Causal;
     const bool others =
         llvm::any_of(found.axes, [](const Positions::Axis &axis) { return axis.dimension != 1; });

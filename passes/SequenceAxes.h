@@ -9,6 +9,8 @@
 #include "dialect/HybridOps.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include <limits>
+#include <string>
+#include <vector>
 
 namespace hybrid {
 
@@ -86,10 +88,11 @@ SequenceState sequenceStateOf(mlir::func::FuncOp forward, llvm::ArrayRef<int64_t
 struct Causality {
   enum class Answer { Causal, SeesLater, Unknown };
   Answer answer = Answer::Causal;
-  std::string output;   // the one that it is about; of none: no output has positions
-  int64_t ahead = 0;    // positions that it sees ahead, at most; of SeesLater
-  bool all = false;     // all there are
-  mlir::Location where; // the op by which
+  std::string output;             // the one that it is about; of none: no output has positions
+  int64_t ahead = 0;              // positions that it sees ahead, at most; of SeesLater
+  bool all = false;               // all there are
+  mlir::Location where;           // the op by which
+  std::vector<std::string> along; // the outputs whose second dimension runs along the sequence
   explicit Causality(mlir::Location where) : where(where) {}
 };
 Causality causalityOf(mlir::func::FuncOp forward, llvm::ArrayRef<int64_t> dimensions);

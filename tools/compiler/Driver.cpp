@@ -302,6 +302,26 @@ private:
     last = now;
   }
 
+  /// The dimensions of each input: sizes, and names of those that are free.
+  static llvm::json::Object dimensionsOf(func::FuncOp forward) {
+    llvm::json::Object inputs;
+    for (unsigned i = 0; i < forward.getNumArguments(); ++i) {
+      auto name = forward.getArgAttrOfType<StringAttr>(i, "hybrid.name");
+      auto type = dyn_cast<RankedTensorType>(forward.getArgumentTypes()[i]);
+      if (!name || !type)
+        continue;
+      auto names = forward.getArgAttrOfType<ArrayAttr>(i, "hybrid.dims");
+      llvm::json::Array dimensions;
+      for (auto [dimension, size] : llvm::enumerate(type.getShape()))
+        if (ShapedType::isStatic(size))
+          dimensions.push_back(size);
+        else if (auto free = names ? dyn_cast<StringAttr>(names[dimension]) : StringAttr())
+          dimensions.push_back(free.getValue());
+      inputs[name.getValue()] = std::move(dimensions);
+    }
+    return inputs;
+  }
+
   /// Adds the state of a sequence and whether the model is causal.
   LogicalResult addSequence(ModuleOp module, const CompileOptions &bound,
                             llvm::json::Object &cost) {
@@ -309,6 +329,7 @@ private:
     if (!forward)
       return success();
     const SmallVector<int64_t> sequence = sequenceDimensions(forward);
+    llvm::json::Object inputs = dimensionsOf(forward);
     OwningOpRef<ModuleOp> sized(module.clone());
     if (failed(runPasses(*sized, [&](PassManager &manager) {
           manager.addPass(createSpecialize({bound.batch, bound.length, bound.precision}));
@@ -316,7 +337,9 @@ private:
       return failure();
     forward = sized->lookupSymbol<func::FuncOp>("forward");
     addState(forward, sequence, cost);
-    cost["causality"] = describeCausality(forward, sequence);
+    llvm::json::Object causality = describeCausality(forward, sequence);
+    causality["inputs"] = std::move(inputs);
+    cost["causality"] = std::move(causality);
     return success();
   }
 
