@@ -38,6 +38,18 @@ function(hybrid_compiler_library name)
   add_dependencies(${name} HybridDialectIncGen HybridScheduleIncGen HybridPassesIncGen HybridSchedulePassesIncGen)
 endfunction()
 
+# What the compiler links of LLVM and MLIR: the distribution's shared libraries, or what it needs of the static ones.
+option(HYBRID_STATIC_LLVM "Put LLVM and MLIR into hybridc, for this machine's kind of CPU (what the wheel carries)" OFF)
+add_library(HybridLLVM INTERFACE)
+if(HYBRID_STATIC_LLVM)
+  file(GLOB archives ${HYBRID_LLVM_PREFIX}/lib/libMLIR*.a ${HYBRID_LLVM_PREFIX}/lib/libLLVM*.a)
+  list(FILTER archives EXCLUDE REGEX "Test|TableGen")
+  target_link_libraries(HybridLLVM INTERFACE ${archives} z zstd)
+  target_link_options(HybridLLVM INTERFACE -Wl,--gc-sections)
+else()
+  target_link_libraries(HybridLLVM INTERFACE MLIR LLVM)
+endif()
+
 # A tool of the compiler. No precompiled header: executables are built as PIE, libraries as PIC.
 function(hybrid_compiler_tool name)
   add_executable(${name} ${ARGN})
