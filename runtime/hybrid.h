@@ -119,8 +119,8 @@ char *hybrid_session_initialize(hybrid_session *session, uint64_t seed);
 char *hybrid_parameter_get(hybrid_session *session, size_t index, void *data, size_t bytes);
 char *hybrid_parameter_set(hybrid_session *session, size_t index, const void *data, size_t bytes);
 
-/** What a session keeps of a parameter: itself, its gradient of the last training step, and what the
- *  optimizer remembers. */
+/** What a session keeps of a parameter: itself, its gradient of the last training step, and what
+ * the optimizer remembers. */
 typedef enum hybrid_slot {
   HYBRID_PARAMETER = 0,
   HYBRID_GRADIENT = 1,

@@ -6,9 +6,10 @@ must say ```hyb fragment and is left out. A block after <!-- error --> must be r
 
 A block ```hyb NAME.hyb is also kept as that file. Blocks ```sh run are run by a shell, in a folder with the page's files and with test/,
 models/ and build/bin/; the lines of a ```text block behind one must be in its output, in their order. There, "..." stands for anything
-within a line, and any number of spaces for one.
+within a line, and any number of spaces for one. Blocks ```python run are run in the same way by Python, with the package; a page's blocks go on where
+those before them ended. Blocks ```python torch, which may come behind them, need PyTorch and are run with --torch only.
 
-usage: check-examples.py HYBRIDC
+usage: check-examples.py HYBRIDC [--torch]
 """
 
 import os
@@ -19,7 +20,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BLOCK = re.compile(r"(?P<error><!-- error -->\s*)?^```(?P<kind>hyb|sh run)(?: (?P<file>[\w-]+\.hyb))? *\n(?P<code>.*?)^```\n?"
+BLOCK = re.compile(r"(?P<error><!-- error -->\s*)?^```(?P<kind>hyb|sh run|python run|python torch)(?: (?P<file>[\w-]+\.hyb))? *\n(?P<code>.*?)^```\n?"
                    r"(?P<text>\s*^```text\n(?P<expected>.*?)^```)?", re.MULTILINE | re.DOTALL)
 
 
@@ -49,10 +50,11 @@ def compile_block(compiler, code, must_fail):
     return f"exit status {result.returncode}, expected {'a refusal' if must_fail else 'success'}\n{result.stderr}"
 
 
-def run_block(folder, binaries, code, expected):
+def run_block(folder, binaries, command, code, expected):
     """What is wrong; empty if nothing."""
-    environment = {**os.environ, "PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}", "XDG_CACHE_HOME": str(folder / "cache")}
-    result = subprocess.run(["bash", "-euo", "pipefail", "-c", code], cwd=folder, env=environment,
+    environment = {**os.environ, "PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}", "XDG_CACHE_HOME": str(folder / "cache"),
+                   "HYBRID_BUILD": str(binaries.parent), "PYTHONPATH": str(ROOT / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
+    result = subprocess.run([*command, code], cwd=folder, env=environment,
                             capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL, timeout=900)
     if result.returncode:
         return f"exit status {result.returncode}\n{result.stdout}{result.stderr}"
@@ -71,13 +73,19 @@ def main():
             (folder / "build" / "bin").symlink_to(compiler.parent)
             for link in ("test", "models"):
                 (folder / link).symlink_to(ROOT / link)
+            python = ""  # the page's blocks so far
             for block in BLOCK.finditer(text):
                 if block["kind"] == "hyb":
                     if block["file"]:
                         (folder / block["file"]).write_text(block["code"], encoding="utf-8")
                     fault = compile_block(compiler, block["code"], bool(block["error"]))
+                elif block["kind"] == "sh run":
+                    fault = run_block(folder, compiler.parent, ["bash", "-euo", "pipefail", "-c"], block["code"], block["expected"])
+                elif block["kind"] == "python torch" and "--torch" not in sys.argv:
+                    continue
                 else:
-                    fault = run_block(folder, compiler.parent, block["code"], block["expected"])
+                    python += block["code"]
+                    fault = run_block(folder, compiler.parent, [sys.executable, "-c"], python, block["expected"])
                 checked += 1
                 if fault:
                     failed += 1

@@ -1,0 +1,62 @@
+"""A model's memory on a device, and programs that run there."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Mapping
+from typing import Final
+
+from . import _library
+from .arrays import Memory, Spec
+from .errors import RunError
+from .executable import Executable, Program
+
+PARAMETER: Final = 0
+GRADIENT: Final = 1
+MOMENTS: Final = (2, 3)
+
+
+class Session(_library.Owned):
+    """Runs one program at a time; other threads wait. `threads` of the CPU, 0: all that this process may use."""
+
+    def __init__(self, executable: Executable, threads: int = 0) -> None:
+        device, handle = ctypes.c_void_p(), ctypes.c_void_p()
+        _library.call("device_open", executable.device.encode(), threads, ctypes.byref(device))
+        try:
+            _library.call("session_create", executable.handle, device, ctypes.byref(handle))
+        finally:
+            _library.ask("device_close", device)
+        super().__init__("session_close", handle, executable)
+        self.executable, self.lock = executable, threading.RLock()
+
+    def program(self, name: str) -> Program:
+        try:
+            return self.executable.programs[name]
+        except KeyError:
+            raise RunError(f"the model was compiled without program '{name}'; it has {', '.join(self.executable.programs)}") from None
+
+    def initialize(self, seed: int) -> None:
+        with self.lock:
+            _library.call("session_initialize", self.handle, seed)
+
+    def run(self, program: str, inputs: Mapping[str, Memory], outputs: Mapping[str, Memory]) -> None:
+        """Inputs are read and outputs written where they lie. Sizes are checked by the library, shapes by who made the Memory."""
+        with self.lock:
+            _library.call("session_run", self.handle, program.encode(), tensors(inputs), len(inputs), tensors(outputs), len(outputs))
+
+    def read(self, index: int, memory: Memory, slot: int = PARAMETER) -> None:
+        with self.lock:
+            _library.call("slot_get", self.handle, slot, index, memory.address, memory.bytes)
+
+    def write(self, index: int, memory: Memory, slot: int = PARAMETER) -> None:
+        with self.lock:
+            _library.call("slot_set", self.handle, slot, index, memory.address, memory.bytes)
+
+
+def tensors(memories: Mapping[str, Memory]) -> ctypes.Array[_library.Tensor]:
+    return (_library.Tensor * len(memories))(*(_library.Tensor(name.encode(), memory.address, memory.bytes) for name, memory in memories.items()))
+
+
+def named(specs: tuple[Spec, ...]) -> str:
+    return ", ".join(map(str, specs)) or "none"
