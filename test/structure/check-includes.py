@@ -21,7 +21,7 @@ BELOW = {
     "training": ["runtime"],
     "laboratory": ["training"],
     "tools/commandline": ["executable"],
-    "tools/compiler": ["tools/commandline", "frontends", "codegen"],
+    "tools/compiler": ["tools/commandline", "frontends", "codegen", "runtime"],  # of that its files of weights, for exports
     "tools/tablegen": [],
     "tools/hybrid-run": ["tools/commandline", "laboratory"],
     "tools/hybrid-serve": ["tools/hybrid-run"],

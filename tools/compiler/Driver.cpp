@@ -17,6 +17,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
 #include "passes/SequenceAxes.h"
+#include "tools/compiler/ExportOnnx.h"
 #include "tools/compiler/MemoryBudget.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
@@ -262,7 +263,8 @@ private:
   }
 
   static bool isStage(llvm::StringRef stage, const DeviceTarget &target) {
-    static const llvm::StringRef graph[] = {"hybrid", "specialized", "grad", "fused"};
+    static const llvm::StringRef graph[] = {"hybrid", "specialized", "grad",
+                                            "fused",  "onnx",        "onnx-text"};
     return llvm::is_contained(graph, stage) || llvm::is_contained(target.stages(), stage) ||
            llvm::any_of(target.scheduleStages(true, false),
                         [&](const ScheduleStage &pass) { return pass.name == stage; });
@@ -286,10 +288,7 @@ private:
     llvm::raw_string_ostream stream(text);
     module.print(stream);
     stream << '\n';
-    return writeFile(options.output.empty() ? "-" : options.output,
-                     llvm::ArrayRef(text.data(), text.size()))
-               ? 0
-               : 1;
+    return writeFile(outputPath(""), llvm::ArrayRef(text.data(), text.size())) ? 0 : 1;
   }
 
   void report(llvm::StringRef what) {
@@ -372,6 +371,34 @@ private:
     return 0;
   }
 
+  int writeOnnx(ModuleOp module, const CompileOptions &bound, bool asText) {
+    if (options.precision == "bf16") {
+      complain() << "--precision=bf16: products are rounded as a kernel is made, and ONNX is "
+                    "written before; expected f32 or f64\n";
+      return 2;
+    }
+    if (options.replicas > 1) {
+      complain() << "--ensemble: an ONNX model is of one training, expected 1\n";
+      return 2;
+    }
+    FailureOr<std::string> bytes =
+        exportOnnx(module, bound, {options.checkpoint, compilerVersion(), asText});
+    if (failed(bytes))
+      return 1;
+    return writeFile(outputPath(asText ? "" : "onnx"), llvm::ArrayRef(bytes->data(), bytes->size()))
+               ? 0
+               : 1;
+  }
+
+  /// Where the result goes: by default beside the input, or to standard output without `extension`.
+  std::string outputPath(llvm::StringRef extension) const {
+    if (!options.output.empty() || extension.empty())
+      return options.output.empty() ? "-" : options.output;
+    llvm::SmallString<256> path(options.input == "-" ? "model" : options.input);
+    llvm::sys::path::replace_extension(path, extension);
+    return path.str().str();
+  }
+
   int compile(ModuleOp module) {
     DeviceTarget *target = deviceTarget.get();
     report("front end");
@@ -405,6 +432,12 @@ private:
     };
     if (stage == "hybrid")
       return print(module);
+    if (llvm::StringRef(stage).starts_with("onnx"))
+      return writeOnnx(module, bound, stage == "onnx-text");
+    if (!options.checkpoint.empty()) {
+      complain() << "--checkpoint: an executable holds no weights, expected --emit=onnx\n";
+      return 2;
+    }
     bool costOnly = (options.cost || options.costJson);
     if (stage == "specialized" || stage == "grad" || (stage == "fused" && options.memory == 0)) {
       GraphStage last = stage == "grad"    ? GraphStage::Gradient
@@ -544,15 +577,9 @@ private:
       provenance.parameters.push_back(
           {setting.substr(0, setting.find('=')), setting.substr(setting.find('=') + 1)});
     llvm::raw_string_ostream(provenance.cost) << llvm::json::Value(std::move(cost));
-    std::string output = options.output;
-    if (output.empty()) {
-      llvm::SmallString<256> path(options.input == "-" ? "model" : options.input);
-      llvm::sys::path::replace_extension(path, "hyx");
-      output = path.str().str();
-    }
     std::vector<char> bytes = writeExecutable(module, *code, target->describe(), provenance);
     seal(bytes);
-    bool written = writeFile(output, bytes);
+    bool written = writeFile(outputPath("hyx"), bytes);
     report("executable");
     return written ? 0 : 1;
   }
@@ -578,7 +605,8 @@ const std::vector<std::string> &emitStages() {
                                                "plan-tiles",   "schedule",
                                                "llvm",         "asm",
                                                "cuda",         "ptx",
-                                               "resources",    "exe"};
+                                               "resources",    "exe",
+                                               "onnx",         "onnx-text"};
   return stages;
 }
 

@@ -14,6 +14,7 @@ struct DriverOptions {
   std::string attention = "auto"; // who computes it: own (kernels), cudnn, auto
   std::string emit = "exe";
   std::string model;        // which model of the file
+  std::string checkpoint;   // weights for --emit=onnx; empty: they become inputs
   std::string dependencies; // file for a list of what the output depends on; empty: none
   int64_t batch = 32, length = 128;
   int64_t replicas = 1;              // independent trainings that run as one program

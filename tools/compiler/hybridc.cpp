@@ -99,9 +99,15 @@ static int run(int argc, char **argv) {
          "also write FILE: as JSON, every file that was read, with its hash, and those looked "
          "for in vain")
       ->type_name("FILE");
-  app.add_option("--emit", options.emit, "stop after a stage and print it")
+  app.add_option(
+         "--emit", options.emit,
+         "stop after a stage and print it; onnx: write the model for other programs, as ONNX")
       ->check(CLI::IsMember(hybrid::emitStages()))
       ->capture_default_str();
+  app.add_option("--checkpoint", options.checkpoint,
+                 "FILE: parameters (.safetensors) that --emit=onnx stores in the model; without it "
+                 "they are inputs")
+      ->type_name("FILE");
   /// What is printed instead of compiling, for people where no `format` is given.
   auto addReport = [&](const std::string &name, std::string &format, const char *forPeople,
                        const std::string &what) {

@@ -1,0 +1,70 @@
+//===- Rows.cpp - what is done to each row: products, norms, look-ups -----------===//
+#include "codegen/onnx/Conversion.h"
+#include "dialect/Shapes.h"
+
+using namespace mlir;
+
+namespace hybrid::onnx {
+
+/// All dimensions but the last as one.
+static Tensor asMatrix(const Tensor &x, Conversion &to) {
+  const int64_t columns = x.shape.back();
+  return to.graph.reshape(x, {elementCount(ArrayRef(x.shape).drop_back()), columns});
+}
+
+/// Gemm keeps weights as they are stored; where x has more than a matrix's dimensions, they become
+/// one.
+static LogicalResult convertLinear(LinearOp op, Conversion &to) {
+  Tensor product = to.graph.gemm(asMatrix(to.of(op.getX()), to), to.of(op.getWeight()),
+                                 to.optional(op.getBias()), false, true);
+  to.define(op.getResult(), to.graph.reshape(product, shapeOf(op.getResult())));
+  return success();
+}
+
+static LogicalResult convertMatmul(MatmulOp op, Conversion &to) {
+  Tensor product =
+      to.graph.gemm(asMatrix(to.of(op.getA()), to),
+                    op.getTransposeA() ? asMatrix(to.of(op.getB()), to) : to.of(op.getB()), {},
+                    op.getTransposeA(), op.getTransposeB());
+  to.define(op.getResult(), to.graph.reshape(product, shapeOf(op.getResult())));
+  return success();
+}
+
+static LogicalResult convertRmsNorm(RmsNormOp op, Conversion &to) {
+  Formula x = to.formula(op.getX());
+  const int64_t last = x.value.rank() - 1;
+  Formula square = to.formula(to.graph.reduce("ReduceMean", x * x, {last}, true));
+  const double epsilon = op.getEpsilon().convertToDouble();
+  Formula y = x / (op.getEpsilonOutside() ? sqrt(square) + epsilon : sqrt(square + epsilon));
+  to.define(op.getResult(), op.getWeight() ? y * to.formula(op.getWeight()) : y);
+  return success();
+}
+
+static LogicalResult convertLayerNorm(LayerNormOp op, Conversion &to) {
+  const Tensor &x = to.of(op.getX());
+  SmallVector<Tensor> inputs{x, op.getWeight() ? to.of(op.getWeight())
+                                               : to.graph.full(1, {x.shape.back()})};
+  if (op.getBias())
+    inputs.push_back(to.of(op.getBias()));
+  to.define(op.getResult(),
+            to.graph.node("LayerNormalization", inputs, x.shape, x.element,
+                          {{"epsilon", static_cast<float>(op.getEpsilon().convertToDouble())}}));
+  return success();
+}
+
+static LogicalResult convertEmbedding(EmbeddingOp op, Conversion &to) {
+  const Tensor &table = to.of(op.getTable());
+  to.define(op.getResult(), to.graph.node("Gather", {table, to.of(op.getIds())},
+                                          shapeOf(op.getResult()), table.element));
+  return success();
+}
+
+void addRows(Conversion &to) {
+  to.add<LinearOp>(convertLinear);
+  to.add<MatmulOp>(convertMatmul);
+  to.add<RmsNormOp>(convertRmsNorm);
+  to.add<LayerNormOp>(convertLayerNorm);
+  to.add<EmbeddingOp>(convertEmbedding);
+}
+
+} // namespace hybrid::onnx
