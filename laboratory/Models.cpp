@@ -74,6 +74,14 @@ Result<std::pair<std::string, std::string>> splitSetting(const std::string &sett
   return std::pair(setting.substr(0, equals), setting.substr(equals + 1));
 }
 
+Result<void> requireSameSource(const Architecture &architecture, const std::string &source) {
+  if (source == architecture.source)
+    return {};
+  return Error{fmt::format("'{}' is not what it was when the study began: put it back, or begin "
+                           "another study with another --out",
+                           architecture.path)};
+}
+
 bool isLaboratorys(const std::string &parameter) {
   return parameter == "vocab" || parameter == "l_max" || parameter == "readout";
 }
@@ -194,10 +202,8 @@ Result<void> Models::add(const Architecture &architecture) {
   auto source = readText(architecture.path);
   if (!source)
     return source.error();
-  if (*source != architecture.source)
-    return Error{fmt::format("'{}' is not what it was when the study began: put it back, or begin "
-                             "another study with another --out",
-                             architecture.path)};
+  if (auto same = requireSameSource(architecture, *source); !same)
+    return same;
   auto model = inspect(architecture.path);
   if (!model)
     return model.error();

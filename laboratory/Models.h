@@ -20,6 +20,9 @@ Result<std::pair<std::string, std::string>> splitSetting(const std::string &sett
 /// Whether the laboratory sets a model's parameter, so that nobody else may.
 bool isLaboratorys(const std::string &parameter);
 
+/// Fails when the text of a study's architecture is not what its file holds now.
+Result<void> requireSameSource(const Architecture &architecture, const std::string &source);
+
 /// A model file with what is set of it, and the name that a study has for it.
 struct ModelChoice {
   std::string path, name;

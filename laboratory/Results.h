@@ -59,7 +59,8 @@ struct Run {
   uint64_t seed = 0;
   std::string status;    // "pending", "running", "done", "failed"
   std::string error;     // of a failed run
-  bool diverged = false; // failed because a loss or gradient was no number; scored at `chance`
+  bool diverged = false; // failed because a loss or gradient was no number; scored at `chance`. Of
+                         // one of scaling that is done: trained again with half the rate
   int attempts = 0;
   double chance = 0;            // accuracy of guessing among the legal answers
   int64_t batch = 0, steps = 0; // planned

@@ -14,51 +14,16 @@
 #include "runtime/files/File.h"
 #include "runtime/files/Json.h"
 #include "runtime/files/Print.h"
-#include "training/Signals.h"
 #include "training/record/FolderLock.h"
 #include "training/record/Progress.h"
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 #include <optional>
-#include <thread>
 #include <unistd.h>
 
 namespace hybrid::rt::lab {
 namespace {
-
-Result<int64_t> countRuns(const std::string &database) {
-  auto study = openStudy(database, Database::Mode::Write);
-  if (!study)
-    return study.error();
-  return (*study)->integer("SELECT count(*) FROM run");
-}
-
-/// Waits for the process that plans.
-Result<void> waitForStudy(const std::string &database) {
-  constexpr int mostSeconds = 3600;
-  constexpr int mostFaults = 3; // while it is being made, it is not yet what it will be
-  int faults = 0;
-  StopSignals signals;
-  for (int second = 0;; ++second) {
-    std::error_code unknown;
-    if (auto bytes = std::filesystem::file_size(database, unknown); !unknown && bytes > 0) {
-      auto runs = countRuns(database);
-      if (runs && *runs > 0)
-        return {};
-      faults = runs ? 0 : faults + 1;
-      if (faults == mostFaults)
-        return runs.error();
-    }
-    if (const char *signal = signals.received())
-      return Error{fmt::format("stopped by {}", signal)};
-    if (second == mostSeconds)
-      return Error{fmt::format("'{}' has no study after an hour of waiting for the process of rank "
-                               "0, which plans it",
-                               database)};
-    std::this_thread::sleep_for(std::chrono::seconds(1));
-  }
-}
 
 Result<void> finishStudy(const std::string &database, const StudyOptions &options) {
   auto read = readStudy(database);
@@ -134,25 +99,6 @@ Result<Plan> plan(const StudyOptions &options, std::FILE *notes) {
   return Plan{std::move(models), std::move(*study), std::move(protocol)};
 }
 
-/// Puts the study, or what is new of it, into its database; failed runs are tried again.
-Result<RunStore> openRuns(const Study &study, const std::string &database) {
-  {
-    auto stored = openStudy(database, Database::Mode::Create);
-    if (!stored)
-      return stored.error();
-    if (auto done = growStudy(**stored, study); !done)
-      return done.error();
-  }
-  auto store = RunStore::open(database, workerName());
-  if (!store)
-    return store;
-  if (auto freed = store->reclaim(); !freed)
-    return freed.error();
-  if (auto again = store->retryFailed(); !again) // whatever made them fail may be put right
-    return again.error();
-  return store;
-}
-
 Result<void> trainStudy(const StudyOptions &options, const WorkerSettings &workers) {
   auto planned = plan(options, stderr);
   if (!planned)
@@ -167,7 +113,7 @@ Result<void> trainStudy(const StudyOptions &options, const WorkerSettings &worke
   auto lock = FolderLock::take(options.out, "help it with its runs by --worker");
   if (!lock)
     return lock.error();
-  auto store = openRuns(study, workers.database);
+  auto store = RunStore::begin(study, workers.database);
   if (!store)
     return store.error();
   auto left = store->left();
@@ -218,10 +164,7 @@ Result<void> runStudy(const StudyOptions &options) {
       return done;
     return trainStudy(options, workers);
   }
-  if (auto done = waitForStudy(workers.database); !done)
-    return done;
-  auto signal = superviseWorkers(workers, [] { return Result<void>(); });
-  return signal ? Result<void>() : signal.error();
+  return helpStudy(workers);
 }
 
 Result<void> compareStudies(const std::string &firstPath, const std::string &secondPath,

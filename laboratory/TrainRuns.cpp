@@ -1,8 +1,6 @@
 //===- TrainRuns.cpp - the runs of a study, trained ---------------------------===//
 #include "laboratory/TrainRuns.h"
-#include "runtime/Session.h"
 #include "training/SessionRunner.h"
-#include "training/Trainer.h"
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -90,21 +88,6 @@ void record(const Protocol &protocol, const TrainOutcome &outcome, Run &run) {
   run.seconds = outcome.seconds;
 }
 
-struct Prepared {
-  std::unique_ptr<Session> session;
-  std::unique_ptr<StepRunner> runner;
-};
-
-Result<Prepared> prepare(const std::shared_ptr<const Executable> &executable, int threads) {
-  auto session = Session::create(executable, {threads, true});
-  if (!session)
-    return session.error();
-  auto runner = makeSessionRunner(**session, true);
-  if (!runner)
-    return runner.error();
-  return Prepared{std::move(*session), std::move(*runner)};
-}
-
 Result<std::unique_ptr<Source>> sourceOf(const Protocol &protocol, const Setting &setting,
                                          uint64_t seed) {
   auto task = createTask(setting.spec, protocol.convention);
@@ -122,7 +105,7 @@ void trainTogether(const TrainContext &context, const Setting &setting,
     for (Run &run : runs)
       fail(run, error);
   };
-  auto prepared = prepare(executable, context.threads);
+  auto prepared = prepareSession(executable, context.threads);
   if (!prepared)
     return failAll(prepared.error().message);
   std::map<uint64_t, std::unique_ptr<Source>> sources; // runs of one seed make batches once
@@ -155,6 +138,17 @@ void trainTogether(const TrainContext &context, const Setting &setting,
 
 } // namespace
 
+Result<PreparedSession> prepareSession(const std::shared_ptr<const Executable> &executable,
+                                       int threads) {
+  auto session = Session::create(executable, {threads, true});
+  if (!session)
+    return session.error();
+  auto runner = makeSessionRunner(**session, true);
+  if (!runner)
+    return runner.error();
+  return PreparedSession{std::move(*session), std::move(*runner)};
+}
+
 RunExecutor trainingExecutor(TrainContext context) {
   return [context = std::move(context)](std::span<Run> runs, RunMonitor &monitor) {
     auto failAll = [&](const std::string &error) {
@@ -174,11 +168,30 @@ RunExecutor trainingExecutor(TrainContext context) {
   };
 }
 
+Result<StepTimes> measureTraining(StepRunner &runner, const Source &source, TrainOptions options,
+                                  int64_t batch, double seconds) {
+  constexpr int64_t fewest = 3, most = 1000;
+  StepTimes times{INFINITY, INFINITY};
+  for (bool isFirst : {true, false}) { // the first warms caches
+    const double wanted = std::min(static_cast<double>(most), seconds / times.step);
+    options.steps = isFirst ? 1 : std::max<int64_t>(fewest, std::llround(wanted));
+    options.reportEvery = options.evalEvery = options.steps;
+    options.evalExamples = options.finalExamples = static_cast<uint64_t>(batch);
+    auto outcome = trainModel(runner, source, options);
+    if (!outcome)
+      return outcome.error();
+    times.evaluation = std::min(times.evaluation, outcome->summary.value("eval_seconds", 0.0));
+    times.step = std::min(times.step, std::max(0.0, outcome->seconds - times.evaluation) /
+                                          static_cast<double>(options.steps));
+  }
+  return times;
+}
+
 Result<StepTimes> measureSteps(const TrainContext &context, const ModelRequest &request) {
   auto executable = context.provider(request);
   if (!executable)
     return executable.error();
-  auto prepared = prepare(*executable, context.threads);
+  auto prepared = prepareSession(*executable, context.threads);
   if (!prepared)
     return prepared.error();
   Setting fresh = request.setting; // a set of instances takes long to make, and no step is faster
@@ -188,20 +201,9 @@ Result<StepTimes> measureSteps(const TrainContext &context, const ModelRequest &
     return source.error();
   Run run;
   run.learningRate = 1e-5; // nothing is to be learned
-  StepTimes times{INFINITY, INFINITY};
-  for (int64_t steps : {1, 3}) { // the first warms caches
-    run.steps = steps;
-    TrainOptions options = optionsOf(context.protocol, request.setting, run);
-    options.evalEvery = steps;
-    options.evalExamples = options.finalExamples = static_cast<uint64_t>(request.batch);
-    auto outcome = trainModel(*prepared->runner, **source, options);
-    if (!outcome)
-      return outcome.error();
-    times.evaluation = std::min(times.evaluation, outcome->summary.value("eval_seconds", 0.0));
-    times.step = std::min(times.step, std::max(0.0, outcome->seconds - times.evaluation) /
-                                          static_cast<double>(steps));
-  }
-  return times;
+  run.steps = 1;
+  TrainOptions options = optionsOf(context.protocol, request.setting, run);
+  return measureTraining(*prepared->runner, **source, std::move(options), request.batch, 0);
 }
 
 double runSeconds(const Protocol &protocol, const Setting &setting, const StepTimes &times) {

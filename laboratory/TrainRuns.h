@@ -3,6 +3,8 @@
 #include "laboratory/Protocol.h"
 #include "laboratory/Worker.h"
 #include "runtime/Executable.h"
+#include "runtime/Session.h"
+#include "training/Trainer.h"
 #include <functional>
 #include <memory>
 
@@ -26,6 +28,14 @@ struct TrainContext {
   std::function<bool()> stop; // asked between steps
 };
 
+/// An executable, ready to train.
+struct PreparedSession {
+  std::unique_ptr<Session> session;
+  std::unique_ptr<StepRunner> runner;
+};
+Result<PreparedSession> prepareSession(const std::shared_ptr<const Executable> &executable,
+                                       int threads);
+
 /// An executor that trains by the protocol.
 RunExecutor trainingExecutor(TrainContext context);
 
@@ -33,6 +43,10 @@ RunExecutor trainingExecutor(TrainContext context);
 struct StepTimes {
   double step = 0, evaluation = 0;
 };
+/// Measures steps for so many seconds, three at least, and evaluations of a batch. `options` are
+/// those of the training but for its steps.
+Result<StepTimes> measureTraining(StepRunner &runner, const Source &source, TrainOptions options,
+                                  int64_t batch, double seconds);
 /// Measures a few of each, on instances that are made as they are needed.
 Result<StepTimes> measureSteps(const TrainContext &context, const ModelRequest &request);
 /// Seconds of a run to its planned end.

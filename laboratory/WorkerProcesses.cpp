@@ -3,6 +3,7 @@
 #include "laboratory/Models.h"
 #include "laboratory/TrainRuns.h"
 #include "laboratory/database/RunStore.h"
+#include "laboratory/scale/Train.h"
 #include "runtime/cpu/Threads.h"
 #include "runtime/files/Json.h"
 #include "training/Signals.h"
@@ -20,6 +21,28 @@
 
 namespace hybrid::rt::lab {
 
+/// Trains the runs of a suite; `models`, which it fills, outlives it.
+static Result<RunExecutor> suiteExecutor(const Study &study, int threads,
+                                         const std::function<bool()> &stop,
+                                         std::optional<Models> &models) {
+  auto protocol = Protocol::fromJson(parseJsonOrNull(study.protocol));
+  if (!protocol)
+    return protocol.error();
+  auto made = Models::create(protocol->precision, protocol->device);
+  if (!made)
+    return made.error();
+  models.emplace(std::move(*made));
+  for (const Architecture &architecture : study.architectures)
+    if (auto done = models->add(architecture); !done)
+      return done.error();
+  TrainContext context;
+  context.protocol = std::move(*protocol);
+  context.threads = threads;
+  context.stop = stop;
+  context.provider = [&models](const ModelRequest &request) { return models->load(request); };
+  return trainingExecutor(std::move(context));
+}
+
 Result<void> workOn(const WorkerSettings &settings) {
   // Whoever started this process may be killed; nobody would see this one's work then.
   prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -30,26 +53,59 @@ Result<void> workOn(const WorkerSettings &settings) {
   auto study = store->study(/*curves=*/false);
   if (!study)
     return study.error();
-  auto protocol = Protocol::fromJson(parseJsonOrNull(study->protocol));
-  if (!protocol)
-    return protocol.error();
-  TrainContext context;
-  context.protocol = std::move(*protocol);
-  context.threads = settings.threads;
-  context.stop = [&signals] { return signals.received() != nullptr; };
-  auto models = Models::create(context.protocol.precision, context.protocol.device);
-  if (!models)
-    return models.error();
-  for (const Architecture &architecture : study->architectures)
-    if (auto done = models->add(architecture); !done)
-      return done;
-  context.provider = [&models](const ModelRequest &request) { return models->load(request); };
+  const std::function<bool()> stop = [&signals] { return signals.received() != nullptr; };
+  std::optional<Models> models;
+  auto executor = study->suite == scale::suiteName
+                      ? scale::scaleExecutor(*study, settings.threads, stop)
+                      : suiteExecutor(*study, settings.threads, stop, models);
+  if (!executor)
+    return executor.error();
   WorkerOptions options;
   options.database = settings.database;
   options.together = settings.together;
-  options.stop = context.stop;
-  auto worked = work(options, trainingExecutor(context));
+  options.stop = stop;
+  auto worked = work(options, *executor);
   return worked ? Result<void>() : worked.error();
+}
+
+static Result<int64_t> countRuns(const std::string &database) {
+  auto study = openStudy(database, Database::Mode::Write);
+  if (!study)
+    return study.error();
+  return (*study)->integer("SELECT count(*) FROM run");
+}
+
+/// Waits for the process that plans.
+static Result<void> waitForStudy(const std::string &database) {
+  constexpr int mostSeconds = 3600;
+  constexpr int mostFaults = 3; // while it is being made, it is not yet what it will be
+  int faults = 0;
+  StopSignals signals;
+  for (int second = 0;; ++second) {
+    std::error_code unknown;
+    if (auto bytes = std::filesystem::file_size(database, unknown); !unknown && bytes > 0) {
+      auto runs = countRuns(database);
+      if (runs && *runs > 0)
+        return {};
+      faults = runs ? 0 : faults + 1;
+      if (faults == mostFaults)
+        return runs.error();
+    }
+    if (const char *signal = signals.received())
+      return Error{fmt::format("stopped by {}", signal)};
+    if (second == mostSeconds)
+      return Error{fmt::format("'{}' has no study after an hour of waiting for the process of rank "
+                               "0, which plans it",
+                               database)};
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  }
+}
+
+Result<void> helpStudy(const WorkerSettings &settings) {
+  if (auto done = waitForStudy(settings.database); !done)
+    return done;
+  auto signal = superviseWorkers(settings, [] { return Result<void>(); });
+  return signal ? Result<void>() : signal.error();
 }
 
 Result<std::string> superviseWorkers(const WorkerSettings &settings,

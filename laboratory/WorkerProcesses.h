@@ -24,6 +24,9 @@ Result<std::string> superviseWorkers(const WorkerSettings &settings,
                                      const std::function<Result<void>()> &show,
                                      const std::function<bool()> &stop = nullptr);
 
+/// Waits for the process that plans a study, and trains runs of it.
+Result<void> helpStudy(const WorkerSettings &settings);
+
 /// Of the processes that MPI or SLURM started together, which this one is; 0: the first, or alone.
 int rankOfProcess();
 

@@ -80,6 +80,24 @@ Result<RunStore> RunStore::open(const std::string &path, std::string worker) {
   return RunStore(std::move(*database), std::move(worker));
 }
 
+Result<RunStore> RunStore::begin(const Study &study, const std::string &path) {
+  {
+    auto stored = openStudy(path, Database::Mode::Create);
+    if (!stored)
+      return stored.error();
+    if (auto done = growStudy(**stored, study); !done)
+      return done.error();
+  }
+  auto store = open(path, workerName());
+  if (!store)
+    return store;
+  if (auto freed = store->reclaim(); !freed)
+    return freed.error();
+  if (auto again = store->retryFailed(); !again) // whatever made them fail may be put right
+    return again.error();
+  return store;
+}
+
 RunStore::RunStore(std::unique_ptr<Database> database, std::string worker)
     : database(std::move(database)), worker(std::move(worker)),
       clock(secondsOf<std::chrono::steady_clock>) {}

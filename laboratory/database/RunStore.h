@@ -32,6 +32,10 @@ class RunStore {
 public:
   static Result<RunStore> open(const std::string &path, std::string worker);
 
+  /// Puts the study, or what is new of it, into its database, frees what dead workers held, and has
+  /// failed runs tried again.
+  static Result<RunStore> begin(const Study &study, const std::string &path);
+
   /// At most `most` pending runs of one setting of one architecture, in their order; none when
   /// nothing is left to claim (others may still be at work). Only runs of one batch and number of
   /// steps come together.

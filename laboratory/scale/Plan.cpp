@@ -11,13 +11,18 @@
 namespace hybrid::rt::lab::scale {
 namespace {
 
-/// Training is planned by 6 FLOPs per parameter and token, and 20 tokens a parameter (Hoffmann et
-/// al. 2022, table 3), before anything is counted.
-constexpr double plannedFlopsEach = 6, plannedTokensEach = 20;
+/// Training is planned by 6 FLOPs per parameter and token before anything is counted.
+constexpr double plannedFlopsEach = 6;
+double middleSize(double budget, double tokensEach) {
+  return std::sqrt(budget / plannedFlopsEach / tokensEach);
+}
 /// How far from that the sizes of a budget lie, at most.
 constexpr double farthest = 4;
 /// Fewer steps cannot follow a schedule with a warm-up of 1 %.
 constexpr int64_t fewestSteps = 100;
+/// Widths that are tried where table D.2 has no sizes so small.
+constexpr int smallWidths[] = {8,   16,  24,  32,  40,  48,  56,  64,  80,  96,
+                               112, 128, 160, 192, 224, 256, 320, 384, 448, 512};
 
 std::vector<std::string> settingsOf(const std::string &size) {
   std::vector<std::string> settings;
@@ -47,10 +52,10 @@ public:
     if (!single)
       return single.error();
     run.oneSequenceBytes = single->bytes;
-    run.rate = learningRate(single->activeParams);
+    run.rate = options.rate.value_or(learningRate(budget, single->activeParams));
     const double length = static_cast<double>(options.length);
     const double tokens = budget / single->flopsPerToken;
-    double batch = batchTokens(budget, single->activeParams) / length;
+    const double batch = tokensOfBatch(budget, single->activeParams) / length;
     run.batch = std::max<int64_t>(1, std::llround(batch));
     const double perStep = static_cast<double>(run.batch) * length;
     run.steps = std::max<int64_t>(1, std::llround(tokens / perStep));
@@ -68,7 +73,42 @@ public:
     return run;
   }
 
+  /// Sizes of the small ones' rule for a budget.
+  Result<std::vector<std::string>> smallSizes(const ModelChoice &architecture, double budget) {
+    std::vector<std::string> names;
+    std::vector<double> params;
+    for (int width : smallWidths) {
+      PlannedRun run;
+      run.architecture = architecture.name;
+      run.path = architecture.path;
+      run.size = fmt::format("w{}", width);
+      run.settings = architecture.settings;
+      run.settings.push_back("size=" + run.size);
+      auto cost = costOf(run, 1);
+      if (!cost)
+        return cost.error();
+      names.push_back(run.size);
+      params.push_back(cost->params);
+      if (cost->params >
+          2 * farthest * middleSize(budget, options.tokensEach)) // nothing larger is near
+        break;
+    }
+    std::vector<std::string> chosen;
+    for (size_t i : sizesAround(params, budget, options.sizesEach, options.tokensEach))
+      chosen.push_back(names[i]);
+    return chosen;
+  }
+
 private:
+  double tokensOfBatch(double budget, double params) const {
+    const std::vector<double> &wanted = options.batchTokens;
+    if (wanted.empty())
+      return batchTokens(budget, params);
+    auto place = std::find(options.budgets.begin(), options.budgets.end(), budget);
+    const auto at = static_cast<size_t>(place - options.budgets.begin());
+    return at < wanted.size() ? wanted[at] : wanted.front();
+  }
+
   Result<SizeCost> costOf(const PlannedRun &run, int64_t batch) {
     std::string key = fmt::format("{}\n{}", run.path, batch);
     for (const std::string &setting : run.settings)
@@ -142,48 +182,77 @@ CostOf compilerCosts(const PlanOptions &options) {
       return Error{fmt::format("the method '{}' does not count all of its layers, such as {}: take "
                                "--cost-method true",
                                options.method, jsonLine(missing->front()))};
-    return SizeCost{*params, *active, *flops, *bytes};
+    auto fixed = jsonField<int64_t>(counted, "fixed_state_elements"),
+         growing = jsonField<int64_t>(counted, "dynamic_state_elements");
+    return SizeCost{*params, *active, *flops, *bytes,
+                    fixed && growing ? std::optional(StateSize{*fixed, *growing}) : std::nullopt};
   };
 }
 
-std::vector<std::string> tableSizes(double budget, int count) {
-  const std::vector<double> table = tableParams();
-  const double middle = std::sqrt(budget / plannedFlopsEach / plannedTokensEach);
-  std::vector<std::string> names;
-  double last = 0;
+std::vector<size_t> sizesAround(const std::vector<double> &sizes, double budget, int count,
+                                double tokensEach) {
+  const double middle = middleSize(budget, tokensEach);
+  std::vector<size_t> chosen;
   for (int i = 0; i < count; ++i) {
     double share = count == 1 ? 0.5 : static_cast<double>(i) / (count - 1);
     double wanted = std::log(middle) + (2 * share - 1) * std::log(farthest);
-    double nearest = *std::min_element(table.begin(), table.end(), [&](double a, double b) {
+    auto nearest = std::min_element(sizes.begin(), sizes.end(), [&](double a, double b) {
       return std::fabs(std::log(a) - wanted) < std::fabs(std::log(b) - wanted);
     });
-    if (nearest > last)
-      names.push_back(fmt::format("{:.0f}M", nearest / 1e6));
-    last = std::max(last, nearest);
+    auto at = static_cast<size_t>(nearest - sizes.begin());
+    if (!chosen.empty())
+      at = std::max(at, chosen.back() + 1);
+    if (at < sizes.size() && sizes[at] < 1.5 * farthest * middle)
+      chosen.push_back(at);
   }
+  return chosen;
+}
+
+std::vector<std::string> tableSizes(double budget, int count, double tokensEach) {
+  const std::vector<double> table = tableParams();
+  std::vector<std::string> names;
+  for (size_t i : sizesAround(table, budget, count, tokensEach))
+    names.push_back(fmt::format("{:.0f}M", table[i] / 1e6));
   return names;
 }
 
 Result<std::vector<PlannedRun>> planRuns(const PlanOptions &options, const CostOf &costs) {
   Planner planner(options, costs);
   std::vector<PlannedRun> runs;
-  for (const ModelChoice &architecture : options.architectures)
-    for (double budget : options.budgets) {
-      std::vector<std::string> sizes = options.sizes;
-      if (sizes.empty())
-        sizes = tableSizes(budget, options.sizesEach);
-      if (options.sizes.empty() && sizes.size() < 3)
-        return Error{fmt::format("table D.2 has {} for {:.3g} FLOPs, and a parabola needs three: "
-                                 "name them with --sizes",
-                                 sizes.empty() ? "no sizes" : fmt::format("{} sizes", sizes.size()),
-                                 budget)};
-      for (const std::string &size : sizes) {
-        auto run = planner.plan(architecture, budget, size);
-        if (!run)
-          return run.error();
-        runs.push_back(std::move(*run));
-      }
+  auto planBudget = [&](const ModelChoice &architecture, double budget) -> Result<void> {
+    std::vector<std::string> sizes = options.sizes;
+    if (sizes.empty())
+      sizes = tableSizes(budget, options.sizesEach, options.tokensEach);
+    if (options.sizes.empty() && sizes.size() < 3) {
+      auto small = planner.smallSizes(architecture, budget);
+      if (!small)
+        return Error{fmt::format("{}{}name sizes with --sizes", small.error().message,
+                                 small.error().message.ends_with('\n') ? "" : "; ")};
+      sizes = std::move(*small);
     }
+    if (options.sizes.empty() && sizes.size() < 3)
+      return Error{fmt::format("{} has {} for {:.3g} FLOPs, and a parabola needs three: name them "
+                               "with --sizes",
+                               architecture.name, sizes.size() == 1 ? "one size" : "two sizes",
+                               budget)};
+    for (const std::string &size : sizes) {
+      auto run = planner.plan(architecture, budget, size);
+      if (!run)
+        return run.error();
+      runs.push_back(std::move(*run));
+    }
+    return {};
+  };
+  for (const ModelChoice &architecture : options.architectures)
+    for (double budget : options.budgets)
+      if (auto done = planBudget(architecture, budget); !done)
+        return done.error();
+  const size_t wanted = runs.size();
+  for (const ModelChoice &architecture : options.sweep)
+    if (auto done = planBudget(architecture, options.sweepBudget); !done)
+      return done.error();
+  for (size_t i = wanted; i < runs.size(); ++i)
+    runs[i].isSweep = true;
   return runs;
 }
 

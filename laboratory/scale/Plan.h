@@ -16,20 +16,30 @@ struct PlanOptions {
   std::vector<ModelChoice> architectures;
   std::vector<double> budgets;    // FLOPs of a training
   std::vector<std::string> sizes; // names that the models' parameter `size` takes, or settings
-                                  // "width=64:layers=2"; empty: so many of table D.2 a budget
+                                  // "width=64:layers=2"; empty: so many of table D.2 a budget, or
+                                  // of the small ones' rule (models/scaling/sizes.hyb)
+  std::vector<ModelChoice> sweep; // planned at one budget only, to compare with the others there
+  double sweepBudget = 0;
   int sizesEach = 6;
+  double tokensEach = 20; // of a parameter, in the middle of them (Hoffmann et al. 2022, table 3)
   int64_t length = 2048;
   std::string method = "true"; // whose FLOPs: "true", or what the layers publish, as "mad"
   std::string precision = "f32";
   std::optional<DeviceModel> device;
+  std::string processor = "cpu"; // that they are compiled for, or cuda
   std::string data; // --data of the trainings; empty: their commands leave it to the reader
+  std::optional<int64_t> vocabulary; // of the data, if there are any
+  std::optional<double> rate;        // instead of the rule's
+  std::vector<double> batchTokens;   // the same: one for all budgets, or one for each
+  uint64_t seed = 0;
 };
 
 /// What the compiler says of a size.
 struct SizeCost {
   double params = 0, activeParams = 0;
-  double flopsPerToken = 0; // of training
-  double bytes = 0;         // that training takes with its batch
+  double flopsPerToken = 0;       // of training
+  double bytes = 0;               // that training takes with its batch
+  std::optional<StateSize> state; // that decoding carries behind a sequence
 };
 
 struct PlannedRun {
@@ -37,14 +47,15 @@ struct PlannedRun {
   std::vector<std::string> settings;
   std::string size;
   double budget = 0;
+  bool isSweep = false;
   SizeCost cost;
   double tokens = 0; // steps x batch x length
   int64_t batch = 0; // sequences
   int64_t steps = 0, warmup = 0;
   double rate = 0;
-  double oneSequenceBytes = 0; // memory with a batch of one
-  double flops = 0;            // that it takes; steps are whole, so not quite the budget
-  std::optional<double> seconds;
+  double oneSequenceBytes = 0;   // memory with a batch of one
+  double flops = 0;              // that it takes; steps are whole, so not quite the budget
+  std::optional<double> seconds; // of a device model, or as measured
   std::optional<int64_t> sequencesThatFit; // on the device at a time; 0: not even one
   std::string remark;
 };
@@ -54,15 +65,21 @@ using CostOf = std::function<Result<SizeCost>(
     const std::string &path, const std::vector<std::string> &settings, int64_t batch)>;
 CostOf compilerCosts(const PlanOptions &options);
 
-/// The rows of table D.2 of Poli et al. 2024, in parameters, that a budget trains: `count` around
-/// the size that Chinchilla's rule of 20 tokens a parameter gives, at most a factor of 4 from it.
-std::vector<std::string> tableSizes(double budget, int count);
+/// Of sizes in parameters, rising, those that a budget trains: `count` around the one that
+/// `tokensEach` tokens a parameter give, about a factor of 4 from it at most.
+std::vector<size_t> sizesAround(const std::vector<double> &sizes, double budget, int count,
+                                double tokensEach);
+/// Those of the rows of table D.2 of Poli et al. 2024.
+std::vector<std::string> tableSizes(double budget, int count, double tokensEach = 20);
 
 /// In the order of architectures, budgets and sizes. An error names what cannot be planned.
 Result<std::vector<PlannedRun>> planRuns(const PlanOptions &options, const CostOf &costs);
 
 nlohmann::ordered_json planJson(const PlanOptions &options, const std::vector<PlannedRun> &runs);
-std::string planText(const PlanOptions &options, const std::vector<PlannedRun> &runs);
+/// `jobs` trainings at a time; `measured` says how times were measured, where they are not of the
+/// options' device.
+std::string planText(const PlanOptions &options, const std::vector<PlannedRun> &runs, int jobs = 1,
+                     const std::string &measured = "");
 /// The command that trains a run.
 std::string commandOf(const PlanOptions &options, const PlannedRun &run);
 

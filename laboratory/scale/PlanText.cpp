@@ -52,6 +52,7 @@ json planJson(const PlanOptions &options, const std::vector<PlannedRun> &runs) {
         {{"architecture", run.architecture},
          {"size", run.size},
          {"budget", run.budget},
+         {"sweep", run.isSweep},
          {"params", run.cost.params},
          {"active_params", run.cost.activeParams},
          {"flops_per_token", run.cost.flopsPerToken},
@@ -80,10 +81,11 @@ json planJson(const PlanOptions &options, const std::vector<PlannedRun> &runs) {
           {"device", std::move(device)},
           {"runs", std::move(list)},
           {"total_flops", totalFlops(runs)},
-          {"total_seconds", options.device ? json(seconds) : json()}};
+          {"total_seconds", seconds > 0 ? json(seconds) : json()}};
 }
 
-std::string planText(const PlanOptions &options, const std::vector<PlannedRun> &runs) {
+std::string planText(const PlanOptions &options, const std::vector<PlannedRun> &runs, int jobs,
+                     const std::string &measured) {
   std::vector<std::vector<std::string>> rows{{"architecture", "budget", "size", "params", "tokens",
                                               "batch", "steps", "warm-up", "rate", "memory",
                                               "time"}};
@@ -106,6 +108,9 @@ std::string planText(const PlanOptions &options, const std::vector<PlannedRun> &
                       options.length, totalFlops(runs), options.method);
   if (options.device)
     text += fmt::format(", {} on one device\n{}", timeText(seconds), deviceText(*options.device));
+  else if (!measured.empty())
+    text += fmt::format(", {} with {} process{}\n{}", timeText(seconds / jobs), jobs,
+                        jobs == 1 ? "" : "es", measured);
   return text + "\n";
 }
 

@@ -81,7 +81,7 @@ std::optional<Prediction> predict(const GroupFit &group, double flops, double le
                                       });
   prediction.batch =
       std::min(batchTokens(flops, advice.params.value), std::max(advice.tokens.value, 1.0));
-  prediction.rate = learningRate(advice.params.value);
+  prediction.rate = learningRate(flops, advice.params.value);
   prediction.steps = std::max(1.0, std::round(advice.tokens.value / prediction.batch));
   prediction.fitted = group.frontier ? group.frontierRange() : pointRange(group);
   judgeReach(prediction);

@@ -13,7 +13,7 @@ struct BatchRow {
 /// Table D.1: where the batch changes.
 constexpr std::array<BatchRow, 3> batches{{{4e18, 0x1p19}, {2e20, 0x1p20}, {2e21, 0x1p21}}};
 constexpr double smallModel = 54e6, smallBatch = 0x1p18, leastBatch = 0x1p8;
-constexpr double batchExponent = 0.3271;
+constexpr double batchExponent = 0.3271, rateExponent = -0.1250;
 
 struct RateRow {
   double millions, rate;
@@ -43,15 +43,16 @@ double batchTokens(double flops, double params) {
   return params < smallModel ? std::min(tokens, smallBatch) : tokens;
 }
 
-double learningRate(double params) {
+double learningRate(double flops, double params) {
+  const double below = std::pow(std::min(1.0, flops / batches[0].flops), rateExponent);
   double millions = params / 1e6;
   if (millions >= rates.back().millions)
-    return rates.back().rate;
+    return below * rates.back().rate;
   auto above = std::upper_bound(rates.begin() + 1, rates.end() - 1, millions,
                                 [](double m, const RateRow &row) { return m < row.millions; });
   const RateRow &low = *(above - 1), &high = *above;
-  return low.rate +
-         (millions - low.millions) / (high.millions - low.millions) * (high.rate - low.rate);
+  return below * (low.rate + (millions - low.millions) / (high.millions - low.millions) *
+                                 (high.rate - low.rate));
 }
 
 std::vector<double> tableParams() {

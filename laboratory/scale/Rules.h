@@ -11,8 +11,9 @@ namespace hybrid::rt::lab::scale {
 double batchTokens(double flops, double params);
 
 /// The highest learning rate: linear in the parameters between the rows of table D.2 of Poli et al.
-/// 2024; below 8M the line of its first rows goes on, above 7B the rate stays.
-double learningRate(double params);
+/// 2024; below 8M the line of its first rows goes on, above 7B the rate stays. Below the least
+/// budget of table D.1 it rises from the table's as FLOPs^-0.1250 (Bi et al. 2024, section 3.1).
+double learningRate(double flops, double params);
 
 /// The sizes of that table, in parameters.
 std::vector<double> tableParams();

@@ -3,10 +3,10 @@
 #include "laboratory/scale/FitPage.h"
 #include "laboratory/scale/FitReport.h"
 #include "laboratory/scale/Join.h"
-#include "laboratory/scale/Plan.h"
 #include "laboratory/scale/Predict.h"
 #include "runtime/files/Json.h"
 #include "runtime/files/Print.h"
+#include "tools/hybrid-run/ScaleRun.h"
 #include "tools/hybrid-run/Verbs.h"
 #include <filesystem>
 
@@ -142,90 +142,14 @@ void addJoin(CLI::App &app) {
   });
 }
 
-struct PlanArguments {
-  scale::PlanOptions plan;
-  std::vector<std::string> models, settings;
-  std::string sizes = "auto", device;
-  bool json = false, commands = false;
-};
-
-/// "auto", a number of sizes a budget, or their names.
-void setSizes(scale::PlanOptions &plan, const std::string &text) {
-  if (text == "auto")
-    return;
-  if (text.find_first_not_of("0123456789") == std::string::npos) {
-    if (text.empty() || text.size() > 2 || std::stoi(text) < 3)
-      throw CLI::ValidationError("--sizes",
-                                 "a budget needs from 3 to 99 sizes, got '" + text + "'");
-    plan.sizesEach = std::stoi(text);
-    return;
-  }
-  plan.sizes = CLI::detail::split(text, ',');
-  for (const std::string &size : plan.sizes)
-    if (size.empty())
-      throw CLI::ValidationError("--sizes", "'" + text + "' has an empty name");
-}
-
-void printPlan(PlanArguments &arguments) {
-  scale::PlanOptions &plan = arguments.plan;
-  setSizes(plan, arguments.sizes);
-  plan.architectures = valueOf(rt::lab::chooseModels(arguments.models, arguments.settings, {}));
-  if (!arguments.device.empty())
-    plan.device = valueOf(scale::deviceModel(arguments.device));
-  auto runs = valueOf(scale::planRuns(plan, scale::compilerCosts(plan)));
-  if (arguments.json)
-    rt::say("{}\n", rt::jsonText(scale::planJson(plan, runs)));
-  else if (arguments.commands)
-    for (const scale::PlannedRun &run : runs)
-      rt::say("{}\n", scale::commandOf(plan, run));
-  else
-    rt::say("{}", printable(scale::planText(plan, runs)));
-}
-
-void addPlan(CLI::App &app) {
-  auto *verb = app.add_subcommand("plan", "the trainings of a scaling study, their sizes, tokens, "
-                                          "steps, memory and time; nothing is trained");
-  auto arguments = std::make_shared<PlanArguments>();
-  scale::PlanOptions &plan = arguments->plan;
-  verb->add_option("models", arguments->models,
-                   "MODEL.hyb or MODEL.hyb:NAME=VALUE,...; those of models/scaling know table D.2")
-      ->required();
-  verb->add_option("--budgets", plan.budgets, "FLOPs of a training, as in 1e14,3e14")
-      ->delimiter(',')
-      ->check(Range(1.0, 1e30))
-      ->required();
-  verb->add_option("--sizes", arguments->sizes,
-                   "how many of table D.2 a budget, their names (70M,102M), or settings "
-                   "(width=64:layers=2)")
-      ->capture_default_str();
-  verb->add_option("--set", arguments->settings, "NAME=VALUE: a parameter of every model")
-      ->allow_extra_args(false);
-  verb->add_option("--length", plan.length, "positions in a sequence")
-      ->check(Range(int64_t{1}, int64_t{1} << 30))
-      ->capture_default_str();
-  verb->add_option("--cost-method", plan.method,
-                   "whose FLOPs: true (as computed), or a paper's, such as mad")
-      ->capture_default_str();
-  verb->add_option("--precision", plan.precision, "of the trainings")
-      ->check(CLI::IsMember({"f32", "bf16"}))
-      ->capture_default_str();
-  verb->add_option("--device-model", arguments->device,
-                   "estimate times for a100, h100, h200, or FLOPS:BYTES: FLOPs a second that "
-                   "training reaches and bytes of memory");
-  verb->add_option("--data", plan.data, "of the commands, as hybrid-run train takes it");
-  auto *json = verb->add_flag("--json", arguments->json, "for scripts");
-  verb->add_flag("--commands", arguments->commands, "print the commands that train")
-      ->excludes(json);
-  verb->callback([arguments] { printPlan(*arguments); });
-}
-
 } // namespace
 
 void addScale(CLI::App &app) {
   auto *verb = app.add_subcommand(
-      "scale", "scaling laws: plan trainings, fit laws to them, predict with them");
-  verb->require_subcommand(1);
-  addPlan(*verb);
+      "scale", "scaling laws: plan and train models of many sizes at some budgets of FLOPs, fit "
+               "laws to them, predict with them");
+  verb->require_subcommand(0, 1);
+  addScaleRun(*verb);
   addFit(*verb);
   addPredict(*verb);
   addJoin(*verb);

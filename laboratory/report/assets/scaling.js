@@ -1,4 +1,46 @@
-// The page of fitted scaling laws: parabolas at equal FLOPs, frontiers with their bands, every coefficient and every point.
+// The page of fitted scaling laws: parabolas at equal FLOPs, frontiers with their bands, every coefficient and every point. Of a study that was
+// trained here also its sweep of ratios, its state frontier, what being off the optimum costs, and how each run went.
+
+/// What a study has beside the fit. `groups`: the names of the fit's, by which lines have their colours.
+function scalingStudy(digits, flops, groups) {
+  const list = (key) => (Array.isArray(data[key]) ? data[key] : []);
+  const place = (name) => { const at = groups.indexOf(name); return at < 0 ? groups.length : at; };
+  const groupCell = (name) => ({ text: name, node: () => who(place(name), name) });
+  const estimates = (each) => (each ? ["value", "low", "high"].map((key) => number(each[key], digits(each[key]))) : Array.from({ length: 3 }, () => number(null, dash)));
+  const budgets = [...new Set(list("states").map((each) => each.budget))];
+
+  const ratios = list("ratios"), lowest = (each) => (each.loss ? each.loss.value : each.lowest_loss);
+  const ratioFigure = ratios.length ? figure({ title: `Loss against the share of attention at ${flops(ratios[0].budget)}`, height: 280,
+    label: ratios.map((each) => `${each.group}: ${digits(lowest(each))} at a share of ${digits(each.attention)}`).join(". "),
+    build: () => lineChart({ x: { title: "share of attention" }, y: "loss, nats", shares: false, fromZero: false,
+      datasets: [line(0, "lowest loss", ratios.map((each) => ({ x: each.attention, y: lowest(each) }))), ...["low", "high"].map((end) =>
+        line(0, `${end} end`, ratios.map((each) => ({ x: each.attention, y: each.loss ? each.loss[end] : null })), { reference: true }))] }) }) : null;
+
+  const names = [...new Set(list("states").map((each) => each.group))];
+  const stateFigure = (budget) => figure({ title: flops(budget), height: 280,
+    label: list("states").filter((each) => each.budget === budget && each.on_total).map((each) => `${each.group} ${each.size}: loss ${digits(each.loss)} with a state of ${each.total}`).join(". "),
+    build: () => lineChart({ x: { title: "state, numbers", type: "logarithmic" }, y: "loss, nats", shares: false, fromZero: false,
+      datasets: names.map((name) => ({ ...line(place(name), name, list("states").filter((each) => each.budget === budget && each.group === name && each.total > 0).map((each) => ({ x: each.total, y: each.loss }))), showLine: false })) }) });
+
+  const rows = (key, of) => list(key).map((each) => ({ series: place(each.group), cells: [groupCell(each.group), number(each.budget, flops(each.budget)), ...of(each)] }));
+  const head = (...columns) => [{ text: "Group" }, { text: "Budget", number: true }, ...columns.map((text) => ({ text, number: true }))];
+  const mark = (is) => ({ text: is ? "on it" : "" });
+  return [
+    ratioFigure ? section("ratios", "Share of attention", ratioFigure, note("Of each share the minimum over sizes; where its sizes show none, the lowest loss. Dotted lines are the ends of the intervals."),
+      table({ name: "Share of attention", columns: head("Attention", "Best size", "low", "high", "Loss", "low", "high", "Lowest measured"),
+        rows: rows("ratios", (each) => [number(each.attention, digits(each.attention)), ...estimates(each.params), ...estimates(each.loss), number(each.lowest_loss, digits(each.lowest_loss))]) })) : null,
+    budgets.length ? section("state", "State", legend(names.map((name) => [place(name), name])), h("div", { class: "grid-of pair" }, budgets.map(stateFigure)),
+      note("Numbers that a sequence leaves behind for its next token, at the length of the study, as the compiler counts them: fixed ones and those that grow with it."),
+      details("Every state", table({ name: "Every state", columns: [...head("Loss", "Fixed", "Growing", "Total"), { text: "Size" }, ...["fixed", "growing", "total"].map((text) => ({ text: `Frontier, ${text}` }))],
+        rows: rows("states", (each) => [...["loss", "fixed", "dynamic", "total"].map((key) => number(each[key], digits(each[key]))), { text: each.size }, mark(each.on_fixed), mark(each.on_dynamic), mark(each.on_total)]) }))) : null,
+    list("off_optimal").length ? section("off-optimal", "Smaller than the best", note("What the loss rises by at equal FLOPs where a model is so many times smaller and sees as many more tokens. The parabola says it where a size so small was trained."),
+      table({ name: "Smaller than the best", columns: head("Times", "By the parabola", "By the law", "low", "high"),
+        rows: rows("off_optimal", (each) => [number(each.factor, digits(each.factor)), number(each.by_parabola, digits(each.by_parabola)), ...estimates(each.by_law)]) })) : null,
+    list("runs").length ? section("runs", "Every run", details("How each went", table({ name: "Every run", columns: [...head("Tokens", "Batch", "Steps", "Rate", "Seconds", "Loss"), { text: "Size" }, { text: "Status" }],
+      rows: rows("runs", (each) => [...["tokens", "batch", "steps", "learning_rate", "seconds", "loss"].map((key) => number(each[key], digits(each[key]))), { text: each.size },
+        { text: each.error || (each.retried ? "done, with half the rate" : each.status), class: "text" }]) }))) : null,
+    typeof data.command === "string" ? section("reproduce", "Do it again", command(data.command)) : null];
+}
 
 function scalingReport() {
   const digits = (value) => (isNumber(value) ? String(Number(value.toPrecision(4))) : dash);
@@ -27,7 +69,7 @@ function scalingReport() {
     ...(group.parametric ? Object.entries(group.parametric).filter(([, value]) => value !== null && typeof value === "object").map(([name, value]) => [i, name, value]) : [])]);
   const of = (estimate, key) => number(estimate[key], digits(estimate[key]));
   const groupCell = (i) => ({ text: names[i][1], node: () => who(i, names[i][1]) });
-  const said = data.groups.flatMap((group) => group.warnings.map((each) => `${nameOf(group)}${isNumber(each.budget) ? ", " + flops(each.budget) : ""}: ${each.refused ? "refused: " : ""}${each.text}`));
+  const said = [...(Array.isArray(data.remarks) ? data.remarks : []), ...data.groups.flatMap((group) => group.warnings.map((each) => `${nameOf(group)}${isNumber(each.budget) ? ", " + flops(each.budget) : ""}: ${each.refused ? "refused: " : ""}${each.text}`))];
   const hasFit = coefficients.length > 0;
 
   show("Scaling laws", [facts([["groups", String(data.groups.length)], ["trainings", String(data.groups.reduce((sum, group) => sum + group.points, 0))], ["seed", String(data.bootstrap.seed)]])], [
@@ -37,7 +79,8 @@ function scalingReport() {
       note("Marks are the minima of the parabolas; lines are power laws through them, dotted lines the ends of their intervals.")) : null,
     hasFit ? section("coefficients", "Coefficients", table({ name: "Coefficients", columns: [{ text: "Group" }, { text: "Coefficient" }, ...["Value", "Low", "High"].map((text) => ({ text, number: true }))],
       rows: coefficients.map(([i, name, estimate]) => ({ series: i, cells: [groupCell(i), { text: name }, of(estimate, "value"), of(estimate, "low"), of(estimate, "high")] })) })) : null,
+    ...scalingStudy(digits, flops, data.groups.map(nameOf)),
     section("points", "Every training", details("The table", table({ name: "Every training", columns: [{ text: "Group" }, ...["FLOPs", "Parameters", "Tokens", "Loss"].map((text) => ({ text, number: true }))],
       rows: data.groups.flatMap((group, i) => group.table.map((row) => ({ series: i, cells: [groupCell(i), ...row.map((value) => number(value, digits(value)))] }))) })))],
-  h("p", {}, "As hybrid-run scale fit prints it with --json; docs/book/scaling.md says how it is fitted."));
+  h("p", {}, "As hybrid-run scale prints it with --json; docs/book/scaling.md says how it is fitted."));
 }

@@ -1,5 +1,6 @@
 //===- PlanTest.cpp - what a budget buys ----------------------------------------------===//
 #include "laboratory/scale/Plan.h"
+#include <cmath>
 #include <gtest/gtest.h>
 
 namespace hybrid::rt::lab::scale {
@@ -10,7 +11,7 @@ namespace {
 Result<SizeCost> simpleCost(const std::string &, const std::vector<std::string> &settings,
                             int64_t batch) {
   double params = std::stod(settings.back().substr(settings.back().find('=') + 1)) * 1e6;
-  return SizeCost{params, params, 6 * params, 16 * params + 1e6 * static_cast<double>(batch)};
+  return SizeCost{params, params, 6 * params, 16 * params + 1e6 * static_cast<double>(batch), {}};
 }
 
 PlanOptions optionsOf(std::vector<double> budgets, std::vector<std::string> sizes) {
@@ -62,10 +63,40 @@ TEST(ScalePlan, TakesSizesOfTheTableAroundARule) {
   auto runs = planRuns(optionsOf({8e18, 8e19}, {}), simpleCost);
   ASSERT_TRUE(runs);
   EXPECT_EQ(runs->size(), 12u);
-  auto none = planRuns(optionsOf({1e14}, {}), simpleCost);
+}
+
+TEST(ScalePlan, TakesSmallSizesByTheirRule) {
+  // 91 thousand parameters for 1e12 FLOPs; as many as 40 times the square of the width.
+  auto runs = planRuns(optionsOf({1e12}, {}), [](const auto &, const auto &settings, int64_t) {
+    const double width = std::stod(settings.back().substr(std::string("size=w").size()));
+    return Result<SizeCost>(
+        SizeCost{40 * width * width, 40 * width * width, 240 * width * width, 1e6, {}});
+  });
+  ASSERT_TRUE(runs) << runs.error().message;
+  std::vector<std::string> sizes;
+  for (const PlannedRun &run : *runs)
+    sizes.push_back(run.size);
+  EXPECT_EQ(sizes, (std::vector<std::string>{"w24", "w32", "w40", "w56", "w80", "w96"}));
+  EXPECT_EQ((*runs)[0].batch * 2048, 4096) << "batches fall with the budget";
+  EXPECT_NEAR((*runs)[0].rate, 9.9e-4 * std::pow(1e12 / 4e18, -0.125), 2e-5);
+  auto none = planRuns(optionsOf({1e9}, {}), [](const auto &, const auto &, int64_t) {
+    return Result<SizeCost>(SizeCost{1e6, 1e6, 6e6, 1e6, {}});
+  });
   ASSERT_FALSE(none);
   EXPECT_NE(none.error().message.find("name them with --sizes"), std::string::npos)
       << none.error().message;
+}
+
+TEST(ScalePlan, PlansASweepAtItsBudget) {
+  PlanOptions options = optionsOf({8e18, 8e19}, {"350M", "440M"});
+  options.sweep = {{"model.hyb", "model ratio=1", {"ratio=1"}}};
+  options.sweepBudget = 8e18;
+  auto runs = planRuns(options, simpleCost);
+  ASSERT_TRUE(runs);
+  ASSERT_EQ(runs->size(), 6u);
+  EXPECT_FALSE((*runs)[3].isSweep);
+  EXPECT_TRUE((*runs)[4].isSweep);
+  EXPECT_EQ((*runs)[5].budget, 8e18);
 }
 
 TEST(ScalePlan, NamesWhatCannotBeCounted) {

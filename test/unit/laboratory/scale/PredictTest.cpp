@@ -45,12 +45,12 @@ TEST(ScaleRules, AreThePapersTables) {
   EXPECT_EQ(batchTokens(8e19, 38e6), 262144);
   EXPECT_EQ(batchTokens(2e20, 1e9), 1048576);
   EXPECT_EQ(batchTokens(2e21, 7e9), 2097152);
-  EXPECT_DOUBLE_EQ(learningRate(8e6), 9.77e-4);
-  EXPECT_DOUBLE_EQ(learningRate(350e6), 6e-4);
-  EXPECT_DOUBLE_EQ(learningRate(7e9), 2e-4);
-  EXPECT_DOUBLE_EQ(learningRate(9e9), 2e-4);
-  EXPECT_NEAR(learningRate(395e6), (6.00e-4 + 5.66e-4) / 2, 1e-9);
-  EXPECT_GT(learningRate(1e6), 9.77e-4);
+  EXPECT_DOUBLE_EQ(learningRate(4e18, 8e6), 9.77e-4);
+  EXPECT_DOUBLE_EQ(learningRate(4e18, 350e6), 6e-4);
+  EXPECT_DOUBLE_EQ(learningRate(4e18, 7e9), 2e-4);
+  EXPECT_DOUBLE_EQ(learningRate(4e18, 9e9), 2e-4);
+  EXPECT_NEAR(learningRate(4e18, 395e6), (6.00e-4 + 5.66e-4) / 2, 1e-9);
+  EXPECT_GT(learningRate(4e18, 1e6), 9.77e-4);
   // Smaller budgets have smaller batches, down to some hundreds of tokens.
   EXPECT_EQ(batchTokens(1e14, 1e6), 16384);
   EXPECT_LE(batchTokens(1e10, 1e4), 1024);
