@@ -160,9 +160,11 @@ FailureOr<Value> Part::resume(Operation *op, llvm::function_ref<Value(Type)> sta
   if (types != first) // a history that grows
     return refuse(op, noState);
   OpBuilder builder(op);
-  Operation *whole =
-      Operation::create(op->getLoc(), op->getName(), types, op->getOperands(),
-                        op->getRawDictionaryAttrs(), op->getPropertiesStorage(), BlockRange(), 0);
+  Operation *whole = Operation::create(op->getLoc(), op->getName(), types, op->getOperands(),
+                                       op->getRawDictionaryAttrs(), op->getPropertiesStorage(),
+                                       BlockRange(), op->getNumRegions());
+  for (auto [from, to] : llvm::zip_equal(op->getRegions(), whole->getRegions()))
+    to.takeBody(from);
   builder.insert(whole);
   finalStates.push_back(whole->getResults().back());
   return whole->getResult(0);

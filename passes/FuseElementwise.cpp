@@ -7,6 +7,7 @@
 #include "dialect/HybridOps.h"
 #include "dialect/Shapes.h"
 #include "executable/Limits.h"
+#include "passes/Fusion.h"
 #include "passes/Passes.h"
 #include "passes/Regions.h"
 #include "llvm/ADT/EquivalenceClasses.h"
@@ -168,20 +169,24 @@ void fuse(SmallVector<Operation *> ops, const Groups &groups) {
 struct FuseElementwise : hybrid::impl::FuseElementwiseBase<FuseElementwise> {
   using FuseElementwiseBase::FuseElementwiseBase;
   void runOnOperation() override {
-    if (!getOperation().getBody().hasOneBlock())
-      return;
-    Block &block = getOperation().getBody().front();
-    eraseUnused(block);
-    recomputeCheapValues(block);
-    eraseUnused(block);
-    Groups groups(block);
-    for (auto &[id, members] : groups.all()) {
-      // A lone broadcast is a view, not a kernel.
-      if (members.size() == 1 && members.front()->hasTrait<ViewOfOperand>())
-        continue;
-      numFused += members.size();
-      fuse(members, groups);
-    }
+    if (getOperation().getBody().hasOneBlock())
+      numFused += fuseElementwise(getOperation().getBody().front());
   }
 };
 } // namespace
+
+int64_t hybrid::fuseElementwise(Block &block) {
+  eraseUnused(block);
+  recomputeCheapValues(block);
+  eraseUnused(block);
+  Groups groups(block);
+  int64_t fused = 0;
+  for (auto &[id, members] : groups.all()) {
+    // A lone broadcast is a view, not a kernel.
+    if (members.size() == 1 && members.front()->hasTrait<ViewOfOperand>())
+      continue;
+    fused += static_cast<int64_t>(members.size());
+    fuse(members, groups);
+  }
+  return fused;
+}

@@ -22,13 +22,17 @@ struct RoundProducts : hybrid::impl::RoundProductsBase<RoundProducts> {
     if (getOperation().getSymName() == "init")
       return;
     findFilterOperands();
-    getOperation().walk([&](Operation *op) {
+    getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) -> WalkResult {
+      // The products of a body that is one kernel are that kernel's.
+      if (op->hasTrait<OpTrait::IsIsolatedFromAbove>() && op != getOperation())
+        return WalkResult::skip();
       if (!op->hasTrait<ProductFloatTypes>() || !elementOf(op->getOperand(0)).isF32() ||
           isOfFilter(op))
-        return;
+        return WalkResult::advance();
       for (unsigned i : {0u, 1u})
         op->setOperand(i, round(op->getOperand(i)));
       ++numRounded;
+      return WalkResult::advance();
     });
   }
 

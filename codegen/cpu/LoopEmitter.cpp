@@ -1,5 +1,6 @@
 //===- LoopEmitter.cpp - generated kernels as loops -------------------------===//
 #include "codegen/cpu/LoopEmitter.h"
+#include "codegen/cpu/KernelFunction.h"
 #include "codegen/cpu/ScalarExpressions.h"
 #include "codegen/program/IterationSpace.h"
 #include "dialect/Shapes.h"
@@ -20,104 +21,8 @@ namespace {
 /// Elements an innermost loop covers when everything is contiguous.
 constexpr int64_t blockElements = 2048;
 
-/// A kernel function under construction.
-class KernelFunction {
-public:
-  KernelFunction(GeneratedKernels &kernels, ArrayRef<View> buffers)
-      : kernels(kernels),
-        builder(UnknownLoc::get(kernels.module.getContext()), kernels.module.getContext()) {
-    function = func::FuncOp::create(builder, "kernel", builder.getFunctionType({}, {}));
-    SmallVector<Type> types{builder.getIndexType(), builder.getIndexType()};
-    for (const View &buffer : buffers)
-      types.push_back(MemRefType::get({ShapedType::kDynamic}, buffer.element));
-    function.setFunctionType(builder.getFunctionType(types, {}));
-    Block *body = function.addEntryBlock();
-    for (size_t i = 0; i < buffers.size(); ++i)
-      function.setArgAttr(i + 2, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
-    function.setPrivate();
-    builder.setInsertionPointToStart(body);
-  }
+} // namespace
 
-  Value index(int64_t value) { return arith::ConstantIndexOp::create(builder, value); }
-  Value argument(size_t buffer) { return function.getArgument(buffer + 2); }
-  Value add(Value a, Value b) { return arith::AddIOp::create(builder, a, b); }
-  Value scaled(Value a, int64_t factor) {
-    return factor == 1 ? a : arith::MulIOp::create(builder, a, index(factor)).getResult();
-  }
-
-  Value load(size_t buffer, Value at) {
-    return memref::LoadOp::create(builder, argument(buffer), at);
-  }
-  void store(Value value, size_t buffer, Value at) {
-    memref::StoreOp::create(builder, value, argument(buffer), at);
-  }
-
-  /// for i in [lo, hi): body(i)
-  void forEach(Value lo, Value hi, llvm::function_ref<void(Value)> body) {
-    auto loop = scf::ForOp::create(builder, lo, hi, index(1));
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    body(loop.getInductionVar());
-  }
-  void forGrid(llvm::function_ref<void(Value)> body) {
-    forEach(function.getArgument(0), function.getArgument(1), body);
-  }
-  void forCount(int64_t count, llvm::function_ref<void(Value)> body) {
-    forEach(index(0), index(count), body);
-  }
-  /// value = body(i, value) for i in [0, count)
-  Value fold(int64_t count, Value start, llvm::function_ref<Value(Value, Value)> body) {
-    auto loop = scf::ForOp::create(builder, index(0), index(count), index(1), ValueRange{start});
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    Value next = body(loop.getInductionVar(), loop.getRegionIterArg(0));
-    scf::YieldOp::create(builder, next);
-    return loop.getResult(0);
-  }
-
-  /// Offsets of all views at the flat index `row` over `shape` (the outer dimensions).
-  SmallVector<Value> offsetsAt(Value row, ArrayRef<int64_t> shape,
-                               ArrayRef<SmallVector<int64_t>> strides) {
-    SmallVector<Value> indices(shape.size());
-    for (size_t i = shape.size(); i-- > 0;) {
-      indices[i] = i == 0 ? row : arith::RemUIOp::create(builder, row, index(shape[i])).getResult();
-      if (i)
-        row = arith::DivUIOp::create(builder, row, index(shape[i]));
-    }
-    SmallVector<Value> offsets;
-    for (const auto &viewStrides : strides) {
-      Value offset = index(0);
-      for (size_t i = 0; i < shape.size(); ++i)
-        if (viewStrides[i])
-          offset = add(offset, scaled(indices[i], viewStrides[i]));
-      offsets.push_back(offset);
-    }
-    return offsets;
-  }
-
-  /// Ends the function and returns its symbol: an equal kernel made before is used again.
-  std::string finish(StringRef stem) {
-    func::ReturnOp::create(builder);
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    function.print(stream);
-    auto [entry, inserted] = kernels.symbols.try_emplace(text);
-    if (!inserted) {
-      function.erase();
-      return entry->second;
-    }
-    entry->second = (stem + "_" + Twine(kernels.symbols.size() - 1)).str();
-    function.setSymName(entry->second);
-    kernels.module.push_back(function);
-    return entry->second;
-  }
-
-  GeneratedKernels &kernels;
-  ImplicitLocOpBuilder builder;
-  func::FuncOp function;
-};
-
-/// Evaluates the body of a fused op for one element, or for a vector of them.
 SmallVector<Value> emitBody(ImplicitLocOpBuilder &builder, Block *body, ArrayRef<Value> operands) {
   if (!body)
     return SmallVector<Value>(operands);
@@ -139,8 +44,6 @@ SmallVector<Value> emitBody(ImplicitLocOpBuilder &builder, Block *body, ArrayRef
     results.push_back(scalars.lookup(value));
   return results;
 }
-
-} // namespace
 
 GeneratedKernel LoopEmitter::elementwise(GeneratedKernels &kernels, Block *body,
                                          ArrayRef<View> operands, ArrayRef<View> results,

@@ -23,6 +23,7 @@ public:
                             llvm::ArrayRef<int64_t> axes, const View &to) const override;
   GeneratedKernel rowSums(GeneratedKernels &kernels, const Load &load, int64_t rowsPerItem,
                           const View &partial, double scale) const override;
+  GeneratedKernel recurrence(GeneratedKernels &kernels, RecurrenceStepOp step) const override;
   std::string store(GeneratedKernels &kernels, mlir::Block *body, llvm::ArrayRef<View> operands,
                     llvm::ArrayRef<View> results) const override;
   /// Of vectors of 64 bytes, as the kernels' own are.

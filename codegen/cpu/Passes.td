@@ -34,7 +34,7 @@ def LowerToScheduleCpu : Pass<"hybrid-lower-cpu", "::mlir::ModuleOp"> {
 }
 
 def EmitKernelsCpu : Pass<"schedule-emit-kernels-cpu", "::mlir::ModuleOp"> {
-  let summary = "generate kernels of loops for elementwise regions, reductions, copies and fills";
+  let summary = "generate kernels of loops for elementwise regions, reductions, copies, fills and recurrences";
   let description = [{
     A generated kernel is a function of scf, memref, arith and math in the same module; equal ones are one.
 
@@ -46,6 +46,6 @@ def EmitKernelsCpu : Pass<"schedule-emit-kernels-cpu", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::memref::MemRefDialect", "::mlir::math::MathDialect", "::mlir::LLVM::LLVMDialect"];
+                           "::mlir::memref::MemRefDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect", "::mlir::LLVM::LLVMDialect"];
 }
 #endif

@@ -256,6 +256,10 @@ GeneratedKernel TextEmitter::elementwise(GeneratedKernels &kernels, Block *body,
   return {kernel.finish(body ? "fused" : "copy"), grid, {elementwiseThreads, 0}};
 }
 
+GeneratedKernel TextEmitter::recurrence(GeneratedKernels &, RecurrenceStepOp) const {
+  llvm_unreachable("its lowering refuses CUDA");
+}
+
 std::string TextEmitter::store(GeneratedKernels &kernels, Block *body, ArrayRef<View> operands,
                                ArrayRef<View> results) const {
   SmallVector<View> buffers(operands);

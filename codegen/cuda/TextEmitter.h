@@ -22,6 +22,7 @@ public:
                             llvm::ArrayRef<int64_t> axes, const View &to) const override;
   GeneratedKernel rowSums(GeneratedKernels &kernels, const Load &from, int64_t rowsPerItem,
                           const View &partial, double scale) const override;
+  GeneratedKernel recurrence(GeneratedKernels &kernels, RecurrenceStepOp step) const override;
   std::string store(GeneratedKernels &kernels, mlir::Block *body, llvm::ArrayRef<View> operands,
                     llvm::ArrayRef<View> results) const override;
   void function(GeneratedKernels &kernels, llvm::StringRef name, mlir::Block *body) const override;

@@ -29,6 +29,8 @@ public:
     else if (auto step = dyn_cast<RowSumsOp>(op))
       launch(step, emitter.rowSums(kernels, loadOf(step), step.getRowsPerItem(),
                                    viewOf(step.getTo()), step.getScale().convertToDouble()));
+    else if (auto step = dyn_cast<RecurrenceStepOp>(op))
+      launch(step, emitter.recurrence(kernels, step));
     else if (auto step = dyn_cast<LaunchOp>(op); step && !step.getStoring().empty())
       store(step);
   }

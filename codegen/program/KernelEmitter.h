@@ -59,6 +59,8 @@ public:
   /// rows of `partial`.
   virtual GeneratedKernel rowSums(GeneratedKernels &kernels, const Load &from, int64_t rowsPerItem,
                                   const View &partial, double scale) const = 0;
+  /// The step at every position, or its gradient: a work item is `batch_rows` sequences.
+  virtual GeneratedKernel recurrence(GeneratedKernels &kernels, RecurrenceStepOp step) const = 0;
   /// The type of a store (schedule.launch) that computes `body` for each element on its way: the
   /// body's first argument is the element, the others are `operands`.
   virtual std::string store(GeneratedKernels &kernels, mlir::Block *body,

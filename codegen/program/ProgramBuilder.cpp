@@ -259,6 +259,13 @@ void ProgramBuilder::attention(AttentionCall call, ArrayRef<BufferUse> buffers) 
                              sourceName(current));
 }
 
+RecurrenceStepOp ProgramBuilder::recurrence(const RecurrenceCall &call) {
+  return RecurrenceStepOp::create(
+      builder, loc(), call.inputs, call.invariants, call.segments, call.initialState,
+      call.cotangent, call.stateCotangent, call.rows, call.sums, call.finalState, call.frame,
+      call.trajectory, call.batch, call.length, call.batchRows, call.kept, sourceName(current));
+}
+
 void ProgramBuilder::sumPartials(const View &partial, int64_t count, int64_t stride,
                                  const View &out) {
   if (inTiles())

@@ -23,6 +23,15 @@ struct AttentionCall {
   llvm::SmallVector<int64_t> strides;
 };
 
+/// What schedule.recurrence takes; null or empty where there is none.
+struct RecurrenceCall {
+  llvm::SmallVector<mlir::Value> inputs, invariants;
+  mlir::Value segments, initialState, cotangent, stateCotangent;
+  llvm::SmallVector<mlir::Value> rows, sums;
+  mlir::Value finalState, frame, trajectory;
+  int64_t batch, length, batchRows, kept;
+};
+
 /// A buffer of a launch: a view, which may be none, or what is used already.
 struct LaunchOperand {
   View view;
@@ -138,6 +147,8 @@ public:
                      const View &offsets);
   /// Attention by a library: buffers as in schedule.library_attention.
   void attention(AttentionCall call, llvm::ArrayRef<BufferUse> buffers);
+  /// A step at every position; the caller fills its regions.
+  RecurrenceStepOp recurrence(const RecurrenceCall &call);
   /// Elementwise: results of the region's shape, operands broadcast to it.
   void compute(FusedOp op);
   void reduce(ReduceKind kind, const View &from, llvm::ArrayRef<int64_t> axes, const View &to);

@@ -18,6 +18,9 @@ bool CopyOp::writesOperand(unsigned index) { return index == 1; }
 bool FillOp::writesOperand(unsigned) { return true; }
 bool ReductionOp::writesOperand(unsigned index) { return index == getInputs().size(); }
 bool RowSumsOp::writesOperand(unsigned index) { return index == getInputs().size(); }
+bool RecurrenceStepOp::writesOperand(unsigned index) {
+  return index >= getODSOperandIndexAndLength(6).first; // from `rows` on
+}
 bool LaunchOp::writesOperand(unsigned index) { return llvm::is_contained(getWrites(), index); }
 bool LibraryMatmulOp::writesOperand(unsigned index) { return index == 2; }
 bool LibraryAttentionOp::writesOperand(unsigned index) {
@@ -166,6 +169,18 @@ LogicalResult RowSumsOp::verify() {
     return emitOpError() << "sums " << perItem << " rows each of " << matrix << " into "
                          << getTo().getType();
   return verifyLoad(*this);
+}
+
+LogicalResult RecurrenceStepOp::verify() {
+  const auto batch = static_cast<int64_t>(getBatch()), rows = static_cast<int64_t>(getBatchRows());
+  if (rows < 1 || batch % rows != 0 || static_cast<int64_t>(getKept()) < 1) // C1
+    return emitOpError() << "takes " << rows << " of " << batch << " sequences at once and keeps "
+                         << getKept() << " states";
+  for (Region *region : {&getStep(), &getGradient()})
+    if (!region->empty() &&
+        (region->front().empty() || !isa<YieldElementsOp>(region->front().back()))) // C2
+      return emitOpError() << "has a region that does not end in schedule.yield";
+  return success();
 }
 
 //===-- steps of the executable -------------------------------------------------===//

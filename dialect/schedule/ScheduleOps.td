@@ -230,6 +230,45 @@ def Schedule_RowSumsOp : Schedule_Step<"row_sums", [IsolatedFromAbove, SingleBlo
   let hasVerifier = 1;
 }
 
+def Schedule_RecurrenceStepOp : Schedule_Step<"recurrence", [AttrSizedOperandSegments, IsolatedFromAbove]> {
+  let summary = "a step of the model's own, position by position, or its gradient";
+  let description = [{
+    What `hybrid.recurrence` says, and with the region `gradient` what `hybrid.recurrence_grad` does, for `batch_rows` sequences a work item. `rows` are written
+    at each position, `sums` by each item: [items, ...]. `final_state` is the state behind the last position, of the gradient that before the first. `frame` is
+    room for the values of a step, of each item; `trajectory` for the states before each of `kept` positions and those between such stretches.
+
+    - C1: batch_rows divides the batch, and kept is at least 1
+    - C2: the regions end in schedule.yield
+
+    ```mlir
+    schedule.program @forward {
+      %x = schedule.buffer arena "x" : memref<2x8x4xf32>
+      %y = schedule.buffer arena : memref<2x8x4xf32>
+      %room = schedule.buffer arena : memref<1x32xf32>
+      schedule.recurrence for "recurrence" inputs(%x : memref<2x8x4xf32>) rows(%y : memref<2x8x4xf32>) frame(%room : memref<1x32xf32>) batch 2 length 8 by 2 kept 8 step {
+      ^bb0(%h: tensor<4xf32>, %xt: tensor<4xf32>):
+        %n = hybrid.binary add %h, %xt : tensor<4xf32>, tensor<4xf32>
+        schedule.yield %n, %n : tensor<4xf32>, tensor<4xf32>
+      }
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Schedule_Memory>:$inputs, Variadic<Schedule_Memory>:$invariants, Optional<Schedule_Memory>:$segments,
+                       Optional<Schedule_Memory>:$initial_state, Optional<Schedule_Memory>:$cotangent, Optional<Schedule_Memory>:$state_cotangent,
+                       Variadic<Schedule_Memory>:$rows, Variadic<Schedule_Memory>:$sums, Optional<Schedule_Memory>:$final_state,
+                       Schedule_Memory:$frame, Optional<Schedule_Memory>:$trajectory, I64Attr:$batch, I64Attr:$length, I64Attr:$batch_rows,
+                       I64Attr:$kept, StrAttr:$source);
+  let regions = (region SizedRegion<1>:$step, AnyRegion:$gradient);
+  let assemblyFormat = [{ `for` $source `inputs` `(` $inputs `:` type($inputs) `)` oilist(
+    `invariants` `(` $invariants `:` type($invariants) `)` | `segments` `(` $segments `:` type($segments) `)` |
+    `initial_state` `(` $initial_state `:` type($initial_state) `)` | `cotangent` `(` $cotangent `:` type($cotangent) `)` |
+    `state_cotangent` `(` $state_cotangent `:` type($state_cotangent) `)` | `rows` `(` $rows `:` type($rows) `)` |
+    `sums` `(` $sums `:` type($sums) `)` | `final_state` `(` $final_state `:` type($final_state) `)` |
+    `trajectory` `(` $trajectory `:` type($trajectory) `)`) `frame` `(` $frame `:` type($frame) `)`
+    `batch` $batch `length` $length `by` $batch_rows `kept` $kept attr-dict `step` $step (`gradient` $gradient^)? }];
+  let hasVerifier = 1;
+}
+
 def Schedule_YieldElementsOp : Schedule_Op<"yield", [Pure, Terminator]> {
   let summary = "results of a region for each element";
   let description = "Ends the region of `schedule.compute`, a `load` or a `store`.";

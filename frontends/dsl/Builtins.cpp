@@ -7,9 +7,9 @@ using namespace mlir;
 namespace hybrid::dsl {
 
 /// All groups, in the order in which names are looked for.
-static constexpr llvm::ArrayRef<Builtin> (*groups[])() = {staticBuiltins,    elementwiseBuiltins,
-                                                          shapeBuiltins,     expertBuiltins,
-                                                          attentionBuiltins, operatorBuiltins};
+static constexpr llvm::ArrayRef<Builtin> (*groups[])() = {
+    staticBuiltins,    elementwiseBuiltins, shapeBuiltins,   expertBuiltins,
+    attentionBuiltins, recurrenceBuiltins,  operatorBuiltins};
 
 const Builtin *findBuiltin(llvm::StringRef name) {
   for (auto group : groups)

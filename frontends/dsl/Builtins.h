@@ -78,6 +78,9 @@ struct Call {
   bool report(const Emitter::Added &added);
 };
 
+/// Moves what uses nothing of a body that has been written to where the builder is.
+void hoistInvariant(mlir::Block &body, mlir::OpBuilder &builder);
+
 /// Adds the op of `call.builtin` (Operators.cpp).
 Value runOperator(Call &call);
 /// The parameters of an op of the dialect as `Builtin` has them.
@@ -89,6 +92,7 @@ llvm::ArrayRef<Builtin> elementwiseBuiltins();
 llvm::ArrayRef<Builtin> shapeBuiltins();
 llvm::ArrayRef<Builtin> expertBuiltins();
 llvm::ArrayRef<Builtin> attentionBuiltins();
+llvm::ArrayRef<Builtin> recurrenceBuiltins();
 /// Every op that the language offers, unless another group has something of that name.
 llvm::ArrayRef<Builtin> operatorBuiltins();
 

@@ -11,8 +11,7 @@ using namespace mlir;
 
 namespace hybrid::dsl {
 
-/// Moves what uses nothing of the body to where the op will stand.
-static void hoistInvariant(Block &body, OpBuilder &builder) {
+void hoistInvariant(Block &body, OpBuilder &builder) {
   for (Operation &op : llvm::make_early_inc_range(body.without_terminator()))
     if (op.getNumRegions() == 0 && llvm::none_of(op.getOperands(), [&](mlir::Value operand) {
           return operand.getParentBlock() == &body;

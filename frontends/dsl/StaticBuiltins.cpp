@@ -255,7 +255,7 @@ Value runPublishedState(Call &call) {
 
 /// Says that the filter x is the response of a linear recurrence with so many numbers of state a
 /// channel: what a convolution with it carries from token to token.
-Value runRecurrence(Call &call) {
+Value runRecurrentFilter(Call &call) {
   Value x = call.tensor(0);
   const int64_t numbers = call.integer(1, 1, 1, int64_t(1) << 40);
   if (call.failed)
@@ -298,7 +298,7 @@ llvm::ArrayRef<Builtin> staticBuiltins() {
       {"published", "method, term, flops, length?, log_length?", runPublished},
       {"published_alone", "method", runPublishedAlone},
       {"published_state", "method, x, numbers", runPublishedState},
-      {"recurrence", "x, numbers", runRecurrence},
+      {"recurrent_filter", "x, numbers", runRecurrentFilter},
       {"shape", "x", runShape},
   };
   return builtins;

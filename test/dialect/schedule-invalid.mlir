@@ -97,6 +97,32 @@ schedule.program @loads {
 
 // -----
 
+// recurrence C1: whole groups of sequences.
+schedule.program @sequences {
+  %0 = schedule.buffer arena : memref<4x8x2xf32>
+  %1 = schedule.buffer arena : memref<2x4xf32>
+  // expected-error@+1 {{takes 3 of 4 sequences at once and keeps 1 states}}
+  schedule.recurrence for "x" inputs(%0 : memref<4x8x2xf32>) rows(%0 : memref<4x8x2xf32>) frame(%1 : memref<2x4xf32>) batch 4 length 8 by 3 kept 1 step {
+  ^bb0(%h: tensor<2xf32>, %x: tensor<2xf32>):
+    schedule.yield %h, %x : tensor<2xf32>, tensor<2xf32>
+  }
+}
+
+// -----
+
+// recurrence C2: a step has results.
+schedule.program @steps {
+  %0 = schedule.buffer arena : memref<4x8x2xf32>
+  %1 = schedule.buffer arena : memref<2x4xf32>
+  // expected-error@+1 {{has a region that does not end in schedule.yield}}
+  schedule.recurrence for "x" inputs(%0 : memref<4x8x2xf32>) rows(%0 : memref<4x8x2xf32>) frame(%1 : memref<2x4xf32>) batch 4 length 8 by 2 kept 1 step {
+  ^bb0(%h: tensor<2xf32>, %x: tensor<2xf32>):
+    %n = hybrid.binary add %h, %x : tensor<2xf32>, tensor<2xf32>
+  }
+}
+
+// -----
+
 // row_sums C1: a row of the result for each group of rows.
 schedule.program @groups {
   %0 = schedule.buffer arena : memref<64x8xf32>
