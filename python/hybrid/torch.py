@@ -297,11 +297,11 @@ class Module(torch.nn.Module):
         raise ArrayError(f"input {spec} is {tensor.dtype}, expected {wanted}")
 
 
-def layer(module: str, name: str, *, width: int | None = None, inputs: Mapping[str, str] | None = None, outputs: Sequence[str] = ("y",), page: str = "",
-          batch: int = 1, length: int = 16, precision: str = "f32", threads: int = 0, seed: int = 0, exact_lengths: int = 4, max_shapes: int = 8,
+def layer(module: str, name: str, *, width: int | None = None, inputs: Mapping[str, str] | None = None,
+          outputs: Sequence[str] | Mapping[str, int] = ("y",), page: str = "", settings: Mapping[str, object] | None = None, batch: int = 1, length: int = 16, precision: str = "f32", threads: int = 0, seed: int = 0, exact_lengths: int = 4, max_shapes: int = 8,
           **arguments: object) -> Module:
     """A layer of models/std, or of a page, as a module: `layer("std.delta", "gated_deltanet", width=64, heads=4)`; see hybrid.layer_model."""
-    text = layer_model(module, name, width=width, inputs=inputs, outputs=outputs, page=page, **arguments).text
+    text = layer_model(module, name, width=width, inputs=inputs, outputs=outputs, page=page, settings=settings, **arguments).text
     return Module(text, batch=batch, length=length, precision=precision, threads=threads, seed=seed, exact_lengths=exact_lengths, max_shapes=max_shapes)
 
 
