@@ -6,7 +6,8 @@ using namespace mlir;
 
 namespace hybrid::onnx {
 
-Conversion::Conversion(StringRef name, Element number) : graph(name, number) {
+Conversion::Conversion(StringRef name, Element number, int64_t operatorSet)
+    : graph(name, number), operatorSet(operatorSet) {
   addElementwise(*this);
   addShapes(*this);
   addRows(*this);

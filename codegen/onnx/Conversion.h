@@ -15,9 +15,11 @@ namespace hybrid::onnx {
 
 class Conversion {
 public:
-  Conversion(llvm::StringRef name, Element number);
+  /// `operatorSet`: the version of ONNX's operators that may be used, 20 or more.
+  Conversion(llvm::StringRef name, Element number, int64_t operatorSet);
 
   GraphBuilder graph;
+  const int64_t operatorSet;
 
   //===-- the table -----------------------------------------------------------===//
   template <typename Op> void add(llvm::LogicalResult (*convert)(Op, Conversion &)) {
@@ -39,6 +41,9 @@ public:
   Formula formula(mlir::Value value) { return {graph, of(value)}; }
   Formula formula(const Tensor &tensor) { return {graph, tensor}; }
   void define(mlir::Value value, const Tensor &tensor) { values[value] = tensor; }
+
+  /// Whether there are LinearAttention and CausalConvWithState, which have no f64.
+  bool hasRecurrences() const { return operatorSet >= 27 && graph.number() == Element::F32; }
 
   /// Where a new segment starts, [B, L]: where an id is not the one before it.
   Tensor segmentStarts(mlir::Value segments);

@@ -31,8 +31,28 @@ static Tensor packedShortConv(ShortConvOp op, const Tensor &x, Conversion &to) {
   return op.getBias() ? (*sum + to.formula(op.getBias())).value : sum->value;
 }
 
+/// As CausalConvWithState, which has the channels before the positions in states, too.
+static LogicalResult convertShortConvWithState(ShortConvOp op, Conversion &to) {
+  GraphBuilder &graph = to.graph;
+  const Tensor &x = to.of(op.getX()), &weight = to.of(op.getWeight());
+  const int64_t channels = weight.shape[0], taps = weight.shape[1];
+  SmallVector<Tensor> inputs{graph.transpose(x, {0, 2, 1}),
+                             graph.reshape(weight, {channels, 1, taps}), to.optional(op.getBias())};
+  if (op.getInitialState())
+    inputs.push_back(graph.transpose(to.of(op.getInitialState()), {0, 2, 1}));
+  SmallVector<Tensor> results{{"", {x.shape[0], channels, x.shape[1]}, x.element},
+                              {"", {x.shape[0], channels, taps - 1}, x.element}};
+  graph.node("CausalConvWithState", inputs, results);
+  to.define(op.getResult(), graph.transpose(results[0], {0, 2, 1}));
+  if (op.getReturnState())
+    to.define(op.getFinalState(), graph.transpose(results[1], {0, 2, 1}));
+  return success();
+}
+
 static LogicalResult convertShortConv(ShortConvOp op, Conversion &to) {
   GraphBuilder &graph = to.graph;
+  if (to.hasRecurrences() && !op.getSegments() && shapeOf(op.getWeight())[1] > 1)
+    return convertShortConvWithState(op, to);
   const Tensor &x = to.of(op.getX()), &weight = to.of(op.getWeight());
   const int64_t channels = weight.shape[0], taps = weight.shape[1];
   Tensor whole = x; // with what came before it, where that is known

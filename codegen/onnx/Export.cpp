@@ -12,8 +12,8 @@ using namespace mlir;
 namespace hybrid::onnx {
 namespace {
 
-/// Of the format, as opset 20 came with it.
-constexpr int64_t fileVersion = 9;
+/// Of the format: as opset 20 came with it; for newer ones, what ONNX Runtime takes at most.
+constexpr int64_t fileVersion = 9, newestFileVersion = 13;
 /// Protobuf reads and writes no larger message.
 constexpr uint64_t mostFileBytes = INT32_MAX;
 /// Characters of data in the text.
@@ -22,7 +22,8 @@ constexpr int mostTextBytes = 48;
 class Export {
 public:
   Export(func::FuncOp function, const ExportOptions &options)
-      : function(function), options(options), to(nameOf(function), numberOf(function)) {}
+      : function(function), options(options),
+        to(nameOf(function), numberOf(function), options.operatorSet) {}
 
   FailureOr<std::unique_ptr<GraphProto>> run() {
     for (unsigned i = 0; i < function.getNumArguments(); ++i) {
@@ -149,12 +150,12 @@ FailureOr<std::string> exportModel(func::FuncOp function, const ExportOptions &o
   if (failed(graph))
     return failure();
   ModelProto model;
-  model.set_ir_version(fileVersion);
+  model.set_ir_version(options.operatorSet > standardOperators ? newestFileVersion : fileVersion);
   model.set_producer_name("hybridc");
   model.set_producer_version(options.producerVersion);
   OperatorSetIdProto *operators = model.add_opset_import();
   operators->set_domain("");
-  operators->set_version(operatorSet);
+  operators->set_version(options.operatorSet);
   for (const auto &[key, value] : options.metadata) {
     StringStringEntryProto *entry = model.add_metadata_props();
     entry->set_key(key);

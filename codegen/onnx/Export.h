@@ -7,10 +7,12 @@
 
 namespace hybrid::onnx {
 
-/// The version of ONNX's operators that is written.
-inline constexpr int64_t operatorSet = 20;
+/// Versions of ONNX's operators that can be written: the least that is enough for everything, and
+/// the first with operators for recurrences.
+inline constexpr int64_t standardOperators = 20, newOperators = 27;
 
 struct ExportOptions {
+  int64_t operatorSet = standardOperators;
   std::string producerVersion;
   /// Kept in the file: names and values.
   std::vector<std::pair<std::string, std::string>> metadata;

@@ -381,8 +381,8 @@ private:
       complain() << "--ensemble: an ONNX model is of one training, expected 1\n";
       return 2;
     }
-    FailureOr<std::string> bytes =
-        exportOnnx(module, bound, {options.checkpoint, compilerVersion(), asText});
+    FailureOr<std::string> bytes = exportOnnx(
+        module, bound, {options.checkpoint, options.operatorSet, compilerVersion(), asText});
     if (failed(bytes))
       return 1;
     return writeFile(outputPath(asText ? "" : "onnx"), llvm::ArrayRef(bytes->data(), bytes->size()))

@@ -15,6 +15,7 @@ struct DriverOptions {
   std::string emit = "exe";
   std::string model;        // which model of the file
   std::string checkpoint;   // weights for --emit=onnx; empty: they become inputs
+  int64_t operatorSet = 20; // for --emit=onnx
   std::string dependencies; // file for a list of what the output depends on; empty: none
   int64_t batch = 32, length = 128;
   int64_t replicas = 1;              // independent trainings that run as one program

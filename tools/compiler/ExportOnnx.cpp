@@ -69,6 +69,7 @@ FailureOr<std::string> exportOnnx(ModuleOp module, const CompileOptions &options
            << "has no program '" << name
            << "' to write as ONNX: give the .hyb, or its IR before it is scheduled";
   onnx::ExportOptions how;
+  how.operatorSet = request.operatorSet;
   how.producerVersion = request.compilerVersion;
   how.metadata = {{"program", name}};
   if (request.checkpoint.empty())

@@ -8,6 +8,7 @@ namespace hybrid {
 
 struct OnnxRequest {
   std::string checkpoint; // .safetensors; empty: parameters become inputs
+  int64_t operatorSet;
   std::string compilerVersion;
   bool asText; // protobuf's, for people
 };

@@ -108,6 +108,11 @@ static int run(int argc, char **argv) {
                  "FILE: parameters (.safetensors) that --emit=onnx stores in the model; without it "
                  "they are inputs")
       ->type_name("FILE");
+  app.add_option("--opset", options.operatorSet,
+                 "version of ONNX's operators for --emit=onnx: 20, which every runtime has, or 27, "
+                 "with operators for recurrences")
+      ->check(CLI::IsMember({20, 27}))
+      ->capture_default_str();
   /// What is printed instead of compiling, for people where no `format` is given.
   auto addReport = [&](const std::string &name, std::string &format, const char *forPeople,
                        const std::string &what) {
