@@ -25,8 +25,8 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(FOLDER))
 MOST_FILES = 6
 SOURCES = re.compile(r"\.(cpp|h|hpp|cc|cu|cuh|c|td|inc|fbs|py|sh|cmake|txt)$")
-# The runtime, what stands on it and the tools link no graph; a task, a sampler or an optimizer of theirs may share a word with an op.
-OUTSIDE = re.compile(r"^(models|docs|test|benchmarks|papers|executable|runtime|training|laboratory|tools)/")
+# The runtime, what stands on it (the Python package, too) and the tools link no graph; a task, a sampler or an optimizer of theirs may share a word with an op.
+OUTSIDE = re.compile(r"^(models|docs|test|benchmarks|papers|executable|runtime|training|laboratory|python|tools)/")
 # Names that are words of their own: they mean the op wherever they occur, in kernels and file names too.
 # Of the others (linear, take, split, ...) only the class and the quoted name mean it.
 WORDS = re.compile(r"_|conv$|norm$|fft$|^adamw$")
