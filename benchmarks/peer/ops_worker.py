@@ -102,6 +102,43 @@ def delta_rule(batch, length, heads, decays, form="chunked"):
     return run, leaves
 
 
+def gru(batch, length):
+    """A loop over positions, as a step that no library has is written."""
+    x, u, bias = inputs((batch, length, 384), (384, 128), (384,))
+
+    def run():
+        h, states = torch.zeros(batch, 128), []
+        for inputs_of in x.unbind(1):
+            xr, xz, xn = inputs_of.chunk(3, -1)
+            hr, hz, hn = F.linear(h, u, bias).chunk(3, -1)
+            n = torch.tanh(xn + torch.sigmoid(xr + hr) * hn)
+            h = n + torch.sigmoid(xz + hz) * (h - n)
+            states.append(h)
+        return torch.stack(states, 1)
+
+    return run, [x, u, bias]
+
+
+def slstm(batch, length):
+    """A loop over positions; at the first, where n is 0, the stabiliser m is the input gate."""
+    x, recurrent = inputs((batch, length, 4, 4, 32), (4, 4, 32, 32))
+
+    def run():
+        y = c = n = m = torch.zeros(batch, 4, 32)
+        states = []
+        for position, gates in enumerate(x.unbind(1)):
+            i, f, z, o = (gates + torch.einsum("bhm,ghkm->bghk", y, recurrent)).unbind(1)
+            decayed = F.logsigmoid(f) + m
+            m = torch.maximum(i, decayed) if position else i
+            kept, written = torch.exp(decayed - m) if position else torch.zeros_like(i), torch.exp(i - m)
+            c, n = kept * c + written * torch.tanh(z), kept * n + written
+            y = torch.sigmoid(o) * c / n
+            states.append(y)
+        return torch.stack(states, 1)
+
+    return run, [x, recurrent]
+
+
 BACKENDS = {"flash": SDPBackend.FLASH_ATTENTION, "efficient": SDPBackend.EFFICIENT_ATTENTION, "math": SDPBackend.MATH,
             "cudnn": SDPBackend.CUDNN_ATTENTION}
 
@@ -163,7 +200,7 @@ def copy(numbers):
     return lambda: y.copy_(x), None
 
 
-OPS = {f.__name__: f for f in (long_convolution, gated_convolution, selective_scan, gated_linear_attention, delta_rule, attention, matmul, rmsnorm,
+OPS = {f.__name__: f for f in (long_convolution, gated_convolution, selective_scan, gated_linear_attention, delta_rule, gru, slstm, attention, matmul, rmsnorm,
                                cross_entropy, linear_cross_entropy, adamw, copy)}
 
 

@@ -44,6 +44,18 @@ def delta_rule(batch, length, heads, decays, backward):
     return (3 * flops, 2 * numbers) if backward else (flops, numbers)
 
 
+def gru(batch, length, backward):
+    """A product of 128 by 384 a token, two more back."""
+    flops, numbers = 2 * batch * length * 128 * 384, batch * length * 4 * 128
+    return (3 * flops, 2 * numbers) if backward else (flops, numbers)
+
+
+def slstm(batch, length, backward):
+    """Four products of 32 by 32 in each of four heads a token, two more back."""
+    flops, numbers = 2 * batch * length * 4 * 4 * 32 * 32, batch * length * 5 * 128
+    return (3 * flops, 2 * numbers) if backward else (flops, numbers)
+
+
 def attention(batch, length, heads, backward):
     """Two products over half a square, five back (with the scores again)."""
     flops, numbers = 2 * batch * length**2 * 128, 4 * batch * length * 128
@@ -67,8 +79,8 @@ def adamw(backward):
     return 16 * count, 8 * count
 
 
-COSTS = {f.__name__: f for f in (long_convolution, selective_scan, gated_linear_attention, delta_rule, attention, matmul, cross_entropy,
-                               adamw)}
+COSTS = {f.__name__: f for f in (long_convolution, selective_scan, gated_linear_attention, delta_rule, gru, slstm, attention, matmul,
+                               cross_entropy, adamw)}
 
 
 def work(options):
@@ -83,6 +95,8 @@ def work(options):
     for heads, decays in ((8, 8), (8, 128), (2, 2)):
         rows += [("delta_rule", "f32", True, {"batch": batch, "length": length, "heads": heads, "decays": decays})
                  for batch, length in ((32, 128), (16, 1024), (1, 16384), (1, 65536))]
+    for op in ("gru", "slstm"):
+        rows += [(op, "f32", True, {"batch": 32, "length": length}) for length in (128, 1024)]
     for dtype in options.dtype:
         for heads in (16, 2):
             for batch, length in ((32, 128), (16, 1024), (4, 4096)):
