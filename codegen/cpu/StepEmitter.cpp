@@ -64,16 +64,10 @@ Place StepEmitter::rowOf(const Place &place, Value row) {
 
 //===-- loops over elements --------------------------------------------------------===//
 
-void StepEmitter::forElements(ArrayRef<Place> all, llvm::function_ref<void(ArrayRef<Value>)> body) {
-  SmallVector<View> views;
-  SmallVector<Value> starts;
-  for (const Place &place : all) {
-    views.push_back(place.view);
-    starts.push_back(at(place));
-  }
-  IterationSpace space = collapse(views.front().shape, views);
+void StepEmitter::forIndices(const IterationSpace &space, size_t dimensions, ArrayRef<Value> starts,
+                             llvm::function_ref<void(ArrayRef<Value>)> body) {
   std::function<void(size_t, ArrayRef<Value>)> nest = [&](size_t depth, ArrayRef<Value> offsets) {
-    if (depth == space.shape.size())
+    if (depth == dimensions)
       return body(offsets);
     kernel.forCount(space.shape[depth], [&](Value i) {
       SmallVector<Value> inner;
@@ -84,6 +78,17 @@ void StepEmitter::forElements(ArrayRef<Place> all, llvm::function_ref<void(Array
     });
   };
   nest(0, starts);
+}
+
+void StepEmitter::forElements(ArrayRef<Place> all, llvm::function_ref<void(ArrayRef<Value>)> body) {
+  SmallVector<View> views;
+  SmallVector<Value> starts;
+  for (const Place &place : all) {
+    views.push_back(place.view);
+    starts.push_back(at(place));
+  }
+  IterationSpace space = collapse(views.front().shape, views);
+  forIndices(space, space.shape.size(), starts, body);
 }
 
 static Value loaded(ImplicitLocOpBuilder &b, const Place &place, Value at) {

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 #include "codegen/cpu/KernelFunction.h"
+#include "codegen/program/IterationSpace.h"
 
 namespace hybrid::cpu {
 
@@ -40,6 +41,10 @@ public:
   /// body(places of one element each) for each index of the places' shape, which all have.
   void forElements(llvm::ArrayRef<Place> places,
                    llvm::function_ref<void(llvm::ArrayRef<mlir::Value>)> body);
+  /// body(offsets) for each index of the space's first `dimensions`; they are `starts` at index 0.
+  void forIndices(const IterationSpace &space, size_t dimensions,
+                  llvm::ArrayRef<mlir::Value> starts,
+                  llvm::function_ref<void(llvm::ArrayRef<mlir::Value>)> body);
   void copy(const Place &from, const Place &to, bool adds = false);
   void fill(const Place &to, double value);
   /// The same memory for one row, whose number is a value of the kernel.

@@ -82,39 +82,29 @@ void StepEmitter::multiply(const Place &a, const Place &w, const Place &c, const
   product.m = shared ? space.shape[last] : 1;
   product.aRow = shared ? space.strides[0][last] : 0;
   product.cRow = shared ? space.strides[2][last] : 0;
-  std::function<void(size_t, ArrayRef<Value>)> nest = [&](size_t depth, ArrayRef<Value> offsets) {
-    if (depth == last + !shared) {
-      product.a = offsets[0], product.w = offsets[1], product.c = offsets[2];
-      product.bias = offsets[3];
-      if (product.wColumn != 1 || product.cColumn != 1)
-        return multiplyElements(product);
-      int64_t width = vectorBytes / bytesOf(c.view.element);
-      for (int64_t column = 0; column < product.n;) {
-        while (width > product.n - column)
-          width /= 2;
-        const int64_t count = (product.n - column) / width;
-        // Vectors of one width follow one another in a loop.
-        kernel.forCount(count, [&](Value i) {
-          Product part = product;
-          Value first = kernel.add(kernel.scaled(i, width), kernel.index(column));
-          part.w = kernel.add(part.w, first), part.c = kernel.add(part.c, first);
-          if (part.biasMemory)
-            part.bias = kernel.add(part.bias, kernel.scaled(first, part.biasColumn));
-          multiplyVectors(part, width);
-        });
-        column += count * width;
-      }
-      return;
+  const Value starts[] = {at(a), at(w), at(c), bias ? at(*bias) : kernel.index(0)};
+  forIndices(space, last + !shared, starts, [&](ArrayRef<Value> offsets) {
+    product.a = offsets[0], product.w = offsets[1], product.c = offsets[2];
+    product.bias = offsets[3];
+    if (product.wColumn != 1 || product.cColumn != 1)
+      return multiplyElements(product);
+    int64_t width = vectorBytes / bytesOf(c.view.element);
+    for (int64_t column = 0; column < product.n;) {
+      while (width > product.n - column)
+        width /= 2;
+      const int64_t count = (product.n - column) / width;
+      // Vectors of one width follow one another in a loop.
+      kernel.forCount(count, [&](Value i) {
+        Product part = product;
+        Value first = kernel.add(kernel.scaled(i, width), kernel.index(column));
+        part.w = kernel.add(part.w, first), part.c = kernel.add(part.c, first);
+        if (part.biasMemory)
+          part.bias = kernel.add(part.bias, kernel.scaled(first, part.biasColumn));
+        multiplyVectors(part, width);
+      });
+      column += count * width;
     }
-    kernel.forCount(space.shape[depth], [&](Value i) {
-      SmallVector<Value> inner;
-      for (auto [offset, strides] : llvm::zip_equal(offsets, space.strides))
-        inner.push_back(strides[depth] ? kernel.add(offset, kernel.scaled(i, strides[depth]))
-                                       : offset);
-      nest(depth + 1, inner);
-    });
-  };
-  nest(0, {at(a), at(w), at(c), bias ? at(*bias) : kernel.index(0)});
+  });
 }
 
 void StepEmitter::multiplyVectors(const Product &product, int64_t width) {
