@@ -41,8 +41,22 @@ void SequenceNarrowing::plan(Operation *op, SequenceAxes &axes) {
   plans[op] = std::move(plan);
 }
 
+/// Whether an op may read a looked-up operand with the batch in front: it repeats over the batch
+/// what has none.
+bool SequenceNarrowing::takesRows(Operation *op, const Cut &cut) {
+  const ArrayRef<int64_t> result = shapeOf(op->getResult(0));
+  const ArrayRef<int64_t> operand = shapeOf(op->getOperand(cut.operand));
+  const int64_t place = cut.dimension + std::ssize(result) - std::ssize(operand);
+  return op->hasTrait<FusableElementwise>() && op->getNumResults() == 1 && place > 0 &&
+         result[0] == shapeOf(function.getArgument(0))[0] &&
+         (operand.size() < result.size() || operand[0] == 1);
+}
+
 LogicalResult SequenceNarrowing::apply() {
   BlockArgument tokens = function.getArgument(0);
+  for (auto &[op, plan] : plans)
+    for (const Cut &cut : plan.cuts)
+      areOfRows &= !cut.numbered || takesRows(op, cut);
   tokens.setType(tensorOf({shapeOf(tokens)[0], length}, elementOf(tokens)));
   for (Operation &op : llvm::make_early_inc_range(function.getBody().front().without_terminator()))
     if (failed(apply(&op)))
@@ -56,7 +70,7 @@ LogicalResult SequenceNarrowing::apply(Operation *op) {
     return success();
   const Plan plan = found->second;
   for (const Cut &cut : plan.cuts)
-    op->setOperand(cut.operand, narrowed(op->getOperand(cut.operand), cut));
+    op->setOperand(cut.operand, narrowed(op, op->getOperand(cut.operand), cut));
   Builder builder(op->getContext());
   const size_t rank = shapeOf(op->getResult(0)).size();
   const int64_t dimension = plan.dimensions[0];
@@ -92,28 +106,46 @@ LogicalResult SequenceNarrowing::apply(Operation *op) {
   return success();
 }
 
-Value SequenceNarrowing::narrowed(Value value, const Cut &cut) {
-  auto [place, isNew] = made.try_emplace({value, cut.dimension});
+Value SequenceNarrowing::narrowed(Operation *op, Value value, const Cut &cut) {
+  OpBuilder builder(function.getContext());
+  int64_t dimension = cut.dimension;
+  if (cut.numbered && areOfRows) { // as many dimensions as the result, the batch in front
+    const int64_t rank = std::ssize(shapeOf(op->getResult(0))), own = std::ssize(shapeOf(value));
+    dimension += rank - own;
+    auto [place, isNew] = made.try_emplace({value, dimension});
+    if (!isNew)
+      return place->second;
+    builder.setInsertionPointAfterValue(value);
+    SmallVector<int64_t> shape(static_cast<size_t>(rank - own), 1);
+    llvm::append_range(shape, shapeOf(value));
+    Value padded =
+        ReshapeOp::create(builder, value.getLoc(), value, shapeAttr(builder.getContext(), shape));
+    return made[{value, dimension}] = lookedUp(builder, padded, dimension);
+  }
+  auto [place, isNew] = made.try_emplace({value, dimension});
   if (!isNew)
     return place->second;
-  OpBuilder builder(function.getContext());
   builder.setInsertionPointAfterValue(value);
   if (cut.numbered)
-    return made[{value, cut.dimension}] = lookedUp(builder, value, cut.dimension);
+    return made[{value, dimension}] = lookedUp(builder, value, dimension);
   SmallVector<int64_t> sizes(shapeOf(value)), starts(sizes.size(), 0);
-  sizes[static_cast<size_t>(cut.dimension)] = length;
-  return made[{value, cut.dimension}] =
+  sizes[static_cast<size_t>(dimension)] = length;
+  return made[{value, dimension}] =
              SliceOp::create(builder, value.getLoc(), value, builder.getDenseI64ArrayAttr(starts),
                              shapeAttr(builder.getContext(), sizes));
 }
 
-/// Rows of a table, the dimension in front of the others.
+/// Rows of a table, the dimension in front of the others but, with numbers of rows, behind the
+/// batch.
 Value SequenceNarrowing::lookedUp(OpBuilder &builder, Value value, int64_t dimension) {
   Location loc = value.getLoc();
-  const int64_t rank = std::ssize(shapeOf(value));
-  SmallVector<int64_t> there(static_cast<size_t>(rank)), back(there);
-  std::iota(there.begin(), there.end(), 0);
-  std::rotate(there.begin(), there.begin() + dimension, there.begin() + dimension + 1);
+  const size_t rank = shapeOf(value).size(), first = areOfRows ? 1 : 0;
+  SmallVector<int64_t> toFront(rank), there(rank), back(rank);
+  std::iota(toFront.begin(), toFront.end(), 0);
+  there = toFront;
+  std::rotate(toFront.begin(), toFront.begin() + dimension, toFront.begin() + dimension + 1);
+  std::rotate(there.begin() + static_cast<ptrdiff_t>(first), there.begin() + dimension,
+              there.begin() + dimension + 1);
   for (auto [i, from] : llvm::enumerate(there))
     back[static_cast<size_t>(from)] = static_cast<int64_t>(i);
   auto transpose = [&](Value x, ArrayRef<int64_t> order) -> Value {
@@ -122,11 +154,14 @@ Value SequenceNarrowing::lookedUp(OpBuilder &builder, Value value, int64_t dimen
   auto reshape = [&](Value x, ArrayRef<int64_t> shape) -> Value {
     return ReshapeOp::create(builder, loc, x, shapeAttr(builder.getContext(), shape));
   };
-  Value rows = transpose(value, there);
-  SmallVector<int64_t> shape(shapeOf(rows));
-  Value table = reshape(rows, {whole, elementCount(value) / whole});
+  Value table = reshape(transpose(value, toFront), {whole, elementCount(value) / whole});
   Value chosen = EmbeddingOp::create(builder, loc, table, positions());
-  shape[0] = length;
+  SmallVector<int64_t> shape;
+  for (int64_t from : there)
+    shape.push_back(shapeOf(value)[static_cast<size_t>(from)]);
+  shape[first] = length;
+  if (areOfRows)
+    shape[0] = shapeOf(function.getArgument(0))[0];
   return transpose(reshape(chosen, shape), back);
 }
 
@@ -135,7 +170,10 @@ Value SequenceNarrowing::positions() {
     return numbers;
   Builder builder(function.getContext());
   const unsigned place = function.getNumArguments();
-  if (failed(function.insertArgument(place, tensorOf({length}, builder.getI32Type()), {},
+  SmallVector<int64_t> shape{length};
+  if (areOfRows)
+    shape.insert(shape.begin(), shapeOf(function.getArgument(0))[0]);
+  if (failed(function.insertArgument(place, tensorOf(shape, builder.getI32Type()), {},
                                      function.getLoc())))
     return nullptr;
   function.setArgAttr(place, "hybrid.name", builder.getStringAttr("positions"));

@@ -34,13 +34,16 @@ private:
   };
 
   llvm::LogicalResult apply(mlir::Operation *op);
-  mlir::Value narrowed(mlir::Value value, const Cut &cut);
+  /// `value` as `op` reads it.
+  mlir::Value narrowed(mlir::Operation *op, mlir::Value value, const Cut &cut);
   mlir::Value lookedUp(mlir::OpBuilder &builder, mlir::Value value, int64_t dimension);
   mlir::Value positions();
+  bool takesRows(mlir::Operation *op, const Cut &cut);
 
   mlir::func::FuncOp function;
   const int64_t length, whole;
-  mlir::Value numbers; // of the positions, an input
+  mlir::Value numbers;   // of the positions, an input
+  bool areOfRows = true; // whether each sequence of the batch has numbers of its own
   llvm::DenseMap<mlir::Operation *, Plan> plans;
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> made;
 };

@@ -48,9 +48,22 @@ Result<Decoder> Decoder::create(Session &session) {
     if (auto ids = program->positions ? idsOf(executable, program->name, program->positions->name)
                                       : std::nullopt)
       decoder.most = ids->below;
+  decoder.independent = decoder.findIndependence();
   if (auto done = decoder.restart(); !done)
     return done.error();
   return decoder;
+}
+
+/// Every carried state has a row for each sequence, and so have the positions' numbers.
+bool Decoder::findIndependence() const {
+  const auto &states = session->executable().states();
+  for (size_t i = 0; i < states.size(); ++i)
+    if (isCarried(i) && (states[i].shape.empty() || states[i].shape[0] != rows()))
+      return false;
+  for (const Program *program : {&prefill, &step})
+    if (program->positions && program->positions->shape.size() != 2)
+      return false;
+  return true;
 }
 
 /// Of a sequence, and not of the parameters alone.
@@ -68,7 +81,7 @@ Result<void> Decoder::restart() {
     if (auto done = session->setDecodingState(i, zeros); !done)
       return done;
   }
-  taken = 0;
+  taken.assign(static_cast<size_t>(rows()), 0);
   last.reset();
   forget();
   return session->executable().findProgram("prepare") ? session->run("prepare") : Result<void>();
@@ -83,10 +96,11 @@ Result<void> Decoder::take(std::span<const int32_t> tokens, int64_t from, const 
   for (size_t i = 0; ids && i < tokens.size(); ++i)
     if (!ids->has(tokens[i]))
       return Error{fmt::format("token {} is {}, expected {}", i, tokens[i], ids->text())};
-  if (most && taken + count > *most)
-    return Error{fmt::format("{} tells positions apart up to number {}, and {} tokens were to "
-                             "follow {}",
-                             session->executable().name(), *most, count, taken)};
+  for (int64_t before : taken)
+    if (most && before + count > *most)
+      return Error{fmt::format("{} tells positions apart up to number {}, and {} tokens were to "
+                               "follow {}",
+                               session->executable().name(), *most, count, before)};
   std::vector<double> values(visit ? static_cast<size_t>(vocabulary()) : 0);
   for (int64_t first = 0; first < count;) {
     const Program &program = count - first >= prefill.length() ? prefill : step;
@@ -113,15 +127,33 @@ Result<void> Decoder::run(const Program &program, std::span<const int32_t> token
   for (int64_t row = 0; row < rows(); ++row)
     std::copy_n(tokens.begin() + row * count + first, length, input.begin() + row * length);
   if (program.positions) {
+    // Of each row, or of all of them together.
     std::span<int32_t> numbers = session->inputAs<int32_t>(program.name, program.positions->name);
     for (size_t i = 0; i < numbers.size(); ++i)
-      numbers[i] = static_cast<int32_t>(taken + static_cast<int64_t>(i));
+      numbers[i] = static_cast<int32_t>(taken[i / static_cast<size_t>(length)] +
+                                        static_cast<int64_t>(i) % length);
   }
   if (auto done = session->run(program.name); !done)
     return done;
   last = &program == &prefill;
-  taken += length;
+  for (int64_t &count : taken)
+    count += length;
   return {};
+}
+
+Result<void> Decoder::takeEach(std::span<const std::optional<int32_t>> tokens) {
+  if (static_cast<int64_t>(tokens.size()) != rows())
+    return Error{fmt::format("{} tokens are not one of each of {} rows", tokens.size(), rows())};
+  if (auto done = checkRow(0); !done)
+    return done;
+  std::vector<int32_t> taking(tokens.size());
+  for (size_t row = 0; row < tokens.size(); ++row) {
+    if (!tokens[row])
+      taken[row] = 0; // any that there is
+    taking[row] = tokens[row].value_or(0);
+  }
+  forget();
+  return take(taking);
 }
 
 Result<void> Decoder::logits(int64_t row, std::span<double> values) {
@@ -145,14 +177,32 @@ Result<void> Decoder::read(const Program &program, int64_t row, int64_t position
   return {};
 }
 
-Result<Decoder::Place> Decoder::save() {
+Result<void> Decoder::checkRow(int64_t row) const {
+  if (row < 0 || row >= rows())
+    return Error{fmt::format("there is no row {} of {}", row, rows())};
+  if (!independent)
+    return Error{fmt::format("the sequences of {} can only go side by side: what it carries from "
+                             "token to token is not all of one sequence",
+                             session->executable().name())};
+  return {};
+}
+
+Result<Decoder::Place> Decoder::save() { return save({}); }
+
+Result<Decoder::Place> Decoder::saveRow(int64_t row) {
+  if (auto done = checkRow(row); !done)
+    return done.error();
+  return save(row);
+}
+
+Result<Decoder::Place> Decoder::save(std::optional<int64_t> row) {
   Place place;
-  place.position = taken;
+  place.position = position(row.value_or(0));
   for (size_t i = 0; i < session->executable().states().size(); ++i) {
     place.states.emplace_back();
     if (!isCarried(i))
       continue;
-    std::span<const std::byte> state = session->decodingState(i);
+    std::span<const std::byte> state = session->decodingState(i, row);
     if (state.empty())
       return Error{
           fmt::format("the state '{}' could not be read", session->executable().states()[i].name)};
@@ -162,13 +212,28 @@ Result<Decoder::Place> Decoder::save() {
 }
 
 Result<void> Decoder::restore(const Place &place) {
+  if (auto done = restore(place, {}); !done)
+    return done;
+  taken.assign(taken.size(), place.position);
+  return {};
+}
+
+Result<void> Decoder::restoreRow(int64_t row, const Place &place) {
+  if (auto done = checkRow(row); !done)
+    return done;
+  if (auto done = restore(place, row); !done)
+    return done;
+  taken[static_cast<size_t>(row)] = place.position;
+  return {};
+}
+
+Result<void> Decoder::restore(const Place &place, std::optional<int64_t> row) {
   if (place.states.size() != session->executable().states().size())
     return Error{"the place belongs to another executable"};
   for (size_t i = 0; i < place.states.size(); ++i)
     if (isCarried(i))
-      if (auto done = session->setDecodingState(i, place.states[i]); !done)
+      if (auto done = session->setDecodingState(i, place.states[i], row); !done)
         return done;
-  taken = place.position;
   last.reset();
   forget();
   return {};
@@ -198,13 +263,13 @@ Result<void> Decoder::note(std::span<const int32_t> tokens, int64_t first, int64
     for (int64_t row = 0; row < rows(); ++row)
       history.push_back(tokens[static_cast<size_t>(row * all + i)]);
   constexpr int64_t mostPlaces = 8;
-  if (taken - places.back().position < std::max<int64_t>(1, remembered / mostPlaces))
+  if (position() - places.back().position < std::max<int64_t>(1, remembered / mostPlaces))
     return {};
   auto here = save();
   if (!here)
     return here.error();
   places.push_back(std::move(*here));
-  while (places.size() > 1 && places[1].position < taken - remembered) {
+  while (places.size() > 1 && places[1].position < position() - remembered) {
     const int64_t dropped = (places[1].position - places[0].position) * rows();
     history.erase(history.begin(), history.begin() + dropped);
     places.pop_front();
@@ -213,10 +278,10 @@ Result<void> Decoder::note(std::span<const int32_t> tokens, int64_t first, int64
 }
 
 Result<void> Decoder::takeBack(int64_t count) {
-  const int64_t target = taken - count;
+  const int64_t target = position() - count;
   if (count < 0 || places.empty() || target < places.front().position)
     return Error{fmt::format("{} tokens cannot be taken back: {} are remembered", count,
-                             places.empty() ? 0 : taken - places.front().position)};
+                             places.empty() ? 0 : position() - places.front().position)};
   // The token before is taken again, for its logits.
   while (places.size() > 1 && places.back().position >= target)
     places.pop_back();
@@ -225,7 +290,7 @@ Result<void> Decoder::takeBack(int64_t count) {
   const int64_t most = remembered, from = kept.back().position - kept.front().position;
   if (auto done = restore(kept.back()); !done)
     return done;
-  const int64_t again = target - taken;
+  const int64_t again = target - position();
   std::vector<int32_t> tokens(static_cast<size_t>(again * rows()));
   for (int64_t i = 0; i < again; ++i)
     for (int64_t row = 0; row < rows(); ++row)

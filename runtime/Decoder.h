@@ -22,8 +22,10 @@ public:
   /// Sequences that go side by side, each a row of the batch.
   int64_t rows() const { return step.tokens->shape[0]; }
   int64_t vocabulary() const { return step.logits->shape[2]; }
-  /// Tokens of each sequence so far.
-  int64_t position() const { return taken; }
+  /// Tokens of each sequence so far, or of one where they differ.
+  int64_t position(int64_t row = 0) const { return taken[static_cast<size_t>(row)]; }
+  /// Whether rows may be at different places: nothing that is carried is of all of them together.
+  bool areRowsIndependent() const { return independent; }
   /// How many there may be; nothing: any number.
   std::optional<int64_t> mostPositions() const { return most; }
 
@@ -38,6 +40,10 @@ public:
   /// Logits of a row after its last token.
   Result<void> logits(int64_t row, std::span<double> values);
 
+  /// Takes the next token of each row that has one. A row without one is at no place until
+  /// restoreRow() puts it there. For independent rows.
+  Result<void> takeEach(std::span<const std::optional<int32_t>> tokens);
+
   /// A place in the sequences, to go back to. It belongs to this executable.
   struct Place {
     int64_t position = 0;
@@ -45,6 +51,11 @@ public:
   };
   Result<Place> save();
   Result<void> restore(const Place &place);
+  /// The same of one of several independent rows. Such a place is one of any executable of the same
+  /// model that differs in the number of rows: what one of a single row has saved, a row of another
+  /// may go on from.
+  Result<Place> saveRow(int64_t row);
+  Result<void> restoreRow(int64_t row, const Place &place);
 
   /// From here on, and until restart() or restore(), up to `tokens` of each row can be taken back:
   /// places are saved on the way.
@@ -63,10 +74,14 @@ private:
   static Result<Program> programOf(const Executable &executable, const char *name);
   /// Runs a program on tokens from `first` on of each row.
   Result<void> run(const Program &program, std::span<const int32_t> tokens, int64_t first);
+  bool findIndependence() const;
   /// Logits of a row after a position of the program's last run.
   Result<void> read(const Program &program, int64_t row, int64_t position,
                     std::span<double> values);
   bool isCarried(size_t state) const;
+  Result<Place> save(std::optional<int64_t> row);
+  Result<void> restore(const Place &place, std::optional<int64_t> row);
+  Result<void> checkRow(int64_t row) const;
   void forget();
   /// Notes a token of each row, or several, that were taken.
   Result<void> note(std::span<const int32_t> tokens, int64_t first, int64_t count);
@@ -76,7 +91,8 @@ private:
   std::optional<bool> last;    // program that ran: whether it was `prefill`
   std::optional<InputIds> ids; // what tokens may be
   std::optional<int64_t> most;
-  int64_t taken = 0;
+  std::vector<int64_t> taken; // of each row
+  bool independent = false;
   int64_t remembered = 0;      // tokens that can be taken back
   std::deque<Place> places;    // the oldest first
   std::deque<int32_t> history; // tokens since the oldest place, those of all rows together

@@ -320,25 +320,40 @@ Result<void> Session::setParameter(size_t index, std::span<const std::byte> byte
   return state->device->write(place, bytes, replica);
 }
 
-std::span<const std::byte> Session::decodingState(size_t index) {
+/// Of a state; with a row, of that row of its first dimension. Nothing: it has no such row.
+static std::optional<fb::BufferRef> placeOf(const ParameterInfo &state,
+                                            std::optional<int64_t> row) {
+  fb::BufferRef place = placeOf(state, fb::Space::Parameters);
+  if (!row)
+    return place;
+  if (state.shape.empty() || *row < 0 || *row >= state.shape[0])
+    return std::nullopt;
+  const uint64_t bytes = place.bytes() / static_cast<uint64_t>(state.shape[0]);
+  return fb::BufferRef(place.offset() + static_cast<uint64_t>(*row) * bytes, bytes, place.space());
+}
+
+std::span<const std::byte> Session::decodingState(size_t index, std::optional<int64_t> row) {
   if (index >= executable().states().size() || !state->ensureSpace(fb::Space::Parameters))
     return {};
-  auto memory =
-      state->device->read(placeOf(executable().states()[index], fb::Space::Parameters), 0);
+  auto place = placeOf(executable().states()[index], row);
+  auto memory = place ? state->device->read(*place, 0) : Error{"there is no such row"};
   return memory ? *memory : std::span<const std::byte>();
 }
 
-Result<void> Session::setDecodingState(size_t index, std::span<const std::byte> bytes) {
+Result<void> Session::setDecodingState(size_t index, std::span<const std::byte> bytes,
+                                       std::optional<int64_t> row) {
   if (index >= executable().states().size())
     return Error{fmt::format("{} has no state {}", executable().name(), index)};
   const ParameterInfo &info = executable().states()[index];
-  const fb::BufferRef place = placeOf(info, fb::Space::Parameters);
-  if (bytes.size() != place.bytes())
-    return Error{fmt::format("state '{}' takes {} bytes, {} are given", info.name, place.bytes(),
-                             bytes.size())};
+  const auto place = placeOf(info, row);
+  if (!place)
+    return Error{fmt::format("state '{}' has no row {}", info.name, *row)};
+  if (bytes.size() != place->bytes())
+    return Error{fmt::format("{}state '{}' takes {} bytes, {} are given", row ? "a row of " : "",
+                             info.name, place->bytes(), bytes.size())};
   if (auto done = state->ensureSpace(fb::Space::Parameters); !done)
     return done;
-  return state->device->write(place, bytes, 0);
+  return state->device->write(*place, bytes, 0);
 }
 
 namespace {

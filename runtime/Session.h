@@ -9,6 +9,7 @@
 #include "runtime/Examples.h"
 #include "runtime/Executable.h"
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -111,9 +112,10 @@ public:
                             Slot slot = Slot::Parameter, int64_t replica = 0);
 
   /// What programs that decode keep from run to run (index into executable().states()), in the same
-  /// way.
-  std::span<const std::byte> decodingState(size_t index);
-  Result<void> setDecodingState(size_t index, std::span<const std::byte> bytes);
+  /// way; with a row only that of the first dimension.
+  std::span<const std::byte> decodingState(size_t index, std::optional<int64_t> row = {});
+  Result<void> setDecodingState(size_t index, std::span<const std::byte> bytes,
+                                std::optional<int64_t> row = {});
 
   /// Runs a program and measures every step, of all replicas together.
   struct StepTime {

@@ -372,8 +372,8 @@ StringRef AttentionOp::getObstacle(int64_t) {
 }
 
 /// Keys before the start of the sequence are hidden by the score: a term of the keys that is far
-/// below any logit there, and 0 elsewhere. The state counts the positions, for that and for a
-/// score that reads them.
+/// below any logit there, and 0 elsewhere. A state counts the positions of each sequence, for that
+/// and for a score that reads them.
 SmallVector<Value> AttentionOp::buildCarried(OpBuilder &builder, int64_t context,
                                              StateOfType stateOfType,
                                              SmallVectorImpl<Value> &finalStates) {
@@ -387,8 +387,8 @@ SmallVector<Value> AttentionOp::buildCarried(OpBuilder &builder, int64_t context
   auto history = [&](Value x, int64_t axis) {
     return behindHistory(e, x, axis, before, stateOfType, finalStates);
   };
-  auto withTerm = [&](Value terms, Value term) -> Value {
-    Value repeated = e.broadcast(term, {batch, 1, heads, lastSize(term)});
+  auto withTerm = [&](Value terms, Value term, int64_t positions) -> Value {
+    Value repeated = e.broadcast(term, {batch, 1, heads, positions});
     return terms ? ConcatOp::create(builder, e.loc, ValueRange{terms, repeated}, 1).getResult()
                  : repeated;
   };
@@ -396,19 +396,20 @@ SmallVector<Value> AttentionOp::buildCarried(OpBuilder &builder, int64_t context
   builder.setInsertionPoint(whole);
   Value k = history(getK(), 1), v = history(getV(), 1),
         keyTerms = getKeyTerms() ? history(getKeyTerms(), 3) : Value();
-  Value seen = stateOfType(tensorOf({1}, element)); // positions so far
+  Value seen = stateOfType(tensorOf({batch}, element)); // positions so far
   finalStates.push_back(e.add(seen, static_cast<double>(length)));
+  Value ofRow = e.reshape(seen, {batch, 1, 1, 1});
   Value place =
-      e.add(seen, countFrom(e, 0.5 - static_cast<double>(before), before + length, element));
+      e.add(ofRow, countFrom(e, 0.5 - static_cast<double>(before), before + length, element));
   Value hidden = e.mul(e.binary(BinaryKind::Less, place, e.constant(0, place)), -1e30);
   const bool shifts = readsPositions(*this);
   addTerms(whole, shifts, e);
   whole.getKMutable().assign(k);
   whole.getVMutable().assign(v);
-  whole.getKeyTermsMutable().assign(withTerm(keyTerms, hidden));
+  whole.getKeyTermsMutable().assign(withTerm(keyTerms, hidden, before + length));
   if (shifts) {
-    Value shift = e.broadcast(e.add(seen, -static_cast<double>(before)), {length});
-    whole.getQueryTermsMutable().assign(withTerm(getQueryTerms(), shift));
+    Value shift = e.add(ofRow, -static_cast<double>(before));
+    whole.getQueryTermsMutable().assign(withTerm(getQueryTerms(), shift, length));
   }
   whole.setWindow(static_cast<uint64_t>(before));
   return whole->getResults();

@@ -117,23 +117,24 @@ StringRef SoftmaxScanOp::getObstacle(int64_t) {
 }
 
 /// Its own state does not start at zero: rows without history have a log weight of -1e30. Whether
-/// there is any is a state too.
+/// a sequence has any is a state too.
 SmallVector<Value> SoftmaxScanOp::buildCarried(OpBuilder &builder, int64_t, StateOfType stateOfType,
                                                SmallVectorImpl<Value> &finalStates) {
   ExpressionBuilder e{builder, getLoc()};
   Type element = elementOf(getV());
-  const int64_t rows = getTaps() ? shapeOf(getTaps())[0] : 1, values = lastSize(getV()),
-                all = values + lastSize(getK());
-  Value state = stateOfType(tensorOf({shapeOf(getV())[0], rows, all}, element)),
-        seen = stateOfType(tensorOf({1}, element));
+  const int64_t batch = shapeOf(getV())[0], rows = getTaps() ? shapeOf(getTaps())[0] : 1,
+                values = lastSize(getV()), all = values + lastSize(getK());
+  Value state = stateOfType(tensorOf({batch, rows, all}, element)),
+        seen = stateOfType(tensorOf({batch}, element));
   Value channel = countFrom(e, 0.5 - static_cast<double>(values), all, element);
   Value isWeight = e.binary(BinaryKind::Less, e.constant(0, state), channel),
-        isStart = e.binary(BinaryKind::Less, seen, e.constant(0.5, state));
+        isStart =
+            e.binary(BinaryKind::Less, e.reshape(seen, {batch, 1, 1}), e.constant(0.5, state));
   Value before = e.add(state, e.mul(e.mul(isWeight, isStart), -1e30));
   auto whole = SoftmaxScanOp::create(builder, e.loc, getK(), getV(), getTaps(), getDecay(), Value(),
                                      before, true);
   finalStates.push_back(whole.getFinalState());
   finalStates.push_back(
-      ConstantOp::create(builder, e.loc, tensorOf({1}, element), builder.getF64FloatAttr(1)));
+      ConstantOp::create(builder, e.loc, seen.getType(), builder.getF64FloatAttr(1)));
   return {whole.getResult(), whole.getLse()};
 }

@@ -5,13 +5,13 @@
 // CHECK-LABEL: func.func @forward(
 // CHECK-NOT: @chunk
 // CHECK-LABEL: func.func @prefill(
-// CHECK-SAME: tensor<1x4xi32> {hybrid.name = "tokens"}, %{{[^:]+}}: tensor<4xi32> {hybrid.name = "positions"}) -> (tensor<1x4x4xf32>
+// CHECK-SAME: tensor<1x4xi32> {hybrid.name = "tokens"}, %{{[^:]+}}: tensor<1x4xi32> {hybrid.name = "positions"}) -> (tensor<1x4x4xf32>
 // CHECK: hybrid.fftconv %{{.*}}, %{{.*}} : tensor<1x11x4xf32>, tensor<8x4xf32>
 // CHECK-LABEL: func.func @step(
-// CHECK-SAME: tensor<1x1xi32> {hybrid.name = "tokens"}, %[[NUMBER:[^:]+]]: tensor<1xi32> {hybrid.name = "positions"}) -> (tensor<1x1x4xf32>
+// CHECK-SAME: tensor<1x1xi32> {hybrid.name = "tokens"}, %[[NUMBER:[^:]+]]: tensor<1x1xi32> {hybrid.name = "positions"}) -> (tensor<1x1x4xf32>
 // CHECK-DAG: %[[BEFORE:.+]] = hybrid.parameter "state:0" {decay = false, hybrid.state, trainable = false} : tensor<1x7x4xf32>
 // CHECK-DAG: %[[KEYS:.+]] = hybrid.parameter "state:1" {{.*}} : tensor<1x7x4xf32>
-// CHECK-DAG: hybrid.embedding %{{.*}}, %[[NUMBER]] : tensor<8x4xf32>, tensor<1xi32> -> tensor<1x4xf32>
+// CHECK-DAG: hybrid.embedding %{{.*}}, %[[NUMBER]] : tensor<8x4xf32>, tensor<1x1xi32> -> tensor<1x1x4xf32>
 // CHECK: %[[WHOLE:.+]] = hybrid.concat %[[BEFORE]], %
 // CHECK: %[[AFTER:.+]] = hybrid.slice %[[WHOLE]] from [0, 1, 0] size [1, 7, 4]
 // CHECK: hybrid.reverse %{{.*}} along 0 : tensor<8x4xf32>

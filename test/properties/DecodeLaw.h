@@ -13,7 +13,8 @@ inline constexpr double decodeTolerance = 1e-9;
 /// That the decoder of a session of a model compiled with --decode in f64 gives the first output of
 /// `forward` at every position that it stops at: after some tokens at once, and after each one.
 /// Tokens are drawn below `vocabulary`.
-inline void expectDecodingIsForward(rt::Session &session, int64_t vocabulary) {
+/// `shares`: whether it carries something that is one for all sequences.
+inline void expectDecodingIsForward(rt::Session &session, int64_t vocabulary, bool shares = false) {
   const rt::ProgramInfo *forward = session.executable().findProgram("forward");
   ASSERT_TRUE(forward && forward->inputs.size() == 1);
   const rt::TensorInfo &input = forward->inputs[0];
@@ -34,21 +35,25 @@ inline void expectDecodingIsForward(rt::Session &session, int64_t vocabulary) {
   rt::Decoder &decoder = *made;
   const int64_t width = decoder.vocabulary();
   ASSERT_EQ(static_cast<int64_t>(expected.size()), rows * length * width);
-  auto check = [&] {
-    for (int64_t row = 0; row < rows; ++row) {
-      std::vector<double> found(static_cast<size_t>(width));
-      auto read = decoder.logits(row, found);
-      ASSERT_TRUE(read) << read.error().message;
-      const double *whole = expected.data() + (row * length + decoder.position() - 1) * width;
-      double difference = 0, norm = 0;
-      for (int64_t c = 0; c < width; ++c) {
-        const double d = found[static_cast<size_t>(c)] - whole[c];
-        difference += d * d, norm += whole[c] * whole[c];
-      }
-      ASSERT_LE(std::sqrt(difference), decodeTolerance * std::sqrt(norm))
-          << "row " << row << ", position " << decoder.position() - 1;
-      ASSERT_GT(norm, 0) << "the output is zero: this tests nothing";
+  // What a row gives now is what `forward` gives for sequence `of` there.
+  auto checkRow = [&](int64_t row, int64_t of) {
+    std::vector<double> found(static_cast<size_t>(width));
+    auto read = decoder.logits(row, found);
+    ASSERT_TRUE(read) << read.error().message;
+    const int64_t at = decoder.position(row) - 1;
+    const double *whole = expected.data() + (of * length + at) * width;
+    double difference = 0, norm = 0;
+    for (int64_t c = 0; c < width; ++c) {
+      const double d = found[static_cast<size_t>(c)] - whole[c];
+      difference += d * d, norm += whole[c] * whole[c];
     }
+    ASSERT_LE(std::sqrt(difference), decodeTolerance * std::sqrt(norm))
+        << "row " << row << ", position " << at;
+    ASSERT_GT(norm, 0) << "the output is zero: this tests nothing";
+  };
+  auto check = [&] {
+    for (int64_t row = 0; row < rows; ++row)
+      ASSERT_NO_FATAL_FAILURE(checkRow(row, row));
   };
   auto take = [&](int64_t count) {
     std::vector<int32_t> part;
@@ -87,6 +92,44 @@ inline void expectDecodingIsForward(rt::Session &session, int64_t vocabulary) {
     ASSERT_NO_FATAL_FAILURE(check()) << "back by " << back;
   }
   EXPECT_FALSE(decoder.takeBack(length));
+
+  // Rows that begin one after another, stand still by turns and change places.
+  ASSERT_EQ(decoder.areRowsIndependent(), !shares);
+  ASSERT_TRUE(decoder.restart());
+  if (shares) {
+    auto refused = decoder.takeEach(std::vector<std::optional<int32_t>>(static_cast<size_t>(rows)));
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message.find("can only go side by side"), std::string::npos);
+    return;
+  }
+  auto start = decoder.saveRow(0);
+  ASSERT_TRUE(start) << start.error().message;
+  std::vector<rt::Decoder::Place> places(static_cast<size_t>(rows), *start); // by sequence
+  for (int64_t t = 0; t < length; ++t) {
+    std::vector<std::optional<int32_t>> next(static_cast<size_t>(rows));
+    auto sequenceIn = [&](int64_t row) { return (row + t) % rows; };
+    auto goesOn = [&](int64_t sequence) {
+      return t >= sequence && (sequence % 2 == 0 || t % 3 != 0);
+    };
+    for (int64_t row = 0; row < rows; ++row) {
+      const int64_t sequence = sequenceIn(row);
+      const rt::Decoder::Place &place = places[static_cast<size_t>(sequence)];
+      if (!goesOn(sequence))
+        continue;
+      ASSERT_TRUE(decoder.restoreRow(row, place));
+      next[static_cast<size_t>(row)] =
+          tokens[static_cast<size_t>(sequence * length + place.position)];
+    }
+    auto done = decoder.takeEach(next);
+    ASSERT_TRUE(done) << done.error().message;
+    for (int64_t row = 0; row < rows; ++row)
+      if (const int64_t sequence = sequenceIn(row); goesOn(sequence)) {
+        ASSERT_NO_FATAL_FAILURE(checkRow(row, sequence)) << "sequences at places of their own";
+        auto saved = decoder.saveRow(row);
+        ASSERT_TRUE(saved) << saved.error().message;
+        places[static_cast<size_t>(sequence)] = *saved;
+      }
+  }
 }
 
 } // namespace hybrid::test

@@ -26,7 +26,8 @@ std::vector<std::string> modelsToTest() {
             "mad/sliding-attention-swiglu.hyb",
             "mad/striped-gated-linear-attention-moe.hyb",
             "mad/rwkv.hyb",
-            "mad/rwkv7.hyb"};
+            "mad/rwkv7.hyb",
+            "hyena/gpt.hyb"};
   std::vector<std::string> models;
   for (const auto &entry : fs::recursive_directory_iterator(HYBRID_MODELS_DIR)) {
     const std::string name = fs::relative(entry.path(), HYBRID_MODELS_DIR).string();
