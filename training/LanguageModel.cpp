@@ -43,7 +43,18 @@ Result<LanguageModel> LanguageModel::open(const LanguageModelChoice &choice) {
     return tokenizer.error();
   if (auto done = loadParameters((*model)->session(), choice.checkpoint, choice.average); !done)
     return done.error();
-  return LanguageModel(std::move(*model), std::move(*tokenizer), choice.checkpoint);
+  std::unique_ptr<TokenRows> together;
+  if (choice.rows > 0 && (*model)->carriesStates()) {
+    auto rows = loadTokenRows(choice.model, choice.context, choice.rows, choice.threads);
+    if (!rows)
+      return rows.error();
+    together = std::move(*rows);
+  }
+  if (together)
+    if (auto done = loadParameters(together->session(), choice.checkpoint, choice.average); !done)
+      return done.error();
+  return LanguageModel(std::move(*model), std::move(*tokenizer), choice.checkpoint,
+                       std::move(together));
 }
 
 Result<std::vector<int32_t>> LanguageModel::encode(const std::string &text) const {
@@ -59,21 +70,33 @@ Result<std::vector<int32_t>> LanguageModel::encode(const std::string &text) cons
   return tokens;
 }
 
+static bool areNumbers(std::span<const double> logits) {
+  return std::none_of(logits.begin(), logits.end(), [](double value) { return std::isnan(value); });
+}
+
+Error LanguageModel::damaged(const std::string &where) const {
+  return Error{fmt::format("the logits after {} are not numbers: the parameters of '{}' are "
+                           "damaged, or their training diverged",
+                           where, file)};
+}
+
+Result<std::span<const double>> LanguageModel::readRow(std::span<const double> logits) const {
+  if (!areNumbers(logits))
+    return damaged("a token");
+  return logits.first(static_cast<size_t>(vocabulary()));
+}
+
 Result<void> LanguageModel::expectEach(std::span<const int32_t> tokens, size_t first,
                                        const NextToken::Visit &visit) {
-  std::optional<size_t> damaged;
+  std::optional<size_t> last;
   auto done = model->expectEach(tokens, first, [&](size_t i, std::span<const double> logits) {
-    if (std::any_of(logits.begin(), logits.end(), [](double value) { return std::isnan(value); }))
-      damaged = damaged.value_or(i + 1);
+    if (!last && !areNumbers(logits))
+      last = i + 1;
     visit(i, logits.first(static_cast<size_t>(vocabulary())));
   });
   if (!done)
     return done;
-  if (damaged)
-    return Error{fmt::format("the logits after {} tokens are not numbers: the parameters of '{}' "
-                             "are damaged, or their training diverged",
-                             *damaged, file)};
-  return {};
+  return last ? damaged(fmt::format("{} tokens", *last)) : Result<void>();
 }
 
 Result<void> LanguageModel::expect(std::span<const int32_t> tokens, std::span<double> logits) {

@@ -25,6 +25,7 @@ public:
 
   int64_t vocabulary() const override { return decoder.vocabulary(); }
   Session &session() override { return *owned; }
+  bool carriesStates() const override { return true; }
 
   Result<void> expectEach(std::span<const int32_t> tokens, size_t first,
                           const Visit &visit) override {
@@ -62,6 +63,7 @@ public:
       return states.error();
     return Place{std::move(*states), start, true};
   }
+  Place where() const override { return {{decoder.position(), {}}, start, begun}; }
   Result<void> restore(const Place &place) override {
     start = place.start;
     begun = place.isBegun;
@@ -150,7 +152,23 @@ private:
 
 //===-- which of the two -----------------------------------------------------------===//
 
-Result<std::unique_ptr<Session>> sessionFor(SharedExecutable executable, int threads) {
+Result<std::unique_ptr<NextToken>> loadWindow(const SharedExecutable &executable, int threads) {
+  auto ports = portsOf(*executable);
+  if (!ports)
+    return ports.error();
+  say(stderr, "note: every token runs the whole window of {} tokens{}\n", ports->tokens->shape[1],
+      ports->tokens->shape[0] == 1
+          ? ""
+          : fmt::format(" for each of {} sequences", ports->tokens->shape[0]));
+  auto session = decodingSession(executable, threads);
+  if (!session)
+    return session.error();
+  return std::unique_ptr<NextToken>(new Window(std::move(*session), *ports));
+}
+
+} // namespace
+
+Result<std::unique_ptr<Session>> decodingSession(SharedExecutable executable, int threads) {
   auto session = Session::create(std::move(executable), {threads, false});
   if (!session)
     return session;
@@ -159,8 +177,9 @@ Result<std::unique_ptr<Session>> sessionFor(SharedExecutable executable, int thr
   return session;
 }
 
-/// How to compile a model for one sequence; an error where it carries no text.
-Result<ModelSpec> forOneSequence(const ModelSpec &model, int64_t context) {
+Result<ModelSpec> decodingSpec(const ModelSpec &model, int64_t context, int64_t rows) {
+  if (findCompiler().empty())
+    return Error{"hybridc is not beside hybrid-run"};
   ModelSpec spec = model;
   if (!model.isSource()) {
     auto executable = model.load();
@@ -172,29 +191,14 @@ Result<ModelSpec> forOneSequence(const ModelSpec &model, int64_t context) {
     spec = *source;
     spec.chunked = false;
   }
-  spec.batch = 1;
+  spec.batch = rows;
   spec.replicas = 1;
   spec.quiet = true;
   spec.length = context ? context : spec.length.value_or(usualContext);
   spec.memory.reset(); // of training
+  spec.decode = true;
   return spec;
 }
-
-Result<std::unique_ptr<NextToken>> loadWindow(const SharedExecutable &executable, int threads) {
-  auto ports = portsOf(*executable);
-  if (!ports)
-    return ports.error();
-  say(stderr, "note: every token runs the whole window of {} tokens{}\n", ports->tokens->shape[1],
-      ports->tokens->shape[0] == 1
-          ? ""
-          : fmt::format(" for each of {} sequences", ports->tokens->shape[0]));
-  auto session = sessionFor(executable, threads);
-  if (!session)
-    return session.error();
-  return std::unique_ptr<NextToken>(new Window(std::move(*session), *ports));
-}
-
-} // namespace
 
 Result<void> NextToken::expect(std::span<const int32_t> tokens, std::span<double> logits) {
   if (tokens.empty())
@@ -216,19 +220,17 @@ Result<std::unique_ptr<NextToken>> loadNextToken(ModelSpec model, int64_t contex
       if (auto ports = portsOf(*given); !ports)
         return ports.error();
     if (decodes) {
-      auto session = sessionFor(given, threads);
+      auto session = decodingSession(given, threads);
       return session ? Decoding::create(std::move(*session)) : session.error();
     }
   }
-  auto spec = findCompiler().empty() ? Result<ModelSpec>(Error{"hybridc is not beside hybrid-run"})
-                                     : forOneSequence(model, context);
+  auto spec = decodingSpec(model, context, 1);
   if (!spec && !given)
     return spec.error();
   std::string why;
   if (spec) {
-    spec->decode = true;
     if (auto compiled = spec->load()) {
-      auto session = sessionFor(*compiled, threads);
+      auto session = decodingSession(*compiled, threads);
       return session ? Decoding::create(std::move(*session)) : session.error();
     } else {
       why = compiled.error().message;

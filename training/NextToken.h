@@ -13,6 +13,8 @@ public:
   virtual ~NextToken() = default;
   virtual int64_t vocabulary() const = 0;
   virtual Session &session() = 0;
+  /// Whether it carries states, so that a place is more than its text.
+  virtual bool carriesStates() const { return false; }
 
   /// Sees the logits [vocabulary] of what is expected behind tokens[i].
   using Visit = std::function<void(size_t i, std::span<const double> logits)>;
@@ -32,6 +34,8 @@ public:
     bool isBegun = false;
   };
   virtual Result<Place> save() { return Place(); }
+  /// The same without the states, to see where it is.
+  virtual Place where() const { return Place(); }
   virtual Result<void> restore(const Place &place) { return {}; }
   /// Lets another text follow.
   virtual void restart() {}
@@ -42,5 +46,12 @@ public:
 /// compiled for that from its text. Where that cannot be, a note says why, and every token runs the
 /// program `forward` over a whole window.
 Result<std::unique_ptr<NextToken>> loadNextToken(ModelSpec model, int64_t context, int threads);
+
+/// How to compile a model, or the one that an executable was made of, so that `rows` texts go on
+/// token by token. An error where hybridc is missing or the executable carries no text.
+Result<ModelSpec> decodingSpec(const ModelSpec &model, int64_t context, int64_t rows);
+/// For running a model and not training it.
+Result<std::unique_ptr<Session>> decodingSession(std::shared_ptr<const Executable> executable,
+                                                 int threads);
 
 } // namespace hybrid::rt

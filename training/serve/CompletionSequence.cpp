@@ -47,8 +47,19 @@ Result<CompletionSequence> CompletionSequence::begin(const CompletionRequest &re
   return CompletionSequence(request, index, tokenizer, std::move(*text));
 }
 
-Result<std::optional<CompletionPiece>> CompletionSequence::turn(LanguageModel &model) {
-  return done < prompt().size() ? read(model) : add(model);
+Result<std::optional<CompletionPiece>> CompletionSequence::expect(LanguageModel &model) {
+  if (isReading())
+    return read(model);
+  logits.resize(static_cast<size_t>(model.vocabulary()));
+  if (auto taken = model.expect(text.tokens(), logits); !taken)
+    return taken.error();
+  ahead = true;
+  return std::optional<CompletionPiece>();
+}
+
+void CompletionSequence::give(std::span<const double> values) {
+  logits.assign(values.begin(), values.end());
+  ahead = true;
 }
 
 Result<void> CompletionSequence::note(int32_t token, std::span<const double> before,
@@ -86,7 +97,7 @@ Result<std::optional<CompletionPiece>> CompletionSequence::read(LanguageModel &m
   done = end;
   if (done < tokens.size())
     return std::optional<CompletionPiece>();
-  isAhead = true;
+  ahead = true;
   CompletionPiece piece;
   piece.index = index;
   if (request.echo)
@@ -103,11 +114,8 @@ Result<std::optional<CompletionPiece>> CompletionSequence::read(LanguageModel &m
              : std::optional(std::move(piece));
 }
 
-Result<std::optional<CompletionPiece>> CompletionSequence::add(LanguageModel &model) {
-  if (!isAhead)
-    if (auto taken = model.expect(text.tokens(), logits); !taken)
-      return taken.error();
-  isAhead = false;
+Result<CompletionPiece> CompletionSequence::add() {
+  ahead = false;
   const std::vector<double> plain = request.logprobs ? logits : std::vector<double>();
   auto drawn = text.take(logits);
   if (!drawn)
@@ -127,7 +135,7 @@ Result<std::optional<CompletionPiece>> CompletionSequence::add(LanguageModel &mo
     if (text.isStopped())
       piece.finish = "stop";
   }
-  return std::optional(std::move(piece));
+  return piece;
 }
 
 } // namespace hybrid::rt

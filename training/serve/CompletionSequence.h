@@ -22,15 +22,25 @@ struct CompletionPiece {
   const char *finish = nullptr;    // why it ends here: "stop" or "length"; null: it goes on
 };
 
-/// Reads a prompt and adds to it, a part of the prompt or a token at a time. It goes on where the
-/// model is, so who runs several keeps a place of the model for each.
+/// Reads a prompt in parts and adds to it token by token. What is expected comes from a model that
+/// is at its place, or is given; so who runs several keeps a place of the model for each.
 class CompletionSequence {
 public:
   /// Request and tokenizer outlive it.
   static Result<CompletionSequence> begin(const CompletionRequest &request, size_t index,
                                           const Tokenizer &tokenizer);
-  /// Does a turn. Nothing: no text is certain yet.
-  Result<std::optional<CompletionPiece>> turn(LanguageModel &model);
+  bool isReading() const { return done < prompt().size(); }
+  /// Whether it is known what is expected behind all tokens, so that add() may draw one.
+  bool isAhead() const { return ahead; }
+  /// Asks the model, which takes a part of the prompt or what was added. Nothing: no text is
+  /// certain yet.
+  Result<std::optional<CompletionPiece>> expect(LanguageModel &model);
+  /// The token that was added last, to be taken by whoever calls give().
+  int32_t last() const { return text.tokens().back(); }
+  /// Logits of what is expected behind last().
+  void give(std::span<const double> values);
+  /// Draws a token.
+  Result<CompletionPiece> add();
 
 private:
   CompletionSequence(const CompletionRequest &request, size_t index, const Tokenizer &tokenizer,
@@ -38,7 +48,6 @@ private:
       : request(request), index(index), text(std::move(text)), shown(tokenizer) {}
   std::span<const int32_t> prompt() const { return request.prompts[index / request.choices]; }
   Result<std::optional<CompletionPiece>> read(LanguageModel &model);
-  Result<std::optional<CompletionPiece>> add(LanguageModel &model);
   Result<void> note(int32_t token, std::span<const double> before,
                     std::vector<TokenEntry> &entries);
 
@@ -47,8 +56,8 @@ private:
   TextContinuation text;
   StreamDecoder shown; // of what entries were made for
   size_t characters = 0;
-  size_t done = 0;      // tokens of the prompt that were read
-  bool isAhead = false; // whether `logits` are those behind all tokens
+  size_t done = 0;    // tokens of the prompt that were read
+  bool ahead = false; // whether `logits` are those behind all tokens
   std::vector<double> logits;
   std::vector<TokenEntry> waiting; // of text that is not certain yet
 };

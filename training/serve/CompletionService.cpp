@@ -1,6 +1,7 @@
 //===- CompletionService.cpp - completions of several clients at once ---------------===//
 #include "training/serve/CompletionService.h"
 #include <algorithm>
+#include <utility>
 
 namespace hybrid::rt {
 
@@ -10,7 +11,7 @@ struct CompletionService::Job::Work {
   // The thread's alone.
   std::optional<CompletionSequence> sequence; // the one in work
   size_t next = 0;                            // number of the one behind it
-  NextToken::Place place;                     // of the sequence, while the model is elsewhere
+  NextToken::Place place; // of the sequence, while it is neither in the model nor in a row
   // Shared.
   std::deque<CompletionPiece> pieces;
   size_t bytes = 0; // of them, about
@@ -25,8 +26,16 @@ static size_t bytesOf(const CompletionPiece &piece) {
   return bytes;
 }
 
-CompletionService::CompletionService(LanguageModel &model, const ServiceLimits &limits)
-    : model(model), limits(limits), thread([this] { run(); }) {}
+static ServiceLimits withinRows(ServiceLimits limits, TokenRows *rows) {
+  if (rows)
+    limits.inWork = std::min(limits.inWork, static_cast<size_t>(rows->rows()));
+  return limits;
+}
+
+CompletionService::CompletionService(LanguageModel &model, const ServiceLimits &given)
+    : model(model), limits(withinRows(given, model.rows())),
+      rows(model.rows() ? static_cast<size_t>(model.rows()->rows()) : 0),
+      thread([this] { run(); }) {}
 
 CompletionService::~CompletionService() {
   stop();
@@ -89,11 +98,13 @@ void CompletionService::end(Job::Work &work, std::optional<Error> fault) {
   work.fault = std::move(fault);
 }
 
-std::shared_ptr<CompletionService::Job::Work> CompletionService::choose() {
+CompletionService::WorkList CompletionService::choose() {
   auto isOver = [this](const std::shared_ptr<Job::Work> &work) {
     const bool over = work->isEnded || work->isGivenUp;
     if (over && current == work.get())
       current = nullptr;
+    if (over)
+      std::replace(rows.begin(), rows.end(), work.get(), static_cast<Job::Work *>(nullptr));
     return over;
   };
   std::erase_if(waiting, isOver);
@@ -102,72 +113,181 @@ std::shared_ptr<CompletionService::Job::Work> CompletionService::choose() {
     inWork.push_back(std::move(waiting.front()));
     waiting.pop_front();
   }
-  auto found = std::find_if(inWork.begin(), inWork.end(),
-                            [this](const auto &work) { return work->bytes < limits.bytesHeld; });
-  if (found == inWork.end())
-    return nullptr;
-  inWork.splice(inWork.end(), inWork, found); // to the end of the line
-  return inWork.back();
+  WorkList able;
+  std::copy_if(inWork.begin(), inWork.end(), std::back_inserter(able),
+               [this](const auto &work) { return work->bytes < limits.bytesHeld; });
+  return able;
 }
 
 void CompletionService::run() {
   std::unique_lock lock(mutex);
   while (!isStopped) {
-    const std::shared_ptr<Job::Work> work = choose();
-    if (!work) {
+    const WorkList works = choose();
+    if (works.empty()) {
       changed.wait(lock);
       continue;
     }
     lock.unlock();
-    turn(*work);
+    cycle(works);
     lock.lock();
   }
 }
 
-Result<void> CompletionService::goTo(Job::Work &work) {
-  if (current == &work)
-    return {};
-  if (current) {
-    auto place = model.save();
-    if (!place)
-      return place.error();
-    current->place = std::move(*place);
+void CompletionService::cycle(const WorkList &works) {
+  const bool isAlone = works.size() == 1; // a step of one row is less than one of all rows
+  auto asks = std::find_if(works.begin(), works.end(), [&](const auto &work) {
+    return !work->sequence || (!work->sequence->isAhead() && (isAlone || !canStep(*work)));
+  });
+  if (asks != works.end()) {
+    askModel(**asks);
+    const std::lock_guard lock(mutex);
+    inWork.remove(*asks); // to the end of the line
+    inWork.push_back(*asks);
   }
-  current = &work;
-  if (work.sequence)
-    return model.restore(work.place);
-  return {};
+  for (const auto &work : works)
+    if (work->sequence && work->sequence->isAhead())
+      add(*work);
+  if (!isAlone && !rows.empty())
+    step(works);
 }
 
-void CompletionService::turn(Job::Work &work) {
-  auto fail = [&](Error error) {
-    const std::lock_guard lock(mutex);
-    end(work, std::move(error));
-    changed.notify_all();
-  };
-  if (auto there = goTo(work); !there)
-    return fail(there.error());
-  if (!work.sequence) {
-    auto begun = CompletionSequence::begin(work.request, work.next++, model.tokenizer());
-    if (!begun)
-      return fail(begun.error());
-    work.sequence.emplace(std::move(*begun));
-    model.restart();
-  }
-  auto piece = work.sequence->turn(model);
-  if (!piece)
-    return fail(piece.error());
-  if (!*piece)
-    return;
-  const bool isLast = (*piece)->finish != nullptr;
-  if (isLast)
+void CompletionService::deliver(Job::Work &work, CompletionPiece piece) {
+  const bool isLast = piece.finish != nullptr;
+  if (isLast) {
     work.sequence.reset();
+    work.place = {};
+    std::replace(rows.begin(), rows.end(), &work, static_cast<Job::Work *>(nullptr));
+  }
   const std::lock_guard lock(mutex);
-  work.bytes += bytesOf(**piece);
-  work.pieces.push_back(std::move(**piece));
+  work.bytes += bytesOf(piece);
+  work.pieces.push_back(std::move(piece));
   if (isLast && work.next == work.request.sequences())
     end(work, std::nullopt);
   changed.notify_all();
+}
+
+void CompletionService::fail(Job::Work &work, Error error) {
+  const std::lock_guard lock(mutex);
+  end(work, std::move(error));
+  changed.notify_all();
+}
+
+//===-- one by one -------------------------------------------------------------------===//
+
+Result<void> CompletionService::goTo(Job::Work &work) {
+  if (current == &work)
+    return {};
+  if (auto left = leaveModel(); !left)
+    return left;
+  if (auto left = leaveRow(work); !left)
+    return left;
+  current = &work;
+  return work.sequence ? model.restore(work.place) : Result<void>();
+}
+
+Result<void> CompletionService::leaveModel() {
+  Job::Work *work = std::exchange(current, nullptr);
+  if (!work || !work->sequence)
+    return {};
+  auto place = model.save();
+  if (!place)
+    return place.error();
+  work->place = std::move(*place);
+  return {};
+}
+
+void CompletionService::askModel(Job::Work &work) {
+  if (auto there = goTo(work); !there)
+    return fail(work, there.error());
+  if (!work.sequence) {
+    auto begun = CompletionSequence::begin(work.request, work.next++, model.tokenizer());
+    if (!begun)
+      return fail(work, begun.error());
+    work.sequence.emplace(std::move(*begun));
+    model.restart();
+  }
+  auto piece = work.sequence->expect(model);
+  if (!piece)
+    return fail(work, piece.error());
+  work.place = model.where();
+  if (*piece)
+    deliver(work, std::move(**piece));
+}
+
+void CompletionService::add(Job::Work &work) {
+  auto piece = work.sequence->add();
+  if (!piece)
+    return fail(work, piece.error());
+  deliver(work, std::move(*piece));
+}
+
+//===-- together -----------------------------------------------------------------------===//
+
+bool CompletionService::canStep(const Job::Work &work) const {
+  return !rows.empty() && !work.sequence->isReading() && model.rows()->hasRoom(work.place);
+}
+
+/// While a text is in a row, as in the model, its place has no states but the number of its
+/// position.
+Result<void> CompletionService::enterRow(Job::Work &work) {
+  if (std::find(rows.begin(), rows.end(), &work) != rows.end())
+    return {};
+  if (current == &work)
+    if (auto left = leaveModel(); !left)
+      return left;
+  auto free = std::find(rows.begin(), rows.end(), nullptr); // as many are in work as there are rows
+  if (auto put = model.rows()->put(free - rows.begin(), work.place); !put)
+    return put;
+  *free = &work;
+  work.place.states.states.clear();
+  return {};
+}
+
+Result<void> CompletionService::leaveRow(Job::Work &work) {
+  auto row = std::find(rows.begin(), rows.end(), &work);
+  if (row == rows.end())
+    return {};
+  auto place = model.rows()->save(row - rows.begin());
+  if (!place)
+    return place.error();
+  work.place = std::move(*place);
+  *row = nullptr;
+  return {};
+}
+
+void CompletionService::step(const WorkList &works) {
+  std::vector<std::optional<int32_t>> tokens(rows.size());
+  bool isAny = false;
+  for (const auto &work : works) {
+    if (!work->sequence || work->sequence->isAhead() || !canStep(*work))
+      continue;
+    if (auto entered = enterRow(*work); !entered) {
+      fail(*work, entered.error());
+      continue;
+    }
+    const auto row = std::find(rows.begin(), rows.end(), work.get()) - rows.begin();
+    tokens[static_cast<size_t>(row)] = work->sequence->last();
+    isAny = true;
+  }
+  if (!isAny)
+    return;
+  for (size_t row = 0; row < rows.size(); ++row) // what stands still would lose its place
+    if (Job::Work *work = rows[row]; work && !tokens[row])
+      if (auto left = leaveRow(*work); !left)
+        fail(*work, left.error());
+  auto stepped = model.rows()->step(tokens, [&](int64_t row, std::span<const double> logits) {
+    Job::Work &work = *rows[static_cast<size_t>(row)];
+    ++work.place.states.position;
+    auto read = model.readRow(logits);
+    if (read)
+      work.sequence->give(*read);
+    else
+      fail(work, read.error());
+  });
+  if (!stepped)
+    for (size_t row = 0; row < rows.size(); ++row)
+      if (tokens[row])
+        fail(*rows[row], stepped.error());
 }
 
 } // namespace hybrid::rt

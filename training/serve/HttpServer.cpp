@@ -151,7 +151,9 @@ void setUp(httplib::Server &server, const ServeOptions &options) {
 } // namespace
 
 Result<void> serveModel(const ServeOptions &options) {
-  auto model = LanguageModel::open(options.model);
+  LanguageModelChoice choice = options.model;
+  choice.rows = static_cast<int64_t>(options.service.inWork);
+  auto model = LanguageModel::open(choice);
   if (!model)
     return model.error();
   const std::string name = options.name.empty()

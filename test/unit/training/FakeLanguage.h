@@ -33,8 +33,15 @@ public:
     }
     return {};
   }
+  /// One more token, of whatever text it is at.
+  Result<void> take(int32_t token, const Visit &visit) {
+    std::vector<int32_t> tokens = state;
+    tokens.push_back(token);
+    return expectEach(tokens, tokens.size() - 1, visit);
+  }
+  Place where() const override { return {{static_cast<int64_t>(state.size()), {}}, 0, true}; }
   Result<Place> save() override {
-    Place place;
+    Place place = where();
     const auto bytes = std::as_bytes(std::span(state));
     place.states.states.emplace_back(bytes.begin(), bytes.end());
     return place;
@@ -74,13 +81,67 @@ private:
   std::vector<int32_t> state;
 };
 
+/// Rows of it; one without a token forgets its text.
+class FakeTokenRows final : public TokenRows {
+public:
+  /// `most`: tokens that a row has room for.
+  FakeTokenRows(const FakeNextToken &model, size_t rows, int64_t most)
+      : texts(rows, model), positions(rows), most(most) {}
+
+  int64_t rows() const override { return static_cast<int64_t>(texts.size()); }
+  Session &session() override { std::abort(); }
+  bool hasRoom(const NextToken::Place &place) const override {
+    return place.isBegun && place.states.position < most;
+  }
+  Result<void> put(int64_t row, const NextToken::Place &place) override {
+    positions[static_cast<size_t>(row)] = place.states.position;
+    EXPECT_EQ(place.states.states.size(), 1u) << "this place has no states";
+    return texts[static_cast<size_t>(row)].restore(place);
+  }
+  Result<NextToken::Place> save(int64_t row) override {
+    return texts[static_cast<size_t>(row)].save();
+  }
+  Result<void> step(std::span<const std::optional<int32_t>> tokens, const Visit &visit) override {
+    size_t together = 0;
+    for (size_t row = 0; row < texts.size(); ++row) {
+      FakeNextToken &text = texts[row];
+      if (!tokens[row]) {
+        text.restart();
+        continue;
+      }
+      EXPECT_LT(positions[row]++, most) << "there was no room";
+      ++together;
+      auto done = text.take(*tokens[row], [&](size_t, std::span<const double> logits) {
+        visit(static_cast<int64_t>(row), logits);
+      });
+      if (!done)
+        return done;
+    }
+    ++steps;
+    mostTogether = std::max(mostTogether, together);
+    return {};
+  }
+
+  size_t steps = 0, mostTogether = 0;
+
+private:
+  std::vector<FakeNextToken> texts;
+  std::vector<int64_t> positions;
+  int64_t most;
+};
+
 /// With a count of the tokens that it has taken.
 struct FakeLanguage {
-  /// `history`: bytes that it looks back.
-  explicit FakeLanguage(std::string text, size_t history = 10)
-      : model(std::make_unique<FakeNextToken>(std::move(text), history, &taken),
-              makeByteTokenizer(), "fake") {}
+  /// `history`: bytes that it looks back; `count` of rows, each with room for `most` tokens.
+  explicit FakeLanguage(std::string text, size_t history = 10, size_t count = 0, int64_t most = 0)
+      : model([&] {
+          auto next = std::make_unique<FakeNextToken>(std::move(text), history, &taken);
+          auto together = count ? std::make_unique<FakeTokenRows>(*next, count, most) : nullptr;
+          rows = together.get();
+          return LanguageModel(std::move(next), makeByteTokenizer(), "fake", std::move(together));
+        }()) {}
   size_t taken = 0;
+  FakeTokenRows *rows = nullptr;
   LanguageModel model;
 };
 

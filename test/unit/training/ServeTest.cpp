@@ -133,6 +133,44 @@ TEST_F(Serve, RequestsInTurnsGetWhatTheyWouldGetAlone) {
     EXPECT_EQ(wholeOf(*jobs[i], language.model.tokenizer()), alone[i]) << bodies[i];
 }
 
+TEST_F(Serve, RequestsInRowsGetWhatTheyWouldGetAlone) {
+  const std::vector<std::string> bodies{
+      R"({"prompt": "one two", "max_tokens": 30, "temperature": 0, "logprobs": 3, "echo": true})",
+      R"({"prompt": ["ten nine", "zzz"], "max_tokens": 20, "seed": 4, "n": 2})",
+      R"({"prompt": "five six", "max_tokens": 25, "temperature": 0, "stop": "nine"})",
+      R"({"prompt": "eight", "max_tokens": 0, "echo": true})",
+      R"({"prompt": "four five six seven", "max_tokens": 40, "seed": 2})"};
+  std::vector<nlohmann::json> alone;
+  for (const std::string &body : bodies)
+    alone.push_back(complete(body));
+  for (int64_t most : {1000, 25}) { // with room for all, and for less than some texts have
+    FakeLanguage together(corpus, 10, 3, most);
+    CompletionService service(together.model, {.inWork = 8, .waiting = 8});
+    std::vector<std::unique_ptr<CompletionService::Job>> jobs;
+    for (const std::string &body : bodies)
+      jobs.push_back(service.submit(read(body)));
+    for (size_t i = bodies.size(); i-- > 0;)
+      EXPECT_EQ(wholeOf(*jobs[i], together.model.tokenizer()), alone[i]) << bodies[i];
+    service.stop();
+    EXPECT_EQ(together.rows->mostTogether, 3u);
+    EXPECT_LT(together.rows->steps, 150u) << "each token was a step of its own";
+  }
+}
+
+TEST_F(Serve, WhoDoesNotTakePiecesHoldsUpNobodyInRows) {
+  FakeLanguage together(corpus, 10, 2, 100000);
+  CompletionService service(together.model, {.inWork = 2, .waiting = 4, .bytesHeld = 2000});
+  const std::string longBody = R"({"prompt": "one", "max_tokens": 400, "seed": 3})";
+  auto deaf = service.submit(read(longBody));
+  for (int i = 0; i < 3; ++i) {
+    auto job = service.submit(read(R"({"prompt": "one two", "max_tokens": 5, "temperature": 0})"));
+    ASSERT_TRUE(job);
+    EXPECT_EQ(wholeOf(*job, together.model.tokenizer())["choices"][0]["text"], " thre");
+  }
+  EXPECT_EQ(wholeOf(*deaf, together.model.tokenizer()), complete(longBody))
+      << "it stood still in between";
+}
+
 TEST_F(Serve, WhoDoesNotTakePiecesHoldsUpNobody) {
   {
     CompletionService service(language.model, {.inWork = 2, .waiting = 2, .bytesHeld = 2000});
