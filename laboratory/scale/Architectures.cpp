@@ -33,9 +33,9 @@ bool isSet(const ModelChoice &model, const std::string &name) {
 
 } // namespace
 
-Result<void> prepareArchitectures(PlanOptions &plan, const std::vector<int64_t> &ratios) {
+Result<void> prepareArchitectures(PlanOptions &plan) {
   const std::string compiler = findCompiler();
-  bool isSwept = false;
+  bool hasRatio = false;
   for (ModelChoice &model : plan.architectures) {
     auto parameters = parametersOf(compiler, model.path);
     if (!parameters)
@@ -47,25 +47,12 @@ Result<void> prepareArchitectures(PlanOptions &plan, const std::vector<int64_t> 
     if (plan.vocabulary)
       set("vocab", std::to_string(*plan.vocabulary));
     set("l_max", std::to_string(plan.length));
-    if (ratios.empty() || !parameters->contains(ratioParameter))
+    if (plan.sweeps.ratios.empty() || !parameters->contains(ratioParameter))
       continue;
-    isSwept = true;
+    hasRatio = true;
     set(ratioParameter, parameters->at(ratioParameter));
-    for (int64_t ratio : ratios) {
-      const std::string wanted = fmt::format("{}={}", ratioParameter, ratio);
-      ModelChoice variant = model;
-      auto there =
-          std::find_if(variant.settings.begin(), variant.settings.end(), [](const auto &each) {
-            return each.starts_with(std::string(ratioParameter) + "=");
-          });
-      if (*there == wanted) // is planned at every budget
-        continue;
-      *there = wanted;
-      variant.name += " " + wanted;
-      plan.sweep.push_back(std::move(variant));
-    }
   }
-  if (!ratios.empty() && !isSwept)
+  if (!plan.sweeps.ratios.empty() && !hasRatio)
     return Error{fmt::format("--ratios: none of the models has a parameter '{}', as those of "
                              "models/scaling/striped-*.hyb do",
                              ratioParameter)};

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
 
 namespace hybrid::rt::lab::scale {
 namespace {
@@ -39,23 +40,19 @@ class Planner {
 public:
   Planner(const PlanOptions &options, const CostOf &costs) : options(options), costs(costs) {}
 
-  Result<PlannedRun> plan(const ModelChoice &architecture, double budget, const std::string &size) {
-    PlannedRun run;
-    run.architecture = architecture.name;
-    run.path = architecture.path;
-    run.size = size;
-    run.settings = architecture.settings;
-    for (const std::string &setting : settingsOf(size))
-      run.settings.push_back(setting);
+  Result<PlannedRun> plan(const ModelChoice &architecture, double budget, const std::string &size,
+                          double batchFactor = 1) {
+    PlannedRun run = runOf(architecture, size);
     run.budget = budget;
     auto single = costOf(run, 1);
     if (!single)
       return single.error();
     run.oneSequenceBytes = single->bytes;
-    run.rate = options.rate.value_or(learningRate(budget, single->activeParams));
+    run.rate = options.rate.value_or(
+        learningRate(budget, options.baseWidth ? tableParams().front() : single->activeParams));
     const double length = static_cast<double>(options.length);
     const double tokens = budget / single->flopsPerToken;
-    const double batch = tokensOfBatch(budget, single->activeParams) / length;
+    const double batch = batchFactor * tokensOfBatch(budget, single->activeParams) / length;
     run.batch = std::max<int64_t>(1, std::llround(batch));
     const double perStep = static_cast<double>(run.batch) * length;
     run.steps = std::max<int64_t>(1, std::llround(tokens / perStep));
@@ -73,33 +70,121 @@ public:
     return run;
   }
 
-  /// Sizes of the small ones' rule for a budget.
-  Result<std::vector<std::string>> smallSizes(const ModelChoice &architecture, double budget) {
-    std::vector<std::string> names;
-    std::vector<double> params;
-    for (int width : smallWidths) {
-      PlannedRun run;
-      run.architecture = architecture.name;
-      run.path = architecture.path;
-      run.size = fmt::format("w{}", width);
-      run.settings = architecture.settings;
-      run.settings.push_back("size=" + run.size);
-      auto cost = costOf(run, 1);
-      if (!cost)
-        return cost.error();
-      names.push_back(run.size);
-      params.push_back(cost->params);
-      if (cost->params >
-          2 * farthest * middleSize(budget, options.tokensEach)) // nothing larger is near
-        break;
+  struct Sizes {
+    std::vector<Sized> all, planned;
+  };
+  /// The sizes that an architecture may have, which are those that are named, the rows of table D.2
+  /// where it goes down so far, or those of the small ones' rule; and those that a budget trains.
+  Result<Sizes> sizesOf(const ModelChoice &architecture, double budget) {
+    if (!options.sizes.empty()) {
+      auto named = sized(architecture, options.sizes, std::numeric_limits<double>::infinity());
+      if (!named)
+        return named.error();
+      return Sizes{*named, *named};
     }
-    std::vector<std::string> chosen;
-    for (size_t i : sizesAround(params, budget, options.sizesEach, options.tokensEach))
-      chosen.push_back(names[i]);
-    return chosen;
+    std::vector<Sized> table;
+    for (double params : tableParams())
+      table.push_back({fmt::format("{:.0f}M", params / 1e6), params});
+    if (auto rows = around(table, budget); rows.size() >= 3)
+      return Sizes{std::move(table), std::move(rows)};
+    std::vector<std::string> names;
+    for (int width : smallWidths)
+      names.push_back(fmt::format("w{}", width));
+    auto small = sized(architecture, names, 2 * farthest * middleSize(budget, options.tokensEach));
+    if (!small)
+      return Error{fmt::format("{}{}name sizes with --sizes", small.error().message,
+                               small.error().message.ends_with('\n') ? "" : "; ")};
+    auto some = around(*small, budget);
+    if (some.size() < 3)
+      return Error{fmt::format("{} has {} for {:.3g} FLOPs, and a parabola needs three: name them "
+                               "with --sizes",
+                               architecture.name, some.size() == 1 ? "one size" : "two sizes",
+                               budget)};
+    return Sizes{std::move(*small), std::move(some)};
+  }
+
+  /// Adds what a sweep trains of an architecture with one factor, but for what is planned anyway.
+  Result<void> addSwept(const SweepKind &kind, const ModelChoice &architecture, double factor,
+                        std::vector<PlannedRun> &runs) {
+    const double budget = options.sweeps.budget;
+    auto sizes = sizesOf(architecture, budget);
+    if (!sizes)
+      return sizes.error();
+    auto variant =
+        kind.variant({architecture, sizes->all, middleOf(sizes->planned, budget)}, factor);
+    if (!variant)
+      return variant.error();
+    if (!*variant)
+      return {};
+    const SweptVariant &swept = **variant;
+    std::vector<std::string> names = swept.sizes;
+    if (names.empty()) {
+      auto own = sizesOf(swept.model, budget);
+      if (!own)
+        return own.error();
+      for (const Sized &size : own->planned)
+        names.push_back(size.name);
+    }
+    for (const std::string &name : names) {
+      auto run = plan(swept.model, budget, name, swept.batchFactor);
+      if (!run)
+        return run.error();
+      run->sweep = kind.name;
+      run->factor = factor;
+      if (std::none_of(runs.begin(), runs.end(), [&](const PlannedRun &other) {
+            return other.path == run->path && other.settings == run->settings &&
+                   other.budget == budget && other.batch == run->batch;
+          }))
+        runs.push_back(std::move(*run));
+    }
+    return {};
   }
 
 private:
+  static PlannedRun runOf(const ModelChoice &architecture, const std::string &size) {
+    PlannedRun run;
+    run.architecture = architecture.name;
+    run.path = architecture.path;
+    run.size = size;
+    run.settings = architecture.settings;
+    for (const std::string &setting : settingsOf(size))
+      run.settings.push_back(setting);
+    return run;
+  }
+
+  /// Sizes with their parameters, up to the first one beyond `most`.
+  Result<std::vector<Sized>> sized(const ModelChoice &architecture,
+                                   const std::vector<std::string> &names, double most) {
+    std::vector<Sized> sizes;
+    for (const std::string &name : names) {
+      auto cost = costOf(runOf(architecture, name), 1);
+      if (!cost)
+        return cost.error();
+      sizes.push_back({name, cost->params});
+      if (cost->params > most)
+        break;
+    }
+    return sizes;
+  }
+
+  std::vector<Sized> around(const std::vector<Sized> &sizes, double budget) const {
+    std::vector<double> params;
+    for (const Sized &size : sizes)
+      params.push_back(size.params);
+    std::vector<Sized> some;
+    for (size_t i : sizesAround(params, budget, options.sizesEach, options.tokensEach))
+      some.push_back(sizes[i]);
+    return some;
+  }
+
+  /// The size nearest to what so many tokens a parameter give.
+  Sized middleOf(const std::vector<Sized> &sizes, double budget) const {
+    const double wanted = std::log(middleSize(budget, options.tokensEach));
+    auto off = [&](const Sized &size) { return std::fabs(std::log(size.params) - wanted); };
+    return *std::min_element(sizes.begin(), sizes.end(),
+                             [&](const Sized &a, const Sized &b) { return off(a) < off(b); });
+  }
+
   double tokensOfBatch(double budget, double params) const {
     const std::vector<double> &wanted = options.batchTokens;
     if (wanted.empty())
@@ -208,51 +293,26 @@ std::vector<size_t> sizesAround(const std::vector<double> &sizes, double budget,
   return chosen;
 }
 
-std::vector<std::string> tableSizes(double budget, int count, double tokensEach) {
-  const std::vector<double> table = tableParams();
-  std::vector<std::string> names;
-  for (size_t i : sizesAround(table, budget, count, tokensEach))
-    names.push_back(fmt::format("{:.0f}M", table[i] / 1e6));
-  return names;
-}
-
 Result<std::vector<PlannedRun>> planRuns(const PlanOptions &options, const CostOf &costs) {
   Planner planner(options, costs);
   std::vector<PlannedRun> runs;
-  auto planBudget = [&](const ModelChoice &architecture, double budget) -> Result<void> {
-    std::vector<std::string> sizes = options.sizes;
-    if (sizes.empty())
-      sizes = tableSizes(budget, options.sizesEach, options.tokensEach);
-    if (options.sizes.empty() && sizes.size() < 3) {
-      auto small = planner.smallSizes(architecture, budget);
-      if (!small)
-        return Error{fmt::format("{}{}name sizes with --sizes", small.error().message,
-                                 small.error().message.ends_with('\n') ? "" : "; ")};
-      sizes = std::move(*small);
-    }
-    if (options.sizes.empty() && sizes.size() < 3)
-      return Error{fmt::format("{} has {} for {:.3g} FLOPs, and a parabola needs three: name them "
-                               "with --sizes",
-                               architecture.name, sizes.size() == 1 ? "one size" : "two sizes",
-                               budget)};
-    for (const std::string &size : sizes) {
-      auto run = planner.plan(architecture, budget, size);
-      if (!run)
-        return run.error();
-      runs.push_back(std::move(*run));
-    }
-    return {};
-  };
   for (const ModelChoice &architecture : options.architectures)
-    for (double budget : options.budgets)
-      if (auto done = planBudget(architecture, budget); !done)
-        return done.error();
-  const size_t wanted = runs.size();
-  for (const ModelChoice &architecture : options.sweep)
-    if (auto done = planBudget(architecture, options.sweepBudget); !done)
-      return done.error();
-  for (size_t i = wanted; i < runs.size(); ++i)
-    runs[i].isSweep = true;
+    for (double budget : options.budgets) {
+      auto sizes = planner.sizesOf(architecture, budget);
+      if (!sizes)
+        return sizes.error();
+      for (const Sized &size : sizes->planned) {
+        auto run = planner.plan(architecture, budget, size.name);
+        if (!run)
+          return run.error();
+        runs.push_back(std::move(*run));
+      }
+    }
+  for (const SweepKind &kind : sweepKinds())
+    for (const ModelChoice &architecture : options.architectures)
+      for (double factor : options.sweeps.*kind.factors)
+        if (auto done = planner.addSwept(kind, architecture, factor, runs); !done)
+          return done.error();
   return runs;
 }
 

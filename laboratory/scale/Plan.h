@@ -8,6 +8,7 @@
 #pragma once
 #include "laboratory/Models.h"
 #include "laboratory/scale/Devices.h"
+#include "laboratory/scale/SweepKinds.h"
 #include <functional>
 
 namespace hybrid::rt::lab::scale {
@@ -18,8 +19,7 @@ struct PlanOptions {
   std::vector<std::string> sizes; // names that the models' parameter `size` takes, or settings
                                   // "width=64:layers=2"; empty: so many of table D.2 a budget, or
                                   // of the small ones' rule (models/scaling/sizes.hyb)
-  std::vector<ModelChoice> sweep; // planned at one budget only, to compare with the others there
-  double sweepBudget = 0;
+  SweepOptions sweeps;
   int sizesEach = 6;
   double tokensEach = 20; // of a parameter, in the middle of them (Hoffmann et al. 2022, table 3)
   int64_t length = 2048;
@@ -30,6 +30,8 @@ struct PlanOptions {
   std::string data; // --data of the trainings; empty: their commands leave it to the reader
   std::optional<int64_t> vocabulary; // of the data, if there are any
   std::optional<double> rate;        // instead of the rule's
+  std::optional<int64_t> baseWidth;  // one rate for all sizes, that of so wide a model, which
+                                     // matrices of more inputs have less of; else by table D.2
   std::vector<double> batchTokens;   // the same: one for all budgets, or one for each
   uint64_t seed = 0;
 };
@@ -47,7 +49,8 @@ struct PlannedRun {
   std::vector<std::string> settings;
   std::string size;
   double budget = 0;
-  bool isSweep = false;
+  std::string sweep; // the name of its kind; empty: of the plan itself
+  double factor = 0; // of the sweep
   SizeCost cost;
   double tokens = 0; // steps x batch x length
   int64_t batch = 0; // sequences
@@ -69,10 +72,9 @@ CostOf compilerCosts(const PlanOptions &options);
 /// `tokensEach` tokens a parameter give, about a factor of 4 from it at most.
 std::vector<size_t> sizesAround(const std::vector<double> &sizes, double budget, int count,
                                 double tokensEach);
-/// Those of the rows of table D.2 of Poli et al. 2024.
-std::vector<std::string> tableSizes(double budget, int count, double tokensEach = 20);
 
-/// In the order of architectures, budgets and sizes. An error names what cannot be planned.
+/// In the order of architectures, budgets and sizes, then those of sweeps that are not among them.
+/// An error names what cannot be planned.
 Result<std::vector<PlannedRun>> planRuns(const PlanOptions &options, const CostOf &costs);
 
 nlohmann::ordered_json planJson(const PlanOptions &options, const std::vector<PlannedRun> &runs);
@@ -80,6 +82,9 @@ nlohmann::ordered_json planJson(const PlanOptions &options, const std::vector<Pl
 /// options' device.
 std::string planText(const PlanOptions &options, const std::vector<PlannedRun> &runs, int jobs = 1,
                      const std::string &measured = "");
+/// What updates the parameters, [PATTERN=]LAYER as hybridc takes it: none (AdamW), or with a base
+/// width the layer of std.optimizers by which rates of matrices fall with their inputs.
+std::vector<std::string> optimizersOf(const std::optional<int64_t> &baseWidth);
 /// The command that trains a run.
 std::string commandOf(const PlanOptions &options, const PlannedRun &run);
 

@@ -30,6 +30,12 @@ double totalFlops(const std::vector<PlannedRun> &runs) {
 
 } // namespace
 
+std::vector<std::string> optimizersOf(const std::optional<int64_t> &baseWidth) {
+  if (!baseWidth)
+    return {};
+  return {fmt::format("adamw_by_fan_in with (base = {}, beta2 = 0.95)", *baseWidth)};
+}
+
 std::string commandOf(const PlanOptions &options, const PlannedRun &run) {
   std::string command = "hybrid-run train " + shellWord(run.path);
   for (const std::string &setting : run.settings)
@@ -38,6 +44,8 @@ std::string commandOf(const PlanOptions &options, const PlannedRun &run) {
   command += fmt::format(" --batch {} --length {} --steps {} --warmup {} --lr {:.4g} --min-lr "
                          "{:.4g} --beta2 0.95 --weight-decay 0.1",
                          run.batch, options.length, run.steps, run.warmup, run.rate, run.rate / 10);
+  for (const std::string &optimizer : optimizersOf(options.baseWidth))
+    command += " --optimizer " + shellWord(optimizer);
   if (options.precision != "f32")
     command += " --precision " + options.precision;
   return command + " --data " + (options.data.empty() ? "DATA" : shellWord(options.data));
@@ -52,7 +60,8 @@ json planJson(const PlanOptions &options, const std::vector<PlannedRun> &runs) {
         {{"architecture", run.architecture},
          {"size", run.size},
          {"budget", run.budget},
-         {"sweep", run.isSweep},
+         {"sweep", run.sweep.empty() ? json() : json(run.sweep)},
+         {"factor", run.sweep.empty() ? json() : json(run.factor)},
          {"params", run.cost.params},
          {"active_params", run.cost.activeParams},
          {"flops_per_token", run.cost.flopsPerToken},
@@ -77,6 +86,7 @@ json planJson(const PlanOptions &options, const std::vector<PlannedRun> &runs) {
               {"memory_bytes", options.device->bytes}};
   return {{"kind", "scaling-plan"},
           {"cost_method", options.method},
+          {"base_width", options.baseWidth ? json(*options.baseWidth) : json()},
           {"length", options.length},
           {"device", std::move(device)},
           {"runs", std::move(list)},

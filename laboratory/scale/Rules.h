@@ -1,5 +1,6 @@
 //===- Rules.h - batch size and learning rate by budget and size -----------------------===//
 #pragma once
+#include <cstdint>
 #include <vector>
 
 namespace hybrid::rt::lab::scale {
@@ -15,6 +16,8 @@ double batchTokens(double flops, double params);
 /// budget of table D.1 it rises from the table's as FLOPs^-0.1250 (Bi et al. 2024, section 3.1).
 double learningRate(double flops, double params);
 
+/// The width of the smallest model of that table, of 8M parameters.
+inline constexpr int64_t tableBaseWidth = 128;
 /// The sizes of that table, in parameters.
 std::vector<double> tableParams();
 

@@ -31,7 +31,8 @@ struct Planned {
 /// Asks the data for their vocabulary, sets the models, and counts every run.
 Result<Planned> planOf(ScaleOptions &options) {
   PlanOptions &plan = options.plan;
-  ScaleProtocol protocol{plan.data, plan.length, plan.method, plan.precision, plan.processor, 0};
+  ScaleProtocol protocol{plan.data,      plan.length, plan.method,   plan.precision,
+                         plan.processor, 0,           plan.baseWidth};
   if (!plan.data.empty()) {
     DataChoice data;
     data.data = {plan.data};
@@ -43,17 +44,26 @@ Result<Planned> planOf(ScaleOptions &options) {
     const uint64_t there = (*source)->testExamples();
     protocol.evalExamples = there ? std::min(there, wanted) : wanted;
   }
-  if (plan.sweepBudget == 0) {
-    std::vector<double> budgets = plan.budgets;
-    std::sort(budgets.begin(), budgets.end());
-    plan.sweepBudget = budgets[(budgets.size() - 1) / 2];
-  }
-  if (auto done = prepareArchitectures(plan, options.ratios); !done)
+  std::vector<double> budgets = plan.budgets;
+  std::sort(budgets.begin(), budgets.end());
+  if (plan.sweeps.budget == 0)
+    plan.sweeps.budget = budgets[(budgets.size() - 1) / 2];
+  if (!std::binary_search(budgets.begin(), budgets.end(), plan.sweeps.budget))
+    return Error{fmt::format("--sweep-budget {:.6g}: sweeps lie beside trainings of the plan, and "
+                             "--budgets has none of so many FLOPs",
+                             plan.sweeps.budget)};
+  if (auto done = prepareArchitectures(plan); !done)
     return done.error();
   auto runs = planRuns(plan, compilerCosts(plan));
   if (!runs)
     return runs.error();
   return Planned{std::move(protocol), std::move(*runs)};
+}
+
+/// How much smaller than the best a model is of which it is said what it costs.
+std::vector<double> smallerOf(const ScaleOptions &options) {
+  const std::vector<double> &wanted = options.plan.sweeps.overtrain;
+  return wanted.empty() ? std::vector<double>{2, 4, 8} : wanted;
 }
 
 int threadsEach(const ScaleOptions &options) {
@@ -90,7 +100,7 @@ public:
     wrote = now;
     FitOptions quick = options.fit;
     quick.bootstrap.samples = 0;
-    auto page = writeStudy(*study, runs, quick, options.smaller, options.out);
+    auto page = writeStudy(*study, runs, quick, smallerOf(options), options.out);
     return page ? Result<void>() : page.error();
   }
 
@@ -102,8 +112,7 @@ public:
 
 private:
   static std::string lineOf(const TrainedRun &run, size_t number, size_t all) {
-    std::string text = fmt::format("{}/{} {} {} at {:.3g} FLOPs: ", number, all, run.point.group,
-                                   run.size, run.budget);
+    std::string text = fmt::format("{}/{} {}: ", number, all, nameOf(run));
     if (!run.isDone())
       return text + run.error + "\n";
     return text + fmt::format("loss {:.4f} in {:.1f} s{}\n", run.point.loss, run.seconds,
@@ -123,7 +132,7 @@ Result<void> finish(const ScaleOptions &options, const std::string &database) {
   if (!study)
     return study.error();
   const std::vector<TrainedRun> runs = trainedRuns(*study);
-  auto page = writeStudy(*study, runs, options.fit, options.smaller, options.out);
+  auto page = writeStudy(*study, runs, options.fit, smallerOf(options), options.out);
   if (!page)
     return page.error();
   for (const std::string &warning : page->warnings)

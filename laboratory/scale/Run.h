@@ -8,10 +8,7 @@ namespace hybrid::rt::lab::scale {
 struct ScaleOptions {
   std::string version; // of the program
   PlanOptions plan;
-  std::vector<int64_t> ratios; // of layers to each of attention, at plan.sweepBudget; 0 there: at
-                               // the median of the budgets
-  std::vector<double> smaller{2, 4, 8}; // how much smaller than the best, for off-optimal costs
-  int64_t evalTokens = 131072;          // of the held-out part
+  int64_t evalTokens = 131072; // of the held-out part
   FitOptions fit;
   std::string out;           // the folder of the study
   int jobs = 1, threads = 0; // processes that train; threads of each, 0: an equal share

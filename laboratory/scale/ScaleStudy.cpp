@@ -39,14 +39,35 @@ Result<Architecture> architectureOf(const PlannedRun &run) {
   return architecture;
 }
 
+std::string settingOf(const PlannedRun &planned) {
+  json setting{{"budget", planned.budget},
+               {"size", planned.size},
+               {"flops", planned.flops},
+               {"sweep", !planned.sweep.empty()}};
+  for (const SweepKind &kind : sweepKinds())
+    if (planned.sweep == kind.name && !kind.variesModel)
+      setting[kind.name] = planned.factor;
+  return jsonLine(setting);
+}
+
+/// Fills in whether it is of a sweep, and of which.
+void readSweep(const json &setting, TrainedRun &run) {
+  if (!jsonField<bool>(setting, "sweep").value_or(false))
+    return;
+  for (const SweepKind &kind : sweepKinds())
+    if (auto factor = jsonField<double>(setting, kind.name)) {
+      run.sweep = kind.name;
+      run.factor = *factor;
+    } else if (kind.variesModel && run.sweep.empty()) {
+      run.sweep = kind.name;
+    }
+}
+
 Run pendingRun(const PlannedRun &planned, uint64_t seed) {
   Run run;
   run.architecture = nameOf(planned);
   run.task = planned.architecture;
-  run.setting = jsonLine(json{{"budget", planned.budget},
-                              {"size", planned.size},
-                              {"flops", planned.flops},
-                              {"sweep", planned.isSweep}});
+  run.setting = settingOf(planned);
   run.axis = "budget";
   run.axisValue = planned.budget;
   run.learningRate = planned.rate;
@@ -74,8 +95,11 @@ std::string quoted(const std::string &cell) {
 } // namespace
 
 json ScaleProtocol::toJson() const {
-  return {{"data", data},           {"length", length},    {"cost_method", method},
-          {"precision", precision}, {"device", processor}, {"eval_examples", evalExamples}};
+  json stored{{"data", data},           {"length", length},    {"cost_method", method},
+              {"precision", precision}, {"device", processor}, {"eval_examples", evalExamples}};
+  if (baseWidth)
+    stored["base_width"] = *baseWidth;
+  return stored;
 }
 
 Result<ScaleProtocol> ScaleProtocol::fromJson(const json &stored) {
@@ -88,7 +112,13 @@ Result<ScaleProtocol> ScaleProtocol::fromJson(const json &stored) {
   auto examples = jsonField<uint64_t>(stored, "eval_examples");
   if (!data || !method || !precision || !processor || !length || !examples || *length < 1)
     return Error{"the study does not say how its runs train: it is damaged, or of another version"};
-  return ScaleProtocol{*data, *length, *method, *precision, *processor, *examples};
+  return ScaleProtocol{*data,
+                       *length,
+                       *method,
+                       *precision,
+                       *processor,
+                       *examples,
+                       jsonField<int64_t>(stored, "base_width")};
 }
 
 Result<Study> studyOf(const ScaleProtocol &protocol, const std::vector<PlannedRun> &runs,
@@ -128,10 +158,13 @@ Result<Study> grownStudy(const Study &stored, Study wanted, const std::string &p
   if (stored.suite != suiteName)
     return other("it is none of scaling");
   const json before = parseJsonOrNull(stored.protocol), now = parseJsonOrNull(wanted.protocol);
-  for (const auto &[name, value] : now.items())
-    if (before.value(name, json()) != value)
-      return other(fmt::format("its {} is {}, not {}", name, jsonLine(before.value(name, json())),
-                               jsonLine(value)));
+  if (!before.is_object())
+    return other("it does not say how its runs train");
+  json both = before;
+  both.update(now);
+  for (const auto &[name, either] : both.items())
+    if (const json had = before.value(name, json()), has = now.value(name, json()); had != has)
+      return other(fmt::format("its {} is {}, not {}", name, jsonLine(had), jsonLine(has)));
   std::vector<Architecture> architectures = stored.architectures;
   for (Architecture &each : wanted.architectures) {
     auto there = std::find_if(architectures.begin(), architectures.end(),
@@ -160,7 +193,7 @@ std::vector<TrainedRun> trainedRuns(const Study &study) {
                      static_cast<double>(run.batch * run.steps * length), run.loss};
     trained.size = jsonField<std::string>(setting, "size").value_or("");
     trained.budget = run.axisValue;
-    trained.isSweep = jsonField<bool>(setting, "sweep").value_or(false);
+    readSweep(setting, trained);
     trained.batch = run.batch;
     trained.steps = run.steps;
     trained.retried = run.diverged && run.status == "done";
@@ -175,6 +208,11 @@ std::vector<TrainedRun> trainedRuns(const Study &study) {
   return runs;
 }
 
+std::string nameOf(const TrainedRun &run) {
+  return fmt::format("{} {} at {:.3g} FLOPs{}", run.point.group, run.size, run.budget,
+                     run.factor > 0 ? fmt::format(", {} {:g}", run.sweep, run.factor) : "");
+}
+
 std::vector<Point> pointsOf(const std::vector<TrainedRun> &runs) {
   std::vector<Point> points;
   for (const TrainedRun &run : runs)
@@ -184,17 +222,21 @@ std::vector<Point> pointsOf(const std::vector<TrainedRun> &runs) {
 }
 
 std::string pointsTable(const std::vector<TrainedRun> &runs) {
-  std::string text = "group,flops,params,tokens,loss,size,budget,batch,steps,rate,retried,"
-                     "fixed_state,dynamic_state,attention_share,seconds\n";
+  const bool hasFactor =
+      std::any_of(runs.begin(), runs.end(), [](const TrainedRun &run) { return run.factor > 0; });
+  std::string text = fmt::format("group,flops,params,tokens,loss,size,budget,batch,steps,rate,"
+                                 "retried,fixed_state,dynamic_state,attention_share{},seconds\n",
+                                 hasFactor ? ",factor" : "");
   for (const TrainedRun &run : runs)
     if (run.isDone())
       text +=
-          fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.3f}\n", quoted(run.point.group),
-                      run.point.flops, run.point.params, run.point.tokens, run.point.loss,
-                      quoted(run.size), run.budget, run.batch, run.steps, run.rate,
+          fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}{},{:.3f}\n",
+                      quoted(run.point.group), run.point.flops, run.point.params, run.point.tokens,
+                      run.point.loss, quoted(run.size), run.budget, run.batch, run.steps, run.rate,
                       run.retried ? 1 : 0, run.state ? std::to_string(run.state->fixed) : "",
                       run.state ? std::to_string(run.state->growing) : "",
-                      run.attention ? fmt::format("{:.4g}", *run.attention) : "", run.seconds);
+                      run.attention ? fmt::format("{:.4g}", *run.attention) : "",
+                      hasFactor ? fmt::format(",{}", run.factor) : "", run.seconds);
   return text;
 }
 

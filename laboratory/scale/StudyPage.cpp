@@ -13,10 +13,10 @@ namespace hybrid::rt::lab::scale {
 namespace {
 using json = nlohmann::ordered_json;
 
-std::vector<TrainedRun> select(const std::vector<TrainedRun> &runs, bool isSweep) {
+std::vector<TrainedRun> select(const std::vector<TrainedRun> &runs, const std::string &sweep) {
   std::vector<TrainedRun> chosen;
   std::copy_if(runs.begin(), runs.end(), std::back_inserter(chosen),
-               [&](const TrainedRun &run) { return run.isSweep == isSweep; });
+               [&](const TrainedRun &run) { return run.sweep == sweep; });
   return chosen;
 }
 
@@ -34,7 +34,8 @@ json runJson(const TrainedRun &run) {
           {"loss", run.isDone() ? json(run.point.loss) : json()},
           {"seconds", run.isDone() ? json(run.seconds) : json()},
           {"retried", run.retried},
-          {"sweep", run.isSweep},
+          {"sweep", run.sweep.empty() ? json() : json(run.sweep)},
+          {"factor", run.factor > 0 ? json(run.factor) : json()},
           {"error", run.error}};
 }
 
@@ -42,8 +43,7 @@ json runJson(const TrainedRun &run) {
 std::vector<std::string> remarksOf(const std::vector<TrainedRun> &runs) {
   std::vector<std::string> remarks;
   for (const TrainedRun &run : runs) {
-    const std::string name =
-        fmt::format("{} {} at {:.3g} FLOPs", run.point.group, run.size, run.budget);
+    const std::string name = nameOf(run);
     if (run.retried)
       remarks.push_back(fmt::format("{} diverged and was trained again with half the rate, {:.3g}",
                                     name, run.rate));
@@ -58,9 +58,10 @@ std::vector<std::string> remarksOf(const std::vector<TrainedRun> &runs) {
 Result<StudyPage> writeStudy(const Study &study, const std::vector<TrainedRun> &runs,
                              const FitOptions &options, const std::vector<double> &smaller,
                              const std::string &folder) {
-  const std::vector<TrainedRun> main = select(runs, false), swept = select(runs, true);
-  const Fit fit = fitPoints(pointsOf(main), options);
-  const Sweeps sweeps{ratioSweep(runs, options), stateFrontier(runs), offOptimal(fit, smaller)};
+  const std::vector<TrainedRun> planned = select(runs, "");
+  const Fit fit = fitPoints(pointsOf(planned), options);
+  const Sweeps sweeps{ratioSweep(runs, options), stateFrontier(runs), offOptimal(fit, smaller),
+                      overtrainSweep(runs, fit), batchSweep(runs)};
   StudyPage page;
   page.json = fitPageJson(fit);
   page.json["kind"] = "scaling-study";
@@ -77,12 +78,12 @@ Result<StudyPage> writeStudy(const Study &study, const std::vector<TrainedRun> &
     for (const Remark &remark : group.remarks)
       page.warnings.push_back(remarkText(group, remark));
   page.text = fitText(fit) + sweepsText(sweeps);
-  std::vector<std::pair<const char *, std::string>> files{
-      {"points.csv", pointsTable(main)},
-      {"study.json", jsonText(page.json) + "\n"},
-      {"report.html", report::page(page.json)}};
-  if (!swept.empty())
-    files.emplace_back("ratios.csv", pointsTable(swept));
+  std::vector<std::pair<std::string, std::string>> files{{"points.csv", pointsTable(planned)},
+                                                         {"study.json", jsonText(page.json) + "\n"},
+                                                         {"report.html", report::page(page.json)}};
+  for (const SweepKind &kind : sweepKinds())
+    if (const auto swept = select(runs, kind.name); !swept.empty())
+      files.emplace_back(fmt::format("{}.csv", kind.name), pointsTable(swept));
   for (const auto &[name, content] : files)
     if (auto done = writeFileAtomically(folder + "/" + name, content); !done)
       return done.error();

@@ -11,8 +11,8 @@ struct StudyPage {
   std::vector<std::string> warnings;
 };
 
-/// Fits laws to the runs that are done and writes points.csv, ratios.csv (the runs of the sweep),
-/// study.json and report.html into the folder. `smaller`: for offOptimal().
+/// Fits laws to the runs that are done and writes points.csv, a table of each kind of
+/// sweep, study.json and report.html into the folder. `smaller`: for offOptimal().
 Result<StudyPage> writeStudy(const Study &study, const std::vector<TrainedRun> &runs,
                              const FitOptions &options, const std::vector<double> &smaller,
                              const std::string &folder);

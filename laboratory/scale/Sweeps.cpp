@@ -5,11 +5,17 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <map>
 #include <set>
+#include <tuple>
 
 namespace hybrid::rt::lab::scale {
 namespace {
 using json = nlohmann::ordered_json;
+
+bool isOfBudget(const Point &point, const BudgetFit &budget, const FitOptions &options) {
+  return std::fabs(std::log(point.flops / budget.flops)) <= std::log(1 + options.tolerance);
+}
 
 /// Whether no other run of the budget reaches a lower loss with as little.
 bool isBest(const TrainedRun &run, const std::vector<TrainedRun> &runs,
@@ -40,6 +46,31 @@ json stateJson(const StatePoint &point) {
           {"fixed", run.state->fixed},     {"dynamic", run.state->growing},
           {"total", run.state->total()},   {"on_fixed", point.onFixed},
           {"on_dynamic", point.onDynamic}, {"on_total", point.onTotal}};
+}
+
+json overtrainJson(const OvertrainPoint &point) {
+  const TrainedRun &run = *point.run;
+  return {{"group", run.point.group},
+          {"size", run.size},
+          {"budget", run.budget},
+          {"sweep", !run.sweep.empty()},
+          {"params", run.point.params},
+          {"tokens", run.point.tokens},
+          {"factor", point.factor},
+          {"loss", run.point.loss},
+          {"rise", point.rise},
+          {"beside", point.isMinimum ? "minimum" : "lowest"},
+          {"by_parabola", point.byParabola ? json(*point.byParabola) : json()},
+          {"by_law", point.byLaw ? json(*point.byLaw) : json()}};
+}
+
+json batchJson(const BatchPoint &point) {
+  const TrainedRun &run = *point.run;
+  return {{"group", run.point.group},     {"size", run.size},
+          {"budget", run.budget},         {"params", run.point.params},
+          {"batch_tokens", point.tokens}, {"steps", run.steps},
+          {"learning_rate", run.rate},    {"loss", run.point.loss},
+          {"lowest", point.isLowest}};
 }
 
 json costJson(const OffOptimal &cost) {
@@ -94,19 +125,53 @@ std::string costText(const std::vector<OffOptimal> &costs) {
   return "\n" + alignColumns(rows, 0);
 }
 
+std::string overtrainText(const std::vector<OvertrainPoint> &points) {
+  if (points.empty())
+    return "";
+  std::vector<std::vector<std::string>> rows{{"trained for longer", "budget", "size", "times",
+                                              "tokens a parameter", "loss", "rise",
+                                              "by the parabola", "by the law"}};
+  auto rise = [](const std::optional<double> &by) {
+    return by ? fmt::format("{:+.3g}", *by) : "-";
+  };
+  for (const OvertrainPoint &each : points) {
+    const Point &point = each.run->point;
+    rows.push_back({point.group, fmt::format("{:.3g}", each.run->budget), each.run->size,
+                    fmt::format("{:.3g}", each.factor),
+                    fmt::format("{:.3g}", point.tokens / point.params),
+                    fmt::format("{:.4g}", point.loss), rise(each.rise), rise(each.byParabola),
+                    rise(each.byLaw)});
+  }
+  return "\n" + alignColumns(rows, 0);
+}
+
+std::string batchText(const std::vector<BatchPoint> &points) {
+  if (points.empty())
+    return "";
+  std::vector<std::vector<std::string>> rows{
+      {"batch sweep", "budget", "size", "tokens", "steps", "rate", "loss", ""}};
+  for (const BatchPoint &each : points)
+    rows.push_back({each.run->point.group, fmt::format("{:.3g}", each.run->budget), each.run->size,
+                    fmt::format("{:.0f}", each.tokens), std::to_string(each.run->steps),
+                    fmt::format("{:.3g}", each.run->rate),
+                    fmt::format("{:.4g}", each.run->point.loss), each.isLowest ? "lowest" : ""});
+  return "\n" + alignColumns(rows, 0);
+}
+
 } // namespace
 
 std::vector<RatioPoint> ratioSweep(const std::vector<TrainedRun> &runs, const FitOptions &options) {
   std::set<double> budgets;
   for (const TrainedRun &run : runs)
-    if (run.isSweep)
+    if (run.sweep == "ratios")
       budgets.insert(run.budget);
   std::vector<RatioPoint> ratios;
   for (double budget : budgets) {
     std::vector<Point> points;
     std::map<std::string, double> shares;
     for (const TrainedRun &run : runs)
-      if (run.isDone() && run.budget == budget && run.attention) {
+      if (run.isDone() && run.budget == budget && run.attention &&
+          (run.sweep.empty() || run.sweep == "ratios")) {
         points.push_back(run.point);
         shares[run.point.group] = *run.attention;
       }
@@ -145,9 +210,7 @@ std::vector<OffOptimal> offOptimal(const Fit &fit, const std::vector<double> &fa
         OffOptimal cost{group.group, budget.flops, factor, {}, {}};
         const bool isMeasured =
             std::any_of(group.points.begin(), group.points.end(), [&](const Point &point) {
-              return std::fabs(std::log(point.flops / budget.flops)) <=
-                         std::log(1 + fit.options.tolerance) &&
-                     point.params <= best.params / factor;
+              return isOfBudget(point, budget, fit.options) && point.params <= best.params / factor;
             });
         if (isMeasured)
           cost.byParabola = best.curvature / 2 * std::log(factor) * std::log(factor);
@@ -165,6 +228,73 @@ std::vector<OffOptimal> offOptimal(const Fit &fit, const std::vector<double> &fa
   return costs;
 }
 
+std::vector<OvertrainPoint> overtrainSweep(const std::vector<TrainedRun> &runs, const Fit &fit) {
+  std::vector<OvertrainPoint> points;
+  for (const GroupFit &group : fit.groups)
+    for (const BudgetFit &budget : group.budgets) {
+      std::vector<const TrainedRun *> here;
+      for (const TrainedRun &run : runs)
+        if (run.isDone() && run.point.group == group.group &&
+            (run.sweep.empty() || run.sweep == "overtrain") &&
+            isOfBudget(run.point, budget, fit.options))
+          here.push_back(&run);
+      if (here.empty())
+        continue;
+      const bool isMinimum = budget.doubt == Doubt::None;
+      Minimum best = budget.minimum;
+      if (!isMinimum) {
+        const Point &lowest =
+            (*std::min_element(here.begin(), here.end(), [](const auto *a, const auto *b) {
+              return a->point.loss < b->point.loss;
+            }))->point;
+        best = {lowest.params, lowest.tokens, lowest.loss, 0};
+      }
+      std::stable_sort(here.begin(), here.end(), [](const auto *a, const auto *b) {
+        return a->point.params > b->point.params;
+      });
+      for (const TrainedRun *run : here) {
+        if (!(run->point.params < best.params))
+          continue;
+        OvertrainPoint point{
+            run, best.params / run->point.params, run->point.loss - best.loss, isMinimum, {}, {}};
+        if (isMinimum)
+          point.byParabola = best.curvature / 2 * std::pow(std::log(point.factor), 2);
+        if (group.law)
+          point.byLaw = group.law->loss(run->point.params, run->point.tokens) -
+                        group.law->loss(best.params, best.tokens);
+        points.push_back(std::move(point));
+      }
+    }
+  return points;
+}
+
+std::vector<BatchPoint> batchSweep(const std::vector<TrainedRun> &runs) {
+  // A model of the sweep, and the trainings of it.
+  using Swept = std::tuple<std::string, double, std::string>;
+  std::map<Swept, std::vector<BatchPoint>> swept;
+  auto keyOf = [](const TrainedRun &run) { return Swept{run.point.group, run.budget, run.size}; };
+  for (const TrainedRun &run : runs)
+    if (run.sweep == "batches")
+      swept[keyOf(run)];
+  for (const TrainedRun &run : runs)
+    if (auto found = swept.find(keyOf(run));
+        found != swept.end() && run.isDone() && (run.sweep.empty() || run.sweep == "batches"))
+      found->second.push_back({&run, run.point.tokens / static_cast<double>(run.steps), false});
+  std::vector<BatchPoint> points;
+  for (auto &[key, batches] : swept) {
+    std::stable_sort(batches.begin(), batches.end(),
+                     [](const BatchPoint &a, const BatchPoint &b) { return a.tokens < b.tokens; });
+    auto lowest = std::min_element(batches.begin(), batches.end(),
+                                   [](const BatchPoint &a, const BatchPoint &b) {
+                                     return a.run->point.loss < b.run->point.loss;
+                                   });
+    if (lowest != batches.end())
+      lowest->isLowest = true;
+    points.insert(points.end(), batches.begin(), batches.end());
+  }
+  return points;
+}
+
 void addSweeps(const Sweeps &sweeps, json &study) {
   auto list = [&](const char *name, const auto &rows, auto &&of) {
     study[name] = json::array();
@@ -174,10 +304,13 @@ void addSweeps(const Sweeps &sweeps, json &study) {
   list("ratios", sweeps.ratios, ratioJson);
   list("states", sweeps.states, stateJson);
   list("off_optimal", sweeps.costs, costJson);
+  list("overtrain", sweeps.overtrained, overtrainJson);
+  list("batches", sweeps.batches, batchJson);
 }
 
 std::string sweepsText(const Sweeps &sweeps) {
-  return ratioText(sweeps.ratios) + stateText(sweeps.states) + costText(sweeps.costs);
+  return ratioText(sweeps.ratios) + stateText(sweeps.states) + costText(sweeps.costs) +
+         overtrainText(sweeps.overtrained) + batchText(sweeps.batches);
 }
 
 } // namespace hybrid::rt::lab::scale

@@ -1,7 +1,7 @@
 //===- Sweeps.h - what a study says beside its laws -----------------------------------===//
 //
 // Of its trained runs: the share of attention that is best at a budget, the state that a loss
-// takes, and what it costs to train a smaller model for longer at equal FLOPs.
+// takes, what it costs to train a smaller model for longer at equal FLOPs, and which batch is best.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -40,11 +40,33 @@ struct OffOptimal {
 /// For the budgets of each group that have a minimum.
 std::vector<OffOptimal> offOptimal(const Fit &fit, const std::vector<double> &factors);
 
+/// A training of a model that is smaller than the best of its budget, of the plan or of the sweep.
+struct OvertrainPoint {
+  const TrainedRun *run = nullptr;
+  double factor = 0;      // how many times smaller
+  double rise = 0;        // of the loss, as trained
+  bool isMinimum = false; // what it is compared with: of the parabola, or the lowest training
+  std::optional<double> byParabola, byLaw; // what the fit says that the loss rises by
+};
+/// By group, budget and factor.
+std::vector<OvertrainPoint> overtrainSweep(const std::vector<TrainedRun> &runs, const Fit &fit);
+
+/// A training with one of the batches of a sweep.
+struct BatchPoint {
+  const TrainedRun *run = nullptr;
+  double tokens = 0; // of the batch
+  bool isLowest = false;
+};
+/// By group and batch, with the plan's own.
+std::vector<BatchPoint> batchSweep(const std::vector<TrainedRun> &runs);
+
 /// All of it, for scripts and the page, and for people.
 struct Sweeps {
   std::vector<RatioPoint> ratios;
   std::vector<StatePoint> states;
   std::vector<OffOptimal> costs;
+  std::vector<OvertrainPoint> overtrained;
+  std::vector<BatchPoint> batches;
 };
 void addSweeps(const Sweeps &sweeps, nlohmann::ordered_json &study);
 std::string sweepsText(const Sweeps &sweeps);

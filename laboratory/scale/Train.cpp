@@ -38,6 +38,7 @@ Result<Workplace> workplaceOf(const ScaleProtocol &protocol, const std::string &
   model.precision = protocol.precision;
   model.device = protocol.processor;
   model.settings = settings;
+  model.optimizers = optimizersOf(protocol.baseWidth);
   model.quiet = true;
   auto executable = model.load();
   if (!executable)

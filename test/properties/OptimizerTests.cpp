@@ -75,12 +75,12 @@ protected:
     return state;
   }
 
-  static void step(Session &session, bool broken) {
+  static void step(Session &session, bool broken, float rate = 0.01, float decay = 0.1) {
     for (int64_t replica = 0; replica < session.replicas(); ++replica)
       differentiate(session, replica, static_cast<float>(replica + 1), broken);
     ASSERT_TRUE(session.run("vjp"));
     for (int64_t replica = 0; replica < session.replicas(); ++replica)
-      writeHyper(session, {0.01, 0.1, 0.9, 0.98, 1e-8, 1, 1}, replica);
+      writeHyper(session, {rate, decay, 0.9, 0.98, 1e-8, 1, 1}, replica);
     ASSERT_TRUE(session.run("update"));
   }
 
@@ -121,6 +121,29 @@ TEST_P(Optimizers, OfAReplicaAreThoseOfARunAlone) {
   EXPECT_NE(together[0], together[1]);
 }
 
+class ByFanIn : public Optimizers {};
+
+TEST_P(ByFanIn, GivesAMatrixOfMoreInputsThanTheBaseLessOfTheRate) {
+  // Of four inputs half the rate with a base of two, all of it with one of eight.
+  for (const auto &[base, share] : {std::pair{2, 0.5F}, {8, 1.0F}}) {
+    auto scaled =
+        compile(" --optimizer 'p=adamw_by_fan_in with (base = " + std::to_string(base) + ")'");
+    ASSERT_TRUE(scaled);
+    ASSERT_TRUE(scaled->initialize(3));
+    auto plain = compile(" --optimizer p=adamw");
+    ASSERT_TRUE(plain);
+    ASSERT_TRUE(plain->initialize(3));
+    for (int i = 0; i < 3; ++i) {
+      step(*scaled, false);
+      step(*plain, false, share * 0.01F, 0.1F / share); // the decay is not scaled
+    }
+    const auto matrix = stateOf(*scaled, 0), expected = stateOf(*plain, 0);
+    for (size_t slot = 0; slot < 3; ++slot)
+      EXPECT_EQ(matrix[slot], expected[slot]) << base << ", " << slot;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Base, ByFanIn, testing::Values(""));
 INSTANTIATE_TEST_SUITE_P(All, Optimizers,
                          testing::Values("", "--optimizer adamw", "--optimizer lion",
                                          "--optimizer sgd", "--optimizer p=muon",

@@ -1,5 +1,6 @@
 //===- ScaleRun.cpp - hybrid-run scale MODEL...: a study trained ----------------------===//
 #include "tools/hybrid-run/ScaleRun.h"
+#include "laboratory/scale/Rules.h"
 #include "laboratory/scale/Run.h"
 #include "tools/hybrid-run/Arguments.h"
 #include "tools/hybrid-run/Verbs.h"
@@ -12,7 +13,8 @@ namespace scale = rt::lab::scale;
 struct RunArguments {
   scale::ScaleOptions scale;
   std::vector<std::string> models, settings;
-  std::string sizes = "auto", device, data;
+  std::string sizes = "auto", device, data, widthRule = "table";
+  std::optional<int64_t> baseWidth;
   bool isDry = false;
 };
 
@@ -54,6 +56,10 @@ void run(RunArguments &arguments) {
   if (plan.batchTokens.size() > 1 && plan.batchTokens.size() != plan.budgets.size())
     throw Failure("--batch-tokens: give one for all budgets, or one for each");
   setSizes(plan, arguments.sizes);
+  if (arguments.widthRule == "mup")
+    plan.baseWidth = arguments.baseWidth.value_or(scale::tableBaseWidth);
+  else if (arguments.baseWidth)
+    throw Failure("--base-width goes with --width-rule mup");
   plan.architectures = valueOf(rt::lab::chooseModels(arguments.models, arguments.settings, {}));
   plan.data = dataOf(arguments.data);
   if (!arguments.device.empty())
@@ -94,22 +100,6 @@ void addPlan(CLI::App &verb, RunArguments &arguments) {
       ->check(Range(int64_t{1}, int64_t{1} << 40))
       ->capture_default_str();
   group
-      ->add_option("--ratios", arguments.scale.ratios,
-                   "also train models that have a parameter `ratio` with these, so many layers "
-                   "to each of attention, at one budget")
-      ->delimiter(',')
-      ->check(Range(int64_t{0}, int64_t{1000}));
-  group
-      ->add_option("--ratio-budget", plan.sweepBudget,
-                   "FLOPs of those (default: the median budget)")
-      ->check(flops);
-  group
-      ->add_option("--overtrain", arguments.scale.smaller,
-                   "say what a model so many times smaller than the best costs at equal FLOPs")
-      ->delimiter(',')
-      ->check(Range(1.0, 1e6))
-      ->capture_default_str();
-  group
       ->add_option("--tokens-per-param", plan.tokensEach,
                    "of the size in the middle, where sizes are not named")
       ->check(Range(1e-3, 1e9))
@@ -121,6 +111,18 @@ void addPlan(CLI::App &verb, RunArguments &arguments) {
       ->check(Range(1.0, 1e12));
   group->add_option("--lr", plan.rate, "the learning rate, instead of the rule's")
       ->check(Range(1e-12, 1e12));
+  group
+      ->add_option("--width-rule", arguments.widthRule,
+                   "table: rates fall with the parameters as in table D.2; mup: one rate for all "
+                   "sizes, of which a matrix takes base width / its inputs")
+      ->check(CLI::IsMember({"table", "mup"}))
+      ->capture_default_str();
+  group
+      ->add_option(
+          "--base-width", arguments.baseWidth,
+          "inputs up to which a matrix has the whole rate, with --width-rule mup (default: "
+          "128, the width of the smallest size of table D.2)")
+      ->check(Range(int64_t{1}, int64_t{1} << 20));
   group->add_option("--seed", plan.seed, "of parameters and of the order of the data")
       ->capture_default_str();
   group
@@ -135,6 +137,27 @@ void addPlan(CLI::App &verb, RunArguments &arguments) {
       ->capture_default_str();
 }
 
+/// Each adds trainings at one budget, which are compared with the plan's.
+void addSweeps(CLI::App &verb, scale::SweepOptions &sweeps) {
+  auto *group = verb.add_option_group("Sweeps");
+  auto add = [&](const char *flag, std::vector<double> &factors, const Range &range,
+                 const char *text) {
+    group->add_option(flag, factors, text)->delimiter(',')->check(range);
+  };
+  add("--ratios", sweeps.ratios, Range(0.0, 1000.0),
+      "also train models that have a parameter `ratio` with these, so many layers to each of "
+      "attention");
+  add("--overtrain", sweeps.overtrain, Range(1.0, 1e6),
+      "also train models so many times smaller than the size in the middle, on as many more "
+      "tokens");
+  add("--batch-sweep", sweeps.batches, Range(1e-6, 1e6),
+      "also train the size in the middle with so many times its batch");
+  group
+      ->add_option("--sweep-budget", sweeps.budget,
+                   "which of --budgets they are at (default: the median)")
+      ->check(Range(1.0, 1e30));
+}
+
 } // namespace
 
 void addScaleRun(CLI::App &verb) {
@@ -142,6 +165,7 @@ void addScaleRun(CLI::App &verb) {
   scale::ScaleOptions &options = arguments->scale;
   options.version = version;
   addPlan(verb, *arguments);
+  addSweeps(verb, options.plan.sweeps);
   verb.add_option("--out", options.out,
                   "folder of the study; the same command goes on where it was, and other budgets, "
                   "sizes and models are added");

@@ -1,5 +1,5 @@
 // The page of fitted scaling laws: parabolas at equal FLOPs, frontiers with their bands, every coefficient and every point. Of a study that was
-// trained here also its sweep of ratios, its state frontier, what being off the optimum costs, and how each run went.
+// trained here also its sweeps, its state frontier, what being off the optimum costs, and how each run went.
 
 /// What a study has beside the fit. `groups`: the names of the fit's, by which lines have their colours.
 function scalingStudy(digits, flops, groups) {
@@ -9,12 +9,24 @@ function scalingStudy(digits, flops, groups) {
   const estimates = (each) => (each ? ["value", "low", "high"].map((key) => number(each[key], digits(each[key]))) : Array.from({ length: 3 }, () => number(null, dash)));
   const budgets = [...new Set(list("states").map((each) => each.budget))];
 
-  const ratios = list("ratios"), lowest = (each) => (each.loss ? each.loss.value : each.lowest_loss);
-  const ratioFigure = ratios.length ? figure({ title: `Loss against the share of attention at ${flops(ratios[0].budget)}`, height: 280,
-    label: ratios.map((each) => `${each.group}: ${digits(lowest(each))} at a share of ${digits(each.attention)}`).join(". "),
-    build: () => lineChart({ x: { title: "share of attention" }, y: "loss, nats", shares: false, fromZero: false,
-      datasets: [line(0, "lowest loss", ratios.map((each) => ({ x: each.attention, y: lowest(each) }))), ...["low", "high"].map((end) =>
-        line(0, `${end} end`, ratios.map((each) => ({ x: each.attention, y: each.loss ? each.loss[end] : null })), { reference: true }))] }) }) : null;
+  // A sweep: what its rows have along the axes, and its table. Rows of one `series` are one line, `ends` those of its interval.
+  const lowest = (each) => (each.loss ? each.loss.value : each.lowest_loss), numbers = (each, ...keys) => keys.map((key) => number(each[key], digits(each[key])));
+  const sweeps = [
+    { key: "ratios", title: "Share of attention", x: { title: "share of attention" }, y: "loss, nats", at: (each) => each.attention, value: lowest, series: (each) => each.group.replace(/ ratio=[^ ]*$/, ""),
+      ends: (each, end) => (each.loss ? each.loss[end] : null), says: "Of each share the minimum over sizes; where its sizes show none, the lowest loss. Dotted lines are the ends of the intervals.",
+      columns: ["Attention", "Best size", "low", "high", "Loss", "low", "high", "Lowest measured"], cells: (each) => [...numbers(each, "attention"), ...estimates(each.params), ...estimates(each.loss), ...numbers(each, "lowest_loss")] },
+    { key: "overtrain", title: "Trained for longer", x: { title: "times smaller than the best", type: "logarithmic" }, y: "rise of the loss, nats", at: (each) => each.factor, value: (each) => each.rise, series: (each) => each.group,
+      says: "Trainings of models that are smaller than the best of their budget and see as many more tokens: how far their loss lies above the parabola's minimum, or where there is none above the lowest loss.",
+      columns: ["Times smaller", "Parameters", "Tokens", "Loss", "Rise", "By the parabola", "By the law"], cells: (each) => numbers(each, "factor", "params", "tokens", "loss", "rise", "by_parabola", "by_law") },
+    { key: "batches", title: "Batch", x: { title: "tokens of a batch", type: "logarithmic" }, y: "loss, nats", at: (each) => each.batch_tokens, value: (each) => each.loss, series: (each) => each.group,
+      says: "One size of each architecture, with the rate that the plan gives it.", columns: ["Parameters", "Batch", "Steps", "Rate", "Loss"], cells: (each) => numbers(each, "params", "batch_tokens", "steps", "learning_rate", "loss") }];
+  const sweepFigure = (sweep, budget) => {
+    const rows = list(sweep.key).filter((each) => each.budget === budget), series = [...new Set(rows.map(sweep.series))];
+    const points = (name, of) => rows.filter((each) => sweep.series(each) === name).map((each) => ({ x: sweep.at(each), y: of(each) }));
+    return figure({ title: flops(budget), height: 280, label: rows.map((each) => `${sweep.series(each)}: ${digits(sweep.value(each))} at ${digits(sweep.at(each))}`).join(". "),
+      build: () => lineChart({ x: sweep.x, y: sweep.y, shares: false, fromZero: false, datasets: series.flatMap((name) => [line(place(name), name, points(name, sweep.value)),
+        ...(sweep.ends ? ["low", "high"].map((end) => line(place(name), `${name}, ${end} end`, points(name, (each) => sweep.ends(each, end)), { reference: true })) : [])]) }) });
+  };
 
   const names = [...new Set(list("states").map((each) => each.group))];
   const stateFigure = (budget) => figure({ title: flops(budget), height: 280,
@@ -26,9 +38,9 @@ function scalingStudy(digits, flops, groups) {
   const head = (...columns) => [{ text: "Group" }, { text: "Budget", number: true }, ...columns.map((text) => ({ text, number: true }))];
   const mark = (is) => ({ text: is ? "on it" : "" });
   return [
-    ratioFigure ? section("ratios", "Share of attention", ratioFigure, note("Of each share the minimum over sizes; where its sizes show none, the lowest loss. Dotted lines are the ends of the intervals."),
-      table({ name: "Share of attention", columns: head("Attention", "Best size", "low", "high", "Loss", "low", "high", "Lowest measured"),
-        rows: rows("ratios", (each) => [number(each.attention, digits(each.attention)), ...estimates(each.params), ...estimates(each.loss), number(each.lowest_loss, digits(each.lowest_loss))]) })) : null,
+    ...sweeps.filter((sweep) => list(sweep.key).length).map((sweep) => section(sweep.key, sweep.title, legend([...new Set(list(sweep.key).map(sweep.series))].map((name) => [place(name), name])),
+      h("div", { class: "grid-of pair" }, [...new Set(list(sweep.key).map((each) => each.budget))].map((budget) => sweepFigure(sweep, budget))), note(sweep.says),
+      table({ name: sweep.title, columns: [...head(...sweep.columns), { text: "Size" }], rows: rows(sweep.key, (each) => [...sweep.cells(each), { text: each.size || dash }]) }))),
     budgets.length ? section("state", "State", legend(names.map((name) => [place(name), name])), h("div", { class: "grid-of pair" }, budgets.map(stateFigure)),
       note("Numbers that a sequence leaves behind for its next token, at the length of the study, as the compiler counts them: fixed ones and those that grow with it."),
       details("Every state", table({ name: "Every state", columns: [...head("Loss", "Fixed", "Growing", "Total"), { text: "Size" }, ...["fixed", "growing", "total"].map((text) => ({ text: `Frontier, ${text}` }))],

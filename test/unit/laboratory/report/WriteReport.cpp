@@ -4,6 +4,7 @@
 #include "laboratory/report/Report.h"
 #include "laboratory/report/TrainingReport.h"
 #include "laboratory/scale/FitPage.h"
+#include "laboratory/scale/Sweeps.h"
 #include "runtime/files/AtomicFile.h"
 #include "test/unit/laboratory/report/StudyFixture.h"
 #include "test/unit/laboratory/scale/Chinchilla.h"
@@ -48,6 +49,35 @@ std::string trainingPage() {
 }
 
 /// Scaling laws of two groups, one of whose budgets shows no minimum.
+/// What was trained beside points: batches, shares of attention and a model that is small.
+std::vector<scale::TrainedRun> runsBeside(const std::vector<scale::Point> &points) {
+  std::vector<scale::TrainedRun> runs;
+  auto add = [&](const scale::Point &point, const std::string &sweep, int64_t steps) {
+    scale::TrainedRun run;
+    run.point = point;
+    run.budget = point.flops;
+    run.size = std::to_string(static_cast<int64_t>(point.params));
+    run.steps = steps;
+    run.sweep = sweep;
+    run.status = "done";
+    runs.push_back(run);
+    return &runs.back();
+  };
+  for (const scale::Point &point : points)
+    add(point, "", 1000);
+  for (int64_t steps : {500, 2000, 4000})
+    add(points.front(), "batches", steps)->point.loss += 0.01;
+  for (double share : {1.0, 0.5, 0.25}) {
+    scale::TrainedRun *run = add(points.back(), "ratios", 1000);
+    run->point.group += " ratio=" + std::to_string(static_cast<int>(1 / share) - 1);
+    run->attention = share;
+  }
+  scale::TrainedRun *small = add(points.back(), "overtrain", 1000);
+  small->point.params /= 1000;
+  small->factor = 8;
+  return runs;
+}
+
 std::string scalingPage() {
   std::vector<scale::Point> points;
   for (const char *group : {"striped", "transformer"})
@@ -59,7 +89,15 @@ std::string scalingPage() {
     }
   scale::FitOptions options;
   options.bootstrap.samples = 200;
-  return report::page(scale::fitPageJson(scale::fitPoints(points, options)));
+  const scale::Fit fit = scale::fitPoints(points, options);
+  nlohmann::ordered_json json = scale::fitPageJson(fit);
+  json["kind"] = "scaling-study";
+  const std::vector<scale::TrainedRun> runs = runsBeside(points);
+  scale::addSweeps({scale::ratioSweep(runs, options), scale::stateFrontier(runs),
+                    scale::offOptimal(fit, {2, 4, 8}), scale::overtrainSweep(runs, fit),
+                    scale::batchSweep(runs)},
+                   json);
+  return report::page(json);
 }
 
 } // namespace

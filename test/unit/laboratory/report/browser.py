@@ -254,10 +254,12 @@ def numbers_of(data):
     elif data["kind"] == "comparison":
         for each in data["architectures"]:
             yield from (percent(value) for value in each["overall"] if value is not None)
-    elif data["kind"] == "scaling-fit":
+    elif data["kind"] == "scaling-study":
         for each in data["groups"]:
             yield from (f"{each['parametric'][name]['low']:.4g}" for name in ("alpha", "beta"))
             yield from (warning["text"] for warning in each["warnings"])
+        yield from (f"{each['rise']:.4g}" for each in data["overtrain"])
+        assert len(data["ratios"]) == 3 and len(data["batches"]) == 4 and any(each["sweep"] for each in data["overtrain"]), data["kind"]
     else:
         yield percent(data["summary"]["eval_accuracy"])
     yield data["title"]

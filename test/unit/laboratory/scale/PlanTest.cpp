@@ -22,6 +22,13 @@ PlanOptions optionsOf(std::vector<double> budgets, std::vector<std::string> size
   return options;
 }
 
+std::vector<std::string> sizesOf(const std::vector<PlannedRun> &runs) {
+  std::vector<std::string> sizes;
+  for (const PlannedRun &run : runs)
+    sizes.push_back(run.size);
+  return sizes;
+}
+
 TEST(ScalePlan, BuysTokensByTheTables) {
   auto runs = planRuns(optionsOf({8e18}, {"350M", "38M"}), simpleCost);
   ASSERT_TRUE(runs) << runs.error().message;
@@ -58,9 +65,12 @@ TEST(ScalePlan, EstimatesTimeAndMemoryOfADevice) {
 
 TEST(ScalePlan, TakesSizesOfTheTableAroundARule) {
   // 20 tokens a parameter: 8e18 FLOPs are best spent on 258M parameters.
-  EXPECT_EQ(tableSizes(8e18, 5),
-            (std::vector<std::string>{"70M", "134M", "251M", "536M", "1010M"}));
-  auto runs = planRuns(optionsOf({8e18, 8e19}, {}), simpleCost);
+  PlanOptions options = optionsOf({8e18}, {});
+  options.sizesEach = 5;
+  auto runs = planRuns(options, simpleCost);
+  ASSERT_TRUE(runs) << runs.error().message;
+  EXPECT_EQ(sizesOf(*runs), (std::vector<std::string>{"70M", "134M", "251M", "536M", "1010M"}));
+  runs = planRuns(optionsOf({8e18, 8e19}, {}), simpleCost);
   ASSERT_TRUE(runs);
   EXPECT_EQ(runs->size(), 12u);
 }
@@ -73,10 +83,7 @@ TEST(ScalePlan, TakesSmallSizesByTheirRule) {
         SizeCost{40 * width * width, 40 * width * width, 240 * width * width, 1e6, {}});
   });
   ASSERT_TRUE(runs) << runs.error().message;
-  std::vector<std::string> sizes;
-  for (const PlannedRun &run : *runs)
-    sizes.push_back(run.size);
-  EXPECT_EQ(sizes, (std::vector<std::string>{"w24", "w32", "w40", "w56", "w80", "w96"}));
+  EXPECT_EQ(sizesOf(*runs), (std::vector<std::string>{"w24", "w32", "w40", "w56", "w80", "w96"}));
   EXPECT_EQ((*runs)[0].batch * 2048, 4096) << "batches fall with the budget";
   EXPECT_NEAR((*runs)[0].rate, 9.9e-4 * std::pow(1e12 / 4e18, -0.125), 2e-5);
   auto none = planRuns(optionsOf({1e9}, {}), [](const auto &, const auto &, int64_t) {
@@ -87,16 +94,71 @@ TEST(ScalePlan, TakesSmallSizesByTheirRule) {
       << none.error().message;
 }
 
-TEST(ScalePlan, PlansASweepAtItsBudget) {
-  PlanOptions options = optionsOf({8e18, 8e19}, {"350M", "440M"});
-  options.sweep = {{"model.hyb", "model ratio=1", {"ratio=1"}}};
-  options.sweepBudget = 8e18;
+/// What a plan trains beside 350M and 440M at two budgets.
+Result<std::vector<PlannedRun>> sweptRuns(std::vector<double> SweepOptions::*kind,
+                                          std::vector<double> factors,
+                                          const std::vector<std::string> &sizes) {
+  PlanOptions options = optionsOf({8e18, 8e19}, sizes);
+  options.architectures[0].settings.push_back("ratio=3");
+  options.architectures.push_back({"model.hyb", "without", {"heads=4"}});
+  options.sweeps.*kind = std::move(factors);
+  options.sweeps.budget = 8e18;
+  auto runs = planRuns(options, simpleCost);
+  if (runs)
+    std::erase_if(*runs, [](const PlannedRun &run) { return run.sweep.empty(); });
+  return runs;
+}
+
+TEST(ScalePlan, SweepsRatiosThatAreNotPlanned) {
+  auto runs = sweptRuns(&SweepOptions::ratios, {1, 3}, {"350M", "440M"});
+  ASSERT_TRUE(runs) << runs.error().message;
+  ASSERT_EQ(runs->size(), 2u) << "3 is planned, and one model has no ratio";
+  EXPECT_EQ((*runs)[0].sweep, "ratios");
+  EXPECT_EQ((*runs)[1].architecture, "model ratio=1");
+  EXPECT_EQ((*runs)[1].settings, (std::vector<std::string>{"heads=2", "ratio=1", "size=440M"}));
+  EXPECT_EQ((*runs)[1].budget, 8e18);
+}
+
+TEST(ScalePlan, SweepsSmallerModelsOnMoreTokens) {
+  // 20 tokens a parameter: of the six sizes for 8e18 FLOPs, from 70M, 196M is next to that.
+  auto runs = sweptRuns(&SweepOptions::overtrain, {2.8, 24}, {});
+  ASSERT_TRUE(runs) << runs.error().message;
+  EXPECT_EQ(sizesOf(*runs), (std::vector<std::string>{"8M", "8M"})) << "70M is planned";
+  const PlannedRun &run = runs->front();
+  EXPECT_EQ(run.sweep, "overtrain");
+  EXPECT_EQ(run.factor, 24);
+  EXPECT_NEAR(run.tokens, 8e18 / 6 / 8e6, 1 << 18) << "at equal FLOPs";
+  auto none = sweptRuns(&SweepOptions::overtrain, {200}, {});
+  ASSERT_FALSE(none);
+  EXPECT_NE(none.error().message.find("--overtrain 200: of model no size has about 9.8e+05"),
+            std::string::npos)
+      << none.error().message;
+}
+
+TEST(ScalePlan, SweepsBatchesOfTheSizeInTheMiddle) {
+  auto runs = sweptRuns(&SweepOptions::batches, {0.5, 1, 2}, {"134M", "350M", "1010M"});
+  ASSERT_TRUE(runs) << runs.error().message;
+  ASSERT_EQ(runs->size(), 4u) << "1 is planned";
+  const PlannedRun &half = runs->front();
+  EXPECT_EQ(half.size, "350M");
+  EXPECT_EQ(half.batch, 128);
+  EXPECT_EQ(half.steps, 14532);
+  EXPECT_EQ(half.factor, 0.5);
+  EXPECT_EQ((*runs)[1].batch, 512);
+  EXPECT_EQ((*runs)[1].rate, half.rate) << "the rule does not ask for the batch";
+}
+
+TEST(ScalePlan, TakesOneRateWithABaseWidth) {
+  PlanOptions options = optionsOf({8e18}, {"350M", "38M"});
+  options.baseWidth = 128;
   auto runs = planRuns(options, simpleCost);
   ASSERT_TRUE(runs);
-  ASSERT_EQ(runs->size(), 6u);
-  EXPECT_FALSE((*runs)[3].isSweep);
-  EXPECT_TRUE((*runs)[4].isSweep);
-  EXPECT_EQ((*runs)[5].budget, 8e18);
+  EXPECT_EQ((*runs)[0].rate, 9.77e-4) << "that of 8M";
+  EXPECT_EQ((*runs)[1].rate, 9.77e-4);
+  EXPECT_NE(commandOf(options, runs->front())
+                .find("--optimizer 'adamw_by_fan_in with (base = 128, beta2 = 0.95)'"),
+            std::string::npos)
+      << commandOf(options, runs->front());
 }
 
 TEST(ScalePlan, NamesWhatCannotBeCounted) {

@@ -19,7 +19,8 @@ constexpr double divergingRate = 0.25;
 
 ScaleProtocol protocolOf() { return {"text:a.txt", 64, "true", "f32", "cpu", 100}; }
 
-/// Runs of two models, one of them with a sweep of ratios, at two budgets and five sizes.
+/// Runs of two models, one of them with a sweep of ratios, the other with one of batches and one
+/// smaller than all, at two budgets and five sizes.
 std::vector<PlannedRun> plannedRuns(const std::string &folder) {
   std::vector<PlannedRun> runs;
   const std::string path = folder + "/model.hyb";
@@ -33,7 +34,7 @@ std::vector<PlannedRun> plannedRuns(const std::string &folder) {
     if (ratio >= 0)
       run.settings.push_back(fmt::format("ratio={}", ratio));
     run.budget = run.flops = budget;
-    run.isSweep = share > 0;
+    run.sweep = share > 0 ? "ratios" : "";
     run.cost = {1e3 * width, 1e3 * width, 6e3 * width, 1e6 * width, StateSize{width, 64 * ratio}};
     run.batch = 4;
     run.steps = std::llround(budget / run.cost.flopsPerToken / 256);
@@ -47,6 +48,17 @@ std::vector<PlannedRun> plannedRuns(const std::string &folder) {
     }
   for (int width : {16, 32, 64, 128, 256})
     add("striped ratio=1", 1e12, width, 1, 1);
+  add("first", 1e12, 8, 0, -1);
+  runs.back().sweep = "overtrain";
+  runs.back().factor = 8;
+  for (int64_t batch : {2, 8}) {
+    add("first", 1e12, 64, 0, -1);
+    PlannedRun &run = runs.back();
+    run.sweep = "batches";
+    run.factor = static_cast<double>(batch) / 4;
+    run.steps = run.steps * 4 / batch;
+    run.batch = batch;
+  }
   return runs;
 }
 
@@ -55,7 +67,8 @@ double lossOf(const lab::Run &run) {
   const double params = static_cast<double>(run.parameters);
   const double off = std::log(params / (56e3 * std::sqrt(run.axisValue / 1e12)));
   return 2 + 0.05 * off * off - 0.1 * std::log(run.axisValue / 1e12) +
-         0.01 * static_cast<double>(run.task.size());
+         0.01 * static_cast<double>(run.task.size()) +
+         0.001 * std::fabs(std::log2(run.batch / 4.0));
 }
 
 Attempt pretend(const lab::Run &run, double rate) {
@@ -168,13 +181,13 @@ TEST(ScaleStudy, MarksWhatWasRetriedAndFitsTheRest) {
   auto study = readStudy(path);
   ASSERT_TRUE(study);
   const std::vector<TrainedRun> runs = trainedRuns(*study);
-  ASSERT_EQ(runs.size(), 25u);
+  ASSERT_EQ(runs.size(), 28u);
   int retried = 0;
   for (const TrainedRun &run : runs) {
     EXPECT_TRUE(run.isDone());
     retried += run.retried;
     EXPECT_EQ(run.rate, run.retried ? divergingRate / 2 : 1e-3);
-    EXPECT_EQ(run.isSweep, run.point.group == "striped ratio=1");
+    EXPECT_EQ(run.sweep == "ratios", run.point.group == "striped ratio=1");
   }
   EXPECT_EQ(retried, 2);
   auto page = writeStudy(*study, runs, {}, {2, 4}, folder.file(""));
@@ -193,7 +206,31 @@ TEST(ScaleStudy, MarksWhatWasRetriedAndFitsTheRest) {
   EXPECT_EQ(ratios[0]["attention"], 0.25);
   EXPECT_EQ(ratios[1]["attention"], 0.5);
   EXPECT_NEAR(ratios[0]["params"]["value"].get<double>(), 56e3, 1e3);
-  EXPECT_EQ(page->json["states"].size(), 25u);
+  EXPECT_EQ(page->json["states"].size(), 28u);
+
+  // Of the models that are smaller than the best one was trained for the sweep.
+  EXPECT_EQ(readPoints(folder.file("overtrain.csv"))->size(), 1u);
+  int small = 0;
+  for (const auto &each : page->json["overtrain"]) {
+    EXPECT_GT(each["factor"], 1);
+    if (each["budget"] == 1e12) // the other one has runs with half the rate
+      EXPECT_NEAR(each["rise"].get<double>(), each["by_parabola"].get<double>(), 0.001);
+    if (!each["sweep"])
+      continue;
+    ++small;
+    EXPECT_EQ(each["size"], "w8");
+    EXPECT_NEAR(each["factor"].get<double>(), 7, 0.2);
+    EXPECT_NEAR(each["rise"].get<double>(), 0.05 * std::pow(std::log(7), 2), 0.01);
+  }
+  EXPECT_EQ(small, 1);
+  // The plan's own batch lies between those of the sweep, and is the best.
+  EXPECT_EQ(readPoints(folder.file("batches.csv"))->size(), 2u);
+  const nlohmann::ordered_json &batches = page->json["batches"];
+  ASSERT_EQ(batches.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(batches[i]["batch_tokens"], 128 << i);
+    EXPECT_EQ(batches[i]["lowest"], i == 1);
+  }
 }
 
 TEST(ScaleStudy, SaysWhatBeingSmallerCosts) {
@@ -222,12 +259,18 @@ TEST(ScaleStudy, GrowsByWhatIsNewAndRefusesWhatIsOther) {
   ASSERT_TRUE(grown) << grown.error().message;
   EXPECT_EQ(grown->architectures.size(), stored->architectures.size() + 1);
   ASSERT_TRUE(RunStore::begin(*grown, path));
-  EXPECT_EQ(readStudy(path)->runs.size(), 26u);
+  EXPECT_EQ(readStudy(path)->runs.size(), 29u);
   ScaleProtocol other = protocolOf();
   other.length = 128;
   auto refused = grownStudy(*stored, *studyOf(other, runs, "test", 0), path);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("its length is 64, not 128"), std::string::npos)
+      << refused.error().message;
+  other = protocolOf();
+  other.baseWidth = 64;
+  refused = grownStudy(*stored, *studyOf(other, runs, "test", 0), path);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("its base_width is null, not 64"), std::string::npos)
       << refused.error().message;
 }
 
