@@ -1,8 +1,8 @@
-"""Checks the JSON of `hybrid-run scale`: check-scale.py fit|predict|plan FILE"""
+"""Checks the JSON of `hybrid-run scale`: check-scale.py fit|predict|plan FILE, or families FILE PAPERS"""
 import json
 import sys
 
-kind, path = sys.argv[1:]
+kind, path = sys.argv[1:3]
 with open(path, encoding="utf-8") as file:
     data = json.load(file)
 
@@ -49,5 +49,23 @@ elif kind == "plan":
         layer = 8 * width**2 + 4 * length * width + 2 * heads * length + 6 * width * inner
         assert abs(run["flops_per_token"] / (3 * (4 * width * vocab + layers * layer)) - 1) < 1e-9, run
         assert run["seconds"] == run["flops"] / (989e12 * 0.4), run
+elif kind == "families":
+    # Total parameters as tables D.2 (Transformer++'s), D.3 and D.4 print them.
+    printed, budgets = {}, {8e18: 0, 8e19: 0}
+    for table in "234":
+        with open(f"{sys.argv[3]}/mad-table-d.{table}.json", encoding="utf-8") as file:
+            printed |= json.load(file)["printed"]
+    assert data["device"]["name"] == "h100"
+    for run in data["runs"]:
+        assert abs(run["params"] / 1e6 / printed[run["architecture"]][run["size"]] - 1) < {"mamba": 0.07}.get(run["architecture"], 0.02), run
+        assert abs(run["flops_per_token"] * run["tokens"] / run["budget"] - 1) < 1e-3, run
+        assert run["batch"] * 8192 == 2**19, run
+        # An estimate of time from the rate alone, and of memory from the compiler.
+        assert run["seconds"] == run["flops"] / (989e12 * 0.4), run
+        rest = run["memory_bytes_of_one_sequence"] - (run["memory_bytes"] - run["memory_bytes_of_one_sequence"]) / 63
+        each = run["memory_bytes_of_one_sequence"] - rest
+        assert 0 < run["sequences_that_fit"] == int((80e9 - rest) / each) < 64, run
+        budgets[run["budget"]] += 1
+    assert budgets == {8e18: 5, 8e19: 5}, budgets
 else:
     sys.exit(f"no check is called {kind}")
