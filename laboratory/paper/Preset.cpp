@@ -6,6 +6,10 @@
 #include "runtime/files/File.h"
 #include <cmath>
 
+extern "C" {
+extern const char hybridPresetsBegin[], hybridPresetsEnd[];
+}
+
 namespace hybrid::rt::lab {
 namespace {
 using nlohmann::json;
@@ -48,6 +52,26 @@ PresetValues readValues(JsonReader &reader, const json &object, std::string &fau
   return values;
 }
 
+/// Rows of values that rise by a number, `key`.
+template <typename Row>
+std::vector<Row> readRows(JsonReader &reader, const char *list, const char *key,
+                          std::string &fault) {
+  std::vector<Row> rows;
+  double last = 0;
+  if (const json *array = reader.at(list, json::value_t::array))
+    for (size_t i = 0; i < array->size(); ++i) {
+      const json &each = (*array)[i];
+      JsonReader row(each, fmt::format("{}[{}]", reader.placeOf(list), i), fault);
+      const auto number = row.get<double>(key);
+      if (number <= last)
+        row.fail(key, i > 0 ? "is no larger than that before it" : "is not above 0");
+      last = number;
+      rows.push_back({number, readValues(row, each, fault)});
+      row.end();
+    }
+  return rows;
+}
+
 /// What `more` says counts.
 void takeFrom(const PresetValues &more, PresetValues &values) {
   eachValue([&](const char *, auto member, double, double) {
@@ -77,9 +101,8 @@ PresetValues Preset::at(double parameters) const {
   return all;
 }
 
-Result<std::vector<Preset>> readPresets(const std::string &papers) {
-  const std::string path = papers + "/presets.json";
-  auto file = readJson(path);
+Result<std::vector<Preset>> parsePresets(std::string_view text, const std::string &path) {
+  auto file = parseJson(text, path);
   if (!file)
     return file.error();
   std::string fault;
@@ -93,16 +116,8 @@ Result<std::vector<Preset>> readPresets(const std::string &papers) {
     preset.source = reader.get<std::string>("source");
     preset.note = reader.get<std::string>("note", "");
     preset.values = readValues(reader, each, fault);
-    if (const json *sizes = reader.at("sizes", json::value_t::array))
-      for (size_t i = 0; i < sizes->size(); ++i) {
-        const json &row = (*sizes)[i];
-        JsonReader size(row, fmt::format("{}.sizes[{}]", name, i), fault);
-        const auto parameters = size.get<double>("parameters");
-        if (!preset.sizes.empty() && parameters <= preset.sizes.back().parameters)
-          size.fail("parameters", "is no larger than that before it");
-        preset.sizes.push_back({parameters, readValues(size, row, fault)});
-        size.end();
-      }
+    preset.sizes = readRows<Preset::Size>(reader, "sizes", "parameters", fault);
+    preset.budgets = readRows<Preset::Budget>(reader, "budgets", "flops", fault);
     reader.end();
     presets.push_back(std::move(preset));
     if (!fault.empty())
@@ -111,12 +126,15 @@ Result<std::vector<Preset>> readPresets(const std::string &papers) {
   return presets;
 }
 
-Result<Preset> findPreset(const std::string &papers, const std::string &name) {
-  auto presets = readPresets(papers);
-  if (!presets)
-    return presets.error();
+const std::vector<Preset> &presets() {
+  static const std::vector<Preset> list =
+      *parsePresets({hybridPresetsBegin, hybridPresetsEnd}, "presets.json");
+  return list;
+}
+
+Result<Preset> findPreset(const std::string &name) {
   std::vector<std::string> names;
-  for (const Preset &preset : *presets) {
+  for (const Preset &preset : presets()) {
     if (preset.name == name)
       return preset;
     names.push_back(preset.name);

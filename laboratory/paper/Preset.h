@@ -2,7 +2,7 @@
 //
 // papers/presets.json holds training recipes as they are printed. Numbers that a paper gives by the
 // size of the model stand in rows of sizes: the learning rate between two rows is linear in the
-// parameters, whatever else is the nearest row's.
+// parameters, whatever else is the nearest row's. The programs have the file inside.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -33,15 +33,24 @@ struct Preset {
     PresetValues values;
   };
   std::vector<Size> sizes; // from small to large
+  /// What it says of trainings by their budget, which at() does not know and plans of scaling ask
+  /// for.
+  struct Budget {
+    double flops = 0;
+    PresetValues values;
+  };
+  std::vector<Budget> budgets; // from small to large
 
   /// What it says of a model of so many parameters.
   PresetValues at(double parameters) const;
 };
 
-/// Reads presets.json of the folder. Errors name file and key.
-Result<std::vector<Preset>> readPresets(const std::string &papers);
+/// Those of a text as presets.json is. Errors name `file` and key.
+Result<std::vector<Preset>> parsePresets(std::string_view text, const std::string &file);
+/// Those of papers/presets.json.
+const std::vector<Preset> &presets();
 /// One of them; the error says which there are.
-Result<Preset> findPreset(const std::string &papers, const std::string &name);
+Result<Preset> findPreset(const std::string &name);
 
 /// A line each: names, where from, what.
 std::string presetTable(const std::vector<Preset> &presets);

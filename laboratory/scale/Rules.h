@@ -1,4 +1,8 @@
 //===- Rules.h - batch size and learning rate by budget and size -----------------------===//
+//
+// The tables stand in papers/presets.json, as `hybrid-run train --preset mad-scaling` takes them.
+//
+//===----------------------------------------------------------------------===//
 #pragma once
 #include <cstdint>
 #include <vector>

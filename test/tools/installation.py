@@ -30,6 +30,10 @@ def main():
         cases = len(list(share.glob("selftest/*/case.json")))
         assert cases >= 12 and text.splitlines()[-1] == f"selftest: {cases} passed, 0 failed", text
 
+        # The papers' recipes of training are inside.
+        text = call(programs / "hybrid-run", "paper", "--presets", folder=folder, environment=environment | {"HYBRID_PAPERS": str(folder)})
+        assert "mad-scaling" in text, text
+
         # What a model uses is the installation's, not the tree's.
         model, listed = share / "models/mad/hyena-swiglu.hyb", folder / "dependencies.json"
         call(programs / "hybridc", model, "--dependencies", listed, "-o", folder / "model.hyx", folder=folder, environment=environment)

@@ -30,7 +30,7 @@ void addWorkers(CLI::App &verb, int &jobs, int &threads);
 /// The optimizer's, the same in every verb that updates parameters.
 void addOptimizer(CLI::App &verb, rt::OptimizerOptions &options);
 
-/// Where the papers' recipes and presets are: HYBRID_PAPERS, or papers/ of the tree.
+/// Where the papers' recipes are: HYBRID_PAPERS, or papers/ of the tree.
 std::string papersFolder();
 
 } // namespace hybrid::tools

@@ -37,7 +37,7 @@ void addPaper(CLI::App &app) {
     rt::lab::PaperOptions &paper = arguments->paper;
     paper.papers = papersFolder();
     if (arguments->presets)
-      return rt::say("{}", rt::lab::presetTable(valueOf(rt::lab::readPresets(paper.papers))));
+      return rt::say("{}", rt::lab::presetTable(rt::lab::presets()));
     if (!arguments->list && paper.recipe.empty())
       throw Failure("which recipe? `hybrid-run paper --list` shows them");
     require(arguments->list ? rt::lab::listPapers(paper.papers, paper.json)

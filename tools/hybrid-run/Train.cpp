@@ -66,7 +66,7 @@ void addTrain(CLI::App &app) {
                    "they are not given; `hybrid-run paper --presets` lists them");
   verb->callback([arguments, preset, verb] {
     if (!preset->empty())
-      arguments->preset = valueOf(rt::lab::findPreset(papersFolder(), *preset));
+      arguments->preset = valueOf(rt::lab::findPreset(*preset));
     for (const CLI::Option *option : verb->get_options())
       if (option->count() > 0)
         arguments->given.insert(option->get_name());

@@ -1,25 +1,15 @@
 //===- PresetTest.cpp - the papers' training recipes by name --------------------===//
 #include "laboratory/paper/Preset.h"
-#include "runtime/files/File.h"
-#include <filesystem>
-#include <fstream>
 #include <gtest/gtest.h>
 
 namespace hybrid::rt::lab {
 namespace {
 
-class PresetTest : public testing::Test {
-protected:
-  std::string folder = testing::TempDir() + "/presets-" + std::to_string(getpid());
-  void SetUp() override { std::filesystem::create_directories(folder); }
-  void TearDown() override { std::filesystem::remove_all(folder); }
-  Result<std::vector<Preset>> read(const std::string &text) {
-    std::ofstream(folder + "/presets.json") << text;
-    return readPresets(folder);
-  }
-};
+Result<std::vector<Preset>> read(const std::string &text) {
+  return parsePresets(text, "presets.json");
+}
 
-TEST_F(PresetTest, TheRateIsLinearBetweenSizesAndTheRestIsTheNearestSizes) {
+TEST(PresetTest, TheRateIsLinearBetweenSizesAndTheRestIsTheNearestSizes) {
   auto presets = read(R"({"a": {"source": "s", "clip": 1, "sizes": [
     {"parameters": 100, "lr": 0.003, "steps": 10}, {"parameters": 300, "lr": 0.001, "steps": 30}]}})");
   ASSERT_TRUE(presets) << presets.error().message;
@@ -34,7 +24,7 @@ TEST_F(PresetTest, TheRateIsLinearBetweenSizesAndTheRestIsTheNearestSizes) {
   EXPECT_FALSE(preset.at(200).beta2);
 }
 
-TEST_F(PresetTest, FaultsNameFileAndKey) {
+TEST(PresetTest, FaultsNameFileAndKey) {
   const std::pair<const char *, const char *> cases[] = {
       {R"({"a": {"lr": 1}})", "presets.json: a.source: is missing"},
       {R"({"a": {"source": "s", "rate": 1}})", "presets.json: a.rate: is no key here"},
@@ -43,6 +33,8 @@ TEST_F(PresetTest, FaultsNameFileAndKey) {
       {R"({"a": {"source": "s", "schedule": "cosinus"}})", "presets.json: a.schedule: "},
       {R"({"a": {"source": "s", "sizes": [{"parameters": 3}, {"parameters": 2}]}})",
        "presets.json: a.sizes[1].parameters: is no larger"},
+      {R"({"a": {"source": "s", "budgets": [{"flops": 1e18, "batch_tokens": 0}]}})",
+       "presets.json: a.budgets[0].batch_tokens: is 0; expected"},
       {R"([])", "presets.json: is no object"}};
   for (const auto &[text, expected] : cases) {
     auto presets = read(text);
@@ -51,9 +43,18 @@ TEST_F(PresetTest, FaultsNameFileAndKey) {
   }
 }
 
-TEST_F(PresetTest, ANameThatIsNotThereIsToldWithTheNearest) {
-  ASSERT_TRUE(read(R"({"mamba-dna": {"source": "s"}})"));
-  auto preset = findPreset(folder, "mamba-dns");
+TEST(PresetTest, ScalingHasRowsByBudgetThatTrainingsDoNotAskFor) {
+  auto preset = findPreset("mad-scaling");
+  ASSERT_TRUE(preset) << preset.error().message;
+  ASSERT_EQ(preset->budgets.size(), 3u);
+  EXPECT_EQ(preset->budgets[1].flops, 2e20);
+  EXPECT_EQ(*preset->budgets[1].values.batchTokens, 1 << 20);
+  EXPECT_EQ(*preset->at(350e6).batchTokens, 1 << 19);
+  EXPECT_EQ(*preset->at(38e6).batchTokens, 1 << 18);
+}
+
+TEST(PresetTest, ANameThatIsNotThereIsToldWithTheNearest) {
+  auto preset = findPreset("mamba-dns");
   ASSERT_FALSE(preset);
   EXPECT_NE(preset.error().message.find("did you mean 'mamba-dna'?"), std::string::npos);
 }
