@@ -17,6 +17,17 @@ if(hf_models)
   set_tests_properties(exchange-hf PROPERTIES LABELS exchange TIMEOUT 1800)
 endif()
 
+# ONNX models in: our own exports again, and PyTorch's. A few of the models at once, all of them in the long configuration.
+set(onnx_again ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/exchange/onnx-again --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+set(onnx_models)
+foreach(model mad/attention-moe mad/gated-deltanet-swiglu mad/hyena-experts-swiglu mad/rwkv)
+  list(APPEND onnx_models ${PROJECT_SOURCE_DIR}/models/${model}.hyb)
+endforeach()
+add_test(NAME exchange-onnx-again COMMAND ${onnx_again} --torch ${onnx_models})
+add_test(NAME exchange-onnx-again-long COMMAND ${onnx_again} CONFIGURATIONS Long)
+add_test(NAME exchange-onnx-again-27-long COMMAND ${onnx_again} --opset 27 CONFIGURATIONS Long)
+set_tests_properties(exchange-onnx-again exchange-onnx-again-long exchange-onnx-again-27-long PROPERTIES LABELS exchange TIMEOUT 1800)
+
 # Exports as ONNX in ONNX Runtime. Debian has no usable packages of it; HYBRID_ONNX_PYTHON may name a Python that has them.
 set(onnx_python ${Python3_EXECUTABLE})
 if(NOT "$ENV{HYBRID_ONNX_PYTHON}" STREQUAL "")

@@ -1,8 +1,8 @@
 //===- Export.cpp - a program of the graph dialect as an ONNX model ---------------===//
 #include "codegen/onnx/Export.h"
 #include "codegen/onnx/Conversion.h"
-#include "codegen/onnx/Onnx.pb.h"
 #include "dialect/Shapes.h"
+#include "formats/onnx/Onnx.pb.h"
 #include "passes/StateNames.h"
 #include "llvm/ADT/StringSet.h"
 #include <google/protobuf/text_format.h>
@@ -102,15 +102,17 @@ private:
       define(op.getResult(), name);
     } else {
       const Element element = elementFor(elementOf(op.getResult()));
-      bytes += static_cast<uint64_t>(elementCount(op.getResult()) * bytesOf(element));
-      if (bytes > mostFileBytes)
+      weightBytes += static_cast<uint64_t>(elementCount(op.getResult()) * bytesOf(element));
+      if (weightBytes > mostFileBytes)
         return op.emitError() << "with this parameter the weights have more than 2 GiB, which no "
                                  "ONNX file holds: export without a checkpoint, which makes them "
                                  "inputs";
       FailureOr<std::string> data = options.parameter(op);
-      to.define(op.getResult(),
-                to.graph.stored(name, shapeOf(op.getResult()), element,
-                                succeeded(data) ? std::move(*data) : std::string()));
+      std::string bytes = succeeded(data) ? std::move(*data) : std::string();
+      ArrayRef<int64_t> shape = shapeOf(op.getResult());
+      to.define(op.getResult(), op.getTrainable()
+                                    ? to.graph.stored(name, shape, element, std::move(bytes))
+                                    : to.graph.held(name, shape, element, std::move(bytes)));
       if (failed(data))
         return failure();
     }
@@ -139,7 +141,7 @@ private:
   llvm::StringMap<Tensor> parameters; // by name: some are read in several places
   llvm::StringSet<> taken;            // names of inputs
   SmallVector<std::pair<std::string, Tensor>> nextStates;
-  uint64_t bytes = 0;
+  uint64_t weightBytes = 0;
 };
 
 } // namespace

@@ -1,7 +1,7 @@
 //===- GraphBuilder.cpp - nodes of an ONNX graph ------------------------------===//
 #include "codegen/onnx/GraphBuilder.h"
-#include "codegen/onnx/Onnx.pb.h"
 #include "dialect/Shapes.h"
+#include "formats/onnx/Onnx.pb.h"
 #include "llvm/Support/ErrorHandling.h"
 
 using namespace llvm;
@@ -94,14 +94,32 @@ void GraphBuilder::output(StringRef name, const Tensor &value) {
   describe(*graph->add_output(), name, value.shape, value.element);
 }
 
+static void fill(TensorProto &tensor, ArrayRef<int64_t> shape, Element element, std::string bytes) {
+  for (int64_t size : shape)
+    tensor.add_dims(size);
+  tensor.set_data_type(static_cast<int32_t>(element));
+  tensor.set_raw_data(std::move(bytes));
+}
+
 Tensor GraphBuilder::stored(StringRef name, ArrayRef<int64_t> shape, Element element,
                             std::string bytes) {
   TensorProto *tensor = outermost->add_initializer();
   tensor->set_name(name.str());
-  for (int64_t size : shape)
-    tensor->add_dims(size);
-  tensor->set_data_type(static_cast<int32_t>(element));
-  tensor->set_raw_data(std::move(bytes));
+  fill(*tensor, shape, element, std::move(bytes));
+  return {name.str(), SmallVector<int64_t>(shape), element};
+}
+
+Tensor GraphBuilder::held(StringRef name, ArrayRef<int64_t> shape, Element element,
+                          std::string bytes) {
+  // It stands before the node that is being made, also where that holds a body.
+  NodeProto *node = outermost->add_node();
+  node->set_op_type("Constant");
+  node->set_name(name.str());
+  node->add_output(name.str());
+  AttributeProto *value = node->add_attribute();
+  value->set_name("value");
+  value->set_type(AttributeProto::TENSOR);
+  fill(*value->mutable_t(), shape, element, std::move(bytes));
   return {name.str(), SmallVector<int64_t>(shape), element};
 }
 
@@ -110,8 +128,9 @@ Tensor GraphBuilder::stored(StringRef name, ArrayRef<int64_t> shape, Element ele
 Tensor GraphBuilder::known(ArrayRef<int64_t> shape, Element element, std::string bytes) {
   const std::string key = std::to_string(static_cast<int32_t>(element)) + shapeText(shape) + bytes;
   auto [place, isNew] = constants.try_emplace(key);
-  if (isNew)
-    place->second = stored(fresh("Constant"), shape, element, std::move(bytes));
+  if (!isNew)
+    return place->second;
+  place->second = held(fresh("Constant"), shape, element, std::move(bytes));
   return place->second;
 }
 

@@ -58,9 +58,12 @@ public:
   //===-- what the graph takes and gives -------------------------------------===//
   Tensor input(llvm::StringRef name, llvm::ArrayRef<int64_t> shape, Element element);
   void output(llvm::StringRef name, const Tensor &value);
-  /// A stored tensor of `bytes`, row-major.
+  /// A stored tensor of `bytes`, row-major: a weight, for programs that train what they read.
   Tensor stored(llvm::StringRef name, llvm::ArrayRef<int64_t> shape, Element element,
                 std::string bytes);
+  /// The same as a node Constant, which is never trained.
+  Tensor held(llvm::StringRef name, llvm::ArrayRef<int64_t> shape, Element element,
+              std::string bytes);
 
   //===-- constants, one of each value ----------------------------------------===//
   Tensor constant(double value);

@@ -13,11 +13,13 @@
 #include "executable/Printable.h"
 #include "frontends/dsl/Frontend.h"
 #include "frontends/dsl/Source.h"
+#include "frontends/onnx/Import.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
 #include "passes/SequenceAxes.h"
 #include "tools/compiler/ExportOnnx.h"
+#include "tools/compiler/ImportOnnx.h"
 #include "tools/compiler/MemoryBudget.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
@@ -121,14 +123,20 @@ public:
       dslOptions.settings[setting.substr(0, equals)] = setting.substr(equals + 1);
     }
     std::string reason;
-    std::unique_ptr<llvm::MemoryBuffer> file =
-        dsl::readSource(options.input, isMlir() ? mostIrBytes : dsl::mostSourceBytes, reason);
+    const uint64_t most = isOnnx()   ? onnx::frontend::mostModelBytes
+                          : isMlir() ? mostIrBytes
+                                     : dsl::mostSourceBytes;
+    std::unique_ptr<llvm::MemoryBuffer> file = dsl::readSource(options.input, most, reason);
     if (!file) {
       complain() << "cannot read '" << printable(options.input) << "': " << reason << '\n';
       return 1;
     }
-    source = file->getBuffer().str();
-    sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
+    if (isOnnx()) // no text, of which messages would show lines
+      foreign = std::move(file);
+    else
+      source = file->getBuffer().str();
+    if (file)
+      sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
     PrintableStream messages(llvm::errs());
     SourceMgrDiagnosticHandler handler(sources, &context, messages);
     if (options.describe)
@@ -143,8 +151,13 @@ public:
 
 private:
   bool isMlir() const { return llvm::StringRef(options.input).ends_with(".mlir"); }
+  bool isOnnx() const { return llvm::StringRef(options.input).ends_with(".onnx"); }
 
   OwningOpRef<ModuleOp> load() {
+    if (isOnnx()) {
+      files.read.push_back({options.input, llvm::sys::path::filename(options.input).str(), source});
+      return importOnnx(context, foreign->getBuffer(), dslOptions.settings, options, weights);
+    }
     if (!isMlir())
       return dsl::compileFile(sources, context, dslOptions, files);
     files.read.push_back({options.input, llvm::sys::path::filename(options.input).str(), source});
@@ -183,9 +196,9 @@ private:
                                               const dsl::Options &),
              bool asJson, llvm::json::Value (*toJson)(const About &),
              void (*print)(const About &)) {
-    if (isMlir()) {
-      complain() << flag << ": '" << options.input << "' is IR, which has no " << what
-                 << " left; expected a .hyb file\n";
+    if (isMlir() || isOnnx()) {
+      complain() << flag << ": '" << options.input << "' is " << (isOnnx() ? "an ONNX model" : "IR")
+                 << ", which has no " << what << " left; expected a .hyb file\n";
       return 2;
     }
     std::optional<About> about = describe(sources, context, dslOptions);
@@ -579,15 +592,18 @@ private:
     llvm::raw_string_ostream(provenance.cost) << llvm::json::Value(std::move(cost));
     std::vector<char> bytes = writeExecutable(module, *code, target->describe(), provenance);
     seal(bytes);
-    bool written = writeFile(outputPath("hyx"), bytes);
+    bool written = writeFile(outputPath("hyx"), bytes) &&
+                   (!isOnnx() || writeWeights(weights, outputPath("hyx")));
     report("executable");
     return written ? 0 : 1;
   }
 
-  const DriverOptions &options;
+  DriverOptions options; // sizes become those of a model that has its own
   MLIRContext context{MLIRContext::Threading::DISABLED};
   llvm::SourceMgr sources;
   std::string source;
+  std::unique_ptr<llvm::MemoryBuffer> foreign;
+  std::vector<onnx::frontend::Weight> weights;
   dsl::FilesRead files;
   dsl::Options dslOptions;
   std::unique_ptr<DeviceTarget> deviceTarget;

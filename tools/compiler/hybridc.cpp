@@ -22,7 +22,7 @@ static int run(int argc, char **argv) {
       "  hybridc models/mad/hyena-swiglu.hyb --set width=256 --cost\n"};
   app.set_version_flag("--version", hybrid::compilerVersion());
   app.add_option("input", options.input,
-                 "model file (.hyb), IR of any stage (.mlir), or - for stdin")
+                 "model file (.hyb), ONNX model (.onnx), IR of any stage (.mlir), or - for stdin")
       ->required();
   app.add_option("-o,--output", options.output,
                  "output file (default: the input's name with .hyx; text stages go to stdout)");
