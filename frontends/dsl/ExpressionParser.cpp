@@ -4,6 +4,20 @@
 
 namespace hybrid::dsl {
 
+int precedenceOf(const Token &token) {
+  if (token.isName("or"))
+    return 1;
+  if (token.isName("and"))
+    return 2;
+  if (token.kind != TokenKind::Punctuation)
+    return 0;
+  return llvm::StringSwitch<int>(token.text)
+      .Cases({"==", "!=", "<", "<=", ">", ">="}, 3)
+      .Cases({"+", "-"}, 4)
+      .Cases({"*", "/", "%"}, 5)
+      .Default(0);
+}
+
 ExpressionPtr ExpressionParser::parseExpression() {
   if (failed)
     return poison();
@@ -25,20 +39,6 @@ ExpressionPtr ExpressionParser::parseExpression() {
   }
   --depth;
   return expression;
-}
-
-int ExpressionParser::precedenceOf(const Token &token) {
-  if (token.isName("or"))
-    return 1;
-  if (token.isName("and"))
-    return 2;
-  if (token.kind != TokenKind::Punctuation)
-    return 0;
-  return llvm::StringSwitch<int>(token.text)
-      .Cases({"==", "!=", "<", "<=", ">", ">="}, 3)
-      .Cases({"+", "-"}, 4)
-      .Cases({"*", "/", "%"}, 5)
-      .Default(0);
 }
 
 ExpressionPtr ExpressionParser::parseBinary(int minimum) {

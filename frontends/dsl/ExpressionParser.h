@@ -10,6 +10,9 @@
 
 namespace hybrid::dsl {
 
+/// Of an operator between two values: higher ones bind closer; 0 for anything else.
+int precedenceOf(const Token &token);
+
 class ExpressionParser {
 protected:
   ExpressionParser(uint32_t file, Diagnostics &diagnostics)
@@ -98,7 +101,6 @@ protected:
   /// parentheses.
   bool continues() const { return parentheses > 0 || !at().newline; }
   ExpressionPtr parseExpression();
-  static int precedenceOf(const Token &token);
   ExpressionPtr parseBinary(int minimum);
   ExpressionPtr parseUnary();
   void parseArguments(Expression &call, llvm::StringRef what);

@@ -1,13 +1,20 @@
 //===- FuzzLanguage.cpp - no text crashes the front end, nor makes a faulty program -===//
 //
 // Whatever the bytes, there is a module that verifies or a diagnostic; an internal error counts as
-// a crash.
+// a crash. What parses can be formatted, and formatting the result changes nothing.
 //
 //===----------------------------------------------------------------------===//
+#include "frontends/dsl/Format.h"
 #include "frontends/dsl/Frontend.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/MemoryBuffer.h"
+
+static std::optional<std::string> format(llvm::StringRef text, mlir::MLIRContext &context) {
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, "fuzz.hyb"), llvm::SMLoc());
+  return hybrid::dsl::format(sources, context);
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
@@ -26,5 +33,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   hybrid::dsl::FilesRead files;
   if (!hybrid::dsl::compileFile(sources, context, options, files) && !explained)
     abort();
+  if (std::optional<std::string> formatted = format(text, context))
+    if (format(*formatted, context) != formatted)
+      abort();
   return 0;
 }

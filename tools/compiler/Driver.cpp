@@ -21,6 +21,7 @@
 #include "tools/compiler/ExportOnnx.h"
 #include "tools/compiler/ImportOnnx.h"
 #include "tools/compiler/MemoryBudget.h"
+#include "tools/compiler/Messages.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
@@ -41,24 +42,6 @@ namespace {
 /// Most bytes of IR that is read: constants may stand in it.
 constexpr uint64_t mostIrBytes = uint64_t(1) << 30;
 
-llvm::raw_ostream &complain() { return llvm::errs() << "error: "; }
-
-/// Passes on what can be printed and escapes what would command a terminal.
-class PrintableStream : public llvm::raw_ostream {
-public:
-  explicit PrintableStream(llvm::raw_ostream &to) : llvm::raw_ostream(true), to(to) {}
-
-private:
-  void write_impl(const char *bytes, size_t count) override {
-    to << printable({bytes, count});
-    written += count;
-  }
-  uint64_t current_pos() const override { return written; }
-
-  llvm::raw_ostream &to;
-  uint64_t written = 0;
-};
-
 bool writeFile(const std::string &path, llvm::ArrayRef<char> bytes) {
   if (path == "-") {
     llvm::outs().write(bytes.data(), bytes.size());
@@ -69,17 +52,6 @@ bool writeFile(const std::string &path, llvm::ArrayRef<char> bytes) {
     return true;
   complain() << error << '\n';
   return false;
-}
-
-/// `status`, or 1 if what was printed did not arrive.
-int flushed(int status) {
-  llvm::outs().flush();
-  std::error_code lost = llvm::outs().error();
-  llvm::outs().clear_error();
-  if (!lost)
-    return status;
-  complain() << "cannot write to standard output: " << lost.message() << '\n';
-  return status == 0 ? 1 : status;
 }
 
 class Compilation {

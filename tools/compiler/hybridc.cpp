@@ -9,6 +9,7 @@
 #include "tools/commandline/CommandLine.h"
 #include "tools/compiler/ByteSize.h"
 #include "tools/compiler/Driver.h"
+#include "tools/compiler/FormatFiles.h"
 #include <cstdio>
 #include <string>
 
@@ -21,8 +22,10 @@ static int run(int argc, char **argv) {
       "  hybridc models/mad/striped-hyena-swiglu.hyb -o striped.hyx --batch 32 --length 128\n"
       "  hybridc models/mad/hyena-swiglu.hyb --set width=256 --cost\n"};
   app.set_version_flag("--version", hybrid::compilerVersion());
-  app.add_option("input", options.input,
-                 "model file (.hyb), ONNX model (.onnx), IR of any stage (.mlir), or - for stdin")
+  hybrid::FormatOptions format;
+  app.add_option("input", format.files,
+                 "model file (.hyb), ONNX model (.onnx), IR of any stage (.mlir), or - for stdin; "
+                 "--format takes several")
       ->required();
   app.add_option("-o,--output", options.output,
                  "output file (default: the input's name with .hyx; text stages go to stdout)");
@@ -153,10 +156,29 @@ static int run(int argc, char **argv) {
   auto *choicesOption =
       addReport("--choices", choices, "table",
                 "print the choices of the model and how many points they make, then stop");
+  bool asFormatter = false;
+  auto *formatFlag =
+      app.add_flag("--format", asFormatter,
+                   "write the files (.hyb) as the formatter lays them out, instead of compiling");
+  auto *inPlace = app.add_flag("-i,--in-place", format.inPlace,
+                               "with --format: over the files, not to standard output")
+                      ->needs(formatFlag);
+  app.add_flag("--check", format.check,
+               "with --format: write nothing, and fail naming the files that would change")
+      ->needs(formatFlag)
+      ->excludes(inPlace);
   app.add_flag("-v,--verbose", options.verbose, "say what is done and how long it takes");
   int status = 0;
   if (!hybrid::tools::parseCommandLine(app, argc, argv, status))
     return status;
+  if (asFormatter)
+    return hybrid::formatFiles(format);
+  if (format.files.size() > 1) {
+    std::fprintf(stderr, "error: %zu files: only --format takes more than one\n",
+                 format.files.size());
+    return 2;
+  }
+  options.input = format.files.front();
   options.describe = !description.empty();
   options.describeJson = description == "json";
   options.costJson = cost == "json";
