@@ -1,6 +1,7 @@
 //===- Frontend.cpp - the language Hybrid, from text to the dialect ------------===//
 #include "frontends/dsl/Frontend.h"
 #include "frontends/dsl/Elaborator.h"
+#include "frontends/dsl/LayerHelp.h"
 #include "frontends/dsl/Modules.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -32,19 +33,6 @@ const Definition *chooseModel(const Module &main, Diagnostics &diagnostics,
   else
     return chosen;
   return nullptr;
-}
-
-/// Documentation: the `///` lines that stand right above a definition.
-std::string documentationOf(const SourceFiles &sources, const Definition &definition) {
-  llvm::StringRef before =
-      sources.file(definition.place.file).text.take_front(definition.place.offset);
-  SmallVector<llvm::StringRef> lines;
-  before.split(lines, '\n');
-  std::vector<std::string> text;
-  for (size_t i = lines.size() - 1; i-- > 0 && lines[i].trim().starts_with("///");)
-    text.push_back(lines[i].trim().drop_front(3).trim().str());
-  std::reverse(text.begin(), text.end());
-  return llvm::join(text, "\n");
 }
 
 /// What `use` makes of the model asked for, or an empty result after diagnostics. `files`: where

@@ -121,9 +121,12 @@ static std::string dimensionText(const Expression &expression) {
     return std::to_string(expression.integer);
   case Kind::Name:
     return expression.text;
-  case Kind::Binary:
+  case Kind::Binary: {
+    const Expression &right = *expression.children[1];
+    const bool isBinary = right.kind == Kind::Binary;
     return dimensionText(*expression.children[0]) + " " + expression.text + " " +
-           dimensionText(*expression.children[1]);
+           (isBinary ? "(" + dimensionText(right) + ")" : dimensionText(right));
+  }
   default:
     return "?";
   }

@@ -12,6 +12,8 @@
 #include "executable/OutputFile.h"
 #include "executable/Printable.h"
 #include "frontends/dsl/Frontend.h"
+#include "frontends/dsl/LayerHelp.h"
+#include "frontends/dsl/Library.h"
 #include "frontends/dsl/Source.h"
 #include "frontends/onnx/Import.h"
 #include "mlir/Parser/Parser.h"
@@ -28,7 +30,6 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Process.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/Threading.h"
 #include "llvm/Support/xxhash.h"
@@ -54,6 +55,10 @@ bool writeFile(const std::string &path, llvm::ArrayRef<char> bytes) {
   return false;
 }
 
+std::vector<std::string> libraryFolders(const std::vector<std::string> &given) {
+  return dsl::libraryFolders(given, reinterpret_cast<void *>(&runDriver), HYBRID_MODELS_DIR);
+}
+
 class Compilation {
 public:
   explicit Compilation(const DriverOptions &options) : options(options) {
@@ -64,16 +69,7 @@ public:
     context.printOpOnDiagnostic(false);
     // Compiling one small module: threads cost more than they give.
     context.disableMultithreading();
-    std::vector<std::string> paths = options.importPaths;
-    if (auto fromEnvironment = llvm::sys::Process::GetEnv("HYBRID_MODELS"))
-      paths.push_back(*fromEnvironment);
-    std::string executable =
-        llvm::sys::fs::getMainExecutable("hybridc", reinterpret_cast<void *>(&runDriver));
-    llvm::SmallString<256> installed(llvm::sys::path::parent_path(executable));
-    llvm::sys::path::append(installed, "..", "share", "hybrid", "models");
-    paths.push_back(installed.str().str());
-    paths.push_back(HYBRID_MODELS_DIR);
-    dslOptions.importPaths = std::move(paths);
+    dslOptions.importPaths = libraryFolders(options.importPaths);
     dslOptions.model = options.model;
     if (!options.decode) // nothing is trained
       dslOptions.optimizers = options.optimizers;
@@ -602,12 +598,28 @@ std::string compilerVersion() {
   return "hybridc " HYBRID_VERSION " (LLVM " LLVM_VERSION_STRING ")";
 }
 
-int describeOperator(const std::string &name) {
+/// Prints what `describe` writes: an answer, or what is wrong with the question.
+static int printHelp(llvm::function_ref<bool(llvm::raw_ostream &)> describe) {
   std::string text;
   llvm::raw_string_ostream out(text);
-  bool known = dsl::describeOperator(name, out);
+  const bool known = describe(out);
   (known ? llvm::outs() : llvm::errs()) << text;
   return flushed(known ? 0 : 2);
+}
+
+int describeOperator(const std::string &name) {
+  return printHelp([&](llvm::raw_ostream &out) { return dsl::describeOperator(name, out); });
+}
+
+int describeLayer(const std::string &name, const std::vector<std::string> &importPaths) {
+  const std::vector<std::string> folders = libraryFolders(importPaths);
+  return printHelp([&](llvm::raw_ostream &out) {
+    if (name != "all")
+      return dsl::describeLayer(name, folders, out);
+    return llvm::any_of(folders, [&](const std::string &folder) {
+      return !dsl::libraryFiles(folder).empty() && dsl::describeLibrary(folder, out);
+    });
+  });
 }
 
 int describeToolkit() {

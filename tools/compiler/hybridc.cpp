@@ -147,6 +147,17 @@ static int run(int argc, char **argv) {
          "print how an operator of the language is called and what it means, then stop")
       ->type_name("NAME")
       ->trigger_on_parse();
+  app.add_option_function<std::string>(
+         "--help-layer",
+         [&](const std::string &name) {
+           // Parsed so far: this does not wait for the rest.
+           throw CLI::RuntimeError(
+               hybrid::describeLayer(name, app.get_option("--models-dir")->results()));
+         },
+         "print how a layer of the library is called and what it means, then stop; all: every "
+         "layer, as Markdown")
+      ->type_name("NAME")
+      ->trigger_on_parse();
   app.add_flag_callback(
          "--toolkit", [] { throw CLI::RuntimeError(hybrid::describeToolkit()); },
          "print which CUDA toolkit compiles for GPUs here, and which drivers load its code, as "
