@@ -53,6 +53,17 @@ OwningOpRef<ModuleOp> Elaborator::run(const Module &module, const Definition &mo
   return std::move(program);
 }
 
+void Elaborator::look(const Module &module, const Definition &model) {
+  begin(module, model);
+  bindSettings(model, {}, false);
+  runBlock(model.body);
+  if (!diagnostics.failed() && llvm::all_of(model.parameters, [](const ParameterSyntax &each) {
+        return each.initial != nullptr;
+      }))
+    finish(model);
+  frames.clear();
+}
+
 //===-- parameters of the model ----------------------------------------------===//
 
 void Elaborator::bindSettings(const Definition &model, const llvm::StringMap<std::string> &settings,
@@ -179,6 +190,8 @@ Elaborator::Variable *Elaborator::findVariable(llvm::StringRef name) {
 
 void Elaborator::define(llvm::StringRef name, Value value, Place place) {
   // `_` takes a value that is not wanted.
+  if (observer)
+    observer->saw(place, value);
   if (name != "_")
     frame().blocks.back()[name] = {std::move(value), place};
 }

@@ -10,6 +10,7 @@
 #include "frontends/dsl/Emitter.h"
 #include "frontends/dsl/Frontend.h"
 #include "frontends/dsl/Modules.h"
+#include "frontends/dsl/Observer.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -18,8 +19,9 @@ namespace hybrid::dsl {
 
 class Elaborator {
 public:
-  explicit Elaborator(Diagnostics &diagnostics)
-      : diagnostics(diagnostics), emit(diagnostics), scope(emit.scope) {
+  /// `observer`: may be null.
+  explicit Elaborator(Diagnostics &diagnostics, Observer *observer = nullptr)
+      : diagnostics(diagnostics), observer(observer), emit(diagnostics), scope(emit.scope) {
     emit.runLayer = [this](const LayerValue &layer, const Value &x, llvm::StringRef name,
                            Place place) { return applyLayer(layer, x, name, place); };
     emit.runBound = [this](const LayerValue &layer, llvm::StringRef name, Place place) {
@@ -33,6 +35,10 @@ public:
                                         const llvm::StringMap<std::string> &settings,
                                         llvm::ArrayRef<std::string> optimizers,
                                         const Module &optimizerNames);
+
+  /// Runs a model for its diagnostics and the observer, with the defaults of its parameters; one
+  /// without a default has no value, of which nothing is said.
+  void look(const Module &module, const Definition &model);
 
   /// The choices of a model and what is set, or nothing after diagnostics.
   std::optional<ModelSpace> describeSpace(const Module &module, const Definition &model,
@@ -176,6 +182,7 @@ private:
   bool isIndependent(const Value &initial, Place place, llvm::StringRef name);
 
   Diagnostics &diagnostics;
+  Observer *observer;
   Emitter emit;
   std::string &scope; // the emitter's
   std::vector<std::unique_ptr<Frame>> frames;

@@ -18,6 +18,12 @@ int precedenceOf(const Token &token) {
       .Default(0);
 }
 
+bool isReserved(llvm::StringRef word) {
+  static const llvm::StringRef words[] = {"let",    "for", "in", "repeat", "if",   "else",  "then",
+                                          "return", "and", "or", "not",    "true", "false", "with"};
+  return llvm::is_contained(words, word);
+}
+
 ExpressionPtr ExpressionParser::parseExpression() {
   if (failed)
     return poison();

@@ -13,6 +13,9 @@ namespace hybrid::dsl {
 /// Of an operator between two values: higher ones bind closer; 0 for anything else.
 int precedenceOf(const Token &token);
 
+/// Words that no name can be.
+bool isReserved(llvm::StringRef word);
+
 class ExpressionParser {
 protected:
   ExpressionParser(uint32_t file, Diagnostics &diagnostics)
@@ -80,10 +83,7 @@ protected:
   }
 
   std::string expectName(const llvm::Twine &what) {
-    static const llvm::StringRef reserved[] = {"let",  "for",  "in",     "repeat", "if",
-                                               "else", "then", "return", "and",    "or",
-                                               "not",  "true", "false",  "with"};
-    if (at().kind != TokenKind::Name || llvm::is_contained(reserved, at().text)) {
+    if (at().kind != TokenKind::Name || isReserved(at().text)) {
       fail("expected " + what + ", found " + found());
       return "";
     }

@@ -24,8 +24,12 @@ Value Elaborator::evaluate(const Expression &expression, llvm::StringRef hint) {
     return Value::of(expression.text);
   case Kind::Boolean:
     return Value::of(expression.integer != 0);
-  case Kind::Name:
-    return evaluateName(expression);
+  case Kind::Name: {
+    Value value = evaluateName(expression);
+    if (observer)
+      observer->saw(expression.place, value);
+    return value;
+  }
   case Kind::Operator: {
     LayerValue layer;
     layer.builtin = findBuiltin(expression.text);

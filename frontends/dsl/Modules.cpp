@@ -97,7 +97,7 @@ const Module *ModuleLoader::use(const Use &use, uint32_t from, int depth) {
   for (const auto &[number, folder] : llvm::enumerate(folders)) {
     llvm::SmallString<256> path(folder);
     llvm::sys::path::append(path, below);
-    if (!llvm::sys::fs::is_regular_file(path)) {
+    if (!diagnostics.sources.exists(path.str().str())) {
       found.absent.push_back(path.str().str());
       continue;
     }

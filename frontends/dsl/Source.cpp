@@ -65,10 +65,17 @@ uint32_t SourceFiles::add(unsigned buffer) {
 uint32_t SourceFiles::addMain() { return add(manager.getMainFileID()); }
 
 std::optional<uint32_t> SourceFiles::load(const std::string &path, std::string &reason) {
+  if (unsaved)
+    if (auto text = unsaved->find(path); text != unsaved->end())
+      return addText(path, text->second);
   std::unique_ptr<llvm::MemoryBuffer> buffer = readSource(path, mostSourceBytes, reason);
   if (!buffer)
     return std::nullopt;
   return add(manager.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc()));
+}
+
+bool SourceFiles::exists(const std::string &path) const {
+  return (unsaved && unsaved->contains(path)) || llvm::sys::fs::is_regular_file(path);
 }
 
 uint32_t SourceFiles::addText(llvm::StringRef name, llvm::StringRef text) {

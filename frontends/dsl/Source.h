@@ -1,6 +1,7 @@
 //===- Source.h - files of a compilation and places in them ------------------===//
 #pragma once
 #include "mlir/IR/Location.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
@@ -43,6 +44,10 @@ public:
   std::optional<uint32_t> load(const std::string &path, std::string &reason);
   /// A text that is in no file, such as a flag's.
   uint32_t addText(llvm::StringRef name, llvm::StringRef text);
+  /// Texts that stand for those on the disk, by real path: what an editor has not saved.
+  const llvm::StringMap<std::string> *unsaved = nullptr;
+  /// Whether there is a file, on the disk or not.
+  bool exists(const std::string &path) const;
   const SourceFile &file(uint32_t index) const { return files[index]; }
   mlir::FileLineColLoc location(mlir::MLIRContext *context, Place place) const;
 

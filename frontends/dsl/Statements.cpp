@@ -159,6 +159,8 @@ void Elaborator::runAssign(const Statement &statement) {
     value = {};
   }
   variable->value = std::move(value);
+  if (observer)
+    observer->saw(statement.place, variable->value);
 }
 
 //===-- loops ----------------------------------------------------------------===//

@@ -23,6 +23,7 @@ BELOW = {
     "laboratory": ["training"],
     "tools/commandline": ["executable"],
     "tools/compiler": ["tools/commandline", "frontends", "codegen", "runtime"],  # of that its files of weights, for exports
+    "tools/hybrid-lsp": ["tools/commandline", "frontends"],
     "tools/tablegen": [],
     "tools/hybrid-run": ["tools/commandline", "laboratory"],
     "tools/hybrid-serve": ["tools/hybrid-run"],
