@@ -1,6 +1,7 @@
 //===- CommandLine.cpp - what the command lines of both programs have alike -----===//
 #include "tools/commandline/CommandLine.h"
 #include "executable/NearestName.h"
+#include "tools/commandline/Manual.h"
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -108,6 +109,7 @@ Range::Range(double low, double high)
 
 bool parseCommandLine(CLI::App &app, int argc, char **argv, int &status) {
   checkIntegers(app);
+  addManual(app);
   try {
     app.parse(argc, argv);
     return true;
