@@ -1,6 +1,8 @@
 //===- Analysis.cpp - what the compiler finds in a text that is being edited ---===//
 #include "frontends/editor/Analysis.h"
 #include "frontends/dsl/Elaborator.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 
@@ -25,6 +27,9 @@ Analysis::Analysis(const std::string &path, llvm::StringRef text,
   dsl::Diagnostics diagnostics(context, sources);
   loader = std::make_unique<dsl::ModuleLoader>(diagnostics, importPaths);
   main = &loader->loadMain();
+  for (Fault &fault : faults)
+    if (fault.isElsewhere)
+      moveToUse(fault);
   if (depth == Depth::Elaborate && !diagnostics.failed())
     for (const auto &definition : main->syntax.definitions)
       if (definition->isModel) {
@@ -95,10 +100,40 @@ Fault Analysis::faultOf(mlir::Diagnostic &diagnostic) const {
     fault.notes.push_back(
         noteOf(place, fault.notes.empty() ? fault.at.message : "called from here"));
   }
+  fault.isElsewhere = !places.empty() && places.size() == fault.notes.size();
   for (mlir::Diagnostic &note : diagnostic.getNotes())
     if (auto place = dyn_cast<FileLineColLoc>(note.getLocation()))
       fault.notes.push_back(noteOf(place, note.str()));
   return fault;
+}
+
+void Analysis::moveToUse(Fault &fault) {
+  const Fault::Note &inside = fault.notes.front();
+  fault.at.message = "in " + llvm::sys::path::filename(inside.path).str() + ", line " +
+                     std::to_string(inside.line) + ": " + fault.at.message;
+  for (const dsl::Use &use : main->syntax.uses) {
+    std::vector<const dsl::Module *> reached;
+    if (const dsl::Module *first = usedBy(use))
+      reached.push_back(first);
+    for (size_t i = 0; i < reached.size(); ++i) {
+      if (pathOf(reached[i]->syntax.file) == inside.path) {
+        const mlir::FileLineColLoc at = sources.location(&context, use.place);
+        fault.at.line = at.getLine();
+        fault.at.column = at.getColumn();
+        return;
+      }
+      llvm::copy_if(reached[i]->uses, std::back_inserter(reached),
+                    [&](const dsl::Module *each) { return !llvm::is_contained(reached, each); });
+    }
+  }
+}
+
+const dsl::Module *Analysis::usedBy(const dsl::Use &use) const {
+  const std::string path = "/" + llvm::join(use.path, "/") + ".hyb";
+  for (const dsl::Module *used : main->uses)
+    if (llvm::StringRef(pathOf(used->syntax.file)).ends_with(path))
+      return used;
+  return nullptr;
 }
 
 } // namespace hybrid::editor

@@ -13,7 +13,8 @@ struct Fault {
     std::string path, message;
     unsigned line = 1, column = 1; // of bytes, from 1
   };
-  Note at; // in the main file
+  Note at;                  // in the main file
+  bool isElsewhere = false; // in a file that is used: `at` is the `use`
   std::vector<Note> notes;
 };
 
@@ -39,6 +40,8 @@ public:
   llvm::StringRef textOf(uint32_t file) const { return sources.file(file).text; }
   uint32_t fileCount() const { return static_cast<uint32_t>(loader->files().read.size()); }
   const std::string &pathOf(uint32_t file) const { return sources.file(file).name; }
+  /// The module that a `use` of the main file names; null where it could not be read.
+  const dsl::Module *usedBy(const dsl::Use &use) const;
   bool reads(llvm::StringRef path) const;
   /// Null for a place that no model ran, or that had no value.
   const Seen *seen(dsl::Place place) const;
@@ -52,6 +55,8 @@ public:
 private:
   void saw(dsl::Place place, const dsl::Value &value) override;
   Fault faultOf(mlir::Diagnostic &diagnostic) const;
+  /// Moves a fault of another file's text to the `use` that leads there.
+  void moveToUse(Fault &fault);
 
   llvm::SourceMgr manager;
   mlir::MLIRContext context;

@@ -31,12 +31,11 @@ public:
 
 private:
   void readUse(const Use &use) {
-    const std::string path = llvm::join(use.path, "/") + ".hyb", name = llvm::join(use.path, ".");
+    const std::string name = llvm::join(use.path, ".");
     const size_t offset = analysis.text().find(use.path.front(), use.place.offset + 3);
-    for (const Module *used : module.uses)
-      if (llvm::StringRef(analysis.pathOf(used->syntax.file)).ends_with("/" + path))
-        occur(static_cast<uint32_t>(offset), name.size(),
-              names.declare({Kind::Module, name, {used->syntax.file, 0}, nullptr, nullptr}));
+    if (const Module *used = analysis.usedBy(use))
+      occur(static_cast<uint32_t>(offset), name.size(),
+            names.declare({Kind::Module, name, {used->syntax.file, 0}, nullptr, nullptr}));
   }
 
   void readDefinition(const Definition &each) {

@@ -73,7 +73,9 @@ def diagnostics(session):
     check(session.messages("parts.hyb"), [])
     check(session.messages("model.hyb"), ["16: there is nothing called 'twice' here; did you mean 'thrice'?"])
     session.change("parts.hyb", PARTS.replace("->", "-> ->"))
-    check_contains("\n".join(session.messages("model.hyb")), "expected")
+    # A fault of its text is shown at the `use`.
+    [fault] = session.messages("model.hyb")
+    check_contains(fault, "2: in parts.hyb, line 5: ")
     session.close("parts.hyb")
     check(session.messages("model.hyb"), [])
     # A parameter without a default says nothing; a library has no model.
