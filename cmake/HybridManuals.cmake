@@ -1,4 +1,5 @@
-# Manual pages and completion for shells, which the programs write themselves, of what their command lines know.
+# Manual pages and completion for shells, which the programs write themselves, of what their command lines know. With
+# hybrid-lsp they are the component `editor` of an installation, which the wheel leaves out.
 set(manual_programs hybrid-run)
 if(HYBRID_BUILD_COMPILER)
   list(APPEND manual_programs hybridc hybrid-lsp)
@@ -13,7 +14,7 @@ function(hybrid_manual program kind folder file)
     DEPENDS ${program}
     COMMENT "Writing ${file}"
     VERBATIM)
-  install(FILES ${path} DESTINATION share/${folder})
+  install(FILES ${path} DESTINATION share/${folder} COMPONENT editor)
   set(manual_files ${manual_files} ${path} PARENT_SCOPE)
 endfunction()
 foreach(program ${manual_programs})
