@@ -40,6 +40,11 @@ def main():
         read = [os.path.realpath(file["path"]) for file in json.loads(listed.read_text(encoding="utf-8"))["read"]]
         assert len(read) > 1 and all(path.startswith(str(share)) for path in read), read
 
+        # What editors, man and shells find.
+        assert call(programs / "hybrid-lsp", "--version", folder=folder, environment=environment).startswith("hybrid-lsp ")
+        for page in ("man/man1/hybridc.1", "bash-completion/completions/hybrid-run", "zsh/site-functions/_hybrid-lsp"):
+            assert (folder / "installed/share" / page).stat().st_size > 0, page
+
         # The last line of the doctor is what can be done here.
         last = call(programs / "hybrid-run", "doctor", folder=folder, environment=environment).splitlines()[-1]
         assert last.startswith("this machine runs cpu:") and "compiles for cpu" in last, last
