@@ -1,5 +1,6 @@
 //===- ReverseMode.cpp - gradients of a block of hybrid ops ------------------===//
 #include "dialect/ReverseMode.h"
+#include "dialect/PartSums.h"
 #include "dialect/Shapes.h"
 
 using namespace mlir;
@@ -22,16 +23,33 @@ void ReverseMode::require(Value root) {
 }
 
 void ReverseMode::accumulate(Value value, Value cotangent, Location loc) {
+  if (auto part = cotangent.getDefiningOp<PadOp>())
+    parts[value].push_back(part);
+  else
+    add(value, cotangent, loc);
+}
+
+void ReverseMode::add(Value value, Value cotangent, Location loc) {
   Value &sum = gradients[value];
   sum =
       sum ? BinaryOp::create(builder, loc, BinaryKind::Add, sum, cotangent).getResult() : cotangent;
+}
+
+Value ReverseMode::cotangentOf(Value value) {
+  if (auto found = parts.find(value); found != parts.end()) {
+    SmallVector<PadOp> own = std::move(found->second);
+    parts.erase(found);
+    for (Value sum : sumOfParts(builder, own))
+      add(value, sum, value.getLoc());
+  }
+  return gradients.lookup(value);
 }
 
 LogicalResult ReverseMode::run(ArrayRef<Operation *> ops) {
   for (Operation *op : llvm::reverse(ops)) {
     SmallVector<Value> cotangents;
     for (Value result : op->getResults())
-      cotangents.push_back(gradients.lookup(result));
+      cotangents.push_back(cotangentOf(result));
     bool reached = llvm::any_of(cotangents, [](Value value) { return !!value; });
     bool wanted =
         llvm::any_of(op->getOperands(), [&](Value value) { return active.contains(value); });
@@ -51,7 +69,7 @@ LogicalResult ReverseMode::run(ArrayRef<Operation *> ops) {
 }
 
 Value ReverseMode::gradientOf(Value value) {
-  if (Value found = gradients.lookup(value))
+  if (Value found = cotangentOf(value))
     return found;
   return ConstantOp::create(builder, value.getLoc(), value.getType(), builder.getF64FloatAttr(0));
 }

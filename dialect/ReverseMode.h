@@ -29,9 +29,16 @@ public:
   mlir::Value gradientOf(mlir::Value value);
 
 private:
+  void add(mlir::Value value, mlir::Value cotangent, mlir::Location loc);
+  /// All that `value` has got, or null.
+  mlir::Value cotangentOf(mlir::Value value);
+
   mlir::OpBuilder &builder;
   llvm::DenseSet<mlir::Value> active;
   llvm::DenseMap<mlir::Value, mlir::Value> gradients;
+  /// Gradients of parts of a value: put together once they are all there, so that many parts take
+  /// the memory of the parts.
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<PadOp>> parts;
 };
 
 } // namespace hybrid
