@@ -160,11 +160,16 @@ public:
       addend = bufferRef(buffers[buffers.size() - 1]);
     int64_t strideB = product.getTransposeA() ? 0 : product.getGroupStride(),
             strideC = product.getTransposeA() ? product.getGroupStride() : 0;
+    const auto batch = static_cast<int64_t>(product.getBatch());
+    int64_t strideA = 0;
+    if (batch > 1)
+      strideA = product.getBatchStrides()[0], strideB = product.getBatchStrides()[1],
+      strideC = product.getBatchStrides()[2];
     auto matmul = fb::CreateMatmul(
         builder, product.getM(), product.getN(), product.getK(), product.getLda(), product.getLdb(),
         product.getLdc(), product.getTransposeA(), product.getTransposeB(), product.getAccumulate(),
         dtypeOf(product.getElementType()), &a, &b, &c, hasBias ? &bias : nullptr,
-        std::max<int64_t>(1, groups), 0, strideB, strideC, groups ? &offsets : nullptr,
+        groups ? groups : batch, strideA, strideB, strideC, groups ? &offsets : nullptr,
         product.getTileRows(), product.getTileSum(), ldAddend ? &addend : nullptr, ldAddend);
     auto source = builder.CreateString(product.getSource().str());
     return fb::CreateStep(builder, fb::Operation::Matmul, matmul.Union(), source, location);

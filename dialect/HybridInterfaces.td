@@ -113,7 +113,8 @@ def FreeSizesOp : OpInterface<"FreeSizesOp"> {
   let description = "An op whose sizes may name free dimensions, and that cannot have all sizes. Used by `hybrid-specialize`.";
   let methods = [
     InterfaceMethod<"Fails with a message when the sizes that its free dimensions are about to get, by their names, are too large for it.",
-      "::mlir::LogicalResult", "verifySizes", (ins "const ::llvm::StringMap<int64_t> &":$sizes)>
+      "::mlir::LogicalResult", "verifySizes", (ins "const ::llvm::StringMap<int64_t> &":$sizes)>,
+    InterfaceMethod<"Counts from the start what counts from the end of a dimension, now that the operands have their sizes.", "void", "placeEnds">
   ];
 }
 

@@ -109,6 +109,10 @@ def Hybrid_Elu : Hybrid_UnaryFunction<"Elu", 20, "elu", "x above 0, else eˣ - 1
 }
 def Hybrid_Expm1 : Hybrid_UnaryFunction<"Expm1", 21, "expm1", "eˣ - 1, exact near 0"> { let derivative = "y + 1"; }
 def Hybrid_Log1p : Hybrid_UnaryFunction<"Log1p", 22, "log1p", "log(1 + x), exact near 0"> { let derivative = "reciprocal(x + 1)"; }
+def Hybrid_StopGradient : Hybrid_UnaryFunction<"StopGradient", 23, "stop_gradient", "x itself; no gradient"> {
+  let formula = "x";
+  let wholeNumbers = 1;
+}
 
 /// A function of two values.
 class Hybrid_BinaryFunction<string symbol, int number, string name, string inLanguage, string text>
@@ -151,5 +155,10 @@ def Hybrid_Less : Hybrid_BinaryFunction<"Less", 7, "less", "less", "1 where a < 
 def Hybrid_Atan2 : Hybrid_BinaryFunction<"Atan2", 8, "atan2", "atan2", "angle of the point (x, y) in (-π, π]"> {
   let parameters = "y, x";
   let gradient = "T scaled = dy / (a * a + b * b); da = scaled * b; db = -(scaled * a);";
+}
+def Hybrid_Masked : Hybrid_BinaryFunction<"Masked", 9, "masked", "masked", "x · mask, and 0 where mask is 0, whatever x is there"> {
+  let parameters = "x, mask";
+  let formula = "select(b == constant(0, b), 0, a * b)";
+  let gradient = "T there = 1 - equal(b, constant(0, b)); da = masked(dy, b); db = masked(dy * a, there);";
 }
 #endif

@@ -25,6 +25,18 @@ SmallVector<int64_t> sizesOf(ArrayAttr shape) {
   return sizes;
 }
 
+std::optional<int64_t> boundSize(llvm::StringRef name, const llvm::StringMap<int64_t> &sizes) {
+  auto [free, more] = name.split(' ');
+  auto found = sizes.find(free);
+  if (found == sizes.end())
+    return std::nullopt;
+  int64_t added = 0;
+  const bool less = more.consume_front("- ");
+  if ((less || more.consume_front("+ ")) && more.getAsInteger(10, added))
+    return std::nullopt;
+  return found->second + (less ? -added : added);
+}
+
 std::optional<SmallVector<int64_t>> broadcastShapes(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
   if (a.size() < b.size())
     std::swap(a, b);

@@ -9,6 +9,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringMap.h"
 #include <optional>
 #include <string>
 
@@ -20,6 +21,9 @@ bool compatible(int64_t a, int64_t b);
 int64_t refine(int64_t a, int64_t b);
 /// Sizes of a shape attribute; a named dimension is kDynamic.
 llvm::SmallVector<int64_t> sizesOf(mlir::ArrayAttr shape);
+/// The size that a name of a shape attribute stands for, "L", "L - 2" or "L + 1", by the sizes of
+/// free dimensions; nothing for a dimension that has none.
+std::optional<int64_t> boundSize(llvm::StringRef name, const llvm::StringMap<int64_t> &sizes);
 /// The shape both broadcast to, aligned at the last dimension; nothing if they do not.
 std::optional<llvm::SmallVector<int64_t>> broadcastShapes(llvm::ArrayRef<int64_t> a,
                                                           llvm::ArrayRef<int64_t> b);

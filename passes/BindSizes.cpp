@@ -51,13 +51,18 @@ private:
     SmallVector<Attribute> bound;
     for (Attribute size : shape) {
       if (auto name = dyn_cast<StringAttr>(size)) {
-        auto found = sizes.find(name.getValue());
-        if (found == sizes.end()) {
+        std::optional<int64_t> found = boundSize(name.getValue(), sizes);
+        if (!found) {
           emitError(loc) << "free dimension '" << name.getValue()
                          << "' has no size: only B (batch) and L (length) are bound when compiling";
           return failure();
         }
-        size = builder.getI64IntegerAttr(found->second);
+        if (*found < 1) {
+          emitError(loc) << "too short: " << name.getValue() << " is " << *found
+                         << " here. Compile for a longer length";
+          return failure();
+        }
+        size = builder.getI64IntegerAttr(*found);
       }
       bound.push_back(size);
     }
@@ -72,8 +77,11 @@ private:
   }
 
   LogicalResult bindOp(Operation &op) {
-    if (auto sized = dyn_cast<FreeSizesOp>(op); sized && failed(sized.verifySizes(sizes)))
+    auto sized = dyn_cast<FreeSizesOp>(op);
+    if (sized && failed(sized.verifySizes(sizes)))
       return failure();
+    if (sized)
+      sized.placeEnds();
     auto inferrable = dyn_cast<InferTypeOpInterface>(op);
     for (NamedAttribute attribute : llvm::to_vector(op.getAttrs())) {
       if (auto type = dyn_cast<TypeAttr>(attribute.getValue()))

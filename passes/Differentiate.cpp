@@ -7,6 +7,7 @@
 #include "dialect/HybridOps.h"
 #include "dialect/ReverseMode.h"
 #include "dialect/Shapes.h"
+#include "passes/Dropout.h"
 #include "passes/Passes.h"
 #include "passes/StraightLine.h"
 
@@ -43,9 +44,14 @@ struct DerivedFunction {
     function = cast<func::FuncOp>(builder.clone(*source));
     function.setSymName(name);
     ret = cast<func::ReturnOp>(function.getBody().front().getTerminator());
+    builder.setInsertionPoint(ret);
+    listForwardOps();
+  }
+
+  void listForwardOps() {
+    forwardOps.clear();
     for (Operation &op : function.getBody().front().without_terminator())
       forwardOps.push_back(&op);
-    builder.setInsertionPoint(ret);
   }
 
   void output(Value value, const Twine &name) {
@@ -111,6 +117,9 @@ LogicalResult deriveTrain(func::FuncOp eval) {
     return eval.emitError() << "@eval returns " << eval.getResultTypes()
                             << ", expected a scalar loss, its weight, and correct";
   DerivedFunction derived(eval, "train");
+  if (failed(drawDropout(derived.function)))
+    return failure();
+  derived.listForwardOps();
   ReverseMode reverse(derived.builder);
   SmallVector<ParameterOp> parameters = trainableParameters(derived.function);
   for (ParameterOp parameter : parameters)
@@ -178,6 +187,17 @@ struct Differentiate : hybrid::impl::DifferentiateBase<Differentiate> {
       return signalPassFailure();
     if (eval && failed(deriveTrain(eval)))
       return signalPassFailure();
+    if (!eval && hasOwnLoss(forward)) {
+      // Its gradients are those of @vjp, whose values are @forward's.
+      WalkResult found = forward.walk([](DropoutOp op) {
+        op.emitError() << "dropout: a model with an output 'loss' of its own is not trained with "
+                          "it, since nothing tells its loss while training from that of an "
+                          "evaluation: give the model an output 'logits' or 'prediction'";
+        return WalkResult::interrupt();
+      });
+      if (found.wasInterrupted())
+        return signalPassFailure();
+    }
     // Of optimizers that the model was given, it is there.
     auto update = getOperation().lookupSymbol<func::FuncOp>("update");
     auto last = getOperation().lookupSymbol<func::FuncOp>(eval ? "train" : "vjp");

@@ -121,6 +121,24 @@ def Differentiate : Pass<"hybrid-differentiate", "::mlir::ModuleOp"> {
     Adds `@vjp` for `@forward` (inputs and a cotangent for each floating point result; gradients of inputs and trainable parameters),
     `@train` for `@eval` (gradients of the loss with respect to trainable parameters) and, for a model with `@eval` or with a scalar
     result `loss` of its own, `@update` (AdamW). Only what is needed is built: values that no parameter or input depends on get no gradient.
+
+    In `@train` a `hybrid.dropout` becomes a product with drawn numbers, and the program has an input `seed`, another at each step:
+
+    ```mlir
+    %y = hybrid.dropout %x rate 0.1 along [0] "dropout" : tensor<2x8x4xf32>        // before
+    %u = hybrid.random uniform(0.0, 1.0) "dropout" : tensor<2x1x1xf32>             // after, in @train
+    ```
+  }];
+}
+
+def LeaveOutDropout : Pass<"hybrid-leave-out-dropout", "::mlir::func::FuncOp"> {
+  let summary = "let dropout be nothing in programs that do not train";
+  let description = [{
+    ```mlir
+    %y = hybrid.dropout %x rate 0.1 along [0] "dropout" : tensor<2x8x4xf32>        // before
+    %z = hybrid.unary silu %y : tensor<2x8x4xf32>
+    %z = hybrid.unary silu %x : tensor<2x8x4xf32>                                  // after
+    ```
   }];
 }
 

@@ -33,6 +33,7 @@ void buildGraphPipeline(OpPassManager &manager, const CompileOptions &options, G
   manager.addNestedPass<func::FuncOp>(createBoundIds());
   if (!options.decode)
     manager.addPass(createDifferentiate());
+  manager.addNestedPass<func::FuncOp>(createLeaveOutDropout());
   simplify(manager);
   if (stage == GraphStage::Gradient)
     return;

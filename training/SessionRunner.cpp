@@ -5,6 +5,7 @@
 #include "runtime/cpu/Threads.h"
 #include "training/GradientSum.h"
 #include "training/ParameterFile.h"
+#include "training/Rng.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -19,6 +20,12 @@ namespace hybrid::rt {
 namespace {
 
 constexpr std::string_view stepPrograms[] = {"train", "update"};
+
+/// What a program's random numbers depend on.
+bool isSeed(const TensorInfo &input) {
+  return input.name == "seed" && input.dtype == DType::I32 &&
+         input.shape == std::vector<int64_t>{2};
+}
 
 class SessionRunner final : public StepRunner {
 public:
@@ -35,6 +42,7 @@ public:
   int64_t replicas() const override { return session.replicas(); }
   Result<void> initialize(std::span<const uint64_t> seeds) override {
     averages.clear(); // of what was before
+    drawSeeds.assign(seeds.begin(), seeds.end());
     return session.initialize(seeds);
   }
   Result<void> setActive(int64_t replica, bool active) override {
@@ -70,6 +78,8 @@ public:
       stepInputs[static_cast<size_t>(replica)].hyper = hyper;
     else
       writeHyper(session, hyper, replica, step);
+    if (draws && batches == 1)
+      writeSeed(hyper.step, 0, replica, step);
   }
   Result<void> startBurst(int64_t steps) override;
   Result<std::vector<StepScore>> finishBurst() override;
@@ -109,6 +119,7 @@ private:
   Result<std::vector<BatchScore>> runTrain();
   Result<std::vector<BatchScore>> runTrainOften();
   void showBatch(int64_t replica, int64_t batch);
+  void writeSeed(int64_t update, int64_t batch, int64_t replica, int64_t step);
   double scalar(std::string_view program, std::string_view name, int64_t replica,
                 int64_t step) const;
   BatchScore score(std::string_view program, int64_t replica, int64_t step = 0) const;
@@ -121,6 +132,8 @@ private:
     Hyper hyper;
   };
   std::vector<StepInputs> stepInputs; // a replica each, where a step has several batches
+  bool draws = false;                 // program `train` has an input `seed`: dropout
+  std::vector<uint64_t> drawSeeds;
   std::string tokensName;
   std::vector<int64_t> tokenShape;
   int64_t idsBelow = 0; // of tokens
@@ -143,7 +156,7 @@ Result<void> SessionRunner::checkProgram(std::string_view name) {
                              file, name)};
   const TensorInfo *tokens = nullptr;
   for (const TensorInfo &input : program->inputs) {
-    if (input.name == "targets")
+    if (input.name == "targets" || (name == "train" && isSeed(input)))
       continue;
     bool ofTokens = input.dtype == DType::I32 && input.shape.size() == 2;
     bool ofNumbers = input.dtype == DType::F32 && input.shape.size() == 3;
@@ -192,6 +205,8 @@ Result<void> SessionRunner::prepare(bool training, int64_t longest) {
     return done;
   if (auto done = checkUpdateProgram(session); !done)
     return done;
+  const TensorInfo *seed = session.executable().findProgram("train")->findInput("seed");
+  draws = seed && isSeed(*seed);
   if (batches > 1) {
     stepInputs.resize(static_cast<size_t>(replicas()));
     for (StepInputs &inputs : stepInputs) {
@@ -257,6 +272,19 @@ void SessionRunner::showBatch(int64_t replica, int64_t batch) {
     std::copy_n(all.begin() + batch * static_cast<int64_t>(input.size()), input.size(),
                 input.begin());
   }
+  if (draws)
+    writeSeed(inputs.hyper.step, batch, replica, 0);
+}
+
+/// Random numbers of a batch are those of the run's seed, the update and the batch's place in it,
+/// so that a run that is resumed draws what it would have drawn.
+void SessionRunner::writeSeed(int64_t update, int64_t batch, int64_t replica, int64_t step) {
+  const uint64_t seed =
+      mixBits(mixBits(drawSeeds[static_cast<size_t>(replica)]) ^ static_cast<uint64_t>(update)) +
+      static_cast<uint64_t>(batch);
+  std::span<int32_t> words = session.inputAs<int32_t>("train", "seed", replica, step);
+  words[0] = static_cast<int32_t>(static_cast<uint32_t>(seed));
+  words[1] = static_cast<int32_t>(static_cast<uint32_t>(seed >> 32));
 }
 
 /// Batch after batch, with the gradients of all of them at the end.

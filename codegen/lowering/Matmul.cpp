@@ -7,8 +7,11 @@ using namespace mlir;
 namespace hybrid {
 
 template <> LogicalResult lower(MatmulOp op, ProgramBuilder &program) {
-  multiply(program, op.getA(), op.getTransposeA(), op.getB(), op.getTransposeB(), Value(),
-           op.getResult());
+  if (op.isRowwise())
+    multiply(program, op.getA(), op.getTransposeA(), op.getB(), op.getTransposeB(), Value(),
+             op.getResult());
+  else
+    multiplyEach(program, op.getA(), op.getB(), op.getTransposeB(), op.getResult());
   return success();
 }
 

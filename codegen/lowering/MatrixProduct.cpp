@@ -1,5 +1,6 @@
 //===- MatrixProduct.cpp - products of matrices by a library ----------------===//
 #include "codegen/lowering/MatrixProduct.h"
+#include "dialect/Shapes.h"
 
 using namespace mlir;
 
@@ -31,6 +32,57 @@ void multiply(ProgramBuilder &program, Value a, bool transposeA, Value b, bool t
   program.matmul(left, transposeA, right, transposeB, out, biasView);
   if (out.buffer != place.buffer)
     program.copy(out, place);
+}
+
+/// [batch..., rows..., columns], the first `batch` dimensions as one and the rows as one; nothing
+/// where no view can be that.
+static std::optional<View> asMatrices(const View &view, size_t batch) {
+  int64_t count = 1, rows = 1;
+  for (auto [i, size] : llvm::enumerate(ArrayRef(view.shape).drop_back()))
+    (i < batch ? count : rows) *= size;
+  return view.reshaped({count, rows, view.columns()});
+}
+
+static bool hasRows(const View &matrices) {
+  return !!matrices.sliced({0, 0, 0}, {1, matrices.shape[1], matrices.shape[2]}).rowStride();
+}
+
+/// Matrices of an operand, or their transposes (then `transpose` is flipped).
+static View matricesOf(ProgramBuilder &program, Value value, size_t batch, bool &transpose) {
+  View view = program.view(value);
+  // One matrix that is repeated is written out: not every library reads it from one place.
+  std::optional<View> matrices = asMatrices(view, batch);
+  if (matrices && (matrices->shape[0] == 1 || matrices->strides[0] > 0)) {
+    if (hasRows(*matrices))
+      return *matrices;
+    if (View turned = matrices->transposed({0, 2, 1}); hasRows(turned)) {
+      transpose = !transpose;
+      return turned;
+    }
+  }
+  return *asMatrices(program.denseCopy(view), batch);
+}
+
+void multiplyEach(ProgramBuilder &program, Value a, Value b, bool transposeB, Value result) {
+  const size_t batch = shapeOf(b).size() - 2;
+  bool transposeA = false;
+  View left = matricesOf(program, a, batch, transposeA),
+       right = matricesOf(program, b, batch, transposeB), place = program.define(result);
+  std::optional<View> out = asMatrices(place, batch);
+  const bool inPlace = out && hasRows(*out);
+  View aside;
+  if (!inPlace) {
+    aside = program.temporary(place.shape, place.element);
+    out = asMatrices(aside, batch);
+  }
+  if (left.shape[0] == 1) { // one matrix
+    auto only = [](const View &view) { return *view.reshaped({view.shape[1], view.shape[2]}); };
+    program.matmul(only(left), transposeA, only(right), transposeB, only(*out), std::nullopt);
+  } else {
+    program.batchedMatmul(left, transposeA, right, transposeB, *out);
+  }
+  if (!inPlace)
+    program.copy(aside, place);
 }
 
 } // namespace hybrid

@@ -9,4 +9,9 @@ namespace hybrid {
 void multiply(ProgramBuilder &program, mlir::Value a, bool transposeA, mlir::Value b,
               bool transposeB, mlir::Value bias, mlir::Value result);
 
+/// A product for each matrix of b [batch..., k, n], or [batch..., n, k] with `transposeB`, with the
+/// rows of a [batch..., rows..., k] that are its.
+void multiplyEach(ProgramBuilder &program, mlir::Value a, mlir::Value b, bool transposeB,
+                  mlir::Value result);
+
 } // namespace hybrid

@@ -21,7 +21,29 @@ static LogicalResult convertLinear(LinearOp op, Conversion &to) {
   return success();
 }
 
+/// MatMul takes the matrices of both by their place: [batch..., rows, k] by [batch..., k, n].
+static LogicalResult convertProducts(MatmulOp op, Conversion &to) {
+  const size_t batch = shapeOf(op.getB()).size() - 2;
+  const Tensor &a = to.of(op.getA());
+  Tensor b = to.of(op.getB());
+  if (op.getTransposeB()) {
+    auto order = llvm::to_vector(llvm::seq<int64_t>(0, static_cast<int64_t>(batch) + 2));
+    std::swap(order[batch], order[batch + 1]);
+    b = to.graph.transpose(b, order);
+  }
+  SmallVector<int64_t> rows(ArrayRef(a.shape).take_front(batch));
+  rows.push_back(elementCount(ArrayRef(a.shape).drop_front(batch).drop_back()));
+  rows.push_back(a.shape.back());
+  SmallVector<int64_t> shape(rows);
+  shape.back() = b.shape.back();
+  Tensor product = to.graph.node("MatMul", {to.graph.reshape(a, rows), b}, shape, a.element);
+  to.define(op.getResult(), to.graph.reshape(product, shapeOf(op.getResult())));
+  return success();
+}
+
 static LogicalResult convertMatmul(MatmulOp op, Conversion &to) {
+  if (!op.isRowwise())
+    return convertProducts(op, to);
   Tensor product =
       to.graph.gemm(asMatrix(to.of(op.getA()), to),
                     op.getTransposeA() ? asMatrix(to.of(op.getB()), to) : to.of(op.getB()), {},

@@ -34,6 +34,12 @@ static LogicalResult convertSlice(SliceOp op, Conversion &to) {
   return success();
 }
 
+/// Nothing is left out of what an exported model computes.
+static LogicalResult convertDropout(DropoutOp op, Conversion &to) {
+  to.define(op.getResult(), to.of(op.getX()));
+  return success();
+}
+
 static LogicalResult convertPad(PadOp op, Conversion &to) {
   ArrayRef<int64_t> inner = shapeOf(op.getX()), outer = shapeOf(op.getResult());
   SmallVector<int64_t> pads(op.getStarts());
@@ -91,6 +97,7 @@ void addShapes(Conversion &to) {
   to.add<BroadcastOp>(convertBroadcast);
   to.add<ReverseOp>(convertReverse);
   to.add<SliceOp>(convertSlice);
+  to.add<DropoutOp>(convertDropout);
   to.add<PadOp>(convertPad);
   to.add<SplitOp>(convertSplit);
   to.add<ConcatOp>(convertConcat);

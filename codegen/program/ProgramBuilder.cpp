@@ -237,7 +237,21 @@ void ProgramBuilder::matmul(const View &a, bool transposeA, const View &b, bool 
       builder, loc(), views, builder.getArrayAttr({}), transposeA ? columnsA : rowsA, c.columns(),
       transposeA ? rowsA : columnsA, *a.rowStride(), *b.rowStride(), *c.rowStride(), transposeA,
       transposeB, /*accumulate=*/false, a.element, sourceName(current), /*groups=*/0,
-      /*group_stride=*/0, loop && !transposeA, loop && transposeA, /*ld_addend=*/0);
+      /*group_stride=*/0, loop && !transposeA, loop && transposeA, /*ld_addend=*/0, /*batch=*/1,
+      /*batch_strides=*/ArrayRef<int64_t>());
+}
+
+void ProgramBuilder::batchedMatmul(const View &a, bool transposeA, const View &b, bool transposeB,
+                                   const View &c) {
+  auto rowStride = [](const View &view) {
+    return *view.sliced({0, 0, 0}, {1, view.shape[1], view.shape[2]}).rowStride();
+  };
+  LibraryMatmulOp::create(
+      builder, loc(), ValueRange{use(a), use(b), use(c)}, builder.getArrayAttr({}), c.shape[1],
+      c.shape[2], a.shape[transposeA ? 1 : 2], rowStride(a), rowStride(b), rowStride(c), transposeA,
+      transposeB, /*accumulate=*/false, a.element, sourceName(current), /*groups=*/0,
+      /*group_stride=*/0, /*tile_rows=*/false, /*tile_sum=*/false, /*ld_addend=*/0, c.shape[0],
+      ArrayRef<int64_t>{a.strides[0], b.strides[0], c.strides[0]});
 }
 
 void ProgramBuilder::groupedMatmul(const View &a, bool transposeA, const View &b, bool transposeB,
@@ -249,7 +263,8 @@ void ProgramBuilder::groupedMatmul(const View &a, bool transposeA, const View &b
       transposeA ? columnsA : rows, c.columns(), transposeA ? rows : columnsA, columnsA,
       b.columns(), c.columns(), transposeA, transposeB, /*accumulate=*/false, a.element,
       sourceName(current), offsets.elements() - 1, matrices.shape[1] * matrices.shape[2],
-      loop && !transposeA, loop && transposeA, /*ld_addend=*/0);
+      loop && !transposeA, loop && transposeA, /*ld_addend=*/0, /*batch=*/1,
+      /*batch_strides=*/ArrayRef<int64_t>());
 }
 
 void ProgramBuilder::attention(AttentionCall call, ArrayRef<BufferUse> buffers) {

@@ -141,6 +141,9 @@ public:
   }
   void matmul(const View &a, bool transposeA, const View &b, bool transposeB, const View &c,
               std::optional<View> bias);
+  /// Products of a [batch, m, k] and b [batch, k, n], or their transposes, each with equally spaced
+  /// rows.
+  void batchedMatmul(const View &a, bool transposeA, const View &b, bool transposeB, const View &c);
   /// Products of groups of rows: group e of a with matrix e of b, or with transposeA group e of a
   /// and of b into matrix e of c; `offsets` as in schedule.library_matmul. All dense.
   void groupedMatmul(const View &a, bool transposeA, const View &b, bool transposeB, const View &c,

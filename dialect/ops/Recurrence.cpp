@@ -116,8 +116,10 @@ HYBRID_INFER(RecurrenceGradOp) {
 /// C4. A product of weights, a sum over channels, a part: what a kernel knows how to do at a
 /// position.
 static bool isOfStep(Operation &op) {
+  if (auto product = dyn_cast<MatmulOp>(op)) // by one matrix
+    return product.isRowwise();
   return op.hasTrait<FusableElementwise>() || op.hasTrait<ViewOfOperand>() ||
-         isa<ConstantOp, LinearOp, MatmulOp, ReduceOp, ConcatOp, PadOp, FusedOp>(op);
+         isa<ConstantOp, LinearOp, ReduceOp, ConcatOp, PadOp, FusedOp>(op);
 }
 
 Operation *hybrid::findForeignOp(Block &step) {

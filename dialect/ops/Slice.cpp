@@ -7,14 +7,15 @@ using namespace mlir;
 using namespace hybrid;
 
 /// Whether a part of that shape that starts at `starts` lies in the whole, as far as sizes are
-/// known.
+/// known. In a dimension that is free a start may count from the end.
 static bool liesIn(ArrayRef<int64_t> whole, ArrayRef<int64_t> part, ArrayRef<int64_t> starts) {
   if (part.size() != whole.size() || starts.size() != whole.size())
     return false;
   return llvm::all_of(llvm::zip(whole, part, starts), [](auto sizes) {
     auto [all, some, start] = sizes;
-    return start >= 0 &&
-           (ShapedType::isDynamic(all) || ShapedType::isDynamic(some) || start <= all - some);
+    if (ShapedType::isDynamic(all))
+      return start >= 0 || ShapedType::isDynamic(some) || some <= -start;
+    return start >= 0 && (ShapedType::isDynamic(some) || start <= all - some);
   });
 }
 
@@ -40,7 +41,8 @@ HYBRID_INFER(PadOp) {
 }
 
 LogicalResult PadOp::verify() {
-  if (!liesIn(shapeOf(getResult()), shapeOf(getX()), getStarts())) // C1
+  if (llvm::any_of(getStarts(), [](int64_t start) { return start < 0; }) ||
+      !liesIn(shapeOf(getResult()), shapeOf(getX()), getStarts())) // C1
     return emitOpError() << shapeText(shapeOf(getX())) << " at " << shapeText(getStarts())
                          << " does not fit in " << shapeText(shapeOf(getResult()));
   return success();
@@ -71,21 +73,34 @@ FailureOr<int64_t> PadOp::getSequenceAxis(ArrayRef<std::optional<int64_t>> opera
   return wholeSequence(getX(), getResult(), operandAxes, why);
 }
 
-// A table that is cut to the length, such as the positions of a filter, is long enough.
+// A table that is cut to the length, such as the positions of a filter, is long enough, and a part
+// of the sequence is inside it.
 LogicalResult SliceOp::verifySizes(const llvm::StringMap<int64_t> &sizes) {
-  ArrayRef<int64_t> whole = shapeOf(getX());
   for (auto [axis, size] : llvm::enumerate(getSizes())) {
-    auto name = dyn_cast<StringAttr>(size);
-    if (!name || axis >= whole.size() || ShapedType::isDynamic(whole[axis]))
+    // What it is cut from has its size by now.
+    const int64_t whole = shapeOf(getX())[axis], start = getStarts()[axis];
+    const auto name = dyn_cast<StringAttr>(size);
+    const int64_t taken =
+        name ? boundSize(name.getValue(), sizes).value_or(0) : cast<IntegerAttr>(size).getInt();
+    if (start >= 0 ? taken <= whole - start : -start <= whole)
       continue;
-    int64_t wanted = sizes.lookup(name.getValue());
-    if (wanted > whole[axis] - getStarts()[axis])
-      return emitError() << "too long: " << name.getValue() << " = " << wanted
-                         << " positions are taken of " << whole[axis]
+    if (name && taken > 0)
+      return emitError() << "too long: " << name.getValue() << " = " << taken
+                         << " positions are taken of " << whole
                          << ". Compile for a shorter length, or make this longer where it is "
                             "declared (l_max, in the layers of the library)";
+    const int64_t needed = start >= 0 ? start + taken : -start;
+    return emitError() << "too short: " << needed << " positions are needed, but there are "
+                       << whole << ". Compile for a longer length";
   }
   return success();
+}
+
+void SliceOp::placeEnds() {
+  SmallVector<int64_t> starts(getStarts());
+  for (auto [start, whole] : llvm::zip_equal(starts, shapeOf(getX())))
+    start += start < 0 ? whole : 0;
+  setStarts(starts);
 }
 
 SequenceUse SliceOp::getSequenceUse(unsigned, int64_t axis, unsigned) {

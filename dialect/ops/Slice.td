@@ -4,7 +4,8 @@ include "dialect/HybridBase.td"
 def Hybrid_SliceOp : Hybrid_PureOp<"slice", [Hybrid_ViewOfOperand, Hybrid_Differentiable, Hybrid_SequenceAxis, Hybrid_Positions, DeclareOpInterfaceMethods<FreeSizesOp>]> {
   let summary = "a rectangular part";
   let description = [{
-    Elements `starts[i] <= index_i < starts[i] + sizes[i]` of x.
+    Elements `starts[i] <= index_i < starts[i] + sizes[i]` of x. A start below 0 counts from the end of a dimension that is free: `hybrid-specialize`
+    makes it a place.
 
     - C1: the part lies inside x
 

@@ -280,6 +280,14 @@ LogicalResult LibraryMatmulOp::verify() {
     return emitOpError() << "has an addend, and groups or another place that it accumulates in";
   if (groups && buffers != 4) // C1
     return emitOpError() << "has " << buffers << " buffers, expected a, b, c and offsets";
+  const auto batch = static_cast<int64_t>(getBatch());
+  const bool strided = getBatchStrides().size() == (batch == 1 ? 0 : 3) &&
+                       llvm::none_of(getBatchStrides(), [](int64_t stride) { return stride < 0; });
+  if (batch < 1 || !strided) // C5
+    return emitOpError() << "is " << batch << " products with strides [" << getBatchStrides()
+                         << "], expected 3, none negative, of more than one";
+  if (batch > 1 && (groups || buffers != 3 || getTileRows() || getTileSum())) // C5
+    return emitOpError() << "is a batch, and has groups, tiles, a bias or an addend";
   return success();
 }
 

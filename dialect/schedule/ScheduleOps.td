@@ -329,12 +329,14 @@ def Schedule_LibraryMatmulOp : Schedule_Step<"library_matmul"> {
     `C = A B (+ bias)`, or `C += A B (+ bias)` with `accumulate`; `m`, `n`, `k` after transposition. `buffers`: a, b, c and optionally bias. Leading
     dimensions in elements. With `ld_addend` there is one more buffer, the last: what is added, m x n with that leading dimension, apart from C. With `groups` E > 0 it is E products whose sizes are known when it runs: the last buffer holds the E + 1 row numbers `offsets`
     (i32), and product e takes the rows offsets[e] up to offsets[e+1] of m (of k with `transpose_a`), matrix e of b (of c), `group_stride` elements apart.
-    Rows of c from offsets[E] on become 0. In a `tile_loop`, `tile_rows` cuts m and `tile_sum` cuts k.
+    Rows of c from offsets[E] on become 0. In a `tile_loop`, `tile_rows` cuts m and `tile_sum` cuts k. With `batch` above 1 it is that many products of one
+    size; matrices of a, b and c are `batch_strides` elements apart, 0 where all products read one.
 
     - C1: there are three or four buffers and with `ld_addend` one more; with groups four, without bias
     - C2: m, n, k, groups and ld_addend are not negative
     - C3: with `ld_addend` there are no groups and nothing accumulates
     - C4: there are operands, or buffers, but not both
+    - C5: with a batch there are three strides, none negative, and no groups, bias, addend or tiles
 
     ```mlir
     schedule.program @forward arena 768 inputs [] outputs [] {
@@ -346,7 +348,8 @@ def Schedule_LibraryMatmulOp : Schedule_Step<"library_matmul"> {
                        I64Attr:$lda, I64Attr:$ldb, I64Attr:$ldc,
                        UnitAttr:$transpose_a, UnitAttr:$transpose_b, UnitAttr:$accumulate, TypeAttr:$element_type, StrAttr:$source,
                        DefaultValuedAttr<I64Attr, "0">:$groups, DefaultValuedAttr<I64Attr, "0">:$group_stride,
-                       UnitAttr:$tile_rows, UnitAttr:$tile_sum, DefaultValuedAttr<I64Attr, "0">:$ld_addend);
+                       UnitAttr:$tile_rows, UnitAttr:$tile_sum, DefaultValuedAttr<I64Attr, "0">:$ld_addend,
+                       DefaultValuedAttr<I64Attr, "1">:$batch, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$batch_strides);
   let assemblyFormat = [{ $m `x` $n `x` $k `of` $element_type `for` $source (`buffers` $buffers^)? (` ` `(` $views^ `:` type($views) `)`)? attr-dict }];
   let hasVerifier = 1;
 }

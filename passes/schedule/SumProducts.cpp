@@ -38,8 +38,8 @@ LibraryMatmulOp productOf(ComputeOp compute, Value input) {
     if (use.step == compute)
       continue;
     auto maker = dyn_cast<LibraryMatmulOp>(use.step);
-    bool plain = maker && use.written && maker.getGroups() == 0 && maker.getLdAddend() == 0 &&
-                 !maker.getAccumulate() && sameElements(use.view, read);
+    bool plain = maker && use.written && maker.getGroups() == 0 && maker.getBatch() == 1 &&
+                 maker.getLdAddend() == 0 && !maker.getAccumulate() && sameElements(use.view, read);
     if (product || !plain || maker->getBlock() != compute->getBlock())
       return {};
     product = maker;

@@ -59,10 +59,20 @@ func.func @matmul_leading(%a: tensor<2x8x4xf32>, %b: tensor<2x7x3xf32>) {
 // -----
 
 // matmul C2: b is a matrix.
-func.func @matmul_rank(%a: tensor<2x8x4xf32>, %b: tensor<2x4x3xf32>) {
-  // expected-error@+2 {{matmul: b must be a matrix, but is [2, 4, 3]}}
+func.func @matmul_rank(%a: tensor<2x8x4xf32>, %b: tensor<4xf32>) {
+  // expected-error@+2 {{matmul: b must be a matrix, but is [4]}}
   // expected-error@+1 {{failed to infer returned types}}
-  %0 = hybrid.matmul %a, %b : tensor<2x8x4xf32>, tensor<2x4x3xf32> -> tensor<2x8x3xf32>
+  %0 = hybrid.matmul %a, %b : tensor<2x8x4xf32>, tensor<4xf32> -> tensor<2x8xf32>
+  return
+}
+
+// -----
+
+// matmul C2: a has the matrices' leading dimensions.
+func.func @matmul_batch(%a: tensor<3x8x4xf32>, %b: tensor<2x4x3xf32>) {
+  // expected-error@+2 {{matmul: a is [3, 8, 4] for matrices [2, 4, 3]: expected their leading dimensions in front}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %0 = hybrid.matmul %a, %b : tensor<3x8x4xf32>, tensor<2x4x3xf32> -> tensor<3x8x3xf32>
   return
 }
 

@@ -35,6 +35,16 @@ func.func @matmul(%a: tensor<2x8x4xf32>, %b: tensor<4x16xf32>, %c: tensor<16x4xf
   return %2 : tensor<16x4xf32>
 }
 
+// A product for each matrix, with rows of any dimensions.
+// CHECK-LABEL: func.func @products(
+// CHECK: hybrid.matmul %{{.+}}, %{{.+}} : tensor<?x8x3x4xf32>, tensor<?x4x5xf32> -> tensor<?x8x3x5xf32>
+// CHECK: hybrid.matmul %{{.+}}, %{{.+}} {transpose_b} : tensor<?x8x3x5xf32>, tensor<?x8x7x5xf32> -> tensor<?x8x3x7xf32>
+func.func @products(%a: tensor<?x8x3x4xf32>, %b: tensor<?x4x5xf32>, %c: tensor<?x8x7x5xf32>) -> tensor<?x8x3x7xf32> {
+  %0 = hybrid.matmul %a, %b : tensor<?x8x3x4xf32>, tensor<?x4x5xf32> -> tensor<?x8x3x5xf32>
+  %1 = hybrid.matmul %0, %c {transpose_b} : tensor<?x8x3x5xf32>, tensor<?x8x7x5xf32> -> tensor<?x8x3x7xf32>
+  return %1 : tensor<?x8x3x7xf32>
+}
+
 // Epsilon is printed only when it is not 1e-5.
 // CHECK-LABEL: func.func @rmsnorm(
 // CHECK-SAME: %[[X:[^:]+]]: tensor<2x8x4xf32>

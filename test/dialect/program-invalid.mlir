@@ -85,6 +85,24 @@ func.func @groups() {
 
 // -----
 
+// library_matmul C5: how far the matrices of a batch are apart.
+func.func @batch_strides() {
+  // expected-error@+1 {{is 2 products with strides [1, -1, 1], expected 3, none negative, of more than one}}
+  schedule.library_matmul 1 x 1 x 1 of f32 for "x" buffers [#schedule.buffer<arena, 0, 8>, #schedule.buffer<arena, 8, 8>, #schedule.buffer<arena, 16, 8>] {lda = 1 : i64, ldb = 1 : i64, ldc = 1 : i64, batch = 2 : i64, batch_strides = array<i64: 1, -1, 1>}
+  return
+}
+
+// -----
+
+// library_matmul C5: a batch is of plain products.
+func.func @batch_bias() {
+  // expected-error@+1 {{is a batch, and has groups, tiles, a bias or an addend}}
+  schedule.library_matmul 1 x 1 x 1 of f32 for "x" buffers [#schedule.buffer<arena, 0, 8>, #schedule.buffer<arena, 8, 8>, #schedule.buffer<arena, 16, 8>, #schedule.buffer<arena, 24, 4>] {lda = 1 : i64, ldb = 1 : i64, ldc = 1 : i64, batch = 2 : i64, batch_strides = array<i64: 1, 1, 1>}
+  return
+}
+
+// -----
+
 // library_matmul C1: the addend has a buffer.
 func.func @addend_buffer() {
   // expected-error@+1 {{has 3 buffers, expected a, b, c and optionally bias, then the addend}}

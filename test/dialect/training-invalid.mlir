@@ -123,3 +123,21 @@ func.func @ignore_index(%logits: tensor<8x4xf32>, %targets: tensor<8xi32>) {
   %0, %1, %2 = hybrid.cross_entropy %logits, %targets {ignore_index = 4294967296 : i64} : tensor<8x4xf32>, tensor<8xi32> -> tensor<f32>, tensor<f32>, tensor<f32>
   return
 }
+
+// -----
+
+// dropout C1: what is left out is a part.
+func.func @dropout_rate(%x: tensor<2x8x4xf32>) {
+  // expected-error@+1 {{dropout: rate = 1, expected at least 0 and below 1}}
+  %0 = hybrid.dropout %x rate 1.0 along [0] "d" : tensor<2x8x4xf32>
+  return
+}
+
+// -----
+
+// dropout C2: dimensions of x, ascending.
+func.func @dropout_axes(%x: tensor<2x8x4xf32>) {
+  // expected-error@+1 {{dropout: axes = [1, 0], but x is [2, 8, 4]: expected some of its dimensions, ascending}}
+  %0 = hybrid.dropout %x rate 0.5 along [1, 0] "d" : tensor<2x8x4xf32>
+  return
+}

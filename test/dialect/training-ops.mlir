@@ -42,3 +42,10 @@ func.func @target_weight(%t: tensor<2x8xi32>, %w: tensor<2x8xf32>) -> (tensor<f3
   %1 = hybrid.target_weight %t weights(%w : tensor<2x8xf32>) {ignore_index = 0 : i64} : tensor<2x8xi32> -> tensor<f32>
   return %0, %1 : tensor<f32>, tensor<f32>
 }
+
+// CHECK-LABEL: func.func @dropout
+// CHECK: hybrid.dropout %{{.+}} rate 1.000000e-01 along [0, 2] "blocks.0.dropout" : tensor<2x8x4xf32>
+func.func @dropout(%x: tensor<2x8x4xf32>) -> tensor<2x8x4xf32> {
+  %0 = hybrid.dropout %x rate 0.1 along [0, 2] "blocks.0.dropout" : tensor<2x8x4xf32>
+  return %0 : tensor<2x8x4xf32>
+}

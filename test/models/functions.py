@@ -37,13 +37,13 @@ UNARY = {
     "rsqrt": (lambda x: 1 / math.sqrt(x), POSITIVE), "abs": (abs, ANY), "square": (lambda x: x * x, ANY),
     "sign": (lambda x: math.copysign(1, x), ANY), "log_sigmoid": (lambda x: -softplus(-x), ANY), "erf": (math.erf, BOUNDED),
     "reciprocal": (lambda x: 1 / x, ANY), "elu": (lambda x: x if x > 0 else math.expm1(x), ANY), "expm1": (math.expm1, ANY),
-    "log1p": (math.log1p, POSITIVE),
+    "log1p": (math.log1p, POSITIVE), "stop_gradient": (lambda x: x, ANY),
 }
 PAIRS = [(-2.5, 3.0), (0.4, 0.4), (3.0, -0.3), (-1.5, -1e-3)]
 BINARY = {
     "a + b": lambda a, b: a + b, "a - b": lambda a, b: a - b, "a * b": lambda a, b: a * b, "a / b": lambda a, b: a / b,
     "maximum(a, b)": max, "minimum(a, b)": min, "equal(a, b)": lambda a, b: float(a == b), "less(a, b)": lambda a, b: float(a < b),
-    "atan2(y, x)": math.atan2,
+    "atan2(y, x)": math.atan2, "masked(x, mask)": lambda a, b: a * b if b else 0.0,
 }
 
 rows = re.findall(r"^\| `(.*?)` \| ", pathlib.Path(page).read_text(encoding="utf-8"), re.MULTILINE)
@@ -75,7 +75,7 @@ for name, (function, points) in UNARY.items():
 feed("a", [a for a, b in PAIRS])
 feed("b", [b for a, b in PAIRS])
 for index, (call, function) in enumerate(BINARY.items()):
-    model.append(f"  output binary_{index} = {call.replace('(y, x)', '(a, b)')}")
+    model.append(f"  output binary_{index} = {re.sub(r'[(].*[)]', '(a, b)', call)}")
     checks.append((f"binary_{index}", [function(a, b) for a, b in PAIRS]))
 model.append("}")
 folder = pathlib.Path(out)

@@ -118,3 +118,21 @@ func.func @forward(%x: tensor<?x?xf32> {hybrid.dims = ["B", "L"]}, %table: tenso
   %0 = hybrid.slice %table from [0, 0] size ["L", 4] : tensor<6x4xf32> -> tensor<?x4xf32>
   return %0 : tensor<?x4xf32>
 }
+
+// -----
+
+// A part of the sequence that is longer than it.
+func.func @forward(%x: tensor<?x?xf32> {hybrid.dims = ["B", "L"]}) -> tensor<?x2xf32> {
+  // expected-error@+1 {{too short: 9 positions are needed, but there are 8. Compile for a longer length}}
+  %0 = hybrid.slice %x from [0, -9] size ["B", 2] : tensor<?x?xf32> -> tensor<?x2xf32>
+  return %0 : tensor<?x2xf32>
+}
+
+// -----
+
+// Nothing is left of it.
+func.func @forward(%x: tensor<?x?xf32> {hybrid.dims = ["B", "L"]}) -> tensor<?x?xf32> {
+  // expected-error@+1 {{too short: L - 8 is 0 here. Compile for a longer length}}
+  %0 = hybrid.slice %x from [0, 8] size ["B", "L - 8"] : tensor<?x?xf32> -> tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}

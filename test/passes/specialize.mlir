@@ -85,3 +85,15 @@ func.func @forward() -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
   %c = hybrid.parameter "c" {trainable = false} : tensor<4xf32>
   return %a, %b, %c : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// What counts from the end of the length counts from its start then, and sizes may be those of the length and a number.
+// CHECK-LABEL: func.func @forward(
+// CHECK-NEXT: %[[LAST:.+]] = hybrid.slice %{{.+}} from [0, 6] size [2, 2] : tensor<2x8xf64> -> tensor<2x2xf64>
+// CHECK-NEXT: %[[LATER:.+]] = hybrid.slice %{{.+}} from [0, 1] size [2, 7] : tensor<2x8xf64> -> tensor<2x7xf64>
+func.func @forward(%x: tensor<?x?xf32> {hybrid.dims = ["B", "L"]}) -> (tensor<?x2xf32>, tensor<?x?xf32>) {
+  %0 = hybrid.slice %x from [0, -2] size ["B", 2] : tensor<?x?xf32> -> tensor<?x2xf32>
+  %1 = hybrid.slice %x from [0, 1] size ["B", "L - 1"] : tensor<?x?xf32> -> tensor<?x?xf32>
+  return %0, %1 : tensor<?x2xf32>, tensor<?x?xf32>
+}
