@@ -19,7 +19,6 @@ def Hybrid_MatmulOp : Hybrid_ProductOp<"matmul", [DeclareOpInterfaceMethods<Roww
     %s = hybrid.matmul %y, %y {transpose_b} : tensor<2x8x16xf32>, tensor<2x8x16xf32> -> tensor<2x8x8xf32>
     ```
   }];
-  let language = (operator $a, $b, $transpose_b);
   let arguments = (ins Hybrid_ProductOperand:$a, Hybrid_ProductOperand:$b, UnitAttr:$transpose_a, UnitAttr:$transpose_b);
   let results = (outs Hybrid_FloatTensor:$result);
   let assemblyFormat = "$a `,` $b attr-dict `:` type($a) `,` type($b) `->` type($result)";

@@ -39,7 +39,7 @@ struct Operation {
   Value onFree() {
     const Value &free = left.isFree() ? left : right;
     std::string what = free.integer.name == "B" ? "batch size" : "length";
-    return fail(free.integer.name + " is only known when compiling for a " + what + ": '" + sign +
+    return fail(text(free) + " is only known when compiling for a " + what + ": '" + sign +
                 "' needs a number here");
   }
 
@@ -111,16 +111,33 @@ struct Operation {
       return answer(left.string < right.string, left.string == right.string);
     if (equality && left.kind == right.kind && left.kind == Value::Kind::Boolean)
       return answer(false, left.boolean == right.boolean);
-    if (left.isTensor() || right.isTensor())
-      return fail("'" + sign + "' compares numbers, not tensors: use less(a, b) or equal(a, b)");
     return mismatch();
   }
 
-  Value tensors() {
+  /// 1 where it holds, else 0, element by element.
+  Value compareTensors() {
+    if (sign == "!=")
+      return without(apply(BinaryKind::Equal, left, right));
+    if (sign == "==")
+      return apply(BinaryKind::Equal, left, right);
+    const bool swapped = sign.starts_with(">");
+    const Value &small = swapped ? right : left, &large = swapped ? left : right;
+    Value less = apply(BinaryKind::Less, small, large);
+    if (sign.size() == 1 || less.isPoison())
+      return less;
+    return apply(BinaryKind::Add, less, apply(BinaryKind::Equal, left, right));
+  }
+
+  /// 1 for 0, and 0 for 1.
+  Value without(const Value &mask) {
+    return mask.isPoison() ? mask : apply(BinaryKind::Equal, mask, Value::of(int64_t(0)));
+  }
+
+  Value apply(BinaryKind kind, const Value &a, const Value &b) {
     auto operand = [&](const Value &value) -> Value {
       return value.isTensor() ? value : emit.scalar(value.asNumber(), place);
     };
-    for (const Value *value : {&left, &right}) {
+    for (const Value *value : {&a, &b}) {
       if (value->isTensor() && value->holdsIntegers)
         return fail("'" + sign + "': " + text(*value) +
                     " holds integers, expected floating point numbers");
@@ -129,22 +146,28 @@ struct Operation {
       if (!value->isTensor() && !value->isNumber())
         return mismatch();
     }
+    Emitter::Added added = emit.binary(kind, operand(a), operand(b), place);
+    return added.fault.empty() ? added.results[0] : fail("'" + sign + "': " + added.fault);
+  }
+
+  Value tensors() {
     const auto *function =
         llvm::find_if(scalar::binaryFunctions, [&](const scalar::BinaryFunction &candidate) {
           return candidate.name == sign;
         });
     if (function == std::end(scalar::binaryFunctions))
       return fail("'" + sign + "' works on numbers, not on tensors");
-    Emitter::Added added = emit.binary(function->kind, operand(left), operand(right), place);
-    return added.fault.empty() ? added.results[0] : fail("'" + sign + "': " + added.fault);
+    return apply(function->kind, left, right);
   }
 
   Value run() {
     using Kind = Value::Kind;
     if (left.isPoison() || right.isPoison())
       return {};
-    if (llvm::StringRef("== != <= >= < >").contains(sign))
-      return compare();
+    if (llvm::StringRef("== != <= >= < >").contains(sign)) {
+      const bool none = left.isNone() || right.isNone();
+      return (left.isTensor() || right.isTensor()) && !none ? compareTensors() : compare();
+    }
     if (left.isTensor() || right.isTensor())
       return tensors();
     if (left.isFree() || right.isFree())

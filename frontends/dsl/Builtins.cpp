@@ -8,8 +8,8 @@ namespace hybrid::dsl {
 
 /// All groups, in the order in which names are looked for.
 static constexpr llvm::ArrayRef<Builtin> (*groups[])() = {
-    staticBuiltins,    elementwiseBuiltins, shapeBuiltins,   expertBuiltins,
-    attentionBuiltins, recurrenceBuiltins,  operatorBuiltins};
+    staticBuiltins, elementwiseBuiltins, shapeBuiltins,      productBuiltins, derivedBuiltins,
+    expertBuiltins, attentionBuiltins,   recurrenceBuiltins, operatorBuiltins};
 
 const Builtin *findBuiltin(llvm::StringRef name) {
   for (auto group : groups)

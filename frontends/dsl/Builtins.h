@@ -23,6 +23,7 @@ struct Builtin {
   std::string parameters;
   Value (*run)(Call &call);
   const Operator *op = nullptr; // of the dialect, where it is one
+  std::string meaning = {};     // for --help-op, of one that is none
 };
 
 /// The operator called `name`, or null.
@@ -90,6 +91,8 @@ std::string operatorParameters(const Operator &op);
 llvm::ArrayRef<Builtin> staticBuiltins();
 llvm::ArrayRef<Builtin> elementwiseBuiltins();
 llvm::ArrayRef<Builtin> shapeBuiltins();
+llvm::ArrayRef<Builtin> productBuiltins();
+llvm::ArrayRef<Builtin> derivedBuiltins();
 llvm::ArrayRef<Builtin> expertBuiltins();
 llvm::ArrayRef<Builtin> attentionBuiltins();
 llvm::ArrayRef<Builtin> recurrenceBuiltins();

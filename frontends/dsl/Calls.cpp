@@ -1,8 +1,6 @@
 //===- Calls.cpp - calling layers and builtins ---------------------------------===//
 #include "frontends/dsl/Builtins.h"
 #include "frontends/dsl/Elaborator.h"
-#include "frontends/dsl/Library.h"
-#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -76,19 +74,8 @@ Value Elaborator::evaluateCall(const Expression &expression, llvm::StringRef hin
     return diagnostics.error(callee.place, describe(value) + " is not a layer: it cannot be called",
                              notes);
   }
-  if (value.layer->builtin) {
-    llvm::SaveAndRestore restored(diagnostics.reminder);
-    if (named)
-      diagnostics.reminder = [this, name = callee.text] {
-        std::string module = libraryModuleOf(name, diagnostics.importPaths);
-        return module.empty() ? module
-                              : "'" + name +
-                                    "' is the operator here: for the layer of the library "
-                                    "add 'use " +
-                                    module + "' at the top of the file";
-      };
+  if (value.layer->builtin)
     return callBuiltin(expression, *value.layer);
-  }
   return callLayer(expression, *value.layer,
                    named ? llvm::StringRef(callee.text) : value.layer->name());
 }
@@ -112,12 +99,8 @@ bool Elaborator::sortArguments(const Expression &call, const LayerValue &layer,
   };
   size_t next = 0;
   std::vector<Value> rest;
-  auto evaluateArgument = [&](const Expression &argument) {
-    llvm::SaveAndRestore restored(diagnostics.reminder, {}); // its faults are its own
-    return evaluate(argument);
-  };
   for (const Argument &argument : call.arguments) {
-    Value value = evaluateArgument(*argument.value);
+    Value value = evaluate(*argument.value);
     if (argument.name.empty()) {
       while (next < names.size() && fixed[next])
         ++next;

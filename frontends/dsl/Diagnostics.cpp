@@ -28,8 +28,6 @@ Fault Diagnostics::error(Place place, const llvm::Twine &message, ArrayRef<Note>
     if (note.place.file != place.file ||
         note.place.offset != place.offset) // it would say nothing new
       diagnostic.attachNote(sources.location(&context, note.place)) << note.text;
-  if (std::string more = reminder ? reminder() : ""; !more.empty())
-    diagnostic.attachNote(sources.location(&context, place)) << more;
   if (++count == limit)
     diagnostic.attachNote(sources.location(&context, place)) << "too many errors, stopping here";
   return {};

@@ -38,9 +38,6 @@ public:
   /// Where the library is, for suggestions.
   std::vector<std::string> importPaths;
 
-  /// What is worth saying with any error while it is set; empty: nothing.
-  std::function<std::string()> reminder;
-
   /// The chain of layer calls being elaborated, innermost last: errors print it as "called from".
   std::vector<Place> calls;
 

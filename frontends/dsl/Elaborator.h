@@ -126,6 +126,8 @@ private:
   Value evaluate(const Expression &expression, llvm::StringRef hint = "");
   /// Reports, once, nesting that would exhaust the stack.
   bool isTooDeep(Place place);
+  /// The module of the library with a layer of this name; empty: none.
+  llvm::StringRef libraryModule(llvm::StringRef name);
   Value evaluateName(const Expression &expression);
   Value evaluateUnary(const Expression &expression);
   Value evaluateBinary(const Expression &expression);
@@ -186,8 +188,9 @@ private:
   Emitter emit;
   std::string &scope; // the emitter's
   std::vector<std::unique_ptr<Frame>> frames;
-  llvm::StringMap<int> usedNames; // full names of scopes and parameters
-  int depth = 0;                  // nesting of evaluate()
+  llvm::StringMap<std::string> libraryModules; // of names that were asked for
+  llvm::StringMap<int> usedNames;              // full names of scopes and parameters
+  int depth = 0;                               // nesting of evaluate()
   mlir::OwningOpRef<mlir::ModuleOp> program;
   mlir::func::FuncOp function;
   int optimizersWritten = 0;

@@ -101,6 +101,31 @@ Emitter::Added Emitter::reshape(const Value &x, const Shape &shape, Place place)
              place);
 }
 
+Value Emitter::transpose(const Value &x, llvm::ArrayRef<int64_t> permutation, Place place) {
+  if (llvm::is_sorted(permutation))
+    return x;
+  NamedAttribute order =
+      builder.getNamedAttr("permutation", builder.getDenseI64ArrayAttr(permutation));
+  return add(TransposeOp::getOperationName(), x, {order}, place).results[0];
+}
+
+Value Emitter::sum(const Value &x, llvm::ArrayRef<int64_t> axes, Place place) {
+  if (axes.empty())
+    return x;
+  NamedAttrList attributes;
+  attributes.append("kind", ReduceKindAttr::get(builder.getContext(), ReduceKind::Sum));
+  attributes.append("axes", builder.getDenseI64ArrayAttr(axes));
+  return add(ReduceOp::getOperationName(), x, attributes, place).results[0];
+}
+
+Value Emitter::slice(const Value &x, llvm::ArrayRef<int64_t> starts, const Shape &sizes,
+                     Place place) {
+  if (sizes == x.shape)
+    return x;
+  Location loc = at(place);
+  return result(SliceOp::create(builder, loc, x.tensor, starts, attribute(sizes)), sizes, place);
+}
+
 Value Emitter::random(Distribution distribution, double a, double b, Place place) {
   // A second draw for the same parameter must not repeat the first.
   std::string stream = initial->stream;
@@ -140,7 +165,7 @@ bool Emitter::check(const Shape &shape, Place place) {
 ArrayAttr Emitter::attribute(const Shape &shape) {
   llvm::SmallVector<Attribute> sizes;
   for (const Dim &dim : shape)
-    sizes.push_back(dim.isFree() ? Attribute(builder.getStringAttr(dim.name))
+    sizes.push_back(dim.isFree() ? Attribute(builder.getStringAttr(text(dim)))
                                  : Attribute(builder.getI64IntegerAttr(dim.size)));
   return builder.getArrayAttr(sizes);
 }

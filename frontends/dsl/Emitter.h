@@ -5,6 +5,7 @@
 #include "frontends/dsl/Scoring.h"
 #include "frontends/dsl/Values.h"
 #include "mlir/IR/Block.h"
+#include "llvm/ADT/StringMap.h"
 #include <functional>
 
 namespace hybrid::dsl {
@@ -45,6 +46,11 @@ public:
   /// The tensor itself when it has the shape.
   Added broadcastTo(const Value &x, const Shape &shape, Place place);
   Added reshape(const Value &x, const Shape &shape, Place place);
+  Value transpose(const Value &x, llvm::ArrayRef<int64_t> permutation, Place place);
+  Value sum(const Value &x, llvm::ArrayRef<int64_t> axes, Place place);
+  /// A part that lies in the tensor, or the tensor itself when it has the sizes. A start below 0
+  /// counts from the end of a free dimension.
+  Value slice(const Value &x, llvm::ArrayRef<int64_t> starts, const Shape &sizes, Place place);
   /// Drawn values of the parameter that is being initialised. `shape` is static.
   Value random(Distribution distribution, double a, double b, Place place);
 
@@ -53,6 +59,9 @@ public:
   /// A shape attribute: integers, and names of free sizes.
   mlir::ArrayAttr attribute(const Shape &shape);
   mlir::RankedTensorType type(const Shape &shape);
+
+  /// How often the body that is being written has drawn numbers of its own under a name.
+  llvm::StringMap<int> draws;
 
   /// The parameter whose initial value is being computed; draws belong to it.
   struct Initial {

@@ -80,6 +80,13 @@ Value Elaborator::evaluate(const Expression &expression, llvm::StringRef hint) {
   return value;
 }
 
+llvm::StringRef Elaborator::libraryModule(llvm::StringRef name) {
+  auto [found, isNew] = libraryModules.try_emplace(name);
+  if (isNew)
+    found->second = libraryModuleOf(name, diagnostics.importPaths);
+  return found->second;
+}
+
 Value Elaborator::evaluateName(const Expression &expression) {
   llvm::StringRef name = expression.text;
   if (Variable *variable = findVariable(name))
@@ -96,6 +103,12 @@ Value Elaborator::evaluateName(const Expression &expression) {
     if (name == "none")
       return Value::none();
     layer.builtin = findBuiltin(name);
+    // It would have no parameters where the layer has some.
+    if (llvm::StringRef module = layer.builtin ? libraryModule(name) : ""; !module.empty())
+      return diagnostics.error(expression.place,
+                               "'" + name + "' is a layer of the library: add 'use " + module +
+                                   "' at the top of the file, or write 'op." + name +
+                                   "' for the operator");
   }
   if (layer.definition || layer.builtin)
     return Value::of(std::move(layer));
@@ -105,7 +118,7 @@ Value Elaborator::evaluateName(const Expression &expression) {
   if (name == "param")
     return diagnostics.error(expression.place,
                              "'param' is called with a shape: param([D], init = ones())");
-  if (std::string module = libraryModuleOf(name, diagnostics.importPaths); !module.empty())
+  if (llvm::StringRef module = libraryModule(name); !module.empty())
     return diagnostics.error(expression.place,
                              "there is nothing called '" + name +
                                  "' here: it is a layer of the library, add 'use " + module +
@@ -169,7 +182,7 @@ std::optional<int64_t> Elaborator::integer(const Expression &expression, llvm::S
     return value.integer.size;
   if (value.isFree())
     diagnostics.error(expression.place,
-                      what + " is " + value.integer.name + ", which is only known when compiling");
+                      what + " is " + text(value) + ", which is only known when compiling");
   else if (!value.isPoison())
     diagnostics.error(expression.place, what + " is an integer, not " + describe(value));
   return std::nullopt;
@@ -227,6 +240,8 @@ bool Elaborator::readRange(const Subscript &subscript, const Value &tensor, cons
                       {{tensor.origin, "the tensor " + text(tensor) + " comes from here"}});
     return false;
   };
+  // A place in the dimension: a number, or one counted from the end of a free one, whose size it
+  // then has.
   auto bound = [&](const ExpressionPtr &given, const Dim &otherwise) -> std::optional<Dim> {
     if (!given)
       return otherwise;
@@ -236,53 +251,43 @@ bool Elaborator::readRange(const Subscript &subscript, const Value &tensor, cons
         diagnostics.error(given->place, "an index is an integer, not " + describe(value));
       return std::nullopt;
     }
-    if (!value.isFree() && value.integer.size < 0) {
-      if (whole.isFree()) {
-        diagnostics.error(
-            given->place,
-            whole.name + " is only known when compiling: an index from the end needs a known size");
-        return std::nullopt;
-      }
-      if (value.integer.size < -whole.size) {
-        outside("index " + text(value));
-        return std::nullopt;
-      }
-      value.integer.size += whole.size;
+    if (value.isFree() || value.integer.size >= 0)
+      return value.integer;
+    if (!whole.isFree() && value.integer.size < -whole.size) {
+      outside("index " + text(value));
+      return std::nullopt;
     }
-    return value.integer;
+    return whole.plus(value.integer.size);
   };
-  std::optional<Dim> first = bound(subscript.start, Dim(0));
-  std::optional<Dim> last = first;
-  if (subscript.isRange)
+  std::optional<Dim> first = bound(subscript.start, Dim(0)), last = first;
+  if (first && !subscript.isRange)
+    last = first->plus(1);
+  else if (subscript.isRange)
     last = bound(subscript.end, whole);
   if (!first || !last)
     return false;
-  if (first->isFree()) {
+  const bool fromEnd = first->isFree();
+  if (fromEnd && (first->name != whole.name || first->size >= whole.size)) {
     diagnostics.error(subscript.place,
-                      first->name +
+                      text(*first) +
                           " is only known when compiling: a part starts at a known index");
     return false;
   }
-  start = first->size;
-  if (!subscript.isRange) {
-    size = Dim(1);
-    return whole.isFree() || start < whole.size || outside("index " + std::to_string(start));
-  }
-  if (last->isFree()) {
-    // 0:L of a dimension of known size is checked when compiling for a length.
-    size = *last;
-    if (start == 0 && (!whole.isFree() || whole == *last))
-      return true;
-    diagnostics.error(subscript.place, "the size of the part " + std::to_string(start) + ":" +
-                                           last->name + " of " + text(whole) +
+  // How far both are apart, as far as that is known.
+  const bool apart = last->name == first->name, toEnd = last->isFree() && !fromEnd;
+  const bool known = apart || (toEnd && (!whole.isFree() || whole.name == last->name));
+  const std::string range = text(*first) + ":" + text(*last);
+  if (!known) {
+    diagnostics.error(subscript.place, "the size of the part " + range + " of " + text(whole) +
                                            " is only known when compiling");
     return false;
   }
-  size = Dim(last->size - start);
-  std::string range = std::to_string(start) + ":" + std::to_string(last->size);
-  if (!whole.isFree() && last->size > whole.size)
-    return outside("the part " + range);
-  if (size.size < 1) {
+  start = fromEnd ? first->size - whole.size : first->size;
+  size = toEnd ? last->plus(-first->size) : Dim(last->size - first->size);
+  // Of a dimension of known size 0:L is checked when compiling for a length.
+  if (last->name == whole.name && last->size > whole.size)
+    return outside(subscript.isRange ? "the part " + range : "index " + text(*first));
+  if (!size.isFree() && size.size < 1) {
     diagnostics.error(subscript.place, "the part " + range + " is empty");
     return false;
   }
@@ -349,13 +354,7 @@ Value Elaborator::indexTensor(const Expression &expression, const Value &tensor)
       shape.push_back(size);
   }
   whole(rank - starts.size());
-  Value part = tensor;
-  if (sizes != tensor.shape) {
-    Location loc = emit.at(expression.place);
-    part = Emitter::result(
-        SliceOp::create(emit.builder, loc, tensor.tensor, starts, emit.attribute(sizes)), sizes,
-        expression.place);
-  }
+  Value part = emit.slice(tensor, starts, sizes, expression.place);
   return emit.reshape(part, shape, expression.place).results[0];
 }
 

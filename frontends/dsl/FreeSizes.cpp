@@ -21,7 +21,7 @@ int64_t standIn(const Dim &dim, size_t set) {
     return dim.size;
   for (const FreeSize &size : freeSizes)
     if (size.name == dim.name)
-      return size.numbers[set];
+      return size.numbers[set] + dim.size;
   llvm_unreachable("B and L are the only free dimensions");
 }
 
@@ -29,9 +29,32 @@ std::optional<Dim> sizeOf(int64_t first, int64_t second) {
   if (first == second)
     return Dim(first);
   for (const FreeSize &size : freeSizes)
-    if (size.numbers[0] == first && size.numbers[1] == second)
-      return Dim::free(size.name);
+    if (first - size.numbers[0] == second - size.numbers[1] &&
+        std::abs(first - size.numbers[0]) < farthest)
+      return Dim::free(size.name).plus(first - size.numbers[0]);
   return std::nullopt;
+}
+
+std::optional<Dim> productOf(llvm::ArrayRef<Dim> dims) {
+  Dim all(1);
+  for (const Dim &dim : dims) {
+    if (dim.isOne())
+      continue;
+    if (!all.isOne() && (dim.isFree() || all.isFree()))
+      return std::nullopt;
+    all = dim.isFree() ? dim : Dim(all.size * dim.size);
+  }
+  return all;
+}
+
+Dim freeSize(llvm::StringRef text) {
+  auto [name, more] = text.split(' ');
+  int64_t added = 0;
+  const bool less = more.consume_front("- ");
+  if (!less)
+    more.consume_front("+ ");
+  more.getAsInteger(10, added);
+  return Dim::free(name).plus(less ? -added : added);
 }
 
 std::string withNames(llvm::StringRef text, size_t set) {

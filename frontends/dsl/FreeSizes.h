@@ -21,6 +21,10 @@ constexpr size_t freeSizeSets = 2;
 int64_t standIn(const Dim &dim, size_t set);
 /// The size that has these numbers, if it is known or free.
 std::optional<Dim> sizeOf(int64_t first, int64_t second);
+/// The size of a name in a shape attribute: "L", "L - 1".
+Dim freeSize(llvm::StringRef text);
+/// The size of several dimensions as one, if it is known or that of a free one.
+std::optional<Dim> productOf(llvm::ArrayRef<Dim> dims);
 /// The text with the names of free dimensions in place of a set's numbers: "[B, L, 64]", "L + 2".
 std::string withNames(llvm::StringRef text, size_t set);
 

@@ -70,7 +70,7 @@ Emitter::Inferred Emitter::inferAs(size_t set, llvm::StringRef name, ArrayRef<Va
     SmallVector<Attribute> elements;
     for (Attribute element : sizes) {
       auto name = dyn_cast<StringAttr>(element);
-      elements.push_back(name ? builder.getI64IntegerAttr(standIn(Dim::free(name), set)) : element);
+      elements.push_back(name ? builder.getI64IntegerAttr(standIn(freeSize(name), set)) : element);
     }
     numbers.append(attribute.getName(), builder.getArrayAttr(elements));
   }

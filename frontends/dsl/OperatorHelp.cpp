@@ -74,6 +74,8 @@ bool describeOperator(llvm::StringRef name, llvm::raw_ostream &out) {
     out << "  " << unary->meaning << ", of each element\n";
   else if (binary != std::end(scalar::binaryFunctions))
     out << "  " << binary->meaning << ", of each element\n";
+  else if (!builtin->meaning.empty())
+    out << "  " << builtin->meaning << "\n";
   else
     out << "  see docs/book/language.md\n";
   return true;

@@ -65,7 +65,7 @@ Value Elaborator::evaluateParam(const Expression &call, llvm::StringRef hint) {
       return diagnostics.error(shapeArgument->place,
                                size.isFree()
                                    ? "param: a parameter has a fixed shape, but " +
-                                         size.integer.name + " is only known when compiling"
+                                         text(size.integer) + " is only known when compiling"
                                    : "param: a size is an integer, not " + describe(size));
     shape.push_back(size.integer);
   }

@@ -54,7 +54,11 @@ llvm::StringRef LayerValue::name() const {
   return definition ? llvm::StringRef(definition->name) : llvm::StringRef(builtin->name);
 }
 
-std::string text(const Dim &dim) { return dim.isFree() ? dim.name : std::to_string(dim.size); }
+std::string text(const Dim &dim) {
+  if (!dim.isFree() || dim.size == 0)
+    return dim.isFree() ? dim.name : std::to_string(dim.size);
+  return dim.name + (dim.size < 0 ? " - " : " + ") + std::to_string(std::abs(dim.size));
+}
 
 std::string text(const Shape &shape) {
   std::string result = "[";
@@ -99,7 +103,7 @@ std::string describe(const Value &value) {
   using Kind = Value::Kind;
   switch (value.kind) {
   case Kind::Integer:
-    return value.integer.isFree() ? "the free dimension " + value.integer.name
+    return value.integer.isFree() ? "the free dimension " + text(value)
                                   : "the integer " + text(value);
   case Kind::Float:
     return "the number " + text(value);

@@ -17,10 +17,10 @@ struct Builtin;
 struct LayerValue;
 struct Module;
 
-/// A size: a constant, or the name of a dimension that is free until the model is compiled for a
-/// batch and a length.
+/// A size: a constant, or a dimension that is free until the model is compiled for a batch and a
+/// length, with a constant added: L, L - 1.
 struct Dim {
-  int64_t size = 0;
+  int64_t size = 0; // of a free one what is added
   std::string name; // empty for a constant
 
   Dim() = default;
@@ -31,6 +31,11 @@ struct Dim {
     return dim;
   }
   bool isFree() const { return !name.empty(); }
+  Dim plus(int64_t more) const {
+    Dim dim = *this;
+    dim.size += more;
+    return dim;
+  }
   bool isOne() const { return !isFree() && size == 1; }
   bool operator==(const Dim &other) const = default;
 };
@@ -88,7 +93,7 @@ struct LayerValue {
   llvm::StringRef name() const;
 };
 
-/// "128" or "L".
+/// "128", "L" or "L - 1".
 std::string text(const Dim &dim);
 /// "[B, L, 128]".
 std::string text(const Shape &shape);
