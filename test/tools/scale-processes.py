@@ -63,13 +63,16 @@ def workers_of(process):
     return [int(child) for child in read(f"/proc/{process.pid}/task/{process.pid}/children").split() if "--train-claimed-runs" in read(f"/proc/{child}/cmdline")]
 
 
-def kill_one(process, rng, delay):
-    """Kills a process of a study; whether one was there to be killed, and whether it was the first."""
-    time.sleep(delay)
+def kill_one(process, rng, most):
+    """Kills a process of a study, now and then while it plans; whether one was there to be killed, and whether it was the first."""
+    if rng.random() < 0.8:
+        while process.poll() is None and not workers_of(process):
+            time.sleep(0.02)
+    time.sleep(rng.uniform(0, most))
     if process.poll() is not None:
         return False, False
     workers = workers_of(process)
-    if workers and rng.random() < 0.5:
+    if workers and rng.random() < 0.8:
         try:
             os.kill(rng.choice(workers), signal.SIGKILL)
         except ProcessLookupError:
@@ -80,13 +83,13 @@ def kill_one(process, rng, delay):
     return True, True
 
 
-def check_kills(studies, calm, lasted, wanted):
+def check_kills(studies, calm, wanted):
     rng, killed, rounds, begun = random.Random(7), 0, 0, 0
     while killed < wanted:
-        name, most = f"killed-{rounds}", lasted / 2
+        name, most = f"killed-{rounds}", 0.5
         process = studies.start(name, 2)
         while killed < wanted and process.poll() is None:
-            hit, is_first = kill_one(process, rng, rng.uniform(0, most))
+            hit, is_first = kill_one(process, rng, most)
             killed += hit
             begun += hit and (studies.folder / name / "study.sqlite").exists()
             most *= 1.1 if hit else 1  # so that a study ends on a slow machine too
@@ -123,13 +126,11 @@ def check_ranks(studies, calm):
 def main():
     with tempfile.TemporaryDirectory(prefix="scale-processes-") as name:
         studies = Studies(sys.argv[1], pathlib.Path(name))
-        begun = time.monotonic()
         studies.end(studies.start("calm", 1))
-        lasted = time.monotonic() - begun
         calm = studies.tables("calm")
         assert {table: len(lines) for table, lines in calm.items()} == {"points.csv": 7, "batches.csv": 2}, calm
         if sys.argv[2] == "kills":
-            check_kills(studies, calm, lasted, int(sys.argv[3]))
+            check_kills(studies, calm, int(sys.argv[3]))
         else:
             check_ranks(studies, calm)
 
