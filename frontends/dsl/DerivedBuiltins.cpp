@@ -298,7 +298,7 @@ llvm::ArrayRef<Builtin> derivedBuiltins() {
   static const Builtin builtins[] = {
       {"where", "condition, a, b", runWhere, nullptr,
        "a where the condition is not 0, else b. A comparison of tensors, x < y, is 1 or 0. What is "
-       "not chosen may be\n  infinite or no number."},
+       "not chosen may be\n  infinite or no number, but not its derivative."},
       {"argmax", "x, axis?, keep?", runArgmax, nullptr,
        "The index of the largest value along the axis (the last when left out), as integers; of "
        "equal values the lowest.\n  It has no gradient."},
