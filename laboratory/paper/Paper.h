@@ -10,6 +10,7 @@ struct PaperOptions {
   std::string papers;                     // the folder papers/
   std::string recipe, budget = "minutes"; // a name, or a recipe's file
   std::string out;                        // empty: runs/paper-NAME-BUDGET
+  std::vector<std::string> rows;          // the only ones to measure; empty: all
   int jobs = 1, threads = 0;
   bool json = false, quiet = false;
 };

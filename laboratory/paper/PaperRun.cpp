@@ -10,6 +10,7 @@
 #include "runtime/files/Print.h"
 #include "training/compile/ModelSpec.h"
 #include "training/compile/Process.h"
+#include <algorithm>
 #include <ctime>
 #include <filesystem>
 #include <fmt/chrono.h>
@@ -262,12 +263,29 @@ private:
   std::string folder;
 };
 
+/// Leaves the rows of these names, all where there are none.
+Result<void> keepRows(Recipe &recipe, const std::vector<std::string> &names) {
+  std::vector<std::string> known;
+  for (const RecipeRow &row : recipe.rows)
+    known.push_back(row.name);
+  for (const std::string &name : names)
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      return Error{fmt::format("--rows {}: {} ({}) has {}", name, recipe.name, recipe.budget,
+                               fmt::join(known, ", "))};
+  std::erase_if(recipe.rows, [&](const RecipeRow &row) {
+    return !names.empty() && std::find(names.begin(), names.end(), row.name) == names.end();
+  });
+  return {};
+}
+
 } // namespace
 
 Result<void> runPaper(const PaperOptions &options) {
   auto recipe = readRecipe(options.papers, options.recipe, options.budget);
   if (!recipe)
     return recipe.error();
+  if (auto done = keepRows(*recipe, options.rows); !done)
+    return done;
   const std::string folder = options.out.empty()
                                  ? fmt::format("runs/paper-{}-{}", recipe->name, recipe->budget)
                                  : options.out;

@@ -29,6 +29,7 @@ void addPaper(CLI::App &app) {
   verb->add_option("--budget", paper.budget, "minutes, hours or full")
       ->check(CLI::IsMember({"minutes", "hours", "full"}))
       ->capture_default_str();
+  verb->add_option("--rows", paper.rows, "measure only these of the recipe's models");
   verb->add_option("--out", paper.out, "folder; one that is there is continued");
   addWorkers(*verb, paper.jobs, paper.threads);
   verb->add_flag("--json", paper.json, "for scripts");
