@@ -24,7 +24,8 @@ void addServing(CLI::App &verb) {
   };
   count("--max-tokens", arguments->limits.tokens, 1 << 24, "tokens that a completion may add");
   count("--max-request", arguments->bodyBytes, 1 << 30, "bytes of a request");
-  count("--in-work", arguments->service.inWork, 1024, "requests that go on together, each in a row of the model");
+  count("--in-work", arguments->service.inWork, 1024,
+        "requests that go on together, each in a row of the model");
   count("--queue", arguments->service.waiting, 1 << 20, "requests that may wait behind them");
   count("--connections", arguments->connections, 4096, "clients at a time");
   count("--patience", arguments->patienceSeconds, 3600,
