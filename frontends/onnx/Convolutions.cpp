@@ -76,6 +76,8 @@ void convertConv(const Node &node) {
     return node.fail("a convolution of " + shapeText(from) + " with " + shapeText(weight) + " in " +
                      Twine(groups) + " groups");
   mlir::Value x = ops.transpose(node.tensor(0), {0, 2, 1}), w = node.tensor(1), y;
+  if (!ops.fault.empty())
+    return;
   if (groups == channels && weight[0] == channels) {
     y = channelConvolution(ops, x, w, pads[0], pads[1], dilation, length);
   } else {
@@ -148,10 +150,14 @@ void convertDFT(const Node &node) {
       if (d != axis)
         order.push_back(d);
     value = ops.transpose(value, order);
+    if (!ops.fault.empty())
+      return value;
     const int64_t first = shapeOf(value)[0];
     return ops.reshape(value, {first, countOf(shapeOf(value).drop_front())});
   };
   auto back = [&](mlir::Value value) {
+    if (!ops.fault.empty())
+      return value;
     Shape shape{shapeOf(value)[0]}, order;
     for (int64_t d = 0; d < rank - 1; ++d)
       if (d != axis)
@@ -167,6 +173,8 @@ void convertDFT(const Node &node) {
     return ops.reshape(ops.part(node.tensor(0), rank - 1, i, 1), ArrayRef(x.shape).drop_back());
   };
   auto fitted = [&](mlir::Value value, int64_t wanted) {
+    if (!ops.fault.empty())
+      return value;
     const int64_t has = shapeOf(value)[0];
     return has > wanted ? ops.part(value, 0, 0, wanted) : ops.pad(value, 0, 0, wanted - has);
   };

@@ -127,6 +127,8 @@ void convertCumSum(const Node &node) {
   if (x.shape.empty() || node.to.isInBody())
     return node.fail("sums of a scalar or within a step");
   mlir::Value lines = ops.moveLast(node.tensor(0), axis);
+  if (!ops.fault.empty())
+    return;
   const Shape shape(shapeOf(lines));
   const int64_t length = shape.back();
   lines = ops.reshape(lines, {countOf(shape) / std::max<int64_t>(1, length), length, 1});

@@ -187,6 +187,8 @@ Value Ops::moveLast(Value x, int64_t axis) {
 Value Ops::moveBack(Value x, int64_t axis) {
   Shape order;
   const auto rank = static_cast<int64_t>(shapeOf(x).size());
+  if (rank == 0)
+    return x;
   for (int64_t d = 0; d < rank - 1; ++d)
     order.push_back(d);
   order.insert(order.begin() + std::min(axis, rank - 1), rank - 1);

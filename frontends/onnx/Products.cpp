@@ -50,6 +50,8 @@ mlir::Value product(Importer &to, mlir::Value a, mlir::Value b) {
   Shape wholeA(*leading), wholeB(*leading);
   wholeA.append({m, k}), wholeB.append({k, n});
   a = ops.broadcast(a, wholeA), b = ops.broadcast(b, wholeB);
+  if (!ops.fault.empty())
+    return a;
   return ops.reshape(productOfPairs(ops, a, b, countOf(*leading)), shape);
 }
 
@@ -67,6 +69,8 @@ void convertMatMul(const Node &node) {
   if (isColumn)
     b = ops.reshape(b, {shapeOf(b)[0], 1});
   mlir::Value y = product(node.to, a, b);
+  if (!ops.fault.empty())
+    return;
   Shape shape(shapeOf(y));
   if (isColumn && !shape.empty())
     shape.pop_back();
@@ -92,6 +96,8 @@ void convertGemm(const Node &node) {
   const bool ofColumns = node.integer("transB", 0) != 0;
   if (node.integer("transA", 0) != 0)
     a = ops.transpose(a, {1, 0});
+  if (!ops.fault.empty())
+    return;
   const Shape shape{shapeOf(a)[0], shapeOf(b)[ofColumns ? 0 : 1]};
   a = beforeFlattening(a);
   SmallVector<mlir::Value, 2> bias;

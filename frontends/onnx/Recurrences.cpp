@@ -55,6 +55,8 @@ private:
       x = ops.transpose(x, order);
       if (listed("scan_input_directions", i) != 0)
         x = ops.reverse(x, 0);
+      if (!ops.fault.empty())
+        return false;
       if (i > 0 && shapeOf(x)[0] != length)
         return node.fail("sequences of different lengths"), false;
       length = shapeOf(x)[0];

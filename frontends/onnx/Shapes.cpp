@@ -174,7 +174,7 @@ void convertTile(const Node &node) {
   Ops &ops = node.to.ops;
   mlir::Value value = node.tensor(0);
   for (size_t d = 0; d < repeats.size(); ++d) // a dimension at a time: a tensor has at most 8
-    if (repeats[d] > 1) {
+    if (repeats[d] > 1 && ops.fault.empty()) {
       Shape now(shapeOf(value)), one(now);
       one.insert(one.begin() + static_cast<int64_t>(d), 1);
       Shape many(one);
@@ -282,6 +282,8 @@ void givePlaces(const Node &node, size_t result, ArrayRef<Places> all) {
       continue;
     // Groups of `step`, of which the first is taken.
     value = ops.pad(value, each.axis, 0, each.count * step - span);
+    if (!ops.fault.empty())
+      return;
     Shape groups(shapeOf(value)), kept(groups);
     const auto place = static_cast<size_t>(each.axis);
     groups[place] = each.count;

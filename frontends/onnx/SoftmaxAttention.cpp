@@ -258,6 +258,8 @@ void convertAttentionOperator(const Node &node) {
     if (!node.gives(output) || !ops.fault.empty())
       return;
     mlir::Value all = before ? ops.concat({before, own}, 1) : own;
+    if (!ops.fault.empty())
+      return;
     node.give(output, ops.transpose(ops.reshape(all, {shapeOf(all)[0], keys, of.kvHeads,
                                                       lastSize(all) / of.kvHeads}),
                                     {0, 2, 1, 3}));
