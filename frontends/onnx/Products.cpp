@@ -8,21 +8,6 @@ namespace hybrid::onnx::frontend {
 
 static Shape outer(ArrayRef<int64_t> shape) { return Shape(shape.drop_back(2)); }
 
-/// Products of many pairs: a step without a state has a matrix product of each position.
-static mlir::Value productOfPairs(Ops &ops, mlir::Value a, mlir::Value b, int64_t pairs) {
-  ArrayRef<int64_t> shapeA = shapeOf(a), shapeB = shapeOf(b);
-  const int64_t m = shapeA[shapeA.size() - 2], k = shapeA.back(), n = shapeB.back();
-  a = ops.reshape(a, {pairs, 1, m, k}), b = ops.reshape(b, {pairs, 1, k, n});
-  auto *step = new Block();
-  mlir::Value left = step->addArgument(ops.type({m, k}), ops.location),
-              right = step->addArgument(ops.type({k, n}), ops.location);
-  const OpBuilder::InsertPoint outside = ops.builder.saveInsertionPoint();
-  ops.builder.setInsertionPointToEnd(step);
-  YieldOp::create(ops.builder, ops.location, ops.one<MatmulOp>({left, right}));
-  ops.builder.restoreInsertionPoint(outside);
-  return ops.add(RecurrenceOp::getOperationName(), {{a, b}, {}, {}, {}}, {}, 1, step)[0];
-}
-
 mlir::Value product(Importer &to, mlir::Value a, mlir::Value b) {
   Ops &ops = to.ops;
   if (shapeOf(a).size() < 2 || shapeOf(b).size() < 2) {
@@ -50,9 +35,7 @@ mlir::Value product(Importer &to, mlir::Value a, mlir::Value b) {
   Shape wholeA(*leading), wholeB(*leading);
   wholeA.append({m, k}), wholeB.append({k, n});
   a = ops.broadcast(a, wholeA), b = ops.broadcast(b, wholeB);
-  if (!ops.fault.empty())
-    return a;
-  return ops.reshape(productOfPairs(ops, a, b, countOf(*leading)), shape);
+  return ops.fault.empty() ? ops.one<MatmulOp>({a, b}) : a;
 }
 
 namespace {
