@@ -181,7 +181,12 @@ Positions SequenceAxes::join(Operation *op, unsigned result, Step &step) {
           break;
         }
         addAxis(to, read.axis, moved(axis.ahead, read.shift));
-        if (read.shift != 0 || size != sizeOf(value, read.axis))
+        if (read.shift == 0 && size == sizeOf(value, read.axis))
+          break;
+        // The last position alone is what all before have led to, as a sum over them is.
+        if (read.shift == size - 1 && sizeOf(value, read.axis) == 1)
+          onlyWhole(cuts);
+        else
           unknown(cuts);
         break;
       case SequenceUse::Kind::Past:

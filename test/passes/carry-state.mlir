@@ -70,7 +70,7 @@ func.func @forward(%tokens: tensor<2x8xi32> {hybrid.name = "tokens"}) -> (tensor
 // CHECK-LABEL: func.func @chunk(
 // CHECK-SAME: %[[K:[^:]+]]: tensor<2x3x4xf32> {hybrid.name = "state.0"}
 // CHECK-SAME: %[[V:[^:]+]]: tensor<2x3x4xf32> {hybrid.name = "state.1"}
-// CHECK-SAME: %[[SEEN:[^:]+]]: tensor<1xf32> {hybrid.name = "state.2"}
+// CHECK-SAME: %[[SEEN:[^:]+]]: tensor<2xf32> {hybrid.name = "state.2"}
 // CHECK: %[[KEYS:.+]] = hybrid.concat %[[K]], %
 // CHECK: %[[LASTKEYS:.+]] = hybrid.slice %[[KEYS]]
 // CHECK: %[[VALUES:.+]] = hybrid.concat %[[V]], %
