@@ -40,5 +40,8 @@ Result<std::vector<Correlated>> join(const Fit &fit, const std::vector<ScoreColu
 
 nlohmann::ordered_json joinJson(const std::vector<Correlated> &rows);
 std::string joinText(const std::vector<Correlated> &rows);
+/// The same as data of the page (kind "scaling-correlation"), and the page itself.
+nlohmann::ordered_json joinPageJson(const std::vector<Correlated> &rows);
+Result<void> writeJoinPage(const std::vector<Correlated> &rows, const std::string &path);
 
 } // namespace hybrid::rt::lab::scale

@@ -118,7 +118,7 @@ void addPredict(CLI::App &app) {
 }
 
 struct JoinArguments : FitArguments {
-  std::string study;
+  std::string study, report;
 };
 
 void addJoin(CLI::App &app) {
@@ -132,9 +132,12 @@ void addJoin(CLI::App &app) {
                    "the points' groups")
       ->required();
   addFitOptions(*verb, *arguments);
+  verb->add_option("--report", arguments->report, "also write a page (.html) that draws it");
   verb->callback([arguments] {
     auto columns = valueOf(scale::readScores(arguments->study));
     auto rows = valueOf(scale::join(fitOf(*arguments), columns));
+    if (!arguments->report.empty())
+      require(scale::writeJoinPage(rows, arguments->report));
     if (arguments->json)
       rt::say("{}\n", rt::jsonText(scale::joinJson(rows)));
     else

@@ -346,5 +346,5 @@ function paperReport() {
     h("p", {}, "Recipes are files in papers/; `hybrid-run paper --list` shows what they measure."));
 }
 
-({ study: studyReport, comparison: comparisonReport, training: trainingReport, paper: paperReport, "scaling-fit": scalingReport, "scaling-study": scalingReport })[data.kind]();
+({ study: studyReport, comparison: comparisonReport, training: trainingReport, paper: paperReport, "scaling-fit": scalingReport, "scaling-study": scalingReport, "scaling-correlation": correlationReport })[data.kind]();
 drawAll();

@@ -1,4 +1,4 @@
-// The page of fitted scaling laws: parabolas at equal FLOPs, frontiers with their bands, every coefficient and every point. Of a study that was
+// The pages of scaling laws. Of a fit: parabolas at equal FLOPs, frontiers with their bands, every coefficient and every point. Of a study that was
 // trained here also its sweeps, its state frontier, what being off the optimum costs, and how each run went.
 
 /// What a study has beside the fit. `groups`: the names of the fit's, by which lines have their colours.
@@ -95,4 +95,23 @@ function scalingReport() {
     section("points", "Every training", details("The table", table({ name: "Every training", columns: [{ text: "Group" }, ...["FLOPs", "Parameters", "Tokens", "Loss"].map((text) => ({ text, number: true }))],
       rows: data.groups.flatMap((group, i) => group.table.map((row) => ({ series: i, cells: [groupCell(i), ...row.map((value) => number(value, digits(value)))] }))) })))],
   h("p", {}, "As hybrid-run scale prints it with --json; docs/book/scaling.md says how it is fitted."));
+}
+
+/// Scores of synthetic tasks beside perplexities at the best size of each budget.
+function correlationReport() {
+  const digits = (value) => (isNumber(value) ? String(Number(value.toPrecision(4))) : dash);
+  const flops = (value) => value.toExponential(1).replace("e+", " × 10^").replace(".0", "") + " FLOPs";
+  const names = [...new Set(data.correlations.flatMap((each) => each.points.map((point) => point.group)))], taskOf = (each) => each.task || "all tasks";
+  const drawn = data.correlations.filter((each) => !each.task && each.measure === "accuracy");
+  const scatter = (each) => figure({ title: flops(each.flops), height: 280, label: each.points.map((point) => `${point.group}: score ${digits(100 * point.score)} %, perplexity ${digits(point.perplexity)}`).join(". "),
+    build: () => lineChart({ x: { title: "mean score of the tasks, %" }, y: "perplexity", shares: false, fromZero: false,
+      datasets: each.points.map((point) => line(names.indexOf(point.group), point.group, [{ x: 100 * point.score, y: point.perplexity }])) }) });
+  const estimate = (each) => ["value", "low", "high"].map((key) => number(each[key], digits(each[key])));
+  show("Scaling laws", [facts([["architectures", String(names.length)], ["budgets", String(drawn.length)]])], [
+    section("scores", "Scores and perplexity", legend(names.map((name, i) => [i, name])), h("div", { class: "grid-of pair" }, drawn.map(scatter)),
+      note("Each mark is an architecture: its mean accuracy on the synthetic tasks, and the perplexity of its best size at the budget.")),
+    section("correlations", "Correlations", table({ name: "Correlations", columns: [{ text: "Task" }, { text: "By" }, ...["Budget", "Linear", "low", "high", "Rank", "low", "high"].map((text) => ({ text, number: true }))],
+      rows: data.correlations.map((each) => ({ cells: [{ text: taskOf(each) }, { text: each.measure }, number(each.flops, flops(each.flops)), ...estimate(each.linear), ...estimate(each.rank)] })) }),
+      note("Below zero by accuracy and above it by loss is what a score that predicts perplexity has. Three architectures have no intervals."))],
+  h("p", {}, "As hybrid-run scale join prints it with --json; docs/book/scaling.md says what it means."));
 }

@@ -3,7 +3,9 @@
 #include "laboratory/report/Page.h"
 #include "laboratory/report/Report.h"
 #include "laboratory/report/TrainingReport.h"
+#include "laboratory/scale/Correlation.h"
 #include "laboratory/scale/FitPage.h"
+#include "laboratory/scale/Join.h"
 #include "laboratory/scale/Sweeps.h"
 #include "runtime/files/AtomicFile.h"
 #include "test/unit/laboratory/report/StudyFixture.h"
@@ -100,19 +102,40 @@ std::string scalingPage() {
   return report::page(json);
 }
 
+/// Four architectures at two budgets: one task, and the mean of all.
+std::string correlationPage() {
+  std::vector<scale::Correlated> rows;
+  for (double flops : {1e17, 1e18})
+    for (const char *task : {"", "recall", "copying"}) {
+      scale::Correlated row{flops, task, "accuracy", {}, {}, {}, {}, {}};
+      for (const char *group : {"attention", "hyena", "mamba", "striped"}) {
+        const auto i = static_cast<double>(row.groups.size());
+        row.groups.push_back(group);
+        row.scores.push_back(0.5 + 0.1 * i + (i == 1 ? 0.15 : 0) +
+                             0.01 * static_cast<double>(*task != 0));
+        row.perplexities.push_back(9 - i - flops / 1e18);
+      }
+      row.linear = scale::linearCorrelation(row.scores, row.perplexities, 0.95);
+      row.rank = scale::rankCorrelation(row.scores, row.perplexities, 0.95);
+      rows.push_back(std::move(row));
+    }
+  return report::page(scale::joinPageJson(rows));
+}
+
 } // namespace
 
 int main(int count, char **arguments) {
   if (count < 2) {
-    std::fprintf(
-        stderr,
-        "usage: hybrid-write-report OUT.html [study|hostile|comparison|training|scaling]\n");
+    std::fprintf(stderr, "usage: hybrid-write-report OUT.html "
+                         "[study|hostile|comparison|training|scaling|correlation]\n");
     return 2;
   }
   if (count > 2 && std::string_view(arguments[2]) == "training")
     return hybrid::rt::writeFileAtomically(arguments[1], trainingPage()) ? 0 : 1;
   if (count > 2 && std::string_view(arguments[2]) == "scaling")
     return hybrid::rt::writeFileAtomically(arguments[1], scalingPage()) ? 0 : 1;
+  if (count > 2 && std::string_view(arguments[2]) == "correlation")
+    return hybrid::rt::writeFileAtomically(arguments[1], correlationPage()) ? 0 : 1;
   Study study = test::makeStudy();
   if (count > 2 && std::string_view(arguments[2]) == "comparison") {
     Study other = test::makeStudy({.seed = 2, .architectures = 8});

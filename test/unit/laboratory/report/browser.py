@@ -260,6 +260,9 @@ def numbers_of(data):
             yield from (warning["text"] for warning in each["warnings"])
         yield from (f"{each['rise']:.4g}" for each in data["overtrain"])
         assert len(data["ratios"]) == 3 and len(data["batches"]) == 4 and any(each["sweep"] for each in data["overtrain"]), data["kind"]
+    elif data["kind"] == "scaling-correlation":
+        for each in data["correlations"]:
+            yield from (f"{each[kind][end]:.4g}" for kind in ("linear", "rank") for end in ("value", "low"))
     else:
         yield percent(data["summary"]["eval_accuracy"])
     yield data["title"]
@@ -304,7 +307,7 @@ def main():
         return 77
     with tempfile.TemporaryDirectory() as name, Browser(program, pathlib.Path(name)) as window:
         folder = pathlib.Path(name)
-        for kind in ("study", "hostile", "comparison", "training", "scaling"):
+        for kind in ("study", "hostile", "comparison", "training", "scaling", "correlation"):
             page = folder / f"{kind}.html"
             subprocess.run([sys.argv[1], str(page), kind], check=True, stdout=subprocess.DEVNULL)
             text = page.read_text(encoding="utf-8")
