@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "frontends/dsl/Format.h"
 #include "frontends/dsl/Frontend.h"
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
+#include "test/fuzz/Explanations.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 static std::optional<std::string> format(llvm::StringRef text, mlir::MLIRContext &context) {
@@ -21,17 +21,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   llvm::SourceMgr sources;
   llvm::StringRef text(reinterpret_cast<const char *>(data), size);
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, "fuzz.hyb"), llvm::SMLoc());
-  bool explained = false;
-  mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
-    explained = true;
-    if (llvm::StringRef(diagnostic.str()).contains("internal error"))
-      abort();
-    return mlir::success();
-  });
+  const hybrid::test::Explanations explanations(context);
   hybrid::dsl::Options options;
   options.importPaths = {HYBRID_MODELS_DIR};
   hybrid::dsl::FilesRead files;
-  if (!hybrid::dsl::compileFile(sources, context, options, files) && !explained)
+  if (!hybrid::dsl::compileFile(sources, context, options, files) && !explanations.areGiven())
     abort();
   if (std::optional<std::string> formatted = format(text, context))
     if (format(*formatted, context) != formatted)

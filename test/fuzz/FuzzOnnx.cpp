@@ -5,22 +5,16 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontends/onnx/Import.h"
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
-#include <cstdlib>
+#include "test/fuzz/Explanations.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  bool explained = false;
-  mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
-    explained = true;
-    if (llvm::StringRef(diagnostic.str()).contains("internal error"))
-      abort();
-    return mlir::success();
-  });
+  const hybrid::test::Explanations explanations(context);
   const hybrid::onnx::frontend::ImportOptions options{"/proc/self/fuzz.onnx", 2, 4, {}};
   llvm::StringRef bytes(reinterpret_cast<const char *>(data), size);
-  if (!hybrid::onnx::frontend::importModel(bytes, context, options).module && !explained)
+  if (!hybrid::onnx::frontend::importModel(bytes, context, options).module &&
+      !explanations.areGiven())
     abort();
   return 0;
 }
