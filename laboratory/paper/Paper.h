@@ -1,6 +1,8 @@
 //===- Paper.h - tables and figures of the papers, measured here --------------------===//
 #pragma once
 #include "laboratory/paper/Recipe.h"
+#include <cstdint>
+#include <optional>
 #include <string>
 
 namespace hybrid::rt::lab {
@@ -11,6 +13,7 @@ struct PaperOptions {
   std::string recipe, budget = "minutes"; // a name, or a recipe's file
   std::string out;                        // empty: runs/paper-NAME-BUDGET
   std::vector<std::string> rows;          // the only ones to measure; empty: all
+  std::optional<uint64_t> seed;           // of the (first) training, in place of the recipe's
   int jobs = 1, threads = 0;
   bool json = false, quiet = false;
 };

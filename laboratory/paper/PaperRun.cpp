@@ -25,10 +25,13 @@ using nlohmann::json;
 /// Cells that took a while, kept in the folder so that none is measured twice.
 class CellBook {
 public:
-  static Result<CellBook> open(const std::string &folder, const Recipe &recipe) {
+  static Result<CellBook> open(const std::string &folder, const Recipe &recipe,
+                               std::optional<uint64_t> seed) {
     CellBook book;
     book.path = folder + "/cells.json";
     book.content = {{"recipe", recipe.name}, {"budget", recipe.budget}, {"cells", json::object()}};
+    if (seed)
+      book.content["seed"] = *seed;
     std::error_code unknown;
     if (!fs::exists(book.path, unknown))
       return book;
@@ -38,11 +41,12 @@ public:
     auto there = parseJson(*text, book.path);
     if (!there)
       return there.error();
-    for (const char *key : {"recipe", "budget"})
-      if (!there->is_object() || there->value(key, json()) != book.content[key])
-        return Error{fmt::format("'{}' holds another recipe or budget than {} ({}): give another "
-                                 "--out",
-                                 folder, recipe.name, recipe.budget)};
+    for (const char *key : {"recipe", "budget", "seed"})
+      if (!there->is_object() || there->value(key, json()) != book.content.value(key, json()))
+        return Error{fmt::format("'{}' holds another recipe, budget or seed than {} ({}{}): give "
+                                 "another --out",
+                                 folder, recipe.name, recipe.budget,
+                                 seed ? fmt::format(", seed {}", *seed) : "")};
     book.content = std::move(*there);
     return book;
   }
@@ -79,7 +83,7 @@ public:
   Result<PaperOutcome> measure() {
     if (recipe.kind == RecipeKind::Study)
       return study();
-    auto opened = CellBook::open(folder, recipe);
+    auto opened = CellBook::open(folder, recipe, options.seed);
     if (!opened)
       return opened.error();
     CellBook book = std::move(*opened);
@@ -198,6 +202,8 @@ private:
       std::vector<std::string> arguments{"train", pathOf(row)};
       addSettings(arguments, row.model.settings);
       arguments.insert(arguments.end(), row.arguments.begin(), row.arguments.end());
+      if (options.seed)
+        arguments.insert(arguments.end(), {"--seed", std::to_string(*options.seed)});
       arguments.insert(arguments.end(), {"--out", run});
       if (fs::exists(run + "/config.json", unknown))
         arguments.emplace_back("--resume");
@@ -286,6 +292,11 @@ Result<void> runPaper(const PaperOptions &options) {
     return recipe.error();
   if (auto done = keepRows(*recipe, options.rows); !done)
     return done;
+  if (options.seed) {
+    if (recipe->kind == RecipeKind::Costs || recipe->kind == RecipeKind::Times)
+      return Error{fmt::format("--seed: {} trains nothing", recipe->name)};
+    recipe->protocol.seed = *options.seed;
+  }
   const std::string folder = options.out.empty()
                                  ? fmt::format("runs/paper-{}-{}", recipe->name, recipe->budget)
                                  : options.out;

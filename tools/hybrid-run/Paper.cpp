@@ -30,6 +30,7 @@ void addPaper(CLI::App &app) {
       ->check(CLI::IsMember({"minutes", "hours", "full"}))
       ->capture_default_str();
   verb->add_option("--rows", paper.rows, "measure only these of the recipe's models");
+  verb->add_option("--seed", paper.seed, "of the trainings, the first where there are several");
   verb->add_option("--out", paper.out, "folder; one that is there is continued");
   addWorkers(*verb, paper.jobs, paper.threads);
   verb->add_flag("--json", paper.json, "for scripts");
