@@ -142,6 +142,8 @@ Result<void> trainAndReport(TrainingOptions options) {
       return done;
   if (auto done = run.check(); !done)
     return done;
+  if (auto done = run.checkTaken((*session)->executable()); !done)
+    return done;
   auto runner = makeSessionRunner(**session, true, longestBurst, options.accumulate);
   if (!runner)
     return runner.error();

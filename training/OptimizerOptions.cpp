@@ -30,6 +30,29 @@ Result<void> OptimizerOptions::checkSteps(int64_t steps) const {
   return {};
 }
 
+Result<void> OptimizerOptions::checkTaken(const Executable &executable) const {
+  // The built-in AdamW takes all in one input; an optimizer of the language takes those by name.
+  const ProgramInfo *update = executable.findProgram("update");
+  if (!update || update->findInput("hyper"))
+    return {};
+  for (const std::string &flag : given) {
+    const std::string_view input = flag == "--weight-decay" ? "weight_decay"
+                                   : flag == "--clip"       ? "clip_norm"
+                                                            : "";
+    const bool off = input == "weight_decay" ? weightDecay == 0 : input == "clip_norm" && clip == 0;
+    if (off || (!input.empty() && update->findInput(input)))
+      continue;
+    const bool fixed = input.empty();
+    return Error{fmt::format(
+        "{} would change nothing: {}", flag,
+        fixed ? "it is for the built-in AdamW, and every parameter has another optimizer; an "
+                "optimizer takes its own rates where it is chosen, as in --optimizer 'adamw with "
+                "(beta1 = 0.95)'"
+              : fmt::format("no optimizer of {} takes '{}'", executable.name(), input))};
+  }
+  return {};
+}
+
 Hyper OptimizerOptions::at(int64_t step) const {
   return {schedule.at(step), weightDecay, beta1, beta2, epsilon, clip, step + 1};
 }

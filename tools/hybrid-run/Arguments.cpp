@@ -133,12 +133,17 @@ void addOptimizer(CLI::App &verb, rt::OptimizerOptions &options) {
   };
   shape("--warmup-shape", options.schedule.rise, "wsd: linear, cosine or 1-sqrt");
   shape("--decay-shape", options.schedule.fall, "wsd: linear, cosine or 1-sqrt");
-  number("--weight-decay", options.weightDecay, "AdamW's decay of the parameters that take it")
+  auto rate = [&](const char *name, double &value, const char *text) {
+    return number(name, value, text)->each([&options, name](const std::string &) {
+      options.given.emplace_back(name);
+    });
+  };
+  rate("--weight-decay", options.weightDecay, "AdamW's decay of the parameters that take it")
       ->check(nonNegative);
-  number("--beta1", options.beta1, "AdamW's first decay rate")->check(Range(0.0, 0.999999));
-  number("--beta2", options.beta2, "AdamW's second decay rate")->check(Range(0.0, 0.99999999));
-  number("--eps", options.epsilon, "AdamW's epsilon")->check(nonNegative);
-  number("--clip", options.clip, "largest gradient norm; 0: any")->check(nonNegative);
+  rate("--beta1", options.beta1, "AdamW's first decay rate")->check(Range(0.0, 0.999999));
+  rate("--beta2", options.beta2, "AdamW's second decay rate")->check(Range(0.0, 0.99999999));
+  rate("--eps", options.epsilon, "AdamW's epsilon")->check(nonNegative);
+  rate("--clip", options.clip, "largest gradient norm; 0: any")->check(nonNegative);
 }
 
 std::string papersFolder() {

@@ -225,6 +225,8 @@ Result<void> replayTraining(const ReplayOptions &options) {
   if (!created)
     return created.error();
   Session &session = **created;
+  if (auto done = options.optimizer.checkTaken(session.executable()); !done)
+    return done;
   if (auto done = session.initialize(options.seed.value_or(0)); !done)
     return done;
   if (!options.parameters.empty())
