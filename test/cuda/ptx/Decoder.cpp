@@ -336,7 +336,8 @@ bool Decoder::memory(Frame &frame, const Statement &statement, const MemoryOpera
     auto entry = parameters.find(name);
     if (frame.isEntry && entry != parameters.end()) {
       made.offset[0] = static_cast<int64_t>(entry->second) + where.offset;
-      made.run = operation.run;
+      made.run = operation.run, made.delay = Instruction::Delay::Parameter;
+      made.results = made.operands = static_cast<uint8_t>(values.size());
       if (!made.run)
         return fail(statement, "parameters of a kernel are only read");
       for (size_t i = 0; i < program.parameterOffsets.size() && i < mostParameters; ++i)
@@ -351,6 +352,11 @@ bool Decoder::memory(Frame &frame, const Statement &statement, const MemoryOpera
   }
   made.run = operation.run;
   made.addressAt = static_cast<uint8_t>(values.size());
+  made.results = operation.isStore ? 0 : made.addressAt;
+  made.operands = static_cast<uint8_t>(made.addressAt + 1);
+  if (operation.space == MemoryOperation::Space::Global ||
+      operation.space == MemoryOperation::Space::Generic)
+    made.delay = Instruction::Delay::Global;
   if (!address(frame, statement, where, 0, made, made.at[made.addressAt]))
     return false;
   program.instructions.push_back(made);
@@ -363,6 +369,7 @@ bool Decoder::copy(Frame &frame, const Statement &statement) {
     return fail(statement, "the opcode is not known");
   Instruction made = begin(frame, statement);
   made.pipe = Pipe::Memory, made.run = copyAsync, made.addressAt = 1;
+  made.delay = Instruction::Delay::Copy, made.operands = 4;
   const Operand &read =
       statement.operands.size() > 3 ? statement.operands[3] : statement.operands[2];
   if (!address(frame, statement, statement.operands[0], 0, made, made.at[0]) ||
@@ -412,11 +419,27 @@ bool Decoder::plain(Frame &frame, const Statement &statement) {
   }
   for (const Operand &operand : statement.operands)
     flatten(operand, operands);
+  const bool isCopyOfGroups = name.starts_with("cp.async");
+  if (!statement.operands.empty() && operation.flow == Instruction::Flow::Next && !isCopyOfGroups) {
+    std::vector<Operand> results;
+    flatten(statement.operands[0], results);
+    made.results = static_cast<uint8_t>(results.size());
+  }
+  if (name == "bar.warp.sync")
+    made.results = 0;
+  if (name == "cp.async.commit_group")
+    made.delay = Instruction::Delay::Commit;
+  else if (name == "cp.async.wait_all")
+    made.delay = Instruction::Delay::WaitAll;
+  else if (name == "cp.async.wait_group" && operands.size() == 1)
+    made.delay = Instruction::Delay::Wait,
+    made.pendingGroups = static_cast<uint8_t>(std::min<uint64_t>(operands[0].bits, 255));
   if (name.starts_with("shfl.sync") && operands.size() + 1 == operation.operands.size())
     operands.insert(operands.begin() + 1, Operand()); // nobody asks whether a lane was in range
   if (operands.size() != operation.operands.size())
     return fail(statement, std::to_string(operation.operands.size()) +
                                " operands are needed, not " + std::to_string(operands.size()));
+  made.operands = static_cast<uint8_t>(operands.size());
   for (size_t i = 0; i < operands.size(); ++i)
     if (!row(frame, statement, operands[i], operation.operands[i], made.at[i]))
       return false;

@@ -42,7 +42,11 @@ void Counts::add(const Counts &other) {
   products += other.products, barriers += other.barriers;
   traffic.resize(std::max(traffic.size(), other.traffic.size()));
   for (size_t i = 0; i < other.traffic.size(); ++i)
-    traffic[i].read += other.traffic[i].read, traffic[i].written += other.traffic[i].written;
+    traffic[i].read += other.traffic[i].read, traffic[i].written += other.traffic[i].written,
+        traffic[i].readSectors += other.traffic[i].readSectors,
+        traffic[i].writtenSectors += other.traffic[i].writtenSectors;
+  for (size_t i = 0; i < alone.size(); ++i)
+    alone[i] = std::max(alone[i], other.alone[i]);
 }
 
 uint64_t Counts::total() const {
@@ -160,6 +164,16 @@ static void fillRows(Warp &warp, const Program &program, const Block &block) {
   }
 }
 
+static Cycles slowest(const std::vector<Warp> &warps, Cycles (Timeline::*when)() const) {
+  Cycles all{};
+  for (const Warp &warp : warps) {
+    const Cycles cycles = (warp.timeline.*when)();
+    for (size_t i = 0; i < all.size(); ++i)
+      all[i] = std::max(all[i], cycles[i]);
+  }
+  return all;
+}
+
 /// From barrier to barrier until all warps have returned.
 static void runBlock(Block &block, std::vector<Warp> &warps, uint32_t &interval) {
   const Program &program = *block.program;
@@ -183,6 +197,30 @@ static void runBlock(Block &block, std::vector<Warp> &warps, uint32_t &interval)
       return block.stop(Finding::Kind::Barrier, last,
                         "some threads of a block wait, others have returned");
     block.now.interval = ++interval;
+    if (!block.options->timeline)
+      continue;
+    const Cycles when = slowest(warps, &Timeline::arrived);
+    for (Warp &warp : warps)
+      warp.timeline.resume(when);
+  }
+}
+
+static uint64_t distinct(std::vector<uint64_t> &sectors) {
+  std::sort(sectors.begin(), sectors.end());
+  const auto count = std::unique(sectors.begin(), sectors.end()) - sectors.begin();
+  sectors.clear();
+  return static_cast<uint64_t>(count);
+}
+
+static void addBlock(Block &block, const std::vector<Warp> &warps) {
+  Counts &counts = *block.counts;
+  for (size_t i = 0; i < block.touched.size(); ++i)
+    counts.traffic[i].readSectors += distinct(block.touched[i][0]),
+        counts.traffic[i].writtenSectors += distinct(block.touched[i][1]);
+  if (block.options->timeline) {
+    const Cycles cycles = slowest(warps, &Timeline::last);
+    for (size_t i = 0; i < cycles.size(); ++i)
+      counts.alone[i] = std::max(counts.alone[i], cycles[i]);
   }
 }
 
@@ -193,6 +231,8 @@ std::vector<Finding> Machine::run(const Image &image, const Program &program, co
   block.counts = &counts;
   counts.traffic.resize(program.parameterOffsets.size() + 1);
   block.now.launchFirst = interval + 1;
+  if (options.footprints)
+    block.touched.resize(counts.traffic.size());
   std::vector<std::byte> parameters(program.parameterBytes);
   for (size_t i = 0; i < program.parameterOffsets.size() && i < launch.arguments.size(); ++i)
     std::memcpy(&parameters[program.parameterOffsets[i]], &launch.arguments[i], sizeof(uint64_t));
@@ -237,6 +277,7 @@ std::vector<Finding> Machine::run(const Image &image, const Program &program, co
       warp.begin(program, launch.threads - static_cast<int>(j) * warpLanes);
     }
     runBlock(block, warps, interval);
+    addBlock(block, warps);
   }
   return std::move(block.findings);
 }

@@ -45,8 +45,11 @@ struct Counts {
   uint64_t barriers = 0; ///< of warps
   struct Traffic {
     uint64_t read = 0, written = 0; ///< bytes, as often as threads ask for them
+    /// Different sectors that a block touches, over all blocks; with Options::footprints.
+    uint64_t readSectors = 0, writtenSectors = 0;
   };
   std::vector<Traffic> traffic; ///< by parameter; the last one: variables of the module
+  Cycles alone{};               ///< of the slowest block; with Options::timeline
 
   void add(const Counts &other);
   uint64_t total() const;
@@ -69,7 +72,7 @@ struct Launch {
 };
 
 struct Options {
-  bool races = true, counts = true;
+  bool races = true, counts = true, footprints = false, timeline = false;
   size_t mostFindings = 8;                    ///< of a launch
   uint64_t mostInstructions = 20'000'000'000; ///< of warps, of a launch
   bool reversed = false;                      ///< the order of blocks and warps
@@ -141,6 +144,8 @@ struct Block {
   bool stopped = false; ///< nothing more can be run
   std::vector<Finding> findings;
   std::set<std::pair<Finding::Kind, int>> seen;
+  /// Sectors that it has read, and written, by parameter.
+  std::vector<std::array<std::vector<uint64_t>, 2>> touched;
 
   void report(Finding::Kind kind, const Instruction &in, std::string what);
   void stop(Finding::Kind kind, const Instruction &in, std::string what);

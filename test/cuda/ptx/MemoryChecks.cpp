@@ -92,7 +92,7 @@ static const Region *regionOf(const Block &block, Sources sources, uint64_t begi
 }
 
 /// Different parts of 32 bytes.
-static void countSectors(Warp &warp, uint32_t mask, const LaneAddresses &addresses, uint64_t bytes,
+static void countSectors(Warp &warp, uint32_t mask, const LaneAddresses &addresses, size_t traffic,
                          bool isStore) {
   std::array<uint64_t, warpLanes * 2> sectors;
   size_t count = 0;
@@ -105,7 +105,6 @@ static void countSectors(Warp &warp, uint32_t mask, const LaneAddresses &address
     sorted &= count == 0 || sector > last;
     sectors[count++] = last = sector;
   });
-  (void)bytes;
   if (!sorted) {
     std::sort(sectors.begin(), sectors.begin() + static_cast<long>(count));
     count = static_cast<size_t>(
@@ -114,6 +113,10 @@ static void countSectors(Warp &warp, uint32_t mask, const LaneAddresses &address
   Counts &counts = *warp.block->counts;
   ++(isStore ? counts.storeRequests : counts.loadRequests);
   (isStore ? counts.storeSectors : counts.loadSectors) += count;
+  if (auto &touched = warp.block->touched; !touched.empty()) {
+    std::vector<uint64_t> &of = touched[traffic][isStore];
+    of.insert(of.end(), sectors.begin(), sectors.begin() + static_cast<long>(count));
+  }
 }
 
 /// How often the 32 banks of 4 bytes are asked: lanes go 32, 16 or 8 at a time so that no more than
@@ -199,7 +202,7 @@ uint32_t checkGlobal(Warp &warp, const Instruction &in, uint32_t mask,
   Counts::Traffic &of = block.counts->traffic[traffic];
   (isStore ? of.written : of.read) += moved;
   if (block.options->counts)
-    countSectors(warp, mask, addresses, bytes, isStore);
+    countSectors(warp, mask, addresses, traffic, isStore);
   return good;
 }
 

@@ -32,10 +32,15 @@ constexpr Sources sourceOfVariables = uint64_t(1) << 60;
 struct Instruction {
   using Run = void (*)(Warp &, const Instruction &, uint32_t mask);
   enum class Flow : uint8_t { Next, Branch, Return, Barrier };
+  /// What its result waits for, beside its pipe; the last four are cp.async and its groups.
+  enum class Delay : uint8_t { Pipe, Global, Parameter, Copy, Commit, Wait, WaitAll };
 
   Run run = nullptr;
   Flow flow = Flow::Next;
   Pipe pipe = Pipe::Alu;
+  Delay delay = Delay::Pipe;
+  uint8_t results = 0, operands = 0; ///< of `at`: the former come first
+  uint8_t pendingGroups = 0;         ///< of Delay::Wait: groups that it does not wait for
   bool guarded = false, guardNegated = false;
   bool wide = false;            ///< a load or store of less than 64 bits with a register of 64
   bool coherent = true;         ///< false: ld.global.nc

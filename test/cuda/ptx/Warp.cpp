@@ -39,6 +39,8 @@ void Warp::begin(const Program &program, int threads) {
   framesPoison.assign(program.frameBytes, allLanes);
   copies.clear();
   commits.fill(0);
+  if (block->options->timeline)
+    timeline.begin(program);
 }
 
 void Warp::leaveFinishedPaths() {
@@ -93,6 +95,8 @@ void Warp::run(const Program &program) {
     ++here.issued;
     ++counts.instructions[static_cast<size_t>(in.pipe)];
     counts.lanes[static_cast<size_t>(in.pipe)] += static_cast<uint64_t>(std::popcount(mask));
+    if (here.options->timeline)
+      timeline.issue(in, mask != 0);
     if (in.flow == Instruction::Flow::Next) {
       if (mask)
         in.run(*this, in, mask);

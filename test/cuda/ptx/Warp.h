@@ -1,6 +1,6 @@
 //===- Warp.h - 32 threads that go together ---------------------------------===//
 #pragma once
-#include "test/cuda/ptx/Program.h"
+#include "test/cuda/ptx/Timeline.h"
 #include <cstring>
 
 namespace hybrid::ptx {
@@ -42,6 +42,7 @@ struct Warp {
   std::vector<uint32_t> framesPoison; ///< by byte of a frame, a bit a lane
   std::vector<PendingCopy> copies;
   std::array<uint32_t, warpLanes> commits{};
+  Timeline timeline;
 
   template <typename T> T *cells(Row row) { return reinterpret_cast<T *>(rows + row.offset); }
   uint32_t bits(Row row) { return *cells<uint32_t>(row); }

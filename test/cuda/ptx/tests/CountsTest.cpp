@@ -196,5 +196,86 @@ TEST_F(Counting, SoftmaxRow) {
   EXPECT_EQ(counts.loadSectors + counts.storeSectors, 16u);
 }
 
+// What tools/gpu-check predicts from, on the same kernels. Latencies are those of Timeline.h:
+// parameter 8, alu and fma 4, shared 29, global 270 in L2 and 560 in memory, tensor 33, barrier 20.
+
+TEST_F(Counting, FootprintsOfBlocks) {
+  // 2 blocks of 32 threads that read 256 bytes each, twice, and write 32 of them.
+  machine.options.footprints = true;
+  Buffer<float> in(128, 1), out(128);
+  pass(in), pass(out);
+  launch.blocksX = 2;
+  run(kernel(
+      2,
+      "mov.u32 %r0, %tid.x;\nmov.u32 %r1, %ctaid.x;\nmul.wide.u32 %rd10, %r0, 8;\n"
+      "mul.wide.u32 %rd11, %r1, 256;\nadd.s64 %rd12, %rd0, %rd10;\nadd.s64 %rd12, %rd12, %rd11;\n"
+      "ld.global.v2.f32 {%f0, %f1}, [%rd12];\nld.global.v2.f32 {%f2, %f3}, [%rd12];\n"
+      "add.s64 %rd13, %rd1, %rd11;\nst.global.f32 [%rd13], %f0;"));
+  EXPECT_EQ(counts.loadSectors, 2u * 2 * 8);
+  EXPECT_EQ(counts.traffic[0].readSectors, 2u * 8); // the second time they are the same
+  EXPECT_EQ(counts.traffic[1].writtenSectors, 2u);
+  EXPECT_EQ(counts.traffic[0].writtenSectors + counts.traffic[1].readSectors, 0u);
+}
+
+TEST_F(Counting, TimeOfACopyAlone) {
+  machine.options.timeline = true;
+  Buffer<float> in(32, 1), out(32);
+  pass(in), pass(out);
+  run(kernel(
+      2, "mov.u32 %r0, %tid.x;\nmul.wide.u32 %rd10, %r0, 4;\nadd.s64 %rd11, %rd0, %rd10;\n"
+         "add.s64 %rd12, %rd1, %rd10;\nld.global.f32 %f0, [%rd11];\nst.global.f32 [%rd12], %f0;"));
+  // ld.param 8, cvta 4, add 4: the load goes at 16, and what it loads is stored 4 cycles long.
+  EXPECT_EQ(counts.alone, (Cycles{16 + 270 + 4, 16 + 560 + 4}));
+}
+
+TEST_F(Counting, LoadsOfAStretchWaitTogetherThoseOfALoopInTurn) {
+  machine.options.timeline = true;
+  Buffer<float> in(256, 1), out(1);
+  pass(in), pass(out);
+  const std::string sum = "add.f32 %f2, %f2, %f0;\nadd.f32 %f2, %f2, %f1;\n";
+  run(kernel(
+      2, "mov.f32 %f2, 0f00000000;\nld.global.f32 %f0, [%rd0];\nld.global.f32 %f1, [%rd0+4];\n" +
+             sum + "st.global.f32 [%rd1], %f2;"));
+  // Both at 12; two sums of 4, the store 4.
+  EXPECT_EQ(counts.alone[0], 12u + 270 + 4 + 4 + 4);
+  run(kernel(
+      2, "mov.f32 %f2, 0f00000000;\nmov.u32 %r0, 0;\nagain:\nld.global.f32 %f0, [%rd0];\n"
+         "add.f32 %f2, %f2, %f0;\nadd.s32 %r0, %r0, 1;\nsetp.lt.s32 %p0, %r0, 3;\n@%p0 bra again;\n"
+         "st.global.f32 [%rd1], %f2;"));
+  // The sum of the first round goes at 12 + 270 = 282, and no instruction behind the branch before
+  // it; each later round's load at its begin and its sum 270 later; the last is there after 4.
+  EXPECT_EQ(counts.alone[0], 282u + 270 + 270 + 4 + 4);
+}
+
+TEST_F(Counting, TimeOfABarrierIsThatOfTheSlowestWarp) {
+  machine.options.timeline = true;
+  launch.threads = 64, launch.sharedBytes = 16;
+  Buffer<float> in(1, 1), out(1);
+  pass(in), pass(out);
+  run(kernel(2,
+             "mov.u32 %r0, %tid.x;\nsetp.ge.u32 %p0, %r0, 32;\n@%p0 ld.global.f32 %f0, [%rd0];\n"
+             "@%p0 st.shared.f32 [shared], %f0;\nbar.sync 0;\nld.shared.f32 %f1, [shared];\n"
+             "setp.eq.u32 %p1, %r0, 0;\n@%p1 st.global.f32 [%rd1], %f1;",
+             ".extern .shared .align 16 .b8 shared[];\n"));
+  // Warp 1 loads at 12 and stores to shared memory at 282; after the barrier 20, shared 29,
+  // store 4.
+  EXPECT_EQ(counts.alone[0], 282u + 20 + 29 + 4);
+}
+
+TEST_F(Counting, CopiesInGroupsAreThereAtTheirWait) {
+  machine.options.timeline = true;
+  launch.sharedBytes = 1024;
+  Buffer<float> in(256, 1), out(32);
+  pass(in), pass(out);
+  run(kernel(2, "mov.u32 %r0, %tid.x;\nshl.b32 %r1, %r0, 4;\nmul.wide.u32 %rd10, %r0, 16;\nadd.s64 "
+                "%rd11, %rd0, %rd10;\n"
+                "cp.async.cg.shared.global [%r1], [%rd11], 16;\ncp.async.commit_group;\n"
+                "cp.async.cg.shared.global [%r1+512], [%rd11+512], 16;\ncp.async.commit_group;\n"
+                "cp.async.wait_group 0;\nld.shared.f32 %f0, [%r1];\nmul.wide.u32 %rd12, %r0, 4;\n"
+                "add.s64 %rd13, %rd1, %rd12;\nst.global.f32 [%rd13], %f0;"));
+  // Both go at 16 and are there at 286; shared 29, store 4.
+  EXPECT_EQ(counts.alone[0], 286u + 29 + 4);
+}
+
 } // namespace
 } // namespace hybrid::ptx::test
