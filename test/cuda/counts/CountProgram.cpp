@@ -162,11 +162,24 @@ private:
     json &counted = known[symbol + " " + std::to_string(grid)];
     if (counted.is_null())
       counted = count(*program, launch, grid);
-    made["blocks"] = counted;
+    made.update(counted);
     return {};
   }
 
+  /// What blocks next to each other touch together: those of a row of an image share rows.
+  json neighbours(const ptx::Program &program, ptx::Launch launch, uint64_t grid) {
+    constexpr uint64_t most = 8;
+    launch.blocksX = static_cast<unsigned>(std::min(grid, most));
+    launch.arguments.back() = (grid - launch.blocksX) / 2;
+    ptx::Counts counts;
+    machine.options.together = true, machine.options.timeline = false;
+    machine.run(*code, program, launch, counts);
+    machine.options.together = false, machine.options.timeline = true;
+    return {{"blocks", launch.blocksX}, {"touched", toJson(counts)["touched"]}};
+  }
+
   json count(const ptx::Program &program, const fb::KernelLaunch &launch, int64_t grid) {
+    json made;
     ptx::Launch given;
     given.threads = launch.threads();
     given.sharedBytes = static_cast<unsigned>(launch.scratch_bytes());
@@ -176,6 +189,7 @@ private:
         given.extents.push_back({addressOf(*buffer), buffer->bytes(), 0});
       }
     given.arguments.push_back(0);
+    made["neighbours"] = neighbours(program, given, static_cast<uint64_t>(grid));
     json all = json::array();
     for (uint64_t block : sampled(static_cast<uint64_t>(grid), options.blocks)) {
       given.arguments.back() = block;
@@ -188,7 +202,8 @@ private:
                                               finding.message, finding.line));
       all.push_back(std::move(one));
     }
-    return all;
+    made["blocks"] = std::move(all);
+    return made;
   }
 
   const fb::Executable &format;

@@ -212,11 +212,17 @@ static uint64_t distinct(std::vector<uint64_t> &sectors) {
   return static_cast<uint64_t>(count);
 }
 
-static void addBlock(Block &block, const std::vector<Warp> &warps) {
+static void addFootprints(Block &block) {
   Counts &counts = *block.counts;
   for (size_t i = 0; i < block.touched.size(); ++i)
     counts.traffic[i].readSectors += distinct(block.touched[i][0]),
         counts.traffic[i].writtenSectors += distinct(block.touched[i][1]);
+}
+
+static void addBlock(Block &block, const std::vector<Warp> &warps) {
+  Counts &counts = *block.counts;
+  if (!block.options->together)
+    addFootprints(block);
   if (block.options->timeline) {
     const Cycles cycles = slowest(warps, &Timeline::last);
     for (size_t i = 0; i < cycles.size(); ++i)
@@ -279,6 +285,7 @@ std::vector<Finding> Machine::run(const Image &image, const Program &program, co
     runBlock(block, warps, interval);
     addBlock(block, warps);
   }
+  addFootprints(block);
   return std::move(block.findings);
 }
 

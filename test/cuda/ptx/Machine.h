@@ -45,7 +45,7 @@ struct Counts {
   uint64_t barriers = 0; ///< of warps
   struct Traffic {
     uint64_t read = 0, written = 0; ///< bytes, as often as threads ask for them
-    /// Different sectors that a block touches, over all blocks; with Options::footprints.
+    /// Different sectors that a block touches, summed over blocks; with Options::footprints.
     uint64_t readSectors = 0, writtenSectors = 0;
   };
   std::vector<Traffic> traffic; ///< by parameter; the last one: variables of the module
@@ -73,7 +73,8 @@ struct Launch {
 
 struct Options {
   bool races = true, counts = true, footprints = false, timeline = false;
-  size_t mostFindings = 8;                    ///< of a launch
+  bool together = false;   ///< footprints are those of all blocks of a launch, not of each
+  size_t mostFindings = 8; ///< of a launch
   uint64_t mostInstructions = 20'000'000'000; ///< of warps, of a launch
   bool reversed = false;                      ///< the order of blocks and warps
 };

@@ -32,7 +32,8 @@ public:
   void issue(const Instruction &in, bool active);
   /// All warps of the block are at a barrier, the last of them at `when`.
   void resume(Cycles when);
-  /// When it is at the barrier that it went to last: loads that nobody waits for yet do not hold it.
+  /// When it is at the barrier that it went to last: loads that nobody waits for yet do not hold
+  /// it.
   Cycles arrived() const { return start; }
   /// When all that was begun is there.
   Cycles last() const;

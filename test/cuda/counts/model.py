@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""Tests of the model of performance with numbers by hand: model.py ROOT."""
+
+import pathlib
+import sys
+import tempfile
+import types
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(sys.argv[1]).resolve() / "benchmarks"))
+from suite import gpu_predict, prediction  # noqa: E402
+
+H100 = prediction.device("h100")
+MIB = 1 << 20
+
+
+def step(**changes):
+    """1320 blocks, 10 a multiprocessor, that read and write 1 MiB each."""
+    sectors = MIB // 32
+    block = {"fma": 0, "alu": 0, "fp64": 0, "xu": 0, "lsu": 0, "tensor": 0, "control": 0, "load_sectors": sectors, "store_sectors": sectors,
+             "load_requests": sectors // 16, "store_requests": sectors // 16, "shared_wavefronts": 0, "shared_requests": 0, "products": 0, "barriers": 0,
+             "alone": [1000, 2000], "touched": [[sectors, 0], [0, sectors]], **changes}
+    return {"kind": "kernel", "op": "copy", "location": "", "kernel": "copy", "grid": 1320, "threads": 256, "shared_bytes": 0, "registers": {"sm_90a": 32},
+            "ptx_instructions": 100, "buffers": [[0, 0, 1320 * MIB], [0, 1320 * MIB, 1320 * MIB]], "blocks": [block]}
+
+
+def near(value, expected):
+    assert abs(value / expected - 1) < 1e-6, (value, expected)
+
+
+def occupancy():
+    of = lambda threads, registers, shared: prediction.occupancy({"threads": threads, "registers": {"sm_90a": registers}, "shared_bytes": shared}, H100)
+    assert of(256, 32, 0) == 8  # 64 warps
+    assert of(256, 128, 0) == 2  # 65536 registers, 4096 a warp
+    assert of(256, 129, 0) == 1  # in units of 256 a warp: 4352
+    assert of(32, 32, 0) == 32  # blocks
+    assert of(128, 32, 100 << 10) == 2  # 228 KiB with 1 KiB a block that is the system's
+
+
+def limits():
+    sector_bound = prediction.kernel(step(), H100)
+    assert sector_bound["limit"] == "dram"
+    # All is read from memory; the last 80 % of 50 MiB that were written are still in the cache.
+    near(sector_bound["dram_bytes"], 2 * 1320 * MIB)
+    near(sector_bound["us"], 2.0 + 2 * 1320 * MIB / (3352 * 0.9) / 1e3)
+    busy = prediction.kernel(step(fma=1_000_000), H100)
+    # 10 blocks of the busiest multiprocessor, 4 instructions of warps a cycle for 128 lanes; issue would be 4 x 0.85.
+    near(busy["times"]["fma"], 10 * 1_000_000 / 4 / 1830)
+    near(busy["times"]["issue"], 10 * 1_000_000 / 4 / 0.85 / 1830)
+    assert busy["limit"] == "issue"
+    waiting = prediction.kernel(step(alone=[10_000_000, 20_000_000]), H100)
+    assert waiting["limit"] == "latency" and waiting["resident"] == 8
+    near(waiting["times"]["latency"], 2 * 20_000_000 / 1830)  # two rounds of 8, from memory
+    mma = prediction.kernel(step(products=1_000_000), H100)
+    near(mma["times"]["tensor"], 10 * 1_000_000 * 2048 / 1270 / 1830)
+    conflicts = prediction.kernel(step(shared_wavefronts=5_000_000), H100)
+    near(conflicts["times"]["memory pipe"], 10 * (5_000_000 + 2 * (MIB // 32) / 4) / 1830)
+
+
+def scaled_by_machine_code():
+    of = {**step(alu=1_000_000), "machine_instructions": {"sm_90a": 50}}
+    near(prediction.kernel(of, H100)["times"]["alu"], 10 * 500_000 / 2 / 1830)
+    of["machine_instructions"]["sm_90a"] = 200  # unrolled: no more than PTX says
+    near(prediction.kernel(of, H100)["times"]["alu"], 10 * 1_000_000 / 2 / 1830)
+
+
+def cache():
+    cache = prediction.L2(H100)
+    small, large = (0, 0, 8 * MIB), (0, 64 * MIB, 64 * MIB)
+    assert cache.touch(small, 8 * MIB, False) == 8 * MIB
+    assert cache.touch(small, 8 * MIB, False) == 0
+    assert cache.touch(small, 8 * MIB, True) == 0 and cache.written_back == 0
+    cache.touch(large, 64 * MIB, False)
+    assert cache.written_back == 8 * MIB  # evicted by what came after
+    assert cache.touch(small, 8 * MIB, False) == 8 * MIB
+    stream = (0, 1 << 30, 1 << 30)
+    assert cache.touch(stream, 1 << 30, False) == 1 << 30
+
+
+def calibration():
+    counts = {"programs": {"train": [step()] * 3}}
+    table = prediction.load_devices()
+    table["fitted"]["dram_efficiency"] = 0.63  # what the measurement is made of
+    us = prediction.total(prediction.predict(counts, ["train"], prediction.device("h100", table)))["us"]
+    fitted = prediction.calibrate(prediction.load_devices(), [(counts, ["train"], "h100", us)])
+    again = prediction.total(prediction.predict(counts, ["train"], prediction.device("h100", fitted)))["us"]
+    assert abs(again / us - 1) < 0.1, (again, us)
+
+
+def goals_are_cases():
+    cases = gpu_predict.goals()
+    assert len({case["name"] for case in cases}) == len(cases)
+    root = pathlib.Path(sys.argv[1])
+    assert all((root / case["source"]).exists() for case in cases)
+    with tempfile.TemporaryDirectory() as folder:
+        options = types.SimpleNamespace(counts=pathlib.Path(folder) / "new")
+        with gpu_predict.counts_folder(options) as made:
+            assert made.is_dir()
+
+
+for test in (occupancy, limits, scaled_by_machine_code, cache, calibration, goals_are_cases):
+    test()
+print("ok")
