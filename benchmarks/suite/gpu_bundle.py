@@ -131,6 +131,10 @@ def prepare(options):
     folder.mkdir(parents=True, exist_ok=True)
     copy_tools(options, folder)
     cases = [case for case in gpu_cases.every_case(options.quick) if options.takes(case)]
+    if options.predicted:
+        expected = {case["name"]: case["predicted"] for case in json.loads(options.predicted.read_text(encoding="utf-8"))["cases"]}
+        for case in cases:
+            case["predicted"] = {device: at["ms"] for device, at in expected.get(case["name"], {}).items()}
     compile_cases(options, folder, cases)
     toolkit = None if "shim" in options.target else json.loads(call([options.bin / "hybridc", "--toolkit"], 60))
     commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True).stdout.strip()

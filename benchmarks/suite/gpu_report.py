@@ -8,6 +8,8 @@ MODES = ("eager", "compile", "graph", "compile_graph")
 def line(row):
     """A row as it is measured."""
     text = f"{number(row['ms'], '{:.3f}')} ms, {number(row['times_floor'], '{:.2f}')} x floor"
+    if row.get("predicted_ms"):
+        text += f", {row['predicted_ms']:.3f} ms predicted"
     if "peers" in row:
         for form, peer in row["peers"].items():
             text += f", {number(peer['ratio'], '{:.2f}')} x {form}" + (f" ({peer['failure']})" if "failure" in peer else "")
@@ -23,10 +25,10 @@ def steps(rows, title):
         return ""
     text = f"\n## {title}\n\n"
     lines = [[named(row, "model"), row["dtype"], f"{row['batch']} × {row['length']}", number(row["ms"], "{:.3f}"), number(row["tokens_per_second"], "{:.0f}"),
-              number(row["floor_ms"], "{:.3f}"), number(row["times_floor"]), *(number(row[f"peer_{mode}_ms"], "{:.3f}") for mode in MODES),
+              number(row["floor_ms"], "{:.3f}"), number(row["times_floor"]), number(row.get("predicted_ms"), "{:.3f}"), *(number(row[f"peer_{mode}_ms"], "{:.3f}") for mode in MODES),
               *(number(row[f"ratio_{mode}"], "{:.2f}") for mode in MODES)] for row in rows]
     names = [mode.replace("_", "+") for mode in MODES]
-    text += table(["model", "dtype", "batch × length", "ms", "tokens/s", "floor ms", "× floor", *(f"{name} ms" for name in names),
+    text += table(["model", "dtype", "batch × length", "ms", "tokens/s", "floor ms", "× floor", "predicted ms", *(f"{name} ms" for name in names),
                    *(f"× {name}" for name in names)], lines)
     problems = [f"- {row['case']}, {mode}: {row[f'{mode}_failure']}" for row in rows for mode in MODES if f"{mode}_failure" in row]
     return text + ("\n" + "\n".join(problems) + "\n" if problems else "")
@@ -48,9 +50,9 @@ def ops(rows):
     text += ("`vjp` is the value and all gradients, `update` the optimizer's step. PyTorch is the best of its forms, each launched one by one or as "
              "a graph, whichever is faster; all of them stand below.\n\n")
     lines = [[named(row, "op"), row["program"], row["dtype"], sizes(row), number(row["ms"], "{:.3f}"), number(row["floor_ms"], "{:.3f}"), row["floor_bound"],
-              number(row["times_floor"], "{:.2f}"), number(row["bytes_per_second"] and row["bytes_per_second"] / 1e12, "{:.2f}"),
+              number(row["times_floor"], "{:.2f}"), number(row.get("predicted_ms"), "{:.3f}"), number(row["bytes_per_second"] and row["bytes_per_second"] / 1e12, "{:.2f}"),
               number(row["peer_best_ms"], "{:.3f}"), row["best_peer"] or EMPTY, number(row["ratio_best"], "{:.2f}")] for row in rows]
-    text += table(["op", "program", "dtype", "sizes", "ms", "floor ms", "bound by", "× floor", "TB/s", "PyTorch ms", "form", "× PyTorch"], lines)
+    text += table(["op", "program", "dtype", "sizes", "ms", "floor ms", "bound by", "× floor", "predicted ms", "TB/s", "PyTorch ms", "form", "× PyTorch"], lines)
     forms = [[row["case"], form, number(peer["ms"], "{:.3f}"), number(peer["graph_ms"], "{:.3f}"), number(peer["ratio"], "{:.2f}"),
               peer.get("failure") or (f"graph: {peer['graph_failure']}" if "graph_failure" in peer else "")]
              for row in rows for form, peer in row["peers"].items()]

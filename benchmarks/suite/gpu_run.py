@@ -78,6 +78,11 @@ class Run:
             self.result |= {key: before[key] for key in ("doctor", "selftest", "ceilings", "failures", *TABLES.values())}
         self.start = time.monotonic()
 
+    def predicted(self, case):
+        """What the bundle expects of a case on this device, in ms, or nothing."""
+        gpu = self.result["gpu"].lower()
+        return next((ms for device, ms in case.get("predicted", {}).items() if device in gpu), None)
+
     def save(self):
         self.result["seconds"] = time.monotonic() - self.start
         self.result["summary"] = report.summary(self.result["mad_step"], ("eager", "compile", "graph", "compile_graph"))
@@ -196,7 +201,7 @@ class Run:
         ms = median(times["ours"])
         row = {"case": case["name"], "op": case["op"], "dtype": case["dtype"], "program": case["program"], "backward": case["gradient"],
                "sizes": case["sizes"], "attention": case.get("attention"), "ms": ms, "floor_ms": case["floor"]["ms"], "floor_bound": case["floor"]["bound"],
-               "times_floor": ms and ms / case["floor"]["ms"],
+               "times_floor": ms and ms / case["floor"]["ms"], "predicted_ms": self.predicted(case),
                "bytes_per_second": ms and case["floor"].get("memory", 0) / ms * 1000, "peers": {}}
         for form in list(sides)[1:]:
             about = seen.get(form, {"stream": [], "graph": []})
@@ -252,7 +257,8 @@ class Run:
         ms, tokens = median(times["ours"]), case["batch"] * case["length"]
         row = {"case": case["name"], "model": case["model"], "dtype": case["dtype"], "batch": case["batch"], "length": case["length"],
                "attention": case.get("attention"), "parameters": case["parameters"], "ms": ms, "tokens_per_second": ms and 1000 * tokens / ms, "floor_ms": case["floor"]["ms"],
-               "floor_bound": case["floor"]["bound"], "times_floor": ms and ms / case["floor"]["ms"], "memory_bytes": case["memory_bytes"]}
+               "floor_bound": case["floor"]["bound"], "times_floor": ms and ms / case["floor"]["ms"], "predicted_ms": self.predicted(case),
+               "memory_bytes": case["memory_bytes"]}
         for mode in ("eager", "compile", "graph", "compile-graph"):
             key = mode.replace("-", "_")
             row |= {f"peer_{key}_ms": median(times.get(mode, [])), f"ratio_{key}": median_ratio(times, mode) if mode in times else None}

@@ -1,0 +1,253 @@
+"""Predicts how long CUDA kernels take, from counts (hybrid-ptx-count), what machine code takes, and a table of devices.
+
+Nothing here was measured by this project on a GPU. A kernel's time is a launch, and the longest of
+  issue, fma, alu, fp64, xu, tensor   instructions of the busiest multiprocessor through its units
+  memory pipe                         wavefronts of shared memory, sectors of global memory and exchanges through its load/store unit
+  latency                             rounds of blocks, each as long as a block takes that has a multiprocessor to itself
+  l2, dram                            bytes of the whole grid
+ASSUMPTIONS says what that leaves out. Constants of devices.json under `fitted` are what `gpu-check --calibrate` replaces.
+"""
+
+import collections
+import copy
+import json
+import math
+import pathlib
+
+TABLE = pathlib.Path(__file__).parent / "devices.json"
+WARPS, REGISTERS, BLOCKS, RESERVED_SHARED = 64, 65536, 32, 1024
+SECTOR, CHUNK = 32, 64 << 10
+ASSUMPTIONS = """\
+- A few blocks of a launch stand for all of them; the busiest multiprocessor has the mean of all blocks but one, and once the slowest.
+- Instructions are those of PTX, scaled by (instructions of machine code / of PTX) where that is below 1.
+- Units work at the same time: the longest decides; dependences within a block are those of PTX with the latencies of an H100.
+- The L1 cache keeps what a block reads again if all resident blocks' lines fit beside shared memory, otherwise nothing.
+- The L2 cache keeps the last buffers touched, up to 80 % of its size, across kernels, least recently used first; what is written reaches
+  memory when it is evicted. Other accesses to a buffer reach memory once a kernel, however often blocks read it.
+- Kernels run one after another; a launch in a graph and its ramp take the same time for all of them.
+- Library calls: products take the best of three tile sizes at the rate of large products, split by depth while multiprocessors are idle;
+  attention takes 65 % of that rate, its gradient 55 %.
+- Memory is zero while counting: routing sends all tokens to the first experts, so experts' products count as one with all tokens.
+- Clocks do not change, nothing else runs."""
+
+
+def load_devices(path=TABLE):
+    return json.loads(pathlib.Path(path).read_text())
+
+
+def device(name, table=None):
+    table = table or load_devices()
+    return {**table["fitted"], **table[name], "key": name}
+
+
+class L2:
+    """Which parts of buffers the cache holds, in chunks; the oldest go first."""
+
+    def __init__(self, gpu):
+        self.capacity = int(gpu["l2_mib"] * 2**20 * gpu["l2_keeps"])
+        self.chunks, self.used, self.written_back = collections.OrderedDict(), 0, 0
+
+    def touch(self, buffer, touched, write):
+        """Bytes that come from memory because `touched` bytes from the begin of a buffer are read or written."""
+        space, offset, size = buffer
+        touched, missed = min(touched, size), 0
+        first, last = offset // CHUNK, (offset + max(touched, 1) - 1) // CHUNK
+        if (last - first + 1) * CHUNK > 4 * self.capacity:  # a stream: only its end stays
+            missed = 0 if write else touched - (touched % CHUNK)
+            if write:
+                self.written_back += touched
+            first = last - self.capacity // CHUNK
+            whole = True
+        else:
+            whole = False
+        for number in range(first, last + 1):
+            key = space, number
+            part = min((number + 1) * CHUNK, offset + touched) - max(number * CHUNK, offset)
+            dirty = self.chunks.pop(key, None)
+            if dirty is None:
+                self.used += CHUNK
+                if not write and not whole:
+                    missed += part
+            self.chunks[key] = bool(dirty) or (write and not whole)
+            while self.used > self.capacity:
+                _, was_written = self.chunks.popitem(last=False)
+                self.used -= CHUNK
+                self.written_back += CHUNK * was_written
+        return missed
+
+
+def occupancy(step, gpu):
+    """Blocks that share a multiprocessor."""
+    warps = -(-step["threads"] // 32)
+    registers = step.get("registers", {}).get(gpu["image"], 0) or 32
+    by_registers = REGISTERS // (-(-registers * 32 // 256) * 256 * warps)
+    shared = step["shared_bytes"] + step.get("static_shared_bytes", 0) + RESERVED_SHARED
+    return max(1, min(BLOCKS, WARPS // warps, by_registers, int(gpu["shared_kib"] * 1024) // shared))
+
+
+def block_cycles(block, scale, gpu):
+    """Cycles of a multiprocessor's units for one block."""
+    exact = {pipe: block[pipe] for pipe in ("fma", "fp64", "xu")}
+    total = sum(block[pipe] for pipe in ("fma", "alu", "fp64", "xu", "lsu", "tensor", "control"))
+    requests = block["load_requests"] + block["store_requests"]
+    exchanges = max(0, block["lsu"] - block["shared_requests"] - requests) * scale
+    memory = block["shared_wavefronts"] + max(requests, (block["load_sectors"] + block["store_sectors"]) / 4) + exchanges
+    cycles = {pipe: count * 32 / gpu[f"{pipe}_lanes"] for pipe, count in exact.items()}
+    return {**cycles, "issue": total * scale / 4 / gpu["issue_efficiency"], "alu": block["alu"] * scale * 32 / gpu["alu_lanes"],
+            "tensor": block["products"] * 16 * 8 * 16 / gpu["mma_fma"], "memory pipe": memory}
+
+
+def kernel(step, gpu, cache=None):
+    """A launch: microseconds, what limits it, and the numbers that say so."""
+    blocks, grid = step["blocks"], max(1, step["grid"])
+    counted = step.get("counted_blocks", 1)  # that one entry of blocks has together
+    machine = step.get("machine_instructions", {}).get(gpu["image"], 0)
+    scale = min(1.0, machine / step["ptx_instructions"]) if machine else 1.0
+    costs = [block_cycles(block, scale, gpu) for block in blocks]
+    resident = occupancy(step, gpu)
+    each = -(-grid // gpu["multiprocessors"])  # blocks of the busiest multiprocessor
+    mean = {unit: sum(cost[unit] for cost in costs) / len(costs) / counted for unit in costs[0]}
+    slowest = {unit: max(cost[unit] for cost in costs) / counted for unit in costs[0]}
+    cycles = {unit: mean[unit] * (each - 1) + slowest[unit] for unit in mean}
+    # Global memory.
+    share = 1 / len(blocks) / counted
+    footprint = sum(read for block in blocks for read, _ in block["touched"]) * share
+    loads = sum(block["load_sectors"] for block in blocks) * share
+    stores = sum(block["store_sectors"] for block in blocks) * share
+    l1 = gpu["l1_kib"] * 1024 - resident * (step["shared_bytes"] + RESERVED_SHARED)
+    l2_bytes = ((footprint if footprint * SECTOR * min(resident, each) <= l1 else loads) + stores) * grid * SECTOR
+    cache = cache or L2(gpu)
+    wanted = missed = 0
+    written_before = cache.written_back
+    near = step.get("neighbours", {"blocks": 1 / share, "touched": [[sum(block["touched"][number][write] for block in blocks) for write in (0, 1)]
+                                                                    for number in range(len(blocks[0]["touched"]))]})
+    apart = [[min(sectors / near["blocks"] * grid * SECTOR, buffer[2]) for sectors in near["touched"][number]]
+             for number, buffer in enumerate(step.get("buffers", []))]
+    touches = [(number, write) for write in (0, 1) for number in range(len(step.get("buffers", [])))]
+    for number, write in touches:
+        touched = int(apart[number][write])
+        if touched:
+            missed += cache.touch(step["buffers"][number], touched, write)
+            wanted += touched
+    dram = missed + cache.written_back - written_before
+    far = min(1.0, missed / max(1, sum(read for read, _ in apart)))
+    alone = max(block["alone"][0] * (1 - far) + block["alone"][1] * far for block in blocks)
+    rounds = each / resident
+    cycles["latency"] = alone * (math.ceil(rounds) if rounds < 4 else rounds)
+    clock = gpu["clock_mhz"]
+    times = {unit: count / clock for unit, count in cycles.items()}
+    times["l2"] = l2_bytes / gpu["l2_gbs"] / 1e3
+    times["dram"] = dram / (gpu["dram_gbs"] * gpu["dram_efficiency"]) / 1e3
+    limit = max(times, key=times.get)
+    return {"us": gpu["launch_us"] + gpu["ramp_us"] + times[limit], "limit": limit, "times": times, "resident": resident, "waves": rounds,
+            "dram_bytes": dram, "touched_bytes": wanted, "scale": scale}
+
+
+def product(step, gpu, cache):
+    """A product by the library."""
+    rows, columns, depth, batch = step["m"], step["n"], step["k"], max(1, step["batch"])
+    size = {"BF16": 2, "F32": 4, "F64": 8}[step["dtype"]]
+    peak = gpu[{"BF16": "library_bf16_tflops", "F32": "library_f32_tflops", "F64": "library_f64_tflops"}[step["dtype"]]] * 1e6  # flop a us
+    multiprocessors = gpu["multiprocessors"]
+    each = []
+    for tile in ((128, 128), (128, 64), (64, 64)):  # the best, as the library's heuristics would
+        tiles = -(-rows // tile[0]) * -(-columns // tile[1]) * batch
+        splits = max(1, min(multiprocessors // tiles, depth // 256)) if tiles < multiprocessors else 1
+        rate = peak / multiprocessors * {(128, 128): 1.0, (128, 64): 0.9, (64, 64): 0.7}[tile]
+        math_us = -(-tiles * splits // multiprocessors) * 2 * tile[0] * tile[1] * -(-depth // splits) / rate
+        l2_bytes = tiles * sum(tile) * depth * size + batch * rows * columns * 4 * (2 * splits - 1)
+        each.append((max(math_us, l2_bytes / gpu["l2_gbs"] / 1e3), math_us, l2_bytes, splits))
+    _, math_us, l2_bytes, splits = min(each)
+    dram = 0
+    written_before = cache.written_back
+    buffers = step["buffers"]
+    for number, buffer in enumerate(buffers):
+        if number != 2:
+            dram += cache.touch(buffer, buffer[2], False)
+    if len(buffers) > 2:
+        dram += cache.touch(buffers[2], buffers[2][2], True)
+        if step["accumulate"]:
+            dram += cache.touch(buffers[2], buffers[2][2], False)
+    dram += cache.written_back - written_before
+    times = {"tensor" if size == 2 else "fma": math_us, "l2": l2_bytes / gpu["l2_gbs"] / 1e3,
+             "dram": dram / (gpu["dram_gbs"] * gpu["dram_efficiency"]) / 1e3}
+    limit = max(times, key=times.get)
+    return {"us": gpu["launch_us"] + gpu["library_fill_us"] + times[limit] + (1.0 if splits > 1 else 0), "limit": limit, "times": times,
+            "dram_bytes": dram, "touched_bytes": sum(buffer[2] for buffer in buffers)}
+
+
+def attention(step, gpu, cache):
+    """By the library."""
+    pairs = step["batch"] * step["heads"] * step["length"] * step["key_length"] * (0.5 if step["causal"] else 1)
+    flops = pairs * step["head_size"] * 4 * (2.5 if step["backward"] else 1)
+    dram = sum(cache.touch(buffer, buffer[2], False) for buffer in step["buffers"])
+    times = {"tensor": flops / (gpu["library_bf16_tflops"] * 1e6 * (0.55 if step["backward"] else 0.65)),
+             "dram": dram / (gpu["dram_gbs"] * gpu["dram_efficiency"]) / 1e3}
+    limit = max(times, key=times.get)
+    return {"us": gpu["launch_us"] + gpu["library_fill_us"] + times[limit], "limit": limit, "times": times, "dram_bytes": dram,
+            "touched_bytes": sum(buffer[2] for buffer in step["buffers"])}
+
+
+KINDS = {"kernel": kernel, "product": product, "attention": attention}
+
+
+def steps_of(counts, programs):
+    return [step for program in programs for step in counts["programs"].get(program, [])]
+
+
+def predict(counts, programs, gpu):
+    """Rows of all steps in order, as they come a second time: the cache holds what the run before has left."""
+    cache, steps = L2(gpu), steps_of(counts, programs)
+    for _ in range(2):
+        rows = []
+        for step in steps:
+            row = KINDS[step["kind"]](step, gpu, cache)
+            times = step.get("times", 1)
+            rows.append({"op": step["op"], "location": step["location"], "kind": step["kind"], "kernel": step.get("kernel", ""), **row,
+                         "us": row["us"] * times, "dram_bytes": row["dram_bytes"] * times, "launches": times})
+    return rows
+
+
+def total(rows):
+    return {"us": sum(row["us"] for row in rows), "launches": sum(row["launches"] for row in rows),
+            "dram_mb": sum(row["dram_bytes"] for row in rows) / 1e6}
+
+
+def by_op(rows):
+    """Operations, the slowest first: name, launches, microseconds, what limits most of them."""
+    groups = collections.defaultdict(list)
+    for row in rows:
+        groups[row["op"], row["kernel"].split("_")[0] if row["kind"] == "kernel" else row["kind"]].append(row)
+    table = []
+    for (op, kind), members in groups.items():
+        limits = collections.Counter()
+        for row in members:
+            limits[row["limit"]] += row["us"]
+        table.append({"op": op, "kind": kind, "launches": sum(row["launches"] for row in members), "us": sum(row["us"] for row in members),
+                      "limit": limits.most_common(1)[0][0], "dram_mb": sum(row["dram_bytes"] for row in members) / 1e6})
+    return sorted(table, key=lambda row: -row["us"])
+
+
+def calibrate(table, measured):
+    """A table of devices with constants fitted to measurements: `measured` is [(counts, programs, device, microseconds)].
+
+    Each constant is moved by itself, a few times over, to where the middle of the errors' logarithms is least."""
+    table = copy.deepcopy(table)
+
+    def error():
+        logs = sorted(abs(math.log(total(predict(counts, programs, device(name, table)))["us"] / us)) for counts, programs, name, us in measured)
+        return sum(logs) / len(logs)
+
+    steps = [0.7, 0.85, 0.95, 1.05, 1.18, 1.4]
+    for _ in range(3):
+        for name in table["fitted"]:
+            best, value = error(), table["fitted"][name]
+            kept = value
+            for factor in steps:
+                table["fitted"][name] = min(value * factor, 1.0) if "efficiency" in name or "keeps" in name else value * factor
+                now = error()
+                if now < best - 1e-9:
+                    best, kept = now, table["fitted"][name]
+            table["fitted"][name] = kept
+    table["fitted_sources"] = {name: "fitted by gpu-check --calibrate" for name in table["fitted"]}
+    return table
