@@ -14,8 +14,9 @@ struct ShortConvParams {
   int64_t batch, length, channels, taps, xStride, yStride /* also dy */, dxStride, rowsPerItem;
   int64_t hasBias, hasSegments, hasState, hasFinalState;
   int64_t activation; // 1: SiLU applied to y (backward recomputes the pre-activation)
+  int64_t repeats;    // CUDA: > 0: x has only the first so many channels, the others repeat them
   HYBRID_FIELDS(batch, length, channels, taps, xStride, yStride, dxStride, rowsPerItem, hasBias,
-                hasSegments, hasState, hasFinalState, activation)
+                hasSegments, hasState, hasFinalState, activation, repeats)
 };
 
 /// Stretches of rowsPerItem rows of a sequence.

@@ -1,11 +1,28 @@
 //===- ShortConv.cpp - short convolutions -----------------------------------===//
 #include "codegen/kernels/ShortConv.h"
 #include "codegen/lowering/Lowering.h"
+#include "codegen/lowering/Repeats.h"
 #include "dialect/Shapes.h"
 
 using namespace mlir;
 
 namespace hybrid {
+
+int64_t repeatedChannels(Value value, const DeviceTraits &device) {
+  auto concat = value.getDefiningOp<ConcatOp>();
+  if (device.kind != Device::Cuda || !concat || concat.getParts().size() < 2 ||
+      static_cast<int64_t>(concat.getAxis()) + 1 != static_cast<int64_t>(shapeOf(value).size()) ||
+      !llvm::all_equal(concat.getParts()))
+    return 0;
+  for (OpOperand &use : value.getUses()) {
+    auto forward = dyn_cast<ShortConvOp>(use.getOwner());
+    auto backward = dyn_cast<ShortConvGradOp>(use.getOwner());
+    if (!(forward && &use == &forward.getXMutable()) &&
+        !(backward && &use == &backward.getXMutable()))
+      return 0;
+  }
+  return shapeOf(concat.getParts().front()).back();
+}
 
 /// Sizes and options of both directions.
 template <typename Op>
@@ -14,6 +31,7 @@ static ShortConvParams shortConvParams(Op op, const View &x, ProgramBuilder &pro
   params.batch = x.shape[0], params.length = x.shape[1], params.channels = x.shape[2];
   params.taps = shapeOf(op.getWeight())[1];
   params.rowsPerItem = program.ask<ShortConvRows>(x.element, params);
+  params.repeats = repeatedChannels(op.getX(), program.device());
   params.hasSegments = !!op.getSegments(), params.hasState = !!op.getInitialState();
   return params;
 }

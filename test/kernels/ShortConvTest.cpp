@@ -16,6 +16,7 @@ namespace {
 struct Case {
   int64_t batch = 2, length = 33, channels = 17, taps = 3, rowsPerItem = 10;
   bool bias = true, segments = false, state = false, finalState = false, silu = false;
+  int64_t repeats = 0;
 };
 
 /// Everything follows from an extended sequence: the state, then the inputs.
@@ -42,7 +43,11 @@ struct Reference {
         auto old = [&](int64_t k) {
           return static_cast<size_t>((batch * history + k) * c.channels + ch);
         };
-        auto value = [&](int64_t t) { return t < 0 ? initial[old(t + history)] : x[row(t)]; };
+        auto value = [&](int64_t t) {
+          const int64_t read = c.repeats ? ch % c.repeats : ch;
+          return t < 0 ? initial[old(t + history)]
+                       : x[static_cast<size_t>((batch * c.length + t) * c.channels + read)];
+        };
         auto gradient = [&](int64_t t) -> double & {
           return t < 0 ? dInitial[old(t + history)] : dx[row(t)];
         };
@@ -86,6 +91,7 @@ constexpr ShortConvParams paramsOf(const Case &c) {
   p.xStride = c.channels + 4, p.yStride = c.channels + 1, p.dxStride = c.channels + 2;
   p.rowsPerItem = c.rowsPerItem, p.hasBias = c.bias, p.hasSegments = c.segments;
   p.hasState = c.state, p.hasFinalState = c.finalState, p.activation = c.silu;
+  p.repeats = c.repeats;
   return p;
 }
 
@@ -165,6 +171,16 @@ TYPED_TEST(ShortConv, AgreesForManyChannels) {
       for (bool silu : {false, true})
         check<TypeParam>(Given{
             Case{.length = 70, .channels = 1100, .taps = taps, .rowsPerItem = 32, .silu = silu}});
+}
+
+// Behind the channels that repeat stands what must not be read.
+constexpr Case repeated[] = {
+    {.length = 33, .channels = 24, .taps = 3, .repeats = 6},
+    {.length = 17, .channels = 300, .taps = 4, .state = true, .finalState = true, .repeats = 100},
+    {.length = 20, .channels = 16, .taps = 9, .silu = true, .repeats = 8}};
+TYPED_TEST(ShortConv, ReadsChannelsThatRepeat) {
+  if constexpr (onCuda)
+    TestFixture::template checkAll<repeated>();
 }
 
 /// A bit an option.

@@ -24,7 +24,8 @@ template <typename T, ShortConvParams P> struct ShortConvSequence {
 
   HYBRID_DEVICE ShortConvSequence(int64_t batch, int64_t channel, const T *x, const T *weight,
                                   const T *bias, const int32_t *segments, const T *state)
-      : x(x + batch * P.length * P.xStride + channel), weight(weight + channel * P.taps),
+      : x(x + batch * P.length * P.xStride + (P.repeats > 0 ? channel % P.repeats : channel)),
+        weight(weight + channel * P.taps),
         state(P.hasState ? state + batch * (P.taps - 1) * P.channels + channel : nullptr),
         segments(P.hasSegments ? segments + batch * P.length : nullptr),
         bias(P.hasBias && bias ? bias[channel] : T(0)) {}

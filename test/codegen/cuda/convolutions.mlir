@@ -82,3 +82,31 @@ func.func @forward(%x: tensor<16x1024x768xf32>, %w: tensor<768x4xf32>) -> tensor
   %y = hybrid.short_conv %x, %w : tensor<16x1024x768xf32>, tensor<768x4xf32> -> tensor<16x1024x768xf32>
   return %y : tensor<16x1024x768xf32>
 }
+
+// -----
+
+// Channels that a short convolution reads again and again are in memory once: neither a copy of the part, nor of its repeats.
+// CHECK-LABEL: schedule.program @forward
+// CHECK-NOT: for "concat"
+// CHECK: schedule.launch "shortConvForward<float, ShortConvParams{{.*}}.channels = 48{{.*}}.repeats = 16
+// CHECK: schedule.launch "shortConvBackward<float, ShortConvParams{{.*}}.channels = 48{{.*}}.repeats = 16
+// CHECK: }
+func.func @forward(%x: tensor<2x33x16xf32>, %m: tensor<16x16xf32>, %w: tensor<48x3xf32>, %dy: tensor<2x33x48xf32>) -> (tensor<2x33x48xf32>, tensor<2x33x48xf32>) {
+  %a = hybrid.linear %x, %m : tensor<2x33x16xf32>, tensor<16x16xf32> -> tensor<2x33x16xf32>
+  %r = hybrid.concat %a, %a, %a along 2 : tensor<2x33x16xf32>, tensor<2x33x16xf32>, tensor<2x33x16xf32> -> tensor<2x33x48xf32>
+  %y = hybrid.short_conv %r, %w : tensor<2x33x48xf32>, tensor<48x3xf32> -> tensor<2x33x48xf32>
+  %dx, %dw, %db = hybrid.short_conv_grad %r, %w, %dy : tensor<2x33x48xf32>, tensor<48x3xf32>, tensor<2x33x48xf32> -> tensor<2x33x48xf32>, tensor<48x3xf32>, tensor<48xf32>
+  return %y, %dx : tensor<2x33x48xf32>, tensor<2x33x48xf32>
+}
+
+// -----
+
+// Somebody else reads all of them: they are copied.
+// CHECK-LABEL: schedule.program @forward
+// CHECK: schedule.launch "{{.*}}" for "concat"
+// CHECK-NOT: .repeats =
+func.func @forward(%x: tensor<2x33x16xf32>, %w: tensor<48x3xf32>) -> (tensor<2x33x48xf32>, tensor<2x33x48xf32>) {
+  %r = hybrid.concat %x, %x, %x along 2 : tensor<2x33x16xf32>, tensor<2x33x16xf32>, tensor<2x33x16xf32> -> tensor<2x33x48xf32>
+  %y = hybrid.short_conv %r, %w : tensor<2x33x48xf32>, tensor<48x3xf32> -> tensor<2x33x48xf32>
+  return %y, %r : tensor<2x33x48xf32>, tensor<2x33x48xf32>
+}
