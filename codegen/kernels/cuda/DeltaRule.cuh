@@ -165,7 +165,7 @@ template <typename T, DeltaRuleParams p> struct DeltaRuleHead {
     HYBRID_UNROLL
     for (int n = 0; n < ownKeys; ++n)
       written[n] = T(0);
-    HYBRID_NO_UNROLL
+    HYBRID_UNROLL_BY_8
     for (int i = 0; i < rows; ++i) {
       T erased = 0, read = 0;
       HYBRID_UNROLL
@@ -191,11 +191,12 @@ template <typename T, DeltaRuleParams p> struct DeltaRuleHead {
         writes.toEnd[j * keys + key] = written[n];
   }
 
-  /// Σ over p < count of left[p * leftStep] * right[p * rightStep].
+  /// Σ over p < count of left[p * leftStep] * right[p * rightStep]. What few threads have to do one
+  /// after the other waits for memory: so a few loads are under way at a time.
   static HYBRID_DEVICE T dot(int count, const T *left, int leftStep, const T *right,
                              int rightStep) {
     T sum = 0;
-    HYBRID_NO_UNROLL
+    HYBRID_UNROLL_BY_8
     for (int i = 0; i < count; ++i)
       sum = multiplyAdd(left[i * leftStep], right[i * rightStep], sum);
     return sum;

@@ -9,6 +9,7 @@
 #define HYBRID_DEVICE __device__ __forceinline__
 #define HYBRID_UNROLL _Pragma("unroll")
 #define HYBRID_NO_UNROLL _Pragma("unroll 1")
+#define HYBRID_UNROLL_BY_8 _Pragma("unroll 8")
 /// A kernel of an executable: HYBRID_KERNEL(symbol, threads, blocks, (void *b0, void *b1),
 /// statement). `item` is the work item of the block. The compiler leaves so many registers that
 /// `blocks` run on a multiprocessor at a time; where nothing says that it can without spills

@@ -18,6 +18,7 @@
 // Loops stay loops: unrolling them costs time to compile, and a CPU gains nothing.
 #define HYBRID_UNROLL
 #define HYBRID_NO_UNROLL
+#define HYBRID_UNROLL_BY_8
 
 #define HYBRID_EXPORT __attribute__((visibility("default")))
 #define HYBRID_PARAMETERS(...) __VA_ARGS__
