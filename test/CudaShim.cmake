@@ -46,6 +46,14 @@ if(HYBRID_NVCC)
   add_test(NAME cuda-variants-long COMMAND ${variants_run} CONFIGURATIONS Long)
   set_tests_properties(cuda-budgets cuda-variants cuda-budgets-long cuda-variants-long
                        PROPERTIES LABELS cuda RUN_SERIAL ON TIMEOUT 900)
+  # What the model of performance says: of known kernels beside published times, and of models beside budgets.
+  set(predictions_run ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/check-predictions.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
+      ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/predictions.json)
+  add_test(NAME cuda-known-kernels COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/counts/known.py
+           $<TARGET_FILE:hybrid-ptx-count> ${PROJECT_SOURCE_DIR})
+  add_test(NAME cuda-predictions COMMAND ${predictions_run})
+  add_test(NAME cuda-predictions-long COMMAND ${predictions_run} --long CONFIGURATIONS Long)
+  set_tests_properties(cuda-known-kernels cuda-predictions cuda-predictions-long PROPERTIES LABELS "cuda;ptx" TIMEOUT 3600)
   # The table of blocks that share a multiprocessor is what the assembler says: minutes.
   add_test(NAME cuda-resident-blocks COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/resident-blocks.py
            $<TARGET_FILE:hybridc> ${PROJECT_SOURCE_DIR} CONFIGURATIONS Long)
