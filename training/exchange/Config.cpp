@@ -223,25 +223,21 @@ void Config::withoutEffect(std::initializer_list<std::string_view> keys) {
 
 void Config::fault(std::string text) { shared->faults.push_back(std::move(text)); }
 
-void Config::unread(std::vector<std::string> &names, std::set<std::string> &known) const {
+void Config::unread(std::vector<std::string> &names) const {
   for (const auto &[key, value] : object.items())
     if (!read->contains(key))
       names.push_back("'" + spelled(key) + "'");
-  for (const std::string &key : *read)
-    known.insert(spelled(key));
 }
 
 Result<void> Config::finish() const {
   std::vector<std::string> unknown, faults = shared->faults;
-  std::set<std::string> known;
-  unread(unknown, known);
+  unread(unknown);
   for (const Config &part : shared->parts)
-    part.unread(unknown, known);
+    part.unread(unknown);
   if (!unknown.empty())
     faults.push_back(fmt::format("{} {} not known here and may change what the model computes. "
-                                 "Remove what does not. Known are {}",
-                                 fmt::join(unknown, ", "), unknown.size() == 1 ? "is" : "are",
-                                 fmt::join(known, ", ")));
+                                 "Remove what does not",
+                                 fmt::join(unknown, ", "), unknown.size() == 1 ? "is" : "are"));
   if (faults.empty())
     return {};
   return Error{fmt::format("{}: {}", shared->name, fmt::join(faults, "; "))};

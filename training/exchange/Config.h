@@ -81,7 +81,7 @@ private:
   void unexpected(Keys keys, const nlohmann::json &value, std::string_view expected);
   void missing(Keys keys);
   int64_t integer(Keys keys, std::optional<int64_t> otherwise, int64_t least);
-  void unread(std::vector<std::string> &names, std::set<std::string> &known) const;
+  void unread(std::vector<std::string> &names) const;
 
   nlohmann::json object;
   std::string path; // of this object in the file, with a dot behind it
