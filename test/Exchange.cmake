@@ -1,9 +1,12 @@
-# Models in other programs' layouts. Tiny ones are made by the test; the cases of hf_models lie beside the tree, or where
+# Models in other programs' layouts. Tiny ones are made by the test, or by transformers (exchange/make-hf-models.py); the cases of hf_models lie beside the tree, or where
 # HYBRID_HF_MODELS_DIR says. A folder that was asked for and is missing must fail, not skip.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 add_test(NAME exchange-tiny-models COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/exchange/tiny-models.py
                                            --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
 set_tests_properties(exchange-tiny-models PROPERTIES LABELS exchange TIMEOUT 900)
+add_test(NAME exchange-hf-families COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/exchange/run --verbose
+                                           --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --cases ${CMAKE_CURRENT_SOURCE_DIR}/exchange/models)
+set_tests_properties(exchange-hf-families PROPERTIES LABELS exchange TIMEOUT 1800)
 set(hf_models ${PROJECT_SOURCE_DIR}/../shared/hf_models)
 if(NOT "$ENV{HYBRID_HF_MODELS_DIR}" STREQUAL "")
   string(REPLACE ":" ";--cases;" hf_models "$ENV{HYBRID_HF_MODELS_DIR}")

@@ -113,6 +113,10 @@ Result<std::string> exportHuggingFace(const std::string &folder, const std::stri
     return Error{fmt::format("'{}' is of type {}, but '{}' of {}: import the model again",
                              in("config.json"), described->type, in("exchange.json"),
                              record->type)};
+  described->architecture.rules.cutAs([&](const std::string &name) -> std::optional<int64_t> {
+    auto rows = record->rows.find(name);
+    return rows == record->rows.end() ? std::nullopt : std::optional(rows->second);
+  });
   const std::string path = checkpoint.empty() ? in("model.safetensors") : checkpoint;
   auto parameters = SafetensorsFile::open(path);
   if (!parameters)

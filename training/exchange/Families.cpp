@@ -6,10 +6,12 @@ namespace hybrid::rt::exchange {
 std::span<const Family> families() {
   static constexpr Family all[] = {
       {"bamba", readBamba},
+      {"falcon_h1", readFalconH1},
       {"gemma2", readGemma2},
       {"gpt2", readGpt2},
       {"granitemoehybrid", readGraniteHybrid},
       {"jamba", readJamba},
+      {"kimi_linear", readKimiLinear},
       {"lfm2", readLfm2},
       {"llama", readLlama},
       {"mamba", readMamba},
@@ -17,6 +19,7 @@ std::span<const Family> families() {
       {"mistral", readMistral},
       {"mixtral", readMixtral},
       {"nemotron_h", readNemotronH},
+      {"olmo_hybrid", readOlmoHybrid},
       {"qwen2", readQwen2},
       {"qwen3", readQwen3},
       {"qwen3_5", readQwen35},
@@ -24,6 +27,7 @@ std::span<const Family> families() {
       {"qwen3_next", readQwen3Next},
       {"recurrent_gemma", readRecurrentGemma},
       {"rwkv", readRwkv},
+      {"zamba2", readZamba2},
   };
   return all;
 }

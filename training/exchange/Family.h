@@ -34,10 +34,12 @@ std::span<const Family> families();
 
 // A file each under families/.
 Architecture readBamba(Config &config);
+Architecture readFalconH1(Config &config);
 Architecture readGemma2(Config &config);
 Architecture readGpt2(Config &config);
 Architecture readGraniteHybrid(Config &config);
 Architecture readJamba(Config &config);
+Architecture readKimiLinear(Config &config);
 Architecture readLfm2(Config &config);
 Architecture readLlama(Config &config);
 Architecture readMamba(Config &config);
@@ -45,6 +47,7 @@ Architecture readMamba2(Config &config);
 Architecture readMistral(Config &config);
 Architecture readMixtral(Config &config);
 Architecture readNemotronH(Config &config);
+Architecture readOlmoHybrid(Config &config);
 Architecture readQwen2(Config &config);
 Architecture readQwen3(Config &config);
 Architecture readQwen35(Config &config);
@@ -52,5 +55,6 @@ Architecture readQwen35Text(Config &config);
 Architecture readQwen3Next(Config &config);
 Architecture readRecurrentGemma(Config &config);
 Architecture readRwkv(Config &config);
+Architecture readZamba2(Config &config);
 
 } // namespace hybrid::rt::exchange

@@ -147,10 +147,14 @@ Result<std::string> importHuggingFace(const std::string &folder, const std::stri
   auto described = describe(folder);
   if (!described)
     return described.error();
-  const Architecture &model = described->architecture;
+  Architecture &model = described->architecture;
   auto weights = Weights::open(folder);
   if (!weights)
     return weights.error();
+  model.rules.cutAs([&](const std::string &name) -> std::optional<int64_t> {
+    const SafetensorsEntry *entry = weights->find(name);
+    return entry && !entry->shape.empty() ? std::optional(entry->shape[0]) : std::nullopt;
+  });
   Matching matching(*weights, model);
   if (auto done = matching.run(folder); !done)
     return done.error();
@@ -189,7 +193,7 @@ Result<std::string> importHuggingFace(const std::string &folder, const std::stri
       return done.error();
   if (auto done = output->write("model.hyb", pageOf(*described, numbers)); !done)
     return done.error();
-  if (auto done = output->write("exchange.json", recordOf(described->type, *weights)); !done)
+  if (auto done = output->write("exchange.json", recordOf(described->type, model, *weights)); !done)
     return done.error();
   output->keep();
   const std::string page = (fs::path(out) / "model.hyb").string();

@@ -40,6 +40,9 @@ Call mamba2Call(const Mamba2Shape &shape, const std::string &norm) {
   call.with("heads", shape.heads).with("head_size", shape.headSize).with("state", shape.state);
   call.with("groups", shape.groups).with("taps", shape.taps);
   call.unless(true, "conv_bias", shape.convBias).unless(false, "bias", shape.bias);
+  call.unless(shape.bias, "out_bias", shape.outBias.value_or(shape.bias));
+  if (shape.norm != "gated")
+    call.with("norm", "\"" + shape.norm + "\"");
   call.with("eps", shape.eps).unless(0.0, "least_step", shape.leastStep);
   if (std::isfinite(shape.mostStep))
     call.with("most_step", shape.mostStep);
@@ -61,9 +64,10 @@ void addMamba2(TensorRules &rules, const std::string &ours, const std::string &t
   rules.same(ours + "dt_bias", {shape.heads}, theirs + "dt_bias");
   rules.same(ours + "a_log", {shape.heads}, theirs + "A_log");
   rules.same(ours + "skip", {shape.heads}, theirs + "D");
-  rules.same(ours + "norm", {inner}, theirs + "norm.weight");
+  if (shape.norm != "none")
+    rules.same(ours + "norm", {inner}, theirs + "norm.weight");
   rules.same(ours + "out.weight", {shape.width, inner}, theirs + "out_proj.weight");
-  if (shape.bias)
+  if (shape.outBias.value_or(shape.bias))
     rules.same(ours + "out.bias", {shape.width}, theirs + "out_proj.bias");
 }
 
@@ -71,7 +75,8 @@ Call deltaCall(const DeltaShape &shape, const std::string &norm) {
   Call call("gated_deltanet", norm);
   call.with("heads", shape.keyHeads).unless(shape.keyHeads, "value_heads", shape.valueHeads);
   call.with("key_size", shape.keySize).with("value_size", shape.valueSize);
-  return call.with("taps", shape.taps).with("eps", shape.eps);
+  call.with("taps", shape.taps).with("eps", shape.eps).unless(false, "negative", shape.negative);
+  return call.unless(std::string("silu"), "activation", shape.activation);
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #include "training/exchange/Page.h"
 #include "training/exchange/TensorRules.h"
 #include <limits>
+#include <optional>
 
 namespace hybrid::rt::exchange {
 
@@ -18,8 +19,10 @@ void addMamba(TensorRules &rules, const std::string &ours, const std::string &th
 struct Mamba2Shape {
   int64_t width = 1, heads = 1, headSize = 1, state = 1, groups = 1, taps = 1;
   bool bias = false, convBias = true;
+  std::optional<bool> outBias; // as `bias` unless given
   double eps = 1e-5, leastStep = 0, mostStep = std::numeric_limits<double>::infinity();
   std::string activation = "silu";
+  std::string norm = "gated"; // gated, first or none, as std.mamba2 has it
 };
 /// `time_step_limit`: between what steps lie.
 void readStepLimits(Config &config, Mamba2Shape &shape);
@@ -32,6 +35,8 @@ void addMamba2(TensorRules &rules, const std::string &ours, const std::string &t
 struct DeltaShape {
   int64_t width = 1, keyHeads = 1, valueHeads = 1, keySize = 1, valueSize = 1, taps = 1;
   double eps = 1e-6;
+  std::string activation = "silu"; // of the convolution
+  bool negative = false;           // whether beta is up to 2
   int64_t keys() const { return keyHeads * keySize; }
   int64_t values() const { return valueHeads * valueSize; }
 };

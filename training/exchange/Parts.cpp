@@ -166,7 +166,7 @@ void addEmbedding(Architecture &model, const Ends &ends) {
 }
 
 void addHead(Architecture &model, const Ends &ends, const std::string &norm, double cap,
-             double divisor) {
+             const std::string &factor) {
   std::string scores = ends.tied
                            ? fmt::format("tied({}, table)", norm)
                            : fmt::format("untied({}, {}, bias = false)", norm, ends.vocabulary);
@@ -174,9 +174,7 @@ void addHead(Architecture &model, const Ends &ends, const std::string &norm, dou
     model.rules.same("untied.unembed.weight", {ends.vocabulary, ends.width}, ends.head);
   if (cap > 0)
     scores = fmt::format("{0} * tanh({1} / {0})", spelled(cap), scores);
-  if (divisor != 1)
-    scores += " / " + spelled(divisor);
-  model.page.line("output logits = " + scores);
+  model.page.line("output logits = " + scores + factor);
 }
 
 AttentionShape readAttention(Config &config, int64_t width, int64_t usualHeads,
@@ -185,6 +183,8 @@ AttentionShape readAttention(Config &config, int64_t width, int64_t usualHeads,
   AttentionShape shape;
   shape.width = width;
   shape.heads = config.size({"num_attention_heads"}, usualHeads);
+  if (config.isNull("num_key_value_heads"))
+    usualKeyHeads.reset();
   shape.keyHeads = config.size({"num_key_value_heads"}, usualKeyHeads.value_or(shape.heads));
   config.require(shape.heads % shape.keyHeads == 0,
                  fmt::format("'num_key_value_heads' is {}, which does not divide "
@@ -253,6 +253,28 @@ void addMixture(TensorRules &rules, const std::string &ours, const Mixture &mixt
   projection("w1", names.gate, mixture.inner, mixture.width);
   projection("w2", names.up, mixture.inner, mixture.width);
   projection("w3", names.down, mixture.width, mixture.inner);
+}
+
+ExpertGroups readExpertGroups(Config &config, Keys keys, int64_t experts, int64_t active) {
+  ExpertGroups read{config.size(keys, 1), config.size({"topk_group"}, 1)};
+  const std::string key(*keys.begin());
+  if (read.groups == 1 || read.kept >= read.groups)
+    return {};
+  const int64_t size = experts / read.groups;
+  config.require(
+      experts % read.groups == 0 && size > 1,
+      fmt::format("'{}' is {}, which does not part {} experts into groups of two or more", key,
+                  read.groups, experts));
+  config.require(read.kept * size >= active,
+                 fmt::format("'topk_group' is {}: {} groups of {} experts have not the {} that are "
+                             "active",
+                             read.kept, read.kept, size, active));
+  return read;
+}
+
+void passExpertGroups(Call &call, const ExpertGroups &groups) {
+  if (groups.groups > 1)
+    call.with("groups", groups.groups).with("kept", groups.kept);
 }
 
 void checkExperts(Config &config, int64_t layers, int64_t experts, int64_t active) {

@@ -29,9 +29,9 @@ struct Ends {
   std::string embedding, head; // their names
 };
 void addEmbedding(Architecture &model, const Ends &ends);
-/// Logits lie between -cap and cap if that is not 0, or are divided.
+/// Logits lie between -cap and cap if that is not 0; `factor` is written behind them.
 void addHead(Architecture &model, const Ends &ends, const std::string &norm, double cap = 0,
-             double divisor = 1);
+             const std::string &factor = "");
 
 /// Softmax attention as std.mixers has it, from four projections.
 struct AttentionShape {
@@ -61,6 +61,14 @@ struct Mixture {
 };
 void addMixture(TensorRules &rules, const std::string &ours, const Mixture &mixture,
                 const GatedNames &names = {});
+/// Groups of experts of which a token takes some (std.experts' sigmoid_router).
+struct ExpertGroups {
+  int64_t groups = 1, kept = 1;
+};
+/// `keys` spell the number of groups, `topk_group` those that are kept.
+ExpertGroups readExpertGroups(Config &config, Keys keys, int64_t experts, int64_t active);
+void passExpertGroups(Call &call, const ExpertGroups &groups);
+
 /// How many experts there are and are active.
 void checkExperts(Config &config, int64_t layers, int64_t experts, int64_t active);
 

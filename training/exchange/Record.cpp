@@ -7,15 +7,19 @@ namespace hybrid::rt::exchange {
 
 constexpr int64_t currentFormat = 1;
 
-std::string recordOf(const std::string &type, const Weights &weights) {
+std::string recordOf(const std::string &type, const Architecture &model, const Weights &weights) {
   nlohmann::ordered_json tensors = nlohmann::ordered_json::object();
   auto &entries = tensors.get_ref<nlohmann::ordered_json::object_t &>();
   for (const auto &[name, entry] : weights.tensors())
     entries.emplace_back(name, std::string(nameOf(entry->type)));
-  const nlohmann::ordered_json record = {{"format", currentFormat},
-                                         {"layout", "huggingface"},
-                                         {"model_type", type},
-                                         {"tensors", std::move(tensors)}};
+  nlohmann::ordered_json record = {{"format", currentFormat},
+                                   {"layout", "huggingface"},
+                                   {"model_type", type},
+                                   {"tensors", std::move(tensors)}};
+  for (const TensorRule &rule : model.rules.rules())
+    for (const ForeignTensor &source : rule.sources)
+      if (rule.cutAnywhere)
+        record["rows"][source.name] = source.shape[0];
   return jsonText(record) + "\n";
 }
 
@@ -45,6 +49,14 @@ Result<Record> readRecord(const std::string &path) {
                                path, name, jsonLine(value))};
     record.tensors[name] = *stored;
   }
+  if (auto rows = document->find("rows"); rows != document->end())
+    for (const auto &[name, value] : rows->items()) {
+      auto count = jsonField<int64_t>(*rows, name);
+      if (!count)
+        return Error{fmt::format("{}: the rows of tensor '{}' are {}, expected a number", path,
+                                 name, jsonLine(value))};
+      record.rows[name] = *count;
+    }
   return record;
 }
 

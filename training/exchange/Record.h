@@ -10,10 +10,12 @@ namespace hybrid::rt::exchange {
 struct Record {
   std::string type; // of the model
   std::map<std::string, SafetensorsEntry::Type> tensors;
+  /// How many rows tensors have of which config.json does not say it.
+  std::map<std::string, int64_t> rows;
 };
 
 /// The text of exchange.json.
-std::string recordOf(const std::string &type, const Weights &weights);
+std::string recordOf(const std::string &type, const Architecture &model, const Weights &weights);
 /// Reads it. The error names the file, and what is wrong with it.
 Result<Record> readRecord(const std::string &path);
 

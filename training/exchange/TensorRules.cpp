@@ -34,6 +34,32 @@ void TensorRules::transposed(std::string parameter, Shape shape, std::string sou
   add({std::move(parameter), std::move(shape), {std::move(tensor)}, {}, true});
 }
 
+void TensorRules::joined(std::string parameter, Shape shape, std::vector<ForeignTensor> sources) {
+  stacked(std::move(parameter), std::move(shape), std::move(sources));
+  list.back().cutAnywhere = true;
+}
+
+void TensorRules::cutAs(const std::function<std::optional<int64_t>(const std::string &)> &rowsOf) {
+  for (TensorRule &rule : list) {
+    if (!rule.cutAnywhere)
+      continue;
+    std::vector<int64_t> rows;
+    int64_t sum = 0;
+    for (const ForeignTensor &source : rule.sources) {
+      const int64_t own = rowsOf(source.name).value_or(0);
+      // Each may be no more than all: a sum of what a file says could overflow.
+      if (own < 1 || own > rule.shape[0])
+        break;
+      rows.push_back(own);
+      sum += own;
+    }
+    if (rows.size() != rule.sources.size() || sum != rule.shape[0])
+      continue;
+    for (size_t i = 0; i < rows.size(); ++i)
+      rule.sources[i].shape[0] = rule.pieces[i].rows = rows[i];
+  }
+}
+
 void TensorRules::stacked(std::string parameter, Shape shape, std::vector<ForeignTensor> sources) {
   TensorRule rule{std::move(parameter), std::move(shape), std::move(sources), {}, false};
   for (size_t i = 0; i < rule.sources.size(); ++i)

@@ -9,6 +9,8 @@
 #include "runtime/Result.h"
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,6 +37,7 @@ struct TensorRule {
   std::vector<ForeignTensor> sources;
   std::vector<RowRange> pieces; // one behind the other they are the parameter's numbers
   bool transposed = false;      // the one source is a matrix (columns, rows)
+  bool cutAnywhere = false;     // files differ in how many of the rows each source has
 };
 
 /// The rules of a model, in the order in which they were added.
@@ -47,7 +50,12 @@ public:
   void transposed(std::string parameter, Shape shape, std::string source);
   /// One source below the other.
   void stacked(std::string parameter, Shape shape, std::vector<ForeignTensor> sources);
+  /// The same, but files may have cut the rows in other places; `sources` say where by rights.
+  void joined(std::string parameter, Shape shape, std::vector<ForeignTensor> sources);
   void add(TensorRule rule) { list.push_back(std::move(rule)); }
+  /// Takes the cuts of joined() from a file: `rowsOf` says how many rows a tensor has there, or
+  /// nothing. Cuts that do not add up stay as they are.
+  void cutAs(const std::function<std::optional<int64_t>(const std::string &)> &rowsOf);
 
   const std::vector<TensorRule> &rules() const { return list; }
 

@@ -216,7 +216,7 @@ Architecture readGraniteHybrid(Config &config) {
                      theirs + "shared_mlp.output_linear.weight");
   }
   model.rules.same("rmsnorm.weight", {width}, "model.norm.weight");
-  addHead(model, ends, norm, 0, scaling);
+  addHead(model, ends, norm, 0, scaling == 1 ? "" : " / " + spelled(scaling));
   return model;
 }
 

@@ -11,7 +11,8 @@ namespace hybrid::rt::exchange {
 namespace {
 
 struct Experts {
-  int64_t experts = 1, active = 1, inner = 1, shared = 1;
+  int64_t experts = 1, active = 1, inner = 1, shared = 1, latent = 0;
+  ExpertGroups groups;
   double factor = 1;
   bool normalised = true;
 };
@@ -24,10 +25,11 @@ Experts readExperts(Config &config) {
   e.shared = config.size({"moe_shared_expert_intermediate_size"}, 7688);
   e.factor = config.number({"routed_scaling_factor"}, 1);
   e.normalised = config.flag({"norm_topk_prob"}, true);
-  config.only("n_group", 1, "experts in groups cannot be imported");
-  config.only("topk_group", 1, "experts in groups cannot be imported");
-  config.only("n_shared_experts", 1, "there is one shared expert");
-  config.only("moe_latent_size", nullptr, "experts of a latent width cannot be imported");
+  e.groups = readExpertGroups(config, {"n_group"}, e.experts, e.active);
+  config.withoutEffect({"n_shared_experts"}); // the one there is has a width of its own
+  if (config.has({"moe_latent_size"}))
+    e.latent = config.size({"moe_latent_size"});
+  config.withoutEffect({"moe_latent_size"});
   return e;
 }
 
@@ -151,6 +153,10 @@ Architecture readNemotronH(Config &config) {
   mixture.with("expert",
                fmt::format("mlp with ({}activation = {})", bias ? "bias = true, " : "", function));
   mixture.unless(1.0, "factor", experts.factor).unless(true, "normalised", experts.normalised);
+  passExpertGroups(mixture, experts.groups);
+  mixture.unless(int64_t{0}, "latent", experts.latent);
+  if (experts.latent > 0)
+    mixture.unless(false, "latent_bias", bias);
   const std::pair<char, Call> blocks[] = {
       {'A', attentionCall(attention, norm).with("rotary", int64_t{0})},
       {'E', mixture},
@@ -175,8 +181,18 @@ Architecture readNemotronH(Config &config) {
     rules.same(ours + "router.scores.weight", {experts.experts, width}, theirs + "gate.weight");
     rules.same(ours + "router.correction", {experts.experts},
                theirs + "gate.e_score_correction_bias");
-    for (auto [own, name, to, from] : {std::tuple("w1", "up_proj", experts.inner, width),
-                                       std::tuple("w2", "down_proj", width, experts.inner)})
+    const int64_t outer = experts.latent > 0 ? experts.latent : width;
+    if (experts.latent > 0)
+      for (auto [own, name, to, from] : {std::tuple("down", "fc1_latent_proj", outer, width),
+                                         std::tuple("up", "fc2_latent_proj", width, outer)}) {
+        rules.same(fmt::format("{}{}.weight", ours, own), {to, from},
+                   fmt::format("{}{}.weight", theirs, name));
+        if (bias)
+          rules.same(fmt::format("{}{}.bias", ours, own), {to},
+                     fmt::format("{}{}.bias", theirs, name));
+      }
+    for (auto [own, name, to, from] : {std::tuple("w1", "up_proj", experts.inner, outer),
+                                       std::tuple("w2", "down_proj", outer, experts.inner)})
       for (bool ofBias : {false, true}) {
         if (ofBias && !bias)
           continue;

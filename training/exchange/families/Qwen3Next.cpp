@@ -49,7 +49,8 @@ Settings readSettings(Config &config, const Defaults &usual) {
              config.size({"linear_key_head_dim"}, 128),
              config.size({"linear_value_head_dim"}, 128),
              config.size({"linear_conv_kernel_dim"}, 4),
-             s.eps};
+             s.eps,
+             s.activation};
   config.require(s.delta.valueHeads % s.delta.keyHeads == 0,
                  fmt::format("'linear_num_key_heads' is {}, which does not divide "
                              "'linear_num_value_heads', {}",
