@@ -118,7 +118,7 @@ void convertTopK(const Node &node) {
   node.give(1, ids);
 }
 
-/// Sums of a line so far.
+/// Sums so far along a dimension: a linear scan that keeps all of its state.
 void convertCumSum(const Node &node) {
   Ops &ops = node.to.ops;
   const Value &x = node.in(0);
@@ -126,29 +126,26 @@ void convertCumSum(const Node &node) {
   const bool exclusive = node.integer("exclusive", 0) != 0, back = node.integer("reverse", 0) != 0;
   if (x.shape.empty() || node.to.isInBody())
     return node.fail("sums of a scalar or within a step");
-  mlir::Value lines = ops.moveLast(node.tensor(0), axis);
+  mlir::Value numbers = node.tensor(0);
   if (!ops.fault.empty())
     return;
-  const Shape shape(shapeOf(lines));
-  const int64_t length = shape.back();
-  lines = ops.reshape(lines, {countOf(shape) / std::max<int64_t>(1, length), length, 1});
+  const Shape shape(shapeOf(numbers));
+  const auto at = static_cast<size_t>(axis);
+  const ArrayRef<int64_t> sizes(shape);
+  const int64_t length = sizes[at], behind = countOf(sizes.drop_front(at + 1));
+  const Shape rows{countOf(sizes.take_front(at)), length, behind};
+  mlir::Value values = ops.reshape(numbers, rows);
   if (back)
-    lines = ops.reverse(lines, 1);
-  OpBuilder::InsertionGuard guard(ops.builder);
-  auto *step = new Block();
-  auto before = step->addArgument(ops.type({1}), ops.location),
-       token = step->addArgument(ops.type({1}), ops.location);
-  const OpBuilder::InsertPoint outside = ops.builder.saveInsertionPoint();
-  ops.builder.setInsertionPointToEnd(step);
-  mlir::Value after = ops.binary(BinaryKind::Add, before, token);
-  YieldOp::create(ops.builder, ops.location,
-                  ValueRange{after, exclusive ? mlir::Value(before) : after});
-  ops.builder.restoreInsertionPoint(outside);
+    values = ops.reverse(values, 1);
+  mlir::Value ones = ops.constant(1, rows);
   mlir::Value sums =
-      ops.add(RecurrenceOp::getOperationName(), {{lines}, {}, {}, {}}, {}, 1, step)[0];
+      ops.add(LinearScanOp::getOperationName(), {{ones}, {ones}, {values}, {}, {}, {}},
+              {ops.integer("heads", behind)})[0];
+  if (exclusive)
+    sums = ops.part(ops.pad(sums, 1, 1, 0), 1, 0, length);
   if (back)
     sums = ops.reverse(sums, 1);
-  node.give(ops.moveBack(ops.reshape(sums, shape), axis));
+  node.give(ops.reshape(sums, shape));
 }
 
 } // namespace
