@@ -65,6 +65,12 @@ class Exchange(unittest.TestCase):
         tiny.write(self.source, tiny.llama(rope_scaling={"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}))
         self.comes_back()
 
+    def test_rotary_of_yarn_as_deepseek_spells_it(self):
+        tiny.write(self.source, tiny.llama(rope_scaling={"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16, "truncate": False,
+                                                         "mscale": 0.7, "mscale_all_dim": 1.2}))
+        self.comes_back()
+        self.assertIn(", truncated = false), gain = 0.94", (self.out / "model.hyb").read_text())
+
     def test_rotary_of_linear(self):
         tiny.write(self.source, tiny.llama(rope_scaling={"rope_type": "linear", "factor": 2.0}))
         self.comes_back()
@@ -130,6 +136,10 @@ class Exchange(unittest.TestCase):
     def test_unknown_model_type(self):
         tiny.write(self.source, ({**tiny.llama()[0], "model_type": "lllama"}, tiny.llama()[1]))
         self.refused("'model_type' is 'lllama'", "Known are", "llama")
+
+    def test_rotary_of_a_share(self):
+        tiny.write(self.source, tiny.llama(partial_rotary_factor=0.5))
+        self.refused("'partial_rotary_factor' is 0.5, expected 1")
 
     def test_dynamic_rotary(self):
         tiny.write(self.source, tiny.llama(rope_scaling={"rope_type": "dynamic", "factor": 2.0}))

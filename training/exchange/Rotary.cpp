@@ -6,6 +6,7 @@
 namespace hybrid::rt::exchange {
 
 Rotary::Rotary(Config &config, int64_t headSize, double theta, double share) {
+  const bool whole = share == 1;
   const int64_t most = config.size({"max_position_embeddings"}, 2048);
   config.only("rope_interleaved", false, "the pairs of a head are halves apart");
   base = config.number({"rope_theta"}, theta);
@@ -26,6 +27,11 @@ Rotary::Rotary(Config &config, int64_t headSize, double theta, double share) {
                     base, share));
     return;
   }
+  // transformers leaves the share out of account in types that have none of their own.
+  config.require(!whole || share == 1,
+                 fmt::format("'partial_rotary_factor' is {}, expected 1: this type rotates all "
+                             "channels of a head",
+                             share));
   dims = static_cast<int64_t>(static_cast<double>(headSize) * share);
   config.require(
       dims > 0 && dims % 2 == 0,
@@ -62,12 +68,19 @@ void Rotary::read(Config &config, Config &scaling, int64_t mostPositions) {
         spelled(factor), spelled(low), spelled(high), spelled(length));
   } else if (kind == "yarn") {
     const double fast = scaling.number({"beta_fast"}, 32), slow = scaling.number({"beta_slow"}, 1);
-    scaling.only("truncate", true, "the ends of the ramp are whole numbers");
+    const bool truncated = scaling.flag({"truncate"}, true);
     config.require(fast > 0 && slow > 0, "'beta_fast' and 'beta_slow' are above 0");
-    gain = scaling.number({"attention_factor"}, factor > 1 ? 0.1 * std::log(factor) + 1 : 1.0);
+    // The two scales of DeepSeek stand in for the factor where both are there.
+    const double scale = scaling.number({"mscale"}, 0),
+                 scaleAll = scaling.number({"mscale_all_dim"}, 0);
+    auto gainOf = [&](double by) { return factor > 1 ? 0.1 * by * std::log(factor) + 1 : 1.0; };
+    const bool both = scale != 0 && scaleAll != 0;
+    gain =
+        scaling.number({"attention_factor"}, both ? gainOf(scale) / gainOf(scaleAll) : gainOf(1));
     frequencies = fmt::format(
-        "yarn_frequencies({{}}, base = {{}}, factor = {}, length = {}, fast = {}, slow = {})",
-        spelled(factor), spelled(length), spelled(fast), spelled(slow));
+        "yarn_frequencies({{}}, base = {{}}, factor = {}, length = {}, fast = {}, slow = {}{})",
+        spelled(factor), spelled(length), spelled(fast), spelled(slow),
+        truncated ? "" : ", truncated = false");
   } else {
     config.fault(fmt::format("'rope_type' is '{}', expected default, linear, llama3 or yarn{}",
                              kind,

@@ -98,6 +98,7 @@ Architecture readNemotronH(Config &config) {
                         "output_router_logits",
                         "router_aux_loss_coef",
                         "mamba_ssm_cache_dtype",
+                        "mamba_proj_bias", // `use_bias` says it
                         "moe_shared_expert_overlap",
                         "mtp_layers_block_type",
                         "num_nextn_predict_layers"});
@@ -123,7 +124,7 @@ Architecture readNemotronH(Config &config) {
   mamba.state = config.size({"ssm_state_size"}, 128);
   mamba.taps = config.size({"conv_kernel", "mamba_d_conv"}, 4);
   mamba.convBias = config.flag({"use_conv_bias", "mamba_conv_bias"}, true);
-  mamba.bias = config.flag({"use_bias", "mamba_proj_bias"}, false);
+  mamba.bias = config.flag({"use_bias"}, false);
   mamba.eps = eps;
   mamba.leastStep = config.number({"time_step_min", "mamba_dt_min"}, 0.001);
   mamba.activation = activation(config, {"mamba_hidden_act"}, "silu");

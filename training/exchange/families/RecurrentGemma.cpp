@@ -57,7 +57,6 @@ Architecture readRecurrentGemma(Config &config) {
                cap = config.number({"logits_soft_cap"}, 30);
   const std::string function =
       activation(config, {"hidden_activation", "hidden_act"}, "gelu_pytorch_tanh");
-  config.require(function == "gelu_tanh", "'hidden_activation' is gelu_pytorch_tanh here");
   config.require(inner % 2 == 0,
                  fmt::format("'intermediate_size' is {}, expected an even number", inner));
   config.require(
@@ -90,6 +89,7 @@ Architecture readRecurrentGemma(Config &config) {
   const std::string norm = fmt::format("rmsnorm(x, eps = {}, one_plus = true)", spelled(eps));
   Call griffin("griffin", norm), attention = attentionCall(shape, norm), channel("swiglu", norm);
   griffin.with("width", recurrent).with("blocks", shape.heads).with("taps", taps);
+  griffin.unless(std::string("gelu_tanh"), "activation", function);
   rotary.pass(attention, shape.size);
   channel.with("inner", inner / 2).with("bias", true).with("activation", function);
   page.line(fmt::format("topology \"{}\" {{", topology(letters)));
