@@ -451,6 +451,19 @@ TYPED_TEST(Attention, AgreesForEveryLength) {
     for (bool causal : {true, false})
       checkScaled<TypeParam>({.length = length, .keyLength = length, .causal = causal});
 }
+constexpr Case fewQueriesInF32[] = {
+    {.length = 1, .keyLength = 40, .headSize = 64, .window = 20, .rotaryDims = 32, .score = true}};
+TEST(Attentions, OfAStepOfDecoding) { checkAll<float, fewQueriesInF32>(); }
+TYPED_TEST(Attention, OfFewQueries) {
+  for (int64_t length : {1, 3, 4, 5})
+    for (int64_t headSize : {1, 5, 64, 80}) {
+      Case c{.length = length, .keyLength = 37, .heads = 4, .kvHeads = 2, .headSize = headSize};
+      c.valueSize = headSize + 3;
+      checkScaled<TypeParam>(c);
+      c.window = 9, c.score = true, c.rotaryDims = headSize / 2 * 2;
+      checkScaled<TypeParam>(c);
+    }
+}
 constexpr Case headSizesInF32[] = {
     {.batch = 1, .heads = 1, .kvHeads = 1, .headSize = 1},
     {.batch = 1, .heads = 1, .kvHeads = 1, .headSize = 12, .gap = 4},

@@ -10,7 +10,9 @@
 // in powers of two (log2 e is folded into the scale). Only the output and the log of the sum are
 // kept. Backward: lanes are keys; scores are recomputed once, dk and dv grow lane by lane, and dq
 // takes the block of score gradients transposed in registers: 5 products a pair instead of 7 in two
-// passes. Blocks of keys that no query of a block sees are skipped. Bound by FMAs for heads of 32
+// passes. Blocks of keys that no query of a block sees are skipped. The few queries of a step of
+// decoding are taken one by one: lanes are keys in their products with them, and dimensions in the
+// sums of values, whose rows are read as they lie. Bound by FMAs for heads of 32
 // or more, by the exponential below. Dao et al. 2022 for the recomputation; Milakov and Gimelshein
 // 2018 for the online softmax.
 //
@@ -247,6 +249,89 @@ HYBRID_INLINE T *headOf(void *buffer, int64_t batch, int64_t rows, int64_t strid
   return static_cast<T *>(buffer) + batch * rows * stride + head * headSize;
 }
 
+/// Queries that would leave most lanes idle if lanes were queries.
+constexpr int64_t mostFewQueries = 4;
+
+/// Every weight of one query, in memory, then the sum of the values by them.
+template <typename T> struct OneQuery {
+  const AttentionParams &params;
+  const Visibility<T> &visibility;
+  const Scoring<T> &scoring;
+  const Blocks<T> &blocks;
+  const T *k, *v;
+  T *query, *keys, *weights; // room for a block of each of the first two, and for all weights
+
+  static constexpr int64_t width = lanes<T>;
+
+  /// The logits of query t, and the largest.
+  T score(Vector<T> *x, int64_t t, int64_t first, int64_t end) const {
+    const int64_t position = visibility.position(t);
+    if (params.score)
+      scoring.setQuery(x, position, t);
+    Vector<T> top = splat(minusInfinity<T>);
+    for (int64_t s = first; s < end; s += width) {
+      const int64_t rows = minimum(width, params.keyLength - s);
+      blocks.load(keys, k + s * params.kStride, params.kStride, rows, params.headSize);
+      blocks.rotateBlock(keys, s, rows, true, false);
+      Vector<T> even = splat(T(0)), odd = splat(T(0)); // two chains, so that additions overlap
+      int64_t d = 0;
+      for (; d + 1 < params.headSize; d += 2) {
+        even += load(keys + d * width) * query[d * width];
+        odd += load(keys + (d + 1) * width) * query[(d + 1) * width];
+      }
+      if (d < params.headSize)
+        even += load(keys + d * width) * query[d * width];
+      Vector<T> logits = even + odd;
+      const Integers<T> numbers = countFrom<T>(s);
+      if (params.score) {
+        scoring.setKeys(x, numbers, s, rows);
+        logits = scoring.logit(x, logits);
+      }
+      if (!visibility.isWhole(position, position, s))
+        logits = visibility.seen(every<T>(position), numbers, every<T>(visibility.segmentOf(t)),
+                                 visibility.segmentsFrom(s))
+                     ? logits
+                     : splat(minusInfinity<T>);
+      top = larger<T>(logits, top);
+      store<T>(weights + s, logits);
+    }
+    return largestLane<T>(top);
+  }
+
+  /// Turns logits into powers of two, and returns their sum.
+  T exponentiate(T base, int64_t first, int64_t end) const {
+    Vector<T> sum = splat(T(0));
+    for (int64_t s = first; s < end; s += width) {
+      const Vector<T> weight = powerOfTwo(load(weights + s) - base);
+      store<T>(weights + s, weight);
+      sum += weight;
+    }
+    return sumOfLanes(sum);
+  }
+
+  void sumValues(T *o, T factor, int64_t first, int64_t end) const {
+    constexpr int64_t side = 4;
+    for (int64_t column = 0; column < params.valueSize; column += side * width) {
+      const int64_t left = params.valueSize - column;
+      Vector<T> sum[side];
+      HYBRID_UNROLL
+      for (int64_t i = 0; i < side; ++i)
+        sum[i] = splat(T(0));
+      for (int64_t s = first; s < end; ++s) {
+        const T *row = v + s * params.vStride + column;
+        HYBRID_UNROLL
+        for (int64_t i = 0; i < side; ++i)
+          if (i * width < left)
+            sum[i] += loadPart(row + i * width, left - i * width) * weights[s];
+      }
+      HYBRID_UNROLL
+      for (int64_t i = 0; i < side; ++i)
+        if (i * width < left)
+          storePart<T>(o + column + i * width, sum[i] * factor, left - i * width);
+    }
+  }
+};
+
 template <typename T>
 HYBRID_INLINE void attention_forward(int64_t item, Buffers buffers, const AttentionParams &params) {
   const int64_t width = lanes<T>, size = params.headSize, valueSize = params.valueSize;
@@ -268,6 +353,23 @@ HYBRID_INLINE void attention_forward(int64_t item, Buffers buffers, const Attent
   const Scoring<T> scoring(params, buffers, batch, head);
   ScoreArguments<T> x;
   scoring.setHead(x, head);
+  const T scale = static_cast<T>(params.score ? params.scale : params.scale * log2OfE);
+  if (params.length <= mostFewQueries) {
+    const OneQuery<T> one{params, visibility, scoring, blocks, k, v, query, keys, values};
+    for (int64_t t = 0; t < params.length; ++t) {
+      const int64_t position = visibility.position(t), end = visibility.endOfKeys(position),
+                    first = visibility.firstKey(position) / width * width;
+      blocks.load(query, q + t * params.qStride, params.qStride, 1, size);
+      blocks.rotateBlock(query, position, 1, false, false);
+      blocks.scale(query, scale);
+      const T top = one.score(x, t, first, end);
+      const T sum = one.exponentiate(top == minusInfinity<T> ? T(0) : top, first, end);
+      one.sumValues(o + t * params.oStride, sum == T(0) ? T(0) : T(1) / sum, first, end);
+      lse[t] = sum == T(0) ? minusInfinity<T>
+                           : top * static_cast<T>(naturalLogOf2) + logarithm(splat(sum))[0];
+    }
+    return;
+  }
   for (int64_t block = 0; block < keyBlocks; ++block) {
     int64_t s = block * width, rows = minimum(width, params.keyLength - s);
     blocks.load(keys + block * blockSize, k + s * params.kStride, params.kStride, rows, size);
@@ -280,7 +382,7 @@ HYBRID_INLINE void attention_forward(int64_t item, Buffers buffers, const Attent
     int64_t low = visibility.position(t), high = low + rows - 1;
     blocks.load(query, q + t * params.qStride, params.qStride, rows, size);
     blocks.rotateBlock(query, low, rows, false, false);
-    blocks.scale(query, static_cast<T>(params.score ? params.scale : params.scale * log2OfE));
+    blocks.scale(query, scale);
     clear(output, valueSize);
     Vector<T> top = splat(minusInfinity<T>), sum = splat(T(0));
     Integers<T> positions = countFrom<T>(low), segments = visibility.segmentsFrom(t);
