@@ -22,8 +22,11 @@ public:
   virtual std::string name() const = 0;
   /// Whether it multiplies matrices of bf16.
   virtual bool hasBf16() const = 0;
-  /// What `--precision=bf16` means on it, for people.
-  virtual std::string describeBf16() const = 0;
+  /// Rows at most of a product with weights of bf16 that it computes even without instructions for
+  /// that; 0: none.
+  virtual int64_t mostRowsOfBf16() const { return 0; }
+  /// What `--precision=bf16` means on it, for people, and for programs that decode.
+  virtual std::string describeBf16(bool decodes) const = 0;
   /// Who computes attention under `--precision=bf16`: own, cudnn or auto. False on a target that
   /// has no such choice.
   virtual bool chooseAttention(llvm::StringRef) { return false; }

@@ -104,7 +104,8 @@ def CarryState : Pass<"hybrid-carry-state", "::mlir::ModuleOp"> {
 def PrepareDecoding : Pass<"hybrid-prepare-decoding", "::mlir::ModuleOp"> {
   let summary = "compute once what decoding needs of the parameters alone";
   let description = [{
-    Moves what `@prefill` and `@step` compute of parameters and constants alone, a long filter for example, to `@prepare`, which leaves it in states.
+    Moves what `@prefill` and `@step` compute of parameters and constants alone, a long filter for example, to `@prepare`, which leaves it in states. What
+    both compute is one state.
 
     ```mlir
     %h = hybrid.modal_filter %a, %a, %re, %im to [64]                                              // in @prepare
@@ -179,7 +180,12 @@ def RoundProducts : Pass<"hybrid-round-products", "::mlir::func::FuncOp"> {
     %1 = hybrid.round %w : tensor<16x4xf32> -> tensor<16x4xbf16>
     %y = hybrid.linear %0, %1 : tensor<2x8x4xbf16>, tensor<16x4xbf16> -> tensor<2x8x16xf32>
     ```
+
+    A product of a few rows takes as long as its weights are read, so `most-rows` is worth it without instructions for bf16.
   }];
+  let options = [
+    Option<"mostRows", "most-rows", "int64_t", "0", "round only projections by weights of at most so many rows; 0: all products">
+  ];
   let statistics = [Statistic<"numRounded", "rounded", "matrix products given bf16 operands">];
 }
 

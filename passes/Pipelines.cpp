@@ -24,8 +24,12 @@ void buildGraphPipeline(OpPassManager &manager, const CompileOptions &options, G
   simplify(manager);
   if (stage == GraphStage::Specialized)
     return;
-  if (options.decode) // before gates and row-wise ops take in what is the same at every token
+  if (options.decode) { // before gates and row-wise ops take in what is the same at every token
+    if (options.roundProducts || options.fewRows) // weights are rounded once
+      manager.addNestedPass<func::FuncOp>(
+          createRoundProducts({options.roundProducts ? 0 : options.fewRows}));
     manager.addPass(createPrepareDecoding());
+  }
   if (options.fuse)
     manager.addNestedPass<func::FuncOp>(createFuseGates());
   if (!options.decode) // it is not trained
@@ -37,7 +41,7 @@ void buildGraphPipeline(OpPassManager &manager, const CompileOptions &options, G
   simplify(manager);
   if (stage == GraphStage::Gradient)
     return;
-  if (options.roundProducts)
+  if (options.roundProducts && !options.decode)
     manager.addNestedPass<func::FuncOp>(createRoundProducts());
   if (!options.fuse)
     return;

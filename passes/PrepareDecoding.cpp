@@ -2,7 +2,9 @@
 #include "dialect/HybridOps.h"
 #include "dialect/Shapes.h"
 #include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/CSE.h"
 #include "passes/Passes.h"
 #include "passes/StateNames.h"
 
@@ -54,10 +56,35 @@ struct PrepareDecoding : hybrid::impl::PrepareDecodingBase<PrepareDecoding> {
     for (StringRef name : {"prefill", "step"})
       if (auto function = module.lookupSymbol<func::FuncOp>(name))
         take(function, builder);
-    numPrepared += prepared;
     if (prepared == 0)
       return prepare.erase();
     func::ReturnOp::create(builder, module.getLoc());
+    share(prepare);
+  }
+
+  /// Lets programs read one state of what they would have computed alike.
+  void share(func::FuncOp prepare) {
+    IRRewriter rewriter(&getContext());
+    DominanceInfo dominance(prepare);
+    eliminateCommonSubExpressions(rewriter, dominance, prepare);
+    llvm::DenseMap<Value, StringAttr> names;
+    llvm::DenseMap<StringAttr, StringAttr> renamed;
+    prepared = 0;
+    for (AssignOp write : llvm::make_early_inc_range(prepare.getOps<AssignOp>())) {
+      auto [first, isNew] = names.try_emplace(write.getValue());
+      if (isNew)
+        first->second = StringAttr::get(&getContext(), preparedState(prepared++));
+      renamed[write.getNameAttr()] = first->second;
+      if (isNew)
+        write.setNameAttr(first->second);
+      else
+        write.erase();
+    }
+    getOperation().walk([&](ParameterOp read) {
+      if (auto name = renamed.find(read.getNameAttr()); isState(read) && name != renamed.end())
+        read.setNameAttr(name->second);
+    });
+    numPrepared = prepared;
   }
 
   /// Moves what is fixed to where `builder` is, as far as other ops ask for it.

@@ -27,7 +27,7 @@ struct RoundProducts : hybrid::impl::RoundProductsBase<RoundProducts> {
       if (op->hasTrait<OpTrait::IsIsolatedFromAbove>() && op != getOperation())
         return WalkResult::skip();
       if (!op->hasTrait<ProductFloatTypes>() || !elementOf(op->getOperand(0)).isF32() ||
-          isOfFilter(op))
+          isOfFilter(op) || !isWanted(op))
         return WalkResult::advance();
       for (unsigned i : {0u, 1u})
         op->setOperand(i, round(op->getOperand(i)));
@@ -37,6 +37,13 @@ struct RoundProducts : hybrid::impl::RoundProductsBase<RoundProducts> {
   }
 
 private:
+  bool isWanted(Operation *product) const {
+    if (mostRows == 0)
+      return true;
+    auto linear = dyn_cast<LinearOp>(product);
+    return linear && elementCount(linear.getResult()) / lastSize(linear.getResult()) <= mostRows;
+  }
+
   /// Finds what is multiplied by products that no input reaches: those of implicit filters, which
   /// turn positions into angles of sines, where an error of bf16 is a tenth of the result.
   void findFilterOperands() {

@@ -189,7 +189,7 @@ FailureOr<Code> compileKernels(ModuleOp module, const CpuTarget &target, CodeSta
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> generated = lowerGeneratedKernels(module, context);
+  std::unique_ptr<llvm::Module> generated = lowerGeneratedKernels(module, target.usesBf16, context);
   if (!generated)
     return failure();
   KernelModule kernels(module.getLoc(), target, context);

@@ -1,6 +1,7 @@
 //===- DeviceTarget.cpp - the CPU as a target -------------------------------===//
 #include "codegen/DeviceTarget.h"
 #include "codegen/cpu/CodegenCpu.h"
+#include "codegen/kernels/FewRows.h"
 #include "dialect/schedule/ScheduleOps.h"
 #include "passes/Passes.h"
 
@@ -15,12 +16,14 @@ public:
 
   std::string name() const override { return target.architecture; }
   bool hasBf16() const override { return target.hasBf16; }
-  std::string describeBf16() const override {
+  int64_t mostRowsOfBf16() const override { return mostFewRows; }
+  std::string describeBf16(bool decodes) const override {
     if (target.hasBf16)
       return "matrix products multiply bf16 and sum f32 (needs avx512_bf16); all else is f32";
     return target.architecture +
            (target.tune == target.architecture ? "" : " (" + target.tune + ")") +
-           " has no bf16 instructions (avx512_bf16), so matrix products stay f32";
+           " has no bf16 instructions (avx512_bf16), so matrix products stay f32" +
+           (decodes ? ", but a step multiplies by weights of bf16" : "");
   }
   void addTiling(OpPassManager &manager) const override {
     manager.addNestedPass<func::FuncOp>(createTileRows());

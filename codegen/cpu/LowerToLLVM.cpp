@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "codegen/cpu/LowerToLLVM.h"
 #include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
@@ -21,6 +22,17 @@ using namespace mlir;
 
 namespace hybrid::cpu {
 namespace {
+
+/// Rounds to bf16 by operations on integers, where a CPU has no instruction for it.
+struct ExpandBf16 : PassWrapper<ExpandBf16, OperationPass<func::FuncOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandBf16)
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    arith::populateExpandBFloat16Patterns(patterns);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
 
 struct ApproximateMath : PassWrapper<ApproximateMath, OperationPass<func::FuncOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ApproximateMath)
@@ -39,7 +51,8 @@ struct ApproximateMath : PassWrapper<ApproximateMath, OperationPass<func::FuncOp
 
 } // namespace
 
-std::unique_ptr<llvm::Module> lowerGeneratedKernels(ModuleOp module, llvm::LLVMContext &context) {
+std::unique_ptr<llvm::Module> lowerGeneratedKernels(ModuleOp module, bool hasBf16,
+                                                    llvm::LLVMContext &context) {
   MLIRContext *mlirContext = module.getContext();
   // A module of their own: the programs are not code.
   OwningOpRef<ModuleOp> kernels(ModuleOp::create(module.getLoc()));
@@ -51,6 +64,8 @@ std::unique_ptr<llvm::Module> lowerGeneratedKernels(ModuleOp module, llvm::LLVMC
   PassManager manager(mlirContext);
   manager.addNestedPass<func::FuncOp>(createLoopInvariantCodeMotionPass());
   manager.addNestedPass<func::FuncOp>(std::make_unique<ApproximateMath>());
+  if (!hasBf16)
+    manager.addNestedPass<func::FuncOp>(std::make_unique<ExpandBf16>());
   manager.addPass(createCSEPass());
   manager.addPass(createSCFToControlFlowPass());
   ConvertFuncToLLVMPassOptions options;

@@ -8,8 +8,9 @@
 namespace hybrid::cpu {
 
 /// Lowers the generated kernels (functions of scf, memref, arith, math) of `module` and translates
-/// them. Each becomes `void @name(i64 lo, i64 hi, ptr...)`. Null after a diagnostic.
-std::unique_ptr<llvm::Module> lowerGeneratedKernels(mlir::ModuleOp module,
+/// them. Each becomes `void @name(i64 lo, i64 hi, ptr...)`. `hasBf16`: the CPU rounds to bf16 by an
+/// instruction. Null after a diagnostic.
+std::unique_ptr<llvm::Module> lowerGeneratedKernels(mlir::ModuleOp module, bool hasBf16,
                                                     llvm::LLVMContext &context);
 
 } // namespace hybrid::cpu

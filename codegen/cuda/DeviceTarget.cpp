@@ -61,7 +61,7 @@ public:
 
   std::string name() const override { return llvm::join(architectures, ", "); }
   bool hasBf16() const override { return true; }
-  std::string describeBf16() const override {
+  std::string describeBf16(bool) const override {
     return "matrix products multiply bf16 and sum f32; all else is f32";
   }
   void addTiling(OpPassManager &manager) const override {

@@ -1,5 +1,6 @@
 //===- MatrixProduct.cpp - products of matrices by a library ----------------===//
 #include "codegen/lowering/MatrixProduct.h"
+#include "codegen/kernels/FewRows.h"
 #include "dialect/Shapes.h"
 
 using namespace mlir;
@@ -20,6 +21,24 @@ static View matrixOperand(ProgramBuilder &program, Value value, bool &transpose)
   return program.rows(value, stride);
 }
 
+/// Whether the CPU's kernel for a few rows of bf16 computes a product.
+static bool isOfFewRows(const ProgramBuilder &program, const View &a, bool transposeA,
+                        const View &b, bool transposeB) {
+  return program.device().kind == Device::Cpu && !program.inTiles() && a.element.isBF16() &&
+         b.element.isBF16() && !transposeA && transposeB &&
+         a.elements() / a.columns() <= mostFewRows;
+}
+
+static void multiplyFewRows(ProgramBuilder &program, const View &a, const View &b, Value bias,
+                            const View &out) {
+  FewRowsParams params{};
+  params.inner = a.columns(), params.rows = a.elements() / params.inner;
+  params.columns = out.columns();
+  params.xStride = *a.rowStride(), params.weightStride = *b.rowStride();
+  params.yStride = *out.rowStride(), params.hasBias = !!bias;
+  program.launch<FewRowsProduct>(out.element, params, {a, b, program.optionalUse(bias), out});
+}
+
 void multiply(ProgramBuilder &program, Value a, bool transposeA, Value b, bool transposeB,
               Value bias, Value result) {
   View left = matrixOperand(program, a, transposeA), right = matrixOperand(program, b, transposeB);
@@ -29,7 +48,10 @@ void multiply(ProgramBuilder &program, Value a, bool transposeA, Value b, bool t
   View place = program.define(result), out = place;
   if (!place.rowStride())
     out = program.temporary(place.shape, place.element);
-  program.matmul(left, transposeA, right, transposeB, out, biasView);
+  if (isOfFewRows(program, left, transposeA, right, transposeB))
+    multiplyFewRows(program, left, right, bias, out);
+  else
+    program.matmul(left, transposeA, right, transposeB, out, biasView);
   if (out.buffer != place.buffer)
     program.copy(out, place);
 }

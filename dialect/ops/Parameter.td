@@ -5,7 +5,7 @@ def Hybrid_ParameterOp : Hybrid_Op<"parameter", [Pure]> {
   let summary = "a trained (or frozen) tensor of the model";
   let description = [{
     The value of the parameter called `name`. `initial` is the value it starts from; `hybrid-specialize` moves the
-    initial values into the function `@init` and drops the operand elsewhere.
+    initial values into the function `@init` and drops the operand elsewhere. What a program keeps of parameters (`hybrid-prepare-decoding`) may be bf16.
 
     - C1: the shape is static
     - C2: `initial` has the parameter's type
@@ -17,7 +17,7 @@ def Hybrid_ParameterOp : Hybrid_Op<"parameter", [Pure]> {
   }];
   let arguments = (ins StrAttr:$name, Optional<Hybrid_FloatTensor>:$initial, DefaultValuedAttr<BoolAttr, "true">:$trainable,
                        DefaultValuedAttr<BoolAttr, "true">:$decay, DefaultValuedAttr<F64Attr, "1.0">:$lr_scale);
-  let results = (outs Hybrid_FloatTensor:$result);
+  let results = (outs Hybrid_ProductOperand:$result);
   let assemblyFormat = "$name (`initial` `(` $initial^ `:` type($initial) `)`)? attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
@@ -32,6 +32,6 @@ def Hybrid_AssignOp : Hybrid_Op<"assign"> {
     hybrid.assign "embed", %0 : tensor<8x4xf32>
     ```
   }];
-  let arguments = (ins StrAttr:$name, Hybrid_FloatTensor:$value);
+  let arguments = (ins StrAttr:$name, Hybrid_ProductOperand:$value);
   let assemblyFormat = "$name `,` $value attr-dict `:` type($value)";
 }

@@ -1,4 +1,4 @@
-// RUN: hybrid-opt %s --hybrid-prepare-decoding --canonicalize | FileCheck %s
+// RUN: hybrid-opt %s --split-input-file --hybrid-prepare-decoding --canonicalize | FileCheck %s
 
 // What depends on parameters alone is computed by @prepare; a view of it stays, and so does what reads a state.
 // CHECK-LABEL: func.func @step(
@@ -26,4 +26,37 @@ func.func @step(%tokens: tensor<1x1xi32> {hybrid.name = "tokens"}) -> (tensor<1x
   %y = hybrid.binary add %m, %e : tensor<1x1x4xf32>, tensor<1x1x4xf32>
   hybrid.assign "state:0", %y {hybrid.state} : tensor<1x1x4xf32>
   return %y : tensor<1x1x4xf32>
+}
+
+// -----
+
+// What both programs read is computed and kept once.
+// CHECK-LABEL: func.func @prefill(
+// CHECK-DAG: hybrid.parameter "prepared:0"
+// CHECK-LABEL: func.func @step(
+// CHECK-DAG: hybrid.parameter "prepared:0"
+// CHECK-DAG: hybrid.parameter "prepared:1"
+// CHECK-LABEL: func.func @prepare() {
+// CHECK-COUNT-1: hybrid.unary softplus
+// CHECK-NOT: hybrid.unary softplus
+// CHECK: hybrid.assign "prepared:0"
+// CHECK: hybrid.assign "prepared:1"
+// CHECK-NOT: hybrid.assign
+func.func @prefill(%tokens: tensor<1x2xi32>) -> tensor<1x2x4xf32> {
+  %table = hybrid.parameter "table" : tensor<16x4xf32>
+  %a = hybrid.parameter "a" : tensor<4xf32>
+  %x = hybrid.embedding %table, %tokens : tensor<16x4xf32>, tensor<1x2xi32> -> tensor<1x2x4xf32>
+  %s = hybrid.unary softplus %a : tensor<4xf32>
+  %m = hybrid.binary mul %x, %s : tensor<1x2x4xf32>, tensor<4xf32>
+  return %m : tensor<1x2x4xf32>
+}
+func.func @step(%tokens: tensor<1x1xi32>) -> tensor<1x1x4xf32> {
+  %table = hybrid.parameter "table" : tensor<16x4xf32>
+  %a = hybrid.parameter "a" : tensor<4xf32>
+  %x = hybrid.embedding %table, %tokens : tensor<16x4xf32>, tensor<1x1xi32> -> tensor<1x1x4xf32>
+  %s = hybrid.unary softplus %a : tensor<4xf32>
+  %e = hybrid.unary exp %a : tensor<4xf32>
+  %m = hybrid.binary mul %x, %s : tensor<1x1x4xf32>, tensor<4xf32>
+  %n = hybrid.binary mul %m, %e : tensor<1x1x4xf32>, tensor<4xf32>
+  return %n : tensor<1x1x4xf32>
 }

@@ -1,5 +1,6 @@
 // RUN: hybrid-opt %s --pass-pipeline='builtin.module(func.func(hybrid-round-products))' | FileCheck %s
 // RUN: hybrid-opt %s --pass-pipeline='builtin.module(func.func(hybrid-round-products,hybrid-fuse-elementwise))' | FileCheck %s --check-prefix=FUSED
+// RUN: hybrid-opt %s --pass-pipeline='builtin.module(func.func(hybrid-round-products{most-rows=4}))' | FileCheck %s --check-prefix=FEW
 
 // Each value is rounded once, behind its definition, whatever multiplies it; the bias and what is not multiplied stay f32.
 // CHECK-LABEL: func.func @train(
@@ -57,4 +58,20 @@ func.func @filter(%x: tensor<8x16xf32>) -> (tensor<8x16xf32>, tensor<8x4xf32>) {
   %y = hybrid.linear %gated, %v : tensor<8x16xf32>, tensor<16x16xf32> -> tensor<8x16xf32>
   %dz = hybrid.matmul %gated, %w : tensor<8x16xf32>, tensor<16x4xf32> -> tensor<8x4xf32>
   return %y, %dz : tensor<8x16xf32>, tensor<8x4xf32>
+}
+
+// With few rows it is the reading of the weights that takes the time; a product of activations has none.
+// CHECK-LABEL: func.func @step(
+// FEW-LABEL: func.func @train(
+// FEW-NOT: hybrid.round
+// FEW-LABEL: func.func @step(
+// FEW: hybrid.linear %{{.+}}, %{{.+}} : tensor<4x8xbf16>, tensor<16x8xbf16> -> tensor<4x16xf32>
+// FEW: hybrid.linear %{{.+}}, %{{.+}} : tensor<5x8xf32>, tensor<16x8xf32> -> tensor<5x16xf32>
+// FEW: hybrid.matmul %{{.+}}, %{{.+}} : tensor<4x8xf32>, tensor<8x4xf32> -> tensor<4x4xf32>
+func.func @step(%x: tensor<4x8xf32>, %y: tensor<5x8xf32>, %z: tensor<8x4xf32>) -> (tensor<4x16xf32>, tensor<5x16xf32>, tensor<4x4xf32>) {
+  %w = hybrid.parameter "w" : tensor<16x8xf32>
+  %a = hybrid.linear %x, %w : tensor<4x8xf32>, tensor<16x8xf32> -> tensor<4x16xf32>
+  %b = hybrid.linear %y, %w : tensor<5x8xf32>, tensor<16x8xf32> -> tensor<5x16xf32>
+  %c = hybrid.matmul %x, %z : tensor<4x8xf32>, tensor<8x4xf32> -> tensor<4x4xf32>
+  return %a, %b, %c : tensor<4x16xf32>, tensor<5x16xf32>, tensor<4x4xf32>
 }
