@@ -1,8 +1,10 @@
 //===- Benchmark.cpp - how long a program takes -----------------------------------===//
 #include "laboratory/machine/Benchmark.h"
+#include "executable/Spaces.h"
 #include "runtime/Decoder.h"
 #include "runtime/InputIds.h"
 #include "runtime/Session.h"
+#include "runtime/cpu/Team.h"
 #include "runtime/files/Json.h"
 #include "runtime/files/Print.h"
 #include <algorithm>
@@ -10,10 +12,12 @@
 #include <cstring>
 #include <ctime>
 #include <fmt/format.h>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <random>
+#include <set>
 #include <sys/resource.h>
 
 namespace hybrid::rt::lab {
@@ -128,6 +132,64 @@ void printProfile(const nlohmann::ordered_json &result) {
           entry["op"].get<std::string>());
 }
 
+/// Parameters, and what was prepared of them, that every run of the program reads; of a table that
+/// is looked up by ids, a row is. In bytes.
+size_t weightBytesOf(const Executable &executable, const std::string &name) {
+  std::set<std::pair<uint64_t, uint64_t>> read; // where they lie, and how long they are
+  std::function<void(const fb::Step &)> visit = [&](const fb::Step &step) {
+    if (const auto *loop = step.operation_as_TileLoop(); loop && loop->steps())
+      for (const fb::Step *inner : *loop->steps())
+        visit(*inner);
+    const bool looksUp = step.op() && step.op()->string_view().starts_with("embedding");
+    if (step.operation_as_TileLoop() || looksUp)
+      return;
+    for (const fb::BufferRef &buffer : buffersOf(step))
+      if (buffer.space() == fb::Space::Parameters)
+        read.emplace(buffer.offset(), buffer.bytes());
+  };
+  for (const fb::Program *program : *executable.format().programs())
+    if (program->name()->string_view() == name)
+      for (const fb::Step *step : *program->steps())
+        visit(*step);
+  for (const ParameterInfo &state : executable.states())
+    if (state.name.starts_with("state:"))
+      std::erase_if(read, [&](const auto &range) { return range.first == state.offset; });
+  return std::transform_reduce(read.begin(), read.end(), size_t(0), std::plus(),
+                               [](const auto &range) { return range.second; });
+}
+
+/// How fast threads read memory: they add up the numbers of as much as a token reads.
+class MemoryReading {
+public:
+  MemoryReading(size_t bytes, int threads)
+      : words(bytes / sizeof(uint64_t), 1), threads(threads), sums(static_cast<size_t>(threads)) {}
+
+  double milliseconds() {
+    const auto start = std::chrono::steady_clock::now();
+    constexpr int64_t part = 1 << 15;
+    const auto count = static_cast<int64_t>(words.size());
+    parallelFor((count + part - 1) / part, threads, [&](int64_t lo, int64_t hi, int thread) {
+      sums[static_cast<size_t>(thread)] += std::accumulate(
+          words.begin() + lo * part, words.begin() + std::min(count, hi * part), uint64_t(0));
+    });
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+        .count();
+  }
+  /// So that nobody may leave the reading out.
+  uint64_t sum() const { return std::accumulate(sums.begin(), sums.end(), uint64_t(0)); }
+
+private:
+  std::vector<uint64_t> words;
+  int threads;
+  std::vector<uint64_t> sums;
+};
+
+double medianOf(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(values.size() / 2),
+                   values.end());
+  return values[values.size() / 2];
+}
+
 /// Token after token, from the start of a sequence.
 Result<void> benchmarkDecoding(const BenchmarkOptions &options) {
   ModelSpec model = options.model;
@@ -149,8 +211,15 @@ Result<void> benchmarkDecoding(const BenchmarkOptions &options) {
     return decoder.error();
   std::vector<int32_t> tokens(static_cast<size_t>(decoder->rows()));
   std::vector<double> logits(static_cast<size_t>(decoder->vocabulary())), milliseconds;
+  // The two take turns, so that both meet the same neighbours.
+  const size_t weightBytes = weightBytesOf(**executable, "step");
+  MemoryReading reading(options.readRate ? weightBytes : 0, (*session)->threads());
+  std::vector<double> readMilliseconds;
+  constexpr int64_t tokensAReading = 10;
   std::mt19937 random(1);
   for (int64_t i = 0; i < options.tokens; ++i) {
+    if (options.readRate && i % tokensAReading == 0)
+      readMilliseconds.push_back(reading.milliseconds());
     for (int32_t &token : tokens)
       token = static_cast<int32_t>(random() % static_cast<uint32_t>(decoder->vocabulary()));
     const auto start = std::chrono::steady_clock::now();
@@ -174,7 +243,16 @@ Result<void> benchmarkDecoding(const BenchmarkOptions &options) {
       {"ms_per_token", mean(milliseconds.begin(), milliseconds.end())},
       {"ms_per_token_first_100", mean(milliseconds.begin(), milliseconds.begin() + part)},
       {"ms_per_token_last_100", mean(milliseconds.end() - part, milliseconds.end())},
+      {"weight_bytes", weightBytes},
       {"allocated_bytes", (*session)->allocatedBytes()}};
+  if (options.readRate) {
+    const double token = medianOf(milliseconds), read = medianOf(readMilliseconds);
+    result["ms_per_token_median"] = token;
+    result["ms_to_read_weights"] = read;
+    result["read_bytes_per_second"] = 1e3 * static_cast<double>(weightBytes) / read;
+    result["share_of_read_rate"] = read / token;
+    result["words_read"] = reading.sum();
+  }
   if (options.profile) {
     auto profile = profileOf(**session, {"step"});
     if (!profile)
@@ -188,6 +266,10 @@ Result<void> benchmarkDecoding(const BenchmarkOptions &options) {
   say("step: {:.3f} ms a token ({:.3f} the first {}, {:.3f} the last {} of {}), {} threads\n",
       result["ms_per_token"].get<double>(), result["ms_per_token_first_100"].get<double>(), part,
       result["ms_per_token_last_100"].get<double>(), part, options.tokens, (*session)->threads());
+  if (options.readRate)
+    say("  {:.1f} MB of weights a token, which are read in {:.3f} ms: {:.0f} % of that rate\n",
+        static_cast<double>(weightBytes) / 1e6, result["ms_to_read_weights"].get<double>(),
+        100 * result["share_of_read_rate"].get<double>());
   printProfile(result);
   return {};
 }

@@ -22,6 +22,8 @@ void addBench(CLI::App &app) {
                    "of step: tokens that are decoded, one after another from the start")
       ->check(Range(int64_t{200}, int64_t{1} << 30))
       ->capture_default_str();
+  verb->add_flag("--read-rate", options->readRate,
+                 "of step: also the rate at which its weights can be read, in turns with tokens");
   verb->add_option("--burst", options->burst, "on a GPU: steps that run as one graph")
       ->check(Range(1, 10000))
       ->capture_default_str();
