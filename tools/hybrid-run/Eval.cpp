@@ -2,6 +2,7 @@
 #include "tools/hybrid-run/Arguments.h"
 #include "tools/hybrid-run/Verbs.h"
 #include "training/ScoreCheckpoint.h"
+#include "training/evaluation/NamedSuites.h"
 #include "training/evaluation/ScoreSuite.h"
 
 namespace hybrid::tools {
@@ -33,7 +34,8 @@ void addEval(CLI::App &app) {
   CLI::Option_group *data = addData(*verb, score.data, false);
   auto *suite = data->add_option("--suite", arguments->suite.suite,
                                  "a file of tasks for language models (.json): perplexity, last "
-                                 "words, choices, answers, needles");
+                                 "words, choices, answers, needles; or a suite by name: " +
+                                     rt::namesOfSuites());
   addCheckpoint(*verb, score.checkpoint, score.average);
   auto *examples = verb->add_option("--examples", score.examples, "test instances; 0: all")
                        ->capture_default_str();

@@ -6,7 +6,7 @@ namespace hybrid::rt {
 
 struct SuiteOptions {
   LanguageModelChoice model;
-  std::string suite;      // a file
+  std::string suite;      // a file, or a name
   std::string dataFolder; // empty: that of the file
   std::string out;        // keeps the score of each example; empty: nowhere
   bool json = false;

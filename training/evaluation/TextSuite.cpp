@@ -2,6 +2,7 @@
 #include "training/evaluation/TextSuite.h"
 #include "runtime/files/File.h"
 #include "runtime/files/Json.h"
+#include "training/evaluation/NamedSuites.h"
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
@@ -46,11 +47,27 @@ bool isName(std::string_view name) {
   });
 }
 
+/// Of a file, or of a suite by its name, whose data `folder` must have.
+Result<std::string> textOf(const std::string &path, const std::string &folder) {
+  std::error_code none;
+  if (std::filesystem::exists(path, none) || path.find_first_of("./") != std::string::npos)
+    return readText(path);
+  const auto named = namedSuite(path);
+  if (!named)
+    return Error{fmt::format("there is no file and no suite '{}'; suites by name: {}", path,
+                             namesOfSuites())};
+  if (folder.empty())
+    return Error{fmt::format("the suite '{}' has no data beside it: say with --data-folder where "
+                             "they are",
+                             path)};
+  return std::string(*named);
+}
+
 } // namespace
 
 Result<TextSuite> readTextSuite(const std::string &path, const std::string &folder,
                                 const TextScorer &scorer) {
-  auto text = readText(path);
+  auto text = textOf(path, folder);
   auto document = text ? parseJson(*text, path, {.uniqueKeys = true}) : text.error();
   if (!document)
     return document.error();

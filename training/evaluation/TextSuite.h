@@ -15,8 +15,9 @@ struct TextSuite {
   nlohmann::json identity; // of the file and of all data, by content
 };
 
-/// Reads a suite and its data; `folder` has the data (empty: that of the file). The error names the
-/// file and the key, or the file of data, its line and the field.
+/// Reads a suite, a file or one by its name (NamedSuites.h), and its data; `folder` has the data
+/// (empty: that of the file). The error names the file and the key, or the file of data, its line
+/// and the field.
 Result<TextSuite> readTextSuite(const std::string &path, const std::string &folder,
                                 const TextScorer &scorer);
 
