@@ -185,9 +185,11 @@ public:
     for (Operation &inner : op.getBody().front())
       steps.push_back(step(inner));
     auto name = builder.CreateString(op.getSymName().str());
+    auto pause = op->getAttrOfType<IntegerAttr>("schedule.pause");
     return fb::CreateProgram(builder, name, builder.CreateVector(inputs),
                              builder.CreateVector(outputs), builder.CreateVector(steps),
-                             op.getArenaBytes().value_or(0));
+                             op.getArenaBytes().value_or(0),
+                             pause ? static_cast<uint32_t>(pause.getInt()) : 0);
   }
 
   flatbuffers::Offset<fb::Parameter> parameter(Attribute attribute) {

@@ -1,12 +1,15 @@
 //===- FuseElementwise.cpp - group elementwise ops into kernels -------------===//
 //
 // A group sinks to the position of its last op, so it is legal when nobody outside needs one of its
-// values earlier. Groups grow in program order by joining the groups of their operands.
+// values earlier. Groups grow in program order by joining the groups of their operands. In a
+// gradient none has ops of both parts: outputs are there before cotangents are needed
+// (ForwardPart.h).
 //
 //===----------------------------------------------------------------------===//
 #include "dialect/HybridOps.h"
 #include "dialect/Shapes.h"
 #include "executable/Limits.h"
+#include "passes/ForwardPart.h"
 #include "passes/Fusion.h"
 #include "passes/Passes.h"
 #include "passes/Regions.h"
@@ -38,7 +41,7 @@ void eraseUnused(Block &block) {
 /// Groups of ops of one block.
 class Groups {
 public:
-  explicit Groups(Block &block) {
+  explicit Groups(Block &block) : forward(forwardPart(block)) {
     int64_t index = 0;
     for (Operation &op : block)
       position[&op] = index++;
@@ -64,6 +67,7 @@ private:
       Operation *producer = operand.getDefiningOp();
       int64_t other = producer ? groupOf(producer) : -1;
       if (other < 0 || other == own || shapeOf(operand) != shape ||
+          forward.contains(op) != forward.contains(producer) ||
           !legal(own, other, positionOf(op)) || !fitsLaunch(own, other))
         continue;
       for (Operation *member : members[other]) {
@@ -109,6 +113,7 @@ private:
   /// What is put in front of or behind a region takes a few more.
   static constexpr size_t mostFusedBuffers = mostBlockBuffers - 8;
 
+  const llvm::DenseSet<Operation *> forward;
   llvm::DenseMap<Operation *, int64_t> position, group;
   llvm::MapVector<int64_t, SmallVector<Operation *>> members;
   int64_t next = 0;

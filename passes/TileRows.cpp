@@ -8,6 +8,7 @@
 #include "dialect/HybridOps.h"
 #include "dialect/Shapes.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/ForwardPart.h"
 #include "passes/Passes.h"
 #include "passes/Regions.h"
 
@@ -35,7 +36,11 @@ RowwiseOp seedOf(Operation *op) {
 /// A region that grows from its first op in program order.
 class Growth {
 public:
-  Growth(RowwiseOp seed) : rows(seed.getRowCount()) { add(seed); }
+  /// `forward`: of the block, as forwardPart() gives it; a region lies in it or behind it.
+  Growth(RowwiseOp seed, const llvm::DenseSet<Operation *> &forward)
+      : forward(forward), isForward(forward.contains(seed)), rows(seed.getRowCount()) {
+    add(seed);
+  }
 
   /// Looks at the next op in program order; false when the region ends before it.
   bool consider(Operation *op) {
@@ -73,7 +78,7 @@ private:
   /// Whether what `op` uses of the region's values is their rows.
   bool fits(Operation *op) {
     RowwiseOp next = rowwise(op);
-    if (!next || next.getRowCount() != rows)
+    if (!next || next.getRowCount() != rows || forward.contains(op) != isForward)
       return false;
     for (auto [i, value] : llvm::enumerate(op->getOperands())) {
       Operation *producer = value.getDefiningOp();
@@ -94,6 +99,8 @@ private:
     return false;
   }
 
+  const llvm::DenseSet<Operation *> &forward;
+  bool isForward;
   int64_t rows, longest = 0;
   llvm::SmallSetVector<Operation *, 16> members;
   bool sums = false;
@@ -107,12 +114,15 @@ struct TileRows : hybrid::impl::TileRowsBase<TileRows> {
     if (!getOperation().getBody().hasOneBlock())
       return;
     Block &block = getOperation().getBody().front();
+    llvm::DenseSet<Operation *> forward = forwardPart(block);
     for (Operation *op = block.empty() ? nullptr : &block.front(); op;) {
       Operation *before = op->getPrevNode(), *next = op->getNextNode();
       RowwiseOp seed = seedOf(op);
-      if (seed && seed.getRowCount() >= minRows && grow(seed))
+      if (seed && seed.getRowCount() >= minRows && grow(seed, forward)) {
         // The seed is gone; what stood between it and the last op of its region is looked at again.
         next = before ? before->getNextNode() : &block.front();
+        forward = forwardPart(block);
+      }
       op = next;
     }
   }
@@ -129,8 +139,8 @@ private:
     return std::clamp<int64_t>(fair, 32, most);
   }
 
-  bool grow(RowwiseOp seed) {
-    Growth growth(seed);
+  bool grow(RowwiseOp seed, const llvm::DenseSet<Operation *> &forward) {
+    Growth growth(seed, forward);
     for (Operation *op = seed->getNextNode(); op && !op->hasTrait<OpTrait::IsTerminator>();
          op = op->getNextNode())
       if (!growth.consider(op))

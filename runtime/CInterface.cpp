@@ -73,16 +73,28 @@ Result<void> checkSize(const char *what, const char *name, size_t given, size_t 
   return {};
 }
 
-/// That each tensor given is a port of the program, once, and has its size.
+/// Whether a port is of the part of a program that runs.
+bool isIn(Part part, std::string_view port) {
+  return part == Part::Whole || isBehindPause(port) == (part == Part::AfterPause);
+}
+
+const char *nameOf(Part part) {
+  return part == Part::Whole         ? ""
+         : part == Part::BeforePause ? " before its pause"
+                                     : " behind its pause";
+}
+
+/// That each tensor given is a port of the program's part, once, and has its size.
 Result<void> checkPorts(const ProgramInfo &program, Ports ports, const char *what,
-                        std::span<const hybrid_tensor> given) {
+                        std::span<const hybrid_tensor> given, Part part = Part::Whole) {
   for (size_t i = 0; i < given.size(); ++i) {
     const TensorInfo *port = nullptr;
     for (const TensorInfo &candidate : program.*ports)
-      if (candidate.name == given[i].name)
+      if (candidate.name == given[i].name && isIn(part, candidate.name))
         port = &candidate;
     if (!port)
-      return Error{fmt::format("program '{}' has no {} '{}'", program.name, what, given[i].name)};
+      return Error{fmt::format("program '{}' has no {} '{}'{}", program.name, what, given[i].name,
+                               nameOf(part))};
     for (size_t j = 0; j < i; ++j)
       if (port->name == given[j].name)
         return Error{fmt::format("{} '{}' is given twice", what, port->name)};
@@ -94,11 +106,16 @@ Result<void> checkPorts(const ProgramInfo &program, Ports ports, const char *wha
   return {};
 }
 
-Result<void> fillInputs(Session &session, const ProgramInfo &program,
-                        std::span<const hybrid_tensor> inputs) {
-  if (auto done = checkPorts(program, &ProgramInfo::inputs, "input", inputs); !done)
-    return done;
+/// The program's inputs of this part, as they are given: all of them, sound.
+Result<std::vector<const hybrid_tensor *>> soundInputs(Session &session, const ProgramInfo &program,
+                                                       std::span<const hybrid_tensor> inputs,
+                                                       Part part = Part::Whole) {
+  if (auto done = checkPorts(program, &ProgramInfo::inputs, "input", inputs, part); !done)
+    return done.error();
+  std::vector<const hybrid_tensor *> found;
   for (const TensorInfo &input : program.inputs) {
+    if (!isIn(part, input.name))
+      continue;
     const hybrid_tensor *given = nullptr;
     for (const hybrid_tensor &tensor : inputs)
       if (input.name == tensor.name)
@@ -109,27 +126,59 @@ Result<void> fillInputs(Session &session, const ProgramInfo &program,
     const std::span data(static_cast<const std::byte *>(given->data), given->bytes);
     if (auto sound = checkIds(session.executable(), program.name, input.name, data, input.shape);
         !sound)
-      return sound;
-    std::span<std::byte> memory = session.input(program.name, input.name);
-    if (memory.size() != given->bytes)
-      return Error{fmt::format("no memory for the input '{}'", input.name)};
-    std::memcpy(memory.data(), data.data(), data.size());
+      return sound.error();
+    found.push_back(given);
   }
+  return found;
+}
+
+std::span<std::byte> memoryOf(const hybrid_tensor &tensor) {
+  return {static_cast<std::byte *>(tensor.data), tensor.bytes};
+}
+
+Result<void> fillInput(Session &session, const ProgramInfo &program, const hybrid_tensor &given) {
+  std::span<std::byte> memory = session.input(program.name, given.name);
+  if (memory.size() != given.bytes)
+    return Error{fmt::format("no memory for the input '{}'", given.name)};
+  std::memcpy(memory.data(), given.data, given.bytes);
   return {};
 }
 
+/// Copies inputs to where they stay behind the run.
+Result<void> fillInputs(Session &session, const ProgramInfo &program,
+                        std::span<const hybrid_tensor> inputs) {
+  auto given = soundInputs(session, program, inputs);
+  if (!given)
+    return given.error();
+  for (const hybrid_tensor *input : *given)
+    if (auto done = fillInput(session, program, *input); !done)
+      return done;
+  return {};
+}
+
+/// Runs a program, or a part of one, on the caller's memory where it can.
 Result<void> run(Session &session, std::string_view name, std::span<const hybrid_tensor> inputs,
-                 std::span<const hybrid_tensor> outputs) {
+                 std::span<const hybrid_tensor> outputs, Part part = Part::Whole) {
   const ProgramInfo *program = session.executable().findProgram(name);
   if (!program)
     return Error{fmt::format("{} has no program '{}'", session.executable().name(), name)};
-  if (auto done = checkPorts(*program, &ProgramInfo::outputs, "output", outputs); !done)
+  if (auto done = checkPorts(*program, &ProgramInfo::outputs, "output", outputs, part); !done)
     return done;
-  if (auto done = fillInputs(session, *program, inputs); !done)
+  auto given = soundInputs(session, *program, inputs, part);
+  if (!given)
+    return given.error();
+  for (const hybrid_tensor *input : *given)
+    if (!session.lend(name, input->name, memoryOf(*input)))
+      if (auto done = fillInput(session, *program, *input); !done)
+        return done;
+  std::vector<const hybrid_tensor *> copied;
+  for (const hybrid_tensor &output : outputs)
+    if (!session.lend(name, output.name, memoryOf(output)))
+      copied.push_back(&output);
+  if (auto done = session.runPart(name, part); !done)
     return done;
-  if (auto done = session.run(name); !done)
-    return done;
-  for (const hybrid_tensor &output : outputs) {
+  for (const hybrid_tensor *each : copied) {
+    const hybrid_tensor &output = *each;
     std::span<const std::byte> memory = session.output(name, output.name);
     if (memory.size() != output.bytes)
       return Error{fmt::format("the output '{}' could not be read", output.name)};
@@ -142,16 +191,22 @@ Result<double> trainStep(Session &session, std::span<const hybrid_tensor> inputs
                          const hybrid_hyper &hyper) {
   if (auto done = checkUpdateProgram(session); !done)
     return done.error();
-  if (auto done = run(session, "train", inputs, {}); !done)
+  const ProgramInfo *train = session.executable().findProgram("train");
+  if (!train)
+    return Error{fmt::format("{} has no program 'train'", session.executable().name())};
+  // Inputs are copied: where a loss is not finite, the step is walked once more.
+  if (auto done = fillInputs(session, *train, inputs); !done)
     return done.error();
-  const TensorInfo *loss = session.executable().findProgram("train")->findOutput("loss");
+  if (auto done = session.run("train"); !done)
+    return done.error();
+  const TensorInfo *loss = train->findOutput("loss");
   if (!loss)
     return Error{
         fmt::format("{}: program 'train' has no output 'loss'", session.executable().name())};
   const double value = numberAt(loss->dtype, session.output("train", "loss"), 0);
   if (!std::isfinite(value)) {
     // Inputs do not stay.
-    auto filled = fillInputs(session, *session.executable().findProgram("train"), inputs);
+    auto filled = fillInputs(session, *train, inputs);
     const std::string source = filled ? session.findNonFinite("train") : "";
     return Error{fmt::format("the loss is {}{}", value,
                              source.empty() ? "" : "; first not finite in " + source)};
@@ -317,6 +372,26 @@ char *hybrid_parameter_set(hybrid_session *session, size_t index, const void *da
 char *hybrid_session_run(hybrid_session *session, const char *program, const hybrid_tensor *inputs,
                          size_t input_count, const hybrid_tensor *outputs, size_t output_count) {
   return told(run(*session->session, program, {inputs, input_count}, {outputs, output_count}));
+}
+
+int hybrid_program_pauses(const hybrid_executable *executable, const char *program) {
+  const ProgramInfo *found = executable->executable->findProgram(program);
+  return found && found->pauses &&
+         executable->executable->format().target()->device()->string_view() == "cpu";
+}
+
+char *hybrid_session_run_to_pause(hybrid_session *session, const char *program,
+                                  const hybrid_tensor *inputs, size_t input_count,
+                                  const hybrid_tensor *outputs, size_t output_count) {
+  return told(run(*session->session, program, {inputs, input_count}, {outputs, output_count},
+                  Part::BeforePause));
+}
+
+char *hybrid_session_resume(hybrid_session *session, const char *program,
+                            const hybrid_tensor *inputs, size_t input_count,
+                            const hybrid_tensor *outputs, size_t output_count) {
+  return told(run(*session->session, program, {inputs, input_count}, {outputs, output_count},
+                  Part::AfterPause));
 }
 
 char *hybrid_session_train_step(hybrid_session *session, const hybrid_tensor *inputs,

@@ -3,6 +3,7 @@
 
 namespace hybrid::rt {
 
+Result<void> Device::runPart(size_t, Part) { return Error{"programs pause on the CPU only"}; }
 Result<int64_t> Device::reserveSteps(std::span<const size_t>, int64_t) { return int64_t(1); }
 Result<bool> Device::holdExamples(const Examples &) { return false; }
 Result<void> Device::takeExamples(int64_t, int64_t, uint64_t) {

@@ -55,6 +55,14 @@ public:
   /// together).
   virtual Result<void> run(size_t program, std::vector<double> *seconds) = 0;
 
+  /// Runs a part of a program that pauses; what is behind the pause only where the part before it
+  /// was the last run of this device.
+  virtual Result<void> runPart(size_t program, Part part);
+  /// Has the next run of a program, or of its parts one after the other, read this input from
+  /// memory of the caller's, or write this output there. False: the device does not, and input()
+  /// and output() are to be used.
+  virtual bool lend(size_t, const fb::Tensor &, std::byte *) { return false; }
+
   /// Whether start() and finish() work. Only a device with memory of its own runs beside the host.
   virtual bool isAsynchronous() const { return false; }
   /// Makes room for bursts of these programs: returns the steps, at most `most`, that one may have

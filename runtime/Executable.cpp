@@ -176,7 +176,7 @@ Result<std::shared_ptr<Executable>> Executable::parse(std::vector<std::byte> byt
     }
   for (const fb::Program *program : *executable->root->programs())
     executable->programTable.push_back({program->name()->str(), describePorts(program->inputs()),
-                                        describePorts(program->outputs())});
+                                        describePorts(program->outputs()), program->pause() > 0});
   return executable;
 }
 
@@ -201,6 +201,10 @@ Result<void> Executable::checkDevice(std::string_view device) const {
                              "it with --target={}",
                              fileName, has, device, device)};
   return {};
+}
+
+bool isBehindPause(std::string_view port) {
+  return port.starts_with("cotangent.") || port.starts_with("grad.");
 }
 
 const ProgramInfo *Executable::findProgram(std::string_view name) const {

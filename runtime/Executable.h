@@ -48,10 +48,16 @@ struct ParameterInfo : TensorInfo {
 struct ProgramInfo {
   std::string name;
   std::vector<TensorInfo> inputs, outputs;
+  bool pauses = false; // it can run in two parts
   /// Null when there is none.
   const TensorInfo *findInput(std::string_view name) const;
   const TensorInfo *findOutput(std::string_view name) const;
 };
+
+/// What runs of a program. One that pauses makes all outputs before it needs what isBehindPause():
+/// inputs "cotangent.y", of which it makes outputs "grad.x".
+enum class Part { Whole, BeforePause, AfterPause };
+bool isBehindPause(std::string_view port);
 
 /// Whose machine code runs: what was made with a key of this user's or trusted before
 /// (runtime/Trust.h), or any.

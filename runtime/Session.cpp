@@ -204,6 +204,33 @@ Result<void> Session::run(std::string_view name) {
   return {};
 }
 
+Result<void> Session::runPart(std::string_view name, Part part) {
+  if (part == Part::Whole)
+    return run(name);
+  auto program = state->find(name);
+  if (!program)
+    return program.error();
+  if ((*program)->source->pause() == 0)
+    return Error{fmt::format("{}: program '{}' does not pause", executable().name(), name)};
+  if (auto done = state->ensureSpaces(**program); !done)
+    return done;
+  if (auto done = state->device->runPart((*program)->number, part); !done)
+    return state->inProgram(name, done.error());
+  return {};
+}
+
+bool Session::lend(std::string_view program, std::string_view name, std::span<std::byte> memory) {
+  auto found = state->find(program);
+  if (!found || !state->ensureSpaces(**found)) // then the run fails, with nothing lent
+    return false;
+  for (bool input : {true, false})
+    if (const fb::Tensor *tensor = state->port(program, name, input))
+      return tensor->buffer()->bytes() == memory.size() &&
+             tensor->buffer()->space() == fb::Space::Arena && replicas() == 1 &&
+             state->device->lend((*found)->number, *tensor, memory.data());
+  return false;
+}
+
 Result<std::vector<Session::StepTime>> Session::profile(std::string_view name) {
   auto program = state->find(name);
   if (!program)

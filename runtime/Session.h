@@ -52,6 +52,14 @@ public:
   /// Runs a program with what was written to input(); write it before every run, as large inputs do
   /// not stay.
   Result<void> run(std::string_view program);
+  /// Runs a part of a program that pauses, on a CPU. What is behind the pause runs only right after
+  /// what is before it: another run in between is an error.
+  Result<void> runPart(std::string_view program, Part part);
+  /// Has the next run read this input from the caller's memory in place of input(), or write this
+  /// output there: without a copy where a program pauses and the memory begins at 64 bytes. Inputs
+  /// stay as they are until the last part has run. False where input() and output() are to be used:
+  /// no such tensor, other bytes, a device with memory of its own, or several replicas.
+  bool lend(std::string_view program, std::string_view name, std::span<std::byte> memory);
 
   /// Memory for a program's input, of elements*bytesOf(dtype) bytes. Empty span: no such tensor or
   /// replica, or no memory for it.

@@ -142,10 +142,25 @@ typedef struct hybrid_tensor {
   size_t bytes;
 } hybrid_tensor;
 
-/** Runs a program: copies in all its inputs, runs it, copies out the outputs asked for. An input
- *  that is not given, a name that is none and an id that names nothing are errors. */
+/** Runs a program with all its inputs, and writes the outputs asked for. An input that is not
+ * given, a name that is none and an id that names nothing are errors. */
 char *hybrid_session_run(hybrid_session *session, const char *program, const hybrid_tensor *inputs,
                          size_t input_count, const hybrid_tensor *outputs, size_t output_count);
+
+/** 1 when the program can run in two parts: "vjp" makes the model's outputs, and waits for their
+ *  cotangents. On the CPU; 0 of one that cannot or is not there. */
+int hybrid_program_pauses(const hybrid_executable *executable, const char *program);
+/** The first part: takes the inputs that are no cotangents, and writes the outputs asked for that
+ * are no gradients. The inputs' memory stays as it is until the second part has run. Memory that
+ * begins at 64 bytes is used where it lies, here and in the second part; other is copied. */
+char *hybrid_session_run_to_pause(hybrid_session *session, const char *program,
+                                  const hybrid_tensor *inputs, size_t input_count,
+                                  const hybrid_tensor *outputs, size_t output_count);
+/** The second part: takes the cotangents and writes the gradients asked for; those of parameters
+ * are in their slots. Fails when anything else ran in this session since the first part. */
+char *hybrid_session_resume(hybrid_session *session, const char *program,
+                            const hybrid_tensor *inputs, size_t input_count,
+                            const hybrid_tensor *outputs, size_t output_count);
 
 /** What an AdamW update takes. */
 typedef struct hybrid_hyper {

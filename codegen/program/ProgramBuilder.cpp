@@ -3,6 +3,7 @@
 #include "codegen/kernels/SumPartials.h"
 #include "dialect/Shapes.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/ForwardPart.h"
 #include "passes/ParameterSlots.h"
 
 using namespace mlir;
@@ -435,9 +436,17 @@ LogicalResult ProgramBuilder::lowerFunction() {
   }
   for (Value whole : destinations.wholes())
     wholes[whole] = newBuffer(shapeOf(whole), elementOf(whole));
-  for (Operation &op : function.getBody().front().without_terminator()) {
-    current = &op;
-    if (failed(lowerOp(&op, *this)))
+  // Outputs first: the program may pause before it needs cotangents.
+  Block &block = function.getBody().front();
+  const llvm::DenseSet<Operation *> forward = forwardPart(block);
+  SmallVector<Operation *> ops;
+  for (bool first : {true, false})
+    for (Operation &op : block.without_terminator())
+      if (forward.contains(&op) == first)
+        ops.push_back(&op);
+  for (Operation *op : ops) {
+    current = op;
+    if (failed(lowerOp(op, *this)))
       return failure();
   }
   current = function.getBody().front().getTerminator();

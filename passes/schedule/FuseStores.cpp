@@ -67,6 +67,22 @@ void moveBody(Region &from, Region &to, const Follower &follower) {
   }
 }
 
+bool readsCotangent(Operation *step) {
+  return llvm::any_of(accessesOf(step), [](const Access &access) {
+    auto buffer = access.view.buffer.getDefiningOp<BufferOp>();
+    return buffer && buffer.isInput() && buffer.getName()->starts_with("cotangent.");
+  });
+}
+
+/// Whether the launch runs before any step that reads a cotangent: a gradient's outputs may need it
+/// where the program pauses.
+bool runsBeforeCotangents(LaunchOp launch) {
+  for (Operation *step = launch; step; step = step->getPrevNode())
+    if (isa<ScheduleStep, TileLoopOp>(step) && readsCotangent(step))
+      return false;
+  return true;
+}
+
 bool fuse(LaunchOp launch) {
   if (launch.getStoreBuffers() != 1 || !launch.getStoring().empty())
     return false;
@@ -75,6 +91,8 @@ bool fuse(LaunchOp launch) {
   if (!follower)
     return false;
   ComputeOp compute = follower->compute;
+  if (readsCotangent(compute) && runsBeforeCotangents(launch))
+    return false;
   SmallVector<View> views; // by rows of the result
   auto add = [&](Value memory, bool written) {
     View view = viewOf(memory);

@@ -24,6 +24,7 @@ public:
 
   /// Fails where a step has no kernel yet.
   LogicalResult run() {
+    findPause();
     if (failed(findLifetimes()))
       return failure();
     std::vector<Lifetime> planned;
@@ -32,6 +33,8 @@ public:
         planned.push_back(lifetime);
     int64_t arenaBytes = planArena(planned);
     program->setAttr("schedule.largest", largestAtPeak(planned));
+    if (pause)
+      program->setAttr("schedule.pause", builder.getI64IntegerAttr(pause));
     size_t next = 0;
     for (auto &[buffer, lifetime] : lifetimes)
       if (lifetime.last >= lifetime.first)
@@ -42,8 +45,34 @@ public:
   }
 
 private:
+  /// Behind how many steps all outputs but gradients are written, where no cotangent is read
+  /// before.
+  void findPause() {
+    llvm::DenseSet<Operation *> outputs;
+    for (auto output : program.getOps<OutputOp>())
+      if (!output.getName().starts_with("grad."))
+        outputs.insert(viewOf(output.getValue()).buffer.getDefiningOp());
+    int64_t count = 0, written = 0;
+    std::optional<int64_t> read; // the first step that reads a cotangent
+    for (Operation &op : program.getBody().front()) {
+      if (!isa<ScheduleStep, TileLoopOp>(op))
+        continue;
+      ++count;
+      for (const Access &access : accessesOf(&op)) {
+        auto buffer = access.view.buffer.getDefiningOp<BufferOp>();
+        if (access.written && outputs.contains(buffer))
+          written = count;
+        if (!read && buffer && buffer.isInput() && buffer.getName()->starts_with("cotangent."))
+          read = count;
+      }
+    }
+    if (read && written < *read)
+      pause = written;
+  }
+
   /// When each buffer of the arena is needed. Inputs live from before the first step, outputs to
-  /// behind the last one.
+  /// behind the last one; where the program pauses, memory of the caller's may stand for them, so
+  /// nothing else ever lies where they do.
   LogicalResult findLifetimes() {
     for (auto buffer : program.getOps<BufferOp>())
       if (buffer.getSpace() == Space::Arena)
@@ -74,8 +103,11 @@ private:
         lifetime.last = end;
     for (auto output : program.getOps<OutputOp>())
       if (auto found = lifetimes.find(viewOf(output.getValue()).buffer.getDefiningOp());
-          found != lifetimes.end())
+          found != lifetimes.end()) {
         found->second.last = end;
+        if (pause)
+          found->second.first = std::min<int64_t>(found->second.first, 0);
+      }
     return success();
   }
 
@@ -179,6 +211,7 @@ private:
 
   ProgramOp program;
   Builder builder;
+  int64_t pause = 0;
   std::vector<ScheduleStep> steps;
   llvm::MapVector<Operation *, Lifetime> lifetimes;
 };

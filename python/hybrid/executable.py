@@ -19,9 +19,12 @@ class ParameterSpec(Spec):
 
 @dataclass(frozen=True)
 class Program:
+    """`pauses`: it runs in two parts, outputs first and gradients when the cotangents are there."""
+
     name: str
     inputs: tuple[Spec, ...]
     outputs: tuple[Spec, ...]
+    pauses: bool
 
     @cached_property
     def input(self) -> dict[str, Spec]:
@@ -58,7 +61,8 @@ class Executable(_library.Owned):
                 _library.call(kind + "_info", self.handle, name, port, ctypes.byref(info))
                 specs.append(_spec(info))
             ports.append(tuple(specs))
-        return Program(name.decode(), *ports)
+        inputs, outputs = ports
+        return Program(name.decode(), inputs, outputs, bool(_library.ask("program_pauses", self.handle, name)))
 
     def _parameter(self, index: int) -> ParameterSpec:
         info = _library.TensorInfo()

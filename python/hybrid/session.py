@@ -45,6 +45,16 @@ class Session(_library.Owned):
         with self.lock:
             _library.call("session_run", self.handle, program.encode(), tensors(inputs), len(inputs), tensors(outputs), len(outputs))
 
+    def run_to_pause(self, program: str, inputs: Mapping[str, Memory], outputs: Mapping[str, Memory]) -> None:
+        """The first part of a program that pauses. The inputs' memory stays as it is until the second part has run."""
+        with self.lock:
+            _library.call("session_run_to_pause", self.handle, program.encode(), tensors(inputs), len(inputs), tensors(outputs), len(outputs))
+
+    def resume(self, program: str, inputs: Mapping[str, Memory], outputs: Mapping[str, Memory]) -> None:
+        """The second part, of cotangents and gradients; refused when anything else ran in this session since the first."""
+        with self.lock:
+            _library.call("session_resume", self.handle, program.encode(), tensors(inputs), len(inputs), tensors(outputs), len(outputs))
+
     def read(self, index: int, memory: Memory, slot: int = PARAMETER) -> None:
         with self.lock:
             _library.call("slot_get", self.handle, slot, index, memory.address, memory.bytes)

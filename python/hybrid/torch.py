@@ -32,6 +32,13 @@ def _empty(spec: Spec) -> torch.Tensor:
     return torch.empty(spec.shape, dtype=_DTYPES[spec.dtype])
 
 
+class _Call:
+    """One forward pass, which backward may follow; `addresses` are those of its inputs."""
+
+    def __init__(self, inputs: Sequence[torch.Tensor]) -> None:
+        self.addresses = [tensor.data_ptr() for tensor in inputs]
+
+
 class _Shape:
     """The model compiled for one batch and length, with memory of its own."""
 
@@ -39,29 +46,37 @@ class _Shape:
         self.executable = Executable(path)
         self.session = Session(self.executable, threads)
         self.forward = self.session.program("forward")
-        self.holder: Any = None  # whose parameters are in the session
+        self.holder: _Call | None = None  # whose parameters are in the session
+        self.paused: _Call | None = None  # whose gradients go on from what is in the session
 
-    def hold(self, holder: Any, parameters: Sequence[torch.Tensor]) -> None:
+    def hold(self, call: _Call | None, parameters: Sequence[torch.Tensor]) -> None:
         """Sees that the session has these parameters; copies them unless it has those of the same call."""
-        if self.holder is holder:
+        if call is not None and self.holder is call:
             return
         for index, tensor in enumerate(parameters):
             self.session.write(index, _memory(tensor.detach().contiguous()))
-        self.holder = holder
+        self.holder = call
 
-    def outputs(self, holder: Any, inputs: Sequence[torch.Tensor], parameters: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    def outputs(self, call: _Call | None, inputs: Sequence[torch.Tensor], parameters: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """With a call, the program of gradients computes them as far as that, and pauses."""
         outputs = [_empty(spec) for spec in self.forward.outputs]
+        given = {spec.name: _memory(tensor) for spec, tensor in zip(self.forward.inputs, inputs)}
+        results = {spec.name: _memory(tensor) for spec, tensor in zip(self.forward.outputs, outputs)}
         with self.session.lock:
-            self.hold(holder, parameters)
-            self.session.run("forward", {spec.name: _memory(tensor) for spec, tensor in zip(self.forward.inputs, inputs)},
-                             {spec.name: _memory(tensor) for spec, tensor in zip(self.forward.outputs, outputs)})
+            self.hold(call, parameters)
+            self.paused = None
+            if call is not None and "vjp" in self.executable.programs and self.session.program("vjp").pauses:
+                self.session.run_to_pause("vjp", given, results)
+                self.paused = call
+            else:
+                self.session.run("forward", given, results)
         return outputs
 
-    def gradients(self, holder: Any, inputs: Sequence[torch.Tensor], parameters: Sequence[torch.Tensor], cotangents: Sequence[torch.Tensor | None],
+    def gradients(self, call: _Call, inputs: Sequence[torch.Tensor], parameters: Sequence[torch.Tensor], cotangents: Sequence[torch.Tensor | None],
                   of_inputs: Sequence[bool], of_parameters: Sequence[bool]) -> list[torch.Tensor | None]:
-        """Those asked for, of inputs and then of parameters."""
+        """Those asked for, of inputs and then of parameters. Outputs are computed again where the session did something else since the call."""
         vjp = self.session.program("vjp")
-        given = {spec.name: _memory(tensor) for spec, tensor in zip(self.forward.inputs, inputs)}
+        given = {}
         for spec, cotangent in zip(self.forward.outputs, cotangents):
             if (port := vjp.input.get("cotangent." + spec.name)) is not None:
                 dense = torch.zeros(port.shape, dtype=_DTYPES[port.dtype]) if cotangent is None else cotangent.contiguous()
@@ -73,8 +88,13 @@ class _Shape:
             if asked:
                 wanted["grad." + spec.name] = _memory(results[-1])  # type: ignore[arg-type]
         with self.session.lock:
-            self.hold(holder, parameters)
-            self.session.run("vjp", given, wanted)
+            # Hooks of saved tensors may have brought others in place of those that the session reads.
+            if self.paused is call and [tensor.data_ptr() for tensor in inputs] == call.addresses:
+                self.session.resume("vjp", given, wanted)
+            else:
+                self.hold(call, parameters)
+                self.session.run("vjp", {**given, **{spec.name: _memory(tensor) for spec, tensor in zip(self.forward.inputs, inputs)}}, wanted)
+            self.paused = None
             for index, (parameter, asked) in enumerate(zip(self.executable.parameters, of_parameters)):
                 results.append(_empty(parameter) if asked else None)
                 if asked:
@@ -83,12 +103,13 @@ class _Shape:
 
 
 class _Apply(torch.autograd.Function):
-    """forward by program "forward"; backward by program "vjp", which computes the outputs once more."""
+    """forward runs program "vjp" to its pause, and backward from there; program "forward" where no gradient is wanted."""
 
     @staticmethod
-    def forward(ctx: Any, shape: _Shape, count: int, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    def forward(ctx: Any, shape: _Shape, count: int, is_recorded: bool, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
         inputs, parameters = [tensor.contiguous() for tensor in tensors[:count]], tensors[count:]
-        outputs = tuple(shape.outputs(ctx, inputs, parameters))
+        ctx.call = _Call(inputs) if is_recorded and any(ctx.needs_input_grad) else None
+        outputs = tuple(shape.outputs(ctx.call, inputs, parameters))
         ctx.shape, ctx.count = shape, count
         ctx.save_for_backward(*inputs, *parameters)
         ctx.set_materialize_grads(False)
@@ -100,9 +121,9 @@ class _Apply(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *cotangents: torch.Tensor | None) -> tuple[Any, ...]:
-        saved, needed = ctx.saved_tensors, ctx.needs_input_grad[2:]
-        found = ctx.shape.gradients(ctx, saved[: ctx.count], saved[ctx.count :], cotangents, needed[: ctx.count], needed[ctx.count :])
-        return (None, None, *found)
+        saved, needed = ctx.saved_tensors, ctx.needs_input_grad[3:]
+        found = ctx.shape.gradients(ctx.call, saved[: ctx.count], saved[ctx.count :], cotangents, needed[: ctx.count], needed[ctx.count :])
+        return (None, None, None, *found)
 
 
 class Module(torch.nn.Module):
@@ -145,7 +166,7 @@ class Module(torch.nn.Module):
         compiled = self._length_for(length, sizes.get("B", 1), precision)
         shape = self._shape(sizes.get("B", 1), compiled, precision)
         ready = [self._converted(spec, self._pad(tensor, spec.name, compiled - length)) for spec, tensor in zip(shape.forward.inputs, tensors)]
-        outputs: tuple[torch.Tensor, ...] = _Apply.apply(shape, len(ready), *ready, *parameters)
+        outputs: tuple[torch.Tensor, ...] = _Apply.apply(shape, len(ready), torch.is_grad_enabled(), *ready, *parameters)
         if compiled != length:
             outputs = tuple(output.narrow(1, 0, length) for output in outputs)
         if len(outputs) == 1:
@@ -273,7 +294,7 @@ class Module(torch.nn.Module):
         inputs = [torch.randn(spec.shape, generator=draw, dtype=_DTYPES[spec.dtype]) if spec.is_float else torch.zeros(spec.shape, dtype=torch.int32)
                   for spec in short.forward.inputs]
         longer = [self._pad(tensor, spec.name, padded - own) for spec, tensor in zip(short.forward.inputs, inputs)]
-        for spec, one, other in zip(short.forward.outputs, short.outputs(None, inputs, parameters), long.outputs(object(), longer, parameters)):
+        for spec, one, other in zip(short.forward.outputs, short.outputs(None, inputs, parameters), long.outputs(None, longer, parameters)):
             cut = other.narrow(1, 0, own)
             if not torch.allclose(one, cut, rtol=1e-3, atol=1e-4 * float(one.abs().max())):
                 raise ArrayError(f"output '{spec.name}' is another at length {padded} than at {own}: the model depends on the length itself and is not "

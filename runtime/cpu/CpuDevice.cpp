@@ -3,6 +3,7 @@
 #include "executable/SessionMemory.h"
 #include "runtime/cpu/Arena.h"
 #include "runtime/cpu/CodeObject.h"
+#include "runtime/cpu/LentPorts.h"
 #include "runtime/cpu/ProgramPorts.h"
 #include "runtime/cpu/ProgramStep.h"
 #include "runtime/cpu/Team.h"
@@ -19,6 +20,7 @@ struct PreparedProgram {
   const fb::Program *source;
   std::vector<ProgramStep> steps;
   ProgramPorts ports;
+  LentPorts lent;
 };
 
 class CpuDevice final : public Device {
@@ -43,7 +45,11 @@ public:
                                      int64_t step) override;
   Result<std::span<const std::byte>> output(size_t program, const fb::Tensor &tensor,
                                             int64_t replica, int64_t step) override;
-  Result<void> run(size_t program, std::vector<double> *seconds) override;
+  Result<void> run(size_t program, std::vector<double> *seconds) override {
+    return run(program, Part::Whole, seconds);
+  }
+  Result<void> runPart(size_t program, Part part) override { return run(program, part, nullptr); }
+  bool lend(size_t program, const fb::Tensor &tensor, std::byte *memory) override;
   Result<bool> restoreInputs(size_t program, int64_t replica) override;
   Result<void> walk(size_t program, const Around &around, int64_t replica) override;
 
@@ -62,7 +68,10 @@ private:
   std::byte *address(const fb::BufferRef &buffer, int64_t replica) const {
     return memory(replica).address(buffer);
   }
-  Result<void> runOnce(const PreparedProgram &program, int64_t replica,
+  Result<void> run(size_t program, Part part, std::vector<double> *seconds);
+  /// What was lent to a program that pauses and goes on no more is given back.
+  void forgetPaused();
+  Result<void> runOnce(const PreparedProgram &program, const ProgramMemory &where, Part part,
                        std::vector<double> *seconds) const;
   const Arena &spaceOf(fb::Space space) const { return spaces[static_cast<size_t>(space)]; }
 
@@ -74,6 +83,7 @@ private:
   int threadCount = 1;
   std::vector<bool> active; // by replica
   std::vector<PreparedProgram> programs;
+  std::optional<size_t> paused; // the program whose first part was the last run
 };
 
 Result<void> CpuDevice::prepareSteps(PreparedProgram &program) {
@@ -85,6 +95,7 @@ Result<void> CpuDevice::prepareSteps(PreparedProgram &program) {
       return prepared.error();
     program.steps.push_back(std::move(*prepared));
   }
+  program.lent = LentPorts(*program.source, program.steps);
   return {};
 }
 
@@ -188,6 +199,7 @@ Result<std::span<std::byte>> CpuDevice::input(size_t program, const fb::Tensor &
                                               int64_t replica, int64_t step) {
   if (step != 0)
     return Error{"there are no bursts of steps"};
+  programs[program].lent.takeBack(tensor);
   ProgramPorts &ports = programs[program].ports;
   if (auto done = ports.allocate(); !done)
     return done.error();
@@ -216,15 +228,30 @@ Result<bool> CpuDevice::restoreInputs(size_t index, int64_t replica) {
   return true;
 }
 
+bool CpuDevice::lend(size_t index, const fb::Tensor &tensor, std::byte *memory) {
+  if (paused && (*paused != index || !isBehindPause(tensor.name()->string_view())))
+    forgetPaused(); // these are for another run
+  programs[index].lent.lend(tensor, memory);
+  return true;
+}
+
+void CpuDevice::forgetPaused() {
+  if (paused)
+    programs[*paused].lent.clear();
+  paused.reset();
+}
+
 /// Adds to `seconds`, which has an entry a step. All threads go through all steps together.
-Result<void> CpuDevice::runOnce(const PreparedProgram &program, int64_t replica,
-                                std::vector<double> *seconds) const {
-  const ProgramMemory where = memory(replica);
+Result<void> CpuDevice::runOnce(const PreparedProgram &program, const ProgramMemory &where,
+                                Part part, std::vector<double> *seconds) const {
+  const size_t pause = program.source->pause();
+  const size_t begin = part == Part::AfterPause ? pause : 0;
+  const size_t end = part == Part::BeforePause ? pause : program.steps.size();
   using Clock = std::chrono::steady_clock;
   Failure failure;
   parallelRegion(threadCount, [&](Member &member) {
     const bool timed = seconds && member.thread() == 0;
-    for (size_t i = 0; i < program.steps.size(); ++i) {
+    for (size_t i = begin; i < end; ++i) {
       auto start = timed ? Clock::now() : Clock::time_point();
       if (!program.steps[i].run(where, member, failure))
         return;
@@ -235,20 +262,43 @@ Result<void> CpuDevice::runOnce(const PreparedProgram &program, int64_t replica,
   return failure.outcome();
 }
 
-Result<void> CpuDevice::run(size_t index, std::vector<double> *seconds) {
+/// Whether an input is read for the first time in the part.
+static bool isIn(Part part, const fb::Tensor &input) {
+  return part == Part::Whole ||
+         isBehindPause(input.name()->string_view()) == (part == Part::AfterPause);
+}
+
+Result<void> CpuDevice::run(size_t index, Part part, std::vector<double> *seconds) {
   PreparedProgram &program = programs[index];
+  if (part != Part::AfterPause && paused != index)
+    forgetPaused();
+  const bool goesOn = std::exchange(paused, std::nullopt) == index;
+  if (part == Part::AfterPause && !goesOn)
+    return Error{"it does not wait at its pause: another run was there since"};
   if (seconds)
     seconds->assign(program.steps.size(), 0);
   if (program.source->name()->string_view() == "setup") // fills what replicas share
-    return runOnce(program, 0, seconds);
+    return runOnce(program, memory(0), part, seconds);
   if (auto done = program.ports.allocate(); !done)
     return Error{fmt::format("{}: {}", executable->name(), done.error().message)};
   for (int64_t replica = 0; replica < replicas(); ++replica) {
     if (!active[static_cast<size_t>(replica)])
       continue;
     const ProgramPorts::AddressOf address = addressesOf(replica);
-    program.ports.placeInputs(replica, address);
-    if (auto done = runOnce(program, replica, seconds); !done)
+    program.ports.placeInputs(replica, address, [&](const fb::Tensor &tensor) {
+      return !program.lent.has(tensor) && isIn(part, tensor);
+    });
+    ProgramMemory where = memory(replica);
+    where.redirects = program.lent.redirects(part);
+    program.lent.copyInputs(part, where);
+    auto done = runOnce(program, where, part, seconds);
+    if (done)
+      program.lent.copyOutputs(part, where);
+    if (done && part == Part::BeforePause)
+      paused = index;
+    else
+      program.lent.clear();
+    if (!done)
       return replicas() == 1 ? done
                              : Error{fmt::format("replica {}: {}", replica, done.error().message)};
     program.ports.keepOutputs(replica, address);

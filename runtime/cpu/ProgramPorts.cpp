@@ -28,9 +28,11 @@ std::span<std::byte> ProgramPorts::at(const fb::Tensor &tensor, int64_t replica)
   return {};
 }
 
-void ProgramPorts::placeInputs(int64_t replica, const AddressOf &address) const {
+void ProgramPorts::placeInputs(int64_t replica, const AddressOf &address,
+                               const Chooses &chosen) const {
   for (const KeptPorts::Port &port : layout.inputs)
-    if (const fb::BufferRef &buffer = *port.tensor->buffer(); buffer.bytes())
+    if (const fb::BufferRef &buffer = *port.tensor->buffer();
+        buffer.bytes() && (!chosen || chosen(*port.tensor)))
       std::memcpy(address(buffer), place(port, replica), buffer.bytes());
 }
 

@@ -29,8 +29,9 @@ public:
   std::span<std::byte> at(const fb::Tensor &tensor, int64_t replica) const;
 
   using AddressOf = std::function<std::byte *(const fb::BufferRef &)>;
-  /// Copies a replica's inputs to where the program reads them.
-  void placeInputs(int64_t replica, const AddressOf &address) const;
+  using Chooses = std::function<bool(const fb::Tensor &)>;
+  /// Copies a replica's inputs to where the program reads them; with `chosen`, those alone.
+  void placeInputs(int64_t replica, const AddressOf &address, const Chooses &chosen = {}) const;
   /// Copies its outputs from where the program left them.
   void keepOutputs(int64_t replica, const AddressOf &address) const;
 

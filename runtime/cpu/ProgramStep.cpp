@@ -12,6 +12,10 @@ std::byte *ProgramMemory::address(const fb::BufferRef &buffer, uint64_t tileByte
     return nullptr;
   if (buffer.space() == fb::Space::Tile)
     return tiles + static_cast<uint64_t>(thread) * tileBytes + buffer.offset();
+  if (buffer.space() == fb::Space::Arena)
+    for (const Redirect &redirect : redirects)
+      if (buffer.offset() >= redirect.offset && buffer.offset() - redirect.offset < redirect.bytes)
+        return redirect.memory + (buffer.offset() - redirect.offset);
   return spaces[static_cast<size_t>(buffer.space())] + buffer.offset();
 }
 

@@ -19,12 +19,19 @@
 
 namespace hybrid::rt {
 
+/// Memory that stands for a place of the arena.
+struct Redirect {
+  uint64_t offset, bytes; // of the place
+  std::byte *memory;
+};
+
 /// Where the spaces of a session lie while a program runs.
 struct ProgramMemory {
   std::array<std::byte *, 6> spaces{};
   std::byte *scratch = nullptr, *tiles = nullptr; // of thread 0; those of the others follow
   uint64_t scratchBytes = 0;                      // a thread
   int threads = 1;
+  std::vector<Redirect> redirects;
 
   /// A buffer in a tile: of a loop whose tiles have `tileBytes`, on `thread`.
   std::byte *address(const fb::BufferRef &buffer, uint64_t tileBytes = 0, int thread = 0) const;

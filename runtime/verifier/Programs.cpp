@@ -37,6 +37,10 @@ Result<void> Verifier::checkProgram(const fb::Program &program) {
     return done;
   if (Result<void> done = checkPortBytes(program); !done)
     return done;
+  const size_t steps = program.steps() ? program.steps()->size() : 0;
+  if (program.pause() > steps)
+    return error("corrupt: program '{}' pauses behind step {}, but has {}", name, program.pause(),
+                 steps);
   if (!program.steps())
     return {};
   for (unsigned i = 0; i < program.steps()->size(); ++i)

@@ -214,3 +214,19 @@ func.func @unused(%x: tensor<8xf32>) -> tensor<8xf32> {
   %1 = hybrid.unary square %0 : tensor<8xf32>
   return %x : tensor<8xf32>
 }
+
+// In a gradient the output's region is there before the cotangent, though both parts have one shape.
+// CHECK-LABEL: func.func @vjp(
+// CHECK: %[[Y:.+]] = hybrid.fused(
+// CHECK: hybrid.unary exp
+// CHECK-NEXT: hybrid.yield
+// CHECK: hybrid.fused(
+// CHECK-NOT: hybrid.fused
+// CHECK: return %[[Y]],
+func.func @vjp(%x: tensor<8xf32> {hybrid.name = "x"}, %dy: tensor<8xf32> {hybrid.name = "cotangent.y"})
+    -> (tensor<8xf32> {hybrid.name = "y"}, tensor<8xf32> {hybrid.name = "grad.x"}) {
+  %y = hybrid.unary exp %x : tensor<8xf32>
+  %dx = hybrid.binary mul %dy, %y : tensor<8xf32>, tensor<8xf32>
+  %twice = hybrid.binary add %dx, %dx : tensor<8xf32>, tensor<8xf32>
+  return %y, %twice : tensor<8xf32>, tensor<8xf32>
+}

@@ -51,6 +51,24 @@ class Modules(unittest.TestCase):
         module(2 * x).square().sum().backward()
         torch.testing.assert_close(x.grad, both)
 
+    def test_what_ran_between_the_two_passes_changes_nothing(self):
+        module = delta()
+        x, weights = torch.randn(2, 5, 8, requires_grad=True), torch.randn(2, 5, 8)
+        (wanted,) = torch.autograd.grad(module(x), x, weights)
+        y = module(x)
+        with torch.no_grad():
+            module(2 * x)
+        (found,) = torch.autograd.grad(y, x, weights, retain_graph=True)
+        self.assertTrue(torch.equal(found, wanted))
+        self.assertTrue(torch.equal(torch.autograd.grad(y, x, weights)[0], wanted), "a second time")
+        # Memory that does not begin at 64 bytes is copied, here and there.
+        shifted = torch.zeros(81)[1:].view(2, 5, 8).copy_(x.detach()).requires_grad_()
+        self.assertTrue(torch.equal(torch.autograd.grad(module(shifted), shifted, torch.zeros(81)[1:].view(2, 5, 8).copy_(weights))[0], wanted))
+        # What stands for a saved input is another tensor.
+        with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor.tolist(), torch.tensor):
+            y = module(x * 1)
+        self.assertTrue(torch.equal(torch.autograd.grad(y, x, weights)[0], wanted))
+
     def test_parameters_of_the_forward_pass_count(self):
         module = delta()
         x = torch.randn(2, 5, 8)

@@ -23,6 +23,25 @@ schedule.program @residual {
   schedule.output "y" %y : memref<4x8xf32>
 }
 
+// What reads a cotangent is not computed before the program could pause.
+// CHECK-LABEL: schedule.program @vjp
+// CHECK: schedule.launch "rmsnormForward" for "rmsnorm" grid 4
+// CHECK: schedule.compute for "fused(mul)"
+schedule.program @vjp {
+  %x = schedule.buffer arena "x" : memref<4x8xf32>
+  %dy = schedule.buffer arena "cotangent.y" : memref<4x8xf32>
+  %y = schedule.buffer arena : memref<4x8xf32>
+  %dw = schedule.buffer arena : memref<4x8xf32>
+  schedule.launch "rmsnormForward" for "rmsnorm" grid 4 (%x, %y : memref<4x8xf32>, memref<4x8xf32>) {store = "RowStore<float, 8>", store_buffers = 1 : i64, writes = array<i64: 1>}
+  schedule.compute for "fused(mul)" (%dy, %y) -> (%dw) : (memref<4x8xf32>, memref<4x8xf32>) -> memref<4x8xf32> {
+  ^bb0(%a: tensor<4x8xf32>, %b: tensor<4x8xf32>):
+    %s = hybrid.binary mul %a, %b : tensor<4x8xf32>, tensor<4x8xf32>
+    schedule.yield %s : tensor<4x8xf32>
+  }
+  schedule.output "y" %y : memref<4x8xf32>
+  schedule.output "grad.w" %dw : memref<4x8xf32>
+}
+
 // What is needed later is stored as well. The region sees the rows under another shape, and writes a part of a concatenation.
 // CHECK-LABEL: schedule.program @kept
 // CHECK: %[[N:.+]] = schedule.buffer arena : memref<4x8xf32>

@@ -35,6 +35,24 @@ schedule.program @chain {
 
 // -----
 
+// Behind the launch that writes the last output, and before one reads the cotangent, the program can pause. What it writes later lies nowhere else before.
+// ARENA-LABEL: schedule.program @vjp arena 640
+// ARENA: schedule.pause = 1 : i64
+schedule.program @vjp {
+  %x = schedule.buffer arena "x" : memref<4x8xf32>
+  %dy = schedule.buffer arena "cotangent.y" : memref<4x8xf32>
+  %y = schedule.buffer arena : memref<4x8xf32>
+  %t = schedule.buffer arena : memref<4x8xf32>
+  %dx = schedule.buffer arena : memref<4x8xf32>
+  schedule.launch "a" for "a" grid 4 (%x, %y : memref<4x8xf32>, memref<4x8xf32>) {writes = array<i64: 1>}
+  schedule.launch "b" for "b" grid 4 (%x, %t : memref<4x8xf32>, memref<4x8xf32>) {writes = array<i64: 1>}
+  schedule.launch "c" for "c" grid 4 (%dy, %t, %dx : memref<4x8xf32>, memref<4x8xf32>, memref<4x8xf32>) {writes = array<i64: 2>}
+  schedule.output "y" %y : memref<4x8xf32>
+  schedule.output "grad.x" %dx : memref<4x8xf32>
+}
+
+// -----
+
 // An input keeps its place to the end, a part of a concatenation has its offset there, and an absent buffer is empty.
 // ARENA-LABEL: schedule.program @parts arena 640
 // ARENA: schedule.launch "a" for "a" grid 4 buffers [#schedule.buffer<arena, [[X:[0-9]+]], 128>, #schedule.buffer<arena, 0, 0>, #schedule.buffer<arena, 32, 224>]

@@ -137,6 +137,43 @@ static void checkDecoding(const char *path, const char *forward) {
   hybrid_executable_close(model);
 }
 
+/* "vjp" in two parts gives what it gives in one, on memory that is used where it lies and on memory
+ * that is copied, and waits for nobody else's. */
+static void checkPause(const hybrid_executable *model, hybrid_session *session,
+                       const hybrid_tensor *tokens, const hybrid_tensor *logits) {
+  expect(hybrid_program_pauses(model, "vjp"), "vjp pauses");
+  expect(!hybrid_program_pauses(model, "forward"), "forward does not");
+  hybrid_tensor_info info;
+  require(hybrid_parameter_info(model, 0, &info));
+  void *wanted = malloc(info.bytes), *found = malloc(info.bytes);
+  const size_t room = (logits->bytes + 127) / 64 * 64;
+  char *memory = aligned_alloc(64, 2 * room);
+  for (size_t i = 0; i < logits->bytes / sizeof(float); ++i)
+    ((float *)memory)[i] = (float)(i % 7) - 3;
+  hybrid_tensor whole[2] = {*tokens, {"cotangent.logits", memory, logits->bytes}};
+  require(hybrid_session_run(session, "vjp", whole, 2, NULL, 0));
+  require(hybrid_slot_get(session, HYBRID_GRADIENT, 0, wanted, info.bytes));
+  for (size_t shift = 0; shift <= 4; shift += 4) {
+    hybrid_tensor output = {"logits", memory + room + shift, logits->bytes};
+    memset(output.data, 0, output.bytes);
+    require(hybrid_session_run_to_pause(session, "vjp", tokens, 1, &output, 1));
+    expect(memcmp(output.data, logits->data, logits->bytes) == 0, "outputs are there at the pause");
+    memset(output.data, 0, output.bytes);
+    require(hybrid_session_resume(session, "vjp", whole + 1, 1, NULL, 0));
+    require(hybrid_slot_get(session, HYBRID_GRADIENT, 0, found, info.bytes));
+    expect(memcmp(found, wanted, info.bytes) == 0, "gradients in two parts are those of one");
+  }
+  refused(hybrid_session_resume(session, "vjp", whole + 1, 1, NULL, 0), "does not wait");
+  require(hybrid_session_run_to_pause(session, "vjp", tokens, 1, NULL, 0));
+  require(hybrid_session_run(session, "forward", tokens, 1, NULL, 0));
+  refused(hybrid_session_resume(session, "vjp", whole + 1, 1, NULL, 0), "another run was there");
+  refused(hybrid_session_run_to_pause(session, "vjp", whole, 2, NULL, 0), "before its pause");
+  refused(hybrid_session_run_to_pause(session, "forward", tokens, 1, NULL, 0), "does not pause");
+  free(wanted);
+  free(found);
+  free(memory);
+}
+
 int main(int count, char **arguments) {
   if (count == 2) {
     checkTrust(arguments[1]);
@@ -195,6 +232,7 @@ int main(int count, char **arguments) {
   const hybrid_tensor wrong = {"tokens", (void *)strange, sizeof strange};
   refused(hybrid_session_run(session, "forward", &wrong, 1, &output, 1),
           "'tokens' holds the id 777 at [1, 2], expected 0 to ");
+  checkPause(model, session, inputs, &output);
   output.bytes = 4;
   refused(hybrid_session_run(session, "forward", inputs, 1, &output, 1), "but 4 are given");
   free(output.data);
