@@ -13,8 +13,9 @@ from .errors import ArrayError, CompileError, HybridError, RunError
 from .executable import Executable, ParameterSpec
 from .layers import Layer, layer_model
 from .model import Gradients, Model, compile, load  # noqa: A004
+from .records import Run, Study, columns, read_run, read_study
 from .training import Training
 
 __version__ = "0.1.0"
-__all__ = ["Array", "ArrayError", "CompileError", "Decoder", "Executable", "Gradients", "HybridError", "Layer", "Model", "ParameterSpec", "RunError",
-           "Spec", "Training", "__version__", "compile", "layer_model", "load", "models_folder"]
+__all__ = ["Array", "ArrayError", "CompileError", "Decoder", "Executable", "Gradients", "HybridError", "Layer", "Model", "ParameterSpec", "Run",
+           "RunError", "Spec", "Study", "Training", "__version__", "columns", "compile", "layer_model", "load", "models_folder", "read_run", "read_study"]
