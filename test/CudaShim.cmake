@@ -30,6 +30,9 @@ if(TEST golden-modern)
   hybrid_cuda_shim_test(golden-modern ${golden_run} ${golden_modern_flags} --target cuda:shim --precision f32,f64,bf16)
   set_tests_properties(cuda-shim-golden-modern PROPERTIES RUN_SERIAL ON)
 endif()
+# The model of performance on numbers by hand.
+add_test(NAME performance-model COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/counts/model.py ${PROJECT_SOURCE_DIR})
+set_tests_properties(performance-model PROPERTIES LABELS ptx)
 # What kernels take of a GPU's multiprocessors; NVRTC needs no GPU for it.
 # Found as hybridc finds it: beside nvcc, or where CUDA_HOME says.
 find_program(HYBRID_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATH_SUFFIXES bin)
@@ -52,8 +55,7 @@ if(HYBRID_NVCC)
   add_test(NAME cuda-known-kernels COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/counts/known.py
            $<TARGET_FILE:hybrid-ptx-count> ${PROJECT_SOURCE_DIR})
   add_test(NAME cuda-predictions COMMAND ${predictions_run})
-  add_test(NAME cuda-predictions-long COMMAND ${predictions_run} --long CONFIGURATIONS Long)
-  set_tests_properties(cuda-known-kernels cuda-predictions cuda-predictions-long PROPERTIES LABELS "cuda;ptx" TIMEOUT 3600)
+  set_tests_properties(cuda-known-kernels cuda-predictions PROPERTIES LABELS "cuda;ptx" TIMEOUT 3600)
   # The table of blocks that share a multiprocessor is what the assembler says: minutes.
   add_test(NAME cuda-resident-blocks COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cuda/resident-blocks.py
            $<TARGET_FILE:hybridc> ${PROJECT_SOURCE_DIR} CONFIGURATIONS Long)

@@ -5,7 +5,7 @@ Registers alone (check-budgets.py) do not say that a change reads a tensor twice
 predictions (docs/book/gpu.md), so what counts is their change: more than 2 % over the budget is a complaint, and so is more than
 10 % under it, which makes the budget worthless. `--update` writes the table anew.
 
-usage: check-predictions.py BIN ROOT BUDGETS.json [--long] [--update]
+usage: check-predictions.py BIN ROOT BUDGETS.json [--update]
 """
 
 import argparse
@@ -25,16 +25,15 @@ def main():
     parser.add_argument("bin", type=pathlib.Path)
     parser.add_argument("root", type=pathlib.Path)
     parser.add_argument("budgets", type=pathlib.Path)
-    parser.add_argument("--long", action="store_true", help="all cases of gpu-check predict --goals, instead of four")
-    parser.add_argument("--update", action="store_true", help="write the table anew; with --long all of it")
+    parser.add_argument("--update", action="store_true", help="write the table anew")
     options = parser.parse_args()
     options.limit, options.devices = 900, None
     sys.path.insert(0, str(options.root.resolve() / "benchmarks"))
     from suite import gpu_predict
     cases = {case["name"]: case for case in gpu_predict.goals()}
     budgets = json.loads(options.budgets.read_text()) if options.budgets.exists() else {}
-    complaints, wanted = [], cases if options.long else QUICK
-    for name in wanted:
+    complaints = []
+    for name in QUICK:
         with tempfile.TemporaryDirectory() as folder:
             at = gpu_predict.predict_case(options, cases[name], [DEVICE], folder)["predicted"][DEVICE]
         found = {"us": round(at["ms"] * 1e3, 1), "launches": at["launches"], "dram_mb": round(at["dram_mb"], 1)}
@@ -50,15 +49,14 @@ def main():
                 complaints.append(f"{name} takes {value} {field} on an {DEVICE} by the model, its budget is {allowed[field]}")
             elif value < allowed[field] * UNDER:
                 complaints.append(f"{name} takes {value} {field} only, its budget is {allowed[field]}: write it anew")
-    if options.long and not options.update:
-        complaints += [f"{name} has a budget, and is no case" for name in budgets.keys() - cases.keys()]
+    complaints += [f"{name} has a budget, and is no case here" for name in budgets.keys() - set(QUICK)]
     if options.update:
         options.budgets.write_text("{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(budgets[name])}" for name in sorted(budgets)) + "\n}\n")
     for complaint in complaints:
         print(complaint)
     if complaints:
-        print(f"If the change is meant, write the table anew: test/cuda/check-predictions.py BIN ROOT BUDGETS.json {'--long ' if options.long else ''}--update")
-    print(f"{len(wanted)} predictions, {len(complaints)} complaints")
+        print("If the change is meant, write the table anew: test/cuda/check-predictions.py BIN ROOT BUDGETS.json --update")
+    print(f"{len(QUICK)} predictions, {len(complaints)} complaints")
     sys.exit(1 if complaints else 0)
 
 
