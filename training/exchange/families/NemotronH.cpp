@@ -99,6 +99,7 @@ Architecture readNemotronH(Config &config) {
                         "router_aux_loss_coef",
                         "mamba_ssm_cache_dtype",
                         "mamba_proj_bias", // `use_bias` says it
+                        "attention_bias",  // there are none
                         "moe_shared_expert_overlap",
                         "mtp_layers_block_type",
                         "num_nextn_predict_layers"});
@@ -111,7 +112,6 @@ Architecture readNemotronH(Config &config) {
   attention.heads = config.size({"num_attention_heads"}, 32);
   attention.keyHeads = config.size({"num_key_value_heads"}, 8);
   attention.size = config.size({"head_dim", "attention_head_dim"}, 128);
-  attention.bias = attention.outBias = config.flag({"attention_bias"}, false);
   config.require(attention.heads % attention.keyHeads == 0,
                  "'num_key_value_heads' divides 'num_attention_heads'");
   const std::string function = activation(config, {"mlp_hidden_act"}, "relu2");
@@ -151,8 +151,9 @@ Architecture readNemotronH(Config &config) {
   dense.with("inner", inner).unless(false, "bias", bias).with("activation", function);
   mixture.with("experts", experts.experts).with("active", experts.active);
   mixture.with("inner", experts.inner).with("shared", experts.shared);
-  mixture.with("expert",
-               fmt::format("mlp with ({}activation = {})", bias ? "bias = true, " : "", function));
+  mixture.with("expert", fmt::format("mlp with (activation = {})", function));
+  if (bias) // of the shared one alone
+    mixture.with("shared_expert", fmt::format("mlp with (bias = true, activation = {})", function));
   mixture.unless(1.0, "factor", experts.factor).unless(true, "normalised", experts.normalised);
   passExpertGroups(mixture, experts.groups);
   mixture.unless(int64_t{0}, "latent", experts.latent);
@@ -193,20 +194,13 @@ Architecture readNemotronH(Config &config) {
                      fmt::format("{}{}.bias", theirs, name));
       }
     for (auto [own, name, to, from] : {std::tuple("w1", "up_proj", experts.inner, outer),
-                                       std::tuple("w2", "down_proj", outer, experts.inner)})
-      for (bool ofBias : {false, true}) {
-        if (ofBias && !bias)
-          continue;
-        const char *kind = ofBias ? "bias" : "weight";
-        const Shape one = ofBias ? Shape{to} : Shape{to, from};
-        Shape all = one;
-        all.insert(all.begin(), experts.experts);
-        std::vector<ForeignTensor> each;
-        for (int64_t i = 0; i < experts.experts; ++i)
-          each.push_back({fmt::format("{}experts.{}.{}.{}", theirs, i, name, kind), one});
-        rules.stacked(fmt::format("{}mixture.experts.{}.{}", ours, own, kind), all,
-                      std::move(each));
-      }
+                                       std::tuple("w2", "down_proj", outer, experts.inner)}) {
+      std::vector<ForeignTensor> each;
+      for (int64_t i = 0; i < experts.experts; ++i)
+        each.push_back({fmt::format("{}experts.{}.{}.weight", theirs, i, name), {to, from}});
+      rules.stacked(fmt::format("{}mixture.experts.{}.weight", ours, own),
+                    {experts.experts, to, from}, std::move(each));
+    }
     addMlp(ours + "shared.", theirs + "shared_experts.", experts.shared);
   };
   for (size_t i = 0; i < letters.size(); ++i) {
