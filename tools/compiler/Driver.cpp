@@ -14,6 +14,7 @@
 #include "frontends/dsl/Frontend.h"
 #include "frontends/dsl/LayerHelp.h"
 #include "frontends/dsl/Library.h"
+#include "frontends/dsl/ModalFilters.h"
 #include "frontends/dsl/Source.h"
 #include "frontends/onnx/Import.h"
 #include "mlir/Parser/Parser.h"
@@ -111,6 +112,8 @@ public:
       return describe();
     if (options.choices || options.choicesJson)
       return describeChoices();
+    if (options.modalFilters)
+      return printWithModalFilters();
     OwningOpRef<ModuleOp> module = load();
     if (!module || (!options.dependencies.empty() && !writeDependencies()))
       return 1;
@@ -120,6 +123,16 @@ public:
 private:
   bool isMlir() const { return llvm::StringRef(options.input).ends_with(".mlir"); }
   bool isOnnx() const { return llvm::StringRef(options.input).ends_with(".onnx"); }
+
+  int printWithModalFilters() {
+    if (isMlir() || isOnnx()) {
+      complain() << "--modal-filters: expected a .hyb, whose text can be changed\n";
+      return 2;
+    }
+    const std::optional<std::string> text =
+        dsl::withModalFilters(sources, context, dslOptions, options.modalFilters);
+    return text && writeFile(outputPath(""), llvm::ArrayRef(text->data(), text->size())) ? 0 : 1;
+  }
 
   OwningOpRef<ModuleOp> load() {
     if (isOnnx()) {

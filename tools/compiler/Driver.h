@@ -31,6 +31,7 @@ struct DriverOptions {
   bool decode = false;  // programs that take it token by token
   bool cost = false, costJson = false, describe = false, describeJson = false, verbose = false;
   bool choices = false, choicesJson = false;
+  int64_t modalFilters = 0; // only prints the text, with such filters of so many states
 };
 
 /// Names `--emit` knows, in pipeline order.

@@ -50,6 +50,10 @@ static int run(int argc, char **argv) {
                "make programs that take a sequence token by token and keep --length positions of "
                "what grows with it, in place of those that train")
       ->excludes(app.get_option("--chunked"));
+  app.add_option("--modal-filters", options.modalFilters,
+                 "only write the model's text with modal filters of so many states in the place of "
+                 "its free ones (hybrid-run distill finds their parameters)")
+      ->check(Range(int64_t(1), int64_t(1) << 16));
   app.add_option("--ensemble", options.replicas,
                  "independent trainings of the model that run as one program: each has its own "
                  "parameters, data, learning rate and weight decay")

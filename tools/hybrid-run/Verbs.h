@@ -40,6 +40,7 @@ void addTrain(CLI::App &app);
 void addEval(CLI::App &app);
 void addGenerate(CLI::App &app);
 void addServe(CLI::App &app);
+void addDistill(CLI::App &app);
 void addReplay(CLI::App &app);
 void addTask(CLI::App &app);
 void addData(CLI::App &app);

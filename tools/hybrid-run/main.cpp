@@ -14,6 +14,7 @@ int main(int argc, char **argv) {
   addEval(app);
   addGenerate(app);
   addServe(app);
+  addDistill(app);
   addTask(app);
   addData(app);
   addMad(app);
