@@ -181,8 +181,11 @@ Result<void> CompletionService::goTo(Job::Work &work) {
     return left;
   if (auto left = leaveRow(work); !left)
     return left;
+  if (work.sequence)
+    if (auto there = model.restore(work.place); !there)
+      return there; // the model is at no text's place
   current = &work;
-  return work.sequence ? model.restore(work.place) : Result<void>();
+  return {};
 }
 
 Result<void> CompletionService::leaveModel() {
