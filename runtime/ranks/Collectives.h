@@ -1,0 +1,39 @@
+//===- Collectives.h - sums, gathers and broadcasts over ranks -----------------===//
+//
+// Made of exchanges. Sums are in the order of the ranks, in f64, whoever computes them: the same
+// bits on every rank and in every run. Large ones go in two steps (each rank sums its part of the
+// elements, then all get all parts), so that a rank sends 2 (N - 1) / N of the bytes however many
+// there are; small ones in one.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "runtime/Executable.h"
+#include "runtime/ranks/Transport.h"
+
+namespace hybrid::rt {
+
+/// What is to be reduced, in place: as if the values lay one behind the other.
+struct Reduction {
+  std::vector<std::span<std::byte>> values;
+  DType type = DType::F32; // of the elements: F32 or F64
+  DType wire = DType::F32; // in which they are sent: `type` or BF16
+  /// Mean: Σ w_r x_r / Σ w_r over the ranks r whose weight is above 0, which is x where there is
+  /// only one such; where there is none, the mean of all. Else the sum.
+  bool isMean = false;
+  double weight = 1;
+};
+Result<void> allReduce(Transport &transport, const Reduction &reduction);
+
+/// What each rank has, on every rank.
+Result<std::vector<std::vector<std::byte>>> gatherAll(Transport &transport,
+                                                      std::span<const std::byte> mine);
+/// Rank 0's bytes take the place of everybody's, which are of one size.
+Result<void> broadcast(Transport &transport, std::span<std::byte> bytes);
+/// The largest of all ranks' values.
+Result<int64_t> largest(Transport &transport, int64_t mine);
+
+/// Bytes that a rank of `size` sends to reduce `elements` of `wireBytes` each, as allReduce() does:
+/// the most that any of them sends.
+uint64_t bytesToReduce(int size, uint64_t elements, uint64_t wireBytes);
+
+} // namespace hybrid::rt

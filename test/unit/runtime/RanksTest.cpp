@@ -1,0 +1,195 @@
+//===- RanksTest.cpp - sums, gathers and broadcasts over ranks -----------------===//
+#include "runtime/ranks/Collectives.h"
+#include "runtime/ranks/Communicator.h"
+#include "runtime/ranks/LocalRanks.h"
+#include <cmath>
+#include <functional>
+#include <gtest/gtest.h>
+#include <limits>
+#include <thread>
+
+using namespace hybrid::rt;
+
+namespace {
+
+/// Runs `body` as each of `size` ranks, one a thread.
+void onRanks(int size, const std::function<void(Transport &)> &body) {
+  std::vector<std::unique_ptr<Transport>> ranks = makeLocalRanks(size);
+  std::vector<std::thread> threads;
+  for (auto &rank : ranks)
+    threads.emplace_back([&] { body(*rank); });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+/// A number of its own for each rank and element, with digits that rounding can lose.
+double valueOf(int rank, size_t i) { return std::sin(static_cast<double>(rank * 7919 + 13 * i)); }
+
+template <typename T> std::vector<T> valuesOf(int rank, size_t count) {
+  std::vector<T> values(count);
+  for (size_t i = 0; i < count; ++i)
+    values[i] = static_cast<T>(valueOf(rank, i));
+  return values;
+}
+
+template <typename T> std::span<std::byte> bytesOf(std::vector<T> &values) {
+  return std::as_writable_bytes(std::span(values));
+}
+
+} // namespace
+
+TEST(AllReduce, SumsInTheOrderOfRanks) {
+  for (int size : {1, 2, 3, 4, 7})
+    for (size_t count : {size_t{1}, size_t{5}, size_t{1000}, size_t{5000}}) {
+      std::vector<float> expected(count);
+      for (size_t i = 0; i < count; ++i) {
+        double sum = 0;
+        for (int rank = 0; rank < size; ++rank)
+          sum += static_cast<double>(static_cast<float>(valueOf(rank, i)));
+        expected[i] = static_cast<float>(sum);
+      }
+      onRanks(size, [&](Transport &transport) {
+        auto values = valuesOf<float>(transport.rank(), count);
+        ASSERT_TRUE(allReduce(transport, {.values = {bytesOf(values)}}));
+        EXPECT_EQ(values, expected) << size << " ranks, " << count << " elements";
+      });
+    }
+}
+
+TEST(AllReduce, TakesBuffersAsOneBehindTheOther) {
+  onRanks(3, [](Transport &transport) {
+    auto whole = valuesOf<double>(transport.rank(), 3000);
+    std::vector<double> first(whole.begin(), whole.begin() + 37), none,
+        second(whole.begin() + 37, whole.end());
+    const DType f64 = DType::F64;
+    ASSERT_TRUE(allReduce(transport, {.values = {bytesOf(whole)}, .type = f64, .wire = f64}));
+    ASSERT_TRUE(allReduce(
+        transport,
+        {.values = {bytesOf(first), bytesOf(none), bytesOf(second)}, .type = f64, .wire = f64}));
+    first.insert(first.end(), second.begin(), second.end());
+    EXPECT_EQ(first, whole);
+  });
+}
+
+TEST(AllReduce, MeansAreWeighted) {
+  const double weights[] = {3, 0, 1};
+  for (size_t count : {size_t{2}, size_t{2000}})
+    onRanks(3, [&](Transport &transport) {
+      const int rank = transport.rank();
+      auto values = valuesOf<float>(rank, count);
+      if (rank == 1) // of no weight, so that what it has does not count
+        values.assign(count, std::numeric_limits<float>::quiet_NaN());
+      ASSERT_TRUE(allReduce(
+          transport, {.values = {bytesOf(values)}, .isMean = true, .weight = weights[rank]}));
+      for (size_t i = 0; i < count; ++i)
+        EXPECT_EQ(values[i], static_cast<float>(
+                                 0.75 * static_cast<double>(static_cast<float>(valueOf(0, i))) +
+                                 0.25 * static_cast<double>(static_cast<float>(valueOf(2, i)))));
+    });
+}
+
+TEST(AllReduce, MeansOfNothingAreThoseOfAll) {
+  onRanks(2, [](Transport &transport) {
+    std::vector<float> values{static_cast<float>(transport.rank())};
+    ASSERT_TRUE(allReduce(transport, {.values = {bytesOf(values)}, .isMean = true, .weight = 0}));
+    EXPECT_EQ(values.front(), 0.5f);
+  });
+}
+
+TEST(AllReduce, OneThatIsNoNumberMakesTheSumNone) {
+  onRanks(2, [](Transport &transport) {
+    std::vector<float> values{transport.rank() == 1 ? std::nanf("") : 1.0f};
+    ASSERT_TRUE(allReduce(transport, {.values = {bytesOf(values)}, .isMean = true}));
+    EXPECT_TRUE(std::isnan(values.front()));
+  });
+}
+
+TEST(AllReduce, Bf16HalvesTheBytesAndRoundsTwice) {
+  for (size_t count : {size_t{8}, size_t{8192}})
+    onRanks(4, [count](Transport &transport) {
+      auto rounded = valuesOf<float>(transport.rank(), count), exact = rounded;
+      ASSERT_TRUE(allReduce(transport, {.values = {bytesOf(exact)}}));
+      const uint64_t asF32 = transport.sentBytes();
+      EXPECT_EQ(asF32, bytesToReduce(4, count, 4)) << count;
+      ASSERT_TRUE(allReduce(transport, {.values = {bytesOf(rounded)}, .wire = DType::BF16}));
+      EXPECT_EQ(transport.sentBytes() - asF32, bytesToReduce(4, count, 2)) << count;
+      for (size_t i = 0; i < count; ++i) // 4 numbers below 1 and a sum below 4, each by 2^-9 of it
+        EXPECT_NEAR(rounded[i], exact[i], 4.0 / 512 + 4.0 / 512);
+    });
+}
+
+TEST(AllReduce, SendsTwiceTheBytesHoweverManyRanksThereAre) {
+  constexpr uint64_t elements = 1 << 20;
+  for (int size : {2, 4, 8, 64, 1024})
+    EXPECT_NEAR(static_cast<double>(bytesToReduce(size, elements, 4)),
+                2.0 * (size - 1) / size * 4 * elements, 64.0 * size + 8.0 * size);
+}
+
+TEST(Collectives, GatherAndBroadcast) {
+  onRanks(3, [](Transport &transport) {
+    const std::string mine(static_cast<size_t>(transport.rank() * 2), 'a');
+    auto all = gatherAll(transport, std::as_bytes(std::span(mine)));
+    ASSERT_TRUE(all);
+    ASSERT_EQ(all->size(), 3u);
+    for (size_t rank = 0; rank < 3; ++rank)
+      EXPECT_EQ((*all)[rank].size(), rank * 2);
+    std::vector<int32_t> word{transport.rank() + 5};
+    ASSERT_TRUE(broadcast(transport, bytesOf(word)));
+    EXPECT_EQ(word.front(), 5);
+    auto most = largest(transport, transport.rank() == 1 ? 9 : -1);
+    ASSERT_TRUE(most);
+    EXPECT_EQ(*most, 9);
+  });
+}
+
+TEST(Collectives, FailWhereARankIsGone) {
+  onRanks(3, [](Transport &transport) {
+    if (transport.rank() == 2) {
+      transport.abandon();
+      return;
+    }
+    std::vector<float> values(10000);
+    auto done = allReduce(transport, {.values = {bytesOf(values)}});
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().message, "rank 2 is gone");
+  });
+}
+
+TEST(Communicator, DoesWhatWasStartedInOrder) {
+  std::vector<std::unique_ptr<Transport>> local = makeLocalRanks(2);
+  std::vector<std::thread> threads;
+  for (auto &transport : local)
+    threads.emplace_back([&transport] {
+      Communicator ranks(std::move(transport));
+      std::vector<std::vector<float>> values;
+      for (int i = 0; i < 20; ++i)
+        values.push_back(valuesOf<float>(ranks.rank() + i, 3000));
+      for (auto &each : values)
+        ranks.start([&each](Transport &between) {
+          return allReduce(between, {.values = {bytesOf(each)}});
+        });
+      ASSERT_TRUE(ranks.wait());
+      for (int i = 0; i < 20; ++i)
+        EXPECT_EQ(values[static_cast<size_t>(i)][17],
+                  static_cast<float>(static_cast<double>(static_cast<float>(valueOf(i, 17))) +
+                                     static_cast<double>(static_cast<float>(valueOf(i + 1, 17)))));
+      EXPECT_EQ(ranks.traffic().sentBytes, 20 * bytesToReduce(2, 3000, 4));
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+TEST(Communicator, DoesNothingMoreAfterAFailure) {
+  Communicator ranks(std::move(makeLocalRanks(1).front()));
+  bool ran = false;
+  ranks.start([](Transport &) -> Result<void> { return Error{"the link is cut"}; });
+  ranks.start([&](Transport &) -> Result<void> {
+    ran = true;
+    return {};
+  });
+  auto done = ranks.wait();
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().message, "the link is cut");
+  EXPECT_FALSE(ran);
+  EXPECT_FALSE(ranks.run([](Transport &transport) { return largest(transport, 1); }));
+}
