@@ -2,7 +2,7 @@
 #include "codegen/Writer.h"
 #include "dialect/Shapes.h"
 #include "dialect/schedule/LocationText.h"
-#include "dialect/schedule/ScheduleOps.h"
+#include "dialect/schedule/RankOps.h"
 #include "executable/CudaVersion.h"
 #include "executable/Executable_generated.h"
 #include "executable/Limits.h"
@@ -144,6 +144,30 @@ public:
           bufferVector, strides);
       auto source = builder.CreateString(attention.getSource().str());
       return fb::CreateStep(builder, fb::Operation::Attention, call.Union(), source, location);
+    }
+    auto vectorOf = [&](ArrayRef<Attribute> attributes) {
+      std::vector<fb::BufferRef> buffers;
+      for (Attribute buffer : attributes)
+        buffers.push_back(bufferRef(buffer));
+      return builder.CreateVectorOfStructs(buffers);
+    };
+    if (auto reduction = dyn_cast<AllReduceOp>(op)) {
+      ArrayRef<Attribute> buffers = reduction.getBuffers().getValue();
+      fb::BufferRef weight;
+      if (reduction.getMean()) {
+        weight = bufferRef(buffers.back());
+        buffers = buffers.drop_back();
+      }
+      auto table = fb::CreateAllReduce(builder, dtypeOf(reduction.getElementType()),
+                                       dtypeOf(reduction.getWire()), vectorOf(buffers),
+                                       reduction.getMean() ? &weight : nullptr);
+      auto source = builder.CreateString(reduction.getSource().str());
+      return fb::CreateStep(builder, fb::Operation::AllReduce, table.Union(), source, location);
+    }
+    if (auto await = dyn_cast<AwaitOp>(op)) {
+      auto table = fb::CreateAwait(builder, vectorOf(await.getBuffers().getValue()));
+      auto source = builder.CreateString(await.getSource().str());
+      return fb::CreateStep(builder, fb::Operation::Await, table.Union(), source, location);
     }
     auto product = cast<LibraryMatmulOp>(op);
     ArrayAttr buffers = product.getBuffers();

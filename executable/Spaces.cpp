@@ -16,7 +16,13 @@ std::vector<fb::BufferRef> buffersOf(const fb::Step &step) {
     addAll(launch->buffers());
   else if (const auto *attention = step.operation_as_Attention())
     addAll(attention->buffers());
-  else if (const auto *product = step.operation_as_Matmul())
+  else if (const auto *await = step.operation_as_Await())
+    addAll(await->buffers());
+  else if (const auto *reduction = step.operation_as_AllReduce()) {
+    addAll(reduction->buffers());
+    if (reduction->weight())
+      buffers.push_back(*reduction->weight());
+  } else if (const auto *product = step.operation_as_Matmul())
     for (const fb::BufferRef *buffer : {product->a(), product->b(), product->c(), product->bias(),
                                         product->offsets(), product->addend()})
       if (buffer)

@@ -125,7 +125,8 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const Executabl
   auto device =
       format.target()->device()->string_view() == "cuda"
           ? cuda::makeCudaDevice(executable, options.training)
-          : makeCpuDevice(executable, options.threads > 0 ? options.threads : availableThreads());
+          : makeCpuDevice(executable, options.threads > 0 ? options.threads : availableThreads(),
+                          options.ranks);
   if (!device)
     return device.error();
   state->device = std::move(*device);

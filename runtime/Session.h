@@ -8,6 +8,7 @@
 #pragma once
 #include "runtime/Examples.h"
 #include "runtime/Executable.h"
+#include "runtime/ranks/Communicator.h"
 #include <memory>
 #include <optional>
 #include <span>
@@ -21,6 +22,7 @@ struct SessionOptions {
   int threads = 0; // on the CPU; 0: all cores this process may use
   bool training =
       true; // allocate gradients and moments (lazily: on the first program that touches them)
+  std::shared_ptr<Communicator> ranks = nullptr; // those that programs reduce over
 };
 
 /// An executable may be for several replicas: independent trainings, each with its own parameters,

@@ -35,8 +35,10 @@ struct CpuTarget {
 /// unknown names; `complaint` then says what was expected.
 std::optional<CpuTarget> resolveTarget(llvm::StringRef name, std::string &complaint);
 
-/// The passes from functions to a schedule.
-std::vector<ScheduleStage> scheduleStages(const LowerToScheduleCpuOptions &options);
+/// The passes from functions to a schedule. `wire`: how gradients are reduced over ranks, f32 or
+/// bf16; empty: they are not.
+std::vector<ScheduleStage> scheduleStages(const LowerToScheduleCpuOptions &options,
+                                          const std::string &wire = "");
 /// Registers `hybrid-schedule-cpu`, all of them, for hybrid-opt.
 void registerPipelines();
 

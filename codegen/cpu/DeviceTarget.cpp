@@ -25,11 +25,15 @@ public:
            " has no bf16 instructions (avx512_bf16), so matrix products stay f32" +
            (decodes ? ", but a step multiplies by weights of bf16" : "");
   }
+  bool chooseReduction(StringRef chosen) override {
+    wire = chosen.str();
+    return true;
+  }
   void addTiling(OpPassManager &manager) const override {
     manager.addNestedPass<func::FuncOp>(createTileRows());
   }
   std::vector<ScheduleStage> scheduleStages(bool keepSpectra, bool) const override {
-    return cpu::scheduleStages({keepSpectra});
+    return cpu::scheduleStages({keepSpectra}, wire);
   }
   ArrayRef<StringRef> stages() const override {
     static const StringRef names[] = {"llvm", "asm", "exe"};
@@ -56,6 +60,7 @@ public:
 
 private:
   CpuTarget target;
+  std::string wire;
 };
 
 } // namespace

@@ -39,13 +39,22 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
 
 } // namespace
 
-std::vector<ScheduleStage> cpu::scheduleStages(const LowerToScheduleCpuOptions &options) {
-  return {
+std::vector<ScheduleStage> cpu::scheduleStages(const LowerToScheduleCpuOptions &options,
+                                               const std::string &wire) {
+  std::vector<ScheduleStage> stages{
       {"lower-ops", [=](OpPassManager &m) { m.addPass(createLowerToScheduleCpu(options)); }},
       {"emit-kernels", [](OpPassManager &m) { m.addPass(createEmitKernelsCpu()); }},
       {"plan-tiles", [](OpPassManager &m) { m.addNestedPass<ProgramOp>(createPlanTiles()); }},
       {"schedule", [](OpPassManager &m) { m.addNestedPass<ProgramOp>(createPlanArena()); }},
   };
+  if (!wire.empty())
+    stages.insert(std::prev(stages.end()),
+                  {"reduce-gradients", [=](OpPassManager &m) {
+                     ReduceGradientsOptions options;
+                     options.wire = wire;
+                     m.addNestedPass<ProgramOp>(createReduceGradients(options));
+                   }});
+  return stages;
 }
 
 void cpu::registerPipelines() {

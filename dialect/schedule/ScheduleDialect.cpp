@@ -1,5 +1,5 @@
 //===- ScheduleDialect.cpp - registration and attributes of the schedule ----===//
-#include "dialect/schedule/ScheduleOps.h"
+#include "dialect/schedule/RankOps.h"
 #include "executable/ReplicaStride.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -21,6 +21,10 @@ void ScheduleDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "dialect/schedule/ScheduleOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/schedule/RankOps.cpp.inc"
       >();
 }
 

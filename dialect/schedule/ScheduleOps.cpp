@@ -4,9 +4,9 @@
 // catches a fault of the scheduler at the op that has it.
 //
 //===----------------------------------------------------------------------===//
-#include "dialect/schedule/ScheduleOps.h"
 #include "dialect/Shapes.h"
 #include "dialect/schedule/Memory.h"
+#include "dialect/schedule/RankOps.h"
 
 using namespace mlir;
 using namespace hybrid;
@@ -69,9 +69,10 @@ LogicalResult ProgramOp::verify() {
         return op.emitOpError() << "is in a program, expected steps, buffers, views and outputs";
       continue;
     }
-    if (!isa<LaunchOp, LibraryMatmulOp, LibraryAttentionOp, TileLoopOp>(op)) // C2
-      return op.emitOpError() << "is in a program, expected launches, library calls and loops over "
-                                 "tiles only";
+    if (!isa<LaunchOp, LibraryMatmulOp, LibraryAttentionOp, AllReduceOp, AwaitOp, TileLoopOp>(
+            op)) // C2
+      return op.emitOpError() << "is in a program, expected launches, library calls, reductions "
+                                 "over ranks and loops over tiles only";
     WalkResult inside = op.walk([&](Operation *inner) {
       return failed(verifyBuffers(inner, Space::Arena, "the arena", *arena)) // C2
                  ? WalkResult::interrupt()

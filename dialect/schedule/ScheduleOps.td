@@ -1,18 +1,7 @@
 //===- ScheduleOps.td - programs, their buffers and their steps -*- tablegen -*-===//
 #ifndef SCHEDULE_OPS_TD
 #define SCHEDULE_OPS_TD
-include "dialect/HybridAttributes.td"
-include "dialect/schedule/ScheduleDialect.td"
-include "dialect/schedule/ScheduleInterfaces.td"
-include "mlir/IR/SymbolInterfaces.td"
-include "mlir/Interfaces/SideEffectInterfaces.td"
-
-/// Memory by its shape and strides, in elements; its space is that of the buffer it is a view of.
-def Schedule_Memory : StaticShapeMemRefOf<[F32, F64, BF16, I32, I8]>;
-
-class Schedule_Op<string mnemonic, list<Trait> traits = []> : Op<Schedule_Dialect, mnemonic, traits>;
-class Schedule_Step<string mnemonic, list<Trait> traits = []>
-    : Schedule_Op<mnemonic, !listconcat([DeclareOpInterfaceMethods<ScheduleStep, ["writesOperand"]>], traits)>;
+include "dialect/schedule/ScheduleBase.td"
 
 //===-- programs and buffers ----------------------------------------------------===//
 

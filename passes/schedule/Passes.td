@@ -75,6 +75,31 @@ def PlanTiles : Pass<"schedule-plan-tiles", "::hybrid::ProgramOp"> {
   }];
 }
 
+def ReduceGradients : Pass<"schedule-reduce-gradients", "::hybrid::ProgramOp"> {
+  let summary = "reduce the gradients of a training step over all ranks";
+  let description = [{
+    Of the program `train` alone. Each rank has a batch of its own; the loss is a mean over its scored positions, so the gradient of all is the mean of
+    theirs, weighted by `weight`. Gradients go in buckets, in the order in which they are done, each behind the last step that touches one of its own, so
+    that it is on its way while the others are computed; the program ends in waiting for them. The loss is reduced in the same way, and weight and correct are
+    summed: what the program gives is that of one batch of all ranks.
+
+    ```mlir
+    schedule.library_matmul ... (%x, %dy, %g : ...)                                     // before
+    schedule.launch "scan" ... (%p, %q : ...)
+
+    schedule.library_matmul ... (%x, %dy, %g : ...)                                     // after
+    schedule.all_reduce f32 as f32 for "data_parallel" (%g, %weight : ...) {mean}
+    schedule.launch "scan" ... (%p, %q : ...)
+    schedule.await for "data_parallel" (%g, %weight : ...)
+    ```
+  }];
+  let options = [
+    Option<"bucketBytes", "bucket-bytes", "int64_t", "4194304", "gradients that are sent together, but no more than a fourth of all">,
+    Option<"wire", "wire", "std::string", "\"f32\"", "f32: gradients are sent as they are; bf16: rounded">
+  ];
+  let statistics = [Statistic<"numReductions", "reductions", "reductions over ranks">];
+}
+
 def PlanArena : Pass<"schedule-plan-arena", "::hybrid::ProgramOp"> {
   let summary = "place all buffers of the arena, and name places instead of values";
   let description = [{

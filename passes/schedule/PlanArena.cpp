@@ -2,6 +2,7 @@
 #include "dialect/Shapes.h"
 #include "dialect/schedule/LocationText.h"
 #include "dialect/schedule/Memory.h"
+#include "dialect/schedule/RankOps.h"
 #include "mlir/IR/Iterators.h"
 #include "passes/schedule/ArenaPlanner.h"
 #include "passes/schedule/SchedulePasses.h"
@@ -89,7 +90,8 @@ private:
       }
       WalkResult walked = op.walk([&](ScheduleStep step) {
         steps.push_back(step);
-        if (isa<LaunchOp, LibraryMatmulOp, LibraryAttentionOp>(step.getOperation()))
+        if (isa<LaunchOp, LibraryMatmulOp, LibraryAttentionOp, AllReduceOp, AwaitOp>(
+                step.getOperation()))
           return WalkResult::advance();
         step.emitOpError() << "has no kernel: emit kernels before the arena is planned";
         return WalkResult::interrupt();

@@ -25,8 +25,9 @@ struct PreparedProgram {
 
 class CpuDevice final : public Device {
 public:
-  CpuDevice(std::shared_ptr<const Executable> executable, int threads)
-      : executable(std::move(executable)), threadCount(threads),
+  CpuDevice(std::shared_ptr<const Executable> executable, int threads,
+            std::shared_ptr<Communicator> ranks)
+      : executable(std::move(executable)), ranks(std::move(ranks)), threadCount(threads),
         active(static_cast<size_t>(this->executable->replicas()), true) {}
   Result<void> prepare();
 
@@ -76,6 +77,7 @@ private:
   const Arena &spaceOf(fb::Space space) const { return spaces[static_cast<size_t>(space)]; }
 
   std::shared_ptr<const Executable> executable;
+  std::shared_ptr<Communicator> ranks;
   std::optional<CodeObject> code;
   std::array<Arena, spaceCount> spaces;
   Arena scratch, tiles;
@@ -141,6 +143,7 @@ ProgramMemory CpuDevice::memory(int64_t replica) const {
   result.scratch = scratch.data(), result.scratchBytes = scratchBytes;
   result.tiles = tiles.data();
   result.threads = threadCount;
+  result.ranks = ranks.get();
   return result;
 }
 
@@ -308,6 +311,7 @@ Result<void> CpuDevice::run(size_t index, Part part, std::vector<double> *second
 
 Result<void> CpuDevice::walk(size_t program, const Around &around, int64_t replica) {
   ProgramMemory where = memory(replica);
+  where.ranks = nullptr; // the others do not walk along
   for (const ProgramStep &step : programs[program].steps) {
     bool more = true;
     if (step.inner().empty()) {
@@ -332,8 +336,8 @@ Result<void> CpuDevice::walk(size_t program, const Around &around, int64_t repli
 } // namespace
 
 Result<std::unique_ptr<Device>> makeCpuDevice(std::shared_ptr<const Executable> executable,
-                                              int threads) {
-  return prepared<CpuDevice>(std::move(executable), threads);
+                                              int threads, std::shared_ptr<Communicator> ranks) {
+  return prepared<CpuDevice>(std::move(executable), threads, std::move(ranks));
 }
 
 } // namespace hybrid::rt

@@ -1,6 +1,7 @@
 //===- ProgramStep.cpp - one step of a program, ready to run ------------------===//
 #include "runtime/cpu/ProgramStep.h"
 #include "runtime/Device.h"
+#include "runtime/ranks/Collectives.h"
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -50,6 +51,8 @@ Result<ProgramStep> ProgramStep::prepareIn(const fb::Step &step, const fb::TileL
       }
     return prepared;
   }
+  if (prepared.isOverRanks())
+    return prepared;
   const fb::Matmul &product = *step.operation_as_Matmul();
   if (auto done = prepared.prepareProduct(product, loop, threads, name); !done)
     return done.error();
@@ -121,6 +124,8 @@ private:
 bool ProgramStep::run(const ProgramMemory &memory, Member &member, Failure &failure) const {
   if (step->operation_as_TileLoop())
     return runLoop(memory, member, failure);
+  if (isOverRanks())
+    return !memory.ranks || runOverRanks(memory, member, failure);
   auto address = [&](size_t buffer) { return memory.address(places[buffer]); };
   if (step->operation_as_Matmul())
     return multiply(*products.whole, member, failure, address(0), address(1), address(2),
@@ -149,6 +154,37 @@ bool ProgramStep::multiply(Matmul &product, Member &member, Failure &failure, co
         member.fail();
         return;
       }
+  });
+}
+
+/// All that other members have written is there when one of them begins, and none goes on before it
+/// has waited.
+bool ProgramStep::runOverRanks(const ProgramMemory &memory, Member &member,
+                               Failure &failure) const {
+  return member.share(1, 1, [&](int64_t, int64_t) {
+    const fb::AllReduce *begun = step->operation_as_AllReduce();
+    if (!begun) {
+      if (auto done = memory.ranks->wait(); !done) {
+        failure.record(done.error());
+        member.fail();
+      }
+      return;
+    }
+    Reduction reduction;
+    reduction.type = static_cast<DType>(begun->dtype());
+    reduction.wire = static_cast<DType>(begun->wire());
+    for (const fb::BufferRef *buffer : *begun->buffers())
+      reduction.values.emplace_back(memory.address(*buffer), buffer->bytes());
+    if (const fb::BufferRef *weight = begun->weight()) {
+      reduction.isMean = true;
+      reduction.weight =
+          reduction.type == DType::F64
+              ? *reinterpret_cast<const double *>(memory.address(*weight))
+              : static_cast<double>(*reinterpret_cast<const float *>(memory.address(*weight)));
+    }
+    memory.ranks->start([reduction = std::move(reduction)](Transport &transport) {
+      return allReduce(transport, reduction);
+    });
   });
 }
 

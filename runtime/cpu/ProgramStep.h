@@ -9,6 +9,7 @@
 #include "runtime/cpu/CodeObject.h"
 #include "runtime/cpu/Matmul.h"
 #include "runtime/cpu/Team.h"
+#include "runtime/ranks/Communicator.h"
 #include <array>
 #include <functional>
 #include <memory>
@@ -32,6 +33,7 @@ struct ProgramMemory {
   uint64_t scratchBytes = 0;                      // a thread
   int threads = 1;
   std::vector<Redirect> redirects;
+  Communicator *ranks = nullptr; // null: there are no others, and reductions over them do nothing
 
   /// A buffer in a tile: of a loop whose tiles have `tileBytes`, on `thread`.
   std::byte *address(const fb::BufferRef &buffer, uint64_t tileBytes = 0, int thread = 0) const;
@@ -87,6 +89,8 @@ private:
               void *const *pointers) const;
   static bool multiply(Matmul &product, Member &member, Failure &failure, const void *a,
                        const void *b, void *c, const void *extra);
+  bool isOverRanks() const { return step->operation_as_AllReduce() || step->operation_as_Await(); }
+  bool runOverRanks(const ProgramMemory &memory, Member &member, Failure &failure) const;
   bool runLoop(const ProgramMemory &memory, Member &member, Failure &failure) const;
   bool runTile(const ProgramMemory &memory, int64_t tile, Member &member, Failure &failure) const;
 

@@ -58,6 +58,10 @@ Result<void> Verifier::checkStep(const fb::Step &step, const std::string &where)
     return checkMatmul(*matmul, where);
   if (const fb::Attention *attention = step.operation_as_Attention())
     return checkAttention(*attention, where);
+  if (const fb::AllReduce *reduction = step.operation_as_AllReduce())
+    return checkAllReduce(*reduction, where);
+  if (const fb::Await *await = step.operation_as_Await())
+    return checkAwait(*await, where);
   const fb::TileLoop *tiles = step.operation_as_TileLoop();
   if (tiles && !loop)
     return checkLoop(*tiles, where);

@@ -55,6 +55,10 @@ private:
   uint64_t parametersEnd() const;
   Result<void> checkMatmul(const fb::Matmul &matmul, const std::string &where) const;
   Result<void> checkAttention(const fb::Attention &attention, const std::string &where);
+  Result<void> checkAllReduce(const fb::AllReduce &reduction, const std::string &where);
+  Result<void> checkAwait(const fb::Await &await, const std::string &where);
+  Result<void> checkOverRanks(const flatbuffers::Vector<const fb::BufferRef *> *buffers,
+                              const std::string &where);
   Result<void> checkLoop(const fb::TileLoop &tiles, const std::string &where);
   Result<void> checkBuffer(const fb::BufferRef &buffer, const std::string &what) const;
   Result<uint64_t> bytesOfTensor(const flatbuffers::Vector<int64_t> *shape, fb::DType dtype,

@@ -9,7 +9,7 @@ schedule.program @arena arena -64 inputs [] outputs [] {
 
 // program C2: launches, library calls and loops over tiles only.
 schedule.program @body arena 64 inputs [] outputs [] {
-  // expected-error@+1 {{is in a program, expected launches, library calls and loops over tiles only}}
+  // expected-error@+1 {{is in a program, expected launches, library calls, reductions over ranks and loops over tiles only}}
   %0 = hybrid.constant 1.0 : tensor<f32>
 }
 

@@ -19,6 +19,7 @@
 #include "frontends/onnx/Import.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Transforms/Passes.h"
+#include "passes/BatchRows.h"
 #include "passes/Passes.h"
 #include "passes/SequenceAxes.h"
 #include "tools/compiler/ExportOnnx.h"
@@ -336,6 +337,17 @@ private:
     return success();
   }
 
+  /// For --data-parallel: that no sequence of a batch has a part in another.
+  LogicalResult checkRows(ModuleOp module, const CompileOptions &bound) {
+    OwningOpRef<ModuleOp> sized(module.clone());
+    if (failed(runPasses(*sized, [&](PassManager &manager) {
+          manager.addPass(createSpecialize({bound.batch, bound.length, bound.precision}));
+        })))
+      return failure();
+    auto forward = sized->lookupSymbol<func::FuncOp>("forward");
+    return forward ? checkRowsAreAlone(forward) : success();
+  }
+
   /// For --strict: whether every layer has terms of the method; it says which have none.
   bool allPublished(const llvm::json::Object &cost) const {
     const llvm::json::Array &without =
@@ -408,6 +420,11 @@ private:
       return 2;
     }
     target->chooseAttention(options.attention);
+    if (!target->chooseReduction(options.reduction)) {
+      complain() << "--data-parallel: only programs for the CPU reduce over ranks, expected "
+                    "--target=cpu\n";
+      return 2;
+    }
     CompileOptions bound{options.batch, options.length, options.precision};
     bound.chunked = options.chunked;
     bound.decode = options.decode;
@@ -476,6 +493,8 @@ private:
       if (failed(runPasses(*specialized, [&](PassManager &manager) {
             buildGraphPipeline(manager, bound, GraphStage::Specialized);
           })))
+        return 1;
+      if (!options.reduction.empty() && failed(checkRows(module, bound)))
         return 1;
       cost = costOf(*specialized);
       if (failed(addSequence(module, bound, cost)))
@@ -562,6 +581,8 @@ private:
       said.push_back({"memory", std::to_string(options.memory)});
     if (options.replicas > 1)
       said.push_back({"ensemble", std::to_string(options.replicas)});
+    if (!options.reduction.empty())
+      said.push_back({"data-parallel", options.reduction});
     if (options.chunked)
       said.push_back({"chunked", "true"});
     if (options.decode)
@@ -595,16 +616,13 @@ private:
 } // namespace
 
 const std::vector<std::string> &emitStages() {
-  static const std::vector<std::string> stages{"hybrid",       "specialized",
-                                               "grad",         "fused",
-                                               "lower-ops",    "fuse-stores",
-                                               "sum-products", "fuse-reductions",
-                                               "emit-kernels", "merge-launches",
-                                               "plan-tiles",   "schedule",
-                                               "llvm",         "asm",
-                                               "cuda",         "ptx",
-                                               "resources",    "exe",
-                                               "onnx",         "onnx-text"};
+  static const std::vector<std::string> stages{
+      "hybrid",       "specialized",    "grad",         "fused",
+      "lower-ops",    "fuse-stores",    "sum-products", "fuse-reductions",
+      "emit-kernels", "merge-launches", "plan-tiles",   "reduce-gradients",
+      "schedule",     "llvm",           "asm",          "cuda",
+      "ptx",          "resources",      "exe",          "onnx",
+      "onnx-text"};
   return stages;
 }
 

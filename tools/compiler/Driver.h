@@ -18,10 +18,11 @@ struct DriverOptions {
   int64_t operatorSet = 20; // for --emit=onnx
   std::string dependencies; // file for a list of what the output depends on; empty: none
   int64_t batch = 32, length = 128;
-  int64_t replicas = 1;              // independent trainings that run as one program
-  int64_t memory = 0;                // bytes that a training session may allocate; 0: what it needs
-  int64_t threads = 0;               // of that session; 0: this machine's
-  std::vector<std::string> settings; // name=value
+  int64_t replicas = 1;  // independent trainings that run as one program
+  int64_t memory = 0;    // bytes that a training session may allocate; 0: what it needs
+  std::string reduction; // f32 or bf16: how gradients are reduced over ranks; empty: they are not
+  int64_t threads = 0;   // of that session; 0: this machine's
+  std::vector<std::string> settings;   // name=value
   std::vector<std::string> optimizers; // [pattern=]layer
   std::vector<std::string> importPaths;
   std::string costMethod = "true"; // or a paper, by the name that layers publish terms under

@@ -59,6 +59,16 @@ static int run(int argc, char **argv) {
                  "parameters, data, learning rate and weight decay")
       ->check(Range(int64_t(1), hybrid::mostReplicas))
       ->capture_default_str();
+  std::string reduction;
+  auto *dataParallel =
+      app.add_option("--data-parallel", reduction,
+                     "a training step is one of several ranks, each with a batch of its own, which "
+                     "reduce their gradients as they are computed; sent as they are (f32), or with "
+                     "--data-parallel=bf16 rounded")
+          ->expected(0, 1)
+          ->check(CLI::IsMember({"f32", "bf16"}))
+          ->excludes(app.get_option("--decode"))
+          ->excludes(app.get_option("--ensemble"));
   app.add_option("--precision", options.precision,
                  "f32; bf16: f32 with matrix products of bf16 operands, where the target has such "
                  "instructions; f64: to check gradients")
@@ -194,6 +204,7 @@ static int run(int argc, char **argv) {
     return 2;
   }
   options.input = format.files.front();
+  options.reduction = dataParallel->count() > 0 && reduction.empty() ? "f32" : reduction;
   options.describe = !description.empty();
   options.describeJson = description == "json";
   options.costJson = cost == "json";

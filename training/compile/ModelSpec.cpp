@@ -77,6 +77,8 @@ Result<std::vector<std::string>> optionsOf(const ModelSpec &spec) {
     options.push_back("--ensemble=" + std::to_string(spec.replicas));
   add("--model", spec.model);
   add("--memory", spec.memory);
+  if (!spec.reduction.empty() && spec.isSource())
+    options.push_back("--data-parallel=" + spec.reduction);
   if (spec.chunked && spec.isSource())
     options.push_back("--chunked");
   if (spec.decode && spec.isSource())

@@ -20,8 +20,9 @@ struct ModelSpec {
   std::string device;                  // cpu or cuda; empty: what it was compiled for, or the CPU
   std::vector<std::string> settings;   // NAME=VALUE
   std::vector<std::string> optimizers; // [PATTERN=]LAYER, as hybridc takes them
-  bool trust = false; // a .hyx: its machine code may run whoever made it, now and from now on
-  bool quiet = false; // the compiler's remarks only when it fails
+  bool trust = false;    // a .hyx: its machine code may run whoever made it, now and from now on
+  bool quiet = false;    // the compiler's remarks only when it fails
+  std::string reduction; // f32 or bf16: how gradients are reduced over ranks; empty: they are not
 
   bool isSource() const;
   /// Loads it, and fails when it is for another device than `device`. Compiles first when it is a

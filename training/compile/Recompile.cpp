@@ -102,6 +102,8 @@ Result<ModelSpec> sourceOf(const Executable &executable) {
         spec.attention = value;
       else if (name == "memory")
         spec.memory = value + "B";
+      else if (name == "data-parallel")
+        spec.reduction = value;
       else if (name == "chunked")
         spec.chunked = true;
       else if (name == "decode")

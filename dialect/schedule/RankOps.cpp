@@ -1,0 +1,60 @@
+//===- RankOps.cpp - rules of steps that all ranks take together -------------===//
+#include "dialect/schedule/RankOps.h"
+#include "dialect/schedule/Memory.h"
+#include "mlir/IR/DialectImplementation.h"
+
+using namespace mlir;
+using namespace hybrid;
+
+#define GET_OP_CLASSES
+#include "dialect/schedule/RankOps.cpp.inc"
+
+bool AllReduceOp::writesOperand(unsigned index) {
+  return !getMean() || index + 1 < getViews().size();
+}
+/// Behind it they hold what they did not before.
+bool AwaitOp::writesOperand(unsigned) { return true; }
+
+template <typename Op> static LogicalResult verifyOneKind(Op op) {
+  const size_t views = op.getViews().size(), places = op.getBuffers().size();
+  if (views && places)
+    return op.emitOpError() << "has " << views << " operands and " << places
+                            << " places, expected one kind";
+  return success();
+}
+
+LogicalResult AllReduceOp::verify() {
+  const Type element = getElementType(), wire = getWire();
+  if (!element.isF32() && !element.isF64()) // C1
+    return emitOpError() << "reduces elements of " << element << ", expected f32 or f64";
+  if (wire != element && !wire.isBF16()) // C1
+    return emitOpError() << "sends " << element << " as " << wire << ", expected " << element
+                         << " or bf16";
+  const size_t count = getViews().size() + getBuffers().size();
+  if (failed(verifyOneKind(*this))) // C3
+    return failure();
+  if (count < (getMean() ? 2u : 1u)) // C2
+    return emitOpError() << "has " << count << " buffers, expected something to reduce"
+                         << (getMean() ? " and a weight" : "");
+  for (Value value : getViews()) {
+    View view = viewOf(value);
+    if (view.element != element || !view.isDense()) // C3
+      return emitOpError() << "reduces " << value.getType() << ", expected dense elements of "
+                           << element;
+  }
+  const int64_t bytes = bytesOf(element);
+  for (auto [i, attribute] : llvm::enumerate(getBuffers())) {
+    const auto buffer = cast<BufferAttr>(attribute);
+    const bool isWeight = getMean() && i + 1 == count;
+    if (buffer.getBytes() < bytes || buffer.getBytes() % bytes != 0 ||
+        (isWeight && buffer.getBytes() != bytes)) // C2
+      return emitOpError() << "has a buffer of " << buffer.getBytes() << " bytes, expected "
+                           << (isWeight ? "one element" : "whole elements") << " of " << element;
+  }
+  if (getMean() && !getViews().empty() && viewOf(getViews().back()).extent() != 1) // C2
+    return emitOpError() << "has a weight of " << viewOf(getViews().back()).extent()
+                         << " elements, expected one";
+  return success();
+}
+
+LogicalResult AwaitOp::verify() { return verifyOneKind(*this); } // C1
