@@ -6,6 +6,7 @@
 #include "runtime/cpu/Threads.h"
 #include "runtime/files/Json.h"
 #include "runtime/files/Print.h"
+#include "runtime/ranks/Collectives.h"
 #include "training/SessionRunner.h"
 #include "training/compile/OpenModel.h"
 #include "training/compile/Process.h"
@@ -119,7 +120,43 @@ void printSummary(const TrainingOptions &options, const nlohmann::json &summary)
 
 } // namespace
 
-Result<void> trainAndReport(TrainingOptions options) {
+namespace {
+
+/// Compiles or loads the model. The first rank compiles, so that the others find what it has made.
+Result<std::unique_ptr<Session>> openFor(const TrainingOptions &options,
+                                         const std::shared_ptr<Communicator> &ranks) {
+  const SessionOptions wanted{options.threads, true, ranks};
+  if (!ranks)
+    return openModel(options.model, wanted);
+  auto nothing = [](Transport &transport) { return largest(transport, 0); };
+  if (!ranks->isFirst())
+    if (auto ready = ranks->run(nothing); !ready)
+      return ready.error();
+  auto session = openModel(options.model, wanted);
+  if (session && ranks->isFirst())
+    if (auto ready = ranks->run(nothing); !ready)
+      return ready.error();
+  return session;
+}
+
+/// Ranks whose models differ would drift apart: machine code too, as it sums in its own order.
+Result<void> checkAllHaveOneModel(const Session &session, Communicator &ranks) {
+  const uint64_t mine = session.executable().fingerprint();
+  auto all = ranks.run([&](Transport &transport) {
+    return gatherAll(transport, std::as_bytes(std::span(&mine, 1)));
+  });
+  if (!all)
+    return all.error();
+  for (size_t rank = 1; rank < all->size(); ++rank)
+    if ((*all)[rank] != all->front())
+      return Error{fmt::format("rank {} has another executable than rank 0: compile once, for the "
+                               "oldest machine, with hybridc --data-parallel --target=cpu:LEVEL, "
+                               "and give all of them the .hyx",
+                               rank)};
+  return {};
+}
+
+Result<void> trainOnRanks(TrainingOptions options, const std::shared_ptr<Communicator> &ranks) {
   TrainOptions &run = options.run;
   if (options.steps && options.epochs)
     return Error{"give --steps or --epochs, not both"};
@@ -127,9 +164,17 @@ Result<void> trainAndReport(TrainingOptions options) {
     return Error{"--resume needs --out, the folder of the run"};
   if (auto done = options.data.chooseLength(options.model); !done)
     return done;
-  auto session = openModel(options.model, {options.threads, true});
+  const bool tells = !ranks || ranks->isFirst();
+  if (ranks && options.model.isSource())
+    options.model.reduction = options.ranks.wire;
+  run.quiet |= !tells;
+  options.model.quiet |= !tells;
+  auto session = openFor(options, ranks);
   if (!session)
     return session.error();
+  if (ranks)
+    if (auto done = checkAllHaveOneModel(**session, *ranks); !done)
+      return done;
   const TensorInfo *tokens = nullptr;
   if (const ProgramInfo *train = (*session)->executable().findProgram("train"))
     for (const TensorInfo &input : train->inputs)
@@ -144,7 +189,7 @@ Result<void> trainAndReport(TrainingOptions options) {
     return done;
   if (auto done = run.checkTaken((*session)->executable()); !done)
     return done;
-  auto runner = makeSessionRunner(**session, true, longestBurst, options.accumulate);
+  auto runner = makeSessionRunner(**session, true, longestBurst, options.accumulate, ranks.get());
   if (!runner)
     return runner.error();
   auto source = options.data.open((*runner)->length(), run.seed);
@@ -154,7 +199,9 @@ Result<void> trainAndReport(TrainingOptions options) {
   applyPresetWarmup(options);
   if (auto done = run.checkSteps(run.steps); !done)
     return done;
-  if (run.out.empty())
+  if (!tells) // the first rank keeps the run
+    run.out.clear();
+  else if (run.out.empty())
     run.out = defaultFolder(options.model.path, **source);
   run.config = provenance(options, **session);
   if (!run.warmStart.path.empty())
@@ -162,22 +209,32 @@ Result<void> trainAndReport(TrainingOptions options) {
       return done;
   run.config["command"] = commandLine();
   std::error_code error;
-  const bool refused = !run.resume && std::filesystem::exists(run.out, error) &&
+  const bool refused = tells && !run.resume && std::filesystem::exists(run.out, error) &&
                        !std::filesystem::is_empty(run.out, error); // a folder not ours
   announce(options, **session);
-  warnOfTargets((*session)->executable(), **source);
+  if (tells)
+    warnOfTargets((*session)->executable(), **source);
   auto trained = trainModel(**runner, **source, run);
   // Also of a run that failed: its curves show where. What it failed of is what is told.
   Result<void> reported;
-  if (!refused)
+  if (tells && !refused)
     reported = writeTrainingReport(run.out);
   if (!trained)
     return trained.error();
   if (!reported)
     return reported;
-  if (trained->interrupted.empty())
+  if (trained->interrupted.empty() && tells)
     printSummary(options, trained->summary);
   return {};
+}
+
+} // namespace
+
+Result<void> trainAndReport(TrainingOptions options) {
+  auto ranks = joinRanks(options.ranks);
+  if (!ranks)
+    return ranks.error();
+  return endTogether(*ranks, trainOnRanks(std::move(options), *ranks));
 }
 
 } // namespace hybrid::rt::lab

@@ -1,5 +1,6 @@
 //===- Training.h - a single training with its page -------------------------------===//
 #pragma once
+#include "laboratory/TrainingRanks.h"
 #include "laboratory/paper/Preset.h"
 #include "training/Trainer.h"
 #include "training/data/DataChoice.h"
@@ -19,6 +20,7 @@ struct TrainingOptions {
   std::set<std::string> given;  // flags of the command line
   int threads = 0;
   bool json = false; // the summary as JSON
+  RankOptions ranks; // where several processes were started together
 };
 
 /// Trains a model, writes report.html of its run, and prints the summary.

@@ -107,10 +107,19 @@ bool sameType(SafetensorsEntry::Type stored, DType wanted) {
 
 } // namespace
 
+std::string serialized(const RunState &state) {
+  return toJson(state).dump(-1, ' ', true, json::error_handler_t::replace);
+}
+
+std::optional<RunState> readRunState(std::string_view text) {
+  RunState state;
+  return fromJson(parseJsonOrNull(std::string(text)), state) ? std::optional(state) : std::nullopt;
+}
+
 Result<void> saveCheckpoint(const std::string &path, StepRunner &runner, const RunState &state,
                             int64_t replica) {
   std::vector<SafetensorsTensor> tensors = tensorsOf(runner, replica);
-  std::string text = toJson(state).dump(-1, ' ', true, json::error_handler_t::replace);
+  std::string text = serialized(state);
   std::map<std::string, std::string> metadata{{"format", "hybrid-checkpoint"},
                                               {"format_version", formatVersion},
                                               {"state", text},
@@ -163,13 +172,13 @@ Result<RunState> loadCheckpoint(const std::string &path, StepRunner &runner, int
   if (hashOf(text, stored) != meta("hash"))
     return Error{fmt::format(
         "'{}' is damaged: its content does not have the hash it was written with", path)};
-  RunState state;
-  if (!fromJson(parseJsonOrNull(text), state))
+  std::optional<RunState> state = readRunState(text);
+  if (!state)
     return Error{fmt::format("'{}' is damaged: its run state cannot be read", path)};
   for (size_t i = 0; i < wanted.size(); ++i)
     if (auto done = runner.setState(replica, i, stored[i].data); !done)
       return done.error();
-  return state;
+  return *state;
 }
 
 std::string checkpointName(int64_t step) { return fmt::format("step-{:08}.safetensors", step); }

@@ -10,7 +10,9 @@
 #pragma once
 #include "training/StepRunner.h"
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hybrid::rt {
@@ -28,6 +30,10 @@ struct RunState {
   nlohmann::json config; // settings that a resumed run must share
   std::string tokenizer; // serialized, of the data; empty: none. Written, not read back
 };
+
+/// As a checkpoint holds it, and back: nothing where the text is no state.
+std::string serialized(const RunState &state);
+std::optional<RunState> readRunState(std::string_view text);
 
 /// Writes whole or not at all.
 Result<void> saveCheckpoint(const std::string &path, StepRunner &runner, const RunState &state,

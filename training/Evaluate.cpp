@@ -1,6 +1,7 @@
 //===- Evaluate.cpp - scoring a model on test instances ----------------------===//
 #include "training/Evaluate.h"
 #include "runtime/cpu/Team.h"
+#include "training/Ranks.h"
 #include "training/Scorer.h"
 #include <algorithm>
 #include <cmath>
@@ -121,8 +122,8 @@ public:
 
   uint64_t examples() const { return count; }
   void fill(uint64_t first);
-  /// Of the batch that was filled.
-  void add(uint64_t first, const BatchScore &score);
+  /// Of the batch that was filled, and those of other ranks.
+  Result<void> add(uint64_t first, BatchScore score);
   EvaluationScore close();
 
 private:
@@ -135,7 +136,13 @@ private:
   std::vector<int32_t> kept; // targets: the program reuses its inputs' memory
 };
 
-void Evaluation::fill(uint64_t first) {
+/// `first`: of the batches of all ranks.
+static uint64_t firstOfRank(const StepRunner &runner, uint64_t first) {
+  return first + static_cast<uint64_t>(placeOf(runner).rank * runner.batch());
+}
+
+void Evaluation::fill(uint64_t all) {
+  const uint64_t first = firstOfRank(runner, all);
   BatchMemory memory = runner.evaluationBatch(replica);
   parallelFor(runner.batch(), threadsForBatch(runner), [&](int64_t low, int64_t high, int) {
     for (auto row = static_cast<uint64_t>(low); row < static_cast<uint64_t>(high); ++row) {
@@ -150,25 +157,29 @@ void Evaluation::fill(uint64_t first) {
   std::copy(memory.targets.begin(), memory.targets.end(), kept.begin());
 }
 
-void Evaluation::add(uint64_t first, const BatchScore &score) {
+Result<void> Evaluation::add(uint64_t all, BatchScore score) {
   const auto length = static_cast<uint64_t>(runner.length());
+  const uint64_t first = firstOfRank(runner, all);
+  const auto used =
+      first < count ? std::min(static_cast<uint64_t>(runner.batch()), count - first) : 0;
+  std::vector<std::vector<Answer>> answers(runner.vocabulary() ? used : 0);
+  if (!answers.empty())
+    runner.showLogits(replica);
+  parallelFor(std::ssize(answers), threadsForBatch(runner), [&](int64_t low, int64_t high, int) {
+    for (auto row = static_cast<uint64_t>(low); row < static_cast<uint64_t>(high); ++row)
+      answers[row] = answersOf(runner, static_cast<int64_t>(row * length),
+                               std::span<const int32_t>(kept).subspan(
+                                   row * length, static_cast<uint64_t>(source.positions())));
+  });
+  auto gathered = gatherAnswers(runner, std::move(answers), score);
+  if (!gathered)
+    return gathered.error();
   total.loss += score.loss * score.weight;
   total.weight += score.weight;
   total.correct += score.correct;
-  if (!runner.vocabulary())
-    return;
-  runner.showLogits(replica);
-  const auto used = std::min(static_cast<uint64_t>(runner.batch()), count - first);
-  std::vector<std::vector<Answer>> answers(used);
-  parallelFor(
-      static_cast<int64_t>(used), threadsForBatch(runner), [&](int64_t low, int64_t high, int) {
-        for (auto row = static_cast<uint64_t>(low); row < static_cast<uint64_t>(high); ++row)
-          answers[row] = answersOf(runner, static_cast<int64_t>(row * length),
-                                   std::span<const int32_t>(kept).subspan(
-                                       row * length, static_cast<uint64_t>(source.positions())));
-      });
-  for (const std::vector<Answer> &each : answers)
+  for (const std::vector<Answer> &each : *gathered)
     scorer.addInstance(each);
+  return {};
 }
 
 EvaluationScore Evaluation::close() {
@@ -193,7 +204,8 @@ Result<std::vector<EvaluationScore>> evaluate(StepRunner &runner,
     evaluations.emplace_back(runner, job);
     most = std::max(most, evaluations.back().examples());
   }
-  for (uint64_t first = 0; first < most; first += static_cast<uint64_t>(runner.batch())) {
+  const auto batch = static_cast<uint64_t>(runner.batch() * placeOf(runner).count);
+  for (uint64_t first = 0; first < most; first += batch) {
     if (stop && stop())
       return std::vector<EvaluationScore>();
     for (Evaluation &evaluation : evaluations)
@@ -203,7 +215,9 @@ Result<std::vector<EvaluationScore>> evaluate(StepRunner &runner,
       return scores.error();
     for (size_t i = 0; i < jobs.size(); ++i)
       if (first < evaluations[i].examples())
-        evaluations[i].add(first, (*scores)[static_cast<size_t>(jobs[i].replica)]);
+        if (auto done = evaluations[i].add(first, (*scores)[static_cast<size_t>(jobs[i].replica)]);
+            !done)
+          return done.error();
   }
   std::vector<EvaluationScore> results;
   for (Evaluation &evaluation : evaluations)

@@ -4,7 +4,9 @@
 #include "runtime/Optimizer.h"
 #include "runtime/cpu/Threads.h"
 #include "training/GradientSum.h"
+#include "training/ModelFingerprint.h"
 #include "training/ParameterFile.h"
+#include "training/Ranks.h"
 #include "training/Rng.h"
 #include <algorithm>
 #include <cmath>
@@ -29,17 +31,20 @@ bool isSeed(const TensorInfo &input) {
 
 class SessionRunner final : public StepRunner {
 public:
-  SessionRunner(Session &session, int64_t batches)
-      : session(session), batches(batches), gradients(session, availableThreads()) {}
+  SessionRunner(Session &session, int64_t batches, Communicator *others)
+      : session(session), batches(batches), others(others), gradients(session, availableThreads()) {
+  }
   Result<void> prepare(bool training, int64_t longest);
 
   int64_t batch() const override { return tokenShape[0]; }
   int64_t length() const override { return tokenShape[1]; }
-  int64_t stepSequences() const override { return batches * batch(); }
+  Communicator *ranks() const override { return others; }
+  int64_t stepSequences() const override { return batches * batch() * placeOf(*this).count; }
   int64_t vocabulary() const override { return logitsInfo ? logitsInfo->shape.back() : 0; }
   int64_t tokenIds() const override { return idsBelow; }
   int64_t inputNumbers() const override { return tokenShape.size() == 3 ? tokenShape[2] : 0; }
   int64_t replicas() const override { return session.replicas(); }
+  bool drawsByBatch() const override { return draws; }
   Result<void> initialize(std::span<const uint64_t> seeds) override {
     averages.clear(); // of what was before
     drawSeeds.assign(seeds.begin(), seeds.end());
@@ -101,7 +106,11 @@ public:
   void average(int64_t replica, double weight) override;
   std::vector<StateTensor> state(int64_t replica) override;
   Result<void> setState(int64_t replica, size_t index, std::span<const std::byte> bytes) override;
-  uint64_t fingerprint() const override { return session.executable().fingerprint(); }
+  /// Of ranks that share a batch, what does not depend on how many they are.
+  uint64_t fingerprint() const override {
+    return reducesOverRanks(session.executable()) ? modelFingerprint(session.executable())
+                                                  : session.executable().fingerprint();
+  }
   uint64_t parameterCount() const override;
   uint64_t allocatedBytes() const override { return session.allocatedBytes(); }
 
@@ -126,6 +135,7 @@ private:
 
   Session &session;
   int64_t batches; // whose gradients an update is of
+  Communicator *others;
   GradientSum gradients;
   struct StepInputs {
     std::vector<int32_t> tokens, targets;
@@ -276,12 +286,13 @@ void SessionRunner::showBatch(int64_t replica, int64_t batch) {
     writeSeed(inputs.hyper.step, batch, replica, 0);
 }
 
-/// Random numbers of a batch are those of the run's seed, the update and the batch's place in it,
-/// so that a run that is resumed draws what it would have drawn.
+/// Random numbers of a batch are those of the run's seed, the update and the batch's place in it
+/// (of all ranks' batches), so that a run that is resumed draws what it would have drawn.
 void SessionRunner::writeSeed(int64_t update, int64_t batch, int64_t replica, int64_t step) {
+  const RankPlace place = placeOf(*this);
   const uint64_t seed =
       mixBits(mixBits(drawSeeds[static_cast<size_t>(replica)]) ^ static_cast<uint64_t>(update)) +
-      static_cast<uint64_t>(batch);
+      static_cast<uint64_t>(batch * place.count + place.rank);
   std::span<int32_t> words = session.inputAs<int32_t>("train", "seed", replica, step);
   words[0] = static_cast<int32_t>(static_cast<uint32_t>(seed));
   words[1] = static_cast<int32_t>(static_cast<uint32_t>(seed >> 32));
@@ -481,8 +492,13 @@ uint64_t SessionRunner::parameterCount() const {
 } // namespace
 
 Result<std::unique_ptr<StepRunner>> makeSessionRunner(Session &session, bool training,
-                                                      int64_t longest, int64_t batches) {
-  auto runner = std::make_unique<SessionRunner>(session, batches);
+                                                      int64_t longest, int64_t batches,
+                                                      Communicator *ranks) {
+  if (ranks && !reducesOverRanks(session.executable()))
+    return Error{fmt::format("{} was compiled for one rank, and {} train together: compile it with "
+                             "hybridc --data-parallel",
+                             session.executable().name(), ranks->size())};
+  auto runner = std::make_unique<SessionRunner>(session, batches, ranks);
   if (auto done = runner->prepare(training, longest); !done)
     return done.error();
   return std::unique_ptr<StepRunner>(std::move(runner));

@@ -14,6 +14,7 @@
 #include "runtime/Executable.h"
 #include "runtime/Optimizer.h"
 #include "runtime/Result.h"
+#include "runtime/ranks/Communicator.h"
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -33,8 +34,8 @@ struct StepScore {
   double gradientNorm = 0; // before clipping
 };
 
-/// Memory for a batch, [batch, length] each, of a step [stepSequences, length], times the words of
-/// a position where these are numbers.
+/// Memory for a batch, [batch, length] each, of a step [sequences of this rank, length], times the
+/// words of a position where these are numbers.
 struct BatchMemory {
   std::span<int32_t> tokens, targets;
 };
@@ -52,7 +53,10 @@ public:
   virtual ~StepRunner() = default;
   virtual int64_t batch() const = 0;
   virtual int64_t length() const = 0;
-  /// Sequences of a step: batch(), or as many times it as there are batches to an update.
+  /// Those that train together with this process, each with a part of every batch; null: nobody.
+  virtual Communicator *ranks() const { return nullptr; }
+  /// Sequences of a step, of all ranks: batch(), or as many times it as there are batches to an
+  /// update and ranks.
   virtual int64_t stepSequences() const { return batch(); }
   /// Last dimension of the logits; 0 when the model shows none.
   virtual int64_t vocabulary() const = 0;
@@ -62,6 +66,8 @@ public:
   /// Such a model predicts numbers: its targets are [batch, length, 2], numbers and weights.
   virtual int64_t inputNumbers() const { return 0; }
   virtual int64_t replicas() const { return 1; }
+  /// Whether a batch has random numbers of its own.
+  virtual bool drawsByBatch() const { return false; }
   /// Threads of the host that may work for it: filling batches, looking at logits.
   virtual int threads() const { return 1; }
 

@@ -1,5 +1,6 @@
 //===- Trainer.cpp - the training loop ---------------------------------------===//
 #include "training/Trainer.h"
+#include "training/Ranks.h"
 #include "training/Signals.h"
 #include "training/TrainingRun.h"
 #include <algorithm>
@@ -64,9 +65,11 @@ private:
   StepRunner &runner;
   std::vector<Member> members;
   std::optional<StopSignals> signals;
-  std::deque<int64_t> bursts; // on their way: their steps
-  Clock::time_point mark;     // up to where time has been given to steps
-  double secondsAStep = 0;    // of the fastest burst so far; 0: not known
+  const char *signal = nullptr; // the last that askWhoStops() found
+  std::optional<Error> lost;    // other ranks, and why
+  std::deque<int64_t> bursts;   // on their way: their steps
+  Clock::time_point mark;       // up to where time has been given to steps
+  double secondsAStep = 0;      // of the fastest burst so far; 0: not known
   int64_t burstsDone = 0;
   bool atBoundary = false;
 };
@@ -238,15 +241,18 @@ Result<std::vector<EvaluationScore>> LockStep::evaluateOnly(const Members &chose
     before.push_back(member->stop);
   auto stop = [&] {
     askWhoStops();
+    if (lost)
+      return true;
     for (size_t i = 0; i < chosen.size(); ++i) {
-      const bool bySignal =
-          signals && signals->received() && chosen[i]->run->options().handleSignals;
+      const bool bySignal = signal && chosen[i]->run->options().handleSignals;
       if (!chosen[i]->stop || (chosen[i]->stop == before[i] && !bySignal))
         return false;
     }
     return true;
   };
   auto scores = evaluate(runner, jobs, stop);
+  if (lost)
+    return *lost;
   if (auto done = activate(going()); !done)
     return done.error();
   return scores;
@@ -274,8 +280,14 @@ Result<void> LockStep::evaluateThose(const Members &evaluating) {
 
 /// What runs that are resumed were about to do when they were stopped.
 Result<void> LockStep::evaluateWhatIsDue() {
-  const Members due =
-      membersThat([](const Member &member) { return member.run->evaluationIsDue(); });
+  Members due;
+  for (Member *member : going()) {
+    auto isDue = member->run->evaluationIsDue();
+    if (!isDue)
+      return isDue.error();
+    if (*isDue)
+      due.push_back(member);
+  }
   if (due.empty())
     return {};
   if (auto done = evaluateThose(due); !done)
@@ -300,8 +312,21 @@ Result<void> LockStep::explainFailures() {
   return activate(going());
 }
 
+/// A signal that any rank got is one of all.
 void LockStep::askWhoStops() {
-  const char *signal = signals ? signals->received() : nullptr;
+  signal = signals ? signals->received() : nullptr;
+  if (runner.ranks()) {
+    static constexpr const char *known[] = {nullptr, "SIGINT", "SIGUSR1", "SIGTERM"};
+    int64_t mine = 0;
+    for (int64_t i = 1; signal && i < std::ssize(known); ++i)
+      mine = std::string_view(signal) == known[i] ? i : mine;
+    auto most = agree(runner, mine);
+    if (!most) {
+      lost = most.error();
+      return;
+    }
+    signal = known[*most];
+  }
   for (Member *member : going()) {
     const TrainOptions &options = member->run->options();
     if (signal && options.handleSignals)
@@ -317,6 +342,8 @@ Result<void> LockStep::betweenBursts() {
     return member.failure || member.stop || member.run->isDone();
   };
   askWhoStops();
+  if (lost)
+    return *lost;
   if (!atBoundary && membersThat(pauses).empty())
     return {};
   if (auto done = settle(0); !done)
@@ -333,6 +360,8 @@ Result<void> LockStep::betweenBursts() {
       !done)
     return done;
   askWhoStops(); // an observer may have seen enough
+  if (lost)
+    return *lost;
   for (Member *member : going()) {
     if (member->run->savesNow() || member->stop)
       if (auto done = member->run->save(); !done) {

@@ -1,6 +1,7 @@
 //===- TrainingRun.cpp - one run among those that train together -------------===//
 #include "training/TrainingRun.h"
 #include "runtime/cpu/Team.h"
+#include "training/Ranks.h"
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -39,7 +40,10 @@ static json trajectoryOf(const TrainOptions &options, const StepRunner &runner,
   json config = withoutPlaces(source.describe());
   config["seed"] = options.seed;
   config["batch"] = runner.stepSequences();
-  if (runner.stepSequences() != runner.batch())
+  // Of ranks together only the whole counts: others may go on where they stopped.
+  if (runner.ranks() && runner.drawsByBatch())
+    config["draws_by_batch_of"] = runner.batch();
+  if (!runner.ranks() && runner.stepSequences() != runner.batch())
     config["accumulate"] = runner.stepSequences() / runner.batch();
   if (!options.warmStart.path.empty())
     config["init_from"] = options.warmStart.identity;
@@ -82,19 +86,68 @@ double TrainingRun::elapsed() const {
 //===-- the beginning ------------------------------------------------------------===//
 
 Result<void> TrainingRun::open() {
+  if (runner.ranks() && settings.timeLimit > 0)
+    return Error{"--time-limit: ranks that train together have no common clock; give --steps, and "
+                 "let the scheduler send SIGUSR1 before the time is over"};
   if (auto fits = checkFits(runner, *data); !fits)
     return fits;
   if (!settings.warmStart.path.empty()) // before there is a folder
     if (auto fits = checkWarmStart(settings.warmStart, runner, place); !fits)
       return fits;
-  Result<RunRecord> opened = RunRecord::open(settings.out, settings.resume);
+  const bool keeps = placeOf(runner).rank == 0; // the others get the state of the first rank
+  Result<RunRecord> opened = RunRecord::open(settings.out, settings.resume && keeps);
   if (!opened)
     return opened.error();
   record.emplace(std::move(*opened));
+  auto folder = agree(runner, record->hasFolder() ? 1 : 0);
+  if (!folder)
+    return folder.error();
+  hasFolder = *folder != 0;
   return {};
 }
 
 Result<void> TrainingRun::resume() {
+  Communicator *ranks = runner.ranks();
+  if (!ranks)
+    return resumeFromFolder();
+  if (ranks->isFirst())
+    if (auto done = resumeFromFolder(); !done)
+      return done;
+  return takeStateOfFirst(*ranks);
+}
+
+/// The state of the first rank, which has the folder, becomes that of all.
+Result<void> TrainingRun::takeStateOfFirst(Communicator &ranks) {
+  const std::string own = serialized(state);
+  auto states = ranks.run([&](Transport &transport) {
+    return gatherAll(transport, ranks.isFirst() ? std::as_bytes(std::span(own))
+                                                : std::span<const std::byte>());
+  });
+  if (!states)
+    return states.error();
+  const std::vector<std::byte> &first = states->front();
+  if (auto read = readRunState({reinterpret_cast<const char *>(first.data()), first.size()}))
+    state = std::move(*read);
+  else
+    return Error{"the first rank sent no state of a run"};
+  auto saved = agree(runner, ranks.isFirst() ? savedStep : -1);
+  if (!saved)
+    return saved.error();
+  savedStep = *saved;
+  const std::vector<StateTensor> tensors = runner.state(place);
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    std::vector<std::byte> bytes(tensors[i].data.begin(), tensors[i].data.end());
+    auto sent =
+        ranks.run([&](Transport &transport) { return broadcast(transport, std::span(bytes)); });
+    if (!sent)
+      return sent;
+    if (auto done = runner.setState(place, i, bytes); !done)
+      return done;
+  }
+  return {};
+}
+
+Result<void> TrainingRun::resumeFromFolder() {
   std::vector<CheckpointFile> files = listCheckpoints(record->checkpoints());
   if (files.empty()) {
     progress.note(
@@ -182,7 +235,7 @@ constexpr double measuredShare = 0.02, plannedShare = 0.97;
 int64_t TrainingRun::stepsToBoundary() const {
   auto toMultiple = [this](int64_t every) { return every - nextStep % every; };
   int64_t distance = toMultiple(settings.evalEvery);
-  if (record->hasFolder())
+  if (hasFolder)
     distance = std::min(distance, toMultiple(settings.checkpointEvery));
   if (settings.averageDecay > 0)
     distance = std::min(distance, toMultiple(settings.averageEvery));
@@ -199,11 +252,20 @@ int64_t TrainingRun::stepsToBoundary() const {
 
 void TrainingRun::fill(int64_t step, int64_t inBurst) const {
   BatchMemory memory = runner.trainingBatch(place, inBurst);
-  auto batch = static_cast<uint64_t>(runner.stepSequences());
-  parallelFor(runner.stepSequences(), threadsForBatch(runner), [&](int64_t low, int64_t high, int) {
+  const RankPlace ranks = placeOf(runner);
+  const auto batch = static_cast<uint64_t>(runner.batch()),
+             first = static_cast<uint64_t>(step * runner.stepSequences());
+  // Of each batch of all ranks, this one's part.
+  auto placeInStep = [&](uint64_t row) {
+    return (row / batch * static_cast<uint64_t>(ranks.count) + static_cast<uint64_t>(ranks.rank)) *
+               batch +
+           row % batch;
+  };
+  const int64_t here = runner.stepSequences() / ranks.count;
+  parallelFor(here, threadsForBatch(runner), [&](int64_t low, int64_t high, int) {
     for (auto row = static_cast<uint64_t>(low); row < static_cast<uint64_t>(high); ++row) {
       BatchRow slot(memory, runner, *data, row);
-      data->train(static_cast<uint64_t>(step) * batch + row, slot.inputs(), slot.targets());
+      data->train(first + placeInStep(row), slot.inputs(), slot.targets());
       slot.padFrom(data->positions());
     }
   });
@@ -277,6 +339,16 @@ Result<void> TrainingRun::account(const StepScore &score, double seconds, double
 Error TrainingRun::explainNonFiniteLoss() {
   const auto [step, loss] = *nonFinite;
   std::string op = runner.findNonFinite(place, [this, step = step] { fill(step, 0); });
+  if (Communicator *ranks = runner.ranks()) {
+    auto found = ranks->run(
+        [&](Transport &transport) { return gatherAll(transport, std::as_bytes(std::span(op))); });
+    op.clear();
+    for (size_t rank = 0; found && op.empty() && rank < found->size(); ++rank)
+      if (const std::vector<std::byte> &text = (*found)[rank]; !text.empty())
+        op = fmt::format("{} on rank {}",
+                         std::string_view(reinterpret_cast<const char *>(text.data()), text.size()),
+                         rank);
+  }
   return Error{fmt::format(
       "step {}: the loss is {}; {}. {}. Try a smaller --lr, --warmup or --clip 1", step + 1, loss,
       op.empty() ? "no single operation could be found"
@@ -377,9 +449,12 @@ Result<void> TrainingRun::evaluated(const EvaluationScore &score) {
   return record->saveBest(runner, place, state);
 }
 
-bool TrainingRun::evaluationIsDue() const {
-  return state.step > 0 && evaluatesNow() &&
-         (record->curve.empty() || record->curve.back().step != state.step);
+/// Who has no folder does not know what has been made.
+Result<bool> TrainingRun::evaluationIsDue() const {
+  const bool isDue = state.step > 0 && evaluatesNow() &&
+                     (record->curve.empty() || record->curve.back().step != state.step);
+  auto any = agree(runner, placeOf(runner).rank == 0 && isDue ? 1 : 0);
+  return any ? Result<bool>(*any != 0) : any.error();
 }
 
 Result<void> TrainingRun::saveAgain() {
@@ -448,6 +523,13 @@ Result<TrainOutcome> TrainingRun::finish(const EvaluationScore &score) {
                   {"peak_bytes", peakBytes()},
                   {"allocated_bytes", runner.allocatedBytes()},
                   {"parameters", runner.parameterCount()}};
+  if (Communicator *ranks = runner.ranks()) {
+    const Communicator::Traffic traffic = ranks->traffic();
+    summary["ranks"] = {{"count", ranks->size()},
+                        {"sent_bytes", traffic.sentBytes},
+                        {"communication_seconds", traffic.busySeconds},
+                        {"waited_seconds", traffic.waitedSeconds}};
+  }
   if (record->hasFolder())
     summary["checkpoint"] = "checkpoints/" + checkpointName(state.step);
   if (score.madAccuracy >= 0)

@@ -54,7 +54,7 @@ public:
 
   bool evaluatesNow() const;
   /// Whether a run that was resumed had been stopped in an evaluation, which is then to be made.
-  bool evaluationIsDue() const;
+  Result<bool> evaluationIsDue() const;
   Result<void> evaluated(const EvaluationScore &score);
   /// The average follows the parameters, where one is kept and it is time.
   void averageParameters();
@@ -74,6 +74,8 @@ public:
 
 private:
   Result<void> resume();
+  Result<void> resumeFromFolder();
+  Result<void> takeStateOfFirst(Communicator &ranks);
   Hyper hyperAt(int64_t step) const;
   void fill(int64_t step, int64_t inBurst) const;
   Result<void> report(double seconds);
@@ -100,8 +102,8 @@ private:
   double stepSeconds = 0, intervalSeconds = 0, warmSeconds = 0, trainSeconds = 0;
   double gradientNorm = 0;
   int64_t stepsHere = 0, savedStep = -1;
-  bool closed = false;
-  int64_t averagedStep = -1; // when the average last followed
+  bool closed = false, hasFolder = false; // the first rank's, where there are several
+  int64_t averagedStep = -1;              // when the average last followed
   Clock::time_point started;
 };
 

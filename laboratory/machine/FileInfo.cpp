@@ -100,7 +100,13 @@ Json describe(const Executable &executable, bool withSteps, int threads) {
           line.update({{"kernel", launch->symbol()->str()}, {"grid", launch->grid()}});
         else if (const auto *product = step->operation_as_Matmul())
           line.update({{"matmul", {product->m(), product->n(), product->k()}}});
-        else if (const auto *attention = step->operation_as_Attention())
+        else if (const auto *reduction = step->operation_as_AllReduce()) {
+          uint64_t bytes = 0;
+          for (const fb::BufferRef *buffer : *reduction->buffers())
+            bytes += buffer->bytes();
+          line.update({{"all_reduce_bytes", bytes},
+                       {"sent_as", nameOf(static_cast<DType>(reduction->wire()))}});
+        } else if (const auto *attention = step->operation_as_Attention())
           line.update({{attention->backward() ? "attention_gradient" : "attention",
                         {attention->batch(), attention->length(), attention->key_length(),
                          attention->heads(), attention->head_size()}}});

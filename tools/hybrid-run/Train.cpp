@@ -57,6 +57,22 @@ void addTrain(CLI::App &app) {
       ->check(count);
   verb->add_option("--time-limit", options.timeLimit, "stop after SECONDS of training")
       ->check(positive);
+  verb->add_option("--data-parallel", arguments->ranks.dataParallel,
+                   "ranks that share each batch, --batch sequences each (default: all that mpirun "
+                   "or srun has started)")
+      ->check(Range(int64_t{1}, int64_t{1} << 16));
+  verb->add_option("--reduce", arguments->ranks.wire,
+                   "how ranks send gradients: f32 (as they are) or bf16 (rounded)")
+      ->check(CLI::IsMember({"f32", "bf16"}))
+      ->capture_default_str();
+  verb->add_option_function<std::string>(
+          "--emulate-link",
+          [arguments](const std::string &text) {
+            arguments->ranks.link = valueOf(rt::lab::linkOf(text));
+          },
+          "let ranks talk over a slower link: seconds of delay and bytes per second, as in "
+          "50e-6,1e9")
+      ->type_name("DELAY,RATE");
   verb->add_option("--out", options.out, "run folder (default runs/MODEL-DATA-TIME)");
   verb->add_flag("--resume", options.resume, "go on with the run in --out");
   verb->add_flag("--quiet", options.quiet, "no progress on standard error");

@@ -1,0 +1,303 @@
+"""Trainings by several ranks that mpirun starts, compared with one rank of a batch as large.
+
+  ranks.py equal [--quick] MODEL... | --all
+                                losses and gradients of 1, 2 and 4 ranks in f32 and f64, and the same bits twice
+  ranks.py resume               a checkpoint of 2 ranks goes on with 1 and 4
+  ranks.py signals              SIGTERM and SIGUSR1 to one rank: all stop at one step, with a checkpoint
+  ranks.py kills N              ranks are killed N times; each job ends naming the rank, and what it left goes on
+  ranks.py refused              what cannot be done says so
+"""
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+BIN = pathlib.Path(os.environ["HYBRID_BIN"])
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMP_NUM_THREADS="1",
+                   OMPI_MCA_btl_base_warn_component_unused="0")
+SEQUENCES = 8  # of a step, over all ranks
+
+
+def launcher(ranks):
+    return ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)] if ranks > 1 else []
+
+
+def small(model):
+    """A few numbers a layer, of the parameters that the model has."""
+    page = (ROOT / f"models/mad/{model}.hyb").read_text()
+    sizes = {"vocab": 8, "width": 16, "inner": 16, "heads": 2, "l_max": 16}
+    return [part for name, size in sizes.items() if re.search(rf"\b{name}: int", page) for part in ("--set", f"{name}={size}")]
+
+
+def command(ranks, out, *flags, model="attention-swiglu", steps=4, batch=None):
+    return launcher(ranks) + [
+        str(BIN / "hybrid-run"), "train", str(ROOT / f"models/mad/{model}.hyb"), "--task", "in-context-recall:length=16,vocab=8",
+        "--length", "16", "--batch", str(batch or SEQUENCES // ranks), *small(model), "--threads", "1", "--steps", str(steps), "--report-every", "1", "--eval-every", "1000", "--eval-examples", "20", "--final-examples",
+        "20", "--seed", "3", "--warmup", "0", "--clip", "0.5", "--out", str(out), "--data-parallel", str(ranks), *flags]
+
+
+def run(arguments, expect=0, limit=240):
+    done = subprocess.run(arguments, capture_output=True, text=True, env=ENVIRONMENT, timeout=limit)
+    if expect is not None and (done.returncode == 0) != (expect == 0):
+        sys.exit(f"exit status {done.returncode} of {' '.join(arguments)}\n{done.stdout}{done.stderr}")
+    return done
+
+
+def metrics(out):
+    return [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+
+
+def tensors(path):
+    """Of a safetensors file: name -> numbers."""
+    data = path.read_bytes()
+    size = struct.unpack("<Q", data[:8])[0]
+    head = json.loads(data[8:8 + size])
+    read = {}
+    for name, entry in head.items():
+        if name != "__metadata__":
+            first, last = entry["data_offsets"]
+            kind = {"F32": "f", "F64": "d", "I32": "i"}[entry["dtype"]]
+            part = data[8 + size + first:8 + size + last]
+            read[name] = struct.unpack(f"<{len(part) // struct.calcsize(kind)}{kind}", part)
+    return read
+
+
+def last(out):
+    return sorted((out / "checkpoints").glob("step-*.safetensors"))[-1]
+
+
+def distance(got, wanted):
+    """The largest difference of two tensors."""
+    return max((abs(a - b) for a, b in zip(got, wanted)), default=0)
+
+
+def compare(one, other, tolerance, what):
+    """Losses of every step, and the gradients of the first: its first moments are (1 - beta1) times these."""
+    for a, b in zip(metrics(one), metrics(other), strict=True):
+        if abs(a["loss"] - b["loss"]) > tolerance * abs(a["loss"]) * (1 if a["step"] == 1 else 10):
+            sys.exit(f"{what}: loss {b['loss']} of step {a['step']} ({a['split']}), expected {a['loss']}")
+    first, second = (tensors(next((out / "checkpoints").glob("step-00000001*"))) for out in (one, other))
+    if first.keys() != second.keys():
+        sys.exit(f"{what}: the checkpoints hold different tensors")
+    largest = max(abs(x) for name, values in first.items() if name.startswith("moment1.") for x in values)
+    assert largest > 0
+    worst = 0
+    for name, values in first.items():
+        if name.startswith("moment1."):
+            worst = max(worst, distance(second[name], values) / largest)
+    if worst > tolerance:
+        sys.exit(f"{what}: gradients differ by {worst:.2e} of the largest, expected {tolerance:.0e}")
+    return worst
+
+
+def equal(folder, models):
+    ranks = [2, 4]
+    if models[0] == "--quick":
+        ranks, models = [2], models[1:]
+    elif models[0] == "--all":
+        models = sorted(path.stem for path in (ROOT / "models/mad").glob("*.hyb"))
+    for model in models:
+        for precision, tolerance in (("f32", 1e-6), ("f64", 1e-12)):
+            made = {}
+            for count in [1] + ranks:
+                made[count] = folder / f"{model}-{precision}-{count}"
+                run(command(count, made[count], "--precision", precision, "--checkpoint-every", "1", "--keep", "9", model=model))
+            for count in ranks:
+                worst = compare(made[1], made[count], tolerance, f"{model} in {precision} on {count} ranks")
+                print(f"{model} {precision} {count} ranks: gradients within {worst:.1e}")
+                summary = json.loads((made[count] / "summary.json").read_text())
+                if summary["ranks"]["count"] != count or summary["ranks"]["sent_bytes"] == 0:
+                    sys.exit(f"{model}: {summary['ranks']}")
+    again = folder / "again"
+    run(command(ranks[-1], again, "--precision", "f64", "--checkpoint-every", "1", "--keep", "9", model=models[-1]))
+    if last(again).read_bytes() != last(made[ranks[-1]]).read_bytes():
+        sys.exit("the same run twice left other bits")
+    # One batch of 8, two of 4, and one of 4 on each of two ranks are one trajectory.
+    for name, count, flags in (("accumulated", 1, ["--accumulate", "2"]), ("both", 2, ["--accumulate", "2"])):
+        out = folder / name
+        run(command(count, out, "--precision", "f64", "--checkpoint-every", "1", "--keep", "9", *flags, model=models[-1],
+                    batch=SEQUENCES // (2 * count)))
+        compare(made[1], out, 1e-12, name)
+    rounded = folder / "bf16"
+    run(command(2, rounded, "--reduce", "bf16", "--checkpoint-every", "1", model=models[-1]))
+    loss, exact = (metrics(out)[1]["loss"] for out in (rounded, made[1]))
+    if not 0 < abs(loss - exact) < 0.02:
+        sys.exit(f"bf16: loss {loss} after a step, f64 has {exact}")
+
+
+def resume(folder):
+    whole = folder / "whole"
+    run(command(1, whole, "--precision", "f64", "--checkpoint-every", "1", "--keep", "9", steps=6))
+    started = folder / "started"
+    run(command(2, started, "--precision", "f64", "--checkpoint-every", "3", "--keep", "9", steps=6))
+    for count in (1, 4):
+        out = folder / f"on-{count}"
+        shutil.copytree(started, out)
+        for later in (out / "checkpoints").glob("*"):
+            if later.name != "step-00000003.safetensors":
+                later.unlink()
+        done = run(command(count, out, "--precision", "f64", "--checkpoint-every", "3", "--keep", "9", "--resume", steps=6))
+        if "resuming after step 3" not in done.stderr:
+            sys.exit(f"did not resume: {done.stderr}")
+        wanted, got = tensors(last(whole)), tensors(last(out))
+        for name in wanted:
+            if distance(wanted[name], got[name]) > 1e-9:
+                sys.exit(f"{name} differs by {distance(wanted[name], got[name])} after resuming with {count} ranks")
+        for a, b in zip(metrics(whole), metrics(out), strict=True):
+            if abs(a["loss"] - b["loss"]) > 1e-9:
+                sys.exit(f"step {a['step']}: loss {b['loss']} with {count} ranks, expected {a['loss']}")
+    print("resumed with 1 and 4 ranks")
+
+
+def workers(parent):
+    """The ranks below mpirun, by their number."""
+    found = {}
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            text = (folder / "environ").read_bytes().split(b"\0")
+            if not (folder / "cmdline").read_bytes().startswith(str(BIN / "hybrid-run").encode()):
+                continue
+            status = (folder / "status").read_text()
+        except OSError:
+            continue
+        if f"PPid:\t{parent}\n" in status:
+            for entry in text:
+                if entry.startswith(b"OMPI_COMM_WORLD_RANK="):
+                    found[int(entry.split(b"=")[1])] = int(folder.name)
+    return found
+
+
+def begin(arguments, out, ranks, steps):
+    """Starts a job and waits until it has taken some steps."""
+    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=ENVIRONMENT)
+    limit = time.monotonic() + 120
+    while time.monotonic() < limit:
+        taken = len((out / "metrics.jsonl").read_text().splitlines()) if (out / "metrics.jsonl").exists() else 0
+        found = workers(process.pid)
+        if taken >= steps and len(found) == ranks:
+            return process, found
+        if process.poll() is not None:
+            sys.exit(f"the job ended early: {process.communicate()[0]}")
+        time.sleep(0.02)
+    process.kill()
+    sys.exit("the job did not begin")
+
+
+def begin_alone(arguments, out):
+    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=ENVIRONMENT)
+    limit = time.monotonic() + 120
+    while time.monotonic() < limit and process.poll() is None:
+        if (out / "metrics.jsonl").exists() and (out / "metrics.jsonl").stat().st_size > 0:
+            return process, out
+        time.sleep(0.02)
+    process.kill()
+    sys.exit(f"did not begin: {process.communicate()[0]}")
+
+
+def signals(folder):
+    for name, rank in (("SIGUSR1", 1), ("SIGTERM", 0)):
+        out = folder / name
+        process, found = begin(command(2, out, steps=1000000), out, 2, 5)
+        os.kill(found[rank], getattr(signal, name))
+        text = process.communicate(timeout=60)[0]
+        if process.returncode != 0 or f"stopped by {name}" not in text:
+            sys.exit(f"{name} to rank {rank}: exit status {process.returncode}\n{text}")
+        step = int(re.search(r"stopped by \w+ after step (\d+)", text)[1])
+        if last(out).name != f"step-{step:08}.safetensors":
+            sys.exit(f"{name}: stopped after step {step}, but the last checkpoint is {last(out).name}")
+    print("signals stop all ranks together")
+
+
+def kills(folder, times):
+    random.seed(int(os.environ.get("HYBRID_SEED", "1")))
+    out = folder / "run"
+    slowest = 0.0
+    done = 0
+    resumed = []
+    for _ in range(times):
+        count = random.choice([2, 3, 4])
+        if 24 % count:
+            sys.exit("ranks share 24 sequences")
+        arguments = command(count, out, *resumed, "--checkpoint-every", "3", "--keep", "2", steps=1000000, batch=24 // count)
+        process, found = begin(arguments, out, count, done + 3)
+        victim = random.choice(sorted(found))
+        time.sleep(random.random() * 0.1)
+        started = time.monotonic()
+        os.kill(found[victim], signal.SIGKILL)
+        text = process.communicate(timeout=60)[0]
+        slowest = max(slowest, time.monotonic() - started)
+        if process.returncode == 0 or f"rank {victim}" not in text:
+            sys.exit(f"rank {victim} of {count} was killed: exit status {process.returncode}\n{text}")
+        if workers(process.pid):
+            sys.exit("ranks live on")
+        done = max((int(path.name[5:13]) for path in (out / "checkpoints").glob("step-*.safetensors")), default=0)
+        resumed = ["--resume"]
+    arguments = command(3, out, "--resume", "--checkpoint-every", "3", "--keep", "2", steps=1000000, batch=8)
+    process, found = begin(arguments, out, 3, done + 2)
+    os.kill(found[0], signal.SIGUSR1)
+    text = process.communicate(timeout=60)[0]
+    if process.returncode != 0 or "stopped by SIGUSR1" not in text:
+        sys.exit(f"after {times} kills: {text}")
+    print(f"{times} kills: every job ended with the rank's name, the slowest in {slowest:.1f} s")
+
+
+def refused(folder):
+    arguments = command(1, folder / "a")
+    arguments[arguments.index("--data-parallel") + 1] = "3"
+    done = run(arguments, expect=1)
+    assert "--data-parallel 3: this process was started alone" in done.stderr, done.stderr
+    arguments = command(2, folder / "b")
+    arguments[arguments.index("--data-parallel") + 1] = "3"
+    done = run(arguments, expect=1)
+    assert "2 processes were started together" in done.stderr, done.stderr
+    done = run(command(2, folder / "c", "--time-limit", "5"), expect=1)
+    assert "no common clock" in done.stderr, done.stderr
+    compiled = folder / "one.hyx"
+    run([str(BIN / "hybridc"), str(ROOT / "models/mad/attention-swiglu.hyb"), "--batch", "4", "--length", "16", "--set", "vocab=8",
+         "--set", "width=16", "--set", "inner=16", "--set", "heads=2", "-o", str(compiled)])
+    done = run(launcher(2) + [str(BIN / "hybrid-run"), "train", str(compiled), "--task", "in-context-recall:length=16,vocab=8", "--steps", "2",
+                              "--out", str(folder / "d")], expect=1)
+    assert "was compiled for one rank" in done.stderr, done.stderr
+    # A rank that fails by itself: the first one's folder is not ours.
+    (folder / "e").mkdir()
+    (folder / "e" / "file").write_text("")
+    done = run(command(2, folder / "e"), expect=1, limit=60)
+    assert "error: rank 0 of 2" in done.stderr, done.stderr
+    # A process alone has no MPI in it.
+    process, _ = begin_alone(command(1, folder / "f", steps=1000000), folder / "f")
+    maps = pathlib.Path(f"/proc/{process.pid}/maps").read_text()
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert "hybrid-mpi" not in maps and "libmpi" not in maps, maps
+    print("refused by name")
+
+
+def main():
+    if not shutil.which("mpirun"):
+        print("skipped: there is no mpirun (tools/install-dependencies installs it)")
+        sys.exit(77)
+    started = subprocess.run([*launcher(2), "true"], capture_output=True, text=True, env=ENVIRONMENT, timeout=120)
+    if started.returncode != 0:
+        print(f"skipped: mpirun starts nothing on this machine:\n{started.stdout}{started.stderr}")
+        sys.exit(77)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        verb, *rest = sys.argv[1:]
+        if verb == "equal":
+            equal(folder, rest)
+        elif verb == "kills":
+            kills(folder, int(rest[0]))
+        else:
+            {"resume": resume, "signals": signals, "refused": refused}[verb](folder)
+
+
+main()
