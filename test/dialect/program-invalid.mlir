@@ -251,3 +251,66 @@ func.func @more_keys() {
   schedule.library_attention heads 1 kv_heads 1 of 8 batch 1 queries 4 keys 5 for "x" buffers [#schedule.buffer<arena, 0, 64>, #schedule.buffer<arena, 64, 64>, #schedule.buffer<arena, 128, 64>, #schedule.buffer<arena, 192, 64>, #schedule.buffer<arena, 256, 64>] {causal, scale = 1.0 : f64, strides = array<i64: 32, 8, 8, 32, 8, 8, 32, 8, 8, 32, 8, 8>}
   return
 }
+
+// -----
+
+// all_reduce C1: elements.
+func.func @integers() {
+  // expected-error@+1 {{reduces elements of 'i32', expected f32 or f64}}
+  schedule.all_reduce i32 as i32 for "x" buffers [#schedule.buffer<gradients, 0, 64>]
+  return
+}
+
+// -----
+
+// all_reduce C1: how they are sent.
+func.func @wide() {
+  // expected-error@+1 {{sends 'f32' as 'f64', expected 'f32' or bf16}}
+  schedule.all_reduce f32 as f64 for "x" buffers [#schedule.buffer<gradients, 0, 64>]
+  return
+}
+
+// -----
+
+// all_reduce C2: something to reduce.
+func.func @only_a_weight() {
+  // expected-error@+1 {{has 1 buffers, expected something to reduce and a weight}}
+  schedule.all_reduce f32 as f32 for "x" buffers [#schedule.buffer<arena, 0, 4>] {mean}
+  return
+}
+
+// -----
+
+// all_reduce C2: one weight.
+func.func @two_weights() {
+  // expected-error@+1 {{has a buffer of 8 bytes, expected one element of 'f32'}}
+  schedule.all_reduce f32 as f32 for "x" buffers [#schedule.buffer<gradients, 0, 64>, #schedule.buffer<arena, 0, 8>] {mean}
+  return
+}
+
+// -----
+
+// all_reduce C2: whole elements.
+func.func @half_an_element() {
+  // expected-error@+1 {{has a buffer of 6 bytes, expected whole elements of 'f32'}}
+  schedule.all_reduce f32 as f32 for "x" buffers [#schedule.buffer<gradients, 0, 6>]
+  return
+}
+
+// -----
+
+// all_reduce C3: of its type.
+schedule.program @other_type {
+  %g = schedule.buffer gradients at 0 : memref<8xf64>
+  // expected-error@+1 {{reduces 'memref<8xf64>', expected dense elements of 'f32'}}
+  schedule.all_reduce f32 as f32 for "x" (%g : memref<8xf64>)
+}
+
+// -----
+
+// await C1: operands or places.
+schedule.program @both_kinds {
+  %g = schedule.buffer gradients at 0 : memref<8xf32>
+  // expected-error@+1 {{has 1 operands and 1 places, expected one kind}}
+  schedule.await for "x" buffers [#schedule.buffer<gradients, 0, 32>] (%g : memref<8xf32>)
+}

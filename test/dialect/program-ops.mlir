@@ -43,3 +43,14 @@ schedule.program @attention arena 640 inputs [] outputs [] {
   schedule.library_attention heads 2 kv_heads 1 of 8 batch 1 queries 4 keys 4 for "attention" buffers [#schedule.buffer<arena, 0, 64>, #schedule.buffer<arena, 64, 64>, #schedule.buffer<arena, 128, 64>, #schedule.buffer<arena, 192, 64>, #schedule.buffer<arena, 256, 64>] {causal, scale = 0.5 : f64, strides = array<i64: 64, 16, 8, 32, 8, 8, 32, 8, 8, 64, 16, 8>}
   schedule.library_attention heads 1 kv_heads 1 of 8 batch 1 queries 4 keys 6 for "attention_grad" buffers [#schedule.buffer<arena, 0, 64>, #schedule.buffer<arena, 64, 64>, #schedule.buffer<arena, 128, 64>, #schedule.buffer<arena, 192, 64>, #schedule.buffer<arena, 256, 64>, #schedule.buffer<arena, 320, 64>, #schedule.buffer<arena, 384, 64>, #schedule.buffer<arena, 448, 64>, #schedule.buffer<arena, 512, 64>, #schedule.buffer<arena, 576, 64>] {backward, scale = 1.0 : f64, strides = array<i64: 32, 8, 8, 48, 8, 8, 48, 8, 8, 32, 8, 8, 32, 8, 8, 32, 8, 8, 48, 8, 8, 48, 8, 8>}
 }
+
+// Gradients of all ranks, and what waits for them.
+// CHECK-LABEL: schedule.program @ranks
+// CHECK-NEXT: schedule.all_reduce f32 as bf16 for "data_parallel" buffers [#schedule.buffer<gradients, 0, 4096>, #schedule.buffer<arena, 0, 4>] {mean}
+// CHECK-NEXT: schedule.all_reduce f64 as f64 for "data_parallel" buffers [#schedule.buffer<arena, 8, 8>]
+// CHECK-NEXT: schedule.await for "data_parallel" buffers [#schedule.buffer<gradients, 0, 4096>]
+schedule.program @ranks arena 64 inputs [] outputs [] {
+  schedule.all_reduce f32 as bf16 for "data_parallel" buffers [#schedule.buffer<gradients, 0, 4096>, #schedule.buffer<arena, 0, 4>] {mean}
+  schedule.all_reduce f64 as f64 for "data_parallel" buffers [#schedule.buffer<arena, 8, 8>]
+  schedule.await for "data_parallel" buffers [#schedule.buffer<gradients, 0, 4096>]
+}

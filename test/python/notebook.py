@@ -45,7 +45,7 @@ def main():
         return
     for name, losses in names["losses"].items():
         first, last = losses[0], sum(losses[-20:]) / 20
-        if not last < first / 2:
+        if not last < 0.7 * first:
             sys.exit(f"{path}: {name} does not learn: its loss went from {first:.3f} to {last:.3f}")
     if len(names["losses"]) != 2:
         sys.exit(f"{path}: {list(names['losses'])} are trained, expected two mixers")
