@@ -20,7 +20,7 @@ func.func @parameter_initial(%x: tensor<4x8xf32>) {
 
 // A parameter holds floating point values.
 func.func @parameter_integer() {
-  // expected-error@+1 {{result #0 must be ranked tensor of 32-bit float or 64-bit float values, but got 'tensor<4xi32>'}}
+  // expected-error@+1 {{result #0 must be ranked tensor of bfloat16 type or 32-bit float or 64-bit float values, but got 'tensor<4xi32>'}}
   %0 = hybrid.parameter "w" : tensor<4xi32>
   return
 }

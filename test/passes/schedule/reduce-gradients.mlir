@@ -2,7 +2,7 @@
 // RUN: hybrid-opt %s --split-input-file --pass-pipeline='builtin.module(schedule.program(schedule-reduce-gradients,schedule-plan-arena))' | FileCheck %s --check-prefix=PLACED --enable-var-scope
 
 // A gradient goes behind the last step that touches it, as soon as the weight is known, and those that are done early do not wait for those done late. The loss
-// stays as it is sent, and the weight is summed behind all that are weighted by it. Other programs are left alone.
+// is sent as it is, never rounded, and the weight is summed behind all that are weighted by it. Other programs are left alone.
 // CHECK-LABEL: schedule.program @train
 // CHECK-DAG: %[[A:.+]] = schedule.buffer gradients "a"
 // CHECK-DAG: %[[B:.+]] = schedule.buffer gradients "b"
@@ -11,6 +11,8 @@
 // CHECK-NEXT: schedule.launch "second_again"
 // CHECK-NEXT: schedule.all_reduce f32 as bf16 for "data_parallel" (%[[B]], %[[W:.+]] : memref<4x8xf32>, memref<f32>) {mean}
 // CHECK-NEXT: schedule.launch "first"
+// CHECK-NEXT: schedule.all_reduce f32 as bf16 for "data_parallel" (%[[A]], %[[W]] : memref<4x8xf32>, memref<f32>) {mean}
+// CHECK-NEXT: schedule.all_reduce f32 as f32 for "data_parallel" (%[[LOSS:.+]], %[[W]] : memref<f32>, memref<f32>) {mean}
 // CHECK-NEXT: schedule.all_reduce f32 as f32 for "data_parallel" (%[[W]], %[[C:.+]] : memref<f32>, memref<f32>)
 // CHECK-NEXT: schedule.await
 // CHECK-NOT: gradients "never"
