@@ -1,5 +1,6 @@
 //===- OptimizerOptions.cpp - AdamW and its learning rate -------------------------===//
 #include "training/OptimizerOptions.h"
+#include "executable/Executable_generated.h"
 #include <fmt/format.h>
 
 namespace hybrid::rt {
@@ -30,27 +31,25 @@ Result<void> OptimizerOptions::checkSteps(int64_t steps) const {
   return {};
 }
 
+/// Whether the built-in AdamW updates a parameter; in all programs its norm of the gradient is
+/// taken.
+static bool updatesByAdamW(const Executable &executable) {
+  for (const fb::Program *program : *executable.format().programs())
+    if (program->name()->string_view() == "update" && program->steps())
+      for (const fb::Step *step : *program->steps())
+        if (const auto *launch = step->operation_as_KernelLaunch())
+          if (launch->symbol()->string_view().find("_adamw_") != std::string_view::npos)
+            return true;
+  return false;
+}
+
 Result<void> OptimizerOptions::checkTaken(const Executable &executable) const {
-  // The built-in AdamW takes all in one input; an optimizer of the language takes those by name.
-  const ProgramInfo *update = executable.findProgram("update");
-  if (!update || update->findInput("hyper"))
+  if (given.empty() || updatesByAdamW(executable))
     return {};
-  for (const std::string &flag : given) {
-    const std::string_view input = flag == "--weight-decay" ? "weight_decay"
-                                   : flag == "--clip"       ? "clip_norm"
-                                                            : "";
-    const bool off = input == "weight_decay" ? weightDecay == 0 : input == "clip_norm" && clip == 0;
-    if (off || (!input.empty() && update->findInput(input)))
-      continue;
-    const bool fixed = input.empty();
-    return Error{fmt::format(
-        "{} would change nothing: {}", flag,
-        fixed ? "it is for the built-in AdamW, and every parameter has another optimizer; an "
-                "optimizer takes its own rates where it is chosen, as in --optimizer 'adamw with "
-                "(beta1 = 0.95)'"
-              : fmt::format("no optimizer of {} takes '{}'", executable.name(), input))};
-  }
-  return {};
+  return Error{fmt::format("{} would change nothing: it is for the built-in AdamW, and every "
+                           "parameter of {} has another optimizer; that takes its own rates where "
+                           "it is chosen, as in --optimizer 'adamw with (beta1 = 0.95)'",
+                           given.front(), executable.name())};
 }
 
 Hyper OptimizerOptions::at(int64_t step) const {

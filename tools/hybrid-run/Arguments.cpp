@@ -138,12 +138,12 @@ void addOptimizer(CLI::App &verb, rt::OptimizerOptions &options) {
       options.given.emplace_back(name);
     });
   };
-  rate("--weight-decay", options.weightDecay, "AdamW's decay of the parameters that take it")
+  number("--weight-decay", options.weightDecay, "AdamW's decay of the parameters that take it")
       ->check(nonNegative);
   rate("--beta1", options.beta1, "AdamW's first decay rate")->check(Range(0.0, 0.999999));
   rate("--beta2", options.beta2, "AdamW's second decay rate")->check(Range(0.0, 0.99999999));
   rate("--eps", options.epsilon, "AdamW's epsilon")->check(nonNegative);
-  rate("--clip", options.clip, "largest gradient norm; 0: any")->check(nonNegative);
+  number("--clip", options.clip, "largest gradient norm; 0: any")->check(nonNegative);
 }
 
 std::string papersFolder() {
