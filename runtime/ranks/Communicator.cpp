@@ -1,5 +1,6 @@
 //===- Communicator.cpp - collectives beside the computation -------------------===//
 #include "runtime/ranks/Communicator.h"
+#include "runtime/ranks/Waiting.h"
 #include <chrono>
 
 namespace hybrid::rt {
@@ -26,7 +27,7 @@ Communicator::~Communicator() {
 void Communicator::serve() {
   std::unique_lock lock(mutex);
   while (true) {
-    changed.wait(lock, [this] { return ended || !queue.empty(); });
+    waitFor(changed, lock, [this] { return ended || !queue.empty(); });
     if (queue.empty())
       return;
     Work work = std::move(queue.front());
@@ -59,7 +60,7 @@ void Communicator::start(Work work) {
 Result<void> Communicator::wait() {
   const Clock::time_point start = Clock::now();
   std::unique_lock lock(mutex);
-  changed.wait(lock, [this] { return queue.empty() && !working; });
+  waitFor(changed, lock, [this] { return queue.empty() && !working; });
   total.waitedSeconds += secondsSince(start);
   return failure ? Result<void>(*failure) : Result<void>();
 }

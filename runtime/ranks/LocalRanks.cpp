@@ -1,5 +1,6 @@
 //===- LocalRanks.cpp - ranks that are threads of one process -------------------===//
 #include "runtime/ranks/LocalRanks.h"
+#include "runtime/ranks/Waiting.h"
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -36,7 +37,7 @@ struct Meeting {
       ++round;
       moved.notify_all();
     }
-    moved.wait(lock, [&] { return round != mine || gone >= 0; });
+    waitFor(moved, lock, [&] { return round != mine || gone >= 0; });
     return round != mine;
   }
 
@@ -48,7 +49,7 @@ struct Meeting {
       ++round;
       moved.notify_all();
     }
-    moved.wait(lock, [&] { return round != mine || gone >= 0; });
+    waitFor(moved, lock, [&] { return round != mine || gone >= 0; });
     return round != mine;
   }
 
