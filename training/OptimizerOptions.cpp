@@ -38,7 +38,7 @@ static bool updatesByAdamW(const Executable &executable) {
     if (program->name()->string_view() == "update" && program->steps())
       for (const fb::Step *step : *program->steps())
         if (const auto *launch = step->operation_as_KernelLaunch())
-          if (launch->symbol()->string_view().find("_adamw_") != std::string_view::npos)
+          if (launch->symbol()->string_view().find("_adamw") != std::string_view::npos)
             return true;
   return false;
 }
