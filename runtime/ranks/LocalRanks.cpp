@@ -27,30 +27,15 @@ struct Meeting {
   uint64_t round = 0;
   int gone = -1; // a rank that does not take part any more
 
-  /// Waits until all have come; false when one never will.
   bool arrive(int rank, Sent send) {
     std::unique_lock lock(mutex);
-    const uint64_t mine = round;
     given[static_cast<size_t>(rank)] = send;
-    if (++arrived == static_cast<int>(given.size())) {
-      arrived = 0;
-      ++round;
-      moved.notify_all();
-    }
-    waitFor(moved, lock, [&] { return round != mine || gone >= 0; });
-    return round != mine;
+    return meet(lock, arrived);
   }
 
   bool leave() {
     std::unique_lock lock(mutex);
-    const uint64_t mine = round;
-    if (++left == static_cast<int>(given.size())) {
-      left = 0;
-      ++round;
-      moved.notify_all();
-    }
-    waitFor(moved, lock, [&] { return round != mine || gone >= 0; });
-    return round != mine;
+    return meet(lock, left);
   }
 
   void abandon(int rank) {
@@ -58,6 +43,19 @@ struct Meeting {
     if (gone < 0)
       gone = rank;
     moved.notify_all();
+  }
+
+private:
+  /// Waits until all have come; false when one never will.
+  bool meet(std::unique_lock<std::mutex> &lock, int &here) {
+    const uint64_t mine = round;
+    if (++here == static_cast<int>(given.size())) {
+      here = 0;
+      ++round;
+      moved.notify_all();
+    }
+    waitFor(moved, lock, [&] { return round != mine || gone >= 0; });
+    return round != mine;
   }
 };
 
