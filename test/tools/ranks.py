@@ -178,10 +178,13 @@ def workers(parent):
 
 def begin(arguments, out, ranks, steps):
     """Starts a job and waits until it has taken some steps."""
+    written = out / "metrics.jsonl"
+    before = written.stat().st_mtime_ns if written.exists() else 0  # lines of a job that was killed are not this one's
     process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=ENVIRONMENT)
     limit = time.monotonic() + 120
     while time.monotonic() < limit:
-        taken = len((out / "metrics.jsonl").read_text().splitlines()) if (out / "metrics.jsonl").exists() else 0
+        began = written.exists() and written.stat().st_mtime_ns > before
+        taken = len(written.read_text().splitlines()) if began else 0
         found = workers(process.pid)
         if taken >= steps and len(found) == ranks:
             return process, found
