@@ -1,7 +1,8 @@
 //===- LoopEmitter.cpp - generated kernels as loops -------------------------===//
 #include "codegen/cpu/LoopEmitter.h"
-#include "codegen/cpu/KernelFunction.h"
-#include "codegen/cpu/ScalarExpressions.h"
+#include "codegen/loops/KernelFunction.h"
+#include "codegen/loops/Recurrence.h"
+#include "codegen/loops/ScalarExpressions.h"
 #include "codegen/program/IterationSpace.h"
 #include "dialect/Shapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -16,34 +17,15 @@
 using namespace mlir;
 
 namespace hybrid::cpu {
+using loops::emitBody;
+using loops::KernelFunction;
+
 namespace {
 
 /// Elements an innermost loop covers when everything is contiguous.
 constexpr int64_t blockElements = 2048;
 
 } // namespace
-
-SmallVector<Value> emitBody(ImplicitLocOpBuilder &builder, Block *body, ArrayRef<Value> operands) {
-  if (!body)
-    return SmallVector<Value>(operands);
-  int64_t lanes = 0;
-  if (!operands.empty())
-    if (auto vector = dyn_cast<VectorType>(operands.front().getType()))
-      lanes = vector.getNumElements();
-  llvm::DenseMap<Value, Value> scalars;
-  for (auto [argument, value] : llvm::zip(body->getArguments(), operands))
-    scalars[argument] = value;
-  for (Operation &op : body->without_terminator()) {
-    SmallVector<Value> arguments;
-    for (Value operand : op.getOperands())
-      arguments.push_back(scalars.lookup(operand));
-    scalars[op.getResult(0)] = emitScalar(builder, &op, arguments, lanes);
-  }
-  SmallVector<Value> results;
-  for (Value value : body->getTerminator()->getOperands())
-    results.push_back(scalars.lookup(value));
-  return results;
-}
 
 GeneratedKernel LoopEmitter::elementwise(GeneratedKernels &kernels, Block *body,
                                          ArrayRef<View> operands, ArrayRef<View> results,
@@ -203,6 +185,12 @@ GeneratedKernel LoopEmitter::rowSums(GeneratedKernels &kernels, const Load &load
     });
   });
   return {kernel.finish("row_sums"), (rows + rowsPerItem - 1) / rowsPerItem};
+}
+
+GeneratedKernel LoopEmitter::recurrence(GeneratedKernels &kernels, RecurrenceStepOp step) const {
+  KernelFunction kernel(kernels, loops::viewsOf(step));
+  const int64_t items = loops::emitRecurrence(kernel, step);
+  return {kernel.finish(loops::nameOf(step)), items};
 }
 
 std::string LoopEmitter::store(GeneratedKernels &, Block *, ArrayRef<View>, ArrayRef<View>) const {

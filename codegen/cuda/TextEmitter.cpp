@@ -1,6 +1,8 @@
 //===- TextEmitter.cpp - generated CUDA kernels -----------------------------===//
 #include "codegen/cuda/TextEmitter.h"
+#include "codegen/cuda/LoopText.h"
 #include "codegen/cuda/ScalarText.h"
+#include "codegen/loops/Recurrence.h"
 #include "codegen/program/IterationSpace.h"
 #include "dialect/Shapes.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -18,6 +20,26 @@ constexpr int64_t elementwiseThreads = 256, reductionThreads = 128;
 constexpr int64_t packsPerThread = 2;
 /// Reductions of fewer elements are the work of one thread.
 constexpr int64_t leastBlockReduction = 64;
+
+/// Adds the text of a kernel or store; returns its symbol. What has the same key is used again.
+std::string addSource(GeneratedKernels &kernels, StringRef stem, const std::string &key,
+                      llvm::function_ref<std::string(const std::string &)> textOf) {
+  auto [entry, inserted] = kernels.symbols.try_emplace(key);
+  if (!inserted)
+    return entry->second;
+  entry->second = (stem + "_" + Twine(kernels.symbols.size() - 1)).str();
+  OpBuilder builder = OpBuilder::atBlockEnd(kernels.module.getBody());
+  KernelSourceOp::create(builder, kernels.module.getLoc(), entry->second, textOf(entry->second),
+                         builder.getStrArrayAttr({}));
+  return entry->second;
+}
+/// A kernel; `parameters` begin with a comma each.
+std::string addKernel(GeneratedKernels &kernels, StringRef stem, const std::string &parameters,
+                      const std::string &body) {
+  return addSource(kernels, stem, parameters + "\n" + body, [&](const std::string &symbol) {
+    return "HYBRID_DEVICE void " + symbol + "(int64_t item" + parameters + ") {\n" + body + "}\n";
+  });
+}
 
 /// The text of one kernel under construction, or of a store.
 class KernelText {
@@ -50,19 +72,15 @@ public:
   void close() { line("}"); }
 
   /// Ends the kernel and returns its symbol: an equal kernel made before is used again.
-  std::string finish(StringRef stem) {
-    return add(stem, parameters + "\n" + body, [&](const std::string &symbol) {
-      return "HYBRID_DEVICE void " + symbol + "(int64_t item" + parameters + ") {\n" + body + "}\n";
-    });
-  }
+  std::string finish(StringRef stem) { return addKernel(kernels, stem, parameters, body); }
   /// Ends a store, whose body is that of a function of `row`, `column` and `value`.
   std::string finishStore(StringRef element) {
-    return add("store", ("store " + element + "\n" + members + body).str(),
-               [&](const std::string &symbol) {
-                 return "struct " + symbol + " {\n" + members +
-                        "  HYBRID_DEVICE void operator()(int64_t row, int64_t column, " +
-                        element.str() + " value) const {\n" + body + "  }\n};\n";
-               });
+    return addSource(kernels, "store", ("store " + element + "\n" + members + body).str(),
+                     [&](const std::string &symbol) {
+                       return "struct " + symbol + " {\n" + members +
+                              "  HYBRID_DEVICE void operator()(int64_t row, int64_t column, " +
+                              element.str() + " value) const {\n" + body + "  }\n};\n";
+                     });
   }
   /// Ends a function of numbers `x`, whose results the body stores in `y`.
   void finishFunction(StringRef name, StringRef element) {
@@ -76,18 +94,6 @@ public:
   void indent() { depth += 2; }
 
 private:
-  std::string add(StringRef stem, const std::string &key,
-                  llvm::function_ref<std::string(const std::string &)> textOf) {
-    auto [entry, inserted] = kernels.symbols.try_emplace(key);
-    if (!inserted)
-      return entry->second;
-    entry->second = (stem + "_" + Twine(kernels.symbols.size() - 1)).str();
-    OpBuilder builder = OpBuilder::atBlockEnd(kernels.module.getBody());
-    KernelSourceOp::create(builder, kernels.module.getLoc(), entry->second, textOf(entry->second),
-                           builder.getStrArrayAttr({}));
-    return entry->second;
-  }
-
   GeneratedKernels &kernels;
   size_t operands;
   std::string parameters, members, body;
@@ -256,8 +262,16 @@ GeneratedKernel TextEmitter::elementwise(GeneratedKernels &kernels, Block *body,
   return {kernel.finish(body ? "fused" : "copy"), grid, {elementwiseThreads, 0}};
 }
 
-GeneratedKernel TextEmitter::recurrence(GeneratedKernels &, RecurrenceStepOp) const {
-  llvm_unreachable("its lowering refuses CUDA");
+GeneratedKernel TextEmitter::recurrence(GeneratedKernels &kernels, RecurrenceStepOp step) const {
+  const SmallVector<View> views = loops::viewsOf(step);
+  loops::KernelFunction kernel(kernels, views, loops::Workers::Block);
+  const int64_t items = loops::emitRecurrence(kernel, step);
+  func::FuncOp function = kernel.close();
+  const LoopText text = textOfLoops(function, indexType(1, views));
+  function.erase();
+  return {addKernel(kernels, loops::nameOf(step), text.parameters, text.body),
+          items,
+          {text.threads, 0}};
 }
 
 std::string TextEmitter::store(GeneratedKernels &kernels, Block *body, ArrayRef<View> operands,

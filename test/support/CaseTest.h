@@ -15,7 +15,6 @@
 #include <cstdlib>
 #include <functional>
 #include <gtest/gtest.h>
-#include <map>
 
 namespace hybrid::test {
 
@@ -90,39 +89,6 @@ public:
   mlir::MLIRContext context;
 };
 
-/// Ops that only the CPU has a kernel for, each with a module; the laws that are walked over all
-/// ops do not hold on another device, which must refuse them.
-inline const std::map<std::string, const char *> &opsOfTheCpu() {
-  static const std::map<std::string, const char *> modules = {{"recurrence", R"(
-func.func @forward(%x: tensor<2x8x4xf32> {hybrid.name = "x"}) -> (tensor<2x8x4xf32> {hybrid.name = "y"}) {
-  %y = hybrid.recurrence inputs(%x : tensor<2x8x4xf32>) -> tensor<2x8x4xf32> step {
-  ^bb0(%h: tensor<4xf32>, %xt: tensor<4xf32>):
-    %n = hybrid.binary add %h, %xt : tensor<4xf32>, tensor<4xf32>
-    hybrid.yield %n, %n : tensor<4xf32>, tensor<4xf32>
-  }
-  return %y : tensor<2x8x4xf32>
-})"}};
-  return modules;
-}
-
-/// On a device without a kernel of the op. It fails once there is one: then the op leaves the list.
-class IsRefused : public CaseTest {
-public:
-  IsRefused(const char *text) : text(text) {}
-  void TestBody() override {
-    std::string said;
-    mlir::ScopedDiagnosticHandler handler(
-        &context, [&](mlir::Diagnostic &diagnostic) { said += diagnostic.str() + "\n"; });
-    auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
-    ASSERT_TRUE(!!module) << said;
-    EXPECT_EQ(compile(*module), nullptr);
-    EXPECT_NE(said.find("runs on the CPU only"), std::string::npos) << said;
-  }
-
-private:
-  const char *text;
-};
-
 /// Runs one test of `suite` for each registered op with `Interface`; none at all is a failure.
 template <typename Interface>
 int runForEachOp(int argc, char **argv, const char *suite,
@@ -135,12 +101,8 @@ int runForEachOp(int argc, char **argv, const char *suite,
     if (name.getDialectNamespace() != "hybrid" || !name.hasInterface<Interface>())
       continue;
     std::string op = name.stripDialect().str();
-    auto refused = opsOfTheCpu().find(op);
-    const bool isRefused = refused != opsOfTheCpu().end() && std::getenv("HYBRID_TEST_TARGET");
     testing::RegisterTest(suite, op.c_str(), nullptr, nullptr, __FILE__, __LINE__,
-                          [make, op, isRefused, refused]() -> CaseTest * {
-                            return isRefused ? new IsRefused(refused->second) : make(op);
-                          });
+                          [make, op]() -> CaseTest * { return make(op); });
     ++count;
   }
   if (count == 0) {

@@ -175,8 +175,12 @@ function studyReport() {
     const against = (title, of) => {
       const shown = ranking.filter((i) => isNumber(overall(i)) && of(data.architectures[i].cost) > 0);
       if (shown.length < 2) return null;
+      const place = (i) => ({ x: of(data.architectures[i].cost), y: overall(i) });
+      // A page in several sizes is a line.
+      const pages = [...new Set(shown.map((i) => data.architectures[i].path))].map((path) => shown.filter((i) => data.architectures[i].path === path)).filter((sizes) => sizes.length > 1);
+      const lines = () => pages.map((sizes) => ({ ...line(sizes[0], data.architectures[sizes[0]].path, sizes.map(place).sort((a, b) => a.x - b.x), { reference: true }), showLine: true }));
       return figure({ title: `Score against ${title}`, height: 260, label: `Overall score against ${title}. ` + shown.map((i) => `${nameOf(i)}: ${percent(overall(i))} %, ${compact(of(data.architectures[i].cost))} ${title}`).join(". "), build: () => ({
-        type: "scatter", data: { datasets: shown.map((i) => ({ ...line(i, nameOf(i), [{ x: of(data.architectures[i].cost), y: overall(i) }]), pointRadius: 6 })) },
+        type: "scatter", data: { datasets: [...shown.map((i) => ({ ...line(i, nameOf(i), [place(i)]), pointRadius: 6 })), ...lines()] },
         options: { scales: { x: scale(title, { type: "logarithmic", grace: "10%", afterBuildTicks: spreadTicks, ticks: { color: () => colours.soft, callback: compact, maxRotation: 0, autoSkip: false } }),
           y: scale("overall score, %", { grace: "10%", ticks: { color: () => colours.soft, callback: (value) => Number((value * 100).toFixed(1)) } }) },
           plugins: { tooltip: tip((item) => item.dataset.label, (item) => `${percent(item.parsed.y)} %, ${compact(item.parsed.x)} ${title}`) } } }) });

@@ -1,4 +1,11 @@
 //===- KernelFunction.h - a generated kernel under construction -------------===//
+//
+// Kernels that are made as loops: functions
+//   @name(%lo: index, %hi: index, %buffer...: memref<?xT>)
+// of scf, memref, arith and math over work items. LLVM compiles them for the CPU; for CUDA they are
+// printed (codegen/cuda/LoopText.h), and the threads of a block share the loops that are parallel.
+//
+//===----------------------------------------------------------------------===//
 #pragma once
 #include "codegen/program/KernelEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -9,13 +16,18 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/Support/raw_ostream.h"
 
-namespace hybrid::cpu {
+namespace hybrid::loops {
+
+/// Who runs a work item: one thread, or a block that divides its scf.parallel loops and waits at
+/// the end of each.
+enum class Workers { Thread, Block };
 
 /// A kernel function under construction.
 class KernelFunction {
 public:
-  KernelFunction(GeneratedKernels &kernels, llvm::ArrayRef<View> buffers)
-      : kernels(kernels),
+  KernelFunction(GeneratedKernels &kernels, llvm::ArrayRef<View> buffers,
+                 Workers workers = Workers::Thread)
+      : kernels(kernels), workers(workers),
         builder(mlir::UnknownLoc::get(kernels.module.getContext()), kernels.module.getContext()) {
     function = mlir::func::FuncOp::create(builder, "kernel", builder.getFunctionType({}, {}));
     llvm::SmallVector<mlir::Type> types{builder.getIndexType(), builder.getIndexType()};
@@ -59,6 +71,17 @@ public:
   void forCount(int64_t count, llvm::function_ref<void(mlir::Value)> body) {
     forEach(index(0), index(count), body);
   }
+  /// body(i) for i in [0, count), by all threads of the block at once.
+  void forThreads(int64_t count, llvm::function_ref<void(mlir::Value)> body) {
+    mlir::scf::ParallelOp::create(
+        builder, mlir::ValueRange{index(0)}, mlir::ValueRange{index(count)},
+        mlir::ValueRange{index(1)},
+        [&](mlir::OpBuilder &inside, mlir::Location, mlir::ValueRange indices) {
+          mlir::OpBuilder::InsertionGuard guard(builder);
+          builder.restoreInsertionPoint(inside.saveInsertionPoint());
+          body(indices.front());
+        });
+  }
   /// value = body(i, value) for i in [0, count)
   mlir::Value fold(int64_t count, mlir::Value start,
                    llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> body) {
@@ -92,9 +115,14 @@ public:
     return offsets;
   }
 
+  /// Ends the function, which is in no module.
+  mlir::func::FuncOp close() {
+    mlir::func::ReturnOp::create(builder);
+    return function;
+  }
   /// Ends the function and returns its symbol: an equal kernel made before is used again.
   std::string finish(llvm::StringRef stem) {
-    mlir::func::ReturnOp::create(builder);
+    close();
     std::string text;
     llvm::raw_string_ostream stream(text);
     function.print(stream);
@@ -110,12 +138,9 @@ public:
   }
 
   GeneratedKernels &kernels;
+  const Workers workers;
   mlir::ImplicitLocOpBuilder builder;
   mlir::func::FuncOp function;
 };
 
-/// Evaluates the body of a fused op for one element, or for a vector of them.
-llvm::SmallVector<mlir::Value> emitBody(mlir::ImplicitLocOpBuilder &builder, mlir::Block *body,
-                                        llvm::ArrayRef<mlir::Value> operands);
-
-} // namespace hybrid::cpu
+} // namespace hybrid::loops

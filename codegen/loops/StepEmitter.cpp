@@ -1,12 +1,12 @@
 //===- StepEmitter.cpp - the ops of a step, for some sequences at once -------===//
-#include "codegen/cpu/StepEmitter.h"
+#include "codegen/loops/StepEmitter.h"
 #include "codegen/program/IterationSpace.h"
 #include "dialect/Shapes.h"
 #include <numeric>
 
 using namespace mlir;
 
-namespace hybrid::cpu {
+namespace hybrid::loops {
 
 //===-- places ---------------------------------------------------------------------===//
 
@@ -65,7 +65,9 @@ Place StepEmitter::rowOf(const Place &place, Value row) {
 //===-- loops over elements --------------------------------------------------------===//
 
 void StepEmitter::forIndices(const IterationSpace &space, size_t dimensions, ArrayRef<Value> starts,
-                             llvm::function_ref<void(ArrayRef<Value>)> body) {
+                             size_t written, llvm::function_ref<void(ArrayRef<Value>)> body) {
+  if (kernel.workers == Workers::Block)
+    return forShared(space, dimensions, starts, written, body);
   std::function<void(size_t, ArrayRef<Value>)> nest = [&](size_t depth, ArrayRef<Value> offsets) {
     if (depth == dimensions)
       return body(offsets);
@@ -80,7 +82,35 @@ void StepEmitter::forIndices(const IterationSpace &space, size_t dimensions, Arr
   nest(0, starts);
 }
 
-void StepEmitter::forElements(ArrayRef<Place> all, llvm::function_ref<void(ArrayRef<Value>)> body) {
+/// Dimensions along which something written repeats are a loop of each thread: it adds up there.
+void StepEmitter::forShared(const IterationSpace &space, size_t dimensions, ArrayRef<Value> starts,
+                            size_t written, llvm::function_ref<void(ArrayRef<Value>)> body) {
+  IterationSpace shared, own;
+  shared.strides.resize(starts.size()), own.strides.resize(starts.size());
+  for (size_t d = 0; d < dimensions; ++d) {
+    const bool repeats = llvm::any_of(ArrayRef(space.strides).drop_front(written),
+                                      [&](ArrayRef<int64_t> strides) { return strides[d] == 0; });
+    IterationSpace &part = repeats && space.shape[d] > 1 ? own : shared;
+    part.shape.push_back(space.shape[d]);
+    for (size_t view = 0; view < starts.size(); ++view)
+      part.strides[view].push_back(space.strides[view][d]);
+  }
+  auto offsetsBehind = [&](ArrayRef<Value> from, Value flat, const IterationSpace &part) {
+    SmallVector<Value> offsets = kernel.offsetsAt(flat, part.shape, part.strides);
+    for (auto [offset, start] : llvm::zip_equal(offsets, from))
+      offset = kernel.add(start, offset);
+    return offsets;
+  };
+  kernel.forThreads(elementCount(shared.shape), [&](Value flat) {
+    SmallVector<Value> first = offsetsBehind(starts, flat, shared);
+    if (own.shape.empty())
+      return body(first);
+    kernel.forCount(elementCount(own.shape), [&](Value i) { body(offsetsBehind(first, i, own)); });
+  });
+}
+
+void StepEmitter::forElements(ArrayRef<Place> all, size_t written,
+                              llvm::function_ref<void(ArrayRef<Value>)> body) {
   SmallVector<View> views;
   SmallVector<Value> starts;
   for (const Place &place : all) {
@@ -88,7 +118,7 @@ void StepEmitter::forElements(ArrayRef<Place> all, llvm::function_ref<void(Array
     starts.push_back(at(place));
   }
   IterationSpace space = collapse(views.front().shape, views);
-  forIndices(space, space.shape.size(), starts, body);
+  forIndices(space, space.shape.size(), starts, written, body);
 }
 
 static Value loaded(ImplicitLocOpBuilder &b, const Place &place, Value at) {
@@ -103,13 +133,13 @@ static void stored(ImplicitLocOpBuilder &b, Value value, const Place &place, Val
 }
 
 void StepEmitter::copy(const Place &from, const Place &to, bool adds) {
-  forElements({from, to},
+  forElements({from, to}, 1,
               [&](ArrayRef<Value> at) { stored(b, loaded(b, from, at[0]), to, at[1], adds); });
 }
 
 void StepEmitter::fill(const Place &to, double value) {
   Value constant = arith::ConstantOp::create(b, b.getFloatAttr(to.view.element, value));
-  forElements(to, [&](ArrayRef<Value> at) { stored(b, constant, to, at[0], false); });
+  forElements(to, 0, [&](ArrayRef<Value> at) { stored(b, constant, to, at[0], false); });
 }
 
 //===-- where values go ------------------------------------------------------------===//
@@ -307,7 +337,7 @@ void StepEmitter::emitFused(FusedOp op) {
         stores.push_back({result.getResultNumber(), target.adds});
       }
   }
-  forElements(all, [&](ArrayRef<Value> at) {
+  forElements(all, operands, [&](ArrayRef<Value> at) {
     SmallVector<Value> values;
     for (size_t i = 0; i < operands; ++i)
       values.push_back(loaded(b, all[i], at[i]));
@@ -352,7 +382,7 @@ void StepEmitter::emitReduce(ReduceOp op) {
   auto flags = arith::FastMathFlagsAttr::get(b.getContext(), arith::FastMathFlags::reassoc);
   const double neutral = isMax ? -std::numeric_limits<double>::infinity() : 0;
   const double count = static_cast<double>(elementCount(inner.shape));
-  forElements({Place{outer, from.base}, target}, [&](ArrayRef<Value> at) {
+  forElements({Place{outer, from.base}, target}, 1, [&](ArrayRef<Value> at) {
     std::function<Value(size_t, Value, Value)> nest = [&](size_t depth, Value offset, Value value) {
       return kernel.fold(loops.shape[depth], value, [&](Value i, Value sum) -> Value {
         Value place = kernel.add(offset, kernel.scaled(i, loops.strides[0][depth]));
@@ -372,4 +402,4 @@ void StepEmitter::emitReduce(ReduceOp op) {
   });
 }
 
-} // namespace hybrid::cpu
+} // namespace hybrid::loops

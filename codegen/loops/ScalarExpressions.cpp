@@ -1,5 +1,5 @@
 //===- ScalarExpressions.cpp - one element of an elementwise op -------------===//
-#include "codegen/cpu/ScalarExpressions.h"
+#include "codegen/loops/ScalarExpressions.h"
 #include "dialect/HybridOps.h"
 #include "dialect/ScalarFunctions.h"
 #include "dialect/Shapes.h"
@@ -8,7 +8,7 @@
 
 using namespace mlir;
 
-namespace hybrid::cpu {
+namespace hybrid::loops {
 namespace {
 
 /// A scalar of a kernel, or a condition, with what it takes to go on from it.
@@ -93,4 +93,26 @@ Value emitScalar(ImplicitLocOpBuilder &builder, Operation *op, ArrayRef<Value> o
   return operands[0]; // broadcast: the index already is
 }
 
-} // namespace hybrid::cpu
+SmallVector<Value> emitBody(ImplicitLocOpBuilder &builder, Block *body, ArrayRef<Value> operands) {
+  if (!body)
+    return SmallVector<Value>(operands);
+  int64_t lanes = 0;
+  if (!operands.empty())
+    if (auto vector = dyn_cast<VectorType>(operands.front().getType()))
+      lanes = vector.getNumElements();
+  llvm::DenseMap<Value, Value> scalars;
+  for (auto [argument, value] : llvm::zip(body->getArguments(), operands))
+    scalars[argument] = value;
+  for (Operation &op : body->without_terminator()) {
+    SmallVector<Value> arguments;
+    for (Value operand : op.getOperands())
+      arguments.push_back(scalars.lookup(operand));
+    scalars[op.getResult(0)] = emitScalar(builder, &op, arguments, lanes);
+  }
+  SmallVector<Value> results;
+  for (Value value : body->getTerminator()->getOperands())
+    results.push_back(scalars.lookup(value));
+  return results;
+}
+
+} // namespace hybrid::loops

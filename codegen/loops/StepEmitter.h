@@ -2,15 +2,16 @@
 //
 // A step of a recurrence (schedule.recurrence) becomes loops over the rows of a work item and the
 // elements of its small tensors. Values lie in a frame of the item; what is yielded is computed
-// where it is wanted, and views cost nothing. Products keep a block of rows by a vector of columns
-// in registers.
+// where it is wanted, and views cost nothing. Products of one thread keep a block of rows by a
+// vector of columns in registers; the threads of a block divide elements among them.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "codegen/cpu/KernelFunction.h"
+#include "codegen/loops/KernelFunction.h"
+#include "codegen/loops/ScalarExpressions.h"
 #include "codegen/program/IterationSpace.h"
 
-namespace hybrid::cpu {
+namespace hybrid::loops {
 
 /// Where a tensor of a step lies for the rows of a work item: dimension 0 of the view are the rows.
 struct Place {
@@ -38,12 +39,14 @@ public:
   void emit(mlir::Block &block, llvm::ArrayRef<Place> arguments,
             llvm::ArrayRef<std::optional<Target>> targets);
 
-  /// body(places of one element each) for each index of the places' shape, which all have.
-  void forElements(llvm::ArrayRef<Place> places,
+  /// body(places of one element each) for each index of the places' shape, which all have. Those
+  /// from number `written` on are written: threads share the indices under which that is apart.
+  void forElements(llvm::ArrayRef<Place> places, size_t written,
                    llvm::function_ref<void(llvm::ArrayRef<mlir::Value>)> body);
   /// body(offsets) for each index of the space's first `dimensions`; they are `starts` at index 0.
+  /// What the views from number `written` on hold is written.
   void forIndices(const IterationSpace &space, size_t dimensions,
-                  llvm::ArrayRef<mlir::Value> starts,
+                  llvm::ArrayRef<mlir::Value> starts, size_t written,
                   llvm::function_ref<void(llvm::ArrayRef<mlir::Value>)> body);
   void copy(const Place &from, const Place &to, bool adds = false);
   void fill(const Place &to, double value);
@@ -70,7 +73,11 @@ private:
   /// ..., n].
   void multiply(const Place &a, const Place &w, const Place &c, const Place *bias);
   void multiplyVectors(const Product &product, int64_t width);
-  void multiplyElements(const Product &product);
+  /// c = Σ over the last dimension of a and w (+ bias), which are views 0 to 3 of the space.
+  void multiplyElements(const Product &product, const IterationSpace &space,
+                        llvm::ArrayRef<mlir::Value> starts);
+  void forShared(const IterationSpace &space, size_t dimensions, llvm::ArrayRef<mlir::Value> starts,
+                 size_t written, llvm::function_ref<void(llvm::ArrayRef<mlir::Value>)> body);
   void finish(mlir::Block &block, llvm::ArrayRef<std::optional<Target>> targets);
 
   mlir::Value at(const Place &place) {
@@ -89,4 +96,4 @@ private:
   llvm::SmallVector<std::pair<mlir::Value, Target>> last; // copied at the end
 };
 
-} // namespace hybrid::cpu
+} // namespace hybrid::loops

@@ -1,4 +1,4 @@
-//===- RecurrenceEmitter.cpp - a step, position by position ------------------===//
+//===- Recurrence.cpp - a step, position by position -------------------------===//
 //
 // A kernel of schedule.recurrence. The states of a work item stay in one place from position to
 // position. Backwards, the states before each position of a stretch are computed again from those
@@ -6,29 +6,25 @@
 // the states between stretches are kept behind the trajectory.
 //
 //===----------------------------------------------------------------------===//
-#include "codegen/cpu/LoopEmitter.h"
-#include "codegen/cpu/StepEmitter.h"
+#include "codegen/loops/Recurrence.h"
+#include "codegen/loops/StepEmitter.h"
 #include "dialect/Shapes.h"
 
 using namespace mlir;
 
-namespace hybrid::cpu {
+namespace hybrid::loops {
 namespace {
-
-SmallVector<View> viewsOf(ValueRange memory) {
-  return llvm::map_to_vector(memory, [](Value value) { return viewOf(value); });
-}
 
 class RecurrenceKernel {
 public:
-  RecurrenceKernel(GeneratedKernels &kernels, RecurrenceStepOp step)
-      : step(step), views(viewsOf(step->getOperands())), kernel(kernels, views),
-        batchRows(static_cast<int64_t>(step.getBatchRows())),
+  RecurrenceKernel(KernelFunction &kernel, RecurrenceStepOp step)
+      : step(step), kernel(kernel), batchRows(static_cast<int64_t>(step.getBatchRows())),
         length(static_cast<int64_t>(step.getLength())), kept(static_cast<int64_t>(step.getKept())),
         body(step.getStep().front()),
         states(body.getNumArguments() - step.getInputs().size() - step.getInvariants().size()) {}
 
-  GeneratedKernel make() {
+  /// Returns the number of work items.
+  int64_t make() {
     kernel.forGrid([&](Value index) {
       item = index;
       const int64_t room = viewOf(step.getFrame()).shape[1];
@@ -39,8 +35,7 @@ public:
       else
         backward();
     });
-    const int64_t items = static_cast<int64_t>(step.getBatch()) / batchRows;
-    return {kernel.finish(step.getGradient().empty() ? "recurrence" : "recurrence_grad"), items};
+    return static_cast<int64_t>(step.getBatch()) / batchRows;
   }
 
 private:
@@ -285,8 +280,7 @@ private:
   }
 
   RecurrenceStepOp step;
-  SmallVector<View> views;
-  KernelFunction kernel;
+  KernelFunction &kernel;
   const int64_t batchRows, length, kept;
   Block &body;
   const size_t states;
@@ -296,8 +290,16 @@ private:
 
 } // namespace
 
-GeneratedKernel LoopEmitter::recurrence(GeneratedKernels &kernels, RecurrenceStepOp step) const {
-  return RecurrenceKernel(kernels, step).make();
+SmallVector<View> viewsOf(RecurrenceStepOp step) {
+  return llvm::map_to_vector(step->getOperands(), [](Value value) { return viewOf(value); });
 }
 
-} // namespace hybrid::cpu
+StringRef nameOf(RecurrenceStepOp step) {
+  return step.getGradient().empty() ? "recurrence" : "recurrence_grad";
+}
+
+int64_t emitRecurrence(KernelFunction &kernel, RecurrenceStepOp step) {
+  return RecurrenceKernel(kernel, step).make();
+}
+
+} // namespace hybrid::loops

@@ -4,14 +4,14 @@
 // once for all rows of the block. Where columns do not lie side by side, element by element.
 //
 //===----------------------------------------------------------------------===//
-#include "codegen/cpu/StepEmitter.h"
+#include "codegen/loops/StepEmitter.h"
 #include "codegen/program/IterationSpace.h"
 #include "dialect/Shapes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 
-namespace hybrid::cpu {
+namespace hybrid::loops {
 
 /// Rows of a block: with a vector of 64 bytes each, sums that registers of any target hold.
 constexpr int64_t blockRows = 8;
@@ -19,8 +19,8 @@ constexpr int64_t vectorBytes = 64;
 
 /// c[m, n] = Σ_k a[m, k] w[k, n] (+ bias[n]) at the offsets of a loop around it.
 struct StepEmitter::Product {
-  Value aMemory, wMemory, cMemory, biasMemory; // bias: null without
-  Value a, w, c, bias;
+  Value aMemory, wMemory, biasMemory, cMemory; // bias: null without
+  Value a, w, bias, c;
   int64_t m, k, n, aRow, aInner, wInner, wColumn, cRow, cColumn, biasColumn;
 };
 
@@ -66,7 +66,7 @@ void StepEmitter::multiply(const Place &a, const Place &w, const Place &c, const
       view->shape.push_back(aLoops.shape[view->shape.size()]);
       view->strides.push_back(0);
     }
-  IterationSpace space = collapse(aLoops.shape, {aLoops, wLoops, cLoops, biasLoops});
+  IterationSpace space = collapse(aLoops.shape, {aLoops, wLoops, biasLoops, cLoops});
   Product product;
   product.aMemory = a.view.buffer, product.wMemory = w.view.buffer;
   product.cMemory = c.view.buffer, product.biasMemory = bias ? bias->view.buffer : Value();
@@ -76,18 +76,23 @@ void StepEmitter::multiply(const Place &a, const Place &w, const Place &c, const
   product.wInner = w.view.strides[wRank - 2], product.wColumn = w.view.strides[wRank - 1];
   product.cColumn = c.view.strides[columns];
   product.biasColumn = bias ? bias->view.strides.back() : 0;
+  const Value starts[] = {at(a), at(w), bias ? at(*bias) : kernel.index(0), at(c)};
+  if (kernel.workers == Workers::Block || product.wColumn != 1 || product.cColumn != 1) {
+    space.shape.push_back(product.n);
+    const int64_t strides[] = {0, product.wColumn, product.biasColumn, product.cColumn};
+    for (auto [ofView, stride] : llvm::zip_equal(space.strides, strides))
+      ofView.push_back(stride);
+    return multiplyElements(product, space, starts);
+  }
   // Rows that share their weights are a block; the others are a loop.
   const size_t last = space.shape.size() - 1;
-  const bool shared = space.strides[1][last] == 0 && space.strides[3][last] == 0;
+  const bool shared = space.strides[1][last] == 0 && space.strides[2][last] == 0;
   product.m = shared ? space.shape[last] : 1;
   product.aRow = shared ? space.strides[0][last] : 0;
-  product.cRow = shared ? space.strides[2][last] : 0;
-  const Value starts[] = {at(a), at(w), at(c), bias ? at(*bias) : kernel.index(0)};
-  forIndices(space, last + !shared, starts, [&](ArrayRef<Value> offsets) {
-    product.a = offsets[0], product.w = offsets[1], product.c = offsets[2];
-    product.bias = offsets[3];
-    if (product.wColumn != 1 || product.cColumn != 1)
-      return multiplyElements(product);
+  product.cRow = shared ? space.strides[3][last] : 0;
+  forIndices(space, last + !shared, starts, 3, [&](ArrayRef<Value> offsets) {
+    product.a = offsets[0], product.w = offsets[1], product.bias = offsets[2];
+    product.c = offsets[3];
     int64_t width = vectorBytes / bytesOf(c.view.element);
     for (int64_t column = 0; column < product.n;) {
       while (width > product.n - column)
@@ -156,34 +161,26 @@ void StepEmitter::multiplyVectors(const Product &product, int64_t width) {
     block(kernel.index(blocks * blockRows), rest);
 }
 
-void StepEmitter::multiplyElements(const Product &product) {
+void StepEmitter::multiplyElements(const Product &product, const IterationSpace &space,
+                                   ArrayRef<Value> starts) {
   Type element = cast<MemRefType>(product.cMemory.getType()).getElementType();
   auto flags = arith::FastMathFlagsAttr::get(b.getContext(), arith::FastMathFlags::reassoc |
                                                                  arith::FastMathFlags::contract);
-  kernel.forCount(product.m, [&](Value row) {
-    Value a = kernel.add(product.a, kernel.scaled(row, product.aRow)),
-          c = kernel.add(product.c, kernel.scaled(row, product.cRow));
-    kernel.forCount(product.n, [&](Value column) {
-      Value w = kernel.add(product.w, kernel.scaled(column, product.wColumn));
-      Value zero = arith::ConstantOp::create(b, b.getFloatAttr(element, 0));
-      Value sum = kernel.fold(product.k, zero, [&](Value k, Value sum) -> Value {
-        Value left = memref::LoadOp::create(b, product.aMemory,
-                                            kernel.add(a, kernel.scaled(k, product.aInner)));
-        Value right = memref::LoadOp::create(b, product.wMemory,
-                                             kernel.add(w, kernel.scaled(k, product.wInner)));
-        Value term = arith::MulFOp::create(b, left, right, flags);
-        return arith::AddFOp::create(b, sum, term, flags);
-      });
-      if (product.biasMemory)
-        sum = arith::AddFOp::create(
-            b, sum,
-            memref::LoadOp::create(
-                b, product.biasMemory,
-                kernel.add(product.bias, kernel.scaled(column, product.biasColumn))));
-      memref::StoreOp::create(b, sum, product.cMemory,
-                              kernel.add(c, kernel.scaled(column, product.cColumn)));
+  forIndices(space, space.shape.size(), starts, 3, [&](ArrayRef<Value> offsets) {
+    Value zero = arith::ConstantOp::create(b, b.getFloatAttr(element, 0));
+    Value sum = kernel.fold(product.k, zero, [&](Value k, Value sum) -> Value {
+      Value left = memref::LoadOp::create(b, product.aMemory,
+                                          kernel.add(offsets[0], kernel.scaled(k, product.aInner)));
+      Value right = memref::LoadOp::create(
+          b, product.wMemory, kernel.add(offsets[1], kernel.scaled(k, product.wInner)));
+      Value term = arith::MulFOp::create(b, left, right, flags);
+      return arith::AddFOp::create(b, sum, term, flags);
     });
+    if (product.biasMemory)
+      sum =
+          arith::AddFOp::create(b, sum, memref::LoadOp::create(b, product.biasMemory, offsets[2]));
+    memref::StoreOp::create(b, sum, product.cMemory, offsets[3]);
   });
 }
 
-} // namespace hybrid::cpu
+} // namespace hybrid::loops
