@@ -207,8 +207,12 @@ Result<void> trainOnRanks(TrainingOptions options, const std::shared_ptr<Communi
   if (!run.warmStart.path.empty())
     if (auto done = run.warmStart.identify(); !done)
       return done;
-  run.config["command"] = commandLine();
+  run.config["command"] = options.command.empty() ? commandLine() : options.command;
+  run.config["arguments"] = options.kept;
   std::error_code error;
+  run.config["directory"] = std::filesystem::current_path(error).string();
+  if (!options.repeated.empty())
+    run.config["repeats"] = options.repeated;
   const bool refused = tells && !run.resume && std::filesystem::exists(run.out, error) &&
                        !std::filesystem::is_empty(run.out, error); // a folder not ours
   announce(options, **session);

@@ -18,6 +18,9 @@ struct TrainingOptions {
   int64_t accumulate = 1;       // batches whose gradients an update is of
   std::optional<Preset> preset; // decides what was not given
   std::set<std::string> given;  // flags of the command line
+  nlohmann::json kept;          // these with their values, as config.json shall have them
+  std::string command;          // in full, where what was typed leaves things out; else empty
+  std::string repeated;         // the run whose flags these are, where it is another; else empty
   int threads = 0;
   bool json = false; // the summary as JSON
   RankOptions ranks; // where several processes were started together

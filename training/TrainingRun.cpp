@@ -75,6 +75,22 @@ static json trajectoryOf(const TrainOptions &options, const StepRunner &runner,
   return config;
 }
 
+/// Settings of how a run ends: it may go on with others.
+constexpr const char *ofTheEnd[] = {"steps",       "schedule",     "min_lr",
+                                    "decay_steps", "warmup_shape", "decay_shape",
+                                    "stop_accuracy"};
+
+/// What of these `then` had otherwise than `now` has; null where it had none.
+static json endBefore(const json &now, const json &then) {
+  json before = json::object();
+  for (const char *key : ofTheEnd) {
+    const json is = now.value(key, json()), was = then.value(key, json());
+    if (is != was)
+      before[key] = was;
+  }
+  return before;
+}
+
 TrainingRun::TrainingRun(StepRunner &runner, int64_t replica, const TrainRun &run)
     : runner(runner), place(replica), data(run.source), settings(run.options),
       progress(run.options.quiet) {}
@@ -147,6 +163,36 @@ Result<void> TrainingRun::takeStateOfFirst(Communicator &ranks) {
   return {};
 }
 
+/// That the settings are those of the checkpoint, but for the run's end; another end is noted in
+/// them, so that they say all that the bits depend on.
+Result<void> TrainingRun::takeUp(RunState &loaded, const std::string &path) {
+  const json then = loaded.config, before = endBefore(trajectory, then);
+  if (then.contains("extended"))
+    trajectory["extended"] = then["extended"];
+  json others = trajectory, same = then;
+  for (const char *key : ofTheEnd)
+    others.erase(key), same.erase(key);
+  if (std::string difference = describeDifference(others, same); !difference.empty())
+    return Error{fmt::format("cannot resume from '{}' with other settings: {}", path, difference)};
+  if (before.empty())
+    return {};
+  if (settings.steps > 0 && settings.steps < loaded.step)
+    return Error{fmt::format("cannot resume from '{}' with --steps {}: the run has done {}", path,
+                             settings.steps, loaded.step)};
+  json ends = trajectory, ended = then;
+  for (json *object : {&ends, &ended})
+    for (auto item = object->begin(); item != object->end();)
+      item = before.contains(item.key()) ? std::next(item) : object->erase(item);
+  progress.note(fmt::format("another end from step {} on: {}", loaded.step,
+                            describeDifference(ends, ended)));
+  trajectory["extended"].push_back({{"after", loaded.step}, {"was", before}});
+  if (settings.steps > 0)
+    loaded.plannedSteps = settings.steps;
+  if (before.contains("stop_accuracy"))
+    loaded.finished = false;
+  return {};
+}
+
 Result<void> TrainingRun::resumeFromFolder() {
   std::vector<CheckpointFile> files = listCheckpoints(record->checkpoints());
   if (files.empty()) {
@@ -170,10 +216,8 @@ Result<void> TrainingRun::resumeFromFolder() {
                       "({:016x}, this one is {:016x}); compile the model as it was compiled "
                       "then",
                       file.path, loaded->fingerprint, runner.fingerprint())};
-    if (std::string difference = describeDifference(trajectory, loaded->config);
-        !difference.empty())
-      return Error{
-          fmt::format("cannot resume from '{}' with other settings: {}", file.path, difference)};
+    if (auto done = takeUp(*loaded, file.path); !done)
+      return done;
     auto seconds = record->goBackTo(loaded->metricsLines);
     if (!seconds)
       return seconds.error();

@@ -75,6 +75,7 @@ public:
 private:
   Result<void> resume();
   Result<void> resumeFromFolder();
+  Result<void> takeUp(RunState &loaded, const std::string &path);
   Result<void> takeStateOfFirst(Communicator &ranks);
   Hyper hyperAt(int64_t step) const;
   void fill(int64_t step, int64_t inBurst) const;

@@ -1,6 +1,7 @@
 //===- Train.cpp - hybrid-run train: from a model and data to checkpoints ----------===//
 #include "laboratory/Training.h"
 #include "tools/hybrid-run/Arguments.h"
+#include "tools/hybrid-run/RecordedArguments.h"
 #include "tools/hybrid-run/Verbs.h"
 
 namespace hybrid::tools {
@@ -74,7 +75,13 @@ void addTrain(CLI::App &app) {
           "50e-6,1e9")
       ->type_name("DELAY,RATE");
   verb->add_option("--out", options.out, "run folder (default runs/MODEL-DATA-TIME)");
-  verb->add_flag("--resume", options.resume, "go on with the run in --out");
+  auto *resume = verb->add_flag(
+      "--resume", options.resume,
+      "go on with the run in --out; what is not given is as it was; --steps, --schedule, --min-lr, "
+      "--decay-steps, --decay-shape and --stop-accuracy may give it another end");
+  verb->add_option("--repeat", arguments->repeated,
+                   "RUN: train as the run in this folder was begun, but for what is given")
+      ->excludes(resume);
   verb->add_flag("--quiet", options.quiet, "no progress on standard error");
   verb->add_flag("--json", arguments->json, "print the summary as JSON");
   verb->add_option("--preset", *preset,
@@ -86,6 +93,9 @@ void addTrain(CLI::App &app) {
     for (const CLI::Option *option : verb->get_options())
       if (option->count() > 0)
         arguments->given.insert(option->get_name());
+    arguments->kept = argumentsToKeep(*verb);
+    if (arguments->run.resume || !arguments->repeated.empty())
+      arguments->command = commandOf(arguments->kept, arguments->run.out);
     require(rt::lab::trainAndReport(*arguments));
   });
 }

@@ -1,6 +1,9 @@
 //===- main.cpp - hybrid-run: train, evaluate and inspect compiled models ---------===//
+#include "executable/Printable.h"
 #include "tools/hybrid-run/Program.h"
+#include "tools/hybrid-run/RecordedArguments.h"
 #include "tools/hybrid-run/Verbs.h"
+#include <cstdio>
 
 int main(int argc, char **argv) {
   using namespace hybrid::tools;
@@ -29,5 +32,13 @@ int main(int argc, char **argv) {
   addInfo(app);
   addDoctor(app);
   addSelftest(app);
-  return runProgram(app, argc, argv);
+  auto words = withKeptArguments({argv, argv + argc});
+  if (!words) {
+    std::fprintf(stderr, "error: %s\n", hybrid::printable(words.error().message).c_str());
+    return 1;
+  }
+  std::vector<char *> pointers;
+  for (std::string &word : *words)
+    pointers.push_back(word.data());
+  return runProgram(app, static_cast<int>(pointers.size()), pointers.data());
 }
