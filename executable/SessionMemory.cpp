@@ -91,7 +91,7 @@ private:
       for (size_t i = 0; i < spaceCount; ++i)
         touched[i] = touched[i] || spacesOf(*program)[i];
     auto partFor = [&](fb::Space space) {
-      return touched[static_cast<size_t>(space)] ? memory.parameters : 0;
+      return touched[static_cast<size_t>(space)] ? ofAll(space, replicas) : 0;
     };
     memory.gradients = partFor(fb::Space::Gradients);
     memory.moments = partFor(fb::Space::Moment1) + partFor(fb::Space::Moment2);

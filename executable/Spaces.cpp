@@ -2,6 +2,7 @@
 #include "executable/Spaces.h"
 #include "executable/ReplicaStride.h"
 #include <algorithm>
+#include <functional>
 
 namespace hybrid {
 
@@ -60,7 +61,50 @@ bool touchesTraining(const fb::Program &program) {
          touched[size_t(fb::Space::Moment2)];
 }
 
+static uint64_t bytesOfParameter(const fb::Parameter &parameter) {
+  uint64_t bytes = parameter.dtype() == fb::DType::F64 ? 8 : 4;
+  if (parameter.shape())
+    for (int64_t size : *parameter.shape())
+      bytes *= static_cast<uint64_t>(size);
+  return bytes;
+}
+
+/// Up to the last that programs touch: frozen parameters lie behind it, without gradients and
+/// moments.
+static uint64_t touchedBytes(const fb::Executable &executable, fb::Space space) {
+  uint64_t end = 0;
+  auto visit = [&](const fb::BufferRef &buffer) {
+    if (buffer.space() == space)
+      end = std::max(end, buffer.offset() + buffer.bytes());
+  };
+  std::function<void(const fb::Step &)> visitStep = [&](const fb::Step &step) {
+    for (const fb::BufferRef &buffer : buffersOf(step))
+      visit(buffer);
+    if (const auto *loop = step.operation_as_TileLoop(); loop && loop->steps())
+      for (const fb::Step *inner : *loop->steps())
+        visitStep(*inner);
+  };
+  for (const fb::Program *program : *executable.programs()) {
+    for (const auto *ports : {program->inputs(), program->outputs()})
+      if (ports)
+        for (const fb::Tensor *tensor : *ports)
+          visit(*tensor->buffer());
+    if (program->steps())
+      for (const fb::Step *step : *program->steps())
+        visitStep(*step);
+  }
+  if (executable.parameters())
+    for (const fb::Parameter *parameter : *executable.parameters())
+      if (parameter->trainable())
+        end = std::max(end, parameter->offset() + bytesOfParameter(*parameter));
+  return end;
+}
+
 uint64_t spaceBytes(const fb::Executable &executable, fb::Space space) {
+  const bool isOfTraining =
+      space == fb::Space::Gradients || space == fb::Space::Moment1 || space == fb::Space::Moment2;
+  if (isOfTraining && executable.replicas() == 1) // code knows the stride of replicas
+    return std::min<uint64_t>(executable.parameter_bytes(), touchedBytes(executable, space));
   if (space == fb::Space::Arena)
     return executable.arena_bytes();
   if (space == fb::Space::Constants)

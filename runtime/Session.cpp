@@ -323,9 +323,14 @@ static fb::BufferRef placeOf(const ParameterInfo &info, fb::Space space) {
   return {info.offset, static_cast<uint64_t>(info.elements() * bytesOf(info.dtype)), space};
 }
 
+/// What is frozen has no gradient and no moments.
+static bool has(const ParameterInfo &info, Session::Slot slot) {
+  return slot == Session::Slot::Parameter || info.trainable;
+}
+
 std::span<const std::byte> Session::parameter(size_t index, Slot slot, int64_t replica) {
   if (index >= executable().parameters().size() || !state->hasReplica(replica) ||
-      !state->ensureSpace(spaceOf(slot)))
+      !has(executable().parameters()[index], slot) || !state->ensureSpace(spaceOf(slot)))
     return {};
   auto memory =
       state->device->read(placeOf(executable().parameters()[index], spaceOf(slot)), replica);
@@ -339,6 +344,9 @@ Result<void> Session::setParameter(size_t index, std::span<const std::byte> byte
   if (index >= executable().parameters().size())
     return Error{fmt::format("{} has no parameter {}", executable().name(), index)};
   const ParameterInfo &info = executable().parameters()[index];
+  if (!has(info, slot))
+    return Error{
+        fmt::format("parameter '{}' is not trained: it has no gradient and no moments", info.name)};
   fb::BufferRef place = placeOf(info, spaceOf(slot));
   if (bytes.size() != place.bytes())
     return Error{fmt::format("parameter '{}' takes {} bytes, {} are given", info.name,

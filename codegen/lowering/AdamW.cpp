@@ -35,7 +35,7 @@ template <> LogicalResult lower(AdamWOp op, ProgramBuilder &program) {
                                                  IntegerType::get(op.getContext(), 8), data)),
             gradients = whole(Space::Gradients);
   int64_t grid = static_cast<int64_t>(chunks.size());
-  const int64_t elements = program.tables.parameterBytes / bytes;
+  const int64_t elements = program.wholeSpace(Space::Gradients, element).elements();
   AdamWParams params{grid, elements};
   View partial = program.temporary({grid}, Float64Type::get(op.getContext())),
        norm = program.defineDense(op.getGradientNorm());

@@ -13,7 +13,7 @@ namespace hybrid {
 static int64_t aligned(int64_t bytes) { return static_cast<int64_t>(llvm::alignTo(bytes, 64)); }
 
 void ModuleTables::collectParameters(func::FuncOp forward) {
-  llvm::SetVector<StringAttr> order; // in memory: stretches first
+  llvm::SetVector<StringAttr> order; // in memory: stretches first, what is not trained last
   if (auto update = forward->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>("update"))
     for (auto op : update.getOps<ParameterOp>())
       if (ArrayAttr names = stretchOf(op))
@@ -23,8 +23,11 @@ void ModuleTables::collectParameters(func::FuncOp forward) {
     auto type = cast<RankedTensorType>(op.getType());
     Parameter parameter{0, type, op.getTrainable(), op.getDecay(), op.getLrScaleAttr()};
     parameters.insert({op.getNameAttr(), parameter});
-    order.insert(op.getNameAttr());
   }
+  for (const bool trainable : {true, false})
+    for (auto &[name, parameter] : parameters)
+      if (parameter.trainable == trainable)
+        order.insert(name);
   for (StringAttr name : order)
     if (auto found = parameters.find(name); found != parameters.end()) {
       RankedTensorType type = found->second.type;

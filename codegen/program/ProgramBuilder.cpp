@@ -55,7 +55,12 @@ View ProgramBuilder::parameterView(StringAttr name, Space space) {
 }
 
 View ProgramBuilder::wholeSpace(Space space, Type element) {
-  return newBuffer({tables.parameterBytes / bytesOf(element)}, element, space, {}, 0);
+  int64_t end = 0;
+  for (auto &[name, parameter] : tables.parameters)
+    if (parameter.trainable)
+      end = std::max(end, parameter.offset +
+                              parameterStride(parameter.type.getNumElements() * bytesOf(element)));
+  return newBuffer({end / bytesOf(element)}, element, space, {}, 0);
 }
 
 View ProgramBuilder::constant(ArrayRef<int64_t> shape, Type element, ArrayRef<char> bytes) {

@@ -85,7 +85,7 @@ public:
   View temporary(llvm::ArrayRef<int64_t> shape, mlir::Type element);
   /// Where a parameter lies, or with another space what belongs to it.
   View parameterView(mlir::StringAttr name, Space space = Space::Parameters);
-  /// All of a space of the size of the parameters.
+  /// Of a space that belongs to parameters, what of it belongs to those that are trained.
   View wholeSpace(Space space, mlir::Type element);
   /// These bytes, among the constants.
   View constant(llvm::ArrayRef<int64_t> shape, mlir::Type element, llvm::ArrayRef<char> bytes);

@@ -21,7 +21,8 @@ std::pair<std::string, std::string> splitOptimizer(llvm::StringRef given) {
   const bool isPattern =
       front.size() < given.size() && !front.empty() &&
       llvm::all_of(
-          front, [](char c) { return llvm::isAlnum(c) || llvm::StringRef("._-*?[]").contains(c); });
+          front,
+          [](char c) { return llvm::isAlnum(c) || llvm::StringRef("._-*?[]{},!").contains(c); });
   return isPattern ? std::pair(front.str(), rest.str()) : std::pair("*", given.str());
 }
 
@@ -29,26 +30,41 @@ namespace {
 
 constexpr llvm::StringRef ofTheRun[] = {"lr", "weight_decay", "step"};
 constexpr size_t mostStates = 2;
+constexpr size_t mostAlternatives = 64; // of {a,b} in a pattern
+
+/// A pattern of names as it is given: with `!` in front it is for all that it does not match.
+struct NamePattern {
+  std::string text;
+
+  /// The library's pattern refers to the text.
+  llvm::Expected<llvm::GlobPattern> glob() const {
+    return llvm::GlobPattern::create(llvm::StringRef(text).ltrim('!'), mostAlternatives);
+  }
+  bool match(llvm::StringRef name) const {
+    return cantFail(glob()).match(name) != llvm::StringRef(text).starts_with("!");
+  }
+};
 
 } // namespace
 
 /// One choice as it was given.
 struct Elaborator::Optimizer {
   std::string given;
-  std::string pattern;
-  LayerValue layer;
+  NamePattern pattern;
   Place place;
-  const TypeSyntax *type = nullptr; // of p
+  LayerValue layer;                 // none where it freezes
+  const TypeSyntax *type = nullptr; // of p; null where it freezes
   std::vector<std::string> states;
   bool used = false;
 
+  /// Whether its parameters stay as they are.
+  bool freezes() const { return !type; }
   /// Whether all tensors are one to it.
   bool takesAnyShape() const { return type->leading && type->dimensions.empty(); }
   bool takes(llvm::StringRef name, llvm::ArrayRef<int64_t> shape) const {
-    auto glob = llvm::GlobPattern::create(pattern);
-    return cantFail(std::move(glob)).match(name) &&
-           (type->leading ? shape.size() >= type->dimensions.size()
-                          : shape.size() == type->dimensions.size());
+    return pattern.match(name) &&
+           (freezes() || (type->leading ? shape.size() >= type->dimensions.size()
+                                        : shape.size() == type->dimensions.size()));
   }
 };
 
@@ -56,12 +72,14 @@ std::optional<Elaborator::Optimizer> Elaborator::readOptimizer(const std::string
   auto [pattern, text] = splitOptimizer(given);
   const uint32_t file = diagnostics.sources.addText("--optimizer=" + given, text);
   const Place place{file, 0};
-  auto glob = llvm::GlobPattern::create(pattern);
-  if (!glob) {
+  Optimizer optimizer{given, {pattern}, place, {}, nullptr, {}, false};
+  if (auto glob = optimizer.pattern.glob(); !glob) {
     diagnostics.error(place, "'" + pattern +
                                  "' is no pattern of names: " + llvm::toString(glob.takeError()));
     return std::nullopt;
   }
+  if (llvm::StringRef(text).trim() == "none")
+    return optimizer;
   ExpressionPtr expression = parseExpressionAlone(file, diagnostics);
   Value value = expression ? evaluate(*expression) : Value();
   if (value.isPoison())
@@ -70,7 +88,7 @@ std::optional<Elaborator::Optimizer> Elaborator::readOptimizer(const std::string
     diagnostics.error(place, "an optimizer is a layer of the language, not " + describe(value));
     return std::nullopt;
   }
-  Optimizer optimizer{given, pattern, *value.layer, place, nullptr, {}, false};
+  optimizer.layer = *value.layer;
   bool takesGradient = false;
   for (const ParameterSyntax &parameter : optimizer.layer.definition->parameters) {
     if (parameter.type.kind != TypeSyntax::Kind::Tensor || parameter.type.integerElements)
@@ -123,6 +141,10 @@ void Elaborator::writeOptimizers(llvm::ArrayRef<std::string> given, const Module
       if (!optimizer.takes(parameter.getName(), sizes))
         continue;
       optimizer.used = true;
+      if (optimizer.freezes()) {
+        parameter.setTrainable(false);
+        break;
+      }
       Shape shape =
           optimizer.takesAnyShape() ? Shape{Dim::free("B")} : Shape(sizes.begin(), sizes.end());
       groups[{i, emit.attribute(shape)}].push_back(parameter.getNameAttr());
@@ -130,12 +152,24 @@ void Elaborator::writeOptimizers(llvm::ArrayRef<std::string> given, const Module
     }
   }
   for (const Optimizer &optimizer : optimizers)
-    if (!optimizer.used)
+    if (!optimizer.used && optimizer.freezes())
+      diagnostics.error(optimizer.place,
+                        "--optimizer '" + optimizer.given +
+                            "' freezes no parameter of the model: none that is "
+                            "trained has such a name, or a later one has them all");
+    else if (!optimizer.used)
       diagnostics.error(optimizer.place, "--optimizer '" + optimizer.given +
                                              "' is for no parameter of the model: none that it "
                                              "takes, p: " +
                                              text(*optimizer.type) +
                                              ", has such a name, or a later one has them all");
+  auto isTrained = [](ParameterOp parameter) { return parameter.getTrainable(); };
+  auto freezing = llvm::find_if(optimizers, [](const Optimizer &each) { return each.freezes(); });
+  if (!diagnostics.failed() && freezing != optimizers.end() &&
+      llvm::none_of(function.getOps<ParameterOp>(), isTrained))
+    diagnostics.error(freezing->place,
+                      "all parameters of the model are frozen, and nothing is left "
+                      "to train");
   for (auto &[key, parameters] : groups)
     if (!diagnostics.failed())
       writeOptimizer(optimizers[key.first], key.second, parameters);

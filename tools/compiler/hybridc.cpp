@@ -107,6 +107,15 @@ static int run(int argc, char **argv) {
                  "or of std.optimizers; the last one that takes a parameter has it, AdamW the "
                  "rest; may be repeated")
       ->allow_extra_args(false);
+  app.add_option_function<std::vector<std::string>>(
+         "--freeze",
+         [&](const std::vector<std::string> &patterns) {
+           for (const std::string &pattern : patterns)
+             options.optimizers.push_back(pattern + "=none");
+         },
+         "PATTERN (* ? [ab] {a,b}; ! in front: all others) of parameters that are not trained, as "
+         "--optimizer PATTERN=none: they take neither gradients nor moments; may be repeated")
+      ->allow_extra_args(false);
   app.add_option("--model", options.model, "which model, when the file has several");
   app.add_option("-I,--models-dir", options.importPaths,
                  "folder that holds std/ (default: the library that came with hybridc)")

@@ -30,6 +30,16 @@ void addModel(CLI::App &verb, rt::ModelSpec &spec) {
                    "[PATTERN=]LAYER: what updates the parameters of such names (default: AdamW); "
                    "may be repeated")
       ->allow_extra_args(false);
+  group
+      ->add_option_function<std::vector<std::string>>(
+          "--freeze",
+          [&spec](const std::vector<std::string> &patterns) {
+            for (const std::string &pattern : patterns)
+              spec.optimizers.push_back(pattern + "=none");
+          },
+          "PATTERN (* ? [ab] {a,b}; ! in front: all others) of parameters that are not trained: "
+          "they take neither gradients nor moments; may be repeated")
+      ->allow_extra_args(false);
 }
 
 void addCheckpoint(CLI::App &verb, std::string &checkpoint, bool &average) {
