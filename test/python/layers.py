@@ -39,6 +39,7 @@ CASES = {
     "experts.moe_with_shared": {"shared": 4},
     "filters.sine_filter": LIST_OF_ONE, "filters.explicit_filter": LIST_OF_ONE, "filters.fno_filter": LIST_OF_ONE,
     "filters.transfer_function_filter": LIST_OF_ONE, "filters.ckconv_filter": LIST_OF_ONE,
+    "heads.class_logits": {"length": 5},
     "hyena_family.multihead_hyena": {"head": 4},
     "hyena_family.h3": {"states": 4},
     "linear_attention.linear_attention": {"heads": 2},
@@ -70,12 +71,17 @@ CASES = {
     "state_space.bilinear": {"inputs": {"dt": "[4, 1]", **dict.fromkeys(("ar", "ai", "cr", "ci"), "[4, 2]")}},
     "state_space.cauchy_sums": {"conjugate": True},
     "vision.axis_filter": {"n": 4, "two_sided": True},
+    "vision.branch": {"drop": 0, "drop_depth": 0},
+    "vision.hyena_iso_scores": {"depth": 1, "filter_width": 4, "features": 3},
+    "vision.hyena_vit_scores": {"depth": 1, "filter_width": 4, "features": 3},
+    "vision.vit_scores": {"depth": 1, "heads": 2},
 }
 OUTSIDE = {
     **dict.fromkeys(("attention.alibi_slopes", "heads.sine_positions", "linear_attention.count_positions", "linear_attention.retention_decay",
                      "recurrences.starts", "rotary.counted_positions", "rotary.rotary_frequencies", "rotary.llama3_frequencies", "rotary.yarn_frequencies",
                      "rwkv5.channel_power", "state_space.legs_basis"), "is a constant: it has no input and no parameter"),
     "hyena_family.readout_with": "its result is a layer, which hyena_experts calls",
+    "vision.image_of_bytes": "its input is integers, and it has no parameter",
 }
 
 
