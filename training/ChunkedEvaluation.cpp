@@ -134,7 +134,7 @@ Result<EvaluationScore> evaluateInChunks(Session &session, const Source &source,
   if (source.inputNumbers() > 0)
     return Error{"sequences of numbers cannot be scored in chunks"};
   const auto ids = idsOf(session.executable(), "chunk", chunk->tokens->name);
-  if (auto fits = checkVocabulary(source.vocabulary(), classes, ids ? ids->below : 0); !fits)
+  if (auto fits = checkVocabulary(source, classes, ids ? ids->below : 0); !fits)
     return fits.error();
   count = examplesFor(source, count);
   Scorer scorer(classes);

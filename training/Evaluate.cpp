@@ -82,20 +82,25 @@ Result<void> checkFits(const StepRunner &runner, const Source &source) {
   if (runner.inputNumbers() != source.inputNumbers())
     return Error{fmt::format("the data has {}, but the model takes {}",
                              inputText(source.inputNumbers()), inputText(runner.inputNumbers()))};
-  return checkVocabulary(source.vocabulary(), runner.vocabulary(), runner.tokenIds());
+  return checkVocabulary(source, runner.vocabulary(), runner.tokenIds());
 }
 
-Result<void> checkVocabulary(int64_t ofData, int64_t classes, int64_t tokenIds) {
+Result<void> checkVocabulary(const Source &source, int64_t classes, int64_t tokenIds) {
+  const int64_t tokens = source.vocabulary(), answers = source.answers();
+  if (classes && classes < answers && answers != tokens)
+    return Error{fmt::format("the data has {} classes, but the model's logits have {}: compile it "
+                             "with --set classes={}",
+                             answers, classes, answers)};
   std::string lacks;
-  if (classes && classes < ofData)
+  if (classes && classes < answers)
     lacks = fmt::format("the model's logits have {} classes", classes);
-  else if (tokenIds && tokenIds < ofData)
+  else if (tokenIds && tokenIds < tokens)
     lacks = fmt::format("the model takes tokens from 0 to {}", tokenIds - 1);
   if (lacks.empty())
     return {};
   return Error{fmt::format("the data has a vocabulary of {}, but {}: compile it with --set "
                            "vocab={}",
-                           ofData, lacks, ofData)};
+                           tokens, lacks, tokens)};
 }
 
 namespace {

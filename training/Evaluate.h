@@ -81,6 +81,6 @@ private:
 /// compile.
 Result<void> checkFits(const StepRunner &runner, const Source &source);
 /// That a model of so many classes and token ids has all of the data's; 0 of them: any.
-Result<void> checkVocabulary(int64_t ofData, int64_t classes, int64_t tokenIds);
+Result<void> checkVocabulary(const Source &source, int64_t classes, int64_t tokenIds);
 
 } // namespace hybrid::rt

@@ -9,7 +9,6 @@
 #include "training/compile/OpenModel.h"
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <numbers>
 
 namespace hybrid::rt {
 namespace {
@@ -27,8 +26,8 @@ nlohmann::json describe(const EvaluationScore &score, const Source &source) {
     result["eval_relative_loss"] = score.loss / static_cast<double>(source.inputNumbers());
     result["eval_least_squares_loss"] = source.referenceLoss(score.examples);
   }
-  if (source.isBytes())
-    result["eval_bits_per_byte"] = score.loss / std::numbers::ln2;
+  if (source.bytesPerToken() > 0)
+    result["eval_bits_per_byte"] = source.bitsPerByte(score.loss);
   return result;
 }
 
@@ -48,8 +47,8 @@ std::string textOf(const EvaluationScore &score, const Source &source,
   if (score.sequenceAccuracy >= 0 && !source.isBytes())
     text += fmt::format("sequence accuracy {:.6f}  (instances with every scored position right)\n",
                         score.sequenceAccuracy);
-  if (source.isBytes())
-    text += fmt::format("bits per byte {:.6f}\n", score.loss / std::numbers::ln2);
+  if (source.bytesPerToken() > 0)
+    text += fmt::format("bits per byte {:.6f}\n", source.bitsPerByte(score.loss));
   return text + fmt::format("{} instances, {} scored positions\n", score.examples, score.scored);
 }
 

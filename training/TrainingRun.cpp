@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <numbers>
 #include <sys/resource.h>
 
 namespace hybrid::rt {
@@ -462,8 +461,8 @@ json TrainingRun::evaluationLine(const EvaluationScore &score) const {
     line["mad_accuracy"] = score.madAccuracy;
   if (score.sequenceAccuracy >= 0 && !data->isBytes())
     line["sequence_accuracy"] = score.sequenceAccuracy;
-  if (data->isBytes())
-    line["bits_per_byte"] = score.loss / std::numbers::ln2;
+  if (data->bytesPerToken() > 0)
+    line["bits_per_byte"] = data->bitsPerByte(score.loss);
   return line;
 }
 
@@ -474,8 +473,8 @@ bool TrainingRun::evaluatesNow() const {
 Result<void> TrainingRun::evaluated(const EvaluationScore &score) {
   std::string text = fmt::format("step {}: eval loss {:.4f}, accuracy {:.4f}", state.step,
                                  score.loss, score.accuracy);
-  if (data->isBytes())
-    text += fmt::format(", {:.4f} bits per byte", score.loss / std::numbers::ln2);
+  if (data->bytesPerToken() > 0)
+    text += fmt::format(", {:.4f} bits per byte", data->bitsPerByte(score.loss));
   progress.note(text);
   ++state.metricsLines;
   if (auto done = record->line(state.step, evaluationLine(score)); !done)
@@ -584,8 +583,8 @@ Result<TrainOutcome> TrainingRun::finish(const EvaluationScore &score) {
     summary["eval_relative_loss"] = score.loss / static_cast<double>(data->inputNumbers());
     summary["eval_least_squares_loss"] = data->referenceLoss(score.examples);
   }
-  if (data->isBytes())
-    summary["eval_bits_per_byte"] = score.loss / std::numbers::ln2;
+  if (data->bytesPerToken() > 0)
+    summary["eval_bits_per_byte"] = data->bitsPerByte(score.loss);
   if (state.bestStep >= 0)
     summary["best"] = {{"step", state.bestStep},
                        {"eval_loss", state.bestLoss},

@@ -53,6 +53,12 @@ public:
       most = std::max(most, source->vocabulary());
     return most;
   }
+  int64_t answers() const override {
+    int64_t most = 0;
+    for (const auto &source : sources)
+      most = std::max(most, source->answers());
+    return most;
+  }
   int64_t positions() const override { return sources[0]->positions(); }
   uint64_t epochExamples() const override {
     uint64_t sum = 0;
@@ -115,6 +121,8 @@ static Result<std::unique_ptr<Source>> makeOne(const DataSpec &spec, int64_t len
     return makeTextSource(spec.path, length, seed, dataSeed);
   if (spec.kind == "idx" || spec.kind == "png")
     return makeImageSource(spec, length, seed, dataSeed);
+  if (spec.options.contains("label") && spec.kind != "tokens")
+    return makeLabelledSource(spec, length, seed, dataSeed);
   return makeTokenSource(spec, length, seed, dataSeed);
 }
 

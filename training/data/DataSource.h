@@ -21,6 +21,9 @@ Result<int64_t> positionsOf(const std::string &spec);
 /// One KIND:PATH, for makeDataSource(). Both are called with parsed options.
 Result<std::unique_ptr<Source>> makeTokenSource(const DataSpec &spec, int64_t length, uint64_t seed,
                                                 uint64_t dataSeed);
+/// text:, jsonl: or fasta: with label=folder.
+Result<std::unique_ptr<Source>> makeLabelledSource(const DataSpec &spec, int64_t length,
+                                                   uint64_t seed, uint64_t dataSeed);
 Result<std::unique_ptr<Source>> makeImageSource(const DataSpec &spec, int64_t length, uint64_t seed,
                                                 uint64_t dataSeed);
 /// Reads the tokens of a spec as makeTokenSource() does.

@@ -18,9 +18,14 @@ public:
   ImageSource(ImageSet train, ImageSet test, nlohmann::json description, std::string name,
               uint64_t seed)
       : trainSet(std::move(train)), testSet(std::move(test)), description(std::move(description)),
-        name(std::move(name)), seed(seed) {}
+        name(std::move(name)), seed(seed) {
+    for (const ImageSet *set : {&trainSet, &testSet})
+      for (uint32_t label : set->labels)
+        classes = std::max<int64_t>(classes, int64_t{label} + 1);
+  }
 
   int64_t vocabulary() const override { return 256; }
+  int64_t answers() const override { return classes; }
   int64_t positions() const override { return static_cast<int64_t>(trainSet.pixelsEach()); }
   uint64_t epochExamples() const override { return trainSet.size(); }
   uint64_t testExamples() const override { return testSet.size(); }
@@ -52,6 +57,7 @@ private:
   nlohmann::json description;
   std::string name;
   uint64_t seed;
+  int64_t classes = 0;
 };
 
 /// Every tenth image of a permutation becomes the test set.

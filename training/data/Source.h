@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numbers>
 #include <span>
 
 namespace hybrid::rt {
@@ -46,7 +47,7 @@ public:
   virtual const Tokenizer *tokenizer() const { return nullptr; }
   /// Whether the target at each position is the next position's input.
   virtual bool predictsNext() const { return false; }
-  /// Whether a token is a byte, so that loss can be told in bits per byte.
+  /// Whether a token is a byte.
   bool isBytes() const { return tokenizer() && tokenizer()->isBytes(); }
   /// Training instance `number` = step * batch + row. Spans have positions() times the words of a
   /// position.
@@ -63,6 +64,13 @@ public:
   virtual nlohmann::json describe() const = 0;
   /// The prompt of a short name for run folders: "in-context-recall", "kjv".
   virtual std::string shortName() const = 0;
+  /// What targets are below: tokens, or classes where these are asked.
+  virtual int64_t answers() const { return vocabulary(); }
+  /// Bytes of text that a token of the test instances stands for, so that loss can be told in bits
+  /// per byte; 0: it cannot.
+  virtual double bytesPerToken() const { return predictsNext() && isBytes() ? 1 : 0; }
+  /// A loss in nats a token as bits a byte.
+  double bitsPerByte(double loss) const { return loss / (std::numbers::ln2 * bytesPerToken()); }
 };
 
 struct TaskSourceOptions {

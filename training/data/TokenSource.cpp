@@ -23,6 +23,10 @@ public:
   uint64_t testExamples() const override { return testWindows.windows(); }
   const Tokenizer *tokenizer() const override { return set.tokenizer.get(); }
   bool predictsNext() const override { return true; }
+  double bytesPerToken() const override {
+    return static_cast<double>(set.validation.bytes) /
+           static_cast<double>(set.validation.tokens.size());
+  }
 
   void train(uint64_t number, std::span<int32_t> inputs,
              std::span<int32_t> targets) const override {
