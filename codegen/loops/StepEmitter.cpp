@@ -65,9 +65,9 @@ Place StepEmitter::rowOf(const Place &place, Value row) {
 //===-- loops over elements --------------------------------------------------------===//
 
 void StepEmitter::forIndices(const IterationSpace &space, size_t dimensions, ArrayRef<Value> starts,
-                             size_t written, llvm::function_ref<void(ArrayRef<Value>)> body) {
+                             llvm::function_ref<void(ArrayRef<Value>)> body) {
   if (kernel.workers == Workers::Block)
-    return forShared(space, dimensions, starts, written, body);
+    return forShared(space, dimensions, starts, body);
   std::function<void(size_t, ArrayRef<Value>)> nest = [&](size_t depth, ArrayRef<Value> offsets) {
     if (depth == dimensions)
       return body(offsets);
@@ -82,35 +82,20 @@ void StepEmitter::forIndices(const IterationSpace &space, size_t dimensions, Arr
   nest(0, starts);
 }
 
-/// Dimensions along which something written repeats are a loop of each thread: it adds up there.
+/// The threads of a block have a sequence, so no two indices are of the same written element.
 void StepEmitter::forShared(const IterationSpace &space, size_t dimensions, ArrayRef<Value> starts,
-                            size_t written, llvm::function_ref<void(ArrayRef<Value>)> body) {
-  IterationSpace shared, own;
-  shared.strides.resize(starts.size()), own.strides.resize(starts.size());
-  for (size_t d = 0; d < dimensions; ++d) {
-    const bool repeats = llvm::any_of(ArrayRef(space.strides).drop_front(written),
-                                      [&](ArrayRef<int64_t> strides) { return strides[d] == 0; });
-    IterationSpace &part = repeats && space.shape[d] > 1 ? own : shared;
-    part.shape.push_back(space.shape[d]);
-    for (size_t view = 0; view < starts.size(); ++view)
-      part.strides[view].push_back(space.strides[view][d]);
-  }
-  auto offsetsBehind = [&](ArrayRef<Value> from, Value flat, const IterationSpace &part) {
-    SmallVector<Value> offsets = kernel.offsetsAt(flat, part.shape, part.strides);
-    for (auto [offset, start] : llvm::zip_equal(offsets, from))
+                            llvm::function_ref<void(ArrayRef<Value>)> body) {
+  assert(rows == 1 && "sums over rows are one thread's");
+  ArrayRef<int64_t> shape = ArrayRef(space.shape).take_front(dimensions);
+  kernel.forThreads(elementCount(shape), [&](Value flat) {
+    SmallVector<Value> offsets = kernel.offsetsAt(flat, shape, space.strides);
+    for (auto [offset, start] : llvm::zip_equal(offsets, starts))
       offset = kernel.add(start, offset);
-    return offsets;
-  };
-  kernel.forThreads(elementCount(shared.shape), [&](Value flat) {
-    SmallVector<Value> first = offsetsBehind(starts, flat, shared);
-    if (own.shape.empty())
-      return body(first);
-    kernel.forCount(elementCount(own.shape), [&](Value i) { body(offsetsBehind(first, i, own)); });
+    body(offsets);
   });
 }
 
-void StepEmitter::forElements(ArrayRef<Place> all, size_t written,
-                              llvm::function_ref<void(ArrayRef<Value>)> body) {
+void StepEmitter::forElements(ArrayRef<Place> all, llvm::function_ref<void(ArrayRef<Value>)> body) {
   SmallVector<View> views;
   SmallVector<Value> starts;
   for (const Place &place : all) {
@@ -118,7 +103,7 @@ void StepEmitter::forElements(ArrayRef<Place> all, size_t written,
     starts.push_back(at(place));
   }
   IterationSpace space = collapse(views.front().shape, views);
-  forIndices(space, space.shape.size(), starts, written, body);
+  forIndices(space, space.shape.size(), starts, body);
 }
 
 static Value loaded(ImplicitLocOpBuilder &b, const Place &place, Value at) {
@@ -133,13 +118,13 @@ static void stored(ImplicitLocOpBuilder &b, Value value, const Place &place, Val
 }
 
 void StepEmitter::copy(const Place &from, const Place &to, bool adds) {
-  forElements({from, to}, 1,
+  forElements({from, to},
               [&](ArrayRef<Value> at) { stored(b, loaded(b, from, at[0]), to, at[1], adds); });
 }
 
 void StepEmitter::fill(const Place &to, double value) {
   Value constant = arith::ConstantOp::create(b, b.getFloatAttr(to.view.element, value));
-  forElements(to, 0, [&](ArrayRef<Value> at) { stored(b, constant, to, at[0], false); });
+  forElements(to, [&](ArrayRef<Value> at) { stored(b, constant, to, at[0], false); });
 }
 
 //===-- where values go ------------------------------------------------------------===//
@@ -337,7 +322,7 @@ void StepEmitter::emitFused(FusedOp op) {
         stores.push_back({result.getResultNumber(), target.adds});
       }
   }
-  forElements(all, operands, [&](ArrayRef<Value> at) {
+  forElements(all, [&](ArrayRef<Value> at) {
     SmallVector<Value> values;
     for (size_t i = 0; i < operands; ++i)
       values.push_back(loaded(b, all[i], at[i]));
@@ -382,7 +367,7 @@ void StepEmitter::emitReduce(ReduceOp op) {
   auto flags = arith::FastMathFlagsAttr::get(b.getContext(), arith::FastMathFlags::reassoc);
   const double neutral = isMax ? -std::numeric_limits<double>::infinity() : 0;
   const double count = static_cast<double>(elementCount(inner.shape));
-  forElements({Place{outer, from.base}, target}, 1, [&](ArrayRef<Value> at) {
+  forElements({Place{outer, from.base}, target}, [&](ArrayRef<Value> at) {
     std::function<Value(size_t, Value, Value)> nest = [&](size_t depth, Value offset, Value value) {
       return kernel.fold(loops.shape[depth], value, [&](Value i, Value sum) -> Value {
         Value place = kernel.add(offset, kernel.scaled(i, loops.strides[0][depth]));

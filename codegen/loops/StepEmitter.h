@@ -39,14 +39,12 @@ public:
   void emit(mlir::Block &block, llvm::ArrayRef<Place> arguments,
             llvm::ArrayRef<std::optional<Target>> targets);
 
-  /// body(places of one element each) for each index of the places' shape, which all have. Those
-  /// from number `written` on are written: threads share the indices under which that is apart.
-  void forElements(llvm::ArrayRef<Place> places, size_t written,
+  /// body(places of one element each) for each index of the places' shape, which all have.
+  void forElements(llvm::ArrayRef<Place> places,
                    llvm::function_ref<void(llvm::ArrayRef<mlir::Value>)> body);
   /// body(offsets) for each index of the space's first `dimensions`; they are `starts` at index 0.
-  /// What the views from number `written` on hold is written.
   void forIndices(const IterationSpace &space, size_t dimensions,
-                  llvm::ArrayRef<mlir::Value> starts, size_t written,
+                  llvm::ArrayRef<mlir::Value> starts,
                   llvm::function_ref<void(llvm::ArrayRef<mlir::Value>)> body);
   void copy(const Place &from, const Place &to, bool adds = false);
   void fill(const Place &to, double value);
@@ -77,7 +75,7 @@ private:
   void multiplyElements(const Product &product, const IterationSpace &space,
                         llvm::ArrayRef<mlir::Value> starts);
   void forShared(const IterationSpace &space, size_t dimensions, llvm::ArrayRef<mlir::Value> starts,
-                 size_t written, llvm::function_ref<void(llvm::ArrayRef<mlir::Value>)> body);
+                 llvm::function_ref<void(llvm::ArrayRef<mlir::Value>)> body);
   void finish(mlir::Block &block, llvm::ArrayRef<std::optional<Target>> targets);
 
   mlir::Value at(const Place &place) {

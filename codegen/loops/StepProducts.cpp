@@ -90,7 +90,7 @@ void StepEmitter::multiply(const Place &a, const Place &w, const Place &c, const
   product.m = shared ? space.shape[last] : 1;
   product.aRow = shared ? space.strides[0][last] : 0;
   product.cRow = shared ? space.strides[3][last] : 0;
-  forIndices(space, last + !shared, starts, 3, [&](ArrayRef<Value> offsets) {
+  forIndices(space, last + !shared, starts, [&](ArrayRef<Value> offsets) {
     product.a = offsets[0], product.w = offsets[1], product.bias = offsets[2];
     product.c = offsets[3];
     int64_t width = vectorBytes / bytesOf(c.view.element);
@@ -166,7 +166,7 @@ void StepEmitter::multiplyElements(const Product &product, const IterationSpace 
   Type element = cast<MemRefType>(product.cMemory.getType()).getElementType();
   auto flags = arith::FastMathFlagsAttr::get(b.getContext(), arith::FastMathFlags::reassoc |
                                                                  arith::FastMathFlags::contract);
-  forIndices(space, space.shape.size(), starts, 3, [&](ArrayRef<Value> offsets) {
+  forIndices(space, space.shape.size(), starts, [&](ArrayRef<Value> offsets) {
     Value zero = arith::ConstantOp::create(b, b.getFloatAttr(element, 0));
     Value sum = kernel.fold(product.k, zero, [&](Value k, Value sum) -> Value {
       Value left = memref::LoadOp::create(b, product.aMemory,
