@@ -10,6 +10,7 @@
 #include "training/SessionRunner.h"
 #include "training/compile/OpenModel.h"
 #include "training/compile/Process.h"
+#include "training/data/RenumberedSource.h"
 #include <algorithm>
 #include <cmath>
 #include <ctime>
@@ -123,16 +124,16 @@ void printSummary(const TrainingOptions &options, const nlohmann::json &summary)
 namespace {
 
 /// Compiles or loads the model. The first rank compiles, so that the others find what it has made.
-Result<std::unique_ptr<Session>> openFor(const TrainingOptions &options,
+Result<std::unique_ptr<Session>> openFor(const ModelSpec &model, int threads,
                                          const std::shared_ptr<Communicator> &ranks) {
-  const SessionOptions wanted{options.threads, true, ranks};
+  const SessionOptions wanted{threads, true, ranks};
   if (!ranks)
-    return openModel(options.model, wanted);
+    return openModel(model, wanted);
   auto nothing = [](Transport &transport) { return largest(transport, 0); };
   if (!ranks->isFirst())
     if (auto ready = ranks->run(nothing); !ready)
       return ready.error();
-  auto session = openModel(options.model, wanted);
+  auto session = openModel(model, wanted);
   if (session && ranks->isFirst())
     if (auto ready = ranks->run(nothing); !ready)
       return ready.error();
@@ -156,6 +157,33 @@ Result<void> checkAllHaveOneModel(const Session &session, Communicator &ranks) {
   return {};
 }
 
+Result<std::unique_ptr<Session>> openSession(const ModelSpec &model, int threads,
+                                             const std::shared_ptr<Communicator> &ranks) {
+  auto session = openFor(model, threads, ranks);
+  if (session && ranks)
+    if (auto done = checkAllHaveOneModel(**session, *ranks); !done)
+      return done.error();
+  return session;
+}
+
+/// Gives a session its runner and the data for its length.
+Result<void> complete(OpenStage &stage, const TrainingOptions &options,
+                      const std::shared_ptr<Communicator> &ranks) {
+  auto runner =
+      makeSessionRunner(*stage.session, true, longestBurst, options.accumulate, ranks.get());
+  if (!runner)
+    return runner.error();
+  stage.runner = std::move(*runner);
+  auto source = options.data.open(stage.runner->length(), options.run.seed);
+  if (!source)
+    return source.error();
+  stage.source = std::move(*source);
+  if (options.overfitBatch)
+    stage.source = repeatFirstBatch(std::move(stage.source),
+                                    static_cast<uint64_t>(stage.runner->stepSequences()));
+  return {};
+}
+
 Result<void> trainOnRanks(TrainingOptions options, const std::shared_ptr<Communicator> &ranks) {
   TrainOptions &run = options.run;
   if (options.steps && options.epochs)
@@ -169,41 +197,36 @@ Result<void> trainOnRanks(TrainingOptions options, const std::shared_ptr<Communi
     options.model.reduction = options.ranks.wire;
   run.quiet |= !tells;
   options.model.quiet |= !tells;
-  auto session = openFor(options, ranks);
-  if (!session)
-    return session.error();
-  if (ranks)
-    if (auto done = checkAllHaveOneModel(**session, *ranks); !done)
-      return done;
+  auto opened = openSession(options.model, options.threads, ranks);
+  if (!opened)
+    return opened.error();
+  OpenStage whole{std::move(*opened), nullptr, nullptr};
+  Session *session = whole.session.get();
   const TensorInfo *tokens = nullptr;
-  if (const ProgramInfo *train = (*session)->executable().findProgram("train"))
+  if (const ProgramInfo *train = session->executable().findProgram("train"))
     for (const TensorInfo &input : train->inputs)
       if (input.name != "targets" && input.shape.size() >= 2)
         tokens = &input;
   if (tokens)
     if (auto done =
-            applyPreset(options, parametersOf(**session), tokens->shape[0], tokens->shape[1]);
+            applyPreset(options, parametersOf(*session), tokens->shape[0], tokens->shape[1]);
         !done)
       return done;
   if (auto done = run.check(); !done)
     return done;
-  if (auto done = run.checkTaken((*session)->executable()); !done)
+  if (auto done = run.checkTaken(session->executable()); !done)
     return done;
-  auto runner = makeSessionRunner(**session, true, longestBurst, options.accumulate, ranks.get());
-  if (!runner)
-    return runner.error();
-  auto source = options.data.open((*runner)->length(), run.seed);
-  if (!source)
-    return source.error();
-  run.steps = stepsOf(options, **source, (*runner)->stepSequences());
+  if (auto done = complete(whole, options, ranks); !done)
+    return done;
+  run.steps = stepsOf(options, *whole.source, whole.runner->stepSequences());
   applyPresetWarmup(options);
   if (auto done = run.checkSteps(run.steps); !done)
     return done;
   if (!tells) // the first rank keeps the run
     run.out.clear();
   else if (run.out.empty())
-    run.out = defaultFolder(options.model.path, **source);
-  run.config = provenance(options, **session);
+    run.out = defaultFolder(options.model.path, *whole.source);
+  run.config = provenance(options, *session);
   if (!run.warmStart.path.empty())
     if (auto done = run.warmStart.identify(); !done)
       return done;
@@ -215,10 +238,30 @@ Result<void> trainOnRanks(TrainingOptions options, const std::shared_ptr<Communi
     run.config["repeats"] = options.repeated;
   const bool refused = tells && !run.resume && std::filesystem::exists(run.out, error) &&
                        !std::filesystem::is_empty(run.out, error); // a folder not ours
-  announce(options, **session);
+  announce(options, *session);
   if (tells)
-    warnOfTargets((*session)->executable(), **source);
-  auto trained = trainModel(**runner, **source, run);
+    warnOfTargets(session->executable(), *whole.source);
+  if (tells && !options.samples.prompts.empty()) {
+    auto sampler = makeSampler(options.model, *whole.source, options.samples, options.threads);
+    if (!sampler)
+      return sampler.error();
+    run.sampler = std::move(*sampler);
+  }
+  Result<TrainOutcome> trained = TrainOutcome();
+  if (options.lengthWarmup.isEmpty())
+    trained = trainModel(*whole.runner, *whole.source, run);
+  else
+    trained = trainByLength(
+        options.lengthWarmup, options.model, std::move(whole),
+        [&](const ModelSpec &model) -> Result<OpenStage> {
+          auto stage = openSession(model, options.threads, ranks);
+          if (!stage)
+            return stage.error();
+          OpenStage open{std::move(*stage), nullptr, nullptr};
+          auto done = complete(open, options, ranks);
+          return done ? Result<OpenStage>(std::move(open)) : done.error();
+        },
+        run);
   // Also of a run that failed: its curves show where. What it failed of is what is told.
   Result<void> reported;
   if (tells && !refused)

@@ -1,6 +1,8 @@
 //===- Training.h - a single training with its page -------------------------------===//
 #pragma once
+#include "laboratory/LengthWarmup.h"
 #include "laboratory/TrainingRanks.h"
+#include "laboratory/TrainingSamples.h"
 #include "laboratory/paper/Preset.h"
 #include "training/Trainer.h"
 #include "training/data/DataChoice.h"
@@ -22,8 +24,11 @@ struct TrainingOptions {
   std::string command;          // in full, where what was typed leaves things out; else empty
   std::string repeated;         // the run whose flags these are, where it is another; else empty
   int threads = 0;
-  bool json = false; // the summary as JSON
-  RankOptions ranks; // where several processes were started together
+  bool json = false;         // the summary as JSON
+  LengthWarmup lengthWarmup; // empty: all sequences have --length
+  bool overfitBatch = false; // all steps are of the first one's batch
+  SampleOptions samples;     // what is written every run.sampleEvery steps
+  RankOptions ranks;         // where several processes were started together
 };
 
 /// Trains a model, writes report.html of its run, and prints the summary.

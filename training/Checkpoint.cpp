@@ -20,7 +20,7 @@ using nlohmann::json;
 constexpr const char *formatVersion = "1";
 
 json toJson(const RunState &state) {
-  return {
+  json value = {
       {"step", state.step},
       {"planned_steps", state.plannedSteps},
       {"metrics_lines", state.metricsLines},
@@ -30,6 +30,37 @@ json toJson(const RunState &state) {
       {"finished", state.finished},
       {"fingerprint", state.fingerprint},
       {"config", state.config}};
+  if (const auto &outliers = state.outliers)
+    value["outliers"] = {
+        {"losses", outliers->losses}, {"norms", outliers->norms}, {"left_out", outliers->leftOut}};
+  return value;
+}
+
+bool numbersFrom(const json &object, const char *key, std::vector<double> &out) {
+  auto found = object.find(key);
+  if (found == object.end() || !found->is_array())
+    return false;
+  for (const json &item : *found) {
+    if (!item.is_number())
+      return false;
+    out.push_back(item.get<double>());
+  }
+  return true;
+}
+
+bool outliersFrom(const json &object, RunState &state) {
+  auto found = object.find("outliers");
+  if (found == object.end())
+    return true;
+  RunState::Outliers outliers;
+  const auto leftOut = jsonField<int64_t>(*found, "left_out");
+  if (!found->is_object() || !leftOut || *leftOut < 0 ||
+      !numbersFrom(*found, "losses", outliers.losses) ||
+      !numbersFrom(*found, "norms", outliers.norms))
+    return false;
+  outliers.leftOut = *leftOut;
+  state.outliers = std::move(outliers);
+  return true;
 }
 
 /// Every field present and of its type, or nothing. JSON errors must not reach the library's own
@@ -70,7 +101,8 @@ bool fromJson(const json &value, RunState &state) {
   state.finished = finished->get<bool>();
   state.fingerprint = print->get<uint64_t>();
   state.config = *config;
-  return state.step >= 0 && state.plannedSteps >= 0 && state.metricsLines >= 0;
+  return state.step >= 0 && state.plannedSteps >= 0 && state.metricsLines >= 0 &&
+         outliersFrom(value, state);
 }
 
 /// A hash over the state and over every tensor's name, shape and bytes, in the order of names.

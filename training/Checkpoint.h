@@ -29,6 +29,13 @@ struct RunState {
   uint64_t fingerprint = 0;
   nlohmann::json config; // settings that a resumed run must share
   std::string tokenizer; // serialized, of the data; empty: none. Written, not read back
+  /// Of a run that leaves out outliers: the last losses and norms, and how many updates it left
+  /// out.
+  struct Outliers {
+    std::vector<double> losses, norms;
+    int64_t leftOut = 0;
+  };
+  std::optional<Outliers> outliers;
 };
 
 /// As a checkpoint holds it, and back: nothing where the text is no state.

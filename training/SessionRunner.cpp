@@ -2,6 +2,7 @@
 #include "training/SessionRunner.h"
 #include "runtime/InputIds.h"
 #include "runtime/Optimizer.h"
+#include "runtime/cpu/Team.h"
 #include "runtime/cpu/Threads.h"
 #include "training/GradientSum.h"
 #include "training/ModelFingerprint.h"
@@ -15,6 +16,7 @@
 #include <fmt/format.h>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 
 namespace hybrid::rt {
@@ -54,7 +56,7 @@ public:
     return session.setActive(replica, active);
   }
 
-  int64_t burstSteps() const override { return mostSteps; }
+  int64_t burstSteps() const override { return judge ? 1 : mostSteps; }
   int burstsAhead() const override { return runsAhead() ? Session::mostStarted : 0; }
   BatchMemory trainingBatch(int64_t replica, int64_t step) override {
     if (batches > 1) {
@@ -65,7 +67,7 @@ public:
             session.inputAs<int32_t>("train", "targets", replica, step)};
   }
   Result<bool> holdExamples(const Examples &examples) override {
-    if (batches > 1)
+    if (batches > 1 || judge)
       return false;
     auto held = session.holdExamples(examples);
     holdsExamples = held && *held;
@@ -113,6 +115,10 @@ public:
   }
   uint64_t parameterCount() const override;
   uint64_t allocatedBytes() const override { return session.allocatedBytes(); }
+  Result<void> askBeforeUpdates(Judge asked) override {
+    judge = std::move(asked);
+    return {};
+  }
 
 private:
   struct StatePlace {
@@ -123,8 +129,10 @@ private:
   std::vector<StatePlace> statePlaces() const;
   Result<void> checkProgram(std::string_view name);
   /// Whether steps are started and looked at later.
-  bool runsAhead() const { return session.isAsynchronous() && batches == 1; }
+  bool runsAhead() const { return session.isAsynchronous() && batches == 1 && !judge; }
   Result<std::vector<StepScore>> takeStep();
+  Result<bool> isToUpdate(int64_t replica, StepScore &score);
+  Result<double> gradientNorm(int64_t replica);
   Result<std::vector<BatchScore>> runTrain();
   Result<std::vector<BatchScore>> runTrainOften();
   void showBatch(int64_t replica, int64_t batch);
@@ -137,6 +145,7 @@ private:
   int64_t batches; // whose gradients an update is of
   Communicator *others;
   GradientSum gradients;
+  Judge judge; // of updates; none: all are made
   struct StepInputs {
     std::vector<int32_t> tokens, targets;
     Hyper hyper;
@@ -330,6 +339,51 @@ Result<std::vector<BatchScore>> SessionRunner::runTrainOften() {
   return sums;
 }
 
+template <typename T> static double sumOfSquares(std::span<const std::byte> bytes, int threads) {
+  constexpr int64_t chunk = 1 << 15; // sums do not depend on the threads
+  const T *values = reinterpret_cast<const T *>(bytes.data());
+  const auto count = static_cast<int64_t>(bytes.size() / sizeof(T));
+  std::vector<double> sums(static_cast<size_t>((count + chunk - 1) / chunk));
+  parallelFor(std::ssize(sums), threads, [&](int64_t low, int64_t high, int) {
+    for (int64_t i = low; i < high; ++i)
+      for (int64_t at = i * chunk; at < std::min(count, (i + 1) * chunk); ++at)
+        sums[static_cast<size_t>(i)] +=
+            static_cast<double>(values[at]) * static_cast<double>(values[at]);
+  });
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
+}
+
+/// As the session holds them now; on a GPU they are copied.
+Result<double> SessionRunner::gradientNorm(int64_t replica) {
+  const std::vector<ParameterInfo> &parameters = session.executable().parameters();
+  double sum = 0;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    if (!parameters[i].trainable)
+      continue;
+    std::span<const std::byte> gradient = session.parameter(i, Session::Slot::Gradient, replica);
+    if (gradient.empty() && parameters[i].elements() > 0)
+      return Error{
+          fmt::format("the gradient of '{}' cannot be read from the device", parameters[i].name)};
+    sum += parameters[i].dtype == DType::F64 ? sumOfSquares<double>(gradient, availableThreads())
+                                             : sumOfSquares<float>(gradient, availableThreads());
+  }
+  return std::sqrt(sum);
+}
+
+/// A loss that is no number leaves the parameters alone; such a norm is the update's to refuse.
+Result<bool> SessionRunner::isToUpdate(int64_t replica, StepScore &score) {
+  if (!std::isfinite(score.batch.loss))
+    return false;
+  if (!judge)
+    return true;
+  auto norm = gradientNorm(replica);
+  if (!norm)
+    return norm.error();
+  score.gradientNorm = *norm;
+  score.isLeftOut = std::isfinite(*norm) && !judge(replica, score);
+  return !score.isLeftOut;
+}
+
 /// Gradients and update one after the other: a loss that is no number leaves the parameters alone.
 Result<std::vector<StepScore>> SessionRunner::takeStep() {
   auto losses = batches > 1 ? runTrainOften() : runTrain();
@@ -340,8 +394,12 @@ Result<std::vector<StepScore>> SessionRunner::takeStep() {
   for (int64_t replica = 0; replica < replicas(); ++replica) {
     const BatchScore &batch = (*losses)[static_cast<size_t>(replica)];
     scores.push_back({batch, std::numeric_limits<double>::quiet_NaN()});
-    if (session.isActive(replica))
-      (std::isfinite(batch.loss) ? updating : leftOut).push_back(replica);
+    if (!session.isActive(replica))
+      continue;
+    auto updates = isToUpdate(replica, scores.back());
+    if (!updates)
+      return updates.error();
+    (*updates ? updating : leftOut).push_back(replica);
   }
   if (updating.empty())
     return scores;

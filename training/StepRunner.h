@@ -32,6 +32,7 @@ struct BatchScore {
 struct StepScore {
   BatchScore batch;
   double gradientNorm = 0; // before clipping
+  bool isLeftOut = false;  // its update was judged away: nothing of the replica has changed
 };
 
 /// Memory for a batch, [batch, length] each, of a step [sequences of this rank, length], times the
@@ -128,6 +129,14 @@ public:
   virtual uint64_t parameterCount() const = 0; // of a replica
   /// Memory of the device that steps and evaluations have taken, of all replicas.
   virtual uint64_t allocatedBytes() const { return 0; }
+
+  /// Whether a replica's update is to be made, by its step's loss and norm of gradients, which are
+  /// numbers.
+  using Judge = std::function<bool(int64_t replica, const StepScore &score)>;
+  /// Asks before every update from now on; bursts have one step then, and are looked at.
+  virtual Result<void> askBeforeUpdates(Judge judge) {
+    return Error{"this runner's updates cannot be left out"};
+  }
 };
 
 } // namespace hybrid::rt

@@ -47,11 +47,13 @@ private:
   }
   Result<void> start();
   Result<void> holdExamples();
+  Result<void> judgeUpdates();
   Result<void> takeSteps();
   Result<void> takeBurst();
   Result<void> settle(size_t most);
   Result<void> betweenBursts();
   Result<void> explainFailures();
+  Result<void> leaveStages();
   Result<void> endThoseDone();
   Result<std::vector<EvaluationScore>> evaluateOnly(const Members &chosen, bool atTheEnd);
   Result<void> evaluateThose(const Members &evaluating);
@@ -114,9 +116,25 @@ Result<void> LockStep::start() {
   mark = Clock::now();
   for (Member *member : going())
     member->run->startClock(mark);
+  if (auto done = judgeUpdates(); !done)
+    return done;
   if (auto done = holdExamples(); !done)
     return done;
   return activate(going());
+}
+
+/// Where a run leaves out outliers.
+Result<void> LockStep::judgeUpdates() {
+  if (membersThat([](const Member &member) {
+        return member.run->options().skipOutliers > 0;
+      }).empty())
+    return {};
+  return runner.askBeforeUpdates([this](int64_t replica, const StepScore &score) {
+    for (Member *member : going())
+      if (member->run->replica() == replica)
+        return member->run->takesUpdate(score);
+    return true;
+  });
 }
 
 /// Finite sets may be held where steps are taken, one for all runs that have the same: when all
@@ -359,6 +377,9 @@ Result<void> LockStep::betweenBursts() {
           membersThat([](const Member &member) { return member.run->evaluatesNow(); }));
       !done)
     return done;
+  for (Member *member : going())
+    if (auto done = member->run->sampleWhenDue(); !done)
+      end(*member, done.error());
   askWhoStops(); // an observer may have seen enough
   if (lost)
     return *lost;
@@ -372,6 +393,15 @@ Result<void> LockStep::betweenBursts() {
       end(*member, member->run->interrupt(member->stop));
   }
   return activate(going());
+}
+
+/// Those whose stage is over go on in another call.
+Result<void> LockStep::leaveStages() {
+  const Members leaving =
+      membersThat([](const Member &member) { return member.run->stageIsOver(); });
+  for (Member *member : leaving)
+    end(*member, member->run->leaveStage());
+  return leaving.empty() ? Result<void>() : activate(going());
 }
 
 Result<void> LockStep::endThoseDone() {
@@ -404,9 +434,12 @@ Result<void> LockStep::takeSteps() {
   if (auto done = evaluateWhatIsDue(); !done)
     return done;
   while (true) {
-    if (bursts.empty())
+    if (bursts.empty()) {
+      if (auto done = leaveStages(); !done)
+        return done;
       if (auto done = endThoseDone(); !done)
         return done;
+    }
     if (going().empty())
       return {};
     if (bursts.empty())

@@ -14,7 +14,9 @@
 #include "training/WarmStart.h"
 #include "training/data/Source.h"
 #include "training/record/RunRecord.h"
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 namespace hybrid::rt {
@@ -30,6 +32,26 @@ public:
   virtual void diverged(int64_t step) {}
   /// Asked between steps: whether the run shall save, if it has a folder, and end there.
   virtual bool wantsStop() { return false; }
+};
+
+/// Steps of a run that have sequences of one length, in a run whose sequences grow: each length is
+/// a program of its own, and a call of the trainer takes the steps of one. What a run writes is
+/// that of one run.
+struct LengthStage {
+  int64_t first = 0, end = 0;    // steps from `first` to before `end`
+  bool isLast = false;           // and the run with it
+  std::string plan;              // all stages, as its settings say them
+  int64_t length = 0, batch = 0; // of the last stage: sequences of a step
+  uint64_t fingerprint = 0;      // of the programs of all stages
+  bool has(int64_t step) const { return step >= first && step <= end; }
+};
+
+/// Writes texts with the parameters of a run as they are while it trains.
+class TrainingSampler {
+public:
+  virtual ~TrainingSampler() = default;
+  /// An object with what is to be kept of it; "text" is also shown.
+  virtual Result<nlohmann::json> sample(StepRunner &runner, int64_t replica) = 0;
 };
 
 /// The schedule's `total` is filled in.
@@ -48,12 +70,18 @@ struct TrainOptions : OptimizerOptions {
   double timeLimit = 0;      // seconds of training, evaluations included; 0: off
   nlohmann::json config;     // what config.json says besides: command, compiler, model
   TrainObserver *observer = nullptr;
+  double skipOutliers = 0;          // standard deviations above which an update is left out; 0: off
+  std::optional<LengthStage> stage; // of a run whose sequences grow: those of this call
+  std::shared_ptr<TrainingSampler> sampler; // writes texts while training; null: nobody does
+  int64_t sampleEvery = 100;                // steps between them
   bool handleSignals = true; // SIGTERM, SIGUSR1 and SIGINT end the run; one such run a process
 };
 
 struct TrainOutcome {
-  nlohmann::json summary;  // null when interrupted
-  std::string interrupted; // the signal's name, or "observer"; empty when the run came to its end
+  nlohmann::json summary; // null when interrupted
+  /// The signal's name, "observer", or "stage" where the steps of a stage are taken; empty when the
+  /// run came to its end.
+  std::string interrupted;
   int64_t step = 0;
   std::vector<EvaluationPoint> curve; // periodic evaluations, those before a resume too
   EvaluationPoint final;              // at the end: over `finalExamples`

@@ -38,15 +38,17 @@ static json trajectoryOf(const TrainOptions &options, const StepRunner &runner,
                          const Source &source) {
   json config = withoutPlaces(source.describe());
   config["seed"] = options.seed;
-  config["batch"] = runner.stepSequences();
+  config["batch"] = options.stage ? options.stage->batch : runner.stepSequences();
   // Of ranks together only the whole counts: others may go on where they stopped.
-  if (runner.ranks() && runner.drawsByBatch())
+  if (options.stage)
+    config["length_warmup"] = options.stage->plan;
+  else if (runner.ranks() && runner.drawsByBatch())
     config["draws_by_batch_of"] = runner.batch();
   if (!runner.ranks() && runner.stepSequences() != runner.batch())
     config["accumulate"] = runner.stepSequences() / runner.batch();
   if (!options.warmStart.path.empty())
     config["init_from"] = options.warmStart.identity;
-  config["length"] = runner.length();
+  config["length"] = options.stage ? options.stage->length : runner.length();
   config["steps"] = options.steps;
   config["schedule"] = nameOf(options.schedule.kind);
   config["lr"] = options.schedule.base;
@@ -70,14 +72,20 @@ static json trajectoryOf(const TrainOptions &options, const StepRunner &runner,
     config["ema"] = options.averageDecay;
     config["ema_every"] = options.averageEvery;
   }
+  if (options.skipOutliers > 0)
+    config["skip_outliers"] = options.skipOutliers;
   config["stop_accuracy"] = options.stopAccuracy;
   return config;
 }
 
+/// Of the program, or the programs, that a run's steps are.
+static uint64_t fingerprintOf(const TrainOptions &options, const StepRunner &runner) {
+  return options.stage ? options.stage->fingerprint : runner.fingerprint();
+}
+
 /// Settings of how a run ends: it may go on with others.
-constexpr const char *ofTheEnd[] = {"steps",       "schedule",     "min_lr",
-                                    "decay_steps", "warmup_shape", "decay_shape",
-                                    "stop_accuracy"};
+constexpr const char *ofTheEnd[] = {"steps",        "schedule",    "min_lr",       "decay_steps",
+                                    "warmup_shape", "decay_shape", "stop_accuracy"};
 
 /// What of these `then` had otherwise than `now` has; null where it had none.
 static json endBefore(const json &now, const json &then) {
@@ -106,7 +114,7 @@ Result<void> TrainingRun::open() {
                  "let the scheduler send SIGUSR1 before the time is over"};
   if (auto fits = checkFits(runner, *data); !fits)
     return fits;
-  if (!settings.warmStart.path.empty()) // before there is a folder
+  if (beginsWarm()) // before there is a folder
     if (auto fits = checkWarmStart(settings.warmStart, runner, place); !fits)
       return fits;
   const bool keeps = placeOf(runner).rank == 0; // the others get the state of the first rank
@@ -182,8 +190,8 @@ Result<void> TrainingRun::takeUp(RunState &loaded, const std::string &path) {
   for (json *object : {&ends, &ended})
     for (auto item = object->begin(); item != object->end();)
       item = before.contains(item.key()) ? std::next(item) : object->erase(item);
-  progress.note(fmt::format("another end from step {} on: {}", loaded.step,
-                            describeDifference(ends, ended)));
+  progress.note(
+      fmt::format("another end from step {} on: {}", loaded.step, describeDifference(ends, ended)));
   trajectory["extended"].push_back({{"after", loaded.step}, {"was", before}});
   if (settings.steps > 0)
     loaded.plannedSteps = settings.steps;
@@ -209,12 +217,13 @@ Result<void> TrainingRun::resumeFromFolder() {
       progress.note(fmt::format("warning: {}; trying the checkpoint before it", fault));
       continue;
     }
-    if (loaded->fingerprint != runner.fingerprint())
+    const uint64_t wanted = fingerprintOf(settings, runner);
+    if (loaded->fingerprint != wanted)
       return Error{
           fmt::format("cannot resume from '{}': it was written by another executable "
                       "({:016x}, this one is {:016x}); compile the model as it was compiled "
                       "then",
-                      file.path, loaded->fingerprint, runner.fingerprint())};
+                      file.path, loaded->fingerprint, wanted)};
     if (auto done = takeUp(*loaded, file.path); !done)
       return done;
     auto seconds = record->goBackTo(loaded->metricsLines);
@@ -237,7 +246,7 @@ Result<void> TrainingRun::start() {
   trajectory =
       json::parse(trajectory.dump(-1, ' ', true, json::error_handler_t::replace), nullptr, false);
   state.plannedSteps = settings.steps;
-  if (!settings.warmStart.path.empty()) {
+  if (beginsWarm()) {
     auto told = startWarm(settings.warmStart, runner, place);
     if (!told)
       return told.error();
@@ -250,7 +259,15 @@ Result<void> TrainingRun::start() {
     if (auto done = resume(); !done)
       return done;
   nextStep = state.step;
-  state.fingerprint = runner.fingerprint();
+  if (settings.stage && state.step == settings.stage->first)
+    state.bestStep = -1; // losses of other lengths say other things
+  if (settings.skipOutliers > 0) {
+    if (!state.outliers)
+      state.outliers.emplace();
+    losses.restore(state.outliers->losses);
+    norms.restore(state.outliers->norms);
+  }
+  state.fingerprint = fingerprintOf(settings, runner);
   state.config = trajectory;
   if (data->tokenizer())
     state.tokenizer = data->tokenizer()->serialized();
@@ -262,7 +279,10 @@ Result<void> TrainingRun::start() {
   config["keep"] = settings.keep;
   config["time_limit"] = settings.timeLimit;
   config["parameters"] = runner.parameterCount();
-  config["fingerprint"] = fmt::format("{:016x}", runner.fingerprint());
+  config["fingerprint"] = fmt::format("{:016x}", state.fingerprint);
+  if (settings.sampler)
+    if (auto done = record->cutSamples(state.step); !done)
+      return done;
   return record->begin(state.step, config);
 }
 
@@ -282,6 +302,10 @@ int64_t TrainingRun::stepsToBoundary() const {
     distance = std::min(distance, toMultiple(settings.checkpointEvery));
   if (settings.averageDecay > 0)
     distance = std::min(distance, toMultiple(settings.averageEvery));
+  if (settings.sampler)
+    distance = std::min(distance, toMultiple(settings.sampleEvery));
+  if (settings.stage)
+    distance = std::min(distance, settings.stage->end - nextStep);
   if (state.plannedSteps > 0)
     distance = std::min(distance, state.plannedSteps - nextStep);
   if (awaitsPlan()) {
@@ -350,6 +374,22 @@ void TrainingRun::fillNext(int64_t inBurst, const TrainingRun *twin) {
   }
   runner.setHyper(place, inBurst, hyperAt(nextStep));
   ++nextStep;
+}
+
+bool TrainingRun::takesUpdate(const StepScore &score) {
+  if (settings.skipOutliers <= 0)
+    return true;
+  const double loss = losses.add(score.batch.loss), norm = norms.add(score.gradientNorm);
+  state.outliers->losses = losses.values();
+  state.outliers->norms = norms.values();
+  if (loss <= settings.skipOutliers && norm <= settings.skipOutliers)
+    return true;
+  ++state.outliers->leftOut;
+  progress.note(fmt::format("step {}: its update is left out: the loss {:.4g} is {:.1f} and the "
+                            "gradient's norm {:.4g} {:.1f} standard deviations above the last {}",
+                            state.step + 1, score.batch.loss, loss, score.gradientNorm, norm,
+                            OutlierWindow::size));
+  return false;
 }
 
 Result<void> TrainingRun::account(const StepScore &score, double seconds, double before) {
@@ -443,6 +483,10 @@ Result<void> TrainingRun::report(double seconds) {
                {"lr", hyperAt(state.step - 1).learningRate},
                {"grad_norm", gradientNorm},
                {"seconds", seconds}};
+  if (settings.stage)
+    line["length"] = runner.length();
+  if (state.outliers)
+    line["updates_left_out"] = state.outliers->leftOut;
   state.interval = {};
   state.intervalSteps = 0;
   intervalSeconds = 0;
@@ -457,6 +501,8 @@ json TrainingRun::evaluationLine(const EvaluationScore &score) const {
                {"loss", score.loss},         {"accuracy", score.accuracy},
                {"examples", score.examples}, {"scored", score.scored},
                {"seconds", elapsed()}};
+  if (settings.stage)
+    line["length"] = runner.length();
   if (score.madAccuracy >= 0)
     line["mad_accuracy"] = score.madAccuracy;
   if (score.sequenceAccuracy >= 0 && !data->isBytes())
@@ -494,7 +540,8 @@ Result<void> TrainingRun::evaluated(const EvaluationScore &score) {
 
 /// Who has no folder does not know what has been made.
 Result<bool> TrainingRun::evaluationIsDue() const {
-  const bool isDue = state.step > 0 && evaluatesNow() &&
+  const bool isOfAnotherStage = settings.stage && !settings.stage->has(state.step);
+  const bool isDue = state.step > 0 && evaluatesNow() && !isOfAnotherStage &&
                      (record->curve.empty() || record->curve.back().step != state.step);
   auto any = agree(runner, placeOf(runner).rank == 0 && isDue ? 1 : 0);
   return any ? Result<bool>(*any != 0) : any.error();
@@ -514,6 +561,33 @@ void TrainingRun::averageParameters() {
   const auto times = static_cast<double>(state.step / settings.averageEvery);
   const double kept = std::pow(settings.averageDecay, static_cast<double>(settings.averageEvery));
   runner.average(place, std::max(1 - kept, 1 / times));
+}
+
+Result<void> TrainingRun::sampleWhenDue() {
+  if (!settings.sampler || !hasFolder || state.step == 0 || sampledStep == state.step ||
+      !(state.step % settings.sampleEvery == 0 || stepsAreDone()))
+    return {};
+  sampledStep = state.step;
+  auto sample = settings.sampler->sample(runner, place);
+  if (!sample)
+    return sample.error();
+  progress.note(fmt::format("step {}: {}", state.step, sample->value("text", "")));
+  (*sample)["step"] = state.step;
+  return record->sample(*sample);
+}
+
+bool TrainingRun::stageIsOver() const {
+  if (!settings.stage || state.finished)
+    return false;
+  const LengthStage &stage = *settings.stage;
+  return !stage.has(state.step) || (!stage.isLast && state.step == stage.end);
+}
+
+Result<TrainOutcome> TrainingRun::leaveStage() {
+  if (settings.stage->has(state.step))
+    if (auto done = save(); !done)
+      return done.error();
+  return TrainOutcome{nullptr, "stage", state.step, record->curve, {}, elapsed()};
 }
 
 bool TrainingRun::savesNow() const {
@@ -566,6 +640,8 @@ Result<TrainOutcome> TrainingRun::finish(const EvaluationScore &score) {
                   {"peak_bytes", peakBytes()},
                   {"allocated_bytes", runner.allocatedBytes()},
                   {"parameters", runner.parameterCount()}};
+  if (state.outliers)
+    summary["updates_left_out"] = state.outliers->leftOut;
   if (Communicator *ranks = runner.ranks()) {
     const Communicator::Traffic traffic = ranks->traffic();
     summary["ranks"] = {{"count", ranks->size()},

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "training/OutlierWindow.h"
 #include "training/Trainer.h"
 #include "training/record/Progress.h"
 #include <chrono>
@@ -45,6 +46,8 @@ public:
   /// Of the oldest step on its way, which took `seconds` and ended `before` now. Errors end this
   /// run only.
   Result<void> account(const StepScore &score, double seconds, double before);
+  /// Whether the update of the step that is being taken is to be made: false for an outlier.
+  bool takesUpdate(const StepScore &score);
   bool sawNonFiniteLoss() const { return nonFinite.has_value(); }
   /// After account() found a loss that is no number, with no burst on its way: the error to end
   /// with, which names the operation.
@@ -62,6 +65,12 @@ public:
   Result<void> save();
   /// The same step once more: an evaluation has been made since.
   Result<void> saveAgain();
+  /// Writes a text, where that is asked for and due.
+  Result<void> sampleWhenDue();
+  /// Whether the steps of its stage are taken, but not those of the run.
+  bool stageIsOver() const;
+  /// Saves, for the next stage to go on from.
+  Result<TrainOutcome> leaveStage();
   /// Whether no more steps are to be taken.
   bool isDone() const { return isComplete() || timeIsOver(); }
   bool isComplete() const { return state.finished || stepsAreDone(); }
@@ -73,6 +82,10 @@ public:
   TrainOutcome interrupt(const char *who);
 
 private:
+  /// Whether parameters of another run are the first ones; a later stage has its own run's.
+  bool beginsWarm() const {
+    return !settings.warmStart.path.empty() && (!settings.stage || settings.stage->first == 0);
+  }
   Result<void> resume();
   Result<void> resumeFromFolder();
   Result<void> takeUp(RunState &loaded, const std::string &path);
@@ -102,7 +115,8 @@ private:
   double secondsBefore = 0;                            // of training in earlier processes
   double stepSeconds = 0, intervalSeconds = 0, warmSeconds = 0, trainSeconds = 0;
   double gradientNorm = 0;
-  int64_t stepsHere = 0, savedStep = -1;
+  int64_t stepsHere = 0, savedStep = -1, sampledStep = -1;
+  OutlierWindow losses, norms;            // of steps
   bool closed = false, hasFolder = false; // the first rank's, where there are several
   int64_t averagedStep = -1;              // when the average last followed
   Clock::time_point started;

@@ -56,6 +56,35 @@ void addTrain(CLI::App &app) {
       ->check(Range(0.0, 0.999999999));
   number("--ema-every", options.averageEvery, "steps from one update of the average to the next")
       ->check(count);
+  verb->add_option_function<std::string>(
+          "--length-warmup",
+          [arguments](const std::string &text) {
+            arguments->lengthWarmup = valueOf(rt::lab::LengthWarmup::parse(text));
+          },
+          "LENGTH:STEPS,...: first steps with shorter sequences, and as many more of them in a "
+          "batch; then --length")
+      ->type_name("PARTS");
+  verb->add_flag("--overfit-batch", arguments->overfitBatch,
+                 "every step is of the first one's batch, which a sound model learns by heart");
+  verb->add_option("--skip-outliers", options.skipOutliers,
+                   "Z: leave out an update whose loss or gradient norm is so many standard "
+                   "deviations above the last 128")
+      ->check(Range(1e-6, 1e6));
+  auto *prompts = verb->add_option("--sample-prompt", arguments->samples.prompts,
+                                   "go on with TEXT while training, for samples.jsonl; may be "
+                                   "repeated")
+                      ->allow_extra_args(false);
+  arguments->samples.text.tokens = 64;
+  verb->add_option("--sample-every", options.sampleEvery, "steps between samples (default 100)")
+      ->check(count)
+      ->needs(prompts);
+  number("--sample-tokens", arguments->samples.text.tokens, "tokens of a sample")
+      ->check(count)
+      ->needs(prompts);
+  number("--sample-temperature", arguments->samples.text.sampler.temperature,
+         "of samples; 0: the likeliest tokens")
+      ->check(Range(0.0, 100.0))
+      ->needs(prompts);
   verb->add_option("--time-limit", options.timeLimit, "stop after SECONDS of training")
       ->check(positive);
   verb->add_option("--data-parallel", arguments->ranks.dataParallel,

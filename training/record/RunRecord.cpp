@@ -1,5 +1,6 @@
 //===- RunRecord.cpp - what is kept of a run ---------------------------------===//
 #include "training/record/RunRecord.h"
+#include "runtime/files/AtomicFile.h"
 #include "runtime/files/Json.h"
 #include <algorithm>
 #include <filesystem>
@@ -106,6 +107,26 @@ Result<void> RunRecord::save(StepRunner &runner, int64_t replica, const RunState
 
 Result<void> RunRecord::summary(const json &summary) const {
   return folder ? folder->writeJson("summary.json", summary) : Result<void>();
+}
+
+Result<void> RunRecord::sample(const json &sample) const {
+  if (!folder)
+    return {};
+  auto file = AppendFile::open(folder->path() + "/samples.jsonl");
+  return file ? file->append(jsonLine(sample) + "\n") : Result<void>(file.error());
+}
+
+Result<void> RunRecord::cutSamples(int64_t step) const {
+  const std::string path = folder ? folder->path() + "/samples.jsonl" : std::string();
+  std::error_code error;
+  if (path.empty() || !std::filesystem::exists(path, error))
+    return {};
+  std::ifstream file(path, std::ios::binary);
+  std::string kept;
+  for (std::string text; std::getline(file, text) && !file.eof();)
+    if (jsonField<int64_t>(parseJsonOrNull(text), "step").value_or(step + 1) <= step)
+      kept += text + "\n";
+  return writeFileAtomically(path, kept);
 }
 
 } // namespace hybrid::rt

@@ -40,6 +40,10 @@ public:
   /// Writes the checkpoint of state.step and removes all but the newest `keep`.
   Result<void> save(StepRunner &runner, int64_t replica, const RunState &state, int64_t keep);
   Result<void> summary(const nlohmann::json &summary) const;
+  /// A line of samples.jsonl, an object with "step".
+  Result<void> sample(const nlohmann::json &sample) const;
+  /// Leaves samples.jsonl with the lines of steps up to this one.
+  Result<void> cutSamples(int64_t step) const;
 
   std::vector<EvaluationPoint> curve; // periodic evaluations, also of before a resume
 
