@@ -38,6 +38,7 @@ void addBench(CLI::App &app);
 void addDoctor(CLI::App &app);
 void addTrain(CLI::App &app);
 void addEval(CLI::App &app);
+void addRuns(CLI::App &app);
 void addGenerate(CLI::App &app);
 void addServe(CLI::App &app);
 void addDistill(CLI::App &app);

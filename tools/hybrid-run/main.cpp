@@ -14,6 +14,7 @@ int main(int argc, char **argv) {
   app.set_version_flag("--version", "hybrid-run " HYBRID_VERSION);
   app.require_subcommand(1);
   addTrain(app);
+  addRuns(app);
   addEval(app);
   addGenerate(app);
   addServe(app);
