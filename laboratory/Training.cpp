@@ -20,6 +20,8 @@
 namespace hybrid::rt::lab {
 namespace {
 
+constexpr int64_t ignoredByProfile = 3; // steps that warm caches
+
 std::string defaultFolder(const std::string &model, const Source &source) {
   std::time_t now = std::time(nullptr);
   std::tm local{};
@@ -247,6 +249,12 @@ Result<void> trainOnRanks(TrainingOptions options, const std::shared_ptr<Communi
       return sampler.error();
     run.sampler = std::move(*sampler);
   }
+  if (!options.profile.empty()) {
+    run.trace = std::make_shared<Trace>(ignoredByProfile, options.profileSteps);
+    if (tells) // that it can be written is known before the first step
+      if (auto done = run.trace->write(options.profile); !done)
+        return done;
+  }
   Result<TrainOutcome> trained = TrainOutcome();
   if (options.lengthWarmup.isEmpty())
     trained = trainModel(*whole.runner, *whole.source, run);
@@ -262,6 +270,9 @@ Result<void> trainOnRanks(TrainingOptions options, const std::shared_ptr<Communi
           return done ? Result<OpenStage>(std::move(open)) : done.error();
         },
         run);
+  Result<void> traced;
+  if (run.trace && tells)
+    traced = run.trace->write(options.profile);
   // Also of a run that failed: its curves show where. What it failed of is what is told.
   Result<void> reported;
   if (tells && !refused)
@@ -270,6 +281,8 @@ Result<void> trainOnRanks(TrainingOptions options, const std::shared_ptr<Communi
     return trained.error();
   if (!reported)
     return reported;
+  if (!traced)
+    return traced;
   if (trained->interrupted.empty() && tells)
     printSummary(options, trained->summary);
   return {};

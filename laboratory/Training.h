@@ -27,6 +27,8 @@ struct TrainingOptions {
   bool json = false;         // the summary as JSON
   LengthWarmup lengthWarmup; // empty: all sequences have --length
   bool overfitBatch = false; // all steps are of the first one's batch
+  std::string profile;       // the file of a trace; empty: none
+  int64_t profileSteps = 10; // whose operations it has
   SampleOptions samples;     // what is written every run.sampleEvery steps
   RankOptions ranks;         // where several processes were started together
 };

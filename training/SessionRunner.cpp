@@ -9,6 +9,7 @@
 #include "training/ParameterFile.h"
 #include "training/Ranks.h"
 #include "training/Rng.h"
+#include "training/record/Trace.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -56,7 +57,7 @@ public:
     return session.setActive(replica, active);
   }
 
-  int64_t burstSteps() const override { return judge ? 1 : mostSteps; }
+  int64_t burstSteps() const override { return stepsAreAlone() ? 1 : mostSteps; }
   int burstsAhead() const override { return runsAhead() ? Session::mostStarted : 0; }
   BatchMemory trainingBatch(int64_t replica, int64_t step) override {
     if (batches > 1) {
@@ -67,7 +68,7 @@ public:
             session.inputAs<int32_t>("train", "targets", replica, step)};
   }
   Result<bool> holdExamples(const Examples &examples) override {
-    if (batches > 1 || judge)
+    if (batches > 1 || stepsAreAlone())
       return false;
     auto held = session.holdExamples(examples);
     holdsExamples = held && *held;
@@ -119,6 +120,10 @@ public:
     judge = std::move(asked);
     return {};
   }
+  Result<void> measureInto(Trace &into) override {
+    trace = &into;
+    return {};
+  }
 
 private:
   struct StatePlace {
@@ -128,8 +133,11 @@ private:
   };
   std::vector<StatePlace> statePlaces() const;
   Result<void> checkProgram(std::string_view name);
+  /// Whether each step is looked at before the next.
+  bool stepsAreAlone() const { return judge || trace; }
+  Result<void> run(const char *program, const char *name);
   /// Whether steps are started and looked at later.
-  bool runsAhead() const { return session.isAsynchronous() && batches == 1 && !judge; }
+  bool runsAhead() const { return session.isAsynchronous() && batches == 1 && !stepsAreAlone(); }
   Result<std::vector<StepScore>> takeStep();
   Result<bool> isToUpdate(int64_t replica, StepScore &score);
   Result<double> gradientNorm(int64_t replica);
@@ -145,7 +153,8 @@ private:
   int64_t batches; // whose gradients an update is of
   Communicator *others;
   GradientSum gradients;
-  Judge judge; // of updates; none: all are made
+  Judge judge;            // of updates; none: all are made
+  Trace *trace = nullptr; // of where the time goes; null: nobody asks
   struct StepInputs {
     std::vector<int32_t> tokens, targets;
     Hyper hyper;
@@ -269,9 +278,26 @@ Result<void> SessionRunner::startBurst(int64_t steps) {
   return {};
 }
 
+/// A program of a step, measured where that is wanted; `name` is what it does.
+Result<void> SessionRunner::run(const char *program, const char *name) {
+  if (!trace)
+    return session.run(program);
+  const Trace::Clock::time_point begin = Trace::Clock::now();
+  if (!trace->wantsOperations()) {
+    auto done = session.run(program);
+    trace->add(name, begin);
+    return done;
+  }
+  auto times = session.profile(program);
+  if (!times)
+    return times.error();
+  trace->addProgram(name, begin, *times);
+  return {};
+}
+
 /// The scores of all replicas, those that are not active without meaning.
 Result<std::vector<BatchScore>> SessionRunner::runTrain() {
-  if (auto done = session.run("train"); !done)
+  if (auto done = run("train", "forward and backward"); !done)
     return done.error();
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   std::vector<BatchScore> scores(static_cast<size_t>(replicas()), {none, none, none});
@@ -406,7 +432,7 @@ Result<std::vector<StepScore>> SessionRunner::takeStep() {
   for (int64_t replica : leftOut)
     if (auto done = session.setActive(replica, false); !done)
       return done.error();
-  if (auto done = session.run("update"); !done)
+  if (auto done = run("update", "update"); !done)
     return done.error();
   for (int64_t replica : leftOut)
     if (auto done = session.setActive(replica, true); !done)

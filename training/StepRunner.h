@@ -23,6 +23,8 @@
 
 namespace hybrid::rt {
 
+class Trace;
+
 /// The outcome of a batch: mean loss over the scored positions, their number (or weight), hits.
 struct BatchScore {
   double loss = 0, weight = 0, correct = 0;
@@ -136,6 +138,12 @@ public:
   /// Asks before every update from now on; bursts have one step then, and are looked at.
   virtual Result<void> askBeforeUpdates(Judge judge) {
     return Error{"this runner's updates cannot be left out"};
+  }
+
+  /// Measures the operations of the steps that a trace wants; bursts have one step then. The trace
+  /// outlives the runner.
+  virtual Result<void> measureInto(Trace &trace) {
+    return Error{"this runner's steps cannot be measured"};
   }
 };
 

@@ -69,6 +69,7 @@ private:
   std::optional<StopSignals> signals;
   const char *signal = nullptr; // the last that askWhoStops() found
   std::optional<Error> lost;    // other ranks, and why
+  std::shared_ptr<Trace> trace; // of all runs; null: nobody asks
   std::deque<int64_t> bursts;   // on their way: their steps
   Clock::time_point mark;       // up to where time has been given to steps
   double secondsAStep = 0;      // of the fastest burst so far; 0: not known
@@ -83,6 +84,8 @@ LockStep::LockStep(StepRunner &runner, std::span<const TrainRun> runs) : runner(
     members.push_back(std::move(member));
     if (run.options.handleSignals && !signals)
       signals.emplace();
+    if (!trace)
+      trace = run.options.trace;
   }
 }
 
@@ -118,6 +121,9 @@ Result<void> LockStep::start() {
     member->run->startClock(mark);
   if (auto done = judgeUpdates(); !done)
     return done;
+  if (trace)
+    if (auto done = runner.measureInto(*trace); !done)
+      return done;
   if (auto done = holdExamples(); !done)
     return done;
   return activate(going());
@@ -201,9 +207,14 @@ Result<void> LockStep::takeBurst() {
     distance = std::min(distance, member->run->stepsToBoundary());
   const int64_t steps = chooseSteps(distance);
   const std::vector<const TrainingRun *> twins = twinsOf(taking);
+  if (trace)
+    trace->beginStep(taking.front()->run->stepsStarted() + 1);
+  const Clock::time_point filling = Clock::now();
   for (int64_t step = 0; step < steps; ++step)
     for (size_t i = 0; i < taking.size(); ++i)
       taking[i]->run->fillNext(step, twins[i]);
+  if (trace)
+    trace->add("data", filling);
   const auto ahead = static_cast<size_t>(runner.burstsAhead());
   if (auto done = settle(ahead > 0 ? ahead - 1 : 0); !done)
     return done;
@@ -268,7 +279,10 @@ Result<std::vector<EvaluationScore>> LockStep::evaluateOnly(const Members &chose
     }
     return true;
   };
+  const Clock::time_point evaluating = Clock::now();
   auto scores = evaluate(runner, jobs, stop);
+  if (trace)
+    trace->add("evaluation", evaluating);
   if (lost)
     return *lost;
   if (auto done = activate(going()); !done)
@@ -384,11 +398,15 @@ Result<void> LockStep::betweenBursts() {
   if (lost)
     return *lost;
   for (Member *member : going()) {
-    if (member->run->savesNow() || member->stop)
+    if (member->run->savesNow() || member->stop) {
+      const Clock::time_point saving = Clock::now();
       if (auto done = member->run->save(); !done) {
         end(*member, done.error());
         continue;
       }
+      if (trace)
+        trace->add("checkpoint", saving);
+    }
     if (member->stop && !member->run->isComplete())
       end(*member, member->run->interrupt(member->stop));
   }

@@ -14,6 +14,7 @@
 #include "training/WarmStart.h"
 #include "training/data/Source.h"
 #include "training/record/RunRecord.h"
+#include "training/record/Trace.h"
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -74,6 +75,7 @@ struct TrainOptions : OptimizerOptions {
   std::optional<LengthStage> stage; // of a run whose sequences grow: those of this call
   std::shared_ptr<TrainingSampler> sampler; // writes texts while training; null: nobody does
   int64_t sampleEvery = 100;                // steps between them
+  std::shared_ptr<Trace> trace;             // is told where the time goes; null: nobody asks
   bool handleSignals = true; // SIGTERM, SIGUSR1 and SIGINT end the run; one such run a process
 };
 

@@ -27,6 +27,7 @@ public:
   void startClock(Clock::time_point now) { started = now; }
 
   int64_t replica() const { return place; }
+  int64_t stepsStarted() const { return nextStep; }
   const Source &source() const { return *data; }
   const TrainOptions &options() const { return settings; }
 

@@ -85,6 +85,15 @@ void addTrain(CLI::App &app) {
          "of samples; 0: the likeliest tokens")
       ->check(Range(0.0, 100.0))
       ->needs(prompts);
+  auto *profile =
+      verb->add_option("--profile", arguments->profile,
+                       "FILE: write where the time goes, for chrome://tracing or Perfetto; steps "
+                       "are taken one by one")
+          ->type_name("FILE");
+  number("--profile-steps", arguments->profileSteps,
+         "steps, behind the first 3, whose operations --profile has")
+      ->check(Range(int64_t{1}, int64_t{1} << 20))
+      ->needs(profile);
   verb->add_option("--time-limit", options.timeLimit, "stop after SECONDS of training")
       ->check(positive);
   verb->add_option("--data-parallel", arguments->ranks.dataParallel,
