@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "executable/Permutation.h"
 #include "training/data/DataSource.h"
+#include "training/data/ImageAugmentation.h"
 #include "training/data/Images.h"
 #include <algorithm>
 #include <filesystem>
@@ -32,8 +33,23 @@ public:
   void train(uint64_t number, std::span<int32_t> inputs,
              std::span<int32_t> targets) const override {
     example(shuffledExample(number, trainSet.size(), seed), inputs, targets);
+    if (augmentation.isNone())
+      return;
+    Rng rng(seed, augmentationStream, number);
+    augmentation.apply(inputs.first(trainSet.pixelsEach()),
+                       {static_cast<int>(trainSet.height), static_cast<int>(trainSet.width),
+                        static_cast<int>(trainSet.channels)},
+                       rng);
   }
-  ShuffledSet shuffledSet() const override { return {trainSet.size(), seed}; }
+  ShuffledSet shuffledSet() const override {
+    return augmentation.isNone() ? ShuffledSet{trainSet.size(), seed} : ShuffledSet();
+  }
+  /// Changes the images that are trained on, each time anew.
+  void augment(const ImageAugmentation &by) {
+    augmentation = by;
+    if (!augmentation.isNone())
+      description["augmentation"] = augmentation.describe();
+  }
   void example(uint64_t i, std::span<int32_t> inputs, std::span<int32_t> targets) const override {
     copy(trainSet, i, inputs, targets);
   }
@@ -53,7 +69,10 @@ private:
     targets[set.pixelsEach() - 1] = static_cast<int32_t>(set.labels[i]);
   }
 
+  static constexpr uint64_t augmentationStream = 0x696d616765; // of random numbers
+
   ImageSet trainSet, testSet;
+  ImageAugmentation augmentation;
   nlohmann::json description;
   std::string name;
   uint64_t seed;
@@ -93,9 +112,13 @@ Result<ImageSet> readImages(const DataSpec &spec, const std::string &path,
 Result<std::unique_ptr<Source>> makeImageSource(const DataSpec &spec, int64_t length, uint64_t seed,
                                                 uint64_t dataSeed) {
   if (Result<void> known =
-          spec.allowOnly({"labels", "test", "test_labels", "fraction", "channels", "weight"});
+          spec.allowOnly({"labels", "test", "test_labels", "fraction", "channels", "weight", "crop",
+                          "flip", "augment", "magnitude", "erase"});
       !known)
     return known.error();
+  Result<ImageAugmentation> augmentation = ImageAugmentation::of(spec);
+  if (!augmentation)
+    return augmentation.error();
   Result<double> fraction = spec.number("fraction", 0.1, 0, 0.99),
                  channels = spec.number("channels", 1, 1, 3);
   if (!fraction)
@@ -133,9 +156,11 @@ Result<std::unique_ptr<Source>> makeImageSource(const DataSpec &spec, int64_t le
                                 {"test_images", test->size()},
                                 {"content_hash", hash ? *hash : ""},
                                 {"data_seed", dataSeed}};
-  return std::unique_ptr<Source>(
+  auto source =
       std::make_unique<ImageSource>(std::move(*train), std::move(*test), std::move(description),
-                                    std::filesystem::path(spec.path).stem().string(), seed));
+                                    std::filesystem::path(spec.path).stem().string(), seed);
+  source->augment(*augmentation);
+  return std::unique_ptr<Source>(std::move(source));
 }
 
 } // namespace hybrid::rt
