@@ -18,7 +18,8 @@ double OutlierWindow::add(double value) {
   for (double each : last)
     squares += (each - mean) * (each - mean);
   const double deviation = std::sqrt(squares / static_cast<double>(size));
-  return deviation > 0 ? (value - mean) / deviation : 0;
+  constexpr double rounding = 1e-12; // what equal numbers differ from their mean by
+  return deviation > rounding * std::abs(mean) ? (value - mean) / deviation : 0;
 }
 
 void OutlierWindow::restore(std::vector<double> values) {
