@@ -63,6 +63,10 @@ Result<std::vector<StagePlan>> plan(const LengthWarmup &warmup, const ModelSpec 
     return Error{fmt::format("{}: every length is compiled by itself: give the model's text (.hyb) "
                              "and not {}",
                              flag, model.path)};
+  if (steps <= 0)
+    return Error{fmt::format("{}: say with --steps or --epochs how long the run is: its steps are "
+                             "not as fast in the beginning as at --length",
+                             flag)};
   if (steps <= warmup.steps())
     return Error{fmt::format("{} {}: its {} steps leave none of the run's {} for --length {}", flag,
                              warmup.text(), warmup.steps(), steps, last.length())};

@@ -243,7 +243,9 @@ Result<void> trainOnRanks(TrainingOptions options, const std::shared_ptr<Communi
   announce(options, *session);
   if (tells)
     warnOfTargets(session->executable(), *whole.source);
-  if (tells && !options.samples.prompts.empty()) {
+  if (options.samples.prompts.empty())
+    run.sampleEvery = 0;
+  if (tells && run.sampleEvery > 0) {
     auto sampler = makeSampler(options.model, *whole.source, options.samples, options.threads);
     if (!sampler)
       return sampler.error();

@@ -1,5 +1,6 @@
 //===- TrainingSamples.cpp - what a model writes while it is trained -----------------===//
 #include "laboratory/TrainingSamples.h"
+#include "training/Generate.h"
 #include "training/NextToken.h"
 #include <algorithm>
 #include <fmt/format.h>
@@ -53,18 +54,7 @@ private:
     auto text = TextContinuation::begin(model.tokenizer(), std::move(*tokens), options.text);
     if (!text)
       return text.error();
-    model.restart();
-    std::vector<double> logits(static_cast<size_t>(model.vocabulary()));
-    std::string added;
-    while (!text->isDone()) {
-      if (auto done = model.expect(text->tokens(), logits); !done)
-        return done.error();
-      auto piece = text->take(logits);
-      if (!piece)
-        return piece.error();
-      added += piece->certain;
-    }
-    return added + text->finish();
+    return goOnWith(model, *text);
   }
 
   Session &session; // the model's

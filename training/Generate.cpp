@@ -125,6 +125,16 @@ Result<void> converse(LanguageModel &model, const GenerateOptions &options) {
 
 } // namespace
 
+Result<std::string> goOnWith(LanguageModel &model, TextContinuation &text) {
+  model.restart();
+  std::string added;
+  auto done = add(model, text, [&](const TextContinuation::Piece &piece, double) {
+    added += piece.certain;
+    return true;
+  });
+  return done ? Result<std::string>(added + text.finish()) : done.error();
+}
+
 Result<void> generateText(GenerateOptions options) {
   auto model = LanguageModel::open(options.model);
   if (!model)

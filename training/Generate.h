@@ -14,6 +14,9 @@ struct GenerateOptions {
   bool json = false; // a line a token, with its log-probability
 };
 
+/// Lets the model, which is to read it anew, go on with a text until that is done; what was added.
+Result<std::string> goOnWith(LanguageModel &model, TextContinuation &text);
+
 /// Prints the prompt and, as it comes, what follows; of a file of prompts a line of JSON each,
 /// which says what the prompt alone would give.
 Result<void> generateText(GenerateOptions options);

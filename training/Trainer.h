@@ -74,7 +74,7 @@ struct TrainOptions : OptimizerOptions {
   double skipOutliers = 0;          // standard deviations above which an update is left out; 0: off
   std::optional<LengthStage> stage; // of a run whose sequences grow: those of this call
   std::shared_ptr<TrainingSampler> sampler; // writes texts while training; null: nobody does
-  int64_t sampleEvery = 100;                // steps between them
+  int64_t sampleEvery = 0;                  // steps between them; on every rank the same
   std::shared_ptr<Trace> trace;             // is told where the time goes; null: nobody asks
   bool handleSignals = true; // SIGTERM, SIGUSR1 and SIGINT end the run; one such run a process
 };

@@ -302,7 +302,7 @@ int64_t TrainingRun::stepsToBoundary() const {
     distance = std::min(distance, toMultiple(settings.checkpointEvery));
   if (settings.averageDecay > 0)
     distance = std::min(distance, toMultiple(settings.averageEvery));
-  if (settings.sampler)
+  if (settings.sampleEvery > 0)
     distance = std::min(distance, toMultiple(settings.sampleEvery));
   if (settings.stage)
     distance = std::min(distance, settings.stage->end - nextStep);

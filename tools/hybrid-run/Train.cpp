@@ -75,7 +75,8 @@ void addTrain(CLI::App &app) {
                                    "repeated")
                       ->allow_extra_args(false);
   arguments->samples.text.tokens = 64;
-  verb->add_option("--sample-every", options.sampleEvery, "steps between samples (default 100)")
+  options.sampleEvery = 100;
+  number("--sample-every", options.sampleEvery, "steps between samples")
       ->check(count)
       ->needs(prompts);
   number("--sample-tokens", arguments->samples.text.tokens, "tokens of a sample")

@@ -1,7 +1,7 @@
 //===- TextScorer.cpp - how likely a model finds texts ----------------------------===//
 #include "training/evaluation/TextScorer.h"
+#include "training/Generate.h"
 #include "training/Scorer.h"
-#include "training/TextContinuation.h"
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -101,7 +101,6 @@ Result<std::string> TextScorer::greedy(const std::string &context,
     return prompt.error();
   if (prompt->empty())
     return Error{"the context is empty, and the tokenizer has no token that stands before a text"};
-  model.restart();
   ContinuationOptions options;
   options.sampler.temperature = 0;
   options.tokens = mostTokens;
@@ -109,17 +108,7 @@ Result<std::string> TextScorer::greedy(const std::string &context,
   auto text = TextContinuation::begin(model.tokenizer(), std::move(*prompt), options);
   if (!text)
     return text.error();
-  std::vector<double> logits(static_cast<size_t>(model.vocabulary()));
-  std::string answer;
-  while (!text->isDone()) {
-    if (auto done = model.expect(text->tokens(), logits); !done)
-      return done.error();
-    auto piece = text->take(logits);
-    if (!piece)
-      return piece.error();
-    answer += piece->certain;
-  }
-  return answer + text->finish();
+  return goOnWith(model, *text);
 }
 
 } // namespace hybrid::rt
