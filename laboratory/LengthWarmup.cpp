@@ -174,7 +174,10 @@ Result<TrainOutcome> trainByLength(const LengthWarmup &warmup, const ModelSpec &
   stage.length = last.runner->length();
   stage.batch = last.runner->stepSequences();
   stage.fingerprint = *fingerprint;
-  last = {}; // its memory is that of the stages before it
+  // Its memory is that of the stages before it.
+  last.source.reset();
+  last.runner.reset();
+  last.session.reset();
   for (size_t i = 0;;) {
     const StagePlan &now = (*stages)[i];
     auto opened = open(now.model);
