@@ -1,12 +1,14 @@
 //===- Data.cpp - hybrid-run data: token files, samples, tokenizers ---------------===//
 #include "runtime/files/AtomicFile.h"
 #include "runtime/files/File.h"
+#include "tools/hybrid-run/Arguments.h"
 #include "tools/hybrid-run/Verbs.h"
 #include "training/CheckpointTokenizer.h"
 #include "training/data/DataSource.h"
+#include "training/data/Fetch.h"
 #include "training/data/Prepare.h"
+#include "training/data/TrainTokenizer.h"
 #include "training/tasks/Task.h"
-#include "training/tokenizers/TrainBpe.h"
 #include <charconv>
 #include <filesystem>
 #include <fmt/format.h>
@@ -32,6 +34,40 @@ std::string spelled(const rt::Tokenizer *tokenizer, int32_t id) {
   if (text.empty())
     text = tokenizer->token(id);
   return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// fetch -----------------------------------------------------------------------------------------
+
+struct FetchArguments {
+  rt::FetchOptions fetch;
+  bool list = false;
+};
+
+void fetch(FetchArguments &arguments) {
+  arguments.fetch.catalogue = papersFolder() + "/sources.json";
+  if (arguments.list) {
+    for (const rt::FetchableData &each : valueOf(rt::fetchableData(arguments.fetch.catalogue)))
+      std::cout << fmt::format("{:<12}{}{}{}\n", each.name, each.title,
+                               each.packages.empty() ? "" : "; from ",
+                               fmt::join(each.packages, ", "));
+    return;
+  }
+  if (arguments.fetch.name.empty())
+    throw Failure("which data set? `hybrid-run data fetch --list` shows them");
+  std::cout << valueOf(rt::fetchData(arguments.fetch)) << "\n";
+}
+
+void addFetch(CLI::App &app) {
+  auto *verb = app.add_subcommand("fetch", "take a data set out of a Debian package, and say where "
+                                           "it is");
+  auto arguments = std::make_shared<FetchArguments>();
+  verb->add_option("name", arguments->fetch.name, "a name that --list shows");
+  verb->add_flag("--list", arguments->list, "what there is, and from which packages");
+  verb->add_option("--out", arguments->fetch.out,
+                   "folder to make (default: one of the cache, made once)");
+  verb->add_option("--packages", arguments->fetch.packages,
+                   "folder with the packages (.deb), where none can be downloaded");
+  verb->callback([arguments] { fetch(*arguments); });
 }
 
 // prepare ---------------------------------------------------------------------------------------
@@ -152,8 +188,30 @@ void showTokens(const ShowArguments &arguments, const rt::DataSpec &spec) {
   }
 }
 
+void showLabelled(const ShowArguments &arguments, const rt::DataSpec &spec) {
+  auto source = valueOf(rt::makeDataSource(std::span(&spec, 1), arguments.length, arguments.seed,
+                                           arguments.dataSeed));
+  nlohmann::json classes = source->describe()["classes"];
+  for (const nlohmann::json &each : classes)
+    std::cout << fmt::format(
+        "{}: {} instances for training, {} for validation\n", each["class"].get<std::string>(),
+        each["train_windows"].get<uint64_t>(), each["validation_windows"].get<uint64_t>());
+  std::vector<int32_t> inputs(static_cast<size_t>(arguments.length)), targets(inputs.size());
+  for (int64_t i = 0; i < arguments.count; ++i) {
+    if (arguments.split == "train")
+      source->train(static_cast<uint64_t>(i), inputs, targets);
+    else
+      source->test(static_cast<uint64_t>(i), source->testExamples(), inputs, targets);
+    std::cout << fmt::format("instance {}: class {}\n  ", i,
+                             classes[targets.back()]["class"].get<std::string>())
+              << valueOf(source->tokenizer()->decode(inputs, {true, true})) << "\n";
+  }
+}
+
 void show(const ShowArguments &arguments) {
   rt::DataSpec spec = valueOf(rt::DataSpec::parse(arguments.spec));
+  if (spec.options.contains("label") && spec.kind != "tokens")
+    return showLabelled(arguments, spec);
   if (spec.kind == "idx" || spec.kind == "png")
     showImages(arguments, spec);
   else
@@ -260,32 +318,22 @@ struct TrainTokenizerArguments {
 };
 
 void trainTokenizer(const TrainTokenizerArguments &arguments) {
-  auto trainer = valueOf(rt::BpeTrainer::create(arguments.options));
-  uint64_t documents = 0, bytes = 0;
-  for (const std::string &text : arguments.specs) {
-    rt::DataSpec spec = valueOf(rt::DataSpec::parse(text));
-    require(spec.allowOnly({"separator", "field"}));
-    auto reader = valueOf(rt::openDocuments(spec));
-    for (rt::DataDocument document; valueOf(reader->next(document)); ++documents) {
-      bytes += document.text.size();
-      require(trainer->add(document.text));
-    }
-  }
-  std::string made = valueOf(trainer->train());
-  auto tokenizer = valueOf(rt::tokenizerFromText(made, arguments.out));
+  auto trained = valueOf(rt::trainTokenizer(arguments.specs, arguments.options));
+  auto tokenizer = valueOf(rt::tokenizerFromText(trained.json, arguments.out));
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::absolute(arguments.out, error).parent_path(),
                                       error);
-  require(rt::writeFileAtomically(arguments.out, made));
+  require(rt::writeFileAtomically(arguments.out, trained.json));
   if (arguments.json)
     std::cout << dump({{"out", arguments.out},
                        {"vocabulary", tokenizer->vocabulary()},
                        {"identity", tokenizer->identity()},
-                       {"documents", documents},
-                       {"bytes", bytes}});
+                       {"documents", trained.documents},
+                       {"bytes", trained.bytes}});
   else
     std::cout << fmt::format("{} tokens from {} documents of {} bytes in {}\n",
-                             tokenizer->vocabulary(), documents, bytes, arguments.out);
+                             tokenizer->vocabulary(), trained.documents, trained.bytes,
+                             arguments.out);
 }
 
 void addTrainTokenizer(CLI::App &app) {
@@ -313,8 +361,9 @@ void addTrainTokenizer(CLI::App &app) {
 } // namespace
 
 void addData(CLI::App &app) {
-  auto *verb = app.add_subcommand("data", "prepare and show data, make tokenizers");
+  auto *verb = app.add_subcommand("data", "fetch, prepare and show data, make tokenizers");
   verb->require_subcommand(1);
+  addFetch(*verb);
   addPrepare(*verb);
   addShow(*verb);
   addTokenize(*verb);
