@@ -10,6 +10,7 @@
 
 import os
 import platform
+import shutil
 import subprocess
 import sys
 
@@ -56,6 +57,8 @@ config.environment["XDG_CACHE_HOME"] = os.path.join(config.hybrid_binary_root, "
 config.environment["XDG_CONFIG_HOME"] = os.path.join(config.hybrid_binary_root, "test", "config")
 
 config.available_features.add(platform.machine())
+if shutil.which("dpkg-deb"):
+    config.available_features.add("dpkg-deb")
 try:
     with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as cpu:
         flags = next((line for line in cpu if line.startswith("flags")), "")

@@ -10,7 +10,10 @@
 #include "runtime/files/Print.h"
 #include "training/compile/ModelSpec.h"
 #include "training/compile/Process.h"
+#include "training/data/Fetch.h"
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <fmt/chrono.h>
@@ -96,7 +99,7 @@ public:
             say(stderr, "{}: {} at {}\n", recipe.name, row.name, column.name);
           auto cell = recipe.kind == RecipeKind::Costs   ? cost(row, column)
                       : recipe.kind == RecipeKind::Times ? milliseconds(row, column)
-                                                         : accuracyAt(row, column);
+                                                         : outcomeOf(row, column);
           if (!cell)
             return cell.error();
           if (auto done = book.add(row.name, column.name, *cell); !done)
@@ -156,14 +159,20 @@ private:
     return outcome;
   }
 
-  /// A field of what the compiler counts.
-  Result<json> cost(const RecipeRow &row, const RecipeColumn &column) {
-    std::vector<std::string> arguments{
-        pathOf(row), "--cost=json", "--batch",
-        "1",         "--length",    std::to_string(std::max<int64_t>(1, column.length))};
+  /// What the compiler counts of a model.
+  Result<json> costs(const RecipeRow &row, int64_t length,
+                     const std::vector<std::string> &settings) {
+    std::vector<std::string> arguments{pathOf(row), "--cost=json",
+                                       "--batch",   "1",
+                                       "--length",  std::to_string(std::max<int64_t>(1, length))};
     addSettings(arguments, row.model.settings);
-    addSettings(arguments, column.settings);
-    auto counted = ask(findCompiler(), arguments);
+    addSettings(arguments, settings);
+    return ask(findCompiler(), arguments);
+  }
+
+  /// A field of it.
+  Result<json> cost(const RecipeRow &row, const RecipeColumn &column) {
+    auto counted = costs(row, column.length, column.settings);
     if (!counted)
       return counted.error();
     auto value = jsonField<double>(*counted, column.quantity);
@@ -194,49 +203,151 @@ private:
     return numberOf(arguments, "ms_per_step", 1);
   }
 
-  /// Of the model that one training has made, at a column's task.
-  Result<json> accuracyAt(const RecipeRow &row, const RecipeColumn &column) {
-    const std::string run = folder + "/" + row.name;
+  const RecipeTraining &trainingOf(const RecipeColumn &column) const {
+    static const RecipeTraining ofTheRow; // its arguments say it all
+    for (const RecipeTraining &each : recipe.trainings)
+      if (each.name == column.training)
+        return each;
+    return ofTheRow;
+  }
+
+  /// The value of an option among arguments; empty: none.
+  static std::string valueOfOption(const std::vector<std::string> &arguments,
+                                   const std::string &name) {
+    auto found = std::find(arguments.begin(), arguments.end(), name);
+    return found == arguments.end() || found + 1 == arguments.end() ? "" : *(found + 1);
+  }
+
+  /// How many steps of a model come to the training's FLOPs.
+  Result<int64_t> stepsOf(const RecipeRow &row, const RecipeTraining &training,
+                          const std::vector<std::string> &arguments) {
+    double positions = 1; // of a step
+    for (const char *name : {"--batch", "--length"})
+      positions *= std::strtod(valueOfOption(arguments, name).c_str(), nullptr);
+    if (!(positions >= 1))
+      return Error{fmt::format("{}: training {}: flops need --batch and --length among the "
+                               "arguments",
+                               recipe.file, training.name)};
+    auto counted =
+        costs(row, std::atoll(valueOfOption(arguments, "--length").c_str()), training.settings);
+    if (!counted)
+      return counted.error();
+    const double each = jsonField<double>(*counted, "training_flops_per_token").value_or(0);
+    return each > 0 ? std::max<int64_t>(1, std::llround(training.flops / (each * positions))) : 1;
+  }
+
+  /// Trains a row's model, unless that is done, and returns the run's folder.
+  Result<std::string> trained(const RecipeRow &row, const RecipeTraining &training) {
+    const std::string run =
+        folder + "/" + (training.name.empty() ? "" : training.name + "/") + row.name;
     std::error_code unknown;
-    if (!fs::exists(run + "/summary.json", unknown)) {
-      std::vector<std::string> arguments{"train", pathOf(row)};
-      addSettings(arguments, row.model.settings);
-      arguments.insert(arguments.end(), row.arguments.begin(), row.arguments.end());
-      if (options.seed)
-        arguments.insert(arguments.end(), {"--seed", std::to_string(*options.seed)});
-      arguments.insert(arguments.end(), {"--out", run});
-      if (fs::exists(run + "/config.json", unknown))
-        arguments.emplace_back("--resume");
-      if (options.quiet)
-        arguments.emplace_back("--quiet");
-      auto trained = runForOutput(self(), arguments);
-      if (!trained)
-        return trained.error();
-      if (trained->status != 0)
-        return Error{fmt::format("training {} failed: {}", row.name, trained->err)};
+    if (fs::exists(run + "/summary.json", unknown))
+      return run;
+    std::vector<std::string> arguments{"train", pathOf(row)};
+    addSettings(arguments, row.model.settings);
+    addSettings(arguments, training.settings);
+    if (!training.data.empty()) {
+      auto data = withFetchedData(training.data, sources());
+      if (!data)
+        return data.error();
+      arguments.insert(arguments.end(), {"--data", *data});
+    }
+    arguments.insert(arguments.end(), training.arguments.begin(), training.arguments.end());
+    arguments.insert(arguments.end(), row.arguments.begin(), row.arguments.end());
+    if (training.flops > 0) {
+      auto steps = stepsOf(row, training, arguments);
+      if (!steps)
+        return steps.error();
+      arguments.insert(arguments.end(), {"--steps", std::to_string(*steps)});
+    }
+    if (options.threads > 0)
+      arguments.insert(arguments.end(), {"--threads", std::to_string(options.threads)});
+    if (options.seed)
+      arguments.insert(arguments.end(), {"--seed", std::to_string(*options.seed)});
+    arguments.insert(arguments.end(), {"--out", run});
+    if (fs::exists(run + "/config.json", unknown))
+      arguments.emplace_back("--resume");
+    if (options.quiet)
+      arguments.emplace_back("--quiet");
+    auto output = runForOutput(self(), arguments);
+    if (!output)
+      return output.error();
+    if (output->status != 0)
+      return Error{fmt::format("training {} failed: {}", row.name, output->err)};
+    return run;
+  }
+
+  FetchOptions sources() const { return {options.papers + "/sources.json", "", "", ""}; }
+
+  /// What a training has come to: a score at the column's task or data, or something of the run.
+  Result<json> outcomeOf(const RecipeRow &row, const RecipeColumn &column) {
+    const RecipeTraining &training = trainingOf(column);
+    static constexpr const char *scores[] = {"", "accuracy", "loss", "perplexity", "bits_per_byte"};
+    static constexpr const char *ofTheRun[] = {"steps", "tokens", "train_seconds"};
+    auto isOneOf = [&](const auto &names) {
+      return std::find(std::begin(names), std::end(names), column.quantity) != std::end(names);
+    };
+    std::vector<std::string> settings = training.settings;
+    settings.insert(settings.end(), column.settings.begin(), column.settings.end());
+    const std::string trainedLength = valueOfOption(training.arguments, "--length");
+    const int64_t length = column.length > 0 ? column.length : std::atoll(trainedLength.c_str());
+    if (!isOneOf(scores) && !isOneOf(ofTheRun)) {
+      RecipeColumn counted = column;
+      counted.length = length;
+      counted.settings = settings;
+      return cost(row, counted);
+    }
+    auto run = trained(row, training);
+    if (!run)
+      return run.error();
+    if (isOneOf(ofTheRun)) {
+      auto summary = readText(*run + "/summary.json");
+      auto value =
+          summary ? jsonField<double>(parseJsonOrNull(*summary), column.quantity) : std::nullopt;
+      if (!value)
+        return Error{fmt::format("{}/summary.json has no {}", *run, column.quantity)};
+      return json(*value * column.scale);
     }
     fs::path checkpoint;
-    for (const auto &entry : fs::directory_iterator(run + "/checkpoints", unknown))
-      if (entry.path().extension() == ".safetensors" && entry.path() > checkpoint)
+    std::error_code unknown;
+    for (const auto &entry : fs::directory_iterator(*run + "/checkpoints", unknown))
+      if (entry.path().filename().string().starts_with("step-") &&
+          entry.path().extension() == ".safetensors" && entry.path() > checkpoint)
         checkpoint = entry.path();
     std::vector<std::string> arguments{"eval",
                                        pathOf(row),
                                        "--json",
                                        "--checkpoint",
                                        checkpoint,
-                                       "--task",
-                                       column.task,
                                        "--examples",
                                        std::to_string(column.examples),
                                        "--batch",
                                        std::to_string(column.batch)};
+    if (const std::string &spec = column.data.empty() ? training.data : column.data;
+        column.task.empty() && !spec.empty()) {
+      auto data = withFetchedData(spec, sources());
+      if (!data)
+        return data.error();
+      arguments.insert(arguments.end(), {"--data", *data});
+    } else {
+      arguments.insert(arguments.end(), {"--task", column.task});
+    }
+    if (length > 0)
+      arguments.insert(arguments.end(), {"--length", std::to_string(length)});
+    if (options.threads > 0)
+      arguments.insert(arguments.end(), {"--threads", std::to_string(options.threads)});
     addSettings(arguments, row.model.settings);
-    addSettings(arguments, column.settings);
-    return numberOf(arguments, "eval_accuracy", 100);
+    addSettings(arguments, settings);
+    if (column.quantity != "perplexity")
+      return numberOf(arguments, "eval_" + (column.quantity.empty() ? "accuracy" : column.quantity),
+                      column.scale *
+                          (column.quantity.empty() || column.quantity == "accuracy" ? 100 : 1));
+    auto loss = numberOf(arguments, "eval_loss", 1);
+    return loss && loss->is_number() ? json(column.scale * std::exp(loss->get<double>())) : loss;
   }
 
   /// `scale` times a number that a verb of this program says as JSON.
-  Result<json> numberOf(const std::vector<std::string> &arguments, const char *field,
+  Result<json> numberOf(const std::vector<std::string> &arguments, const std::string &field,
                         double scale) {
     auto said = ask(self(), arguments);
     if (!said) // a program that the machine has no memory for says so; anything else is a fault

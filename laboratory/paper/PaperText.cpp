@@ -10,10 +10,9 @@ namespace hybrid::rt::lab {
 namespace {
 
 /// "97.2", "does not fit", "-" for nothing.
-std::string textOf(const PaperValue &value) {
+std::string textOf(const PaperValue &value, int64_t digits = 1) {
   if (const auto *number = std::get_if<double>(&value))
-    return std::fabs(*number) >= 1000 ? fmt::format("{:.0f}", *number)
-                                      : fmt::format("{:.1f}", *number);
+    return fmt::format("{:.{}f}", *number, std::fabs(*number) >= 1000 ? 0 : digits);
   const auto *text = std::get_if<std::string>(&value);
   return text ? *text : "-";
 }
@@ -32,14 +31,23 @@ nlohmann::ordered_json jsonOf(const PaperValue &value) {
   return nullptr;
 }
 
-PaperOutcome::Checked checkOrder(const RecipeCheck &check, const PaperOutcome &outcome) {
+/// The places behind the point that a column's numbers have.
+int64_t digitsOf(const Recipe &recipe, const std::string &column) {
+  for (const RecipeColumn &each : recipe.columns)
+    if (each.name == column)
+      return each.digits;
+  return 1;
+}
+
+PaperOutcome::Checked checkOrder(const RecipeCheck &check, const Recipe &recipe,
+                                 const PaperOutcome &outcome) {
   std::vector<std::string> parts;
   bool holds = true;
   std::optional<double> before;
   for (const std::string &row : check.rows) {
     const PaperValue cell = cellOf(outcome.measured, row, check.column);
     const auto *value = std::get_if<double>(&cell);
-    parts.push_back(fmt::format("{} {}", row, textOf(cell)));
+    parts.push_back(fmt::format("{} {}", row, textOf(cell, digitsOf(recipe, check.column))));
     const double sign = check.falling ? -1 : 1;
     holds = holds && value && (!before || sign * (*before - *value) >= check.value);
     if (value)
@@ -104,6 +112,8 @@ PaperOutcome::Checked checkGain(const RecipeCheck &check, const Recipe &recipe,
     double sum = 0, count = 0;
     for (const std::string &row : rows)
       for (const RecipeColumn &column : recipe.columns) {
+        if (!check.column.empty() && check.column != column.name)
+          continue;
         const PaperValue cell = cellOf(outcome.measured, row, column.name);
         const auto *value = std::get_if<double>(&cell);
         whole = whole && value;
@@ -113,9 +123,32 @@ PaperOutcome::Checked checkGain(const RecipeCheck &check, const Recipe &recipe,
     return sum / count;
   };
   const double ours = mean(check.rows), theirs = mean(check.over);
-  return {fmt::format("{} ({:.1f}) over {} ({:.1f}): {:+.1f}", fmt::join(check.rows, ", "), ours,
-                      fmt::join(check.over, ", "), theirs, ours - theirs),
+  return {fmt::format("{} ({:.1f}) over {} ({:.1f}){}: {:+.1f}", fmt::join(check.rows, ", "), ours,
+                      fmt::join(check.over, ", "), theirs,
+                      check.column.empty() ? "" : " at " + check.column, ours - theirs),
           whole && ours - theirs > check.value};
+}
+
+PaperOutcome::Checked checkFalls(const RecipeCheck &check, const Recipe &recipe,
+                                 const PaperOutcome &outcome) {
+  bool holds = true;
+  std::vector<std::string> parts;
+  for (const std::string &row : check.rows) {
+    std::optional<double> before;
+    std::string values;
+    for (const std::string &column : check.columns) {
+      const PaperValue cell = cellOf(outcome.measured, row, column);
+      const auto *value = std::get_if<double>(&cell);
+      holds = holds && value && (!before || *before - *value > check.value);
+      if (value)
+        before = *value;
+      values += (values.empty() ? "" : " > ") + textOf(cell, digitsOf(recipe, column));
+    }
+    parts.push_back(fmt::format("{} {}", row, values));
+  }
+  return {fmt::format("falls from {} to {}: {}", check.columns.front(), check.columns.back(),
+                      fmt::join(parts, "; ")),
+          holds};
 }
 
 } // namespace
@@ -133,16 +166,20 @@ std::vector<PaperOutcome::Checked> checkRecipe(const Recipe &recipe, const Paper
         if (std::none_of(recipe.rows.begin(), recipe.rows.end(),
                          [&](const RecipeRow &each) { return each.name == row; }))
           return false;
-    return check.column.empty() ||
-           std::any_of(recipe.columns.begin(), recipe.columns.end(),
-                       [&](const RecipeColumn &each) { return each.name == check.column; });
+    std::vector<std::string> columns = check.columns;
+    if (!check.column.empty())
+      columns.push_back(check.column);
+    return std::all_of(columns.begin(), columns.end(), [&](const std::string &name) {
+      return std::any_of(recipe.columns.begin(), recipe.columns.end(),
+                         [&](const RecipeColumn &each) { return each.name == name; });
+    });
   };
   for (const RecipeCheck &check : recipe.checks) {
     if (!measures(check))
       continue;
     switch (check.kind) {
     case RecipeCheck::Kind::Order:
-      checked.push_back(checkOrder(check, outcome));
+      checked.push_back(checkOrder(check, recipe, outcome));
       break;
     case RecipeCheck::Kind::Within:
       checked.push_back(checkWithin(check, recipe, outcome));
@@ -153,6 +190,9 @@ std::vector<PaperOutcome::Checked> checkRecipe(const Recipe &recipe, const Paper
     case RecipeCheck::Kind::Gain:
       checked.push_back(checkGain(check, recipe, outcome));
       break;
+    case RecipeCheck::Kind::Falls:
+      checked.push_back(checkFalls(check, recipe, outcome));
+      break;
     }
   }
   return checked;
@@ -162,7 +202,11 @@ nlohmann::ordered_json paperJson(const Recipe &recipe, const PaperOutcome &outco
   using json = nlohmann::ordered_json;
   json columns = json::array(), rows = json::array(), checks = json::array();
   for (const RecipeColumn &column : recipe.columns)
-    columns.push_back({{"name", column.name}, {"task", column.task}, {"length", column.length}});
+    columns.push_back({{"name", column.name},
+                       {"task", column.task},
+                       {"training", column.training},
+                       {"length", column.length},
+                       {"digits", column.digits}});
   for (const RecipeRow &row : recipe.rows) {
     json cells = json::array();
     for (const RecipeColumn &column : recipe.columns)
@@ -190,17 +234,25 @@ nlohmann::ordered_json paperJson(const Recipe &recipe, const PaperOutcome &outco
           {"checks", std::move(checks)}};
 }
 
+/// A measured value, beside the printed one where a recipe has any.
+static std::string cellText(const Recipe &recipe, const PaperOutcome &outcome, const RecipeRow &row,
+                            const RecipeColumn &column) {
+  std::string text = textOf(cellOf(outcome.measured, row.name, column.name), column.digits);
+  if (!recipe.printed.empty())
+    text +=
+        fmt::format(" ({})", textOf(cellOf(recipe.printed, row.name, column.name), column.digits));
+  return text;
+}
+
 std::string paperTable(const Recipe &recipe, const PaperOutcome &outcome) {
   std::vector<std::vector<std::string>> rows(1);
-  rows[0].push_back(fmt::format("{} (printed)", recipe.unit));
+  rows[0].push_back(recipe.printed.empty() ? recipe.unit : recipe.unit + " (printed)");
   for (const RecipeColumn &column : recipe.columns)
     rows[0].push_back(column.name);
   for (const RecipeRow &row : recipe.rows) {
     std::vector<std::string> cells{row.name};
     for (const RecipeColumn &column : recipe.columns)
-      cells.push_back(fmt::format("{} ({})",
-                                  textOf(cellOf(outcome.measured, row.name, column.name)),
-                                  textOf(cellOf(recipe.printed, row.name, column.name))));
+      cells.push_back(cellText(recipe, outcome, row, column));
     rows.push_back(std::move(cells));
   }
   std::string text = fmt::format("{}: {}, budget {}\n{}", fmt::join(recipe.items, ", "),
@@ -217,7 +269,8 @@ std::string paperSection(const Recipe &recipe, const PaperOutcome &outcome,
                   fmt::join(recipe.items, ", "), recipe.title, recipe.name, recipe.budget, version);
   if (!recipe.note.empty())
     text += " " + recipe.note;
-  text += fmt::format("\n\n| {}, measured (printed) |", recipe.unit);
+  text += fmt::format("\n\n| {}{} |", recipe.unit,
+                      recipe.printed.empty() ? "" : ", measured (printed)");
   std::string rule = "| --- |";
   for (const RecipeColumn &column : recipe.columns) {
     text += fmt::format(" {} |", column.name);
@@ -227,8 +280,7 @@ std::string paperSection(const Recipe &recipe, const PaperOutcome &outcome,
   for (const RecipeRow &row : recipe.rows) {
     text += fmt::format("| {} |", row.name);
     for (const RecipeColumn &column : recipe.columns)
-      text += fmt::format(" {} ({}) |", textOf(cellOf(outcome.measured, row.name, column.name)),
-                          textOf(cellOf(recipe.printed, row.name, column.name)));
+      text += fmt::format(" {} |", cellText(recipe, outcome, row, column));
     text += "\n";
   }
   text += "\n";

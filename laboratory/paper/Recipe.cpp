@@ -65,16 +65,40 @@ std::vector<RecipeColumn> readColumns(const json *list, const std::string &place
     RecipeColumn column;
     column.name = reader.get<std::string>("name");
     column.task = reader.get<std::string>("task", "");
+    column.training = reader.get<std::string>("training", "");
+    column.data = reader.get<std::string>("data", "");
     column.length = reader.get<int64_t>("length", 0);
     column.batch = reader.get<int64_t>("batch", 1);
     column.examples = reader.get<int64_t>("examples", column.examples);
     column.quantity = reader.get<std::string>("quantity", "");
     column.scale = reader.get<double>("scale", 1.0);
+    column.digits = reader.get<int64_t>("digits", column.digits);
+    if (column.digits < 0 || column.digits > 9)
+      reader.fail("digits", "is none of 0 to 9");
     column.settings = reader.settings("settings");
     reader.end();
     columns.push_back(std::move(column));
   });
   return columns;
+}
+
+std::vector<RecipeTraining> readTrainings(const json *list, std::string &fault) {
+  std::vector<RecipeTraining> trainings;
+  forEach(list, "trainings", [&](const json &each, const std::string &where) {
+    JsonReader reader(each, where, fault);
+    RecipeTraining training;
+    training.name = reader.get<std::string>("name");
+    training.data = reader.get<std::string>("data");
+    training.flops = reader.get<double>("flops", 0.0);
+    training.settings = reader.settings("settings");
+    training.arguments = reader.texts("arguments");
+    if (training.name.empty() || training.name.find('/') != std::string::npos ||
+        training.name.starts_with('.'))
+      reader.fail("name", "is no name of a folder");
+    reader.end();
+    trainings.push_back(std::move(training));
+  });
+  return trainings;
 }
 
 /// Options with their value; one that is there gets the new value.
@@ -105,8 +129,15 @@ void readBudget(const json *budgets, Recipe &recipe, std::string &fault) {
     if (changes.is_object() && changes.contains("columns"))
       other.columns =
           readColumns(reader.at("columns", json::value_t::array), place + ".columns", fault);
+    const std::vector<std::string> arguments = reader.texts("arguments");
+    for (RecipeTraining &training : other.trainings)
+      replaceArguments(training.arguments, arguments);
     for (RecipeRow &row : other.rows)
-      replaceArguments(row.arguments, reader.texts("arguments"));
+      if (other.trainings.empty())
+        replaceArguments(row.arguments, arguments);
+    const auto flops = reader.get<double>("flops", 0.0);
+    for (RecipeTraining &training : other.trainings)
+      training.flops = flops > 0 ? flops : training.flops;
     if (auto models = reader.texts("models"); !models.empty()) {
       std::erase_if(other.rows, [&](const RecipeRow &row) {
         return std::find(models.begin(), models.end(), row.name) == models.end();
@@ -151,14 +182,19 @@ std::vector<RecipeCheck> readChecks(const json *list, std::string &fault) {
     const std::map<std::string, RecipeCheck::Kind> kinds = {{"order", RecipeCheck::Kind::Order},
                                                             {"within", RecipeCheck::Kind::Within},
                                                             {"least", RecipeCheck::Kind::Least},
-                                                            {"gain", RecipeCheck::Kind::Gain}};
+                                                            {"gain", RecipeCheck::Kind::Gain},
+                                                            {"falls", RecipeCheck::Kind::Falls}};
     if (kinds.contains(kind))
       check.kind = kinds.at(kind);
     else
-      reader.fail("check",
-                  fmt::format("'{}' is no check; there are order, within, least, gain", kind));
+      reader.fail(
+          "check",
+          fmt::format("'{}' is no check; there are order, within, least, gain, falls", kind));
     check.rows = reader.texts("rows");
     check.over = reader.texts("over");
+    check.columns = reader.texts("columns");
+    if ((check.kind == RecipeCheck::Kind::Falls) != (check.columns.size() > 1))
+      reader.fail("columns", "are two or more that values fall along, and of nothing else");
     if ((check.kind == RecipeCheck::Kind::Gain) == (check.over.empty() || check.rows.empty()))
       reader.fail("over", "names the rows that a gain is over, and nothing else");
     check.column = reader.get<std::string>("column", "");
@@ -186,17 +222,18 @@ std::string faultOf(const json &document, Recipe &recipe) {
   recipe.unit = reader.get<std::string>("unit");
   const auto kind = reader.get<std::string>("kind");
   const std::map<std::string, RecipeKind> kinds = {{"study", RecipeKind::Study},
-                                                   {"lengths", RecipeKind::Lengths},
+                                                   {"trainings", RecipeKind::Trainings},
                                                    {"costs", RecipeKind::Costs},
                                                    {"times", RecipeKind::Times}};
   if (kinds.contains(kind))
     recipe.kind = kinds.at(kind);
   else
     reader.fail("kind",
-                fmt::format("'{}' is no kind; there are study, lengths, costs, times", kind));
+                fmt::format("'{}' is no kind; there are study, trainings, costs, times", kind));
   recipe.protocol = Protocol::named(recipe.name, Convention::Paper);
   readProtocol(reader.at("protocol", json::value_t::object), "protocol", recipe.protocol, fault);
   recipe.rows = readRows(reader.at("models", json::value_t::array), "models", fault);
+  recipe.trainings = readTrainings(reader.at("trainings", json::value_t::array), fault);
   recipe.columns = readColumns(reader.at("columns", json::value_t::array), "columns", fault);
   readPrinted(reader.at("printed", json::value_t::object), recipe, fault);
   recipe.checks = readChecks(reader.at("checks", json::value_t::array), fault);
@@ -211,6 +248,17 @@ std::string faultOf(const json &document, Recipe &recipe) {
         column.quantity != "accuracy" && column.quantity != "loss")
       reader.fail("columns", fmt::format("'{}': a study measures accuracy or loss, not '{}'",
                                          column.name, column.quantity));
+  for (const RecipeColumn &column : recipe.columns)
+    if (fault.empty() && recipe.kind == RecipeKind::Trainings &&
+        recipe.trainings.empty() != column.training.empty())
+      reader.fail("columns", fmt::format("'{}': names one of the trainings where there are any, "
+                                         "and none otherwise",
+                                         column.name));
+    else if (fault.empty() && !column.training.empty() &&
+             std::none_of(recipe.trainings.begin(), recipe.trainings.end(),
+                          [&](const auto &each) { return each.name == column.training; }))
+      reader.fail("columns",
+                  fmt::format("'{}': there is no training '{}'", column.name, column.training));
   std::erase_if(recipe.checks, [&](const RecipeCheck &check) {
     return !check.budget.empty() && check.budget != recipe.budget;
   });

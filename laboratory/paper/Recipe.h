@@ -16,24 +16,35 @@
 
 namespace hybrid::rt::lab {
 
-/// What is measured: accuracy after a training for each column's task; the accuracy of one training
-/// at each column's task; what the compiler counts; milliseconds of a forward pass.
-enum class RecipeKind { Study, Lengths, Costs, Times };
+/// What is measured: accuracy after a training for each column's task; what trainings of each model
+/// come to at each column's task or data; what the compiler counts; milliseconds of a forward pass.
+enum class RecipeKind { Study, Trainings, Costs, Times };
 
 struct RecipeRow {
   std::string name;
   ModelChoice model;                  // its path from the root of the tree
-  std::vector<std::string> arguments; // of `hybrid-run train`, for Lengths
+  std::vector<std::string> arguments; // of `hybrid-run train`, for Trainings
+};
+
+/// One of several trainings that each model has. `data` may have {NAME}, a data set that is
+/// fetched.
+struct RecipeTraining {
+  std::string name, data;
+  double flops = 0; // of all steps, as the compiler counts; 0: the arguments say how many steps
+  std::vector<std::string> settings, arguments;
 };
 
 struct RecipeColumn {
   std::string name;
-  std::string task;              // of Study and Lengths
-  int64_t length = 0, batch = 1; // of Costs and Times; batch: of Lengths, too
-  int64_t examples = 256;        // of Lengths: test instances
-  std::string quantity;          // of Costs: a field of --cost=json; of Study: accuracy, or loss
-  double scale = 1;              // of Costs: what it is multiplied with
-  std::vector<std::string> settings; // NAME=VALUE, of Costs and Times
+  std::string task;              // of Study and Trainings
+  std::string training, data;    // of Trainings: which one; what it is tested on, if other data
+  int64_t length = 0, batch = 1; // of Costs, Times and Trainings: 0 is that of the training
+  int64_t examples = 256;        // of Trainings: test instances
+  std::string quantity;          // of Costs: a field of --cost=json; of Study: accuracy, or loss;
+                                 // of Trainings: a score, something of the training or such a field
+  double scale = 1;              // of Costs and Trainings: what it is multiplied with
+  int64_t digits = 1;            // of its numbers behind the point, in tables
+  std::vector<std::string> settings; // NAME=VALUE, not of Study
 };
 
 /// A number, or what happened instead: "does not fit".
@@ -43,11 +54,12 @@ using PaperValue = std::variant<std::monostate, double, std::string>;
 /// `falling`). `within`: printed and measured values differ by at most so much, `relative` as a
 /// share; of all cells where no column is named. `least`: the row has so much in the column.
 /// `gain`: the mean of the rows is by more than `value` above that of the rows `over`, over all
-/// columns.
+/// columns or the one that is named. `falls`: along the `columns` each of the rows' values is by
+/// more than `value` below the one before.
 struct RecipeCheck {
-  enum class Kind { Order, Within, Least, Gain } kind = Kind::Within;
+  enum class Kind { Order, Within, Least, Gain, Falls } kind = Kind::Within;
   std::string column, budget; // budget: the only one that it is for
-  std::vector<std::string> rows, over;
+  std::vector<std::string> rows, over, columns;
   double value = 0;
   bool relative = false, falling = false;
 };
@@ -56,8 +68,9 @@ struct Recipe {
   std::string name, file, paper, title, note, unit;
   std::vector<std::string> items; // "Table C.1"
   RecipeKind kind = RecipeKind::Study;
-  std::string budget; // the one that was chosen
-  Protocol protocol;  // of Study
+  std::string budget;                    // the one that was chosen
+  Protocol protocol;                     // of Study
+  std::vector<RecipeTraining> trainings; // of Trainings; none: one, of the rows' arguments
   std::vector<RecipeRow> rows;
   std::vector<RecipeColumn> columns;
   std::map<std::pair<std::string, std::string>, PaperValue> printed; // by row and column
