@@ -23,6 +23,15 @@ Value behindHistory(ExpressionBuilder &e, Value x, int64_t axis, int64_t positio
   return whole;
 }
 
+StringAttr countOfRing(Value value) {
+  auto read = value ? value.getDefiningOp<ParameterOp>() : ParameterOp();
+  return read ? read->getAttrOfType<StringAttr>(ringAttribute) : StringAttr();
+}
+
+void makeRing(Value state, Value count) {
+  state.getDefiningOp()->setAttr(ringAttribute, count.getDefiningOp<ParameterOp>().getNameAttr());
+}
+
 Value countFrom(ExpressionBuilder &e, double start, int64_t length, Type element) {
   return IotaOp::create(
       e.builder, e.loc, tensorOf({length}, element), shapeAttr(e.builder.getContext(), {length}),

@@ -10,6 +10,7 @@
 // sequence is kept up to that length.
 //
 //===----------------------------------------------------------------------===//
+#include "dialect/CarriedState.h"
 #include "dialect/HybridOps.h"
 #include "dialect/Shapes.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
@@ -199,12 +200,20 @@ LogicalResult Part::returnStates() {
   return success();
 }
 
-/// The final states take the place of the first.
+/// The final states take the place of the first; of a ring, the new rows their places in it.
 LogicalResult Part::assignStates() {
   Operation *ret = function.getBody().front().getTerminator();
   OpBuilder builder(ret);
-  for (auto [i, state] : llvm::enumerate(finalStates))
-    writeState(builder, ret->getLoc(), carriedState(i), state);
+  llvm::StringMap<StringAttr> rings;
+  for (auto read : function.getOps<ParameterOp>())
+    if (StringAttr count = countOfRing(read))
+      rings[read.getName()] = count;
+  for (auto [i, state] : llvm::enumerate(finalStates)) {
+    const std::string name = carriedState(i);
+    AssignOp write = writeState(builder, ret->getLoc(), name, state);
+    if (auto ring = rings.find(name); ring != rings.end())
+      write->setAttr(ringAttribute, ring->second);
+  }
   function.setFunctionType(FunctionType::get(function.getContext(),
                                              function.getBody().front().getArgumentTypes(),
                                              ret->getOperandTypes()));
@@ -241,8 +250,14 @@ struct CarryState : hybrid::impl::CarryStateBase<CarryState> {
       forward.emitError() << "decoding needs a length of at least 2, the positions that it keeps";
       return signalPassFailure();
     }
-    if (failed(add("prefill", std::min<int64_t>(length, prefill), length)) ||
-        failed(add("step", 1, length)))
+    // Each a quarter of the one before, so that few runs take any number of tokens.
+    const int64_t longest = std::min<int64_t>(length, prefill);
+    for (int64_t part = longest; part == longest || part > 1; part /= 4) {
+      const std::string name = part == longest ? "prefill" : "prefill." + std::to_string(part);
+      if (failed(add(name, part, length)))
+        return signalPassFailure();
+    }
+    if (failed(add("step", 1, length)))
       signalPassFailure();
   }
 };

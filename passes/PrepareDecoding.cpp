@@ -53,8 +53,8 @@ struct PrepareDecoding : hybrid::impl::PrepareDecodingBase<PrepareDecoding> {
     auto prepare =
         func::FuncOp::create(builder, module.getLoc(), "prepare", builder.getFunctionType({}, {}));
     builder.setInsertionPointToStart(prepare.addEntryBlock());
-    for (StringRef name : {"prefill", "step"})
-      if (auto function = module.lookupSymbol<func::FuncOp>(name))
+    for (auto function : llvm::to_vector(module.getOps<func::FuncOp>()))
+      if (function.getSymName() == "step" || function.getSymName().starts_with("prefill"))
         take(function, builder);
     if (prepared == 0)
       return prepare.erase();

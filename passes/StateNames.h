@@ -27,10 +27,11 @@ inline mlir::Value readState(mlir::OpBuilder &builder, mlir::Location loc, llvm:
   return read;
 }
 
-inline void writeState(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef name,
-                       mlir::Value value) {
+inline AssignOp writeState(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef name,
+                           mlir::Value value) {
   auto write = AssignOp::create(builder, loc, name, value);
   write->setAttr(stateAttribute, builder.getUnitAttr());
+  return write;
 }
 
 } // namespace hybrid

@@ -1,5 +1,6 @@
 //===- Decoder.cpp - a sequence token by token -------------------------------===//
 #include "runtime/Decoder.h"
+#include "executable/Executable_generated.h"
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
@@ -7,7 +8,7 @@
 namespace hybrid::rt {
 
 /// The outputs of `forward` may have other names than logits; the first of the right shape will do.
-Result<Decoder::Program> Decoder::programOf(const Executable &executable, const char *name) {
+Result<Decoder::Program> Decoder::programOf(const Executable &executable, const std::string &name) {
   const ProgramInfo *info = executable.findProgram(name);
   if (!info)
     return Error{fmt::format("{} has no program '{}': compile it with hybridc --decode",
@@ -34,19 +35,28 @@ Result<Decoder::Program> Decoder::programOf(const Executable &executable, const 
 Result<Decoder> Decoder::create(Session &session) {
   const Executable &executable = session.executable();
   Decoder decoder(session);
-  for (auto [name, place] : {std::pair("prefill", &decoder.prefill), {"step", &decoder.step}}) {
+  std::vector<std::string> names{"prefill", "step"};
+  for (const fb::Program *program : *executable.format().programs())
+    if (program->name()->string_view().starts_with("prefill."))
+      names.push_back(program->name()->str());
+  for (const std::string &name : names) {
     auto program = programOf(executable, name);
     if (!program)
       return program.error();
-    *place = *program;
+    decoder.programs.push_back(std::move(*program));
   }
+  std::sort(decoder.programs.begin(), decoder.programs.end(),
+            [](const Program &a, const Program &b) { return a.length() > b.length(); });
+  if (decoder.step().length() != 1)
+    return Error{fmt::format("{}: program '{}' takes {} tokens at once, and none takes one",
+                             executable.name(), decoder.step().name, decoder.step().length())};
   if (executable.replicas() != 1)
     return Error{fmt::format("{} is for {} replicas, but one sequence is decoded at a time",
                              executable.name(), executable.replicas())};
-  decoder.ids = idsOf(executable, decoder.step.name, decoder.step.tokens->name);
-  for (const Program *program : {&decoder.prefill, &decoder.step})
-    if (auto ids = program->positions ? idsOf(executable, program->name, program->positions->name)
-                                      : std::nullopt)
+  decoder.ids = idsOf(executable, decoder.step().name, decoder.step().tokens->name);
+  for (const Program &program : decoder.programs)
+    if (auto ids = program.positions ? idsOf(executable, program.name, program.positions->name)
+                                     : std::nullopt)
       decoder.most = ids->below;
   decoder.independent = decoder.findIndependence();
   if (auto done = decoder.restart(); !done)
@@ -60,10 +70,9 @@ bool Decoder::findIndependence() const {
   for (size_t i = 0; i < states.size(); ++i)
     if (isCarried(i) && (states[i].shape.empty() || states[i].shape[0] != rows()))
       return false;
-  for (const Program *program : {&prefill, &step})
-    if (program->positions && program->positions->shape.size() != 2)
-      return false;
-  return true;
+  return std::none_of(programs.begin(), programs.end(), [](const Program &program) {
+    return program.positions && program.positions->shape.size() != 2;
+  });
 }
 
 /// Of a sequence, and not of the parameters alone.
@@ -72,6 +81,12 @@ bool Decoder::isCarried(size_t state) const {
 }
 
 Result<void> Decoder::restart() {
+  if (auto done = rewind(); !done)
+    return done;
+  return session->executable().findProgram("prepare") ? session->run("prepare") : Result<void>();
+}
+
+Result<void> Decoder::rewind() {
   const auto &states = session->executable().states();
   for (size_t i = 0; i < states.size(); ++i) {
     if (!isCarried(i))
@@ -84,7 +99,7 @@ Result<void> Decoder::restart() {
   taken.assign(static_cast<size_t>(rows()), 0);
   last.reset();
   forget();
-  return session->executable().findProgram("prepare") ? session->run("prepare") : Result<void>();
+  return {};
 }
 
 Result<void> Decoder::take(std::span<const int32_t> tokens) { return take(tokens, 0, {}); }
@@ -103,8 +118,11 @@ Result<void> Decoder::take(std::span<const int32_t> tokens, int64_t from, const 
                                session->executable().name(), *most, count, before)};
   std::vector<double> values(visit ? static_cast<size_t>(vocabulary()) : 0);
   for (int64_t first = 0; first < count;) {
-    const Program &program = count - first >= prefill.length() ? prefill : step;
-    if (auto done = run(program, tokens, first); !done)
+    const auto longest = std::find_if(programs.begin(), programs.end(), [&](const Program &each) {
+      return each.length() <= count - first;
+    });
+    const Program &program = *longest;
+    if (auto done = run(static_cast<size_t>(longest - programs.begin()), tokens, first); !done)
       return done;
     for (int64_t row = 0; visit && row < rows(); ++row)
       for (int64_t t = std::max<int64_t>(0, from - first); t < program.length(); ++t) {
@@ -119,7 +137,8 @@ Result<void> Decoder::take(std::span<const int32_t> tokens, int64_t from, const 
   return {};
 }
 
-Result<void> Decoder::run(const Program &program, std::span<const int32_t> tokens, int64_t first) {
+Result<void> Decoder::run(size_t number, std::span<const int32_t> tokens, int64_t first) {
+  const Program &program = programs[number];
   const int64_t length = program.length(), count = static_cast<int64_t>(tokens.size()) / rows();
   std::span<int32_t> input = session->inputAs<int32_t>(program.name, program.tokens->name);
   if (input.empty())
@@ -135,7 +154,7 @@ Result<void> Decoder::run(const Program &program, std::span<const int32_t> token
   }
   if (auto done = session->run(program.name); !done)
     return done;
-  last = &program == &prefill;
+  last = number;
   for (int64_t &count : taken)
     count += length;
   return {};
@@ -161,7 +180,7 @@ Result<void> Decoder::logits(int64_t row, std::span<double> values) {
     return Error{fmt::format("there is no row {} of {}", row, rows())};
   if (!last)
     return Error{"no token was taken yet, and there are no logits"};
-  const Program &program = *last ? prefill : step;
+  const Program &program = programs[*last];
   return read(program, row, program.length() - 1, values);
 }
 

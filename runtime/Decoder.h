@@ -1,7 +1,7 @@
 //===- Decoder.h - a sequence token by token ---------------------------------===//
 //
-// Runs the programs that hybridc --decode makes: `prefill` takes many tokens at once, `step` one,
-// and both go on from the states that the tokens before have left.
+// Runs the programs that hybridc --decode makes: `prefill` takes many tokens at once, `prefill.16`
+// and its like fewer, `step` one, and all go on from the states that the tokens before have left.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -20,8 +20,8 @@ public:
   static Result<Decoder> create(Session &session);
 
   /// Sequences that go side by side, each a row of the batch.
-  int64_t rows() const { return step.tokens->shape[0]; }
-  int64_t vocabulary() const { return step.logits->shape[2]; }
+  int64_t rows() const { return step().tokens->shape[0]; }
+  int64_t vocabulary() const { return step().logits->shape[2]; }
   /// Tokens of each sequence so far, or of one where they differ.
   int64_t position(int64_t row = 0) const { return taken[static_cast<size_t>(row)]; }
   /// Whether rows may be at different places: nothing that is carried is of all of them together.
@@ -31,6 +31,8 @@ public:
 
   /// Goes back to the start of a sequence. Also to be called when parameters have changed.
   Result<void> restart();
+  /// The same with the parameters of the last restart(): what was prepared of them stays.
+  Result<void> rewind();
   /// Takes the next tokens of the rows: [rows, count], at least one each.
   Result<void> take(std::span<const int32_t> tokens);
   /// Sees the logits [vocabulary] of a row after its token number `token` of those taken.
@@ -66,14 +68,15 @@ public:
 
 private:
   struct Program {
-    const char *name = nullptr;
+    std::string name;
     const TensorInfo *tokens = nullptr, *positions = nullptr, *logits = nullptr;
     int64_t length() const { return tokens->shape[1]; }
   };
   explicit Decoder(Session &session) : session(&session) {}
-  static Result<Program> programOf(const Executable &executable, const char *name);
+  static Result<Program> programOf(const Executable &executable, const std::string &name);
+  const Program &step() const { return programs.back(); }
   /// Runs a program on tokens from `first` on of each row.
-  Result<void> run(const Program &program, std::span<const int32_t> tokens, int64_t first);
+  Result<void> run(size_t number, std::span<const int32_t> tokens, int64_t first);
   bool findIndependence() const;
   /// Logits of a row after a position of the program's last run.
   Result<void> read(const Program &program, int64_t row, int64_t position,
@@ -87,9 +90,9 @@ private:
   Result<void> note(std::span<const int32_t> tokens, int64_t first, int64_t count);
 
   Session *session;
-  Program prefill, step;
-  std::optional<bool> last;    // program that ran: whether it was `prefill`
-  std::optional<InputIds> ids; // what tokens may be
+  std::vector<Program> programs; // the longest first, `step` last
+  std::optional<size_t> last;    // the one that ran
+  std::optional<InputIds> ids;   // what tokens may be
   std::optional<int64_t> most;
   std::vector<int64_t> taken; // of each row
   bool independent = false;

@@ -35,9 +35,9 @@ public:
       if (isFull) // a model that numbers its positions goes on from the newest half of them
         start = next + 1 - static_cast<size_t>((*most + 1) / 2);
       if (isFull || !begun)
-        if (auto done = decoder.restart(); !done)
+        if (auto done = isPrepared ? decoder.rewind() : decoder.restart(); !done)
           return done;
-      begun = true;
+      begun = isPrepared = true;
       const size_t at = start + static_cast<size_t>(decoder.position());
       if (at > next)
         return Error{fmt::format("what is expected behind token {} was shown already", next)};
@@ -80,8 +80,9 @@ private:
 
   std::unique_ptr<Session> owned;
   Decoder decoder;
-  bool begun = false; // with the parameters that there are by then
-  size_t start = 0;   // the token whose position has the number 0
+  bool isPrepared = false; // with the parameters that there were by then
+  bool begun = false;
+  size_t start = 0; // the token whose position has the number 0
 };
 
 //===-- a window for every token -------------------------------------------------===//

@@ -19,6 +19,12 @@
 // keyTerms of the key ([batch, keyTerms, heads, keyLength]); y: the logit. `scoreGradient` has the
 // gradient of the logit behind these in x, and gives those of the score and of the terms.
 //
+// past P > 0, in decoding: keys 0 to P - 1 are of positions before those of q, in rings [batch, P,
+// kvHeads*size] of keys and of values; k and v have the other keyLength - P, which stand where q
+// does. seen[b] positions came before, that of position p in row p mod P of a ring, so that key s
+// has position s + seen - P; a negative one is none, and nobody sees it. Then length = keyLength -
+// P, and the positions that a score is told count from the start of the sequence. Forward only.
+//
 // AttentionConversions.h is what a library's attention needs.
 //
 //===----------------------------------------------------------------------===//
@@ -43,12 +49,13 @@ struct AttentionParams {
   // Of the two tensors on the column side: k and v, or q and do. Prepared by attention_prepare.
   int64_t preparedFirst, preparedSecond;
   int64_t queryTerms, keyTerms;
-  int64_t scoreGradient, score; // on CUDA whether there are any
+  int64_t past;                 // rows of the rings; 0: none
+  int64_t scoreGradient, score; // last, as all functions; on CUDA whether there are any
   HYBRID_FIELDS(batch, length, keyLength, heads, kvHeads, headSize, valueSize, qStride, kStride,
                 vStride, oStride, dqStride, dkStride, dvStride, causal, window, rotaryDims,
                 rotaryInterleaved, hasSegments, hasLseGradient, scale, bf16, alignment, rowTile,
                 columnTile, slab, keySplits, preparedFirst, preparedSecond, queryTerms, keyTerms,
-                scoreGradient, score)
+                past, scoreGradient, score)
 
   /// Columns of a tile hold a head of any of the tensors.
   constexpr int64_t widestHead() const { return headSize > valueSize ? headSize : valueSize; }
@@ -166,8 +173,9 @@ struct AttentionTiling {
       p.rowTile /= 2;
     if (cuda::sharedBytes<T>(p, pass) > sharedLimit)
       p.rowTile = 0;
-    // Rotating and rounding again and again costs more than doing it once for all blocks.
-    if (p.rowTile > 0 && rows > p.rowTile) {
+    // Rotating and rounding again and again costs more than doing it once for all blocks; of rings
+    // that would be all rows for a few queries.
+    if (p.rowTile > 0 && rows > p.rowTile && p.past == 0) {
       p.preparedFirst = bf16 || p.rotaryDims > 0;
       p.preparedSecond = bf16;
     }
@@ -188,10 +196,10 @@ struct AttentionColumns {
 };
 
 /// Buffers: q, k, v, segments (optional), rotary (optional), queryTerms (optional), keyTerms
-/// (optional), o, lse. An item is a head on the CPU, a tile of a head's queries on CUDA. With
-/// keySplits > 1 o and lse have that many parts, each of its share of the keys, which
-/// attention_combine adds: o [keySplits, batch * length, heads * valueSize], dense, and lse
-/// [keySplits, batch, heads, length].
+/// (optional), o, lse, pastKeys (optional), pastValues (optional), seen (optional). An item is a
+/// head on the CPU, a tile of a head's queries on CUDA. With keySplits > 1 o and lse have that many
+/// parts, each of its share of the keys, which attention_combine adds: o [keySplits, batch *
+/// length, heads * valueSize], dense, and lse [keySplits, batch, heads, length].
 struct AttentionForward : KernelOf<AttentionParams, "attention_forward", 7, 8> {
   HYBRID_ON_CPU(p.batch *p.heads, 0, cpu::attentionForwardScratch<T>(p))
   HYBRID_ON_CUDA(cuda::attentionGrid<T>(p, cuda::AttentionPass::Forward))

@@ -3,6 +3,7 @@
 #include "codegen/kernels/RotaryTable.h"
 #include "codegen/lowering/Alignment.h"
 #include "codegen/lowering/Lowering.h"
+#include "dialect/CarriedState.h"
 #include "dialect/Shapes.h"
 
 using namespace mlir;
@@ -26,6 +27,15 @@ template <typename Op> static AttentionParams attentionParams(Op op) {
   return params;
 }
 
+/// Forward, with the past in rings.
+static AttentionParams paramsOf(AttentionOp op) {
+  AttentionParams params = attentionParams(op);
+  params.past = op.getPastK() ? shapeOf(op.getPastK())[1] : 0;
+  params.keyLength += params.past;
+  return params;
+}
+static AttentionParams paramsOf(AttentionGradOp op) { return attentionParams(op); }
+
 namespace {
 
 /// What attention and its gradient start with.
@@ -36,7 +46,7 @@ struct Operands {
   SmallVector<std::string> functions; // of the score
 
   template <typename Op>
-  Operands(Op op, double scale, ProgramBuilder &program) : params(attentionParams(op)) {
+  Operands(Op op, double scale, ProgramBuilder &program) : params(paramsOf(op)) {
     params.scale = scale;
     q = program.rows(op.getQ(), params.qStride), k = program.rows(op.getK(), params.kStride);
     v = program.rows(op.getV(), params.vStride);
@@ -74,11 +84,11 @@ static bool hasLseGradient(AttentionGradOp op) { return !!op.getLseCotangent(); 
 template <typename Op> static bool takesLibrary(Op op, const DeviceTraits &device) {
   if (device.attention == AttentionBy::Own || !device.rounds || !elementOf(op.getQ()).isF32())
     return false;
-  const AttentionParams params = attentionParams(op);
+  const AttentionParams params = paramsOf(op);
   const bool computed = params.headSize % 8 == 0 && params.headSize <= device.widestHead &&
                         params.valueSize == params.headSize && !params.score &&
                         !hasLseGradient(op) && params.window < 0 && !params.hasSegments &&
-                        (!params.causal || params.length == params.keyLength);
+                        params.past == 0 && (!params.causal || params.length == params.keyLength);
   return computed && (device.attention == AttentionBy::Cudnn ||
                       (params.headSize >= leastHead && params.keyLength >= leastKeys));
 }
@@ -200,6 +210,18 @@ static LogicalResult lowerByLibrary(AttentionGradOp op, const Operands &o,
   return success();
 }
 
+/// The rings of keys and values and what counts their positions; absent without a past.
+struct Past {
+  BufferUse keys, values, seen;
+
+  Past(AttentionOp op, ProgramBuilder &program)
+      : keys(program.optionalUse(op.getPastK())), values(program.optionalUse(op.getPastV())),
+        seen(program.absent()) {
+    if (op.getPastK())
+      seen = program.use(program.parameterView(countOfRing(op.getPastK())));
+  }
+};
+
 //===-- In tiles on CUDA -------------------------------------------------------===//
 
 /// Chooses the tiles of a pass whose rows are `views`.
@@ -260,10 +282,12 @@ static LogicalResult forwardInTiles(AttentionOp op, const Operands &o, Attention
                             o.rotary),
             values = streamed(program, params, params.preparedSecond, o.v, false, params.keyLength,
                               params.vStride, params.kvHeads, params.valueSize, 0, 0, o.rotary);
-  program.launch<AttentionForward>(
-      element, params,
-      {o.q, keys, values, o.segments, o.rotary, o.queryTerms, o.keyTerms, oParts, lseParts}, {},
-      o.functions);
+  const Past past(op, program);
+  program.launch<AttentionForward>(element, params,
+                                   {o.q, keys, values, o.segments, o.rotary, o.queryTerms,
+                                    o.keyTerms, oParts, lseParts, past.keys, past.values,
+                                    past.seen},
+                                   {}, o.functions);
   if (parts > 1)
     program.launch<AttentionCombine>(
         element, {params.batch, params.length, params.heads, params.valueSize, oStride, parts},
@@ -336,9 +360,11 @@ template <> LogicalResult lower(AttentionOp op, ProgramBuilder &program) {
   params.oStride = *out.rowStride();
   if (program.device().kind == Device::Cuda)
     return forwardInTiles(op, o, params, out, lse, program);
-  program.launch<AttentionForward>(
-      o.q.element, params,
-      {o.q, o.k, o.v, o.segments, o.rotary, o.queryTerms, o.keyTerms, out, lse}, {}, o.functions);
+  const Past past(op, program);
+  program.launch<AttentionForward>(o.q.element, params,
+                                   {o.q, o.k, o.v, o.segments, o.rotary, o.queryTerms, o.keyTerms,
+                                    out, lse, past.keys, past.values, past.seen},
+                                   {}, o.functions);
   return success();
 }
 

@@ -1,5 +1,6 @@
 //===- ModuleTables.cpp - what the programs of a module share ----------------===//
 #include "codegen/program/ModuleTables.h"
+#include "dialect/CarriedState.h"
 #include "dialect/schedule/Memory.h"
 #include "passes/ParameterSlots.h"
 #include "passes/StateNames.h"
@@ -97,7 +98,9 @@ LogicalResult ModuleTables::checkParameters(func::FuncOp function) const {
     if (auto parameter = dyn_cast<ParameterOp>(op))
       return checkParameter(op, parameter.getNameAttr(), parameter.getType());
     if (auto assign = dyn_cast<AssignOp>(op))
-      return checkParameter(op, assign.getNameAttr(), assign.getValue().getType());
+      return checkParameter(op, assign.getNameAttr(),
+                            op->hasAttr(ringAttribute) ? Type() // rows of it
+                                                       : Type(assign.getValue().getType()));
     return success();
   };
   if (function.walk(each).wasInterrupted())

@@ -191,12 +191,13 @@ LogicalResult AttentionGradOp::verify() {
 }
 
 namespace {
-/// attention with past keys and values -> attention over their concatenation.
+/// attention with past keys and values -> attention over their concatenation. Rings are read where
+/// they lie.
 struct ExpandPast : OpRewritePattern<AttentionOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &rewriter) const override {
-    if (!op.getPastK())
-      return rewriter.notifyMatchFailure(op, "no past");
+    if (!op.getPastK() || countOfRing(op.getPastK()))
+      return rewriter.notifyMatchFailure(op, "no past, or one that stays where it is");
     Value k = ConcatOp::create(rewriter, op.getLoc(), ValueRange{op.getPastK(), op.getK()}, 1);
     Value v = ConcatOp::create(rewriter, op.getLoc(), ValueRange{op.getPastV(), op.getV()}, 1);
     rewriter.modifyOpInPlace(op, [&] {
@@ -267,11 +268,16 @@ HYBRID_VJP(AttentionOp) {
   return success();
 }
 
+/// Of the past and of the op's own positions.
+static int64_t keysOf(AttentionOp op) {
+  return shapeOf(op.getK())[1] + (op.getPastK() ? shapeOf(op.getPastK())[1] : 0);
+}
+
 /// Scores and weighted values; `width` of a query and its result, and the ops of the score.
-static int64_t attentionFlops(Value q, Value k, int64_t width, int64_t heads,
+static int64_t attentionFlops(Value q, int64_t keys, int64_t width, int64_t heads,
                               ArrayRef<Region *> scores) {
   ArrayRef<int64_t> shape = shapeOf(q);
-  int64_t batch = shape[0], length = shape[1], keys = shapeOf(k)[1], perScore = 2;
+  int64_t batch = shape[0], length = shape[1], perScore = 2;
   for (Region *score : scores)
     if (!score->empty())
       perScore += llvm::count_if(score->front().without_terminator(),
@@ -279,12 +285,13 @@ static int64_t attentionFlops(Value q, Value k, int64_t width, int64_t heads,
   return batch * length * keys * (2 * width + perScore * heads);
 }
 HYBRID_FLOPS(AttentionOp,
-             attentionFlops(getQ(), getK(), lastSize(getQ()) + lastSize(getResult()), getHeads(),
-                            {&getScore()}),
+             attentionFlops(getQ(), keysOf(*this), lastSize(getQ()) + lastSize(getResult()),
+                            getHeads(), {&getScore()}),
              "B·(2·L²·H·(M + V) + 2·H·L²), no causal discount")
 HYBRID_FLOPS(AttentionGradOp,
-             2 * attentionFlops(getQ(), getK(), lastSize(getQ()) + lastSize(getOutput()),
-                                getHeads(), {&getScore(), &getScoreGradient()}),
+             2 * attentionFlops(getQ(), shapeOf(getK())[1],
+                                lastSize(getQ()) + lastSize(getOutput()), getHeads(),
+                                {&getScore(), &getScoreGradient()}),
              "B·(4·L²·H·(M + V) + 4·H·L²), no causal discount")
 
 // Keys, values and the terms of keys; a window bounds them. The accessor of the attribute is
@@ -359,27 +366,61 @@ static void addTerms(AttentionOp op, bool shifts, ExpressionBuilder &outer) {
   yield->setOperand(0, e.add(yield->getOperand(0), hidden));
 }
 
-StringRef AttentionOp::getObstacle(int64_t) {
+/// Whether the past lies in rings: where states are this program's own.
+static bool hasRings(AttentionOp op, int64_t context) {
+  return context > 0 && !op->getParentOfType<ModuleOp>()->hasAttr(wholeStatesAttribute);
+}
+
+StringRef AttentionOp::getObstacle(int64_t context) {
   if (!getCausal())
     return "each position sees all, the later ones too";
   if (getSegments())
     return "sequences are packed";
-  if (termsOf(getKeyTerms()) == mostTerms || termsOf(getQueryTerms()) == mostTerms)
+  if (!hasRings(*this, context) &&
+      (termsOf(getKeyTerms()) == mostTerms || termsOf(getQueryTerms()) == mostTerms))
     return "its score has as many terms as there may be, and would need one more";
   return getPastK() || shapeOf(getK())[1] != shapeOf(getQ())[1]
              ? "its state is not one that a chunk can hand to the next"
              : "";
 }
 
-/// Keys before the start of the sequence are hidden by the score: a term of the keys that is far
-/// below any logit there, and 0 elsewhere. A state counts the positions of each sequence, for that
-/// and for a score that reads them.
+/// Keys and values of a decoded sequence lie in rings, and are read there.
+static SmallVector<Value> behindRings(AttentionOp op, OpBuilder &builder, int64_t before,
+                                      StateOfType stateOfType,
+                                      SmallVectorImpl<Value> &finalStates) {
+  ExpressionBuilder e{builder, op.getLoc()};
+  const int64_t batch = shapeOf(op.getQ())[0], length = shapeOf(op.getQ())[1];
+  auto whole = cast<AttentionOp>(builder.clone(*op.getOperation()));
+  builder.setInsertionPoint(whole);
+  SmallVector<Value> rings;
+  for (Value x : {op.getK(), op.getV()}) {
+    rings.push_back(stateOfType(tensorOf({batch, before, lastSize(x)}, elementOf(x))));
+    finalStates.push_back(x);
+  }
+  if (Value terms = op.getKeyTerms()) // few numbers a key, which are moved
+    whole.getKeyTermsMutable().assign(behindHistory(e, terms, 3, before, stateOfType, finalStates));
+  Value seen = stateOfType(tensorOf({batch}, elementOf(op.getQ())));
+  finalStates.push_back(e.add(seen, static_cast<double>(length)));
+  for (Value ring : rings)
+    makeRing(ring, seen);
+  whole.getPastKMutable().assign(rings[0]);
+  whole.getPastVMutable().assign(rings[1]);
+  whole.setWindow(static_cast<uint64_t>(before));
+  return whole->getResults();
+}
+
+/// A state that is whole moves with the sequence: the newest position is always the last. Keys
+/// before the start are then hidden by the score: a term of the keys that is far below any logit
+/// there, and 0 elsewhere. A state counts the positions of each sequence, for that and for a score
+/// that reads them.
 SmallVector<Value> AttentionOp::buildCarried(OpBuilder &builder, int64_t context,
                                              StateOfType stateOfType,
                                              SmallVectorImpl<Value> &finalStates) {
   const int64_t before = reachOf(*this, context);
   if (before == 0)
     return builder.clone(*getOperation())->getResults();
+  if (hasRings(*this, context))
+    return behindRings(*this, builder, before, stateOfType, finalStates);
   ExpressionBuilder e{builder, getLoc()};
   const int64_t batch = shapeOf(getQ())[0], length = shapeOf(getQ())[1];
   const auto heads = static_cast<int64_t>(getHeads());

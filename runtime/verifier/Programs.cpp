@@ -185,7 +185,7 @@ bool Verifier::mayWrite(const fb::BufferRef &buffer) const {
   case fb::Space::Constants:
     return programName == "setup";
   case fb::Space::Parameters:
-    if (programName == "prepare" || programName == "prefill" || programName == "step")
+    if (programName == "prepare" || programName.starts_with("prefill") || programName == "step")
       return buffer.offset() >= parametersEnd();
     return programName == "init" || programName == "update";
   case fb::Space::Moment1:

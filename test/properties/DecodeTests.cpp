@@ -66,7 +66,7 @@ private:
     CompileOptions options{shapeOf(module->lookupSymbol<func::FuncOp>("forward").getArgument(0))[0],
                            length, "f64"};
     options.decode = true;
-    options.prefill = 4;
+    options.prefill = 8; // and two
     std::unique_ptr<rt::Session> session = compile(*module, options);
     ASSERT_TRUE(session) << text;
     ASSERT_TRUE(session->initialize(1));

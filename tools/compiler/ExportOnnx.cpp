@@ -1,6 +1,7 @@
 //===- ExportOnnx.cpp - --emit=onnx -----------------------------------------===//
 #include "tools/compiler/ExportOnnx.h"
 #include "codegen/onnx/Export.h"
+#include "dialect/CarriedState.h"
 #include "dialect/Shapes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -52,6 +53,7 @@ FailureOr<std::string> numbersOf(ParameterOp op, const rt::SafetensorsFile &file
 
 FailureOr<std::string> exportOnnx(ModuleOp module, const CompileOptions &options,
                                   const OnnxRequest &request) {
+  module->setAttr(wholeStatesAttribute, UnitAttr::get(module.getContext()));
   PassManager manager(module.getContext());
   manager.addPass(createSpecialize({options.batch, options.length, options.precision}));
   if (options.chunked)

@@ -36,13 +36,14 @@ template <typename T> constexpr T minusInfinity = -static_cast<T>(__builtin_inf(
 template <typename T> struct Visibility {
   const AttentionParams &params;
   const int32_t *segments; // of this batch row
+  int64_t hidden = 0;      // keys at the start that there are not yet
 
   /// Query t has position t + keyLength - length.
   int64_t position(int64_t t) const { return t + params.keyLength - params.length; }
 
   /// Keys [first, end) hold every key that queries at positions [low, high] see.
   int64_t firstKey(int64_t low) const {
-    return params.window >= 0 ? maximum(0, low - params.window) : 0;
+    return maximum(hidden, params.window >= 0 ? low - params.window : 0);
   }
   int64_t endOfKeys(int64_t high) const {
     int64_t last = params.keyLength - 1;
@@ -56,7 +57,7 @@ template <typename T> struct Visibility {
   /// Does each query at positions [low, high] see each key of the block that starts at `first`?
   bool isWhole(int64_t low, int64_t high, int64_t first) const {
     int64_t last = first + lanes<T> - 1;
-    if (params.hasSegments || last >= params.keyLength)
+    if (params.hasSegments || last >= params.keyLength || first < hidden)
       return false;
     if (params.causal && last > low)
       return false;
@@ -69,6 +70,8 @@ template <typename T> struct Visibility {
                    Integers<T> keySegments) const {
     using Integer = typename VectorTraits<T>::Integer;
     Integers<T> mask = keys < static_cast<Integer>(params.keyLength);
+    if (params.past)
+      mask &= keys >= static_cast<Integer>(hidden);
     if (params.causal)
       mask &= keys <= positions;
     if (params.window >= 0) {
@@ -109,9 +112,12 @@ template <typename T> using ScoreArguments = Vector<T>[5 + 2 * mostScoreTerms];
 template <typename T> struct Scoring {
   const AttentionParams &params;
   const T *queryTerms, *keyTerms; // of the head
+  T first = 0;                    // position of key 0
 
   Scoring(const AttentionParams &params, Buffers buffers, int64_t batch, int64_t head)
       : params(params), queryTerms(nullptr), keyTerms(nullptr) {
+    if (params.past)
+      first = buffers.at<const T>(11)[batch] - static_cast<T>(params.past);
     if (params.queryTerms)
       queryTerms = buffers.at<const T>(5) +
                    (batch * params.queryTerms * params.heads + head) * params.length;
@@ -125,23 +131,23 @@ template <typename T> struct Scoring {
 
   static void setHead(Vector<T> *x, int64_t head) { x[3] = splat(static_cast<T>(head)); }
   void setQueries(Vector<T> *x, Integers<T> positions, int64_t t, int64_t rows) const {
-    x[1] = __builtin_convertvector(positions, Vector<T>);
+    x[1] = __builtin_convertvector(positions, Vector<T>) + first;
     for (int64_t m = 0; m < params.queryTerms; ++m)
       x[4 + m] = loadPart(queryTerms + m * params.heads * params.length + t, rows);
   }
   void setQuery(Vector<T> *x, int64_t position, int64_t t) const {
-    x[1] = splat(static_cast<T>(position));
+    x[1] = splat(static_cast<T>(position) + first);
     for (int64_t m = 0; m < params.queryTerms; ++m)
       x[4 + m] =
           splat(queryTerms[m * params.heads * params.length + minimum(t, params.length - 1)]);
   }
   void setKeys(Vector<T> *x, Integers<T> numbers, int64_t s, int64_t rows) const {
-    x[2] = __builtin_convertvector(numbers, Vector<T>);
+    x[2] = __builtin_convertvector(numbers, Vector<T>) + first;
     for (int64_t m = 0; m < params.keyTerms; ++m)
       ofKey(x)[m] = loadPart(keyTerms + m * params.heads * params.keyLength + s, rows);
   }
   void setKey(Vector<T> *x, int64_t s) const {
-    x[2] = splat(static_cast<T>(s));
+    x[2] = splat(static_cast<T>(s) + first);
     for (int64_t m = 0; m < params.keyTerms; ++m)
       ofKey(x)[m] =
           splat(keyTerms[m * params.heads * params.keyLength + minimum(s, params.keyLength - 1)]);
@@ -249,6 +255,40 @@ HYBRID_INLINE T *headOf(void *buffer, int64_t batch, int64_t rows, int64_t strid
   return static_cast<T *>(buffer) + batch * rows * stride + head * headSize;
 }
 
+/// The keys or values of a head: those of a ring, from the oldest on, and behind them the op's own.
+template <typename T> struct KeyRows {
+  const T *own;
+  int64_t stride;
+  const T *ring = nullptr;
+  int64_t past = 0, ringStride = 0, oldest = 0 /* its row */;
+
+  const T *row(int64_t s) const {
+    if (s >= past)
+      return own + (s - past) * stride;
+    const int64_t at = oldest + s;
+    return ring + (at < past ? at : at - past) * ringStride;
+  }
+  /// How many rows from s on lie at one distance.
+  int64_t run(int64_t s, int64_t end) const {
+    if (s >= past)
+      return end - s;
+    return minimum(end, s < past - oldest ? past - oldest : past) - s;
+  }
+  int64_t strideAt(int64_t s) const { return s < past ? ringStride : stride; }
+
+  /// A transposed block; `room` for one as it lies, where the rows are in several runs.
+  void load(T *out, T *room, int64_t s, int64_t rows, int64_t size) const {
+    if (run(s, s + rows) == rows)
+      return loadTransposed<T>(out, row(s), strideAt(s), rows, size);
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t c = 0; c < size; c += lanes<T>) {
+        const int64_t count = minimum(lanes<T>, size - c);
+        storePart(room + i * size + c, loadPart(row(s + i) + c, count), count);
+      }
+    loadTransposed<T>(out, room, size, rows, size);
+  }
+};
+
 /// Queries that would leave most lanes idle if lanes were queries.
 constexpr int64_t mostFewQueries = 4;
 
@@ -258,8 +298,9 @@ template <typename T> struct OneQuery {
   const Visibility<T> &visibility;
   const Scoring<T> &scoring;
   const Blocks<T> &blocks;
-  const T *k, *v;
+  const KeyRows<T> &k, &v;
   T *query, *keys, *weights; // room for a block of each of the first two, and for all weights
+  T *room;                   // for a block of keys as they lie
 
   static constexpr int64_t width = lanes<T>;
 
@@ -271,7 +312,7 @@ template <typename T> struct OneQuery {
     Vector<T> top = splat(minusInfinity<T>);
     for (int64_t s = first; s < end; s += width) {
       const int64_t rows = minimum(width, params.keyLength - s);
-      blocks.load(keys, k + s * params.kStride, params.kStride, rows, params.headSize);
+      k.load(keys, room, s, rows, params.headSize);
       blocks.rotateBlock(keys, s, rows, true, false);
       Vector<T> even = splat(T(0)), odd = splat(T(0)); // two chains, so that additions overlap
       int64_t d = 0;
@@ -317,12 +358,15 @@ template <typename T> struct OneQuery {
       HYBRID_UNROLL
       for (int64_t i = 0; i < side; ++i)
         sum[i] = splat(T(0));
-      for (int64_t s = first; s < end; ++s) {
-        const T *row = v + s * params.vStride + column;
-        HYBRID_UNROLL
-        for (int64_t i = 0; i < side; ++i)
-          if (i * width < left)
-            sum[i] += loadPart(row + i * width, left - i * width) * weights[s];
+      for (int64_t s = first; s < end;) {
+        const T *row = v.row(s) + column;
+        const int64_t stride = v.strideAt(s), behind = s + v.run(s, end);
+        for (; s < behind; ++s, row += stride) {
+          HYBRID_UNROLL
+          for (int64_t i = 0; i < side; ++i)
+            if (i * width < left)
+              sum[i] += loadPart(row + i * width, left - i * width) * weights[s];
+        }
       }
       HYBRID_UNROLL
       for (int64_t i = 0; i < side; ++i)
@@ -340,22 +384,34 @@ HYBRID_INLINE void attention_forward(int64_t item, Buffers buffers, const Attent
   T *keys = buffers.scratch<T>(), *values = keys + keyBlocks * blockSize;
   T *query = values + keyBlocks * valueBlock, *output = query + blockSize;
   Blocks<T> blocks{params, buffers.at<const T>(4), output + valueBlock};
+  T *room = blocks.turned + 2 * size * width;
   const int64_t batch = item / params.heads, head = item % params.heads;
   const int64_t kvHead = head / (params.heads / params.kvHeads);
+  const int64_t past = params.past, own = params.keyLength - past;
   const T *q = headOf<T>(buffers[0], batch, params.length, params.qStride, head, size);
-  const T *k = headOf<T>(buffers[1], batch, params.keyLength, params.kStride, kvHead, size);
-  const T *v = headOf<T>(buffers[2], batch, params.keyLength, params.vStride, kvHead, valueSize);
+  KeyRows<T> k{headOf<T>(buffers[1], batch, own, params.kStride, kvHead, size), params.kStride},
+      v{headOf<T>(buffers[2], batch, own, params.vStride, kvHead, valueSize), params.vStride};
   T *o = headOf<T>(buffers[7], batch, params.length, params.oStride, head, valueSize);
   T *lse = buffers.at<T>(8) + item * params.length;
   Visibility<T> visibility{params, params.hasSegments
                                        ? buffers.at<const int32_t>(3) + batch * params.keyLength
                                        : nullptr};
+  if (past > 0) {
+    const int64_t seen = static_cast<int64_t>(buffers.at<const T>(11)[batch]);
+    auto behind = [&](KeyRows<T> &rows, int64_t buffer, int64_t headSize) {
+      rows.ringStride = params.kvHeads * headSize;
+      rows.ring = headOf<T>(buffers[buffer], batch, past, rows.ringStride, kvHead, headSize);
+      rows.past = past, rows.oldest = seen % past;
+    };
+    behind(k, 9, size), behind(v, 10, valueSize);
+    visibility.hidden = maximum(0, past - seen);
+  }
   const Scoring<T> scoring(params, buffers, batch, head);
   ScoreArguments<T> x;
   scoring.setHead(x, head);
   const T scale = static_cast<T>(params.score ? params.scale : params.scale * log2OfE);
   if (params.length <= mostFewQueries) {
-    const OneQuery<T> one{params, visibility, scoring, blocks, k, v, query, keys, values};
+    const OneQuery<T> one{params, visibility, scoring, blocks, k, v, query, keys, values, room};
     for (int64_t t = 0; t < params.length; ++t) {
       const int64_t position = visibility.position(t), end = visibility.endOfKeys(position),
                     first = visibility.firstKey(position) / width * width;
@@ -370,12 +426,11 @@ HYBRID_INLINE void attention_forward(int64_t item, Buffers buffers, const Attent
     }
     return;
   }
-  for (int64_t block = 0; block < keyBlocks; ++block) {
+  for (int64_t block = visibility.hidden / width; block < keyBlocks; ++block) {
     int64_t s = block * width, rows = minimum(width, params.keyLength - s);
-    blocks.load(keys + block * blockSize, k + s * params.kStride, params.kStride, rows, size);
+    k.load(keys + block * blockSize, room, s, rows, size);
     blocks.rotateBlock(keys + block * blockSize, s, rows, true, false);
-    blocks.load(values + block * valueBlock, v + s * params.vStride, params.vStride, rows,
-                valueSize);
+    v.load(values + block * valueBlock, room, s, rows, valueSize);
   }
   for (int64_t t = 0; t < params.length; t += width) {
     int64_t rows = minimum(width, params.length - t);

@@ -73,9 +73,10 @@ HYBRID_DEVICE void attentionBackwardQueries(int64_t item, const T *q, const Firs
   Element *queries = sharedMemory<Element>();
   Element *dOutputs = queries + rowTile * Tile::stride, *keys = dOutputs + rowTile * Tile::stride;
   Element *values = keys + keyTile * Tile::stride;
-  startRows<P, rowTile, Side::Query>(queries, q, P.qStride, first, Seen::queries, rotary,
-                                     Seen::shift);
-  startRows<P, rowTile, Side::Other>(dOutputs, dO, P.oStride, first, Seen::queries, rotary, 0);
+  startRows<P, rowTile, Side::Query>(queries, EvenRows<T>{q, P.qStride}, first, Seen::queries,
+                                     rotary, Seen::shift);
+  startRows<P, rowTile, Side::Other>(dOutputs, EvenRows<T>{dO, P.oStride}, first, Seen::queries,
+                                     rotary, 0);
 
   const int lane = laneIndex(), g = lane / 4, t = lane % 4;
   const int warpFirst = first + warpIndex() * 16, row = warpFirst + g;
@@ -181,10 +182,12 @@ HYBRID_DEVICE void attentionBackwardKeys(int64_t item, const FirstStreamed<T, P>
   Element *values = keys + rowTile * Tile::stride, *queries = values + rowTile * Tile::stride;
   Element *dOutputs = queries + queryTile * Tile::stride;
   startRows<P, rowTile, Side::Key>(
-      keys, headOf<P, Side::Key>(k, at.batch, P.keyLength, P.kStride, at.head), P.kStride, first,
-      Seen::keys, rotary, 0);
+      keys,
+      EvenRows<T>{headOf<P, Side::Key>(k, at.batch, P.keyLength, P.kStride, at.head), P.kStride},
+      first, Seen::keys, rotary, 0);
   startRows<P, rowTile, Side::Other>(
-      values, headOf<P, Side::Other>(v, at.batch, P.keyLength, P.vStride, at.head), P.vStride,
+      values,
+      EvenRows<T>{headOf<P, Side::Other>(v, at.batch, P.keyLength, P.vStride, at.head), P.vStride},
       first, Seen::keys, rotary, 0);
 
   const int lane = laneIndex(), g = lane / 4, t = lane % 4;

@@ -31,7 +31,7 @@ template <typename T, AttentionParams P, typename Score = NoFunction>
 HYBRID_DEVICE void attentionForward(int64_t item, const T *q, const FirstStreamed<T, P> *k,
                                     const SecondStreamed<T, P> *v, const int32_t *segments,
                                     const T *rotary, const T *queryTerms, const T *keyTerms, T *o,
-                                    T *lse) {
+                                    T *lse, const T *pastKeys, const T *pastValues, const T *seen) {
   constexpr bool preparedFirst = P.preparedFirst != 0, preparedSecond = P.preparedSecond != 0;
   constexpr Products products = productsOf<T>(P.bf16);
   constexpr int columns = static_cast<int>(attentionColumns<T>(P));
@@ -46,17 +46,49 @@ HYBRID_DEVICE void attentionForward(int64_t item, const T *q, const FirstStreame
   const int first = static_cast<int>(queryTiles - 1 - at.tile) * rowTile;
   const int64_t kvHead = at.head / (P.heads / P.kvHeads);
   q = headOf<P, Side::Query>(q, at.batch, P.length, P.qStride, at.head);
-  k = streamOf<P, Side::Key, preparedFirst, T>(k, at.batch, P.kvHeads, kvHead, P.keyLength,
+  k = streamOf<P, Side::Key, preparedFirst, T>(k, at.batch, P.kvHeads, kvHead, P.keyLength - P.past,
                                                P.kStride);
-  v = streamOf<P, Side::Other, preparedSecond, T>(v, at.batch, P.kvHeads, kvHead, P.keyLength,
-                                                  P.vStride);
-  const Seen visibility{P.hasSegments ? segments + at.batch * P.keyLength : nullptr};
-  const Scoring<T, P, Score> scoring(queryTerms, keyTerms, at.batch, at.head);
+  v = streamOf<P, Side::Other, preparedSecond, T>(v, at.batch, P.kvHeads, kvHead,
+                                                  P.keyLength - P.past, P.vStride);
+  Seen visibility{P.hasSegments ? segments + at.batch * P.keyLength : nullptr};
+  Scoring<T, P, Score> scoring(queryTerms, keyTerms, at.batch, at.head);
+
+  int oldest = 0; // row of the rings
+  if constexpr (P.past > 0) {
+    const int64_t before = static_cast<int64_t>(seen[at.batch]);
+    oldest = static_cast<int>(before % P.past);
+    visibility.hidden = before < P.past ? static_cast<int>(P.past - before) : 0;
+    scoring.first = seen[at.batch] - static_cast<T>(P.past);
+    pastKeys = headOf<P, Side::Key>(pastKeys, at.batch, P.past, P.kvHeads * P.headSize, kvHead);
+    pastValues =
+        headOf<P, Side::Other>(pastValues, at.batch, P.past, P.kvHeads * P.valueSize, kvHead);
+  }
+  auto startKeys = [&](Element *tile, int first) {
+    if constexpr (P.past > 0)
+      startRows<P, keyTile, Side::Key>(tile,
+                                       RowsBehindRing<T, static_cast<int>(P.past)>{
+                                           k, P.kStride, pastKeys, P.kvHeads * P.headSize, oldest},
+                                       first, Seen::keys, rotary, 0);
+    else
+      startStreamed<P, keyTile, Side::Key, preparedFirst>(tile, k, P.kStride, first, Seen::keys,
+                                                          rotary, 0);
+  };
+  auto startValues = [&](Element *tile, int first) {
+    if constexpr (P.past > 0)
+      startRows<P, keyTile, Side::Other>(
+          tile,
+          RowsBehindRing<T, static_cast<int>(P.past)>{v, P.vStride, pastValues,
+                                                      P.kvHeads * P.valueSize, oldest},
+          first, Seen::keys, rotary, 0);
+    else
+      startStreamed<P, keyTile, Side::Other, preparedSecond>(tile, v, P.vStride, first, Seen::keys,
+                                                             rotary, 0);
+  };
 
   Element *queries = sharedMemory<Element>();
   Element *keys = queries + rowTile * Tile::stride, *values = keys + keyTile * Tile::stride;
-  startRows<P, rowTile, Side::Query>(queries, q, P.qStride, first, Seen::queries, rotary,
-                                     Seen::shift);
+  startRows<P, rowTile, Side::Query>(queries, EvenRows<T>{q, P.qStride}, first, Seen::queries,
+                                     rotary, Seen::shift);
 
   const int lane = laneIndex(), g = lane / 4, t = lane % 4;
   const int warpFirst = first + warpIndex() * 16, row = warpFirst + g;
@@ -69,7 +101,7 @@ HYBRID_DEVICE void attentionForward(int64_t item, const T *q, const FirstStreame
   const int low = Seen::position(first);
   const int high = Seen::position(minimum(first + rowTile, Seen::queries) - 1);
   const int warpLow = Seen::position(warpFirst), warpHigh = warpLow + 15;
-  int end = Seen::endOfKeys(high), begin = Seen::firstKey(low);
+  int end = Seen::endOfKeys(high), begin = maximum(visibility.hidden, Seen::firstKey(low));
   if constexpr (P.keySplits > 1) {
     constexpr int share =
         static_cast<int>(ceilDiv(ceilDiv(P.keyLength, P.columnTile), P.keySplits)) * keyTile;
@@ -80,21 +112,20 @@ HYBRID_DEVICE void attentionForward(int64_t item, const T *q, const FirstStreame
   // Values arrive while scores are computed, the next keys while values are multiplied.
   int s = begin / keyTile * keyTile;
   if (s < end)
-    startStreamed<P, keyTile, Side::Key, preparedFirst>(keys, k, P.kStride, s, Seen::keys, rotary,
-                                                        0);
+    startKeys(keys, s);
   HYBRID_NO_UNROLL
   for (; s < end; s += keyTile) {
     waitCopies<0>();
     blockBarrier();
-    startStreamed<P, keyTile, Side::Other, preparedSecond>(values, v, P.vStride, s, Seen::keys,
-                                                           rotary, 0);
+    startValues(values, s);
     const bool sees = warpFirst < Seen::queries && s < Seen::endOfKeys(warpHigh) &&
                       s + keyTile > Seen::firstKey(warpLow);
     T scores[blocks][4];
     if (sees) {
       clearFragments(scores);
       Tile::template alongColumns<blocks>(scores, ownQueries, keys);
-      const bool whole = Seen::isWhole(warpLow, warpHigh, s, s + keyTile - 1);
+      const bool whole =
+          s >= visibility.hidden && Seen::isWhole(warpLow, warpHigh, s, s + keyTile - 1);
       T newTop[2] = {top[0], top[1]};
       HYBRID_UNROLL
       for (int block = 0; block < blocks; ++block)
@@ -135,8 +166,7 @@ HYBRID_DEVICE void attentionForward(int64_t item, const T *q, const FirstStreame
     waitCopies<0>();
     blockBarrier();
     if (s + keyTile < end)
-      startStreamed<P, keyTile, Side::Key, preparedFirst>(keys, k, P.kStride, s + keyTile,
-                                                          Seen::keys, rotary, 0);
+      startKeys(keys, s + keyTile);
     if (sees)
       Tile::template alongRows<sums, blocks>(output, scores, values + at.slab);
   }

@@ -19,6 +19,7 @@ template <AttentionParams A> struct Visibility {
   static constexpr int window =
       static_cast<int>(A.window < A.keyLength + A.length ? A.window : A.keyLength + A.length);
   const int32_t *segments; // of this batch row
+  int hidden = 0;          // keys at the start that there are not yet
 
   /// Of query t.
   static HYBRID_DEVICE int position(int t) { return t + shift; }
@@ -50,6 +51,8 @@ template <AttentionParams A> struct Visibility {
   HYBRID_DEVICE bool seen(int t, int key) const {
     const int at = position(t);
     bool result = t < queries && key < keys;
+    if constexpr (A.past > 0)
+      result = result && key >= hidden;
     if (A.causal)
       result = result && key <= at;
     if (A.window >= 0)
@@ -83,12 +86,32 @@ HYBRID_DEVICE T rotated(T own, int column, const T *table, Read &&read) {
   return multiplyAdd(own, factors[0], read(partner) * sine);
 }
 
+/// Rows of a head at one distance.
+template <typename T> struct EvenRows {
+  const T *from;
+  int64_t stride;
+  HYBRID_DEVICE const T *operator()(int row) const { return from + row * stride; }
+};
+/// Those of a ring, from the oldest on, and behind them the others.
+template <typename T, int past> struct RowsBehindRing {
+  const T *own;
+  int64_t stride;
+  const T *ring;
+  int64_t ringStride;
+  int oldest; // its row
+  HYBRID_DEVICE const T *operator()(int row) const {
+    const int at = oldest + row;
+    return row >= past ? own + (row - past) * stride
+                       : ring + (at < past ? at : at - past) * ringStride;
+  }
+};
+
 /// Starts to bring rows [first, first + rows) of one head to a tile, by all threads; what is not
-/// there becomes 0. `from` is row 0 of the head, of which there are `count`; row i stands at
+/// there becomes 0. `from` gives a row of the head, of which there are `count`; row i stands at
 /// position i + shift. The tile is whole behind waitCopies() and a barrier.
-template <AttentionParams P, int rows, Side side, typename T, typename Element>
-HYBRID_DEVICE void startRows(Element *tile, const T *from, int64_t stride, int first, int count,
-                             const T *table, int shift) {
+template <AttentionParams P, int rows, Side side, typename T, typename Element, typename Rows>
+HYBRID_DEVICE void startRows(Element *tile, const Rows &from, int first, int count, const T *table,
+                             int shift) {
   constexpr int threadCount = threads(P), size = static_cast<int>(headSizeOf<P>(side));
   constexpr int columns = static_cast<int>(attentionColumns<T>(P));
   constexpr int wide = packWidth<T, P.alignment>;
@@ -104,7 +127,7 @@ HYBRID_DEVICE void startRows(Element *tile, const T *from, int64_t stride, int f
       const int pack = start + i * threadCount;
       const int row = pack / (columns / wide), column = pack % (columns / wide) * wide;
       const bool there = pack < packs && first + row < count && column < size;
-      const T *source = from + (there ? first + row : 0) * stride;
+      const T *source = from(there ? first + row : 0);
       if constexpr (sizeof(Element) == sizeof(T) && !rotates) {
         if (pack < packs)
           copyAsync<wide *static_cast<int>(sizeof(T))>(tile + row * tileRow + column,
@@ -180,7 +203,7 @@ HYBRID_DEVICE void startStreamed(Element *tile, const Memory *from, int64_t stri
     }
     commitCopies();
   } else {
-    startRows<P, rows, side>(tile, from, stride, first, count, table, shift);
+    startRows<P, rows, side>(tile, EvenRows<T>{from, stride}, first, count, table, shift);
   }
 }
 
@@ -254,6 +277,7 @@ struct Scoring {
                        gradients = 1 + queryTerms + keyTerms;
   const T *ofQueries, *ofKeys; // of the head
   T head;
+  T first = 0; // position of key 0
 
   HYBRID_DEVICE Scoring(const T *queries, const T *keys, int64_t batch, int64_t head)
       : ofQueries(queryTerms ? queries + (batch * P.queryTerms * P.heads + head) * P.length
@@ -266,6 +290,8 @@ struct Scoring {
     using Seen = Visibility<P>;
     x[0] = score, x[1] = static_cast<T>(Seen::position(query)), x[2] = static_cast<T>(key);
     x[3] = head;
+    if constexpr (P.past > 0)
+      x[1] += first, x[2] += first;
     HYBRID_UNROLL
     for (int m = 0; m < queryTerms; ++m)
       x[4 + m] = ofQueries[m * queryStride + minimum(query, Seen::queries - 1)];
