@@ -174,9 +174,11 @@ private:
 Result<void> copyInto(const std::string &from, const std::string &to) {
   std::error_code error;
   fs::create_directories(fs::path(to).parent_path(), error);
-  if (!fs::copy_file(from, to, error))
-    return Error{fmt::format("cannot copy '{}' to '{}': {}", from, to, error.message())};
-  return {};
+  auto file = MappedFile::open(from);
+  if (!file)
+    return file.error();
+  const auto bytes = file->bytes();
+  return writeFileAtomically(to, {reinterpret_cast<const char *>(bytes.data()), bytes.size()});
 }
 
 Result<void> place(const SourceFile &file, const std::string &from, const std::string &folder) {
