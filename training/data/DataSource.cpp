@@ -73,6 +73,12 @@ public:
     return sum;
   }
   const Tokenizer *tokenizer() const override { return shared; }
+  double bytesPerToken() const override { // of tokens that are not bytes it depends on the shares
+    return std::all_of(sources.begin(), sources.end(),
+                       [](const auto &source) { return source->bytesPerToken() == 1; })
+               ? 1
+               : 0;
+  }
   bool predictsNext() const override {
     return std::any_of(sources.begin(), sources.end(),
                        [](const auto &source) { return source->predictsNext(); });

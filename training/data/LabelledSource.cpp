@@ -43,6 +43,7 @@ public:
   uint64_t epochExamples() const override { return trainWindows * classes.size(); }
   uint64_t testExamples() const override { return testWindows * classes.size(); }
   const Tokenizer *tokenizer() const override { return classes[0]->set.tokenizer.get(); }
+  double bytesPerToken() const override { return 0; } // classes are predicted
 
   void train(uint64_t number, std::span<int32_t> inputs,
              std::span<int32_t> targets) const override {

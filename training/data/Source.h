@@ -68,7 +68,7 @@ public:
   virtual int64_t answers() const { return vocabulary(); }
   /// Bytes of text that a token of the test instances stands for, so that loss can be told in bits
   /// per byte; 0: it cannot.
-  virtual double bytesPerToken() const { return predictsNext() && isBytes() ? 1 : 0; }
+  virtual double bytesPerToken() const { return isBytes() ? 1 : 0; }
   /// A loss in nats a token as bits a byte.
   double bitsPerByte(double loss) const { return loss / (std::numbers::ln2 * bytesPerToken()); }
 };
