@@ -168,12 +168,12 @@ Result<void> run(Session &session, std::string_view name, std::span<const hybrid
   if (!given)
     return given.error();
   for (const hybrid_tensor *input : *given)
-    if (!session.lend(name, input->name, memoryOf(*input)))
+    if (!session.lendInput(name, input->name, memoryOf(*input)))
       if (auto done = fillInput(session, *program, *input); !done)
         return done;
   std::vector<const hybrid_tensor *> copied;
   for (const hybrid_tensor &output : outputs)
-    if (!session.lend(name, output.name, memoryOf(output)))
+    if (!session.lendOutput(name, output.name, memoryOf(output)))
       copied.push_back(&output);
   if (auto done = session.runPart(name, part); !done)
     return done;

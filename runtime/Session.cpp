@@ -49,6 +49,8 @@ struct Session::State {
                              replica, executable->replicas())};
   }
   const fb::Tensor *port(std::string_view program, std::string_view name, bool input) const;
+  bool lend(std::string_view program, std::string_view name, bool isInput,
+            std::span<std::byte> memory);
   Error inProgram(std::string_view program, const Error &error) const {
     return {fmt::format("{}: program '{}': {}", executable->name(), program, error.message)};
   }
@@ -220,16 +222,25 @@ Result<void> Session::runPart(std::string_view name, Part part) {
   return {};
 }
 
-bool Session::lend(std::string_view program, std::string_view name, std::span<std::byte> memory) {
-  auto found = state->find(program);
-  if (!found || !state->ensureSpaces(**found)) // then the run fails, with nothing lent
+bool Session::State::lend(std::string_view program, std::string_view name, bool isInput,
+                          std::span<std::byte> memory) {
+  auto found = find(program);
+  if (!found || !ensureSpaces(**found)) // then the run fails, with nothing lent
     return false;
-  for (bool input : {true, false})
-    if (const fb::Tensor *tensor = state->port(program, name, input))
-      return tensor->buffer()->bytes() == memory.size() &&
-             tensor->buffer()->space() == fb::Space::Arena && replicas() == 1 &&
-             state->device->lend((*found)->number, *tensor, memory.data());
-  return false;
+  const fb::Tensor *tensor = port(program, name, isInput);
+  return tensor && tensor->buffer()->bytes() == memory.size() &&
+         tensor->buffer()->space() == fb::Space::Arena && executable->replicas() == 1 &&
+         device->lend((*found)->number, *tensor, memory.data());
+}
+
+bool Session::lendInput(std::string_view program, std::string_view name,
+                        std::span<std::byte> memory) {
+  return state->lend(program, name, true, memory);
+}
+
+bool Session::lendOutput(std::string_view program, std::string_view name,
+                         std::span<std::byte> memory) {
+  return state->lend(program, name, false, memory);
 }
 
 Result<std::vector<Session::StepTime>> Session::profile(std::string_view name) {

@@ -61,7 +61,8 @@ public:
   /// output there: without a copy where a program pauses and the memory begins at 64 bytes. Inputs
   /// stay as they are until the last part has run. False where input() and output() are to be used:
   /// no such tensor, other bytes, a device with memory of its own, or several replicas.
-  bool lend(std::string_view program, std::string_view name, std::span<std::byte> memory);
+  bool lendInput(std::string_view program, std::string_view name, std::span<std::byte> memory);
+  bool lendOutput(std::string_view program, std::string_view name, std::span<std::byte> memory);
 
   /// Memory for a program's input, of elements*bytesOf(dtype) bytes. Empty span: no such tensor or
   /// replica, or no memory for it.

@@ -31,6 +31,13 @@ class Outputs(unittest.TestCase):
         for name, gradient in found.parameters.items():
             self.assertEqual(support.flat(gradient.tolist()), wanted["grad." + name], name)
 
+    def test_an_input_and_an_output_may_have_one_name(self):
+        model = hybrid.compile("model twice() {\n  input y: [B, L, 2]\n  output y = y + y\n}\n", batch=1, length=2, threads=1)
+        self.assertEqual(model([[[1, 2], [3, 4]]]).tolist(), [[[2, 4], [6, 8]]])
+        found = model.vjp([[[1, 2], [3, 4]]], [[[1, 0], [0, -1]]])
+        self.assertEqual(found.outputs["y"].tolist(), [[[2, 4], [6, 8]]])
+        self.assertEqual(found.inputs["y"].tolist(), [[[2, 0], [0, -2]]])
+
     def test_training_is_that_of_hybrid_run_and_goes_on_from_its_state(self):
         steps = {"learning_rate": 1e-2, "weight_decay": 0.1, "beta1": 0.9, "beta2": 0.98, "epsilon": 1e-8}
         wanted = support.reference(
