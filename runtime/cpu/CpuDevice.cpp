@@ -275,6 +275,8 @@ Result<void> CpuDevice::run(size_t index, Part part, std::vector<double> *second
   PreparedProgram &program = programs[index];
   if (part != Part::AfterPause && paused != index)
     forgetPaused();
+  else if (part != Part::AfterPause) // it starts anew, and nothing was lent to its first part since
+    program.lent.forgetFirstPart();
   const bool goesOn = std::exchange(paused, std::nullopt) == index;
   if (part == Part::AfterPause && !goesOn)
     return Error{"it does not wait at its pause: another run was there since"};

@@ -74,6 +74,10 @@ void LentPorts::takeBack(const fb::Tensor &tensor) {
   std::erase_if(lent, [&](const Lent &each) { return each.port->tensor == &tensor; });
 }
 
+void LentPorts::forgetFirstPart() {
+  std::erase_if(lent, [](const Lent &each) { return !each.port->isBehindPause; });
+}
+
 bool LentPorts::has(const fb::Tensor &tensor) const {
   return std::any_of(lent.begin(), lent.end(),
                      [&](const Lent &each) { return each.port->tensor == &tensor; });

@@ -21,6 +21,8 @@ public:
   /// Memory of the tensor's bytes, until clear(); for an output it is written.
   void lend(const fb::Tensor &tensor, std::byte *memory);
   void takeBack(const fb::Tensor &tensor);
+  /// What was lent to the part before the pause is the caller's again.
+  void forgetFirstPart();
   void clear() { lent.clear(); }
   bool has(const fb::Tensor &tensor) const;
 

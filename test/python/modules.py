@@ -41,6 +41,14 @@ class Modules(unittest.TestCase):
         weights = torch.from_dlpack(model.parameters["w"])
         torch.testing.assert_close(torch.from_dlpack(model(x)), x @ weights.t())
 
+    def test_a_gradient_from_the_start_leaves_outputs_of_other_calls_alone(self):
+        module = hybrid.torch.layer("std.attention", "lambda_part", inputs={}, size=4, threads=1)
+        one, other = module(), module()  # the second one waits at its pause, with its output in place
+        with torch.no_grad():
+            other.fill_(7)
+        one.backward()
+        self.assertEqual(other.item(), 7)
+
     def test_a_module_is_used_twice_before_it_is_differentiated(self):
         module = delta()
         x = torch.randn(2, 5, 8, requires_grad=True)
