@@ -13,8 +13,8 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${pages} ${case_f
 set_target_properties(hybrid-run hybrid-serve PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
 install(TARGETS hybrid-run hybrid-serve RUNTIME DESTINATION bin)
 install(TARGETS HybridShared LIBRARY DESTINATION lib)
-if(TARGET HybridMpi)
-  install(TARGETS HybridMpi LIBRARY DESTINATION lib)
+if(TARGET HybridMpi)  # of the machine's own MPI: no wheel carries it
+  install(TARGETS HybridMpi LIBRARY DESTINATION lib COMPONENT ranks)
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/runtime/hybrid.h DESTINATION include)
 install(DIRECTORY ${selftest} DESTINATION share/hybrid)
