@@ -5,6 +5,7 @@
 #include "formats/onnx/Onnx.pb.h"
 #include "passes/StateNames.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/MathExtras.h"
 #include <google/protobuf/text_format.h>
 
 using namespace mlir;
@@ -16,6 +17,8 @@ namespace {
 constexpr int64_t fileVersion = 9, newestFileVersion = 13;
 /// Protobuf reads and writes no larger message.
 constexpr uint64_t mostFileBytes = INT32_MAX;
+/// Of tensors in a file beside the model: a page, so that runtimes can map them.
+constexpr uint64_t besideAlignment = 4096;
 /// Characters of data in the text.
 constexpr int mostTextBytes = 48;
 
@@ -102,22 +105,36 @@ private:
       define(op.getResult(), name);
     } else {
       const Element element = elementFor(elementOf(op.getResult()));
-      weightBytes += static_cast<uint64_t>(elementCount(op.getResult()) * bytesOf(element));
+      const bool isBeside = options.weights && op.getTrainable();
+      if (!isBeside)
+        weightBytes += static_cast<uint64_t>(elementCount(op.getResult()) * bytesOf(element));
       if (weightBytes > mostFileBytes)
         return op.emitError() << "with this parameter the weights have more than 2 GiB, which no "
-                                 "ONNX file holds: export without a checkpoint, which makes them "
-                                 "inputs";
+                                 "ONNX file holds: "
+                              << (options.weights
+                                      ? "this one is not trained, and stays in the model"
+                                      : "--external-data puts them beside it");
       FailureOr<std::string> data = options.parameter(op);
-      std::string bytes = succeeded(data) ? std::move(*data) : std::string();
-      ArrayRef<int64_t> shape = shapeOf(op.getResult());
-      to.define(op.getResult(), op.getTrainable()
-                                    ? to.graph.stored(name, shape, element, std::move(bytes))
-                                    : to.graph.held(name, shape, element, std::move(bytes)));
+      to.define(op.getResult(), weight(op, name, element, isBeside,
+                                       succeeded(data) ? std::move(*data) : std::string()));
       if (failed(data))
         return failure();
     }
     parameters[name] = to.of(op.getResult());
     return success();
+  }
+
+  Tensor weight(ParameterOp op, const std::string &name, Element element, bool isBeside,
+                std::string bytes) {
+    ArrayRef<int64_t> shape = shapeOf(op.getResult());
+    if (!isBeside)
+      return op.getTrainable() ? to.graph.stored(name, shape, element, std::move(bytes))
+                               : to.graph.held(name, shape, element, std::move(bytes));
+    const uint64_t offset = llvm::alignTo(besideBytes, besideAlignment);
+    options.weights->append(std::string(offset - besideBytes, '\0'));
+    options.weights->append(bytes);
+    besideBytes = offset + bytes.size();
+    return to.graph.storedBeside(name, shape, element, options.weights->name, offset);
   }
 
   /// A conversion that gives another shape than the op has is a fault of ours.
@@ -141,7 +158,7 @@ private:
   llvm::StringMap<Tensor> parameters; // by name: some are read in several places
   llvm::StringSet<> taken;            // names of inputs
   SmallVector<std::pair<std::string, Tensor>> nextStates;
-  uint64_t weightBytes = 0;
+  uint64_t weightBytes = 0, besideBytes = 0; // in the model and in the file beside it
 };
 
 } // namespace

@@ -2,6 +2,7 @@
 #pragma once
 #include "dialect/HybridOps.h"
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,12 @@ namespace hybrid::onnx {
 /// the first with operators for recurrences.
 inline constexpr int64_t standardOperators = 20, newOperators = 27;
 
+/// A file beside the model, which has what protobuf has no room for.
+struct WeightsFile {
+  std::string name; // without a folder
+  std::function<void(llvm::StringRef bytes)> append;
+};
+
 struct ExportOptions {
   int64_t operatorSet = standardOperators;
   std::string producerVersion;
@@ -19,6 +26,8 @@ struct ExportOptions {
   /// The bytes of a parameter, row-major, or failure with a message; without it parameters are
   /// inputs of the graph.
   std::function<mlir::FailureOr<std::string>(ParameterOp)> parameter;
+  /// Where the bytes of trained parameters go; otherwise into the model.
+  std::optional<WeightsFile> weights;
 };
 
 /// The model that computes `function`, whose sizes are bound. Inputs and outputs are called as the

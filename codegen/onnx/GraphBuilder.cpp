@@ -94,10 +94,14 @@ void GraphBuilder::output(StringRef name, const Tensor &value) {
   describe(*graph->add_output(), name, value.shape, value.element);
 }
 
-static void fill(TensorProto &tensor, ArrayRef<int64_t> shape, Element element, std::string bytes) {
+static void describe(TensorProto &tensor, ArrayRef<int64_t> shape, Element element) {
   for (int64_t size : shape)
     tensor.add_dims(size);
   tensor.set_data_type(static_cast<int32_t>(element));
+}
+
+static void fill(TensorProto &tensor, ArrayRef<int64_t> shape, Element element, std::string bytes) {
+  describe(tensor, shape, element);
   tensor.set_raw_data(std::move(bytes));
 }
 
@@ -106,6 +110,25 @@ Tensor GraphBuilder::stored(StringRef name, ArrayRef<int64_t> shape, Element ele
   TensorProto *tensor = outermost->add_initializer();
   tensor->set_name(name.str());
   fill(*tensor, shape, element, std::move(bytes));
+  return {name.str(), SmallVector<int64_t>(shape), element};
+}
+
+Tensor GraphBuilder::storedBeside(StringRef name, ArrayRef<int64_t> shape, Element element,
+                                  StringRef file, uint64_t offset) {
+  TensorProto *tensor = outermost->add_initializer();
+  tensor->set_name(name.str());
+  describe(*tensor, shape, element);
+  tensor->set_data_location(TensorProto::EXTERNAL);
+  auto say = [&](const char *key, std::string value) {
+    StringStringEntryProto *entry = tensor->add_external_data();
+    entry->set_key(key);
+    entry->set_value(std::move(value));
+  };
+  const auto bytes =
+      static_cast<uint64_t>(mlir::ShapedType::getNumElements(shape) * bytesOf(element));
+  say("location", file.str());
+  say("offset", std::to_string(offset));
+  say("length", std::to_string(bytes));
   return {name.str(), SmallVector<int64_t>(shape), element};
 }
 

@@ -61,6 +61,9 @@ public:
   /// A stored tensor of `bytes`, row-major: a weight, for programs that train what they read.
   Tensor stored(llvm::StringRef name, llvm::ArrayRef<int64_t> shape, Element element,
                 std::string bytes);
+  /// The same with its bytes in a file beside the model, from `offset` on.
+  Tensor storedBeside(llvm::StringRef name, llvm::ArrayRef<int64_t> shape, Element element,
+                      llvm::StringRef file, uint64_t offset);
   /// The same as a node Constant, which is never trained.
   Tensor held(llvm::StringRef name, llvm::ArrayRef<int64_t> shape, Element element,
               std::string bytes);

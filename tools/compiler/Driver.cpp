@@ -387,13 +387,19 @@ private:
       complain() << "--ensemble: an ONNX model is of one training, expected 1\n";
       return 2;
     }
-    FailureOr<std::string> bytes = exportOnnx(
-        module, bound, {options.checkpoint, options.operatorSet, compilerVersion(), asText});
+    const std::string path = outputPath(asText ? "" : "onnx");
+    if (options.externalData && (asText || path == "-" || options.checkpoint.empty())) {
+      complain() << "--external-data: puts the weights of a --checkpoint beside the file of "
+                    "--emit=onnx; expected both, and no standard output\n";
+      return 2;
+    }
+    FailureOr<std::string> bytes =
+        exportOnnx(module, bound,
+                   {options.checkpoint, options.operatorSet, compilerVersion(), asText,
+                    options.externalData ? path + ".data" : ""});
     if (failed(bytes))
       return 1;
-    return writeFile(outputPath(asText ? "" : "onnx"), llvm::ArrayRef(bytes->data(), bytes->size()))
-               ? 0
-               : 1;
+    return writeFile(path, llvm::ArrayRef(bytes->data(), bytes->size())) ? 0 : 1;
   }
 
   /// Where the result goes: by default beside the input, or to standard output without `extension`.
@@ -446,8 +452,9 @@ private:
       return print(module);
     if (llvm::StringRef(stage).starts_with("onnx"))
       return writeOnnx(module, bound, stage == "onnx-text");
-    if (!options.checkpoint.empty()) {
-      complain() << "--checkpoint: an executable holds no weights, expected --emit=onnx\n";
+    if (!options.checkpoint.empty() || options.externalData) {
+      complain() << (options.externalData ? "--external-data" : "--checkpoint")
+                 << ": an executable holds no weights, expected --emit=onnx\n";
       return 2;
     }
     bool costOnly = (options.cost || options.costJson);

@@ -13,10 +13,11 @@ struct DriverOptions {
   std::string precision = "f32";
   std::string attention = "auto"; // who computes it: own (kernels), cudnn, auto
   std::string emit = "exe";
-  std::string model;        // which model of the file
-  std::string checkpoint;   // weights for --emit=onnx; empty: they become inputs
-  int64_t operatorSet = 20; // for --emit=onnx
-  std::string dependencies; // file for a list of what the output depends on; empty: none
+  std::string model;         // which model of the file
+  std::string checkpoint;    // weights for --emit=onnx; empty: they become inputs
+  int64_t operatorSet = 20;  // for --emit=onnx
+  bool externalData = false; // its weights in a file beside the model
+  std::string dependencies;  // file for a list of what the output depends on; empty: none
   int64_t batch = 32, length = 128;
   int64_t replicas = 1;  // independent trainings that run as one program
   int64_t memory = 0;    // bytes that a training session may allocate; 0: what it needs

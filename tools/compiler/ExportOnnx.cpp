@@ -3,9 +3,11 @@
 #include "codegen/onnx/Export.h"
 #include "dialect/CarriedState.h"
 #include "dialect/Shapes.h"
+#include "executable/OutputFile.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "runtime/files/Safetensors.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 
@@ -80,7 +82,17 @@ FailureOr<std::string> exportOnnx(ModuleOp module, const CompileOptions &options
   if (!file)
     return emitError(UnknownLoc::get(module.getContext())) << file.error().message;
   how.parameter = [&](ParameterOp op) { return numbersOf(op, *file, request.checkpoint); };
-  return onnx::exportModel(function, how, request.asText);
+  if (request.weights.empty())
+    return onnx::exportModel(function, how, request.asText);
+  OutputFile weights(request.weights);
+  how.weights = {llvm::sys::path::filename(request.weights).str(),
+                 [&](StringRef bytes) { weights.write(std::string_view(bytes)); }};
+  FailureOr<std::string> model = onnx::exportModel(function, how, request.asText);
+  if (failed(model))
+    return failure();
+  if (const std::string &error = weights.commit(); !error.empty())
+    return emitError(UnknownLoc::get(module.getContext())) << error;
+  return model;
 }
 
 } // namespace hybrid

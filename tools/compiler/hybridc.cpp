@@ -134,6 +134,10 @@ static int run(int argc, char **argv) {
                  "FILE: parameters (.safetensors) that --emit=onnx stores in the model; without it "
                  "they are inputs")
       ->type_name("FILE");
+  app.add_flag(
+      "--external-data", options.externalData,
+      "put the weights of --emit=onnx into a file beside the model, FILE.data: needed from "
+      "2 GiB on");
   app.add_option("--opset", options.operatorSet,
                  "version of ONNX's operators for --emit=onnx: 20, which every runtime has, or 27, "
                  "with operators for recurrences")
