@@ -40,9 +40,8 @@ std::vector<CLI::Option *> optionsOf(CLI::App &verb) {
 class Probe {
 public:
   Probe() {
-    addTrain(app);
-    verb = app.get_subcommand("train");
-    verb->callback(std::function<void()>());
+    verb = app.add_subcommand("train", "");
+    values = addTrainOptions(verb);
     for (CLI::Option *option : optionsOf(*verb))
       option->required(false);
     for (CLI::App *group : verb->get_subcommands([](CLI::App *) { return true; }))
@@ -78,6 +77,7 @@ public:
 private:
   CLI::App app;
   CLI::App *verb;
+  std::shared_ptr<rt::lab::TrainingOptions> values; // what the options write to
 };
 
 /// Paths are those of the folder that the run was started in.

@@ -5,13 +5,17 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "runtime/Result.h"
+#include "laboratory/Training.h"
 #include "tools/commandline/CommandLine.h"
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 namespace hybrid::tools {
+
+/// The options of `train`, and what they write to: it has to live as long as they do.
+std::shared_ptr<rt::lab::TrainingOptions> addTrainOptions(CLI::App *verb);
 
 /// What a run keeps of the options that were given: {"--steps": ["6"], "model": ["a.hyb"], ...}.
 /// What is of this call alone (--out, --resume, --json, ...) is left out.

@@ -6,11 +6,9 @@
 
 namespace hybrid::tools {
 
-void addTrain(CLI::App &app) {
-  auto *verb = app.add_subcommand("train", "train a model on a task or on data");
+std::shared_ptr<rt::lab::TrainingOptions> addTrainOptions(CLI::App *verb) {
   auto arguments = std::make_shared<rt::lab::TrainingOptions>();
   arguments->version = version;
-  auto preset = std::make_shared<std::string>();
   rt::TrainOptions &options = arguments->run;
   addModel(*verb, arguments->model);
   addData(*verb, arguments->data, true);
@@ -123,12 +121,21 @@ void addTrain(CLI::App &app) {
       ->excludes(resume);
   verb->add_flag("--quiet", options.quiet, "no progress on standard error");
   verb->add_flag("--json", arguments->json, "print the summary as JSON");
-  verb->add_option("--preset", *preset,
-                   "how a paper trained: its rates, betas, steps and sequences of an update, where "
-                   "they are not given; `hybrid-run paper --presets` lists them");
-  verb->callback([arguments, preset, verb] {
-    if (!preset->empty())
-      arguments->preset = valueOf(rt::lab::findPreset(*preset));
+  verb->add_option_function<std::string>(
+          "--preset",
+          [arguments](const std::string &name) {
+            arguments->preset = valueOf(rt::lab::findPreset(name));
+          },
+          "how a paper trained: its rates, betas, steps and sequences of an update, where they are "
+          "not given; `hybrid-run paper --presets` lists them")
+      ->type_name("NAME");
+  return arguments;
+}
+
+void addTrain(CLI::App &app) {
+  auto *verb = app.add_subcommand("train", "train a model on a task or on data");
+  auto arguments = addTrainOptions(verb);
+  verb->callback([arguments, verb] {
     for (const CLI::Option *option : verb->get_options())
       if (option->count() > 0)
         arguments->given.insert(option->get_name());
