@@ -59,6 +59,9 @@ CASES = {
     "rwkv5.rwkv6_time_mix": {"head_size": 4},
     "rwkv7.goose_mix": {"power": 0.5},
     "rwkv7.rwkv7_time_mix": {"head_size": 4},
+    "shared_blocks.shared_transformer": {
+        "page": "layer wrapped(x: [B, L, D], first: [B, L, D]) -> [B, L, D] {\n  let shared = shared_transformer(8, heads = 2, inner = 8)\n  return shared(x, first)\n}",
+        "inputs": {"x": "[B, L, 8]", "first": "[B, L, 8]"}},
     "state_space.s4d_filter": {**LIST_OF_ONE, "states": 4},
     "state_space.dss_filter": {**LIST_OF_ONE, "states": 4},
     "state_space.modal_poles": {**LIST_OF_ONE, "states": 4},
@@ -70,6 +73,7 @@ CASES = {
     "state_space.zoh": {"inputs": {"dt": "[4, 1]", **dict.fromkeys(("ar", "ai", "cr", "ci"), "[4, 2]")}},
     "state_space.bilinear": {"inputs": {"dt": "[4, 1]", **dict.fromkeys(("ar", "ai", "cr", "ci"), "[4, 2]")}},
     "state_space.cauchy_sums": {"conjugate": True},
+    "steps.gru_step": {"inputs": {"h": "[8]", "x": "[24]", "u": "[24, 8]", "bias": "[24]"}},
     "vision.axis_filter": {"n": 4, "two_sided": True},
     "vision.branch": {"drop": 0, "drop_depth": 0},
     "vision.hyena_iso_scores": {"depth": 1, "filter_width": 4, "features": 3},
@@ -80,6 +84,7 @@ OUTSIDE = {
     **dict.fromkeys(("attention.alibi_slopes", "heads.sine_positions", "linear_attention.count_positions", "linear_attention.retention_decay",
                      "recurrences.starts", "rotary.counted_positions", "rotary.rotary_frequencies", "rotary.llama3_frequencies", "rotary.yarn_frequencies",
                      "rwkv5.channel_power", "state_space.legs_basis"), "is a constant: it has no input and no parameter"),
+    "shared_blocks.shared_transformer_place": "is what shared_transformer gives, with which it is checked",
     "hyena_family.readout_with": "its result is a layer, which hyena_experts calls",
     "vision.image_of_bytes": "its input is integers, and it has no parameter",
 }
