@@ -39,10 +39,11 @@ ARCHITECTURES = ["sm_80", "sm_90a"]
 TARGET = "cuda:" + ",".join(ARCHITECTURES)
 # What KIND stands for in a gradient case; kinds are all alike to kernels of the library.
 KINDS = {"binary": "add", "unary": "exp", "reduce": "sum"}
-# Shapes that neither of the others has: work divided over time or keys, and what prepares tensors for cuDNN.
+# What neither of the others has: work divided over time or keys, tensors prepared for cuDNN, tokens one by one.
 LONG = [
     ("models/mad/mamba.hyb", "--batch=1 --length=4096"),
     ("models/mad/rwkv.hyb", "--batch=1 --length=4096"),
+    ("models/mad/attention-swiglu.hyb", "--batch=2 --length=256 --decode"),
     ("models/mad/gated-linear-attention-swiglu.hyb", "--batch=1 --length=4096"),
     ("benchmarks/ops/gated_convolution.hyb", "--batch=4 --length=16384 --set taps=16384 --set channels=64"),
     ("benchmarks/ops/attention.hyb", "--batch=1 --length=2048 --set heads=1 --set width=64"),

@@ -65,9 +65,13 @@ public:
   }
   Trace finish() {
     using enum Session::Slot;
-    for (size_t i = 0; i < session.executable().parameters().size(); ++i)
-      for (Session::Slot slot : {Parameter, Moment1, Moment2})
-        trace.add(session.parameter(i, slot, replica));
+    for (size_t i = 0; i < session.executable().parameters().size(); ++i) {
+      trace.add(session.parameter(i, Parameter, replica));
+      // An optimizer keeps the moments that it takes: Muon none of the second.
+      for (Session::Slot slot : {Moment1, Moment2})
+        if (auto moment = session.parameter(i, slot, replica); !moment.empty())
+          trace.add(moment);
+    }
     return std::move(trace);
   }
 

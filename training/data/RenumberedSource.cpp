@@ -18,6 +18,8 @@ public:
   uint64_t testExamples() const override { return inner->testExamples(); }
   const Tokenizer *tokenizer() const override { return inner->tokenizer(); }
   bool predictsNext() const override { return inner->predictsNext(); }
+  int64_t answers() const override { return inner->answers(); }
+  double bytesPerToken() const override { return inner->bytesPerToken(); }
   void train(uint64_t number, std::span<int32_t> inputs,
              std::span<int32_t> targets) const override {
     inner->train(renumbered(number), inputs, targets);

@@ -2,6 +2,7 @@
 #include "training/data/DataSource.h"
 #include "training/data/Images.h"
 #include "training/data/Prepare.h"
+#include "training/data/RenumberedSource.h"
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -259,4 +260,9 @@ TEST_F(DataTest, ImagesAreReadAndTheirFaultsTold) {
   ASSERT_TRUE(bool(source)) << source.error().message;
   EXPECT_EQ((*source)->positions(), 4);
   EXPECT_EQ((*source)->epochExamples(), 2u);
+  // In another order it is asked for the same classes, and has no bytes of text either.
+  EXPECT_LT((*source)->answers(), (*source)->vocabulary());
+  const auto repeated = repeatFirstBatch(std::move(*source), 1);
+  EXPECT_EQ(repeated->answers(), 3);
+  EXPECT_EQ(repeated->bytesPerToken(), 0);
 }
