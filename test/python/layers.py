@@ -84,6 +84,7 @@ OUTSIDE = {
     **dict.fromkeys(("attention.alibi_slopes", "heads.sine_positions", "linear_attention.count_positions", "linear_attention.retention_decay",
                      "recurrences.starts", "rotary.counted_positions", "rotary.rotary_frequencies", "rotary.llama3_frequencies", "rotary.yarn_frequencies",
                      "rwkv5.channel_power", "state_space.legs_basis"), "is a constant: it has no input and no parameter"),
+    "layers.truncated_normal": "draws numbers that parameters start with",
     "shared_blocks.shared_transformer_place": "is what shared_transformer gives, with which it is checked",
     "hyena_family.readout_with": "its result is a layer, which hyena_experts calls",
     "vision.image_of_bytes": "its input is integers, and it has no parameter",
