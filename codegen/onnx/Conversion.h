@@ -42,8 +42,9 @@ public:
   Formula formula(const Tensor &tensor) { return {graph, tensor}; }
   void define(mlir::Value value, const Tensor &tensor) { values[value] = tensor; }
 
-  /// Whether there are LinearAttention and CausalConvWithState, which have no f64.
-  bool hasRecurrences() const { return operatorSet >= 27 && graph.number() == Element::F32; }
+  /// Whether there are LinearAttention, CausalConvWithState, Attention, RotaryEmbedding and
+  /// RMSNormalization, of which some have no f64.
+  bool hasLayerOperators() const { return operatorSet >= 27 && graph.number() == Element::F32; }
 
   /// Where a new segment starts, [B, L]: where an id is not the one before it.
   Tensor segmentStarts(mlir::Value segments);

@@ -51,7 +51,7 @@ static LogicalResult convertShortConvWithState(ShortConvOp op, Conversion &to) {
 
 static LogicalResult convertShortConv(ShortConvOp op, Conversion &to) {
   GraphBuilder &graph = to.graph;
-  if (to.hasRecurrences() && !op.getSegments() && shapeOf(op.getWeight())[1] > 1)
+  if (to.hasLayerOperators() && !op.getSegments() && shapeOf(op.getWeight())[1] > 1)
     return convertShortConvWithState(op, to);
   const Tensor &x = to.of(op.getX()), &weight = to.of(op.getWeight());
   const int64_t channels = weight.shape[0], taps = weight.shape[1];

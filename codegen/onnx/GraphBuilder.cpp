@@ -2,6 +2,8 @@
 #include "codegen/onnx/GraphBuilder.h"
 #include "dialect/Shapes.h"
 #include "formats/onnx/Onnx.pb.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/ErrorHandling.h"
 
 using namespace llvm;
@@ -54,6 +56,32 @@ SmallVector<int64_t> together(const Tensor &a, const Tensor &b) {
   return *shape;
 }
 
+/// What a node reads, in its bodies, too.
+void addRead(const NodeProto &node, StringSet<> &names) {
+  for (const std::string &input : node.input())
+    names.insert(input);
+  for (const AttributeProto &attribute : node.attribute())
+    for (const NodeProto &inner : attribute.g().node())
+      addRead(inner, names);
+}
+
+/// Takes out the nodes that nothing is computed from: a conversion may have found a form that does
+/// without what stands before.
+void removeUnread(GraphProto &graph) {
+  StringSet<> read;
+  for (const ValueInfoProto &output : graph.output())
+    read.insert(output.name());
+  auto &nodes = *graph.mutable_node();
+  int kept = nodes.size();
+  for (int i = nodes.size() - 1; i >= 0; --i) {
+    if (any_of(nodes[i].output(), [&](const std::string &name) { return read.contains(name); })) {
+      addRead(nodes[i], read);
+      nodes.SwapElements(i, --kept);
+    }
+  }
+  nodes.DeleteSubrange(0, kept);
+}
+
 } // namespace
 
 int64_t bytesOf(Element element) {
@@ -75,7 +103,10 @@ GraphBuilder::GraphBuilder(StringRef name, Element number)
   graph->set_name(name.str());
 }
 GraphBuilder::~GraphBuilder() = default;
-std::unique_ptr<GraphProto> GraphBuilder::take() { return std::move(outermost); }
+std::unique_ptr<GraphProto> GraphBuilder::take() {
+  removeUnread(*outermost);
+  return std::move(outermost);
+}
 
 /// Parameters are named by identifiers and dots: a slash keeps apart.
 std::string GraphBuilder::fresh(StringRef op) { return op.str() + "/" + std::to_string(count++); }

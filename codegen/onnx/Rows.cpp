@@ -55,6 +55,14 @@ static LogicalResult convertMatmul(MatmulOp op, Conversion &to) {
 static LogicalResult convertRmsNorm(RmsNormOp op, Conversion &to) {
   Formula x = to.formula(op.getX());
   const int64_t last = x.value.rank() - 1;
+  if (to.hasLayerOperators() && !op.getEpsilonOutside()) {
+    Tensor weight =
+        op.getWeight() ? to.of(op.getWeight()) : to.graph.full(1, {x.value.shape.back()});
+    to.define(op.getResult(),
+              to.graph.node("RMSNormalization", {x.value, weight}, x.value.shape, x.value.element,
+                            {{"epsilon", static_cast<float>(op.getEpsilon().convertToDouble())}}));
+    return success();
+  }
   Formula square = to.formula(to.graph.reduce("ReduceMean", x * x, {last}, true));
   const double epsilon = op.getEpsilon().convertToDouble();
   Formula y = x / (op.getEpsilonOutside() ? sqrt(square) + epsilon : sqrt(square + epsilon));

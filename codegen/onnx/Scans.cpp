@@ -4,7 +4,7 @@
 // state is computed for all positions before.
 //
 //===----------------------------------------------------------------------===//
-#include "codegen/onnx/Conversion.h"
+#include "codegen/onnx/LinearAttention.h"
 #include "dialect/Shapes.h"
 
 using namespace mlir;
@@ -102,37 +102,11 @@ template <typename Op> Tensor initialState(Op op, ArrayRef<int64_t> shape, Conve
   return op.getInitialState() ? to.of(op.getInitialState()) : to.graph.full(0, shape);
 }
 
-/// As LinearAttention. Decays that are the same at all times are repeated for each.
-LogicalResult convertLinearAttention(LinearScanOp op, Conversion &to) {
-  ArrayRef<int64_t> shape = shapeOf(op.getQ());
-  const auto heads = static_cast<int64_t>(op.getHeads());
-  const Tensor &v = to.of(op.getV());
-  SmallVector<Tensor> inputs{to.of(op.getQ()), to.of(op.getK()), v};
-  if (op.getInitialState() || op.getDecay())
-    inputs.push_back(to.optional(op.getInitialState()));
-  if (op.getDecay())
-    inputs.push_back(
-        to.graph.expand(to.of(op.getDecay()), {shape[0], shape[1], lastSize(op.getDecay())}));
-  SmallVector<Tensor> results{
-      {"", v.shape, v.element},
-      {"", {shape[0], heads, op.getKeySize(), op.getValueSize()}, v.element}};
-  to.graph.node("LinearAttention", inputs, results,
-                {{"q_num_heads", heads},
-                 {"kv_num_heads", heads},
-                 {"update_rule", std::string(op.getDecay() ? "gated" : "linear")},
-                 {"scale", static_cast<float>(op.getScale().convertToDouble())}});
-  to.define(op.getResult(), results[0]);
-  if (op.getFinalState())
-    to.define(op.getFinalState(), results[1]);
-  return success();
-}
-
 LogicalResult convertLinearScan(LinearScanOp op, Conversion &to) {
+  if (convertAsLinearAttention(op, to))
+    return success();
   ArrayRef<int64_t> shape = shapeOf(op.getQ());
   const auto heads = static_cast<int64_t>(op.getHeads());
-  // A scale of 0 is the default there.
-  if (to.hasRecurrences() && !op.getExclusive() && !op.getSegments() && !op.getScale().isZero())
-    return convertLinearAttention(op, to);
   const int64_t keySize = op.getKeySize(), valueSize = op.getValueSize();
   TimeScan scan(to, shape[0], shape[1]);
   const size_t q = scan.over(scaledQuery(op, to), {heads, 1, keySize}),
@@ -151,6 +125,8 @@ LogicalResult convertLinearScan(LinearScanOp op, Conversion &to) {
 }
 
 LogicalResult convertDeltaRule(DeltaRuleOp op, Conversion &to) {
+  if (convertAsLinearAttention(op, to))
+    return success();
   ArrayRef<int64_t> shape = shapeOf(op.getQ());
   const auto heads = static_cast<int64_t>(op.getHeads()),
              steps = static_cast<int64_t>(op.getSteps());

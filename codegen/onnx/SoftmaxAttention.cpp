@@ -21,6 +21,10 @@ public:
     keys = k.shape[1];
     Tensor q = rotated(split(to.of(op.getQ()), heads), keys - length, false);
     k = rotated(split(k, kvHeads), 0, true);
+    if (isOperator()) {
+      defineResult(operatorOf(q, k, split(v, kvHeads)));
+      return success();
+    }
     Tensor product = graph.matmul(q, graph.transpose(forAllHeads(k), {0, 1, 3, 2}));
     Formula score = to.formula(product) * op.getSoftmaxScale();
     if (!op.getScore().empty()) {
@@ -35,14 +39,36 @@ public:
     Tensor weights =
         graph.node("Softmax", logits, logits.shape, logits.element, {{"axis", logits.rank() - 1}});
     Tensor values = graph.matmul(weights, forAllHeads(split(v, kvHeads)));
-    to.define(op.getResult(),
-              graph.reshape(graph.transpose(values, {0, 2, 1, 3}), shapeOf(op.getResult())));
+    defineResult(values);
     if (!op.getLse().use_empty())
       to.define(op.getLse(), graph.reduce("ReduceLogSumExp", logits, {3}, false));
     return success();
   }
 
 private:
+  /// Of [B, heads, L, size].
+  void defineResult(const Tensor &values) {
+    to.define(op.getResult(),
+              graph.reshape(graph.transpose(values, {0, 2, 1, 3}), shapeOf(op.getResult())));
+  }
+
+  /// Whether it has the form of ONNX's Attention, which takes a scale of 0 for the default.
+  bool isOperator() {
+    return to.hasLayerOperators() && op.getScore().empty() && op.getLse().use_empty() &&
+           op.getSoftmaxScale() != 0;
+  }
+
+  Tensor operatorOf(const Tensor &q, const Tensor &k, const Tensor &v) {
+    const bool isCausal = op.getCausal() && op.getWindow() < 0 && keys == length &&
+                          !op.getSegments(); // of all that came before, and nothing else
+    SmallVector<Tensor> inputs{q, k, v};
+    if (Tensor seen = isCausal ? Tensor() : mask(); !seen.name.empty())
+      inputs.push_back(seen);
+    return graph.node(
+        "Attention", inputs, {batch, heads, length, v.shape[3]}, q.element,
+        {{"is_causal", int64_t(isCausal)}, {"scale", static_cast<float>(op.getSoftmaxScale())}});
+  }
+
   Tensor behind(Value past, Value own) {
     return past ? graph.concat({to.of(past), to.of(own)}, 1) : to.of(own);
   }
@@ -85,8 +111,19 @@ private:
         cosines.push_back(std::cos(angle) * scale);
         sines.push_back(std::sin(angle) * scale);
       }
-    // A pair is two halves, or two neighbours: a dimension of its own in either case.
     const bool apart = op.getRotaryInterleaved();
+    if (to.hasLayerOperators()) {
+      auto ids = llvm::to_vector(llvm::seq<int64_t>(0, positions));
+      return graph.node("RotaryEmbedding",
+                        {x, graph.constant({positions, half}, cosines),
+                         graph.constant({positions, half}, sines),
+                         graph.expand(graph.integers(ids), {batch, positions})},
+                        x.shape, x.element,
+                        {{"interleaved", int64_t(apart)},
+                         {"rotary_embedding_dim", dims},
+                         {"num_heads", x.shape[1]}});
+    }
+    // A pair is two halves, or two neighbours: a dimension of its own in either case.
     const int64_t axis = apart ? 4 : 3, count = x.shape[1];
     Tensor pairs = graph.slice(x, 3, 0, dims);
     pairs = apart ? graph.reshape(pairs, {batch, count, positions, half, 2})

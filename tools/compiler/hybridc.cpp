@@ -140,7 +140,7 @@ static int run(int argc, char **argv) {
       "2 GiB on");
   app.add_option("--opset", options.operatorSet,
                  "version of ONNX's operators for --emit=onnx: 20, which every runtime has, or 27, "
-                 "with operators for recurrences")
+                 "with operators for whole layers")
       ->check(CLI::IsMember({20, 27}))
       ->capture_default_str();
   /// What is printed instead of compiling, for people where no `format` is given.
