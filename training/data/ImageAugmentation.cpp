@@ -1,5 +1,6 @@
 //===- ImageAugmentation.cpp - other pictures of the same thing ---------------------===//
 #include "training/data/ImageAugmentation.h"
+#include "training/Distributions.h"
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,7 +12,7 @@ namespace hybrid::rt {
 namespace {
 
 constexpr int black = 0, white = 255;
-constexpr double mostMagnitude = 30;
+constexpr double mostMagnitude = 30, mostMixup = 100;
 
 int clamped(double value) { return static_cast<int>(std::clamp(std::round(value), 0.0, 255.0)); }
 
@@ -214,7 +215,8 @@ Result<ImageAugmentation> ImageAugmentation::of(const DataSpec &spec) {
        {read("crop", 0, 1 << 12, augmentation.crop), read("flip", 0, 1, augmentation.flip),
         read("augment", 0, 16, augmentation.operations),
         read("magnitude", augmentation.magnitude, mostMagnitude, augmentation.magnitude),
-        read("erase", 0, 1 << 12, augmentation.erase)})
+        read("erase", 0, 1 << 12, augmentation.erase),
+        read("mixup", 0, mostMixup, augmentation.mixup)})
     if (!done)
       return done.error();
   if (spec.options.contains("magnitude") && augmentation.operations == 0)
@@ -225,11 +227,14 @@ Result<ImageAugmentation> ImageAugmentation::of(const DataSpec &spec) {
 }
 
 nlohmann::json ImageAugmentation::describe() const {
-  return {{"crop", crop},
-          {"flip", flip},
-          {"augment", operations},
-          {"magnitude", magnitude},
-          {"erase", erase}};
+  nlohmann::json result = {{"crop", crop},
+                           {"flip", flip},
+                           {"augment", operations},
+                           {"magnitude", magnitude},
+                           {"erase", erase}};
+  if (mixup > 0) // runs that were made before there was mixup are resumed
+    result["mixup"] = mixup;
+  return result;
 }
 
 void ImageAugmentation::apply(std::span<int32_t> image, const ImageShape &shape, Rng &rng) const {
@@ -255,6 +260,12 @@ void ImageAugmentation::apply(std::span<int32_t> image, const ImageShape &shape,
         for (int c = 0; c < shape.channels; ++c)
           image[placeOf(shape, y, x, c)] = black;
   }
+}
+
+void ImageAugmentation::mix(std::span<int32_t> image, std::span<const int32_t> other,
+                            Rng &rng) const {
+  const double share = drawBeta(rng, mixup + 1, mixup);
+  blend(image, share, [&](size_t i) { return other[i]; });
 }
 
 } // namespace hybrid::rt

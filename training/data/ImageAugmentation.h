@@ -2,8 +2,15 @@
 //
 // Changes of training images that leave their class: a random crop of the padded image (He et al.
 // 2015, section 4.2), a mirror image, RandAugment (Cubuk et al. 2019) and a square that is erased
-// (DeVries and Taylor 2017). What is drawn is a function of the run's seed and the instance's
-// number, so that a resumed run sees the pictures that it would have seen.
+// (DeVries and Taylor 2017); and a mixture with another image.
+//
+// Mixup (Zhang et al. 2018) has s x + (1 - s) y, with s of the distribution Beta(alpha, alpha), be
+// of the classes of x and y in these shares. Its loss, s times that of the one class and 1 - s
+// times that of the other, is the expected loss of asking for one of them with these probabilities;
+// and, as x and y may change places, for that of x alone with s of Beta(alpha + 1, alpha), which is
+// Beta(alpha, alpha) where the class of x was drawn. So an image keeps its one class here, and what
+// is trained is the same on average. What is drawn is a function of the run's seed and the
+// instance's number, so that a resumed run sees the pictures that it would have seen.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -51,13 +58,19 @@ struct ImageAugmentation {
   int operations = 0;   // of RandAugment, one after another
   double magnitude = 9; // of these, 0 to 30
   int erase = 0;        // side of a black square, anywhere
+  double mixup = 0;     // alpha; 0: none
 
-  /// Of the options of --data: crop, flip, augment, magnitude, erase.
+  /// Of the options of --data: crop, flip, augment, magnitude, erase, mixup.
   static Result<ImageAugmentation> of(const DataSpec &spec);
 
-  bool isNone() const { return crop == 0 && flip == 0 && operations == 0 && erase == 0; }
+  bool isNone() const {
+    return crop == 0 && flip == 0 && operations == 0 && erase == 0 && mixup == 0;
+  }
   nlohmann::json describe() const;
+  /// All but mixup.
   void apply(std::span<int32_t> image, const ImageShape &shape, Rng &rng) const;
+  /// Mixes another image in, whose class does not count.
+  void mix(std::span<int32_t> image, std::span<const int32_t> other, Rng &rng) const;
 };
 
 } // namespace hybrid::rt

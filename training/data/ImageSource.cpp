@@ -36,10 +36,16 @@ public:
     if (augmentation.isNone())
       return;
     Rng rng(seed, augmentationStream, number);
-    augmentation.apply(inputs.first(trainSet.pixelsEach()),
-                       {static_cast<int>(trainSet.height), static_cast<int>(trainSet.width),
-                        static_cast<int>(trainSet.channels)},
-                       rng);
+    const ImageShape shape{static_cast<int>(trainSet.height), static_cast<int>(trainSet.width),
+                           static_cast<int>(trainSet.channels)};
+    const std::span<int32_t> image = inputs.first(trainSet.pixelsEach());
+    augmentation.apply(image, shape, rng);
+    if (augmentation.mixup == 0)
+      return;
+    const std::span<const uint8_t> pixels = trainSet.image(rng.below(trainSet.size()));
+    std::vector<int32_t> other(pixels.begin(), pixels.end());
+    augmentation.apply(other, shape, rng);
+    augmentation.mix(image, other, rng);
   }
   ShuffledSet shuffledSet() const override {
     return augmentation.isNone() ? ShuffledSet{trainSet.size(), seed} : ShuffledSet();
@@ -63,8 +69,7 @@ public:
 private:
   static void copy(const ImageSet &set, uint64_t i, std::span<int32_t> inputs,
                    std::span<int32_t> targets) {
-    const uint8_t *pixels = set.pixels.data() + i * set.pixelsEach();
-    std::copy(pixels, pixels + set.pixelsEach(), inputs.begin());
+    std::ranges::copy(set.image(i), inputs.begin());
     std::fill(targets.begin(), targets.end(), ignoredTarget);
     targets[set.pixelsEach() - 1] = static_cast<int32_t>(set.labels[i]);
   }
@@ -113,7 +118,7 @@ Result<std::unique_ptr<Source>> makeImageSource(const DataSpec &spec, int64_t le
                                                 uint64_t dataSeed) {
   if (Result<void> known =
           spec.allowOnly({"labels", "test", "test_labels", "fraction", "channels", "weight", "crop",
-                          "flip", "augment", "magnitude", "erase"});
+                          "flip", "augment", "magnitude", "erase", "mixup"});
       !known)
     return known.error();
   Result<ImageAugmentation> augmentation = ImageAugmentation::of(spec);

@@ -3,6 +3,7 @@
 #include "training/data/DataSpec.h"
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ struct ImageSet {
 
   uint64_t size() const { return labels.size(); }
   uint64_t pixelsEach() const { return uint64_t{height} * width * channels; }
+  std::span<const uint8_t> image(uint64_t i) const {
+    return std::span(pixels).subspan(i * pixelsEach(), pixelsEach());
+  }
 };
 
 /// IDX files as MNIST's, plain or gzip: images of bytes with 3 dimensions and labels with 1.

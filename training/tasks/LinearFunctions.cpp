@@ -8,23 +8,16 @@
 //
 //===----------------------------------------------------------------------===//
 #include "training/tasks/LinearFunctions.h"
+#include "training/Distributions.h"
 #include "training/tasks/ConfiguredTask.h"
 #include "training/tasks/Instance.h"
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <numbers>
 #include <numeric>
 
 namespace hybrid::rt {
 namespace {
-
-/// Two independent standard normal numbers (Box and Muller 1958) out of two uniform ones.
-std::pair<double, double> drawNormals(Rng &rng) {
-  double radius = std::sqrt(-2 * std::log(1 - rng.uniform()));
-  double angle = 2 * std::numbers::pi * rng.uniform();
-  return {radius * std::cos(angle), radius * std::sin(angle)};
-}
 
 void drawNormals(Rng &rng, std::span<double> values) {
   for (size_t i = 0; i < values.size(); i += 2) {

@@ -129,6 +129,30 @@ TEST(ImageOperation, ChangesValuesAsItSays) {
   EXPECT_EQ(applied(ImageOperation::TranslateX, -0.75, {1, 2, 3, 4}, row), (Image{2, 3, 4, 0}));
 }
 
+TEST(ImageAugmentation, MixesAsMuchOfAnotherImageAsMixupWould) {
+  // Of Beta(alpha + 1, alpha): on average (alpha + 1) / (2 alpha + 1), with the variance
+  // (alpha + 1) alpha / ((2 alpha + 1)^2 (2 alpha + 2)).
+  for (double alpha : {0.2, 1.0, 4.0}) {
+    constexpr uint64_t count = 20000;
+    double sum = 0, squares = 0;
+    for (uint64_t number = 0; number < count; ++number) {
+      Rng rng(7, 1, number);
+      Image image(256), other(256);
+      image[0] = 255, other[1] = 255;
+      ImageAugmentation{.mixup = alpha}.mix(image, other, rng);
+      ASSERT_NEAR(image[0] + image[1], 255, 1);
+      ASSERT_EQ(image[2], 0);
+      const double share = image[0] / 255.0;
+      sum += share, squares += share * share;
+    }
+    const double mean = sum / count, expected = (alpha + 1) / (2 * alpha + 1);
+    EXPECT_NEAR(mean, expected, 0.01) << alpha;
+    EXPECT_NEAR(squares / count - mean * mean,
+                expected * alpha / ((2 * alpha + 1) * (2 * alpha + 2)), 0.003)
+        << alpha;
+  }
+}
+
 TEST(ImageOperation, EqualizesWhatIsUneven) {
   Image image(1024);
   std::iota(image.begin(), image.end(), 0);
@@ -156,6 +180,11 @@ TEST(ImageAugmentation, ReadsItsOptions) {
   EXPECT_EQ(read->describe(),
             (nlohmann::json{
                 {"crop", 4}, {"flip", 0.5}, {"augment", 2}, {"magnitude", 9.0}, {"erase", 0}}));
+  auto mixed = ImageAugmentation::of({"idx", "x", {{"mixup", "0.2"}}});
+  ASSERT_TRUE(mixed) << mixed.error().message;
+  EXPECT_FALSE(mixed->isNone());
+  EXPECT_EQ(mixed->describe()["mixup"], 0.2);
+  EXPECT_FALSE(ImageAugmentation::of({"idx", "x", {{"mixup", "-1"}}}));
   auto half = ImageAugmentation::of({"idx", "x", {{"crop", "1.5"}}});
   ASSERT_FALSE(half);
   EXPECT_EQ(half.error().message, "--data idx:x: crop=1.5 is no whole number");
