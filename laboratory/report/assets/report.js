@@ -326,8 +326,12 @@ function trainingReport() {
 }
 
 function paperReport() {
-  const text = (value) => (isNumber(value) ? (Math.abs(value) >= 1000 ? grouped(value) : fixed(value, 1)) : value || dash);
-  const cells = (row) => row.cells.flatMap(({ measured, printed }) => [number(measured, text(measured)), number(printed, text(printed), { class: "soft" })]);
+  const text = (value, i) => (isNumber(value) ? (Math.abs(value) >= 1000 ? grouped(value) : fixed(value, data.columns[i].digits)) : value || dash);
+  // Recipes of trainings on data have no paper's numbers beside theirs.
+  const isPrinted = data.rows.some((row) => row.cells.some((cell) => isNumber(cell.printed) || cell.printed));
+  const cells = (row) => row.cells.flatMap(({ measured, printed }, i) =>
+    [number(measured, text(measured, i)), ...(isPrinted ? [number(printed, text(printed, i), { class: "soft" })] : [])]);
+  const both = (cell, i) => `${text(cell.measured, i)} at ${data.columns[i].name}` + (isPrinted ? `, printed ${text(cell.printed, i)}` : "");
   const names = data.rows.map((row, i) => [i, row.name]);
   const numeric = (name) => (/^2\^\d+$/.test(name) ? 2 ** Number(name.slice(2)) : Number(name));
   const at = data.columns.map((column) => numeric(column.name));
@@ -335,15 +339,17 @@ function paperReport() {
   const lines = at.length > 1 && at.every((value, i) => isNumber(value) && (i === 0 || value > at[i - 1]));
   const values = data.rows.flatMap((row) => row.cells.flatMap((cell) => [cell.measured, cell.printed])).filter(isNumber);
   const chart = lines && values.length ? figure({ title: `${data.items.join(", ")}: ${data.unit}`, height: 320,
-    label: data.rows.map((row) => `${row.name}: ` + row.cells.map((cell, i) => `${text(cell.measured)} at ${data.columns[i].name}, printed ${text(cell.printed)}`).join("; ")).join(". "),
+    label: data.rows.map((row) => `${row.name}: ` + row.cells.map(both).join("; ")).join(". "),
     build: () => lineChart({ x: { title: "", type: at[0] > 0 && at.at(-1) / at[0] > 5 ? "logarithmic" : "linear", ticks: at }, y: data.unit, shares: false, descends: false,
       datasets: data.rows.flatMap((row, i) => [line(i, row.name, row.cells.map((cell, k) => ({ x: at[k], y: isNumber(cell.measured) ? cell.measured : null }))),
-        line(i, row.name + ", printed", row.cells.map((cell, k) => ({ x: at[k], y: isNumber(cell.printed) ? cell.printed : null })), { reference: true })]),
-      label: (item) => `${data.columns[item.dataIndex].name}: ${text(item.parsed.y)}` }) }) : null;
+        ...(isPrinted ? [line(i, row.name + ", printed", row.cells.map((cell, k) => ({ x: at[k], y: isNumber(cell.printed) ? cell.printed : null })), { reference: true })] : [])]),
+      label: (item) => `${data.columns[item.dataIndex].name}: ${text(item.parsed.y, item.dataIndex)}` }) }) : null;
   show(data.paper, [facts([["recipe", data.recipe], ["budget", data.budget], ["version", data.version]]), data.note && note(data.note)],
-    [section("values", "Measured and printed", table({ name: data.recipe, groups: [{ text: "", span: 1 }, ...data.columns.map((column) => ({ text: column.name, span: 2, title: column.task }))],
-      columns: [{ text: data.unit }, ...data.columns.flatMap(() => [{ text: "measured", number: true, first: true }, { text: "printed", number: true }])], rows: data.rows.map((row, i) => ({ series: i, cells: [{ text: row.name, node: () => who(i, row.name) }, ...cells(row)] })) }),
-      chart && [legend(names), chart, note("Dotted: printed.")]),
+    [section("values", isPrinted ? "Measured and printed" : "Measured", table({ name: data.recipe,
+      groups: isPrinted ? [{ text: "", span: 1 }, ...data.columns.map((column) => ({ text: column.name, span: 2, title: column.task }))] : null,
+      columns: [{ text: data.unit }, ...data.columns.flatMap((column) => (isPrinted ? [{ text: "measured", number: true, first: true }, { text: "printed", number: true }]
+        : [{ text: column.name, number: true, title: column.task }]))], rows: data.rows.map((row, i) => ({ series: i, cells: [{ text: row.name, node: () => who(i, row.name) }, ...cells(row)] })) }),
+      chart && [legend(names), chart, isPrinted ? note("Dotted: printed.") : null]),
     data.checks.length ? section("checks", "What it is checked for", warnings(data.checks.map((check) => [h("strong", {}, check.holds ? "holds: " : "does not hold: "), check.text]))) : null,
     section("reproduce", "Do it again", command(data.command),
       table({ name: "Models", columns: [{ text: "Model" }, { text: "File" }, { text: "Settings" }], rows: data.rows.map((row) => ({ cells: [{ text: row.name }, { text: row.path }, { text: row.settings.join(" "), class: "text" }] })) }))],
