@@ -4,10 +4,10 @@
 
 namespace hybrid {
 
-/// table[p][i] for p in [0, positions), i in [0, dims/2): theta = base^(-2i/dims), angle
-/// p*theta/positionScale; (cos*s, sin*s, cos/s, sin/s) with s = 1, or with xposScaleBase > 0:
-/// zeta_i = (2i + 0.4 dims)/(1.4 dims), s = zeta^((p - positions/2)/xposScaleBase). Computed in
-/// double.
+/// table[p][n][i] for p in [0, positions), n in [0, 4), i in [0, dims/2): theta = base^(-2i/dims),
+/// angle p*theta/positionScale; n stands for cos*s, sin*s (of queries), cos/s, sin/s (of keys) with
+/// s = 1, or with xposScaleBase > 0: zeta_i = (2i + 0.4 dims)/(1.4 dims),
+/// s = zeta^((p - positions/2)/xposScaleBase). Computed in double.
 struct RotaryTableParams {
   int64_t positions, dims;
   double base, positionScale, xposScaleBase;

@@ -258,8 +258,9 @@ template <typename T> Tensor<T> rotaryTable(const Case &c) {
     for (int64_t i = 0; i < c.rotaryDims / 2; ++i)
       for (int side = 0; side < 2; ++side) {
         auto [cosine, sine] = angle(c, p, i, side);
-        table.at(p, 4 * i + 2 * side) = static_cast<T>(cosine);
-        table.at(p, 4 * i + 2 * side + 1) = static_cast<T>(sine);
+        const int64_t column = side * c.rotaryDims + i;
+        table.at(p, column) = static_cast<T>(cosine);
+        table.at(p, column + c.rotaryDims / 2) = static_cast<T>(sine);
       }
   return table;
 }
@@ -462,7 +463,9 @@ TYPED_TEST(Attention, OfFewQueries) {
       Case c{.length = length, .keyLength = 37, .heads = 4, .kvHeads = 2, .headSize = headSize};
       c.valueSize = headSize + 3;
       checkScaled<TypeParam>(c);
-      c.window = 9, c.score = true, c.rotaryDims = headSize / 2 * 2;
+      c.rotaryDims = headSize / 4 * 2, c.interleaved = true;
+      checkScaled<TypeParam>(c);
+      c.window = 9, c.score = true, c.rotaryDims = headSize / 2 * 2, c.interleaved = false;
       checkScaled<TypeParam>(c);
     }
 }

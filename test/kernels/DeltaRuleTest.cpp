@@ -274,8 +274,9 @@ TYPED_TEST(DeltaRule, AgreesWithStatesAndSegments) {
   if constexpr (!onCuda)
     for (int mask = 0; mask < 32; ++mask)
       for (DeltaRuleDecay kind : kinds)
-        for (int64_t length : {1, 6, 37})
-          check<TypeParam>(Given{Case{.length = length,
+        for (int64_t length : {1, 4, 6, 37})
+          check<TypeParam>(Given{Case{.batch = 3,
+                                      .length = length,
                                       .decay = kind,
                                       .hasB = (mask & 1) != 0,
                                       .segments = (mask & 2) != 0,
@@ -296,12 +297,13 @@ TYPED_TEST(DeltaRule, TakesSeveralStepsAToken) {
     for (int64_t steps : {2, 3, 5})
       for (DeltaRuleDecay kind : kinds)
         for (bool segments : {false, true})
-          check<TypeParam>(Given{Case{.length = 23,
-                                      .steps = steps,
-                                      .decay = kind,
-                                      .segments = segments,
-                                      .state = true,
-                                      .finalState = true}});
+          for (int64_t length : {1, 2, 23})
+            check<TypeParam>(Given{Case{.length = length,
+                                        .steps = steps,
+                                        .decay = kind,
+                                        .segments = segments,
+                                        .state = true,
+                                        .finalState = true}});
 }
 
 constexpr Case strong[] = {{.length = 40, .state = true, .finalState = true, .strength = 200}};

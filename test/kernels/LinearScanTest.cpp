@@ -352,8 +352,9 @@ TYPED_TEST(LinearScan, AgreesWithStatesAndSegments) {
     for (int mask = 0; mask < 32; ++mask)
       for (ScanDecay kind : kinds)
         for (const Size &size : sizes)
-          for (int64_t length : {1, 6, 37})
-            check<TypeParam>(Given{Case{.length = length,
+          for (int64_t length : {1, 4, 6, 37})
+            check<TypeParam>(Given{Case{.batch = 3,
+                                        .length = length,
                                         .keys = size.keys,
                                         .values = size.values,
                                         .decay = kind,

@@ -11,10 +11,9 @@
 // kept. Backward: lanes are keys; scores are recomputed once, dk and dv grow lane by lane, and dq
 // takes the block of score gradients transposed in registers: 5 products a pair instead of 7 in two
 // passes. Blocks of keys that no query of a block sees are skipped. The few queries of a step of
-// decoding are taken one by one: lanes are keys in their products with them, and dimensions in the
-// sums of values, whose rows are read as they lie. Bound by FMAs for heads of 32
-// or more, by the exponential below. Dao et al. 2022 for the recomputation; Milakov and Gimelshein
-// 2018 for the online softmax.
+// decoding are taken one by one: lanes are dimensions, and rows of keys and values are read as they
+// lie. Bound by FMAs for heads of 32 or more, by the exponential below. Dao et al. 2022 for the
+// recomputation; Milakov and Gimelshein 2018 for the online softmax.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/kernels/Attention.h"
@@ -171,16 +170,15 @@ template <typename T> struct Scoring {
 };
 
 /// Rotates transposed rows by the angles of their positions; `back` applies the transposed map.
-/// `table` is transposed too: four vectors for each pair of dimensions.
+/// `table` is transposed too: cosines of all pairs of dimensions, and their sines.
 template <typename T>
 HYBRID_NOINLINE void rotate(T *rows, const T *table, int64_t rotaryDims, int64_t interleaved,
-                            bool isKey, bool back) {
+                            bool back) {
   const int64_t width = lanes<T>, half = rotaryDims / 2;
   for (int64_t i = 0; i < half; ++i) {
     T *first = rows + (interleaved ? 2 * i : i) * width;
     T *second = rows + (interleaved ? 2 * i + 1 : i + half) * width;
-    const T *factors = table + (4 * i + (isKey ? 2 : 0)) * width;
-    Vector<T> cosine = load(factors), sine = load(factors + width);
+    Vector<T> cosine = load(table + i * width), sine = load(table + (half + i) * width);
     if (back)
       sine = -sine;
     Vector<T> a = load(first), b = load(second);
@@ -202,9 +200,13 @@ template <typename T> struct Blocks {
   void rotateBlock(T *block, int64_t position, int64_t rows, bool isKey, bool back) const {
     if (params.rotaryDims <= 0)
       return;
-    int64_t columns = 2 * params.rotaryDims;
-    loadTransposed<T>(turned, table + position * columns, columns, rows, columns);
-    rotate<T>(block, turned, params.rotaryDims, params.rotaryInterleaved, isKey, back);
+    loadTransposed<T>(turned, anglesOf(position, isKey), 2 * params.rotaryDims, rows,
+                      params.rotaryDims);
+    rotate<T>(block, turned, params.rotaryDims, params.rotaryInterleaved, back);
+  }
+  /// Cosines of all pairs of dimensions, and behind them the sines.
+  const T *anglesOf(int64_t position, bool isKey) const {
+    return table + (2 * position + (isKey ? 1 : 0)) * params.rotaryDims;
   }
   void scale(T *block, T factor) const {
     for (int64_t d = 0; d < params.headSize; ++d)
@@ -289,8 +291,20 @@ template <typename T> struct KeyRows {
   }
 };
 
+template <typename T, std::size_t... lane>
+HYBRID_INLINE Vector<T> eachTwice(Vector<T> v, std::index_sequence<lane...>) {
+  return __builtin_shufflevector(v, v, int(lane / 2)...);
+}
+template <typename T, std::size_t... lane>
+HYBRID_INLINE Vector<T> neighboursOf(Vector<T> v, std::index_sequence<lane...>) {
+  return __builtin_shufflevector(v, v, int(lane ^ 1)...);
+}
+
 /// Queries that would leave most lanes idle if lanes were queries.
 constexpr int64_t mostFewQueries = 4;
+/// How many rows before its turn a row is asked for: rows of a head are far from one another, so
+/// that no hardware sees what comes next.
+constexpr int64_t rowsAhead = 16;
 
 /// Every weight of one query, in memory, then the sum of the values by them.
 template <typename T> struct OneQuery {
@@ -299,10 +313,45 @@ template <typename T> struct OneQuery {
   const Scoring<T> &scoring;
   const Blocks<T> &blocks;
   const KeyRows<T> &k, &v;
-  T *query, *keys, *weights; // room for a block of each of the first two, and for all weights
-  T *room;                   // for a block of keys as they lie
+  T *query;   // as it lies, rotated and scaled
+  T *weights; // room for all
 
   static constexpr int64_t width = lanes<T>;
+
+  /// The products of query and key, dimension by dimension, with sums of some of them.
+  HYBRID_INLINE_LAMBDA Vector<T> products(int64_t s) const {
+    const T *key = k.row(s), *next = k.row(minimum(s + rowsAhead, params.keyLength - 1));
+    const int64_t size = params.headSize, dims = maximum(0, params.rotaryDims), half = dims / 2;
+    const T *cosines = dims > 0 ? blocks.anglesOf(s, true) : nullptr, *sines = cosines + half;
+    for (int64_t d = 0; d < size; d += width)
+      __builtin_prefetch(next + d);
+    Vector<T> sum = splat(T(0));
+    if (params.rotaryInterleaved) {
+      using Lanes = std::make_index_sequence<lanes<T>>;
+      for (int64_t d = 0; d < dims; d += width) {
+        const int64_t count = lanesAt<T>(d, dims);
+        const Vector<T> own = loadPart(key + d, count),
+                        cosine = eachTwice<T>(loadPart(cosines + d / 2, count / 2), Lanes()),
+                        sine = eachTwice<T>(loadPart(sines + d / 2, count / 2), Lanes()),
+                        turned = neighboursOf<T>(own, Lanes()) * sine;
+        sum += loadPart(query + d, count) *
+               (own * cosine + ((VectorTraits<T>::laneNumbers & 1) != 0 ? turned : -turned));
+      }
+    } else {
+      for (int64_t i = 0; i < half; i += width) {
+        const int64_t count = lanesAt<T>(i, half);
+        const Vector<T> a = loadPart(key + i, count), b = loadPart(key + half + i, count),
+                        cosine = loadPart(cosines + i, count), sine = loadPart(sines + i, count);
+        sum += loadPart(query + i, count) * (a * cosine - b * sine) +
+               loadPart(query + half + i, count) * (b * cosine + a * sine);
+      }
+    }
+    for (int64_t d = dims; d < size; d += width) {
+      const int64_t count = lanesAt<T>(d - dims, size - dims);
+      sum += loadPart(query + d, count) * loadPart(key + d, count);
+    }
+    return sum;
+  }
 
   /// The logits of query t, and the largest.
   T score(Vector<T> *x, int64_t t, int64_t first, int64_t end) const {
@@ -312,17 +361,10 @@ template <typename T> struct OneQuery {
     Vector<T> top = splat(minusInfinity<T>);
     for (int64_t s = first; s < end; s += width) {
       const int64_t rows = minimum(width, params.keyLength - s);
-      k.load(keys, room, s, rows, params.headSize);
-      blocks.rotateBlock(keys, s, rows, true, false);
-      Vector<T> even = splat(T(0)), odd = splat(T(0)); // two chains, so that additions overlap
-      int64_t d = 0;
-      for (; d + 1 < params.headSize; d += 2) {
-        even += load(keys + d * width) * query[d * width];
-        odd += load(keys + (d + 1) * width) * query[(d + 1) * width];
-      }
-      if (d < params.headSize)
-        even += load(keys + d * width) * query[d * width];
-      Vector<T> logits = even + odd;
+      Vector<T> sums[lanes<T>];
+      for (int64_t i = 0; i < width; ++i)
+        sums[i] = i < rows ? products(s + i) : splat(T(0));
+      Vector<T> logits = sumsOfLanes<T>(sums);
       const Integers<T> numbers = countFrom<T>(s);
       if (params.score) {
         scoring.setKeys(x, numbers, s, rows);
@@ -364,8 +406,10 @@ template <typename T> struct OneQuery {
         for (; s < behind; ++s, row += stride) {
           HYBRID_UNROLL
           for (int64_t i = 0; i < side; ++i)
-            if (i * width < left)
+            if (i * width < left) {
+              __builtin_prefetch(row + rowsAhead * stride + i * width);
               sum[i] += loadPart(row + i * width, left - i * width) * weights[s];
+            }
         }
       }
       HYBRID_UNROLL
@@ -411,13 +455,15 @@ HYBRID_INLINE void attention_forward(int64_t item, Buffers buffers, const Attent
   scoring.setHead(x, head);
   const T scale = static_cast<T>(params.score ? params.scale : params.scale * log2OfE);
   if (params.length <= mostFewQueries) {
-    const OneQuery<T> one{params, visibility, scoring, blocks, k, v, query, keys, values, room};
+    const OneQuery<T> one{params, visibility, scoring, blocks, k, v, keys, values};
     for (int64_t t = 0; t < params.length; ++t) {
       const int64_t position = visibility.position(t), end = visibility.endOfKeys(position),
                     first = visibility.firstKey(position) / width * width;
       blocks.load(query, q + t * params.qStride, params.qStride, 1, size);
       blocks.rotateBlock(query, position, 1, false, false);
       blocks.scale(query, scale);
+      for (int64_t d = 0; d < size; ++d)
+        keys[d] = query[d * width];
       const T top = one.score(x, t, first, end);
       const T sum = one.exponentiate(top == minusInfinity<T> ? T(0) : top, first, end);
       one.sumValues(o + t * params.oStride, sum == T(0) ? T(0) : T(1) / sum, first, end);

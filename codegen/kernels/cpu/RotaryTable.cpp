@@ -16,8 +16,9 @@ template <typename T>
 HYBRID_INLINE void rotary_table(int64_t position, Buffers buffers,
                                 const RotaryTableParams &params) {
   const double dims = static_cast<double>(params.dims), logBase = __builtin_log(params.base);
-  T *row = buffers.at<T>(0) + position * (params.dims / 2) * 4;
-  for (int64_t i = 0; i < params.dims / 2; ++i, row += 4) {
+  const int64_t pairs = params.dims / 2;
+  T *row = buffers.at<T>(0) + position * 4 * pairs;
+  for (int64_t i = 0; i < pairs; ++i) {
     double theta = __builtin_exp(-2.0 * static_cast<double>(i) / dims * logBase);
     double angle = static_cast<double>(position) * theta / params.positionScale;
     double scale = 1;
@@ -27,10 +28,10 @@ HYBRID_INLINE void rotary_table(int64_t position, Buffers buffers,
       scale = __builtin_exp(power * __builtin_log(zeta));
     }
     double cosine = __builtin_cos(angle), sine = __builtin_sin(angle);
-    row[0] = static_cast<T>(cosine * scale);
-    row[1] = static_cast<T>(sine * scale);
-    row[2] = static_cast<T>(cosine / scale);
-    row[3] = static_cast<T>(sine / scale);
+    row[i] = static_cast<T>(cosine * scale);
+    row[pairs + i] = static_cast<T>(sine * scale);
+    row[2 * pairs + i] = static_cast<T>(cosine / scale);
+    row[3 * pairs + i] = static_cast<T>(sine / scale);
   }
 }
 

@@ -428,11 +428,94 @@ public:
   }
 };
 
+/// So few rows cost less one after the other, as the blocks of a chunk would be mostly empty.
+constexpr int64_t scanFewRows = 4;
+
+/// The same for a row after the other, as steps of decoding have them: a state is read twice for
+/// each and written once.
+template <typename T>
+HYBRID_INLINE void scanRows(ScanChunk<T> &chunk, const T *initial, T *final, const Steps<T> &out) {
+  constexpr int64_t side =
+      4; // vectors of values that go together, so that rows are read as they lie
+  const ScanOperands<T> &of = chunk.of;
+  const int64_t keys = of.sizes.keySize, values = of.sizes.valueSize, rows = of.sizes.rows;
+  T *state = final ? final : chunk.state, *factors = chunk.last;
+  const T *from = initial;
+  chunk.first = 0;
+  for (int64_t row = 0; row < rows; ++row, from = state) {
+    const int64_t t = chunk.tokenOf(row), j = chunk.stepOf(row);
+    const bool starts = chunk.starts(row), decays = j == 0 && of.decay.first;
+    for (int64_t block = 0; block < chunk.keyBlocks; ++block) {
+      Vector<T> own = splat(starts ? T(0) : T(1));
+      if (decays && !starts)
+        own = exponential(of.factors == Factors::Key
+                              ? loadPart(of.decay.at(t, 0) + block * lanes<T>, chunk.keysAt(block))
+                              : splat(*of.decay.at(t, 0)));
+      store(factors + block * lanes<T>, own);
+    }
+    const T *q = of.q.at(t, 0), *k = of.k.at(t, j), *v = of.v.at(t, j);
+    const T *a = of.erases ? of.a.at(t, j) : nullptr, *b = of.hasB ? of.b.at(t, j) : k;
+    const bool isKept = final || row + 1 < rows;
+    for (int64_t first = 0; first < chunk.valueBlocks; first += side) {
+      const int64_t count = minimum(side, chunk.valueBlocks - first);
+      auto place = [&](int64_t key, int64_t i)
+                       HYBRID_INLINE_LAMBDA { return key * values + (first + i) * lanes<T>; };
+      auto before = [&](int64_t key, int64_t i) HYBRID_INLINE_LAMBDA {
+        return from ? loadPart(from + place(key, i), chunk.valuesAt(first + i)) : splat(T(0));
+      };
+      Vector<T> value[side], corrected[side], sum[side];
+      HYBRID_UNROLL
+      for (int64_t i = 0; i < side; ++i) {
+        value[i] = i < count ? loadPart(v + place(0, i), chunk.valuesAt(first + i)) : splat(T(0));
+        corrected[i] = sum[i] = splat(T(0));
+      }
+      if (of.erases && !starts)
+        for (int64_t key = 0; key < keys; ++key) {
+          HYBRID_UNROLL
+          for (int64_t i = 0; i < side; ++i)
+            if (i < count)
+              corrected[i] += before(key, i) * a[key];
+        }
+      if (of.erases && !of.hasB) {
+        HYBRID_UNROLL
+        for (int64_t i = 0; i < side; ++i)
+          corrected[i] = value[i] - corrected[i];
+      }
+      for (int64_t key = 0; key < keys; ++key) {
+        HYBRID_UNROLL
+        for (int64_t i = 0; i < side; ++i) {
+          if (i >= count)
+            continue;
+          const Vector<T> old = before(key, i);
+          Vector<T> now = old * factors[key];
+          if (of.erases)
+            now += corrected[i] * b[key];
+          if (chunk.writesPlain())
+            now += value[i] * k[key];
+          if (isKept)
+            storePart(state + place(key, i), now, chunk.valuesAt(first + i));
+          sum[i] += (of.exclusive ? old : now) * q[key];
+        }
+      }
+      if (chunk.isRead(row)) {
+        HYBRID_UNROLL
+        for (int64_t i = 0; i < side; ++i)
+          if (i < count)
+            storePart(out.at(t, 0) + place(0, i),
+                      chunk.readsNothing(row) ? splat(T(0)) : sum[i] * of.scale,
+                      chunk.valuesAt(first + i));
+      }
+    }
+  }
+}
+
 /// Scans forwards from `initial` (or zero) to `final` (or null).
 template <typename T>
 HYBRID_INLINE void scanForward(ScanChunk<T> &chunk, const T *initial, T *final,
                                const Steps<T> &out) {
   const int64_t rows = chunk.of.sizes.rows;
+  if (rows <= scanFewRows)
+    return scanRows(chunk, initial, final, out);
   chunk.loadState(chunk.state, initial);
   for (int64_t row = 0; row < rows; row += chunk.rows) {
     chunk.loadRows(row, chunk.spanEnd(row), true);

@@ -44,6 +44,24 @@ template <typename T> HYBRID_INLINE void transpose(Vector<T> *block) {
     exchange<T, 8>(block);
 }
 
+template <typename T, int step> HYBRID_INLINE void addHalves(Vector<T> *block) {
+  using Lanes = std::make_index_sequence<lanes<T>>;
+  HYBRID_UNROLL
+  for (int i = 0; i < lanes<T> / step; i += 2)
+    block[i / 2] = lowHalves<T, step>(block[i], block[i + 1], Lanes()) +
+                   highHalves<T, step>(block[i], block[i + 1], Lanes());
+}
+
+/// Lane i is the sum of the lanes of vector i. The vectors are spent.
+template <typename T> HYBRID_INLINE Vector<T> sumsOfLanes(Vector<T> *block) {
+  addHalves<T, 1>(block);
+  addHalves<T, 2>(block);
+  addHalves<T, 4>(block);
+  if constexpr (lanes<T> == 16)
+    addHalves<T, 8>(block);
+  return block[0];
+}
+
 /// out[column][row] = in[row * stride + column] for rows < lanes; rows from `rows` on give zero.
 template <typename T>
 HYBRID_NOINLINE void loadTransposed(T *out, const T *in, int64_t stride, int64_t rows,

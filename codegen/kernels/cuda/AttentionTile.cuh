@@ -72,7 +72,8 @@ template <AttentionParams A> constexpr int64_t headSizeOf(Side side) {
 }
 
 /// The element at `column` of a row of a head, rotated if it is a query's or key's; `back` applies
-/// the transposed rotation. `table` is the row of the position: cos and sin for queries, then keys.
+/// the transposed rotation. `table` is the row of the position: cosines and sines of all pairs for
+/// queries, then for keys.
 template <AttentionParams A, Side side, bool back, typename T, typename Read>
 HYBRID_DEVICE T rotated(T own, int column, const T *table, Read &&read) {
   constexpr int dims = static_cast<int>(A.rotaryDims), half = dims / 2;
@@ -81,8 +82,8 @@ HYBRID_DEVICE T rotated(T own, int column, const T *table, Read &&read) {
   const int pair = A.rotaryInterleaved ? column / 2 : column % half;
   const bool second = A.rotaryInterleaved ? column % 2 == 1 : column >= half;
   const int partner = A.rotaryInterleaved ? column ^ 1 : second ? column - half : column + half;
-  const T *factors = table + 4 * pair + (side == Side::Key ? 2 : 0);
-  const T sine = second == back ? -factors[1] : factors[1];
+  const T *factors = table + pair + (side == Side::Key ? dims : 0);
+  const T sine = second == back ? -factors[half] : factors[half];
   return multiplyAdd(own, factors[0], read(partner) * sine);
 }
 
