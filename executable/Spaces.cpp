@@ -33,25 +33,40 @@ std::vector<fb::BufferRef> buffersOf(const fb::Step &step) {
 
 using Spaces = std::array<bool, spaceCount>;
 
-static void addSpaces(const fb::Step &step, Spaces &touched) {
+using Visit = std::function<void(const fb::BufferRef &)>;
+
+/// Buffers of a step, and of the steps of a loop.
+static void visitBuffers(const fb::Step &step, const Visit &visit) {
   for (const fb::BufferRef &buffer : buffersOf(step))
-    if (buffer.bytes() && buffer.space() != fb::Space::Tile)
-      touched[static_cast<size_t>(buffer.space())] = true;
+    visit(buffer);
   if (const auto *loop = step.operation_as_TileLoop(); loop && loop->steps())
     for (const fb::Step *inner : *loop->steps())
-      addSpaces(*inner, touched);
+      visitBuffers(*inner, visit);
+}
+
+static void visitSteps(const fb::Program &program, const Visit &visit) {
+  if (program.steps())
+    for (const fb::Step *step : *program.steps())
+      visitBuffers(*step, visit);
+}
+
+static void visitPorts(const fb::Program &program, const Visit &visit) {
+  for (const auto *ports : {program.inputs(), program.outputs()})
+    if (ports)
+      for (const fb::Tensor *tensor : *ports)
+        visit(*tensor->buffer());
 }
 
 Spaces spacesOf(const fb::Program &program) {
   Spaces touched{};
   touched[static_cast<size_t>(fb::Space::Arena)] = true;
-  for (const auto *ports : {program.inputs(), program.outputs()})
-    if (ports)
-      for (const fb::Tensor *tensor : *ports)
-        touched[static_cast<size_t>(tensor->buffer()->space())] = true;
-  if (program.steps())
-    for (const fb::Step *step : *program.steps())
-      addSpaces(*step, touched);
+  visitPorts(program, [&](const fb::BufferRef &buffer) {
+    touched[static_cast<size_t>(buffer.space())] = true;
+  });
+  visitSteps(program, [&](const fb::BufferRef &buffer) {
+    if (buffer.bytes() && buffer.space() != fb::Space::Tile)
+      touched[static_cast<size_t>(buffer.space())] = true;
+  });
   return touched;
 }
 
@@ -59,6 +74,20 @@ bool touchesTraining(const fb::Program &program) {
   const Spaces touched = spacesOf(program);
   return touched[size_t(fb::Space::Gradients)] || touched[size_t(fb::Space::Moment1)] ||
          touched[size_t(fb::Space::Moment2)];
+}
+
+bool takesInput(const fb::Program &program, std::string_view name) {
+  const fb::BufferRef *place = nullptr;
+  if (program.inputs())
+    for (const fb::Tensor *input : *program.inputs())
+      if (input->name()->string_view() == name)
+        place = input->buffer();
+  bool taken = false;
+  if (place)
+    visitSteps(program, [&](const fb::BufferRef &buffer) {
+      taken |= buffer.space() == place->space() && buffer.offset() == place->offset();
+    });
+  return taken;
 }
 
 static uint64_t bytesOfParameter(const fb::Parameter &parameter) {
@@ -73,25 +102,13 @@ static uint64_t bytesOfParameter(const fb::Parameter &parameter) {
 /// moments.
 static uint64_t touchedBytes(const fb::Executable &executable, fb::Space space) {
   uint64_t end = 0;
-  auto visit = [&](const fb::BufferRef &buffer) {
+  const Visit visit = [&](const fb::BufferRef &buffer) {
     if (buffer.space() == space)
       end = std::max(end, buffer.offset() + buffer.bytes());
   };
-  std::function<void(const fb::Step &)> visitStep = [&](const fb::Step &step) {
-    for (const fb::BufferRef &buffer : buffersOf(step))
-      visit(buffer);
-    if (const auto *loop = step.operation_as_TileLoop(); loop && loop->steps())
-      for (const fb::Step *inner : *loop->steps())
-        visitStep(*inner);
-  };
   for (const fb::Program *program : *executable.programs()) {
-    for (const auto *ports : {program->inputs(), program->outputs()})
-      if (ports)
-        for (const fb::Tensor *tensor : *ports)
-          visit(*tensor->buffer());
-    if (program->steps())
-      for (const fb::Step *step : *program->steps())
-        visitStep(*step);
+    visitPorts(*program, visit);
+    visitSteps(*program, visit);
   }
   if (executable.parameters())
     for (const fb::Parameter *parameter : *executable.parameters())

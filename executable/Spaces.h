@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace hybrid {
@@ -17,6 +18,9 @@ std::vector<fb::BufferRef> buffersOf(const fb::Step &step);
 std::array<bool, spaceCount> spacesOf(const fb::Program &program);
 /// Whether it reads or writes gradients or moments: a session that does not train cannot run it.
 bool touchesTraining(const fb::Program &program);
+
+/// Whether a step of the program has an input of this name among its buffers; no such input: no.
+bool takesInput(const fb::Program &program, std::string_view name);
 
 /// Bytes of a space, of one replica. Of Tile: of the tile that needs most.
 uint64_t spaceBytes(const fb::Executable &executable, fb::Space space);

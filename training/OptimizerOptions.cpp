@@ -1,7 +1,9 @@
 //===- OptimizerOptions.cpp - AdamW and its learning rate -------------------------===//
 #include "training/OptimizerOptions.h"
-#include "executable/Executable_generated.h"
+#include "executable/Spaces.h"
 #include <fmt/format.h>
+#include <map>
+#include <string_view>
 
 namespace hybrid::rt {
 
@@ -31,25 +33,28 @@ Result<void> OptimizerOptions::checkSteps(int64_t steps) const {
   return {};
 }
 
-/// Whether the built-in AdamW updates a parameter; in all programs its norm of the gradient is
-/// taken.
-static bool updatesByAdamW(const Executable &executable) {
-  for (const fb::Program *program : *executable.format().programs())
-    if (program->name()->string_view() == "update" && program->steps())
-      for (const fb::Step *step : *program->steps())
-        if (const auto *launch = step->operation_as_KernelLaunch())
-          if (launch->symbol()->string_view().find("_adamw") != std::string_view::npos)
-            return true;
-  return false;
-}
-
 Result<void> OptimizerOptions::checkTaken(const Executable &executable) const {
-  if (given.empty() || updatesByAdamW(executable))
+  const fb::Program *update = nullptr;
+  for (const fb::Program *program : *executable.format().programs())
+    if (program->name()->string_view() == "update")
+      update = program;
+  if (!update || takesInput(*update, "hyper")) // which has all numbers of the built-in AdamW
     return {};
-  return Error{fmt::format("{} would change nothing: it is for the built-in AdamW, and every "
-                           "parameter of {} has another optimizer; that takes its own rates where "
-                           "it is chosen, as in --optimizer 'adamw with (beta1 = 0.95)'",
-                           given.front(), executable.name())};
+  // What optimizers of the language can take, by the name of the input that has it.
+  static const std::map<std::string_view, std::string_view> inputs = {
+      {"--lr", "learning_rate"}, {"--weight-decay", "weight_decay"}};
+  for (const std::string &flag : given) {
+    const auto input = inputs.find(flag);
+    if (input != inputs.end() && takesInput(*update, input->second))
+      continue;
+    return Error{fmt::format(
+        "{} would change nothing: it is for the built-in AdamW{}, and every parameter of {} has "
+        "another optimizer; that takes its own rates where it is chosen, as in --optimizer 'adamw "
+        "with (beta1 = 0.95)'",
+        flag, input == inputs.end() ? "" : fmt::format(" and optimizers with {}", input->second),
+        executable.name())};
+  }
+  return {};
 }
 
 Hyper OptimizerOptions::at(int64_t step) const {

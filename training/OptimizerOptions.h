@@ -10,8 +10,9 @@ namespace hybrid::rt {
 struct OptimizerOptions {
   Schedule schedule; // `total` is filled in by who knows it
   double weightDecay = 0.1, beta1 = 0.9, beta2 = 0.98, epsilon = 1e-8;
-  double clip = 0;                // global gradient norm; 0: off
-  std::vector<std::string> given; // those of --beta1, --beta2, --eps, ... that somebody asked for
+  double clip = 0; // global gradient norm; 0: off
+  // Those of --lr, --weight-decay, --beta1, --beta2 and --eps that were asked for.
+  std::vector<std::string> given;
 
   /// What the update with number `step`, counted from 0, takes.
   Hyper at(int64_t step) const;

@@ -119,7 +119,13 @@ void addOptimizer(CLI::App &verb, rt::OptimizerOptions &options) {
   auto number = [&](const char *name, auto &value, const char *text) {
     return verb.add_option(name, value, text)->capture_default_str();
   };
-  number("--lr", options.schedule.base, "learning rate")->check(positive);
+  // A rate that is an error where no optimizer takes it.
+  auto rate = [&](const char *name, double &value, const char *text) {
+    return number(name, value, text)->each([&options, name](const std::string &) {
+      options.given.emplace_back(name);
+    });
+  };
+  rate("--lr", options.schedule.base, "learning rate")->check(positive);
   number("--min-lr", options.schedule.least, "learning rate at the end")->check(nonNegative);
   number("--warmup", options.schedule.warmup, "steps of warm-up")
       ->check(Range(int64_t{0}, int64_t{1} << 40));
@@ -143,12 +149,7 @@ void addOptimizer(CLI::App &verb, rt::OptimizerOptions &options) {
   };
   shape("--warmup-shape", options.schedule.rise, "wsd: linear, cosine or 1-sqrt");
   shape("--decay-shape", options.schedule.fall, "wsd: linear, cosine or 1-sqrt");
-  auto rate = [&](const char *name, double &value, const char *text) {
-    return number(name, value, text)->each([&options, name](const std::string &) {
-      options.given.emplace_back(name);
-    });
-  };
-  number("--weight-decay", options.weightDecay, "AdamW's decay of the parameters that take it")
+  rate("--weight-decay", options.weightDecay, "AdamW's decay of the parameters that take it")
       ->check(nonNegative);
   rate("--beta1", options.beta1, "AdamW's first decay rate")->check(Range(0.0, 0.999999));
   rate("--beta2", options.beta2, "AdamW's second decay rate")->check(Range(0.0, 0.99999999));
