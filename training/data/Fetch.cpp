@@ -92,8 +92,22 @@ Result<std::vector<DataRecipe>> readCatalogue(const std::string &path) {
   std::vector<DataRecipe> recipes;
   const JsonNode root(*json, "", fault);
   root.allowOnly({"sources"});
-  for (const JsonNode &entry : root.elements("sources"))
+  for (const JsonNode &entry : root.elements("sources")) {
     recipes.push_back(readEntry(entry));
+    const DataRecipe &recipe = recipes.back();
+    // Each is made of others that stand before it, so that none is made of itself.
+    for (const std::string &spec : recipe.tokenizerOf)
+      for (size_t open = spec.find('{'); open != std::string::npos;
+           open = spec.find('{', open + 1)) {
+        const std::string name = spec.substr(open + 1, spec.find('}', open) - open - 1);
+        if (std::none_of(recipes.begin(), recipes.end() - 1,
+                         [&](const DataRecipe &other) { return other.about.name == name; }))
+          entry["tokenizer"].note("data",
+                                  fmt::format("names '{}', which is no data set that stands "
+                                              "before '{}'",
+                                              name, recipe.about.name));
+      }
+  }
   if (!fault.empty())
     return Error{fmt::format("{}: {}", path, fault)};
   return recipes;
