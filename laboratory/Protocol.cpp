@@ -21,9 +21,12 @@ constexpr ShortSteps shortSteps[] = {
     {"compression", 5000},
     {"memorization", 1000},
     {"multi-query-recall", 4000},
+    {"joint-recall", 4000},
     {"parity", 5000},
     {"modular-arithmetic", 10000},
     {"word-problem", 5000},
+    {"mano", 5000},
+    {"depo", 5000},
 };
 constexpr int64_t otherShortSteps = 1000;
 

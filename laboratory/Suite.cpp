@@ -110,7 +110,8 @@ Result<void> placeBeside(const Setting &first, Setting &setting) {
 } // namespace
 
 const std::vector<std::string> &suiteNames() {
-  static const std::vector<std::string> names = {"smoke", "baseline", "full", "recall", "state"};
+  static const std::vector<std::string> names = {"smoke",  "baseline", "full",
+                                                 "recall", "state",    "reasoning"};
   return names;
 }
 
@@ -120,26 +121,31 @@ std::string_view describeSuite(std::string_view suite) {
        "baselines, one short training of each: for a first look, and not the paper's protocol"},
       {"baseline", "baselines by the whole protocol"},
       {"full", "all 66 settings by the whole protocol"},
-      {"recall", "recall of 4 to 32 pairs, asked at once, one short training of each"},
-      {"state", "states to be tracked beyond the lengths of training, one short training of each"}};
+      {"recall",
+       "recall of 4 to 32 pairs, asked at once, and of pairs of keys, one short training of each"},
+      {"state", "states to be tracked beyond the lengths of training, one short training of each"},
+      {"reasoning", "steps that are not written down, one short training of each"}};
   const auto found = texts.find(suite);
   return found == texts.end() ? "" : found->second;
 }
 
-bool isShort(std::string_view suite) {
-  return suite == "smoke" || suite == "recall" || suite == "state";
-}
+bool isShort(std::string_view suite) { return suite == "smoke" || !tasksOfSuite(suite).empty(); }
 
 std::vector<std::string> tasksOfSuite(std::string_view suite) {
   std::vector<std::string> tasks;
-  if (suite == "recall")
+  if (suite == "recall") {
     for (int pairs : {4, 8, 16, 32})
       tasks.push_back(fmt::format("multi-query-recall:vocab=512,length=128,pairs={}", pairs));
+    tasks.emplace_back("joint-recall");
+  }
   if (suite == "state") {
     tasks = {"parity:length=128", "modular-arithmetic:length=128"};
     for (const char *group : {"S3", "S4", "S5"})
       tasks.push_back(fmt::format("word-problem:group={},length=128,train_length=32", group));
   }
+  if (suite == "reasoning") // of sizes at which something is learnt in minutes
+    tasks = {"mano:operators=2", "mano:operators=4", "depo:nodes=12,hops=1,longest=1",
+             "depo:nodes=12,hops=4,longest=1"};
   return tasks;
 }
 

@@ -28,16 +28,6 @@ struct MultiQueryRecallConfig {
   int64_t places() const { return (length - 2 * pairs) / 2; }
 };
 
-/// `count` distinct ids of first .. first + from - 1, every choice and order equally likely.
-std::vector<int32_t> drawDistinct(Rng &rng, int64_t first, int64_t from, int64_t count) {
-  std::vector<int32_t> ids(static_cast<size_t>(from));
-  std::iota(ids.begin(), ids.end(), static_cast<int32_t>(first));
-  for (size_t i = 0; i < static_cast<size_t>(count); ++i)
-    std::swap(ids[i], ids[i + rng.below(ids.size() - i)]);
-  ids.resize(static_cast<size_t>(count));
-  return ids;
-}
-
 class MultiQueryRecall final : public ConfiguredTask<MultiQueryRecallConfig> {
 public:
   MultiQueryRecall(std::string name, Settings settings, const MultiQueryRecallConfig &config)

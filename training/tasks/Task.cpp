@@ -5,12 +5,15 @@
 #include "training/tasks/AssociativeRecall.h"
 #include "training/tasks/Compression.h"
 #include "training/tasks/Counting.h"
+#include "training/tasks/Depo.h"
 #include "training/tasks/FuzzyRecall.h"
 #include "training/tasks/InductionHeads.h"
 #include "training/tasks/Instance.h"
+#include "training/tasks/JointRecall.h"
 #include "training/tasks/LinearFunctions.h"
 #include "training/tasks/Majority.h"
 #include "training/tasks/MambaSelectiveCopying.h"
+#include "training/tasks/Mano.h"
 #include "training/tasks/Memorization.h"
 #include "training/tasks/ModularArithmetic.h"
 #include "training/tasks/MultiQueryRecall.h"
@@ -48,9 +51,12 @@ constexpr Entry entries[] = {
     {"mamba-selective-copying", createMambaSelectiveCopying},
     {"induction-heads", createInductionHeads},
     {"multi-query-recall", createMultiQueryRecall},
+    {"joint-recall", createJointRecall},
     {"word-problem", createWordProblem},
     {"parity", createParity},
     {"modular-arithmetic", createModularArithmetic},
+    {"mano", createMano},
+    {"depo", createDepo},
 };
 
 } // namespace

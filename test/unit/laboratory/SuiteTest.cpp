@@ -106,16 +106,22 @@ TEST(Protocol, ComesBackFromItsJson) {
 }
 
 // Suites beside MAD's: their tasks are settings along one number, with what guessing gives.
-TEST(Suite, RecallAndStateHaveTasksOfTheirOwn) {
+TEST(Suite, OthersThanMadHaveTasksOfTheirOwn) {
   const std::map<std::string, std::vector<std::pair<std::string, double>>> expected = {
       {"recall",
-       {{"baseline", 1 / 256.}, {"pairs", 1 / 256.}, {"pairs", 1 / 256.}, {"pairs", 1 / 256.}}},
+       {{"baseline", 1 / 256.},
+        {"baseline", 1 / 32.},
+        {"pairs", 1 / 256.},
+        {"pairs", 1 / 256.},
+        {"pairs", 1 / 256.}}},
       {"state",
        {{"baseline", 1 / 2.},
         {"baseline", 1 / 5.},
         {"baseline", 1 / 6.},
         {"group", 1 / 24.},
-        {"group", 1 / 120.}}}};
+        {"group", 1 / 120.}}},
+      {"reasoning",
+       {{"baseline", 1 / 23.}, {"baseline", 1 / 50.}, {"operators", 1 / 23.}, {"hops", 1 / 50.}}}};
   for (const auto &[suite, wanted] : expected) {
     const Protocol protocol = Protocol::named(suite, Convention::Paper);
     auto settings = protocol.settings();

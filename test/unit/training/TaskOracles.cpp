@@ -273,6 +273,85 @@ Oracle modularArithmetic(const Task &task) {
   };
 }
 
+/// The first two thirds of the ids are contexts and keys; what a pair of them had is its value.
+Oracle jointRecall(const Task &task) {
+  const auto third = static_cast<int32_t>(integerSetting(task, "vocab") / 3);
+  return [=](Seen seen) {
+    std::map<std::pair<int32_t, int32_t>, int32_t> values;
+    int32_t context = -1, key = -1;
+    for (int32_t token : seen) {
+      if (token < third)
+        context = token;
+      else if (token < 2 * third)
+        key = token;
+      else
+        values[{context, key}] = token;
+    }
+    const auto found = values.find({context, key});
+    return seen.back() == key && found != values.end() ? found->second : ignoredTarget;
+  };
+}
+
+/// Reads an expression from its end: what an operator finds on a stack are its sides.
+Oracle mano(const Task &task) {
+  const int64_t modulus = integerSetting(task, "modulus");
+  return [=](Seen seen) {
+    if (seen.back() != modulus + 4)
+      return ignoredTarget;
+    std::vector<int64_t> stack;
+    for (size_t t = seen.size() - 1; t-- > 2;) {
+      if (seen[t] < modulus) {
+        stack.push_back(seen[t]);
+        continue;
+      }
+      const int64_t left = stack.back(), right = stack[stack.size() - 2];
+      stack.resize(stack.size() - 2);
+      const int64_t values[] = {left + right, left - right, left * right};
+      stack.push_back((values[seen[t] - modulus] % modulus + modulus) % modulus);
+    }
+    return static_cast<int32_t>(stack.back());
+  };
+}
+
+/// Follows the cycle a step at a time.
+Oracle depo(const Task &task) {
+  const auto letters = static_cast<int32_t>(integerSetting(task, "letters"));
+  const auto hops = static_cast<int32_t>(integerSetting(task, "hops"));
+  const int32_t begin = 2 * letters + hops, question = begin + 1;
+  return [=](Seen seen) {
+    std::map<Tuple, Tuple> behind;
+    Tuple word, before;
+    int32_t hop = 0;
+    bool answers = false, complete = false;
+    for (int32_t token : seen) {
+      if (token < 2 * letters) {
+        word.push_back(token);
+        complete = token >= letters;
+        if (complete && !hop) { // words of neighbours, in pairs
+          if (before.empty())
+            before = word;
+          else
+            behind[std::exchange(before, {})] = word;
+          word.clear();
+        }
+      } else if (token == question) {
+        before = std::exchange(word, {});
+        answers = true;
+        complete = false;
+      } else {
+        hop = token < begin ? token - 2 * letters + 1 : hop;
+        word.clear();
+        answers = false;
+      }
+    }
+    if (!answers || complete)
+      return ignoredTarget;
+    for (int32_t i = 0; i < hop; ++i)
+      before = behind.at(before);
+    return before[word.size()];
+  };
+}
+
 } // namespace
 
 int64_t integerSetting(const Task &task, const std::string &key) {
@@ -312,6 +391,12 @@ Oracle oracleOf(const Task &task, uint64_t seed) {
     return parity(task);
   if (name == "modular-arithmetic")
     return modularArithmetic(task);
+  if (name == "joint-recall")
+    return jointRecall(task);
+  if (name == "mano")
+    return mano(task);
+  if (name == "depo")
+    return depo(task);
   return {};
 }
 

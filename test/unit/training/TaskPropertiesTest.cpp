@@ -41,12 +41,18 @@ const std::map<std::string, std::vector<std::string>> variants = {
     {"multi-query-recall",
      {"vocab=12,length=16,pairs=2,distractors=false", "vocab=4,length=4,pairs=1",
       "vocab=64,length=128,pairs=31,power=1"}},
+    {"joint-recall",
+     {"vocab=6,contexts=1,keys=2", "contexts=1,keys=1", "vocab=100,contexts=7,keys=5"}},
     {"word-problem",
      {"group=Z2,length=9", "group=A4,length=40,train_length=10", "group=S4,swaps=true,length=33",
       "group=S5,length=20"}},
     {"parity", {"length=12,train_longest=6,test_shortest=7", "length=2"}},
     {"modular-arithmetic",
      {"brackets=true", "modulus=7,length=3", "modulus=3,brackets=true,length=30"}},
+    {"mano", {"operators=1,modulus=11", "operators=40", "modulus=1000,operators=3"}},
+    {"depo",
+     {"nodes=3,letters=6,longest=1,hops=1,questions=1", "nodes=8,hops=30,questions=99",
+      "nodes=40,hops=16,letters=3,shortest=5,longest=7"}},
 };
 
 std::vector<std::string> specsOf(const std::string &name) {
@@ -78,7 +84,7 @@ bool asksUnmarked(const Task &task) {
 
 /// Sums of few digits and expressions of few tokens meet the same again.
 bool repeatsItself(const Task &task) {
-  static const std::set<std::string> names = {"arithmetic", "parity", "modular-arithmetic"};
+  static const std::set<std::string> names = {"arithmetic", "parity", "modular-arithmetic", "mano"};
   return names.contains(task.name());
 }
 
