@@ -237,6 +237,16 @@ Result<std::span<const std::byte>> parameterOf(Session &session, hybrid_slot slo
   return memory;
 }
 
+/// That none of several is refused, before any is written.
+char *checkSlots(Session &session, hybrid_slot slot, const void *const *data, const size_t *bytes,
+                 size_t count) {
+  for (size_t i = 0; i < count; ++i)
+    if (data[i])
+      if (auto memory = parameterOf(session, slot, i, bytes[i]); !memory)
+        return told(memory.error().message);
+  return nullptr;
+}
+
 } // namespace
 
 int hybrid_api_version(void) { return HYBRID_API_VERSION; }
@@ -359,6 +369,28 @@ char *hybrid_slot_set(hybrid_session *session, hybrid_slot slot, size_t index, c
     return told(memory.error().message);
   return told(session->session->setParameter(index, {static_cast<const std::byte *>(data), bytes},
                                              static_cast<Session::Slot>(slot)));
+}
+
+char *hybrid_slots_get(hybrid_session *session, hybrid_slot slot, void *const *data,
+                       const size_t *bytes, size_t count) {
+  if (char *error = checkSlots(*session->session, slot, data, bytes, count))
+    return error;
+  for (size_t i = 0; i < count; ++i)
+    if (data[i])
+      if (char *error = hybrid_slot_get(session, slot, i, data[i], bytes[i]))
+        return error;
+  return nullptr;
+}
+
+char *hybrid_slots_set(hybrid_session *session, hybrid_slot slot, const void *const *data,
+                       const size_t *bytes, size_t count) {
+  if (char *error = checkSlots(*session->session, slot, data, bytes, count))
+    return error;
+  for (size_t i = 0; i < count; ++i)
+    if (data[i])
+      if (char *error = hybrid_slot_set(session, slot, i, data[i], bytes[i]))
+        return error;
+  return nullptr;
 }
 
 char *hybrid_parameter_get(hybrid_session *session, size_t index, void *data, size_t bytes) {

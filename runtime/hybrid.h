@@ -134,6 +134,11 @@ char *hybrid_slot_get(hybrid_session *session, hybrid_slot slot, size_t index, v
                       size_t bytes);
 char *hybrid_slot_set(hybrid_session *session, hybrid_slot slot, size_t index, const void *data,
                       size_t bytes);
+/** The same for several: of the first `count` parameters those whose data is not NULL. */
+char *hybrid_slots_get(hybrid_session *session, hybrid_slot slot, void *const *data,
+                       const size_t *bytes, size_t count);
+char *hybrid_slots_set(hybrid_session *session, hybrid_slot slot, const void *const *data,
+                       const size_t *bytes, size_t count);
 
 /** The caller's memory for an input or output of this name; `bytes` must be the tensor's. */
 typedef struct hybrid_tensor {

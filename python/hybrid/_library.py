@@ -46,6 +46,8 @@ FALLIBLE: dict[str, list[Any]] = {
     "session_initialize": [HANDLE, c_uint64],
     "slot_get": [HANDLE, c_int, c_size_t, c_void_p, c_size_t],
     "slot_set": [HANDLE, c_int, c_size_t, c_void_p, c_size_t],
+    "slots_get": [HANDLE, c_int, POINTER(c_void_p), POINTER(c_size_t), c_size_t],
+    "slots_set": [HANDLE, c_int, POINTER(c_void_p), POINTER(c_size_t), c_size_t],
     "session_run": [HANDLE, c_char_p, TENSORS, c_size_t, TENSORS, c_size_t],
     "session_run_to_pause": [HANDLE, c_char_p, TENSORS, c_size_t, TENSORS, c_size_t],
     "session_resume": [HANDLE, c_char_p, TENSORS, c_size_t, TENSORS, c_size_t],
@@ -94,14 +96,19 @@ def library() -> ctypes.CDLL:
     return opened
 
 
+@functools.cache
+def _function(name: str) -> Any:
+    return getattr(library(), "hybrid_" + name)
+
+
 def ask(name: str, *arguments: Any) -> Any:
     """What a function that cannot fail gives."""
-    return getattr(library(), "hybrid_" + name)(*arguments)
+    return _function(name)(*arguments)
 
 
 def call(name: str, *arguments: Any) -> None:
     """Calls a function that can fail; raises RunError with its sentence."""
-    error = getattr(library(), "hybrid_" + name)(*arguments)
+    error = _function(name)(*arguments)
     if error:
         text = ctypes.string_at(error).decode("utf-8", "replace")
         ask("error_free", error)

@@ -6,6 +6,7 @@ import ctypes
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol, Union
 
 from . import _dlpack
@@ -34,11 +35,11 @@ class Spec:
     shape: tuple[int, ...]
     dtype: str
 
-    @property
+    @cached_property
     def elements(self) -> int:
         return math.prod(self.shape)
 
-    @property
+    @cached_property
     def bytes(self) -> int:
         return self.elements * _DLPACK[self.dtype][1] // 8
 

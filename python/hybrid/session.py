@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from . import _library
@@ -29,6 +29,7 @@ class Session(_library.Owned):
             _library.ask("device_close", device)
         super().__init__("session_close", handle, executable)
         self.executable, self.lock = executable, threading.RLock()
+        self._addresses, self._sizes = (kind * len(executable.parameters) for kind in (ctypes.c_void_p, ctypes.c_size_t))
 
     def program(self, name: str) -> Program:
         try:
@@ -62,6 +63,15 @@ class Session(_library.Owned):
     def write(self, index: int, memory: Memory, slot: int = PARAMETER) -> None:
         with self.lock:
             _library.call("slot_set", self.handle, slot, index, memory.address, memory.bytes)
+
+    def read_all(self, addresses: Sequence[int], sizes: Sequence[int], slot: int = PARAMETER) -> None:
+        """All parameters, in their order, to memory of these sizes in bytes; an address of 0 leaves one out."""
+        with self.lock:
+            _library.call("slots_get", self.handle, slot, self._addresses(*addresses), self._sizes(*sizes), len(addresses))
+
+    def write_all(self, addresses: Sequence[int], sizes: Sequence[int], slot: int = PARAMETER) -> None:
+        with self.lock:
+            _library.call("slots_set", self.handle, slot, self._addresses(*addresses), self._sizes(*sizes), len(addresses))
 
 
 def tensors(memories: Mapping[str, Memory]) -> ctypes.Array[_library.Tensor]:

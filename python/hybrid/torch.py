@@ -14,6 +14,7 @@ import torch
 from torch.autograd.function import once_differentiable
 
 from . import compiler
+from ._recycled import Recycled
 from .arrays import Memory, Spec
 from .errors import ArrayError, CompileError
 from .executable import Executable
@@ -26,6 +27,11 @@ _PRECISIONS = {torch.float32: "f32", torch.float64: "f64"}
 
 def _memory(tensor: torch.Tensor) -> Memory:
     return Memory(tensor.data_ptr(), tensor.numel() * tensor.element_size(), tensor)
+
+
+def _whole(tensor: torch.Tensor) -> torch.Tensor:
+    """Row by row without gaps. What is so is not asked for again, which is a call of its own."""
+    return tensor if tensor.is_contiguous() else tensor.contiguous()
 
 
 def _empty(spec: Spec) -> torch.Tensor:
@@ -46,6 +52,11 @@ class _Shape:
         self.executable = Executable(path)
         self.session = Session(self.executable, threads)
         self.forward = self.session.program("forward")
+        self.vjp = self.executable.programs.get("vjp")
+        # Which outputs have no gradient.
+        self.constants = [index for index, spec in enumerate(self.forward.outputs) if self.vjp is None or "cotangent." + spec.name not in self.vjp.input]
+        self.sizes = [spec.bytes for spec in self.executable.parameters]
+        self.memory = Recycled([*self.sizes, *(port.bytes for port in (*self.forward.outputs, *self.forward.inputs))])
         self.holder: _Call | None = None  # whose parameters are in the session
         self.paused: _Call | None = None  # whose gradients go on from what is in the session
 
@@ -53,19 +64,22 @@ class _Shape:
         """Sees that the session has these parameters; copies them unless it has those of the same call."""
         if call is not None and self.holder is call:
             return
-        for index, tensor in enumerate(parameters):
-            self.session.write(index, _memory(tensor.detach().contiguous()))
+        whole = [_whole(tensor) for tensor in parameters]
+        self.session.write_all([tensor.data_ptr() for tensor in whole], [tensor.numel() * tensor.element_size() for tensor in whole])
         self.holder = call
+
+    def empty(self, spec: Spec) -> torch.Tensor:
+        return self.memory.empty(spec.shape, _DTYPES[spec.dtype], spec.bytes)
 
     def outputs(self, call: _Call | None, inputs: Sequence[torch.Tensor], parameters: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         """With a call, the program of gradients computes them as far as that, and pauses."""
-        outputs = [_empty(spec) for spec in self.forward.outputs]
+        outputs = [self.empty(spec) for spec in self.forward.outputs]
         given = {spec.name: _memory(tensor) for spec, tensor in zip(self.forward.inputs, inputs)}
         results = {spec.name: _memory(tensor) for spec, tensor in zip(self.forward.outputs, outputs)}
         with self.session.lock:
             self.hold(call, parameters)
             self.paused = None
-            if call is not None and "vjp" in self.executable.programs and self.session.program("vjp").pauses:
+            if call is not None and self.vjp is not None and self.vjp.pauses:
                 self.session.run_to_pause("vjp", given, results)
                 self.paused = call
             else:
@@ -79,14 +93,16 @@ class _Shape:
         given = {}
         for spec, cotangent in zip(self.forward.outputs, cotangents):
             if (port := vjp.input.get("cotangent." + spec.name)) is not None:
-                dense = torch.zeros(port.shape, dtype=_DTYPES[port.dtype]) if cotangent is None else cotangent.contiguous()
+                dense = torch.zeros(port.shape, dtype=_DTYPES[port.dtype]) if cotangent is None else _whole(cotangent)
                 given[port.name] = _memory(dense)
         results: list[torch.Tensor | None] = []
         wanted = {}
         for spec, asked in zip(self.forward.inputs, of_inputs):
-            results.append(_empty(spec) if asked else None)
+            results.append(self.empty(spec) if asked else None)
             if asked:
                 wanted["grad." + spec.name] = _memory(results[-1])  # type: ignore[arg-type]
+        found = [self.empty(spec) if asked else None for spec, asked in zip(self.executable.parameters, of_parameters)]
+        places = [0 if tensor is None else tensor.data_ptr() for tensor in found]
         with self.session.lock:
             # Hooks of saved tensors may have brought others in place of those that the session reads.
             if self.paused is call and [tensor.data_ptr() for tensor in inputs] == call.addresses:
@@ -95,11 +111,8 @@ class _Shape:
                 self.hold(call, parameters)
                 self.session.run("vjp", {**given, **{spec.name: _memory(tensor) for spec, tensor in zip(self.forward.inputs, inputs)}}, wanted)
             self.paused = None
-            for index, (parameter, asked) in enumerate(zip(self.executable.parameters, of_parameters)):
-                results.append(_empty(parameter) if asked else None)
-                if asked:
-                    self.session.read(index, _memory(results[-1]), GRADIENT)  # type: ignore[arg-type]
-        return results
+            self.session.read_all(places, self.sizes, GRADIENT)
+        return results + found
 
 
 class _Apply(torch.autograd.Function):
@@ -107,15 +120,14 @@ class _Apply(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, shape: _Shape, count: int, is_recorded: bool, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        inputs, parameters = [tensor.contiguous() for tensor in tensors[:count]], tensors[count:]
+        inputs, parameters = [_whole(tensor) for tensor in tensors[:count]], tensors[count:]
         ctx.call = _Call(inputs) if is_recorded and any(ctx.needs_input_grad) else None
         outputs = tuple(shape.outputs(ctx.call, inputs, parameters))
         ctx.shape, ctx.count = shape, count
         ctx.save_for_backward(*inputs, *parameters)
         ctx.set_materialize_grads(False)
-        vjp = shape.executable.programs.get("vjp")
-        ctx.mark_non_differentiable(*(tensor for spec, tensor in zip(shape.forward.outputs, outputs)
-                                      if vjp is None or "cotangent." + spec.name not in vjp.input))
+        if shape.constants:
+            ctx.mark_non_differentiable(*(outputs[index] for index in shape.constants))
         return outputs
 
     @staticmethod
@@ -151,6 +163,7 @@ class Module(torch.nn.Module):
         shape = self._shape(batch, length, "f64" if precision == "f64" else "f32")
         shape.session.initialize(seed)
         self._names: list[str] = []
+        self._places: list[tuple[dict[str, Any], str]] = []  # of the parameters, in their modules
         for index, spec in enumerate(shape.executable.parameters):
             value = _empty(spec)
             shape.session.read(index, _memory(value))
@@ -159,7 +172,7 @@ class Module(torch.nn.Module):
 
     def forward(self, *inputs: torch.Tensor, **named: torch.Tensor) -> torch.Tensor | dict[str, torch.Tensor]:
         tensors = self._in_order(inputs, named)
-        parameters = [self._tensor(name) for name in self._names]
+        parameters = [place[name] for place, name in self._places]
         precision = self._precision_of(tensors, parameters)
         sizes = self._sizes(tensors)
         length = sizes.get("L", 1)
@@ -193,15 +206,7 @@ class Module(torch.nn.Module):
             place.register_parameter(last, torch.nn.Parameter(value))
         else:
             place.register_buffer(last, value)
-
-    def _tensor(self, name: str) -> torch.Tensor:
-        *folders, last = name.split(".")
-        place: torch.nn.Module = self
-        for folder in folders:
-            place = place._modules[folder]  # type: ignore[assignment]
-        found = place._parameters[last] if last in place._parameters else place._buffers[last]
-        assert found is not None
-        return found
+        self._places.append((place._parameters if trained else place._buffers, last))
 
     def _flags(self, batch: int, length: int, precision: str) -> list[str]:
         return [f"--batch={batch}", f"--length={length}", f"--precision={precision}"] + ([f"--model={self._model}"] if self._model else [])
@@ -232,14 +237,14 @@ class Module(torch.nn.Module):
         return [given[name] for name in names]
 
     def _precision_of(self, tensors: Sequence[torch.Tensor], parameters: Sequence[torch.Tensor]) -> str:
-        floats = [tensor for tensor in (*parameters, *tensors) if tensor.is_floating_point()]
-        dtype = floats[0].dtype if floats else _DTYPES["f64" if self._precision == "f64" else "f32"]
+        real = next((tensor for tensor in (*parameters, *tensors) if tensor.is_floating_point()), None)
+        dtype = _DTYPES["f64" if self._precision == "f64" else "f32"] if real is None else real.dtype
         if dtype not in _PRECISIONS:
             raise ArrayError(f"the module's dtype is {dtype}, expected torch.float32 or torch.float64: use .float(), and precision='bf16' for bf16 products")
         for name, tensor in zip(self._names, parameters):
-            if tensor.device.type != "cpu":
+            if not tensor.is_cpu:
                 raise ArrayError(f"parameter '{name}' is on {tensor.device}; the model is compiled for the CPU: move the module with .cpu()")
-            if tensor.dtype != dtype:
+            if tensor.dtype is not dtype:
                 raise ArrayError(f"parameter '{name}' is {tensor.dtype}, and others are {dtype}")
         for name, tensor in zip(self._positions["inputs"], tensors):
             if tensor.is_floating_point() and tensor.dtype != dtype:
@@ -289,7 +294,7 @@ class Module(torch.nn.Module):
         if own is None:
             return
         short, long = self._shape(batch, own, precision), self._shape(batch, padded, precision)
-        parameters = [self._tensor(name).detach() for name in self._names]
+        parameters = [place[name].detach() for place, name in self._places]
         draw = torch.Generator().manual_seed(0)
         inputs = [torch.randn(spec.shape, generator=draw, dtype=_DTYPES[spec.dtype]) if spec.is_float else torch.zeros(spec.shape, dtype=torch.int32)
                   for spec in short.forward.inputs]

@@ -77,6 +77,23 @@ class Modules(unittest.TestCase):
             y = module(x * 1)
         self.assertTrue(torch.equal(torch.autograd.grad(y, x, weights)[0], wanted))
 
+    def test_large_tensors_take_memory_again_that_nobody_has(self):
+        module = hybrid.torch.layer("std.channel", "squared_relu", inputs={"x": "[B, L, 256]"}, batch=4, length=64, threads=1)  # 256 KiB
+        x = torch.randn(4, 64, 256, requires_grad=True)
+        kept, expected = module(x), x.relu().square()
+        places = {module(x).data_ptr() for _ in range(4)}
+        self.assertLessEqual(len(places), 2)
+        self.assertNotIn(kept.data_ptr(), places)
+        torch.testing.assert_close(kept, expected)
+        kept += 1  # as a tensor of its own, which no view is
+        kept.sum().backward()
+        torch.testing.assert_close(x.grad, 2 * x.detach().relu())
+        gradient = x.grad
+        x.grad = None
+        module(3 * x).sum().backward()
+        torch.testing.assert_close(gradient, 2 * x.detach().relu())
+        self.assertEqual(gradient.data_ptr() % 64, 0)
+
     def test_parameters_of_the_forward_pass_count(self):
         module = delta()
         x = torch.randn(2, 5, 8)

@@ -137,6 +137,34 @@ static void checkDecoding(const char *path, const char *forward) {
   hybrid_executable_close(model);
 }
 
+/* Several parameters at once: what is left out stays, and where one is refused, all are. `first` is
+ * what the first one is, of `bytes` as `seen`. */
+static void checkSlots(hybrid_session *session, size_t parameters, void *first, char *seen,
+                       size_t bytes) {
+  void **data = calloc(parameters + 1, sizeof *data);
+  size_t *sizes = calloc(parameters + 1, sizeof *sizes);
+  const void *const *given = (const void *const *)data;
+  data[0] = seen, sizes[0] = bytes;
+  memset(seen, 0, bytes);
+  require(hybrid_slots_set(session, HYBRID_PARAMETER, given, sizes, parameters));
+  memset(seen, 1, bytes);
+  require(hybrid_slots_get(session, HYBRID_PARAMETER, data, sizes, parameters));
+  expect(seen[0] == 0 && memcmp(seen, seen + 1, bytes - 1) == 0, "it is what it was set to");
+  data[0] = first, data[1] = seen, sizes[1] = 1;
+  refused(hybrid_slots_set(session, HYBRID_PARAMETER, given, sizes, 2), "but 1 are given");
+  data[0] = seen, data[1] = NULL;
+  memset(seen, 1, bytes);
+  require(hybrid_slots_get(session, HYBRID_PARAMETER, data, sizes, parameters));
+  expect(seen[0] == 0 && memcmp(seen, seen + 1, bytes - 1) == 0, "nothing was written");
+  data[parameters] = seen;
+  refused(hybrid_slots_get(session, HYBRID_PARAMETER, data, sizes, parameters + 1),
+          "none of index");
+  data[0] = first;
+  require(hybrid_slots_set(session, HYBRID_PARAMETER, given, sizes, 1));
+  free(data);
+  free(sizes);
+}
+
 /* "vjp" in two parts gives what it gives in one, on memory that is used where it lies and on memory
  * that is copied, and waits for nobody else's. */
 static void checkPause(const hybrid_executable *model, hybrid_session *session,
@@ -259,6 +287,7 @@ int main(int count, char **arguments) {
   expect(memcmp(seen, changed, info.bytes) == 0, "the other is zero");
   require(hybrid_slot_set(session, HYBRID_MOMENT2, 0, changed, info.bytes));
   refused(hybrid_slot_get(session, (hybrid_slot)9, 0, seen, info.bytes), "9 is no slot");
+  checkSlots(session, parameters, first, seen, info.bytes);
   free(first);
   free(changed);
   free(seen);
