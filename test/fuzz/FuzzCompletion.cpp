@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "training/serve/CompletionSequence.h"
+#include "training/serve/TokenRequest.h"
 #include "training/tokenizers/SimpleTokenizers.h"
 #include <cstdlib>
 
@@ -13,6 +14,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static LanguageModel model(nullptr, makeByteTokenizer(), "fuzz");
   CompletionRequest request;
   const std::string_view body(reinterpret_cast<const char *>(data), size);
+  for (auto *read : {answerTokenize, answerDetokenize}) {
+    nlohmann::json answer;
+    if (!read(body, model.tokenizer(), answer) && answer.is_null())
+      std::abort();
+  }
   auto fault = readCompletionRequest(body, model, "fuzz", {}, 0, request);
   if (fault)
     return fault->message.empty() ? (std::abort(), 0) : 0;

@@ -5,6 +5,7 @@
 #include "training/Signals.h"
 #include "training/serve/CompletionAnswer.h"
 #include "training/serve/Connections.h"
+#include "training/serve/TokenRequest.h"
 #include <chrono>
 #include <filesystem>
 #include <fmt/format.h>
@@ -43,6 +44,11 @@ public:
       const json one = {{"id", name}, {"object", "model"}, {"created", 0}, {"owned_by", "hybrid"}};
       answer(response, {{"object", "list"}, {"data", json::array({one})}});
     });
+    server.Get("/tokenizer_info", [this](const httplib::Request &, httplib::Response &response) {
+      answer(response, tokenizerInfo(model.tokenizer()));
+    });
+    addTokens(server, "/tokenize", answerTokenize);
+    addTokens(server, "/detokenize", answerDetokenize);
     server.Post("/v1/completions",
                 [this](const httplib::Request &, httplib::Response &response,
                        const httplib::ContentReader &read) { complete(response, read); });
@@ -57,6 +63,20 @@ public:
   }
 
 private:
+  void addTokens(httplib::Server &server, const char *path,
+                 std::optional<RequestFault> (*read)(std::string_view, const Tokenizer &, json &)) {
+    server.Post(path, [this, read](const httplib::Request &, httplib::Response &response,
+                                   const httplib::ContentReader &content) {
+      std::string body;
+      json result;
+      if (!readBody(response, content, body))
+        return;
+      if (auto fault = read(body, model.tokenizer(), result))
+        return refuse(response, *fault);
+      answer(response, result);
+    });
+  }
+
   /// False: the body was refused.
   bool readBody(httplib::Response &response, const httplib::ContentReader &read,
                 std::string &body) const {

@@ -85,6 +85,17 @@ def check_answers(server):
         choice(server.complete(prompt="RUN: not", max_tokens=5, temperature=0))["text"]
 
 
+def check_tokens(server):
+    """What lm-evaluation-harness asks of a server's tokenizer; here tokens are bytes."""
+    assert json.loads(server.ask(None, "/tokenizer_info", "GET")[2]) == {"bos_token": None, "chat_template": None, "eos_token": None, "pad_token": None}
+    assert json.loads(server.ask({"prompt": "RUN", "add_special_tokens": False}, "/tokenize")[2]) == {"tokens": list(b"RUN")}
+    assert json.loads(server.ask({"tokens": list(b"RUN")}, "/detokenize")[2]) == {"prompt": "RUN"}
+    for path, body, expected in (("/tokenize", {"prompt": 3}, "prompt: must be a text"), ("/tokenize", {"prompt": "a", "x": 1}, "x"),
+                                 ("/detokenize", {"tokens": [256]}, "tokens: must be a list of tokens from 0 to 255"), ("/detokenize", b"{", "the body")):
+        status, _, answer = server.ask(body, path)
+        assert status == 400 and expected in json.loads(answer)["error"]["message"], (path, body, answer)
+
+
 def check_streams(server):
     for fields in ({"temperature": 0, "echo": True, "logprobs": 2}, {"seed": 5, "n": 3}, {"stop": "u", "temperature": 0, "logprobs": 0},
                    {"max_tokens": 0, "echo": True}):
@@ -212,6 +223,7 @@ def main():
     server = Server(command + ["--max-tokens", "300", "--max-request", "100000", "--patience", "8"])
     try:
         check_answers(server)
+        check_tokens(server)
         check_streams(server)
         check_logprobs(server, evaluation)
         check_faults(server)
