@@ -18,6 +18,7 @@
 #include <numeric>
 #include <random>
 #include <set>
+#include <span>
 #include <sys/resource.h>
 
 namespace hybrid::rt::lab {
@@ -184,7 +185,8 @@ private:
   std::vector<uint64_t> sums;
 };
 
-double medianOf(std::vector<double> values) {
+double medianOf(std::span<const double> of) {
+  std::vector<double> values(of.begin(), of.end());
   std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(values.size() / 2),
                    values.end());
   return values[values.size() / 2];
@@ -235,6 +237,7 @@ Result<void> benchmarkDecoding(const BenchmarkOptions &options) {
   auto mean = [](auto begin, auto end) {
     return std::accumulate(begin, end, 0.0) / static_cast<double>(end - begin);
   };
+  const std::span<const double> all = milliseconds;
   nlohmann::ordered_json result{
       {"program", "step"},
       {"tokens", options.tokens},
@@ -243,11 +246,13 @@ Result<void> benchmarkDecoding(const BenchmarkOptions &options) {
       {"ms_per_token", mean(milliseconds.begin(), milliseconds.end())},
       {"ms_per_token_first_100", mean(milliseconds.begin(), milliseconds.begin() + part)},
       {"ms_per_token_last_100", mean(milliseconds.end() - part, milliseconds.end())},
+      {"ms_per_token_median", medianOf(all)}, // which neighbours on the machine hardly change
+      {"ms_per_token_median_first_100", medianOf(all.first(part))},
+      {"ms_per_token_median_last_100", medianOf(all.last(part))},
       {"weight_bytes", weightBytes},
       {"allocated_bytes", (*session)->allocatedBytes()}};
   if (options.readRate) {
-    const double token = medianOf(milliseconds), read = medianOf(readMilliseconds);
-    result["ms_per_token_median"] = token;
+    const double token = medianOf(all), read = medianOf(readMilliseconds);
     result["ms_to_read_weights"] = read;
     result["read_bytes_per_second"] = 1e3 * static_cast<double>(weightBytes) / read;
     result["share_of_read_rate"] = read / token;
@@ -274,11 +279,81 @@ Result<void> benchmarkDecoding(const BenchmarkOptions &options) {
   return {};
 }
 
+/// A prompt as decoding reads it, and the whole sequence by `forward`, in turns.
+Result<void> benchmarkPrompt(const BenchmarkOptions &options) {
+  if (!options.model.isSource())
+    return Error{
+        fmt::format("{} is compiled: a prompt is set beside program 'forward', so give the "
+                    "model's text (.hyb), which is compiled for both",
+                    options.model.path)};
+  ModelSpec model = options.model;
+  model.batch = model.batch.value_or(1);
+  model.length = model.length.value_or(options.tokens);
+  std::unique_ptr<Session> sessions[2];
+  for (bool decodes : {false, true}) {
+    model.decode = decodes;
+    auto executable = model.load();
+    if (!executable)
+      return executable.error();
+    auto session = Session::create(*executable, {options.threads, false});
+    if (!session)
+      return session.error();
+    if (auto done = (*session)->initialize(1); !done)
+      return done;
+    sessions[decodes ? 1 : 0] = std::move(*session);
+  }
+  auto decoder = Decoder::create(*sessions[1]);
+  if (!decoder)
+    return decoder.error();
+  Session &whole = *sessions[0];
+  const ProgramInfo *forward = whole.executable().findProgram("forward");
+  if (!forward)
+    return Error{fmt::format("{} has no program 'forward'", whole.executable().name())};
+  std::vector<int32_t> tokens(static_cast<size_t>(*model.length * decoder->rows()));
+  std::mt19937 random(1);
+  for (int32_t &token : tokens)
+    token = static_cast<int32_t>(random() % static_cast<uint32_t>(decoder->vocabulary()));
+  std::vector<double> prompts, forwards;
+  auto time = [&](std::vector<double> &into, int i, auto &&run) -> Result<void> {
+    const auto start = std::chrono::steady_clock::now();
+    if (Result<void> done = run(); !done)
+      return done;
+    if (i >= options.warmup)
+      into.push_back(
+          std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+              .count());
+    return {};
+  };
+  for (int i = 0; i < options.warmup + options.steps; ++i) {
+    if (auto done = decoder->rewind(); !done)
+      return done;
+    if (auto done = time(prompts, i, [&] { return decoder->take(tokens); }); !done)
+      return done;
+    fillInputs(whole, *forward);
+    if (auto done = time(forwards, i, [&] { return whole.run("forward"); }); !done)
+      return done;
+  }
+  const double prompt = medianOf(prompts), all = medianOf(forwards);
+  const nlohmann::ordered_json result{
+      {"program", "prefill"},   {"tokens", *model.length},         {"rows", decoder->rows()},
+      {"steps", options.steps}, {"threads", whole.threads()},      {"ms_per_prompt", prompt},
+      {"ms_forward", all},      {"share_of_forward", all / prompt}};
+  if (options.json)
+    say("{}\n", jsonText(result));
+  else
+    say("prefill: {:.2f} ms for {} tokens (median of {}), {:.0f} % of the speed of forward ({:.2f} "
+        "ms), {} threads\n",
+        prompt, *model.length, options.steps, 100 * all / prompt, all, whole.threads());
+  return {};
+}
+
 } // namespace
 
 Result<void> benchmark(const BenchmarkOptions &options) {
   if (options.program == "step")
     return benchmarkDecoding(options);
+  if (options.program == "prefill")
+    return benchmarkPrompt(options);
   auto executable = options.model.load();
   if (!executable)
     return executable.error();

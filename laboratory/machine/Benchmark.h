@@ -8,7 +8,7 @@ struct BenchmarkOptions {
   ModelSpec model;
   std::string program = "train"; // with the optimizer's update
   int steps = 20, warmup = 3;    // runs measured, and runs before
-  int64_t tokens = 1000;         // of program step: one after another from the start
+  int64_t tokens = 1000;         // of program step: one after another; of prefill: of a prompt
   bool readRate = false;         // of program step: also how fast its weights could be read
   int burst = 1;                 // on a GPU: steps that run as one graph
   int threads = 0;

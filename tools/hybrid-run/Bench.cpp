@@ -10,7 +10,8 @@ void addBench(CLI::App &app) {
       "bench", "time a program of a model; `train` includes the optimizer's update");
   auto options = std::make_shared<rt::lab::BenchmarkOptions>();
   addModel(*verb, options->model);
-  verb->add_option("--program", options->program, "train, eval, forward, vjp, update, init or step")
+  verb->add_option("--program", options->program,
+                   "train, eval, forward, vjp, update, init, step or prefill")
       ->capture_default_str();
   verb->add_option("--steps", options->steps, "runs to measure")
       ->check(Range(1, 1000000))
@@ -18,8 +19,10 @@ void addBench(CLI::App &app) {
   verb->add_option("--warmup", options->warmup, "runs before")
       ->check(Range(0, 1000000))
       ->capture_default_str();
-  verb->add_option("--tokens", options->tokens,
-                   "of step: tokens that are decoded, one after another from the start")
+  verb->add_option(
+          "--tokens", options->tokens,
+          "of step: tokens that are decoded, one after another from the start; of prefill: "
+          "those of a prompt, which is read in turns with a run of forward")
       ->check(Range(int64_t{200}, int64_t{1} << 30))
       ->capture_default_str();
   verb->add_flag("--read-rate", options->readRate,
