@@ -48,3 +48,11 @@ elseif(NOT "$ENV{HYBRID_ONNX_PYTHON}" STREQUAL "")
 else()
   message(STATUS "ONNX: ${onnx_python} has no onnx and onnxruntime and HYBRID_ONNX_PYTHON is not set: exchange-onnx is left out")
 endif()
+
+# lm-evaluation-harness, of PyPI alone: HYBRID_HARNESS_PYTHON names a Python that has lm-eval[api].
+if(NOT "$ENV{HYBRID_HARNESS_PYTHON}" STREQUAL "")
+  add_test(NAME exchange-harness COMMAND $ENV{HYBRID_HARNESS_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/exchange/harness --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+  set_tests_properties(exchange-harness PROPERTIES LABELS exchange TIMEOUT 900)
+else()
+  message(STATUS "lm-evaluation-harness: HYBRID_HARNESS_PYTHON is not set: exchange-harness is left out")
+endif()
