@@ -30,12 +30,20 @@ class Recycled:
             size: type("Lease", (ctypes.c_char * size,), {"__del__": _end, "free": [], "most": count})
             for size, count in Counter(size for size in sizes if size >= _LEAST).items()}
 
+    def __del__(self) -> None:
+        for kind in self._leases.values():  # classes wait for the garbage collector
+            kind.most = 0
+            kind.free.clear()
+
     def empty(self, shape: tuple[int, ...], dtype: torch.dtype, size: int) -> torch.Tensor:
         """As torch.empty; `size` in bytes."""
         kind = self._leases.get(size)
         if kind is None:
             return torch.empty(shape, dtype=dtype)
-        memory = kind.free.pop() if kind.free else mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        try:
+            memory = kind.free.pop()
+        except IndexError:
+            memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         lease = kind.from_buffer(memory)
         lease.memory = memory
         return torch.frombuffer(lease, dtype=dtype).view(shape).detach()

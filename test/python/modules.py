@@ -93,6 +93,8 @@ class Modules(unittest.TestCase):
         module(3 * x).sum().backward()
         torch.testing.assert_close(gradient, 2 * x.detach().relu())
         self.assertEqual(gradient.data_ptr() % 64, 0)
+        del module  # and its memory, but not what is still in use
+        torch.testing.assert_close(gradient, 2 * x.detach().relu())
 
     def test_parameters_of_the_forward_pass_count(self):
         module = delta()
