@@ -160,8 +160,12 @@ def check(name, arguments):
 
     names, parameters = zip(*module.named_parameters()) if list(module.parameters()) else ((), ())
 
-    def of_parameters(*values):
-        found = torch.func.functional_call(module, dict(zip(names, values)), tuple(tensor.detach() for tensor in inputs))
+    places = [(module.get_submodule(folders)._parameters, last) for folders, _, last in (name.rpartition(".") for name in names)]
+
+    def of_parameters(*values):  # torch.func.functional_call, which old versions lack
+        for (place, name), value in zip(places, values):
+            place[name] = value
+        found = module(*(tensor.detach() for tensor in inputs))
         return tuple(found.values()) if isinstance(found, dict) else found
 
     checked = 0

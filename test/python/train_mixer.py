@@ -12,6 +12,7 @@ import torch
 import hybrid.torch
 
 WIDTH, BATCH, LENGTH, KEYS = 32, 16, 24, 6
+THREADS = {"threads": 1}  # there is nothing to share in layers so small
 
 
 def batch(draw):
@@ -28,8 +29,8 @@ class Net(torch.nn.Module):
     def __init__(self):
         super().__init__()
         self.embedding = torch.nn.Embedding(2 * KEYS, WIDTH)
-        self.shift = hybrid.torch.layer("std.delta", "gated_deltanet", width=WIDTH, heads=2, batch=BATCH, length=LENGTH)
-        self.mixer = hybrid.torch.layer("std.delta", "gated_deltanet", width=WIDTH, heads=2, batch=BATCH, length=LENGTH, seed=1)
+        self.shift = hybrid.torch.layer("std.delta", "gated_deltanet", width=WIDTH, heads=2, batch=BATCH, length=LENGTH, **THREADS)
+        self.mixer = hybrid.torch.layer("std.delta", "gated_deltanet", width=WIDTH, heads=2, batch=BATCH, length=LENGTH, seed=1, **THREADS)
         self.norms = torch.nn.ModuleList(torch.nn.LayerNorm(WIDTH) for _ in range(3))
         self.head = torch.nn.Linear(WIDTH, 2 * KEYS)
 
@@ -43,7 +44,7 @@ class Net(torch.nn.Module):
 def main():
     torch.manual_seed(0)
     draw = torch.Generator().manual_seed(0)
-    net, steps, start = Net(), int(sys.argv[1]) if len(sys.argv) > 1 else 150, time.time()
+    net, steps, start = Net(), int(sys.argv[1]) if len(sys.argv) > 1 else 100, time.time()
     optimizer = torch.optim.AdamW(net.parameters(), lr=3e-3)
     losses = []
     for step in range(steps):
