@@ -192,6 +192,18 @@ double medianOf(std::span<const double> of) {
   return values[values.size() / 2];
 }
 
+Result<std::unique_ptr<Session>> openInitialized(const ModelSpec &model, int threads) {
+  auto executable = model.load();
+  if (!executable)
+    return executable.error();
+  auto session = Session::create(*executable, {threads, false});
+  if (!session)
+    return session;
+  if (auto done = (*session)->initialize(1); !done)
+    return done.error();
+  return session;
+}
+
 /// Token after token, from the start of a sequence.
 Result<void> benchmarkDecoding(const BenchmarkOptions &options) {
   ModelSpec model = options.model;
@@ -200,21 +212,16 @@ Result<void> benchmarkDecoding(const BenchmarkOptions &options) {
     model.batch = model.batch.value_or(1);
     model.length = model.length.value_or(options.tokens);
   }
-  auto executable = model.load();
-  if (!executable)
-    return executable.error();
-  auto session = Session::create(*executable, {options.threads, false});
+  auto session = openInitialized(model, options.threads);
   if (!session)
     return session.error();
-  if (auto done = (*session)->initialize(1); !done)
-    return done;
   auto decoder = Decoder::create(**session);
   if (!decoder)
     return decoder.error();
   std::vector<int32_t> tokens(static_cast<size_t>(decoder->rows()));
   std::vector<double> logits(static_cast<size_t>(decoder->vocabulary())), milliseconds;
   // The two take turns, so that both meet the same neighbours.
-  const size_t weightBytes = weightBytesOf(**executable, "step");
+  const size_t weightBytes = weightBytesOf((*session)->executable(), "step");
   MemoryReading reading(options.readRate ? weightBytes : 0, (*session)->threads());
   std::vector<double> readMilliseconds;
   constexpr int64_t tokensAReading = 10;
@@ -292,14 +299,9 @@ Result<void> benchmarkPrompt(const BenchmarkOptions &options) {
   std::unique_ptr<Session> sessions[2];
   for (bool decodes : {false, true}) {
     model.decode = decodes;
-    auto executable = model.load();
-    if (!executable)
-      return executable.error();
-    auto session = Session::create(*executable, {options.threads, false});
+    auto session = openInitialized(model, options.threads);
     if (!session)
       return session.error();
-    if (auto done = (*session)->initialize(1); !done)
-      return done;
     sessions[decodes ? 1 : 0] = std::move(*session);
   }
   auto decoder = Decoder::create(*sessions[1]);
