@@ -7,8 +7,6 @@
 namespace hybrid::rt {
 namespace {
 
-/// Up to so many bytes a rank sends everything to everybody: a step less, and few bytes more.
-constexpr uint64_t smallBytes = 4096;
 /// Elements that are summed at once: their sums stay in the nearest cache.
 constexpr size_t block = 512;
 
@@ -131,13 +129,17 @@ void sumPacked(std::span<const std::byte *const> parts, std::span<const double> 
 }
 
 /// What the contribution of each rank is multiplied with.
-std::vector<double> factorsOf(bool isMean, std::span<const double> weights) {
+std::vector<double> factorsOf(const Reduction &reduction, std::span<const double> weights) {
   std::vector<double> factors(weights.size(), 1.0);
-  if (!isMean)
+  if (!reduction.isMean)
     return factors;
   double total = 0;
   for (double weight : weights)
     total += weight > 0 ? weight : 0;
+  if (reduction.isWeighted) {
+    std::ranges::fill(factors, total > 0 ? 1 / total : 0);
+    return factors;
+  }
   for (size_t rank = 0; rank < weights.size(); ++rank)
     factors[rank] = total > 0 ? std::max(0.0, weights[rank]) / total
                               : 1.0 / static_cast<double>(weights.size());
@@ -152,7 +154,7 @@ uint64_t partBegin(uint64_t elements, int size, int rank) {
                   grains * static_cast<uint64_t>(rank) / static_cast<uint64_t>(size) * grain);
 }
 
-bool isSmall(uint64_t bytes) { return bytes <= smallBytes; }
+bool isSmall(uint64_t bytes) { return bytes <= reducedAtOnce; }
 
 } // namespace
 
@@ -210,7 +212,7 @@ Result<void> allReduce(Transport &transport, const Reduction &reduction) {
       parts[rank] = incoming[rank].data() + head;
     }
   std::vector<std::byte> sum(mine * wire);
-  sumPacked(parts, factorsOf(reduction.isMean, weights), mine, reduction.wire, sum.data());
+  sumPacked(parts, factorsOf(reduction, weights), mine, reduction.wire, sum.data());
   packing.unpack(begin(self), mine, sum.data());
   if (small)
     return {};

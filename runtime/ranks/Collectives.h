@@ -20,8 +20,12 @@ struct Reduction {
   /// Mean: Σ w_r x_r / Σ w_r over the ranks r whose weight is above 0, which is x where there is
   /// only one such; where there is none, the mean of all. Else the sum.
   bool isMean = false;
+  /// With isMean: the values are w_r x_r already.
+  bool isWeighted = false;
   double weight = 1;
 };
+/// Up to so many bytes a rank sends everything to everybody: a step less, and few bytes more.
+constexpr uint64_t reducedAtOnce = 4096;
 Result<void> allReduce(Transport &transport, const Reduction &reduction);
 
 /// What each rank has, on every rank.

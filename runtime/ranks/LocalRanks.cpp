@@ -16,46 +16,25 @@ using Clock = std::chrono::steady_clock;
 using Sent = std::span<const std::span<const std::byte>>;
 using Received = std::span<const std::span<std::byte>>;
 
-/// Where the ranks meet. An exchange has two moments: all have come, so that what they give can be
-/// read, and all have read.
+/// Where the ranks meet: what each gives each lies there until it is taken.
 struct Meeting {
-  explicit Meeting(int size) : given(static_cast<size_t>(size)) {}
+  explicit Meeting(int size)
+      : size(size), given(static_cast<size_t>(size * size)), isGone(static_cast<size_t>(size)) {}
+  const int size;
   std::mutex mutex;
   std::condition_variable moved;
-  std::vector<Sent> given;
-  int arrived = 0, left = 0;
-  uint64_t round = 0;
-  int gone = -1; // a rank that does not take part any more
+  std::vector<const std::span<const std::byte> *> given; // [from, to]; null: nothing
+  std::vector<char> isGone; // of each rank: it does not take part any more
+  int gone = -1;            // the first of them
 
-  bool arrive(int rank, Sent send) {
-    std::unique_lock lock(mutex);
-    given[static_cast<size_t>(rank)] = send;
-    return meet(lock, arrived);
-  }
-
-  bool leave() {
-    std::unique_lock lock(mutex);
-    return meet(lock, left);
-  }
+  auto &from(int giver, int taker) { return given[static_cast<size_t>(giver * size + taker)]; }
 
   void abandon(int rank) {
     std::lock_guard lock(mutex);
+    isGone[static_cast<size_t>(rank)] = true;
     if (gone < 0)
       gone = rank;
     moved.notify_all();
-  }
-
-private:
-  /// Waits until all have come; false when one never will.
-  bool meet(std::unique_lock<std::mutex> &lock, int &here) {
-    const uint64_t mine = round;
-    if (++here == static_cast<int>(given.size())) {
-      here = 0;
-      ++round;
-      moved.notify_all();
-    }
-    waitFor(moved, lock, [&] { return round != mine || gone >= 0; });
-    return round != mine;
   }
 };
 
@@ -65,27 +44,61 @@ public:
       : meeting(std::move(meeting)), place(place) {}
   ~LocalRank() override { meeting->abandon(place); }
   int rank() const override { return place; }
-  int size() const override { return static_cast<int>(meeting->given.size()); }
+  int size() const override { return meeting->size; }
   void abandon() override { meeting->abandon(place); }
 
 protected:
   Result<void> pass(Sent send, Received receive) override {
-    if (!meeting->arrive(place, send))
-      return lost();
-    for (size_t other = 0; other < receive.size(); ++other) {
-      if (other == static_cast<size_t>(place))
-        continue;
-      const std::span<const std::byte> from = meeting->given[other][static_cast<size_t>(place)];
-      if (from.size() != receive[other].size())
-        return Error{fmt::format("rank {} sent {} bytes, rank {} expected {}", other, from.size(),
-                                 place, receive[other].size())};
-      if (!from.empty())
-        std::memcpy(receive[other].data(), from.data(), from.size());
+    for (int other = 0; other < size(); ++other)
+      if (other != place && !send[static_cast<size_t>(other)].empty())
+        give(other, send[static_cast<size_t>(other)]);
+    Result<void> done;
+    for (int other = 0; other < size() && done; ++other)
+      if (other != place && !receive[static_cast<size_t>(other)].empty())
+        done = take(other, receive[static_cast<size_t>(other)]);
+    for (int other = 0; other < size() && done; ++other)
+      if (other != place && !waitFor(other, [&] { return !meeting->from(place, other); }))
+        done = lost();
+    if (!done) { // what was given here ends with this call
+      std::lock_guard lock(meeting->mutex);
+      for (int other = 0; other < size(); ++other)
+        meeting->from(place, other) = nullptr;
     }
-    return meeting->leave() ? Result<void>() : lost();
+    return done;
   }
 
 private:
+  void give(int other, const std::span<const std::byte> &bytes) {
+    std::lock_guard lock(meeting->mutex);
+    meeting->from(place, other) = &bytes;
+    meeting->moved.notify_all();
+  }
+
+  Result<void> take(int other, std::span<std::byte> into) {
+    const std::span<const std::byte> *from = nullptr;
+    if (!waitFor(other, [&] { return (from = meeting->from(other, place)) != nullptr; }))
+      return lost();
+    if (from->size() != into.size())
+      return Error{fmt::format("rank {} sent {} bytes, rank {} expected {}", other, from->size(),
+                               place, into.size())};
+    std::memcpy(into.data(), from->data(), into.size());
+    std::lock_guard lock(meeting->mutex);
+    meeting->from(other, place) = nullptr;
+    meeting->moved.notify_all();
+    return {};
+  }
+
+  /// For something that another rank does; false when that one is gone first.
+  template <typename Predicate> bool waitFor(int other, Predicate predicate) {
+    std::unique_lock lock(meeting->mutex);
+    bool held = false;
+    rt::waitFor(meeting->moved, lock, [&] {
+      held = predicate();
+      return held || meeting->isGone[static_cast<size_t>(other)];
+    });
+    return held;
+  }
+
   Error lost() const { return Error{fmt::format("rank {} is gone", meeting->gone)}; }
   std::shared_ptr<Meeting> meeting;
   int place;

@@ -155,6 +155,30 @@ TEST(Collectives, FailWhereARankIsGone) {
   });
 }
 
+TEST(AllReduce, MeansOfWhatIsWeightedAlready) {
+  onRanks(3, [](Transport &transport) {
+    const double weights[] = {0, 3, 5};
+    const double weight = weights[transport.rank()];
+    // One with nothing of its own may still carry a part of the others' gradients.
+    std::vector<double> values{1.5, weight, 8};
+    ASSERT_TRUE(allReduce(transport, {.values = {bytesOf(values)},
+                                      .type = DType::F64,
+                                      .wire = DType::F64,
+                                      .isMean = true,
+                                      .isWeighted = true,
+                                      .weight = weight}));
+    EXPECT_EQ(values, (std::vector<double>{4.5 / 8, 1, 3}));
+    values = {2};
+    ASSERT_TRUE(allReduce(transport, {.values = {bytesOf(values)},
+                                      .type = DType::F64,
+                                      .wire = DType::F64,
+                                      .isMean = true,
+                                      .isWeighted = true,
+                                      .weight = 0}));
+    EXPECT_EQ(values.front(), 0) << "nothing is scored on any rank";
+  });
+}
+
 TEST(Communicator, DoesWhatWasStartedInOrder) {
   std::vector<std::unique_ptr<Transport>> local = makeLocalRanks(2);
   std::vector<std::thread> threads;
