@@ -31,8 +31,9 @@ public:
   /// has no such choice.
   virtual bool chooseAttention(llvm::StringRef) { return false; }
   /// How the gradients of a training step are reduced over ranks: sent as f32 or bf16; empty: they
-  /// are not. False on a target whose programs know of no ranks.
-  virtual bool chooseReduction(llvm::StringRef wire) { return wire.empty(); }
+  /// are not. `weighted`: they are sums over positions, where ranks have parts of sequences. False
+  /// on a target whose programs know of no ranks.
+  virtual bool chooseReduction(llvm::StringRef wire, bool) { return wire.empty(); }
   /// Adds the pass that cuts chains of rowwise ops into tiles of rows, on functions.
   virtual void addTiling(mlir::OpPassManager &manager) const = 0;
   /// The passes that make programs, in order. `rounded`: the program asked for bf16 products.

@@ -158,9 +158,9 @@ public:
         weight = bufferRef(buffers.back());
         buffers = buffers.drop_back();
       }
-      auto table = fb::CreateAllReduce(builder, dtypeOf(reduction.getElementType()),
-                                       dtypeOf(reduction.getWire()), vectorOf(buffers),
-                                       reduction.getMean() ? &weight : nullptr);
+      auto table = fb::CreateAllReduce(
+          builder, dtypeOf(reduction.getElementType()), dtypeOf(reduction.getWire()),
+          vectorOf(buffers), reduction.getMean() ? &weight : nullptr, reduction.getWeighted());
       auto source = builder.CreateString(reduction.getSource().str());
       return fb::CreateStep(builder, fb::Operation::AllReduce, table.Union(), source, location);
     }
@@ -168,6 +168,17 @@ public:
       auto table = fb::CreateAwait(builder, vectorOf(await.getBuffers().getValue()));
       auto source = builder.CreateString(await.getSource().str());
       return fb::CreateStep(builder, fb::Operation::Await, table.Union(), source, location);
+    }
+    if (auto exchange = dyn_cast<ExchangeOp>(op)) {
+      ArrayRef<Attribute> buffers = exchange.getBuffers().getValue();
+      fb::BufferRef first = bufferRef(buffers.front()), last = bufferRef(buffers.back());
+      const bool receives = exchange.givesToAll() || !exchange.gives();
+      auto table =
+          fb::CreateExchange(builder, static_cast<fb::RankPattern>(exchange.getPattern()),
+                             static_cast<int32_t>(exchange.getRanks()),
+                             exchange.gives() ? &first : nullptr, receives ? &last : nullptr);
+      auto source = builder.CreateString(exchange.getSource().str());
+      return fb::CreateStep(builder, fb::Operation::Exchange, table.Union(), source, location);
     }
     auto product = cast<LibraryMatmulOp>(op);
     ArrayAttr buffers = product.getBuffers();

@@ -21,6 +21,10 @@ def Hybrid_ReduceKind : Hybrid_Enum<"ReduceKind", "how a reduction combines valu
   I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Mean", 1, "mean">, I32EnumAttrCase<"Max", 2, "max">]>;
 def Hybrid_ReduceKindAttr : EnumAttr<Hybrid_Dialect, Hybrid_ReduceKind, "reduction"> { let assemblyFormat = "$value"; }
 
+def Hybrid_Neighbour : Hybrid_Enum<"Neighbour", "the rank that has a neighbouring part of a sequence", [
+  I32EnumAttrCase<"Previous", 0, "previous">, I32EnumAttrCase<"Next", 1, "next">]>;
+def Hybrid_NeighbourAttr : EnumAttr<Hybrid_Dialect, Hybrid_Neighbour, "neighbour"> { let assemblyFormat = "$value"; }
+
 /// What integers may be that name a place: from 0 to below `below`, or `also`. `#hybrid.ids<below 16 or -100>`.
 def Hybrid_IdsAttr : AttrDef<Hybrid_Dialect, "Ids"> {
   let mnemonic = "ids";

@@ -50,9 +50,14 @@ LogicalResult ReverseMode::run(ArrayRef<Operation *> ops) {
     SmallVector<Value> cotangents;
     for (Value result : op->getResults())
       cotangents.push_back(cotangentOf(result));
-    bool reached = llvm::any_of(cotangents, [](Value value) { return !!value; });
-    bool wanted =
-        llvm::any_of(op->getOperands(), [&](Value value) { return active.contains(value); });
+    auto isActive = [&](Value value) { return active.contains(value); };
+    // What comes from elsewhere, and what goes there: that has a gradient whoever else needs one.
+    const bool passes = isa<DifferentiableOp>(op);
+    const bool comes =
+        passes && op->getNumOperands() == 0 && llvm::any_of(op->getResults(), isActive);
+    const bool goes = passes && op->getNumResults() == 0;
+    bool reached = comes || goes || llvm::any_of(cotangents, [](Value value) { return !!value; });
+    bool wanted = comes || goes || llvm::any_of(op->getOperands(), isActive);
     if (!reached || !wanted)
       continue;
     auto differentiable = dyn_cast<DifferentiableOp>(op);

@@ -37,6 +37,24 @@ def CarriedOp : OpInterface<"CarriedOp"> {
   ];
 }
 
+def HeadwiseOp : OpInterface<"HeadwiseOp"> {
+  let cppNamespace = "::hybrid";
+  let description = [{
+    An op along the sequence that computes every head, or channel, alone: ranks that have parts of a sequence can each compute some heads of all of it. Used by
+    `hybrid-split-sequence` where there is no state of a size that does not depend on the length.
+  }];
+  let methods = [
+    InterfaceMethod<"Heads that may go to different ranks.", "int64_t", "getHeadCount">,
+    InterfaceMethod<"The dimension of an operand in which heads lie one behind the other; -1: it has none.", "int64_t", "getHeadDimension",
+      (ins "unsigned":$operand)>,
+    InterfaceMethod<"The same of a result.", "int64_t", "getHeadDimensionOfResult", (ins "unsigned":$result)>,
+    InterfaceMethod<"Why one head cannot be computed as another is, for people; empty when it can.", "::llvm::StringRef", "getHeadObstacle", (ins), [{}],
+      [{ return ""; }]>,
+    InterfaceMethod<"Sets the attributes alone: those of one of `parts` equal parts of the heads.", "void", "takePartOfHeads", (ins "int64_t":$parts), [{}],
+      [{ }]>
+  ];
+}
+
 def RecurrentFilterOp : OpInterface<"RecurrentFilterOp"> {
   let cppNamespace = "::hybrid";
   let description = [{

@@ -10,7 +10,7 @@
 namespace hybrid {
 
 /// The format that hybridc writes and the newest that a runtime reads (Executable.fbs).
-constexpr unsigned formatMajor = 3;
+constexpr unsigned formatMajor = 4;
 
 /// Bytes of a space, over all replicas.
 constexpr uint64_t mostSpaceBytes = uint64_t(1) << 40;
@@ -29,6 +29,8 @@ constexpr int64_t mostBlocks = (int64_t(1) << 31) - 1;
 /// Launches of tiles on a GPU, over all loops.
 constexpr int64_t mostTileSteps = int64_t(1) << 20;
 constexpr int64_t mostAttentionSize = int64_t(1) << 31;
+/// Ranks that have parts of one sequence.
+constexpr int mostRanks = 1 << 16;
 constexpr unsigned mostNameBytes = 512, mostRank = 16;
 
 } // namespace hybrid

@@ -23,6 +23,10 @@ std::vector<fb::BufferRef> buffersOf(const fb::Step &step) {
     addAll(reduction->buffers());
     if (reduction->weight())
       buffers.push_back(*reduction->weight());
+  } else if (const auto *exchange = step.operation_as_Exchange()) {
+    for (const fb::BufferRef *buffer : {exchange->send(), exchange->receive()})
+      if (buffer)
+        buffers.push_back(*buffer);
   } else if (const auto *product = step.operation_as_Matmul())
     for (const fb::BufferRef *buffer : {product->a(), product->b(), product->c(), product->bias(),
                                         product->offsets(), product->addend()})

@@ -35,10 +35,15 @@ struct CpuTarget {
 /// unknown names; `complaint` then says what was expected.
 std::optional<CpuTarget> resolveTarget(llvm::StringRef name, std::string &complaint);
 
-/// The passes from functions to a schedule. `wire`: how gradients are reduced over ranks, f32 or
-/// bf16; empty: they are not.
+/// How gradients are reduced over ranks.
+struct RankReduction {
+  std::string wire;      // f32 or bf16; empty: they are not
+  bool weighted = false; // they are sums over positions, not means
+};
+
+/// The passes from functions to a schedule.
 std::vector<ScheduleStage> scheduleStages(const LowerToScheduleCpuOptions &options,
-                                          const std::string &wire = "");
+                                          const RankReduction &reduction = {});
 /// Registers `hybrid-schedule-cpu`, all of them, for hybrid-opt.
 void registerPipelines();
 

@@ -40,18 +40,19 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
 } // namespace
 
 std::vector<ScheduleStage> cpu::scheduleStages(const LowerToScheduleCpuOptions &options,
-                                               const std::string &wire) {
+                                               const RankReduction &reduction) {
   std::vector<ScheduleStage> stages{
       {"lower-ops", [=](OpPassManager &m) { m.addPass(createLowerToScheduleCpu(options)); }},
       {"emit-kernels", [](OpPassManager &m) { m.addPass(createEmitKernelsCpu()); }},
       {"plan-tiles", [](OpPassManager &m) { m.addNestedPass<ProgramOp>(createPlanTiles()); }},
       {"schedule", [](OpPassManager &m) { m.addNestedPass<ProgramOp>(createPlanArena()); }},
   };
-  if (!wire.empty())
+  if (!reduction.wire.empty())
     stages.insert(std::prev(stages.end()),
                   {"reduce-gradients", [=](OpPassManager &m) {
                      ReduceGradientsOptions options;
-                     options.wire = wire;
+                     options.wire = reduction.wire;
+                     options.weighted = reduction.weighted;
                      m.addNestedPass<ProgramOp>(createReduceGradients(options));
                    }});
   return stages;

@@ -2,6 +2,7 @@
 #include "codegen/program/ProgramBuilder.h"
 #include "codegen/kernels/SumPartials.h"
 #include "dialect/Shapes.h"
+#include "dialect/schedule/RankOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/ForwardPart.h"
 #include "passes/ParameterSlots.h"
@@ -278,6 +279,14 @@ void ProgramBuilder::attention(AttentionCall call, ArrayRef<BufferUse> buffers) 
                              call.length, call.keyLength, call.heads, call.kvHeads, call.headSize,
                              call.causal, call.backward, llvm::APFloat(call.scale), call.strides,
                              sourceName(current));
+}
+
+void ProgramBuilder::exchange(RankPattern pattern, int64_t ranks, ArrayRef<View> buffers) {
+  SmallVector<Value> uses;
+  for (const View &buffer : buffers)
+    uses.push_back(use(buffer));
+  ExchangeOp::create(builder, loc(), uses, builder.getArrayAttr({}), pattern, ranks,
+                     sourceName(current));
 }
 
 RecurrenceStepOp ProgramBuilder::recurrence(const RecurrenceCall &call) {

@@ -150,6 +150,8 @@ public:
                      const View &offsets);
   /// Attention by a library: buffers as in schedule.library_attention.
   void attention(AttentionCall call, llvm::ArrayRef<BufferUse> buffers);
+  /// Bytes for and from the other ranks of a sequence: buffers as in schedule.exchange, dense.
+  void exchange(RankPattern pattern, int64_t ranks, llvm::ArrayRef<View> buffers);
   /// A step at every position; the caller fills its regions.
   RecurrenceStepOp recurrence(const RecurrenceCall &call);
   /// Elementwise: results of the region's shape, operands broadcast to it.

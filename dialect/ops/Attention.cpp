@@ -324,6 +324,28 @@ SequenceUse AttentionOp::getSequenceUse(unsigned operand, int64_t axis, unsigned
                      : SequenceUse::all("each position sees all, the later ones too");
 }
 
+//===-- some heads alone ---------------------------------------------------------------===//
+
+int64_t AttentionOp::getHeadCount() { return static_cast<int64_t>(getKvHeads()); }
+
+int64_t AttentionOp::getHeadDimension(unsigned operand) {
+  Value x = getOperand(operand);
+  return x == getSegments() ? -1 : 2; // heads are the third dimension of terms, too
+}
+
+int64_t AttentionOp::getHeadDimensionOfResult(unsigned result) { return result ? 1 : 2; }
+
+StringRef AttentionOp::getHeadObstacle() {
+  return !getScore().empty() && !getScore().front().getArgument(3).use_empty()
+             ? "its score asks for the number of the head"
+             : "";
+}
+
+void AttentionOp::takePartOfHeads(int64_t parts) {
+  setHeads(getHeads() / static_cast<uint64_t>(parts));
+  setKvHeads(getKvHeads() / static_cast<uint64_t>(parts));
+}
+
 //===-- going on from a cache ----------------------------------------------------------===//
 
 /// How many positions a query sees behind its own.

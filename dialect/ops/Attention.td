@@ -3,7 +3,8 @@ include "dialect/HybridBase.td"
 
 def Hybrid_AttentionOp : Hybrid_PureOp<"attention", [AttrSizedOperandSegments, Hybrid_Differentiable,
     Hybrid_Cost, IsolatedFromAbove, DeclareOpInterfaceMethods<BodyOp, ["getBodyArgumentTypes", "getBodyResultTypes"]>,
-    DeclareOpInterfaceMethods<StatefulOp, ["getDynamicStateElements"]>, Hybrid_Positions, DeclareOpInterfaceMethods<CarriedOp>]> {
+    DeclareOpInterfaceMethods<StatefulOp, ["getDynamicStateElements"]>, Hybrid_Positions, DeclareOpInterfaceMethods<CarriedOp>,
+    DeclareOpInterfaceMethods<HeadwiseOp, ["getHeadObstacle", "takePartOfHeads"]>]> {
   let summary = "softmax attention of many heads";
   let description = [{
     `o_t = Σ_s softmax_s(f(scale q_t·k_s)) v_s` per head; heads are contiguous blocks of channels. `kv_heads` divides

@@ -276,6 +276,18 @@ static Value recur(ExpressionBuilder &e, FFTConvOp op, StateOfType stateOfType,
   return e.add(own, rest);
 }
 
+int64_t FFTConvOp::getHeadCount() { return lastSize(getX()); }
+
+/// Channels are the last dimension of all that has them.
+int64_t FFTConvOp::getHeadDimension(unsigned operand) {
+  Value x = getOperand(operand);
+  return x == getSegments() ? -1 : std::ssize(shapeOf(x)) - 1;
+}
+
+int64_t FFTConvOp::getHeadDimensionOfResult(unsigned) { return 2; }
+
+void FFTConvOp::takePartOfHeads(int64_t) {} // operands say how many there are
+
 StringRef FFTConvOp::getObstacle(int64_t context) {
   if (getSegments())
     return "sequences are packed";

@@ -2,7 +2,8 @@
 include "dialect/HybridBase.td"
 
 def Hybrid_FFTConvOp : Hybrid_PureOp<"fftconv", [AttrSizedOperandSegments, Hybrid_Differentiable,
-    Hybrid_Cost, DeclareOpInterfaceMethods<StatefulOp, ["getDynamicStateElements"]>, ResumableOp, DeclareOpInterfaceMethods<CarriedOp>]> {
+    Hybrid_Cost, DeclareOpInterfaceMethods<StatefulOp, ["getDynamicStateElements"]>, ResumableOp, DeclareOpInterfaceMethods<CarriedOp>,
+    DeclareOpInterfaceMethods<HeadwiseOp>]> {
   let summary = "gated causal long convolution";
   let description = [{
     `y = (conv(w, filter) + skip ⊙ w) ⊙ gate_out` with `w = x ⊙ gate_in`, per channel:

@@ -12,6 +12,7 @@ using namespace hybrid;
 bool AllReduceOp::writesOperand(unsigned index) {
   return !getMean() || index + 1 < getViews().size();
 }
+bool ExchangeOp::writesOperand(unsigned index) { return !gives() || index == 1; }
 /// Behind it they hold what they did not before.
 bool AwaitOp::writesOperand(unsigned) { return true; }
 
@@ -25,6 +26,8 @@ template <typename Op> static LogicalResult verifyOneKind(Op op) {
 
 LogicalResult AllReduceOp::verify() {
   const Type element = getElementType(), wire = getWire();
+  if (getWeighted() && !getMean()) // C4
+    return emitOpError() << "is weighted, but no mean";
   if (!element.isF32() && !element.isF64()) // C1
     return emitOpError() << "reduces elements of " << element << ", expected f32 or f64";
   if (wire != element && !wire.isBF16()) // C1
@@ -58,3 +61,29 @@ LogicalResult AllReduceOp::verify() {
 }
 
 LogicalResult AwaitOp::verify() { return verifyOneKind(*this); } // C1
+
+LogicalResult ExchangeOp::verify() {
+  if (getRanks() < 2) // C1
+    return emitOpError() << "is of " << getRanks() << " ranks, expected at least 2";
+  if (failed(verifyOneKind(*this))) // C2
+    return failure();
+  SmallVector<int64_t> sizes;
+  for (Value value : getViews()) {
+    View view = viewOf(value);
+    if (!view.isDense()) // C2
+      return emitOpError() << "has " << value.getType() << ", expected dense elements";
+    sizes.push_back(view.elements() * bytesOf(view.element));
+  }
+  for (Attribute buffer : getBuffers())
+    sizes.push_back(cast<BufferAttr>(buffer).getBytes());
+  const size_t expected = givesToAll() ? 2 : 1;
+  if (sizes.size() != expected) // C2
+    return emitOpError() << "has " << sizes.size() << " buffers, expected " << expected;
+  if (givesToAll() &&
+      (sizes[0] != sizes[1] || sizes[0] % static_cast<int64_t>(getRanks()) != 0)) // C3
+    return emitOpError() << "has buffers of " << sizes[0] << " and " << sizes[1]
+                         << " bytes, expected " << getRanks() << " equal parts in both";
+  if (getPattern() == RankPattern::Place && sizes[0] != 4) // C3
+    return emitOpError() << "writes a place into " << sizes[0] << " bytes, expected 4";
+  return success();
+}

@@ -7,13 +7,14 @@ def Schedule_AllReduceOp : Schedule_Step<"all_reduce"> {
   let summary = "begin to sum buffers over all ranks";
   let description = [{
     The elements of the buffers, in place and one buffer behind the other, become their sum over all ranks, or with `mean` Σ w x / Σ w over the ranks whose
-    weight w is above 0; w is the one element of the last buffer, which is read when the reduction begins and stays as it is. Sums are in the order of ranks, so that all ranks have
+    weight w is above 0, with `weighted` too Σ x / Σ w, of what was weighted before; w is the one element of the last buffer, which is read when the reduction begins and stays as it is. Sums are in the order of ranks, so that all ranks have
     the same bits in every run. Elements are sent as `wire`. What the buffers hold is not known until a `schedule.await` of them, which lets what does not need
     them run meanwhile; so their memory is theirs until then. A process that is no rank among several leaves them alone. On the CPU only.
 
     - C1: element_type is f32 or f64, and wire is that or bf16
     - C2: there is a buffer to reduce, and with `mean` a weight of one element behind those
     - C3: there are operands, or buffers, but not both; operands lie densely and have elements of element_type
+    - C4: what is weighted has a mean
 
     ```mlir
     schedule.program @train arena 64 inputs [] outputs [] {
@@ -23,7 +24,7 @@ def Schedule_AllReduceOp : Schedule_Step<"all_reduce"> {
     ```
   }];
   let arguments = (ins Variadic<Schedule_Memory>:$views, DefaultValuedAttr<Schedule_BufferArrayAttr, "{}">:$buffers, TypeAttr:$element_type,
-                       TypeAttr:$wire, UnitAttr:$mean, StrAttr:$source);
+                       TypeAttr:$wire, UnitAttr:$mean, UnitAttr:$weighted, StrAttr:$source);
   let assemblyFormat = [{ $element_type `as` $wire `for` $source (`buffers` $buffers^)? (` ` `(` $views^ `:` type($views) `)`)? attr-dict }];
   let hasVerifier = 1;
 }
@@ -46,5 +47,35 @@ def Schedule_AwaitOp : Schedule_Step<"await"> {
   let arguments = (ins Variadic<Schedule_Memory>:$views, DefaultValuedAttr<Schedule_BufferArrayAttr, "{}">:$buffers, StrAttr:$source);
   let assemblyFormat = [{ `for` $source (`buffers` $buffers^)? (` ` `(` $views^ `:` type($views) `)`)? attr-dict }];
   let hasVerifier = 1;
+}
+
+def Schedule_ExchangeOp : Schedule_Step<"exchange"> {
+  let summary = "give the other ranks of a sequence bytes, and take theirs";
+  let description = [{
+    The `ranks` that have the parts of one sequence, neighbours in the order of all ranks, give each other bytes as the pattern says; the step is done when this rank has given and taken.
+    `all`: the first buffer has a part for each of them, one behind the other, and the second gets the part that each has for this one. `to_next` and
+    `to_previous`: the buffer is for that rank, if there is one; `from_next` and `from_previous`: it gets what that rank gives, zeros if there is none. `place`: it gets the
+    number of this rank among them, an i32. Between two ranks what is given and taken is paired in the order of the program. A process that is no rank among several cannot run it. On the CPU only.
+
+    - C1: there are at least 2 ranks
+    - C2: there are operands, or buffers, but not both: two for `all`, else one; operands lie densely
+    - C3: the buffers of `all` have one size, of as many equal parts as there are ranks; that of `place` has 4 bytes
+
+    ```mlir
+    schedule.program @train {
+      %x = schedule.buffer arena : memref<4x8xf32>
+      %y = schedule.buffer arena : memref<4x8xf32>
+      schedule.exchange all of 4 for "all_to_all" (%x, %y : memref<4x8xf32>, memref<4x8xf32>)
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Schedule_Memory>:$views, DefaultValuedAttr<Schedule_BufferArrayAttr, "{}">:$buffers, Schedule_RankPatternAttr:$pattern,
+                       I64Attr:$ranks, StrAttr:$source);
+  let assemblyFormat = [{ `` $pattern `of` $ranks `for` $source (`buffers` $buffers^)? (` ` `(` $views^ `:` type($views) `)`)? attr-dict }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    bool givesToAll() { return getPattern() == RankPattern::All; }
+    bool gives() { return givesToAll() || getPattern() == RankPattern::ToNext || getPattern() == RankPattern::ToPrevious; }
+  }];
 }
 #endif

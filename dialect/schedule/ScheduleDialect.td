@@ -32,6 +32,14 @@ def Schedule_Space : I32EnumAttr<"Space", "where a buffer lives", [
 }
 def Schedule_SpaceAttr : EnumAttr<Schedule_Dialect, Schedule_Space, "space"> { let assemblyFormat = "$value"; }
 
+def Schedule_RankPattern : I32EnumAttr<"RankPattern", "who of the ranks of a sequence gives bytes to whom", [
+  I32EnumAttrCase<"All", 0, "all">, I32EnumAttrCase<"ToNext", 1, "to_next">, I32EnumAttrCase<"ToPrevious", 2, "to_previous">,
+  I32EnumAttrCase<"FromNext", 3, "from_next">, I32EnumAttrCase<"FromPrevious", 4, "from_previous">, I32EnumAttrCase<"Place", 5, "place">]> {
+  let cppNamespace = "::hybrid";
+  let genSpecializedAttr = 0;
+}
+def Schedule_RankPatternAttr : EnumAttr<Schedule_Dialect, Schedule_RankPattern, "rank_pattern"> { let assemblyFormat = "$value"; }
+
 /// A place in a space: byte offset and extent. `#schedule.buffer<arena, 128, 4096>`.
 def Schedule_BufferAttr : AttrDef<Schedule_Dialect, "Buffer"> {
   let mnemonic = "buffer";

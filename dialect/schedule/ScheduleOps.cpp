@@ -69,9 +69,9 @@ LogicalResult ProgramOp::verify() {
         return op.emitOpError() << "is in a program, expected steps, buffers, views and outputs";
       continue;
     }
-    if (!isa<LaunchOp, LibraryMatmulOp, LibraryAttentionOp, AllReduceOp, AwaitOp, TileLoopOp>(
-            op)) // C2
-      return op.emitOpError() << "is in a program, expected launches, library calls, reductions "
+    if (!isa<LaunchOp, LibraryMatmulOp, LibraryAttentionOp, AllReduceOp, AwaitOp, ExchangeOp,
+             TileLoopOp>(op)) // C2
+      return op.emitOpError() << "is in a program, expected launches, library calls, steps "
                                  "over ranks and loops over tiles only";
     WalkResult inside = op.walk([&](Operation *inner) {
       return failed(verifyBuffers(inner, Space::Arena, "the arena", *arena)) // C2

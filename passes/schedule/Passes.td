@@ -95,7 +95,8 @@ def ReduceGradients : Pass<"schedule-reduce-gradients", "::hybrid::ProgramOp"> {
   }];
   let options = [
     Option<"bucketBytes", "bucket-bytes", "int64_t", "4194304", "gradients that are sent together, but no more than a fourth of all">,
-    Option<"wire", "wire", "std::string", "\"f32\"", "f32: gradients are sent as they are; bf16: rounded">
+    Option<"wire", "wire", "std::string", "\"f32\"", "f32: gradients are sent as they are; bf16: rounded">,
+    Option<"weighted", "weighted", "bool", "false", "gradients are weighted already: of sums over positions">
   ];
   let statistics = [Statistic<"numReductions", "reductions", "reductions over ranks">];
 }

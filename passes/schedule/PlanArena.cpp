@@ -90,7 +90,7 @@ private:
       }
       WalkResult walked = op.walk([&](ScheduleStep step) {
         steps.push_back(step);
-        if (isa<LaunchOp, LibraryMatmulOp, LibraryAttentionOp, AllReduceOp, AwaitOp>(
+        if (isa<LaunchOp, LibraryMatmulOp, LibraryAttentionOp, AllReduceOp, AwaitOp, ExchangeOp>(
                 step.getOperation()))
           return WalkResult::advance();
         step.emitOpError() << "has no kernel: emit kernels before the arena is planned";

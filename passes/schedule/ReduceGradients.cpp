@@ -14,9 +14,9 @@ namespace {
 
 class Reductions {
 public:
-  Reductions(ProgramOp program, int64_t bucketBytes, bool roundsToBf16)
+  Reductions(ProgramOp program, int64_t bucketBytes, bool roundsToBf16, bool areWeighted)
       : program(program), builder(program.getContext()), bucketBytes(bucketBytes),
-        roundsToBf16(roundsToBf16) {}
+        roundsToBf16(roundsToBf16), areWeighted(areWeighted) {}
 
   LogicalResult run() {
     for (auto output : program.getOps<OutputOp>())
@@ -27,7 +27,7 @@ public:
                                      << "': only the training of a model with a loss is reduced";
     weight = outputs.lookup("weight");
     for (const Finished &bucket : buckets())
-      reduce(bucket.values, bucket.last, /*mean=*/true, roundsToBf16);
+      reduce(bucket.values, bucket.last, /*mean=*/true, roundsToBf16, areWeighted);
     reduce({outputs.lookup("loss")}, lastUse({outputs.lookup("loss"), weight}), /*mean=*/true,
            /*rounded=*/false);
     // Behind all means, which take this rank's weight.
@@ -103,7 +103,8 @@ private:
     return buckets;
   }
 
-  void reduce(ArrayRef<Value> values, Operation *behind, bool mean, bool rounded) {
+  void reduce(ArrayRef<Value> values, Operation *behind, bool mean, bool rounded,
+              bool weighted = false) {
     Type element = viewOf(values.front()).element;
     SmallVector<Value> operands(values);
     if (mean) {
@@ -111,10 +112,40 @@ private:
       if (behind->isBeforeInBlock(weighed()))
         behind = weighed();
     }
+    behind = withoutOpenStates(behind);
     builder.setInsertionPointAfter(behind);
-    auto op = AllReduceOp::create(builder, behind->getLoc(), operands, builder.getArrayAttr({}),
-                                  element, rounded ? builder.getBF16Type() : element, mean, source);
+    auto op =
+        AllReduceOp::create(builder, behind->getLoc(), operands, builder.getArrayAttr({}), element,
+                            rounded ? builder.getBF16Type() : element, mean, weighted, source);
     begun.push_back(op);
+  }
+
+  /// This step or the first behind it where every state that was taken has been handed on. In
+  /// between, a rank waits for one that waits for the rank before it to reduce, which comes to that
+  /// later.
+  Operation *withoutOpenStates(Operation *behind) {
+    int64_t open = 0;
+    bool isBehind = false;
+    for (Operation &op : program.getBody().front()) {
+      if (auto exchange = dyn_cast<ExchangeOp>(op))
+        switch (exchange.getPattern()) {
+        case RankPattern::FromNext:
+        case RankPattern::FromPrevious:
+          ++open;
+          break;
+        case RankPattern::ToNext:
+        case RankPattern::ToPrevious:
+          --open;
+          break;
+        case RankPattern::All:
+        case RankPattern::Place:
+          break;
+        }
+      isBehind |= &op == behind;
+      if (isBehind && open == 0)
+        return &op;
+    }
+    return behind;
   }
 
   /// The last step that writes the weight.
@@ -138,7 +169,7 @@ private:
   ProgramOp program;
   OpBuilder builder;
   int64_t bucketBytes;
-  bool roundsToBf16;
+  bool roundsToBf16, areWeighted;
   llvm::StringMap<Value> outputs;
   Value weight;
   SmallVector<AllReduceOp> begun;
@@ -156,7 +187,7 @@ struct ReduceGradients : impl::ReduceGradientsBase<ReduceGradients> {
                             << wire << "', expected some bytes, and f32 or bf16";
       return signalPassFailure();
     }
-    Reductions reductions(program, bucketBytes, wire == "bf16");
+    Reductions reductions(program, bucketBytes, wire == "bf16", weighted);
     if (failed(reductions.run()))
       return signalPassFailure();
     numReductions += reductions.count();

@@ -2,6 +2,7 @@
 #include "runtime/cpu/ProgramStep.h"
 #include "runtime/Device.h"
 #include "runtime/ranks/Collectives.h"
+#include "runtime/ranks/SequenceParts.h"
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -124,6 +125,8 @@ private:
 bool ProgramStep::run(const ProgramMemory &memory, Member &member, Failure &failure) const {
   if (step->operation_as_TileLoop())
     return runLoop(memory, member, failure);
+  if (step->operation_as_Exchange())
+    return runExchange(memory, member, failure);
   if (isOverRanks())
     return !memory.ranks || runOverRanks(memory, member, failure);
   auto address = [&](size_t buffer) { return memory.address(places[buffer]); };
@@ -177,6 +180,7 @@ bool ProgramStep::runOverRanks(const ProgramMemory &memory, Member &member,
       reduction.values.emplace_back(memory.address(*buffer), buffer->bytes());
     if (const fb::BufferRef *weight = begun->weight()) {
       reduction.isMean = true;
+      reduction.isWeighted = begun->weighted();
       reduction.weight =
           reduction.type == DType::F64
               ? *reinterpret_cast<const double *>(memory.address(*weight))
@@ -185,6 +189,23 @@ bool ProgramStep::runOverRanks(const ProgramMemory &memory, Member &member,
     memory.ranks->start([reduction = std::move(reduction)](Transport &transport) {
       return allReduce(transport, reduction);
     });
+  });
+}
+
+/// What one thread gives and takes for all of them.
+bool ProgramStep::runExchange(const ProgramMemory &memory, Member &member, Failure &failure) const {
+  return member.share(1, 1, [&](int64_t, int64_t) {
+    const fb::Exchange &exchange = *step->operation_as_Exchange();
+    auto bytesAt = [&](const fb::BufferRef *buffer) {
+      return buffer ? std::span(memory.address(*buffer), buffer->bytes()) : std::span<std::byte>();
+    };
+    auto done =
+        exchangeParts(memory.ranks, static_cast<RankPattern>(exchange.pattern()), exchange.ranks(),
+                      bytesAt(exchange.send()), bytesAt(exchange.receive()));
+    if (!done) {
+      failure.record(done.error());
+      member.fail();
+    }
   });
 }
 

@@ -91,6 +91,7 @@ private:
                        const void *b, void *c, const void *extra);
   bool isOverRanks() const { return step->operation_as_AllReduce() || step->operation_as_Await(); }
   bool runOverRanks(const ProgramMemory &memory, Member &member, Failure &failure) const;
+  bool runExchange(const ProgramMemory &memory, Member &member, Failure &failure) const;
   bool runLoop(const ProgramMemory &memory, Member &member, Failure &failure) const;
   bool runTile(const ProgramMemory &memory, int64_t tile, Member &member, Failure &failure) const;
 

@@ -1,6 +1,7 @@
 //===- Collectives.cpp - what ranks do together touches what is theirs ------===//
 #include "executable/Limits.h"
 #include "runtime/verifier/Verifier.h"
+#include <tuple>
 
 namespace hybrid::rt::verifier {
 
@@ -49,6 +50,43 @@ Result<void> Verifier::checkAllReduce(const fb::AllReduce &reduction, const std:
   if (weight->bytes() != size || weight->offset() % size || weight->space() == fb::Space::Tile)
     return error("corrupt: the weight of {} has {} bytes at offset {} of space {}", where,
                  weight->bytes(), weight->offset(), fb::EnumNameSpace(weight->space()));
+  return {};
+}
+
+Result<void> Verifier::checkExchange(const fb::Exchange &exchange, const std::string &where) {
+  using Pattern = fb::RankPattern;
+  const Pattern pattern = exchange.pattern();
+  if (onCuda || loop)
+    return error("corrupt: {} goes over ranks, which it cannot {}", where,
+                 onCuda ? "on a GPU" : "in a loop over tiles");
+  if (pattern < Pattern::MIN || pattern > Pattern::MAX || exchange.ranks() < 2 ||
+      exchange.ranks() > mostRanks)
+    return error("corrupt: {} is of pattern {} of {} ranks", where, static_cast<int>(pattern),
+                 exchange.ranks());
+  const bool all = pattern == Pattern::All,
+             sends = all || pattern == Pattern::ToNext || pattern == Pattern::ToPrevious,
+             receives = all || !sends;
+  const std::tuple<const char *, const fb::BufferRef *, bool, bool> buffers[] = {
+      {"what is sent by", exchange.send(), sends, false},
+      {"what is received by", exchange.receive(), receives, true}};
+  for (const auto &[name, buffer, wanted, isWritten] : buffers) {
+    if (wanted != (buffer != nullptr))
+      return error("corrupt: {} {} is {}", name, where, wanted ? "missing" : "there");
+    if (!buffer)
+      continue;
+    if (auto done = checkBuffer(*buffer, fmt::format("{} {}", name, where)); !done)
+      return done;
+    if (buffer->space() == fb::Space::Tile || (isWritten && !mayWrite(*buffer)))
+      return error("corrupt: {} {} lies in space {}", name, where,
+                   fb::EnumNameSpace(buffer->space()));
+    if (all && (buffer->bytes() != exchange.send()->bytes() ||
+                buffer->bytes() % static_cast<uint64_t>(exchange.ranks())))
+      return error("corrupt: {} {} has {} bytes, expected equal parts for {} ranks", name, where,
+                   buffer->bytes(), exchange.ranks());
+    if (pattern == Pattern::Place && (buffer->bytes() != 4 || buffer->offset() % 4))
+      return error("corrupt: {} {} has {} bytes at offset {}, expected an i32", name, where,
+                   buffer->bytes(), buffer->offset());
+  }
   return {};
 }
 

@@ -60,6 +60,8 @@ Result<void> Verifier::checkStep(const fb::Step &step, const std::string &where)
     return checkAttention(*attention, where);
   if (const fb::AllReduce *reduction = step.operation_as_AllReduce())
     return checkAllReduce(*reduction, where);
+  if (const fb::Exchange *exchange = step.operation_as_Exchange())
+    return checkExchange(*exchange, where);
   if (const fb::Await *await = step.operation_as_Await())
     return checkAwait(*await, where);
   const fb::TileLoop *tiles = step.operation_as_TileLoop();

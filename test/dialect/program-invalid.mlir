@@ -9,7 +9,7 @@ schedule.program @arena arena -64 inputs [] outputs [] {
 
 // program C2: launches, library calls and loops over tiles only.
 schedule.program @body arena 64 inputs [] outputs [] {
-  // expected-error@+1 {{is in a program, expected launches, library calls, reductions over ranks and loops over tiles only}}
+  // expected-error@+1 {{is in a program, expected launches, library calls, steps over ranks and loops over tiles only}}
   %0 = hybrid.constant 1.0 : tensor<f32>
 }
 
@@ -313,4 +313,58 @@ schedule.program @both_kinds {
   %g = schedule.buffer gradients at 0 : memref<8xf32>
   // expected-error@+1 {{has 1 operands and 1 places, expected one kind}}
   schedule.await for "x" buffers [#schedule.buffer<gradients, 0, 32>] (%g : memref<8xf32>)
+}
+
+// -----
+
+// all_reduce C4: a mean of what is weighted.
+func.func @weighted_sum() {
+  // expected-error@+1 {{is weighted, but no mean}}
+  schedule.all_reduce f32 as f32 for "x" buffers [#schedule.buffer<gradients, 0, 64>] {weighted}
+  return
+}
+
+// -----
+
+// exchange C1: with somebody.
+func.func @alone() {
+  // expected-error@+1 {{is of 1 ranks, expected at least 2}}
+  schedule.exchange to_next of 1 for "x" buffers [#schedule.buffer<arena, 0, 64>]
+  return
+}
+
+// -----
+
+// exchange C2: one kind.
+schedule.program @exchange_of_both {
+  %x = schedule.buffer arena : memref<8xf32>
+  // expected-error@+1 {{has 1 operands and 1 places, expected one kind}}
+  schedule.exchange to_next of 2 for "x" buffers [#schedule.buffer<arena, 0, 32>] (%x : memref<8xf32>)
+}
+
+// -----
+
+// exchange C2: what to send, and where to.
+func.func @only_sent() {
+  // expected-error@+1 {{has 1 buffers, expected 2}}
+  schedule.exchange all of 2 for "x" buffers [#schedule.buffer<arena, 0, 64>]
+  return
+}
+
+// -----
+
+// exchange C3: equal parts.
+func.func @parts() {
+  // expected-error@+1 {{has buffers of 64 and 64 bytes, expected 3 equal parts in both}}
+  schedule.exchange all of 3 for "x" buffers [#schedule.buffer<arena, 0, 64>, #schedule.buffer<arena, 64, 64>]
+  return
+}
+
+// -----
+
+// exchange C3: a number.
+func.func @place() {
+  // expected-error@+1 {{writes a place into 8 bytes, expected 4}}
+  schedule.exchange place of 2 for "x" buffers [#schedule.buffer<arena, 0, 8>]
+  return
 }

@@ -54,3 +54,18 @@ schedule.program @ranks arena 64 inputs [] outputs [] {
   schedule.all_reduce f64 as f64 for "data_parallel" buffers [#schedule.buffer<arena, 8, 8>]
   schedule.await for "data_parallel" buffers [#schedule.buffer<gradients, 0, 4096>]
 }
+
+// What ranks with parts of a sequence give each other.
+// CHECK-LABEL: schedule.program @parts
+// CHECK-NEXT: schedule.all_reduce f32 as f32 for "data_parallel" buffers [{{.*}}] {mean, weighted}
+// CHECK-NEXT: schedule.exchange all of 4 for "all_to_all" buffers [#schedule.buffer<arena, 0, 64>, #schedule.buffer<arena, 64, 64>]
+// CHECK-NEXT: schedule.exchange from_previous of 4 for "receive_state" buffers [#schedule.buffer<arena, 0, 64>]
+// CHECK-NEXT: schedule.exchange to_next of 4 for "send_state" buffers [#schedule.buffer<arena, 0, 64>]
+// CHECK-NEXT: schedule.exchange place of 4 for "rank_place" buffers [#schedule.buffer<arena, 0, 4>]
+schedule.program @parts arena 128 inputs [] outputs [] {
+  schedule.all_reduce f32 as f32 for "data_parallel" buffers [#schedule.buffer<gradients, 0, 4096>, #schedule.buffer<arena, 0, 4>] {mean, weighted}
+  schedule.exchange all of 4 for "all_to_all" buffers [#schedule.buffer<arena, 0, 64>, #schedule.buffer<arena, 64, 64>]
+  schedule.exchange from_previous of 4 for "receive_state" buffers [#schedule.buffer<arena, 0, 64>]
+  schedule.exchange to_next of 4 for "send_state" buffers [#schedule.buffer<arena, 0, 64>]
+  schedule.exchange place of 4 for "rank_place" buffers [#schedule.buffer<arena, 0, 4>]
+}
