@@ -20,10 +20,14 @@ struct Loss {
 };
 
 /// Cross-entropy of logits [..., V] against integers [...].
-Loss crossEntropy(OpBuilder &builder, Value logits, Value targets) {
+Loss crossEntropy(OpBuilder &builder, Value logits, Value targets, bool weightFirst) {
   auto op = CrossEntropyOp::create(builder, logits.getLoc(), logits, targets, Value(),
                                    builder.getI64IntegerAttr(-100), builder.getF64FloatAttr(0));
-  return {op->getResult(0), op->getResult(1), op->getResult(2)};
+  Value weight = op.getTotalWeight();
+  if (weightFirst)
+    weight = TargetWeightOp::create(builder, op.getLoc(), weight.getType(), targets, Value(),
+                                    op.getIgnoreIndexAttr());
+  return {op->getResult(0), weight, op->getResult(2)};
 }
 
 /// Mean square of prediction - target over the M numbers of a position, mean over positions by
@@ -103,8 +107,8 @@ struct AttachLoss : hybrid::impl::AttachLossBase<AttachLoss> {
     auto ret = cast<func::ReturnOp>(eval.getBody().front().getTerminator());
     builder.setInsertionPoint(ret);
     Value output = ret.getOperand(*index), targets = eval.getArgument(position);
-    Loss loss =
-        classes ? crossEntropy(builder, output, targets) : squaredError(builder, output, targets);
+    Loss loss = classes ? crossEntropy(builder, output, targets, weightFirst)
+                        : squaredError(builder, output, targets);
     SmallVector<Value> results = {loss.loss, loss.weight, loss.correct, output};
     ret.getOperandsMutable().assign(results);
     eval.setFunctionType(

@@ -13,7 +13,7 @@
 #include "dialect/CarriedState.h"
 #include "dialect/HybridOps.h"
 #include "dialect/Shapes.h"
-#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "passes/ContinuedOps.h"
 #include "passes/NarrowSequence.h"
 #include "passes/Passes.h"
 #include "passes/SequenceAxes.h"
@@ -32,20 +32,6 @@ namespace {
 
 LogicalResult refuse(Operation *op, const Twine &why) {
   return op->emitError() << "a sequence cannot be taken in chunks here: " << why;
-}
-
-/// Whether an op with state runs along the sequence over what is the same at every position, as a
-/// count of positions does.
-bool countsPositions(Operation *op, int64_t length, SequenceAxes &axes) {
-  bool along = false;
-  for (OpOperand &operand : op->getOpOperands())
-    if (shapeOf(operand.get()).size() > 1 &&
-        sequenceUseOf(op, operand.getOperandNumber(), 1, 0).kind == SequenceUse::Kind::Past) {
-      along = shapeOf(operand.get())[1] == length;
-      if (!along || axes.of(operand.get()).varies[1])
-        return false;
-    }
-  return along;
 }
 
 /// A part of a sequence, made of a copy of the whole.
@@ -68,7 +54,6 @@ private:
   LogicalResult plan();
   LogicalResult carry(Operation *op);
   Value stateOfType(Type type, Location loc);
-  FailureOr<Value> resume(Operation *op, llvm::function_ref<Value(Type)> state);
   LogicalResult returnStates();
   LogicalResult assignStates();
   StringAttr nameOf(size_t state) {
@@ -91,7 +76,7 @@ LogicalResult Part::plan() {
     SequenceAxes::Step step = axes.follow(&op);
     auto stateful = dyn_cast<StatefulOp>(op);
     const bool goesOn =
-        stateful && (axes.of(op.getResult(0)).ofInput() || countsPositions(&op, length, axes));
+        stateful && (axes.of(op.getResult(0)).ofInput() || axes.countsPositions(&op, length));
     if (goesOn && !context && stateful.getDynamicStateElements() != 0)
       return refuse(&op, "the state of '" + op.getName().getStringRef() +
                              "' grows with the sequence: it needs every position before");
@@ -117,58 +102,9 @@ LogicalResult Part::plan() {
 
 /// Lets an op start from states, and notes those that it ends in.
 LogicalResult Part::carry(Operation *op) {
-  auto state = [&](Type type) { return stateOfType(type, op->getLoc()); };
-  SmallVector<Value> results;
-  if (auto own = dyn_cast<CarriedOp>(op)) {
-    if (StringRef obstacle = own.getObstacle(context); !obstacle.empty())
-      return refuse(op, obstacle);
-    OpBuilder builder(op);
-    results = own.buildCarried(builder, context, state, finalStates);
-  } else {
-    FailureOr<Value> resumed = resume(op, state);
-    if (failed(resumed))
-      return failure();
-    results.assign(1, *resumed);
-  }
-  for (auto [old, made] : llvm::zip(op->getResults(), results))
-    old.replaceAllUsesWith(made);
-  if (!op->use_empty())
-    return refuse(op, "its state is read elsewhere");
-  op->erase();
-  return success();
-}
-
-/// Builds an op with `initial_state` and `return_state` again, with them.
-FailureOr<Value> Part::resume(Operation *op, llvm::function_ref<Value(Type)> state) {
-  constexpr const char *noState = "its state is not one that a chunk can hand to the next";
-  auto resumable = dyn_cast<ResumableOp>(op);
-  if (!resumable || resumable.getReturnState() || !resumable.getInitialStateMutable().empty())
-    return refuse(op, noState);
-  if (resumable.getSegments())
-    return refuse(op, "sequences are packed");
-  resumable.setReturnState(true);
-  auto infer = [&](SmallVector<Type> &types) {
-    return cast<InferTypeOpInterface>(op).inferReturnTypes(
-        op->getContext(), op->getLoc(), op->getOperands(), op->getRawDictionaryAttrs(),
-        op->getPropertiesStorage(), op->getRegions(), types);
-  };
-  SmallVector<Type> first, types;
-  if (failed(infer(first)))
-    return failure();
-  resumable.getInitialStateMutable().assign(state(first.back()));
-  if (failed(infer(types)))
-    return failure();
-  if (types != first) // a history that grows
-    return refuse(op, noState);
-  OpBuilder builder(op);
-  Operation *whole = Operation::create(op->getLoc(), op->getName(), types, op->getOperands(),
-                                       op->getRawDictionaryAttrs(), op->getPropertiesStorage(),
-                                       BlockRange(), op->getNumRegions());
-  for (auto [from, to] : llvm::zip_equal(op->getRegions(), whole->getRegions()))
-    to.takeBody(from);
-  builder.insert(whole);
-  finalStates.push_back(whole->getResults().back());
-  return whole->getResult(0);
+  return continueFromStates(
+      op, context, [&](Type type) { return stateOfType(type, op->getLoc()); }, finalStates,
+      [&](const Twine &why) { return refuse(op, why); });
 }
 
 Value Part::stateOfType(Type type, Location loc) {

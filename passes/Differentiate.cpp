@@ -29,6 +29,12 @@ SmallVector<ParameterOp> trainableParameters(func::FuncOp function) {
   return parameters;
 }
 
+/// What another rank gives depends on the parameters, which it has too.
+void requireReceived(func::FuncOp function, ReverseMode &reverse) {
+  for (auto received : function.getOps<ReceiveStateOp>())
+    reverse.require(received);
+}
+
 /// A copy of `source` called `name`, whose return becomes `outputs` named `names` when finish() is
 /// called.
 struct DerivedFunction {
@@ -84,6 +90,7 @@ LogicalResult deriveVjp(func::FuncOp forward) {
   SmallVector<ParameterOp> parameters = trainableParameters(derived.function);
   for (ParameterOp parameter : parameters)
     reverse.require(parameter);
+  requireReceived(derived.function, reverse);
 
   for (unsigned i = 0; i < forward.getNumResults(); ++i) {
     Value output = derived.ret.getOperand(i);
@@ -112,7 +119,8 @@ LogicalResult deriveVjp(func::FuncOp forward) {
   return success();
 }
 
-LogicalResult deriveTrain(func::FuncOp eval) {
+/// `weighted`: of loss times weight.
+LogicalResult deriveTrain(func::FuncOp eval, bool weighted) {
   if (eval.getNumResults() < 3 || cast<RankedTensorType>(eval.getResultTypes()[0]).getRank() != 0)
     return eval.emitError() << "@eval returns " << eval.getResultTypes()
                             << ", expected a scalar loss, its weight, and correct";
@@ -124,10 +132,13 @@ LogicalResult deriveTrain(func::FuncOp eval) {
   SmallVector<ParameterOp> parameters = trainableParameters(derived.function);
   for (ParameterOp parameter : parameters)
     reverse.require(parameter);
+  requireReceived(derived.function, reverse);
   Value loss = derived.ret.getOperand(0);
-  Value one = ConstantOp::create(derived.builder, loss.getLoc(), loss.getType(),
-                                 derived.builder.getF64FloatAttr(1));
-  reverse.accumulate(loss, one, loss.getLoc());
+  Value cotangent = derived.ret.getOperand(1);
+  if (!weighted)
+    cotangent = ConstantOp::create(derived.builder, loss.getLoc(), loss.getType(),
+                                   derived.builder.getF64FloatAttr(1));
+  reverse.accumulate(loss, cotangent, loss.getLoc());
   if (failed(reverse.run(derived.forwardOps)))
     return failure();
   StringRef names[] = {"loss", "weight", "correct"};
@@ -185,7 +196,7 @@ struct Differentiate : hybrid::impl::DifferentiateBase<Differentiate> {
       return signalPassFailure();
     if (failed(deriveVjp(forward)))
       return signalPassFailure();
-    if (eval && failed(deriveTrain(eval)))
+    if (eval && failed(deriveTrain(eval, weighted)))
       return signalPassFailure();
     if (!eval && hasOwnLoss(forward)) {
       // Its gradients are those of @vjp, whose values are @forward's.

@@ -2,14 +2,16 @@
 #include "passes/NarrowSequence.h"
 #include "dialect/Shapes.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "passes/RankParts.h"
 #include <numeric>
 
 using namespace mlir;
 
 namespace hybrid {
 
-SequenceNarrowing::SequenceNarrowing(func::FuncOp function, int64_t length)
-    : function(function), length(length), whole(shapeOf(function.getArgument(0))[1]) {}
+SequenceNarrowing::SequenceNarrowing(func::FuncOp function, int64_t length, int64_t ranks)
+    : function(function), length(length), whole(shapeOf(function.getArgument(0))[1]), ranks(ranks) {
+}
 
 void SequenceNarrowing::plan(Operation *op, SequenceAxes &axes) {
   for (Region &region : op->getRegions())
@@ -56,8 +58,10 @@ LogicalResult SequenceNarrowing::apply() {
   BlockArgument tokens = function.getArgument(0);
   for (auto &[op, plan] : plans)
     for (const Cut &cut : plan.cuts)
-      areOfRows &= !cut.numbered || takesRows(op, cut);
-  tokens.setType(tensorOf({shapeOf(tokens)[0], length}, elementOf(tokens)));
+      areOfRows &= ranks == 0 && (!cut.numbered || takesRows(op, cut));
+  SmallVector<int64_t> shape(shapeOf(tokens));
+  shape[1] = length;
+  tokens.setType(tensorOf(shape, elementOf(tokens)));
   for (Operation &op : llvm::make_early_inc_range(function.getBody().front().without_terminator()))
     if (failed(apply(&op)))
       return failure();
@@ -65,6 +69,8 @@ LogicalResult SequenceNarrowing::apply() {
 }
 
 LogicalResult SequenceNarrowing::apply(Operation *op) {
+  if (auto other = replaced.find(op); other != replaced.end())
+    return other->second(op);
   auto found = plans.find(op);
   if (length == whole || found == plans.end())
     return success();
@@ -127,7 +133,8 @@ Value SequenceNarrowing::narrowed(Operation *op, Value value, const Cut &cut) {
     return place->second;
   builder.setInsertionPointAfterValue(value);
   if (cut.numbered)
-    return made[{value, dimension}] = lookedUp(builder, value, dimension);
+    return made[{value, dimension}] = ranks ? RankParts{ranks}.own(builder, value, dimension)
+                                            : lookedUp(builder, value, dimension);
   SmallVector<int64_t> sizes(shapeOf(value)), starts(sizes.size(), 0);
   sizes[static_cast<size_t>(dimension)] = length;
   return made[{value, dimension}] =

@@ -8,16 +8,21 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 #include "passes/SequenceAxes.h"
+#include <functional>
 
 namespace hybrid {
 
 class SequenceNarrowing {
 public:
-  /// Of `function`, whose first argument has the sequence in dimension 1, to `length` positions.
-  SequenceNarrowing(mlir::func::FuncOp function, int64_t length);
+  /// Of `function`, whose first argument has the sequence in dimension 1, to `length` positions:
+  /// those whose numbers an input gives, or those of this one of so many ranks.
+  SequenceNarrowing(mlir::func::FuncOp function, int64_t length, int64_t ranks = 0);
 
   /// Notes what `op` needs, of the whole length; `axes` has followed it.
   void plan(mlir::Operation *op, SequenceAxes &axes);
+  /// Lets `how` make what becomes of `op`, whose operands are narrow by then.
+  using Replacement = std::function<llvm::LogicalResult(mlir::Operation *)>;
+  void replace(mlir::Operation *op, Replacement how) { replaced[op] = std::move(how); }
   /// Gives all ops their new types.
   llvm::LogicalResult apply();
 
@@ -41,10 +46,11 @@ private:
   bool takesRows(mlir::Operation *op, const Cut &cut);
 
   mlir::func::FuncOp function;
-  const int64_t length, whole;
+  const int64_t length, whole, ranks;
   mlir::Value numbers;   // of the positions, an input
   bool areOfRows = true; // whether each sequence of the batch has numbers of its own
   llvm::DenseMap<mlir::Operation *, Plan> plans;
+  llvm::DenseMap<mlir::Operation *, Replacement> replaced;
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> made;
 };
 

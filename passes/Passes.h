@@ -16,6 +16,7 @@ struct CompileOptions {
   std::string precision = "f32"; // of tensors: f32 or f64
   bool roundProducts = false;    // bf16 operands for matrix products
   int64_t fewRows = 0;           // with decode: of products of weights with so many rows, too
+  int64_t sequenceRanks = 1;     // that have equal parts of every sequence
   bool chunked = false;          // a program `chunk`, that continues from states
   bool decode = false;           // programs that decode, and none that trains
   int64_t prefill = 64;          // tokens that they take at once

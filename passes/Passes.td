@@ -55,6 +55,7 @@ def AttachLoss : Pass<"hybrid-attach-loss", "::mlir::ModuleOp"> {
     A result `prediction` of shape [B, L, M] of a model without logits makes it a regression: `targets` are [B, L, M + 1], the numbers wanted and the weight
     of the position, and the loss is the mean square of the differences by these weights. `correct` is 0 then.
   }];
+  let options = [Option<"weightFirst", "weight-first", "bool", "false", "know the weight before the loss, for gradients of what is weighted by it">];
 }
 
 def BoundIds : Pass<"hybrid-bound-ids", "::mlir::func::FuncOp"> {
@@ -101,6 +102,25 @@ def CarryState : Pass<"hybrid-carry-state", "::mlir::ModuleOp"> {
   ];
 }
 
+def SplitSequence : Pass<"hybrid-split-sequence", "::mlir::ModuleOp"> {
+  let summary = "make a model work on the part of a sequence that one of several ranks has";
+  let description = [{
+    `@forward` becomes a program for L / `ranks` positions, the next part on each rank in their order. Ops with a state whose size does not depend on the length start
+    from the one that the rank before sends, and send theirs on; what is sent does not grow with the sequence. Attention and long convolutions compute some heads (channels) of all positions
+    on each rank, for which ranks swap positions for heads before and back behind them. What is not of the sequence but differs from position to position is that of the rank's
+    part. What positions meet in besides is refused, where it does.
+
+    ```mlir
+    %y = hybrid.short_conv %x, %w : tensor<1x64x8xf32>, tensor<8x3xf32> -> tensor<1x64x8xf32>              // before
+
+    %before = hybrid.receive_state from previous of 4 : tensor<1x2x8xf32>                                  // after
+    %y, %after = hybrid.short_conv %x, %w initial_state(%before : tensor<1x2x8xf32>) {return_state} ...    // 16 positions
+    hybrid.send_state %after to next of 4 : tensor<1x2x8xf32>
+    ```
+  }];
+  let options = [Option<"ranks", "ranks", "int64_t", "0", "ranks that have parts of a sequence">];
+}
+
 def PrepareDecoding : Pass<"hybrid-prepare-decoding", "::mlir::ModuleOp"> {
   let summary = "compute once what decoding needs of the parameters alone";
   let description = [{
@@ -130,6 +150,7 @@ def Differentiate : Pass<"hybrid-differentiate", "::mlir::ModuleOp"> {
     %u = hybrid.random uniform(0.0, 1.0) "dropout" : tensor<2x1x1xf32>             // after, in @train
     ```
   }];
+  let options = [Option<"weighted", "weighted", "bool", "false", "gradients in @train are those of loss times weight, the sum over positions">];
 }
 
 def LeaveOutDropout : Pass<"hybrid-leave-out-dropout", "::mlir::func::FuncOp"> {

@@ -16,6 +16,9 @@ void buildGraphPipeline(OpPassManager &manager, const CompileOptions &options, G
   if (stage == GraphStage::Hybrid)
     return;
   manager.addPass(createSpecialize({options.batch, options.length, options.precision}));
+  const bool isShare = options.sequenceRanks > 1;
+  if (isShare)
+    manager.addPass(createSplitSequence({options.sequenceRanks}));
   if (options.chunked) // before experts become rows in another order
     manager.addPass(createCarryState());
   if (options.decode)
@@ -33,10 +36,10 @@ void buildGraphPipeline(OpPassManager &manager, const CompileOptions &options, G
   if (options.fuse)
     manager.addNestedPass<func::FuncOp>(createFuseGates());
   if (!options.decode) // it is not trained
-    manager.addPass(createAttachLoss());
+    manager.addPass(createAttachLoss({/*weightFirst=*/isShare}));
   manager.addNestedPass<func::FuncOp>(createBoundIds());
   if (!options.decode)
-    manager.addPass(createDifferentiate());
+    manager.addPass(createDifferentiate({/*weighted=*/isShare}));
   manager.addNestedPass<func::FuncOp>(createLeaveOutDropout());
   simplify(manager);
   if (stage == GraphStage::Gradient)

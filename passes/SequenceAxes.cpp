@@ -75,6 +75,18 @@ const Positions &SequenceAxes::of(Value value) {
   return place->second;
 }
 
+bool SequenceAxes::countsPositions(Operation *op, int64_t length) {
+  bool along = false;
+  for (OpOperand &operand : op->getOpOperands())
+    if (shapeOf(operand.get()).size() > 1 &&
+        sequenceUseOf(op, operand.getOperandNumber(), 1, 0).kind == SequenceUse::Kind::Past) {
+      along = shapeOf(operand.get())[1] == length;
+      if (!along || of(operand.get()).varies[1])
+        return false;
+    }
+  return along;
+}
+
 SequenceAxes::Step SequenceAxes::follow(Operation *op) {
   bool ofInput = false;
   for (Value operand : op->getOperands()) // of() may move what it gave before

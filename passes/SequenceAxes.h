@@ -56,6 +56,9 @@ public:
   /// sequences.
   Step follow(mlir::Operation *op);
   const Positions &of(mlir::Value value);
+  /// Whether an op with state runs along the sequence, of `length`, over what is the same at every
+  /// position, as a count of positions does.
+  bool countsPositions(mlir::Operation *op, int64_t length);
 
 private:
   Positions join(mlir::Operation *op, unsigned result, Step &step);

@@ -106,3 +106,17 @@ func.func @forward(%tokens: tensor<2x8xi32> {hybrid.name = "tokens"}) -> (tensor
   }
   return %y : tensor<2x8x4xf32>
 }
+
+// -----
+
+// One tap needs nothing of what came before.
+// CHECK-LABEL: func.func @chunk(
+// CHECK-SAME: %[[TOKENS:[^:]+]]: tensor<2x8xi32> {hybrid.name = "tokens"}) -> (tensor<2x8x4xf32> {hybrid.name = "logits"})
+// CHECK: hybrid.short_conv %{{.*}}, %{{.*}} : tensor<2x8x4xf32>, tensor<4x1xf32> -> tensor<2x8x4xf32>
+func.func @forward(%tokens: tensor<2x8xi32> {hybrid.name = "tokens"}) -> (tensor<2x8x4xf32> {hybrid.name = "logits"}) {
+  %table = hybrid.parameter "table" : tensor<16x4xf32>
+  %taps = hybrid.parameter "taps" : tensor<4x1xf32>
+  %x = hybrid.embedding %table, %tokens : tensor<16x4xf32>, tensor<2x8xi32> -> tensor<2x8x4xf32>
+  %y = hybrid.short_conv %x, %taps : tensor<2x8x4xf32>, tensor<4x1xf32> -> tensor<2x8x4xf32>
+  return %y : tensor<2x8x4xf32>
+}
