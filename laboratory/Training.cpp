@@ -195,8 +195,10 @@ Result<void> trainOnRanks(TrainingOptions options, const std::shared_ptr<Communi
   if (auto done = options.data.chooseLength(options.model); !done)
     return done;
   const bool tells = !ranks || ranks->isFirst();
-  if (ranks && options.model.isSource())
+  if (ranks && options.model.isSource()) {
     options.model.reduction = options.ranks.wire;
+    options.model.sequenceRanks = options.ranks.sequenceParallel;
+  }
   run.quiet |= !tells;
   options.model.quiet |= !tells;
   auto opened = openSession(options.model, options.threads, ranks);

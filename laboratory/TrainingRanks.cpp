@@ -12,16 +12,25 @@ namespace hybrid::rt::lab {
 
 Result<std::shared_ptr<Communicator>> joinRanks(const RankOptions &options) {
   const int started = ranksStarted();
-  if (started == 1 && !options.dataParallel)
+  if (started == 1 && !options.dataParallel && options.sequenceParallel == 1)
     return std::shared_ptr<Communicator>();
-  if (options.dataParallel && *options.dataParallel != started)
+  const int64_t parts = options.sequenceParallel;
+  if (started % parts != 0)
+    return Error{fmt::format("--sequence-parallel {}: {}; start a multiple of {} with "
+                             "`mpirun -n {} hybrid-run train ...` or srun",
+                             parts,
+                             started == 1
+                                 ? std::string("this process was started alone")
+                                 : fmt::format("{} processes were started together", started),
+                             parts, parts)};
+  if (options.dataParallel && *options.dataParallel * parts != started)
     return Error{started == 1
                      ? fmt::format("--data-parallel {}: this process was started alone; start as "
                                    "many with `mpirun -n {} hybrid-run train ...` or srun",
                                    *options.dataParallel, *options.dataParallel)
                      : fmt::format("--data-parallel {}: {} processes were started together; give "
                                    "{}, or leave it out",
-                                   *options.dataParallel, started, started)};
+                                   *options.dataParallel, started, started / parts)};
   std::unique_ptr<Transport> transport;
   if (started == 1) {
     transport = std::move(makeLocalRanks(1).front());

@@ -11,6 +11,7 @@ namespace hybrid::rt::lab {
 /// How ranks train together.
 struct RankOptions {
   std::optional<int64_t> dataParallel; // ranks that share each batch; none: all that were started
+  int64_t sequenceParallel = 1;        // ranks that have parts of each sequence
   std::string wire = "f32";            // in which gradients are sent: f32 or bf16
   EmulatedLink link;                   // to emulate between them
 };

@@ -167,9 +167,11 @@ Result<void> Evaluation::add(uint64_t all, BatchScore score) {
   const uint64_t first = firstOfRank(runner, all);
   const auto used =
       first < count ? std::min(static_cast<uint64_t>(runner.batch()), count - first) : 0;
-  std::vector<std::vector<Answer>> answers(runner.vocabulary() ? used : 0);
-  if (!answers.empty())
-    runner.showLogits(replica);
+  if (runner.vocabulary() && used > 0)
+    if (auto shown = runner.showLogits(replica); !shown)
+      return shown.error();
+  const bool answersHere = runner.vocabulary() && placeOf(runner).part == 0;
+  std::vector<std::vector<Answer>> answers(answersHere ? used : 0);
   parallelFor(std::ssize(answers), threadsForBatch(runner), [&](int64_t low, int64_t high, int) {
     for (auto row = static_cast<uint64_t>(low); row < static_cast<uint64_t>(high); ++row)
       answers[row] = answersOf(runner, static_cast<int64_t>(row * length),

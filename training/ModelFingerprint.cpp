@@ -1,6 +1,10 @@
 //===- ModelFingerprint.cpp - what an executable computes, however it is cut -------===//
 #include "training/ModelFingerprint.h"
 #include "executable/Executable_generated.h"
+#include "executable/Limits.h"
+#include "executable/SequenceRanks.h"
+#include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <xxhash.h>
 
@@ -13,6 +17,14 @@ bool reducesOverRanks(const Executable &executable) {
         if (step->operation_as_AllReduce())
           return true;
   return false;
+}
+
+int64_t sequenceRanksOf(const Executable &executable) {
+  if (const auto *settings = executable.format().settings())
+    for (const fb::Setting *setting : *settings)
+      if (!setting->parameter() && setting->name()->string_view() == sequenceRanksSetting)
+        return std::clamp<int64_t>(std::atoll(setting->value()->c_str()), 1, mostRanks);
+  return 1;
 }
 
 uint64_t modelFingerprint(const Executable &executable) {
@@ -31,7 +43,8 @@ uint64_t modelFingerprint(const Executable &executable) {
   add(format.model());
   if (format.settings())
     for (const fb::Setting *setting : *format.settings())
-      if (setting->parameter() || setting->name()->string_view() != "batch") {
+      if (setting->parameter() || (setting->name()->string_view() != "batch" &&
+                                   setting->name()->string_view() != sequenceRanksSetting)) {
         add(setting->name());
         add(setting->value());
       }

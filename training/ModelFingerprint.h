@@ -7,8 +7,12 @@ namespace hybrid::rt {
 /// Whether its training step is one of several ranks.
 bool reducesOverRanks(const Executable &executable);
 
+/// Ranks that have parts of each sequence, of which its programs are for one; 1: they are for all.
+int64_t sequenceRanksOf(const Executable &executable);
+
 /// The same for two executables of one text and one set of parameters and options that differ in
-/// their batch alone: N ranks of batch B go on where M ranks of another stopped.
+/// their batch alone, or in what part of a sequence they are for: N ranks of batch B go on where M
+/// ranks of another stopped.
 uint64_t modelFingerprint(const Executable &executable);
 
 } // namespace hybrid::rt

@@ -7,8 +7,13 @@ namespace hybrid::rt {
 
 RankPlace placeOf(const StepRunner &runner) {
   const Communicator *ranks = runner.ranks();
-  return ranks ? RankPlace{ranks->rank(), ranks->size()} : RankPlace();
+  const int64_t parts = runner.sequenceParts();
+  return ranks
+             ? RankPlace{ranks->rank() / parts, ranks->size() / parts, ranks->rank() % parts, parts}
+             : RankPlace();
 }
+
+bool isFirst(const StepRunner &runner) { return !runner.ranks() || runner.ranks()->isFirst(); }
 
 Result<int64_t> agree(const StepRunner &runner, int64_t mine) {
   Communicator *ranks = runner.ranks();
@@ -55,6 +60,8 @@ gatherAnswers(const StepRunner &runner, std::vector<std::vector<Answer>> mine, B
   Communicator *ranks = runner.ranks();
   if (!ranks)
     return mine;
+  if (placeOf(runner).part > 0)
+    mine.clear();
   const BatchScore own{total.weight > 0 ? total.loss * total.weight : 0, total.weight,
                        total.correct};
   std::vector<std::byte> bytes;

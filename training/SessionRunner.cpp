@@ -4,6 +4,7 @@
 #include "runtime/Optimizer.h"
 #include "runtime/cpu/Team.h"
 #include "runtime/cpu/Threads.h"
+#include "runtime/ranks/SequenceParts.h"
 #include "training/GradientSum.h"
 #include "training/ModelFingerprint.h"
 #include "training/ParameterFile.h"
@@ -35,13 +36,14 @@ bool isSeed(const TensorInfo &input) {
 class SessionRunner final : public StepRunner {
 public:
   SessionRunner(Session &session, int64_t batches, Communicator *others)
-      : session(session), batches(batches), others(others), gradients(session, availableThreads()) {
-  }
+      : session(session), batches(batches), parts(sequenceRanksOf(session.executable())),
+        others(others), gradients(session, availableThreads()) {}
   Result<void> prepare(bool training, int64_t longest);
 
   int64_t batch() const override { return tokenShape[0]; }
-  int64_t length() const override { return tokenShape[1]; }
+  int64_t length() const override { return tokenShape[1] * parts; }
   Communicator *ranks() const override { return others; }
+  int64_t sequenceParts() const override { return parts; }
   int64_t stepSequences() const override { return batches * batch() * placeOf(*this).count; }
   int64_t vocabulary() const override { return logitsInfo ? logitsInfo->shape.back() : 0; }
   int64_t tokenIds() const override { return idsBelow; }
@@ -60,7 +62,7 @@ public:
   int64_t burstSteps() const override { return stepsAreAlone() ? 1 : mostSteps; }
   int burstsAhead() const override { return runsAhead() ? Session::mostStarted : 0; }
   BatchMemory trainingBatch(int64_t replica, int64_t step) override {
-    if (batches > 1) {
+    if (keepsInputs()) {
       StepInputs &inputs = stepInputs[static_cast<size_t>(replica)];
       return {inputs.tokens, inputs.targets};
     }
@@ -68,7 +70,7 @@ public:
             session.inputAs<int32_t>("train", "targets", replica, step)};
   }
   Result<bool> holdExamples(const Examples &examples) override {
-    if (batches > 1 || stepsAreAlone())
+    if (keepsInputs() || stepsAreAlone())
       return false;
     auto held = session.holdExamples(examples);
     holdsExamples = held && *held;
@@ -82,17 +84,19 @@ public:
     return true;
   }
   void setHyper(int64_t replica, int64_t step, const Hyper &hyper) override {
-    if (batches > 1)
+    if (keepsInputs())
       stepInputs[static_cast<size_t>(replica)].hyper = hyper;
     else
       writeHyper(session, hyper, replica, step);
-    if (draws && batches == 1)
+    if (draws && !keepsInputs())
       writeSeed(hyper.step, 0, replica, step);
   }
   Result<void> startBurst(int64_t steps) override;
   Result<std::vector<StepScore>> finishBurst() override;
 
   BatchMemory evaluationBatch(int64_t replica) override {
+    if (parts > 1)
+      return {wholeEvaluation.tokens, wholeEvaluation.targets};
     return {session.inputAs<int32_t>("eval", tokensName, replica),
             session.inputAs<int32_t>("eval", "targets", replica)};
   }
@@ -100,9 +104,7 @@ public:
   int threads() const override {
     return session.isAsynchronous() ? availableThreads() : session.threads();
   }
-  void showLogits(int64_t replica) override {
-    shownLogits = session.output("eval", logitsInfo->name, replica);
-  }
+  Result<void> showLogits(int64_t replica) override;
   void logits(int64_t row, std::span<double> out) const override;
   std::string findNonFinite(int64_t replica, const std::function<void()> &fill) override;
   Result<void> keepAverage(int64_t replica) override;
@@ -135,14 +137,23 @@ private:
   Result<void> checkProgram(std::string_view name);
   /// Whether each step is looked at before the next.
   bool stepsAreAlone() const { return judge || trace; }
+  /// Whether what a step's batches hold is kept here, and copied to the program's inputs in parts.
+  bool keepsInputs() const { return batches > 1 || parts > 1; }
   Result<void> run(const char *program, const char *name);
   /// Whether steps are started and looked at later.
-  bool runsAhead() const { return session.isAsynchronous() && batches == 1 && !stepsAreAlone(); }
+  bool runsAhead() const { return session.isAsynchronous() && !keepsInputs() && !stepsAreAlone(); }
   Result<std::vector<StepScore>> takeStep();
   Result<bool> isToUpdate(int64_t replica, StepScore &score);
   Result<double> gradientNorm(int64_t replica);
   Result<std::vector<BatchScore>> runTrain();
+  Result<std::vector<BatchScore>> runTrainOnce();
   Result<std::vector<BatchScore>> runTrainOften();
+  struct StepInputs {
+    std::vector<int32_t> tokens, targets;
+    Hyper hyper;
+  };
+  StepInputs makeInputs(const char *program, int64_t times);
+  void showPart(const char *program, int64_t replica, const StepInputs &inputs, int64_t batch);
   void showBatch(int64_t replica, int64_t batch);
   void writeSeed(int64_t update, int64_t batch, int64_t replica, int64_t step);
   double scalar(std::string_view program, std::string_view name, int64_t replica,
@@ -151,15 +162,14 @@ private:
 
   Session &session;
   int64_t batches; // whose gradients an update is of
+  int64_t parts;   // of a sequence, of which the programs are for one
   Communicator *others;
   GradientSum gradients;
-  Judge judge;            // of updates; none: all are made
-  Trace *trace = nullptr; // of where the time goes; null: nobody asks
-  struct StepInputs {
-    std::vector<int32_t> tokens, targets;
-    Hyper hyper;
-  };
-  std::vector<StepInputs> stepInputs; // a replica each, where a step has several batches
+  Judge judge;                        // of updates; none: all are made
+  Trace *trace = nullptr;             // of where the time goes; null: nobody asks
+  std::vector<StepInputs> stepInputs; // a replica each, where they are kept
+  StepInputs wholeEvaluation;         // where a program is for a part of a sequence
+  std::vector<std::byte> wholeLogits; // the same
   bool draws = false;                 // program `train` has an input `seed`: dropout
   std::vector<uint64_t> drawSeeds;
   std::string tokensName;
@@ -223,9 +233,16 @@ Result<void> SessionRunner::prepare(bool training, int64_t longest) {
     return done;
   for (const TensorInfo &output : session.executable().findProgram("eval")->outputs) {
     bool shaped = inputNumbers() == 0 && output.shape.size() == 3 && output.shape[0] == batch() &&
-                  output.shape[1] == length() && output.dtype != DType::I32;
+                  output.shape[1] == tokenShape[1] && output.dtype != DType::I32;
     if (shaped && (!logitsInfo || output.name == "logits"))
       logitsInfo = &output;
+  }
+  if (parts > 1) {
+    if (replicas() != 1)
+      return Error{fmt::format("{} trains {} models at once, each on parts of its sequences: "
+                               "expected one",
+                               session.executable().name(), replicas())};
+    wholeEvaluation = makeInputs("eval", 1);
   }
   if (!training)
     return {};
@@ -235,13 +252,8 @@ Result<void> SessionRunner::prepare(bool training, int64_t longest) {
     return done;
   const TensorInfo *seed = session.executable().findProgram("train")->findInput("seed");
   draws = seed && isSeed(*seed);
-  if (batches > 1) {
-    stepInputs.resize(static_cast<size_t>(replicas()));
-    for (StepInputs &inputs : stepInputs) {
-      const auto often = static_cast<size_t>(batches);
-      inputs.tokens.resize(often * session.inputAs<int32_t>("train", tokensName).size());
-      inputs.targets.resize(often * session.inputAs<int32_t>("train", "targets").size());
-    }
+  if (keepsInputs()) {
+    stepInputs.assign(static_cast<size_t>(replicas()), makeInputs("train", batches));
     return {};
   }
   auto reserved = session.reserveSteps(stepPrograms, longest);
@@ -307,16 +319,34 @@ Result<std::vector<BatchScore>> SessionRunner::runTrain() {
   return scores;
 }
 
-/// A batch of the step as the input of program `train`.
-void SessionRunner::showBatch(int64_t replica, int64_t batch) {
-  const StepInputs &inputs = stepInputs[static_cast<size_t>(replica)];
+/// Memory for so many whole batches of a program.
+SessionRunner::StepInputs SessionRunner::makeInputs(const char *program, int64_t times) {
+  StepInputs inputs;
+  const auto often = static_cast<size_t>(times * parts);
+  inputs.tokens.resize(often * session.inputAs<int32_t>(program, tokensName).size());
+  inputs.targets.resize(often * session.inputAs<int32_t>(program, "targets").size());
+  return inputs;
+}
+
+/// A batch of those as the input of a program: of each sequence this rank's part.
+void SessionRunner::showPart(const char *program, int64_t replica, const StepInputs &inputs,
+                             int64_t batch) {
+  const int64_t part = placeOf(*this).part;
   const std::pair<const std::string, const std::vector<int32_t> &> arrays[] = {
       {tokensName, inputs.tokens}, {"targets", inputs.targets}};
   for (const auto &[name, all] : arrays) {
-    std::span<int32_t> input = session.inputAs<int32_t>("train", name, replica);
-    std::copy_n(all.begin() + batch * static_cast<int64_t>(input.size()), input.size(),
-                input.begin());
+    std::span<int32_t> input = session.inputAs<int32_t>(program, name, replica);
+    const int64_t words = std::ssize(input) / this->batch(); // of a part
+    for (int64_t row = 0; row < this->batch(); ++row)
+      std::copy_n(all.begin() + ((batch * this->batch() + row) * parts + part) * words, words,
+                  input.begin() + row * words);
   }
+}
+
+/// A batch of the step as the input of program `train`.
+void SessionRunner::showBatch(int64_t replica, int64_t batch) {
+  const StepInputs &inputs = stepInputs[static_cast<size_t>(replica)];
+  showPart("train", replica, inputs, batch);
   if (draws)
     writeSeed(inputs.hyper.step, batch, replica, 0);
 }
@@ -327,10 +357,20 @@ void SessionRunner::writeSeed(int64_t update, int64_t batch, int64_t replica, in
   const RankPlace place = placeOf(*this);
   const uint64_t seed =
       mixBits(mixBits(drawSeeds[static_cast<size_t>(replica)]) ^ static_cast<uint64_t>(update)) +
-      static_cast<uint64_t>(batch * place.count + place.rank);
+      static_cast<uint64_t>((batch * place.count + place.rank) * place.parts + place.part);
   std::span<int32_t> words = session.inputAs<int32_t>("train", "seed", replica, step);
   words[0] = static_cast<int32_t>(static_cast<uint32_t>(seed));
   words[1] = static_cast<int32_t>(static_cast<uint32_t>(seed >> 32));
+}
+
+/// The step's only batch, from where it is kept.
+Result<std::vector<BatchScore>> SessionRunner::runTrainOnce() {
+  for (int64_t replica = 0; replica < replicas(); ++replica)
+    showBatch(replica, 0);
+  auto scores = runTrain();
+  for (int64_t replica = 0; replica < replicas(); ++replica)
+    writeHyper(session, stepInputs[static_cast<size_t>(replica)].hyper, replica);
+  return scores;
 }
 
 /// Batch after batch, with the gradients of all of them at the end.
@@ -412,7 +452,7 @@ Result<bool> SessionRunner::isToUpdate(int64_t replica, StepScore &score) {
 
 /// Gradients and update one after the other: a loss that is no number leaves the parameters alone.
 Result<std::vector<StepScore>> SessionRunner::takeStep() {
-  auto losses = batches > 1 ? runTrainOften() : runTrain();
+  auto losses = batches > 1 ? runTrainOften() : keepsInputs() ? runTrainOnce() : runTrain();
   if (!losses)
     return losses.error();
   std::vector<StepScore> scores;
@@ -459,12 +499,32 @@ Result<std::vector<StepScore>> SessionRunner::finishBurst() {
 }
 
 Result<std::vector<BatchScore>> SessionRunner::evaluate() {
+  if (parts > 1)
+    showPart("eval", 0, wholeEvaluation, 0);
   if (auto done = session.run("eval"); !done)
     return done.error();
   std::vector<BatchScore> scores;
   for (int64_t replica = 0; replica < replicas(); ++replica)
     scores.push_back(score("eval", replica));
   return scores;
+}
+
+Result<void> SessionRunner::showLogits(int64_t replica) {
+  shownLogits = session.output("eval", logitsInfo->name, replica);
+  if (parts == 1)
+    return {};
+  auto all = gatherParts(*others, static_cast<int>(parts), shownLogits);
+  if (!all)
+    return all.error();
+  // [parts, batch, length / parts, classes] -> [batch, length, classes]
+  const size_t rows = static_cast<size_t>(batch()), size = shownLogits.size() / rows;
+  wholeLogits.resize(shownLogits.size() * all->size());
+  for (size_t part = 0; part < all->size(); ++part)
+    for (size_t row = 0; row < rows; ++row)
+      std::copy_n((*all)[part].begin() + static_cast<ptrdiff_t>(row * size), size,
+                  wholeLogits.begin() + static_cast<ptrdiff_t>((row * all->size() + part) * size));
+  shownLogits = wholeLogits;
+  return {};
 }
 
 void SessionRunner::logits(int64_t row, std::span<double> out) const {
@@ -481,7 +541,7 @@ std::string SessionRunner::findNonFinite(int64_t replica, const std::function<vo
     // The program reuses its inputs' memory: they are written for each of its two runs.
     auto write = [&] {
       fill();
-      if (batches > 1)
+      if (keepsInputs())
         showBatch(replica, batch);
     };
     write();
@@ -582,6 +642,11 @@ Result<std::unique_ptr<StepRunner>> makeSessionRunner(Session &session, bool tra
     return Error{fmt::format("{} was compiled for one rank, and {} train together: compile it with "
                              "hybridc --data-parallel",
                              session.executable().name(), ranks->size())};
+  if (const int64_t parts = sequenceRanksOf(session.executable());
+      parts > 1 && (!ranks || ranks->size() % parts != 0))
+    return Error{fmt::format("{} is for ranks that have one of {} parts of each sequence, and {} "
+                             "train together: expected a multiple of {}",
+                             session.executable().name(), parts, ranks ? ranks->size() : 1, parts)};
   auto runner = std::make_unique<SessionRunner>(session, batches, ranks);
   if (auto done = runner->prepare(training, longest); !done)
     return done.error();

@@ -58,6 +58,8 @@ public:
   virtual int64_t length() const = 0;
   /// Those that train together with this process, each with a part of every batch; null: nobody.
   virtual Communicator *ranks() const { return nullptr; }
+  /// Neighbours among them that have parts of each sequence, and see the same sequences.
+  virtual int64_t sequenceParts() const { return 1; }
   /// Sequences of a step, of all ranks: batch(), or as many times it as there are batches to an
   /// update and ranks.
   virtual int64_t stepSequences() const { return batch(); }
@@ -103,8 +105,8 @@ public:
   virtual BatchMemory evaluationBatch(int64_t replica) = 0;
   /// Of all active replicas; a score a replica.
   virtual Result<std::vector<BatchScore>> evaluate() = 0;
-  /// Chooses the replica that logits() tells of.
-  virtual void showLogits(int64_t replica) = 0;
+  /// Chooses the replica that logits() tells of. All ranks with parts of a sequence do it together.
+  virtual Result<void> showLogits(int64_t replica) = 0;
   /// Logits of one position of the last evaluate(), as doubles. `row` is row * length + position.
   /// Several threads may ask at once.
   virtual void logits(int64_t row, std::span<double> out) const = 0;

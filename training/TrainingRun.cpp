@@ -117,7 +117,7 @@ Result<void> TrainingRun::open() {
   if (beginsWarm()) // before there is a folder
     if (auto fits = checkWarmStart(settings.warmStart, runner, place); !fits)
       return fits;
-  const bool keeps = placeOf(runner).rank == 0; // the others get the state of the first rank
+  const bool keeps = isFirst(runner); // the others get the state of the first rank
   Result<RunRecord> opened = RunRecord::open(settings.out, settings.resume && keeps);
   if (!opened)
     return opened.error();
@@ -136,7 +136,12 @@ Result<void> TrainingRun::resume() {
   if (ranks->isFirst())
     if (auto done = resumeFromFolder(); !done)
       return done;
-  return takeStateOfFirst(*ranks);
+  // Where there is nothing to resume, all begin as the first does.
+  auto saved = agree(runner, ranks->isFirst() ? savedStep : -1);
+  if (!saved)
+    return saved.error();
+  savedStep = *saved;
+  return savedStep < 0 ? Result<void>() : takeStateOfFirst(*ranks);
 }
 
 /// The state of the first rank, which has the folder, becomes that of all.
@@ -153,10 +158,6 @@ Result<void> TrainingRun::takeStateOfFirst(Communicator &ranks) {
     state = std::move(*read);
   else
     return Error{"the first rank sent no state of a run"};
-  auto saved = agree(runner, ranks.isFirst() ? savedStep : -1);
-  if (!saved)
-    return saved.error();
-  savedStep = *saved;
   const std::vector<StateTensor> tensors = runner.state(place);
   for (size_t i = 0; i < tensors.size(); ++i) {
     std::vector<std::byte> bytes(tensors[i].data.begin(), tensors[i].data.end());
@@ -543,7 +544,7 @@ Result<bool> TrainingRun::evaluationIsDue() const {
   const bool isOfAnotherStage = settings.stage && !settings.stage->has(state.step);
   const bool isDue = state.step > 0 && evaluatesNow() && !isOfAnotherStage &&
                      (record->curve.empty() || record->curve.back().step != state.step);
-  auto any = agree(runner, placeOf(runner).rank == 0 && isDue ? 1 : 0);
+  auto any = agree(runner, isFirst(runner) && isDue ? 1 : 0);
   return any ? Result<bool>(*any != 0) : any.error();
 }
 

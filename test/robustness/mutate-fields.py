@@ -20,6 +20,7 @@ CASES = {
     "experts": ["mad/attention-moe.hyb", *SMALL, "--set", "heads=2"],
     "rwkv": ["mad/rwkv.hyb", *SMALL],
     "decoding": ["lm/byte-striped.hyb", *SMALL, "--decode", "--set", "heads=2", "--set", "inner=16", "--set", "blocks=HA"],
+    "parts": ["mad/striped-mamba-swiglu.hyb", *SMALL, "--set", "heads=2", "--sequence-parallel", "2"],
     "wide": ["mad/gated-linear-attention-swiglu.hyb", "--batch", "8", "--length", "128", "--target", "cpu:x86-64-v3"],
 }
 

@@ -2,6 +2,9 @@
 
   ranks.py equal [--quick] MODEL... | --all
                                 losses and gradients of 1, 2 and 4 ranks in f32 and f64, and the same bits twice
+  ranks.py parts [--quick] MODEL... | --all
+                                the same of ranks that have parts of each sequence, and of both at once
+  ranks.py traffic [RANKS...]   bytes that a step sends, and those that `hybrid-run info --ranks` says of it
   ranks.py resume               a checkpoint of 2 ranks goes on with 1 and 4
   ranks.py signals              SIGTERM and SIGUSR1 to one rank: all stop at one step, with a checkpoint
   ranks.py kills N              ranks are killed N times; each job ends naming the rank, and what it left goes on
@@ -25,24 +28,27 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMP_NUM_THREADS="1",
                    OMPI_MCA_btl_base_warn_component_unused="0")
 SEQUENCES = 8  # of a step, over all ranks
+LONGER = 64  # positions where ranks have parts: those are whole chunks of the kernels
 
 
 def launcher(ranks):
     return ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)] if ranks > 1 else []
 
 
-def small(model):
+def small(model, length):
     """A few numbers a layer, of the parameters that the model has."""
     page = (ROOT / f"models/mad/{model}.hyb").read_text()
-    sizes = {"vocab": 8, "width": 16, "inner": 16, "heads": 2, "l_max": 16}
+    sizes = {"vocab": 8, "width": 16, "inner": 16, "heads": 4, "l_max": length}
     return [part for name, size in sizes.items() if re.search(rf"\b{name}: int", page) for part in ("--set", f"{name}={size}")]
 
 
-def command(ranks, out, *flags, model="attention-swiglu", steps=4, batch=None):
+def command(ranks, out, *flags, model="attention-swiglu", steps=4, batch=None, parts=1, length=16):
+    """`parts`: ranks that have parts of each sequence."""
+    shares = ranks // parts
     return launcher(ranks) + [
-        str(BIN / "hybrid-run"), "train", str(ROOT / f"models/mad/{model}.hyb"), "--task", "in-context-recall:length=16,vocab=8",
-        "--length", "16", "--batch", str(batch or SEQUENCES // ranks), *small(model), "--threads", "1", "--steps", str(steps), "--report-every", "1", "--eval-every", "1000", "--eval-examples", "20", "--final-examples",
-        "20", "--seed", "3", "--warmup", "0", "--clip", "0.5", "--out", str(out), "--data-parallel", str(ranks), *flags]
+        str(BIN / "hybrid-run"), "train", str(ROOT / f"models/mad/{model}.hyb"), "--task", f"in-context-recall:length={length},vocab=8",
+        "--length", str(length), "--batch", str(batch or SEQUENCES // shares), *small(model, length), "--threads", "1", "--steps", str(steps), "--report-every", "1", "--eval-every", "1000", "--eval-examples", "20", "--final-examples",
+        "20", "--seed", "3", "--warmup", "0", "--clip", "0.5", "--out", str(out), "--data-parallel", str(shares), *(["--sequence-parallel", str(parts)] if parts > 1 else []), *flags]
 
 
 def run(arguments, expect=0, limit=240):
@@ -80,9 +86,9 @@ def distance(got, wanted):
     return max((abs(a - b) for a, b in zip(got, wanted)), default=0)
 
 
-def compare(one, other, tolerance, what):
-    """Losses of every step, and the gradients of the first: its first moments are (1 - beta1) times these. Steps carry on what the first one rounded."""
-    for a, b in zip(metrics(one), metrics(other), strict=True):
+def compare(one, other, tolerance, what, steps=None):
+    """Losses of every step (of the first `steps`), and the gradients of the first: its first moments are (1 - beta1) times these. Steps carry on what the first one rounded."""
+    for a, b in list(zip(metrics(one), metrics(other), strict=True))[:steps]:
         if abs(a["loss"] - b["loss"]) > tolerance * abs(a["loss"]) * (1 if a["step"] == 1 else 100):
             sys.exit(f"{what}: loss {b['loss']} of step {a['step']} ({a['split']}), expected {a['loss']}")
     first, second = (tensors(next((out / "checkpoints").glob("step-00000001*"))) for out in (one, other))
@@ -134,28 +140,74 @@ def equal(folder, models):
         sys.exit(f"bf16: loss {loss} after a step, f64 has {exact}")
 
 
+def parts(folder, models):
+    splits = [(2, 2), (4, 4), (4, 2)]  # ranks, and those of them with parts of each sequence
+    if models[0] == "--quick":
+        splits, models = [(4, 2)], models[1:]
+    elif models[0] == "--all":
+        models = sorted(path.stem for path in (ROOT / "models/mad").glob("*.hyb"))
+    flags = ["--checkpoint-every", "1", "--keep", "9"]
+    for model in models:
+        # Chunks of the delta rule, and what linear attention divides by, round otherwise where they begin at another position.
+        for precision, tolerance, steps in (("f32", 1e-5, 1), ("f64", 1e-12, None)):
+            whole = folder / f"{model}-{precision}"
+            run(command(1, whole, "--precision", precision, *flags, model=model, length=LONGER))
+            for count, share in splits:
+                out = folder / f"{model}-{precision}-{count}-{share}"
+                run(command(count, out, "--precision", precision, *flags, model=model, parts=share, length=LONGER))
+                worst = compare(whole, out, tolerance, f"{model} in {precision} on {count} ranks, {share} a sequence", steps)
+                print(f"{model} {precision} {count} ranks, {share} a sequence: gradients within {worst:.1e}", flush=True)
+    again = folder / "again"
+    run(command(count, again, "--precision", "f64", *flags, model=models[-1], parts=share, length=LONGER))
+    if last(again).read_bytes() != last(out).read_bytes():
+        sys.exit("the same run twice left other bits")
+
+
+def traffic(folder, counts):
+    splits = [(int(count), share) for count in counts for share in (1, int(count))]
+    for count, share in splits:
+        sent = {}
+        for steps in (2, 6):
+            out = folder / f"{count}-{share}-{steps}"
+            run(command(count, out, "--checkpoint-every", "100", model="mamba", steps=steps, parts=share, length=LONGER))
+            sent[steps] = json.loads((out / "summary.json").read_text())["ranks"]["sent_bytes"]
+        compiled = folder / f"{count}-{share}.hyx"
+        run([str(BIN / "hybridc"), str(ROOT / "models/mad/mamba.hyb"), "--batch", str(SEQUENCES * share // count), "--length", str(LONGER), "--data-parallel",
+             "--sequence-parallel", str(share), *small("mamba", LONGER), "-o", str(compiled)])
+        told = json.loads(run([str(BIN / "hybrid-run"), "info", str(compiled), "--json", "--ranks", str(count)]).stdout)["ranks"][0]
+        measured, most = (sent[6] - sent[2]) / 4, told["sent_bytes"]
+        # Rank 0 has no part before its own, and sums parts that are whole cache lines.
+        least = 0.95 * (most - told["state_bytes"] / 2)
+        print(f"{count} ranks, {share} a sequence: {measured:.0f} bytes a step, {most} at most", flush=True)
+        if not least <= measured <= most:
+            sys.exit(f"expected {least:.0f} to {most}")
+
+
 def resume(folder):
     whole = folder / "whole"
     run(command(1, whole, "--precision", "f64", "--checkpoint-every", "1", "--keep", "9", steps=6))
     started = folder / "started"
-    run(command(2, started, "--precision", "f64", "--checkpoint-every", "3", "--keep", "9", steps=6))
-    for count in (1, 4):
-        out = folder / f"on-{count}"
+    # A job that is submitted again and again has --resume from the beginning.
+    done = run(command(2, started, "--precision", "f64", "--checkpoint-every", "3", "--keep", "9", "--resume", steps=6))
+    if "nothing to resume" not in done.stderr:
+        sys.exit(f"did not begin: {done.stderr}")
+    for count, share in ((1, 1), (4, 1), (2, 2), (4, 2)):
+        out = folder / f"on-{count}-{share}"
         shutil.copytree(started, out)
         for later in (out / "checkpoints").glob("*"):
             if later.name != "step-00000003.safetensors":
                 later.unlink()
-        done = run(command(count, out, "--precision", "f64", "--checkpoint-every", "3", "--keep", "9", "--resume", steps=6))
+        done = run(command(count, out, "--precision", "f64", "--checkpoint-every", "3", "--keep", "9", "--resume", steps=6, parts=share))
         if "resuming after step 3" not in done.stderr:
             sys.exit(f"did not resume: {done.stderr}")
         wanted, got = tensors(last(whole)), tensors(last(out))
         for name in wanted:
             if distance(wanted[name], got[name]) > 1e-9:
-                sys.exit(f"{name} differs by {distance(wanted[name], got[name])} after resuming with {count} ranks")
+                sys.exit(f"{name} differs by {distance(wanted[name], got[name])} after resuming with {count} ranks, {share} a sequence")
         for a, b in zip(metrics(whole), metrics(out), strict=True):
             if abs(a["loss"] - b["loss"]) > 1e-9:
                 sys.exit(f"step {a['step']}: loss {b['loss']} with {count} ranks, expected {a['loss']}")
-    print("resumed with 1 and 4 ranks")
+    print("resumed with 1, 2 and 4 ranks, with all of a sequence and with parts")
 
 
 def workers(parent):
@@ -295,8 +347,8 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         verb, *rest = sys.argv[1:]
-        if verb == "equal":
-            equal(folder, rest)
+        if verb in ("equal", "parts", "traffic"):
+            {"equal": equal, "parts": parts, "traffic": traffic}[verb](folder, rest)
         elif verb == "kills":
             kills(folder, int(rest[0]))
         else:

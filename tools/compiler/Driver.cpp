@@ -11,6 +11,7 @@
 #include "executable/KeyFile.h"
 #include "executable/OutputFile.h"
 #include "executable/Printable.h"
+#include "executable/SequenceRanks.h"
 #include "frontends/dsl/Frontend.h"
 #include "frontends/dsl/LayerHelp.h"
 #include "frontends/dsl/Library.h"
@@ -426,12 +427,13 @@ private:
       return 2;
     }
     target->chooseAttention(options.attention);
-    if (!target->chooseReduction(options.reduction)) {
-      complain() << "--data-parallel: only programs for the CPU reduce over ranks, expected "
-                    "--target=cpu\n";
+    if (!target->chooseReduction(options.reduction, options.sequenceRanks > 1)) {
+      complain() << (options.sequenceRanks > 1 ? "--sequence-parallel" : "--data-parallel")
+                 << ": only programs for the CPU go over ranks, expected --target=cpu\n";
       return 2;
     }
     CompileOptions bound{options.batch, options.length, options.precision};
+    bound.sequenceRanks = options.sequenceRanks;
     bound.chunked = options.chunked;
     bound.decode = options.decode;
     std::string products = options.precision;
@@ -590,6 +592,8 @@ private:
       said.push_back({"ensemble", std::to_string(options.replicas)});
     if (!options.reduction.empty())
       said.push_back({"data-parallel", options.reduction});
+    if (options.sequenceRanks > 1)
+      said.push_back({sequenceRanksSetting, std::to_string(options.sequenceRanks)});
     if (options.chunked)
       said.push_back({"chunked", "true"});
     if (options.decode)

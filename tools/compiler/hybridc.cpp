@@ -69,6 +69,15 @@ static int run(int argc, char **argv) {
           ->check(CLI::IsMember({"f32", "bf16"}))
           ->excludes(app.get_option("--decode"))
           ->excludes(app.get_option("--ensemble"));
+  app.add_option(
+         "--sequence-parallel", options.sequenceRanks,
+         "every sequence is cut into parts, one for each of so many ranks: a program is that "
+         "of a part, with its share of the memory; ranks hand states on and swap positions "
+         "for heads. Implies --data-parallel")
+      ->check(Range(int64_t(1), int64_t(1) << 16))
+      ->excludes(app.get_option("--decode"))
+      ->excludes(app.get_option("--chunked"))
+      ->excludes(app.get_option("--ensemble"));
   app.add_option("--precision", options.precision,
                  "f32; bf16: f32 with matrix products of bf16 operands, where the target has such "
                  "instructions; f64: to check gradients")
@@ -217,7 +226,8 @@ static int run(int argc, char **argv) {
     return 2;
   }
   options.input = format.files.front();
-  options.reduction = dataParallel->count() > 0 && reduction.empty() ? "f32" : reduction;
+  const bool overRanks = dataParallel->count() > 0 || options.sequenceRanks > 1;
+  options.reduction = overRanks && reduction.empty() ? "f32" : reduction;
   options.describe = !description.empty();
   options.describeJson = description == "json";
   options.costJson = cost == "json";

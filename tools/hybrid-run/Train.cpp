@@ -99,6 +99,10 @@ std::shared_ptr<rt::lab::TrainingOptions> addTrainOptions(CLI::App *verb) {
                    "ranks that share each batch, --batch sequences each (default: all that mpirun "
                    "or srun has started)")
       ->check(Range(int64_t{1}, int64_t{1} << 16));
+  verb->add_option("--sequence-parallel", arguments->ranks.sequenceParallel,
+                   "ranks that have parts of each sequence, for lengths that are too much for one; "
+                   "those that were started are so many times the ranks that share each batch")
+      ->check(Range(int64_t{1}, int64_t{1} << 16));
   verb->add_option("--reduce", arguments->ranks.wire,
                    "how ranks send gradients: f32 (as they are) or bf16 (rounded)")
       ->check(CLI::IsMember({"f32", "bf16"}))

@@ -79,6 +79,8 @@ Result<std::vector<std::string>> optionsOf(const ModelSpec &spec) {
   add("--memory", spec.memory);
   if (!spec.reduction.empty() && spec.isSource())
     options.push_back("--data-parallel=" + spec.reduction);
+  if (spec.sequenceRanks > 1 && spec.isSource())
+    options.push_back("--sequence-parallel=" + std::to_string(spec.sequenceRanks));
   if (spec.chunked && spec.isSource())
     options.push_back("--chunked");
   if (spec.decode && spec.isSource())

@@ -2,6 +2,7 @@
 #include "training/compile/Recompile.h"
 #include "executable/Executable_generated.h"
 #include "executable/PrivateFolder.h"
+#include "executable/SequenceRanks.h"
 #include "runtime/files/AtomicFile.h"
 #include "runtime/files/File.h"
 #include <algorithm>
@@ -78,7 +79,8 @@ Result<ModelSpec> sourceOf(const Executable &executable) {
         spec.settings.push_back(name + "=" + value);
         continue;
       }
-      if (name == "batch" || name == "length" || name == "ensemble") {
+      if (name == "batch" || name == "length" || name == "ensemble" ||
+          name == sequenceRanksSetting) {
         auto read = numberIn(value);
         if (!read)
           return read.error();
@@ -90,6 +92,8 @@ Result<ModelSpec> sourceOf(const Executable &executable) {
         spec.length = number;
       else if (name == "ensemble")
         spec.replicas = *number;
+      else if (name == sequenceRanksSetting)
+        spec.sequenceRanks = *number;
       else if (name == "precision")
         spec.precision = value;
       else if (name == "optimizer")

@@ -52,7 +52,7 @@ TEST(Evaluate, AnInstanceIsRightWhenAllItsScoredPositionsAre) {
     std::fill(memory.tokens.begin(), memory.tokens.end(), token);
     std::fill(memory.targets.begin(), memory.targets.end(), ignoredTarget);
     ASSERT_TRUE(model.evaluate());
-    model.showLogits(0);
+    ASSERT_TRUE(model.showLogits(0));
     model.logits(0, row);
     said[static_cast<size_t>(token)] =
         static_cast<int32_t>(std::max_element(row.begin(), row.end()) - row.begin());

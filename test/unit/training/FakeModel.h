@@ -109,7 +109,10 @@ public:
                                     : BatchScore{NAN, NAN, NAN});
     return scores;
   }
-  void showLogits(int64_t replica) override { shown = &of(replica); }
+  Result<void> showLogits(int64_t replica) override {
+    shown = &of(replica);
+    return {};
+  }
   void logits(int64_t row, std::span<double> values) const override {
     std::copy_n(shown->scores.begin() + row * classes, classes, values.begin());
   }
