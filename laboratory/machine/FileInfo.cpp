@@ -3,6 +3,7 @@
 #include "executable/CudaVersion.h"
 #include "executable/Printable.h"
 #include "executable/SessionMemory.h"
+#include "laboratory/machine/RankTraffic.h"
 #include "runtime/Executable.h"
 #include "runtime/InputIds.h"
 #include "runtime/cpu/Threads.h"
@@ -106,7 +107,12 @@ Json describe(const Executable &executable, bool withSteps, int threads) {
             bytes += buffer->bytes();
           line.update({{"all_reduce_bytes", bytes},
                        {"sent_as", nameOf(static_cast<DType>(reduction->wire()))}});
-        } else if (const auto *attention = step->operation_as_Attention())
+        } else if (const auto *exchange = step->operation_as_Exchange())
+          line.update(
+              {{"exchange", fb::EnumNameRankPattern(exchange->pattern())},
+               {"ranks", exchange->ranks()},
+               {"bytes", (exchange->send() ? exchange->send() : exchange->receive())->bytes()}});
+        else if (const auto *attention = step->operation_as_Attention())
           line.update({{attention->backward() ? "attention_gradient" : "attention",
                         {attention->batch(), attention->length(), attention->key_length(),
                          attention->heads(), attention->head_size()}}});
@@ -268,6 +274,40 @@ Result<void> printTensors(const InfoOptions &options, bool isArray) {
   return {};
 }
 
+/// What a training step sends, for each number of ranks that was asked for.
+Result<void> addTraffic(Json &info, const Executable &executable, const InfoOptions &options) {
+  for (int64_t ranks : options.ranks) {
+    auto traffic = trafficOf(executable, ranks);
+    if (!traffic)
+      return traffic.error();
+    Json entry{{"ranks", ranks},
+               {"sent_bytes", traffic->total()},
+               {"reduced_bytes", traffic->reduced},
+               {"swapped_bytes", traffic->swapped},
+               {"state_bytes", traffic->states},
+               {"exchanges", traffic->exchanges}};
+    if (options.link.bytesPerSecond > 0)
+      entry["seconds"] = traffic->seconds(options.link);
+    info["ranks"].push_back(std::move(entry));
+  }
+  return {};
+}
+
+void printTraffic(const Json &rows) {
+  say("\na training step sends, a rank:\n{:>8} {:>12} {:>12} {:>12} {:>12} {:>10}{}\n", "ranks",
+      "bytes", "gradients", "swapped", "states", "exchanges",
+      rows.front().contains("seconds") ? "       time" : "");
+  for (const Json &row : rows) {
+    say("{:>8}", row["ranks"].get<int64_t>());
+    for (const char *key : {"sent_bytes", "reduced_bytes", "swapped_bytes", "state_bytes"})
+      say(" {:>12}", row[key].get<uint64_t>());
+    say(" {:>10}", row["exchanges"].get<uint64_t>());
+    if (row.contains("seconds"))
+      say(" {:>8.3f} ms", row["seconds"].get<double>() * 1e3);
+    say("\n");
+  }
+}
+
 } // namespace
 
 Result<void> printInfo(const InfoOptions &options) {
@@ -281,12 +321,17 @@ Result<void> printInfo(const InfoOptions &options) {
     say("{}", textOf((*executable)->format().source()));
     return {};
   }
-  const Json info = describe(**executable, options.steps,
-                             options.threads > 0 ? options.threads : availableThreads());
-  if (options.json)
+  Json info = describe(**executable, options.steps,
+                       options.threads > 0 ? options.threads : availableThreads());
+  if (auto done = addTraffic(info, **executable, options); !done)
+    return done;
+  if (options.json) {
     say("{}\n", jsonText(info));
-  else
-    printExecutable(info);
+    return {};
+  }
+  printExecutable(info);
+  if (info.contains("ranks"))
+    printTraffic(info["ranks"]);
   return {};
 }
 

@@ -1,4 +1,5 @@
 //===- Info.cpp - hybrid-run info: what a file holds ------------------------------===//
+#include "laboratory/TrainingRanks.h"
 #include "laboratory/machine/FileInfo.h"
 #include "tools/hybrid-run/Verbs.h"
 
@@ -14,6 +15,18 @@ void addInfo(CLI::App &app) {
   verb->add_option("--threads", options->threads,
                    "threads that would run it, for the memory it takes (default: all)")
       ->check(Range(0, 1024));
+  auto *ranks =
+      verb->add_option("--ranks", options->ranks,
+                       "what a training step sends where so many ranks train together: the bytes "
+                       "of each, without starting them; several numbers, a line each")
+          ->check(Range(2, 1 << 16));
+  verb->add_option_function<std::string>(
+          "--emulate-link",
+          [options](const std::string &text) { options->link = valueOf(rt::lab::linkOf(text)); },
+          "DELAY,RATE: how long that takes, one after the other, over a link with so many seconds "
+          "of delay and bytes per second")
+      ->type_name("DELAY,RATE")
+      ->needs(ranks);
   verb->callback([options] { require(rt::lab::printInfo(*options)); });
 }
 
