@@ -284,8 +284,10 @@ Result<void> Plan::issue(const Gpu &gpu, const Operation &operation) {
     parameters[i] = const_cast<uint64_t *>(&operation.values[i]);
   if (const size_t count = operation.reaches.size() / 3) {
     const uint64_t *begins = operation.reaches.data();
-    gpu.driver().nextLaunchReaches(static_cast<unsigned>(count), begins, begins + count,
-                                   begins + 2 * count);
+    Status told = gpu.driver().nextLaunchReaches(static_cast<unsigned>(count), begins,
+                                                 begins + count, begins + 2 * count);
+    if (auto done = gpu.check("hybridNextLaunchReaches", told); !done)
+      return in(*operation.step, done.error());
   }
   Status status = gpu.driver().launch(operation.function, operation.blocks, operation.rows, 1,
                                       operation.threads, 1, 1, operation.sharedBytes, gpu.stream(),

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <type_traits>
 
 using namespace hybrid::rt::cuda;
 using namespace hybrid::shim;
@@ -136,12 +137,17 @@ static Status runKernel(Function function, const KernelLaunch &launch) {
 static thread_local std::vector<BufferExtent> nextExtents;
 
 /// No call of CUDA's: HYBRID_CUDA_OPTIONAL_CALLS in runtime/cuda/DriverApi.h.
-HYBRID_DRIVER_CALL void hybridNextLaunchReaches(unsigned count, const uint64_t *begins,
-                                                const uint64_t *bytes, const uint64_t *rowStrides) {
+HYBRID_DRIVER_CALL Status hybridNextLaunchReaches(unsigned count, const DeviceAddress *begins,
+                                                  const uint64_t *bytes,
+                                                  const uint64_t *rowStrides) {
   nextExtents.clear();
   for (unsigned i = 0; i < count; ++i)
     nextExtents.push_back({begins[i], bytes[i], rowStrides[i]});
+  return success;
 }
+// CUDA's calls are compared with cuda.h; this one stands in no header.
+static_assert(
+    std::is_same_v<decltype(&hybridNextLaunchReaches), decltype(DriverApi::nextLaunchReaches)>);
 
 HYBRID_DRIVER_CALL Status cuLaunchKernel(Function function, unsigned gridX, unsigned gridY,
                                          unsigned gridZ, unsigned blockX, unsigned blockY,
