@@ -109,7 +109,9 @@ HYBRID_DEVICE void fftconvSplit(int64_t item, const T *x, const T *gate, const T
   using Block = typename Tile::Block;
   const Block block{sharedMemory<Complex<T>>(), reinterpret_cast<const Complex<T> *>(twiddles)};
   const Tile tile(item);
-  x = tile.rows(x, P.stride), gate = tile.rows(gate, P.factorStride);
+  x = tile.rows(x, P.stride);
+  if constexpr (P.hasFactor != 0)
+    gate = tile.rows(gate, P.factorStride);
   auto value = [&](int t, int lane) {
     if (!tile.contains(t, lane))
       return T(0);
@@ -164,9 +166,13 @@ HYBRID_DEVICE void fftconvMerge(int64_t item, const T *parts, const T *gate, con
     block.write(group, v);
   }
   block.inverse();
-  y = tile.rows(y, P.stride), gate = tile.rows(gate, P.factorStride);
-  second = tile.rows(second, P.secondStride);
-  secondFactor = tile.rows(secondFactor, P.secondFactorStride);
+  y = tile.rows(y, P.stride);
+  if constexpr (P.hasFactor != 0)
+    gate = tile.rows(gate, P.factorStride);
+  if constexpr (P.hasSecond != 0) {
+    second = tile.rows(second, P.secondStride);
+    secondFactor = tile.rows(secondFactor, P.secondFactorStride);
+  }
   auto use = [&](int t, int lane, T value) {
     if (!tile.contains(t, lane))
       return;

@@ -23,7 +23,7 @@ namespace hybrid::cuda {
 /// Log weight of nothing: low enough that its exponential is zero beside any key, high enough that
 /// differences stay finite.
 constexpr double softmaxScanNothing = -1e30;
-/// One block of channels of one sequence.
+/// One block of channels of one sequence. A pass that reads no keys, values or taps gives none.
 template <typename T, SoftmaxScanParams p> struct SoftmaxScanBlock {
   /// A key for each channel?
   static constexpr bool ownKeys = p.keys == p.channels;
@@ -54,12 +54,12 @@ template <typename T, SoftmaxScanParams p> struct SoftmaxScanBlock {
       const int64_t inGroup = blockOfKey * softmaxScanThreads + laneIndex();
       channel = key * group + inGroup, active = inGroup < group;
     }
-    k = keys + batch * p.length * p.kStride + key;
-    v = values + batch * p.length * p.vStride + channel;
-    taps = tapBiases + key;
+    k = keys ? keys + batch * p.length * p.kStride + key : nullptr;
+    v = values ? values + batch * p.length * p.vStride + channel : nullptr;
+    taps = tapBiases ? tapBiases + key : nullptr;
     decay = p.hasDecay ? keyed(decays + key) : T(0);
-    segments = ids + (p.hasSegments ? batch * p.length : 0);
-    state = initialState + (p.hasState ? stateOffset(0) : 0);
+    segments = p.hasSegments ? ids + batch * p.length : nullptr;
+    state = p.hasState && initialState ? initialState + stateOffset(0) : nullptr;
   }
 
   HYBRID_DEVICE T read(const T *from) const { return active ? *from : T(0); }
