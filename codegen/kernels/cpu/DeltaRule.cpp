@@ -15,7 +15,10 @@ struct Item {
   Item(int64_t index, const DeltaRuleParams &params)
       : batch(index / params.heads), head(index % params.heads), params(params) {}
 
+  /// Of nothing where the buffer is absent.
   template <typename T> Steps<T> part(void *buffer, int64_t stride, int64_t size) const {
+    if (!buffer)
+      return {};
     return {static_cast<T *>(buffer) + batch * params.length * stride + head * size, stride,
             params.heads * size};
   }

@@ -17,14 +17,17 @@ struct ScannedHead {
   ScannedHead(int64_t index, const LinearScanParams &params)
       : batch(index / params.heads), head(index % params.heads), params(params) {}
 
+  /// Of nothing where the buffer is absent.
   template <typename T> Steps<T> part(void *buffer, int64_t stride, int64_t size) const {
+    if (!buffer)
+      return {};
     return {static_cast<T *>(buffer) + batch * params.blockRows * stride + head * size, stride, 0};
   }
   /// Decays, or their gradient: constant ones have a stride of 0.
   template <typename T> Steps<T> ofDecay(void *buffer, int64_t stride) const {
     const int64_t size = linearScanPerKey(params) ? params.keySize : 1;
     if (params.decay == ScanDecay::Key || params.decay == ScanDecay::Head)
-      return {static_cast<T *>(buffer) + head * size, 0, 0};
+      return {buffer ? static_cast<T *>(buffer) + head * size : nullptr, 0, 0};
     return part<T>(buffer, stride, size);
   }
   template <typename T> T *state(void *buffer, bool is) const {
