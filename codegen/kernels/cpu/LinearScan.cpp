@@ -54,10 +54,13 @@ struct Item {
     block = item % blocks, firstLane = block * lanesOfBlock;
     head = item / blocks % params.heads, batch = item / blocks / params.heads;
   }
-  /// Rows of a tensor [batch, length, heads * size] from a channel of the head on.
+  /// Rows of a tensor [batch, length, heads * size] from a channel of the head on, or none of an
+  /// absent one.
   template <typename T>
   Rows<T> rows(void *buffer, const LinearScanParams &params, int64_t stride, int64_t size,
                int64_t channel = 0) const {
+    if (!buffer)
+      return {};
     return {static_cast<T *>(buffer) + batch * params.blockRows * stride + head * size + channel,
             stride};
   }
