@@ -37,7 +37,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="mutate-fields-") as folder:
         for name, (model, *arguments) in CASES.items():
             executable = pathlib.Path(folder) / f"{name}.hyx"
-            subprocess.run([options.binaries / "hybridc", options.models / model, *arguments, "-o", executable], check=True)
+            subprocess.run([options.binaries / "hybridc", options.models / model, *arguments, "-o", executable], env=environment, check=True)
             done = subprocess.run([options.binaries / "MutateFields", options.schema, executable, "0", str(options.one_of)], env=environment, capture_output=True, text=True)
             print("\n".join(done.stdout.splitlines()[-40:]), done.stderr[-2000:] if done.returncode else "", flush=True)
             if done.returncode:
