@@ -9,10 +9,12 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialect/ScalarFunctions.h"
+#include "runtime/ranks/LocalRanks.h"
 #include "test/support/CaseTest.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <cmath>
 #include <random>
+#include <thread>
 
 using namespace mlir;
 using namespace hybrid;
@@ -27,102 +29,137 @@ class Gradients : public CaseTest {
 public:
   Gradients(size_t differences) : differences(differences) {}
 
-  void fillInputs(rt::Session &session, const rt::ProgramInfo &program, const InputRules &rules) {
-    std::mt19937_64 engine(7);
-    for (const rt::TensorInfo &input : program.inputs) {
+  /// A rank's session and what its inputs hold, which the programs' memory does not keep.
+  struct Rank {
+    std::unique_ptr<rt::Session> session;
+    std::map<std::string, std::vector<double>> values, analytic;
+    std::map<std::string, std::vector<int32_t>> integers;
+  };
+
+  static void fillInputs(Rank &rank, size_t number, const InputRules &rules) {
+    std::mt19937_64 engine(7 + number);
+    for (const rt::TensorInfo &input : rank.session->executable().findProgram("vjp")->inputs) {
       auto found = rules.find(input.name);
       InputRule rule = found == rules.end() ? InputRule{} : found->second;
       std::uniform_real_distribution<double> uniform(rule.low, rule.high);
+      const auto elements = static_cast<size_t>(input.elements());
       if (input.dtype == rt::DType::I32) {
-        auto values = session.inputAs<int32_t>(program.name, input.name);
-        for (size_t i = 0; i < values.size(); ++i) {
+        for (size_t i = 0; i < elements; ++i) {
           int64_t length = input.shape.back();
-          values[i] = rule.segments
-                          ? static_cast<int32_t>(static_cast<int64_t>(i) % length * 3 / length)
-                          : static_cast<int32_t>(std::floor(uniform(engine)));
+          rank.integers[input.name].push_back(
+              rule.segments ? static_cast<int32_t>(static_cast<int64_t>(i) % length * 3 / length)
+                            : static_cast<int32_t>(std::floor(uniform(engine))));
         }
         continue;
       }
-      for (double &value : session.inputAs<double>(program.name, input.name)) {
-        value = uniform(engine);
+      for (size_t i = 0; i < elements; ++i) {
+        double value = uniform(engine);
         if (std::abs(value) < 0.05) // keep away from kinks
           value += 0.1;
+        rank.values[input.name].push_back(value);
       }
     }
   }
 
-  void checkModule(ModuleOp module) {
-    auto rules = takeInputRules(module);
-    std::unique_ptr<rt::Session> session = compile(module);
-    ASSERT_NE(session, nullptr);
-    ASSERT_TRUE(session->initialize(1));
-    const rt::ProgramInfo *vjp = session->executable().findProgram("vjp"),
-                          *forward = session->executable().findProgram("forward");
-    fillInputs(*session, *vjp, rules);
-    // The arena is shared: keep what the programs need outside of it.
-    std::map<std::string, std::vector<double>> values;
-    std::map<std::string, std::vector<int32_t>> integers;
-    for (const rt::TensorInfo &input : vjp->inputs) {
-      if (input.dtype == rt::DType::I32) {
-        auto span = session->inputAs<int32_t>("vjp", input.name);
-        integers[input.name].assign(span.begin(), span.end());
-      } else {
-        auto span = session->inputAs<double>("vjp", input.name);
-        values[input.name].assign(span.begin(), span.end());
-      }
-    }
-    auto write = [&](const rt::ProgramInfo &program) {
-      for (const rt::TensorInfo &input : program.inputs) {
+  /// Runs a program on all ranks at once; each must come to the end of it for the others to.
+  static void run(std::vector<Rank> &ranks, const std::string &name) {
+    auto runOne = [&](Rank &rank) {
+      for (const rt::TensorInfo &input : rank.session->executable().findProgram(name)->inputs) {
         if (input.dtype == rt::DType::I32)
-          llvm::copy(integers[input.name],
-                     session->inputAs<int32_t>(program.name, input.name).begin());
+          llvm::copy(rank.integers[input.name],
+                     rank.session->inputAs<int32_t>(name, input.name).begin());
         else
-          llvm::copy(values[input.name],
-                     session->inputAs<double>(program.name, input.name).begin());
+          llvm::copy(rank.values[input.name],
+                     rank.session->inputAs<double>(name, input.name).begin());
       }
+      auto status = rank.session->run(name);
+      EXPECT_TRUE(status) << status.error().message;
     };
-    write(*vjp);
-    auto status = session->run("vjp");
-    ASSERT_TRUE(status) << status.error().message;
-    std::map<std::string, std::vector<double>> analytic;
-    for (const rt::TensorInfo &output : vjp->outputs)
-      if (output.name.starts_with("grad.")) {
-        auto span = session->outputAs<double>("vjp", output.name);
-        analytic[output.name.substr(5)].assign(span.begin(), span.end());
-      }
-    ASSERT_FALSE(analytic.empty());
+    std::vector<std::thread> others;
+    for (Rank &rank : llvm::drop_begin(ranks))
+      others.emplace_back([&] { runOne(rank); });
+    runOne(ranks.front());
+    for (std::thread &other : others)
+      other.join();
+  }
 
-    auto evaluate = [&] {
-      write(*forward);
-      EXPECT_TRUE(session->run("forward"));
-      double sum = 0;
-      for (const rt::TensorInfo &output : forward->outputs) {
-        auto span = session->outputAs<double>("forward", output.name);
-        const std::vector<double> &cotangent = values["cotangent." + output.name];
+  /// What the gradients are of: the sum of all ranks' results by their cotangents.
+  static double evaluate(std::vector<Rank> &ranks) {
+    run(ranks, "forward");
+    double sum = 0;
+    for (Rank &rank : ranks)
+      for (const rt::TensorInfo &output :
+           rank.session->executable().findProgram("forward")->outputs) {
+        auto span = rank.session->outputAs<double>("forward", output.name);
+        const std::vector<double> &cotangent = rank.values["cotangent." + output.name];
         for (size_t i = 0; i < cotangent.size(); ++i)
           sum += span[i] * cotangent[i];
       }
-      return sum;
-    };
-    for (auto &[name, gradient] : analytic) {
-      double difference = 0, norm = 0;
-      // Odd, or it may meet one column of a matrix alone.
-      const size_t stride = std::max<size_t>(1, gradient.size() / differences) | 1;
-      for (size_t i = 0; i < gradient.size(); i += stride) {
-        double saved = values[name][i];
-        values[name][i] = saved + step;
-        double above = evaluate();
-        values[name][i] = saved - step;
-        double below = evaluate();
-        values[name][i] = saved;
-        double numeric = (above - below) / (2 * step);
-        difference += (numeric - gradient[i]) * (numeric - gradient[i]);
-        norm += numeric * numeric;
-      }
-      EXPECT_LE(std::sqrt(difference), tolerance * std::sqrt(norm) + 1e-9)
-          << "gradient of " << name << ", norm " << std::sqrt(norm);
-      EXPECT_GT(norm, 0) << name << " does not influence the result: the case tests nothing";
+    return sum;
+  }
+
+  /// A module with `test.ranks` runs as so many ranks, each with inputs of its own.
+  std::vector<Rank> openRanks(ModuleOp module) {
+    auto count = module->getAttrOfType<IntegerAttr>("test.ranks");
+    module->removeAttr("test.ranks");
+    auto executable = compileExecutable(module);
+    std::vector<Rank> ranks;
+    if (!executable)
+      return ranks;
+    if (!count) {
+      ranks.emplace_back().session = open(executable, {});
+      return ranks;
     }
+    for (auto &transport : rt::makeLocalRanks(static_cast<int>(count.getInt()))) {
+      rt::SessionOptions options;
+      options.threads = 1;
+      options.ranks = std::make_shared<rt::Communicator>(std::move(transport));
+      ranks.emplace_back().session = open(executable, options);
+    }
+    return ranks;
+  }
+
+  void checkModule(ModuleOp module) {
+    if (module->hasAttr("test.ranks") && !StringRef(targetName()).starts_with("cpu"))
+      GTEST_SKIP() << "ranks give each other bytes on the CPU only";
+    auto rules = takeInputRules(module);
+    std::vector<Rank> ranks = openRanks(module);
+    ASSERT_FALSE(ranks.empty());
+    for (auto [number, rank] : llvm::enumerate(ranks)) {
+      ASSERT_NE(rank.session, nullptr);
+      ASSERT_TRUE(rank.session->initialize(1));
+      fillInputs(rank, number, rules);
+    }
+    run(ranks, "vjp");
+    for (Rank &rank : ranks) {
+      for (const rt::TensorInfo &output : rank.session->executable().findProgram("vjp")->outputs)
+        if (output.name.starts_with("grad.")) {
+          auto span = rank.session->outputAs<double>("vjp", output.name);
+          rank.analytic[output.name.substr(5)].assign(span.begin(), span.end());
+        }
+      ASSERT_FALSE(rank.analytic.empty());
+    }
+    for (Rank &rank : ranks)
+      for (auto &[name, gradient] : rank.analytic) {
+        double difference = 0, norm = 0;
+        // Odd, or it may meet one column of a matrix alone.
+        const size_t stride = std::max<size_t>(1, gradient.size() / differences) | 1;
+        for (size_t i = 0; i < gradient.size(); i += stride) {
+          double &value = rank.values[name][i];
+          const double saved = value;
+          value = saved + step;
+          double above = evaluate(ranks);
+          value = saved - step;
+          double below = evaluate(ranks);
+          value = saved;
+          double numeric = (above - below) / (2 * step);
+          difference += (numeric - gradient[i]) * (numeric - gradient[i]);
+          norm += numeric * numeric;
+        }
+        EXPECT_LE(std::sqrt(difference), tolerance * std::sqrt(norm) + 1e-9)
+            << "gradient of " << name << ", norm " << std::sqrt(norm);
+        EXPECT_GT(norm, 0) << name << " does not influence the result: the case tests nothing";
+      }
   }
 
 private:

@@ -52,13 +52,17 @@ public:
     context.loadAllAvailableDialects();
   }
 
-  /// A session of the module compiled in f64 for the target HYBRID_TEST_TARGET, or this machine's
-  /// CPU; null after a reported failure.
-  std::unique_ptr<rt::Session> compile(mlir::ModuleOp module,
-                                       const CompileOptions &options = {2, 8, "f64"}) {
+  /// The target HYBRID_TEST_TARGET, or this machine's CPU.
+  static std::string targetName() {
     const char *name = std::getenv("HYBRID_TEST_TARGET");
+    return name ? name : "cpu";
+  }
+
+  /// The module compiled in f64 for that target; null after a reported failure.
+  std::shared_ptr<const rt::Executable>
+  compileExecutable(mlir::ModuleOp module, const CompileOptions &options = {2, 8, "f64"}) {
     std::string complaint;
-    auto target = createTarget(name ? name : "cpu", complaint);
+    auto target = createTarget(targetName(), complaint);
     if (!target) {
       ADD_FAILURE() << complaint;
       return nullptr;
@@ -78,7 +82,19 @@ public:
       ADD_FAILURE() << executable.error().message;
       return nullptr;
     }
-    auto session = rt::Session::create(*executable, {});
+    return *executable;
+  }
+
+  /// A session of it.
+  std::unique_ptr<rt::Session> compile(mlir::ModuleOp module,
+                                       const CompileOptions &options = {2, 8, "f64"}) {
+    auto executable = compileExecutable(module, options);
+    return executable ? open(executable, {}) : nullptr;
+  }
+
+  static std::unique_ptr<rt::Session> open(const std::shared_ptr<const rt::Executable> &executable,
+                                           const rt::SessionOptions &options) {
+    auto session = rt::Session::create(executable, options);
     if (!session) {
       ADD_FAILURE() << session.error().message;
       return nullptr;
