@@ -23,7 +23,7 @@ namespace hybrid::cuda {
 /// Log weight of nothing: low enough that its exponential is zero beside any key, high enough that
 /// differences stay finite.
 constexpr double softmaxScanNothing = -1e30;
-/// One block of channels of one sequence. A pass that reads no keys, values or taps gives none.
+/// One block of channels of one sequence.
 template <typename T, SoftmaxScanParams p> struct SoftmaxScanBlock {
   /// A key for each channel?
   static constexpr bool ownKeys = p.keys == p.channels;
@@ -37,8 +37,9 @@ template <typename T, SoftmaxScanParams p> struct SoftmaxScanBlock {
   const int32_t *segments;
   T decay;
 
-  HYBRID_DEVICE SoftmaxScanBlock(int64_t item, const T *keys, const T *values, const T *tapBiases,
-                                 const T *decays, const int32_t *ids, const T *initialState) {
+  /// In a pass that reads no keys and values.
+  HYBRID_DEVICE SoftmaxScanBlock(int64_t item, const T *decays, const int32_t *ids)
+      : k(nullptr), v(nullptr), taps(nullptr), state(nullptr) {
     constexpr int64_t blocks = softmaxScanBlocks(p, softmaxScanThreads),
                       keyBlocks = softmaxScanKeyBlocks(p, softmaxScanThreads);
     const int64_t block = item % blocks;
@@ -54,12 +55,16 @@ template <typename T, SoftmaxScanParams p> struct SoftmaxScanBlock {
       const int64_t inGroup = blockOfKey * softmaxScanThreads + laneIndex();
       channel = key * group + inGroup, active = inGroup < group;
     }
-    k = keys ? keys + batch * p.length * p.kStride + key : nullptr;
-    v = values ? values + batch * p.length * p.vStride + channel : nullptr;
-    taps = tapBiases ? tapBiases + key : nullptr;
     decay = p.hasDecay ? keyed(decays + key) : T(0);
-    segments = p.hasSegments ? ids + batch * p.length : nullptr;
-    state = p.hasState && initialState ? initialState + stateOffset(0) : nullptr;
+    segments = ids + (p.hasSegments ? batch * p.length : 0);
+  }
+  HYBRID_DEVICE SoftmaxScanBlock(int64_t item, const T *keys, const T *values, const T *tapBiases,
+                                 const T *decays, const int32_t *ids, const T *initialState)
+      : SoftmaxScanBlock(item, decays, ids) {
+    k = keys + batch * p.length * p.kStride + key;
+    v = values + batch * p.length * p.vStride + channel;
+    taps = tapBiases + (p.taps > 0 ? key : 0);
+    state = initialState + (p.hasState ? stateOffset(0) : 0);
   }
 
   HYBRID_DEVICE T read(const T *from) const { return active ? *from : T(0); }
@@ -545,7 +550,7 @@ HYBRID_DEVICE void softmaxScanGradientSummary(int64_t item, const T *decays,
                                               const T *dy, const T *finalState,
                                               const T *dFinalState, T *summaries) {
   using Gradient = SoftmaxScanGradient<T, p>;
-  const SoftmaxScanBlock<T, p> block(item, nullptr, nullptr, nullptr, decays, segments, nullptr);
+  const SoftmaxScanBlock<T, p> block(item, decays, segments);
   Gradient gradient(block, y, lse, dy, finalState, dFinalState);
   gradient.template walk<false>([](int64_t, const typename Gradient::Row &, T, T) {});
   auto store = [&](int64_t i, T value) {
