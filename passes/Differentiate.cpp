@@ -29,10 +29,13 @@ SmallVector<ParameterOp> trainableParameters(func::FuncOp function) {
   return parameters;
 }
 
-/// What another rank gives depends on the parameters, which it has too.
+/// What comes from elsewhere, as from another rank, may depend on the parameters, which are there
+/// too.
 void requireReceived(func::FuncOp function, ReverseMode &reverse) {
-  for (auto received : function.getOps<ReceiveStateOp>())
-    reverse.require(received);
+  for (auto op : function.getOps<DifferentiableOp>())
+    if (op->getNumOperands() == 0)
+      for (Value result : op->getResults())
+        reverse.require(result);
 }
 
 /// A copy of `source` called `name`, whose return becomes `outputs` named `names` when finish() is

@@ -192,6 +192,13 @@ bool ProgramStep::runOverRanks(const ProgramMemory &memory, Member &member,
   });
 }
 
+// The values of a file are those of runtime/ranks.
+static_assert(static_cast<int>(RankPattern::All) == static_cast<int>(fb::RankPattern::All) &&
+              static_cast<int>(RankPattern::ToNext) == static_cast<int>(fb::RankPattern::ToNext) &&
+              static_cast<int>(RankPattern::FromPrevious) ==
+                  static_cast<int>(fb::RankPattern::FromPrevious) &&
+              static_cast<int>(RankPattern::Place) == static_cast<int>(fb::RankPattern::MAX));
+
 /// What one thread gives and takes for all of them.
 bool ProgramStep::runExchange(const ProgramMemory &memory, Member &member, Failure &failure) const {
   return member.share(1, 1, [&](int64_t, int64_t) {

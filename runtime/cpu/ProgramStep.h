@@ -33,7 +33,7 @@ struct ProgramMemory {
   uint64_t scratchBytes = 0;                      // a thread
   int threads = 1;
   std::vector<Redirect> redirects;
-  Communicator *ranks = nullptr; // null: there are no others, and reductions over them do nothing
+  Communicator *ranks = nullptr; // null: there are no others to reduce with or to have parts
 
   /// A buffer in a tile: of a loop whose tiles have `tileBytes`, on `thread`.
   std::byte *address(const fb::BufferRef &buffer, uint64_t tileBytes = 0, int thread = 0) const;

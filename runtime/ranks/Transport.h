@@ -22,8 +22,9 @@ public:
   virtual int size() const = 0;
 
   /// Gives rank r send[r] and takes receive[r] from it; both have an entry a rank, of which their
-  /// own is not looked at. What r is given must have the size that r takes. All ranks call it in
-  /// the same order, one thread of each at a time. Back when all has been sent and received.
+  /// own is not looked at. What r is given must have the size that r takes. Between two ranks calls
+  /// are paired in their order; who gives and takes nothing has no part. One thread at a time; back
+  /// when all has been sent and received.
   Result<void> exchange(std::span<const std::span<const std::byte>> send,
                         std::span<const std::span<std::byte>> receive);
   /// Bytes that exchange() has given to others.

@@ -58,38 +58,34 @@ public:
     return name ? name : "cpu";
   }
 
-  /// The module compiled in f64 for that target; null after a reported failure.
-  std::shared_ptr<const rt::Executable>
+  /// The module compiled in f64 for that target.
+  rt::Result<std::shared_ptr<const rt::Executable>>
   compileExecutable(mlir::ModuleOp module, const CompileOptions &options = {2, 8, "f64"}) {
     std::string complaint;
     auto target = createTarget(targetName(), complaint);
-    if (!target) {
-      ADD_FAILURE() << complaint;
-      return nullptr;
-    }
+    if (!target)
+      return rt::Error{complaint};
     mlir::PassManager manager(&context);
     buildGraphPipeline(manager, options, GraphStage::Fused);
     target->addSchedule(manager, true, false);
     if (failed(manager.run(module)))
-      return nullptr;
+      return rt::Error{"the case does not compile"};
     auto code = target->compile(module, "exe");
     if (failed(code))
-      return nullptr;
+      return rt::Error{"the case has no code"};
     std::vector<char> bytes = writeExecutable(module, *code, target->describe(), {});
     auto begin = reinterpret_cast<const std::byte *>(bytes.data());
-    auto executable = rt::Executable::fromBytes({begin, begin + bytes.size()}, "case");
-    if (!executable) {
-      ADD_FAILURE() << executable.error().message;
-      return nullptr;
-    }
-    return *executable;
+    return rt::Executable::fromBytes({begin, begin + bytes.size()}, "case");
   }
 
-  /// A session of it.
+  /// A session of it; null after a reported failure.
   std::unique_ptr<rt::Session> compile(mlir::ModuleOp module,
                                        const CompileOptions &options = {2, 8, "f64"}) {
     auto executable = compileExecutable(module, options);
-    return executable ? open(executable, {}) : nullptr;
+    if (executable)
+      return open(*executable, {});
+    ADD_FAILURE() << executable.error().message;
+    return nullptr;
   }
 
   static std::unique_ptr<rt::Session> open(const std::shared_ptr<const rt::Executable> &executable,
