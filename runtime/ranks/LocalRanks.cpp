@@ -59,10 +59,13 @@ protected:
     for (int other = 0; other < size() && done; ++other)
       if (other != place && !waitFor(other, [&] { return !meeting->from(place, other); }))
         done = lost();
-    if (!done) { // what was given here ends with this call
-      std::lock_guard lock(meeting->mutex);
-      for (int other = 0; other < size(); ++other)
-        meeting->from(place, other) = nullptr;
+    if (!done) { // what was given here ends with this call, and others must not wait for it
+      {
+        std::lock_guard lock(meeting->mutex);
+        for (int other = 0; other < size(); ++other)
+          meeting->from(place, other) = nullptr;
+      }
+      abandon();
     }
     return done;
   }

@@ -10,8 +10,8 @@
 
 namespace hybrid::rt {
 
-/// A transport for each of `size` threads. One that is abandoned or destroyed lets the exchanges of
-/// the others fail.
+/// A transport for each of `size` threads. One that is abandoned or destroyed, or whose exchange
+/// failed, lets the exchanges of the others fail.
 std::vector<std::unique_ptr<Transport>> makeLocalRanks(int size, const EmulatedLink &link = {});
 
 /// The same ranks, over a slower link than they have.
