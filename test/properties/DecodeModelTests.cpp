@@ -67,6 +67,11 @@ protected:
   fs::path folder;
 };
 
+/// Those that tell one thing of a whole sequence: there is nothing to tell of a part of it.
+const std::set<std::string> classifiers{"dna/species.hyb", "vision/classify.hyb"};
+/// Those that number positions once for all sequences, which so go side by side.
+const std::set<std::string> counting{"scaling/retnet.hyb"};
+
 } // namespace
 
 TEST_P(Models, DecodeToWhatTheForwardProgramGives) {
@@ -83,6 +88,12 @@ TEST_P(Models, DecodeToWhatTheForwardProgramGives) {
   if (text.find("size: string = \"125M\"") != std::string::npos)
     command += " --set size=8M";
   const int status = std::system((command + " 2> " + errors).c_str());
+  if (classifiers.count(GetParam())) {
+    EXPECT_NE(status, 0);
+    EXPECT_NE(textOf(errors).find("a sequence cannot be taken in chunks here"), std::string::npos)
+        << textOf(errors);
+    return;
+  }
   if (text.find("input tokens") == std::string::npos) {
     EXPECT_NE(status, 0);
     EXPECT_NE(textOf(errors).find("only a model whose one input is tokens"), std::string::npos)
@@ -96,7 +107,7 @@ TEST_P(Models, DecodeToWhatTheForwardProgramGives) {
   ASSERT_TRUE(session) << session.error().message;
   ASSERT_TRUE((*session)->initialize(3));
   disturb(**session);
-  test::expectDecodingIsForward(**session, 8);
+  test::expectDecodingIsForward(**session, 8, counting.count(GetParam()) > 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Decoding, Models, testing::ValuesIn(modelsToTest()), [](const auto &info) {
