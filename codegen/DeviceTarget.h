@@ -1,6 +1,7 @@
 //===- DeviceTarget.h - what `--target` asks for ----------------------------===//
 #pragma once
 #include "codegen/Code.h"
+#include "codegen/RankOptions.h"
 #include "codegen/ScheduleStage.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -30,10 +31,8 @@ public:
   /// Who computes attention under `--precision=bf16`: own, cudnn or auto. False on a target that
   /// has no such choice.
   virtual bool chooseAttention(llvm::StringRef) { return false; }
-  /// How the gradients of a training step are reduced over ranks: sent as f32 or bf16; empty: they
-  /// are not. `weighted`: they are sums over positions, where ranks have parts of sequences. False
-  /// on a target whose programs know of no ranks.
-  virtual bool chooseReduction(llvm::StringRef wire, bool) { return wire.empty(); }
+  /// What ranks do together. False on a target whose programs know of no ranks.
+  virtual bool chooseRanks(const RankOptions &ranks) { return !ranks.areSeveral(); }
   /// Adds the pass that cuts chains of rowwise ops into tiles of rows, on functions.
   virtual void addTiling(mlir::OpPassManager &manager) const = 0;
   /// The passes that make programs, in order. `rounded`: the program asked for bf16 products.

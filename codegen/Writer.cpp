@@ -2,6 +2,7 @@
 #include "codegen/Writer.h"
 #include "dialect/Shapes.h"
 #include "dialect/schedule/LocationText.h"
+#include "dialect/schedule/Memory.h"
 #include "dialect/schedule/RankOps.h"
 #include "executable/CudaVersion.h"
 #include "executable/Executable_generated.h"
@@ -115,9 +116,14 @@ public:
       flatbuffers::Offset<flatbuffers::Vector<int64_t>> rowBytes;
       if (!launch.getRowBytes().empty())
         rowBytes = builder.CreateVector(launch.getRowBytes().data(), launch.getRowBytes().size());
-      auto kernel = fb::CreateKernelLaunch(builder, symbol, launch.getGrid(), bufferVector,
-                                           launch.getScratchBytes(), launch.getItemsPerTile(),
-                                           rowBytes, static_cast<int32_t>(launch.getThreads()));
+      std::vector<fb::ItemSpan> spans;
+      for (ArrayRef<int64_t> rest = launch.getItemSpans(); !rest.empty(); rest = rest.drop_front(3))
+        spans.emplace_back(rest[0], rest[1], rest[2]);
+      auto spanVector = spans.empty() ? 0 : builder.CreateVectorOfStructs(spans);
+      auto kernel =
+          fb::CreateKernelLaunch(builder, symbol, launch.getGrid(), bufferVector,
+                                 launch.getScratchBytes(), launch.getItemsPerTile(), rowBytes,
+                                 static_cast<int32_t>(launch.getThreads()), spanVector);
       auto source = builder.CreateString(launch.getSource().str());
       return fb::CreateStep(builder, fb::Operation::KernelLaunch, kernel.Union(), source, location);
     }
@@ -160,7 +166,8 @@ public:
       }
       auto table = fb::CreateAllReduce(
           builder, dtypeOf(reduction.getElementType()), dtypeOf(reduction.getWire()),
-          vectorOf(buffers), reduction.getMean() ? &weight : nullptr, reduction.getWeighted());
+          vectorOf(buffers), reduction.getMean() ? &weight : nullptr, reduction.getWeighted(),
+          reduction.getToOwners(), reduction.getRelease());
       auto source = builder.CreateString(reduction.getSource().str());
       return fb::CreateStep(builder, fb::Operation::AllReduce, table.Union(), source, location);
     }
@@ -168,6 +175,16 @@ public:
       auto table = fb::CreateAwait(builder, vectorOf(await.getBuffers().getValue()));
       auto source = builder.CreateString(await.getSource().str());
       return fb::CreateStep(builder, fb::Operation::Await, table.Union(), source, location);
+    }
+    if (auto gather = dyn_cast<AllGatherOp>(op)) {
+      auto table = fb::CreateAllGather(builder, vectorOf(gather.getBuffers().getValue()));
+      auto source = builder.CreateString(gather.getSource().str());
+      return fb::CreateStep(builder, fb::Operation::AllGather, table.Union(), source, location);
+    }
+    if (auto release = dyn_cast<ReleaseOp>(op)) {
+      auto table = fb::CreateRelease(builder, vectorOf(release.getBuffers().getValue()));
+      auto source = builder.CreateString(release.getSource().str());
+      return fb::CreateStep(builder, fb::Operation::Release, table.Union(), source, location);
     }
     if (auto exchange = dyn_cast<ExchangeOp>(op)) {
       ArrayRef<Attribute> buffers = exchange.getBuffers().getValue();
@@ -342,6 +359,11 @@ static std::vector<char> serialize(ModuleOp module, const Code &code,
         code.examples->inputs.c_str(), code.examples->targets.c_str());
   auto parameterVector = builder.CreateVector(parameters);
   auto stateVector = builder.CreateVector(states);
+  std::vector<fb::BufferRef> shared;
+  if (auto stretches = module->getAttrOfType<ArrayAttr>(sharedAttribute))
+    for (Attribute stretch : stretches)
+      shared.push_back(bufferRef(stretch));
+  auto sharedVector = builder.CreateVectorOfStructs(shared);
 
   fb::ExecutableBuilder executable(builder);
   executable.add_version_major(formatMajor);
@@ -358,6 +380,10 @@ static std::vector<char> serialize(ModuleOp module, const Code &code,
   executable.add_code_hash(XXH3_64bits(code.sharedObject.data(), code.sharedObject.size()));
   executable.add_parameters(parameterVector);
   executable.add_states(stateVector);
+  if (!shared.empty()) {
+    executable.add_shared(sharedVector);
+    executable.add_shares_parameters(module->hasAttr(sharedParametersAttribute));
+  }
   executable.add_parameter_bytes(integer("schedule.parameter_bytes"));
   executable.add_constants(constantVector);
   executable.add_constants_bytes(integer("schedule.constants_bytes"));

@@ -19,6 +19,10 @@ std::vector<fb::BufferRef> buffersOf(const fb::Step &step) {
     addAll(attention->buffers());
   else if (const auto *await = step.operation_as_Await())
     addAll(await->buffers());
+  else if (const auto *gather = step.operation_as_AllGather())
+    addAll(gather->buffers());
+  else if (const auto *release = step.operation_as_Release())
+    addAll(release->buffers());
   else if (const auto *reduction = step.operation_as_AllReduce()) {
     addAll(reduction->buffers());
     if (reduction->weight())

@@ -198,6 +198,7 @@ Result<void> trainOnRanks(TrainingOptions options, const std::shared_ptr<Communi
   if (ranks && options.model.isSource()) {
     options.model.reduction = options.ranks.wire;
     options.model.sequenceRanks = options.ranks.sequenceParallel;
+    options.model.shards = options.ranks.shards;
   }
   run.quiet |= !tells;
   options.model.quiet |= !tells;

@@ -13,7 +13,8 @@ struct RankOptions {
   std::optional<int64_t> dataParallel; // ranks that share each batch; none: all that were started
   int64_t sequenceParallel = 1;        // ranks that have parts of each sequence
   std::string wire = "f32";            // in which gradients are sent: f32 or bf16
-  EmulatedLink link;                   // to emulate between them
+  std::string shards; // what they have shares of: state, parameters; empty: nothing
+  EmulatedLink link;  // to emulate between them
 };
 
 /// Joins the other processes that mpirun or srun started with this one. Null for a process alone

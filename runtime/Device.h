@@ -87,6 +87,13 @@ public:
   virtual Result<void> measure(std::span<const size_t> programs, int64_t steps, size_t runs,
                                std::vector<double> &seconds);
 
+  /// Where ranks have shares of what belongs to parameters: all of them together bring it to the
+  /// first one, or the parameters to all. Elsewhere there is nothing to do.
+  virtual Result<void> collectShares() { return {}; }
+  virtual Result<void> gatherParameters() { return {}; }
+  /// Gives up memory of what other ranks have shares of.
+  virtual void releaseShares() {}
+
   /// Puts the inputs of the last run in their places again, for walk(). False: they were not kept.
   virtual Result<bool> restoreInputs(size_t program, int64_t replica) = 0;
   /// Runs a program for one replica step by step, tiles one after another: `around` is called with

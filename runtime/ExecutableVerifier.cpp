@@ -47,10 +47,36 @@ Result<void> Verifier::run() {
     if (Result<void> done = checkProgram(*program); !done)
       return done;
   }
-  return checkExamples();
+  if (auto done = checkExamples(); !done)
+    return done;
+  return checkStretches();
 }
 
 /// The programs have been checked.
+/// They lie among the parameters, one behind the other.
+Result<void> Verifier::checkStretches() const {
+  const auto *stretches = executable.shared();
+  if (!stretches || stretches->size() == 0)
+    return {};
+  if (onCuda || executable.replicas() != 1)
+    return error("corrupt: ranks share its optimizer's state, expected one replica on a CPU");
+  if (!isAligned(*stretches))
+    return error("corrupt: the stretches that ranks share are misaligned in the file");
+  uint64_t end = 0;
+  for (const fb::BufferRef *stretch : *stretches) {
+    const uint64_t most = parametersEnd();
+    if (stretch->space() != fb::Space::Parameters || stretch->offset() < end ||
+        stretch->offset() % 4 || stretch->bytes() % 4 || stretch->offset() > most ||
+        stretch->bytes() > most - stretch->offset())
+      return error(
+          "corrupt: ranks share {} bytes at offset {} of space {}, expected some of the {} "
+          "bytes of parameters behind the first {}",
+          stretch->bytes(), stretch->offset(), fb::EnumNameSpace(stretch->space()), most, end);
+    end = stretch->offset() + stretch->bytes();
+  }
+  return {};
+}
+
 Result<void> Verifier::checkExamples() const {
   const fb::ExampleGather *gather = executable.examples();
   if (!gather)

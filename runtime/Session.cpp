@@ -152,6 +152,10 @@ int Session::threads() const { return state->device->threads(); }
 bool Session::isAsynchronous() const { return state->device->isAsynchronous(); }
 uint64_t Session::allocatedBytes() const { return state->device->allocatedBytes(); }
 
+Result<void> Session::collectShares() { return state->device->collectShares(); }
+Result<void> Session::gatherParameters() { return state->device->gatherParameters(); }
+void Session::releaseShares() { state->device->releaseShares(); }
+
 int64_t Session::replicas() const { return state->executable->replicas(); }
 
 Result<void> Session::setActive(int64_t replica, bool active) {

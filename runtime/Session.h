@@ -122,6 +122,14 @@ public:
   Result<void> setParameter(size_t index, std::span<const std::byte> bytes,
                             Slot slot = Slot::Parameter, int64_t replica = 0);
 
+  /// Where ranks have shares of what training carries (hybridc --shard-optimizer): all of them
+  /// together bring it to the first one, whose parameter() shows all of it then. Elsewhere nothing.
+  Result<void> collectShares();
+  /// The same, but all ranks get the parameters, and nothing else.
+  Result<void> gatherParameters();
+  /// Gives up the memory of what other ranks have shares of.
+  void releaseShares();
+
   /// What programs that decode keep from run to run (index into executable().states()), in the same
   /// way; with a row only that of the first dimension.
   std::span<const std::byte> decodingState(size_t index, std::optional<int64_t> row = {});

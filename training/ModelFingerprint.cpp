@@ -2,6 +2,7 @@
 #include "training/ModelFingerprint.h"
 #include "executable/Executable_generated.h"
 #include "executable/Limits.h"
+#include "executable/OptimizerShards.h"
 #include "executable/SequenceRanks.h"
 #include <algorithm>
 #include <cstdlib>
@@ -27,6 +28,18 @@ int64_t sequenceRanksOf(const Executable &executable) {
   return 1;
 }
 
+bool sharesOptimizer(const Executable &executable) {
+  return executable.format().shared() && executable.format().shared()->size() > 0;
+}
+
+bool isShared(const Executable &executable, uint64_t offset, uint64_t bytes) {
+  if (executable.format().shared())
+    for (const fb::BufferRef *stretch : *executable.format().shared())
+      if (offset >= stretch->offset() && offset + bytes <= stretch->offset() + stretch->bytes())
+        return true;
+  return false;
+}
+
 uint64_t modelFingerprint(const Executable &executable) {
   const fb::Executable &format = executable.format();
   std::string text;
@@ -44,7 +57,8 @@ uint64_t modelFingerprint(const Executable &executable) {
   if (format.settings())
     for (const fb::Setting *setting : *format.settings())
       if (setting->parameter() || (setting->name()->string_view() != "batch" &&
-                                   setting->name()->string_view() != sequenceRanksSetting)) {
+                                   setting->name()->string_view() != sequenceRanksSetting &&
+                                   setting->name()->string_view() != optimizerShardsSetting)) {
         add(setting->name());
         add(setting->value());
       }

@@ -1,9 +1,11 @@
 //===- SessionRunner.cpp - a session as the trainer sees it ------------------===//
 #include "training/SessionRunner.h"
+#include "executable/OptimizerShards.h"
 #include "runtime/InputIds.h"
 #include "runtime/Optimizer.h"
 #include "runtime/cpu/Team.h"
 #include "runtime/cpu/Threads.h"
+#include "runtime/ranks/Collectives.h"
 #include "runtime/ranks/SequenceParts.h"
 #include "training/GradientSum.h"
 #include "training/ModelFingerprint.h"
@@ -111,6 +113,8 @@ public:
   void average(int64_t replica, double weight) override;
   std::vector<StateTensor> state(int64_t replica) override;
   Result<void> setState(int64_t replica, size_t index, std::span<const std::byte> bytes) override;
+  Result<void> collectState() override { return session.collectShares(); }
+  void releaseState() override { session.releaseShares(); }
   /// Of ranks that share a batch, what does not depend on how many they are.
   uint64_t fingerprint() const override {
     return reducesOverRanks(session.executable()) ? modelFingerprint(session.executable())
@@ -419,9 +423,11 @@ template <typename T> static double sumOfSquares(std::span<const std::byte> byte
   return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
-/// As the session holds them now; on a GPU they are copied.
+/// As the session holds them now; on a GPU they are copied. Ranks that have shares of them each sum
+/// their own, and the first one what all have.
 Result<double> SessionRunner::gradientNorm(int64_t replica) {
   const std::vector<ParameterInfo> &parameters = session.executable().parameters();
+  const int own = others ? others->rank() : 0, ranks = others ? others->size() : 1;
   double sum = 0;
   for (size_t i = 0; i < parameters.size(); ++i) {
     if (!parameters[i].trainable)
@@ -430,8 +436,27 @@ Result<double> SessionRunner::gradientNorm(int64_t replica) {
     if (gradient.empty() && parameters[i].elements() > 0)
       return Error{
           fmt::format("the gradient of '{}' cannot be read from the device", parameters[i].name)};
-    sum += parameters[i].dtype == DType::F64 ? sumOfSquares<double>(gradient, availableThreads())
-                                             : sumOfSquares<float>(gradient, availableThreads());
+    auto add = [&](std::span<const std::byte> part) {
+      sum += parameters[i].dtype == DType::F64 ? sumOfSquares<double>(part, availableThreads())
+                                               : sumOfSquares<float>(part, availableThreads());
+    };
+    const uint64_t begin = parameters[i].offset;
+    if (isShared(session.executable(), begin, gradient.size()))
+      forShards(begin, gradient.size(), ranks, [&](uint64_t at, uint64_t bytes, int owner) {
+        if (owner == own)
+          add(gradient.subspan(at - begin, bytes));
+      });
+    else if (own == 0 || !sharesOptimizer(session.executable()))
+      add(gradient);
+  }
+  if (others && sharesOptimizer(session.executable())) {
+    auto done = others->run([&](Transport &transport) {
+      return allReduce(transport, {.values = {std::as_writable_bytes(std::span(&sum, 1))},
+                                   .type = DType::F64,
+                                   .wire = DType::F64});
+    });
+    if (!done)
+      return done.error();
   }
   return std::sqrt(sum);
 }
@@ -537,7 +562,8 @@ void SessionRunner::logits(int64_t row, std::span<double> out) const {
 }
 
 std::string SessionRunner::findNonFinite(int64_t replica, const std::function<void()> &fill) {
-  for (int64_t batch = 0; batch < batches; ++batch) {
+  std::string first;
+  for (int64_t batch = 0; batch < batches; ++batch) { // all of them: other ranks wait for this one
     // The program reuses its inputs' memory: they are written for each of its two runs.
     auto write = [&] {
       fill();
@@ -545,13 +571,14 @@ std::string SessionRunner::findNonFinite(int64_t replica, const std::function<vo
         showBatch(replica, batch);
     };
     write();
-    if (!session.run("train"))
-      return "";
+    if (!session.run("train") || !session.gatherParameters())
+      return first;
     write();
-    if (std::string found = session.findNonFinite("train", replica); !found.empty())
-      return found;
+    if (first.empty())
+      first = session.findNonFinite("train", replica);
+    session.releaseShares();
   }
-  return "";
+  return first;
 }
 
 std::vector<SessionRunner::StatePlace> SessionRunner::statePlaces() const {
@@ -568,6 +595,9 @@ std::vector<SessionRunner::StatePlace> SessionRunner::statePlaces() const {
 }
 
 Result<void> SessionRunner::keepAverage(int64_t replica) {
+  if (session.executable().format().shares_parameters())
+    return Error{"--ema: an average takes whole parameters, of which ranks have shares; give "
+                 "--shard-optimizer=state"};
   std::vector<std::vector<std::byte>> &kept = averages[replica];
   kept.clear();
   for (size_t i = 0; i < session.executable().parameters().size(); ++i) {

@@ -129,6 +129,10 @@ public:
   /// Replaces one of them, by its place in state(); `bytes` has its size.
   virtual Result<void> setState(int64_t replica, size_t index,
                                 std::span<const std::byte> bytes) = 0;
+  /// Where ranks have shares of the state: all of them together, before the first one's state() is
+  /// read. Its memory is given up by releaseState(), as is that of others behind setState().
+  virtual Result<void> collectState() { return {}; }
+  virtual void releaseState() {}
   virtual uint64_t fingerprint() const = 0;
   virtual uint64_t parameterCount() const = 0; // of a replica
   /// Memory of the device that steps and evaluations have taken, of all replicas.

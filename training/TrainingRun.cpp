@@ -259,6 +259,7 @@ Result<void> TrainingRun::start() {
   if (settings.resume)
     if (auto done = resume(); !done)
       return done;
+  runner.releaseState();
   nextStep = state.step;
   if (settings.stage && state.step == settings.stage->first)
     state.bestStep = -1; // losses of other lengths say other things
@@ -536,7 +537,18 @@ Result<void> TrainingRun::evaluated(const EvaluationScore &score) {
   state.bestStep = state.step;
   state.bestLoss = score.loss;
   state.bestAccuracy = score.accuracy;
-  return record->saveBest(runner, place, state);
+  return keepState([this] { return record->saveBest(runner, place, state); });
+}
+
+/// All ranks do it together where they have shares of the state: the one with the folder writes it.
+Result<void> TrainingRun::keepState(const std::function<Result<void>()> &write) {
+  if (!hasFolder)
+    return {};
+  if (auto done = runner.collectState(); !done)
+    return done;
+  auto done = write();
+  runner.releaseState();
+  return done;
 }
 
 /// Who has no folder does not know what has been made.
@@ -596,9 +608,10 @@ bool TrainingRun::savesNow() const {
 }
 
 Result<void> TrainingRun::save() {
-  if (savedStep == state.step || !record->hasFolder())
+  if (savedStep == state.step || !hasFolder)
     return {};
-  if (auto done = record->save(runner, place, state, settings.keep); !done)
+  if (auto done = keepState([this] { return record->save(runner, place, state, settings.keep); });
+      !done)
     return done;
   savedStep = state.step;
   return {};

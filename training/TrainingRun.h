@@ -9,6 +9,7 @@
 #include "training/Trainer.h"
 #include "training/record/Progress.h"
 #include <chrono>
+#include <functional>
 #include <optional>
 
 namespace hybrid::rt {
@@ -64,6 +65,7 @@ public:
   void averageParameters();
   bool savesNow() const;
   Result<void> save();
+  Result<void> keepState(const std::function<Result<void>()> &write);
   /// The same step once more: an evaluation has been made since.
   Result<void> saveAgain();
   /// Writes a text, where that is asked for and due.

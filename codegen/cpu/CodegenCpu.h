@@ -1,6 +1,7 @@
 //===- CodegenCpu.h - from scheduled programs to machine code ---------------===//
 #pragma once
 #include "codegen/Code.h"
+#include "codegen/RankOptions.h"
 #include "codegen/ScheduleStage.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
@@ -35,15 +36,9 @@ struct CpuTarget {
 /// unknown names; `complaint` then says what was expected.
 std::optional<CpuTarget> resolveTarget(llvm::StringRef name, std::string &complaint);
 
-/// How gradients are reduced over ranks.
-struct RankReduction {
-  std::string wire;      // f32 or bf16; empty: they are not
-  bool weighted = false; // they are sums over positions, not means
-};
-
 /// The passes from functions to a schedule.
-std::vector<ScheduleStage> scheduleStages(const LowerToScheduleCpuOptions &options,
-                                          const RankReduction &reduction = {});
+std::vector<ScheduleStage> scheduleStages(LowerToScheduleCpuOptions options,
+                                          const RankOptions &ranks = {});
 /// Registers `hybrid-schedule-cpu`, all of them, for hybrid-opt.
 void registerPipelines();
 

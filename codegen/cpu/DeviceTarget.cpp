@@ -25,15 +25,15 @@ public:
            " has no bf16 instructions (avx512_bf16), so matrix products stay f32" +
            (decodes ? ", but a step multiplies by weights of bf16" : "");
   }
-  bool chooseReduction(StringRef wire, bool weighted) override {
-    reduction = {wire.str(), weighted};
+  bool chooseRanks(const RankOptions &chosen) override {
+    ranks = chosen;
     return true;
   }
   void addTiling(OpPassManager &manager) const override {
     manager.addNestedPass<func::FuncOp>(createTileRows());
   }
   std::vector<ScheduleStage> scheduleStages(bool keepSpectra, bool) const override {
-    return cpu::scheduleStages({keepSpectra}, reduction);
+    return cpu::scheduleStages({keepSpectra}, ranks);
   }
   ArrayRef<StringRef> stages() const override {
     static const StringRef names[] = {"llvm", "asm", "exe"};
@@ -60,7 +60,7 @@ public:
 
 private:
   CpuTarget target;
-  RankReduction reduction;
+  RankOptions ranks;
 };
 
 } // namespace

@@ -87,7 +87,10 @@ GeneratedKernel LoopEmitter::elementwise(GeneratedKernels &kernels, Block *body,
       kernel.forCount(inner, [&](Value j) { element(at(j, base)); });
     });
   }
-  return {kernel.finish(body ? "fused" : "copy"), grid};
+  return {kernel.finish(body ? "fused" : "copy"),
+          grid,
+          {},
+          space.shape.size() == 1 ? blockElements : inner};
 }
 
 GeneratedKernel LoopEmitter::fill(GeneratedKernels &kernels, const View &to, double value) const {

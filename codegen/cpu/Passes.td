@@ -28,7 +28,8 @@ def LowerToScheduleCpu : Pass<"hybrid-lower-cpu", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"keepSpectra", "keep-spectra", "bool", "true",
-           "transform the filter of a long convolution once for the forward and the backward part, and keep its spectrum between them">
+           "transform the filter of a long convolution once for the forward and the backward part, and keep its spectrum between them">,
+    Option<"shardOptimizer", "shard-optimizer", "bool", "false", "launches of the optimizer say where their items work: ranks share them">
   ];
   let dependentDialects = ["::hybrid::HybridDialect", "::hybrid::ScheduleDialect"];
 }

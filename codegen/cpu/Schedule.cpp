@@ -23,7 +23,7 @@ namespace {
 struct LowerToScheduleCpu : impl::LowerToScheduleCpuBase<LowerToScheduleCpu> {
   using LowerToScheduleCpuBase::LowerToScheduleCpuBase;
   void runOnOperation() override {
-    if (failed(lowerToSchedule(getOperation(), cpu::CpuBackend(), keepSpectra)))
+    if (failed(lowerToSchedule(getOperation(), cpu::CpuBackend(), {keepSpectra, shardOptimizer})))
       signalPassFailure();
   }
 };
@@ -39,22 +39,30 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
 
 } // namespace
 
-std::vector<ScheduleStage> cpu::scheduleStages(const LowerToScheduleCpuOptions &options,
-                                               const RankReduction &reduction) {
+std::vector<ScheduleStage> cpu::scheduleStages(LowerToScheduleCpuOptions options,
+                                               const RankOptions &ranks) {
+  using Shards = RankOptions::Shards;
+  options.shardOptimizer = ranks.shards != Shards::None;
   std::vector<ScheduleStage> stages{
-      {"lower-ops", [=](OpPassManager &m) { m.addPass(createLowerToScheduleCpu(options)); }},
-      {"emit-kernels", [](OpPassManager &m) { m.addPass(createEmitKernelsCpu()); }},
-      {"plan-tiles", [](OpPassManager &m) { m.addNestedPass<ProgramOp>(createPlanTiles()); }},
-      {"schedule", [](OpPassManager &m) { m.addNestedPass<ProgramOp>(createPlanArena()); }},
-  };
-  if (!reduction.wire.empty())
-    stages.insert(std::prev(stages.end()),
-                  {"reduce-gradients", [=](OpPassManager &m) {
-                     ReduceGradientsOptions options;
-                     options.wire = reduction.wire;
-                     options.weighted = reduction.weighted;
-                     m.addNestedPass<ProgramOp>(createReduceGradients(options));
-                   }});
+      {"lower-ops", [=](OpPassManager &m) { m.addPass(createLowerToScheduleCpu(options)); }}};
+  if (options.shardOptimizer)
+    stages.push_back(
+        {"shard-optimizer", [](OpPassManager &m) { m.addPass(createShardOptimizer()); }});
+  if (ranks.shards == Shards::Parameters)
+    stages.push_back(
+        {"gather-parameters", [](OpPassManager &m) { m.addPass(createGatherParameters()); }});
+  stages.push_back({"emit-kernels", [](OpPassManager &m) { m.addPass(createEmitKernelsCpu()); }});
+  stages.push_back(
+      {"plan-tiles", [](OpPassManager &m) { m.addNestedPass<ProgramOp>(createPlanTiles()); }});
+  if (ranks.areSeveral())
+    stages.push_back({"reduce-gradients", [=](OpPassManager &m) {
+                        ReduceGradientsOptions options;
+                        options.wire = ranks.wire;
+                        options.weighted = ranks.weighted;
+                        m.addNestedPass<ProgramOp>(createReduceGradients(options));
+                      }});
+  stages.push_back(
+      {"schedule", [](OpPassManager &m) { m.addNestedPass<ProgramOp>(createPlanArena()); }});
   return stages;
 }
 

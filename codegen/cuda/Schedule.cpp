@@ -24,7 +24,7 @@ struct LowerToScheduleCuda : impl::LowerToScheduleCudaBase<LowerToScheduleCuda> 
     }
     cuda::CudaBackend backend(
         {.sharedBytes = sharedBytes, .rounds = rounds, .attention = *by, .widestHead = widestHead});
-    if (failed(lowerToSchedule(getOperation(), backend, keepSpectra)))
+    if (failed(lowerToSchedule(getOperation(), backend, {keepSpectra})))
       signalPassFailure();
   }
 };

@@ -235,7 +235,7 @@ GeneratedKernel TextEmitter::elementwise(GeneratedKernels &kernels, Block *body,
     kernel.line("if (!isFinite(*{0})) return;", kernel.buffer(*ifFinite));
   int64_t pack = packSize(space, buffers), elements = elementCount(space.shape);
   StringRef type = indexType(elements, buffers);
-  int64_t inner = space.shape.back(), grid;
+  int64_t inner = space.shape.back(), grid, itemElements = inner;
   if (byRows) {
     ArrayRef<int64_t> outer = ArrayRef(space.shape).drop_back();
     grid = elementCount(outer);
@@ -249,6 +249,7 @@ GeneratedKernel TextEmitter::elementwise(GeneratedKernels &kernels, Block *body,
   } else {
     int64_t perBlock = elementwiseThreads * packsPerThread * pack;
     grid = llvm::divideCeil(elements, perBlock);
+    itemElements = perBlock;
     kernel.line("HYBRID_UNROLL");
     kernel.line("for (int k = 0; k < {0}; ++k) {{", packsPerThread);
     kernel.line("const {0} i = static_cast<{0}>(item) * {1} + k * {2} + threadIdx.x * {3};", type,
@@ -259,7 +260,7 @@ GeneratedKernel TextEmitter::elementwise(GeneratedKernels &kernels, Block *body,
     kernel.close();
     kernel.close();
   }
-  return {kernel.finish(body ? "fused" : "copy"), grid, {elementwiseThreads, 0}};
+  return {kernel.finish(body ? "fused" : "copy"), grid, {elementwiseThreads, 0}, itemElements};
 }
 
 GeneratedKernel TextEmitter::recurrence(GeneratedKernels &kernels, RecurrenceStepOp step) const {

@@ -2,13 +2,24 @@
 #include "codegen/kernels/AdamW.h"
 #include "codegen/lowering/Lowering.h"
 #include "dialect/Shapes.h"
+#include "executable/OptimizerShards.h"
 
 using namespace mlir;
 
 namespace hybrid {
 
-/// Elements one work item of the optimizer updates: a few pages of each of the four arrays.
-static constexpr int64_t chunkElements = 8192;
+/// Where the work items of some chunks lie, as LaunchOp::getItemSpans(): an item is a chunk.
+static SmallVector<int64_t> spansOf(ArrayRef<ParameterChunk> chunks, int64_t bytes) {
+  SmallVector<int64_t> spans;
+  int64_t next = -1; // where the span goes on
+  for (auto [item, chunk] : llvm::enumerate(chunks)) {
+    const int64_t at = chunk.offset * bytes, size = chunk.count * bytes;
+    if (at != next || size != spans.back())
+      spans.append({static_cast<int64_t>(item), at, size});
+    next = at + size;
+  }
+  return spans;
+}
 
 template <> LogicalResult lower(AdamWOp op, ProgramBuilder &program) {
   Type element = elementOf(op.getGradientNorm());
@@ -22,9 +33,15 @@ template <> LogicalResult lower(AdamWOp op, ProgramBuilder &program) {
     auto &list = programmed && llvm::is_contained(programmed, name) ? others : chunks;
     const ModuleTables::Parameter &parameter = program.tables.parameters.find(name)->second;
     int64_t count = parameter.type.getNumElements();
-    for (int64_t at = 0; at < count; at += chunkElements)
-      list.push_back({parameter.offset / bytes + at, std::min(chunkElements, count - at),
-                      parameter.decay ? 1.0 : 0.0, parameter.lrScale.getValueAsDouble()});
+    // A work item updates a few pages of each of the four arrays: what lies in one stripe, so that
+    // it is one rank's.
+    const int64_t begin = parameter.offset / bytes,
+                  stripe = static_cast<int64_t>(shardStripe) / bytes;
+    for (int64_t at = begin, next; at < begin + count; at = next) {
+      next = std::min(begin + count, (at / stripe + 1) * stripe);
+      list.push_back(
+          {at, next - at, parameter.decay ? 1.0 : 0.0, parameter.lrScale.getValueAsDouble()});
+    }
   }
   const auto updated = static_cast<int64_t>(chunks.size());
   chunks.insert(chunks.end(), others.begin(), others.end());
@@ -39,13 +56,19 @@ template <> LogicalResult lower(AdamWOp op, ProgramBuilder &program) {
   AdamWParams params{grid, elements};
   View partial = program.temporary({grid}, Float64Type::get(op.getContext())),
        norm = program.defineDense(op.getGradientNorm());
-  program.launch<SquaredNorm>(element, params, {table, gradients, partial});
+  auto launch = program.launch<SquaredNorm>(element, params, {table, gradients, partial});
+  const bool isShared = program.tables.options.shardOptimizer;
+  if (isShared)
+    launch.setItemSpans(spansOf(chunks, bytes));
   program.launch<GradientNorm>(element, params, {partial, norm});
   if (updated == 0)
     return success();
-  program.launch<AdamW>(element, AdamWParams{updated, elements},
-                        {table, program.view(op.getHyper()), norm, whole(Space::Parameters),
-                         gradients, whole(Space::Moment1), whole(Space::Moment2)});
+  launch =
+      program.launch<AdamW>(element, AdamWParams{updated, elements},
+                            {table, program.view(op.getHyper()), norm, whole(Space::Parameters),
+                             gradients, whole(Space::Moment1), whole(Space::Moment2)});
+  if (isShared)
+    launch.setItemSpans(spansOf(ArrayRef(chunks).take_front(updated), bytes));
   return success();
 }
 

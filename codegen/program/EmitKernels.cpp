@@ -51,11 +51,16 @@ private:
     std::optional<size_t> ifFinite;
     if (guard)
       ifFinite = static_cast<size_t>(guard.getInt());
-    launch(op,
-           emitter.elementwise(kernels, body, viewsOf(inputs), viewsOf(outputs), byRows, ifFinite));
+    const GeneratedKernel kernel =
+        emitter.elementwise(kernels, body, viewsOf(inputs), viewsOf(outputs), byRows, ifFinite);
+    const auto at = op->getAttrOfType<IntegerAttr>(itemsAtAttribute);
+    const int64_t bytes = bytesOf(viewOf(outputs.front()).element);
+    LaunchOp made = launch(op, kernel);
+    if (at)
+      made.setItemSpans({0, at.getInt(), kernel.itemElements * bytes});
   }
 
-  void launch(ScheduleStep op, const GeneratedKernel &kernel) {
+  LaunchOp launch(ScheduleStep op, const GeneratedKernel &kernel) {
     OpBuilder builder(op);
     SmallVector<int64_t> writes;
     for (unsigned i = 0; i < op->getNumOperands(); ++i)
@@ -68,6 +73,7 @@ private:
     if (auto loop = dyn_cast<TileLoopOp>(op->getParentOp()))
       made.setItemsPerTile(loop.itemsPerTile(kernel.grid));
     op->erase();
+    return made;
   }
 
   void store(LaunchOp op) {

@@ -13,6 +13,7 @@ struct GeneratedKernel {
   std::string symbol;
   int64_t grid;
   LaunchConfiguration configuration = {};
+  int64_t itemElements = 0; // of results that lie densely: elements of each work item, in order
 };
 
 /// What a kernel reads: the elements of a view, or what `body` makes of the elements of several (as

@@ -1,6 +1,7 @@
 //===- ModuleTables.h - what the programs of a module share ------------------===//
 #pragma once
 #include "codegen/program/Backend.h"
+#include "codegen/program/Schedule.h"
 #include "dialect/schedule/ScheduleOps.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
@@ -18,11 +19,11 @@ struct SetupTable {
 };
 
 struct ModuleTables {
-  ModuleTables(const Backend &backend, bool keepSpectra)
-      : backend(backend), keepSpectra(keepSpectra) {}
+  ModuleTables(const Backend &backend, const LoweringOptions &options)
+      : backend(backend), options(options) {}
 
   const Backend &backend;
-  const bool keepSpectra; // of filters, from one use to the next
+  const LoweringOptions options;
   struct Parameter {
     int64_t offset;
     mlir::RankedTensorType type;

@@ -189,10 +189,10 @@ KernelName ProgramBuilder::kernelName(StringRef name, Type element,
   return kernel;
 }
 
-void ProgramBuilder::launchKernel(StringRef name, Type element, Grid grid,
-                                  const KernelConstants &constants, ArrayRef<BufferUse> buffers,
-                                  llvm::function_ref<bool(int64_t)> writes, const Store &store,
-                                  ArrayRef<std::string> functions) {
+LaunchOp ProgramBuilder::launchKernel(StringRef name, Type element, Grid grid,
+                                      const KernelConstants &constants, ArrayRef<BufferUse> buffers,
+                                      llvm::function_ref<bool(int64_t)> writes, const Store &store,
+                                      ArrayRef<std::string> functions) {
   SmallVector<Value> operands;
   SmallVector<int64_t> written;
   for (auto [i, buffer] : llvm::enumerate(llvm::concat<const BufferUse>(buffers, store.buffers))) {
@@ -214,6 +214,7 @@ void ProgramBuilder::launchKernel(StringRef name, Type element, Grid grid,
     SmallVector<StringRef> names(functions.begin(), functions.end());
     launch.setFunctionsAttr(builder.getStrArrayAttr(names));
   }
+  return launch;
 }
 
 std::string ProgramBuilder::functionOf(Region &body) {
@@ -351,7 +352,7 @@ View ProgramBuilder::tableBy(StringRef kernel, Type element, Grid grid,
 View ProgramBuilder::derived(Value value, int64_t variant, llvm::function_ref<View()> make) {
   auto key = std::pair(value, variant);
   auto found = derivedViews.find(key);
-  if (found != derivedViews.end() && tables.keepSpectra)
+  if (found != derivedViews.end() && tables.options.keepSpectra)
     return found->second;
   View view = make();
   return derivedViews[key] = view;

@@ -113,22 +113,22 @@ public:
   /// (codegen/kernels/Kernel.h) says how it runs. With a store, that is its last operand.
   /// `functions` are those that the kernel calls, as functionOf() names them.
   template <typename Kernel>
-  void launch(mlir::Type element, const typename Kernel::Params &params,
-              llvm::ArrayRef<BufferUse> buffers, const Store &store = {},
-              llvm::ArrayRef<std::string> functions = {}) {
+  LaunchOp launch(mlir::Type element, const typename Kernel::Params &params,
+                  llvm::ArrayRef<BufferUse> buffers, const Store &store = {},
+                  llvm::ArrayRef<std::string> functions = {}) {
     const bool onCpu = device().kind == Device::Cpu;
-    launchKernel(
+    return launchKernel(
         Kernel::name(), element, ask<Kernel>(element, params), wordsOf(params), buffers,
         [=](int64_t buffer) { return Kernel::writes(buffer, onCpu); }, store, functions);
   }
   template <typename Kernel>
-  void launch(mlir::Type element, const typename Kernel::Params &params,
-              std::initializer_list<LaunchOperand> buffers, const Store &store = {},
-              llvm::ArrayRef<std::string> functions = {}) {
+  LaunchOp launch(mlir::Type element, const typename Kernel::Params &params,
+                  std::initializer_list<LaunchOperand> buffers, const Store &store = {},
+                  llvm::ArrayRef<std::string> functions = {}) {
     llvm::SmallVector<BufferUse> uses;
     for (const LaunchOperand &buffer : buffers)
       uses.push_back(buffer.view.isPresent() ? use(buffer.view) : buffer.use);
-    launch<Kernel>(element, params, llvm::ArrayRef<BufferUse>(uses), store, functions);
+    return launch<Kernel>(element, params, llvm::ArrayRef<BufferUse>(uses), store, functions);
   }
   /// A function of numbers that a kernel calls, of a region of elementwise ops on them: its symbol.
   std::string functionOf(mlir::Region &body);
@@ -175,10 +175,10 @@ private:
   View newBuffer(llvm::ArrayRef<int64_t> shape, mlir::Type element, Space space = Space::Arena,
                  mlir::StringAttr name = {}, std::optional<int64_t> at = {});
   View temporaryFor(mlir::Value result);
-  void launchKernel(llvm::StringRef name, mlir::Type element, Grid grid,
-                    const KernelConstants &constants, llvm::ArrayRef<BufferUse> buffers,
-                    llvm::function_ref<bool(int64_t)> writes, const Store &store,
-                    llvm::ArrayRef<std::string> functions);
+  LaunchOp launchKernel(llvm::StringRef name, mlir::Type element, Grid grid,
+                        const KernelConstants &constants, llvm::ArrayRef<BufferUse> buffers,
+                        llvm::function_ref<bool(int64_t)> writes, const Store &store,
+                        llvm::ArrayRef<std::string> functions);
   View tableBy(llvm::StringRef kernel, mlir::Type element, Grid grid,
                const KernelConstants &constants, int64_t elements);
   /// The kernel as launches name it; notes in which file it is.

@@ -6,11 +6,12 @@ using namespace mlir;
 
 namespace hybrid {
 
-LogicalResult lowerToSchedule(ModuleOp module, const Backend &backend, bool keepSpectra) {
+LogicalResult lowerToSchedule(ModuleOp module, const Backend &backend,
+                              const LoweringOptions &options) {
   auto forward = module.lookupSymbol<func::FuncOp>("forward");
   if (!forward)
     return module.emitError() << "has no function @forward to schedule";
-  ModuleTables tables(backend, keepSpectra);
+  ModuleTables tables(backend, options);
   tables.collectParameters(forward);
   auto functions = llvm::to_vector(module.getOps<func::FuncOp>());
   for (func::FuncOp function : functions)

@@ -5,6 +5,21 @@
 
 namespace hybrid {
 
+/// Of a schedule.compute over stretches of parameters, element by element: the byte of their spaces
+/// where these begin (an integer). Its launch then has item_spans.
+constexpr llvm::StringLiteral itemsAtAttribute = "schedule.items_at";
+/// Of a schedule.buffer in the space of gradients: ranks reduce it to those who own its parts (a
+/// unit attribute).
+constexpr llvm::StringLiteral toOwnersAttribute = "schedule.to_owners";
+/// The same, and what others own takes no memory behind that.
+constexpr llvm::StringLiteral releaseAttribute = "schedule.release";
+
+/// Of a module: the stretches of parameters whose optimizer's state ranks have shares of (an array
+/// of schedule buffers).
+constexpr llvm::StringLiteral sharedAttribute = "schedule.shared";
+/// Of a module: ranks have shares of these parameters and their gradients, too (a unit attribute).
+constexpr llvm::StringLiteral sharedParametersAttribute = "schedule.shares_parameters";
+
 /// Where an operand of a step lies: the whole buffer, or what a schedule.view shows of it. Its
 /// `buffer` is null for a schedule.absent.
 View viewOf(mlir::Value memory);

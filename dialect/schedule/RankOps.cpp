@@ -13,8 +13,10 @@ bool AllReduceOp::writesOperand(unsigned index) {
   return !getMean() || index + 1 < getViews().size();
 }
 bool ExchangeOp::writesOperand(unsigned index) { return !gives() || index == 1; }
-/// Behind it they hold what they did not before.
+/// Behind these they hold what they did not before.
 bool AwaitOp::writesOperand(unsigned) { return true; }
+bool AllGatherOp::writesOperand(unsigned) { return true; }
+bool ReleaseOp::writesOperand(unsigned) { return true; }
 
 template <typename Op> static LogicalResult verifyOneKind(Op op) {
   const size_t views = op.getViews().size(), places = op.getBuffers().size();
@@ -24,10 +26,28 @@ template <typename Op> static LogicalResult verifyOneKind(Op op) {
   return success();
 }
 
+/// Whether a view is of a buffer in `space`.
+static bool liesIn(Value value, Space space) {
+  auto buffer = viewOf(value).buffer.getDefiningOp<BufferOp>();
+  return buffer && buffer.getSpace() == space;
+}
+
 LogicalResult AllReduceOp::verify() {
   const Type element = getElementType(), wire = getWire();
   if (getWeighted() && !getMean()) // C4
     return emitOpError() << "is weighted, but no mean";
+  if (getRelease() && !getToOwners()) // C5
+    return emitOpError() << "releases what is not reduced to owners";
+  const size_t reducedViews = getViews().size() - (getMean() && !getViews().empty() ? 1 : 0),
+               reducedPlaces = getBuffers().size() - (getMean() && !getBuffers().empty() ? 1 : 0);
+  if (getToOwners()) // C5
+    for (Value value : getViews().take_front(reducedViews))
+      if (!liesIn(value, Space::Gradients))
+        return emitOpError() << "reduces " << value.getType() << " to owners, expected gradients";
+  if (getToOwners()) // C5
+    for (Attribute buffer : getBuffers().getValue().take_front(reducedPlaces))
+      if (cast<BufferAttr>(buffer).getSpace() != Space::Gradients)
+        return emitOpError() << "reduces " << buffer << " to owners, expected gradients";
   if (!element.isF32() && !element.isF64()) // C1
     return emitOpError() << "reduces elements of " << element << ", expected f32 or f64";
   if (wire != element && !wire.isBF16()) // C1
@@ -61,6 +81,27 @@ LogicalResult AllReduceOp::verify() {
 }
 
 LogicalResult AwaitOp::verify() { return verifyOneKind(*this); } // C1
+
+/// Of ops over parameters that ranks have shares of.
+template <typename Op> static LogicalResult verifyShared(Op op) {
+  if (failed(verifyOneKind(op))) // C1
+    return failure();
+  if (op.getViews().empty() && op.getBuffers().empty()) // C1
+    return op.emitOpError() << "has no buffers, expected parameters";
+  for (Value value : op.getViews()) {
+    if (!viewOf(value).isDense()) // C1
+      return op.emitOpError() << "has " << value.getType() << ", expected dense elements";
+    if (!liesIn(value, Space::Parameters)) // C2
+      return op.emitOpError() << "has " << value.getType() << ", expected parameters";
+  }
+  for (Attribute buffer : op.getBuffers())
+    if (cast<BufferAttr>(buffer).getSpace() != Space::Parameters) // C2
+      return op.emitOpError() << "has " << buffer << ", expected parameters";
+  return success();
+}
+
+LogicalResult AllGatherOp::verify() { return verifyShared(*this); }
+LogicalResult ReleaseOp::verify() { return verifyShared(*this); }
 
 LogicalResult ExchangeOp::verify() {
   if (getRanks() < 2) // C1

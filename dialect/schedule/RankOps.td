@@ -11,10 +11,14 @@ def Schedule_AllReduceOp : Schedule_Step<"all_reduce"> {
     the same bits in every run. Elements are sent as `wire`. What the buffers hold is not known until a `schedule.await` of them, which lets what does not need
     them run meanwhile; so their memory is theirs until then. A process that is no rank among several leaves them alone. On the CPU only.
 
+    With `to_owners`, a reduce-scatter: a rank gets what it owns of the buffers (executable/OptimizerShards.h), which are gradients, and nothing is known of the rest; with `release`
+    it need not keep memory for that.
+
     - C1: element_type is f32 or f64, and wire is that or bf16
     - C2: there is a buffer to reduce, and with `mean` a weight of one element behind those
     - C3: there are operands, or buffers, but not both; operands lie densely and have elements of element_type
     - C4: what is weighted has a mean
+    - C5: what goes to owners are gradients, and only what does is released
 
     ```mlir
     schedule.program @train arena 64 inputs [] outputs [] {
@@ -24,7 +28,7 @@ def Schedule_AllReduceOp : Schedule_Step<"all_reduce"> {
     ```
   }];
   let arguments = (ins Variadic<Schedule_Memory>:$views, DefaultValuedAttr<Schedule_BufferArrayAttr, "{}">:$buffers, TypeAttr:$element_type,
-                       TypeAttr:$wire, UnitAttr:$mean, UnitAttr:$weighted, StrAttr:$source);
+                       TypeAttr:$wire, UnitAttr:$mean, UnitAttr:$weighted, UnitAttr:$to_owners, UnitAttr:$release, StrAttr:$source);
   let assemblyFormat = [{ $element_type `as` $wire `for` $source (`buffers` $buffers^)? (` ` `(` $views^ `:` type($views) `)`)? attr-dict }];
   let hasVerifier = 1;
 }
@@ -32,7 +36,7 @@ def Schedule_AllReduceOp : Schedule_Step<"all_reduce"> {
 def Schedule_AwaitOp : Schedule_Step<"await"> {
   let summary = "wait for what was begun over all ranks";
   let description = [{
-    All reductions that the program has begun are done behind it. The buffers are theirs: no step before it may touch them.
+    All reductions and gathers that the program has begun are done behind it. The buffers are theirs: no step before it may touch them.
 
     - C1: there are operands, or buffers, but not both
 
@@ -41,6 +45,49 @@ def Schedule_AwaitOp : Schedule_Step<"await"> {
       %g = schedule.buffer gradients "w" at 0 : memref<8x8xf32>
       schedule.all_reduce f32 as f32 for "data_parallel" (%g : memref<8x8xf32>)
       schedule.await for "data_parallel" (%g : memref<8x8xf32>)
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Schedule_Memory>:$views, DefaultValuedAttr<Schedule_BufferArrayAttr, "{}">:$buffers, StrAttr:$source);
+  let assemblyFormat = [{ `for` $source (`buffers` $buffers^)? (` ` `(` $views^ `:` type($views) `)`)? attr-dict }];
+  let hasVerifier = 1;
+}
+
+def Schedule_AllGatherOp : Schedule_Step<"all_gather"> {
+  let summary = "begin to give parameters from those who own them to all ranks";
+  let description = [{
+    Each rank gives the others what it owns of the buffers (executable/OptimizerShards.h). They are whole behind a `schedule.await` of them; until then their memory is the gather's.
+    A process that is no rank among several leaves them alone. On the CPU only.
+
+    - C1: there are operands, or buffers, but not both, and at least one; they lie densely
+    - C2: they are parameters
+
+    ```mlir
+    schedule.program @update {
+      %p = schedule.buffer parameters "w" at 0 : memref<8x8xf32>
+      schedule.all_gather for "shard_optimizer" (%p : memref<8x8xf32>)
+      schedule.await for "shard_optimizer" (%p : memref<8x8xf32>)
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Schedule_Memory>:$views, DefaultValuedAttr<Schedule_BufferArrayAttr, "{}">:$buffers, StrAttr:$source);
+  let assemblyFormat = [{ `for` $source (`buffers` $buffers^)? (` ` `(` $views^ `:` type($views) `)`)? attr-dict }];
+  let hasVerifier = 1;
+}
+
+def Schedule_ReleaseOp : Schedule_Step<"release"> {
+  let summary = "give up the memory of parameters that other ranks own";
+  let description = [{
+    What this rank does not own of the buffers (executable/OptimizerShards.h) is not known behind it, and takes no memory until something is written there. A process that is no rank
+    among several leaves them alone. On the CPU only.
+
+    - C1: there are operands, or buffers, but not both, and at least one; they lie densely
+    - C2: they are parameters
+
+    ```mlir
+    schedule.program @forward {
+      %p = schedule.buffer parameters "w" at 0 : memref<8x8xf32>
+      schedule.release for "shard_optimizer" (%p : memref<8x8xf32>)
     }
     ```
   }];

@@ -69,8 +69,8 @@ LogicalResult ProgramOp::verify() {
         return op.emitOpError() << "is in a program, expected steps, buffers, views and outputs";
       continue;
     }
-    if (!isa<LaunchOp, LibraryMatmulOp, LibraryAttentionOp, AllReduceOp, AwaitOp, ExchangeOp,
-             TileLoopOp>(op)) // C2
+    if (!isa<LaunchOp, LibraryMatmulOp, LibraryAttentionOp, TileLoopOp>(op) &&
+        !isOverRanks(&op)) // C2
       return op.emitOpError() << "is in a program, expected launches, library calls, steps "
                                  "over ranks and loops over tiles only";
     WalkResult inside = op.walk([&](Operation *inner) {
@@ -231,6 +231,23 @@ LogicalResult TileLoopOp::verify() {
   return success();
 }
 
+static LogicalResult verifySpans(LaunchOp op) {
+  ArrayRef<int64_t> spans = op.getItemSpans();
+  if (spans.size() % 3 != 0) // C6
+    return op.emitOpError() << "has " << spans.size() << " numbers in item_spans, expected threes";
+  for (size_t i = 0; i < spans.size(); i += 3) {
+    const bool inOrder =
+        i == 0 ? spans[0] == 0
+               : spans[i] > spans[i - 3] && spans[i] < static_cast<int64_t>(op.getGrid());
+    if (!inOrder || spans[i + 1] < 0 || spans[i + 2] < 1) // C6
+      return op.emitOpError() << "has a span from item " << spans[i] << " at byte " << spans[i + 1]
+                              << " of " << spans[i + 2]
+                              << " bytes an item, expected items in order from 0 on, a place and a "
+                                 "size";
+  }
+  return success();
+}
+
 LogicalResult LaunchOp::verify() {
   int64_t grid = getGrid(), scratch = getScratchBytes();
   auto items = static_cast<int64_t>(getItemsPerTile());
@@ -249,6 +266,8 @@ LogicalResult LaunchOp::verify() {
   if (getStoreBuffers() > *buffers) // C3
     return emitOpError() << "stores to " << getStoreBuffers() << " of its " << *buffers
                          << " buffers";
+  if (failed(verifySpans(*this))) // C6
+    return failure();
   if (getStoring().empty())
     return success();
   Block &body = getStoring().front();

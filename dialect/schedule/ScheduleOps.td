@@ -286,11 +286,15 @@ def Schedule_LaunchOp : Schedule_Step<"launch", [IsolatedFromAbove, SingleBlock]
     An empty buffer (0 bytes) is an absent optional one. In a `tile_loop`, `items_per_tile` work items belong to a tile, and `row_bytes` has an entry
     a buffer: the distance of rows in a tile buffer, 0 for the others.
 
+    `item_spans` says where in the spaces laid out like parameters the items work: three numbers a span, its first item, the byte where that begins and the bytes of
+    each. Of several ranks one runs the items that work on what it owns (executable/OptimizerShards.h); without spans all run all.
+
     - C1: grid, scratch_bytes, threads and items_per_tile are not negative
     - C2: row_bytes is empty or has an entry a buffer
     - C3: store_buffers are among the buffers
     - C4: there are operands, or buffers, but not both; writes are among the operands
     - C5: a region `storing` has the element and some of the store's operands as arguments, and yields the others
+    - C6: item_spans are threes of numbers; the first span begins with item 0 and the others behind it, in order, below the grid; places are not negative and bytes positive
 
     ```mlir
     schedule.program @forward arena 256 inputs [] outputs [] {
@@ -303,7 +307,8 @@ def Schedule_LaunchOp : Schedule_Step<"launch", [IsolatedFromAbove, SingleBlock]
                        DefaultValuedAttr<I64Attr, "0">:$scratch_bytes, UnitAttr:$generated, StrAttr:$source,
                        DefaultValuedAttr<I64Attr, "0">:$items_per_tile, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$row_bytes,
                        DefaultValuedAttr<I64Attr, "0">:$threads, DefaultValuedAttr<StrAttr, "\"\"">:$store,
-                       DefaultValuedAttr<I64Attr, "0">:$store_buffers, DefaultValuedAttr<StrArrayAttr, "{}">:$functions);
+                       DefaultValuedAttr<I64Attr, "0">:$store_buffers, DefaultValuedAttr<StrArrayAttr, "{}">:$functions,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$item_spans);
   let regions = (region AnyRegion:$storing);
   let builders = [OpBuilder<(ins "::llvm::StringRef":$kernel, "int64_t":$grid, "::mlir::ValueRange":$views, "::llvm::StringRef":$source,
                                  "::llvm::ArrayRef<int64_t>":$constants, "::hybrid::LaunchConfiguration":$configuration, "::llvm::ArrayRef<int64_t>":$writes)>];

@@ -105,8 +105,14 @@ Json describe(const Executable &executable, bool withSteps, int threads) {
           uint64_t bytes = 0;
           for (const fb::BufferRef *buffer : *reduction->buffers())
             bytes += buffer->bytes();
-          line.update({{"all_reduce_bytes", bytes},
-                       {"sent_as", nameOf(static_cast<DType>(reduction->wire()))}});
+          line.update(
+              {{reduction->to_owners() ? "reduce_scatter_bytes" : "all_reduce_bytes", bytes},
+               {"sent_as", nameOf(static_cast<DType>(reduction->wire()))}});
+        } else if (const auto *gather = step->operation_as_AllGather()) {
+          uint64_t bytes = 0;
+          for (const fb::BufferRef *buffer : *gather->buffers())
+            bytes += buffer->bytes();
+          line.update({{"all_gather_bytes", bytes}});
         } else if (const auto *exchange = step->operation_as_Exchange())
           line.update(
               {{"exchange", fb::EnumNameRankPattern(exchange->pattern())},
@@ -283,27 +289,41 @@ Result<void> addTraffic(Json &info, const Executable &executable, const InfoOpti
     Json entry{{"ranks", ranks},
                {"sent_bytes", traffic->total()},
                {"reduced_bytes", traffic->reduced},
+               {"gathered_bytes", traffic->gathered},
                {"swapped_bytes", traffic->swapped},
                {"state_bytes", traffic->states},
                {"exchanges", traffic->exchanges}};
     if (options.link.bytesPerSecond > 0)
       entry["seconds"] = traffic->seconds(options.link);
+    const RankMemory memory = memoryOf(executable, ranks);
+    entry["kept_bytes"] = {{"parameters", memory.parameters},
+                           {"gradients", memory.gradients},
+                           {"moments", memory.moments}};
     info["ranks"].push_back(std::move(entry));
   }
   return {};
 }
 
 void printTraffic(const Json &rows) {
-  say("\na training step sends, a rank:\n{:>8} {:>12} {:>12} {:>12} {:>12} {:>10}{}\n", "ranks",
-      "bytes", "gradients", "swapped", "states", "exchanges",
+  say("\na training step sends, a rank:\n{:>8} {:>12} {:>12} {:>12} {:>12} {:>12} {:>10}{}\n",
+      "ranks", "bytes", "gradients", "parameters", "swapped", "states", "exchanges",
       rows.front().contains("seconds") ? "       time" : "");
   for (const Json &row : rows) {
     say("{:>8}", row["ranks"].get<int64_t>());
-    for (const char *key : {"sent_bytes", "reduced_bytes", "swapped_bytes", "state_bytes"})
+    for (const char *key :
+         {"sent_bytes", "reduced_bytes", "gathered_bytes", "swapped_bytes", "state_bytes"})
       say(" {:>12}", row[key].get<uint64_t>());
     say(" {:>10}", row["exchanges"].get<uint64_t>());
     if (row.contains("seconds"))
       say(" {:>8.3f} ms", row["seconds"].get<double>() * 1e3);
+    say("\n");
+  }
+  say("\nand keeps of the parameters:\n{:>8} {:>12} {:>12} {:>12}\n", "ranks", "values",
+      "gradients", "moments");
+  for (const Json &row : rows) {
+    say("{:>8}", row["ranks"].get<int64_t>());
+    for (const char *key : {"parameters", "gradients", "moments"})
+      say(" {:>12}", row["kept_bytes"][key].get<uint64_t>());
     say("\n");
   }
 }

@@ -2,9 +2,13 @@
 #include "laboratory/machine/RankTraffic.h"
 #include "executable/Executable_generated.h"
 #include "executable/Limits.h"
+#include "executable/OptimizerShards.h"
+#include "executable/Spaces.h"
 #include "runtime/ranks/Collectives.h"
 #include "training/ModelFingerprint.h"
+#include <algorithm>
 #include <fmt/format.h>
+#include <vector>
 
 namespace hybrid::rt::lab {
 namespace {
@@ -12,14 +16,39 @@ namespace {
 /// Numbers that ranks agree on between steps: whether one got a signal, whether to evaluate.
 constexpr uint64_t agreements = 2;
 
+using Buffers = flatbuffers::Vector<const fb::BufferRef *>;
+
+/// Of some buffers, what each rank owns.
+std::vector<uint64_t> ownedBytes(const Buffers &buffers, int ranks) {
+  std::vector<uint64_t> owned(static_cast<size_t>(ranks));
+  for (const fb::BufferRef *buffer : buffers)
+    forShards(buffer->offset(), buffer->bytes(), ranks, [&](uint64_t, uint64_t bytes, int rank) {
+      owned[static_cast<size_t>(rank)] += bytes;
+    });
+  return owned;
+}
+
 void add(RankTraffic &traffic, const fb::AllReduce &reduction, int ranks) {
   const auto element = static_cast<uint64_t>(bytesOf(static_cast<DType>(reduction.dtype()))),
              wire = reduction.wire() == fb::DType::BF16 ? 2 : element;
   uint64_t elements = 0;
   for (const fb::BufferRef *buffer : *reduction.buffers())
     elements += buffer->bytes() / element;
+  if (reduction.to_owners()) {
+    const std::vector<uint64_t> owned = ownedBytes(*reduction.buffers(), ranks);
+    traffic.reduced += (elements - std::ranges::min(owned) / element) * wire +
+                       static_cast<uint64_t>(ranks - 1) * sizeof(double);
+    ++traffic.exchanges;
+    return;
+  }
   traffic.reduced += bytesToReduce(ranks, elements, wire);
   traffic.exchanges += elements * wire > reducedAtOnce ? 2 : 1;
+}
+
+void add(RankTraffic &traffic, const fb::AllGather &gather, int ranks) {
+  traffic.gathered +=
+      static_cast<uint64_t>(ranks - 1) * std::ranges::max(ownedBytes(*gather.buffers(), ranks));
+  ++traffic.exchanges;
 }
 
 void add(RankTraffic &traffic, const fb::Exchange &exchange) {
@@ -53,19 +82,46 @@ Result<RankTraffic> trafficOf(const Executable &executable, int64_t ranks, int64
   if (ranks > mostRanks)
     return Error{fmt::format("{} ranks, expected at most {}", ranks, mostRanks)};
   RankTraffic traffic;
-  for (const fb::Program *program : *executable.format().programs())
-    if (program->name()->string_view() == "train" && program->steps())
-      for (const fb::Step *step : *program->steps()) {
-        if (const auto *reduction = step->operation_as_AllReduce())
-          add(traffic, *reduction, static_cast<int>(ranks));
-        else if (const auto *exchange = step->operation_as_Exchange())
-          add(traffic, *exchange);
-      }
-  for (uint64_t *each : {&traffic.reduced, &traffic.swapped, &traffic.states, &traffic.exchanges})
+  auto addProgram = [&](std::string_view name) {
+    for (const fb::Program *program : *executable.format().programs())
+      if (program->name()->string_view() == name && program->steps())
+        for (const fb::Step *step : *program->steps()) {
+          if (const auto *reduction = step->operation_as_AllReduce())
+            add(traffic, *reduction, static_cast<int>(ranks));
+          else if (const auto *gather = step->operation_as_AllGather())
+            add(traffic, *gather, static_cast<int>(ranks));
+          else if (const auto *exchange = step->operation_as_Exchange())
+            add(traffic, *exchange);
+        }
+  };
+  addProgram("train");
+  for (uint64_t *each :
+       {&traffic.reduced, &traffic.gathered, &traffic.swapped, &traffic.states, &traffic.exchanges})
     *each *= static_cast<uint64_t>(batches);
+  addProgram("update");
   traffic.agreed = agreements * sizeof(int64_t) * static_cast<uint64_t>(ranks - 1);
   traffic.exchanges += agreements;
   return traffic;
+}
+
+RankMemory memoryOf(const Executable &executable, int64_t ranks) {
+  const fb::Executable &format = executable.format();
+  RankMemory memory{
+      spaceBytes(format, fb::Space::Parameters), spaceBytes(format, fb::Space::Gradients),
+      spaceBytes(format, fb::Space::Moment1) + spaceBytes(format, fb::Space::Moment2)};
+  if (!sharesOptimizer(executable) || ranks < 1 || ranks > mostRanks)
+    return memory;
+  uint64_t shared = 0;
+  for (const fb::BufferRef *stretch : *format.shared())
+    shared += stretch->bytes();
+  const uint64_t others =
+      shared - std::ranges::max(ownedBytes(*format.shared(), static_cast<int>(ranks)));
+  memory.moments -= 2 * others;
+  if (format.shares_parameters()) {
+    memory.parameters -= others;
+    memory.gradients -= others;
+  }
+  return memory;
 }
 
 } // namespace hybrid::rt::lab

@@ -75,12 +75,63 @@ def PlanTiles : Pass<"schedule-plan-tiles", "::hybrid::ProgramOp"> {
   }];
 }
 
+def ShardOptimizer : Pass<"schedule-shard-optimizer", "::mlir::ModuleOp"> {
+  let summary = "share the optimizer's work and state among all ranks";
+  let description = [{
+    Every rank updates what it owns of the parameters (executable/OptimizerShards.h), and only its part of the moments is ever used. In the program `update`, launches that say where
+    their items work (`item_spans`) are run by the owners, what such ones write to the arena is summed over ranks, and all ranks get the new parameters at the end. A
+    region that computes stretches of parameters and moments from these and their gradients, element by element, is of that kind (`schedule.items_at`). What other steps update, as a product of
+    whole matrices, stays the work of all. Gradients of what is shared are marked with `schedule.to_owners` for schedule-reduce-gradients.
+
+    ```mlir
+    schedule.launch "squared_norm" ... (%chunks, %g, %partial : ...) {item_spans = array<i64: 0, 0, 32768>, ...}           // before
+    schedule.launch "gradient_norm" ... (%partial, %norm : ...)
+    schedule.launch "adamw" ... (%chunks, %hyper, %norm, %p, %g, %m, %v : ...) {item_spans = array<i64: 0, 0, 32768>, ...}
+
+    schedule.fill for "shard_optimizer" %partial with 0.0 : memref<4xf64>                                                  // after
+    schedule.launch "squared_norm" ... (%chunks, %g, %partial : ...) {item_spans = array<i64: 0, 0, 32768>, ...}
+    schedule.all_reduce f64 as f64 for "shard_optimizer" (%partial : memref<4xf64>)
+    schedule.await for "shard_optimizer" (%partial : memref<4xf64>)
+    schedule.launch "gradient_norm" ... (%partial, %norm : ...)
+    schedule.launch "adamw" ... (%chunks, %hyper, %norm, %p, %g, %m, %v : ...) {item_spans = array<i64: 0, 0, 32768>, ...}
+    schedule.all_gather for "shard_optimizer" (%w : memref<32768xf32>)
+    schedule.await for "shard_optimizer" (%w : memref<32768xf32>)
+    ```
+  }];
+  let statistics = [Statistic<"numShared", "shared", "stretches of parameters that ranks share">];
+}
+
+def GatherParameters : Pass<"schedule-gather-parameters", "::mlir::ModuleOp"> {
+  let summary = "let each rank hold its share of the parameters, and gather them where they are used";
+  let description = [{
+    Of what schedule-shard-optimizer shares (`schedule.shared` of the module). Parameters go in buckets, in the order in which a program first uses them; a bucket is gathered
+    while the one before is used, and given up behind its last use, or behind the forward part where at least two others are used before the backward part. `update` keeps to
+    the shares, `init` gives up what it draws for others, and gradients of others are given up when they are reduced (`schedule.release`).
+
+    ```mlir
+    schedule.library_matmul ... (%x, %w, %y : ...)                               // before
+    schedule.library_matmul ... (%y, %v, %z : ...)
+
+    schedule.all_gather for "shard_optimizer" (%w : memref<64x64xf32>)            // after
+    schedule.await for "shard_optimizer" (%w : memref<64x64xf32>)
+    schedule.all_gather for "shard_optimizer" (%v : memref<64x64xf32>)
+    schedule.library_matmul ... (%x, %w, %y : ...)
+    schedule.release for "shard_optimizer" (%w : memref<64x64xf32>)
+    schedule.await for "shard_optimizer" (%v : memref<64x64xf32>)
+    schedule.library_matmul ... (%y, %v, %z : ...)
+    schedule.release for "shard_optimizer" (%v : memref<64x64xf32>)
+    ```
+  }];
+  let options = [Option<"bucketBytes", "bucket-bytes", "int64_t", "4194304", "parameters that are gathered together, but no more than a fourth of all">];
+  let statistics = [Statistic<"numGathered", "gathered", "times that parameters are gathered">];
+}
+
 def ReduceGradients : Pass<"schedule-reduce-gradients", "::hybrid::ProgramOp"> {
   let summary = "reduce the gradients of a training step over all ranks";
   let description = [{
     Of the program `train` alone. Each rank has a batch of its own; the loss is a mean over its scored positions, so the gradient of all is the mean of
     theirs, weighted by `weight`. Gradients go in buckets, in the order in which they are done, each behind the last step that touches one of its own, so
-    that it is on its way while the others are computed; the program ends in waiting for them. The loss is reduced in the same way, and weight and correct are
+    that it is on its way while the others are computed; the program ends in waiting for them. Those marked by schedule-shard-optimizer are reduced to their owners. The loss is reduced in the same way, and weight and correct are
     summed: what the program gives is that of one batch of all ranks.
 
     ```mlir

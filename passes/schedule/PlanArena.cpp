@@ -90,8 +90,8 @@ private:
       }
       WalkResult walked = op.walk([&](ScheduleStep step) {
         steps.push_back(step);
-        if (isa<LaunchOp, LibraryMatmulOp, LibraryAttentionOp, AllReduceOp, AwaitOp, ExchangeOp>(
-                step.getOperation()))
+        if (isa<LaunchOp, LibraryMatmulOp, LibraryAttentionOp>(step.getOperation()) ||
+            isOverRanks(step))
           return WalkResult::advance();
         step.emitOpError() << "has no kernel: emit kernels before the arena is planned";
         return WalkResult::interrupt();

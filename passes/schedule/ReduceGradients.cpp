@@ -1,6 +1,7 @@
 //===- ReduceGradients.cpp - a training step over several ranks -------------===//
 #include "dialect/schedule/Memory.h"
 #include "dialect/schedule/RankOps.h"
+#include "passes/schedule/OpenStates.h"
 #include "passes/schedule/SchedulePasses.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -26,8 +27,15 @@ public:
         return program.emitOpError() << "has no output '" << name
                                      << "': only the training of a model with a loss is reduced";
     weight = outputs.lookup("weight");
-    for (const Finished &bucket : buckets())
-      reduce(bucket.values, bucket.last, /*mean=*/true, roundsToBf16, areWeighted);
+    for (Operation &op : program.getBody().front())
+      if (isa<ScheduleStep, TileLoopOp>(op))
+        steps.push_back(&op);
+    isClosed = statesAreClosed(program, steps);
+    for (const Finished &bucket : buckets()) {
+      AllReduceOp op = reduce(bucket.values, bucket.last, /*mean=*/true, roundsToBf16, areWeighted);
+      op.setToOwners(bucket.toOwners);
+      op.setRelease(bucket.release);
+    }
     reduce({outputs.lookup("loss")}, lastUse({outputs.lookup("loss"), weight}), /*mean=*/true,
            /*rounded=*/false);
     // Behind all means, which take this rank's weight.
@@ -46,6 +54,8 @@ private:
   struct Finished {
     SmallVector<Value> values;
     Operation *last = nullptr;
+    int64_t bytes = 0;
+    bool toOwners = false, release = false; // as all of them are marked
   };
 
   /// The step of the program that an op is, or is inside of.
@@ -90,21 +100,26 @@ private:
     constexpr int64_t fewest = 4;
     const int64_t wanted = std::min(bucketBytes, (all + fewest - 1) / fewest);
     std::vector<Finished> buckets;
-    int64_t bytes = 0;
+    std::optional<size_t> open[2]; // of those that go to all, and to owners
     for (Gradient &gradient : gradients) {
-      if (buckets.empty() || bytes >= wanted) {
+      const bool toOwners = gradient.buffer->hasAttr(toOwnersAttribute);
+      std::optional<size_t> &bucket = open[toOwners];
+      if (!bucket || buckets[*bucket].bytes >= wanted) {
+        bucket = buckets.size();
         buckets.emplace_back();
-        bytes = 0;
       }
-      buckets.back().values.push_back(gradient.buffer);
-      buckets.back().last = gradient.last;
-      bytes += gradient.buffer.getBytes();
+      Finished &finished = buckets[*bucket];
+      finished.toOwners = toOwners;
+      finished.release = gradient.buffer->hasAttr(releaseAttribute);
+      finished.values.push_back(gradient.buffer);
+      finished.last = gradient.last;
+      finished.bytes += gradient.buffer.getBytes();
     }
     return buckets;
   }
 
-  void reduce(ArrayRef<Value> values, Operation *behind, bool mean, bool rounded,
-              bool weighted = false) {
+  AllReduceOp reduce(ArrayRef<Value> values, Operation *behind, bool mean, bool rounded,
+                     bool weighted = false) {
     Type element = viewOf(values.front()).element;
     SmallVector<Value> operands(values);
     if (mean) {
@@ -116,35 +131,17 @@ private:
     builder.setInsertionPointAfter(behind);
     auto op =
         AllReduceOp::create(builder, behind->getLoc(), operands, builder.getArrayAttr({}), element,
-                            rounded ? builder.getBF16Type() : element, mean, weighted, source);
+                            rounded ? builder.getBF16Type() : element, mean, weighted,
+                            /*to_owners=*/false, /*release=*/false, source);
     begun.push_back(op);
+    return op;
   }
 
-  /// This step or the first behind it where every state that was taken has been handed on. In
-  /// between, a rank waits for one that waits for the rank before it to reduce, which comes to that
-  /// later.
+  /// This step or the first behind it where all ranks can meet (OpenStates.h).
   Operation *withoutOpenStates(Operation *behind) {
-    int64_t open = 0;
-    bool isBehind = false;
-    for (Operation &op : program.getBody().front()) {
-      if (auto exchange = dyn_cast<ExchangeOp>(op))
-        switch (exchange.getPattern()) {
-        case RankPattern::FromNext:
-        case RankPattern::FromPrevious:
-          ++open;
-          break;
-        case RankPattern::ToNext:
-        case RankPattern::ToPrevious:
-          --open;
-          break;
-        case RankPattern::All:
-        case RankPattern::Place:
-          break;
-        }
-      isBehind |= &op == behind;
-      if (isBehind && open == 0)
-        return &op;
-    }
+    for (auto [i, step] : llvm::enumerate(steps))
+      if (isClosed[i + 1] && !step->isBeforeInBlock(behind))
+        return step;
     return behind;
   }
 
@@ -172,6 +169,8 @@ private:
   bool roundsToBf16, areWeighted;
   llvm::StringMap<Value> outputs;
   Value weight;
+  SmallVector<Operation *> steps;
+  std::vector<bool> isClosed; // before each step, and behind the last
   SmallVector<AllReduceOp> begun;
   static constexpr llvm::StringLiteral source = "data_parallel";
 };

@@ -11,7 +11,7 @@
 
 namespace hybrid::rt {
 
-Result<Arena> Arena::allocate(uint64_t bytes, std::string_view purpose) {
+Result<Arena> Arena::allocate(uint64_t bytes, std::string_view purpose, Pages pages) {
   Arena arena;
   arena.bytes = std::max(bytes, leastAllocation);
   auto refuse = [&](const std::string &why) {
@@ -30,8 +30,11 @@ Result<Arena> Arena::allocate(uint64_t bytes, std::string_view purpose) {
       mmap(nullptr, arena.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
     return refuse(std::strerror(errno));
-  if (arena.bytes >= (uint64_t(4) << 20))
-    madvise(memory, arena.bytes, MADV_HUGEPAGE); // advice only: failure changes nothing but speed
+  // Advice only: failure changes nothing but speed, or memory.
+  if (pages == Pages::Small)
+    madvise(memory, arena.bytes, MADV_NOHUGEPAGE);
+  else if (arena.bytes >= (uint64_t(4) << 20))
+    madvise(memory, arena.bytes, MADV_HUGEPAGE);
   arena.memory = static_cast<std::byte *>(memory);
   return arena;
 }
@@ -45,9 +48,22 @@ Arena &Arena::operator=(Arena &&other) noexcept {
   return *this;
 }
 
+void Arena::clear() {
+  if (madvise(memory, bytes, MADV_DONTNEED) != 0)
+    std::memset(memory, 0, bytes);
+}
+
 Arena::~Arena() {
   if (memory)
     munmap(memory, bytes);
+}
+
+void releasePages(std::byte *memory, uint64_t bytes) {
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto address = reinterpret_cast<uintptr_t>(memory);
+  const uintptr_t from = (address + page - 1) / page * page, to = (address + bytes) / page * page;
+  if (from < to)
+    madvise(reinterpret_cast<void *>(from), to - from, MADV_DONTNEED);
 }
 
 } // namespace hybrid::rt

@@ -4,6 +4,7 @@
 #include "runtime/cpu/Arena.h"
 #include "runtime/cpu/CodeObject.h"
 #include "runtime/cpu/LentPorts.h"
+#include "runtime/cpu/OwnedMemory.h"
 #include "runtime/cpu/ProgramPorts.h"
 #include "runtime/cpu/ProgramStep.h"
 #include "runtime/cpu/Team.h"
@@ -51,6 +52,9 @@ public:
   }
   Result<void> runPart(size_t program, Part part) override { return run(program, part, nullptr); }
   bool lend(size_t program, const fb::Tensor &tensor, std::byte *memory) override;
+  Result<void> collectShares() override;
+  Result<void> gatherParameters() override;
+  void releaseShares() override;
   Result<bool> restoreInputs(size_t program, int64_t replica) override;
   Result<void> walk(size_t program, const Around &around, int64_t replica) override;
 
@@ -69,6 +73,10 @@ private:
   std::byte *address(const fb::BufferRef &buffer, int64_t replica) const {
     return memory(replica).address(buffer);
   }
+  /// Whether this rank only has a share of a space.
+  bool hasShareOf(fb::Space space) const;
+  /// The stretches that ranks share, in each of the spaces that are there.
+  std::vector<fb::BufferRef> sharedBuffers() const;
   Result<void> run(size_t program, Part part, std::vector<double> *seconds);
   /// What was lent to a program that pauses and goes on no more is given back.
   void forgetPaused();
@@ -92,7 +100,8 @@ Result<void> CpuDevice::prepareSteps(PreparedProgram &program) {
   if (!program.source->steps())
     return {};
   for (const fb::Step *step : *program.source->steps()) {
-    auto prepared = ProgramStep::prepare(*step, *code, threadCount, executable->name());
+    auto prepared =
+        ProgramStep::prepare(*step, *code, threadCount, executable->name(), ranks.get());
     if (!prepared)
       return prepared.error();
     program.steps.push_back(std::move(*prepared));
@@ -168,7 +177,8 @@ Result<void> CpuDevice::allocate(fb::Space space) {
   uint64_t bytes = isReplicated(space)
                        ? replicaStrideOf(format, space) * static_cast<uint64_t>(replicas())
                        : spaceBytes(format, space);
-  auto allocated = Arena::allocate(bytes, nameOf(space));
+  auto allocated = Arena::allocate(bytes, nameOf(space),
+                                   hasShareOf(space) ? Arena::Pages::Small : Arena::Pages::Large);
   if (!allocated)
     return Error{fmt::format("{}: {}", executable->name(), allocated.error().message)};
   spaces[static_cast<size_t>(space)] = std::move(*allocated);
@@ -176,10 +186,70 @@ Result<void> CpuDevice::allocate(fb::Space space) {
 }
 
 Result<void> CpuDevice::zero(fb::Space space, int64_t replica) {
+  if (hasShareOf(space)) {
+    spaces[static_cast<size_t>(space)].clear();
+    return {};
+  }
   uint64_t bytes =
       isReplicated(space) ? replicaStrideOf(executable->format(), space) : spaceOf(space).size();
   std::memset(memory(replica).spaces[static_cast<size_t>(space)], 0, bytes);
   return {};
+}
+
+bool CpuDevice::hasShareOf(fb::Space space) const {
+  const fb::Executable &format = executable->format();
+  if (!ranks || !format.shared() || format.shared()->size() == 0)
+    return false;
+  return space == fb::Space::Moment1 || space == fb::Space::Moment2 ||
+         (format.shares_parameters() &&
+          (space == fb::Space::Parameters || space == fb::Space::Gradients));
+}
+
+std::vector<fb::BufferRef> CpuDevice::sharedBuffers() const {
+  std::vector<fb::BufferRef> buffers;
+  for (fb::Space space :
+       {fb::Space::Parameters, fb::Space::Gradients, fb::Space::Moment1, fb::Space::Moment2})
+    if (hasShareOf(space) && has(space))
+      for (const fb::BufferRef *buffer : *executable->format().shared())
+        buffers.emplace_back(buffer->offset(), buffer->bytes(), space);
+  return buffers;
+}
+
+Result<void> CpuDevice::collectShares() {
+  // What an update touches, so that it is the same on all ranks.
+  std::array<bool, spaceCount> updated{};
+  for (const PreparedProgram &program : programs)
+    if (program.source->name()->string_view() == "update")
+      updated = spacesOf(*program.source);
+  for (fb::Space space : {fb::Space::Parameters, fb::Space::Moment1, fb::Space::Moment2})
+    if (hasShareOf(space) && updated[static_cast<size_t>(space)])
+      if (auto done = allocate(space); !done)
+        return done;
+  for (const fb::BufferRef &buffer : sharedBuffers()) {
+    if (buffer.space() == fb::Space::Gradients || !updated[static_cast<size_t>(buffer.space())])
+      continue;
+    const OwnedValues owned = ownedValues({&buffer, 1}, ranks->size(), addressesOf(0));
+    if (auto done =
+            ranks->run([&](Transport &transport) { return gatherToFirst(transport, owned); });
+        !done)
+      return done;
+  }
+  return {};
+}
+
+Result<void> CpuDevice::gatherParameters() {
+  std::vector<fb::BufferRef> buffers = sharedBuffers();
+  std::erase_if(
+      buffers, [](const fb::BufferRef &buffer) { return buffer.space() != fb::Space::Parameters; });
+  if (buffers.empty())
+    return {};
+  const OwnedValues owned = ownedValues(buffers, ranks->size(), addressesOf(0));
+  return ranks->run([&](Transport &transport) { return gatherFromOwners(transport, owned); });
+}
+
+void CpuDevice::releaseShares() {
+  if (ranks)
+    releaseOthers(sharedBuffers(), ranks->rank(), ranks->size(), addressesOf(0));
 }
 
 Result<void> CpuDevice::zeroTiles() {

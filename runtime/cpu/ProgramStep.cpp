@@ -1,6 +1,8 @@
 //===- ProgramStep.cpp - one step of a program, ready to run ------------------===//
 #include "runtime/cpu/ProgramStep.h"
+#include "executable/OptimizerShards.h"
 #include "runtime/Device.h"
+#include "runtime/cpu/OwnedMemory.h"
 #include "runtime/ranks/Collectives.h"
 #include "runtime/ranks/SequenceParts.h"
 #include <algorithm>
@@ -23,9 +25,35 @@ std::byte *ProgramMemory::address(const fb::BufferRef &buffer, uint64_t tileByte
 
 //===-- preparing --------------------------------------------------------------===//
 
+static OwnedItems ownedItemsOf(const fb::KernelLaunch &launch, int rank, int ranks) {
+  OwnedItems owned;
+  const auto &spans = *launch.item_spans();
+  for (unsigned i = 0; i < spans.size(); ++i) {
+    const fb::ItemSpan &span = *spans.Get(i);
+    const int64_t end = i + 1 < spans.size() ? spans.Get(i + 1)->first() : launch.grid();
+    for (int64_t item = span.first(); item < end; ++item) {
+      const uint64_t at = span.offset() + static_cast<uint64_t>(item - span.first()) * span.bytes();
+      if (!ownsAny(at, span.bytes(), rank, ranks))
+        continue;
+      if (!owned.ranges.empty() && owned.ranges.back().second == item) {
+        ++owned.ranges.back().second;
+      } else {
+        owned.ranges.emplace_back(item, item + 1);
+        owned.before.push_back(owned.count);
+      }
+      ++owned.count;
+    }
+  }
+  return owned;
+}
+
 Result<ProgramStep> ProgramStep::prepare(const fb::Step &step, const CodeObject &code, int threads,
-                                         const std::string &name) {
-  return prepareIn(step, nullptr, code, threads, name);
+                                         const std::string &name, const Communicator *ranks) {
+  auto prepared = prepareIn(step, nullptr, code, threads, name);
+  const auto *launch = step.operation_as_KernelLaunch();
+  if (prepared && launch && ranks && launch->item_spans() && launch->item_spans()->size() > 0)
+    prepared->share = ownedItemsOf(*launch, ranks->rank(), ranks->size());
+  return prepared;
 }
 
 Result<ProgramStep> ProgramStep::prepareIn(const fb::Step &step, const fb::TileLoop *loop,
@@ -136,7 +164,24 @@ bool ProgramStep::run(const ProgramMemory &memory, Member &member, Failure &fail
   Pointers pointers(places.size());
   for (size_t i = 0; i < places.size(); ++i)
     pointers[i] = address(i);
+  if (share && memory.ranks)
+    return launchShare(memory, member, pointers.data());
   return launch(memory, member, 0, step->operation_as_KernelLaunch()->grid(), pointers.data());
+}
+
+bool ProgramStep::launchShare(const ProgramMemory &memory, Member &member,
+                              void *const *pointers) const {
+  const auto &[ranges, before, count] = *share;
+  return member.share(count, grainOf(count, member.threads()), [&](int64_t lo, int64_t hi) {
+    auto range = static_cast<size_t>(std::ranges::upper_bound(before, lo) - before.begin()) - 1;
+    for (int64_t done = lo; done < hi; ++range) {
+      const int64_t from = ranges[range].first + (done - before[range]),
+                    to = std::min(ranges[range].second, from + (hi - done));
+      kernel(from, to, pointers,
+             memory.scratch + static_cast<uint64_t>(member.thread()) * memory.scratchBytes);
+      done += to - from;
+    }
+  });
 }
 
 bool ProgramStep::launch(const ProgramMemory &memory, Member &member, int64_t begin, int64_t end,
@@ -160,19 +205,35 @@ bool ProgramStep::multiply(Matmul &product, Member &member, Failure &failure, co
   });
 }
 
+static std::vector<fb::BufferRef> gradientsOf(const fb::AllReduce &reduction) {
+  std::vector<fb::BufferRef> buffers;
+  for (const fb::BufferRef *buffer : *reduction.buffers())
+    buffers.push_back(*buffer);
+  return buffers;
+}
+
 /// All that other members have written is there when one of them begins, and none goes on before it
 /// has waited.
 bool ProgramStep::runOverRanks(const ProgramMemory &memory, Member &member,
                                Failure &failure) const {
   return member.share(1, 1, [&](int64_t, int64_t) {
-    const fb::AllReduce *begun = step->operation_as_AllReduce();
-    if (!begun) {
+    if (step->operation_as_Await()) {
       if (auto done = memory.ranks->wait(); !done) {
         failure.record(done.error());
         member.fail();
       }
       return;
     }
+    auto addressOf = [&](const fb::BufferRef &buffer) { return memory.address(buffer); };
+    const int rank = memory.ranks->rank(), ranks = memory.ranks->size();
+    if (step->operation_as_Release())
+      return releaseOthers(places, rank, ranks, addressOf);
+    if (step->operation_as_AllGather())
+      return memory.ranks->start(
+          [owned = ownedValues(places, ranks, addressOf)](Transport &transport) {
+            return gatherFromOwners(transport, owned);
+          });
+    const fb::AllReduce *begun = step->operation_as_AllReduce();
     Reduction reduction;
     reduction.type = static_cast<DType>(begun->dtype());
     reduction.wire = static_cast<DType>(begun->wire());
@@ -185,6 +246,19 @@ bool ProgramStep::runOverRanks(const ProgramMemory &memory, Member &member,
           reduction.type == DType::F64
               ? *reinterpret_cast<const double *>(memory.address(*weight))
               : static_cast<double>(*reinterpret_cast<const float *>(memory.address(*weight)));
+    }
+    if (begun->to_owners()) {
+      const std::vector<fb::BufferRef> gradients = gradientsOf(*begun);
+      return memory.ranks->start([reduction, gradients, rank, ranks, spaces = memory.spaces,
+                                  owned = ownedValues(gradients, ranks, addressOf),
+                                  release = begun->release()](Transport &transport) {
+        auto done = reduceToOwners(transport, owned, reduction);
+        if (done && release)
+          releaseOthers(gradients, rank, ranks, [&](const fb::BufferRef &buffer) {
+            return spaces[static_cast<size_t>(buffer.space())] + buffer.offset();
+          });
+        return done;
+      });
     }
     memory.ranks->start([reduction = std::move(reduction)](Transport &transport) {
       return allReduce(transport, reduction);

@@ -55,11 +55,19 @@ private:
   std::optional<Error> first;
 };
 
+/// Those of a launch's work items that are this rank's.
+struct OwnedItems {
+  std::vector<std::pair<int64_t, int64_t>> ranges; // [from, to), in order
+  std::vector<int64_t> before;                     // a range each: items of those before it
+  int64_t count = 0;                               // of all
+};
+
 class ProgramStep {
 public:
-  /// Finds the kernel, prepares the products. `name` is the executable's, for errors.
+  /// Finds the kernel, prepares the products. `name` is the executable's, for errors. `ranks` are
+  /// those that the step may share its work with; null: there are none.
   static Result<ProgramStep> prepare(const fb::Step &step, const CodeObject &code, int threads,
-                                     const std::string &name);
+                                     const std::string &name, const Communicator *ranks);
 
   const fb::Step &source() const { return *step; }
   /// The buffers of a launch; of a product a, b, c, bias or offsets; none of a loop.
@@ -87,9 +95,13 @@ private:
                                        const std::string &name);
   bool launch(const ProgramMemory &memory, Member &member, int64_t begin, int64_t end,
               void *const *pointers) const;
+  bool launchShare(const ProgramMemory &memory, Member &member, void *const *pointers) const;
   static bool multiply(Matmul &product, Member &member, Failure &failure, const void *a,
                        const void *b, void *c, const void *extra);
-  bool isOverRanks() const { return step->operation_as_AllReduce() || step->operation_as_Await(); }
+  bool isOverRanks() const {
+    return step->operation_as_AllReduce() || step->operation_as_AllGather() ||
+           step->operation_as_Release() || step->operation_as_Await();
+  }
   bool runOverRanks(const ProgramMemory &memory, Member &member, Failure &failure) const;
   bool runExchange(const ProgramMemory &memory, Member &member, Failure &failure) const;
   bool runLoop(const ProgramMemory &memory, Member &member, Failure &failure) const;
@@ -101,6 +113,7 @@ private:
   std::vector<fb::BufferRef> places;
   Products products;
   std::vector<ProgramStep> body;
+  std::optional<OwnedItems> share; // of a launch whose work ranks share: this rank's
 };
 
 } // namespace hybrid::rt

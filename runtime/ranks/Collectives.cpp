@@ -20,48 +20,50 @@ float fromBf16(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t
 
 int64_t wireBytesOf(DType wire) { return wire == DType::BF16 ? 2 : bytesOf(wire); }
 
-/// Elements [first, first + count) of the values as they are sent, and back.
+using Values = std::span<const std::span<std::byte>>;
+
+/// The elements of some values, one behind the other, as they are sent, and back.
 class Packing {
 public:
-  explicit Packing(const Reduction &reduction)
-      : reduction(reduction), size(static_cast<uint64_t>(bytesOf(reduction.type))) {
-    for (std::span<std::byte> values : reduction.values)
-      total += values.size() / size;
+  Packing(Values values, DType type, DType wire)
+      : values(values), type(type), wire(wire), size(static_cast<uint64_t>(bytesOf(type))) {
+    for (std::span<std::byte> each : values)
+      total += each.size() / size;
   }
   uint64_t elements() const { return total; }
+  uint64_t bytes() const { return total * static_cast<uint64_t>(wireBytesOf(wire)); }
 
-  void pack(uint64_t first, uint64_t count, std::byte *to) const {
-    forParts(first, count, [&](std::byte *part, uint64_t elements, uint64_t at) {
-      if (reduction.wire == reduction.type) {
-        std::memcpy(to + at * size, part, elements * size);
+  void pack(std::byte *to) const {
+    forValues([&](std::byte *each, uint64_t elements, uint64_t at) {
+      if (wire == type) {
+        std::memcpy(to + at * size, each, elements * size);
         return;
       }
       for (uint64_t i = 0; i < elements; ++i)
-        put16(to, at + i, roundedToBf16(static_cast<float>(valueAt(part, i))));
+        put16(to, at + i, roundedToBf16(static_cast<float>(valueAt(each, i))));
     });
   }
 
-  void unpack(uint64_t first, uint64_t count, const std::byte *from) const {
-    forParts(first, count, [&](std::byte *part, uint64_t elements, uint64_t at) {
-      if (reduction.wire == reduction.type) {
-        std::memcpy(part, from + at * size, elements * size);
+  void unpack(const std::byte *from) const {
+    forValues([&](std::byte *each, uint64_t elements, uint64_t at) {
+      if (wire == type) {
+        std::memcpy(each, from + at * size, elements * size);
         return;
       }
       for (uint64_t i = 0; i < elements; ++i) {
         const auto value = static_cast<double>(fromBf16(get16(from, at + i)));
-        if (reduction.type == DType::F64)
-          reinterpret_cast<double *>(part)[i] = value;
+        if (type == DType::F64)
+          reinterpret_cast<double *>(each)[i] = value;
         else
-          reinterpret_cast<float *>(part)[i] = static_cast<float>(value);
+          reinterpret_cast<float *>(each)[i] = static_cast<float>(value);
       }
     });
   }
 
 private:
   double valueAt(const std::byte *part, uint64_t i) const {
-    return reduction.type == DType::F64
-               ? reinterpret_cast<const double *>(part)[i]
-               : static_cast<double>(reinterpret_cast<const float *>(part)[i]);
+    return type == DType::F64 ? reinterpret_cast<const double *>(part)[i]
+                              : static_cast<double>(reinterpret_cast<const float *>(part)[i]);
   }
   static void put16(std::byte *to, uint64_t i, uint16_t bits) { std::memcpy(to + 2 * i, &bits, 2); }
   static uint16_t get16(const std::byte *from, uint64_t i) {
@@ -69,20 +71,18 @@ private:
     std::memcpy(&bits, from + 2 * i, 2);
     return bits;
   }
-  /// function(elements of one of the values, how many, their place behind `first`).
-  template <typename Function>
-  void forParts(uint64_t first, uint64_t count, Function &&function) const {
-    uint64_t begin = 0; // of the values, over all
-    for (std::span<std::byte> values : reduction.values) {
-      const uint64_t end = begin + values.size() / size;
-      const uint64_t from = std::max(begin, first), to = std::min(end, first + count);
-      if (from < to)
-        function(values.data() + (from - begin) * size, to - from, from - first);
-      begin = end;
+  /// function(elements of one of the values, how many, how many lie before them).
+  template <typename Function> void forValues(Function &&function) const {
+    uint64_t before = 0;
+    for (std::span<std::byte> each : values) {
+      if (!each.empty())
+        function(each.data(), each.size() / size, before);
+      before += each.size() / size;
     }
   }
 
-  const Reduction &reduction;
+  Values values;
+  DType type, wire;
   uint64_t size, total = 0;
 };
 
@@ -172,65 +172,124 @@ uint64_t bytesToReduce(int size, uint64_t elements, uint64_t wireBytes) {
   return most * wireBytes + others * sizeof(double);
 }
 
-Result<void> allReduce(Transport &transport, const Reduction &reduction) {
-  const int size = transport.size(), self = transport.rank();
-  if (size == 1)
-    return {};
-  const Packing packing(reduction);
-  const uint64_t elements = packing.elements();
-  const auto wire = static_cast<uint64_t>(wireBytesOf(reduction.wire));
-  const auto ranks = static_cast<size_t>(size), own = static_cast<size_t>(self);
-  const bool small = isSmall(elements * wire);
-  auto begin = [&](int rank) { return small ? 0 : partBegin(elements, size, rank); };
-  auto end = [&](int rank) { return small ? elements : partBegin(elements, size, rank + 1); };
-  const uint64_t mine = end(self) - begin(self);
+namespace {
 
+/// Gives each rank r what parts[r] has; the own part becomes the sum of what all have of it. Parts
+/// may be the same.
+Result<void> reduceParts(Transport &transport, std::span<const Packing> parts,
+                         const Reduction &how) {
+  const auto ranks = static_cast<size_t>(transport.size()),
+             own = static_cast<size_t>(transport.rank());
   // Each message begins with the weight of its sender. 8 bytes: the elements behind it are aligned.
   constexpr size_t head = sizeof(double);
+  const uint64_t mine = parts[own].bytes();
   std::vector<std::vector<std::byte>> outgoing(ranks), incoming(ranks);
   std::vector<std::span<const std::byte>> send(ranks);
   std::vector<std::span<std::byte>> receive(ranks);
   for (size_t rank = 0; rank < ranks; ++rank) {
-    const auto to = static_cast<int>(rank);
-    const uint64_t count = end(to) - begin(to);
-    outgoing[rank].resize(head + count * wire);
-    std::memcpy(outgoing[rank].data(), &reduction.weight, head);
-    packing.pack(begin(to), count, outgoing[rank].data() + head);
+    outgoing[rank].resize(head + parts[rank].bytes());
+    std::memcpy(outgoing[rank].data(), &how.weight, head);
+    parts[rank].pack(outgoing[rank].data() + head);
     send[rank] = outgoing[rank];
     if (rank != own) {
-      incoming[rank].resize(head + mine * wire);
+      incoming[rank].resize(head + mine);
       receive[rank] = incoming[rank];
     }
   }
   if (auto done = transport.exchange(send, receive); !done)
     return done;
-  std::vector<double> weights(ranks, reduction.weight);
-  std::vector<const std::byte *> parts(ranks, outgoing[own].data() + head);
+  std::vector<double> weights(ranks, how.weight);
+  std::vector<const std::byte *> packed(ranks, outgoing[own].data() + head);
   for (size_t rank = 0; rank < ranks; ++rank)
     if (rank != own) {
       std::memcpy(&weights[rank], incoming[rank].data(), head);
-      parts[rank] = incoming[rank].data() + head;
+      packed[rank] = incoming[rank].data() + head;
     }
-  std::vector<std::byte> sum(mine * wire);
-  sumPacked(parts, factorsOf(reduction, weights), mine, reduction.wire, sum.data());
-  packing.unpack(begin(self), mine, sum.data());
-  if (small)
-    return {};
+  std::vector<std::byte> sum(mine);
+  sumPacked(packed, factorsOf(how, weights), parts[own].elements(), how.wire, sum.data());
+  parts[own].unpack(sum.data());
+  return {};
+}
 
+/// Gives the first `receivers` ranks what the own part has.
+Result<void> gatherParts(Transport &transport, std::span<const Packing> parts, int receivers) {
+  const auto ranks = static_cast<size_t>(transport.size()),
+             own = static_cast<size_t>(transport.rank());
+  std::vector<std::byte> mine(parts[own].bytes());
+  parts[own].pack(mine.data());
+  std::vector<std::vector<std::byte>> incoming(ranks);
+  std::vector<std::span<const std::byte>> send(ranks);
+  std::fill_n(send.begin(), receivers, mine);
+  std::vector<std::span<std::byte>> receive(ranks);
+  const bool receives = own < static_cast<size_t>(receivers);
   for (size_t rank = 0; rank < ranks; ++rank) {
-    send[rank] = sum;
-    incoming[rank].resize(
-        rank == own ? 0 : (end(static_cast<int>(rank)) - begin(static_cast<int>(rank))) * wire);
+    incoming[rank].resize(rank == own || !receives ? 0 : parts[rank].bytes());
     receive[rank] = incoming[rank];
   }
   if (auto done = transport.exchange(send, receive); !done)
     return done;
-  for (size_t rank = 0; rank < ranks; ++rank)
+  for (size_t rank = 0; receives && rank < ranks; ++rank)
     if (rank != own)
-      packing.unpack(begin(static_cast<int>(rank)),
-                     end(static_cast<int>(rank)) - begin(static_cast<int>(rank)),
-                     incoming[rank].data());
+      parts[rank].unpack(incoming[rank].data());
   return {};
+}
+
+/// The elements of some values from the `first` one to that before `end`.
+std::vector<std::span<std::byte>> cut(Values values, uint64_t first, uint64_t end, uint64_t size) {
+  std::vector<std::span<std::byte>> parts;
+  uint64_t begin = 0;
+  for (std::span<std::byte> each : values) {
+    const uint64_t count = each.size() / size;
+    const uint64_t from = std::max(begin, first), to = std::min(begin + count, end);
+    if (from < to)
+      parts.push_back(each.subspan((from - begin) * size, (to - from) * size));
+    begin += count;
+  }
+  return parts;
+}
+
+std::vector<Packing> packingsOf(const OwnedValues &values, DType type, DType wire) {
+  std::vector<Packing> parts;
+  for (const std::vector<std::span<std::byte>> &owned : values)
+    parts.emplace_back(owned, type, wire);
+  return parts;
+}
+
+} // namespace
+
+Result<void> allReduce(Transport &transport, const Reduction &reduction) {
+  const int size = transport.size();
+  if (size == 1)
+    return {};
+  const Packing all(reduction.values, reduction.type, reduction.wire);
+  if (isSmall(all.bytes()))
+    return reduceParts(transport, std::vector<Packing>(static_cast<size_t>(size), all), reduction);
+  OwnedValues values;
+  for (int rank = 0; rank < size; ++rank)
+    values.push_back(cut(reduction.values, partBegin(all.elements(), size, rank),
+                         partBegin(all.elements(), size, rank + 1),
+                         static_cast<uint64_t>(bytesOf(reduction.type))));
+  const std::vector<Packing> parts = packingsOf(values, reduction.type, reduction.wire);
+  auto done = reduceParts(transport, parts, reduction);
+  return done ? gatherParts(transport, parts, size) : done;
+}
+
+Result<void> reduceToOwners(Transport &transport, const OwnedValues &values, const Reduction &how) {
+  return transport.size() == 1
+             ? Result<void>()
+             : reduceParts(transport, packingsOf(values, how.type, how.wire), how);
+}
+
+Result<void> gatherFromOwners(Transport &transport, const OwnedValues &values) {
+  return transport.size() == 1
+             ? Result<void>()
+             : gatherParts(transport, packingsOf(values, DType::F32, DType::F32), transport.size());
+}
+
+Result<void> gatherToFirst(Transport &transport, const OwnedValues &values) {
+  return transport.size() == 1
+             ? Result<void>()
+             : gatherParts(transport, packingsOf(values, DType::F32, DType::F32), 1);
 }
 
 Result<std::vector<std::vector<std::byte>>> gatherAll(Transport &transport,

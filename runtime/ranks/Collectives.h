@@ -28,6 +28,18 @@ struct Reduction {
 constexpr uint64_t reducedAtOnce = 4096;
 Result<void> allReduce(Transport &transport, const Reduction &reduction);
 
+/// Of each rank the parts of some memory that it owns, one behind the other; of the same sizes on
+/// all ranks.
+using OwnedValues = std::vector<std::vector<std::span<std::byte>>>;
+/// As allReduce() of all that ranks own (`how.values` is not looked at), but a rank gets its own
+/// part only. Of the rest nothing is known then.
+Result<void> reduceToOwners(Transport &transport, const OwnedValues &values, const Reduction &how);
+/// What each rank owns, on all of them: whole words of 4 bytes.
+Result<void> gatherFromOwners(Transport &transport, const OwnedValues &values);
+
+/// The same, on rank 0 alone.
+Result<void> gatherToFirst(Transport &transport, const OwnedValues &values);
+
 /// What each rank has, on every rank.
 Result<std::vector<std::vector<std::byte>>> gatherAll(Transport &transport,
                                                       std::span<const std::byte> mine);

@@ -6,7 +6,7 @@
 namespace hybrid::rt::verifier {
 
 Result<void> Verifier::checkOverRanks(const flatbuffers::Vector<const fb::BufferRef *> *buffers,
-                                      const std::string &where) {
+                                      const std::string &where, bool writes) {
   if (onCuda || loop)
     return error("corrupt: {} goes over ranks, which it cannot {}", where,
                  onCuda ? "on a GPU" : "in a loop over tiles");
@@ -20,7 +20,7 @@ Result<void> Verifier::checkOverRanks(const flatbuffers::Vector<const fb::Buffer
   for (const fb::BufferRef *buffer : *buffers) {
     if (auto done = checkBuffer(*buffer, fmt::format("a buffer of {}", where)); !done)
       return done;
-    if (buffer->space() == fb::Space::Tile || !mayWrite(*buffer))
+    if (buffer->space() == fb::Space::Tile || (writes && !mayWrite(*buffer)))
       return error("corrupt: {} writes to space {}, which only other programs change", where,
                    fb::EnumNameSpace(buffer->space()));
   }
@@ -33,8 +33,13 @@ Result<void> Verifier::checkAllReduce(const fb::AllReduce &reduction, const std:
       (wire != type && wire != fb::DType::BF16))
     return error("corrupt: {} reduces elements of type {} sent as type {}", where,
                  static_cast<unsigned>(type), static_cast<unsigned>(wire));
-  if (auto done = checkOverRanks(reduction.buffers(), where); !done)
+  if (auto done = checkOverRanks(reduction.buffers(), where, /*writes=*/true); !done)
     return done;
+  if (reduction.to_owners())
+    if (auto done = checkShared(reduction.buffers(), fb::Space::Gradients, where); !done)
+      return done;
+  if (reduction.release() && !reduction.to_owners())
+    return error("corrupt: {} releases what it does not reduce to owners", where);
   const auto size = static_cast<uint64_t>(bytesOf(static_cast<DType>(type)));
   if (!reduction.buffers() || reduction.buffers()->size() == 0)
     return error("corrupt: {} reduces nothing", where);
@@ -90,8 +95,63 @@ Result<void> Verifier::checkExchange(const fb::Exchange &exchange, const std::st
   return {};
 }
 
+Result<void> Verifier::checkShared(const flatbuffers::Vector<const fb::BufferRef *> *buffers,
+                                   fb::Space space, const std::string &where) {
+  if (onCuda || loop || programName == "setup")
+    return error("corrupt: {} is of what ranks share, which it cannot {}", where,
+                 onCuda ? "on a GPU"
+                 : loop ? "in a loop over tiles"
+                        : "in program 'setup'");
+  if (!buffers || buffers->size() == 0)
+    return error("corrupt: {} has no buffers", where);
+  if (!isAligned(*buffers))
+    return error("corrupt: the buffers of {} are misaligned in the file", where);
+  buffersSeen += buffers->size();
+  if (buffersSeen > mostBuffers)
+    return error("corrupt: {} and those before it touch more than {} buffers", where, mostBuffers);
+  const uint64_t end = parametersEnd();
+  for (const fb::BufferRef *buffer : *buffers) {
+    if (auto done = checkBuffer(*buffer, fmt::format("a buffer of {}", where)); !done)
+      return done;
+    if (buffer->space() != space || buffer->offset() > end ||
+        buffer->bytes() > end - buffer->offset() || buffer->bytes() % 4)
+      return error("corrupt: {} shares {} bytes at offset {} of space {}, expected some of the {} "
+                   "bytes of space {}",
+                   where, buffer->bytes(), buffer->offset(), fb::EnumNameSpace(buffer->space()),
+                   end, fb::EnumNameSpace(space));
+  }
+  return {};
+}
+
+/// They only say which ranks run an item.
+Result<void> Verifier::checkSpans(const fb::KernelLaunch &kernel, const std::string &where) const {
+  const auto *spans = kernel.item_spans();
+  if (!spans || spans->size() == 0)
+    return {};
+  if (onCuda || loop)
+    return error("corrupt: {} ({}) is shared by ranks, which it cannot {}", where,
+                 viewOf(kernel.symbol()), onCuda ? "on a GPU" : "in a loop over tiles");
+  if (!isAligned(*spans))
+    return error("corrupt: the spans of {} are misaligned in the file", where);
+  const uint64_t space = executable.parameter_bytes();
+  for (unsigned i = 0; i < spans->size(); ++i) {
+    const fb::ItemSpan &span = *spans->Get(i);
+    const int64_t end = i + 1 < spans->size() ? spans->Get(i + 1)->first() : kernel.grid();
+    const bool inOrder = span.first() >= 0 && (i > 0 || span.first() == 0) && span.first() < end &&
+                         end <= kernel.grid();
+    if (!inOrder || span.bytes() == 0 || span.bytes() > space || span.offset() >= space ||
+        static_cast<uint64_t>(end - span.first() - 1) > (space - span.offset()) / span.bytes())
+      return error(
+          "corrupt: {} ({}) has a span of items {} to {} of {} bytes each at offset {}, of "
+          "{} items and {} bytes of parameters",
+          where, viewOf(kernel.symbol()), span.first(), end, span.bytes(), span.offset(),
+          kernel.grid(), space);
+  }
+  return {};
+}
+
 Result<void> Verifier::checkAwait(const fb::Await &await, const std::string &where) {
-  return checkOverRanks(await.buffers(), where);
+  return checkOverRanks(await.buffers(), where, /*writes=*/false);
 }
 
 } // namespace hybrid::rt::verifier

@@ -64,6 +64,10 @@ Result<void> Verifier::checkStep(const fb::Step &step, const std::string &where)
     return checkExchange(*exchange, where);
   if (const fb::Await *await = step.operation_as_Await())
     return checkAwait(*await, where);
+  if (const fb::AllGather *gather = step.operation_as_AllGather())
+    return checkShared(gather->buffers(), fb::Space::Parameters, where);
+  if (const fb::Release *release = step.operation_as_Release())
+    return checkShared(release->buffers(), fb::Space::Parameters, where);
   const fb::TileLoop *tiles = step.operation_as_TileLoop();
   if (tiles && !loop)
     return checkLoop(*tiles, where);
@@ -126,6 +130,8 @@ Result<void> Verifier::checkKernel(const fb::KernelLaunch &kernel, const std::st
       return error("corrupt: {} ({}) has {} buffers, but row distances for {}", where,
                    viewOf(kernel.symbol()), buffers, rowBytes->size());
   }
+  if (auto done = checkSpans(kernel, where); !done)
+    return done;
   if (!kernel.buffers())
     return checkKernelShape(kernel, where);
   if (!isAligned(*kernel.buffers()))

@@ -43,6 +43,7 @@ private:
   Result<void> checkReplicas() const;
   Result<void> checkParameters() const;
   Result<void> checkExamples() const;
+  Result<void> checkStretches() const;
   Result<void> checkProgram(const fb::Program &program);
   Result<void> checkTensors(const flatbuffers::Vector<flatbuffers::Offset<fb::Tensor>> *tensors,
                             std::string_view program, std::string_view kind) const;
@@ -58,8 +59,11 @@ private:
   Result<void> checkAllReduce(const fb::AllReduce &reduction, const std::string &where);
   Result<void> checkExchange(const fb::Exchange &exchange, const std::string &where);
   Result<void> checkAwait(const fb::Await &await, const std::string &where);
+  Result<void> checkShared(const flatbuffers::Vector<const fb::BufferRef *> *buffers,
+                           fb::Space space, const std::string &where);
+  Result<void> checkSpans(const fb::KernelLaunch &kernel, const std::string &where) const;
   Result<void> checkOverRanks(const flatbuffers::Vector<const fb::BufferRef *> *buffers,
-                              const std::string &where);
+                              const std::string &where, bool writes);
   Result<void> checkLoop(const fb::TileLoop &tiles, const std::string &where);
   Result<void> checkBuffer(const fb::BufferRef &buffer, const std::string &what) const;
   Result<uint64_t> bytesOfTensor(const flatbuffers::Vector<int64_t> *shape, fb::DType dtype,

@@ -326,6 +326,78 @@ func.func @weighted_sum() {
 
 // -----
 
+// all_reduce C5: owners of gradients.
+func.func @owners() {
+  // expected-error@+1 {{to owners, expected gradients}}
+  schedule.all_reduce f32 as f32 for "x" buffers [#schedule.buffer<arena, 0, 64>] {to_owners}
+  return
+}
+
+// -----
+
+// all_reduce C5: what all get is kept.
+func.func @released() {
+  // expected-error@+1 {{releases what is not reduced to owners}}
+  schedule.all_reduce f32 as f32 for "x" buffers [#schedule.buffer<gradients, 0, 64>] {release}
+  return
+}
+
+// -----
+
+// all_gather C1: something.
+func.func @nothing() {
+  // expected-error@+1 {{has no buffers, expected parameters}}
+  schedule.all_gather for "x"
+  return
+}
+
+// -----
+
+// all_gather C2: of parameters.
+func.func @gathered_moments() {
+  // expected-error@+1 {{expected parameters}}
+  schedule.all_gather for "x" buffers [#schedule.buffer<moment1, 0, 64>]
+  return
+}
+
+// -----
+
+// release C1: something.
+func.func @nothing_to_release() {
+  // expected-error@+1 {{has no buffers, expected parameters}}
+  schedule.release for "x"
+  return
+}
+
+// -----
+
+// release C2: of parameters.
+func.func @moments() {
+  // expected-error@+1 {{expected parameters}}
+  schedule.release for "x" buffers [#schedule.buffer<moment1, 0, 64>]
+  return
+}
+
+// -----
+
+// launch C6: spans begin with the first item.
+func.func @spans() {
+  // expected-error@+1 {{has a span from item 1 at byte 0 of 64 bytes an item}}
+  schedule.launch "adamw" for "adamw" grid 2 buffers [#schedule.buffer<parameters, 0, 128>] {item_spans = array<i64: 1, 0, 64>}
+  return
+}
+
+// -----
+
+// launch C6: of three numbers.
+func.func @pairs() {
+  // expected-error@+1 {{has 2 numbers in item_spans, expected threes}}
+  schedule.launch "adamw" for "adamw" grid 2 buffers [#schedule.buffer<parameters, 0, 128>] {item_spans = array<i64: 0, 0>}
+  return
+}
+
+// -----
+
 // exchange C1: with somebody.
 func.func @alone() {
   // expected-error@+1 {{is of 1 ranks, expected at least 2}}

@@ -55,6 +55,21 @@ schedule.program @ranks arena 64 inputs [] outputs [] {
   schedule.await for "data_parallel" buffers [#schedule.buffer<gradients, 0, 4096>]
 }
 
+// What ranks have shares of.
+// CHECK-LABEL: schedule.program @shares
+// CHECK-NEXT: schedule.all_gather for "shard_optimizer" buffers [#schedule.buffer<parameters, 0, 4096>]
+// CHECK-NEXT: schedule.await
+// CHECK-NEXT: schedule.release for "shard_optimizer" buffers [#schedule.buffer<parameters, 0, 4096>]
+// CHECK-NEXT: schedule.all_reduce f32 as f32 for "data_parallel" buffers [#schedule.buffer<gradients, 0, 4096>] {release, to_owners}
+// CHECK-NEXT: schedule.launch "adamw" {{.*}} {item_spans = array<i64: 0, 0, 2048>}
+schedule.program @shares arena 64 inputs [] outputs [] {
+  schedule.all_gather for "shard_optimizer" buffers [#schedule.buffer<parameters, 0, 4096>]
+  schedule.await for "shard_optimizer" buffers [#schedule.buffer<parameters, 0, 4096>]
+  schedule.release for "shard_optimizer" buffers [#schedule.buffer<parameters, 0, 4096>]
+  schedule.all_reduce f32 as f32 for "data_parallel" buffers [#schedule.buffer<gradients, 0, 4096>] {to_owners, release}
+  schedule.launch "adamw" for "adamw" grid 2 buffers [#schedule.buffer<parameters, 0, 4096>] {item_spans = array<i64: 0, 0, 2048>}
+}
+
 // What ranks with parts of a sequence give each other.
 // CHECK-LABEL: schedule.program @parts
 // CHECK-NEXT: schedule.all_reduce f32 as f32 for "data_parallel" buffers [{{.*}}] {mean, weighted}

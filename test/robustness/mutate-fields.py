@@ -21,6 +21,7 @@ CASES = {
     "rwkv": ["mad/rwkv.hyb", *SMALL],
     "decoding": ["lm/byte-striped.hyb", *SMALL, "--decode", "--set", "heads=2", "--set", "inner=16", "--set", "blocks=HA"],
     "parts": ["mad/striped-mamba-swiglu.hyb", *SMALL, "--set", "heads=2", "--sequence-parallel", "2"],
+    "shares": ["mad/mamba.hyb", *SMALL, "--shard-optimizer=parameters"],
     "wide": ["mad/gated-linear-attention-swiglu.hyb", "--batch", "8", "--length", "128", "--target", "cpu:x86-64-v3"],
 }
 

@@ -5,6 +5,8 @@
   ranks.py parts [--quick] MODEL... | --all
                                 the same of ranks that have parts of each sequence, and of both at once
   ranks.py traffic [RANKS...]   bytes that a step sends, and those that `hybrid-run info --ranks` says of it
+  ranks.py shards [--quick]     the same bits where ranks have shares of the optimizer's state, or of the parameters, with any optimizer; one
+                                goes on where the other stopped
   ranks.py resume               a checkpoint of 2 ranks goes on with 1 and 4
   ranks.py signals              SIGTERM and SIGUSR1 to one rank: all stop at one step, with a checkpoint
   ranks.py kills N              ranks are killed N times; each job ends naming the rank, and what it left goes on
@@ -183,6 +185,31 @@ def traffic(folder, counts):
             sys.exit(f"expected {least:.0f} to {most}")
 
 
+def shards(folder, flags):
+    """Models of some stripes of parameters, of which each rank has some."""
+    wide = ["--set", "width=64", "--set", "vocab=64", "--checkpoint-every", "2", "--keep", "9"]
+    cases = [("mamba", ["--optimizer", "lion"], 2, 1), ("attention-swiglu", ["--optimizer", "muon"], 4, 2), ("striped-mamba-swiglu", ["--reduce", "bf16", "--accumulate", "2"], 4, 1),
+             ("hyena-swiglu", [], 3, 1), ("mamba", ["--precision", "f64"], 4, 4)]
+    for number, (model, optimizer, count, share) in enumerate(cases[:2] if flags else cases):
+        made = {}
+        for kind in ("whole", "state", "parameters"):
+            made[kind] = folder / f"{number}-{kind}"
+            share_flags = [] if kind == "whole" else [f"--shard-optimizer={kind}"]
+            run(command(count, made[kind], *wide, *optimizer, *share_flags, model=model, parts=share, length=LONGER, batch=2))
+            if last(made[kind]).read_bytes() != last(made["whole"]).read_bytes():
+                sys.exit(f"{model} on {count} ranks, {share} a sequence: shares of the {kind} left other bits")
+            sent = json.loads((made[kind] / "summary.json").read_text())["ranks"]["sent_bytes"]
+            print(f"{model} {' '.join(optimizer)} {count} ranks, {share} a sequence, shared: {kind}: {sent} bytes sent", flush=True)
+    for now, then in (("parameters", "whole"), ("whole", "state")):
+        out = folder / f"{then}-{now}"
+        shutil.copytree(made[then], out)
+        last(out).unlink()
+        share_flags = [] if now == "whole" else [f"--shard-optimizer={now}"]
+        done = run(command(count, out, *wide, *optimizer, *share_flags, "--resume", model=model, parts=share, length=LONGER, batch=2))
+        if "resuming after step 2" not in done.stderr or last(out).read_bytes() != last(made["whole"]).read_bytes():
+            sys.exit(f"resumed with shares of {now} behind {then}, the bits are others: {done.stderr}")
+
+
 def resume(folder):
     whole = folder / "whole"
     run(command(1, whole, "--precision", "f64", "--checkpoint-every", "1", "--keep", "9", steps=6))
@@ -347,8 +374,8 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         verb, *rest = sys.argv[1:]
-        if verb in ("equal", "parts", "traffic"):
-            {"equal": equal, "parts": parts, "traffic": traffic}[verb](folder, rest)
+        if verb in ("equal", "parts", "traffic", "shards"):
+            {"equal": equal, "parts": parts, "traffic": traffic, "shards": shards}[verb](folder, rest)
         elif verb == "kills":
             kills(folder, int(rest[0]))
         else:

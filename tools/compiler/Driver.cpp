@@ -9,6 +9,7 @@
 #include "dialect/schedule/ScheduleOps.h"
 #include "executable/CudaVersion.h"
 #include "executable/KeyFile.h"
+#include "executable/OptimizerShards.h"
 #include "executable/OutputFile.h"
 #include "executable/Printable.h"
 #include "executable/SequenceRanks.h"
@@ -427,8 +428,14 @@ private:
       return 2;
     }
     target->chooseAttention(options.attention);
-    if (!target->chooseReduction(options.reduction, options.sequenceRanks > 1)) {
-      complain() << (options.sequenceRanks > 1 ? "--sequence-parallel" : "--data-parallel")
+    RankOptions ranks{options.reduction, options.sequenceRanks > 1};
+    if (!options.shards.empty())
+      ranks.shards = options.shards == "state" ? RankOptions::Shards::OptimizerState
+                                               : RankOptions::Shards::Parameters;
+    if (!target->chooseRanks(ranks)) {
+      complain() << (options.sequenceRanks > 1 ? "--sequence-parallel"
+                     : !options.shards.empty() ? "--shard-optimizer"
+                                               : "--data-parallel")
                  << ": only programs for the CPU go over ranks, expected --target=cpu\n";
       return 2;
     }
@@ -594,6 +601,8 @@ private:
       said.push_back({"data-parallel", options.reduction});
     if (options.sequenceRanks > 1)
       said.push_back({sequenceRanksSetting, std::to_string(options.sequenceRanks)});
+    if (!options.shards.empty())
+      said.push_back({optimizerShardsSetting, options.shards});
     if (options.chunked)
       said.push_back({"chunked", "true"});
     if (options.decode)
@@ -627,13 +636,29 @@ private:
 } // namespace
 
 const std::vector<std::string> &emitStages() {
-  static const std::vector<std::string> stages{
-      "hybrid",       "specialized",    "grad",         "fused",
-      "lower-ops",    "fuse-stores",    "sum-products", "fuse-reductions",
-      "emit-kernels", "merge-launches", "plan-tiles",   "reduce-gradients",
-      "schedule",     "llvm",           "asm",          "cuda",
-      "ptx",          "resources",      "exe",          "onnx",
-      "onnx-text"};
+  static const std::vector<std::string> stages{"hybrid",
+                                               "specialized",
+                                               "grad",
+                                               "fused",
+                                               "lower-ops",
+                                               "shard-optimizer",
+                                               "gather-parameters",
+                                               "fuse-stores",
+                                               "sum-products",
+                                               "fuse-reductions",
+                                               "emit-kernels",
+                                               "merge-launches",
+                                               "plan-tiles",
+                                               "reduce-gradients",
+                                               "schedule",
+                                               "llvm",
+                                               "asm",
+                                               "cuda",
+                                               "ptx",
+                                               "resources",
+                                               "exe",
+                                               "onnx",
+                                               "onnx-text"};
   return stages;
 }
 

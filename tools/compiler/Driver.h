@@ -22,6 +22,7 @@ struct DriverOptions {
   int64_t replicas = 1;  // independent trainings that run as one program
   int64_t memory = 0;    // bytes that a training session may allocate; 0: what it needs
   std::string reduction; // f32 or bf16: how gradients are reduced over ranks; empty: they are not
+  std::string shards;    // what ranks have shares of: state or parameters; empty: of nothing
   int64_t sequenceRanks = 1;           // that have parts of every sequence
   int64_t threads = 0;                 // of that session; 0: this machine's
   std::vector<std::string> settings;   // name=value

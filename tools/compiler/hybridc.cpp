@@ -78,6 +78,13 @@ static int run(int argc, char **argv) {
       ->excludes(app.get_option("--decode"))
       ->excludes(app.get_option("--chunked"))
       ->excludes(app.get_option("--ensemble"));
+  app.add_flag("--shard-optimizer{state}", options.shards,
+               "ranks share the optimizer's work: each has the state of a part of the parameters, "
+               "and updates that (state); with --shard-optimizer=parameters that part is all it "
+               "keeps, and parameters are gathered where they are used. Implies --data-parallel")
+      ->check(CLI::IsMember({"state", "parameters"}))
+      ->excludes(app.get_option("--decode"))
+      ->excludes(app.get_option("--ensemble"));
   app.add_option("--precision", options.precision,
                  "f32; bf16: f32 with matrix products of bf16 operands, where the target has such "
                  "instructions; f64: to check gradients")
@@ -226,7 +233,8 @@ static int run(int argc, char **argv) {
     return 2;
   }
   options.input = format.files.front();
-  const bool overRanks = dataParallel->count() > 0 || options.sequenceRanks > 1;
+  const bool overRanks =
+      dataParallel->count() > 0 || options.sequenceRanks > 1 || !options.shards.empty();
   options.reduction = overRanks && reduction.empty() ? "f32" : reduction;
   options.describe = !description.empty();
   options.describeJson = description == "json";

@@ -15,10 +15,18 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 /// Of one call alone. --trust, too: whose machine code may run is no other's to say.
-constexpr std::string_view ofTheCall[] = {
-    "--out",          "--resume",  "--repeat",        "--quiet",
-    "--json",         "--trust",   "--data-parallel", "--sequence-parallel",
-    "--emulate-link", "--profile", "--profile-steps"};
+constexpr std::string_view ofTheCall[] = {"--out",
+                                          "--resume",
+                                          "--repeat",
+                                          "--quiet",
+                                          "--json",
+                                          "--trust",
+                                          "--data-parallel",
+                                          "--sequence-parallel",
+                                          "--shard-optimizer",
+                                          "--emulate-link",
+                                          "--profile",
+                                          "--profile-steps"};
 /// Of these one is given: it takes the place of the others.
 constexpr std::string_view alternatives[][2] = {{"--task", "--data"}, {"--steps", "--epochs"}};
 

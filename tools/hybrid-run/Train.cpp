@@ -103,6 +103,11 @@ std::shared_ptr<rt::lab::TrainingOptions> addTrainOptions(CLI::App *verb) {
                    "ranks that have parts of each sequence, for lengths that are too much for one; "
                    "those that were started are so many times the ranks that share each batch")
       ->check(Range(int64_t{1}, int64_t{1} << 16));
+  verb->add_flag("--shard-optimizer{state}", arguments->ranks.shards,
+                 "each rank keeps and updates its share of the optimizer's state (state), or of "
+                 "parameters and gradients, too, which are gathered where they are used "
+                 "(parameters)")
+      ->check(CLI::IsMember({"state", "parameters"}));
   verb->add_option("--reduce", arguments->ranks.wire,
                    "how ranks send gradients: f32 (as they are) or bf16 (rounded)")
       ->check(CLI::IsMember({"f32", "bf16"}))

@@ -81,6 +81,8 @@ Result<std::vector<std::string>> optionsOf(const ModelSpec &spec) {
     options.push_back("--data-parallel=" + spec.reduction);
   if (spec.sequenceRanks > 1 && spec.isSource())
     options.push_back("--sequence-parallel=" + std::to_string(spec.sequenceRanks));
+  if (!spec.shards.empty() && spec.isSource())
+    options.push_back("--shard-optimizer=" + spec.shards);
   if (spec.chunked && spec.isSource())
     options.push_back("--chunked");
   if (spec.decode && spec.isSource())

@@ -24,6 +24,7 @@ struct ModelSpec {
   bool quiet = false;    // the compiler's remarks only when it fails
   std::string reduction; // f32 or bf16: how gradients are reduced over ranks; empty: they are not
   int64_t sequenceRanks = 1; // that have parts of every sequence
+  std::string shards;        // state or parameters: what ranks have shares of; empty: of nothing
 
   bool isSource() const;
   /// Loads it, and fails when it is for another device than `device`. Compiles first when it is a

@@ -1,6 +1,7 @@
 //===- Recompile.cpp - an executable made again from what it carries ----------===//
 #include "training/compile/Recompile.h"
 #include "executable/Executable_generated.h"
+#include "executable/OptimizerShards.h"
 #include "executable/PrivateFolder.h"
 #include "executable/SequenceRanks.h"
 #include "runtime/files/AtomicFile.h"
@@ -108,6 +109,8 @@ Result<ModelSpec> sourceOf(const Executable &executable) {
         spec.memory = value + "B";
       else if (name == "data-parallel")
         spec.reduction = value;
+      else if (name == optimizerShardsSetting)
+        spec.shards = value;
       else if (name == "chunked")
         spec.chunked = true;
       else if (name == "decode")

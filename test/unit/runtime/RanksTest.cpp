@@ -1,4 +1,5 @@
 //===- RanksTest.cpp - sums, gathers and broadcasts over ranks -----------------===//
+#include "executable/OptimizerShards.h"
 #include "runtime/ranks/Collectives.h"
 #include "runtime/ranks/Communicator.h"
 #include "runtime/ranks/LocalRanks.h"
@@ -123,6 +124,70 @@ TEST(AllReduce, SendsTwiceTheBytesHoweverManyRanksThereAre) {
   for (int size : {2, 4, 8, 64, 1024})
     EXPECT_NEAR(static_cast<double>(bytesToReduce(size, elements, 4)),
                 2.0 * (size - 1) / size * 4 * elements, 64.0 * size + 8.0 * size);
+}
+
+/// The stripes of some bytes, by who owns them.
+static OwnedValues stripesOf(std::span<std::byte> bytes, int ranks) {
+  OwnedValues owned(static_cast<size_t>(ranks));
+  hybrid::forShards(0, bytes.size(), ranks, [&](uint64_t at, uint64_t count, int rank) {
+    owned[static_cast<size_t>(rank)].push_back(bytes.subspan(at, count));
+  });
+  return owned;
+}
+
+TEST(OptimizerShards, EveryByteHasOneOwner) {
+  for (int ranks : {1, 2, 3, 7})
+    for (uint64_t offset :
+         {uint64_t{0}, uint64_t{64}, hybrid::shardStripe - 4, 5 * hybrid::shardStripe})
+      for (uint64_t bytes : {uint64_t{4}, hybrid::shardStripe, 10 * hybrid::shardStripe + 4}) {
+        uint64_t next = offset;
+        std::vector<bool> owns(static_cast<size_t>(ranks));
+        hybrid::forShards(offset, bytes, ranks, [&](uint64_t at, uint64_t count, int rank) {
+          EXPECT_EQ(at, next);
+          EXPECT_EQ(rank, hybrid::shardOwner(at, ranks));
+          EXPECT_EQ(rank, hybrid::shardOwner(at + count - 1, ranks));
+          owns[static_cast<size_t>(rank)] = true;
+          next += count;
+        });
+        EXPECT_EQ(next, offset + bytes);
+        for (int rank = 0; rank < ranks; ++rank)
+          EXPECT_EQ(hybrid::ownsAny(offset, bytes, rank, ranks), owns[static_cast<size_t>(rank)])
+              << bytes << " bytes at " << offset << ", rank " << rank << " of " << ranks;
+      }
+}
+
+TEST(OptimizerShards, OwnersGetWhatAllGetFromASumOverRanks) {
+  constexpr size_t count = 100000; // 12.2 stripes
+  for (DType wire : {DType::F32, DType::BF16})
+    for (int size : {1, 2, 3, 5})
+      onRanks(size, [&](Transport &transport) {
+        auto whole = valuesOf<float>(transport.rank(), count), shared = whole;
+        const double weight = transport.rank() + 1;
+        ASSERT_TRUE(allReduce(
+            transport,
+            {.values = {bytesOf(whole)}, .wire = wire, .isMean = true, .weight = weight}));
+        const OwnedValues owned = stripesOf(bytesOf(shared), size);
+        ASSERT_TRUE(reduceToOwners(transport, owned,
+                                   {.values = {}, .wire = wire, .isMean = true, .weight = weight}));
+        for (size_t i = 0; i < count; ++i)
+          if (hybrid::shardOwner(i * sizeof(float), size) == transport.rank()) {
+            ASSERT_EQ(shared[i], whole[i]) << "element " << i << " of " << size << " ranks";
+          }
+        ASSERT_TRUE(gatherFromOwners(transport, owned));
+        EXPECT_EQ(shared, whole);
+      });
+}
+
+TEST(OptimizerShards, TheFirstRankAloneCollects) {
+  onRanks(3, [](Transport &transport) {
+    std::vector<float> values(50000, static_cast<float>(transport.rank()));
+    const auto before = values;
+    ASSERT_TRUE(gatherToFirst(transport, stripesOf(bytesOf(values), 3)));
+    for (size_t i = 0; i < values.size(); ++i)
+      ASSERT_EQ(values[i], transport.rank() == 0
+                               ? static_cast<float>(hybrid::shardOwner(i * sizeof(float), 3))
+                               : before[i]);
+  });
 }
 
 TEST(Collectives, GatherAndBroadcast) {
