@@ -288,6 +288,7 @@ Result<void> addTraffic(Json &info, const Executable &executable, const InfoOpti
       return traffic.error();
     Json entry{{"ranks", ranks},
                {"sent_bytes", traffic->total()},
+               {"least_sent_bytes", traffic->least},
                {"reduced_bytes", traffic->reduced},
                {"gathered_bytes", traffic->gathered},
                {"swapped_bytes", traffic->swapped},

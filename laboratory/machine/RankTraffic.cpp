@@ -16,6 +16,9 @@ namespace {
 /// Numbers that ranks agree on between steps: whether one got a signal, whether to evaluate.
 constexpr uint64_t agreements = 2;
 
+/// In which so many bytes go.
+uint64_t roundsOf(uint64_t bytes) { return (bytes + bytesAtOnce - 1) / bytesAtOnce; }
+
 using Buffers = flatbuffers::Vector<const fb::BufferRef *>;
 
 /// Of some buffers, what each rank owns.
@@ -28,7 +31,10 @@ std::vector<uint64_t> ownedBytes(const Buffers &buffers, int ranks) {
   return owned;
 }
 
-void add(RankTraffic &traffic, const fb::AllReduce &reduction, int ranks) {
+using EachRank = std::vector<RankTraffic>;
+
+void add(EachRank &each, const fb::AllReduce &reduction) {
+  const int ranks = static_cast<int>(each.size());
   const auto element = static_cast<uint64_t>(bytesOf(static_cast<DType>(reduction.dtype()))),
              wire = reduction.wire() == fb::DType::BF16 ? 2 : element;
   uint64_t elements = 0;
@@ -36,31 +42,42 @@ void add(RankTraffic &traffic, const fb::AllReduce &reduction, int ranks) {
     elements += buffer->bytes() / element;
   if (reduction.to_owners()) {
     const std::vector<uint64_t> owned = ownedBytes(*reduction.buffers(), ranks);
-    traffic.reduced += (elements - std::ranges::min(owned) / element) * wire +
-                       static_cast<uint64_t>(ranks - 1) * sizeof(double);
-    ++traffic.exchanges;
+    for (size_t rank = 0; rank < each.size(); ++rank) {
+      each[rank].reduced +=
+          (elements - owned[rank] / element) * wire + (each.size() - 1) * sizeof(double);
+      each[rank].exchanges += roundsOf(elements * element);
+    }
     return;
   }
-  traffic.reduced += bytesToReduce(ranks, elements, wire);
-  traffic.exchanges += elements * wire > reducedAtOnce ? 2 : 1;
+  for (RankTraffic &traffic : each) {
+    traffic.reduced += bytesToReduce(ranks, elements, wire);
+    traffic.exchanges += elements * wire > reducedAtOnce ? 2 * roundsOf(elements * element) : 1;
+  }
 }
 
-void add(RankTraffic &traffic, const fb::AllGather &gather, int ranks) {
-  traffic.gathered +=
-      static_cast<uint64_t>(ranks - 1) * std::ranges::max(ownedBytes(*gather.buffers(), ranks));
-  ++traffic.exchanges;
+void add(EachRank &each, const fb::AllGather &gather) {
+  uint64_t bytes = 0;
+  for (const fb::BufferRef *buffer : *gather.buffers())
+    bytes += buffer->bytes();
+  const std::vector<uint64_t> owned = ownedBytes(*gather.buffers(), static_cast<int>(each.size()));
+  for (size_t rank = 0; rank < each.size(); ++rank) {
+    each[rank].gathered += (each.size() - 1) * owned[rank];
+    each[rank].exchanges += roundsOf(bytes);
+  }
 }
 
-void add(RankTraffic &traffic, const fb::Exchange &exchange) {
+void add(EachRank &each, const fb::Exchange &exchange) {
   if (!exchange.send())
     return;
   const uint64_t bytes = exchange.send()->bytes();
   const auto parts = static_cast<uint64_t>(exchange.ranks());
-  ++traffic.exchanges;
-  if (exchange.pattern() == fb::RankPattern::All)
-    traffic.swapped += bytes / parts * (parts - 1);
-  else
-    traffic.states += bytes;
+  for (RankTraffic &traffic : each) {
+    ++traffic.exchanges;
+    if (exchange.pattern() == fb::RankPattern::All)
+      traffic.swapped += bytes / parts * (parts - 1);
+    else
+      traffic.states += bytes;
+  }
 }
 
 } // namespace
@@ -81,26 +98,29 @@ Result<RankTraffic> trafficOf(const Executable &executable, int64_t ranks, int64
                              executable.name(), parts, parts, ranks)};
   if (ranks > mostRanks)
     return Error{fmt::format("{} ranks, expected at most {}", ranks, mostRanks)};
-  RankTraffic traffic;
+  EachRank each(static_cast<size_t>(ranks));
   auto addProgram = [&](std::string_view name) {
     for (const fb::Program *program : *executable.format().programs())
       if (program->name()->string_view() == name && program->steps())
         for (const fb::Step *step : *program->steps()) {
           if (const auto *reduction = step->operation_as_AllReduce())
-            add(traffic, *reduction, static_cast<int>(ranks));
+            add(each, *reduction);
           else if (const auto *gather = step->operation_as_AllGather())
-            add(traffic, *gather, static_cast<int>(ranks));
+            add(each, *gather);
           else if (const auto *exchange = step->operation_as_Exchange())
-            add(traffic, *exchange);
+            add(each, *exchange);
         }
   };
   addProgram("train");
-  for (uint64_t *each :
-       {&traffic.reduced, &traffic.gathered, &traffic.swapped, &traffic.states, &traffic.exchanges})
-    *each *= static_cast<uint64_t>(batches);
+  for (RankTraffic &traffic : each)
+    for (uint64_t *part : {&traffic.reduced, &traffic.gathered, &traffic.swapped, &traffic.states,
+                           &traffic.exchanges})
+      *part *= static_cast<uint64_t>(batches);
   addProgram("update");
+  RankTraffic traffic = *std::ranges::max_element(each, {}, &RankTraffic::total);
   traffic.agreed = agreements * sizeof(int64_t) * static_cast<uint64_t>(ranks - 1);
   traffic.exchanges += agreements;
+  traffic.least = std::ranges::min_element(each, {}, &RankTraffic::total)->total() + traffic.agreed;
   return traffic;
 }
 

@@ -18,6 +18,7 @@ struct RankTraffic {
   uint64_t states = 0;    // states to the ranks with the parts before and behind
   uint64_t agreed = 0;    // what ranks agree on between steps
   uint64_t exchanges = 0; // in which these go: each waits for the link once
+  uint64_t least = 0;     // bytes of the rank that sends least
   uint64_t total() const { return reduced + gathered + swapped + states + agreed; }
   /// One after the other, nothing of it behind computation.
   double seconds(const EmulatedLink &link) const;

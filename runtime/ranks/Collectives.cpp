@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
 
 namespace hybrid::rt {
 namespace {
@@ -248,11 +249,30 @@ std::vector<std::span<std::byte>> cut(Values values, uint64_t first, uint64_t en
   return parts;
 }
 
-std::vector<Packing> packingsOf(const OwnedValues &values, DType type, DType wire) {
-  std::vector<Packing> parts;
-  for (const std::vector<std::span<std::byte>> &owned : values)
-    parts.emplace_back(owned, type, wire);
-  return parts;
+/// Does `work` with some of what ranks own after another, so that what is on its way at once is
+/// bounded, however much there is.
+Result<void> inRounds(const OwnedValues &values, DType type, DType wire,
+                      const std::function<Result<void>(std::span<const Packing>)> &work) {
+  uint64_t most = 0; // bytes of a rank's
+  for (const std::vector<std::span<std::byte>> &owned : values) {
+    uint64_t bytes = 0;
+    for (std::span<std::byte> each : owned)
+      bytes += each.size();
+    most = std::max(most, bytes);
+  }
+  const auto size = static_cast<uint64_t>(bytesOf(type));
+  const uint64_t step = std::max<uint64_t>(1, bytesAtOnce / values.size() / size);
+  for (uint64_t first = 0; first * size < most; first += step) {
+    OwnedValues some;
+    for (const std::vector<std::span<std::byte>> &owned : values)
+      some.push_back(cut(owned, first, first + step, size));
+    std::vector<Packing> parts;
+    for (const std::vector<std::span<std::byte>> &owned : some)
+      parts.emplace_back(owned, type, wire);
+    if (auto done = work(parts); !done)
+      return done;
+  }
+  return {};
 }
 
 } // namespace
@@ -269,27 +289,34 @@ Result<void> allReduce(Transport &transport, const Reduction &reduction) {
     values.push_back(cut(reduction.values, partBegin(all.elements(), size, rank),
                          partBegin(all.elements(), size, rank + 1),
                          static_cast<uint64_t>(bytesOf(reduction.type))));
-  const std::vector<Packing> parts = packingsOf(values, reduction.type, reduction.wire);
-  auto done = reduceParts(transport, parts, reduction);
-  return done ? gatherParts(transport, parts, size) : done;
+  return inRounds(values, reduction.type, reduction.wire, [&](std::span<const Packing> parts) {
+    auto done = reduceParts(transport, parts, reduction);
+    return done ? gatherParts(transport, parts, size) : done;
+  });
 }
 
 Result<void> reduceToOwners(Transport &transport, const OwnedValues &values, const Reduction &how) {
-  return transport.size() == 1
-             ? Result<void>()
-             : reduceParts(transport, packingsOf(values, how.type, how.wire), how);
+  if (transport.size() == 1)
+    return {};
+  return inRounds(values, how.type, how.wire, [&](std::span<const Packing> parts) {
+    return reduceParts(transport, parts, how);
+  });
+}
+
+static Result<void> gather(Transport &transport, const OwnedValues &values, int receivers) {
+  if (transport.size() == 1)
+    return {};
+  return inRounds(values, DType::F32, DType::F32, [&](std::span<const Packing> parts) {
+    return gatherParts(transport, parts, receivers);
+  });
 }
 
 Result<void> gatherFromOwners(Transport &transport, const OwnedValues &values) {
-  return transport.size() == 1
-             ? Result<void>()
-             : gatherParts(transport, packingsOf(values, DType::F32, DType::F32), transport.size());
+  return gather(transport, values, transport.size());
 }
 
 Result<void> gatherToFirst(Transport &transport, const OwnedValues &values) {
-  return transport.size() == 1
-             ? Result<void>()
-             : gatherParts(transport, packingsOf(values, DType::F32, DType::F32), 1);
+  return gather(transport, values, 1);
 }
 
 Result<std::vector<std::vector<std::byte>>> gatherAll(Transport &transport,

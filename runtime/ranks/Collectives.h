@@ -26,6 +26,8 @@ struct Reduction {
 };
 /// Up to so many bytes a rank sends everything to everybody: a step less, and few bytes more.
 constexpr uint64_t reducedAtOnce = 4096;
+/// Larger ones go so many bytes at once.
+constexpr uint64_t bytesAtOnce = uint64_t(16) << 20;
 Result<void> allReduce(Transport &transport, const Reduction &reduction);
 
 /// Of each rank the parts of some memory that it owns, one behind the other; of the same sizes on

@@ -166,21 +166,23 @@ def parts(folder, models):
 
 
 def traffic(folder, counts):
-    splits = [(int(count), share) for count in counts for share in (1, int(count))]
-    for count, share in splits:
+    wide = ["--set", "width=64", "--set", "vocab=64"]  # some stripes of parameters
+    splits = [split for count in counts for split in ((int(count), 1, []), (int(count), int(count), []), (int(count), 1, ["--shard-optimizer=state", *wide]),
+                                                      (int(count), int(count), ["--shard-optimizer=parameters", *wide]))]
+    for count, share, flags in splits:
         sent = {}
         for steps in (2, 6):
-            out = folder / f"{count}-{share}-{steps}"
-            run(command(count, out, "--checkpoint-every", "100", model="mamba", steps=steps, parts=share, length=LONGER))
+            out = folder / f"{count}-{share}-{len(flags)}-{steps}"
+            run(command(count, out, "--checkpoint-every", "100", *flags, model="mamba", steps=steps, parts=share, length=LONGER))
             sent[steps] = json.loads((out / "summary.json").read_text())["ranks"]["sent_bytes"]
         compiled = folder / f"{count}-{share}.hyx"
         run([str(BIN / "hybridc"), str(ROOT / "models/mad/mamba.hyb"), "--batch", str(SEQUENCES * share // count), "--length", str(LONGER), "--data-parallel",
-             "--sequence-parallel", str(share), *small("mamba", LONGER), "-o", str(compiled)])
+             "--sequence-parallel", str(share), *small("mamba", LONGER), *flags, "-o", str(compiled)])
         told = json.loads(run([str(BIN / "hybrid-run"), "info", str(compiled), "--json", "--ranks", str(count)]).stdout)["ranks"][0]
         measured, most = (sent[6] - sent[2]) / 4, told["sent_bytes"]
         # Rank 0 has no part before its own, and sums parts that are whole cache lines.
-        least = 0.95 * (most - told["state_bytes"] / 2)
-        print(f"{count} ranks, {share} a sequence: {measured:.0f} bytes a step, {most} at most", flush=True)
+        least = 0.95 * (told["least_sent_bytes"] - told["state_bytes"] / 2)
+        print(f"{count} ranks, {share} a sequence {' '.join(flags[:1])}: {measured:.0f} bytes a step, {most} at most", flush=True)
         if not least <= measured <= most:
             sys.exit(f"expected {least:.0f} to {most}")
 

@@ -57,6 +57,18 @@ TEST(AllReduce, SumsInTheOrderOfRanks) {
     }
 }
 
+TEST(AllReduce, GoesInRoundsWhereItIsLarge) {
+  constexpr size_t count = bytesAtOnce / sizeof(float) + 1000;
+  onRanks(3, [](Transport &transport) {
+    std::vector<float> values(count);
+    for (size_t i = 0; i < count; ++i)
+      values[i] = static_cast<float>((i + static_cast<size_t>(transport.rank())) % 1024);
+    ASSERT_TRUE(allReduce(transport, {.values = {bytesOf(values)}}));
+    for (size_t i = 0; i < count; ++i)
+      ASSERT_EQ(values[i], static_cast<float>(i % 1024 + (i + 1) % 1024 + (i + 2) % 1024)) << i;
+  });
+}
+
 TEST(AllReduce, TakesBuffersAsOneBehindTheOther) {
   onRanks(3, [](Transport &transport) {
     auto whole = valuesOf<double>(transport.rank(), 3000);
