@@ -96,25 +96,34 @@ private:
     llvm::stable_sort(gradients, [](const Gradient &a, const Gradient &b) {
       return a.last != b.last && a.last->isBeforeInBlock(b.last);
     });
-    // Small models too have something to send while they compute.
-    constexpr int64_t fewest = 4;
+    // Small models too have something to send while they compute. What is done last nothing hides:
+    // from the end on, buckets begin small and double.
+    constexpr int64_t fewest = 4, doublings = 3;
     const int64_t wanted = std::min(bucketBytes, (all + fewest - 1) / fewest);
     std::vector<Finished> buckets;
-    std::optional<size_t> open[2]; // of those that go to all, and to owners
-    for (Gradient &gradient : gradients) {
+    struct Open {
+      std::optional<size_t> bucket;
+      int64_t wanted;
+    };
+    Open those[2] = {{{}, wanted >> doublings}, {{}, wanted >> doublings}}; // to all, and to owners
+    for (Gradient &gradient : llvm::reverse(gradients)) {
       const bool toOwners = gradient.buffer->hasAttr(toOwnersAttribute);
-      std::optional<size_t> &bucket = open[toOwners];
-      if (!bucket || buckets[*bucket].bytes >= wanted) {
-        bucket = buckets.size();
-        buckets.emplace_back();
+      Open &open = those[toOwners];
+      if (open.bucket && buckets[*open.bucket].bytes >= open.wanted) {
+        open.bucket.reset();
+        open.wanted = std::min(2 * open.wanted, wanted);
       }
-      Finished &finished = buckets[*bucket];
+      if (!open.bucket) {
+        open.bucket = buckets.size();
+        buckets.emplace_back().last = gradient.last;
+      }
+      Finished &finished = buckets[*open.bucket];
       finished.toOwners = toOwners;
       finished.release = gradient.buffer->hasAttr(releaseAttribute);
       finished.values.push_back(gradient.buffer);
-      finished.last = gradient.last;
       finished.bytes += gradient.buffer.getBytes();
     }
+    std::ranges::reverse(buckets);
     return buckets;
   }
 
