@@ -76,6 +76,8 @@ public:
     if (const std::optional<ByteRange> twice = shared.common(whole))
       return update.emitOpError() << "updates bytes " << twice->begin << " to " << twice->end
                                   << " of the parameters both in shares and as a whole";
+    if (shared.count() == 0)
+      update.emitWarning() << "nothing is shared: no parameter is updated element by element";
     gather();
     SmallVector<Attribute> stretches;
     for (const ByteRange &range : shared.ranges())

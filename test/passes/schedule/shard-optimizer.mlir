@@ -1,4 +1,5 @@
 // RUN: hybrid-opt %s --split-input-file --pass-pipeline='builtin.module(schedule-shard-optimizer)' | FileCheck %s --enable-var-scope
+// RUN: hybrid-opt %s --split-input-file --pass-pipeline='builtin.module(schedule-shard-optimizer)' 2>&1 >/dev/null | FileCheck %s --check-prefix=WARNED
 // RUN: hybrid-opt %s --split-input-file --pass-pipeline='builtin.module(schedule-shard-optimizer,schedule.program(schedule-reduce-gradients))' | FileCheck %s --check-prefix=REDUCED --enable-var-scope
 
 // Launches that say where they work are run by owners; what such a one writes to the arena is summed over ranks, of which each has zeros for the others. A region
@@ -63,7 +64,8 @@ schedule.program @train {
 
 // -----
 
-// A region that needs more than the stretch itself is everybody's: nothing is shared.
+// A region that needs more than the stretch itself is everybody's: nothing is shared, which is said.
+// WARNED: warning: nothing is shared: no parameter is updated element by element
 // CHECK: module attributes {schedule.shared = []}
 // CHECK-LABEL: schedule.program @update
 // CHECK-NOT: items_at
