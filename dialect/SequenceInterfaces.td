@@ -50,8 +50,7 @@ def HeadwiseOp : OpInterface<"HeadwiseOp"> {
     InterfaceMethod<"The same of a result.", "int64_t", "getHeadDimensionOfResult", (ins "unsigned":$result)>,
     InterfaceMethod<"Why one head cannot be computed as another is, for people; empty when it can.", "::llvm::StringRef", "getHeadObstacle", (ins), [{}],
       [{ return ""; }]>,
-    InterfaceMethod<"Sets the attributes alone: those of one of `parts` equal parts of the heads.", "void", "takePartOfHeads", (ins "int64_t":$parts), [{}],
-      [{ }]>
+    InterfaceMethod<"Sets the attributes alone: those of one of `parts` equal parts of the heads.", "void", "takePartOfHeads", (ins "int64_t":$parts)>
   ];
 }
 

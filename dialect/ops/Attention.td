@@ -4,7 +4,7 @@ include "dialect/HybridBase.td"
 def Hybrid_AttentionOp : Hybrid_PureOp<"attention", [AttrSizedOperandSegments, Hybrid_Differentiable,
     Hybrid_Cost, IsolatedFromAbove, DeclareOpInterfaceMethods<BodyOp, ["getBodyArgumentTypes", "getBodyResultTypes"]>,
     DeclareOpInterfaceMethods<StatefulOp, ["getDynamicStateElements"]>, Hybrid_Positions, DeclareOpInterfaceMethods<CarriedOp>,
-    DeclareOpInterfaceMethods<HeadwiseOp, ["getHeadObstacle", "takePartOfHeads"]>]> {
+    DeclareOpInterfaceMethods<HeadwiseOp, ["getHeadObstacle"]>]> {
   let summary = "softmax attention of many heads";
   let description = [{
     `o_t = Σ_s softmax_s(f(scale q_t·k_s)) v_s` per head; heads are contiguous blocks of channels. `kv_heads` divides
