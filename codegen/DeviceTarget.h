@@ -31,8 +31,9 @@ public:
   /// Who computes attention under `--precision=bf16`: own, cudnn or auto. False on a target that
   /// has no such choice.
   virtual bool chooseAttention(llvm::StringRef) { return false; }
-  /// What ranks do together. False on a target whose programs know of no ranks.
-  virtual bool chooseRanks(const RankOptions &ranks) { return !ranks.areSeveral(); }
+  /// What ranks do together. What the target's programs cannot of it, for people, and what was
+  /// expected; empty where they can.
+  virtual std::string chooseRanks(const RankOptions &ranks) = 0;
   /// Adds the pass that cuts chains of rowwise ops into tiles of rows, on functions.
   virtual void addTiling(mlir::OpPassManager &manager) const = 0;
   /// The passes that make programs, in order. `rounded`: the program asked for bf16 products.

@@ -160,13 +160,13 @@ public:
     if (auto reduction = dyn_cast<AllReduceOp>(op)) {
       ArrayRef<Attribute> buffers = reduction.getBuffers().getValue();
       fb::BufferRef weight;
-      if (reduction.getMean()) {
+      if (reduction.hasWeight()) {
         weight = bufferRef(buffers.back());
         buffers = buffers.drop_back();
       }
       auto table = fb::CreateAllReduce(
           builder, dtypeOf(reduction.getElementType()), dtypeOf(reduction.getWire()),
-          vectorOf(buffers), reduction.getMean() ? &weight : nullptr, reduction.getWeighted(),
+          vectorOf(buffers), reduction.hasWeight() ? &weight : nullptr, reduction.getWeighted(),
           reduction.getToOwners(), reduction.getRelease());
       auto source = builder.CreateString(reduction.getSource().str());
       return fb::CreateStep(builder, fb::Operation::AllReduce, table.Union(), source, location);

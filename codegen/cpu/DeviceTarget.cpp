@@ -25,9 +25,9 @@ public:
            " has no bf16 instructions (avx512_bf16), so matrix products stay f32" +
            (decodes ? ", but a step multiplies by weights of bf16" : "");
   }
-  bool chooseRanks(const RankOptions &chosen) override {
+  std::string chooseRanks(const RankOptions &chosen) override {
     ranks = chosen;
-    return true;
+    return "";
   }
   void addTiling(OpPassManager &manager) const override {
     manager.addNestedPass<func::FuncOp>(createTileRows());

@@ -1,6 +1,7 @@
 //===- CodegenCuda.h - from scheduled programs to CUDA code -----------------===//
 #pragma once
 #include "codegen/Code.h"
+#include "codegen/RankOptions.h"
 #include "codegen/ScheduleStage.h"
 #include "dialect/schedule/ScheduleOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -17,7 +18,8 @@ namespace hybrid {
 namespace cuda {
 
 /// The passes from functions to a schedule.
-std::vector<ScheduleStage> scheduleStages(const LowerToScheduleCudaOptions &options);
+std::vector<ScheduleStage> scheduleStages(const LowerToScheduleCudaOptions &options,
+                                          const RankOptions &ranks = {});
 /// Registers `hybrid-schedule-cuda`, all of them, for hybrid-opt.
 void registerPipelines();
 

@@ -79,11 +79,19 @@ public:
       shared = std::min(shared, sharedBytesOf(architecture));
       widestHead = std::min(widestHead, widestHeadOf(architecture));
     }
-    return cuda::scheduleStages({keepSpectra, shared, rounded, attention, widestHead});
+    return cuda::scheduleStages({keepSpectra, shared, rounded, attention, widestHead}, ranks);
   }
   bool chooseAttention(StringRef by) override {
     attention = by;
     return true;
+  }
+  std::string chooseRanks(const RankOptions &chosen) override {
+    if (chosen.shards != RankOptions::Shards::None)
+      return "only ranks on CPUs have shares, expected --target=cpu";
+    if (chosen.wire == "bf16")
+      return "GPUs send gradients as they are, expected f32";
+    ranks = chosen;
+    return "";
   }
   ArrayRef<StringRef> stages() const override {
     static const StringRef names[] = {"cuda", "ptx", "resources", "exe"};
@@ -172,6 +180,7 @@ private:
   std::vector<std::string> architectures;
   const bool isDefault;
   std::string attention = "auto";
+  RankOptions ranks;
 };
 
 } // namespace

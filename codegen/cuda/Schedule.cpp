@@ -50,17 +50,27 @@ template <typename Create> std::function<void(OpPassManager &)> onPrograms(Creat
 
 } // namespace
 
-std::vector<ScheduleStage> cuda::scheduleStages(const LowerToScheduleCudaOptions &options) {
-  return {
+std::vector<ScheduleStage> cuda::scheduleStages(const LowerToScheduleCudaOptions &options,
+                                                const RankOptions &ranks) {
+  std::vector<ScheduleStage> stages{
       {"lower-ops", [=](OpPassManager &m) { m.addPass(createLowerToScheduleCuda(options)); }},
       {"fuse-stores", onPrograms([] { return createFuseStores(); })},
       {"sum-products", onPrograms([] { return createSumProducts(); })},
-      {"fuse-reductions", onPrograms([] { return createFuseReductions(); })},
-      {"emit-kernels", [](OpPassManager &m) { m.addPass(createEmitKernelsCuda()); }},
-      {"merge-launches", [](OpPassManager &m) { m.addPass(createMergeLaunches()); }},
-      {"plan-tiles", onPrograms([] { return createPlanTiles(); })},
-      {"schedule", onPrograms([] { return createPlanArena(); })},
-  };
+      {"fuse-reductions", onPrograms([] { return createFuseReductions(); })}};
+  if (ranks.areSeveral())
+    stages.push_back(
+        {"weigh-ranks", onPrograms([=] { return createWeighRanks({ranks.weighted}); })});
+  stages.push_back({"emit-kernels", [](OpPassManager &m) { m.addPass(createEmitKernelsCuda()); }});
+  stages.push_back({"merge-launches", [](OpPassManager &m) { m.addPass(createMergeLaunches()); }});
+  stages.push_back({"plan-tiles", onPrograms([] { return createPlanTiles(); })});
+  if (ranks.areSeveral())
+    stages.push_back({"reduce-gradients", onPrograms([=] {
+                        ReduceGradientsOptions reduction;
+                        reduction.weighted = ranks.weighted;
+                        return createReduceGradients(reduction);
+                      })});
+  stages.push_back({"schedule", onPrograms([] { return createPlanArena(); })});
+  return stages;
 }
 
 void cuda::registerPipelines() {

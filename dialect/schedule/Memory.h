@@ -11,7 +11,11 @@ constexpr llvm::StringLiteral itemsAtAttribute = "schedule.items_at";
 /// Of a schedule.buffer in the space of gradients: ranks reduce it to those who own its parts (a
 /// unit attribute).
 constexpr llvm::StringLiteral toOwnersAttribute = "schedule.to_owners";
-/// The same, and what others own takes no memory behind that.
+/// Of a schedule.buffer with one element: what the values of this rank are multiplied with in a
+/// mean over ranks (a string, one of these).
+constexpr llvm::StringLiteral rankFactorAttribute = "schedule.rank_factor", ofMean = "mean",
+                              ofWeighted = "weighted";
+/// Of what is to go to owners (toOwnersAttribute): what others own takes no memory behind that.
 constexpr llvm::StringLiteral releaseAttribute = "schedule.release";
 
 /// Of a module: the stretches of parameters whose optimizer's state ranks have shares of (an array

@@ -10,7 +10,7 @@ using namespace hybrid;
 #include "dialect/schedule/RankOps.cpp.inc"
 
 bool AllReduceOp::writesOperand(unsigned index) {
-  return !getMean() || index + 1 < getViews().size();
+  return !hasWeight() || index + 1 < getViews().size();
 }
 bool ExchangeOp::writesOperand(unsigned index) { return !gives() || index == 1; }
 /// Behind these they hold what they did not before.
@@ -36,10 +36,12 @@ LogicalResult AllReduceOp::verify() {
   const Type element = getElementType(), wire = getWire();
   if (getWeighted() && !getMean()) // C4
     return emitOpError() << "is weighted, but no mean";
+  if (getScaled() && getMean()) // C4
+    return emitOpError() << "is scaled, and a mean";
   if (getRelease() && !getToOwners()) // C5
     return emitOpError() << "releases what is not reduced to owners";
-  const size_t reducedViews = getViews().size() - (getMean() && !getViews().empty() ? 1 : 0),
-               reducedPlaces = getBuffers().size() - (getMean() && !getBuffers().empty() ? 1 : 0);
+  const size_t reducedViews = getViews().size() - (hasWeight() && !getViews().empty() ? 1 : 0),
+               reducedPlaces = getBuffers().size() - (hasWeight() && !getBuffers().empty() ? 1 : 0);
   if (getToOwners()) // C5
     for (Value value : getViews().take_front(reducedViews))
       if (!liesIn(value, Space::Gradients))
@@ -56,9 +58,9 @@ LogicalResult AllReduceOp::verify() {
   const size_t count = getViews().size() + getBuffers().size();
   if (failed(verifyOneKind(*this))) // C3
     return failure();
-  if (count < (getMean() ? 2u : 1u)) // C2
+  if (count < (hasWeight() ? 2u : 1u)) // C2
     return emitOpError() << "has " << count << " buffers, expected something to reduce"
-                         << (getMean() ? " and a weight" : "");
+                         << (hasWeight() ? " and a weight" : "");
   for (Value value : getViews()) {
     View view = viewOf(value);
     if (view.element != element || !view.isDense()) // C3
@@ -68,13 +70,13 @@ LogicalResult AllReduceOp::verify() {
   const int64_t bytes = bytesOf(element);
   for (auto [i, attribute] : llvm::enumerate(getBuffers())) {
     const auto buffer = cast<BufferAttr>(attribute);
-    const bool isWeight = getMean() && i + 1 == count;
+    const bool isWeight = hasWeight() && i + 1 == count;
     if (buffer.getBytes() < bytes || buffer.getBytes() % bytes != 0 ||
         (isWeight && buffer.getBytes() != bytes)) // C2
       return emitOpError() << "has a buffer of " << buffer.getBytes() << " bytes, expected "
                            << (isWeight ? "one element" : "whole elements") << " of " << element;
   }
-  if (getMean() && !getViews().empty() && viewOf(getViews().back()).extent() != 1) // C2
+  if (hasWeight() && !getViews().empty() && viewOf(getViews().back()).extent() != 1) // C2
     return emitOpError() << "has a weight of " << viewOf(getViews().back()).extent()
                          << " elements, expected one";
   return success();

@@ -7,17 +7,17 @@ def Schedule_AllReduceOp : Schedule_Step<"all_reduce"> {
   let summary = "begin to sum buffers over all ranks";
   let description = [{
     The elements of the buffers, in place and one buffer behind the other, become their sum over all ranks, or with `mean` Σ w x / Σ w over the ranks whose
-    weight w is above 0, with `weighted` too Σ x / Σ w, of what was weighted before; w is the one element of the last buffer, which is read when the reduction begins and stays as it is. Sums are in the order of ranks, so that all ranks have
-    the same bits in every run. Elements are sent as `wire`. What the buffers hold is not known until a `schedule.await` of them, which lets what does not need
-    them run meanwhile; so their memory is theirs until then. A process that is no rank among several leaves them alone. On the CPU only.
+    weight w is above 0, with `weighted` too Σ x / Σ w, of what was weighted before; w is the one element of the last buffer, which is read when the reduction begins and stays as it is. With `scaled`
+    their sum is Σ w x. Sums are in the same order in every run, so that all ranks have the same bits. Elements are sent as `wire`. What the buffers hold is not known until a `schedule.await` of them, which lets what
+    does not need them run meanwhile; so their memory is theirs until then. A process that is no rank among several leaves them alone. Means are the CPU's, and scaled sums a GPU's.
 
     With `to_owners`, a reduce-scatter: a rank gets what it owns of the buffers (executable/OptimizerShards.h), which are gradients, and nothing is known of the rest; with `release`
     it need not keep memory for that.
 
     - C1: element_type is f32 or f64, and wire is that or bf16
-    - C2: there is a buffer to reduce, and with `mean` a weight of one element behind those
+    - C2: there is a buffer to reduce, and with `mean` or `scaled` a weight of one element behind those
     - C3: there are operands, or buffers, but not both; operands lie densely and have elements of element_type
-    - C4: what is weighted has a mean
+    - C4: what is weighted has a mean, and what is scaled has none
     - C5: what goes to owners are gradients, and only what does is released
 
     ```mlir
@@ -28,9 +28,10 @@ def Schedule_AllReduceOp : Schedule_Step<"all_reduce"> {
     ```
   }];
   let arguments = (ins Variadic<Schedule_Memory>:$views, DefaultValuedAttr<Schedule_BufferArrayAttr, "{}">:$buffers, TypeAttr:$element_type,
-                       TypeAttr:$wire, UnitAttr:$mean, UnitAttr:$weighted, UnitAttr:$to_owners, UnitAttr:$release, StrAttr:$source);
+                       TypeAttr:$wire, UnitAttr:$mean, UnitAttr:$weighted, UnitAttr:$scaled, UnitAttr:$to_owners, UnitAttr:$release, StrAttr:$source);
   let assemblyFormat = [{ $element_type `as` $wire `for` $source (`buffers` $buffers^)? (` ` `(` $views^ `:` type($views) `)`)? attr-dict }];
   let hasVerifier = 1;
+  let extraClassDeclaration = "bool hasWeight() { return getMean() || getScaled(); }";
 }
 
 def Schedule_AwaitOp : Schedule_Step<"await"> {
@@ -102,7 +103,7 @@ def Schedule_ExchangeOp : Schedule_Step<"exchange"> {
     The `ranks` that have the parts of one sequence, neighbours in the order of all ranks, give each other bytes as the pattern says; the step is done when this rank has given and taken.
     `all`: the first buffer has a part for each of them, one behind the other, and the second gets the part that each has for this one. `to_next` and
     `to_previous`: the buffer is for that rank, if there is one; `from_next` and `from_previous`: it gets what that rank gives, zeros if there is none. `place`: it gets the
-    number of this rank among them, an i32. Between two ranks what is given and taken is paired in the order of the program. A process that is no rank among several cannot run it. On the CPU only.
+    number of this rank among them, an i32. Between two ranks what is given and taken is paired in the order of the program. A process that is no rank among several cannot run it.
 
     - C1: there are at least 2 ranks
     - C2: there are operands, or buffers, but not both: two for `all`, else one; operands lie densely

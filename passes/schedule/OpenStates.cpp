@@ -29,4 +29,12 @@ std::vector<bool> statesAreClosed(ProgramOp program, ArrayRef<Operation *> steps
   return closed;
 }
 
+Operation *meetingPlace(ArrayRef<Operation *> steps, const std::vector<bool> &closed,
+                        Operation *step) {
+  for (auto [i, candidate] : llvm::enumerate(steps))
+    if (closed[i + 1] && !candidate->isBeforeInBlock(step))
+      return candidate;
+  return step;
+}
+
 } // namespace hybrid

@@ -10,4 +10,8 @@ namespace hybrid {
 /// waits for the state would come there only later.
 std::vector<bool> statesAreClosed(ProgramOp program, llvm::ArrayRef<mlir::Operation *> steps);
 
+/// This step or the first behind it where all ranks can meet; itself where there is none.
+mlir::Operation *meetingPlace(llvm::ArrayRef<mlir::Operation *> steps,
+                              const std::vector<bool> &closed, mlir::Operation *step);
+
 } // namespace hybrid

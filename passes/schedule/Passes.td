@@ -126,13 +126,35 @@ def GatherParameters : Pass<"schedule-gather-parameters", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"numGathered", "gathered", "times that parameters are gathered">];
 }
 
+def WeighRanks : Pass<"schedule-weigh-ranks", "::hybrid::ProgramOp"> {
+  let summary = "compute what makes a sum over ranks a mean";
+  let description = [{
+    Of the program `train` alone, for devices whose library sums over ranks but knows of no means. A mean over ranks with weights w is the sum of w x / Σ w: the weight is summed as soon as it is known, and
+    in front of the first gradient the factor w / Σ w is computed, with `weighted` also 1 / Σ w for values that were weighted before. schedule-reduce-gradients finds
+    them (`schedule.rank_factor`).
+
+    ```mlir
+    schedule.launch "loss" ... (%x, %loss, %weight : ...)                                    // before
+    schedule.library_matmul ... (%x, %dy, %g : ...)
+
+    schedule.launch "loss" ... (%x, %loss, %weight : ...)                                    // after
+    schedule.copy for "data_parallel" %weight to %total : memref<f32>, memref<f32>
+    schedule.all_reduce f32 as f32 for "data_parallel" (%total : memref<f32>)
+    schedule.await for "data_parallel" (%total : memref<f32>)
+    schedule.compute for "data_parallel" (%weight, %total) -> (%factor) : ... { ... }
+    schedule.library_matmul ... (%x, %dy, %g : ...)
+    ```
+  }];
+  let options = [Option<"weighted", "weighted", "bool", "false", "gradients are weighted already: of sums over positions">];
+}
+
 def ReduceGradients : Pass<"schedule-reduce-gradients", "::hybrid::ProgramOp"> {
   let summary = "reduce the gradients of a training step over all ranks";
   let description = [{
     Of the program `train` alone. Each rank has a batch of its own; the loss is a mean over its scored positions, so the gradient of all is the mean of
     theirs, weighted by `weight`. Gradients go in buckets, in the order in which they are done, each behind the last step that touches one of its own, so
     that it is on its way while the others are computed; the program ends in waiting for them. Those marked by schedule-shard-optimizer are reduced to their owners. The loss is reduced in the same way, and weight and correct are
-    summed: what the program gives is that of one batch of all ranks.
+    summed: what the program gives is that of one batch of all ranks. Where schedule-weigh-ranks has computed factors, means are sums of what is scaled by them.
 
     ```mlir
     schedule.library_matmul ... (%x, %dy, %g : ...)                                     // before

@@ -27,6 +27,9 @@ public:
         return program.emitOpError() << "has no output '" << name
                                      << "': only the training of a model with a loss is reduced";
     weight = outputs.lookup("weight");
+    for (auto buffer : program.getOps<BufferOp>())
+      if (auto of = buffer->getAttrOfType<StringAttr>(rankFactorAttribute))
+        factors[of.getValue()] = buffer.getResult();
     for (Operation &op : program.getBody().front())
       if (isa<ScheduleStep, TileLoopOp>(op))
         steps.push_back(&op);
@@ -131,33 +134,26 @@ private:
                      bool weighted = false) {
     Type element = viewOf(values.front()).element;
     SmallVector<Value> operands(values);
+    const Value factor = mean ? factors.lookup(weighted ? ofWeighted : ofMean) : Value();
     if (mean) {
-      operands.push_back(weight);
-      if (behind->isBeforeInBlock(weighed()))
-        behind = weighed();
+      operands.push_back(factor ? factor : weight);
+      if (Operation *known = lastWrite(operands.back()); behind->isBeforeInBlock(known))
+        behind = known;
     }
-    behind = withoutOpenStates(behind);
+    behind = meetingPlace(steps, isClosed, behind);
     builder.setInsertionPointAfter(behind);
-    auto op =
-        AllReduceOp::create(builder, behind->getLoc(), operands, builder.getArrayAttr({}), element,
-                            rounded ? builder.getBF16Type() : element, mean, weighted,
-                            /*to_owners=*/false, /*release=*/false, source);
+    auto op = AllReduceOp::create(builder, behind->getLoc(), operands, builder.getArrayAttr({}),
+                                  element, rounded ? builder.getBF16Type() : element,
+                                  mean && !factor, weighted && !factor, /*scaled=*/bool(factor),
+                                  /*to_owners=*/false, /*release=*/false, source);
     begun.push_back(op);
     return op;
   }
 
-  /// This step or the first behind it where all ranks can meet (OpenStates.h).
-  Operation *withoutOpenStates(Operation *behind) {
-    for (auto [i, step] : llvm::enumerate(steps))
-      if (isClosed[i + 1] && !step->isBeforeInBlock(behind))
-        return step;
-    return behind;
-  }
-
-  /// The last step that writes the weight.
-  Operation *weighed() {
+  /// The last step that writes a value.
+  Operation *lastWrite(Value value) {
     Operation *last = &program.getBody().front().front();
-    for (const Access &access : usesOf(viewOf(weight).buffer))
+    for (const Access &access : usesOf(viewOf(value).buffer))
       if (access.written && last->isBeforeInBlock(stepOf(access.step)))
         last = stepOf(access.step);
     return last;
@@ -178,6 +174,7 @@ private:
   bool roundsToBf16, areWeighted;
   llvm::StringMap<Value> outputs;
   Value weight;
+  llvm::StringMap<Value> factors; // of schedule-weigh-ranks
   SmallVector<Operation *> steps;
   std::vector<bool> isClosed; // before each step, and behind the last
   SmallVector<AllReduceOp> begun;

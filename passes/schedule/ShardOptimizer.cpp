@@ -134,8 +134,8 @@ private:
       Type element = viewOf(result).element;
       auto reduce =
           AllReduceOp::create(builder, launch.getLoc(), result, builder.getArrayAttr({}), element,
-                              element, /*mean=*/false, /*weighted=*/false, /*to_owners=*/false,
-                              /*release=*/false, source);
+                              element, /*mean=*/false, /*weighted=*/false, /*scaled=*/false,
+                              /*to_owners=*/false, /*release=*/false, source);
       builder.setInsertionPointAfter(reduce);
       AwaitOp::create(builder, launch.getLoc(), result, builder.getArrayAttr({}), source);
     }

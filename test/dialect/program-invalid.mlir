@@ -326,6 +326,24 @@ func.func @weighted_sum() {
 
 // -----
 
+// all_reduce C4: a mean of what is scaled.
+func.func @scaled_mean() {
+  // expected-error@+1 {{is scaled, and a mean}}
+  schedule.all_reduce f32 as f32 for "x" buffers [#schedule.buffer<gradients, 0, 64>, #schedule.buffer<arena, 0, 4>] {mean, scaled}
+  return
+}
+
+// -----
+
+// all_reduce C2: a factor.
+func.func @no_factor() {
+  // expected-error@+1 {{has 1 buffers, expected something to reduce and a weight}}
+  schedule.all_reduce f32 as f32 for "x" buffers [#schedule.buffer<gradients, 0, 64>] {scaled}
+  return
+}
+
+// -----
+
 // all_reduce C5: owners of gradients.
 func.func @owners() {
   // expected-error@+1 {{to owners, expected gradients}}

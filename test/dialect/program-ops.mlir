@@ -48,10 +48,12 @@ schedule.program @attention arena 640 inputs [] outputs [] {
 // CHECK-LABEL: schedule.program @ranks
 // CHECK-NEXT: schedule.all_reduce f32 as bf16 for "data_parallel" buffers [#schedule.buffer<gradients, 0, 4096>, #schedule.buffer<arena, 0, 4>] {mean}
 // CHECK-NEXT: schedule.all_reduce f64 as f64 for "data_parallel" buffers [#schedule.buffer<arena, 8, 8>]
+// CHECK-NEXT: schedule.all_reduce f32 as f32 for "data_parallel" buffers [#schedule.buffer<gradients, 0, 4096>, #schedule.buffer<arena, 0, 4>] {scaled}
 // CHECK-NEXT: schedule.await for "data_parallel" buffers [#schedule.buffer<gradients, 0, 4096>]
 schedule.program @ranks arena 64 inputs [] outputs [] {
   schedule.all_reduce f32 as bf16 for "data_parallel" buffers [#schedule.buffer<gradients, 0, 4096>, #schedule.buffer<arena, 0, 4>] {mean}
   schedule.all_reduce f64 as f64 for "data_parallel" buffers [#schedule.buffer<arena, 8, 8>]
+  schedule.all_reduce f32 as f32 for "data_parallel" buffers [#schedule.buffer<gradients, 0, 4096>, #schedule.buffer<arena, 0, 4>] {scaled}
   schedule.await for "data_parallel" buffers [#schedule.buffer<gradients, 0, 4096>]
 }
 

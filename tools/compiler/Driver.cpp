@@ -432,11 +432,9 @@ private:
     if (!options.shards.empty())
       ranks.shards = options.shards == "state" ? RankOptions::Shards::OptimizerState
                                                : RankOptions::Shards::Parameters;
-    if (!target->chooseRanks(ranks)) {
-      complain() << (options.sequenceRanks > 1 ? "--sequence-parallel"
-                     : !options.shards.empty() ? "--shard-optimizer"
-                                               : "--data-parallel")
-                 << ": only programs for the CPU go over ranks, expected --target=cpu\n";
+    if (std::string refused = target->chooseRanks(ranks); !refused.empty()) {
+      complain() << (!options.shards.empty() ? "--shard-optimizer" : "--data-parallel") << ": "
+                 << refused << "\n";
       return 2;
     }
     CompileOptions bound{options.batch, options.length, options.precision};
@@ -646,6 +644,7 @@ const std::vector<std::string> &emitStages() {
                                                "fuse-stores",
                                                "sum-products",
                                                "fuse-reductions",
+                                               "weigh-ranks",
                                                "emit-kernels",
                                                "merge-launches",
                                                "plan-tiles",
