@@ -125,7 +125,8 @@ void printSummary(const TrainingOptions &options, const nlohmann::json &summary)
 
 namespace {
 
-/// Compiles or loads the model. The first rank compiles, so that the others find what it has made.
+/// Compiles or loads the model. The first rank compiles, so that the others find what it has made;
+/// then all make their sessions, in which ranks on GPUs meet.
 Result<std::unique_ptr<Session>> openFor(const ModelSpec &model, int threads,
                                          const std::shared_ptr<Communicator> &ranks) {
   const SessionOptions wanted{threads, true, ranks};
@@ -135,11 +136,13 @@ Result<std::unique_ptr<Session>> openFor(const ModelSpec &model, int threads,
   if (!ranks->isFirst())
     if (auto ready = ranks->run(nothing); !ready)
       return ready.error();
-  auto session = openModel(model, wanted);
-  if (session && ranks->isFirst())
+  auto executable = model.load();
+  if (!executable)
+    return executable.error();
+  if (ranks->isFirst())
     if (auto ready = ranks->run(nothing); !ready)
       return ready.error();
-  return session;
+  return Session::create(*executable, wanted);
 }
 
 /// Ranks whose models differ would drift apart: machine code too, as it sums in its own order.

@@ -126,7 +126,7 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const Executabl
   }
   auto device =
       format.target()->device()->string_view() == "cuda"
-          ? cuda::makeCudaDevice(executable, options.training)
+          ? cuda::makeCudaDevice(executable, options.training, options.ranks)
           : makeCpuDevice(executable, options.threads > 0 ? options.threads : availableThreads(),
                           options.ranks);
   if (!device)

@@ -6,7 +6,8 @@ if(NOT TARGET HybridCudaShimDriver)
 endif()
 set(shim_environment HYBRID_TEST_TARGET=cuda:shim HYBRID_CUDA_DRIVER=$<TARGET_FILE:HybridCudaShimDriver>
                      HYBRID_CUBLASLT=$<TARGET_FILE:HybridCudaShimDriver>
-                     HYBRID_CUDNN=$<TARGET_FILE:HybridCudaShimDriver>)
+                     HYBRID_CUDNN=$<TARGET_FILE:HybridCudaShimDriver>
+                     HYBRID_NCCL=$<TARGET_FILE:HybridCudaShimDriver>)
 function(hybrid_cuda_shim_test name)
   add_test(NAME cuda-shim-${name} COMMAND ${ARGN})
   set_tests_properties(cuda-shim-${name} PROPERTIES LABELS cuda-shim TIMEOUT 1200 ENVIRONMENT "${shim_environment}")
@@ -17,6 +18,14 @@ hybrid_cuda_shim_test(states-long StateTests --all-lengths CONFIGURATIONS Long)
 hybrid_cuda_shim_test(decoding DecodeTests)
 hybrid_cuda_shim_test(lock-step LockStepTests)
 hybrid_cuda_shim_test(replicas ReplicaTests --gtest_filter=*/0:*/2:*/3)
+# Ranks, each with a device of the tests' driver, over its NCCL.
+set(ranks ${CMAKE_COMMAND} -E env HYBRID_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tools/ranks.py)
+hybrid_cuda_shim_test(ranks-equal ${ranks} equal --quick attention-swiglu)
+hybrid_cuda_shim_test(ranks-parts ${ranks} parts --quick striped-mamba-swiglu)
+hybrid_cuda_shim_test(ranks-equal-long ${ranks} equal --all CONFIGURATIONS Long)
+hybrid_cuda_shim_test(ranks-parts-long ${ranks} parts --all CONFIGURATIONS Long)
+set_tests_properties(cuda-shim-ranks-equal cuda-shim-ranks-parts cuda-shim-ranks-equal-long cuda-shim-ranks-parts-long PROPERTIES
+                     RUN_SERIAL ON SKIP_RETURN_CODE 77 TIMEOUT 7200)
 if(TEST golden)
   hybrid_cuda_shim_test(golden ${golden_run} ${golden_flags} --target cuda:shim)
   # Operands of matrix units rounded to bf16, in kernels of our own and in library products.

@@ -11,6 +11,7 @@
 #include "runtime/files/Npy.h"
 #include "runtime/files/Print.h"
 #include "runtime/files/Safetensors.h"
+#include "training/ModelFingerprint.h"
 #include "training/TensorHashes.h"
 #include <filesystem>
 #include <fmt/format.h>
@@ -66,6 +67,8 @@ Json describe(const Executable &executable, bool withSteps, int threads) {
     libraries.push_back("cuBLASLt");
   if (memory.attention)
     libraries.push_back("cuDNN");
+  if (reducesOverRanks(executable) && format.images() && format.images()->size() > 0)
+    libraries.push_back("NCCL");
   int64_t elements = 0, trained = 0;
   Json parameters = Json::array();
   for (const ParameterInfo &parameter : executable.parameters()) {

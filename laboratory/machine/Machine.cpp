@@ -7,6 +7,7 @@
 #include "runtime/cuda/CublasLtApi.h"
 #include "runtime/cuda/CudnnApi.h"
 #include "runtime/cuda/Gpu.h"
+#include "runtime/cuda/NcclApi.h"
 #include "runtime/files/Json.h"
 #include "runtime/files/Print.h"
 #include "training/compile/ModelSpec.h"
@@ -27,6 +28,8 @@ struct CudaState {
   std::string cublasLtMissing;
   std::string cudnn; // its version
   std::string cudnnMissing;
+  std::string nccl; // its version
+  std::string ncclMissing;
 };
 
 CudaState lookForCuda() {
@@ -56,6 +59,10 @@ CudaState lookForCuda() {
     state.cudnn = cuda::versionText(**library);
   else
     state.cudnnMissing = library.error().message;
+  if (auto library = cuda::openNccl())
+    state.nccl = cuda::versionText(**library);
+  else
+    state.ncclMissing = library.error().message;
   return state;
 }
 
@@ -76,6 +83,8 @@ nlohmann::ordered_json describe(const CudaState &cuda) {
           {"cublaslt_version", text(cuda.cublasLt)},
           {"cudnn_version", text(cuda.cudnn)},
           {"cudnn_missing", text(cuda.cudnnMissing)},
+          {"nccl_version", text(cuda.nccl)},
+          {"nccl_missing", text(cuda.ncclMissing)},
           {"missing", text(cuda.missing.empty() ? cuda.cublasLtMissing : cuda.missing)}};
 }
 
@@ -85,8 +94,8 @@ void print(const CudaState &cuda) {
     return;
   }
   auto orNone = [](const std::string &version) { return version.empty() ? "not here" : version; };
-  say("CUDA         driver of {}, cuBLASLt {}, cuDNN {}\n", driverText(cuda.driverVersion),
-      orNone(cuda.cublasLt), orNone(cuda.cudnn));
+  say("CUDA         driver of {}, cuBLASLt {}, cuDNN {}, NCCL {}\n", driverText(cuda.driverVersion),
+      orNone(cuda.cublasLt), orNone(cuda.cudnn), orNone(cuda.nccl));
   for (const cuda::GpuInfo &gpu : cuda.devices)
     say("  device     {}: {:.1f} GiB, {} multiprocessors, {}.{} (--target={})\n", gpu.name,
         static_cast<double>(gpu.memoryBytes) / (1 << 30), gpu.multiprocessors, gpu.major, gpu.minor,
@@ -166,6 +175,8 @@ void printMachine(bool json) {
     advice.push_back("models compiled with --precision=bf16 whose attention has heads of 64 and "
                      "more do not run on the GPU: " +
                      cuda.cudnnMissing);
+  if (cuda.devices.size() > 1 && !cuda.ncclMissing.empty())
+    advice.push_back("the GPUs do not train together: " + cuda.ncclMissing);
   if (!cuda.devices.empty() && cuda.driverVersion < toolkit.leastDriver)
     advice.push_back(fmt::format(
         "what is compiled here for CUDA does not run here: the toolkit of CUDA {} needs a driver "

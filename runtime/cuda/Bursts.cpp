@@ -159,8 +159,12 @@ Result<void> Bursts::placeAgain(const Started &run, size_t i, size_t step) {
 }
 
 /// An error that came up while the stream ran says nothing of where. The steps are run again one by
-/// one; where the device is of no more use after the error, that finds nothing.
+/// one; where the device is of no more use after the error, that finds nothing, and where other
+/// ranks would have to do the same, it is not tried.
 Error Bursts::culpritOf(const Started &run, const Error &error) {
+  for (size_t number : run.burst.programs)
+    if (programs[number]->plan->goesOverRanks())
+      return error;
   for (size_t step = 0; step < run.burst.steps; ++step)
     for (size_t i = 0; i < run.burst.programs.size(); ++i) {
       PreparedProgram &program = *programs[run.burst.programs[i]];

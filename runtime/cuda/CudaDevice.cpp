@@ -10,6 +10,7 @@
 #include "runtime/cuda/Attention.h"
 #include "runtime/cuda/Bursts.h"
 #include "runtime/cuda/CodeModule.h"
+#include "runtime/cuda/GpuRanks.h"
 #include "runtime/cuda/Product.h"
 #include <algorithm>
 #include <array>
@@ -21,8 +22,9 @@ namespace {
 
 class CudaDevice final : public Device {
 public:
-  CudaDevice(std::shared_ptr<const Executable> executable, bool training)
-      : executable(std::move(executable)), training(training) {}
+  CudaDevice(std::shared_ptr<const Executable> executable, bool training,
+             std::shared_ptr<Communicator> others)
+      : executable(std::move(executable)), training(training), others(std::move(others)) {}
   ~CudaDevice() override;
   Result<void> prepare();
 
@@ -82,10 +84,12 @@ private:
             *code,
             [this] { return openBlas(); },
             [this] { return openAttention(); },
+            ranks.get(),
             {[this](const fb::BufferRef &place) { return address(place); },
              [this](fb::Space space) { return strideOf(space); }, count}};
   }
   Error outOfMemory(uint64_t wanted, std::string_view purpose, const Error &error) const;
+  Result<void> openGpu();
   Result<Blas *> openBlas();
   Result<Cudnn *> openAttention();
   Result<void> findGather();
@@ -93,7 +97,9 @@ private:
 
   std::shared_ptr<const Executable> executable;
   const bool training;
+  const std::shared_ptr<Communicator> others;
   std::unique_ptr<Gpu> gpu;
+  std::unique_ptr<GpuRanks> ranks; // null: this process is alone
   std::optional<CodeModule> code;
   std::unique_ptr<Blas> blas;
   std::unique_ptr<Cudnn> cudnn;
@@ -120,11 +126,27 @@ Result<void> CudaDevice::setActive(int64_t replica, bool active) {
   return resting->setActive(static_cast<size_t>(replica), active);
 }
 
-Result<void> CudaDevice::prepare() {
-  auto opened = Gpu::open();
+Result<void> CudaDevice::openGpu() {
+  const bool areSeveral = others && others->size() > 1;
+  auto number = areSeveral ? placeOnMachine(*others) : 0;
+  if (!number)
+    return number.error();
+  auto opened = Gpu::open(*number);
   if (!opened)
-    return Error{fmt::format("{}: {}", executable->name(), opened.error().message)};
+    return opened.error();
   gpu = std::move(*opened);
+  if (!areSeveral)
+    return {};
+  auto joined = GpuRanks::join(*gpu, *others);
+  if (!joined)
+    return joined.error();
+  ranks = std::move(*joined);
+  return {};
+}
+
+Result<void> CudaDevice::prepare() {
+  if (auto done = openGpu(); !done)
+    return Error{fmt::format("{}: {}", executable->name(), done.error().message)};
   auto loaded = CodeModule::load(*gpu, format());
   if (!loaded)
     return Error{fmt::format("{}: {}", executable->name(), loaded.error().message)};
@@ -421,8 +443,8 @@ Result<void> CudaDevice::walk(size_t number, const Around &around, int64_t) {
 } // namespace
 
 Result<std::unique_ptr<Device>> makeCudaDevice(std::shared_ptr<const Executable> executable,
-                                               bool training) {
-  return prepared<CudaDevice>(std::move(executable), training);
+                                               bool training, std::shared_ptr<Communicator> ranks) {
+  return prepared<CudaDevice>(std::move(executable), training, std::move(ranks));
 }
 
 } // namespace hybrid::rt::cuda

@@ -83,6 +83,7 @@ struct Copy2D {
   CALL(streamCreate, "cuStreamCreate", (Stream * stream, unsigned flags))                          \
   CALL(streamDestroy, "cuStreamDestroy_v2", (Stream stream))                                       \
   CALL(streamSynchronize, "cuStreamSynchronize", (Stream stream))                                  \
+  CALL(streamWait, "cuStreamWaitEvent", (Stream stream, Event event, unsigned flags))              \
   CALL(eventCreate, "cuEventCreate", (Event * event, unsigned flags))                              \
   CALL(eventDestroy, "cuEventDestroy_v2", (Event event))                                           \
   CALL(eventRecord, "cuEventRecord", (Event event, Stream stream))                                 \

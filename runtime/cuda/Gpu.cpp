@@ -57,7 +57,7 @@ Result<std::vector<GpuInfo>> listGpus(const DriverApi &api) {
   return infos;
 }
 
-Result<GpuInfo> firstGpu() {
+static Result<std::vector<GpuInfo>> someGpus() {
   auto api = openDriver();
   if (!api)
     return api.error();
@@ -67,16 +67,22 @@ Result<GpuInfo> firstGpu() {
   if (devices->empty())
     return Error{"the CUDA driver shows no device: look at `nvidia-smi` and at "
                  "CUDA_VISIBLE_DEVICES, or compile the model with --target=cpu"};
-  return devices->front();
+  return devices;
 }
 
-Result<std::unique_ptr<Gpu>> Gpu::open() {
-  auto info = firstGpu();
-  if (!info)
-    return info.error();
+Result<GpuInfo> firstGpu() {
+  auto devices = someGpus();
+  return devices ? Result<GpuInfo>(devices->front()) : devices.error();
+}
+
+Result<std::unique_ptr<Gpu>> Gpu::open(int number) {
+  auto devices = someGpus();
+  if (!devices)
+    return devices.error();
+  const int chosen = number % static_cast<int>(devices->size());
   std::unique_ptr<Gpu> gpu(new Gpu(**openDriver()));
-  gpu->description = std::move(*info);
-  if (auto done = gpu->check("cuDeviceGet", gpu->api.deviceGet(&gpu->device, 0)); !done)
+  gpu->description = std::move((*devices)[static_cast<size_t>(chosen)]);
+  if (auto done = gpu->check("cuDeviceGet", gpu->api.deviceGet(&gpu->device, chosen)); !done)
     return done.error();
   if (auto done = gpu->check("cuDevicePrimaryCtxRetain",
                              gpu->api.contextRetain(&gpu->context, gpu->device));

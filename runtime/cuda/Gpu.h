@@ -27,10 +27,12 @@ Result<std::vector<GpuInfo>> listGpus(const DriverApi &driver);
 /// The one that models run on. Opens the driver.
 Result<GpuInfo> firstGpu();
 
-/// The first device, its primary context and a stream. All copies are in the order of the stream.
+/// A device, its primary context and a stream. All copies are in the order of the stream.
 class Gpu {
 public:
-  static Result<std::unique_ptr<Gpu>> open();
+  /// The one of this number, counted round: of the only one that it is shown, every process has
+  /// number 0.
+  static Result<std::unique_ptr<Gpu>> open(int number = 0);
   ~Gpu();
   Gpu(const Gpu &) = delete;
   Gpu &operator=(const Gpu &) = delete;

@@ -18,6 +18,12 @@ std::string describe(const fb::Step &step) {
     text = fmt::format("attention{} of {} x {} queries, {} heads of {}",
                        attention->backward() ? "'s gradient" : "", attention->batch(),
                        attention->length(), attention->heads(), attention->head_size());
+  else if (const auto *reduction = step.operation_as_AllReduce())
+    text = fmt::format("sum of {} buffers over ranks", reduction->buffers()->size());
+  else if (step.operation_as_Await())
+    text = "wait for other ranks";
+  else if (const auto *exchange = step.operation_as_Exchange())
+    text = fmt::format("exchange among {} ranks", exchange->ranks());
   std::string_view op = step.op() ? step.op()->string_view() : "",
                    location = step.location() ? step.location()->string_view() : "";
   if (op.empty() && location.empty())
@@ -79,6 +85,7 @@ Result<void> Plan::add(const fb::Step &step, unsigned number, const fb::TileLoop
   const size_t first = list.size();
   auto done = step.operation_as_KernelLaunch() ? addLaunch(step, loop, tile, parts)
               : step.operation_as_Attention()  ? addAttention(step, parts)
+              : isOverRanks(step)              ? addCollective(step, parts)
                                                : addProduct(step, loop, tile, parts);
   if (!done)
     return in(step, done.error());
@@ -259,6 +266,19 @@ Result<void> Plan::addAttention(const fb::Step &step, const PlanParts &parts) {
   return {};
 }
 
+Result<void> Plan::addCollective(const fb::Step &step, const PlanParts &parts) {
+  auto made = Collective::create(step, parts.gpu, parts.ranks, parts.places);
+  if (!made)
+    return made.error();
+  if (!*made)
+    return {};
+  Operation operation;
+  operation.collective = made->get();
+  collectives.push_back(std::move(*made));
+  list.push_back(std::move(operation));
+  return {};
+}
+
 Result<const Product *> Plan::makeProduct(Blas &blas, const ProductShape &shape) {
   auto made = Product::create(blas, shape);
   if (!made)
@@ -276,6 +296,11 @@ Result<void> Plan::issue(const Gpu &gpu, const Operation &operation) {
   }
   if (operation.attention) {
     if (auto done = operation.attention->run(); !done)
+      return in(*operation.step, done.error());
+    return {};
+  }
+  if (operation.collective) {
+    if (auto done = operation.collective->run(); !done)
       return in(*operation.step, done.error());
     return {};
   }

@@ -8,6 +8,7 @@
 #include "executable/Executable_generated.h"
 #include "runtime/cuda/Attention.h"
 #include "runtime/cuda/CodeModule.h"
+#include "runtime/cuda/Collective.h"
 #include "runtime/cuda/Product.h"
 #include "runtime/cuda/Staging.h"
 #include <functional>
@@ -16,7 +17,7 @@
 
 namespace hybrid::rt::cuda {
 
-/// One launch, one product or attention.
+/// One launch, one product, attention, or what ranks do together.
 struct Operation {
   const fb::Step *step = nullptr;
   unsigned stepNumber = 0; // in the program; of the loop when it is in one
@@ -27,6 +28,7 @@ struct Operation {
   std::vector<uint64_t> reaches;
   const Attention *attention = nullptr;
   const Product *product = nullptr;
+  const Collective *collective = nullptr;
   DeviceAddress a = 0, b = 0, c = 0, addend = 0; // no addend: 0
 };
 
@@ -36,13 +38,16 @@ struct PlanParts {
   CodeModule &code;
   std::function<Result<Blas *>()> blas;
   std::function<Result<Cudnn *>()> cudnn;
-  DevicePlaces places; // with the replicas that run
+  GpuRanks *ranks = nullptr; // null: there are no others
+  DevicePlaces places;       // with the replicas that run
 };
 
 class Plan {
 public:
   static Result<Plan> create(const fb::Program &program, const PlanParts &parts);
   const std::vector<Operation> &operations() const { return list; }
+  /// Whether all ranks run it together: none can run a part of it alone.
+  bool goesOverRanks() const { return !collectives.empty(); }
 
   /// Appends an operation to the stream. The error names it.
   static Result<void> issue(const Gpu &gpu, const Operation &operation);
@@ -55,10 +60,12 @@ private:
   Result<void> addProduct(const fb::Step &step, const fb::TileLoop *loop, int64_t tile,
                           const PlanParts &parts);
   Result<void> addAttention(const fb::Step &step, const PlanParts &parts);
+  Result<void> addCollective(const fb::Step &step, const PlanParts &parts);
   Result<const Product *> makeProduct(Blas &blas, const ProductShape &shape);
   std::vector<Operation> list;
   std::vector<std::unique_ptr<Product>> products;
   std::vector<std::unique_ptr<Attention>> attentions;
+  std::vector<std::unique_ptr<Collective>> collectives;
 };
 
 /// "kernel 'scan' (ssm at model.hyb:3:7)", "matrix product 4 x 5 x 6 (...)": for errors.

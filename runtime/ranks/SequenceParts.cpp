@@ -49,20 +49,20 @@ Result<void> passNeighbour(Transport &transport, const SequenceRanks &ranks, int
   return transport.exchange(messages.send, messages.receive);
 }
 
-Result<void> checkParts(const Communicator *ranks, int parts) {
-  if (!ranks)
+} // namespace
+
+Result<void> checkParts(int ranks, int parts) {
+  if (ranks == 1)
     return Error{
         fmt::format("this program is one rank's part of a sequence: start {} (or a multiple) "
                     "with `mpirun -n {} hybrid-run train ...` or srun",
                     parts, parts)};
-  if (ranks->size() % parts != 0)
+  if (ranks % parts != 0)
     return Error{fmt::format("this program is one of {} ranks' parts of a sequence, and {} train "
                              "together: expected a multiple of {}",
-                             parts, ranks->size(), parts)};
+                             parts, ranks, parts)};
   return {};
 }
-
-} // namespace
 
 SequenceRanks sequenceRanksOf(int rank, int parts) {
   const int place = rank % parts;
@@ -71,7 +71,7 @@ SequenceRanks sequenceRanksOf(int rank, int parts) {
 
 Result<void> exchangeParts(Communicator *ranks, RankPattern pattern, int parts,
                            std::span<const std::byte> send, std::span<std::byte> receive) {
-  if (auto fits = checkParts(ranks, parts); !fits)
+  if (auto fits = checkParts(ranks ? ranks->size() : 1, parts); !fits)
     return fits;
   const SequenceRanks own = sequenceRanksOf(ranks->rank(), parts);
   if (pattern == RankPattern::Place) {
@@ -90,7 +90,7 @@ Result<void> exchangeParts(Communicator *ranks, RankPattern pattern, int parts,
 
 Result<std::vector<std::vector<std::byte>>> gatherParts(Communicator &ranks, int parts,
                                                         std::span<const std::byte> mine) {
-  if (auto fits = checkParts(&ranks, parts); !fits)
+  if (auto fits = checkParts(ranks.size(), parts); !fits)
     return fits.error();
   const SequenceRanks own = sequenceRanksOf(ranks.rank(), parts);
   std::vector<std::vector<std::byte>> all(static_cast<size_t>(parts),

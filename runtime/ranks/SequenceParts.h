@@ -21,6 +21,9 @@ struct SequenceRanks {
 /// Of `rank`, where so many have parts of one sequence.
 SequenceRanks sequenceRanksOf(int rank, int parts);
 
+/// Whether so many ranks that train together can have so many parts of each sequence.
+Result<void> checkParts(int ranks, int parts);
+
 /// Does what the pattern says and waits for it: `send` and `receive` are empty where it sends or
 /// receives nothing. Fails when there are no ranks, or none of whose number `parts` is a part.
 Result<void> exchangeParts(Communicator *ranks, RankPattern pattern, int parts,

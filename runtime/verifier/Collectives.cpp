@@ -5,11 +5,18 @@
 
 namespace hybrid::rt::verifier {
 
+/// Tiles are not those of other ranks, and neither are replicas.
+Result<void> Verifier::checkMeeting(const std::string &where) const {
+  if (loop || executable.replicas() != 1)
+    return error("corrupt: {} goes over ranks, which it cannot {}", where,
+                 loop ? "in a loop over tiles" : "with several replicas");
+  return {};
+}
+
 Result<void> Verifier::checkOverRanks(const flatbuffers::Vector<const fb::BufferRef *> *buffers,
                                       const std::string &where, bool writes) {
-  if (onCuda || loop)
-    return error("corrupt: {} goes over ranks, which it cannot {}", where,
-                 onCuda ? "on a GPU" : "in a loop over tiles");
+  if (auto done = checkMeeting(where); !done)
+    return done;
   if (!buffers)
     return {};
   if (!isAligned(*buffers))
@@ -30,7 +37,7 @@ Result<void> Verifier::checkOverRanks(const flatbuffers::Vector<const fb::Buffer
 Result<void> Verifier::checkAllReduce(const fb::AllReduce &reduction, const std::string &where) {
   const fb::DType type = reduction.dtype(), wire = reduction.wire();
   if ((type != fb::DType::F32 && type != fb::DType::F64) ||
-      (wire != type && wire != fb::DType::BF16))
+      (wire != type && (onCuda || wire != fb::DType::BF16)))
     return error("corrupt: {} reduces elements of type {} sent as type {}", where,
                  static_cast<unsigned>(type), static_cast<unsigned>(wire));
   if (auto done = checkOverRanks(reduction.buffers(), where, /*writes=*/true); !done)
@@ -38,6 +45,9 @@ Result<void> Verifier::checkAllReduce(const fb::AllReduce &reduction, const std:
   if (reduction.to_owners())
     if (auto done = checkShared(reduction.buffers(), fb::Space::Gradients, where); !done)
       return done;
+  if (reduction.weighted() && (onCuda || !reduction.weight()))
+    return error("corrupt: {} is of values weighted before, which it cannot {}", where,
+                 onCuda ? "on a GPU" : "without a weight");
   if (reduction.release() && !reduction.to_owners())
     return error("corrupt: {} releases what it does not reduce to owners", where);
   const auto size = static_cast<uint64_t>(bytesOf(static_cast<DType>(type)));
@@ -61,9 +71,8 @@ Result<void> Verifier::checkAllReduce(const fb::AllReduce &reduction, const std:
 Result<void> Verifier::checkExchange(const fb::Exchange &exchange, const std::string &where) {
   using Pattern = fb::RankPattern;
   const Pattern pattern = exchange.pattern();
-  if (onCuda || loop)
-    return error("corrupt: {} goes over ranks, which it cannot {}", where,
-                 onCuda ? "on a GPU" : "in a loop over tiles");
+  if (auto done = checkMeeting(where); !done)
+    return done;
   if (pattern < Pattern::MIN || pattern > Pattern::MAX || exchange.ranks() < 2 ||
       exchange.ranks() > mostRanks)
     return error("corrupt: {} is of pattern {} of {} ranks", where, static_cast<int>(pattern),

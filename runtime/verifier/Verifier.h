@@ -62,6 +62,7 @@ private:
   Result<void> checkShared(const flatbuffers::Vector<const fb::BufferRef *> *buffers,
                            fb::Space space, const std::string &where);
   Result<void> checkSpans(const fb::KernelLaunch &kernel, const std::string &where) const;
+  Result<void> checkMeeting(const std::string &where) const;
   Result<void> checkOverRanks(const flatbuffers::Vector<const fb::BufferRef *> *buffers,
                               const std::string &where, bool writes);
   Result<void> checkLoop(const fb::TileLoop &tiles, const std::string &where);

@@ -106,28 +106,27 @@ public:
       ranks.emplace_back().session = open(executable, {});
       return ranks;
     }
-    for (auto &transport : rt::makeLocalRanks(static_cast<int>(count))) {
-      rt::SessionOptions options;
-      options.threads = 1;
-      options.ranks = std::make_shared<rt::Communicator>(std::move(transport));
-      ranks.emplace_back().session = open(executable, options);
-    }
+    auto transports = rt::makeLocalRanks(static_cast<int>(count));
+    ranks.resize(transports.size());
+    std::vector<std::thread> threads; // those on GPUs meet here
+    for (auto [rank, transport] : llvm::zip(ranks, transports))
+      threads.emplace_back([&] {
+        rt::SessionOptions options;
+        options.threads = 1;
+        options.ranks = std::make_shared<rt::Communicator>(std::move(transport));
+        rank.session = open(executable, options);
+      });
+    for (std::thread &thread : threads)
+      thread.join();
     return ranks;
   }
 
-  /// A module with `test.ranks` runs as so many ranks; a GPU has none, and its loader says so.
+  /// A module with `test.ranks` runs as so many ranks.
   void checkModule(ModuleOp module) {
     auto count = module->getAttrOfType<IntegerAttr>("test.ranks");
     module->removeAttr("test.ranks");
     auto rules = takeInputRules(module);
     auto executable = compileExecutable(module);
-    if (count && !StringRef(targetName()).starts_with("cpu")) {
-      ASSERT_FALSE(executable);
-      EXPECT_NE(executable.error().message.find("goes over ranks, which it cannot on a GPU"),
-                std::string::npos)
-          << executable.error().message;
-      return;
-    }
     ASSERT_TRUE(executable) << executable.error().message;
     std::vector<Rank> ranks = openRanks(*executable, count ? count.getInt() : 1);
     for (auto [number, rank] : llvm::enumerate(ranks)) {

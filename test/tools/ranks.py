@@ -11,6 +11,8 @@
   ranks.py signals              SIGTERM and SIGUSR1 to one rank: all stop at one step, with a checkpoint
   ranks.py kills N              ranks are killed N times; each job ends naming the rank, and what it left goes on
   ranks.py refused              what cannot be done says so
+
+HYBRID_TEST_TARGET says what models are compiled for, if not for this CPU.
 """
 import json
 import os
@@ -29,6 +31,7 @@ BIN = pathlib.Path(os.environ["HYBRID_BIN"])
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMP_NUM_THREADS="1",
                    OMPI_MCA_btl_base_warn_component_unused="0")
+TARGET = os.environ.get("HYBRID_TEST_TARGET", "")
 SEQUENCES = 8  # of a step, over all ranks
 LONGER = 64  # positions where ranks have parts: those are whole chunks of the kernels
 
@@ -50,7 +53,7 @@ def command(ranks, out, *flags, model="attention-swiglu", steps=4, batch=None, p
     return launcher(ranks) + [
         str(BIN / "hybrid-run"), "train", str(ROOT / f"models/mad/{model}.hyb"), "--task", f"in-context-recall:length={length},vocab=8",
         "--length", str(length), "--batch", str(batch or SEQUENCES // shares), *small(model, length), "--threads", "1", "--steps", str(steps), "--report-every", "1", "--eval-every", "1000", "--eval-examples", "20", "--final-examples",
-        "20", "--seed", "3", "--warmup", "0", "--clip", "0.5", "--out", str(out), "--data-parallel", str(shares), *(["--sequence-parallel", str(parts)] if parts > 1 else []), *flags]
+        "20", "--seed", "3", "--warmup", "0", "--clip", "0.5", "--out", str(out), "--data-parallel", str(shares), *(["--sequence-parallel", str(parts)] if parts > 1 else []), *(["--target", TARGET] if TARGET else []), *flags]
 
 
 def run(arguments, expect=0, limit=240):
@@ -135,6 +138,10 @@ def equal(folder, models):
         run(command(count, out, "--precision", "f64", "--checkpoint-every", "1", "--keep", "9", *flags, model=models[-1],
                     batch=SEQUENCES // (2 * count)))
         compare(made[1], out, 1e-12, name)
+    if TARGET.startswith("cuda"):
+        done = run(command(1, folder / "bf16", "--reduce", "bf16", model=models[-1]), expect=1)
+        assert "GPUs send gradients as they are" in done.stderr, done.stderr
+        return
     rounded = folder / "bf16"
     run(command(2, rounded, "--reduce", "bf16", "--checkpoint-every", "1", model=models[-1]))
     loss, exact = (metrics(out)[1]["loss"] for out in (rounded, made[1]))

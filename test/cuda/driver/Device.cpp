@@ -78,11 +78,14 @@ Status hybrid::shim::Device::enqueue(const char *call, Stream stream, Operation 
   }
   if (!streams.has(stream))
     return fail(errorInvalidHandle, std::string(call) + " on a stream that does not exist");
-  if (!stream->capture)
+  Stream capturing = stream->joined ? stream->joined : stream;
+  if (!capturing->capture)
     return operation();
-  if (!stream->captureValid)
+  if (!capturing->captureValid)
     return fail(errorCaptureInvalidated, std::string(call) + " in a capture that has failed");
-  stream->capture->operations.push_back(std::move(operation));
+  stream->isAwaited = stream == capturing;
+  // Work is done in the order of the calls, which is one of those that the events allow.
+  capturing->capture->operations.push_back(std::move(operation));
   return success;
 }
 
@@ -149,6 +152,8 @@ static const struct {
      "operation not permitted when stream is capturing"},
     {errorCaptureInvalidated, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED",
      "operation failed due to a previous error during capture"},
+    {errorCaptureUnjoined, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED",
+     "the capture was not joined to the original stream"},
     {errorCaptureImplicit, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT",
      "operation would make the legacy stream depend on a capturing blocking stream"},
 };

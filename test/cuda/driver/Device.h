@@ -36,10 +36,15 @@ struct CUstream_st {
   bool captureValid = false;
   int captureMode = 0;
   std::thread::id captureThread;
+  /// The stream whose capture this one has joined by waiting for an event of it, and whether that
+  /// has waited for what this one has done since.
+  CUstream_st *joined = nullptr;
+  bool isAwaited = true;
 };
 struct CUevent_st {
   bool timed;
   std::optional<double> seconds; ///< when it was recorded last
+  CUstream_st *stream = nullptr; ///< that it was recorded on last, while that captured
 };
 struct CUctx_st {};
 
@@ -53,7 +58,8 @@ using rt::cuda::Status;
 constexpr Status errorInvalidDevice = 101, errorInvalidImage = 200, errorInvalidContext = 201,
                  errorInvalidHandle = 400, errorNotReady = 600, errorIllegalAddress = 700,
                  errorLaunchFailed = 719, errorNotSupported = 801, errorCaptureUnsupported = 900,
-                 errorCaptureInvalidated = 901, errorIllegalState = 401, errorCaptureImplicit = 906;
+                 errorCaptureInvalidated = 901, errorCaptureUnjoined = 904, errorIllegalState = 401,
+                 errorCaptureImplicit = 906;
 
 /// Objects that callers hold by pointer.
 template <typename T> class Handles {

@@ -189,13 +189,46 @@ HYBRID_DRIVER_CALL Status cuEventDestroy_v2(Event event) {
 
 HYBRID_DRIVER_CALL Status cuEventRecord(Event event, Stream stream) {
   std::lock_guard lock(device().mutex);
-  return device().enqueue("cuEventRecord", stream, [=]() -> Status {
+  if (!device().events.has(event))
+    return fail(errorInvalidHandle, "cuEventRecord of an event that does not exist");
+  const bool isThere = stream && device().streams.has(stream);
+  event->stream = isThere && (stream->capture || stream->joined) ? stream : nullptr;
+  const bool wasAwaited = isThere && stream->isAwaited;
+  Status status = device().enqueue("cuEventRecord", stream, [=]() -> Status {
     if (!device().events.has(event))
       return fail(errorInvalidHandle, "cuEventRecord of an event that does not exist");
     std::chrono::duration<double> now = std::chrono::steady_clock::now().time_since_epoch();
     event->seconds = now.count();
     return success;
   });
+  if (isThere)
+    stream->isAwaited = wasAwaited; // an event is no work
+  return status;
+}
+
+/// Streams do their work at once, so there is nothing to wait for; but a stream that waits for one
+/// that captures becomes a part of that capture, until the capturing stream has waited for it.
+HYBRID_DRIVER_CALL Status cuStreamWaitEvent(Stream stream, Event event, unsigned flags) {
+  std::lock_guard lock(device().mutex);
+  if (Status status = device().ready("cuStreamWaitEvent"))
+    return status;
+  if (!stream || !device().streams.has(stream) || !device().events.has(event) || flags)
+    return fail(errorInvalidHandle, "cuStreamWaitEvent: no such stream or event, or flags");
+  Stream from = event->stream && device().streams.has(event->stream) ? event->stream : nullptr;
+  Stream capturing = from && from->joined ? from->joined : from;
+  const bool isCaptured = capturing && capturing->capture;
+  Stream own = stream->joined ? stream->joined : stream->capture ? stream : nullptr;
+  if (!isCaptured)
+    return own ? fail(errorCaptureUnsupported,
+                      "cuStreamWaitEvent in a capture, for an event outside of it")
+               : success;
+  if (own && own != capturing)
+    return fail(errorCaptureUnsupported, "cuStreamWaitEvent between two captures");
+  if (stream == capturing)
+    from->isAwaited = true;
+  else
+    stream->joined = capturing;
+  return success;
 }
 
 HYBRID_DRIVER_CALL Status cuEventSynchronize(Event event) {
@@ -243,6 +276,15 @@ HYBRID_DRIVER_CALL Status cuStreamEndCapture(Stream stream, Graph *graph) {
     return fail(errorIllegalState, "cuStreamEndCapture on a stream that does not capture");
   CUgraph_st captured = std::move(*stream->capture);
   stream->capture.reset();
+  bool isJoined = true;
+  for (auto &[other, owner] : device().streams.all())
+    if (other->joined == stream) {
+      isJoined = isJoined && other->isAwaited;
+      other->joined = nullptr, other->isAwaited = true;
+    }
+  if (!isJoined)
+    return fail(errorCaptureUnjoined,
+                "cuStreamEndCapture before the stream has waited for all that joined it");
   if (!stream->captureValid)
     return fail(errorCaptureInvalidated, "cuStreamEndCapture of a capture that has failed");
   *graph = device().graphs.make(std::move(captured));

@@ -9,6 +9,10 @@
 #include <cstddef>
 #include <cublasLt.h>
 #include <cuda.h>
+#if __has_include(<nccl.h>)
+#include "runtime/cuda/NcclApi.h"
+#include <nccl.h>
+#endif
 #if __has_include(<cudnn.h>)
 #include "runtime/cuda/CudnnApi.h"
 #include <cudnn.h>
@@ -79,6 +83,7 @@ EXPECT_SAME(DriverApi, fill, cuMemsetD8Async);
 EXPECT_SAME(DriverApi, streamCreate, cuStreamCreate);
 EXPECT_SAME(DriverApi, streamDestroy, cuStreamDestroy_v2);
 EXPECT_SAME(DriverApi, streamSynchronize, cuStreamSynchronize);
+EXPECT_SAME(DriverApi, streamWait, cuStreamWaitEvent);
 EXPECT_SAME(DriverApi, eventCreate, cuEventCreate);
 EXPECT_SAME(DriverApi, eventDestroy, cuEventDestroy_v2);
 EXPECT_SAME(DriverApi, eventRecord, cuEventRecord);
@@ -169,6 +174,24 @@ static_assert(cuda::productTransposeA == CUBLASLT_MATMUL_DESC_TRANSA &&
               cuda::preferenceAlignmentC == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES &&
               cuda::preferenceAlignmentD == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES);
 
+#if __has_include(<nccl.h>)
+EXPECT_SAME(NcclApi, version, ncclGetVersion);
+EXPECT_SAME(NcclApi, statusText, ncclGetErrorString);
+EXPECT_SAME(NcclApi, meeting, ncclGetUniqueId);
+EXPECT_SAME(NcclApi, join, ncclCommInitRank);
+EXPECT_SAME(NcclApi, leave, ncclCommDestroy);
+EXPECT_SAME(NcclApi, scaledSum, ncclRedOpCreatePreMulSum);
+EXPECT_SAME(NcclApi, forgetSum, ncclRedOpDestroy);
+EXPECT_SAME(NcclApi, allReduce, ncclAllReduce);
+EXPECT_SAME(NcclApi, send, ncclSend);
+EXPECT_SAME(NcclApi, receive, ncclRecv);
+EXPECT_SAME(NcclApi, groupBegin, ncclGroupStart);
+EXPECT_SAME(NcclApi, groupEnd, ncclGroupEnd);
+static_assert(sizeof(cuda::NcclMeeting) == sizeof(ncclUniqueId));
+static_assert(cuda::ncclBytes == ncclUint8 && cuda::ncclF32 == ncclFloat32 &&
+              cuda::ncclF64 == ncclFloat64 && cuda::ncclAdd == ncclSum &&
+              cuda::ncclScalarOnDevice == ncclScalarDevice);
+#endif
 #if __has_include(<cudnn.h>)
 EXPECT_SAME(CudnnApi, version, cudnnGetVersion);
 EXPECT_SAME(CudnnApi, statusText, cudnnGetErrorString);
