@@ -417,10 +417,6 @@ private:
     DeviceTarget *target = deviceTarget.get();
     report("front end");
     const std::string &stage = options.emit;
-    if (!isStage(stage, *target)) {
-      complain() << "--emit=" << stage << ": " << target->name() << " has no such stage\n";
-      return 2;
-    }
     if (options.attention == "cudnn" &&
         (options.precision != "bf16" || !target->chooseAttention("cudnn"))) {
       complain() << "--attention=cudnn: cuDNN computes attention in bf16 on GPUs, expected "
@@ -435,6 +431,10 @@ private:
     if (std::string refused = target->chooseRanks(ranks); !refused.empty()) {
       complain() << (!options.shards.empty() ? "--shard-optimizer" : "--data-parallel") << ": "
                  << refused << "\n";
+      return 2;
+    }
+    if (!isStage(stage, *target)) {
+      complain() << "--emit=" << stage << ": " << target->name() << " has no such stage\n";
       return 2;
     }
     CompileOptions bound{options.batch, options.length, options.precision};
