@@ -24,7 +24,8 @@ ASSUMPTIONS = """\
 - The L1 cache keeps what a block reads again if all resident blocks' lines fit beside shared memory, otherwise nothing.
 - The L2 cache keeps the last buffers touched, up to 80 % of its size, across kernels, least recently used first; what is written reaches
   memory when it is evicted. Other accesses to a buffer reach memory once a kernel, however often blocks read it.
-- Kernels run one after another; a launch in a graph and its ramp take the same time for all of them.
+- Kernels run one after another; a launch in a graph and its ramp take the same time for all of them. Where a kernel is made ready while the
+  one before it runs (programmatic dependent launch, since sm_90), and that one is not a library's, a launch takes `dependent_launch_us`.
 - Library calls: products take the best of three tile sizes at the rate of large products, split by depth while multiprocessors are idle;
   attention takes 65 % of that rate, its gradient 55 %.
 - Memory is zero while counting: routing sends all tokens to the first experts, so experts' products count as one with all tokens.
@@ -199,9 +200,12 @@ def predict(counts, programs, gpu):
     """Rows of all steps in order, as they come a second time: the cache holds what the run before has left."""
     cache, steps = L2(gpu), steps_of(counts, programs)
     for _ in range(2):
-        rows = []
+        rows, before = [], None
         for step in steps:
             row = KINDS[step["kind"]](step, gpu, cache)
+            if gpu["overlaps_launches"] and before == step["kind"] == "kernel":
+                row["us"] -= gpu["launch_us"] - gpu["dependent_launch_us"]
+            before = step["kind"]
             times = step.get("times", 1)
             rows.append({"op": step["op"], "location": step["location"], "kind": step["kind"], "kernel": step.get("kernel", ""), **row,
                          "us": row["us"] * times, "dram_bytes": row["dram_bytes"] * times, "launches": times})

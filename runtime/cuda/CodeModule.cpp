@@ -50,7 +50,12 @@ Result<CodeModule> CodeModule::load(const Gpu &gpu, const fb::Executable &execut
   code.chosen = image.architecture()->string_view();
   // PTX is a text that ends with a zero, which the file need not have.
   std::string bytes(reinterpret_cast<const char *>(image.bytes()->data()), image.bytes()->size());
-  bool isText = Architecture::parse(code.chosen)->kind == Architecture::Kind::Ptx;
+  const Architecture made = *Architecture::parse(code.chosen);
+  const bool isText = made.kind == Architecture::Kind::Ptx;
+  int driver = 0;
+  gpu.driver().driverVersion(&driver);
+  constexpr int leastMajor = 9, leastDriver = 12030; // 12.3: edges of graphs that overlap
+  code.overlaps = made.major >= leastMajor && info.major >= leastMajor && driver >= leastDriver;
   std::vector<char> log(isText ? 8192 : 0);
   int options[] = {jitErrorLog, jitErrorLogBytes};
   void *values[] = {log.data(), reinterpret_cast<void *>(log.size())};
@@ -68,7 +73,7 @@ Result<CodeModule> CodeModule::load(const Gpu &gpu, const fb::Executable &execut
 
 CodeModule::CodeModule(CodeModule &&other) noexcept
     : gpu(other.gpu), module(std::exchange(other.module, nullptr)), chosen(std::move(other.chosen)),
-      kernels(std::move(other.kernels)) {}
+      overlaps(other.overlaps), kernels(std::move(other.kernels)) {}
 
 CodeModule::~CodeModule() {
   if (module)

@@ -19,6 +19,9 @@ public:
   /// A kernel, allowed to use so much dynamic shared memory.
   Result<Function> find(const std::string &symbol, uint64_t sharedBytes);
   const std::string &architecture() const { return chosen; }
+  /// Whether kernels wait by themselves for the launch before (HYBRID_KERNEL in
+  /// codegen/kernels/cuda/Device.cuh), and the driver makes them ready earlier, in graphs too.
+  bool overlapsLaunches() const { return overlaps; }
 
 private:
   explicit CodeModule(const Gpu &gpu) : gpu(&gpu) {}
@@ -29,6 +32,7 @@ private:
   const Gpu *gpu;
   Module module = nullptr;
   std::string chosen;
+  bool overlaps = false;
   std::map<std::string, Kernel, std::less<>> kernels;
 };
 

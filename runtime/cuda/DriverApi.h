@@ -52,6 +52,25 @@ struct Copy2D {
   size_t width = 0, height = 0;
 };
 
+/// CUlaunchAttribute: its name, and of its value, which is 64 bytes, what is used here.
+struct LaunchAttribute {
+  int name = 0;
+  int padding = 0;
+  int value = 0;
+  int unused[15] = {};
+};
+constexpr int launchOverlaps = 6; // CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+
+/// CUlaunchConfig.
+struct LaunchConfiguration {
+  unsigned gridX = 1, gridY = 1, gridZ = 1;
+  unsigned blockX = 1, blockY = 1, blockZ = 1;
+  unsigned sharedBytes = 0;
+  Stream stream = nullptr;
+  LaunchAttribute *attributes = nullptr;
+  unsigned attributeCount = 0;
+};
+
 // Name, the symbol in the library, parameters. All return Status.
 #define HYBRID_CUDA_DRIVER_CALLS(CALL)                                                             \
   CALL(init, "cuInit", (unsigned flags))                                                           \
@@ -102,9 +121,8 @@ struct Copy2D {
   CALL(moduleFunction, "cuModuleGetFunction",                                                      \
        (Function * function, Module module, const char *name))                                     \
   CALL(functionSet, "cuFuncSetAttribute", (Function function, int attribute, int value))           \
-  CALL(launch, "cuLaunchKernel",                                                                   \
-       (Function function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,        \
-        unsigned blockY, unsigned blockZ, unsigned sharedBytes, Stream stream, void **parameters,  \
+  CALL(launch, "cuLaunchKernelEx",                                                                 \
+       (const LaunchConfiguration *configuration, Function function, void **parameters,            \
         void **extra))
 
 /// What no driver of NVIDIA's has: the tests' one is told which bytes this thread's next launch may

@@ -145,6 +145,19 @@ Result<void> Gpu::zero(DeviceAddress address, size_t bytes) const {
   return bytes ? check("cuMemsetD8Async", api.fill(address, 0, bytes, queue)) : Result<void>();
 }
 
+Result<void> Gpu::launch(const Launch &launch, void **parameters) const {
+  LaunchAttribute overlaps{launchOverlaps, 0, 1};
+  LaunchConfiguration configuration;
+  configuration.gridX = launch.blocks, configuration.gridY = launch.rows;
+  configuration.blockX = launch.threads;
+  configuration.sharedBytes = launch.sharedBytes;
+  configuration.stream = queue;
+  configuration.attributes = &overlaps;
+  configuration.attributeCount = launch.overlaps ? 1 : 0;
+  return check("cuLaunchKernelEx",
+               api.launch(&configuration, launch.function, parameters, nullptr));
+}
+
 //===-- memory -----------------------------------------------------------------===//
 
 template <> void DriverMemory<DeviceAddress>::release() { gpu->driver().release(place); }

@@ -51,6 +51,14 @@ public:
   Result<void> copyRows(DeviceAddress to, uint64_t toStride, DeviceAddress from,
                         uint64_t fromStride, size_t bytes, size_t rows) const;
   Result<void> zero(DeviceAddress address, size_t bytes) const;
+  /// A kernel, a row of blocks a replica. It may be made ready while the launch before it runs
+  /// where `overlaps` (CodeModule.h): then it waits for that by itself.
+  struct Launch {
+    Function function = nullptr;
+    unsigned blocks = 0, rows = 1, threads = 0, sharedBytes = 0;
+    bool overlaps = false;
+  };
+  Result<void> launch(const Launch &launch, void **parameters) const;
   /// "cuMemAlloc: CUDA_ERROR_...": nothing when `status` is success.
   Result<void> check(std::string_view call, Status status) const;
 

@@ -144,11 +144,11 @@ Result<void> HeldExamples::gather(size_t steps) const {
   void *parameters[std::size(values)];
   for (size_t i = 0; i < std::size(values); ++i)
     parameters[i] = const_cast<uint64_t *>(&values[i]);
-  Status status = gpu.driver().launch(
-      kernel, static_cast<unsigned>(static_cast<uint64_t>(source.grid()) * steps),
-      static_cast<unsigned>(replicas), 1, static_cast<unsigned>(source.threads()), 1, 1, 0,
-      gpu.stream(), parameters, nullptr);
-  if (auto done = gpu.check("cuLaunchKernel", status); !done)
+  Gpu::Launch launch{kernel};
+  launch.blocks = static_cast<unsigned>(static_cast<uint64_t>(source.grid()) * steps);
+  launch.rows = static_cast<unsigned>(replicas);
+  launch.threads = static_cast<unsigned>(source.threads());
+  if (auto done = gpu.launch(launch, parameters); !done)
     return Error{fmt::format("kernel '{}' (batches of program '{}'): {}",
                              source.symbol()->string_view(), source.program()->string_view(),
                              done.error().message)};

@@ -101,9 +101,10 @@ Result<void> Plan::addLaunch(const fb::Step &step, const fb::TileLoop *loop, int
   if (!function)
     return function.error();
   Operation operation;
-  operation.function = *function;
-  operation.threads = static_cast<unsigned>(launch.threads());
-  operation.sharedBytes = static_cast<unsigned>(launch.scratch_bytes());
+  operation.launch.function = *function;
+  operation.launch.threads = static_cast<unsigned>(launch.threads());
+  operation.launch.sharedBytes = static_cast<unsigned>(launch.scratch_bytes());
+  operation.launch.overlaps = parts.code.overlapsLaunches();
   const std::vector<fb::BufferRef> buffers = buffersOf(step);
   for (size_t i = 0; i < buffers.size(); ++i) {
     DeviceAddress address = parts.places.address(buffers[i]);
@@ -125,8 +126,9 @@ Result<void> Plan::addLaunch(const fb::Step &step, const fb::TileLoop *loop, int
   const int64_t begin = loop ? tile * launch.items_per_tile() : 0;
   const int64_t end =
       loop ? std::min(begin + launch.items_per_tile(), launch.grid()) : launch.grid();
-  operation.rows = static_cast<unsigned>(parts.places.replicas);
-  operation.blocks = static_cast<unsigned>(end - begin); // below 2^31 (ExecutableVerifier.cpp)
+  operation.launch.rows = static_cast<unsigned>(parts.places.replicas);
+  operation.launch.blocks =
+      static_cast<unsigned>(end - begin); // below 2^31 (ExecutableVerifier.cpp)
   operation.values.push_back(static_cast<uint64_t>(begin));
   list.push_back(std::move(operation));
   return {};
@@ -314,10 +316,7 @@ Result<void> Plan::issue(const Gpu &gpu, const Operation &operation) {
     if (auto done = gpu.check("hybridNextLaunchReaches", told); !done)
       return in(*operation.step, done.error());
   }
-  Status status = gpu.driver().launch(operation.function, operation.blocks, operation.rows, 1,
-                                      operation.threads, 1, 1, operation.sharedBytes, gpu.stream(),
-                                      parameters, nullptr);
-  if (auto done = gpu.check("cuLaunchKernel", status); !done)
+  if (auto done = gpu.launch(operation.launch, parameters); !done)
     return in(*operation.step, done.error());
   return {};
 }

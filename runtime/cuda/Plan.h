@@ -21,8 +21,7 @@ namespace hybrid::rt::cuda {
 struct Operation {
   const fb::Step *step = nullptr;
   unsigned stepNumber = 0; // in the program; of the loop when it is in one
-  Function function = nullptr;
-  unsigned blocks = 0, rows = 1, threads = 0, sharedBytes = 0; // a row of blocks a replica
+  Gpu::Launch launch;
   std::vector<uint64_t> values; // of the parameters: addresses, then the first item
   /// What a launch may reach, for a driver that asks: all begins, then bytes, then strides.
   std::vector<uint64_t> reaches;

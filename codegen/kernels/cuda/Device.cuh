@@ -18,11 +18,22 @@
 #define HYBRID_KERNEL(symbol, threads, blocks, parameters, ...)                                    \
   extern "C" __global__ void __launch_bounds__(threads, blocks)                                    \
       symbol(HYBRID_PARAMETERS parameters, int64_t first) {                                        \
+    hybrid::cuda::followEarlierLaunch();                                                           \
     const int64_t item = first + blockIdx.x;                                                       \
     __VA_ARGS__                                                                                    \
   }
 
 namespace hybrid::cuda {
+
+/// The launch behind this one may be made ready while this one runs, and this one, which was, waits
+/// until all before it has written its results (programmatic dependent launch, since sm_90). All
+/// kernels begin so: the runtime counts on it.
+HYBRID_DEVICE void followEarlierLaunch() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 
 extern __shared__ __align__(16) unsigned char hybridSharedMemory[];
 

@@ -18,6 +18,7 @@ struct KernelLaunch {
   unsigned blocks = 1, rows = 1;
   int threads = 32;
   unsigned sharedBytes = 0;
+  bool overlaps = false;             ///< the launch before may still run when it begins
   std::vector<uint64_t> values;      ///< of the parameters
   std::vector<BufferExtent> extents; ///< of as many; empty when nobody has said it
 };

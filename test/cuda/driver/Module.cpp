@@ -115,7 +115,7 @@ HYBRID_DRIVER_CALL Status cuFuncSetAttribute(Function function, int attribute, i
 
 static Status runKernel(Function function, const KernelLaunch &launch) {
   if (!exists(function))
-    return fail(errorInvalidHandle, "cuLaunchKernel of a function that does not exist");
+    return fail(errorInvalidHandle, "cuLaunchKernelEx of a function that does not exist");
   std::string named = "kernel '" + function->name + "'";
   for (size_t i = 0; i < launch.values.size(); ++i) {
     // The last is the first work item. In a loop over tiles a tile's buffer is passed as if the
@@ -149,16 +149,39 @@ HYBRID_DRIVER_CALL Status hybridNextLaunchReaches(unsigned count, const DeviceAd
 static_assert(
     std::is_same_v<decltype(&hybridNextLaunchReaches), decltype(DriverApi::nextLaunchReaches)>);
 
-HYBRID_DRIVER_CALL Status cuLaunchKernel(Function function, unsigned gridX, unsigned gridY,
-                                         unsigned gridZ, unsigned blockX, unsigned blockY,
-                                         unsigned blockZ, unsigned sharedBytes, Stream stream,
-                                         void **parameters, void **extra) {
+HYBRID_DRIVER_CALL Status cuDeviceGetAttribute(int *value, int attribute, DeviceNumber number);
+
+/// What the attributes of a launch ask for, or a complaint.
+static Status readAttributes(const LaunchConfiguration &asked, bool &overlaps) {
+  for (unsigned i = 0; i < asked.attributeCount; ++i) {
+    if (asked.attributes[i].name != launchOverlaps)
+      return fail(errorInvalidValue, "cuLaunchKernelEx: attribute " +
+                                         std::to_string(asked.attributes[i].name) +
+                                         " is none that the runtime knows");
+    overlaps = asked.attributes[i].value != 0;
+  }
+  int major = 0;
+  if (Status status = cuDeviceGetAttribute(&major, attributeMajor, 0))
+    return status;
+  if (overlaps && major < 9)
+    return fail(errorInvalidValue, "cuLaunchKernelEx: this device makes no launch ready before the "
+                                   "one before it has ended");
+  return success;
+}
+
+HYBRID_DRIVER_CALL Status cuLaunchKernelEx(const LaunchConfiguration *asked, Function function,
+                                           void **parameters, void **extra) {
+  bool overlaps = false;
+  if (Status status = readAttributes(*asked, overlaps))
+    return status;
   std::lock_guard lock(device().mutex);
-  if (Status status = device().ready("cuLaunchKernel"))
+  if (Status status = device().ready("cuLaunchKernelEx"))
     return status;
   if (!exists(function))
-    return fail(errorInvalidHandle, "cuLaunchKernel of a function that does not exist");
-  std::string named = "cuLaunchKernel of '" + function->name + "': ";
+    return fail(errorInvalidHandle, "cuLaunchKernelEx of a function that does not exist");
+  std::string named = "cuLaunchKernelEx of '" + function->name + "': ";
+  const auto &[gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, stream, attributes,
+               attributeCount] = *asked;
   if (!gridX || gridX > INT32_MAX || !gridY || gridY > UINT16_MAX || gridZ != 1 || blockY != 1 ||
       blockZ != 1)
     return fail(errorInvalidValue, named + "grids have two dimensions and blocks one, not " +
@@ -177,11 +200,11 @@ HYBRID_DRIVER_CALL Status cuLaunchKernel(Function function, unsigned gridX, unsi
                                        std::to_string(function->maximumShared));
   if (extra || (!parameters && function->kernel->parameters))
     return fail(errorInvalidValue, named + "arguments are passed by kernelParams only");
-  KernelLaunch launch{gridX, gridY, static_cast<int>(blockX), sharedBytes, {}, {}};
+  KernelLaunch launch{gridX, gridY, static_cast<int>(blockX), sharedBytes, overlaps, {}, {}};
   launch.values.resize(function->kernel->parameters);
   for (size_t i = 0; i < launch.values.size(); ++i)
     std::memcpy(&launch.values[i], parameters[i], sizeof(uint64_t));
   launch.extents = std::exchange(nextExtents, {});
-  return device().enqueue("cuLaunchKernel", stream,
+  return device().enqueue("cuLaunchKernelEx", stream,
                           [=, launch = std::move(launch)] { return runKernel(function, launch); });
 }

@@ -68,6 +68,7 @@ public:
     if (const char *some = std::getenv("HYBRID_PTX_BLOCKS"))
       launch.someX = static_cast<unsigned>(std::strtoul(some, nullptr, 10));
     launch.threads = given.threads, launch.sharedBytes = given.sharedBytes;
+    launch.overlaps = given.overlaps;
     launch.arguments = given.values;
     for (const BufferExtent &extent : given.extents)
       launch.extents.push_back({extent.begin, extent.bytes, extent.rowStride});

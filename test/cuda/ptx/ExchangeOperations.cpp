@@ -111,6 +111,8 @@ void trap(Warp &warp, const Instruction &in, uint32_t) {
   warp.block->stop(Finding::Kind::Trap, in, "trap");
 }
 void nothing(Warp &, const Instruction &, uint32_t) {}
+/// Behind it a lane sees what the launch before has written.
+void waitForLaunchBefore(Warp &warp, const Instruction &, uint32_t mask) { warp.early &= ~mask; }
 
 } // namespace
 
@@ -153,10 +155,10 @@ void addExchanges(Operations &all) {
   all["ret"] = all["exit"] =
       all["ret.uni"] = {&nothing, Pipe::Control, {}, Instruction::Flow::Return};
   all["trap"] = {&trap, Pipe::Control, {}};
-  for (const char *name :
-       {"membar.cta", "membar.gl", "membar.sys", "fence.acq_rel.cta", "fence.acq_rel.gpu",
-        "fence.sc.gpu", "griddepcontrol.wait", "griddepcontrol.launch_dependents"})
+  for (const char *name : {"membar.cta", "membar.gl", "membar.sys", "fence.acq_rel.cta",
+                           "fence.acq_rel.gpu", "fence.sc.gpu", "griddepcontrol.launch_dependents"})
     all[name] = {&nothing, Pipe::Control, {}};
+  all["griddepcontrol.wait"] = {&waitForLaunchBefore, Pipe::Control, {}};
 }
 
 } // namespace hybrid::ptx

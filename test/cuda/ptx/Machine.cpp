@@ -25,6 +25,8 @@ const char *nameOf(Finding::Kind kind) {
     return "divergence";
   case Finding::Kind::Barrier:
     return "barrier";
+  case Finding::Kind::Early:
+    return "too early";
   case Finding::Kind::Endless:
     return "endless";
   case Finding::Kind::Trap:

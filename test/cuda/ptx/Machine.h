@@ -25,6 +25,7 @@ struct Finding {
     ReadOnly,      ///< ld.global.nc of what the launch writes
     Divergence,    ///< a barrier or an exchange that not all its lanes reach
     Barrier,       ///< threads return while others wait
+    Early,         ///< touches memory that the launch before may still write
     Endless,       ///< more instructions than a launch may take
     Trap
   } kind = Kind::Trap;
@@ -66,6 +67,8 @@ struct Launch {
   unsigned someX = 0; ///< only so many blocks of each row, from its begin and its end; 0: all
   int threads = 32;
   unsigned sharedBytes = 0;
+  bool overlaps =
+      false; ///< the launch before may still run: global memory is behind griddepcontrol.wait
   std::vector<uint64_t> arguments; ///< of 8 bytes each
   /// By argument; none at all: each may reach the allocation that it lies in.
   std::vector<Extent> extents;

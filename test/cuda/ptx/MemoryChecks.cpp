@@ -152,6 +152,10 @@ uint32_t checkGlobal(Warp &warp, const Instruction &in, uint32_t mask,
                      const LaneAddresses &addresses, uint64_t bytes, bool isStore) {
   Block &block = *warp.block;
   uint32_t good = aligned(warp, in, mask, addresses, bytes);
+  if (const uint32_t early = good & warp.early)
+    block.report(Finding::Kind::Early, in,
+                 describe(warp, std::countr_zero(early)) + (isStore ? " writes" : " reads") +
+                     " memory of which the launch before may not be done");
   Moment now = block.now;
   now.epoch = warp.epoch;
   const Region *region = nullptr;

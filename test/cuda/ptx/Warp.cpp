@@ -28,6 +28,7 @@ bool Warp::requireTogether(const Instruction &in, uint32_t mask, uint32_t member
 
 void Warp::begin(const Program &program, int threads) {
   present = threads >= warpLanes ? allLanes : (1u << threads) - 1;
+  early = block->launch->overlaps ? present : 0;
   left = 0, waits = false, epoch = 0, carry = 0, carryPoison = allLanes;
   paths.assign(1, {0, static_cast<uint32_t>(program.instructions.size()), present});
   poison.assign(program.rowCount, allLanes);

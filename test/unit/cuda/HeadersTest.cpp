@@ -99,7 +99,7 @@ EXPECT_SAME(DriverApi, moduleLoad, cuModuleLoadDataEx);
 EXPECT_SAME(DriverApi, moduleUnload, cuModuleUnload);
 EXPECT_SAME(DriverApi, moduleFunction, cuModuleGetFunction);
 EXPECT_SAME(DriverApi, functionSet, cuFuncSetAttribute);
-EXPECT_SAME(DriverApi, launch, cuLaunchKernel);
+EXPECT_SAME(DriverApi, launch, cuLaunchKernelEx);
 
 static_assert(cuda::success == CUDA_SUCCESS &&
               cuda::errorInvalidValue == CUDA_ERROR_INVALID_VALUE &&
@@ -123,6 +123,17 @@ static_assert(sizeof(cuda::Copy2D) == sizeof(CUDA_MEMCPY2D) &&
               offsetof(cuda::Copy2D, width) == offsetof(CUDA_MEMCPY2D, WidthInBytes) &&
               offsetof(cuda::Copy2D, height) == offsetof(CUDA_MEMCPY2D, Height) &&
               cuda::memoryDevice == CU_MEMORYTYPE_DEVICE);
+static_assert(sizeof(cuda::LaunchAttribute) == sizeof(CUlaunchAttribute) &&
+              offsetof(cuda::LaunchAttribute, value) == offsetof(CUlaunchAttribute, value) &&
+              cuda::launchOverlaps == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION &&
+              sizeof(cuda::LaunchConfiguration) == sizeof(CUlaunchConfig) &&
+              offsetof(cuda::LaunchConfiguration, blockX) == offsetof(CUlaunchConfig, blockDimX) &&
+              offsetof(cuda::LaunchConfiguration, sharedBytes) ==
+                  offsetof(CUlaunchConfig, sharedMemBytes) &&
+              offsetof(cuda::LaunchConfiguration, stream) == offsetof(CUlaunchConfig, hStream) &&
+              offsetof(cuda::LaunchConfiguration, attributes) == offsetof(CUlaunchConfig, attrs) &&
+              offsetof(cuda::LaunchConfiguration, attributeCount) ==
+                  offsetof(CUlaunchConfig, numAttrs));
 static_assert(cuda::functionMaxDynamicShared == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES &&
               cuda::streamNonBlocking == CU_STREAM_NON_BLOCKING &&
               cuda::eventDefault == CU_EVENT_DEFAULT &&

@@ -71,8 +71,10 @@ protected:
     std::vector<void *> parameters;
     for (uint64_t &value : values)
       parameters.push_back(&value);
-    return driver.launch(function, blocks, 1, 1, threads, 1, 1, shared, stream, parameters.data(),
-                         nullptr);
+    LaunchConfiguration configuration;
+    configuration.gridX = blocks, configuration.blockX = threads;
+    configuration.sharedBytes = shared, configuration.stream = stream;
+    return driver.launch(&configuration, function, parameters.data(), nullptr);
   }
   std::string text(Status status) {
     const char *text = nullptr;
@@ -120,8 +122,9 @@ TEST_F(ShimDriver, SharedMemoryBeyond48KBMustBeAsked) {
   Function large = find(loadImage(), "large");
   DeviceAddress result = upload(std::vector<int>{0});
   EXPECT_EQ(launch(large, 1, 64, 65536, {result, 0}), errorInvalidValue);
-  EXPECT_EQ(text(errorInvalidValue), "cuLaunchKernel of 'large': 65536 bytes of shared memory, and "
-                                     "cuFuncSetAttribute allowed 49152");
+  EXPECT_EQ(text(errorInvalidValue),
+            "cuLaunchKernelEx of 'large': 65536 bytes of shared memory, and "
+            "cuFuncSetAttribute allowed 49152");
   EXPECT_EQ(driver.functionSet(large, functionMaxDynamicShared, 232449), errorInvalidValue);
   ASSERT_EQ(driver.functionSet(large, functionMaxDynamicShared, 65536), success);
   EXPECT_EQ(launch(large, 1, 64, 65536, {result, 0}), success);

@@ -57,6 +57,19 @@ TEST_F(Checks, ReadingAnotherLanesWordNeedsABarrierToo) {
   EXPECT_EQ(words[5], 4u);
 }
 
+TEST_F(Checks, WhatTheLaunchBeforeWritesIsWaitedFor) {
+  const std::string body = "ld.global.u32 %r2, [%rd11];\nst.global.u32 [%rd11], %r2;\n";
+  runBody(body);
+  EXPECT_EQ(kinds(), Kinds{}) << "nothing runs before it: " << described();
+  launch.overlaps = true;
+  runBody(body);
+  EXPECT_EQ(kinds(), (Kinds{Kind::Early, Kind::Early})) << described();
+  runBody("griddepcontrol.launch_dependents;\ngriddepcontrol.wait;\n" + body);
+  EXPECT_EQ(kinds(), Kinds{}) << described();
+  runBody("setp.lt.u32 %p1, %r0, 32;\n@%p1 griddepcontrol.wait;\n" + body);
+  ASSERT_TRUE(found(Kind::Early)) << "one warp of two has waited";
+}
+
 TEST_F(Checks, OverwritingWhatOthersStillReadIsARace) {
   const std::string body = neighbour("bar.sync 0;", "1");
   runBody(body + "st.shared.u32 [%r1], 0;");
