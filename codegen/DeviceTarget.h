@@ -31,8 +31,8 @@ public:
   /// Who computes attention under `--precision=bf16`: own, cudnn or auto. False on a target that
   /// has no such choice.
   virtual bool chooseAttention(llvm::StringRef) { return false; }
-  /// What ranks do together. What the target's programs cannot of it, for people, and what was
-  /// expected; empty where they can.
+  /// What ranks do together. Returns what of it programs for the target cannot do, and what was
+  /// expected, for people; empty where they can all of it.
   virtual std::string chooseRanks(const RankOptions &ranks) = 0;
   /// Adds the pass that cuts chains of rowwise ops into tiles of rows, on functions.
   virtual void addTiling(mlir::OpPassManager &manager) const = 0;

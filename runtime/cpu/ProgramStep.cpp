@@ -1,6 +1,7 @@
 //===- ProgramStep.cpp - one step of a program, ready to run ------------------===//
 #include "runtime/cpu/ProgramStep.h"
 #include "executable/OptimizerShards.h"
+#include "executable/RankSteps.h"
 #include "runtime/Device.h"
 #include "runtime/cpu/OwnedMemory.h"
 #include "runtime/ranks/Collectives.h"
@@ -80,7 +81,7 @@ Result<ProgramStep> ProgramStep::prepareIn(const fb::Step &step, const fb::TileL
       }
     return prepared;
   }
-  if (prepared.isOverRanks())
+  if (isOverRanks(step))
     return prepared;
   const fb::Matmul &product = *step.operation_as_Matmul();
   if (auto done = prepared.prepareProduct(product, loop, threads, name); !done)
@@ -155,7 +156,7 @@ bool ProgramStep::run(const ProgramMemory &memory, Member &member, Failure &fail
     return runLoop(memory, member, failure);
   if (step->operation_as_Exchange())
     return runExchange(memory, member, failure);
-  if (isOverRanks())
+  if (isOverRanks(*step))
     return !memory.ranks || runOverRanks(memory, member, failure);
   auto address = [&](size_t buffer) { return memory.address(places[buffer]); };
   if (step->operation_as_Matmul())

@@ -98,11 +98,6 @@ private:
   bool launchShare(const ProgramMemory &memory, Member &member, void *const *pointers) const;
   static bool multiply(Matmul &product, Member &member, Failure &failure, const void *a,
                        const void *b, void *c, const void *extra);
-  bool isOverRanks() const {
-    return step->operation_as_AllReduce() || step->operation_as_AllGather() ||
-           step->operation_as_Release() || step->operation_as_Await() ||
-           step->operation_as_Exchange();
-  }
   bool runOverRanks(const ProgramMemory &memory, Member &member, Failure &failure) const;
   bool runExchange(const ProgramMemory &memory, Member &member, Failure &failure) const;
   bool runLoop(const ProgramMemory &memory, Member &member, Failure &failure) const;

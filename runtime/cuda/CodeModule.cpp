@@ -9,12 +9,8 @@
 namespace hybrid::rt::cuda {
 
 /// The best image for the device and its driver.
-static Result<const fb::CodeImage *> choose(const Gpu &gpu, const fb::Executable &executable) {
-  const GpuInfo &info = gpu.info();
-  int version = 0;
-  if (auto done = gpu.check("cuDriverGetVersion", gpu.driver().driverVersion(&version)); !done)
-    return done.error();
-  const auto driver = static_cast<uint32_t>(version);
+static Result<const fb::CodeImage *> choose(const GpuInfo &info, uint32_t driver,
+                                            const fb::Executable &executable) {
   std::vector<std::string_view> names, loadable; // the latter: what the driver loads
   std::vector<const fb::CodeImage *> images;
   for (const fb::CodeImage *image : *executable.images()) {
@@ -41,21 +37,22 @@ static Result<const fb::CodeImage *> choose(const Gpu &gpu, const fb::Executable
 }
 
 Result<CodeModule> CodeModule::load(const Gpu &gpu, const fb::Executable &executable) {
-  auto chosen = choose(gpu, executable);
+  const GpuInfo &info = gpu.info();
+  int version = 0;
+  if (auto done = gpu.check("cuDriverGetVersion", gpu.driver().driverVersion(&version)); !done)
+    return done.error();
+  auto chosen = choose(info, static_cast<uint32_t>(version), executable);
   if (!chosen)
     return chosen.error();
   const fb::CodeImage &image = **chosen;
-  const GpuInfo &info = gpu.info();
   CodeModule code(gpu);
   code.chosen = image.architecture()->string_view();
   // PTX is a text that ends with a zero, which the file need not have.
   std::string bytes(reinterpret_cast<const char *>(image.bytes()->data()), image.bytes()->size());
   const Architecture made = *Architecture::parse(code.chosen);
   const bool isText = made.kind == Architecture::Kind::Ptx;
-  int driver = 0;
-  gpu.driver().driverVersion(&driver);
-  constexpr int leastMajor = 9, leastDriver = 12030; // 12.3: edges of graphs that overlap
-  code.overlaps = made.major >= leastMajor && info.major >= leastMajor && driver >= leastDriver;
+  constexpr int leastMajor = 9, leastVersion = 12030; // 12.3: edges of graphs that overlap
+  code.overlaps = made.major >= leastMajor && info.major >= leastMajor && version >= leastVersion;
   std::vector<char> log(isText ? 8192 : 0);
   int options[] = {jitErrorLog, jitErrorLogBytes};
   void *values[] = {log.data(), reinterpret_cast<void *>(log.size())};

@@ -4,10 +4,6 @@
 
 namespace hybrid::rt::cuda {
 
-bool isOverRanks(const fb::Step &step) {
-  return step.operation_as_AllReduce() || step.operation_as_Await() || step.operation_as_Exchange();
-}
-
 Result<std::unique_ptr<Collective>> Collective::create(const fb::Step &step, const Gpu &gpu,
                                                        GpuRanks *ranks,
                                                        const DevicePlaces &places) {

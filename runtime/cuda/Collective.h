@@ -7,9 +7,6 @@
 
 namespace hybrid::rt::cuda {
 
-/// Whether a step is one.
-bool isOverRanks(const fb::Step &step);
-
 /// A sum, a wait, or an exchange among the ranks of a sequence, with its final addresses.
 class Collective {
 public:

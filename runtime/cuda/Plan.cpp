@@ -1,6 +1,7 @@
 //===- Plan.cpp - a program as the calls it makes ---------------------------===//
 #include "runtime/cuda/Plan.h"
 #include "executable/Limits.h"
+#include "executable/RankSteps.h"
 #include "executable/Spaces.h"
 #include <algorithm>
 #include <fmt/format.h>

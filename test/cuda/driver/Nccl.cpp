@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <map>
 #include <sys/mman.h>
 #include <thread>
@@ -226,13 +227,14 @@ HYBRID_DRIVER_CALL const char *ncclGetErrorString(NcclStatus status) {
 }
 
 HYBRID_DRIVER_CALL NcclStatus ncclGetUniqueId(NcclMeeting *meeting) {
-  char name[] = "/tmp/hybrid-nccl-XXXXXX";
-  const int file = mkstemp(name);
+  std::error_code none;
+  std::string name = std::filesystem::temp_directory_path(none) / "hybrid-nccl-XXXXXX";
+  const int file = name.size() < sizeof(meeting->bytes) ? mkstemp(name.data()) : -1;
   if (file < 0)
-    return failNccl(ncclSystemError, "no file for shared memory in /tmp");
+    return failNccl(ncclSystemError, "no file for shared memory: " + name);
   close(file);
   *meeting = {};
-  std::memcpy(meeting->bytes, name, sizeof(name));
+  std::memcpy(meeting->bytes, name.data(), name.size());
   return 0;
 }
 
