@@ -222,7 +222,8 @@ public:
         product.getLdc(), product.getTransposeA(), product.getTransposeB(), product.getAccumulate(),
         dtypeOf(product.getElementType()), &a, &b, &c, hasBias ? &bias : nullptr,
         groups ? groups : batch, strideA, strideB, strideC, groups ? &offsets : nullptr,
-        product.getTileRows(), product.getTileSum(), ldAddend ? &addend : nullptr, ldAddend);
+        product.getTileRows(), product.getTileSum(), ldAddend ? &addend : nullptr, ldAddend,
+        /*batch_stride_addend=*/0, product.getRoundsResult());
     auto source = builder.CreateString(product.getSource().str());
     return fb::CreateStep(builder, fb::Operation::Matmul, matmul.Union(), source, location);
   }

@@ -148,6 +148,7 @@ def product(step, gpu, cache):
     """A product by the library."""
     rows, columns, depth, batch = step["m"], step["n"], step["k"], max(1, step["batch"])
     size = {"BF16": 2, "F32": 4, "F64": 8}[step["dtype"]]
+    result_size = 2 if step["rounds_result"] else max(4, size)
     peak = gpu[{"BF16": "library_bf16_tflops", "F32": "library_f32_tflops", "F64": "library_f64_tflops"}[step["dtype"]]] * 1e6  # flop a us
     multiprocessors = gpu["multiprocessors"]
     each = []
@@ -156,7 +157,7 @@ def product(step, gpu, cache):
         splits = max(1, min(multiprocessors // tiles, depth // 256)) if tiles < multiprocessors else 1
         rate = peak / multiprocessors * {(128, 128): 1.0, (128, 64): 0.9, (64, 64): 0.7}[tile]
         math_us = -(-tiles * splits // multiprocessors) * 2 * tile[0] * tile[1] * -(-depth // splits) / rate
-        l2_bytes = tiles * sum(tile) * depth * size + batch * rows * columns * 4 * (2 * splits - 1)
+        l2_bytes = tiles * sum(tile) * depth * size + batch * rows * columns * (result_size + 4 * (2 * splits - 2))
         each.append((max(math_us, l2_bytes / gpu["l2_gbs"] / 1e3), math_us, l2_bytes, splits))
     _, math_us, l2_bytes, splits = min(each)
     dram = 0

@@ -103,6 +103,8 @@ std::string scalarText(Operation *op, ArrayRef<std::string> operands) {
     return scalar::valueOf(binary.getKind(), Text(operands[0], type), Text(operands[1], type)).text;
   if (isa<RoundOp>(op))
     return "toBf16(" + operands[0] + ")";
+  if (isa<WidenOp>(op))
+    return "fromBf16(" + operands[0] + ")";
   return operands[0]; // broadcast: the index already is
 }
 

@@ -90,6 +90,8 @@ Value emitScalar(ImplicitLocOpBuilder &builder, Operation *op, ArrayRef<Value> o
     return scalar::valueOf(binary.getKind(), element(operands[0]), element(operands[1])).value;
   if (isa<RoundOp>(op))
     return arith::TruncFOp::create(builder, type, operands[0]);
+  if (isa<WidenOp>(op))
+    return arith::ExtFOp::create(builder, type, operands[0]);
   return operands[0]; // broadcast: the index already is
 }
 

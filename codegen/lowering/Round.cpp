@@ -1,4 +1,4 @@
-//===- Round.cpp - rounding of operands -------------------------------------===//
+//===- Round.cpp - rounding of what lies in memory, and back ----------------===//
 #include "codegen/lowering/Lowering.h"
 
 using namespace mlir;
@@ -7,5 +7,6 @@ namespace hybrid {
 
 /// Part of a region by now.
 template <> LogicalResult lower(RoundOp op, ProgramBuilder &program) { return refuse(op, program); }
+template <> LogicalResult lower(WidenOp op, ProgramBuilder &program) { return refuse(op, program); }
 
 } // namespace hybrid

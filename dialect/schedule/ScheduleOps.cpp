@@ -268,6 +268,10 @@ LogicalResult LaunchOp::verify() {
                          << " buffers";
   if (failed(verifySpans(*this))) // C6
     return failure();
+  for (ArrayRef<int64_t> indices : {getActivations(), getRounded()})
+    for (int64_t index : indices)
+      if (index < 0 || index >= static_cast<int64_t>(*buffers)) // C7
+        return emitOpError() << "has activations in buffer " << index << " of " << *buffers;
   if (getStoring().empty())
     return success();
   Block &body = getStoring().front();
@@ -308,6 +312,10 @@ LogicalResult LibraryMatmulOp::verify() {
                          << "], expected 3, none negative, of more than one";
   if (batch > 1 && (groups || buffers != 3 || getTileRows() || getTileSum())) // C5
     return emitOpError() << "is a batch, and has groups, tiles, a bias or an addend";
+  if (getRoundsResult() && (!getElementType().isBF16() || buffers != 3 || groups || getTileSum() ||
+                            getAccumulate())) // C6
+    return emitOpError() << "rounds its result, expected a product of bf16 that is not added to "
+                            "anything";
   return success();
 }
 

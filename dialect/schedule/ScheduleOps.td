@@ -289,12 +289,16 @@ def Schedule_LaunchOp : Schedule_Step<"launch", [IsolatedFromAbove, SingleBlock]
     `item_spans` says where in the spaces laid out like parameters the items work: three numbers a span, its first item, the byte where that begins and the bytes of
     each. Of several ranks one runs the items that work on what it owns (executable/OptimizerShards.h); without spans all run all.
 
+    `activations` numbers operands that a kernel for CUDA takes as bf16 as well as f32, by its contract (`schedule-round-buffers`), `rounded` those
+    that are.
+
     - C1: grid, scratch_bytes, threads and items_per_tile are not negative
     - C2: row_bytes is empty or has an entry a buffer
     - C3: store_buffers are among the buffers
     - C4: there are operands, or buffers, but not both; writes are among the operands
     - C5: a region `storing` has the element and some of the store's operands as arguments, and yields the others
     - C6: item_spans are threes of numbers; the first span begins with item 0 and the others behind it, in order, below the grid; places are not negative and bytes positive
+    - C7: activations and rounded are among the operands or buffers
 
     ```mlir
     schedule.program @forward arena 256 inputs [] outputs [] {
@@ -308,7 +312,8 @@ def Schedule_LaunchOp : Schedule_Step<"launch", [IsolatedFromAbove, SingleBlock]
                        DefaultValuedAttr<I64Attr, "0">:$items_per_tile, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$row_bytes,
                        DefaultValuedAttr<I64Attr, "0">:$threads, DefaultValuedAttr<StrAttr, "\"\"">:$store,
                        DefaultValuedAttr<I64Attr, "0">:$store_buffers, DefaultValuedAttr<StrArrayAttr, "{}">:$functions,
-                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$item_spans);
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$item_spans, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$activations,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$rounded);
   let regions = (region AnyRegion:$storing);
   let builders = [OpBuilder<(ins "::llvm::StringRef":$kernel, "int64_t":$grid, "::mlir::ValueRange":$views, "::llvm::StringRef":$source,
                                  "::llvm::ArrayRef<int64_t>":$constants, "::hybrid::LaunchConfiguration":$configuration, "::llvm::ArrayRef<int64_t>":$writes)>];
@@ -331,6 +336,7 @@ def Schedule_LibraryMatmulOp : Schedule_Step<"library_matmul"> {
     - C3: with `ld_addend` there are no groups and nothing accumulates
     - C4: there are operands, or buffers, but not both
     - C5: with a batch there are three strides, none negative, and no groups, bias, addend or tiles
+    - C6: `rounds_result`, with which C is bf16 as A and B are, needs these to be, and neither bias, addend, groups, tile_sum nor accumulate
 
     ```mlir
     schedule.program @forward arena 768 inputs [] outputs [] {
@@ -343,7 +349,8 @@ def Schedule_LibraryMatmulOp : Schedule_Step<"library_matmul"> {
                        UnitAttr:$transpose_a, UnitAttr:$transpose_b, UnitAttr:$accumulate, TypeAttr:$element_type, StrAttr:$source,
                        DefaultValuedAttr<I64Attr, "0">:$groups, DefaultValuedAttr<I64Attr, "0">:$group_stride,
                        UnitAttr:$tile_rows, UnitAttr:$tile_sum, DefaultValuedAttr<I64Attr, "0">:$ld_addend,
-                       DefaultValuedAttr<I64Attr, "1">:$batch, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$batch_strides);
+                       DefaultValuedAttr<I64Attr, "1">:$batch, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$batch_strides,
+                       UnitAttr:$rounds_result);
   let assemblyFormat = [{ $m `x` $n `x` $k `of` $element_type `for` $source (`buffers` $buffers^)? (` ` `(` $views^ `:` type($views) `)`)? attr-dict }];
   let hasVerifier = 1;
 }

@@ -164,7 +164,9 @@ Result<void> Plan::addProduct(const fb::Step &step, const fb::TileLoop *loop, in
     shape.bias = parts.places.address(*product.bias());
   if (shape.batch > std::numeric_limits<int32_t>::max())
     return Error{fmt::format("a batch of {} products is too large", shape.batch)};
-  const int64_t factor = bytesOf(shape.type), sum = std::max<int64_t>(factor, 4);
+  shape.roundsResult = product.rounds_result();
+  const int64_t factor = bytesOf(shape.type),
+                sum = shape.roundsResult ? factor : std::max<int64_t>(factor, 4);
   const int64_t first = loop ? tile * loop->tile() : 0;
   int64_t rows = 0;
   if (loop) {

@@ -112,6 +112,7 @@ Result<void> Product::describe(const ProductShape &shape, bool epilogue) {
   const CublasLtApi &api = blas.api();
   const int sumType = wide ? typeF64 : typeF32;
   const int factorType = shape.type == DType::BF16 ? typeBF16 : sumType;
+  const int resultType = shape.roundsResult ? factorType : sumType;
   if (auto done = blas.check("cublasLtMatmulDescCreate",
                              api.productCreate(&product, wide ? computeF64 : computeF32, sumType));
       !done)
@@ -160,11 +161,11 @@ Result<void> Product::describe(const ProductShape &shape, bool epilogue) {
                          shape.transposeA ? shape.k : shape.m, shape.lda, shape.batchStrideA);
       !done)
     return done;
-  if (auto done =
-          layout(layoutAddend, sumType, shape.n, shape.m, shape.ldAddend, shape.batchStrideAddend);
+  if (auto done = layout(layoutAddend, resultType, shape.n, shape.m, shape.ldAddend,
+                         shape.batchStrideAddend);
       !done)
     return done;
-  return layout(layoutC, sumType, shape.n, shape.m, shape.ldc, shape.batchStrideC);
+  return layout(layoutC, resultType, shape.n, shape.m, shape.ldc, shape.batchStrideC);
 }
 
 Result<void> Product::chooseAlgorithm(const ProductShape &shape) {

@@ -37,7 +37,8 @@ private:
   std::vector<GpuMemory> vectorsOfOnes;
 };
 
-/// C[m, n] = A B (+ bias[n]) (+ addend), row-major, as fb::Matmul; bf16 operands give f32 results.
+/// C[m, n] = A B (+ bias[n]) (+ addend), row-major, as fb::Matmul; bf16 operands give f32 results,
+/// or with `roundsResult`, without bias and addend, bf16 ones.
 struct ProductShape {
   int64_t m = 1, n = 1, k = 1, lda = 1, ldb = 1, ldc = 1;
   bool transposeA = false, transposeB = false;
@@ -50,6 +51,7 @@ struct ProductShape {
   // What it may be added to: C itself, unless ldAddend says how that lies elsewhere.
   int64_t ldAddend = 0, batchStrideAddend = 0;
   uint32_t alignmentAddend = 4;
+  bool roundsResult = false;
 };
 
 /// A product whose algorithm has been chosen.

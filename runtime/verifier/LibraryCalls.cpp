@@ -17,6 +17,10 @@ Result<void> Verifier::checkMatmul(const fb::Matmul &matmul, const std::string &
                  grouped ? "f32 or f64" : "f32, f64 or bf16");
   if (matmul.addend() && (!onCuda || loop || grouped || matmul.accumulate()))
     return error("corrupt: {} has an addend, which it cannot have here", where);
+  if (matmul.rounds_result() &&
+      (!onCuda || matmul.dtype() != fb::DType::BF16 || grouped || matmul.bias() ||
+       matmul.addend() || matmul.accumulate() || matmul.tile_sum()))
+    return error("corrupt: {} rounds its result, which it cannot do here", where);
   if (!loop && (matmul.tile_rows() || matmul.tile_sum()))
     return error("corrupt: {} is cut for tiles, but in no loop over tiles", where);
   if (matmul.c() && !mayWrite(*matmul.c()))
@@ -45,7 +49,8 @@ Result<void> Verifier::checkMatmul(const fb::Matmul &matmul, const std::string &
        matmul.batch_stride_a(), factor},
       {"b", matmul.b(), tb ? matmul.n() : matmul.k(), tb ? matmul.k() : matmul.n(), matmul.ldb(),
        matmul.batch_stride_b(), factor},
-      {"c", matmul.c(), matmul.m(), matmul.n(), matmul.ldc(), matmul.batch_stride_c(), sum},
+      {"c", matmul.c(), matmul.m(), matmul.n(), matmul.ldc(), matmul.batch_stride_c(),
+       matmul.rounds_result() ? factor : sum},
       {"bias", matmul.bias(), 1, matmul.n(), matmul.n(), 0, sum},
       {"addend", matmul.addend(), matmul.m(), matmul.n(), matmul.ld_addend(),
        matmul.batch_stride_addend(), sum}};

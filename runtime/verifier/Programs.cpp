@@ -143,6 +143,8 @@ Result<void> Verifier::checkKernel(const fb::KernelLaunch &kernel, const std::st
   buffersSeen += kernel.buffers()->size();
   if (buffersSeen > mostBuffers)
     return error("corrupt: {} and those before it touch more than {} buffers", where, mostBuffers);
+  // A part of an activation in bf16 begins at any of its elements.
+  const uint64_t smallest = onCuda ? 2 : 4;
   for (const fb::BufferRef *buffer : *kernel.buffers()) {
     // The text is made only for a buffer that is refused: this loop sees every buffer of the file.
     bool known = static_cast<unsigned>(buffer->space()) <= static_cast<unsigned>(fb::Space::MAX);
@@ -152,7 +154,7 @@ Result<void> Verifier::checkKernel(const fb::KernelLaunch &kernel, const std::st
     if (inTile && (!rowBytes || rowBytes->size() != buffers))
       return error("corrupt: {} ({}) has a buffer in a tile, but no distance of its rows", where,
                    viewOf(kernel.symbol()));
-    if (inside && buffer->offset() % 4 == 0)
+    if (inside && buffer->offset() % smallest == 0)
       continue;
     if (inside)
       return error("corrupt: a buffer of {} ({}) is misaligned at offset {}", where,

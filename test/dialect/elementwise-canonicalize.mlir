@@ -81,3 +81,18 @@ func.func @max(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = hybrid.binary max %x, %zero : tensor<4xf32>, tensor<f32>
   return %0 : tensor<4xf32>
 }
+
+// What was widened is rounded to what it was; what was rounded is not what it had been.
+// CHECK-LABEL: func.func @round_widen(
+// CHECK-SAME: %[[X:[^:]+]]: tensor<4xbf16>
+// CHECK-SAME: %[[Y:[^:]+]]: tensor<4xf32>
+// CHECK-NEXT: %[[ROUND:.+]] = hybrid.round %[[Y]]
+// CHECK-NEXT: %[[WIDE:.+]] = hybrid.widen %[[ROUND]]
+// CHECK-NEXT: return %[[X]], %[[WIDE]]
+func.func @round_widen(%x: tensor<4xbf16>, %y: tensor<4xf32>) -> (tensor<4xbf16>, tensor<4xf32>) {
+  %0 = hybrid.widen %x : tensor<4xbf16> -> tensor<4xf32>
+  %1 = hybrid.round %0 : tensor<4xf32> -> tensor<4xbf16>
+  %2 = hybrid.round %y : tensor<4xf32> -> tensor<4xbf16>
+  %3 = hybrid.widen %2 : tensor<4xbf16> -> tensor<4xf32>
+  return %1, %3 : tensor<4xbf16>, tensor<4xf32>
+}

@@ -142,6 +142,15 @@ func.func @yield_outside(%x: tensor<4xf32>) {
 
 // -----
 
+// widen C1: it changes no shape.
+func.func @widen_shape(%x: tensor<4x8xbf16>) {
+  // expected-error@+1 {{x is [4, 8], but the result is [8, 4]}}
+  %0 = hybrid.widen %x : tensor<4x8xbf16> -> tensor<8x4xf32>
+  return
+}
+
+// -----
+
 // round C1: it changes no shape.
 func.func @round_shape(%x: tensor<4x8xf32>) {
   // expected-error@+1 {{x is [4, 8], but the result is [8, 4]}}

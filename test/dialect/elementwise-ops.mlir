@@ -157,3 +157,12 @@ func.func @row_tiles(%x: tensor<2x8x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf
   }
   return %0 : tensor<4x4xf32>
 }
+
+// CHECK-LABEL: func.func @widen(
+// CHECK-SAME: %[[X:[^:]+]]: tensor<4x8xbf16>
+// CHECK-NEXT: %[[WIDE:.+]] = hybrid.widen %[[X]] : tensor<4x8xbf16> -> tensor<4x8xf32>
+// CHECK-NEXT: return %[[WIDE]]
+func.func @widen(%x: tensor<4x8xbf16>) -> tensor<4x8xf32> {
+  %0 = hybrid.widen %x : tensor<4x8xbf16> -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}

@@ -103,6 +103,23 @@ func.func @batch_bias() {
 
 // -----
 
+// library_matmul C6: sums are rounded of bf16 alone, and when all of them is there.
+func.func @rounds_f32() {
+  // expected-error@+1 {{rounds its result, expected a product of bf16 that is not added to anything}}
+  schedule.library_matmul 1 x 1 x 1 of f32 for "x" buffers [#schedule.buffer<arena, 0, 4>, #schedule.buffer<arena, 4, 4>, #schedule.buffer<arena, 8, 4>] {lda = 1 : i64, ldb = 1 : i64, ldc = 1 : i64, rounds_result}
+  return
+}
+
+// -----
+
+func.func @rounds_sum() {
+  // expected-error@+1 {{rounds its result, expected a product of bf16 that is not added to anything}}
+  schedule.library_matmul 1 x 1 x 1 of bf16 for "x" buffers [#schedule.buffer<arena, 0, 2>, #schedule.buffer<arena, 4, 2>, #schedule.buffer<arena, 8, 2>] {lda = 1 : i64, ldb = 1 : i64, ldc = 1 : i64, rounds_result, accumulate}
+  return
+}
+
+// -----
+
 // library_matmul C1: the addend has a buffer.
 func.func @addend_buffer() {
   // expected-error@+1 {{has 3 buffers, expected a, b, c and optionally bias, then the addend}}
@@ -411,6 +428,15 @@ func.func @spans() {
 func.func @pairs() {
   // expected-error@+1 {{has 2 numbers in item_spans, expected threes}}
   schedule.launch "adamw" for "adamw" grid 2 buffers [#schedule.buffer<parameters, 0, 128>] {item_spans = array<i64: 0, 0>}
+  return
+}
+
+// -----
+
+// launch C7: activations are among the buffers.
+func.func @activations() {
+  // expected-error@+1 {{has activations in buffer 1 of 1}}
+  schedule.launch "short_conv" for "short_conv" grid 2 buffers [#schedule.buffer<arena, 0, 128>] {rounded = array<i64: 1>}
   return
 }
 

@@ -128,6 +128,7 @@ private:
         made[product->tile_rows() ? "m" : "k"] = loop->tile();
       made["batch"] = product->batch(), made["dtype"] = fb::EnumNameDType(product->dtype());
       made["accumulate"] = product->accumulate();
+      made["rounds_result"] = product->rounds_result();
     } else if (const auto *attention = step.operation_as_Attention()) {
       made["kind"] = "attention";
       made["batch"] = attention->batch(), made["length"] = attention->length();

@@ -18,10 +18,28 @@ struct ProductCase {
   bool transposeA, transposeB, bias;
   enum { Alone, InPlace, Apart } addend; // what it is added to
   DType type;
+  bool roundsResult = false;
 };
 
 float asBf16(float value) {
   return std::bit_cast<float>(std::bit_cast<uint32_t>(value) & 0xffff0000u);
+}
+
+double numberAt(const std::byte *place, DType type) {
+  double wide = 0;
+  float narrow = 0;
+  uint16_t half = 0;
+  switch (type) {
+  case DType::F64:
+    std::memcpy(&wide, place, sizeof(wide));
+    return wide;
+  case DType::BF16:
+    std::memcpy(&half, place, sizeof(half));
+    return static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(half) << 16));
+  default:
+    std::memcpy(&narrow, place, sizeof(narrow));
+    return static_cast<double>(narrow);
+  }
 }
 
 /// Compares a strided, batched product with a plain loop.
@@ -35,7 +53,7 @@ void checkProduct(const ProductCase &test) {
   shape.transposeA = test.transposeA, shape.transposeB = test.transposeB;
   shape.lda = (test.transposeA ? m : k) + 1, shape.ldb = (test.transposeB ? k : n) + 2;
   shape.ldc = n + 3;
-  shape.type = test.type, shape.batch = batch;
+  shape.type = test.type, shape.batch = batch, shape.roundsResult = test.roundsResult;
   const int64_t rowsA = test.transposeA ? k : m, rowsB = test.transposeB ? n : k;
   shape.batchStrideA = rowsA * shape.lda, shape.batchStrideB = rowsB * shape.ldb;
   shape.batchStrideC = m * shape.ldc;
@@ -60,7 +78,9 @@ void checkProduct(const ProductCase &test) {
     ASSERT_TRUE((*gpu)->copyIn(memory.address(), bytes.data(), bytes.size()));
     ASSERT_TRUE((*gpu)->synchronize());
   };
-  const DType sumType = test.type == DType::F64 ? DType::F64 : DType::F32;
+  const DType sumType = test.type == DType::F64 ? DType::F64
+                        : test.roundsResult     ? DType::BF16
+                                                : DType::F32;
   cuda::GpuMemory a, b, c, bias;
   const int64_t sizeC = batch * shape.batchStrideC;
   upload(batch * shape.batchStrideA, 1, test.type, a);
@@ -101,13 +121,9 @@ void checkProduct(const ProductCase &test) {
                         number(e * shape.batchStrideB + right, 2);
           }
         }
-        float value = 0;
-        double wide = 0;
-        std::memcpy(&value, result.data() + at * bytesOf(sumType), 4);
-        if (sumType == DType::F64)
-          std::memcpy(&wide, result.data() + at * 8, 8);
-        EXPECT_NEAR(sumType == DType::F64 ? wide : static_cast<double>(value), expected,
-                    1e-5 * std::max(1.0, std::abs(expected)))
+        const double tolerance = sumType == DType::BF16 ? 0x1p-8 : 1e-5;
+        EXPECT_NEAR(numberAt(result.data() + at * bytesOf(sumType), sumType), expected,
+                    tolerance * std::max(1.0, std::abs(expected)))
             << e << " " << i << " " << j;
       }
 }
@@ -122,6 +138,15 @@ TEST(CudaProduct, OfEveryForm) {
                      std::to_string(addend));
         checkProduct({(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, addend, type});
       }
+}
+
+TEST(CudaProduct, WhoseResultsAreRounded) {
+  setenv("HYBRID_CUDA_DRIVER", HYBRID_SHIM_DRIVER, 1);
+  setenv("HYBRID_CUBLASLT", HYBRID_SHIM_DRIVER, 1);
+  for (int bits = 0; bits < 4; ++bits) {
+    SCOPED_TRACE("form " + std::to_string(bits));
+    checkProduct({(bits & 1) != 0, (bits & 2) != 0, false, ProductCase::Alone, DType::BF16, true});
+  }
 }
 
 } // namespace

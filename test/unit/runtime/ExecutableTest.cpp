@@ -329,6 +329,38 @@ TEST(Executable, RefusesProductsOutsideOfTheirOperands) {
 /// An executable for CUDA that is sound as a file; its image is no code.
 static ExecutableSpec cudaExecutable() { return onCuda(soundExecutable(), {1, 2, 3, 4}); }
 
+TEST(Executable, RefusesRoundedResultsThatNoLibraryMakes) {
+  auto rounded = [](ExecutableSpec spec, void (*change)(MatmulSpec &)) {
+    MatmulSpec &product = *spec.program("product").steps[0].matmul;
+    product.dtype = fb::DType::BF16, product.roundsResult = true;
+    product.c = at(Arena, 64, 32), product.bias.reset(); // of half the bytes
+    change(product);
+    return spec;
+  };
+  auto sound = rounded(cudaExecutable(), [](MatmulSpec &) {});
+  EXPECT_TRUE(Executable::fromBytes(sound.bytes(), "rounded.hyx"));
+  const char *refused = "rounds its result";
+  EXPECT_REFUSED(rounded(soundExecutable(), [](MatmulSpec &) {}), refused); // on a CPU
+  for (void (*change)(MatmulSpec &) :
+       {+[](MatmulSpec &m) { m.dtype = fb::DType::F32; },
+        +[](MatmulSpec &m) { m.accumulate = true; },
+        +[](MatmulSpec &m) { m.bias = at(Parameters, 64, 16); },
+        +[](MatmulSpec &m) { m.addend = at(Arena, 0, 64), m.ldAddend = 4; }})
+    EXPECT_REFUSED(rounded(cudaExecutable(), change), refused);
+  EXPECT_REFUSED(rounded(cudaExecutable(), [](MatmulSpec &m) { m.c = at(Arena, 64, 30); }),
+                 "operand c");
+}
+
+TEST(Executable, PartsOfActivationsOnGpusBeginAtAnyElementOfBf16) {
+  auto from = [](uint64_t offset) {
+    ExecutableSpec spec = cudaExecutable();
+    spec.program("forward").steps[0].buffers[1] = at(Arena, offset, 4);
+    return spec;
+  };
+  EXPECT_TRUE(Executable::fromBytes(from(66).bytes(), "part.hyx"));
+  EXPECT_REFUSED(from(67), "misaligned");
+}
+
 TEST(Executable, RefusesAddendsThatDoNotFit) {
   auto withAddend = [](void (*change)(MatmulSpec &)) {
     ExecutableSpec spec = cudaExecutable();

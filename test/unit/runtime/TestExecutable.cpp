@@ -31,7 +31,7 @@ static Offset<fb::Step> writeStep(FlatBufferBuilder &builder, const StepSpec &sp
         builder, m.m, m.n, m.k, m.lda, m.ldb, m.ldc, m.transposeA, m.transposeB, m.accumulate,
         m.dtype, pointerTo(m.a), pointerTo(m.b), pointerTo(m.c), pointerTo(m.bias), m.batch,
         m.batchStrideA, m.batchStrideB, m.batchStrideC, pointerTo(m.offsets), m.tileRows, m.tileSum,
-        pointerTo(m.addend), m.ldAddend, m.batchStrideAddend);
+        pointerTo(m.addend), m.ldAddend, m.batchStrideAddend, m.roundsResult);
     return fb::CreateStep(builder, fb::Operation::Matmul, product.Union(), op, location);
   }
   if (spec.attention) {

@@ -38,7 +38,7 @@ struct MatmulSpec {
   std::optional<fb::BufferRef> a = {}, b = {}, c = {}, bias = {}, offsets = {}, addend = {};
   int64_t ldAddend = 0, batchStrideAddend = 0;
   int64_t batch = 1, batchStrideA = 0, batchStrideB = 0, batchStrideC = 0;
-  bool tileRows = false, tileSum = false;
+  bool tileRows = false, tileSum = false, roundsResult = false;
 };
 
 struct AttentionSpec {
