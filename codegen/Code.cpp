@@ -10,6 +10,8 @@ std::string hybrid::launchKey(mlir::Operation *op) {
     key += "," + std::to_string(word);
   for (auto function : launch.getFunctions().getAsRange<mlir::StringAttr>())
     key += ("," + function.getValue()).str();
+  for (int64_t index : launch.getRounded())
+    key += ",rounded " + std::to_string(index);
   // A kernel for a GPU finds its replica's memory itself: by the space of each buffer.
   if (launch.getThreads() > 0 && ReplicasAttr::of(launch))
     for (auto buffer : launch.getBuffers().getAsRange<BufferAttr>())

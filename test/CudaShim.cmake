@@ -17,6 +17,9 @@ hybrid_cuda_shim_test(states StateTests)
 hybrid_cuda_shim_test(states-long StateTests --all-lengths CONFIGURATIONS Long)
 hybrid_cuda_shim_test(decoding DecodeTests)
 hybrid_cuda_shim_test(lock-step LockStepTests)
+# Activations in bf16 keep outputs and gradients near those of f32.
+hybrid_cuda_shim_test(bf16 ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/models/bf16.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
+                      ${PROJECT_SOURCE_DIR}/models/mad cuda:shim)
 hybrid_cuda_shim_test(replicas ReplicaTests --gtest_filter=*/0:*/2:*/3)
 # Ranks, each with a device of the tests' driver, over its NCCL.
 set(ranks ${CMAKE_COMMAND} -E env HYBRID_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tools/ranks.py)

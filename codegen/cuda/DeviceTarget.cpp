@@ -62,7 +62,8 @@ public:
   std::string name() const override { return llvm::join(architectures, ", "); }
   bool hasBf16() const override { return true; }
   std::string describeBf16(bool) const override {
-    return "matrix products multiply bf16 and sum f32; all else is f32";
+    return "matrix products multiply bf16 and sum f32, activations between kernels are bf16; all "
+           "else is f32";
   }
   void addTiling(OpPassManager &manager) const override {
     // Nothing stays in a cache that a GPU would notice, but logits over a large vocabulary are the

@@ -90,10 +90,15 @@ FailureOr<std::string> emitSource(ModuleOp module, Code &code) {
   auto operand = [&](LaunchOp launch, size_t i) {
     auto buffer = cast<BufferAttr>(launch.getBuffers()[i]);
     int64_t stride = replicas && buffer.getBytes() ? replicas.strideOf(buffer.getSpace()) : 0;
+    const bool rounded = llvm::is_contained(launch.getRounded(), static_cast<int64_t>(i));
+    if (rounded)
+      stream << "RoundedBuffer{";
     if (stride == 0) // shared by replicas, or absent
       stream << "Buffer{b" << i << '}';
     else
       stream << "ofReplica<" << stride << ">(b" << i << ')';
+    if (rounded)
+      stream << '}';
   };
   for (LaunchOp launch : launches) {
     comment(launch);

@@ -27,7 +27,9 @@ static std::string fieldsThatAre(llvm::StringRef arguments) {
 int64_t residentBlocks(LaunchOp launch) {
   auto [kernel, arguments] = launch.getKernel().split('<');
   const llvm::StringRef element = arguments.take_until([](char c) { return c == ','; });
-  const std::string fields = fieldsThatAre(arguments);
+  std::string fields = fieldsThatAre(arguments);
+  if (!launch.getRounded().empty()) // activations in bf16 are other code
+    fields += fields.empty() ? "rounded" : " rounded";
   for (const Row &row : rows)
     if (row.kernel == kernel && row.element == element && row.fields == fields &&
         row.threads == static_cast<int64_t>(launch.getThreads()) &&

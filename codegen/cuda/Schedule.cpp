@@ -57,6 +57,8 @@ std::vector<ScheduleStage> cuda::scheduleStages(const LowerToScheduleCudaOptions
       {"fuse-stores", onPrograms([] { return createFuseStores(); })},
       {"sum-products", onPrograms([] { return createSumProducts(); })},
       {"fuse-reductions", onPrograms([] { return createFuseReductions(); })}};
+  if (options.rounds)
+    stages.push_back({"round-buffers", onPrograms([] { return createRoundBuffers(); })});
   if (ranks.areSeveral())
     stages.push_back(
         {"weigh-ranks", onPrograms([=] { return createWeighRanks({ranks.weighted}); })});

@@ -39,12 +39,14 @@ constexpr Grid attentionConversionGrid(const AttentionConversion &p) {
 /// Rows of heads to bf16, rotated by position. Buffers: x [batch, rows, heads * headSize], a view
 /// with a stride, rotary (optional), out [batch, heads, rows, headSize].
 struct AttentionRound : KernelOf<AttentionConversion, "attention_round", 2> {
+  HYBRID_ACTIVATIONS(0)
   HYBRID_ON_CUDA(cuda::attentionConversionGrid(p))
 };
 
 /// Back, rotated back. Buffers: x [batch, heads, rows, headSize], rotary (optional), out [batch,
 /// rows, heads * headSize], a view with a stride.
 struct AttentionWiden : KernelOf<AttentionConversion, "attention_widen", 2> {
+  HYBRID_ACTIVATIONS(2)
   HYBRID_ON_CUDA(cuda::attentionConversionGrid(p))
 };
 

@@ -159,6 +159,7 @@ struct FFTConvSpectrum : KernelOf<FFTConvParams, "fftconv_spectrum", 2> {
 /// Buffers: x, spectrum, twiddles, skip, gateIn, gateOut, segments (all four optional), on the CPU
 /// filter, y, a store. An item is a block of channels of a sequence.
 struct FFTConvForward : KernelOf<FFTConvParams, "fftconv_forward"> {
+  HYBRID_ACTIVATIONS(0, 4, 5, 7)
   HYBRID_ON_CPU(cpu::fftconvBlocks<T>(p) * p.batch, 0,
                 cpu::fftconvScratch<T>(p, p.hasSegments ? 2 : 1))
   HYBRID_ON_CUDA(cuda::channelGroups(p) * p.batch, cuda::threads(p), cuda::sharedBytes<T>(p, 1))
@@ -170,6 +171,7 @@ struct FFTConvForward : KernelOf<FFTConvParams, "fftconv_forward"> {
 /// channels of a split; then dGateIn (optional), dGateOut (optional).
 struct FFTConvBackward : KernelOf<FFTConvParams, "fftconv_backward"> {
   static constexpr bool writes(int64_t buffer, bool onCpu) { return buffer >= (onCpu ? 9 : 8); }
+  HYBRID_ACTIVATIONS(0, 4, 5, 7, 8, 10, 11)
   HYBRID_ON_CPU(cpu::fftconvBlocks<T>(p), 0, cpu::fftconvScratch<T>(p, p.hasSegments ? 5 : 3))
   HYBRID_ON_CUDA(cuda::channelGroups(p) * p.splits, cuda::threads(p), cuda::sharedBytes<T>(p, 2))
 };

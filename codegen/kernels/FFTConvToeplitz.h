@@ -123,6 +123,7 @@ struct ToeplitzSplits {
 
 /// Buffers: x, filter, skip (optional), gateIn (optional), gateOut (optional), y, a store.
 struct ToeplitzConvForward : KernelOf<ToeplitzConvParams, "toeplitz_conv_forward"> {
+  HYBRID_ACTIVATIONS(0, 3, 4, 5)
   HYBRID_ON_CUDA(cuda::toeplitzGroups(p) * p.splits, cuda::toeplitzThreads(p, false),
                  cuda::sharedBytes(p, 1))
 };
@@ -130,6 +131,7 @@ struct ToeplitzConvForward : KernelOf<ToeplitzConvParams, "toeplitz_conv_forward
 /// Buffers: the first five of forward, dy, dx, partial [splits, taps, channels], dGateIn
 /// (optional), dGateOut (optional). The gradient of the skip term is that of the first tap.
 struct ToeplitzConvBackward : KernelOf<ToeplitzConvParams, "toeplitz_conv_backward", 6, 7, 8, 9> {
+  HYBRID_ACTIVATIONS(0, 3, 4, 5, 6, 8, 9)
   HYBRID_ON_CUDA(cuda::toeplitzGroups(p) * p.splits, cuda::toeplitzThreads(p, true),
                  cuda::sharedBytes(p, 2))
 };

@@ -26,8 +26,9 @@
 // wrapper makes it a compile-time constant, so a branch on a field costs nothing. Scratch memory is
 // 64-byte aligned; what it holds before a call does not matter.
 //
-// On CUDA rmsnorm_forward is the function template rmsnormForward<T, P>(item, buffers...), which a
-// block runs for a work item (cuda/Prelude.cuh).
+// On CUDA a kernel's HYBRID_ACTIVATIONS may be bf16 in memory where its other tensors are f32; a
+// store is one of them where its number is there. rmsnorm_forward is the function template
+// rmsnormForward<T, P>(item, buffers...), which a block runs for a work item (cuda/Prelude.cuh).
 //
 // Layout. An activation is `rows x columns`: rows = batch*length, columns contiguous, and
 // a row stride in elements (so that a slice of channels is a view). Weights are dense.
@@ -68,7 +69,17 @@ template <typename KernelParams, StringArgument kernelName, int64_t... written> 
   static constexpr bool writes(int64_t buffer, [[maybe_unused]] bool onCpu) {
     return ((buffer == written) || ...);
   }
+  static constexpr bool isActivation(int64_t) { return false; }
 };
+/// The buffers that are activations: on CUDA, for tensors of f32, they may lie in memory as bf16.
+#define HYBRID_ACTIVATIONS(...)                                                                    \
+  static constexpr bool isActivation(int64_t buffer) {                                             \
+    constexpr int64_t activations[] = {__VA_ARGS__};                                               \
+    for (int64_t activation : activations)                                                         \
+      if (buffer == activation)                                                                    \
+        return true;                                                                               \
+    return false;                                                                                  \
+  }
 /// A Grid, or its members, of parameters p and the element type T.
 #define HYBRID_ON_CPU(...)                                                                         \
   template <typename T> static constexpr Grid onCpu([[maybe_unused]] const Params &p) {            \

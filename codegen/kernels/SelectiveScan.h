@@ -213,6 +213,7 @@ struct SelectiveScanCheckpoints {
 /// Buffers: x, raw, a, b, c, segments (optional), initialState (optional), stepBias (optional),
 /// skip (optional), gate (optional), finalState (optional), y, a store.
 struct SelectiveScanForward : KernelOf<SelectiveScanParams, "selective_scan_forward", 10> {
+  HYBRID_ACTIVATIONS(0, 1, 9, 11)
   HYBRID_ON_CPU(cpu::selectiveScanGrid<T>(p, 4 * p.states * p.blocksPerItem +
                                                  4 * cpu::selectiveScanChunk))
   HYBRID_ON_CUDA(cuda::selectiveScanGrid<T>(
@@ -227,6 +228,7 @@ struct SelectiveScanForward : KernelOf<SelectiveScanParams, "selective_scan_forw
 /// partialStepBias and partialSkip [timeBlocks * batch, channels].
 struct SelectiveScanBackward : KernelOf<SelectiveScanParams, "selective_scan_backward", 12, 13, 14,
                                         15, 16, 17, 18, 19, 20, 21> {
+  HYBRID_ACTIVATIONS(0, 1, 9, 10, 12, 13, 15)
   HYBRID_ON_CPU(cpu::selectiveScanGrid<T>(
       p, ((8 + ceilDiv(p.blockRows, cpu::selectiveScanChunk)) * p.states + 2) * p.blocksPerItem +
              (8 + 2 * cpu::selectiveScanTile) * cpu::selectiveScanChunk))
@@ -238,6 +240,7 @@ struct SelectiveScanBackward : KernelOf<SelectiveScanParams, "selective_scan_bac
 /// its gradient, g -> decay g + carry. Buffers: the first ten of forward, dy (optional), decay,
 /// offset, carry (optional), all [timeBlocks, batch, channels, states].
 struct SelectiveScanSummary : KernelOf<SelectiveScanParams, "selective_scan_summary", 11, 12, 13> {
+  HYBRID_ACTIVATIONS(0, 1, 9, 10)
   HYBRID_ON_CPU(cpu::selectiveScanGrid<T>(p, 6 * p.states * p.blocksPerItem +
                                                  3 * cpu::selectiveScanChunk))
   HYBRID_ON_CUDA(cuda::selectiveScanGrid<T>(

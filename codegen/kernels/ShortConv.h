@@ -59,6 +59,7 @@ struct ShortConvRows {
 /// of a block of channels. finalState holds the last K-1 inputs, zero where their segment is not
 /// that of the last row.
 struct ShortConvForward : KernelOf<ShortConvParams, "short_conv_forward", 5> {
+  HYBRID_ACTIVATIONS(0, 6)
   HYBRID_ON_CPU(shortConvItems(p))
   HYBRID_ON_CUDA(cuda::shortConvGrid(p))
 };
@@ -68,6 +69,7 @@ struct ShortConvForward : KernelOf<ShortConvParams, "short_conv_forward", 5> {
 /// Items as forward; partial is [stretches, taps + 1, channels]: dw sums tap by tap, then db sums
 /// (reduced by sum_partials; a small transpose brings [taps, channels] to [channels, taps]).
 struct ShortConvBackward : KernelOf<ShortConvParams, "short_conv_backward", 6, 7> {
+  HYBRID_ACTIVATIONS(0, 4, 9)
   HYBRID_ON_CPU(shortConvItems(p))
   HYBRID_ON_CUDA(cuda::shortConvGrid(p))
 };

@@ -191,14 +191,17 @@ KernelName ProgramBuilder::kernelName(StringRef name, Type element,
 
 LaunchOp ProgramBuilder::launchKernel(StringRef name, Type element, Grid grid,
                                       const KernelConstants &constants, ArrayRef<BufferUse> buffers,
-                                      llvm::function_ref<bool(int64_t)> writes, const Store &store,
+                                      const BufferRoles &roles, const Store &store,
                                       ArrayRef<std::string> functions) {
   SmallVector<Value> operands;
-  SmallVector<int64_t> written;
+  SmallVector<int64_t> written, activations;
   for (auto [i, buffer] : llvm::enumerate(llvm::concat<const BufferUse>(buffers, store.buffers))) {
     operands.push_back(buffer ? buffer : absentBuffer.getResult());
-    if (buffer && (i >= buffers.size() || writes(static_cast<int64_t>(i))))
-      written.push_back(static_cast<int64_t>(i));
+    const auto number = static_cast<int64_t>(i);
+    if (buffer && (i >= buffers.size() || roles.writes(number)))
+      written.push_back(number);
+    if (buffer && roles.isActivation(number))
+      activations.push_back(number);
   }
   KernelName kernel = kernelName(name, element, constants, functions);
   auto launch =
@@ -206,6 +209,8 @@ LaunchOp ProgramBuilder::launchKernel(StringRef name, Type element, Grid grid,
                        kernel.constants, LaunchConfiguration{grid.threads, grid.bytes}, written);
   if (loop)
     launch.setItemsPerTile(loop.itemsPerTile(grid.items));
+  if (device().rounds && !activations.empty())
+    launch.setActivations(activations);
   if (!store.functor.empty()) {
     launch.setStore(store.functor);
     launch.setStoreBuffers(store.buffers.size());
@@ -246,7 +251,7 @@ void ProgramBuilder::matmul(const View &a, bool transposeA, const View &b, bool 
       transposeA ? rowsA : columnsA, *a.rowStride(), *b.rowStride(), *c.rowStride(), transposeA,
       transposeB, /*accumulate=*/false, a.element, sourceName(current), /*groups=*/0,
       /*group_stride=*/0, loop && !transposeA, loop && transposeA, /*ld_addend=*/0, /*batch=*/1,
-      /*batch_strides=*/ArrayRef<int64_t>());
+      /*batch_strides=*/ArrayRef<int64_t>(), /*rounds_result=*/c.element.isBF16());
 }
 
 void ProgramBuilder::batchedMatmul(const View &a, bool transposeA, const View &b, bool transposeB,
@@ -259,7 +264,8 @@ void ProgramBuilder::batchedMatmul(const View &a, bool transposeA, const View &b
       c.shape[2], a.shape[transposeA ? 1 : 2], rowStride(a), rowStride(b), rowStride(c), transposeA,
       transposeB, /*accumulate=*/false, a.element, sourceName(current), /*groups=*/0,
       /*group_stride=*/0, /*tile_rows=*/false, /*tile_sum=*/false, /*ld_addend=*/0, c.shape[0],
-      ArrayRef<int64_t>{a.strides[0], b.strides[0], c.strides[0]});
+      ArrayRef<int64_t>{a.strides[0], b.strides[0], c.strides[0]},
+      /*rounds_result=*/c.element.isBF16());
 }
 
 void ProgramBuilder::groupedMatmul(const View &a, bool transposeA, const View &b, bool transposeB,
@@ -272,7 +278,7 @@ void ProgramBuilder::groupedMatmul(const View &a, bool transposeA, const View &b
       b.columns(), c.columns(), transposeA, transposeB, /*accumulate=*/false, a.element,
       sourceName(current), offsets.elements() - 1, matrices.shape[1] * matrices.shape[2],
       loop && !transposeA, loop && transposeA, /*ld_addend=*/0, /*batch=*/1,
-      /*batch_strides=*/ArrayRef<int64_t>());
+      /*batch_strides=*/ArrayRef<int64_t>(), /*rounds_result=*/false);
 }
 
 void ProgramBuilder::attention(AttentionCall call, ArrayRef<BufferUse> buffers) {

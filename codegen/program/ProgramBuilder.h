@@ -41,6 +41,11 @@ struct LaunchOperand {
   LaunchOperand(BufferUse use) : use(use) {}
 };
 
+/// What a kernel's contract says of its buffers, by number.
+struct BufferRoles {
+  std::function<bool(int64_t)> writes, isActivation;
+};
+
 /// What people call an op: "linear", "fused(silu, mul)", "row_tiles(rmsnorm, linear)".
 std::string sourceName(mlir::Operation *op);
 
@@ -119,7 +124,8 @@ public:
     const bool onCpu = device().kind == Device::Cpu;
     return launchKernel(
         Kernel::name(), element, ask<Kernel>(element, params), wordsOf(params), buffers,
-        [=](int64_t buffer) { return Kernel::writes(buffer, onCpu); }, store, functions);
+        {[=](int64_t buffer) { return Kernel::writes(buffer, onCpu); }, Kernel::isActivation},
+        store, functions);
   }
   template <typename Kernel>
   LaunchOp launch(mlir::Type element, const typename Kernel::Params &params,
@@ -177,7 +183,7 @@ private:
   View temporaryFor(mlir::Value result);
   LaunchOp launchKernel(llvm::StringRef name, mlir::Type element, Grid grid,
                         const KernelConstants &constants, llvm::ArrayRef<BufferUse> buffers,
-                        llvm::function_ref<bool(int64_t)> writes, const Store &store,
+                        const BufferRoles &roles, const Store &store,
                         llvm::ArrayRef<std::string> functions);
   View tableBy(llvm::StringRef kernel, mlir::Type element, Grid grid,
                const KernelConstants &constants, int64_t elements);

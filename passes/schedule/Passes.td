@@ -60,6 +60,36 @@ def FuseReductions : Pass<"schedule-fuse-reductions", "::hybrid::ProgramOp"> {
   let statistics = [Statistic<"numFused", "fused", "regions computed where a reduction reads">];
 }
 
+def RoundBuffers : Pass<"schedule-round-buffers", "::hybrid::ProgramOp"> {
+  let summary = "keep activations in bf16 between kernels";
+  let description = [{
+    Mixed precision, in memory: a buffer of f32 becomes one of bf16 where all steps that touch it can take it so, and one at least computes
+    activations. Regions widen what they read of it and round what they yield; a matrix product of bf16 rounds its complete sums; kernels of the
+    library read and write it as their contracts say (`activations`). All compute in f32. What a kernel takes in f32 alone, a sum over
+    products, an output and what is added up in place stay f32, and with them the residual stream, statistics of norms, softmax, filters, states of scans, losses and gradients
+    of parameters.
+
+    A region that only rounded for a product then copies: readers of the copy read what it was of.
+
+    ```mlir
+    schedule.library_matmul 6 x 8 x 8 of bf16 for "linear" (%a, %w, %p : ..., memref<6x8xf32>) {...}           // before
+    schedule.compute for "fused(silu)" (%p) -> (%y) : (memref<6x8xf32>) -> memref<6x8xf32> {
+    ^bb0(%x: tensor<6x8xf32>):
+      %s = hybrid.unary silu %x : tensor<6x8xf32>
+      ...
+
+    schedule.library_matmul 6 x 8 x 8 of bf16 for "linear" (%a, %w, %p : ..., memref<6x8xbf16>) {rounds_result, ...}    // after
+    schedule.compute for "fused(silu)" (%p) -> (%y) : (memref<6x8xbf16>) -> memref<6x8xf32> {
+    ^bb0(%x: tensor<6x8xbf16>):
+      %f = hybrid.widen %x : tensor<6x8xbf16> -> tensor<6x8xf32>
+      %s = hybrid.unary silu %f : tensor<6x8xf32>
+      ...
+    ```
+  }];
+  let statistics = [Statistic<"numRounded", "rounded", "buffers of bf16 in place of f32">,
+                    Statistic<"numForwarded", "forwarded", "copies that nobody reads any more">];
+}
+
 def PlanTiles : Pass<"schedule-plan-tiles", "::hybrid::ProgramOp"> {
   let summary = "place the buffers of loops over tiles";
   let description = [{

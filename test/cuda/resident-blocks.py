@@ -4,7 +4,7 @@
 Every use of a kernel of the library in the f32 and bf16 models of check-budgets.py is compiled, first as it likes. Where registers leave room for fewer blocks than shared memory and threads do, it is compiled for one block more
 at a time, until it spills or 16 warps are there: four for each scheduler, which hide memory's latency from kernels that
 have several loads in flight. What holds for all architectures and all uses of a template with the same `has...` fields,
-so many threads and so much shared memory is a row of the table. check-budgets.py and check-variants.py find out whether
+activations in f32 or `rounded`, so many threads and so much shared memory is a row of the table. check-budgets.py and check-variants.py find out whether
 other fields make a kernel spill.
 
 usage: resident-blocks.py HYBRIDC ROOT [--update]
@@ -43,7 +43,8 @@ class Use:
     def __init__(self, launch, shared):
         threads, _, self.parameters = launch.shape.split(", ", 2)
         self.launch = launch
-        has = " ".join(name for name, value in launch.fields.items() if name.startswith("has") and value == "1")
+        has = " ".join([name for name, value in launch.fields.items() if name.startswith("has") and value == "1"]
+                       + ["rounded"] * ("RoundedBuffer" in launch.operands))
         self.row = launch.name, launch.types.split(",")[0], has, int(threads), shared
 
     def text(self, number, blocks):

@@ -1,4 +1,5 @@
-"""Usage: bf16.py BINARIES MODELS. A model with bf16 products agrees with the f32 one as far as 8 bits of mantissa let it, forward and backward."""
+"""Usage: bf16.py BINARIES MODELS [TARGET]. A model in bf16 agrees with the f32 one as far as 8 bits of mantissa let it, forward and backward. On a GPU activations
+are rounded in memory too: by the mixers of rounded-mixers.hyb as well, by each of the algorithms they have. Prints a line a comparison, and fails where one differs."""
 
 import math
 import pathlib
@@ -9,6 +10,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support
 from model import Model  # noqa: E402
 
 binaries, models = sys.argv[1], pathlib.Path(sys.argv[2])
+target = sys.argv[3] if len(sys.argv) > 3 else None
+MIXERS = pathlib.Path(__file__).resolve().parent / "rounded-mixers.hyb"
+CASES = [(models / f"{name}.hyb", None, 2, 32, ["vocab=16"])
+         for name in ("attention-swiglu", "hyena-swiglu", "mamba", "gated-linear-attention-swiglu", "rwkv")]
+if target:  # convolutions as products with Toeplitz matrices and by transforms in shared memory; scans whole and divided over time
+    CASES += [(MIXERS, name, batch, length, []) for name, batch, length in
+              (("hyena_alone", 3, 50), ("hyena_alone", 2, 300), ("hyena_packed", 2, 70),
+               ("mamba_alone", 2, 50), ("mamba_alone", 1, 700), ("mamba_packed", 2, 70))]
 
 
 def distance(a, b):
@@ -17,17 +26,23 @@ def distance(a, b):
     return difference / (math.sqrt(sum(x * x for x in a)) or 1)
 
 
-for name in ("attention-swiglu", "hyena-swiglu", "mamba", "gated-linear-attention-swiglu", "rwkv"):
+failed = False
+for source, name, batch, length, settings in CASES:
     found = {}
     for precision in ("f32", "bf16"):
         with tempfile.TemporaryDirectory() as folder:
-            model = Model(binaries, models / f"{name}.hyb", folder, 2, 32, ["vocab=16"], precision=precision)
-            cotangent = model.drawn(model.outputs["logits"])
-            found[precision] = model.run({"logits": cotangent})
+            model = Model(binaries, source, folder, batch, length, settings, name=name, precision=precision, target=target)
+            output = next(iter(model.outputs))
+            cotangent = model.drawn(model.outputs[output])
+            found[precision] = model.run({output: cotangent})
+    title = f"{source.stem} {output}" if name is None else f"{name} of {length} positions {output}"
     # 2^-9 a rounding; a few layers of them, and gradients that pass them twice.
-    for role, limit in (("logits", 0.02), ("gradients", 0.05)):
+    for role, limit in ((title, 0.02), (title.rsplit(" ", 1)[0] + " gradients", 0.05)):
         pairs = [(found["f32"][key].data, found["bf16"][key].data) for key in found["f32"]
-                 if (key == "logits") == (role == "logits")]
+                 if (key == output) == (not role.endswith("gradients"))]
         worst = distance([x for a, _ in pairs for x in a], [x for _, b in pairs for x in b])
         # Exactly equal numbers would mean that nothing was rounded.
-        print(f"{name} {role}: {'agrees' if 1e-5 < worst < limit else f'differs by {worst:.2e}'}")
+        agrees = 1e-5 < worst < limit
+        failed |= not agrees
+        print(f"{role}: {'agrees' if agrees else f'differs by {worst:.2e}'}", flush=True)
+sys.exit(failed)

@@ -4,7 +4,8 @@
 usage: kernel-writes.py [--verbose]
 
 A contract codegen/kernels/X.h lists the buffers that each of its kernels writes (codegen/kernels/Kernel.h), and passes of the schedule
-move steps by it. In codegen/kernels/cuda/X.cuh what is only read is a pointer to const, which the compiler of that text keeps to.
+move steps by it. In codegen/kernels/cuda/X.cuh what is only read is a pointer to const, which the compiler of that text keeps to; of an
+activation, whose type is a parameter of the template, readable() makes such a pointer and writable() one to change.
 """
 
 import pathlib
@@ -28,11 +29,16 @@ def contracts():
     return found
 
 
-def changed(parameters):
+def changed(parameters, body):
     """Numbers of the parameters that a kernel may change, and of its store: an object, or all that is left."""
     pointers, stores = [], []
     for number, parameter in enumerate(part.strip() for part in re.split(r",(?![^<]*>)", parameters)):
-        if "*" not in parameter or "..." in parameter:
+        name = parameter.split()[-1] if parameter else ""
+        if re.search(rf"\bwritable<\w+>\({re.escape(name)}\)", body):
+            pointers.append(number)
+        elif "*" not in parameter and re.search(rf"\breadable<\w+>\({re.escape(name)}\)", body):
+            continue
+        elif "*" not in parameter or "..." in parameter:
             stores.append(number)
         elif not parameter.startswith("const "):
             pointers.append(number)
@@ -42,14 +48,16 @@ def changed(parameters):
 def main():
     known, seen, faults = contracts(), 0, []
     for path in sorted((KERNELS / "cuda").glob("*.cuh")):
-        for _, name, parameters in KERNEL.findall(path.read_text()):
+        text = path.read_text()
+        for kernel in KERNEL.finditer(text):
+            _, name, parameters = kernel.groups()
             if name not in known:
                 continue
-            pointers, stores = changed(parameters)
+            pointers, stores = changed(parameters, text[kernel.end():text.index("\n}\n", kernel.end())])
             seen += 1
             written = known[name]
             if not isinstance(written, list):
-                written = list(range(int(written[1]), parameters.count("*")))
+                written = list(range(int(written[1]), parameters.count(",") + 1))
             if written != pointers:
                 faults.append(f"{path.name}: {name} may change {pointers} beside {stores}, its contract says that it writes {written}")
             elif "--verbose" in sys.argv:

@@ -42,34 +42,36 @@ template <AttentionConversion P> struct ConvertedPack {
   }
 };
 
-template <typename T, AttentionConversion P>
-HYBRID_DEVICE void attentionRound(int64_t item, const T *x, const T *rotary, bf16 *out) {
+template <typename T, AttentionConversion P, typename X>
+HYBRID_DEVICE void attentionRound(int64_t item, X x, const T *rotary, bf16 *out) {
   using At = ConvertedPack<P>;
   const At at(item);
   if (!at.there)
     return;
-  const T *from = x + at.byRow;
-  Pack<T, At::wide> values = loadPack<At::wide>(from + at.column);
+  const auto *from = readable<T>(x) + at.byRow;
+  const auto loaded = loadPack<At::wide>(from + at.column);
+  Pack<T, At::wide> values;
   HYBRID_UNROLL
   for (int i = 0; i < At::wide; ++i)
-    values[i] =
-        at.template element<false>(values[i], i, rotary, [&](int column) { return from[column]; });
+    values[i] = at.template element<false>(T(number(loaded[i])), i, rotary,
+                                           [&](int column) { return T(number(from[column])); });
   storeElements(out + at.byHead + at.column, values);
 }
 
-template <typename T, AttentionConversion P>
-HYBRID_DEVICE void attentionWiden(int64_t item, const bf16 *x, const T *rotary, T *out) {
+template <typename T, AttentionConversion P, typename Out>
+HYBRID_DEVICE void attentionWiden(int64_t item, const bf16 *x, const T *rotary, Out out) {
   using At = ConvertedPack<P>;
   const At at(item);
   if (!at.there)
     return;
   const bf16 *from = x + at.byHead;
-  Pack<T, At::wide> values;
+  Pack<ElementOf<T, Out>, At::wide> values;
   HYBRID_UNROLL
   for (int i = 0; i < At::wide; ++i)
-    values[i] = at.template element<true>(T(fromBf16(from[at.column + i])), i, rotary,
-                                          [&](int column) { return T(fromBf16(from[column])); });
-  storePack(out + at.byRow + at.column, values);
+    put(values[i],
+        at.template element<true>(T(fromBf16(from[at.column + i])), i, rotary,
+                                  [&](int column) { return T(fromBf16(from[column])); }));
+  storePack(writable<T>(out) + at.byRow + at.column, values);
 }
 
 } // namespace hybrid::cuda

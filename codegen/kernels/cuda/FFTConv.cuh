@@ -40,6 +40,7 @@ template <typename T> struct Channels {
       : data(buffer ? buffer + row * stride + channel : nullptr), stride(static_cast<int>(stride)) {
   }
   HYBRID_DEVICE T &at(int t, int lane) const { return data[t * stride + lane]; }
+  HYBRID_DEVICE auto number(int t, int lane) const { return cuda::number(at(t, lane)); }
 };
 
 /// The position behind the run of equal ids that begins at `start`. Every thread of the block calls
@@ -156,11 +157,15 @@ template <typename T, FFTConvParams P> struct FFTConvFilter {
 };
 
 /// Items: bands of groups of channels; in a band the batch, and for each sequence the groups.
-template <typename T, FFTConvParams P, typename Store>
-HYBRID_DEVICE void fftconvForward(int64_t item, const T *x, const T *spectrum, const T *twiddles,
-                                  const T *skip, const T *gateIn, const T *gateOut,
+template <typename T, FFTConvParams P, typename X, typename GateIn, typename GateOut,
+          typename Store>
+HYBRID_DEVICE void fftconvForward(int64_t item, X xBuffer, const T *spectrum, const T *twiddles,
+                                  const T *skip, GateIn gateInBuffer, GateOut gateOutBuffer,
                                   const int32_t *segments, Store y) {
   const auto write = asStore<P.yStride>(y);
+  const auto *x = readable<T>(xBuffer);
+  const auto *gateIn = readable<T>(gateInBuffer);
+  const auto *gateOut = readable<T>(gateOutBuffer);
   using Block = FFTConvTransform<T, P>;
   constexpr int64_t groups = channelGroups(P), band = groupsInBand(P);
   const int64_t firstGroup = item / (band * P.batch) * band, inBand = item % (band * P.batch);
@@ -171,11 +176,11 @@ HYBRID_DEVICE void fftconvForward(int64_t item, const T *x, const T *spectrum, c
   auto *scratch = sharedMemory<int>(sharedBytes<T>(P, 1) - 32 * 4);
   forEachRun<T, P>(
       sequence, channel, segments, scratch, [&](int64_t row, const FFTConvRun<T, P> &run) {
-        const Channels<const T> in(x, row, P.xStride, channel),
-            gate(gateIn, row, P.gateInStride, channel),
-            outGate(gateOut, row, P.gateOutStride, channel);
+        const Channels in(x, row, P.xStride, channel);
+        const Channels gate(gateIn, row, P.gateInStride, channel);
+        const Channels outGate(gateOut, row, P.gateOutStride, channel);
         run.load(block, [&](int t, int lane) {
-          return P.hasGateIn ? in.at(t, lane) * gate.at(t, lane) : in.at(t, lane);
+          return P.hasGateIn ? in.number(t, lane) * gate.number(t, lane) : in.number(t, lane);
         });
         block.forward();
         block.multiply([&](typename Block::Group group, Complex<T> *v) {
@@ -187,18 +192,26 @@ HYBRID_DEVICE void fftconvForward(int64_t item, const T *x, const T *spectrum, c
         });
         block.inverse();
         run.store(block, [&](int t, int lane, T value) {
-          write(row + t, channel + lane, P.hasGateOut ? value * outGate.at(t, lane) : value);
+          write(row + t, channel + lane, P.hasGateOut ? value * outGate.number(t, lane) : value);
         });
       });
 }
 
 /// dPartial: [splits, groups of channels, last, points / last, lanes], complex. Items: groups of
 /// channels fastest, then splits.
-template <typename T, FFTConvParams P>
-HYBRID_DEVICE void fftconvBackward(int64_t item, const T *x, const T *spectrum, const T *twiddles,
-                                   const T *skip, const T *gateIn, const T *gateOut,
-                                   const int32_t *segments, const T *dy, T *dx, T *dPartial,
-                                   T *dGateIn, T *dGateOut) {
+template <typename T, FFTConvParams P, typename X, typename GateIn, typename GateOut, typename Dy,
+          typename Dx, typename DGateIn, typename DGateOut>
+HYBRID_DEVICE void fftconvBackward(int64_t item, X xBuffer, const T *spectrum, const T *twiddles,
+                                   const T *skip, GateIn gateInBuffer, GateOut gateOutBuffer,
+                                   const int32_t *segments, Dy dyBuffer, Dx dxBuffer, T *dPartial,
+                                   DGateIn dGateInBuffer, DGateOut dGateOutBuffer) {
+  const auto *x = readable<T>(xBuffer);
+  const auto *gateIn = readable<T>(gateInBuffer);
+  const auto *gateOut = readable<T>(gateOutBuffer);
+  const auto *dy = readable<T>(dyBuffer);
+  auto *dx = writable<T>(dxBuffer);
+  auto *dGateIn = writable<T>(dGateInBuffer);
+  auto *dGateOut = writable<T>(dGateOutBuffer);
   using Block = FFTConvTransform<T, P>;
   constexpr int64_t groups = channelGroups(P), perSplit = (P.batch + P.splits - 1) / P.splits;
   const auto *table = reinterpret_cast<const Complex<T> *>(twiddles);
@@ -215,15 +228,16 @@ HYBRID_DEVICE void fftconvBackward(int64_t item, const T *x, const T *spectrum, 
   for (int64_t sequence = first; sequence < end; ++sequence) {
     forEachRun<T, P>(
         sequence, channel, segments, scratch, [&](int64_t row, const FFTConvRun<T, P> &run) {
-          const Channels<const T> in(x, row, P.xStride, channel),
-              gate(gateIn, row, P.gateInStride, channel),
-              outGate(gateOut, row, P.gateOutStride, channel),
-              upstream(dy, row, P.yStride, channel);
+          const Channels in(x, row, P.xStride, channel);
+          const Channels gate(gateIn, row, P.gateInStride, channel);
+          const Channels outGate(gateOut, row, P.gateOutStride, channel);
+          const Channels upstream(dy, row, P.yStride, channel);
           run.load(signal, [&](int t, int lane) {
-            return P.hasGateIn ? in.at(t, lane) * gate.at(t, lane) : in.at(t, lane);
+            return P.hasGateIn ? in.number(t, lane) * gate.number(t, lane) : in.number(t, lane);
           });
           run.load(cotangent, [&](int t, int lane) {
-            return P.hasGateOut ? upstream.at(t, lane) * outGate.at(t, lane) : upstream.at(t, lane);
+            return P.hasGateOut ? upstream.number(t, lane) * outGate.number(t, lane)
+                                : upstream.number(t, lane);
           });
           signal.forward();
           cotangent.forward();
@@ -255,23 +269,23 @@ HYBRID_DEVICE void fftconvBackward(int64_t item, const T *x, const T *spectrum, 
           });
           cotangent.inverse();
           // Anew: kept through the transforms they would take the last registers.
-          const Channels<const T> xAgain(opaque(x), row, P.xStride, channel),
-              gateAgain(opaque(gateIn), row, P.gateInStride, channel),
-              dyAgain(opaque(dy), row, P.yStride, channel);
-          const Channels<T> dIn(dx, row, P.dxStride, channel),
-              dGate(dGateIn, row, P.dGateInStride, channel),
-              dOutGate(dGateOut, row, P.dGateOutStride, channel);
+          const Channels xAgain(opaque(x), row, P.xStride, channel);
+          const Channels gateAgain(opaque(gateIn), row, P.gateInStride, channel);
+          const Channels dyAgain(opaque(dy), row, P.yStride, channel);
+          const Channels dIn(dx, row, P.dxStride, channel);
+          const Channels dGate(dGateIn, row, P.dGateInStride, channel);
+          const Channels dOutGate(dGateOut, row, P.dGateOutStride, channel);
           run.store(cotangent, [&](int t, int lane, T value) {
             if constexpr (P.hasGateIn != 0) {
-              dGate.at(t, lane) = value * xAgain.at(t, lane);
-              value *= gateAgain.at(t, lane);
+              put(dGate.at(t, lane), value * xAgain.number(t, lane));
+              value *= gateAgain.number(t, lane);
             }
-            dIn.at(t, lane) = value;
+            put(dIn.at(t, lane), value);
           });
           if constexpr (P.hasGateOut != 0) {
             signal.inverse();
             run.store(signal, [&](int t, int lane, T value) {
-              dOutGate.at(t, lane) = value * dyAgain.at(t, lane);
+              put(dOutGate.at(t, lane), value * dyAgain.number(t, lane));
             });
           }
           blockBarrier(); // before the next sequence is loaded

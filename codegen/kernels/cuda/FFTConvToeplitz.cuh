@@ -77,6 +77,13 @@ template <ToeplitzConvParams P> struct ToeplitzBlock {
     T *data;
     int stride; // 32 bits reach over 8 short sequences
     HYBRID_DEVICE T &at(int b, int t) const { return data[(b * length + t) * stride]; }
+    /// As it lies in memory; 0 where there is none. What turns it into a number waits for it, so
+    /// loads that are to be under way together are all of these.
+    HYBRID_DEVICE typename WithoutConst<T>::Type stored(int b, int t, bool exists = true) const {
+      if (exists)
+        return at(b, t);
+      return {};
+    }
   };
   template <typename T>
   HYBRID_DEVICE Activation<T> activation(T *buffer, int64_t sequence, int64_t stride) const {
@@ -123,26 +130,28 @@ template <ToeplitzConvParams P> struct ToeplitzBlock {
     }
   }
 
-  /// value(b, t) of the 8 sequences from `sequence` on becomes signal `index`. Loads of several
-  /// sequences come before what is done with them.
-  template <int threads, int most, typename Value>
-  HYBRID_DEVICE void loadSignal(int index, int64_t sequence, Value value) const {
+  /// value(operands(b, t)) of the 8 sequences from `sequence` on becomes signal `index`. Loads of
+  /// several sequences come before what is done with them.
+  template <int threads, int most, typename Operands, typename Value>
+  HYBRID_DEVICE void loadSignal(int index, int64_t sequence, Operands operands, Value value) const {
     const int count = hasChannel(threadChannel()) ? static_cast<int>(endRow - sequence) : 0;
     uint32_t *to = signal(index, threadChannel());
     forEachPlace<threads, most, padded / 2>([&]<int atOnce>(int column, int first, int groups) {
       const int t = 2 * column;
-      float values[atOnce][2];
+      decltype(operands(0, 0)) loaded[atOnce][2];
       HYBRID_UNROLL
       for (int k = 0; k < atOnce; ++k) {
         const int b = first + k * groups;
         HYBRID_UNROLL
         for (int odd = 0; odd < 2; ++odd)
-          values[k][odd] = b < count && t + odd < length ? value(b, t + odd) : 0.0f;
+          loaded[k][odd] =
+              b < count && t + odd < length ? operands(b, t + odd) : decltype(operands(0, 0)){};
       }
       uint32_t *words = panel(to, t / panelSize) + t % panelSize / 2;
       HYBRID_UNROLL
       for (int k = 0; k < atOnce; ++k)
-        words[(first + k * groups) * signalStride] = packBf16(values[k][0], values[k][1]);
+        words[(first + k * groups) * signalStride] =
+            packBf16(value(loaded[k][0]), value(loaded[k][1]));
     });
   }
 
@@ -234,33 +243,54 @@ template <ToeplitzConvParams P> struct ToeplitzBlock {
   }
 };
 
+/// An activation and its gate, as they lie in memory.
+template <bool hasGate, typename X, typename Gate> struct GatedActivation {
+  X x;
+  Gate gate;
+
+  HYBRID_DEVICE float product() const { return hasGate ? number(x) * number(gate) : number(x); }
+};
+
+/// loadSignal() of an activation with its gate.
+template <bool hasGate, int threads, int most, typename Block, typename X, typename Gate>
+HYBRID_DEVICE void loadGated(const Block &block, int index, int64_t sequence, const X &x,
+                             const Gate &gate) {
+  using Loaded = GatedActivation<hasGate, decltype(x.stored(0, 0)), decltype(gate.stored(0, 0))>;
+  block.template loadSignal<threads, most>(
+      index, sequence,
+      [&](int b, int t) { return Loaded{x.stored(b, t), gate.stored(b, t, hasGate)}; },
+      [](const Loaded &loaded) { return loaded.product(); });
+}
+
 /// Items: groups of 8 channels fastest, so that lines of memory are read at a time; then splits.
-template <typename T, ToeplitzConvParams P, typename Store>
-HYBRID_DEVICE void toeplitzConvForward(int64_t item, const float *x, const float *filter,
-                                       const float *skip, const float *gateIn, const float *gateOut,
-                                       Store y) {
+template <typename T, ToeplitzConvParams P, typename X, typename GateIn, typename GateOut,
+          typename Store>
+HYBRID_DEVICE void toeplitzConvForward(int64_t item, X xBuffer, const float *filter,
+                                       const float *skip, GateIn gateInBuffer,
+                                       GateOut gateOutBuffer, Store y) {
   const auto write = asStore<P.yStride>(y);
+  const auto *x = readable<float>(xBuffer);
+  const auto *gateIn = readable<float>(gateInBuffer);
+  const auto *gateOut = readable<float>(gateOutBuffer);
   using Block = ToeplitzBlock<P>;
   constexpr int threads = toeplitzThreads(P, false);
   const Block block(item);
   block.template loadFilter<threads>(filter, skip);
   HYBRID_NO_UNROLL
   for (int64_t sequence = block.firstRow; sequence < block.endRow; sequence += Block::rows) {
-    const auto in = block.activation(x, sequence, P.xStride),
-               gate = block.activation(gateIn, sequence, P.gateInStride),
-               outGate = block.activation(gateOut, sequence, P.gateOutStride);
-    block.template loadSignal<threads, 4>(0, sequence, [&](int b, int t) {
-      return P.hasGateIn ? in.at(b, t) * gate.at(b, t) : in.at(b, t);
-    });
+    const auto in = block.activation(x, sequence, P.xStride);
+    const auto gate = block.activation(gateIn, sequence, P.gateInStride);
+    const auto outGate = block.activation(gateOut, sequence, P.gateOutStride);
+    loadGated<P.hasGateIn != 0, threads, 4>(block, 0, sequence, in, gate);
     blockBarrier();
     block.template convolve<false>(block.filter(warpIndex()), block.signal(0, warpIndex()));
     blockBarrier();
     const float *result = block.result(0, Block::threadChannel());
     block.template forEachResult<threads, 4>(
-        sequence, [&](int b, int t) { return P.hasGateOut ? outGate.at(b, t) : 1.0f; },
-        [&](float factor, int b, int t, int place) {
+        sequence, [&](int b, int t) { return outGate.stored(b, t, P.hasGateOut != 0); },
+        [&](auto factor, int b, int t, int place) {
           write((sequence + b) * P.length + t, block.channel + Block::threadChannel(),
-                P.hasGateOut ? result[place] * factor : result[place]);
+                P.hasGateOut ? result[place] * number(factor) : result[place]);
         });
     blockBarrier(); // before the next sequences are loaded
   }
@@ -360,11 +390,19 @@ template <ToeplitzConvParams P> struct ToeplitzCorrelation {
 /// dPartial: [splits, taps, channels]. Two loads of a buffer at a time: with four the compiler
 /// takes more than 128 registers, and a multiprocessor has no second block. Items: groups of
 /// channels fastest, then splits.
-template <typename T, ToeplitzConvParams P>
-HYBRID_DEVICE void toeplitzConvBackward(int64_t item, const float *x, const float *filter,
-                                        const float *skip, const float *gateIn,
-                                        const float *gateOut, const float *dy, float *dx,
-                                        float *dPartial, float *dGateIn, float *dGateOut) {
+template <typename T, ToeplitzConvParams P, typename X, typename GateIn, typename GateOut,
+          typename Dy, typename Dx, typename DGateIn, typename DGateOut>
+HYBRID_DEVICE void
+toeplitzConvBackward(int64_t item, X xBuffer, const float *filter, const float *skip,
+                     GateIn gateInBuffer, GateOut gateOutBuffer, Dy dyBuffer, Dx dxBuffer,
+                     float *dPartial, DGateIn dGateInBuffer, DGateOut dGateOutBuffer) {
+  const auto *x = readable<float>(xBuffer);
+  const auto *gateIn = readable<float>(gateInBuffer);
+  const auto *gateOut = readable<float>(gateOutBuffer);
+  const auto *dy = readable<float>(dyBuffer);
+  auto *dx = writable<float>(dxBuffer);
+  auto *dGateIn = writable<float>(dGateInBuffer);
+  auto *dGateOut = writable<float>(dGateOutBuffer);
   using Block = ToeplitzBlock<P>;
   using Correlation = ToeplitzCorrelation<P>;
   constexpr int threads = toeplitzThreads(P, true), warps = Correlation::warps;
@@ -376,16 +414,12 @@ HYBRID_DEVICE void toeplitzConvBackward(int64_t item, const float *x, const floa
   correlation.clear();
   HYBRID_NO_UNROLL
   for (int64_t sequence = block.firstRow; sequence < block.endRow; sequence += Block::rows) {
-    const auto in = block.activation(x, sequence, P.xStride),
-               gate = block.activation(gateIn, sequence, P.gateInStride),
-               outGate = block.activation(gateOut, sequence, P.gateOutStride),
-               upstream = block.activation(dy, sequence, P.yStride);
-    block.template loadSignal<threads, 2>(0, sequence, [&](int b, int t) {
-      return P.hasGateIn ? in.at(b, t) * gate.at(b, t) : in.at(b, t);
-    });
-    block.template loadSignal<threads, 2>(1, sequence, [&](int b, int t) {
-      return P.hasGateOut ? upstream.at(b, t) * outGate.at(b, t) : upstream.at(b, t);
-    });
+    const auto in = block.activation(x, sequence, P.xStride);
+    const auto gate = block.activation(gateIn, sequence, P.gateInStride);
+    const auto outGate = block.activation(gateOut, sequence, P.gateOutStride);
+    const auto upstream = block.activation(dy, sequence, P.yStride);
+    loadGated<P.hasGateIn != 0, threads, 2>(block, 0, sequence, in, gate);
+    loadGated<P.hasGateOut != 0, threads, 2>(block, 1, sequence, upstream, outGate);
     blockBarrier();
     correlation.add(cotangent, signal, warp);
     blockBarrier(); // both warps of a channel have read its signals
@@ -395,30 +429,32 @@ HYBRID_DEVICE void toeplitzConvBackward(int64_t item, const float *x, const floa
       block.template convolve<true>(block.filter(channel), cotangent);
     blockBarrier();
     // Anew: kept through the products they would take the registers of a second block.
-    const auto inAgain = block.activation(x, sequence, P.xStride),
-               gateAgain = block.activation(gateIn, sequence, P.gateInStride),
-               upstreamAgain = block.activation(dy, sequence, P.yStride);
-    const auto dIn = block.activation(dx, sequence, P.dxStride),
-               dGate = block.activation(dGateIn, sequence, P.dGateInStride),
-               dOutGate = block.activation(dGateOut, sequence, P.dGateOutStride);
+    const auto inAgain = block.activation(x, sequence, P.xStride);
+    const auto gateAgain = block.activation(gateIn, sequence, P.gateInStride);
+    const auto upstreamAgain = block.activation(dy, sequence, P.yStride);
+    const auto dIn = block.activation(dx, sequence, P.dxStride);
+    const auto dGate = block.activation(dGateIn, sequence, P.dGateInStride);
+    const auto dOutGate = block.activation(dGateOut, sequence, P.dGateOutStride);
     const float *dw = block.result(1, Block::threadChannel()),
                 *ungated = block.result(0, Block::threadChannel());
     struct Operands {
-      float x, gate, dy;
+      ElementOf<float, X> x;
+      ElementOf<float, GateIn> gate;
+      ElementOf<float, Dy> dy;
     };
     block.template forEachResult<threads, 2>(
         sequence,
         [&](int b, int t) {
-          return Operands{P.hasGateIn ? inAgain.at(b, t) : 0.0f,
-                          P.hasGateIn ? gateAgain.at(b, t) : 1.0f,
-                          P.hasGateOut ? upstreamAgain.at(b, t) : 0.0f};
+          return Operands{inAgain.stored(b, t, P.hasGateIn != 0),
+                          gateAgain.stored(b, t, P.hasGateIn != 0),
+                          upstreamAgain.stored(b, t, P.hasGateOut != 0)};
         },
         [&](const Operands &o, int b, int t, int place) {
           if constexpr (P.hasGateOut != 0)
-            dOutGate.at(b, t) = ungated[place] * o.dy;
+            put(dOutGate.at(b, t), ungated[place] * number(o.dy));
           if constexpr (P.hasGateIn != 0)
-            dGate.at(b, t) = dw[place] * o.x;
-          dIn.at(b, t) = dw[place] * o.gate;
+            put(dGate.at(b, t), dw[place] * number(o.x));
+          put(dIn.at(b, t), P.hasGateIn ? dw[place] * number(o.gate) : dw[place]);
         });
     blockBarrier(); // before the next sequences are loaded
   }

@@ -28,6 +28,47 @@ struct Buffer {
   template <typename T> HYBRID_DEVICE operator T *() const { return static_cast<T *>(data); }
 };
 
+/// The same, of activations in bf16.
+struct RoundedBuffer {
+  Buffer buffer;
+};
+
+/// An activation that a kernel on T reads, as it lies in memory: of T, or of bf16.
+template <typename T> HYBRID_DEVICE const T *readable(const T *data) { return data; }
+template <typename T> HYBRID_DEVICE const T *readable(Buffer buffer) {
+  return static_cast<const T *>(buffer.data);
+}
+template <typename T> HYBRID_DEVICE const bf16 *readable(RoundedBuffer rounded) {
+  return static_cast<const bf16 *>(rounded.buffer.data);
+}
+/// One that it writes.
+template <typename T> HYBRID_DEVICE T *writable(T *data) { return data; }
+template <typename T> HYBRID_DEVICE T *writable(Buffer buffer) {
+  return static_cast<T *>(buffer.data);
+}
+template <typename T> HYBRID_DEVICE bf16 *writable(RoundedBuffer rounded) {
+  return static_cast<bf16 *>(rounded.buffer.data);
+}
+template <typename T> struct WithoutConst {
+  using Type = T;
+};
+template <typename T> struct WithoutConst<const T> {
+  using Type = T;
+};
+/// What an element of it is.
+template <typename T, typename Memory> struct ElementAt {
+  using Type = T;
+};
+template <typename T> struct ElementAt<T, RoundedBuffer> {
+  using Type = bf16;
+};
+template <typename T, typename Memory> using ElementOf = typename ElementAt<T, Memory>::Type;
+/// The number in an element, and an element from a number.
+template <typename T> HYBRID_DEVICE T number(T x) { return x; }
+HYBRID_DEVICE float number(bf16 x) { return fromBf16(x); }
+template <typename T> HYBRID_DEVICE void put(T &to, T value) { to = value; }
+HYBRID_DEVICE void put(bf16 &to, float value) { to = toBf16(value); }
+
 /// A buffer of this block's replica: replicas are rows of the grid, their memory `stride` bytes
 /// apart.
 template <int64_t stride> HYBRID_DEVICE Buffer ofReplica(void *first) {

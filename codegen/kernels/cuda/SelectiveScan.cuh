@@ -87,22 +87,24 @@ template <typename T, SelectiveScanParams p> struct SelectiveScanBlock {
   }
 
   /// Loads this thread's rows of a tile of an activation; zero where there are none.
-  HYBRID_DEVICE void load(const T *activation, int64_t stride, int64_t first,
-                          T (&values)[ownRows]) const {
-    const T *at = activation + (batch * p.length + first + split) * stride + channel;
+  template <typename A>
+  HYBRID_DEVICE void load(const A *activation, int64_t stride, int64_t first,
+                          A (&values)[ownRows]) const {
+    const A *at = activation + (batch * p.length + first + split) * stride + channel;
     const int64_t left = to - first - split;
     HYBRID_UNROLL
     for (int j = 0; j < ownRows; ++j)
-      values[j] = active && owns(j) && j * splits < left ? at[j * splits * stride] : T(0);
+      values[j] = active && owns(j) && j * splits < left ? at[j * splits * stride] : A{};
   }
-  HYBRID_DEVICE void store(const T (&values)[ownRows], T *activation, int64_t stride,
+  template <typename A>
+  HYBRID_DEVICE void store(const T (&values)[ownRows], A *activation, int64_t stride,
                            int64_t first) const {
-    T *at = activation + (batch * p.length + first + split) * stride + channel;
+    A *at = activation + (batch * p.length + first + split) * stride + channel;
     const int64_t left = to - first - split;
     HYBRID_UNROLL
     for (int j = 0; j < ownRows; ++j)
       if (active && owns(j) && j * splits < left)
-        at[j * splits * stride] = values[j];
+        put(at[j * splits * stride], values[j]);
   }
   template <typename Store>
   HYBRID_DEVICE void storeRows(const T (&values)[ownRows], int64_t first, Store write) const {
@@ -148,18 +150,29 @@ template <typename T, SelectiveScanParams p> struct SelectiveScanBlock {
 };
 
 /// The operands of all kernels, and what a thread keeps of them.
-template <typename T, SelectiveScanParams p> struct SelectiveScanOperands {
+template <typename T, SelectiveScanParams p, typename X, typename Raw, typename Gate,
+          typename Dy = T>
+struct SelectiveScanOperands {
   using Block = SelectiveScanBlock<T, p>;
   static constexpr int perThread = Block::perThread, ownRows = Block::ownRows,
                        ownMap = Block::ownMap;
-  const T *x, *raw, *b, *c, *gate;
+  static constexpr const Dy *noCotangent = nullptr;
+  const X *x;
+  const Raw *raw;
+  const T *b, *c;
+  const Gate *gate;
   const int32_t *segments;
   T stepBias;
   T constantB[perThread], constantC[perThread];
 
-  /// A tile on its way from memory to shared memory.
+  /// A tile on its way from memory to shared memory; activations as they lie in memory, as what
+  /// turns them into numbers waits for them.
   struct Loads {
-    T x[ownRows], raw[ownRows], gate[ownRows], dy[ownRows], b[ownMap], c[ownMap];
+    X x[ownRows];
+    Raw raw[ownRows];
+    Gate gate[ownRows];
+    Dy dy[ownRows];
+    T b[ownMap], c[ownMap];
     bool starts;
   };
   /// The tile in shared memory.
@@ -168,9 +181,9 @@ template <typename T, SelectiveScanParams p> struct SelectiveScanOperands {
     int32_t *starts;
   };
 
-  HYBRID_DEVICE SelectiveScanOperands(const Block &block, const T *x, const T *raw, const T *b,
+  HYBRID_DEVICE SelectiveScanOperands(const Block &block, const X *x, const Raw *raw, const T *b,
                                       const T *c, const int32_t *segments, const T *bias,
-                                      const T *gate)
+                                      const Gate *gate)
       : x(x), raw(raw), b(b), c(c), gate(gate), segments(segments) {
     stepBias = p.hasStepBias && block.active ? bias[block.channel] : T(0);
     if constexpr (p.constantB)
@@ -180,7 +193,7 @@ template <typename T, SelectiveScanParams p> struct SelectiveScanOperands {
   }
 
   template <bool reads, bool gates>
-  HYBRID_DEVICE void load(const Block &block, int64_t first, const T *dy, Loads &loads) const {
+  HYBRID_DEVICE void load(const Block &block, int64_t first, const Dy *dy, Loads &loads) const {
     block.load(x, p.xStride, first, loads.x);
     block.load(raw, p.dtStride, first, loads.raw);
     if constexpr (!p.constantB)
@@ -199,7 +212,7 @@ template <typename T, SelectiveScanParams p> struct SelectiveScanOperands {
   /// dt of the j-th row of the thread, and its derivative; zero behind the last row.
   HYBRID_DEVICE T step(const Block &block, const Loads &loads, int64_t first, int j,
                        T &slope) const {
-    T value = loads.raw[j] + stepBias;
+    T value = number(loads.raw[j]) + stepBias;
     slope = T(1);
     if constexpr (p.softplusStep) {
       slope = sigmoid(value);
@@ -217,7 +230,7 @@ template <typename T, SelectiveScanParams p> struct SelectiveScanOperands {
       if (block.owns(j)) {
         T slope;
         const T dt = step(block, loads, first, j, slope);
-        tile.steps[block.at(j)] = dt, tile.inputs[block.at(j)] = dt * loads.x[j];
+        tile.steps[block.at(j)] = dt, tile.inputs[block.at(j)] = dt * number(loads.x[j]);
       }
     if constexpr (!p.constantB)
       block.shareMap(loads.b, tile.b);
@@ -283,16 +296,19 @@ template <typename T, SelectiveScanParams p> struct SelectiveScanOperands {
   }
 };
 
-template <typename T, SelectiveScanParams p, typename Store>
-HYBRID_DEVICE void selectiveScanForward(int64_t item, const T *x, const T *raw, const T *a,
-                                        const T *b, const T *c, const int32_t *segments,
-                                        const T *initialState, const T *stepBias, const T *skip,
-                                        const T *gate, T *finalState, Store y) {
+template <typename T, SelectiveScanParams p, typename X, typename Raw, typename Gate,
+          typename Store>
+HYBRID_DEVICE void selectiveScanForward(int64_t item, X x, Raw raw, const T *a, const T *b,
+                                        const T *c, const int32_t *segments, const T *initialState,
+                                        const T *stepBias, const T *skip, Gate gate, T *finalState,
+                                        Store y) {
   using Block = SelectiveScanBlock<T, p>;
-  using Operands = SelectiveScanOperands<T, p>;
+  using Operands =
+      SelectiveScanOperands<T, p, ElementOf<T, X>, ElementOf<T, Raw>, ElementOf<T, Gate>>;
   constexpr int perThread = Block::perThread, ownRows = Block::ownRows, rows = Block::rows;
   const Block block(item);
-  const Operands operands(block, x, raw, b, c, segments, stepBias, gate);
+  const Operands operands(block, readable<T>(x), readable<T>(raw), b, c, segments, stepBias,
+                          readable<T>(gate));
   T *const shared = sharedMemory<T>();
   T *const sums = shared + 2 * Block::tile + 2 * Block::mapTile; // [split][row][channel]
   const typename Operands::Tile tile{
@@ -310,17 +326,18 @@ HYBRID_DEVICE void selectiveScanForward(int64_t item, const T *x, const T *raw, 
   const T skipScale = p.hasSkip && block.active ? skip[block.channel] : T(0);
 
   typename Operands::Loads next;
-  operands.template load<true, true>(block, block.from, nullptr, next);
+  operands.template load<true, true>(block, block.from, Operands::noCotangent, next);
   HYBRID_NO_UNROLL
   for (int64_t first = block.from; first < block.to; first += rows) {
     operands.template share<true>(block, next, first, tile);
     T skipped[ownRows], gates[ownRows];
     HYBRID_UNROLL
     for (int j = 0; j < ownRows; ++j)
-      skipped[j] = skipScale * next.x[j], gates[j] = p.hasGate ? next.gate[j] : T(0);
+      skipped[j] = skipScale * number(next.x[j]),
+      gates[j] = p.hasGate ? number(next.gate[j]) : T(0);
     blockBarrier();
     if (first + rows < block.to)
-      operands.template load<true, true>(block, first + rows, nullptr, next);
+      operands.template load<true, true>(block, first + rows, Operands::noCotangent, next);
     operands.template walk<rows>(
         block, tile, 0, rate, h,
         [&](int row, const T(&)[perThread], const T(&)[perThread], const T(&after)[perThread]) {
@@ -351,17 +368,19 @@ HYBRID_DEVICE void selectiveScanForward(int64_t item, const T *x, const T *raw, 
       block.writeStates(h, finalState + block.stateOffset(false));
 }
 
-template <typename T, SelectiveScanParams p>
-HYBRID_DEVICE void selectiveScanSummary(int64_t item, const T *x, const T *raw, const T *a,
-                                        const T *b, const T *c, const int32_t *segments, const T *,
-                                        const T *stepBias, const T *, const T *gate, const T *dy,
-                                        T *decays, T *offsets, T *carries) {
+template <typename T, SelectiveScanParams p, typename X, typename Raw, typename Gate, typename Dy>
+HYBRID_DEVICE void selectiveScanSummary(int64_t item, X x, Raw raw, const T *a, const T *b,
+                                        const T *c, const int32_t *segments, const T *,
+                                        const T *stepBias, const T *, Gate gate, Dy dy, T *decays,
+                                        T *offsets, T *carries) {
   using Block = SelectiveScanBlock<T, p>;
-  using Operands = SelectiveScanOperands<T, p>;
+  using Operands = SelectiveScanOperands<T, p, ElementOf<T, X>, ElementOf<T, Raw>,
+                                         ElementOf<T, Gate>, ElementOf<T, Dy>>;
   constexpr int perThread = Block::perThread, ownRows = Block::ownRows, rows = Block::rows;
   constexpr bool gradient = p.summariseGradient;
   const Block block(item);
-  const Operands operands(block, x, raw, b, c, segments, stepBias, gate);
+  const Operands operands(block, readable<T>(x), readable<T>(raw), b, c, segments, stepBias,
+                          readable<T>(gate));
   T *const shared = sharedMemory<T>();
   T *const maps = shared + 3 * Block::tile;
   const typename Operands::Tile tile{
@@ -374,7 +393,7 @@ HYBRID_DEVICE void selectiveScanSummary(int64_t item, const T *x, const T *raw, 
   for (int k = 0; k < perThread; ++k)
     h[k] = carry[k] = T(0), product[k] = T(1);
 
-  const T *cotangent = gradient ? dy : nullptr;
+  const ElementOf<T, Dy> *cotangent = gradient ? readable<T>(dy) : nullptr;
   typename Operands::Loads next;
   operands.template load<gradient, gradient>(block, block.from, cotangent, next);
   HYBRID_NO_UNROLL
@@ -385,7 +404,8 @@ HYBRID_DEVICE void selectiveScanSummary(int64_t item, const T *x, const T *raw, 
       for (int j = 0; j < ownRows; ++j)
         if (block.owns(j))
           tile.dy[block.at(j)] =
-              p.hasGate ? next.dy[j] * next.gate[j] * sigmoid(next.gate[j]) : next.dy[j];
+              p.hasGate ? number(next.dy[j]) * number(next.gate[j]) * sigmoid(number(next.gate[j]))
+                        : number(next.dy[j]);
     }
     blockBarrier();
     if (first + rows < block.to)
@@ -441,22 +461,26 @@ HYBRID_DEVICE void selectiveScanEntries(int64_t item, const T *decay, const T *o
   }
 }
 
-template <typename T, SelectiveScanParams p>
-HYBRID_DEVICE void
-selectiveScanBackward(int64_t item, const T *x, const T *raw, const T *a, const T *b, const T *c,
-                      const int32_t *segments, const T *initialState, const T *stepBias,
-                      const T *skip, const T *gate, const T *dy, const T *dFinalState, T *dx,
-                      T *dRaw, T *dInitialState, T *dGate, T *partialA, T *partialB, T *partialC,
-                      T *partialStepBias, T *partialSkip, T *checkpoints) {
+template <typename T, SelectiveScanParams p, typename X, typename Raw, typename Gate, typename Dy,
+          typename Dx, typename DRaw, typename DGate>
+HYBRID_DEVICE void selectiveScanBackward(int64_t item, X x, Raw raw, const T *a, const T *b,
+                                         const T *c, const int32_t *segments, const T *initialState,
+                                         const T *stepBias, const T *skip, Gate gate, Dy dyBuffer,
+                                         const T *dFinalState, Dx dx, DRaw dRaw, T *dInitialState,
+                                         DGate dGate, T *partialA, T *partialB, T *partialC,
+                                         T *partialStepBias, T *partialSkip, T *checkpoints) {
   using Block = SelectiveScanBlock<T, p>;
-  using Operands = SelectiveScanOperands<T, p>;
+  using Operands = SelectiveScanOperands<T, p, ElementOf<T, X>, ElementOf<T, Raw>,
+                                         ElementOf<T, Gate>, ElementOf<T, Dy>>;
+  const auto *dy = readable<T>(dyBuffer);
   constexpr int perThread = Block::perThread, ownRows = Block::ownRows, rows = Block::rows,
                 splits = Block::splits, threads = Block::threads, padded = Block::padded,
                 steps = selectiveScanSteps<T>(p), subTiles = rows / steps,
                 folded = steps * perThread;
   constexpr int warps = static_cast<int>(p.blocksPerItem);
   const Block block(item);
-  const Operands operands(block, x, raw, b, c, segments, stepBias, gate);
+  const Operands operands(block, readable<T>(x), readable<T>(raw), b, c, segments, stepBias,
+                          readable<T>(gate));
   // Kept by each thread for itself: x, the derivatives of the step and of the gate.
   T *const shared = sharedMemory<T>(), *const values = shared + 3 * Block::tile,
            *const stepSlopes = values + Block::tile, *const gateSlopes = stepSlopes + Block::tile,
@@ -488,14 +512,14 @@ selectiveScanBackward(int64_t item, const T *x, const T *raw, const T *a, const 
   };
   typename Operands::Loads next;
   if (tiles > 1)
-    operands.template load<false, false>(block, block.from, nullptr, next);
+    operands.template load<false, false>(block, block.from, Operands::noCotangent, next);
   HYBRID_NO_UNROLL
   for (int64_t index = 0; index + 1 < tiles; ++index) {
     const int64_t first = block.from + index * rows;
     operands.template share<false>(block, next, first, tile);
     blockBarrier();
     if (index + 2 < tiles)
-      operands.template load<false, false>(block, first + rows, nullptr, next);
+      operands.template load<false, false>(block, first + rows, Operands::noCotangent, next);
     keep(index);
     operands.template walk<rows>(
         block, tile, 0, rate, h,
@@ -522,11 +546,11 @@ selectiveScanBackward(int64_t item, const T *x, const T *raw, const T *a, const 
       if (!block.owns(j))
         continue;
       const int at = block.at(j);
-      T gradient = next.dy[j], slope;
+      T gradient = number(next.dy[j]), slope;
       operands.step(block, next, first, j, slope);
-      values[at] = next.x[j], stepSlopes[at] = slope;
+      values[at] = number(next.x[j]), stepSlopes[at] = slope;
       if constexpr (p.hasGate) {
-        const T z = next.gate[j], s = sigmoid(z);
+        const T z = number(next.gate[j]), s = sigmoid(z);
         gateSlopes[at] = gradient * s * (T(1) + z * (T(1) - s));
         gradient *= z * s;
       }
@@ -639,10 +663,10 @@ selectiveScanBackward(int64_t item, const T *x, const T *raw, const T *a, const 
       if constexpr (p.hasGate)
         dGates[j] = gateSlopes[at] * (skipScale * value + total(2));
     }
-    block.store(dValues, dx, p.dxStride, first);
-    block.store(dSteps, dRaw, p.ddtStride, first);
+    block.store(dValues, writable<T>(dx), p.dxStride, first);
+    block.store(dSteps, writable<T>(dRaw), p.ddtStride, first);
     if constexpr (p.hasGate)
-      block.store(dGates, dGate, p.dGateStride, first);
+      block.store(dGates, writable<T>(dGate), p.dGateStride, first);
     auto storeMap = [&](T *partial, int which) {
       constexpr int64_t stride = p.groups * p.states;
       T *to = partial + ((block.indexInGroup * p.batch + block.batch) * p.length + first) * stride +

@@ -17,12 +17,13 @@ constexpr int64_t shortConvWindow = 8;
 constexpr int shortConvUnroll = 8;
 
 /// One channel of one sequence.
-template <typename T, ShortConvParams P> struct ShortConvSequence {
-  const T *x, *weight, *state;
+template <typename T, ShortConvParams P, typename X> struct ShortConvSequence {
+  const X *x;
+  const T *weight, *state;
   const int32_t *segments;
   T bias;
 
-  HYBRID_DEVICE ShortConvSequence(int64_t batch, int64_t channel, const T *x, const T *weight,
+  HYBRID_DEVICE ShortConvSequence(int64_t batch, int64_t channel, const X *x, const T *weight,
                                   const T *bias, const int32_t *segments, const T *state)
       : x(x + batch * P.length * P.xStride + (P.repeats > 0 ? channel % P.repeats : channel)),
         weight(weight + channel * P.taps),
@@ -30,10 +31,13 @@ template <typename T, ShortConvParams P> struct ShortConvSequence {
         segments(P.hasSegments ? segments + batch * P.length : nullptr),
         bias(P.hasBias && bias ? bias[channel] : T(0)) {}
 
+  /// The input at time t >= 0 as it lies in memory; 0 behind the end. What turns it into a number
+  /// waits for it, so loads that are to be under way together are all of these.
+  HYBRID_DEVICE X stored(int64_t t) const { return t < P.length ? x[t * P.xStride] : X{}; }
   /// The input at time t >= 1 - taps; 0 behind the end.
   HYBRID_DEVICE T input(int64_t t) const {
     if (t >= 0)
-      return t < P.length ? x[t * P.xStride] : T(0);
+      return number(stored(t));
     if constexpr (P.hasState != 0)
       return state[(t + P.taps - 1) * P.channels];
     return T(0);
@@ -63,7 +67,8 @@ template <typename T, ShortConvParams P> struct ShortConvInputs {
   int32_t ids[P.taps];
 
   /// As after row t - 1.
-  HYBRID_DEVICE ShortConvInputs(const ShortConvSequence<T, P> &sequence, int64_t t) {
+  template <typename X>
+  HYBRID_DEVICE ShortConvInputs(const ShortConvSequence<T, P, X> &sequence, int64_t t) {
     HYBRID_UNROLL
     for (int64_t j = 0; j < P.taps; ++j) {
       int64_t s = t - P.taps + j;
@@ -99,16 +104,16 @@ private:
   HYBRID_DEVICE static int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 };
 
-template <typename T, ShortConvParams P, typename Store>
-HYBRID_DEVICE void shortConvForward(int64_t index, const T *x, const T *weight, const T *bias,
-                                    const int32_t *segments, const T *state, T *finalState,
-                                    Store y) {
+template <typename T, ShortConvParams P, typename Input, typename Store>
+HYBRID_DEVICE void shortConvForward(int64_t index, Input inputBuffer, const T *weight,
+                                    const T *bias, const int32_t *segments, const T *state,
+                                    T *finalState, Store y) {
   constexpr int64_t blocks = channelBlocks(P), history = P.taps - 1;
   const ShortConvItem item(P, blocks, index);
   if (item.channel >= P.channels) // there is no barrier behind
     return;
-  const ShortConvSequence<T, P> sequence(item.batch, item.channel, x, weight, bias, segments,
-                                         state);
+  const ShortConvSequence<T, P, ElementOf<T, Input>> sequence(
+      item.batch, item.channel, readable<T>(inputBuffer), weight, bias, segments, state);
   const auto store = asStore<P.yStride>(y);
   auto finish = [&](int64_t t, T sum) {
     store(item.batch * P.length + t, item.channel, P.activation == 1 ? sum * sigmoid(sum) : sum);
@@ -120,13 +125,13 @@ HYBRID_DEVICE void shortConvForward(int64_t index, const T *x, const T *weight, 
       taps[j] = sequence.weight[j];
     ShortConvInputs<T, P> inputs(sequence, item.first);
     for (int64_t row = item.first; row < item.end; row += shortConvUnroll) {
-      T next[shortConvUnroll];
+      ElementOf<T, Input> next[shortConvUnroll];
       HYBRID_UNROLL
       for (int i = 0; i < shortConvUnroll; ++i)
-        next[i] = sequence.input(row + i);
+        next[i] = sequence.stored(row + i);
       HYBRID_UNROLL
       for (int i = 0; i < shortConvUnroll; ++i) {
-        inputs.push(next[i], sequence.segment(row + i));
+        inputs.push(number(next[i]), sequence.segment(row + i));
         T sum = sequence.bias;
         HYBRID_UNROLL
         for (int64_t j = 0; j < P.taps; ++j)
@@ -149,19 +154,19 @@ HYBRID_DEVICE void shortConvForward(int64_t index, const T *x, const T *weight, 
   }
 }
 
-template <typename T, ShortConvParams P, typename Store>
-HYBRID_DEVICE void shortConvBackward(int64_t index, const T *x, const T *weight,
-                                     const int32_t *segments, const T *state, const T *dy,
-                                     const T *dFinal, T *dInitial, T *partial, const T *bias,
-                                     Store dx) {
+template <typename T, ShortConvParams P, typename Input, typename Cotangent, typename Store>
+HYBRID_DEVICE void shortConvBackward(int64_t index, Input inputBuffer, const T *weight,
+                                     const int32_t *segments, const T *state,
+                                     Cotangent cotangentBuffer, const T *dFinal, T *dInitial,
+                                     T *partial, const T *bias, Store dx) {
   constexpr int64_t blocks = channelBlocks(P), taps = P.taps, history = taps - 1;
   const ShortConvItem item(P, blocks, index);
   if (item.channel >= P.channels) // there is no barrier behind
     return;
-  const ShortConvSequence<T, P> sequence(item.batch, item.channel, x, weight, bias, segments,
-                                         state);
+  const ShortConvSequence<T, P, ElementOf<T, Input>> sequence(
+      item.batch, item.channel, readable<T>(inputBuffer), weight, bias, segments, state);
   const int64_t stateAt = item.batch * history * P.channels + item.channel;
-  dy += item.batch * P.length * P.yStride + item.channel;
+  const auto *dy = readable<T>(cotangentBuffer) + item.batch * P.length * P.yStride + item.channel;
   const auto write = asStore<P.dxStride>(dx);
   partial += item.rows * (taps + 1) * P.channels + item.channel;
 
@@ -194,18 +199,19 @@ HYBRID_DEVICE void shortConvBackward(int64_t index, const T *x, const T *weight,
     ShortConvInputs<T, P> inputs(sequence, item.first);
     // Row t completes the gradient of the input at t - history.
     for (int64_t row = item.first; row < item.end + history; row += shortConvUnroll) {
-      T next[shortConvUnroll], upstream[shortConvUnroll];
+      ElementOf<T, Input> next[shortConvUnroll];
+      ElementOf<T, Cotangent> upstream[shortConvUnroll];
       HYBRID_UNROLL
       for (int i = 0; i < shortConvUnroll; ++i) {
         int64_t t = row + i;
-        next[i] = sequence.input(t);
-        upstream[i] = t < P.length ? dy[t * P.yStride] : T(0);
+        next[i] = sequence.stored(t);
+        upstream[i] = t < P.length ? dy[t * P.yStride] : ElementOf<T, Cotangent>{};
       }
       HYBRID_UNROLL
       for (int i = 0; i < shortConvUnroll; ++i) {
         const int64_t t = row + i, s = t - history;
-        inputs.push(next[i], sequence.segment(t));
-        T g = upstream[i];
+        inputs.push(number(next[i]), sequence.segment(t));
+        T g = number(upstream[i]);
         if constexpr (P.activation == 1) {
           T sum = sequence.bias;
           HYBRID_UNROLL
@@ -238,7 +244,7 @@ HYBRID_DEVICE void shortConvBackward(int64_t index, const T *x, const T *weight,
       partial[j * P.channels] = sums[j];
   } else {
     auto gradient = [&](int64_t t) {
-      T g = dy[t * P.yStride];
+      T g = number(dy[t * P.yStride]);
       return P.activation == 1 ? g * slope(sequence.convolved(t)) : g;
     };
     for (int64_t j = 0; j <= taps; ++j) {

@@ -1,0 +1,264 @@
+//===- RoundBuffers.cpp - activations that lie in memory as bf16 -------------===//
+#include "dialect/schedule/Memory.h"
+#include "passes/schedule/SchedulePasses.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace hybrid {
+#define GEN_PASS_DEF_ROUNDBUFFERS
+#include "passes/schedule/Passes.h.inc"
+
+namespace {
+
+/// How a step would take a buffer of bf16 in place of f32.
+enum class Taking {
+  Refused,
+  Possible, // a region widens what it reads and rounds what it yields
+  Wanted    // it computes activations: this is one
+};
+
+/// The index of `operand` behind those in front of a launch's store; negative for these.
+int64_t placeInStore(LaunchOp launch, OpOperand &operand) {
+  return static_cast<int64_t>(operand.getOperandNumber()) -
+         static_cast<int64_t>(launch.getViews().size() - launch.getStoreBuffers());
+}
+
+Taking takingOf(OpOperand &operand) {
+  Operation *owner = operand.getOwner();
+  if (!isa<ProgramOp>(owner->getParentOp())) // in tiles
+    return Taking::Refused;
+  const unsigned index = operand.getOperandNumber();
+  auto when = [](bool possible, Taking then) { return possible ? then : Taking::Refused; };
+  return llvm::TypeSwitch<Operation *, Taking>(owner)
+      .Case([&](ComputeOp compute) {
+        return when(!compute->hasAttr("schedule.if_finite"), Taking::Possible);
+      })
+      .Case<ReductionOp, RowSumsOp>([&](auto reduction) {
+        return when(index < reduction.getInputs().size(), Taking::Possible);
+      })
+      .Case([&](CopyOp) { return Taking::Possible; })
+      .Case([&](LibraryMatmulOp product) { // the sums are rounded when they are complete
+        return when(index == 2 && product.getElementType().isBF16() &&
+                        product.getViews().size() == 3 && !product.getAccumulate() &&
+                        product.getGroups() == 0,
+                    Taking::Wanted);
+      })
+      .Case([&](LaunchOp launch) {
+        if (!launch.getStoring().empty() && placeInStore(launch, operand) >= 0)
+          return Taking::Possible;
+        return when(llvm::is_contained(launch.getActivations(), index), Taking::Wanted);
+      })
+      .Default(Taking::Refused);
+}
+
+/// All operands that show a part of `buffer`.
+SmallVector<OpOperand *> operandsOf(BufferOp buffer) {
+  SmallVector<OpOperand *> operands;
+  for (OpOperand &use : buffer->getUses()) {
+    if (auto view = dyn_cast<BufferViewOp>(use.getOwner()))
+      for (OpOperand &inner : view->getUses())
+        operands.push_back(&inner);
+    else
+      operands.push_back(&use);
+  }
+  return operands;
+}
+
+bool shouldRound(BufferOp buffer) {
+  if (buffer.getSpace() != Space::Arena || buffer.isInput() ||
+      !buffer.getType().getElementType().isF32())
+    return false;
+  bool wanted = false;
+  for (OpOperand *operand : operandsOf(buffer)) {
+    const Taking taking = takingOf(*operand);
+    if (taking == Taking::Refused)
+      return false;
+    wanted |= taking == Taking::Wanted;
+  }
+  return wanted;
+}
+
+//===-- steps that take it so --------------------------------------------------===//
+
+/// The argument stands for an element of bf16, which all but those that round it use as f32.
+void widen(BlockArgument argument) {
+  OpBuilder builder = OpBuilder::atBlockBegin(argument.getOwner());
+  auto computed = cast<RankedTensorType>(argument.getType());
+  argument.setType(computed.clone(builder.getBF16Type()));
+  auto widened = WidenOp::create(builder, argument.getLoc(), computed, argument);
+  argument.replaceAllUsesExcept(widened.getResult(), widened);
+  for (Operation *user : llvm::make_early_inc_range(widened->getUsers()))
+    if (auto round = dyn_cast<RoundOp>(user)) {
+      round.replaceAllUsesWith(Value(argument));
+      round.erase();
+    }
+  if (widened.use_empty())
+    widened.erase();
+}
+
+/// What the region yields as `yielded` is rounded.
+void round(Block &body, unsigned yielded) {
+  Operation *yield = body.getTerminator();
+  OpOperand &operand = yield->getOpOperand(yielded);
+  OpBuilder builder(yield);
+  if (auto widened = operand.get().getDefiningOp<WidenOp>()) {
+    operand.set(widened.getX());
+    if (widened.use_empty())
+      widened.erase();
+    return;
+  }
+  auto computed = cast<RankedTensorType>(operand.get().getType());
+  operand.set(RoundOp::create(builder, yield->getLoc(), computed.clone(builder.getBF16Type()),
+                              operand.get()));
+}
+
+/// A body that yields its one argument, an element of a tensor of `shape`.
+Block &addIdentity(Region &region, ArrayRef<int64_t> shape, Location loc) {
+  OpBuilder builder(region.getContext());
+  Block *body = builder.createBlock(&region);
+  BlockArgument element =
+      body->addArgument(RankedTensorType::get(shape, builder.getF32Type()), loc);
+  YieldElementsOp::create(builder, loc, ValueRange{element});
+  return *body;
+}
+
+void take(ComputeOp compute, unsigned index) {
+  Block &body = compute.getBody().front();
+  const auto inputs = static_cast<unsigned>(compute.getInputs().size());
+  if (index < inputs)
+    widen(body.getArgument(index));
+  else
+    round(body, index - inputs);
+}
+
+template <typename Reduction> void takeInput(Reduction reduction, unsigned index) {
+  if (reduction.getLoad().empty())
+    addIdentity(reduction.getLoad(), viewOf(reduction.getInputs().front()).shape,
+                reduction.getLoc());
+  widen(reduction.getLoad().front().getArgument(index));
+}
+
+void take(LaunchOp launch, OpOperand &operand) {
+  const int64_t place = placeInStore(launch, operand);
+  if (place < 0) {
+    SmallVector<int64_t> rounded(launch.getRounded());
+    rounded.push_back(operand.getOperandNumber());
+    llvm::sort(rounded);
+    return launch.setRounded(rounded);
+  }
+  if (launch.getStoring().empty()) {
+    addIdentity(launch.getStoring(), viewOf(operand.get()).shape, launch.getLoc());
+    launch.setStore("");
+  }
+  Block &body = launch.getStoring().front();
+  const int64_t read = body.getNumArguments() - 1; // behind the element itself
+  if (place < read)
+    widen(body.getArgument(static_cast<unsigned>(place + 1)));
+  else
+    round(body, static_cast<unsigned>(place - read));
+}
+
+void takeRounded(OpOperand &operand) {
+  const unsigned index = operand.getOperandNumber();
+  llvm::TypeSwitch<Operation *>(operand.getOwner())
+      .Case([&](ComputeOp compute) { take(compute, index); })
+      .Case<ReductionOp, RowSumsOp>([&](auto reduction) { takeInput(reduction, index); })
+      .Case([&](LibraryMatmulOp product) { product.setRoundsResult(true); })
+      .Case([&](LaunchOp launch) { take(launch, operand); });
+}
+
+/// A copy as a region, which its two sides can see as different types.
+void makeCompute(CopyOp copy) {
+  OpBuilder builder(copy);
+  auto compute = ComputeOp::create(builder, copy.getLoc(), ValueRange{copy.getFrom()},
+                                   ValueRange{copy.getTo()}, copy.getSource());
+  addIdentity(compute.getBody(), viewOf(copy.getFrom()).shape, copy.getLoc());
+  copy.erase();
+}
+
+void roundBuffer(BufferOp buffer) {
+  llvm::SetVector<CopyOp> copies;
+  for (OpOperand *operand : operandsOf(buffer))
+    if (auto copy = dyn_cast<CopyOp>(operand->getOwner()))
+      copies.insert(copy);
+  llvm::for_each(copies, makeCompute);
+  for (OpOperand *operand : operandsOf(buffer))
+    takeRounded(*operand);
+  auto rounded = [](Value memory) {
+    auto type = cast<MemRefType>(memory.getType());
+    memory.setType(MemRefType::Builder(type).setElementType(BFloat16Type::get(type.getContext())));
+  };
+  for (Operation *user : buffer->getUsers())
+    if (auto view = dyn_cast<BufferViewOp>(user))
+      rounded(view);
+  rounded(buffer);
+}
+
+//===-- what only rounded ------------------------------------------------------===//
+
+/// Whether the region gives what it takes.
+bool isIdentity(ComputeOp compute) {
+  Block &body = compute.getBody().front();
+  return compute.getInputs().size() == 1 && compute.getOutputs().size() == 1 &&
+         body.getTerminator()->getOperand(0) == body.getArgument(0);
+}
+
+/// Lets those who read the copy read what it is of, as far as that is dense and stays what it is.
+bool forward(ComputeOp compute) {
+  if (!isIdentity(compute))
+    return false;
+  View from = viewOf(compute.getInputs().front()), to = viewOf(compute.getOutputs().front());
+  auto made = to.buffer.getDefiningOp<BufferOp>();
+  const bool dense = ArrayRef(from.strides) == ArrayRef(denseStrides(from.shape));
+  if (!made || made.getSpace() != Space::Arena || made.isInput() || !dense ||
+      from.buffer == to.buffer || to.buffer.getType() != typeOf(to))
+    return false;
+  Operation *last = compute;
+  SmallVector<OpOperand *> readers;
+  for (OpOperand *operand : operandsOf(made)) {
+    Operation *owner = operand->getOwner();
+    if (owner == compute)
+      continue;
+    auto step = dyn_cast<ScheduleStep>(owner);
+    if (!step || step.writesOperand(operand->getOperandNumber()) ||
+        owner->getBlock() != compute->getBlock() || owner->isBeforeInBlock(compute))
+      return false;
+    readers.push_back(operand);
+    if (last->isBeforeInBlock(owner))
+      last = owner;
+  }
+  if (readers.empty() || touchedBetween(compute->getNextNode(), last, from, /*writesOnly=*/true))
+    return false;
+  OpBuilder builder(compute);
+  for (OpOperand *reader : readers) {
+    View view = viewOf(reader->get());
+    view.buffer = from.buffer;
+    view.offset += from.offset;
+    reader->set(materialize(view, builder));
+  }
+  compute.erase();
+  return true;
+}
+
+struct RoundBuffers : impl::RoundBuffersBase<RoundBuffers> {
+  using RoundBuffersBase::RoundBuffersBase;
+  void runOnOperation() override {
+    ProgramOp program = getOperation();
+    SmallVector<BufferOp> chosen;
+    for (auto buffer : program.getOps<BufferOp>())
+      if (shouldRound(buffer))
+        chosen.push_back(buffer);
+    for (BufferOp buffer : chosen)
+      roundBuffer(buffer);
+    numRounded += chosen.size();
+    for (auto launch : program.getOps<LaunchOp>())
+      launch.setActivations({});
+    for (auto compute : llvm::make_early_inc_range(program.getOps<ComputeOp>()))
+      numForwarded += forward(compute);
+    eraseUnused(program);
+  }
+};
+
+} // namespace
+} // namespace hybrid
