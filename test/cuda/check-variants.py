@@ -51,7 +51,7 @@ LONG = [
      "--batch=8 --length=2048 --precision=bf16 --set heads=16 --set kv_heads=4 --set rotary=64 --set keys=2048"),
 ]
 PART = re.compile(r"\n(?=// )")
-TEMPLATE = re.compile(r"template <typename T, (\w+) \w+(?:,\s*typename \w+(?: = \w+)?)*>\s*HYBRID_DEVICE void\s+(\w+)\(\s*int64_t (?:item|index)\b")
+TEMPLATE = re.compile(r"template <typename T, (\w+) \w+(?:,\s*typename \w+(?: = \w+)?)*>\s*HYBRID_DEVICE void\s+(\w+)\(\s*int64_t(?: item| index)?[,)]")
 LAUNCH = re.compile(r"(?s)HYBRID_KERNEL\((\w+), (.*?),\n\s*(.*?)\(item(.*)\);\)\n")
 NAME = re.compile(r"\b(?:struct|void) (\w+_\d+)\b")
 FIELD = re.compile(r"\.(\w+) = ([\w:.+-]+)")
