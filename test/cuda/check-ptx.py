@@ -45,7 +45,8 @@ def uses(root, is_long):
             if is_long or model.stem in (OF_EACH_KIND if precision == "bf16" else IN_F32):
                 yield model, f"{SMALL} --precision {precision}", {}
     for model, arguments in LONG if is_long else []:
-        yield root / model, arguments, {"HYBRID_PTX_BLOCKS": BLOCKS}
+        program = "vjp" if "benchmarks/ops" in model else "train"
+        yield root / model, f"{arguments} --program {program}", {"HYBRID_PTX_BLOCKS": BLOCKS}
 
 
 def run(binaries, model, arguments, environment):
