@@ -1,5 +1,5 @@
 """Usage: bf16.py BINARIES MODELS [TARGET]. A model in bf16 agrees with the f32 one as far as 8 bits of mantissa let it, forward and backward. On a GPU activations
-are rounded in memory too: by the mixers of rounded-mixers.hyb as well, by each of the algorithms they have. Prints a line a comparison, and fails where one differs."""
+are rounded in memory too: by the mixers of Inputs/rounded-mixers.hyb as well, by each of the algorithms they have. Prints a line a comparison, and fails where one differs."""
 
 import math
 import pathlib
@@ -11,7 +11,7 @@ from model import Model  # noqa: E402
 
 binaries, models = sys.argv[1], pathlib.Path(sys.argv[2])
 target = sys.argv[3] if len(sys.argv) > 3 else None
-MIXERS = pathlib.Path(__file__).resolve().parent / "rounded-mixers.hyb"
+MIXERS = pathlib.Path(__file__).resolve().parent / "Inputs" / "rounded-mixers.hyb"
 CASES = [(models / f"{name}.hyb", None, 2, 32, ["vocab=16"])
          for name in ("attention-swiglu", "hyena-swiglu", "mamba", "gated-linear-attention-swiglu", "rwkv")]
 if target:  # convolutions as products with Toeplitz matrices and by transforms in shared memory; scans whole and divided over time
