@@ -23,7 +23,7 @@ def Hybrid_RoundOp : Hybrid_Op<"round", [Pure, Hybrid_FusableElementwise, Sequen
 def Hybrid_WidenOp : Hybrid_Op<"widen", [Pure, Hybrid_FusableElementwise, SequenceAxisOp, Hybrid_Cost]> {
   let summary = "elementwise bf16 as f32";
   let description = [{
-    The same number. Made by `hybrid-round-activations` where f32 is computed of what lies in memory as bf16.
+    The same number. Made by `schedule-round-buffers` where f32 is computed of what lies in memory as bf16.
 
     - C1: x and the result have one shape
 

@@ -49,6 +49,7 @@ template <typename T> HYBRID_DEVICE T *writable(Buffer buffer) {
 template <typename T> HYBRID_DEVICE bf16 *writable(RoundedBuffer rounded) {
   return static_cast<bf16 *>(rounded.buffer.data);
 }
+/// T, of what is only read as well.
 template <typename T> struct WithoutConst {
   using Type = T;
 };
