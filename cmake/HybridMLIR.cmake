@@ -26,14 +26,14 @@ target_precompile_headers(HybridPCH PRIVATE
   <mlir/IR/OpImplementation.h> <mlir/Pass/Pass.h> <mlir/Interfaces/InferTypeOpInterface.h>
   <mlir/Interfaces/SideEffectInterfaces.h> <mlir/Dialect/Func/IR/FuncOps.h>
   <mlir/Transforms/GreedyPatternRewriteDriver.h> <llvm/ADT/MapVector.h>)
-target_compile_options(HybridPCH PRIVATE -Xclang -fno-pch-timestamp -Wall -Wextra -Werror
+target_compile_options(HybridPCH PRIVATE ${HYBRID_PCH_OPTIONS} -Wall -Wextra -Werror
   -Wno-unused-parameter -Wno-error=deprecated-declarations)
 
 # A compiler library: our warnings, the shared precompiled header, generated headers first.
 function(hybrid_compiler_library name)
   add_library(${name} STATIC ${ARGN})
   hybrid_warnings(${name})
-  target_compile_options(${name} PRIVATE -Xclang -fno-pch-timestamp)
+  target_compile_options(${name} PRIVATE ${HYBRID_PCH_OPTIONS})
   target_precompile_headers(${name} REUSE_FROM HybridPCH)
   add_dependencies(${name} HybridDialectIncGen HybridScheduleIncGen HybridPassesIncGen HybridSchedulePassesIncGen)
 endfunction()
