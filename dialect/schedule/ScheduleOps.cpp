@@ -258,8 +258,8 @@ LogicalResult LaunchOp::verify() {
   if (failed(buffers)) // C4
     return failure();
   for (int64_t index : getWrites())
-    if (index < 0 || index >= static_cast<int64_t>(getViews().size())) // C4
-      return emitOpError() << "writes operand " << index << " of " << getViews().size();
+    if (index < 0 || index >= static_cast<int64_t>(*buffers)) // C4
+      return emitOpError() << "writes operand " << index << " of " << *buffers;
   if (!getRowBytes().empty() && getRowBytes().size() != *buffers) // C2
     return emitOpError() << "has row_bytes for " << getRowBytes().size() << " of its " << *buffers
                          << " buffers";

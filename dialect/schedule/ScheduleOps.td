@@ -274,7 +274,7 @@ def Schedule_LaunchOp : Schedule_Step<"launch", [IsolatedFromAbove, SingleBlock]
   let description = [{
     `kernel` names a generated function of this module (`generated`) or a kernel of the library: on the CPU specialised by `constants`, the words of its
     parameter struct (codegen/kernels/Kernel.h), on CUDA a template with its arguments, whose work items are blocks of `threads` threads with
-    `scratch_bytes` of shared memory. `writes` numbers the operands that it writes, of a kernel of the library as its contract says; it reads the others.
+    `scratch_bytes` of shared memory. `writes` numbers the operands or buffers that it writes, of a kernel of the library as its contract says; it reads the others.
 
     `store` is the type of what a kernel for CUDA calls with each element of its result, which takes the last `store_buffers` buffers: it stores the element, or
     computes with it what a neighbour did. Then, until kernels are emitted, it stands as the region `storing`: its arguments are the element
@@ -295,7 +295,7 @@ def Schedule_LaunchOp : Schedule_Step<"launch", [IsolatedFromAbove, SingleBlock]
     - C1: grid, scratch_bytes, threads and items_per_tile are not negative
     - C2: row_bytes is empty or has an entry a buffer
     - C3: store_buffers are among the buffers
-    - C4: there are operands, or buffers, but not both; writes are among the operands
+    - C4: there are operands, or buffers, but not both; writes are among the operands or buffers
     - C5: a region `storing` has the element and some of the store's operands as arguments, and yields the others
     - C6: item_spans are threes of numbers; the first span begins with item 0 and the others behind it, in order, below the grid; places are not negative and bytes positive
     - C7: activations and rounded are among the operands or buffers

@@ -197,11 +197,9 @@ private:
       SmallVector<int64_t> rowBytes(step->getNumOperands());
       for (auto [i, operand] : llvm::enumerate(step->getOperands()))
         places.push_back(placeOf(viewOf(operand), rowBytes[i]));
-      if (auto launch = dyn_cast<LaunchOp>(step.getOperation())) {
-        launch.setWrites({});
-        if (llvm::any_of(rowBytes, [](int64_t bytes) { return bytes != 0; }))
-          launch.setRowBytes(rowBytes);
-      }
+      if (auto launch = dyn_cast<LaunchOp>(step.getOperation());
+          launch && llvm::any_of(rowBytes, [](int64_t bytes) { return bytes != 0; }))
+        launch.setRowBytes(rowBytes);
       step->setAttr("buffers", builder.getArrayAttr(places));
       step->setOperands({});
     }

@@ -14,7 +14,7 @@
 // ARENA-SAME: schedule.largest
 // ARENA-NOT: schedule.buffer arena
 // ARENA: schedule.tile_loop
-// ARENA-NEXT: schedule.launch "a" for "a" grid 64 buffers [#schedule.buffer<arena, [[X]], 2048>, #schedule.buffer<tile, 0, 512>] {items_per_tile = 16 : i64, row_bytes = array<i64: 0, 32>}
+// ARENA-NEXT: schedule.launch "a" for "a" grid 64 buffers [#schedule.buffer<arena, [[X]], 2048>, #schedule.buffer<tile, 0, 512>] {items_per_tile = 16 : i64, row_bytes = array<i64: 0, 32>, writes = array<i64: 1>}
 // ARENA-NEXT: schedule.launch "b" for "b" grid 64 buffers [#schedule.buffer<tile, 0, 512>, #schedule.buffer<tile, 512, 512>]
 // ARENA-NEXT: schedule.launch "c" for "c" grid 64 buffers [#schedule.buffer<tile, 512, 512>, #schedule.buffer<tile, 0, 512>]
 // ARENA-NEXT: schedule.launch "d" for "d" grid 64 buffers [#schedule.buffer<tile, 0, 512>, #schedule.buffer<arena, [[Y]], 2048>]
