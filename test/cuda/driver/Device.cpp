@@ -78,15 +78,20 @@ Status hybrid::shim::Device::enqueue(const char *call, Stream stream, Operation 
   }
   if (!streams.has(stream))
     return fail(errorInvalidHandle, std::string(call) + " on a stream that does not exist");
-  Stream capturing = stream->joined ? stream->joined : stream;
-  if (!capturing->capture)
+  Stream owner = capturing(stream);
+  if (!owner)
     return operation();
-  if (!capturing->captureValid)
+  if (!owner->captureValid)
     return fail(errorCaptureInvalidated, std::string(call) + " in a capture that has failed");
-  stream->isAwaited = stream == capturing;
-  // Work is done in the order of the calls, which is one of those that the events allow.
-  capturing->capture->operations.push_back(std::move(operation));
+  owner->capture->nodes.push_back({std::move(operation), std::move(stream->last)});
+  stream->last = {owner->capture->nodes.size() - 1};
+  stream->waitsForOther = false;
   return success;
+}
+
+Stream hybrid::shim::Device::capturing(Stream stream) const {
+  Stream owner = stream->joined ? stream->joined : stream;
+  return owner->capture ? owner : nullptr;
 }
 
 Status hybrid::shim::Device::checkDeviceMemory(const char *call, uint64_t address, size_t bytes) {

@@ -2,7 +2,8 @@
 //
 // One device whose memory is the host's. Streams do their work at once, in the call; calls that a
 // GPU would refuse, or that would go wrong on it later, fail with the status of the driver API and
-// a sentence that cuGetErrorString returns.
+// a sentence that cuGetErrorString returns. Graphs run in orders that their edges allow and that
+// are not the one in which they were captured.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -25,26 +26,35 @@ namespace hybrid::rt::cuda {
 using Operation = std::function<Status()>;
 
 struct CUgraph_st {
-  std::vector<Operation> operations;
+  struct Node {
+    Operation operation;
+    std::vector<size_t> after; ///< nodes that end before it begins
+  };
+  std::vector<Node> nodes; ///< in the order in which they were captured
 };
 struct CUgraphExec_st {
-  std::vector<Operation> operations;
+  CUgraph_st graph;
+  size_t launches = 0;
 };
 struct CUstream_st {
   bool blocking; ///< with the null stream
   std::optional<CUgraph_st> capture;
   bool captureValid = false;
   int captureMode = 0;
+  size_t captureNumber = 0; ///< of all that began
   std::thread::id captureThread;
-  /// The stream whose capture this one has joined by waiting for an event of it, and whether that
-  /// has waited for what this one has done since.
+  /// The stream whose capture this one has joined by waiting for an event of it.
   CUstream_st *joined = nullptr;
-  bool isAwaited = true;
+  /// What its next node of a captured graph waits for, and whether another stream's is among it.
+  std::vector<size_t> last = {};
+  bool waitsForOther = false;
 };
 struct CUevent_st {
   bool timed;
   std::optional<double> seconds; ///< when it was recorded last
   CUstream_st *stream = nullptr; ///< that it was recorded on last, while that captured
+  size_t captureNumber = 0;
+  std::vector<size_t> after = {}; ///< what that stream's next node waited for then
 };
 struct CUctx_st {};
 
@@ -100,6 +110,8 @@ public:
   Status readyOutsideCapture(const char *call);
   /// Does it now, or adds it to the graph that the stream captures.
   Status enqueue(const char *call, rt::cuda::Stream stream, rt::cuda::Operation operation);
+  /// The stream whose capture this one is a part of, or null.
+  rt::cuda::Stream capturing(rt::cuda::Stream stream) const;
   /// Success when the bytes are device memory.
   Status checkDeviceMemory(const char *call, uint64_t address, size_t bytes);
   /// A kernel or a product went wrong while it ran.

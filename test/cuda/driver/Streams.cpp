@@ -1,7 +1,9 @@
 //===- Streams.cpp - memory, streams, events and graphs of the tests' driver ===//
 #include "test/cuda/driver/Device.h"
+#include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <set>
 
 using namespace hybrid::rt::cuda;
 using namespace hybrid::shim;
@@ -191,23 +193,25 @@ HYBRID_DRIVER_CALL Status cuEventRecord(Event event, Stream stream) {
   std::lock_guard lock(device().mutex);
   if (!device().events.has(event))
     return fail(errorInvalidHandle, "cuEventRecord of an event that does not exist");
-  const bool isThere = stream && device().streams.has(stream);
-  event->stream = isThere && (stream->capture || stream->joined) ? stream : nullptr;
-  const bool wasAwaited = isThere && stream->isAwaited;
-  Status status = device().enqueue("cuEventRecord", stream, [=]() -> Status {
-    if (!device().events.has(event))
-      return fail(errorInvalidHandle, "cuEventRecord of an event that does not exist");
+  if (stream && !device().streams.has(stream))
+    return fail(errorInvalidHandle, "cuEventRecord on a stream that does not exist");
+  Stream owner = stream ? device().capturing(stream) : nullptr;
+  event->stream = owner ? stream : nullptr;
+  if (owner) { // it is no node of the graph, but a place between them
+    event->after = stream->last, event->captureNumber = owner->captureNumber;
+    return owner->captureValid
+               ? device().ready("cuEventRecord")
+               : fail(errorCaptureInvalidated, "cuEventRecord in a capture that has failed");
+  }
+  return device().enqueue("cuEventRecord", stream, [=]() -> Status {
     std::chrono::duration<double> now = std::chrono::steady_clock::now().time_since_epoch();
     event->seconds = now.count();
     return success;
   });
-  if (isThere)
-    stream->isAwaited = wasAwaited; // an event is no work
-  return status;
 }
 
 /// Streams do their work at once, so there is nothing to wait for; but a stream that waits for one
-/// that captures becomes a part of that capture, until the capturing stream has waited for it.
+/// that captures becomes a part of that capture, until that ends.
 HYBRID_DRIVER_CALL Status cuStreamWaitEvent(Stream stream, Event event, unsigned flags) {
   std::lock_guard lock(device().mutex);
   if (Status status = device().ready("cuStreamWaitEvent"))
@@ -215,19 +219,21 @@ HYBRID_DRIVER_CALL Status cuStreamWaitEvent(Stream stream, Event event, unsigned
   if (!stream || !device().streams.has(stream) || !device().events.has(event) || flags)
     return fail(errorInvalidHandle, "cuStreamWaitEvent: no such stream or event, or flags");
   Stream from = event->stream && device().streams.has(event->stream) ? event->stream : nullptr;
-  Stream capturing = from && from->joined ? from->joined : from;
-  const bool isCaptured = capturing && capturing->capture;
-  Stream own = stream->joined ? stream->joined : stream->capture ? stream : nullptr;
-  if (!isCaptured)
+  Stream capturing = from ? device().capturing(from) : nullptr;
+  if (capturing && capturing->captureNumber != event->captureNumber)
+    capturing = nullptr;
+  Stream own = device().capturing(stream);
+  if (!capturing)
     return own ? fail(errorCaptureUnsupported,
                       "cuStreamWaitEvent in a capture, for an event outside of it")
                : success;
   if (own && own != capturing)
     return fail(errorCaptureUnsupported, "cuStreamWaitEvent between two captures");
-  if (stream == capturing)
-    from->isAwaited = true;
-  else
-    stream->joined = capturing;
+  if (stream != capturing && !stream->joined)
+    stream->joined = capturing, stream->last.clear();
+  for (size_t node : event->after)
+    if (std::find(stream->last.begin(), stream->last.end(), node) == stream->last.end())
+      stream->last.push_back(node), stream->waitsForOther = true;
   return success;
 }
 
@@ -261,7 +267,10 @@ HYBRID_DRIVER_CALL Status cuStreamBeginCapture_v2(Stream stream, int mode) {
   if (stream->capture)
     return fail(errorIllegalState, "cuStreamBeginCapture on a stream that captures already");
   stream->capture.emplace();
+  stream->last.clear();
   stream->captureValid = true;
+  static size_t captures = 0;
+  stream->captureNumber = ++captures;
   stream->captureMode = mode;
   stream->captureThread = std::this_thread::get_id();
   return success;
@@ -276,13 +285,16 @@ HYBRID_DRIVER_CALL Status cuStreamEndCapture(Stream stream, Graph *graph) {
     return fail(errorIllegalState, "cuStreamEndCapture on a stream that does not capture");
   CUgraph_st captured = std::move(*stream->capture);
   stream->capture.reset();
-  bool isJoined = true;
   for (auto &[other, owner] : device().streams.all())
-    if (other->joined == stream) {
-      isJoined = isJoined && other->isAwaited;
-      other->joined = nullptr, other->isAwaited = true;
-    }
-  if (!isJoined)
+    if (other->joined == stream)
+      other->joined = nullptr;
+  std::vector<bool> awaited(captured.nodes.size()); // by the stream's end
+  for (size_t node : stream->last)
+    awaited[node] = true;
+  for (size_t node = captured.nodes.size(); node-- > 0;)
+    for (size_t before : captured.nodes[node].after)
+      awaited[before] = awaited[before] || awaited[node];
+  if (std::find(awaited.begin(), awaited.end(), false) != awaited.end())
     return fail(errorCaptureUnjoined,
                 "cuStreamEndCapture before the stream has waited for all that joined it");
   if (!stream->captureValid)
@@ -298,8 +310,37 @@ HYBRID_DRIVER_CALL Status cuGraphInstantiateWithFlags(GraphExec *executable, Gra
     return status;
   if (!device().graphs.has(graph) || flags)
     return fail(errorInvalidValue, "cuGraphInstantiateWithFlags: no such graph, or flags");
-  *executable = device().executables.make({graph->operations});
+  *executable = device().executables.make({*graph});
   return success;
+}
+
+/// An order of the nodes that their edges allow, far from that in which they were captured: each as
+/// late as it can be, those captured first behind all others, or the other way round.
+static std::vector<size_t> orderOf(const CUgraph_st &graph, bool late) {
+  const size_t count = graph.nodes.size();
+  // Edges as they are looked at: from the end where nodes are late.
+  std::vector<std::vector<size_t>> next(count);
+  std::vector<size_t> waits(count), order;
+  for (size_t node = 0; node < count; ++node)
+    for (size_t before : graph.nodes[node].after) {
+      next[late ? node : before].push_back(late ? before : node);
+      ++waits[late ? before : node];
+    }
+  std::set<size_t> ready;
+  for (size_t node = 0; node < count; ++node)
+    if (waits[node] == 0)
+      ready.insert(node);
+  while (!ready.empty()) {
+    const size_t node = late ? *ready.begin() : *ready.rbegin();
+    ready.erase(node);
+    order.push_back(node);
+    for (size_t other : next[node])
+      if (--waits[other] == 0)
+        ready.insert(other);
+  }
+  if (late)
+    std::reverse(order.begin(), order.end());
+  return order;
 }
 
 HYBRID_DRIVER_CALL Status cuGraphLaunch(GraphExec executable, Stream stream) {
@@ -309,8 +350,8 @@ HYBRID_DRIVER_CALL Status cuGraphLaunch(GraphExec executable, Stream stream) {
   if (stream && device().streams.has(stream) && stream->capture)
     return fail(errorNotSupported, "cuGraphLaunch within a capture");
   return device().enqueue("cuGraphLaunch", stream, [=]() -> Status {
-    for (const Operation &operation : executable->operations)
-      if (Status status = operation())
+    for (size_t node : orderOf(executable->graph, executable->launches++ % 2 == 0))
+      if (Status status = executable->graph.nodes[node].operation())
         return status;
     return success;
   });

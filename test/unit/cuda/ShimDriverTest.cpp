@@ -118,6 +118,43 @@ TEST_F(ShimDriver, LaunchesCapturesAndReplays) {
   EXPECT_NE(launch(rowSums, 1, 128, 16, {from, to, 0}), success);
 }
 
+/// Two streams write one byte: in which order, only an event says.
+TEST_F(ShimDriver, GraphsRunInOrdersThatOnlyEdgesForbid) {
+  Stream other = nullptr;
+  Event parted = nullptr, written = nullptr;
+  ASSERT_EQ(driver.streamCreate(&other, streamNonBlocking), success);
+  for (Event *event : {&parted, &written})
+    ASSERT_EQ(driver.eventCreate(event, eventDisableTiming), success);
+  const DeviceAddress byte = allocate(1);
+  for (bool waits : {false, true}) {
+    ASSERT_EQ(driver.captureBegin(stream, captureThreadLocal), success);
+    EXPECT_EQ(driver.fill(byte, 1, 1, stream), success);
+    EXPECT_EQ(driver.eventRecord(parted, stream), success);
+    EXPECT_EQ(driver.streamWait(other, parted, 0), success);
+    EXPECT_EQ(driver.fill(byte, 2, 1, other), success);
+    EXPECT_EQ(driver.eventRecord(written, other), success);
+    if (waits)
+      EXPECT_EQ(driver.streamWait(stream, written, 0), success);
+    EXPECT_EQ(driver.fill(byte, 3, 1, stream), success);
+    if (!waits)
+      EXPECT_EQ(driver.streamWait(stream, written, 0), success);
+    Graph graph = nullptr;
+    ASSERT_EQ(driver.captureEnd(stream, &graph), success);
+    GraphExec executable = nullptr;
+    ASSERT_EQ(driver.graphInstantiate(&executable, graph, 0), success);
+    for (int launch = 0; launch < 2; ++launch) {
+      EXPECT_EQ(driver.graphLaunch(executable, stream), success);
+      EXPECT_EQ(download<uint8_t>(byte, 1)[0], waits ? 3 : 2) << "launch " << launch;
+    }
+  }
+  // An event of an earlier capture is none of this one.
+  Graph graph = nullptr;
+  ASSERT_EQ(driver.captureBegin(stream, captureThreadLocal), success);
+  EXPECT_EQ(driver.streamWait(stream, written, 0), 900);
+  EXPECT_EQ(driver.captureEnd(stream, &graph), success);
+  EXPECT_EQ(driver.streamDestroy(other), success);
+}
+
 TEST_F(ShimDriver, SharedMemoryBeyond48KBMustBeAsked) {
   Function large = find(loadImage(), "large");
   DeviceAddress result = upload(std::vector<int>{0});
