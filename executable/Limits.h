@@ -31,6 +31,8 @@ constexpr int64_t mostTileSteps = int64_t(1) << 20;
 constexpr int64_t mostAttentionSize = int64_t(1) << 31;
 /// Ranks that have parts of one sequence.
 constexpr int mostRanks = 1 << 16;
+/// Branches of a program on a GPU.
+constexpr unsigned mostBranches = 3;
 constexpr unsigned mostNameBytes = 512, mostRank = 16;
 
 } // namespace hybrid

@@ -9,6 +9,12 @@ using namespace llvm;
 namespace hybrid {
 
 int64_t planArena(MutableArrayRef<Lifetime> buffers) {
+  return planArena(buffers, [&](size_t a, size_t b) {
+    return buffers[a].first <= buffers[b].last && buffers[b].first <= buffers[a].last;
+  });
+}
+
+int64_t planArena(MutableArrayRef<Lifetime> buffers, function_ref<bool(size_t, size_t)> meet) {
   SmallVector<size_t> order;
   for (size_t i = 0; i < buffers.size(); ++i)
     order.push_back(i);
@@ -21,7 +27,7 @@ int64_t planArena(MutableArrayRef<Lifetime> buffers) {
     Lifetime &buffer = buffers[index];
     int64_t bytes = alignTo(std::max<int64_t>(buffer.bytes, 1), 64), offset = 0;
     for (const Lifetime *other : placed) {
-      if (other->last < buffer.first || buffer.last < other->first)
+      if (!meet(index, static_cast<size_t>(other - buffers.begin())))
         continue;
       if (offset + bytes <= other->offset)
         break;

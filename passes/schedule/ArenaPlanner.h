@@ -1,6 +1,7 @@
 //===- ArenaPlanner.h - one arena for buffers that live at different times --===//
 #pragma once
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include <cstdint>
 
 namespace hybrid {
@@ -16,5 +17,9 @@ struct Lifetime {
 /// overlap: largest first, each at the lowest place that fits. Returns the size of the arena.
 /// Deterministic.
 int64_t planArena(llvm::MutableArrayRef<Lifetime> buffers);
+/// The same where steps have another order than that of their numbers: `meet` says whether two of
+/// the buffers, by number, may be alive at one time.
+int64_t planArena(llvm::MutableArrayRef<Lifetime> buffers,
+                  llvm::function_ref<bool(size_t, size_t)> meet);
 
 } // namespace hybrid

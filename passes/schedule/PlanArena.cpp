@@ -4,9 +4,8 @@
 #include "dialect/schedule/Memory.h"
 #include "dialect/schedule/RankOps.h"
 #include "mlir/IR/Iterators.h"
-#include "passes/schedule/ArenaPlanner.h"
+#include "passes/schedule/ArenaLifetimes.h"
 #include "passes/schedule/SchedulePasses.h"
-#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 
@@ -21,25 +20,21 @@ constexpr size_t mostLargest = 8;
 
 class Placement {
 public:
-  explicit Placement(ProgramOp program) : program(program), builder(program.getContext()) {}
+  explicit Placement(ProgramOp program)
+      : program(program), builder(program.getContext()), steps(stepsOf(program)) {}
 
   /// Fails where a step has no kernel yet.
   LogicalResult run() {
-    findPause();
-    if (failed(findLifetimes()))
+    if (failed(checkSteps()))
       return failure();
-    std::vector<Lifetime> planned;
-    for (auto &[buffer, lifetime] : lifetimes)
-      if (lifetime.last >= lifetime.first)
-        planned.push_back(lifetime);
-    int64_t arenaBytes = planArena(planned);
-    program->setAttr("schedule.largest", largestAtPeak(planned));
+    findPause();
+    ArenaLifetimes lifetimes(program, steps, pause > 0);
+    const int64_t arenaBytes = lifetimes.place(StepOrder(steps));
+    program->setAttr("schedule.largest", largestAtPeak(lifetimes.times()));
     if (pause)
       program->setAttr("schedule.pause", builder.getI64IntegerAttr(pause));
-    size_t next = 0;
-    for (auto &[buffer, lifetime] : lifetimes)
-      if (lifetime.last >= lifetime.first)
-        cast<BufferOp>(buffer).setAt(planned[next++].offset);
+    for (auto [buffer, lifetime] : llvm::zip(lifetimes.buffers(), lifetimes.times()))
+      BufferOp(buffer).setAt(lifetime.offset);
     nameBuffers();
     program.setArenaBytes(arenaBytes);
     return success();
@@ -55,11 +50,9 @@ private:
         outputs.insert(viewOf(output.getValue()).buffer.getDefiningOp());
     int64_t count = 0, written = 0;
     std::optional<int64_t> read; // the first step that reads a cotangent
-    for (Operation &op : program.getBody().front()) {
-      if (!isa<ScheduleStep, TileLoopOp>(op))
-        continue;
+    for (Operation *step : steps) {
       ++count;
-      for (const Access &access : accessesOf(&op)) {
+      for (const Access &access : accessesOf(step)) {
         auto buffer = access.view.buffer.getDefiningOp<BufferOp>();
         if (access.written && outputs.contains(buffer))
           written = count;
@@ -71,49 +64,19 @@ private:
       pause = written;
   }
 
-  /// When each buffer of the arena is needed. Inputs live from before the first step, outputs to
-  /// behind the last one; where the program pauses, memory of the caller's may stand for them, so
-  /// nothing else ever lies where they do.
-  LogicalResult findLifetimes() {
-    for (auto buffer : program.getOps<BufferOp>())
-      if (buffer.getSpace() == Space::Arena)
-        lifetimes[buffer] = {buffer.getBytes(), buffer.isInput() ? -1 : INT64_MAX, -1};
-    for (Operation &op : program.getBody().front()) {
-      auto now = static_cast<int64_t>(steps.size());
-      for (const Access &access : accessesOf(&op)) {
-        auto found = lifetimes.find(access.view.buffer.getDefiningOp());
-        if (found == lifetimes.end())
-          continue;
-        // Tiles run at different times: to all others, a loop is one step.
-        found->second.first = std::min(found->second.first, now);
-        found->second.last = now;
-      }
-      WalkResult walked = op.walk([&](ScheduleStep step) {
-        steps.push_back(step);
-        if (isa<LaunchOp, LibraryMatmulOp, LibraryAttentionOp>(step.getOperation()) ||
-            isOverRanks(step))
-          return WalkResult::advance();
-        step.emitOpError() << "has no kernel: emit kernels before the arena is planned";
-        return WalkResult::interrupt();
-      });
-      if (walked.wasInterrupted())
-        return failure();
-    }
-    auto end = static_cast<int64_t>(steps.size());
-    for (auto &[buffer, lifetime] : lifetimes)
-      if (cast<BufferOp>(buffer).isInput())
-        lifetime.last = end;
-    for (auto output : program.getOps<OutputOp>())
-      if (auto found = lifetimes.find(viewOf(output.getValue()).buffer.getDefiningOp());
-          found != lifetimes.end()) {
-        found->second.last = end;
-        if (pause)
-          found->second.first = std::min<int64_t>(found->second.first, 0);
-      }
-    return success();
+  LogicalResult checkSteps() {
+    WalkResult walked = program.walk([&](ScheduleStep step) {
+      if (isa<LaunchOp, LibraryMatmulOp, LibraryAttentionOp>(step.getOperation()) ||
+          isOverRanks(step))
+        return WalkResult::advance();
+      step->emitOpError() << "has no kernel: emit kernels before the arena is planned";
+      return WalkResult::interrupt();
+    });
+    return failure(walked.wasInterrupted() || failed(verifyBranches(steps)));
   }
 
-  /// What fills the arena where it is fullest: op, location and bytes of the largest buffers.
+  /// What fills the arena where it is fullest, by the order of the program: op, location and bytes
+  /// of the largest buffers.
   ArrayAttr largestAtPeak(ArrayRef<Lifetime> planned) {
     std::vector<int64_t> change(steps.size() + 3);
     for (const Lifetime &lifetime : planned) {
@@ -136,7 +99,7 @@ private:
     SmallVector<Attribute> parts;
     for (const Lifetime *lifetime : ArrayRef(alive).take_front(mostLargest)) {
       bool isInput = lifetime->first < 0;
-      ScheduleStep maker = isInput ? ScheduleStep() : steps[lifetime->first];
+      ScheduleStep maker = isInput ? ScheduleStep() : firstOf(steps[lifetime->first]);
       parts.push_back(builder.getDictionaryAttr(
           {builder.getNamedAttr("op", builder.getStringAttr(isInput ? "input" : maker.getSource())),
            builder.getNamedAttr("location",
@@ -144,6 +107,15 @@ private:
            builder.getNamedAttr("bytes", builder.getI64IntegerAttr(lifetime->bytes))}));
     }
     return builder.getArrayAttr(parts);
+  }
+
+  static ScheduleStep firstOf(Operation *step) {
+    ScheduleStep first;
+    step->walk<WalkOrder::PreOrder>([&](ScheduleStep inner) {
+      first = inner;
+      return WalkResult::interrupt();
+    });
+    return first;
   }
 
   static BufferOp bufferOf(const View &view) {
@@ -192,7 +164,7 @@ private:
     }
     program.setInputsAttr(builder.getArrayAttr(inputs));
     program.setOutputsAttr(builder.getArrayAttr(outputs));
-    for (ScheduleStep step : steps) {
+    program.walk([&](ScheduleStep step) {
       SmallVector<Attribute> places;
       SmallVector<int64_t> rowBytes(step->getNumOperands());
       for (auto [i, operand] : llvm::enumerate(step->getOperands()))
@@ -202,7 +174,7 @@ private:
         launch.setRowBytes(rowBytes);
       step->setAttr("buffers", builder.getArrayAttr(places));
       step->setOperands({});
-    }
+    });
     program.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
       if (isa<BufferViewOp, BufferOp, AbsentOp>(op))
         op->erase();
@@ -211,9 +183,8 @@ private:
 
   ProgramOp program;
   Builder builder;
+  SmallVector<Operation *> steps;
   int64_t pause = 0;
-  std::vector<ScheduleStep> steps;
-  llvm::MapVector<Operation *, Lifetime> lifetimes;
 };
 
 struct PlanArena : impl::PlanArenaBase<PlanArena> {

@@ -68,3 +68,45 @@ schedule.program @parts {
   schedule.launch "b" for "b" grid 4 (%whole, %w, %y : memref<4x16xf32>, memref<4x8xf32>, memref<4x16xf32>) {writes = array<i64: 2>}
   schedule.output "y" %y : memref<4x16xf32>
 }
+
+// -----
+
+// Two chains of two steps: in order they share memory. On branches they do not, until one waits for the other.
+// ARENA-LABEL: schedule.program @inOrder arena 1024
+// ARENA: schedule.launch "a" for "a" grid 4 buffers [#schedule.buffer<arena, [[X:[0-9]+]], 128>, #schedule.buffer<arena, [[A:[0-9]+]], 128>] {writes = array<i64: 1>}
+// ARENA: schedule.launch "c" for "c" grid 4 buffers [#schedule.buffer<arena, [[X]], 128>, #schedule.buffer<arena, [[A]], 128>] {writes = array<i64: 1>}
+schedule.program @inOrder {
+  %x = schedule.buffer arena "x" : memref<4x8xf32>
+  %a = schedule.buffer arena : memref<4x8xf32>
+  %b = schedule.buffer arena : memref<4x48xf32>
+  %c = schedule.buffer arena : memref<4x8xf32>
+  schedule.launch "a" for "a" grid 4 (%x, %a : memref<4x8xf32>, memref<4x8xf32>) {writes = array<i64: 1>}
+  %one = schedule.view %b : memref<4x48xf32> as memref<4x8xf32>
+  schedule.launch "b" for "b" grid 4 (%a, %one : memref<4x8xf32>, memref<4x8xf32>) {writes = array<i64: 1>}
+  schedule.launch "c" for "c" grid 4 (%x, %c : memref<4x8xf32>, memref<4x8xf32>) {writes = array<i64: 1>}
+  %two = schedule.view %b : memref<4x48xf32> as memref<4x8xf32, strided<[8, 1], offset: 96>>
+  schedule.launch "d" for "d" grid 4 (%c, %two : memref<4x8xf32>, memref<4x8xf32, strided<[8, 1], offset: 96>>) {writes = array<i64: 1>}
+  schedule.output "y" %b : memref<4x48xf32>
+}
+
+// -----
+
+// ARENA-LABEL: schedule.program @onBranches arena 1152
+// ARENA: schedule.launch "a" for "a" grid 4 buffers [#schedule.buffer<arena, [[X:[0-9]+]], 128>, #schedule.buffer<arena, [[A:[0-9]+]], 128>] {writes = array<i64: 1>}
+// ARENA: schedule.launch "c" for "c" grid 4 buffers [#schedule.buffer<arena, [[X]], 128>, #schedule.buffer<arena, [[C:[0-9]+]], 128>] {schedule.branch = 1 : i64, writes = array<i64: 1>}
+// ARENA: schedule.launch "e" for "e" grid 4 buffers [#schedule.buffer<arena, [[X]], 128>, #schedule.buffer<arena, [[A]], 128>] {schedule.after = array<i64: 3>, writes = array<i64: 1>}
+schedule.program @onBranches {
+  %x = schedule.buffer arena "x" : memref<4x8xf32>
+  %a = schedule.buffer arena : memref<4x8xf32>
+  %b = schedule.buffer arena : memref<4x48xf32>
+  %c = schedule.buffer arena : memref<4x8xf32>
+  %e = schedule.buffer arena : memref<4x8xf32>
+  schedule.launch "a" for "a" grid 4 (%x, %a : memref<4x8xf32>, memref<4x8xf32>) {writes = array<i64: 1>}
+  %one = schedule.view %b : memref<4x48xf32> as memref<4x8xf32>
+  schedule.launch "b" for "b" grid 4 (%a, %one : memref<4x8xf32>, memref<4x8xf32>) {writes = array<i64: 1>}
+  schedule.launch "c" for "c" grid 4 (%x, %c : memref<4x8xf32>, memref<4x8xf32>) {schedule.branch = 1 : i64, writes = array<i64: 1>}
+  %two = schedule.view %b : memref<4x48xf32> as memref<4x8xf32, strided<[8, 1], offset: 96>>
+  schedule.launch "d" for "d" grid 4 (%c, %two : memref<4x8xf32>, memref<4x8xf32, strided<[8, 1], offset: 96>>) {schedule.branch = 1 : i64, writes = array<i64: 1>}
+  schedule.launch "e" for "e" grid 4 (%x, %e : memref<4x8xf32>, memref<4x8xf32>) {schedule.after = array<i64: 3>, writes = array<i64: 1>}
+  schedule.output "y" %b : memref<4x48xf32>
+}

@@ -34,6 +34,14 @@ TEST(ArenaPlanner, FillsAGapBelowALaterBuffer) {
   expectDisjoint(buffers, 4096 + 2048);
 }
 
+TEST(ArenaPlanner, WhatMayMeetIsApartWhateverItsNumbersSay) {
+  std::vector<Lifetime> buffers{{1024, 0, 1}, {1024, 2, 3}, {1024, 4, 5}};
+  auto meet = [](size_t a, size_t b) { return a + b == 1; }; // the first two
+  EXPECT_EQ(planArena(buffers, meet), 2048);
+  EXPECT_NE(buffers[0].offset, buffers[1].offset);
+  EXPECT_EQ(buffers[2].offset, 0);
+}
+
 TEST(ArenaPlanner, EmptyBuffersTakeAPlaceOfTheirOwn) {
   std::vector<Lifetime> buffers{{0, 0, 3}, {64, 0, 3}};
   int64_t bytes = planArena(buffers);
