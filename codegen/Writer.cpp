@@ -1,6 +1,7 @@
 //===- Writer.cpp - a scheduled module and its code to a .hyx ---------------===//
 #include "codegen/Writer.h"
 #include "dialect/Shapes.h"
+#include "dialect/schedule/Branches.h"
 #include "dialect/schedule/LocationText.h"
 #include "dialect/schedule/Memory.h"
 #include "dialect/schedule/RankOps.h"
@@ -105,6 +106,16 @@ public:
 
   flatbuffers::Offset<fb::Step> step(Operation &op) {
     auto location = this->location(op);
+    auto branch = op.getAttrOfType<IntegerAttr>(branchAttribute);
+    auto after = op.getAttrOfType<DenseI64ArrayAttr>(afterAttribute);
+    const std::vector<uint32_t> earlier(after ? after.asArrayRef().begin() : nullptr,
+                                        after ? after.asArrayRef().end() : nullptr);
+    auto made = [&](fb::Operation kind, flatbuffers::Offset<void> operation, StringRef source) {
+      auto name = builder.CreateString(source.str());
+      auto afterVector = earlier.empty() ? 0 : builder.CreateVector(earlier);
+      return fb::CreateStep(builder, kind, operation, name, location,
+                            branch ? static_cast<uint8_t>(branch.getInt()) : 0, afterVector);
+    };
     if (auto launch = dyn_cast<LaunchOp>(op)) {
       std::vector<fb::BufferRef> buffers;
       for (Attribute buffer : launch.getBuffers())
@@ -124,8 +135,7 @@ public:
           fb::CreateKernelLaunch(builder, symbol, launch.getGrid(), bufferVector,
                                  launch.getScratchBytes(), launch.getItemsPerTile(), rowBytes,
                                  static_cast<int32_t>(launch.getThreads()), spanVector);
-      auto source = builder.CreateString(launch.getSource().str());
-      return fb::CreateStep(builder, fb::Operation::KernelLaunch, kernel.Union(), source, location);
+      return made(fb::Operation::KernelLaunch, kernel.Union(), launch.getSource());
     }
     if (auto loop = dyn_cast<TileLoopOp>(op)) {
       std::vector<flatbuffers::Offset<fb::Step>> steps;
@@ -133,8 +143,7 @@ public:
         steps.push_back(step(inner));
       auto tiles = fb::CreateTileLoop(builder, loop.getRows(), loop.getTile(), loop.getTileBytes(),
                                       loop.getSequential(), builder.CreateVector(steps));
-      auto source = builder.CreateString(loop.getSource().str());
-      return fb::CreateStep(builder, fb::Operation::TileLoop, tiles.Union(), source, location);
+      return made(fb::Operation::TileLoop, tiles.Union(), loop.getSource());
     }
     if (auto attention = dyn_cast<LibraryAttentionOp>(op)) {
       std::vector<fb::BufferRef> buffers;
@@ -148,8 +157,7 @@ public:
           attention.getHeads(), attention.getKvHeads(), attention.getHeadSize(),
           attention.getCausal(), attention.getBackward(), attention.getScale().convertToDouble(),
           bufferVector, strides);
-      auto source = builder.CreateString(attention.getSource().str());
-      return fb::CreateStep(builder, fb::Operation::Attention, call.Union(), source, location);
+      return made(fb::Operation::Attention, call.Union(), attention.getSource());
     }
     auto vectorOf = [&](ArrayRef<Attribute> attributes) {
       std::vector<fb::BufferRef> buffers;
@@ -168,23 +176,19 @@ public:
           builder, dtypeOf(reduction.getElementType()), dtypeOf(reduction.getWire()),
           vectorOf(buffers), reduction.hasWeight() ? &weight : nullptr, reduction.getWeighted(),
           reduction.getToOwners(), reduction.getRelease());
-      auto source = builder.CreateString(reduction.getSource().str());
-      return fb::CreateStep(builder, fb::Operation::AllReduce, table.Union(), source, location);
+      return made(fb::Operation::AllReduce, table.Union(), reduction.getSource());
     }
     if (auto await = dyn_cast<AwaitOp>(op)) {
       auto table = fb::CreateAwait(builder, vectorOf(await.getBuffers().getValue()));
-      auto source = builder.CreateString(await.getSource().str());
-      return fb::CreateStep(builder, fb::Operation::Await, table.Union(), source, location);
+      return made(fb::Operation::Await, table.Union(), await.getSource());
     }
     if (auto gather = dyn_cast<AllGatherOp>(op)) {
       auto table = fb::CreateAllGather(builder, vectorOf(gather.getBuffers().getValue()));
-      auto source = builder.CreateString(gather.getSource().str());
-      return fb::CreateStep(builder, fb::Operation::AllGather, table.Union(), source, location);
+      return made(fb::Operation::AllGather, table.Union(), gather.getSource());
     }
     if (auto release = dyn_cast<ReleaseOp>(op)) {
       auto table = fb::CreateRelease(builder, vectorOf(release.getBuffers().getValue()));
-      auto source = builder.CreateString(release.getSource().str());
-      return fb::CreateStep(builder, fb::Operation::Release, table.Union(), source, location);
+      return made(fb::Operation::Release, table.Union(), release.getSource());
     }
     if (auto exchange = dyn_cast<ExchangeOp>(op)) {
       ArrayRef<Attribute> buffers = exchange.getBuffers().getValue();
@@ -194,8 +198,7 @@ public:
           fb::CreateExchange(builder, static_cast<fb::RankPattern>(exchange.getPattern()),
                              static_cast<int32_t>(exchange.getRanks()),
                              exchange.gives() ? &first : nullptr, receives ? &last : nullptr);
-      auto source = builder.CreateString(exchange.getSource().str());
-      return fb::CreateStep(builder, fb::Operation::Exchange, table.Union(), source, location);
+      return made(fb::Operation::Exchange, table.Union(), exchange.getSource());
     }
     auto product = cast<LibraryMatmulOp>(op);
     ArrayAttr buffers = product.getBuffers();
@@ -224,8 +227,7 @@ public:
         groups ? groups : batch, strideA, strideB, strideC, groups ? &offsets : nullptr,
         product.getTileRows(), product.getTileSum(), ldAddend ? &addend : nullptr, ldAddend,
         /*batch_stride_addend=*/0, product.getRoundsResult());
-    auto source = builder.CreateString(product.getSource().str());
-    return fb::CreateStep(builder, fb::Operation::Matmul, matmul.Union(), source, location);
+    return made(fb::Operation::Matmul, matmul.Union(), product.getSource());
   }
 
   flatbuffers::Offset<fb::Program> program(ProgramOp op) {

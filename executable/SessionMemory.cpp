@@ -2,10 +2,12 @@
 #include "executable/SessionMemory.h"
 #include "executable/AttentionMemory.h"
 #include "executable/BatchOrder.h"
+#include "executable/Limits.h"
 #include "executable/PortLayout.h"
 #include "executable/ReplicaStride.h"
 #include "executable/Spaces.h"
 #include <algorithm>
+#include <array>
 #include <functional>
 
 namespace hybrid {
@@ -116,13 +118,16 @@ private:
 
   void addLibraries() {
     bool attends = false, addsOnes = false;
+    std::array<bool, mostBranches> multiplies{};
     for (const fb::Program *program : used())
       forEachStep(*program, [&](const fb::Step &step, const fb::TileLoop *loop) {
         attends = attends || step.operation_as_Attention();
         addsOnes = addsOnes || onesFor(step, loop);
         if (step.operation_as_Matmul())
-          memory.products = matrixLibraryBytes;
+          multiplies.front() = multiplies[step.branch()] = true; // the library opens with the first
       });
+    memory.products = matrixLibraryBytes *
+                      static_cast<uint64_t>(std::count(multiplies.begin(), multiplies.end(), true));
     if (addsOnes)
       memory.products += std::max<uint64_t>(leastAllocation, onesOf(executable) * sizeof(double));
     if (attends)

@@ -14,7 +14,7 @@ namespace hybrid {
 
 /// No allocation of a session is smaller.
 constexpr uint64_t leastAllocation = 64;
-/// Workspace of the matrix library on a GPU.
+/// Workspace of the matrix library on a GPU, of each branch that products are on.
 constexpr uint64_t matrixLibraryBytes = uint64_t(32) << 20;
 /// Training sets that a GPU holds take at most this together, and a quarter of what is free.
 constexpr uint64_t mostHeldBytes = uint64_t(256) << 20;
@@ -48,7 +48,7 @@ struct SessionMemory {
   uint64_t ports = 0; // CPU: inputs and outputs that wait beside the arena
   uint64_t scratchPerThread = 0;
   uint64_t scratch = 0, tiles = 0;
-  uint64_t products = 0;  // GPU: workspace of the matrix library
+  uint64_t products = 0;  // GPU: workspaces of the matrix library
   uint64_t attention = 0; // GPU: of the attention library, as cuDNN says for Hopper
   uint64_t tables = 0;    // GPU: inputs and outputs of the steps of a burst
   uint64_t examples = 0;  // GPU: training sets that are held, and the orders of a burst

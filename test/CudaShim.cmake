@@ -7,7 +7,8 @@ endif()
 set(shim_environment HYBRID_TEST_TARGET=cuda:shim HYBRID_CUDA_DRIVER=$<TARGET_FILE:HybridCudaShimDriver>
                      HYBRID_CUBLASLT=$<TARGET_FILE:HybridCudaShimDriver>
                      HYBRID_CUDNN=$<TARGET_FILE:HybridCudaShimDriver>
-                     HYBRID_NCCL=$<TARGET_FILE:HybridCudaShimDriver>)
+                     HYBRID_NCCL=$<TARGET_FILE:HybridCudaShimDriver>
+                     HYBRID_CUDA_CAPTURE=1) # graphs, which the driver runs in orders that their edges allow
 function(hybrid_cuda_shim_test name)
   add_test(NAME cuda-shim-${name} COMMAND ${ARGN})
   set_tests_properties(cuda-shim-${name} PROPERTIES LABELS cuda-shim TIMEOUT 1200 ENVIRONMENT "${shim_environment}")

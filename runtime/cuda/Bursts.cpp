@@ -8,16 +8,17 @@
 
 namespace hybrid::rt::cuda {
 
-static bool asksToWait() {
-  const char *each = std::getenv("HYBRID_CUDA_SYNC");
-  return each && *each && std::string_view(each) != "0";
+static bool isAsked(const char *variable) {
+  const char *value = std::getenv(variable);
+  return value && *value && std::string_view(value) != "0";
 }
 
 Bursts::Bursts(const Gpu &gpu, const fb::Executable &executable,
                std::span<const std::unique_ptr<PreparedProgram>> programs, RestingReplicas &resting,
                HeldExamples *examples)
     : gpu(gpu), executable(executable), programs(programs), resting(resting), examples(examples),
-      replicas(executable.replicas()), waitsForEachStep(asksToWait()) {}
+      replicas(executable.replicas()), waitsForEachStep(isAsked("HYBRID_CUDA_SYNC")),
+      capturesAll(isAsked("HYBRID_CUDA_CAPTURE")) {}
 
 Bursts::~Bursts() {
   if (gpu.enter())
@@ -31,11 +32,7 @@ Bursts::~Bursts() {
 
 //===-- calls and graphs ---------------------------------------------------------===//
 
-/// Appends a program's calls to the stream, for a step of a burst.
-Result<void> Bursts::issue(PreparedProgram &program, size_t step, bool fromTable) {
-  if (fromTable)
-    if (auto done = program.staging.place(step, program.parts.places); !done)
-      return done;
+Result<void> Bursts::issueInOrder(const PreparedProgram &program) const {
   for (const Operation &operation : program.plan->operations()) {
     if (auto done = Plan::issue(gpu, operation); !done)
       return done;
@@ -44,16 +41,29 @@ Result<void> Bursts::issue(PreparedProgram &program, size_t step, bool fromTable
     if (auto done = gpu.synchronize(); !done)
       return Error{fmt::format("{}: {}", describe(*operation.step), done.error().message)};
   }
+  return {};
+}
+
+/// Appends a program's calls to the stream, for a step of a burst, or to the streams of its
+/// branches.
+Result<void> Bursts::issue(PreparedProgram &program, size_t step, bool fromTable, bool onBranches) {
+  if (fromTable)
+    if (auto done = program.staging.place(step, program.parts.places); !done)
+      return done;
+  auto issued = onBranches ? program.plan->issueOnBranches(gpu) : issueInOrder(program);
+  if (!issued)
+    return issued;
   return program.staging.keepOutputs(step, program.parts.places);
 }
 
-Result<void> Bursts::issueAll(const Burst &burst) {
+Result<void> Bursts::issueAll(const Burst &burst, bool onBranches) {
   if (burst.gathers)
     if (auto done = examples->gather(burst.steps); !done)
       return done;
   for (size_t step = 0; step < burst.steps; ++step)
     for (size_t i = 0; i < burst.programs.size(); ++i)
-      if (auto done = issue(*programs[burst.programs[i]], step, i > 0 || !goesStraight(burst));
+      if (auto done =
+              issue(*programs[burst.programs[i]], step, i > 0 || !goesStraight(burst), onBranches);
           !done)
         return done;
   return {};
@@ -65,7 +75,7 @@ Result<void> Bursts::capture(const Burst &burst, Launchable &state) {
           gpu.check("cuStreamBeginCapture", driver.captureBegin(gpu.stream(), captureThreadLocal));
       !done)
     return done;
-  auto issued = issueAll(burst);
+  auto issued = issueAll(burst, /*onBranches=*/true);
   Graph graph = nullptr;
   auto ended = gpu.check("cuStreamEndCapture", driver.captureEnd(gpu.stream(), &graph));
   if (!issued || !ended) {
@@ -126,8 +136,8 @@ Result<void> Bursts::submit(const Burst &burst) {
   constexpr size_t mostGraphs = 8; // more than may be on their way
   Launchable &state = launchables[burst];
   state.lastRun = ++runs;
-  if (state.runs++ == 0 || waitsForEachStep) {
-    if (auto done = issueAll(burst); !done)
+  if ((state.runs++ == 0 && !capturesAll) || waitsForEachStep) {
+    if (auto done = issueAll(burst, /*onBranches=*/false); !done)
       return done;
   } else {
     if (!state.graph) {
@@ -356,7 +366,7 @@ Result<void> Bursts::measure(std::span<const size_t> numbers, int64_t steps, siz
   if (state.runs++ == 0) {
     auto done = placeFirst();
     if (done)
-      done = issueAll(burst);
+      done = issueAll(burst, /*onBranches=*/false);
     if (done)
       done = gpu.synchronize();
     if (!done)

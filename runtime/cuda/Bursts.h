@@ -2,7 +2,7 @@
 //
 // A burst is a number of times a sequence of programs, on one stream. The first of a size makes its
 // calls one by one, during which the libraries load what they need; the second is captured as a
-// graph, and from then on such a burst is one launch.
+// graph, with the branches that the programs have, and from then on such a burst is one launch.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -75,8 +75,9 @@ private:
   bool gathers(const Burst &burst, size_t program) const {
     return burst.gathers && program == examples->program();
   }
-  Result<void> issue(PreparedProgram &program, size_t step, bool fromTable);
-  Result<void> issueAll(const Burst &burst);
+  Result<void> issueInOrder(const PreparedProgram &program) const;
+  Result<void> issue(PreparedProgram &program, size_t step, bool fromTable, bool onBranches);
+  Result<void> issueAll(const Burst &burst, bool onBranches);
   Result<void> capture(const Burst &burst, Launchable &state);
   void forgetGraphs(size_t most);
   Result<void> submit(const Burst &burst);
@@ -90,6 +91,7 @@ private:
   HeldExamples *examples;
   const size_t replicas;
   const bool waitsForEachStep;
+  const bool capturesAll; // the first burst of a size too: for tests of graphs
   std::map<Burst, Launchable> launchables;
   std::deque<Started> started;
   std::vector<Event> freeEvents;

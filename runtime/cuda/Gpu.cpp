@@ -1,4 +1,4 @@
-//===- Gpu.cpp - a device of the CUDA driver, with one stream ---------------===//
+//===- Gpu.cpp - a device of the CUDA driver, with its streams --------------===//
 #include "runtime/cuda/Gpu.h"
 #include "executable/SessionMemory.h"
 #include "runtime/cuda/Architecture.h"
@@ -90,17 +90,18 @@ Result<std::unique_ptr<Gpu>> Gpu::open(int number) {
     return done.error();
   if (auto done = gpu->enter(); !done)
     return done.error();
-  if (auto done =
-          gpu->check("cuStreamCreate", gpu->api.streamCreate(&gpu->queue, streamNonBlocking));
-      !done)
-    return done.error();
+  for (Stream &queue : gpu->queues)
+    if (auto done = gpu->check("cuStreamCreate", gpu->api.streamCreate(&queue, streamNonBlocking));
+        !done)
+      return done.error();
   return gpu;
 }
 
 Gpu::~Gpu() {
   // Nothing can be done about what fails here.
-  if (queue)
-    api.streamDestroy(queue);
+  for (Stream queue : queues)
+    if (queue)
+      api.streamDestroy(queue);
   if (context)
     api.contextRelease(device);
 }
@@ -110,18 +111,18 @@ Result<void> Gpu::check(std::string_view call, Status status) const {
 }
 Result<void> Gpu::enter() const { return check("cuCtxSetCurrent", api.contextSet(context)); }
 Result<void> Gpu::synchronize() const {
-  return check("cuStreamSynchronize", api.streamSynchronize(queue));
+  return check("cuStreamSynchronize", api.streamSynchronize(stream()));
 }
 Result<void> Gpu::copyIn(DeviceAddress to, const void *from, size_t bytes) const {
-  return bytes ? check("cuMemcpyHtoDAsync", api.copyToDevice(to, from, bytes, queue))
+  return bytes ? check("cuMemcpyHtoDAsync", api.copyToDevice(to, from, bytes, stream()))
                : Result<void>();
 }
 Result<void> Gpu::copyOut(void *to, DeviceAddress from, size_t bytes) const {
-  return bytes ? check("cuMemcpyDtoHAsync", api.copyToHost(to, from, bytes, queue))
+  return bytes ? check("cuMemcpyDtoHAsync", api.copyToHost(to, from, bytes, stream()))
                : Result<void>();
 }
 Result<void> Gpu::copyOnDevice(DeviceAddress to, DeviceAddress from, size_t bytes) const {
-  return bytes ? check("cuMemcpyDtoDAsync", api.copyOnDevice(to, from, bytes, queue))
+  return bytes ? check("cuMemcpyDtoDAsync", api.copyOnDevice(to, from, bytes, stream()))
                : Result<void>();
 }
 Result<void> Gpu::copyRows(DeviceAddress to, uint64_t toStride, DeviceAddress from,
@@ -134,7 +135,7 @@ Result<void> Gpu::copyRows(DeviceAddress to, uint64_t toStride, DeviceAddress fr
     copy.from = from, copy.fromPitch = fromStride;
     copy.to = to, copy.toPitch = toStride;
     copy.width = bytes, copy.height = rows;
-    return check("cuMemcpy2DAsync", api.copy2D(&copy, queue));
+    return check("cuMemcpy2DAsync", api.copy2D(&copy, stream()));
   }
   for (size_t row = 0; row < rows; ++row)
     if (auto done = copyOnDevice(to + row * toStride, from + row * fromStride, bytes); !done)
@@ -142,16 +143,16 @@ Result<void> Gpu::copyRows(DeviceAddress to, uint64_t toStride, DeviceAddress fr
   return {};
 }
 Result<void> Gpu::zero(DeviceAddress address, size_t bytes) const {
-  return bytes ? check("cuMemsetD8Async", api.fill(address, 0, bytes, queue)) : Result<void>();
+  return bytes ? check("cuMemsetD8Async", api.fill(address, 0, bytes, stream())) : Result<void>();
 }
 
-Result<void> Gpu::launch(const Launch &launch, void **parameters) const {
+Result<void> Gpu::launch(const Launch &launch, void **parameters, Stream on) const {
   LaunchAttribute overlaps{launchOverlaps, 0, 1};
   LaunchConfiguration configuration;
   configuration.gridX = launch.blocks, configuration.gridY = launch.rows;
   configuration.blockX = launch.threads;
   configuration.sharedBytes = launch.sharedBytes;
-  configuration.stream = queue;
+  configuration.stream = on;
   configuration.attributes = &overlaps;
   configuration.attributeCount = launch.overlaps ? 1 : 0;
   return check("cuLaunchKernelEx",

@@ -1,7 +1,9 @@
-//===- Gpu.h - a device of the CUDA driver, with one stream -----------------===//
+//===- Gpu.h - a device of the CUDA driver, with its streams ----------------===//
 #pragma once
+#include "executable/Limits.h"
 #include "runtime/Result.h"
 #include "runtime/cuda/DriverApi.h"
+#include <array>
 #include <memory>
 #include <span>
 #include <string>
@@ -27,7 +29,8 @@ Result<std::vector<GpuInfo>> listGpus(const DriverApi &driver);
 /// The one that models run on. Opens the driver.
 Result<GpuInfo> firstGpu();
 
-/// A device, its primary context and a stream. All copies are in the order of the stream.
+/// A device, its primary context, a stream, and streams for other branches of programs, which only
+/// follow it and are waited for by it. All copies are in the order of the stream.
 class Gpu {
 public:
   /// The one of this number, counted round: of the only one that it is shown, every process has
@@ -39,7 +42,8 @@ public:
 
   const DriverApi &driver() const { return api; }
   const GpuInfo &info() const { return description; }
-  Stream stream() const { return queue; }
+  Stream stream() const { return queues.front(); }
+  Stream streamOf(unsigned branch) const { return queues[branch]; }
 
   /// Makes the context that of the calling thread. Before any other call.
   Result<void> enter() const;
@@ -51,14 +55,14 @@ public:
   Result<void> copyRows(DeviceAddress to, uint64_t toStride, DeviceAddress from,
                         uint64_t fromStride, size_t bytes, size_t rows) const;
   Result<void> zero(DeviceAddress address, size_t bytes) const;
-  /// A kernel, a row of blocks a replica. It may be made ready while the launch before it runs
-  /// where `overlaps` (CodeModule.h): then it waits for that by itself.
+  /// A kernel, a row of blocks a replica. It may be made ready while the launch before it on its
+  /// stream runs where `overlaps` (CodeModule.h): then it waits for that by itself.
   struct Launch {
     Function function = nullptr;
     unsigned blocks = 0, rows = 1, threads = 0, sharedBytes = 0;
     bool overlaps = false;
   };
-  Result<void> launch(const Launch &launch, void **parameters) const;
+  Result<void> launch(const Launch &launch, void **parameters, Stream on) const;
   /// "cuMemAlloc: CUDA_ERROR_...": nothing when `status` is success.
   Result<void> check(std::string_view call, Status status) const;
 
@@ -68,7 +72,7 @@ private:
   GpuInfo description;
   DeviceNumber device = 0;
   Context context = nullptr;
-  Stream queue = nullptr;
+  std::array<Stream, mostBranches> queues{};
 };
 
 /// Memory that a driver gave, and that it gets back with its owner.

@@ -148,7 +148,7 @@ Result<void> HeldExamples::gather(size_t steps) const {
   launch.blocks = static_cast<unsigned>(static_cast<uint64_t>(source.grid()) * steps);
   launch.rows = static_cast<unsigned>(replicas);
   launch.threads = static_cast<unsigned>(source.threads());
-  if (auto done = gpu.launch(launch, parameters); !done)
+  if (auto done = gpu.launch(launch, parameters, gpu.stream()); !done)
     return Error{fmt::format("kernel '{}' (batches of program '{}'): {}",
                              source.symbol()->string_view(), source.program()->string_view(),
                              done.error().message)};

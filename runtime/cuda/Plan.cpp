@@ -70,6 +70,10 @@ Result<Plan> Plan::create(const fb::Program &program, const PlanParts &parts) {
     for (unsigned i = 0; i < program.steps()->size(); ++i)
       if (auto done = plan.add(*program.steps()->Get(i), i, nullptr, 0, parts); !done)
         return done.error();
+  auto branches = Branches::create(parts.gpu, program);
+  if (!branches)
+    return branches.error();
+  plan.branches = std::move(*branches);
   return plan;
 }
 
@@ -105,7 +109,9 @@ Result<void> Plan::addLaunch(const fb::Step &step, const fb::TileLoop *loop, int
   operation.launch.function = *function;
   operation.launch.threads = static_cast<unsigned>(launch.threads());
   operation.launch.sharedBytes = static_cast<unsigned>(launch.scratch_bytes());
-  operation.launch.overlaps = parts.code.overlapsLaunches();
+  // Behind what ranks do together the stream waits for another; so it may in front of the program.
+  operation.launch.overlaps =
+      parts.code.overlapsLaunches() && !list.empty() && !list.back().collective;
   const std::vector<fb::BufferRef> buffers = buffersOf(step);
   for (size_t i = 0; i < buffers.size(); ++i) {
     DeviceAddress address = parts.places.address(buffers[i]);
@@ -147,6 +153,8 @@ Result<void> Plan::addProduct(const fb::Step &step, const fb::TileLoop *loop, in
   auto blas = parts.blas();
   if (!blas)
     return blas.error();
+  if (auto done = (*blas)->prepare(step.branch()); !done)
+    return done;
   ProductShape shape{product.m(),
                      product.n(),
                      product.k(),
@@ -292,9 +300,36 @@ Result<const Product *> Plan::makeProduct(Blas &blas, const ProductShape &shape)
   return const_cast<const Product *>(products.back().get());
 }
 
-Result<void> Plan::issue(const Gpu &gpu, const Operation &operation) {
+Result<void> Plan::issueOnBranches(const Gpu &gpu) const {
+  if (branches)
+    if (auto done = branches->part(); !done)
+      return done;
+  // Not every step has an operation: what others wait for goes by steps.
+  auto next = list.begin();
+  const unsigned steps = branches ? branches->steps() : 0;
+  for (unsigned step = 0; step < steps; ++step) {
+    const unsigned branch = branches->branchOf(step);
+    if (auto done = branches->beforeStep(step); !done)
+      return done;
+    for (; next != list.end() && next->stepNumber == step; ++next) {
+      if (auto done = issue(gpu, *next, branch, branches->goesOn(branch)); !done)
+        return done;
+      branches->given(branch, next->collective != nullptr);
+    }
+    if (auto done = branches->behindStep(step); !done)
+      return done;
+  }
+  for (; next != list.end(); ++next)
+    if (auto done = issue(gpu, *next); !done)
+      return done;
+  return branches ? branches->join() : Result<void>();
+}
+
+Result<void> Plan::issue(const Gpu &gpu, const Operation &operation, unsigned branch,
+                         bool mayOverlap) {
   if (operation.product) {
-    if (auto done = operation.product->run(operation.a, operation.b, operation.c, operation.addend);
+    if (auto done =
+            operation.product->run(operation.a, operation.b, operation.c, operation.addend, branch);
         !done)
       return in(*operation.step, done.error());
     return {};
@@ -319,7 +354,9 @@ Result<void> Plan::issue(const Gpu &gpu, const Operation &operation) {
     if (auto done = gpu.check("hybridNextLaunchReaches", told); !done)
       return in(*operation.step, done.error());
   }
-  if (auto done = gpu.launch(operation.launch, parameters); !done)
+  Gpu::Launch launch = operation.launch;
+  launch.overlaps = launch.overlaps && mayOverlap;
+  if (auto done = gpu.launch(launch, parameters, gpu.streamOf(branch)); !done)
     return in(*operation.step, done.error());
   return {};
 }

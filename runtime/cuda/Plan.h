@@ -7,6 +7,7 @@
 #pragma once
 #include "executable/Executable_generated.h"
 #include "runtime/cuda/Attention.h"
+#include "runtime/cuda/Branches.h"
 #include "runtime/cuda/CodeModule.h"
 #include "runtime/cuda/Collective.h"
 #include "runtime/cuda/Product.h"
@@ -48,8 +49,13 @@ public:
   /// Whether all ranks run it together: none can run a part of it alone.
   bool goesOverRanks() const { return !collectives.empty(); }
 
-  /// Appends an operation to the stream. The error names it.
-  static Result<void> issue(const Gpu &gpu, const Operation &operation);
+  /// Appends an operation to the stream of a branch; on that of branch 0 all of them may follow one
+  /// another. The error names it.
+  static Result<void> issue(const Gpu &gpu, const Operation &operation, unsigned branch = 0,
+                            bool mayOverlap = true);
+  /// Appends all operations to the streams of their branches, which part from the first stream and
+  /// join it again.
+  Result<void> issueOnBranches(const Gpu &gpu) const;
 
 private:
   Result<void> add(const fb::Step &step, unsigned number, const fb::TileLoop *loop, int64_t tile,
@@ -62,6 +68,7 @@ private:
   Result<void> addCollective(const fb::Step &step, const PlanParts &parts);
   Result<const Product *> makeProduct(Blas &blas, const ProductShape &shape);
   std::vector<Operation> list;
+  std::unique_ptr<Branches> branches; // null: there is one
   std::vector<std::unique_ptr<Product>> products;
   std::vector<std::unique_ptr<Attention>> attentions;
   std::vector<std::unique_ptr<Collective>> collectives;

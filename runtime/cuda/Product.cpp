@@ -21,12 +21,20 @@ Result<std::unique_ptr<Blas>> Blas::open(const Gpu &gpu, uint64_t mostOnes) {
   std::unique_ptr<Blas> blas(new Blas(gpu, **library, mostOnes));
   if (auto done = blas->check("cublasLtCreate", blas->library.create(&blas->context)); !done)
     return done.error();
-  auto space = GpuMemory::allocate(gpu, matrixLibraryBytes);
+  if (auto done = blas->prepare(0); !done)
+    return done.error();
+  return blas;
+}
+
+Result<void> Blas::prepare(unsigned branch) {
+  if (spaces[branch])
+    return {};
+  auto space = GpuMemory::allocate(device, matrixLibraryBytes);
   if (!space)
     return Error{fmt::format("no memory for the matrix library's {} MiB: {}",
                              matrixLibraryBytes >> 20, space.error().message)};
-  blas->space = std::move(*space);
-  return blas;
+  spaces[branch] = std::move(*space);
+  return {};
 }
 
 Blas::~Blas() {
@@ -35,7 +43,9 @@ Blas::~Blas() {
 }
 
 uint64_t Blas::allocatedBytes() const {
-  uint64_t bytes = space.size();
+  uint64_t bytes = 0;
+  for (const GpuMemory &space : spaces)
+    bytes += space.size();
   for (const GpuMemory &vector : vectorsOfOnes)
     bytes += vector.size();
   return bytes;
@@ -202,10 +212,10 @@ Result<void> Product::chooseAlgorithm(const ProductShape &shape) {
   return {};
 }
 
-Result<void> Product::run(DeviceAddress a, DeviceAddress b, DeviceAddress c,
-                          DeviceAddress addend) const {
+Result<void> Product::run(DeviceAddress a, DeviceAddress b, DeviceAddress c, DeviceAddress addend,
+                          unsigned branch) const {
   if (biasProduct) {
-    if (auto done = biasProduct->run(ones, bias, c, addend); !done)
+    if (auto done = biasProduct->run(ones, bias, c, addend, branch); !done)
       return done;
     addend = c;
   }
@@ -215,12 +225,12 @@ Result<void> Product::run(DeviceAddress a, DeviceAddress b, DeviceAddress c,
   const void *beta =
       wide ? static_cast<const void *>(addend ? &one : &zero) : (addend ? &oneF : &zeroF);
   auto pointer = [](DeviceAddress address) { return reinterpret_cast<void *>(address); };
-  const GpuMemory &workspace = blas.workspace();
+  const GpuMemory &workspace = blas.workspace(branch);
   return blas.check("cublasLtMatmul",
                     blas.api().run(blas.handle(), product, alpha, pointer(b), layoutA, pointer(a),
                                    layoutB, beta, pointer(addend ? addend : c), layoutAddend,
                                    pointer(c), layoutC, &algorithm, pointer(workspace.address()),
-                                   workspace.size(), blas.gpu().stream()));
+                                   workspace.size(), blas.gpu().streamOf(branch)));
 }
 
 } // namespace hybrid::rt::cuda

@@ -3,6 +3,7 @@
 #include "runtime/Executable.h"
 #include "runtime/cuda/CublasLtApi.h"
 #include "runtime/cuda/Gpu.h"
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -20,7 +21,10 @@ public:
   const CublasLtApi &api() const { return library; }
   LtHandle handle() const { return context; }
   const Gpu &gpu() const { return device; }
-  const GpuMemory &workspace() const { return space; }
+  /// Memory for the products of a branch, one at a time; those of another may run meanwhile.
+  const GpuMemory &workspace(unsigned branch) const { return spaces[branch]; }
+  /// Before products run on it. Branch 0 is ready.
+  Result<void> prepare(unsigned branch);
   uint64_t allocatedBytes() const;
   Result<void> check(std::string_view call, LtStatus status) const;
   /// `count` times 1.0 (f64) on the device.
@@ -33,7 +37,7 @@ private:
   const CublasLtApi &library;
   const uint64_t mostOnes;
   LtHandle context = nullptr;
-  GpuMemory space;
+  std::array<GpuMemory, mostBranches> spaces;
   std::vector<GpuMemory> vectorsOfOnes;
 };
 
@@ -62,9 +66,10 @@ public:
   Product(const Product &) = delete;
   Product &operator=(const Product &) = delete;
 
-  /// Appends it to the stream. An addend of 0: there is none. Another than C needs a shape that
-  /// says how it lies, and must not overlap C.
-  Result<void> run(DeviceAddress a, DeviceAddress b, DeviceAddress c, DeviceAddress addend) const;
+  /// Appends it to the stream of a branch. An addend of 0: there is none. Another than C needs a
+  /// shape that says how it lies, and must not overlap C.
+  Result<void> run(DeviceAddress a, DeviceAddress b, DeviceAddress c, DeviceAddress addend,
+                   unsigned branch = 0) const;
 
 private:
   explicit Product(const Blas &blas) : blas(blas) {}

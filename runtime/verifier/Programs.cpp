@@ -48,7 +48,7 @@ Result<void> Verifier::checkProgram(const fb::Program &program) {
             checkStep(*program.steps()->Get(i), fmt::format("step {} of program '{}'", i, name));
         !done)
       return done;
-  return {};
+  return checkBranches(program);
 }
 
 Result<void> Verifier::checkStep(const fb::Step &step, const std::string &where) {

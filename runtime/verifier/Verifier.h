@@ -66,6 +66,8 @@ private:
   Result<void> checkOverRanks(const flatbuffers::Vector<const fb::BufferRef *> *buffers,
                               const std::string &where, bool writes);
   Result<void> checkLoop(const fb::TileLoop &tiles, const std::string &where);
+  Result<void> checkBranches(const fb::Program &program) const;
+  Result<void> checkBranch(const fb::Program &program, unsigned step) const;
   Result<void> checkBuffer(const fb::BufferRef &buffer, const std::string &what) const;
   Result<uint64_t> bytesOfTensor(const flatbuffers::Vector<int64_t> *shape, fb::DType dtype,
                                  std::string_view name) const;

@@ -198,6 +198,9 @@ HYBRID_DRIVER_CALL Status cuLaunchKernelEx(const LaunchConfiguration *asked, Fun
     return fail(errorInvalidValue, named + std::to_string(sharedBytes) +
                                        " bytes of shared memory, and cuFuncSetAttribute allowed " +
                                        std::to_string(function->maximumShared));
+  if (overlaps && stream && device().streams.has(stream) && stream->waitsForOther)
+    return fail(errorInvalidValue,
+                named + "it would be made ready before what another stream does has ended");
   if (extra || (!parameters && function->kernel->parameters))
     return fail(errorInvalidValue, named + "arguments are passed by kernelParams only");
   KernelLaunch launch{gridX, gridY, static_cast<int>(blockX), sharedBytes, overlaps, {}, {}};

@@ -286,8 +286,8 @@ HYBRID_DRIVER_CALL Status cuStreamEndCapture(Stream stream, Graph *graph) {
   CUgraph_st captured = std::move(*stream->capture);
   stream->capture.reset();
   for (auto &[other, owner] : device().streams.all())
-    if (other->joined == stream)
-      other->joined = nullptr;
+    if (other->joined == stream || other == stream)
+      other->joined = nullptr, other->waitsForOther = false;
   std::vector<bool> awaited(captured.nodes.size()); // by the stream's end
   for (size_t node : stream->last)
     awaited[node] = true;

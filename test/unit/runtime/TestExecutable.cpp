@@ -25,6 +25,10 @@ writeTensors(FlatBufferBuilder &builder, const std::vector<TensorSpec> &specs) {
 
 static Offset<fb::Step> writeStep(FlatBufferBuilder &builder, const StepSpec &spec) {
   auto op = builder.CreateString(spec.op), location = builder.CreateString(spec.location);
+  auto made = [&](fb::Operation kind, Offset<void> operation) {
+    auto after = spec.after.empty() ? 0 : builder.CreateVector(spec.after);
+    return fb::CreateStep(builder, kind, operation, op, location, spec.branch, after);
+  };
   if (spec.matmul) {
     const MatmulSpec &m = *spec.matmul;
     auto product = fb::CreateMatmul(
@@ -32,7 +36,7 @@ static Offset<fb::Step> writeStep(FlatBufferBuilder &builder, const StepSpec &sp
         m.dtype, pointerTo(m.a), pointerTo(m.b), pointerTo(m.c), pointerTo(m.bias), m.batch,
         m.batchStrideA, m.batchStrideB, m.batchStrideC, pointerTo(m.offsets), m.tileRows, m.tileSum,
         pointerTo(m.addend), m.ldAddend, m.batchStrideAddend, m.roundsResult);
-    return fb::CreateStep(builder, fb::Operation::Matmul, product.Union(), op, location);
+    return made(fb::Operation::Matmul, product.Union());
   }
   if (spec.attention) {
     const AttentionSpec &a = *spec.attention;
@@ -40,7 +44,7 @@ static Offset<fb::Step> writeStep(FlatBufferBuilder &builder, const StepSpec &sp
         fb::CreateAttention(builder, a.batch, a.length, a.keyLength, a.heads, a.kvHeads, a.headSize,
                             a.causal, a.backward, a.scale, builder.CreateVectorOfStructs(a.buffers),
                             builder.CreateVector(a.strides));
-    return fb::CreateStep(builder, fb::Operation::Attention, call.Union(), op, location);
+    return made(fb::Operation::Attention, call.Union());
   }
   if (spec.loop) {
     std::vector<Offset<fb::Step>> steps;
@@ -48,13 +52,13 @@ static Offset<fb::Step> writeStep(FlatBufferBuilder &builder, const StepSpec &sp
       steps.push_back(writeStep(builder, inner));
     auto loop = fb::CreateTileLoop(builder, spec.loop->rows, spec.loop->tile, spec.loop->tileBytes,
                                    spec.loop->sequential, builder.CreateVector(steps));
-    return fb::CreateStep(builder, fb::Operation::TileLoop, loop.Union(), op, location);
+    return made(fb::Operation::TileLoop, loop.Union());
   }
   auto launch =
       fb::CreateKernelLaunch(builder, builder.CreateString(spec.symbol), spec.grid,
                              builder.CreateVectorOfStructs(spec.buffers), spec.scratchBytes,
                              spec.itemsPerTile, builder.CreateVector(spec.rowBytes), spec.threads);
-  return fb::CreateStep(builder, fb::Operation::KernelLaunch, launch.Union(), op, location);
+  return made(fb::Operation::KernelLaunch, launch.Union());
 }
 
 std::vector<std::byte> ExecutableSpec::bytes() const {

@@ -63,6 +63,8 @@ struct StepSpec {
   std::shared_ptr<LoopSpec> loop = nullptr; // then nothing else is used; copies share it
   int threads = 0;
   std::optional<AttentionSpec> attention = {}; // as matmul
+  uint8_t branch = 0;
+  std::vector<uint32_t> after = {};
 };
 
 struct LoopSpec {
