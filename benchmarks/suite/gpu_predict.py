@@ -69,12 +69,12 @@ def goals():
 
 
 def summary(rows):
-    """Milliseconds, launches, megabytes, and the time by limit."""
+    """Milliseconds, with branches side by side; launches, megabytes, and the time that launches take by themselves, by limit."""
     whole = prediction.total(rows)
     limits = {}
     for row in rows:
         limits[row["limit"]] = limits.get(row["limit"], 0) + row["us"]
-    return {"ms": whole["us"] / 1e3, "launches": whole["launches"], "dram_mb": whole["dram_mb"],
+    return {"ms": whole["us"] / 1e3, "ms_one_by_one": whole["alone_us"] / 1e3, "launches": whole["launches"], "dram_mb": whole["dram_mb"],
             "limits": {limit: us / 1e3 for limit, us in sorted(limits.items(), key=lambda item: -item[1])},
             "slowest": [{key: row[key] for key in ("op", "kind", "launches", "us", "limit", "dram_mb")} for row in prediction.by_op(rows)[:8]]}
 
@@ -86,7 +86,8 @@ def say(result, names, most):
         for name in names:
             at = row["predicted"][name]
             limits = ", ".join(f"{limit} {ms:.3f}" for limit, ms in at["limits"].items())
-            text += f"  {name}: {at['ms']:.3f} ms in {at['launches']} launches, {at['dram_mb']:.1f} MB of memory traffic; by limit: {limits}\n"
+            alone = f" ({at['ms_one_by_one']:.3f} one by one)" if at["ms_one_by_one"] > at["ms"] + 5e-4 else ""
+            text += f"  {name}: {at['ms']:.3f} ms{alone} in {at['launches']} launches, {at['dram_mb']:.1f} MB of memory traffic; by limit: {limits}\n"
         lines = [[item["op"], item["kind"], str(item["launches"]), f"{item['us']:.1f}", item["limit"], f"{item['dram_mb']:.1f}"]
                  for item in row["predicted"][names[0]]["slowest"][:most]]
         text += f"\nslowest on {names[0]}\n\n" + table(["op", "kernel", "launches", "us", "limit", "MB"], lines)

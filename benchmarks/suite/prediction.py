@@ -24,8 +24,11 @@ ASSUMPTIONS = """\
 - The L1 cache keeps what a block reads again if all resident blocks' lines fit beside shared memory, otherwise nothing.
 - The L2 cache keeps the last buffers touched, up to 80 % of its size, across kernels, least recently used first; what is written reaches
   memory when it is evicted. Other accesses to a buffer reach memory once a kernel, however often blocks read it.
-- Kernels run one after another; a launch in a graph and its ramp take the same time for all of them. Where a kernel is made ready while the
-  one before it runs (programmatic dependent launch, since sm_90), and that one is not a library's, a launch takes `dependent_launch_us`.
+- Kernels of a branch run one after another; a launch in a graph and its ramp take the same time for all of them. Where a kernel is made ready while the
+  one before it runs (programmatic dependent launch, since sm_90), that one is not a library's, and nothing of another branch is waited for, a launch
+  takes `dependent_launch_us`.
+- Branches overlap in launches, ramps and what multiprocessors have idle: a kernel whose blocks fill all of them, or that has a unit or the memory to its limit,
+  leaves nothing to another; what began first goes first. The L2 cache sees kernels in the order of the program.
 - Library calls: products take the best of three tile sizes at the rate of large products, split by depth while multiprocessors are idle;
   attention takes 65 % of that rate, its gradient 55 %.
 - Memory is zero while counting: routing sends all tokens to the first experts, so experts' products count as one with all tokens.
@@ -141,7 +144,7 @@ def kernel(step, gpu, cache=None):
     times["dram"] = dram / (gpu["dram_gbs"] * gpu["dram_efficiency"]) / 1e3
     limit = max(times, key=times.get)
     return {"us": gpu["launch_us"] + gpu["ramp_us"] + times[limit], "limit": limit, "times": times, "resident": resident, "waves": rounds,
-            "dram_bytes": dram, "touched_bytes": wanted, "scale": scale}
+            "filled": min(1.0, grid / (gpu["multiprocessors"] * resident)), "dram_bytes": dram, "touched_bytes": wanted, "scale": scale}
 
 
 def product(step, gpu, cache):
@@ -158,8 +161,8 @@ def product(step, gpu, cache):
         rate = peak / multiprocessors * {(128, 128): 1.0, (128, 64): 0.9, (64, 64): 0.7}[tile]
         math_us = -(-tiles * splits // multiprocessors) * 2 * tile[0] * tile[1] * -(-depth // splits) / rate
         l2_bytes = tiles * sum(tile) * depth * size + batch * rows * columns * (result_size + 4 * (2 * splits - 2))
-        each.append((max(math_us, l2_bytes / gpu["l2_gbs"] / 1e3), math_us, l2_bytes, splits))
-    _, math_us, l2_bytes, splits = min(each)
+        each.append((max(math_us, l2_bytes / gpu["l2_gbs"] / 1e3), math_us, l2_bytes, splits, tiles * splits))
+    _, math_us, l2_bytes, splits, blocks = min(each)
     dram = 0
     written_before = cache.written_back
     buffers = step["buffers"]
@@ -175,7 +178,7 @@ def product(step, gpu, cache):
              "dram": dram / (gpu["dram_gbs"] * gpu["dram_efficiency"]) / 1e3}
     limit = max(times, key=times.get)
     return {"us": gpu["launch_us"] + gpu["library_fill_us"] + times[limit] + (1.0 if splits > 1 else 0), "limit": limit, "times": times,
-            "dram_bytes": dram, "touched_bytes": sum(buffer[2] for buffer in buffers)}
+            "filled": min(1.0, blocks / multiprocessors), "dram_bytes": dram, "touched_bytes": sum(buffer[2] for buffer in buffers)}
 
 
 def attention(step, gpu, cache):
@@ -186,36 +189,79 @@ def attention(step, gpu, cache):
     times = {"tensor": flops / (gpu["library_bf16_tflops"] * 1e6 * (0.55 if step["backward"] else 0.65)),
              "dram": dram / (gpu["dram_gbs"] * gpu["dram_efficiency"]) / 1e3}
     limit = max(times, key=times.get)
-    return {"us": gpu["launch_us"] + gpu["library_fill_us"] + times[limit], "limit": limit, "times": times, "dram_bytes": dram,
+    return {"us": gpu["launch_us"] + gpu["library_fill_us"] + times[limit], "limit": limit, "times": times, "filled": 1.0, "dram_bytes": dram,
             "touched_bytes": sum(buffer[2] for buffer in step["buffers"])}
 
 
 KINDS = {"kernel": kernel, "product": product, "attention": attention}
 
 
-def steps_of(counts, programs):
-    return [step for program in programs for step in counts["programs"].get(program, [])]
-
-
 def predict(counts, programs, gpu):
-    """Rows of all steps in order, as they come a second time: the cache holds what the run before has left."""
-    cache, steps = L2(gpu), steps_of(counts, programs)
+    """Rows of all steps in order, as they come a second time: the cache holds what the run before has left. `us` is what each takes
+    by itself, `end` when it has ended, branches side by side and programs one after another."""
+    cache = L2(gpu)
     for _ in range(2):
-        rows, before = [], None
-        for step in steps:
-            row = KINDS[step["kind"]](step, gpu, cache)
-            if gpu["overlaps_launches"] and before == step["kind"] == "kernel":
-                row["us"] -= gpu["launch_us"] - gpu["dependent_launch_us"]
-            before = step["kind"]
-            times = step.get("times", 1)
-            rows.append({"op": step["op"], "location": step["location"], "kind": step["kind"], "kernel": step.get("kernel", ""), **row,
-                         "us": row["us"] * times, "dram_bytes": row["dram_bytes"] * times, "launches": times})
+        rows, begin = [], 0.0
+        for program in programs:
+            own, before = [], {}
+            for step in counts["programs"].get(program, []):
+                row = KINDS[step["kind"]](step, gpu, cache)
+                branch, after = step.get("branch", 0), step.get("after", [])
+                if gpu["overlaps_launches"] and before.get(branch) == step["kind"] == "kernel" and not after:
+                    row["us"] -= gpu["launch_us"] - gpu["dependent_launch_us"]
+                before[branch] = step["kind"]
+                times = step.get("times", 1)
+                own.append({"op": step["op"], "location": step["location"], "kind": step["kind"], "kernel": step.get("kernel", ""), **row,
+                            "us": row["us"] * times, "dram_bytes": row["dram_bytes"] * times, "launches": times,
+                            "step": step.get("step", len(own)), "branch": branch, "after": after})
+            ends = side_by_side(own)
+            for row, end in zip(own, ends):
+                row["end"] = begin + end
+            begin += max(ends, default=0.0)
+            rows += own
     return rows
 
 
+def side_by_side(rows):
+    """When each row of a program ends. At any time a row takes of each unit what those that began before it leave, up to what it takes by itself;
+    its launch and ramp take nothing."""
+    queues = collections.defaultdict(collections.deque)
+    for number, row in enumerate(rows):
+        queues[row["branch"]].append(number)
+    last = {row["step"]: number for number, row in enumerate(rows)}
+    ends, running, now = [None] * len(rows), [], 0.0
+    while True:
+        for queue in queues.values():
+            if queue and (queue[0] not in [job["row"] for job in running]) and all(step not in last or ends[last[step]] is not None for step in rows[queue[0]]["after"]):
+                row = rows[queue[0]]
+                busy = row["times"][row["limit"]] * row["launches"]
+                needs = {unit: us / max(row["times"][row["limit"]], 1e-9) for unit, us in row["times"].items() if unit != "latency"}
+                running.append({"row": queue[0], "fixed": max(0.0, row["us"] - busy), "busy": busy, "needs": {**needs, "filled": row["filled"]}})
+        if not running:
+            return ends
+        free, speeds = collections.defaultdict(lambda: 1.0), []
+        for job in running:
+            speed = 1.0
+            if job["fixed"] <= 0:
+                speed = min([1.0, *(free[unit] / need for unit, need in job["needs"].items() if need > 1e-9)])
+                for unit, need in job["needs"].items():
+                    free[unit] = max(0.0, free[unit] - need * speed)
+            speeds.append(speed)
+        passed = min((job["fixed"] or job["busy"]) / speed for job, speed in zip(running, speeds) if speed > 1e-9)
+        now += passed
+        for job, speed in zip(running, speeds):
+            part = "fixed" if job["fixed"] > 0 else "busy"
+            job[part] = job[part] - passed * speed if job[part] - passed * speed > 1e-9 else 0.0
+        for job in [job for job in running if not job["fixed"] and not job["busy"]]:
+            ends[job["row"]] = now
+            queues[rows[job["row"]]["branch"]].popleft()
+            running.remove(job)
+
+
 def total(rows):
-    return {"us": sum(row["us"] for row in rows), "launches": sum(row["launches"] for row in rows),
-            "dram_mb": sum(row["dram_bytes"] for row in rows) / 1e6}
+    """`us` is what all take side by side, `alone_us` one after another."""
+    return {"us": max((row["end"] for row in rows), default=0.0), "alone_us": sum(row["us"] for row in rows),
+            "launches": sum(row["launches"] for row in rows), "dram_mb": sum(row["dram_bytes"] for row in rows) / 1e6}
 
 
 def by_op(rows):

@@ -49,8 +49,8 @@ public:
       fillIds(*program);
       json steps = json::array();
       if (program->steps())
-        for (const fb::Step *step : *program->steps())
-          if (auto done = add(*step, nullptr, steps); !done)
+        for (unsigned i = 0; i < program->steps()->size(); ++i)
+          if (auto done = add(*program->steps()->Get(i), i, nullptr, steps); !done)
             return done.error();
       programs[name] = std::move(steps);
     }
@@ -105,16 +105,22 @@ private:
     }
   }
 
-  rt::Result<void> add(const fb::Step &step, const fb::TileLoop *loop, json &into) {
+  rt::Result<void> add(const fb::Step &step, unsigned number, const fb::TileLoop *loop,
+                       json &into) {
     if (const auto *tiles = step.operation_as_TileLoop()) {
       if (tiles->steps())
         for (const fb::Step *inner : *tiles->steps())
-          if (auto done = add(*inner, tiles, into); !done)
+          if (auto done = add(*inner, number, tiles, into); !done)
             return done;
       return {};
     }
     json made{{"op", step.op() ? step.op()->str() : ""},
-              {"location", step.location() ? step.location()->str() : ""}};
+              {"location", step.location() ? step.location()->str() : ""},
+              {"step", number},
+              {"branch", step.branch()},
+              {"after", json::array()}};
+    for (unsigned i = 0; step.after() && i < step.after()->size(); ++i)
+      made["after"].push_back(step.after()->Get(i));
     for (const fb::BufferRef &buffer : buffersOf(step))
       made["buffers"].push_back({static_cast<int>(buffer.space()),
                                  static_cast<uint64_t>(buffer.offset()),

@@ -77,6 +77,29 @@ def cache():
     assert cache.touch(stream, 1 << 30, False) == 1 << 30
 
 
+def branches():
+    """Small kernels overlap, large ones only in their launches; what waits, waits."""
+    launch, dependent, ramp = H100["launch_us"], H100["dependent_launch_us"], H100["ramp_us"]
+    small = {**step(alone=[1830 * 50, 1830 * 50], load_sectors=0, store_sectors=0, touched=[[0, 0], [0, 0]]), "grid": 264}  # 50 us on a quarter of the places
+    large = {**small, "grid": 132 * 8}
+
+    def of(*steps):
+        counts = {"programs": {"train": [{**kernel, "step": number, "branch": branch, "after": after}
+                                         for number, (kernel, branch, after) in enumerate(steps)]}}
+        return prediction.total(prediction.predict(counts, ["train"], H100))
+
+    near(of((small, 0, []), (small, 0, []))["us"], 100 + launch + dependent + 2 * ramp)
+    near(of((small, 0, []), (small, 1, []))["us"], 50 + launch + ramp)
+    near(of((small, 0, []), (small, 1, []))["alone_us"], 100 + 2 * (launch + ramp))
+    near(of((small, 0, []), (small, 1, [0]))["us"], 100 + 2 * (launch + ramp))
+    near(of((large, 0, []), (large, 1, []))["us"], 100 + launch + ramp)
+    near(of((large, 0, []), (small, 1, []), (small, 2, []))["us"], 100 + launch + ramp)
+    # Five of them, of which four fit: the fifth begins when they end.
+    near(of(*((small, branch, []) for branch in range(5)))["us"], 100 + launch + ramp)
+    twice = {"programs": {name: [{**small, "step": 0, "branch": branch, "after": []}] for branch, name in enumerate(("train", "update"))}}
+    near(prediction.total(prediction.predict(twice, ["train", "update"], H100))["us"], 2 * (50 + launch + ramp))  # programs wait
+
+
 def calibration():
     counts = {"programs": {"train": [step()] * 3}}
     table = prediction.load_devices()
@@ -98,6 +121,6 @@ def goals_are_cases():
             assert made.is_dir()
 
 
-for test in (occupancy, limits, scaled_by_machine_code, cache, calibration, goals_are_cases):
+for test in (occupancy, limits, scaled_by_machine_code, cache, branches, calibration, goals_are_cases):
     test()
 print("ok")
