@@ -91,7 +91,7 @@ void Table::session(const llvm::json::Object &memory) {
          "  " + llvm::Twine(integer(memory, "scratch_bytes_per_thread")) + " a thread, " +
              llvm::Twine(threads) + (threads == 1 ? " thread" : " threads"));
   lineOf("tiles", "tile_bytes");
-  lineOf("cuBLASLt", "library_bytes", "  workspace of matrix products");
+  lineOf("cuBLASLt", "library_bytes", "  workspaces of matrix products");
   lineOf("cuDNN", "attention_bytes", "  workspace of attention");
   lineOf("tables", "table_bytes",
          "  inputs and outputs of " + llvm::Twine(integer(memory, "burst_steps")) + " steps");

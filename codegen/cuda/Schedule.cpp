@@ -71,6 +71,9 @@ std::vector<ScheduleStage> cuda::scheduleStages(const LowerToScheduleCudaOptions
                         reduction.weighted = ranks.weighted;
                         return createReduceGradients(reduction);
                       })});
+  // What runs at the same time takes more memory; so do spectra that are kept.
+  if (options.keepSpectra)
+    stages.push_back({"assign-branches", onPrograms([] { return createAssignBranches(); })});
   stages.push_back({"schedule", onPrograms([] { return createPlanArena(); })});
   return stages;
 }

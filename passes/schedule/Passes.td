@@ -204,11 +204,35 @@ def ReduceGradients : Pass<"schedule-reduce-gradients", "::hybrid::ProgramOp"> {
   let statistics = [Statistic<"numReductions", "reductions", "reductions over ranks">];
 }
 
+def AssignBranches : Pass<"schedule-assign-branches", "::hybrid::ProgramOp"> {
+  let summary = "let steps that need nothing of each other run at the same time";
+  let description = [{
+    For GPUs. Steps that have time to spare, by the longest way through the program that leads over them, go to a branch of their own (`schedule.branch`): filters,
+    gradients of weights, small sums. A step says which earlier ones on other branches it waits for (`schedule.after`, by their numbers in the program), each only where that does not follow from what it waits for
+    anyway. Steps of one branch run in order, and their order in the program stays: it is always right, too.
+
+    Buffers that live on different branches at one time cannot share memory. Where the arena would grow by more than `growth` percent, the main branch waits for the others
+    after 64 steps, or 32, down to 4; where even that is not enough, nothing changes. schedule-plan-arena places buffers by the order that remains.
+
+    ```mlir
+    schedule.library_matmul ... (%x, %dy, %g : ...)                     // before: a gradient of weights, and the main chain
+    schedule.library_matmul ... (%dy, %w, %dx : ...)
+    schedule.launch "rmsnormBackward" ... (%dx, %dz : ...)
+
+    schedule.library_matmul ... (%x, %dy, %g : ...) {schedule.after = array<i64: 6>, schedule.branch = 1 : i64}      // after
+    schedule.library_matmul ... (%dy, %w, %dx : ...)
+    schedule.launch "rmsnormBackward" ... (%dx, %dz : ...)
+    ```
+  }];
+  let options = [Option<"growth", "growth", "int64_t", "20", "percent by which the arena may grow">];
+  let statistics = [Statistic<"numParted", "parted", "steps on other branches">, Statistic<"numWaits", "waits", "waits between branches">];
+}
+
 def PlanArena : Pass<"schedule-plan-arena", "::hybrid::ProgramOp"> {
   let summary = "place all buffers of the arena, and name places instead of values";
   let description = [{
-    Buffers that live at different times share memory: largest first, each at the lowest place that fits. The last pass: afterwards order alone says what
-    depends on what. The program gets `schedule.largest`: op, location and bytes of the largest buffers where its arena is fullest.
+    Buffers that live at different times share memory: largest first, each at the lowest place that fits. Times are those of the order that
+    schedule-assign-branches has left. The last pass: afterwards order alone says what depends on what. The program gets `schedule.largest`: op, location and bytes of the largest buffers where its arena is fullest.
 
     ```mlir
     schedule.program @forward {                                                                                           // before

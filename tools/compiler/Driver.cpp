@@ -649,6 +649,7 @@ const std::vector<std::string> &emitStages() {
                                                "merge-launches",
                                                "plan-tiles",
                                                "reduce-gradients",
+                                               "assign-branches",
                                                "schedule",
                                                "llvm",
                                                "asm",
