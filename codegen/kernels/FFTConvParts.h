@@ -20,9 +20,9 @@ struct FFTConvPartsParams {
                 secondStride, secondFactorStride, hasFactor, hasSecond, hasFirst)
 };
 
-/// The inner transforms: one a block, of `points` points. splits as in FFTConvParams; scale: points
-/// of the whole transform; goesOn: to the sums of the filter's gradient of other sequences these
-/// are added.
+/// The inner transforms, of `points` points: a block walks over one part of a channel, of one of
+/// the `splits` of the batch. scale: points of the whole transform; goesOn: to the sums of the
+/// filter's gradient of other sequences these are added.
 struct FFTConvInnerParams {
   int64_t batch, channels, parts, points, splits, scale, hasSkip, hasGateOut, goesOn;
   HYBRID_FIELDS(batch, channels, parts, points, splits, scale, hasSkip, hasGateOut, goesOn)
@@ -32,10 +32,15 @@ namespace cuda {
 
 constexpr int64_t partsLanes = 8; // channels: a sector of memory in f32
 constexpr int threads(const FFTConvPartsParams &p) { return static_cast<int>(p.blockThreads); }
+/// Whether a thread does an outer transform by itself, in registers: no block waits then, and all
+/// loads are on their way at once. More parts go through shared memory.
+constexpr bool partsInRegisters(int64_t parts) { return parts <= 32; }
 /// Items take partsLanes neighbouring channels of `tile` neighbouring inner points.
 template <typename T> constexpr Grid partsGrid(const FFTConvPartsParams &p) {
+  const int64_t elements =
+      partsInRegisters(p.parts) ? 0 : fftElements(p.parts, p.tile * partsLanes);
   return {p.batch * (p.points / p.parts / p.tile) * ceilDiv(p.channels, partsLanes), threads(p),
-          fftElements(p.parts, p.tile * partsLanes) * 2 * static_cast<int64_t>(sizeof(T))};
+          elements * 2 * static_cast<int64_t>(sizeof(T))};
 }
 /// Factors e^(-2 pi i q / (4 points)), q < 4 points, are products of two from short tables, the
 /// fine one with q below this, and a coarse one.
@@ -45,17 +50,18 @@ constexpr int64_t fineFactors(int64_t points) {
     count *= 2;
   return count;
 }
-/// Parts of a transform: few, so that the outer transforms of a tile need little memory, but so
-/// many that two inner transforms take no more than 64 KB of f32.
+/// Parts of a transform: few, but so many that two inner transforms take no more than 32 KB of f32,
+/// or 64 KB rather than that the outer transforms no longer fit into registers.
 constexpr int64_t fftconvParts(int64_t points) {
-  int64_t parts = 32;
-  while (points / parts > 4096 && parts < 512)
+  int64_t parts = 16;
+  while (points / parts > (parts < 32 ? 2048 : 4096) && parts < 512)
     parts *= 2;
   return parts;
 }
-/// Inner points of a tile: 64 KB.
+/// Inner points of a tile: of 256 threads where transforms are in registers,
+/// otherwise 64 KB.
 constexpr int64_t fftconvTile(int64_t parts, int64_t elementBytes) {
-  return 4096 / elementBytes / parts;
+  return partsInRegisters(parts) ? 256 / partsLanes : 4096 / elementBytes / parts;
 }
 /// What is convolved at a time.
 struct FFTConvStretch {
@@ -99,22 +105,24 @@ constexpr Grid innerGrid(const FFTConvInnerParams &p, int64_t sequences, int64_t
 
 } // namespace cuda
 
-/// Splits of the batch of a backward pass.
+/// Splits of the batch of a forward (signals: 1) or backward pass (2).
 struct FFTConvInnerSplits {
-  template <typename T> static constexpr int64_t onCuda(const FFTConvInnerParams &p) {
+  template <typename T>
+  static constexpr int64_t onCuda(const FFTConvInnerParams &p, int64_t signals) {
     return cuda::fftconvSplits(
         p.batch, p.channels * p.parts,
-        cuda::fftconvBlocksAtOnce(cuda::threads(p), cuda::sharedBytes<T>(p, 2)));
+        cuda::fftconvBlocksAtOnce(cuda::threads(p), cuda::sharedBytes<T>(p, signals)));
   }
 };
 
-/// Buffers: x, gate (optional), twiddles, fine factors, coarse factors, parts.
+/// Buffers: x, gate (optional), twiddles (where transforms are not in registers), fine factors,
+/// coarse factors, parts.
 struct FFTConvSplit : KernelOf<FFTConvPartsParams, "fftconv_split", 5> {
   HYBRID_ON_CUDA(cuda::partsGrid<T>(p))
 };
 
-/// Buffers: parts, gate (optional), second factor (optional), twiddles, fine factors, coarse
-/// factors, y, second result (optional), first row (optional).
+/// Buffers: parts, gate (optional), second factor (optional), twiddles as above, fine factors,
+/// coarse factors, y, second result (optional), first row (optional).
 struct FFTConvMerge : KernelOf<FFTConvPartsParams, "fftconv_merge", 6, 7, 8> {
   HYBRID_ON_CUDA(cuda::partsGrid<T>(p))
 };
@@ -126,7 +134,7 @@ struct FFTConvInnerSpectrum : KernelOf<FFTConvInnerParams, "fftconv_inner_spectr
 
 /// Buffers: spectrum, skip (optional), twiddles, signal, in place.
 struct FFTConvInnerForward : KernelOf<FFTConvInnerParams, "fftconv_inner_forward", 3> {
-  HYBRID_ON_CUDA(cuda::innerGrid<T>(p, p.batch, 1))
+  HYBRID_ON_CUDA(cuda::innerGrid<T>(p, p.splits, 1))
 };
 
 /// Buffers: spectrum, skip (optional), twiddles, signal and cotangent, both in place, partial, in

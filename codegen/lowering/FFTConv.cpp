@@ -171,7 +171,8 @@ public:
   PartsConvolution(const Operands &o, const FFTConvParams &p, int64_t signals,
                    ProgramBuilder &program)
       : o(o), p(p), program(program), element(o.element()), parts(cuda::fftconvParts(p.points)),
-        inner(p.points / parts), outerTable(tableOf(program, element, parts)),
+        inner(p.points / parts),
+        outerTable(cuda::partsInRegisters(parts) ? View() : tableOf(program, element, parts)),
         innerTable(tableOf(program, element, inner)) {
     const int64_t fine = cuda::fineFactors(p.points), period = 4 * p.points;
     fineTable = twiddles(program, element, {fine, 1, period});
@@ -197,6 +198,7 @@ public:
         auto at = [&](const View &view) { return part(view, sequence, first, count); };
         split(ofActivations(count), at(o.x), at(o.gateIn), signal);
         FFTConvInnerParams params = innerParams(stretch.batch, count, 1);
+        params.splits = program.ask<FFTConvInnerSplits>(element, params, 1);
         params.hasSkip = p.hasSkip;
         program.launch<FFTConvInnerForward>(element, params,
                                             {channelRows(spectrum, first, count),
@@ -209,7 +211,7 @@ public:
   void backward() {
     forEachChannels(stretch.channels, [&](int64_t first, int64_t count) {
       FFTConvInnerParams params = innerParams(stretch.batch, count, 1);
-      params.splits = program.ask<FFTConvInnerSplits>(element, params);
+      params.splits = program.ask<FFTConvInnerSplits>(element, params, 2);
       params.hasSkip = p.hasSkip, params.hasGateOut = p.hasGateOut;
       params.goesOn = stretch.batch < p.batch; // from zero, so that all stretches share their code
       View signal = scratch(stretch.batch, count), cotangent = scratch(stretch.batch, count),

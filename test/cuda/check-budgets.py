@@ -49,6 +49,8 @@ WIDE = [
     ("benchmarks/ops/gated_convolution.hyb", "--batch 64 --length 1024 --set taps=1024"),
     ("benchmarks/ops/gated_convolution.hyb", "--batch 64 --length 2048 --set taps=2048"),
     ("benchmarks/ops/gated_convolution.hyb", "--batch 64 --length 4096 --set taps=4096"),
+    ("benchmarks/ops/gated_convolution.hyb", "--batch 64 --length 16384 --set taps=16384"),
+    ("benchmarks/ops/gated_convolution.hyb", "--batch 8 --length 65536 --set taps=65536"),
     ("benchmarks/ops/attention.hyb", "--batch 8 --length 2048 --set heads=1 --set width=128"),
     ("benchmarks/ops/attention.hyb", "--batch 8 --length 2048 --set heads=1 --set width=256"),
     ("benchmarks/ops/attention.hyb", "--batch 8 --length 2048 --set heads=1 --set width=128 --precision bf16"),

@@ -41,7 +41,8 @@ constexpr FFTConvPartsParams partsOf(const Case &c, int64_t stride, int64_t hasF
                                      int64_t factorStride) {
   FFTConvPartsParams p{};
   p.batch = c.batch, p.length = c.length, p.channels = c.channels, p.points = c.points();
-  p.parts = c.parts, p.tile = c.tile, p.blockThreads = 64;
+  p.parts = c.parts, p.tile = c.tile;
+  p.blockThreads = cuda::partsInRegisters(c.parts) ? c.tile * cuda::partsLanes : 64;
   p.stride = stride, p.hasFactor = hasFactor, p.factorStride = factorStride;
   return p;
 }
@@ -153,7 +154,10 @@ TYPED_TEST_SUITE(FFTConvParts, Scalars);
 constexpr Case cases[] = {{2, 1000, 9, 1000, 2, true, true, true, 32, 8},
                           {3, 2048, 3, 2048, 1, false, false, false, 64, 4},
                           {2, 1000, 2, 1000, 1, true, false, true, 32, 8, 1},
-                          {1, 4000, 2, 40, 1, true, true, false, 32, 4}}; // 2048 points
+                          {1, 4000, 2, 40, 1, true, true, false, 32, 4}, // 2048 points
+                          {1, 4000, 2, 40, 1, true, true, false, 64, 2},
+                          {3, 1000, 9, 1000, 2, true, true, true, 16, 16},
+                          {1, 512, 8, 512, 1, false, false, true, 16, 32}};
 TYPED_TEST(FFTConvParts, AgreesInTwoPasses) {
   forEachCase<cases>([](const auto &of) { check<TypeParam>(of); });
 }

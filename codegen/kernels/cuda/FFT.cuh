@@ -197,8 +197,11 @@ HYBRID_DEVICE void multiplyByPowers(Complex<T> *v, Complex<T> first, const Compl
   }
 }
 
-/// Table of the factors of a transform of `points`: e^(-2 pi i q / (4 points)), q < points.
-template <typename T, int points_, int lanes_, int threads_, bool twisted, bool wide = false>
+/// Table of the factors of a transform of `points`: e^(-2 pi i q / (4 points)), q < points. keeps:
+/// for blocks that do many transforms, threads have what they need of it in registers, once
+/// keepFactors() was called.
+template <typename T, int points_, int lanes_, int threads_, bool twisted, bool wide = false,
+          bool keeps = false>
 struct Transform {
   static constexpr int points = points_, lanes = lanes_, threads = threads_;
   static constexpr int firstRadix = fftRadices(points, wide).first,
@@ -213,6 +216,33 @@ struct Transform {
   using Value = Complex<T>;
   Value *data; // fftElements() in shared memory
   const Value *table;
+  /// Rounds of the first stage. Where factors are kept a thread loads the points of all rounds
+  /// before it waits for the first of them.
+  static constexpr int firstRounds = (firstStride * lanes + threads - 1) / threads;
+  static constexpr bool loadsAtOnce = keeps && firstStride % threads == 0;
+  /// Factors of a thread's place in the first stage that the table has; others are products.
+  static constexpr int firstFromTable = firstRadix < 8 ? 1 : firstRadix < 16 ? 2 : 4;
+  /// Which of the stages between has sub-transforms of this length.
+  static constexpr int stageOf(int length) {
+    return length >= firstStride ? 0 : 1 + stageOf(16 * length);
+  }
+  static constexpr int stageCount = firstStride >= 16 * last ? 1 + stageOf(16 * last) : 0;
+  static_assert(!keeps || (!twisted && points <= 16 * threads && lanes == 1), "a place a thread");
+  Value keptFirst[keeps ? firstRounds : 1][keeps ? firstFromTable : 1];
+  Value kept[keeps && stageCount ? stageCount : 1][keeps ? 4 : 1];
+
+  HYBRID_DEVICE Transform(Value *data, const Value *table) : data(data), table(table) {}
+  HYBRID_DEVICE void keepFactors() {
+    HYBRID_UNROLL
+    for (int round = 0; round < firstRounds; ++round)
+      if (const int place = static_cast<int>(threadIdx.x) + round * threads; place < firstStride) {
+        HYBRID_UNROLL
+        for (int k = 1; k <= firstFromTable; ++k)
+          keptFirst[round][k - 1] = firstFactor(place, k);
+      }
+    if (threadIdx.x < points / 16)
+      keepStages<firstStride>();
+  }
 
   /// The element of a position, and the distance of elements whose positions are `positions` (a
   /// multiple of `last`) apart.
@@ -232,25 +262,26 @@ struct Transform {
 
   /// The first stage; load(t, lane) gives the point t. No barrier.
   template <typename Load> HYBRID_DEVICE void load(Load load) const {
-    constexpr int radix = firstRadix, stride = firstStride;
-    HYBRID_NO_UNROLL
-    for (unsigned index = threadIdx.x; index < stride * lanes; index += threads) {
-      const Part part(index);
-      Value v[radix];
+    auto read = [&](Part part, Value *v) {
       HYBRID_UNROLL
-      for (int a = 0; a < radix; ++a)
-        v[a] = load(part.place + stride * a, part.lane);
-      if constexpr (twisted) {
-        HYBRID_UNROLL
-        for (int a = 0; a < radix; ++a)
-          v[a] = turned<false>(v[a], a * (32 / radix));
+      for (int a = 0; a < firstRadix; ++a)
+        v[a] = load(part.place + firstStride * a, part.lane);
+    };
+    if constexpr (loadsAtOnce) {
+      Value v[firstRounds][firstRadix];
+      HYBRID_UNROLL
+      for (int round = 0; round < firstRounds; ++round)
+        read(Part(threadIdx.x + static_cast<unsigned>(round * threads)), v[round]);
+      HYBRID_UNROLL
+      for (int round = 0; round < firstRounds; ++round)
+        firstStage(Part(threadIdx.x + static_cast<unsigned>(round * threads)), round, v[round]);
+    } else {
+      HYBRID_NO_UNROLL
+      for (unsigned index = threadIdx.x; index < firstStride * lanes; index += threads) {
+        Value v[firstRadix];
+        read(Part(index), v);
+        firstStage(Part(index), 0, v);
       }
-      transformRegisters<radix, false>(v);
-      firstFactors<false>(v, part.place);
-      const int base = at(part.place, part.lane);
-      HYBRID_UNROLL
-      for (int b = 0; b < radix; ++b)
-        data[base + b * distance(stride)] = v[b];
     }
   }
 
@@ -344,24 +375,46 @@ struct Transform {
   /// The last stage back; store(t, lane, value) takes the point t. No barrier.
   template <typename Store> HYBRID_DEVICE void store(Store store) const {
     constexpr int radix = firstRadix, stride = firstStride;
-    HYBRID_NO_UNROLL
-    for (unsigned index = threadIdx.x; index < stride * lanes; index += threads) {
+    auto lastStage = [&](unsigned index, int round) {
       const Part part(index);
       const int base = at(part.place, part.lane);
       Value v[radix];
       HYBRID_UNROLL
       for (int b = 0; b < radix; ++b)
         v[b] = data[base + b * distance(stride)];
-      firstFactors<true>(v, part.place);
+      firstFactors<true>(v, part.place, round);
       transformRegisters<radix, true>(v);
       HYBRID_UNROLL
       for (int a = 0; a < radix; ++a)
         store(part.place + stride * a, part.lane,
               twisted ? turned<true>(v[a], a * (32 / radix)) : v[a]);
+    };
+    if constexpr (loadsAtOnce) {
+      HYBRID_UNROLL
+      for (int round = 0; round < firstRounds; ++round)
+        lastStage(threadIdx.x + static_cast<unsigned>(round * threads), round);
+    } else {
+      HYBRID_NO_UNROLL
+      for (unsigned index = threadIdx.x; index < stride * lanes; index += threads)
+        lastStage(index, 0);
     }
   }
 
 private:
+  HYBRID_DEVICE void firstStage(Part part, int round, Value *v) const {
+    if constexpr (twisted) {
+      HYBRID_UNROLL
+      for (int a = 0; a < firstRadix; ++a)
+        v[a] = turned<false>(v[a], a * (32 / firstRadix));
+    }
+    transformRegisters<firstRadix, false>(v);
+    firstFactors<false>(v, part.place, round);
+    const int base = at(part.place, part.lane);
+    HYBRID_UNROLL
+    for (int b = 0; b < firstRadix; ++b)
+      data[base + b * distance(firstStride)] = v[b];
+  }
+
   template <typename Visit> HYBRID_DEVICE void forEachGroup(Visit visit) const {
     HYBRID_NO_UNROLL
     for (int round = 0; round < rounds; ++round)
@@ -377,25 +430,48 @@ private:
     write(group, v);
   }
 
-  /// The first powers of table[place]; those behind the table's end are products.
-  template <int radix, int inTable> HYBRID_DEVICE void powersAt(int place, Value *powers) const {
+  /// The first powers of factor(1), of which factor(k) gives those up to `given`; others are
+  /// products.
+  template <int radix, int given, typename Factor>
+  HYBRID_DEVICE static void powersOf(Factor factor, Value *powers) {
     HYBRID_UNROLL
     for (int k = 1; k <= 4 && k < radix; ++k) {
-      if (k <= inTable)
-        powers[k - 1] = table[k * place];
+      if (k <= given)
+        powers[k - 1] = factor(k);
       else
         powers[k - 1] = powers[(k + 1) / 2 - 1] * powers[k / 2 - 1];
     }
   }
-
-  template <bool conjugated> HYBRID_DEVICE void firstFactors(Value *v, int j) const {
-    Value powers[4];
-    if constexpr (firstRadix == 2) {
-      Value half = table[2 * j];
-      powers[0] = half * half;
-    } else {
-      powersAt<firstRadix, firstRadix / 4>(4 * j, powers);
+  /// e^(-2 pi i j k / points) of the table; with radix 2 it is not there, but that of half of j.
+  HYBRID_DEVICE Value firstFactor(int j, int k) const {
+    return table[(firstRadix == 2 ? 2 : 4) * k * j];
+  }
+  template <int length> HYBRID_DEVICE Value stageFactor(int j, int k) const {
+    return table[k * j * (4 * points / length)];
+  }
+  template <int length> HYBRID_DEVICE void keepStages() {
+    if constexpr (length >= 16 * last && length <= firstStride) {
+      HYBRID_UNROLL
+      for (int k = 1; k <= 4; ++k)
+        kept[stageOf(length)][k - 1] =
+            stageFactor<length>(static_cast<int>(threadIdx.x) % (length / 16), k);
+      keepStages<length / 16>();
     }
+  }
+
+  template <bool conjugated>
+  HYBRID_DEVICE void firstFactors(Value *v, int j, [[maybe_unused]] int round) const {
+    auto factor = [&](int k) {
+      if constexpr (keeps)
+        return keptFirst[round][k - 1];
+      else
+        return firstFactor(j, k);
+    };
+    Value powers[4];
+    if constexpr (firstRadix == 2)
+      powers[0] = factor(1) * factor(1);
+    else
+      powersOf<firstRadix, firstFromTable>(factor, powers);
     // Twisted: e^(-2 pi i j (b + 1/4) / points).
     multiplyByPowers<firstRadix, conjugated, !twisted>(v, twisted ? table[j] : Value{T(1), T(0)},
                                                        powers);
@@ -416,7 +492,14 @@ private:
         for (int a = 0; a < 16; ++a)
           v[a] = data[base + a * distance(stride)];
         Value powers[4];
-        powersAt<16, 4>(j * (4 * points / length), powers);
+        powersOf<16, 4>(
+            [&](int k) {
+              if constexpr (keeps)
+                return kept[stageOf(length)][k - 1];
+              else
+                return stageFactor<length>(j, k);
+            },
+            powers);
         if constexpr (backward)
           multiplyByPowers<16, true, true>(v, Value{T(1), T(0)}, powers);
         transformRegisters<16, backward>(v);

@@ -8,9 +8,10 @@
 //
 // fftconvSplit does the outer sums (a twisted transform of `parts` points) for a tile of j of 8
 // neighbouring channels, gates applied, and writes them as [batch, channels, parts, m]: a part, in
-// the permuted order of frequencies, is a sequence of m points. The inner kernels transform parts,
-// multiply by the filter's spectrum, and transform back, in place; fftconvMerge undoes the outer
-// transform, with the gates. Activations are read and written in whole sectors, parts too.
+// the permuted order of frequencies, is a sequence of m points. Up to 32 parts a thread does them
+// in registers. The inner kernels transform parts, multiply by the filter's spectrum, and transform
+// back, in place; fftconvMerge undoes the outer transform, with the gates. Activations are read and
+// written in whole sectors, parts too.
 // Three passes: 12 bytes an element of activation through memory and 32 of the parts between, in
 // f32. The latter stay in L2, as few channels of few sequences are convolved at a time.
 //
@@ -47,7 +48,6 @@ using PartsOffset = typename OffsetOf<(P.length + 1) * longestStride(P) < (1LL <
 template <typename T, FFTConvPartsParams P> struct PartsTile {
   static constexpr int parts = static_cast<int>(P.parts),
                        inner = static_cast<int>(P.points / P.parts);
-  using Block = PartsTransform<T, P>;
   using Value = Complex<T>;
 
   int64_t sequence, firstChannel;
@@ -68,7 +68,6 @@ template <typename T, FFTConvPartsParams P> struct PartsTile {
   }
   /// The position of point a of the outer transform.
   HYBRID_DEVICE int position(int a, int lane) const { return innerOf(lane) + a * inner; }
-  HYBRID_DEVICE bool contains(int t, int lane) const { return t < P.length && hasChannel(lane); }
   /// Of an activation, at the first of the tile's channels.
   template <typename A> HYBRID_DEVICE A *rows(A *buffer, int64_t stride) const {
     return buffer + sequence * P.length * stride + firstChannel;
@@ -76,70 +75,162 @@ template <typename T, FFTConvPartsParams P> struct PartsTile {
   HYBRID_DEVICE static PartsOffset<P> at(int t, int lane, int64_t stride) {
     return static_cast<PartsOffset<P>>(t) * static_cast<PartsOffset<P>>(stride) + channelOf(lane);
   }
-  /// Of the first of a group's 16 values among the parts; the others are `inner` apart.
-  HYBRID_DEVICE int64_t partAt(typename Block::Group group) const {
-    return ((sequence * P.channels + firstChannel + channelOf(group.lane)) * parts +
-            16 * group.group) *
-               inner +
-           innerOf(group.lane);
+  /// Whether point a of the outer transform is a value of the sequence; a may be any below twice
+  /// `parts`. In registers a is known, and it is a question for one of them.
+  HYBRID_DEVICE bool hasPoint(int a, int lane) const {
+    if constexpr (!partsInRegisters(P.parts))
+      return position(a, lane) < P.length;
+    const int64_t first = static_cast<int64_t>(a) * inner;
+    return first + inner <= P.length || (first < P.length && innerOf(lane) < P.length - first);
   }
-  /// v[b] times e^(-2 pi i j (4 k + 1) / (4 points)) with the frequencies k of the group, or times
-  /// the conjugate.
-  template <bool conjugated>
-  HYBRID_DEVICE void turn(typename Block::Group group, const T *fineTable, const T *coarseTable,
+  /// Of a lane's value of a part; that of the next part is `inner` behind it.
+  HYBRID_DEVICE int64_t partAt(int part, int lane) const {
+    return ((sequence * P.channels + firstChannel + channelOf(lane)) * parts + part) * inner +
+           innerOf(lane);
+  }
+  /// v[b] times e^(-2 pi i j (4 k + 1) / (4 points)) with the frequencies k = first + b * apart of
+  /// `count` parts, or times the conjugate.
+  template <int count, int apart, bool conjugated>
+  HYBRID_DEVICE void turn(int first, int lane, const T *fineTable, const T *coarseTable,
                           Value *v) const {
     constexpr int64_t fine = fineFactors(P.points);
-    const int64_t j = innerOf(group.lane);
+    const int64_t j = innerOf(lane);
     const auto *fines = reinterpret_cast<const Value *>(fineTable),
                *coarse = reinterpret_cast<const Value *>(coarseTable);
     auto factor = [&](int64_t q) { return coarse[q / fine] * fines[q % fine]; };
     Value powers[4];
     HYBRID_UNROLL
     for (int k = 1; k <= 4; ++k)
-      powers[k - 1] = factor(k * j * (parts / 4));
-    multiplyByPowers<16, conjugated, false>(v, factor(j * (4 * Block::frequency(group.group) + 1)),
-                                            powers);
+      powers[k - 1] = factor(k * j * (4 * apart));
+    multiplyByPowers<count, conjugated, false>(v, factor(j * (4 * first + 1)), powers);
   }
 };
+
+/// The outer transforms of a tile in shared memory, into parts and out of them. point(a, lane) is a
+/// point; use(a, lane, z) takes it.
+template <typename T, FFTConvPartsParams P> struct PartsInBlock {
+  static constexpr int groupsApart = static_cast<int>(P.parts) / 16;
+  using Tile = PartsTile<T, P>;
+  using Block = PartsTransform<T, P>;
+
+  template <typename Point>
+  HYBRID_DEVICE static void split(const Tile &tile, const T *twiddles, const T *fine,
+                                  const T *coarse, Complex<T> *out, Point point) {
+    const Block block{sharedMemory<Complex<T>>(), reinterpret_cast<const Complex<T> *>(twiddles)};
+    block.load(point);
+    block.forward();
+    HYBRID_NO_UNROLL
+    for (int round = 0; round < Block::rounds; ++round) {
+      typename Block::Group group(round);
+      if (!group.exists() || !tile.hasChannel(group.lane))
+        continue;
+      Complex<T> v[16];
+      block.read(group, v);
+      transformRegisters<16, false>(v);
+      tile.template turn<16, groupsApart, false>(Block::frequency(group.group), group.lane, fine,
+                                                 coarse, v);
+      const int64_t at = tile.partAt(16 * group.group, group.lane);
+      HYBRID_UNROLL
+      for (int b = 0; b < 16; ++b)
+        out[at + static_cast<int64_t>(b) * Tile::inner] = v[b];
+    }
+  }
+  template <typename Use>
+  HYBRID_DEVICE static void merge(const Tile &tile, const T *twiddles, const T *fine,
+                                  const T *coarse, const Complex<T> *in, Use use) {
+    const Block block{sharedMemory<Complex<T>>(), reinterpret_cast<const Complex<T> *>(twiddles)};
+    HYBRID_NO_UNROLL
+    for (int round = 0; round < Block::rounds; ++round) {
+      typename Block::Group group(round);
+      if (!group.exists() || !tile.hasChannel(group.lane))
+        continue;
+      Complex<T> v[16];
+      const int64_t at = tile.partAt(16 * group.group, group.lane);
+      HYBRID_UNROLL
+      for (int b = 0; b < 16; ++b)
+        v[b] = in[at + static_cast<int64_t>(b) * Tile::inner];
+      tile.template turn<16, groupsApart, true>(Block::frequency(group.group), group.lane, fine,
+                                                coarse, v);
+      transformRegisters<16, true>(v);
+      block.write(group, v);
+    }
+    block.inverse();
+    block.store(use);
+  }
+};
+
+/// The same of each thread in its registers; parts are in the natural order of frequencies.
+template <typename T, FFTConvPartsParams P> struct PartsInRegisters {
+  static constexpr int parts = static_cast<int>(P.parts);
+  static_assert(P.blockThreads == P.tile * partsLanes, "a thread a transform");
+  using Tile = PartsTile<T, P>;
+
+  template <typename Point>
+  HYBRID_DEVICE static void split(const Tile &tile, const T *, const T *fine, const T *coarse,
+                                  Complex<T> *out, Point point) {
+    const int lane = static_cast<int>(threadIdx.x);
+    if (!tile.hasChannel(lane))
+      return;
+    Complex<T> v[parts];
+    HYBRID_UNROLL
+    for (int a = 0; a < parts; ++a)
+      v[a] = turned<false>(point(a, lane), a * (32 / parts));
+    transformRegisters<parts, false>(v);
+    tile.template turn<parts, 1, false>(0, lane, fine, coarse, v);
+    const int64_t at = tile.partAt(0, lane);
+    HYBRID_UNROLL
+    for (int b = 0; b < parts; ++b)
+      out[at + static_cast<int64_t>(b) * Tile::inner] = v[b];
+  }
+  template <typename Use>
+  HYBRID_DEVICE static void merge(const Tile &tile, const T *, const T *fine, const T *coarse,
+                                  const Complex<T> *in, Use use) {
+    const int lane = static_cast<int>(threadIdx.x);
+    if (!tile.hasChannel(lane))
+      return;
+    Complex<T> v[parts];
+    const int64_t at = tile.partAt(0, lane);
+    HYBRID_UNROLL
+    for (int b = 0; b < parts; ++b)
+      v[b] = in[at + static_cast<int64_t>(b) * Tile::inner];
+    tile.template turn<parts, 1, true>(0, lane, fine, coarse, v);
+    transformRegisters<parts, true>(v);
+    HYBRID_UNROLL
+    for (int a = 0; a < parts; ++a)
+      use(a, lane, turned<true>(v[a], a * (32 / parts)));
+  }
+};
+
+template <typename T, FFTConvPartsParams P, bool inRegisters> struct OuterTransformsOf {
+  using Type = PartsInBlock<T, P>;
+};
+template <typename T, FFTConvPartsParams P> struct OuterTransformsOf<T, P, true> {
+  using Type = PartsInRegisters<T, P>;
+};
+template <typename T, FFTConvPartsParams P>
+using OuterTransforms = typename OuterTransformsOf<T, P, partsInRegisters(P.parts)>::Type;
 
 template <typename T, FFTConvPartsParams P>
 HYBRID_DEVICE void fftconvSplit(int64_t item, const T *x, const T *gate, const T *twiddles,
                                 const T *fine, const T *coarse, T *parts) {
   using Tile = PartsTile<T, P>;
-  using Block = typename Tile::Block;
-  const Block block{sharedMemory<Complex<T>>(), reinterpret_cast<const Complex<T> *>(twiddles)};
   const Tile tile(item);
   x = tile.rows(x, P.stride);
   if constexpr (P.hasFactor != 0)
     gate = tile.rows(gate, P.factorStride);
-  auto value = [&](int t, int lane) {
-    if (!tile.contains(t, lane))
+  auto value = [&](int a, int lane) {
+    if (!tile.hasPoint(a, lane) || !tile.hasChannel(lane))
       return T(0);
+    const int t = tile.position(a, lane);
     T result = x[tile.at(t, lane, P.stride)];
     return P.hasFactor ? result * gate[tile.at(t, lane, P.factorStride)] : result;
   };
-  block.load([&](int a, int lane) {
-    const int t = tile.position(a, lane);
-    // Positions behind the transform are in the imaginary parts, as z^points = -i has it.
-    return Complex<T>{value(t, lane),
-                      P.length > P.points ? -value(t + static_cast<int>(P.points), lane) : T(0)};
-  });
-  block.forward();
-  auto *out = reinterpret_cast<Complex<T> *>(parts);
-  HYBRID_NO_UNROLL
-  for (int round = 0; round < Block::rounds; ++round) {
-    typename Block::Group group(round);
-    if (!group.exists() || !tile.hasChannel(group.lane))
-      continue;
-    Complex<T> v[16];
-    block.read(group, v);
-    transformRegisters<16, false>(v);
-    tile.template turn<false>(group, fine, coarse, v);
-    const int64_t at = tile.partAt(group);
-    HYBRID_UNROLL
-    for (int b = 0; b < 16; ++b)
-      out[at + static_cast<int64_t>(b) * Tile::inner] = v[b];
-  }
+  OuterTransforms<T, P>::split(
+      tile, twiddles, fine, coarse, reinterpret_cast<Complex<T> *>(parts), [&](int a, int lane) {
+        // Positions behind the transform are in the imaginary parts, as z^points = -i has it.
+        return Complex<T>{value(a, lane),
+                          P.length > P.points ? -value(a + Tile::parts, lane) : T(0)};
+      });
 }
 
 template <typename T, FFTConvPartsParams P>
@@ -147,25 +238,7 @@ HYBRID_DEVICE void fftconvMerge(int64_t item, const T *parts, const T *gate, con
                                 const T *twiddles, const T *fine, const T *coarse, T *y, T *second,
                                 T *first) {
   using Tile = PartsTile<T, P>;
-  using Block = typename Tile::Block;
-  const Block block{sharedMemory<Complex<T>>(), reinterpret_cast<const Complex<T> *>(twiddles)};
   const Tile tile(item);
-  const auto *in = reinterpret_cast<const Complex<T> *>(parts);
-  HYBRID_NO_UNROLL
-  for (int round = 0; round < Block::rounds; ++round) {
-    typename Block::Group group(round);
-    if (!group.exists() || !tile.hasChannel(group.lane))
-      continue;
-    Complex<T> v[16];
-    const int64_t at = tile.partAt(group);
-    HYBRID_UNROLL
-    for (int b = 0; b < 16; ++b)
-      v[b] = in[at + static_cast<int64_t>(b) * Tile::inner];
-    tile.template turn<true>(group, fine, coarse, v);
-    transformRegisters<16, true>(v);
-    block.write(group, v);
-  }
-  block.inverse();
   y = tile.rows(y, P.stride);
   if constexpr (P.hasFactor != 0)
     gate = tile.rows(gate, P.factorStride);
@@ -173,9 +246,10 @@ HYBRID_DEVICE void fftconvMerge(int64_t item, const T *parts, const T *gate, con
     second = tile.rows(second, P.secondStride);
     secondFactor = tile.rows(secondFactor, P.secondFactorStride);
   }
-  auto use = [&](int t, int lane, T value) {
-    if (!tile.contains(t, lane))
+  auto use = [&](int a, int lane, T value) {
+    if (!tile.hasPoint(a, lane) || !tile.hasChannel(lane))
       return;
+    const int t = tile.position(a, lane);
     if constexpr (P.hasSecond != 0)
       second[tile.at(t, lane, P.secondStride)] =
           value * secondFactor[tile.at(t, lane, P.secondFactorStride)];
@@ -185,16 +259,17 @@ HYBRID_DEVICE void fftconvMerge(int64_t item, const T *parts, const T *gate, con
     y[tile.at(t, lane, P.stride)] =
         P.hasFactor ? value * gate[tile.at(t, lane, P.factorStride)] : value;
   };
-  block.store([&](int a, int lane, Complex<T> z) {
-    const int t = tile.position(a, lane);
-    use(t, lane, z.re);
-    if constexpr (P.length > P.points)
-      use(t + static_cast<int>(P.points), lane, -z.im);
-  });
+  OuterTransforms<T, P>::merge(tile, twiddles, fine, coarse,
+                               reinterpret_cast<const Complex<T> *>(parts),
+                               [&](int a, int lane, Complex<T> z) {
+                                 use(a, lane, z.re);
+                                 if constexpr (P.length > P.points)
+                                   use(a + Tile::parts, lane, -z.im);
+                               });
 }
 
-template <typename T, FFTConvInnerParams P>
-using InnerTransform = Transform<T, static_cast<int>(P.points), 1, threads(P), false>;
+template <typename T, FFTConvInnerParams P, bool keeps = false>
+using InnerTransform = Transform<T, static_cast<int>(P.points), 1, threads(P), false, false, keeps>;
 
 /// The spectrum of the filter's parts, times 1 / scale. Items: parts of channels.
 template <typename T, FFTConvInnerParams P>
@@ -218,7 +293,7 @@ template <typename T, FFTConvInnerParams P> struct InnerFilter {
   HYBRID_DEVICE InnerFilter(const T *spectrum, const T *skip, int64_t part)
       : spectrum(reinterpret_cast<const Complex<T> *>(spectrum) + part * Block::points),
         skip(P.hasSkip ? skip[part / P.parts] * (T(1) / static_cast<T>(P.scale)) : T(0)) {}
-  HYBRID_DEVICE const Complex<T> *placesOf(typename Block::Group group) const {
+  template <typename Group> HYBRID_DEVICE const Complex<T> *placesOf(Group group) const {
     return opaque(spectrum) + group.spectrumAt();
   }
   HYBRID_DEVICE Complex<T> at(const Complex<T> *place, int b) const {
@@ -227,26 +302,40 @@ template <typename T, FFTConvInnerParams P> struct InnerFilter {
   }
 };
 
-/// In place. Items: sequences fastest, which share the filter; then parts of channels.
+/// In place. Items: splits of the batch fastest, which share the filter; then parts of channels.
 template <typename T, FFTConvInnerParams P>
 HYBRID_DEVICE void fftconvInnerForward(int64_t item, const T *spectrum, const T *skip,
                                        const T *twiddles, T *parts) {
-  using Block = InnerTransform<T, P>;
-  const Block block{sharedMemory<Complex<T>>(), reinterpret_cast<const Complex<T> *>(twiddles)};
-  const int64_t part = item / P.batch, sequence = item % P.batch;
+  using Block = InnerTransform<T, P, sizeof(T) == 4>;
+  Block block{sharedMemory<Complex<T>>(), reinterpret_cast<const Complex<T> *>(twiddles)};
+  if constexpr (sizeof(T) == 4)
+    block.keepFactors();
+  constexpr int64_t perSplit = (P.batch + P.splits - 1) / P.splits;
+  const int64_t part = item / P.splits, begin = item % P.splits * perSplit,
+                end = minimum(begin + perSplit, P.batch);
   const InnerFilter<T, P> filter(spectrum, skip, part);
-  Complex<T> *data = reinterpret_cast<Complex<T> *>(parts) +
-                     (sequence * P.channels * P.parts + part) * Block::points;
-  block.load([&](int t, int) { return data[t]; });
-  block.forward();
-  block.multiply([&](typename Block::Group group, Complex<T> *v) {
-    const auto *place = filter.placesOf(group);
+  static_assert(Block::rounds == 1);
+  Complex<T> spectrumHere[16]; // of the thread's group
+  if (const typename Block::Group group(0); group.exists()) {
     HYBRID_UNROLL
     for (int b = 0; b < 16; ++b)
-      v[b] = v[b] * filter.at(place, b);
-  });
-  block.inverse();
-  block.store([&](int t, int, Complex<T> z) { data[t] = z; });
+      spectrumHere[b] = filter.at(filter.placesOf(group), b);
+  }
+  HYBRID_NO_UNROLL
+  for (int64_t sequence = begin; sequence < end; ++sequence) {
+    Complex<T> *data = reinterpret_cast<Complex<T> *>(parts) +
+                       (sequence * P.channels * P.parts + part) * Block::points;
+    block.load([&](int t, int) { return data[t]; }); // where this thread has stored from, so no
+                                                     // barrier is between
+    block.forward();
+    block.multiply([&](typename Block::Group, Complex<T> *v) {
+      HYBRID_UNROLL
+      for (int b = 0; b < 16; ++b)
+        v[b] = v[b] * spectrumHere[b];
+    });
+    block.inverse();
+    block.store([&](int t, int, Complex<T> z) { data[t] = z; });
+  }
 }
 
 /// cotangents become the gradients of the convolution's input; signals its output, if hasGateOut.
@@ -255,11 +344,16 @@ HYBRID_DEVICE void fftconvInnerForward(int64_t item, const T *spectrum, const T 
 template <typename T, FFTConvInnerParams P>
 HYBRID_DEVICE void fftconvInnerBackward(int64_t item, const T *spectrum, const T *skip,
                                         const T *twiddles, T *signals, T *cotangents, T *dPartial) {
-  using Block = InnerTransform<T, P>;
+  constexpr bool keeps = sizeof(T) == 4;
+  using Block = InnerTransform<T, P, keeps>;
   constexpr int64_t allParts = P.channels * P.parts, perSplit = (P.batch + P.splits - 1) / P.splits;
   const auto *table = reinterpret_cast<const Complex<T> *>(twiddles);
   auto *shared = sharedMemory<Complex<T>>();
-  const Block signal{shared, table}, cotangent{shared + fftElements(P.points, 1), table};
+  Block signal{shared, table};
+  if constexpr (keeps)
+    signal.keepFactors();
+  Block cotangent = signal;
+  cotangent.data += fftElements(P.points, 1);
   const int64_t part = item % allParts;
   const InnerFilter<T, P> filter(spectrum, skip, part);
 
