@@ -63,7 +63,8 @@ constexpr int64_t gridProcessors = 132;
 /// A block's transforms take up to 128 KB (in f32 a thread keeps no more than 16 sums then); more
 /// than 8 channels of f32, a sector of memory, only where transforms are short. A block that reads
 /// fewer channels leaves the rest of each sector to its neighbours, through L2: 32 / (4 lanes)
-/// times the bytes. With two channels that costs what two passes cost, with one twice that.
+/// times the bytes. Forward, two channels take more time than two passes, four less; backward two
+/// are worth it, one is not.
 constexpr int64_t fftconvLanes(const FFTConvParams &p, int64_t signals, int64_t elementBytes,
                                int64_t sharedBytes) {
   const int64_t most = sharedBytes - 128 < (136LL << 10) ? sharedBytes - 128 : 136LL << 10;
@@ -74,10 +75,11 @@ constexpr int64_t fftconvLanes(const FFTConvParams &p, int64_t signals, int64_t 
   while (lanes < p.channels && fits(2 * lanes) &&
          (lanes < 8 || (lanes < 32 && 2 * lanes * p.points <= 4096)))
     lanes *= 2;
+  const bool isWorthIt =
+      lanes * elementBytes >= (signals == 1 ? 16 : 8) || lanes >= p.channels || p.hasSegments;
   // Few sequences: rather more blocks than whole sectors.
   while (lanes > 2 && p.batch * ((p.channels + lanes - 1) / lanes) < gridProcessors)
     lanes /= 2;
-  const bool isWorthIt = lanes * elementBytes >= 8 || lanes == p.channels || p.hasSegments;
   return fits(lanes) && isWorthIt ? lanes : 0;
 }
 /// Two rounds of butterflies a thread forward, one backward, where the sums of a round are kept.
