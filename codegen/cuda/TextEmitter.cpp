@@ -419,10 +419,19 @@ GeneratedKernel TextEmitter::rowSums(GeneratedKernels &kernels, const Load &from
   StringRef element = typeText(partial.element);
   kernel.line("const {0} first = static_cast<{0}>(item) * {1};", type, rowsPerItem);
   kernel.line("const {0} last = minimum<{0}>(first + {1}, {2});", type, rowsPerItem, rows);
-  kernel.line("for ({0} column = threadIdx.x; column < {1}; column += {2}) {{", type, columns,
-              reductionThreads);
-  kernel.line("{0} sum = {1};", element, literal(0, partial.element));
-  kernel.line("for ({0} row = first; row < last; ++row) {{", type);
+  // Of narrow rows threads have several at a time, and sum their sums in the end.
+  const int64_t groups = std::max<int64_t>(1, reductionThreads / columns);
+  if (groups > 1) {
+    kernel.line("const {0} column = threadIdx.x % {1}, group = threadIdx.x / {1};", type, columns);
+    kernel.line("{0} sum = {1};", element, literal(0, partial.element));
+    kernel.line("for ({0} row = group < {1} ? first + group : last; row < last; row += {1}) {{",
+                type, groups);
+  } else {
+    kernel.line("for ({0} column = threadIdx.x; column < {1}; column += {2}) {{", type, columns,
+                reductionThreads);
+    kernel.line("{0} sum = {1};", element, literal(0, partial.element));
+    kernel.line("for ({0} row = first; row < last; ++row) {{", type);
+  }
   SmallVector<std::string> places;
   for (auto [i, operand] : llvm::enumerate(from.operands))
     places.push_back(
@@ -432,12 +441,19 @@ GeneratedKernel TextEmitter::rowSums(GeneratedKernels &kernels, const Load &from
   std::string loaded = emitLoad(kernel, from, places);
   kernel.line("sum += {0};", loaded);
   kernel.close();
+  if (groups > 1) {
+    kernel.line("sharedMemory<{0}>()[threadIdx.x] = sum;", element);
+    kernel.line("blockBarrier();");
+    kernel.line("if (threadIdx.x < {0}) {{", columns);
+    kernel.line("for (int other = 1; other < {0}; ++other)", groups);
+    kernel.line("  sum += sharedMemory<{0}>()[other * {1} + threadIdx.x];", element, columns);
+  }
   kernel.line("y0[static_cast<{0}>(item) * {1} + column] = {2};", type, columns,
               scale == 1 ? "sum" : "sum * " + literal(scale, partial.element));
   kernel.close();
   return {kernel.finish("row_sums"),
           static_cast<int64_t>(llvm::divideCeil(rows, rowsPerItem)),
-          {reductionThreads, 0}};
+          {reductionThreads, groups > 1 ? reductionThreads * bytesOf(partial.element) : 0}};
 }
 
 } // namespace hybrid::cuda
