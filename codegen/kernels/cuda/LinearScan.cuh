@@ -131,14 +131,24 @@ template <typename T, LinearScanParams p, LinearScanPart part> struct OuterScan 
   HYBRID_DEVICE void loadRows(const T *activation, int64_t stride, int64_t offset, int width,
                               int64_t first, T (&values)[count]) const {
     const T *at = activation + (batch * p.length + first) * stride + offset;
-    const int left = static_cast<int>(minimum<int64_t>(to - first, steps));
     HYBRID_UNROLL
     for (int j = 0; j < count; ++j) {
       const int i = thread + j * threads, row = i / size, column = i % size;
-      values[j] = row < left && column < width ? at[row * stride + column] : T(0);
+      const bool there =
+          (steps * size % threads == 0 || row < steps) && hasStep(row, first) && column < width;
+      const T value = at[there ? row * stride + column : 0];
+      values[j] = there ? value : T(0);
     }
   }
-  HYBRID_DEVICE int columnsLeft() const { return minimum(columnSize - firstColumn, columns); }
+  /// Whether a row of a tile is in the block. Where all are, and all columns, loads and stores are
+  /// behind no condition, which would let each wait for the one before.
+  static constexpr bool wholeTiles = p.length % p.blockRows == 0 && p.blockRows % steps == 0;
+  HYBRID_DEVICE bool hasStep(int row, int64_t first) const {
+    return wholeTiles || first + row < to;
+  }
+  HYBRID_DEVICE int columnsLeft() const {
+    return columnSize % columns == 0 ? columns : minimum(columnSize - firstColumn, columns);
+  }
 
   HYBRID_DEVICE void load(const Operands &operands, int64_t first, Loads &loads) const {
     if constexpr (reads)
@@ -277,12 +287,14 @@ template <typename T, LinearScanParams p, LinearScanPart part> struct OuterScan 
   }
   template <typename Store> HYBRID_DEVICE void storeOut(Store write, T scale, int64_t first) const {
     const int64_t firstRow = batch * p.length + first, column0 = head * columnSize + firstColumn;
-    const int left = static_cast<int>(minimum<int64_t>(to - first, steps)), width = columnsLeft();
+    constexpr int shown = columnSize < columns ? columnSize : columns; // the others are no columns
+    const int width = columnsLeft();
     HYBRID_UNROLL
-    for (int j = 0; j < columnLoads; ++j) {
-      const int i = thread + j * threads, row = i / columns, column = i % columns;
-      if (row < left && column < width)
-        write(firstRow + row, column0 + column, scale * outTile[i]);
+    for (int j = 0; j < (steps * shown + threads - 1) / threads; ++j) {
+      const int i = thread + j * threads, row = i / shown, column = i % shown;
+      if ((steps * shown % threads == 0 || row < steps) && hasStep(row, first) &&
+          (shown == columnSize || column < width))
+        write(firstRow + row, column0 + column, scale * outTile[row * columns + column]);
     }
   }
 
@@ -401,9 +413,11 @@ HYBRID_DEVICE void linearScanBackwardKeys(int64_t item, const T *q, const T *k, 
           const int64_t row = scan.batch * p.length + first;
           HYBRID_UNROLL
           for (int t = 0; t < steps; ++t) {
-            const bool there = active && first + t < scan.to;
-            keys[t] = there ? k[(row + t) * p.kStride + keyColumn] : T(0);
-            queryGradients[t] = there ? dq[(row + t) * p.dqStride + keyColumn] : T(0);
+            const bool there = active && scan.hasStep(t, first);
+            const int64_t at = there ? row + t : row, from = there ? keyColumn : 0;
+            keys[t] = k[at * p.kStride + from], queryGradients[t] = dq[at * p.dqStride + from];
+            if (!there)
+              keys[t] = queryGradients[t] = T(0);
           }
           const int64_t end = minimum(first + steps, scan.to);
           if (scan.isAnchor(end)) { // the same for all threads
@@ -436,7 +450,7 @@ HYBRID_DEVICE void linearScanBackwardKeys(int64_t item, const T *q, const T *k, 
           if (active) {
             HYBRID_UNROLL
             for (int t = steps - 1; t >= 0; --t) {
-              if (first + t >= scan.to)
+              if (!scan.hasStep(t, first))
                 continue;
               const T query = scan.laneTile[t * columns + column] * queryGradients[t],
                       key = keys[t] * scan.outTile[t * columns + column];
