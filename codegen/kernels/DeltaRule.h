@@ -43,25 +43,6 @@ constexpr bool deltaRuleDecays(const DeltaRuleParams &p) {
   return p.decay != DeltaRuleDecay::None || p.hasSegments;
 }
 
-/// Rows of a chunk: a vector of the CPU, so that a lane can be a row. The products of a chunk are
-/// more, the longer it is, those with the state fewer; on CUDA the same balance is struck.
-template <typename T> constexpr int64_t deltaRuleChunk = lanes<T>;
-template <typename T> constexpr int64_t deltaRuleChunks(const DeltaRuleParams &p) {
-  return ceilDiv(deltaRuleRows(p), deltaRuleChunk<T>);
-}
-/// Chunks between two states that the gradient keeps; the others are computed twice again.
-template <typename T> constexpr int64_t deltaRuleGroup(const DeltaRuleParams &p) {
-  int64_t group = 1;
-  while (ceilDiv(deltaRuleChunks<T>(p), group) > 128)
-    group *= 2;
-  return group;
-}
-/// States that the gradient has at a time: those that it keeps, and those of a group.
-template <typename T> constexpr int64_t deltaRuleStates(const DeltaRuleParams &p) {
-  const int64_t group = deltaRuleGroup<T>(p);
-  return ceilDiv(deltaRuleChunks<T>(p), group) + (group > 1 ? group : 0);
-}
-
 //===-- On the CPU -------------------------------------------------------------===//
 
 namespace cpu {
@@ -80,37 +61,92 @@ template <typename T> constexpr Grid deltaRuleGrid(const DeltaRuleParams &p, int
 
 namespace cuda {
 
-constexpr int deltaRuleThreads = 256;
-/// Shared memory that the tiles of a chunk may take; larger ones lie in the workspace.
+/// Rows of a chunk: those of a product of the matrix units.
+constexpr int deltaRuleChunk = 16;
+constexpr int64_t deltaRuleChunks(const DeltaRuleParams &p) {
+  return ceilDiv(deltaRuleRows(p), deltaRuleChunk);
+}
+/// Shared memory that the tiles of a block may take; larger ones lie in the workspace.
 constexpr int64_t deltaRuleMostBytes = 96 * 1024;
+/// Groups of chunks between two states that the gradient keeps are one as long as these are enough.
+constexpr int64_t deltaRuleMostKept = 128;
 
-/// Elements of a block's tiles: of so many rows of keys, rows of values, and pairs of rows.
+/// What a block of threads, which has a head, does at a time.
+struct DeltaRuleTiling {
+  int keys, values;          // with zeros behind them: multiples of 8 and of 16
+  int keyStride, pairStride; // of rows of tiles: even, and few banks meet twice
+  int together;              // chunks, a warp each
+  int warps;                 // 16 values each, where states go from chunk to chunk
+  int64_t chunkElements, stateElements, elements; // of a chunk's tiles, of a state, of all
+  bool shared, statesShared;                      // whether these, and states, are in shared memory
+
+  constexpr int threads() const { return 32 * warps; }
+};
+
+constexpr DeltaRuleTiling deltaRuleTiling(const DeltaRuleParams &p, bool backward,
+                                          int64_t elementBytes) {
+  DeltaRuleTiling t{};
+  t.keys = static_cast<int>(ceilDiv(p.keySize, 8) * 8);
+  t.values = static_cast<int>(ceilDiv(p.valueSize, 16) * 16);
+  t.keyStride = t.keys + 4, t.pairStride = deltaRuleChunk + 4;
+  const int64_t b = p.hasB ? 1 : 0, ofKeys = deltaRuleChunk * t.keyStride,
+                ofPairs = deltaRuleChunk * t.pairStride, ofValues = t.values * t.pairStride,
+                ofStates = t.values * t.keyStride;
+  t.chunkElements = (3 + b + (deltaRuleDecays(p) ? 1 : 0)) * ofKeys + (2 + 2 * b) * ofPairs +
+                    ofValues + (1 + b) * ofStates + t.keys;
+  if (backward)
+    t.chunkElements += 2 * ofValues + ofStates + t.keys;
+  t.stateElements = static_cast<int64_t>(t.keys) * t.values;
+  const int64_t states = (backward ? 2 : 1) * t.stateElements;
+  t.statesShared = true;
+  auto fits = [&] {
+    t.elements = t.together * t.chunkElements + (t.statesShared ? states : 0);
+    return t.elements * elementBytes <= deltaRuleMostBytes;
+  };
+  // The more chunks, the less is waited for; with blocks enough others work in the meantime.
+  t.together = p.batch * p.heads < 2 * 132 ? 8 : 4;
+  while (t.together > 1 && (!fits() || t.together / 2 >= deltaRuleChunks(p)))
+    t.together /= 2;
+  t.statesShared = fits(); // states are read less often than all else
+  t.shared = fits();
+  const int parts = t.values / 16 < 8 ? t.values / 16 : 8;
+  t.warps = t.together > parts ? t.together : parts;
+  return t;
+}
 template <typename T>
-constexpr int64_t deltaRuleTiles(const DeltaRuleParams &p, int64_t keyTiles, int64_t valueTiles,
-                                 int64_t pairTiles) {
-  return deltaRuleChunk<T> *
-         (keyTiles * p.keySize + valueTiles * p.valueSize + pairTiles * deltaRuleChunk<T>)+2 *
-         p.keySize;
+constexpr DeltaRuleTiling deltaRuleTilingOf(const DeltaRuleParams &p, bool backward) {
+  return deltaRuleTiling(p, backward, static_cast<int64_t>(sizeof(T)));
 }
-template <typename T> constexpr int64_t deltaRuleForwardTiles(const DeltaRuleParams &p) {
-  return deltaRuleTiles<T>(p, 9, 2, 4);
+
+/// Groups of chunks that a block does together, and how many lie between two states that it keeps.
+constexpr int64_t deltaRuleGroups(const DeltaRuleParams &p, const DeltaRuleTiling &t) {
+  return ceilDiv(deltaRuleChunks(p), t.together);
 }
-template <typename T> constexpr int64_t deltaRuleBackwardTiles(const DeltaRuleParams &p) {
-  return deltaRuleTiles<T>(p, 18, 4, 8);
+constexpr int64_t deltaRuleStretch(const DeltaRuleParams &p, const DeltaRuleTiling &t) {
+  int64_t stretch = 1;
+  while (ceilDiv(deltaRuleGroups(p, t), stretch) > deltaRuleMostKept)
+    stretch *= 2;
+  return stretch;
 }
-template <typename T> constexpr bool deltaRuleTilesAreShared(int64_t elements) {
-  return elements * static_cast<int64_t>(sizeof(T)) <= deltaRuleMostBytes;
+/// States in the workspace of a block: those that are kept, and those of a stretch.
+constexpr int64_t deltaRuleKept(const DeltaRuleParams &p, const DeltaRuleTiling &t) {
+  return ceilDiv(deltaRuleGroups(p, t), deltaRuleStretch(p, t));
 }
-/// Elements of the workspace of a block: its states, and tiles that are too large.
+constexpr int64_t deltaRuleStates(const DeltaRuleParams &p, const DeltaRuleTiling &t) {
+  const int64_t stretch = deltaRuleStretch(p, t);
+  return deltaRuleKept(p, t) + (stretch > 1 ? stretch : 0);
+}
+/// Elements of the workspace of a block.
 template <typename T>
-constexpr int64_t deltaRuleWorkspace(const DeltaRuleParams &p, int64_t states, int64_t tiles) {
-  return states * p.keySize * p.valueSize + (deltaRuleTilesAreShared<T>(tiles) ? 0 : tiles);
+constexpr int64_t deltaRuleWorkspace(const DeltaRuleParams &p, bool backward) {
+  const DeltaRuleTiling t = deltaRuleTilingOf<T>(p, backward);
+  return (backward ? deltaRuleStates(p, t) * t.stateElements : 0) +
+         (t.statesShared ? 0 : (backward ? 2 : 1) * t.stateElements) + (t.shared ? 0 : t.elements);
 }
-template <typename T> constexpr Grid deltaRuleGrid(const DeltaRuleParams &p, int64_t tiles) {
-  return {p.batch * p.heads, deltaRuleThreads,
-          deltaRuleTilesAreShared<T>(tiles)
-              ? ceilDiv(tiles * static_cast<int64_t>(sizeof(T)), 16) * 16
-              : 0};
+template <typename T> constexpr Grid deltaRuleGrid(const DeltaRuleParams &p, bool backward) {
+  const DeltaRuleTiling t = deltaRuleTilingOf<T>(p, backward);
+  return {p.batch * p.heads, t.threads(),
+          t.shared ? ceilDiv(t.elements * static_cast<int64_t>(sizeof(T)), 16) * 16 : 0};
 }
 
 } // namespace cuda
@@ -121,15 +157,13 @@ template <typename T> constexpr Grid deltaRuleGrid(const DeltaRuleParams &p, int
 struct DeltaRuleForwardWorkspace {
   template <typename T> static constexpr int64_t onCpu(const DeltaRuleParams &) { return 0; }
   template <typename T> static constexpr int64_t onCuda(const DeltaRuleParams &p) {
-    return p.batch * p.heads * cuda::deltaRuleWorkspace<T>(p, 1, cuda::deltaRuleForwardTiles<T>(p));
+    return p.batch * p.heads * cuda::deltaRuleWorkspace<T>(p, false);
   }
 };
 struct DeltaRuleBackwardWorkspace {
   template <typename T> static constexpr int64_t onCpu(const DeltaRuleParams &) { return 0; }
   template <typename T> static constexpr int64_t onCuda(const DeltaRuleParams &p) {
-    return p.batch * p.heads *
-           cuda::deltaRuleWorkspace<T>(p, deltaRuleStates<T>(p) + 2,
-                                       cuda::deltaRuleBackwardTiles<T>(p));
+    return p.batch * p.heads * cuda::deltaRuleWorkspace<T>(p, true);
   }
 };
 
@@ -139,7 +173,7 @@ struct DeltaRuleBackwardWorkspace {
 /// (optional), finalState (optional), workspace (on CUDA), o, a store.
 struct DeltaRuleForward : KernelOf<DeltaRuleParams, "delta_rule_forward", 8, 9> {
   HYBRID_ON_CPU(cpu::deltaRuleGrid<T>(p, cpu::scanForwardElements<T>(cpu::deltaRuleSizes(p))))
-  HYBRID_ON_CUDA(cuda::deltaRuleGrid<T>(p, cuda::deltaRuleForwardTiles<T>(p)))
+  HYBRID_ON_CUDA(cuda::deltaRuleGrid<T>(p, false))
 };
 
 /// Buffers: q, k, v, a, b (optional), decay (optional), segments (optional), initialState
@@ -148,7 +182,7 @@ struct DeltaRuleForward : KernelOf<DeltaRuleParams, "delta_rule_forward", 8, 9> 
 struct DeltaRuleBackward
     : KernelOf<DeltaRuleParams, "delta_rule_backward", 10, 11, 12, 13, 14, 15, 16, 17> {
   HYBRID_ON_CPU(cpu::deltaRuleGrid<T>(p, cpu::scanBackwardElements<T>(cpu::deltaRuleSizes(p))))
-  HYBRID_ON_CUDA(cuda::deltaRuleGrid<T>(p, cuda::deltaRuleBackwardTiles<T>(p)))
+  HYBRID_ON_CUDA(cuda::deltaRuleGrid<T>(p, true))
 };
 
 } // namespace hybrid

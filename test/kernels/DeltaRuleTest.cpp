@@ -306,6 +306,32 @@ TYPED_TEST(DeltaRule, TakesSeveralStepsAToken) {
                                         .finalState = true}});
 }
 
+// Several groups of chunks, whole ones and not, and more of them than states that are kept.
+constexpr Case longer[] = {{.batch = 1,
+                            .length = 300,
+                            .heads = 1,
+                            .keys = 16,
+                            .values = 20,
+                            .decay = DeltaRuleDecay::HeadAndTime,
+                            .state = true,
+                            .finalState = true},
+                           {.batch = 1,
+                            .length = 256,
+                            .heads = 2,
+                            .keys = 16,
+                            .values = 16,
+                            .hasB = true,
+                            .segments = true,
+                            .state = true},
+                           {.batch = 1, .length = 16500, .heads = 1, .keys = 2, .values = 1}};
+TYPED_TEST(DeltaRule, AgreesForLongSequences) {
+  TestFixture::template checkAll<longer>();
+  if constexpr (onCuda) {
+    constexpr DeltaRuleParams p = paramsOf(longer[2]);
+    static_assert(cuda::deltaRuleStretch(p, cuda::deltaRuleTilingOf<TypeParam>(p, true)) > 1);
+  }
+}
+
 constexpr Case strong[] = {{.length = 40, .state = true, .finalState = true, .strength = 200}};
 TYPED_TEST(DeltaRule, StrongDecaysNeitherOverflowNorLoseTheGradient) {
   TestFixture::template checkAll<strong>();
