@@ -72,22 +72,43 @@ constexpr Grid selectiveScanGrid(const SelectiveScanParams &p, int64_t vectors) 
 
 namespace cuda {
 
-/// States in the registers of a thread, a power of two. Four hide the latency of the exponentials
-/// and share the loads of a token; of few states fewer, which leaves more threads.
+/// States of a channel in the registers of a thread, a power of two. Four share the loads of a
+/// token; of few states fewer, which leaves more threads.
 constexpr int selectiveScanStates(const SelectiveScanParams &p) {
-  return p.states <= 1     ? 1
-         : p.states <= 4   ? 2
-         : p.states <= 32  ? 4
-         : p.states <= 64  ? 8
-         : p.states <= 512 ? 16
-                           : 32;
+  return p.states <= 1                                                         ? 1
+         : p.states <= 2                                                       ? 2
+         : p.states <= 32 || (p.states <= 64 && ceilDiv(p.states, 4) % 2 == 0) ? 4
+         : p.states <= 64                                                      ? 8
+         : p.states <= 512                                                     ? 16
+                                                                               : 32;
 }
-/// Warps that share a channel's states.
+/// Threads that share a channel's states.
 constexpr int selectiveScanSplits(const SelectiveScanParams &p) {
   return static_cast<int>(ceilDiv(p.states, selectiveScanStates(p)));
 }
+/// Channels of a thread, next to each other. Two read the maps of a token once, and add up what
+/// goes to their gradients; half of the threads must still be whole warps.
+constexpr int selectiveScanChannels(const SelectiveScanParams &p) {
+  return selectiveScanStates(p) == 4 && selectiveScanSplits(p) % 2 == 0 ? 2 : 1;
+}
+/// States of all its channels.
+constexpr int selectiveScanHeld(const SelectiveScanParams &p) {
+  return selectiveScanStates(p) * selectiveScanChannels(p);
+}
+/// Threads that have the same states of different channels.
+constexpr int selectiveScanSlots(const SelectiveScanParams &p) {
+  return static_cast<int>(32 * p.blocksPerItem) / selectiveScanChannels(p);
+}
 constexpr int selectiveScanThreads(const SelectiveScanParams &p) {
-  return static_cast<int>(32 * p.blocksPerItem) * selectiveScanSplits(p);
+  return selectiveScanSlots(p) * selectiveScanSplits(p);
+}
+/// Lanes of a warp over which the gradients of maps are summed in registers, and the sums of a
+/// block that are left.
+constexpr int selectiveScanFoldedLanes(const SelectiveScanParams &p) {
+  return selectiveScanSlots(p) < 32 ? selectiveScanSlots(p) : 32;
+}
+constexpr int selectiveScanMapSums(const SelectiveScanParams &p) {
+  return selectiveScanSlots(p) / selectiveScanFoldedLanes(p);
 }
 constexpr int64_t selectiveScanGroupBlocks(const SelectiveScanParams &p) {
   return ceilDiv(p.channels / p.groups, 32 * p.blocksPerItem);
@@ -97,34 +118,40 @@ constexpr int64_t selectiveScanItems(const SelectiveScanParams &p) {
 }
 
 /// Elements of shared memory when tiles have so many rows. `arrays`: values a channel and row;
-/// `sums`: values a channel and row that the warps of a channel add up.
+/// `sums`: values a channel and row that the threads of a channel add up; `mapSums`: maps whose
+/// gradients are summed.
 constexpr int64_t selectiveScanElements(const SelectiveScanParams &p, int64_t rows, int64_t arrays,
                                         int64_t sums, int64_t mapSums) {
   const int64_t splits = selectiveScanSplits(p), padded = splits * selectiveScanStates(p);
   return rows * (32 * p.blocksPerItem * (arrays + sums * splits) +
-                 padded * (2 + mapSums * p.blocksPerItem));
+                 padded * (2 + mapSums * selectiveScanMapSums(p)));
 }
 /// Rows, of so many of a tile, whose states and decays the backward pass holds in registers: 64
-/// registers, or 32 where a thread has fewer or needs more.
+/// registers a channel, or 32 where a thread has fewer or needs more.
 template <typename T>
 constexpr int64_t selectiveScanStepsOf(const SelectiveScanParams &p, int64_t rows) {
-  const bool narrow =
-      sizeof(T) > 4 || selectiveScanThreads(p) > 256 || p.states % selectiveScanStates(p) != 0;
-  const int64_t wanted = (narrow ? 16 : 32) / selectiveScanStates(p),
+  const bool narrow = selectiveScanThreads(p) > 128 || p.states % selectiveScanStates(p) != 0;
+  const int64_t wanted = sizeof(T) > 4 ? 8 / selectiveScanHeld(p)
+                                       : (narrow ? 16 : 32) / selectiveScanStates(p),
                 steps = wanted > 1 ? wanted : 1;
   return steps < rows ? steps : rows;
 }
+/// Values a channel and row that the backward pass keeps in shared memory, and sums.
+constexpr int64_t selectiveScanKept(const SelectiveScanParams &p) {
+  return 4 + (p.softplusStep ? 1 : 0) + (p.hasGate ? 1 : 0);
+}
+constexpr int64_t selectiveScanSums(const SelectiveScanParams &p) { return p.hasGate ? 3 : 2; }
 /// Elements of the backward pass, with the states that tiles of fewer steps start from.
 template <typename T>
 constexpr int64_t selectiveScanBackwardElements(const SelectiveScanParams &p, int64_t rows) {
-  const int64_t entries = (rows / selectiveScanStepsOf<T>(p, rows) - 1) * selectiveScanStates(p) *
+  const int64_t entries = (rows / selectiveScanStepsOf<T>(p, rows) - 1) * selectiveScanHeld(p) *
                           selectiveScanThreads(p);
-  return selectiveScanElements(p, rows, 6, 3, 2) + entries;
+  return selectiveScanElements(p, rows, selectiveScanKept(p), selectiveScanSums(p), 2) + entries;
 }
 /// Rows of a tile, in both directions the same: few enough that a thread has registers for the ones
 /// that are on their way from memory, and that there is room for two blocks.
 template <typename T> constexpr int selectiveScanRows(const SelectiveScanParams &p) {
-  int rows = selectiveScanSplits(p) <= 3 ? 8 : 16;
+  int rows = 8;
   while (rows > 1 &&
          selectiveScanBackwardElements<T>(p, rows) * static_cast<int64_t>(sizeof(T)) > 96 * 1024)
     rows /= 2;
@@ -170,13 +197,14 @@ struct SelectiveScanDivision {
     p.timeBlocks = ceilDiv(p.length, p.blockRows);
   }
   /// More blocks side by side, which share the maps, where many items are left; over time where
-  /// there are not enough warps for half a GPU (132 multiprocessors, 8 warps each): the
+  /// there are not enough warps for half a GPU (132 multiprocessors, 4 warps each): the
   /// exponentials are then computed twice.
   template <typename T> static constexpr void onCuda(SelectiveScanParams &p) {
-    constexpr int64_t wantedWarps = 132 * 8, wantedBlocks = 132 * 6, leastRows = 64;
+    constexpr int64_t wantedWarps = 132 * 4, wantedBlocks = 132 * 6, leastRows = 64;
     p.timeBlocks = 1, p.blockRows = p.length;
     for (p.blocksPerItem = 4; p.blocksPerItem > 1; p.blocksPerItem /= 2)
-      if (cuda::selectiveScanThreads(p) <= 256 && cuda::selectiveScanItems(p) >= wantedBlocks &&
+      if (cuda::selectiveScanThreads(p) * cuda::selectiveScanChannels(p) <= 256 &&
+          cuda::selectiveScanItems(p) >= wantedBlocks &&
           p.channels / p.groups >= 32 * p.blocksPerItem)
         break;
     const int64_t warps = cuda::selectiveScanItems(p) * cuda::selectiveScanThreads(p) / 32;
@@ -204,7 +232,7 @@ struct SelectiveScanCheckpoints {
   template <typename T> static constexpr int64_t onCpu(const SelectiveScanParams &) { return 0; }
   template <typename T> static constexpr int64_t onCuda(const SelectiveScanParams &p) {
     return cuda::selectiveScanItems(p) * ceilDiv(p.blockRows, cuda::selectiveScanRows<T>(p)) *
-           cuda::selectiveScanStates(p) * cuda::selectiveScanThreads(p);
+           cuda::selectiveScanHeld(p) * cuda::selectiveScanThreads(p);
   }
 };
 

@@ -385,7 +385,8 @@ constexpr Case severalBlocks[] = {
      .skip = true,
      .gate = true,
      .blocksPerItem = 2},
-    {.channels = 140, .constantB = true, .skip = true, .blocksPerItem = 4}};
+    {.channels = 140, .constantB = true, .skip = true, .blocksPerItem = 4},
+    {.channels = 140, .states = 8, .segments = true, .gate = true, .blocksPerItem = 4}};
 TYPED_TEST(SelectiveScan, AgreesForSeveralBlocksAnItem) {
   TestFixture::template checkAll<severalBlocks>();
   if constexpr (!onCuda)

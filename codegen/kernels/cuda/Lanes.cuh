@@ -27,6 +27,36 @@ template <int count, typename T> HYBRID_DEVICE void readVectors(const T *from, T
   }
 }
 
+/// As many of `count` values as fit in 16 bytes.
+template <typename T, int count>
+constexpr int vectorSize = count * sizeof(T) < 16 ? count : 16 / static_cast<int>(sizeof(T));
+
+/// Writes values of each thread, and reads them again: vectors of `threads` threads next to each
+/// other. `to` and `from` are where those of all threads begin; count is a power of two.
+template <int threads, int count, typename T>
+HYBRID_DEVICE void storeByThreads(const T (&values)[count], T *to, int thread) {
+  constexpr int size = vectorSize<T, count>;
+  HYBRID_UNROLL
+  for (int i = 0; i < count / size; ++i) {
+    Pack<T, size> vector;
+    HYBRID_UNROLL
+    for (int j = 0; j < size; ++j)
+      vector[j] = values[i * size + j];
+    storePack(to + (i * threads + thread) * size, vector);
+  }
+}
+template <int threads, int count, typename T>
+HYBRID_DEVICE void loadByThreads(const T *from, int thread, T (&values)[count]) {
+  constexpr int size = vectorSize<T, count>;
+  HYBRID_UNROLL
+  for (int i = 0; i < count / size; ++i) {
+    const Pack<T, size> vector = loadPack<size>(from + (i * threads + thread) * size);
+    HYBRID_UNROLL
+    for (int j = 0; j < size; ++j)
+      values[i * size + j] = vector[j];
+  }
+}
+
 /// Sums each of the first `count` values (a power of two) over the 2 * mask lanes that differ in
 /// the low bits only. They are folded into one another, so that it takes count - 1 exchanges and
 /// not a multiple: afterwards lane l of the group has in values[0], ... the sums of the values from

@@ -1,18 +1,19 @@
 //===- SelectiveScan.cuh - Mamba's scan (Gu and Dao 2023, section 3) --------===//
 //
-// Lanes are channels, so that rows of an activation are read in whole lines. The states of a
-// channel are shared out to the threads of equal lane of a few warps, which hold them in registers
-// down the whole sequence; the maps b and c of a token are read from shared memory, by all channels
-// of the block. Rows come in tiles; the next tile is on its way from memory while one is computed.
-// What the warps of a channel add up goes through shared memory, in a fixed order.
+// Rows of an activation are read a channel a lane, in whole lines, and turned into steps and inputs
+// in shared memory. The states of a channel are shared out to a few threads, which hold them in
+// registers down the whole sequence: four states of two neighbouring channels each, so that what
+// shared memory hands out is used more than once, the maps b and c of a token by both channels.
+// Rows come in tiles; the next tile is on its way from memory while one is computed. What the
+// threads of a channel add up goes through shared memory, in a fixed order.
 //
 // The decay exp(dt a) is 2^(dt a log2(e)): one instruction of the special function unit, 16 of
 // which a multiprocessor executes a cycle. They are the floor of the forward pass.
 //
 // The backward pass walks forward first and keeps the state at the start of each tile; then it
-// takes the tiles from the last to the first, computes the states and decays of a few rows again
-// into registers, and walks back over them. The gradients of b and c are summed over the channels
-// of the block on chip: 32 values are folded over 32 lanes by 31 exchanges.
+// takes the tiles from the last to the first, computes the states and decays of a tile's rows again
+// into registers, and walks back over them. The gradients of b and c are summed over a thread's
+// channels, and then over the block's on chip: 32 values are folded over 16 lanes by 30 exchanges.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -29,7 +30,8 @@ HYBRID_DEVICE void selectiveScanForward(int64_t item, X x, Raw raw, const T *a, 
   using Block = SelectiveScanBlock<T, p>;
   using Operands =
       SelectiveScanOperands<T, p, ElementOf<T, X>, ElementOf<T, Raw>, ElementOf<T, Gate>>;
-  constexpr int perThread = Block::perThread, ownRows = Block::ownRows, rows = Block::rows;
+  constexpr int perThread = Block::perThread, held = Block::held, ownRows = Block::ownRows,
+                rows = Block::rows;
   const Block block(item);
   const Operands operands(block, readable<T>(x), readable<T>(raw), b, c, segments, stepBias,
                           readable<T>(gate));
@@ -44,7 +46,7 @@ HYBRID_DEVICE void selectiveScanForward(int64_t item, X x, Raw raw, const T *a, 
       reinterpret_cast<int32_t *>(sums + Block::splits * Block::tile)};
   block.clearMap(tile.b), block.clearMap(tile.c);
 
-  T rate[perThread], h[perThread];
+  T rate[held], h[held];
   block.readStates(a, T(Block::log2e), rate);
   block.readInitial(initialState, h);
   const T skipScale = p.hasSkip && block.active ? skip[block.channel] : T(0);
@@ -52,7 +54,7 @@ HYBRID_DEVICE void selectiveScanForward(int64_t item, X x, Raw raw, const T *a, 
   typename Operands::Loads next;
   operands.template load<true, true>(block, block.from, Operands::noCotangent, next);
   HYBRID_NO_UNROLL
-  for (int64_t first = block.from; first < block.to; first += rows) {
+  for (int first = block.from; first < block.to; first += rows) {
     operands.template share<true>(block, next, first, tile);
     T skipped[ownRows], gates[ownRows];
     HYBRID_UNROLL
@@ -63,14 +65,13 @@ HYBRID_DEVICE void selectiveScanForward(int64_t item, X x, Raw raw, const T *a, 
     if (first + rows < block.to)
       operands.template load<true, true>(block, first + rows, Operands::noCotangent, next);
     operands.template walk<rows>(
-        block, tile, 0, rate, h,
-        [&](int row, const T(&)[perThread], const T(&)[perThread], const T(&after)[perThread]) {
-          T map[perThread], sum = T(0);
+        block, tile, 0, rate, h, [&](int row, const T(&)[held], const T(&after)[held]) {
+          T map[Operands::heldC], sum[Block::channelsHeld] = {};
           operands.mapC(block, tile, row, map);
           HYBRID_UNROLL
-          for (int k = 0; k < perThread; ++k)
-            sum += map[k] * after[k];
-          sums[block.split * Block::tile + row * Block::channels + block.lane] = sum;
+          for (int i = 0; i < held; ++i)
+            sum[i / perThread] += map[i % Operands::heldC] * after[i];
+          operands.write(block, sum, sums + block.split * Block::tile, row);
         });
     blockBarrier();
     T values[ownRows];
@@ -100,7 +101,8 @@ HYBRID_DEVICE void selectiveScanSummary(int64_t item, X x, Raw raw, const T *a, 
   using Block = SelectiveScanBlock<T, p>;
   using Operands = SelectiveScanOperands<T, p, ElementOf<T, X>, ElementOf<T, Raw>,
                                          ElementOf<T, Gate>, ElementOf<T, Dy>>;
-  constexpr int perThread = Block::perThread, ownRows = Block::ownRows, rows = Block::rows;
+  constexpr int perThread = Block::perThread, held = Block::held, ownRows = Block::ownRows,
+                rows = Block::rows;
   constexpr bool gradient = p.summariseGradient;
   const Block block(item);
   const Operands operands(block, readable<T>(x), readable<T>(raw), b, c, segments, stepBias,
@@ -111,17 +113,17 @@ HYBRID_DEVICE void selectiveScanSummary(int64_t item, X x, Raw raw, const T *a, 
       shared, shared + Block::tile,  shared + 2 * Block::tile,
       maps,   maps + Block::mapTile, reinterpret_cast<int32_t *>(maps + 2 * Block::mapTile)};
   block.clearMap(tile.b), block.clearMap(tile.c);
-  T rate[perThread], h[perThread], product[perThread], carry[perThread];
+  T rate[held], h[held], product[held], carry[held];
   block.readStates(a, T(Block::log2e), rate);
   HYBRID_UNROLL
-  for (int k = 0; k < perThread; ++k)
-    h[k] = carry[k] = T(0), product[k] = T(1);
+  for (int i = 0; i < held; ++i)
+    h[i] = carry[i] = T(0), product[i] = T(1);
 
   const ElementOf<T, Dy> *cotangent = gradient ? readable<T>(dy) : nullptr;
   typename Operands::Loads next;
   operands.template load<gradient, gradient>(block, block.from, cotangent, next);
   HYBRID_NO_UNROLL
-  for (int64_t first = block.from; first < block.to; first += rows) {
+  for (int first = block.from; first < block.to; first += rows) {
     operands.template share<gradient>(block, next, first, tile);
     if constexpr (gradient) {
       HYBRID_UNROLL
@@ -135,18 +137,16 @@ HYBRID_DEVICE void selectiveScanSummary(int64_t item, X x, Raw raw, const T *a, 
     if (first + rows < block.to)
       operands.template load<gradient, gradient>(block, first + rows, cotangent, next);
     operands.template walk<rows>(
-        block, tile, 0, rate, h,
-        [&](int row, const T(&)[perThread], const T(&decay)[perThread], const T(&)[perThread]) {
-          T map[perThread], g = T(0);
-          if constexpr (gradient) {
-            operands.mapC(block, tile, row, map);
-            g = tile.dy[row * Block::channels + block.lane];
-          }
+        block, tile, 0, rate, h, [&](int row, const T(&decay)[held], const T(&)[held]) {
+          T map[Operands::heldC];
+          typename Operands::Channels g;
+          if constexpr (gradient)
+            operands.mapC(block, tile, row, map), g = operands.read(block, tile.dy, row);
           HYBRID_UNROLL
-          for (int k = 0; k < perThread; ++k) {
-            product[k] *= decay[k];
+          for (int i = 0; i < held; ++i) {
+            product[i] *= decay[i];
             if constexpr (gradient)
-              carry[k] += product[k] * map[k] * g;
+              carry[i] += product[i] * map[i % Operands::heldC] * g[i / perThread];
           }
         });
     blockBarrier();
@@ -197,73 +197,67 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, X x, Raw raw, const T *a,
   using Operands = SelectiveScanOperands<T, p, ElementOf<T, X>, ElementOf<T, Raw>,
                                          ElementOf<T, Gate>, ElementOf<T, Dy>>;
   const auto *dy = readable<T>(dyBuffer);
-  constexpr int perThread = Block::perThread, ownRows = Block::ownRows, rows = Block::rows,
-                splits = Block::splits, threads = Block::threads, padded = Block::padded,
-                steps = selectiveScanSteps<T>(p), subTiles = rows / steps,
-                folded = steps * perThread;
-  constexpr int warps = static_cast<int>(p.blocksPerItem);
+  constexpr int perThread = Block::perThread, held = Block::held, ownRows = Block::ownRows,
+                rows = Block::rows, splits = Block::splits, threads = Block::threads,
+                padded = Block::padded, steps = selectiveScanSteps<T>(p), subTiles = rows / steps,
+                folded = steps * perThread, foldedLanes = selectiveScanFoldedLanes(p);
+  constexpr int mapSumCount = selectiveScanMapSums(p);
   const Block block(item);
   const Operands operands(block, readable<T>(x), readable<T>(raw), b, c, segments, stepBias,
                           readable<T>(gate));
   // Kept by each thread for itself: x, the derivatives of the step and of the gate.
   T *const shared = sharedMemory<T>(), *const values = shared + 3 * Block::tile,
-           *const stepSlopes = values + Block::tile, *const gateSlopes = stepSlopes + Block::tile,
-           *const maps = gateSlopes + Block::tile,
-           *const sums = maps + 2 * Block::mapTile,              // [3][split][row][channel]
-               *const mapSums = sums + 3 * splits * Block::tile, // [2][warp][row][state]
-                   *const entries = mapSums + 2 * warps * Block::mapTile; // [subTile][k][thread]
+           *const stepSlopes = values + Block::tile,
+           *const gateSlopes = stepSlopes + (p.softplusStep ? Block::tile : 0),
+           *const maps = shared + selectiveScanKept(p) * Block::tile,
+           *const sums = maps + 2 * Block::mapTile, // [2 or 3][split][row][channel]
+               *const mapSums =
+                   sums + selectiveScanSums(p) * splits * Block::tile, // [2][lanes][row][state]
+                   *const entries = mapSums + 2 * mapSumCount * Block::mapTile;
   const typename Operands::Tile tile{
       shared,
       shared + Block::tile,
       shared + 2 * Block::tile,
       maps,
       maps + Block::mapTile,
-      reinterpret_cast<int32_t *>(entries + (subTiles - 1) * perThread * threads)};
+      reinterpret_cast<int32_t *>(entries + (subTiles - 1) * held * threads)};
   block.clearMap(tile.b), block.clearMap(tile.c);
 
-  T rate[perThread], h[perThread];
+  T rate[held], h[held];
   block.readStates(a, T(Block::log2e), rate);
   block.readInitial(initialState, h);
 
   // Forward, leaving the state at the start of each tile.
-  const int64_t tiles = block.tiles();
-  T *const kept =
-      checkpoints + item * ceilDiv(p.blockRows, rows) * perThread * threads + block.thread;
-  auto keep = [&](int64_t index) {
-    HYBRID_UNROLL
-    for (int k = 0; k < perThread; ++k)
-      kept[(index * perThread + k) * threads] = h[k];
-  };
+  const int tiles = block.tiles();
+  T *const kept = checkpoints + item * ceilDiv(p.blockRows, rows) * held * threads;
   typename Operands::Loads next;
   if (tiles > 1)
     operands.template load<false, false>(block, block.from, Operands::noCotangent, next);
   HYBRID_NO_UNROLL
-  for (int64_t index = 0; index + 1 < tiles; ++index) {
-    const int64_t first = block.from + index * rows;
+  for (int index = 0; index + 1 < tiles; ++index) {
+    const int first = block.from + index * rows;
     operands.template share<false>(block, next, first, tile);
     blockBarrier();
     if (index + 2 < tiles)
       operands.template load<false, false>(block, first + rows, Operands::noCotangent, next);
-    keep(index);
-    operands.template walk<rows>(
-        block, tile, 0, rate, h,
-        [](int, const T(&)[perThread], const T(&)[perThread], const T(&)[perThread]) {});
+    storeByThreads<threads>(h, kept + index * held * threads, block.thread);
+    operands.template walk<rows>(block, tile, 0, rate, h);
     blockBarrier();
   }
 
   // Backward. h: at the start of the tile.
-  T carry[perThread], rateSum[perThread], bSum[perThread], cSum[perThread];
+  T carry[held], rateSum[held], bSum[held], cSum[held];
   HYBRID_UNROLL
-  for (int k = 0; k < perThread; ++k)
-    carry[k] = rateSum[k] = bSum[k] = cSum[k] = T(0);
+  for (int i = 0; i < held; ++i)
+    carry[i] = rateSum[i] = bSum[i] = cSum[i] = T(0);
   if constexpr (p.hasFinalState)
     block.readStates(dFinalState + block.stateOffset(true), T(1), carry);
   const T skipScale = p.hasSkip && block.active ? skip[block.channel] : T(0);
   T biasSum = T(0), skipSum = T(0);
   operands.template load<true, true>(block, block.from + (tiles - 1) * rows, dy, next);
   HYBRID_NO_UNROLL
-  for (int64_t index = tiles - 1; index >= 0; --index) {
-    const int64_t first = block.from + index * rows;
+  for (int index = tiles - 1; index >= 0; --index) {
+    const int first = block.from + index * rows;
     operands.template share<true>(block, next, first, tile);
     HYBRID_UNROLL
     for (int j = 0; j < ownRows; ++j) {
@@ -271,8 +265,11 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, X x, Raw raw, const T *a,
         continue;
       const int at = block.at(j);
       T gradient = number(next.dy[j]), slope;
-      operands.step(block, next, first, j, slope);
-      values[at] = number(next.x[j]), stepSlopes[at] = slope;
+      values[at] = number(next.x[j]);
+      if constexpr (p.softplusStep) {
+        operands.step(block, next, first, j, slope);
+        stepSlopes[at] = slope;
+      }
       if constexpr (p.hasGate) {
         const T z = number(next.gate[j]), s = sigmoid(z);
         gateSlopes[at] = gradient * s * (T(1) + z * (T(1) - s));
@@ -281,86 +278,99 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, X x, Raw raw, const T *a,
       tile.dy[at] = gradient;
     }
     blockBarrier();
-    if (index > 0)
-      operands.template load<true, true>(block, first - rows, dy, next);
-    if (index + 1 < tiles) {
-      HYBRID_UNROLL
-      for (int k = 0; k < perThread; ++k)
-        h[k] = kept[(index * perThread + k) * threads];
-    }
+    T *const entry = kept + index * held * threads;
+    if (index + 1 < tiles)
+      loadByThreads<threads>(entry, block.thread, h);
+    else if constexpr (subTiles == 1)
+      storeByThreads<threads>(h, entry, block.thread);
     HYBRID_NO_UNROLL
     for (int sub = 0; sub + 1 < subTiles; ++sub) {
-      HYBRID_UNROLL
-      for (int k = 0; k < perThread; ++k)
-        entries[(sub * perThread + k) * threads + block.thread] = h[k];
-      operands.template walk<steps>(
-          block, tile, sub * steps, rate, h,
-          [](int, const T(&)[perThread], const T(&)[perThread], const T(&)[perThread]) {});
+      storeByThreads<threads>(h, entries + sub * held * threads, block.thread);
+      operands.template walk<steps>(block, tile, sub * steps, rate, h);
     }
     HYBRID_NO_UNROLL
     for (int sub = subTiles - 1; sub >= 0; --sub) {
-      if (sub + 1 < subTiles) {
-        HYBRID_UNROLL
-        for (int k = 0; k < perThread; ++k)
-          h[k] = entries[(sub * perThread + k) * threads + block.thread];
-      }
-      // The states before, and the decays; later the gradients of c and b.
-      T befores[folded], decays[folded];
+      if (sub + 1 < subTiles)
+        loadByThreads<threads>(entries + sub * held * threads, block.thread, h);
+      T befores[steps][held], decays[steps][held];
       HYBRID_UNROLL
-      for (int i = 0; i < steps; ++i)
-        operands.step(block, tile, sub * steps + i, rate, h,
-                      [&](int, const T(&before)[perThread], const T(&decay)[perThread],
-                          const T(&)[perThread]) {
-                        HYBRID_UNROLL
-                        for (int k = 0; k < perThread; ++k) {
-                          befores[i * perThread + k] = before[k];
-                          decays[i * perThread + k] = decay[k];
-                        }
-                      });
+      for (int i = 0; i < steps; ++i) {
+        HYBRID_UNROLL
+        for (int k = 0; k < held; ++k)
+          befores[i][k] = h[k];
+        operands.step(block, tile, sub * steps + i, rate, h, decays[i]);
+      }
+      T dB[folded], dC[folded]; // summed over the thread's channels
       HYBRID_UNROLL
       for (int i = steps - 1; i >= 0; --i) {
-        const int row = sub * steps + i, at = row * Block::channels + block.lane;
-        const T g = tile.dy[at], input = tile.inputs[at], dt = tile.steps[at];
-        T mapB[perThread], mapC[perThread], inputSum = T(0), stepSum = T(0), sum = T(0);
+        const int row = sub * steps + i;
+        const bool start = operands.starts(tile, row);
+        const auto g = operands.read(block, tile.dy, row),
+                   input = operands.read(block, tile.inputs, row),
+                   dt = operands.read(block, tile.steps, row);
+        if constexpr (subTiles == 1) // again, which leaves its registers to others until now
+          if (i == 0) {
+            T again[held] = {};
+            loadByThreads<threads>(entry, block.thread, befores[0]);
+            operands.step(block, tile, 0, rate, again, decays[0]);
+          }
+        T mapB[Operands::heldB], mapC[Operands::heldC];
         operands.mapB(block, tile, row, mapB), operands.mapC(block, tile, row, mapC);
+        T inputSum[Block::channelsHeld] = {}, stepSum[Block::channelsHeld] = {},
+          sum[Block::channelsHeld] = {};
         HYBRID_UNROLL
-        for (int k = 0; k < perThread; ++k) {
-          T &before = befores[i * perThread + k], &decay = decays[i * perThread + k];
-          const T dState = carry[k] + mapC[k] * g; // λ_t
-          const T after = decay * before + input * mapB[k];
+        for (int k = 0; k < perThread; ++k)
+          dB[i * perThread + k] = dC[i * perThread + k] = T(0);
+        HYBRID_UNROLL
+        for (int k = 0; k < held; ++k) {
+          const int j = k / perThread;                                  // channel
+          const T dState = carry[k] + mapC[k % Operands::heldC] * g[j]; // λ_t
+          const T after = i + 1 < steps ? befores[i + 1][k] : h[k];
           if constexpr (p.hasGate)
-            sum += mapC[k] * after;
-          inputSum += dState * mapB[k];
-          carry[k] = dState * decay;
-          const T dExponent = carry[k] * before;
-          stepSum += dExponent * rate[k];
-          rateSum[k] += dExponent * dt;
+            sum[j] += mapC[k % Operands::heldC] * after;
+          inputSum[j] += dState * mapB[k % Operands::heldB];
+          carry[k] = dState * decays[i][k];
+          const T dExponent = carry[k] * (start ? T(0) : befores[i][k]);
+          stepSum[j] += dExponent * rate[k];
+          rateSum[k] += dExponent * dt[j];
           if constexpr (p.constantC)
-            cSum[k] += g * after;
+            cSum[k] += g[j] * after;
+          else
+            dC[i * perThread + k % perThread] += g[j] * after;
           if constexpr (p.constantB)
-            bSum[k] += dState * input;
-          before = g * after, decay = dState * input;
+            bSum[k] += dState * input[j];
+          else
+            dB[i * perThread + k % perThread] += dState * input[j];
         }
-        sums[block.split * Block::tile + at] = inputSum;
-        sums[(splits + block.split) * Block::tile + at] = stepSum;
+        T *const to = sums + block.split * Block::tile;
+        operands.write(block, inputSum, to, row);
+        operands.write(block, stepSum, to + splits * Block::tile, row);
         if constexpr (p.hasGate)
-          sums[(2 * splits + block.split) * Block::tile + at] = sum;
+          operands.write(block, sum, to + 2 * splits * Block::tile, row);
       }
-      const int value = foldedValue<folded, warpSize>(laneIndex()), warp = block.lane / warpSize;
-      const int to = (warp * rows + sub * steps + value / perThread) * padded + block.firstState +
-                     value % perThread;
-      const bool writes = hasFoldedValue<folded, warpSize>(laneIndex());
-      if constexpr (!p.constantB) {
-        foldLanes<folded>(decays);
-        if (writes)
-          mapSums[to] = decays[0];
-      }
-      if constexpr (!p.constantC) {
-        foldLanes<folded>(befores);
-        if (writes)
-          mapSums[warps * Block::mapTile + to] = befores[0];
-      }
+      auto foldMap = [&](T(&gradients)[folded], int which) {
+        foldLanes<folded, foldedLanes / 2>(gradients);
+        constexpr int left = folded > foldedLanes ? folded / foldedLanes : 1;
+        const int lane = block.thread % foldedLanes, value = foldedValue<folded, foldedLanes>(lane);
+        T *const to = mapSums +
+                      ((which * mapSumCount + block.thread % Block::slots / foldedLanes) * rows +
+                       sub * steps) *
+                          padded +
+                      block.firstState;
+        if (hasFoldedValue<folded, foldedLanes>(lane)) {
+          HYBRID_UNROLL
+          for (int i = 0; i < left; ++i)
+            to[(value + i) / perThread * padded + (value + i) % perThread] = gradients[i];
+        }
+      };
+      if constexpr (!p.constantB)
+        foldMap(dB, 0);
+      if constexpr (!p.constantC)
+        foldMap(dC, 1);
     }
+    // Not before, as states and decays take all registers.
+    if (index > 0)
+      operands.template load<true, true>(block, first - rows, dy, next);
     blockBarrier();
 
     T dValues[ownRows], dSteps[ownRows], dGates[ownRows];
@@ -381,9 +391,11 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, X x, Raw raw, const T *a,
       dValues[j] = tile.steps[at] * inputs;
       if constexpr (p.hasSkip)
         dValues[j] += skipScale * gradient, skipSum += value * gradient;
-      dSteps[j] = (value * inputs + total(1) * T(Block::ln2)) * stepSlopes[at];
+      dSteps[j] = value * inputs + total(1) * T(Block::ln2);
+      if constexpr (p.softplusStep)
+        dSteps[j] *= stepSlopes[at];
       if constexpr (p.hasStepBias)
-        biasSum += first + block.split + j * splits < block.to ? dSteps[j] : T(0);
+        biasSum += block.hasRow(first, j) ? dSteps[j] : T(0);
       if constexpr (p.hasGate)
         dGates[j] = gateSlopes[at] * (skipScale * value + total(2));
     }
@@ -398,11 +410,11 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, X x, Raw raw, const T *a,
       HYBRID_UNROLL
       for (int j = 0; j < Block::ownMap; ++j) {
         const int i = block.thread + j * threads, row = i / Block::states, n = i % Block::states;
-        if (row < rows && first + row < block.to) {
+        if (block.hasMapRow(first, row)) {
           T sum = T(0);
           HYBRID_UNROLL
-          for (int warp = 0; warp < warps; ++warp)
-            sum += mapSums[((which * warps + warp) * rows + row) * padded + n];
+          for (int s = 0; s < mapSumCount; ++s)
+            sum += mapSums[((which * mapSumCount + s) * rows + row) * padded + n];
           to[row * stride + n] = sum;
         }
       }
@@ -426,10 +438,10 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, X x, Raw raw, const T *a,
     blockBarrier();
     sums[block.thread] = value;
     blockBarrier();
-    if (block.split == 0 && block.active) {
+    if (block.ownRow == 0 && block.active) {
       T sum = T(0);
       HYBRID_UNROLL
-      for (int s = 0; s < splits; ++s)
+      for (int s = 0; s < Block::rowThreads; ++s)
         sum += sums[s * Block::channels + block.lane];
       partial[row * p.channels + block.channel] = sum;
     }

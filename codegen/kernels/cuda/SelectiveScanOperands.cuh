@@ -17,105 +17,130 @@ template <typename T, SelectiveScanParams p> struct SelectiveScanBlock {
                        padded = perThread * splits,
                        channels = static_cast<int>(32 * p.blocksPerItem),
                        threads = selectiveScanThreads(p);
-  /// Rows of a tile that a thread loads of its channel, and values of each map.
-  static constexpr int ownRows = (rows + splits - 1) / splits,
+  /// Channels whose states a thread takes down the sequence, and all of those states: the i-th is
+  /// state i % perThread of channel i / perThread.
+  static constexpr int channelsHeld = selectiveScanChannels(p), held = selectiveScanHeld(p),
+                       slots = selectiveScanSlots(p);
+  /// Activations are loaded, and results are stored, a channel a lane: rows of a tile that a thread
+  /// takes of it; and values of each map.
+  static constexpr int rowThreads = threads / channels,
+                       ownRows = (rows + rowThreads - 1) / rowThreads,
                        ownMap = (rows * states + threads - 1) / threads;
   static constexpr int tile = rows * channels, mapTile = rows * padded;
+  /// No tile ends behind the last row, and no block behind the last channel.
+  static constexpr bool wholeRows = p.length % rows == 0 && p.blockRows % rows == 0,
+                        wholeChannels = p.channels / p.groups % channels == 0;
   static constexpr double log2e = 1.4426950408889634, ln2 = 0.6931471805599453;
 
-  int thread, lane /* channel in the block */, split, firstState;
-  int64_t batch, time, group, indexInGroup, channel, from, to;
-  bool active; // has a channel
+  int thread, lane /* channel in the block of what it loads */, ownRow;
+  int heldLane /* first channel in the block whose states it has */, split, firstState;
+  int64_t batch, time, group, indexInGroup, channel, heldChannel;
+  int from, to; // rows, in few registers
+  bool active;  // loads a channel
 
   HYBRID_DEVICE explicit SelectiveScanBlock(int64_t item) {
+    static_assert(p.length < int64_t(1) << 31);
     constexpr int64_t groupBlocks = selectiveScanGroupBlocks(p);
     indexInGroup = item % groupBlocks, item /= groupBlocks;
     group = item % p.groups, item /= p.groups;
     time = item % p.timeBlocks, batch = item / p.timeBlocks;
     thread = static_cast<int>(threadIdx.x);
-    lane = thread % channels, split = thread / channels, firstState = split * perThread;
+    lane = thread % channels, ownRow = thread / channels;
+    heldLane = thread % slots * channelsHeld;
+    split = thread / slots, firstState = split * perThread;
     const int64_t inGroup = indexInGroup * channels + lane;
-    active = inGroup < p.channels / p.groups;
-    channel = group * (p.channels / p.groups) + inGroup;
-    from = time * p.blockRows, to = minimum(from + p.blockRows, p.length);
+    active = wholeChannels || inGroup < p.channels / p.groups;
+    channel = group * (p.channels / p.groups) + inGroup, heldChannel = channel - lane + heldLane;
+    from = static_cast<int>(time * p.blockRows);
+    to = static_cast<int>(minimum(time * p.blockRows + p.blockRows, p.length));
   }
 
-  HYBRID_DEVICE int64_t tiles() const { return (to - from + rows - 1) / rows; }
-  HYBRID_DEVICE bool hasState(int k) const { return active && firstState + k < states; }
+  HYBRID_DEVICE int tiles() const { return (to - from + rows - 1) / rows; }
+  HYBRID_DEVICE bool hasState(int i) const {
+    return (states % perThread == 0 || firstState + i % perThread < states) &&
+           (wholeChannels ||
+            indexInGroup * channels + heldLane + i / perThread < p.channels / p.groups);
+  }
 
   /// [channels, states]
-  HYBRID_DEVICE void readStates(const T *values, T scale, T (&to)[perThread]) const {
+  HYBRID_DEVICE void readStates(const T *values, T scale, T (&to)[held]) const {
     HYBRID_UNROLL
-    for (int k = 0; k < perThread; ++k)
-      to[k] = hasState(k) ? values[channel * p.states + firstState + k] * scale : T(0);
+    for (int i = 0; i < held; ++i)
+      to[i] = hasState(i) ? values[stateAt(i)] * scale : T(0);
+  }
+  HYBRID_DEVICE int64_t stateAt(int i) const {
+    return (heldChannel + i / perThread) * p.states + firstState + i % perThread;
   }
   /// Of [batch, channels, states], or with `divided` of [timeBlocks, batch, channels, states].
   HYBRID_DEVICE int64_t stateOffset(bool divided) const {
     return ((divided ? time * p.batch : 0) + batch) * p.channels * p.states;
   }
   /// The states that the block of rows starts from.
-  HYBRID_DEVICE void readInitial(const T *initialState, T (&to)[perThread]) const {
+  HYBRID_DEVICE void readInitial(const T *initialState, T (&to)[held]) const {
     HYBRID_UNROLL
-    for (int k = 0; k < perThread; ++k)
-      to[k] = T(0);
+    for (int i = 0; i < held; ++i)
+      to[i] = T(0);
     if constexpr (p.hasState)
       readStates(initialState + stateOffset(true), T(1), to);
   }
-  HYBRID_DEVICE void writeStates(const T (&values)[perThread], T *to) const {
+  HYBRID_DEVICE void writeStates(const T (&values)[held], T *to) const {
     HYBRID_UNROLL
-    for (int k = 0; k < perThread; ++k)
-      if (hasState(k))
-        to[channel * p.states + firstState + k] = values[k];
+    for (int i = 0; i < held; ++i)
+      if (hasState(i))
+        to[stateAt(i)] = values[i];
   }
   /// [states, channels]
-  HYBRID_DEVICE void writeTransposed(const T (&values)[perThread], T *to) const {
+  HYBRID_DEVICE void writeTransposed(const T (&values)[held], T *to) const {
     HYBRID_UNROLL
-    for (int k = 0; k < perThread; ++k)
-      if (hasState(k))
-        to[(firstState + k) * p.channels + channel] = values[k];
+    for (int i = 0; i < held; ++i)
+      if (hasState(i))
+        to[(firstState + i % perThread) * p.channels + heldChannel + i / perThread] = values[i];
   }
 
   /// Loads this thread's rows of a tile of an activation; zero where there are none.
   template <typename A>
-  HYBRID_DEVICE void load(const A *activation, int64_t stride, int64_t first,
+  HYBRID_DEVICE void load(const A *activation, int64_t stride, int first,
                           A (&values)[ownRows]) const {
-    const A *at = activation + (batch * p.length + first + split) * stride + channel;
-    const int64_t left = to - first - split;
+    const A *at = activation + (batch * p.length + first + ownRow) * stride + channel;
     HYBRID_UNROLL
     for (int j = 0; j < ownRows; ++j)
-      values[j] = active && owns(j) && j * splits < left ? at[j * splits * stride] : A{};
+      values[j] = active && hasRow(first, j) ? at[j * rowThreads * stride] : A{};
   }
   template <typename A>
   HYBRID_DEVICE void store(const T (&values)[ownRows], A *activation, int64_t stride,
-                           int64_t first) const {
-    A *at = activation + (batch * p.length + first + split) * stride + channel;
-    const int64_t left = to - first - split;
+                           int first) const {
+    A *at = activation + (batch * p.length + first + ownRow) * stride + channel;
     HYBRID_UNROLL
     for (int j = 0; j < ownRows; ++j)
-      if (active && owns(j) && j * splits < left)
-        put(at[j * splits * stride], values[j]);
+      if (active && hasRow(first, j))
+        put(at[j * rowThreads * stride], values[j]);
   }
   template <typename Store>
-  HYBRID_DEVICE void storeRows(const T (&values)[ownRows], int64_t first, Store write) const {
-    const int64_t left = to - first - split;
+  HYBRID_DEVICE void storeRows(const T (&values)[ownRows], int first, Store write) const {
     HYBRID_UNROLL
     for (int j = 0; j < ownRows; ++j)
-      if (active && owns(j) && j * splits < left)
-        write(batch * p.length + first + split + j * splits, channel, values[j]);
+      if (active && hasRow(first, j))
+        write(batch * p.length + first + ownRow + j * rowThreads, channel, values[j]);
   }
-  /// Whether the j-th row of this thread is in the tile.
-  HYBRID_DEVICE bool owns(int j) const { return rows % splits == 0 || split + j * splits < rows; }
-  HYBRID_DEVICE int at(int j) const { return (split + j * splits) * channels + lane; }
+  /// Whether the j-th row of this thread is in the tile, and in the sequence.
+  HYBRID_DEVICE bool owns(int j) const {
+    return rows % rowThreads == 0 || ownRow + j * rowThreads < rows;
+  }
+  HYBRID_DEVICE bool hasRow(int first, int j) const {
+    return owns(j) && (wholeRows || first + ownRow + j * rowThreads < to);
+  }
+  HYBRID_DEVICE int at(int j) const { return (ownRow + j * rowThreads) * channels + lane; }
 
-  HYBRID_DEVICE void loadMap(const T *map, int64_t stride, int64_t first,
-                             T (&values)[ownMap]) const {
+  HYBRID_DEVICE void loadMap(const T *map, int64_t stride, int first, T (&values)[ownMap]) const {
     const T *at = map + (batch * p.length + first) * stride + group * p.states;
-    const int64_t left = to - first;
     HYBRID_UNROLL
     for (int j = 0; j < ownMap; ++j) {
       const int i = thread + j * threads, row = i / states;
-      values[j] = row < rows && row < left ? at[row * stride + i % states] : T(0);
+      values[j] = hasMapRow(first, row) ? at[row * stride + i % states] : T(0);
     }
+  }
+  HYBRID_DEVICE bool hasMapRow(int first, int row) const {
+    return (rows * states % threads == 0 || row < rows) && (wholeRows || first + row < to);
   }
   HYBRID_DEVICE void shareMap(const T (&values)[ownMap], T *shared) const {
     HYBRID_UNROLL
@@ -132,7 +157,7 @@ template <typename T, SelectiveScanParams p> struct SelectiveScanBlock {
   }
 
   /// Whether the row before `row` belongs to another segment.
-  HYBRID_DEVICE bool startsSegment(const int32_t *segments, int64_t row) const {
+  HYBRID_DEVICE bool startsSegment(const int32_t *segments, int row) const {
     const int32_t *ids = segments + batch * p.length;
     return row > 0 && row < to && ids[row] != ids[row - 1];
   }
@@ -143,8 +168,11 @@ template <typename T, SelectiveScanParams p, typename X, typename Raw, typename 
           typename Dy = T>
 struct SelectiveScanOperands {
   using Block = SelectiveScanBlock<T, p>;
-  static constexpr int perThread = Block::perThread, ownRows = Block::ownRows,
+  static constexpr int perThread = Block::perThread, held = Block::held,
+                       channelsHeld = Block::channelsHeld, ownRows = Block::ownRows,
                        ownMap = Block::ownMap;
+  /// A value of each of the thread's channels.
+  using Channels = Pack<T, channelsHeld>;
   static constexpr const Dy *noCotangent = nullptr;
   const X *x;
   const Raw *raw;
@@ -152,7 +180,7 @@ struct SelectiveScanOperands {
   const Gate *gate;
   const int32_t *segments;
   T stepBias;
-  T constantB[perThread], constantC[perThread];
+  T constantB[held], constantC[held];
 
   /// A tile on its way from memory to shared memory; activations as they lie in memory, as what
   /// turns them into numbers waits for them.
@@ -182,7 +210,7 @@ struct SelectiveScanOperands {
   }
 
   template <bool reads, bool gates>
-  HYBRID_DEVICE void load(const Block &block, int64_t first, const Dy *dy, Loads &loads) const {
+  HYBRID_DEVICE void load(const Block &block, int first, const Dy *dy, Loads &loads) const {
     block.load(x, p.xStride, first, loads.x);
     block.load(raw, p.dtStride, first, loads.raw);
     if constexpr (!p.constantB)
@@ -199,20 +227,19 @@ struct SelectiveScanOperands {
   }
 
   /// dt of the j-th row of the thread, and its derivative; zero behind the last row.
-  HYBRID_DEVICE T step(const Block &block, const Loads &loads, int64_t first, int j,
-                       T &slope) const {
+  HYBRID_DEVICE T step(const Block &block, const Loads &loads, int first, int j, T &slope) const {
     T value = number(loads.raw[j]) + stepBias;
     slope = T(1);
     if constexpr (p.softplusStep) {
       slope = sigmoid(value);
       value = softplus(value);
     }
-    return first + block.split + j * Block::splits < block.to ? value : T(0);
+    return block.hasRow(first, j) ? value : T(0);
   }
 
   /// Makes steps, inputs and maps of the loads.
   template <bool reads>
-  HYBRID_DEVICE void share(const Block &block, const Loads &loads, int64_t first,
+  HYBRID_DEVICE void share(const Block &block, const Loads &loads, int first,
                            const Tile &tile) const {
     HYBRID_UNROLL
     for (int j = 0; j < ownRows; ++j)
@@ -230,23 +257,38 @@ struct SelectiveScanOperands {
         tile.starts[block.thread] = loads.starts;
   }
 
-  HYBRID_DEVICE void mapB(const Block &block, const Tile &tile, int row, T (&to)[perThread]) const {
+  /// The maps of the thread's states, the same for all its channels where they depend on the token.
+  static constexpr int heldB = p.constantB ? held : perThread,
+                       heldC = p.constantC ? held : perThread;
+  HYBRID_DEVICE void mapB(const Block &block, const Tile &tile, int row, T (&to)[heldB]) const {
     if constexpr (p.constantB) {
       HYBRID_UNROLL
-      for (int k = 0; k < perThread; ++k)
-        to[k] = constantB[k];
+      for (int i = 0; i < held; ++i)
+        to[i] = constantB[i];
     } else {
       readVectors<perThread>(tile.b + row * Block::padded + block.firstState, to);
     }
   }
-  HYBRID_DEVICE void mapC(const Block &block, const Tile &tile, int row, T (&to)[perThread]) const {
+  HYBRID_DEVICE void mapC(const Block &block, const Tile &tile, int row, T (&to)[heldC]) const {
     if constexpr (p.constantC) {
       HYBRID_UNROLL
-      for (int k = 0; k < perThread; ++k)
-        to[k] = constantC[k];
+      for (int i = 0; i < held; ++i)
+        to[i] = constantC[i];
     } else {
       readVectors<perThread>(tile.c + row * Block::padded + block.firstState, to);
     }
+  }
+  /// Of its channels, in a row of a tile.
+  HYBRID_DEVICE static Channels read(const Block &block, const T *values, int row) {
+    return loadPack<channelsHeld>(values + row * Block::channels + block.heldLane);
+  }
+  HYBRID_DEVICE static void write(const Block &block, const T (&from)[channelsHeld], T *values,
+                                  int row) {
+    Channels pack;
+    HYBRID_UNROLL
+    for (int j = 0; j < channelsHeld; ++j)
+      pack[j] = from[j];
+    storePack(values + row * Block::channels + block.heldLane, pack);
   }
   HYBRID_DEVICE static bool starts(const Tile &tile, int row) {
     if constexpr (p.hasSegments)
@@ -255,33 +297,38 @@ struct SelectiveScanOperands {
       return false;
   }
 
-  /// Takes the thread's states down `count` rows of a tile; visit(row, before, decay, after).
+  /// Takes the thread's states down `count` rows of a tile; visit(row, decay, h) after each.
   template <int count, typename Visit>
-  HYBRID_DEVICE void walk(const Block &block, const Tile &tile, int first,
-                          const T (&rate)[perThread], T (&h)[perThread], Visit visit) const {
-    constexpr int together = count % 4 == 0 && perThread <= 4 ? 4 : count % 2 == 0 ? 2 : 1;
+  HYBRID_DEVICE void walk(const Block &block, const Tile &tile, int first, const T (&rate)[held],
+                          T (&h)[held], Visit visit) const {
+    constexpr int together = count % 4 == 0 && held <= 8 ? 4 : count % 2 == 0 ? 2 : 1;
     HYBRID_NO_UNROLL
     for (int start = 0; start < count; start += together) {
       HYBRID_UNROLL
-      for (int i = 0; i < together; ++i)
-        step(block, tile, first + start + i, rate, h, visit);
+      for (int i = 0; i < together; ++i) {
+        T decay[held];
+        step(block, tile, first + start + i, rate, h, decay);
+        visit(first + start + i, decay, h);
+      }
     }
   }
-  template <typename Visit>
-  HYBRID_DEVICE void step(const Block &block, const Tile &tile, int row, const T (&rate)[perThread],
-                          T (&h)[perThread], Visit visit) const {
-    const T dt = tile.steps[row * Block::channels + block.lane],
-            input = tile.inputs[row * Block::channels + block.lane];
-    T map[perThread], before[perThread], decay[perThread];
+  template <int count>
+  HYBRID_DEVICE void walk(const Block &block, const Tile &tile, int first, const T (&rate)[held],
+                          T (&h)[held]) const {
+    walk<count>(block, tile, first, rate, h, [](int, const T(&)[held], const T(&)[held]) {});
+  }
+  /// The decay is zero where a segment starts.
+  HYBRID_DEVICE void step(const Block &block, const Tile &tile, int row, const T (&rate)[held],
+                          T (&h)[held], T (&decay)[held]) const {
+    const Channels dt = read(block, tile.steps, row), input = read(block, tile.inputs, row);
+    T map[heldB];
     mapB(block, tile, row, map);
     const bool start = starts(tile, row);
     HYBRID_UNROLL
-    for (int k = 0; k < perThread; ++k) {
-      before[k] = start ? T(0) : h[k];
-      decay[k] = start ? T(0) : exponential2(dt * rate[k]);
-      h[k] = decay[k] * before[k] + input * map[k];
+    for (int i = 0; i < held; ++i) {
+      decay[i] = start ? T(0) : exponential2(dt[i / perThread] * rate[i]);
+      h[i] = decay[i] * (start ? T(0) : h[i]) + input[i / perThread] * map[i % heldB];
     }
-    visit(row, before, decay, h);
   }
 };
 
