@@ -84,7 +84,7 @@ HYBRID_DEVICE void selectiveScanForward(int64_t item, X x, Raw raw, const T *a, 
           values[j] += sums[s * Block::tile + block.at(j)];
       }
       if constexpr (p.hasGate)
-        values[j] *= gates[j] * sigmoid(gates[j]);
+        values[j] *= gates[j] * logistic(gates[j]);
     }
     block.storeRows(values, first, asStore<p.yStride>(y));
   }
@@ -130,7 +130,7 @@ HYBRID_DEVICE void selectiveScanSummary(int64_t item, X x, Raw raw, const T *a, 
       for (int j = 0; j < ownRows; ++j)
         if (block.owns(j))
           tile.dy[block.at(j)] =
-              p.hasGate ? number(next.dy[j]) * number(next.gate[j]) * sigmoid(number(next.gate[j]))
+              p.hasGate ? number(next.dy[j]) * number(next.gate[j]) * logistic(number(next.gate[j]))
                         : number(next.dy[j]);
     }
     blockBarrier();
@@ -271,7 +271,7 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, X x, Raw raw, const T *a,
         stepSlopes[at] = slope;
       }
       if constexpr (p.hasGate) {
-        const T z = number(next.gate[j]), s = sigmoid(z);
+        const T z = number(next.gate[j]), s = logistic(z);
         gateSlopes[at] = gradient * s * (T(1) + z * (T(1) - s));
         gradient *= z * s;
       }

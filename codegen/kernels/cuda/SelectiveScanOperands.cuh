@@ -7,6 +7,7 @@
 #pragma once
 #include "codegen/kernels/SelectiveScan.h"
 #include "codegen/kernels/cuda/Lanes.cuh"
+#include "codegen/kernels/cuda/Logistic.cuh"
 
 namespace hybrid::cuda {
 
@@ -230,10 +231,8 @@ struct SelectiveScanOperands {
   HYBRID_DEVICE T step(const Block &block, const Loads &loads, int first, int j, T &slope) const {
     T value = number(loads.raw[j]) + stepBias;
     slope = T(1);
-    if constexpr (p.softplusStep) {
-      slope = sigmoid(value);
-      value = softplus(value);
-    }
+    if constexpr (p.softplusStep)
+      value = softplus(value, slope);
     return block.hasRow(first, j) ? value : T(0);
   }
 
