@@ -7,6 +7,7 @@
 #pragma once
 #include "runtime/Result.h"
 #include "runtime/cuda/DriverApi.h"
+#include "runtime/cuda/Library.h"
 #include <cstddef>
 #include <cstdint>
 
@@ -72,11 +73,7 @@ constexpr int preferenceWorkspace = 1, preferenceAlignmentA = 5, preferenceAlign
         void *d, LtLayout layoutD, const LtAlgorithm *algorithm, void *workspace,                  \
         size_t workspaceBytes, Stream stream))
 
-struct CublasLtApi {
-#define HYBRID_DECLARE(name, symbol, result, parameters) result(*name) parameters = nullptr;
-  HYBRID_CUBLASLT_CALLS(HYBRID_DECLARE)
-#undef HYBRID_DECLARE
-};
+HYBRID_LIBRARY_TABLE(CublasLtApi, HYBRID_CUBLASLT_CALLS)
 
 /// Opens libcublasLt.so.13 or .12 (or the file that HYBRID_CUBLASLT names), once a process.
 Result<const CublasLtApi *> openCublasLt();

@@ -1,41 +1,28 @@
 //===- CudnnApi.cpp - the part of cuDNN that the runtime calls --------------===//
 #include "runtime/cuda/CudnnApi.h"
-#include "runtime/cuda/Library.h"
-#include <cstdlib>
 #include <fmt/format.h>
 
 namespace hybrid::rt::cuda {
 
-constexpr const char *withoutIt = "compile the model with --attention=own, which needs no cuDNN";
-
 static Result<void> fill(CudnnApi &api, const Library &library) {
-#define HYBRID_FIND(name, symbol, result, parameters)                                              \
-  if (auto found = library.find(symbol, api.name); !found)                                         \
+  if (auto found = api.find(library); !found)
     return found;
-  HYBRID_CUDNN_CALLS(HYBRID_FIND)
-#undef HYBRID_FIND
   if (api.version() < leastDnnVersion)
-    return Error{fmt::format("{} is cuDNN {}: attention needs 9.10.2 or later; or {}",
-                             library.path(), versionText(api), withoutIt)};
+    return Error{fmt::format("{} is cuDNN {}: attention needs 9.10.2 or later", library.path(),
+                             versionText(api))};
   return {};
 }
 
 Result<const CudnnApi *> openCudnn() {
   static LibraryCache<CudnnApi> cache;
-  const char *chosen = std::getenv("HYBRID_CUDNN");
-  bool given = chosen && *chosen;
-  auto opened = cache.open({given ? chosen : "libcudnn.so.9"}, fill);
-  if (opened)
-    return opened;
-  const std::string &why = opened.error().message;
-  if (why.find(withoutIt) != std::string::npos) // a version that is too old
-    return opened;
-  if (given)
-    return Error{fmt::format("no cuDNN ({}): HYBRID_CUDNN names that file; or {}", why, withoutIt)};
-  return Error{
-      fmt::format("no cuDNN ({}): install it (libcudnn9-cuda-13 of NVIDIA's repository, or "
-                  "nvidia-cudnn-cu13 of PyPI), set HYBRID_CUDNN to the file, or {}",
-                  why, withoutIt)};
+  static const LibraryPlace place{
+      .name = "cuDNN",
+      .variable = "HYBRID_CUDNN",
+      .files = {"libcudnn.so.9"},
+      .purpose = "",
+      .packages = "libcudnn9-cuda-13 of NVIDIA's repository, or nvidia-cudnn-cu13 of PyPI",
+      .without = "compile the model with --attention=own, which needs no cuDNN"};
+  return cache.open(place, fill);
 }
 
 std::string versionText(const CudnnApi &library) {

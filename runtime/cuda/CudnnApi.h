@@ -10,6 +10,7 @@
 #pragma once
 #include "runtime/Result.h"
 #include "runtime/cuda/DriverApi.h"
+#include "runtime/cuda/Library.h"
 #include <cstddef>
 #include <cstdint>
 
@@ -144,11 +145,7 @@ constexpr int noteNondeterministic = 4, notes = 10; // cudnnBackendNumericalNote
   CALL(execute, "cudnnBackendExecute", DnnStatus,                                                  \
        (DnnHandle handle, DnnDescriptor plan, DnnDescriptor pack))
 
-struct CudnnApi {
-#define HYBRID_DECLARE(name, symbol, result, parameters) result(*name) parameters = nullptr;
-  HYBRID_CUDNN_CALLS(HYBRID_DECLARE)
-#undef HYBRID_DECLARE
-};
+HYBRID_LIBRARY_TABLE(CudnnApi, HYBRID_CUDNN_CALLS)
 
 /// Opens libcudnn.so.9 (or the file that HYBRID_CUDNN names), once a process. The error says what
 /// to do; so does that for a version below leastDnnVersion.

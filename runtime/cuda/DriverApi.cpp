@@ -1,7 +1,6 @@
 //===- DriverApi.cpp - the part of the CUDA driver that the runtime calls ---===//
 #include "runtime/cuda/DriverApi.h"
 #include "runtime/cuda/Library.h"
-#include <cstdlib>
 #include <fmt/format.h>
 
 namespace hybrid::rt::cuda {
@@ -26,13 +25,13 @@ static Result<void> fill(DriverApi &api, const Library &library) {
 
 Result<const DriverApi *> openDriver() {
   static LibraryCache<DriverApi> cache;
-  const char *chosen = std::getenv("HYBRID_CUDA_DRIVER");
-  auto opened = cache.open({chosen && *chosen ? chosen : "libcuda.so.1"}, fill);
-  if (!opened && !(chosen && *chosen))
-    return Error{fmt::format("no CUDA driver ({}): install NVIDIA's driver on a machine with an "
-                             "NVIDIA GPU, or compile the model with --target=cpu",
-                             opened.error().message)};
-  return opened;
+  static const LibraryPlace place{.name = "CUDA driver",
+                                  .variable = "HYBRID_CUDA_DRIVER",
+                                  .files = {"libcuda.so.1"},
+                                  .purpose = "",
+                                  .packages = "NVIDIA's driver, on a machine with an NVIDIA GPU",
+                                  .without = "compile the model with --target=cpu"};
+  return cache.open(place, fill);
 }
 
 std::string describe(const DriverApi &driver, std::string_view call, Status status) {

@@ -1,17 +1,12 @@
 //===- NcclApi.cpp - the part of NCCL that the runtime calls ----------------===//
 #include "runtime/cuda/NcclApi.h"
-#include "runtime/cuda/Library.h"
-#include <cstdlib>
 #include <fmt/format.h>
 
 namespace hybrid::rt::cuda {
 
 static Result<void> fill(NcclApi &api, const Library &library) {
-#define HYBRID_FIND(name, symbol, result, parameters)                                              \
-  if (auto found = library.find(symbol, api.name); !found)                                         \
+  if (auto found = api.find(library); !found)
     return found;
-  HYBRID_NCCL_CALLS(HYBRID_FIND)
-#undef HYBRID_FIND
   int version = 0;
   if (NcclStatus status = api.version(&version))
     return Error{describe(api, "ncclGetVersion", status)};
@@ -23,15 +18,14 @@ static Result<void> fill(NcclApi &api, const Library &library) {
 
 Result<const NcclApi *> openNccl() {
   static LibraryCache<NcclApi> cache;
-  const char *chosen = std::getenv("HYBRID_NCCL");
-  const bool given = chosen && *chosen;
-  auto opened = cache.open({given ? chosen : "libnccl.so.2"}, fill);
-  if (!opened && !given)
-    return Error{fmt::format("no NCCL ({}): ranks on GPUs sum over it; install it (libnccl2 of "
-                             "NVIDIA's repository, or nvidia-nccl-cu13 of PyPI), set HYBRID_NCCL "
-                             "to the file, or compile the model with --target=cpu",
-                             opened.error().message)};
-  return opened;
+  static const LibraryPlace place{
+      .name = "NCCL",
+      .variable = "HYBRID_NCCL",
+      .files = {"libnccl.so.2"},
+      .purpose = "ranks on GPUs sum over it",
+      .packages = "libnccl2 of NVIDIA's repository, or nvidia-nccl-cu13 of PyPI",
+      .without = "compile the model with --target=cpu"};
+  return cache.open(place, fill);
 }
 
 std::string versionText(const NcclApi &library) {

@@ -8,6 +8,7 @@
 #pragma once
 #include "runtime/Result.h"
 #include "runtime/cuda/DriverApi.h"
+#include "runtime/cuda/Library.h"
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -50,11 +51,7 @@ constexpr int leastNcclVersion = 21100;
   CALL(groupBegin, "ncclGroupStart", NcclStatus, ())                                               \
   CALL(groupEnd, "ncclGroupEnd", NcclStatus, ())
 
-struct NcclApi {
-#define HYBRID_DECLARE(name, symbol, result, parameters) result(*name) parameters = nullptr;
-  HYBRID_NCCL_CALLS(HYBRID_DECLARE)
-#undef HYBRID_DECLARE
-};
+HYBRID_LIBRARY_TABLE(NcclApi, HYBRID_NCCL_CALLS)
 
 /// Opens libnccl.so.2 (or the file that HYBRID_NCCL names), once a process.
 Result<const NcclApi *> openNccl();
