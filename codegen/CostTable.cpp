@@ -93,6 +93,7 @@ void Table::session(const llvm::json::Object &memory) {
   lineOf("tiles", "tile_bytes");
   lineOf("cuBLASLt", "library_bytes", "  workspaces of matrix products");
   lineOf("cuDNN", "attention_bytes", "  workspace of attention");
+  lineOf("cuFFT", "transform_bytes", "  workspace of transforms, at most");
   lineOf("tables", "table_bytes",
          "  inputs and outputs of " + llvm::Twine(integer(memory, "burst_steps")) + " steps");
   line("total", integer(memory, "total_bytes")) << '\n';

@@ -5,6 +5,7 @@
 #include "dialect/schedule/LocationText.h"
 #include "dialect/schedule/Memory.h"
 #include "dialect/schedule/RankOps.h"
+#include "dialect/schedule/TransformOps.h"
 #include "executable/CudaVersion.h"
 #include "executable/Executable_generated.h"
 #include "executable/Limits.h"
@@ -158,6 +159,15 @@ public:
           attention.getCausal(), attention.getBackward(), attention.getScale().convertToDouble(),
           bufferVector, strides);
       return made(fb::Operation::Attention, call.Union(), attention.getSource());
+    }
+    if (auto transform = dyn_cast<LibraryFftOp>(op)) {
+      fb::BufferRef real = bufferRef(transform.getBuffers()[0]),
+                    spectrum = bufferRef(transform.getBuffers()[1]);
+      auto call = fb::CreateTransform(builder, transform.getPoints(), transform.getSignals(),
+                                      transform.getInverse(), dtypeOf(transform.getElementType()),
+                                      &real, &spectrum);
+      auto source = builder.CreateString(transform.getSource().str());
+      return fb::CreateStep(builder, fb::Operation::Transform, call.Union(), source, location);
     }
     auto vectorOf = [&](ArrayRef<Attribute> attributes) {
       std::vector<fb::BufferRef> buffers;

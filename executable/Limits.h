@@ -10,7 +10,7 @@
 namespace hybrid {
 
 /// The format that hybridc writes and the newest that a runtime reads (Executable.fbs).
-constexpr unsigned formatMajor = 6;
+constexpr unsigned formatMajor = 7;
 
 /// Bytes of a space, over all replicas.
 constexpr uint64_t mostSpaceBytes = uint64_t(1) << 40;
@@ -29,6 +29,8 @@ constexpr int64_t mostBlocks = (int64_t(1) << 31) - 1;
 /// Launches of tiles on a GPU, over all loops.
 constexpr int64_t mostTileSteps = int64_t(1) << 20;
 constexpr int64_t mostAttentionSize = int64_t(1) << 31;
+/// Points of a transform by a library, and transforms side by side.
+constexpr int64_t mostTransformSize = int64_t(1) << 31;
 /// Ranks that have parts of one sequence.
 constexpr int mostRanks = 1 << 16;
 /// Branches of a program on a GPU.

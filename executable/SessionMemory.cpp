@@ -6,6 +6,7 @@
 #include "executable/PortLayout.h"
 #include "executable/ReplicaStride.h"
 #include "executable/Spaces.h"
+#include "executable/TransformMemory.h"
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -117,11 +118,12 @@ private:
   }
 
   void addLibraries() {
-    bool attends = false, addsOnes = false;
+    bool attends = false, transforms = false, addsOnes = false;
     std::array<bool, mostBranches> multiplies{};
     for (const fb::Program *program : used())
       forEachStep(*program, [&](const fb::Step &step, const fb::TileLoop *loop) {
         attends = attends || step.operation_as_Attention();
+        transforms = transforms || step.operation_as_Transform();
         addsOnes = addsOnes || onesFor(step, loop);
         if (step.operation_as_Matmul())
           multiplies.front() = multiplies[step.branch()] = true; // the library opens with the first
@@ -132,6 +134,8 @@ private:
       memory.products += std::max<uint64_t>(leastAllocation, onesOf(executable) * sizeof(double));
     if (attends)
       memory.attention = attentionWorkspaceOf(executable, use.training);
+    if (transforms)
+      memory.transforms = transformWorkspaceOf(executable, use.training);
   }
 
   /// Graph nodes of a step: its calls, those of replicas that are no batch, and the copies of its
@@ -140,7 +144,8 @@ private:
     uint64_t nodes = copies;
     forEachStep(program, [&](const fb::Step &step, const fb::TileLoop *loop) {
       const auto *product = step.operation_as_Matmul();
-      const bool each = step.operation_as_Attention() || (product && product->batch() > 1);
+      const bool each = step.operation_as_Attention() || step.operation_as_Transform() ||
+                        (product && product->batch() > 1);
       const auto tiles = static_cast<uint64_t>(loop ? (loop->rows() - 1) / loop->tile() + 1 : 1);
       nodes += step.operation_as_TileLoop() ? 0 : tiles * (each ? replicas : 1);
     });
@@ -239,15 +244,31 @@ static uint64_t workspaceOf(const fb::Attention &call) {
   return std::min(all, std::max(attentionWorkspaceGoal, least));
 }
 
-uint64_t attentionWorkspaceOf(const fb::Executable &executable, bool training) {
+static uint64_t workspaceOf(const fb::Transform &call) {
+  return transformWorkspace(call.points(), call.signals(), call.dtype() == fb::DType::F64 ? 8 : 4);
+}
+
+/// The most that a step takes which `call` gives the library's call of, in what a session runs.
+template <typename Call>
+static uint64_t largestWorkspace(const fb::Executable &executable, bool training, Call call) {
   uint64_t bytes = 0;
   for (const fb::Program *program : *executable.programs())
     if (training || !touchesTraining(*program))
       forEachStep(*program, [&](const fb::Step &step, const fb::TileLoop *) {
-        if (const auto *call = step.operation_as_Attention())
-          bytes = std::max(bytes, workspaceOf(*call));
+        if (const auto *found = call(step))
+          bytes = std::max(bytes, workspaceOf(*found));
       });
   return bytes;
+}
+
+uint64_t attentionWorkspaceOf(const fb::Executable &executable, bool training) {
+  return largestWorkspace(executable, training,
+                          [](const fb::Step &step) { return step.operation_as_Attention(); });
+}
+
+uint64_t transformWorkspaceOf(const fb::Executable &executable, bool training) {
+  return largestWorkspace(executable, training,
+                          [](const fb::Step &step) { return step.operation_as_Transform(); });
 }
 
 uint64_t onesOf(const fb::Executable &executable) {

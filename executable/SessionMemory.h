@@ -48,10 +48,11 @@ struct SessionMemory {
   uint64_t ports = 0; // CPU: inputs and outputs that wait beside the arena
   uint64_t scratchPerThread = 0;
   uint64_t scratch = 0, tiles = 0;
-  uint64_t products = 0;  // GPU: workspaces of the matrix library
-  uint64_t attention = 0; // GPU: of the attention library, as cuDNN says for Hopper
-  uint64_t tables = 0;    // GPU: inputs and outputs of the steps of a burst
-  uint64_t examples = 0;  // GPU: training sets that are held, and the orders of a burst
+  uint64_t products = 0;   // GPU: workspaces of the matrix library
+  uint64_t attention = 0;  // GPU: of the attention library, as cuDNN says for Hopper
+  uint64_t transforms = 0; // GPU: of the transform library, at most
+  uint64_t tables = 0;     // GPU: inputs and outputs of the steps of a burst
+  uint64_t examples = 0;   // GPU: training sets that are held, and the orders of a burst
 
   /// Calls `visit` with the name of every part and its bytes.
   template <typename Visit> void visitParts(Visit visit) const {
@@ -60,6 +61,7 @@ struct SessionMemory {
     visit("arena_bytes", arena), visit("port_bytes", ports);
     visit("scratch_bytes", scratch), visit("tile_bytes", tiles);
     visit("library_bytes", products), visit("attention_bytes", attention);
+    visit("transform_bytes", transforms);
     visit("table_bytes", tables), visit("example_bytes", examples);
   }
   uint64_t total() const {
@@ -76,6 +78,8 @@ SessionMemory memoryOf(const fb::Executable &executable, const SessionUse &use);
 uint64_t heldBytesWithin(const fb::Executable &executable, uint64_t steps);
 /// Workspace that the attention library is given on a GPU. `training`: for gradients too.
 uint64_t attentionWorkspaceOf(const fb::Executable &executable, bool training);
+/// The same of the transform library.
+uint64_t transformWorkspaceOf(const fb::Executable &executable, bool training);
 /// Numbers 1.0 that the matrix library is given on a GPU, where it does not add biases itself.
 uint64_t onesOf(const fb::Executable &executable);
 

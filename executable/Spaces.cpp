@@ -17,7 +17,11 @@ std::vector<fb::BufferRef> buffersOf(const fb::Step &step) {
     addAll(launch->buffers());
   else if (const auto *attention = step.operation_as_Attention())
     addAll(attention->buffers());
-  else if (const auto *await = step.operation_as_Await())
+  else if (const auto *transform = step.operation_as_Transform()) {
+    for (const fb::BufferRef *buffer : {transform->real(), transform->spectrum()})
+      if (buffer)
+        buffers.push_back(*buffer);
+  } else if (const auto *await = step.operation_as_Await())
     addAll(await->buffers());
   else if (const auto *gather = step.operation_as_AllGather())
     addAll(gather->buffers());

@@ -12,7 +12,7 @@ namespace hybrid {
 constexpr size_t spaceCount = 6; // without Tile
 
 /// The buffers of a launch or of attention; of a product a, b, c, bias, offsets and addend where it
-/// has them; none of a loop.
+/// has them; real numbers and spectrum of a transform; none of a loop.
 std::vector<fb::BufferRef> buffersOf(const fb::Step &step);
 /// The spaces that a program's inputs, outputs and steps lie in, and the arena.
 std::array<bool, spaceCount> spacesOf(const fb::Program &program);

@@ -72,7 +72,7 @@ for tool in ("hybridc", "hybrid-opt", "hybrid-run"):
 shim = os.path.join(config.hybrid_binary_root, "lib", "libhybrid-cuda-shim.so")
 if os.path.exists(shim):
     config.available_features.add("cuda-shim")
-    for library in ("HYBRID_CUDA_DRIVER", "HYBRID_CUBLASLT", "HYBRID_CUDNN", "HYBRID_NCCL"):
+    for library in ("HYBRID_CUDA_DRIVER", "HYBRID_CUBLASLT", "HYBRID_CUDNN", "HYBRID_CUFFT", "HYBRID_NCCL"):
         config.environment[library] = shim
 
 

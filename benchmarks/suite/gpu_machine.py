@@ -9,7 +9,8 @@ import subprocess
 import sys
 
 # What hybrid-run opens, and the variable that names another file.
-LIBRARIES = {"HYBRID_CUBLASLT": ("libcublasLt.so.13", "libcublasLt.so.12"), "HYBRID_CUDNN": ("libcudnn.so.9",)}
+LIBRARIES = {"HYBRID_CUBLASLT": ("libcublasLt.so.13", "libcublasLt.so.12"), "HYBRID_CUDNN": ("libcudnn.so.9",),
+             "HYBRID_CUFFT": ("libcufft.so.12", "libcufft.so.11")}
 
 
 def slug(text):

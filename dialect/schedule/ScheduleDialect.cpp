@@ -1,5 +1,6 @@
 //===- ScheduleDialect.cpp - registration and attributes of the schedule ----===//
 #include "dialect/schedule/RankOps.h"
+#include "dialect/schedule/TransformOps.h"
 #include "executable/ReplicaStride.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -25,6 +26,10 @@ void ScheduleDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "dialect/schedule/RankOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/schedule/TransformOps.cpp.inc"
       >();
 }
 

@@ -7,6 +7,7 @@
 #include "dialect/Shapes.h"
 #include "dialect/schedule/Memory.h"
 #include "dialect/schedule/RankOps.h"
+#include "dialect/schedule/TransformOps.h"
 
 using namespace mlir;
 using namespace hybrid;
@@ -26,7 +27,6 @@ bool LibraryMatmulOp::writesOperand(unsigned index) { return index == 2; }
 bool LibraryAttentionOp::writesOperand(unsigned index) {
   return getBackward() ? index >= 6 : index >= 3;
 }
-
 //===-- builders ----------------------------------------------------------------===//
 
 void ProgramOp::build(OpBuilder &builder, OperationState &state, StringRef name) {
@@ -69,7 +69,7 @@ LogicalResult ProgramOp::verify() {
         return op.emitOpError() << "is in a program, expected steps, buffers, views and outputs";
       continue;
     }
-    if (!isa<LaunchOp, LibraryMatmulOp, LibraryAttentionOp, TileLoopOp>(op) &&
+    if (!isa<LaunchOp, LibraryMatmulOp, LibraryAttentionOp, LibraryFftOp, TileLoopOp>(op) &&
         !isOverRanks(&op)) // C2
       return op.emitOpError() << "is in a program, expected launches, library calls, steps "
                                  "over ranks and loops over tiles only";
@@ -220,7 +220,7 @@ LogicalResult TileLoopOp::verify() {
     auto product = dyn_cast<LibraryMatmulOp>(op);
     bool cut = launch    ? launch.getItemsPerTile() > 0
                : product ? product.getTileRows() != product.getTileSum()
-                         : !isa<TileLoopOp, LibraryAttentionOp>(op);
+                         : !isa<TileLoopOp, LibraryAttentionOp, LibraryFftOp>(op);
     if (!cut) // C2
       return op.emitOpError() << "is in a loop over tiles, but does not say how it is cut";
     if (product && product.getTileSum() && !getSequential()) // C3

@@ -391,7 +391,7 @@ def Schedule_TileLoopOp : Schedule_Op<"tile_loop", [SingleBlock, NoTerminator, N
     over threads, or follow one another (`sequential`). Buffers in the space `tile` hold one tile at a time, `tile_bytes` in all; a thread has its own.
 
     - C1: tile is at least 1 and at most `rows`, and tile_bytes is not negative
-    - C2: launches have items_per_tile and products one of tile_rows and tile_sum, there are no loops and no attention, and every tile buffer ends inside tile_bytes
+    - C2: launches have items_per_tile and products one of tile_rows and tile_sum, there are no loops, no attention and no transforms, and every tile buffer ends inside tile_bytes
     - C3: only sequential tiles have tile_sum
 
     ```mlir

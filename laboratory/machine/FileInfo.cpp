@@ -67,6 +67,8 @@ Json describe(const Executable &executable, bool withSteps, int threads) {
     libraries.push_back("cuBLASLt");
   if (memory.attention)
     libraries.push_back("cuDNN");
+  if (memory.transforms)
+    libraries.push_back("cuFFT");
   if (reducesOverRanks(executable) && format.images() && format.images()->size() > 0)
     libraries.push_back("NCCL");
   int64_t elements = 0, trained = 0;
@@ -121,6 +123,9 @@ Json describe(const Executable &executable, bool withSteps, int threads) {
               {{"exchange", fb::EnumNameRankPattern(exchange->pattern())},
                {"ranks", exchange->ranks()},
                {"bytes", (exchange->send() ? exchange->send() : exchange->receive())->bytes()}});
+        else if (const auto *transform = step->operation_as_Transform())
+          line.update({{transform->inverse() ? "inverse_transform" : "transform",
+                        {transform->points(), transform->signals()}}});
         else if (const auto *attention = step->operation_as_Attention())
           line.update({{attention->backward() ? "attention_gradient" : "attention",
                         {attention->batch(), attention->length(), attention->key_length(),
@@ -163,7 +168,8 @@ std::string plain(const Json &text) { return printable(text.get<std::string>());
 std::string shapeText(const Json &shape) { return shape.dump(); }
 
 std::string libraryCall(const Json &step) {
-  for (const char *call : {"matmul", "attention", "attention_gradient"})
+  for (const char *call :
+       {"matmul", "attention", "attention_gradient", "transform", "inverse_transform"})
     if (step.contains(call))
       return fmt::format("{} {}", call, step[call].dump());
   return "";
@@ -208,6 +214,7 @@ void printExecutable(const Json &info) {
                            {"scratch", "scratch_bytes"},
                            {"matrix library", "library_bytes"},
                            {"attention library", "attention_bytes"},
+                           {"transform library", "transform_bytes"},
                            {"tables", "table_bytes"}})
     if (memory[key] != 0)
       parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", name, memory[key].dump());

@@ -6,6 +6,7 @@
 #include "runtime/cpu/Threads.h"
 #include "runtime/cuda/CublasLtApi.h"
 #include "runtime/cuda/CudnnApi.h"
+#include "runtime/cuda/CufftApi.h"
 #include "runtime/cuda/Gpu.h"
 #include "runtime/cuda/NcclApi.h"
 #include "runtime/files/Json.h"
@@ -28,6 +29,8 @@ struct CudaState {
   std::string cublasLtMissing;
   std::string cudnn; // its version
   std::string cudnnMissing;
+  std::string cufft; // its version
+  std::string cufftMissing;
   std::string nccl; // its version
   std::string ncclMissing;
 };
@@ -59,6 +62,10 @@ CudaState lookForCuda() {
     state.cudnn = cuda::versionText(**library);
   else
     state.cudnnMissing = library.error().message;
+  if (auto library = cuda::openCufft())
+    state.cufft = cuda::versionText(**library);
+  else
+    state.cufftMissing = library.error().message;
   if (auto library = cuda::openNccl())
     state.nccl = cuda::versionText(**library);
   else
@@ -83,6 +90,8 @@ nlohmann::ordered_json describe(const CudaState &cuda) {
           {"cublaslt_version", text(cuda.cublasLt)},
           {"cudnn_version", text(cuda.cudnn)},
           {"cudnn_missing", text(cuda.cudnnMissing)},
+          {"cufft_version", text(cuda.cufft)},
+          {"cufft_missing", text(cuda.cufftMissing)},
           {"nccl_version", text(cuda.nccl)},
           {"nccl_missing", text(cuda.ncclMissing)},
           {"missing", text(cuda.missing.empty() ? cuda.cublasLtMissing : cuda.missing)}};
@@ -94,8 +103,9 @@ void print(const CudaState &cuda) {
     return;
   }
   auto orNone = [](const std::string &version) { return version.empty() ? "not here" : version; };
-  say("CUDA         driver of {}, cuBLASLt {}, cuDNN {}, NCCL {}\n", driverText(cuda.driverVersion),
-      orNone(cuda.cublasLt), orNone(cuda.cudnn), orNone(cuda.nccl));
+  say("CUDA         driver of {}, cuBLASLt {}, cuDNN {}, cuFFT {}, NCCL {}\n",
+      driverText(cuda.driverVersion), orNone(cuda.cublasLt), orNone(cuda.cudnn), orNone(cuda.cufft),
+      orNone(cuda.nccl));
   for (const cuda::GpuInfo &gpu : cuda.devices)
     say("  device     {}: {:.1f} GiB, {} multiprocessors, {}.{} (--target={})\n", gpu.name,
         static_cast<double>(gpu.memoryBytes) / (1 << 30), gpu.multiprocessors, gpu.major, gpu.minor,
@@ -175,6 +185,10 @@ void printMachine(bool json) {
     advice.push_back("models compiled with --precision=bf16 whose attention has heads of 64 and "
                      "more do not run on the GPU: " +
                      cuda.cudnnMissing);
+  if (!cuda.devices.empty() && !cuda.cufftMissing.empty())
+    advice.push_back("models with rfft or irfft of more than 256 points, or with convolutions of "
+                     "millions of positions, do not run on the GPU: " +
+                     cuda.cufftMissing);
   if (cuda.devices.size() > 1 && !cuda.ncclMissing.empty())
     advice.push_back("the GPUs do not train together: " + cuda.ncclMissing);
   if (!cuda.devices.empty() && cuda.driverVersion < toolkit.leastDriver)

@@ -3,6 +3,7 @@
 #include "dialect/schedule/LocationText.h"
 #include "dialect/schedule/Memory.h"
 #include "dialect/schedule/RankOps.h"
+#include "dialect/schedule/TransformOps.h"
 #include "mlir/IR/Iterators.h"
 #include "passes/schedule/ArenaLifetimes.h"
 #include "passes/schedule/SchedulePasses.h"
@@ -66,7 +67,7 @@ private:
 
   LogicalResult checkSteps() {
     WalkResult walked = program.walk([&](ScheduleStep step) {
-      if (isa<LaunchOp, LibraryMatmulOp, LibraryAttentionOp>(step.getOperation()) ||
+      if (isa<LaunchOp, LibraryMatmulOp, LibraryAttentionOp, LibraryFftOp>(step.getOperation()) ||
           isOverRanks(step))
         return WalkResult::advance();
       step->emitOpError() << "has no kernel: emit kernels before the arena is planned";

@@ -84,6 +84,7 @@ private:
             *code,
             [this] { return openBlas(); },
             [this] { return openAttention(); },
+            [this] { return openTransforms(); },
             ranks.get(),
             {[this](const fb::BufferRef &place) { return address(place); },
              [this](fb::Space space) { return strideOf(space); }, count}};
@@ -92,6 +93,7 @@ private:
   Result<void> openGpu();
   Result<Blas *> openBlas();
   Result<Cudnn *> openAttention();
+  Result<Cufft *> openTransforms();
   Result<void> findGather();
   Result<void> profile(PreparedProgram &program, std::vector<double> &seconds);
 
@@ -103,6 +105,7 @@ private:
   std::optional<CodeModule> code;
   std::unique_ptr<Blas> blas;
   std::unique_ptr<Cudnn> cudnn;
+  std::unique_ptr<Cufft> cufft;
   std::array<GpuMemory, spaceCount> spaces;
   std::array<Arena, spaceCount> mirrors; // what read() shows of them
   PinnedMemory shown;                    // what it shows of arena and tiles
@@ -191,9 +194,10 @@ Result<void> CudaDevice::findGather() {
 }
 
 uint64_t CudaDevice::allocatedBytes() const {
-  uint64_t bytes =
-      tiles.size() + (blas ? blas->allocatedBytes() : 0) + (cudnn ? cudnn->allocatedBytes() : 0) +
-      (resting ? resting->allocatedBytes() : 0) + (examples ? examples->allocatedBytes() : 0);
+  uint64_t bytes = tiles.size() + (blas ? blas->allocatedBytes() : 0) +
+                   (cudnn ? cudnn->allocatedBytes() : 0) + (cufft ? cufft->allocatedBytes() : 0) +
+                   (resting ? resting->allocatedBytes() : 0) +
+                   (examples ? examples->allocatedBytes() : 0);
   for (const GpuMemory &space : spaces)
     bytes += space.size();
   for (const auto &program : programs)
@@ -366,6 +370,16 @@ Result<Cudnn *> CudaDevice::openAttention() {
     cudnn = std::move(*opened);
   }
   return cudnn.get();
+}
+
+Result<Cufft *> CudaDevice::openTransforms() {
+  if (!cufft) {
+    auto opened = Cufft::open(*gpu, transformWorkspaceOf(format(), training));
+    if (!opened)
+      return opened.error();
+    cufft = std::move(*opened);
+  }
+  return cufft.get();
 }
 
 Result<void> CudaDevice::run(size_t number, std::vector<double> *seconds) {

@@ -19,6 +19,10 @@ std::string describe(const fb::Step &step) {
     text = fmt::format("attention{} of {} x {} queries, {} heads of {}",
                        attention->backward() ? "'s gradient" : "", attention->batch(),
                        attention->length(), attention->heads(), attention->head_size());
+  else if (const auto *transform = step.operation_as_Transform())
+    text =
+        fmt::format("{}transform of {} points, {} of them", transform->inverse() ? "inverse " : "",
+                    transform->points(), transform->signals());
   else if (const auto *reduction = step.operation_as_AllReduce())
     text = fmt::format("sum of {} buffers over ranks", reduction->buffers()->size());
   else if (step.operation_as_Await())
@@ -47,6 +51,9 @@ static Result<void> checkStep(const fb::Step &step, CodeModule &code) {
                        "cannot take; compile the model again"});
   } else if (step.operation_as_Attention()) {
     if (auto found = openCudnn(); !found)
+      return in(step, found.error());
+  } else if (step.operation_as_Transform()) {
+    if (auto found = openCufft(); !found)
       return in(step, found.error());
   } else if (const auto *loop = step.operation_as_TileLoop(); loop && loop->steps()) {
     for (const fb::Step *inner : *loop->steps())
@@ -90,6 +97,7 @@ Result<void> Plan::add(const fb::Step &step, unsigned number, const fb::TileLoop
   const size_t first = list.size();
   auto done = step.operation_as_KernelLaunch() ? addLaunch(step, loop, tile, parts)
               : step.operation_as_Attention()  ? addAttention(step, parts)
+              : step.operation_as_Transform()  ? addTransform(step, parts)
               : isOverRanks(step)              ? addCollective(step, parts)
                                                : addProduct(step, loop, tile, parts);
   if (!done)
@@ -279,6 +287,28 @@ Result<void> Plan::addAttention(const fb::Step &step, const PlanParts &parts) {
   return {};
 }
 
+Result<void> Plan::addTransform(const fb::Step &step, const PlanParts &parts) {
+  const fb::Transform &call = *step.operation_as_Transform();
+  auto cufft = parts.cufft();
+  if (!cufft)
+    return cufft.error();
+  const TransformShape shape{call.points(), call.signals(), call.inverse(),
+                             static_cast<DType>(call.dtype())};
+  for (size_t replica = 0; replica < parts.places.replicas; ++replica) { // one call each
+    auto address = [&](const fb::BufferRef &buffer) {
+      return parts.places.address(buffer) + replica * parts.places.stride(buffer.space());
+    };
+    auto made = Transform::create(**cufft, shape, address(*call.real()), address(*call.spectrum()));
+    if (!made)
+      return made.error();
+    Operation operation;
+    operation.transform = made->get();
+    transforms.push_back(std::move(*made));
+    list.push_back(std::move(operation));
+  }
+  return {};
+}
+
 Result<void> Plan::addCollective(const fb::Step &step, const PlanParts &parts) {
   auto made = Collective::create(step, parts.gpu, parts.ranks, parts.places);
   if (!made)
@@ -336,6 +366,11 @@ Result<void> Plan::issue(const Gpu &gpu, const Operation &operation, unsigned br
   }
   if (operation.attention) {
     if (auto done = operation.attention->run(); !done)
+      return in(*operation.step, done.error());
+    return {};
+  }
+  if (operation.transform) {
+    if (auto done = operation.transform->run(); !done)
       return in(*operation.step, done.error());
     return {};
   }

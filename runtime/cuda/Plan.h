@@ -12,13 +12,14 @@
 #include "runtime/cuda/Collective.h"
 #include "runtime/cuda/Product.h"
 #include "runtime/cuda/Staging.h"
+#include "runtime/cuda/Transform.h"
 #include <functional>
 #include <memory>
 #include <vector>
 
 namespace hybrid::rt::cuda {
 
-/// One launch, one product, attention, or what ranks do together.
+/// One launch, one product, attention, a transform, or what ranks do together.
 struct Operation {
   const fb::Step *step = nullptr;
   unsigned stepNumber = 0; // in the program; of the loop when it is in one
@@ -28,6 +29,7 @@ struct Operation {
   std::vector<uint64_t> reaches;
   const Attention *attention = nullptr;
   const Product *product = nullptr;
+  const Transform *transform = nullptr;
   const Collective *collective = nullptr;
   DeviceAddress a = 0, b = 0, c = 0, addend = 0; // no addend: 0
 };
@@ -38,6 +40,7 @@ struct PlanParts {
   CodeModule &code;
   std::function<Result<Blas *>()> blas;
   std::function<Result<Cudnn *>()> cudnn;
+  std::function<Result<Cufft *>()> cufft;
   GpuRanks *ranks = nullptr; // null: there are no others
   DevicePlaces places;       // with the replicas that run
 };
@@ -65,12 +68,14 @@ private:
   Result<void> addProduct(const fb::Step &step, const fb::TileLoop *loop, int64_t tile,
                           const PlanParts &parts);
   Result<void> addAttention(const fb::Step &step, const PlanParts &parts);
+  Result<void> addTransform(const fb::Step &step, const PlanParts &parts);
   Result<void> addCollective(const fb::Step &step, const PlanParts &parts);
   Result<const Product *> makeProduct(Blas &blas, const ProductShape &shape);
   std::vector<Operation> list;
   std::unique_ptr<Branches> branches; // null: there is one
   std::vector<std::unique_ptr<Product>> products;
   std::vector<std::unique_ptr<Attention>> attentions;
+  std::vector<std::unique_ptr<Transform>> transforms;
   std::vector<std::unique_ptr<Collective>> collectives;
 };
 

@@ -1,4 +1,4 @@
-//===- LibraryCalls.cpp - products and attention by libraries -------------===//
+//===- LibraryCalls.cpp - products, attention, transforms by libraries --===//
 #include "executable/Limits.h"
 #include "runtime/verifier/Verifier.h"
 #include <cmath>
@@ -161,6 +161,47 @@ Result<void> Verifier::checkAttention(const fb::Attention &attention, const std:
       return error("corrupt: {} leaves its {} bytes", what, buffer.bytes());
     if (!aligned)
       return error("corrupt: {} has heads that do not begin at multiples of 16 bytes", what);
+  }
+  return {};
+}
+
+Result<void> Verifier::checkTransform(const fb::Transform &transform, const std::string &where) {
+  if (!onCuda || loop)
+    return error("corrupt: {} is a transform by a library, but {}", where,
+                 loop ? "in a loop over tiles" : "not for a GPU");
+  const int64_t points = transform.points(), signals = transform.signals();
+  for (int64_t size : {points, signals})
+    if (size < 1 || size >= mostTransformSize)
+      return error("corrupt: {} is a transform with a size of {}", where, size);
+  if (transform.dtype() != fb::DType::F32 && transform.dtype() != fb::DType::F64)
+    return error("corrupt: {} is a transform in type {}, but f32 or f64 was expected", where,
+                 static_cast<unsigned>(transform.dtype()));
+  struct Operand {
+    std::string_view name;
+    const fb::BufferRef *buffer;
+    int64_t rows;
+    unsigned size; // bytes of an element
+    bool written;
+  };
+  const auto size = static_cast<unsigned>(bytesOf(static_cast<DType>(transform.dtype())));
+  const Operand operands[] = {{"real", transform.real(), points, size, transform.inverse()},
+                              {"spectrum", transform.spectrum(), points / 2 + 1, 2 * size, true}};
+  buffersSeen += 2;
+  for (const Operand &operand : operands) {
+    const std::string what = fmt::format("operand {} of {}", operand.name, where);
+    if (!operand.buffer)
+      return error("corrupt: {} has no place in memory", what);
+    if (Result<void> done = checkBuffer(*operand.buffer, what); !done)
+      return done;
+    using Wide = unsigned __int128;
+    if (Wide(operand.rows) * Wide(signals) * operand.size > operand.buffer->bytes())
+      return error("corrupt: {} ({} x {}) leaves its {} bytes", what, operand.rows, signals,
+                   operand.buffer->bytes());
+    if (operand.buffer->offset() % operand.size)
+      return error("corrupt: {} is misaligned at offset {}", what, operand.buffer->offset());
+    if (operand.written && !mayWrite(*operand.buffer))
+      return error("corrupt: {} writes to space {}, which only other programs change", where,
+                   fb::EnumNameSpace(operand.buffer->space()));
   }
   return {};
 }

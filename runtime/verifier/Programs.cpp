@@ -58,6 +58,8 @@ Result<void> Verifier::checkStep(const fb::Step &step, const std::string &where)
     return checkMatmul(*matmul, where);
   if (const fb::Attention *attention = step.operation_as_Attention())
     return checkAttention(*attention, where);
+  if (const fb::Transform *transform = step.operation_as_Transform())
+    return checkTransform(*transform, where);
   if (const fb::AllReduce *reduction = step.operation_as_AllReduce())
     return checkAllReduce(*reduction, where);
   if (const fb::Exchange *exchange = step.operation_as_Exchange())

@@ -56,6 +56,7 @@ private:
   uint64_t parametersEnd() const;
   Result<void> checkMatmul(const fb::Matmul &matmul, const std::string &where) const;
   Result<void> checkAttention(const fb::Attention &attention, const std::string &where);
+  Result<void> checkTransform(const fb::Transform &transform, const std::string &where);
   Result<void> checkAllReduce(const fb::AllReduce &reduction, const std::string &where);
   Result<void> checkExchange(const fb::Exchange &exchange, const std::string &where);
   Result<void> checkAwait(const fb::Await &await, const std::string &where);

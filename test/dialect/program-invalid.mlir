@@ -271,6 +271,33 @@ func.func @more_keys() {
 
 // -----
 
+// library_fft C1: real numbers and a spectrum.
+func.func @no_spectrum() {
+  // expected-error@+1 {{has 1 buffers, expected real numbers and a spectrum}}
+  schedule.library_fft 15 points x 2 of f32 for "x" buffers [#schedule.buffer<arena, 0, 120>]
+  return
+}
+
+// -----
+
+// library_fft C2: sizes.
+func.func @no_points() {
+  // expected-error@+1 {{has 0 points and 2 signals, expected positive sizes}}
+  schedule.library_fft 0 points x 2 of f32 for "x" buffers [#schedule.buffer<arena, 0, 120>, #schedule.buffer<arena, 128, 128>]
+  return
+}
+
+// -----
+
+// library_fft C3: types that the library has.
+func.func @integers_transformed() {
+  // expected-error@+1 {{is of 'i32', expected f32 or f64}}
+  schedule.library_fft 15 points x 2 of i32 for "x" buffers [#schedule.buffer<arena, 0, 120>, #schedule.buffer<arena, 128, 128>]
+  return
+}
+
+// -----
+
 // all_reduce C1: elements.
 func.func @integers() {
   // expected-error@+1 {{reduces elements of 'i32', expected f32 or f64}}

@@ -44,6 +44,15 @@ schedule.program @attention arena 640 inputs [] outputs [] {
   schedule.library_attention heads 1 kv_heads 1 of 8 batch 1 queries 4 keys 6 for "attention_grad" buffers [#schedule.buffer<arena, 0, 64>, #schedule.buffer<arena, 64, 64>, #schedule.buffer<arena, 128, 64>, #schedule.buffer<arena, 192, 64>, #schedule.buffer<arena, 256, 64>, #schedule.buffer<arena, 320, 64>, #schedule.buffer<arena, 384, 64>, #schedule.buffer<arena, 448, 64>, #schedule.buffer<arena, 512, 64>, #schedule.buffer<arena, 576, 64>] {backward, scale = 1.0 : f64, strides = array<i64: 32, 8, 8, 48, 8, 8, 48, 8, 8, 32, 8, 8, 32, 8, 8, 32, 8, 8, 48, 8, 8, 48, 8, 8>}
 }
 
+// Transforms of a library, and back.
+// CHECK-LABEL: schedule.program @transforms
+// CHECK-NEXT: schedule.library_fft 15 points x 2 of f32 for "rfft" buffers [#schedule.buffer<arena, 0, 120>, #schedule.buffer<arena, 128, 128>]
+// CHECK-NEXT: schedule.library_fft 15 points x 2 of f32 for "irfft" buffers [#schedule.buffer<arena, 0, 120>, #schedule.buffer<arena, 128, 128>] {inverse}
+schedule.program @transforms arena 256 inputs [] outputs [] {
+  schedule.library_fft 15 points x 2 of f32 for "rfft" buffers [#schedule.buffer<arena, 0, 120>, #schedule.buffer<arena, 128, 128>]
+  schedule.library_fft 15 points x 2 of f32 for "irfft" buffers [#schedule.buffer<arena, 0, 120>, #schedule.buffer<arena, 128, 128>] {inverse}
+}
+
 // Gradients of all ranks, and what waits for them.
 // CHECK-LABEL: schedule.program @ranks
 // CHECK-NEXT: schedule.all_reduce f32 as bf16 for "data_parallel" buffers [#schedule.buffer<gradients, 0, 4096>, #schedule.buffer<arena, 0, 4>] {mean}

@@ -185,6 +185,25 @@ schedule.program @product {
 
 // -----
 
+// library_fft C4: operands or places.
+schedule.program @transform {
+  %0 = schedule.buffer arena : memref<1x1xf32>
+  // expected-error@+1 {{has 1 operands and 1 places, expected one kind}}
+  schedule.library_fft 1 points x 1 of f32 for "x" buffers [#schedule.buffer<arena, 0, 4>] (%0 : memref<1x1xf32>)
+}
+
+// -----
+
+// library_fft C5: as many elements as the transform has.
+schedule.program @transform {
+  %0 = schedule.buffer arena : memref<15x2xf32>
+  %1 = schedule.buffer arena : memref<7x2x2xf32>
+  // expected-error@+1 {{has an operand 'memref<7x2x2xf32>', expected 32 elements of 'f32' that lie densely}}
+  schedule.library_fft 15 points x 2 of f32 for "x" (%0, %1 : memref<15x2xf32>, memref<7x2x2xf32>)
+}
+
+// -----
+
 // library_attention C5: operands or places.
 schedule.program @attention {
   %0 = schedule.buffer arena : memref<1x1xf32>

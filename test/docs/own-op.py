@@ -144,7 +144,7 @@ def test_example(steps):
         steps.run(f"docs/dialect/{page} has the op", "grep", "-q", MNEMONIC, tree / "docs/dialect" / page)
 
     python, binaries, shim = sys.executable, build / "bin", build / "lib/libhybrid-cuda-shim.so"
-    cuda = dict(HYBRID_TEST_TARGET="cuda:shim", HYBRID_CUDA_DRIVER=str(shim), HYBRID_CUBLASLT=str(shim), HYBRID_CUDNN=str(shim))
+    cuda = dict(HYBRID_TEST_TARGET="cuda:shim", HYBRID_CUDA_DRIVER=str(shim), HYBRID_CUBLASLT=str(shim), HYBRID_CUDNN=str(shim), HYBRID_CUFFT=str(shim))
     steps.run("hybridc --help-op", binaries / "hybridc", "--help-op", MNEMONIC, expect="initial_state")
     steps.run("structure: ops", python, tests / "structure/op-story.py", "--op", OP)
     steps.run("structure: includes", python, tests / "structure/check-includes.py", tree)

@@ -75,7 +75,7 @@ def main():
 
         # The folder is all that travels: its own script runs it.
         # Another user runs it, whose key did not sign it.
-        tests_driver = {"HYBRID_CUDA_DRIVER": driver, "HYBRID_CUBLASLT": driver, "HYBRID_CUDNN": driver, "XDG_CONFIG_HOME": str(folder / "config")}
+        tests_driver = {"HYBRID_CUDA_DRIVER": driver, "HYBRID_CUBLASLT": driver, "HYBRID_CUDNN": driver, "HYBRID_CUFFT": driver, "XDG_CONFIG_HOME": str(folder / "config")}
         script = bundle / "tools" / "gpu-check"
         options = ["--out", results, "--peers", "none", "--rounds", "2", *only]
         status, text = call(script, "run", bundle, *options, environment=tests_driver)

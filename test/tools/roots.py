@@ -89,7 +89,7 @@ def run(root, *words):
     """A command of the bundle with `root` as its root, and /proc, in which Linux shows programs to themselves."""
     enter = [*UNSHARE, "sh", "-c", 'mount --rbind /proc "$0/proc" && exec chroot "$0" "$@"', root]
     environment = {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": "/bundle/lib:/driver", "HOME": "/tmp",
-                   **dict.fromkeys(("HYBRID_CUDA_DRIVER", "HYBRID_CUBLASLT", "HYBRID_CUDNN"), "/driver/driver.so")}
+                   **dict.fromkeys(("HYBRID_CUDA_DRIVER", "HYBRID_CUBLASLT", "HYBRID_CUDNN", "HYBRID_CUFFT"), "/driver/driver.so")}
     return call(*enter, "/bundle/bin/hybrid-run", *words, check=False, env=environment)
 
 

@@ -54,7 +54,7 @@ def check(binaries, driver, folder, environment):
     # PTX, which the tests' driver runs, needs a driver that is no older than the toolkit.
     model = folder / f"ptx-{major}.hyx"
     call(hybridc, *MODEL, "--target=cuda:compute_90", "-o", model, **environment)
-    shim = dict(environment, HYBRID_CUDA_DRIVER=driver, HYBRID_CUBLASLT=driver, HYBRID_CUDNN=driver, HYBRID_SHIM_DEVICE="9.0")
+    shim = dict(environment, HYBRID_CUDA_DRIVER=driver, HYBRID_CUBLASLT=driver, HYBRID_CUDNN=driver, HYBRID_CUFFT=driver, HYBRID_SHIM_DEVICE="9.0")
     bench = [run, "bench", model, "--steps", "1", "--warmup", "0"]
     call(*bench, **shim, HYBRID_SHIM_CUDA=str(toolkit["version"]))
     text = call(*bench, status=1, **shim, HYBRID_SHIM_CUDA="11080")

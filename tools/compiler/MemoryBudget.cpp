@@ -81,8 +81,8 @@ public:
     if (memory.scratch)
       part("scratch memory of kernels, " + byteSizeText(memory.scratchPerThread) + " a thread",
            memory.scratch);
-    if (memory.products + memory.attention)
-      part("workspace of libraries", memory.products + memory.attention);
+    if (const uint64_t bytes = memory.products + memory.attention + memory.transforms)
+      part("workspace of libraries", bytes);
     if (memory.tables)
       part("tables of inputs and outputs", memory.tables);
     stream << "Give more, or compile for a smaller --batch or --length"

@@ -14,6 +14,7 @@ protected:
     setenv("HYBRID_CUDA_DRIVER", HYBRID_SHIM_DRIVER, 1);
     setenv("HYBRID_CUBLASLT", HYBRID_SHIM_DRIVER, 1);
     setenv("HYBRID_CUDNN", HYBRID_SHIM_DRIVER, 1);
+    setenv("HYBRID_CUFFT", HYBRID_SHIM_DRIVER, 1);
     setenv("HYBRID_NCCL", HYBRID_SHIM_DRIVER, 1);
     unsetenv("HYBRID_CUDA_SYNC");
   }

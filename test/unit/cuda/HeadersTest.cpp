@@ -13,6 +13,10 @@
 #include "runtime/cuda/NcclApi.h"
 #include <nccl.h>
 #endif
+#if __has_include(<cufft.h>)
+#include "runtime/cuda/CufftApi.h"
+#include <cufft.h>
+#endif
 #if __has_include(<cudnn.h>)
 #include "runtime/cuda/CudnnApi.h"
 #include <cudnn.h>
@@ -202,6 +206,23 @@ static_assert(sizeof(cuda::NcclMeeting) == sizeof(ncclUniqueId));
 static_assert(cuda::ncclBytes == ncclUint8 && cuda::ncclF32 == ncclFloat32 &&
               cuda::ncclF64 == ncclFloat64 && cuda::ncclAdd == ncclSum &&
               cuda::ncclScalarOnDevice == ncclScalarDevice);
+#endif
+#if __has_include(<cufft.h>)
+EXPECT_SAME(CufftApi, version, cufftGetVersion);
+EXPECT_SAME(CufftApi, create, cufftCreate);
+EXPECT_SAME(CufftApi, destroy, cufftDestroy);
+EXPECT_SAME(CufftApi, setAutoAllocation, cufftSetAutoAllocation);
+EXPECT_SAME(CufftApi, makePlan, cufftMakePlanMany64);
+EXPECT_SAME(CufftApi, setWorkspace, cufftSetWorkArea);
+EXPECT_SAME(CufftApi, setStream, cufftSetStream);
+EXPECT_SAME(CufftApi, forwardF32, cufftExecR2C);
+EXPECT_SAME(CufftApi, inverseF32, cufftExecC2R);
+EXPECT_SAME(CufftApi, forwardF64, cufftExecD2Z);
+EXPECT_SAME(CufftApi, inverseF64, cufftExecZ2D);
+static_assert(sizeof(cuda::FftComplexF32) == sizeof(cufftComplex) &&
+              sizeof(cuda::FftComplexF64) == sizeof(cufftDoubleComplex));
+static_assert(cuda::fftForwardF32 == CUFFT_R2C && cuda::fftInverseF32 == CUFFT_C2R &&
+              cuda::fftForwardF64 == CUFFT_D2Z && cuda::fftInverseF64 == CUFFT_Z2D);
 #endif
 #if __has_include(<cudnn.h>)
 EXPECT_SAME(CudnnApi, version, cudnnGetVersion);

@@ -395,6 +395,51 @@ TEST_F(CudaSession, AttentionIsTheLibrarys) {
   EXPECT_EQ(told.attention, 256u);
 }
 
+//===-- transforms -------------------------------------------------------------===//
+
+ExecutableSpec withTransform(ExecutableSpec spec) {
+  spec.arenaBytes = std::max<uint64_t>(spec.arenaBytes, 128);
+  auto behind = std::find_if(spec.programs.begin(), spec.programs.end(),
+                             [](const ProgramSpec &p) { return p.name > "transform"; });
+  spec.programs.insert(behind, transformProgram()); // in the order of names
+  return spec;
+}
+
+TEST_F(CudaSession, TransformsAreTheLibrarys) {
+  auto session = sessionOf(withTransform(sound()));
+  ASSERT_TRUE(session);
+  for (int run = 0; run < 3; ++run) { // one by one, captured, replayed
+    auto x = session->inputAs<float>("transform", "x");
+    ASSERT_EQ(x.size(), 12u);
+    for (size_t t = 0; t < 6; ++t) { // a constant, and one that has only the last bin
+      x[2 * t] = static_cast<float>(run + 1);
+      x[2 * t + 1] = t % 2 ? -1.0f : 1.0f;
+    }
+    EXPECT_RUNS(session->run("transform"));
+    auto spectrum = session->outputAs<float>("transform", "spectrum");
+    ASSERT_EQ(spectrum.size(), 16u);
+    for (size_t bin = 0; bin < 4; ++bin)
+      for (size_t signal = 0; signal < 2; ++signal) {
+        const double re = signal ? (bin == 3 ? 6 : 0) : (bin == 0 ? 6 * (run + 1) : 0);
+        EXPECT_NEAR(spectrum[4 * bin + 2 * signal], re, 1e-5) << bin << " of " << signal;
+        EXPECT_NEAR(spectrum[4 * bin + 2 * signal + 1], 0, 1e-5) << bin << " of " << signal;
+      }
+  }
+  const SessionMemory told = memoryOf(session->executable().format(), {.programs = {"transform"}});
+  EXPECT_EQ(told.transforms, 6u * 2 * 8);
+}
+
+TEST_F(CudaSession, SaysWhatToDoWithoutCufft) {
+  setenv("HYBRID_CUFFT", "/nonexistent/libcufft.so.12", 1);
+  std::string message = refusalOf(withTransform(sound()));
+  EXPECT_CONTAINS(message, "transform of 6 points, 2 of them (rfft at test.hyb:6:3)");
+  EXPECT_CONTAINS(message, "/nonexistent/libcufft.so.12");
+  EXPECT_CONTAINS(message, "--transforms=own");
+  setenv("HYBRID_CUFFT", HYBRID_RUNTIME_IMAGE, 1);
+  EXPECT_CONTAINS(refusalOf(withTransform(sound())), "has no cufft");
+  EXPECT_TRUE(sessionOf(sound())) << "only what needs it";
+}
+
 TEST_F(CudaSession, SaysWhatToDoWithoutCudnn) {
   setenv("HYBRID_CUDNN", "/nonexistent/libcudnn.so.9", 1);
   std::string message = refusalOf(withAttention(sound()));

@@ -417,6 +417,42 @@ TEST(Executable, RefusesAttentionOutsideOfItsOperands) {
   EXPECT_REFUSED(spec, "not for a GPU");
 }
 
+TEST(Executable, RefusesTransformsOutsideOfTheirOperands) {
+  auto withTransform = [](ExecutableSpec spec) {
+    spec.arenaBytes = std::max<uint64_t>(spec.arenaBytes, 128);
+    auto behind = std::find_if(spec.programs.begin(), spec.programs.end(),
+                               [](const ProgramSpec &p) { return p.name > "transform"; });
+    spec.programs.insert(behind, transformProgram()); // in the order of names
+    return spec;
+  };
+  struct Case {
+    void (*change)(TransformSpec &);
+    const char *text;
+  };
+  const Case cases[] = {
+      {[](TransformSpec &t) { t.points = 0; }, "a size of 0"},
+      {[](TransformSpec &t) { t.signals = int64_t(1) << 31; }, "a size of 2147483648"},
+      {[](TransformSpec &t) { t.dtype = fb::DType::I32; }, "in type 2"},
+      {[](TransformSpec &t) { t.points = 8; }, "operand real"},
+      {[](TransformSpec &t) { t.signals = 3; }, "operand real"},
+      {[](TransformSpec &t) { t.spectrum = at(Arena, 64, 60); }, "operand spectrum"},
+      {[](TransformSpec &t) { t.spectrum = at(Arena, 68, 64); }, "operand spectrum"},
+      {[](TransformSpec &t) { t.spectrum = at(Arena, 60, 64); }, "misaligned at offset 60"},
+      {[](TransformSpec &t) { t.real = {}; }, "has no place"},
+      {[](TransformSpec &t) { t.spectrum = at(Constants, 0, 64); }, "writes to space Constants"},
+      {[](TransformSpec &t) { t.real = at(Constants, 0, 48), t.inverse = true; },
+       "writes to space Constants"}};
+  ExecutableSpec sound = cudaExecutable();
+  sound.constantsBytes = std::max<uint64_t>(sound.constantsBytes, 128);
+  EXPECT_TRUE(loaded(withTransform(sound)));
+  for (const Case &one : cases) {
+    ExecutableSpec spec = withTransform(sound);
+    one.change(*spec.program("transform").steps[0].transform);
+    EXPECT_REFUSED(spec, one.text);
+  }
+  EXPECT_REFUSED(withTransform(soundExecutable()), "not for a GPU");
+}
+
 TEST(Executable, AcceptsCudaExecutables) {
   ExecutableSpec spec = cudaExecutable();
   spec.images.push_back({"sm_90a", {5}});

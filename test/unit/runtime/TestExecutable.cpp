@@ -46,6 +46,12 @@ static Offset<fb::Step> writeStep(FlatBufferBuilder &builder, const StepSpec &sp
                             builder.CreateVector(a.strides));
     return made(fb::Operation::Attention, call.Union());
   }
+  if (spec.transform) {
+    const TransformSpec &t = *spec.transform;
+    auto call = fb::CreateTransform(builder, t.points, t.signals, t.inverse, t.dtype,
+                                    pointerTo(t.real), pointerTo(t.spectrum));
+    return fb::CreateStep(builder, fb::Operation::Transform, call.Union(), op, location);
+  }
   if (spec.loop) {
     std::vector<Offset<fb::Step>> steps;
     for (const StepSpec &inner : spec.loop->steps)
@@ -130,7 +136,7 @@ static void describe(const StepSpec &step, const LoopSpec *loop, std::vector<Ker
   if (step.loop)
     for (const StepSpec &inner : step.loop->steps)
       describe(inner, step.loop.get(), kernels);
-  if (step.loop || step.matmul || step.attention)
+  if (step.loop || step.matmul || step.attention || step.transform)
     return;
   KernelSpec kernel{step.symbol,           step.grid,         step.itemsPerTile,
                     loop ? loop->tile : 0, step.scratchBytes, step.threads};
@@ -249,6 +255,19 @@ ProgramSpec attentionProgram() {
           {tensor("o", o), {"lse", {4}, fb::DType::F32, lse}},
           {step},
           320};
+}
+
+ProgramSpec transformProgram() {
+  using enum fb::Space;
+  auto x = at(Arena, 0, 48), spectrum = at(Arena, 64, 64);
+  StepSpec step;
+  step.op = "rfft", step.location = "test.hyb:6:3";
+  step.transform = TransformSpec{.real = x, .spectrum = spectrum};
+  return {"transform",
+          {{"x", {6, 2}, fb::DType::F32, x}},
+          {{"spectrum", {4, 2, 2}, fb::DType::F32, spectrum}},
+          {step},
+          128};
 }
 
 static void launchOnCuda(StepSpec &step) {

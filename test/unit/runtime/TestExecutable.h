@@ -49,6 +49,13 @@ struct AttentionSpec {
   std::vector<int64_t> strides = {};
 };
 
+struct TransformSpec {
+  int64_t points = 6, signals = 2;
+  bool inverse = false;
+  fb::DType dtype = fb::DType::F32;
+  std::optional<fb::BufferRef> real = {}, spectrum = {};
+};
+
 struct LoopSpec;
 
 struct StepSpec {
@@ -63,6 +70,7 @@ struct StepSpec {
   std::shared_ptr<LoopSpec> loop = nullptr; // then nothing else is used; copies share it
   int threads = 0;
   std::optional<AttentionSpec> attention = {}; // as matmul
+  std::optional<TransformSpec> transform = {}; // as matmul
   uint8_t branch = 0;
   std::vector<uint32_t> after = {};
 };
@@ -145,6 +153,9 @@ ExecutableSpec tiledExecutable();
 /// A program `attend` for CUDA: causal attention of 4 queries of 1 head of 8 channels, o of q, k
 /// and v (bf16), lse of f32.
 ProgramSpec attentionProgram();
+
+/// A program `transform` for CUDA: the spectrum of x [6, 2] in f32.
+ProgramSpec transformProgram();
 
 /// The same programs for CUDA: launches of 32 threads a block, no code but an image for `shim`.
 ExecutableSpec onCuda(ExecutableSpec spec, std::vector<uint8_t> image);
