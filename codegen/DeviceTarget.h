@@ -31,6 +31,12 @@ public:
   /// Who computes attention under `--precision=bf16`: own, cudnn or auto. False on a target that
   /// has no such choice.
   virtual bool chooseAttention(llvm::StringRef) { return false; }
+  /// Who computes Fourier transforms: own, cufft or auto. False on a target that has no such
+  /// choice.
+  virtual bool chooseTransforms(llvm::StringRef) { return false; }
+  /// Positions and taps but one, together, beyond which a convolution becomes transforms and their
+  /// product; `wide`: in f64.
+  virtual int64_t longestConvolution(bool /*wide*/) const { return INT64_MAX; }
   /// What ranks do together. Returns what of it programs for the target cannot do, and what was
   /// expected, for people; empty where they can all of it.
   virtual std::string chooseRanks(const RankOptions &ranks) = 0;

@@ -18,8 +18,10 @@ struct CompileOptions {
   int64_t fewRows = 0;           // with decode: of products of weights with so many rows, too
   int64_t sequenceRanks = 1;     // that have equal parts of every sequence
   bool chunked = false;          // a program `chunk`, that continues from states
-  bool decode = false;           // programs that decode, and none that trains
-  int64_t prefill = 64;          // tokens that they take at once
+  /// Positions and taps but one, together, beyond which convolutions become transforms.
+  int64_t longestConvolution = INT64_MAX;
+  bool decode = false;  // programs that decode, and none that trains
+  int64_t prefill = 64; // tokens that they take at once
   /// Without, the graph stays as it was written: to compare with.
   bool fuse = true;
 };

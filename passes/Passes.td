@@ -164,6 +164,28 @@ def LeaveOutDropout : Pass<"hybrid-leave-out-dropout", "::mlir::func::FuncOp"> {
   }];
 }
 
+def ExpandLongConvolutions : Pass<"hybrid-expand-long-convolutions", "::mlir::func::FuncOp"> {
+  let summary = "compute the longest convolutions as transforms and their product";
+  let description = [{
+    Of sequences whose positions and taps but one are together more than `longest`: padded to a length N without prime factors above 7, transformed, multiplied
+    and transformed back. Runs before differentiation, which knows the gradients of all of that. Packed segments stay as they are.
+
+    ```mlir
+    %y = hybrid.fftconv %x, %h                              // before
+
+    %w = hybrid.pad ... : tensor<Lx(BC)xf32> -> tensor<Nx(BC)xf32>     // after: of x, whose positions lead
+    %xr, %xi = hybrid.rfft %w
+    %hr, %hi = hybrid.rfft %g                               // of h, padded
+    %z = hybrid.irfft %re, %im to N {weighted}              // of the product
+    %y = hybrid.slice ...                                   // the first L positions
+    ```
+  }];
+  let options = [
+    Option<"longest", "longest", "int64_t", "0", "positions and taps but one, together, of the longest sequences that stay">
+  ];
+  let statistics = [Statistic<"numExpanded", "expanded", "convolutions that became transforms">];
+}
+
 def FuseGates : Pass<"hybrid-fuse-gates", "::mlir::func::FuncOp"> {
   let summary = "fold gates and the skip term into the long convolution or the selective scan between them";
   let description = [{

@@ -33,6 +33,8 @@ void buildGraphPipeline(OpPassManager &manager, const CompileOptions &options, G
           createRoundProducts({options.roundProducts ? 0 : options.fewRows}));
     manager.addPass(createPrepareDecoding());
   }
+  if (options.longestConvolution != INT64_MAX)
+    manager.addNestedPass<func::FuncOp>(createExpandLongConvolutions({options.longestConvolution}));
   if (options.fuse)
     manager.addNestedPass<func::FuncOp>(createFuseGates());
   if (!options.decode) // it is not trained

@@ -7,6 +7,7 @@ endif()
 set(shim_environment HYBRID_TEST_TARGET=cuda:shim HYBRID_CUDA_DRIVER=$<TARGET_FILE:HybridCudaShimDriver>
                      HYBRID_CUBLASLT=$<TARGET_FILE:HybridCudaShimDriver>
                      HYBRID_CUDNN=$<TARGET_FILE:HybridCudaShimDriver>
+                     HYBRID_CUFFT=$<TARGET_FILE:HybridCudaShimDriver>
                      HYBRID_NCCL=$<TARGET_FILE:HybridCudaShimDriver>
                      HYBRID_CUDA_CAPTURE=1) # graphs, which the driver runs in orders that their edges allow
 function(hybrid_cuda_shim_test name)
@@ -14,6 +15,11 @@ function(hybrid_cuda_shim_test name)
   set_tests_properties(cuda-shim-${name} PROPERTIES LABELS cuda-shim TIMEOUT 1200 ENVIRONMENT "${shim_environment}")
 endfunction()
 hybrid_cuda_shim_test(gradients GradientTests)
+# Transforms of every length, and convolutions as transforms, by the tests' cuFFT.
+foreach(op rfft irfft fftconv)
+  hybrid_cuda_shim_test(cufft-${op} GradientTests --gtest_filter=*.${op})
+  set_property(TEST cuda-shim-cufft-${op} APPEND PROPERTY ENVIRONMENT HYBRID_TEST_TRANSFORMS=cufft)
+endforeach()
 hybrid_cuda_shim_test(states StateTests)
 hybrid_cuda_shim_test(states-long StateTests --all-lengths CONFIGURATIONS Long)
 hybrid_cuda_shim_test(decoding DecodeTests)
@@ -37,7 +43,10 @@ if(TEST golden)
   # The same attention by the tests' cuDNN.
   hybrid_cuda_shim_test(golden-cudnn ${golden_run} ${golden_flags} --target cuda:shim --precision bf16 --attention cudnn
                         --op attention --op language_model)
-  set_tests_properties(cuda-shim-golden cuda-shim-golden-bf16 cuda-shim-golden-cudnn PROPERTIES RUN_SERIAL ON)
+  # The same transforms, and convolutions as transforms, by the tests' cuFFT.
+  hybrid_cuda_shim_test(golden-cufft ${golden_run} ${golden_flags} --target cuda:shim --transforms cufft
+                        --op fftconv --op hyena --op hyena2d --op filter_fno --op filter_transfer_function --op s4_dplr_kernel)
+  set_tests_properties(cuda-shim-golden cuda-shim-golden-bf16 cuda-shim-golden-cudnn cuda-shim-golden-cufft PROPERTIES RUN_SERIAL ON)
 endif()
 if(TEST golden-modern)
   hybrid_cuda_shim_test(golden-modern ${golden_run} ${golden_modern_flags} --target cuda:shim --precision f32,f64,bf16)

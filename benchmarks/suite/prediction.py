@@ -30,7 +30,7 @@ ASSUMPTIONS = """\
 - Branches overlap in launches, ramps and what multiprocessors have idle: a kernel whose blocks fill all of them, or that has a unit or the memory to its limit,
   leaves nothing to another; what began first goes first. The L2 cache sees kernels in the order of the program.
 - Library calls: products take the best of three tile sizes at the rate of large products, split by depth while multiprocessors are idle;
-  attention takes 65 % of that rate, its gradient 55 %.
+  attention takes 65 % of that rate, its gradient 55 %; transforms read and write all of it once for each factor of 8192 points.
 - Memory is zero while counting: routing sends all tokens to the first experts, so experts' products count as one with all tokens.
 - Clocks do not change, nothing else runs."""
 
@@ -193,7 +193,34 @@ def attention(step, gpu, cache):
             "touched_bytes": sum(buffer[2] for buffer in step["buffers"])}
 
 
-KINDS = {"kernel": kernel, "product": product, "attention": attention}
+def transform(step, gpu, cache):
+    """By the library: each pass reads and writes all of it, through memory where it is larger than what the cache keeps."""
+    passes = transform_passes(step["points"])
+    whole = step["points"] * step["signals"] * {"F32": 4, "F64": 8}[step["dtype"]]
+    dram = sum(cache.touch(buffer, buffer[2], number == 1) for number, buffer in enumerate(step["buffers"]))
+    between = 2 * (passes - 1) * whole
+    dram += between if whole > cache.capacity else 0
+    times = {"l2": 2 * passes * whole / gpu["l2_gbs"] / 1e3, "dram": dram / (gpu["dram_gbs"] * gpu["dram_efficiency"]) / 1e3}
+    limit = max(times, key=times.get)
+    return {"us": passes * gpu["launch_us"] + gpu["library_fill_us"] + times[limit], "limit": limit, "times": times, "dram_bytes": dram,
+            "touched_bytes": sum(buffer[2] for buffer in step["buffers"])}
+
+
+def transform_passes(points):
+    """Kernels of a transform: one holds 8192 points without large prime factors; others are convolutions of at least twice as many (Bluestein)."""
+    rest = points
+    for prime in (2, 3, 5, 7):
+        while rest % prime == 0:
+            rest //= prime
+    if rest > 1:
+        return 1 + 2 * transform_passes(1 << (2 * points - 1).bit_length())
+    passes, reach = 1, 8192
+    while reach < points:
+        passes, reach = passes + 1, reach * 8192
+    return passes
+
+
+KINDS = {"kernel": kernel, "product": product, "attention": attention, "transform": transform}
 
 
 def predict(counts, programs, gpu):

@@ -17,6 +17,14 @@ std::optional<AttentionBy> attentionByName(StringRef name) {
       .Default(std::nullopt);
 }
 
+std::optional<TransformsBy> transformsByName(StringRef name) {
+  return llvm::StringSwitch<std::optional<TransformsBy>>(name)
+      .Case("own", TransformsBy::Own)
+      .Case("cufft", TransformsBy::Cufft)
+      .Case("auto", TransformsBy::Auto)
+      .Default(std::nullopt);
+}
+
 /// "rmsnorm_forward" -> "rmsnormForward": kernels are functions of C++.
 static std::string camelCase(StringRef name) {
   std::string result;

@@ -1,7 +1,9 @@
 //===- DeviceTarget.cpp - GPUs of NVIDIA as a target ------------------------===//
 #include "codegen/DeviceTarget.h"
 #include "codegen/cuda/CodegenCuda.h"
+#include "codegen/cuda/CudaBackend.h"
 #include "codegen/cuda/ResidentBlocks.h"
+#include "codegen/kernels/FFTConvParts.h"
 #include "dialect/schedule/ScheduleOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "passes/Passes.h"
@@ -75,16 +77,23 @@ public:
     manager.addNestedPass<func::FuncOp>(createTileRows(options));
   }
   std::vector<ScheduleStage> scheduleStages(bool keepSpectra, bool rounded) const override {
-    int64_t shared = INT64_MAX, widestHead = INT64_MAX;
-    for (const std::string &architecture : architectures) {
-      shared = std::min(shared, sharedBytesOf(architecture));
+    int64_t widestHead = INT64_MAX;
+    for (const std::string &architecture : architectures)
       widestHead = std::min(widestHead, widestHeadOf(architecture));
-    }
-    return cuda::scheduleStages({keepSpectra, shared, rounded, attention, widestHead}, ranks);
+    return cuda::scheduleStages(
+        {keepSpectra, sharedBytes(), rounded, attention, widestHead, transforms}, ranks);
   }
   bool chooseAttention(StringRef by) override {
     attention = by;
     return true;
+  }
+  bool chooseTransforms(StringRef by) override {
+    transforms = by;
+    return true;
+  }
+  int64_t longestConvolution(bool wide) const override {
+    return cuda::longestConvolution(*transformsByName(transforms),
+                                    longestInParts(wide ? 8 : 4, sharedBytes()));
   }
   std::string chooseRanks(const RankOptions &chosen) override {
     if (chosen.shards != RankOptions::Shards::None)
@@ -135,6 +144,14 @@ public:
   ExecutableTarget describe() const override { return {"cuda", "", {}}; }
 
 private:
+  /// That a block may have on all of them.
+  int64_t sharedBytes() const {
+    int64_t shared = INT64_MAX;
+    for (const std::string &architecture : architectures)
+      shared = std::min(shared, sharedBytesOf(architecture));
+    return shared;
+  }
+
   FailureOr<Code> compilePtx(ModuleOp module, StringRef source, Code code) {
     StringRef architecture = architectures.front();
     if (architecture == "shim")
@@ -180,7 +197,7 @@ private:
 
   std::vector<std::string> architectures;
   const bool isDefault;
-  std::string attention = "auto";
+  std::string attention = "auto", transforms = "auto";
   RankOptions ranks;
 };
 

@@ -15,7 +15,9 @@ def LowerToScheduleCuda : Pass<"hybrid-lower-cuda", "::mlir::ModuleOp"> {
     Option<"rounds", "rounds", "bool", "false", "kernels may round operands of their matrix units to bf16">,
     Option<"attention", "attention", "std::string", "\"own\"",
            "who computes attention of rounded operands: own (kernels), cudnn (the library, wherever it can), auto (the library for heads of 64 and more over more than 256 keys)">,
-    Option<"widestHead", "widest-head", "int64_t", "128", "the widest head that the library takes on every device asked for">
+    Option<"widestHead", "widest-head", "int64_t", "128", "the widest head that the library takes on every device asked for">,
+    Option<"transforms", "transforms", "std::string", "\"own\"",
+           "who computes transforms of columns: own (kernels), cufft (the library), auto (the library for more than 256 points)">
   ];
   let dependentDialects = ["::hybrid::HybridDialect", "::hybrid::ScheduleDialect"];
 }

@@ -22,8 +22,16 @@ struct LowerToScheduleCuda : impl::LowerToScheduleCudaBase<LowerToScheduleCuda> 
       getOperation().emitError() << "attention=" << attention << ": expected own, cudnn or auto";
       return signalPassFailure();
     }
-    cuda::CudaBackend backend(
-        {.sharedBytes = sharedBytes, .rounds = rounds, .attention = *by, .widestHead = widestHead});
+    auto transformed = cuda::transformsByName(transforms);
+    if (!transformed) {
+      getOperation().emitError() << "transforms=" << transforms << ": expected own, cufft or auto";
+      return signalPassFailure();
+    }
+    cuda::CudaBackend backend({.sharedBytes = sharedBytes,
+                               .rounds = rounds,
+                               .attention = *by,
+                               .widestHead = widestHead,
+                               .transforms = *transformed});
     if (failed(lowerToSchedule(getOperation(), backend, {keepSpectra})))
       signalPassFailure();
   }
@@ -42,6 +50,7 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
   Option<bool> rounds{*this, "rounds", llvm::cl::init(defaults.rounds)};
   Option<std::string> attention{*this, "attention", llvm::cl::init(defaults.attention)};
   Option<int64_t> widestHead{*this, "widest-head", llvm::cl::init(defaults.widestHead)};
+  Option<std::string> transforms{*this, "transforms", llvm::cl::init(defaults.transforms)};
 };
 
 template <typename Create> std::function<void(OpPassManager &)> onPrograms(Create create) {
@@ -84,7 +93,7 @@ void cuda::registerPipelines() {
       [](OpPassManager &manager, const PipelineOptions &options) {
         for (const ScheduleStage &stage :
              scheduleStages({options.keepSpectra, options.sharedBytes, options.rounds,
-                             options.attention, options.widestHead}))
+                             options.attention, options.widestHead, options.transforms}))
           stage.add(manager);
       });
 }

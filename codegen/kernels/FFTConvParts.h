@@ -58,6 +58,17 @@ constexpr int64_t fftconvParts(int64_t points) {
     parts *= 2;
   return parts;
 }
+/// Positions and taps but one, together, of the longest sequences: whose two inner transforms, of
+/// the backward pass, fit into shared memory. 2^23 in f32 where a block has 139 KB, in f64 half.
+constexpr int64_t longestInParts(int64_t elementBytes, int64_t mostShared) {
+  int64_t points = 32;
+  auto fits = [&](int64_t count) {
+    return 2 * fftElements(count / fftconvParts(count), 1) * 2 * elementBytes <= mostShared;
+  };
+  while (fits(2 * points))
+    points *= 2;
+  return 2 * points;
+}
 /// Inner points of a tile: of 256 threads where transforms are in registers,
 /// otherwise 64 KB.
 constexpr int64_t fftconvTile(int64_t parts, int64_t elementBytes) {

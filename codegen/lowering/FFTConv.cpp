@@ -320,6 +320,16 @@ LogicalResult refuseLongSegments(Operation *op, const FFTConvParams &p) {
                            << " positions do not fit into the GPU's shared memory";
 }
 
+/// Beyond what two passes of shared memory hold.
+LogicalResult refuseLength(Operation *op, const FFTConvParams &p) {
+  return op->emitOpError() << "convolves " << p.length << " positions with " << p.taps
+                           << " taps, more than our kernels do: compile with --transforms=auto, "
+                              "for cuFFT";
+}
+bool fitsInParts(const Operands &o, const FFTConvParams &p, const ProgramBuilder &program) {
+  return 2 * p.points <= cuda::longestInParts(bytesOf(o.element()), program.device().sharedBytes);
+}
+
 ConvAlgorithm algorithmOf(const Operands &o, FFTConvParams &p, int64_t signals,
                           const ProgramBuilder &program) {
   const DeviceTraits &device = program.device();
@@ -346,6 +356,8 @@ template <> LogicalResult lower(FFTConvOp op, ProgramBuilder &program) {
   case ConvAlgorithm::Parts:
     if (p.hasSegments)
       return refuseLongSegments(op, p);
+    if (!fitsInParts(o, p, program))
+      return refuseLength(op, p);
     o.y = program.define(op.getResult());
     p.yStride = strideOf(o.y);
     PartsConvolution(o, p, 1, program).forward();
@@ -381,6 +393,8 @@ template <> LogicalResult lower(FFTConvGradOp op, ProgramBuilder &program) {
   case ConvAlgorithm::Parts:
     if (p.hasSegments)
       return refuseLongSegments(op, p);
+    if (!fitsInParts(o, p, program))
+      return refuseLength(op, p);
     PartsConvolution(o, p, 2, program).backward();
     return success();
   }

@@ -1,5 +1,6 @@
 //===- Backend.h - what differs between devices when programs are made ------===//
 #pragma once
+#include "codegen/kernels/Transforms.h"
 #include "codegen/program/KernelConstants.h"
 #include "dialect/HybridOps.h"
 #include "dialect/schedule/LaunchConfiguration.h"
@@ -24,6 +25,7 @@ struct DeviceTraits {
   bool rounds = false;     // kernels with matrix units inside may round their operands to bf16
   AttentionBy attention = AttentionBy::Own;
   int64_t widestHead = 0; // up to which the attention library computes on all of those devices
+  TransformsBy transforms = TransformsBy::Own;
 
   /// As people know it.
   llvm::StringRef name() const { return kind == Device::Cpu ? "CPU" : "CUDA"; }

@@ -3,6 +3,7 @@
 #include "codegen/kernels/SumPartials.h"
 #include "dialect/Shapes.h"
 #include "dialect/schedule/RankOps.h"
+#include "dialect/schedule/TransformOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/ForwardPart.h"
 #include "passes/ParameterSlots.h"
@@ -286,6 +287,11 @@ void ProgramBuilder::attention(AttentionCall call, ArrayRef<BufferUse> buffers) 
                              call.length, call.keyLength, call.heads, call.kvHeads, call.headSize,
                              call.causal, call.backward, llvm::APFloat(call.scale), call.strides,
                              sourceName(current));
+}
+
+void ProgramBuilder::fourier(const View &x, const View &spectrum, bool inverse) {
+  LibraryFftOp::create(builder, loc(), ValueRange{use(x), use(spectrum)}, builder.getArrayAttr({}),
+                       x.shape[0], x.shape[1], inverse, x.element, sourceName(current));
 }
 
 void ProgramBuilder::exchange(RankPattern pattern, int64_t ranks, ArrayRef<View> buffers) {

@@ -156,6 +156,9 @@ public:
                      const View &offsets);
   /// Attention by a library: buffers as in schedule.library_attention.
   void attention(AttentionCall call, llvm::ArrayRef<BufferUse> buffers);
+  /// Transforms by a library: of columns of x [points, signals] and `spectrum` [points/2 + 1,
+  /// signals, 2], both dense, as in schedule.library_fft.
+  void fourier(const View &x, const View &spectrum, bool inverse);
   /// Bytes for and from the other ranks of a sequence: buffers as in schedule.exchange, dense.
   void exchange(RankPattern pattern, int64_t ranks, llvm::ArrayRef<View> buffers);
   /// A step at every position; the caller fills its regions.

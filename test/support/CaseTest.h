@@ -58,13 +58,19 @@ public:
     return name ? name : "cpu";
   }
 
-  /// The module compiled in f64 for that target.
+  /// The module compiled in f64 for that target; HYBRID_TEST_TRANSFORMS says who computes Fourier
+  /// transforms there.
   rt::Result<std::shared_ptr<const rt::Executable>>
-  compileExecutable(mlir::ModuleOp module, const CompileOptions &options = {2, 8, "f64"}) {
+  compileExecutable(mlir::ModuleOp module, CompileOptions options = {2, 8, "f64"}) {
     std::string complaint;
     auto target = createTarget(targetName(), complaint);
     if (!target)
       return rt::Error{complaint};
+    if (const char *transforms = std::getenv("HYBRID_TEST_TRANSFORMS")) {
+      if (!target->chooseTransforms(transforms))
+        return rt::Error{"the target has no choice of transforms"};
+      options.longestConvolution = target->longestConvolution(true);
+    }
     mlir::PassManager manager(&context);
     buildGraphPipeline(manager, options, GraphStage::Fused);
     target->addSchedule(manager, true, false);

@@ -424,6 +424,10 @@ private:
       return 2;
     }
     target->chooseAttention(options.attention);
+    if (!target->chooseTransforms(options.transforms) && options.transforms == "cufft") {
+      complain() << "--transforms=cufft: cuFFT runs on GPUs, expected --target=cuda\n";
+      return 2;
+    }
     RankOptions ranks{options.reduction, options.sequenceRanks > 1};
     if (!options.shards.empty())
       ranks.shards = options.shards == "state" ? RankOptions::Shards::OptimizerState
@@ -441,6 +445,7 @@ private:
     bound.sequenceRanks = options.sequenceRanks;
     bound.chunked = options.chunked;
     bound.decode = options.decode;
+    bound.longestConvolution = target->longestConvolution(options.precision == "f64");
     std::string products = options.precision;
     if (options.precision == "bf16") {
       bound.precision = "f32";
@@ -590,6 +595,8 @@ private:
             {"products", products}};
     if (options.attention != "auto")
       said.push_back({"attention", options.attention});
+    if (options.transforms != "auto")
+      said.push_back({"transforms", options.transforms});
     provenance.memoryBudget = options.memory;
     if (options.memory > 0)
       said.push_back({"memory", std::to_string(options.memory)});

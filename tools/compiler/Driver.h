@@ -11,7 +11,8 @@ struct DriverOptions {
   std::string output; // empty: beside the input, or stdout for text stages
   std::string target = "cpu";
   std::string precision = "f32";
-  std::string attention = "auto"; // who computes it: own (kernels), cudnn, auto
+  std::string attention = "auto";  // who computes it: own (kernels), cudnn, auto
+  std::string transforms = "auto"; // who computes Fourier transforms: own (kernels), cufft, auto
   std::string emit = "exe";
   std::string model;         // which model of the file
   std::string checkpoint;    // weights for --emit=onnx; empty: they become inputs

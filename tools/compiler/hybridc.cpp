@@ -96,6 +96,13 @@ static int run(int argc, char **argv) {
                  "over more than 256 keys")
       ->check(CLI::IsMember({"auto", "cudnn", "own"}))
       ->capture_default_str();
+  app.add_option("--transforms", options.transforms,
+                 "who computes Fourier transforms with --target=cuda: cufft, also for long "
+                 "convolutions; own kernels, which need no cuFFT to run; auto: cufft for rfft and "
+                 "irfft of more than 256 points, and for convolutions that own kernels do not "
+                 "reach")
+      ->check(CLI::IsMember({"auto", "cufft", "own"}))
+      ->capture_default_str();
   app.add_option_function<std::string>(
          "--memory",
          [&](const std::string &text) {

@@ -73,6 +73,7 @@ Result<std::vector<std::string>> optionsOf(const ModelSpec &spec) {
     options.push_back("--target=" + target);
   }
   add("--attention", spec.attention);
+  add("--transforms", spec.transforms);
   if (spec.replicas > 1)
     options.push_back("--ensemble=" + std::to_string(spec.replicas));
   add("--model", spec.model);

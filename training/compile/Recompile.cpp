@@ -105,6 +105,8 @@ Result<ModelSpec> sourceOf(const Executable &executable) {
         }
       else if (name == "attention")
         spec.attention = value;
+      else if (name == "transforms")
+        spec.transforms = value;
       else if (name == "memory")
         spec.memory = value + "B";
       else if (name == "data-parallel")

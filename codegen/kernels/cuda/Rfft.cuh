@@ -122,4 +122,29 @@ HYBRID_DEVICE void irfft(int64_t item, const T *re, const T *im, T *x) {
       x[t * P.channels + channel + c] = sum[c];
 }
 
+//===-- Around a library -------------------------------------------------------===//
+
+template <typename T, RfftParams P>
+HYBRID_DEVICE void rfftSplit(int64_t item, const T *spectrum, T *re, T *im) {
+  const int64_t at = item * spectrumThreads + threadIdx.x, bin = at / P.channels;
+  if (bin > P.points / 2)
+    return;
+  const T weight = rfftWeight<T, P>(bin);
+  re[at] = spectrum[2 * at] * weight;
+  im[at] = spectrum[2 * at + 1] * weight;
+}
+
+/// The library sums X_k and its conjugate for all bins but the first and, of an even number, the
+/// last.
+template <typename T, RfftParams P>
+HYBRID_DEVICE void irfftJoin(int64_t item, const T *re, const T *im, T *spectrum) {
+  const int64_t at = item * spectrumThreads + threadIdx.x, bin = at / P.channels;
+  if (bin > P.points / 2)
+    return;
+  const bool single = bin == 0 || 2 * bin == P.points;
+  const T weight = rfftWeight<T, P>(bin) * (single ? T(1) : T(0.5));
+  spectrum[2 * at] = re[at] * weight;
+  spectrum[2 * at + 1] = single ? T(0) : im[at] * weight;
+}
+
 } // namespace hybrid::cuda

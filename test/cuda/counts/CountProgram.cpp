@@ -141,6 +141,10 @@ private:
       made["key_length"] = attention->key_length(), made["heads"] = attention->heads();
       made["head_size"] = attention->head_size(), made["causal"] = attention->causal();
       made["backward"] = attention->backward();
+    } else if (const auto *transform = step.operation_as_Transform()) {
+      made["kind"] = "transform";
+      made["points"] = transform->points(), made["signals"] = transform->signals();
+      made["dtype"] = fb::EnumNameDType(transform->dtype());
     } else if (const auto *launch = step.operation_as_KernelLaunch()) {
       made["kind"] = "kernel";
       if (auto done = addLaunch(*launch, loop, made); !done)

@@ -100,6 +100,16 @@ def branches():
     near(prediction.total(prediction.predict(twice, ["train", "update"], H100))["us"], 2 * (50 + launch + ramp))  # programs wait
 
 
+def transforms():
+    assert [prediction.transform_passes(points) for points in (1024, 8192, 8232, 1 << 21, 1 << 27)] == [1, 1, 2, 2, 3]
+    assert prediction.transform_passes(1021) == 3  # a convolution of 2048 points: there, back and the product
+    of = {"points": 1 << 20, "signals": 64, "dtype": "F32", "buffers": [[0, 0, 256 * MIB], [0, 256 * MIB, 256 * MIB]]}
+    made = prediction.transform(of, H100, prediction.L2(H100))
+    # Read from memory, what lies between two passes written and read; of the result, what stays in the cache is not written.
+    assert made["limit"] == "dram" and 3 * 256 * MIB <= made["dram_bytes"] <= 4 * 256 * MIB, made
+    near(made["us"], 2 * H100["launch_us"] + H100["library_fill_us"] + made["dram_bytes"] / (3352 * 0.9) / 1e3)
+
+
 def calibration():
     counts = {"programs": {"train": [step()] * 3}}
     table = prediction.load_devices()
@@ -121,6 +131,6 @@ def goals_are_cases():
             assert made.is_dir()
 
 
-for test in (occupancy, limits, scaled_by_machine_code, cache, branches, calibration, goals_are_cases):
+for test in (occupancy, limits, scaled_by_machine_code, cache, branches, transforms, calibration, goals_are_cases):
     test()
 print("ok")
