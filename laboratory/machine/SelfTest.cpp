@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "laboratory/machine/SelfTest.h"
 #include "runtime/Session.h"
+#include "runtime/cuda/CufftApi.h"
 #include "runtime/files/File.h"
 #include "runtime/files/Json.h"
 #include "runtime/files/Print.h"
@@ -18,6 +19,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <stdexcept>
 
 namespace hybrid::rt::lab {
@@ -41,9 +43,15 @@ void require(const Result<void> &result) {
     throw Fault(result.error().message);
 }
 
+/// What a case is compared with is not on this machine.
+struct LeftOut : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 /// What came of a case: its largest error as a part of the tolerance, or what is wrong.
 struct Outcome {
   std::string name, fault;
+  std::string leftOut;             // not empty: it did not run, and why
   double error = 0, tolerance = 0; // of the tensor that is nearest to its tolerance
   size_t tensors = 0;
 };
@@ -72,6 +80,16 @@ std::vector<double> numbersOf(Session &session, const ProgramInfo &program,
   return values;
 }
 
+/// Notes how far a tensor is off, as a part of its size.
+void note(const std::string &tensor, double error, double tolerance, Outcome &outcome) {
+  ++outcome.tensors;
+  if (!(error <= tolerance)) // also for what is no number
+    outcome.fault += fmt::format("{}'{}': relative error {:.2e} above {:.0e}",
+                                 outcome.fault.empty() ? "" : "; ", tensor, error, tolerance);
+  if (error * outcome.tolerance >= outcome.error * tolerance)
+    outcome.error = error, outcome.tolerance = tolerance;
+}
+
 void compare(Session &session, const ProgramInfo &program, const fs::path &folder,
              const Json &expected, Outcome &outcome) {
   const auto tensor = expected.at("tensor").get<std::string>();
@@ -98,13 +116,7 @@ void compare(Session &session, const ProgramInfo &program, const fs::path &folde
     sum += difference * difference;
   }
   const double size = expected.value("size", 0.0), tolerance = expected.value("tolerance", 0.0);
-  const double error = size > 0 ? std::sqrt(sum) / size : std::sqrt(sum);
-  ++outcome.tensors;
-  if (!(error <= tolerance)) // also for what is no number
-    outcome.fault += fmt::format("{}'{}': relative error {:.2e} above {:.0e}",
-                                 outcome.fault.empty() ? "" : "; ", tensor, error, tolerance);
-  if (error * outcome.tolerance >= outcome.error * tolerance)
-    outcome.error = error, outcome.tolerance = tolerance;
+  note(tensor, size > 0 ? std::sqrt(sum) / size : std::sqrt(sum), tolerance, outcome);
 }
 
 /// Writes the arrays into the inputs; those that are not given stay zero.
@@ -130,9 +142,10 @@ void setInputs(Session &session, const ProgramInfo &program, const fs::path &fol
   }
 }
 
-/// What a case carries, or what its source becomes here.
+/// What a case carries, or what its source becomes here; `transforms`: who computes these.
 std::shared_ptr<const Executable> executableOf(const fs::path &folder, const Json &content,
-                                               const SelfTestOptions &options) {
+                                               const SelfTestOptions &options,
+                                               std::optional<std::string> transforms = {}) {
   if (!content.contains("model")) {
     const std::string file = content.value("executable", std::string("model.hyx"));
     auto executable = valueOf(
@@ -150,13 +163,97 @@ std::shared_ptr<const Executable> executableOf(const fs::path &folder, const Jso
   model.precision = source.at("precision").get<std::string>();
   model.settings = source.at("set").get<std::vector<std::string>>();
   model.device = options.device.empty() ? "cpu" : options.device;
+  if (!options.target.empty())
+    model.target = options.target;
+  model.transforms = std::move(transforms);
   model.quiet = true;
   return valueOf(model.load());
 }
 
-void runCase(const fs::path &folder, const SelfTestOptions &options, Outcome &outcome) {
-  const std::string path = (folder / "case.json").string();
-  const Json content = valueOf(parseJson(valueOf(readText(path)), path));
+//===-- beside another way to compute it ----------------------------------------===//
+
+/// So many numbers of f32, drawn by a tensor's name; their squares sum up to 1 in the mean.
+std::vector<float> drawn(const std::string &name, size_t count) {
+  std::seed_seq seed(name.begin(), name.end());
+  std::mt19937 engine(seed);
+  std::normal_distribution<float> draw(0, 1 / std::sqrt(static_cast<float>(count)));
+  std::vector<float> values(count);
+  for (float &value : values)
+    value = draw(engine);
+  return values;
+}
+
+/// What a session makes of inputs and parameters that are drawn.
+struct Beside {
+  std::shared_ptr<const Executable> executable;
+  std::unique_ptr<Session> session;
+  const ProgramInfo *program = nullptr;
+
+  Beside(std::shared_ptr<const Executable> given, const SelfTestOptions &options)
+      : executable(std::move(given)),
+        session(valueOf(Session::create(executable, {options.threads}))),
+        program(executable->findProgram("vjp")) {
+    if (!program)
+      throw Fault(executable->name() + " has no program 'vjp'");
+    for (size_t i = 0; i < executable->parameters().size(); ++i) {
+      const ParameterInfo &parameter = executable->parameters()[i];
+      const auto values = drawn(parameter.name, static_cast<size_t>(parameter.elements()));
+      require(session->setParameter(i, std::as_bytes(std::span(values))));
+    }
+    for (int run = 0; run < 2; ++run) { // as above
+      for (const TensorInfo &input : program->inputs) {
+        const auto values = drawn(input.name, static_cast<size_t>(input.elements()));
+        std::span<std::byte> memory = session->input(program->name, input.name);
+        if (input.dtype != DType::F32 || memory.size() != std::as_bytes(std::span(values)).size())
+          throw Fault(fmt::format("the input '{}' is not of f32", input.name));
+        std::memcpy(memory.data(), values.data(), memory.size());
+      }
+      require(session->run(program->name));
+    }
+  }
+
+  /// All that it makes, by name.
+  std::vector<std::string> tensors() const {
+    std::vector<std::string> names;
+    for (const TensorInfo &output : program->outputs)
+      names.push_back(output.name);
+    for (const ParameterInfo &parameter : executable->parameters())
+      if (parameter.trainable)
+        names.push_back("grad." + parameter.name);
+    return names;
+  }
+  std::vector<double> numbers(const std::string &tensor) {
+    std::vector<int64_t> shape;
+    return numbersOf(*session, *program, tensor, shape);
+  }
+};
+
+void runBeside(const fs::path &folder, const Json &content, const SelfTestOptions &options,
+               Outcome &outcome) {
+  const auto transforms = content["reference"].at("transforms").get<std::string>();
+  if (auto library = cuda::openCufft(); transforms == "cufft" && !library)
+    throw LeftOut(library.error().message);
+  Beside ours(executableOf(folder, content, options, "own"), options),
+      theirs(executableOf(folder, content, options, transforms), options);
+  const auto tolerance = content.at("tolerance").get<double>();
+  for (const std::string &tensor : ours.tensors()) {
+    const std::vector<double> x = ours.numbers(tensor), y = theirs.numbers(tensor);
+    if (x.size() != y.size())
+      throw Fault(
+          fmt::format("'{}' has {} elements, and of the reference {}", tensor, x.size(), y.size()));
+    double sum = 0, size = 0;
+    for (size_t i = 0; i < x.size(); ++i)
+      sum += (x[i] - y[i]) * (x[i] - y[i]), size += y[i] * y[i];
+    note(tensor, std::sqrt(sum / size), tolerance, outcome); // no number where all is zero
+  }
+}
+
+//===-- cases -------------------------------------------------------------------===//
+
+void runCase(const fs::path &folder, const Json &content, const SelfTestOptions &options,
+             Outcome &outcome) {
+  if (content.contains("reference"))
+    return runBeside(folder, content, options, outcome);
   auto executable = executableOf(folder, content, options);
   auto session = valueOf(Session::create(executable, {options.threads}));
   if (content.contains("parameters") && !content["parameters"].is_null())
@@ -199,15 +296,23 @@ Result<void> runCases(const SelfTestOptions &given) {
     return Error{
         fmt::format("cannot read the folder of cases '{}': {}", options.cases, error.message())};
   std::sort(folders.begin(), folders.end());
-  size_t passed = 0, failed = 0;
+  size_t passed = 0, failed = 0, leftOut = 0;
   Json lines = Json::array();
   for (const fs::path &folder : folders) {
-    Outcome outcome{folder.filename().string(), {}};
+    Outcome outcome;
+    outcome.name = folder.filename().string();
     if (!options.only.empty() &&
         std::find(options.only.begin(), options.only.end(), outcome.name) == options.only.end())
       continue;
     try {
-      runCase(folder, options, outcome);
+      const std::string path = (folder / "case.json").string();
+      const Json content = valueOf(parseJson(valueOf(readText(path)), path));
+      const std::string only = content.value("device", std::string());
+      if (!only.empty() && only != (options.device.empty() ? "cpu" : options.device))
+        continue;
+      runCase(folder, content, options, outcome);
+    } catch (const LeftOut &reason) {
+      outcome.leftOut = reason.what();
     } catch (const nlohmann::json::exception &) {
       outcome.fault =
           "case.json lacks a field, or one is of another type: it is damaged, or another "
@@ -215,30 +320,36 @@ Result<void> runCases(const SelfTestOptions &given) {
     } catch (const std::exception &fault) {
       outcome.fault = fault.what();
     }
-    ++(outcome.fault.empty() ? passed : failed);
+    ++(!outcome.leftOut.empty() ? leftOut : outcome.fault.empty() ? passed : failed);
     lines.push_back({{"case", outcome.name},
-                     {"passed", outcome.fault.empty()},
+                     {"passed", outcome.fault.empty() && outcome.leftOut.empty()},
+                     {"left_out", outcome.leftOut},
                      {"error", outcome.error},
                      {"tolerance", outcome.tolerance},
                      {"fault", outcome.fault}});
     if (options.json)
       continue;
-    if (outcome.fault.empty())
+    if (!outcome.leftOut.empty())
+      say("left out  {}\n      {}\n", outcome.name, outcome.leftOut);
+    else if (outcome.fault.empty())
       say("pass  {:<48} {} tensors, error {:.1e} (of {:.0e})\n", outcome.name, outcome.tensors,
           outcome.error, outcome.tolerance);
     else
       say("FAIL  {}\n      {}\n", outcome.name, outcome.fault);
     std::fflush(stdout);
   }
-  if (passed + failed == 0)
+  if (passed + failed + leftOut == 0)
     return Error{fmt::format("'{}' holds no case{}: write them with test/golden/run --prepare DIR "
                              "--target {}",
                              options.cases, options.only.empty() ? "" : " of these names",
                              options.device.empty() ? "cuda" : options.device)};
   if (options.json)
-    say("{}\n", jsonText(Json{{"passed", passed}, {"failed", failed}, {"cases", lines}}));
+    say("{}\n",
+        jsonText(
+            Json{{"passed", passed}, {"failed", failed}, {"left_out", leftOut}, {"cases", lines}}));
   else
-    say("selftest: {} passed, {} failed\n", passed, failed);
+    say("selftest: {} passed, {} failed{}\n", passed, failed,
+        leftOut ? fmt::format(", {} left out", leftOut) : "");
   if (failed)
     return Error{fmt::format("{} of {} cases failed", failed, passed + failed)};
   return {};

@@ -10,6 +10,16 @@
 //                  "expected": [{"tensor": "output.NAME" or "grad.NAME", "file": FILE,
 //                                "rows": [FROM, TO], "tolerance", "size"}]}
 //
+// Or one that is compared with another way to compute it on the same device, at inputs and
+// parameters that are drawn: then it has, in place of "parameters", "inputs", "cotangents" and
+// "expected",
+//
+//   "device": "cuda",                          on which alone it runs
+//   "reference": {"transforms": "cufft"},      who computes Fourier transforms there; else our own
+//   "tolerance"
+//
+// It is left out, and said to be, where that library is not.
+//
 // The error of a tensor is ||ours - expected|| / size; rows are of its first dimension.
 //
 //===----------------------------------------------------------------------===//
@@ -22,6 +32,7 @@ namespace hybrid::rt::lab {
 
 struct SelfTestOptions {
   std::string device;            // refuse cases of another one; empty: any, and sources on the CPU
+  std::string target;            // what models are compiled for here; empty: the device
   std::string cases;             // the folder of the cases; empty: those of the installation
   std::vector<std::string> only; // these cases; none: all
   int threads = 0;

@@ -10,6 +10,9 @@ void addSelftest(CLI::App &app) {
   auto options = std::make_shared<rt::lab::SelfTestOptions>();
   verb->add_option("--device", options->device, "cpu or cuda: refuse cases of another device")
       ->check(CLI::IsMember({"cpu", "cuda"}));
+  verb->add_option("--target", options->target,
+                   "what models that are compiled here are compiled for: cpu, cuda:sm_90a, ... "
+                   "(default: --device)");
   verb->add_option(
       "--cases", options->cases,
       "folder that test/golden/run --prepare wrote (default: cases that came with this "
