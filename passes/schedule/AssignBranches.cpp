@@ -43,7 +43,8 @@ double timeOf(Operation *step) {
   return time;
 }
 
-/// Loops use one room for their tiles, attention one workspace, and ranks meet in one order.
+/// Loops use one room for their tiles, attention and transforms one workspace each, and ranks meet
+/// in one order.
 bool mayPart(Operation *step) { return isa<LaunchOp, LibraryMatmulOp>(step); }
 
 /// For each step, earlier ones that touch the same bytes where one of both writes them: as the

@@ -126,6 +126,11 @@ Result<void> visitAccesses(const fb::Step &step, const fb::TileLoop *loop,
       visit(*attention->buffers()->Get(i), i >= (attention->backward() ? 6u : 3u));
     return {};
   }
+  if (const auto *transform = step.operation_as_Transform()) { // the way back spoils its spectrum
+    visit(*transform->real(), transform->inverse());
+    visit(*transform->spectrum(), true);
+    return {};
+  }
   if (const auto *exchange = step.operation_as_Exchange()) {
     if (exchange->send())
       visit(*exchange->send(), false);
