@@ -327,6 +327,9 @@ void addIntegers(Operations &all) {
   addCarries<Sum::HighProduct>(all, "mad.hi", "madc.hi");
   all["prmt.b32"] =
       mapped<[](uint32_t a, uint32_t b, uint32_t c) { return permuteBytes(a, b, c); }>(Pipe::Alu);
+  all["dp2a.lo.u32.u32"] = mapped<[](uint32_t a, uint32_t b, uint32_t c) {
+    return c + (a & 0xffff) * (b & 0xff) + (a >> 16) * (b >> 8 & 0xff);
+  }>(Pipe::Alu);
   all["lop3.b32"] =
       mapped<[](uint32_t a, uint32_t b, uint32_t c, uint32_t d) { return lookup(a, b, c, d); }>(
           Pipe::Alu);

@@ -49,6 +49,10 @@ TEST_F(Instructions, IntegersWrapAndShiftsClamp) {
 }
 
 TEST_F(Instructions, BitsAreMovedAsTheManualSays) {
+  EXPECT_EQ(
+      word("mov.u32 %r1, 0x00030002; mov.u32 %r2, 0x11220705; mov.u32 %r3, 1000; dp2a.lo.u32.u32 "
+           "%r9, %r1, %r2, %r3;"),
+      1000u + 2 * 5 + 3 * 7);
   EXPECT_EQ(word("mov.u32 %r1, 0x0000abcd; mov.u32 %r2, 0xffff; bfi.b32 %r9, %r1, %r2, 8, 4;"),
             0xfdffu);
   EXPECT_EQ(word("mov.u32 %r1, 0xf0; bfe.s32 %r9, %r1, 4, 4;"), 0xffffffffu);
