@@ -40,11 +40,12 @@ struct AttentionParams {
   int64_t hasLseGradient; // backward: lse has one, too
   double scale;           // multiplies q·k, usually 1/sqrt(headSize)
   // On CUDA: a block owns `rowTile` rows, 16 to a warp, and walks over the other side `columnTile`
-  // rows at a time; both are multiples of 16. Its sums hold `slab` columns of a head; a head of
-  // more is computed by several blocks, each with all scores.
+  // rows at a time; both are multiples of 16. `ahead`: the next of these tiles arrives while one is
+  // computed with. Its sums hold `slab` columns of a head; a head of more is computed by several
+  // blocks, each with all scores.
   int64_t bf16;      // products of operands rounded to bf16; else as exact as the element type
   int64_t alignment; // elements, 1, 2 or 4, that all strides and head sizes are multiples of
-  int64_t rowTile, columnTile, slab;
+  int64_t rowTile, columnTile, ahead, slab;
   int64_t keySplits; // forward: blocks that share the keys of a tile of queries
   // Of the two tensors on the column side: k and v, or q and do. Prepared by attention_prepare.
   int64_t preparedFirst, preparedSecond;
@@ -54,8 +55,8 @@ struct AttentionParams {
   HYBRID_FIELDS(batch, length, keyLength, heads, kvHeads, headSize, valueSize, qStride, kStride,
                 vStride, oStride, dqStride, dkStride, dvStride, causal, window, rotaryDims,
                 rotaryInterleaved, hasSegments, hasLseGradient, scale, bf16, alignment, rowTile,
-                columnTile, slab, keySplits, preparedFirst, preparedSecond, queryTerms, keyTerms,
-                past, scoreGradient, score)
+                columnTile, ahead, slab, keySplits, preparedFirst, preparedSecond, queryTerms,
+                keyTerms, past, scoreGradient, score)
 
   /// Columns of a tile hold a head of any of the tensors.
   constexpr int64_t widestHead() const { return headSize > valueSize ? headSize : valueSize; }
@@ -111,18 +112,32 @@ constexpr int threads(const AttentionParams &p) { return static_cast<int>(p.rowT
 template <typename T> constexpr int64_t attentionColumns(const AttentionParams &p) {
   return tileColumns(productsOf<T>(p.bf16), p.widestHead());
 }
+/// Columns of a tile that a warp takes at once: its scores are in registers.
+template <typename T>
+constexpr int64_t attentionStep(const AttentionParams &p, AttentionPass pass) {
+  const bool many = attentionColumns<T>(p) > 32 || p.keyLength > 256;
+  const int64_t most = pass == AttentionPass::Forward && many ? 64 : 32;
+  return p.columnTile < most ? p.columnTile : most;
+}
 constexpr int64_t attentionItems(const AttentionParams &p, AttentionPass pass, int64_t columns) {
   bool keys = pass == AttentionPass::BackwardKeys;
   return p.batch * (keys ? p.kvHeads : p.heads) * (columns / p.slab) *
          ceilDiv(keys ? p.keyLength : p.length, p.rowTile) * p.keySplits;
 }
-/// The tiles; at the end the sums take their place on their way to memory.
+/// Where the statistics of a tile's queries begin, behind the tiles.
+template <typename T>
+constexpr int64_t attentionTileBytes(const AttentionParams &p, AttentionPass pass) {
+  const int64_t columns = 2 * p.columnTile * (1 + p.ahead),
+                rows = pass == AttentionPass::Forward ? p.rowTile : 2 * p.rowTile;
+  return tileBytes(productsOf<T>(p.bf16), sizeof(T), rows + columns, p.widestHead(),
+                   TileRows::Spread);
+}
+/// At the end the sums take the place of the tiles on their way to memory.
 template <typename T> constexpr int64_t sharedBytes(const AttentionParams &p, AttentionPass pass) {
   constexpr int64_t size = sizeof(T);
-  const Products products = productsOf<T>(p.bf16);
-  int64_t rows = pass == AttentionPass::Forward ? p.rowTile + 2 * p.columnTile
-                                                : 2 * (p.rowTile + p.columnTile);
-  int64_t tiles = tileBytes(products, size, rows, p.widestHead());
+  const int64_t statistics =
+      pass == AttentionPass::BackwardKeys ? 2 * p.columnTile * (1 + p.ahead) * size : 0;
+  const int64_t tiles = attentionTileBytes<T>(p, pass) + statistics;
   int64_t sums = p.rowTile * (p.slab + 4) * size;
   return tiles > sums ? tiles : sums;
 }
@@ -158,6 +173,9 @@ struct AttentionTiling {
     const int64_t others = keys ? p.length : p.keyLength;
     p.rowTile = columns <= 32 || (bf16 && !keys) ? 128 : 64;
     p.columnTile = columns <= 64 && !backward && !wide ? 64 : 32;
+    // Rows of small heads are few bytes: more of them a barrier.
+    if (rows > 32 && columns * cuda::tileElementBytes(products, sizeof(T)) <= 64)
+      p.columnTile = 128;
     while (p.rowTile > 16 && p.rowTile / 2 >= rows)
       p.rowTile /= 2;
     while (p.columnTile > 16 && p.columnTile / 2 >= others)
@@ -171,6 +189,9 @@ struct AttentionTiling {
       p.columnTile /= 2;
     while (cuda::sharedBytes<T>(p, pass) > goal && p.rowTile > 16)
       p.rowTile /= 2;
+    p.ahead = p.columnTile < others;
+    if (cuda::sharedBytes<T>(p, pass) > goal)
+      p.ahead = 0;
     if (cuda::sharedBytes<T>(p, pass) > sharedLimit)
       p.rowTile = 0;
     // Rotating and rounding again and again costs more than doing it once for all blocks; of rings
@@ -201,6 +222,7 @@ struct AttentionColumns {
 /// parts, each of its share of the keys, which attention_combine adds: o [keySplits, batch *
 /// length, heads * valueSize], dense, and lse [keySplits, batch, heads, length].
 struct AttentionForward : KernelOf<AttentionParams, "attention_forward", 7, 8> {
+  HYBRID_ACTIVATIONS(0, 1, 2, 7)
   HYBRID_ON_CPU(p.batch *p.heads, 0, cpu::attentionForwardScratch<T>(p))
   HYBRID_ON_CUDA(cuda::attentionGrid<T>(p, cuda::AttentionPass::Forward))
 };
@@ -213,19 +235,21 @@ struct AttentionBackward : KernelOf<AttentionParams, "attention_backward", 11, 1
 };
 
 /// On CUDA. An item is a tile of queries. Buffers: q, k, v, segments (optional), rotary (optional),
-/// queryTerms (optional), keyTerms (optional), o, lse, do, dlse (optional), dq, deltas [batch,
-/// heads, length]: sums of o do less dlse, which the next one reads, and the gradient of queryTerms
-/// (optional).
+/// queryTerms (optional), keyTerms (optional), o, lse, do, dlse (optional), dq, statistics [batch,
+/// heads, length, 2], which the next one reads: lse in powers of two and the sum of o do less dlse,
+/// both negative, and the gradient of queryTerms (optional).
 struct AttentionBackwardQueries
     : KernelOf<AttentionParams, "attention_backward_queries", 11, 12, 13> {
+  HYBRID_ACTIVATIONS(0, 1, 2, 7, 9, 11)
   HYBRID_ON_CUDA(cuda::attentionGrid<T>(p, cuda::AttentionPass::BackwardQueries))
 };
 
 /// On CUDA. An item is a tile of keys; rows are keys, columns queries. Buffers: q, k, v, segments
-/// (optional), rotary (optional), queryTerms (optional), keyTerms (optional), lse, do, deltas, dk,
+/// (optional), rotary (optional), queryTerms (optional), keyTerms (optional), do, statistics, dk,
 /// dv, and the gradient of keyTerms (optional). One block sums what a key gets from a group of
 /// query heads, in order.
-struct AttentionBackwardKeys : KernelOf<AttentionParams, "attention_backward_keys", 10, 11, 12> {
+struct AttentionBackwardKeys : KernelOf<AttentionParams, "attention_backward_keys", 9, 10, 11> {
+  HYBRID_ACTIVATIONS(0, 1, 2, 7, 9, 10)
   HYBRID_ON_CUDA(cuda::attentionGrid<T>(p, cuda::AttentionPass::BackwardKeys))
 };
 
@@ -234,6 +258,7 @@ struct AttentionBackwardKeys : KernelOf<AttentionParams, "attention_backward_key
 /// [batch, rows, heads * headSize], a view with a stride, rotary (optional), out. Row i has
 /// position i + shift.
 struct AttentionPrepare : KernelOf<AttentionPrepareParams, "attention_prepare", 2> {
+  HYBRID_ACTIVATIONS(0)
   template <typename T> static constexpr Grid onCuda(const Params &p) {
     const int64_t most = 16 / static_cast<int64_t>(sizeof(T)),
                   pack = p.alignment < most ? p.alignment : most;
@@ -245,6 +270,7 @@ struct AttentionPrepare : KernelOf<AttentionPrepareParams, "attention_prepare", 
 /// On CUDA: o and lse of rows whose keys several blocks shared. Buffers: o parts, lse parts, o,
 /// lse. A warp a row of a head.
 struct AttentionCombine : KernelOf<AttentionCombineParams, "attention_combine", 2, 3> {
+  HYBRID_ACTIVATIONS(2)
   HYBRID_ON_CUDA(ceilDiv(p.batch *p.heads *p.length, cuda::attentionCombineRows),
                  cuda::attentionCombineThreads)
 };

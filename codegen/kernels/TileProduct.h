@@ -29,14 +29,28 @@ constexpr int64_t tileColumns(Products products, int64_t columns) {
     return 8;
   return columns <= 16 ? 16 : (columns + 31) / 32 * 32;
 }
-/// Elements from one row of a tile to the next: 16 bytes more than its columns, so that neither a
-/// warp's access along rows nor the one along columns meets a bank twice.
-constexpr int64_t tileStride(Products products, int64_t elementBytes, int64_t columns) {
-  return tileColumns(products, columns) + 16 / tileElementBytes(products, elementBytes);
+/// Where rows of a tile lie. Spread: those of 32 and 64 bytes in an order of their own within
+/// eight, since no distance alone keeps both kinds of access away from a bank that they have met.
+enum class TileRows { InOrder, Spread };
+
+constexpr bool isSpread(TileRows order, Products products, int64_t elementBytes, int64_t columns) {
+  const int64_t bytes = tileColumns(products, columns) * tileElementBytes(products, elementBytes);
+  return order == TileRows::Spread && products != Products::Plain && (bytes == 32 || bytes == 64);
 }
-constexpr int64_t tileBytes(Products products, int64_t elementBytes, int64_t rows,
-                            int64_t columns) {
-  return rows * tileStride(products, elementBytes, columns) *
+/// Elements from one row of a tile to the next: 16 bytes more than its columns, so that neither a
+/// warp's access along rows nor the one along columns meets a bank twice. With rows that are spread
+/// four next to each other in their order begin in all quarters of the banks.
+constexpr int64_t tileStride(Products products, int64_t elementBytes, int64_t columns,
+                             TileRows order = TileRows::InOrder) {
+  const int64_t all = tileColumns(products, columns),
+                element = tileElementBytes(products, elementBytes);
+  if (isSpread(order, products, elementBytes, columns))
+    return all * element == 32 ? all : all + 32 / element;
+  return all + 16 / element;
+}
+constexpr int64_t tileBytes(Products products, int64_t elementBytes, int64_t rows, int64_t columns,
+                            TileRows order = TileRows::InOrder) {
+  return rows * tileStride(products, elementBytes, columns, order) *
          tileElementBytes(products, elementBytes);
 }
 

@@ -283,11 +283,15 @@ static LogicalResult forwardInTiles(AttentionOp op, const Operands &o, Attention
             values = streamed(program, params, params.preparedSecond, o.v, false, params.keyLength,
                               params.vStride, params.kvHeads, params.valueSize, 0, 0, o.rotary);
   const Past past(op, program);
-  program.launch<AttentionForward>(element, params,
-                                   {o.q, keys, values, o.segments, o.rotary, o.queryTerms,
-                                    o.keyTerms, oParts, lseParts, past.keys, past.values,
-                                    past.seen},
-                                   {}, o.functions);
+  LaunchOp launch = program.launch<AttentionForward>(element, params,
+                                                     {o.q, keys, values, o.segments, o.rotary,
+                                                      o.queryTerms, o.keyTerms, oParts, lseParts,
+                                                      past.keys, past.values, past.seen},
+                                                     {}, o.functions);
+  // Rows come from rings, which are f32, or from k and v.
+  if (params.past > 0)
+    launch.setActivations(llvm::to_vector(llvm::make_filter_range(
+        launch.getActivations(), [](int64_t buffer) { return buffer != 1 && buffer != 2; })));
   if (parts > 1)
     program.launch<AttentionCombine>(
         element, {params.batch, params.length, params.heads, params.valueSize, oStride, parts},
@@ -316,7 +320,7 @@ static LogicalResult backwardInTiles(AttentionGradOp op, const Operands &o,
                                      const TermGradients &termGradients, ProgramBuilder &program) {
   Type element = o.q.element;
   View dq = gradients[0], dk = gradients[1], dv = gradients[2],
-       deltas = program.temporary({params.batch, params.heads, params.length}, element);
+       statistics = program.temporary({params.batch, params.heads, params.length, 2}, element);
   BufferUse dLse = program.optionalUse(op.getLseCotangent());
   const View views[] = {o.q, o.k, o.v, out, dy, dq, dk, dv};
   AttentionParams byQueries = params, byKeys = params;
@@ -333,7 +337,7 @@ static LogicalResult backwardInTiles(AttentionGradOp op, const Operands &o,
                          params.vStride, params.kvHeads, params.valueSize, 0, 0, o.rotary);
   program.launch<AttentionBackwardQueries>(element, byQueries,
                                            {o.q, first, second, o.segments, o.rotary, o.queryTerms,
-                                            o.keyTerms, out, lse, dy, dLse, dq, deltas,
+                                            o.keyTerms, out, lse, dy, dLse, dq, statistics,
                                             termGradients.ofQueries},
                                            {}, o.functions);
   first = streamed(program, byKeys, byKeys.preparedFirst, o.q, false, params.length, params.qStride,
@@ -343,7 +347,7 @@ static LogicalResult backwardInTiles(AttentionGradOp op, const Operands &o,
                     params.oStride, params.heads, params.valueSize, 0, 0, o.rotary);
   program.launch<AttentionBackwardKeys>(element, byKeys,
                                         {first, o.k, o.v, o.segments, o.rotary, o.queryTerms,
-                                         o.keyTerms, lse, second, deltas, dk, dv,
+                                         o.keyTerms, second, statistics, dk, dv,
                                          termGradients.ofKeys},
                                         {}, o.functions);
   return success();

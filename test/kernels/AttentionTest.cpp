@@ -316,7 +316,7 @@ template <typename T, auto C> void attend(Fixed<C>, Tensors<T> &x) {
                                    Q = tilesOf(AttentionPass::BackwardQueries),
                                    K = tilesOf(AttentionPass::BackwardKeys);
   constexpr auto same = [](const auto &p) { return p; };
-  Tensor<T> table = rotaryTable<T>(C), deltas(1, x.rows);
+  Tensor<T> table = rotaryTable<T>(C), statistics(1, 2 * x.rows);
   auto streams = [&]<AttentionParams P>() {
     return std::pair(
         Streamed<T, P, P.preparedFirst != 0, true, C.keyLength, C.kvHeads, M, A.kStride, R, 0>(
@@ -352,14 +352,15 @@ template <typename T, auto C> void attend(Fixed<C>, Tensors<T> &x) {
       queries(x.q, table);
   Streamed<T, K, K.preparedSecond != 0, false, C.length, C.heads, V, A.oStride, 0, 0> gradients(
       x.dO, table);
-  launch<AttentionBackwardQueries, T>(
-      Fixed<Q>(), same, {&x.dq, &deltas, &x.dOfQueries}, x.q.data(), backKeys.data, backValues.data,
-      x.segments, table.data(), x.ofQueries.data(), x.ofKeys.data(), x.o.data(), x.lse.data(),
-      x.dO.data(), x.dLse.data(), x.dq.data(), deltas.data(), x.dOfQueries.data());
-  launch<AttentionBackwardKeys, T>(
-      Fixed<K>(), same, {&x.dk, &x.dv, &x.dOfKeys}, queries.data, x.k.data(), x.v.data(),
-      x.segments, table.data(), x.ofQueries.data(), x.ofKeys.data(), x.lse.data(), gradients.data,
-      deltas.data(), x.dk.data(), x.dv.data(), x.dOfKeys.data());
+  launch<AttentionBackwardQueries, T>(Fixed<Q>(), same, {&x.dq, &statistics, &x.dOfQueries},
+                                      x.q.data(), backKeys.data, backValues.data, x.segments,
+                                      table.data(), x.ofQueries.data(), x.ofKeys.data(), x.o.data(),
+                                      x.lse.data(), x.dO.data(), x.dLse.data(), x.dq.data(),
+                                      statistics.data(), x.dOfQueries.data());
+  launch<AttentionBackwardKeys, T>(Fixed<K>(), same, {&x.dk, &x.dv, &x.dOfKeys}, queries.data,
+                                   x.k.data(), x.v.data(), x.segments, table.data(),
+                                   x.ofQueries.data(), x.ofKeys.data(), gradients.data,
+                                   statistics.data(), x.dk.data(), x.dv.data(), x.dOfKeys.data());
 }
 
 #else
@@ -598,6 +599,43 @@ constexpr Case preparedInF64[] = {{.length = 33,
 TEST(Attentions, RotatesOnceForSeveralBlocks) {
   checkAll<float, preparedInF32>();
   checkAll<double, preparedInF64>();
+}
+// Several tiles of small heads, whose next one arrives meanwhile, and rotations whose partners are
+// in registers of the lane, of others, and of none.
+constexpr Case severalTilesInF32[] = {
+    {.batch = 1, .length = 200, .keyLength = 300, .rotaryDims = 8, .gap = 4, .columnTile = 128},
+    {.batch = 1,
+     .length = 300,
+     .keyLength = 300,
+     .causal = false,
+     .segments = true,
+     .scale = -0.3,
+     .gap = 4,
+     .bf16 = true,
+     .columnTile = 128},
+    {.batch = 1,
+     .length = 150,
+     .keyLength = 150,
+     .headSize = 32,
+     .window = 40,
+     .rotaryDims = 16,
+     .interleaved = true,
+     .gap = 4,
+     .bf16 = true,
+     .rowTile = 32,
+     .columnTile = 32},
+    {.batch = 1, .heads = 4, .headSize = 64, .rotaryDims = 64, .gap = 4, .bf16 = true},
+    {.batch = 1, .headSize = 128, .rotaryDims = 128, .gap = 4, .bf16 = true}};
+constexpr Case severalTilesInF64[] = {{.batch = 1,
+                                       .length = 70,
+                                       .keyLength = 100,
+                                       .headSize = 16,
+                                       .rotaryDims = 16,
+                                       .gap = 4,
+                                       .columnTile = 32}};
+TEST(Attentions, HasTheNextTileArrive) {
+  checkAll<float, severalTilesInF32>();
+  checkAll<double, severalTilesInF64>();
 }
 constexpr Case roundedInF32[] = {
     {.heads = 4, .rotaryDims = 8, .gap = 4, .bf16 = true},

@@ -48,20 +48,71 @@ template <AttentionParams A> struct Visibility {
       return false;
     return A.window < 0 || (first >= high - window && (A.causal || last <= low + window));
   }
-  HYBRID_DEVICE bool seen(int t, int key) const {
-    const int at = position(t);
-    bool result = t < queries && key < keys;
-    if constexpr (A.past > 0)
-      result = result && key >= hidden;
-    if (A.causal)
-      result = result && key <= at;
-    if (A.window >= 0)
-      result = result && key >= at - window && (A.causal || key <= at + window);
-    if constexpr (A.hasSegments)
-      result = result && segments[minimum(t, keys - 1)] == segments[minimum(key, keys - 1)];
-    return result;
+  /// Keys that query t sees, or queries that see a key: [first, end), segments aside.
+  struct Range {
+    int first, end;
+  };
+  HYBRID_DEVICE Range keysOf(int t) const {
+    return {maximum(hidden, firstKey(position(t))), endOfKeys(position(t))};
+  }
+  static HYBRID_DEVICE Range queriesOf(int key) { return {firstQuery(key), endOfQueries(key)}; }
+  /// Whether ranges of keys, or of queries, do not all begin at 0, and whether they end before the
+  /// last step of so many.
+  static constexpr bool keysBegin = A.window >= 0 || A.past > 0,
+                        queriesBegin = A.causal || A.window >= 0;
+  static constexpr bool keysEnd(int step) {
+    return A.causal || A.window >= 0 || A.keyLength % step != 0;
+  }
+  static constexpr bool queriesEnd(int step) { return A.window >= 0 || A.length % step != 0; }
+
+  /// Replaces what the two rows of a lane, `own` and `own` + 8, do not see of the columns from
+  /// `first` on.
+  template <bool begins, bool ends, int blocks, typename T>
+  HYBRID_DEVICE void hide(T (&scores)[blocks][4], T as, const Range (&of)[2], int own,
+                          int first) const {
+    const int column = first + 2 * columnOfLane();
+    HYBRID_UNROLL
+    for (int half = 0; half < 2; ++half) {
+      const int from = of[half].first - column, end = of[half].end - column;
+      HYBRID_UNROLL
+      for (int block = 0; block < blocks; ++block)
+        HYBRID_UNROLL
+      for (int odd = 0; odd < 2; ++odd) {
+        const int at = block * 8 + odd;
+        T &score = scores[block][2 * half + odd];
+        score = (!ends || at < end) && (!begins || at >= from) ? score : as;
+      }
+    }
+    if constexpr (A.hasSegments) {
+      const int32_t segment[2] = {segments[minimum(own, keys - 1)],
+                                  segments[minimum(own + 8, keys - 1)]};
+      HYBRID_UNROLL
+      for (int block = 0; block < blocks; ++block)
+        HYBRID_UNROLL
+      for (int odd = 0; odd < 2; ++odd) {
+        const int32_t other = segments[minimum(column + block * 8 + odd, keys - 1)];
+        HYBRID_UNROLL
+        for (int half = 0; half < 2; ++half)
+          if (other != segment[half])
+            scores[block][2 * half + odd] = as;
+      }
+    }
   }
 };
+
+/// The numbers of a pack of an activation.
+template <typename T, typename Memory, int wide>
+HYBRID_DEVICE Pack<T, wide> widened(const Pack<Memory, wide> &from) {
+  if constexpr (sizeof(Memory) == sizeof(T)) {
+    return from;
+  } else {
+    Pack<T, wide> to;
+    HYBRID_UNROLL
+    for (int i = 0; i < wide; ++i)
+      to[i] = T(number(from[i]));
+    return to;
+  }
+}
 
 /// Whose rows: those of values, of results and their gradients are Other.
 enum class Side { Query, Key, Other };
@@ -87,14 +138,52 @@ HYBRID_DEVICE T rotated(T own, int column, const T *table, Read &&read) {
   return multiplyAdd(own, factors[0], read(partner) * sine);
 }
 
+/// The same for a pack of a row, which begins at `column`; `row` has the others.
+template <AttentionParams A, Side side, bool back, int wide, typename T, typename Memory>
+HYBRID_DEVICE void rotatePack(Pack<T, wide> &own, int column, const T *table, const Memory *row) {
+  constexpr int dims = static_cast<int>(A.rotaryDims), half = dims / 2;
+  if constexpr (side == Side::Other || dims == 0) {
+    return;
+  } else if constexpr (!A.rotaryInterleaved && half % wide == 0) {
+    if (dims != headSizeOf<A>(side) && column >= dims)
+      return;
+    const bool second = column >= half;
+    const T *factors = table + (second ? column - half : column) + (side == Side::Key ? dims : 0);
+    const auto partner = loadPack<wide>(row + (second ? column - half : column + half));
+    const Pack<T, wide> cosines = loadPack<wide>(factors), sines = loadPack<wide>(factors + half);
+    HYBRID_UNROLL
+    for (int i = 0; i < wide; ++i)
+      own[i] = multiplyAdd(own[i], cosines[i],
+                           T(number(partner[i])) * (second == back ? -sines[i] : sines[i]));
+  } else {
+    T turned[wide];
+    HYBRID_UNROLL
+    for (int i = 0; i < wide; ++i)
+      turned[i] = rotated<A, side, back>(own[i], column + i, table, [&](int partner) {
+        if constexpr (A.rotaryInterleaved && wide % 2 == 0)
+          return own[i ^ 1];
+        else if constexpr (dims <= wide) // all in the pack at column 0
+          return own[i < half ? i + half : i < dims ? i - half : i];
+        else
+          return T(number(row[partner]));
+      });
+    HYBRID_UNROLL
+    for (int i = 0; i < wide; ++i)
+      own[i] = turned[i];
+  }
+}
+
 /// Rows of a head at one distance.
 template <typename T> struct EvenRows {
+  using Memory = T;
   const T *from;
   int64_t stride;
   HYBRID_DEVICE const T *operator()(int row) const { return from + row * stride; }
 };
+template <typename T> EvenRows(const T *, int64_t) -> EvenRows<T>;
 /// Those of a ring, from the oldest on, and behind them the others.
 template <typename T, int past> struct RowsBehindRing {
+  using Memory = T;
   const T *own;
   int64_t stride;
   const T *ring;
@@ -107,53 +196,109 @@ template <typename T, int past> struct RowsBehindRing {
   }
 };
 
-/// Starts to bring rows [first, first + rows) of one head to a tile, by all threads; what is not
-/// there becomes 0. `from` gives a row of the head, of which there are `count`; row i stands at
-/// position i + shift. The tile is whole behind waitCopies() and a barrier.
-template <AttentionParams P, int rows, Side side, typename T, typename Element, typename Rows>
-HYBRID_DEVICE void startRows(Element *tile, const Rows &from, int first, int count, const T *table,
-                             int shift) {
+/// The tiles of a head's rows.
+template <AttentionParams P, typename T>
+using TileOf = TileProduct<productsOf<T>(P.bf16), T, static_cast<int>(attentionColumns<T>(P)), 8,
+                           TileRows::Spread>;
+
+/// Which packs of a tile of `rows` rows a thread of a block moves: those of every row, `perRow`, in
+/// turn.
+template <int threadCount, int rows, int perRow> struct PacksOfThread {
+  static constexpr int count = (rows * perRow + threadCount - 1) / threadCount;
+  static constexpr bool even = threadCount % perRow == 0; // always the same column
+  const int thread = static_cast<int>(threadIdx.x);
+  HYBRID_DEVICE int row(int i) const {
+    if constexpr (even)
+      return static_cast<int>(threadIdx.x / static_cast<unsigned>(perRow)) +
+             i * (threadCount / perRow);
+    else
+      return (thread + i * threadCount) / perRow;
+  }
+  /// Where in the tile that row is.
+  template <typename Tile> HYBRID_DEVICE int place(int i) const {
+    constexpr int apart = threadCount / perRow;
+    if constexpr (even && apart % 8 == 0)
+      return placeOfRow<Tile::spread>(row(0)) + i * apart;
+    else
+      return placeOfRow<Tile::spread>(row(i));
+  }
+  HYBRID_DEVICE int column(int i) const {
+    if constexpr (even)
+      return static_cast<int>(threadIdx.x % static_cast<unsigned>(perRow));
+    else
+      return (thread + i * threadCount) % perRow;
+  }
+};
+
+/// Clears the columns of a tile behind those of a head.
+template <AttentionParams P, int rows, Side side, typename T, typename Element>
+HYBRID_DEVICE void clearPadding(Element *tile) {
   constexpr int threadCount = threads(P), size = static_cast<int>(headSizeOf<P>(side));
   constexpr int columns = static_cast<int>(attentionColumns<T>(P));
-  constexpr int wide = packWidth<T, P.alignment>;
-  constexpr int tileRow =
-      static_cast<int>(tileStride(productsOf<T>(P.bf16), sizeof(T), P.widestHead()));
-  constexpr int packs = rows * columns / wide, batch = 4;
+  constexpr int wide = packWidth<T, P.alignment>, perRow = (columns - size) / wide;
+  using Tile = TileOf<P, T>;
+  if constexpr (perRow > 0) {
+    const PacksOfThread<threadCount, rows, perRow> packs;
+    HYBRID_NO_UNROLL
+    for (int i = 0; i < packs.count; ++i)
+      if (packs.row(i) < rows)
+        storePack(tile + packs.row(i) * Tile::stride + size + packs.column(i) * wide,
+                  Pack<Element, wide>{});
+  }
+}
+
+/// Starts to bring rows [first, first + rows) of one head to a tile, by all threads; what is not
+/// there becomes 0. `from` gives a row of the head, of which there are `count`; row i stands at
+/// position i + shift; `first` is a multiple of `rows`. The tile is whole behind waitCopies() and a
+/// barrier, but for columns behind those of the head.
+template <AttentionParams P, int rows, int count, Side side, typename T, typename Element,
+          typename Rows>
+HYBRID_DEVICE void startRows(Element *tile, const Rows &from, int first, const T *table,
+                             int shift) {
+  constexpr int threadCount = threads(P), size = static_cast<int>(headSizeOf<P>(side));
+  constexpr int wide = packWidth<T, P.alignment>, perRow = size / wide;
+  using Tile = TileOf<P, T>;
+  using Packs = PacksOfThread<threadCount, rows, perRow>;
+  constexpr int batch = Packs::count < 4 ? Packs::count : 4;
   constexpr bool rotates = side != Side::Other && P.rotaryDims > 0;
+  using Memory = typename Rows::Memory;
+  constexpr bool copies =
+      sizeof(Element) == sizeof(Memory) && !rotates && wide * sizeof(Memory) >= 4;
+  constexpr bool full = rows * perRow % (batch * threadCount) == 0, whole = count % rows == 0;
+  const Packs packs;
   HYBRID_NO_UNROLL
-  for (int start = static_cast<int>(threadIdx.x); start < packs; start += batch * threadCount) {
+  for (int start = 0; start < Packs::count; start += batch) {
+    // All loads first, none behind a branch.
     Pack<T, wide> loaded[batch];
     HYBRID_UNROLL
     for (int i = 0; i < batch; ++i) {
-      const int pack = start + i * threadCount;
-      const int row = pack / (columns / wide), column = pack % (columns / wide) * wide;
-      const bool there = pack < packs && first + row < count && column < size;
-      const T *source = from(there ? first + row : 0);
-      if constexpr (sizeof(Element) == sizeof(T) && !rotates) {
-        if (pack < packs)
-          copyAsync<wide *static_cast<int>(sizeof(T))>(tile + row * tileRow + column,
-                                                       source + (there ? column : 0), there);
-      } else if (there) {
-        loaded[i] = loadPack<wide>(source + column);
-        if constexpr (rotates) {
-          const T *angles = table + (first + row + shift) * (2 * P.rotaryDims);
+      const int row = packs.row(start + i), column = packs.column(start + i) * wide;
+      const bool inTile = full || row < rows, there = inTile && (whole || first + row < count);
+      const Memory *source = from(there ? first + row : 0);
+      if constexpr (copies) {
+        if (inTile)
+          copyAsync<wide *static_cast<int>(sizeof(Memory))>(
+              tile + packs.template place<Tile>(start + i) * Tile::stride + column, source + column,
+              there);
+      } else {
+        loaded[i] = widened<T>(loadPack<wide>(source + column));
+        if constexpr (rotates)
+          rotatePack<P, side, false>(
+              loaded[i], column, table + ((there ? first + row : 0) + shift) * (2 * P.rotaryDims),
+              source);
+        if constexpr (!full || !whole) {
           HYBRID_UNROLL
           for (int j = 0; j < wide; ++j)
-            loaded[i][j] = rotated<P, side, false>(loaded[i][j], column + j, angles,
-                                                   [&](int partner) { return source[partner]; });
+            loaded[i][j] = there ? loaded[i][j] : T(0);
         }
-      } else {
-        HYBRID_UNROLL
-        for (int j = 0; j < wide; ++j)
-          loaded[i][j] = T(0);
       }
     }
-    if constexpr (sizeof(Element) != sizeof(T) || rotates) {
+    if constexpr (!copies) {
       HYBRID_UNROLL
       for (int i = 0; i < batch; ++i) {
-        const int pack = start + i * threadCount;
-        if (pack < packs)
-          storeElements(tile + pack / (columns / wide) * tileRow + pack % (columns / wide) * wide,
+        const int row = packs.row(start + i), column = packs.column(start + i) * wide;
+        if (full || row < rows)
+          storeElements(tile + packs.template place<Tile>(start + i) * Tile::stride + column,
                         loaded[i]);
       }
     }
@@ -183,69 +328,66 @@ HYBRID_DEVICE const Memory *streamOf(const Memory *tensor, int64_t batch, int64_
     return tensor + batch * rows * stride + head * headSizeOf<P>(side);
 }
 /// startRows() for the column side.
-template <AttentionParams P, int rows, Side side, bool prepared, typename T, typename Element,
-          typename Memory>
+template <AttentionParams P, int rows, int count, Side side, bool prepared, typename T,
+          typename Element, typename Memory>
 HYBRID_DEVICE void startStreamed(Element *tile, const Memory *from, int64_t stride, int first,
-                                 int count, const T *table, int shift) {
+                                 const T *table, int shift) {
   if constexpr (prepared) {
     constexpr int columns = static_cast<int>(attentionColumns<T>(P)), threadCount = threads(P);
-    constexpr int wide = 16 / static_cast<int>(sizeof(Element)), packs = rows * columns / wide;
-    constexpr int tileRow =
-        static_cast<int>(tileStride(productsOf<T>(P.bf16), sizeof(T), P.widestHead()));
-    static_assert(packs % 32 == 0 && columns % wide == 0);
+    constexpr int wide = 16 / static_cast<int>(sizeof(Element));
+    using Tile = TileOf<P, T>;
+    const PacksOfThread<threadCount, rows, columns / wide> packs;
     HYBRID_UNROLL
-    for (int i = 0; i < (packs + threadCount - 1) / threadCount; ++i) {
-      const int pack = static_cast<int>(threadIdx.x) + i * threadCount;
-      const int row = pack / (columns / wide), column = pack % (columns / wide) * wide;
-      const bool there = first + row < count;
-      if (pack < packs)
-        copyAsync<16>(tile + row * tileRow + column,
+    for (int i = 0; i < packs.count; ++i) {
+      const int row = packs.row(i), column = packs.column(i) * wide;
+      const bool there = count % rows == 0 || first + row < count;
+      if (rows * (columns / wide) % threadCount == 0 || row < rows)
+        copyAsync<16>(tile + packs.template place<Tile>(i) * Tile::stride + column,
                       from + (there ? first + row : 0) * columns + column, there);
     }
     commitCopies();
   } else {
-    startRows<P, rows, side>(tile, EvenRows<T>{from, stride}, first, count, table, shift);
+    startRows<P, rows, count, side>(tile, EvenRows{from, stride}, first, table, shift);
   }
 }
+/// clearPadding() for it: what is prepared has it.
+template <AttentionParams P, int rows, Side side, bool prepared, typename T, typename Element>
+HYBRID_DEVICE void clearStreamed(Element *tile) {
+  if constexpr (!prepared)
+    clearPadding<P, rows, side, T>(tile);
+}
 
-/// A warp's 16 rows of sums to memory: columns [slab, slab + P.slab) of the head. Rows from `first`
-/// on, of which there are `count` in all; sums are multiplied by factors of their two rows. `room`
-/// is shared memory of this warp for 16 rows.
-template <AttentionParams P, Side side, typename Tile, typename T, int blocks>
-HYBRID_DEVICE void storeRows(T (&sums)[blocks][4], T upper, T lower, T *room, T *to, int64_t stride,
-                             int first, int count, int slab, const T *table, int shift) {
-  constexpr int size = static_cast<int>(headSizeOf<P>(side)),
-                roomRow = static_cast<int>(P.slab) + 4;
-  const int lane = laneIndex(), g = lane / 4, t = lane % 4;
-  HYBRID_UNROLL
-  for (int block = 0; block < blocks; ++block)
-    HYBRID_UNROLL
-  for (int i = 0; i < 4; ++i)
-    room[(i < 2 ? g : g + 8) * roomRow + Tile::columnOf(block, 2 * t + i % 2)] =
-        sums[block][i] * (i < 2 ? upper : lower);
-  warpBarrier();
-  constexpr int width = static_cast<int>(P.slab);
-  constexpr bool rotates = side != Side::Other && P.rotaryDims > 0;
-  // A rotation takes its partner from the same slab, or the head is one slab.
-  constexpr int wide = packWidth<T, P.alignment>;
-  HYBRID_NO_UNROLL
-  for (int pack = lane; pack < 16 * width / wide; pack += warpSize) {
-    const int row = pack / (width / wide), column = pack % (width / wide) * wide;
-    if (first + row >= count || slab + column >= size)
-      continue;
-    const T *source = room + row * roomRow;
-    Pack<T, wide> values;
-    HYBRID_UNROLL
-    for (int j = 0; j < wide; ++j) {
-      values[j] = source[column + j];
-      if constexpr (rotates)
-        values[j] = rotated<P, side, true>(values[j], slab + column + j,
-                                           table + (first + row + shift) * (2 * P.rotaryDims),
-                                           [&](int partner) { return source[partner - slab]; });
+/// Goes through the tiles of the column side, which has `count` rows, that hold some of [begin,
+/// end): start(first, buffer) starts to bring one to a buffer, compute(first, buffer) takes it. Two
+/// buffers take turns if tiles are to come ahead.
+template <AttentionParams P, int count, typename Start, typename Compute>
+HYBRID_DEVICE void forTiles(int begin, int end, Start &&start, Compute &&compute) {
+  constexpr int tile = static_cast<int>(P.columnTile);
+  if constexpr (count <= tile && P.keySplits == 1) {
+    start(0, 0);
+    waitCopies<0>();
+    blockBarrier();
+    compute(0, 0);
+  } else {
+    constexpr bool ahead = P.ahead != 0;
+    int first = begin / tile * tile, buffer = 0;
+    if (first < end)
+      start(first, 0);
+    HYBRID_NO_UNROLL
+    for (; first < end; first += tile) {
+      const bool more = first + tile < end;
+      waitCopies<0>();
+      blockBarrier();
+      if (ahead && more)
+        start(first + tile, 1 - buffer);
+      compute(first, buffer);
+      if (!ahead && more) {
+        blockBarrier(); // the tile is done with
+        start(first + tile, 0);
+      }
+      buffer = ahead ? 1 - buffer : 0;
     }
-    storePack(to + (first + row) * stride + slab + column, values);
   }
-  warpBarrier();
 }
 
 /// The sum, or the largest, over the four lanes that hold a row of a fragment.
@@ -254,8 +396,8 @@ template <typename T> HYBRID_DEVICE T rowSum(T value) {
   return value + shuffleXor(value, 2);
 }
 template <typename T> HYBRID_DEVICE T rowMax(T value) {
-  value = maximum(value, shuffleXor(value, 1));
-  return maximum(value, shuffleXor(value, 2));
+  value = maximumNumber(value, shuffleXor(value, 1));
+  return maximumNumber(value, shuffleXor(value, 2));
 }
 
 /// Where head `head` of batch row `batch` begins in a buffer of rows.
@@ -311,6 +453,13 @@ struct Scoring {
       return y[0] * static_cast<T>(log2OfE);
     }
   }
+  /// The logit less the log of all, which is given as a negative number.
+  HYBRID_DEVICE T power(T product, T log, int query, int key) const {
+    if constexpr (P.score == 0)
+      return multiplyAdd(product, static_cast<T>(P.scale * log2OfE), log);
+    else
+      return logit(product, query, key) + log;
+  }
   /// The gradients of the score and of the terms, of that of the logit. Where that is 0 they are,
   /// whatever the slope of a logit that nobody sees.
   HYBRID_DEVICE void gradient(T (&y)[gradients], T product, T dLogit, int query, int key) const {
@@ -341,7 +490,7 @@ template <typename T, int terms> struct TermSums {
     for (int m = 0; m < terms; ++m) {
       const T sum = rowSum(sums[half][m]);
       const int own = row + half * 8;
-      if (isOwner && laneIndex() % 4 == 0 && own < count)
+      if (isOwner && columnOfLane() == 0 && own < count)
         to[m * stride + own] = sum;
       sums[half][m] = T(0);
     }

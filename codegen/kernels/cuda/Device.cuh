@@ -45,6 +45,28 @@ template <typename T> HYBRID_DEVICE T *sharedMemory(int64_t byteOffset = 0) {
 HYBRID_DEVICE void blockBarrier() { __syncthreads(); }
 HYBRID_DEVICE void warpBarrier() { __syncwarp(); }
 
+/// x in a register: the compiler does not compute it anew in every round of a loop.
+HYBRID_DEVICE int inRegister(int x) {
+  asm volatile("" : "+r"(x));
+  return x;
+}
+
+/// Stores words by one instruction, which is up to the compiler otherwise, and it often misses what
+/// it could know of the address: a multiple of their size.
+HYBRID_DEVICE void storeWords(void *global, const uint32_t (&words)[1]) {
+  *static_cast<uint32_t *>(global) = words[0];
+}
+HYBRID_DEVICE void storeWords(void *global, const uint32_t (&words)[2]) {
+  asm volatile("st.global.v2.u32 [%0], {%1,%2};" ::"l"(__cvta_generic_to_global(global)),
+               "r"(words[0]), "r"(words[1])
+               : "memory");
+}
+HYBRID_DEVICE void storeWords(void *global, const uint32_t (&words)[4]) {
+  asm volatile("st.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(__cvta_generic_to_global(global)),
+               "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3])
+               : "memory");
+}
+
 /// Copies `bytes` (4, 8 or 16) to shared memory, or zeros if not `there`, without waiting. Copies
 /// belong to the next commitCopies() of their thread; waitCopies<n>() waits for all committed but
 /// the last n. Other threads see them behind a barrier after that.
@@ -134,6 +156,9 @@ HYBRID_DEVICE float absolute(float x) { return fabsf(x); }
 HYBRID_DEVICE double absolute(double x) { return fabs(x); }
 HYBRID_DEVICE float multiplyAdd(float a, float b, float c) { return fmaf(a, b, c); }
 HYBRID_DEVICE double multiplyAdd(double a, double b, double c) { return fma(a, b, c); }
+/// The larger of two numbers; what is none is ignored.
+HYBRID_DEVICE float maximumNumber(float a, float b) { return fmaxf(a, b); }
+HYBRID_DEVICE double maximumNumber(double a, double b) { return fmax(a, b); }
 HYBRID_DEVICE bool isFinite(float x) { return fabsf(x) < __int_as_float(0x7f800000); }
 HYBRID_DEVICE bool isFinite(double x) {
   return fabs(x) < __longlong_as_double(0x7ff0000000000000LL);
@@ -170,6 +195,9 @@ HYBRID_DEVICE float fromBf16(bf16 x) {
 }
 HYBRID_DEVICE uint32_t bitsOf(float x) { return __float_as_uint(x); }
 HYBRID_DEVICE float fromBits(uint32_t bits) { return __uint_as_float(bits); }
+/// The lower halves of two words, and the upper ones, that of `a` below.
+HYBRID_DEVICE uint32_t lowerHalves(uint32_t a, uint32_t b) { return __byte_perm(a, b, 0x5410); }
+HYBRID_DEVICE uint32_t upperHalves(uint32_t a, uint32_t b) { return __byte_perm(a, b, 0x7632); }
 /// Rounded to 11 bits of precision, as tf32 matrix units take their operands.
 HYBRID_DEVICE uint32_t toTf32(float x) {
   uint32_t bits;
@@ -183,17 +211,19 @@ HYBRID_DEVICE uint32_t toTf32(float x) {
 /// g+8 at columns 2t, 2t+1.
 HYBRID_DEVICE void mmaBf16(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
   asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-      "{%0,%1,%2,%3};"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+      "{%10,%11,%12,%13};"
+      : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(d[0]), "f"(d[1]),
+        "f"(d[2]), "f"(d[3]));
 }
 /// The same for tf32, m16n8k8: a[0..3] = (g, t), (g+8, t), (g, t+4), (g+8, t+4); b = (t, g),
 /// (t+4, g).
 HYBRID_DEVICE void mmaTf32(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
   asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-      "{%0,%1,%2,%3};"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+      "{%10,%11,%12,%13};"
+      : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(d[0]), "f"(d[1]),
+        "f"(d[2]), "f"(d[3]));
 }
 
 } // namespace hybrid::cuda

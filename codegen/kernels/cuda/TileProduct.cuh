@@ -12,6 +12,12 @@
 
 namespace hybrid::cuda {
 
+/// g, t and a lane's warp. Unsigned: where a sign is possible the compiler gives up moving several
+/// elements at once.
+HYBRID_DEVICE int rowOfLane() { return static_cast<int>(threadIdx.x % 32u / 4u); }
+HYBRID_DEVICE int columnOfLane() { return static_cast<int>(threadIdx.x % 4u); }
+HYBRID_DEVICE int warpOfThread() { return static_cast<int>(threadIdx.x / 32u); }
+
 /// Elements that are moved at once where `alignment` divides everything.
 template <typename T, int64_t alignment>
 constexpr int packWidth = static_cast<int>(alignment * static_cast<int64_t>(sizeof(T)) > 16
@@ -81,14 +87,28 @@ HYBRID_DEVICE void multiplyAddUnit(float (&sum)[4], const Operand<products, 4> &
   }
 }
 
+/// Where row `row` of a tile lies: of eight that are spread at 0, 2, 1, 3, 6, 4, 7, 5, so that of
+/// rows 0 to 3, of 4 to 7, of the even and of the odd ones each is in a quarter of the banks of its
+/// own, and 2i and 2i + 1 are two quarters apart.
+template <bool spread> HYBRID_DEVICE int placeOfRow(int row) {
+  if constexpr (spread)
+    return (row & ~3) | (((row << 1 & 2) | (row >> 1 & 1)) ^ (row >> 1 & 2));
+  else
+    return row;
+}
+
 /// Products of tiles of `columns` columns (a value of tileColumns()). A lane reads at most
 /// `mostAdjacent` columns of a row at once where rows are contracted.
-template <Products products, typename T, int columns, int mostAdjacent = 8> struct TileProduct {
+template <Products products, typename T, int columns, int mostAdjacent = 8,
+          TileRows order = TileRows::InOrder>
+struct TileProduct {
   using Element = TileElement<products, T>;
-  static constexpr int stride = static_cast<int>(tileStride(products, sizeof(T), columns));
+  static constexpr int stride = static_cast<int>(tileStride(products, sizeof(T), columns, order));
+  static constexpr bool spread = isSpread(order, products, sizeof(T), columns);
   static constexpr bool plain = products == Products::Plain;
   /// Words of a row that a lane reads for a group of 4 * laneWords words.
   static constexpr int rowWords = columns * static_cast<int>(sizeof(Element)) / 4;
+  static constexpr int elementsOfWord = sizeof(Element) < 4 ? 2 : 1;
   static constexpr int laneWords = rowWords % 32 == 0 ? 8 : rowWords % 16 == 0 ? 4 : 2;
   static constexpr int pieceWords = laneWords < 4 ? laneWords : 4;
   /// Adjacent columns that belong to the same lane.
@@ -101,19 +121,48 @@ template <Products products, typename T, int columns, int mostAdjacent = 8> stru
     return block / adjacent * 8 * adjacent + column * adjacent + block % adjacent;
   }
 
-  /// Words [first, first + pieceWords) of a lane's part of a group of columns.
-  static HYBRID_DEVICE Pack<uint32_t, pieceWords> readPiece(const Element *tile, int row, int group,
-                                                            int first) {
-    return loadPack<pieceWords>(reinterpret_cast<const uint32_t *>(tile + row * stride) +
-                                (group * 4 + laneIndex() % 4) * laneWords + first);
+  /// Where a lane reads in any tile: the begin of its part of row g in words, and its columns of
+  /// rows 2t and 2t + 1 in elements. What it reads is at constants behind that.
+  struct Lane {
+    int row, even, odd;
+    HYBRID_DEVICE Lane() {
+      const int g = rowOfLane(), t = columnOfLane();
+      row = kept(placeOfRow<spread>(g) * (stride / elementsOfWord) + t * laneWords);
+      even = kept(placeOfRow<spread>(2 * t) * stride + g * adjacent);
+      odd = kept(placeOfRow<spread>(2 * t + 1) * stride + g * adjacent);
+    }
+    static HYBRID_DEVICE int kept(int place) { return spread ? inRegister(place) : place; }
+  };
+  static HYBRID_DEVICE const uint32_t *laneRow(const Element *tile, const Lane &lane) {
+    return reinterpret_cast<const uint32_t *>(tile) + lane.row;
+  }
+  /// Words [first, first + pieceWords) of a lane's part of a group of columns, `row` rows on.
+  static HYBRID_DEVICE Pack<uint32_t, pieceWords> readPiece(const uint32_t *lane, int row,
+                                                            int group, int first) {
+    return loadPack<pieceWords>(lane + row * (stride / elementsOfWord) + group * 4 * laneWords +
+                                first);
+  }
+
+  /// A piece of 16 rows as left operands.
+  template <int steps>
+  static HYBRID_DEVICE void readLeft(Operand<products, 4> (&left)[steps], const uint32_t *lane,
+                                     int group, int first) {
+    const auto upper = readPiece(lane, 0, group, first), lower = readPiece(lane, 8, group, first);
+    HYBRID_UNROLL
+    for (int step = 0; step < steps; ++step) {
+      left[step].set(0, upper[2 * step]);
+      left[step].set(1, lower[2 * step]);
+      left[step].set(2, upper[2 * step + 1]);
+      left[step].set(3, lower[2 * step + 1]);
+    }
   }
 
   /// sum(i, j) += a b', the contraction along columns: 16 * rowBlocks rows of a, 8 * blocks rows of
   /// b; sum(i, j) is a fragment.
   template <int rowBlocks, int blocks, typename Sum>
   static HYBRID_DEVICE void alongColumns(Sum &&sum, const Element *a, const Element *b) {
-    const int g = laneIndex() / 4, t = laneIndex() % 4;
     if constexpr (plain) {
+      const int g = rowOfLane(), t = columnOfLane();
       HYBRID_NO_UNROLL
       for (int c = 0; c < columns; ++c) {
         HYBRID_UNROLL
@@ -127,6 +176,8 @@ template <Products products, typename T, int columns, int mostAdjacent = 8> stru
       }
     } else {
       constexpr int steps = pieceWords / 2;
+      const Lane lane;
+      const uint32_t *ofA = laneRow(a, lane), *ofB = laneRow(b, lane);
       // Piece by piece: more at a time costs registers that several rows do not leave.
       HYBRID_NO_UNROLL
       for (int piece = 0; piece < rowWords / (4 * pieceWords); ++piece) {
@@ -134,20 +185,11 @@ template <Products products, typename T, int columns, int mostAdjacent = 8> stru
         const int group = piece / pieces, first = piece % pieces * pieceWords;
         Operand<products, 4> left[rowBlocks][steps];
         HYBRID_UNROLL
-        for (int i = 0; i < rowBlocks; ++i) {
-          const auto upper = readPiece(a, i * 16 + g, group, first),
-                     lower = readPiece(a, i * 16 + g + 8, group, first);
-          HYBRID_UNROLL
-          for (int step = 0; step < steps; ++step) {
-            left[i][step].set(0, upper[2 * step]);
-            left[i][step].set(1, lower[2 * step]);
-            left[i][step].set(2, upper[2 * step + 1]);
-            left[i][step].set(3, lower[2 * step + 1]);
-          }
-        }
+        for (int i = 0; i < rowBlocks; ++i)
+          readLeft(left[i], ofA + i * 16 * (stride / elementsOfWord), group, first);
         HYBRID_UNROLL
         for (int block = 0; block < blocks; ++block) {
-          const auto words = readPiece(b, block * 8 + g, group, first);
+          const auto words = readPiece(ofB, block * 8, group, first);
           HYBRID_UNROLL
           for (int step = 0; step < steps; ++step) {
             Operand<products, 2> right;
@@ -166,30 +208,64 @@ template <Products products, typename T, int columns, int mostAdjacent = 8> stru
     alongColumns<1, blocks>([&](int, int block) -> T(&)[4] { return sums[block]; }, a, b);
   }
 
+  /// 16 rows that are multiplied by many others: in registers where they are few.
+  struct Rows {
+    static constexpr int steps = pieceWords / 2;
+    static constexpr bool kept =
+        !plain && rowWords == 4 * pieceWords && steps * (products == Products::Bf16 ? 4 : 8) <= 8;
+    const Element *tile;
+    Operand<products, 4> left[kept ? steps : 1];
+
+    HYBRID_DEVICE Rows(const Element *tile, const Lane &lane) : tile(tile) {
+      if constexpr (kept)
+        readLeft(left, laneRow(tile, lane), 0, 0);
+    }
+  };
+  template <int blocks>
+  static HYBRID_DEVICE void alongColumns(T (&sums)[blocks][4], const Rows &a, const Element *b,
+                                         const Lane &lane) {
+    if constexpr (Rows::kept) {
+      const uint32_t *ofB = laneRow(b, lane);
+      HYBRID_UNROLL
+      for (int block = 0; block < blocks; ++block) {
+        const auto words = readPiece(ofB, block * 8, 0, 0);
+        HYBRID_UNROLL
+        for (int step = 0; step < Rows::steps; ++step) {
+          Operand<products, 2> right;
+          right.set(0, words[2 * step]);
+          right.set(1, words[2 * step + 1]);
+          multiplyAddUnit<products>(sums[block], a.left[step], right);
+        }
+      }
+    } else {
+      alongColumns<blocks>(sums, a.tile, b);
+    }
+  }
+
   // ---- contractions along rows: `contraction` rows of a tile at a time, a step ----
 
   /// Columns of fragments [first, first + adjacent) as right operands, rows of step i.
   static HYBRID_DEVICE void readColumns(Operand<products, 2> (&right)[adjacent],
-                                        const Element *tile, int i, int first) {
-    const int g = laneIndex() / 4, t = laneIndex() % 4;
-    const Element *at = tile + (i * contraction + 2 * t) * stride + g * adjacent + first * 8;
+                                        const Element *tile, int i, int first, const Lane &lane) {
+    const int constant = i * contraction * stride + first * 8;
+    const Element *even = tile + lane.even + constant, *odd = tile + lane.odd + constant;
     if constexpr (products == Products::Bf16) {
       constexpr int words = adjacent / 2;
-      auto read = [&](int row) {
-        return loadPack<words>(reinterpret_cast<const uint32_t *>(at + row * stride));
+      auto read = [&](const Element *at) {
+        return loadPack<words>(reinterpret_cast<const uint32_t *>(at));
       };
-      const Pack<uint32_t, words> r0 = read(0), r1 = read(1), r8 = read(8), r9 = read(9);
+      const Pack<uint32_t, words> r0 = read(even), r1 = read(odd), r8 = read(even + 8 * stride),
+                                  r9 = read(odd + 8 * stride);
       HYBRID_UNROLL
       for (int w = 0; w < words; ++w) {
         // Words hold two columns of a row; an operand holds two rows of a column.
-        right[2 * w].set(0, (r0[w] & 0xffffu) | r1[w] << 16);
-        right[2 * w].set(1, (r8[w] & 0xffffu) | r9[w] << 16);
-        right[2 * w + 1].set(0, r0[w] >> 16 | (r1[w] & 0xffff0000u));
-        right[2 * w + 1].set(1, r8[w] >> 16 | (r9[w] & 0xffff0000u));
+        right[2 * w].set(0, lowerHalves(r0[w], r1[w]));
+        right[2 * w].set(1, lowerHalves(r8[w], r9[w]));
+        right[2 * w + 1].set(0, upperHalves(r0[w], r1[w]));
+        right[2 * w + 1].set(1, upperHalves(r8[w], r9[w]));
       }
     } else {
-      const Pack<T, adjacent> upper = loadPack<adjacent>(at),
-                              lower = loadPack<adjacent>(at + stride);
+      const Pack<T, adjacent> upper = loadPack<adjacent>(even), lower = loadPack<adjacent>(odd);
       HYBRID_UNROLL
       for (int w = 0; w < adjacent; ++w) {
         right[w].set(0, bitsOf(upper[w]));
@@ -202,12 +278,12 @@ template <Products products, typename T, int columns, int mostAdjacent = 8> stru
   /// columnOf().
   template <int rowBlocks, int blocks, typename Sum>
   static HYBRID_DEVICE void stepAlongRows(Sum &&sum, const Operand<products, 4> (&left)[rowBlocks],
-                                          const Element *b, int step) {
+                                          const Element *b, int step, const Lane &lane = Lane()) {
     static_assert(blocks % adjacent == 0);
     HYBRID_UNROLL
     for (int first = 0; first < blocks; first += adjacent) {
       Operand<products, 2> right[adjacent];
-      readColumns(right, b, step, first);
+      readColumns(right, b, step, first, lane);
       HYBRID_UNROLL
       for (int w = 0; w < adjacent; ++w)
         HYBRID_UNROLL
@@ -219,9 +295,9 @@ template <Products products, typename T, int columns, int mostAdjacent = 8> stru
   /// sums += a b: a is fragments of 16 x (8 * depth), sums those of 16 x (8 * blocks).
   template <int blocks, int depth>
   static HYBRID_DEVICE void alongRows(T (&sums)[blocks][4], const T (&a)[depth][4],
-                                      const Element *b) {
+                                      const Element *b, const Lane &lane = Lane()) {
     static_assert(depth * 8 % contraction == 0);
-    const int t = laneIndex() % 4;
+    const int t = columnOfLane();
     if constexpr (plain) {
       HYBRID_UNROLL
       for (int i = 0; i < depth; ++i)
@@ -252,8 +328,8 @@ template <Products products, typename T, int columns, int mostAdjacent = 8> stru
           left[0].set(2, bitsOf(a[i][1]));
           left[0].set(3, bitsOf(a[i][3]));
         }
-        stepAlongRows<1, blocks>([&](int, int block) -> T(&)[4] { return sums[block]; }, left, b,
-                                 i);
+        stepAlongRows<1, blocks>([&](int, int block) -> T(&)[4] { return sums[block]; }, left, b, i,
+                                 lane);
       }
     }
   }
@@ -262,7 +338,7 @@ template <Products products, typename T, int columns, int mostAdjacent = 8> stru
   template <int rowBlocks, int blocks, int depth, typename Sum>
   static HYBRID_DEVICE void rowsTimesRows(Sum &&sum, const Element *a, const Element *b) {
     using Left = TileProduct<products, T, depth>;
-    const int g = laneIndex() / 4, t = laneIndex() % 4;
+    const int g = rowOfLane(), t = columnOfLane();
     if constexpr (plain) {
       HYBRID_NO_UNROLL
       for (int k = 0; k < depth; ++k)
@@ -305,7 +381,7 @@ template <Products products, typename T, int columns, int mostAdjacent = 8> stru
   /// block i is its column Left::columnOf(2 i + r / 8, r % 8).
   template <typename Left, int rowBlocks, int blocks, int depth, typename Sum>
   static HYBRID_DEVICE void columnsTimesRows(Sum &&sum, const Element *a, const Element *b) {
-    const int g = laneIndex() / 4, t = laneIndex() % 4;
+    const int g = rowOfLane(), t = columnOfLane();
     if constexpr (plain) {
       HYBRID_NO_UNROLL
       for (int k = 0; k < depth; ++k)
@@ -326,7 +402,7 @@ template <Products products, typename T, int columns, int mostAdjacent = 8> stru
         HYBRID_UNROLL
         for (int first = 0; first < 2 * rowBlocks; first += Left::adjacent) {
           Operand<products, 2> read[Left::adjacent];
-          Left::readColumns(read, a, step, first);
+          Left::readColumns(read, a, step, first, typename Left::Lane());
           HYBRID_UNROLL
           for (int w = 0; w < Left::adjacent; ++w)
             left[(first + w) / 2].setHalf((first + w) % 2, read[w]);
@@ -345,12 +421,17 @@ private:
   }
 };
 
-template <typename T, int blocks> HYBRID_DEVICE void clearFragments(T (&sums)[blocks][4]) {
+/// Sums that begin with `upper` in rows g, and with `lower` in rows g + 8.
+template <typename T, int blocks>
+HYBRID_DEVICE void fillFragments(T (&sums)[blocks][4], T upper, T lower) {
   HYBRID_UNROLL
   for (int block = 0; block < blocks; ++block)
     HYBRID_UNROLL
   for (int i = 0; i < 4; ++i)
-    sums[block][i] = T(0);
+    sums[block][i] = i < 2 ? upper : lower;
+}
+template <typename T, int blocks> HYBRID_DEVICE void clearFragments(T (&sums)[blocks][4]) {
+  fillFragments(sums, T(0), T(0));
 }
 
 } // namespace hybrid::cuda

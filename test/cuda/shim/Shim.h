@@ -100,6 +100,13 @@ HYBRID_DEVICE void warpBarrier() {
   block.stop(block, shim::Stop::WarpBarrier);
 }
 
+HYBRID_DEVICE int inRegister(int x) { return x; }
+template <size_t count>
+HYBRID_DEVICE void storeWords(void *global, const uint32_t (&words)[count]) {
+  for (size_t i = 0; i < count; ++i)
+    static_cast<uint32_t *>(global)[i] = words[i];
+}
+
 /// Done as late as it may be, in waitCopies(): reading too early shows as what was there before.
 template <int bytes> HYBRID_DEVICE void copyAsync(void *shared, const void *global, bool there) {
   static_assert(bytes == 4 || bytes == 8 || bytes == 16);
@@ -187,6 +194,8 @@ HYBRID_DEVICE float absolute(float x) { return __builtin_fabsf(x); }
 HYBRID_DEVICE double absolute(double x) { return __builtin_fabs(x); }
 HYBRID_DEVICE float multiplyAdd(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 HYBRID_DEVICE double multiplyAdd(double a, double b, double c) { return __builtin_fma(a, b, c); }
+HYBRID_DEVICE float maximumNumber(float a, float b) { return __builtin_fmaxf(a, b); }
+HYBRID_DEVICE double maximumNumber(double a, double b) { return __builtin_fmax(a, b); }
 HYBRID_DEVICE bool isFinite(float x) { return __builtin_isfinite(x); }
 HYBRID_DEVICE bool isFinite(double x) { return __builtin_isfinite(x); }
 template <typename T> HYBRID_DEVICE T infinity() { return static_cast<T>(__builtin_inf()); }
@@ -211,6 +220,8 @@ HYBRID_DEVICE uint32_t packBf16(float low, float high) {
   return static_cast<uint32_t>(toBf16(low).bits) | static_cast<uint32_t>(toBf16(high).bits) << 16;
 }
 HYBRID_DEVICE float fromBf16(bf16 x) { return fromBits(static_cast<uint32_t>(x.bits) << 16); }
+HYBRID_DEVICE uint32_t lowerHalves(uint32_t a, uint32_t b) { return (a & 0xffffu) | b << 16; }
+HYBRID_DEVICE uint32_t upperHalves(uint32_t a, uint32_t b) { return a >> 16 | (b & 0xffff0000u); }
 /// To the nearest of 11 bits of precision, ties away from zero.
 HYBRID_DEVICE uint32_t toTf32(float x) {
   if (x != x)
