@@ -312,8 +312,8 @@ LogicalResult LibraryMatmulOp::verify() {
                          << "], expected 3, none negative, of more than one";
   if (batch > 1 && (groups || buffers != 3 || getTileRows() || getTileSum())) // C5
     return emitOpError() << "is a batch, and has groups, tiles, a bias or an addend";
-  if (getRoundsResult() && (!getElementType().isBF16() || buffers != 3 || groups || getTileSum() ||
-                            getAccumulate())) // C6
+  if (getRoundsResult() &&
+      (!getElementType().isBF16() || ldAddend || groups || getTileSum() || getAccumulate())) // C6
     return emitOpError() << "rounds its result, expected a product of bf16 that is not added to "
                             "anything";
   return success();

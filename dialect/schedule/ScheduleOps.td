@@ -336,7 +336,7 @@ def Schedule_LibraryMatmulOp : Schedule_Step<"library_matmul"> {
     - C3: with `ld_addend` there are no groups and nothing accumulates
     - C4: there are operands, or buffers, but not both
     - C5: with a batch there are three strides, none negative, and no groups, bias, addend or tiles
-    - C6: `rounds_result`, with which C is bf16 as A and B are, needs these to be, and neither bias, addend, groups, tile_sum nor accumulate
+    - C6: `rounds_result`, with which C and a bias are bf16 as A and B are, needs these to be, and neither addend, groups, tile_sum nor accumulate
 
     ```mlir
     schedule.program @forward arena 768 inputs [] outputs [] {

@@ -64,7 +64,7 @@ def RoundBuffers : Pass<"schedule-round-buffers", "::hybrid::ProgramOp"> {
   let summary = "keep activations in bf16 between kernels";
   let description = [{
     Mixed precision, in memory: a buffer of f32 becomes one of bf16 where all steps that touch it can take it so, and one at least computes
-    activations. Regions widen what they read of it and round what they yield; a matrix product of bf16 rounds its complete sums; kernels of the
+    activations. Regions widen what they read of it and round what they yield; a matrix product of bf16 rounds its complete sums, and a bias that is a parameter before; kernels of the
     library read and write it as their contracts say (`activations`). All compute in f32. What a kernel takes in f32 alone, a sum over
     products, an output and what is added up in place stay f32, and with them the residual stream, statistics of norms, softmax, filters, states of scans, losses and gradients
     of parameters.

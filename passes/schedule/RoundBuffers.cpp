@@ -24,6 +24,19 @@ int64_t placeInStore(LaunchOp launch, OpOperand &operand) {
          static_cast<int64_t>(launch.getViews().size() - launch.getStoreBuffers());
 }
 
+/// The bias of a product without groups; null where it has none.
+Value biasOf(LibraryMatmulOp product) {
+  OperandRange views = product.getViews();
+  return views.size() > (product.getLdAddend() ? 4 : 3) ? views[3] : Value();
+}
+
+/// The library adds a bias of the result's type. That of a parameter is rounded in one launch with
+/// the weights; for any other there would be a launch that costs what it saves.
+bool canRoundBias(LibraryMatmulOp product) {
+  Value bias = biasOf(product);
+  return !bias || viewOf(bias).buffer.getDefiningOp<BufferOp>().getSpace() == Space::Parameters;
+}
+
 Taking takingOf(OpOperand &operand) {
   Operation *owner = operand.getOwner();
   if (!isa<ProgramOp>(owner->getParentOp())) // in tiles
@@ -39,9 +52,9 @@ Taking takingOf(OpOperand &operand) {
       })
       .Case([&](CopyOp) { return Taking::Possible; })
       .Case([&](LibraryMatmulOp product) { // the sums are rounded when they are complete
-        return when(index == 2 && product.getElementType().isBF16() &&
-                        product.getViews().size() == 3 && !product.getAccumulate() &&
-                        product.getGroups() == 0,
+        return when(index == 2 && product.getElementType().isBF16() && product.getLdAddend() == 0 &&
+                        !product.getAccumulate() && product.getGroups() == 0 &&
+                        canRoundBias(product),
                     Taking::Wanted);
       })
       .Case([&](LaunchOp launch) {
@@ -159,12 +172,30 @@ void take(LaunchOp launch, OpOperand &operand) {
     round(body, static_cast<unsigned>(place - read));
 }
 
+void take(LibraryMatmulOp product) {
+  product.setRoundsResult(true);
+  Value bias = biasOf(product);
+  if (!bias)
+    return;
+  OpBuilder builder(product);
+  const View from = viewOf(bias);
+  auto type = MemRefType::get(from.shape, builder.getBF16Type());
+  builder.setInsertionPointAfter(from.buffer.getDefiningOp());
+  Value rounded = BufferOp::create(builder, product.getLoc(), type, Space::Arena, StringAttr(),
+                                   IntegerAttr(), IdsAttr());
+  builder.setInsertionPoint(product);
+  auto compute = ComputeOp::create(builder, product.getLoc(), ValueRange{bias}, ValueRange{rounded},
+                                   "fused(round)");
+  round(addIdentity(compute.getBody(), from.shape, product.getLoc()), 0);
+  product.getViewsMutable()[3].assign(rounded);
+}
+
 void takeRounded(OpOperand &operand) {
   const unsigned index = operand.getOperandNumber();
   llvm::TypeSwitch<Operation *>(operand.getOwner())
       .Case([&](ComputeOp compute) { take(compute, index); })
       .Case<ReductionOp, RowSumsOp>([&](auto reduction) { takeInput(reduction, index); })
-      .Case([&](LibraryMatmulOp product) { product.setRoundsResult(true); })
+      .Case([&](LibraryMatmulOp product) { take(product); })
       .Case([&](LaunchOp launch) { take(launch, operand); });
 }
 

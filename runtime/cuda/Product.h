@@ -42,7 +42,8 @@ private:
 };
 
 /// C[m, n] = A B (+ bias[n]) (+ addend), row-major, as fb::Matmul; bf16 operands give f32 results,
-/// or with `roundsResult`, without bias and addend, bf16 ones.
+/// or with `roundsResult`, without an addend, bf16 ones; a bias is of the result's type, and added
+/// to sums in f32.
 struct ProductShape {
   int64_t m = 1, n = 1, k = 1, lda = 1, ldb = 1, ldc = 1;
   bool transposeA = false, transposeB = false;

@@ -17,9 +17,8 @@ Result<void> Verifier::checkMatmul(const fb::Matmul &matmul, const std::string &
                  grouped ? "f32 or f64" : "f32, f64 or bf16");
   if (matmul.addend() && (!onCuda || loop || grouped || matmul.accumulate()))
     return error("corrupt: {} has an addend, which it cannot have here", where);
-  if (matmul.rounds_result() &&
-      (!onCuda || matmul.dtype() != fb::DType::BF16 || grouped || matmul.bias() ||
-       matmul.addend() || matmul.accumulate() || matmul.tile_sum()))
+  if (matmul.rounds_result() && (!onCuda || matmul.dtype() != fb::DType::BF16 || grouped ||
+                                 matmul.addend() || matmul.accumulate() || matmul.tile_sum()))
     return error("corrupt: {} rounds its result, which it cannot do here", where);
   if (!loop && (matmul.tile_rows() || matmul.tile_sum()))
     return error("corrupt: {} is cut for tiles, but in no loop over tiles", where);
@@ -42,15 +41,15 @@ Result<void> Verifier::checkMatmul(const fb::Matmul &matmul, const std::string &
     unsigned size; // bytes of an element
   };
   const auto factor = static_cast<unsigned>(bytesOf(static_cast<DType>(matmul.dtype())));
-  const unsigned sum = std::max(factor, 4u); // products of bf16 are summed in f32
+  // Products of bf16 are summed in f32.
+  const unsigned sum = matmul.rounds_result() ? factor : std::max(factor, 4u);
   const bool ta = matmul.transpose_a(), tb = matmul.transpose_b();
   const Operand operands[] = {
       {"a", matmul.a(), ta ? matmul.k() : matmul.m(), ta ? matmul.m() : matmul.k(), matmul.lda(),
        matmul.batch_stride_a(), factor},
       {"b", matmul.b(), tb ? matmul.n() : matmul.k(), tb ? matmul.k() : matmul.n(), matmul.ldb(),
        matmul.batch_stride_b(), factor},
-      {"c", matmul.c(), matmul.m(), matmul.n(), matmul.ldc(), matmul.batch_stride_c(),
-       matmul.rounds_result() ? factor : sum},
+      {"c", matmul.c(), matmul.m(), matmul.n(), matmul.ldc(), matmul.batch_stride_c(), sum},
       {"bias", matmul.bias(), 1, matmul.n(), matmul.n(), 0, sum},
       {"addend", matmul.addend(), matmul.m(), matmul.n(), matmul.ld_addend(),
        matmul.batch_stride_addend(), sum}};

@@ -49,7 +49,7 @@ schedule.program @forward {
   schedule.output "s" %s : memref<2x8xf32>
 }
 
-// f32 stays: what is put out, what a kernel takes in f32 alone, what is added up in place or has a bias, what no step wants rounded, and products of f32.
+// f32 stays: what is put out, what a kernel takes in f32 alone, what is added up in place or has a bias that is no parameter, what no step wants rounded, and products of f32.
 // CHECK-LABEL: schedule.program @stays
 // CHECK-NOT: memref<6x8xbf16>
 // CHECK-NOT: rounds_result
@@ -59,7 +59,7 @@ schedule.program @stays {
   %w = schedule.buffer arena "w" : memref<8x4xbf16>
   %v = schedule.buffer arena "v" : memref<6x4xf32>
   %m = schedule.buffer arena "m" : memref<8x4xf32>
-  %b = schedule.buffer parameters "b" at 0 : memref<8xf32>
+  %b = schedule.buffer arena "b" : memref<8xf32>
   %out = schedule.buffer arena : memref<6x8xf32>
   %normed = schedule.buffer arena : memref<6x8xf32>
   %sum = schedule.buffer arena : memref<6x8xf32>
@@ -83,6 +83,28 @@ schedule.program @stays {
   }
   schedule.output "out" %out : memref<6x8xf32>
   schedule.output "y" %y : memref<6x8xf32>
+}
+
+// The bias of a product whose result is rounded is so too: a region of parameters alone, which can run with those that round weights.
+// CHECK-LABEL: schedule.program @biased
+// CHECK-DAG: %[[B:.+]] = schedule.buffer parameters "b" at 0 : memref<8xf32>
+// CHECK-DAG: %[[R:.+]] = schedule.buffer arena : memref<8xbf16>
+// CHECK-DAG: %[[Y:.+]] = schedule.buffer arena : memref<6x8xbf16>
+// CHECK: schedule.compute for "fused(round)" (%[[B]]) -> (%[[R]]) : (memref<8xf32>) -> memref<8xbf16> {
+// CHECK-NEXT: ^bb0(%[[E:.+]]: tensor<8xf32>):
+// CHECK-NEXT: %[[ROUND:.+]] = hybrid.round %[[E]] : tensor<8xf32> -> tensor<8xbf16>
+// CHECK-NEXT: schedule.yield %[[ROUND]]
+// CHECK: schedule.library_matmul 6 x 8 x 4 of bf16 for "linear" (%{{.+}}, %{{.+}}, %[[Y]], %[[R]] : {{.*}}) {{.*}}rounds_result
+// CHECK: schedule.launch "conv<>" for "conv" grid 6 (%[[Y]], %{{.+}} : memref<6x8xbf16>, memref<6x8xf32>) {rounded = array<i64: 0>,
+schedule.program @biased {
+  %x = schedule.buffer arena "x" : memref<6x4xbf16>
+  %w = schedule.buffer arena "w" : memref<8x4xbf16>
+  %b = schedule.buffer parameters "b" at 0 : memref<8xf32>
+  %y = schedule.buffer arena : memref<6x8xf32>
+  %z = schedule.buffer arena : memref<6x8xf32>
+  schedule.library_matmul 6 x 8 x 4 of bf16 for "linear" (%x, %w, %y, %b : memref<6x4xbf16>, memref<8x4xbf16>, memref<6x8xf32>, memref<8xf32>) {lda = 4 : i64, ldb = 4 : i64, ldc = 8 : i64, transpose_b}
+  schedule.launch "conv<>" for "conv" grid 6 (%y, %z : memref<6x8xf32>, memref<6x8xf32>) {activations = array<i64: 0>, writes = array<i64: 1>}
+  schedule.output "z" %z : memref<6x8xf32>
 }
 
 // A region that only rounded for the next product has nothing left to do: that reads the first one's result.

@@ -143,9 +143,10 @@ TEST(CudaProduct, OfEveryForm) {
 TEST(CudaProduct, WhoseResultsAreRounded) {
   setenv("HYBRID_CUDA_DRIVER", HYBRID_SHIM_DRIVER, 1);
   setenv("HYBRID_CUBLASLT", HYBRID_SHIM_DRIVER, 1);
-  for (int bits = 0; bits < 4; ++bits) {
+  for (int bits = 0; bits < 8; ++bits) { // a bias is bf16 then
     SCOPED_TRACE("form " + std::to_string(bits));
-    checkProduct({(bits & 1) != 0, (bits & 2) != 0, false, ProductCase::Alone, DType::BF16, true});
+    checkProduct(
+        {(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, ProductCase::Alone, DType::BF16, true});
   }
 }
 

@@ -337,18 +337,20 @@ TEST(Executable, RefusesRoundedResultsThatNoLibraryMakes) {
     change(product);
     return spec;
   };
-  auto sound = rounded(cudaExecutable(), [](MatmulSpec &) {});
-  EXPECT_TRUE(Executable::fromBytes(sound.bytes(), "rounded.hyx"));
+  for (void (*change)(MatmulSpec &) :
+       {+[](MatmulSpec &) {}, +[](MatmulSpec &m) { m.bias = at(Parameters, 64, 8); }})
+    EXPECT_TRUE(Executable::fromBytes(rounded(cudaExecutable(), change).bytes(), "rounded.hyx"));
   const char *refused = "rounds its result";
   EXPECT_REFUSED(rounded(soundExecutable(), [](MatmulSpec &) {}), refused); // on a CPU
   for (void (*change)(MatmulSpec &) :
        {+[](MatmulSpec &m) { m.dtype = fb::DType::F32; },
         +[](MatmulSpec &m) { m.accumulate = true; },
-        +[](MatmulSpec &m) { m.bias = at(Parameters, 64, 16); },
         +[](MatmulSpec &m) { m.addend = at(Arena, 0, 64), m.ldAddend = 4; }})
     EXPECT_REFUSED(rounded(cudaExecutable(), change), refused);
   EXPECT_REFUSED(rounded(cudaExecutable(), [](MatmulSpec &m) { m.c = at(Arena, 64, 30); }),
                  "operand c");
+  EXPECT_REFUSED(rounded(cudaExecutable(), [](MatmulSpec &m) { m.bias = at(Parameters, 64, 6); }),
+                 "operand bias");
 }
 
 TEST(Executable, PartsOfActivationsOnGpusBeginAtAnyElementOfBf16) {
