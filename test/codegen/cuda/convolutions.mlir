@@ -24,15 +24,30 @@ func.func @forward(%x: tensor<64x1000x768xf32>, %h: tensor<20x768xf32>) -> tenso
 
 // -----
 
-// Too long for two channels a block: two passes over memory. A GPU with less shared memory takes
-// them earlier.
+// Four channels a block are half a sector, which is enough. A GPU with less shared memory has room for two only,
+// and goes in two passes over memory.
 // CHECK-LABEL: schedule.program @forward
-// CHECK-NOT: "fftconvSplit
+// CHECK: "fftconvForward<float, FFTConvParams{{.*}}.points = 4096, .lanes = 4
 // SMALL-LABEL: schedule.program @forward
 // SMALL: "fftconvSplit<
-func.func @forward(%x: tensor<4x8192x768xf32>, %h: tensor<8192x768xf32>) -> tensor<4x8192x768xf32> {
+func.func @forward(%x: tensor<4x4096x768xf32>, %h: tensor<4096x768xf32>) -> tensor<4x4096x768xf32> {
+  %y = hybrid.fftconv %x, %h : tensor<4x4096x768xf32>, tensor<4096x768xf32> -> tensor<4x4096x768xf32>
+  return %y : tensor<4x4096x768xf32>
+}
+
+// -----
+
+// Two channels a block would use a quarter of each sector: two passes.
+// CHECK-LABEL: schedule.program @forward
+// CHECK: "fftconvSplit<
+// CHECK: "fftconvInnerForward<
+// CHECK: "fftconvMerge<
+// CHECK: "fftconvInnerBackward<
+func.func @forward(%x: tensor<4x8192x768xf32>, %h: tensor<8192x768xf32>, %dy: tensor<4x8192x768xf32>)
+    -> (tensor<4x8192x768xf32>, tensor<4x8192x768xf32>, tensor<8192x768xf32>) {
   %y = hybrid.fftconv %x, %h : tensor<4x8192x768xf32>, tensor<8192x768xf32> -> tensor<4x8192x768xf32>
-  return %y : tensor<4x8192x768xf32>
+  %0:2 = hybrid.fftconv_grad %x, %h, %dy : tensor<4x8192x768xf32>, tensor<8192x768xf32>, tensor<4x8192x768xf32> -> tensor<4x8192x768xf32>, tensor<8192x768xf32>
+  return %y, %0#0, %0#1 : tensor<4x8192x768xf32>, tensor<4x8192x768xf32>, tensor<8192x768xf32>
 }
 
 // -----

@@ -12,7 +12,7 @@
 // CHECK-NEXT: schedule.library_fft 315 points x 3 of f32 for "rfft" buffers
 // CHECK-NEXT: schedule.launch "rfftSplit<float, RfftParams{.points = 315, .channels = 3}>" for "rfft" grid 2
 // CHECK-NEXT: schedule.launch "irfftJoin<float, RfftParams{.points = 315, .channels = 3, .weighted = 1}>" for "irfft" grid 2
-// CHECK-NEXT: schedule.library_fft 315 points x 3 of f32 for "irfft" buffers {{.*}} {inverse}
+// CHECK-NEXT: schedule.library_fft 315 points x 3 of f32 for "irfft" buffers {{.*}} {inverse
 // A convolution of our own, of which nothing is a transform; and one of 8388609 positions and taps together, padded to 2^8 3^8 5.
 // CHECK: fftconvForward<
 // CHECK: schedule.library_fft 8398080 points x 1 of f32 for "rfft"
