@@ -166,8 +166,7 @@ public:
       auto call = fb::CreateTransform(builder, transform.getPoints(), transform.getSignals(),
                                       transform.getInverse(), dtypeOf(transform.getElementType()),
                                       &real, &spectrum);
-      auto source = builder.CreateString(transform.getSource().str());
-      return fb::CreateStep(builder, fb::Operation::Transform, call.Union(), source, location);
+      return made(fb::Operation::Transform, call.Union(), transform.getSource());
     }
     auto vectorOf = [&](ArrayRef<Attribute> attributes) {
       std::vector<fb::BufferRef> buffers;
