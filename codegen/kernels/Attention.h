@@ -124,6 +124,11 @@ constexpr int64_t attentionItems(const AttentionParams &p, AttentionPass pass, i
   return p.batch * (keys ? p.kvHeads : p.heads) * (columns / p.slab) *
          ceilDiv(keys ? p.keyLength : p.length, p.rowTile) * p.keySplits;
 }
+/// Backward: whether channels of a rotated pair may be sums of two blocks. Neither can turn them
+/// back then; attention_rotate_back does, in memory.
+constexpr bool rotatesApart(const AttentionParams &p) {
+  return p.rotaryDims > p.slab && !p.rotaryInterleaved;
+}
 /// Where the statistics of a tile's queries begin, behind the tiles.
 template <typename T>
 constexpr int64_t attentionTileBytes(const AttentionParams &p, AttentionPass pass) {

@@ -1,6 +1,7 @@
-//===- AttentionConversions.h - contract of what library attention reads ----===//
+//===- AttentionConversions.h - contracts of what is done to heads in memory ===//
 //
-// On CUDA: a library takes bf16 and gives bf16, in an order of its own.
+// On CUDA: a library takes bf16 and gives bf16, in an order of its own; and gradients of heads that
+// several blocks share are rotated back when all of them are there.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -34,6 +35,11 @@ constexpr Grid attentionConversionGrid(const AttentionConversion &p) {
   const int64_t packs = p.batch * p.rows * p.heads * p.headSize / attentionConversionWidth(p);
   return {ceilDiv(packs, attentionConversionThreads), attentionConversionThreads};
 }
+/// A thread has a pair.
+constexpr Grid attentionRotateBackGrid(const AttentionConversion &p) {
+  const int64_t pairs = p.batch * p.rows * p.heads * (p.rotaryDims / 2);
+  return {ceilDiv(pairs, attentionConversionThreads), attentionConversionThreads};
+}
 } // namespace cuda
 
 /// Rows of heads to bf16, rotated by position. Buffers: x [batch, rows, heads * headSize], a view
@@ -48,6 +54,13 @@ struct AttentionRound : KernelOf<AttentionConversion, "attention_round", 2> {
 struct AttentionWiden : KernelOf<AttentionConversion, "attention_widen", 2> {
   HYBRID_ACTIVATIONS(2)
   HYBRID_ON_CUDA(cuda::attentionConversionGrid(p))
+};
+
+/// Gradients of queries or keys rotated back where they are. Buffers: rotary, x [batch, rows, heads
+/// * headSize], a view with a stride.
+struct AttentionRotateBack : KernelOf<AttentionConversion, "attention_rotate_back", 1> {
+  HYBRID_ACTIVATIONS(1)
+  HYBRID_ON_CUDA(cuda::attentionRotateBackGrid(p))
 };
 
 } // namespace hybrid

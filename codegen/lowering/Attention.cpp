@@ -111,11 +111,16 @@ public:
 
   /// What the library reads of x.
   void round(const View &x, int64_t stride, AttentionSide side, const Operand &to) {
-    launch<AttentionRound>(x, stride, side, to, {program.use(x), rotation(side), use(to)});
+    launch<AttentionRound>(x, stride, side, to.heads, to.rows,
+                           {program.use(x), rotation(side), use(to)});
+  }
+  /// Gradients in x, where blocks left them as they were.
+  void rotateBack(const View &x, AttentionSide side, int64_t heads, int64_t rows) {
+    launch<AttentionRotateBack>(x, *x.rowStride(), side, heads, rows, {rotary, program.use(x)});
   }
   /// What it wrote, to x.
   void widen(const Operand &from, const View &x, AttentionSide side) {
-    launch<AttentionWiden>(x, *x.rowStride(), side, from,
+    launch<AttentionWiden>(x, *x.rowStride(), side, from.heads, from.rows,
                            {use(from), rotation(side), program.use(x)});
   }
   BufferUse use(const Operand &operand) { return program.use(operand.memory); }
@@ -129,11 +134,11 @@ private:
     return side == AttentionSide::Other || params.rotaryDims == 0 ? program.absent() : rotary;
   }
   template <typename Kernel>
-  void launch(const View &x, int64_t stride, AttentionSide side, const Operand &operand,
+  void launch(const View &x, int64_t stride, AttentionSide side, int64_t heads, int64_t rows,
               ArrayRef<BufferUse> buffers) {
     AttentionConversion conversion{};
-    conversion.batch = params.batch, conversion.rows = operand.rows;
-    conversion.heads = operand.heads, conversion.headSize = params.headSize;
+    conversion.batch = params.batch, conversion.rows = rows;
+    conversion.heads = heads, conversion.headSize = params.headSize;
     conversion.stride = stride;
     conversion.side = static_cast<int64_t>(params.rotaryDims > 0 ? side : AttentionSide::Other);
     conversion.shift = side == AttentionSide::Query ? params.keyLength - params.length : 0;
@@ -350,6 +355,11 @@ static LogicalResult backwardInTiles(AttentionGradOp op, const Operands &o,
                                          o.keyTerms, second, statistics, dk, dv,
                                          termGradients.ofKeys},
                                         {}, o.functions);
+  Conversions convert(program, params, o.rotary);
+  if (cuda::rotatesApart(byQueries))
+    convert.rotateBack(dq, AttentionSide::Query, params.heads, params.length);
+  if (cuda::rotatesApart(byKeys))
+    convert.rotateBack(dk, AttentionSide::Key, params.kvHeads, params.keyLength);
   return success();
 }
 

@@ -1,6 +1,7 @@
-//===- AttentionConversions.cuh - what library attention reads and writes -----===//
+//===- AttentionConversions.cuh - what is done to heads in memory -------------===//
 //
-// A thread converts a few neighbours of a row of a head, in the order of the side in f32.
+// A thread converts a few neighbours of a row of a head, in the order of the side in f32, or turns
+// a pair of channels back.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -9,12 +10,17 @@
 
 namespace hybrid::cuda {
 
+/// Which tensor of attention a conversion is of.
+template <AttentionConversion P> constexpr Side sideOf() {
+  return P.side == static_cast<int64_t>(AttentionSide::Query) ? Side::Query
+         : P.side == static_cast<int64_t>(AttentionSide::Key) ? Side::Key
+                                                              : Side::Other;
+}
+
 /// Where a thread stands; `there` is false behind the last element.
 template <AttentionConversion P> struct ConvertedPack {
   static constexpr int wide = static_cast<int>(attentionConversionWidth(P));
-  static constexpr Side side = P.side == static_cast<int64_t>(AttentionSide::Query) ? Side::Query
-                               : P.side == static_cast<int64_t>(AttentionSide::Key) ? Side::Key
-                                                                                    : Side::Other;
+  static constexpr Side side = sideOf<P>();
   bool there;
   int column;            // in the head
   int64_t byRow, byHead; // of the row of the head, in [batch, rows, heads] and [batch, heads, rows]
@@ -72,6 +78,23 @@ HYBRID_DEVICE void attentionWiden(int64_t item, const bf16 *x, const T *rotary, 
         at.template element<true>(T(fromBf16(from[at.column + i])), i, rotary,
                                   [&](int column) { return T(fromBf16(from[column])); }));
   storePack(writable<T>(out) + at.byRow + at.column, values);
+}
+
+template <typename T, AttentionConversion P, typename X>
+HYBRID_DEVICE void attentionRotateBack(int64_t item, const T *rotary, X x) {
+  constexpr int64_t half = P.rotaryDims / 2;
+  const int64_t pair = item * attentionConversionThreads + threadIdx.x, at = pair / half,
+                head = at % P.heads, row = at / P.heads % P.rows, batch = at / P.heads / P.rows;
+  if (batch >= P.batch)
+    return;
+  auto *own = writable<T>(x) + (batch * P.rows + row) * P.stride + head * P.headSize;
+  const T *angles = rotary + (row + P.shift) * (2 * P.rotaryDims);
+  const int columns[2] = {static_cast<int>(pair % half), static_cast<int>(pair % half + half)};
+  const T values[2] = {T(number(own[columns[0]])), T(number(own[columns[1]]))};
+  HYBRID_UNROLL
+  for (int i = 0; i < 2; ++i)
+    put(own[columns[i]], rotated<P.rotation(), sideOf<P>(), true>(
+                             values[i], columns[i], angles, [&](int) { return values[1 - i]; }));
 }
 
 } // namespace hybrid::cuda

@@ -38,10 +38,10 @@ template <AttentionParams P, Side side, typename Tile> struct SumsOfLane {
   static constexpr int blocks = Tile::adjacent;    // of a group that has adjacent columns
   static constexpr int columns = 2 * blocks;       // of those a lane has
   static constexpr int groupColumns = 4 * columns; // all lanes of a row
-  static constexpr bool rotates = side != Side::Other && P.rotaryDims > 0;
+  static constexpr bool rotates = side != Side::Other && P.rotaryDims > 0 && !rotatesApart(P);
   static constexpr int dims = rotates ? static_cast<int>(P.rotaryDims) : 0, half = dims / 2;
   static constexpr bool beside = P.rotaryInterleaved != 0;
-  static constexpr bool inGroups = half % groupColumns == 0 && P.slab >= dims;
+  static constexpr bool inGroups = half % groupColumns == 0;
   static constexpr bool inLanes = half == columns || half == 2 * columns;
   static constexpr bool direct = !rotates || beside || inGroups || inLanes;
 };
@@ -127,8 +127,7 @@ HYBRID_DEVICE void storeThroughShared(const T (&sums)[blocks][4], T *room, Memor
     room[(i < 2 ? g : g + 8) * roomRow + Tile::columnOf(block, 2 * t + i % 2)] = sums[block][i];
   warpBarrier();
   constexpr int width = static_cast<int>(P.slab);
-  constexpr bool rotates = side != Side::Other && P.rotaryDims > 0;
-  // A rotation takes its partner from the same slab, or the head is one slab.
+  constexpr bool rotates = SumsOfLane<P, side, Tile>::rotates;
   constexpr int wide = packWidth<T, P.alignment>;
   HYBRID_NO_UNROLL
   for (int pack = laneIndex(); pack < 16 * width / wide; pack += warpSize) {

@@ -4,6 +4,12 @@ func.func @forward(%q: tensor<2x9x12xf32> {hybrid.name = "q"}, %k: tensor<2x9x12
   return %y : tensor<2x9x12xf32>
 }
 // -----
+// Heads whose sums are in several blocks on CUDA, with pairs of channels that are apart.
+func.func @forward(%q: tensor<1x5x80xf32> {hybrid.name = "q"}, %k: tensor<1x5x80xf32> {hybrid.name = "k"}, %v: tensor<1x5x80xf32> {hybrid.name = "v"}) -> (tensor<1x5x80xf32> {hybrid.name = "y"}) {
+  %y, %lse = hybrid.attention %q, %k, %v heads 1 kv_heads 1 {rotary_dims = 80 : i64} : tensor<1x5x80xf32>, tensor<1x5x80xf32>, tensor<1x5x80xf32> -> tensor<1x5x80xf32>, tensor<1x1x5xf32>
+  return %y : tensor<1x5x80xf32>
+}
+// -----
 // Grouped queries, a window, interleaved pairs with xPos scales.
 func.func @forward(%q: tensor<2x19x16xf32> {hybrid.name = "q"}, %k: tensor<2x19x8xf32> {hybrid.name = "k"}, %v: tensor<2x19x8xf32> {hybrid.name = "v"}) -> (tensor<2x19x16xf32> {hybrid.name = "y"}) {
   %y, %lse = hybrid.attention %q, %k, %v heads 4 kv_heads 2 {rotary_dims = 4 : i64, rotary_interleaved = true, xpos_base = 64.0 : f64, window = 5 : i64} : tensor<2x19x16xf32>, tensor<2x19x8xf32>, tensor<2x19x8xf32> -> tensor<2x19x16xf32>, tensor<2x4x19xf32>
