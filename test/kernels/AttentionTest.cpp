@@ -1,32 +1,15 @@
 //===- AttentionTest.cpp - attention against the textbook formula -----------===//
 #include "codegen/kernels/Attention.h"
 #include "codegen/kernels/RotaryTable.h"
-#include "test/kernels/Launch.h"
+#include "test/kernels/AttentionReference.h"
 #ifdef HYBRID_CUDA_SHIM
 #include "codegen/kernels/cuda/Attention.cuh"
 #else
 #include "codegen/kernels/cpu/Vector.h"
 #endif
 
-namespace {
-
-/// A score that has every kind of argument: s / (1 + s²/9) + a b + c - (h + 1)(i - j)/50, with a
-/// of the query, b and c of the key.
-constexpr int64_t queryTerms = 1, keyTerms = 2;
-struct Score {
-  template <typename T> static void apply(const T *x, T *y) {
-    y[0] = x[0] / (1 + x[0] * x[0] / 9) + x[4] * x[5] + x[6] - (x[3] + 1) * (x[1] - x[2]) / 50;
-  }
-};
-struct ScoreGradient {
-  template <typename T> static void apply(const T *x, T *y) {
-    const T square = x[0] * x[0] / 9, whole = 1 + square;
-    y[0] = x[7] * (1 - square) / (whole * whole);
-    y[1] = x[7] * x[5], y[2] = x[7] * x[4], y[3] = x[7];
-  }
-};
-
-} // namespace
+using namespace hybrid;
+using namespace hybrid::test;
 
 #ifdef HYBRID_CUDA_SHIM
 /// A kernel with functions where its constants say that it has them.
@@ -42,172 +25,20 @@ struct ScoreGradient {
   };
 HYBRID_TEST_KERNEL(AttentionPrepare, , attentionPrepare)
 HYBRID_TEST_KERNEL(AttentionCombine, , attentionCombine)
-HYBRID_TEST_SCORED(AttentionForward, attentionForward, Score)
-HYBRID_TEST_SCORED(AttentionBackwardQueries, attentionBackwardQueries, Score, ScoreGradient)
-HYBRID_TEST_SCORED(AttentionBackwardKeys, attentionBackwardKeys, Score, ScoreGradient)
+HYBRID_TEST_SCORED(AttentionForward, attentionForward, AttentionScore)
+HYBRID_TEST_SCORED(AttentionBackwardQueries, attentionBackwardQueries, AttentionScore,
+                   AttentionScoreGradient)
+HYBRID_TEST_SCORED(AttentionBackwardKeys, attentionBackwardKeys, AttentionScore,
+                   AttentionScoreGradient)
 #else
 HYBRID_TEST_KERNEL(RotaryTable, rotary_table, )
 HYBRID_TEST_KERNEL(AttentionForward, attention_forward, attentionForward)
 HYBRID_TEST_KERNEL(AttentionBackward, attention_backward, )
 #endif
 
-using namespace hybrid;
-using namespace hybrid::test;
-
 namespace {
 
-/// What is computed.
-struct Case {
-  int64_t batch = 2, length = 33, keyLength = 33, heads = 2, kvHeads = 2, headSize = 8;
-  int64_t valueSize = 0; // 0: headSize
-  bool causal = true;
-  int64_t window = -1, rotaryDims = 0;
-  bool interleaved = false, segments = false;
-  double xpos = 0, scale = 0.3;
-  bool score = false, lseGradient = false;
-  // On CUDA: gaps between rows, and tiles of at most rowTile and columnTile.
-  int64_t gap = 1;
-  bool bf16 = false;
-  int64_t rowTile = 128, columnTile = 64, splits = 1;
-
-  constexpr int64_t values() const { return valueSize ? valueSize : headSize; }
-};
-
-/// cos and sin, scaled, for the query (side 0) or key (side 1) of pair i at a position.
-std::pair<double, double> angle(const Case &c, int64_t position, int64_t i, int side) {
-  double r = static_cast<double>(c.rotaryDims), p = static_cast<double>(position);
-  double theta = std::pow(10000.0, -2.0 * static_cast<double>(i) / r), scale = 1;
-  if (c.xpos > 0)
-    scale = std::pow((2.0 * static_cast<double>(i) + 0.4 * r) / (1.4 * r),
-                     static_cast<double>(position - c.keyLength / 2) / c.xpos);
-  if (side == 1)
-    scale = 1 / scale;
-  return {std::cos(p * theta) * scale, std::sin(p * theta) * scale};
-}
-
-/// The rotation of one row, or its transpose.
-void rotate(const Case &c, double *row, int64_t position, int side, bool transposed) {
-  for (int64_t i = 0; i < c.rotaryDims / 2; ++i) {
-    int64_t first = c.interleaved ? 2 * i : i;
-    int64_t second = c.interleaved ? 2 * i + 1 : i + c.rotaryDims / 2;
-    auto [cosine, sine] = angle(c, position, i, side);
-    if (transposed)
-      sine = -sine;
-    double a = row[first], b = row[second];
-    row[first] = a * cosine - b * sine;
-    row[second] = b * cosine + a * sine;
-  }
-}
-
-/// Inputs, results and gradients.
-struct Reference {
-  Doubles q, k, v, dO, o, lse, dq, dk, dv, dLse, ofQueries, ofKeys, dOfQueries, dOfKeys;
-  std::vector<int32_t> segments;
-
-  explicit Reference(const Case &c) {
-    int64_t m = c.headSize, w = c.values(), qRows = c.batch * c.length;
-    int64_t kRows = c.batch * c.keyLength;
-    q = randomDoubles(qRows * c.heads * m, 1), dO = randomDoubles(qRows * c.heads * w, 4);
-    k = randomDoubles(kRows * c.kvHeads * m, 2), v = randomDoubles(kRows * c.kvHeads * w, 3);
-    dLse = randomDoubles(qRows * c.heads, 5);
-    ofQueries = randomDoubles(queryTerms * qRows * c.heads, 6);
-    ofKeys = randomDoubles(keyTerms * kRows * c.heads, 7);
-    dOfQueries.assign(ofQueries.size(), 0), dOfKeys.assign(ofKeys.size(), 0);
-    o.assign(dO.size(), 0), dq.assign(q.size(), 0), dk.assign(k.size(), 0), dv.assign(v.size(), 0);
-    lse.assign(static_cast<size_t>(c.batch * c.heads * c.length), 0);
-    for (int64_t r = 0; r < kRows; ++r)
-      segments.push_back(static_cast<int32_t>((r % c.keyLength) / 7 % 3));
-    for (int64_t b = 0; b < c.batch; ++b)
-      for (int64_t h = 0; h < c.heads; ++h) {
-        int64_t kv = h / (c.heads / c.kvHeads);
-        auto keyAt = [&](int64_t s) { return ((b * c.keyLength + s) * c.kvHeads + kv) * m; };
-        auto valueAt = [&](int64_t s) { return ((b * c.keyLength + s) * c.kvHeads + kv) * w; };
-        auto termAt = [&](int64_t n, int64_t s) {
-          return static_cast<size_t>(((b * keyTerms + n) * c.heads + h) * c.keyLength + s);
-        };
-        for (int64_t t = 0; t < c.length; ++t) {
-          int64_t at = ((b * c.length + t) * c.heads + h) * m,
-                  outputAt = ((b * c.length + t) * c.heads + h) * w,
-                  position = t + c.keyLength - c.length;
-          const auto rowAt = static_cast<size_t>((b * c.heads + h) * c.length + t);
-          double scores[8] = {0, static_cast<double>(position), 0, static_cast<double>(h)};
-          scores[4] = ofQueries[rowAt];
-          auto setKey = [&](double product, int64_t s) {
-            scores[0] = product, scores[2] = static_cast<double>(s);
-            scores[5] = ofKeys[termAt(0, s)], scores[6] = ofKeys[termAt(1, s)];
-          };
-          Doubles products;
-          Doubles query(q.begin() + at, q.begin() + at + m), dQuery(static_cast<size_t>(m));
-          rotate(c, query.data(), position, 0, false);
-          Doubles p(static_cast<size_t>(c.keyLength), 0);
-          double top = -INFINITY, sum = 0;
-          std::vector<Doubles> keys;
-          for (int64_t s = 0; s < c.keyLength; ++s) {
-            Doubles key(k.begin() + keyAt(s), k.begin() + keyAt(s) + m);
-            rotate(c, key.data(), s, 1, false);
-            double score = 0;
-            for (size_t d = 0; d < key.size(); ++d)
-              score += query[d] * key[d];
-            bool seen = (!c.causal || s <= position) &&
-                        (c.window < 0 || (s >= position - c.window && s <= position + c.window)) &&
-                        (!c.segments || segments[static_cast<size_t>(b * c.keyLength + s)] ==
-                                            segments[static_cast<size_t>(b * c.keyLength + t)]);
-            products.push_back(score *= c.scale);
-            if (c.score)
-              setKey(score, s), Score::apply(scores, &score);
-            p[static_cast<size_t>(s)] = seen ? score : -INFINITY;
-            top = std::fmax(top, p[static_cast<size_t>(s)]);
-            keys.push_back(key);
-          }
-          double &log = lse[rowAt];
-          log = -INFINITY;
-          if (top == -INFINITY)
-            continue;
-          for (double &x : p)
-            sum += x = std::exp(x - top);
-          log = top + std::log(sum);
-          double delta = c.lseGradient ? -dLse[rowAt] : 0;
-          for (int64_t s = 0; s < c.keyLength; ++s)
-            for (int64_t d = 0; d < w; ++d)
-              o[static_cast<size_t>(outputAt + d)] +=
-                  p[static_cast<size_t>(s)] / sum * v[static_cast<size_t>(valueAt(s) + d)];
-          for (int64_t d = 0; d < w; ++d)
-            delta += o[static_cast<size_t>(outputAt + d)] * dO[static_cast<size_t>(outputAt + d)];
-          for (int64_t s = 0; s < c.keyLength; ++s) {
-            double weight = p[static_cast<size_t>(s)] / sum, dP = 0;
-            for (int64_t d = 0; d < w; ++d)
-              dP += dO[static_cast<size_t>(outputAt + d)] * v[static_cast<size_t>(valueAt(s) + d)];
-            double dS = weight * (dP - delta);
-            if (c.score) {
-              double parts[4];
-              setKey(products[static_cast<size_t>(s)], s), scores[7] = dS;
-              ScoreGradient::apply(scores, parts);
-              dS = parts[0], dOfQueries[rowAt] += parts[1];
-              dOfKeys[termAt(0, s)] += parts[2], dOfKeys[termAt(1, s)] += parts[3];
-            }
-            dS *= c.scale;
-            Doubles dKey(static_cast<size_t>(m));
-            for (int64_t d = 0; d < w; ++d)
-              dv[static_cast<size_t>(valueAt(s) + d)] +=
-                  weight * dO[static_cast<size_t>(outputAt + d)];
-            for (int64_t d = 0; d < m; ++d) {
-              auto i = static_cast<size_t>(d);
-              dKey[i] = dS * query[i];
-              dQuery[i] += dS * keys[static_cast<size_t>(s)][i];
-            }
-            rotate(c, dKey.data(), s, 1, true);
-            for (int64_t d = 0; d < m; ++d)
-              dk[static_cast<size_t>(keyAt(s) + d)] += dKey[static_cast<size_t>(d)];
-          }
-          rotate(c, dQuery.data(), position, 0, true);
-          for (int64_t d = 0; d < m; ++d)
-            dq[static_cast<size_t>(at + d)] = dQuery[static_cast<size_t>(d)];
-        }
-      }
-  }
-};
-
-constexpr AttentionParams paramsOf(const Case &c) {
+constexpr AttentionParams paramsOf(const AttentionCase &c) {
   AttentionParams p{};
   int64_t qColumns = c.heads * c.headSize, kColumns = c.kvHeads * c.headSize;
   int64_t oColumns = c.heads * c.values(), vColumns = c.kvHeads * c.values();
@@ -227,13 +58,13 @@ constexpr AttentionParams paramsOf(const Case &c) {
 
 /// Operands, and what a device computes of them.
 template <typename T> struct Tensors {
-  Reference r;
+  AttentionReference r;
   AttentionParams p;
   int64_t qRows, kRows, qColumns, kColumns, oColumns, vColumns, rows /* of all heads */;
   Tensor<T> q, k, v, dO, o, lse, dq, dk, dv, dLse, ofQueries, ofKeys, dOfQueries, dOfKeys;
   const int32_t *segments;
 
-  explicit Tensors(const Case &c)
+  explicit Tensors(const AttentionCase &c)
       : r(c), p(paramsOf(c)), qRows(c.batch * c.length), kRows(c.batch * c.keyLength),
         qColumns(c.heads * c.headSize), kColumns(c.kvHeads * c.headSize),
         oColumns(c.heads * c.values()), vColumns(c.kvHeads * c.values()),
@@ -252,7 +83,7 @@ template <typename T> struct Tensors {
 using namespace hybrid::cuda;
 
 /// The table of KernelsRotaryTable, from the reference's angles.
-template <typename T> Tensor<T> rotaryTable(const Case &c) {
+template <typename T> Tensor<T> rotaryTable(const AttentionCase &c) {
   Tensor<T> table(c.keyLength, c.rotaryDims * 2);
   for (int64_t p = 0; p < c.keyLength; ++p)
     for (int64_t i = 0; i < c.rotaryDims / 2; ++i)
@@ -365,17 +196,17 @@ template <typename T, auto C> void attend(Fixed<C>, Tensors<T> &x) {
 
 #else
 
-RotaryTableParams rotaryTableOf(const Case &c) {
+RotaryTableParams rotaryTableOf(const AttentionCase &c) {
   return {c.keyLength, c.rotaryDims, 10000.0, 1.0, c.xpos};
 }
 
-template <typename T> void attend(const Given<Case> &of, Tensors<T> &x) {
+template <typename T> void attend(const Given<AttentionCase> &of, Tensors<T> &x) {
   using Vectors = cpu::Vector<T>;
-  auto params = [](const Case &c) {
+  auto params = [](const AttentionCase &c) {
     AttentionParams p = paramsOf(c);
     if (c.score) {
-      p.score = reinterpret_cast<int64_t>(&Score::apply<Vectors>);
-      p.scoreGradient = reinterpret_cast<int64_t>(&ScoreGradient::apply<Vectors>);
+      p.score = reinterpret_cast<int64_t>(&AttentionScore::apply<Vectors>);
+      p.scoreGradient = reinterpret_cast<int64_t>(&AttentionScoreGradient::apply<Vectors>);
     }
     return p;
   };
@@ -383,7 +214,7 @@ template <typename T> void attend(const Given<Case> &of, Tensors<T> &x) {
   if (of.value.rotaryDims) {
     table = Tensor<T>(of.value.keyLength, of.value.rotaryDims * 2);
     launch<RotaryTable, T>(
-        of, [](const Case &c) { return rotaryTableOf(c); }, {&table}, table.data());
+        of, [](const AttentionCase &c) { return rotaryTableOf(c); }, {&table}, table.data());
   }
   launch<AttentionForward, T>(of, params, {&x.o, &x.lse}, x.q.data(), x.k.data(), x.v.data(),
                               x.segments, table.data(), x.ofQueries.data(), x.ofKeys.data(),
@@ -398,7 +229,7 @@ template <typename T> void attend(const Given<Case> &of, Tensors<T> &x) {
 #endif
 
 template <typename T, typename Of> void check(const Of &of) {
-  const Case c = of.value;
+  const AttentionCase c = of.value;
   SCOPED_TRACE(testing::Message() << "batch " << c.batch << " length " << c.length << "/"
                                   << c.keyLength << " heads " << c.heads << "/" << c.kvHeads << "x"
                                   << c.headSize << " causal " << c.causal << " window " << c.window
@@ -408,7 +239,7 @@ template <typename T, typename Of> void check(const Of &of) {
                                   << " f" << 8 * sizeof(T));
   Tensors<T> x(c);
   attend<T>(of, x);
-  const Reference &r = x.r;
+  const AttentionReference &r = x.r;
   const double bound = onCuda && c.bf16 ? 2e-2 : tolerance<T>(3e-6);
   EXPECT_LT(relativeError(x.o.values(), r.o), bound);
   Doubles logs = x.lse.values();
@@ -433,7 +264,7 @@ template <typename T, const auto &cases> void checkAll() {
   forEachCase<cases>([](const auto &of) { check<T>(of); });
 }
 /// On the CPU.
-template <typename T> void checkScaled(Case c) {
+template <typename T> void checkScaled(AttentionCase c) {
   c.scale = 1 / std::sqrt(static_cast<double>(c.headSize));
   if constexpr (!onCuda)
     check<T>(Given{c});
@@ -441,11 +272,12 @@ template <typename T> void checkScaled(Case c) {
 template <typename T> struct Attention : testing::Test {};
 TYPED_TEST_SUITE(Attention, Scalars);
 
-constexpr Case lengthsInF32[] = {{.length = 1, .keyLength = 1},
-                                 {.length = 33, .keyLength = 33},
-                                 {.length = 33, .keyLength = 33, .causal = false, .gap = 4},
-                                 {.batch = 1, .length = 130, .keyLength = 130, .gap = 4}};
-constexpr Case lengthsInF64[] = {{.length = 33, .keyLength = 33}};
+constexpr AttentionCase lengthsInF32[] = {
+    {.length = 1, .keyLength = 1},
+    {.length = 33, .keyLength = 33},
+    {.length = 33, .keyLength = 33, .causal = false, .gap = 4},
+    {.batch = 1, .length = 130, .keyLength = 130, .gap = 4}};
+constexpr AttentionCase lengthsInF64[] = {{.length = 33, .keyLength = 33}};
 TEST(Attentions, AgreesForOddLengths) {
   checkAll<float, lengthsInF32>();
   checkAll<double, lengthsInF64>();
@@ -455,13 +287,14 @@ TYPED_TEST(Attention, AgreesForEveryLength) {
     for (bool causal : {true, false})
       checkScaled<TypeParam>({.length = length, .keyLength = length, .causal = causal});
 }
-constexpr Case fewQueriesInF32[] = {
+constexpr AttentionCase fewQueriesInF32[] = {
     {.length = 1, .keyLength = 40, .headSize = 64, .window = 20, .rotaryDims = 32, .score = true}};
 TEST(Attentions, OfAStepOfDecoding) { checkAll<float, fewQueriesInF32>(); }
 TYPED_TEST(Attention, OfFewQueries) {
   for (int64_t length : {1, 3, 4, 5})
     for (int64_t headSize : {1, 5, 64, 80}) {
-      Case c{.length = length, .keyLength = 37, .heads = 4, .kvHeads = 2, .headSize = headSize};
+      AttentionCase c{
+          .length = length, .keyLength = 37, .heads = 4, .kvHeads = 2, .headSize = headSize};
       c.valueSize = headSize + 3;
       checkScaled<TypeParam>(c);
       c.rotaryDims = headSize / 4 * 2, c.interleaved = true;
@@ -470,12 +303,12 @@ TYPED_TEST(Attention, OfFewQueries) {
       checkScaled<TypeParam>(c);
     }
 }
-constexpr Case headSizesInF32[] = {
+constexpr AttentionCase headSizesInF32[] = {
     {.batch = 1, .heads = 1, .kvHeads = 1, .headSize = 1},
     {.batch = 1, .heads = 1, .kvHeads = 1, .headSize = 12, .gap = 4},
     {.batch = 1, .heads = 1, .kvHeads = 1, .headSize = 24},
     {.batch = 1, .heads = 1, .kvHeads = 1, .headSize = 64, .gap = 4}};
-constexpr Case headSizesInF64[] = {{.batch = 1, .heads = 1, .kvHeads = 1, .headSize = 70}};
+constexpr AttentionCase headSizesInF64[] = {{.batch = 1, .heads = 1, .kvHeads = 1, .headSize = 70}};
 TEST(Attentions, AgreesForEveryHeadSize) {
   checkAll<float, headSizesInF32>();
   checkAll<double, headSizesInF64>();
@@ -484,17 +317,18 @@ TYPED_TEST(Attention, AgreesForEveryHeadSize) {
   for (int64_t headSize : {1, 2, 5, 8, 16, 24, 64, 128})
     checkScaled<TypeParam>({.batch = 1, .headSize = headSize});
 }
-constexpr Case wideHeadsInF32[] = {{.batch = 1, .heads = 1, .kvHeads = 1, .headSize = 192}};
+constexpr AttentionCase wideHeadsInF32[] = {
+    {.batch = 1, .heads = 1, .kvHeads = 1, .headSize = 192}};
 TEST(Attentions, DividesWideHeads) { checkAll<float, wideHeadsInF32>(); }
-constexpr Case groupsInF32[] = {
+constexpr AttentionCase groupsInF32[] = {
     {.length = 20, .keyLength = 37, .heads = 6, .kvHeads = 2, .rotaryDims = 4}};
-constexpr Case groupsInF64[] = {{.length = 5,
-                                 .keyLength = 37,
-                                 .heads = 4,
-                                 .kvHeads = 1,
-                                 .rotaryDims = 8,
-                                 .interleaved = true,
-                                 .xpos = 64}};
+constexpr AttentionCase groupsInF64[] = {{.length = 5,
+                                          .keyLength = 37,
+                                          .heads = 4,
+                                          .kvHeads = 1,
+                                          .rotaryDims = 8,
+                                          .interleaved = true,
+                                          .xpos = 64}};
 TEST(Attentions, SharesKeysInGroupsAndSeesThePast) {
   checkAll<float, groupsInF32>();
   checkAll<double, groupsInF64>();
@@ -507,14 +341,14 @@ TYPED_TEST(Attention, SharesKeysInGroups) {
   checkScaled<TypeParam>({.heads = 6, .kvHeads = 2, .rotaryDims = 4});
   checkScaled<TypeParam>({.heads = 4, .kvHeads = 1});
 }
-constexpr Case unseenInF32[] = {{.length = 20, .keyLength = 5},
-                                {.length = 40, .keyLength = 5, .causal = false, .window = 2}};
+constexpr AttentionCase unseenInF32[] = {
+    {.length = 20, .keyLength = 5}, {.length = 40, .keyLength = 5, .causal = false, .window = 2}};
 TEST(Attentions, GivesZeroToQueriesThatSeeNothing) { checkAll<float, unseenInF32>(); }
 TYPED_TEST(Attention, GivesZeroToQueriesThatSeeNothing) {
   checkScaled<TypeParam>({.length = 20, .keyLength = 5});
   checkScaled<TypeParam>({.length = 40, .keyLength = 5, .causal = false, .window = 2});
 }
-constexpr Case keyBlocksInF32[] = {
+constexpr AttentionCase keyBlocksInF32[] = {
     {.length = 3, .keyLength = 150, .rotaryDims = 4, .rowTile = 16, .columnTile = 16, .splits = 4},
     {.length = 40,
      .keyLength = 150,
@@ -524,13 +358,13 @@ constexpr Case keyBlocksInF32[] = {
      .rowTile = 32,
      .columnTile = 32,
      .splits = 3}};
-constexpr Case keyBlocksInF64[] = {
+constexpr AttentionCase keyBlocksInF64[] = {
     {.length = 20, .keyLength = 5, .rowTile = 16, .columnTile = 16, .splits = 2}};
 TEST(Attentions, SharesKeysAmongBlocks) {
   checkAll<float, keyBlocksInF32>();
   checkAll<double, keyBlocksInF64>();
 }
-constexpr Case windowsInF32[] = {
+constexpr AttentionCase windowsInF32[] = {
     {.batch = 1, .length = 70, .keyLength = 70, .window = 4, .rowTile = 32, .columnTile = 16},
     {.batch = 1,
      .length = 70,
@@ -539,7 +373,7 @@ constexpr Case windowsInF32[] = {
      .window = 20,
      .rowTile = 16,
      .columnTile = 32}};
-constexpr Case windowsInF64[] = {
+constexpr AttentionCase windowsInF64[] = {
     {.batch = 1, .length = 70, .keyLength = 70, .window = 0, .rowTile = 32, .columnTile = 16}};
 TEST(Attentions, SlidesItsWindow) {
   checkAll<float, windowsInF32>();
@@ -550,10 +384,10 @@ TYPED_TEST(Attention, SlidesItsWindow) {
     for (bool causal : {true, false})
       checkScaled<TypeParam>({.length = 70, .keyLength = 70, .causal = causal, .window = window});
 }
-constexpr Case rotationsInF32[] = {
+constexpr AttentionCase rotationsInF32[] = {
     {.headSize = 32, .rotaryDims = 16, .segments = true, .xpos = 64, .gap = 4},
     {.causal = false, .window = 5, .rotaryDims = 6, .interleaved = true, .segments = true}};
-constexpr Case rotationsInF64[] = {{.rotaryDims = 4, .segments = true}};
+constexpr AttentionCase rotationsInF64[] = {{.rotaryDims = 4, .segments = true}};
 TEST(Attentions, RotatesAndKeepsSegmentsApart) {
   checkAll<float, rotationsInF32>();
   checkAll<double, rotationsInF64>();
@@ -571,38 +405,38 @@ TYPED_TEST(Attention, KeepsSegmentsApart) {
       checkScaled<TypeParam>(
           {.causal = causal, .window = window, .rotaryDims = 4, .segments = true});
 }
-constexpr Case preparedInF32[] = {{.batch = 2,
-                                   .length = 40,
-                                   .keyLength = 50,
-                                   .heads = 4,
-                                   .kvHeads = 2,
-                                   .headSize = 12,
-                                   .rotaryDims = 8,
-                                   .gap = 4,
-                                   .rowTile = 16,
-                                   .columnTile = 16},
-                                  {.length = 33,
-                                   .keyLength = 40,
-                                   .headSize = 20,
-                                   .rotaryDims = 8,
-                                   .gap = 4,
-                                   .bf16 = true,
-                                   .rowTile = 16,
-                                   .columnTile = 16}};
-constexpr Case preparedInF64[] = {{.length = 33,
-                                   .keyLength = 33,
-                                   .rotaryDims = 6,
-                                   .interleaved = true,
-                                   .xpos = 64,
-                                   .rowTile = 16,
-                                   .columnTile = 16}};
+constexpr AttentionCase preparedInF32[] = {{.batch = 2,
+                                            .length = 40,
+                                            .keyLength = 50,
+                                            .heads = 4,
+                                            .kvHeads = 2,
+                                            .headSize = 12,
+                                            .rotaryDims = 8,
+                                            .gap = 4,
+                                            .rowTile = 16,
+                                            .columnTile = 16},
+                                           {.length = 33,
+                                            .keyLength = 40,
+                                            .headSize = 20,
+                                            .rotaryDims = 8,
+                                            .gap = 4,
+                                            .bf16 = true,
+                                            .rowTile = 16,
+                                            .columnTile = 16}};
+constexpr AttentionCase preparedInF64[] = {{.length = 33,
+                                            .keyLength = 33,
+                                            .rotaryDims = 6,
+                                            .interleaved = true,
+                                            .xpos = 64,
+                                            .rowTile = 16,
+                                            .columnTile = 16}};
 TEST(Attentions, RotatesOnceForSeveralBlocks) {
   checkAll<float, preparedInF32>();
   checkAll<double, preparedInF64>();
 }
 // Several tiles of small heads, whose next one arrives meanwhile, and rotations whose partners are
 // in registers of the lane, of others, and of none.
-constexpr Case severalTilesInF32[] = {
+constexpr AttentionCase severalTilesInF32[] = {
     {.batch = 1, .length = 200, .keyLength = 300, .rotaryDims = 8, .gap = 4, .columnTile = 128},
     {.batch = 1,
      .length = 300,
@@ -626,23 +460,23 @@ constexpr Case severalTilesInF32[] = {
      .columnTile = 32},
     {.batch = 1, .heads = 4, .headSize = 64, .rotaryDims = 64, .gap = 4, .bf16 = true},
     {.batch = 1, .headSize = 128, .rotaryDims = 128, .gap = 4, .bf16 = true}};
-constexpr Case severalTilesInF64[] = {{.batch = 1,
-                                       .length = 70,
-                                       .keyLength = 100,
-                                       .headSize = 16,
-                                       .rotaryDims = 16,
-                                       .gap = 4,
-                                       .columnTile = 32}};
+constexpr AttentionCase severalTilesInF64[] = {{.batch = 1,
+                                                .length = 70,
+                                                .keyLength = 100,
+                                                .headSize = 16,
+                                                .rotaryDims = 16,
+                                                .gap = 4,
+                                                .columnTile = 32}};
 TEST(Attentions, HasTheNextTileArrive) {
   checkAll<float, severalTilesInF32>();
   checkAll<double, severalTilesInF64>();
 }
-constexpr Case roundedInF32[] = {
+constexpr AttentionCase roundedInF32[] = {
     {.heads = 4, .rotaryDims = 8, .gap = 4, .bf16 = true},
     {.batch = 1, .length = 70, .keyLength = 70, .headSize = 64, .gap = 4, .bf16 = true},
     {.batch = 1, .headSize = 40, .gap = 4, .bf16 = true}};
 TEST(Attentions, RoundsOperandsToBf16) { checkAll<float, roundedInF32>(); }
-constexpr Case valueSizesInF32[] = {
+constexpr AttentionCase valueSizesInF32[] = {
     {.length = 20, .keyLength = 37, .heads = 4, .headSize = 12, .valueSize = 7, .rotaryDims = 4},
     {.batch = 1, .headSize = 8, .valueSize = 40, .gap = 4, .rowTile = 16, .columnTile = 16},
     {.batch = 1,
@@ -655,7 +489,7 @@ constexpr Case valueSizesInF32[] = {
      .columnTile = 16,
      .splits = 4},
     {.batch = 1, .heads = 1, .kvHeads = 1, .headSize = 192, .valueSize = 128, .gap = 4}};
-constexpr Case valueSizesInF64[] = {{.headSize = 6, .valueSize = 9, .segments = true}};
+constexpr AttentionCase valueSizesInF64[] = {{.headSize = 6, .valueSize = 9, .segments = true}};
 TEST(Attentions, HasValuesOfAnotherSize) {
   checkAll<float, valueSizesInF32>();
   checkAll<double, valueSizesInF64>();
@@ -664,7 +498,7 @@ TYPED_TEST(Attention, HasValuesOfAnotherSize) {
   for (int64_t valueSize : {1, 7, 16, 40})
     checkScaled<TypeParam>({.heads = 4, .valueSize = valueSize, .rotaryDims = 4, .segments = true});
 }
-constexpr Case scoresInF32[] = {
+constexpr AttentionCase scoresInF32[] = {
     {.heads = 4, .kvHeads = 2, .score = true},
     {.length = 20,
      .keyLength = 37,
@@ -683,7 +517,7 @@ constexpr Case scoresInF32[] = {
      .columnTile = 16,
      .splits = 4},
     {.batch = 1, .heads = 1, .kvHeads = 1, .headSize = 192, .score = true, .gap = 4}};
-constexpr Case scoresInF64[] = {
+constexpr AttentionCase scoresInF64[] = {
     {.headSize = 6, .valueSize = 9, .segments = true, .score = true, .lseGradient = true}};
 TEST(Attentions, HasScoresOfTheModelsOwn) {
   checkAll<float, scoresInF32>();
@@ -700,7 +534,7 @@ TYPED_TEST(Attention, HasScoresOfTheModelsOwn) {
                               .window = 20,
                               .score = true});
 }
-constexpr Case logsInF32[] = {{.lseGradient = true}};
+constexpr AttentionCase logsInF32[] = {{.lseGradient = true}};
 TEST(Attentions, HasAGradientThroughItsDenominators) { checkAll<float, logsInF32>(); }
 TYPED_TEST(Attention, HasAGradientThroughItsDenominators) {
   checkScaled<TypeParam>({.length = 20, .keyLength = 37, .window = 5, .lseGradient = true});

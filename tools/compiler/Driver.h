@@ -39,20 +39,6 @@ struct DriverOptions {
   int64_t modalFilters = 0; // only prints the text, with such filters of so many states
 };
 
-/// Names `--emit` knows, in pipeline order.
-const std::vector<std::string> &emitStages();
-/// "hybridc 0.1.0 (LLVM 22.1.8)".
-std::string compilerVersion();
-/// Prints how an operator of the language is called and what it means. Exit status: 0, or 2 for a
-/// name that there is not.
-int describeOperator(const std::string &name);
-/// Prints how a layer of the library is called and what it means; 'all': a page of all of them.
-/// Exit status as above.
-int describeLayer(const std::string &name, const std::vector<std::string> &importPaths);
-/// Prints as JSON which toolkit makes code for CUDA here: its version and file, the architectures
-/// that it knows, and the oldest driver that loads its machine code; or what is missing. Exit
-/// status: 0, or 1 where there is none.
-int describeToolkit();
 /// Runs the compiler. Exit status: 0 done, 1 the input is at fault (diagnostics are on stderr), 2
 /// wrong usage.
 int runDriver(const DriverOptions &options);

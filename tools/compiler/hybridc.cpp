@@ -8,6 +8,7 @@
 #include "executable/ReplicaStride.h"
 #include "tools/commandline/CommandLine.h"
 #include "tools/compiler/ByteSize.h"
+#include "tools/compiler/Describe.h"
 #include "tools/compiler/Driver.h"
 #include "tools/compiler/FormatFiles.h"
 #include <cstdio>
