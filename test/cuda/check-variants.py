@@ -39,7 +39,8 @@ ARCHITECTURES = ["sm_80", "sm_90a"]
 TARGET = "cuda:" + ",".join(ARCHITECTURES)
 # What KIND stands for in a gradient case; kinds are all alike to kernels of the library.
 KINDS = {"binary": "add", "unary": "exp", "reduce": "sum"}
-# What neither of the others has: work divided over time or keys, tensors prepared for cuDNN, spectra by cuFFT, tokens one by one.
+# What neither of the others has: work divided over time or keys, tensors prepared for cuDNN, heads that several blocks
+# share, spectra by cuFFT, tokens one by one.
 LONG = [
     ("models/mad/mamba.hyb", "--batch=1 --length=4096"),
     ("models/mad/rwkv.hyb", "--batch=1 --length=4096"),
@@ -49,6 +50,8 @@ LONG = [
     ("benchmarks/ops/attention.hyb", "--batch=1 --length=2048 --set heads=1 --set width=64"),
     ("test/models/Inputs/cudnn-attention.hyb",
      "--batch=8 --length=2048 --precision=bf16 --set heads=16 --set kv_heads=4 --set rotary=64 --set keys=2048"),
+    ("test/models/Inputs/cudnn-attention.hyb",
+     "--batch=1 --length=64 --set heads=1 --set kv_heads=1 --set size=48 --set rotary=48 --set keys=64 --precision=f64"),
     ("test/models/Inputs/cufft-transforms.hyb", "--model=spectra --set points=2048 --set channels=8"),
     ("test/models/Inputs/cufft-transforms.hyb", "--model=spectra --set points=2048 --set channels=8 --precision=f64"),
 ]
