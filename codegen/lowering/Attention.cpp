@@ -70,7 +70,7 @@ struct Operands {
 //===-- By a library -----------------------------------------------------------===//
 //
 // The library takes bf16 and gives bf16: kernels of ours rotate, round and arrange what it reads,
-// and bring back what it writes.
+// and bring back what it writes. Rotating back in memory serves our own tiles, too.
 
 /// From so many keys on the library is worth its conversions, by counts of operations; not
 /// measured.
