@@ -24,6 +24,9 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from allowance import exceeds
+
 ARCHITECTURES = ["sm_80", "sm_90a"]
 MODELS = [  # model under ROOT, arguments: every kernel of the library, at the sizes people train
     ("models/mad/attention-moe.hyb", "--batch 128 --length 128 --precision bf16"),
@@ -134,7 +137,7 @@ def compare(measured, budgets):
                 complaints.append(f"{architecture}: {kernel} has a budget, but no model launches it")
             else:
                 complaints += [f"{architecture}: {kernel} takes {have[kernel][field]} {field}, its budget is {allowed[kernel][field]}"
-                               for field in FIELDS if have[kernel][field] > allowed[kernel][field]]
+                               for field in FIELDS if exceeds(field, have[kernel][field], allowed[kernel][field])]
     return complaints
 
 

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Compiles one of every variant of every kernel of the library that a model of this tree launches.
 
-The CUDA C++ of all models below is collected: gradient cases in f32 and f64, MAD's architectures and, where the
-references are, the golden cases in each precision. A use of a kernel is a variant by its template,
+The CUDA C++ of all models below is collected: gradient cases in f32, MAD's architectures and, where the
+references are, the golden cases in each precision, so that f64 is that of the golden cases. A use of a kernel is a variant by its template,
 element types, the way it stores, and those constants that choose code: flags, which are 0 or 1 in all uses, and
 enumerators. Sizes do not make a variant. The first use of each is compiled for every architecture, and what
 it takes of a multiprocessor is compared with a table; `--update` writes that anew. The table of the kernels in
 codegen/kernels/cuda/X.cuh is FOLDER/X.json. Shared memory, and what the sizes that people train take, is the matter
 of check-budgets.py.
 
-It is a complaint when a variant does not compile, takes more registers or stack than the table allows, spills, or has
+It is a complaint when a variant does not compile, takes more registers or stack than the table allows (allowance.py), spills, or has
 accesses that do not say which memory they go to, and when a template of codegen/kernels/cuda is in no use.
 
 With --architecture only that one is compiled for and compared.
@@ -34,6 +34,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from allowance import exceeds
 
 ARCHITECTURES = ["sm_80", "sm_90a"]
 TARGET = "cuda:" + ",".join(ARCHITECTURES)
@@ -97,11 +100,9 @@ def gradient_uses(root, folder, header):
     own = [path for path in paths if header and path.stem.replace("_", "") == header.lower()]
     for path in own or paths:
         for i, case in enumerate(path.read_text().split("// -----\n")):
-            case = case.replace("KIND", KINDS.get(path.stem, "KIND"))
-            for element in ("f32", "f64"):
-                written = folder / f"{path.stem}-{i}-{element}.mlir"
-                written.write_text(case.replace("f32", element))
-                yield [written]
+            written = folder / f"{path.stem}-{i}.mlir"
+            written.write_text(case.replace("KIND", KINDS.get(path.stem, "KIND")))
+            yield [written]
 
 
 def uses(root, cases, folder):
@@ -186,13 +187,20 @@ def nvrtc():
     sys.exit("NVRTC was not found: put the toolkit's nvcc on the PATH, or set CUDA_HOME")
 
 
-def compile_text(library, root, text, architecture):
-    """What the compiler says, the PTX, and whether it compiled."""
+def headers_of(root):
+    """Name in an include -> text of the kernels' headers, given as hybridc gives them."""
     cstdint = re.search(r'R"\((.*?)\)"', (root / "codegen/cuda/KernelHeaders.cpp.in").read_text(), re.S)[1]
+    found = {str(path.relative_to(root)): path.read_text() for pattern in ("executable/*.h", *(f"codegen/kernels/{part}" for part in ("*.h", "cuda/*.h", "cuda/*.cuh")))
+             for path in sorted(root.glob(pattern))}
+    return {"cstdint": cstdint, **found}
+
+
+def compile_text(library, headers, text, architecture):
+    """What the compiler says, the PTX, and whether it compiled."""
     program = ctypes.c_void_p()
-    headers, names = (ctypes.c_char_p * 1)(cstdint.encode()), (ctypes.c_char_p * 1)(b"cstdint")
-    options = [f"--gpu-architecture={architecture}", "--std=c++20", "--device-as-default-execution-space", "--ptxas-options=-v", f"-I{root}"]
-    if library.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"variants.cu", 1, headers, names):
+    strings = lambda texts: (ctypes.c_char_p * len(headers))(*(text.encode() for text in texts))
+    options = [f"--gpu-architecture={architecture}", "--std=c++20", "--device-as-default-execution-space", "--ptxas-options=-v"]
+    if library.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"variants.cu", len(headers), strings(headers.values()), strings(headers)):
         sys.exit("NVRTC cannot start")
     status = library.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*(o.encode() for o in options)))
     texts = []
@@ -233,11 +241,11 @@ def measure(root, variants, architectures):
     for number, (key, launch) in enumerate(variants.items()):
         names.append(name_of(key))
         parts[key[0]] += launch.text(number)
-    compiler, table, complaints = nvrtc(), {}, []
+    compiler, texts, table, complaints = nvrtc(), headers_of(root), {}, []
     for architecture in architectures:
         taken = {}
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            outcomes = list(pool.map(lambda text: compile_text(compiler, root, prefix + text, architecture), parts.values()))
+            outcomes = list(pool.map(lambda text: compile_text(compiler, texts, prefix + text, architecture), parts.values()))
         for log, ptx, compiled in outcomes:
             if not compiled:
                 complaints.append(f"{architecture}: {log}")
@@ -262,7 +270,7 @@ def compare(measured, allowed, whole):
         for name, takes in taken.items():
             if name in rows:
                 complaints += [f"{architecture}: {name} takes {takes[field]} {field}, the table allows {rows[name][field]}"
-                               for field in takes if takes[field] > rows[name][field]]
+                               for field in takes if exceeds(field, takes[field], rows[name][field])]
         if whole:
             complaints += [f"{architecture}: {name} is not in the table" for name in taken if name not in rows]
             complaints += [f"{architecture}: {name} is in the table, but no model here launches it" for name in rows if name not in taken]

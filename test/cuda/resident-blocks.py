@@ -76,7 +76,7 @@ def compile_uses(compiler, root, header, uses, blocks):
     text += "".join(use.text(number, blocks) for number, use in enumerate(uses))
     most = [[0, 0, 0] for _ in uses]
     for architecture in budgets.ARCHITECTURES:
-        log, _, compiled = variants.compile_text(compiler, root, text, architecture)
+        log, _, compiled = variants.compile_text(compiler, variants.headers_of(root), text, architecture)
         if not compiled:
             sys.exit(f"{header}: {log}")
         for number, (takes, spilled) in variants.resources_of(log).items():

@@ -53,9 +53,9 @@ def load(path, name):
 def compiled(root, folder):
     """Architecture -> path of its PTX and registers by kernel."""
     variants = load(HERE.parent / "check-variants.py", "variants")
-    library, made = variants.nvrtc(), {}
+    library, headers, made = variants.nvrtc(), variants.headers_of(root), {}
     for architecture in ("sm_80", "sm_90a"):
-        log, ptx, done = variants.compile_text(library, root, (HERE / "known.cu").read_text(), architecture)
+        log, ptx, done = variants.compile_text(library, headers, (HERE / "known.cu").read_text(), architecture)
         if not done:
             sys.exit(log)
         path = folder / f"{architecture}.ptx"
