@@ -153,12 +153,14 @@ private:
   std::atomic<uint64_t> seeds, answers = 0;
 };
 
-void setUp(httplib::Server &server, const ServeOptions &options) {
+/// `listening` becomes the socket that clients connect to.
+void setUp(httplib::Server &server, const ServeOptions &options, socket_t &listening) {
   server.new_task_queue = [&options] { return new Connections(options.connections); };
   // Not SO_REUSEPORT, which would let two servers share a port.
-  server.set_socket_options([](socket_t socket) {
+  server.set_socket_options([&listening](socket_t socket) {
     const int yes = 1;
     setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+    listening = socket;
   });
   server.set_payload_max_length(options.bodyBytes);
   server.set_read_timeout(options.patienceSeconds);
@@ -182,7 +184,8 @@ Result<void> serveModel(const ServeOptions &options) {
   const StopSignals signals;
   CompletionService service(*model, options.service);
   httplib::Server server;
-  setUp(server, options);
+  socket_t listening = INVALID_SOCKET;
+  setUp(server, options, listening);
   Handlers handlers(options, *model, service, name);
   handlers.addTo(server);
   const int port = options.port == 0
@@ -192,6 +195,8 @@ Result<void> serveModel(const ServeOptions &options) {
     return Error{fmt::format("cannot listen on {}:{}: another program may do so, or this machine "
                              "has no such address",
                              options.host, options.port)};
+  // The library lets five clients wait until they are accepted, and the kernel resets others.
+  ::listen(listening, SOMAXCONN);
   std::atomic<bool> isOver = false;
   std::thread listener([&] {
     server.listen_after_bind();

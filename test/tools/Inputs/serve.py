@@ -204,6 +204,17 @@ def check_crowd(server):
     slow.close()
 
 
+def check_burst(server):
+    """Clients that come while the server can't look: the kernel keeps them, and resets none."""
+    server.process.send_signal(signal.SIGSTOP)
+    with concurrent.futures.ThreadPoolExecutor(48) as pool:
+        answers = [pool.submit(server.complete, prompt="RUN:", max_tokens=1, temperature=0) for _ in range(48)]
+        time.sleep(0.5)
+        server.process.send_signal(signal.SIGCONT)
+        for answer in answers:
+            choice(answer.result(timeout=LIMIT))
+
+
 def check_full(server):
     """One in work and one waiting: the third is told to come again."""
     body = json.dumps({"prompt": ["RUN: " * 100] * 100, "max_tokens": 300, "n": 10}).encode()
@@ -228,6 +239,7 @@ def main():
         check_logprobs(server, evaluation)
         check_faults(server)
         check_crowd(server)
+        check_burst(server)
         server.stop()
         server = Server(command + ["--in-work", "1", "--queue", "1"])
         waiting = check_full(server)
