@@ -26,9 +26,10 @@
 // wrapper makes it a compile-time constant, so a branch on a field costs nothing. Scratch memory is
 // 64-byte aligned; what it holds before a call does not matter.
 //
-// On CUDA a kernel's HYBRID_ACTIVATIONS may be bf16 in memory where its other tensors are f32; a
-// store is one of them where its number is there. rmsnorm_forward is the function template
-// rmsnormForward<T, P>(item, buffers...), which a block runs for a work item (cuda/Prelude.cuh).
+// On CUDA a kernel's HYBRID_ACTIVATIONS may be bf16 in memory where its other tensors are f32, and
+// so may its HYBRID_ROUNDABLE, for the sake of others; a store is one of them where its number is
+// there. rmsnorm_forward is the function template rmsnormForward<T, P>(item, buffers...), which a
+// block runs for a work item (cuda/Prelude.cuh).
 //
 // Layout. An activation is `rows x columns`: rows = batch*length, columns contiguous, and
 // a row stride in elements (so that a slice of channels is a view). Weights are dense.
@@ -70,15 +71,26 @@ template <typename KernelParams, StringArgument kernelName, int64_t... written> 
     return ((buffer == written) || ...);
   }
   static constexpr bool isActivation(int64_t) { return false; }
+  static constexpr bool isRoundable(int64_t) { return false; }
 };
+constexpr bool isAmong(int64_t buffer, const auto &buffers) {
+  for (int64_t other : buffers)
+    if (buffer == other)
+      return true;
+  return false;
+}
 /// The buffers that are activations: on CUDA, for tensors of f32, they may lie in memory as bf16.
 #define HYBRID_ACTIVATIONS(...)                                                                    \
   static constexpr bool isActivation(int64_t buffer) {                                             \
     constexpr int64_t activations[] = {__VA_ARGS__};                                               \
-    for (int64_t activation : activations)                                                         \
-      if (buffer == activation)                                                                    \
-        return true;                                                                               \
-    return false;                                                                                  \
+    return isAmong(buffer, activations);                                                           \
+  }
+/// The buffers that may be an activation of a neighbour or part of the residual stream, as a norm's
+/// input: they lie in memory as bf16 where another step makes them so.
+#define HYBRID_ROUNDABLE(...)                                                                      \
+  static constexpr bool isRoundable(int64_t buffer) {                                              \
+    constexpr int64_t roundable[] = {__VA_ARGS__};                                                 \
+    return isAmong(buffer, roundable);                                                             \
   }
 /// A Grid, or its members, of parameters p and the element type T.
 #define HYBRID_ON_CPU(...)                                                                         \

@@ -16,6 +16,7 @@ struct LayerNormParams {
 struct LayerNormForward : KernelOf<LayerNormParams, "layernorm_forward"> {
   HYBRID_ON_CPU(p.rows)
   HYBRID_ON_CUDA(cuda::rowGrid<T>(p.rows, p.columns))
+  HYBRID_ROUNDABLE(0, 3)
 };
 
 /// Buffers: x, w (optional), dy, partial (may be null), dx, a store. An item is rowsPerItem rows;
@@ -23,6 +24,7 @@ struct LayerNormForward : KernelOf<LayerNormParams, "layernorm_forward"> {
 struct LayerNormBackward : KernelOf<LayerNormParams, "layernorm_backward", 3> {
   HYBRID_ON_CPU(ceilDiv(p.rows, p.rowsPerItem))
   HYBRID_ON_CUDA(cuda::normBackwardGrid<T>(ceilDiv(p.rows, p.rowsPerItem), p.columns))
+  HYBRID_ROUNDABLE(0, 2, 4)
 };
 
 } // namespace hybrid

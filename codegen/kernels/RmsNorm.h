@@ -16,6 +16,7 @@ struct RmsNormParams {
 struct RmsNormForward : KernelOf<RmsNormParams, "rmsnorm_forward"> {
   HYBRID_ON_CPU(p.rows)
   HYBRID_ON_CUDA(cuda::rowGrid<T>(p.rows, p.columns))
+  HYBRID_ROUNDABLE(0, 2)
 };
 
 /// Buffers: x, w (optional), dy, partial, dx, a store. An item is rowsPerItem rows. partial is
@@ -24,6 +25,7 @@ struct RmsNormForward : KernelOf<RmsNormParams, "rmsnorm_forward"> {
 struct RmsNormBackward : KernelOf<RmsNormParams, "rmsnorm_backward", 3> {
   HYBRID_ON_CPU(ceilDiv(p.rows, p.rowsPerItem))
   HYBRID_ON_CUDA(cuda::normBackwardGrid<T>(ceilDiv(p.rows, p.rowsPerItem), p.columns))
+  HYBRID_ROUNDABLE(0, 2, 4)
 };
 
 } // namespace hybrid

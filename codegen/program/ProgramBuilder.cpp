@@ -195,7 +195,7 @@ LaunchOp ProgramBuilder::launchKernel(StringRef name, Type element, Grid grid,
                                       const BufferRoles &roles, const Store &store,
                                       ArrayRef<std::string> functions) {
   SmallVector<Value> operands;
-  SmallVector<int64_t> written, activations;
+  SmallVector<int64_t> written, activations, roundable;
   for (auto [i, buffer] : llvm::enumerate(llvm::concat<const BufferUse>(buffers, store.buffers))) {
     operands.push_back(buffer ? buffer : absentBuffer.getResult());
     const auto number = static_cast<int64_t>(i);
@@ -203,6 +203,8 @@ LaunchOp ProgramBuilder::launchKernel(StringRef name, Type element, Grid grid,
       written.push_back(number);
     if (buffer && roles.isActivation(number))
       activations.push_back(number);
+    if (buffer && roles.isRoundable(number))
+      roundable.push_back(number);
   }
   KernelName kernel = kernelName(name, element, constants, functions);
   auto launch =
@@ -212,6 +214,8 @@ LaunchOp ProgramBuilder::launchKernel(StringRef name, Type element, Grid grid,
     launch.setItemsPerTile(loop.itemsPerTile(grid.items));
   if (device().rounds && !activations.empty())
     launch.setActivations(activations);
+  if (device().rounds && !roundable.empty())
+    launch.setRoundable(roundable);
   if (!store.functor.empty()) {
     launch.setStore(store.functor);
     launch.setStoreBuffers(store.buffers.size());

@@ -43,7 +43,7 @@ struct LaunchOperand {
 
 /// What a kernel's contract says of its buffers, by number.
 struct BufferRoles {
-  std::function<bool(int64_t)> writes, isActivation;
+  std::function<bool(int64_t)> writes, isActivation, isRoundable;
 };
 
 /// What people call an op: "linear", "fused(silu, mul)", "row_tiles(rmsnorm, linear)".
@@ -122,10 +122,11 @@ public:
                   llvm::ArrayRef<BufferUse> buffers, const Store &store = {},
                   llvm::ArrayRef<std::string> functions = {}) {
     const bool onCpu = device().kind == Device::Cpu;
-    return launchKernel(
-        Kernel::name(), element, ask<Kernel>(element, params), wordsOf(params), buffers,
-        {[=](int64_t buffer) { return Kernel::writes(buffer, onCpu); }, Kernel::isActivation},
-        store, functions);
+    return launchKernel(Kernel::name(), element, ask<Kernel>(element, params), wordsOf(params),
+                        buffers,
+                        {[=](int64_t buffer) { return Kernel::writes(buffer, onCpu); },
+                         Kernel::isActivation, Kernel::isRoundable},
+                        store, functions);
   }
   template <typename Kernel>
   LaunchOp launch(mlir::Type element, const typename Kernel::Params &params,

@@ -268,7 +268,7 @@ LogicalResult LaunchOp::verify() {
                          << " buffers";
   if (failed(verifySpans(*this))) // C6
     return failure();
-  for (ArrayRef<int64_t> indices : {getActivations(), getRounded()})
+  for (ArrayRef<int64_t> indices : {getActivations(), getRoundable(), getRounded()})
     for (int64_t index : indices)
       if (index < 0 || index >= static_cast<int64_t>(*buffers)) // C7
         return emitOpError() << "has activations in buffer " << index << " of " << *buffers;

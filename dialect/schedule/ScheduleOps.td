@@ -289,8 +289,8 @@ def Schedule_LaunchOp : Schedule_Step<"launch", [IsolatedFromAbove, SingleBlock]
     `item_spans` says where in the spaces laid out like parameters the items work: three numbers a span, its first item, the byte where that begins and the bytes of
     each. Of several ranks one runs the items that work on what it owns (executable/OptimizerShards.h); without spans all run all.
 
-    `activations` numbers operands that a kernel for CUDA takes as bf16 as well as f32, by its contract (`schedule-round-buffers`), `rounded` those
-    that are.
+    `activations` numbers operands that a kernel for CUDA takes as bf16 as well as f32, by its contract (`schedule-round-buffers`), `roundable` those that it
+    takes so where they are an activation of another step, `rounded` those that are.
 
     - C1: grid, scratch_bytes, threads and items_per_tile are not negative
     - C2: row_bytes is empty or has an entry a buffer
@@ -298,7 +298,7 @@ def Schedule_LaunchOp : Schedule_Step<"launch", [IsolatedFromAbove, SingleBlock]
     - C4: there are operands, or buffers, but not both; writes are among the operands or buffers
     - C5: a region `storing` has the element and some of the store's operands as arguments, and yields the others
     - C6: item_spans are threes of numbers; the first span begins with item 0 and the others behind it, in order, below the grid; places are not negative and bytes positive
-    - C7: activations and rounded are among the operands or buffers
+    - C7: activations, roundable and rounded are among the operands or buffers
 
     ```mlir
     schedule.program @forward arena 256 inputs [] outputs [] {
@@ -313,7 +313,7 @@ def Schedule_LaunchOp : Schedule_Step<"launch", [IsolatedFromAbove, SingleBlock]
                        DefaultValuedAttr<I64Attr, "0">:$threads, DefaultValuedAttr<StrAttr, "\"\"">:$store,
                        DefaultValuedAttr<I64Attr, "0">:$store_buffers, DefaultValuedAttr<StrArrayAttr, "{}">:$functions,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$item_spans, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$activations,
-                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$rounded);
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$roundable, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$rounded);
   let regions = (region AnyRegion:$storing);
   let builders = [OpBuilder<(ins "::llvm::StringRef":$kernel, "int64_t":$grid, "::mlir::ValueRange":$views, "::llvm::StringRef":$source,
                                  "::llvm::ArrayRef<int64_t>":$constants, "::hybrid::LaunchConfiguration":$configuration, "::llvm::ArrayRef<int64_t>":$writes)>];

@@ -112,6 +112,14 @@ bool fuse(LaunchOp launch) {
       return false;
   if (follower->kept)
     views.push_back(result);
+  // What the kernel computes is an activation still, where it is kept.
+  SmallVector<int64_t> activations(launch.getActivations()), roundable(launch.getRoundable());
+  const auto resultIndex = static_cast<int64_t>(launch.getViews().size()) - 1;
+  const bool wasActivation = llvm::is_contained(activations, resultIndex);
+  llvm::erase(activations, resultIndex);
+  llvm::erase(roundable, resultIndex);
+  if (wasActivation && follower->kept)
+    activations.push_back(resultIndex + static_cast<int64_t>(views.size()) - 1);
 
   OpBuilder builder(launch);
   SmallVector<Value> operands(launch.getViews().drop_back());
@@ -126,6 +134,8 @@ bool fuse(LaunchOp launch) {
   }
   launch.getViewsMutable().assign(operands);
   launch.setWrites(writes);
+  launch.setActivations(activations);
+  launch.setRoundable(roundable);
   launch.setStore("");
   launch.setStoreBuffers(views.size());
   launch.setSource((launch.getSource() + " + " + compute.getSource()).str());

@@ -65,11 +65,12 @@ def RoundBuffers : Pass<"schedule-round-buffers", "::hybrid::ProgramOp"> {
   let description = [{
     Mixed precision, in memory: a buffer of f32 becomes one of bf16 where all steps that touch it can take it so, and one at least computes
     activations. Regions widen what they read of it and round what they yield; a matrix product of bf16 rounds its complete sums, and a bias that is a parameter before; kernels of the
-    library read and write it as their contracts say (`activations`). All compute in f32. What a kernel takes in f32 alone, a sum over
+    library read and write it as their contracts say (`activations`; `roundable` what is so for another's sake). All compute in f32. What a kernel takes in f32 alone, a sum over
     products, an output and what is added up in place stay f32, and with them the residual stream, statistics of norms, softmax, filters, states of scans, losses and gradients
     of parameters.
 
-    A region that only rounded for a product then copies: readers of the copy read what it was of.
+    A region that only rounded for a product then copies: readers of the copy read what it was of. One that gave an activation and, for a product, the same
+    rounded gives that once. What stands beside its own rounding, and of which nothing but sums are made, is rounded too.
 
     ```mlir
     schedule.library_matmul 6 x 8 x 8 of bf16 for "linear" (%a, %w, %p : ..., memref<6x8xf32>) {...}           // before

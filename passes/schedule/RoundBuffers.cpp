@@ -14,7 +14,7 @@ namespace {
 /// How a step would take a buffer of bf16 in place of f32.
 enum class Taking {
   Refused,
-  Possible, // a region widens what it reads and rounds what it yields
+  Possible, // a region widens what it reads and rounds what it yields, a kernel says it can
   Wanted    // it computes activations: this is one
 };
 
@@ -58,9 +58,11 @@ Taking takingOf(OpOperand &operand) {
                     Taking::Wanted);
       })
       .Case([&](LaunchOp launch) {
-        if (!launch.getStoring().empty() && placeInStore(launch, operand) >= 0)
-          return Taking::Possible;
-        return when(llvm::is_contained(launch.getActivations(), index), Taking::Wanted);
+        if (llvm::is_contained(launch.getActivations(), index))
+          return Taking::Wanted;
+        return when(llvm::is_contained(launch.getRoundable(), index) ||
+                        (!launch.getStoring().empty() && placeInStore(launch, operand) >= 0),
+                    Taking::Possible);
       })
       .Default(Taking::Refused);
 }
@@ -78,18 +80,59 @@ SmallVector<OpOperand *> operandsOf(BufferOp buffer) {
   return operands;
 }
 
+/// A region that computes elements of memory, and the first operand of its step that takes one.
+struct Elements {
+  Block *body = nullptr;
+  unsigned firstWritten = 0;
+};
+
+/// Without a body where the step has no such region.
+Elements elementsOf(Operation *step) {
+  if (auto compute = dyn_cast<ComputeOp>(step))
+    return {&compute.getBody().front(), static_cast<unsigned>(compute.getInputs().size())};
+  auto launch = dyn_cast<LaunchOp>(step);
+  if (!launch || launch.getStoring().empty())
+    return {};
+  Block &body = launch.getStoring().front();
+  return {&body, static_cast<unsigned>(launch.getViews().size() - launch.getStoreBuffers()) +
+                     body.getNumArguments() - 1};
+}
+
+/// What a region yields for `operand`; null where no region does.
+OpOperand *yieldedFor(OpOperand &operand) {
+  const Elements elements = elementsOf(operand.getOwner());
+  const unsigned index = operand.getOperandNumber();
+  return !elements.body || index < elements.firstWritten
+             ? nullptr
+             : &elements.body->getTerminator()->getOpOperand(index - elements.firstWritten);
+}
+
+/// Whether the region that writes `operand` yields it in bf16 as well.
+bool isRoundedBeside(OpOperand &operand) {
+  OpOperand *yielded = yieldedFor(operand);
+  return yielded && llvm::any_of(yielded->get().getUsers(), [&](Operation *user) {
+           return isa<RoundOp>(user) && llvm::is_contained(user->getUsers(), yielded->getOwner());
+         });
+}
+
 bool shouldRound(BufferOp buffer) {
   if (buffer.getSpace() != Space::Arena || buffer.isInput() ||
       !buffer.getType().getElementType().isF32())
     return false;
-  bool wanted = false;
+  // Sums over what is there in bf16 anyway, as a bias' gradient beside those of the weights, are
+  // over that.
+  bool wanted = false, summed = true, roundedBeside = false;
   for (OpOperand *operand : operandsOf(buffer)) {
     const Taking taking = takingOf(*operand);
     if (taking == Taking::Refused)
       return false;
     wanted |= taking == Taking::Wanted;
+    if (cast<ScheduleStep>(operand->getOwner()).writesOperand(operand->getOperandNumber()))
+      roundedBeside |= isRoundedBeside(*operand);
+    else
+      summed &= isa<ReductionOp, RowSumsOp>(operand->getOwner());
   }
-  return wanted;
+  return wanted || (summed && roundedBeside);
 }
 
 //===-- steps that take it so --------------------------------------------------===//
@@ -226,7 +269,7 @@ void roundBuffer(BufferOp buffer) {
   rounded(buffer);
 }
 
-//===-- what only rounded ------------------------------------------------------===//
+//===-- what is there twice -------------------------------------------------------===//
 
 /// Whether the region gives what it takes.
 bool isIdentity(ComputeOp compute) {
@@ -235,41 +278,85 @@ bool isIdentity(ComputeOp compute) {
          body.getTerminator()->getOperand(0) == body.getArgument(0);
 }
 
-/// Lets those who read the copy read what it is of, as far as that is dense and stays what it is.
-bool forward(ComputeOp compute) {
-  if (!isIdentity(compute))
-    return false;
-  View from = viewOf(compute.getInputs().front()), to = viewOf(compute.getOutputs().front());
-  auto made = to.buffer.getDefiningOp<BufferOp>();
+/// Lets those who read `copy`, which `step` made, read `from`, the same elements, as far as that is
+/// dense and stays what it is.
+bool forward(Operation *step, const View &from, const View &copy) {
+  auto made = copy.buffer.getDefiningOp<BufferOp>();
   const bool dense = ArrayRef(from.strides) == ArrayRef(denseStrides(from.shape));
   if (!made || made.getSpace() != Space::Arena || made.isInput() || !dense ||
-      from.buffer == to.buffer || to.buffer.getType() != typeOf(to))
+      from.buffer == copy.buffer || copy.buffer.getType() != typeOf(copy))
     return false;
-  Operation *last = compute;
+  Operation *last = step;
   SmallVector<OpOperand *> readers;
   for (OpOperand *operand : operandsOf(made)) {
     Operation *owner = operand->getOwner();
-    if (owner == compute)
+    if (owner == step)
       continue;
-    auto step = dyn_cast<ScheduleStep>(owner);
-    if (!step || step.writesOperand(operand->getOperandNumber()) ||
-        owner->getBlock() != compute->getBlock() || owner->isBeforeInBlock(compute))
+    auto reader = dyn_cast<ScheduleStep>(owner);
+    if (!reader || reader.writesOperand(operand->getOperandNumber()) ||
+        owner->getBlock() != step->getBlock() || owner->isBeforeInBlock(step))
       return false;
     readers.push_back(operand);
     if (last->isBeforeInBlock(owner))
       last = owner;
   }
-  if (readers.empty() || touchedBetween(compute->getNextNode(), last, from, /*writesOnly=*/true))
+  if (readers.empty() || touchedBetween(step->getNextNode(), last, from, /*writesOnly=*/true))
     return false;
-  OpBuilder builder(compute);
+  OpBuilder builder(step);
   for (OpOperand *reader : readers) {
     View view = viewOf(reader->get());
     view.buffer = from.buffer;
     view.offset += from.offset;
     reader->set(materialize(view, builder));
   }
-  compute.erase();
   return true;
+}
+
+/// Whether two values that a region yields are the same numbers.
+bool sameNumbers(Value a, Value b) {
+  auto round = a.getDefiningOp<RoundOp>(), other = b.getDefiningOp<RoundOp>();
+  return a == b || (round && other && round.getX() == other.getX() && a.getType() == b.getType());
+}
+
+/// The region no longer yields its value `index`, and its step has no operand for it.
+void dropYielded(Operation *step, const Elements &elements, unsigned index) {
+  Operation *yield = elements.body->getTerminator();
+  Operation *computed = yield->getOperand(index).getDefiningOp();
+  yield->eraseOperand(index);
+  if (computed && computed->use_empty())
+    computed->erase();
+  if (auto compute = dyn_cast<ComputeOp>(step))
+    return compute.getOutputsMutable().erase(index);
+  auto launch = cast<LaunchOp>(step);
+  const int64_t dropped = elements.firstWritten + index;
+  SmallVector<int64_t> writes;
+  for (int64_t written : launch.getWrites())
+    if (written != dropped)
+      writes.push_back(written - (written > dropped));
+  launch.getViewsMutable().erase(static_cast<unsigned>(dropped));
+  launch.setWrites(writes);
+  launch.setStoreBuffers(launch.getStoreBuffers() - 1);
+}
+
+/// Drops what the step's region yields a second time, as activations that it rounded for a product
+/// before: those who read that read the first. Returns how many were dropped.
+int64_t dropTwins(Operation *step) {
+  const Elements elements = elementsOf(step);
+  if (!elements.body)
+    return 0;
+  auto viewAt = [&](unsigned index) {
+    return viewOf(step->getOperand(elements.firstWritten + index));
+  };
+  Operation *yield = elements.body->getTerminator();
+  int64_t dropped = 0;
+  for (unsigned first = 0; first < yield->getNumOperands(); ++first)
+    for (unsigned second = yield->getNumOperands() - 1; second > first; --second)
+      if (sameNumbers(yield->getOperand(first), yield->getOperand(second)) &&
+          forward(step, viewAt(first), viewAt(second))) {
+        dropYielded(step, elements, second);
+        ++dropped;
+      }
+  return dropped;
 }
 
 struct RoundBuffers : impl::RoundBuffersBase<RoundBuffers> {
@@ -283,10 +370,18 @@ struct RoundBuffers : impl::RoundBuffersBase<RoundBuffers> {
     for (BufferOp buffer : chosen)
       roundBuffer(buffer);
     numRounded += chosen.size();
-    for (auto launch : program.getOps<LaunchOp>())
+    for (auto launch : program.getOps<LaunchOp>()) {
       launch.setActivations({});
+      launch.setRoundable({});
+    }
     for (auto compute : llvm::make_early_inc_range(program.getOps<ComputeOp>()))
-      numForwarded += forward(compute);
+      if (isIdentity(compute) && forward(compute, viewOf(compute.getInputs().front()),
+                                         viewOf(compute.getOutputs().front()))) {
+        compute.erase();
+        ++numForwarded;
+      }
+    for (Operation &step : program.getBody().front())
+      numForwarded += dropTwins(&step);
     eraseUnused(program);
   }
 };

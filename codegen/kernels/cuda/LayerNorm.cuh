@@ -24,14 +24,15 @@ template <typename T, LayerNormParams P> struct LayerMoments {
   }
 };
 
-template <typename T, LayerNormParams P, typename Store>
-HYBRID_DEVICE void layernormForward(int64_t item, const T *x, const T *weight, const T *bias,
+template <typename T, LayerNormParams P, typename X, typename Store>
+HYBRID_DEVICE void layernormForward(int64_t item, X xBuffer, const T *weight, const T *bias,
                                     Store store) {
   constexpr int threads = static_cast<int>(rowThreads(P.columns));
   using Part = RowPart<T, P.columns, threads>;
   const int thread = threadIdx.x;
+  const auto *x = readable<T>(xBuffer) + item * P.xStride;
   Part row;
-  row.fill(thread, [&](int64_t column) { return x[item * P.xStride + column]; });
+  row.fill(thread, [&](int64_t column) { return number(x[column]); });
   LayerMoments<T, P> moments(row, thread,
                              [](T value) { return blockSum<threads>(value, sharedMemory<T>()); });
   Part::each(thread, [&](int64_t column, int i) {
@@ -44,14 +45,16 @@ HYBRID_DEVICE void layernormForward(int64_t item, const T *x, const T *weight, c
   });
 }
 
-template <typename T, LayerNormParams P, typename Store>
-HYBRID_DEVICE void layernormBackward(int64_t item, const T *x, const T *weight, const T *dy,
+template <typename T, LayerNormParams P, typename X, typename Gradient, typename Store>
+HYBRID_DEVICE void layernormBackward(int64_t item, X xBuffer, const T *weight, Gradient dyBuffer,
                                      T *partial, Store store) {
   using Groups = RowGroups<P.columns>;
   using Part = RowPart<T, P.columns, Groups::threadsOfRow>;
   const int thread = static_cast<int>(threadIdx.x) % Groups::threadsOfRow,
             group = static_cast<int>(threadIdx.x) / Groups::threadsOfRow;
   const int64_t end = minimum((item + 1) * P.rowsPerItem, P.rows);
+  const auto *x = readable<T>(xBuffer);
+  const auto *dy = readable<T>(dyBuffer);
   Part w, weightSums, biasSums;
   w.fill(thread, [&](int64_t column) { return P.hasWeight ? weight[column] : T(1); });
   weightSums.fill(thread, [](int64_t) { return T(0); });
@@ -59,8 +62,8 @@ HYBRID_DEVICE void layernormBackward(int64_t item, const T *x, const T *weight, 
   auto sum = [](T value) { return Groups::sum(value); };
   for (int64_t row = item * P.rowsPerItem + group; row < end; row += Groups::groups) {
     Part value, gradient;
-    value.fill(thread, [&](int64_t column) { return x[row * P.xStride + column]; });
-    gradient.fill(thread, [&](int64_t column) { return dy[row * P.yStride + column]; });
+    value.fill(thread, [&](int64_t column) { return number(x[row * P.xStride + column]); });
+    gradient.fill(thread, [&](int64_t column) { return number(dy[row * P.yStride + column]); });
     LayerMoments<T, P> moments(value, thread, sum);
     T gradients = 0, products = 0;
     HYBRID_UNROLL

@@ -27,13 +27,14 @@ template <typename T, RmsNormParams P> struct RmsScale {
   }
 };
 
-template <typename T, RmsNormParams P, typename Store>
-HYBRID_DEVICE void rmsnormForward(int64_t item, const T *x, const T *weight, Store store) {
+template <typename T, RmsNormParams P, typename X, typename Store>
+HYBRID_DEVICE void rmsnormForward(int64_t item, X xBuffer, const T *weight, Store store) {
   constexpr int threads = static_cast<int>(rowThreads(P.columns));
   using Part = RowPart<T, P.columns, threads>;
   const int thread = threadIdx.x;
+  const auto *x = readable<T>(xBuffer) + item * P.xStride;
   Part row;
-  row.fill(thread, [&](int64_t column) { return x[item * P.xStride + column]; });
+  row.fill(thread, [&](int64_t column) { return number(x[column]); });
   T squares = 0;
   HYBRID_UNROLL
   for (int i = 0; i < Part::count; ++i)
@@ -47,21 +48,23 @@ HYBRID_DEVICE void rmsnormForward(int64_t item, const T *x, const T *weight, Sto
   });
 }
 
-template <typename T, RmsNormParams P, typename Store>
-HYBRID_DEVICE void rmsnormBackward(int64_t item, const T *x, const T *weight, const T *dy,
+template <typename T, RmsNormParams P, typename X, typename Gradient, typename Store>
+HYBRID_DEVICE void rmsnormBackward(int64_t item, X xBuffer, const T *weight, Gradient dyBuffer,
                                    T *partial, Store store) {
   using Groups = RowGroups<P.columns>;
   using Part = RowPart<T, P.columns, Groups::threadsOfRow>;
   const int thread = static_cast<int>(threadIdx.x) % Groups::threadsOfRow,
             group = static_cast<int>(threadIdx.x) / Groups::threadsOfRow;
   const int64_t end = minimum((item + 1) * P.rowsPerItem, P.rows);
+  const auto *x = readable<T>(xBuffer);
+  const auto *dy = readable<T>(dyBuffer);
   Part w, sums;
   w.fill(thread, [&](int64_t column) { return P.hasWeight ? weight[column] : T(1); });
   sums.fill(thread, [](int64_t) { return T(0); });
   for (int64_t row = item * P.rowsPerItem + group; row < end; row += Groups::groups) {
     Part value, gradient;
-    value.fill(thread, [&](int64_t column) { return x[row * P.xStride + column]; });
-    gradient.fill(thread, [&](int64_t column) { return dy[row * P.yStride + column]; });
+    value.fill(thread, [&](int64_t column) { return number(x[row * P.xStride + column]); });
+    gradient.fill(thread, [&](int64_t column) { return number(dy[row * P.yStride + column]); });
     T squares = 0, dot = 0;
     HYBRID_UNROLL
     for (int i = 0; i < Part::count; ++i) {

@@ -63,6 +63,24 @@ schedule.program @kept {
   schedule.output "norm" %n : memref<4x8xf32>
 }
 
+// The kernel's result is an activation where it is stored as well: by then it is the last operand.
+// CHECK-LABEL: schedule.program @activation
+// CHECK: schedule.launch "shortConvForward" for "short_conv + fused(silu)" grid 4 (%{{.+}}, %{{.+}}, %{{.+}}, %{{.+}} : {{.*}}) {activations = array<i64: 0, 3>, roundable = array<i64: 1>, store_buffers = 2 : i64, writes = array<i64: 2, 3>} storing {
+schedule.program @activation {
+  %x = schedule.buffer arena "x" : memref<4x8xf32>
+  %w = schedule.buffer arena "w" : memref<4x8xf32>
+  %n = schedule.buffer arena : memref<4x8xf32>
+  %y = schedule.buffer arena : memref<4x8xf32>
+  schedule.launch "shortConvForward" for "short_conv" grid 4 (%x, %w, %n : memref<4x8xf32>, memref<4x8xf32>, memref<4x8xf32>) {activations = array<i64: 0, 2>, roundable = array<i64: 1, 2>, store = "RowStore<float, 8>", store_buffers = 1 : i64, writes = array<i64: 2>}
+  schedule.compute for "fused(silu)" (%n) -> (%y) : (memref<4x8xf32>) -> memref<4x8xf32> {
+  ^bb0(%a: tensor<4x8xf32>):
+    %s = hybrid.unary silu %a : tensor<4x8xf32>
+    schedule.yield %s : tensor<4x8xf32>
+  }
+  schedule.output "n" %n : memref<4x8xf32>
+  schedule.output "y" %y : memref<4x8xf32>
+}
+
 // A value that is made later is not there yet; a reader before the region comes first; what is seen by columns has no rows.
 // CHECK-LABEL: schedule.program @unchanged
 // CHECK: schedule.launch "norm" for "norm" {{.*}} {store = "RowStore<float, 8>"

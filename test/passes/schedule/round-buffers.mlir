@@ -161,3 +161,84 @@ schedule.program @copies {
   schedule.output "turned" %turned : memref<8x6xf32>
   schedule.output "z" %z : memref<6x4xf32>
 }
+
+// Norms take what a product rounded, and what they give can be so where an activation is made of it; the residual stream, which no step wants rounded, stays f32.
+// CHECK-LABEL: schedule.program @norms
+// CHECK-DAG: %[[P:.+]] = schedule.buffer arena : memref<6x8xbf16>
+// CHECK-DAG: %[[Q:.+]] = schedule.buffer arena : memref<6x8xbf16>
+// CHECK: schedule.launch "norm<>" for "norm" grid 6 (%[[P]], %[[Q]] : {{.*}}) {rounded = array<i64: 0>, store_buffers = 1 : i64, writes = array<i64: 1>} storing {
+// CHECK: hybrid.round
+// CHECK: schedule.launch "conv<>" for "conv" grid 6 (%[[Q]], %{{.+}} : {{.*}}) {rounded = array<i64: 0>, writes
+// CHECK: schedule.compute for "fused(add)" {{.*}} -> (%[[R:.+]]) : (memref<6x8xf32>, memref<6x8xf32>) -> memref<6x8xf32>
+// CHECK: schedule.launch "norm<>" for "norm" grid 6 (%[[R]], %{{.+}} : {{.*}}) {store = "RowStore<float, 8>", store_buffers = 1 : i64, writes = array<i64: 1>}
+schedule.program @norms {
+  %x = schedule.buffer arena "x" : memref<6x8xbf16>
+  %w = schedule.buffer arena "w" : memref<8x8xbf16>
+  %p = schedule.buffer arena : memref<6x8xf32>
+  %q = schedule.buffer arena : memref<6x8xf32>
+  %y = schedule.buffer arena : memref<6x8xf32>
+  %stream = schedule.buffer arena "stream" : memref<6x8xf32>
+  %r = schedule.buffer arena : memref<6x8xf32>
+  %z = schedule.buffer arena : memref<6x8xf32>
+  schedule.library_matmul 6 x 8 x 8 of bf16 for "linear" (%x, %w, %p : memref<6x8xbf16>, memref<8x8xbf16>, memref<6x8xf32>) {lda = 8 : i64, ldb = 8 : i64, ldc = 8 : i64, transpose_b}
+  schedule.launch "norm<>" for "norm" grid 6 (%p, %q : memref<6x8xf32>, memref<6x8xf32>) {roundable = array<i64: 0, 1>, store = "RowStore<float, 8>", store_buffers = 1 : i64, writes = array<i64: 1>}
+  schedule.launch "conv<>" for "conv" grid 6 (%q, %y : memref<6x8xf32>, memref<6x8xf32>) {activations = array<i64: 0>, writes = array<i64: 1>}
+  schedule.compute for "fused(add)" (%stream, %y) -> (%r) : (memref<6x8xf32>, memref<6x8xf32>) -> memref<6x8xf32> {
+  ^bb0(%a: tensor<6x8xf32>, %b: tensor<6x8xf32>):
+    %0 = hybrid.binary add %a, %b : tensor<6x8xf32>, tensor<6x8xf32>
+    schedule.yield %0 : tensor<6x8xf32>
+  }
+  schedule.launch "norm<>" for "norm" grid 6 (%r, %z : memref<6x8xf32>, memref<6x8xf32>) {roundable = array<i64: 0, 1>, store = "RowStore<float, 8>", store_buffers = 1 : i64, writes = array<i64: 1>}
+  schedule.output "z" %z : memref<6x8xf32>
+}
+
+// What a kernel's store gives as an activation and once more for a product is one buffer; so is a sum that is there in bf16, of which nothing but sums are made besides.
+// CHECK-LABEL: schedule.program @twice
+// CHECK-DAG: %[[SILU:.+]] = schedule.buffer arena : memref<6x8xbf16>
+// CHECK-DAG: %[[KEPT:.+]] = schedule.buffer arena : memref<6x8xbf16>
+// CHECK-DAG: %[[SUM:.+]] = schedule.buffer arena : memref<6x8xbf16>
+// CHECK-NOT: schedule.buffer arena : memref<6x8xbf16>
+// CHECK: schedule.launch "conv<>" for "conv + fused(silu, round)" grid 6 (%{{.+}}, %[[SILU]], %[[KEPT]] : {{.*}}) {store_buffers = 2 : i64, writes = array<i64: 1, 2>} storing {
+// CHECK-NEXT: ^bb0(%[[E:.+]]: tensor<6x8xf32>):
+// CHECK-NEXT: %[[S:.+]] = hybrid.unary silu %[[E]]
+// CHECK-NEXT: %[[ROUND:.+]] = hybrid.round %[[S]]
+// CHECK-NEXT: %[[ELEMENT:.+]] = hybrid.round %[[E]]
+// CHECK-NEXT: schedule.yield %[[ROUND]], %[[ELEMENT]] :
+// CHECK: schedule.launch "scan<>" for "scan" grid 6 (%[[SILU]], %{{.+}} :
+// CHECK: schedule.library_matmul {{.*}} (%[[SILU]],
+// CHECK: schedule.compute for "fused(mul, round)" (%{{.+}}, %[[KEPT]]) -> (%[[SUM]]) :
+// CHECK: schedule.library_matmul {{.*}} (%[[SUM]],
+// CHECK: schedule.row_sums for "reduce" (%[[SUM]]) by 6
+schedule.program @twice {
+  %x = schedule.buffer arena "x" : memref<6x8xf32>
+  %w = schedule.buffer arena "w" : memref<8x8xbf16>
+  %v = schedule.buffer arena "v" : memref<4x8xbf16>
+  %silu = schedule.buffer arena : memref<6x8xf32>
+  %rounded = schedule.buffer arena : memref<6x8xbf16>
+  %kept = schedule.buffer arena : memref<6x8xf32>
+  %y = schedule.buffer arena : memref<6x8xf32>
+  %z = schedule.buffer arena : memref<6x8xf32>
+  %sum = schedule.buffer arena : memref<6x8xf32>
+  %again = schedule.buffer arena : memref<6x8xbf16>
+  %u = schedule.buffer arena : memref<6x4xf32>
+  %s = schedule.buffer arena : memref<1x8xf32>
+  schedule.launch "conv<>" for "conv + fused(silu, round)" grid 6 (%x, %silu, %rounded, %kept : memref<6x8xf32>, memref<6x8xf32>, memref<6x8xbf16>, memref<6x8xf32>) {activations = array<i64: 3>, store_buffers = 3 : i64, writes = array<i64: 1, 2, 3>} storing {
+  ^bb0(%a: tensor<6x8xf32>):
+    %0 = hybrid.unary silu %a : tensor<6x8xf32>
+    %1 = hybrid.round %0 : tensor<6x8xf32> -> tensor<6x8xbf16>
+    schedule.yield %0, %1, %a : tensor<6x8xf32>, tensor<6x8xbf16>, tensor<6x8xf32>
+  }
+  schedule.launch "scan<>" for "scan" grid 6 (%silu, %y : memref<6x8xf32>, memref<6x8xf32>) {activations = array<i64: 0>, writes = array<i64: 1>}
+  schedule.library_matmul 6 x 8 x 8 of bf16 for "linear" (%rounded, %w, %z : memref<6x8xbf16>, memref<8x8xbf16>, memref<6x8xf32>) {lda = 8 : i64, ldb = 8 : i64, ldc = 8 : i64, transpose_b}
+  schedule.compute for "fused(mul, round)" (%y, %kept) -> (%sum, %again) : (memref<6x8xf32>, memref<6x8xf32>) -> (memref<6x8xf32>, memref<6x8xbf16>) {
+  ^bb0(%a: tensor<6x8xf32>, %b: tensor<6x8xf32>):
+    %0 = hybrid.binary mul %a, %b : tensor<6x8xf32>, tensor<6x8xf32>
+    %1 = hybrid.round %0 : tensor<6x8xf32> -> tensor<6x8xbf16>
+    schedule.yield %0, %1 : tensor<6x8xf32>, tensor<6x8xbf16>
+  }
+  schedule.library_matmul 6 x 4 x 8 of bf16 for "linear" (%again, %v, %u : memref<6x8xbf16>, memref<4x8xbf16>, memref<6x4xf32>) {lda = 8 : i64, ldb = 8 : i64, ldc = 4 : i64, transpose_b}
+  schedule.row_sums for "reduce" (%sum) by 6 scale 1.0 to %s : (memref<6x8xf32>) -> memref<1x8xf32>
+  schedule.output "z" %z : memref<6x8xf32>
+  schedule.output "u" %u : memref<6x4xf32>
+  schedule.output "s" %s : memref<1x8xf32>
+}
