@@ -305,6 +305,7 @@ struct LinearScanAnchors {
 /// Buffers: q, k, v, decay (optional), segments (optional), initialState (optional), finalState
 /// (optional), o, a store.
 struct LinearScanForward : KernelOf<LinearScanParams, "linear_scan_forward", 6> {
+  HYBRID_ACTIVATIONS(0, 1, 2, 7)
   HYBRID_ON_CPU(cpu::linearScanForwardGrid<T>(p))
   HYBRID_ON_CUDA(cuda::linearScanGrid<T>(p, cuda::LinearScanPart::Forward))
 };
@@ -312,6 +313,7 @@ struct LinearScanForward : KernelOf<LinearScanParams, "linear_scan_forward", 6> 
 /// Buffers: q, k, decay (optional), segments (optional), do, dFinalState (optional), dInitialState
 /// (optional), dv, a store.
 struct LinearScanBackwardValues : KernelOf<LinearScanParams, "linear_scan_backward_values", 6> {
+  HYBRID_ACTIVATIONS(0, 1, 4, 7)
   HYBRID_ON_CPU(cpu::linearScanRowGrid<T>(p))
   HYBRID_ON_CUDA(cuda::linearScanGrid<T>(p, cuda::LinearScanPart::Values))
 };
@@ -338,12 +340,15 @@ struct LinearScanBackward : KernelOf<LinearScanParams, "linear_scan_backward", 8
 /// On CUDA. Buffers: k, v, decay (optional), segments (optional), initialState (optional), do,
 /// anchors (optional), dq, a store. anchors: LinearScanAnchors elements, with decayGradient only.
 struct LinearScanBackwardQueries : KernelOf<LinearScanParams, "linear_scan_backward_queries", 6> {
+  HYBRID_ACTIVATIONS(0, 1, 5, 7)
   HYBRID_ON_CUDA(cuda::linearScanGrid<T>(p, cuda::LinearScanPart::Queries))
 };
 
 /// On CUDA. Buffers: q, k, v, decay (optional), segments (optional), do, dFinalState (optional), dq
-/// (read, with decayGradient), anchors (optional), dDecay (optional, as above), dk, a store.
+/// (read, with decayGradient), anchors (optional), dDecay (optional, as above), dk, a store. The
+/// gradient of the decay is a difference of sums that nearly cancel, so it takes dq in full.
 struct LinearScanBackwardKeys : KernelOf<LinearScanParams, "linear_scan_backward_keys", 9> {
+  HYBRID_ACTIVATIONS(0, 1, 2, 5, 10)
   HYBRID_ON_CUDA(cuda::linearScanGrid<T>(p, cuda::LinearScanPart::Keys))
 };
 

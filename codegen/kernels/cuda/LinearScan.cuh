@@ -24,6 +24,9 @@
 //
 // Katharopoulos et al. 2020, section 3.3.1, for the gradients as scans.
 //
+// Activations may lie in memory as bf16; all is computed in T. What turns an element into a number
+// waits for its load, so a tile on its way stays as it lay in memory.
+//
 //===----------------------------------------------------------------------===//
 #pragma once
 #include "codegen/kernels/LinearScan.h"
@@ -31,8 +34,11 @@
 
 namespace hybrid::cuda {
 
-/// One of the recurrences above for one block of columns of one head.
-template <typename T, LinearScanParams p, LinearScanPart part> struct OuterScan {
+/// One of the recurrences above for one block of columns of one head; Read, Write and Lane are the
+/// elements in memory of what its rows and columns are.
+template <typename T, LinearScanParams p, LinearScanPart part, typename Read, typename Write,
+          typename Lane>
+struct OuterScan {
   static constexpr LinearScanTiling tiling = linearScanTilingOf<T>(p, part);
   static constexpr bool reverse = part == LinearScanPart::Values || part == LinearScanPart::Keys,
                         rowsAreKeys =
@@ -117,27 +123,33 @@ template <typename T, LinearScanParams p, LinearScanPart part> struct OuterScan 
 
   /// The operands of the recurrence, as activations [batch, length, stride].
   struct Operands {
-    const T *read, *write, *lane, *decay;
+    const Read *read;
+    const Write *write;
+    const Lane *lane;
+    const T *decay;
     int64_t readStride, writeStride, laneStride;
     T writeScale;
   };
   /// A tile on its way from memory to shared memory.
   struct Loads {
-    T read[rowLoads], write[rowLoads], lane[columnLoads], decay[decayLoads > 0 ? decayLoads : 1];
+    Read read[rowLoads];
+    Write write[rowLoads];
+    Lane lane[columnLoads];
+    T decay[decayLoads > 0 ? decayLoads : 1];
     bool starts;
   };
 
-  template <int size, int count>
-  HYBRID_DEVICE void loadRows(const T *activation, int64_t stride, int64_t offset, int width,
-                              int64_t first, T (&values)[count]) const {
-    const T *at = activation + (batch * p.length + first) * stride + offset;
+  template <int size, int count, typename Element>
+  HYBRID_DEVICE void loadRows(const Element *activation, int64_t stride, int64_t offset, int width,
+                              int64_t first, Element (&values)[count]) const {
+    const Element *at = activation + (batch * p.length + first) * stride + offset;
     HYBRID_UNROLL
     for (int j = 0; j < count; ++j) {
       const int i = thread + j * threads, row = i / size, column = i % size;
       const bool there =
           (steps * size % threads == 0 || row < steps) && hasStep(row, first) && column < width;
-      const T value = at[there ? row * stride + column : 0];
-      values[j] = there ? value : T(0);
+      const Element value = at[there ? row * stride + column : 0];
+      values[j] = there ? value : Element{};
     }
   }
   /// Whether a row of a tile is in the block. Where all are, and all columns, loads and stores are
@@ -194,13 +206,13 @@ template <typename T, LinearScanParams p, LinearScanPart part> struct OuterScan 
     for (int j = 0; j < rowLoads; ++j)
       if (const int i = thread + j * threads; i < steps * rows) {
         if constexpr (reads)
-          readTile[i] = loads.read[j];
-        writeTile[i] = operands.writeScale * loads.write[j];
+          readTile[i] = number(loads.read[j]);
+        writeTile[i] = operands.writeScale * number(loads.write[j]);
       }
     HYBRID_UNROLL
     for (int j = 0; j < columnLoads; ++j)
       if (const int i = thread + j * threads; i < steps * columns)
-        laneTile[i] = loads.lane[j];
+        laneTile[i] = number(loads.lane[j]);
     if constexpr (decays && !constantDecay) {
       HYBRID_UNROLL
       for (int j = 0; j < decayLoads; ++j)
@@ -346,39 +358,46 @@ template <typename T, LinearScanParams p, LinearScanPart part> struct OuterScan 
   }
 };
 
-template <typename T, LinearScanParams p, typename Store>
-HYBRID_DEVICE void linearScanForward(int64_t item, const T *q, const T *k, const T *v,
-                                     const T *decay, const int32_t *segments, const T *initialState,
-                                     T *finalState, Store o) {
-  OuterScan<T, p, LinearScanPart::Forward> scan(item, segments);
+template <typename T, LinearScanParams p, typename Q, typename K, typename V, typename Store>
+HYBRID_DEVICE void linearScanForward(int64_t item, Q q, K k, V v, const T *decay,
+                                     const int32_t *segments, const T *initialState, T *finalState,
+                                     Store o) {
+  OuterScan<T, p, LinearScanPart::Forward, ElementOf<T, Q>, ElementOf<T, K>, ElementOf<T, V>> scan(
+      item, segments);
   scan.readState(initialState, p.hasState);
-  scan.run({q, k, v, decay, p.qStride, p.kStride, p.vStride, T(1)}, asStore<p.oStride>(o),
-           T(p.scale));
+  scan.run({readable<T>(q), readable<T>(k), readable<T>(v), decay, p.qStride, p.kStride, p.vStride,
+            T(1)},
+           asStore<p.oStride>(o), T(p.scale));
   if constexpr (p.hasFinalState)
     scan.writeState(finalState);
 }
 
-template <typename T, LinearScanParams p, typename Store>
-HYBRID_DEVICE void linearScanBackwardValues(int64_t item, const T *q, const T *k, const T *decay,
-                                            const int32_t *segments, const T *dO,
-                                            const T *dFinalState, T *dInitialState, Store dv) {
-  OuterScan<T, p, LinearScanPart::Values> scan(item, segments);
+template <typename T, LinearScanParams p, typename Q, typename K, typename O, typename Store>
+HYBRID_DEVICE void linearScanBackwardValues(int64_t item, Q q, K k, const T *decay,
+                                            const int32_t *segments, O dO, const T *dFinalState,
+                                            T *dInitialState, Store dv) {
+  OuterScan<T, p, LinearScanPart::Values, ElementOf<T, K>, ElementOf<T, Q>, ElementOf<T, O>> scan(
+      item, segments);
   scan.readState(dFinalState, p.hasFinalState);
-  scan.run({k, q, dO, decay, p.kStride, p.qStride, p.oStride, T(p.scale)}, asStore<p.dvStride>(dv),
-           T(1));
+  scan.run({readable<T>(k), readable<T>(q), readable<T>(dO), decay, p.kStride, p.qStride, p.oStride,
+            T(p.scale)},
+           asStore<p.dvStride>(dv), T(1));
   if (p.hasState && dInitialState)
     scan.writeState(dInitialState);
 }
 
-template <typename T, LinearScanParams p, typename Store>
-HYBRID_DEVICE void linearScanBackwardQueries(int64_t item, const T *k, const T *v, const T *decay,
-                                             const int32_t *segments, const T *initialState,
-                                             const T *dO, T *anchors, Store dq) {
-  using Scan = OuterScan<T, p, LinearScanPart::Queries>;
+template <typename T, LinearScanParams p, typename K, typename V, typename O, typename Store>
+HYBRID_DEVICE void linearScanBackwardQueries(int64_t item, K k, V v, const T *decay,
+                                             const int32_t *segments, const T *initialState, O dO,
+                                             T *anchors, Store dq) {
+  using Scan =
+      OuterScan<T, p, LinearScanPart::Queries, ElementOf<T, O>, ElementOf<T, V>, ElementOf<T, K>>;
   Scan scan(item, segments);
   scan.readState(initialState, p.hasState);
   scan.sweep(
-      {dO, v, k, decay, p.oStride, p.vStride, p.kStride, T(1)}, [](int64_t) {},
+      {readable<T>(dO), readable<T>(v), readable<T>(k), decay, p.oStride, p.vStride, p.kStride,
+       T(1)},
+      [](int64_t) {},
       [&](int64_t first) {
         scan.storeOut(asStore<p.dqStride>(dq), T(p.scale), first);
         if constexpr (p.decayGradient) {
@@ -393,21 +412,25 @@ HYBRID_DEVICE void linearScanBackwardQueries(int64_t item, const T *k, const T *
       });
 }
 
-template <typename T, LinearScanParams p, typename Store>
-HYBRID_DEVICE void linearScanBackwardKeys(int64_t item, const T *q, const T *k, const T *v,
-                                          const T *decay, const int32_t *segments, const T *dO,
-                                          const T *dFinalState, const T *dq, const T *anchors,
-                                          T *dDecay, Store dk) {
-  using Scan = OuterScan<T, p, LinearScanPart::Keys>;
+template <typename T, LinearScanParams p, typename Q, typename K, typename V, typename O,
+          typename Store>
+HYBRID_DEVICE void linearScanBackwardKeys(int64_t item, Q q, K keyBuffer, V v, const T *decay,
+                                          const int32_t *segments, O dO, const T *dFinalState,
+                                          const T *dq, const T *anchors, T *dDecay, Store dk) {
+  using Scan =
+      OuterScan<T, p, LinearScanPart::Keys, ElementOf<T, V>, ElementOf<T, O>, ElementOf<T, Q>>;
   constexpr int steps = Scan::steps, columns = Scan::columns, ownColumns = Scan::ownColumns;
   Scan scan(item, segments);
   scan.readState(dFinalState, p.hasFinalState);
   const int column = scan.thread, width = scan.columnsLeft();
   const bool active = column < width; // has a column of the gradient of the decay
   const int64_t keyColumn = scan.head * p.keySize + scan.firstColumn + column;
-  T keys[steps], queryGradients[steps], running = T(0), total = T(0), ofTile = T(0);
+  const auto *k = readable<T>(keyBuffer);
+  ElementOf<T, K> keys[steps];
+  T queryGradients[steps], running = T(0), total = T(0), ofTile = T(0);
   scan.sweep(
-      {v, dO, q, decay, p.vStride, p.oStride, p.qStride, T(p.scale)},
+      {readable<T>(v), readable<T>(dO), readable<T>(q), decay, p.vStride, p.oStride, p.qStride,
+       T(p.scale)},
       [&](int64_t first) {
         if constexpr (p.decayGradient) {
           const int64_t row = scan.batch * p.length + first;
@@ -417,7 +440,7 @@ HYBRID_DEVICE void linearScanBackwardKeys(int64_t item, const T *q, const T *k, 
             const int64_t at = there ? row + t : row, from = there ? keyColumn : 0;
             keys[t] = k[at * p.kStride + from], queryGradients[t] = dq[at * p.dqStride + from];
             if (!there)
-              keys[t] = queryGradients[t] = T(0);
+              keys[t] = {}, queryGradients[t] = T(0);
           }
           const int64_t end = minimum(first + steps, scan.to);
           if (scan.isAnchor(end)) { // the same for all threads
@@ -453,7 +476,7 @@ HYBRID_DEVICE void linearScanBackwardKeys(int64_t item, const T *q, const T *k, 
               if (!scan.hasStep(t, first))
                 continue;
               const T query = scan.laneTile[t * columns + column] * queryGradients[t],
-                      key = keys[t] * scan.outTile[t * columns + column];
+                      key = number(keys[t]) * scan.outTile[t * columns + column];
               T gradient = p.exclusive ? running - key : running + (query - key);
               running = p.exclusive ? gradient + query : gradient;
               if constexpr (p.hasSegments)
