@@ -172,6 +172,7 @@ struct DeltaRuleBackwardWorkspace {
 /// Buffers: q, k, v, a, b (optional), decay (optional), segments (optional), initialState
 /// (optional), finalState (optional), workspace (on CUDA), o, a store.
 struct DeltaRuleForward : KernelOf<DeltaRuleParams, "delta_rule_forward", 8, 9> {
+  HYBRID_ACTIVATIONS(0, 1, 2, 3, 4, 10)
   HYBRID_ON_CPU(cpu::deltaRuleGrid<T>(p, cpu::scanForwardElements<T>(cpu::deltaRuleSizes(p))))
   HYBRID_ON_CUDA(cuda::deltaRuleGrid<T>(p, false))
 };
@@ -181,6 +182,7 @@ struct DeltaRuleForward : KernelOf<DeltaRuleParams, "delta_rule_forward", 8, 9> 
 /// dDecay (optional), workspace (on CUDA).
 struct DeltaRuleBackward
     : KernelOf<DeltaRuleParams, "delta_rule_backward", 10, 11, 12, 13, 14, 15, 16, 17> {
+  HYBRID_ACTIVATIONS(0, 1, 2, 3, 4, 8, 11, 12, 13, 14, 15)
   HYBRID_ON_CPU(cpu::deltaRuleGrid<T>(p, cpu::scanBackwardElements<T>(cpu::deltaRuleSizes(p))))
   HYBRID_ON_CUDA(cuda::deltaRuleGrid<T>(p, true))
 };

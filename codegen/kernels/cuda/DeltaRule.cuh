@@ -47,12 +47,19 @@ HYBRID_DEVICE void deltaRuleRead(const Block &block, const DeltaRuleTiles<T> &t,
   }
 }
 
-template <typename T, DeltaRuleParams P, typename Store>
-HYBRID_DEVICE void deltaRuleForward(int64_t index, const T *q, const T *k, const T *v, const T *a,
-                                    const T *b, const T *decay, const int32_t *segments,
-                                    const T *initialState, T *finalState, T *workspace, Store o) {
-  using Block = DeltaRuleBlock<T, P, false>;
-  Block block(index, q, k, v, a, b, decay, segments);
+/// Elements of buffers.
+template <typename T, typename Q, typename K, typename V, typename A, typename B>
+using DeltaRuleElementsOf = DeltaRuleElements<ElementOf<T, Q>, ElementOf<T, K>, ElementOf<T, V>,
+                                              ElementOf<T, A>, ElementOf<T, B>>;
+
+template <typename T, DeltaRuleParams P, typename Q, typename K, typename V, typename A, typename B,
+          typename Store>
+HYBRID_DEVICE void deltaRuleForward(int64_t index, Q q, K k, V v, A a, B b, const T *decay,
+                                    const int32_t *segments, const T *initialState, T *finalState,
+                                    T *workspace, Store o) {
+  using Block = DeltaRuleBlock<T, P, false, DeltaRuleElementsOf<T, Q, K, V, A, B>>;
+  Block block(index, readable<T>(q), readable<T>(k), readable<T>(v), readable<T>(a), readable<T>(b),
+              decay, segments);
   block.take(workspace + index * deltaRuleWorkspace<T>(P, false));
   block.readState(block.state, initialState, P.hasState != 0);
   const auto store = asStore<P.oStride>(o);
@@ -72,22 +79,27 @@ HYBRID_DEVICE void deltaRuleForward(int64_t index, const T *q, const T *k, const
     block.writeState(finalState, block.state);
 }
 
-template <typename T, DeltaRuleParams P>
-HYBRID_DEVICE void deltaRuleBackward(int64_t index, const T *q, const T *k, const T *v, const T *a,
-                                     const T *b, const T *decay, const int32_t *segments,
-                                     const T *initialState, const T *dO, const T *dFinalState,
-                                     T *dInitialState, T *dq, T *dk, T *dv, T *da, T *db, T *dDecay,
-                                     T *workspace) {
-  using Block = DeltaRuleBlock<T, P, true>;
+template <typename T, DeltaRuleParams P, typename Q, typename K, typename V, typename A, typename B,
+          typename O, typename DQ, typename DK, typename DV, typename DA, typename DB>
+HYBRID_DEVICE void deltaRuleBackward(int64_t index, Q q, K k, V v, A a, B b, const T *decay,
+                                     const int32_t *segments, const T *initialState, O dO,
+                                     const T *dFinalState, T *dInitialState, DQ dq, DK dk, DV dv,
+                                     DA da, DB db, T *dDecay, T *workspace) {
+  using Block = DeltaRuleBlock<T, P, true, DeltaRuleElementsOf<T, Q, K, V, A, B>>;
   constexpr int64_t size = Block::tiling.stateElements, groups = Block::groups,
                     stretch = deltaRuleStretch(P, Block::tiling),
                     stretches = deltaRuleKept(P, Block::tiling),
                     states = deltaRuleStates(P, Block::tiling);
-  Block block(index, q, k, v, a, b, decay, segments);
+  Block block(index, readable<T>(q), readable<T>(k), readable<T>(v), readable<T>(a), readable<T>(b),
+              decay, segments);
   T *const kept = workspace + index * deltaRuleWorkspace<T>(P, true), *const ofStretch =
                                                                           kept + stretches * size;
   block.take(kept + states * size);
-  const DeltaRuleGradient<T, P> gradient(block, {dO, dq, dk, dv, da, db, dDecay});
+  using Gradients =
+      DeltaRuleGradients<T, ElementOf<T, O>, DeltaRuleElementsOf<T, DQ, DK, DV, DA, DB>>;
+  const DeltaRuleGradient<T, P, Block, Gradients> gradient(
+      block, {readable<T>(dO), writable<T>(dq), writable<T>(dk), writable<T>(dv), writable<T>(da),
+              writable<T>(db), dDecay});
   const DeltaRuleTiles<T> own = block.tilesOf(block.warp);
   // Keeps the states that every `apart`th group from `from` on starts from.
   auto keep = [&](T *to, int64_t from, int64_t last, int64_t apart) {

@@ -17,6 +17,9 @@
 // Products of decays are taken factor by factor: however strong they are, nothing overflows and
 // nothing is subtracted. The inverse comes from substitution, which repeated keys do not spoil.
 //
+// Activations may lie in memory as bf16; all is computed in T. What turns an element into a number
+// waits for its load, so loads that are to be under way together give elements as they lie there.
+//
 //===----------------------------------------------------------------------===//
 #pragma once
 #include "codegen/kernels/DeltaRule.h"
@@ -40,8 +43,22 @@ template <typename T> struct DeltaRuleTiles {
   T *decayEnd;          // [key]: Σ S leaving
 };
 
+/// Elements in memory of q, k, v, a and b.
+template <typename Query, typename Key, typename Value, typename Erase, typename Write>
+struct DeltaRuleElements {
+  using OfQuery = Query;
+  using OfKey = Key;
+  using OfValue = Value;
+  using OfErase = Erase;
+  using OfWrite = Write;
+};
+
 /// A head of a sequence, and `together` chunks of it.
-template <typename T, DeltaRuleParams p, bool backward> struct DeltaRuleBlock {
+template <typename T, DeltaRuleParams p, bool backward, typename Elements> struct DeltaRuleBlock {
+  using Query = typename Elements::OfQuery;
+  using Key = typename Elements::OfKey;
+  using Value = typename Elements::OfValue;
+  using Erase = typename Elements::OfErase;
   static constexpr DeltaRuleTiling tiling = deltaRuleTilingOf<T>(p, backward);
   static constexpr int chunk = deltaRuleChunk, keys = tiling.keys, values = tiling.values,
                        keyStride = tiling.keyStride, pairStride = tiling.pairStride,
@@ -51,24 +68,35 @@ template <typename T, DeltaRuleParams p, bool backward> struct DeltaRuleBlock {
                        valueSize = static_cast<int>(p.valueSize);
   static constexpr bool decays = deltaRuleDecays(p), hasB = p.hasB != 0,
                         perHead = p.decay == DeltaRuleDecay::HeadAndTime;
+  using Write = typename Choose<hasB, typename Elements::OfWrite, Key>::Type;
   static constexpr int64_t chunks = deltaRuleChunks(p), groups = deltaRuleGroups(p, tiling);
   using State = Fragment<T>[keyTiles]; // transposed: 16 values of all keys
 
   int warp, lane;
   int64_t batch, head;
-  const T *q, *k, *v, *a, *b, *decay; // of the sequence and head
+  // Of the sequence and head:
+  const Query *q;
+  const Key *k;
+  const Value *v;
+  const Erase *a;
+  const Write *b; // k, if b is not given
+  const T *decay;
   const int32_t *segments;
   T *state, *dState, *tiles;
   int64_t first; // row of the warp's chunk
   int rows;      // of it
 
-  HYBRID_DEVICE DeltaRuleBlock(int64_t item, const T *qs, const T *ks, const T *vs, const T *as,
-                               const T *bs, const T *decaysOf, const int32_t *ids) {
+  HYBRID_DEVICE DeltaRuleBlock(int64_t item, const Query *qs, const Key *ks, const Value *vs,
+                               const Erase *as, const typename Elements::OfWrite *bs,
+                               const T *decaysOf, const int32_t *ids) {
     warp = warpIndex(), lane = laneIndex();
     batch = item / p.heads, head = item % p.heads;
     q = qs + at(p.qStride, 0, 0, keySize), k = ks + at(p.kStride, 0, 0, keySize);
     v = vs + at(p.vStride, 0, 0, valueSize), a = as + at(p.aStride, 0, 0, keySize);
-    b = hasB ? bs + at(p.bStride, 0, 0, keySize) : k;
+    if constexpr (hasB)
+      b = bs + at(p.bStride, 0, 0, keySize);
+    else
+      b = k;
     if constexpr (p.decay != DeltaRuleDecay::None)
       decay = decaysOf + at(p.decayStride, 0, 0, perHead ? 1 : keySize);
     segments = p.hasSegments ? ids + batch * p.length : nullptr;
@@ -141,21 +169,29 @@ template <typename T, DeltaRuleParams p, bool backward> struct DeltaRuleBlock {
     const bool other = segments[t] != segments[maximum<int64_t>(t - 1, 0)];
     return hasRow(row) && stepOf(row) == 0 && other;
   }
-  HYBRID_DEVICE T queryOf(int row, int key) const {
-    const T there = q[tokenOf(rowFor(row)) * p.qStride + keyFor(key)];
-    return hasRow(row) && hasKey(key) && isRead(row) ? T(p.scale) * there : T(0);
+  // For each tensor: an element as it lies in memory, and the number that it stands for.
+  HYBRID_DEVICE Query storedQuery(int row, int key) const {
+    return q[tokenOf(rowFor(row)) * p.qStride + keyFor(key)];
   }
-  HYBRID_DEVICE T eraseOf(int row, int key) const {
-    const T there = a[placeOf(rowFor(row), p.aStride, keySize) + keyFor(key)];
-    return hasRow(row) && hasKey(key) && !starts(row) ? (hasB ? there : -there) : T(0);
+  HYBRID_DEVICE T queryOf(int row, int key, Query there) const {
+    return hasRow(row) && hasKey(key) && isRead(row) ? T(p.scale) * number(there) : T(0);
   }
-  HYBRID_DEVICE T writtenOf(int row, int key) const {
-    const T there = b[placeOf(rowFor(row), hasB ? p.bStride : p.kStride, keySize) + keyFor(key)];
-    return hasRow(row) && hasKey(key) ? there : T(0);
+  HYBRID_DEVICE Erase storedErase(int row, int key) const {
+    return a[placeOf(rowFor(row), p.aStride, keySize) + keyFor(key)];
   }
-  HYBRID_DEVICE T plainOf(int row, int key) const {
-    const T there = k[placeOf(rowFor(row), p.kStride, keySize) + keyFor(key)];
-    return hasRow(row) && hasKey(key) ? there : T(0);
+  HYBRID_DEVICE T eraseOf(int row, int key, Erase there) const {
+    return hasRow(row) && hasKey(key) && !starts(row) ? (hasB ? number(there) : -number(there))
+                                                      : T(0);
+  }
+  HYBRID_DEVICE Write storedWritten(int row, int key) const {
+    return b[placeOf(rowFor(row), hasB ? p.bStride : p.kStride, keySize) + keyFor(key)];
+  }
+  HYBRID_DEVICE Key storedPlain(int row, int key) const {
+    return k[placeOf(rowFor(row), p.kStride, keySize) + keyFor(key)];
+  }
+  /// Of what is written, b or k.
+  template <typename Element> HYBRID_DEVICE T writtenOf(int row, int key, Element there) const {
+    return hasRow(row) && hasKey(key) ? number(there) : T(0);
   }
   /// What a factor is the exponential of; 0 where there is none.
   HYBRID_DEVICE T decayOf(int row, int key) const {
@@ -164,13 +200,18 @@ template <typename T, DeltaRuleParams p, bool backward> struct DeltaRuleBlock {
     const T there = decay[tokenOf(rowFor(row)) * p.decayStride + (perHead ? 0 : keyFor(key))];
     return hasRow(row) && hasKey(key) && stepOf(row) == 0 ? there : T(0);
   }
-  /// v of a row, or dO of one that is read.
-  HYBRID_DEVICE T valueOf(int row, int value) const {
-    const T there = v[placeOf(rowFor(row), p.vStride, valueSize) + valueFor(value)];
-    return hasRow(row) && hasValue(value) ? there : T(0);
+  HYBRID_DEVICE Value storedValue(int row, int value) const {
+    return v[placeOf(rowFor(row), p.vStride, valueSize) + valueFor(value)];
   }
-  HYBRID_DEVICE T dOutOf(const T *dO, int row, int value) const {
-    const T there = dO[at(p.oStride, tokenOf(rowFor(row)), 0, valueSize) + valueFor(value)];
+  HYBRID_DEVICE T valueOf(int row, int value, Value there) const {
+    return hasRow(row) && hasValue(value) ? number(there) : T(0);
+  }
+  HYBRID_DEVICE T valueOf(int row, int value) const {
+    return valueOf(row, value, storedValue(row, value));
+  }
+  /// dO of a row that is read.
+  template <typename Element> HYBRID_DEVICE T dOutOf(const Element *dO, int row, int value) const {
+    const T there = number(dO[at(p.oStride, tokenOf(rowFor(row)), 0, valueSize) + valueFor(value)]);
     return hasRow(row) && hasValue(value) && isRead(row) ? there : T(0);
   }
   /// Calls visit(i, value, row) for the lane's elements of a fragment of 16 values and 8 rows.
@@ -193,17 +234,23 @@ template <typename T, DeltaRuleParams p, bool backward> struct DeltaRuleBlock {
   HYBRID_DEVICE void prepare(int64_t index, const DeltaRuleTiles<T> &t) {
     warpBarrier(); // the chunk before is done with its tiles
     select(index);
-    Fragment<T> ofValues[2];
+    Value stored[2][4];
     HYBRID_NO_UNROLL
     for (int valueTile = 0; valueTile < valueTiles; ++valueTile) {
       HYBRID_UNROLL
       for (int n = 0; n < 2; ++n)
-        ofValues[n] = valuesOf(valueTile, n);
+        forFragment(valueTile, n,
+                    [&](int i, int value, int row) { stored[n][i] = storedValue(row, value); });
       if (valueTile == 0)
         loadRows(t);
       HYBRID_UNROLL
-      for (int n = 0; n < 2; ++n)
-        writeFragment(t.corrected + valueTile * 16 * pairStride + n * 8, pairStride, ofValues[n]);
+      for (int n = 0; n < 2; ++n) {
+        Fragment<T> fragment;
+        forFragment(valueTile, n, [&](int i, int value, int row) {
+          fragment.at[i] = valueOf(row, value, stored[n][i]);
+        });
+        writeFragment(t.corrected + valueTile * 16 * pairStride + n * 8, pairStride, fragment);
+      }
     }
     warpBarrier();
     pair(t, t.written, t.inverse, t.read);
@@ -221,7 +268,11 @@ template <typename T, DeltaRuleParams p, bool backward> struct DeltaRuleBlock {
     constexpr int each = chunk * keys / warpSize, most = 8;
     HYBRID_NO_UNROLL
     for (int done = 0; done < each; done += most) {
-      T ofQuery[most], ofErase[most], ofWritten[most], ofPlain[most], ofDecay[most];
+      Query ofQuery[most];
+      Erase ofErase[most];
+      Write ofWritten[most];
+      Key ofPlain[most];
+      T ofDecay[most];
       auto forAll = [&](auto visit) {
         HYBRID_UNROLL
         for (int n = 0; n < most; ++n)
@@ -231,16 +282,18 @@ template <typename T, DeltaRuleParams p, bool backward> struct DeltaRuleBlock {
           }
       };
       forAll([&](int n, int row, int key) {
-        ofQuery[n] = queryOf(row, key), ofErase[n] = eraseOf(row, key);
-        ofWritten[n] = writtenOf(row, key), ofDecay[n] = decayOf(row, key);
+        ofQuery[n] = storedQuery(row, key), ofErase[n] = storedErase(row, key);
+        ofWritten[n] = storedWritten(row, key), ofDecay[n] = decayOf(row, key);
         if constexpr (hasB)
-          ofPlain[n] = plainOf(row, key);
+          ofPlain[n] = storedPlain(row, key);
       });
       forAll([&](int n, int row, int key) {
         const int tile = row * keyStride + key;
-        t.query[tile] = ofQuery[n], t.erase[tile] = ofErase[n], t.written[tile] = ofWritten[n];
+        t.query[tile] = queryOf(row, key, ofQuery[n]);
+        t.erase[tile] = eraseOf(row, key, ofErase[n]);
+        t.written[tile] = writtenOf(row, key, ofWritten[n]);
         if constexpr (hasB)
-          t.plain[tile] = ofPlain[n];
+          t.plain[tile] = writtenOf(row, key, ofPlain[n]);
         if constexpr (decays)
           t.factor[tile] = starts(row)                       ? T(0)
                            : p.decay == DeltaRuleDecay::None ? T(1)

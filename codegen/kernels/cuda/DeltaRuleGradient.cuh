@@ -14,13 +14,19 @@
 
 namespace hybrid::cuda {
 
-template <typename T> struct DeltaRuleGradients {
-  const T *dO;
-  T *dq, *dk, *dv, *da, *db, *dDecay;
+/// dO, and where gradients go, whose elements in memory are those of what they are gradients of.
+template <typename T, typename Output, typename Elements> struct DeltaRuleGradients {
+  const Output *dO;
+  typename Elements::OfQuery *dq;
+  typename Elements::OfKey *dk;
+  typename Elements::OfValue *dv;
+  typename Elements::OfErase *da;
+  typename Elements::OfWrite *db;
+  T *dDecay;
 };
 
-template <typename T, DeltaRuleParams p> struct DeltaRuleGradient {
-  using Block = DeltaRuleBlock<T, p, true>;
+template <typename T, DeltaRuleParams p, typename Block, typename Gradients>
+struct DeltaRuleGradient {
   using Tiles = DeltaRuleTiles<T>;
   static constexpr int chunk = Block::chunk, keys = Block::keys, keySize = Block::keySize,
                        valueSize = Block::valueSize, keyStride = Block::keyStride,
@@ -30,10 +36,9 @@ template <typename T, DeltaRuleParams p> struct DeltaRuleGradient {
                         decayGradient = p.decayGradient != 0;
 
   Block &block;
-  DeltaRuleGradients<T> to;
+  Gradients to;
 
-  HYBRID_DEVICE DeltaRuleGradient(Block &block, const DeltaRuleGradients<T> &to)
-      : block(block), to(to) {}
+  HYBRID_DEVICE DeltaRuleGradient(Block &block, const Gradients &to) : block(block), to(to) {}
 
   /// Of the group that starts from the block's state; the block's dState is what it ends with, and
   /// then what it starts with.
@@ -158,8 +163,9 @@ private:
           sums[n] = readFragment(dCorrected + n * 8, pairStride);
         block.forFragment(valueTile, n, [&](int i, int value, int row) {
           if (block.hasRow(row) && Block::hasValue(value))
-            to.dv[block.at(p.dvStride, block.tokenOf(row), block.stepOf(row), valueSize) + value] =
-                sums[n].at[i];
+            put(to.dv[block.at(p.dvStride, block.tokenOf(row), block.stepOf(row), valueSize) +
+                      value],
+                sums[n].at[i]);
         });
       }
     }
@@ -244,6 +250,29 @@ private:
     T query[chunk], erase[chunk], factor[chunk];
   };
 
+  /// The key's part of all rows: loads before numbers.
+  HYBRID_DEVICE void loadKey(int key, Rows &of, T (&written)[chunk], T (&plain)[chunk]) const {
+    typename Block::Query storedQueries[chunk];
+    typename Block::Erase storedErases[chunk];
+    typename Block::Write storedWritten[chunk];
+    typename Block::Key storedPlain[chunk];
+    HYBRID_UNROLL
+    for (int i = 0; i < chunk; ++i) {
+      storedQueries[i] = block.storedQuery(i, key), storedErases[i] = block.storedErase(i, key);
+      storedWritten[i] = block.storedWritten(i, key);
+      if constexpr (hasB)
+        storedPlain[i] = block.storedPlain(i, key);
+    }
+    HYBRID_UNROLL
+    for (int i = 0; i < chunk; ++i) {
+      of.query[i] = block.queryOf(i, key, storedQueries[i]);
+      of.erase[i] = block.eraseOf(i, key, storedErases[i]);
+      written[i] = block.writtenOf(i, key, storedWritten[i]);
+      if constexpr (hasB)
+        plain[i] = block.writtenOf(i, key, storedPlain[i]);
+    }
+  }
+
   /// Gradients of the rows in 16 keys: half of the lanes have those of queries, or of even rows,
   /// the other half those of erasing rows, or of odd rows.
   HYBRID_DEVICE void ofKeys(const Tiles &t, int firstKey, T &ofHead) const {
@@ -252,13 +281,7 @@ private:
     const bool isKey = keys % chunk == 0 ? Block::hasKey(key) : key < keySize;
     Rows of;
     T written[chunk], plain[chunk], dDecay[chunk];
-    HYBRID_UNROLL
-    for (int i = 0; i < chunk; ++i) {
-      of.query[i] = block.queryOf(i, key), of.erase[i] = block.eraseOf(i, key);
-      written[i] = block.writtenOf(i, key);
-      if constexpr (hasB)
-        plain[i] = block.plainOf(i, key);
-    }
+    loadKey(key, of, written, plain);
     HYBRID_UNROLL
     for (int i = 0; i < chunk; ++i) {
       of.factor[i] = decays ? t.factor[i * keyStride + tileKey] : T(1);
@@ -295,8 +318,8 @@ private:
         const int64_t token = block.tokenOf(j);
         const int step = block.stepOf(j);
         if constexpr (hasB)
-          to.db[block.at(p.dbStride, token, step, keySize) + key] = dWritten;
-        to.dk[block.at(p.dkStride, token, step, keySize) + key] = hasB ? dPlain : dWritten;
+          put(to.db[block.at(p.dbStride, token, step, keySize) + key], dWritten);
+        put(to.dk[block.at(p.dkStride, token, step, keySize) + key], hasB ? dPlain : dWritten);
       }
     }
     if constexpr (decayGradient)
@@ -342,12 +365,14 @@ private:
         sum = decays ? multiplyAdd(sum, factor[i], own) : sum + own; // a row is read after that
       const int64_t token = block.tokenOf(i);
       const int step = block.stepOf(i);
-      T *const place = (half ? to.da + block.at(p.daStride, token, step, keySize)
-                             : to.dq + block.at(p.dqStride, token, 0, keySize)) +
-                       key;
-      sum *= half ? (hasB ? T(1) : T(-1)) : T(p.scale);
-      if (block.hasRow(i) && isKey && (half || block.isRead(i)))
-        *place = half && block.starts(i) ? T(0) : sum;
+      if (!block.hasRow(i) || !isKey)
+        continue;
+      if (half)
+        put(to.da[block.at(p.daStride, token, step, keySize) + key], block.starts(i) ? T(0)
+                                                                     : hasB          ? sum
+                                                                                     : -sum);
+      else if (block.isRead(i))
+        put(to.dq[block.at(p.dqStride, token, 0, keySize) + key], T(p.scale) * sum);
     }
   }
 

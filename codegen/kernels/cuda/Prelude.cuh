@@ -49,6 +49,13 @@ template <typename T> HYBRID_DEVICE T *writable(Buffer buffer) {
 template <typename T> HYBRID_DEVICE bf16 *writable(RoundedBuffer rounded) {
   return static_cast<bf16 *>(rounded.buffer.data);
 }
+/// One of two types.
+template <bool first, typename First, typename Second> struct Choose {
+  using Type = First;
+};
+template <typename First, typename Second> struct Choose<false, First, Second> {
+  using Type = Second;
+};
 /// T, of what is only read as well.
 template <typename T> struct WithoutConst {
   using Type = T;
