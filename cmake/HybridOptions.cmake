@@ -23,7 +23,8 @@ endif()
 if(HYBRID_SANITIZE)
   # Of the function that a call reaches the check `function` reads the words in front of it. Machine code of an executable
   # has none there, and may begin a page behind one that is not mapped.
-  add_compile_options(-fsanitize=${HYBRID_SANITIZE} -fno-sanitize=function -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_compile_options(-fsanitize=${HYBRID_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
+                      $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>)
   add_link_options(-fsanitize=${HYBRID_SANITIZE})
 endif()
 

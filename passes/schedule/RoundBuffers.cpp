@@ -269,7 +269,7 @@ void roundBuffer(BufferOp buffer) {
   rounded(buffer);
 }
 
-//===-- what is there twice -------------------------------------------------------===//
+//===-- what is there twice ----------------------------------------------------===//
 
 /// Whether the region gives what it takes.
 bool isIdentity(ComputeOp compute) {

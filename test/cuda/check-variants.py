@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 """Compiles one of every variant of every kernel of the library that a model of this tree launches.
 
-The CUDA C++ of all models below is collected: gradient cases in f32, MAD's architectures and, where the
-references are, the golden cases in each precision, so that f64 is that of the golden cases. A use of a kernel is a variant by its template,
-element types, the way it stores, and those constants that choose code: flags, which are 0 or 1 in all uses, and
-enumerators. Sizes do not make a variant. The first use of each is compiled for every architecture, and what
+The CUDA C++ of all models below is collected: gradient cases in f32, MAD's architectures and, where the references are,
+the golden cases in each precision, which alone have f64. A use of a kernel is a variant by its template, element types,
+the way it stores, and those constants that choose code: flags, which are 0 or 1 in all uses, and enumerators. Sizes do not make a variant. The first use of each is compiled for every architecture, and what
 it takes of a multiprocessor is compared with a table; `--update` writes that anew. The table of the kernels in
 codegen/kernels/cuda/X.cuh is FOLDER/X.json. Shared memory, and what the sizes that people train take, is the matter
 of check-budgets.py.
 
-It is a complaint when a variant does not compile, takes more registers or stack than the table allows (allowance.py), spills, or has
-accesses that do not say which memory they go to, and when a template of codegen/kernels/cuda is in no use.
+It is a complaint when a variant does not compile, takes more registers or stack than the table allows (allowance.py),
+spills, or has accesses that do not say which memory they go to, and when a template of codegen/kernels/cuda is in no
+use.
 
 With --architecture only that one is compiled for and compared.
 
@@ -24,6 +24,7 @@ import argparse
 import collections
 import concurrent.futures
 import ctypes
+import functools
 import importlib.machinery
 import importlib.util
 import json
@@ -187,11 +188,12 @@ def nvrtc():
     sys.exit("NVRTC was not found: put the toolkit's nvcc on the PATH, or set CUDA_HOME")
 
 
+@functools.cache
 def headers_of(root):
     """Name in an include -> text of the kernels' headers, given as hybridc gives them."""
     cstdint = re.search(r'R"\((.*?)\)"', (root / "codegen/cuda/KernelHeaders.cpp.in").read_text(), re.S)[1]
-    found = {str(path.relative_to(root)): path.read_text() for pattern in ("executable/*.h", *(f"codegen/kernels/{part}" for part in ("*.h", "cuda/*.h", "cuda/*.cuh")))
-             for path in sorted(root.glob(pattern))}
+    patterns = ("executable/*.h", "codegen/kernels/*.h", "codegen/kernels/cuda/*.h", "codegen/kernels/cuda/*.cuh")
+    found = {str(path.relative_to(root)): path.read_text() for pattern in patterns for path in sorted(root.glob(pattern))}
     return {"cstdint": cstdint, **found}
 
 

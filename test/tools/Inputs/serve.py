@@ -1,7 +1,7 @@
 """usage: serve.py FOLDER COMMAND... - starts the server that COMMAND names on a free port and acts as its clients.
 
 Streams equal whole answers, echoed log-probabilities add up to those of lm-evaluation-harness' rule, concurrent clients get what they would
-get alone, and those that are malformed, too large or stop reading harm nobody.
+get alone, those that come in a burst are kept, and those that are malformed, too large or stop reading harm nobody.
 """
 import concurrent.futures
 import http.client
