@@ -210,9 +210,12 @@ template <typename T, DeltaRuleParams p, bool backward, typename Elements> struc
     return valueOf(row, value, storedValue(row, value));
   }
   /// dO of a row that is read.
-  template <typename Element> HYBRID_DEVICE T dOutOf(const Element *dO, int row, int value) const {
-    const T there = number(dO[at(p.oStride, tokenOf(rowFor(row)), 0, valueSize) + valueFor(value)]);
-    return hasRow(row) && hasValue(value) && isRead(row) ? there : T(0);
+  template <typename Element>
+  HYBRID_DEVICE Element storedDOut(const Element *dO, int row, int value) const {
+    return dO[at(p.oStride, tokenOf(rowFor(row)), 0, valueSize) + valueFor(value)];
+  }
+  template <typename Element> HYBRID_DEVICE T dOutOf(int row, int value, Element there) const {
+    return hasRow(row) && hasValue(value) && isRead(row) ? number(there) : T(0);
   }
   /// Calls visit(i, value, row) for the lane's elements of a fragment of 16 values and 8 rows.
   template <typename Visit>

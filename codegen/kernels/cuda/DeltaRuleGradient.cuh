@@ -15,7 +15,8 @@
 namespace hybrid::cuda {
 
 /// dO, and where gradients go, whose elements in memory are those of what they are gradients of.
-template <typename T, typename Output, typename Elements> struct DeltaRuleGradients {
+template <typename T, typename OfOutput, typename Elements> struct DeltaRuleGradients {
+  using Output = OfOutput;
   const Output *dO;
   typename Elements::OfQuery *dq;
   typename Elements::OfKey *dk;
@@ -51,9 +52,13 @@ struct DeltaRuleGradient {
       for (int valueTile = 0; valueTile < valueTiles; ++valueTile)
         HYBRID_UNROLL
       for (int n = 0; n < 2; ++n) {
+        typename Gradients::Output stored[4];
+        block.forFragment(valueTile, n, [&](int i, int value, int row) {
+          stored[i] = block.storedDOut(to.dO, row, value);
+        });
         Fragment<T> fragment;
         block.forFragment(valueTile, n, [&](int i, int value, int row) {
-          fragment.at[i] = block.dOutOf(to.dO, row, value);
+          fragment.at[i] = block.dOutOf(row, value, stored[i]);
         });
         writeFragment(t.dOut + valueTile * 16 * pairStride + n * 8, pairStride, fragment);
       }
