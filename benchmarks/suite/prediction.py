@@ -22,8 +22,8 @@ ASSUMPTIONS = """\
 - Instructions are those of PTX, scaled by (instructions of machine code / of PTX) where that is below 1.
 - Units work at the same time: the longest decides; dependences within a block are those of PTX with the latencies of an H100.
 - The L1 cache keeps what a block reads again if all resident blocks' lines fit beside shared memory, otherwise nothing.
-- The L2 cache keeps the last buffers touched, up to 80 % of its size, across kernels, least recently used first; what is written reaches
-  memory when it is evicted. Other accesses to a buffer reach memory once a kernel, however often blocks read it.
+- The L2 cache keeps the last buffers touched, up to 80 % of its size, across kernels; the least recently used goes first, before it what was read or
+  written once for all (`ld.cs`, `st.cs`); what is written reaches memory when it is evicted. Other accesses to a buffer reach memory once a kernel, however often blocks read it.
 - Kernels of a branch run one after another; a launch in a graph and its ramp take the same time for all of them. Where a kernel is made ready while the
   one before it runs (programmatic dependent launch, since sm_90), that one is not a library's, and nothing of another branch is waited for, a launch
   takes `dependent_launch_us`.
@@ -51,8 +51,8 @@ class L2:
         self.capacity = int(gpu["l2_mib"] * 2**20 * gpu["l2_keeps"])
         self.chunks, self.used, self.written_back = collections.OrderedDict(), 0, 0
 
-    def touch(self, buffer, touched, write):
-        """Bytes that come from memory because `touched` bytes from the begin of a buffer are read or written."""
+    def touch(self, buffer, touched, write, kept=True):
+        """Bytes that come from memory because `touched` bytes from the begin of a buffer are read or written; what is not `kept` is the first to go."""
         space, offset, size = buffer
         touched, missed = min(touched, size), 0
         first, last = offset // CHUNK, (offset + max(touched, 1) - 1) // CHUNK
@@ -73,6 +73,8 @@ class L2:
                 if not write and not whole:
                     missed += part
             self.chunks[key] = bool(dirty) or (write and not whole)
+            if not kept:
+                self.chunks.move_to_end(key, last=False)
             while self.used > self.capacity:
                 _, was_written = self.chunks.popitem(last=False)
                 self.used -= CHUNK
@@ -131,7 +133,7 @@ def kernel(step, gpu, cache=None):
     for number, write in touches:
         touched = int(apart[number][write])
         if touched:
-            missed += cache.touch(step["buffers"][number], touched, write)
+            missed += cache.touch(step["buffers"][number], touched, write, near["kept"][number][write] if "kept" in near else True)
             wanted += touched
     dram = missed + cache.written_back - written_before
     far = min(1.0, missed / max(1, sum(read for read, _ in apart)))

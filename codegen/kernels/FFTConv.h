@@ -35,6 +35,14 @@ template <typename T> constexpr int64_t fftconvScratch(const FFTConvParams &p, i
 }
 } // namespace cpu
 
+/// Bytes of an element of filters, spectra and sums, and of activations, which may be rounded.
+struct FFTConvElements {
+  int64_t bytes, activationBytes;
+};
+constexpr FFTConvElements fftconvElements(int64_t bytes, bool rounds) {
+  return {bytes, rounds && bytes == 4 ? 2 : bytes};
+}
+
 namespace cuda {
 
 constexpr int threads(const FFTConvParams &p) { return static_cast<int>(p.blockThreads); }
@@ -63,20 +71,20 @@ constexpr int64_t gridProcessors = 132;
 /// A block's transforms take up to 128 KB (in f32 a thread keeps no more than 16 sums then); more
 /// than 8 channels of f32, a sector of memory, only where transforms are short. A block that reads
 /// fewer channels leaves the rest of each sector to its neighbours, through L2: 32 / (4 lanes)
-/// times the bytes. Forward, two channels take more time than two passes, four less; backward two
-/// are worth it, one is not.
-constexpr int64_t fftconvLanes(const FFTConvParams &p, int64_t signals, int64_t elementBytes,
+/// times the bytes of f32. Forward, two channels of f32 take more time than two passes, four less;
+/// backward two are worth it, one is not; of bf16 twice as many.
+constexpr int64_t fftconvLanes(const FFTConvParams &p, int64_t signals, FFTConvElements elements,
                                int64_t sharedBytes) {
   const int64_t most = sharedBytes - 128 < (136LL << 10) ? sharedBytes - 128 : 136LL << 10;
   auto fits = [&](int64_t lanes) {
-    return signals * fftElements(p.points, lanes) * 2 * elementBytes <= most;
+    return signals * fftElements(p.points, lanes) * 2 * elements.bytes <= most;
   };
   int64_t lanes = 1;
   while (lanes < p.channels && fits(2 * lanes) &&
          (lanes < 8 || (lanes < 32 && 2 * lanes * p.points <= 4096)))
     lanes *= 2;
-  const bool isWorthIt =
-      lanes * elementBytes >= (signals == 1 ? 16 : 8) || lanes >= p.channels || p.hasSegments;
+  const bool isWorthIt = lanes * elements.activationBytes >= (signals == 1 ? 16 : 8) ||
+                         lanes >= p.channels || p.hasSegments;
   // Few sequences: rather more blocks than whole sectors.
   while (lanes > 2 && p.batch * ((p.channels + lanes - 1) / lanes) < gridProcessors)
     lanes /= 2;

@@ -9,15 +9,16 @@
 
 namespace hybrid {
 
-/// The outer transforms of `batch` sequences of some channels. stride: of x or y; hasFactor: y, or
-/// x, is multiplied by another activation; hasSecond: the merged values times yet another one are a
-/// second result; hasFirst: so is the first row.
+/// The outer transforms of `batch` sequences of some channels; an item takes `lanes` of them, and
+/// `tile` inner points. stride: of x or y; hasFactor: y, or x, is multiplied by another activation;
+/// hasSecond: the merged values times yet another one are a second result; hasFirst: so is the
+/// first row.
 struct FFTConvPartsParams {
-  int64_t batch, length, channels, points, parts, tile, blockThreads;
+  int64_t batch, length, channels, points, parts, lanes, tile, blockThreads;
   int64_t stride, factorStride, secondStride, secondFactorStride;
   int64_t hasFactor, hasSecond, hasFirst;
-  HYBRID_FIELDS(batch, length, channels, points, parts, tile, blockThreads, stride, factorStride,
-                secondStride, secondFactorStride, hasFactor, hasSecond, hasFirst)
+  HYBRID_FIELDS(batch, length, channels, points, parts, lanes, tile, blockThreads, stride,
+                factorStride, secondStride, secondFactorStride, hasFactor, hasSecond, hasFirst)
 };
 
 /// The inner transforms, of `points` points: a block walks over one part of a channel, of one of
@@ -30,16 +31,18 @@ struct FFTConvInnerParams {
 
 namespace cuda {
 
-constexpr int64_t partsLanes = 8; // channels: a sector of memory in f32
 constexpr int threads(const FFTConvPartsParams &p) { return static_cast<int>(p.blockThreads); }
 /// Whether a thread does an outer transform by itself, in registers: no block waits then, and all
 /// loads are on their way at once. More parts go through shared memory.
 constexpr bool partsInRegisters(int64_t parts) { return parts <= 32; }
-/// Items take partsLanes neighbouring channels of `tile` neighbouring inner points.
+/// Neighbouring channels of an item: 64 bytes of the activations, whether those are of T or rounded
+/// to half of f32's; in shared memory, where there is no room for more inner points, 8.
+constexpr int64_t partsLanes(int64_t parts, int64_t elementBytes) {
+  return partsInRegisters(parts) ? 64 / elementBytes : 8;
+}
 template <typename T> constexpr Grid partsGrid(const FFTConvPartsParams &p) {
-  const int64_t elements =
-      partsInRegisters(p.parts) ? 0 : fftElements(p.parts, p.tile * partsLanes);
-  return {p.batch * (p.points / p.parts / p.tile) * ceilDiv(p.channels, partsLanes), threads(p),
+  const int64_t elements = partsInRegisters(p.parts) ? 0 : fftElements(p.parts, p.tile * p.lanes);
+  return {p.batch * (p.points / p.parts / p.tile) * ceilDiv(p.channels, p.lanes), threads(p),
           elements * 2 * static_cast<int64_t>(sizeof(T))};
 }
 /// Factors e^(-2 pi i q / (4 points)), q < 4 points, are products of two from short tables, the
@@ -51,10 +54,11 @@ constexpr int64_t fineFactors(int64_t points) {
   return count;
 }
 /// Parts of a transform: few, but so many that two inner transforms take no more than 32 KB of f32,
-/// or 64 KB rather than that the outer transforms no longer fit into registers.
+/// or 64 KB rather than that the outer transforms no longer fit into registers. Inner ones of fewer
+/// than 512 points would leave threads of a warp idle.
 constexpr int64_t fftconvParts(int64_t points) {
-  int64_t parts = 16;
-  while (points / parts > (parts < 32 ? 2048 : 4096) && parts < 512)
+  int64_t parts = 8;
+  while (points / parts > (parts < 16 ? 512 : parts < 32 ? 2048 : 4096) && parts < 512)
     parts *= 2;
   return parts;
 }
@@ -72,7 +76,8 @@ constexpr int64_t longestInParts(int64_t elementBytes, int64_t mostShared) {
 /// Inner points of a tile: of 256 threads where transforms are in registers,
 /// otherwise 64 KB.
 constexpr int64_t fftconvTile(int64_t parts, int64_t elementBytes) {
-  return partsInRegisters(parts) ? 256 / partsLanes : 4096 / elementBytes / parts;
+  return partsInRegisters(parts) ? 256 / partsLanes(parts, elementBytes)
+                                 : 4096 / elementBytes / parts;
 }
 /// What is convolved at a time.
 struct FFTConvStretch {
@@ -85,12 +90,13 @@ struct FFTConvStretch {
 /// what memory gives at least, and a divisor of the batch: all have one size, and share their code.
 /// Where the whole batch fits it takes more channels.
 constexpr FFTConvStretch fftconvStretch(int64_t batch, int64_t points, int64_t channels,
-                                        int64_t signals, int64_t elementBytes) {
+                                        int64_t signals, FFTConvElements elements) {
   constexpr int64_t resident = 40LL << 20;
   auto fits = [&](int64_t b, int64_t c) {
-    return signals * (b + 1) * c * points * 2 * elementBytes <= resident;
+    return signals * (b * elements.activationBytes + elements.bytes) * c * points * 2 <= resident;
   };
-  const int64_t fewest = 64 / elementBytes < channels ? 64 / elementBytes : channels;
+  const int64_t sector = 64 / elements.activationBytes,
+                fewest = sector < channels ? sector : channels;
   FFTConvStretch stretch{batch, fewest};
   while (stretch.batch > 1 && (batch % stretch.batch || !fits(stretch.batch, fewest)))
     --stretch.batch;
@@ -129,12 +135,26 @@ struct FFTConvInnerSplits {
 /// Buffers: x, gate (optional), twiddles (where transforms are not in registers), fine factors,
 /// coarse factors, parts.
 struct FFTConvSplit : KernelOf<FFTConvPartsParams, "fftconv_split", 5> {
+  HYBRID_ACTIVATIONS(0, 1, 5)
   HYBRID_ON_CUDA(cuda::partsGrid<T>(p))
 };
 
 /// Buffers: parts, gate (optional), second factor (optional), twiddles as above, fine factors,
-/// coarse factors, y, second result (optional), first row (optional).
-struct FFTConvMerge : KernelOf<FFTConvPartsParams, "fftconv_merge", 6, 7, 8> {
+/// coarse factors, y, second result (optional).
+struct FFTConvMerge : KernelOf<FFTConvPartsParams, "fftconv_merge", 6, 7> {
+  HYBRID_ACTIVATIONS(0, 1, 2, 6, 7)
+  HYBRID_ON_CUDA(cuda::partsGrid<T>(p))
+};
+
+/// The same of the filter, which is no activation. Buffers: filter, twiddles as above, fine
+/// factors, coarse factors, parts.
+struct FFTConvSplitFilter : KernelOf<FFTConvPartsParams, "fftconv_split_filter", 4> {
+  HYBRID_ON_CUDA(cuda::partsGrid<T>(p))
+};
+
+/// Buffers: parts, twiddles as above, fine factors, coarse factors, gradient of the filter, its
+/// first row (optional).
+struct FFTConvMergeFilter : KernelOf<FFTConvPartsParams, "fftconv_merge_filter", 4, 5> {
   HYBRID_ON_CUDA(cuda::partsGrid<T>(p))
 };
 
@@ -145,12 +165,14 @@ struct FFTConvInnerSpectrum : KernelOf<FFTConvInnerParams, "fftconv_inner_spectr
 
 /// Buffers: spectrum, skip (optional), twiddles, signal, in place.
 struct FFTConvInnerForward : KernelOf<FFTConvInnerParams, "fftconv_inner_forward", 3> {
+  HYBRID_ACTIVATIONS(3)
   HYBRID_ON_CUDA(cuda::innerGrid<T>(p, p.splits, 1))
 };
 
 /// Buffers: spectrum, skip (optional), twiddles, signal and cotangent, both in place, partial, in
 /// place where it goes on.
 struct FFTConvInnerBackward : KernelOf<FFTConvInnerParams, "fftconv_inner_backward", 3, 4, 5> {
+  HYBRID_ACTIVATIONS(3, 4)
   HYBRID_ON_CUDA(cuda::innerGrid<T>(p, p.splits, 2))
 };
 

@@ -168,7 +168,7 @@ struct ChooseConvolution {
   template <typename T>
   static constexpr ConvAlgorithm onCuda(FFTConvParams &p, int64_t signals, bool rounds,
                                         int64_t mostShared) {
-    p.lanes = cuda::fftconvLanes(p, signals, sizeof(T), mostShared);
+    p.lanes = cuda::fftconvLanes(p, signals, fftconvElements(sizeof(T), rounds), mostShared);
     return cuda::convAlgorithm(p, signals, rounds && sizeof(T) == 4, mostShared);
   }
 };

@@ -182,7 +182,9 @@ public:
       View made = program.temporary({p.channels, parts * inner * 2}, element);
       forEachChannels(stretchOf(1, 1).channels, [&](int64_t first, int64_t count) {
         View filter = scratch(1, count);
-        split(ofFilter(count), channels(o.filter, first, count), View(), filter);
+        program.launch<FFTConvSplitFilter>(
+            element, ofFilter(o.filter, count),
+            {channels(o.filter, first, count), outerTable, fineTable, coarseTable, filter});
         FFTConvInnerParams params = innerParams(1, count, 1);
         program.launch<FFTConvInnerSpectrum>(element, params,
                                              {filter, innerTable, channelRows(made, first, count)});
@@ -203,7 +205,7 @@ public:
         program.launch<FFTConvInnerForward>(element, params,
                                             {channelRows(spectrum, first, count),
                                              channels(o.skip, first, count), innerTable, signal});
-        merge(ofActivations(count), signal, at(o.gateOut), View(), at(o.y), View(), View());
+        merge(ofActivations(count), signal, at(o.gateOut), View(), at(o.y), View());
       });
     });
   }
@@ -227,15 +229,19 @@ public:
                                               channels(o.skip, first, count), innerTable, signal,
                                               cotangent, partial});
         merge(ofActivations(count), cotangent, at(o.gateIn), p.hasGateIn ? at(o.x) : View(),
-              at(o.dx), at(o.dGateIn), View());
+              at(o.dx), at(o.dGateIn));
         if (p.hasGateOut)
-          merge(ofActivations(count), signal, at(o.dy), View(), at(o.dGateOut), View(), View());
+          merge(ofActivations(count), signal, at(o.dy), View(), at(o.dGateOut), View());
       });
       View filter = scratch(1, count);
       program.launch<FFTConvInnerGradient>(element, innerParams(1, count, params.splits),
                                            {partial, innerTable, filter});
-      merge(ofFilter(count), filter, View(), View(), channels(o.dFilter, first, count), View(),
-            channels(o.dSkip, first, count));
+      FFTConvPartsParams outer = ofFilter(o.dFilter, count);
+      outer.hasFirst = o.dSkip.isPresent();
+      program.launch<FFTConvMergeFilter>(element, outer,
+                                         {filter, outerTable, fineTable, coarseTable,
+                                          channels(o.dFilter, first, count),
+                                          channels(o.dSkip, first, count)});
     });
   }
 
@@ -249,7 +255,8 @@ private:
   View outerTable, innerTable, fineTable, coarseTable, spectrum;
 
   cuda::FFTConvStretch stretchOf(int64_t batch, int64_t signals) const {
-    return cuda::fftconvStretch(batch, p.points, p.channels, signals, bytesOf(element));
+    return cuda::fftconvStretch(batch, p.points, p.channels, signals,
+                                fftconvElements(bytesOf(element), program.device().rounds));
   }
   void forEachChannels(int64_t atOnce, llvm::function_ref<void(int64_t, int64_t)> body) const {
     for (int64_t first = 0; first < p.channels; first += atOnce)
@@ -284,13 +291,18 @@ private:
     FFTConvPartsParams params{};
     params.batch = batch, params.length = length, params.channels = count;
     params.points = p.points, params.parts = parts;
+    params.lanes = cuda::partsLanes(parts, bytesOf(element));
     params.tile = cuda::fftconvTile(parts, bytesOf(element)), params.blockThreads = 256;
     return params;
   }
   FFTConvPartsParams ofActivations(int64_t count) const {
     return outerParams(stretch.batch, p.length, count);
   }
-  FFTConvPartsParams ofFilter(int64_t count) const { return outerParams(1, p.taps, count); }
+  FFTConvPartsParams ofFilter(const View &filter, int64_t count) const {
+    FFTConvPartsParams params = outerParams(1, p.taps, count);
+    params.stride = strideOf(filter);
+    return params;
+  }
   FFTConvInnerParams innerParams(int64_t batch, int64_t count, int64_t splits) const {
     return {batch, count, parts, inner, splits, p.points, 0, 0, 0};
   }
@@ -301,17 +313,15 @@ private:
     program.launch<FFTConvSplit>(element, params,
                                  {x, gate, outerTable, fineTable, coarseTable, to});
   }
-  /// y = merged * gate, second = merged * secondFactor, first = its first row.
+  /// y = merged * gate, second = merged * secondFactor.
   void merge(FFTConvPartsParams params, const View &from, const View &gate,
-             const View &secondFactor, const View &y, const View &second, const View &first) const {
+             const View &secondFactor, const View &y, const View &second) const {
     params.stride = strideOf(y), params.hasFactor = gate.isPresent(),
     params.factorStride = strideOf(gate);
     params.hasSecond = second.isPresent(), params.secondStride = strideOf(second),
     params.secondFactorStride = strideOf(secondFactor);
-    params.hasFirst = first.isPresent();
     program.launch<FFTConvMerge>(
-        element, params,
-        {from, gate, secondFactor, outerTable, fineTable, coarseTable, y, second, first});
+        element, params, {from, gate, secondFactor, outerTable, fineTable, coarseTable, y, second});
   }
 };
 

@@ -11,6 +11,8 @@
 HYBRID_TEST_KERNEL(FFTTwiddles, , fftTwiddles)
 HYBRID_TEST_KERNEL(FFTConvSplit, , fftconvSplit)
 HYBRID_TEST_KERNEL(FFTConvMerge, , fftconvMerge)
+HYBRID_TEST_KERNEL(FFTConvSplitFilter, , fftconvSplitFilter)
+HYBRID_TEST_KERNEL(FFTConvMergeFilter, , fftconvMergeFilter)
 HYBRID_TEST_KERNEL(FFTConvInnerSpectrum, , fftconvInnerSpectrum)
 HYBRID_TEST_KERNEL(FFTConvInnerForward, , fftconvInnerForward)
 HYBRID_TEST_KERNEL(FFTConvInnerBackward, , fftconvInnerBackward)
@@ -24,7 +26,7 @@ namespace {
 struct Case {
   int64_t batch, length, channels, taps, splits;
   bool skip, gateIn, gateOut;
-  int64_t parts, tile;
+  int64_t parts, tile, lanes = 8;
   int64_t goesOn = 0; // the backward pass is of two stretches with the same sequences
   // As FFTConvParams, which has them for the sequence as a whole.
   int64_t xStride = channels + 5, gateInStride = channels + 3, gateOutStride = channels,
@@ -41,8 +43,8 @@ constexpr FFTConvPartsParams partsOf(const Case &c, int64_t stride, int64_t hasF
                                      int64_t factorStride) {
   FFTConvPartsParams p{};
   p.batch = c.batch, p.length = c.length, p.channels = c.channels, p.points = c.points();
-  p.parts = c.parts, p.tile = c.tile;
-  p.blockThreads = cuda::partsInRegisters(c.parts) ? c.tile * cuda::partsLanes : 64;
+  p.parts = c.parts, p.lanes = c.lanes, p.tile = c.tile;
+  p.blockThreads = cuda::partsInRegisters(c.parts) ? c.tile * c.lanes : 64;
   p.stride = stride, p.hasFactor = hasFactor, p.factorStride = factorStride;
   return p;
 }
@@ -84,12 +86,18 @@ template <typename T, typename Of> void check(const Of &of) {
                                   << " parts " << c.parts << " splits " << c.splits << " f"
                                   << 8 * sizeof(T));
   FFTConvTensors<T, Case> o(c, false);
-  Tensor<T> outer = twiddleTable<T>(
-                of, [](const Case &c) { return FFTTwiddleParams{c.parts, 1, 4 * c.parts}; }),
-            inner = twiddleTable<T>(
-                of, [](const Case &c) { return FFTTwiddleParams{c.inner(), 1, 4 * c.inner()}; }),
-            fine = twiddleTable<T>(
-                of, [](const Case &c) { return FFTTwiddleParams{c.fine(), 1, 4 * c.points()}; }),
+  Tensor<T> outer = twiddleTable<T>(of,
+                                    [](const Case &c) {
+                                      return FFTTwiddleParams{c.parts, 1, 4 * c.parts};
+                                    }),
+            inner = twiddleTable<T>(of,
+                                    [](const Case &c) {
+                                      return FFTTwiddleParams{c.inner(), 1, 4 * c.inner()};
+                                    }),
+            fine = twiddleTable<T>(of,
+                                   [](const Case &c) {
+                                     return FFTTwiddleParams{c.fine(), 1, 4 * c.points()};
+                                   }),
             coarse = twiddleTable<T>(of, [](const Case &c) {
               return FFTTwiddleParams{4 * c.points() / c.fine(), c.fine(), 4 * c.points()};
             });
@@ -100,20 +108,21 @@ template <typename T, typename Of> void check(const Of &of) {
                             to.data());
   };
   auto merge = [&](const auto &of, auto params, Tensor<T> &from, const T *gate,
-                   const T *secondFactor, Tensor<T> &y, T *second, T *first) {
+                   const T *secondFactor, Tensor<T> &y, T *second) {
     launch<FFTConvMerge, T>(of, params, {&y}, from.data(), gate, secondFactor, outer.data(),
-                            fine.data(), coarse.data(), y.data(), second, first);
+                            fine.data(), coarse.data(), y.data(), second);
   };
 
   Tensor<T> filterParts(allParts, values), spectrum(allParts, values);
-  split(ofFilter, o.filter.data(), none, filterParts);
+  launch<FFTConvSplitFilter, T>(of, ofFilter, {&filterParts}, o.filter.data(), outer.data(),
+                                fine.data(), coarse.data(), filterParts.data());
   launch<FFTConvInnerSpectrum, T>(of, innerOf, {&spectrum}, filterParts.data(), inner.data(),
                                   spectrum.data());
   Tensor<T> signals(c.batch * allParts, values), cotangents = signals;
   split(ofInput, o.x.data(), o.gateIn.data(), signals);
   launch<FFTConvInnerForward, T>(of, innerOf, {&signals}, spectrum.data(), o.skip.data(),
                                  inner.data(), signals.data());
-  merge(of, ofOutput, signals, o.gateOut.data(), none, o.y, none, none);
+  merge(of, ofOutput, signals, o.gateOut.data(), none, o.y, none);
   const double bound = tolerance<T>(2e-6);
   EXPECT_LT(relativeError(o.y.values(), o.r.y), bound);
 
@@ -128,15 +137,16 @@ template <typename T, typename Of> void check(const Of &of) {
                                     o.skip.data(), inner.data(), signals.data(), cotangents.data(),
                                     partial.data());
   }
-  merge(of, ofInputGradient, cotangents, o.gateIn.data(), o.x.data(), o.dx, o.dGateIn.data(), none);
+  merge(of, ofInputGradient, cotangents, o.gateIn.data(), o.x.data(), o.dx, o.dGateIn.data());
   when(
       of, [](const Case &c) { return c.gateOut; },
       [&](const auto &of) {
-        merge(of, ofGateGradient, signals, o.dy.data(), none, o.dGateOut, none, none);
+        merge(of, ofGateGradient, signals, o.dy.data(), none, o.dGateOut, none);
       });
   launch<FFTConvInnerGradient, T>(of, innerOf, {&filterParts}, partial.data(), inner.data(),
                                   filterParts.data());
-  merge(of, ofFilter, filterParts, none, none, dFilter, none, o.dSkip.data());
+  launch<FFTConvMergeFilter, T>(of, ofFilter, {&dFilter}, filterParts.data(), outer.data(),
+                                fine.data(), coarse.data(), dFilter.data(), o.dSkip.data());
   EXPECT_TRUE(o.dGateIn.guardsIntact() && o.dSkip.guardsIntact());
   o.expectGradients(bound);
   for (Doubles *expected : {&o.r.dFilter, &o.r.dSkip})
@@ -153,10 +163,12 @@ TYPED_TEST_SUITE(FFTConvParts, Scalars);
 
 constexpr Case cases[] = {{2, 1000, 9, 1000, 2, true, true, true, 32, 8},
                           {3, 2048, 3, 2048, 1, false, false, false, 64, 4},
-                          {2, 1000, 2, 1000, 1, true, false, true, 32, 8, 1},
+                          {2, 1000, 2, 1000, 1, true, false, true, 32, 8, 8, 1},
                           {1, 4000, 2, 40, 1, true, true, false, 32, 4}, // 2048 points
                           {1, 4000, 2, 40, 1, true, true, false, 64, 2},
-                          {3, 1000, 9, 1000, 2, true, true, true, 16, 16},
+                          {3, 1000, 9, 1000, 2, true, true, true, 16, 16, 16},
+                          {2, 1000, 21, 1000, 1, true, true, true, 16, 8, 16},
+                          {2, 1000, 17, 1000, 1, true, true, true, 8, 16, 16},
                           {1, 512, 8, 512, 1, false, false, true, 16, 32}};
 TYPED_TEST(FFTConvParts, AgreesInTwoPasses) {
   forEachCase<cases>([](const auto &of) { check<TypeParam>(of); });

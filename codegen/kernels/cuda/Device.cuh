@@ -193,6 +193,34 @@ HYBRID_DEVICE uint32_t packBf16(float low, float high) {
 HYBRID_DEVICE float fromBf16(bf16 x) {
   return __uint_as_float(static_cast<uint32_t>(x.bits) << 16);
 }
+/// A number of global memory that is not wanted again soon: caches let go of it first. What the
+/// address is made of is opaque(), or the compiler may read it before the launch has waited for the
+/// one before.
+HYBRID_DEVICE float loadOnce(const float *from) {
+  float x;
+  asm("ld.global.cs.f32 %0, [%1];" : "=f"(x) : "l"(__cvta_generic_to_global(from)));
+  return x;
+}
+HYBRID_DEVICE double loadOnce(const double *from) {
+  double x;
+  asm("ld.global.cs.f64 %0, [%1];" : "=d"(x) : "l"(__cvta_generic_to_global(from)));
+  return x;
+}
+HYBRID_DEVICE bf16 loadOnce(const bf16 *from) {
+  bf16 x;
+  asm("ld.global.cs.u16 %0, [%1];" : "=h"(x.bits) : "l"(__cvta_generic_to_global(from)));
+  return x;
+}
+/// One that is written for those who come much later. The launch does not read it.
+HYBRID_DEVICE void storeOnce(float *to, float x) {
+  asm volatile("st.global.cs.f32 [%0], %1;" : : "l"(__cvta_generic_to_global(to)), "f"(x));
+}
+HYBRID_DEVICE void storeOnce(double *to, double x) {
+  asm volatile("st.global.cs.f64 [%0], %1;" : : "l"(__cvta_generic_to_global(to)), "d"(x));
+}
+HYBRID_DEVICE void storeOnce(bf16 *to, bf16 x) {
+  asm volatile("st.global.cs.u16 [%0], %1;" : : "l"(__cvta_generic_to_global(to)), "h"(x.bits));
+}
 HYBRID_DEVICE uint32_t bitsOf(float x) { return __float_as_uint(x); }
 HYBRID_DEVICE float fromBits(uint32_t bits) { return __uint_as_float(bits); }
 /// The lower halves of two words, and the upper ones, that of `a` below.

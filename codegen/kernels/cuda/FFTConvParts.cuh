@@ -6,14 +6,15 @@
 //   X_k = sum_j e^(-2 pi i j k' / m) [ e^(-2 pi i j (b + 1/4) / points)
 //                                      sum_a x_(j + m a) e^(-2 pi i a (b + 1/4) / parts) ]:
 //
-// fftconvSplit does the outer sums (a twisted transform of `parts` points) for a tile of j of 8
+// fftconvSplit does the outer sums (a twisted transform of `parts` points) for a tile of j of some
 // neighbouring channels, gates applied, and writes them as [batch, channels, parts, m]: a part, in
 // the permuted order of frequencies, is a sequence of m points. Up to 32 parts a thread does them
 // in registers. The inner kernels transform parts, multiply by the filter's spectrum, and transform
-// back, in place; fftconvMerge undoes the outer transform, with the gates. Activations are read and
-// written in whole sectors, parts too.
-// Three passes: 12 bytes an element of activation through memory and 32 of the parts between, in
-// f32. The latter stay in L2, as few channels of few sequences are convolved at a time.
+// back, in place; fftconvMerge undoes the outer transform, with the gates. What is written is whole
+// sectors, of parts as of activations; where a warp reads less, its block reads the rest.
+// Three passes: 16 bytes an element of gated activations through memory and 32 of the parts
+// between, in f32, or half of each in bf16. Parts stay in L2, as few channels of few sequences are
+// convolved at a time. The filter's parts and its spectrum are never rounded.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -23,16 +24,12 @@
 namespace hybrid::cuda {
 
 template <typename T, FFTConvPartsParams P>
-using PartsTransform = Transform<T, static_cast<int>(P.parts), static_cast<int>(P.tile *partsLanes),
+using PartsTransform = Transform<T, static_cast<int>(P.parts), static_cast<int>(P.tile *P.lanes),
                                  static_cast<int>(P.blockThreads), true>;
 
 /// 32 bits where they reach over the activations of a sequence.
-template <bool isShort> struct OffsetOf {
-  using Type = int;
-};
-template <> struct OffsetOf<false> {
-  using Type = int64_t;
-};
+template <bool isShort> struct OffsetOf { using Type = int; };
+template <> struct OffsetOf<false> { using Type = int64_t; };
 constexpr int64_t longestStride(const FFTConvPartsParams &p) {
   int64_t longest = p.stride;
   const int64_t others[] = {p.factorStride, p.secondStride, p.secondFactorStride};
@@ -43,28 +40,55 @@ constexpr int64_t longestStride(const FFTConvPartsParams &p) {
 template <FFTConvPartsParams P>
 using PartsOffset = typename OffsetOf<(P.length + 1) * longestStride(P) < (1LL << 31)>::Type;
 
+/// Two neighbouring elements of memory.
+template <typename T, typename Element> HYBRID_DEVICE Complex<T> complexAt(const Element *at) {
+  const Pack<Element, 2> pair = loadPack<2>(at);
+  return {number(pair[0]), number(pair[1])};
+}
+template <typename T> HYBRID_DEVICE Complex<T> complexAt(const bf16 *at) {
+  const uint32_t pair = *reinterpret_cast<const uint32_t *>(at);
+  return {fromBits(pair << 16), fromBits(pair & 0xffff0000u)};
+}
+template <typename T, typename Element>
+HYBRID_DEVICE void putComplex(Element *at, Complex<T> value) {
+  Pack<Element, 2> pair;
+  put(pair[0], value.re);
+  put(pair[1], value.im);
+  storePack(at, pair);
+}
+HYBRID_DEVICE void putComplex(bf16 *at, Complex<float> value) {
+  *reinterpret_cast<uint32_t *>(at) = packBf16(value.re, value.im);
+}
+/// An activation, which passes the caches while parts stay in them.
+template <typename T> HYBRID_DEVICE void putOnce(T *at, T value) { storeOnce(at, value); }
+HYBRID_DEVICE void putOnce(bf16 *at, float value) { storeOnce(at, toBf16(value)); }
+
 /// What a block of an outer pass works on: channels fastest, then tiles of inner points, then
-/// sequences.
-template <typename T, FFTConvPartsParams P> struct PartsTile {
+/// sequences. A lane is a channel and an inner point; `together` channels are next to each other,
+/// then all inner points: the 32 lanes of a warp write whole sectors.
+template <typename T, FFTConvPartsParams P, int64_t together> struct PartsTile {
   static constexpr int parts = static_cast<int>(P.parts),
-                       inner = static_cast<int>(P.points / P.parts);
+                       inner = static_cast<int>(P.points / P.parts),
+                       run = static_cast<int>(together < P.lanes ? together : P.lanes);
   using Value = Complex<T>;
 
   int64_t sequence, firstChannel;
   int firstInner;
 
   HYBRID_DEVICE explicit PartsTile(int64_t item) {
-    constexpr int64_t groups = (P.channels + partsLanes - 1) / partsLanes, tiles = inner / P.tile;
-    firstChannel = item % groups * partsLanes;
+    constexpr int64_t groups = (P.channels + P.lanes - 1) / P.lanes, tiles = inner / P.tile;
+    firstChannel = item % groups * P.lanes;
     firstInner = static_cast<int>(item / groups % tiles * P.tile);
     sequence = item / groups / tiles;
   }
-  HYBRID_DEVICE static int channelOf(int lane) { return lane % static_cast<int>(partsLanes); }
+  HYBRID_DEVICE static int channelOf(int lane) {
+    return lane % run + lane / (run * static_cast<int>(P.tile)) * run;
+  }
   HYBRID_DEVICE int innerOf(int lane) const {
-    return firstInner + lane / static_cast<int>(partsLanes);
+    return firstInner + lane / run % static_cast<int>(P.tile);
   }
   HYBRID_DEVICE bool hasChannel(int lane) const {
-    return P.channels % partsLanes == 0 || firstChannel + channelOf(lane) < P.channels;
+    return P.channels % P.lanes == 0 || firstChannel + channelOf(lane) < P.channels;
   }
   /// The position of point a of the outer transform.
   HYBRID_DEVICE int position(int a, int lane) const { return innerOf(lane) + a * inner; }
@@ -110,12 +134,11 @@ template <typename T, FFTConvPartsParams P> struct PartsTile {
 /// point; use(a, lane, z) takes it.
 template <typename T, FFTConvPartsParams P> struct PartsInBlock {
   static constexpr int groupsApart = static_cast<int>(P.parts) / 16;
-  using Tile = PartsTile<T, P>;
   using Block = PartsTransform<T, P>;
 
-  template <typename Point>
+  template <typename Tile, typename Element, typename Point>
   HYBRID_DEVICE static void split(const Tile &tile, const T *twiddles, const T *fine,
-                                  const T *coarse, Complex<T> *out, Point point) {
+                                  const T *coarse, Element *out, Point point) {
     const Block block{sharedMemory<Complex<T>>(), reinterpret_cast<const Complex<T> *>(twiddles)};
     block.load(point);
     block.forward();
@@ -132,12 +155,12 @@ template <typename T, FFTConvPartsParams P> struct PartsInBlock {
       const int64_t at = tile.partAt(16 * group.group, group.lane);
       HYBRID_UNROLL
       for (int b = 0; b < 16; ++b)
-        out[at + static_cast<int64_t>(b) * Tile::inner] = v[b];
+        putComplex(out + 2 * (at + static_cast<int64_t>(b) * Tile::inner), v[b]);
     }
   }
-  template <typename Use>
+  template <typename Tile, typename Element, typename Use>
   HYBRID_DEVICE static void merge(const Tile &tile, const T *twiddles, const T *fine,
-                                  const T *coarse, const Complex<T> *in, Use use) {
+                                  const T *coarse, const Element *in, Use use) {
     const Block block{sharedMemory<Complex<T>>(), reinterpret_cast<const Complex<T> *>(twiddles)};
     HYBRID_NO_UNROLL
     for (int round = 0; round < Block::rounds; ++round) {
@@ -148,7 +171,7 @@ template <typename T, FFTConvPartsParams P> struct PartsInBlock {
       const int64_t at = tile.partAt(16 * group.group, group.lane);
       HYBRID_UNROLL
       for (int b = 0; b < 16; ++b)
-        v[b] = in[at + static_cast<int64_t>(b) * Tile::inner];
+        v[b] = complexAt<T>(in + 2 * (at + static_cast<int64_t>(b) * Tile::inner));
       tile.template turn<16, groupsApart, true>(Block::frequency(group.group), group.lane, fine,
                                                 coarse, v);
       transformRegisters<16, true>(v);
@@ -162,12 +185,11 @@ template <typename T, FFTConvPartsParams P> struct PartsInBlock {
 /// The same of each thread in its registers; parts are in the natural order of frequencies.
 template <typename T, FFTConvPartsParams P> struct PartsInRegisters {
   static constexpr int parts = static_cast<int>(P.parts);
-  static_assert(P.blockThreads == P.tile * partsLanes, "a thread a transform");
-  using Tile = PartsTile<T, P>;
+  static_assert(P.blockThreads == P.tile * P.lanes, "a thread a transform");
 
-  template <typename Point>
+  template <typename Tile, typename Element, typename Point>
   HYBRID_DEVICE static void split(const Tile &tile, const T *, const T *fine, const T *coarse,
-                                  Complex<T> *out, Point point) {
+                                  Element *out, Point point) {
     const int lane = static_cast<int>(threadIdx.x);
     if (!tile.hasChannel(lane))
       return;
@@ -180,11 +202,11 @@ template <typename T, FFTConvPartsParams P> struct PartsInRegisters {
     const int64_t at = tile.partAt(0, lane);
     HYBRID_UNROLL
     for (int b = 0; b < parts; ++b)
-      out[at + static_cast<int64_t>(b) * Tile::inner] = v[b];
+      putComplex(out + 2 * (at + static_cast<int64_t>(b) * Tile::inner), v[b]);
   }
-  template <typename Use>
+  template <typename Tile, typename Element, typename Use>
   HYBRID_DEVICE static void merge(const Tile &tile, const T *, const T *fine, const T *coarse,
-                                  const Complex<T> *in, Use use) {
+                                  const Element *in, Use use) {
     const int lane = static_cast<int>(threadIdx.x);
     if (!tile.hasChannel(lane))
       return;
@@ -192,7 +214,7 @@ template <typename T, FFTConvPartsParams P> struct PartsInRegisters {
     const int64_t at = tile.partAt(0, lane);
     HYBRID_UNROLL
     for (int b = 0; b < parts; ++b)
-      v[b] = in[at + static_cast<int64_t>(b) * Tile::inner];
+      v[b] = complexAt<T>(in + 2 * (at + static_cast<int64_t>(b) * Tile::inner));
     tile.template turn<parts, 1, true>(0, lane, fine, coarse, v);
     transformRegisters<parts, true>(v);
     HYBRID_UNROLL
@@ -210,62 +232,89 @@ template <typename T, FFTConvPartsParams P> struct OuterTransformsOf<T, P, true>
 template <typename T, FFTConvPartsParams P>
 using OuterTransforms = typename OuterTransformsOf<T, P, partsInRegisters(P.parts)>::Type;
 
-template <typename T, FFTConvPartsParams P>
-HYBRID_DEVICE void fftconvSplit(int64_t item, const T *x, const T *gate, const T *twiddles,
-                                const T *fine, const T *coarse, T *parts) {
-  using Tile = PartsTile<T, P>;
+template <typename T, FFTConvPartsParams P, typename X, typename Gate, typename Parts>
+HYBRID_DEVICE void fftconvSplit(int64_t item, X xBuffer, Gate gateBuffer, const T *twiddles,
+                                const T *fine, const T *coarse, Parts partsBuffer) {
+  auto *parts = writable<T>(partsBuffer);
+  using Tile = PartsTile<T, P, 2 * sizeof(*parts)>;
   const Tile tile(item);
-  x = tile.rows(x, P.stride);
+  const auto *x = tile.rows(opaque(readable<T>(xBuffer)), P.stride);
+  const auto *gate = opaque(readable<T>(gateBuffer));
   if constexpr (P.hasFactor != 0)
     gate = tile.rows(gate, P.factorStride);
   auto value = [&](int a, int lane) {
     if (!tile.hasPoint(a, lane) || !tile.hasChannel(lane))
       return T(0);
     const int t = tile.position(a, lane);
-    T result = x[tile.at(t, lane, P.stride)];
-    return P.hasFactor ? result * gate[tile.at(t, lane, P.factorStride)] : result;
+    const T result = number(loadOnce(x + tile.at(t, lane, P.stride)));
+    return P.hasFactor ? result * number(loadOnce(gate + tile.at(t, lane, P.factorStride)))
+                       : result;
   };
-  OuterTransforms<T, P>::split(
-      tile, twiddles, fine, coarse, reinterpret_cast<Complex<T> *>(parts), [&](int a, int lane) {
-        // Positions behind the transform are in the imaginary parts, as z^points = -i has it.
-        return Complex<T>{value(a, lane),
-                          P.length > P.points ? -value(a + Tile::parts, lane) : T(0)};
-      });
+  OuterTransforms<T, P>::split(tile, twiddles, fine, coarse, parts, [&](int a, int lane) {
+    // Positions behind the transform are in the imaginary parts, as z^points = -i has it.
+    return Complex<T>{value(a, lane), P.length > P.points ? -value(a + Tile::parts, lane) : T(0)};
+  });
+}
+template <typename T, FFTConvPartsParams P>
+HYBRID_DEVICE void fftconvSplitFilter(int64_t item, const T *filter, const T *twiddles,
+                                      const T *fine, const T *coarse, T *parts) {
+  fftconvSplit<T, P>(item, filter, static_cast<const T *>(nullptr), twiddles, fine, coarse, parts);
 }
 
-template <typename T, FFTConvPartsParams P>
-HYBRID_DEVICE void fftconvMerge(int64_t item, const T *parts, const T *gate, const T *secondFactor,
-                                const T *twiddles, const T *fine, const T *coarse, T *y, T *second,
-                                T *first) {
-  using Tile = PartsTile<T, P>;
+/// use(t, lane, value) for all positions of a tile.
+template <typename T, FFTConvPartsParams P, typename Tile, typename Element, typename Use>
+HYBRID_DEVICE void mergeTile(const Tile &tile, const Element *parts, const T *twiddles,
+                             const T *fine, const T *coarse, Use use) {
+  auto place = [&](int a, int lane, T value) {
+    if (tile.hasPoint(a, lane) && tile.hasChannel(lane))
+      use(tile.position(a, lane), lane, value);
+  };
+  OuterTransforms<T, P>::merge(tile, twiddles, fine, coarse, parts,
+                               [&](int a, int lane, Complex<T> z) {
+                                 place(a, lane, z.re);
+                                 if constexpr (P.length > P.points)
+                                   place(a + Tile::parts, lane, -z.im);
+                               });
+}
+
+template <typename T, FFTConvPartsParams P, typename Parts, typename Gate, typename SecondFactor,
+          typename Y, typename Second>
+HYBRID_DEVICE void fftconvMerge(int64_t item, Parts parts, Gate gateBuffer,
+                                SecondFactor secondFactorBuffer, const T *twiddles, const T *fine,
+                                const T *coarse, Y yBuffer, Second secondBuffer) {
+  using Tile = PartsTile<T, P, 32 / sizeof(*writable<T>(yBuffer))>;
   const Tile tile(item);
-  y = tile.rows(y, P.stride);
+  auto *y = tile.rows(writable<T>(yBuffer), P.stride);
+  const auto *gate = opaque(readable<T>(gateBuffer));
+  const auto *secondFactor = opaque(readable<T>(secondFactorBuffer));
+  auto *second = writable<T>(secondBuffer);
   if constexpr (P.hasFactor != 0)
     gate = tile.rows(gate, P.factorStride);
   if constexpr (P.hasSecond != 0) {
     second = tile.rows(second, P.secondStride);
     secondFactor = tile.rows(secondFactor, P.secondFactorStride);
   }
-  auto use = [&](int a, int lane, T value) {
-    if (!tile.hasPoint(a, lane) || !tile.hasChannel(lane))
-      return;
-    const int t = tile.position(a, lane);
+  mergeTile<T, P>(tile, readable<T>(parts), twiddles, fine, coarse, [&](int t, int lane, T value) {
     if constexpr (P.hasSecond != 0)
-      second[tile.at(t, lane, P.secondStride)] =
-          value * secondFactor[tile.at(t, lane, P.secondFactorStride)];
+      putOnce(second + tile.at(t, lane, P.secondStride),
+              value * number(loadOnce(secondFactor + tile.at(t, lane, P.secondFactorStride))));
+    putOnce(y + tile.at(t, lane, P.stride),
+            P.hasFactor ? value * number(loadOnce(gate + tile.at(t, lane, P.factorStride)))
+                        : value);
+  });
+}
+template <typename T, FFTConvPartsParams P>
+HYBRID_DEVICE void fftconvMergeFilter(int64_t item, const T *parts, const T *twiddles,
+                                      const T *fine, const T *coarse, T *dFilter, T *first) {
+  using Tile = PartsTile<T, P, 32 / sizeof(T)>;
+  const Tile tile(item);
+  dFilter = tile.rows(dFilter, P.stride);
+  mergeTile<T, P>(tile, parts, twiddles, fine, coarse, [&](int t, int lane, T value) {
     if constexpr (P.hasFirst != 0)
       if (t == 0)
         first[tile.firstChannel + tile.channelOf(lane)] = value;
-    y[tile.at(t, lane, P.stride)] =
-        P.hasFactor ? value * gate[tile.at(t, lane, P.factorStride)] : value;
-  };
-  OuterTransforms<T, P>::merge(tile, twiddles, fine, coarse,
-                               reinterpret_cast<const Complex<T> *>(parts),
-                               [&](int a, int lane, Complex<T> z) {
-                                 use(a, lane, z.re);
-                                 if constexpr (P.length > P.points)
-                                   use(a + Tile::parts, lane, -z.im);
-                               });
+    dFilter[tile.at(t, lane, P.stride)] = value;
+  });
 }
 
 template <typename T, FFTConvInnerParams P, bool keeps = false>
@@ -303,9 +352,10 @@ template <typename T, FFTConvInnerParams P> struct InnerFilter {
 };
 
 /// In place. Items: splits of the batch fastest, which share the filter; then parts of channels.
-template <typename T, FFTConvInnerParams P>
+template <typename T, FFTConvInnerParams P, typename Parts>
 HYBRID_DEVICE void fftconvInnerForward(int64_t item, const T *spectrum, const T *skip,
-                                       const T *twiddles, T *parts) {
+                                       const T *twiddles, Parts partsBuffer) {
+  auto *parts = writable<T>(partsBuffer);
   using Block = InnerTransform<T, P, sizeof(T) == 4>;
   Block block{sharedMemory<Complex<T>>(), reinterpret_cast<const Complex<T> *>(twiddles)};
   if constexpr (sizeof(T) == 4)
@@ -323,10 +373,10 @@ HYBRID_DEVICE void fftconvInnerForward(int64_t item, const T *spectrum, const T 
   }
   HYBRID_NO_UNROLL
   for (int64_t sequence = begin; sequence < end; ++sequence) {
-    Complex<T> *data = reinterpret_cast<Complex<T> *>(parts) +
-                       (sequence * P.channels * P.parts + part) * Block::points;
-    block.load([&](int t, int) { return data[t]; }); // where this thread has stored from, so no
-                                                     // barrier is between
+    auto *data = parts + 2 * (sequence * P.channels * P.parts + part) * Block::points;
+    block.load([&](int t, int) { return complexAt<T>(data + 2 * t); }); // where this thread has
+                                                                        // stored from, so no
+                                                                        // barrier is between
     block.forward();
     block.multiply([&](typename Block::Group, Complex<T> *v) {
       HYBRID_UNROLL
@@ -334,16 +384,17 @@ HYBRID_DEVICE void fftconvInnerForward(int64_t item, const T *spectrum, const T 
         v[b] = v[b] * spectrumHere[b];
     });
     block.inverse();
-    block.store([&](int t, int, Complex<T> z) { data[t] = z; });
+    block.store([&](int t, int, Complex<T> z) { putComplex(data + 2 * t, z); });
   }
 }
 
 /// cotangents become the gradients of the convolution's input; signals its output, if hasGateOut.
 /// dPartial: [splits, channels, parts, points], complex, goes on where P says so. Items: parts of
 /// channels fastest, then splits of the batch.
-template <typename T, FFTConvInnerParams P>
+template <typename T, FFTConvInnerParams P, typename Signals, typename Cotangents>
 HYBRID_DEVICE void fftconvInnerBackward(int64_t item, const T *spectrum, const T *skip,
-                                        const T *twiddles, T *signals, T *cotangents, T *dPartial) {
+                                        const T *twiddles, Signals signals, Cotangents cotangents,
+                                        T *dPartial) {
   constexpr bool keeps = sizeof(T) == 4;
   using Block = InnerTransform<T, P, keeps>;
   constexpr int64_t allParts = P.channels * P.parts, perSplit = (P.batch + P.splits - 1) / P.splits;
@@ -362,11 +413,11 @@ HYBRID_DEVICE void fftconvInnerBackward(int64_t item, const T *spectrum, const T
   const int64_t begin = item / allParts * perSplit, end = minimum(begin + perSplit, P.batch);
   HYBRID_NO_UNROLL
   for (int64_t sequence = begin; sequence < end; ++sequence) {
-    const int64_t at = (sequence * allParts + part) * Block::points;
-    Complex<T> *p = reinterpret_cast<Complex<T> *>(signals) + at,
-               *q = reinterpret_cast<Complex<T> *>(cotangents) + at;
-    signal.load([&](int t, int) { return p[t]; });
-    cotangent.load([&](int t, int) { return q[t]; });
+    const int64_t at = 2 * (sequence * allParts + part) * Block::points;
+    auto *p = writable<T>(signals) + at;
+    auto *q = writable<T>(cotangents) + at;
+    signal.load([&](int t, int) { return complexAt<T>(p + 2 * t); });
+    cotangent.load([&](int t, int) { return complexAt<T>(q + 2 * t); });
     signal.forward();
     cotangent.forward();
     sums.forEachGroup([&](int round, typename Block::Group group) {
@@ -395,10 +446,10 @@ HYBRID_DEVICE void fftconvInnerBackward(int64_t item, const T *spectrum, const T
       }
     });
     cotangent.inverse();
-    cotangent.store([&](int t, int, Complex<T> z) { q[t] = z; });
+    cotangent.store([&](int t, int, Complex<T> z) { putComplex(q + 2 * t, z); });
     if constexpr (P.hasGateOut != 0) {
       signal.inverse();
-      signal.store([&](int t, int, Complex<T> z) { p[t] = z; });
+      signal.store([&](int t, int, Complex<T> z) { putComplex(p + 2 * t, z); });
     }
     blockBarrier(); // before the next sequence is loaded
   }

@@ -1,5 +1,6 @@
 // RUN: hybrid-opt %s --split-input-file --hybrid-schedule-cuda | FileCheck %s --enable-var-scope
 // RUN: hybrid-opt %s --split-input-file --hybrid-schedule-cuda=shared-bytes=101376 | FileCheck %s --check-prefix=SMALL
+// RUN: hybrid-opt %s --split-input-file --hybrid-schedule-cuda=rounds=true | FileCheck %s --check-prefix=ROUNDED
 
 // A sector of channels a block, all in shared memory.
 // CHECK-LABEL: schedule.program @forward
@@ -24,12 +25,13 @@ func.func @forward(%x: tensor<64x1000x768xf32>, %h: tensor<20x768xf32>) -> tenso
 
 // -----
 
-// Four channels a block are half a sector, which is enough. A GPU with less shared memory has room for two only,
-// and goes in two passes over memory.
+// Four channels a block are half a sector, which is enough; of bf16 they are a quarter, which is not. A GPU with less
+// shared memory has room for two only. Then it goes in two passes over memory.
 // CHECK-LABEL: schedule.program @forward
 // CHECK: "fftconvForward<float, FFTConvParams{{.*}}.points = 4096, .lanes = 4
 // SMALL-LABEL: schedule.program @forward
 // SMALL: "fftconvSplit<
+// ROUNDED: "fftconvSplit<float, FFTConvPartsParams{{.*}}.length = 4096
 func.func @forward(%x: tensor<4x4096x768xf32>, %h: tensor<4096x768xf32>) -> tensor<4x4096x768xf32> {
   %y = hybrid.fftconv %x, %h : tensor<4x4096x768xf32>, tensor<4096x768xf32> -> tensor<4x4096x768xf32>
   return %y : tensor<4x4096x768xf32>
@@ -37,12 +39,20 @@ func.func @forward(%x: tensor<4x4096x768xf32>, %h: tensor<4096x768xf32>) -> tens
 
 // -----
 
-// Two channels a block would use a quarter of each sector: two passes.
+// Two channels a block would use a quarter of each sector: two passes. What lies between them is rounded like an activation,
+// the filter's part of it is not.
 // CHECK-LABEL: schedule.program @forward
 // CHECK: "fftconvSplit<
 // CHECK: "fftconvInnerForward<
 // CHECK: "fftconvMerge<
 // CHECK: "fftconvInnerBackward<
+// ROUNDED: "fftconvSplitFilter<float, FFTConvPartsParams{{.*}}.length = 8192{{.*}}] {threads
+// ROUNDED: "fftconvSplit<{{.*}}rounded = array<i64: 5>
+// ROUNDED: "fftconvInnerForward<{{.*}}rounded = array<i64: 3>
+// ROUNDED: "fftconvMerge<{{.*}}rounded = array<i64: 0>
+// ROUNDED: "fftconvInnerBackward<{{.*}}rounded = array<i64: 3, 4>
+// ROUNDED: "fftconvInnerGradient<{{.*}}] {scratch_bytes
+// ROUNDED: "fftconvMergeFilter<{{.*}}] {threads
 func.func @forward(%x: tensor<4x8192x768xf32>, %h: tensor<8192x768xf32>, %dy: tensor<4x8192x768xf32>)
     -> (tensor<4x8192x768xf32>, tensor<4x8192x768xf32>, tensor<8192x768xf32>) {
   %y = hybrid.fftconv %x, %h : tensor<4x8192x768xf32>, tensor<8192x768xf32> -> tensor<4x8192x768xf32>
@@ -53,7 +63,7 @@ func.func @forward(%x: tensor<4x8192x768xf32>, %h: tensor<8192x768xf32>, %dy: te
 // -----
 
 // CHECK-LABEL: schedule.program @forward
-// CHECK: "fftconvSplit<
+// CHECK: "fftconvSplitFilter<
 // CHECK: "fftconvInnerSpectrum<float, FFTConvInnerParams{{.*}}.parts = 256, .points = 4096
 // CHECK: "fftconvSplit<
 // CHECK: "fftconvInnerForward<
@@ -67,6 +77,8 @@ func.func @forward(%x: tensor<1x1048576x16xf32>, %h: tensor<1048576x16xf32>) -> 
 
 // What lies between the passes stays in L2: 16 channels of 4 sequences at a time, in four stretches.
 // CHECK-LABEL: schedule.program @forward
+// In bf16 there are 32 channels of 2 sequences.
+// ROUNDED-COUNT-4: "fftconvInnerForward<float, FFTConvInnerParams{.batch = 2, .channels = 32, .parts = 32, .points = 2048
 // CHECK-COUNT-4: "fftconvInnerForward<float, FFTConvInnerParams{.batch = 4, .channels = 16, .parts = 32, .points = 2048
 // CHECK-NOT: "fftconvInnerForward<
 func.func @forward(%x: tensor<8x65536x32xf32>, %h: tensor<65536x32xf32>) -> tensor<8x65536x32xf32> {

@@ -33,7 +33,7 @@ public:
   rt::Result<json> run() {
     if (auto done = readImages(); !done)
       return done.error();
-    for (size_t i = 0; i < spaceCount; ++i)
+    for (size_t i = 0; i <= static_cast<size_t>(fb::Space::Tile); ++i)
       spaces.push_back(
           std::make_unique<Reserved>(spaceBytes(format, static_cast<fb::Space>(i)) + 256));
     if (format.constants())
@@ -186,7 +186,8 @@ private:
     machine.options.together = true, machine.options.timeline = false;
     machine.run(*code, program, launch, counts);
     machine.options.together = false, machine.options.timeline = true;
-    return {{"blocks", launch.blocksX}, {"touched", toJson(counts)["touched"]}};
+    json made = toJson(counts);
+    return {{"blocks", launch.blocksX}, {"touched", made["touched"]}, {"kept", made["kept"]}};
   }
 
   json count(const ptx::Program &program, const fb::KernelLaunch &launch, int64_t grid) {

@@ -23,8 +23,10 @@ nlohmann::json toJson(const ptx::Counts &counts) {
   made["shared_requests"] = counts.sharedRequests;
   made["products"] = counts.products, made["barriers"] = counts.barriers;
   made["alone"] = counts.alone;
-  for (const ptx::Counts::Traffic &traffic : counts.traffic)
+  for (const ptx::Counts::Traffic &traffic : counts.traffic) {
     made["touched"].push_back({traffic.readSectors, traffic.writtenSectors});
+    made["kept"].push_back(traffic.isKept);
+  }
   return made;
 }
 

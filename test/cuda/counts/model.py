@@ -73,6 +73,10 @@ def cache():
     cache.touch(large, 64 * MIB, False)
     assert cache.written_back == 8 * MIB  # evicted by what came after
     assert cache.touch(small, 8 * MIB, False) == 8 * MIB
+    cache = prediction.L2(H100)
+    cache.touch(small, 8 * MIB, True)
+    cache.touch(large, 64 * MIB, True, kept=False)
+    assert cache.written_back == 32 * MIB and cache.touch(small, 8 * MIB, False) == 0  # the stream went, not what was there
     stream = (0, 1 << 30, 1 << 30)
     assert cache.touch(stream, 1 << 30, False) == 1 << 30
 

@@ -313,7 +313,7 @@ bool Decoder::memory(Frame &frame, const Statement &statement, const MemoryOpera
   MemoryOperation operation = given;
   const Operand &where = statement.operands[operation.isStore ? 0 : 1];
   Instruction made = begin(frame, statement);
-  made.pipe = Pipe::Memory, made.coherent = operation.coherent;
+  made.pipe = Pipe::Memory, made.coherent = operation.coherent, made.streams = operation.streams;
   std::vector<Operand> values;
   flatten(statement.operands[operation.isStore ? 1 : 0], values);
   if (static_cast<int>(values.size()) != operation.count)

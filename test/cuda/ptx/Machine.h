@@ -48,6 +48,8 @@ struct Counts {
     uint64_t read = 0, written = 0; ///< bytes, as often as threads ask for them
     /// Different sectors that a block touches, summed over blocks; with Options::footprints.
     uint64_t readSectors = 0, writtenSectors = 0;
+    /// Whether some read, and some write, is one that caches should keep (not .cs).
+    std::array<bool, 2> isKept{};
   };
   std::vector<Traffic> traffic; ///< by parameter; the last one: variables of the module
   Cycles alone{};               ///< of the slowest block; with Options::timeline

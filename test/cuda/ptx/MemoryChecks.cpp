@@ -205,6 +205,7 @@ uint32_t checkGlobal(Warp &warp, const Instruction &in, uint32_t mask,
   });
   Counts::Traffic &of = block.counts->traffic[traffic];
   (isStore ? of.written : of.read) += moved;
+  of.isKept[isStore] |= !in.streams;
   if (block.options->counts)
     countSectors(warp, mask, addresses, traffic, isStore);
   return good;

@@ -224,12 +224,14 @@ std::optional<MemoryOperation> findMemoryOperation(std::string_view opcode) {
       made.space = Space::Parameter;
     else if (word == "nc")
       made.coherent = false;
+    else if (word == "cs")
+      made.streams = true;
     else if (word == "v2" || word == "v4")
       made.count = word == "v2" ? 2 : 4;
     else if (rest.empty())
       type = word;
-    else if (word != "ca" && word != "cg" && word != "cs" && word != "cv" && word != "wb" &&
-             word != "wt" && word != "volatile" && word != "weak" && !word.starts_with("L1::") &&
+    else if (word != "ca" && word != "cg" && word != "cv" && word != "wb" && word != "wt" &&
+             word != "volatile" && word != "weak" && !word.starts_with("L1::") &&
              !word.starts_with("L2::"))
       return std::nullopt;
   }

@@ -31,7 +31,7 @@ const Operations &operations();
 struct MemoryOperation {
   enum class Space : uint8_t { Global, Shared, Local, Parameter, Generic } space = Space::Generic;
   Instruction::Run run = nullptr;
-  bool isStore = false, coherent = true;
+  bool isStore = false, coherent = true, streams = false;
   int bytes = 4, count = 1;
 };
 std::optional<MemoryOperation> findMemoryOperation(std::string_view opcode);

@@ -44,6 +44,7 @@ struct Instruction {
   bool guarded = false, guardNegated = false;
   bool wide = false;            ///< a load or store of less than 64 bits with a register of 64
   bool coherent = true;         ///< false: ld.global.nc
+  bool streams = false;         ///< ld.global.cs and st.global.cs
   std::array<bool, 2> narrow{}; ///< addresses of 32 bits
   Row guard;
   uint32_t target = 0; ///< of a branch

@@ -220,6 +220,8 @@ HYBRID_DEVICE uint32_t packBf16(float low, float high) {
   return static_cast<uint32_t>(toBf16(low).bits) | static_cast<uint32_t>(toBf16(high).bits) << 16;
 }
 HYBRID_DEVICE float fromBf16(bf16 x) { return fromBits(static_cast<uint32_t>(x.bits) << 16); }
+template <typename T> HYBRID_DEVICE T loadOnce(const T *from) { return *from; }
+template <typename T> HYBRID_DEVICE void storeOnce(T *to, T x) { *to = x; }
 HYBRID_DEVICE uint32_t lowerHalves(uint32_t a, uint32_t b) { return (a & 0xffffu) | b << 16; }
 HYBRID_DEVICE uint32_t upperHalves(uint32_t a, uint32_t b) { return a >> 16 | (b & 0xffff0000u); }
 /// To the nearest of 11 bits of precision, ties away from zero.

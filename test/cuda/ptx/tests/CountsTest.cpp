@@ -215,12 +215,24 @@ TEST_F(Counting, FootprintsOfBlocks) {
   EXPECT_EQ(counts.traffic[0].readSectors, 2u * 8); // the second time they are the same
   EXPECT_EQ(counts.traffic[1].writtenSectors, 2u);
   EXPECT_EQ(counts.traffic[0].writtenSectors + counts.traffic[1].readSectors, 0u);
+  EXPECT_TRUE(counts.traffic[0].isKept[0] && counts.traffic[1].isKept[1]);
+  EXPECT_FALSE(counts.traffic[0].isKept[1] || counts.traffic[1].isKept[0]);
   // Together, when the second block reads what the first one does.
   machine.options.together = true;
   run(kernel(2, "mov.u32 %r0, %tid.x;\nmul.wide.u32 %rd10, %r0, 8;\nadd.s64 %rd12, %rd0, %rd10;\n"
                 "ld.global.v2.f32 {%f0, %f1}, [%rd12];"));
   EXPECT_EQ(counts.loadSectors, 2u * 8);
   EXPECT_EQ(counts.traffic[0].readSectors, 8u);
+}
+
+TEST_F(Counting, WhatCachesNeedNotKeep) {
+  Buffer<float> in(64, 1), out(32);
+  pass(in), pass(out);
+  run(kernel(2, "ld.global.cs.f32 %f0, [%rd0];\nst.global.cs.f32 [%rd1], %f0;"));
+  EXPECT_FALSE(counts.traffic[0].isKept[0] || counts.traffic[1].isKept[1]);
+  // One other access is enough to keep it.
+  run(kernel(2, "ld.global.cs.f32 %f0, [%rd0];\nld.global.f32 %f1, [%rd0+4];"));
+  EXPECT_TRUE(counts.traffic[0].isKept[0]);
 }
 
 TEST_F(Counting, TimeOfACopyAlone) {
