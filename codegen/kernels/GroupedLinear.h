@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "codegen/kernels/TileProduct.h"
+#include "codegen/kernels/RowsProduct.h"
 
 namespace hybrid {
 
@@ -25,10 +25,10 @@ namespace cuda {
 /// Of the contraction: columns of tiles between two barriers.
 constexpr int64_t groupedLinearDepth = 32;
 
-/// A warp has 32 x 32 of a tile.
-constexpr int threads(const GroupedLinearParams &p) {
-  return static_cast<int>(p.rowTile / 32 * (p.columnTile / 32) * 32);
+constexpr RowsProductParams rowsProductOf(const GroupedLinearParams &p) {
+  return {p.inputs, p.transposed, p.bf16, groupedLinearDepth, p.rowTile, p.columnTile, 0};
 }
+constexpr int threads(const GroupedLinearParams &p) { return threads(rowsProductOf(p)); }
 constexpr int64_t groupedLinearItems(const GroupedLinearParams &p) {
   // Each group, and the rows of nobody, end with a tile that may not be full.
   return (p.rows / p.rowTile + p.groups + 1) * ceilDiv(p.outputs, p.columnTile);
@@ -38,13 +38,6 @@ constexpr int64_t groupedLinearGradItems(const GroupedLinearParams &p) {
 }
 
 /// Two sets of tiles: one is computed with while the other is filled.
-template <typename T> constexpr int64_t groupedLinearShared(const GroupedLinearParams &p) {
-  constexpr int64_t size = sizeof(T), depth = groupedLinearDepth;
-  const Products products = productsOf<T>(p.bf16);
-  int64_t right = p.transposed ? tileBytes(products, size, depth, p.columnTile)
-                               : tileBytes(products, size, p.columnTile, depth);
-  return 2 * (tileBytes(products, size, p.rowTile, depth) + right);
-}
 template <typename T> constexpr int64_t groupedLinearGradShared(const GroupedLinearParams &p) {
   constexpr int64_t size = sizeof(T), depth = groupedLinearDepth;
   const Products products = productsOf<T>(p.bf16);
@@ -90,7 +83,8 @@ struct GroupedLinearGradTiles {
 /// [groups, inputs, outputs], not transposed. Buffers: x, weight, offsets, y, a store. An item is a
 /// tile of y; there are as many as any offsets can ask for.
 struct GroupedLinear : KernelOf<GroupedLinearParams, "grouped_linear"> {
-  HYBRID_ON_CUDA(cuda::groupedLinearItems(p), cuda::threads(p), cuda::groupedLinearShared<T>(p))
+  HYBRID_ON_CUDA(cuda::groupedLinearItems(p), cuda::threads(p),
+                 cuda::rowsProductShared<T>(cuda::rowsProductOf(p)))
 };
 
 /// dw[e] = sum over its rows of dy[r]' x[r]. Buffers: x, dy, offsets, partial [splits, groups,

@@ -1,6 +1,7 @@
 //===- MatrixProduct.cpp - products of matrices by a library ----------------===//
 #include "codegen/lowering/MatrixProduct.h"
 #include "codegen/kernels/FewRows.h"
+#include "codegen/kernels/RoundedLinear.h"
 #include "dialect/Shapes.h"
 
 using namespace mlir;
@@ -39,9 +40,53 @@ static void multiplyFewRows(ProgramBuilder &program, const View &a, const View &
   program.launch<FewRowsProduct>(out.element, params, {a, b, program.optionalUse(bias), out});
 }
 
+/// Whether `result` is read first by a region that FuseStores can compute where it is stored: all
+/// else that it reads is there by then. Sums alone are computed by the library's products
+/// (SumProducts), and what is only rounded is rounded by them (RoundBuffers).
+static bool meetsRegion(Value result) {
+  Operation *product = result.getDefiningOp(), *first = nullptr;
+  for (Operation *user : result.getUsers())
+    if (!first || user->isBeforeInBlock(first))
+      first = user;
+  auto region = dyn_cast_if_present<FusedOp>(first);
+  if (!region || elementCount(region->getResult(0)) != elementCount(result))
+    return false;
+  const bool computes = llvm::any_of(region.getBody().front(), [](Operation &op) {
+    auto binary = dyn_cast<BinaryOp>(op);
+    return (binary && binary.getKind() != BinaryKind::Add) || isa<UnaryOp>(op);
+  });
+  return computes && llvm::all_of(region->getOperands(), [&](Value operand) {
+           Operation *made = operand.getDefiningOp();
+           return operand == result || !made || made->isBeforeInBlock(product);
+         });
+}
+
+/// A product by our own kernel, where that lets a region be computed in its store.
+static bool multiplyInFrontOfRegion(ProgramBuilder &program, const View &a, const View &b,
+                                    bool transposeB, Value result) {
+  Type element = cast<RankedTensorType>(result.getType()).getElementType();
+  if (!program.device().rounds || program.inTiles() || !a.element.isBF16() || !b.element.isBF16() ||
+      !element.isF32() || b.shape.size() != 2 || !meetsRegion(result))
+    return false;
+  RoundedLinearParams params{};
+  params.inputs = a.columns(), params.rows = a.elements() / params.inputs;
+  params.outputs = shapeOf(result).back(), params.transposed = !transposeB;
+  params.xStride = *a.rowStride(), params.weightStride = *b.rowStride();
+  if (!program.ask<PaysRoundedLinear>(element, params) ||
+      a.offset % cuda::roundedLinearAlignment != 0 || b.offset % cuda::roundedLinearAlignment != 0)
+    return false;
+  params = program.ask<RoundedLinearTiles>(element, params);
+  Store y = program.storeOf(result);
+  params.yStride = y.stride;
+  program.launch<RoundedLinear>(element, params, {a, b}, y);
+  return true;
+}
+
 void multiply(ProgramBuilder &program, Value a, bool transposeA, Value b, bool transposeB,
               Value bias, Value result) {
   View left = matrixOperand(program, a, transposeA), right = matrixOperand(program, b, transposeB);
+  if (!transposeA && !bias && multiplyInFrontOfRegion(program, left, right, transposeB, result))
+    return;
   std::optional<View> biasView;
   if (bias)
     biasView = program.dense(bias);

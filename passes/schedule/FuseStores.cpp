@@ -53,18 +53,45 @@ std::optional<Follower> followerOf(LaunchOp launch, const View &result) {
   return std::nullopt;
 }
 
-/// The region as that of a store: the result's element is its first argument.
-void moveBody(Region &from, Region &to, const Follower &follower) {
-  to.takeBody(from);
-  Block &body = to.front();
-  BlockArgument old = body.getArgument(follower.seen);
-  BlockArgument element = body.insertArgument(0u, old.getType(), old.getLoc());
-  body.getArgument(follower.seen + 1).replaceAllUsesWith(element);
-  body.eraseArgument(follower.seen + 1);
-  if (follower.kept) {
-    Operation *yield = body.getTerminator();
-    yield->insertOperands(yield->getNumOperands(), element);
+/// What the region of a launch's store reads and writes beside the result, and whether it yields
+/// that as well, as its last.
+struct Stored {
+  unsigned reads = 0, writes = 0;
+  bool keepsResult = true;
+};
+
+Stored storedBy(LaunchOp launch) {
+  if (launch.getStoring().empty())
+    return {};
+  Block &body = launch.getStoring().front();
+  OperandRange yielded = body.getTerminator()->getOperands();
+  const bool keeps = !yielded.empty() && yielded.back() == body.getArgument(0);
+  return {body.getNumArguments() - 1, static_cast<unsigned>(yielded.size()) - keeps, keeps};
+}
+
+/// Puts the region behind what the store computes already: the result's element is its first
+/// argument, and what it yields last if others read it. arguments: by input of the region, the one
+/// that stands for it already; none: a new one.
+void moveBody(Region &from, Region &to, const Follower &follower,
+              ArrayRef<std::optional<unsigned>> arguments) {
+  if (to.empty()) {
+    Block &body = to.emplaceBlock();
+    BlockArgument seen = from.front().getArgument(follower.seen);
+    Value element = body.addArgument(seen.getType(), seen.getLoc());
+    OpBuilder builder = OpBuilder::atBlockEnd(&body);
+    YieldElementsOp::create(builder, seen.getLoc(), element);
   }
+  Block &body = to.front(), &region = from.front();
+  for (auto [argument, place] : llvm::zip_equal(region.getArguments(), arguments))
+    argument.replaceAllUsesWith(place ? body.getArgument(*place)
+                                      : body.addArgument(argument.getType(), argument.getLoc()));
+  Operation *yield = body.getTerminator(), *yielded = region.getTerminator();
+  const unsigned element = yield->getNumOperands() - 1;
+  yield->insertOperands(element, yielded->getOperands());
+  if (!follower.kept)
+    yield->eraseOperand(yield->getNumOperands() - 1);
+  yielded->erase();
+  body.getOperations().splice(yield->getIterator(), region.getOperations());
 }
 
 bool readsCotangent(Operation *step) {
@@ -83,63 +110,89 @@ bool runsBeforeCotangents(LaunchOp launch) {
   return true;
 }
 
+/// The first region that reads the result, in the store: the next time, the next one.
 bool fuse(LaunchOp launch) {
-  if (launch.getStoreBuffers() != 1 || !launch.getStoring().empty())
+  const Stored stored = storedBy(launch);
+  if (launch.getStoreBuffers() != stored.reads + stored.writes + 1 || !stored.keepsResult)
     return false;
   View result = viewOf(launch.getViews().back());
   std::optional<Follower> follower = followerOf(launch, result);
   if (!follower)
     return false;
   ComputeOp compute = follower->compute;
+  Block &region = compute.getBody().front();
+  Block *before = launch.getStoring().empty() ? nullptr : &launch.getStoring().front();
+  // Both see the result by the same dimensions.
+  if (before && before->getArgument(0).getType() != region.getArgument(follower->seen).getType())
+    return false;
   if (readsCotangent(compute) && runsBeforeCotangents(launch))
     return false;
-  SmallVector<View> views; // by rows of the result
+  const size_t own = launch.getViews().size() - launch.getStoreBuffers();
+  SmallVector<View> reads, writes; // by rows of the result
+  for (Value memory : launch.getViews().slice(own, stored.reads))
+    reads.push_back(viewOf(memory));
   auto add = [&](Value memory, bool written) {
     View view = viewOf(memory);
     std::optional<View> byRows = view.reshaped(result.shape);
     // What is read must be there by then, and nobody else may be at what is written.
     if (!byRows || touchedBetween(launch, compute, view, /*writesOnly=*/!written))
       return false;
-    views.push_back(*byRows);
+    (written ? writes : reads).push_back(*byRows);
     return true;
   };
-  for (auto [i, input] : llvm::enumerate(compute.getInputs()))
-    if (i != follower->seen && !add(input, false))
+  SmallVector<std::optional<unsigned>> arguments;
+  for (auto [i, input] : llvm::enumerate(compute.getInputs())) {
+    arguments.push_back(i == follower->seen ? std::optional(0u) : std::nullopt);
+    if (i == follower->seen)
+      continue;
+    if (!add(input, false))
       return false;
-  size_t reads = views.size();
+    for (unsigned k = 0; k < stored.reads; ++k)
+      if (sameElements(reads[k], reads.back()) &&
+          before->getArgument(k + 1).getType() == region.getArgument(i).getType())
+        arguments.back() = k + 1;
+    if (arguments.back())
+      reads.pop_back();
+  }
   for (Value output : compute.getOutputs())
     if (!add(output, true))
       return false;
   if (follower->kept)
-    views.push_back(result);
+    writes.push_back(result);
   // What the kernel computes is an activation still, where it is kept.
   SmallVector<int64_t> activations(launch.getActivations()), roundable(launch.getRoundable());
   const auto resultIndex = static_cast<int64_t>(launch.getViews().size()) - 1;
   const bool wasActivation = llvm::is_contained(activations, resultIndex);
   llvm::erase(activations, resultIndex);
   llvm::erase(roundable, resultIndex);
-  if (wasActivation && follower->kept)
-    activations.push_back(resultIndex + static_cast<int64_t>(views.size()) - 1);
 
+  // The kernel's own, what the store reads, what it writes, the result.
   OpBuilder builder(launch);
   SmallVector<Value> operands(launch.getViews().drop_back());
-  SmallVector<int64_t> writes;
-  for (int64_t index : launch.getWrites())
-    if (index < static_cast<int64_t>(operands.size()))
-      writes.push_back(index);
-  for (auto [i, view] : llvm::enumerate(views)) {
-    if (i >= reads)
-      writes.push_back(static_cast<int64_t>(operands.size()));
+  SmallVector<Value> written(ArrayRef(operands).take_back(stored.writes));
+  operands.truncate(own + stored.reads);
+  for (const View &view : ArrayRef(reads).drop_front(stored.reads))
     operands.push_back(materialize(view, builder));
-  }
+  const size_t firstWritten = operands.size();
+  llvm::append_range(operands, written);
+  for (const View &view : writes)
+    operands.push_back(materialize(view, builder));
+  SmallVector<int64_t> numbers;
+  for (int64_t index : launch.getWrites())
+    if (index < static_cast<int64_t>(own))
+      numbers.push_back(index);
+  for (size_t index = firstWritten; index < operands.size(); ++index)
+    numbers.push_back(static_cast<int64_t>(index));
+  if (wasActivation && follower->kept)
+    activations.push_back(static_cast<int64_t>(operands.size()) - 1);
+  launch.setStoreBuffers(operands.size() - own);
   launch.getViewsMutable().assign(operands);
-  launch.setWrites(writes);
+  launch.setWrites(numbers);
   launch.setActivations(activations);
   launch.setRoundable(roundable);
   launch.setStore("");
-  launch.setStoreBuffers(views.size());
   launch.setSource((launch.getSource() + " + " + compute.getSource()).str());
-  moveBody(compute.getBody(), launch.getStoring(), *follower);
+  moveBody(compute.getBody(), launch.getStoring(), *follower, arguments);
   compute.erase();
   return true;
 }
@@ -148,7 +201,8 @@ struct FuseStores : impl::FuseStoresBase<FuseStores> {
   using FuseStoresBase::FuseStoresBase;
   void runOnOperation() override {
     for (auto launch : getOperation().getOps<LaunchOp>())
-      numFused += fuse(launch);
+      while (fuse(launch))
+        ++numFused;
     eraseUnused(getOperation());
   }
 };

@@ -8,7 +8,7 @@ def FuseStores : Pass<"schedule-fuse-stores", "::hybrid::ProgramOp"> {
   let description = [{
     A rounding, a residual or a gate behind a kernel that calls a store: one pass over memory less. Where the result itself is needed later, both are
     stored; what is saved then is reading it. The region must be the first that reads the result, with all else it reads there by then, and its
-    elements must lie by rows of the result.
+    elements must lie by rows of the result. Then comes the next that reads it, as the two gates' gradients of a gated layer; what both read is read once.
 
     ```mlir
     schedule.launch "rmsnormForward<...>" for "rmsnorm" grid 96 (%x, %n : ...) {store = "RowStore<float, 32>", store_buffers = 1, ...}  // before

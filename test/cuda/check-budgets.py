@@ -54,6 +54,8 @@ WIDE = [
     ("benchmarks/ops/gated_convolution.hyb", "--batch 64 --length 4096 --set taps=4096"),
     ("benchmarks/ops/gated_convolution.hyb", "--batch 64 --length 16384 --set taps=16384"),
     ("benchmarks/ops/gated_convolution.hyb", "--batch 8 --length 65536 --set taps=65536"),
+    ("benchmarks/ops/gated_convolution.hyb", "--batch 64 --length 8192 --set taps=8192 --precision bf16"),
+    ("benchmarks/ops/gated_convolution.hyb", "--batch 8 --length 65536 --set taps=65536 --precision bf16"),
     ("benchmarks/ops/attention.hyb", "--batch 8 --length 2048 --set heads=1 --set width=128"),
     ("benchmarks/ops/attention.hyb", "--batch 8 --length 2048 --set heads=1 --set width=256"),
     ("benchmarks/ops/attention.hyb", "--batch 8 --length 2048 --set heads=1 --set width=128 --precision bf16"),

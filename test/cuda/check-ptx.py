@@ -21,6 +21,8 @@ SMALL = "--batch 2 --length 64"
 OF_EACH_KIND = ["attention-moe", "gated-deltanet-swiglu", "gated-linear-attention-swiglu", "hyena-experts-swiglu", "hyena-swiglu", "mamba",
                 "multihead-hyena-swiglu", "rwkv", "rwkv6", "sliding-attention-swiglu"]
 IN_F32 = ["attention-moe", "hyena-swiglu", "mamba", "rwkv6", "gated-linear-attention-swiglu", "multihead-hyena-swiglu"]
+# Convolutions in two passes of memory.
+FURTHER = [("test/models/Inputs/rounded-mixers.hyb", "--model convolution_alone --batch 1 --length 4100 --precision bf16 --program vjp")]
 LONG = [
     ("models/mad/mamba.hyb", "--batch 1 --length 4096"),
     ("models/mad/rwkv.hyb", "--batch 1 --length 4096"),
@@ -31,6 +33,7 @@ LONG = [
     ("benchmarks/ops/gated_convolution.hyb", "--batch 4 --length 256 --set taps=256 --precision bf16"),
     ("benchmarks/ops/gated_convolution.hyb", "--batch 4 --length 4096 --set taps=4096 --set channels=64"),
     ("benchmarks/ops/gated_convolution.hyb", "--batch 4 --length 16384 --set taps=16384 --set channels=64"),
+    ("benchmarks/ops/gated_convolution.hyb", "--batch 4 --length 16384 --set taps=16384 --set channels=64 --precision bf16"),
     ("benchmarks/ops/attention.hyb", "--batch 1 --length 512 --set heads=1 --set width=128"),
     ("benchmarks/ops/attention.hyb", "--batch 1 --length 512 --set heads=1 --set width=256 --precision bf16"),
     ("benchmarks/ops/selective_scan.hyb", "--batch 1 --length 2048 --set channels=256 --set states=16"),
@@ -44,6 +47,8 @@ def uses(root, is_long):
         for precision in ("bf16", "f32"):
             if is_long or model.stem in (OF_EACH_KIND if precision == "bf16" else IN_F32):
                 yield model, f"{SMALL} --precision {precision}", {}
+    for model, arguments in FURTHER:
+        yield root / model, arguments, {}
     for model, arguments in LONG if is_long else []:
         program = "vjp" if "benchmarks/ops" in model else "train"
         yield root / model, f"{arguments} --program {program}", {"HYBRID_PTX_BLOCKS": BLOCKS}

@@ -117,9 +117,9 @@ HYBRID_DEVICE double exponential2(double x) { return exp2(x); }
 HYBRID_DEVICE float exponential(float x) {
   float high = x * 1.4426950408889634f;
   float low = fmaf(x, 1.4426950408889634f, -high) + x * 1.925963033500e-8f;
-  float y = exponential2(high);
-  // Beyond the range of f32 `low` would be inf - inf.
-  return high > -127.f && high < 128.f ? fmaf(y, low * 0.6931471805599453f, y) : y;
+  // Beyond the range of f32 `low` may be anything, and y is 0, inf or not a number.
+  float correction = fminf(fmaxf(low * 0.6931471805599453f, -0.5f), 0.5f);
+  return exponential2(high) * (1.f + correction);
 }
 HYBRID_DEVICE double exponential(double x) { return exp(x); }
 HYBRID_DEVICE float exponentialMinus1(float x) { return expm1f(x); }
@@ -152,6 +152,7 @@ HYBRID_DEVICE float approximateReciprocal(float x) {
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
+HYBRID_DEVICE double approximateReciprocal(double x) { return 1 / x; }
 HYBRID_DEVICE float absolute(float x) { return fabsf(x); }
 HYBRID_DEVICE double absolute(double x) { return fabs(x); }
 HYBRID_DEVICE float multiplyAdd(float a, float b, float c) { return fmaf(a, b, c); }

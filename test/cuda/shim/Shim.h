@@ -189,7 +189,7 @@ HYBRID_DEVICE float power(float x, float y) { return __builtin_powf(x, y); }
 HYBRID_DEVICE double power(double x, double y) { return __builtin_pow(x, y); }
 HYBRID_DEVICE float reciprocalSquareRoot(float x) { return 1.f / __builtin_sqrtf(x); }
 HYBRID_DEVICE double reciprocalSquareRoot(double x) { return 1. / __builtin_sqrt(x); }
-HYBRID_DEVICE float approximateReciprocal(float x) { return 1.f / x; }
+template <typename T> HYBRID_DEVICE T approximateReciprocal(T x) { return T(1) / x; }
 HYBRID_DEVICE float absolute(float x) { return __builtin_fabsf(x); }
 HYBRID_DEVICE double absolute(double x) { return __builtin_fabs(x); }
 HYBRID_DEVICE float multiplyAdd(float a, float b, float c) { return __builtin_fmaf(a, b, c); }

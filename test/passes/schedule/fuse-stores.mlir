@@ -23,6 +23,67 @@ schedule.program @residual {
   schedule.output "y" %y : memref<4x8xf32>
 }
 
+// Two regions in one store: what both read is an argument of it once, and the result has no memory.
+// CHECK-LABEL: schedule.program @both
+// CHECK-DAG: %[[X:.+]] = schedule.buffer arena "x" : memref<4x8xf32>
+// CHECK-DAG: %[[G:.+]] = schedule.buffer arena "g" : memref<4x8xf32>
+// CHECK-DAG: %[[P:.+]] = schedule.buffer arena : memref<4x8xf32>
+// CHECK-DAG: %[[Q:.+]] = schedule.buffer arena : memref<4x8xf32>
+// CHECK-NOT: schedule.buffer
+// CHECK: schedule.launch "rmsnormForward" for "rmsnorm + fused(mul) + fused(mul, sub)" grid 4 (%[[X]], %[[G]], %[[X]], %[[P]], %[[Q]] : {{.*}}) {store_buffers = 4 : i64, writes = array<i64: 3, 4>} storing {
+// CHECK-NEXT: ^bb0(%[[V:.+]]: tensor<4x8xf32>, %[[A:[^:]+]]: tensor<4x8xf32>, %[[B:.+]]: tensor<4x8xf32>):
+// CHECK-NEXT: %[[S:.+]] = hybrid.binary mul %[[V]], %[[A]]
+// CHECK-NEXT: %[[T:.+]] = hybrid.binary mul %[[B]], %[[V]]
+// CHECK-NEXT: %[[U:.+]] = hybrid.binary sub %[[T]], %[[A]]
+// CHECK-NEXT: schedule.yield %[[S]], %[[U]]
+// CHECK-NOT: schedule.compute
+schedule.program @both {
+  %x = schedule.buffer arena "x" : memref<4x8xf32>
+  %g = schedule.buffer arena "g" : memref<4x8xf32>
+  %n = schedule.buffer arena : memref<4x8xf32>
+  %p = schedule.buffer arena : memref<4x8xf32>
+  %q = schedule.buffer arena : memref<4x8xf32>
+  schedule.launch "rmsnormForward" for "rmsnorm" grid 4 (%x, %n : memref<4x8xf32>, memref<4x8xf32>) {store = "RowStore<float, 8>", store_buffers = 1 : i64, writes = array<i64: 1>}
+  schedule.compute for "fused(mul)" (%n, %g) -> (%p) : (memref<4x8xf32>, memref<4x8xf32>) -> memref<4x8xf32> {
+  ^bb0(%a: tensor<4x8xf32>, %b: tensor<4x8xf32>):
+    %s = hybrid.binary mul %a, %b : tensor<4x8xf32>, tensor<4x8xf32>
+    schedule.yield %s : tensor<4x8xf32>
+  }
+  schedule.compute for "fused(mul, sub)" (%x, %n, %g) -> (%q) : (memref<4x8xf32>, memref<4x8xf32>, memref<4x8xf32>) -> memref<4x8xf32> {
+  ^bb0(%a: tensor<4x8xf32>, %b: tensor<4x8xf32>, %c: tensor<4x8xf32>):
+    %s = hybrid.binary mul %a, %b : tensor<4x8xf32>, tensor<4x8xf32>
+    %t = hybrid.binary sub %s, %c : tensor<4x8xf32>, tensor<4x8xf32>
+    schedule.yield %t : tensor<4x8xf32>
+  }
+  schedule.output "p" %p : memref<4x8xf32>
+  schedule.output "q" %q : memref<4x8xf32>
+}
+
+// Unless they see it by other dimensions: then the second one reads it from memory.
+// CHECK-LABEL: schedule.program @other_dimensions
+// CHECK: schedule.launch "rmsnormForward" for "rmsnorm + fused(silu)"
+// CHECK: schedule.compute for "fused(tanh)"
+schedule.program @other_dimensions {
+  %x = schedule.buffer arena "x" : memref<4x8xf32>
+  %n = schedule.buffer arena : memref<4x8xf32>
+  %seen = schedule.view %n : memref<4x8xf32> as memref<2x2x8xf32>
+  %p = schedule.buffer arena : memref<4x8xf32>
+  %q = schedule.buffer arena : memref<2x2x8xf32>
+  schedule.launch "rmsnormForward" for "rmsnorm" grid 4 (%x, %n : memref<4x8xf32>, memref<4x8xf32>) {store = "RowStore<float, 8>", store_buffers = 1 : i64, writes = array<i64: 1>}
+  schedule.compute for "fused(silu)" (%n) -> (%p) : (memref<4x8xf32>) -> memref<4x8xf32> {
+  ^bb0(%a: tensor<4x8xf32>):
+    %s = hybrid.unary silu %a : tensor<4x8xf32>
+    schedule.yield %s : tensor<4x8xf32>
+  }
+  schedule.compute for "fused(tanh)" (%seen) -> (%q) : (memref<2x2x8xf32>) -> memref<2x2x8xf32> {
+  ^bb0(%a: tensor<2x2x8xf32>):
+    %s = hybrid.unary tanh %a : tensor<2x2x8xf32>
+    schedule.yield %s : tensor<2x2x8xf32>
+  }
+  schedule.output "p" %p : memref<4x8xf32>
+  schedule.output "q" %q : memref<2x2x8xf32>
+}
+
 // What reads a cotangent is not computed before the program could pause.
 // CHECK-LABEL: schedule.program @vjp
 // CHECK: schedule.launch "rmsnormForward" for "rmsnorm" grid 4

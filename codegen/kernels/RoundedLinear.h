@@ -1,0 +1,69 @@
+//===- RoundedLinear.h - contract of products with a region behind them ------===//
+//
+// On CUDA, of bf16. A library multiplies as well, but what is computed with the result, element for
+// element, then reads it from memory again; a kernel of ours has a store for that.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "codegen/kernels/RowsProduct.h"
+
+namespace hybrid {
+
+/// transposed: the weight is [inputs, outputs], not [outputs, inputs]. Strides: elements from a row
+/// to the next.
+struct RoundedLinearParams {
+  int64_t rows, inputs, outputs, transposed, xStride, weightStride, yStride;
+  int64_t rowTile, columnTile;
+  HYBRID_FIELDS(rows, inputs, outputs, transposed, xStride, weightStride, yStride, rowTile,
+                columnTile)
+};
+
+namespace cuda {
+
+constexpr int64_t roundedLinearAlignment = 8; // elements: 16 bytes
+constexpr RowsProductParams rowsProductOf(const RoundedLinearParams &p) {
+  return {p.inputs,     p.transposed,           1, p.inputs > 32 ? 64 : 32, p.rowTile,
+          p.columnTile, p.rows % p.rowTile == 0};
+}
+constexpr int threads(const RoundedLinearParams &p) { return threads(rowsProductOf(p)); }
+
+} // namespace cuda
+
+/// Whether a product should have its region behind it: where the contraction is so short that
+/// memory, which a region behind it saves, takes the time and not the matrix units, which a library
+/// knows better; and where rows are whole packs.
+struct PaysRoundedLinear {
+  template <typename T> static constexpr bool onCpu(const RoundedLinearParams &) { return false; }
+  template <typename T> static constexpr bool onCuda(const RoundedLinearParams &p) {
+    constexpr int64_t longest = 256;
+    const int64_t sizes[] = {p.inputs, p.outputs, p.xStride, p.weightStride};
+    for (int64_t size : sizes)
+      if (size % cuda::roundedLinearAlignment != 0)
+        return false;
+    return sizeof(T) == 4 && p.inputs <= longest;
+  }
+};
+
+/// Tiles that give each of about 130 multiprocessors two blocks, where there are rows for that.
+struct RoundedLinearTiles {
+  template <typename T> static constexpr RoundedLinearParams onCuda(RoundedLinearParams p) {
+    auto items = [&p] { return ceilDiv(p.rows, p.rowTile) * ceilDiv(p.outputs, p.columnTile); };
+    p.rowTile = 128, p.columnTile = 128;
+    while (p.columnTile > 32 &&
+           (p.outputs <= p.columnTile / 2 || (p.columnTile > 64 && items() < 264)))
+      p.columnTile /= 2;
+    while (p.rowTile > 32 && items() < 264)
+      p.rowTile /= 2;
+    return p;
+  }
+};
+
+/// y[r] = x[r] weight'. Buffers: x and weight, both bf16 in memory, y, a store. An item is a tile
+/// of y; the tiles of the same rows are neighbours.
+struct RoundedLinear : KernelOf<RoundedLinearParams, "rounded_linear"> {
+  HYBRID_ACTIVATIONS(2)
+  HYBRID_ON_CUDA(ceilDiv(p.rows, p.rowTile) * ceilDiv(p.outputs, p.columnTile), cuda::threads(p),
+                 cuda::rowsProductShared<T>(cuda::rowsProductOf(p)))
+};
+
+} // namespace hybrid

@@ -1,0 +1,218 @@
+//===- RowsProduct.cuh - rows times a weight, tile by tile --------------------===//
+//
+// A block multiplies a tile of rows with a tile of a weight's outputs. Tiles along the contraction
+// pass through shared memory, the next one on its way while this one is multiplied. The
+// sums go through shared memory, too, so that neighbouring threads store neighbouring columns,
+// whatever is computed there.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "codegen/kernels/RowsProduct.h"
+#include "codegen/kernels/cuda/TileProduct.cuh"
+
+namespace hybrid::cuda {
+
+/// A tile of rows x columns on its way to shared memory, by `threadCount` threads, while another
+/// one is multiplied: copied without waiting where memory holds what the tile does, otherwise held
+/// in registers if they are few, or read at the end.
+template <typename T, typename Tile, int rows, int columns, int wide, int threadCount, bool several>
+struct TileInFlight {
+  using Element = typename Tile::Element;
+  static constexpr int packs = rows * columns / wide;
+  static constexpr int count = (packs + threadCount - 1) / threadCount;
+  static constexpr bool copies = sizeof(Element) == sizeof(T);
+  static constexpr bool holds = several && !copies && count <= 8 && count * wide <= 16;
+  static constexpr int atOnce = holds || count < 2 ? count : copies ? 4 : 2;
+  Pack<Element, wide> held[holds ? count : 1]; // rounded already: half the registers
+  const T *from;
+  int64_t stride;
+  int rowCount, columnCount;
+
+  /// Rows below `matrixRows` and columns below `matrixColumns` of a matrix; the rest is 0.
+  HYBRID_DEVICE void start(Element *tile, const T *matrix, int64_t matrixStride, int matrixRows,
+                           int matrixColumns) {
+    from = matrix, stride = matrixStride, rowCount = matrixRows, columnCount = matrixColumns;
+    if constexpr (copies) {
+      HYBRID_NO_UNROLL
+      for (int first = 0; first < count; first += atOnce)
+        HYBRID_UNROLL
+      for (int i = first; i < first + atOnce; ++i) {
+        const int pack = static_cast<int>(threadIdx.x) + i * threadCount;
+        const int row = pack / (columns / wide), column = pack % (columns / wide) * wide;
+        const bool there = row < rowCount && column < columnCount;
+        if (pack < packs)
+          copyAsync<wide *static_cast<int>(sizeof(T))>(tile + row * Tile::stride + column,
+                                                       there ? from + row * stride + column : from,
+                                                       there);
+      }
+    } else if constexpr (holds) {
+      Pack<T, wide> part[atOnce];
+      read(part, 0);
+      HYBRID_UNROLL
+      for (int i = 0; i < count; ++i)
+        storeElements(held[i].elements, part[i]);
+    }
+  }
+  /// The tile is whole behind waitCopies() and a barrier.
+  HYBRID_DEVICE void finish(Element *tile) const {
+    if constexpr (holds) {
+      HYBRID_UNROLL
+      for (int i = 0; i < count; ++i)
+        if (const int pack = static_cast<int>(threadIdx.x) + i * threadCount; pack < packs)
+          storePack(place(tile, pack), held[i]);
+    } else if constexpr (!copies) {
+      HYBRID_NO_UNROLL
+      for (int first = 0; first < count; first += atOnce) {
+        Pack<T, wide> part[atOnce];
+        read(part, first);
+        write(part, first, tile);
+      }
+    }
+  }
+
+private:
+  HYBRID_DEVICE static Element *place(Element *tile, int pack) {
+    return tile + pack / (columns / wide) * Tile::stride + pack % (columns / wide) * wide;
+  }
+  HYBRID_DEVICE void read(Pack<T, wide> *part, int first) const {
+    HYBRID_UNROLL
+    for (int i = 0; i < atOnce; ++i) {
+      const int pack = static_cast<int>(threadIdx.x) + (first + i) * threadCount;
+      const int row = pack / (columns / wide), column = pack % (columns / wide) * wide;
+      if (pack < packs && row < rowCount && column < columnCount) {
+        part[i] = loadPack<wide>(from + row * stride + column);
+      } else {
+        HYBRID_UNROLL
+        for (int j = 0; j < wide; ++j)
+          part[i][j] = T(0);
+      }
+    }
+  }
+  HYBRID_DEVICE static void write(const Pack<T, wide> *part, int first, Element *tile) {
+    HYBRID_UNROLL
+    for (int i = 0; i < atOnce; ++i) {
+      const int pack = static_cast<int>(threadIdx.x) + (first + i) * threadCount;
+      if (pack < packs)
+        storeElements(place(tile, pack), part[i]);
+    }
+  }
+};
+
+/// A tile of P.rowTile x P.columnTile sums of products of T, of operands that are `Memory` in
+/// global memory, `wide` of which are moved at once.
+template <typename T, typename Memory, RowsProductParams P, int wide> struct RowsTimesWeight {
+  static constexpr Products products = productsOf<T>(P.bf16);
+  static constexpr int rowTile = static_cast<int>(P.rowTile),
+                       columnTile = static_cast<int>(P.columnTile),
+                       inputs = static_cast<int>(P.inputs), threadCount = threads(P),
+                       depth = static_cast<int>(P.depth);
+  static constexpr bool transposed = P.transposed != 0;
+  // Tiles of rows of x; of weights, rows are outputs, or inputs if transposed.
+  static constexpr int rightRows = transposed ? depth : columnTile,
+                       rightColumns = transposed ? columnTile : depth;
+  using Left = TileProduct<products, T, depth>;
+  using Right = TileProduct<products, T, rightColumns, 4>;
+  using Element = typename Left::Element;
+  static constexpr int leftElements = rowTile * Left::stride,
+                       setElements = leftElements + rightRows * Right::stride;
+  static constexpr int stagedStride = static_cast<int>(rowsProductStagedStride(P));
+
+  T *shared;                 // rowsProductShared() bytes
+  int rowCount, columnCount; // what the tile has of the result; more is not stored
+  T sums[2][4][4] = {};
+
+  HYBRID_DEVICE int warpRow() const { return warpIndex() / (columnTile / 32) * 32; }
+  HYBRID_DEVICE int warpColumn() const { return warpIndex() % (columnTile / 32) * 32; }
+
+  /// Adds the products of rows of x and of the weight, or columns of it if transposed.
+  HYBRID_DEVICE void multiply(const Memory *x, int64_t xStride, const Memory *weight,
+                              int64_t weightStride) {
+    auto sum = [&](int i, int block) -> T(&)[4] { return sums[i][block]; };
+    TileInFlight<Memory, Left, rowTile, depth, wide, threadCount, (inputs > depth)> left;
+    TileInFlight<Memory, Right, rightRows, rightColumns, wide, threadCount, (inputs > depth)> right;
+    auto *sets = reinterpret_cast<Element *>(shared);
+    auto start = [&](int set, int k) {
+      left.start(sets + set * setElements, x + k, xStride, rowCount, inputs - k);
+      Element *rightTile = sets + set * setElements + leftElements;
+      if constexpr (transposed)
+        right.start(rightTile, weight + k * weightStride, weightStride, inputs - k, columnCount);
+      else
+        right.start(rightTile, weight + k, weightStride, columnCount, inputs - k);
+      commitCopies();
+    };
+    auto finish = [&](int set) {
+      left.finish(sets + set * setElements);
+      right.finish(sets + set * setElements + leftElements);
+    };
+    start(0, 0);
+    finish(0);
+    int set = 0;
+    HYBRID_NO_UNROLL
+    for (int k = 0; k < inputs; k += depth) {
+      waitCopies<0>();
+      blockBarrier();
+      const bool more = k + depth < inputs;
+      if (more)
+        start(1 - set, k + depth);
+      const Element *leftTile = sets + set * setElements, *rightTile = leftTile + leftElements;
+      if constexpr (transposed)
+        Right::template rowsTimesRows<2, 4, depth>(sum, leftTile + warpRow() * Left::stride,
+                                                   rightTile + warpColumn());
+      else
+        Left::template alongColumns<2, 4>(sum, leftTile + warpRow() * Left::stride,
+                                          rightTile + warpColumn() * Right::stride);
+      set = 1 - set;
+      if (more)
+        finish(set);
+    }
+    blockBarrier(); // before sums lie where the tiles did
+  }
+
+  /// write(row, column, sum) for all of the tile.
+  template <typename Write> HYBRID_DEVICE void store(Write write) const {
+    const int g = rowOfLane(), t = columnOfLane();
+    HYBRID_UNROLL
+    for (int i = 0; i < 2; ++i)
+      HYBRID_UNROLL
+    for (int upper = 0; upper < 2; ++upper) {
+      T *row = shared + (warpRow() + i * 16 + g + upper * 8) * stagedStride + warpColumn();
+      // Columns of a fragment are in the order of the product that made it.
+      if constexpr (transposed && Right::adjacent == 4) {
+        HYBRID_UNROLL
+        for (int odd = 0; odd < 2; ++odd) {
+          Pack<T, 4> four;
+          HYBRID_UNROLL
+          for (int block = 0; block < 4; ++block)
+            four[block] = sums[i][block][2 * upper + odd];
+          storePack(row + Right::columnOf(0, 2 * t + odd), four);
+        }
+      } else {
+        HYBRID_UNROLL
+        for (int block = 0; block < 4; ++block)
+          HYBRID_UNROLL
+        for (int odd = 0; odd < 2; ++odd) {
+          const int c = 2 * t + odd;
+          row[transposed ? Right::columnOf(block, c) : block * 8 + c] =
+              sums[i][block][2 * upper + odd];
+        }
+      }
+    }
+    blockBarrier();
+    constexpr int rowsAtOnce = threadCount / columnTile > 0 ? threadCount / columnTile : 1,
+                  together = 8;
+    static_assert(threadCount % columnTile == 0 && rowTile % (rowsAtOnce * together) == 0);
+    const int column = static_cast<int>(threadIdx.x) % columnTile;
+    if (column >= columnCount)
+      return;
+    HYBRID_NO_UNROLL
+    for (int first = static_cast<int>(threadIdx.x) / columnTile; first < rowTile;
+         first += together * rowsAtOnce) {
+      HYBRID_UNROLL
+      for (int i = 0; i < together; ++i)
+        if (const int row = first + i * rowsAtOnce; P.wholeRows != 0 || row < rowCount)
+          write(row, column, shared[row * stagedStride + column]);
+    }
+  }
+};
+
+} // namespace hybrid::cuda
