@@ -86,18 +86,12 @@ template <typename T, typename Of> void check(const Of &of) {
                                   << " parts " << c.parts << " splits " << c.splits << " f"
                                   << 8 * sizeof(T));
   FFTConvTensors<T, Case> o(c, false);
-  Tensor<T> outer = twiddleTable<T>(of,
-                                    [](const Case &c) {
-                                      return FFTTwiddleParams{c.parts, 1, 4 * c.parts};
-                                    }),
-            inner = twiddleTable<T>(of,
-                                    [](const Case &c) {
-                                      return FFTTwiddleParams{c.inner(), 1, 4 * c.inner()};
-                                    }),
-            fine = twiddleTable<T>(of,
-                                   [](const Case &c) {
-                                     return FFTTwiddleParams{c.fine(), 1, 4 * c.points()};
-                                   }),
+  Tensor<T> outer = twiddleTable<T>(
+                of, [](const Case &c) { return FFTTwiddleParams{c.parts, 1, 4 * c.parts}; }),
+            inner = twiddleTable<T>(
+                of, [](const Case &c) { return FFTTwiddleParams{c.inner(), 1, 4 * c.inner()}; }),
+            fine = twiddleTable<T>(
+                of, [](const Case &c) { return FFTTwiddleParams{c.fine(), 1, 4 * c.points()}; }),
             coarse = twiddleTable<T>(of, [](const Case &c) {
               return FFTTwiddleParams{4 * c.points() / c.fine(), c.fine(), 4 * c.points()};
             });

@@ -28,8 +28,12 @@ using PartsTransform = Transform<T, static_cast<int>(P.parts), static_cast<int>(
                                  static_cast<int>(P.blockThreads), true>;
 
 /// 32 bits where they reach over the activations of a sequence.
-template <bool isShort> struct OffsetOf { using Type = int; };
-template <> struct OffsetOf<false> { using Type = int64_t; };
+template <bool isShort> struct OffsetOf {
+  using Type = int;
+};
+template <> struct OffsetOf<false> {
+  using Type = int64_t;
+};
 constexpr int64_t longestStride(const FFTConvPartsParams &p) {
   int64_t longest = p.stride;
   const int64_t others[] = {p.factorStride, p.secondStride, p.secondFactorStride};

@@ -50,16 +50,26 @@ template <typename T> HYBRID_DEVICE bf16 *writable(RoundedBuffer rounded) {
   return static_cast<bf16 *>(rounded.buffer.data);
 }
 /// One of two types.
-template <bool first, typename First, typename Second> struct Choose { using Type = First; };
+template <bool first, typename First, typename Second> struct Choose {
+  using Type = First;
+};
 template <typename First, typename Second> struct Choose<false, First, Second> {
   using Type = Second;
 };
 /// T, of what is only read as well.
-template <typename T> struct WithoutConst { using Type = T; };
-template <typename T> struct WithoutConst<const T> { using Type = T; };
+template <typename T> struct WithoutConst {
+  using Type = T;
+};
+template <typename T> struct WithoutConst<const T> {
+  using Type = T;
+};
 /// What an element of it is.
-template <typename T, typename Memory> struct ElementAt { using Type = T; };
-template <typename T> struct ElementAt<T, RoundedBuffer> { using Type = bf16; };
+template <typename T, typename Memory> struct ElementAt {
+  using Type = T;
+};
+template <typename T> struct ElementAt<T, RoundedBuffer> {
+  using Type = bf16;
+};
 template <typename T, typename Memory> using ElementOf = typename ElementAt<T, Memory>::Type;
 /// The number in an element, and an element from a number.
 template <typename T> HYBRID_DEVICE T number(T x) { return x; }
