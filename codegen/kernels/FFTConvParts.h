@@ -95,8 +95,8 @@ constexpr FFTConvStretch fftconvStretch(int64_t batch, int64_t points, int64_t c
   auto fits = [&](int64_t b, int64_t c) {
     return signals * (b * elements.activationBytes + elements.bytes) * c * points * 2 <= resident;
   };
-  const int64_t sector = 64 / elements.activationBytes,
-                fewest = sector < channels ? sector : channels;
+  const int64_t together = 64 / elements.activationBytes,
+                fewest = together < channels ? together : channels;
   FFTConvStretch stretch{batch, fewest};
   while (stretch.batch > 1 && (batch % stretch.batch || !fits(stretch.batch, fewest)))
     --stretch.batch;

@@ -20,8 +20,8 @@ struct RowsProductParams {
 constexpr int threads(const RowsProductParams &p) {
   return static_cast<int>(p.rowTile / 32 * (p.columnTile / 32) * 32);
 }
-/// Elements from one row of sums to the next on their way to memory: neither fragments of either
-/// order nor rows meet a bank twice.
+/// Elements from one row of sums to the next on their way to memory: packs of fragments, of 2
+/// elements or transposed of 4, keep out of each other's banks.
 constexpr int64_t rowsProductStagedStride(const RowsProductParams &p) {
   return p.columnTile + (p.transposed ? 4 : 8);
 }

@@ -97,8 +97,7 @@ HYBRID_DEVICE void groupedLinearGrad(int64_t item, const T *x, const T *dy, cons
   x += firstColumn, dy += firstRow;
 
   const int g = laneIndex() / 4, t = laneIndex() % 4;
-  const int warpRow = warpIndex() / (columnTile / 32) * 32,
-            warpColumn = warpIndex() % (columnTile / 32) * 32;
+  const int warpRow = rowOfWarp<columnTile>(), warpColumn = columnOfWarp<columnTile>();
   T sums[2][4][4];
   clearFragments(sums[0]);
   clearFragments(sums[1]);

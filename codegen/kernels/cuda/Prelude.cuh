@@ -178,6 +178,7 @@ template <int threads, typename T> HYBRID_DEVICE T blockMax(T value, T *scratch)
   return most;
 }
 
+/// Of f32, relative error 2^-21.
 template <typename T> HYBRID_DEVICE T sigmoid(T x) {
   return approximateReciprocal(T(1) + exponential(-x));
 }

@@ -98,6 +98,14 @@ private:
   }
 };
 
+/// The begin of a warp's 32 x 32 of a tile.
+template <int columnTile> HYBRID_DEVICE int rowOfWarp() {
+  return warpIndex() / (columnTile / 32) * 32;
+}
+template <int columnTile> HYBRID_DEVICE int columnOfWarp() {
+  return warpIndex() % (columnTile / 32) * 32;
+}
+
 /// A tile of P.rowTile x P.columnTile sums of products of T, of operands that are `Memory` in
 /// global memory, `wide` of which are moved at once.
 template <typename T, typename Memory, RowsProductParams P, int wide> struct RowsTimesWeight {
@@ -120,9 +128,6 @@ template <typename T, typename Memory, RowsProductParams P, int wide> struct Row
   T *shared;                 // rowsProductShared() bytes
   int rowCount, columnCount; // what the tile has of the result; more is not stored
   T sums[2][4][4] = {};
-
-  HYBRID_DEVICE int warpRow() const { return warpIndex() / (columnTile / 32) * 32; }
-  HYBRID_DEVICE int warpColumn() const { return warpIndex() % (columnTile / 32) * 32; }
 
   /// Adds the products of rows of x and of the weight, or columns of it if transposed.
   HYBRID_DEVICE void multiply(const Memory *x, int64_t xStride, const Memory *weight,
@@ -156,11 +161,12 @@ template <typename T, typename Memory, RowsProductParams P, int wide> struct Row
         start(1 - set, k + depth);
       const Element *leftTile = sets + set * setElements, *rightTile = leftTile + leftElements;
       if constexpr (transposed)
-        Right::template rowsTimesRows<2, 4, depth>(sum, leftTile + warpRow() * Left::stride,
-                                                   rightTile + warpColumn());
+        Right::template rowsTimesRows<2, 4, depth>(
+            sum, leftTile + rowOfWarp<columnTile>() * Left::stride,
+            rightTile + columnOfWarp<columnTile>());
       else
-        Left::template alongColumns<2, 4>(sum, leftTile + warpRow() * Left::stride,
-                                          rightTile + warpColumn() * Right::stride);
+        Left::template alongColumns<2, 4>(sum, leftTile + rowOfWarp<columnTile>() * Left::stride,
+                                          rightTile + columnOfWarp<columnTile>() * Right::stride);
       set = 1 - set;
       if (more)
         finish(set);
@@ -175,7 +181,8 @@ template <typename T, typename Memory, RowsProductParams P, int wide> struct Row
     for (int i = 0; i < 2; ++i)
       HYBRID_UNROLL
     for (int upper = 0; upper < 2; ++upper) {
-      T *row = shared + (warpRow() + i * 16 + g + upper * 8) * stagedStride + warpColumn();
+      T *row = shared + (rowOfWarp<columnTile>() + i * 16 + g + upper * 8) * stagedStride +
+               columnOfWarp<columnTile>();
       // Columns of a fragment are in the order of the product that made it.
       if constexpr (transposed && Right::adjacent == 4) {
         HYBRID_UNROLL
