@@ -80,17 +80,17 @@ void fftconv(benchmark::State &state) {
   float *x = projection.memory.get();
   void *table[] = {twiddles};
   const FFTTableParams points{p.points};
-  hybrid_fft_table_f32(0, 1, table, nullptr, &points);
+  hybrid_fft_table_f32(0, 1, table, nullptr, &points, 0);
   void *filters[] = {filter, twiddles, spectrum};
-  hybrid_fftconv_spectrum_f32(0, blocks, filters, nullptr, &p);
+  hybrid_fftconv_spectrum_f32(0, blocks, filters, nullptr, &p, 0);
   void *buffers[] = {x,       spectrum, twiddles, skip, x + p.channels, x + 2 * p.channels,
                      nullptr, filter,   y,        dx,   dFilter,        dSkip,
                      dGateIn, dGateOut};
   for (auto _ : state) {
     if (backward)
-      hybrid_fftconv_backward_f32(0, blocks, buffers, scratch, &p);
+      hybrid_fftconv_backward_f32(0, blocks, buffers, scratch, &p, 0);
     else
-      hybrid_fftconv_forward_f32(0, blocks * p.batch, buffers, scratch, &p);
+      hybrid_fftconv_forward_f32(0, blocks * p.batch, buffers, scratch, &p, 0);
   }
   reportPerSignal(state, p.batch * p.channels);
 }
@@ -116,12 +116,12 @@ void attention(benchmark::State &state) {
   void *gradient[] = {
       q,   q + columns, q + 2 * columns, nullptr, nullptr, nullptr, nullptr, o,
       lse, dO,          nullptr,         dq,      dk,      dv,      nullptr, nullptr};
-  hybrid_attention_forward_f32(0, p.batch * p.heads, forward, scratch, &p);
+  hybrid_attention_forward_f32(0, p.batch * p.heads, forward, scratch, &p, 0);
   for (auto _ : state) {
     if (backward)
-      hybrid_attention_backward_f32(0, p.batch * p.heads, gradient, scratch, &p);
+      hybrid_attention_backward_f32(0, p.batch * p.heads, gradient, scratch, &p, 0);
     else
-      hybrid_attention_forward_f32(0, p.batch * p.heads, forward, scratch, &p);
+      hybrid_attention_forward_f32(0, p.batch * p.heads, forward, scratch, &p, 0);
   }
   reportPerSignal(state, p.batch);
 }
@@ -136,9 +136,9 @@ void rmsnorm(benchmark::State &state) {
   void *forward[] = {x, w, y}, *backward[] = {x, w, y, partial, dx};
   for (auto _ : state) {
     if (state.range(0))
-      hybrid_rmsnorm_backward_f32(0, p.rows / p.rowsPerItem, backward, nullptr, &p);
+      hybrid_rmsnorm_backward_f32(0, p.rows / p.rowsPerItem, backward, nullptr, &p, 0);
     else
-      hybrid_rmsnorm_forward_f32(0, p.rows, forward, nullptr, &p);
+      hybrid_rmsnorm_forward_f32(0, p.rows, forward, nullptr, &p, 0);
   }
   reportPerSignal(state, p.rows);
 }
@@ -155,9 +155,9 @@ void shortConv(benchmark::State &state) {
   void *backward[] = {x, w, nullptr, nullptr, y, nullptr, nullptr, partial, b, dx};
   for (auto _ : state) {
     if (state.range(0))
-      hybrid_short_conv_backward_f32(0, p.batch, backward, nullptr, &p);
+      hybrid_short_conv_backward_f32(0, p.batch, backward, nullptr, &p, 0);
     else
-      hybrid_short_conv_forward_f32(0, p.batch, forward, nullptr, &p);
+      hybrid_short_conv_forward_f32(0, p.batch, forward, nullptr, &p, 0);
   }
   reportPerSignal(state, p.batch * p.channels);
 }
@@ -169,7 +169,7 @@ void randomNormal(benchmark::State &state) {
   int32_t seed[2] = {1, 2};
   void *buffers[] = {seed, out};
   for (auto _ : state)
-    hybrid_random_f32(0, p.elements / 1024, buffers, nullptr, &p);
+    hybrid_random_f32(0, p.elements / 1024, buffers, nullptr, &p, 0);
   reportPerSignal(state, p.elements);
 }
 BENCHMARK(randomNormal);

@@ -10,7 +10,7 @@
 namespace hybrid {
 
 /// The format that hybridc writes and the newest that a runtime reads (Executable.fbs).
-constexpr unsigned formatMajor = 7;
+constexpr unsigned formatMajor = 8;
 
 /// Bytes of a space, over all replicas.
 constexpr uint64_t mostSpaceBytes = uint64_t(1) << 40;

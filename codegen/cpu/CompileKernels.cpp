@@ -99,7 +99,11 @@ public:
           new llvm::GlobalVariable(*llvmModule, words->getType(), true,
                                    llvm::GlobalValue::PrivateLinkage, words, symbol + ".constants");
       constants->setAlignment(llvm::Align(8));
-      arguments.append({wrapper->getArg(2), wrapper->getArg(3), constants});
+      uint64_t rounded = 0; // buffers that lie in memory as bf16
+      for (int64_t buffer : launch.getRounded())
+        rounded |= uint64_t(1) << buffer;
+      arguments.append(
+          {wrapper->getArg(2), wrapper->getArg(3), constants, builder.getInt64(rounded)});
     }
     llvm::CallInst *call = builder.CreateCall(callee, arguments);
     call->addFnAttr(llvm::Attribute::AlwaysInline);

@@ -7,7 +7,8 @@ namespace hybrid::cpu {
 /// Kernels are bitcode functions over a range of work items.
 class CpuBackend final : public Backend {
 public:
-  CpuBackend() : Backend({}) {}
+  /// `rounds`: what the schedule's passes round to bf16, kernels of the library take so.
+  explicit CpuBackend(bool rounds) : Backend({.rounds = rounds}) {}
 
   KernelName kernel(llvm::StringRef name, mlir::Type element, const KernelConstants &constants,
                     llvm::ArrayRef<std::string> functions) const override;

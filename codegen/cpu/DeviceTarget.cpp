@@ -19,7 +19,8 @@ public:
   int64_t mostRowsOfBf16() const override { return mostFewRows; }
   std::string describeBf16(bool decodes) const override {
     if (target.hasBf16)
-      return "matrix products multiply bf16 and sum f32 (needs avx512_bf16); all else is f32";
+      return "matrix products multiply bf16 and sum f32 (needs avx512_bf16), activations between "
+             "kernels are bf16; all else is f32";
     return target.architecture +
            (target.tune == target.architecture ? "" : " (" + target.tune + ")") +
            " has no bf16 instructions (avx512_bf16), so matrix products stay f32" +
@@ -32,8 +33,9 @@ public:
   void addTiling(OpPassManager &manager) const override {
     manager.addNestedPass<func::FuncOp>(createTileRows());
   }
-  std::vector<ScheduleStage> scheduleStages(bool keepSpectra, bool) const override {
-    return cpu::scheduleStages({keepSpectra}, ranks);
+  std::vector<ScheduleStage> scheduleStages(bool keepSpectra, bool rounded) const override {
+    return cpu::scheduleStages({.keepSpectra = keepSpectra, .rounds = rounded && target.hasBf16},
+                               ranks);
   }
   ArrayRef<StringRef> stages() const override {
     static const StringRef names[] = {"llvm", "asm", "exe"};
@@ -41,11 +43,16 @@ public:
   }
   FailureOr<Code> compile(ModuleOp module, StringRef stage) override {
     // Asked of the programs, not of the options: a schedule may have been read from a file.
-    WalkResult rounded = module.walk([](LibraryMatmulOp product) {
-      return product.getElementType().isBF16() ? WalkResult::interrupt() : WalkResult::advance();
+    WalkResult rounded = module.walk([](Operation *op) {
+      auto product = dyn_cast<LibraryMatmulOp>(op);
+      auto launch = dyn_cast<LaunchOp>(op);
+      return (product && product.getElementType().isBF16()) ||
+                     (launch && !launch.getRounded().empty())
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
     });
     if (rounded.wasInterrupted() && !target.hasBf16)
-      return module.emitError() << "the programs multiply bf16, but " << target.architecture
+      return module.emitError() << "the programs compute with bf16, but " << target.architecture
                                 << " has no such instructions: compile for cpu:x86-64-v4+bf16";
     if (rounded.wasInterrupted())
       target.useBf16();

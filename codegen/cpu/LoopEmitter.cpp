@@ -112,7 +112,7 @@ GeneratedKernel LoopEmitter::fill(GeneratedKernels &kernels, const View &to, dou
 
 GeneratedKernel LoopEmitter::reduction(GeneratedKernels &kernels, ReduceKind kind, const Load &load,
                                        ArrayRef<int64_t> axes, const View &to) const {
-  assert(!load.body && "reductions are not fused here");
+  assert(load.operands.size() == 1 && "reductions are not fused here");
   const View &from = load.operands.front();
   // Kept dimensions are the grid, reduced ones the loops inside.
   SmallVector<int64_t> keptShape, keptStrides, reducedShape, reducedStrides;
@@ -133,6 +133,9 @@ GeneratedKernel LoopEmitter::reduction(GeneratedKernels &kernels, ReduceKind kin
 
   KernelFunction kernel(kernels, {from, to});
   ImplicitLocOpBuilder &b = kernel.builder;
+  auto number = [&](double value) {
+    return arith::ConstantOp::create(b, b.getFloatAttr(to.element, value));
+  };
   auto reassociate = arith::FastMathFlagsAttr::get(b.getContext(), arith::FastMathFlags::reassoc);
   kernel.forGrid([&](Value row) {
     SmallVector<Value> base = kernel.offsetsAt(row, outer.shape, outer.strides);
@@ -143,19 +146,15 @@ GeneratedKernel LoopEmitter::reduction(GeneratedKernels &kernels, ReduceKind kin
         Value at = kernel.add(offset, kernel.scaled(i, loops.strides[0][depth]));
         if (depth + 1 < loops.shape.size())
           return nest(depth + 1, at, sum);
-        Value loaded = kernel.load(0, at);
+        Value loaded = emitBody(b, load.body, kernel.load(0, at)).front();
         if (kind == ReduceKind::Max)
           return arith::MaximumFOp::create(b, sum, loaded);
         return arith::AddFOp::create(b, sum, loaded, reassociate);
       });
     };
-    Value result =
-        nest(0, base[0], arith::ConstantOp::create(b, b.getFloatAttr(from.element, neutral)));
+    Value result = nest(0, base[0], number(neutral));
     if (kind == ReduceKind::Mean)
-      result = arith::MulFOp::create(
-          b, result,
-          arith::ConstantOp::create(
-              b, b.getFloatAttr(from.element, 1.0 / static_cast<double>(count))));
+      result = arith::MulFOp::create(b, result, number(1.0 / static_cast<double>(count)));
     kernel.store(result, 1, base[1]);
   });
   return {kernel.finish("reduce"), elementCount(keptShape)};
@@ -163,7 +162,7 @@ GeneratedKernel LoopEmitter::reduction(GeneratedKernels &kernels, ReduceKind kin
 
 GeneratedKernel LoopEmitter::rowSums(GeneratedKernels &kernels, const Load &load,
                                      int64_t rowsPerItem, const View &partial, double scale) const {
-  assert(!load.body && "reductions are not fused here");
+  assert(load.operands.size() == 1 && "reductions are not fused here");
   const View &from = load.operands.front();
   int64_t rows = from.shape[0], columns = from.shape[1];
   KernelFunction kernel(kernels, {from, partial});
@@ -173,14 +172,17 @@ GeneratedKernel LoopEmitter::rowSums(GeneratedKernels &kernels, const Load &load
     Value hi =
         arith::MinUIOp::create(b, kernel.add(lo, kernel.index(rowsPerItem)), kernel.index(rows));
     Value base = kernel.scaled(item, columns);
-    Value zero = arith::ConstantOp::create(b, b.getFloatAttr(from.element, 0));
+    Value zero = arith::ConstantOp::create(b, b.getFloatAttr(partial.element, 0));
     kernel.forCount(columns, [&](Value j) { kernel.store(zero, 1, kernel.add(base, j)); });
-    Value factor = arith::ConstantOp::create(b, b.getFloatAttr(from.element, scale));
+    Value factor = arith::ConstantOp::create(b, b.getFloatAttr(partial.element, scale));
     kernel.forEach(lo, hi, [&](Value row) {
       Value source = kernel.scaled(row, from.strides[0]);
       kernel.forCount(columns, [&](Value j) {
         Value at = kernel.add(base, j);
-        Value value = kernel.load(0, kernel.add(source, kernel.scaled(j, from.strides[1])));
+        Value value =
+            emitBody(b, load.body,
+                     kernel.load(0, kernel.add(source, kernel.scaled(j, from.strides[1]))))
+                .front();
         if (scale != 1)
           value = arith::MulFOp::create(b, value, factor);
         kernel.store(arith::AddFOp::create(b, kernel.load(1, at), value), 1, at);

@@ -29,7 +29,8 @@ def LowerToScheduleCpu : Pass<"hybrid-lower-cpu", "::mlir::ModuleOp"> {
   let options = [
     Option<"keepSpectra", "keep-spectra", "bool", "true",
            "transform the filter of a long convolution once for the forward and the backward part, and keep its spectrum between them">,
-    Option<"shardOptimizer", "shard-optimizer", "bool", "false", "launches of the optimizer say where their items work: ranks share them">
+    Option<"shardOptimizer", "shard-optimizer", "bool", "false", "launches of the optimizer say where their items work: ranks share them">,
+    Option<"rounds", "rounds", "bool", "false", "kernels may take activations as bf16">
   ];
   let dependentDialects = ["::hybrid::HybridDialect", "::hybrid::ScheduleDialect"];
 }

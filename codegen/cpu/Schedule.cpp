@@ -23,7 +23,8 @@ namespace {
 struct LowerToScheduleCpu : impl::LowerToScheduleCpuBase<LowerToScheduleCpu> {
   using LowerToScheduleCpuBase::LowerToScheduleCpuBase;
   void runOnOperation() override {
-    if (failed(lowerToSchedule(getOperation(), cpu::CpuBackend(), {keepSpectra, shardOptimizer})))
+    if (failed(lowerToSchedule(getOperation(), cpu::CpuBackend(rounds),
+                               {keepSpectra, shardOptimizer})))
       signalPassFailure();
   }
 };
@@ -35,6 +36,7 @@ struct EmitKernelsCpu : impl::EmitKernelsCpuBase<EmitKernelsCpu> {
 
 struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
   Option<bool> keepSpectra{*this, "keep-spectra", llvm::cl::init(true)};
+  Option<bool> rounds{*this, "rounds", llvm::cl::init(false)};
 };
 
 } // namespace
@@ -51,6 +53,9 @@ std::vector<ScheduleStage> cpu::scheduleStages(LowerToScheduleCpuOptions options
   if (ranks.shards == Shards::Parameters)
     stages.push_back(
         {"gather-parameters", [](OpPassManager &m) { m.addPass(createGatherParameters()); }});
+  if (options.rounds)
+    stages.push_back({"round-buffers",
+                      [](OpPassManager &m) { m.addNestedPass<ProgramOp>(createRoundBuffers()); }});
   stages.push_back({"emit-kernels", [](OpPassManager &m) { m.addPass(createEmitKernelsCpu()); }});
   stages.push_back(
       {"plan-tiles", [](OpPassManager &m) { m.addNestedPass<ProgramOp>(createPlanTiles()); }});
@@ -70,7 +75,8 @@ void cpu::registerPipelines() {
   PassPipelineRegistration<PipelineOptions>(
       "hybrid-schedule-cpu", "all passes that make a schedule for the CPU",
       [](OpPassManager &manager, const PipelineOptions &options) {
-        for (const ScheduleStage &stage : scheduleStages({options.keepSpectra}))
+        for (const ScheduleStage &stage :
+             scheduleStages({.keepSpectra = options.keepSpectra, .rounds = options.rounds}))
           stage.add(manager);
       });
 }

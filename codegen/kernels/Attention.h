@@ -236,6 +236,7 @@ struct AttentionForward : KernelOf<AttentionParams, "attention_forward", 7, 8> {
 /// keyTerms (optional), o, lse, do, dlse (optional), dq, dk, dv, and the gradients of the terms
 /// (optional). An item is a head of keys, which sums its group of query heads in order.
 struct AttentionBackward : KernelOf<AttentionParams, "attention_backward", 11, 12, 13, 14, 15> {
+  HYBRID_ACTIVATIONS(0, 1, 2, 7, 9, 11, 12, 13)
   HYBRID_ON_CPU(p.batch *p.kvHeads, 0, cpu::attentionBackwardScratch<T>(p))
 };
 

@@ -169,7 +169,9 @@ struct FFTConvSpectrum : KernelOf<FFTConvParams, "fftconv_spectrum", 2> {
 /// Buffers: x, spectrum, twiddles, skip, gateIn, gateOut, segments (all four optional), on the CPU
 /// filter, y, a store. An item is a block of channels of a sequence.
 struct FFTConvForward : KernelOf<FFTConvParams, "fftconv_forward"> {
-  HYBRID_ACTIVATIONS(0, 4, 5, 7)
+  static constexpr bool isActivation(int64_t buffer, bool onCpu) {
+    return isAmong<0, 4, 5>(buffer) || buffer == (onCpu ? 8 : 7);
+  }
   HYBRID_ON_CPU(cpu::fftconvBlocks<T>(p) * p.batch, 0,
                 cpu::fftconvScratch<T>(p, p.hasSegments ? 2 : 1))
   HYBRID_ON_CUDA(cuda::channelGroups(p) * p.batch, cuda::threads(p), cuda::sharedBytes<T>(p, 1))
@@ -181,7 +183,9 @@ struct FFTConvForward : KernelOf<FFTConvParams, "fftconv_forward"> {
 /// channels of a split; then dGateIn (optional), dGateOut (optional).
 struct FFTConvBackward : KernelOf<FFTConvParams, "fftconv_backward"> {
   static constexpr bool writes(int64_t buffer, bool onCpu) { return buffer >= (onCpu ? 9 : 8); }
-  HYBRID_ACTIVATIONS(0, 4, 5, 7, 8, 10, 11)
+  static constexpr bool isActivation(int64_t buffer, bool onCpu) {
+    return onCpu ? isAmong<0, 4, 5, 8, 9, 12, 13>(buffer) : isAmong<0, 4, 5, 7, 8, 10, 11>(buffer);
+  }
   HYBRID_ON_CPU(cpu::fftconvBlocks<T>(p), 0, cpu::fftconvScratch<T>(p, p.hasSegments ? 5 : 3))
   HYBRID_ON_CUDA(cuda::channelGroups(p) * p.splits, cuda::threads(p), cuda::sharedBytes<T>(p, 2))
 };

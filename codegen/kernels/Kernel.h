@@ -19,16 +19,19 @@
 //
 // Calling convention on the CPU. Every kernel K exists as K_f32 and K_f64 with the signature
 //
-//   void K_f32(int64_t lo, int64_t hi, void *const *buffers, void *scratch, const KParams *params);
+//   void K_f32(int64_t lo, int64_t hi, void *const *buffers, void *scratch, const KParams *params,
+//              uint64_t rounded);
 //
 // (symbols hybrid_K_f32, hybrid_K_f64) and computes work items [lo, hi) of its grid. Work items are
 // independent: any split over threads gives the same bits. `params` points to a constant: the
-// wrapper makes it a compile-time constant, so a branch on a field costs nothing. Scratch memory is
-// 64-byte aligned; what it holds before a call does not matter.
+// wrapper makes it a compile-time constant, and `rounded` as well, so a branch on them costs
+// nothing. Scratch memory is 64-byte aligned; what it holds before a call does not matter.
 //
-// On CUDA a kernel's HYBRID_ACTIVATIONS may be bf16 in memory where its other tensors are f32, and
-// so may its HYBRID_ROUNDABLE, for the sake of others; a store is one of them where its number is
-// there. rmsnorm_forward is the function template rmsnormForward<T, P>(item, buffers...), which a
+// A kernel's HYBRID_ACTIVATIONS may be bf16 in memory where its other tensors are f32, and so may
+// its HYBRID_ROUNDABLE, for the sake of others; a store is one of them where its number is there.
+// On the CPU bit i of `rounded` says so of buffer i (cpu/Activation.h), on CUDA its type does.
+//
+// On CUDA rmsnorm_forward is the function template rmsnormForward<T, P>(item, buffers...), which a
 // block runs for a work item (cuda/Prelude.cuh).
 //
 // Layout. An activation is `rows x columns`: rows = batch*length, columns contiguous, and
@@ -62,36 +65,29 @@ template <unsigned long size> struct StringArgument {
       text[i] = from[i];
   }
 };
+template <int64_t... buffers> constexpr bool isAmong([[maybe_unused]] int64_t buffer) {
+  return ((buffer == buffers) || ...);
+}
 /// What every kernel has: `written` numbers the buffers that it writes beside its store. A struct
 /// that derives from it adds the grids of the devices that have it.
 template <typename KernelParams, StringArgument kernelName, int64_t... written> struct KernelOf {
   using Params = KernelParams;
   static constexpr const char *name() { return kernelName.text; }
   static constexpr bool writes(int64_t buffer, [[maybe_unused]] bool onCpu) {
-    return ((buffer == written) || ...);
+    return isAmong<written...>(buffer);
   }
-  static constexpr bool isActivation(int64_t) { return false; }
+  static constexpr bool isActivation(int64_t, [[maybe_unused]] bool onCpu) { return false; }
   static constexpr bool isRoundable(int64_t) { return false; }
 };
-constexpr bool isAmong(int64_t buffer, const auto &buffers) {
-  for (int64_t other : buffers)
-    if (buffer == other)
-      return true;
-  return false;
-}
-/// The buffers that are activations: on CUDA, for tensors of f32, they may lie in memory as bf16.
+/// The buffers that are activations: for tensors of f32 they may lie in memory as bf16.
 #define HYBRID_ACTIVATIONS(...)                                                                    \
-  static constexpr bool isActivation(int64_t buffer) {                                             \
-    constexpr int64_t activations[] = {__VA_ARGS__};                                               \
-    return isAmong(buffer, activations);                                                           \
+  static constexpr bool isActivation(int64_t buffer, [[maybe_unused]] bool onCpu) {                \
+    return hybrid::isAmong<__VA_ARGS__>(buffer);                                                   \
   }
 /// The buffers that may be an activation of a neighbour or part of the residual stream, as a norm's
 /// input: they lie in memory as bf16 where another step makes them so.
 #define HYBRID_ROUNDABLE(...)                                                                      \
-  static constexpr bool isRoundable(int64_t buffer) {                                              \
-    constexpr int64_t roundable[] = {__VA_ARGS__};                                                 \
-    return isAmong(buffer, roundable);                                                             \
-  }
+  static constexpr bool isRoundable(int64_t buffer) { return hybrid::isAmong<__VA_ARGS__>(buffer); }
 /// A Grid, or its members, of parameters p and the element type T.
 #define HYBRID_ON_CPU(...)                                                                         \
   template <typename T> static constexpr Grid onCpu([[maybe_unused]] const Params &p) {            \

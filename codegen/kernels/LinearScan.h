@@ -325,6 +325,7 @@ struct LinearScanBackwardValues : KernelOf<LinearScanParams, "linear_scan_backwa
 /// heads]; all but the first are reduced over their leading dimensions by sum_partials.
 struct LinearScanBackwardQueriesKeys
     : KernelOf<LinearScanParams, "linear_scan_backward_queries_keys", 8, 9, 10> {
+  HYBRID_ACTIVATIONS(0, 1, 2, 6, 8, 9)
   HYBRID_ON_CPU(cpu::linearScanKeyGrid<T>(p))
 };
 
@@ -333,6 +334,7 @@ struct LinearScanBackwardQueriesKeys
 /// dFinalState (optional), dInitialState (optional), dq, dk, dv, dDecay (optional, as above, with
 /// one block of keys).
 struct LinearScanBackward : KernelOf<LinearScanParams, "linear_scan_backward", 8, 9, 10, 11, 12> {
+  HYBRID_ACTIVATIONS(0, 1, 2, 6, 9, 10, 11)
   HYBRID_ON_CPU(cpu::linearScanChunkGrid<T>(p,
                                             cpu::scanBackwardElements<T>(cpu::linearScanSizes(p))))
 };

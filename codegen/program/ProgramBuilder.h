@@ -122,11 +122,11 @@ public:
                   llvm::ArrayRef<BufferUse> buffers, const Store &store = {},
                   llvm::ArrayRef<std::string> functions = {}) {
     const bool onCpu = device().kind == Device::Cpu;
-    return launchKernel(Kernel::name(), element, ask<Kernel>(element, params), wordsOf(params),
-                        buffers,
-                        {[=](int64_t buffer) { return Kernel::writes(buffer, onCpu); },
-                         Kernel::isActivation, Kernel::isRoundable},
-                        store, functions);
+    return launchKernel(
+        Kernel::name(), element, ask<Kernel>(element, params), wordsOf(params), buffers,
+        {[=](int64_t buffer) { return Kernel::writes(buffer, onCpu); },
+         [=](int64_t buffer) { return Kernel::isActivation(buffer, onCpu); }, Kernel::isRoundable},
+        store, functions);
   }
   template <typename Kernel>
   LaunchOp launch(mlir::Type element, const typename Kernel::Params &params,

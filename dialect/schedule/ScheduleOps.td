@@ -289,7 +289,7 @@ def Schedule_LaunchOp : Schedule_Step<"launch", [IsolatedFromAbove, SingleBlock]
     `item_spans` says where in the spaces laid out like parameters the items work: three numbers a span, its first item, the byte where that begins and the bytes of
     each. Of several ranks one runs the items that work on what it owns (executable/OptimizerShards.h); without spans all run all.
 
-    `activations` numbers operands that a kernel for CUDA takes as bf16 as well as f32, by its contract (`schedule-round-buffers`), `roundable` those that it
+    `activations` numbers operands that a kernel takes as bf16 as well as f32, by its contract (`schedule-round-buffers`), `roundable` those that it
     takes so where they are an activation of another step, `rounded` those that are.
 
     - C1: grid, scratch_bytes, threads and items_per_tile are not negative

@@ -67,9 +67,9 @@ def RoundBuffers : Pass<"schedule-round-buffers", "::hybrid::ProgramOp"> {
     activations. Regions widen what they read of it and round what they yield; a matrix product of bf16 rounds its complete sums, and a bias that is a parameter before; kernels of the
     library read and write it as their contracts say (`activations`; `roundable` what is so for another's sake). All compute in f32. What a kernel takes in f32 alone, a sum over
     products, an output and what is added up in place stay f32, and with them the residual stream, statistics of norms, softmax, filters, states of scans, losses and gradients
-    of parameters.
+    of parameters. What all readers round is rounded where it is computed. In a loop over tiles it is the same, but what stays in a tile is rounded only so.
 
-    A region that only rounded for a product then copies: readers of the copy read what it was of. One that gave an activation and, for a product, the same
+    A region that only rounded for a product then copies: readers of the copy read what it was of, or it is computed where the copy is. One that gave an activation and, for a product, the same
     rounded gives that once. What stands beside its own rounding, and of which nothing but sums are made, is rounded too.
 
     ```mlir

@@ -11,6 +11,13 @@ namespace hybrid {
 
 namespace {
 
+/// The step of the program that `step` is, or is in.
+Operation *stepOfProgram(Operation *step) {
+  while (!isa<ProgramOp>(step->getParentOp()))
+    step = step->getParentOp();
+  return step;
+}
+
 /// How a step would take a buffer of bf16 in place of f32.
 enum class Taking {
   Refused,
@@ -39,8 +46,6 @@ bool canRoundBias(LibraryMatmulOp product) {
 
 Taking takingOf(OpOperand &operand) {
   Operation *owner = operand.getOwner();
-  if (!isa<ProgramOp>(owner->getParentOp())) // in tiles
-    return Taking::Refused;
   const unsigned index = operand.getOperandNumber();
   auto when = [](bool possible, Taking then) { return possible ? then : Taking::Refused; };
   return llvm::TypeSwitch<Operation *, Taking>(owner)
@@ -53,8 +58,8 @@ Taking takingOf(OpOperand &operand) {
       .Case([&](CopyOp) { return Taking::Possible; })
       .Case([&](LibraryMatmulOp product) { // the sums are rounded when they are complete
         return when(index == 2 && product.getElementType().isBF16() && product.getLdAddend() == 0 &&
-                        !product.getAccumulate() && product.getGroups() == 0 &&
-                        canRoundBias(product),
+                        !product.getAccumulate() && !product.getTileSum() &&
+                        product.getGroups() == 0 && canRoundBias(product),
                     Taking::Wanted);
       })
       .Case([&](LaunchOp launch) {
@@ -80,10 +85,13 @@ SmallVector<OpOperand *> operandsOf(BufferOp buffer) {
   return operands;
 }
 
-/// A region that computes elements of memory, and the first operand of its step that takes one.
+/// A region that computes elements of memory: operand i of its step that it reads, from argument
+/// `firstArgument` on, is its argument i - firstRead, and from `firstWritten` on operands take what
+/// it yields.
 struct Elements {
   Block *body = nullptr;
   unsigned firstWritten = 0;
+  int64_t firstRead = 0, firstArgument = 0;
 };
 
 /// Without a body where the step has no such region.
@@ -93,9 +101,9 @@ Elements elementsOf(Operation *step) {
   auto launch = dyn_cast<LaunchOp>(step);
   if (!launch || launch.getStoring().empty())
     return {};
-  Block &body = launch.getStoring().front();
-  return {&body, static_cast<unsigned>(launch.getViews().size() - launch.getStoreBuffers()) +
-                     body.getNumArguments() - 1};
+  Block &body = launch.getStoring().front(); // its first argument is the kernel's own element
+  const auto store = static_cast<unsigned>(launch.getViews().size() - launch.getStoreBuffers());
+  return {&body, store + body.getNumArguments() - 1, static_cast<int64_t>(store) - 1, 1};
 }
 
 /// What a region yields for `operand`; null where no region does.
@@ -115,13 +123,28 @@ bool isRoundedBeside(OpOperand &operand) {
          });
 }
 
+/// Whether a region takes the operand for nothing but to round it.
+bool isOnlyRounded(OpOperand &operand) {
+  const Elements elements = elementsOf(operand.getOwner());
+  const int64_t argument = static_cast<int64_t>(operand.getOperandNumber()) - elements.firstRead;
+  return elements.body && argument >= elements.firstArgument &&
+         operand.getOperandNumber() < elements.firstWritten &&
+         llvm::all_of(
+             elements.body->getArgument(static_cast<unsigned>(argument)).getUsers(),
+             [](Operation *user) { return isa<RoundOp>(user); });
+}
+
+bool isTemporary(BufferOp buffer) {
+  return (buffer.getSpace() == Space::Arena || buffer.getSpace() == Space::Tile) &&
+         !buffer.isInput();
+}
+
 bool shouldRound(BufferOp buffer) {
-  if (buffer.getSpace() != Space::Arena || buffer.isInput() ||
-      !buffer.getType().getElementType().isF32())
+  if (!isTemporary(buffer) || !buffer.getType().getElementType().isF32())
     return false;
   // Sums over what is there in bf16 anyway, as a bias' gradient beside those of the weights, are
-  // over that.
-  bool wanted = false, summed = true, roundedBeside = false;
+  // over that. What all readers round can be rounded before.
+  bool wanted = false, read = false, summed = true, roundedBeside = false, onlyRounded = true;
   for (OpOperand *operand : operandsOf(buffer)) {
     const Taking taking = takingOf(*operand);
     if (taking == Taking::Refused)
@@ -129,10 +152,16 @@ bool shouldRound(BufferOp buffer) {
     wanted |= taking == Taking::Wanted;
     if (cast<ScheduleStep>(operand->getOwner()).writesOperand(operand->getOperandNumber()))
       roundedBeside |= isRoundedBeside(*operand);
-    else
+    else {
+      read = true;
       summed &= isa<ReductionOp, RowSumsOp>(operand->getOwner());
+      onlyRounded &= isOnlyRounded(*operand);
+    }
   }
-  return wanted || (summed && roundedBeside);
+  // What stays in a tile passes no memory: nothing is lost there for nothing.
+  if (buffer.getSpace() == Space::Tile)
+    return read && onlyRounded;
+  return wanted || (read && onlyRounded) || (summed && roundedBeside);
 }
 
 //===-- steps that take it so --------------------------------------------------===//
@@ -226,7 +255,7 @@ void take(LibraryMatmulOp product) {
   builder.setInsertionPointAfter(from.buffer.getDefiningOp());
   Value rounded = BufferOp::create(builder, product.getLoc(), type, Space::Arena, StringAttr(),
                                    IntegerAttr(), IdsAttr());
-  builder.setInsertionPoint(product);
+  builder.setInsertionPoint(stepOfProgram(product));
   auto compute = ComputeOp::create(builder, product.getLoc(), ValueRange{bias}, ValueRange{rounded},
                                    "fused(round)");
   round(addIdentity(compute.getBody(), from.shape, product.getLoc()), 0);
@@ -278,29 +307,43 @@ bool isIdentity(ComputeOp compute) {
          body.getTerminator()->getOperand(0) == body.getArgument(0);
 }
 
+/// Whether `earlier` is done with before `step`: in one loop over tiles, for a tile's rows.
+bool isBefore(Operation *earlier, Operation *step) {
+  if (earlier->getBlock() != step->getBlock())
+    earlier = stepOfProgram(earlier), step = stepOfProgram(step);
+  return earlier != step && earlier->isBeforeInBlock(step);
+}
+
 /// Lets those who read `copy`, which `step` made, read `from`, the same elements, as far as that is
 /// dense and stays what it is.
 bool forward(Operation *step, const View &from, const View &copy) {
   auto made = copy.buffer.getDefiningOp<BufferOp>();
-  const bool dense = ArrayRef(from.strides) == ArrayRef(denseStrides(from.shape));
-  if (!made || made.getSpace() != Space::Arena || made.isInput() || !dense ||
-      from.buffer == copy.buffer || copy.buffer.getType() != typeOf(copy))
+  const bool dense = ArrayRef(from.strides) == ArrayRef(denseStrides(from.shape)),
+             inTile = from.buffer.getDefiningOp<BufferOp>().getSpace() == Space::Tile;
+  if (!made || !isTemporary(made) || !dense || from.buffer == copy.buffer ||
+      copy.buffer.getType() != typeOf(copy))
     return false;
-  Operation *last = step;
   SmallVector<OpOperand *> readers;
   for (OpOperand *operand : operandsOf(made)) {
     Operation *owner = operand->getOwner();
     if (owner == step)
       continue;
     auto reader = dyn_cast<ScheduleStep>(owner);
-    if (!reader || reader.writesOperand(operand->getOperandNumber()) ||
-        owner->getBlock() != step->getBlock() || owner->isBeforeInBlock(step))
+    if (!reader || reader.writesOperand(operand->getOperandNumber()) || !isBefore(step, owner) ||
+        (inTile && owner->getBlock() != step->getBlock()))
       return false;
     readers.push_back(operand);
-    if (last->isBeforeInBlock(owner))
-      last = owner;
   }
-  if (readers.empty() || touchedBetween(step->getNextNode(), last, from, /*writesOnly=*/true))
+  auto isRead = [&](Operation *other) { // behind it
+    return llvm::any_of(readers, [&](OpOperand *reader) {
+      return !isBefore(reader->getOwner(), other) && reader->getOwner() != other;
+    });
+  };
+  for (const Access &access : usesOf(from.buffer))
+    if (access.written && access.step != step && !isBefore(access.step, step) &&
+        mayOverlap(access.view, from) && isRead(access.step))
+      return false;
+  if (readers.empty())
     return false;
   OpBuilder builder(step);
   for (OpOperand *reader : readers) {
@@ -310,6 +353,34 @@ bool forward(Operation *step, const View &from, const View &copy) {
     reader->set(materialize(view, builder));
   }
   return true;
+}
+
+/// Lets what `step` copies to `copy` be computed there: `from` is a buffer of the same elements
+/// that nothing changes behind the step, and nothing else writes `copy`.
+bool computeInPlace(Operation *step, const View &from, const View &copy) {
+  auto made = from.buffer.getDefiningOp<BufferOp>(), place = copy.buffer.getDefiningOp<BufferOp>();
+  if (!made || !place || made == place || !isTemporary(made) || !isTemporary(place) ||
+      made.getType() != place.getType() || made.getType() != typeOf(from) ||
+      place.getType() != typeOf(copy) ||
+      (place.getSpace() == Space::Tile && made.getSpace() != Space::Tile))
+    return false;
+  for (const Access &access : usesOf(made))
+    if (access.step != step && access.written && !isBefore(access.step, step))
+      return false;
+  for (const Access &access : usesOf(place))
+    if (access.step != step && (access.written || isBefore(access.step, step)))
+      return false;
+  if (made->getBlock() == place->getBlock())
+    place->moveBefore(made);
+  made.replaceAllUsesWith(place.getResult());
+  made.erase();
+  return true;
+}
+
+/// Lets all steps do without a copy where they can.
+bool dropCopy(ComputeOp compute) {
+  const View from = viewOf(compute.getInputs().front()), to = viewOf(compute.getOutputs().front());
+  return forward(compute, from, to) || computeInPlace(compute, from, to);
 }
 
 /// Whether two values that a region yields are the same numbers.
@@ -364,24 +435,31 @@ struct RoundBuffers : impl::RoundBuffersBase<RoundBuffers> {
   void runOnOperation() override {
     ProgramOp program = getOperation();
     SmallVector<BufferOp> chosen;
-    for (auto buffer : program.getOps<BufferOp>())
+    program.walk([&](BufferOp buffer) {
       if (shouldRound(buffer))
         chosen.push_back(buffer);
+    });
     for (BufferOp buffer : chosen)
       roundBuffer(buffer);
     numRounded += chosen.size();
-    for (auto launch : program.getOps<LaunchOp>()) {
-      launch.setActivations({});
-      launch.setRoundable({});
-    }
-    for (auto compute : llvm::make_early_inc_range(program.getOps<ComputeOp>()))
-      if (isIdentity(compute) && forward(compute, viewOf(compute.getInputs().front()),
-                                         viewOf(compute.getOutputs().front()))) {
+    SmallVector<Operation *> steps;
+    program.walk([&](Operation *step) {
+      if (isa<ScheduleStep>(step) && !isa<TileLoopOp>(step))
+        steps.push_back(step);
+    });
+    for (Operation *step : steps) {
+      if (auto launch = dyn_cast<LaunchOp>(step)) {
+        launch.setActivations({});
+        launch.setRoundable({});
+      }
+      auto compute = dyn_cast<ComputeOp>(step);
+      if (compute && isIdentity(compute) && dropCopy(compute)) {
         compute.erase();
         ++numForwarded;
+      } else {
+        numForwarded += dropTwins(step);
       }
-    for (Operation &step : program.getBody().front())
-      numForwarded += dropTwins(&step);
+    }
     eraseUnused(program);
   }
 };

@@ -42,7 +42,8 @@ public:
     using dim = dnnl::memory::dim;
     bool batched = s.batch > 1;
     using Type = dnnl::memory::data_type;
-    Type factor = s.dtype == DType::BF16 ? Type::bf16 : Type::f32;
+    const Type factor = s.dtype == DType::BF16 ? Type::bf16 : Type::f32,
+               result = s.roundsResult ? factor : Type::f32;
     auto descriptor = [&](Type type, int64_t rows, int64_t columns, int64_t ld, bool transposed,
                           int64_t batchStride) {
       dim rowStride = transposed ? 1 : ld, columnStride = transposed ? ld : 1;
@@ -53,16 +54,15 @@ public:
     };
     auto a = descriptor(factor, s.m, s.k, s.lda, s.transposeA, s.batchStrideA),
          b = descriptor(factor, s.k, s.n, s.ldb, s.transposeB, s.batchStrideB),
-         c = descriptor(Type::f32, s.m, s.n, s.ldc, false, s.batchStrideC);
+         c = descriptor(result, s.m, s.n, s.ldc, false, s.batchStrideC);
     dnnl::primitive_attr attributes;
     if (s.accumulate) {
       dnnl::post_ops sum;
       sum.append_sum(1.0f);
       attributes.set_post_ops(sum);
     }
-    auto bias = batched
-                    ? dnnl::memory::desc({1, 1, s.n}, Type::f32, dnnl::memory::dims{s.n, s.n, 1})
-                    : dnnl::memory::desc({1, s.n}, Type::f32, dnnl::memory::dims{s.n, 1});
+    auto bias = batched ? dnnl::memory::desc({1, 1, s.n}, result, dnnl::memory::dims{s.n, s.n, 1})
+                        : dnnl::memory::desc({1, s.n}, result, dnnl::memory::dims{s.n, 1});
     auto operation = s.bias ? dnnl::matmul::desc(a, b, bias, c) : dnnl::matmul::desc(a, b, c);
     dnnl::matmul::primitive_desc primitiveDescriptor(operation, attributes, oneDnn().engine);
     primitive = dnnl::matmul(primitiveDescriptor);
@@ -172,10 +172,12 @@ std::unique_ptr<PartProduct> makeProduct(const MatmulShape &shape) {
 const std::byte *skip(const void *from, int64_t elements, DType type) {
   return static_cast<const std::byte *>(from) + elements * bytesOf(type);
 }
-/// C is of f32 where the factors are bf16.
-DType sumType(const MatmulShape &s) { return s.dtype == DType::F64 ? DType::F64 : DType::F32; }
+/// Of C and the bias.
+DType resultType(const MatmulShape &s) {
+  return s.dtype == DType::BF16 && !s.roundsResult ? DType::F32 : s.dtype;
+}
 std::byte *skipInResult(void *c, int64_t elements, const MatmulShape &s) {
-  return static_cast<std::byte *>(c) + elements * bytesOf(sumType(s));
+  return static_cast<std::byte *>(c) + elements * bytesOf(resultType(s));
 }
 
 /// A product whose parts are all known before it runs. A prepared product of the library holds the
@@ -198,7 +200,7 @@ public:
         skip(a, product * s.batchStrideA + row * (s.transposeA ? 1 : s.lda), s.dtype),
         skip(b, product * s.batchStrideB + column * (s.transposeB ? s.ldb : 1), s.dtype),
         skipInResult(c, product * s.batchStrideC + row * s.ldc + column, s),
-        bias ? skip(bias, column, sumType(s)) : nullptr);
+        bias ? skip(bias, column, resultType(s)) : nullptr);
   }
 
 private:
@@ -291,7 +293,7 @@ private:
     return SgemmProduct(product).run(a, b, c, nullptr);
   }
   Result<void> clear(std::byte *out, int64_t rows) const {
-    const int64_t size = bytesOf(sumType(s));
+    const int64_t size = bytesOf(resultType(s));
     for (int64_t row = 0; row < rows; ++row)
       std::memset(out + row * s.ldc * size, 0, static_cast<size_t>(s.n * size));
     return {};

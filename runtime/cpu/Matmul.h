@@ -17,7 +17,8 @@ namespace hybrid::rt {
 struct MatmulShape {
   int64_t m = 0, n = 0, k = 0, lda = 0, ldb = 0, ldc = 0;
   bool transposeA = false, transposeB = false, accumulate = false, bias = false;
-  DType dtype = DType::F32; // of a and b; c and bias are f32 for BF16, else the same
+  DType dtype = DType::F32;  // of a and b; c and bias are f32 for BF16, else the same ...
+  bool roundsResult = false; // ... unless the complete sums are rounded to BF16
   int64_t batch = 1, batchStrideA = 0, batchStrideB = 0, batchStrideC = 0;
   bool grouped = false; // `batch` products of rows that `offsets` give when it runs
 };

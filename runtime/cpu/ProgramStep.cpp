@@ -102,6 +102,7 @@ Result<void> ProgramStep::prepareProduct(const fb::Matmul &product, const fb::Ti
                           product.accumulate(),
                           product.bias() != nullptr,
                           static_cast<DType>(product.dtype()),
+                          product.rounds_result(),
                           product.batch(),
                           product.batch_stride_a(),
                           product.batch_stride_b(),
@@ -356,7 +357,7 @@ bool ProgramStep::runTile(const ProgramMemory &memory, int64_t tile, Member &mem
     return memory.address(places[operand], tileBytes, thread) + skipped;
   };
   const int64_t factor = bytesOf(static_cast<DType>(product.dtype())),
-                sum = std::max<int64_t>(factor, 4);
+                sum = product.rounds_result() ? factor : std::max<int64_t>(factor, 4);
   return multiply(*chosen, member, failure, rowsOf(0, product.lda(), factor),
                   product.tile_sum() ? rowsOf(1, product.ldb(), factor) : memory.address(places[1]),
                   product.tile_sum() ? memory.address(places[2]) : rowsOf(2, product.ldc(), sum),

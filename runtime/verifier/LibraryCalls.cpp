@@ -17,8 +17,8 @@ Result<void> Verifier::checkMatmul(const fb::Matmul &matmul, const std::string &
                  grouped ? "f32 or f64" : "f32, f64 or bf16");
   if (matmul.addend() && (!onCuda || loop || grouped || matmul.accumulate()))
     return error("corrupt: {} has an addend, which it cannot have here", where);
-  if (matmul.rounds_result() && (!onCuda || matmul.dtype() != fb::DType::BF16 || grouped ||
-                                 matmul.addend() || matmul.accumulate() || matmul.tile_sum()))
+  if (matmul.rounds_result() && (matmul.dtype() != fb::DType::BF16 || grouped || matmul.addend() ||
+                                 matmul.accumulate() || matmul.tile_sum()))
     return error("corrupt: {} rounds its result, which it cannot do here", where);
   if (!loop && (matmul.tile_rows() || matmul.tile_sum()))
     return error("corrupt: {} is cut for tiles, but in no loop over tiles", where);

@@ -146,7 +146,7 @@ Result<void> Verifier::checkKernel(const fb::KernelLaunch &kernel, const std::st
   if (buffersSeen > mostBuffers)
     return error("corrupt: {} and those before it touch more than {} buffers", where, mostBuffers);
   // A part of an activation in bf16 begins at any of its elements.
-  const uint64_t smallest = onCuda ? 2 : 4;
+  constexpr uint64_t smallest = 2;
   for (const fb::BufferRef *buffer : *kernel.buffers()) {
     // The text is made only for a buffer that is refused: this loop sees every buffer of the file.
     bool known = static_cast<unsigned>(buffer->space()) <= static_cast<unsigned>(fb::Space::MAX);

@@ -1,4 +1,4 @@
-"""Usage: bf16.py BINARIES MODELS [TARGET]. A model in bf16 agrees with the f32 one as far as 8 bits of mantissa let it, forward and backward. On a GPU activations
+"""Usage: bf16.py BINARIES MODELS [TARGET]. A model in bf16 agrees with the f32 one as far as 8 bits of mantissa let it, forward and backward. Activations
 are rounded in memory too: by the mixers of Inputs/rounded-mixers.hyb as well, by each of the algorithms they have. Prints a line a comparison, and fails where one differs."""
 
 import math
@@ -14,11 +14,11 @@ target = sys.argv[3] if len(sys.argv) > 3 else None
 MIXERS = pathlib.Path(__file__).resolve().parent / "Inputs" / "rounded-mixers.hyb"
 CASES = [(models / f"{name}.hyb", None, 2, 32, ["vocab=16"])
          for name in ("attention-swiglu", "hyena-swiglu", "mamba", "gated-linear-attention-swiglu", "rwkv")]
-if target:  # convolutions as products with Toeplitz matrices and by transforms in shared memory and in two passes; scans whole and divided over time; chunks not full
-    CASES += [(MIXERS, name, batch, length, []) for name, batch, length in
-              (("hyena_alone", 3, 50), ("hyena_alone", 2, 300), ("convolution_alone", 1, 4100), ("hyena_packed", 2, 70),
-               ("mamba_alone", 2, 50), ("mamba_alone", 1, 700), ("mamba_packed", 2, 70), ("gated_linear_alone", 2, 50), ("gated_linear_alone", 1, 700),
-               ("gated_linear_packed", 2, 70), ("mamba2_alone", 2, 50), ("retention_alone", 2, 50), ("linear_attention_alone", 2, 50), ("delta_packed", 2, 70), ("kimi_alone", 2, 50))]
+# Convolutions as products with Toeplitz matrices and by transforms in shared memory and in two passes; scans whole and divided over time; chunks not full.
+CASES += [(MIXERS, name, batch, length, []) for name, batch, length in
+          (("hyena_alone", 3, 50), ("hyena_alone", 2, 300), ("convolution_alone", 1, 4100), ("hyena_packed", 2, 70),
+           ("mamba_alone", 2, 50), ("mamba_alone", 1, 700), ("mamba_packed", 2, 70), ("gated_linear_alone", 2, 50), ("gated_linear_alone", 1, 700),
+           ("gated_linear_packed", 2, 70), ("mamba2_alone", 2, 50), ("retention_alone", 2, 50), ("linear_attention_alone", 2, 50), ("delta_packed", 2, 70), ("kimi_alone", 2, 50))]
 
 
 def distance(a, b):

@@ -194,7 +194,7 @@ template <typename T> struct Blocks {
   T *turned; // room for a transposed block of the table
 
   /// Rows from `first` on, `rows` of them valid, the first at `position`.
-  void load(T *out, const T *in, int64_t stride, int64_t rows, int64_t size) const {
+  void load(T *out, Activation<T> in, int64_t stride, int64_t rows, int64_t size) const {
     loadTransposed<T>(out, in, stride, rows, size);
   }
   void rotateBlock(T *block, int64_t position, int64_t rows, bool isKey, bool back) const {
@@ -252,19 +252,19 @@ template <typename T> HYBRID_INLINE void clear(T *at, int64_t vectors) {
 
 /// One head of one batch row of a buffer [batch * rows][heads * headSize].
 template <typename T>
-HYBRID_INLINE T *headOf(void *buffer, int64_t batch, int64_t rows, int64_t stride, int64_t head,
-                        int64_t headSize) {
-  return static_cast<T *>(buffer) + batch * rows * stride + head * headSize;
+HYBRID_INLINE Activation<T> headOf(Activation<T> buffer, int64_t batch, int64_t rows,
+                                   int64_t stride, int64_t head, int64_t headSize) {
+  return buffer + (batch * rows * stride + head * headSize);
 }
 
 /// The keys or values of a head: those of a ring, from the oldest on, and behind them the op's own.
 template <typename T> struct KeyRows {
-  const T *own;
+  Activation<T> own;
   int64_t stride;
-  const T *ring = nullptr;
+  Activation<T> ring = {}; // in full
   int64_t past = 0, ringStride = 0, oldest = 0 /* its row */;
 
-  const T *row(int64_t s) const {
+  Activation<T> row(int64_t s) const {
     if (s >= past)
       return own + (s - past) * stride;
     const int64_t at = oldest + s;
@@ -320,11 +320,11 @@ template <typename T> struct OneQuery {
 
   /// The products of query and key, dimension by dimension, with sums of some of them.
   HYBRID_INLINE_LAMBDA Vector<T> products(int64_t s) const {
-    const T *key = k.row(s), *next = k.row(minimum(s + rowsAhead, params.keyLength - 1));
+    const Activation<T> key = k.row(s), next = k.row(minimum(s + rowsAhead, params.keyLength - 1));
     const int64_t size = params.headSize, dims = maximum(0, params.rotaryDims), half = dims / 2;
     const T *cosines = dims > 0 ? blocks.anglesOf(s, true) : nullptr, *sines = cosines + half;
     for (int64_t d = 0; d < size; d += width)
-      __builtin_prefetch(next + d);
+      prefetch(next + d);
     Vector<T> sum = splat(T(0));
     if (params.rotaryInterleaved) {
       using Lanes = std::make_index_sequence<lanes<T>>;
@@ -392,7 +392,7 @@ template <typename T> struct OneQuery {
     return sumOfLanes(sum);
   }
 
-  void sumValues(T *o, T factor, int64_t first, int64_t end) const {
+  void sumValues(Activation<T> o, T factor, int64_t first, int64_t end) const {
     constexpr int64_t side = 4;
     for (int64_t column = 0; column < params.valueSize; column += side * width) {
       const int64_t left = params.valueSize - column;
@@ -401,13 +401,13 @@ template <typename T> struct OneQuery {
       for (int64_t i = 0; i < side; ++i)
         sum[i] = splat(T(0));
       for (int64_t s = first; s < end;) {
-        const T *row = v.row(s) + column;
+        Activation<T> row = v.row(s) + column;
         const int64_t stride = v.strideAt(s), behind = s + v.run(s, end);
-        for (; s < behind; ++s, row += stride) {
+        for (; s < behind; ++s, row = row + stride) {
           HYBRID_UNROLL
           for (int64_t i = 0; i < side; ++i)
             if (i * width < left) {
-              __builtin_prefetch(row + rowsAhead * stride + i * width);
+              prefetch(row + (rowsAhead * stride + i * width));
               sum[i] += loadPart(row + i * width, left - i * width) * weights[s];
             }
         }
@@ -415,7 +415,7 @@ template <typename T> struct OneQuery {
       HYBRID_UNROLL
       for (int64_t i = 0; i < side; ++i)
         if (i * width < left)
-          storePart<T>(o + column + i * width, sum[i] * factor, left - i * width);
+          storePart(o + (column + i * width), sum[i] * factor, left - i * width);
     }
   }
 };
@@ -432,10 +432,14 @@ HYBRID_INLINE void attention_forward(int64_t item, Buffers buffers, const Attent
   const int64_t batch = item / params.heads, head = item % params.heads;
   const int64_t kvHead = head / (params.heads / params.kvHeads);
   const int64_t past = params.past, own = params.keyLength - past;
-  const T *q = headOf<T>(buffers[0], batch, params.length, params.qStride, head, size);
-  KeyRows<T> k{headOf<T>(buffers[1], batch, own, params.kStride, kvHead, size), params.kStride},
-      v{headOf<T>(buffers[2], batch, own, params.vStride, kvHead, valueSize), params.vStride};
-  T *o = headOf<T>(buffers[7], batch, params.length, params.oStride, head, valueSize);
+  const Activation<T> q =
+      headOf(activationAt<T>(buffers, 0), batch, params.length, params.qStride, head, size);
+  KeyRows<T> k{headOf(activationAt<T>(buffers, 1), batch, own, params.kStride, kvHead, size),
+               params.kStride},
+      v{headOf(activationAt<T>(buffers, 2), batch, own, params.vStride, kvHead, valueSize),
+        params.vStride};
+  const Activation<T> o =
+      headOf(activationAt<T>(buffers, 7), batch, params.length, params.oStride, head, valueSize);
   T *lse = buffers.at<T>(8) + item * params.length;
   Visibility<T> visibility{params, params.hasSegments
                                        ? buffers.at<const int32_t>(3) + batch * params.keyLength
@@ -444,7 +448,8 @@ HYBRID_INLINE void attention_forward(int64_t item, Buffers buffers, const Attent
     const int64_t seen = static_cast<int64_t>(buffers.at<const T>(11)[batch]);
     auto behind = [&](KeyRows<T> &rows, int64_t buffer, int64_t headSize) {
       rows.ringStride = params.kvHeads * headSize;
-      rows.ring = headOf<T>(buffers[buffer], batch, past, rows.ringStride, kvHead, headSize);
+      rows.ring =
+          headOf(activationAt<T>(buffers, buffer), batch, past, rows.ringStride, kvHead, headSize);
       rows.past = past, rows.oldest = seen % past;
     };
     behind(k, 9, size), behind(v, 10, valueSize);
@@ -529,7 +534,7 @@ HYBRID_INLINE void attention_forward(int64_t item, Buffers buffers, const Attent
     Vector<T> inverse = sum == T(0) ? splat(T(0)) : T(1) / sum;
     for (int64_t d = 0; d < valueSize; ++d)
       store<T>(output + d * width, load(output + d * width) * inverse);
-    storeTransposed<T>(o + t * params.oStride, params.oStride, output, rows, valueSize);
+    storeTransposed(o + t * params.oStride, params.oStride, output, rows, valueSize);
     Vector<T> logs = top * static_cast<T>(naturalLogOf2) + logarithm(sum);
     storePart<T>(lse + t, sum == T(0) ? splat(minusInfinity<T>) : logs, rows);
   }
@@ -552,8 +557,10 @@ HYBRID_INLINE void attention_backward(int64_t item, Buffers buffers,
   Blocks<T> blocks{params, buffers.at<const T>(4), output + valueBlock};
   const int64_t batch = item / params.kvHeads, kvHead = item % params.kvHeads;
   const int64_t length = params.length, keyLength = params.keyLength;
-  const T *k = headOf<T>(buffers[1], batch, keyLength, params.kStride, kvHead, size);
-  const T *v = headOf<T>(buffers[2], batch, keyLength, params.vStride, kvHead, valueSize);
+  const Activation<T> k =
+      headOf(activationAt<T>(buffers, 1), batch, keyLength, params.kStride, kvHead, size);
+  const Activation<T> v =
+      headOf(activationAt<T>(buffers, 2), batch, keyLength, params.vStride, kvHead, valueSize);
   Visibility<T> visibility{
       params, params.hasSegments ? buffers.at<const int32_t>(3) + batch * keyLength : nullptr};
   for (int64_t block = 0; block < keyBlocks; ++block) {
@@ -567,13 +574,17 @@ HYBRID_INLINE void attention_backward(int64_t item, Buffers buffers,
   clear(dValues, keyBlocks * valueSize);
 
   for (int64_t head = kvHead * group; head < (kvHead + 1) * group; ++head) {
-    const T *q = headOf<T>(buffers[0], batch, length, params.qStride, head, size);
-    const T *o = headOf<T>(buffers[7], batch, length, params.oStride, head, valueSize);
+    const Activation<T> q =
+        headOf(activationAt<T>(buffers, 0), batch, length, params.qStride, head, size);
+    const Activation<T> o =
+        headOf(activationAt<T>(buffers, 7), batch, length, params.oStride, head, valueSize);
     const int64_t rowsBefore = (batch * params.heads + head) * length;
     const T *lse = buffers.at<T>(8) + rowsBefore;
-    const T *dO = headOf<T>(buffers[9], batch, length, params.oStride, head, valueSize);
+    const Activation<T> dO =
+        headOf(activationAt<T>(buffers, 9), batch, length, params.oStride, head, valueSize);
     const T *dLse = params.hasLseGradient ? buffers.at<const T>(10) + rowsBefore : nullptr;
-    T *dq = headOf<T>(buffers[11], batch, length, params.dqStride, head, size);
+    const Activation<T> dq =
+        headOf(activationAt<T>(buffers, 11), batch, length, params.dqStride, head, size);
     const Scoring<T> scoring(params, buffers, batch, head);
     ScoreArguments<T> x;
     scoring.setHead(x, head);
@@ -672,21 +683,23 @@ HYBRID_INLINE void attention_backward(int64_t item, Buffers buffers,
       T *dQuery = dQueries + block * blockSize;
       blocks.scale(dQuery, static_cast<T>(params.scale));
       blocks.rotateBlock(dQuery, visibility.position(t), rows, false, true);
-      storeTransposed<T>(dq + t * params.dqStride, params.dqStride, dQuery, rows, size);
+      storeTransposed(dq + t * params.dqStride, params.dqStride, dQuery, rows, size);
     }
   }
 
-  T *dk = headOf<T>(buffers[12], batch, keyLength, params.dkStride, kvHead, size);
-  T *dv = headOf<T>(buffers[13], batch, keyLength, params.dvStride, kvHead, valueSize);
+  const Activation<T> dk =
+      headOf(activationAt<T>(buffers, 12), batch, keyLength, params.dkStride, kvHead, size);
+  const Activation<T> dv =
+      headOf(activationAt<T>(buffers, 13), batch, keyLength, params.dvStride, kvHead, valueSize);
   for (int64_t block = 0; block < keyBlocks; ++block) {
     int64_t s = block * width, rows = minimum(width, keyLength - s);
     T *dKey = dKeys + block * blockSize;
     if (!params.score) // the queries carry scale * log2 e
       blocks.scale(dKey, static_cast<T>(naturalLogOf2));
     blocks.rotateBlock(dKey, s, rows, true, true);
-    storeTransposed<T>(dk + s * params.dkStride, params.dkStride, dKey, rows, size);
-    storeTransposed<T>(dv + s * params.dvStride, params.dvStride, dValues + block * valueBlock,
-                       rows, valueSize);
+    storeTransposed(dk + s * params.dkStride, params.dkStride, dKey, rows, size);
+    storeTransposed(dv + s * params.dvStride, params.dvStride, dValues + block * valueBlock, rows,
+                    valueSize);
   }
 }
 

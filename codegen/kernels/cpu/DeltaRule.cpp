@@ -16,21 +16,20 @@ struct Item {
       : batch(index / params.heads), head(index % params.heads), params(params) {}
 
   /// Of nothing where the buffer is absent.
-  template <typename T> Steps<T> part(void *buffer, int64_t stride, int64_t size) const {
+  template <typename Pointer>
+  Steps<Pointer> part(Pointer buffer, int64_t stride, int64_t size) const {
     if (!buffer)
       return {};
-    return {static_cast<T *>(buffer) + batch * params.length * stride + head * size, stride,
-            params.heads * size};
+    return {buffer + (batch * params.length * stride + head * size), stride, params.heads * size};
   }
-  template <typename T> Steps<T> ofKeys(void *buffer, int64_t stride) const {
-    return part<T>(buffer, stride, params.keySize);
+  template <typename T> Steps<Activation<T>> ofKeys(Activation<T> buffer, int64_t stride) const {
+    return part(buffer, stride, params.keySize);
   }
-  template <typename T> Steps<T> ofValues(void *buffer, int64_t stride) const {
-    return part<T>(buffer, stride, params.valueSize);
+  template <typename T> Steps<Activation<T>> ofValues(Activation<T> buffer, int64_t stride) const {
+    return part(buffer, stride, params.valueSize);
   }
-  template <typename T> Steps<T> ofDecay(void *buffer, int64_t stride) const {
-    return part<T>(buffer, stride,
-                   params.decay == DeltaRuleDecay::HeadAndTime ? 1 : params.keySize);
+  template <typename T> Steps<T *> ofDecay(T *buffer, int64_t stride) const {
+    return part(buffer, stride, params.decay == DeltaRuleDecay::HeadAndTime ? 1 : params.keySize);
   }
   /// The head's part of a state, or null.
   template <typename T> T *state(void *buffer, bool is) const {
@@ -49,13 +48,13 @@ HYBRID_INLINE ScanOperands<T> operandsOf(const Item &item, const DeltaRuleParams
                : p.decay == DeltaRuleDecay::HeadAndTime || p.hasSegments ? Factors::Head
                                                                          : Factors::None;
   of.erases = true, of.hasB = p.hasB, of.scale = static_cast<T>(p.scale);
-  of.q = item.ofKeys<const T>(buffers[0], p.qStride);
-  of.k = item.ofKeys<const T>(buffers[1], p.kStride);
-  of.v = item.ofValues<const T>(buffers[2], p.vStride);
-  of.a = item.ofKeys<const T>(buffers[3], p.aStride);
-  of.b = item.ofKeys<const T>(buffers[4], p.bStride);
+  of.q = item.ofKeys(activationAt<T>(buffers, 0), p.qStride);
+  of.k = item.ofKeys(activationAt<T>(buffers, 1), p.kStride);
+  of.v = item.ofValues(activationAt<T>(buffers, 2), p.vStride);
+  of.a = item.ofKeys(activationAt<T>(buffers, 3), p.aStride);
+  of.b = item.ofKeys(activationAt<T>(buffers, 4), p.bStride);
   if (p.decay != DeltaRuleDecay::None)
-    of.decay = item.ofDecay<const T>(buffers[5], p.decayStride);
+    of.decay = item.ofDecay(buffers.at<const T>(5), p.decayStride);
   if (p.hasSegments)
     of.segments = static_cast<const int32_t *>(buffers[6]) + item.batch * p.length;
   return of;
@@ -67,7 +66,8 @@ HYBRID_INLINE void delta_rule_forward(int64_t index, Buffers buffers, const Delt
   Memory<T> memory{buffers.scratch<T>()};
   ScanChunk<T> chunk(operandsOf<T>(item, p, buffers), memory);
   scanForward(chunk, item.state<const T>(buffers[7], p.hasState),
-              item.state<T>(buffers[8], p.hasFinalState), item.ofValues<T>(buffers[10], p.oStride));
+              item.state<T>(buffers[8], p.hasFinalState),
+              item.ofValues(activationAt<T>(buffers, 10), p.oStride));
 }
 
 template <typename T>
@@ -75,15 +75,15 @@ HYBRID_INLINE void delta_rule_backward(int64_t index, Buffers buffers, const Del
   const Item item(index, p);
   Memory<T> memory{buffers.scratch<T>()};
   ScanChunk<T> chunk(operandsOf<T>(item, p, buffers), memory);
-  const ScanGradients<T> to{item.ofValues<const T>(buffers[8], p.oStride),
-                            item.ofKeys<T>(buffers[11], p.dqStride),
-                            item.ofKeys<T>(buffers[12], p.dkStride),
-                            item.ofValues<T>(buffers[13], p.dvStride),
-                            item.ofKeys<T>(buffers[14], p.daStride),
-                            item.ofKeys<T>(buffers[15], p.dbStride),
+  const ScanGradients<T> to{item.ofValues(activationAt<T>(buffers, 8), p.oStride),
+                            item.ofKeys(activationAt<T>(buffers, 11), p.dqStride),
+                            item.ofKeys(activationAt<T>(buffers, 12), p.dkStride),
+                            item.ofValues(activationAt<T>(buffers, 13), p.dvStride),
+                            item.ofKeys(activationAt<T>(buffers, 14), p.daStride),
+                            item.ofKeys(activationAt<T>(buffers, 15), p.dbStride),
                             p.decayGradient != 0};
   ScanGradient<T> gradient(chunk, to, memory);
-  const Steps<T> dDecay = item.ofDecay<T>(buffers[16], p.dDecayStride);
+  const Steps<T *> dDecay = item.ofDecay(buffers.at<T>(16), p.dDecayStride);
   scanBackward(chunk, gradient, item.state<const T>(buffers[7], p.hasState),
                item.state<const T>(buffers[9], p.hasFinalState),
                item.state<T>(buffers[10], p.stateGradient), memory,

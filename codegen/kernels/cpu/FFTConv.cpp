@@ -18,6 +18,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/kernels/FFTConv.h"
+#include "Activation.h"
 #include "FFT.h"
 
 using namespace hybrid;
@@ -59,23 +60,21 @@ HYBRID_INLINE void forEachRun(const FFTConvParams &params, const void *segments,
 template <typename T> struct RunView {
   static constexpr int64_t ahead = 4; // rows, into L2: in L1 the stretches share their sets
 
-  T *data;
+  Activation<T> data;
   int64_t stride, channels;
 
-  RunView(void *buffer, const Run &run, int64_t length, int64_t stride, int64_t firstChannel,
-          int64_t channels)
-      : data(buffer
-                 ? static_cast<T *>(buffer) + (run.row * length + run.start) * stride + firstChannel
-                 : nullptr),
+  RunView(Activation<T> buffer, const Run &run, int64_t length, int64_t stride,
+          int64_t firstChannel, int64_t channels)
+      : data(buffer ? buffer + ((run.row * length + run.start) * stride + firstChannel) : buffer),
         stride(stride), channels(channels) {}
 
   HYBRID_INLINE_LAMBDA Vector<T> load(int64_t t) const {
-    __builtin_prefetch(data + (t + ahead) * stride, 0, 2);
-    return loadPart<T>(data + t * stride, channels);
+    __builtin_prefetch((data + (t + ahead) * stride).place, 0, 2);
+    return loadPart(data + t * stride, channels);
   }
   HYBRID_INLINE_LAMBDA void store(int64_t t, Vector<T> v) const {
-    __builtin_prefetch(data + (t + ahead) * stride, 1, 2);
-    storePart<T>(data + t * stride, v, channels);
+    __builtin_prefetch((data + (t + ahead) * stride).place, 1, 2);
+    storePart(data + t * stride, v, channels);
   }
 };
 
@@ -170,7 +169,7 @@ template <typename T> struct Block {
            (T(1) / static_cast<T>(run.size));
   }
   RunView<T> view(const Run &run, int index, int64_t stride) const {
-    return {buffers[index], run, params.length, stride, channel, channels};
+    return {activationAt<T>(buffers, index), run, params.length, stride, channel, channels};
   }
   Gated<T> input(const Run &run) const {
     return {view(run, 0, params.xStride), view(run, 4, params.gateInStride), params.hasGateIn != 0};

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/kernels/LayerNorm.h"
-#include "Vector.h"
+#include "Activation.h"
 
 using namespace hybrid;
 using namespace hybrid::cpu;
@@ -37,7 +37,7 @@ template <typename T> HYBRID_INLINE Vector<T> keepLanes(Vector<T> v, int64_t cou
 template <typename T> struct Moments {
   T mean, inverse;
 
-  Moments(const T *x, const LayerNormParams &params) {
+  Moments(Activation<T> x, const LayerNormParams &params) {
     mean = meanOverRow<T>(params.columns,
                           [&](int64_t c, int64_t count) { return loadPart(x + c, count); });
     T variance = meanOverRow<T>(params.columns, [&](int64_t c, int64_t count) {
@@ -51,8 +51,8 @@ template <typename T> struct Moments {
 template <typename T>
 HYBRID_INLINE void layernorm_forward(int64_t row, Buffers buffers, const LayerNormParams &params) {
   const T *weight = buffers.at<const T>(1), *bias = buffers.at<const T>(2);
-  const T *x = buffers.at<const T>(0) + row * params.xStride;
-  T *y = buffers.at<T>(3) + row * params.yStride;
+  const Activation<T> x = activationAt<T>(buffers, 0) + row * params.xStride;
+  const Activation<T> y = activationAt<T>(buffers, 3) + row * params.yStride;
   Moments<T> moments(x, params);
   for (int64_t c = 0; c < params.columns; c += lanes<T>) {
     int64_t count = lanesAt<T>(c, params.columns);
@@ -79,9 +79,9 @@ HYBRID_INLINE void layernorm_backward(int64_t item, Buffers buffers,
     }
   int64_t end = minimum((item + 1) * params.rowsPerItem, params.rows);
   for (int64_t row = item * params.rowsPerItem; row < end; ++row) {
-    const T *x = buffers.at<const T>(0) + row * params.xStride;
-    const T *dy = buffers.at<const T>(2) + row * params.yStride;
-    T *dx = buffers.at<T>(4) + row * params.dxStride;
+    const Activation<T> x = activationAt<T>(buffers, 0) + row * params.xStride;
+    const Activation<T> dy = activationAt<T>(buffers, 2) + row * params.yStride;
+    const Activation<T> dx = activationAt<T>(buffers, 4) + row * params.dxStride;
     Moments<T> moments(x, params);
     auto normalized = [&](int64_t c, int64_t count) -> Vector<T> {
       return (loadPart(x + c, count) - moments.mean) * moments.inverse;

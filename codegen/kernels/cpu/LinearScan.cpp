@@ -38,11 +38,11 @@ HYBRID_INLINE int64_t sequences(const LinearScanParams &params) {
 }
 
 /// One head's rows of an activation.
-template <typename T> struct Rows {
-  T *first = nullptr;
+template <typename Pointer> struct Rows {
+  Pointer first = {};
   int64_t stride = 0;
 
-  T *at(int64_t t) const { return first + t * stride; }
+  Pointer at(int64_t t) const { return first + t * stride; }
 };
 
 /// Which head, and which of its lanes, a work item is about.
@@ -56,13 +56,12 @@ struct Item {
   }
   /// Rows of a tensor [batch, length, heads * size] from a channel of the head on, or none of an
   /// absent one.
-  template <typename T>
-  Rows<T> rows(void *buffer, const LinearScanParams &params, int64_t stride, int64_t size,
-               int64_t channel = 0) const {
+  template <typename Pointer>
+  Rows<Pointer> rows(Pointer buffer, const LinearScanParams &params, int64_t stride, int64_t size,
+                     int64_t channel = 0) const {
     if (!buffer)
       return {};
-    return {static_cast<T *>(buffer) + batch * params.blockRows * stride + head * size + channel,
-            stride};
+    return {buffer + (batch * params.blockRows * stride + head * size + channel), stride};
   }
   /// The head's part of a state [batch, heads, keySize, valueSize].
   template <typename T> T *state(void *buffer, const LinearScanParams &params) const {
@@ -85,19 +84,19 @@ struct Segments {
 /// Factors e^g of one head.
 template <typename T> struct Decay {
   ScanDecay kind;
-  Rows<const T> logarithms; // stride 0 when constant
+  Rows<const T *> logarithms; // stride 0 when constant
   int64_t channels;
 
-  Decay(void *buffer, const LinearScanParams &params, const Item &item)
+  Decay(const T *buffer, const LinearScanParams &params, const Item &item)
       : kind(params.decay), channels(params.keySize) {
     if (kind == ScanDecay::KeyAndTime)
-      logarithms = item.rows<const T>(buffer, params, params.decayStride, params.keySize);
+      logarithms = item.rows(buffer, params, params.decayStride, params.keySize);
     else if (kind == ScanDecay::HeadAndTime)
-      logarithms = item.rows<const T>(buffer, params, params.decayStride, 1);
+      logarithms = item.rows(buffer, params, params.decayStride, 1);
     else if (kind == ScanDecay::Key)
-      logarithms = {static_cast<const T *>(buffer) + item.head * params.keySize, 0};
+      logarithms = {buffer + item.head * params.keySize, 0};
     else if (kind == ScanDecay::Head)
-      logarithms = {static_cast<const T *>(buffer) + item.head, 0};
+      logarithms = {buffer + item.head, 0};
   }
   bool perHead() const { return kind == ScanDecay::HeadAndTime || kind == ScanDecay::Head; }
   bool constant() const { return kind == ScanDecay::Key || kind == ScanDecay::Head; }
@@ -114,8 +113,7 @@ enum class History { None, Save, Contract };
 
 /// One of the recurrences above for one head and one vector of lanes.
 template <typename T> struct Scan {
-  Rows<const T> read, write, lane;
-  Rows<T> out;
+  Rows<Activation<T>> read, write, lane, out;
   int64_t rows, count /* valid lanes */;
   bool reverse, exclusive;
   bool reads = true;
@@ -134,13 +132,13 @@ template <typename T, int64_t steps, History use>
 HYBRID_INLINE void advance(const Scan<T> &scan, T *state, int64_t t, const T *table,
                            const Vector<T> *factors, T *history, Vector<T> *contracted) {
   Vector<T> lane[steps], sum[steps], product[steps];
-  const T *read[steps], *write[steps];
+  Activation<T> read[steps], write[steps];
   HYBRID_UNROLL
   for (int64_t i = 0; i < steps; ++i) {
     const int64_t at = t + i * scan.direction();
     lane[i] = loadPart(scan.lane.at(at), scan.count) * scan.laneScale;
     write[i] = scan.write.at(at);
-    read[i] = scan.reads ? scan.read.at(at) : nullptr;
+    read[i] = scan.reads ? scan.read.at(at) : Activation<T>();
     sum[i] = splat(T(0)), product[i] = splat(T(0));
   }
   const int64_t historyStep = scan.direction() * scan.rows * lanes<T>;
@@ -265,25 +263,27 @@ HYBRID_INLINE void storeState(T *to, const T *state, int64_t keys, int64_t value
 }
 
 /// What a scan whose lanes are values works on; states are null where there are none.
-struct ValueScan {
-  void *read, *write, *lane, *decay, *segments;
+template <typename T> struct ValueScan {
+  Activation<T> read, write, lane;
+  const T *decay;
+  const void *segments;
   int64_t readStride, writeStride, laneStride;
-  void *out;
+  Activation<T> out;
   int64_t outStride;
   void *from, *to;
 };
 template <typename T>
 HYBRID_INLINE void scanValues(int64_t index, T *state, const LinearScanParams &params, bool reverse,
-                              const ValueScan &on) {
+                              const ValueScan<T> &on) {
   const int64_t keys = params.keySize, values = params.valueSize;
   T *table = state + keys * lanes<T>;
   const Item item(index, params, values, lanes<T>);
   const int64_t lane = item.firstLane, count = lanesAt<T>(lane, values);
   Scan<T> scan;
-  scan.read = item.rows<const T>(on.read, params, on.readStride, keys);
-  scan.write = item.rows<const T>(on.write, params, on.writeStride, keys);
-  scan.lane = item.rows<const T>(on.lane, params, on.laneStride, values, lane);
-  scan.out = item.rows<T>(on.out, params, on.outStride, values, lane);
+  scan.read = item.rows(on.read, params, on.readStride, keys);
+  scan.write = item.rows(on.write, params, on.writeStride, keys);
+  scan.lane = item.rows(on.lane, params, on.laneStride, values, lane);
+  scan.out = item.rows(on.out, params, on.outStride, values, lane);
   scan.rows = keys, scan.count = count, scan.reverse = reverse, scan.exclusive = params.exclusive;
   (reverse ? scan.laneScale : scan.outScale) = static_cast<T>(params.scale);
   scan.reads = !params.stateOnly;
@@ -299,18 +299,20 @@ template <typename T>
 HYBRID_INLINE void linear_scan_forward(int64_t index, Buffers buffers, const LinearScanParams &p) {
   if (linearScanInChunks<T>(p))
     return scanChunksForward<T>(index, buffers, p);
+  auto at = [&](int64_t buffer) { return activationAt<T>(buffers, buffer); };
   scanValues<T>(index, buffers.scratch<T>(), p, false,
-                {buffers[0], buffers[1], buffers[2], buffers[3], buffers[4], p.qStride, p.kStride,
-                 p.vStride, buffers[7], p.oStride, p.hasState ? buffers[5] : nullptr,
+                {at(0), at(1), at(2), buffers.at<const T>(3), buffers[4], p.qStride, p.kStride,
+                 p.vStride, at(7), p.oStride, p.hasState ? buffers[5] : nullptr,
                  p.hasFinalState ? buffers[6] : nullptr});
 }
 
 template <typename T>
 HYBRID_INLINE void linear_scan_backward_values(int64_t index, Buffers buffers,
                                                const LinearScanParams &p) {
+  auto at = [&](int64_t buffer) { return activationAt<T>(buffers, buffer); };
   scanValues<T>(index, buffers.scratch<T>(), p, true,
-                {buffers[1], buffers[0], buffers[4], buffers[2], buffers[3], p.kStride, p.qStride,
-                 p.oStride, buffers[7], p.dvStride, p.hasFinalState ? buffers[5] : nullptr,
+                {at(1), at(0), at(4), buffers.at<const T>(2), buffers[3], p.kStride, p.qStride,
+                 p.oStride, at(7), p.dvStride, p.hasFinalState ? buffers[5] : nullptr,
                  p.hasState ? buffers[6] : nullptr});
 }
 
@@ -337,7 +339,7 @@ template <typename T> struct DecayGradient {
 
   void add(int64_t t, Vector<T> gradient) {
     if (params.decay == ScanDecay::KeyAndTime)
-      storePart(item.rows<T>(to, params, params.dDecayStride, params.keySize, item.firstLane).at(t),
+      storePart(item.rows(to, params, params.dDecayStride, params.keySize, item.firstLane).at(t),
                 gradient, count);
     else if (params.decay == ScanDecay::HeadAndTime)
       to[((item.block * sequences(params) + item.batch) * params.blockRows + t) * params.heads +
@@ -366,22 +368,26 @@ HYBRID_INLINE void linear_scan_backward_queries_keys(int64_t index, Buffers buff
     *kept = history + chunk * stateSize;
   const Item item(index, params, keys, lanes<T>);
   const int64_t channel = item.firstLane, count = lanesAt<T>(channel, keys);
-  const Decay<T> decay(buffers[3], params, item);
+  const Decay<T> decay(buffers.at<const T>(3), params, item);
   const Segments segments(buffers[4], params, item);
   const bool decays = decay.kind != ScanDecay::None;
-  Rows<const T> q = item.rows<const T>(buffers[0], params, params.qStride, keys, channel),
-                k = item.rows<const T>(buffers[1], params, params.kStride, keys, channel),
-                v = item.rows<const T>(buffers[2], params, params.vStride, values),
-                dO = item.rows<const T>(buffers[6], params, params.oStride, values);
+  const Rows<Activation<T>> q = item.rows(activationAt<T>(buffers, 0), params, params.qStride, keys,
+                                          channel),
+                            k = item.rows(activationAt<T>(buffers, 1), params, params.kStride, keys,
+                                          channel),
+                            v = item.rows(activationAt<T>(buffers, 2), params, params.vStride,
+                                          values),
+                            dO = item.rows(activationAt<T>(buffers, 6), params, params.oStride,
+                                           values);
   const T *initial = params.hasState ? item.state<const T>(buffers[5], params) : nullptr,
           *final = params.hasFinalState ? item.state<const T>(buffers[7], params) : nullptr;
 
   Scan<T> queries, keyScan;
   queries.read = dO, queries.write = v, queries.lane = k;
-  queries.out = item.rows<T>(buffers[8], params, params.dqStride, keys, channel);
+  queries.out = item.rows(activationAt<T>(buffers, 8), params, params.dqStride, keys, channel);
   queries.reverse = false, queries.outScale = static_cast<T>(params.scale);
   keyScan.read = v, keyScan.write = dO, keyScan.lane = q;
-  keyScan.out = item.rows<T>(buffers[9], params, params.dkStride, keys, channel);
+  keyScan.out = item.rows(activationAt<T>(buffers, 9), params, params.dkStride, keys, channel);
   keyScan.reverse = true, keyScan.laneScale = static_cast<T>(params.scale);
   // Field by field: a loop over both would hide their constants from the optimizer.
   queries.rows = keyScan.rows = values, queries.count = keyScan.count = count;

@@ -18,17 +18,18 @@ struct ScannedHead {
       : batch(index / params.heads), head(index % params.heads), params(params) {}
 
   /// Of nothing where the buffer is absent.
-  template <typename T> Steps<T> part(void *buffer, int64_t stride, int64_t size) const {
+  template <typename Pointer>
+  Steps<Pointer> part(Pointer buffer, int64_t stride, int64_t size) const {
     if (!buffer)
       return {};
-    return {static_cast<T *>(buffer) + batch * params.blockRows * stride + head * size, stride, 0};
+    return {buffer + (batch * params.blockRows * stride + head * size), stride, 0};
   }
   /// Decays, or their gradient: constant ones have a stride of 0.
-  template <typename T> Steps<T> ofDecay(void *buffer, int64_t stride) const {
+  template <typename T> Steps<T *> ofDecay(T *buffer, int64_t stride) const {
     const int64_t size = linearScanPerKey(params) ? params.keySize : 1;
     if (params.decay == ScanDecay::Key || params.decay == ScanDecay::Head)
-      return {buffer ? static_cast<T *>(buffer) + head * size : nullptr, 0, 0};
-    return part<T>(buffer, stride, size);
+      return {buffer ? buffer + head * size : nullptr, 0, 0};
+    return part(buffer, stride, size);
   }
   template <typename T> T *state(void *buffer, bool is) const {
     return is ? static_cast<T *>(buffer) +
@@ -44,11 +45,11 @@ struct ScannedHead {
                                                                          : Factors::None;
     of.exclusive = params.exclusive, of.constantFactors = params.decay == ScanDecay::Key;
     of.scale = static_cast<T>(params.scale);
-    of.q = part<const T>(buffers[0], params.qStride, params.keySize);
-    of.k = part<const T>(buffers[1], params.kStride, params.keySize);
-    of.v = part<const T>(buffers[2], params.vStride, params.valueSize);
+    of.q = part(activationAt<T>(buffers, 0), params.qStride, params.keySize);
+    of.k = part(activationAt<T>(buffers, 1), params.kStride, params.keySize);
+    of.v = part(activationAt<T>(buffers, 2), params.vStride, params.valueSize);
     if (params.decay != ScanDecay::None)
-      of.decay = ofDecay<const T>(buffers[3], params.decayStride);
+      of.decay = ofDecay(buffers.at<const T>(3), params.decayStride);
     if (params.hasSegments)
       of.segments = static_cast<const int32_t *>(buffers[4]) + batch * params.blockRows;
     return of;
@@ -62,7 +63,7 @@ HYBRID_INLINE void scanChunksForward(int64_t index, Buffers buffers, const Linea
   ScanChunk<T> chunk(item.operands<T>(buffers), memory);
   scanForward(chunk, item.state<const T>(buffers[5], p.hasState),
               item.state<T>(buffers[6], p.hasFinalState),
-              item.part<T>(buffers[7], p.oStride, p.valueSize));
+              item.part(activationAt<T>(buffers, 7), p.oStride, p.valueSize));
 }
 
 template <typename T>
@@ -70,10 +71,10 @@ HYBRID_INLINE void scanChunksBackward(int64_t index, Buffers buffers, const Line
   const ScannedHead item(index, p);
   Memory<T> memory{buffers.scratch<T>()};
   ScanChunk<T> chunk(item.operands<T>(buffers), memory);
-  const ScanGradients<T> to{item.part<const T>(buffers[6], p.oStride, p.valueSize),
-                            item.part<T>(buffers[9], p.dqStride, p.keySize),
-                            item.part<T>(buffers[10], p.dkStride, p.keySize),
-                            item.part<T>(buffers[11], p.dvStride, p.valueSize),
+  const ScanGradients<T> to{item.part(activationAt<T>(buffers, 6), p.oStride, p.valueSize),
+                            item.part(activationAt<T>(buffers, 9), p.dqStride, p.keySize),
+                            item.part(activationAt<T>(buffers, 10), p.dkStride, p.keySize),
+                            item.part(activationAt<T>(buffers, 11), p.dvStride, p.valueSize),
                             {},
                             {},
                             p.decayGradient != 0};
@@ -91,8 +92,8 @@ HYBRID_INLINE void scanChunksBackward(int64_t index, Buffers buffers, const Line
     store(into, load(into) + load(from)), store(from, splat(T(0)));
   };
   T *dDecay = buffers.at<T>(12);
-  const Steps<T> ofRows =
-      item.ofDecay<T>(dDecay, p.decay == ScanDecay::HeadAndTime ? p.heads : p.dDecayStride);
+  const Steps<T *> ofRows =
+      item.ofDecay(dDecay, p.decay == ScanDecay::HeadAndTime ? p.heads : p.dDecayStride);
   scanBackward(chunk, gradient, item.state<const T>(buffers[5], p.hasState),
                item.state<const T>(buffers[7], p.hasFinalState),
                item.state<T>(buffers[8], buffers[8] != nullptr), memory,

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/kernels/RmsNorm.h"
-#include "Vector.h"
+#include "Activation.h"
 
 using namespace hybrid;
 using namespace hybrid::cpu;
@@ -45,8 +45,8 @@ template <typename T> struct Scale {
 template <typename T>
 HYBRID_INLINE void rmsnorm_forward(int64_t row, Buffers buffers, const RmsNormParams &params) {
   const T *weight = buffers.at<const T>(1);
-  const T *x = buffers.at<const T>(0) + row * params.xStride;
-  T *y = buffers.at<T>(2) + row * params.yStride;
+  const Activation<T> x = activationAt<T>(buffers, 0) + row * params.xStride;
+  const Activation<T> y = activationAt<T>(buffers, 2) + row * params.yStride;
   T squares = sumOverRow<T>(params.columns, [&](int64_t c, int64_t count) {
     Vector<T> v = loadPart(x + c, count);
     return v * v;
@@ -71,9 +71,9 @@ HYBRID_INLINE void rmsnorm_backward(int64_t item, Buffers buffers, const RmsNorm
       storePart(partial + c, splat(T(0)), lanesAt<T>(c, params.columns));
   int64_t end = minimum((item + 1) * params.rowsPerItem, params.rows);
   for (int64_t row = item * params.rowsPerItem; row < end; ++row) {
-    const T *x = buffers.at<const T>(0) + row * params.xStride;
-    const T *dy = buffers.at<const T>(2) + row * params.yStride;
-    T *dx = buffers.at<T>(4) + row * params.dxStride;
+    const Activation<T> x = activationAt<T>(buffers, 0) + row * params.xStride;
+    const Activation<T> dy = activationAt<T>(buffers, 2) + row * params.yStride;
+    const Activation<T> dx = activationAt<T>(buffers, 4) + row * params.dxStride;
     auto gradient = [&](int64_t c, int64_t count) {
       Vector<T> g = loadPart(dy + c, count);
       return params.hasWeight ? g * loadPart(weight + c, count) : g;

@@ -30,12 +30,12 @@
 
 namespace hybrid::cpu {
 
-/// A head's part of an activation: of a token, and of a step of it.
-template <typename T> struct Steps {
-  T *first = nullptr;
+/// A head's part of an activation, or of other memory: of a token, and of a step of it.
+template <typename Pointer> struct Steps {
+  Pointer first = {};
   int64_t token = 0, step = 0;
 
-  T *at(int64_t t, int64_t j) const { return first + t * token + j * step; }
+  Pointer at(int64_t t, int64_t j) const { return first + (t * token + j * step); }
 };
 
 /// Memory that tiles are taken of, one behind the other.
@@ -65,8 +65,8 @@ template <typename T> struct ScanOperands {
   bool exclusive;       // a row reads the state before it
   bool constantFactors; // the decays of all rows are those of the first
   T scale;
-  Steps<const T> q, k, v, a, b;
-  Steps<const T> decay; // natural logarithms; null where segments alone decay
+  Steps<Activation<T>> q, k, v, a, b;
+  Steps<const T *> decay; // natural logarithms; null where segments alone decay
   const int32_t *segments;
 };
 
@@ -166,11 +166,11 @@ template <typename T> struct ScanChunk {
 
   /// Where a row's columns are, of which those of the chunk behind this one are brought into the
   /// cache: heads lie beside one another, so that no hardware sees what comes next.
-  template <typename U>
-  HYBRID_INLINE_LAMBDA U *place(const Steps<U> &of, int64_t row, int64_t step,
-                                int64_t column) const {
-    U *at = of.at(tokenOf(row), step) + column;
-    __builtin_prefetch(at + ahead * of.token);
+  template <typename Pointer>
+  HYBRID_INLINE_LAMBDA Pointer place(const Steps<Pointer> &of, int64_t row, int64_t step,
+                                     int64_t column) const {
+    const Pointer at = of.at(tokenOf(row), step) + column;
+    prefetch(at + ahead * of.token);
     return at;
   }
 
@@ -312,12 +312,13 @@ private:
         if (decays())
           store(eraseEntered + at, own * where.entered);
       }
-      auto write = [&](const Writes<T> &writes, const Steps<const T> &from) HYBRID_INLINE_LAMBDA {
-        const Vector<T> own = loadPart(place(from, i, j, key), count);
-        store(writes.rows + at, own * inverseOf(i, block));
-        if (decays())
-          store(writes.toEnd + at, own * toEndOf(i, block));
-      };
+      auto write = [&](const Writes<T> &writes, const Steps<Activation<T>> &from)
+                       HYBRID_INLINE_LAMBDA {
+                         const Vector<T> own = loadPart(place(from, i, j, key), count);
+                         store(writes.rows + at, own * inverseOf(i, block));
+                         if (decays())
+                           store(writes.toEnd + at, own * toEndOf(i, block));
+                       };
       if (of.erases)
         write(solved, of.hasB ? of.b : of.k);
       if (writesPlain())
@@ -412,7 +413,7 @@ public:
         each((key * valueBlocks + value) * blockSize<T>, key * blockSize<T>, value * blockSize<T>);
   }
 
-  HYBRID_INLINE_LAMBDA void readOut(const T *from, const Steps<T> &to) {
+  HYBRID_INLINE_LAMBDA void readOut(const T *from, const Steps<Activation<T>> &to) {
     for (int64_t block = 0; block < valueBlocks; ++block) {
       T *sums = out + block * blockSize<T>;
       multiplyBlocks<Left::Plain, T>(sums, nullptr, nullptr, {queryEntered, blockSize<T>},
@@ -434,7 +435,8 @@ constexpr int64_t scanFewRows = 4;
 /// The same for a row after the other, as steps of decoding have them: a state is read twice for
 /// each and written once.
 template <typename T>
-HYBRID_INLINE void scanRows(ScanChunk<T> &chunk, const T *initial, T *final, const Steps<T> &out) {
+HYBRID_INLINE void scanRows(ScanChunk<T> &chunk, const T *initial, T *final,
+                            const Steps<Activation<T>> &out) {
   constexpr int64_t side =
       4; // vectors of values that go together, so that rows are read as they lie
   const ScanOperands<T> &of = chunk.of;
@@ -453,8 +455,8 @@ HYBRID_INLINE void scanRows(ScanChunk<T> &chunk, const T *initial, T *final, con
                               : splat(*of.decay.at(t, 0)));
       store(factors + block * lanes<T>, own);
     }
-    const T *q = of.q.at(t, 0), *k = of.k.at(t, j), *v = of.v.at(t, j);
-    const T *a = of.erases ? of.a.at(t, j) : nullptr, *b = of.hasB ? of.b.at(t, j) : k;
+    const Activation<T> q = of.q.at(t, 0), k = of.k.at(t, j), v = of.v.at(t, j),
+                        a = of.erases ? of.a.at(t, j) : k, b = of.hasB ? of.b.at(t, j) : k;
     const bool isKept = final || row + 1 < rows;
     for (int64_t first = 0; first < chunk.valueBlocks; first += side) {
       const int64_t count = minimum(side, chunk.valueBlocks - first);
@@ -512,7 +514,7 @@ HYBRID_INLINE void scanRows(ScanChunk<T> &chunk, const T *initial, T *final, con
 /// Scans forwards from `initial` (or zero) to `final` (or null).
 template <typename T>
 HYBRID_INLINE void scanForward(ScanChunk<T> &chunk, const T *initial, T *final,
-                               const Steps<T> &out) {
+                               const Steps<Activation<T>> &out) {
   const int64_t rows = chunk.of.sizes.rows;
   if (rows <= scanFewRows)
     return scanRows(chunk, initial, final, out);

@@ -17,8 +17,7 @@ namespace hybrid::cpu {
 
 /// Gradients of a head's parts of activations, and the cotangent of what it reads.
 template <typename T> struct ScanGradients {
-  Steps<const T> dOut;
-  Steps<T> dq, dk, dv, da, db;
+  Steps<Activation<T>> dOut, dq, dk, dv, da, db;
   bool ofDecay;
 };
 
@@ -245,7 +244,7 @@ private:
                   chunk.starts(i) ? splat(T(0)) : gradient * chunk.sign(), count);
       }
       auto write = [&](const Writes<T> &writes, const WrittenGradient<T> &gradient,
-                       const Steps<T> &result) HYBRID_INLINE_LAMBDA {
+                       const Steps<Activation<T>> &result) HYBRID_INLINE_LAMBDA {
         Vector<T> byPairs = load(gradient.rows + at);
         const Vector<T> atEnd = load(gradient.toEnd + at);
         paired -= load(writes.rows + at) * byPairs;

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/kernels/SelectiveScan.h"
+#include "Activation.h"
 #include "Gates.h"
 
 using namespace hybrid;
@@ -173,9 +174,10 @@ template <typename T> struct Chunk {
   template <typename Visit>
   __attribute__((always_inline)) void load(const SelectiveScanParams &params, const Block<T> &block,
                                            Buffers buffers, Visit visit) const {
-    const T *x = buffers.at<const T>(X) + (block.row0 + first) * params.xStride + block.channel,
-            *raw = buffers.at<const T>(RawStep) + (block.row0 + first) * params.dtStride +
-                   block.channel;
+    const Activation<T> x = activationAt<T>(buffers, X) +
+                            ((block.row0 + first) * params.xStride + block.channel),
+                        raw = activationAt<T>(buffers, RawStep) +
+                              ((block.row0 + first) * params.dtStride + block.channel);
     const Vector<T> bias =
         params.hasStepBias ? block.channelValues(buffers, StepBias) : splat(T(0));
     for (int64_t i = 0; i < end - first; ++i) {
@@ -274,11 +276,10 @@ HYBRID_INLINE void selective_scan_forward(int64_t index, Buffers buffers,
                                  sums[i] = sum;
                                });
       });
-      T *y = static_cast<T *>(buffers[Own + 1]) + (block.row0 + first) * params.yStride +
-             block.channel;
-      const T *gate = params.hasGate ? buffers.at<const T>(Gate) +
-                                           (block.row0 + first) * params.gateStride + block.channel
-                                     : nullptr;
+      const Activation<T> y = activationAt<T>(buffers, Own + 1) +
+                              ((block.row0 + first) * params.yStride + block.channel),
+                          gate = activationAt<T>(buffers, Gate) +
+                                 ((block.row0 + first) * params.gateStride + block.channel);
       for (int64_t i = 0; i < chunk.end - first; ++i) {
         Vector<T> value = sums[i];
         if (params.hasGate) {
@@ -429,9 +430,9 @@ HYBRID_INLINE void backChunk(const SelectiveScanParams &params, const Block<T> &
                              bool firstBlock) {
   const int64_t rows = chunk.end - chunk.first, row = block.row0 + chunk.first;
   auto at = [&](int64_t buffer, int64_t stride) HYBRID_INLINE_LAMBDA {
-    return buffers.at<T>(buffer) + row * stride + block.channel;
+    return activationAt<T>(buffers, buffer) + (row * stride + block.channel);
   };
-  const T *dy = at(Own, params.yStride);
+  const Activation<T> dy = at(Own, params.yStride);
   const Vector<T> skip = params.hasSkip ? block.channelValues(buffers, Skip) : splat(T(0));
   chunk.load(params, block, buffers,
              [&](int64_t i, Vector<T> x, Vector<T> slope) HYBRID_INLINE_LAMBDA {
@@ -461,8 +462,8 @@ HYBRID_INLINE void backChunk(const SelectiveScanParams &params, const Block<T> &
                            });
     walkBack<T, S>(params, block, chunk, g, n, firstBlock);
   });
-  const T *x = at(X, params.xStride);
-  T *dx = at(Own + 2, params.dxStride), *dRaw = at(Own + 3, params.ddtStride);
+  const Activation<T> x = at(X, params.xStride), dx = at(Own + 2, params.dxStride),
+                      dRaw = at(Own + 3, params.ddtStride);
   Vector<T> stepBias = splat(T(0)), skipSum = splat(T(0));
   for (int64_t i = 0; i < rows; ++i) {
     const Vector<T> value = loadPart(x + i * params.xStride, block.count);
@@ -603,8 +604,8 @@ HYBRID_INLINE void selective_scan_summary(int64_t index, Buffers buffers,
     for (int64_t j = 0; j < item.blocks; ++j) {
       const Block<T> block(params, item, j, blocks);
       auto row = [&](int64_t buffer, int64_t stride, int64_t i) HYBRID_INLINE_LAMBDA {
-        return loadPart(buffers.at<const T>(buffer) + (block.row0 + first + i) * stride +
-                            block.channel,
+        return loadPart(activationAt<T>(buffers, buffer) +
+                            ((block.row0 + first + i) * stride + block.channel),
                         block.count);
       };
       chunk.load(params, block, buffers, [&](int64_t i, Vector<T>, Vector<T>) HYBRID_INLINE_LAMBDA {

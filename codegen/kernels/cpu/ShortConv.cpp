@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/kernels/ShortConv.h"
+#include "Activation.h"
 #include "Gates.h"
 
 using namespace hybrid;
@@ -31,16 +32,16 @@ HYBRID_INLINE int64_t groupBlocks(const ShortConvParams &params) {
 /// One block of channels of one sequence.
 template <typename T> struct Sequence {
   const ShortConvParams &params;
-  const T *x, *weight, *bias, *state; // at the block's first channel
+  Activation<T> x; // at the block's first channel, as what follows
+  const T *weight, *bias, *state;
   const int32_t *segments;
   int64_t channels;      // valid lanes
   const Vector<T> *kept; // the first keptTaps taps, after keepTaps
 
-  Sequence(const ShortConvParams &params, int64_t batch, int64_t channel, const void *x,
+  Sequence(const ShortConvParams &params, int64_t batch, int64_t channel, Activation<T> x,
            const void *weight, const void *bias, const void *segments, const void *state,
            const Vector<T> *kept)
-      : params(params),
-        x(static_cast<const T *>(x) + batch * params.length * params.xStride + channel),
+      : params(params), x(x + batch * params.length * params.xStride + channel),
         weight(static_cast<const T *>(weight) + channel * params.taps),
         bias(params.hasBias && bias ? static_cast<const T *>(bias) + channel : nullptr),
         state(params.hasState ? static_cast<const T *>(state) +
@@ -84,7 +85,7 @@ template <typename T> struct Sequence {
   HYBRID_INLINE_LAMBDA Vector<T> convolved(int64_t t) const {
     Vector<T> sum = bias ? loadPart(bias, channels) : splat(T(0));
     if (!params.hasSegments && t >= params.taps - 1) { // every tap counts
-      const T *from = x + (t - params.taps + 1) * params.xStride;
+      const Activation<T> from = x + (t - params.taps + 1) * params.xStride;
       for (int64_t j = 0; j < params.taps; ++j)
         sum += tap(j) * loadPart(from + j * params.xStride, channels);
       return sum;
@@ -110,15 +111,17 @@ HYBRID_INLINE void short_conv_forward(int64_t item, Buffers buffers,
   for (int64_t firstChannel = 0; firstChannel < params.channels; firstChannel += group) {
     int64_t lastChannel = minimum(firstChannel + group, params.channels);
     auto sequenceAt = [&](int64_t channel) {
-      return Sequence<T>(params, batch, channel, buffers[0], buffers[1], buffers[2], buffers[3],
-                         buffers[4], kept + (channel - firstChannel) / lanes<T> * width);
+      return Sequence<T>(params, batch, channel, activationAt<T>(buffers, 0), buffers[1],
+                         buffers[2], buffers[3], buffers[4],
+                         kept + (channel - firstChannel) / lanes<T> * width);
     };
     for (int64_t channel = firstChannel; channel < lastChannel; channel += lanes<T>)
       sequenceAt(channel).keepTaps(kept + (channel - firstChannel) / lanes<T> * width);
     for (int64_t row = first; row < end; row += tileRows)
       for (int64_t channel = firstChannel; channel < lastChannel; channel += lanes<T>) {
         const Sequence<T> sequence = sequenceAt(channel);
-        T *y = buffers.at<T>(6) + batch * params.length * params.yStride + channel;
+        const Activation<T> y =
+            activationAt<T>(buffers, 6) + batch * params.length * params.yStride + channel;
         auto finish = [&](int64_t t, Vector<T> value) HYBRID_INLINE_LAMBDA {
           if (params.activation == 1)
             value *= logistic<T>(value);
@@ -128,7 +131,7 @@ HYBRID_INLINE void short_conv_forward(int64_t item, Buffers buffers,
             row + tileRows <= end) {
           // Every tap counts: each input is loaded once.
           Vector<T> inputs[tileRows + keptTaps - 1];
-          const T *x = sequence.x + (row - history) * params.xStride;
+          const Activation<T> x = sequence.x + (row - history) * params.xStride;
           for (int64_t i = 0; i < tileRows + history; ++i)
             inputs[i] = loadPart(x + i * params.xStride, sequence.channels);
           HYBRID_UNROLL
@@ -163,8 +166,9 @@ HYBRID_INLINE void short_conv_forward(int64_t item, Buffers buffers,
 template <typename T> struct Backward {
   const Sequence<T> &sequence;
   const ShortConvParams &params;
-  const T *dy, *dFinal;
-  T *dx, *dInitial, *partial;
+  Activation<T> dy, dx;
+  const T *dFinal;
+  T *dInitial, *partial;
   int64_t history, count;
 
   Backward(const Sequence<T> &sequence, Buffers buffers, int64_t item, int64_t batch,
@@ -172,9 +176,9 @@ template <typename T> struct Backward {
       : sequence(sequence), params(sequence.params), history(params.taps - 1),
         count(sequence.channels) {
     int64_t state = batch * history * params.channels + channel;
-    dy = buffers.at<const T>(4) + batch * params.length * params.yStride + channel;
+    dy = activationAt<T>(buffers, 4) + batch * params.length * params.yStride + channel;
     dFinal = params.hasFinalState && buffers[5] ? buffers.at<const T>(5) + state : nullptr;
-    dx = buffers.at<T>(9) + batch * params.length * params.dxStride + channel;
+    dx = activationAt<T>(buffers, 9) + batch * params.length * params.dxStride + channel;
     dInitial = params.hasState && buffers[6] ? buffers.at<T>(6) + state : nullptr;
     partial = buffers.at<T>(7) + item * (params.taps + 1) * params.channels + channel;
   }
@@ -259,7 +263,7 @@ template <typename T> struct Backward {
     for (int64_t j = 0; j <= params.taps; ++j) {
       T *at = partial + j * params.channels;
       Vector<T> sum = loadPart(at, count);
-      const T *x = sequence.x + (first - history + j) * params.xStride;
+      const Activation<T> x = sequence.x + (first - history + j) * params.xStride;
       HYBRID_UNROLL
       for (int64_t i = 0; i < tileRows; ++i)
         sum += j < params.taps ? g[i] * loadPart(x + i * params.xStride, count) : g[i];
@@ -295,7 +299,7 @@ HYBRID_INLINE void short_conv_backward(int64_t item, Buffers buffers,
   for (int64_t firstChannel = 0; firstChannel < params.channels; firstChannel += group) {
     int64_t lastChannel = minimum(firstChannel + group, params.channels);
     auto sequenceAt = [&](int64_t channel) {
-      return Sequence<T>(params, batch, channel, buffers[0], buffers[1],
+      return Sequence<T>(params, batch, channel, activationAt<T>(buffers, 0), buffers[1],
                          params.activation == 1 ? buffers[8] : nullptr, buffers[2], buffers[3],
                          kept + (channel - firstChannel) / lanes<T> * width);
     };

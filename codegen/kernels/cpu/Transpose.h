@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "Vector.h"
+#include "Activation.h"
 #include <utility>
 
 namespace hybrid::cpu {
@@ -63,15 +63,16 @@ template <typename T> HYBRID_INLINE Vector<T> sumsOfLanes(Vector<T> *block) {
 }
 
 /// out[column][row] = in[row * stride + column] for rows < lanes; rows from `rows` on give zero.
-template <typename T>
-HYBRID_NOINLINE void loadTransposed(T *out, const T *in, int64_t stride, int64_t rows,
+/// `in` is plain memory or an activation.
+template <typename T, typename Rows>
+HYBRID_NOINLINE void loadTransposed(T *out, Rows in, int64_t stride, int64_t rows,
                                     int64_t columns) {
   for (int64_t c = 0; c < columns; c += lanes<T>) {
     int64_t count = minimum(lanes<T>, columns - c);
     Vector<T> block[lanes<T>];
     HYBRID_UNROLL
     for (int64_t i = 0; i < lanes<T>; ++i)
-      block[i] = i < rows ? loadPart<T>(in + i * stride + c, count) : splat(T(0));
+      block[i] = i < rows ? loadPart(in + (i * stride + c), count) : splat(T(0));
     transpose<T>(block);
     HYBRID_UNROLL
     for (int64_t i = 0; i < lanes<T>; ++i)
@@ -81,8 +82,8 @@ HYBRID_NOINLINE void loadTransposed(T *out, const T *in, int64_t stride, int64_t
 }
 
 /// The inverse: the first `rows` lanes of each of the `columns` vectors of `in`.
-template <typename T>
-HYBRID_NOINLINE void storeTransposed(T *out, int64_t stride, const T *in, int64_t rows,
+template <typename T, typename Rows>
+HYBRID_NOINLINE void storeTransposed(Rows out, int64_t stride, const T *in, int64_t rows,
                                      int64_t columns) {
   for (int64_t c = 0; c < columns; c += lanes<T>) {
     int64_t count = minimum(lanes<T>, columns - c);
@@ -94,7 +95,7 @@ HYBRID_NOINLINE void storeTransposed(T *out, int64_t stride, const T *in, int64_
     HYBRID_UNROLL
     for (int64_t i = 0; i < lanes<T>; ++i)
       if (i < rows)
-        storePart<T>(out + i * stride + c, block[i], count);
+        storePart(out + (i * stride + c), block[i], count);
   }
 }
 

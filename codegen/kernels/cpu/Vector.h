@@ -22,9 +22,9 @@
   HYBRID_ENTRY(name, double, hybrid_##name##_f64, Params)
 #define HYBRID_ENTRY(name, T, symbol, Params)                                                      \
   extern "C" void symbol(int64_t lo, int64_t hi, void *const *buffers, void *scratch,              \
-                         const Params *params) {                                                   \
+                         const Params *params, uint64_t rounded) {                                 \
     for (int64_t item = lo; item < hi; ++item)                                                     \
-      name<T>(item, hybrid::cpu::Buffers{buffers, scratch}, *params);                              \
+      name<T>(item, hybrid::cpu::Buffers{buffers, scratch, rounded}, *params);                     \
   }
 
 namespace hybrid::cpu {
@@ -33,6 +33,7 @@ namespace hybrid::cpu {
 struct Buffers {
   void *const *buffers;
   void *memory;
+  uint64_t rounded; // a bit each: which lie in memory as bf16 (Activation.h)
 
   void *operator[](int64_t index) const { return buffers[index]; }
   template <typename T> T *at(int64_t index) const { return static_cast<T *>(buffers[index]); }

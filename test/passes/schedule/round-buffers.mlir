@@ -242,3 +242,60 @@ schedule.program @twice {
   schedule.output "u" %u : memref<6x4xf32>
   schedule.output "s" %s : memref<1x8xf32>
 }
+
+// In a loop over tiles it is the same. What its readers only round is rounded where it is computed, at the place that keeps it; what stays in a tile, as a branch that is added
+// to the residual stream, stays f32. A bias is rounded in front of the loop.
+// CHECK-LABEL: schedule.program @tiles
+// CHECK-DAG: %[[X:.+]] = schedule.buffer arena "x" : memref<6x8xf32>
+// CHECK-DAG: %[[N:.+]] = schedule.buffer arena : memref<6x8xbf16>
+// CHECK-DAG: %[[P:.+]] = schedule.buffer arena : memref<6x8xbf16>
+// CHECK-DAG: %[[B:.+]] = schedule.buffer arena : memref<8xbf16>
+// CHECK: schedule.compute for "fused(round)" (%{{.+}}) -> (%[[B]])
+// CHECK: schedule.tile_loop 6 by 2
+// CHECK-NOT: schedule.buffer tile
+// CHECK: schedule.launch "norm" for "norm" grid 6 (%[[X]], %[[N]] : memref<6x8xf32>, memref<6x8xbf16>) {items_per_tile = 2 : i64, rounded = array<i64: 1>, writes = array<i64: 1>}
+// CHECK-NEXT: schedule.library_matmul {{.*}} (%[[N]], %{{.+}}, %[[P]], %[[B]] : {{.*}}) {{.*}}rounds_result, tile_rows
+// CHECK: schedule.launch "scan" for "scan" grid 6 (%[[P]], %[[Y:.+]] : memref<6x8xbf16>, memref<6x8xbf16>) {rounded = array<i64: 0, 1>,
+// CHECK: schedule.tile_loop 6 by 2
+// CHECK: %[[BRANCH:.+]] = schedule.buffer tile : memref<6x8xf32>
+// CHECK-NEXT: schedule.library_matmul {{.*}} (%[[Y]], %{{.+}}, %[[BRANCH]] : {{.*}}) {lda = 8 : i64, ldb = 8 : i64, ldc = 8 : i64, tile_rows
+// CHECK-NEXT: schedule.compute for "fused(add)" (%[[X]], %[[BRANCH]])
+schedule.program @tiles {
+  %x = schedule.buffer arena "x" : memref<6x8xf32>
+  %w = schedule.buffer arena "w" : memref<8x8xbf16>
+  %b = schedule.buffer parameters "b" at 0 : memref<8xf32>
+  %n = schedule.buffer arena : memref<6x8xbf16>
+  %p = schedule.buffer arena : memref<6x8xf32>
+  %y = schedule.buffer arena : memref<6x8xf32>
+  %yr = schedule.buffer arena : memref<6x8xbf16>
+  %z = schedule.buffer arena : memref<6x8xf32>
+  %g = schedule.buffer arena : memref<8x8xf32>
+  schedule.tile_loop 6 by 2 for "row_tiles(norm, round, linear)" {
+    %normed = schedule.buffer tile : memref<6x8xf32>
+    schedule.launch "norm" for "norm" grid 6 (%x, %normed : memref<6x8xf32>, memref<6x8xf32>) {items_per_tile = 2 : i64, roundable = array<i64: 0, 1>, writes = array<i64: 1>}
+    schedule.compute for "fused(round)" (%normed) -> (%n) : (memref<6x8xf32>) -> memref<6x8xbf16> {
+    ^bb0(%a: tensor<6x8xf32>):
+      %0 = hybrid.round %a : tensor<6x8xf32> -> tensor<6x8xbf16>
+      schedule.yield %0 : tensor<6x8xbf16>
+    }
+    schedule.library_matmul 6 x 8 x 8 of bf16 for "linear" (%n, %w, %p, %b : memref<6x8xbf16>, memref<8x8xbf16>, memref<6x8xf32>, memref<8xf32>) {lda = 8 : i64, ldb = 8 : i64, ldc = 8 : i64, tile_rows, transpose_b}
+  }
+  schedule.launch "scan" for "scan" grid 6 (%p, %y : memref<6x8xf32>, memref<6x8xf32>) {activations = array<i64: 0, 1>, writes = array<i64: 1>}
+  schedule.tile_loop 6 by 2 for "row_tiles(round, linear, add)" {
+    %branch = schedule.buffer tile : memref<6x8xf32>
+    schedule.compute for "fused(round)" (%y) -> (%yr) : (memref<6x8xf32>) -> memref<6x8xbf16> {
+    ^bb0(%a: tensor<6x8xf32>):
+      %0 = hybrid.round %a : tensor<6x8xf32> -> tensor<6x8xbf16>
+      schedule.yield %0 : tensor<6x8xbf16>
+    }
+    schedule.library_matmul 6 x 8 x 8 of bf16 for "linear" (%yr, %w, %branch : memref<6x8xbf16>, memref<8x8xbf16>, memref<6x8xf32>) {lda = 8 : i64, ldb = 8 : i64, ldc = 8 : i64, tile_rows, transpose_b}
+    schedule.compute for "fused(add)" (%x, %branch) -> (%z) : (memref<6x8xf32>, memref<6x8xf32>) -> memref<6x8xf32> {
+    ^bb0(%a: tensor<6x8xf32>, %c: tensor<6x8xf32>):
+      %0 = hybrid.binary add %a, %c : tensor<6x8xf32>, tensor<6x8xf32>
+      schedule.yield %0 : tensor<6x8xf32>
+    }
+  }
+  schedule.library_matmul 8 x 8 x 6 of bf16 for "linear" (%yr, %n, %g : memref<6x8xbf16>, memref<6x8xbf16>, memref<8x8xf32>) {lda = 8 : i64, ldb = 8 : i64, ldc = 8 : i64, transpose_a}
+  schedule.output "z" %z : memref<6x8xf32>
+  schedule.output "g" %g : memref<8x8xf32>
+}

@@ -18,7 +18,7 @@
 namespace hybrid::cpu::test {
 
 template <typename Params>
-using Kernel = void(int64_t, int64_t, void *const *, void *, const Params *);
+using Kernel = void(int64_t, int64_t, void *const *, void *, const Params *, uint64_t rounded);
 
 #define HYBRID_DECLARE_KERNEL(name, Params)                                                        \
   extern "C" hybrid::cpu::test::Kernel<Params> hybrid_##name##_f32, hybrid_##name##_f64;           \
@@ -145,7 +145,7 @@ template <typename Params>
 void callWhole(Kernel<Params> *kernel, int64_t grid, const std::vector<void *> &buffers,
                const Params &params, int64_t scratchBytes = 0) {
   Scratch scratch(scratchBytes);
-  kernel(0, grid, buffers.data(), scratch.get(), &params);
+  kernel(0, grid, buffers.data(), scratch.get(), &params, 0);
   EXPECT_TRUE(scratch.intact(scratchBytes)) << "scratch overrun";
 }
 
@@ -167,7 +167,7 @@ void callInPieces(Kernel<Params> *kernel, int64_t grid, const std::vector<void *
     bounds.push_back(std::min(grid, bounds.back() + 1 + i % 3));
   for (size_t i = bounds.size() - 1; i > 0; --i) {
     Scratch scratch(scratchBytes);
-    kernel(bounds[i - 1], bounds[i], buffers.data(), scratch.get(), &params);
+    kernel(bounds[i - 1], bounds[i], buffers.data(), scratch.get(), &params, 0);
     EXPECT_TRUE(scratch.intact(scratchBytes)) << "scratch overrun";
   }
 }
