@@ -14,6 +14,8 @@ def Hybrid_FloatTensor : RankedTensorOf<[F32, F64]>;
 def Hybrid_ProductOperand : RankedTensorOf<[BF16, F32, F64]>;
 def Hybrid_IntTensor : RankedTensorOf<[I32]>;
 def Hybrid_Tensor : RankedTensorOf<[F32, F64, I32]>;
+/// Of what is only moved: operands of products, too.
+def Hybrid_MovedTensor : RankedTensorOf<[BF16, F32, F64, I32]>;
 /// Sizes of a shape: an integer, or the name of a free dimension ("B", "L", "L - 1") until `hybrid-specialize` binds it.
 def Hybrid_ShapeAttr : TypedArrayAttrBase<AnyAttrOf<[I64Attr, StrAttr]>, "shape of integers and free dimension names">;
 

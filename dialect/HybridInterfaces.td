@@ -42,6 +42,17 @@ def CostOp : OpInterface<"CostOp"> {
   ];
 }
 
+def ReadsResultsOp : OpInterface<"ReadsResultsOp"> {
+  let cppNamespace = "::hybrid";
+  let description = [{
+    An op of several kernels, of which one reads what another computed, as a difference that nearly cancels: that result stays f32 where
+    activations are rounded in memory.
+  }];
+  let methods = [
+    InterfaceMethod<"Whether result `number` is read so.", "bool", "isReadInFull", (ins "unsigned":$number)>
+  ];
+}
+
 def StatefulOp : OpInterface<"StatefulOp"> {
   let cppNamespace = "::hybrid";
   let description = [{

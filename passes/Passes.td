@@ -232,6 +232,29 @@ def RoundProducts : Pass<"hybrid-round-products", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"numRounded", "rounded", "matrix products given bf16 operands">];
 }
 
+def JoinProducts : Pass<"hybrid-join-products", "::mlir::func::FuncOp"> {
+  let summary = "make one product of a sum of products";
+  let description = [{
+    What several projections read has a gradient that is a sum of products, and each of them writes all of it, or reads and writes it. Here the operands of
+    bf16 lie side by side, and are those of one product: activations are computed where they lie in the concatenation, as are rounded weights,
+    and products for the gradients of weights read parts of it.
+
+    ```mlir
+    %a = hybrid.round %x : tensor<2x8x16xf32> -> tensor<2x8x16xbf16>                                   // before
+    %b = hybrid.round %y : tensor<2x8x8xf32> -> tensor<2x8x8xbf16>
+    %p = hybrid.matmul %a, %w : tensor<2x8x16xbf16>, tensor<16x4xbf16> -> tensor<2x8x4xf32>
+    %q = hybrid.matmul %b, %v : tensor<2x8x8xbf16>, tensor<8x4xbf16> -> tensor<2x8x4xf32>
+    %s = hybrid.binary add %p, %q : tensor<2x8x4xf32>, tensor<2x8x4xf32>
+
+    %c = hybrid.concat %x, %y along 2 : tensor<2x8x16xf32>, tensor<2x8x8xf32> -> tensor<2x8x24xf32>    // after
+    %d = hybrid.round %c : tensor<2x8x24xf32> -> tensor<2x8x24xbf16>
+    %u = hybrid.concat %w, %v along 0 : tensor<16x4xbf16>, tensor<8x4xbf16> -> tensor<24x4xbf16>
+    %s = hybrid.matmul %d, %u : tensor<2x8x24xbf16>, tensor<24x4xbf16> -> tensor<2x8x4xf32>
+    ```
+  }];
+  let statistics = [Statistic<"numJoined", "joined", "products that became one with others">];
+}
+
 def FuseElementwise : Pass<"hybrid-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "group elementwise ops into kernels";
   let description = [{

@@ -50,6 +50,8 @@ void buildGraphPipeline(OpPassManager &manager, const CompileOptions &options, G
     manager.addNestedPass<func::FuncOp>(createRoundProducts());
   if (!options.fuse)
     return;
+  if (options.joinProducts)
+    manager.addNestedPass<func::FuncOp>(createJoinProducts());
   manager.addNestedPass<func::FuncOp>(createFuseElementwise());
   manager.addPass(createCSEPass());
   if (stage == GraphStage::Fused)

@@ -14,6 +14,9 @@ int64_t LinearScanOp::getValueSize() { return headSize(*this, getV()); }
 int64_t LinearScanGradOp::getKeySize() { return headSize(*this, getQ()); }
 int64_t LinearScanGradOp::getValueSize() { return headSize(*this, getV()); }
 
+/// The gradient of the decay is made of dq.
+bool LinearScanGradOp::isReadInFull(unsigned number) { return number == 0 && getDecay(); }
+
 Value LinearScanGradOp::getDdecay() {
   return getDecay() ? getOptionalGradients().front() : Value();
 }

@@ -43,7 +43,7 @@ def Hybrid_LinearScanOp : Hybrid_PureOp<"linear_scan", [AttrSizedOperandSegments
   }];
 }
 
-def Hybrid_LinearScanGradOp : Hybrid_PureOp<"linear_scan_grad", [AttrSizedOperandSegments, Hybrid_Cost]> {
+def Hybrid_LinearScanGradOp : Hybrid_PureOp<"linear_scan_grad", [AttrSizedOperandSegments, Hybrid_Cost, DeclareOpInterfaceMethods<ReadsResultsOp>]> {
   let summary = "gradients of linear_scan with respect to q, k, v, decay and initial state";
   let description = [{
     With dS_t the gradient of S_t, which starts at `state_cotangent` or zero and runs backwards, and dy the cotangent:

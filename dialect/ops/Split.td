@@ -14,8 +14,8 @@ def Hybrid_SplitOp : Hybrid_PureOp<"split", [Hybrid_ViewOfOperand, Hybrid_Differ
     ```
   }];
   let language = (operator $x, "parts":$sizes, $axis);
-  let arguments = (ins Hybrid_Tensor:$x, Hybrid_AxisAttr:$axis, DenseI64ArrayAttr:$sizes);
-  let results = (outs Variadic<Hybrid_Tensor>:$parts);
+  let arguments = (ins Hybrid_MovedTensor:$x, Hybrid_AxisAttr:$axis, DenseI64ArrayAttr:$sizes);
+  let results = (outs Variadic<Hybrid_MovedTensor>:$parts);
   let assemblyFormat = "$x `along` $axis `sizes` $sizes attr-dict `:` type($x) `->` type($parts)";
 }
 
@@ -32,8 +32,8 @@ def Hybrid_ConcatOp : Hybrid_PureOp<"concat", [Hybrid_Differentiable, Hybrid_Seq
     ```
   }];
   let language = (operator $parts, $axis);
-  let arguments = (ins Variadic<Hybrid_Tensor>:$parts, Hybrid_AxisAttr:$axis);
-  let results = (outs Hybrid_Tensor:$result);
+  let arguments = (ins Variadic<Hybrid_MovedTensor>:$parts, Hybrid_AxisAttr:$axis);
+  let results = (outs Hybrid_MovedTensor:$result);
   let assemblyFormat = "$parts `along` $axis attr-dict `:` type($parts) `->` type($result)";
   let hasFolder = 1;
 }
