@@ -42,8 +42,9 @@ void collectTerms(BinaryOp sum, SmallVectorImpl<Value> &terms) {
       terms.push_back(term);
 }
 
-/// Contracted sizes are whole stretches of 16 bytes, so that operands side by side are aligned.
-constexpr int64_t alignedSize = 8;
+/// Contracted sizes are whole stretches of 16 bytes, so that operands side by side are aligned, and
+/// not so few that kernels in front could no longer store such rows.
+constexpr int64_t alignedSize = 8, leastSize = 16;
 
 /// The product of rounded activations with rounded weights that a term is and nothing else uses;
 /// null for any other term. Its activations can be computed where they lie beside others.
@@ -55,7 +56,7 @@ MatmulOp joinable(Value term) {
   auto activations = product.getA().getDefiningOp<RoundOp>(),
        weights = product.getB().getDefiningOp<RoundOp>();
   if (!activations || !weights || lastSize(activations.getX()) % alignedSize != 0 ||
-      !weights.getX().getDefiningOp<ParameterOp>())
+      lastSize(activations.getX()) < leastSize || !weights.getX().getDefiningOp<ParameterOp>())
     return nullptr;
   auto made = dyn_cast<OpResult>(activations.getX());
   if (!made || made.getOwner()->hasTrait<ViewOfOperand>() ||

@@ -334,9 +334,10 @@ bool forward(Operation *step, const View &from, const View &copy) {
       return false;
     readers.push_back(operand);
   }
-  auto isRead = [&](Operation *other) { // behind it
+  auto isRead = [&](Operation *other) { // behind it, or in its loop
     return llvm::any_of(readers, [&](OpOperand *reader) {
-      return !isBefore(reader->getOwner(), other) && reader->getOwner() != other;
+      return reader->getOwner() != other &&
+             !isBefore(stepOfProgram(reader->getOwner()), stepOfProgram(other));
     });
   };
   for (const Access &access : usesOf(from.buffer))
