@@ -136,6 +136,8 @@ private:
 
   /// Whether `user` is behind `op`, or what uses it is, so that it can be moved there, as it is.
   static bool canFollow(Operation *user, Operation *op) {
+    if (user->getBlock() != op->getBlock())
+      return false;
     if (op->isBeforeInBlock(user))
       return true;
     if (!llvm::all_of(user->getUsers(), [&](Operation *next) {
@@ -152,10 +154,9 @@ private:
       return;
     SmallVector<Value> operands(op->getOperands());
     op->erase();
-    if (!operands.empty())
-      for (Value operand : operands)
-        if (Operation *made = operand.getDefiningOp(); made && operand.use_empty())
-          eraseUnused(made);
+    for (Value operand : operands)
+      if (Operation *made = operand.getDefiningOp(); made && operand.use_empty())
+        eraseUnused(made);
   }
 };
 
