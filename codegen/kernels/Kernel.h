@@ -65,6 +65,7 @@ template <unsigned long size> struct StringArgument {
       text[i] = from[i];
   }
 };
+/// Whether `buffer` is one of these.
 template <int64_t... buffers> constexpr bool isAmong([[maybe_unused]] int64_t buffer) {
   return ((buffer == buffers) || ...);
 }

@@ -22,7 +22,9 @@ struct DeviceTraits {
   Device kind = Device::Cpu;
   // On CUDA
   int64_t sharedBytes = 0; // of a block at most, on every device asked for
-  bool rounds = false;     // kernels with matrix units inside may round their operands to bf16
+  /// On any device: activations may be bf16 in memory, and what matrix units inside kernels
+  /// multiply.
+  bool rounds = false;
   AttentionBy attention = AttentionBy::Own;
   int64_t widestHead = 0; // up to which the attention library computes on all of those devices
   TransformsBy transforms = TransformsBy::Own;
