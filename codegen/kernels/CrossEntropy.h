@@ -20,12 +20,18 @@ struct CrossEntropyParams {
 };
 
 namespace cuda {
-/// A warp a row where rows are short, otherwise the whole block.
+/// Forward: rows have lanes of their own where they are short, otherwise the block.
 constexpr int64_t crossEntropyThreads(const CrossEntropyParams &p) {
-  return p.classes <= 1024 ? 128 : 256;
+  return p.classes <= longestWarpRow ? 128 : 256;
 }
-/// Bytes: three sums in double for every warp.
-constexpr int64_t crossEntropyShared(int64_t threads) { return threads / 32 * 4 * 8; }
+constexpr int64_t crossEntropyTeam(const CrossEntropyParams &p) {
+  return threadsOfRow(p.classes, longestWarpRow, crossEntropyThreads(p));
+}
+/// Bytes: three sums in double for every team, and one number for every warp.
+constexpr int64_t crossEntropyShared(const CrossEntropyParams &p) {
+  const int64_t threads = crossEntropyThreads(p), sums = 3 * threads / crossEntropyTeam(p);
+  return 8 * (sums < threads / 32 ? threads / 32 : sums);
+}
 } // namespace cuda
 
 /// Buffers: logits, targets, weights (optional), partial [items, 3]: sum of weight*loss, sum of
@@ -33,8 +39,8 @@ constexpr int64_t crossEntropyShared(int64_t threads) { return threads / 32 * 4 
 struct CrossEntropyForward : KernelOf<CrossEntropyParams, "cross_entropy_forward", 3> {
   HYBRID_ON_CPU(ceilDiv(p.rows, p.rowsPerItem))
   template <typename T> static constexpr Grid onCuda(const Params &p) {
-    const int64_t threads = cuda::crossEntropyThreads(p);
-    return {ceilDiv(p.rows, p.rowsPerItem), threads, cuda::crossEntropyShared(threads)};
+    return {ceilDiv(p.rows, p.rowsPerItem), cuda::crossEntropyThreads(p),
+            cuda::crossEntropyShared(p)};
   }
 };
 
@@ -50,10 +56,7 @@ struct CrossEntropyFinish : KernelOf<CrossEntropyParams, "cross_entropy_finish",
 /// store. An item is a row.
 struct CrossEntropyBackward : KernelOf<CrossEntropyParams, "cross_entropy_backward"> {
   HYBRID_ON_CPU(p.rows)
-  template <typename T> static constexpr Grid onCuda(const Params &p) {
-    const int64_t threads = cuda::rowThreads(p.classes);
-    return {p.rows, threads, cuda::crossEntropyShared(threads)};
-  }
+  HYBRID_ON_CUDA(cuda::rowGrid<T>(p.rows, p.classes))
 };
 
 } // namespace hybrid

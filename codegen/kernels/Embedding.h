@@ -14,7 +14,7 @@ struct EmbeddingParams {
 /// of bounds.
 struct EmbeddingForward : KernelOf<EmbeddingParams, "embedding_forward"> {
   HYBRID_ON_CPU(p.rows)
-  HYBRID_ON_CUDA(p.rows, cuda::rowThreads(p.columns))
+  HYBRID_ON_CUDA(cuda::rowGrid<T>(p.rows, p.columns))
 };
 
 /// partial[part, class, :] = sum of the rows of dy in this part, rowsPerPart rows, whose id is the

@@ -9,24 +9,38 @@ constexpr int64_t rowThreads(int64_t columns) {
   int64_t warps = ceilDiv(columns, 128);
   return 32 * (warps < 1 ? 1 : warps > 8 ? 8 : warps);
 }
-/// A block a row, with room for a sum of each warp.
+/// Threads that share a row: lanes of a warp, about four elements each, up to 1024 columns; of a
+/// longer row a whole block. Blocks of a lane or two, or of one warp, would take as long to begin
+/// as to compute: a GPU begins about one in 1.3 ns.
+constexpr int64_t rowBlock = 256, longestWarpRow = 1024;
+constexpr int64_t threadsOfRow(int64_t columns, int64_t longest = longestWarpRow,
+                               int64_t block = rowBlock) {
+  int64_t threads = 1;
+  while (threads < 32 && threads * 4 < columns)
+    threads *= 2;
+  return columns <= longest ? threads : block;
+}
+/// Blocks of as many rows as their threads take, with room for a sum of each warp.
 template <typename T> constexpr Grid rowGrid(int64_t rows, int64_t columns) {
-  const int64_t threads = rowThreads(columns);
-  return {rows, threads, threads / 32 * static_cast<int64_t>(sizeof(T))};
+  return {ceilDiv(rows, rowBlock / threadsOfRow(columns)), rowBlock,
+          columns <= longestWarpRow ? 0 : rowBlock / 32 * static_cast<int64_t>(sizeof(T))};
 }
 
 /// A warp a row, several in a block.
 constexpr int64_t warpRows = 8;
 constexpr Grid warpGrid(int64_t rows) { return {ceilDiv(rows, warpRows), 32 * warpRows}; }
 
-/// Backward passes of norms: eight warps, each with rows of its own up to 512 columns (RowGroups in
-/// cuda/Norm.cuh); behind that the whole block has one.
+/// Backward passes of norms: rows of up to 512 columns have lanes of their own, longer ones the
+/// block (RowTeam in cuda/Rows.cuh).
 constexpr int64_t normBackwardThreads(int64_t columns) { return columns <= 8192 ? 256 : 512; }
-/// With room for the sums of a block, or the partial sums of eight warps.
+constexpr int64_t normBackwardTeam(int64_t columns) {
+  return threadsOfRow(columns, 512, normBackwardThreads(columns));
+}
+/// With room for the sums of a block, or the partial sums of all teams.
 template <typename T> constexpr Grid normBackwardGrid(int64_t items, int64_t columns) {
-  const int64_t warps = normBackwardThreads(columns) / 32;
-  return {items, 32 * warps,
-          (columns <= 512 ? warps * columns : warps) * static_cast<int64_t>(sizeof(T))};
+  const int64_t threads = normBackwardThreads(columns), teams = threads / normBackwardTeam(columns);
+  return {items, threads,
+          (teams > 1 ? teams * columns : threads / 32) * static_cast<int64_t>(sizeof(T))};
 }
 
 /// Kernels that sum or update a stretch of memory; bytes for a sum in double of every warp.

@@ -10,17 +10,24 @@
 #define HYBRID_UNROLL _Pragma("unroll")
 #define HYBRID_NO_UNROLL _Pragma("unroll 1")
 #define HYBRID_UNROLL_BY_8 _Pragma("unroll 8")
-/// A kernel of an executable: HYBRID_KERNEL(symbol, threads, blocks, (void *b0, void *b1),
-/// statement). `item` is the work item of the block. The compiler leaves so many registers that
-/// `blocks` run on a multiprocessor at a time; where nothing says that it can without spills
+/// A kernel of an executable: HYBRID_KERNEL(symbol, threads, blocks, (void *b0, void *b1), (b0,
+/// b1), statement). `item` is the work item of the block. The compiler leaves so many registers
+/// that `blocks` run on a multiprocessor at a time; where nothing says that it can without spills
 /// (codegen/cuda/ResidentBlocks.h), one.
+///
+/// The statement sees its buffers through pointers that came to be behind the wait. Of a kernel's
+/// own parameters that do not alias the compiler knows that nobody writes what they are read for,
+/// and makes those loads ones that need no order (ld.global.nc): the assembler moved them in front
+/// of the wait.
 #define HYBRID_PARAMETERS(...) __VA_ARGS__
-#define HYBRID_KERNEL(symbol, threads, blocks, parameters, ...)                                    \
+#define HYBRID_KERNEL(symbol, threads, blocks, parameters, buffers, ...)                           \
+  HYBRID_DEVICE void symbol##_behindWait(int64_t item, HYBRID_PARAMETERS parameters) {             \
+    __VA_ARGS__                                                                                    \
+  }                                                                                                \
   extern "C" __global__ void __launch_bounds__(threads, blocks)                                    \
       symbol(HYBRID_PARAMETERS parameters, int64_t first) {                                        \
     hybrid::cuda::followEarlierLaunch();                                                           \
-    const int64_t item = first + blockIdx.x;                                                       \
-    __VA_ARGS__                                                                                    \
+    symbol##_behindWait(first + blockIdx.x, HYBRID_PARAMETERS buffers);                            \
   }
 
 namespace hybrid::cuda {
@@ -33,6 +40,16 @@ HYBRID_DEVICE void followEarlierLaunch() {
   asm volatile("griddepcontrol.launch_dependents;");
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
+}
+
+/// The same pointer into global memory, of which the compiler knows nothing more: not that it is a
+/// kernel's parameter, and not what was loaded through another of the same place, which it would
+/// rather keep in registers.
+template <typename T> HYBRID_DEVICE T *opaque(T *pointer) {
+  // As an address of global memory: of a generic one loads would have to ask which memory it is in.
+  size_t address = __cvta_generic_to_global(pointer);
+  asm volatile("" : "+l"(address));
+  return static_cast<T *>(__cvta_global_to_generic(address));
 }
 
 extern __shared__ __align__(16) unsigned char hybridSharedMemory[];

@@ -1,16 +1,20 @@
 //===- Embedding.cuh - rows of a table, and the gradient of the table -------===//
 #pragma once
 #include "codegen/kernels/Embedding.h"
-#include "codegen/kernels/cuda/Prelude.cuh"
+#include "codegen/kernels/cuda/Rows.cuh"
 
 namespace hybrid::cuda {
 
 template <typename T, EmbeddingParams P, typename Store>
 HYBRID_DEVICE void embeddingForward(int64_t item, const T *table, const int32_t *ids, Store store) {
-  const int64_t id = ids[item];
+  using Rows = RowsOfBlock<P.columns>;
+  const int64_t row = Rows::row(item);
+  if (row >= P.rows)
+    return;
+  const int64_t id = ids[row];
   const bool known = id >= 0 && id < P.classes;
-  for (int64_t column = threadIdx.x; column < P.columns; column += rowThreads(P.columns))
-    store(item, column, known ? table[id * P.columns + column] : notANumber<T>());
+  for (int64_t column = Rows::thread(); column < P.columns; column += threadsOfRow(P.columns))
+    store(row, column, known ? table[id * P.columns + column] : notANumber<T>());
 }
 
 /// A block looks through a stretch of the ids for its class and adds up the rows it finds, in

@@ -22,20 +22,6 @@
 
 namespace hybrid::cuda {
 
-/// The same pointer into global memory, of which the compiler knows nothing more: it would move
-/// loads of a spectrum up to before the transforms whose results they are for, and run out of
-/// registers.
-template <typename T> HYBRID_DEVICE T *opaque(T *pointer) {
-#ifdef HYBRID_CUDA_SHIM
-  return pointer;
-#else
-  // As an address of global memory: of a generic one loads would have to ask which memory it is in.
-  size_t address = __cvta_generic_to_global(pointer);
-  asm volatile("" : "+l"(address));
-  return static_cast<T *>(__cvta_global_to_generic(address));
-#endif
-}
-
 template <typename T> struct alignas(2 * sizeof(T)) Complex {
   T re, im;
 };

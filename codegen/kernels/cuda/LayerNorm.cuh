@@ -27,31 +27,33 @@ template <typename T, LayerNormParams P> struct LayerMoments {
 template <typename T, LayerNormParams P, typename X, typename Store>
 HYBRID_DEVICE void layernormForward(int64_t item, X xBuffer, const T *weight, const T *bias,
                                     Store store) {
-  constexpr int threads = static_cast<int>(rowThreads(P.columns));
-  using Part = RowPart<T, P.columns, threads>;
-  const int thread = threadIdx.x;
-  const auto *x = readable<T>(xBuffer) + item * P.xStride;
-  Part row;
-  row.fill(thread, [&](int64_t column) { return number(x[column]); });
-  LayerMoments<T, P> moments(row, thread,
-                             [](T value) { return blockSum<threads>(value, sharedMemory<T>()); });
+  using Rows = RowsOfBlock<P.columns>;
+  using Part = RowPart<T, P.columns, threadsOfRow(P.columns)>;
+  const int thread = Rows::thread();
+  const int64_t row = Rows::row(item);
+  const auto *x = readable<T>(xBuffer) + row * P.xStride;
+  Part part;
+  part.fill(thread, [&](int64_t column) { return row < P.rows ? number(x[column]) : T(0); });
+  LayerMoments<T, P> moments(part, thread,
+                             [](T value) { return Rows::sum(value, sharedMemory<T>()); });
+  if (row >= P.rows)
+    return;
   Part::each(thread, [&](int64_t column, int i) {
-    T value = (row.values[i] - moments.mean) * moments.inverse;
+    T value = (part.values[i] - moments.mean) * moments.inverse;
     if constexpr (P.hasWeight != 0)
       value *= weight[column];
     if constexpr (P.hasBias != 0)
       value += bias[column];
-    store(item, column, value);
+    store(row, column, value);
   });
 }
 
 template <typename T, LayerNormParams P, typename X, typename Gradient, typename Store>
 HYBRID_DEVICE void layernormBackward(int64_t item, X xBuffer, const T *weight, Gradient dyBuffer,
                                      T *partial, Store store) {
-  using Groups = RowGroups<P.columns>;
-  using Part = RowPart<T, P.columns, Groups::threadsOfRow>;
-  const int thread = static_cast<int>(threadIdx.x) % Groups::threadsOfRow,
-            group = static_cast<int>(threadIdx.x) / Groups::threadsOfRow;
+  using Team = NormTeam<P.columns>;
+  using Part = typename Team::template Part<T>;
+  const int thread = Team::thread();
   const int64_t end = minimum((item + 1) * P.rowsPerItem, P.rows);
   const auto *x = readable<T>(xBuffer);
   const auto *dy = readable<T>(dyBuffer);
@@ -59,11 +61,16 @@ HYBRID_DEVICE void layernormBackward(int64_t item, X xBuffer, const T *weight, G
   w.fill(thread, [&](int64_t column) { return P.hasWeight ? weight[column] : T(1); });
   weightSums.fill(thread, [](int64_t) { return T(0); });
   biasSums.fill(thread, [](int64_t) { return T(0); });
-  auto sum = [](T value) { return Groups::sum(value); };
-  for (int64_t row = item * P.rowsPerItem + group; row < end; row += Groups::groups) {
+  auto sum = [](T value) { return Team::sum(value); };
+  for (int64_t first = item * P.rowsPerItem; first < end; first += Team::count) {
+    const int64_t row = first + Team::number();
+    const bool inside = row < end;
     Part value, gradient;
-    value.fill(thread, [&](int64_t column) { return number(x[row * P.xStride + column]); });
-    gradient.fill(thread, [&](int64_t column) { return number(dy[row * P.yStride + column]); });
+    value.fill(thread,
+               [&](int64_t column) { return inside ? number(x[row * P.xStride + column]) : T(0); });
+    gradient.fill(thread, [&](int64_t column) {
+      return inside ? number(dy[row * P.yStride + column]) : T(0);
+    });
     LayerMoments<T, P> moments(value, thread, sum);
     T gradients = 0, products = 0;
     HYBRID_UNROLL
@@ -73,18 +80,19 @@ HYBRID_DEVICE void layernormBackward(int64_t item, X xBuffer, const T *weight, G
       products += scaled * ((value.values[i] - moments.mean) * moments.inverse);
     }
     T meanGradient = sum(gradients) / T(P.columns), meanProduct = sum(products) / T(P.columns);
-    Part::each(thread, [&](int64_t column, int i) {
-      T normalized = (value.values[i] - moments.mean) * moments.inverse;
-      store(row, column,
-            (gradient.values[i] * w.values[i] - meanGradient - normalized * meanProduct) *
-                moments.inverse);
-      weightSums.values[i] += gradient.values[i] * normalized;
-      biasSums.values[i] += gradient.values[i];
-    });
+    if (inside)
+      Part::each(thread, [&](int64_t column, int i) {
+        T normalized = (value.values[i] - moments.mean) * moments.inverse;
+        store(row, column,
+              (gradient.values[i] * w.values[i] - meanGradient - normalized * meanProduct) *
+                  moments.inverse);
+        weightSums.values[i] += gradient.values[i] * normalized;
+        biasSums.values[i] += gradient.values[i];
+      });
   }
   if (partial) {
-    Groups::addUp(weightSums, group, thread, partial + item * 2 * P.columns);
-    Groups::addUp(biasSums, group, thread, partial + (item * 2 + 1) * P.columns);
+    Team::addUp(weightSums, partial + item * 2 * P.columns);
+    Team::addUp(biasSums, partial + (item * 2 + 1) * P.columns);
   }
 }
 

@@ -130,21 +130,23 @@ template <int64_t stride, typename T> HYBRID_DEVICE RowStore<T, stride> asStore(
   return {y};
 }
 
-/// Sum over the lanes of a warp, the same bits in every lane.
-template <typename T> HYBRID_DEVICE T warpSum(T value) {
+/// Sum over `lanes` neighbouring lanes of a warp, the same bits in every one of them.
+template <int lanes, typename T> HYBRID_DEVICE T laneSum(T value) {
   HYBRID_UNROLL
-  for (int mask = warpSize / 2; mask > 0; mask /= 2)
+  for (int mask = lanes / 2; mask > 0; mask /= 2)
     value += shuffleXor(value, mask);
   return value;
 }
+template <typename T> HYBRID_DEVICE T warpSum(T value) { return laneSum<warpSize>(value); }
 
-/// The largest value of a warp, NaN where one is.
-template <typename T> HYBRID_DEVICE T warpMax(T value) {
+/// The largest value of `lanes` neighbouring lanes, NaN where one is.
+template <int lanes, typename T> HYBRID_DEVICE T laneMax(T value) {
   HYBRID_UNROLL
-  for (int mask = warpSize / 2; mask > 0; mask /= 2)
+  for (int mask = lanes / 2; mask > 0; mask /= 2)
     value = propagatingMaximum(value, shuffleXor(value, mask));
   return value;
 }
+template <typename T> HYBRID_DEVICE T warpMax(T value) { return laneMax<warpSize>(value); }
 
 /// Sum over a block of `threads` threads, in every thread. `scratch` is shared memory for
 /// threads / 32 elements; it may be used again after the call.

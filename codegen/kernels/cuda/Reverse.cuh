@@ -1,15 +1,18 @@
 //===- Reverse.cuh - a sequence backwards -----------------------------------===//
 #pragma once
 #include "codegen/kernels/Reverse.h"
-#include "codegen/kernels/cuda/Prelude.cuh"
+#include "codegen/kernels/cuda/Rows.cuh"
 
 namespace hybrid::cuda {
 
 template <typename T, ReverseParams P> HYBRID_DEVICE void reverse(int64_t item, const T *x, T *y) {
-  const int64_t outer = item / P.count, i = item % P.count;
-  const T *from = x + item * P.inner;
+  using Rows = RowsOfBlock<P.inner>;
+  const int64_t row = Rows::row(item), outer = row / P.count, i = row % P.count;
+  if (outer >= P.outer)
+    return;
+  const T *from = x + row * P.inner;
   T *to = y + (outer * P.count + P.count - 1 - i) * P.inner;
-  for (int64_t k = threadIdx.x; k < P.inner; k += rowThreads(P.inner))
+  for (int64_t k = Rows::thread(); k < P.inner; k += threadsOfRow(P.inner))
     to[k] = from[k];
 }
 

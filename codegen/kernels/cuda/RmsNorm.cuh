@@ -29,58 +29,66 @@ template <typename T, RmsNormParams P> struct RmsScale {
 
 template <typename T, RmsNormParams P, typename X, typename Store>
 HYBRID_DEVICE void rmsnormForward(int64_t item, X xBuffer, const T *weight, Store store) {
-  constexpr int threads = static_cast<int>(rowThreads(P.columns));
-  using Part = RowPart<T, P.columns, threads>;
-  const int thread = threadIdx.x;
-  const auto *x = readable<T>(xBuffer) + item * P.xStride;
-  Part row;
-  row.fill(thread, [&](int64_t column) { return number(x[column]); });
+  using Rows = RowsOfBlock<P.columns>;
+  using Part = RowPart<T, P.columns, threadsOfRow(P.columns)>;
+  const int thread = Rows::thread();
+  const int64_t row = Rows::row(item);
+  const auto *x = readable<T>(xBuffer) + row * P.xStride;
+  Part part;
+  part.fill(thread, [&](int64_t column) { return row < P.rows ? number(x[column]) : T(0); });
   T squares = 0;
   HYBRID_UNROLL
   for (int i = 0; i < Part::count; ++i)
-    squares += row.values[i] * row.values[i];
-  RmsScale<T, P> scale(blockSum<threads>(squares, sharedMemory<T>()));
+    squares += part.values[i] * part.values[i];
+  RmsScale<T, P> scale(Rows::sum(squares, sharedMemory<T>()));
+  if (row >= P.rows)
+    return;
   Part::each(thread, [&](int64_t column, int i) {
-    T value = row.values[i] * scale.inverse;
+    T value = part.values[i] * scale.inverse;
     if constexpr (P.hasWeight != 0)
       value *= weight[column];
-    store(item, column, value);
+    store(row, column, value);
   });
 }
 
 template <typename T, RmsNormParams P, typename X, typename Gradient, typename Store>
 HYBRID_DEVICE void rmsnormBackward(int64_t item, X xBuffer, const T *weight, Gradient dyBuffer,
                                    T *partial, Store store) {
-  using Groups = RowGroups<P.columns>;
-  using Part = RowPart<T, P.columns, Groups::threadsOfRow>;
-  const int thread = static_cast<int>(threadIdx.x) % Groups::threadsOfRow,
-            group = static_cast<int>(threadIdx.x) / Groups::threadsOfRow;
+  using Team = NormTeam<P.columns>;
+  using Part = typename Team::template Part<T>;
+  const int thread = Team::thread();
   const int64_t end = minimum((item + 1) * P.rowsPerItem, P.rows);
   const auto *x = readable<T>(xBuffer);
   const auto *dy = readable<T>(dyBuffer);
   Part w, sums;
   w.fill(thread, [&](int64_t column) { return P.hasWeight ? weight[column] : T(1); });
   sums.fill(thread, [](int64_t) { return T(0); });
-  for (int64_t row = item * P.rowsPerItem + group; row < end; row += Groups::groups) {
+  for (int64_t first = item * P.rowsPerItem; first < end; first += Team::count) {
+    const int64_t row = first + Team::number();
+    const bool inside = row < end;
     Part value, gradient;
-    value.fill(thread, [&](int64_t column) { return number(x[row * P.xStride + column]); });
-    gradient.fill(thread, [&](int64_t column) { return number(dy[row * P.yStride + column]); });
+    value.fill(thread,
+               [&](int64_t column) { return inside ? number(x[row * P.xStride + column]) : T(0); });
+    gradient.fill(thread, [&](int64_t column) {
+      return inside ? number(dy[row * P.yStride + column]) : T(0);
+    });
     T squares = 0, dot = 0;
     HYBRID_UNROLL
     for (int i = 0; i < Part::count; ++i) {
       squares += value.values[i] * value.values[i];
       dot += gradient.values[i] * w.values[i] * value.values[i];
     }
-    RmsScale<T, P> scale(Groups::sum(squares));
-    T along = scale.along(Groups::sum(dot));
-    Part::each(thread, [&](int64_t column, int i) {
-      store(row, column,
-            gradient.values[i] * w.values[i] * scale.inverse - value.values[i] * along);
-      sums.values[i] += gradient.values[i] * (value.values[i] * scale.inverse);
-    });
+    RmsScale<T, P> scale(Team::sum(squares));
+    T along = scale.along(Team::sum(dot));
+    if (inside)
+      Part::each(thread, [&](int64_t column, int i) {
+        store(row, column,
+              gradient.values[i] * w.values[i] * scale.inverse - value.values[i] * along);
+        sums.values[i] += gradient.values[i] * (value.values[i] * scale.inverse);
+      });
   }
   if constexpr (P.hasWeight != 0)
-    Groups::addUp(sums, group, thread, partial + item * P.columns);
+    Team::addUp(sums, partial + item * P.columns);
 }
 
 } // namespace hybrid::cuda

@@ -147,6 +147,12 @@ static void countWavefronts(Warp &warp, uint32_t mask, const LaneAddresses &addr
   }
 }
 
+/// Of a launch's buffers, not of the module's variables, which nobody writes.
+static bool isParameter(const Block &block, const Region &region) {
+  return std::any_of(block.regions.begin(), block.regions.end(),
+                     [&](const Region &other) { return &other == &region; });
+}
+
 /// Lanes that may access global memory there.
 uint32_t checkGlobal(Warp &warp, const Instruction &in, uint32_t mask,
                      const LaneAddresses &addresses, uint64_t bytes, bool isStore) {
@@ -190,6 +196,10 @@ uint32_t checkGlobal(Warp &warp, const Instruction &in, uint32_t mask,
       }
     }
     moved += bytes;
+    if (!in.coherent && block.launch->overlaps && isParameter(block, *region))
+      block.report(Finding::Kind::Early, in,
+                   describe(warp, lane) + " reads with .nc, which has no order: it may come in "
+                                          "front of griddepcontrol.wait");
     if (!block.options->races || !region->shadow)
       return;
     now.thread = static_cast<uint16_t>(warp.number * warpLanes + lane);

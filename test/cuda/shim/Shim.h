@@ -25,7 +25,7 @@
 /// A kernel of an executable, called once by each thread with pointers to its arguments. The driver
 /// checks launches against `symbol`_threads, as a GPU does against __launch_bounds__, and copies
 /// `symbol`_parameters arguments of 8 bytes.
-#define HYBRID_KERNEL(symbol, threads, blocks, parameters, ...)                                    \
+#define HYBRID_KERNEL(symbol, threads, blocks, parameters, buffers, ...)                           \
   static void symbol##_kernel(HYBRID_PARAMETERS parameters, int64_t first) {                       \
     [[maybe_unused]] const int64_t item = first + blockIdx.x;                                      \
     __VA_ARGS__                                                                                    \
@@ -101,6 +101,7 @@ HYBRID_DEVICE void warpBarrier() {
 }
 
 HYBRID_DEVICE int inRegister(int x) { return x; }
+template <typename T> HYBRID_DEVICE T *opaque(T *pointer) { return pointer; }
 template <size_t count>
 HYBRID_DEVICE void storeWords(void *global, const uint32_t (&words)[count]) {
   for (size_t i = 0; i < count; ++i)

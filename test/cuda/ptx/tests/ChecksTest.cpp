@@ -70,6 +70,15 @@ TEST_F(Checks, WhatTheLaunchBeforeWritesIsWaitedFor) {
   ASSERT_TRUE(found(Kind::Early)) << "one warp of two has waited";
 }
 
+TEST_F(Checks, LoadsWithoutOrderMayComeInFrontOfTheWait) {
+  const std::string body = "griddepcontrol.wait;\nld.global.nc.u32 %r2, [%rd11];\n";
+  runBody(body);
+  EXPECT_EQ(kinds(), Kinds{}) << "nothing runs before it: " << described();
+  launch.overlaps = true;
+  runBody(body);
+  EXPECT_EQ(kinds(), Kinds{Kind::Early}) << described();
+}
+
 TEST_F(Checks, OverwritingWhatOthersStillReadIsARace) {
   const std::string body = neighbour("bar.sync 0;", "1");
   runBody(body + "st.shared.u32 [%r1], 0;");
