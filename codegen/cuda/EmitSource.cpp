@@ -100,19 +100,14 @@ FailureOr<std::string> emitSource(ModuleOp module, Code &code) {
     if (rounded)
       stream << '}';
   };
-  auto list = [&](const char *format, size_t count) {
-    for (size_t i = 0; i < count; ++i)
-      stream << (i ? ", " : "") << llvm::formatv(format, i);
-  };
   for (LaunchOp launch : launches) {
     comment(launch);
     stream << "HYBRID_KERNEL(" << symbols.lookup(launchKey(launch)) << ", " << launch.getThreads()
            << ", " << residentBlocks(launch) << ", (";
-    const size_t count = launch.getBuffers().size(), plain = count - launch.getStoreBuffers();
-    list("void *__restrict__ b{0}", count);
-    stream << "), (";
-    list("opaque(b{0})", count);
+    for (size_t i = 0; i < launch.getBuffers().size(); ++i)
+      stream << (i ? ", " : "") << "void *__restrict__ b" << i;
     stream << "),\n              " << launch.getKernel() << "(item";
+    size_t count = launch.getBuffers().size(), plain = count - launch.getStoreBuffers();
     for (size_t i = 0; i < plain; ++i) {
       stream << ", ";
       operand(launch, i);
@@ -130,8 +125,7 @@ FailureOr<std::string> emitSource(ModuleOp module, Code &code) {
   if (code.examples)
     stream << "\n// batches of " << code.examples->program << "\nHYBRID_KERNEL("
            << code.examples->symbol << ", " << code.examples->threads
-           << ", 1, (void *__restrict__ b0, void *__restrict__ b1, void *__restrict__ b2), "
-              "(opaque(b0), opaque(b1), opaque(b2)),\n"
+           << ", 1, (void *__restrict__ b0, void *__restrict__ b1, void *__restrict__ b2),\n"
            << "              " << code.examples->kernel
            << "(item, ofReplica<sizeof(BatchOrder)>(b0), Buffer{b1}, Buffer{b2});)\n";
   return text;

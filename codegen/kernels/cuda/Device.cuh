@@ -10,24 +10,24 @@
 #define HYBRID_UNROLL _Pragma("unroll")
 #define HYBRID_NO_UNROLL _Pragma("unroll 1")
 #define HYBRID_UNROLL_BY_8 _Pragma("unroll 8")
-/// A kernel of an executable: HYBRID_KERNEL(symbol, threads, blocks, (void *b0, void *b1), (b0,
-/// b1), statement). `item` is the work item of the block. The compiler leaves so many registers
-/// that `blocks` run on a multiprocessor at a time; where nothing says that it can without spills
+/// A kernel of an executable: HYBRID_KERNEL(symbol, threads, blocks, (void *b0, void *b1),
+/// statement). `item` is the work item of the block. The compiler leaves so many registers that
+/// `blocks` run on a multiprocessor at a time; where nothing says that it can without spills
 /// (codegen/cuda/ResidentBlocks.h), one.
 ///
-/// The statement sees its buffers through pointers that came to be behind the wait. Of a kernel's
-/// own parameters that do not alias the compiler knows that nobody writes what they are read for,
-/// and makes those loads ones that need no order (ld.global.nc): the assembler moved them in front
-/// of the wait.
+/// Of parameters that do not alias the compiler knows that nobody writes what is only read: such
+/// loads have no order (ld.global.nc), so that many are on their way at a time, and the assembler
+/// moves them in front of the wait, too. It moves none in front of a branch, hence the question
+/// whose answer only the launch knows: no item is below 0.
 #define HYBRID_PARAMETERS(...) __VA_ARGS__
-#define HYBRID_KERNEL(symbol, threads, blocks, parameters, buffers, ...)                           \
-  HYBRID_DEVICE void symbol##_behindWait(int64_t item, HYBRID_PARAMETERS parameters) {             \
-    __VA_ARGS__                                                                                    \
-  }                                                                                                \
+#define HYBRID_KERNEL(symbol, threads, blocks, parameters, ...)                                    \
   extern "C" __global__ void __launch_bounds__(threads, blocks)                                    \
       symbol(HYBRID_PARAMETERS parameters, int64_t first) {                                        \
     hybrid::cuda::followEarlierLaunch();                                                           \
-    symbol##_behindWait(first + blockIdx.x, HYBRID_PARAMETERS buffers);                            \
+    if (first < 0)                                                                                 \
+      return;                                                                                      \
+    const int64_t item = first + blockIdx.x;                                                       \
+    __VA_ARGS__                                                                                    \
   }
 
 namespace hybrid::cuda {

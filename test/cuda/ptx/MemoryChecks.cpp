@@ -196,10 +196,10 @@ uint32_t checkGlobal(Warp &warp, const Instruction &in, uint32_t mask,
       }
     }
     moved += bytes;
-    if (!in.coherent && block.launch->overlaps && isParameter(block, *region))
+    if (!in.coherent && (warp.unordered >> lane & 1) && isParameter(block, *region))
       block.report(Finding::Kind::Early, in,
-                   describe(warp, lane) + " reads with .nc, which has no order: it may come in "
-                                          "front of griddepcontrol.wait");
+                   describe(warp, lane) + " reads with .nc, which no branch keeps behind "
+                                          "griddepcontrol.wait");
     if (!block.options->races || !region->shadow)
       return;
     now.thread = static_cast<uint16_t>(warp.number * warpLanes + lane);

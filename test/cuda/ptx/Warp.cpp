@@ -28,7 +28,7 @@ bool Warp::requireTogether(const Instruction &in, uint32_t mask, uint32_t member
 
 void Warp::begin(const Program &program, int threads) {
   present = threads >= warpLanes ? allLanes : (1u << threads) - 1;
-  early = block->launch->overlaps ? present : 0;
+  early = unordered = block->launch->overlaps ? present : 0;
   left = 0, waits = false, epoch = 0, carry = 0, carryPoison = allLanes;
   paths.assign(1, {0, static_cast<uint32_t>(program.instructions.size()), present});
   poison.assign(program.rowCount, allLanes);
@@ -105,6 +105,9 @@ void Warp::run(const Program &program) {
         leaveFinishedPaths();
       continue;
     }
+    if (in.guarded &&
+        (in.flow == Instruction::Flow::Branch || in.flow == Instruction::Flow::Return))
+      unordered &= early | ~path.lanes;
     if (in.flow == Instruction::Flow::Branch) {
       branch(in, mask);
       if (here.issued > here.options->mostInstructions)

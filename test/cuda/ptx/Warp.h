@@ -37,6 +37,7 @@ struct Warp {
   uint32_t present = 0;               ///< lanes that the block has
   uint32_t left = 0;                  ///< lanes that have returned
   uint32_t early = 0;                 ///< lanes that have not waited for the launch before
+  uint32_t unordered = 0;             ///< lanes that have met no condition behind that wait
   bool waits = false;                 ///< at a barrier
   uint16_t epoch = 0;                 ///< barriers of the warp
   std::vector<std::byte> frames;      ///< local memory, a lane after the other

@@ -25,7 +25,7 @@
 /// A kernel of an executable, called once by each thread with pointers to its arguments. The driver
 /// checks launches against `symbol`_threads, as a GPU does against __launch_bounds__, and copies
 /// `symbol`_parameters arguments of 8 bytes.
-#define HYBRID_KERNEL(symbol, threads, blocks, parameters, buffers, ...)                           \
+#define HYBRID_KERNEL(symbol, threads, blocks, parameters, ...)                                    \
   static void symbol##_kernel(HYBRID_PARAMETERS parameters, int64_t first) {                       \
     [[maybe_unused]] const int64_t item = first + blockIdx.x;                                      \
     __VA_ARGS__                                                                                    \

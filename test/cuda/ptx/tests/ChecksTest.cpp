@@ -70,13 +70,18 @@ TEST_F(Checks, WhatTheLaunchBeforeWritesIsWaitedFor) {
   ASSERT_TRUE(found(Kind::Early)) << "one warp of two has waited";
 }
 
-TEST_F(Checks, LoadsWithoutOrderMayComeInFrontOfTheWait) {
-  const std::string body = "griddepcontrol.wait;\nld.global.nc.u32 %r2, [%rd11];\n";
-  runBody(body);
+TEST_F(Checks, LoadsWithoutOrderAreKeptBehindTheWaitByABranch) {
+  const std::string wait = "griddepcontrol.wait;\n", load = "ld.global.nc.u32 %r2, [%rd11];\n",
+                    leave = "setp.gt.u32 %p1, %r0, 1000;\n@%p1 ret;\n";
+  runBody(wait + load);
   EXPECT_EQ(kinds(), Kinds{}) << "nothing runs before it: " << described();
   launch.overlaps = true;
-  runBody(body);
+  runBody(wait + load);
   EXPECT_EQ(kinds(), Kinds{Kind::Early}) << described();
+  runBody(leave + wait + load);
+  EXPECT_EQ(kinds(), Kinds{Kind::Early}) << described();
+  runBody(wait + leave + load);
+  EXPECT_EQ(kinds(), Kinds{}) << described();
 }
 
 TEST_F(Checks, OverwritingWhatOthersStillReadIsARace) {
