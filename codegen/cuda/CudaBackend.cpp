@@ -4,6 +4,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <numeric>
 
 using namespace mlir;
 
@@ -47,7 +48,10 @@ KernelName CudaBackend::kernel(StringRef name, Type element, const KernelConstan
 }
 
 std::string CudaBackend::storeFunctor(const View &place) const {
-  return llvm::formatv("RowStore<{0}, {1}>", typeText(place.element), *place.rowStride());
+  const int64_t stride = *place.rowStride(),
+                width = std::gcd(std::gcd(16 / bytesOf(place.element), place.offset), stride);
+  return llvm::formatv("RowStore<{0}, {1}{2}>", typeText(place.element), stride,
+                       width > 1 ? ", " + std::to_string(width) : "");
 }
 
 } // namespace hybrid::cuda

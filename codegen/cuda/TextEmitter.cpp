@@ -73,14 +73,21 @@ public:
 
   /// Ends the kernel and returns its symbol: an equal kernel made before is used again.
   std::string finish(StringRef stem) { return addKernel(kernels, stem, parameters, body); }
-  /// Ends a store, whose body is that of a function of `row`, `column` and `value`.
-  std::string finishStore(StringRef element) {
-    return addSource(kernels, "store", ("store " + element + "\n" + members + body).str(),
-                     [&](const std::string &symbol) {
-                       return "struct " + symbol + " {\n" + members +
-                              "  HYBRID_DEVICE void operator()(int64_t row, int64_t column, " +
-                              element.str() + " value) const {\n" + body + "  }\n};\n";
-                     });
+  /// Ends a store, whose body is that of a function of `row`, `column` and `value`; `neighbours`
+  /// has the body for a pack of `width` values, if that is more than one.
+  std::string finishStore(StringRef element, int64_t width, const KernelText &neighbours) {
+    auto function = [](const std::string &argument, const std::string &body) {
+      return "  HYBRID_DEVICE void operator()(int64_t row, int64_t column, " + argument +
+             ") const {\n" + body + "  }\n";
+    };
+    std::string text = llvm::formatv("  static constexpr int width = {0};\n", width).str() +
+                       members + function(element.str() + " value", body);
+    if (width > 1)
+      text +=
+          function(llvm::formatv("const Pack<{0}, {1}> &value", element, width), neighbours.body);
+    return addSource(kernels, "store", text, [&](const std::string &symbol) {
+      return "struct " + symbol + " {\n" + text + "};\n";
+    });
   }
   /// Ends a function of numbers `x`, whose results the body stores in `y`.
   void finishFunction(StringRef name, StringRef element) {
@@ -184,11 +191,13 @@ SmallVector<std::string> emitBody(KernelText &kernel, Block *body, ArrayRef<std:
   return results;
 }
 
-/// Loads operands at `indices`, computes and stores `pack` neighbours.
+/// Loads operands at `indices`, computes and stores `pack` neighbours. `given`: what the body takes
+/// before the operands.
 void emitPack(KernelText &kernel, Block *body, ArrayRef<View> operands, ArrayRef<View> results,
-              const IterationSpace &space, ArrayRef<std::string> indices, int64_t pack) {
+              const IterationSpace &space, ArrayRef<std::string> indices, int64_t pack,
+              ArrayRef<std::string> given = {}) {
   auto place = [&](size_t i) { return sumOfIndices(indices, space.strides[i]); };
-  SmallVector<std::string> loaded;
+  SmallVector<std::string> loaded(given);
   const SmallVector<size_t> source = readThrough(operands, results);
   for (size_t i = 0; i < operands.size(); ++i) {
     const std::string buffer = kernel.buffer(source[i]);
@@ -217,7 +226,7 @@ void emitPack(KernelText &kernel, Block *body, ArrayRef<View> operands, ArrayRef
   if (pack > 1) {
     kernel.close();
     for (size_t i = 0; i < results.size(); ++i)
-      kernel.line("storePack({0} + {1}, r{2});", kernel.buffer(operands.size() + i),
+      kernel.line("storeGlobal({0} + {1}, r{2});", kernel.buffer(operands.size() + i),
                   place(operands.size() + i), i);
   }
 }
@@ -285,17 +294,15 @@ std::string TextEmitter::store(GeneratedKernels &kernels, Block *body, ArrayRef<
   ArrayRef<int64_t> outer = ArrayRef(space.shape).drop_back();
   SmallVector<std::string> indices = decompose(kernel, "int64_t", "row", outer, "row");
   indices.push_back("column");
-  SmallVector<std::string> values{"value"};
-  for (size_t i = 0; i < operands.size(); ++i) {
-    values.push_back("a" + std::to_string(i));
-    kernel.line("const {0} {1} = {2}[{3}];", typeText(operands[i].element), values.back(),
-                kernel.buffer(i), sumOfIndices(indices, space.strides[i]));
-  }
-  Type element = elementOf(body->getArgument(0));
-  for (auto [i, value] : llvm::enumerate(emitBody(kernel, body, values)))
-    kernel.line("{0}[{1}] = {2};", kernel.buffer(operands.size() + i),
-                sumOfIndices(indices, space.strides[operands.size() + i]), value);
-  return kernel.finishStore(typeText(element));
+  const int64_t width = packSize(space, buffers);
+  KernelText neighbours(kernels, operands, results);
+  neighbours.indent();
+  SmallVector<std::string> sameIndices = decompose(neighbours, "int64_t", "row", outer, "row");
+  sameIndices.push_back("column");
+  emitPack(kernel, body, operands, results, space, indices, 1, {"value"});
+  emitPack(neighbours, body, operands, results, space, sameIndices, width,
+           {width > 1 ? "value[j]" : "value"});
+  return kernel.finishStore(typeText(elementOf(body->getArgument(0))), width, neighbours);
 }
 
 void TextEmitter::function(GeneratedKernels &kernels, StringRef name, Block *body) const {

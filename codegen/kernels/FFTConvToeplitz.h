@@ -11,14 +11,16 @@ namespace hybrid {
 
 /// splits: parts of the batch; each is walked by one block, and its gradient of the filter is
 /// summed apart. rounds: activations are rounded to bf16; otherwise they are the sum of two bf16,
-/// as the filter always is.
+/// as the filter always is. alignment: elements that divide where rows of activations begin, the
+/// channels and the strides.
 struct ToeplitzConvParams {
   int64_t batch, length, channels, taps, splits;
   int64_t xStride, gateInStride, gateOutStride, yStride /* also dy */, dxStride, dGateInStride,
       dGateOutStride;
-  int64_t hasSkip, hasGateIn, hasGateOut;
+  int64_t hasSkip, hasGateIn, hasGateOut, alignment;
   HYBRID_FIELDS(batch, length, channels, taps, splits, xStride, gateInStride, gateOutStride,
-                yStride, dxStride, dGateInStride, dGateOutStride, hasSkip, hasGateIn, hasGateOut)
+                yStride, dxStride, dGateInStride, dGateOutStride, hasSkip, hasGateIn, hasGateOut,
+                alignment)
 };
 
 namespace cuda {

@@ -22,8 +22,14 @@ namespace cuda {
 
 constexpr int64_t roundedLinearAlignment = 8; // elements: 16 bytes
 constexpr RowsProductParams rowsProductOf(const RoundedLinearParams &p) {
-  return {p.inputs,     p.transposed,           1, p.inputs > 32 ? 64 : 32, p.rowTile,
-          p.columnTile, p.rows % p.rowTile == 0};
+  return {p.inputs,
+          p.transposed,
+          1,
+          p.inputs > 32 ? 64 : 32,
+          p.rowTile,
+          p.columnTile,
+          p.rows % p.rowTile == 0,
+          p.outputs % 8 == 0};
 }
 constexpr int threads(const RoundedLinearParams &p) { return threads(rowsProductOf(p)); }
 

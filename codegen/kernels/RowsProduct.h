@@ -11,9 +11,9 @@ namespace hybrid::cuda {
 /// transposed: the weight is [inputs, outputs], not [outputs, inputs]; bf16: products of operands
 /// rounded to bf16, else as exact as the element type; depth: how much of the contraction is
 /// between two barriers; this and tiles are multiples of 32. wholeRows: no tile has fewer than
-/// rowTile.
+/// rowTile; wholePacks: the outputs are a multiple of 8.
 struct RowsProductParams {
-  int64_t inputs, transposed, bf16, depth, rowTile, columnTile, wholeRows;
+  int64_t inputs, transposed, bf16, depth, rowTile, columnTile, wholeRows, wholePacks;
 };
 
 /// A warp has 32 x 32 of a tile.

@@ -5,9 +5,9 @@
 
 namespace hybrid {
 
-/// 4, 2 or 1: what divides all of these numbers of elements.
-inline int64_t commonAlignment(std::initializer_list<int64_t> elements) {
-  int64_t alignment = 4;
+/// `most` or the power of two below it that divides all of these numbers of elements.
+inline int64_t commonAlignment(std::initializer_list<int64_t> elements, int64_t most = 4) {
+  int64_t alignment = most;
   for (int64_t count : elements)
     while (count % alignment != 0)
       alignment /= 2;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "codegen/kernels/FFTConvParts.h"
 #include "codegen/kernels/FFTConvToeplitz.h"
+#include "codegen/lowering/Alignment.h"
 #include "codegen/lowering/Lowering.h"
 #include "dialect/Shapes.h"
 
@@ -72,8 +73,14 @@ FFTConvParams paramsOf(const Operands &o) {
 
 //===-- As matrix products -----------------------------------------------------===//
 
-ToeplitzConvParams toeplitzParams(const FFTConvParams &p) {
+/// With the alignment of all activations but a store's, which sees to its own.
+ToeplitzConvParams toeplitzParams(const Operands &o, const FFTConvParams &p) {
   ToeplitzConvParams t{};
+  t.alignment = commonAlignment({p.channels}, cuda::toeplitzLanes);
+  for (const View *view : {&o.x, &o.gateIn, &o.gateOut, &o.dy, &o.dx, &o.dGateIn, &o.dGateOut})
+    if (view->isPresent())
+      t.alignment = std::min(
+          t.alignment, commonAlignment({view->offset, *view->rowStride()}, cuda::toeplitzLanes));
   t.batch = p.batch, t.length = p.length, t.channels = p.channels, t.taps = p.taps;
   t.xStride = p.xStride, t.gateInStride = p.gateInStride, t.gateOutStride = p.gateOutStride,
   t.yStride = p.yStride, t.dxStride = p.dxStride, t.dGateInStride = p.dGateInStride,
@@ -83,7 +90,7 @@ ToeplitzConvParams toeplitzParams(const FFTConvParams &p) {
 }
 
 void forwardAsProduct(const Operands &o, const FFTConvParams &whole, ProgramBuilder &program) {
-  ToeplitzConvParams p = toeplitzParams(whole);
+  ToeplitzConvParams p = toeplitzParams(o, whole);
   p.splits = program.ask<ToeplitzSplits>(o.element(), p, false);
   Store y = program.storeOf(o.result);
   p.yStride = y.stride;
@@ -92,7 +99,7 @@ void forwardAsProduct(const Operands &o, const FFTConvParams &whole, ProgramBuil
 }
 
 void backwardAsProduct(const Operands &o, const FFTConvParams &whole, ProgramBuilder &program) {
-  ToeplitzConvParams p = toeplitzParams(whole);
+  ToeplitzConvParams p = toeplitzParams(o, whole);
   p.splits = program.ask<ToeplitzSplits>(o.element(), p, true);
   View partial = program.temporary({p.splits, p.taps, p.channels}, o.element());
   program.launch<ToeplitzConvBackward>(

@@ -16,7 +16,8 @@ using namespace hybrid::test;
 namespace {
 
 struct Case {
-  int64_t batch, length, channels, taps, splits = 1, skip = 1, gateIn = 1, gateOut = 1;
+  int64_t batch, length, channels, taps, splits = 1, skip = 1, gateIn = 1, gateOut = 1,
+                                         alignment = 1;
 };
 
 constexpr ToeplitzConvParams paramsOf(const Case &s) {
@@ -25,16 +26,17 @@ constexpr ToeplitzConvParams paramsOf(const Case &s) {
           .channels = s.channels,
           .taps = s.taps,
           .splits = s.splits,
-          .xStride = s.channels + 5,
-          .gateInStride = s.channels + 3,
+          .xStride = s.channels + 5 * s.alignment,
+          .gateInStride = s.channels + 3 * s.alignment,
           .gateOutStride = s.channels,
-          .yStride = s.channels + 1,
-          .dxStride = s.channels + 2,
-          .dGateInStride = s.channels + 7,
+          .yStride = s.channels + 1 * s.alignment,
+          .dxStride = s.channels + 2 * s.alignment,
+          .dGateInStride = s.channels + 7 * s.alignment,
           .dGateOutStride = s.channels,
           .hasSkip = s.skip,
           .hasGateIn = s.gateIn,
-          .hasGateOut = s.gateOut};
+          .hasGateOut = s.gateOut,
+          .alignment = s.alignment};
 }
 
 template <typename Of> void check(const Of &of) {
@@ -82,6 +84,14 @@ TEST(ToeplitzConv, AgreesForShortFilters) { checkAll<shortFilters>(); }
 constexpr Case surroundings[] = {
     {3, 40, 8, 9, 1, 0, 0, 0}, {3, 40, 8, 40, 1, 1, 0, 1}, {3, 140, 8, 140, 1, 0, 1, 0}};
 TEST(ToeplitzConv, AgreesWithAndWithoutGatesAndSkip) { checkAll<surroundings>(); }
+
+// A thread has all channels of a position.
+constexpr Case aligned[] = {{8, 128, 16, 128, 1, 1, 1, 1, 8},
+                            {11, 67, 8, 67, 2, 1, 1, 1, 8},
+                            {3, 256, 16, 256, 1, 0, 1, 0, 8},
+                            {5, 16, 24, 9, 3, 1, 0, 1, 8},
+                            {1, 1, 8, 1, 1, 1, 0, 0, 8}};
+TEST(ToeplitzConv, AgreesForAlignedChannels) { checkAll<aligned>(); }
 
 TEST(ToeplitzConv, IsChosenWhereItIsFaster) {
   auto chosen = [](int64_t length, bool rounds, int64_t segments = 0, int64_t lanes = 8,

@@ -18,6 +18,10 @@
 // a time; a fragment's sums stay in registers for a block's whole part of the batch, and are added
 // along diagonals at its end. The gradient of the skip term is that of the first tap.
 //
+// Where channels are aligned, a thread has all 8 of a position: 16 bytes of bf16 at a time. With
+// one channel a thread there were a few KiB on their way to a multiprocessor, and an H200 took 148
+// us for the gradients of 8M values, which two thirds are of waiting.
+//
 // Bound by memory on an H200, by count; numbers are in FFTConvToeplitz.h. Convolutions as
 // products with Toeplitz blocks: Ku et al. 2025 (StripedHyena 2). Operator: Poli et al. 2023,
 // section 3.
@@ -69,19 +73,24 @@ template <ToeplitzConvParams P> struct ToeplitzBlock {
   HYBRID_DEVICE const uint32_t *filter(int lane) const {
     return filters + lane * static_cast<int>(filterStride(P)) + 16;
   }
-  /// The channel of a thread where memory is read or written: neighbouring threads, neighbouring
-  /// channels.
-  HYBRID_DEVICE static int threadChannel() { return static_cast<int>(threadIdx.x) % channels; }
+  /// Whether a thread has all channels of a position where memory is read or written, or one of
+  /// them: neighbouring threads, neighbouring channels.
+  static constexpr bool packed = P.alignment % channels == 0;
+  static constexpr int width = packed ? channels : 1;
+  HYBRID_DEVICE static int threadChannel() {
+    return packed ? 0 : static_cast<int>(threadIdx.x) % channels;
+  }
   /// An activation at that channel, from sequence `sequence` on.
   template <typename T> struct Activation {
+    using Channels = Pack<typename WithoutConst<T>::Type, width>;
     T *data;
     int stride; // 32 bits reach over 8 short sequences
-    HYBRID_DEVICE T &at(int b, int t) const { return data[(b * length + t) * stride]; }
+    HYBRID_DEVICE T *at(int b, int t) const { return data + (b * length + t) * stride; }
     /// As it lies in memory; 0 where there is none. What turns it into a number waits for it, so
     /// loads that are to be under way together are all of these.
-    HYBRID_DEVICE typename WithoutConst<T>::Type stored(int b, int t, bool exists = true) const {
+    HYBRID_DEVICE Channels stored(int b, int t, bool exists = true) const {
       if (exists)
-        return at(b, t);
+        return loadPack<width>(at(b, t));
       return {};
     }
   };
@@ -113,65 +122,74 @@ template <ToeplitzConvParams P> struct ToeplitzBlock {
     }
   }
 
-  /// body<atOnce>(column, b, apart) for `columns` columns: of the 8 sequences of a step a thread
-  /// takes `atOnce` together, up to `most`, from b on and `apart` apart. In memory these are
-  /// constants apart.
+  /// body<atOnce>(columns, sequences) for `columns` columns of the 8 sequences of a step, of which
+  /// a thread takes `atOnce` together, up to `most`: columns[i] of sequences[i].
   template <int threads, int most, int columns, typename Body>
   HYBRID_DEVICE static void forEachPlace(Body body) {
-    constexpr int step = threads / channels, width = columns < step ? columns : step,
-                  groups = step / width, each = rows / groups, atOnce = each < most ? each : most;
-    static_assert(step % width == 0 && rows % groups == 0);
-    const int place = static_cast<int>(threadIdx.x) / channels;
+    constexpr int step = packed ? threads : threads / channels, places = columns * rows,
+                  each = (places + step - 1) / step, atOnce = each < most ? each : most;
+    const int place = static_cast<int>(threadIdx.x) / (threads / step);
     HYBRID_NO_UNROLL
-    for (int column = place % width; column < columns; column += width) {
-      HYBRID_NO_UNROLL
-      for (int first = place / width; first < rows; first += groups * atOnce)
-        body.template operator()<atOnce>(column, first, groups);
+    for (int first = 0; first < each; first += atOnce) {
+      int column[atOnce], sequence[atOnce];
+      HYBRID_UNROLL
+      for (int k = 0; k < atOnce; ++k) {
+        const int at = place + (first + k) * step;
+        column[k] = at % columns, sequence[k] = at / columns; // rows: there is no such place
+      }
+      body.template operator()<atOnce>(column, sequence);
     }
   }
 
-  /// value(operands(b, t)) of the 8 sequences from `sequence` on becomes signal `index`. Loads of
-  /// several sequences come before what is done with them.
+  /// value(operands(b, t), i) of channel i of a thread, of the 8 sequences from `sequence` on,
+  /// becomes signal `index`. Loads of several sequences come before what is done with them.
   template <int threads, int most, typename Operands, typename Value>
   HYBRID_DEVICE void loadSignal(int index, int64_t sequence, Operands operands, Value value) const {
     const int count = hasChannel(threadChannel()) ? static_cast<int>(endRow - sequence) : 0;
     uint32_t *to = signal(index, threadChannel());
-    forEachPlace<threads, most, padded / 2>([&]<int atOnce>(int column, int first, int groups) {
-      const int t = 2 * column;
-      decltype(operands(0, 0)) loaded[atOnce][2];
-      HYBRID_UNROLL
-      for (int k = 0; k < atOnce; ++k) {
-        const int b = first + k * groups;
-        HYBRID_UNROLL
-        for (int odd = 0; odd < 2; ++odd)
-          loaded[k][odd] =
-              b < count && t + odd < length ? operands(b, t + odd) : decltype(operands(0, 0)){};
-      }
-      uint32_t *words = panel(to, t / panelSize) + t % panelSize / 2;
-      HYBRID_UNROLL
-      for (int k = 0; k < atOnce; ++k)
-        words[(first + k * groups) * signalStride] =
-            packBf16(value(loaded[k][0]), value(loaded[k][1]));
-    });
+    forEachPlace<threads, most, padded / 2>(
+        [&]<int atOnce>(const int (&column)[atOnce], const int (&b)[atOnce]) {
+          decltype(operands(0, 0)) loaded[atOnce][2];
+          HYBRID_UNROLL
+          for (int k = 0; k < atOnce; ++k)
+            HYBRID_UNROLL
+          for (int odd = 0; odd < 2; ++odd)
+            loaded[k][odd] = b[k] < count && 2 * column[k] + odd < length
+                                 ? operands(b[k], 2 * column[k] + odd)
+                                 : decltype(operands(0, 0)){};
+          HYBRID_UNROLL
+          for (int k = 0; k < atOnce; ++k) {
+            if (b[k] >= rows)
+              continue;
+            uint32_t *words = panel(to, 2 * column[k] / panelSize) + column[k] % (panelSize / 2) +
+                              b[k] * signalStride;
+            HYBRID_UNROLL
+            for (int i = 0; i < width; ++i)
+              words[i * static_cast<int>(channelWords(P))] =
+                  packBf16(value(loaded[k][0], i), value(loaded[k][1], i));
+          }
+        });
   }
 
   /// use(operands(b, t), b, t, place among results) for what the 8 sequences from `sequence` on
-  /// have.
+  /// have. The places of a thread's channels are channelWords() apart.
   template <int threads, int most, typename Operands, typename Use>
   HYBRID_DEVICE void forEachResult(int64_t sequence, Operands operands, Use use) const {
     const int count = hasChannel(threadChannel()) ? static_cast<int>(endRow - sequence) : 0;
-    forEachPlace<threads, most, padded>([&]<int atOnce>(int t, int first, int groups) {
-      decltype(operands(0, 0)) values[atOnce];
-      HYBRID_UNROLL
-      for (int k = 0; k < atOnce; ++k)
-        if (first + k * groups < count && t < length)
-          values[k] = operands(first + k * groups, t);
-      const int place = t / panelSize * static_cast<int>(panelWords(P)) + t % panelSize;
-      HYBRID_UNROLL
-      for (int k = 0; k < atOnce; ++k)
-        if (first + k * groups < count && t < length)
-          use(values[k], first + k * groups, t, place + (first + k * groups) * resultStride);
-    });
+    forEachPlace<threads, most, padded>(
+        [&]<int atOnce>(const int (&t)[atOnce], const int (&b)[atOnce]) {
+          decltype(operands(0, 0)) values[atOnce];
+          HYBRID_UNROLL
+          for (int k = 0; k < atOnce; ++k)
+            if (b[k] < count && t[k] < length)
+              values[k] = operands(b[k], t[k]);
+          HYBRID_UNROLL
+          for (int k = 0; k < atOnce; ++k)
+            if (b[k] < count && t[k] < length)
+              use(values[k], b[k], t[k],
+                  t[k] / panelSize * static_cast<int>(panelWords(P)) + t[k] % panelSize +
+                      b[k] * resultStride);
+        });
   }
 
   /// A warp's sums += a panel of T, or of its transpose, times a panel of a signal; `apart`: panels
@@ -243,12 +261,14 @@ template <ToeplitzConvParams P> struct ToeplitzBlock {
   }
 };
 
-/// An activation and its gate, as they lie in memory.
+/// A thread's channels of an activation and its gate, as they lie in memory.
 template <bool hasGate, typename X, typename Gate> struct GatedActivation {
   X x;
   Gate gate;
 
-  HYBRID_DEVICE float product() const { return hasGate ? number(x) * number(gate) : number(x); }
+  HYBRID_DEVICE float product(int i) const {
+    return hasGate ? number(x[i]) * number(gate[i]) : number(x[i]);
+  }
 };
 
 /// loadSignal() of an activation with its gate.
@@ -259,7 +279,7 @@ HYBRID_DEVICE void loadGated(const Block &block, int index, int64_t sequence, co
   block.template loadSignal<threads, most>(
       index, sequence,
       [&](int b, int t) { return Loaded{x.stored(b, t), gate.stored(b, t, hasGate)}; },
-      [](const Loaded &loaded) { return loaded.product(); });
+      [](const Loaded &loaded, int i) { return loaded.product(i); });
 }
 
 /// Items: groups of 8 channels fastest, so that lines of memory are read at a time; then splits.
@@ -273,7 +293,8 @@ HYBRID_DEVICE void toeplitzConvForward(int64_t item, X xBuffer, const float *fil
   const auto *gateIn = readable<float>(gateInBuffer);
   const auto *gateOut = readable<float>(gateOutBuffer);
   using Block = ToeplitzBlock<P>;
-  constexpr int threads = toeplitzThreads(P, false);
+  constexpr int threads = toeplitzThreads(P, false), apart = static_cast<int>(channelWords(P));
+  constexpr int most = Block::packed ? 1 : 4;
   const Block block(item);
   block.template loadFilter<threads>(filter, skip);
   HYBRID_NO_UNROLL
@@ -281,16 +302,21 @@ HYBRID_DEVICE void toeplitzConvForward(int64_t item, X xBuffer, const float *fil
     const auto in = block.activation(x, sequence, P.xStride);
     const auto gate = block.activation(gateIn, sequence, P.gateInStride);
     const auto outGate = block.activation(gateOut, sequence, P.gateOutStride);
-    loadGated<P.hasGateIn != 0, threads, 4>(block, 0, sequence, in, gate);
+    loadGated<P.hasGateIn != 0, threads, most>(block, 0, sequence, in, gate);
     blockBarrier();
     block.template convolve<false>(block.filter(warpIndex()), block.signal(0, warpIndex()));
     blockBarrier();
     const float *result = block.result(0, Block::threadChannel());
-    block.template forEachResult<threads, 4>(
+    block.template forEachResult<threads, most>(
         sequence, [&](int b, int t) { return outGate.stored(b, t, P.hasGateOut != 0); },
-        [&](auto factor, int b, int t, int place) {
-          write((sequence + b) * P.length + t, block.channel + Block::threadChannel(),
-                P.hasGateOut ? result[place] * number(factor) : result[place]);
+        [&](const auto &factor, int b, int t, int place) {
+          Pack<float, Block::width> values;
+          HYBRID_UNROLL
+          for (int i = 0; i < Block::width; ++i)
+            values[i] = P.hasGateOut ? result[place + i * apart] * number(factor[i])
+                                     : result[place + i * apart];
+          storeNeighbours(write, (sequence + b) * P.length + t,
+                          block.channel + Block::threadChannel(), values);
         });
     blockBarrier(); // before the next sequences are loaded
   }
@@ -387,7 +413,7 @@ template <ToeplitzConvParams P> struct ToeplitzCorrelation {
   }
 };
 
-/// dPartial: [splits, taps, channels]. Two loads of a buffer at a time: with four the compiler
+/// dPartial: [splits, taps, channels]. Few loads of a buffer at a time: with more the compiler
 /// takes more than 128 registers, and a multiprocessor has no second block. Items: groups of
 /// channels fastest, then splits.
 template <typename T, ToeplitzConvParams P, typename X, typename GateIn, typename GateOut,
@@ -405,7 +431,9 @@ toeplitzConvBackward(int64_t item, X xBuffer, const float *filter, const float *
   auto *dGateOut = writable<float>(dGateOutBuffer);
   using Block = ToeplitzBlock<P>;
   using Correlation = ToeplitzCorrelation<P>;
-  constexpr int threads = toeplitzThreads(P, true), warps = Correlation::warps;
+  constexpr int threads = toeplitzThreads(P, true), warps = Correlation::warps,
+                apart = static_cast<int>(channelWords(P)), mostLoads = Block::packed ? 1 : 2,
+                mostResults = Block::packed ? 1 : 2;
   const Block block(item);
   block.template loadFilter<threads>(filter, skip);
   const int channel = warpIndex() % Block::channels, warp = warpIndex() / Block::channels;
@@ -418,8 +446,8 @@ toeplitzConvBackward(int64_t item, X xBuffer, const float *filter, const float *
     const auto gate = block.activation(gateIn, sequence, P.gateInStride);
     const auto outGate = block.activation(gateOut, sequence, P.gateOutStride);
     const auto upstream = block.activation(dy, sequence, P.yStride);
-    loadGated<P.hasGateIn != 0, threads, 2>(block, 0, sequence, in, gate);
-    loadGated<P.hasGateOut != 0, threads, 2>(block, 1, sequence, upstream, outGate);
+    loadGated<P.hasGateIn != 0, threads, mostLoads>(block, 0, sequence, in, gate);
+    loadGated<P.hasGateOut != 0, threads, mostLoads>(block, 1, sequence, upstream, outGate);
     blockBarrier();
     correlation.add(cotangent, signal, warp);
     blockBarrier(); // both warps of a channel have read its signals
@@ -438,11 +466,11 @@ toeplitzConvBackward(int64_t item, X xBuffer, const float *filter, const float *
     const float *dw = block.result(1, Block::threadChannel()),
                 *ungated = block.result(0, Block::threadChannel());
     struct Operands {
-      ElementOf<float, X> x;
-      ElementOf<float, GateIn> gate;
-      ElementOf<float, Dy> dy;
+      Pack<ElementOf<float, X>, Block::width> x;
+      Pack<ElementOf<float, GateIn>, Block::width> gate;
+      Pack<ElementOf<float, Dy>, Block::width> dy;
     };
-    block.template forEachResult<threads, 2>(
+    block.template forEachResult<threads, mostResults>(
         sequence,
         [&](int b, int t) {
           return Operands{inAgain.stored(b, t, P.hasGateIn != 0),
@@ -450,11 +478,20 @@ toeplitzConvBackward(int64_t item, X xBuffer, const float *filter, const float *
                           upstreamAgain.stored(b, t, P.hasGateOut != 0)};
         },
         [&](const Operands &o, int b, int t, int place) {
+          auto write = [&]<typename To>(const To &to, auto value) {
+            typename To::Channels values;
+            HYBRID_UNROLL
+            for (int i = 0; i < Block::width; ++i)
+              put(values[i], value(i));
+            storeGlobal(to.at(b, t), values);
+          };
           if constexpr (P.hasGateOut != 0)
-            put(dOutGate.at(b, t), ungated[place] * number(o.dy));
+            write(dOutGate, [&](int i) { return ungated[place + i * apart] * number(o.dy[i]); });
           if constexpr (P.hasGateIn != 0)
-            put(dGate.at(b, t), dw[place] * number(o.x));
-          put(dIn.at(b, t), P.hasGateIn ? dw[place] * number(o.gate) : dw[place]);
+            write(dGate, [&](int i) { return dw[place + i * apart] * number(o.x[i]); });
+          write(dIn, [&](int i) {
+            return P.hasGateIn ? dw[place + i * apart] * number(o.gate[i]) : dw[place + i * apart];
+          });
         });
     blockBarrier(); // before the next sequences are loaded
   }

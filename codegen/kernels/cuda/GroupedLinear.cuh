@@ -66,9 +66,7 @@ HYBRID_DEVICE void groupedLinear(int64_t item, const T *x, const T *weight, cons
                   weight + at.group * P.inputs * P.outputs +
                       firstColumn * (P.transposed ? int64_t(1) : P.inputs),
                   P.transposed ? P.outputs : P.inputs);
-  const auto write = asStore<P.outputs>(y);
-  tile.store(
-      [&](int row, int column, T value) { write(at.first + row, firstColumn + column, value); });
+  tile.store(asStore<P.outputs>(y), at.first, firstColumn);
 }
 
 template <typename T, GroupedLinearParams P>

@@ -112,13 +112,34 @@ template <int count, typename T> HYBRID_DEVICE Pack<T, count> loadPack(const T *
 template <int count, typename T> HYBRID_DEVICE void storePack(T *to, const Pack<T, count> &pack) {
   *reinterpret_cast<Pack<T, count> *>(to) = pack;
 }
+/// To global memory. Halves of words the compiler would store one by one.
+template <int count, typename T> HYBRID_DEVICE void storeGlobal(T *to, const Pack<T, count> &pack) {
+  storePack(to, pack);
+}
+template <int count> HYBRID_DEVICE void storeGlobal(bf16 *to, const Pack<bf16, count> &pack) {
+  if constexpr (count == 2 || count == 4 || count == 8) {
+    uint32_t words[count / 2];
+    HYBRID_UNROLL
+    for (int i = 0; i < count / 2; ++i)
+      words[i] = static_cast<uint32_t>(pack[2 * i].bits) |
+                 static_cast<uint32_t>(pack[2 * i + 1].bits) << 16;
+    storeWords(to, words);
+  } else {
+    storePack(to, pack);
+  }
+}
 
 /// The plainest store of a kernel's result: a place in memory, rows `stride` elements apart. The
-/// compiler puts a fused region in its place (schedule-fuse-stores).
-template <typename T, int64_t stride> struct RowStore {
+/// compiler puts a fused region in its place (schedule-fuse-stores). A store takes an element, or
+/// `width` neighbours at a column that is a multiple of that.
+template <typename T, int64_t stride, int neighbours = 1> struct RowStore {
+  static constexpr int width = neighbours;
   T *y;
   HYBRID_DEVICE void operator()(int64_t row, int64_t column, T value) const {
     y[row * stride + column] = value;
+  }
+  HYBRID_DEVICE void operator()(int64_t row, int64_t column, const Pack<T, width> &values) const {
+    storeGlobal(y + row * stride + column, values);
   }
 };
 
@@ -128,6 +149,26 @@ template <int64_t stride, typename Functor> HYBRID_DEVICE Functor asStore(Functo
 }
 template <int64_t stride, typename T> HYBRID_DEVICE RowStore<T, stride> asStore(T *y) {
   return {y};
+}
+/// `count` neighbours at a column that is a multiple of that, as many at a time as the store takes.
+template <int count, typename Store, typename T>
+HYBRID_DEVICE void storeNeighbours(const Store &store, int64_t row, int64_t column,
+                                   const Pack<T, count> &values) {
+  constexpr int width = Store::width < count ? Store::width : count;
+  if constexpr (width == Store::width && width > 1) {
+    HYBRID_UNROLL
+    for (int first = 0; first < count; first += width) {
+      Pack<T, width> some;
+      HYBRID_UNROLL
+      for (int i = 0; i < width; ++i)
+        some[i] = values[first + i];
+      store(row, column + first, some);
+    }
+  } else {
+    HYBRID_UNROLL
+    for (int i = 0; i < count; ++i)
+      store(row, column + i, values[i]);
+  }
 }
 
 /// Sum over `lanes` neighbouring lanes of a warp, the same bits in every one of them.

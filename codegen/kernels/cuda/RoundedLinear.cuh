@@ -15,9 +15,7 @@ HYBRID_DEVICE void roundedLinear(int64_t item, const bf16 *x, const bf16 *weight
   Tile tile{sharedMemory<T>(), rows, static_cast<int>(P.outputs) - firstColumn};
   tile.multiply(x + firstRow * P.xStride, P.xStride,
                 weight + firstColumn * (P.transposed ? 1 : P.weightStride), P.weightStride);
-  const auto write = asStore<P.yStride>(y);
-  tile.store(
-      [&](int row, int column, T value) { write(firstRow + row, firstColumn + column, value); });
+  tile.store(asStore<P.yStride>(y), firstRow, firstColumn);
 }
 
 } // namespace hybrid::cuda

@@ -174,8 +174,9 @@ template <typename T, typename Memory, RowsProductParams P, int wide> struct Row
     blockBarrier(); // before sums lie where the tiles did
   }
 
-  /// write(row, column, sum) for all of the tile.
-  template <typename Write> HYBRID_DEVICE void store(Write write) const {
+  /// Stores the tile, whose first element is at (firstRow, firstColumn) of the result.
+  template <typename Store>
+  HYBRID_DEVICE void store(const Store &write, int64_t firstRow, int64_t firstColumn) const {
     const int g = rowOfLane(), t = columnOfLane();
     HYBRID_UNROLL
     for (int i = 0; i < 2; ++i)
@@ -205,19 +206,37 @@ template <typename T, typename Memory, RowsProductParams P, int wide> struct Row
       }
     }
     blockBarrier();
-    constexpr int rowsAtOnce = threadCount / columnTile > 0 ? threadCount / columnTile : 1,
-                  together = 8;
-    static_assert(threadCount % columnTile == 0 && rowTile % (rowsAtOnce * together) == 0);
-    const int column = static_cast<int>(threadIdx.x) % columnTile;
-    if (column >= columnCount)
-      return;
+    // Neighbouring columns in a thread, of several rows: what a region reads there is moved
+    // together, and much of it is on its way at a time.
+    constexpr int staged = 16 / static_cast<int>(sizeof(T));
+    constexpr int together = 8, lanes = columnTile / together, rowsAtOnce = threadCount / lanes,
+                  unrolled = rowTile / rowsAtOnce < 2 ? 1 : 2;
+    static_assert(rowTile % (rowsAtOnce * unrolled) == 0);
+    const int column = static_cast<int>(threadIdx.x) % lanes * together;
     HYBRID_NO_UNROLL
-    for (int first = static_cast<int>(threadIdx.x) / columnTile; first < rowTile;
-         first += together * rowsAtOnce) {
+    for (int first = static_cast<int>(threadIdx.x) / lanes; first < rowTile;
+         first += unrolled * rowsAtOnce) {
       HYBRID_UNROLL
-      for (int i = 0; i < together; ++i)
-        if (const int row = first + i * rowsAtOnce; P.wholeRows != 0 || row < rowCount)
-          write(row, column, shared[row * stagedStride + column]);
+      for (int i = 0; i < unrolled; ++i) {
+        const int row = first + i * rowsAtOnce;
+        const T *from = shared + row * stagedStride + column;
+        if (P.wholeRows == 0 && row >= rowCount)
+          continue;
+        if (P.wholePacks != 0 ? column < columnCount : column + together <= columnCount) {
+          Pack<T, together> sums;
+          HYBRID_UNROLL
+          for (int k = 0; k < together; k += staged) {
+            const auto some = loadPack<staged>(from + k);
+            HYBRID_UNROLL
+            for (int l = 0; l < staged; ++l)
+              sums[k + l] = some[l];
+          }
+          storeNeighbours(write, firstRow + row, firstColumn + column, sums);
+        } else if constexpr (P.wholePacks == 0) {
+          for (int k = 0; column + k < columnCount; ++k)
+            write(firstRow + row, firstColumn + column + k, from[k]);
+        }
+      }
     }
   }
 };
