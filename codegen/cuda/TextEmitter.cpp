@@ -74,7 +74,7 @@ public:
   /// Ends the kernel and returns its symbol: an equal kernel made before is used again.
   std::string finish(StringRef stem) { return addKernel(kernels, stem, parameters, body); }
   /// Ends a store, whose body is that of a function of `row`, `column` and `value`; `neighbours`
-  /// has the body for a pack of `width` values, if that is more than one.
+  /// has the body for a pack of `count` values, which are up to `width`.
   std::string finishStore(StringRef element, int64_t width, const KernelText &neighbours) {
     auto function = [](const std::string &argument, const std::string &body) {
       return "  HYBRID_DEVICE void operator()(int64_t row, int64_t column, " + argument +
@@ -83,8 +83,8 @@ public:
     std::string text = llvm::formatv("  static constexpr int width = {0};\n", width).str() +
                        members + function(element.str() + " value", body);
     if (width > 1)
-      text +=
-          function(llvm::formatv("const Pack<{0}, {1}> &value", element, width), neighbours.body);
+      text += "  template <int count>\n" +
+              function(llvm::formatv("const Pack<{0}, count> &value", element), neighbours.body);
     return addSource(kernels, "store", text, [&](const std::string &symbol) {
       return "struct " + symbol + " {\n" + text + "};\n";
     });
@@ -191,10 +191,10 @@ SmallVector<std::string> emitBody(KernelText &kernel, Block *body, ArrayRef<std:
   return results;
 }
 
-/// Loads operands at `indices`, computes and stores `pack` neighbours. `given`: what the body takes
-/// before the operands.
+/// Loads operands at `indices`, computes and stores `pack` neighbours: a number, or a name of one
+/// that is a power of two. `given`: what the body takes before the operands.
 void emitPack(KernelText &kernel, Block *body, ArrayRef<View> operands, ArrayRef<View> results,
-              const IterationSpace &space, ArrayRef<std::string> indices, int64_t pack,
+              const IterationSpace &space, ArrayRef<std::string> indices, const std::string &pack,
               ArrayRef<std::string> given = {}) {
   auto place = [&](size_t i) { return sumOfIndices(indices, space.strides[i]); };
   SmallVector<std::string> loaded(given);
@@ -203,27 +203,27 @@ void emitPack(KernelText &kernel, Block *body, ArrayRef<View> operands, ArrayRef
     const std::string buffer = kernel.buffer(source[i]);
     std::string name = "a" + std::to_string(i), from = buffer + " + " + place(i);
     bool repeated = space.strides[i].back() == 0;
-    if (pack == 1 || repeated)
+    if (pack == "1" || repeated)
       kernel.line("const {0} {1} = {2}[{3}];", typeText(operands[i].element), name, buffer,
                   place(i));
     else
       kernel.line("const auto {0} = loadPack<{1}>({2});", name, pack, from);
-    loaded.push_back(pack == 1 || repeated ? name : name + "[j]");
+    loaded.push_back(pack == "1" || repeated ? name : name + "[j]");
   }
-  if (pack > 1) {
+  if (pack != "1") {
     for (auto [i, view] : llvm::enumerate(results))
       kernel.line("Pack<{0}, {1}> r{2};", typeText(view.element), pack, i);
     kernel.line("HYBRID_UNROLL");
     kernel.line("for (int j = 0; j < {0}; ++j) {{", pack);
   }
   for (auto [i, value] : llvm::enumerate(emitBody(kernel, body, loaded))) {
-    if (pack > 1)
+    if (pack != "1")
       kernel.line("r{0}[j] = {1};", i, value);
     else
       kernel.line("{0}[{1}] = {2};", kernel.buffer(operands.size() + i), place(operands.size() + i),
                   value);
   }
-  if (pack > 1) {
+  if (pack != "1") {
     kernel.close();
     for (size_t i = 0; i < results.size(); ++i)
       kernel.line("storeGlobal({0} + {1}, r{2});", kernel.buffer(operands.size() + i),
@@ -253,7 +253,7 @@ GeneratedKernel TextEmitter::elementwise(GeneratedKernels &kernels, Block *body,
     kernel.line("for ({0} column = threadIdx.x * {1}; column < {2}; column += {3}) {{", type, pack,
                 inner, elementwiseThreads * pack);
     indices.push_back("column");
-    emitPack(kernel, body, operands, results, space, indices, pack);
+    emitPack(kernel, body, operands, results, space, indices, std::to_string(pack));
     kernel.close();
   } else {
     int64_t perBlock = elementwiseThreads * packsPerThread * pack;
@@ -265,7 +265,7 @@ GeneratedKernel TextEmitter::elementwise(GeneratedKernels &kernels, Block *body,
                 perBlock, elementwiseThreads * pack, pack);
     kernel.line("if (i < {0}) {{", elements);
     SmallVector<std::string> indices = decompose(kernel, type, "i", space.shape, "i");
-    emitPack(kernel, body, operands, results, space, indices, pack);
+    emitPack(kernel, body, operands, results, space, indices, std::to_string(pack));
     kernel.close();
     kernel.close();
   }
@@ -299,9 +299,8 @@ std::string TextEmitter::store(GeneratedKernels &kernels, Block *body, ArrayRef<
   neighbours.indent();
   SmallVector<std::string> sameIndices = decompose(neighbours, "int64_t", "row", outer, "row");
   sameIndices.push_back("column");
-  emitPack(kernel, body, operands, results, space, indices, 1, {"value"});
-  emitPack(neighbours, body, operands, results, space, sameIndices, width,
-           {width > 1 ? "value[j]" : "value"});
+  emitPack(kernel, body, operands, results, space, indices, "1", {"value"});
+  emitPack(neighbours, body, operands, results, space, sameIndices, "count", {"value[j]"});
   return kernel.finishStore(typeText(elementOf(body->getArgument(0))), width, neighbours);
 }
 

@@ -4,11 +4,14 @@
 
 namespace hybrid {
 
+/// alignment: elements that are moved together, which divide the columns, the strides and where
+/// operands begin.
 struct LayerNormParams {
   int64_t rows, columns, xStride, yStride /* also dy */, dxStride, rowsPerItem;
-  int64_t hasWeight, hasBias;
+  int64_t hasWeight, hasBias, alignment;
   double eps;
-  HYBRID_FIELDS(rows, columns, xStride, yStride, dxStride, rowsPerItem, hasWeight, hasBias, eps)
+  HYBRID_FIELDS(rows, columns, xStride, yStride, dxStride, rowsPerItem, hasWeight, hasBias,
+                alignment, eps)
 };
 
 /// y = (x-mean)/sqrt(var+eps) * w + b. Buffers: x, w (optional), b (optional), y, a store. An item

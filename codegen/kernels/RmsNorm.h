@@ -4,11 +4,14 @@
 
 namespace hybrid {
 
+/// alignment: elements that are moved together, which divide the columns, the strides and where
+/// operands begin.
 struct RmsNormParams {
   int64_t rows, columns, xStride, yStride /* also dy */, dxStride, rowsPerItem;
-  int64_t hasWeight, epsOutside;
+  int64_t hasWeight, epsOutside, alignment;
   double eps;
-  HYBRID_FIELDS(rows, columns, xStride, yStride, dxStride, rowsPerItem, hasWeight, epsOutside, eps)
+  HYBRID_FIELDS(rows, columns, xStride, yStride, dxStride, rowsPerItem, hasWeight, epsOutside,
+                alignment, eps)
 };
 
 /// y = x * r * w, r = 1/sqrt(mean(x^2)+eps), or 1/(rms(x)+eps) if epsOutside. Buffers: x, w

@@ -76,11 +76,9 @@ FFTConvParams paramsOf(const Operands &o) {
 /// With the alignment of all activations but a store's, which sees to its own.
 ToeplitzConvParams toeplitzParams(const Operands &o, const FFTConvParams &p) {
   ToeplitzConvParams t{};
-  t.alignment = commonAlignment({p.channels}, cuda::toeplitzLanes);
-  for (const View *view : {&o.x, &o.gateIn, &o.gateOut, &o.dy, &o.dx, &o.dGateIn, &o.dGateOut})
-    if (view->isPresent())
-      t.alignment = std::min(
-          t.alignment, commonAlignment({view->offset, *view->rowStride()}, cuda::toeplitzLanes));
+  t.alignment =
+      rowAlignment(p.channels, {o.x, o.gateIn, o.gateOut, o.dy, o.dx, o.dGateIn, o.dGateOut},
+                   cuda::toeplitzLanes);
   t.batch = p.batch, t.length = p.length, t.channels = p.channels, t.taps = p.taps;
   t.xStride = p.xStride, t.gateInStride = p.gateInStride, t.gateOutStride = p.gateOutStride,
   t.yStride = p.yStride, t.dxStride = p.dxStride, t.dGateInStride = p.dGateInStride,

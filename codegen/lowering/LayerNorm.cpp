@@ -1,5 +1,6 @@
 //===- LayerNorm.cpp - layer norms ------------------------------------------===//
 #include "codegen/kernels/LayerNorm.h"
+#include "codegen/lowering/Alignment.h"
 #include "codegen/lowering/NormGradient.h"
 
 using namespace mlir;
@@ -9,10 +10,11 @@ namespace hybrid {
 template <> LogicalResult lower(LayerNormOp op, ProgramBuilder &program) {
   LayerNormParams params{};
   View x = program.rows(op.getX(), params.xStride);
-  BufferUse weight = program.optionalUse(op.getWeight()), bias = program.optionalUse(op.getBias());
+  View weight = op.getWeight() ? program.dense(op.getWeight()) : View(),
+       bias = op.getBias() ? program.dense(op.getBias()) : View();
   Store y = program.storeOf(op.getResult());
   params.rows = rowCount(x), params.columns = x.shape.back();
-  params.yStride = y.stride;
+  params.yStride = y.stride, params.alignment = rowAlignment(params.columns, {x, weight, bias});
   params.hasWeight = !!op.getWeight(), params.hasBias = !!op.getBias();
   params.eps = op.getEpsilon().convertToDouble();
   program.launch<LayerNormForward>(x.element, params, {x, weight, bias}, y);

@@ -1,5 +1,6 @@
 //===- NormGradient.h - what the gradients of all norms launch alike --------===//
 #pragma once
+#include "codegen/lowering/Alignment.h"
 #include "codegen/lowering/Lowering.h"
 
 namespace hybrid {
@@ -10,11 +11,12 @@ template <typename Backward, typename Op, typename Params>
 View launchNormGradient(Op op, Params params, int64_t sums, ProgramBuilder &program) {
   View x = program.rows(op.getX(), params.xStride),
        dy = program.rows(op.getCotangent(), params.yStride);
-  BufferUse weight = program.optionalUse(op.getWeight());
+  View weight = op.getWeight() ? program.dense(op.getWeight()) : View();
   Store dx = program.storeOf(op.getDx());
   params.rows = rowCount(x), params.columns = x.shape.back();
   params.dxStride = dx.stride, params.rowsPerItem = program.rowsPerItem(params.rows);
   params.hasWeight = !!op.getWeight();
+  params.alignment = rowAlignment(params.columns, {x, dy, weight});
   params.eps = op.getEpsilon().convertToDouble();
   const int64_t items = ceilDiv(params.rows, params.rowsPerItem);
   View partial = program.temporary({items, sums, params.columns}, x.element);

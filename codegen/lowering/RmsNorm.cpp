@@ -1,5 +1,6 @@
 //===- RmsNorm.cpp - root mean square norms ---------------------------------===//
 #include "codegen/kernels/RmsNorm.h"
+#include "codegen/lowering/Alignment.h"
 #include "codegen/lowering/NormGradient.h"
 
 using namespace mlir;
@@ -9,10 +10,10 @@ namespace hybrid {
 template <> LogicalResult lower(RmsNormOp op, ProgramBuilder &program) {
   RmsNormParams params{};
   View x = program.rows(op.getX(), params.xStride);
-  BufferUse weight = program.optionalUse(op.getWeight());
+  View weight = op.getWeight() ? program.dense(op.getWeight()) : View();
   Store y = program.storeOf(op.getResult());
   params.rows = rowCount(x), params.columns = x.shape.back();
-  params.yStride = y.stride;
+  params.yStride = y.stride, params.alignment = rowAlignment(params.columns, {x, weight});
   params.hasWeight = !!op.getWeight(), params.epsOutside = op.getEpsilonOutside();
   params.eps = op.getEpsilon().convertToDouble();
   program.launch<RmsNormForward>(x.element, params, {x, weight}, y);

@@ -28,67 +28,73 @@ template <typename T, LayerNormParams P, typename X, typename Store>
 HYBRID_DEVICE void layernormForward(int64_t item, X xBuffer, const T *weight, const T *bias,
                                     Store store) {
   using Rows = RowsOfBlock<P.columns>;
-  using Part = RowPart<T, P.columns, threadsOfRow(P.columns)>;
+  using Part = RowPart<T, P.columns, threadsOfRow(P.columns), rowPack<T>(P.alignment)>;
   const int thread = Rows::thread();
   const int64_t row = Rows::row(item);
   const auto *x = readable<T>(xBuffer) + row * P.xStride;
-  Part part;
-  part.fill(thread, [&](int64_t column) { return row < P.rows ? number(x[column]) : T(0); });
+  Part part, w, b;
+  part.load(thread, x, row < P.rows);
+  w.load(thread, weight, P.hasWeight != 0);
+  b.load(thread, bias, P.hasBias != 0);
   LayerMoments<T, P> moments(part, thread,
                              [](T value) { return Rows::sum(value, sharedMemory<T>()); });
   if (row >= P.rows)
     return;
-  Part::each(thread, [&](int64_t column, int i) {
+  const auto y = asStore<P.yStride>(store);
+  Part::store(thread, y, row, [&](int i) {
     T value = (part.values[i] - moments.mean) * moments.inverse;
     if constexpr (P.hasWeight != 0)
-      value *= weight[column];
+      value *= w.values[i];
     if constexpr (P.hasBias != 0)
-      value += bias[column];
-    store(row, column, value);
+      value += b.values[i];
+    return value;
   });
 }
 
 template <typename T, LayerNormParams P, typename X, typename Gradient, typename Store>
 HYBRID_DEVICE void layernormBackward(int64_t item, X xBuffer, const T *weight, Gradient dyBuffer,
                                      T *partial, Store store) {
-  using Team = NormTeam<P.columns>;
+  using Team = NormTeam<P.columns, rowPack<T>(P.alignment)>;
   using Part = typename Team::template Part<T>;
   const int thread = Team::thread();
   const int64_t end = minimum((item + 1) * P.rowsPerItem, P.rows);
   const auto *x = readable<T>(xBuffer);
   const auto *dy = readable<T>(dyBuffer);
+  const auto dx = asStore<P.dxStride>(store);
   Part w, weightSums, biasSums;
-  w.fill(thread, [&](int64_t column) { return P.hasWeight ? weight[column] : T(1); });
-  weightSums.fill(thread, [](int64_t) { return T(0); });
-  biasSums.fill(thread, [](int64_t) { return T(0); });
+  w.load(thread, weight, P.hasWeight != 0);
+  weightSums.clear();
+  biasSums.clear();
   auto sum = [](T value) { return Team::sum(value); };
   for (int64_t first = item * P.rowsPerItem; first < end; first += Team::count) {
     const int64_t row = first + Team::number();
     const bool inside = row < end;
     Part value, gradient;
-    value.fill(thread,
-               [&](int64_t column) { return inside ? number(x[row * P.xStride + column]) : T(0); });
-    gradient.fill(thread, [&](int64_t column) {
-      return inside ? number(dy[row * P.yStride + column]) : T(0);
-    });
+    value.load(thread, x + row * P.xStride, inside);
+    gradient.load(thread, dy + row * P.yStride, inside);
+    auto scaled = [&](int i) {
+      return P.hasWeight ? gradient.values[i] * w.values[i] : gradient.values[i];
+    };
     LayerMoments<T, P> moments(value, thread, sum);
     T gradients = 0, products = 0;
     HYBRID_UNROLL
     for (int i = 0; i < Part::count; ++i) { // the gradient is 0 behind the last column
-      T scaled = gradient.values[i] * w.values[i];
-      gradients += scaled;
-      products += scaled * ((value.values[i] - moments.mean) * moments.inverse);
+      gradients += scaled(i);
+      products += scaled(i) * ((value.values[i] - moments.mean) * moments.inverse);
     }
     T meanGradient = sum(gradients) / T(P.columns), meanProduct = sum(products) / T(P.columns);
-    if (inside)
-      Part::each(thread, [&](int64_t column, int i) {
-        T normalized = (value.values[i] - moments.mean) * moments.inverse;
-        store(row, column,
-              (gradient.values[i] * w.values[i] - meanGradient - normalized * meanProduct) *
-                  moments.inverse);
-        weightSums.values[i] += gradient.values[i] * normalized;
-        biasSums.values[i] += gradient.values[i];
-      });
+    if (!inside)
+      continue;
+    Part::store(thread, dx, row, [&](int i) {
+      const T normalized = (value.values[i] - moments.mean) * moments.inverse;
+      return (scaled(i) - meanGradient - normalized * meanProduct) * moments.inverse;
+    });
+    HYBRID_UNROLL
+    for (int i = 0; i < Part::count; ++i) {
+      weightSums.values[i] +=
+          gradient.values[i] * ((value.values[i] - moments.mean) * moments.inverse);
+      biasSums.values[i] += gradient.values[i];
+    }
   }
   if (partial) {
     Team::addUp(weightSums, partial + item * 2 * P.columns);

@@ -10,11 +10,12 @@
 
 namespace hybrid::cuda {
 
-/// How rows share the threads of a block in a backward pass of `columns`.
-template <int64_t columns>
+/// How rows share the threads of a block in a backward pass of `columns`, `width` of which a thread
+/// moves together.
+template <int64_t columns, int width>
 struct NormTeam : RowTeam<normBackwardThreads(columns), normBackwardTeam(columns)> {
   using Team = RowTeam<normBackwardThreads(columns), normBackwardTeam(columns)>;
-  template <typename T> using Part = RowPart<T, columns, normBackwardTeam(columns)>;
+  template <typename T> using Part = RowPart<T, columns, normBackwardTeam(columns), width>;
 
   template <typename T> HYBRID_DEVICE static T sum(T value) {
     return Team::sum(value, sharedMemory<T>());

@@ -112,9 +112,21 @@ template <int count, typename T> HYBRID_DEVICE Pack<T, count> loadPack(const T *
 template <int count, typename T> HYBRID_DEVICE void storePack(T *to, const Pack<T, count> &pack) {
   *reinterpret_cast<Pack<T, count> *>(to) = pack;
 }
-/// To global memory. Halves of words the compiler would store one by one.
+/// To global memory, in as few instructions as can be: where an address comes from a sum the
+/// compiler often stores one by one.
 template <int count, typename T> HYBRID_DEVICE void storeGlobal(T *to, const Pack<T, count> &pack) {
   storePack(to, pack);
+}
+template <int count> HYBRID_DEVICE void storeGlobal(float *to, const Pack<float, count> &pack) {
+  constexpr int wide = count % 4 == 0 ? 4 : count % 2 == 0 ? 2 : 1;
+  HYBRID_UNROLL
+  for (int first = 0; first < count; first += wide) {
+    uint32_t words[wide];
+    HYBRID_UNROLL
+    for (int i = 0; i < wide; ++i)
+      words[i] = bitsOf(pack[first + i]);
+    storeWords(to + first, words);
+  }
 }
 template <int count> HYBRID_DEVICE void storeGlobal(bf16 *to, const Pack<bf16, count> &pack) {
   if constexpr (count == 2 || count == 4 || count == 8) {
@@ -131,14 +143,15 @@ template <int count> HYBRID_DEVICE void storeGlobal(bf16 *to, const Pack<bf16, c
 
 /// The plainest store of a kernel's result: a place in memory, rows `stride` elements apart. The
 /// compiler puts a fused region in its place (schedule-fuse-stores). A store takes an element, or
-/// `width` neighbours at a column that is a multiple of that.
+/// up to `width` neighbours, a power of two, at a column that is a multiple of that.
 template <typename T, int64_t stride, int neighbours = 1> struct RowStore {
   static constexpr int width = neighbours;
   T *y;
   HYBRID_DEVICE void operator()(int64_t row, int64_t column, T value) const {
     y[row * stride + column] = value;
   }
-  HYBRID_DEVICE void operator()(int64_t row, int64_t column, const Pack<T, width> &values) const {
+  template <int count>
+  HYBRID_DEVICE void operator()(int64_t row, int64_t column, const Pack<T, count> &values) const {
     storeGlobal(y + row * stride + column, values);
   }
 };
@@ -155,20 +168,17 @@ template <int count, typename Store, typename T>
 HYBRID_DEVICE void storeNeighbours(const Store &store, int64_t row, int64_t column,
                                    const Pack<T, count> &values) {
   constexpr int width = Store::width < count ? Store::width : count;
-  if constexpr (width == Store::width && width > 1) {
-    HYBRID_UNROLL
-    for (int first = 0; first < count; first += width) {
+  HYBRID_UNROLL
+  for (int first = 0; first < count; first += width)
+    if constexpr (width == 1) {
+      store(row, column + first, values[first]);
+    } else {
       Pack<T, width> some;
       HYBRID_UNROLL
       for (int i = 0; i < width; ++i)
         some[i] = values[first + i];
       store(row, column + first, some);
     }
-  } else {
-    HYBRID_UNROLL
-    for (int i = 0; i < count; ++i)
-      store(row, column + i, values[i]);
-  }
 }
 
 /// Sum over `lanes` neighbouring lanes of a warp, the same bits in every one of them.

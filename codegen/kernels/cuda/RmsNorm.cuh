@@ -30,12 +30,13 @@ template <typename T, RmsNormParams P> struct RmsScale {
 template <typename T, RmsNormParams P, typename X, typename Store>
 HYBRID_DEVICE void rmsnormForward(int64_t item, X xBuffer, const T *weight, Store store) {
   using Rows = RowsOfBlock<P.columns>;
-  using Part = RowPart<T, P.columns, threadsOfRow(P.columns)>;
+  using Part = RowPart<T, P.columns, threadsOfRow(P.columns), rowPack<T>(P.alignment)>;
   const int thread = Rows::thread();
   const int64_t row = Rows::row(item);
   const auto *x = readable<T>(xBuffer) + row * P.xStride;
-  Part part;
-  part.fill(thread, [&](int64_t column) { return row < P.rows ? number(x[column]) : T(0); });
+  Part part, w;
+  part.load(thread, x, row < P.rows);
+  w.load(thread, weight, P.hasWeight != 0);
   T squares = 0;
   HYBRID_UNROLL
   for (int i = 0; i < Part::count; ++i)
@@ -43,49 +44,50 @@ HYBRID_DEVICE void rmsnormForward(int64_t item, X xBuffer, const T *weight, Stor
   RmsScale<T, P> scale(Rows::sum(squares, sharedMemory<T>()));
   if (row >= P.rows)
     return;
-  Part::each(thread, [&](int64_t column, int i) {
-    T value = part.values[i] * scale.inverse;
-    if constexpr (P.hasWeight != 0)
-      value *= weight[column];
-    store(row, column, value);
+  const auto y = asStore<P.yStride>(store);
+  Part::store(thread, y, row, [&](int i) {
+    const T value = part.values[i] * scale.inverse;
+    return P.hasWeight != 0 ? value * w.values[i] : value;
   });
 }
 
 template <typename T, RmsNormParams P, typename X, typename Gradient, typename Store>
 HYBRID_DEVICE void rmsnormBackward(int64_t item, X xBuffer, const T *weight, Gradient dyBuffer,
                                    T *partial, Store store) {
-  using Team = NormTeam<P.columns>;
+  using Team = NormTeam<P.columns, rowPack<T>(P.alignment)>;
   using Part = typename Team::template Part<T>;
   const int thread = Team::thread();
   const int64_t end = minimum((item + 1) * P.rowsPerItem, P.rows);
   const auto *x = readable<T>(xBuffer);
   const auto *dy = readable<T>(dyBuffer);
+  const auto dx = asStore<P.dxStride>(store);
   Part w, sums;
-  w.fill(thread, [&](int64_t column) { return P.hasWeight ? weight[column] : T(1); });
-  sums.fill(thread, [](int64_t) { return T(0); });
+  w.load(thread, weight, P.hasWeight != 0);
+  sums.clear();
   for (int64_t first = item * P.rowsPerItem; first < end; first += Team::count) {
     const int64_t row = first + Team::number();
     const bool inside = row < end;
     Part value, gradient;
-    value.fill(thread,
-               [&](int64_t column) { return inside ? number(x[row * P.xStride + column]) : T(0); });
-    gradient.fill(thread, [&](int64_t column) {
-      return inside ? number(dy[row * P.yStride + column]) : T(0);
-    });
+    value.load(thread, x + row * P.xStride, inside);
+    gradient.load(thread, dy + row * P.yStride, inside);
     T squares = 0, dot = 0;
     HYBRID_UNROLL
     for (int i = 0; i < Part::count; ++i) {
       squares += value.values[i] * value.values[i];
-      dot += gradient.values[i] * w.values[i] * value.values[i];
+      dot +=
+          (P.hasWeight ? gradient.values[i] * w.values[i] : gradient.values[i]) * value.values[i];
     }
     RmsScale<T, P> scale(Team::sum(squares));
     T along = scale.along(Team::sum(dot));
-    if (inside)
-      Part::each(thread, [&](int64_t column, int i) {
-        store(row, column,
-              gradient.values[i] * w.values[i] * scale.inverse - value.values[i] * along);
-        sums.values[i] += gradient.values[i] * (value.values[i] * scale.inverse);
-      });
+    if (!inside)
+      continue;
+    Part::store(thread, dx, row, [&](int i) {
+      const T scaled = P.hasWeight ? gradient.values[i] * w.values[i] : gradient.values[i];
+      return scaled * scale.inverse - value.values[i] * along;
+    });
+    HYBRID_UNROLL
+    for (int i = 0; i < Part::count; ++i)
+      sums.values[i] += gradient.values[i] * (value.values[i] * scale.inverse);
   }
   if constexpr (P.hasWeight != 0)
     Team::addUp(sums, partial + item * P.columns);

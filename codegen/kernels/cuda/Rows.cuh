@@ -43,26 +43,57 @@ template <int64_t columns> struct RowsOfBlock : RowTeam<rowBlock, threadsOfRow(c
   HYBRID_DEVICE static int64_t row(int64_t item) { return item * Team::count + Team::number(); }
 };
 
-/// What a thread holds of a row: columns thread, thread + threads, ...
-template <typename T, int64_t columns, int64_t threads> struct RowPart {
-  static constexpr int count = static_cast<int>(ceilDiv(columns, threads));
+/// Elements that a thread moves together of rows of T, of which `alignment` divide everything.
+template <typename T> constexpr int rowPack(int64_t alignment) {
+  constexpr int most = 16 / static_cast<int>(sizeof(T));
+  return alignment < most ? static_cast<int>(alignment) : most;
+}
+
+/// What a thread holds of a row: packs thread, thread + threads, ... of `width` neighbours.
+template <typename T, int64_t columns, int64_t threads, int width> struct RowPart {
+  static constexpr int packs = static_cast<int>(ceilDiv(columns, threads *width)),
+                       count = packs * width;
   T values[count];
 
-  template <typename Read> HYBRID_DEVICE void fill(int thread, Read read) {
-    HYBRID_UNROLL
-    for (int i = 0; i < count; ++i) {
-      int64_t column = thread + i * threads;
-      values[i] = column < columns ? read(column) : T(0);
-    }
+  HYBRID_DEVICE static int64_t column(int thread, int pack) {
+    return (thread + pack * threads) * width;
   }
-  /// write(column, i) for the columns this thread holds.
-  template <typename Write> HYBRID_DEVICE static void each(int thread, Write write) {
+  HYBRID_DEVICE void clear() {
     HYBRID_UNROLL
-    for (int i = 0; i < count; ++i) {
-      int64_t column = thread + i * threads;
-      if (column < columns)
-        write(column, i);
-    }
+    for (int i = 0; i < count; ++i)
+      values[i] = T(0);
+  }
+  /// Reads its part of a row; 0 behind the row's end, and all of it if the row is not there.
+  template <typename Memory>
+  HYBRID_DEVICE void load(int thread, const Memory *row, bool exists = true) {
+    Pack<Memory, width> loaded[packs];
+    HYBRID_UNROLL
+    for (int k = 0; k < packs; ++k)
+      loaded[k] = exists && column(thread, k) < columns ? loadPack<width>(row + column(thread, k))
+                                                        : Pack<Memory, width>{};
+    HYBRID_UNROLL
+    for (int i = 0; i < count; ++i)
+      values[i] = number(loaded[i / width][i % width]);
+  }
+  /// Stores value(i) of what this thread holds at its columns of row `row`.
+  template <typename Store, typename Value>
+  HYBRID_DEVICE static void store(int thread, const Store &to, int64_t row, Value value) {
+    HYBRID_UNROLL
+    for (int k = 0; k < packs; ++k)
+      if (column(thread, k) < columns) {
+        Pack<T, width> pack;
+        HYBRID_UNROLL
+        for (int i = 0; i < width; ++i)
+          pack[i] = value(k * width + i);
+        storeNeighbours(to, row, column(thread, k), pack);
+      }
+  }
+  /// use(column, i) for the columns this thread holds.
+  template <typename Use> HYBRID_DEVICE static void each(int thread, Use use) {
+    HYBRID_UNROLL
+    for (int i = 0; i < count; ++i)
+      if (const int64_t at = column(thread, i / width) + i % width; at < columns)
+        use(at, i);
   }
 };
 
