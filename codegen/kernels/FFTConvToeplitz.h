@@ -12,15 +12,15 @@ namespace hybrid {
 /// splits: parts of the batch; each is walked by one block, and its gradient of the filter is
 /// summed apart. rounds: activations are rounded to bf16; otherwise they are the sum of two bf16,
 /// as the filter always is. alignment: elements that divide where rows of activations begin, the
-/// channels and the strides.
+/// channels and the strides; lanes: channels of a block.
 struct ToeplitzConvParams {
   int64_t batch, length, channels, taps, splits;
   int64_t xStride, gateInStride, gateOutStride, yStride /* also dy */, dxStride, dGateInStride,
       dGateOutStride;
-  int64_t hasSkip, hasGateIn, hasGateOut, alignment;
+  int64_t hasSkip, hasGateIn, hasGateOut, alignment, lanes;
   HYBRID_FIELDS(batch, length, channels, taps, splits, xStride, gateInStride, gateOutStride,
                 yStride, dxStride, dGateInStride, dGateOutStride, hasSkip, hasGateIn, hasGateOut,
-                alignment)
+                alignment, lanes)
 };
 
 namespace cuda {
@@ -49,8 +49,10 @@ namespace cuda {
 /// otherwise.
 constexpr int64_t longestToeplitz = 256;
 
-constexpr int64_t toeplitzLanes = 8; // channels of a block: a sector of memory
-constexpr int64_t toeplitzRows = 8;  // sequences that a block takes at a time: a fragment's columns
+/// Channels of a block: a sector of memory, of f32 or of bf16. More take a block of 16 warps to
+/// itself, for which sums of the filter's gradient must be few.
+constexpr int64_t fewToeplitzLanes = 8, manyToeplitzLanes = 16;
+constexpr int64_t toeplitzRows = 8; // sequences that a block takes at a time: a fragment's columns
 
 //===-- Tiles of 16 positions, and panels of tiles -----------------------------===//
 
@@ -68,6 +70,11 @@ constexpr int64_t paddedLength(const ToeplitzConvParams &p) { return panels(p) *
 constexpr int64_t signalWords(const ToeplitzConvParams &p) { return panelLength(p) / 2 + 4; }
 /// Of a result, f32.
 constexpr int64_t resultWords(const ToeplitzConvParams &p) { return panelLength(p) + 4; }
+/// Channels that a thread moves together, if they are aligned; else one. Sums of the gradient of a
+/// long filter leave registers to few.
+constexpr int64_t toeplitzWidth(const ToeplitzConvParams &p) {
+  return p.alignment % 4 != 0 ? 1 : paddedLength(p) > 128 ? 2 : 4;
+}
 /// Of a panel of one channel, that holds a signal and later a result.
 constexpr int64_t panelWords(const ToeplitzConvParams &p) {
   return toeplitzRows * (signalWords(p) > resultWords(p) ? signalWords(p) : resultWords(p));
@@ -81,7 +88,7 @@ constexpr int64_t filterWords(const ToeplitzConvParams &p) { return paddedLength
 constexpr int64_t filterStride(const ToeplitzConvParams &p) { return 2 * filterWords(p) + 4; }
 
 constexpr int64_t sharedBytes(const ToeplitzConvParams &p, int64_t signals) {
-  return toeplitzLanes * (filterStride(p) + signals * channelWords(p)) * 4;
+  return p.lanes * (filterStride(p) + signals * channelWords(p)) * 4;
 }
 
 //===-- Launches ---------------------------------------------------------------===//
@@ -91,10 +98,10 @@ constexpr int toeplitzWarps(const ToeplitzConvParams &p, bool backward) {
   return backward && paddedLength(p) > 128 ? 2 : 1;
 }
 constexpr int toeplitzThreads(const ToeplitzConvParams &p, bool backward) {
-  return 32 * static_cast<int>(toeplitzLanes) * toeplitzWarps(p, backward);
+  return 32 * static_cast<int>(p.lanes) * toeplitzWarps(p, backward);
 }
 constexpr int64_t toeplitzGroups(const ToeplitzConvParams &p) {
-  return (p.channels + toeplitzLanes - 1) / toeplitzLanes;
+  return (p.channels + p.lanes - 1) / p.lanes;
 }
 constexpr int64_t toeplitzRowTiles(const ToeplitzConvParams &p) {
   return (p.batch + toeplitzRows - 1) / toeplitzRows;
@@ -114,6 +121,19 @@ constexpr int64_t toeplitzBackwardSplits(const ToeplitzConvParams &p) {
 }
 
 } // namespace cuda
+
+/// Channels of a block, forward and backward: as many as fill a sector in bf16 where that many are
+/// there, threads have several, and they fit.
+struct ToeplitzLanes {
+  template <typename T>
+  static constexpr int64_t onCuda(ToeplitzConvParams p, bool backward, int64_t mostShared) {
+    p.lanes = cuda::manyToeplitzLanes;
+    const bool fits = cuda::sharedBytes(p, backward ? 2 : 1) <= mostShared &&
+                      cuda::toeplitzWarps(p, backward) == 1;
+    return fits && cuda::toeplitzWidth(p) > 1 && p.channels % p.lanes == 0 ? cuda::manyToeplitzLanes
+                                                                           : cuda::fewToeplitzLanes;
+  }
+};
 
 /// Splits of the batch, forward and backward.
 struct ToeplitzSplits {
@@ -151,7 +171,7 @@ namespace cuda {
 constexpr ConvAlgorithm convAlgorithm(const FFTConvParams &p, int64_t signals, bool rounds,
                                       int64_t mostShared) {
   ToeplitzConvParams toeplitz{};
-  toeplitz.length = p.length;
+  toeplitz.length = p.length, toeplitz.lanes = fewToeplitzLanes;
   // A segment's matrix would be another one for each sequence.
   if (rounds && !p.hasSegments && p.length <= longestToeplitz &&
       sharedBytes(toeplitz, signals) <= mostShared)

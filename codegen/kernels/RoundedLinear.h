@@ -50,14 +50,13 @@ struct PaysRoundedLinear {
   }
 };
 
-/// Tiles that give each of about 130 multiprocessors two blocks, where there are rows for that.
+/// Tiles that give each of about 130 multiprocessors two blocks, where there are rows for that. Of
+/// 128 x 128 there is one block at a time on a multiprocessor: an H200 takes 3 % less for a step of
+/// attention with SwiGLU with two of half the columns.
 struct RoundedLinearTiles {
   template <typename T> static constexpr RoundedLinearParams onCuda(RoundedLinearParams p) {
     auto items = [&p] { return ceilDiv(p.rows, p.rowTile) * ceilDiv(p.outputs, p.columnTile); };
-    p.rowTile = 128, p.columnTile = 128;
-    while (p.columnTile > 32 &&
-           (p.outputs <= p.columnTile / 2 || (p.columnTile > 64 && items() < 264)))
-      p.columnTile /= 2;
+    p.rowTile = 128, p.columnTile = p.outputs <= 32 ? 32 : 64;
     while (p.rowTile > 32 && items() < 264)
       p.rowTile /= 2;
     return p;

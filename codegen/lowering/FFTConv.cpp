@@ -78,7 +78,7 @@ ToeplitzConvParams toeplitzParams(const Operands &o, const FFTConvParams &p) {
   ToeplitzConvParams t{};
   t.alignment =
       rowAlignment(p.channels, {o.x, o.gateIn, o.gateOut, o.dy, o.dx, o.dGateIn, o.dGateOut},
-                   cuda::toeplitzLanes);
+                   cuda::fewToeplitzLanes);
   t.batch = p.batch, t.length = p.length, t.channels = p.channels, t.taps = p.taps;
   t.xStride = p.xStride, t.gateInStride = p.gateInStride, t.gateOutStride = p.gateOutStride,
   t.yStride = p.yStride, t.dxStride = p.dxStride, t.dGateInStride = p.dGateInStride,
@@ -89,6 +89,7 @@ ToeplitzConvParams toeplitzParams(const Operands &o, const FFTConvParams &p) {
 
 void forwardAsProduct(const Operands &o, const FFTConvParams &whole, ProgramBuilder &program) {
   ToeplitzConvParams p = toeplitzParams(o, whole);
+  p.lanes = program.ask<ToeplitzLanes>(o.element(), p, false, program.device().sharedBytes);
   p.splits = program.ask<ToeplitzSplits>(o.element(), p, false);
   Store y = program.storeOf(o.result);
   p.yStride = y.stride;
@@ -98,6 +99,7 @@ void forwardAsProduct(const Operands &o, const FFTConvParams &whole, ProgramBuil
 
 void backwardAsProduct(const Operands &o, const FFTConvParams &whole, ProgramBuilder &program) {
   ToeplitzConvParams p = toeplitzParams(o, whole);
+  p.lanes = program.ask<ToeplitzLanes>(o.element(), p, true, program.device().sharedBytes);
   p.splits = program.ask<ToeplitzSplits>(o.element(), p, true);
   View partial = program.temporary({p.splits, p.taps, p.channels}, o.element());
   program.launch<ToeplitzConvBackward>(

@@ -17,7 +17,7 @@ namespace {
 
 struct Case {
   int64_t batch, length, channels, taps, splits = 1, skip = 1, gateIn = 1, gateOut = 1,
-                                         alignment = 1;
+                                         alignment = 1, lanes = 8;
 };
 
 constexpr ToeplitzConvParams paramsOf(const Case &s) {
@@ -36,7 +36,8 @@ constexpr ToeplitzConvParams paramsOf(const Case &s) {
           .hasSkip = s.skip,
           .hasGateIn = s.gateIn,
           .hasGateOut = s.gateOut,
-          .alignment = s.alignment};
+          .alignment = s.alignment,
+          .lanes = s.lanes};
 }
 
 template <typename Of> void check(const Of &of) {
@@ -85,9 +86,9 @@ constexpr Case surroundings[] = {
     {3, 40, 8, 9, 1, 0, 0, 0}, {3, 40, 8, 40, 1, 1, 0, 1}, {3, 140, 8, 140, 1, 0, 1, 0}};
 TEST(ToeplitzConv, AgreesWithAndWithoutGatesAndSkip) { checkAll<surroundings>(); }
 
-// A thread has all channels of a position.
-constexpr Case aligned[] = {{8, 128, 16, 128, 1, 1, 1, 1, 8},
-                            {11, 67, 8, 67, 2, 1, 1, 1, 8},
+// A thread has several channels of a position.
+constexpr Case aligned[] = {{8, 128, 16, 128, 1, 1, 1, 1, 8, 16},
+                            {11, 67, 32, 67, 2, 1, 1, 1, 8, 16},
                             {3, 256, 16, 256, 1, 0, 1, 0, 8},
                             {5, 16, 24, 9, 3, 1, 0, 1, 8},
                             {1, 1, 8, 1, 1, 1, 0, 0, 8}};

@@ -3,11 +3,11 @@
 //   y = (conv(x * gateIn, h) + skip * (x * gateIn)) * gateOut
 //
 // of sequences so short that the product with the Toeplitz matrix of the filter, on matrix units,
-// takes less time than its operands take from memory. A block takes 8 channels, a sector of memory,
-// of 8 sequences at a time. For a channel Y[position, sequence] = T X, with T[t, s] = h[t - s]: in
-// tiles of 16 x 16 and 16 x 8, without the tiles above the diagonal. T is never made: all tiles of
-// a diagonal are equal, and a fragment is three words of the array (h[m], h[m - 1]) of pairs of
-// bf16, two of them new on each diagonal.
+// takes less time than its operands take from memory. A block takes 8 or 16 channels, a sector of
+// memory, of 8 sequences at a time. For a channel Y[position, sequence] = T X, with T[t, s] = h[t -
+// s]: in tiles of 16 x 16 and 16 x 8, without the tiles above the diagonal. T is never made: all
+// tiles of a diagonal are equal, and a fragment is three words of the array (h[m], h[m - 1]) of
+// pairs of bf16, two of them new on each diagonal.
 //
 // Activations are rounded to bf16, filters are the sum of two bf16 (what rounding leaves is the
 // second): two products. The skip term is added to the first tap.
@@ -18,9 +18,9 @@
 // a time; a fragment's sums stay in registers for a block's whole part of the batch, and are added
 // along diagonals at its end. The gradient of the skip term is that of the first tap.
 //
-// Where channels are aligned, a thread has all 8 of a position: 16 bytes of bf16 at a time. With
-// one channel a thread there were a few KiB on their way to a multiprocessor, and an H200 took 148
-// us for the gradients of 8M values, which two thirds are of waiting.
+// Where channels are aligned, a thread moves 4 at a time, and where it can a block has 16 channels:
+// sectors of memory are whole then in bf16, too. With 8 an H200 took 135 us for the gradients of 8M
+// values, for which it moved 400 MB between its L2 cache and multiprocessors.
 //
 // Bound by memory on an H200, by count; numbers are in FFTConvToeplitz.h. Convolutions as
 // products with Toeplitz blocks: Ku et al. 2025 (StripedHyena 2). Operator: Poli et al. 2023,
@@ -39,11 +39,10 @@ template <ToeplitzConvParams P> struct ToeplitzBlock {
                        panelSize = static_cast<int>(panelLength(P)),
                        panelCount = static_cast<int>(panels(P)),
                        padded = static_cast<int>(paddedLength(P)),
-                       channels = static_cast<int>(toeplitzLanes),
-                       rows = static_cast<int>(toeplitzRows),
+                       channels = static_cast<int>(P.lanes), rows = static_cast<int>(toeplitzRows),
                        signalStride = static_cast<int>(signalWords(P)),
                        resultStride = static_cast<int>(resultWords(P));
-  static_assert(padded <= longestToeplitz);
+  static_assert(padded <= longestToeplitz && channels % static_cast<int>(toeplitzWidth(P)) == 0);
 
   uint32_t *filters, *signals;
   int64_t channel; // the first
@@ -73,12 +72,12 @@ template <ToeplitzConvParams P> struct ToeplitzBlock {
   HYBRID_DEVICE const uint32_t *filter(int lane) const {
     return filters + lane * static_cast<int>(filterStride(P)) + 16;
   }
-  /// Whether a thread has all channels of a position where memory is read or written, or one of
-  /// them: neighbouring threads, neighbouring channels.
-  static constexpr bool packed = P.alignment % channels == 0;
-  static constexpr int width = packed ? channels : 1;
+  /// Channels of a thread where memory is read or written: neighbouring threads have neighbouring
+  /// ones.
+  static constexpr int width = static_cast<int>(toeplitzWidth(P)),
+                       threadsOfPlace = channels / width;
   HYBRID_DEVICE static int threadChannel() {
-    return packed ? 0 : static_cast<int>(threadIdx.x) % channels;
+    return static_cast<int>(threadIdx.x) % threadsOfPlace * width;
   }
   /// An activation at that channel, from sequence `sequence` on.
   template <typename T> struct Activation {
@@ -126,9 +125,9 @@ template <ToeplitzConvParams P> struct ToeplitzBlock {
   /// a thread takes `atOnce` together, up to `most`: columns[i] of sequences[i].
   template <int threads, int most, int columns, typename Body>
   HYBRID_DEVICE static void forEachPlace(Body body) {
-    constexpr int step = packed ? threads : threads / channels, places = columns * rows,
+    constexpr int step = threads / threadsOfPlace, places = columns * rows,
                   each = (places + step - 1) / step, atOnce = each < most ? each : most;
-    const int place = static_cast<int>(threadIdx.x) / (threads / step);
+    const int place = static_cast<int>(threadIdx.x) / threadsOfPlace;
     HYBRID_NO_UNROLL
     for (int first = 0; first < each; first += atOnce) {
       int column[atOnce], sequence[atOnce];
@@ -294,7 +293,7 @@ HYBRID_DEVICE void toeplitzConvForward(int64_t item, X xBuffer, const float *fil
   const auto *gateOut = readable<float>(gateOutBuffer);
   using Block = ToeplitzBlock<P>;
   constexpr int threads = toeplitzThreads(P, false), apart = static_cast<int>(channelWords(P));
-  constexpr int most = Block::packed ? 1 : 4;
+  constexpr int most = Block::width > 1 ? 2 : 4;
   const Block block(item);
   block.template loadFilter<threads>(filter, skip);
   HYBRID_NO_UNROLL
@@ -432,8 +431,7 @@ toeplitzConvBackward(int64_t item, X xBuffer, const float *filter, const float *
   using Block = ToeplitzBlock<P>;
   using Correlation = ToeplitzCorrelation<P>;
   constexpr int threads = toeplitzThreads(P, true), warps = Correlation::warps,
-                apart = static_cast<int>(channelWords(P)), mostLoads = Block::packed ? 1 : 2,
-                mostResults = Block::packed ? 1 : 2;
+                apart = static_cast<int>(channelWords(P)), most = warps > 1 ? 1 : 2;
   const Block block(item);
   block.template loadFilter<threads>(filter, skip);
   const int channel = warpIndex() % Block::channels, warp = warpIndex() / Block::channels;
@@ -446,8 +444,8 @@ toeplitzConvBackward(int64_t item, X xBuffer, const float *filter, const float *
     const auto gate = block.activation(gateIn, sequence, P.gateInStride);
     const auto outGate = block.activation(gateOut, sequence, P.gateOutStride);
     const auto upstream = block.activation(dy, sequence, P.yStride);
-    loadGated<P.hasGateIn != 0, threads, mostLoads>(block, 0, sequence, in, gate);
-    loadGated<P.hasGateOut != 0, threads, mostLoads>(block, 1, sequence, upstream, outGate);
+    loadGated<P.hasGateIn != 0, threads, most>(block, 0, sequence, in, gate);
+    loadGated<P.hasGateOut != 0, threads, most>(block, 1, sequence, upstream, outGate);
     blockBarrier();
     correlation.add(cotangent, signal, warp);
     blockBarrier(); // both warps of a channel have read its signals
@@ -470,7 +468,7 @@ toeplitzConvBackward(int64_t item, X xBuffer, const float *filter, const float *
       Pack<ElementOf<float, GateIn>, Block::width> gate;
       Pack<ElementOf<float, Dy>, Block::width> dy;
     };
-    block.template forEachResult<threads, mostResults>(
+    block.template forEachResult<threads, most>(
         sequence,
         [&](int b, int t) {
           return Operands{inAgain.stored(b, t, P.hasGateIn != 0),
