@@ -1,11 +1,14 @@
 """Predicts how long CUDA kernels take, from counts (hybrid-ptx-count), what machine code takes, and a table of devices.
 
-Nothing here was measured by this project on a GPU. A kernel's time is a launch, and the longest of
+A kernel's time is a launch, and the longest of
   issue, fma, alu, fp64, xu, tensor   instructions of the busiest multiprocessor through its units
   memory pipe                         wavefronts of shared memory, sectors of global memory and exchanges through its load/store unit
-  latency                             rounds of blocks, each as long as a block takes that has a multiprocessor to itself
   l2, dram                            bytes of the whole grid
-ASSUMPTIONS says what that leaves out. Constants of devices.json under `fitted` are what `gpu-check --calibrate` replaces.
+  latency                             rounds of blocks, each as long as a block takes that has a multiprocessor to itself
+  blocks                              how fast a GPU begins them
+and, where few warps share a multiprocessor, a part of what of the units and of memory is shorter: they wait for the one, then for the
+other. ASSUMPTIONS says what that leaves out. Constants of devices.json under `fitted` are of a run on an H200 (docs/decisions/033);
+`gpu-check --calibrate` replaces them.
 """
 
 import collections
@@ -20,7 +23,8 @@ SECTOR, CHUNK = 32, 64 << 10
 ASSUMPTIONS = """\
 - A few blocks of a launch stand for all of them; the busiest multiprocessor has the mean of all blocks but one, and once the slowest.
 - Instructions are those of PTX, scaled by (instructions of machine code / of PTX) where that is below 1.
-- Units work at the same time: the longest decides; dependences within a block are those of PTX with the latencies of an H100.
+- Units work at the same time, and so does memory where many warps share a multiprocessor; of fewer, the part that they are less adds the shorter
+  of the two. Dependences within a block are those of PTX with the latencies of an H100.
 - The L1 cache keeps what a block reads again if all resident blocks' lines fit beside shared memory, otherwise nothing.
 - The L2 cache keeps the last buffers touched, up to 80 % of its size, across kernels; the least recently used goes first, before it what was read or
   written once for all (`ld.cs`, `st.cs`); what is written reaches memory when it is evicted. Other accesses to a buffer reach memory once a kernel, however often blocks read it.
@@ -99,7 +103,8 @@ def block_cycles(block, scale, gpu):
     exchanges = max(0, block["lsu"] - block["shared_requests"] - requests) * scale
     memory = block["shared_wavefronts"] + max(requests, (block["load_sectors"] + block["store_sectors"]) / 4) + exchanges
     cycles = {pipe: count * 32 / gpu[f"{pipe}_lanes"] for pipe, count in exact.items()}
-    return {**cycles, "issue": total * scale / 4 / gpu["issue_efficiency"], "alu": block["alu"] * scale * 32 / gpu["alu_lanes"],
+    return {**cycles, "issue": total * scale / 4 / gpu["issue_efficiency"],
+            "alu": block["alu"] * scale * 32 / gpu["alu_lanes"] / gpu["issue_efficiency"],
             "tensor": block["products"] * 16 * 8 * 16 / gpu["mma_fma"], "memory pipe": memory}
 
 
@@ -142,10 +147,16 @@ def kernel(step, gpu, cache=None):
     cycles["latency"] = alone * (math.ceil(rounds) if rounds < 4 else rounds)
     clock = gpu["clock_mhz"]
     times = {unit: count / clock for unit, count in cycles.items()}
-    times["l2"] = l2_bytes / gpu["l2_gbs"] / 1e3
+    units = max(times[unit] for unit in mean)
+    times["l2"] = l2_bytes / (gpu["l2_gbs"] * gpu["l2_efficiency"]) / 1e3
     times["dram"] = dram / (gpu["dram_gbs"] * gpu["dram_efficiency"]) / 1e3
+    times["blocks"] = grid * gpu["block_ns"] / 1e3
+    memory = max(times["l2"], times["dram"])
+    warps = min(resident, each) * -(-step["threads"] // 32)
+    apart = 1 - min(1.0, warps / gpu["overlapping_warps"])
+    busy = max(max(units, memory) + apart * min(units, memory), *times.values())
     limit = max(times, key=times.get)
-    return {"us": gpu["launch_us"] + gpu["ramp_us"] + times[limit], "limit": limit, "times": times, "resident": resident, "waves": rounds,
+    return {"us": gpu["launch_us"] + gpu["ramp_us"] + busy, "busy": busy, "limit": limit, "times": times, "resident": resident, "waves": rounds,
             "filled": min(1.0, grid / (gpu["multiprocessors"] * resident)), "dram_bytes": dram, "touched_bytes": wanted, "scale": scale}
 
 
@@ -263,8 +274,9 @@ def side_by_side(rows):
         for queue in queues.values():
             if queue and (queue[0] not in [job["row"] for job in running]) and all(step not in last or ends[last[step]] is not None for step in rows[queue[0]]["after"]):
                 row = rows[queue[0]]
-                busy = row["times"][row["limit"]] * row["launches"]
-                needs = {unit: us / max(row["times"][row["limit"]], 1e-9) for unit, us in row["times"].items() if unit != "latency"}
+                longest = row.get("busy", row["times"][row["limit"]])
+                busy = longest * row["launches"]
+                needs = {unit: us / max(longest, 1e-9) for unit, us in row["times"].items() if unit != "latency"}
                 running.append({"row": queue[0], "fixed": max(0.0, row["us"] - busy), "busy": busy, "needs": {**needs, "filled": row["filled"]}})
         if not running:
             return ends
