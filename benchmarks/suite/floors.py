@@ -42,6 +42,18 @@ def selective_scan(dtype, gradient, batch, length, channels, states):
     return floor(memory=memory, special=(states + 1) * n, issued=(5.5 * states + 12) * n)
 
 
+def gated_linear_attention(dtype, gradient, batch, length):
+    """8 heads of 16, a decay a key channel: benchmarks/ops/gated_linear_attention.hyb."""
+    tokens = batch * length
+    return floor(memory=(10 if gradient else 5) * tokens * 128 * BYTES[dtype], arithmetic=(3 if gradient else 1) * 5 * tokens * 8 * 16 * 16)
+
+
+def delta_rule(dtype, gradient, batch, length):
+    """8 heads of 16, a decay a head: benchmarks/ops/delta_rule.hyb."""
+    tokens = batch * length
+    return floor(memory=(2 if gradient else 1) * tokens * (5 * 128 + 8) * BYTES[dtype], arithmetic=(3 if gradient else 1) * 9 * tokens * 8 * 16 * 16)
+
+
 def attention(dtype, gradient, batch, length, heads, width):
     """Two products over half of the square and an exponential; back five more products with the scores made again."""
     s = BYTES[dtype]
@@ -72,4 +84,4 @@ def training_step(dtype, cost):
     return floor(memory=step["bytes_fused"], **{f"products_{dtype}": step["flops"]})
 
 
-OPS = {f.__name__: f for f in (gated_convolution, selective_scan, attention, rmsnorm, linear_cross_entropy, adamw)}
+OPS = {f.__name__: f for f in (gated_convolution, selective_scan, gated_linear_attention, delta_rule, attention, rmsnorm, linear_cross_entropy, adamw)}

@@ -9,7 +9,7 @@ from .processes import ROOT
 from .training import model_files, settings_of
 
 SUITES = ("selftest", "mad", "ops", "lm")
-# The models that are compared in both precisions; the rest of models/mad in f32 after them.
+# The models that are compared in both precisions; the rest of models/mad in bf16.
 MAD_FIRST = ("hyena-swiglu", "mamba", "gated-linear-attention-swiglu", "attention-swiglu", "hyena-moe")
 MAD_SHAPE = (128, 128)
 STEP_PEERS = ("eager", "compile", "graph", "compile-graph")
@@ -43,7 +43,7 @@ def convolutions(lengths, channels):
     cases = []
     for length in lengths:
         sizes = {"batch": max(1, min(64, CONVOLUTION_TOKENS // length)), "length": length, "channels": channels}
-        for dtype in ("f32", "bf16") if length in (1024, 4096, 16384) else ("f32",):
+        for dtype in ("bf16", "f32") if length in (1024, 4096, 16384) else ("bf16",):
             cases += both("gated_convolution", dtype, sizes, ["eager", "compile"])
     return cases
 
@@ -78,7 +78,9 @@ def operations(quick):
                 op_case("adamw", "f32", True, {"width": 16, "matrices": 2}, ["fused"])]
     norms = ["eager", "compile"]
     mad = {"batch": 128, "length": 128, "heads": 16, "width": 128}
-    cases = [*both("attention", "bf16", mad, ["default", "flash", "cudnn"]), *both("attention", "bf16", mad, ["cudnn"], "cudnn"), *both("attention", "f32", mad, ["default", "efficient", "math"]),
+    cases = [*both("gated_linear_attention", "bf16", {"batch": 8, "length": 2048}, []), *both("delta_rule", "bf16", {"batch": 8, "length": 2048}, []),
+             *[case for heads in (128, 64, 32) for case in both("attention", "bf16", {"batch": 8, "length": 2048, "heads": heads, "width": 1024}, ["default"])],
+             *both("attention", "bf16", mad, ["default", "flash", "cudnn"]), *both("attention", "bf16", mad, ["cudnn"], "cudnn"), *both("attention", "f32", mad, ["default", "efficient", "math"]),
              *convolutions([1024, 2048, 4096, 8192, 16384, 32768, 65536], 768),
              *scans(8, [2048, 4096, 8192, 16384, 32768], [1536, 2048, 3072, 4096], 16),
              *both("selective_scan", "f32", {"batch": 128, "length": 128, "channels": 256, "states": 4}, ["chunked", "loop", "doubling"]),
@@ -97,8 +99,7 @@ def mad(quick):
     batch, length = (2, 16) if quick else MAD_SHAPE
     files = model_files()
     names = list(MAD_FIRST) if quick else [*MAD_FIRST, *(name for name in files if name not in MAD_FIRST)]
-    work = [(name, dtype) for name in MAD_FIRST for dtype in ("bf16", "f32")][:: 2 if quick else 1]
-    work += [(name, "f32") for name in names if name not in MAD_FIRST]
+    work = [(name, "bf16") for name in names] + [(name, "f32") for name in MAD_FIRST if not quick]
     cases = []
     for name, dtype in work:
         path = files[name]
