@@ -14,7 +14,7 @@ class Mamba(nn.Module):
         super().__init__()
         inner, self.rank, self.states = expand * width, (width + 15) // 16, states
         self.project = nn.Linear(width, 2 * inner, bias=False)
-        self.short = nn.Conv1d(inner, inner, taps, groups=inner, padding=taps - 1)
+        self.short = nn.Conv1d(inner, inner, taps, groups=inner, padding=taps - 1, bias=False)
         self.maps = nn.Linear(inner, self.rank + 2 * states, bias=False)
         self.step = nn.Linear(self.rank, inner)
         with torch.no_grad():

@@ -42,11 +42,12 @@ def limits():
     assert sector_bound["limit"] == "dram"
     # All is read from memory; the last 80 % of 50 MiB that were written are still in the cache.
     near(sector_bound["dram_bytes"], 2 * 1320 * MIB)
-    near(sector_bound["us"], 2.0 + 2 * 1320 * MIB / (3352 * 0.9) / 1e3)
+    begin = H100["launch_us"] + H100["ramp_us"]
+    near(sector_bound["us"], begin + 2 * 1320 * MIB / (3352 * 0.9) / 1e3)  # 64 warps: memory alone
     busy = prediction.kernel(step(fma=1_000_000), H100)
-    # 10 blocks of the busiest multiprocessor, 4 instructions of warps a cycle for 128 lanes; issue would be 4 x 0.85.
+    # 10 blocks of the busiest multiprocessor, 4 instructions of warps a cycle for 128 lanes; issue would be 4 x 0.9.
     near(busy["times"]["fma"], 10 * 1_000_000 / 4 / 1830)
-    near(busy["times"]["issue"], 10 * 1_000_000 / 4 / 0.85 / 1830)
+    near(busy["times"]["issue"], 10 * 1_000_000 / 4 / 0.9 / 1830)
     assert busy["limit"] == "issue"
     waiting = prediction.kernel(step(alone=[10_000_000, 20_000_000]), H100)
     assert waiting["limit"] == "latency" and waiting["resident"] == 8
@@ -59,9 +60,23 @@ def limits():
 
 def scaled_by_machine_code():
     of = {**step(alu=1_000_000), "machine_instructions": {"sm_90a": 50}}
-    near(prediction.kernel(of, H100)["times"]["alu"], 10 * 500_000 / 2 / 1830)
+    near(prediction.kernel(of, H100)["times"]["alu"], 10 * 500_000 / 2 / 0.9 / 1830)
     of["machine_instructions"]["sm_90a"] = 200  # unrolled: no more than PTX says
-    near(prediction.kernel(of, H100)["times"]["alu"], 10 * 1_000_000 / 2 / 1830)
+    near(prediction.kernel(of, H100)["times"]["alu"], 10 * 1_000_000 / 2 / 0.9 / 1830)
+
+
+def turns():
+    """Units and memory of few warps take turns; a GPU begins blocks one after another."""
+    begin = H100["launch_us"] + H100["ramp_us"]
+    few = prediction.kernel({**step(fma=1_000_000), "shared_bytes": 100 << 10}, H100)  # 2 blocks: 16 warps of 50
+    assert few["resident"] == 2
+    near(few["us"], begin + few["times"]["issue"] + (1 - 16 / 50) * few["times"]["dram"])
+    many = prediction.kernel(step(fma=1_000_000), H100)
+    near(many["us"], begin + many["times"]["issue"])
+    small = prediction.kernel({**step(load_sectors=0, store_sectors=0, load_requests=0, store_requests=0, touched=[[0, 0], [0, 0]], alone=[10, 10]),
+                               "grid": 131072, "threads": 32}, H100)
+    assert small["limit"] == "blocks"
+    near(small["us"], begin + 131072 * 1.2e-3)
 
 
 def cache():
@@ -135,6 +150,6 @@ def goals_are_cases():
             assert made.is_dir()
 
 
-for test in (occupancy, limits, scaled_by_machine_code, cache, branches, transforms, calibration, goals_are_cases):
+for test in (occupancy, limits, scaled_by_machine_code, turns, cache, branches, transforms, calibration, goals_are_cases):
     test()
 print("ok")
