@@ -18,8 +18,23 @@ namespace {
 constexpr int64_t elementwiseThreads = 256, reductionThreads = 128;
 /// Packs of elements a thread moves, so that several loads are on their way at once.
 constexpr int64_t packsPerThread = 2;
-/// Reductions of fewer elements are the work of one thread.
-constexpr int64_t leastBlockReduction = 64;
+/// Who reduces: a thread where elements are few, a warp where results are so many that beginning a
+/// block for each would take longer than to compute it (1.2 ns on an H200), otherwise a block.
+constexpr int64_t leastSharedReduction = 64, longestWarpReduction = 4096, leastWarpResults = 1024,
+                  warpReductionThreads = 256, manyResults = int64_t(1) << 19;
+/// `threads` of a block have a result together, and `each` of them one after another.
+struct ReductionTeam {
+  int64_t threads, block, each = 1;
+};
+ReductionTeam reductionTeam(int64_t count, int64_t results) {
+  if (count < leastSharedReduction && results >= manyResults)
+    return {1, 256, 4};
+  if (count < leastSharedReduction)
+    return {1, reductionThreads};
+  if (count <= longestWarpReduction && results >= leastWarpResults)
+    return {32, warpReductionThreads};
+  return {reductionThreads, reductionThreads};
+}
 
 /// Adds the text of a kernel or store; returns its symbol. What has the same key is used again.
 std::string addSource(GeneratedKernels &kernels, StringRef stem, const std::string &key,
@@ -368,7 +383,8 @@ GeneratedKernel TextEmitter::reduction(GeneratedKernels &kernels, ReduceKind kin
   kept.push_back(target);
   IterationSpace outer = collapse(keptShape, kept), loops = collapse(innerShape, inner);
   int64_t count = elementCount(innerShape), rows = elementCount(keptShape);
-  bool byBlock = count >= leastBlockReduction;
+  const ReductionTeam team = reductionTeam(count, rows);
+  const int64_t rowsOfBlock = team.block / team.threads * team.each;
 
   KernelText kernel(kernels, from.operands, {to});
   SmallVector<View> all(from.operands);
@@ -376,21 +392,28 @@ GeneratedKernel TextEmitter::reduction(GeneratedKernels &kernels, ReduceKind kin
   StringRef type = indexType(std::max(rows, count), all), element = typeText(to.element);
   std::string neutral =
       kind == ReduceKind::Max ? "-infinity<" + element.str() + ">()" : literal(0, to.element);
-  if (byBlock) {
+  if (team.each > 1) {
+    kernel.line("HYBRID_UNROLL");
+    kernel.line("for (int part = 0; part < {0}; ++part) {{", team.each);
+  }
+  if (rowsOfBlock == 1) {
     kernel.line("const {0} row = static_cast<{0}>(item);", type);
   } else {
-    kernel.line("const {0} row = static_cast<{0}>(item) * {1} + threadIdx.x;", type,
-                reductionThreads);
+    kernel.line("const {0} row = static_cast<{0}>(item) * {1} + {2}threadIdx.x{3};", type,
+                rowsOfBlock, team.each > 1 ? "part * " + std::to_string(team.block) + " + " : "",
+                team.threads > 1 ? " / " + std::to_string(team.threads) : "");
     kernel.line("if (row >= {0})", rows);
-    kernel.line("  return;"); // there is no barrier
+    kernel.line("  return;"); // whole warps, and there is no barrier
   }
   SmallVector<std::string> rowIndices = decompose(kernel, type, "row", outer.shape, "row");
   for (auto [i, operand] : llvm::enumerate(from.operands))
     kernel.line("const {0} *start{1} = x{1} + {2};", typeText(operand.element), i,
                 sumOfIndices(rowIndices, outer.strides[i]));
   kernel.line("{0} value = {1};", element, neutral);
-  kernel.line("for ({0} k = {1}; k < {2}; k += {3}) {{", type, byBlock ? "threadIdx.x" : "0", count,
-              byBlock ? reductionThreads : 1);
+  const std::string first = team.threads == 1  ? "0"
+                            : rowsOfBlock == 1 ? "threadIdx.x"
+                                               : "threadIdx.x % " + std::to_string(team.threads);
+  kernel.line("for ({0} k = {1}; k < {2}; k += {3}) {{", type, first, count, team.threads);
   SmallVector<std::string> indices = decompose(kernel, type, "k", loops.shape, "k");
   SmallVector<std::string> places;
   for (size_t i = 0; i < from.operands.size(); ++i)
@@ -402,17 +425,24 @@ GeneratedKernel TextEmitter::reduction(GeneratedKernels &kernels, ReduceKind kin
   else
     kernel.line("value += {0};", loaded);
   kernel.close();
-  if (byBlock)
-    kernel.line("value = {0}<{1}>(value, sharedMemory<{2}>());",
-                kind == ReduceKind::Max ? "blockMax" : "blockSum", reductionThreads, element);
+  const bool max = kind == ReduceKind::Max;
+  if (team.threads == 32)
+    kernel.line("value = {0}(value);", max ? "warpMax" : "warpSum");
+  else if (team.threads > 1)
+    kernel.line("value = {0}<{1}>(value, sharedMemory<{2}>());", max ? "blockMax" : "blockSum",
+                team.threads, element);
   if (kind == ReduceKind::Mean)
     kernel.line("value *= {0};", literal(1.0 / static_cast<double>(count), to.element));
   std::string store =
       llvm::formatv("y0[{0}] = value;", sumOfIndices(rowIndices, outer.strides.back())).str();
-  kernel.line("{0}{1}", byBlock ? "if (threadIdx.x == 0) " : "", store);
+  kernel.line("{0}{1}", team.threads > 1 ? llvm::formatv("if ({0} == 0) ", first).str() : "",
+              store);
+  if (team.each > 1)
+    kernel.close();
+  const int64_t shared = team.threads > 32 ? team.threads / 32 * bytesOf(to.element) : 0;
   return {kernel.finish("reduce"),
-          byBlock ? rows : static_cast<int64_t>(llvm::divideCeil(rows, reductionThreads)),
-          {reductionThreads, byBlock ? reductionThreads / 32 * bytesOf(to.element) : 0}};
+          static_cast<int64_t>(llvm::divideCeil(rows, rowsOfBlock)),
+          {team.block, shared}};
 }
 
 GeneratedKernel TextEmitter::rowSums(GeneratedKernels &kernels, const Load &from,

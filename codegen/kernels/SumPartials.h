@@ -10,16 +10,29 @@ struct SumPartialsParams {
 };
 
 namespace cuda {
-/// A vector of columns side by side, as many threads as fit along the partial rows.
 constexpr int64_t sumPartialsThreads = 256;
+/// Threads along the partial rows, of which the others have a column each: as many as fit beside a
+/// sector, but not more than there are rows, nor where columns alone make enough blocks.
+template <typename T> constexpr int64_t sumPartialsRows(const SumPartialsParams &p) {
+  constexpr int64_t enoughBlocks = 528; // four on each of an H100's multiprocessors
+  int64_t rows = sumPartialsThreads / lanes<T>;
+  while (rows > 1 &&
+         (rows / 2 >= p.count || ceilDiv(p.columns, sumPartialsThreads / rows) > enoughBlocks))
+    rows /= 2;
+  return rows;
+}
+template <typename T> constexpr Grid sumPartialsGrid(const SumPartialsParams &p) {
+  const int64_t rows = sumPartialsRows<T>(p);
+  return {ceilDiv(p.columns, sumPartialsThreads / rows), sumPartialsThreads,
+          rows > 1 ? sumPartialsThreads * static_cast<int64_t>(sizeof(T)) : 0};
+}
 } // namespace cuda
 
-/// out[j] = sum over i of partial[i*stride + j], pairwise in i. Buffers: partial, out. An item is a
-/// vector of columns.
+/// out[j] = sum over i of partial[i*stride + j], pairwise in i. Buffers: partial, out. An item is
+/// some neighbouring columns.
 struct SumPartials : KernelOf<SumPartialsParams, "sum_partials", 1> {
   HYBRID_ON_CPU(ceilDiv(p.columns, lanes<T>))
-  HYBRID_ON_CUDA(ceilDiv(p.columns, lanes<T>), cuda::sumPartialsThreads,
-                 cuda::sumPartialsThreads *static_cast<int64_t>(sizeof(T)))
+  HYBRID_ON_CUDA(cuda::sumPartialsGrid<T>(p))
 };
 
 } // namespace hybrid

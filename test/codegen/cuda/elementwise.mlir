@@ -18,7 +18,7 @@
 // CHECK-NEXT:         const float v1 = v0 * a1[j];
 // CHECK-NEXT:         r0[j] = v1;
 // CHECK-NEXT:       }
-// CHECK-NEXT:       storePack(y0 + i, r0);
+// CHECK-NEXT:       storeGlobal(y0 + i, r0);
 
 // A bias of one value a row, a slice of columns that starts at an odd place.
 // CHECK-LABEL: HYBRID_DEVICE void fused_1(int64_t item, const float *x0, const float *x1, float *y0) {

@@ -5,6 +5,7 @@
 
 // What the activation makes of the norm, and the norm.
 // CHECK-LABEL: struct store_{{[0-9]+}} {
+// CHECK-NEXT:   static constexpr int width = 2;
 // CHECK-NEXT:   float *y0;
 // CHECK-NEXT:   float *y1;
 // CHECK-NEXT:   HYBRID_DEVICE void operator()(int64_t row, int64_t column, float value) const {

@@ -9,7 +9,7 @@
 // Four neighbours an instruction.
 // CHECK: ld.global{{.*}}.v4.{{[bf]}}32
 // CHECK: ex2.approx.ftz.f32
-// CHECK: st.global.v4.{{[bf]}}32
+// CHECK: st.global.v4.{{[bfu]}}32
 // OLD: .target sm_80
 func.func @forward(%a: tensor<2x48x128xf32> {hybrid.name = "a"}) -> (tensor<2x48x128xf32> {hybrid.name = "y"}) {
   %silu = hybrid.unary silu %a : tensor<2x48x128xf32>

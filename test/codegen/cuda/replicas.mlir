@@ -6,8 +6,8 @@
 
 // SCHEDULE: schedule.replicas = #schedule.replicas<6, arena [[ARENA:[0-9]+]], parameters 512, tile 0>
 
-// CHECK: HYBRID_KERNEL(k0_rmsnormForward, 32, 1, (void *__restrict__ b0, void *__restrict__ b1, void *__restrict__ b2),
-// CHECK-NEXT: rmsnormForward<float, {{.*}}>(item, ofReplica<[[ARENA:[0-9]+]]>(b0), ofReplica<512>(b1), RowStore<float, 96>{ofReplica<[[ARENA]]>(b2)});)
+// CHECK: HYBRID_KERNEL(k0_rmsnormForward, 256, 1, (void *__restrict__ b0, void *__restrict__ b1, void *__restrict__ b2),
+// CHECK-NEXT: rmsnormForward<float, {{.*}}>(item, ofReplica<[[ARENA:[0-9]+]]>(b0), ofReplica<512>(b1), RowStore<float, 96, 4>{ofReplica<[[ARENA]]>(b2)});)
 
 // ONE-NOT: ofReplica
 func.func @forward(%x: tensor<2x48x96xf32> {hybrid.name = "x"}) -> (tensor<2x48x96xf32> {hybrid.name = "y"}) {

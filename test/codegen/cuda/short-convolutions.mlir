@@ -6,9 +6,11 @@
 // CHECK-LABEL: schedule.program @forward
 // CHECK-NOT: fftconvSpectrum
 // CHECK: schedule.launch "toeplitzConvForward<float, ToeplitzConvParams{{.*}}.splits = 16{{.*}}.hasGateIn = 1
-// CHECK-SAME: grid 1024
+// A block has 16 channels, of which a thread moves 4.
+// CHECK-SAME: .alignment = 8, .lanes = 16
+// CHECK-SAME: grid 512
 // CHECK-SAME: store
-// CHECK-SAME: threads = 256
+// CHECK-SAME: threads = 512
 // EXACT-LABEL: schedule.program @forward
 // EXACT: fftconvSpectrum
 // EXACT: fftconvForward

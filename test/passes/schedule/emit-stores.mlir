@@ -5,7 +5,7 @@
 // CHECK: schedule.launch "rmsnormForward" for "rmsnorm + fused(add)" grid 4 ({{.*}}) {store = "[[STORE:store_[0-9]+]]", store_buffers = 3 : i64, writes = array<i64: 2, 3>}
 // CHECK-NOT: storing
 // CHECK: schedule.launch "reduce_{{[0-9]+}}" for "reduce" grid 1 (%{{.+}}, %{{.+}}, %{{.+}} :
-// CHECK: schedule.kernel_source @[[STORE]] "struct [[STORE]] {\0A  const float *x0;\0A  float *y0;\0A  float *y1;\0A  HYBRID_DEVICE void operator()(int64_t row, int64_t column, float value) const {\0A    const float a0 = x0[8 * row + column];\0A    const float v0 = a0 + value;\0A    y0[8 * row + column] = v0;\0A    y1[8 * row + column] = value;
+// CHECK: schedule.kernel_source @[[STORE]] "struct [[STORE]] {\0A  static constexpr int width = 4;\0A  const float *x0;\0A  float *y0;\0A  float *y1;\0A  HYBRID_DEVICE void operator()(int64_t row, int64_t column, float value) const {\0A    const float a0 = x0[8 * row + column];\0A    const float v0 = a0 + value;\0A    y0[8 * row + column] = v0;\0A    y1[8 * row + column] = value;
 // CHECK: schedule.kernel_source @reduce_{{[0-9]+}} "{{.*}}value += v0;
 schedule.program @forward {
   %x = schedule.buffer arena "x" : memref<4x8xf32>

@@ -74,7 +74,7 @@ TEST(Kernels, CarryNaNToTheirResults) {
   for (float bad : {NAN, INFINITY}) {
     std::vector<float> x(40, 1), y(40, 0);
     x[35] = bad;
-    RmsNormParams norm{1, 40, 40, 40, 40, 1, 0, 0, 1e-5};
+    RmsNormParams norm{1, 40, 40, 40, 40, 1, 0, 0, 1, 1e-5};
     callWhole<RmsNormParams>(rmsnorm_forward<float>, 1, {x.data(), nullptr, y.data()}, norm);
     EXPECT_TRUE(std::isnan(y[35]));
 
