@@ -11,7 +11,7 @@ constexpr int64_t rowThreads(int64_t columns) {
 }
 /// Threads that share a row: lanes of a warp, about four elements each, up to 1024 columns; of a
 /// longer row a whole block. Blocks of a lane or two, or of one warp, would take as long to begin
-/// as to compute: a GPU begins about one in 1.3 ns.
+/// as to compute: a GPU begins about one in 1.2 ns.
 constexpr int64_t rowBlock = 256, longestWarpRow = 1024;
 constexpr int64_t threadsOfRow(int64_t columns, int64_t longest = longestWarpRow,
                                int64_t block = rowBlock) {

@@ -281,7 +281,7 @@ HYBRID_DEVICE void loadGated(const Block &block, int index, int64_t sequence, co
       [](const Loaded &loaded, int i) { return loaded.product(i); });
 }
 
-/// Items: groups of 8 channels fastest, so that lines of memory are read at a time; then splits.
+/// Items: groups of channels fastest, so that lines of memory are read at a time; then splits.
 template <typename T, ToeplitzConvParams P, typename X, typename GateIn, typename GateOut,
           typename Store>
 HYBRID_DEVICE void toeplitzConvForward(int64_t item, X xBuffer, const float *filter,
