@@ -103,6 +103,18 @@ template <typename T> constexpr int64_t attentionBackwardScratch(const Attention
 namespace cuda {
 
 constexpr int64_t attentionPrepareThreads = 256;
+/// Packs of all rows, and how many a thread has one after another: several where there are so many
+/// that beginning blocks would take longer than what they do.
+template <typename T> constexpr int64_t attentionPreparePacks(const AttentionPrepareParams &p) {
+  const int64_t most = 16 / static_cast<int64_t>(sizeof(T)),
+                pack = p.alignment < most ? p.alignment : most;
+  return p.batch * p.heads * p.rows * p.columns / pack;
+}
+template <typename T> constexpr int64_t attentionPrepareEach(const AttentionPrepareParams &p) {
+  constexpr int64_t several = 4, manyBlocks = 2112;
+  return attentionPreparePacks<T>(p) >= several * manyBlocks * attentionPrepareThreads ? several
+                                                                                       : 1;
+}
 constexpr int64_t attentionCombineRows = 4, attentionCombineThreads = 32 * attentionCombineRows;
 
 enum class AttentionPass { Forward, BackwardQueries, BackwardKeys };
@@ -266,9 +278,8 @@ struct AttentionBackwardKeys : KernelOf<AttentionParams, "attention_backward_key
 struct AttentionPrepare : KernelOf<AttentionPrepareParams, "attention_prepare", 2> {
   HYBRID_ACTIVATIONS(0)
   template <typename T> static constexpr Grid onCuda(const Params &p) {
-    const int64_t most = 16 / static_cast<int64_t>(sizeof(T)),
-                  pack = p.alignment < most ? p.alignment : most;
-    return {ceilDiv(p.batch * p.heads * p.rows * p.columns / pack, cuda::attentionPrepareThreads),
+    return {ceilDiv(cuda::attentionPreparePacks<T>(p),
+                    cuda::attentionPrepareThreads * cuda::attentionPrepareEach<T>(p)),
             cuda::attentionPrepareThreads};
   }
 };

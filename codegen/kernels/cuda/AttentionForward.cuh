@@ -208,24 +208,28 @@ HYBRID_DEVICE void attentionPrepare(int64_t item, X x, const T *rotary,
   constexpr Side side = P.rotaryDims == 0 ? Side::Other : P.isKey ? Side::Key : Side::Query;
   constexpr int wide = packWidth<T, P.alignment>;
   constexpr int64_t packs = P.columns / wide; // of a row
-  const int64_t pack = item * attentionPrepareThreads + threadIdx.x;
-  if (pack >= P.batch * P.heads * P.rows * packs)
-    return;
-  const int column = static_cast<int>(pack % packs) * wide;
-  const int64_t row = pack / packs % P.rows, head = pack / packs / P.rows % P.heads,
-                batch = pack / packs / P.rows / P.heads;
-  const auto *from = readable<T>(x) + (batch * P.rows + row) * P.stride + head * P.headSize;
-  Pack<T, wide> values;
+  constexpr int each = static_cast<int>(attentionPrepareEach<T>(P));
   HYBRID_UNROLL
-  for (int i = 0; i < wide; ++i)
-    values[i] = T(0);
-  if (column < P.headSize) {
-    values = widened<T>(loadPack<wide>(from + column));
-    if constexpr (side != Side::Other)
-      rotatePack<A, side, false>(values, column, rotary + (row + P.shift) * (2 * P.rotaryDims),
-                                 from);
+  for (int part = 0; part < each; ++part) {
+    const int64_t pack = (item * each + part) * attentionPrepareThreads + threadIdx.x;
+    if (pack >= attentionPreparePacks<T>(P))
+      return;
+    const int column = static_cast<int>(pack % packs) * wide;
+    const int64_t row = pack / packs % P.rows, head = pack / packs / P.rows % P.heads,
+                  batch = pack / packs / P.rows / P.heads;
+    const auto *from = readable<T>(x) + (batch * P.rows + row) * P.stride + head * P.headSize;
+    Pack<T, wide> values;
+    HYBRID_UNROLL
+    for (int i = 0; i < wide; ++i)
+      values[i] = T(0);
+    if (column < P.headSize) {
+      values = widened<T>(loadPack<wide>(from + column));
+      if constexpr (side != Side::Other)
+        rotatePack<A, side, false>(values, column, rotary + (row + P.shift) * (2 * P.rotaryDims),
+                                   from);
+    }
+    storeElements(out + pack * wide, values);
   }
-  storeElements(out + pack * wide, values);
 }
 
 /// Each part's output counts as much as its keys do in all of them.
