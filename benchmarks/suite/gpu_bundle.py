@@ -110,7 +110,7 @@ def compile_cases(options, folder, cases):
 def selftest(options, folder):
     """Golden cases for `hybrid-run selftest`; those that could not be prepared are named."""
     words = [sys.executable, ROOT / "test" / "golden" / "run", "--prepare", folder / "selftest", "--target", options.target, "--bin", options.bin,
-             "--jobs", options.jobs]
+             "--jobs", options.jobs, "--precision", "f32,f64,bf16"]
     for case in options.golden:
         words += ["--case", case]
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True, stdin=subprocess.DEVNULL)

@@ -305,6 +305,9 @@ class Run:
                 cases.append(case)
         measure = self.ops if name == "ops" else self.steps
         for index, (case, row) in enumerate(measure(cases)):
+            if "failure" in row and self.left() < 1:  # it was the limit that ended it
+                self.result["left_out"].append(case["name"])
+                continue
             rows.append(row)
             if "failure" in row:
                 self.fail(f"{case['name']}: {row['failure']}")

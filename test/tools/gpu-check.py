@@ -85,7 +85,7 @@ def main():
         rows = result["mad_step"] + result["op"]
         assert [row["case"] for row in rows] == cases and not result["failures"], text
         assert all(row["ms"] > 0 and row["floor_ms"] > 0 for row in rows), rows
-        assert not with_golden or "2 passed, 0 failed" in result["selftest"]["summary"], result["selftest"]
+        assert not with_golden or "3 passed, 0 failed" in result["selftest"]["summary"], result["selftest"]
         assert "| adamw | update |" in path.with_suffix(".md").read_text(encoding="utf-8")
 
         # Nothing is measured twice with --resume, and what is left out for time is named.
