@@ -56,7 +56,7 @@ struct CrossEntropyFinish : KernelOf<CrossEntropyParams, "cross_entropy_finish",
 /// store. An item is a row.
 struct CrossEntropyBackward : KernelOf<CrossEntropyParams, "cross_entropy_backward"> {
   HYBRID_ON_CPU(p.rows)
-  HYBRID_ON_CUDA(cuda::rowGrid<T>(p.rows, p.classes))
+  HYBRID_ON_CUDA(cuda::rowGrid<T>(p.rows, p.classes, p.rowsPerItem))
 };
 
 } // namespace hybrid

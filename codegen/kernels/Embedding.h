@@ -5,8 +5,8 @@
 namespace hybrid {
 
 struct EmbeddingParams {
-  int64_t rows, columns, classes, yStride;
-  HYBRID_FIELDS(rows, columns, classes, yStride)
+  int64_t rows, columns, classes, yStride, rowsPerItem;
+  HYBRID_FIELDS(rows, columns, classes, yStride, rowsPerItem)
 };
 
 /// y[r] = table[ids[r]]. Buffers: table [classes, columns], ids (int32), y, a store. An item is a
@@ -14,7 +14,7 @@ struct EmbeddingParams {
 /// of bounds.
 struct EmbeddingForward : KernelOf<EmbeddingParams, "embedding_forward"> {
   HYBRID_ON_CPU(p.rows)
-  HYBRID_ON_CUDA(cuda::rowGrid<T>(p.rows, p.columns))
+  HYBRID_ON_CUDA(cuda::rowGrid<T>(p.rows, p.columns, p.rowsPerItem))
 };
 
 /// partial[part, class, :] = sum of the rows of dy in this part, rowsPerPart rows, whose id is the

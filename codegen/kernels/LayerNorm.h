@@ -18,7 +18,7 @@ struct LayerNormParams {
 /// is a row.
 struct LayerNormForward : KernelOf<LayerNormParams, "layernorm_forward"> {
   HYBRID_ON_CPU(p.rows)
-  HYBRID_ON_CUDA(cuda::rowGrid<T>(p.rows, p.columns))
+  HYBRID_ON_CUDA(cuda::rowGrid<T>(p.rows, p.columns, p.rowsPerItem))
   HYBRID_ROUNDABLE(0, 3)
 };
 

@@ -13,7 +13,7 @@ struct ReverseParams {
 /// Buffers: x, y. An item is a row of `inner` elements.
 struct Reverse : KernelOf<ReverseParams, "reverse", 1> {
   HYBRID_ON_CPU(p.outer *p.count)
-  HYBRID_ON_CUDA(cuda::rowGrid<T>(p.outer *p.count, p.inner))
+  HYBRID_ON_CUDA(cuda::rowGrid<T>(p.outer *p.count, p.inner, cuda::rowsOfBlock(p.inner)))
 };
 
 } // namespace hybrid

@@ -18,7 +18,7 @@ struct RmsNormParams {
 /// (optional), y, a store. An item is a row.
 struct RmsNormForward : KernelOf<RmsNormParams, "rmsnorm_forward"> {
   HYBRID_ON_CPU(p.rows)
-  HYBRID_ON_CUDA(cuda::rowGrid<T>(p.rows, p.columns))
+  HYBRID_ON_CUDA(cuda::rowGrid<T>(p.rows, p.columns, p.rowsPerItem))
   HYBRID_ROUNDABLE(0, 2)
 };
 

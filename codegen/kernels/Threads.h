@@ -20,10 +20,18 @@ constexpr int64_t threadsOfRow(int64_t columns, int64_t longest = longestWarpRow
     threads *= 2;
   return columns <= longest ? threads : block;
 }
-/// Blocks of as many rows as their threads take, with room for a sum of each warp.
-template <typename T> constexpr Grid rowGrid(int64_t rows, int64_t columns) {
-  return {ceilDiv(rows, rowBlock / threadsOfRow(columns)), rowBlock,
-          columns <= longestWarpRow ? 0 : rowBlock / 32 * static_cast<int64_t>(sizeof(T))};
+/// Rows that a block's threads take at once.
+constexpr int64_t rowsOfBlock(int64_t columns) { return rowBlock / threadsOfRow(columns); }
+/// Threads for an item of fewer rows: whole warps.
+constexpr int64_t rowItemThreads(int64_t columns, int64_t rowsPerItem) {
+  const int64_t threads = threadsOfRow(columns) * rowsPerItem;
+  return threads < 32 ? 32 : threads < rowBlock ? ceilDiv(threads, 32) * 32 : rowBlock;
+}
+/// Blocks of so many rows, with room for a sum of each warp.
+template <typename T> constexpr Grid rowGrid(int64_t rows, int64_t columns, int64_t rowsPerItem) {
+  const int64_t threads = rowItemThreads(columns, rowsPerItem);
+  return {ceilDiv(rows, rowsPerItem), threads,
+          columns <= longestWarpRow ? 0 : threads / 32 * static_cast<int64_t>(sizeof(T))};
 }
 
 /// A warp a row, several in a block.

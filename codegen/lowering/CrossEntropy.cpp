@@ -1,6 +1,6 @@
 //===- CrossEntropy.cpp - losses --------------------------------------------===//
 #include "codegen/kernels/CrossEntropy.h"
-#include "codegen/lowering/Lowering.h"
+#include "codegen/lowering/RowItems.h"
 
 using namespace mlir;
 
@@ -37,7 +37,7 @@ template <> LogicalResult lower(CrossEntropyGradOp op, ProgramBuilder &program) 
                                   program.optionalUse(op.getCotangent())};
   Store dlogits = program.storeOf(op.getDlogits());
   params.classes = logits.shape.back(), params.rows = logits.elements() / params.classes;
-  params.rowsPerItem = program.rowsPerItem(params.rows);
+  params.rowsPerItem = rowsOfItem(program, params.classes);
   params.dLogitsStride = dlogits.stride;
   params.ignoreIndex = static_cast<int64_t>(op.getIgnoreIndex()),
   params.hasWeights = !!op.getWeights();

@@ -1,6 +1,6 @@
 //===- Embedding.cpp - tables -----------------------------------------------===//
 #include "codegen/kernels/Embedding.h"
-#include "codegen/lowering/Lowering.h"
+#include "codegen/lowering/RowItems.h"
 
 using namespace mlir;
 
@@ -9,7 +9,8 @@ namespace hybrid {
 template <> LogicalResult lower(EmbeddingOp op, ProgramBuilder &program) {
   View table = program.dense(op.getTable()), ids = program.dense(op.getIds());
   Store y = program.storeOf(op.getResult());
-  EmbeddingParams params{ids.elements(), table.shape[1], table.shape[0], y.stride};
+  EmbeddingParams params{ids.elements(), table.shape[1], table.shape[0], y.stride,
+                         rowsOfItem(program, table.shape[1])};
   program.launch<EmbeddingForward>(table.element, params, {table, ids}, y);
   return success();
 }

@@ -2,6 +2,7 @@
 #include "codegen/kernels/LayerNorm.h"
 #include "codegen/lowering/Alignment.h"
 #include "codegen/lowering/NormGradient.h"
+#include "codegen/lowering/RowItems.h"
 
 using namespace mlir;
 
@@ -14,6 +15,7 @@ template <> LogicalResult lower(LayerNormOp op, ProgramBuilder &program) {
        bias = op.getBias() ? program.dense(op.getBias()) : View();
   Store y = program.storeOf(op.getResult());
   params.rows = rowCount(x), params.columns = x.shape.back();
+  params.rowsPerItem = rowsOfItem(program, params.columns);
   params.yStride = y.stride, params.alignment = rowAlignment(params.columns, {x, weight, bias});
   params.hasWeight = !!op.getWeight(), params.hasBias = !!op.getBias();
   params.eps = op.getEpsilon().convertToDouble();

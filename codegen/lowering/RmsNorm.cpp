@@ -2,6 +2,7 @@
 #include "codegen/kernels/RmsNorm.h"
 #include "codegen/lowering/Alignment.h"
 #include "codegen/lowering/NormGradient.h"
+#include "codegen/lowering/RowItems.h"
 
 using namespace mlir;
 
@@ -13,6 +14,7 @@ template <> LogicalResult lower(RmsNormOp op, ProgramBuilder &program) {
   View weight = op.getWeight() ? program.dense(op.getWeight()) : View();
   Store y = program.storeOf(op.getResult());
   params.rows = rowCount(x), params.columns = x.shape.back();
+  params.rowsPerItem = rowsOfItem(program, params.columns);
   params.yStride = y.stride, params.alignment = rowAlignment(params.columns, {x, weight});
   params.hasWeight = !!op.getWeight(), params.epsOutside = op.getEpsilonOutside();
   params.eps = op.getEpsilon().convertToDouble();

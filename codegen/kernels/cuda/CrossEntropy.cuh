@@ -100,9 +100,9 @@ template <typename T, CrossEntropyParams P, typename Store>
 HYBRID_DEVICE void crossEntropyBackward(int64_t item, const T *logits, const int32_t *targets,
                                         const T *weights, const T *totalWeight, const T *dLoss,
                                         Store store) {
-  using Rows = RowsOfBlock<P.classes>;
+  using Rows = RowsOfItem<P.classes, P.rowsPerItem>;
   constexpr int size = static_cast<int>(threadsOfRow(P.classes));
-  const int64_t wanted = Rows::row(item), row = minimum(wanted, P.rows - 1);
+  const int64_t wanted = Rows::row(item, P.rows), row = minimum(wanted, P.rows - 1);
   const T *here = logits + row * P.logitsStride;
   const LogitRow<T, P, Rows, size> statistics(here);
   if (wanted >= P.rows)

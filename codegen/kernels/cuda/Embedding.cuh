@@ -7,8 +7,8 @@ namespace hybrid::cuda {
 
 template <typename T, EmbeddingParams P, typename Store>
 HYBRID_DEVICE void embeddingForward(int64_t item, const T *table, const int32_t *ids, Store store) {
-  using Rows = RowsOfBlock<P.columns>;
-  const int64_t row = Rows::row(item);
+  using Rows = RowsOfItem<P.columns, P.rowsPerItem>;
+  const int64_t row = Rows::row(item, P.rows);
   if (row >= P.rows)
     return;
   const int64_t id = ids[row];

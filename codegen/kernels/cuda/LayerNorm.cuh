@@ -27,10 +27,10 @@ template <typename T, LayerNormParams P> struct LayerMoments {
 template <typename T, LayerNormParams P, typename X, typename Store>
 HYBRID_DEVICE void layernormForward(int64_t item, X xBuffer, const T *weight, const T *bias,
                                     Store store) {
-  using Rows = RowsOfBlock<P.columns>;
+  using Rows = RowsOfItem<P.columns, P.rowsPerItem>;
   using Part = RowPart<T, P.columns, threadsOfRow(P.columns), rowPack<T>(P.alignment)>;
   const int thread = Rows::thread();
-  const int64_t row = Rows::row(item);
+  const int64_t row = Rows::row(item, P.rows);
   const auto *x = readable<T>(xBuffer) + row * P.xStride;
   Part part, w, b;
   part.load(thread, x, row < P.rows);

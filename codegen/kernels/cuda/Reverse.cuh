@@ -6,8 +6,8 @@
 namespace hybrid::cuda {
 
 template <typename T, ReverseParams P> HYBRID_DEVICE void reverse(int64_t item, const T *x, T *y) {
-  using Rows = RowsOfBlock<P.inner>;
-  const int64_t row = Rows::row(item), outer = row / P.count, i = row % P.count;
+  using Rows = RowsOfItem<P.inner, rowsOfBlock(P.inner)>;
+  const int64_t row = Rows::row(item, P.outer * P.count), outer = row / P.count, i = row % P.count;
   if (outer >= P.outer)
     return;
   const T *from = x + row * P.inner;

@@ -37,10 +37,15 @@ template <int64_t threads, int64_t size> struct RowTeam {
   }
 };
 
-/// Teams of rowGrid(): block `item` has the rows from item * count on.
-template <int64_t columns> struct RowsOfBlock : RowTeam<rowBlock, threadsOfRow(columns)> {
-  using Team = RowTeam<rowBlock, threadsOfRow(columns)>;
-  HYBRID_DEVICE static int64_t row(int64_t item) { return item * Team::count + Team::number(); }
+/// Teams of rowGrid(), which has no more rows an item than teams.
+template <int64_t columns, int64_t rowsPerItem>
+struct RowsOfItem : RowTeam<rowItemThreads(columns, rowsPerItem), threadsOfRow(columns)> {
+  using Team = RowTeam<rowItemThreads(columns, rowsPerItem), threadsOfRow(columns)>;
+  /// The row of a thread, or `rows`, which is none: behind the last of all, or of the item.
+  HYBRID_DEVICE static int64_t row(int64_t item, int64_t rows) {
+    const int64_t own = item * rowsPerItem + Team::number();
+    return Team::number() < rowsPerItem && own < rows ? own : rows;
+  }
 };
 
 /// Elements that a thread moves together of rows of T, of which `alignment` divide everything.

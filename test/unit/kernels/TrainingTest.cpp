@@ -32,7 +32,7 @@ TYPED_TEST_SUITE(Training, Scalars);
 TYPED_TEST(Training, EmbeddingGathersAndScatters) {
   using T = TypeParam;
   for (int64_t columns : {1, 8, 17, 48, 128}) {
-    EmbeddingParams p{50, columns, 11, columns + 2};
+    EmbeddingParams p{50, columns, 11, columns + 2, 0};
     Doubles table = randomDoubles(p.classes * columns, 1), dy = randomDoubles(p.rows * columns, 2);
     std::vector<int32_t> ids;
     for (int64_t r = 0; r < p.rows; ++r)
