@@ -129,7 +129,7 @@ struct ToeplitzLanes {
   static constexpr int64_t onCuda(ToeplitzConvParams p, bool backward, int64_t mostShared) {
     p.lanes = cuda::manyToeplitzLanes;
     const bool fits = cuda::sharedBytes(p, backward ? 2 : 1) <= mostShared &&
-                      cuda::toeplitzWarps(p, backward) == 1;
+                      cuda::toeplitzWarps(p, true) == 1; // longer ones leave room for one block
     return fits && cuda::toeplitzWidth(p) > 1 && p.channels % p.lanes == 0 ? cuda::manyToeplitzLanes
                                                                            : cuda::fewToeplitzLanes;
   }
