@@ -29,6 +29,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "codegen/kernels/Threads.h"
 #include "codegen/kernels/TileProduct.h"
 
 namespace hybrid {
@@ -111,7 +112,7 @@ template <typename T> constexpr int64_t attentionPreparePacks(const AttentionPre
   return p.batch * p.heads * p.rows * p.columns / pack;
 }
 template <typename T> constexpr int64_t attentionPrepareEach(const AttentionPrepareParams &p) {
-  constexpr int64_t several = 4, manyBlocks = 2112;
+  constexpr int64_t several = 4, manyBlocks = 16 * gridProcessors;
   return attentionPreparePacks<T>(p) >= several * manyBlocks * attentionPrepareThreads ? several
                                                                                        : 1;
 }

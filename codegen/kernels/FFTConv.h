@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 #include "codegen/kernels/FFT.h"
+#include "codegen/kernels/Threads.h"
 
 namespace hybrid {
 
@@ -61,9 +62,6 @@ template <typename T> constexpr int64_t sharedBytes(const FFTConvParams &p, int6
   return signals * fftElements(p.points, p.lanes) * 2 * static_cast<int64_t>(sizeof(T)) +
          (p.hasSegments ? 32 * 4 : 0);
 }
-
-/// Multiprocessors of the GPU that grids are made for: an H200.
-constexpr int64_t gridProcessors = 132;
 
 /// Channels of a block, `signals` transforms each; 0 where there is no room for enough of them to
 /// be worth it, and two passes over memory are cheaper.

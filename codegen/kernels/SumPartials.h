@@ -1,6 +1,6 @@
 //===- SumPartials.h - contract of sums of partial results ------------------===//
 #pragma once
-#include "codegen/kernels/Kernel.h"
+#include "codegen/kernels/Threads.h"
 
 namespace hybrid {
 
@@ -14,7 +14,7 @@ constexpr int64_t sumPartialsThreads = 256;
 /// Threads along the partial rows, of which the others have a column each: as many as fit beside a
 /// sector, but not more than there are rows, nor where columns alone make enough blocks.
 template <typename T> constexpr int64_t sumPartialsRows(const SumPartialsParams &p) {
-  constexpr int64_t enoughBlocks = 528; // four on each of an H100's multiprocessors
+  constexpr int64_t enoughBlocks = 4 * gridProcessors;
   int64_t rows = sumPartialsThreads / lanes<T>;
   while (rows > 1 &&
          (rows / 2 >= p.count || ceilDiv(p.columns, sumPartialsThreads / rows) > enoughBlocks))

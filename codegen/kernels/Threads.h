@@ -4,6 +4,9 @@
 
 namespace hybrid::cuda {
 
+/// Multiprocessors of the GPU that grids are made for: an H200.
+constexpr int64_t gridProcessors = 132;
+
 /// Threads for a row of `columns`: about four elements each, from a warp to eight.
 constexpr int64_t rowThreads(int64_t columns) {
   int64_t warps = ceilDiv(columns, 128);

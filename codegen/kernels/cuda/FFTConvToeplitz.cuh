@@ -22,8 +22,9 @@
 // sectors of memory are whole then in bf16, too. With 8 an H200 took 135 us for the gradients of 8M
 // values, for which it moved 400 MB between its L2 cache and multiprocessors.
 //
-// Bound by memory on an H200, by count; numbers are in FFTConvToeplitz.h. Convolutions as
-// products with Toeplitz blocks: Ku et al. 2025 (StripedHyena 2). Operator: Poli et al. 2023,
+// By count bound by memory, numbers are in FFTConvToeplitz.h; measured it is not: loading and
+// multiplying take turns, as the warps of a multiprocessor do both at the same time. Convolutions
+// as products with Toeplitz blocks: Ku et al. 2025 (StripedHyena 2). Operator: Poli et al. 2023,
 // section 3.
 //
 //===----------------------------------------------------------------------===//
