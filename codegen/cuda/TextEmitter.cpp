@@ -88,18 +88,26 @@ public:
 
   /// Ends the kernel and returns its symbol: an equal kernel made before is used again.
   std::string finish(StringRef stem) { return addKernel(kernels, stem, parameters, body); }
-  /// Ends a store, whose body is that of a function of `row`, `column` and `value`; `neighbours`
-  /// has the body for a pack of `count` values, which are up to `width`.
-  std::string finishStore(StringRef element, int64_t width, const KernelText &neighbours) {
-    auto function = [](const std::string &argument, const std::string &body) {
-      return "  HYBRID_DEVICE void operator()(int64_t row, int64_t column, " + argument +
+  /// Ends a store, whose body is that of a function of `row`, `column` and `value`. A pack of
+  /// `count` values, up to `width`, is stored in two steps: `loads` returns the `loaded` operands,
+  /// `neighbours` stores the values with them.
+  std::string finishStore(StringRef element, int64_t width, StringRef loaded,
+                          const KernelText &loads, const KernelText &neighbours) {
+    auto function = [](const std::string &result, const std::string &name,
+                       const std::string &arguments, const std::string &body) {
+      return "  HYBRID_DEVICE " + result + " " + name + "(int64_t row, int64_t column" + arguments +
              ") const {\n" + body + "  }\n";
     };
-    std::string text = llvm::formatv("  static constexpr int width = {0};\n", width).str() +
-                       members + function(element.str() + " value", body);
-    if (width > 1)
-      text += "  template <int count>\n" +
-              function(llvm::formatv("const Pack<{0}, count> &value", element), neighbours.body);
+    const std::string count = "  template <int count>\n";
+    std::string text =
+        llvm::formatv("  static constexpr int width = {0};\n", width).str() + members +
+        function("void", "operator()", ", " + element.str() + " value", body) + count +
+        "  struct Operands {\n" + loaded.str() + "  };\n" + count +
+        function("Operands<count>", "load", "", loads.body) + count +
+        function("void", "operator()",
+                 llvm::formatv(", const Pack<{0}, count> &value, const Operands<count> &operands",
+                               element),
+                 neighbours.body);
     return addSource(kernels, "store", text, [&](const std::string &symbol) {
       return "struct " + symbol + " {\n" + text + "};\n";
     });
@@ -206,44 +214,60 @@ SmallVector<std::string> emitBody(KernelText &kernel, Block *body, ArrayRef<std:
   return results;
 }
 
-/// Loads operands at `indices`, computes and stores `pack` neighbours: a number, or a name of one
-/// that is a power of two. `given`: what the body takes before the operands.
+/// What a pack needs of an operand: neighbours, or one element for all.
+bool isRepeated(const IterationSpace &space, size_t operand) {
+  return space.strides[operand].back() == 0;
+}
+
+/// Computes and stores `pack` neighbours at `indices`: a number, or a name of one that is a power
+/// of two. `numbers`: names of what the body takes.
+void emitResults(KernelText &kernel, Block *body, size_t operands, ArrayRef<View> results,
+                 const IterationSpace &space, ArrayRef<std::string> indices,
+                 const std::string &pack, ArrayRef<std::string> numbers) {
+  auto place = [&](size_t i) { return sumOfIndices(indices, space.strides[operands + i]); };
+  if (pack == "1") {
+    for (auto [i, value] : llvm::enumerate(emitBody(kernel, body, numbers)))
+      kernel.line("{0}[{1}] = {2};", kernel.buffer(operands + i), place(i), value);
+    return;
+  }
+  for (auto [i, view] : llvm::enumerate(results))
+    kernel.line("Pack<{0}, {1}> r{2};", typeText(view.element), pack, i);
+  kernel.line("HYBRID_UNROLL");
+  kernel.line("for (int j = 0; j < {0}; ++j) {{", pack);
+  for (auto [i, value] : llvm::enumerate(emitBody(kernel, body, numbers)))
+    kernel.line("r{0}[j] = {1};", i, value);
+  kernel.close();
+  for (size_t i = 0; i < results.size(); ++i)
+    kernel.line("storeGlobal({0} + {1}, r{2});", kernel.buffer(operands + i), place(i), i);
+}
+
+/// The text that loads an operand of a pack at `indices`.
+std::string loadText(const KernelText &kernel, const IterationSpace &space, size_t operand,
+                     size_t source, ArrayRef<std::string> indices, const std::string &pack) {
+  const std::string buffer = kernel.buffer(source),
+                    place = sumOfIndices(indices, space.strides[operand]);
+  if (pack == "1" || isRepeated(space, operand))
+    return buffer + "[" + place + "]";
+  return "loadPack<" + pack + ">(" + buffer + " + " + place + ")";
+}
+
+/// Loads operands at `indices`, computes and stores `pack` neighbours. `given`: what the body takes
+/// before the operands.
 void emitPack(KernelText &kernel, Block *body, ArrayRef<View> operands, ArrayRef<View> results,
-              const IterationSpace &space, ArrayRef<std::string> indices, const std::string &pack,
+              const IterationSpace &space, ArrayRef<std::string> indices, int64_t pack,
               ArrayRef<std::string> given = {}) {
-  auto place = [&](size_t i) { return sumOfIndices(indices, space.strides[i]); };
-  SmallVector<std::string> loaded(given);
+  SmallVector<std::string> numbers(given);
   const SmallVector<size_t> source = readThrough(operands, results);
+  const std::string count = std::to_string(pack);
   for (size_t i = 0; i < operands.size(); ++i) {
-    const std::string buffer = kernel.buffer(source[i]);
-    std::string name = "a" + std::to_string(i), from = buffer + " + " + place(i);
-    bool repeated = space.strides[i].back() == 0;
-    if (pack == "1" || repeated)
-      kernel.line("const {0} {1} = {2}[{3}];", typeText(operands[i].element), name, buffer,
-                  place(i));
-    else
-      kernel.line("const auto {0} = loadPack<{1}>({2});", name, pack, from);
-    loaded.push_back(pack == "1" || repeated ? name : name + "[j]");
+    const std::string name = "a" + std::to_string(i);
+    const bool isNumber = pack == 1 || isRepeated(space, i);
+    kernel.line("const {0} {1} = {2};",
+                isNumber ? typeText(operands[i].element).str() : std::string("auto"), name,
+                loadText(kernel, space, i, source[i], indices, count));
+    numbers.push_back(isNumber ? name : name + "[j]");
   }
-  if (pack != "1") {
-    for (auto [i, view] : llvm::enumerate(results))
-      kernel.line("Pack<{0}, {1}> r{2};", typeText(view.element), pack, i);
-    kernel.line("HYBRID_UNROLL");
-    kernel.line("for (int j = 0; j < {0}; ++j) {{", pack);
-  }
-  for (auto [i, value] : llvm::enumerate(emitBody(kernel, body, loaded))) {
-    if (pack != "1")
-      kernel.line("r{0}[j] = {1};", i, value);
-    else
-      kernel.line("{0}[{1}] = {2};", kernel.buffer(operands.size() + i), place(operands.size() + i),
-                  value);
-  }
-  if (pack != "1") {
-    kernel.close();
-    for (size_t i = 0; i < results.size(); ++i)
-      kernel.line("storeGlobal({0} + {1}, r{2});", kernel.buffer(operands.size() + i),
-                  place(operands.size() + i), i);
-  }
+  emitResults(kernel, body, operands.size(), results, space, indices, count, numbers);
 }
 
 } // namespace
@@ -268,7 +292,7 @@ GeneratedKernel TextEmitter::elementwise(GeneratedKernels &kernels, Block *body,
     kernel.line("for ({0} column = threadIdx.x * {1}; column < {2}; column += {3}) {{", type, pack,
                 inner, elementwiseThreads * pack);
     indices.push_back("column");
-    emitPack(kernel, body, operands, results, space, indices, std::to_string(pack));
+    emitPack(kernel, body, operands, results, space, indices, pack);
     kernel.close();
   } else {
     int64_t perBlock = elementwiseThreads * packsPerThread * pack;
@@ -280,7 +304,7 @@ GeneratedKernel TextEmitter::elementwise(GeneratedKernels &kernels, Block *body,
                 perBlock, elementwiseThreads * pack, pack);
     kernel.line("if (i < {0}) {{", elements);
     SmallVector<std::string> indices = decompose(kernel, type, "i", space.shape, "i");
-    emitPack(kernel, body, operands, results, space, indices, std::to_string(pack));
+    emitPack(kernel, body, operands, results, space, indices, pack);
     kernel.close();
     kernel.close();
   }
@@ -304,19 +328,34 @@ std::string TextEmitter::store(GeneratedKernels &kernels, Block *body, ArrayRef<
   SmallVector<View> buffers(operands);
   buffers.append(results.begin(), results.end());
   IterationSpace space = collapse(results[0].shape, buffers, /*keepRows=*/true);
-  KernelText kernel(kernels, operands, results);
-  kernel.indent();
   ArrayRef<int64_t> outer = ArrayRef(space.shape).drop_back();
-  SmallVector<std::string> indices = decompose(kernel, "int64_t", "row", outer, "row");
-  indices.push_back("column");
-  const int64_t width = packSize(space, buffers);
-  KernelText neighbours(kernels, operands, results);
-  neighbours.indent();
-  SmallVector<std::string> sameIndices = decompose(neighbours, "int64_t", "row", outer, "row");
-  sameIndices.push_back("column");
-  emitPack(kernel, body, operands, results, space, indices, "1", {"value"});
-  emitPack(neighbours, body, operands, results, space, sameIndices, "count", {"value[j]"});
-  return kernel.finishStore(typeText(elementOf(body->getArgument(0))), width, neighbours);
+  SmallVector<std::string> indices;
+  auto begin = [&] {
+    KernelText text(kernels, operands, results);
+    text.indent();
+    indices = decompose(text, "int64_t", "row", outer, "row");
+    indices.push_back("column");
+    return text;
+  };
+  KernelText one = begin(), loads = begin(), neighbours = begin();
+  emitPack(one, body, operands, results, space, indices, 1, {"value"});
+
+  const SmallVector<size_t> source = readThrough(operands, results);
+  SmallVector<std::string> numbers = {"value[j]"};
+  std::string members;
+  loads.line("Operands<count> operands;");
+  for (auto [i, view] : llvm::enumerate(operands)) {
+    const std::string name = "a" + std::to_string(i);
+    const bool repeated = isRepeated(space, i);
+    members += llvm::formatv(repeated ? "    {0} {1};\n" : "    Pack<{0}, count> {1};\n",
+                             typeText(view.element), name);
+    loads.line("operands.{0} = {1};", name, loadText(loads, space, i, source[i], indices, "count"));
+    numbers.push_back("operands." + name + (repeated ? "" : "[j]"));
+  }
+  loads.line("return operands;");
+  emitResults(neighbours, body, operands.size(), results, space, indices, "count", numbers);
+  return one.finishStore(typeText(elementOf(body->getArgument(0))), packSize(space, buffers),
+                         members, loads, neighbours);
 }
 
 void TextEmitter::function(GeneratedKernels &kernels, StringRef name, Block *body) const {

@@ -26,8 +26,9 @@ namespace cuda {
 constexpr int64_t groupedLinearDepth = 32;
 
 constexpr RowsProductParams rowsProductOf(const GroupedLinearParams &p) {
-  return {p.inputs,  p.transposed, p.bf16, groupedLinearDepth,
-          p.rowTile, p.columnTile, 0,      p.outputs % 8 == 0};
+  return {p.inputs,          p.transposed, p.bf16, groupedLinearDepth,
+          p.rowTile,         p.columnTile, 0,      p.outputs % p.columnTile == 0,
+          p.outputs % 8 == 0};
 }
 constexpr int threads(const GroupedLinearParams &p) { return threads(rowsProductOf(p)); }
 constexpr int64_t groupedLinearItems(const GroupedLinearParams &p) {

@@ -29,6 +29,7 @@ constexpr RowsProductParams rowsProductOf(const RoundedLinearParams &p) {
           p.rowTile,
           p.columnTile,
           p.rows % p.rowTile == 0,
+          p.outputs % p.columnTile == 0,
           p.outputs % 8 == 0};
 }
 constexpr int threads(const RoundedLinearParams &p) { return threads(rowsProductOf(p)); }

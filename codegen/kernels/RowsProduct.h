@@ -10,10 +10,10 @@ namespace hybrid::cuda {
 
 /// transposed: the weight is [inputs, outputs], not [outputs, inputs]; bf16: products of operands
 /// rounded to bf16, else as exact as the element type; depth: how much of the contraction is
-/// between two barriers; this and tiles are multiples of 32. wholeRows: no tile has fewer than
-/// rowTile; wholePacks: the outputs are a multiple of 8.
+/// between two barriers; this and tiles are multiples of 32. wholeRows, wholeColumns: no tile has
+/// fewer than rowTile or columnTile; wholePacks: the outputs are a multiple of 8.
 struct RowsProductParams {
-  int64_t inputs, transposed, bf16, depth, rowTile, columnTile, wholeRows, wholePacks;
+  int64_t inputs, transposed, bf16, depth, rowTile, columnTile, wholeRows, wholeColumns, wholePacks;
 };
 
 /// A warp has 32 x 32 of a tile.

@@ -98,6 +98,16 @@ template <int bytes> HYBRID_DEVICE void copyAsync(void *shared, const void *glob
                  "n"(bytes), "r"(there ? bytes : 0)
                  : "memory");
 }
+/// Of what is there.
+template <int bytes> HYBRID_DEVICE void copyAsync(void *shared, const void *global) {
+  const auto address = static_cast<uint32_t>(__cvta_generic_to_shared(shared));
+  if constexpr (bytes == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(global)
+                 : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(address), "l"(global), "n"(bytes)
+                 : "memory");
+}
 HYBRID_DEVICE void commitCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int pending> HYBRID_DEVICE void waitCopies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");

@@ -61,12 +61,17 @@ HYBRID_DEVICE void groupedLinear(int64_t item, const T *x, const T *weight, cons
     return;
   const int firstColumn = static_cast<int>(item % columnTiles) * Tile::columnTile;
   Tile tile{sharedMemory<T>(), at.count, outputs - firstColumn};
+  auto write = asStore<P.outputs>(y);
+  typename Tile::template Ahead<decltype(write)> operands;
+  auto load = [&] { operands.loadFirst(tile, write, at.first, firstColumn); };
   if (at.group != static_cast<int>(P.groups)) // of nobody
     tile.multiply(x + at.first * P.inputs, P.inputs,
                   weight + at.group * P.inputs * P.outputs +
                       firstColumn * (P.transposed ? int64_t(1) : P.inputs),
-                  P.transposed ? P.outputs : P.inputs);
-  tile.store(asStore<P.outputs>(y), at.first, firstColumn);
+                  P.transposed ? P.outputs : P.inputs, load);
+  else
+    load();
+  tile.store(write, at.first, firstColumn, operands);
 }
 
 template <typename T, GroupedLinearParams P>
@@ -101,8 +106,11 @@ HYBRID_DEVICE void groupedLinearGrad(int64_t item, const T *x, const T *dy, cons
   clearFragments(sums[1]);
   auto sum = [&](int i, int block) -> T(&)[4] { return sums[i][block]; };
 
-  TileInFlight<T, Left, depth, rowTile, wide, threadCount, true> left;
-  TileInFlight<T, Right, depth, columnTile, wide, threadCount, true> right;
+  TileInFlight<T, Left, depth, rowTile, wide, threadCount, true, false, P.outputs % rowTile == 0>
+      left;
+  TileInFlight<T, Right, depth, columnTile, wide, threadCount, true, false,
+               P.inputs % columnTile == 0>
+      right;
   Element *sets = sharedMemory<Element>();
   auto start = [&](int set, int row) {
     left.start(sets + set * setElements, dy + row * P.outputs, P.outputs, last - row,

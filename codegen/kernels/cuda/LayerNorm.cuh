@@ -32,7 +32,10 @@ HYBRID_DEVICE void layernormForward(int64_t item, X xBuffer, const T *weight, co
   const int thread = Rows::thread();
   const int64_t row = Rows::row(item, P.rows);
   const auto *x = readable<T>(xBuffer) + row * P.xStride;
+  auto y = asStore<P.yStride>(store);
   Part part, w, b;
+  typename Part::template Ahead<decltype(y)> operands;
+  operands.loadEarly(thread, y, row, row < P.rows);
   part.load(thread, x, row < P.rows);
   w.load(thread, weight, P.hasWeight != 0);
   b.load(thread, bias, P.hasBias != 0);
@@ -40,8 +43,7 @@ HYBRID_DEVICE void layernormForward(int64_t item, X xBuffer, const T *weight, co
                              [](T value) { return Rows::sum(value, sharedMemory<T>()); });
   if (row >= P.rows)
     return;
-  const auto y = asStore<P.yStride>(store);
-  Part::store(thread, y, row, [&](int i) {
+  operands.store(thread, y, row, [&](int i) {
     T value = (part.values[i] - moments.mean) * moments.inverse;
     if constexpr (P.hasWeight != 0)
       value *= w.values[i];
@@ -60,18 +62,24 @@ HYBRID_DEVICE void layernormBackward(int64_t item, X xBuffer, const T *weight, G
   const int64_t end = minimum((item + 1) * P.rowsPerItem, P.rows);
   const auto *x = readable<T>(xBuffer);
   const auto *dy = readable<T>(dyBuffer);
-  const auto dx = asStore<P.dxStride>(store);
+  auto dx = asStore<P.dxStride>(store);
   Part w, weightSums, biasSums;
   w.load(thread, weight, P.hasWeight != 0);
   weightSums.clear();
   biasSums.clear();
   auto sum = [](T value) { return Team::sum(value); };
-  for (int64_t first = item * P.rowsPerItem; first < end; first += Team::count) {
-    const int64_t row = first + Team::number();
-    const bool inside = row < end;
+  using Row = typename Team::template Row<T, ElementOf<T, X>, ElementOf<T, Gradient>, decltype(dx)>;
+  auto load = [&](int64_t row, bool exists) {
+    Row loaded;
+    loaded.x.load(thread, x + row * P.xStride, exists);
+    loaded.dy.load(thread, dy + row * P.yStride, exists);
+    loaded.operands.loadEarly(thread, dx, row, exists);
+    return loaded;
+  };
+  Team::forEachRow(item * P.rowsPerItem, end, load, [&](int64_t row, bool exists, Row &loaded) {
     Part value, gradient;
-    value.load(thread, x + row * P.xStride, inside);
-    gradient.load(thread, dy + row * P.yStride, inside);
+    value.take(loaded.x);
+    gradient.take(loaded.dy);
     auto scaled = [&](int i) {
       return P.hasWeight ? gradient.values[i] * w.values[i] : gradient.values[i];
     };
@@ -83,9 +91,9 @@ HYBRID_DEVICE void layernormBackward(int64_t item, X xBuffer, const T *weight, G
       products += scaled(i) * ((value.values[i] - moments.mean) * moments.inverse);
     }
     T meanGradient = sum(gradients) / T(P.columns), meanProduct = sum(products) / T(P.columns);
-    if (!inside)
-      continue;
-    Part::store(thread, dx, row, [&](int i) {
+    if (!exists)
+      return;
+    loaded.operands.store(thread, dx, row, [&](int i) {
       const T normalized = (value.values[i] - moments.mean) * moments.inverse;
       return (scaled(i) - meanGradient - normalized * meanProduct) * moments.inverse;
     });
@@ -95,7 +103,7 @@ HYBRID_DEVICE void layernormBackward(int64_t item, X xBuffer, const T *weight, G
           gradient.values[i] * ((value.values[i] - moments.mean) * moments.inverse);
       biasSums.values[i] += gradient.values[i];
     }
-  }
+  });
   if (partial) {
     Team::addUp(weightSums, partial + item * 2 * P.columns);
     Team::addUp(biasSums, partial + (item * 2 + 1) * P.columns);

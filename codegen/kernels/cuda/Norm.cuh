@@ -20,6 +20,35 @@ struct NormTeam : RowTeam<normBackwardThreads(columns), normBackwardTeam(columns
   template <typename T> HYBRID_DEVICE static T sum(T value) {
     return Team::sum(value, sharedMemory<T>());
   }
+  /// What a thread reads of a row: of x, of dy, and what the store of dx does.
+  template <typename T, typename X, typename Dy, typename Store> struct Row {
+    typename Part<T>::template Loaded<X> x;
+    typename Part<T>::template Loaded<Dy> dy;
+    typename Part<T>::template Ahead<Store> operands;
+  };
+  /// use(row, exists, loaded) for the rows from `begin` to `end` of each team, also where it has
+  /// none; load(row, exists) is on its way while the row before is computed, if it takes few
+  /// registers.
+  template <typename Load, typename Use>
+  HYBRID_DEVICE static void forEachRow(int64_t begin, int64_t end, Load load, Use use) {
+    using Loaded = decltype(load(begin, true));
+    constexpr bool isAhead = sizeof(Loaded) <= 128;
+    int64_t row = begin + Team::number();
+    Loaded next;
+    if constexpr (isAhead)
+      next = load(row, row < end);
+    HYBRID_NO_UNROLL
+    for (int64_t first = begin; first < end; first += Team::count, row += Team::count) {
+      Loaded now;
+      if constexpr (isAhead) {
+        now = next;
+        next = load(row + Team::count, row + Team::count < end);
+      } else {
+        now = load(row, row < end);
+      }
+      use(row, row < end, now);
+    }
+  }
   /// out[column] = Σ over teams of each thread's values, teams in order.
   template <typename T> HYBRID_DEVICE static void addUp(const Part<T> &part, T *out) {
     const int thread = Team::thread();

@@ -143,15 +143,19 @@ template <int count> HYBRID_DEVICE void storeGlobal(bf16 *to, const Pack<bf16, c
 
 /// The plainest store of a kernel's result: a place in memory, rows `stride` elements apart. The
 /// compiler puts a fused region in its place (schedule-fuse-stores). A store takes an element, or
-/// up to `width` neighbours, a power of two, at a column that is a multiple of that.
+/// up to `width` neighbours, a power of two, at a column that is a multiple of that; what it reads
+/// for neighbours can be loaded before they are known.
 template <typename T, int64_t stride, int neighbours = 1> struct RowStore {
   static constexpr int width = neighbours;
   T *y;
+  template <int count> struct Operands {};
+  template <int count> HYBRID_DEVICE Operands<count> load(int64_t, int64_t) const { return {}; }
   HYBRID_DEVICE void operator()(int64_t row, int64_t column, T value) const {
     y[row * stride + column] = value;
   }
   template <int count>
-  HYBRID_DEVICE void operator()(int64_t row, int64_t column, const Pack<T, count> &values) const {
+  HYBRID_DEVICE void operator()(int64_t row, int64_t column, const Pack<T, count> &values,
+                                Operands<count>) const {
     storeGlobal(y + row * stride + column, values);
   }
 };
@@ -163,22 +167,61 @@ template <int64_t stride, typename Functor> HYBRID_DEVICE Functor asStore(Functo
 template <int64_t stride, typename T> HYBRID_DEVICE RowStore<T, stride> asStore(T *y) {
   return {y};
 }
-/// `count` neighbours at a column that is a multiple of that, as many at a time as the store takes.
+/// What a store reads for `count` neighbours at a column that is a multiple of that, as many at a
+/// time as the store takes.
+template <typename Store, int count> struct NeighboursOperands {
+  static constexpr int width = Store::width < count ? Store::width : count;
+  typename Store::template Operands<width> operands[count / width];
+
+  HYBRID_DEVICE void load(const Store &store, int64_t row, int64_t column) {
+    HYBRID_UNROLL
+    for (int i = 0; i < count / width; ++i)
+      operands[i] = store.template load<width>(row, column + i * width);
+  }
+  template <typename T>
+  HYBRID_DEVICE void store(const Store &store, int64_t row, int64_t column,
+                           const Pack<T, count> &values) const {
+    HYBRID_UNROLL
+    for (int i = 0; i < count / width; ++i) {
+      Pack<T, width> some;
+      HYBRID_UNROLL
+      for (int k = 0; k < width; ++k)
+        some[k] = values[i * width + k];
+      store(row, column + i * width, some, operands[i]);
+    }
+  }
+};
 template <int count, typename Store, typename T>
 HYBRID_DEVICE void storeNeighbours(const Store &store, int64_t row, int64_t column,
                                    const Pack<T, count> &values) {
-  constexpr int width = Store::width < count ? Store::width : count;
+  NeighboursOperands<Store, count> operands;
+  operands.load(store, row, column);
+  operands.store(store, row, column, values);
+}
+
+/// use(i, load(i)) for i < count, which stores. A load is not moved before stores that may be to
+/// its address, and would be waited for one at a time: so they come 8 at a time before what is
+/// stored, the first ones before compute().
+template <int count, typename Load, typename Compute, typename Use>
+HYBRID_DEVICE void loadAhead(Load load, Compute compute, Use use) {
+  constexpr int together = count < 8 ? count : 8;
+  static_assert(count % together == 0);
+  decltype(load(0)) loaded[2][together];
   HYBRID_UNROLL
-  for (int first = 0; first < count; first += width)
-    if constexpr (width == 1) {
-      store(row, column + first, values[first]);
-    } else {
-      Pack<T, width> some;
-      HYBRID_UNROLL
-      for (int i = 0; i < width; ++i)
-        some[i] = values[first + i];
-      store(row, column + first, some);
-    }
+  for (int i = 0; i < together; ++i)
+    loaded[0][i] = load(i);
+  compute();
+  HYBRID_UNROLL
+  for (int first = 0; first < count; first += together) {
+    auto &now = loaded[first / together % 2], &next = loaded[(first / together + 1) % 2];
+    HYBRID_UNROLL
+    for (int i = 0; i < together; ++i)
+      if (first + together < count)
+        next[i] = load(first + together + i);
+    HYBRID_UNROLL
+    for (int i = 0; i < together; ++i)
+      use(first + i, now[i]);
+  }
 }
 
 /// Sum over `lanes` neighbouring lanes of a warp, the same bits in every one of them.

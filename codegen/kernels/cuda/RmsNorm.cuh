@@ -34,7 +34,10 @@ HYBRID_DEVICE void rmsnormForward(int64_t item, X xBuffer, const T *weight, Stor
   const int thread = Rows::thread();
   const int64_t row = Rows::row(item, P.rows);
   const auto *x = readable<T>(xBuffer) + row * P.xStride;
+  auto y = asStore<P.yStride>(store);
   Part part, w;
+  typename Part::template Ahead<decltype(y)> operands;
+  operands.loadEarly(thread, y, row, row < P.rows);
   part.load(thread, x, row < P.rows);
   w.load(thread, weight, P.hasWeight != 0);
   T squares = 0;
@@ -44,8 +47,7 @@ HYBRID_DEVICE void rmsnormForward(int64_t item, X xBuffer, const T *weight, Stor
   RmsScale<T, P> scale(Rows::sum(squares, sharedMemory<T>()));
   if (row >= P.rows)
     return;
-  const auto y = asStore<P.yStride>(store);
-  Part::store(thread, y, row, [&](int i) {
+  operands.store(thread, y, row, [&](int i) {
     const T value = part.values[i] * scale.inverse;
     return P.hasWeight != 0 ? value * w.values[i] : value;
   });
@@ -60,16 +62,22 @@ HYBRID_DEVICE void rmsnormBackward(int64_t item, X xBuffer, const T *weight, Gra
   const int64_t end = minimum((item + 1) * P.rowsPerItem, P.rows);
   const auto *x = readable<T>(xBuffer);
   const auto *dy = readable<T>(dyBuffer);
-  const auto dx = asStore<P.dxStride>(store);
+  auto dx = asStore<P.dxStride>(store);
   Part w, sums;
   w.load(thread, weight, P.hasWeight != 0);
   sums.clear();
-  for (int64_t first = item * P.rowsPerItem; first < end; first += Team::count) {
-    const int64_t row = first + Team::number();
-    const bool inside = row < end;
+  using Row = typename Team::template Row<T, ElementOf<T, X>, ElementOf<T, Gradient>, decltype(dx)>;
+  auto load = [&](int64_t row, bool exists) {
+    Row loaded;
+    loaded.x.load(thread, x + row * P.xStride, exists);
+    loaded.dy.load(thread, dy + row * P.yStride, exists);
+    loaded.operands.loadEarly(thread, dx, row, exists);
+    return loaded;
+  };
+  Team::forEachRow(item * P.rowsPerItem, end, load, [&](int64_t row, bool exists, Row &loaded) {
     Part value, gradient;
-    value.load(thread, x + row * P.xStride, inside);
-    gradient.load(thread, dy + row * P.yStride, inside);
+    value.take(loaded.x);
+    gradient.take(loaded.dy);
     T squares = 0, dot = 0;
     HYBRID_UNROLL
     for (int i = 0; i < Part::count; ++i) {
@@ -79,16 +87,16 @@ HYBRID_DEVICE void rmsnormBackward(int64_t item, X xBuffer, const T *weight, Gra
     }
     RmsScale<T, P> scale(Team::sum(squares));
     T along = scale.along(Team::sum(dot));
-    if (!inside)
-      continue;
-    Part::store(thread, dx, row, [&](int i) {
+    if (!exists)
+      return;
+    loaded.operands.store(thread, dx, row, [&](int i) {
       const T scaled = P.hasWeight ? gradient.values[i] * w.values[i] : gradient.values[i];
       return scaled * scale.inverse - value.values[i] * along;
     });
     HYBRID_UNROLL
     for (int i = 0; i < Part::count; ++i)
       sums.values[i] += gradient.values[i] * (value.values[i] * scale.inverse);
-  }
+  });
   if constexpr (P.hasWeight != 0)
     Team::addUp(sums, partial + item * P.columns);
 }

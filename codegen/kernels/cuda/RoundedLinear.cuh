@@ -13,9 +13,12 @@ HYBRID_DEVICE void roundedLinear(int64_t item, const bf16 *x, const bf16 *weight
   const int firstColumn = static_cast<int>(item % columnTiles * P.columnTile);
   const int rows = static_cast<int>(minimum<int64_t>(P.rowTile, P.rows - firstRow));
   Tile tile{sharedMemory<T>(), rows, static_cast<int>(P.outputs) - firstColumn};
+  auto write = asStore<P.yStride>(y);
+  typename Tile::template Ahead<decltype(write)> operands;
   tile.multiply(x + firstRow * P.xStride, P.xStride,
-                weight + firstColumn * (P.transposed ? 1 : P.weightStride), P.weightStride);
-  tile.store(asStore<P.yStride>(y), firstRow, firstColumn);
+                weight + firstColumn * (P.transposed ? 1 : P.weightStride), P.weightStride,
+                [&] { operands.loadFirst(tile, write, firstRow, firstColumn); });
+  tile.store(write, firstRow, firstColumn, operands);
 }
 
 } // namespace hybrid::cuda

@@ -68,31 +68,62 @@ template <typename T, int64_t columns, int64_t threads, int width> struct RowPar
     for (int i = 0; i < count; ++i)
       values[i] = T(0);
   }
-  /// Reads its part of a row; 0 behind the row's end, and all of it if the row is not there.
-  template <typename Memory>
-  HYBRID_DEVICE void load(int thread, const Memory *row, bool exists = true) {
-    Pack<Memory, width> loaded[packs];
-    HYBRID_UNROLL
-    for (int k = 0; k < packs; ++k)
-      loaded[k] = exists && column(thread, k) < columns ? loadPack<width>(row + column(thread, k))
-                                                        : Pack<Memory, width>{};
+  /// As it lies in memory; 0 behind the row's end, and all of it if the row is not there. What
+  /// turns it into numbers waits for it.
+  template <typename Memory> struct Loaded {
+    Pack<Memory, width> of[packs];
+    HYBRID_DEVICE void load(int thread, const Memory *row, bool exists) {
+      HYBRID_UNROLL
+      for (int k = 0; k < packs; ++k)
+        of[k] = exists && column(thread, k) < columns ? loadPack<width>(row + column(thread, k))
+                                                      : Pack<Memory, width>{};
+    }
+  };
+  template <typename Memory> HYBRID_DEVICE void take(const Loaded<Memory> &loaded) {
     HYBRID_UNROLL
     for (int i = 0; i < count; ++i)
-      values[i] = number(loaded[i / width][i % width]);
+      values[i] = number(loaded.of[i / width][i % width]);
   }
-  /// Stores value(i) of what this thread holds at its columns of row `row`.
-  template <typename Store, typename Value>
-  HYBRID_DEVICE static void store(int thread, const Store &to, int64_t row, Value value) {
-    HYBRID_UNROLL
-    for (int k = 0; k < packs; ++k)
-      if (column(thread, k) < columns) {
-        Pack<T, width> pack;
-        HYBRID_UNROLL
-        for (int i = 0; i < width; ++i)
-          pack[i] = value(k * width + i);
-        storeNeighbours(to, row, column(thread, k), pack);
-      }
+  template <typename Memory>
+  HYBRID_DEVICE void load(int thread, const Memory *row, bool exists = true) {
+    Loaded<Memory> loaded;
+    loaded.load(thread, row, exists);
+    take(loaded);
   }
+  /// What a store reads for this thread's columns of a row: on its way before sums over the row
+  /// are known, unless it takes many registers.
+  template <typename Store> struct Ahead {
+    using Operands = NeighboursOperands<Store, width>;
+    static constexpr bool holds = sizeof(Operands) * packs <= 64;
+    Operands operands[packs];
+
+    HYBRID_DEVICE void load(int thread, const Store &to, int64_t row) {
+      HYBRID_UNROLL
+      for (int k = 0; k < packs; ++k)
+        if (column(thread, k) < columns)
+          operands[k].load(to, row, column(thread, k));
+    }
+    HYBRID_DEVICE void loadEarly(int thread, const Store &to, int64_t row, bool exists) {
+      if constexpr (holds)
+        if (exists)
+          load(thread, to, row);
+    }
+    /// Stores value(i) of what this thread holds.
+    template <typename Value>
+    HYBRID_DEVICE void store(int thread, const Store &to, int64_t row, Value value) {
+      if constexpr (!holds)
+        load(thread, to, row);
+      HYBRID_UNROLL
+      for (int k = 0; k < packs; ++k)
+        if (column(thread, k) < columns) {
+          Pack<T, width> pack;
+          HYBRID_UNROLL
+          for (int i = 0; i < width; ++i)
+            pack[i] = value(k * width + i);
+          operands[k].store(to, row, column(thread, k), pack);
+        }
+    }
+  };
   /// use(column, i) for the columns this thread holds.
   template <typename Use> HYBRID_DEVICE static void each(int thread, Use use) {
     HYBRID_UNROLL

@@ -14,8 +14,10 @@ namespace hybrid::cuda {
 
 /// A tile of rows x columns on its way to shared memory, by `threadCount` threads, while another
 /// one is multiplied: copied without waiting where memory holds what the tile does, otherwise held
-/// in registers if they are few, or read at the end.
-template <typename T, typename Tile, int rows, int columns, int wide, int threadCount, bool several>
+/// in registers if they are few, or read at the end. wholeRows, wholeColumns: the matrix has all of
+/// those of the tile.
+template <typename T, typename Tile, int rows, int columns, int wide, int threadCount, bool several,
+          bool wholeRows, bool wholeColumns>
 struct TileInFlight {
   using Element = typename Tile::Element;
   static constexpr int packs = rows * columns / wide;
@@ -39,11 +41,16 @@ struct TileInFlight {
       for (int i = first; i < first + atOnce; ++i) {
         const int pack = static_cast<int>(threadIdx.x) + i * threadCount;
         const int row = pack / (columns / wide), column = pack % (columns / wide) * wide;
-        const bool there = row < rowCount && column < columnCount;
-        if (pack < packs)
-          copyAsync<wide *static_cast<int>(sizeof(T))>(tile + row * Tile::stride + column,
-                                                       there ? from + row * stride + column : from,
-                                                       there);
+        if (!exists(pack))
+          continue;
+        constexpr int bytes = wide * static_cast<int>(sizeof(T));
+        Element *to = tile + row * Tile::stride + column;
+        if constexpr (wholeRows && wholeColumns) {
+          copyAsync<bytes>(to, from + row * stride + column);
+        } else {
+          const bool there = has(row, column);
+          copyAsync<bytes>(to, there ? from + row * stride + column : from, there);
+        }
       }
     } else if constexpr (holds) {
       Pack<T, wide> part[atOnce];
@@ -58,7 +65,7 @@ struct TileInFlight {
     if constexpr (holds) {
       HYBRID_UNROLL
       for (int i = 0; i < count; ++i)
-        if (const int pack = static_cast<int>(threadIdx.x) + i * threadCount; pack < packs)
+        if (const int pack = static_cast<int>(threadIdx.x) + i * threadCount; exists(pack))
           storePack(place(tile, pack), held[i]);
     } else if constexpr (!copies) {
       HYBRID_NO_UNROLL
@@ -71,6 +78,12 @@ struct TileInFlight {
   }
 
 private:
+  HYBRID_DEVICE static bool exists(int pack) {
+    return (packs % threadCount == 0 && count % atOnce == 0) || pack < packs;
+  }
+  HYBRID_DEVICE bool has(int row, int column) const {
+    return (wholeRows || row < rowCount) && (wholeColumns || column < columnCount);
+  }
   HYBRID_DEVICE static Element *place(Element *tile, int pack) {
     return tile + pack / (columns / wide) * Tile::stride + pack % (columns / wide) * wide;
   }
@@ -79,7 +92,7 @@ private:
     for (int i = 0; i < atOnce; ++i) {
       const int pack = static_cast<int>(threadIdx.x) + (first + i) * threadCount;
       const int row = pack / (columns / wide), column = pack % (columns / wide) * wide;
-      if (pack < packs && row < rowCount && column < columnCount) {
+      if (exists(pack) && has(row, column)) {
         part[i] = loadPack<wide>(from + row * stride + column);
       } else {
         HYBRID_UNROLL
@@ -92,7 +105,7 @@ private:
     HYBRID_UNROLL
     for (int i = 0; i < atOnce; ++i) {
       const int pack = static_cast<int>(threadIdx.x) + (first + i) * threadCount;
-      if (pack < packs)
+      if (exists(pack))
         storeElements(place(tile, pack), part[i]);
     }
   }
@@ -129,12 +142,20 @@ template <typename T, typename Memory, RowsProductParams P, int wide> struct Row
   int rowCount, columnCount; // what the tile has of the result; more is not stored
   T sums[2][4][4] = {};
 
-  /// Adds the products of rows of x and of the weight, or columns of it if transposed.
+  /// Adds the products of rows of x and of the weight, or columns of it if transposed. meanwhile():
+  /// what else is loaded, behind the first tiles.
+  template <typename Meanwhile>
   HYBRID_DEVICE void multiply(const Memory *x, int64_t xStride, const Memory *weight,
-                              int64_t weightStride) {
+                              int64_t weightStride, Meanwhile meanwhile) {
     auto sum = [&](int i, int block) -> T(&)[4] { return sums[i][block]; };
-    TileInFlight<Memory, Left, rowTile, depth, wide, threadCount, (inputs > depth)> left;
-    TileInFlight<Memory, Right, rightRows, rightColumns, wide, threadCount, (inputs > depth)> right;
+    constexpr bool several = inputs > depth, many = inputs > 2 * depth,
+                   wholeDepth = inputs % depth == 0, wholeOutputs = P.wholeColumns != 0;
+    TileInFlight<Memory, Left, rowTile, depth, wide, threadCount, several, P.wholeRows != 0,
+                 wholeDepth>
+        left;
+    TileInFlight<Memory, Right, rightRows, rightColumns, wide, threadCount, several,
+                 transposed ? wholeDepth : wholeOutputs, transposed ? wholeOutputs : wholeDepth>
+        right;
     auto *sets = reinterpret_cast<Element *>(shared);
     auto start = [&](int set, int k) {
       left.start(sets + set * setElements, x + k, xStride, rowCount, inputs - k);
@@ -149,16 +170,7 @@ template <typename T, typename Memory, RowsProductParams P, int wide> struct Row
       left.finish(sets + set * setElements);
       right.finish(sets + set * setElements + leftElements);
     };
-    start(0, 0);
-    finish(0);
-    int set = 0;
-    HYBRID_NO_UNROLL
-    for (int k = 0; k < inputs; k += depth) {
-      waitCopies<0>();
-      blockBarrier();
-      const bool more = k + depth < inputs;
-      if (more)
-        start(1 - set, k + depth);
+    auto product = [&](int set) {
       const Element *leftTile = sets + set * setElements, *rightTile = leftTile + leftElements;
       if constexpr (transposed)
         Right::template rowsTimesRows<2, 4, depth>(
@@ -167,16 +179,101 @@ template <typename T, typename Memory, RowsProductParams P, int wide> struct Row
       else
         Left::template alongColumns<2, 4>(sum, leftTile + rowOfWarp<columnTile>() * Left::stride,
                                           rightTile + columnOfWarp<columnTile>() * Right::stride);
-      set = 1 - set;
-      if (more)
-        finish(set);
+    };
+    int set = 0;
+    start(0, 0);
+    if constexpr (decltype(left)::copies && decltype(right)::copies) {
+      // Two are on their way at a time, so that the second is not waited for after the first.
+      if constexpr (several)
+        start(1, depth);
+      meanwhile();
+      HYBRID_NO_UNROLL
+      for (int k = 0; k < inputs; k += depth) {
+        if (k + depth < inputs)
+          waitCopies<1>();
+        else
+          waitCopies<0>();
+        blockBarrier();
+        product(set);
+        if constexpr (many)
+          if (k + 2 * depth < inputs) {
+            blockBarrier(); // all have multiplied what is replaced
+            start(set, k + 2 * depth);
+          }
+        set = 1 - set;
+      }
+    } else {
+      meanwhile();
+      finish(0);
+      HYBRID_NO_UNROLL
+      for (int k = 0; k < inputs; k += depth) {
+        waitCopies<0>();
+        blockBarrier();
+        const bool more = k + depth < inputs;
+        if (more)
+          start(1 - set, k + depth);
+        product(set);
+        set = 1 - set;
+        if (more)
+          finish(set);
+      }
     }
     blockBarrier(); // before sums lie where the tiles did
   }
 
-  /// Stores the tile, whose first element is at (firstRow, firstColumn) of the result.
+  /// A thread stores `together` neighbouring columns of some rows.
+  static constexpr int together = 8, rowsAtOnce = threadCount / (columnTile / together),
+                       rowsOfThread = rowTile / rowsAtOnce;
+  static_assert(rowTile % rowsAtOnce == 0);
+  HYBRID_DEVICE static int ownRow(int i) {
+    return static_cast<int>(threadIdx.x) / (columnTile / together) + i * rowsAtOnce;
+  }
+  HYBRID_DEVICE static int ownColumn() {
+    return static_cast<int>(threadIdx.x) % (columnTile / together) * together;
+  }
+  HYBRID_DEVICE bool hasRow(int i) const { return P.wholeRows != 0 || ownRow(i) < rowCount; }
+  HYBRID_DEVICE bool hasPack() const {
+    if constexpr (P.wholeColumns != 0)
+      return true;
+    return P.wholePacks != 0 ? ownColumn() < columnCount : ownColumn() + together <= columnCount;
+  }
+
+  /// What a store reads for a thread's part of the tile, whose first element is at (firstRow,
+  /// firstColumn) of the result. An H100 waited for it for a third to half of a SwiGLU's time where
+  /// it was loaded behind the products: now as many rows as eight registers hold are on their way
+  /// before, and all, or two at a time if they are many, before sums pass shared memory.
+  template <typename Store> struct Ahead {
+    using Operands = NeighboursOperands<Store, together>;
+    static constexpr int bytes = static_cast<int>(sizeof(Operands)),
+                         rows = bytes * rowsOfThread <= 128 ? rowsOfThread : 2,
+                         early = bytes <= 16   ? 2
+                                 : bytes <= 32 ? 1
+                                               : 0;
+    static_assert(rowsOfThread % rows == 0 && early <= rows);
+    Operands operands[rows];
+
+    HYBRID_DEVICE void loadFirst(const RowsTimesWeight &tile, const Store &store, int64_t firstRow,
+                                 int64_t firstColumn) {
+      load<0, early>(tile, store, firstRow, firstColumn, 0);
+    }
+    /// Of `rows` rows from `first` on, those of which `begin` to `end`.
+    template <int begin, int end>
+    HYBRID_DEVICE void load(const RowsTimesWeight &tile, const Store &store, int64_t firstRow,
+                            int64_t firstColumn, int first) {
+      HYBRID_UNROLL
+      for (int i = begin; i < end; ++i)
+        if (tile.hasRow(first + i) && tile.hasPack())
+          operands[i].load(store, firstRow + ownRow(first + i), firstColumn + ownColumn());
+    }
+  };
+
+  /// Stores the tile.
   template <typename Store>
-  HYBRID_DEVICE void store(const Store &write, int64_t firstRow, int64_t firstColumn) const {
+  HYBRID_DEVICE void store(const Store &write, int64_t firstRow, int64_t firstColumn,
+                           Ahead<Store> &operands) const {
+    using Operands = Ahead<Store>;
+    constexpr int rows = Operands::rows;
+    operands.template load<Operands::early, rows>(*this, write, firstRow, firstColumn, 0);
     const int g = rowOfLane(), t = columnOfLane();
     HYBRID_UNROLL
     for (int i = 0; i < 2; ++i)
@@ -206,23 +303,19 @@ template <typename T, typename Memory, RowsProductParams P, int wide> struct Row
       }
     }
     blockBarrier();
-    // Neighbouring columns in a thread, of several rows: what a region reads there is moved
-    // together, and much of it is on its way at a time.
     constexpr int staged = 16 / static_cast<int>(sizeof(T));
-    constexpr int together = 8, lanes = columnTile / together, rowsAtOnce = threadCount / lanes,
-                  unrolled = rowTile / rowsAtOnce < 2 ? 1 : 2;
-    static_assert(rowTile % (rowsAtOnce * unrolled) == 0);
-    const int column = static_cast<int>(threadIdx.x) % lanes * together;
+    const int column = ownColumn();
     HYBRID_NO_UNROLL
-    for (int first = static_cast<int>(threadIdx.x) / lanes; first < rowTile;
-         first += unrolled * rowsAtOnce) {
+    for (int first = 0; first < rowsOfThread; first += rows) {
+      if (first > 0)
+        operands.template load<0, rows>(*this, write, firstRow, firstColumn, first);
       HYBRID_UNROLL
-      for (int i = 0; i < unrolled; ++i) {
-        const int row = first + i * rowsAtOnce;
-        const T *from = shared + row * stagedStride + column;
-        if (P.wholeRows == 0 && row >= rowCount)
+      for (int i = 0; i < rows; ++i) {
+        if (!hasRow(first + i))
           continue;
-        if (P.wholePacks != 0 ? column < columnCount : column + together <= columnCount) {
+        const int row = ownRow(first + i);
+        const T *from = shared + row * stagedStride + column;
+        if (hasPack()) {
           Pack<T, together> sums;
           HYBRID_UNROLL
           for (int k = 0; k < together; k += staged) {
@@ -231,7 +324,7 @@ template <typename T, typename Memory, RowsProductParams P, int wide> struct Row
             for (int l = 0; l < staged; ++l)
               sums[k + l] = some[l];
           }
-          storeNeighbours(write, firstRow + row, firstColumn + column, sums);
+          operands.operands[i].store(write, firstRow + row, firstColumn + column, sums);
         } else if constexpr (P.wholePacks == 0) {
           for (int k = 0; column + k < columnCount; ++k)
             write(firstRow + row, firstColumn + column + k, from[k]);

@@ -114,6 +114,9 @@ template <int bytes> HYBRID_DEVICE void copyAsync(void *shared, const void *glob
   shim::Block &block = shim::block();
   block.startCopy(block, shared, there ? global : nullptr, bytes);
 }
+template <int bytes> HYBRID_DEVICE void copyAsync(void *shared, const void *global) {
+  copyAsync<bytes>(shared, global, true);
+}
 HYBRID_DEVICE void commitCopies() {
   shim::Block &block = shim::block();
   block.commitCopies(block);
