@@ -86,20 +86,26 @@ struct FFTConvStretch {
 /// What lies between the passes is written and read twice, so it had better stay in L2 (40 MB on an
 /// A100, 50 MB on an H100 and H200, some of which activations take as they pass through): `signals`
 /// transforms of each sequence, 1 forward and 2 backward, and what sequences share of a channel,
-/// its spectrum and backward its gradient's. A stretch takes no fewer channels than 64 bytes hold,
-/// what memory gives at least, and a divisor of the batch: all have one size, and share their code.
-/// Where the whole batch fits it takes more channels.
+/// its spectrum and backward its gradient's. A stretch takes a divisor of the batch: all have one
+/// size, and share their code. Its channels are 256 bytes of a row, or, where then fewer than 4
+/// sequences would fit, which share a spectrum, down to the 64 that memory gives at least: of rows
+/// from which 128 bytes were taken at a time an H100 read a tenth slower. Where the whole batch
+/// fits it takes more channels.
 constexpr FFTConvStretch fftconvStretch(int64_t batch, int64_t points, int64_t channels,
                                         int64_t signals, FFTConvElements elements) {
   constexpr int64_t resident = 40LL << 20;
   auto fits = [&](int64_t b, int64_t c) {
     return signals * (b * elements.activationBytes + elements.bytes) * c * points * 2 <= resident;
   };
-  const int64_t together = 64 / elements.activationBytes,
-                fewest = together < channels ? together : channels;
-  FFTConvStretch stretch{batch, fewest};
-  while (stretch.batch > 1 && (batch % stretch.batch || !fits(stretch.batch, fewest)))
-    --stretch.batch;
+  FFTConvStretch stretch{batch, channels};
+  for (int64_t bytes = 256; bytes >= 64; bytes /= 2) {
+    const int64_t together = bytes / elements.activationBytes;
+    stretch = {batch, together < channels ? together : channels};
+    while (stretch.batch > 1 && (batch % stretch.batch || !fits(stretch.batch, stretch.channels)))
+      --stretch.batch;
+    if (fits(stretch.batch, stretch.channels) && (stretch.batch == batch || stretch.batch >= 4))
+      break;
+  }
   while (stretch.batch == batch && stretch.channels < channels) {
     const int64_t more = 2 * stretch.channels < channels ? 2 * stretch.channels : channels;
     if (!fits(batch, more))

@@ -358,22 +358,26 @@ struct Transform {
     return digits;
   }
 
-  /// The last stage back; store(t, lane, value) takes the point t. No barrier.
-  template <typename Store> HYBRID_DEVICE void store(Store store) const {
+  /// The last stage back; store(t, lane, value, operands(t, lane)) takes the point t. No barrier.
+  template <typename Operands, typename Store>
+  HYBRID_DEVICE void store(Operands operands, Store store) const {
     constexpr int radix = firstRadix, stride = firstStride;
     auto lastStage = [&](unsigned index, int round) {
       const Part part(index);
-      const int base = at(part.place, part.lane);
       Value v[radix];
-      HYBRID_UNROLL
-      for (int b = 0; b < radix; ++b)
-        v[b] = data[base + b * distance(stride)];
-      firstFactors<true>(v, part.place, round);
-      transformRegisters<radix, true>(v);
-      HYBRID_UNROLL
-      for (int a = 0; a < radix; ++a)
-        store(part.place + stride * a, part.lane,
-              twisted ? turned<true>(v[a], a * (32 / radix)) : v[a]);
+      loadAhead<radix>([&](int a) { return operands(part.place + stride * a, part.lane); },
+                       [&] {
+                         const int base = at(part.place, part.lane);
+                         HYBRID_UNROLL
+                         for (int b = 0; b < radix; ++b)
+                           v[b] = data[base + b * distance(stride)];
+                         firstFactors<true>(v, part.place, round);
+                         transformRegisters<radix, true>(v);
+                       },
+                       [&](int a, const auto &loaded) {
+                         store(part.place + stride * a, part.lane,
+                               twisted ? turned<true>(v[a], a * (32 / radix)) : v[a], loaded);
+                       });
     };
     if constexpr (loadsAtOnce) {
       HYBRID_UNROLL
@@ -384,6 +388,12 @@ struct Transform {
       for (unsigned index = threadIdx.x; index < stride * lanes; index += threads)
         lastStage(index, 0);
     }
+  }
+  /// store(t, lane, value) takes the point t.
+  template <typename Store> HYBRID_DEVICE void store(Store store) const {
+    struct Nothing {};
+    this->store([](int, int) { return Nothing{}; },
+                [&](int t, int lane, Value value, Nothing) { store(t, lane, value); });
   }
 
 private:

@@ -116,22 +116,27 @@ template <typename T, FFTConvPartsParams P, int64_t together> struct PartsTile {
     return ((sequence * P.channels + firstChannel + channelOf(lane)) * parts + part) * inner +
            innerOf(lane);
   }
-  /// v[b] times e^(-2 pi i j (4 k + 1) / (4 points)) with the frequencies k = first + b * apart of
-  /// `count` parts, or times the conjugate.
-  template <int count, int apart, bool conjugated>
-  HYBRID_DEVICE void turn(int first, int lane, const T *fineTable, const T *coarseTable,
-                          Value *v) const {
-    constexpr int64_t fine = fineFactors(P.points);
-    const int64_t j = innerOf(lane);
-    const auto *fines = reinterpret_cast<const Value *>(fineTable),
-               *coarse = reinterpret_cast<const Value *>(coarseTable);
-    auto factor = [&](int64_t q) { return coarse[q / fine] * fines[q % fine]; };
-    Value powers[4];
-    HYBRID_UNROLL
-    for (int k = 1; k <= 4; ++k)
-      powers[k - 1] = factor(k * j * (4 * apart));
-    multiplyByPowers<count, conjugated, false>(v, factor(j * (4 * first + 1)), powers);
-  }
+  /// e^(-2 pi i j (4 k + 1) / (4 points)) with the frequencies k = first + b * apart of `count`
+  /// parts. They are loaded, so they are made before what is multiplied is waited for.
+  template <int count, int apart> struct Turn {
+    Value first, powers[4];
+
+    HYBRID_DEVICE Turn(const PartsTile &tile, int firstPart, int lane, const T *fineTable,
+                       const T *coarseTable) {
+      constexpr int64_t fine = fineFactors(P.points);
+      const int64_t j = tile.innerOf(lane);
+      const auto *fines = reinterpret_cast<const Value *>(fineTable),
+                 *coarse = reinterpret_cast<const Value *>(coarseTable);
+      auto factor = [&](int64_t q) { return coarse[q / fine] * fines[q % fine]; };
+      first = factor(j * (4 * firstPart + 1));
+      HYBRID_UNROLL
+      for (int k = 1; k <= 4; ++k)
+        powers[k - 1] = factor(k * j * (4 * apart));
+    }
+    template <bool conjugated> HYBRID_DEVICE void times(Value *v) const {
+      multiplyByPowers<count, conjugated, false>(v, first, powers);
+    }
+  };
 };
 
 /// The outer transforms of a tile in shared memory, into parts and out of them. point(a, lane) is a
@@ -151,38 +156,40 @@ template <typename T, FFTConvPartsParams P> struct PartsInBlock {
       typename Block::Group group(round);
       if (!group.exists() || !tile.hasChannel(group.lane))
         continue;
+      const typename Tile::template Turn<16, groupsApart> turn(tile, Block::frequency(group.group),
+                                                               group.lane, fine, coarse);
       Complex<T> v[16];
       block.read(group, v);
       transformRegisters<16, false>(v);
-      tile.template turn<16, groupsApart, false>(Block::frequency(group.group), group.lane, fine,
-                                                 coarse, v);
+      turn.template times<false>(v);
       const int64_t at = tile.partAt(16 * group.group, group.lane);
       HYBRID_UNROLL
       for (int b = 0; b < 16; ++b)
         putComplex(out + 2 * (at + static_cast<int64_t>(b) * Tile::inner), v[b]);
     }
   }
-  template <typename Tile, typename Element, typename Use>
+  template <typename Tile, typename Element, typename Operands, typename Use>
   HYBRID_DEVICE static void merge(const Tile &tile, const T *twiddles, const T *fine,
-                                  const T *coarse, const Element *in, Use use) {
+                                  const T *coarse, const Element *in, Operands operands, Use use) {
     const Block block{sharedMemory<Complex<T>>(), reinterpret_cast<const Complex<T> *>(twiddles)};
     HYBRID_NO_UNROLL
     for (int round = 0; round < Block::rounds; ++round) {
       typename Block::Group group(round);
       if (!group.exists() || !tile.hasChannel(group.lane))
         continue;
+      const typename Tile::template Turn<16, groupsApart> turn(tile, Block::frequency(group.group),
+                                                               group.lane, fine, coarse);
       Complex<T> v[16];
       const int64_t at = tile.partAt(16 * group.group, group.lane);
       HYBRID_UNROLL
       for (int b = 0; b < 16; ++b)
         v[b] = complexAt<T>(in + 2 * (at + static_cast<int64_t>(b) * Tile::inner));
-      tile.template turn<16, groupsApart, true>(Block::frequency(group.group), group.lane, fine,
-                                                coarse, v);
+      turn.template times<true>(v);
       transformRegisters<16, true>(v);
       block.write(group, v);
     }
     block.inverse();
-    block.store(use);
+    block.store(operands, use);
   }
 };
 
@@ -197,33 +204,38 @@ template <typename T, FFTConvPartsParams P> struct PartsInRegisters {
     const int lane = static_cast<int>(threadIdx.x);
     if (!tile.hasChannel(lane))
       return;
+    const typename Tile::template Turn<parts, 1> turn(tile, 0, lane, fine, coarse);
     Complex<T> v[parts];
     HYBRID_UNROLL
     for (int a = 0; a < parts; ++a)
       v[a] = turned<false>(point(a, lane), a * (32 / parts));
     transformRegisters<parts, false>(v);
-    tile.template turn<parts, 1, false>(0, lane, fine, coarse, v);
+    turn.template times<false>(v);
     const int64_t at = tile.partAt(0, lane);
     HYBRID_UNROLL
     for (int b = 0; b < parts; ++b)
       putComplex(out + 2 * (at + static_cast<int64_t>(b) * Tile::inner), v[b]);
   }
-  template <typename Tile, typename Element, typename Use>
+  template <typename Tile, typename Element, typename Operands, typename Use>
   HYBRID_DEVICE static void merge(const Tile &tile, const T *, const T *fine, const T *coarse,
-                                  const Element *in, Use use) {
+                                  const Element *in, Operands operands, Use use) {
     const int lane = static_cast<int>(threadIdx.x);
     if (!tile.hasChannel(lane))
       return;
+    const typename Tile::template Turn<parts, 1> turn(tile, 0, lane, fine, coarse);
     Complex<T> v[parts];
     const int64_t at = tile.partAt(0, lane);
     HYBRID_UNROLL
     for (int b = 0; b < parts; ++b)
       v[b] = complexAt<T>(in + 2 * (at + static_cast<int64_t>(b) * Tile::inner));
-    tile.template turn<parts, 1, true>(0, lane, fine, coarse, v);
-    transformRegisters<parts, true>(v);
-    HYBRID_UNROLL
-    for (int a = 0; a < parts; ++a)
-      use(a, lane, turned<true>(v[a], a * (32 / parts)));
+    loadAhead<parts>([&](int a) { return operands(a, lane); },
+                     [&] {
+                       turn.template times<true>(v);
+                       transformRegisters<parts, true>(v);
+                     },
+                     [&](int a, const auto &loaded) {
+                       use(a, lane, turned<true>(v[a], a * (32 / parts)), loaded);
+                     });
   }
 };
 
@@ -265,20 +277,33 @@ HYBRID_DEVICE void fftconvSplitFilter(int64_t item, const T *filter, const T *tw
   fftconvSplit<T, P>(item, filter, static_cast<const T *>(nullptr), twiddles, fine, coarse, parts);
 }
 
-/// use(t, lane, value) for all positions of a tile.
-template <typename T, FFTConvPartsParams P, typename Tile, typename Element, typename Use>
+/// use(t, lane, value, operands(t, lane)) for all positions of a tile.
+template <typename T, FFTConvPartsParams P, typename Tile, typename Element, typename Operands,
+          typename Use>
 HYBRID_DEVICE void mergeTile(const Tile &tile, const Element *parts, const T *twiddles,
-                             const T *fine, const T *coarse, Use use) {
-  auto place = [&](int a, int lane, T value) {
-    if (tile.hasPoint(a, lane) && tile.hasChannel(lane))
-      use(tile.position(a, lane), lane, value);
+                             const T *fine, const T *coarse, Operands operands, Use use) {
+  // Positions behind the transform are in the imaginary parts.
+  constexpr int halves = P.length > P.points ? 2 : 1;
+  struct Loaded {
+    decltype(operands(0, 0)) half[halves];
   };
-  OuterTransforms<T, P>::merge(tile, twiddles, fine, coarse, parts,
-                               [&](int a, int lane, Complex<T> z) {
-                                 place(a, lane, z.re);
-                                 if constexpr (P.length > P.points)
-                                   place(a + Tile::parts, lane, -z.im);
-                               });
+  auto has = [&](int a, int lane) { return tile.hasPoint(a, lane) && tile.hasChannel(lane); };
+  OuterTransforms<T, P>::merge(
+      tile, twiddles, fine, coarse, parts,
+      [&](int a, int lane) {
+        Loaded loaded{};
+        HYBRID_UNROLL
+        for (int half = 0; half < halves; ++half)
+          if (const int point = a + half * Tile::parts; has(point, lane))
+            loaded.half[half] = operands(tile.position(point, lane), lane);
+        return loaded;
+      },
+      [&](int a, int lane, Complex<T> z, const Loaded &loaded) {
+        HYBRID_UNROLL
+        for (int half = 0; half < halves; ++half)
+          if (const int point = a + half * Tile::parts; has(point, lane))
+            use(tile.position(point, lane), lane, half ? -z.im : z.re, loaded.half[half]);
+      });
 }
 
 template <typename T, FFTConvPartsParams P, typename Parts, typename Gate, typename SecondFactor,
@@ -298,14 +323,26 @@ HYBRID_DEVICE void fftconvMerge(int64_t item, Parts parts, Gate gateBuffer,
     second = tile.rows(second, P.secondStride);
     secondFactor = tile.rows(secondFactor, P.secondFactorStride);
   }
-  mergeTile<T, P>(tile, readable<T>(parts), twiddles, fine, coarse, [&](int t, int lane, T value) {
-    if constexpr (P.hasSecond != 0)
-      putOnce(second + tile.at(t, lane, P.secondStride),
-              value * number(loadOnce(secondFactor + tile.at(t, lane, P.secondFactorStride))));
-    putOnce(y + tile.at(t, lane, P.stride),
-            P.hasFactor ? value * number(loadOnce(gate + tile.at(t, lane, P.factorStride)))
-                        : value);
-  });
+  struct Factors {
+    ElementOf<T, Gate> gate;
+    ElementOf<T, SecondFactor> second;
+  };
+  mergeTile<T, P>(
+      tile, readable<T>(parts), twiddles, fine, coarse,
+      [&](int t, int lane) {
+        Factors factors{};
+        if constexpr (P.hasFactor != 0)
+          factors.gate = loadOnce(gate + tile.at(t, lane, P.factorStride));
+        if constexpr (P.hasSecond != 0)
+          factors.second = loadOnce(secondFactor + tile.at(t, lane, P.secondFactorStride));
+        return factors;
+      },
+      [&](int t, int lane, T value, const Factors &factors) {
+        if constexpr (P.hasSecond != 0)
+          putOnce(second + tile.at(t, lane, P.secondStride), value * number(factors.second));
+        putOnce(y + tile.at(t, lane, P.stride),
+                P.hasFactor != 0 ? value * number(factors.gate) : value);
+      });
 }
 template <typename T, FFTConvPartsParams P>
 HYBRID_DEVICE void fftconvMergeFilter(int64_t item, const T *parts, const T *twiddles,
@@ -313,12 +350,15 @@ HYBRID_DEVICE void fftconvMergeFilter(int64_t item, const T *parts, const T *twi
   using Tile = PartsTile<T, P, 32 / sizeof(T)>;
   const Tile tile(item);
   dFilter = tile.rows(dFilter, P.stride);
-  mergeTile<T, P>(tile, parts, twiddles, fine, coarse, [&](int t, int lane, T value) {
-    if constexpr (P.hasFirst != 0)
-      if (t == 0)
-        first[tile.firstChannel + tile.channelOf(lane)] = value;
-    dFilter[tile.at(t, lane, P.stride)] = value;
-  });
+  struct Nothing {};
+  mergeTile<T, P>(
+      tile, parts, twiddles, fine, coarse, [](int, int) { return Nothing{}; },
+      [&](int t, int lane, T value, Nothing) {
+        if constexpr (P.hasFirst != 0)
+          if (t == 0)
+            first[tile.firstChannel + tile.channelOf(lane)] = value;
+        dFilter[tile.at(t, lane, P.stride)] = value;
+      });
 }
 
 template <typename T, FFTConvInnerParams P, bool keeps = false>
