@@ -34,6 +34,8 @@ public:
   /// Who computes Fourier transforms: own, cufft or auto. False on a target that has no such
   /// choice.
   virtual bool chooseTransforms(llvm::StringRef) { return false; }
+  /// Whether the gradient of channels that repeat an input can be summed where it is made.
+  virtual bool sumsRepeats() const { return false; }
   /// Whether a sum of products is faster as one product of operands that lie side by side.
   virtual bool joinsProducts() const { return false; }
   /// Positions and taps but one, together, beyond which a convolution becomes transforms and their

@@ -8,6 +8,7 @@
 #include "dialect/HybridOps.h"
 #include "dialect/Shapes.h"
 #include "passes/Passes.h"
+#include "passes/Sums.h"
 
 namespace hybrid {
 #define GEN_PASS_DEF_JOINPRODUCTS
@@ -18,29 +19,6 @@ using namespace mlir;
 using namespace hybrid;
 
 namespace {
-
-BinaryOp sumOf(Value value) {
-  auto sum = value.getDefiningOp<BinaryOp>();
-  return sum && sum.getKind() == BinaryKind::Add && sum.getLhs().getType() == sum.getType() &&
-                 sum.getRhs().getType() == sum.getType()
-             ? sum
-             : nullptr;
-}
-
-/// Whether a sum is nothing but a term of another.
-bool isTerm(BinaryOp sum) {
-  auto user = sum->hasOneUse() ? dyn_cast<BinaryOp>(*sum->user_begin()) : nullptr;
-  return user && user->getBlock() == sum->getBlock() && sumOf(user.getResult());
-}
-
-/// Adds the terms of a sum, looking through sums that are nothing but a term.
-void collectTerms(BinaryOp sum, SmallVectorImpl<Value> &terms) {
-  for (Value term : {sum.getLhs(), sum.getRhs()})
-    if (BinaryOp inner = sumOf(term); inner && isTerm(inner))
-      collectTerms(inner, terms);
-    else
-      terms.push_back(term);
-}
 
 /// Contracted sizes are whole stretches of 16 bytes, so that operands side by side are aligned, and
 /// not so few that kernels in front could no longer store such rows.
@@ -74,11 +52,7 @@ struct JoinProducts : hybrid::impl::JoinProductsBase<JoinProducts> {
   using JoinProductsBase::JoinProductsBase;
 
   void runOnOperation() override {
-    SmallVector<BinaryOp> sums;
-    for (auto op : getOperation().getOps<BinaryOp>())
-      if (sumOf(op.getResult()) && !isTerm(op))
-        sums.push_back(op);
-    for (BinaryOp sum : sums)
+    for (BinaryOp sum : wholeSums(getOperation()))
       join(sum);
   }
 

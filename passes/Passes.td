@@ -255,6 +255,24 @@ def JoinProducts : Pass<"hybrid-join-products", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"numJoined", "joined", "products that became one with others">];
 }
 
+def SumRepeats : Pass<"hybrid-sum-repeats", "::mlir::func::FuncOp"> {
+  let summary = "gradients of channels that repeat an input are summed where they are made";
+  let description = [{
+    Hyena's projections are shared: its short convolution reads the same channels several times over, and what comes back for each of them is added
+    up. A short convolution's gradient can do so itself, and all but the sum never reaches memory. For devices whose kernel can.
+
+    ```mlir
+    %c = hybrid.concat %p, %p along 2 : tensor<2x8x4xf32>, tensor<2x8x4xf32> -> tensor<2x8x8xf32>                       // before
+    %dx, %dw, %db = hybrid.short_conv_grad %c, %w, %dy : tensor<2x8x8xf32>, tensor<8x3xf32>, tensor<2x8x8xf32> -> tensor<2x8x8xf32>, tensor<8x3xf32>, tensor<8xf32>
+    %d:2 = hybrid.split %dx along 2 sizes [4, 4] : tensor<2x8x8xf32> -> tensor<2x8x4xf32>, tensor<2x8x4xf32>
+    %s = hybrid.binary add %d#0, %d#1 : tensor<2x8x4xf32>, tensor<2x8x4xf32>
+
+    %s, %dw, %db = hybrid.short_conv_grad %p, %w, %dy : tensor<2x8x4xf32>, tensor<8x3xf32>, tensor<2x8x8xf32> -> tensor<2x8x4xf32>, tensor<8x3xf32>, tensor<8xf32>   // after
+    ```
+  }];
+  let statistics = [Statistic<"numSummed", "summed", "gradients that became sums">];
+}
+
 def FuseElementwise : Pass<"hybrid-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "group elementwise ops into kernels";
   let description = [{

@@ -50,6 +50,8 @@ void buildGraphPipeline(OpPassManager &manager, const CompileOptions &options, G
     manager.addNestedPass<func::FuncOp>(createRoundProducts());
   if (!options.fuse)
     return;
+  if (options.sumRepeats)
+    manager.addNestedPass<func::FuncOp>(createSumRepeats());
   if (options.joinProducts)
     manager.addNestedPass<func::FuncOp>(createJoinProducts());
   manager.addNestedPass<func::FuncOp>(createFuseElementwise());

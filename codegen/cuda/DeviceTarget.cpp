@@ -91,6 +91,7 @@ public:
     transforms = by;
     return true;
   }
+  bool sumsRepeats() const override { return true; }
   bool joinsProducts() const override { return true; }
   int64_t longestConvolution(bool wide) const override {
     return cuda::longestConvolution(*transformsByName(transforms),

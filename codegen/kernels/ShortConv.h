@@ -13,10 +13,11 @@ namespace hybrid {
 struct ShortConvParams {
   int64_t batch, length, channels, taps, xStride, yStride /* also dy */, dxStride, rowsPerItem;
   int64_t hasBias, hasSegments, hasState, hasFinalState;
-  int64_t activation; // 1: SiLU applied to y (backward recomputes the pre-activation)
-  int64_t repeats;    // CUDA: > 0: x has only the first so many channels, the others repeat them
+  int64_t activation;  // 1: SiLU applied to y (backward recomputes the pre-activation)
+  int64_t repeats;     // CUDA: > 0: x has only the first so many channels, the others repeat them
+  int64_t sumsRepeats; // CUDA, backward, without states: so has dx, their sums
   HYBRID_FIELDS(batch, length, channels, taps, xStride, yStride, dxStride, rowsPerItem, hasBias,
-                hasSegments, hasState, hasFinalState, activation, repeats)
+                hasSegments, hasState, hasFinalState, activation, repeats, sumsRepeats)
 };
 
 /// Stretches of rowsPerItem rows of a sequence.
@@ -25,13 +26,20 @@ constexpr int64_t shortConvItems(const ShortConvParams &p) {
 }
 
 namespace cuda {
-/// A block takes this many channels of the rows of an item, one a thread. Items are numbered with
-/// blocks of channels fastest.
+/// Channels of a thread, whose gradients it adds up.
+constexpr int64_t channelsOfThread(const ShortConvParams &p) {
+  return p.sumsRepeats ? p.channels / p.repeats : 1;
+}
+/// A block takes this many channels of the rows of an item, or channels and their repeats, one a
+/// thread: the most of 256 and 128 that leave no more threads idle. Items are numbered with blocks
+/// of channels fastest.
 constexpr int threads(const ShortConvParams &p) {
-  return static_cast<int>(p.channels >= 256 ? 256 : ceilDiv(p.channels, 32) * 32);
+  const int64_t own = p.channels / channelsOfThread(p),
+                most = ceilDiv(own, 128) % 2 && p.sumsRepeats ? 128 : 256;
+  return static_cast<int>(own >= most ? most : ceilDiv(own, 32) * 32);
 }
 constexpr int64_t channelBlocks(const ShortConvParams &p) {
-  return ceilDiv(p.channels, threads(p));
+  return ceilDiv(p.channels / channelsOfThread(p), threads(p));
 }
 constexpr Grid shortConvGrid(const ShortConvParams &p) {
   return {shortConvItems(p) * channelBlocks(p), threads(p)};
@@ -48,7 +56,10 @@ struct ShortConvRows {
   }
   template <typename T> static constexpr int64_t onCuda(const ShortConvParams &p) {
     int64_t rows = 64;
-    while (rows > 16 && p.batch * ceilDiv(p.length, rows) * cuda::channelBlocks(p) < 1024)
+    auto blocks = [&](int64_t rows) {
+      return p.batch * ceilDiv(p.length, rows) * cuda::channelBlocks(p);
+    };
+    while (rows > 16 && blocks(rows) * cuda::channelsOfThread(p) < 1024)
       rows /= 2;
     return rows < p.length ? rows : p.length;
   }

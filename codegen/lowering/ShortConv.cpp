@@ -28,10 +28,12 @@ int64_t repeatedChannels(Value value, const DeviceTraits &device) {
 template <typename Op>
 static ShortConvParams shortConvParams(Op op, const View &x, ProgramBuilder &program) {
   ShortConvParams params{};
-  params.batch = x.shape[0], params.length = x.shape[1], params.channels = x.shape[2];
-  params.taps = shapeOf(op.getWeight())[1];
+  ArrayRef<int64_t> weight = shapeOf(op.getWeight());
+  params.batch = x.shape[0], params.length = x.shape[1], params.channels = weight[0];
+  params.taps = weight[1];
+  params.sumsRepeats = x.shape[2] != weight[0];
+  params.repeats = params.sumsRepeats ? x.shape[2] : repeatedChannels(op.getX(), program.device());
   params.rowsPerItem = program.ask<ShortConvRows>(x.element, params);
-  params.repeats = repeatedChannels(op.getX(), program.device());
   params.hasSegments = !!op.getSegments(), params.hasState = !!op.getInitialState();
   return params;
 }
@@ -53,6 +55,10 @@ template <> LogicalResult lower(ShortConvOp op, ProgramBuilder &program) {
 }
 
 template <> LogicalResult lower(ShortConvGradOp op, ProgramBuilder &program) {
+  if (program.device().kind != Device::Cuda && lastSize(op.getX()) != lastSize(op.getCotangent()))
+    return op.emitOpError() << "x has " << lastSize(op.getX()) << " channels and the cotangent "
+                            << lastSize(op.getCotangent())
+                            << ": channels that share an input are for CUDA";
   int64_t xStride, dyStride;
   View x = program.rows(op.getX(), xStride), dy = program.rows(op.getCotangent(), dyStride);
   Store dx = program.storeOf(op.getDx());

@@ -17,14 +17,17 @@ HYBRID_INFER(ShortConvOp) {
   return give(types, {tensorOf({x[0], weight[1] - 1, x[2]}, elementOf(adaptor.getX()))});
 }
 
-/// What the convolution and its gradient ask in common.
-template <typename Op> static LogicalResult verifyShortConv(Op op) {
+/// What the convolution and its gradient ask in common. repeats: channels may read x again and
+/// again.
+template <typename Op> static LogicalResult verifyShortConv(Op op, bool repeats) {
   if (failed(verifySequence(op, "x", op.getX()))) // C1
     return failure();
   ArrayRef<int64_t> x = shapeOf(op.getX()), weight = shapeOf(op.getWeight());
-  if (weight.size() != 2 || !compatible(weight[0], x[2])) // C2
+  if (weight.size() != 2 ||
+      (!compatible(weight[0], x[2]) && !(repeats && x[2] > 0 && weight[0] % x[2] == 0))) // C2
     return op.emitOpError() << "weight is " << shapeText(weight) << ", but x has " << x[2]
-                            << " channels: expected [" << x[2] << ", taps]";
+                            << " channels: expected [" << x[2]
+                            << (repeats ? " or a multiple, taps]" : ", taps]");
   if (weight[1] == 0) // C2
     return op.emitOpError() << "weight is " << shapeText(weight) << ": expected at least one tap";
   return verifySegments(op, op.getSegments(), op.getX()); // C3
@@ -48,7 +51,7 @@ static LogicalResult verifyShortState(Operation *op, StringRef name, Value state
 }
 
 LogicalResult ShortConvOp::verify() {
-  if (failed(verifyShortConv(*this)))
+  if (failed(verifyShortConv(*this, /*repeats=*/false)))
     return failure();
   if (getReturnState() && shapeOf(getWeight())[1] == 1) // C5
     return emitOpError() << "return_state is set, but a convolution of one tap carries no state";
@@ -58,13 +61,23 @@ LogicalResult ShortConvOp::verify() {
 }
 
 LogicalResult ShortConvGradOp::verify() {
-  if (failed(verifyShortConv(*this)) ||
+  if (failed(verifyShortConv(*this, /*repeats=*/true)) ||
       failed(
           verifyShortState(*this, "initial_state", getInitialState(), getX(), getWeight())) || // C4
       failed(verifyShortState(*this, "state_cotangent", getStateCotangent(), getX(),
                               getWeight()))) // C4
     return failure();
-  return verifyCotangent(*this, "cotangent", getCotangent(), "x", getX()); // C5
+  ArrayRef<int64_t> x = shapeOf(getX()), cotangent = shapeOf(getCotangent());
+  const int64_t channels = shapeOf(getWeight())[0];
+  if ((getInitialState() || getStateCotangent()) && !compatible(channels, x[2])) // C4
+    return emitOpError() << "weight is " << shapeText(shapeOf(getWeight())) << ", but x has "
+                         << x[2] << " channels: expected as many where there is a state";
+  if (cotangent.size() != 3 || !compatible(cotangent[0], x[0]) || !compatible(cotangent[1], x[1]) ||
+      !compatible(cotangent[2], channels)) // C5
+    return emitOpError() << "cotangent is " << shapeText(cotangent) << ", but x is " << shapeText(x)
+                         << " and there are " << channels
+                         << " channels: expected [batch, length, channels]";
+  return success();
 }
 
 HYBRID_INFER(ShortConvGradOp) {
@@ -95,7 +108,8 @@ HYBRID_VJP(ShortConvOp) {
 }
 
 HYBRID_FLOPS(ShortConvOp, 2 * elementCount(getX()) * shapeOf(getWeight())[1], "2·K·B·L·C")
-HYBRID_FLOPS(ShortConvGradOp, 4 * elementCount(getX()) * shapeOf(getWeight())[1], "4·K·B·L·C")
+HYBRID_FLOPS(ShortConvGradOp, 4 * elementCount(getCotangent()) * shapeOf(getWeight())[1],
+             "4·K·B·L·C")
 
 int64_t ShortConvOp::getFixedStateElements() {
   return (shapeOf(getWeight())[1] - 1) * lastSize(getX());

@@ -35,13 +35,14 @@ def Hybrid_ShortConvGradOp : Hybrid_PureOp<"short_conv_grad", [AttrSizedOperandS
   let summary = "gradients of short_conv with respect to x, weight, bias and initial state";
   let description = [{
     `dx[t] = Σ_j weight[j] dy[t+(K-1)-j]`, `dweight[:, j] = Σ dy[t] x[t-(K-1)+j]`, `dbias = Σ dy`; `state_cotangent` adds to dx where an
-    input is also in the final state. `dinitial_state` is there when `initial_state` is.
+    input is also in the final state. `dinitial_state` is there when `initial_state` is. Where x has fewer channels than weight and
+    cotangent, those read x again and again, channel c its channel c modulo D, and dx is the sum of what all of them send back.
 
-    - C1: x is [B, L, C]
-    - C2: weight is [C, K] with K >= 1
+    - C1: x is [B, L, D]
+    - C2: weight is [C, K] with K >= 1, C a multiple of D
     - C3: segments is [B, L]
-    - C4: initial_state and state_cotangent are [B, K-1, C]
-    - C5: cotangent has the type of x
+    - C4: initial_state and state_cotangent are [B, K-1, C], and C is D where one of them is there
+    - C5: cotangent is [B, L, C]
 
     ```mlir
     %dx, %dw, %db = hybrid.short_conv_grad %x, %w, %dy : tensor<2x8x4xf32>, tensor<4x3xf32>, tensor<2x8x4xf32> -> tensor<2x8x4xf32>, tensor<4x3xf32>, tensor<4xf32>

@@ -65,7 +65,7 @@ func.func @short_conv_grad_rank(%x: tensor<8x4xf32>, %w: tensor<4x3xf32>) {
 
 // short_conv_grad C2.
 func.func @short_conv_grad_weight(%x: tensor<2x8x4xf32>, %w: tensor<3x4xf32>) {
-  // expected-error@+1 {{weight is [3, 4], but x has 4 channels: expected [4, taps]}}
+  // expected-error@+1 {{weight is [3, 4], but x has 4 channels: expected [4 or a multiple, taps]}}
   %0:3 = hybrid.short_conv_grad %x, %w, %x : tensor<2x8x4xf32>, tensor<3x4xf32>, tensor<2x8x4xf32> -> tensor<2x8x4xf32>, tensor<3x4xf32>, tensor<3xf32>
   return
 }
@@ -74,7 +74,7 @@ func.func @short_conv_grad_weight(%x: tensor<2x8x4xf32>, %w: tensor<3x4xf32>) {
 
 // short_conv_grad C2, with a vector of taps.
 func.func @short_conv_grad_vector(%x: tensor<2x8x4xf32>, %w: tensor<4xf32>) {
-  // expected-error@+1 {{weight is [4], but x has 4 channels: expected [4, taps]}}
+  // expected-error@+1 {{weight is [4], but x has 4 channels: expected [4 or a multiple, taps]}}
   %0:3 = hybrid.short_conv_grad %x, %w, %x : tensor<2x8x4xf32>, tensor<4xf32>, tensor<2x8x4xf32> -> tensor<2x8x4xf32>, tensor<4xf32>, tensor<4xf32>
   return
 }
@@ -99,9 +99,18 @@ func.func @short_conv_grad_state(%x: tensor<2x8x4xf32>, %w: tensor<4x3xf32>, %s:
 
 // -----
 
+// short_conv_grad C4: a state belongs to each channel, so inputs before the first would differ.
+func.func @short_conv_grad_repeated_state(%x: tensor<2x8x2xf32>, %w: tensor<4x3xf32>, %dy: tensor<2x8x4xf32>, %s: tensor<2x2x2xf32>) {
+  // expected-error@+1 {{weight is [4, 3], but x has 2 channels: expected as many where there is a state}}
+  %0:3 = hybrid.short_conv_grad %x, %w, %dy state_cotangent(%s : tensor<2x2x2xf32>) : tensor<2x8x2xf32>, tensor<4x3xf32>, tensor<2x8x4xf32> -> tensor<2x8x2xf32>, tensor<4x3xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
 // short_conv_grad C5: the cotangent is shaped as x.
 func.func @short_conv_grad_cotangent(%x: tensor<2x8x4xf32>, %w: tensor<4x3xf32>, %dy: tensor<2x7x4xf32>) {
-  // expected-error@+1 {{cotangent is [2, 7, 4], but x is [2, 8, 4]: expected equal shapes}}
+  // expected-error@+1 {{cotangent is [2, 7, 4], but x is [2, 8, 4] and there are 4 channels: expected [batch, length, channels]}}
   %0:3 = hybrid.short_conv_grad %x, %w, %dy : tensor<2x8x4xf32>, tensor<4x3xf32>, tensor<2x7x4xf32> -> tensor<2x8x4xf32>, tensor<4x3xf32>, tensor<4xf32>
   return
 }

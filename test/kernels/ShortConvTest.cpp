@@ -17,6 +17,8 @@ struct Case {
   int64_t batch = 2, length = 33, channels = 17, taps = 3, rowsPerItem = 10;
   bool bias = true, segments = false, state = false, finalState = false, silu = false;
   int64_t repeats = 0;
+  bool sums = false; // gradients of channels that repeat one
+  constexpr int64_t inputGradients() const { return sums ? repeats : channels; }
 };
 
 /// Everything follows from an extended sequence: the state, then the inputs.
@@ -32,7 +34,8 @@ struct Reference {
     dy = randomDoubles(rows * c.channels, 5), dFinal = randomDoubles(states, 6);
     for (int64_t r = 0; r < rows; ++r)
       segments.push_back(static_cast<int32_t>((r % c.length + r / c.length) / 5 % 2));
-    y.assign(x.size(), 0), dx = y, dw.assign(w.size(), 0), db.assign(b.size(), 0);
+    y.assign(x.size(), 0), dx.assign(static_cast<size_t>(rows * c.inputGradients()), 0),
+        dw.assign(w.size(), 0), db.assign(b.size(), 0);
     last.assign(initial.size(), 0), dInitial = last;
     for (int64_t batch = 0; batch < c.batch; ++batch)
       for (int64_t ch = 0; ch < c.channels; ++ch) {
@@ -49,7 +52,8 @@ struct Reference {
                        : x[static_cast<size_t>((batch * c.length + t) * c.channels + read)];
         };
         auto gradient = [&](int64_t t) -> double & {
-          return t < 0 ? dInitial[old(t + history)] : dx[row(t)];
+          const int64_t own = c.inputGradients(), at = (batch * c.length + t) * own + ch % own;
+          return t < 0 ? dInitial[old(t + history)] : dx[static_cast<size_t>(at)];
         };
         auto id = [&](int64_t t) {
           return segments[static_cast<size_t>(batch * c.length + (t < 0 ? 0 : t))];
@@ -91,7 +95,7 @@ constexpr ShortConvParams paramsOf(const Case &c) {
   p.xStride = c.channels + 4, p.yStride = c.channels + 1, p.dxStride = c.channels + 2;
   p.rowsPerItem = c.rowsPerItem, p.hasBias = c.bias, p.hasSegments = c.segments;
   p.hasState = c.state, p.hasFinalState = c.finalState, p.activation = c.silu;
-  p.repeats = c.repeats;
+  p.repeats = c.repeats, p.sumsRepeats = c.sums;
   return p;
 }
 
@@ -111,7 +115,12 @@ template <typename T, typename Of> void check(const Of &of) {
       last(states, c.channels);
   const int32_t *segments = c.segments ? r.segments.data() : nullptr;
   const T *state = c.state ? initial.data() : nullptr, *bias = c.bias ? b.data() : nullptr;
-  launch<ShortConvForward, T>(of, params, {&y, &last}, x.data(), w.data(), bias, segments, state,
+  constexpr auto forward = [](const Case &c) {
+    ShortConvParams p = paramsOf(c);
+    p.sumsRepeats = 0;
+    return p;
+  };
+  launch<ShortConvForward, T>(of, forward, {&y, &last}, x.data(), w.data(), bias, segments, state,
                               c.finalState ? last.data() : nullptr, y.data());
   const double bound = tolerance<T>(1e-6);
   EXPECT_LT(relativeError(y.values(), r.y), bound);
@@ -120,7 +129,7 @@ template <typename T, typename Of> void check(const Of &of) {
   }
 
   Tensor<T> dy(r.dy, rows, c.channels, p.yStride), dFinal(r.dFinal, states, c.channels),
-      dx(rows, c.channels, p.dxStride), dInitial(states, c.channels),
+      dx(rows, c.inputGradients(), p.dxStride), dInitial(states, c.channels),
       partial(items, (c.taps + 1) * c.channels);
   launch<ShortConvBackward, T>(of, params, {&dx, &dInitial, &partial}, x.data(), w.data(), segments,
                                state, dy.data(), c.finalState ? dFinal.data() : nullptr,
@@ -181,6 +190,14 @@ constexpr Case repeated[] = {
 TYPED_TEST(ShortConv, ReadsChannelsThatRepeat) {
   if constexpr (onCuda)
     TestFixture::template checkAll<repeated>();
+}
+constexpr Case summed[] = {
+    {.length = 33, .channels = 24, .taps = 3, .repeats = 6, .sums = true},
+    {.length = 40, .channels = 600, .taps = 4, .segments = true, .repeats = 300, .sums = true},
+    {.length = 20, .channels = 16, .taps = 9, .silu = true, .repeats = 8, .sums = true}};
+TYPED_TEST(ShortConv, SumsGradientsOfChannelsThatRepeat) {
+  if constexpr (onCuda)
+    TestFixture::template checkAll<summed>();
 }
 
 /// A bit an option.

@@ -154,17 +154,24 @@ HYBRID_DEVICE void shortConvForward(int64_t index, Input inputBuffer, const T *w
   }
 }
 
+/// A thread's channels that repeat one of x are `P.repeats` apart, and have one gradient of it.
 template <typename T, ShortConvParams P, typename Input, typename Cotangent, typename Store>
 HYBRID_DEVICE void shortConvBackward(int64_t index, Input inputBuffer, const T *weight,
                                      const int32_t *segments, const T *state,
                                      Cotangent cotangentBuffer, const T *dFinal, T *dInitial,
                                      T *partial, const T *bias, Store dx) {
   constexpr int64_t blocks = channelBlocks(P), taps = P.taps, history = taps - 1;
+  constexpr int copies = static_cast<int>(channelsOfThread(P));
+  static_assert(copies == 1 || (!P.hasState && !P.hasFinalState));
   const ShortConvItem item(P, blocks, index);
-  if (item.channel >= P.channels) // there is no barrier behind
+  if (item.channel >= P.channels / copies) // there is no barrier behind
     return;
-  const ShortConvSequence<T, P, ElementOf<T, Input>> sequence(
-      item.batch, item.channel, readable<T>(inputBuffer), weight, bias, segments, state);
+  auto sequenceOf = [&](int copy) {
+    return ShortConvSequence<T, P, ElementOf<T, Input>>(item.batch, item.channel + copy * P.repeats,
+                                                        readable<T>(inputBuffer), weight, bias,
+                                                        segments, state);
+  };
+  const auto sequence = sequenceOf(0);
   const int64_t stateAt = item.batch * history * P.channels + item.channel;
   const auto *dy = readable<T>(cotangentBuffer) + item.batch * P.length * P.yStride + item.channel;
   const auto write = asStore<P.dxStride>(dx);
@@ -185,84 +192,101 @@ HYBRID_DEVICE void shortConvBackward(int64_t index, Input inputBuffer, const T *
   const bool wantsInitial = P.hasState && dInitial && item.first == 0;
   const int64_t firstInput = wantsInitial ? -history : item.first;
   auto store = [&](int64_t s, T value) {
-    if (s < 0)
+    if (P.hasState && s < 0)
       dInitial[stateAt + (s + history) * P.channels] = value;
     else
       write(item.batch * P.length + s, item.channel, value);
   };
 
   if constexpr (taps <= shortConvWindow) {
-    T kept[taps], sums[taps + 1] = {}, gradients[taps] = {};
+    T kept[copies][taps], biases[copies], sums[copies][taps + 1] = {}, gradients[copies][taps] = {};
     HYBRID_UNROLL
-    for (int64_t j = 0; j < taps; ++j)
-      kept[j] = sequence.weight[j];
+    for (int copy = 0; copy < copies; ++copy) {
+      const auto own = sequenceOf(copy);
+      biases[copy] = own.bias;
+      HYBRID_UNROLL
+      for (int64_t j = 0; j < taps; ++j)
+        kept[copy][j] = own.weight[j];
+    }
     ShortConvInputs<T, P> inputs(sequence, item.first);
     // Row t completes the gradient of the input at t - history.
     for (int64_t row = item.first; row < item.end + history; row += shortConvUnroll) {
       ElementOf<T, Input> next[shortConvUnroll];
-      ElementOf<T, Cotangent> upstream[shortConvUnroll];
+      ElementOf<T, Cotangent> upstream[shortConvUnroll][copies];
       HYBRID_UNROLL
       for (int i = 0; i < shortConvUnroll; ++i) {
         int64_t t = row + i;
         next[i] = sequence.stored(t);
-        upstream[i] = t < P.length ? dy[t * P.yStride] : ElementOf<T, Cotangent>{};
+        HYBRID_UNROLL
+        for (int copy = 0; copy < copies; ++copy)
+          upstream[i][copy] =
+              t < P.length ? dy[t * P.yStride + copy * P.repeats] : ElementOf<T, Cotangent>{};
       }
       HYBRID_UNROLL
       for (int i = 0; i < shortConvUnroll; ++i) {
         const int64_t t = row + i, s = t - history;
         inputs.push(number(next[i]), sequence.segment(t));
-        T g = number(upstream[i]);
-        if constexpr (P.activation == 1) {
-          T sum = sequence.bias;
-          HYBRID_UNROLL
-          for (int64_t j = 0; j < taps; ++j)
-            sum = multiplyAdd(kept[j], inputs.at(j), sum);
-          g *= slope(sum);
-        }
         HYBRID_UNROLL
-        for (int64_t j = 0; j + 1 < taps; ++j)
-          gradients[j] = gradients[j + 1];
-        gradients[history] = g; // of rows s, s + 1 .. t
-        if (t < item.end) {
+        for (int copy = 0; copy < copies; ++copy) {
+          T g = number(upstream[i][copy]);
+          if constexpr (P.activation == 1) {
+            T sum = biases[copy];
+            HYBRID_UNROLL
+            for (int64_t j = 0; j < taps; ++j)
+              sum = multiplyAdd(kept[copy][j], inputs.at(j), sum);
+            g *= slope(sum);
+          }
           HYBRID_UNROLL
-          for (int64_t j = 0; j < taps; ++j)
-            sums[j] = multiplyAdd(g, inputs.at(j), sums[j]);
-          sums[taps] += g;
+          for (int64_t j = 0; j + 1 < taps; ++j)
+            gradients[copy][j] = gradients[copy][j + 1];
+          gradients[copy][history] = g; // of rows s, s + 1 .. t
+          if (t < item.end) {
+            HYBRID_UNROLL
+            for (int64_t j = 0; j < taps; ++j)
+              sums[copy][j] = multiplyAdd(g, inputs.at(j), sums[copy][j]);
+            sums[copy][taps] += g;
+          }
         }
         if (s >= firstInput && s < item.end) {
           T sum = throughFinalState(s);
           HYBRID_UNROLL
+          for (int copy = 0; copy < copies; ++copy)
+            HYBRID_UNROLL
           for (int64_t j = 0; j < taps; ++j)
             if (!P.hasSegments || inputs.ids[0] == inputs.ids[j])
-              sum = multiplyAdd(kept[history - j], gradients[j], sum);
+              sum = multiplyAdd(kept[copy][history - j], gradients[copy][j], sum);
           store(s, sum);
         }
       }
     }
     HYBRID_UNROLL
+    for (int copy = 0; copy < copies; ++copy)
+      HYBRID_UNROLL
     for (int64_t j = 0; j <= taps; ++j)
-      partial[j * P.channels] = sums[j];
+      partial[j * P.channels + copy * P.repeats] = sums[copy][j];
   } else {
-    auto gradient = [&](int64_t t) {
-      T g = number(dy[t * P.yStride]);
-      return P.activation == 1 ? g * slope(sequence.convolved(t)) : g;
+    auto gradient = [&](int64_t t, int copy) {
+      T g = number(dy[t * P.yStride + copy * P.repeats]);
+      return P.activation == 1 ? g * slope(sequenceOf(copy).convolved(t)) : g;
     };
-    for (int64_t j = 0; j <= taps; ++j) {
-      T sum = 0;
-      for (int64_t t = item.first; t < item.end; ++t) {
-        int64_t s = t - history + j;
-        if (j == taps)
-          sum += gradient(t);
-        else if (sequence.counts(s, t))
-          sum = multiplyAdd(gradient(t), sequence.input(s), sum);
+    for (int copy = 0; copy < copies; ++copy)
+      for (int64_t j = 0; j <= taps; ++j) {
+        T sum = 0;
+        for (int64_t t = item.first; t < item.end; ++t) {
+          int64_t s = t - history + j;
+          if (j == taps)
+            sum += gradient(t, copy);
+          else if (sequence.counts(s, t))
+            sum = multiplyAdd(gradient(t, copy), sequence.input(s), sum);
+        }
+        partial[j * P.channels + copy * P.repeats] = sum;
       }
-      partial[j * P.channels] = sum;
-    }
     for (int64_t s = firstInput; s < item.end; ++s) {
       T sum = throughFinalState(s);
-      for (int64_t t = maximum<int64_t>(s, 0); t <= minimum(s + history, P.length - 1); ++t)
-        if (sequence.counts(s, t))
-          sum = multiplyAdd(sequence.weight[s + history - t], gradient(t), sum);
+      for (int copy = 0; copy < copies; ++copy)
+        for (int64_t t = maximum<int64_t>(s, 0); t <= minimum(s + history, P.length - 1); ++t)
+          if (sequence.counts(s, t))
+            sum = multiplyAdd(sequenceOf(copy).weight[s + history - t], gradient(t, copy), sum);
       store(s, sum);
     }
   }
