@@ -17,6 +17,21 @@ struct AdamWParams {
   HYBRID_FIELDS(chunks, elements)
 };
 
+/// Elements that an item updates at most, of so many and of stripes of `stripe`. On the CPU a few
+/// pages of each of the four arrays; on CUDA fewer where blocks would be too few to have memory
+/// busy: an H100 took 12 us for 0.5M parameters in 82 blocks.
+struct AdamWPiece {
+  template <typename T> static constexpr int64_t onCpu(const AdamWParams &, int64_t stripe) {
+    return stripe;
+  }
+  template <typename T> static constexpr int64_t onCuda(const AdamWParams &p, int64_t stripe) {
+    int64_t piece = stripe;
+    while (piece > 1024 && p.elements < 4 * cuda::gridProcessors * piece)
+      piece /= 2;
+    return piece;
+  }
+};
+
 /// partial[i] = sum of g^2 over chunk i (in double), NaN for one that is not in the space. Buffers:
 /// chunks (ParameterChunk), gradients, partial (double). An item is a chunk.
 struct SquaredNorm : KernelOf<AdamWParams, "squared_norm", 2> {

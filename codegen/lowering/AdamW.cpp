@@ -24,6 +24,9 @@ static SmallVector<int64_t> spansOf(ArrayRef<ParameterChunk> chunks, int64_t byt
 template <> LogicalResult lower(AdamWOp op, ProgramBuilder &program) {
   Type element = elementOf(op.getGradientNorm());
   int64_t bytes = bytesOf(element);
+  const int64_t elements = program.wholeSpace(Space::Gradients, element).elements(),
+                piece = program.ask<AdamWPiece>(element, AdamWParams{0, elements},
+                                                static_cast<int64_t>(shardStripe) / bytes);
   std::vector<ParameterChunk> chunks, others;
   // Those that programs of their own update count for the norm only.
   auto programmed = op->getAttrOfType<ArrayAttr>("hybrid.programmed");
@@ -33,12 +36,10 @@ template <> LogicalResult lower(AdamWOp op, ProgramBuilder &program) {
     auto &list = programmed && llvm::is_contained(programmed, name) ? others : chunks;
     const ModuleTables::Parameter &parameter = program.tables.parameters.find(name)->second;
     int64_t count = parameter.type.getNumElements();
-    // A work item updates a few pages of each of the four arrays: what lies in one stripe, so that
-    // it is one rank's.
-    const int64_t begin = parameter.offset / bytes,
-                  stripe = static_cast<int64_t>(shardStripe) / bytes;
+    // What a work item updates lies in one stripe, so that it is one rank's.
+    const int64_t begin = parameter.offset / bytes;
     for (int64_t at = begin, next; at < begin + count; at = next) {
-      next = std::min(begin + count, (at / stripe + 1) * stripe);
+      next = std::min(begin + count, (at / piece + 1) * piece);
       list.push_back(
           {at, next - at, parameter.decay ? 1.0 : 0.0, parameter.lrScale.getValueAsDouble()});
     }
@@ -52,7 +53,6 @@ template <> LogicalResult lower(AdamWOp op, ProgramBuilder &program) {
                                                  IntegerType::get(op.getContext(), 8), data)),
             gradients = whole(Space::Gradients);
   int64_t grid = static_cast<int64_t>(chunks.size());
-  const int64_t elements = program.wholeSpace(Space::Gradients, element).elements();
   AdamWParams params{grid, elements};
   View partial = program.temporary({grid}, Float64Type::get(op.getContext())),
        norm = program.defineDense(op.getGradientNorm());
