@@ -16,8 +16,9 @@ struct ShortConvParams {
   int64_t activation;  // 1: SiLU applied to y (backward recomputes the pre-activation)
   int64_t repeats;     // CUDA: > 0: x has only the first so many channels, the others repeat them
   int64_t sumsRepeats; // CUDA, backward, without states: so has dx, their sums
+  int64_t together;    // CUDA: 2: neighbouring channels that a thread moves at once
   HYBRID_FIELDS(batch, length, channels, taps, xStride, yStride, dxStride, rowsPerItem, hasBias,
-                hasSegments, hasState, hasFinalState, activation, repeats, sumsRepeats)
+                hasSegments, hasState, hasFinalState, activation, repeats, sumsRepeats, together)
 };
 
 /// Stretches of rowsPerItem rows of a sequence.
@@ -26,20 +27,26 @@ constexpr int64_t shortConvItems(const ShortConvParams &p) {
 }
 
 namespace cuda {
-/// Channels of a thread, whose gradients it adds up.
-constexpr int64_t channelsOfThread(const ShortConvParams &p) {
+/// Taps up to which windows are kept in registers; longer filters read inputs again, from L1.
+constexpr int64_t shortConvWindow = 8;
+
+/// Channels of a thread: neighbours, and those whose gradients it adds up.
+constexpr int64_t neighboursOfThread(const ShortConvParams &p) { return p.together > 1 ? 2 : 1; }
+constexpr int64_t repeatsOfThread(const ShortConvParams &p) {
   return p.sumsRepeats ? p.channels / p.repeats : 1;
 }
-/// A block takes this many channels of the rows of an item, or channels and their repeats, one a
-/// thread: the most of 256 and 128 that leave no more threads idle. Items are numbered with blocks
-/// of channels fastest.
+/// Threads for the channels of a row.
+constexpr int64_t threadsOfChannels(const ShortConvParams &p) {
+  return ceilDiv(p.channels / repeatsOfThread(p), neighboursOfThread(p));
+}
+/// A block takes the channels of so many threads, of the rows of an item. Items are numbered with
+/// blocks of channels fastest.
 constexpr int threads(const ShortConvParams &p) {
-  const int64_t own = p.channels / channelsOfThread(p),
-                most = ceilDiv(own, 128) % 2 && p.sumsRepeats ? 128 : 256;
-  return static_cast<int>(own >= most ? most : ceilDiv(own, 32) * 32);
+  const int64_t all = threadsOfChannels(p);
+  return static_cast<int>(all >= 256 ? 256 : ceilDiv(all, 32) * 32);
 }
 constexpr int64_t channelBlocks(const ShortConvParams &p) {
-  return ceilDiv(p.channels / channelsOfThread(p), threads(p));
+  return ceilDiv(threadsOfChannels(p), threads(p));
 }
 constexpr Grid shortConvGrid(const ShortConvParams &p) {
   return {shortConvItems(p) * channelBlocks(p), threads(p)};
@@ -59,9 +66,24 @@ struct ShortConvRows {
     auto blocks = [&](int64_t rows) {
       return p.batch * ceilDiv(p.length, rows) * cuda::channelBlocks(p);
     };
-    while (rows > 16 && blocks(rows) * cuda::channelsOfThread(p) < 1024)
+    while (rows > 16 && blocks(rows) * cuda::repeatsOfThread(p) < 1024)
       rows /= 2;
     return rows < p.length ? rows : p.length;
+  }
+};
+
+/// together, of rows that `alignment` channels at a time can be moved of. Longer filters take a
+/// channel a thread, and so do gradients of many repeats, which have its registers.
+struct ShortConvTogether {
+  template <typename T> static constexpr int64_t onCpu(const ShortConvParams &, int64_t) {
+    return 1;
+  }
+  template <typename T>
+  static constexpr int64_t onCuda(const ShortConvParams &p, int64_t alignment) {
+    return p.taps <= cuda::shortConvWindow && alignment > 1 && p.repeats % 2 == 0 &&
+                   cuda::repeatsOfThread(p) <= 2
+               ? 2
+               : 1;
   }
 };
 

@@ -16,7 +16,7 @@ inline int64_t commonAlignment(std::initializer_list<int64_t> elements, int64_t 
 
 /// The same of rows that are moved together: how long they are, where they begin, and how far apart
 /// those of each view are that is there.
-inline int64_t rowAlignment(int64_t columns, std::initializer_list<View> rows, int64_t most = 4) {
+inline int64_t rowAlignment(int64_t columns, llvm::ArrayRef<View> rows, int64_t most = 4) {
   int64_t alignment = commonAlignment({columns}, most);
   for (const View &view : rows)
     if (view.isPresent())

@@ -1,5 +1,6 @@
 //===- ShortConv.cpp - short convolutions -----------------------------------===//
 #include "codegen/kernels/ShortConv.h"
+#include "codegen/lowering/Alignment.h"
 #include "codegen/lowering/Lowering.h"
 #include "codegen/lowering/Repeats.h"
 #include "dialect/Shapes.h"
@@ -24,15 +25,18 @@ int64_t repeatedChannels(Value value, const DeviceTraits &device) {
   return shapeOf(concat.getParts().front()).back();
 }
 
-/// Sizes and options of both directions.
+/// Sizes and options of both directions; `rows` are activations that are read or written.
 template <typename Op>
-static ShortConvParams shortConvParams(Op op, const View &x, ProgramBuilder &program) {
+static ShortConvParams shortConvParams(Op op, const View &x, ArrayRef<View> rows,
+                                       ProgramBuilder &program) {
   ShortConvParams params{};
   ArrayRef<int64_t> weight = shapeOf(op.getWeight());
   params.batch = x.shape[0], params.length = x.shape[1], params.channels = weight[0];
   params.taps = weight[1];
   params.sumsRepeats = x.shape[2] != weight[0];
   params.repeats = params.sumsRepeats ? x.shape[2] : repeatedChannels(op.getX(), program.device());
+  params.together = program.ask<ShortConvTogether>(x.element, params,
+                                                   rowAlignment(params.channels, rows, /*most=*/2));
   params.rowsPerItem = program.ask<ShortConvRows>(x.element, params);
   params.hasSegments = !!op.getSegments(), params.hasState = !!op.getInitialState();
   return params;
@@ -45,7 +49,7 @@ template <> LogicalResult lower(ShortConvOp op, ProgramBuilder &program) {
       program.use(x), program.optionalUse(op.getWeight()), program.optionalUse(op.getBias()),
       program.optionalUse(op.getSegments()), program.optionalUse(op.getInitialState())};
   Store y = program.storeOf(op.getResult());
-  ShortConvParams params = shortConvParams(op, x, program);
+  ShortConvParams params = shortConvParams(op, x, {x}, program);
   params.xStride = xStride, params.yStride = y.stride;
   params.hasBias = !!op.getBias(), params.hasFinalState = op.getReturnState();
   operands.push_back(op.getReturnState() ? program.use(program.defineDense(op.getFinalState()))
@@ -62,7 +66,7 @@ template <> LogicalResult lower(ShortConvGradOp op, ProgramBuilder &program) {
   int64_t xStride, dyStride;
   View x = program.rows(op.getX(), xStride), dy = program.rows(op.getCotangent(), dyStride);
   Store dx = program.storeOf(op.getDx());
-  ShortConvParams params = shortConvParams(op, x, program);
+  ShortConvParams params = shortConvParams(op, x, {x, dy}, program);
   params.xStride = xStride, params.yStride = dyStride, params.dxStride = dx.stride;
   params.hasFinalState = !!op.getStateCotangent();
   const int64_t items = shortConvItems(params), taps = params.taps, channels = params.channels;

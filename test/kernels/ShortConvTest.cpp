@@ -17,7 +17,8 @@ struct Case {
   int64_t batch = 2, length = 33, channels = 17, taps = 3, rowsPerItem = 10;
   bool bias = true, segments = false, state = false, finalState = false, silu = false;
   int64_t repeats = 0;
-  bool sums = false; // gradients of channels that repeat one
+  bool sums = false;  // gradients of channels that repeat one
+  bool pairs = false; // of channels are moved together
   constexpr int64_t inputGradients() const { return sums ? repeats : channels; }
 };
 
@@ -92,7 +93,8 @@ struct Reference {
 constexpr ShortConvParams paramsOf(const Case &c) {
   ShortConvParams p{};
   p.batch = c.batch, p.length = c.length, p.channels = c.channels, p.taps = c.taps;
-  p.xStride = c.channels + 4, p.yStride = c.channels + 1, p.dxStride = c.channels + 2;
+  p.xStride = c.channels + 4, p.yStride = c.channels + (c.pairs ? 6 : 1);
+  p.dxStride = c.channels + 2, p.together = c.pairs ? 2 : 1;
   p.rowsPerItem = c.rowsPerItem, p.hasBias = c.bias, p.hasSegments = c.segments;
   p.hasState = c.state, p.hasFinalState = c.finalState, p.activation = c.silu;
   p.repeats = c.repeats, p.sumsRepeats = c.sums;
@@ -198,6 +200,35 @@ constexpr Case summed[] = {
 TYPED_TEST(ShortConv, SumsGradientsOfChannelsThatRepeat) {
   if constexpr (onCuda)
     TestFixture::template checkAll<summed>();
+}
+
+constexpr Case paired[] = {
+    {.length = 33, .channels = 18, .taps = 3, .pairs = true},
+    {.length = 70,
+     .channels = 600,
+     .taps = 4,
+     .rowsPerItem = 32,
+     .segments = true,
+     .silu = true,
+     .pairs = true},
+    {.length = 17,
+     .channels = 20,
+     .taps = 4,
+     .state = true,
+     .finalState = true,
+     .repeats = 10,
+     .pairs = true},
+    {.length = 33,
+     .channels = 24,
+     .taps = 8,
+     .segments = true,
+     .state = true,
+     .finalState = true,
+     .pairs = true},
+    {.length = 33, .channels = 400, .taps = 3, .repeats = 100, .sums = true, .pairs = true}};
+TYPED_TEST(ShortConv, AgreesForPairsOfChannels) {
+  if constexpr (onCuda)
+    TestFixture::template checkAll<paired>();
 }
 
 /// A bit an option.
