@@ -10,18 +10,34 @@
 namespace hybrid {
 
 /// splits: parts of the batch; each is walked by one block, and its gradient of the filter is
-/// summed apart. rounds: activations are rounded to bf16; otherwise they are the sum of two bf16,
-/// as the filter always is. alignment: elements that divide where rows of activations begin, the
-/// channels and the strides; lanes: channels of a block.
+/// summed apart. alignment: elements that divide where rows of activations begin, the channels and
+/// the strides; lanes: channels of a block.
+///
+/// x and gates may be results of a short convolution (ShortConv.h, without segments and states)
+/// that nobody has stored: hasShortX and so on say which. Their buffers and strides are those of
+/// its input, they begin at its channel xChannel and so on, and it has shortTaps and `repeats`.
 struct ToeplitzConvParams {
   int64_t batch, length, channels, taps, splits;
   int64_t xStride, gateInStride, gateOutStride, yStride /* also dy */, dxStride, dGateInStride,
       dGateOutStride;
   int64_t hasSkip, hasGateIn, hasGateOut, alignment, lanes;
+  int64_t hasShortX, hasShortGateIn, hasShortGateOut, hasShortBias;
+  int64_t shortTaps, repeats, xChannel, gateInChannel, gateOutChannel;
   HYBRID_FIELDS(batch, length, channels, taps, splits, xStride, gateInStride, gateOutStride,
                 yStride, dxStride, dGateInStride, dGateOutStride, hasSkip, hasGateIn, hasGateOut,
-                alignment, lanes)
+                alignment, lanes, hasShortX, hasShortGateIn, hasShortGateOut, hasShortBias,
+                shortTaps, repeats, xChannel, gateInChannel, gateOutChannel)
 };
+
+/// An operand of them: 0 x, 1 gateIn, 2 gateOut.
+struct ToeplitzOperand {
+  int64_t stride, isShort, channel;
+};
+constexpr ToeplitzOperand toeplitzOperand(const ToeplitzConvParams &p, int index) {
+  return index == 0   ? ToeplitzOperand{p.xStride, p.hasShortX, p.xChannel}
+         : index == 1 ? ToeplitzOperand{p.gateInStride, p.hasShortGateIn, p.gateInChannel}
+                      : ToeplitzOperand{p.gateOutStride, p.hasShortGateOut, p.gateOutChannel};
+}
 
 namespace cuda {
 
@@ -56,6 +72,10 @@ constexpr int64_t longestToeplitz = 256;
 constexpr int64_t fewToeplitzLanes = 8, manyToeplitzLanes = 16;
 constexpr int64_t toeplitzRows = 8; // sequences that a block takes at a time: a fragment's columns
 
+/// Taps of a short convolution whose results are computed where they are read: they and a bias are
+/// a vector of shared memory. More also load more positions in front of those that a thread has.
+constexpr int64_t mostShortTaps = 3;
+
 //===-- Tiles of 16 positions, and panels of tiles -----------------------------===//
 
 /// Tiles of a panel: what a warp holds in registers of a signal, and of a result. More would need
@@ -81,13 +101,24 @@ constexpr int64_t toeplitzWidth(const ToeplitzConvParams &p) {
 constexpr int64_t panelWords(const ToeplitzConvParams &p) {
   return toeplitzRows * (signalWords(p) > resultWords(p) ? signalWords(p) : resultWords(p));
 }
-/// Of a channel's panels; a channel is four banks from the next.
-constexpr int64_t channelWords(const ToeplitzConvParams &p) {
-  return panels(p) * panelWords(p) + 4;
+/// Threads that share a block's channels at a position.
+constexpr int64_t toeplitzThreadsOfPlace(const ToeplitzConvParams &p) {
+  return p.lanes / toeplitzWidth(p);
 }
-/// A channel's filter: from 16 words in front of the first tap to the last position.
-constexpr int64_t filterWords(const ToeplitzConvParams &p) { return paddedLength(p) + 16; }
-constexpr int64_t filterStride(const ToeplitzConvParams &p) { return 2 * filterWords(p) + 4; }
+/// Of a channel's panels, in the order in which a warp's threads have them: first one of each
+/// thread that shares a position. Their words at a position are as many banks apart as a warp has
+/// positions, so that they are in different ones.
+constexpr int64_t channelWords(const ToeplitzConvParams &p) {
+  return panels(p) * panelWords(p) + 32 / toeplitzThreadsOfPlace(p);
+}
+/// A channel's filter: from so many words in front of the first tap as the lowest fragment begins
+/// at, to the last position.
+constexpr int64_t toeplitzFront = 14;
+constexpr int64_t filterWords(const ToeplitzConvParams &p) {
+  return paddedLength(p) + toeplitzFront;
+}
+/// Four banks less than a multiple of all.
+constexpr int64_t filterStride(const ToeplitzConvParams &p) { return 2 * filterWords(p); }
 
 constexpr int64_t sharedBytes(const ToeplitzConvParams &p, int64_t signals) {
   return p.lanes * (filterStride(p) + signals * channelWords(p)) * 4;
@@ -145,17 +176,19 @@ struct ToeplitzSplits {
   }
 };
 
-/// Buffers: x, filter, skip (optional), gateIn (optional), gateOut (optional), y, a store.
+/// Buffers: x, filter, skip (optional), gateIn (optional), gateOut (optional), the short
+/// convolution's weight [its channels, its taps] (optional) and bias (optional), y, a store.
 struct ToeplitzConvForward : KernelOf<ToeplitzConvParams, "toeplitz_conv_forward"> {
-  HYBRID_ACTIVATIONS(0, 3, 4, 5)
+  HYBRID_ACTIVATIONS(0, 3, 4, 7)
   HYBRID_ON_CUDA(cuda::toeplitzGroups(p) * p.splits, cuda::toeplitzThreads(p, false),
                  cuda::sharedBytes(p, 1))
 };
 
-/// Buffers: the first five of forward, dy, dx, partial [splits, taps, channels], dGateIn
-/// (optional), dGateOut (optional). The gradient of the skip term is that of the first tap.
-struct ToeplitzConvBackward : KernelOf<ToeplitzConvParams, "toeplitz_conv_backward", 6, 7, 8, 9> {
-  HYBRID_ACTIVATIONS(0, 3, 4, 5, 6, 8, 9)
+/// Buffers: the first seven of forward, dy, dx, partial [splits, taps, channels], dGateIn
+/// (optional), dGateOut (optional). The gradient of the skip term is that of the first tap; those
+/// of x and gates are with respect to a short convolution's results.
+struct ToeplitzConvBackward : KernelOf<ToeplitzConvParams, "toeplitz_conv_backward", 8, 9, 10, 11> {
+  HYBRID_ACTIVATIONS(0, 3, 4, 7, 8, 10, 11)
   HYBRID_ON_CUDA(cuda::toeplitzGroups(p) * p.splits, cuda::toeplitzThreads(p, true),
                  cuda::sharedBytes(p, 2))
 };

@@ -8,6 +8,8 @@
 #include "codegen/kernels/FFTConvToeplitz.h"
 #include "codegen/lowering/Alignment.h"
 #include "codegen/lowering/Lowering.h"
+#include "codegen/lowering/Repeats.h"
+#include "codegen/lowering/ShortConvReaders.h"
 #include "dialect/Shapes.h"
 
 using namespace mlir;
@@ -29,6 +31,9 @@ View tableOf(ProgramBuilder &program, Type element, int64_t points) {
 /// Operands and, backward, results; null views where absent.
 struct Operands {
   View x, filter, skip, gateIn, gateOut;
+  // Of a short convolution that is computed here; x or gates are its input then.
+  View shortWeight, shortBias;
+  ToeplitzConvParams shortConv{};
   BufferUse segments;
   Value filterValue;
   // Forward
@@ -45,13 +50,37 @@ BufferUse useOf(ProgramBuilder &program, const View &view) {
   return view.isPresent() ? program.use(view) : program.absent();
 }
 
+/// What short convolution the operand is of, which is computed where it is read, and from which
+/// channel on. All of one op are of the same.
+void addShortConv(Operands &o, const ShortConvChannels &channels, int64_t ToeplitzConvParams::*has,
+                  int64_t ToeplitzConvParams::*first, ProgramBuilder &program) {
+  ShortConvOp op = channels.op;
+  o.shortWeight = program.dense(op.getWeight());
+  if (op.getBias())
+    o.shortBias = program.dense(op.getBias());
+  o.shortConv.*has = 1, o.shortConv.*first = channels.first;
+  o.shortConv.hasShortBias = !!op.getBias();
+  o.shortConv.shortTaps = shapeOf(op.getWeight())[1];
+  o.shortConv.repeats = repeatedChannels(op.getX(), program.device());
+}
+
 template <typename Op> Operands operandsOf(Op op, ProgramBuilder &program) {
-  auto rows = [&](Value value) {
-    int64_t stride;
-    return value ? program.rows(value, stride) : View();
-  };
   Operands o;
-  o.x = rows(op.getX()), o.gateIn = rows(op.getGateIn()), o.gateOut = rows(op.getGateOut());
+  auto rows = [&](Value value, int64_t ToeplitzConvParams::*hasShort,
+                  int64_t ToeplitzConvParams::*channel) {
+    int64_t stride;
+    if (!value)
+      return View();
+    if (program.view(value).isPresent())
+      return program.rows(value, stride);
+    ShortConvChannels channels = shortConvChannels(value);
+    addShortConv(o, channels, hasShort, channel, program);
+    return program.rows(channels.op.getX(), stride);
+  };
+  using Params = ToeplitzConvParams;
+  o.x = rows(op.getX(), &Params::hasShortX, &Params::xChannel);
+  o.gateIn = rows(op.getGateIn(), &Params::hasShortGateIn, &Params::gateInChannel);
+  o.gateOut = rows(op.getGateOut(), &Params::hasShortGateOut, &Params::gateOutChannel);
   o.filterValue = op.getFilter(), o.filter = program.dense(op.getFilter());
   if (op.getSkip())
     o.skip = program.dense(op.getSkip());
@@ -59,13 +88,18 @@ template <typename Op> Operands operandsOf(Op op, ProgramBuilder &program) {
   return o;
 }
 
-FFTConvParams paramsOf(const Operands &o) {
+template <typename Op> FFTConvParams sizesOf(Op op) {
   FFTConvParams p{};
-  p.batch = o.x.shape[0], p.length = o.x.shape[1], p.channels = o.x.shape[2];
-  p.taps = o.filter.shape[0], p.points = convolutionPoints(p.length, p.taps);
+  ArrayRef<int64_t> x = shapeOf(op.getX());
+  p.batch = x[0], p.length = x[1], p.channels = x[2];
+  p.taps = shapeOf(op.getFilter())[0], p.points = convolutionPoints(p.length, p.taps);
   p.splits = 1;
-  p.hasSkip = o.skip.isPresent(), p.hasGateIn = o.gateIn.isPresent(),
-  p.hasGateOut = o.gateOut.isPresent(), p.hasSegments = !!o.segments;
+  p.hasSkip = !!op.getSkip(), p.hasGateIn = !!op.getGateIn(), p.hasGateOut = !!op.getGateOut(),
+  p.hasSegments = !!op.getSegments();
+  return p;
+}
+template <typename Op> FFTConvParams paramsOf(Op op, const Operands &o) {
+  FFTConvParams p = sizesOf(op);
   p.xStride = strideOf(o.x), p.gateInStride = strideOf(o.gateIn),
   p.gateOutStride = strideOf(o.gateOut);
   return p;
@@ -75,10 +109,12 @@ FFTConvParams paramsOf(const Operands &o) {
 
 /// With the alignment of all activations but a store's, which sees to its own.
 ToeplitzConvParams toeplitzParams(const Operands &o, const FFTConvParams &p) {
-  ToeplitzConvParams t{};
+  ToeplitzConvParams t = o.shortConv;
   t.alignment =
       rowAlignment(p.channels, {o.x, o.gateIn, o.gateOut, o.dy, o.dx, o.dGateIn, o.dGateOut},
                    cuda::fewToeplitzLanes);
+  t.alignment =
+      commonAlignment({t.xChannel, t.gateInChannel, t.gateOutChannel, t.repeats}, t.alignment);
   t.batch = p.batch, t.length = p.length, t.channels = p.channels, t.taps = p.taps;
   t.xStride = p.xStride, t.gateInStride = p.gateInStride, t.gateOutStride = p.gateOutStride,
   t.yStride = p.yStride, t.dxStride = p.dxStride, t.dGateInStride = p.dGateInStride,
@@ -93,8 +129,8 @@ void forwardAsProduct(const Operands &o, const FFTConvParams &whole, ProgramBuil
   p.splits = program.ask<ToeplitzSplits>(o.element(), p, false);
   Store y = program.storeOf(o.result);
   p.yStride = y.stride;
-  program.launch<ToeplitzConvForward>(o.element(), p, {o.x, o.filter, o.skip, o.gateIn, o.gateOut},
-                                      y);
+  program.launch<ToeplitzConvForward>(
+      o.element(), p, {o.x, o.filter, o.skip, o.gateIn, o.gateOut, o.shortWeight, o.shortBias}, y);
 }
 
 void backwardAsProduct(const Operands &o, const FFTConvParams &whole, ProgramBuilder &program) {
@@ -102,9 +138,9 @@ void backwardAsProduct(const Operands &o, const FFTConvParams &whole, ProgramBui
   p.lanes = program.ask<ToeplitzLanes>(o.element(), p, true, program.device().sharedBytes);
   p.splits = program.ask<ToeplitzSplits>(o.element(), p, true);
   View partial = program.temporary({p.splits, p.taps, p.channels}, o.element());
-  program.launch<ToeplitzConvBackward>(
-      o.element(), p,
-      {o.x, o.filter, o.skip, o.gateIn, o.gateOut, o.dy, o.dx, partial, o.dGateIn, o.dGateOut});
+  program.launch<ToeplitzConvBackward>(o.element(), p,
+                                       {o.x, o.filter, o.skip, o.gateIn, o.gateOut, o.shortWeight,
+                                        o.shortBias, o.dy, o.dx, partial, o.dGateIn, o.dGateOut});
   const int64_t stride = p.taps * p.channels;
   program.sumPartials(partial, p.splits, stride, o.dFilter);
   if (o.dSkip.isPresent()) // the skip term is one of the first tap
@@ -347,13 +383,37 @@ bool fitsInParts(const Operands &o, const FFTConvParams &p, const ProgramBuilder
   return 2 * p.points <= cuda::longestInParts(bytesOf(o.element()), program.device().sharedBytes);
 }
 
-ConvAlgorithm algorithmOf(const Operands &o, FFTConvParams &p, int64_t signals,
+ConvAlgorithm algorithmOf(Type element, FFTConvParams &p, int64_t signals,
                           const ProgramBuilder &program) {
   const DeviceTraits &device = program.device();
-  return program.ask<ChooseConvolution>(o.element(), p, signals, device.rounds, device.sharedBytes);
+  return program.ask<ChooseConvolution>(element, p, signals, device.rounds, device.sharedBytes);
+}
+
+template <typename Op>
+bool computesShortConvOf(Op op, OpOperand &operand, int64_t signals,
+                         const ProgramBuilder &program) {
+  ShortConvOp conv = shortConvChannels(operand.get()).op;
+  bool isActivation = false;
+  for (Value value : {op.getX(), op.getGateIn(), op.getGateOut()}) {
+    isActivation |= value == operand.get();
+    if (ShortConvOp other = value ? shortConvChannels(value).op : ShortConvOp();
+        other && other != conv)
+      return false; // kernels have the taps of one
+  }
+  FFTConvParams p = sizesOf(op);
+  return isActivation && shapeOf(conv.getWeight())[1] <= cuda::mostShortTaps &&
+         algorithmOf(elementOf(op.getX()), p, signals, program) == ConvAlgorithm::Toeplitz;
 }
 
 } // namespace
+
+bool computesShortConv(OpOperand &operand, const ProgramBuilder &program) {
+  if (auto op = dyn_cast<FFTConvOp>(operand.getOwner()))
+    return computesShortConvOf(op, operand, 1, program);
+  if (auto op = dyn_cast<FFTConvGradOp>(operand.getOwner()))
+    return operand.get() != op.getCotangent() && computesShortConvOf(op, operand, 2, program);
+  return false;
+}
 
 template <> LogicalResult lower(FFTConvOp op, ProgramBuilder &program) {
   if (op.getInitialState() || op.getReturnState())
@@ -362,8 +422,8 @@ template <> LogicalResult lower(FFTConvOp op, ProgramBuilder &program) {
                             << ": carry the state or pack, not both";
   Operands o = operandsOf(op, program);
   o.result = op.getResult();
-  FFTConvParams p = paramsOf(o);
-  switch (algorithmOf(o, p, 1, program)) {
+  FFTConvParams p = paramsOf(op, o);
+  switch (algorithmOf(o.element(), p, 1, program)) {
   case ConvAlgorithm::Toeplitz:
     forwardAsProduct(o, p, program);
     return success();
@@ -397,10 +457,10 @@ template <> LogicalResult lower(FFTConvGradOp op, ProgramBuilder &program) {
   };
   o.dx = activation(true), o.dFilter = small(true), o.dSkip = small(o.skip.isPresent());
   o.dGateIn = activation(o.gateIn.isPresent()), o.dGateOut = activation(o.gateOut.isPresent());
-  FFTConvParams p = paramsOf(o);
+  FFTConvParams p = paramsOf(op, o);
   p.yStride = dyStride, p.dxStride = strideOf(o.dx), p.dGateInStride = strideOf(o.dGateIn),
   p.dGateOutStride = strideOf(o.dGateOut);
-  switch (algorithmOf(o, p, 2, program)) {
+  switch (algorithmOf(o.element(), p, 2, program)) {
   case ConvAlgorithm::Toeplitz:
     backwardAsProduct(o, p, program);
     return success();

@@ -3,6 +3,7 @@
 #include "codegen/lowering/Alignment.h"
 #include "codegen/lowering/Lowering.h"
 #include "codegen/lowering/Repeats.h"
+#include "codegen/lowering/ShortConvReaders.h"
 #include "dialect/Shapes.h"
 
 using namespace mlir;
@@ -25,6 +26,46 @@ int64_t repeatedChannels(Value value, const DeviceTraits &device) {
   return shapeOf(concat.getParts().front()).back();
 }
 
+ShortConvChannels shortConvChannels(Value value) {
+  int64_t first = 0;
+  for (;;) {
+    Operation *op = value.getDefiningOp();
+    const auto channels = static_cast<int64_t>(shapeOf(value).size()) - 1;
+    if (auto conv = dyn_cast_or_null<ShortConvOp>(op); conv && value == conv.getResult())
+      return {conv, first};
+    if (auto split = dyn_cast_or_null<SplitOp>(op);
+        split && static_cast<int64_t>(split.getAxis()) == channels) {
+      for (Value part : split.getParts().take_front(cast<OpResult>(value).getResultNumber()))
+        first += shapeOf(part).back();
+      value = split.getX();
+    } else if (auto slice = dyn_cast_or_null<SliceOp>(op);
+               slice && shapeOf(slice.getX()).drop_back() == shapeOf(value).drop_back()) {
+      first += slice.getStarts().back();
+      value = slice.getX();
+    } else {
+      return {};
+    }
+  }
+}
+
+/// Whether all that read `value`, channels of `conv`, compute them themselves.
+static bool allCompute(ShortConvOp conv, Value value, const ProgramBuilder &program) {
+  return llvm::all_of(value.getUses(), [&](OpOperand &use) {
+    ResultRange results = use.getOwner()->getResults();
+    const bool isPart =
+        llvm::any_of(results, [&](Value result) { return shortConvChannels(result).op == conv; });
+    return isPart ? llvm::all_of(results,
+                                 [&](Value result) { return allCompute(conv, result, program); })
+                  : computesShortConv(use, program);
+  });
+}
+
+/// Whether its result need not be in memory.
+static bool isComputedByReaders(ShortConvOp op, const ProgramBuilder &program) {
+  return program.device().kind == Device::Cuda && !op.getSegments() && !op.getInitialState() &&
+         !op.getReturnState() && allCompute(op, op.getResult(), program);
+}
+
 /// Sizes and options of both directions; `rows` are activations that are read or written.
 template <typename Op>
 static ShortConvParams shortConvParams(Op op, const View &x, ArrayRef<View> rows,
@@ -43,6 +84,10 @@ static ShortConvParams shortConvParams(Op op, const View &x, ArrayRef<View> rows
 }
 
 template <> LogicalResult lower(ShortConvOp op, ProgramBuilder &program) {
+  if (isComputedByReaders(op, program)) {
+    program.alias(op.getResult(), View());
+    return success();
+  }
   int64_t xStride;
   View x = program.rows(op.getX(), xStride);
   SmallVector<BufferUse> operands{

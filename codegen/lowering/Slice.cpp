@@ -7,8 +7,9 @@ using namespace mlir;
 namespace hybrid {
 
 template <> LogicalResult lower(SliceOp op, ProgramBuilder &program) {
+  View x = program.view(op.getX());
   program.alias(op.getResult(),
-                program.view(op.getX()).sliced(op.getStarts(), shapeOf(op.getResult())));
+                x.isPresent() ? x.sliced(op.getStarts(), shapeOf(op.getResult())) : View());
   return success();
 }
 

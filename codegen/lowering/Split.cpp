@@ -11,7 +11,7 @@ template <> LogicalResult lower(SplitOp op, ProgramBuilder &program) {
   View x = program.view(op.getX());
   SmallVector<int64_t> starts(x.shape.size(), 0);
   for (Value part : op.getParts()) {
-    program.alias(part, x.sliced(starts, shapeOf(part)));
+    program.alias(part, x.isPresent() ? x.sliced(starts, shapeOf(part)) : View());
     starts[op.getAxis()] += shapeOf(part)[op.getAxis()];
   }
   return success();

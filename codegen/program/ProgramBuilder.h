@@ -64,7 +64,8 @@ public:
   const Backend &backend() const { return tables.backend; }
   const DeviceTraits &device() const { return backend().device; }
 
-  /// The view of an operand. Constants become buffers on first use.
+  /// The view of an operand; not present where those who read the value compute it. Constants
+  /// become buffers on first use.
   View view(mlir::Value value);
   /// The view a result is computed into: where its user wants it (parameters, gradients, a part of
   /// a concat), or new arena memory.

@@ -29,294 +29,68 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "codegen/kernels/FFTConvToeplitz.h"
-#include "codegen/kernels/cuda/FFT.cuh"
+#include "codegen/kernels/cuda/FFTConvToeplitzBlock.cuh"
 
 namespace hybrid::cuda {
-
-/// A block's part of a convolution, and how a thread sees it.
-template <ToeplitzConvParams P> struct ToeplitzBlock {
-  static constexpr int length = static_cast<int>(P.length), tiles = static_cast<int>(panelTiles(P)),
-                       panelSize = static_cast<int>(panelLength(P)),
-                       panelCount = static_cast<int>(panels(P)),
-                       padded = static_cast<int>(paddedLength(P)),
-                       channels = static_cast<int>(P.lanes), rows = static_cast<int>(toeplitzRows),
-                       signalStride = static_cast<int>(signalWords(P)),
-                       resultStride = static_cast<int>(resultWords(P));
-  static_assert(padded <= longestToeplitz && channels % static_cast<int>(toeplitzWidth(P)) == 0);
-
-  uint32_t *filters, *signals;
-  int64_t channel; // the first
-  int64_t firstRow, endRow;
-
-  HYBRID_DEVICE explicit ToeplitzBlock(int64_t item)
-      : filters(sharedMemory<uint32_t>()), signals(filters + channels * filterStride(P)),
-        channel(item % toeplitzGroups(P) * channels),
-        firstRow(item / toeplitzGroups(P) * rowsOfSplit(P)),
-        endRow(minimum(firstRow + rowsOfSplit(P), P.batch)) {}
-
-  HYBRID_DEVICE bool hasChannel(int lane) const {
-    return P.channels % channels == 0 || channel + lane < P.channels;
-  }
-  /// A channel's panels of signal `index`.
-  HYBRID_DEVICE uint32_t *signal(int index, int lane) const {
-    return signals + (index * channels + lane) * static_cast<int>(channelWords(P));
-  }
-  HYBRID_DEVICE static uint32_t *panel(uint32_t *signal, int index) {
-    return signal + index * static_cast<int>(panelWords(P));
-  }
-  /// What convolve() leaves in place of a signal.
-  HYBRID_DEVICE const float *result(int index, int lane) const {
-    return reinterpret_cast<const float *>(signal(index, lane));
-  }
-  /// A channel's filter, at the pair of the first tap; its low parts are filterWords() on.
-  HYBRID_DEVICE const uint32_t *filter(int lane) const {
-    return filters + lane * static_cast<int>(filterStride(P)) + 16;
-  }
-  /// Channels of a thread where memory is read or written: neighbouring threads have neighbouring
-  /// ones.
-  static constexpr int width = static_cast<int>(toeplitzWidth(P)),
-                       threadsOfPlace = channels / width;
-  HYBRID_DEVICE static int threadChannel() {
-    return static_cast<int>(threadIdx.x) % threadsOfPlace * width;
-  }
-  /// An activation at that channel, from sequence `sequence` on.
-  template <typename T> struct Activation {
-    using Channels = Pack<typename WithoutConst<T>::Type, width>;
-    T *data;
-    int stride; // 32 bits reach over 8 short sequences
-    HYBRID_DEVICE T *at(int b, int t) const { return data + (b * length + t) * stride; }
-    /// As it lies in memory; 0 where there is none. What turns it into a number waits for it, so
-    /// loads that are to be under way together are all of these.
-    HYBRID_DEVICE Channels stored(int b, int t, bool exists = true) const {
-      if (exists)
-        return loadPack<width>(at(b, t));
-      return {};
-    }
-  };
-  template <typename T>
-  HYBRID_DEVICE Activation<T> activation(T *buffer, int64_t sequence, int64_t stride) const {
-    return {buffer ? opaque(buffer) + sequence * length * stride + channel + threadChannel()
-                   : nullptr,
-            static_cast<int>(stride)};
-  }
-
-  template <int threads>
-  HYBRID_DEVICE void loadFilter(const float *filter, const float *skip) const {
-    const int lane = static_cast<int>(threadIdx.x) % channels;
-    auto tap = [&](int m) {
-      float h =
-          m >= 0 && m < P.taps && hasChannel(lane) ? filter[m * P.channels + channel + lane] : 0.0f;
-      if (P.hasSkip && m == 0 && hasChannel(lane))
-        h += skip[channel + lane];
-      return h;
-    };
-    uint32_t *to = filters + lane * static_cast<int>(filterStride(P));
-    for (int i = static_cast<int>(threadIdx.x) / channels; i < filterWords(P);
-         i += threads / channels) {
-      const float first = tap(i - 16), second = tap(i - 17);
-      const uint32_t high = packBf16(first, second);
-      to[i] = high;
-      to[filterWords(P) + i] =
-          packBf16(first - fromBits(high << 16), second - fromBits(high & 0xffff0000u));
-    }
-  }
-
-  /// body<atOnce>(columns, sequences) for `columns` columns of the 8 sequences of a step, of which
-  /// a thread takes `atOnce` together, up to `most`: columns[i] of sequences[i].
-  template <int threads, int most, int columns, typename Body>
-  HYBRID_DEVICE static void forEachPlace(Body body) {
-    constexpr int step = threads / threadsOfPlace, places = columns * rows,
-                  each = (places + step - 1) / step, atOnce = each < most ? each : most;
-    const int place = static_cast<int>(threadIdx.x) / threadsOfPlace;
-    HYBRID_NO_UNROLL
-    for (int first = 0; first < each; first += atOnce) {
-      int column[atOnce], sequence[atOnce];
-      HYBRID_UNROLL
-      for (int k = 0; k < atOnce; ++k) {
-        const int at = place + (first + k) * step;
-        column[k] = at % columns, sequence[k] = at / columns; // rows: there is no such place
-      }
-      body.template operator()<atOnce>(column, sequence);
-    }
-  }
-
-  /// value(operands(b, t), i) of channel i of a thread, of the 8 sequences from `sequence` on,
-  /// becomes signal `index`. Loads of several sequences come before what is done with them.
-  template <int threads, int most, typename Operands, typename Value>
-  HYBRID_DEVICE void loadSignal(int index, int64_t sequence, Operands operands, Value value) const {
-    const int count = hasChannel(threadChannel()) ? static_cast<int>(endRow - sequence) : 0;
-    uint32_t *to = signal(index, threadChannel());
-    forEachPlace<threads, most, padded / 2>(
-        [&]<int atOnce>(const int (&column)[atOnce], const int (&b)[atOnce]) {
-          decltype(operands(0, 0)) loaded[atOnce][2];
-          HYBRID_UNROLL
-          for (int k = 0; k < atOnce; ++k)
-            HYBRID_UNROLL
-          for (int odd = 0; odd < 2; ++odd)
-            loaded[k][odd] = b[k] < count && 2 * column[k] + odd < length
-                                 ? operands(b[k], 2 * column[k] + odd)
-                                 : decltype(operands(0, 0)){};
-          HYBRID_UNROLL
-          for (int k = 0; k < atOnce; ++k) {
-            if (b[k] >= rows)
-              continue;
-            uint32_t *words = panel(to, 2 * column[k] / panelSize) + column[k] % (panelSize / 2) +
-                              b[k] * signalStride;
-            HYBRID_UNROLL
-            for (int i = 0; i < width; ++i)
-              words[i * static_cast<int>(channelWords(P))] =
-                  packBf16(value(loaded[k][0], i), value(loaded[k][1], i));
-          }
-        });
-  }
-
-  /// use(operands(b, t), b, t, place among results) for what the 8 sequences from `sequence` on
-  /// have. The places of a thread's channels are channelWords() apart.
-  template <int threads, int most, typename Operands, typename Use>
-  HYBRID_DEVICE void forEachResult(int64_t sequence, Operands operands, Use use) const {
-    const int count = hasChannel(threadChannel()) ? static_cast<int>(endRow - sequence) : 0;
-    forEachPlace<threads, most, padded>(
-        [&]<int atOnce>(const int (&t)[atOnce], const int (&b)[atOnce]) {
-          decltype(operands(0, 0)) values[atOnce];
-          HYBRID_UNROLL
-          for (int k = 0; k < atOnce; ++k)
-            if (b[k] < count && t[k] < length)
-              values[k] = operands(b[k], t[k]);
-          HYBRID_UNROLL
-          for (int k = 0; k < atOnce; ++k)
-            if (b[k] < count && t[k] < length)
-              use(values[k], b[k], t[k],
-                  t[k] / panelSize * static_cast<int>(panelWords(P)) + t[k] % panelSize +
-                      b[k] * resultStride);
-        });
-  }
-
-  /// A warp's sums += a panel of T, or of its transpose, times a panel of a signal; `apart`: panels
-  /// between the two.
-  template <bool transposed, bool same>
-  HYBRID_DEVICE static void multiply(float (&sums)[tiles][4], const uint32_t *filter, int apart,
-                                     const uint32_t *panel) {
-    const int g = laneIndex() / 4, t = laneIndex() % 4;
-    uint32_t signal[tiles][2];
-    HYBRID_UNROLL
-    for (int j = 0; j < tiles; ++j) {
-      const uint32_t *at = panel + g * signalStride + j * 8 + t;
-      signal[j][0] = at[0], signal[j][1] = at[4];
-    }
-    // T[s, t] of the transpose at columns t, t + 1 is (h[m], h[m + 1]): the pair of m + 1, turned.
-    const uint32_t *pairs = filter + apart * panelSize + (transposed ? 2 * t - g + 1 : g - 2 * t);
-    auto pairAt = [](const uint32_t *at) { return transposed ? *at << 16 | *at >> 16 : *at; };
-    constexpr int first = same ? 0 : 1 - tiles;
-    HYBRID_NO_UNROLL // low parts of the filter first, then high ones: both take registers
-        for (int part = 1; part >= 0; --part) {
-      const uint32_t *at = pairs + part * static_cast<int>(filterWords(P));
-      uint32_t before = pairAt(at + 16 * first - 8);
-      HYBRID_UNROLL
-      for (int diagonal = first; diagonal < tiles; ++diagonal) {
-        const uint32_t middle = pairAt(at + 16 * diagonal), after = pairAt(at + 16 * diagonal + 8);
-        const uint32_t matrix[4] = {middle, transposed ? before : after,
-                                    transposed ? after : before, middle};
-        HYBRID_UNROLL
-        for (int j = 0; j < tiles; ++j) {
-          const int i = transposed ? j - diagonal : j + diagonal;
-          if (i >= 0 && i < tiles)
-            mmaBf16(sums[i], matrix, signal[j]);
-        }
-        before = after;
-      }
-    }
-  }
-
-  /// A warp's channel: its signal becomes T signal, or T' signal. Panels are taken in the order in
-  /// which no later one needs the signal they replace.
-  template <bool transposed>
-  HYBRID_DEVICE void convolve(const uint32_t *filter, uint32_t *signal) const {
-    // Panels further apart have no taps in common.
-    constexpr int furthest = static_cast<int>((P.taps - 1 + panelSize - 1) / panelSize);
-    const int g = laneIndex() / 4, t = laneIndex() % 4;
-    HYBRID_NO_UNROLL
-    for (int step = 0; step < panelCount; ++step) {
-      const int i = transposed ? step : panelCount - 1 - step;
-      float sums[tiles][4];
-      HYBRID_UNROLL
-      for (int tile = 0; tile < tiles; ++tile)
-        HYBRID_UNROLL
-      for (int k = 0; k < 4; ++k)
-        sums[tile][k] = 0.0f;
-      const int reach = minimum(furthest, transposed ? panelCount - 1 - i : i);
-      HYBRID_NO_UNROLL
-      for (int apart = reach; apart > 0; --apart)
-        multiply<transposed, false>(sums, filter, apart,
-                                    panel(signal, transposed ? i + apart : i - apart));
-      multiply<transposed, true>(sums, filter, 0, panel(signal, i));
-      warpBarrier(); // all lanes have read the panel
-      auto *result = reinterpret_cast<float *>(panel(signal, i));
-      HYBRID_UNROLL
-      for (int tile = 0; tile < tiles; ++tile)
-        HYBRID_UNROLL
-      for (int k = 0; k < 4; ++k)
-        result[(2 * t + k % 2) * resultStride + tile * 16 + g + k / 2 * 8] = sums[tile][k];
-    }
-  }
-};
-
-/// A thread's channels of an activation and its gate, as they lie in memory.
-template <bool hasGate, typename X, typename Gate> struct GatedActivation {
-  X x;
-  Gate gate;
-
-  HYBRID_DEVICE float product(int i) const {
-    return hasGate ? number(x[i]) * number(gate[i]) : number(x[i]);
-  }
-};
-
-/// loadSignal() of an activation with its gate.
-template <bool hasGate, int threads, int most, typename Block, typename X, typename Gate>
-HYBRID_DEVICE void loadGated(const Block &block, int index, int64_t sequence, const X &x,
-                             const Gate &gate) {
-  using Loaded = GatedActivation<hasGate, decltype(x.stored(0, 0)), decltype(gate.stored(0, 0))>;
-  block.template loadSignal<threads, most>(
-      index, sequence,
-      [&](int b, int t) { return Loaded{x.stored(b, t), gate.stored(b, t, hasGate)}; },
-      [](const Loaded &loaded, int i) { return loaded.product(i); });
-}
 
 /// Items: groups of channels fastest, so that lines of memory are read at a time; then splits.
 template <typename T, ToeplitzConvParams P, typename X, typename GateIn, typename GateOut,
           typename Store>
 HYBRID_DEVICE void toeplitzConvForward(int64_t item, X xBuffer, const float *filter,
                                        const float *skip, GateIn gateInBuffer,
-                                       GateOut gateOutBuffer, Store y) {
+                                       GateOut gateOutBuffer, const float *shortWeight,
+                                       const float *shortBias, Store y) {
   const auto write = asStore<P.yStride>(y);
   const auto *x = readable<float>(xBuffer);
   const auto *gateIn = readable<float>(gateInBuffer);
   const auto *gateOut = readable<float>(gateOutBuffer);
   using Block = ToeplitzBlock<P>;
-  constexpr int threads = toeplitzThreads(P, false), apart = static_cast<int>(channelWords(P));
+  constexpr int threads = toeplitzThreads(P, false);
   constexpr int most = Block::width > 1 ? 2 : 4;
   const Block block(item);
-  block.template loadFilter<threads>(filter, skip);
+  block.template loadFilter<threads>(filter, skip, shortWeight, shortBias);
+  if constexpr (P.shortTaps > 0)
+    blockBarrier();
   HYBRID_NO_UNROLL
-  for (int64_t sequence = block.firstRow; sequence < block.endRow; sequence += Block::rows) {
-    const auto in = block.activation(x, sequence, P.xStride);
-    const auto gate = block.activation(gateIn, sequence, P.gateInStride);
-    const auto outGate = block.activation(gateOut, sequence, P.gateOutStride);
-    loadGated<P.hasGateIn != 0, threads, most>(block, 0, sequence, in, gate);
+  for (int64_t step = 0; step < rowsOfSplit(P) / Block::rows; ++step) {
+    const int64_t sequence = block.firstRow + step * Block::rows;
+    if (P.batch % rowsOfSplit(P) != 0 && sequence >= block.endRow)
+      break;
+    const auto in = block.template operand<0>(x, sequence);
+    const auto gate = block.template operand<1>(gateIn, sequence);
+    const auto outGate = block.template operand<2>(gateOut, sequence);
+    block.template loadSignal<P.hasGateIn != 0, threads, most>(0, sequence, in, gate);
     blockBarrier();
-    block.template convolve<false>(block.filter(warpIndex()), block.signal(0, warpIndex()));
+    block.template convolve<false>(block.filter(Block::channelAt(warpIndex())),
+                                   block.signal(0, warpIndex()));
     blockBarrier();
-    const float *result = block.result(0, Block::threadChannel());
-    block.template forEachResult<threads, most>(
-        sequence, [&](int b, int t) { return outGate.stored(b, t, P.hasGateOut != 0); },
-        [&](const auto &factor, int b, int t, int place) {
-          Pack<float, Block::width> values;
+    const float *result = block.result(0, Block::threadSlot());
+    using OutGate = decltype(outGate);
+    constexpr int span = OutGate::isShort ? 4 : 1;
+    using Positions = typename OutGate::template Positions<span>;
+    block.template forEachResult<span, threads, span == 1 ? most : 1, Positions>(
+        sequence,
+        [&](Positions &factors, int b, int t) {
+          if constexpr (P.hasGateOut != 0)
+            outGate.load(factors, b, t);
+        },
+        [&](const Positions &factors, int b, int t, int place) {
+          Pack<float, Block::width> values[span];
           HYBRID_UNROLL
-          for (int i = 0; i < Block::width; ++i)
-            values[i] = P.hasGateOut ? result[place + i * apart] * number(factor[i])
-                                     : result[place + i * apart];
-          storeNeighbours(write, (sequence + b) * P.length + t,
-                          block.channel + Block::threadChannel(), values);
+          for (int i = 0; i < Block::width; ++i) {
+            const auto results = loadPack<span>(result + place + i * Block::apart);
+            float factor[span];
+            if constexpr (P.hasGateOut != 0)
+              outGate.numbers(factors, i, factor);
+            HYBRID_UNROLL
+            for (int p = 0; p < span; ++p)
+              values[p][i] = P.hasGateOut ? results[p] * factor[p] : results[p];
+          }
+          HYBRID_UNROLL
+          for (int p = 0; p < span; ++p)
+            if (Block::isPosition(t + p))
+              storeNeighbours(write, (sequence + b) * P.length + t + p,
+                              block.channel + Block::threadChannel(), values[p]);
         });
     blockBarrier(); // before the next sequences are loaded
   }
@@ -356,8 +130,7 @@ template <ToeplitzConvParams P> struct ToeplitzCorrelation {
                            tile % Block::tiles * 8 + g;
       const bool exists = tile < tiles;
       const uint32_t first = exists ? at[0] : 0, second = exists ? at[Block::signalStride] : 0;
-      even = (first & 0xffffu) | second << 16;
-      odd = first >> 16 | (second & 0xffff0000u);
+      even = lowerHalves(first, second), odd = upperHalves(first, second);
     }
   };
 
@@ -420,8 +193,9 @@ template <typename T, ToeplitzConvParams P, typename X, typename GateIn, typenam
           typename Dy, typename Dx, typename DGateIn, typename DGateOut>
 HYBRID_DEVICE void
 toeplitzConvBackward(int64_t item, X xBuffer, const float *filter, const float *skip,
-                     GateIn gateInBuffer, GateOut gateOutBuffer, Dy dyBuffer, Dx dxBuffer,
-                     float *dPartial, DGateIn dGateInBuffer, DGateOut dGateOutBuffer) {
+                     GateIn gateInBuffer, GateOut gateOutBuffer, const float *shortWeight,
+                     const float *shortBias, Dy dyBuffer, Dx dxBuffer, float *dPartial,
+                     DGateIn dGateInBuffer, DGateOut dGateOutBuffer) {
   const auto *x = readable<float>(xBuffer);
   const auto *gateIn = readable<float>(gateInBuffer);
   const auto *gateOut = readable<float>(gateOutBuffer);
@@ -432,82 +206,102 @@ toeplitzConvBackward(int64_t item, X xBuffer, const float *filter, const float *
   using Block = ToeplitzBlock<P>;
   using Correlation = ToeplitzCorrelation<P>;
   constexpr int threads = toeplitzThreads(P, true), warps = Correlation::warps,
-                apart = static_cast<int>(channelWords(P)), most = warps > 1 ? 1 : 2;
+                most = warps > 1 ? 1 : 2;
   const Block block(item);
-  block.template loadFilter<threads>(filter, skip);
-  const int channel = warpIndex() % Block::channels, warp = warpIndex() / Block::channels;
-  uint32_t *signal = block.signal(0, channel), *cotangent = block.signal(1, channel);
+  block.template loadFilter<threads>(filter, skip, shortWeight, shortBias);
+  if constexpr (P.shortTaps > 0)
+    blockBarrier();
+  const int slot = warpIndex() % Block::channels, warp = warpIndex() / Block::channels;
+  const uint32_t *taps = block.filter(Block::channelAt(slot));
+  uint32_t *signal = block.signal(0, slot), *cotangent = block.signal(1, slot);
   Correlation correlation;
   correlation.clear();
   HYBRID_NO_UNROLL
-  for (int64_t sequence = block.firstRow; sequence < block.endRow; sequence += Block::rows) {
-    const auto in = block.activation(x, sequence, P.xStride);
-    const auto gate = block.activation(gateIn, sequence, P.gateInStride);
-    const auto outGate = block.activation(gateOut, sequence, P.gateOutStride);
-    const auto upstream = block.activation(dy, sequence, P.yStride);
-    loadGated<P.hasGateIn != 0, threads, most>(block, 0, sequence, in, gate);
-    loadGated<P.hasGateOut != 0, threads, most>(block, 1, sequence, upstream, outGate);
+  for (int step = 0; step < static_cast<int>(rowsOfSplit(P) / Block::rows); ++step) {
+    const int64_t sequence = block.firstRow + step * Block::rows;
+    if (P.batch % rowsOfSplit(P) != 0 && sequence >= block.endRow)
+      break;
+    block.template loadSignal<P.hasGateIn != 0, threads, most>(
+        0, sequence, block.template operand<0>(x, sequence),
+        block.template operand<1>(gateIn, sequence));
+    block.template loadSignal<P.hasGateOut != 0, threads, most>(
+        1, sequence, block.activation(dy, sequence, P.yStride),
+        block.template operand<2>(gateOut, sequence));
     blockBarrier();
     correlation.add(cotangent, signal, warp);
     blockBarrier(); // both warps of a channel have read its signals
     if (P.hasGateOut && warp == 0)
-      block.template convolve<false>(block.filter(channel), signal);
+      block.template convolve<false>(taps, signal);
     if (warp == warps - 1)
-      block.template convolve<true>(block.filter(channel), cotangent);
+      block.template convolve<true>(taps, cotangent);
     blockBarrier();
     // Anew: kept through the products they would take the registers of a second block.
-    const auto inAgain = block.activation(x, sequence, P.xStride);
-    const auto gateAgain = block.activation(gateIn, sequence, P.gateInStride);
-    const auto upstreamAgain = block.activation(dy, sequence, P.yStride);
-    const auto dIn = block.activation(dx, sequence, P.dxStride);
-    const auto dGate = block.activation(dGateIn, sequence, P.dGateInStride);
-    const auto dOutGate = block.activation(dGateOut, sequence, P.dGateOutStride);
-    const float *dw = block.result(1, Block::threadChannel()),
-                *ungated = block.result(0, Block::threadChannel());
+    const auto in = block.template operand<0>(x, sequence);
+    const auto gate = block.template operand<1>(gateIn, sequence);
+    const auto upstream = block.activation(dy, sequence, P.yStride);
+    const float *dw = block.result(1, Block::threadSlot()),
+                *ungated = block.result(0, Block::threadSlot());
+    using In = decltype(in);
+    using Gate = decltype(gate);
+    using Upstream = decltype(upstream);
+    constexpr int span = P.hasGateIn != 0 && (In::isShort || Gate::isShort) ? 2 : 1;
     struct Operands {
-      Pack<ElementOf<float, X>, Block::width> x;
-      Pack<ElementOf<float, GateIn>, Block::width> gate;
-      Pack<ElementOf<float, Dy>, Block::width> dy;
+      typename In::template Positions<span> x;
+      typename Gate::template Positions<span> gate;
+      typename Upstream::template Positions<span> dy;
     };
-    block.template forEachResult<threads, most>(
+    block.template forEachResult<span, threads, span == 1 ? most : 1, Operands>(
         sequence,
-        [&](int b, int t) {
-          return Operands{inAgain.stored(b, t, P.hasGateIn != 0),
-                          gateAgain.stored(b, t, P.hasGateIn != 0),
-                          upstreamAgain.stored(b, t, P.hasGateOut != 0)};
+        [&](Operands &o, int b, int t) {
+          if constexpr (P.hasGateIn != 0)
+            in.load(o.x, b, t), gate.load(o.gate, b, t);
+          if constexpr (P.hasGateOut != 0)
+            upstream.load(o.dy, b, t);
         },
         [&](const Operands &o, int b, int t, int place) {
-          auto write = [&]<typename To>(const To &to, auto value) {
-            typename To::Channels values;
+          // to = results * factor, of which there may be none
+          auto write = [&]<bool hasFactor, typename To>(const To &to, const float *results,
+                                                        const auto &factor, const auto &positions) {
+            float values[Block::width][span];
             HYBRID_UNROLL
-            for (int i = 0; i < Block::width; ++i)
-              put(values[i], value(i));
-            storeGlobal(to.at(b, t), values);
+            for (int i = 0; i < Block::width; ++i) {
+              const auto result = loadPack<span>(results + place + i * Block::apart);
+              if constexpr (hasFactor)
+                factor.numbers(positions, i, values[i]);
+              HYBRID_UNROLL
+              for (int p = 0; p < span; ++p)
+                values[i][p] = hasFactor ? result[p] * values[i][p] : result[p];
+            }
+            HYBRID_UNROLL
+            for (int p = 0; p < span; ++p)
+              if (Block::isPosition(t + p))
+                To::Channels::store(to.at(b, t + p), [&](int i) { return values[i][p]; });
           };
-          if constexpr (P.hasGateOut != 0)
-            write(dOutGate, [&](int i) { return ungated[place + i * apart] * number(o.dy[i]); });
+          write.template operator()<P.hasGateIn != 0>(block.activation(dx, sequence, P.dxStride),
+                                                      dw, gate, o.gate);
           if constexpr (P.hasGateIn != 0)
-            write(dGate, [&](int i) { return dw[place + i * apart] * number(o.x[i]); });
-          write(dIn, [&](int i) {
-            return P.hasGateIn ? dw[place + i * apart] * number(o.gate[i]) : dw[place + i * apart];
-          });
+            write.template operator()<true>(block.activation(dGateIn, sequence, P.dGateInStride),
+                                            dw, in, o.x);
+          if constexpr (P.hasGateOut != 0)
+            write.template operator()<true>(block.activation(dGateOut, sequence, P.dGateOutStride),
+                                            ungated, upstream, o.dy);
         });
     blockBarrier(); // before the next sequences are loaded
   }
 
   // A warp's sums along diagonals, in the place of a signal of its own.
-  float *sums = reinterpret_cast<float *>(block.signal(warp, channel));
+  float *sums = reinterpret_cast<float *>(block.signal(warp, slot));
   correlation.store(sums, sums + 32 * Correlation::diagonals, warp);
   blockBarrier();
-  const int lane = static_cast<int>(threadIdx.x) % Block::channels;
+  // Computed here, not kept since the filter was loaded.
+  const int thread = inRegister(static_cast<int>(threadIdx.x)), lane = thread % Block::channels;
   float *out = dPartial + item / toeplitzGroups(P) * P.taps * P.channels + block.channel + lane;
-  for (int m = static_cast<int>(threadIdx.x) / Block::channels; m < P.taps;
-       m += threads / Block::channels) {
+  for (int m = thread / Block::channels; m < P.taps; m += threads / Block::channels) {
     const int d = m / 16, apart = m % 16;
     float sum = 0.0f;
     HYBRID_UNROLL
     for (int part = 0; part < warps; ++part) {
-      const auto *of = reinterpret_cast<const float *>(block.signal(part, lane));
+      const auto *of = reinterpret_cast<const float *>(block.signal(part, Block::slotOf(lane)));
       sum += of[32 * d + 15 + apart];
       if (apart > 0 && d + 1 < Correlation::diagonals)
         sum += of[32 * (d + 1) + apart - 1];
