@@ -272,6 +272,13 @@ HYBRID_DEVICE void mmaBf16(float (&d)[4], const uint32_t (&a)[4], const uint32_t
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(d[0]), "f"(d[1]),
         "f"(d[2]), "f"(d[3]));
 }
+/// The same of 8 columns of a and 8 rows of b, m16n8k8: a[0..1] and b are those of above.
+HYBRID_DEVICE void mmaBf16(float (&d)[4], const uint32_t (&a)[2], const uint32_t (&b)[1]) {
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, "
+      "{%7,%8,%9,%10};"
+      : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(b[0]), "f"(d[0]), "f"(d[1]), "f"(d[2]), "f"(d[3]));
+}
 /// The same for tf32, m16n8k8: a[0..3] = (g, t), (g+8, t), (g, t+4), (g+8, t+4); b = (t, g),
 /// (t+4, g).
 HYBRID_DEVICE void mmaTf32(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
@@ -280,6 +287,30 @@ HYBRID_DEVICE void mmaTf32(float (&d)[4], const uint32_t (&a)[4], const uint32_t
       : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(d[0]), "f"(d[1]),
         "f"(d[2]), "f"(d[3]));
+}
+
+/// Four matrices of 8 x 8 numbers of 16 bits in shared memory: lanes 8i to 8i + 7 point to the rows
+/// of matrix i, 16 bytes each. Word i of a lane is of matrix i row g at columns 2t.., or
+/// `transposed` column g at rows 2t..: operands of mmaBf16().
+template <bool transposed, typename T>
+HYBRID_DEVICE void loadMatrices(uint32_t (&words)[4], const T *row) {
+  const auto address = static_cast<uint32_t>(__cvta_generic_to_shared(row));
+  if constexpr (transposed)
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+                 : "r"(address)
+                 : "memory");
+  else
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+                 : "r"(address)
+                 : "memory");
+}
+/// A matrix that lies in the lanes of a warp as loadMatrices() leaves one, transposed.
+HYBRID_DEVICE uint32_t transposeMatrix(uint32_t word) {
+  uint32_t turned;
+  asm("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(turned) : "r"(word));
+  return turned;
 }
 
 } // namespace hybrid::cuda

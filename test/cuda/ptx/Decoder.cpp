@@ -47,6 +47,7 @@ private:
   bool add(Frame &frame, const Statement &statement, int depth);
   bool call(Frame &frame, const Statement &statement, int depth);
   bool memory(Frame &frame, const Statement &statement, const MemoryOperation &operation);
+  bool matrices(Frame &frame, const Statement &statement, Instruction::Run run);
   bool copy(Frame &frame, const Statement &statement);
   bool plain(Frame &frame, const Statement &statement);
   bool row(const Frame &frame, const Statement &at, const Operand &operand, Width width, Row &into);
@@ -189,6 +190,8 @@ bool Decoder::add(Frame &frame, const Statement &statement, int depth) {
     return memory(frame, statement, *operation);
   if (statement.opcode.starts_with("cp.async.c") && statement.operands.size() >= 3)
     return copy(frame, statement);
+  if (auto run = findMatrixLoad(statement.opcode))
+    return matrices(frame, statement, *run);
   return plain(frame, statement);
 }
 
@@ -376,6 +379,25 @@ bool Decoder::copy(Frame &frame, const Statement &statement) {
       !address(frame, statement, statement.operands[1], 1, made, made.at[1]) ||
       !row(frame, statement, statement.operands[2], Width::Word, made.at[2]) ||
       !row(frame, statement, read, Width::Word, made.at[3]))
+    return false;
+  program.instructions.push_back(made);
+  return true;
+}
+
+/// Four registers and an address of shared memory.
+bool Decoder::matrices(Frame &frame, const Statement &statement, Instruction::Run run) {
+  Instruction made = begin(frame, statement);
+  made.pipe = Pipe::Memory, made.run = run;
+  made.addressAt = made.results = 4, made.operands = 5;
+  std::vector<Operand> values;
+  if (!statement.operands.empty())
+    flatten(statement.operands[0], values);
+  if (statement.operands.size() != 2 || values.size() != made.results)
+    return fail(statement, "four registers and an address are needed");
+  for (size_t i = 0; i < values.size(); ++i)
+    if (!row(frame, statement, values[i], Width::Word, made.at[i]))
+      return false;
+  if (!address(frame, statement, statement.operands[1], 0, made, made.at[made.addressAt]))
     return false;
   program.instructions.push_back(made);
   return true;

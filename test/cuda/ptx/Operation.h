@@ -35,6 +35,8 @@ struct MemoryOperation {
   int bytes = 4, count = 1;
 };
 std::optional<MemoryOperation> findMemoryOperation(std::string_view opcode);
+/// ldmatrix; nothing for another.
+std::optional<Instruction::Run> findMatrixLoad(std::string_view opcode);
 /// cp.async: rows of both addresses, of the bytes that are copied and of those that are read.
 extern const Instruction::Run copyAsync;
 

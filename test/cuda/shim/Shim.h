@@ -287,4 +287,38 @@ inline void mmaTf32(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2
   addProduct<8>(d, exchange, lane);
 }
 
+inline void mmaBf16(float (&d)[4], const uint32_t (&a)[2], const uint32_t (&b)[1]) {
+  const uint32_t left[4] = {a[0], a[1], 0, 0}, right[2] = {b[0], 0};
+  mmaBf16(d, left, right);
+}
+
+template <bool transposed, typename T>
+HYBRID_DEVICE void loadMatrices(uint32_t (&words)[4], const T *row) {
+  static_assert(sizeof(T) == 2);
+  shim::Block &block = shim::block();
+  shim::Exchange *exchange = block.exchange;
+  const uint32_t lane = block.thread % 32, group = lane / 4, pair = lane % 4 * 2;
+  exchange->values[lane] = reinterpret_cast<uintptr_t>(row);
+  block.stop(block, shim::Stop::Shuffle);
+  for (uint32_t i = 0; i < 4; ++i) {
+    auto at = [&](uint32_t row, uint32_t column) {
+      return static_cast<uint32_t>(
+          reinterpret_cast<const T *>(exchange->values[8 * i + row])[column].bits);
+    };
+    words[i] = transposed ? at(pair, group) | at(pair + 1, group) << 16
+                          : at(group, pair) | at(group, pair + 1) << 16;
+  }
+}
+inline uint32_t transposeMatrix(uint32_t word) {
+  shim::Block &block = shim::block();
+  shim::Exchange *exchange = block.exchange;
+  const uint32_t lane = block.thread % 32, group = lane / 4, pair = lane % 4 * 2;
+  exchange->values[lane] = word;
+  block.stop(block, shim::Stop::Shuffle);
+  auto at = [&](uint32_t row) {
+    return static_cast<uint32_t>(exchange->values[row * 4 + group / 2] >> group % 2 * 16) & 0xffffu;
+  };
+  return at(pair) | at(pair + 1) << 16;
+}
+
 } // namespace hybrid::cuda

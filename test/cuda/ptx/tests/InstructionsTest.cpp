@@ -276,36 +276,44 @@ protected:
     auto pair = [&](double low, double high) {
       return bits(low) >> 16 | (bits(high) & 0xffff0000);
     };
-    Buffer<uint32_t> in(32 * 10), out(32 * 4);
+    const int ofA = isBf16 ? depth / 4 : 4, ofB = ofA / 2, words = ofA + ofB + 4;
+    Buffer<uint32_t> in(static_cast<size_t>(32 * words)), out(32 * 4);
     for (int lane = 0; lane < 32; ++lane) {
       const int g = lane >> 2, t = lane & 3;
-      uint32_t *to = &in[static_cast<size_t>(lane) * 10];
+      uint32_t *to = &in[static_cast<size_t>(lane * words)];
       if (isBf16)
-        for (int i = 0; i < 8; ++i) { // row and column of element i of a, as the manual gives them
-          const int row = (i < 2 || (i >= 4 && i < 6)) ? g : g + 8,
-                    column = t * 2 + (i & 1) + (i >= 4 ? 8 : 0);
+        for (int i = 0; i < depth / 2; ++i) { // row and column of element i of a, as the manual
+          const int row = (i < 2 || (i >= 4 && i < 6)) ? g : g + 8, // gives them
+              column = t * 2 + (i & 1) + (i >= 4 ? 8 : 0);
           if (i % 2 == 0)
             to[i / 2] = pair(a[row][column], a[row][column + 1]);
         }
       else
         for (int i = 0; i < 4; ++i)
           to[i] = bits(a[i == 0 || i == 2 ? g : g + 8][i < 2 ? t : t + 4]);
-      for (int i = 0; i < 2; ++i)
-        to[4 + i] =
+      for (int i = 0; i < ofB; ++i)
+        to[ofA + i] =
             isBf16 ? pair(b[t * 2 + 8 * i][g], b[t * 2 + 8 * i + 1][g]) : bits(b[t + 4 * i][g]);
       for (int i = 0; i < 4; ++i)
-        to[6 + i] = bits(c[i < 2 ? g : g + 8][t * 2 + (i & 1)]);
+        to[ofA + ofB + i] = bits(c[i < 2 ? g : g + 8][t * 2 + (i & 1)]);
     }
     pass(in), pass(out);
-    std::string body =
-        "mov.u32 %r0, %tid.x;\nmul.wide.u32 %rd10, %r0, 40;\nadd.s64 %rd11, %rd0, %rd10;\n"
-        "mul.wide.u32 %rd12, %r0, 16;\nadd.s64 %rd13, %rd1, %rd12;\n";
-    for (int i = 0; i < 10; ++i)
+    auto registers = [](int first, int count) {
+      std::string all = "{%r" + std::to_string(first);
+      for (int i = 1; i < count; ++i)
+        all += ", %r" + std::to_string(first + i);
+      return all + "}";
+    };
+    std::string body = "mov.u32 %r0, %tid.x;\nmul.wide.u32 %rd10, %r0, " +
+                       std::to_string(4 * words) +
+                       ";\nadd.s64 %rd11, %rd0, %rd10;\n"
+                       "mul.wide.u32 %rd12, %r0, 16;\nadd.s64 %rd13, %rd1, %rd12;\n";
+    for (int i = 0; i < words; ++i)
       body += "ld.global.u32 %r" + std::to_string(10 + i) + ", [%rd11+" + std::to_string(4 * i) +
               "];\n";
-    body += opcode + " {%r16, %r17, %r18, %r19}, {%r10, %r11, %r12, %r13}, {%r14, %r15}, {%r16, "
-                     "%r17, %r18, %r19};\n"
-                     "st.global.v4.u32 [%rd13], {%r16, %r17, %r18, %r19};";
+    const std::string sums = registers(10 + ofA + ofB, 4);
+    body += opcode + " " + sums + ", " + registers(10, ofA) + ", " + registers(10 + ofA, ofB) +
+            ", " + sums + ";\nst.global.v4.u32 [%rd13], " + sums + ";";
     run(kernel(2, body));
     ASSERT_TRUE(findings.empty()) << described();
     EXPECT_EQ(counts.products, 1u);
@@ -324,8 +332,62 @@ protected:
 TEST_F(Products, Bf16FragmentsAreThoseOfTheManual) {
   compare<16>("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", true, 0x1p-24);
 }
+TEST_F(Products, Bf16FragmentsOfEightColumnsAreThoseOfTheManual) {
+  compare<8>("mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32", true, 0x1p-24);
+}
 TEST_F(Products, Tf32FragmentsAreThoseOfTheManual) {
   compare<8>("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", false, 0x1p-24);
+}
+
+/// Lane 8 i + r writes row r of matrix i, whose numbers are 8 (8 i + r) + column, and points to it.
+class Matrices : public MachineTest {
+protected:
+  static uint32_t pair(int matrix, int row, int column, int otherRow, int otherColumn) {
+    return static_cast<uint32_t>(64 * matrix + 8 * row + column) |
+           static_cast<uint32_t>(64 * matrix + 8 * otherRow + otherColumn) << 16;
+  }
+  Buffer<uint32_t> loaded(const std::string &opcode, const std::string &before,
+                          const std::string &behind = "") {
+    Buffer<uint32_t> out(32 * 4);
+    launch = {}, launch.threads = 32, launch.sharedBytes = 512;
+    pass(out);
+    std::string body = "mov.u32 %r0, %tid.x;\nshl.b32 %r1, %r0, 4;\nmul.wide.u32 %rd10, %r0, 16;\n"
+                       "add.s64 %rd11, %rd0, %rd10;\nmul.lo.u32 %r2, %r0, 0x00080008;\n";
+    for (int i = 0; i < 4; ++i)
+      body += "add.u32 %r" + std::to_string(10 + i) + ", %r2, " +
+              std::to_string((2 * i) | (2 * i + 1) << 16) + ";\n";
+    run(kernel(1, body + "st.shared.v4.u32 [%r1], {%r10, %r11, %r12, %r13};\n" + before + opcode +
+                      " {%r20, %r21, %r22, %r23}, [%r1];\n" + behind +
+                      "st.global.v4.u32 [%rd11], {%r20, %r21, %r22, %r23};"));
+    return out;
+  }
+  static constexpr const char *inRows = "ldmatrix.sync.aligned.m8n8.x4.shared.b16",
+                              *inColumns = "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16",
+                              *barrier = "bar.warp.sync -1;\n";
+};
+
+TEST_F(Matrices, AreThoseOfTheManual) {
+  std::string turn;
+  for (int i = 20; i < 24; ++i)
+    turn += "movmatrix.sync.aligned.m8n8.trans.b16 %r" + std::to_string(i) + ", %r" +
+            std::to_string(i) + ";\n";
+  const auto rows = loaded(inRows, barrier);
+  ASSERT_TRUE(findings.empty()) << described();
+  const auto columns = loaded(inColumns, barrier);
+  ASSERT_TRUE(findings.empty()) << described();
+  for (int lane = 0; lane < 32; ++lane)
+    for (int i = 0; i < 4; ++i) {
+      const int g = lane / 4, t = lane % 4 * 2;
+      const auto at = static_cast<size_t>(4 * lane + i);
+      EXPECT_EQ(rows[at], pair(i, g, t, g, t + 1));
+      EXPECT_EQ(columns[at], pair(i, t, g, t + 1, g));
+    }
+  EXPECT_EQ(loaded(inRows, barrier, turn), columns);
+}
+
+TEST_F(Matrices, AreReadByTheLanesThatPointToThem) {
+  loaded(inRows, "xor.b32 %r1, %r1, 16;\n");
+  EXPECT_TRUE(found(Finding::Kind::Race)) << described();
 }
 
 } // namespace
