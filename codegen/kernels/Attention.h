@@ -50,14 +50,15 @@ struct AttentionParams {
   int64_t keySplits; // forward: blocks that share the keys of a tile of queries
   // Of the two tensors on the column side: k and v, or q and do. Prepared by attention_prepare.
   int64_t preparedFirst, preparedSecond;
+  int64_t wholeHeads; // heads of a block that has them whole (AttentionWhole); 0: in tiles
   int64_t queryTerms, keyTerms;
   int64_t past;                 // rows of the rings; 0: none
   int64_t scoreGradient, score; // last, as all functions; on CUDA whether there are any
   HYBRID_FIELDS(batch, length, keyLength, heads, kvHeads, headSize, valueSize, qStride, kStride,
                 vStride, oStride, dqStride, dkStride, dvStride, causal, window, rotaryDims,
                 rotaryInterleaved, hasSegments, hasLseGradient, scale, bf16, alignment, rowTile,
-                columnTile, ahead, slab, keySplits, preparedFirst, preparedSecond, queryTerms,
-                keyTerms, past, scoreGradient, score)
+                columnTile, ahead, slab, keySplits, preparedFirst, preparedSecond, wholeHeads,
+                queryTerms, keyTerms, past, scoreGradient, score)
 
   /// Columns of a tile hold a head of any of the tensors.
   constexpr int64_t widestHead() const { return headSize > valueSize ? headSize : valueSize; }
@@ -227,6 +228,77 @@ struct AttentionTiling {
   }
 };
 
+namespace cuda {
+
+/// Rows of a whole head in shared memory: a multiple of what a step has at most.
+constexpr int64_t wholeRows(int64_t rows) { return ceilDiv(rows, 32) * 32; }
+/// Elements from one of them to the next, so that eight begin in banks of their own.
+constexpr int64_t wholeStride(const AttentionParams &p) {
+  return p.headSize == 8 ? 8 : p.headSize + 8;
+}
+/// Elements from one head's rows to the next one's, so that a row of all heads is in different
+/// banks.
+constexpr int64_t wholeTile(const AttentionParams &p, int64_t rows) {
+  return wholeRows(rows) * wholeStride(p) + 16;
+}
+/// Numbers from one position of the table of rotations to the next, for the same reason.
+constexpr int64_t wholeTableRow(const AttentionParams &p) {
+  return p.rotaryDims > 0 ? 2 * p.rotaryDims + 4 : 0;
+}
+/// Warps of a head: two where nothing is summed over rows of both.
+constexpr int64_t wholeWarps(AttentionPass pass) { return pass == AttentionPass::Forward ? 2 : 1; }
+/// Tiles of queries, keys and values; for gradients of output gradients and outputs, too.
+constexpr int64_t wholeTileBytes(const AttentionParams &p, AttentionPass pass) {
+  return p.wholeHeads * 2 *
+         ((pass == AttentionPass::Forward ? 1 : 3) * wholeTile(p, p.length) +
+          2 * wholeTile(p, p.keyLength));
+}
+/// Behind them two numbers of each query, and the table of rotations.
+template <typename T>
+constexpr int64_t wholeStatisticsBytes(const AttentionParams &p, AttentionPass pass) {
+  return pass == AttentionPass::Forward
+             ? 0
+             : p.wholeHeads * wholeRows(p.length) * 2 * static_cast<int64_t>(sizeof(T));
+}
+template <typename T>
+constexpr Grid attentionWholeGrid(const AttentionParams &p, AttentionPass pass) {
+  return {p.batch * p.heads / p.wholeHeads, 32 * p.wholeHeads * wholeWarps(pass),
+          wholeTileBytes(p, pass) + wholeStatisticsBytes<T>(p, pass) +
+              p.keyLength * wholeTableRow(p) * static_cast<int64_t>(sizeof(T))};
+}
+
+} // namespace cuda
+
+/// Decides that attention has heads whole: of operands rounded to bf16, where heads are small and
+/// sequences short. Such a head is little work, and a row of it is half a sector of memory or less:
+/// with a head a block, loads that are waited for one after another take most of the time, and a
+/// warp's load touches as many lines of the first cache as it has rows. Here a block has several
+/// neighbouring heads, so that rows are whole sectors, asks for all of them before it waits, and
+/// computes all gradients from the same scores. A head's gradients of queries are in registers of
+/// its warp: that bounds its size. wholeHeads is 0 for all else.
+struct AttentionWhole {
+  template <typename T>
+  static constexpr AttentionParams onCuda(AttentionParams p, bool bf16, int64_t alignment,
+                                          int64_t sharedLimit) {
+    constexpr int64_t mostChannels = 32, mostElements = 2048;
+    const int64_t size = p.headSize, half = p.rotaryDims / 2,
+                  rows = p.length > p.keyLength ? p.length : p.keyLength;
+    const bool isSmall = (size == 8 || size == 16 || size == mostChannels) && p.valueSize == size &&
+                         cuda::wholeRows(rows) * size <= mostElements;
+    // Partners in a rotation are in lanes or registers next to each other.
+    const bool turns = p.rotaryInterleaved || half == 2 || half == 4 || half % 8 == 0;
+    p.bf16 = bf16, p.alignment = alignment, p.slab = size;
+    if (!bf16 || alignment < 8 || !isSmall || !turns || p.heads != p.kvHeads || p.score != 0 ||
+        p.past != 0)
+      return p;
+    for (p.wholeHeads = mostChannels / size; p.heads % p.wholeHeads != 0;)
+      p.wholeHeads /= 2;
+    if (cuda::attentionWholeGrid<T>(p, cuda::AttentionPass::BackwardKeys).bytes > sharedLimit)
+      p.wholeHeads = 0;
+    return p;
+  }
+};
+
 /// Columns of a prepared tensor: [batch, heads, rows, columns] of what a tile holds.
 struct AttentionColumns {
   template <typename T> static constexpr int64_t onCuda(const AttentionParams &p) {
@@ -270,6 +342,20 @@ struct AttentionBackwardQueries
 struct AttentionBackwardKeys : KernelOf<AttentionParams, "attention_backward_keys", 9, 10, 11> {
   HYBRID_ACTIVATIONS(0, 1, 2, 7, 9, 10)
   HYBRID_ON_CUDA(cuda::attentionGrid<T>(p, cuda::AttentionPass::BackwardKeys))
+};
+
+/// On CUDA, of whole heads. An item is wholeHeads of them. Buffers: q, k, v, segments (optional),
+/// rotary (optional), o, lse.
+struct AttentionForwardWhole : KernelOf<AttentionParams, "attention_forward_whole", 5, 6> {
+  HYBRID_ACTIVATIONS(0, 1, 2, 5)
+  HYBRID_ON_CUDA(cuda::attentionWholeGrid<T>(p, cuda::AttentionPass::Forward))
+};
+
+/// The gradients of all three. Buffers: q, k, v, segments (optional), rotary (optional), o, lse,
+/// do, dlse (optional), dq, dk, dv.
+struct AttentionBackwardWhole : KernelOf<AttentionParams, "attention_backward_whole", 9, 10, 11> {
+  HYBRID_ACTIVATIONS(0, 1, 2, 5, 7, 9, 10, 11)
+  HYBRID_ON_CUDA(cuda::attentionWholeGrid<T>(p, cuda::AttentionPass::BackwardKeys))
 };
 
 /// On CUDA: the rows of all heads as tiles hold them, rotated and rounded, [batch, heads, rows,

@@ -229,17 +229,33 @@ struct Past {
 
 //===-- In tiles on CUDA -------------------------------------------------------===//
 
+/// Elements that all rows of `views` may be moved in.
+static int64_t alignmentOf(const AttentionParams &params, ArrayRef<View> views, int64_t most) {
+  int64_t alignment = commonAlignment({params.headSize, params.valueSize, params.qStride,
+                                       params.kStride, params.vStride, params.oStride,
+                                       params.dqStride, params.dkStride, params.dvStride},
+                                      most);
+  for (const View &view : views)
+    alignment = std::min(alignment, commonAlignment({view.offset}, most));
+  return alignment;
+}
+static bool roundsProducts(const DeviceTraits &device, Type element) {
+  return device.rounds && !element.isF64();
+}
+
+/// The same pass by blocks that have heads whole; wholeHeads is 0 where it is left to tiles.
+static AttentionParams wholeHeads(const AttentionParams &params, ProgramBuilder &program,
+                                  Type element, ArrayRef<View> views) {
+  return program.ask<AttentionWhole>(element, params, roundsProducts(program.device(), element),
+                                     alignmentOf(params, views, 8), program.device().sharedBytes);
+}
+
 /// Chooses the tiles of a pass whose rows are `views`.
 static LogicalResult chooseTiles(Operation *op, const DeviceTraits &device, Type element,
                                  cuda::AttentionPass pass, AttentionParams &params,
                                  ProgramBuilder &program, ArrayRef<View> views) {
-  int64_t alignment = commonAlignment({params.headSize, params.valueSize, params.qStride,
-                                       params.kStride, params.vStride, params.oStride,
-                                       params.dqStride, params.dkStride, params.dvStride});
-  for (const View &view : views)
-    alignment = std::min(alignment, commonAlignment({view.offset}));
-  const bool bf16 = device.rounds && !element.isF64();
-  params = program.ask<AttentionTiling>(element, params, pass, bf16, alignment, device.sharedBytes);
+  params = program.ask<AttentionTiling>(element, params, pass, roundsProducts(device, element),
+                                        alignmentOf(params, views, 4), device.sharedBytes);
   if (params.rowTile == 0)
     return op->emitOpError() << "has heads of " << params.widestHead()
                              << " channels, more than a block's shared memory holds ("
@@ -271,6 +287,12 @@ static BufferUse streamed(ProgramBuilder &program, const AttentionParams &tiles,
 static LogicalResult forwardInTiles(AttentionOp op, const Operands &o, AttentionParams params,
                                     const View &out, const View &lse, ProgramBuilder &program) {
   Type element = o.q.element;
+  if (AttentionParams whole = wholeHeads(params, program, element, {o.q, o.k, o.v, out});
+      whole.wholeHeads > 0) {
+    program.launch<AttentionForwardWhole>(element, whole,
+                                          {o.q, o.k, o.v, o.segments, o.rotary, out, lse});
+    return success();
+  }
   const int64_t oStride = params.oStride;
   if (failed(chooseTiles(op, program.device(), element, cuda::AttentionPass::Forward, params,
                          program, {o.q, o.k, o.v, out})))
@@ -318,16 +340,21 @@ struct TermGradients {
   }
 };
 
-/// Launches the backward pass: over tiles of queries, then over tiles of keys.
+/// Launches the backward pass: of whole heads, or over tiles of queries, then over tiles of keys.
 static LogicalResult backwardInTiles(AttentionGradOp op, const Operands &o,
                                      const AttentionParams &params, const View &out,
                                      const View &lse, const View &dy, ArrayRef<View> gradients,
                                      const TermGradients &termGradients, ProgramBuilder &program) {
   Type element = o.q.element;
-  View dq = gradients[0], dk = gradients[1], dv = gradients[2],
-       statistics = program.temporary({params.batch, params.heads, params.length, 2}, element);
+  View dq = gradients[0], dk = gradients[1], dv = gradients[2];
   BufferUse dLse = program.optionalUse(op.getLseCotangent());
   const View views[] = {o.q, o.k, o.v, out, dy, dq, dk, dv};
+  if (AttentionParams whole = wholeHeads(params, program, element, views); whole.wholeHeads > 0) {
+    program.launch<AttentionBackwardWhole>(
+        element, whole, {o.q, o.k, o.v, o.segments, o.rotary, out, lse, dy, dLse, dq, dk, dv});
+    return success();
+  }
+  View statistics = program.temporary({params.batch, params.heads, params.length, 2}, element);
   AttentionParams byQueries = params, byKeys = params;
   if (failed(chooseTiles(op, program.device(), element, cuda::AttentionPass::BackwardQueries,
                          byQueries, program, views)) ||

@@ -33,6 +33,7 @@ struct AttentionCase {
   int64_t gap = 1;
   bool bf16 = false;
   int64_t rowTile = 128, columnTile = 64, splits = 1;
+  int64_t wholeHeads = 0; // of a block that has them whole; 0: tiles
 
   constexpr int64_t values() const { return valueSize ? valueSize : headSize; }
 };

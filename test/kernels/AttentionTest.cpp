@@ -25,6 +25,8 @@ using namespace hybrid::test;
   };
 HYBRID_TEST_KERNEL(AttentionPrepare, , attentionPrepare)
 HYBRID_TEST_KERNEL(AttentionCombine, , attentionCombine)
+HYBRID_TEST_KERNEL(AttentionForwardWhole, , attentionForwardWhole)
+HYBRID_TEST_KERNEL(AttentionBackwardWhole, , attentionBackwardWhole)
 HYBRID_TEST_SCORED(AttentionForward, attentionForward, AttentionScore)
 HYBRID_TEST_SCORED(AttentionBackwardQueries, attentionBackwardQueries, AttentionScore,
                    AttentionScoreGradient)
@@ -126,8 +128,23 @@ struct Streamed {
   }
 };
 
-/// Forward and backward in tiles.
-template <typename T, auto C> void attend(Fixed<C>, Tensors<T> &x) {
+/// Forward and backward of whole heads.
+template <typename T, auto C> void attendWhole(Fixed<C>, Tensors<T> &x) {
+  static constexpr AttentionParams W =
+      AttentionWhole::onCuda<T>(paramsOf(C), C.bf16, 8, 227 * 1024);
+  static_assert(W.wholeHeads == C.wholeHeads);
+  constexpr auto same = [](const auto &p) { return p; };
+  Tensor<T> table = rotaryTable<T>(C);
+  launch<AttentionForwardWhole, T>(Fixed<W>(), same, {&x.o, &x.lse}, x.q.data(), x.k.data(),
+                                   x.v.data(), x.segments, table.data(), x.o.data(), x.lse.data());
+  launch<AttentionBackwardWhole, T>(Fixed<W>(), same, {&x.dq, &x.dk, &x.dv}, x.q.data(), x.k.data(),
+                                    x.v.data(), x.segments, table.data(), x.o.data(), x.lse.data(),
+                                    x.dO.data(), x.dLse.data(), x.dq.data(), x.dk.data(),
+                                    x.dv.data());
+}
+
+/// In tiles.
+template <typename T, auto C> void attendInTiles(Fixed<C>, Tensors<T> &x) {
   constexpr int64_t R = C.rotaryDims;
   static constexpr AttentionParams A = paramsOf(C);
   static constexpr int64_t alignment = C.gap % 4 || C.headSize % 4 || C.values() % 4 ? 1 : 4;
@@ -192,6 +209,13 @@ template <typename T, auto C> void attend(Fixed<C>, Tensors<T> &x) {
                                    x.k.data(), x.v.data(), x.segments, table.data(),
                                    x.ofQueries.data(), x.ofKeys.data(), gradients.data,
                                    statistics.data(), x.dk.data(), x.dv.data(), x.dOfKeys.data());
+}
+
+template <typename T, auto C> void attend(Fixed<C> of, Tensors<T> &x) {
+  if constexpr (C.wholeHeads > 0)
+    attendWhole<T>(of, x);
+  else
+    attendInTiles<T>(of, x);
 }
 
 #else
@@ -476,6 +500,61 @@ constexpr AttentionCase roundedInF32[] = {
     {.batch = 1, .length = 70, .keyLength = 70, .headSize = 64, .gap = 4, .bf16 = true},
     {.batch = 1, .headSize = 40, .gap = 4, .bf16 = true}};
 TEST(Attentions, RoundsOperandsToBf16) { checkAll<float, roundedInF32>(); }
+// Each size of a head, few and many rows, keys behind the last that somebody would see, queries
+// that see none, and every way to rotate.
+constexpr AttentionCase wholeInF32[] = {
+    {.heads = 8, .kvHeads = 8, .rotaryDims = 8, .gap = 8, .bf16 = true, .wholeHeads = 4},
+    {.batch = 1,
+     .length = 128,
+     .keyLength = 128,
+     .heads = 4,
+     .kvHeads = 4,
+     .rotaryDims = 4,
+     .segments = true,
+     .gap = 8,
+     .bf16 = true,
+     .wholeHeads = 4},
+    {.batch = 1,
+     .length = 40,
+     .keyLength = 70,
+     .heads = 3,
+     .kvHeads = 3,
+     .headSize = 16,
+     .causal = false,
+     .rotaryDims = 6,
+     .interleaved = true,
+     .xpos = 64,
+     .scale = -0.3,
+     .lseGradient = true,
+     .gap = 8,
+     .bf16 = true,
+     .wholeHeads = 1},
+    {.length = 40,
+     .keyLength = 5,
+     .headSize = 16,
+     .causal = false,
+     .window = 2,
+     .gap = 8,
+     .bf16 = true,
+     .wholeHeads = 2},
+    {.length = 20,
+     .keyLength = 40,
+     .headSize = 32,
+     .rotaryDims = 32,
+     .gap = 8,
+     .bf16 = true,
+     .wholeHeads = 1},
+    {.batch = 1,
+     .length = 64,
+     .keyLength = 64,
+     .headSize = 32,
+     .window = 20,
+     .rotaryDims = 16,
+     .xpos = 64,
+     .gap = 8,
+     .bf16 = true,
+     .wholeHeads = 1}};
+TEST(Attentions, HasSmallHeadsWhole) { checkAll<float, wholeInF32>(); }
 constexpr AttentionCase valueSizesInF32[] = {
     {.length = 20, .keyLength = 37, .heads = 4, .headSize = 12, .valueSize = 7, .rotaryDims = 4},
     {.batch = 1, .headSize = 8, .valueSize = 40, .gap = 4, .rowTile = 16, .columnTile = 16},

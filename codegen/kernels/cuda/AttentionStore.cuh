@@ -47,10 +47,11 @@ template <AttentionParams P, Side side, typename Tile> struct SumsOfLane {
 };
 
 /// Sums of a warp's 16 rows to memory, rotated back: columns [slab, slab + P.slab) of the head.
-/// Rows from `first` on, of which there are `count` in all.
+/// Rows from `first` on, of which there are `count` in all; rows of the table are `tableRow` apart.
 template <AttentionParams P, Side side, typename Tile, typename T, typename Memory, int blocks>
 HYBRID_DEVICE void storeFromLanes(const T (&sums)[blocks][4], Memory *to, int64_t stride, int first,
-                                  int count, int slab, const T *table, int shift) {
+                                  int count, int slab, const T *table, int shift,
+                                  int tableRow = static_cast<int>(2 * P.rotaryDims)) {
   using Lane = SumsOfLane<P, side, Tile>;
   constexpr int size = static_cast<int>(headSizeOf<P>(side)), dims = Lane::dims, half = Lane::half;
   constexpr int wide =
@@ -64,7 +65,7 @@ HYBRID_DEVICE void storeFromLanes(const T (&sums)[blocks][4], Memory *to, int64_
       auto own = [&](int group, int i) {
         return sums[group * Lane::blocks + i % Lane::blocks][2 * lower + i / Lane::blocks];
       };
-      const T *angles = table + (there + shift) * (2 * P.rotaryDims);
+      const T *angles = table + (there + shift) * tableRow;
       const int column = slab + group * Lane::groupColumns + t * Lane::columns;
       T values[Lane::columns];
       HYBRID_UNROLL

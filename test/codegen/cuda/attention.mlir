@@ -1,5 +1,5 @@
 // Attention in tiles on a GPU: the tiles, what is rotated or rounded once for all blocks, and the
-// keys of few queries shared by many blocks.
+// keys of few queries shared by many blocks; small heads of short sequences whole.
 // RUN: hybridc %s --target=cuda:sm_90a --emit=cuda | FileCheck %s
 // RUN: hybridc %s --target=cuda:sm_90a --emit=cuda --precision=bf16 --attention=own | FileCheck %s --check-prefix=BF16
 
@@ -10,8 +10,10 @@
 // CHECK: attentionForward<float, AttentionParams{.batch = 128, .length = 128, .keyLength = 128, .heads = 16, .kvHeads = 16, .headSize = 8,
 // CHECK-SAME: .causal = 1, .window = -1,
 // CHECK-SAME: .alignment = 4, .rowTile = 128, .columnTile = 128, .slab = 8, .keySplits = 1}>
-// BF16: attentionForward<float, AttentionParams{
-// BF16-SAME: .bf16 = 1, .alignment = 4, .rowTile = 128, .columnTile = 128, .slab = 16, .keySplits = 1}>
+// Rounded to bf16 a block has four of them.
+// BF16: HYBRID_KERNEL({{.*}}attentionForwardWhole, 256,
+// BF16: attentionForwardWhole<float, AttentionParams{
+// BF16-SAME: .bf16 = 1, .alignment = 8, .slab = 8, .wholeHeads = 4}>
 
 // Rotated keys serve many blocks; values are read as they lie, unless they are rounded.
 // CHECK: attentionPrepare<float, AttentionPrepareParams{.batch = 4, .rows = 2048, .heads = 8, .headSize = 128, .stride = 1024, .columns = 128, .rotaryDims = 128, .isKey = 1, .alignment = 4}>
