@@ -5,10 +5,10 @@
 // is computed by warps of its own, and results go back by the same way. Operands of products come
 // out of row major tiles by ldmatrix.
 //
-// The gradients: a warp goes through its head's keys, 16 at a time, and for these through the
-// queries that see them. Scores and their gradients have keys as rows, so that as they lie in
-// registers they are left operands for dv and dk; transposed they are for dq, of which a warp has
-// all rows in registers. Nothing is computed twice, and nothing summed over warps.
+// The gradients: a warp goes through its head's queries, 16 at a time, and for these through the
+// keys that they see. Scores and their gradients have keys as rows, so that as they lie in
+// registers they are left operands for dv and dk, of which a warp has all rows in registers;
+// transposed they are for dq. Nothing is computed twice, and nothing summed over warps.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -400,7 +400,7 @@ HYBRID_DEVICE void attentionBackwardWhole(int64_t item, Q queryBuffer, K keyBuff
   using Whole = WholeHeads<P, AttentionPass::BackwardKeys, T>;
   using Seen = typename Whole::Seen;
   constexpr int chunks = Whole::chunks, stride = Whole::stride, queryRows = Whole::queryRows,
-                keyRows = Whole::keyRows, step = 16, steps = queryRows / step, blocks = step / 8;
+                keyRows = Whole::keyRows, step = 16, keySteps = keyRows / step, blocks = step / 8;
   const Whole at(item);
   at.template start<queryRows, Seen::queries>(
       at.queries, at.in(readable<T>(queryBuffer), P.length, P.qStride), P.qStride);
@@ -443,85 +443,98 @@ HYBRID_DEVICE void attentionBackwardWhole(int64_t item, Q queryBuffer, K keyBuff
   }
   warpBarrier();
 
-  const int g = rowOfLane(), ofLane = inRegister(columnOfLane() * 4);
+  const int g = rowOfLane(), t = columnOfLane();
   // Two tiles at a time: the first lanes point to one, the others to the other.
   const bool ofFirst = laneIndex() < 16;
   const bf16 *someQueries = (ofFirst ? queries : cotangents) + at.halfPlace,
-             *someKeys = (ofFirst ? keys : values) + at.halfPlace;
+             *someKeys = (ofFirst ? keys : values) + at.halfPlace, *laneKeys = keys + at.lanePlace;
   auto *dq = at.in(writable<T>(queryGradientBuffer), P.length, P.dqStride);
   auto *dk = at.in(writable<T>(keyGradientBuffer), P.keyLength, P.dkStride);
   auto *dv = at.in(writable<T>(valueGradientBuffer), P.keyLength, P.dvStride);
   const Seen visibility{P.hasSegments ? segments + at.batch * P.keyLength : nullptr};
   constexpr T factor = static_cast<T>(P.scale * log2OfE), scale = static_cast<T>(P.scale);
-  T dQueries[steps][chunks][4];
+  T dKeys[keySteps][chunks][4], dValues[keySteps][chunks][4];
   HYBRID_UNROLL
-  for (int i = 0; i < steps; ++i)
-    clearFragments(dQueries[i]);
+  for (int i = 0; i < keySteps; ++i) {
+    clearFragments(dKeys[i]);
+    clearFragments(dValues[i]);
+  }
   HYBRID_NO_UNROLL
-  for (int key = 0; key < Seen::keys; key += 16) {
-    const int row = key + g;
-    T dKeys[chunks][4], dValues[chunks][4];
-    clearFragments(dKeys);
-    clearFragments(dValues);
-    uint32_t ofRows[chunks][4], ofColumns[chunks][4];
-    Whole::template load<false>(ofRows, someKeys + key * stride);
-    Whole::template load<true>(ofColumns, someKeys + key * stride);
-    // Nobody sees keys behind the last: dq sums over them.
-    auto seen = [](int of) {
-      return of < Seen::keys ? Seen::queriesOf(of) : typename Seen::Range{0, 0};
-    };
-    const typename Seen::Range seenBy[2] = {seen(row), seen(row + 8)};
-    const int begin = Seen::firstQuery(key), end = Seen::endOfQueries(key + 15);
+  for (int query = 0; query < Seen::queries; query += step) {
+    uint32_t rows[chunks][4], columns[chunks][4];
+    Whole::template load<false>(rows, someQueries + query * stride);
+    Whole::template load<true>(columns, someQueries + query * stride);
+    T pairs[blocks][4]; // of two queries: log and delta of each
     HYBRID_UNROLL
-    for (int i = 0; i < steps; ++i) {
-      const int query = i * step;
-      if (query + step <= begin || query >= end)
+    for (int block = 0; block < blocks; ++block)
+      readVectors(statistics + (query + block * 8 + 2 * t) * 2, pairs[block]);
+    T dQueries[chunks][4];
+    clearFragments(dQueries);
+    const int low = Seen::position(query), high = low + step - 1;
+    const int begin = Seen::firstKey(low), end = Seen::endOfKeys(high);
+    HYBRID_UNROLL
+    for (int pair = 0; pair < keySteps; pair += 2) {
+      if ((pair + 2) * step <= begin || pair * step >= end)
         continue;
-      uint32_t rows[chunks][4], columns[chunks][4];
-      Whole::template load<false>(rows, someQueries + query * stride);
-      Whole::template load<true>(columns, someQueries + query * stride);
-      T powers[blocks][4], gradients[blocks][4], pairs[blocks][4];
-      clearFragments(powers);
-      clearFragments(gradients);
+      uint32_t keyColumns[chunks][4]; // of two tiles
+      Whole::template load<true>(keyColumns, laneKeys + pair * step * stride);
       HYBRID_UNROLL
-      for (int block = 0; block < blocks; ++block) {
-        // Of two queries: log and delta of each.
-        readVectors(statistics + ofLane + (query + block * 8) * 2, pairs[block]);
-        Whole::multiply(powers[block], ofRows, 0, rows, block);
-        Whole::multiply(gradients[block], ofRows, 2, rows, 2 + block);
+      for (int i = pair; i < pair + 2; ++i) {
+        const int key = i * step, row = key + g;
+        if (key + step <= begin || key >= end)
+          continue;
+        uint32_t ofRows[chunks][4]; // and those of values
+        Whole::template load<false>(ofRows, someKeys + key * stride);
+        T powers[blocks][4], gradients[blocks][4];
+        clearFragments(powers);
+        clearFragments(gradients);
         HYBRID_UNROLL
-        for (int j = 0; j < 4; ++j)
-          powers[block][j] = multiplyAdd(powers[block][j], factor, pairs[block][j % 2 * 2]);
-      }
-      if (!Seen::isWhole(Seen::position(query), Seen::position(query + step - 1), key, key + 15))
-        visibility
-            .template hide<Seen::queriesBegin, Seen::queriesEnd(step) || Seen::keys % 16 != 0>(
-                powers, -infinity<T>(), seenBy, row, query);
-      HYBRID_UNROLL
-      for (int block = 0; block < blocks; ++block)
+        for (int block = 0; block < blocks; ++block) {
+          Whole::multiply(powers[block], ofRows, 0, rows, block);
+          Whole::multiply(gradients[block], ofRows, 2, rows, 2 + block);
+          HYBRID_UNROLL
+          for (int j = 0; j < 4; ++j)
+            powers[block][j] = multiplyAdd(powers[block][j], factor, pairs[block][j % 2 * 2]);
+        }
+        if (!Seen::isWhole(low, high, key, key + step - 1)) {
+          // Nobody sees keys behind the last: dq sums over them.
+          auto seen = [](int of) {
+            return of < Seen::keys ? Seen::queriesOf(of) : typename Seen::Range{0, 0};
+          };
+          const typename Seen::Range seenBy[2] = {seen(row), seen(row + 8)};
+          visibility
+              .template hide<Seen::queriesBegin, Seen::queriesEnd(step) || Seen::keys % step != 0>(
+                  powers, -infinity<T>(), seenBy, row, query);
+        }
         HYBRID_UNROLL
-      for (int j = 0; j < 4; ++j) {
-        powers[block][j] = exponential2(powers[block][j]);
-        gradients[block][j] =
-            powers[block][j] * (gradients[block][j] + pairs[block][j % 2 * 2 + 1]);
+        for (int block = 0; block < blocks; ++block)
+          HYBRID_UNROLL
+        for (int j = 0; j < 4; ++j) {
+          powers[block][j] = exponential2(powers[block][j]);
+          gradients[block][j] =
+              powers[block][j] * (gradients[block][j] + pairs[block][j % 2 * 2 + 1]);
+        }
+        uint32_t left[4];
+        Whole::round(left, powers[0], powers[1]);
+        Whole::accumulate(dValues[i], left, columns, 2);
+        Whole::round(left, gradients[0], gradients[1]);
+        Whole::accumulate(dKeys[i], left, columns, 0);
+        const uint32_t turned[4] = {transposeMatrix(left[0]), transposeMatrix(left[2]),
+                                    transposeMatrix(left[1]), transposeMatrix(left[3])};
+        Whole::accumulate(dQueries, turned, keyColumns, 2 * (i - pair));
       }
-      uint32_t left[4];
-      Whole::round(left, powers[0], powers[1]);
-      Whole::accumulate(dValues, left, columns, 2);
-      Whole::round(left, gradients[0], gradients[1]);
-      Whole::accumulate(dKeys, left, columns, 0);
-      const uint32_t turned[4] = {transposeMatrix(left[0]), transposeMatrix(left[2]),
-                                  transposeMatrix(left[1]), transposeMatrix(left[3])};
-      Whole::accumulate(dQueries[i], turned, ofColumns, 0);
     }
-    warpBarrier(); // all lanes have read these keys, and behind the last all queries
-    at.template store<Side::Key>(dKeys, scale, scale, keys, dk, P.dkStride, key, Seen::keys, 0);
-    at.template store<Side::Other>(dValues, T(1), T(1), values, dv, P.dvStride, key, Seen::keys, 0);
+    warpBarrier(); // all lanes have read these queries, and behind the last all keys
+    at.template store<Side::Query>(dQueries, scale, scale, queries, dq, P.dqStride, query,
+                                   Seen::queries, Seen::shift);
   }
   HYBRID_UNROLL
-  for (int i = 0; i < steps; ++i)
-    at.template store<Side::Query>(dQueries[i], scale, scale, queries, dq, P.dqStride, i * step,
-                                   Seen::queries, Seen::shift);
+  for (int i = 0; i < keySteps; ++i) {
+    at.template store<Side::Key>(dKeys[i], scale, scale, keys, dk, P.dkStride, i * step, Seen::keys,
+                                 0);
+    at.template store<Side::Other>(dValues[i], T(1), T(1), values, dv, P.dvStride, i * step,
+                                   Seen::keys, 0);
+  }
   blockBarrier();
   at.template finish<queryRows, Seen::queries>(dq, at.queries, P.dqStride);
   at.template finish<keyRows, Seen::keys>(dk, at.keys, P.dkStride);
