@@ -254,16 +254,13 @@ constexpr int64_t wholeTileBytes(const AttentionParams &p, AttentionPass pass) {
           2 * wholeTile(p, p.keyLength));
 }
 /// Behind them two numbers of each query, and the table of rotations.
-template <typename T>
-constexpr int64_t wholeStatisticsBytes(const AttentionParams &p, AttentionPass pass) {
-  return pass == AttentionPass::Forward
-             ? 0
-             : p.wholeHeads * wholeRows(p.length) * 2 * static_cast<int64_t>(sizeof(T));
+template <typename T> constexpr int64_t wholeStatisticsBytes(const AttentionParams &p) {
+  return p.wholeHeads * wholeRows(p.length) * 2 * static_cast<int64_t>(sizeof(T));
 }
 template <typename T>
 constexpr Grid attentionWholeGrid(const AttentionParams &p, AttentionPass pass) {
   return {p.batch * p.heads / p.wholeHeads, 32 * p.wholeHeads * wholeWarps(pass),
-          wholeTileBytes(p, pass) + wholeStatisticsBytes<T>(p, pass) +
+          wholeTileBytes(p, pass) + wholeStatisticsBytes<T>(p) +
               p.keyLength * wholeTableRow(p) * static_cast<int64_t>(sizeof(T))};
 }
 
@@ -280,7 +277,7 @@ struct AttentionWhole {
   template <typename T>
   static constexpr AttentionParams onCuda(AttentionParams p, bool bf16, int64_t alignment,
                                           int64_t sharedLimit) {
-    constexpr int64_t mostChannels = 32, mostElements = 2048;
+    constexpr int64_t mostChannels = 32, mostElements = 2048, mostRowsOfAFew = 128;
     const int64_t size = p.headSize, half = p.rotaryDims / 2,
                   rows = p.length > p.keyLength ? p.length : p.keyLength;
     const bool isSmall = (size == 8 || size == 16 || size == mostChannels) && p.valueSize == size &&
@@ -290,6 +287,9 @@ struct AttentionWhole {
     p.bf16 = bf16, p.alignment = alignment, p.slab = size;
     if (!bf16 || alignment < 8 || !isSmall || !turns || p.heads != p.kvHeads || p.score != 0 ||
         p.past != 0)
+      return p;
+    // A warp takes long for a long head: worth it if all schedulers of a GPU have one.
+    if (rows > mostRowsOfAFew && p.batch * p.heads < 4 * cuda::gridProcessors)
       return p;
     for (p.wholeHeads = mostChannels / size; p.heads % p.wholeHeads != 0;)
       p.wholeHeads /= 2;

@@ -41,7 +41,7 @@ template <AttentionParams P, AttentionPass pass, typename T> struct WholeHeads {
   int lanePlace, halfPlace; // the row of 32, and of 16, that a lane points to
   bf16 *queries, *keys, *values;
   bf16 *cotangents, *outputs; // for gradients
-  T *statistics;              // of each query log and delta, negative, as they are added
+  T *statistics;              // two of each query
   T *rotary;
 
   HYBRID_DEVICE explicit WholeHeads(int64_t item)
@@ -53,7 +53,7 @@ template <AttentionParams P, AttentionPass pass, typename T> struct WholeHeads {
         cotangents(values + heads * tileOf<keyRows>),
         outputs(cotangents + heads * tileOf<queryRows>),
         statistics(sharedMemory<T>(wholeTileBytes(P, pass))),
-        rotary(sharedMemory<T>(wholeTileBytes(P, pass) + wholeStatisticsBytes<T>(P, pass))) {}
+        rotary(sharedMemory<T>(wholeTileBytes(P, pass) + wholeStatisticsBytes<T>(P))) {}
 
   /// The head's own of tiles of queries, and of keys.
   HYBRID_DEVICE bf16 *ofQueries(bf16 *tiles) const { return tiles + head * tileOf<queryRows>; }
@@ -280,7 +280,7 @@ HYBRID_DEVICE void attentionForwardWhole(int64_t item, Q queryBuffer, K keyBuffe
   using Whole = WholeHeads<P, AttentionPass::Forward, T>;
   using Seen = typename Whole::Seen;
   constexpr int chunks = Whole::chunks, stride = Whole::stride, queryRows = Whole::queryRows,
-                keyRows = Whole::keyRows, step = 32, blocks = step / 8;
+                keyRows = Whole::keyRows;
   const Whole at(item);
   at.template start<queryRows, Seen::queries>(
       at.queries, at.in(readable<T>(queryBuffer), P.length, P.qStride), P.qStride);
@@ -294,8 +294,7 @@ HYBRID_DEVICE void attentionForwardWhole(int64_t item, Q queryBuffer, K keyBuffe
 
   const int g = rowOfLane(), t = columnOfLane();
   bf16 *queries = at.ofQueries(at.queries);
-  const bf16 *keys = at.ofKeys(at.keys) + at.lanePlace,
-             *values = at.ofKeys(at.values) + at.lanePlace;
+  const bf16 *keys = at.ofKeys(at.keys), *values = at.ofKeys(at.values);
   auto *o = at.in(writable<T>(outputBuffer), P.length, P.oStride);
   const Seen visibility{P.hasSegments ? segments + at.batch * P.keyLength : nullptr};
   // Scores are multiplied by `factor` on their way to the exponential if that keeps their order.
@@ -313,16 +312,17 @@ HYBRID_DEVICE void attentionForwardWhole(int64_t item, Q queryBuffer, K keyBuffe
     clearFragments(output);
     const int low = Seen::position(warpFirst), high = low + 15;
     const typename Seen::Range seenKeys[2] = {visibility.keysOf(row), visibility.keysOf(row + 8)};
-    HYBRID_NO_UNROLL
-    for (int key = Seen::firstKey(low) / step * step; key < Seen::endOfKeys(high); key += step) {
+    auto take = [&]<int blocks>(int key) {
+      constexpr int step = 8 * blocks;
+      const int place = key * stride + (blocks == 4 ? at.lanePlace : at.halfPlace);
       uint32_t some[chunks][4];
-      Whole::template load<false>(some, keys + key * stride);
+      Whole::template load<false>(some, keys + place);
       T scores[blocks][4];
       clearFragments(scores);
       HYBRID_UNROLL
       for (int block = 0; block < blocks; ++block)
         Whole::multiply(scores[block], ownQueries, 0, some, block);
-      Whole::template load<true>(some, values + key * stride);
+      Whole::template load<true>(some, values + place);
       if constexpr (!factorLast) {
         HYBRID_UNROLL
         for (int block = 0; block < blocks; ++block)
@@ -366,28 +366,40 @@ HYBRID_DEVICE void attentionForwardWhole(int64_t item, Q queryBuffer, K keyBuffe
         Whole::round(left, scores[block], scores[block + 1]);
         Whole::accumulate(output, left, some, block);
       }
-    }
+    };
+    const int end = Seen::endOfKeys(high);
+    int key = Seen::firstKey(low) / 16 * 16;
+    HYBRID_NO_UNROLL
+    for (; key + 16 < end; key += 32)
+      take.template operator()<4>(key);
+    if (key < end)
+      take.template operator()<2>(key);
     T inverse[2];
     HYBRID_UNROLL
     for (int half = 0; half < 2; ++half) {
       sum[half] = rowSum(sum[half]);
       inverse[half] = sum[half] == T(0) ? T(0) : approximateReciprocal(sum[half]);
     }
-    // A lane a row.
-    const int own = row + t * 8;
-    if (t < 2 && own < Seen::queries) {
-      const T highest = t == 0 ? top[0] : top[1], all = t == 0 ? sum[0] : sum[1];
-      lse[at.rowsBefore() + at.head * P.length + own] =
-          all == T(0)
-              ? -infinity<T>()
-              : multiplyAdd(highest * factor, static_cast<T>(naturalLogOf2), logarithm(all));
-    }
+    HYBRID_UNROLL
+    for (int half = 0; half < 2; ++half)
+      if (t == 0)
+        storePack(at.statistics + (at.head * queryRows + row + half * 8) * 2,
+                  Pack<T, 2>{top[half], sum[half]});
     warpBarrier(); // the tile's queries are read
     at.template store<Side::Other>(output, inverse[0], inverse[1], queries, o, P.oStride, warpFirst,
                                    Seen::queries, 0);
   }
   blockBarrier();
   at.template finish<queryRows, Seen::queries>(o, at.queries, P.oStride);
+  Whole::template share<Whole::heads * queryRows>([&](uint32_t i) {
+    constexpr uint32_t rows = queryRows, count = Seen::queries;
+    const auto pair = loadPack<2>(at.statistics + 2 * i);
+    if (rows == count || i % rows < count)
+      lse[at.rowsBefore() + i / rows * count + i % rows] =
+          pair[1] == T(0)
+              ? -infinity<T>()
+              : multiplyAdd(pair[0] * factor, static_cast<T>(naturalLogOf2), logarithm(pair[1]));
+  });
 }
 
 template <typename T, AttentionParams P, typename Q, typename K, typename V, typename O,
@@ -424,7 +436,8 @@ HYBRID_DEVICE void attentionBackwardWhole(int64_t item, Q queryBuffer, K keyBuff
   const bf16 *cotangents = at.ofQueries(at.cotangents), *outputs = at.ofQueries(at.outputs);
   T *statistics = at.statistics + at.head * queryRows * 2;
   HYBRID_UNROLL
-  for (int row = laneIndex(); row < queryRows; row += warpSize) {
+  for (int start = 0; start < queryRows; start += warpSize) {
+    const int row = start + laneIndex();
     // Negative, as they are added.
     T delta = P.hasLseGradient != 0 ? -statistics[2 * row + 1] : T(0);
     HYBRID_UNROLL
