@@ -271,8 +271,8 @@ constexpr Grid attentionWholeGrid(const AttentionParams &p, AttentionPass pass) 
 /// with a head a block, loads that are waited for one after another take most of the time, and a
 /// warp's load touches as many lines of the first cache as it has rows. Here a block has several
 /// neighbouring heads, so that rows are whole sectors, asks for all of them before it waits, and
-/// computes all gradients from the same scores. A head's gradients of queries are in registers of
-/// its warp: that bounds its size. wholeHeads is 0 for all else.
+/// computes all gradients from the same scores. Sums for all keys and values of a head are in
+/// registers of its warp: that bounds its size. wholeHeads is 0 for all else.
 struct AttentionWhole {
   template <typename T>
   static constexpr AttentionParams onCuda(AttentionParams p, bool bf16, int64_t alignment,

@@ -1,7 +1,7 @@
 //===- AttentionWhole.cuh - attention of small heads of short sequences -------===//
 //
 // A block has neighbouring heads of a sequence whole (AttentionWhole says of which). Its threads
-// bring all they need to shared memory, rows of all heads in one access, and wait once; then a head
+// ask for all they need at once, rows of all heads in one access into shared memory; then a head
 // is computed by warps of its own, and results go back by the same way. Operands of products come
 // out of row major tiles by ldmatrix.
 //
@@ -41,7 +41,7 @@ template <AttentionParams P, AttentionPass pass, typename T> struct WholeHeads {
   int lanePlace, halfPlace; // the row of 32, and of 16, that a lane points to
   bf16 *queries, *keys, *values;
   bf16 *cotangents, *outputs; // for gradients
-  T *statistics;              // two of each query
+  T *statistics;              // of each query largest score and sum, for gradients log and delta
   T *rotary;
 
   HYBRID_DEVICE explicit WholeHeads(int64_t item)
@@ -118,16 +118,12 @@ template <AttentionParams P, AttentionPass pass, typename T> struct WholeHeads {
   }
   HYBRID_DEVICE void startRotary(const T *table) const {
     constexpr uint32_t wide = 16 / sizeof(T), perRow = 2 * P.rotaryDims / wide;
-    if constexpr (perRow > 0)
-      share<Seen::keys *static_cast<int>(perRow)>([&](uint32_t i) {
+    constexpr int packs = Seen::keys * static_cast<int>(perRow);
+    if constexpr (packs > 0)
+      share<packs>([&](uint32_t i) {
         copyAsync<16>(rotary + i / perRow * static_cast<uint32_t>(tableRow) + i % perRow * wide,
                       table + i * wide, true);
       });
-  }
-  static HYBRID_DEVICE void waitForAll() {
-    commitCopies();
-    waitCopies<0>();
-    blockBarrier();
   }
 
   static HYBRID_DEVICE Pack<T, 8> loadEight(const T *from) {
@@ -194,13 +190,18 @@ template <AttentionParams P, AttentionPass pass, typename T> struct WholeHeads {
         rotate(tiles + of * tileOf<rows> + row * stride, factors);
     });
   }
+  /// Rotates queries and keys, which are the first of two groups of copies, while the second one
+  /// arrives.
   HYBRID_DEVICE void rotateAll() const {
     if constexpr (P.rotaryDims > 0) {
+      waitCopies<1>();
+      blockBarrier();
       constexpr bool apart = threads >= queryRows + keyRows; // threads for keys, too
       rotateRows<Side::Query, queryRows, Seen::queries, 0>(queries, Seen::shift);
       rotateRows<Side::Key, keyRows, Seen::keys, apart ? queryRows : 0>(keys, 0);
-      blockBarrier();
     }
+    waitCopies<0>();
+    blockBarrier();
   }
 
   // ---- products ----
@@ -286,10 +287,11 @@ HYBRID_DEVICE void attentionForwardWhole(int64_t item, Q queryBuffer, K keyBuffe
       at.queries, at.in(readable<T>(queryBuffer), P.length, P.qStride), P.qStride);
   at.template start<keyRows, Seen::keys>(
       at.keys, at.in(readable<T>(keyBuffer), P.keyLength, P.kStride), P.kStride);
+  at.startRotary(rotary);
+  commitCopies();
   at.template start<keyRows, Seen::keys>(
       at.values, at.in(readable<T>(valueBuffer), P.keyLength, P.vStride), P.vStride);
-  at.startRotary(rotary);
-  at.waitForAll();
+  commitCopies();
   at.rotateAll();
 
   const int g = rowOfLane(), t = columnOfLane();
@@ -379,12 +381,10 @@ HYBRID_DEVICE void attentionForwardWhole(int64_t item, Q queryBuffer, K keyBuffe
     for (int half = 0; half < 2; ++half) {
       sum[half] = rowSum(sum[half]);
       inverse[half] = sum[half] == T(0) ? T(0) : approximateReciprocal(sum[half]);
-    }
-    HYBRID_UNROLL
-    for (int half = 0; half < 2; ++half)
       if (t == 0)
         storePack(at.statistics + (at.head * queryRows + row + half * 8) * 2,
                   Pack<T, 2>{top[half], sum[half]});
+    }
     warpBarrier(); // the tile's queries are read
     at.template store<Side::Other>(output, inverse[0], inverse[1], queries, o, P.oStride, warpFirst,
                                    Seen::queries, 0);
@@ -418,6 +418,8 @@ HYBRID_DEVICE void attentionBackwardWhole(int64_t item, Q queryBuffer, K keyBuff
       at.queries, at.in(readable<T>(queryBuffer), P.length, P.qStride), P.qStride);
   at.template start<keyRows, Seen::keys>(
       at.keys, at.in(readable<T>(keyBuffer), P.keyLength, P.kStride), P.kStride);
+  at.startRotary(rotary);
+  commitCopies();
   at.template start<keyRows, Seen::keys>(
       at.values, at.in(readable<T>(valueBuffer), P.keyLength, P.vStride), P.vStride);
   at.template start<queryRows, Seen::queries>(
@@ -427,8 +429,7 @@ HYBRID_DEVICE void attentionBackwardWhole(int64_t item, Q queryBuffer, K keyBuff
   at.startStatistic(0, lse);
   if constexpr (P.hasLseGradient != 0)
     at.startStatistic(1, dLse);
-  at.startRotary(rotary);
-  at.waitForAll();
+  commitCopies();
   at.rotateAll();
 
   bf16 *queries = at.ofQueries(at.queries), *keys = at.ofKeys(at.keys),
@@ -474,7 +475,7 @@ HYBRID_DEVICE void attentionBackwardWhole(int64_t item, Q queryBuffer, K keyBuff
   }
   HYBRID_NO_UNROLL
   for (int query = 0; query < Seen::queries; query += step) {
-    uint32_t rows[chunks][4], columns[chunks][4];
+    uint32_t rows[chunks][4], columns[chunks][4]; // of queries, and behind them of cotangents
     Whole::template load<false>(rows, someQueries + query * stride);
     Whole::template load<true>(columns, someQueries + query * stride);
     T pairs[blocks][4]; // of two queries: log and delta of each
@@ -496,7 +497,7 @@ HYBRID_DEVICE void attentionBackwardWhole(int64_t item, Q queryBuffer, K keyBuff
         const int key = i * step, row = key + g;
         if (key + step <= begin || key >= end)
           continue;
-        uint32_t ofRows[chunks][4]; // and those of values
+        uint32_t ofRows[chunks][4]; // of keys, and behind them of values
         Whole::template load<false>(ofRows, someKeys + key * stride);
         T powers[blocks][4], gradients[blocks][4];
         clearFragments(powers);
