@@ -117,15 +117,6 @@ constexpr int64_t selectiveScanItems(const SelectiveScanParams &p) {
   return p.batch * p.timeBlocks * p.groups * selectiveScanGroupBlocks(p);
 }
 
-/// Elements of shared memory when tiles have so many rows. `arrays`: values a channel and row;
-/// `sums`: values a channel and row that the threads of a channel add up; `mapSums`: maps whose
-/// gradients are summed.
-constexpr int64_t selectiveScanElements(const SelectiveScanParams &p, int64_t rows, int64_t arrays,
-                                        int64_t sums, int64_t mapSums) {
-  const int64_t splits = selectiveScanSplits(p), padded = splits * selectiveScanStates(p);
-  return rows * (32 * p.blocksPerItem * (arrays + sums * splits) +
-                 padded * (2 + mapSums * selectiveScanMapSums(p)));
-}
 /// Rows, of so many of a tile, whose states and decays the backward pass holds in registers: 64
 /// registers a channel, or 32 where a thread has fewer or needs more.
 template <typename T>
@@ -136,7 +127,47 @@ constexpr int64_t selectiveScanStepsOf(const SelectiveScanParams &p, int64_t row
                 steps = wanted > 1 ? wanted : 1;
   return steps < rows ? steps : rows;
 }
-/// Values a channel and row that the backward pass keeps in shared memory, and sums.
+/// Whether a thread takes the states of the channel that it loads: tiles of activations are then in
+/// its registers.
+template <typename T>
+constexpr bool selectiveScanInRegisters(const SelectiveScanParams &p, int64_t rows) {
+  return selectiveScanSplits(p) == 1 && selectiveScanChannels(p) == 1 &&
+         selectiveScanStepsOf<T>(p, rows) == rows;
+}
+/// Elements of shared memory when tiles have so many rows. `arrays`: values a channel and row;
+/// `sums`: values a channel and row that the threads of a channel add up; `mapSums`: maps whose
+/// gradients are summed.
+template <typename T>
+constexpr int64_t selectiveScanElements(const SelectiveScanParams &p, int64_t rows, int64_t arrays,
+                                        int64_t sums, int64_t mapSums) {
+  const int64_t splits = selectiveScanSplits(p), padded = splits * selectiveScanStates(p);
+  const int64_t shared = selectiveScanInRegisters<T>(p, rows) ? 0 : arrays + sums * splits;
+  return rows * (32 * p.blocksPerItem * shared + padded * (2 + mapSums * selectiveScanMapSums(p)));
+}
+/// Rows whose gradients of maps are summed over the lanes of a warp at once, through shared memory,
+/// where a thread's states are 16 bytes of each map. Otherwise 0: by exchanges.
+template <typename T>
+constexpr int64_t selectiveScanFoldRows(const SelectiveScanParams &p, int64_t rows) {
+  const int64_t steps = selectiveScanStepsOf<T>(p, rows);
+  return selectiveScanStates(p) * sizeof(T) != 16 ? 0 : steps < 4 ? steps : 4;
+}
+/// Vectors of a warp for that, one a row, map and lane; and lanes that add up those of a row and
+/// map, which then differ in the bank of what they read.
+template <typename T>
+constexpr int64_t selectiveScanFoldChunks(const SelectiveScanParams &p, int64_t rows) {
+  return selectiveScanFoldRows<T>(p, rows) * ((p.constantB ? 0 : 1) + (p.constantC ? 0 : 1));
+}
+template <typename T>
+constexpr int64_t selectiveScanFoldLanes(const SelectiveScanParams &p, int64_t rows) {
+  const int64_t chunks = selectiveScanFoldChunks<T>(p, rows);
+  return chunks == 0 ? 1 : selectiveScanFoldedLanes(p) / chunks;
+}
+template <typename T>
+constexpr int64_t selectiveScanFoldElements(const SelectiveScanParams &p, int64_t rows) {
+  return selectiveScanThreads(p) / 32 * selectiveScanFoldChunks<T>(p, rows) *
+         (32 + selectiveScanFoldLanes<T>(p, rows)) * selectiveScanStates(p);
+}
+/// Values a channel and row that the backward pass keeps, and sums.
 constexpr int64_t selectiveScanKept(const SelectiveScanParams &p) {
   return 4 + (p.softplusStep ? 1 : 0) + (p.hasGate ? 1 : 0);
 }
@@ -146,7 +177,8 @@ template <typename T>
 constexpr int64_t selectiveScanBackwardElements(const SelectiveScanParams &p, int64_t rows) {
   const int64_t entries = (rows / selectiveScanStepsOf<T>(p, rows) - 1) * selectiveScanHeld(p) *
                           selectiveScanThreads(p);
-  return selectiveScanElements(p, rows, selectiveScanKept(p), selectiveScanSums(p), 2) + entries;
+  return selectiveScanElements<T>(p, rows, selectiveScanKept(p), selectiveScanSums(p), 2) +
+         entries + selectiveScanFoldElements<T>(p, rows);
 }
 /// Rows of a tile, in both directions the same: few enough that a thread has registers for the ones
 /// that are on their way from memory, and that there is room for two blocks.
@@ -245,7 +277,7 @@ struct SelectiveScanForward : KernelOf<SelectiveScanParams, "selective_scan_forw
   HYBRID_ON_CPU(cpu::selectiveScanGrid<T>(p, 4 * p.states * p.blocksPerItem +
                                                  4 * cpu::selectiveScanChunk))
   HYBRID_ON_CUDA(cuda::selectiveScanGrid<T>(
-      p, cuda::selectiveScanElements(p, cuda::selectiveScanRows<T>(p), 2, 1, 0)))
+      p, cuda::selectiveScanElements<T>(p, cuda::selectiveScanRows<T>(p), 2, 1, 0)))
 };
 
 /// Buffers: the first ten of forward, dy, dFinalState (optional), dx, dRaw, dInitialState
@@ -272,7 +304,7 @@ struct SelectiveScanSummary : KernelOf<SelectiveScanParams, "selective_scan_summ
   HYBRID_ON_CPU(cpu::selectiveScanGrid<T>(p, 6 * p.states * p.blocksPerItem +
                                                  3 * cpu::selectiveScanChunk))
   HYBRID_ON_CUDA(cuda::selectiveScanGrid<T>(
-      p, cuda::selectiveScanElements(p, cuda::selectiveScanRows<T>(p), 3, 0, 0)))
+      p, cuda::selectiveScanElements<T>(p, cuda::selectiveScanRows<T>(p), 3, 0, 0)))
 };
 
 /// The states from which blocks start, the first from initialState or zero; reverse: their

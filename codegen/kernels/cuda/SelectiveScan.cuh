@@ -1,11 +1,12 @@
 //===- SelectiveScan.cuh - Mamba's scan (Gu and Dao 2023, section 3) --------===//
 //
-// Rows of an activation are read a channel a lane, in whole lines, and turned into steps and inputs
-// in shared memory. The states of a channel are shared out to a few threads, which hold them in
-// registers down the whole sequence: four states of two neighbouring channels each, so that what
-// shared memory hands out is used more than once, the maps b and c of a token by both channels.
-// Rows come in tiles; the next tile is on its way from memory while one is computed. What the
-// threads of a channel add up goes through shared memory, in a fixed order.
+// Rows of an activation are read a channel a lane, in whole lines, and turned into steps and
+// inputs, in registers where a thread has all states of a channel, otherwise in shared memory. The
+// states of a channel are shared out to a few threads, which hold them in registers down the whole
+// sequence: four states of two neighbouring channels each, so that what shared memory hands out is
+// used more than once, the maps b and c of a token by both channels. Rows come in tiles; the next
+// tile is on its way from memory while one is computed. What the threads of a channel add up goes
+// through shared memory, in a fixed order.
 //
 // The decay exp(dt a) is 2^(dt a log2(e)): one instruction of the special function unit, 16 of
 // which a multiprocessor executes a cycle. They are the floor of the forward pass.
@@ -13,7 +14,8 @@
 // The backward pass walks forward first and keeps the state at the start of each tile; then it
 // takes the tiles from the last to the first, computes the states and decays of a tile's rows again
 // into registers, and walks back over them. The gradients of b and c are summed over a thread's
-// channels, and then over the block's on chip: 32 values are folded over 16 lanes by 30 exchanges.
+// channels, and then over the block's: lanes leave theirs in shared memory, and add up some rows of
+// all, which takes half of the instructions that exchanges between lanes would.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -36,14 +38,14 @@ HYBRID_DEVICE void selectiveScanForward(int64_t item, X x, Raw raw, const T *a, 
   const Operands operands(block, readable<T>(x), readable<T>(raw), b, c, segments, stepBias,
                           readable<T>(gate));
   T *const shared = sharedMemory<T>();
-  T *const sums = shared + 2 * Block::tile + 2 * Block::mapTile; // [split][row][channel]
-  const typename Operands::Tile tile{
-      shared,
-      shared + Block::tile,
-      nullptr,
-      shared + 2 * Block::tile,
-      shared + 2 * Block::tile + Block::mapTile,
-      reinterpret_cast<int32_t *>(sums + Block::splits * Block::tile)};
+  T *const maps = shared + 2 * Block::tile, *const shares = maps + 2 * Block::mapTile;
+  typename Operands::Tile tile{SelectiveScanTile<T, p>(shared),
+                               SelectiveScanTile<T, p>(shared + Block::tile),
+                               SelectiveScanTile<T, p>(nullptr),
+                               maps,
+                               maps + Block::mapTile,
+                               reinterpret_cast<int32_t *>(shares + Block::splits * Block::tile)};
+  SelectiveScanTile<T, p, Block::splits> sums(shares);
   block.clearMap(tile.b), block.clearMap(tile.c);
 
   T rate[held], h[held];
@@ -51,42 +53,48 @@ HYBRID_DEVICE void selectiveScanForward(int64_t item, X x, Raw raw, const T *a, 
   block.readInitial(initialState, h);
   const T skipScale = p.hasSkip && block.active ? skip[block.channel] : T(0);
 
-  typename Operands::Loads next;
-  operands.template load<true, true>(block, block.from, Operands::noCotangent, next);
-  HYBRID_NO_UNROLL
-  for (int first = block.from; first < block.to; first += rows) {
-    operands.template share<true>(block, next, first, tile);
+  // Two tiles are on their way: while one is computed, memory does not answer.
+  typename Operands::Loads even, odd;
+  auto request = [&](int first, typename Operands::Loads &loads) {
+    if (first < block.to)
+      operands.template load<true, true>(block, first, Operands::noCotangent, loads);
+  };
+  auto take = [&](int first, typename Operands::Loads &loads) {
+    operands.template share<true>(block, loads, first, tile);
     T skipped[ownRows], gates[ownRows];
     HYBRID_UNROLL
     for (int j = 0; j < ownRows; ++j)
-      skipped[j] = skipScale * number(next.x[j]),
-      gates[j] = p.hasGate ? number(next.gate[j]) : T(0);
+      skipped[j] = skipScale * number(loads.x[j]),
+      gates[j] = p.hasGate ? number(loads.gate[j]) : T(0);
     blockBarrier();
-    if (first + rows < block.to)
-      operands.template load<true, true>(block, first + rows, Operands::noCotangent, next);
-    operands.template walk<rows>(
-        block, tile, 0, rate, h, [&](int row, const T(&)[held], const T(&after)[held]) {
-          T map[Operands::heldC], sum[Block::channelsHeld] = {};
-          operands.mapC(block, tile, row, map);
-          HYBRID_UNROLL
-          for (int i = 0; i < held; ++i)
-            sum[i / perThread] += map[i % Operands::heldC] * after[i];
-          operands.write(block, sum, sums + block.split * Block::tile, row);
-        });
+    request(first + 2 * rows, loads);
+    operands.template walk<rows>(block, tile, 0, rate, h,
+                                 [&](int row, const T(&)[held], const T(&after)[held]) {
+                                   T map[Operands::heldC], sum[Block::channelsHeld] = {};
+                                   operands.mapC(block, tile, row, map);
+                                   HYBRID_UNROLL
+                                   for (int i = 0; i < held; ++i)
+                                     sum[i / perThread] += map[i % Operands::heldC] * after[i];
+                                   sums.write(block, row, sum);
+                                 });
     blockBarrier();
     T values[ownRows];
     HYBRID_UNROLL
     for (int j = 0; j < ownRows; ++j) {
       values[j] = skipped[j];
-      if (block.owns(j)) {
-        HYBRID_UNROLL
-        for (int s = 0; s < Block::splits; ++s)
-          values[j] += sums[s * Block::tile + block.at(j)];
-      }
+      if (block.owns(j))
+        values[j] += sums.total(block, j);
       if constexpr (p.hasGate)
         values[j] *= gates[j] * logistic(gates[j]);
     }
     block.storeRows(values, first, asStore<p.yStride>(y));
+  };
+  request(block.from, even), request(block.from + rows, odd);
+  HYBRID_NO_UNROLL
+  for (int first = block.from; first < block.to; first += 2 * rows) {
+    take(first, even);
+    if (first + rows < block.to)
+      take(first + rows, odd);
   }
   if constexpr (p.hasFinalState)
     if (block.time == p.timeBlocks - 1)
@@ -109,9 +117,12 @@ HYBRID_DEVICE void selectiveScanSummary(int64_t item, X x, Raw raw, const T *a, 
                           readable<T>(gate));
   T *const shared = sharedMemory<T>();
   T *const maps = shared + 3 * Block::tile;
-  const typename Operands::Tile tile{
-      shared, shared + Block::tile,  shared + 2 * Block::tile,
-      maps,   maps + Block::mapTile, reinterpret_cast<int32_t *>(maps + 2 * Block::mapTile)};
+  typename Operands::Tile tile{SelectiveScanTile<T, p>(shared),
+                               SelectiveScanTile<T, p>(shared + Block::tile),
+                               SelectiveScanTile<T, p>(shared + 2 * Block::tile),
+                               maps,
+                               maps + Block::mapTile,
+                               reinterpret_cast<int32_t *>(maps + 2 * Block::mapTile)};
   block.clearMap(tile.b), block.clearMap(tile.c);
   T rate[held], h[held], product[held], carry[held];
   block.readStates(a, T(Block::log2e), rate);
@@ -129,9 +140,10 @@ HYBRID_DEVICE void selectiveScanSummary(int64_t item, X x, Raw raw, const T *a, 
       HYBRID_UNROLL
       for (int j = 0; j < ownRows; ++j)
         if (block.owns(j))
-          tile.dy[block.at(j)] =
-              p.hasGate ? number(next.dy[j]) * number(next.gate[j]) * logistic(number(next.gate[j]))
-                        : number(next.dy[j]);
+          tile.dy.put(block, j,
+                      p.hasGate ? number(next.dy[j]) * number(next.gate[j]) *
+                                      logistic(number(next.gate[j]))
+                                : number(next.dy[j]));
     }
     blockBarrier();
     if (first + rows < block.to)
@@ -141,7 +153,7 @@ HYBRID_DEVICE void selectiveScanSummary(int64_t item, X x, Raw raw, const T *a, 
           T map[Operands::heldC];
           typename Operands::Channels g;
           if constexpr (gradient)
-            operands.mapC(block, tile, row, map), g = operands.read(block, tile.dy, row);
+            operands.mapC(block, tile, row, map), g = tile.dy.read(block, row);
           HYBRID_UNROLL
           for (int i = 0; i < held; ++i) {
             product[i] *= decay[i];
@@ -199,29 +211,32 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, X x, Raw raw, const T *a,
   const auto *dy = readable<T>(dyBuffer);
   constexpr int perThread = Block::perThread, held = Block::held, ownRows = Block::ownRows,
                 rows = Block::rows, splits = Block::splits, threads = Block::threads,
-                padded = Block::padded, steps = selectiveScanSteps<T>(p), subTiles = rows / steps,
-                folded = steps * perThread, foldedLanes = selectiveScanFoldedLanes(p);
-  constexpr int mapSumCount = selectiveScanMapSums(p);
+                steps = selectiveScanSteps<T>(p), subTiles = rows / steps;
+  using MapSums = SelectiveScanMapSums<T, p>;
   const Block block(item);
   const Operands operands(block, readable<T>(x), readable<T>(raw), b, c, segments, stepBias,
                           readable<T>(gate));
-  // Kept by each thread for itself: x, the derivatives of the step and of the gate.
-  T *const shared = sharedMemory<T>(), *const values = shared + 3 * Block::tile,
-           *const stepSlopes = values + Block::tile,
-           *const gateSlopes = stepSlopes + (p.softplusStep ? Block::tile : 0),
-           *const maps = shared + selectiveScanKept(p) * Block::tile,
-           *const sums = maps + 2 * Block::mapTile, // [2 or 3][split][row][channel]
-               *const mapSums =
-                   sums + selectiveScanSums(p) * splits * Block::tile, // [2][lanes][row][state]
-                   *const entries = mapSums + 2 * mapSumCount * Block::mapTile;
-  const typename Operands::Tile tile{
-      shared,
-      shared + Block::tile,
-      shared + 2 * Block::tile,
-      maps,
-      maps + Block::mapTile,
+  using Tile = SelectiveScanTile<T, p>;
+  using Sums = SelectiveScanTile<T, p, splits>;
+  T *const shared = sharedMemory<T>(), *const slopes = shared + 4 * Block::tile,
+           *const mapTiles = shared + selectiveScanKept(p) * Block::tile,
+           *const shares = mapTiles + 2 * Block::mapTile,
+           *const mapSums = shares + selectiveScanSums(p) * splits * Block::tile,
+           *const entries = mapSums + MapSums::elements;
+  typename Operands::Tile tile{
+      Tile(shared),
+      Tile(shared + Block::tile),
+      Tile(shared + 2 * Block::tile),
+      mapTiles,
+      mapTiles + Block::mapTile,
       reinterpret_cast<int32_t *>(entries + (subTiles - 1) * held * threads)};
+  // Kept by each thread for itself: x, the derivatives of the step and of the gate.
+  Tile values(shared + 3 * Block::tile), stepSlopes(slopes),
+      gateSlopes(slopes + (p.softplusStep ? Block::tile : 0));
+  Sums inputSums(shares), stepSums(shares + splits * Block::tile),
+      outputs(shares + 2 * splits * Block::tile);
   block.clearMap(tile.b), block.clearMap(tile.c);
+  const MapSums maps(block, mapSums);
 
   T rate[held], h[held];
   block.readStates(a, T(Block::log2e), rate);
@@ -230,19 +245,26 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, X x, Raw raw, const T *a,
   // Forward, leaving the state at the start of each tile.
   const int tiles = block.tiles();
   T *const kept = checkpoints + item * ceilDiv(p.blockRows, rows) * held * threads;
-  typename Operands::Loads next;
-  if (tiles > 1)
-    operands.template load<false, false>(block, block.from, Operands::noCotangent, next);
-  HYBRID_NO_UNROLL
-  for (int index = 0; index + 1 < tiles; ++index) {
-    const int first = block.from + index * rows;
-    operands.template share<false>(block, next, first, tile);
+  typename Operands::Loads next, afterNext;
+  auto request = [&](int index, typename Operands::Loads &loads) {
+    if (index + 1 < tiles)
+      operands.template load<false, false>(block, block.from + index * rows, Operands::noCotangent,
+                                           loads);
+  };
+  auto walkForward = [&](int index, typename Operands::Loads &loads) {
+    operands.template share<false>(block, loads, block.from + index * rows, tile);
     blockBarrier();
-    if (index + 2 < tiles)
-      operands.template load<false, false>(block, first + rows, Operands::noCotangent, next);
+    request(index + 2, loads);
     storeByThreads<threads>(h, kept + index * held * threads, block.thread);
     operands.template walk<rows>(block, tile, 0, rate, h);
     blockBarrier();
+  };
+  request(0, next), request(1, afterNext);
+  HYBRID_NO_UNROLL
+  for (int index = 0; index + 1 < tiles; index += 2) {
+    walkForward(index, next);
+    if (index + 2 < tiles)
+      walkForward(index + 1, afterNext);
   }
 
   // Backward. h: at the start of the tile.
@@ -254,7 +276,14 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, X x, Raw raw, const T *a,
     block.readStates(dFinalState + block.stateOffset(true), T(1), carry);
   const T skipScale = p.hasSkip && block.active ? skip[block.channel] : T(0);
   T biasSum = T(0), skipSum = T(0);
-  operands.template load<true, true>(block, block.from + (tiles - 1) * rows, dy, next);
+  T entry[held]; // state at the start of the tile before
+  auto requestBackward = [&](int index) {
+    operands.template load<true, true>(block, block.from + index * rows, dy, next);
+  };
+  auto requestEntry = [&](int index) {
+    loadByThreads<threads>(kept + index * held * threads, block.thread, entry);
+  };
+  requestBackward(tiles - 1);
   HYBRID_NO_UNROLL
   for (int index = tiles - 1; index >= 0; --index) {
     const int first = block.from + index * rows;
@@ -263,26 +292,22 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, X x, Raw raw, const T *a,
     for (int j = 0; j < ownRows; ++j) {
       if (!block.owns(j))
         continue;
-      const int at = block.at(j);
       T gradient = number(next.dy[j]), slope;
-      values[at] = number(next.x[j]);
+      values.put(block, j, number(next.x[j]));
       if constexpr (p.softplusStep) {
         operands.step(block, next, first, j, slope);
-        stepSlopes[at] = slope;
+        stepSlopes.put(block, j, slope);
       }
       if constexpr (p.hasGate) {
         const T z = number(next.gate[j]), s = logistic(z);
-        gateSlopes[at] = gradient * s * (T(1) + z * (T(1) - s));
+        gateSlopes.put(block, j, gradient * s * (T(1) + z * (T(1) - s)));
         gradient *= z * s;
       }
-      tile.dy[at] = gradient;
+      tile.dy.put(block, j, gradient);
     }
     blockBarrier();
-    T *const entry = kept + index * held * threads;
-    if (index + 1 < tiles)
-      loadByThreads<threads>(entry, block.thread, h);
-    else if constexpr (subTiles == 1)
-      storeByThreads<threads>(h, entry, block.thread);
+    if (index > 0)
+      requestBackward(index - 1), requestEntry(index - 1);
     HYBRID_NO_UNROLL
     for (int sub = 0; sub + 1 < subTiles; ++sub) {
       storeByThreads<threads>(h, entries + sub * held * threads, block.thread);
@@ -300,20 +325,13 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, X x, Raw raw, const T *a,
           befores[i][k] = h[k];
         operands.step(block, tile, sub * steps + i, rate, h, decays[i]);
       }
-      T dB[folded], dC[folded]; // summed over the thread's channels
+      T dB[MapSums::values], dC[MapSums::values]; // summed over the thread's channels
       HYBRID_UNROLL
       for (int i = steps - 1; i >= 0; --i) {
         const int row = sub * steps + i;
         const bool start = operands.starts(tile, row);
-        const auto g = operands.read(block, tile.dy, row),
-                   input = operands.read(block, tile.inputs, row),
-                   dt = operands.read(block, tile.steps, row);
-        if constexpr (subTiles == 1) // again, which leaves its registers to others until now
-          if (i == 0) {
-            T again[held] = {};
-            loadByThreads<threads>(entry, block.thread, befores[0]);
-            operands.step(block, tile, 0, rate, again, decays[0]);
-          }
+        const auto g = tile.dy.read(block, row), input = tile.inputs.read(block, row),
+                   dt = tile.steps.read(block, row);
         T mapB[Operands::heldB], mapC[Operands::heldC];
         operands.mapB(block, tile, row, mapB), operands.mapC(block, tile, row, mapC);
         T inputSum[Block::channelsHeld] = {}, stepSum[Block::channelsHeld] = {},
@@ -342,35 +360,14 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, X x, Raw raw, const T *a,
           else
             dB[i * perThread + k % perThread] += dState * input[j];
         }
-        T *const to = sums + block.split * Block::tile;
-        operands.write(block, inputSum, to, row);
-        operands.write(block, stepSum, to + splits * Block::tile, row);
+        inputSums.write(block, row, inputSum), stepSums.write(block, row, stepSum);
         if constexpr (p.hasGate)
-          operands.write(block, sum, to + 2 * splits * Block::tile, row);
+          outputs.write(block, row, sum);
+        maps.template add<false>(block, i, row, dB), maps.template add<true>(block, i, row, dC);
       }
-      auto foldMap = [&](T(&gradients)[folded], int which) {
-        foldLanes<folded, foldedLanes / 2>(gradients);
-        constexpr int left = folded > foldedLanes ? folded / foldedLanes : 1;
-        const int lane = block.thread % foldedLanes, value = foldedValue<folded, foldedLanes>(lane);
-        T *const to = mapSums +
-                      ((which * mapSumCount + block.thread % Block::slots / foldedLanes) * rows +
-                       sub * steps) *
-                          padded +
-                      block.firstState;
-        if (hasFoldedValue<folded, foldedLanes>(lane)) {
-          HYBRID_UNROLL
-          for (int i = 0; i < left; ++i)
-            to[(value + i) / perThread * padded + (value + i) % perThread] = gradients[i];
-        }
-      };
-      if constexpr (!p.constantB)
-        foldMap(dB, 0);
-      if constexpr (!p.constantC)
-        foldMap(dC, 1);
+      maps.template fold<false>(block, sub * steps, dB);
+      maps.template fold<true>(block, sub * steps, dC);
     }
-    // Not before, as states and decays take all registers.
-    if (index > 0)
-      operands.template load<true, true>(block, first - rows, dy, next);
     blockBarrier();
 
     T dValues[ownRows], dSteps[ownRows], dGates[ownRows];
@@ -379,25 +376,18 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, X x, Raw raw, const T *a,
       dValues[j] = dSteps[j] = dGates[j] = T(0);
       if (!block.owns(j))
         continue;
-      const int at = block.at(j);
-      auto total = [&](int which) {
-        T result = T(0);
-        HYBRID_UNROLL
-        for (int s = 0; s < splits; ++s)
-          result += sums[(which * splits + s) * Block::tile + at];
-        return result;
-      };
-      const T inputs = total(0), gradient = tile.dy[at], value = values[at];
-      dValues[j] = tile.steps[at] * inputs;
+      const T inputs = inputSums.total(block, j), gradient = tile.dy.total(block, j),
+              value = values.total(block, j);
+      dValues[j] = tile.steps.total(block, j) * inputs;
       if constexpr (p.hasSkip)
         dValues[j] += skipScale * gradient, skipSum += value * gradient;
-      dSteps[j] = value * inputs + total(1) * T(Block::ln2);
+      dSteps[j] = value * inputs + stepSums.total(block, j) * T(Block::ln2);
       if constexpr (p.softplusStep)
-        dSteps[j] *= stepSlopes[at];
+        dSteps[j] *= stepSlopes.total(block, j);
       if constexpr (p.hasStepBias)
         biasSum += block.hasRow(first, j) ? dSteps[j] : T(0);
       if constexpr (p.hasGate)
-        dGates[j] = gateSlopes[at] * (skipScale * value + total(2));
+        dGates[j] = gateSlopes.total(block, j) * (skipScale * value + outputs.total(block, j));
     }
     block.store(dValues, writable<T>(dx), p.dxStride, first);
     block.store(dSteps, writable<T>(dRaw), p.ddtStride, first);
@@ -410,19 +400,17 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, X x, Raw raw, const T *a,
       HYBRID_UNROLL
       for (int j = 0; j < Block::ownMap; ++j) {
         const int i = block.thread + j * threads, row = i / Block::states, n = i % Block::states;
-        if (block.hasMapRow(first, row)) {
-          T sum = T(0);
-          HYBRID_UNROLL
-          for (int s = 0; s < mapSumCount; ++s)
-            sum += mapSums[((which * mapSumCount + s) * rows + row) * padded + n];
-          to[row * stride + n] = sum;
-        }
+        if (block.hasMapRow(first, row))
+          to[row * stride + n] = maps.total(which, row, n);
       }
     };
     if constexpr (!p.constantB)
       storeMap(partialB, 0);
     if constexpr (!p.constantC)
       storeMap(partialC, 1);
+    HYBRID_UNROLL
+    for (int i = 0; i < held; ++i)
+      h[i] = entry[i];
   }
 
   if constexpr (p.stateGradient)
@@ -435,16 +423,17 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, X x, Raw raw, const T *a,
   if constexpr (p.constantC)
     block.writeTransposed(cSum, partialC + row * p.states * p.channels);
   auto storeChannel = [&](T value, T *partial) {
-    blockBarrier();
-    sums[block.thread] = value;
-    blockBarrier();
-    if (block.ownRow == 0 && block.active) {
-      T sum = T(0);
+    if constexpr (Block::rowThreads > 1) {
+      blockBarrier();
+      shares[block.thread] = value;
+      blockBarrier();
+      value = T(0);
       HYBRID_UNROLL
       for (int s = 0; s < Block::rowThreads; ++s)
-        sum += sums[s * Block::channels + block.lane];
-      partial[row * p.channels + block.channel] = sum;
+        value += shares[s * Block::channels + block.lane];
     }
+    if (block.ownRow == 0 && block.active)
+      partial[row * p.channels + block.channel] = value;
   };
   if constexpr (p.hasStepBias)
     storeChannel(biasSum, partialStepBias);

@@ -27,7 +27,9 @@ template <typename T, SelectiveScanParams p> struct SelectiveScanBlock {
   static constexpr int rowThreads = threads / channels,
                        ownRows = (rows + rowThreads - 1) / rowThreads,
                        ownMap = (rows * states + threads - 1) / threads;
-  static constexpr int tile = rows * channels, mapTile = rows * padded;
+  static constexpr bool inRegisters = selectiveScanInRegisters<T>(p, rows);
+  static constexpr int tile = inRegisters ? 0 : rows * channels /* shared */,
+                       mapTile = rows * padded;
   /// No tile ends behind the last row, and no block behind the last channel.
   static constexpr bool wholeRows = p.length % rows == 0 && p.blockRows % rows == 0,
                         wholeChannels = p.channels / p.groups % channels == 0;
@@ -164,6 +166,53 @@ template <typename T, SelectiveScanParams p> struct SelectiveScanBlock {
   }
 };
 
+/// A value of each channel of a block, and of each row of a tile; or `splits` of them, whose sum is
+/// wanted. In shared memory or in registers: rows are constants then.
+template <typename T, SelectiveScanParams p, int splits = 1> struct SelectiveScanTile {
+  using Block = SelectiveScanBlock<T, p>;
+  static constexpr int channelsHeld = Block::channelsHeld;
+  T *shared;
+  T own[Block::inRegisters ? Block::rows : 1];
+
+  HYBRID_DEVICE explicit SelectiveScanTile(T *shared) : shared(shared) {}
+  /// Of the channel and the j-th row that the thread loads.
+  HYBRID_DEVICE void put(const Block &block, int j, T value) {
+    if constexpr (Block::inRegisters)
+      own[j] = value;
+    else
+      shared[block.at(j)] = value;
+  }
+  HYBRID_DEVICE T total(const Block &block, int j) const {
+    if constexpr (Block::inRegisters)
+      return own[j];
+    T sum = shared[block.at(j)];
+    HYBRID_UNROLL
+    for (int s = 1; s < splits; ++s)
+      sum += shared[s * Block::tile + block.at(j)];
+    return sum;
+  }
+  /// Of the channels whose states the thread has.
+  HYBRID_DEVICE Pack<T, channelsHeld> read(const Block &block, int row) const {
+    if constexpr (Block::inRegisters)
+      return {{own[row]}};
+    else
+      return loadPack<channelsHeld>(shared + row * Block::channels + block.heldLane);
+  }
+  HYBRID_DEVICE void write(const Block &block, int row, const T (&values)[channelsHeld]) {
+    if constexpr (Block::inRegisters) {
+      own[row] = values[0];
+    } else {
+      Pack<T, channelsHeld> pack;
+      HYBRID_UNROLL
+      for (int j = 0; j < channelsHeld; ++j)
+        pack[j] = values[j];
+      storePack(shared + (splits > 1 ? block.split * Block::tile : 0) + row * Block::channels +
+                    block.heldLane,
+                pack);
+    }
+  }
+};
+
 /// The operands of all kernels, and what a thread keeps of them.
 template <typename T, SelectiveScanParams p, typename X, typename Raw, typename Gate,
           typename Dy = T>
@@ -193,9 +242,9 @@ struct SelectiveScanOperands {
     T b[ownMap], c[ownMap];
     bool starts;
   };
-  /// The tile in shared memory.
   struct Tile {
-    T *steps, *inputs, *dy, *b, *c;
+    SelectiveScanTile<T, p> steps, inputs, dy;
+    T *b, *c; // shared
     int32_t *starts;
   };
 
@@ -238,14 +287,13 @@ struct SelectiveScanOperands {
 
   /// Makes steps, inputs and maps of the loads.
   template <bool reads>
-  HYBRID_DEVICE void share(const Block &block, const Loads &loads, int first,
-                           const Tile &tile) const {
+  HYBRID_DEVICE void share(const Block &block, const Loads &loads, int first, Tile &tile) const {
     HYBRID_UNROLL
     for (int j = 0; j < ownRows; ++j)
       if (block.owns(j)) {
         T slope;
         const T dt = step(block, loads, first, j, slope);
-        tile.steps[block.at(j)] = dt, tile.inputs[block.at(j)] = dt * number(loads.x[j]);
+        tile.steps.put(block, j, dt), tile.inputs.put(block, j, dt * number(loads.x[j]));
       }
     if constexpr (!p.constantB)
       block.shareMap(loads.b, tile.b);
@@ -277,18 +325,6 @@ struct SelectiveScanOperands {
       readVectors<perThread>(tile.c + row * Block::padded + block.firstState, to);
     }
   }
-  /// Of its channels, in a row of a tile.
-  HYBRID_DEVICE static Channels read(const Block &block, const T *values, int row) {
-    return loadPack<channelsHeld>(values + row * Block::channels + block.heldLane);
-  }
-  HYBRID_DEVICE static void write(const Block &block, const T (&from)[channelsHeld], T *values,
-                                  int row) {
-    Channels pack;
-    HYBRID_UNROLL
-    for (int j = 0; j < channelsHeld; ++j)
-      pack[j] = from[j];
-    storePack(values + row * Block::channels + block.heldLane, pack);
-  }
   HYBRID_DEVICE static bool starts(const Tile &tile, int row) {
     if constexpr (p.hasSegments)
       return tile.starts[row] != 0;
@@ -300,7 +336,10 @@ struct SelectiveScanOperands {
   template <int count, typename Visit>
   HYBRID_DEVICE void walk(const Block &block, const Tile &tile, int first, const T (&rate)[held],
                           T (&h)[held], Visit visit) const {
-    constexpr int together = count % 4 == 0 && held <= 8 ? 4 : count % 2 == 0 ? 2 : 1;
+    constexpr int together = Block::inRegisters            ? count
+                             : count % 4 == 0 && held <= 8 ? 4
+                             : count % 2 == 0              ? 2
+                                                           : 1;
     HYBRID_NO_UNROLL
     for (int start = 0; start < count; start += together) {
       HYBRID_UNROLL
@@ -319,7 +358,7 @@ struct SelectiveScanOperands {
   /// The decay is zero where a segment starts.
   HYBRID_DEVICE void step(const Block &block, const Tile &tile, int row, const T (&rate)[held],
                           T (&h)[held], T (&decay)[held]) const {
-    const Channels dt = read(block, tile.steps, row), input = read(block, tile.inputs, row);
+    const Channels dt = tile.steps.read(block, row), input = tile.inputs.read(block, row);
     T map[heldB];
     mapB(block, tile, row, map);
     const bool start = starts(tile, row);
@@ -328,6 +367,102 @@ struct SelectiveScanOperands {
       decay[i] = start ? T(0) : exponential2(dt[i / perThread] * rate[i]);
       h[i] = decay[i] * (start ? T(0) : h[i]) + input[i / perThread] * map[i % heldB];
     }
+  }
+};
+
+/// Gradients of the maps, summed over the channels of a block. Those of a thread's states come row
+/// by row, from the last of a step to its first. A warp leaves those of some rows in shared memory,
+/// where each lane adds up a part of a row's; or, of other numbers of states, keeps them in
+/// registers and folds them over its lanes.
+template <typename T, SelectiveScanParams p> struct SelectiveScanMapSums {
+  using Block = SelectiveScanBlock<T, p>;
+  static constexpr int rows = Block::rows, perThread = Block::perThread, padded = Block::padded,
+                       foldRows = static_cast<int>(selectiveScanFoldRows<T>(p, rows)),
+                       chunks = static_cast<int>(selectiveScanFoldChunks<T>(p, rows)),
+                       parts = static_cast<int>(selectiveScanFoldLanes<T>(p, rows)),
+                       chunkVectors = warpSize + parts, foldedLanes = selectiveScanFoldedLanes(p),
+                       count = selectiveScanMapSums(p),
+                       values = selectiveScanSteps<T>(p) * perThread;
+  static constexpr int elements =
+      2 * count * Block::mapTile + static_cast<int>(selectiveScanFoldElements<T>(p, rows));
+  T *sums;    // [2][count][row][state]
+  T *vectors; // of the warp: [map][row][chunkVectors][state]
+  int lane;   // of those that have the same states
+
+  HYBRID_DEVICE SelectiveScanMapSums(const Block &block, T *shared)
+      : sums(shared), vectors(shared + 2 * count * Block::mapTile +
+                              block.thread / warpSize * chunks * chunkVectors * perThread),
+        lane(block.thread % foldedLanes) {}
+
+  template <bool isC> static constexpr bool summed = isC ? !p.constantC : !p.constantB;
+  HYBRID_DEVICE T *place(const Block &block, bool isC, int row) const {
+    return sums +
+           (((isC ? count : 0) + block.thread % Block::slots / foldedLanes) * rows + row) * padded +
+           block.firstState;
+  }
+
+  /// The i-th row of a step, which is this one of the tile, is in `gradients`.
+  template <bool isC>
+  HYBRID_DEVICE void add(const Block &block, int i, int row, const T (&gradients)[values]) const {
+    if constexpr (foldRows > 0 && summed<isC>) {
+      Pack<T, perThread> vector;
+      HYBRID_UNROLL
+      for (int k = 0; k < perThread; ++k)
+        vector[k] = gradients[i * perThread + k];
+      const int chunk = (isC && !p.constantB ? foldRows : 0) + i % foldRows;
+      storePack(vectors + (chunk * chunkVectors + block.thread % warpSize) * perThread, vector);
+      if (i % foldRows == 0 && (isC || p.constantC))
+        addUp(block, row);
+    }
+  }
+  /// All rows of a step, the first of which is this one of the tile, are.
+  template <bool isC>
+  HYBRID_DEVICE void fold(const Block &block, int row, T (&gradients)[values]) const {
+    if constexpr (foldRows == 0 && summed<isC>) {
+      foldLanes<values, foldedLanes / 2>(gradients);
+      constexpr int left = values > foldedLanes ? values / foldedLanes : 1;
+      const int value = foldedValue<values, foldedLanes>(lane);
+      T *const to = place(block, isC, row);
+      if (hasFoldedValue<values, foldedLanes>(lane)) {
+        HYBRID_UNROLL
+        for (int i = 0; i < left; ++i)
+          to[(value + i) / perThread * padded + (value + i) % perThread] = gradients[i];
+      }
+    }
+  }
+  HYBRID_DEVICE T total(bool isC, int row, int state) const {
+    T sum = T(0);
+    HYBRID_UNROLL
+    for (int s = 0; s < count; ++s)
+      sum += sums[(((isC ? count : 0) + s) * rows + row) * padded + state];
+    return sum;
+  }
+
+private:
+  HYBRID_DEVICE void addUp(const Block &block, int row) const {
+    const int chunk = lane / parts, part = lane % parts;
+    const T *const from =
+        vectors + (chunk * chunkVectors + block.thread % warpSize - lane + part) * perThread;
+    warpBarrier();
+    T result[perThread] = {};
+    HYBRID_UNROLL
+    for (int j = 0; j < foldedLanes / parts; ++j) {
+      const Pack<T, perThread> vector = loadPack<perThread>(from + j * parts * perThread);
+      HYBRID_UNROLL
+      for (int k = 0; k < perThread; ++k)
+        result[k] += vector[k];
+    }
+    foldLanes<perThread, parts / 2>(result);
+    constexpr int left = perThread > parts ? perThread / parts : 1;
+    const int value = foldedValue<perThread, parts>(part);
+    const bool isC = p.constantB || chunk >= foldRows;
+    T *const to = place(block, isC, row + chunk % foldRows);
+    if (hasFoldedValue<perThread, parts>(part)) {
+      HYBRID_UNROLL
+      for (int k = 0; k < left; ++k)
+        to[value + k] = result[k];
+    }
+    warpBarrier();
   }
 };
 
