@@ -89,7 +89,10 @@ constexpr int selectiveScanSplits(const SelectiveScanParams &p) {
 /// Channels of a thread, next to each other. Two read the maps of a token once, and add up what
 /// goes to their gradients; half of the threads must still be whole warps.
 constexpr int selectiveScanChannels(const SelectiveScanParams &p) {
-  return selectiveScanStates(p) == 4 && selectiveScanSplits(p) % 2 == 0 ? 2 : 1;
+  return selectiveScanStates(p) % 2 == 0 && selectiveScanStates(p) <= 4 &&
+                 selectiveScanSplits(p) % 2 == 0
+             ? 2
+             : 1;
 }
 /// States of all its channels.
 constexpr int selectiveScanHeld(const SelectiveScanParams &p) {
@@ -145,11 +148,11 @@ constexpr int64_t selectiveScanElements(const SelectiveScanParams &p, int64_t ro
   return rows * (32 * p.blocksPerItem * shared + padded * (2 + mapSums * selectiveScanMapSums(p)));
 }
 /// Rows whose gradients of maps are summed over the lanes of a warp at once, through shared memory,
-/// where a thread's states are 16 bytes of each map. Otherwise 0: by exchanges.
+/// where a thread's states are at most 16 bytes of each map. Otherwise 0: by exchanges.
 template <typename T>
 constexpr int64_t selectiveScanFoldRows(const SelectiveScanParams &p, int64_t rows) {
   const int64_t steps = selectiveScanStepsOf<T>(p, rows);
-  return selectiveScanStates(p) * sizeof(T) != 16 ? 0 : steps < 4 ? steps : 4;
+  return selectiveScanStates(p) * sizeof(T) > 16 ? 0 : steps < 4 ? steps : 4;
 }
 /// Vectors of a warp for that, one a row, map and lane; and lanes that add up those of a row and
 /// map, which then differ in the bank of what they read.
@@ -164,8 +167,9 @@ constexpr int64_t selectiveScanFoldLanes(const SelectiveScanParams &p, int64_t r
 }
 template <typename T>
 constexpr int64_t selectiveScanFoldElements(const SelectiveScanParams &p, int64_t rows) {
-  return selectiveScanThreads(p) / 32 * selectiveScanFoldChunks<T>(p, rows) *
-         (32 + selectiveScanFoldLanes<T>(p, rows)) * selectiveScanStates(p);
+  const int64_t vectors = selectiveScanThreads(p) / 32 * selectiveScanFoldChunks<T>(p, rows) *
+                          (32 + selectiveScanFoldLanes<T>(p, rows));
+  return ceilDiv(vectors * selectiveScanStates(p), 4) * 4; // what follows is aligned
 }
 /// Values a channel and row that the backward pass keeps, and sums.
 constexpr int64_t selectiveScanKept(const SelectiveScanParams &p) {

@@ -39,13 +39,10 @@ HYBRID_DEVICE void selectiveScanForward(int64_t item, X x, Raw raw, const T *a, 
                           readable<T>(gate));
   T *const shared = sharedMemory<T>();
   T *const maps = shared + 2 * Block::tile, *const shares = maps + 2 * Block::mapTile;
-  typename Operands::Tile tile{SelectiveScanTile<T, p>(shared),
-                               SelectiveScanTile<T, p>(shared + Block::tile),
-                               SelectiveScanTile<T, p>(nullptr),
-                               maps,
-                               maps + Block::mapTile,
+  typename Operands::Tile tile{SelectiveScanTile<T, p, 2>(shared),
+                               SelectiveScanTile<T, p, 1>(nullptr), maps, maps + Block::mapTile,
                                reinterpret_cast<int32_t *>(shares + Block::splits * Block::tile)};
-  SelectiveScanTile<T, p, Block::splits> sums(shares);
+  SelectiveScanTile<T, p, 1, Block::splits> sums(shares);
   block.clearMap(tile.b), block.clearMap(tile.c);
 
   T rate[held], h[held];
@@ -70,7 +67,8 @@ HYBRID_DEVICE void selectiveScanForward(int64_t item, X x, Raw raw, const T *a, 
     request(first + 2 * rows, loads);
     operands.template walk<rows>(block, tile, 0, rate, h,
                                  [&](int row, const T(&)[held], const T(&after)[held]) {
-                                   T map[Operands::heldC], sum[Block::channelsHeld] = {};
+                                   T map[Operands::heldC];
+                                   typename Operands::Channels sum = {};
                                    operands.mapC(block, tile, row, map);
                                    HYBRID_UNROLL
                                    for (int i = 0; i < held; ++i)
@@ -83,7 +81,7 @@ HYBRID_DEVICE void selectiveScanForward(int64_t item, X x, Raw raw, const T *a, 
     for (int j = 0; j < ownRows; ++j) {
       values[j] = skipped[j];
       if (block.owns(j))
-        values[j] += sums.total(block, j);
+        values[j] += sums.total(block, j)[0];
       if constexpr (p.hasGate)
         values[j] *= gates[j] * logistic(gates[j]);
     }
@@ -117,12 +115,9 @@ HYBRID_DEVICE void selectiveScanSummary(int64_t item, X x, Raw raw, const T *a, 
                           readable<T>(gate));
   T *const shared = sharedMemory<T>();
   T *const maps = shared + 3 * Block::tile;
-  typename Operands::Tile tile{SelectiveScanTile<T, p>(shared),
-                               SelectiveScanTile<T, p>(shared + Block::tile),
-                               SelectiveScanTile<T, p>(shared + 2 * Block::tile),
-                               maps,
-                               maps + Block::mapTile,
-                               reinterpret_cast<int32_t *>(maps + 2 * Block::mapTile)};
+  typename Operands::Tile tile{
+      SelectiveScanTile<T, p, 2>(shared), SelectiveScanTile<T, p, 1>(shared + 2 * Block::tile),
+      maps, maps + Block::mapTile, reinterpret_cast<int32_t *>(maps + 2 * Block::mapTile)};
   block.clearMap(tile.b), block.clearMap(tile.c);
   T rate[held], h[held], product[held], carry[held];
   block.readStates(a, T(Block::log2e), rate);
@@ -141,9 +136,9 @@ HYBRID_DEVICE void selectiveScanSummary(int64_t item, X x, Raw raw, const T *a, 
       for (int j = 0; j < ownRows; ++j)
         if (block.owns(j))
           tile.dy.put(block, j,
-                      p.hasGate ? number(next.dy[j]) * number(next.gate[j]) *
-                                      logistic(number(next.gate[j]))
-                                : number(next.dy[j]));
+                      {{p.hasGate ? number(next.dy[j]) * number(next.gate[j]) *
+                                        logistic(number(next.gate[j]))
+                                  : number(next.dy[j])}});
     }
     blockBarrier();
     if (first + rows < block.to)
@@ -216,25 +211,21 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, X x, Raw raw, const T *a,
   const Block block(item);
   const Operands operands(block, readable<T>(x), readable<T>(raw), b, c, segments, stepBias,
                           readable<T>(gate));
-  using Tile = SelectiveScanTile<T, p>;
-  using Sums = SelectiveScanTile<T, p, splits>;
+  using Tile = SelectiveScanTile<T, p, 1>;
   T *const shared = sharedMemory<T>(), *const slopes = shared + 4 * Block::tile,
            *const mapTiles = shared + selectiveScanKept(p) * Block::tile,
            *const shares = mapTiles + 2 * Block::mapTile,
            *const mapSums = shares + selectiveScanSums(p) * splits * Block::tile,
            *const entries = mapSums + MapSums::elements;
   typename Operands::Tile tile{
-      Tile(shared),
-      Tile(shared + Block::tile),
-      Tile(shared + 2 * Block::tile),
-      mapTiles,
+      SelectiveScanTile<T, p, 2>(shared), Tile(shared + 2 * Block::tile), mapTiles,
       mapTiles + Block::mapTile,
       reinterpret_cast<int32_t *>(entries + (subTiles - 1) * held * threads)};
   // Kept by each thread for itself: x, the derivatives of the step and of the gate.
   Tile values(shared + 3 * Block::tile), stepSlopes(slopes),
       gateSlopes(slopes + (p.softplusStep ? Block::tile : 0));
-  Sums inputSums(shares), stepSums(shares + splits * Block::tile),
-      outputs(shares + 2 * splits * Block::tile);
+  SelectiveScanTile<T, p, 2, splits> inputSums(shares); // gradients of dt x, and of dt a
+  SelectiveScanTile<T, p, 1, splits> outputs(shares + 2 * splits * Block::tile);
   block.clearMap(tile.b), block.clearMap(tile.c);
   const MapSums maps(block, mapSums);
 
@@ -293,17 +284,17 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, X x, Raw raw, const T *a,
       if (!block.owns(j))
         continue;
       T gradient = number(next.dy[j]), slope;
-      values.put(block, j, number(next.x[j]));
+      values.put(block, j, {{number(next.x[j])}});
       if constexpr (p.softplusStep) {
         operands.step(block, next, first, j, slope);
-        stepSlopes.put(block, j, slope);
+        stepSlopes.put(block, j, {{slope}});
       }
       if constexpr (p.hasGate) {
         const T z = number(next.gate[j]), s = logistic(z);
-        gateSlopes.put(block, j, gradient * s * (T(1) + z * (T(1) - s)));
+        gateSlopes.put(block, j, {{gradient * s * (T(1) + z * (T(1) - s))}});
         gradient *= z * s;
       }
-      tile.dy.put(block, j, gradient);
+      tile.dy.put(block, j, {{gradient}});
     }
     blockBarrier();
     if (index > 0)
@@ -330,12 +321,12 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, X x, Raw raw, const T *a,
       for (int i = steps - 1; i >= 0; --i) {
         const int row = sub * steps + i;
         const bool start = operands.starts(tile, row);
-        const auto g = tile.dy.read(block, row), input = tile.inputs.read(block, row),
-                   dt = tile.steps.read(block, row);
+        const auto g = tile.dy.read(block, row);
+        const auto inputs = tile.inputs.read(block, row);
         T mapB[Operands::heldB], mapC[Operands::heldC];
         operands.mapB(block, tile, row, mapB), operands.mapC(block, tile, row, mapC);
-        T inputSum[Block::channelsHeld] = {}, stepSum[Block::channelsHeld] = {},
-          sum[Block::channelsHeld] = {};
+        Pack<T, 2 * Block::channelsHeld> sums = {};
+        typename Operands::Channels output = {};
         HYBRID_UNROLL
         for (int k = 0; k < perThread; ++k)
           dB[i * perThread + k] = dC[i * perThread + k] = T(0);
@@ -345,24 +336,24 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, X x, Raw raw, const T *a,
           const T dState = carry[k] + mapC[k % Operands::heldC] * g[j]; // λ_t
           const T after = i + 1 < steps ? befores[i + 1][k] : h[k];
           if constexpr (p.hasGate)
-            sum[j] += mapC[k % Operands::heldC] * after;
-          inputSum[j] += dState * mapB[k % Operands::heldB];
+            output[j] += mapC[k % Operands::heldC] * after;
+          sums[2 * j] += dState * mapB[k % Operands::heldB];
           carry[k] = dState * decays[i][k];
           const T dExponent = carry[k] * (start ? T(0) : befores[i][k]);
-          stepSum[j] += dExponent * rate[k];
-          rateSum[k] += dExponent * dt[j];
+          sums[2 * j + 1] += dExponent * rate[k];
+          rateSum[k] += dExponent * inputs[2 * j];
           if constexpr (p.constantC)
             cSum[k] += g[j] * after;
           else
             dC[i * perThread + k % perThread] += g[j] * after;
           if constexpr (p.constantB)
-            bSum[k] += dState * input[j];
+            bSum[k] += dState * inputs[2 * j + 1];
           else
-            dB[i * perThread + k % perThread] += dState * input[j];
+            dB[i * perThread + k % perThread] += dState * inputs[2 * j + 1];
         }
-        inputSums.write(block, row, inputSum), stepSums.write(block, row, stepSum);
+        inputSums.write(block, row, sums);
         if constexpr (p.hasGate)
-          outputs.write(block, row, sum);
+          outputs.write(block, row, output);
         maps.template add<false>(block, i, row, dB), maps.template add<true>(block, i, row, dC);
       }
       maps.template fold<false>(block, sub * steps, dB);
@@ -376,18 +367,19 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, X x, Raw raw, const T *a,
       dValues[j] = dSteps[j] = dGates[j] = T(0);
       if (!block.owns(j))
         continue;
-      const T inputs = inputSums.total(block, j), gradient = tile.dy.total(block, j),
-              value = values.total(block, j);
-      dValues[j] = tile.steps.total(block, j) * inputs;
+      const auto sums = inputSums.total(block, j);
+      const T gradient = tile.dy.total(block, j)[0], value = values.total(block, j)[0];
+      dValues[j] = tile.inputs.total(block, j)[0] * sums[0];
       if constexpr (p.hasSkip)
         dValues[j] += skipScale * gradient, skipSum += value * gradient;
-      dSteps[j] = value * inputs + stepSums.total(block, j) * T(Block::ln2);
+      dSteps[j] = value * sums[0] + sums[1] * T(Block::ln2);
       if constexpr (p.softplusStep)
-        dSteps[j] *= stepSlopes.total(block, j);
+        dSteps[j] *= stepSlopes.total(block, j)[0];
       if constexpr (p.hasStepBias)
         biasSum += block.hasRow(first, j) ? dSteps[j] : T(0);
       if constexpr (p.hasGate)
-        dGates[j] = gateSlopes.total(block, j) * (skipScale * value + outputs.total(block, j));
+        dGates[j] =
+            gateSlopes.total(block, j)[0] * (skipScale * value + outputs.total(block, j)[0]);
     }
     block.store(dValues, writable<T>(dx), p.dxStride, first);
     block.store(dSteps, writable<T>(dRaw), p.ddtStride, first);

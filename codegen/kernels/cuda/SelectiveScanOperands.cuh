@@ -166,50 +166,54 @@ template <typename T, SelectiveScanParams p> struct SelectiveScanBlock {
   }
 };
 
-/// A value of each channel of a block, and of each row of a tile; or `splits` of them, whose sum is
-/// wanted. In shared memory or in registers: rows are constants then.
-template <typename T, SelectiveScanParams p, int splits = 1> struct SelectiveScanTile {
+/// `width` values of each channel of a block and each row of a tile; or `splits` times as many,
+/// whose sums are wanted. In shared memory, or in registers: rows are constants then.
+template <typename T, SelectiveScanParams p, int width, int splits = 1> struct SelectiveScanTile {
   using Block = SelectiveScanBlock<T, p>;
-  static constexpr int channelsHeld = Block::channelsHeld;
+  static constexpr int channelsHeld = Block::channelsHeld, size = width * Block::tile;
+  using Values = Pack<T, width>;
+  /// Those of the channels whose states a thread has, of one and then of the next.
+  using Held = Pack<T, channelsHeld * width>;
   T *shared;
-  T own[Block::inRegisters ? Block::rows : 1];
+  Values own[Block::inRegisters ? Block::rows : 1];
 
   HYBRID_DEVICE explicit SelectiveScanTile(T *shared) : shared(shared) {}
   /// Of the channel and the j-th row that the thread loads.
-  HYBRID_DEVICE void put(const Block &block, int j, T value) {
+  HYBRID_DEVICE void put(const Block &block, int j, const Values &values) {
     if constexpr (Block::inRegisters)
-      own[j] = value;
+      own[j] = values;
     else
-      shared[block.at(j)] = value;
+      storePack(shared + block.at(j) * width, values);
   }
-  HYBRID_DEVICE T total(const Block &block, int j) const {
+  HYBRID_DEVICE Values total(const Block &block, int j) const {
     if constexpr (Block::inRegisters)
       return own[j];
-    T sum = shared[block.at(j)];
+    Values sum = loadPack<width>(shared + block.at(j) * width);
     HYBRID_UNROLL
-    for (int s = 1; s < splits; ++s)
-      sum += shared[s * Block::tile + block.at(j)];
+    for (int s = 1; s < splits; ++s) {
+      const Values share = loadPack<width>(shared + s * size + block.at(j) * width);
+      HYBRID_UNROLL
+      for (int i = 0; i < width; ++i)
+        sum[i] += share[i];
+    }
     return sum;
   }
-  /// Of the channels whose states the thread has.
-  HYBRID_DEVICE Pack<T, channelsHeld> read(const Block &block, int row) const {
+  HYBRID_DEVICE Held read(const Block &block, int row) const {
     if constexpr (Block::inRegisters)
-      return {{own[row]}};
+      return own[row];
     else
-      return loadPack<channelsHeld>(shared + row * Block::channels + block.heldLane);
+      return loadPack<channelsHeld * width>(at(block, row));
   }
-  HYBRID_DEVICE void write(const Block &block, int row, const T (&values)[channelsHeld]) {
-    if constexpr (Block::inRegisters) {
-      own[row] = values[0];
-    } else {
-      Pack<T, channelsHeld> pack;
-      HYBRID_UNROLL
-      for (int j = 0; j < channelsHeld; ++j)
-        pack[j] = values[j];
-      storePack(shared + (splits > 1 ? block.split * Block::tile : 0) + row * Block::channels +
-                    block.heldLane,
-                pack);
-    }
+  HYBRID_DEVICE void write(const Block &block, int row, const Held &values) {
+    if constexpr (Block::inRegisters)
+      own[row] = values;
+    else
+      storePack(at(block, row) + (splits > 1 ? block.split * size : 0), values);
+  }
+
+private:
+  HYBRID_DEVICE T *at(const Block &block, int row) const {
+    return shared + (row * Block::channels + block.heldLane) * width;
   }
 };
 
@@ -243,7 +247,8 @@ struct SelectiveScanOperands {
     bool starts;
   };
   struct Tile {
-    SelectiveScanTile<T, p> steps, inputs, dy;
+    SelectiveScanTile<T, p, 2> inputs; // dt, dt x
+    SelectiveScanTile<T, p, 1> dy;
     T *b, *c; // shared
     int32_t *starts;
   };
@@ -293,7 +298,7 @@ struct SelectiveScanOperands {
       if (block.owns(j)) {
         T slope;
         const T dt = step(block, loads, first, j, slope);
-        tile.steps.put(block, j, dt), tile.inputs.put(block, j, dt * number(loads.x[j]));
+        tile.inputs.put(block, j, {{dt, dt * number(loads.x[j])}});
       }
     if constexpr (!p.constantB)
       block.shareMap(loads.b, tile.b);
@@ -304,6 +309,16 @@ struct SelectiveScanOperands {
         tile.starts[block.thread] = loads.starts;
   }
 
+  HYBRID_DEVICE static void readMap(const T *from, T (&to)[perThread]) {
+    if constexpr (perThread * sizeof(T) >= 16) {
+      readVectors<perThread>(from, to);
+    } else {
+      const Pack<T, perThread> vector = loadPack<perThread>(from);
+      HYBRID_UNROLL
+      for (int i = 0; i < perThread; ++i)
+        to[i] = vector[i];
+    }
+  }
   /// The maps of the thread's states, the same for all its channels where they depend on the token.
   static constexpr int heldB = p.constantB ? held : perThread,
                        heldC = p.constantC ? held : perThread;
@@ -313,7 +328,7 @@ struct SelectiveScanOperands {
       for (int i = 0; i < held; ++i)
         to[i] = constantB[i];
     } else {
-      readVectors<perThread>(tile.b + row * Block::padded + block.firstState, to);
+      readMap(tile.b + row * Block::padded + block.firstState, to);
     }
   }
   HYBRID_DEVICE void mapC(const Block &block, const Tile &tile, int row, T (&to)[heldC]) const {
@@ -322,7 +337,7 @@ struct SelectiveScanOperands {
       for (int i = 0; i < held; ++i)
         to[i] = constantC[i];
     } else {
-      readVectors<perThread>(tile.c + row * Block::padded + block.firstState, to);
+      readMap(tile.c + row * Block::padded + block.firstState, to);
     }
   }
   HYBRID_DEVICE static bool starts(const Tile &tile, int row) {
@@ -358,14 +373,15 @@ struct SelectiveScanOperands {
   /// The decay is zero where a segment starts.
   HYBRID_DEVICE void step(const Block &block, const Tile &tile, int row, const T (&rate)[held],
                           T (&h)[held], T (&decay)[held]) const {
-    const Channels dt = tile.steps.read(block, row), input = tile.inputs.read(block, row);
+    const auto inputs = tile.inputs.read(block, row);
     T map[heldB];
     mapB(block, tile, row, map);
     const bool start = starts(tile, row);
     HYBRID_UNROLL
     for (int i = 0; i < held; ++i) {
-      decay[i] = start ? T(0) : exponential2(dt[i / perThread] * rate[i]);
-      h[i] = decay[i] * (start ? T(0) : h[i]) + input[i / perThread] * map[i % heldB];
+      const T dt = inputs[i / perThread * 2], input = inputs[i / perThread * 2 + 1];
+      decay[i] = start ? T(0) : exponential2(dt * rate[i]);
+      h[i] = decay[i] * (start ? T(0) : h[i]) + input * map[i % heldB];
     }
   }
 };
