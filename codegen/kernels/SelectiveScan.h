@@ -72,11 +72,20 @@ constexpr Grid selectiveScanGrid(const SelectiveScanParams &p, int64_t vectors) 
 
 namespace cuda {
 
+/// Warps below which a sequence is divided over time: 4 for each of half of 132 multiprocessors.
+constexpr int64_t selectiveScanLeastWarps = 132 * 4 / 2;
+/// Whether threads of eight states would be enough not to divide over time, but fewer than two
+/// warps for each scheduler, too few to hide what they wait for.
+constexpr bool selectiveScanHasFewWarps(const SelectiveScanParams &p) {
+  const int64_t warps = p.batch * p.channels * p.states / (32 * 8);
+  return warps > selectiveScanLeastWarps && warps < 4 * selectiveScanLeastWarps;
+}
 /// States of a channel in the registers of a thread, a power of two. Four share the loads of a
-/// token; of few states fewer, which leaves more threads.
+/// token; of few states fewer, and where there are few warps, which leaves more threads.
 constexpr int selectiveScanStates(const SelectiveScanParams &p) {
   return p.states <= 1                                                         ? 1
          : p.states <= 2                                                       ? 2
+         : p.states > 4 && p.states <= 32 && selectiveScanHasFewWarps(p)       ? 2
          : p.states <= 32 || (p.states <= 64 && ceilDiv(p.states, 4) % 2 == 0) ? 4
          : p.states <= 64                                                      ? 8
          : p.states <= 512                                                     ? 16
@@ -236,7 +245,8 @@ struct SelectiveScanDivision {
   /// there are not enough warps for half a GPU (132 multiprocessors, 4 warps each): the
   /// exponentials are then computed twice.
   template <typename T> static constexpr void onCuda(SelectiveScanParams &p) {
-    constexpr int64_t wantedWarps = 132 * 4, wantedBlocks = 132 * 6, leastRows = 64;
+    constexpr int64_t wantedWarps = 2 * cuda::selectiveScanLeastWarps, wantedBlocks = 132 * 6,
+                      leastRows = 64;
     p.timeBlocks = 1, p.blockRows = p.length;
     for (p.blocksPerItem = 4; p.blocksPerItem > 1; p.blocksPerItem /= 2)
       if (cuda::selectiveScanThreads(p) * cuda::selectiveScanChannels(p) <= 256 &&

@@ -408,6 +408,31 @@ TYPED_TEST(SelectiveScan, AgreesForSeveralBlocksAnItem) {
                                       .blocksPerItem = blocks}});
 }
 
+// So many channels that time is not divided, and so few that threads have two states each.
+constexpr Case fewWarps[] = {
+    {.length = 11, .channels = 2200, .states = 16, .groups = 2, .finalState = true},
+    {.length = 17,
+     .channels = 2700,
+     .states = 13,
+     .segments = true,
+     .state = true,
+     .stepBias = true,
+     .softplus = true,
+     .skip = true,
+     .gate = true},
+    {.length = 9, .channels = 7000, .states = 5, .constantC = true, .gate = true},
+    {.length = 9, .channels = 1100, .states = 32, .constantB = true}};
+TYPED_TEST(SelectiveScan, AgreesWhereWarpsAreFew) {
+  TestFixture::template checkAll<fewWarps>();
+  if constexpr (onCuda)
+    for (const Case &of : fewWarps) {
+      SelectiveScanParams p = paramsOf(of);
+      EXPECT_EQ(cuda::selectiveScanStates(p), 2) << of.states;
+      decided<SelectiveScanDivision, TypeParam>(p);
+      EXPECT_EQ(p.timeBlocks, 1);
+    }
+}
+
 constexpr Case divisions[] = {{.length = 90, .states = 6, .blockRows = 32},
                               {.length = 64,
                                .states = 6,
