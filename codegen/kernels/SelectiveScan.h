@@ -180,9 +180,11 @@ constexpr int64_t selectiveScanFoldElements(const SelectiveScanParams &p, int64_
                           (32 + selectiveScanFoldLanes<T>(p, rows));
   return ceilDiv(vectors * selectiveScanStates(p), 4) * 4; // what follows is aligned
 }
-/// Values a channel and row that the backward pass keeps, and sums.
-constexpr int64_t selectiveScanKept(const SelectiveScanParams &p) {
-  return 4 + (p.softplusStep ? 1 : 0) + (p.hasGate ? 1 : 0);
+/// Values a channel and row that the backward pass keeps with those of tiles, those that it keeps
+/// in shared memory in any case, which leaves registers to others, and sums.
+constexpr int64_t selectiveScanKept = 4;
+constexpr int64_t selectiveScanSlopes(const SelectiveScanParams &p) {
+  return (p.softplusStep ? 1 : 0) + (p.hasGate ? 1 : 0);
 }
 constexpr int64_t selectiveScanSums(const SelectiveScanParams &p) { return p.hasGate ? 3 : 2; }
 /// Elements of the backward pass, with the states that tiles of fewer steps start from.
@@ -190,8 +192,9 @@ template <typename T>
 constexpr int64_t selectiveScanBackwardElements(const SelectiveScanParams &p, int64_t rows) {
   const int64_t entries = (rows / selectiveScanStepsOf<T>(p, rows) - 1) * selectiveScanHeld(p) *
                           selectiveScanThreads(p);
-  return selectiveScanElements<T>(p, rows, selectiveScanKept(p), selectiveScanSums(p), 2) +
-         entries + selectiveScanFoldElements<T>(p, rows);
+  return selectiveScanElements<T>(p, rows, selectiveScanKept, selectiveScanSums(p), 2) + entries +
+         rows * 32 * p.blocksPerItem * selectiveScanSlopes(p) +
+         selectiveScanFoldElements<T>(p, rows);
 }
 /// Rows of a tile, in both directions the same: few enough that a thread has registers for the ones
 /// that are on their way from memory, and that there is room for two blocks.

@@ -212,18 +212,18 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, X x, Raw raw, const T *a,
   const Operands operands(block, readable<T>(x), readable<T>(raw), b, c, segments, stepBias,
                           readable<T>(gate));
   using Tile = SelectiveScanTile<T, p, 1>;
-  T *const shared = sharedMemory<T>(), *const slopes = shared + 4 * Block::tile,
-           *const mapTiles = shared + selectiveScanKept(p) * Block::tile,
+  T *const shared = sharedMemory<T>(), *const mapTiles = shared + selectiveScanKept * Block::tile,
            *const shares = mapTiles + 2 * Block::mapTile,
            *const mapSums = shares + selectiveScanSums(p) * splits * Block::tile,
-           *const entries = mapSums + MapSums::elements;
+           *const slopes = mapSums + MapSums::elements,
+           *const entries = slopes + selectiveScanSlopes(p) * Block::plane;
   typename Operands::Tile tile{
       SelectiveScanTile<T, p, 2>(shared), Tile(shared + 2 * Block::tile), mapTiles,
       mapTiles + Block::mapTile,
       reinterpret_cast<int32_t *>(entries + (subTiles - 1) * held * threads)};
   // Kept by each thread for itself: x, the derivatives of the step and of the gate.
-  Tile values(shared + 3 * Block::tile), stepSlopes(slopes),
-      gateSlopes(slopes + (p.softplusStep ? Block::tile : 0));
+  Tile values(shared + 3 * Block::tile);
+  T *const stepSlopes = slopes, *const gateSlopes = slopes + (p.softplusStep ? Block::plane : 0);
   SelectiveScanTile<T, p, 2, splits> inputSums(shares); // gradients of dt x, and of dt a
   SelectiveScanTile<T, p, 1, splits> outputs(shares + 2 * splits * Block::tile);
   block.clearMap(tile.b), block.clearMap(tile.c);
@@ -287,11 +287,11 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, X x, Raw raw, const T *a,
       values.put(block, j, {{number(next.x[j])}});
       if constexpr (p.softplusStep) {
         operands.step(block, next, first, j, slope);
-        stepSlopes.put(block, j, {{slope}});
+        stepSlopes[block.at(j)] = slope;
       }
       if constexpr (p.hasGate) {
         const T z = number(next.gate[j]), s = logistic(z);
-        gateSlopes.put(block, j, {{gradient * s * (T(1) + z * (T(1) - s))}});
+        gateSlopes[block.at(j)] = gradient * s * (T(1) + z * (T(1) - s));
         gradient *= z * s;
       }
       tile.dy.put(block, j, {{gradient}});
@@ -374,12 +374,11 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, X x, Raw raw, const T *a,
         dValues[j] += skipScale * gradient, skipSum += value * gradient;
       dSteps[j] = value * sums[0] + sums[1] * T(Block::ln2);
       if constexpr (p.softplusStep)
-        dSteps[j] *= stepSlopes.total(block, j)[0];
+        dSteps[j] *= stepSlopes[block.at(j)];
       if constexpr (p.hasStepBias)
         biasSum += block.hasRow(first, j) ? dSteps[j] : T(0);
       if constexpr (p.hasGate)
-        dGates[j] =
-            gateSlopes.total(block, j)[0] * (skipScale * value + outputs.total(block, j)[0]);
+        dGates[j] = gateSlopes[block.at(j)] * (skipScale * value + outputs.total(block, j)[0]);
     }
     block.store(dValues, writable<T>(dx), p.dxStride, first);
     block.store(dSteps, writable<T>(dRaw), p.ddtStride, first);

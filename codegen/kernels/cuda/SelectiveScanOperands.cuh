@@ -28,7 +28,7 @@ template <typename T, SelectiveScanParams p> struct SelectiveScanBlock {
                        ownRows = (rows + rowThreads - 1) / rowThreads,
                        ownMap = (rows * states + threads - 1) / threads;
   static constexpr bool inRegisters = selectiveScanInRegisters<T>(p, rows);
-  static constexpr int tile = inRegisters ? 0 : rows * channels /* shared */,
+  static constexpr int plane = rows * channels, tile = inRegisters ? 0 : plane /* shared */,
                        mapTile = rows * padded;
   /// No tile ends behind the last row, and no block behind the last channel.
   static constexpr bool wholeRows = p.length % rows == 0 && p.blockRows % rows == 0,
