@@ -50,8 +50,8 @@ HYBRID_DEVICE void selectiveScanForward(int64_t item, X x, Raw raw, const T *a, 
   block.readInitial(initialState, h);
   const T skipScale = p.hasSkip && block.active ? skip[block.channel] : T(0);
 
-  // Two tiles are on their way: while one is computed, memory does not answer.
-  typename Operands::Loads even, odd;
+  constexpr int ahead = Operands::ahead;
+  typename Operands::Loads next[ahead];
   auto request = [&](int first, typename Operands::Loads &loads) {
     if (first < block.to)
       operands.template load<true, true>(block, first, Operands::noCotangent, loads);
@@ -64,7 +64,7 @@ HYBRID_DEVICE void selectiveScanForward(int64_t item, X x, Raw raw, const T *a, 
       skipped[j] = skipScale * number(loads.x[j]),
       gates[j] = p.hasGate ? number(loads.gate[j]) : T(0);
     blockBarrier();
-    request(first + 2 * rows, loads);
+    request(first + ahead * rows, loads);
     operands.template walk<rows>(block, tile, 0, rate, h,
                                  [&](int row, const T(&)[held], const T(&after)[held]) {
                                    T map[Operands::heldC];
@@ -87,12 +87,15 @@ HYBRID_DEVICE void selectiveScanForward(int64_t item, X x, Raw raw, const T *a, 
     }
     block.storeRows(values, first, asStore<p.yStride>(y));
   };
-  request(block.from, even), request(block.from + rows, odd);
+  HYBRID_UNROLL
+  for (int i = 0; i < ahead; ++i)
+    request(block.from + i * rows, next[i]);
   HYBRID_NO_UNROLL
-  for (int first = block.from; first < block.to; first += 2 * rows) {
-    take(first, even);
-    if (first + rows < block.to)
-      take(first + rows, odd);
+  for (int first = block.from; first < block.to; first += ahead * rows) {
+    HYBRID_UNROLL
+    for (int i = 0; i < ahead; ++i)
+      if (first + i * rows < block.to)
+        take(first + i * rows, next[i]);
   }
   if constexpr (p.hasFinalState)
     if (block.time == p.timeBlocks - 1)
@@ -236,7 +239,8 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, X x, Raw raw, const T *a,
   // Forward, leaving the state at the start of each tile.
   const int tiles = block.tiles();
   T *const kept = checkpoints + item * ceilDiv(p.blockRows, rows) * held * threads;
-  typename Operands::Loads next, afterNext;
+  constexpr int ahead = Operands::ahead;
+  typename Operands::Loads forward[ahead];
   auto request = [&](int index, typename Operands::Loads &loads) {
     if (index + 1 < tiles)
       operands.template load<false, false>(block, block.from + index * rows, Operands::noCotangent,
@@ -245,17 +249,20 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, X x, Raw raw, const T *a,
   auto walkForward = [&](int index, typename Operands::Loads &loads) {
     operands.template share<false>(block, loads, block.from + index * rows, tile);
     blockBarrier();
-    request(index + 2, loads);
+    request(index + ahead, loads);
     storeByThreads<threads>(h, kept + index * held * threads, block.thread);
     operands.template walk<rows>(block, tile, 0, rate, h);
     blockBarrier();
   };
-  request(0, next), request(1, afterNext);
+  HYBRID_UNROLL
+  for (int i = 0; i < ahead; ++i)
+    request(i, forward[i]);
   HYBRID_NO_UNROLL
-  for (int index = 0; index + 1 < tiles; index += 2) {
-    walkForward(index, next);
-    if (index + 2 < tiles)
-      walkForward(index + 1, afterNext);
+  for (int index = 0; index + 1 < tiles; index += ahead) {
+    HYBRID_UNROLL
+    for (int i = 0; i < ahead; ++i)
+      if (index + i + 1 < tiles)
+        walkForward(index + i, forward[i]);
   }
 
   // Backward. h: at the start of the tile.
@@ -267,12 +274,14 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, X x, Raw raw, const T *a,
     block.readStates(dFinalState + block.stateOffset(true), T(1), carry);
   const T skipScale = p.hasSkip && block.active ? skip[block.channel] : T(0);
   T biasSum = T(0), skipSum = T(0);
-  T entry[held]; // state at the start of the tile before
+  typename Operands::Loads next;
+  T entry[held]; // the state that the next tile starts from
+  // Asked for before a tile is computed, or after it where states and decays take all registers.
+  constexpr bool early = held <= 8;
   auto requestBackward = [&](int index) {
     operands.template load<true, true>(block, block.from + index * rows, dy, next);
-  };
-  auto requestEntry = [&](int index) {
-    loadByThreads<threads>(kept + index * held * threads, block.thread, entry);
+    if (index + 1 < tiles)
+      loadByThreads<threads>(kept + index * held * threads, block.thread, entry);
   };
   requestBackward(tiles - 1);
   HYBRID_NO_UNROLL
@@ -297,8 +306,8 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, X x, Raw raw, const T *a,
       tile.dy.put(block, j, {{gradient}});
     }
     blockBarrier();
-    if (index > 0)
-      requestBackward(index - 1), requestEntry(index - 1);
+    if (early && index > 0)
+      requestBackward(index - 1);
     HYBRID_NO_UNROLL
     for (int sub = 0; sub + 1 < subTiles; ++sub) {
       storeByThreads<threads>(h, entries + sub * held * threads, block.thread);
@@ -359,6 +368,8 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, X x, Raw raw, const T *a,
       maps.template fold<false>(block, sub * steps, dB);
       maps.template fold<true>(block, sub * steps, dC);
     }
+    if (!early && index > 0)
+      requestBackward(index - 1);
     blockBarrier();
 
     T dValues[ownRows], dSteps[ownRows], dGates[ownRows];

@@ -228,6 +228,9 @@ struct SelectiveScanOperands {
   /// A value of each of the thread's channels.
   using Channels = Pack<T, channelsHeld>;
   static constexpr const Dy *noCotangent = nullptr;
+  /// Tiles on their way while one is computed. Of forward walks one is too short for memory to
+  /// answer, unless there are many warps, which have few registers as well.
+  static constexpr int ahead = Block::threads <= 256 ? 2 : 1;
   const X *x;
   const Raw *raw;
   const T *b, *c;
