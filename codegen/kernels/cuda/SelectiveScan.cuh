@@ -3,10 +3,10 @@
 // Rows of an activation are read a channel a lane, in whole lines, and turned into steps and
 // inputs, in registers where a thread has all states of a channel, otherwise in shared memory. The
 // states of a channel are shared out to a few threads, which hold them in registers down the whole
-// sequence: four states of two neighbouring channels each, so that what shared memory hands out is
-// used more than once, the maps b and c of a token by both channels. Rows come in tiles; the next
-// tile is on its way from memory while one is computed. What the threads of a channel add up goes
-// through shared memory, in a fixed order.
+// sequence: four states of two neighbouring channels each, or two where warps are few, so that what
+// shared memory hands out is used more than once, the maps b and c of a token by both channels.
+// Rows come in tiles; the next ones are on their way from memory while one is computed. What the
+// threads of a channel add up goes through shared memory, in a fixed order.
 //
 // The decay exp(dt a) is 2^(dt a log2(e)): one instruction of the special function unit, 16 of
 // which a multiprocessor executes a cycle. They are the floor of the forward pass.
