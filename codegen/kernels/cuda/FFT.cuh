@@ -359,25 +359,27 @@ struct Transform {
   }
 
   /// The last stage back; store(t, lane, value, operands(t, lane)) takes the point t. No barrier.
-  template <typename Operands, typename Store>
+  /// `together`: operands that are loaded at a time.
+  template <int together, typename Operands, typename Store>
   HYBRID_DEVICE void store(Operands operands, Store store) const {
     constexpr int radix = firstRadix, stride = firstStride;
     auto lastStage = [&](unsigned index, int round) {
       const Part part(index);
       Value v[radix];
-      loadAhead<radix>([&](int a) { return operands(part.place + stride * a, part.lane); },
-                       [&] {
-                         const int base = at(part.place, part.lane);
-                         HYBRID_UNROLL
-                         for (int b = 0; b < radix; ++b)
-                           v[b] = data[base + b * distance(stride)];
-                         firstFactors<true>(v, part.place, round);
-                         transformRegisters<radix, true>(v);
-                       },
-                       [&](int a, const auto &loaded) {
-                         store(part.place + stride * a, part.lane,
-                               twisted ? turned<true>(v[a], a * (32 / radix)) : v[a], loaded);
-                       });
+      loadAhead<radix, (together < radix ? together : radix), (radix <= 16)>(
+          [&](int a) { return operands(part.place + stride * a, part.lane); },
+          [&] {
+            const int base = at(part.place, part.lane);
+            HYBRID_UNROLL
+            for (int b = 0; b < radix; ++b)
+              v[b] = data[base + b * distance(stride)];
+            firstFactors<true>(v, part.place, round);
+            transformRegisters<radix, true>(v);
+          },
+          [&](int a, const auto &loaded) {
+            store(part.place + stride * a, part.lane,
+                  twisted ? turned<true>(v[a], a * (32 / radix)) : v[a], loaded);
+          });
     };
     if constexpr (loadsAtOnce) {
       HYBRID_UNROLL
@@ -392,8 +394,8 @@ struct Transform {
   /// store(t, lane, value) takes the point t.
   template <typename Store> HYBRID_DEVICE void store(Store store) const {
     struct Nothing {};
-    this->store([](int, int) { return Nothing{}; },
-                [&](int t, int lane, Value value, Nothing) { store(t, lane, value); });
+    this->template store<1>([](int, int) { return Nothing{}; },
+                            [&](int t, int lane, Value value, Nothing) { store(t, lane, value); });
   }
 
 private:

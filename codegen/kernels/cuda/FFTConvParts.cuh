@@ -168,7 +168,7 @@ template <typename T, FFTConvPartsParams P> struct PartsInBlock {
         putComplex(out + 2 * (at + static_cast<int64_t>(b) * Tile::inner), v[b]);
     }
   }
-  template <typename Tile, typename Element, typename Operands, typename Use>
+  template <int together, typename Tile, typename Element, typename Operands, typename Use>
   HYBRID_DEVICE static void merge(const Tile &tile, const T *twiddles, const T *fine,
                                   const T *coarse, const Element *in, Operands operands, Use use) {
     const Block block{sharedMemory<Complex<T>>(), reinterpret_cast<const Complex<T> *>(twiddles)};
@@ -189,7 +189,7 @@ template <typename T, FFTConvPartsParams P> struct PartsInBlock {
       block.write(group, v);
     }
     block.inverse();
-    block.store(operands, use);
+    block.template store<together>(operands, use);
   }
 };
 
@@ -216,7 +216,7 @@ template <typename T, FFTConvPartsParams P> struct PartsInRegisters {
     for (int b = 0; b < parts; ++b)
       putComplex(out + 2 * (at + static_cast<int64_t>(b) * Tile::inner), v[b]);
   }
-  template <typename Tile, typename Element, typename Operands, typename Use>
+  template <int together, typename Tile, typename Element, typename Operands, typename Use>
   HYBRID_DEVICE static void merge(const Tile &tile, const T *, const T *fine, const T *coarse,
                                   const Element *in, Operands operands, Use use) {
     const int lane = static_cast<int>(threadIdx.x);
@@ -228,14 +228,15 @@ template <typename T, FFTConvPartsParams P> struct PartsInRegisters {
     HYBRID_UNROLL
     for (int b = 0; b < parts; ++b)
       v[b] = complexAt<T>(in + 2 * (at + static_cast<int64_t>(b) * Tile::inner));
-    loadAhead<parts>([&](int a) { return operands(a, lane); },
-                     [&] {
-                       turn.template times<true>(v);
-                       transformRegisters<parts, true>(v);
-                     },
-                     [&](int a, const auto &loaded) {
-                       use(a, lane, turned<true>(v[a], a * (32 / parts)), loaded);
-                     });
+    loadAhead<parts, together, (parts <= 16)>([&](int a) { return operands(a, lane); },
+                                              [&] {
+                                                turn.template times<true>(v);
+                                                transformRegisters<parts, true>(v);
+                                              },
+                                              [&](int a, const auto &loaded) {
+                                                use(a, lane, turned<true>(v[a], a * (32 / parts)),
+                                                    loaded);
+                                              });
   }
 };
 
@@ -284,11 +285,14 @@ HYBRID_DEVICE void mergeTile(const Tile &tile, const Element *parts, const T *tw
                              const T *fine, const T *coarse, Operands operands, Use use) {
   // Positions behind the transform are in the imaginary parts.
   constexpr int halves = P.length > P.points ? 2 : 1;
+  // Operands of so many points as eight registers hold, or four beside long transforms.
+  constexpr int factors = (P.hasFactor != 0) + (P.hasSecond != 0),
+                together = (P.parts <= 16 ? 8 : 4) / (halves * (factors > 1 ? 2 : 1));
   struct Loaded {
     decltype(operands(0, 0)) half[halves];
   };
   auto has = [&](int a, int lane) { return tile.hasPoint(a, lane) && tile.hasChannel(lane); };
-  OuterTransforms<T, P>::merge(
+  OuterTransforms<T, P>::template merge<together>(
       tile, twiddles, fine, coarse, parts,
       [&](int a, int lane) {
         Loaded loaded{};

@@ -32,7 +32,7 @@ struct NormTeam : RowTeam<normBackwardThreads(columns), normBackwardTeam(columns
   template <typename Load, typename Use>
   HYBRID_DEVICE static void forEachRow(int64_t begin, int64_t end, Load load, Use use) {
     using Loaded = decltype(load(begin, true));
-    constexpr bool isAhead = sizeof(Loaded) <= 128;
+    constexpr bool isAhead = sizeof(Loaded) <= 48;
     int64_t row = begin + Team::number();
     Loaded next;
     if constexpr (isAhead)

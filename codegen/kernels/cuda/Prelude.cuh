@@ -200,17 +200,22 @@ HYBRID_DEVICE void storeNeighbours(const Store &store, int64_t row, int64_t colu
 }
 
 /// use(i, load(i)) for i < count, which stores. A load is not moved before stores that may be to
-/// its address, and would be waited for one at a time: so they come 8 at a time before what is
-/// stored, the first ones before compute().
-template <int count, typename Load, typename Compute, typename Use>
+/// its address, and would be waited for one at a time: so `together`, a divisor of `count`, come
+/// before what is stored, and the first of them before compute() if `early`.
+template <int count, int together, bool early, typename Load, typename Compute, typename Use>
 HYBRID_DEVICE void loadAhead(Load load, Compute compute, Use use) {
-  constexpr int together = count < 8 ? count : 8;
   static_assert(count % together == 0);
   decltype(load(0)) loaded[2][together];
-  HYBRID_UNROLL
-  for (int i = 0; i < together; ++i)
-    loaded[0][i] = load(i);
+  auto loadFirst = [&] {
+    HYBRID_UNROLL
+    for (int i = 0; i < together; ++i)
+      loaded[0][i] = load(i);
+  };
+  if constexpr (early)
+    loadFirst();
   compute();
+  if constexpr (!early)
+    loadFirst();
   HYBRID_UNROLL
   for (int first = 0; first < count; first += together) {
     auto &now = loaded[first / together % 2], &next = loaded[(first / together + 1) % 2];
