@@ -277,7 +277,7 @@ HYBRID_DEVICE void selectiveScanBackward(int64_t item, X x, Raw raw, const T *a,
   typename Operands::Loads next;
   T entry[held]; // the state that the next tile starts from
   // Asked for before a tile is computed, or after it where states and decays take all registers.
-  constexpr bool early = held <= 8;
+  constexpr bool early = held <= 4;
   auto requestBackward = [&](int index) {
     operands.template load<true, true>(block, block.from + index * rows, dy, next);
     if (index + 1 < tiles)
