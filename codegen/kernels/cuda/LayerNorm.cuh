@@ -70,11 +70,7 @@ HYBRID_DEVICE void layernormBackward(int64_t item, X xBuffer, const T *weight, G
   auto sum = [](T value) { return Team::sum(value); };
   using Row = typename Team::template Row<T, ElementOf<T, X>, ElementOf<T, Gradient>, decltype(dx)>;
   auto load = [&](int64_t row, bool exists) {
-    Row loaded;
-    loaded.x.load(thread, x + row * P.xStride, exists);
-    loaded.dy.load(thread, dy + row * P.yStride, exists);
-    loaded.operands.loadEarly(thread, dx, row, exists);
-    return loaded;
+    return Row::load(x + row * P.xStride, dy + row * P.yStride, dx, row, exists);
   };
   Team::forEachRow(item * P.rowsPerItem, end, load, [&](int64_t row, bool exists, Row &loaded) {
     Part value, gradient;

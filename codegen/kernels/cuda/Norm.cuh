@@ -25,6 +25,17 @@ struct NormTeam : RowTeam<normBackwardThreads(columns), normBackwardTeam(columns
     typename Part<T>::template Loaded<X> x;
     typename Part<T>::template Loaded<Dy> dy;
     typename Part<T>::template Ahead<Store> operands;
+
+    /// Of row `row`, which is at these places of x and dy.
+    HYBRID_DEVICE static Row load(const X *x, const Dy *dy, const Store &dx, int64_t row,
+                                  bool exists) {
+      const int thread = Team::thread();
+      Row loaded;
+      loaded.x.load(thread, x, exists);
+      loaded.dy.load(thread, dy, exists);
+      loaded.operands.loadEarly(thread, dx, row, exists);
+      return loaded;
+    }
   };
   /// use(row, exists, loaded) for the rows from `begin` to `end` of each team, also where it has
   /// none; load(row, exists) is on its way while the row before is computed, if it takes few

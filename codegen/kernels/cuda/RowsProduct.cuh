@@ -239,9 +239,9 @@ template <typename T, typename Memory, RowsProductParams P, int wide> struct Row
   }
 
   /// What a store reads for a thread's part of the tile, whose first element is at (firstRow,
-  /// firstColumn) of the result. An H100 waited for it for a third to half of a SwiGLU's time where
-  /// it was loaded behind the products: now as many rows as eight registers hold are on their way
-  /// before, and all, or two at a time if they are many, before sums pass shared memory.
+  /// firstColumn) of the result. As many rows as eight registers hold are on their way before the
+  /// products, and all, or two at a time if they are many, before sums pass shared memory: loaded
+  /// behind that, they are a third to half of the time that an H100 takes for a SwiGLU.
   template <typename Store> struct Ahead {
     using Operands = NeighboursOperands<Store, together>;
     static constexpr int bytes = static_cast<int>(sizeof(Operands)),
