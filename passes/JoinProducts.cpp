@@ -58,9 +58,8 @@ struct JoinProducts : hybrid::impl::JoinProductsBase<JoinProducts> {
 
 private:
   void join(BinaryOp sum) {
-    SmallVector<Value> terms, others, activations, weights;
-    SmallVector<RoundOp> rounded;
-    SmallVector<int64_t> sizes;
+    SmallVector<Value> terms, others;
+    SmallVector<MatmulOp> products;
     llvm::DenseSet<Value> taken; // a value lies in one place
     collectTerms(sum, terms);
     for (Value term : terms) {
@@ -71,14 +70,24 @@ private:
         others.push_back(term);
         continue;
       }
-      rounded.push_back(round);
-      activations.push_back(round.getX());
-      weights.push_back(product.getB());
-      sizes.push_back(lastSize(round.getX()));
+      products.push_back(product);
       taken.insert(round.getX()), taken.insert(product.getB());
     }
-    if (activations.size() < 2)
+    if (products.size() < 2)
       return;
+    // As parameters lie: so do their gradients, which may then be one product, too (JoinGradients).
+    llvm::sort(products, [](MatmulOp a, MatmulOp b) {
+      return parameterOf(a)->isBeforeInBlock(parameterOf(b));
+    });
+    SmallVector<Value> activations, weights;
+    SmallVector<RoundOp> rounded;
+    SmallVector<int64_t> sizes;
+    for (MatmulOp product : products) {
+      rounded.push_back(product.getA().getDefiningOp<RoundOp>());
+      activations.push_back(rounded.back().getX());
+      weights.push_back(product.getB());
+      sizes.push_back(lastSize(rounded.back().getX()));
+    }
     // As soon as all are there, so that gradients of weights need not wait for the sum.
     Operation *last = nullptr;
     for (Value value : activations)
@@ -106,6 +115,10 @@ private:
       if (round.use_empty())
         round.erase();
     numJoined += activations.size();
+  }
+
+  static ParameterOp parameterOf(MatmulOp product) {
+    return product.getB().getDefiningOp<RoundOp>().getX().getDefiningOp<ParameterOp>();
   }
 
   /// Whether `user` is behind `op`, or what uses it is, so that it can be moved there, as it is.

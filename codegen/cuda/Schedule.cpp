@@ -65,6 +65,7 @@ std::vector<ScheduleStage> cuda::scheduleStages(const LowerToScheduleCudaOptions
       {"lower-ops", [=](OpPassManager &m) { m.addPass(createLowerToScheduleCuda(options)); }},
       {"fuse-stores", onPrograms([] { return createFuseStores(); })},
       {"sum-products", onPrograms([] { return createSumProducts(); })},
+      {"join-gradients", onPrograms([] { return createJoinGradients(); })},
       {"fuse-reductions", onPrograms([] { return createFuseReductions(); })}};
   if (options.rounds)
     stages.push_back({"round-buffers", onPrograms([] { return createRoundBuffers(); })});

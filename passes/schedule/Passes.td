@@ -45,6 +45,25 @@ def SumProducts : Pass<"schedule-sum-products", "::hybrid::ProgramOp"> {
   let statistics = [Statistic<"numFused", "fused", "sums computed by their products">];
 }
 
+def JoinGradients : Pass<"schedule-join-gradients", "::hybrid::ProgramOp"> {
+  let summary = "compute gradients of weights that lie side by side as one product";
+  let description = [{
+    Gradients of projections of one value are products with it. Where the other operands are columns of one buffer, as `hybrid-join-products` leaves them, and the gradients lie in the
+    same order, as weights of a layer do, one product makes them all. It stands where the last of them stood.
+
+    ```mlir
+    %v = schedule.buffer gradients "v" at 128 : memref<4x8xf32>                            // before
+    %w = schedule.buffer gradients "w" at 0 : memref<4x8xf32>
+    schedule.library_matmul 4 x 8 x 64 of bf16 for "matmul" (%b, %x, %v : ...) {lda = 8 : i64, ..., transpose_a}
+    schedule.library_matmul 4 x 8 x 64 of bf16 for "matmul" (%a, %x, %w : ...) {lda = 8 : i64, ..., transpose_a}
+
+    %all = schedule.buffer gradients at 0 : memref<8x8xf32>                                // after
+    schedule.library_matmul 8 x 8 x 64 of bf16 for "matmul, matmul" (%ab, %x, %all : ...) {lda = 8 : i64, ..., transpose_a}
+    ```
+  }];
+  let statistics = [Statistic<"numJoined", "joined", "products that another one makes, too">];
+}
+
 def FuseReductions : Pass<"schedule-fuse-reductions", "::hybrid::ProgramOp"> {
   let summary = "compute a region where the reduction reads that alone uses it";
   let description = [{

@@ -103,3 +103,26 @@ func.func @stays(%g: tensor<2x8x16xf32>, %h: tensor<2x8x4xf32>, %dy: tensor<2x8x
   %de = hybrid.binary add %d, %e : tensor<2x8x16xf32>, tensor<2x8x16xf32>
   return %whole, %abc, %de, %c : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>
 }
+
+// -----
+
+// Side by side in the order of the parameters, whatever that of the terms is: so lie the gradients.
+// CHECK-LABEL: func.func @order
+// CHECK: %[[A:.+]] = hybrid.unary silu
+// CHECK: %[[B:.+]] = hybrid.unary neg
+// CHECK: hybrid.concat %[[B]], %[[A]] along 1 : tensor<8x24xf32>, tensor<8x16xf32> -> tensor<8x40xf32>
+// CHECK: hybrid.concat %[[V:.+]], %[[W:.+]] along 0 : tensor<24x4xbf16>, tensor<16x4xbf16> -> tensor<40x4xbf16>
+func.func @order(%g: tensor<8x16xf32>, %h: tensor<8x24xf32>) -> tensor<8x4xf32> {
+  %pv = hybrid.parameter "v" : tensor<24x4xf32>
+  %pw = hybrid.parameter "w" : tensor<16x4xf32>
+  %v = hybrid.round %pv : tensor<24x4xf32> -> tensor<24x4xbf16>
+  %w = hybrid.round %pw : tensor<16x4xf32> -> tensor<16x4xbf16>
+  %a = hybrid.unary silu %g : tensor<8x16xf32>
+  %ra = hybrid.round %a : tensor<8x16xf32> -> tensor<8x16xbf16>
+  %b = hybrid.unary neg %h : tensor<8x24xf32>
+  %rb = hybrid.round %b : tensor<8x24xf32> -> tensor<8x24xbf16>
+  %p = hybrid.matmul %ra, %w : tensor<8x16xbf16>, tensor<16x4xbf16> -> tensor<8x4xf32>
+  %q = hybrid.matmul %rb, %v : tensor<8x24xbf16>, tensor<24x4xbf16> -> tensor<8x4xf32>
+  %s = hybrid.binary add %p, %q : tensor<8x4xf32>, tensor<8x4xf32>
+  return %s : tensor<8x4xf32>
+}

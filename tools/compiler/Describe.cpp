@@ -26,6 +26,7 @@ const std::vector<std::string> &emitStages() {
                                                "gather-parameters",
                                                "fuse-stores",
                                                "sum-products",
+                                               "join-gradients",
                                                "fuse-reductions",
                                                "weigh-ranks",
                                                "emit-kernels",
