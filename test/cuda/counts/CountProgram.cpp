@@ -1,8 +1,9 @@
 //===- CountProgram.cpp - counts of the launches of an executable -----------===//
 //
-// Nothing is computed: a few blocks of each launch run over memory that is zero, or holds numbers
-// in range where a program takes ids, so that what an address or a branch depends on is in range. A
-// launch that comes again, with buffers elsewhere, is counted once.
+// Nothing is computed but who goes to which expert: a few blocks of each launch run over memory
+// that is zero, or holds numbers in range where a program takes ids, so that what an address or a
+// branch depends on is in range. A launch that comes again, with buffers elsewhere, is counted
+// once.
 //
 //===----------------------------------------------------------------------===//
 #include "test/cuda/counts/CountProgram.h"
@@ -19,6 +20,28 @@ namespace {
 using nlohmann::json;
 
 constexpr int64_t idsWithoutBound = 2;
+
+/// Fills a buffer with numbers below `below` that follow no order.
+void fillWithIds(uint64_t address, uint64_t bytes, uint64_t below) {
+  auto *to = reinterpret_cast<int32_t *>(address);
+  uint64_t state = 1;
+  for (uint64_t i = 0; i < bytes / sizeof(int32_t); ++i) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    to[i] = static_cast<int32_t>((state >> 33) % below);
+  }
+}
+
+/// Whether blocks take so different numbers of instructions that more of them are to be counted.
+bool differ(const json &blocks) {
+  uint64_t least = UINT64_MAX, most = 0;
+  for (const json &block : blocks) {
+    uint64_t sum = 0;
+    for (const char *pipe : ptx::pipeNames)
+      sum += block[pipe].get<uint64_t>();
+    least = std::min(least, sum), most = std::max(most, sum);
+  }
+  return most > least + least / 4;
+}
 
 class Counter {
 public:
@@ -94,14 +117,9 @@ private:
     for (const fb::Tensor *input : *program.inputs()) {
       if (input->dtype() != fb::DType::I32)
         continue;
-      const auto below =
-          static_cast<uint64_t>(input->ids_below() > 0 ? input->ids_below() : idsWithoutBound);
-      auto *to = reinterpret_cast<int32_t *>(addressOf(*input->buffer()));
-      uint64_t state = 1;
-      for (uint64_t i = 0; i < input->buffer()->bytes() / sizeof(int32_t); ++i) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        to[i] = static_cast<int32_t>((state >> 33) % below);
-      }
+      fillWithIds(
+          addressOf(*input->buffer()), input->buffer()->bytes(),
+          static_cast<uint64_t>(input->ids_below() > 0 ? input->ids_below() : idsWithoutBound));
     }
   }
 
@@ -171,10 +189,62 @@ private:
     made["ptx_instructions"] = program->instructions.size();
     made["static_shared_bytes"] = program->staticSharedBytes;
     json &counted = known[symbol + " " + std::to_string(grid)];
+    const bool routes = made["op"] == "route"; // makes what its readers address by
+    if (symbol.find("routeCount") != std::string::npos)
+      chooseExperts(launch);
+    const auto before = routes ? contentsOf(launch) : std::vector<std::vector<std::byte>>();
     if (counted.is_null())
       counted = count(*program, launch, grid);
+    if (routes) {
+      for (unsigned i = 0; i < before.size(); ++i)
+        std::ranges::copy(before[i],
+                          reinterpret_cast<std::byte *>(addressOf(*launch.buffers()->Get(i))));
+      runWhole(*program, launch, grid);
+    }
     made.update(counted);
     return {};
+  }
+
+  /// The choices that are counted (Route.h): as tokens of a trained model, they follow no order.
+  void chooseExperts(const fb::KernelLaunch &launch) {
+    const fb::BufferRef *choices = launch.buffers()->Get(0), *counts = launch.buffers()->Get(1);
+    const uint64_t columns =
+        counts->bytes() / sizeof(int32_t) / static_cast<uint64_t>(launch.grid());
+    if (columns > 1)
+      fillWithIds(addressOf(*choices), choices->bytes(), columns - 1);
+  }
+
+  std::vector<std::vector<std::byte>> contentsOf(const fb::KernelLaunch &launch) const {
+    std::vector<std::vector<std::byte>> contents;
+    for (const fb::BufferRef *buffer : *launch.buffers()) {
+      const auto *from = reinterpret_cast<const std::byte *>(addressOf(*buffer));
+      contents.emplace_back(from, from + buffer->bytes());
+    }
+    return contents;
+  }
+
+  void runWhole(const ptx::Program &program, const fb::KernelLaunch &launch, int64_t grid) {
+    ptx::Launch given = launchOf(launch);
+    given.blocksX = static_cast<unsigned>(grid);
+    ptx::Counts counts;
+    const ptx::Options before = machine.options;
+    machine.options.footprints = machine.options.timeline = false;
+    machine.run(*code, program, given, counts);
+    machine.options = before;
+  }
+
+  /// Of one block.
+  ptx::Launch launchOf(const fb::KernelLaunch &launch) const {
+    ptx::Launch given;
+    given.threads = launch.threads();
+    given.sharedBytes = static_cast<unsigned>(launch.scratch_bytes());
+    if (launch.buffers())
+      for (const fb::BufferRef *buffer : *launch.buffers()) {
+        given.arguments.push_back(addressOf(*buffer));
+        given.extents.push_back({addressOf(*buffer), buffer->bytes(), 0});
+      }
+    given.arguments.push_back(0); // the first block
+    return given;
   }
 
   /// What blocks next to each other touch together: those of a row of an image share rows.
@@ -192,28 +262,26 @@ private:
 
   json count(const ptx::Program &program, const fb::KernelLaunch &launch, int64_t grid) {
     json made;
-    ptx::Launch given;
-    given.threads = launch.threads();
-    given.sharedBytes = static_cast<unsigned>(launch.scratch_bytes());
-    if (launch.buffers())
-      for (const fb::BufferRef *buffer : *launch.buffers()) {
-        given.arguments.push_back(addressOf(*buffer));
-        given.extents.push_back({addressOf(*buffer), buffer->bytes(), 0});
-      }
-    given.arguments.push_back(0);
+    ptx::Launch given = launchOf(launch);
     made["neighbours"] = neighbours(program, given, static_cast<uint64_t>(grid));
-    json all = json::array();
-    for (uint64_t block : sampled(static_cast<uint64_t>(grid), options.blocks)) {
-      given.arguments.back() = block;
-      ptx::Counts counts;
-      const auto findings = machine.run(*code, program, given, counts);
-      json one = toJson(counts);
-      one["block"] = block;
-      for (const ptx::Finding &finding : findings)
-        one["findings"].push_back(fmt::format("{}: {} (line {})", ptx::nameOf(finding.kind),
-                                              finding.message, finding.line));
-      all.push_back(std::move(one));
-    }
+    auto countSome = [&](uint64_t most) {
+      json all = json::array();
+      for (uint64_t block : sampled(static_cast<uint64_t>(grid), most)) {
+        given.arguments.back() = block;
+        ptx::Counts counts;
+        const auto findings = machine.run(*code, program, given, counts);
+        json one = toJson(counts);
+        one["block"] = block;
+        for (const ptx::Finding &finding : findings)
+          one["findings"].push_back(fmt::format("{}: {} (line {})", ptx::nameOf(finding.kind),
+                                                finding.message, finding.line));
+        all.push_back(std::move(one));
+      }
+      return all;
+    };
+    json all = countSome(options.blocks);
+    if (differ(all))
+      all = countSome(4 * options.blocks);
     made["blocks"] = std::move(all);
     return made;
   }
