@@ -82,6 +82,15 @@ public:
                 {"programs", std::move(programs)}};
   }
 
+  rt::Result<std::string> profile(const std::string &kernel) {
+    profiled = kernel;
+    if (auto done = run(); !done)
+      return done.error();
+    if (profiles.empty())
+      return rt::Error{fmt::format("no kernel of these programs is called '{}'", kernel)};
+    return profiles;
+  }
+
 private:
   rt::Result<void> readImages() {
     const fb::CodeImage *ptx = nullptr;
@@ -260,6 +269,22 @@ private:
     return {{"blocks", launch.blocksX}, {"touched", made["touched"]}, {"kept", made["kept"]}};
   }
 
+  void addProfile(const ptx::Program &program, ptx::Launch launch, uint64_t grid) {
+    ptx::Counts counts;
+    machine.options.profile = true;
+    for (uint64_t block : sampled(grid, options.blocks)) {
+      launch.arguments.back() = block;
+      machine.run(*code, program, launch, counts);
+    }
+    machine.options.profile = false;
+    profiles += program.name + "\n";
+    for (size_t i = 0; i < program.instructions.size(); ++i) {
+      const ptx::Instruction &in = program.instructions[i];
+      profiles += fmt::format("{:10} {:8} {}\n", counts.executed[i],
+                              ptx::pipeNames[static_cast<size_t>(in.pipe)], code->line(in.line));
+    }
+  }
+
   json count(const ptx::Program &program, const fb::KernelLaunch &launch, int64_t grid) {
     json made;
     ptx::Launch given = launchOf(launch);
@@ -279,6 +304,8 @@ private:
       }
       return all;
     };
+    if (!profiled.empty() && program.name.find(profiled) != std::string::npos)
+      addProfile(program, given, static_cast<uint64_t>(grid));
     json all = countSome(options.blocks);
     if (differ(all))
       all = countSome(4 * options.blocks);
@@ -293,12 +320,18 @@ private:
   std::unique_ptr<ptx::Image> code;
   std::map<std::string, std::map<std::string, Resources>> resources; ///< by architecture
   std::map<std::string, json> known;
+  std::string profiled, profiles; ///< which kernels, and their text
 };
 
 } // namespace
 
 rt::Result<json> countPrograms(const rt::Executable &executable, const ProgramOptions &options) {
   return Counter(executable, options).run();
+}
+
+rt::Result<std::string> profileKernels(const rt::Executable &executable,
+                                       const ProgramOptions &options, const std::string &kernel) {
+  return Counter(executable, options).profile(kernel);
 }
 
 } // namespace hybrid::counts

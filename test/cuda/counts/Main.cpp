@@ -11,10 +11,11 @@
 using namespace hybrid;
 
 static constexpr const char *usage =
-    "usage: hybrid-ptx-count MODEL.hyx [--program NAME]... [--blocks N]\n"
+    "usage: hybrid-ptx-count MODEL.hyx [--program NAME]... [--blocks N] [--profile KERNEL]\n"
     "       hybrid-ptx-count TEXT.ptx KERNEL --grid N --threads N [--shared BYTES] [--blocks N]\n"
     "                        [--buffer BYTES]...\n"
-    "Counts what some blocks of each launch take of a GPU's multiprocessor, as JSON.\n";
+    "Counts what some blocks of each launch take of a GPU's multiprocessor, as JSON; or says how\n"
+    "often they execute each line of the PTX of kernels whose names contain KERNEL.\n";
 
 /// A kernel of a text: its parameters are buffers that are zero.
 static rt::Result<nlohmann::json> countKernel(const std::string &path, const std::string &name,
@@ -63,6 +64,7 @@ int main(int count, char **arguments) {
   counts::ProgramOptions options;
   ptx::Launch launch;
   std::vector<uint64_t> buffers;
+  std::string profiled;
   for (int i = 1; i < count; ++i) {
     const std::string_view word = arguments[i];
     if (!word.starts_with("--")) {
@@ -76,7 +78,9 @@ int main(int count, char **arguments) {
     char *end = nullptr;
     const uint64_t number = std::strtoull(arguments[i], &end, 10);
     const bool isNumber = *arguments[i] && !*end;
-    if (word == "--program")
+    if (word == "--profile")
+      profiled = arguments[i];
+    else if (word == "--program")
       options.programs.emplace_back(arguments[i]);
     else if (word == "--blocks" && isNumber && number)
       options.blocks = number;
@@ -106,6 +110,14 @@ int main(int count, char **arguments) {
     if (!executable) {
       fmt::print(stderr, "hybrid-ptx-count: {}\n", executable.error().message);
       return 1;
+    }
+    if (!profiled.empty()) {
+      const auto text = counts::profileKernels(**executable, options, profiled);
+      if (text)
+        std::fputs(text->c_str(), stdout);
+      else
+        fmt::print(stderr, "hybrid-ptx-count: {}: {}\n", plain[0], text.error().message);
+      return text ? 0 : 1;
     }
     made = counts::countPrograms(**executable, options);
   }

@@ -51,8 +51,9 @@ struct Counts {
     /// Whether some read, and some write, is one that caches should keep (not .cs).
     std::array<bool, 2> isKept{};
   };
-  std::vector<Traffic> traffic; ///< by parameter; the last one: variables of the module
-  Cycles alone{};               ///< of the slowest block; with Options::timeline
+  std::vector<Traffic> traffic;   ///< by parameter; the last one: variables of the module
+  Cycles alone{};                 ///< of the slowest block; with Options::timeline
+  std::vector<uint64_t> executed; ///< by instruction, of warps; with Options::profile
 
   void add(const Counts &other);
   uint64_t total() const;
@@ -77,7 +78,7 @@ struct Launch {
 };
 
 struct Options {
-  bool races = true, counts = true, footprints = false, timeline = false;
+  bool races = true, counts = true, footprints = false, timeline = false, profile = false;
   bool together = false;   ///< footprints are those of all blocks of a launch, not of each
   size_t mostFindings = 8; ///< of a launch
   uint64_t mostInstructions = 20'000'000'000; ///< of warps, of a launch

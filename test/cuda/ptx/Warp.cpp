@@ -83,6 +83,8 @@ void Warp::run(const Program &program) {
   leaveFinishedPaths();
   while (!paths.empty() && !here.stopped) {
     Path &path = paths.back();
+    if (here.options->profile)
+      ++counts.executed[path.next];
     const Instruction &in = program.instructions[path.next++];
     uint32_t mask = path.lanes;
     if (in.guarded) {

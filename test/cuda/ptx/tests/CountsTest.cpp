@@ -295,5 +295,19 @@ TEST_F(Counting, CopiesInGroupsAreThereAtTheirWait) {
   EXPECT_EQ(counts.alone[0], 286u + 29 + 4);
 }
 
+TEST_F(Counting, Profile) {
+  // 2 warps; the loop runs 3 times, and its last instruction but the branch only in the first warp.
+  Buffer<float> in(1, 1);
+  pass(in);
+  launch.threads = 64;
+  machine.options.profile = true;
+  run(kernel(1, "mov.u32 %r0, 0;\nmov.u32 %r2, %tid.x;\nagain:\nadd.s32 %r0, %r0, 1;\n"
+                "setp.lt.s32 %p0, %r0, 3;\n@%p0 bra again;\nsetp.ge.u32 %p1, %r2, 32;\n"
+                "@%p1 bra end;\nadd.s32 %r1, %r0, 1;\nend:"));
+  EXPECT_TRUE(findings.empty()) << described();
+  // The prologue, 2 mov, the loop, setp, bra, add, ret, and the return that ends all programs.
+  EXPECT_EQ(counts.executed, (std::vector<uint64_t>{2, 2, 2, 2, 6, 6, 6, 2, 2, 1, 2, 0}));
+}
+
 } // namespace
 } // namespace hybrid::ptx::test
