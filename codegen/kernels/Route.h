@@ -18,40 +18,44 @@ struct Route : KernelOf<RouteParams, "route", 1, 2> {
 
 namespace cuda {
 
-constexpr int64_t routeThreads = 256, routeScanThreads = 1024;
+constexpr int64_t routeThreads = 256, routeWarps = routeThreads / 32, routeScanThreads = 1024;
 
 constexpr int64_t routeChunks(const RouteParams &p) { return ceilDiv(p.pairs, routeThreads); }
-/// A thread counts one expert in a slice of a chunk.
-constexpr int64_t routeSlices(const RouteParams &p) {
-  int64_t slices = routeThreads / (p.experts + 1);
-  return slices < 1 ? 1 : slices;
-}
 /// A thread sums one expert over a segment of the chunks.
 constexpr int64_t routeSegments(const RouteParams &p) {
-  int64_t segments = routeScanThreads / (p.experts + 1);
+  int64_t segments = routeScanThreads / p.experts;
   return segments < 1 ? 1 : segments > routeChunks(p) ? routeChunks(p) : segments;
+}
+/// Words between an expert's sums: odd, so that those of several lie in different banks.
+constexpr int64_t routeSumStride(const RouteParams &p) { return routeSegments(p) | 1; }
+/// Lanes that add up the segments of an expert.
+constexpr int64_t routeScanLanes(const RouteParams &p) {
+  int64_t lanes = 1;
+  while (lanes < 32 && lanes * 2 <= routeSegments(p))
+    lanes *= 2;
+  return lanes;
 }
 
 } // namespace cuda
 
-/// Over chunks of routeThreads pairs. Buffers: choices, counts (int32 [chunks, experts + 1], the
-/// last column counts the pairs of no expert). An item is a chunk.
+/// Over chunks of routeThreads pairs, whose experts every warp counts in a byte each. Buffers:
+/// choices, counts (int32 [chunks, experts]). An item is a chunk.
 struct RouteCount : KernelOf<RouteParams, "route_count", 1> {
-  HYBRID_ON_CUDA(cuda::routeChunks(p), cuda::routeThreads,
-                 4 * (cuda::routeThreads + cuda::routeSlices(p) * (p.experts + 1)))
+  HYBRID_ON_CUDA(cuda::routeChunks(p), cuda::routeThreads, cuda::routeWarps *p.experts)
 };
 
-/// Counts become the first row of a chunk's pairs within their expert's rows; those of the last
-/// column, counted in what no expert takes. Buffers: counts, offsets. One item.
+/// Counts become how many pairs of their expert the chunks before have. Buffers: counts, offsets.
+/// One item.
 struct RouteScan : KernelOf<RouteParams, "route_scan", 0, 1> {
   HYBRID_ON_CUDA(1, cuda::routeScanThreads,
-                 4 * (cuda::routeSegments(p) * (p.experts + 1) + p.experts + 1 +
+                 4 * (cuda::routeSumStride(p) * p.experts + p.experts +
                       cuda::routeScanThreads / 32))
 };
 
 /// Buffers: choices, counts, offsets, slots. An item is a chunk.
 struct RoutePlace : KernelOf<RouteParams, "route_place", 3> {
-  HYBRID_ON_CUDA(cuda::routeChunks(p), cuda::routeThreads, 4 * 2 * cuda::routeThreads)
+  HYBRID_ON_CUDA(cuda::routeChunks(p), cuda::routeThreads,
+                 cuda::routeWarps *p.experts + 2 * 4 * cuda::routeWarps)
 };
 
 } // namespace hybrid

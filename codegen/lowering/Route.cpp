@@ -31,7 +31,7 @@ template <> LogicalResult lower(RouteOp op, ProgramBuilder &program) {
     return success();
   }
   // Where experts' rows begin is known on the device only and stays there.
-  View counts = program.temporary({cuda::routeChunks(params), params.experts + 1}, choices.element);
+  View counts = program.temporary({cuda::routeChunks(params), params.experts}, choices.element);
   BufferUse countsUse = program.use(counts);
   program.launch<RouteCount>(element, params, {choicesUse, countsUse});
   program.launch<RouteScan>(element, params, {countsUse, offsetsUse});

@@ -45,7 +45,7 @@ void sort(const Of &of, const std::vector<int32_t> &choices, Tensor<int32_t> &sl
   constexpr auto params = [](const RouteParams &p) { return p; };
 #ifdef HYBRID_CUDA_SHIM
   const RouteParams p = of.value;
-  Tensor<int32_t> counts(cuda::routeChunks(p), p.experts + 1);
+  Tensor<int32_t> counts(cuda::routeChunks(p), p.experts);
   launch<RouteCount, float>(of, params, {&counts}, choices.data(), counts.data());
   launch<RouteScan, float>(of, params, {&counts, &offsets}, counts.data(), offsets.data());
   launch<RoutePlace, float>(of, params, {&slots}, choices.data(), counts.data(), offsets.data(),
@@ -85,13 +85,50 @@ TEST(Route, SortsByExpertKeepingTheOrder) {
 }
 
 constexpr RouteParams known[] = {{1, 1, 0}, {1000, 8, 0}};
-constexpr RouteParams withStrangers[] = {{8, 3, 0},      {2000, 130, 0},
+constexpr RouteParams withStrangers[] = {{8, 3, 0},
+                                         {2000, 130, 0},
                                          {600, 1500, 0}, // more experts than threads
-                                         {8, 3, 2},      // the last three leave some out
-                                         {1000, 8, 100}, {2000, 130, 10}};
+                                         {700, 1, 0},
+                                         {700, 2, 0},
+                                         {700, 16, 0},
+                                         {700, 33, 0},
+                                         {700, 300, 0},
+                                         {10000, 300, 0}, // more chunks than are loaded at once
+                                         // These leave some out.
+                                         {8, 3, 2},
+                                         {1000, 8, 100},
+                                         {2000, 130, 10},
+                                         {700, 1, 1},
+                                         {700, 2, 1},
+                                         {700, 16, 1},
+                                         {700, 33, 1},
+                                         {700, 300, 1},
+                                         {700, 1, 290},
+                                         {700, 2, 150},
+                                         {700, 16, 30},
+                                         {700, 33, 15},
+                                         {700, 300, 2},
+                                         {10000, 300, 20}};
 TEST(Route, SortsAsPairByPair) {
   forEachCase<known>([](const auto &of) { check(of, 0); });
   forEachCase<withStrangers>([](const auto &of) { check(of, 3); });
+}
+
+// A byte for the pairs of a warp, and sums of them, hold no more.
+constexpr RouteParams crowded[] = {{1500, 5, 0}, {1500, 5, 300}};
+TEST(Route, AllChooseTheSame) {
+  forEachCase<crowded>([](const auto &of) {
+    const RouteParams p = of.value;
+    for (int32_t expert : {0, 4, 5}) {
+      SCOPED_TRACE(expert);
+      const std::vector<int32_t> choices(static_cast<size_t>(p.pairs), expert);
+      Tensor<int32_t> slots(1, p.pairs), offsets(1, p.experts + 1);
+      sort(of, choices, slots, offsets);
+      Reference r(p, choices);
+      EXPECT_EQ(offsets.values(), r.offsets);
+      EXPECT_EQ(slots.values(), r.slots);
+    }
+  });
 }
 
 } // namespace

@@ -1,7 +1,9 @@
 //===- Route.cuh - pairs of tokens and experts, by expert -------------------===//
 //
 // A few integers a token beside matrix products of thousands of multiplications: stable order, no
-// atomics, and the offsets never leave the device.
+// atomics, and the offsets never leave the device. A pair's place among those of its expert is the
+// sum of three: chunks before, of one block; warps before, in shared memory; lanes before, by
+// ballots.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -10,169 +12,211 @@
 
 namespace hybrid::cuda {
 
-/// The column that counts a pair: its expert, or the last one.
-template <RouteParams P> HYBRID_DEVICE int routeColumn(const int32_t *choices, int64_t pair) {
+/// The pairs that an expert takes at most.
+template <RouteParams P>
+constexpr int routeCapacity = static_cast<int>(P.capacity > 0 ? P.capacity : P.pairs);
+
+/// The expert of this thread's pair of a chunk, P.experts if it has none.
+template <RouteParams P> HYBRID_DEVICE int routeExpert(int64_t chunk, const int32_t *choices) {
+  const int64_t pair = chunk * routeThreads + threadIdx.x;
   const int32_t expert = pair < P.pairs ? choices[pair] : -1;
   return expert >= 0 && expert < P.experts ? expert : static_cast<int>(P.experts);
 }
 
+/// Pairs of a chunk by expert: a word of shared memory an expert, a byte of it a warp.
+template <RouteParams P> class RouteChunk {
+  static_assert(routeWarps == sizeof(uint64_t));
+  static constexpr uint32_t experts = P.experts;
+
+public:
+  /// Pairs of this thread's expert, or without one, that lanes before have.
+  int inWarp;
+
+  HYBRID_DEVICE explicit RouteChunk(int ownExpert) {
+    const auto own = static_cast<uint32_t>(ownExpert);
+    HYBRID_NO_UNROLL
+    for (uint32_t expert = threadIdx.x; expert < experts; expert += routeThreads)
+      sharedMemory<uint64_t>()[expert] = 0;
+    uint32_t same = ~0u;
+    HYBRID_UNROLL
+    for (uint32_t bit = 1; bit <= experts; bit *= 2) {
+      const uint32_t set = ballot((own & bit) != 0);
+      same &= (own & bit) != 0 ? set : ~set;
+    }
+    inWarp = populationCount(same & ((1u << laneIndex()) - 1));
+    blockBarrier();
+    if (own < experts && inWarp == 0)
+      sharedMemory<uint8_t>()[own * routeWarps + warpIndex()] =
+          static_cast<uint8_t>(populationCount(same));
+    blockBarrier();
+  }
+  HYBRID_DEVICE int count(int expert) const { return sum(sharedMemory<uint64_t>()[expert]); }
+  /// Those of the warps before this thread's.
+  HYBRID_DEVICE int inWarpsBefore(int expert) const {
+    return sum(sharedMemory<uint64_t>()[expert] & ((uint64_t(1) << 8 * warpIndex()) - 1));
+  }
+
+private:
+  /// Of eight bytes of at most 32, which four of them do not make a byte overflow.
+  HYBRID_DEVICE static int sum(uint64_t bytes) {
+    constexpr uint32_t ones = 0x01010101;
+    const uint32_t low = static_cast<uint32_t>(bytes) * ones >> 24;
+    return static_cast<int>(low + (static_cast<uint32_t>(bytes >> 32) * ones >> 24));
+  }
+};
+
 template <typename T, RouteParams P>
 HYBRID_DEVICE void routeCount(int64_t item, const int32_t *choices, int32_t *counts) {
-  constexpr int threads = static_cast<int>(routeThreads);
-  constexpr int columns = static_cast<int>(P.experts) + 1,
-                slices = static_cast<int>(routeSlices(P));
-  constexpr int slice = (threads + slices - 1) / slices;
-  const int64_t first = item * threads;
-  const int count = static_cast<int>(minimum(P.pairs - first, int64_t(threads)));
-  int32_t *chosen = sharedMemory<int32_t>(), *parts = chosen + threads;
-  const int thread = static_cast<int>(threadIdx.x);
-  chosen[thread] = routeColumn<P>(choices, first + thread);
-  blockBarrier();
+  const RouteChunk<P> chunk(routeExpert<P>(item, choices));
   HYBRID_NO_UNROLL
-  for (int i = thread; i < slices * columns; i += threads) {
-    const int column = i % columns, begin = i / columns * slice;
-    const int end = minimum(minimum(begin + slice, threads), count);
-    int found = 0;
-    for (int pair = begin; pair < end; ++pair)
-      found += chosen[pair] == column;
-    parts[i] = found;
-  }
-  blockBarrier();
-  HYBRID_NO_UNROLL
-  for (int column = thread; column < columns; column += threads) {
-    int sum = 0;
-    for (int i = 0; i < slices; ++i)
-      sum += parts[i * columns + column];
-    counts[item * columns + column] = sum;
-  }
+  for (int expert = static_cast<int>(threadIdx.x); expert < P.experts; expert += routeThreads)
+    counts[item * P.experts + expert] = chunk.count(expert);
 }
 
-/// Sum of the values of the threads before, of a block of `threads`; `scratch` holds threads / 32.
-template <int threads> HYBRID_DEVICE int blockSumBefore(int value, int32_t *scratch) {
+/// Of the first `lanes` of a warp and again of those behind: the sum of those before.
+template <int lanes> HYBRID_DEVICE int laneSumBefore(int value) {
   int through = value;
   HYBRID_UNROLL
-  for (int delta = 1; delta < warpSize; delta *= 2) {
+  for (int delta = 1; delta < lanes; delta *= 2) {
     const int other = shuffleUp(through, delta);
-    through += laneIndex() >= delta ? other : 0;
+    through += laneIndex() % lanes >= delta ? other : 0;
   }
-  if (laneIndex() == warpSize - 1)
-    scratch[warpIndex()] = through;
-  blockBarrier();
-  int before = through - value;
-  HYBRID_NO_UNROLL
-  for (int warp = 0; warp < threads / warpSize; ++warp)
-    before += warp < warpIndex() ? scratch[warp] : 0;
-  blockBarrier();
-  return before;
+  return through - value;
 }
 
+/// The chunks are cut into segments. A thread adds up an expert's pairs of a segment, lanes go over
+/// the sums of an expert, and a thread goes over its segment again, knowing what is before.
 template <typename T, RouteParams P>
 HYBRID_DEVICE void routeScan(int64_t, int32_t *counts, int32_t *offsets) {
   constexpr int threads = static_cast<int>(routeScanThreads);
-  constexpr int columns = static_cast<int>(P.experts) + 1,
-                chunks = static_cast<int>(routeChunks(P));
-  constexpr int segments = static_cast<int>(routeSegments(P));
-  constexpr int segment = (chunks + segments - 1) / segments;
-  constexpr int capacity = static_cast<int>(P.capacity > 0 ? P.capacity : P.pairs);
-  int32_t *sums = sharedMemory<int32_t>(), *totals = sums + segments * columns;
-  int32_t *scratch = totals + columns;
+  static_assert(threads / warpSize == warpSize);
+  constexpr int experts = static_cast<int>(P.experts), chunks = static_cast<int>(routeChunks(P));
+  constexpr int segments = static_cast<int>(routeSegments(P)), all = segments * experts;
+  constexpr int stride = static_cast<int>(routeSumStride(P));
+  int32_t *sums = sharedMemory<int32_t>(), *totals = sums + stride * experts;
+  int32_t *scratch = totals + experts;
   const int thread = static_cast<int>(threadIdx.x);
 
-  // Each expert over each segment, then over the segments.
-  HYBRID_NO_UNROLL
-  for (int i = thread; i < segments * columns; i += threads) {
-    const int begin = i / columns * segment, end = minimum(begin + segment, chunks);
-    int sum = 0;
-    for (int chunk = begin; chunk < end; ++chunk)
-      sum += counts[chunk * columns + i % columns];
-    sums[i] = sum;
-  }
-  blockBarrier();
-  HYBRID_NO_UNROLL
-  for (int column = thread; column < columns; column += threads) {
-    int before = 0;
-    for (int i = 0; i < segments; ++i) {
-      const int own = sums[i * columns + column];
-      sums[i * columns + column] = before;
-      before += own;
+  // So many counts of a segment are on their way at once; if they are all, they stay in registers.
+  constexpr int segment = (chunks + segments - 1) / segments;
+  constexpr int together = segment < 8 ? segment : 8;
+  constexpr bool loadedOnce = segment == together && all <= threads;
+  int loaded[together];
+  auto address = [&](int i, int chunk) -> int32_t * {
+    const bool exists = chunk < segment && i / experts * segment + chunk < chunks;
+    return exists ? counts + (i / experts * segment + chunk) * experts + i % experts : nullptr;
+  };
+  auto load = [&](int i, int first) {
+    HYBRID_UNROLL
+    for (int k = 0; k < together; ++k) {
+      const int32_t *count = address(i, first + k);
+      loaded[k] = count ? *count : 0;
     }
-    totals[column] = before;
+  };
+  HYBRID_NO_UNROLL
+  for (int i = thread; i < all; i += threads) {
+    int sum = 0;
+    HYBRID_NO_UNROLL
+    for (int first = 0; first < segment; first += together) {
+      load(i, first);
+      HYBRID_UNROLL
+      for (int k = 0; k < together; ++k)
+        sum += loaded[k];
+    }
+    sums[i % experts * stride + i / experts] = sum;
   }
   blockBarrier();
+
+  constexpr int lanes = static_cast<int>(routeScanLanes(P));
+  constexpr int each = (segments + lanes - 1) / lanes;
+  HYBRID_NO_UNROLL
+  for (int base = 0; base < experts; base += threads / lanes) {
+    const int expert = base + thread / lanes, begin = thread % lanes * each;
+    const int count = expert < experts ? minimum(each, segments - begin) : 0;
+    int32_t *own = sums + expert * stride + begin;
+    int before[each + 1];
+    before[0] = 0;
+    HYBRID_UNROLL
+    for (int k = 0; k < each; ++k)
+      before[k + 1] = before[k] + (k < count ? own[k] : 0);
+    const int start = laneSumBefore<lanes>(before[each]);
+    HYBRID_UNROLL
+    for (int k = 0; k < each; ++k)
+      if (k < count)
+        own[k] = start + before[k];
+    if (expert < experts && thread % lanes == lanes - 1)
+      totals[expert] = start + before[each];
+  }
+  blockBarrier();
+
+  HYBRID_NO_UNROLL
+  for (int i = thread; i < all; i += threads) {
+    int before = sums[i % experts * stride + i / experts];
+    HYBRID_NO_UNROLL
+    for (int first = 0; first < segment; first += together) {
+      if constexpr (!loadedOnce)
+        load(i, first);
+      HYBRID_UNROLL
+      for (int k = 0; k < together; ++k) {
+        if (int32_t *count = address(i, first + k))
+          *count = before;
+        before += loaded[k];
+      }
+    }
+  }
+
   // What the experts take, up to their capacity, one behind the other.
   int start = 0;
   HYBRID_NO_UNROLL
-  for (int base = 0; base < columns; base += threads) {
-    const int column = base + thread;
-    const int taken = column < columns - 1 ? minimum(totals[column], capacity) : 0;
-    const int before = blockSumBefore<threads>(taken, scratch);
-    if (column < columns)
-      offsets[column] = start + before;
-    start += blockSum<threads>(taken, scratch);
-  }
-  // Counts become starts; the last column waits for what experts leave.
-  HYBRID_NO_UNROLL
-  for (int i = thread; i < segments * columns; i += threads) {
-    if (i % columns == columns - 1)
-      continue;
-    const int begin = i / columns * segment, end = minimum(begin + segment, chunks);
-    int before = sums[i];
-    for (int chunk = begin; chunk < end; ++chunk) {
-      const int own = counts[chunk * columns + i % columns];
-      counts[chunk * columns + i % columns] = before;
-      before += own;
-    }
-  }
-  blockBarrier();
-  // Pairs of a chunk that nobody takes.
-  auto left = [&](int chunk) -> int {
-    int count = counts[chunk * columns + columns - 1];
-    if constexpr (P.capacity > 0)
-      for (int expert = 0; expert < columns - 1; ++expert) {
-        const int begin = counts[chunk * columns + expert];
-        const int end =
-            chunk + 1 < chunks ? counts[(chunk + 1) * columns + expert] : totals[expert];
-        count += end - maximum(begin, minimum(end, capacity));
-      }
-    return count;
-  };
-  constexpr int run = (chunks + threads - 1) / threads;
-  const int begin = thread * run, end = minimum(begin + run, chunks);
-  int sum = 0;
-  for (int chunk = begin; chunk < end; ++chunk)
-    sum += left(chunk);
-  int before = blockSumBefore<threads>(sum, scratch);
-  for (int chunk = begin; chunk < end; ++chunk) {
-    const int own = left(chunk);
-    counts[chunk * columns + columns - 1] = before;
-    before += own;
+  for (int base = 0; base <= experts; base += threads) {
+    const int expert = base + thread;
+    const int taken = expert < experts ? minimum(totals[expert], routeCapacity<P>) : 0;
+    const int before = laneSumBefore<warpSize>(taken);
+    if (laneIndex() == warpSize - 1)
+      scratch[warpIndex()] = before + taken;
+    blockBarrier();
+    const int ofWarp = scratch[laneIndex()], warpsBefore = laneSumBefore<warpSize>(ofWarp);
+    const int inFront = start + shuffle(warpsBefore, warpIndex()) + before;
+    if (expert <= experts)
+      offsets[expert] = inFront;
+    start += shuffle(warpsBefore + ofWarp, warpSize - 1);
+    blockBarrier();
   }
 }
 
 template <typename T, RouteParams P>
 HYBRID_DEVICE void routePlace(int64_t item, const int32_t *choices, const int32_t *counts,
                               const int32_t *offsets, int32_t *slots) {
-  constexpr int threads = static_cast<int>(routeThreads), nobody = static_cast<int>(P.experts);
-  const int thread = static_cast<int>(threadIdx.x);
-  const int64_t pair = item * threads + thread;
-  int32_t *chosen = sharedMemory<int32_t>(), *left = chosen + threads;
-  const int32_t *starts = counts + item * (P.experts + 1);
-  const int own = routeColumn<P>(choices, pair);
-  chosen[thread] = own;
-  blockBarrier();
-  int rank = own == nobody ? 0 : starts[own];
+  constexpr int nobody = static_cast<int>(P.experts), capacity = routeCapacity<P>;
+  const int32_t *starts = counts + item * P.experts;
+  const int own = routeExpert<P>(item, choices);
+  // What the experts take of the chunks before; the rest of those is before what nobody takes here.
+  int taken = 0;
   HYBRID_NO_UNROLL
-  for (int i = 0; i < threads; ++i)
-    rank += i < thread && chosen[i] == own;
-  const bool taken = own != nobody && (P.capacity <= 0 || rank < P.capacity);
-  left[thread] = !taken;
+  for (int expert = static_cast<int>(threadIdx.x); expert < nobody; expert += routeThreads)
+    taken += minimum(starts[expert], capacity);
+  const int start = own == nobody ? 0 : starts[own], offset = offsets[own];
+  const int leftOffset = offsets[nobody];
+
+  const RouteChunk<P> chunk(own);
+  const int rank = own == nobody ? capacity : start + chunk.inWarpsBefore(own) + chunk.inWarp;
+  const bool isLeft = rank >= capacity;
+  const uint32_t left = ballot(isLeft);
+  int32_t *takenOf = sharedMemory<int32_t>(routeWarps * P.experts), *leftOf = takenOf + routeWarps;
+  const int takenByWarp = warpSum(taken);
+  if (laneIndex() == 0) {
+    takenOf[warpIndex()] = takenByWarp;
+    leftOf[warpIndex()] = populationCount(left);
+  }
   blockBarrier();
-  int rankLeft = starts[nobody];
-  HYBRID_NO_UNROLL
-  for (int i = 0; i < threads; ++i)
-    rankLeft += i < thread && left[i];
+  int leftRank =
+      static_cast<int>(item * routeThreads) + populationCount(left & ((1u << laneIndex()) - 1));
+  HYBRID_UNROLL
+  for (int warp = 0; warp < routeWarps; ++warp)
+    leftRank += (warp < warpIndex() ? leftOf[warp] : 0) - takenOf[warp];
+  const int64_t pair = item * routeThreads + threadIdx.x;
   if (pair < P.pairs)
-    slots[pair] = taken ? offsets[own] + rank : offsets[nobody] + rankLeft;
+    slots[pair] = isLeft ? leftOffset + leftRank : offset + rank;
 }
 
 } // namespace hybrid::cuda

@@ -217,10 +217,10 @@ private:
   /// The choices that are counted (Route.h): as tokens of a trained model, they follow no order.
   void chooseExperts(const fb::KernelLaunch &launch) {
     const fb::BufferRef *choices = launch.buffers()->Get(0), *counts = launch.buffers()->Get(1);
-    const uint64_t columns =
+    const uint64_t experts =
         counts->bytes() / sizeof(int32_t) / static_cast<uint64_t>(launch.grid());
-    if (columns > 1)
-      fillWithIds(addressOf(*choices), choices->bytes(), columns - 1);
+    if (experts > 0)
+      fillWithIds(addressOf(*choices), choices->bytes(), experts);
   }
 
   std::vector<std::vector<std::byte>> contentsOf(const fb::KernelLaunch &launch) const {
