@@ -1,7 +1,11 @@
 //===- TopK.cuh - the places of the largest values --------------------------===//
+//
+// Repeatedly the first of those behind the last choice: k is small.
+//
+//===----------------------------------------------------------------------===//
 #pragma once
 #include "codegen/kernels/TopK.h"
-#include "codegen/kernels/cuda/Prelude.cuh"
+#include "codegen/kernels/cuda/Rows.cuh"
 
 namespace hybrid::cuda {
 
@@ -13,38 +17,72 @@ template <typename T> HYBRID_DEVICE bool comesBefore(T a, int i, T b, int j) {
   return aIsNumber && a != b ? a > b : i < j;
 }
 
-/// Repeatedly the first of those behind the last choice: k is small.
+/// A value and its place, or none.
+template <typename T> struct Placed {
+  T value = T(0);
+  int place = -1;
+
+  /// Becomes `other` if that comes before it.
+  HYBRID_DEVICE void take(const Placed &other) {
+    if (other.place >= 0 && (place < 0 || comesBefore(other.value, other.place, value, place)))
+      *this = other;
+  }
+  /// The same, if it comes behind `last` as well.
+  HYBRID_DEVICE void take(const Placed &other, const Placed &last) {
+    if (last.place < 0 || comesBefore(last.value, last.place, other.value, other.place))
+      take(other);
+  }
+};
+
+/// A row a thread.
 template <typename T, TopKParams P>
-HYBRID_DEVICE void topK(int64_t item, const T *x, int32_t *indices) {
-  constexpr int columns = static_cast<int>(P.columns), none = columns;
-  const int64_t row = item * warpRows + warpIndex();
+HYBRID_DEVICE void topKOfThread(int64_t row, const T *x, int32_t *indices) {
+  if (row >= P.rows)
+    return;
+  RowPart<T, P.columns, 1, rowPack<T>(P.alignment)> values;
+  values.load(0, x + row * P.xStride);
+  Placed<T> last;
+  HYBRID_NO_UNROLL
+  for (int64_t j = 0; j < P.k; ++j) {
+    Placed<T> best;
+    values.each(0, [&](int64_t column, int i) {
+      best.take({values.values[i], static_cast<int>(column)}, last);
+    });
+    last = best;
+    indices[row * P.k + j] = best.place;
+  }
+}
+
+/// A row a warp.
+template <typename T, TopKParams P>
+HYBRID_DEVICE void topKOfWarp(int64_t row, const T *x, int32_t *indices) {
   if (row >= P.rows) // of every lane of the warp
     return;
   x += row * P.xStride;
-  T last = T(0);
-  int lastPlace = -1;
+  Placed<T> last;
   HYBRID_NO_UNROLL
   for (int64_t j = 0; j < P.k; ++j) {
-    T best = T(0);
-    int place = none;
+    Placed<T> best;
     HYBRID_NO_UNROLL
-    for (int column = laneIndex(); column < columns; column += warpSize) {
-      const T value = x[column];
-      if ((lastPlace < 0 || comesBefore(last, lastPlace, value, column)) &&
-          (place == none || comesBefore(value, column, best, place)))
-        best = value, place = column;
-    }
+    for (int column = laneIndex(); column < P.columns; column += warpSize)
+      best.take({x[column], column}, last);
     HYBRID_UNROLL
     for (int mask = warpSize / 2; mask > 0; mask /= 2) {
-      const T other = shuffleXor(best, mask);
-      const int otherPlace = shuffleXor(place, mask);
-      if (otherPlace != none && (place == none || comesBefore(other, otherPlace, best, place)))
-        best = other, place = otherPlace;
+      const T value = shuffleXor(best.value, mask);
+      best.take({value, shuffleXor(best.place, mask)});
     }
-    last = best, lastPlace = place;
+    last = best;
     if (laneIndex() == 0)
-      indices[row * P.k + j] = place;
+      indices[row * P.k + j] = best.place;
   }
+}
+
+template <typename T, TopKParams P>
+HYBRID_DEVICE void topK(int64_t item, const T *x, int32_t *indices) {
+  if constexpr (topKByThreads(P))
+    topKOfThread<T, P>(item * topKThreads + threadIdx.x, x, indices);
+  else
+    topKOfWarp<T, P>(item * warpRows + warpIndex(), x, indices);
 }
 
 } // namespace hybrid::cuda

@@ -1,7 +1,7 @@
 // Experts on a GPU: offsets stay on the device, so nothing depends on where experts' rows begin.
 // RUN: hybridc %s --target=cuda:sm_90a --emit=cuda | FileCheck %s
 
-// CHECK: topK<float, TopKParams{.rows = 16384, .columns = 8, .k = 2, .xStride = 8}>
+// CHECK: topK<float, TopKParams{.rows = 16384, .columns = 8, .k = 2, .xStride = 8, .alignment = 4}>
 // CHECK: routeCount<float, RouteParams{.pairs = 32768, .experts = 8}>
 // CHECK: routeScan<float, RouteParams{.pairs = 32768, .experts = 8}>
 // CHECK: routePlace<float, RouteParams{.pairs = 32768, .experts = 8}>
