@@ -1,5 +1,6 @@
 //===- Dispatch.cpp - rows to experts and back ------------------------------===//
 #include "codegen/kernels/Dispatch.h"
+#include "codegen/lowering/Alignment.h"
 #include "codegen/lowering/Lowering.h"
 
 using namespace mlir;
@@ -28,6 +29,8 @@ template <> LogicalResult lower(DispatchOp op, ProgramBuilder &program) {
   View x = tokenRows(program, program.view(op.getX()), params),
        slots = program.dense(op.getSlots()), y = program.define(op.getResult());
   params.rows = rowCount(x), params.columns = x.shape.back(), params.yStride = *y.rowStride();
+  params.alignment = commonAlignment({params.columns, params.tokenStride, params.choiceStride,
+                                      params.yStride, x.offset, y.offset});
   program.launch<Dispatch>(x.element, params, {x, slots, y});
   return success();
 }
@@ -37,7 +40,7 @@ template <> LogicalResult lower(CollectOp op, ProgramBuilder &program) {
   View x = program.rows(op.getX(), params.tokenStride), slots = program.dense(op.getSlots()),
        y = program.define(op.getResult());
   params.rows = rowCount(x), params.columns = x.shape.back(), params.choices = 1;
-  params.yStride = *y.rowStride();
+  params.yStride = *y.rowStride(), params.alignment = rowAlignment(params.columns, {x, y});
   program.launch<Collect>(x.element, params, {x, slots, y});
   return success();
 }

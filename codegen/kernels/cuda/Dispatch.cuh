@@ -1,51 +1,60 @@
 //===- Dispatch.cuh - rows to experts and back ------------------------------===//
 #pragma once
 #include "codegen/kernels/Dispatch.h"
-#include "codegen/kernels/cuda/Prelude.cuh"
+#include "codegen/kernels/cuda/Rows.cuh"
 
 namespace hybrid::cuda {
 
-/// By a warp; several elements are under way at once.
-template <int64_t columns, typename T> HYBRID_DEVICE void copyRow(const T *from, T *to) {
-  constexpr int batch = 4;
+/// Rows of x to their slots in y, or if `collects`, rows of y from their slots in x. All loads of a
+/// few rows, or of a part of a long one, come before stores, behind which they would wait.
+template <typename T, DispatchParams P, bool collects>
+HYBRID_DEVICE void moveRows(int64_t item, const T *x, const int32_t *slots, T *y) {
+  using Team = RowTeam<rowBlock, dispatchLanes(P)>;
+  constexpr int lanes = static_cast<int>(dispatchLanes(P)), width = rowPack<T>(P.alignment);
+  constexpr int packs = static_cast<int>(ceilDiv(P.columns, lanes * width));
+  constexpr int rows = static_cast<int>(dispatchRows(P));
+  constexpr int most = 4 / rows, together = packs < most ? packs : most;
+  constexpr auto count = static_cast<uint32_t>(P.rows), choices = static_cast<uint32_t>(P.choices);
+  auto rowOf = [&](int i) {
+    return static_cast<uint32_t>((item * rows + i) * Team::count + Team::number());
+  };
+  uint32_t slot[rows];
+  HYBRID_UNROLL
+  for (int i = 0; i < rows; ++i)
+    slot[i] = rowOf(i) < count ? static_cast<uint32_t>(slots[rowOf(i)]) : count;
+  // The one that rows come from and the one that they go to; no slot below 0 is less than `count`.
+  auto source = [&](int i) { return collects ? slot[i] : rowOf(i); };
+  auto target = [&](int i) { return collects ? rowOf(i) : slot[i]; };
   HYBRID_NO_UNROLL
-  for (int64_t first = laneIndex(); first < columns; first += batch * warpSize) {
-    T values[batch];
+  for (int first = 0; first < packs; first += together) {
+    auto column = [&](int k) { return ((first + k) * lanes + Team::thread()) * width; };
+    Pack<T, width> moved[together * rows];
     HYBRID_UNROLL
-    for (int i = 0; i < batch; ++i)
-      if (first + i * warpSize < columns)
-        values[i] = from[first + i * warpSize];
+    for (int k = 0; k < together * rows; ++k) {
+      const uint32_t row = source(k % rows);
+      const int64_t token = row / choices, choice = row % choices;
+      Pack<T, width> &pack = moved[k];
+      HYBRID_UNROLL
+      for (int i = 0; collects && i < width; ++i)
+        pack[i] = notANumber<T>();
+      if (const int at = column(k / rows); at < P.columns && row < count)
+        pack = loadPack<width>(x + token * P.tokenStride + choice * P.choiceStride + at);
+    }
     HYBRID_UNROLL
-    for (int i = 0; i < batch; ++i)
-      if (first + i * warpSize < columns)
-        to[first + i * warpSize] = values[i];
+    for (int k = 0; k < together * rows; ++k)
+      if (const int at = column(k / rows); at < P.columns && target(k % rows) < count)
+        storeGlobal(y + target(k % rows) * P.yStride + at, moved[k]);
   }
 }
 
 template <typename T, DispatchParams P>
 HYBRID_DEVICE void dispatch(int64_t item, const T *x, const int32_t *slots, T *y) {
-  const int64_t row = item * warpRows + warpIndex();
-  if (row >= P.rows)
-    return;
-  const int64_t slot = slots[row];
-  if (slot >= 0 && slot < P.rows)
-    copyRow<P.columns>(x + row / P.choices * P.tokenStride + row % P.choices * P.choiceStride,
-                       y + slot * P.yStride);
+  moveRows<T, P, false>(item, x, slots, y);
 }
 
 template <typename T, DispatchParams P>
 HYBRID_DEVICE void collect(int64_t item, const T *x, const int32_t *slots, T *y) {
-  const int64_t row = item * warpRows + warpIndex();
-  if (row >= P.rows)
-    return;
-  const int64_t slot = slots[row];
-  y += row * P.yStride;
-  if (slot >= 0 && slot < P.rows) {
-    copyRow<P.columns>(x + slot * P.tokenStride, y);
-  } else {
-    for (int64_t column = laneIndex(); column < P.columns; column += warpSize)
-      y[column] = notANumber<T>();
-  }
+  moveRows<T, P, true>(item, x, slots, y);
 }
 
 } // namespace hybrid::cuda

@@ -5,7 +5,7 @@
 // CHECK: routeCount<float, RouteParams{.pairs = 32768, .experts = 8}>
 // CHECK: routeScan<float, RouteParams{.pairs = 32768, .experts = 8}>
 // CHECK: routePlace<float, RouteParams{.pairs = 32768, .experts = 8}>
-// CHECK: dispatch<float, DispatchParams{.rows = 32768, .columns = 1024, .choices = 2, .tokenStride = 1024, .yStride = 1024}>
+// CHECK: dispatch<float, DispatchParams{.rows = 32768, .columns = 1024, .choices = 2, .tokenStride = 1024, .yStride = 1024, .alignment = 4}>
 // CHECK: groupedLinear<float, GroupedLinearParams{.rows = 32768, .groups = 8, .inputs = 1024, .outputs = 3584, .splits = 1, .alignment = 4, .rowTile = 128, .columnTile = 64}>
 // CHECK: collect<float, DispatchParams{.rows = 32768, .columns = 3584,
 
