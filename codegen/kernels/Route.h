@@ -47,9 +47,7 @@ struct RouteCount : KernelOf<RouteParams, "route_count", 1> {
 /// Counts become how many pairs of their expert the chunks before have. Buffers: counts, offsets.
 /// One item.
 struct RouteScan : KernelOf<RouteParams, "route_scan", 0, 1> {
-  HYBRID_ON_CUDA(1, cuda::routeScanThreads,
-                 4 * (cuda::routeSumStride(p) * p.experts + p.experts +
-                      cuda::routeScanThreads / 32))
+  HYBRID_ON_CUDA(1, cuda::routeScanThreads, 4 * (cuda::routeSumStride(p) + 1) * p.experts)
 };
 
 /// Buffers: choices, counts, offsets, slots. An item is a chunk.

@@ -89,12 +89,10 @@ template <int lanes> HYBRID_DEVICE int laneSumBefore(int value) {
 template <typename T, RouteParams P>
 HYBRID_DEVICE void routeScan(int64_t, int32_t *counts, int32_t *offsets) {
   constexpr int threads = static_cast<int>(routeScanThreads);
-  static_assert(threads / warpSize == warpSize);
   constexpr int experts = static_cast<int>(P.experts), chunks = static_cast<int>(routeChunks(P));
   constexpr int segments = static_cast<int>(routeSegments(P)), all = segments * experts;
   constexpr int stride = static_cast<int>(routeSumStride(P));
   int32_t *sums = sharedMemory<int32_t>(), *totals = sums + stride * experts;
-  int32_t *scratch = totals + experts;
   const int thread = static_cast<int>(threadIdx.x);
 
   // So many counts of a segment are on their way at once; if they are all, they stay in registers.
@@ -130,8 +128,8 @@ HYBRID_DEVICE void routeScan(int64_t, int32_t *counts, int32_t *offsets) {
   constexpr int lanes = static_cast<int>(routeScanLanes(P));
   constexpr int each = (segments + lanes - 1) / lanes;
   HYBRID_NO_UNROLL
-  for (int base = 0; base < experts; base += threads / lanes) {
-    const int expert = base + thread / lanes, begin = thread % lanes * each;
+  for (int base = warpIndex() * (warpSize / lanes); base < experts; base += threads / lanes) {
+    const int expert = base + laneIndex() / lanes, begin = laneIndex() % lanes * each;
     const int count = expert < experts ? minimum(each, segments - begin) : 0;
     int32_t *own = sums + expert * stride + begin;
     int before[each + 1];
@@ -144,7 +142,7 @@ HYBRID_DEVICE void routeScan(int64_t, int32_t *counts, int32_t *offsets) {
     for (int k = 0; k < each; ++k)
       if (k < count)
         own[k] = start + before[k];
-    if (expert < experts && thread % lanes == lanes - 1)
+    if (expert < experts && laneIndex() % lanes == lanes - 1)
       totals[expert] = start + before[each];
   }
   blockBarrier();
@@ -166,21 +164,17 @@ HYBRID_DEVICE void routeScan(int64_t, int32_t *counts, int32_t *offsets) {
   }
 
   // What the experts take, up to their capacity, one behind the other.
+  if (warpIndex() > 0)
+    return;
   int start = 0;
-  HYBRID_NO_UNROLL
-  for (int base = 0; base <= experts; base += threads) {
-    const int expert = base + thread;
+  HYBRID_UNROLL_BY_8
+  for (int base = 0; base <= experts; base += warpSize) {
+    const int expert = base + laneIndex();
     const int taken = expert < experts ? minimum(totals[expert], routeCapacity<P>) : 0;
-    const int before = laneSumBefore<warpSize>(taken);
-    if (laneIndex() == warpSize - 1)
-      scratch[warpIndex()] = before + taken;
-    blockBarrier();
-    const int ofWarp = scratch[laneIndex()], warpsBefore = laneSumBefore<warpSize>(ofWarp);
-    const int inFront = start + shuffle(warpsBefore, warpIndex()) + before;
+    const int before = start + laneSumBefore<warpSize>(taken);
     if (expert <= experts)
-      offsets[expert] = inFront;
-    start += shuffle(warpsBefore + ofWarp, warpSize - 1);
-    blockBarrier();
+      offsets[expert] = before;
+    start = shuffle(before + taken, warpSize - 1);
   }
 }
 
