@@ -190,7 +190,8 @@ def product(step, gpu, cache):
     times = {"tensor" if size == 2 else "fma": math_us, "l2": l2_bytes / gpu["l2_gbs"] / 1e3,
              "dram": dram / (gpu["dram_gbs"] * gpu["dram_efficiency"]) / 1e3}
     limit = max(times, key=times.get)
-    return {"us": gpu["launch_us"] + gpu["library_fill_us"] + times[limit] + (1.0 if splits > 1 else 0), "limit": limit, "times": times,
+    reduction = gpu["launch_us"] + gpu["ramp_us"] if splits > 1 else 0  # a kernel that sums the parts
+    return {"us": gpu["launch_us"] + gpu["library_fill_us"] + times[limit] + reduction, "limit": limit, "times": times,
             "filled": min(1.0, blocks / multiprocessors), "dram_bytes": dram, "touched_bytes": sum(buffer[2] for buffer in buffers)}
 
 
