@@ -33,6 +33,7 @@ constexpr Grid dispatchGrid(const DispatchParams &p) {
 /// y[slots[p]] = x[p]; a slot outside leaves the row out. Buffers: x, slots (int32 [rows]), y. An
 /// item is a row, on CUDA those that a block has.
 struct Dispatch : KernelOf<DispatchParams, "dispatch", 2> {
+  HYBRID_ACTIVATIONS(0, 2)
   HYBRID_ON_CPU(p.rows)
   HYBRID_ON_CUDA(cuda::dispatchGrid(p))
 };
@@ -40,6 +41,7 @@ struct Dispatch : KernelOf<DispatchParams, "dispatch", 2> {
 /// y[p] = x[slots[p]], NaN for a slot outside (tokenStride is x's row stride). Buffers and items as
 /// of dispatch.
 struct Collect : KernelOf<DispatchParams, "collect", 2> {
+  HYBRID_ACTIVATIONS(0, 2)
   HYBRID_ON_CPU(p.rows)
   HYBRID_ON_CUDA(cuda::dispatchGrid(p))
 };

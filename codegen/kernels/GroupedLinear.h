@@ -85,6 +85,7 @@ struct GroupedLinearGradTiles {
 /// [groups, inputs, outputs], not transposed. Buffers: x, weight, offsets, y, a store. An item is a
 /// tile of y; there are as many as any offsets can ask for.
 struct GroupedLinear : KernelOf<GroupedLinearParams, "grouped_linear"> {
+  HYBRID_ACTIVATIONS(0, 3)
   HYBRID_ON_CUDA(cuda::groupedLinearItems(p), cuda::threads(p),
                  cuda::rowsProductShared<T>(cuda::rowsProductOf(p)))
 };
@@ -92,6 +93,7 @@ struct GroupedLinear : KernelOf<GroupedLinearParams, "grouped_linear"> {
 /// dw[e] = sum over its rows of dy[r]' x[r]. Buffers: x, dy, offsets, partial [splits, groups,
 /// outputs, inputs], added by sum_partials. An item is a tile of one of them.
 struct GroupedLinearGrad : KernelOf<GroupedLinearParams, "grouped_linear_grad", 3> {
+  HYBRID_ACTIVATIONS(0, 1)
   HYBRID_ON_CUDA(cuda::groupedLinearGradItems(p), cuda::threads(p),
                  cuda::groupedLinearGradShared<T>(p))
 };

@@ -67,4 +67,40 @@ TYPED_TEST(Dispatches, CollectUndoesDispatch) {
   });
 }
 
+#ifdef HYBRID_CUDA_SHIM
+// Either side may lie in memory as bf16: rows are rounded on their way, or widened.
+constexpr DispatchParams mixed[] = {{300, 16, 3, 20, 0, 16, 4}, {40, 19, 2, 19, 0, 21, 1}};
+TEST(Dispatches16, RoundAndWiden) {
+  forEachCase<mixed>([](const auto &of) {
+    const DispatchParams p = of.value;
+    Tensor<float> x(randomDoubles(p.rows / p.choices * p.columns, 1), p.rows / p.choices, p.columns,
+                    p.tokenStride),
+        back(p.rows, p.columns);
+    std::vector<cuda::bf16> sorted(static_cast<size_t>(p.rows * p.yStride));
+    std::vector<int32_t> slots;
+    for (int64_t i = 0; i < p.rows; ++i)
+      slots.push_back(static_cast<int32_t>((i * 7 + 4) % p.rows));
+    slots[5] = -1;
+    launch<Dispatch, float>(
+        of, [](const DispatchParams &p) { return p; }, {}, x.data(), slots.data(),
+        cuda::RoundedBuffer{sorted.data()});
+    launch<Collect, float>(
+        of,
+        [](const DispatchParams &p) {
+          return DispatchParams{p.rows, p.columns, 1, p.yStride, 0, p.columns, p.alignment};
+        },
+        {&back}, cuda::RoundedBuffer{sorted.data()}, slots.data(), back.data());
+    for (int64_t row = 0; row < p.rows; ++row)
+      for (int64_t column = 0; column < p.columns; ++column) {
+        const auto given = static_cast<float>(x.at(row / p.choices, column));
+        const auto expected = cuda::fromBf16(cuda::toBf16(given));
+        if (row == 5)
+          EXPECT_TRUE(std::isnan(back.at(row, column)));
+        else
+          EXPECT_EQ(back.at(row, column), static_cast<double>(expected));
+      }
+  });
+}
+#endif
+
 } // namespace

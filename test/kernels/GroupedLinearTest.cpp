@@ -29,6 +29,13 @@ template <typename T> constexpr GroupedLinearParams gradientOf(const Case &c) {
   return p;
 }
 
+template <typename T> std::vector<cuda::bf16> inMemory(Tensor<T> &tensor) {
+  std::vector<cuda::bf16> rounded;
+  for (double value : tensor.values())
+    rounded.push_back(cuda::toBf16(static_cast<float>(value)));
+  return rounded;
+}
+
 /// Both directions and the gradient.
 template <typename T, typename Of> void check(const Of &of, const std::vector<int32_t> &offsets) {
   const Case c = of.value;
@@ -62,6 +69,22 @@ template <typename T, typename Of> void check(const Of &of, const std::vector<in
   for (size_t i = 0; i < parts.size(); ++i)
     sum[i % sum.size()] += parts[i];
   EXPECT_LT(relativeError(sum, dw), bound);
+
+  // Rows that lie in memory as bf16 are rounded already: the same bits.
+  if constexpr (sizeof(T) == 4 && Of::value.bf16 != 0) {
+    std::vector<cuda::bf16> x16 = inMemory(tx), dy16 = inMemory(tdy);
+    Tensor<T> again(rows, outputs),
+        partialAgain(gradientOf<T>(c).splits * groups * outputs, inputs);
+    launch<GroupedLinear, T>(
+        of, [](const Case &c) { return GroupedLinearTiles::onCuda<T>(paramsOf(c)); }, {&again},
+        cuda::RoundedBuffer{x16.data()}, tw.data(), offsets.data(), again.data());
+    EXPECT_TRUE(again.sameBits(ty));
+    launch<GroupedLinearGrad, T>(
+        of, [](const Case &c) { return gradientOf<T>(c); }, {&partialAgain},
+        cuda::RoundedBuffer{x16.data()}, cuda::RoundedBuffer{dy16.data()}, offsets.data(),
+        partialAgain.data());
+    EXPECT_TRUE(partialAgain.sameBits(partial));
+  }
 }
 
 template <typename T, const auto &cases> void checkAll(const std::vector<int32_t> &offsets) {
@@ -95,6 +118,13 @@ constexpr Case rounded[] = {{150, 2, 40, 72, 0, 4, 1}}, roundedBack[] = {{150, 2
 TEST(GroupedLinears, RoundOperandsToBf16) {
   checkAll<float, rounded>({0, 70, 150});
   checkAll<float, roundedBack>({0, 70, 140});
+}
+// Rows of bf16 that are no whole words, and whole words but no vectors.
+constexpr Case narrow[] = {{70, 2, 17, 33, 0, 1, 1}, {70, 2, 17, 33, 1, 1, 1}},
+               words[] = {{70, 3, 34, 22, 0, 2, 1}, {70, 3, 34, 22, 1, 2, 1}};
+TEST(GroupedLinears, TakeRoundedRowsOfAnyAlignment) {
+  checkAll<float, narrow>({0, 33, 70});
+  checkAll<float, words>({0, 1, 40, 69});
 }
 
 } // namespace

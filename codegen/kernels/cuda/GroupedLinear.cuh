@@ -48,12 +48,13 @@ HYBRID_DEVICE GroupRows findTile(const int32_t *offsets, int tile) {
   return result;
 }
 
-template <typename T, GroupedLinearParams P, typename Store>
-HYBRID_DEVICE void groupedLinear(int64_t item, const T *x, const T *weight, const int32_t *offsets,
+template <typename T, GroupedLinearParams P, typename X, typename Store>
+HYBRID_DEVICE void groupedLinear(int64_t item, X xBuffer, const T *weight, const int32_t *offsets,
                                  Store y) {
+  const auto *x = readable<T>(xBuffer);
   constexpr int outputs = static_cast<int>(P.outputs),
                 columnTiles = static_cast<int>(ceilDiv(P.outputs, P.columnTile));
-  using Tile = RowsTimesWeight<T, T, rowsProductOf(P), packWidth<T, P.alignment>>;
+  using Tile = RowsTimesWeight<T, ElementOf<T, X>, T, rowsProductOf(P), packWidth<T, P.alignment>>;
   const GroupRows at =
       findTile<Tile::rowTile, static_cast<int>(P.rows), static_cast<int>(P.groups)>(
           offsets, static_cast<int>(item / columnTiles));
@@ -74,8 +75,8 @@ HYBRID_DEVICE void groupedLinear(int64_t item, const T *x, const T *weight, cons
   tile.store(write, at.first, firstColumn, operands);
 }
 
-template <typename T, GroupedLinearParams P>
-HYBRID_DEVICE void groupedLinearGrad(int64_t item, const T *x, const T *dy, const int32_t *offsets,
+template <typename T, GroupedLinearParams P, typename X, typename Dy>
+HYBRID_DEVICE void groupedLinearGrad(int64_t item, X xBuffer, Dy dyBuffer, const int32_t *offsets,
                                      T *partial) {
   constexpr Products products = productsOf<T>(P.bf16);
   constexpr int rowTile = static_cast<int>(P.rowTile), columnTile = static_cast<int>(P.columnTile);
@@ -97,7 +98,8 @@ HYBRID_DEVICE void groupedLinearGrad(int64_t item, const T *x, const T *dy, cons
   const int end = minimum(maximum(offsets[group + 1], begin), rows);
   const int part = (end - begin + static_cast<int>(P.splits) - 1) / static_cast<int>(P.splits);
   const int first = begin + split * part, last = minimum(end, first + part);
-  x += firstColumn, dy += firstRow;
+  const auto *x = readable<T>(xBuffer) + firstColumn;
+  const auto *dy = readable<T>(dyBuffer) + firstRow;
 
   const int g = laneIndex() / 4, t = laneIndex() % 4;
   const int warpRow = rowOfWarp<columnTile>(), warpColumn = columnOfWarp<columnTile>();
@@ -106,9 +108,10 @@ HYBRID_DEVICE void groupedLinearGrad(int64_t item, const T *x, const T *dy, cons
   clearFragments(sums[1]);
   auto sum = [&](int i, int block) -> T(&)[4] { return sums[i][block]; };
 
-  TileInFlight<T, Left, depth, rowTile, wide, threadCount, true, false, P.outputs % rowTile == 0>
+  TileInFlight<ElementOf<T, Dy>, Left, depth, rowTile, wide, threadCount, true, false,
+               P.outputs % rowTile == 0>
       left;
-  TileInFlight<T, Right, depth, columnTile, wide, threadCount, true, false,
+  TileInFlight<ElementOf<T, X>, Right, depth, columnTile, wide, threadCount, true, false,
                P.inputs % columnTile == 0>
       right;
   Element *sets = sharedMemory<Element>();

@@ -7,7 +7,8 @@ namespace hybrid::cuda {
 
 template <typename T, RoundedLinearParams P, typename Store>
 HYBRID_DEVICE void roundedLinear(int64_t item, const bf16 *x, const bf16 *weight, Store y) {
-  using Tile = RowsTimesWeight<T, bf16, rowsProductOf(P), packWidth<bf16, roundedLinearAlignment>>;
+  using Tile =
+      RowsTimesWeight<T, bf16, bf16, rowsProductOf(P), packWidth<bf16, roundedLinearAlignment>>;
   constexpr int64_t columnTiles = ceilDiv(P.outputs, P.columnTile);
   const int64_t firstRow = item / columnTiles * P.rowTile;
   const int firstColumn = static_cast<int>(item % columnTiles * P.columnTile);

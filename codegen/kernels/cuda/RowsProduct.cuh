@@ -22,7 +22,7 @@ struct TileInFlight {
   using Element = typename Tile::Element;
   static constexpr int packs = rows * columns / wide;
   static constexpr int count = (packs + threadCount - 1) / threadCount;
-  static constexpr bool copies = sizeof(Element) == sizeof(T);
+  static constexpr bool copies = sizeof(Element) == sizeof(T) && wide * sizeof(T) >= 4;
   static constexpr bool holds = several && !copies && count <= 8 && count * wide <= 16;
   static constexpr int atOnce = holds || count < 2 ? count : copies ? 4 : 2;
   Pack<Element, wide> held[holds ? count : 1]; // rounded already: half the registers
@@ -119,9 +119,10 @@ template <int columnTile> HYBRID_DEVICE int columnOfWarp() {
   return warpIndex() % (columnTile / 32) * 32;
 }
 
-/// A tile of P.rowTile x P.columnTile sums of products of T, of operands that are `Memory` in
-/// global memory, `wide` of which are moved at once.
-template <typename T, typename Memory, RowsProductParams P, int wide> struct RowsTimesWeight {
+/// A tile of P.rowTile x P.columnTile sums of products of T, of rows of X and a weight of W in
+/// global memory, `wide` elements of which are moved at once.
+template <typename T, typename X, typename W, RowsProductParams P, int wide>
+struct RowsTimesWeight {
   static constexpr Products products = productsOf<T>(P.bf16);
   static constexpr int rowTile = static_cast<int>(P.rowTile),
                        columnTile = static_cast<int>(P.columnTile),
@@ -145,15 +146,14 @@ template <typename T, typename Memory, RowsProductParams P, int wide> struct Row
   /// Adds the products of rows of x and of the weight, or columns of it if transposed. meanwhile():
   /// what else is loaded, behind the first tiles.
   template <typename Meanwhile>
-  HYBRID_DEVICE void multiply(const Memory *x, int64_t xStride, const Memory *weight,
-                              int64_t weightStride, Meanwhile meanwhile) {
+  HYBRID_DEVICE void multiply(const X *x, int64_t xStride, const W *weight, int64_t weightStride,
+                              Meanwhile meanwhile) {
     auto sum = [&](int i, int block) -> T(&)[4] { return sums[i][block]; };
     constexpr bool several = inputs > depth, many = inputs > 2 * depth,
                    wholeDepth = inputs % depth == 0, wholeOutputs = P.wholeColumns != 0;
-    TileInFlight<Memory, Left, rowTile, depth, wide, threadCount, several, P.wholeRows != 0,
-                 wholeDepth>
+    TileInFlight<X, Left, rowTile, depth, wide, threadCount, several, P.wholeRows != 0, wholeDepth>
         left;
-    TileInFlight<Memory, Right, rightRows, rightColumns, wide, threadCount, several,
+    TileInFlight<W, Right, rightRows, rightColumns, wide, threadCount, several,
                  transposed ? wholeDepth : wholeOutputs, transposed ? wholeOutputs : wholeDepth>
         right;
     auto *sets = reinterpret_cast<Element *>(shared);
