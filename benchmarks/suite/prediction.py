@@ -35,7 +35,7 @@ ASSUMPTIONS = """\
   leaves nothing to another; what began first goes first. The L2 cache sees kernels in the order of the program.
 - Library calls: products take the best of three tile sizes at the rate of large products, split by depth while multiprocessors are idle;
   attention takes 65 % of that rate, its gradient 55 %; transforms read and write all of it once for each factor of 8192 points.
-- Memory is zero while counting: routing sends all tokens to the first experts, so experts' products count as one with all tokens.
+- Memory is zero while counting, but for ids and for choices of experts, which follow no order: routing is run whole, so experts have about as many rows each.
 - Clocks do not change, nothing else runs."""
 
 

@@ -236,15 +236,15 @@ def resources_of(log):
 
 
 def measure(root, variants, architectures):
-    """Architecture -> name of a variant -> what it takes; and complaints."""
+    """Architecture -> name of a variant -> what it takes; the kernels that spill; and complaints."""
     headers = sorted(path.relative_to(root) for path in (root / "codegen/kernels/cuda").glob("*.cuh"))
     prefix = "".join(f'#include "{header}"\n' for header in headers) + "using namespace hybrid;\nusing namespace hybrid::cuda;\n"
     names, parts = [], collections.defaultdict(str)  # a family of kernels at a time, which bounds memory
     for number, (key, launch) in enumerate(variants.items()):
         names.append(name_of(key))
         parts[key[0]] += launch.text(number)
-    compiler, texts, table, complaints = nvrtc(), headers_of(root), {}, []
-    spills = {entry["kernel"]: entry["most"] for entry in json.loads((root / "test/cuda/budgets.json").read_text())["spills"]}
+    compiler, texts, table, complaints, spilling = nvrtc(), headers_of(root), {}, [], set()
+    spills = {entry["kernel"]: entry["most"] for entry in listed_spills(root)}
     for architecture in architectures:
         taken = {}
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
@@ -255,6 +255,8 @@ def measure(root, variants, architectures):
                 continue
             for number, (takes, spilled) in resources_of(log).items():
                 taken[names[number]] = takes
+                if spilled:
+                    spilling.add(kernel_of(names[number]))
                 if spilled > spills.get(kernel_of(names[number]), 0):
                     complaints.append(f"{architecture}: {names[number]} spills {spilled} bytes")
             complaints += [f"{architecture}: {names[number]} has {count} generic accesses"
@@ -262,7 +264,12 @@ def measure(root, variants, architectures):
         if not complaints:
             complaints += [f"{architecture}: the compiler says nothing of {name}" for name in names if name not in taken]
         table[architecture] = dict(sorted(taken.items()))
-    return table, complaints
+    return table, spilling, complaints
+
+
+def listed_spills(root):
+    """What check-budgets.py has of kernels that may spill."""
+    return json.loads((root / "test/cuda/budgets.json").read_text())["spills"]
 
 
 def compare(measured, allowed, whole):
@@ -347,8 +354,11 @@ def main():
     if options.list:
         print(*sorted(map(name_of, variants)), sep="\n")
     else:
-        measured, said = measure(options.root, variants, [options.architecture] if options.architecture else ARCHITECTURES)
+        measured, spilling, said = measure(options.root, variants, [options.architecture] if options.architecture else ARCHITECTURES)
         complaints += said
+        if options.cases and not options.architecture and not options.header:
+            complaints += [f"spills: {entry['kernel']} is listed for variants, and none spills" for entry in listed_spills(options.root)
+                           if entry.get("of") == "variants" and entry["kernel"] not in spilling]
         if options.update and options.architecture:
             sys.exit("--update writes the tables of all architectures: leave --architecture out")
         if options.update and not said:
