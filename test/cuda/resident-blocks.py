@@ -4,8 +4,8 @@
 Every use of a kernel of the library in the f32 and bf16 models of check-budgets.py is compiled, first as it likes. Where registers leave room for fewer blocks than shared memory and threads do, it is compiled for one block more
 at a time, until it spills or 16 warps are there: four for each scheduler, which hide memory's latency from kernels that
 have several loads in flight. Blocks of 8 warps and more wait for their own at barriers, too, and get up to 32 warps: an H200 issued in
-38 to 51 % of its cycles with four to five a scheduler, and took 3 % less for a step with attention with six. A kernel that has its blocks
-by a few registers is compiled for them, too, so that a use that is not among these does not lose one. What holds for all architectures and all uses of a template with the same `has...` fields,
+38 to 51 % of its cycles with four to five a scheduler, and took 3 % less for a step with attention with six. A kernel with a store that has its
+blocks by a few registers is compiled for them, too, so that a region that is not among these does not cost one. What holds for all architectures and all uses of a template with the same `has...` fields,
 activations in f32 or `rounded`, so many threads and so much shared memory is a row of the table. check-budgets.py and check-variants.py find out whether
 other fields make a kernel spill.
 
@@ -108,7 +108,7 @@ def choose(compiler, root, library, found):
             continue
         registers, stack, spilled = worst(compile_uses(compiler, root, library[name], uses, 1))
         have = resident(threads, registers)
-        if have <= most and resident(threads, registers + REGION_REGISTERS) < have:
+        if any(use.launch.store for use in uses) and have <= most and resident(threads, registers + REGION_REGISTERS) < have:
             chosen[row] = have
             print(f"{row}: {registers} registers, {have} blocks, and less with a longer region", flush=True)
         for blocks in range(have + 1, most + 1):
