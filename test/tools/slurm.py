@@ -183,16 +183,17 @@ def differences(one, other, where=""):
 
 def study(slurm, folder):
     flags = [str(ROOT / f"models/mad/{name}.hyb") for name in ("mamba", "hyena-swiglu")] + ["--set", "width=16", "--tasks", "in-context-recall:length=16,vocab=8",
-             "--lr", "1e-3", "3e-3", "--wd", "0", "--seeds", "2", "--steps", "300", "--batch", "4", "--test-examples", "64"]
+             "--lr", "1e-3", "3e-3", "--wd", "0", "--seeds", "2", "--steps", "10000", "--batch", "4", "--test-examples", "64"]
     found = {}
     for name, preemptions in (("alone", 0), ("often", 2)):
         out = folder / name
         job = slurm.submit("study.sbatch", out, *flags, flags=["-n", "2"])
         for _ in range(preemptions):
             slurm.until(lambda: (out / "study.sqlite").exists() and slurm.state(job) == "RUNNING", "the study")
-            time.sleep(3)
-            if slurm.state(job) == "RUNNING":
-                slurm.preempt(job)
+            time.sleep(2)
+            if slurm.state(job) != "RUNNING":
+                sys.exit(f"the study is {slurm.state(job)} before it could be preempted: give it more steps")
+            slurm.preempt(job)
         slurm.finish(job, out)
         found[name] = scores(out, flags)
     if differ := differences(found["alone"], found["often"]):
