@@ -251,11 +251,11 @@ private:
     bytes.insert(bytes.end(), begin, begin + seal.size());
   }
 
-  static bool isStage(llvm::StringRef stage, const DeviceTarget &target) {
+  static bool isStage(llvm::StringRef stage, const DeviceTarget &target, bool rounded) {
     static const llvm::StringRef graph[] = {"hybrid", "specialized", "grad",
                                             "fused",  "onnx",        "onnx-text"};
     return llvm::is_contained(graph, stage) || llvm::is_contained(target.stages(), stage) ||
-           llvm::any_of(target.scheduleStages(true, false),
+           llvm::any_of(target.scheduleStages(true, rounded),
                         [&](const ScheduleStage &pass) { return pass.name == stage; });
   }
 
@@ -429,7 +429,7 @@ private:
                  << refused << "\n";
       return 2;
     }
-    if (!isStage(stage, *target)) {
+    if (!isStage(stage, *target, options.precision == "bf16" && target->hasBf16())) {
       complain() << "--emit=" << stage << ": " << target->name() << " has no such stage\n";
       return 2;
     }
