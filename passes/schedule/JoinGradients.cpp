@@ -41,7 +41,7 @@ bool isBehind(LibraryMatmulOp second, LibraryMatmulOp first) {
   return a.buffer == b.buffer && b.offset == a.offset + static_cast<int64_t>(first.getM()) &&
          a.offset % stride + columns <= stride &&
          *next.getAt() == *gradient.getAt() + static_cast<uint64_t>(gradient.getBytes()) &&
-         typeOf(viewOf(gradient)).getElementType() == typeOf(viewOf(next)).getElementType();
+         viewOf(gradient).element == viewOf(next).element;
 }
 
 bool haveSameRest(LibraryMatmulOp first, LibraryMatmulOp second) {
@@ -68,10 +68,10 @@ LibraryMatmulOp join(LibraryMatmulOp first, LibraryMatmulOp later) {
   const int64_t rows = low.getM() + high.getM(), columns = low.getN(), depth = low.getK();
   BufferOp gradient = gradientOf(low);
   OpBuilder builder(gradient);
-  auto whole = BufferOp::create(
-      builder, gradient.getLoc(),
-      MemRefType::get({rows, columns}, typeOf(viewOf(gradient)).getElementType()), Space::Gradients,
-      /*name=*/StringAttr(), gradient.getAtAttr(), /*ids=*/IdsAttr());
+  auto whole =
+      BufferOp::create(builder, gradient.getLoc(),
+                       MemRefType::get({rows, columns}, viewOf(gradient).element), Space::Gradients,
+                       /*name=*/StringAttr(), gradient.getAtAttr(), /*ids=*/IdsAttr());
   View left = viewOf(low.getViews()[0]);
   left.shape = {depth, rows}, left.strides = {static_cast<int64_t>(low.getLda()), 1};
   builder.setInsertionPoint(later);
