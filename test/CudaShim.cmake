@@ -32,10 +32,13 @@ hybrid_cuda_shim_test(replicas ReplicaTests --gtest_filter=*/0:*/2:*/3)
 set(ranks ${CMAKE_COMMAND} -E env HYBRID_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tools/ranks.py)
 hybrid_cuda_shim_test(ranks-equal ${ranks} equal --quick attention-swiglu)
 hybrid_cuda_shim_test(ranks-parts ${ranks} parts --quick striped-mamba-swiglu)
+# Gradients of two and three weights that are one product, and of experts, which are not.
+hybrid_cuda_shim_test(ranks-bf16 ${ranks} bf16 --quick attention-swiglu gated-linear-attention-swiglu attention-moe)
 hybrid_cuda_shim_test(ranks-equal-long ${ranks} equal --all CONFIGURATIONS Long)
 hybrid_cuda_shim_test(ranks-parts-long ${ranks} parts --all CONFIGURATIONS Long)
-set_tests_properties(cuda-shim-ranks-equal cuda-shim-ranks-parts cuda-shim-ranks-equal-long cuda-shim-ranks-parts-long PROPERTIES
-                     RUN_SERIAL ON SKIP_RETURN_CODE 77 TIMEOUT 7200)
+hybrid_cuda_shim_test(ranks-bf16-long ${ranks} bf16 --all CONFIGURATIONS Long)
+set_tests_properties(cuda-shim-ranks-equal cuda-shim-ranks-parts cuda-shim-ranks-bf16 cuda-shim-ranks-equal-long cuda-shim-ranks-parts-long
+                     cuda-shim-ranks-bf16-long PROPERTIES RUN_SERIAL ON SKIP_RETURN_CODE 77 TIMEOUT 7200)
 if(TEST golden)
   hybrid_cuda_shim_test(golden ${golden_run} ${golden_flags} --target cuda:shim)
   # Operands of matrix units rounded to bf16, in kernels of our own and in library products.

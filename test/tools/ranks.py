@@ -4,6 +4,8 @@
                                 losses and gradients of 1, 2 and 4 ranks in f32 and f64, and the same bits twice
   ranks.py parts [--quick] MODEL... | --all
                                 the same of ranks that have parts of each sequence, and of both at once
+  ranks.py bf16 [--quick] MODEL... | --all
+                                the same of 1, 2 and 4 ranks in bf16 on GPUs, where gradients of several weights are one product
   ranks.py traffic [RANKS...]   bytes that a step sends, and those that `hybrid-run info --ranks` says of it
   ranks.py shards [--quick]     the same bits where ranks have shares of the optimizer's state, or of the parameters, with any optimizer; one
                                 goes on where the other stopped
@@ -47,11 +49,12 @@ def small(model, length):
     return [part for name, size in sizes.items() if re.search(rf"\b{name}: int", page) for part in ("--set", f"{name}={size}")]
 
 
-def command(ranks, out, *flags, model="attention-swiglu", steps=4, batch=None, parts=1, length=16):
-    """`parts`: ranks that have parts of each sequence."""
+def command(ranks, out, *flags, model="attention-swiglu", steps=4, batch=None, parts=1, length=16, targets="recall"):
+    """`parts`: ranks that have parts of each sequence. `targets`: positions that are scored."""
     shares = ranks // parts
     return launcher(ranks) + [
-        str(BIN / "hybrid-run"), "train", str(ROOT / f"models/mad/{model}.hyb"), "--task", f"in-context-recall:length={length},vocab=8",
+        str(BIN / "hybrid-run"), "train", str(ROOT / f"models/mad/{model}.hyb"), "--task",
+        f"in-context-recall:length={length},vocab=8,train_targets={targets}",
         "--length", str(length), "--batch", str(batch or SEQUENCES // shares), *small(model, length), "--threads", "1", "--steps", str(steps), "--report-every", "1", "--eval-every", "1000", "--eval-examples", "20", "--final-examples",
         "20", "--seed", "3", "--warmup", "0", "--clip", "0.5", "--out", str(out), "--data-parallel", str(shares), *(["--sequence-parallel", str(parts)] if parts > 1 else []), *(["--target", TARGET] if TARGET else []), *flags]
 
@@ -91,12 +94,13 @@ def distance(got, wanted):
     return max((abs(a - b) for a, b in zip(got, wanted)), default=0)
 
 
-def compare(one, other, tolerance, what, steps=None):
-    """Losses of every step (of the first `steps`), and the gradients of the first: its first moments are (1 - beta1) times these. Steps carry on what the first one rounded."""
+def compare(one, other, tolerance, what, steps=None, behind=1):
+    """Losses of every step (of the first `steps`), and the gradients of the first: its first moments are (1 - beta1) times these. Steps carry on
+    what the first one rounded. `behind`: the step whose first moments are compared; those of a later one are sums of all gradients until then."""
     for a, b in list(zip(metrics(one), metrics(other), strict=True))[:steps]:
         if abs(a["loss"] - b["loss"]) > tolerance * abs(a["loss"]) * (1 if a["step"] == 1 else 100):
             sys.exit(f"{what}: loss {b['loss']} of step {a['step']} ({a['split']}), expected {a['loss']}")
-    first, second = (tensors(next((out / "checkpoints").glob("step-00000001*"))) for out in (one, other))
+    first, second = (tensors(next((out / "checkpoints").glob(f"step-{behind:08}*"))) for out in (one, other))
     if first.keys() != second.keys():
         sys.exit(f"{what}: the checkpoints hold different tensors")
     largest = max(abs(x) for name, values in first.items() if name.startswith("moment1.") for x in values)
@@ -172,6 +176,37 @@ def parts(folder, models):
     run(command(count, again, "--precision", "f64", *flags, model=models[-1], parts=share, length=LONGER))
     if last(again).read_bytes() != last(out).read_bytes():
         sys.exit("the same run twice left other bits")
+
+
+def joined_gradients(model):
+    """How many products of a rank's step are gradients of several weights: those have several sources."""
+    done = run([str(BIN / "hybridc"), str(ROOT / f"models/mad/{model}.hyb"), "--batch", str(SEQUENCES // 2), "--length", "16",
+                *small(model, 16), "--data-parallel", "--target", TARGET, "--precision", "bf16", "--emit", "reduce-gradients", "-o", "-"])
+    step = done.stdout[done.stdout.index("schedule.program @train"):]
+    return len(re.findall(r'library_matmul [^"]*for "[^"]*, ', step))
+
+
+def bf16(folder, models):
+    """What is rounded to bf16 is of one token, and is so alike on any rank where ranks score as many positions: a mean over half of them is twice
+    as much. So every position is scored. Sums over tokens are f32 and only their order differs: the bound is that of f32. Weights that differ in
+    the last bit let some activation round otherwise, by 2^-9, in a later step: they stay where they are, so all steps are compared."""
+    ranks = [2, 4]
+    if models[0] == "--quick":
+        ranks, models = [2], models[1:]
+    elif models[0] == "--all":
+        models = sorted(path.stem for path in (ROOT / "models/mad").glob("*.hyb"))
+    joined = 0
+    for model in models:
+        made = {count: folder / f"{model}-{count}" for count in [1] + ranks}
+        for count, out in made.items():
+            run(command(count, out, "--precision", "bf16", "--checkpoint-every", "4", "--lr", "1e-12", "--min-lr", "0", model=model, targets="all"))
+        products = joined_gradients(model)
+        joined += products
+        for count in ranks:
+            worst = compare(made[1], made[count], 1e-6, f"{model} in bf16 on {count} ranks", behind=4)
+            print(f"{model} bf16 {count} ranks, {products} products of joined gradients: gradients within {worst:.1e}", flush=True)
+    if joined == 0:
+        sys.exit("no gradients are joined in a product: whether ranks sum those was not tested")
 
 
 def traffic(folder, counts):
@@ -385,8 +420,8 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         verb, *rest = sys.argv[1:]
-        if verb in ("equal", "parts", "traffic", "shards"):
-            {"equal": equal, "parts": parts, "traffic": traffic, "shards": shards}[verb](folder, rest)
+        if verb in ("equal", "parts", "bf16", "traffic", "shards"):
+            {"equal": equal, "parts": parts, "bf16": bf16, "traffic": traffic, "shards": shards}[verb](folder, rest)
         elif verb == "kills":
             kills(folder, int(rest[0]))
         else:
