@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 #include "codegen/kernels/RowsProduct.h"
-#include "codegen/kernels/cuda/TileProduct.cuh"
+#include "codegen/kernels/cuda/StagedSums.cuh"
 
 namespace hybrid::cuda {
 
@@ -119,10 +119,22 @@ template <int columnTile> HYBRID_DEVICE int columnOfWarp() {
   return warpIndex() % (columnTile / 32) * 32;
 }
 
+constexpr StagedTile stagedTile(const RowsProductParams &p) {
+  return {static_cast<int>(p.rowTile),
+          static_cast<int>(p.columnTile),
+          threads(p),
+          static_cast<int>(rowsProductStagedStride(p)),
+          p.wholeRows != 0,
+          p.wholeColumns != 0,
+          p.wholePacks != 0};
+}
+
 /// A tile of P.rowTile x P.columnTile sums of products of T, of rows of X and a weight of W in
 /// global memory, `wide` elements of which are moved at once.
 template <typename T, typename X, typename W, RowsProductParams P, int wide>
-struct RowsTimesWeight {
+struct RowsTimesWeight : StagedSums<T, stagedTile(P)> {
+  using Staged = StagedSums<T, stagedTile(P)>;
+  using Staged::shared, Staged::rowCount, Staged::columnCount;
   static constexpr Products products = productsOf<T>(P.bf16);
   static constexpr int rowTile = static_cast<int>(P.rowTile),
                        columnTile = static_cast<int>(P.columnTile),
@@ -137,11 +149,12 @@ struct RowsTimesWeight {
   using Element = typename Left::Element;
   static constexpr int leftElements = rowTile * Left::stride,
                        setElements = leftElements + rightRows * Right::stride;
-  static constexpr int stagedStride = static_cast<int>(rowsProductStagedStride(P));
 
-  T *shared;                 // rowsProductShared() bytes
-  int rowCount, columnCount; // what the tile has of the result; more is not stored
   T sums[2][4][4] = {};
+
+  /// shared: rowsProductShared() bytes.
+  HYBRID_DEVICE RowsTimesWeight(T *shared, int rowCount, int columnCount)
+      : Staged{shared, rowCount, columnCount} {}
 
   /// Adds the products of rows of x and of the weight, or columns of it if transposed. meanwhile():
   /// what else is loaded, behind the first tiles.
@@ -221,65 +234,21 @@ struct RowsTimesWeight {
     blockBarrier(); // before sums lie where the tiles did
   }
 
-  /// A thread stores `together` neighbouring columns of some rows.
-  static constexpr int together = 8, rowsAtOnce = threadCount / (columnTile / together),
-                       rowsOfThread = rowTile / rowsAtOnce;
-  static_assert(rowTile % rowsAtOnce == 0);
-  HYBRID_DEVICE static int ownRow(int i) {
-    return static_cast<int>(threadIdx.x) / (columnTile / together) + i * rowsAtOnce;
-  }
-  HYBRID_DEVICE static int ownColumn() {
-    return static_cast<int>(threadIdx.x) % (columnTile / together) * together;
-  }
-  HYBRID_DEVICE bool hasRow(int i) const { return P.wholeRows != 0 || ownRow(i) < rowCount; }
-  HYBRID_DEVICE bool hasPack() const {
-    if constexpr (P.wholeColumns != 0)
-      return true;
-    return P.wholePacks != 0 ? ownColumn() < columnCount : ownColumn() + together <= columnCount;
-  }
-
-  /// What a store reads for a thread's part of the tile, whose first element is at (firstRow,
-  /// firstColumn) of the result. As many rows as eight registers hold are on their way before the
-  /// products, and all, or two at a time if they are many, before sums pass shared memory: loaded
-  /// behind that, they are a third to half of the time that an H100 takes for a SwiGLU.
-  template <typename Store> struct Ahead {
-    using Operands = NeighboursOperands<Store, together>;
-    static constexpr int bytes = static_cast<int>(sizeof(Operands)),
-                         rows = bytes * rowsOfThread <= 128 ? rowsOfThread : 2,
-                         early = bytes <= 16   ? 2
-                                 : bytes <= 32 ? 1
-                                               : 0;
-    static_assert(rowsOfThread % rows == 0 && early <= rows);
-    Operands operands[rows];
-
-    HYBRID_DEVICE void loadFirst(const RowsTimesWeight &tile, const Store &store, int64_t firstRow,
-                                 int64_t firstColumn) {
-      load<0, early>(tile, store, firstRow, firstColumn, 0);
-    }
-    /// Of `rows` rows from `first` on, those of which `begin` to `end`.
-    template <int begin, int end>
-    HYBRID_DEVICE void load(const RowsTimesWeight &tile, const Store &store, int64_t firstRow,
-                            int64_t firstColumn, int first) {
-      HYBRID_UNROLL
-      for (int i = begin; i < end; ++i)
-        if (tile.hasRow(first + i) && tile.hasPack())
-          operands[i].load(store, firstRow + ownRow(first + i), firstColumn + ownColumn());
-    }
-  };
-
   /// Stores the tile.
   template <typename Store>
   HYBRID_DEVICE void store(const Store &write, int64_t firstRow, int64_t firstColumn,
-                           Ahead<Store> &operands) const {
-    using Operands = Ahead<Store>;
-    constexpr int rows = Operands::rows;
-    operands.template load<Operands::early, rows>(*this, write, firstRow, firstColumn, 0);
+                           typename Staged::template Ahead<Store> &operands) const {
+    Staged::store(write, firstRow, firstColumn, operands, [this] { stage(); });
+  }
+
+private:
+  HYBRID_DEVICE void stage() const {
     const int g = rowOfLane(), t = columnOfLane();
     HYBRID_UNROLL
     for (int i = 0; i < 2; ++i)
       HYBRID_UNROLL
     for (int upper = 0; upper < 2; ++upper) {
-      T *row = shared + (rowOfWarp<columnTile>() + i * 16 + g + upper * 8) * stagedStride +
+      T *row = shared + (rowOfWarp<columnTile>() + i * 16 + g + upper * 8) * Staged::stride +
                columnOfWarp<columnTile>();
       // Columns of a fragment are in the order of the product that made it.
       if constexpr (transposed && Right::adjacent == 4) {
@@ -299,35 +268,6 @@ struct RowsTimesWeight {
           const int c = 2 * t + odd;
           row[transposed ? Right::columnOf(block, c) : block * 8 + c] =
               sums[i][block][2 * upper + odd];
-        }
-      }
-    }
-    blockBarrier();
-    constexpr int staged = 16 / static_cast<int>(sizeof(T));
-    const int column = ownColumn();
-    HYBRID_NO_UNROLL
-    for (int first = 0; first < rowsOfThread; first += rows) {
-      if (first > 0)
-        operands.template load<0, rows>(*this, write, firstRow, firstColumn, first);
-      HYBRID_UNROLL
-      for (int i = 0; i < rows; ++i) {
-        if (!hasRow(first + i))
-          continue;
-        const int row = ownRow(first + i);
-        const T *from = shared + row * stagedStride + column;
-        if (hasPack()) {
-          Pack<T, together> sums;
-          HYBRID_UNROLL
-          for (int k = 0; k < together; k += staged) {
-            const auto some = loadPack<staged>(from + k);
-            HYBRID_UNROLL
-            for (int l = 0; l < staged; ++l)
-              sums[k + l] = some[l];
-          }
-          operands.operands[i].store(write, firstRow + row, firstColumn + column, sums);
-        } else if constexpr (P.wholePacks == 0) {
-          for (int k = 0; column + k < columnCount; ++k)
-            write(firstRow + row, firstColumn + column + k, from[k]);
         }
       }
     }
