@@ -36,6 +36,8 @@ public:
   virtual bool chooseTransforms(llvm::StringRef) { return false; }
   /// Whether the gradient of channels that repeat an input can be summed where it is made.
   virtual bool sumsRepeats() const { return false; }
+  /// Whether products of bf16 and the products of what they made are faster as one kernel.
+  virtual bool chainsProducts() const { return false; }
   /// Whether a sum of products is faster as one product of operands that lie side by side.
   virtual bool joinsProducts() const { return false; }
   /// Positions and taps but one, together, beyond which a convolution becomes transforms and their

@@ -52,6 +52,8 @@ void buildGraphPipeline(OpPassManager &manager, const CompileOptions &options, G
     return;
   if (options.sumRepeats)
     manager.addNestedPass<func::FuncOp>(createSumRepeats());
+  if (options.chainProducts && !options.decode)
+    manager.addNestedPass<func::FuncOp>(createChainProducts());
   if (options.joinProducts)
     manager.addNestedPass<func::FuncOp>(createJoinProducts());
   manager.addNestedPass<func::FuncOp>(createFuseElementwise());

@@ -4,6 +4,7 @@
 #include "codegen/cuda/CudaBackend.h"
 #include "codegen/cuda/ResidentBlocks.h"
 #include "codegen/kernels/FFTConvParts.h"
+#include "codegen/kernels/ProductChain.h"
 #include "dialect/schedule/ScheduleOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "passes/Passes.h"
@@ -92,6 +93,7 @@ public:
     return true;
   }
   bool sumsRepeats() const override { return true; }
+  bool chainsProducts() const override { return sharedBytes() >= leastProductChainShared; }
   bool joinsProducts() const override { return true; }
   int64_t longestConvolution(bool wide) const override {
     return cuda::longestConvolution(*transformsByName(transforms),

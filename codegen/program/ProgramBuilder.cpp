@@ -164,7 +164,7 @@ std::string sourceName(Operation *op) {
   if (auto binary = dyn_cast<BinaryOp>(op))
     return stringifyBinaryKind(binary.getKind()).str();
   std::string name = op->getName().stripDialect().str();
-  if (!isa<FusedOp, RowTilesOp>(op))
+  if (!isa<FusedOp, ProductChainOp, RowTilesOp>(op))
     return name;
   name += "(";
   for (Operation &inner : op->getRegion(0).front().without_terminator())

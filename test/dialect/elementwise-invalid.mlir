@@ -236,3 +236,118 @@ func.func @tiles_incomplete(%x: tensor<8x4xf32>) {
   }
   return
 }
+
+// -----
+
+// product_chain C1: the body takes what the op is given.
+func.func @chain_arguments(%x: tensor<8x4xbf16>, %w: tensor<16x4xbf16>, %v: tensor<4x16xbf16>) {
+  // expected-error@+1 {{operands are for a body of ('tensor<8x4xbf16>', 'tensor<16x4xbf16>'), but the body takes ('tensor<8x4xbf16>', 'tensor<16x4xbf16>', 'tensor<4x16xbf16>')}}
+  %0 = hybrid.product_chain(%x, %w) : (tensor<8x4xbf16>, tensor<16x4xbf16>) -> tensor<8x4xf32> {
+  ^bb0(%a: tensor<8x4xbf16>, %b: tensor<16x4xbf16>, %c: tensor<4x16xbf16>):
+    %p = hybrid.linear %a, %b : tensor<8x4xbf16>, tensor<16x4xbf16> -> tensor<8x16xf32>
+    %f = hybrid.fused(%p) : (tensor<8x16xf32>) -> tensor<8x16xf32> {
+    ^bb0(%e: tensor<8x16xf32>):
+      hybrid.yield %e : tensor<8x16xf32>
+    }
+    %r = hybrid.round %f : tensor<8x16xf32> -> tensor<8x16xbf16>
+    %q = hybrid.linear %r, %c : tensor<8x16xbf16>, tensor<4x16xbf16> -> tensor<8x4xf32>
+    hybrid.yield %q : tensor<8x4xf32>
+  }
+  return
+}
+
+// -----
+
+// product_chain C2: and yields what the op gives.
+func.func @chain_results(%x: tensor<8x4xbf16>, %w: tensor<16x4xbf16>, %v: tensor<4x16xbf16>) {
+  // expected-error@+1 {{results are of types ('tensor<8x5xf32>'), but the body yields ('tensor<8x4xf32>')}}
+  %0 = hybrid.product_chain(%x, %w, %v) : (tensor<8x4xbf16>, tensor<16x4xbf16>, tensor<4x16xbf16>) -> tensor<8x5xf32> {
+  ^bb0(%a: tensor<8x4xbf16>, %b: tensor<16x4xbf16>, %c: tensor<4x16xbf16>):
+    %p = hybrid.linear %a, %b : tensor<8x4xbf16>, tensor<16x4xbf16> -> tensor<8x16xf32>
+    %f = hybrid.fused(%p) : (tensor<8x16xf32>) -> tensor<8x16xf32> {
+    ^bb0(%e: tensor<8x16xf32>):
+      hybrid.yield %e : tensor<8x16xf32>
+    }
+    %r = hybrid.round %f : tensor<8x16xf32> -> tensor<8x16xbf16>
+    %q = hybrid.linear %r, %c : tensor<8x16xbf16>, tensor<4x16xbf16> -> tensor<8x4xf32>
+    hybrid.yield %q : tensor<8x4xf32>
+  }
+  return
+}
+
+// -----
+
+// product_chain C3: what is rounded is what the function gives.
+func.func @chain_without_function(%x: tensor<8x4xbf16>, %w: tensor<16x4xbf16>, %v: tensor<4x16xbf16>) {
+  // expected-error@+1 {{body holds 'hybrid.round' out of order, expected products of rows from outside, one hybrid.fused of them, hybrid.round of its results, products of those, and their sum}}
+  %0 = hybrid.product_chain(%x, %w, %v) : (tensor<8x4xbf16>, tensor<16x4xbf16>, tensor<4x16xbf16>) -> tensor<8x4xf32> {
+  ^bb0(%a: tensor<8x4xbf16>, %b: tensor<16x4xbf16>, %c: tensor<4x16xbf16>):
+    %p = hybrid.linear %a, %b : tensor<8x4xbf16>, tensor<16x4xbf16> -> tensor<8x16xf32>
+    // expected-note@+1 {{the op is here}}
+    %r = hybrid.round %p : tensor<8x16xf32> -> tensor<8x16xbf16>
+    %q = hybrid.linear %r, %c : tensor<8x16xbf16>, tensor<4x16xbf16> -> tensor<8x4xf32>
+    hybrid.yield %q : tensor<8x4xf32>
+  }
+  return
+}
+
+// -----
+
+// product_chain C3: a product of rows from outside stands in front of the function.
+func.func @chain_late_product(%x: tensor<8x4xbf16>, %w: tensor<16x4xbf16>, %v: tensor<4x16xbf16>) {
+  // expected-error@+1 {{body holds 'hybrid.linear' out of order, expected products of rows from outside, one hybrid.fused of them, hybrid.round of its results, products of those, and their sum}}
+  %0 = hybrid.product_chain(%x, %w, %v) : (tensor<8x4xbf16>, tensor<16x4xbf16>, tensor<4x16xbf16>) -> tensor<8x4xf32> {
+  ^bb0(%a: tensor<8x4xbf16>, %b: tensor<16x4xbf16>, %c: tensor<4x16xbf16>):
+    %p = hybrid.linear %a, %b : tensor<8x4xbf16>, tensor<16x4xbf16> -> tensor<8x16xf32>
+    %f = hybrid.fused(%p) : (tensor<8x16xf32>) -> tensor<8x16xf32> {
+    ^bb0(%e: tensor<8x16xf32>):
+      hybrid.yield %e : tensor<8x16xf32>
+    }
+    // expected-note@+1 {{the op is here}}
+    %l = hybrid.linear %a, %b : tensor<8x4xbf16>, tensor<16x4xbf16> -> tensor<8x16xf32>
+    %r = hybrid.round %f : tensor<8x16xf32> -> tensor<8x16xbf16>
+    %q = hybrid.linear %r, %c : tensor<8x16xbf16>, tensor<4x16xbf16> -> tensor<8x4xf32>
+    hybrid.yield %q : tensor<8x4xf32>
+  }
+  return
+}
+
+// -----
+
+// product_chain C3: no op but those.
+func.func @chain_norm(%x: tensor<8x4xbf16>, %w: tensor<16x4xbf16>, %v: tensor<4x16xbf16>) {
+  // expected-error@+1 {{body holds 'hybrid.rmsnorm' out of order, expected products of rows from outside, one hybrid.fused of them, hybrid.round of its results, products of those, and their sum}}
+  %0 = hybrid.product_chain(%x, %w, %v) : (tensor<8x4xbf16>, tensor<16x4xbf16>, tensor<4x16xbf16>) -> tensor<8x4xf32> {
+  ^bb0(%a: tensor<8x4xbf16>, %b: tensor<16x4xbf16>, %c: tensor<4x16xbf16>):
+    %p = hybrid.linear %a, %b : tensor<8x4xbf16>, tensor<16x4xbf16> -> tensor<8x16xf32>
+    %f = hybrid.fused(%p) : (tensor<8x16xf32>) -> tensor<8x16xf32> {
+    ^bb0(%e: tensor<8x16xf32>):
+      hybrid.yield %e : tensor<8x16xf32>
+    }
+    %r = hybrid.round %f : tensor<8x16xf32> -> tensor<8x16xbf16>
+    %q = hybrid.linear %r, %c : tensor<8x16xbf16>, tensor<4x16xbf16> -> tensor<8x4xf32>
+    // expected-note@+1 {{the op is here}}
+    %n = hybrid.rmsnorm %q : tensor<8x4xf32> -> tensor<8x4xf32>
+    hybrid.yield %n : tensor<8x4xf32>
+  }
+  return
+}
+
+// -----
+
+// product_chain C4: the first result is the sum.
+func.func @chain_yields(%x: tensor<8x4xbf16>, %w: tensor<16x4xbf16>, %v: tensor<4x16xbf16>) {
+  // expected-error@+1 {{yields something else than the sum of the products behind its hybrid.fused, then results of hybrid.round}}
+  %0 = hybrid.product_chain(%x, %w, %v) : (tensor<8x4xbf16>, tensor<16x4xbf16>, tensor<4x16xbf16>) -> tensor<8x16xbf16> {
+  ^bb0(%a: tensor<8x4xbf16>, %b: tensor<16x4xbf16>, %c: tensor<4x16xbf16>):
+    %p = hybrid.linear %a, %b : tensor<8x4xbf16>, tensor<16x4xbf16> -> tensor<8x16xf32>
+    %f = hybrid.fused(%p) : (tensor<8x16xf32>) -> tensor<8x16xf32> {
+    ^bb0(%e: tensor<8x16xf32>):
+      hybrid.yield %e : tensor<8x16xf32>
+    }
+    %r = hybrid.round %f : tensor<8x16xf32> -> tensor<8x16xbf16>
+    %q = hybrid.linear %r, %c : tensor<8x16xbf16>, tensor<4x16xbf16> -> tensor<8x4xf32>
+    hybrid.yield %r : tensor<8x16xbf16>
+  }
+  return
+}

@@ -166,3 +166,27 @@ func.func @widen(%x: tensor<4x8xbf16>) -> tensor<4x8xf32> {
   %0 = hybrid.widen %x : tensor<4x8xbf16> -> tensor<4x8xf32>
   return %0 : tensor<4x8xf32>
 }
+
+// CHECK-LABEL: func.func @product_chain
+func.func @product_chain(%x: tensor<2x8x4xbf16>, %w: tensor<16x4xbf16>, %v: tensor<4x16xbf16>) -> (tensor<2x8x4xf32>, tensor<2x8x16xbf16>) {
+  // CHECK: %[[C:.*]]:2 = hybrid.product_chain(%{{.*}}, %{{.*}}, %{{.*}}) : (tensor<2x8x4xbf16>, tensor<16x4xbf16>, tensor<4x16xbf16>) -> (tensor<2x8x4xf32>, tensor<2x8x16xbf16>) {
+  // CHECK-NEXT: ^bb0(
+  // CHECK-NEXT: hybrid.linear
+  // CHECK-NEXT: hybrid.fused
+  // CHECK: hybrid.round
+  // CHECK-NEXT: hybrid.matmul {{.*}} {transpose_b}
+  // CHECK-NEXT: hybrid.yield
+  %0:2 = hybrid.product_chain(%x, %w, %v) : (tensor<2x8x4xbf16>, tensor<16x4xbf16>, tensor<4x16xbf16>) -> (tensor<2x8x4xf32>, tensor<2x8x16xbf16>) {
+  ^bb0(%a: tensor<2x8x4xbf16>, %b: tensor<16x4xbf16>, %c: tensor<4x16xbf16>):
+    %p = hybrid.linear %a, %b : tensor<2x8x4xbf16>, tensor<16x4xbf16> -> tensor<2x8x16xf32>
+    %f = hybrid.fused(%p) : (tensor<2x8x16xf32>) -> tensor<2x8x16xf32> {
+    ^bb0(%e: tensor<2x8x16xf32>):
+      %s = hybrid.unary silu %e : tensor<2x8x16xf32>
+      hybrid.yield %s : tensor<2x8x16xf32>
+    }
+    %r = hybrid.round %f : tensor<2x8x16xf32> -> tensor<2x8x16xbf16>
+    %q = hybrid.matmul %r, %c {transpose_b} : tensor<2x8x16xbf16>, tensor<4x16xbf16> -> tensor<2x8x4xf32>
+    hybrid.yield %q, %r : tensor<2x8x4xf32>, tensor<2x8x16xbf16>
+  }
+  return %0#0, %0#1 : tensor<2x8x4xf32>, tensor<2x8x16xbf16>
+}

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 #ifdef HYBRID_CUDA_SHIM
 #include "codegen/kernels/cuda/RoundedLinear.cuh"
-#include "test/kernels/Launch.h"
+#include "test/kernels/RoundedTensor.h"
 
 HYBRID_TEST_KERNEL(RoundedLinear, , roundedLinear)
 
@@ -30,19 +30,6 @@ constexpr RoundedLinearParams paramsOf(const Case &c) {
     p.rowTile = c.rowTile, p.columnTile = c.columnTile;
   return p;
 }
-
-/// Rounded numbers, and what they are in memory.
-struct RoundedTensor {
-  Doubles values;
-  std::vector<cuda::bf16> memory;
-
-  RoundedTensor(int64_t count, unsigned seed) : values(randomDoubles(count, seed)) {
-    for (double &value : values) {
-      memory.push_back(cuda::toBf16(static_cast<float>(value)));
-      value = static_cast<double>(cuda::fromBf16(memory.back()));
-    }
-  }
-};
 
 template <typename Of> void check(const Of &of) {
   const Case c = of.value;

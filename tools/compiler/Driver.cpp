@@ -443,6 +443,7 @@ private:
     if (options.precision == "bf16") {
       bound.precision = "f32";
       bound.roundProducts = target->hasBf16();
+      bound.chainProducts = target->chainsProducts();
       bound.joinProducts = target->joinsProducts();
       bound.fewRows = target->mostRowsOfBf16();
       products = target->hasBf16() ? "bf16" : "f32";
