@@ -108,9 +108,11 @@ def measure(hybridc, root, architectures):
     """The budgets of an architecture; of LISTED (architecture, kernel) -> how many, and the use that has most; and the
     launches for which the compiler was told how many blocks share a multiprocessor."""
     table, listed, resident = {architecture: {} for architecture in architectures}, {kind: {} for kind in LISTED}, set()
+    # Programs for several GPUs keep to the shared memory of the smallest: the others have kernels of their own when alone.
+    compiled = [(use, targets) for targets in ([architectures] + [architectures[-1:]] * (len(architectures) > 1)) for use in USES]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        results = pool.map(lambda use: compile_model(hybridc, root, architectures, *use), USES)
-        for (model, arguments), result in zip(USES, results):
+        results = pool.map(lambda each: compile_model(hybridc, root, each[1], *each[0]), compiled)
+        for ((model, arguments), _), result in zip(compiled, results):
             for architecture, kernels in result.items():
                 for kernel in kernels:
                     name = name_of(kernel, arguments)

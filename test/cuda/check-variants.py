@@ -43,9 +43,13 @@ ARCHITECTURES = ["sm_80", "sm_90a"]
 TARGET = "cuda:" + ",".join(ARCHITECTURES)
 # What KIND stands for in a gradient case; kinds are all alike to kernels of the library.
 KINDS = {"binary": "add", "unary": "exp", "reduce": "sum"}
-# What neither of the others has: work divided over time or keys, tensors prepared for cuDNN, heads that several blocks
-# share, spectra by cuFFT, tokens one by one.
+# What neither of the others has: chains of products, which need more shared memory than all GPUs have; work divided over
+# time or keys, tensors prepared for cuDNN, heads that several blocks share, spectra by cuFFT, tokens one by one.
+CHAINED = "--batch=128 --length=128 --precision=bf16 --target=cuda:sm_90a"
 LONG = [
+    ("models/mad/attention-swiglu.hyb", CHAINED),
+    ("models/mad/attention-mlp.hyb", CHAINED),
+    ("models/mad/rwkv.hyb", CHAINED),
     ("models/mad/mamba.hyb", "--batch=1 --length=4096"),
     ("models/mad/rwkv.hyb", "--batch=1 --length=4096"),
     ("models/mad/attention-swiglu.hyb", "--batch=2 --length=256 --decode"),
@@ -119,7 +123,8 @@ def uses(root, cases, folder):
 
 
 def source_of(hybridc, arguments):
-    command = [hybridc, *map(str, arguments), f"--target={TARGET}", "--emit=cuda"]
+    target = [] if any(str(argument).startswith("--target=") for argument in arguments) else [f"--target={TARGET}"]
+    command = [hybridc, *map(str, arguments), *target, "--emit=cuda"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command))}: {done.stderr}")
