@@ -14,11 +14,13 @@ target = sys.argv[3] if len(sys.argv) > 3 else None
 MIXERS = pathlib.Path(__file__).resolve().parent / "Inputs" / "rounded-mixers.hyb"
 CASES = [(models / f"{name}.hyb", None, 2, 32, ["vocab=16"])
          for name in ("attention-swiglu", "hyena-swiglu", "mamba", "gated-linear-attention-swiglu", "rwkv")]
-# Convolutions as products with Toeplitz matrices and by transforms in shared memory and in two passes; scans whole and divided over time; chunks not full.
+# Convolutions as products with Toeplitz matrices and by transforms in shared memory and in two passes; scans whole and divided over time; chunks not full;
+# chains of products in blocks of 32, 64 and 128 rows, and the last not full.
 CASES += [(MIXERS, name, batch, length, []) for name, batch, length in
           (("hyena_alone", 3, 50), ("hyena_alone", 2, 300), ("convolution_alone", 1, 4100), ("hyena_packed", 2, 70),
            ("mamba_alone", 2, 50), ("mamba_alone", 1, 700), ("mamba_packed", 2, 70), ("gated_linear_alone", 2, 50), ("gated_linear_alone", 1, 700),
-           ("gated_linear_packed", 2, 70), ("mamba2_alone", 2, 50), ("retention_alone", 2, 50), ("linear_attention_alone", 2, 50), ("delta_packed", 2, 70), ("kimi_alone", 2, 50))]
+           ("gated_linear_packed", 2, 70), ("mamba2_alone", 2, 50), ("retention_alone", 2, 50), ("linear_attention_alone", 2, 50), ("delta_packed", 2, 70), ("kimi_alone", 2, 50),
+           ("channel_mixers", 3, 50), ("channel_mixers", 50, 130), ("channel_mixers", 100, 130))]
 
 
 def distance(a, b):
