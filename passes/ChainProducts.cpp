@@ -31,6 +31,8 @@ namespace {
 /// and as much as shared memory and registers hold.
 constexpr int64_t mostContracted = 128, contractedPart = 16, innerPart = 32;
 constexpr size_t mostInputs = 2, mostFirst = 3, mostSecond = 2, mostRounded = 3;
+/// Elementwise ops on the way: a region of more is the matter of a kernel of its own.
+constexpr size_t mostElements = 64;
 bool isOutputSize(int64_t size) { return size == 32 || size == 64 || size == 128; }
 
 struct Chain {
@@ -39,6 +41,9 @@ struct Chain {
   Value sum;
   /// What is rounded: for the second products, in their order, then for others.
   llvm::SetVector<Operation *> rounded;
+  /// Position of the last op that it reads: it can stand behind that.
+  int64_t place = 0;
+  size_t visited = 0; // by trace()
   bool isAlive = true;
 
   bool has(Operation *op) const {
@@ -72,7 +77,7 @@ bool trace(Value value, Chain &chain) {
     chain.first.insert(op);
     return chain.first.size() <= mostFirst;
   }
-  if (!isa<UnaryOp, BinaryOp>(op) || shapeOf(value) != shape)
+  if (!isa<UnaryOp, BinaryOp>(op) || shapeOf(value) != shape || ++chain.visited > mostElements)
     return false;
   for (Value operand : op->getOperands())
     if (!operand.getDefiningOp<ConstantOp>() && !trace(operand, chain))
@@ -131,8 +136,10 @@ public:
         chains.push_back(std::move(*chain));
     for (BinaryOp sum : wholeSums(function))
       joinTerms(sum);
-    for (bool changed = true; changed;)
-      changed = leaveOut();
+    for (Chain &chain : chains)
+      chain.place = placeOf(chain);
+    while (leaveOut())
+      ;
   }
 
   /// Makes ops of them; how many.
@@ -211,8 +218,8 @@ private:
   Chain *saverOf(RoundOp round, Operation *user) {
     Chain *last = nullptr;
     for (Chain &chain : chains) {
-      if (!chain.isAlive || placeOf(chain) >= position.lookup(user) ||
-          (last && placeOf(chain) < placeOf(*last)))
+      if (!chain.isAlive || chain.place >= position.lookup(user) ||
+          (last && chain.place < last->place))
         continue;
       Chain trial = chain;
       if (trace(round.getX(), trial) && trial.first.size() == chain.first.size())
@@ -228,42 +235,48 @@ private:
     });
   }
 
-  /// Finds who saves what others read; gives up the first chain of which something cannot be saved.
-  /// Whether there was one.
+  /// Finds who saves what others read, and gives up chains of which something cannot be saved.
+  /// Whether there was one: then others may have lost who computes their values again, or saves
+  /// them.
   bool leaveOut() {
     saved.clear();
+    bool changed = false;
+    auto giveUp = [&](Chain &chain) { chain.isAlive = false, changed = true; };
+    for (Chain &chain : chains)
+      if (chain.isAlive && !findSavers(chain))
+        giveUp(chain);
     for (Chain &chain : chains) {
-      if (!chain.isAlive)
-        continue;
-      llvm::SetVector<Operation *> ops(chain.first.begin(), chain.first.end());
-      ops.insert_range(chain.elements), ops.insert_range(chain.rounded);
-      for (Operation *op : ops) {
-        if (llvm::count_if(chains, [&](const Chain &other) {
-              return other.isAlive && other.first.contains(op);
-            }) > 2)
-          return giveUp(chain);
-        for (OpOperand &use : op->getUses()) {
-          if (isComputedAgain(op, use.getOwner()))
-            continue;
-          auto round = dyn_cast<RoundOp>(op);
-          Chain *saver = round ? saverOf(round, use.getOwner()) : nullptr;
-          if (!saver)
-            return giveUp(chain);
-          saved[saver][op].insert(&use);
-        }
+      llvm::SetVector<Operation *> all = chain.rounded;
+      for (auto &[value, uses] : saved[&chain])
+        all.insert(value);
+      if (chain.isAlive && all.size() > mostRounded)
+        giveUp(chain);
+    }
+    return changed;
+  }
+
+  /// Whether all that others read of the chain's values is saved by one, and no product is computed
+  /// more than once again.
+  bool findSavers(const Chain &chain) {
+    auto computedBy = [&](Operation *op) {
+      return llvm::count_if(
+          chains, [&](const Chain &other) { return other.isAlive && other.first.contains(op); });
+    };
+    llvm::SetVector<Operation *> ops(chain.first.begin(), chain.first.end());
+    ops.insert_range(chain.elements), ops.insert_range(chain.rounded);
+    for (Operation *op : ops) {
+      if (computedBy(op) > 2)
+        return false;
+      for (OpOperand &use : op->getUses()) {
+        if (isComputedAgain(op, use.getOwner()))
+          continue;
+        auto round = dyn_cast<RoundOp>(op);
+        Chain *saver = round ? saverOf(round, use.getOwner()) : nullptr;
+        if (!saver)
+          return false;
+        saved[saver][op].insert(&use);
       }
     }
-    for (auto &[chain, values] : saved) {
-      llvm::SetVector<Operation *> all = chain->rounded;
-      for (auto &[value, uses] : values)
-        all.insert(value);
-      if (all.size() > mostRounded)
-        return giveUp(*chain);
-    }
-    return false;
-  }
-  static bool giveUp(Chain &chain) {
-    chain.isAlive = false;
     return true;
   }
 
