@@ -148,16 +148,15 @@ public:
     for (Chain &chain : chains)
       if (chain.isAlive)
         make(chain), ++made;
-    llvm::SetVector<Operation *> replaced;
     // Only now: chains compute values of one another again.
+    SmallVector<Operation *> replaced;
     for (Chain &chain : chains)
       if (chain.isAlive) {
-        eraseDead(chain.sum.getDefiningOp());
+        replaced.push_back(chain.sum.getDefiningOp());
         for (auto &[value, uses] : saved[&chain])
-          replaced.insert(value);
+          replaced.push_back(value);
       }
-    for (Operation *value : replaced)
-      eraseDead(value);
+    eraseDead(replaced);
     return made;
   }
 
@@ -197,7 +196,7 @@ private:
       if (term != a && term != b)
         result = add(result, term);
     sum.replaceAllUsesWith(result);
-    eraseDead(sum);
+    eraseDead(sum.getOperation());
     return both;
   }
 

@@ -56,7 +56,7 @@ private:
     for (Value term : ArrayRef(rest).drop_front())
       result = BinaryOp::create(builder, sum.getLoc(), BinaryKind::Add, result, term);
     sum.replaceAllUsesWith(result);
-    eraseDead(sum);
+    eraseDead(sum.getOperation());
     numSummed += summed.size();
   }
 

@@ -36,9 +36,8 @@ SmallVector<BinaryOp> wholeSums(func::FuncOp function) {
   return sums;
 }
 
-void eraseDead(Operation *op) {
-  llvm::SetVector<Operation *> candidates;
-  candidates.insert(op);
+void eraseDead(ArrayRef<Operation *> ops) {
+  llvm::SetVector<Operation *> candidates(ops.begin(), ops.end());
   while (!candidates.empty()) {
     Operation *candidate = candidates.pop_back_val();
     if (!isOpTriviallyDead(candidate))

@@ -17,7 +17,7 @@ void collectTerms(BinaryOp sum, llvm::SmallVectorImpl<mlir::Value> &terms);
 /// The sums of a function that are no terms, in order.
 llvm::SmallVector<BinaryOp> wholeSums(mlir::func::FuncOp function);
 
-/// Erases an op whose results nothing uses, and what only it needed.
-void eraseDead(mlir::Operation *op);
+/// Erases those of the ops whose results nothing uses, and what only they needed.
+void eraseDead(llvm::ArrayRef<mlir::Operation *> ops);
 
 } // namespace hybrid
