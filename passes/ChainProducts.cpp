@@ -43,7 +43,7 @@ struct Chain {
   llvm::SetVector<Operation *> rounded;
   /// Position of the last op that it reads: it can stand behind that.
   int64_t place = 0;
-  size_t visited = 0; // by trace()
+  size_t visited = 0; // by one trace()
   bool isAlive = true;
 
   bool has(Operation *op) const {
@@ -64,9 +64,7 @@ bool isFirst(Operation *op, ArrayRef<int64_t> shape) {
          shape.back() >= 2 * contracted;
 }
 
-/// Adds what `value` is computed of to the chain: elementwise ops of products of its shape; false
-/// where there is anything else.
-bool trace(Value value, Chain &chain) {
+bool traceFrom(Value value, Chain &chain) {
   Operation *op = value.getDefiningOp();
   if (!op || op->getBlock() != chain.second.front()->getBlock())
     return false;
@@ -80,10 +78,17 @@ bool trace(Value value, Chain &chain) {
   if (!isa<UnaryOp, BinaryOp>(op) || shapeOf(value) != shape || ++chain.visited > mostElements)
     return false;
   for (Value operand : op->getOperands())
-    if (!operand.getDefiningOp<ConstantOp>() && !trace(operand, chain))
+    if (!operand.getDefiningOp<ConstantOp>() && !traceFrom(operand, chain))
       return false;
   chain.elements.insert(op);
   return true;
+}
+
+/// Adds what `value` is computed of to the chain: elementwise ops of products of its shape; false
+/// where there is anything else, or too much of it.
+bool trace(Value value, Chain &chain) {
+  chain.visited = 0;
+  return traceFrom(value, chain);
 }
 
 size_t inputsOf(const Chain &chain) {

@@ -179,3 +179,118 @@ func.func @other_operand(%xr: tensor<8x16xf32>, %w: tensor<64x16xf32>, %v: tenso
   %y = hybrid.linear %r, %vr : tensor<8x64xbf16>, tensor<32x64xbf16> -> tensor<8x32xf32>
   return %y : tensor<8x32xf32>
 }
+
+// -----
+
+// Each value that a gradient's chain saves may have as many ops of its own as one that is multiplied.
+// CHECK-LABEL: func.func @long_saved
+// CHECK: hybrid.product_chain
+// CHECK-COUNT-40: hybrid.unary relu
+// CHECK-COUNT-40: hybrid.unary tanh
+// CHECK: hybrid.product_chain
+// CHECK-COUNT-40: hybrid.unary relu
+// CHECK-COUNT-40: hybrid.unary tanh
+// CHECK: hybrid.yield %{{.*}}, %{{.*}}, %{{.*}} : tensor<8x32xf32>, tensor<8x64xbf16>, tensor<8x64xbf16>
+func.func @long_saved(%xr: tensor<8x16xf32>, %w: tensor<64x16xf32>, %v: tensor<32x64xf32>, %u: tensor<32x64xf32>, %t: tensor<16x64xf32>)
+    -> (tensor<8x32xf32>, tensor<16x64xf32>, tensor<16x64xf32>) {
+  %x = hybrid.round %xr : tensor<8x16xf32> -> tensor<8x16xbf16>
+  %wr = hybrid.round %w : tensor<64x16xf32> -> tensor<64x16xbf16>
+  %vr = hybrid.round %v : tensor<32x64xf32> -> tensor<32x64xbf16>
+  %ur = hybrid.round %u : tensor<32x64xf32> -> tensor<32x64xbf16>
+  %tr = hybrid.round %t : tensor<16x64xf32> -> tensor<16x64xbf16>
+  %p = hybrid.linear %x, %wr : tensor<8x16xbf16>, tensor<64x16xbf16> -> tensor<8x64xf32>
+  %a0 = hybrid.unary relu %p : tensor<8x64xf32>
+  %a1 = hybrid.unary relu %a0 : tensor<8x64xf32>
+  %a2 = hybrid.unary relu %a1 : tensor<8x64xf32>
+  %a3 = hybrid.unary relu %a2 : tensor<8x64xf32>
+  %a4 = hybrid.unary relu %a3 : tensor<8x64xf32>
+  %a5 = hybrid.unary relu %a4 : tensor<8x64xf32>
+  %a6 = hybrid.unary relu %a5 : tensor<8x64xf32>
+  %a7 = hybrid.unary relu %a6 : tensor<8x64xf32>
+  %a8 = hybrid.unary relu %a7 : tensor<8x64xf32>
+  %a9 = hybrid.unary relu %a8 : tensor<8x64xf32>
+  %a10 = hybrid.unary relu %a9 : tensor<8x64xf32>
+  %a11 = hybrid.unary relu %a10 : tensor<8x64xf32>
+  %a12 = hybrid.unary relu %a11 : tensor<8x64xf32>
+  %a13 = hybrid.unary relu %a12 : tensor<8x64xf32>
+  %a14 = hybrid.unary relu %a13 : tensor<8x64xf32>
+  %a15 = hybrid.unary relu %a14 : tensor<8x64xf32>
+  %a16 = hybrid.unary relu %a15 : tensor<8x64xf32>
+  %a17 = hybrid.unary relu %a16 : tensor<8x64xf32>
+  %a18 = hybrid.unary relu %a17 : tensor<8x64xf32>
+  %a19 = hybrid.unary relu %a18 : tensor<8x64xf32>
+  %a20 = hybrid.unary relu %a19 : tensor<8x64xf32>
+  %a21 = hybrid.unary relu %a20 : tensor<8x64xf32>
+  %a22 = hybrid.unary relu %a21 : tensor<8x64xf32>
+  %a23 = hybrid.unary relu %a22 : tensor<8x64xf32>
+  %a24 = hybrid.unary relu %a23 : tensor<8x64xf32>
+  %a25 = hybrid.unary relu %a24 : tensor<8x64xf32>
+  %a26 = hybrid.unary relu %a25 : tensor<8x64xf32>
+  %a27 = hybrid.unary relu %a26 : tensor<8x64xf32>
+  %a28 = hybrid.unary relu %a27 : tensor<8x64xf32>
+  %a29 = hybrid.unary relu %a28 : tensor<8x64xf32>
+  %a30 = hybrid.unary relu %a29 : tensor<8x64xf32>
+  %a31 = hybrid.unary relu %a30 : tensor<8x64xf32>
+  %a32 = hybrid.unary relu %a31 : tensor<8x64xf32>
+  %a33 = hybrid.unary relu %a32 : tensor<8x64xf32>
+  %a34 = hybrid.unary relu %a33 : tensor<8x64xf32>
+  %a35 = hybrid.unary relu %a34 : tensor<8x64xf32>
+  %a36 = hybrid.unary relu %a35 : tensor<8x64xf32>
+  %a37 = hybrid.unary relu %a36 : tensor<8x64xf32>
+  %a38 = hybrid.unary relu %a37 : tensor<8x64xf32>
+  %a39 = hybrid.unary relu %a38 : tensor<8x64xf32>
+  %ar = hybrid.round %a39 : tensor<8x64xf32> -> tensor<8x64xbf16>
+  %ay = hybrid.linear %ar, %vr : tensor<8x64xbf16>, tensor<32x64xbf16> -> tensor<8x32xf32>
+  %b0 = hybrid.unary tanh %p : tensor<8x64xf32>
+  %b1 = hybrid.unary tanh %b0 : tensor<8x64xf32>
+  %b2 = hybrid.unary tanh %b1 : tensor<8x64xf32>
+  %b3 = hybrid.unary tanh %b2 : tensor<8x64xf32>
+  %b4 = hybrid.unary tanh %b3 : tensor<8x64xf32>
+  %b5 = hybrid.unary tanh %b4 : tensor<8x64xf32>
+  %b6 = hybrid.unary tanh %b5 : tensor<8x64xf32>
+  %b7 = hybrid.unary tanh %b6 : tensor<8x64xf32>
+  %b8 = hybrid.unary tanh %b7 : tensor<8x64xf32>
+  %b9 = hybrid.unary tanh %b8 : tensor<8x64xf32>
+  %b10 = hybrid.unary tanh %b9 : tensor<8x64xf32>
+  %b11 = hybrid.unary tanh %b10 : tensor<8x64xf32>
+  %b12 = hybrid.unary tanh %b11 : tensor<8x64xf32>
+  %b13 = hybrid.unary tanh %b12 : tensor<8x64xf32>
+  %b14 = hybrid.unary tanh %b13 : tensor<8x64xf32>
+  %b15 = hybrid.unary tanh %b14 : tensor<8x64xf32>
+  %b16 = hybrid.unary tanh %b15 : tensor<8x64xf32>
+  %b17 = hybrid.unary tanh %b16 : tensor<8x64xf32>
+  %b18 = hybrid.unary tanh %b17 : tensor<8x64xf32>
+  %b19 = hybrid.unary tanh %b18 : tensor<8x64xf32>
+  %b20 = hybrid.unary tanh %b19 : tensor<8x64xf32>
+  %b21 = hybrid.unary tanh %b20 : tensor<8x64xf32>
+  %b22 = hybrid.unary tanh %b21 : tensor<8x64xf32>
+  %b23 = hybrid.unary tanh %b22 : tensor<8x64xf32>
+  %b24 = hybrid.unary tanh %b23 : tensor<8x64xf32>
+  %b25 = hybrid.unary tanh %b24 : tensor<8x64xf32>
+  %b26 = hybrid.unary tanh %b25 : tensor<8x64xf32>
+  %b27 = hybrid.unary tanh %b26 : tensor<8x64xf32>
+  %b28 = hybrid.unary tanh %b27 : tensor<8x64xf32>
+  %b29 = hybrid.unary tanh %b28 : tensor<8x64xf32>
+  %b30 = hybrid.unary tanh %b29 : tensor<8x64xf32>
+  %b31 = hybrid.unary tanh %b30 : tensor<8x64xf32>
+  %b32 = hybrid.unary tanh %b31 : tensor<8x64xf32>
+  %b33 = hybrid.unary tanh %b32 : tensor<8x64xf32>
+  %b34 = hybrid.unary tanh %b33 : tensor<8x64xf32>
+  %b35 = hybrid.unary tanh %b34 : tensor<8x64xf32>
+  %b36 = hybrid.unary tanh %b35 : tensor<8x64xf32>
+  %b37 = hybrid.unary tanh %b36 : tensor<8x64xf32>
+  %b38 = hybrid.unary tanh %b37 : tensor<8x64xf32>
+  %b39 = hybrid.unary tanh %b38 : tensor<8x64xf32>
+  %br = hybrid.round %b39 : tensor<8x64xf32> -> tensor<8x64xbf16>
+  %by = hybrid.linear %br, %ur : tensor<8x64xbf16>, tensor<32x64xbf16> -> tensor<8x32xf32>
+  %y = hybrid.binary add %ay, %by : tensor<8x32xf32>, tensor<8x32xf32>
+  %d = hybrid.slice %y from [0, 0] size [8, 16] : tensor<8x32xf32> -> tensor<8x16xf32>
+  %dr = hybrid.round %d : tensor<8x16xf32> -> tensor<8x16xbf16>
+  %dh = hybrid.matmul %dr, %tr : tensor<8x16xbf16>, tensor<16x64xbf16> -> tensor<8x64xf32>
+  %e = hybrid.binary mul %dh, %p : tensor<8x64xf32>, tensor<8x64xf32>
+  %er = hybrid.round %e : tensor<8x64xf32> -> tensor<8x64xbf16>
+  %dx = hybrid.linear %er, %vr : tensor<8x64xbf16>, tensor<32x64xbf16> -> tensor<8x32xf32>
+  %ag = hybrid.matmul %dr, %ar {transpose_a} : tensor<8x16xbf16>, tensor<8x64xbf16> -> tensor<16x64xf32>
+  %bg = hybrid.matmul %dr, %br {transpose_a} : tensor<8x16xbf16>, tensor<8x64xbf16> -> tensor<16x64xf32>
+  return %dx, %ag, %bg : tensor<8x32xf32>, tensor<16x64xf32>, tensor<16x64xf32>
+}
