@@ -13,9 +13,9 @@ using namespace hybrid::test;
 
 namespace {
 
-/// Of so many products.
+/// A function of so many products: of two a SwiGLU's, of three one with three results, as its
+/// gradient has.
 template <int64_t firsts> struct Gate {
-  /// A gate of three: two that are multiplied, and what that depends on.
   template <typename T> static void apply(const T *x, T *y) {
     const T a = x[0];
     if constexpr (firsts == 1) {

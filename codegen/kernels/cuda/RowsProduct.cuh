@@ -2,8 +2,7 @@
 //
 // A block multiplies a tile of rows with a tile of a weight's outputs. Tiles along the contraction
 // pass through shared memory, the next one on its way while this one is multiplied. The
-// sums go through shared memory, too, so that neighbouring threads store neighbouring columns,
-// whatever is computed there.
+// sums go through shared memory, too (StagedSums.cuh).
 //
 //===----------------------------------------------------------------------===//
 #pragma once
