@@ -12,6 +12,7 @@
 #include "dialect/schedule/RankOps.h"
 #include "passes/schedule/ArenaLifetimes.h"
 #include "passes/schedule/SchedulePasses.h"
+#include <cmath>
 #include <deque>
 #include <map>
 
@@ -28,9 +29,12 @@ constexpr double launchTime = 2, bytesPerTime = 2e6, operationsPerTime = 1e8;
 /// What it costs that a step waits for another branch.
 constexpr double waitTime = 1;
 
-/// How many steps the main branch may be ahead of others: as far as it likes first, then less, so
-/// that memory is free again.
-constexpr int64_t distances[] = {INT64_MAX, 64, 32, 16, 8, 4};
+/// Of the arena of one branch, what others may hold behind the main one: as much as they like
+/// first, then less, so that memory is free again.
+constexpr double shares[] = {INFINITY, 1, 0.5, 0.25, 0.125, 0.0625};
+/// How many steps ahead of another branch's the main one may always be: with less both would take
+/// turns.
+constexpr size_t leastAhead = 4;
 
 double timeOf(Operation *step) {
   double time = launchTime;
@@ -41,6 +45,17 @@ double timeOf(Operation *step) {
             static_cast<double>(product.getK()) * static_cast<double>(product.getBatch()) /
             operationsPerTime;
   return time;
+}
+
+/// Of the buffers in the arena that a step touches, in bytes.
+int64_t heldBy(Operation *step) {
+  llvm::SmallPtrSet<Operation *, 8> found;
+  int64_t bytes = 0;
+  for (const Access &access : accessesOf(step))
+    if (auto buffer = access.view.buffer.getDefiningOp<BufferOp>();
+        buffer.getSpace() == Space::Arena && found.insert(buffer).second)
+      bytes += buffer.getBytes();
+  return bytes;
 }
 
 /// Loops use one room for their tiles, attention and transforms one workspace each, and ranks meet
@@ -103,7 +118,7 @@ public:
   explicit Assignment(ArrayRef<Operation *> steps)
       : steps(steps), dependences(steps), branches(steps.size()) {
     for (Operation *step : steps)
-      times.push_back(timeOf(step));
+      times.push_back(timeOf(step)), held.push_back(heldBy(step));
     findSpare();
     place();
   }
@@ -112,13 +127,13 @@ public:
     return llvm::any_of(branches, [](unsigned branch) { return branch != 0; });
   }
 
-  /// Says for each step what it waits for, with the main branch at most about this many steps
-  /// ahead.
-  StepOrder order(int64_t distance, std::vector<SmallVector<int64_t>> &after) const {
+  /// Says for each step what it waits for, where steps of other branches that the main one has not
+  /// waited for hold about `most` bytes at most.
+  StepOrder order(double most, std::vector<SmallVector<int64_t>> &after) const {
     StepOrder order;
     after.assign(steps.size(), {});
     std::array<int64_t, mostBranches> last = StepOrder::start(); // of each branch
-    std::deque<std::pair<int64_t, unsigned>> others; // steps that the main branch did not wait for
+    Lagging lagging;
     for (size_t step = 0; step < steps.size(); ++step) {
       const unsigned branch = branches[step];
       auto waitFor = [&](size_t earlier) {
@@ -131,15 +146,19 @@ public:
       for (size_t earlier : dependences.of(step))
         waitFor(earlier);
       if (branch != 0) {
-        others.emplace_back(step, branch);
+        // What holds little is not worth a wait.
+        if (const int64_t bytes = held[step]; static_cast<double>(bytes) > most / 16)
+          lagging.add({step, bytes});
       } else {
+        lagging.drop([&](size_t earlier) {
+          return order.knownTo(0)[branches[earlier]] >= static_cast<int64_t>(earlier);
+        });
         // Best where the step is not made ready before the last one of its branch has ended anyway.
         const bool isFree = !isa<LaunchOp>(steps[step]) || !after[step].empty() || last[0] < 0 ||
                             !isa<LaunchOp>(steps[last[0]]);
-        while (!others.empty() && isFar(others.front().first, step, distance, isFree)) {
-          waitFor(static_cast<size_t>(others.front().first));
-          others.pop_front();
-        }
+        while (static_cast<double>(lagging.bytes) > (isFree ? most : 2 * most) &&
+               step - lagging.steps.front().number >= leastAhead)
+          waitFor(lagging.takeFirst());
       }
       order.add(branch);
       last[branch] = static_cast<int64_t>(step);
@@ -150,10 +169,27 @@ public:
   unsigned branchOf(size_t step) const { return branches[step]; }
 
 private:
-  static bool isFar(int64_t earlier, size_t step, int64_t distance, bool isFree) {
-    const int64_t apart = static_cast<int64_t>(step) - earlier;
-    return apart / (isFree ? 1 : 2) >= distance;
-  }
+  /// Steps of other branches that the main one has not waited for, in their order.
+  struct Lagging {
+    struct Step {
+      size_t number;
+      int64_t bytes;
+    };
+    std::deque<Step> steps;
+    int64_t bytes = 0;
+
+    void add(Step step) { steps.push_back(step), bytes += step.bytes; }
+    size_t takeFirst() {
+      const Step first = steps.front();
+      steps.pop_front(), bytes -= first.bytes;
+      return first.number;
+    }
+    /// Those at the front that are known to be done.
+    void drop(llvm::function_ref<bool(size_t)> isDone) {
+      while (!steps.empty() && isDone(steps.front().number))
+        takeFirst();
+    }
+  };
 
   void findSpare() {
     std::vector<double> begin(steps.size()), rest(steps.size());
@@ -200,6 +236,7 @@ private:
   ArrayRef<Operation *> steps;
   Dependences dependences;
   std::vector<double> times, spare;
+  std::vector<int64_t> held;
   SmallVector<unsigned> branches;
 };
 
@@ -218,8 +255,8 @@ struct AssignBranches : impl::AssignBranchesBase<AssignBranches> {
       inOrder.add(0);
     const int64_t bytes = lifetimes.place(inOrder), most = bytes + bytes / 100 * growth;
     std::vector<SmallVector<int64_t>> after;
-    for (int64_t distance : distances)
-      if (lifetimes.place(assignment.order(distance, after)) <= most)
+    for (double share : shares)
+      if (lifetimes.place(assignment.order(share * static_cast<double>(bytes), after)) <= most)
         return mark(steps, assignment, after);
   }
 

@@ -231,8 +231,9 @@ def AssignBranches : Pass<"schedule-assign-branches", "::hybrid::ProgramOp"> {
     gradients of weights, small sums. A step says which earlier ones on other branches it waits for (`schedule.after`, by their numbers in the program), each only where that does not follow from what it waits for
     anyway. Steps of one branch run in order, and their order in the program stays: it is always right, too.
 
-    Buffers that live on different branches at one time cannot share memory. Where the arena would grow by more than `growth` percent, the main branch waits for the others
-    after 64 steps, or 32, down to 4; where even that is not enough, nothing changes. schedule-plan-arena places buffers by the order that remains.
+    Buffers that live on different branches at one time cannot share memory. Where the arena would grow by more than `growth` percent, the main branch waits for the steps of
+    others that hold most: behind 4 steps, once they hold as much as the arena of one branch has, or a half, down to a sixteenth of it; where even that is not enough, nothing changes.
+    schedule-plan-arena places buffers by the order that remains.
 
     ```mlir
     schedule.library_matmul ... (%x, %dy, %g : ...)                     // before: a gradient of weights, and the main chain

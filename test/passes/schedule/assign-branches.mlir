@@ -1,6 +1,7 @@
 // RUN: hybrid-opt %s --split-input-file --schedule-assign-branches=growth=1000 | FileCheck %s --check-prefixes=CHECK,FREE --implicit-check-not='"step"{{.*}}schedule.after'
 // RUN: hybrid-opt %s --split-input-file --schedule-assign-branches=growth=200 | FileCheck %s --check-prefixes=CHECK,NEAR
 // RUN: hybrid-opt %s --split-input-file --schedule-assign-branches=growth=0 | FileCheck %s --check-prefixes=CHECK,ORDER
+// RUN: hybrid-opt %s --split-input-file --schedule-assign-branches=growth=100 | FileCheck %s --check-prefix=LAG
 // RUN: hybrid-opt %s --split-input-file --schedule-assign-branches=growth=1000 --schedule-plan-arena | FileCheck %s --check-prefix=ARENA
 
 // A filter of parameters is needed by the third launch only, and the gradient of a weight by nobody before its sum over ranks. What is on the longest way stays on one
@@ -63,7 +64,7 @@ schedule.program @chain {
 // -----
 
 // Behind every step of a chain something reads what it made: as long as that is not done, the memory is not free. The arena of the chain alone has room for the input
-// and two of these buffers. Let go, it has all of them; when three times of it are allowed, the chain waits now and then; and when no more is, nothing changes.
+// and two of these buffers. Let go, it has all of them; when three times of it are allowed, the chain waits for what holds them; and when no more is, nothing changes.
 // FREE-LABEL: schedule.program @long
 // FREE-COUNT-16: schedule.branch = 1
 // NEAR-LABEL: schedule.program @long
@@ -141,4 +142,88 @@ schedule.program @long {
   %s16 = schedule.view %s : memref<16x64xf32> as memref<64xf32, strided<[1], offset: 960>>
   schedule.launch "sum" for "s" grid 1 (%c15, %s16 : memref<1024x256xf32>, memref<64xf32, strided<[1], offset: 960>>) {writes = array<i64: 1>}
   schedule.output "y" %c16 : memref<1024x256xf32>
+}
+
+// -----
+
+// What holds little is not worth a wait: notes of a few bytes lag as far as they like, and the chain waits for sums, which hold a tensor each.
+// LAG-LABEL: schedule.program @notes
+// LAG: schedule.launch "step" {{.*}} {schedule.after = array<i64: 1>, writes
+// LAG: schedule.launch "step" {{.*}} {schedule.after = array<i64: 4>, writes
+// LAG: schedule.launch "step" {{.*}} {schedule.after = array<i64: 7>, writes
+// LAG: schedule.launch "step" {{.*}} {schedule.after = array<i64: 10>, writes
+schedule.program @notes {
+  %c0 = schedule.buffer arena "x" : memref<1024x256xf32>
+  %s = schedule.buffer gradients "w" at 0 : memref<32x64xf32>
+  %c1 = schedule.buffer arena : memref<1024x256xf32>
+  %t1 = schedule.buffer arena : memref<64xf32>
+  %c2 = schedule.buffer arena : memref<1024x256xf32>
+  %t2 = schedule.buffer arena : memref<64xf32>
+  %c3 = schedule.buffer arena : memref<1024x256xf32>
+  %t3 = schedule.buffer arena : memref<64xf32>
+  %c4 = schedule.buffer arena : memref<1024x256xf32>
+  %t4 = schedule.buffer arena : memref<64xf32>
+  %c5 = schedule.buffer arena : memref<1024x256xf32>
+  %t5 = schedule.buffer arena : memref<64xf32>
+  %c6 = schedule.buffer arena : memref<1024x256xf32>
+  %t6 = schedule.buffer arena : memref<64xf32>
+  %c7 = schedule.buffer arena : memref<1024x256xf32>
+  %t7 = schedule.buffer arena : memref<64xf32>
+  %c8 = schedule.buffer arena : memref<1024x256xf32>
+  %t8 = schedule.buffer arena : memref<64xf32>
+  %c9 = schedule.buffer arena : memref<1024x256xf32>
+  %t9 = schedule.buffer arena : memref<64xf32>
+  %c10 = schedule.buffer arena : memref<1024x256xf32>
+  %t10 = schedule.buffer arena : memref<64xf32>
+  schedule.launch "step" for "s" grid 1024 (%c0, %c1, %t1 : memref<1024x256xf32>, memref<1024x256xf32>, memref<64xf32>) {writes = array<i64: 1, 2>}
+  %s1 = schedule.view %s : memref<32x64xf32> as memref<64xf32, strided<[1], offset: 64>>
+  schedule.launch "sum" for "s" grid 1 (%c0, %s1 : memref<1024x256xf32>, memref<64xf32, strided<[1], offset: 64>>) {writes = array<i64: 1>}
+  %n1 = schedule.view %s : memref<32x64xf32> as memref<64xf32, strided<[1], offset: 1088>>
+  schedule.launch "note" for "s" grid 1 (%t1, %n1 : memref<64xf32>, memref<64xf32, strided<[1], offset: 1088>>) {writes = array<i64: 1>}
+  schedule.launch "step" for "s" grid 1024 (%c1, %c2, %t2 : memref<1024x256xf32>, memref<1024x256xf32>, memref<64xf32>) {writes = array<i64: 1, 2>}
+  %s2 = schedule.view %s : memref<32x64xf32> as memref<64xf32, strided<[1], offset: 128>>
+  schedule.launch "sum" for "s" grid 1 (%c1, %s2 : memref<1024x256xf32>, memref<64xf32, strided<[1], offset: 128>>) {writes = array<i64: 1>}
+  %n2 = schedule.view %s : memref<32x64xf32> as memref<64xf32, strided<[1], offset: 1152>>
+  schedule.launch "note" for "s" grid 1 (%t2, %n2 : memref<64xf32>, memref<64xf32, strided<[1], offset: 1152>>) {writes = array<i64: 1>}
+  schedule.launch "step" for "s" grid 1024 (%c2, %c3, %t3 : memref<1024x256xf32>, memref<1024x256xf32>, memref<64xf32>) {writes = array<i64: 1, 2>}
+  %s3 = schedule.view %s : memref<32x64xf32> as memref<64xf32, strided<[1], offset: 192>>
+  schedule.launch "sum" for "s" grid 1 (%c2, %s3 : memref<1024x256xf32>, memref<64xf32, strided<[1], offset: 192>>) {writes = array<i64: 1>}
+  %n3 = schedule.view %s : memref<32x64xf32> as memref<64xf32, strided<[1], offset: 1216>>
+  schedule.launch "note" for "s" grid 1 (%t3, %n3 : memref<64xf32>, memref<64xf32, strided<[1], offset: 1216>>) {writes = array<i64: 1>}
+  schedule.launch "step" for "s" grid 1024 (%c3, %c4, %t4 : memref<1024x256xf32>, memref<1024x256xf32>, memref<64xf32>) {writes = array<i64: 1, 2>}
+  %s4 = schedule.view %s : memref<32x64xf32> as memref<64xf32, strided<[1], offset: 256>>
+  schedule.launch "sum" for "s" grid 1 (%c3, %s4 : memref<1024x256xf32>, memref<64xf32, strided<[1], offset: 256>>) {writes = array<i64: 1>}
+  %n4 = schedule.view %s : memref<32x64xf32> as memref<64xf32, strided<[1], offset: 1280>>
+  schedule.launch "note" for "s" grid 1 (%t4, %n4 : memref<64xf32>, memref<64xf32, strided<[1], offset: 1280>>) {writes = array<i64: 1>}
+  schedule.launch "step" for "s" grid 1024 (%c4, %c5, %t5 : memref<1024x256xf32>, memref<1024x256xf32>, memref<64xf32>) {writes = array<i64: 1, 2>}
+  %s5 = schedule.view %s : memref<32x64xf32> as memref<64xf32, strided<[1], offset: 320>>
+  schedule.launch "sum" for "s" grid 1 (%c4, %s5 : memref<1024x256xf32>, memref<64xf32, strided<[1], offset: 320>>) {writes = array<i64: 1>}
+  %n5 = schedule.view %s : memref<32x64xf32> as memref<64xf32, strided<[1], offset: 1344>>
+  schedule.launch "note" for "s" grid 1 (%t5, %n5 : memref<64xf32>, memref<64xf32, strided<[1], offset: 1344>>) {writes = array<i64: 1>}
+  schedule.launch "step" for "s" grid 1024 (%c5, %c6, %t6 : memref<1024x256xf32>, memref<1024x256xf32>, memref<64xf32>) {writes = array<i64: 1, 2>}
+  %s6 = schedule.view %s : memref<32x64xf32> as memref<64xf32, strided<[1], offset: 384>>
+  schedule.launch "sum" for "s" grid 1 (%c5, %s6 : memref<1024x256xf32>, memref<64xf32, strided<[1], offset: 384>>) {writes = array<i64: 1>}
+  %n6 = schedule.view %s : memref<32x64xf32> as memref<64xf32, strided<[1], offset: 1408>>
+  schedule.launch "note" for "s" grid 1 (%t6, %n6 : memref<64xf32>, memref<64xf32, strided<[1], offset: 1408>>) {writes = array<i64: 1>}
+  schedule.launch "step" for "s" grid 1024 (%c6, %c7, %t7 : memref<1024x256xf32>, memref<1024x256xf32>, memref<64xf32>) {writes = array<i64: 1, 2>}
+  %s7 = schedule.view %s : memref<32x64xf32> as memref<64xf32, strided<[1], offset: 448>>
+  schedule.launch "sum" for "s" grid 1 (%c6, %s7 : memref<1024x256xf32>, memref<64xf32, strided<[1], offset: 448>>) {writes = array<i64: 1>}
+  %n7 = schedule.view %s : memref<32x64xf32> as memref<64xf32, strided<[1], offset: 1472>>
+  schedule.launch "note" for "s" grid 1 (%t7, %n7 : memref<64xf32>, memref<64xf32, strided<[1], offset: 1472>>) {writes = array<i64: 1>}
+  schedule.launch "step" for "s" grid 1024 (%c7, %c8, %t8 : memref<1024x256xf32>, memref<1024x256xf32>, memref<64xf32>) {writes = array<i64: 1, 2>}
+  %s8 = schedule.view %s : memref<32x64xf32> as memref<64xf32, strided<[1], offset: 512>>
+  schedule.launch "sum" for "s" grid 1 (%c7, %s8 : memref<1024x256xf32>, memref<64xf32, strided<[1], offset: 512>>) {writes = array<i64: 1>}
+  %n8 = schedule.view %s : memref<32x64xf32> as memref<64xf32, strided<[1], offset: 1536>>
+  schedule.launch "note" for "s" grid 1 (%t8, %n8 : memref<64xf32>, memref<64xf32, strided<[1], offset: 1536>>) {writes = array<i64: 1>}
+  schedule.launch "step" for "s" grid 1024 (%c8, %c9, %t9 : memref<1024x256xf32>, memref<1024x256xf32>, memref<64xf32>) {writes = array<i64: 1, 2>}
+  %s9 = schedule.view %s : memref<32x64xf32> as memref<64xf32, strided<[1], offset: 576>>
+  schedule.launch "sum" for "s" grid 1 (%c8, %s9 : memref<1024x256xf32>, memref<64xf32, strided<[1], offset: 576>>) {writes = array<i64: 1>}
+  %n9 = schedule.view %s : memref<32x64xf32> as memref<64xf32, strided<[1], offset: 1600>>
+  schedule.launch "note" for "s" grid 1 (%t9, %n9 : memref<64xf32>, memref<64xf32, strided<[1], offset: 1600>>) {writes = array<i64: 1>}
+  schedule.launch "step" for "s" grid 1024 (%c9, %c10, %t10 : memref<1024x256xf32>, memref<1024x256xf32>, memref<64xf32>) {writes = array<i64: 1, 2>}
+  %s10 = schedule.view %s : memref<32x64xf32> as memref<64xf32, strided<[1], offset: 640>>
+  schedule.launch "sum" for "s" grid 1 (%c9, %s10 : memref<1024x256xf32>, memref<64xf32, strided<[1], offset: 640>>) {writes = array<i64: 1>}
+  %n10 = schedule.view %s : memref<32x64xf32> as memref<64xf32, strided<[1], offset: 1664>>
+  schedule.launch "note" for "s" grid 1 (%t10, %n10 : memref<64xf32>, memref<64xf32, strided<[1], offset: 1664>>) {writes = array<i64: 1>}
+  schedule.output "y" %c10 : memref<1024x256xf32>
 }
