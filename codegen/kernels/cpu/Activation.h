@@ -24,7 +24,10 @@ template <typename T> HYBRID_INLINE Activation<T> activationAt(Buffers buffers, 
   return {buffers[index], sizeof(T) == sizeof(float) && (buffers.rounded >> index & 1) != 0};
 }
 
+/// Of an optional one that is absent there is no further place either.
 template <typename T> HYBRID_INLINE Activation<T> operator+(Activation<T> from, int64_t elements) {
+  if (!from)
+    return from;
   const int64_t bytes = from.rounded ? 2 : static_cast<int64_t>(sizeof(T));
   return {static_cast<char *>(from.place) + elements * bytes, from.rounded};
 }
