@@ -34,6 +34,9 @@ public:
   /// Who computes Fourier transforms: own, cufft or auto. False on a target that has no such
   /// choice.
   virtual bool chooseTransforms(llvm::StringRef) { return false; }
+  /// Who multiplies matrices that are not rounded: cublaslt or auto. False on a target that has no
+  /// such choice.
+  virtual bool chooseProducts(llvm::StringRef) { return false; }
   /// Whether the gradient of channels that repeat an input can be summed where it is made.
   virtual bool sumsRepeats() const { return false; }
   /// Whether products of bf16 and the products of what they made are faster as one kernel.

@@ -20,6 +20,11 @@ foreach(op rfft irfft fftconv)
   hybrid_cuda_shim_test(cufft-${op} GradientTests --gtest_filter=*.${op})
   set_property(TEST cuda-shim-cufft-${op} APPEND PROPERTY ENVIRONMENT HYBRID_TEST_TRANSFORMS=cufft)
 endforeach()
+# Products that our kernel computes, by the tests' cuBLASLt.
+foreach(op linear matmul)
+  hybrid_cuda_shim_test(cublaslt-${op} GradientTests --gtest_filter=*.${op})
+  set_property(TEST cuda-shim-cublaslt-${op} APPEND PROPERTY ENVIRONMENT HYBRID_TEST_PRODUCTS=cublaslt)
+endforeach()
 hybrid_cuda_shim_test(states StateTests)
 hybrid_cuda_shim_test(states-long StateTests --all-lengths CONFIGURATIONS Long)
 hybrid_cuda_shim_test(decoding DecodeTests)
@@ -49,7 +54,10 @@ if(TEST golden)
   # The same transforms, and convolutions as transforms, by the tests' cuFFT.
   hybrid_cuda_shim_test(golden-cufft ${golden_run} ${golden_flags} --target cuda:shim --transforms cufft
                         --op fftconv --op hyena --op hyena2d --op filter_fno --op filter_transfer_function --op s4_dplr_kernel)
-  set_tests_properties(cuda-shim-golden cuda-shim-golden-bf16 cuda-shim-golden-cudnn cuda-shim-golden-cufft PROPERTIES RUN_SERIAL ON)
+  # The same products, all of them, by the tests' cuBLASLt.
+  hybrid_cuda_shim_test(golden-cublaslt ${golden_run} ${golden_flags} --target cuda:shim --products cublaslt
+                        --op language_model --op auto_encoder --op mamba --op multihead_hyena --op patch_embed_pool --op adamw_training)
+  set_tests_properties(cuda-shim-golden cuda-shim-golden-bf16 cuda-shim-golden-cudnn cuda-shim-golden-cufft cuda-shim-golden-cublaslt PROPERTIES RUN_SERIAL ON)
 endif()
 if(TEST golden-modern)
   hybrid_cuda_shim_test(golden-modern ${golden_run} ${golden_modern_flags} --target cuda:shim --precision f32,f64,bf16)

@@ -26,6 +26,13 @@ std::optional<TransformsBy> transformsByName(StringRef name) {
       .Default(std::nullopt);
 }
 
+std::optional<ProductsBy> productsByName(StringRef name) {
+  return llvm::StringSwitch<std::optional<ProductsBy>>(name)
+      .Case("cublaslt", ProductsBy::Cublaslt)
+      .Case("auto", ProductsBy::Auto)
+      .Default(std::nullopt);
+}
+
 /// "rmsnorm_forward" -> "rmsnormForward": kernels are functions of C++.
 static std::string camelCase(StringRef name) {
   std::string result;

@@ -8,6 +8,7 @@ namespace hybrid::cuda {
 /// "own", "cudnn" or "auto".
 std::optional<AttentionBy> attentionByName(llvm::StringRef name);
 std::optional<TransformsBy> transformsByName(llvm::StringRef name);
+std::optional<ProductsBy> productsByName(llvm::StringRef name);
 
 /// Kernels are templates of codegen/kernels/cuda, run by one block a work item.
 class CudaBackend final : public Backend {

@@ -82,7 +82,7 @@ public:
     for (const std::string &architecture : architectures)
       widestHead = std::min(widestHead, widestHeadOf(architecture));
     return cuda::scheduleStages(
-        {keepSpectra, sharedBytes(), rounded, attention, widestHead, transforms}, ranks);
+        {keepSpectra, sharedBytes(), rounded, attention, widestHead, transforms, products}, ranks);
   }
   bool chooseAttention(StringRef by) override {
     attention = by;
@@ -90,6 +90,10 @@ public:
   }
   bool chooseTransforms(StringRef by) override {
     transforms = by;
+    return true;
+  }
+  bool chooseProducts(StringRef by) override {
+    products = by;
     return true;
   }
   bool sumsRepeats() const override { return true; }
@@ -201,7 +205,7 @@ private:
 
   std::vector<std::string> architectures;
   const bool isDefault;
-  std::string attention = "auto", transforms = "auto";
+  std::string attention = "auto", transforms = "auto", products = "auto";
   RankOptions ranks;
 };
 

@@ -17,7 +17,9 @@ def LowerToScheduleCuda : Pass<"hybrid-lower-cuda", "::mlir::ModuleOp"> {
            "who computes attention of rounded operands: own (kernels), cudnn (the library, wherever it can), auto (the library for heads of 64 and more over more than 256 keys)">,
     Option<"widestHead", "widest-head", "int64_t", "128", "the widest head that the library takes on every device asked for">,
     Option<"transforms", "transforms", "std::string", "\"own\"",
-           "who computes transforms of columns: own (kernels), cufft (the library), auto (the library for more than 256 points)">
+           "who computes transforms of columns: own (kernels), cufft (the library), auto (the library for more than 256 points)">,
+    Option<"products", "products", "std::string", "\"auto\"",
+           "who multiplies matrices that are not rounded: cublaslt (the library), auto (the library but for small ones)">
   ];
   let dependentDialects = ["::hybrid::HybridDialect", "::hybrid::ScheduleDialect"];
 }
@@ -56,5 +58,23 @@ def MergeLaunches : Pass<"schedule-merge-launches", "::mlir::ModuleOp"> {
     Option<"mostPartialBytes", "most-partial-bytes", "int64_t", "4 << 20", "partial sums that wait for the end of the program are no larger">
   ];
   let statistics = [Statistic<"numMerged", "merged", "launches put into others">];
+}
+
+def ChainLaunches : Pass<"schedule-chain-launches", "::mlir::ModuleOp"> {
+  let summary = "run small launches that need each other in one block";
+  let description = [{
+    A launch of a few blocks takes less than it takes to launch it, and where the next one reads its result, neither can hide behind the other: the network that makes a
+    filter, and its gradient, are chains of such. They become one launch of one block, with barriers between. A chain runs where its last launch was, so nothing in
+    between may need or change what it touches. Programs that write parameters stay as they are.
+
+    ```mlir
+    schedule.launch "fused_0" for "fused(sin)" grid 1 (%a, %b : ...) {generated, threads = 256 : i64, ...}                 // before
+    schedule.launch "smallProduct<...>" for "linear" grid 2 (%b, %w, %c : ...) {threads = 256 : i64, ...}
+
+    schedule.launch "merged_1" for "2 launches in one block (fused(sin), linear)" grid 1 (%a, %b, %w, %c : ...) {...}       // after
+    ```
+  }];
+  let options = [Option<"mostBlocks", "most-blocks", "int64_t", "2", "launches of more blocks are not small">];
+  let statistics = [Statistic<"numChained", "chained", "launches put into others">];
 }
 #endif

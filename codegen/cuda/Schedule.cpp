@@ -27,11 +27,17 @@ struct LowerToScheduleCuda : impl::LowerToScheduleCudaBase<LowerToScheduleCuda> 
       getOperation().emitError() << "transforms=" << transforms << ": expected own, cufft or auto";
       return signalPassFailure();
     }
+    auto multiplied = cuda::productsByName(products);
+    if (!multiplied) {
+      getOperation().emitError() << "products=" << products << ": expected cublaslt or auto";
+      return signalPassFailure();
+    }
     cuda::CudaBackend backend({.sharedBytes = sharedBytes,
                                .rounds = rounds,
                                .attention = *by,
                                .widestHead = widestHead,
-                               .transforms = *transformed});
+                               .transforms = *transformed,
+                               .products = *multiplied});
     if (failed(lowerToSchedule(getOperation(), backend, {keepSpectra})))
       signalPassFailure();
   }
@@ -51,6 +57,7 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
   Option<std::string> attention{*this, "attention", llvm::cl::init(defaults.attention)};
   Option<int64_t> widestHead{*this, "widest-head", llvm::cl::init(defaults.widestHead)};
   Option<std::string> transforms{*this, "transforms", llvm::cl::init(defaults.transforms)};
+  Option<std::string> products{*this, "products", llvm::cl::init(defaults.products)};
 };
 
 template <typename Create> std::function<void(OpPassManager &)> onPrograms(Create create) {
@@ -74,6 +81,7 @@ std::vector<ScheduleStage> cuda::scheduleStages(const LowerToScheduleCudaOptions
         {"weigh-ranks", onPrograms([=] { return createWeighRanks({ranks.weighted}); })});
   stages.push_back({"emit-kernels", [](OpPassManager &m) { m.addPass(createEmitKernelsCuda()); }});
   stages.push_back({"merge-launches", [](OpPassManager &m) { m.addPass(createMergeLaunches()); }});
+  stages.push_back({"chain-launches", [](OpPassManager &m) { m.addPass(createChainLaunches()); }});
   stages.push_back({"plan-tiles", onPrograms([] { return createPlanTiles(); })});
   if (ranks.areSeveral())
     stages.push_back({"reduce-gradients", onPrograms([=] {
@@ -92,9 +100,9 @@ void cuda::registerPipelines() {
   PassPipelineRegistration<PipelineOptions>(
       "hybrid-schedule-cuda", "all passes that make a schedule for CUDA",
       [](OpPassManager &manager, const PipelineOptions &options) {
-        for (const ScheduleStage &stage :
-             scheduleStages({options.keepSpectra, options.sharedBytes, options.rounds,
-                             options.attention, options.widestHead, options.transforms}))
+        for (const ScheduleStage &stage : scheduleStages(
+                 {options.keepSpectra, options.sharedBytes, options.rounds, options.attention,
+                  options.widestHead, options.transforms, options.products}))
           stage.add(manager);
       });
 }

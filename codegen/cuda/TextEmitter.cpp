@@ -18,10 +18,12 @@ namespace {
 constexpr int64_t elementwiseThreads = 256, reductionThreads = 128;
 /// Packs of elements a thread moves, so that several loads are on their way at once.
 constexpr int64_t packsPerThread = 2;
-/// Who reduces: a thread where elements are few, a warp where results are so many that beginning a
-/// block for each would take longer than to compute it (1.2 ns on an H200), otherwise a block.
+/// Who reduces: a thread where elements are few, a warp where they are not many, or results are so
+/// many that beginning a block for each would take longer than to compute it (1.2 ns on an H200),
+/// otherwise a block.
 constexpr int64_t leastSharedReduction = 64, longestWarpReduction = 4096, leastWarpResults = 1024,
-                  warpReductionThreads = 256, manyResults = int64_t(1) << 19;
+                  shortWarpReduction = 256, warpReductionThreads = 256,
+                  manyResults = int64_t(1) << 19;
 /// `threads` of a block have a result together, and `each` of them one after another.
 struct ReductionTeam {
   int64_t threads, block, each = 1;
@@ -30,8 +32,8 @@ ReductionTeam reductionTeam(int64_t count, int64_t results) {
   if (count < leastSharedReduction && results >= manyResults)
     return {1, 256, 4};
   if (count < leastSharedReduction)
-    return {1, reductionThreads};
-  if (count <= longestWarpReduction && results >= leastWarpResults)
+    return {1, warpReductionThreads};
+  if (count <= shortWarpReduction || (count <= longestWarpReduction && results >= leastWarpResults))
     return {32, warpReductionThreads};
   return {reductionThreads, reductionThreads};
 }

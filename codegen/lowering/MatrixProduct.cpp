@@ -2,6 +2,7 @@
 #include "codegen/lowering/MatrixProduct.h"
 #include "codegen/kernels/FewRows.h"
 #include "codegen/kernels/RoundedLinear.h"
+#include "codegen/kernels/SmallProduct.h"
 #include "dialect/Shapes.h"
 
 using namespace mlir;
@@ -82,10 +83,34 @@ static bool multiplyInFrontOfRegion(ProgramBuilder &program, const View &a, cons
   return true;
 }
 
+/// A product by our own kernel, where it is so small that a library takes longer to begin.
+static bool multiplySmall(ProgramBuilder &program, const View &a, bool transposeA, const View &b,
+                          bool transposeB, Value bias, Value result) {
+  Type element = cast<RankedTensorType>(result.getType()).getElementType();
+  if (program.device().products != ProductsBy::Auto || program.inTiles() || a.element != element ||
+      b.element != element || element.isBF16() || b.shape.size() != 2)
+    return false;
+  SmallProductParams params{};
+  const int64_t rows = a.elements() / a.columns();
+  params.rows = transposeA ? a.columns() : rows, params.inner = transposeA ? rows : a.columns();
+  params.columns = shapeOf(result).back(), params.hasBias = !!bias;
+  params.transposeA = transposeA, params.transposeB = transposeB;
+  params.aStride = *a.rowStride(), params.bStride = *b.rowStride();
+  if (!program.ask<PaysSmallProduct>(element, params))
+    return false;
+  const BufferUse biasUse = program.optionalUse(bias);
+  Store y = program.storeOf(result);
+  params.yStride = y.stride;
+  program.launch<SmallProduct>(element, params, {a, b, biasUse}, y);
+  return true;
+}
+
 void multiply(ProgramBuilder &program, Value a, bool transposeA, Value b, bool transposeB,
               Value bias, Value result) {
   View left = matrixOperand(program, a, transposeA), right = matrixOperand(program, b, transposeB);
   if (!transposeA && !bias && multiplyInFrontOfRegion(program, left, right, transposeB, result))
+    return;
+  if (multiplySmall(program, left, transposeA, right, transposeB, bias, result))
     return;
   std::optional<View> biasView;
   if (bias)

@@ -17,6 +17,10 @@ enum class Device { Cpu, Cuda };
 /// the library where it is expected to be faster.
 enum class AttentionBy { Own, Cudnn, Auto };
 
+/// Who multiplies matrices that are not rounded: the library but for what is too small for one, or
+/// always the library.
+enum class ProductsBy { Auto, Cublaslt };
+
 /// What lowerings may ask of the device that a program is for.
 struct DeviceTraits {
   Device kind = Device::Cpu;
@@ -28,6 +32,7 @@ struct DeviceTraits {
   AttentionBy attention = AttentionBy::Own;
   int64_t widestHead = 0; // up to which the attention library computes on all of those devices
   TransformsBy transforms = TransformsBy::Own;
+  ProductsBy products = ProductsBy::Auto;
 
   /// As people know it.
   llvm::StringRef name() const { return kind == Device::Cpu ? "CPU" : "CUDA"; }

@@ -101,12 +101,28 @@ bool mayOverlap(const View &a, const View &b) {
   return wraps || (first < second + b.columns() && second < first + a.columns());
 }
 
+bool conflict(ArrayRef<Access> some, ArrayRef<Access> others) {
+  return llvm::any_of(some, [&](const Access &a) {
+    return llvm::any_of(others, [&](const Access &b) {
+      return (a.written || b.written) && mayOverlap(a.view, b.view);
+    });
+  });
+}
+
 bool touchedBetween(Operation *from, Operation *to, const View &view, bool writesOnly) {
   for (Operation *op = from; op != to; op = op->getNextNode())
     for (const Access &access : accessesOf(op))
       if ((access.written || !writesOnly) && mayOverlap(access.view, view))
         return true;
   return false;
+}
+
+bool readsCotangent(Operation *step) {
+  return llvm::any_of(accessesOf(step), [](const Access &access) {
+    auto buffer = access.view.buffer.getDefiningOp<BufferOp>();
+    return !access.written && buffer && buffer.isInput() &&
+           buffer.getName()->starts_with("cotangent.");
+  });
 }
 
 void eraseUnused(ProgramOp program) {

@@ -49,10 +49,16 @@ bool sameElements(const View &a, const View &b);
 /// Whether two views have an element in common. Exact for equal strides whose columns tell, else
 /// decided by their extents.
 bool mayOverlap(const View &a, const View &b);
+/// Whether some of one touch an element of one of the others, and one of both writes it.
+bool conflict(llvm::ArrayRef<Access> some, llvm::ArrayRef<Access> others);
 /// Whether a step from `from` to the one before `to` touches the view; with `writesOnly`, whether
 /// one writes it.
 bool touchedBetween(mlir::Operation *from, mlir::Operation *to, const View &view,
                     bool writesOnly = false);
+
+/// Whether a step reads an input of the backward part: in front of the first one that does, the
+/// program may pause, with its other outputs complete.
+bool readsCotangent(mlir::Operation *step);
 
 /// Erases views and buffers of `program` that nothing uses any more.
 void eraseUnused(ProgramOp program);

@@ -94,13 +94,6 @@ void moveBody(Region &from, Region &to, const Follower &follower,
   body.getOperations().splice(yield->getIterator(), region.getOperations());
 }
 
-bool readsCotangent(Operation *step) {
-  return llvm::any_of(accessesOf(step), [](const Access &access) {
-    auto buffer = access.view.buffer.getDefiningOp<BufferOp>();
-    return buffer && buffer.isInput() && buffer.getName()->starts_with("cotangent.");
-  });
-}
-
 /// Whether the launch runs before any step that reads a cotangent: a gradient's outputs may need it
 /// where the program pauses.
 bool runsBeforeCotangents(LaunchOp launch) {

@@ -59,7 +59,7 @@ public:
   }
 
   /// The module compiled in f64 for that target; HYBRID_TEST_TRANSFORMS says who computes Fourier
-  /// transforms there.
+  /// transforms there, HYBRID_TEST_PRODUCTS who multiplies.
   rt::Result<std::shared_ptr<const rt::Executable>>
   compileExecutable(mlir::ModuleOp module, CompileOptions options = {2, 8, "f64"}) {
     std::string complaint;
@@ -71,6 +71,9 @@ public:
         return rt::Error{"the target has no choice of transforms"};
       options.longestConvolution = target->longestConvolution(true);
     }
+    if (const char *products = std::getenv("HYBRID_TEST_PRODUCTS");
+        products && !target->chooseProducts(products))
+      return rt::Error{"the target has no choice of products"};
     mlir::PassManager manager(&context);
     buildGraphPipeline(manager, options, GraphStage::Fused);
     target->addSchedule(manager, true, false);

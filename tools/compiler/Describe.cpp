@@ -32,6 +32,7 @@ const std::vector<std::string> &emitStages() {
                                                "weigh-ranks",
                                                "emit-kernels",
                                                "merge-launches",
+                                               "chain-launches",
                                                "plan-tiles",
                                                "reduce-gradients",
                                                "assign-branches",

@@ -420,6 +420,10 @@ private:
       complain() << "--transforms=cufft: cuFFT runs on GPUs, expected --target=cuda\n";
       return 2;
     }
+    if (!target->chooseProducts(options.products) && options.products == "cublaslt") {
+      complain() << "--products=cublaslt: cuBLASLt runs on GPUs, expected --target=cuda\n";
+      return 2;
+    }
     RankOptions ranks{options.reduction, options.sequenceRanks > 1};
     if (!options.shards.empty())
       ranks.shards = options.shards == "state" ? RankOptions::Shards::OptimizerState
@@ -592,6 +596,8 @@ private:
       said.push_back({"attention", options.attention});
     if (options.transforms != "auto")
       said.push_back({"transforms", options.transforms});
+    if (options.products != "auto")
+      said.push_back({"products", options.products});
     provenance.memoryBudget = options.memory;
     if (options.memory > 0)
       said.push_back({"memory", std::to_string(options.memory)});

@@ -13,6 +13,7 @@ struct DriverOptions {
   std::string precision = "f32";
   std::string attention = "auto";  // who computes it: own (kernels), cudnn, auto
   std::string transforms = "auto"; // who computes Fourier transforms: own (kernels), cufft, auto
+  std::string products = "auto";   // who multiplies small matrices: cublaslt, auto (own kernels)
   std::string emit = "exe";
   std::string model;         // which model of the file
   std::string checkpoint;    // weights for --emit=onnx; empty: they become inputs

@@ -104,6 +104,11 @@ static int run(int argc, char **argv) {
                  "reach")
       ->check(CLI::IsMember({"auto", "cufft", "own"}))
       ->capture_default_str();
+  app.add_option("--products", options.products,
+                 "who multiplies matrices of f32 with --target=cuda: cublaslt; auto: cublaslt but "
+                 "for products of up to 2^18 terms, which own kernels compute")
+      ->check(CLI::IsMember({"auto", "cublaslt"}))
+      ->capture_default_str();
   app.add_option_function<std::string>(
          "--memory",
          [&](const std::string &text) {

@@ -22,6 +22,8 @@ void addModel(CLI::App &verb, rt::ModelSpec &spec) {
                     "who computes attention in bf16 on a GPU: auto, cudnn or own");
   group->add_option("--transforms", spec.transforms,
                     "who computes Fourier transforms on a GPU: auto, cufft or own");
+  group->add_option("--products", spec.products,
+                    "who multiplies small matrices on a GPU: auto or cublaslt");
   group->add_option("--model", spec.model, "which model of the file");
   group->add_option("--memory", spec.memory,
                     "what training may allocate, such as 2GiB, with all threads of this machine");

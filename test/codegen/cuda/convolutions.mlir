@@ -130,7 +130,7 @@ func.func @forward(%x: tensor<2x33x16xf32>, %m: tensor<16x16xf32>, %w: tensor<48
 
 // Somebody else reads all of them: they are copied.
 // CHECK-LABEL: schedule.program @forward
-// CHECK: schedule.launch "{{.*}}" for "concat"
+// CHECK: schedule.launch "{{.*}}" for "3 launches in one block (concat, concat, concat)"
 // CHECK-NOT: .repeats =
 func.func @forward(%x: tensor<2x33x16xf32>, %w: tensor<48x3xf32>) -> (tensor<2x33x48xf32>, tensor<2x33x48xf32>) {
   %r = hybrid.concat %x, %x, %x along 2 : tensor<2x33x16xf32>, tensor<2x33x16xf32>, tensor<2x33x16xf32> -> tensor<2x33x48xf32>

@@ -31,16 +31,18 @@
 // CHECK-NEXT:       const float v0 = a0 + a1;
 // CHECK-NEXT:       y0[5 * i0 + i1] = v0;
 
-// A maximum over many elements takes a block each.
+// A maximum over some elements takes a warp each.
 // CHECK-LABEL: HYBRID_DEVICE void reduce_2(int64_t item, const float *x0, float *y0) {
-// CHECK-NEXT:   const int row = static_cast<int>(item);
+// CHECK-NEXT:   const int row = static_cast<int>(item) * 8 + threadIdx.x / 32;
+// CHECK-NEXT:   if (row >= 96)
+// CHECK-NEXT:     return;
 // CHECK-NEXT:   const float *start0 = x0 + 128 * row;
 // CHECK-NEXT:   float value = -infinity<float>();
-// CHECK-NEXT:   for (int k = threadIdx.x; k < 128; k += 128) {
+// CHECK-NEXT:   for (int k = threadIdx.x % 32; k < 128; k += 32) {
 // CHECK-NEXT:     value = propagatingMaximum(value, start0[k]);
 // CHECK-NEXT:   }
-// CHECK-NEXT:   value = blockMax<128>(value, sharedMemory<float>());
-// CHECK-NEXT:   if (threadIdx.x == 0) y0[row] = value;
+// CHECK-NEXT:   value = warpMax(value);
+// CHECK-NEXT:   if (threadIdx.x % 32 == 0) y0[row] = value;
 
 // CHECK: HYBRID_KERNEL(k0_fused_0, 256, 1, (void *__restrict__ b0, void *__restrict__ b1, void *__restrict__ b2),
 // CHECK-NEXT: fused_0(item, Buffer{b0}, Buffer{b1}, Buffer{b2});)
