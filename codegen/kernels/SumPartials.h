@@ -4,9 +4,10 @@
 
 namespace hybrid {
 
+/// width: columns of a row of the result, as who reads it sees it; all rows have `columns`.
 struct SumPartialsParams {
-  int64_t count, columns, stride;
-  HYBRID_FIELDS(count, columns, stride)
+  int64_t count, columns, stride, width, yStride;
+  HYBRID_FIELDS(count, columns, stride, width, yStride)
 };
 
 namespace cuda {
@@ -28,9 +29,9 @@ template <typename T> constexpr Grid sumPartialsGrid(const SumPartialsParams &p)
 }
 } // namespace cuda
 
-/// out[j] = sum over i of partial[i*stride + j], pairwise in i. Buffers: partial, out. An item is
-/// some neighbouring columns.
-struct SumPartials : KernelOf<SumPartialsParams, "sum_partials", 1> {
+/// y[j] = sum over i of partial[i*stride + j], pairwise in i. Buffers: partial, y, a store, dense
+/// on a CPU. An item is some neighbouring columns.
+struct SumPartials : KernelOf<SumPartialsParams, "sum_partials"> {
   HYBRID_ON_CPU(ceilDiv(p.columns, lanes<T>))
   HYBRID_ON_CUDA(cuda::sumPartialsGrid<T>(p))
 };

@@ -114,8 +114,9 @@ View ProgramBuilder::temporaryFor(Value result) {
   return newBuffer(shapeOf(result), elementOf(result), inTile ? Space::Tile : Space::Arena);
 }
 
-Store ProgramBuilder::storeOf(Value result) {
-  View place = define(result);
+Store ProgramBuilder::storeOf(Value result) { return storeAt(define(result)); }
+
+Store ProgramBuilder::storeAt(const View &place) {
   std::string functor = backend().storeFunctor(place);
   return {{use(place)}, functor.empty() ? *place.rowStride() : 0, functor};
 }
@@ -317,10 +318,12 @@ void ProgramBuilder::sumPartials(const View &partial, int64_t count, int64_t str
                                  const View &out) {
   if (inTiles())
     return afterTiles([=, this] { sumPartials(partial, count, stride, out); });
-  SumPartialsParams params{count, out.elements(), stride};
   View rows = partial;
   rows.shape = {count, out.elements()}, rows.strides = {stride, 1};
-  launch<SumPartials>(out.element, params, {use(rows), use(out)});
+  const View sums = out.shape.empty() ? *out.reshaped({1}) : out;
+  Store y = storeAt(sums);
+  launch<SumPartials>(out.element, {count, out.elements(), stride, sums.columns(), y.stride},
+                      {use(rows)}, y);
 }
 
 void ProgramBuilder::compute(FusedOp op) {

@@ -78,6 +78,8 @@ public:
   bool isDefined(mlir::Value value) const { return views.count(value); }
   /// Where the rows of a kernel's result go.
   Store storeOf(mlir::Value result);
+  /// A store to a view of equally spaced rows.
+  Store storeAt(const View &place);
   /// Lowers the body of a region so that it runs tile by tile.
   mlir::LogicalResult lowerTiles(RowTilesOp op);
   /// Whether what is lowered now runs tile by tile.

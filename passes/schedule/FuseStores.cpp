@@ -1,5 +1,6 @@
 //===- FuseStores.cpp - a kernel's result on its way to memory --------------===//
 #include "dialect/schedule/Memory.h"
+#include "passes/schedule/Identity.h"
 #include "passes/schedule/SchedulePasses.h"
 
 using namespace mlir;
@@ -41,6 +42,11 @@ std::optional<Follower> followerOf(LaunchOp launch, const View &result) {
     if (end && !step->isBeforeInBlock(end) && (!first || step->isBeforeInBlock(first)))
       first = step;
   }
+  // A copy, as of a part of a concatenation, is a region that computes nothing.
+  if (auto copy = dyn_cast_if_present<CopyOp>(first);
+      copy && readers == 1 && sameElements(viewOf(copy.getFrom()), result) &&
+      !touchedBetween(launch, copy, viewOf(copy.getTo())))
+    first = makeCompute(copy);
   Follower follower{dyn_cast_if_present<ComputeOp>(first)};
   if (!follower.compute || follower.compute->hasAttr("schedule.if_finite"))
     return std::nullopt;

@@ -1,5 +1,6 @@
 //===- RoundBuffers.cpp - activations that lie in memory as bf16 -------------===//
 #include "dialect/schedule/Memory.h"
+#include "passes/schedule/Identity.h"
 #include "passes/schedule/SchedulePasses.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -198,15 +199,7 @@ void round(Block &body, unsigned yielded) {
                               operand.get()));
 }
 
-/// A body that yields its one argument, an element of a tensor of `shape`.
-Block &addIdentity(Region &region, ArrayRef<int64_t> shape, Location loc) {
-  OpBuilder builder(region.getContext());
-  Block *body = builder.createBlock(&region);
-  BlockArgument element =
-      body->addArgument(RankedTensorType::get(shape, builder.getF32Type()), loc);
-  YieldElementsOp::create(builder, loc, ValueRange{element});
-  return *body;
-}
+Type f32Of(Operation *op) { return Float32Type::get(op->getContext()); }
 
 void take(ComputeOp compute, unsigned index) {
   Block &body = compute.getBody().front();
@@ -219,7 +212,7 @@ void take(ComputeOp compute, unsigned index) {
 
 template <typename Reduction> void takeInput(Reduction reduction, unsigned index) {
   if (reduction.getLoad().empty())
-    addIdentity(reduction.getLoad(), viewOf(reduction.getInputs().front()).shape,
+    addIdentity(reduction.getLoad(), viewOf(reduction.getInputs().front()).shape, f32Of(reduction),
                 reduction.getLoc());
   widen(reduction.getLoad().front().getArgument(index));
 }
@@ -233,7 +226,7 @@ void take(LaunchOp launch, OpOperand &operand) {
     return launch.setRounded(rounded);
   }
   if (launch.getStoring().empty()) {
-    addIdentity(launch.getStoring(), viewOf(operand.get()).shape, launch.getLoc());
+    addIdentity(launch.getStoring(), viewOf(operand.get()).shape, f32Of(launch), launch.getLoc());
     launch.setStore("");
   }
   Block &body = launch.getStoring().front();
@@ -258,7 +251,7 @@ void take(LibraryMatmulOp product) {
   builder.setInsertionPoint(stepOfProgram(product));
   auto compute = ComputeOp::create(builder, product.getLoc(), ValueRange{bias}, ValueRange{rounded},
                                    "fused(round)");
-  round(addIdentity(compute.getBody(), from.shape, product.getLoc()), 0);
+  round(addIdentity(compute.getBody(), from.shape, f32Of(product), product.getLoc()), 0);
   product.getViewsMutable()[3].assign(rounded);
 }
 
@@ -271,21 +264,13 @@ void takeRounded(OpOperand &operand) {
       .Case([&](LaunchOp launch) { take(launch, operand); });
 }
 
-/// A copy as a region, which its two sides can see as different types.
-void makeCompute(CopyOp copy) {
-  OpBuilder builder(copy);
-  auto compute = ComputeOp::create(builder, copy.getLoc(), ValueRange{copy.getFrom()},
-                                   ValueRange{copy.getTo()}, copy.getSource());
-  addIdentity(compute.getBody(), viewOf(copy.getFrom()).shape, copy.getLoc());
-  copy.erase();
-}
-
 void roundBuffer(BufferOp buffer) {
   llvm::SetVector<CopyOp> copies;
   for (OpOperand *operand : operandsOf(buffer))
     if (auto copy = dyn_cast<CopyOp>(operand->getOwner()))
       copies.insert(copy);
-  llvm::for_each(copies, makeCompute);
+  for (CopyOp copy : copies)
+    makeCompute(copy);
   for (OpOperand *operand : operandsOf(buffer))
     takeRounded(*operand);
   auto rounded = [](Value memory) {

@@ -6,8 +6,9 @@
 namespace hybrid::cuda {
 
 /// Threads stand in a grid of partial rows by columns: each sums its rows, then neighbours add up.
-template <typename T, SumPartialsParams P>
-HYBRID_DEVICE void sumPartials(int64_t item, const T *partial, T *out) {
+template <typename T, SumPartialsParams P, typename Store>
+HYBRID_DEVICE void sumPartials(int64_t item, const T *partial, Store y) {
+  const auto write = asStore<P.yStride>(y);
   constexpr int rows = static_cast<int>(sumPartialsRows<T>(P)),
                 columns = static_cast<int>(sumPartialsThreads) / rows;
   const int column = static_cast<int>(threadIdx.x) % columns,
@@ -29,7 +30,7 @@ HYBRID_DEVICE void sumPartials(int64_t item, const T *partial, T *out) {
     sum = sums[column];
   }
   if (row == 0 && at < P.columns)
-    out[at] = sum;
+    write(at / P.width, at % P.width, sum);
 }
 
 } // namespace hybrid::cuda

@@ -25,8 +25,8 @@ func.func @forward(%x: tensor<128x128x512xf32>, %h: tensor<128x512xf32>, %g: ten
 // CHECK-LABEL: schedule.program @forward
 // CHECK: schedule.launch "toeplitzConvBackward<float, ToeplitzConvParams
 // CHECK-SAME: threads = 512
-// CHECK: schedule.launch "sumPartials<float, SumPartialsParams{.count = 2, .columns = 131072, .stride = 131072}>"
-// CHECK: schedule.launch "sumPartials<float, SumPartialsParams{.count = 2, .columns = 512, .stride = 131072}>"
+// CHECK: schedule.launch "sumPartials<float, SumPartialsParams{.count = 2, .columns = 131072, .stride = 131072, .width = {{[0-9]+}}}>"
+// CHECK: schedule.launch "sumPartials<float, SumPartialsParams{.count = 2, .columns = 512, .stride = 131072, .width = {{[0-9]+}}}>"
 func.func @forward(%x: tensor<64x256x512xf32>, %h: tensor<256x512xf32>, %s: tensor<512xf32>, %dy: tensor<64x256x512xf32>) -> (tensor<64x256x512xf32>, tensor<256x512xf32>, tensor<512xf32>) {
   %dx, %dh, %ds = hybrid.fftconv_grad %x, %h, %dy skip(%s : tensor<512xf32>) : tensor<64x256x512xf32>, tensor<256x512xf32>, tensor<64x256x512xf32> -> tensor<64x256x512xf32>, tensor<256x512xf32>, tensor<512xf32>
   return %dx, %dh, %ds : tensor<64x256x512xf32>, tensor<256x512xf32>, tensor<512xf32>

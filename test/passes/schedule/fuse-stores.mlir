@@ -188,3 +188,37 @@ schedule.program @unchanged {
   schedule.output "z" %z : memref<4x8xf32>
   schedule.output "w" %w : memref<8x4xf32>
 }
+
+// A copy, as into a part of a concatenation, is a region that computes nothing: the sum is stored there. Where something else reads the result, or is at the place, it is copied.
+// CHECK-LABEL: schedule.program @parts
+// CHECK-DAG: %[[P:.+]] = schedule.buffer arena "p" : memref<2x16xf32>
+// CHECK-DAG: %[[LEFT:.+]] = schedule.view %{{.+}} : memref<4x12xf32> as memref<4x4xf32, strided<[12, 1]>>
+// CHECK: schedule.launch "sumPartials" for "sum + concat" grid 1 (%[[P]], %[[LEFT]] : {{.*}}) {store_buffers = 1 : i64, writes = array<i64: 1>} storing {
+// CHECK-NEXT: ^bb0(%[[V:.+]]: tensor<4x4xf32>):
+// CHECK-NEXT: schedule.yield %[[V]] : tensor<4x4xf32>
+// CHECK: schedule.launch "sumPartials" for "read twice"
+// CHECK-NEXT: schedule.copy for "concat"
+// CHECK: schedule.launch "sumPartials" for "too early"
+// CHECK-NEXT: schedule.launch "other"
+// CHECK-NEXT: schedule.copy for "concat"
+schedule.program @parts {
+  %p = schedule.buffer arena "p" : memref<2x16xf32>
+  %all = schedule.buffer arena : memref<4x12xf32>
+  %a = schedule.buffer arena : memref<4x4xf32>
+  %b = schedule.buffer arena : memref<4x4xf32>
+  %c = schedule.buffer arena : memref<4x4xf32>
+  %d = schedule.buffer arena : memref<4x4xf32>
+  %left = schedule.view %all : memref<4x12xf32> as memref<4x4xf32, strided<[12, 1]>>
+  %middle = schedule.view %all : memref<4x12xf32> as memref<4x4xf32, strided<[12, 1], offset: 4>>
+  %right = schedule.view %all : memref<4x12xf32> as memref<4x4xf32, strided<[12, 1], offset: 8>>
+  schedule.launch "sumPartials" for "sum" grid 1 (%p, %a : memref<2x16xf32>, memref<4x4xf32>) {store = "RowStore<float, 4>", store_buffers = 1 : i64, writes = array<i64: 1>}
+  schedule.copy for "concat" %a to %left : memref<4x4xf32>, memref<4x4xf32, strided<[12, 1]>>
+  schedule.launch "sumPartials" for "read twice" grid 1 (%p, %b : memref<2x16xf32>, memref<4x4xf32>) {store = "RowStore<float, 4>", store_buffers = 1 : i64, writes = array<i64: 1>}
+  schedule.copy for "concat" %b to %middle : memref<4x4xf32>, memref<4x4xf32, strided<[12, 1], offset: 4>>
+  schedule.launch "other" for "reads" grid 1 (%b, %d : memref<4x4xf32>, memref<4x4xf32>) {writes = array<i64: 1>}
+  schedule.launch "sumPartials" for "too early" grid 1 (%p, %c : memref<2x16xf32>, memref<4x4xf32>) {store = "RowStore<float, 4>", store_buffers = 1 : i64, writes = array<i64: 1>}
+  schedule.launch "other" for "still reads" grid 1 (%right, %d : memref<4x4xf32, strided<[12, 1], offset: 8>>, memref<4x4xf32>) {writes = array<i64: 1>}
+  schedule.copy for "concat" %c to %right : memref<4x4xf32>, memref<4x4xf32, strided<[12, 1], offset: 8>>
+  schedule.output "y" %all : memref<4x12xf32>
+  schedule.output "d" %d : memref<4x4xf32>
+}

@@ -76,7 +76,7 @@ private:
 
 /// Adds `count` partials of `columns` elements.
 template <typename T> Doubles summed(T *partial, int64_t count, int64_t columns, int64_t stride) {
-  SumPartialsParams p{count, columns, stride};
+  SumPartialsParams p{count, columns, stride, columns, columns};
   Tensor<T> out(1, columns), again = out;
   int64_t grid = ceilDiv(columns, lanes<T>);
   callWhole<SumPartialsParams>(sum_partials<T>, grid, {partial, out.data()}, p);
