@@ -403,6 +403,17 @@ static std::string emitLoad(KernelText &kernel, const Load &from, ArrayRef<std::
   return emitBody(kernel, from.body, loaded).front();
 }
 
+/// How many neighbours a thread that reduces by itself loads at a time.
+static int64_t reductionPack(const IterationSpace &outer, const IterationSpace &loops,
+                             ArrayRef<View> operands) {
+  int64_t pack = packSize(loops, operands);
+  for (size_t i = 0; i < operands.size(); ++i)
+    if (!isRepeated(loops, i))
+      for (int64_t stride : outer.strides[i])
+        pack = std::gcd(pack, stride);
+  return pack;
+}
+
 GeneratedKernel TextEmitter::reduction(GeneratedKernels &kernels, ReduceKind kind, const Load &from,
                                        ArrayRef<int64_t> axes, const View &to) const {
   SmallVector<View> kept, inner;
@@ -454,17 +465,30 @@ GeneratedKernel TextEmitter::reduction(GeneratedKernels &kernels, ReduceKind kin
   const std::string first = team.threads == 1  ? "0"
                             : rowsOfBlock == 1 ? "threadIdx.x"
                                                : "threadIdx.x % " + std::to_string(team.threads);
-  kernel.line("for ({0} k = {1}; k < {2}; k += {3}) {{", type, first, count, team.threads);
+  const int64_t pack = team.threads == 1 ? reductionPack(outer, loops, from.operands) : 1;
+  kernel.line("for ({0} k = {1}; k < {2}; k += {3}) {{", type, first, count, team.threads * pack);
   SmallVector<std::string> indices = decompose(kernel, type, "k", loops.shape, "k");
   SmallVector<std::string> places;
-  for (size_t i = 0; i < from.operands.size(); ++i)
-    places.push_back(
-        llvm::formatv("start{0}[{1}]", i, sumOfIndices(indices, loops.strides[i])).str());
+  for (size_t i = 0; i < from.operands.size(); ++i) {
+    const std::string place = sumOfIndices(indices, loops.strides[i]);
+    if (pack > 1 && !isRepeated(loops, i)) {
+      kernel.line("const auto p{0} = loadPack<{1}>(start{0} + {2});", i, pack, place);
+      places.push_back(llvm::formatv("p{0}[j]", i));
+    } else {
+      places.push_back(llvm::formatv("start{0}[{1}]", i, place));
+    }
+  }
+  if (pack > 1) {
+    kernel.line("HYBRID_UNROLL");
+    kernel.line("for (int j = 0; j < {0}; ++j) {{", pack);
+  }
   std::string loaded = emitLoad(kernel, from, places);
   if (kind == ReduceKind::Max)
     kernel.line("value = propagatingMaximum(value, {0});", loaded);
   else
     kernel.line("value += {0};", loaded);
+  if (pack > 1)
+    kernel.close();
   kernel.close();
   const bool max = kind == ReduceKind::Max;
   if (team.threads == 32)
