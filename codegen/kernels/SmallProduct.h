@@ -28,7 +28,7 @@ constexpr int64_t smallProductLanes(const SmallProductParams &p) {
 /// multiprocessors for a microsecond, and a lane's terms are few. A library begins later, as
 /// nothing can be made ready beside it, and computes neither regions behind a product nor several
 /// products in one launch. By the model on an H100, 128 x 4 from 512: 13.6 us by the library in one
-/// tile, 3.1 here.
+/// tile, 4.6 here, with the region behind it.
 struct PaysSmallProduct {
   template <typename T> static constexpr bool onCpu(const SmallProductParams &) { return false; }
   template <typename T> static constexpr bool onCuda(const SmallProductParams &p) {
