@@ -55,7 +55,7 @@ if(TEST golden)
   hybrid_cuda_shim_test(golden-cufft ${golden_run} ${golden_flags} --target cuda:shim --transforms cufft
                         --op fftconv --op hyena --op hyena2d --op filter_fno --op filter_transfer_function --op s4_dplr_kernel)
   # The same products, all of them, by the tests' cuBLASLt.
-  hybrid_cuda_shim_test(golden-cublaslt ${golden_run} ${golden_flags} --target cuda:shim --products cublaslt
+  hybrid_cuda_shim_test(golden-cublaslt ${golden_run} ${golden_flags} --target cuda:shim --small-products cublaslt
                         --op language_model --op auto_encoder --op mamba --op multihead_hyena --op patch_embed_pool --op adamw_training)
   set_tests_properties(cuda-shim-golden cuda-shim-golden-bf16 cuda-shim-golden-cudnn cuda-shim-golden-cufft cuda-shim-golden-cublaslt PROPERTIES RUN_SERIAL ON)
 endif()

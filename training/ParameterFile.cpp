@@ -46,9 +46,9 @@ std::string settingsThatFit(const Executable &executable, const std::string &che
     for (const fb::Setting *setting : *executable.format().settings())
       now[setting->name()->str()] = setting->value() ? setting->value()->str() : "";
   // These are flags of the compiler, and no parameter's shape depends on them.
-  static const std::set<std::string> flags{"batch",    "length",    "precision",
-                                           "products", "attention", "transforms",
-                                           "memory",   "ensemble",  "optimizer"};
+  static const std::set<std::string> flags{"batch",     "length",     "precision",      "products",
+                                           "attention", "transforms", "small-products", "memory",
+                                           "ensemble",  "optimizer"};
   std::vector<std::string> fitting;
   for (const auto &[name, value] : then->items())
     if (value.is_string() && !flags.contains(name) &&

@@ -421,7 +421,7 @@ private:
       return 2;
     }
     if (!target->chooseProducts(options.products) && options.products == "cublaslt") {
-      complain() << "--products=cublaslt: cuBLASLt runs on GPUs, expected --target=cuda\n";
+      complain() << "--small-products=cublaslt: cuBLASLt runs on GPUs, expected --target=cuda\n";
       return 2;
     }
     RankOptions ranks{options.reduction, options.sequenceRanks > 1};
@@ -597,7 +597,7 @@ private:
     if (options.transforms != "auto")
       said.push_back({"transforms", options.transforms});
     if (options.products != "auto")
-      said.push_back({"products", options.products});
+      said.push_back({"small-products", options.products});
     provenance.memoryBudget = options.memory;
     if (options.memory > 0)
       said.push_back({"memory", std::to_string(options.memory)});

@@ -104,7 +104,7 @@ static int run(int argc, char **argv) {
                  "reach")
       ->check(CLI::IsMember({"auto", "cufft", "own"}))
       ->capture_default_str();
-  app.add_option("--products", options.products,
+  app.add_option("--small-products", options.products,
                  "who multiplies matrices of f32 with --target=cuda: cublaslt; auto: cublaslt but "
                  "for products of up to 2^18 terms, which own kernels compute")
       ->check(CLI::IsMember({"auto", "cublaslt"}))

@@ -22,7 +22,7 @@ void addModel(CLI::App &verb, rt::ModelSpec &spec) {
                     "who computes attention in bf16 on a GPU: auto, cudnn or own");
   group->add_option("--transforms", spec.transforms,
                     "who computes Fourier transforms on a GPU: auto, cufft or own");
-  group->add_option("--products", spec.products,
+  group->add_option("--small-products", spec.smallProducts,
                     "who multiplies small matrices on a GPU: auto or cublaslt");
   group->add_option("--model", spec.model, "which model of the file");
   group->add_option("--memory", spec.memory,

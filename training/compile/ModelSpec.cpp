@@ -74,7 +74,7 @@ Result<std::vector<std::string>> optionsOf(const ModelSpec &spec) {
   }
   add("--attention", spec.attention);
   add("--transforms", spec.transforms);
-  add("--products", spec.products);
+  add("--small-products", spec.smallProducts);
   if (spec.replicas > 1)
     options.push_back("--ensemble=" + std::to_string(spec.replicas));
   add("--model", spec.model);

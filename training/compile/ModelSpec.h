@@ -14,7 +14,7 @@ struct ModelSpec {
   std::string path;
   std::optional<int64_t> batch, length;
   int64_t replicas = 1; // trainings that run as one program
-  std::optional<std::string> precision, target, attention, transforms, products, model, memory;
+  std::optional<std::string> precision, target, attention, transforms, smallProducts, model, memory;
   bool chunked = false;                // a source: with a program that takes a sequence in chunks
   bool decode = false;                 // a source: programs that decode, and none that train
   std::string device;                  // cpu or cuda; empty: what it was compiled for, or the CPU

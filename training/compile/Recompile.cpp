@@ -107,8 +107,8 @@ Result<ModelSpec> sourceOf(const Executable &executable) {
         spec.attention = value;
       else if (name == "transforms")
         spec.transforms = value;
-      else if (name == "products")
-        spec.products = value;
+      else if (name == "small-products")
+        spec.smallProducts = value;
       else if (name == "memory")
         spec.memory = value + "B";
       else if (name == "data-parallel")

@@ -3,11 +3,11 @@
 // RUN: hybridc %s --target=cuda:sm_90a --emit=schedule | FileCheck %s
 // RUN: hybridc %s --target=cuda:sm_90a --precision=f64 --emit=schedule | FileCheck %s --check-prefix=DOUBLE
 // RUN: hybridc %s --target=cuda:sm_90a --precision=bf16 --emit=schedule | FileCheck %s --check-prefix=BF16
-// RUN: hybridc %s --target=cuda:sm_90a --products=cublaslt --emit=schedule | FileCheck %s --check-prefix=LIBRARY
+// RUN: hybridc %s --target=cuda:sm_90a --small-products=cublaslt --emit=schedule | FileCheck %s --check-prefix=LIBRARY
 // RUN: hybridc %s --emit=schedule | FileCheck %s --check-prefix=NONE
-// RUN: not hybridc %s --products=cublaslt --emit=schedule 2>&1 | FileCheck %s --check-prefix=CPU
+// RUN: not hybridc %s --small-products=cublaslt --emit=schedule 2>&1 | FileCheck %s --check-prefix=CPU
 // RUN: not hybrid-opt %s "--hybrid-schedule-cuda=products=own" 2>&1 | FileCheck %s --check-prefix=NAME
-// CPU: --products=cublaslt: cuBLASLt runs on GPUs, expected --target=cuda
+// CPU: --small-products=cublaslt: cuBLASLt runs on GPUs, expected --target=cuda
 // NAME: products=own: expected cublaslt or auto
 
 // CHECK-LABEL: schedule.program @forward
