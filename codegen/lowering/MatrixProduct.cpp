@@ -1,4 +1,4 @@
-//===- MatrixProduct.cpp - products of matrices by a library ----------------===//
+//===- MatrixProduct.cpp - products of matrices ----------------------------===//
 #include "codegen/lowering/MatrixProduct.h"
 #include "codegen/kernels/FewRows.h"
 #include "codegen/kernels/RoundedLinear.h"
