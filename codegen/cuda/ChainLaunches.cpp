@@ -62,13 +62,8 @@ struct ChainLaunches : impl::ChainLaunchesBase<ChainLaunches> {
   }
 
 private:
-  /// What any block can do beside other things: kernels made for this program, and those of the
-  /// library that use no more of a block than its threads.
   bool isSmall(LaunchOp launch) const {
-    StringRef kernel = launch.getKernel();
-    return (launch.getGenerated() || kernel.starts_with("smallProduct<") ||
-            kernel.starts_with("sumPartials<")) &&
-           launch.getThreads() == threadsOfChain &&
+    return (launch.getGenerated() || launch.getBrief()) && launch.getThreads() == threadsOfChain &&
            static_cast<int64_t>(launch.getGrid()) <= mostBlocks && launch.getGrid() > 0 &&
            launch.getItemsPerTile() == 0 && launch.getFunctions().empty() &&
            launch.getItemSpans().empty();

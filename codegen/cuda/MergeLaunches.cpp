@@ -76,13 +76,29 @@ private:
     return reads > 0;
   }
 
-  /// The last sum of a parameter's gradient, which nothing else in the program reads.
+  /// Of a parameter's gradient, which nothing else in the program reads, the last sum; what it
+  /// reads stays as it is.
   bool canWait(LaunchOp launch) {
-    if (!launch.getKernel().starts_with("sumPartials<") || launch.getStoreBuffers() > 1)
+    if (!launch.getBrief())
       return false;
-    View partial = viewOf(launch.getViews()[0]), out = viewOf(launch.getViews()[1]);
-    return partial.extent() * bytesOf(partial.element) <= mostPartialBytes &&
-           bufferOf(out).getSpace() == Space::Gradients && usesOf(out.buffer).size() == 1;
+    int64_t held = 0;
+    for (const Access &access : accessesOf(launch)) {
+      const SmallVector<Access> uses = usesOf(access.view.buffer);
+      if (access.written) {
+        if (bufferOf(access.view).getSpace() != Space::Gradients || uses.size() > 1)
+          return false;
+        continue;
+      }
+      held += access.view.extent() * bytesOf(access.view.element);
+      if (llvm::any_of(uses, [&](const Access &use) { return writesLater(use, launch, access); }))
+        return false;
+    }
+    return held <= mostPartialBytes;
+  }
+  bool writesLater(const Access &use, LaunchOp launch, const Access &access) {
+    return use.written && use.step != launch &&
+           !launch->getBlock()->findAncestorOpInBlock(*use.step)->isBeforeInBlock(launch) &&
+           mayOverlap(use.view, access.view);
   }
 
   /// Launches of the same number of threads become few launches; `place` moves what is left.

@@ -79,6 +79,9 @@ template <typename KernelParams, StringArgument kernelName, int64_t... written> 
   }
   static constexpr bool isActivation(int64_t, [[maybe_unused]] bool onCpu) { return false; }
   static constexpr bool isRoundable(int64_t) { return false; }
+  /// Whether an item takes hardly longer than to read its buffers, so that where there are few of
+  /// them a launch takes longer than they do. On CUDA a block may then run them beside others.
+  static constexpr bool isBrief = false;
 };
 /// The buffers that are activations: for tensors of f32 they may lie in memory as bf16.
 #define HYBRID_ACTIVATIONS(...)                                                                    \

@@ -39,6 +39,7 @@ struct PaysSmallProduct {
 
 /// Buffers: a, b, bias (optional), y, a store. An item is some neighbouring results.
 struct SmallProduct : KernelOf<SmallProductParams, "small_product"> {
+  static constexpr bool isBrief = true;
   HYBRID_ON_CUDA(ceilDiv(p.rows *p.columns, cuda::smallProductThreads / cuda::smallProductLanes(p)),
                  cuda::smallProductThreads)
 };

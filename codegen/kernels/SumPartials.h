@@ -32,6 +32,7 @@ template <typename T> constexpr Grid sumPartialsGrid(const SumPartialsParams &p)
 /// y[j] = sum over i of partial[i*stride + j], pairwise in i. Buffers: partial, y, a store, dense
 /// on a CPU. An item is some neighbouring columns.
 struct SumPartials : KernelOf<SumPartialsParams, "sum_partials"> {
+  static constexpr bool isBrief = true;
   HYBRID_ON_CPU(ceilDiv(p.columns, lanes<T>))
   HYBRID_ON_CUDA(cuda::sumPartialsGrid<T>(p))
 };

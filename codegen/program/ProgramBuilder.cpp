@@ -193,24 +193,25 @@ KernelName ProgramBuilder::kernelName(StringRef name, Type element,
 
 LaunchOp ProgramBuilder::launchKernel(StringRef name, Type element, Grid grid,
                                       const KernelConstants &constants, ArrayRef<BufferUse> buffers,
-                                      const BufferRoles &roles, const Store &store,
+                                      const KernelTraits &traits, const Store &store,
                                       ArrayRef<std::string> functions) {
   SmallVector<Value> operands;
   SmallVector<int64_t> written, activations, roundable;
   for (auto [i, buffer] : llvm::enumerate(llvm::concat<const BufferUse>(buffers, store.buffers))) {
     operands.push_back(buffer ? buffer : absentBuffer.getResult());
     const auto number = static_cast<int64_t>(i);
-    if (buffer && (i >= buffers.size() || roles.writes(number)))
+    if (buffer && (i >= buffers.size() || traits.writes(number)))
       written.push_back(number);
-    if (buffer && roles.isActivation(number))
+    if (buffer && traits.isActivation(number))
       activations.push_back(number);
-    if (buffer && roles.isRoundable(number))
+    if (buffer && traits.isRoundable(number))
       roundable.push_back(number);
   }
   KernelName kernel = kernelName(name, element, constants, functions);
   auto launch =
       LaunchOp::create(builder, loc(), kernel.name, grid.items, operands, sourceName(current),
                        kernel.constants, LaunchConfiguration{grid.threads, grid.bytes}, written);
+  launch.setBrief(traits.isBrief);
   if (loop)
     launch.setItemsPerTile(loop.itemsPerTile(grid.items));
   if (device().rounds && !activations.empty())

@@ -41,8 +41,9 @@ struct LaunchOperand {
   LaunchOperand(BufferUse use) : use(use) {}
 };
 
-/// What a kernel's contract says of its buffers, by number.
-struct BufferRoles {
+/// What a kernel's contract says of it, and of its buffers, by number.
+struct KernelTraits {
+  bool isBrief;
   std::function<bool(int64_t)> writes, isActivation, isRoundable;
 };
 
@@ -127,7 +128,7 @@ public:
     const bool onCpu = device().kind == Device::Cpu;
     return launchKernel(
         Kernel::name(), element, ask<Kernel>(element, params), wordsOf(params), buffers,
-        {[=](int64_t buffer) { return Kernel::writes(buffer, onCpu); },
+        {Kernel::isBrief, [=](int64_t buffer) { return Kernel::writes(buffer, onCpu); },
          [=](int64_t buffer) { return Kernel::isActivation(buffer, onCpu); }, Kernel::isRoundable},
         store, functions);
   }
@@ -190,7 +191,7 @@ private:
   View temporaryFor(mlir::Value result);
   LaunchOp launchKernel(llvm::StringRef name, mlir::Type element, Grid grid,
                         const KernelConstants &constants, llvm::ArrayRef<BufferUse> buffers,
-                        const BufferRoles &roles, const Store &store,
+                        const KernelTraits &traits, const Store &store,
                         llvm::ArrayRef<std::string> functions);
   View tableBy(llvm::StringRef kernel, mlir::Type element, Grid grid,
                const KernelConstants &constants, int64_t elements);

@@ -38,7 +38,8 @@ void LaunchOp::build(OpBuilder &builder, OperationState &state, StringRef kernel
                      ValueRange views, StringRef source, ArrayRef<int64_t> constants,
                      LaunchConfiguration configuration, ArrayRef<int64_t> writes) {
   build(builder, state, kernel, grid, views, builder.getArrayAttr({}), writes, constants,
-        configuration.scratchBytes, /*generated=*/false, source, /*items_per_tile=*/0,
+        configuration.scratchBytes, /*generated=*/false, /*brief=*/false, source,
+        /*items_per_tile=*/0,
         /*row_bytes=*/{}, configuration.threads, /*store=*/"", /*store_buffers=*/0,
         /*functions=*/builder.getStrArrayAttr({}));
 }

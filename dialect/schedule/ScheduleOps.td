@@ -289,6 +289,8 @@ def Schedule_LaunchOp : Schedule_Step<"launch", [IsolatedFromAbove, SingleBlock]
     `item_spans` says where in the spaces laid out like parameters the items work: three numbers a span, its first item, the byte where that begins and the bytes of
     each. Of several ranks one runs the items that work on what it owns (executable/OptimizerShards.h); without spans all run all.
 
+    An item of a `brief` kernel takes hardly longer than to read its buffers, by its contract; one of a generated kernel does so, too.
+
     `activations` numbers operands that a kernel takes as bf16 as well as f32, by its contract (`schedule-round-buffers`), `roundable` those that it
     takes so where they are an activation of another step, `rounded` those that are.
 
@@ -308,7 +310,7 @@ def Schedule_LaunchOp : Schedule_Step<"launch", [IsolatedFromAbove, SingleBlock]
   }];
   let arguments = (ins StrAttr:$kernel, I64Attr:$grid, Variadic<Schedule_Memory>:$views, DefaultValuedAttr<Schedule_BufferArrayAttr, "{}">:$buffers,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$writes, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$constants,
-                       DefaultValuedAttr<I64Attr, "0">:$scratch_bytes, UnitAttr:$generated, StrAttr:$source,
+                       DefaultValuedAttr<I64Attr, "0">:$scratch_bytes, UnitAttr:$generated, UnitAttr:$brief, StrAttr:$source,
                        DefaultValuedAttr<I64Attr, "0">:$items_per_tile, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$row_bytes,
                        DefaultValuedAttr<I64Attr, "0">:$threads, DefaultValuedAttr<StrAttr, "\"\"">:$store,
                        DefaultValuedAttr<I64Attr, "0">:$store_buffers, DefaultValuedAttr<StrArrayAttr, "{}">:$functions,

@@ -2,7 +2,7 @@
 // RUN: hybrid-opt %s --split-input-file --schedule-chain-launches | FileCheck %s
 
 // The first two are a chain; the third reads both of their results; the fourth is near, and needs none of them. What is of three blocks, of other threads or of a kernel
-// that takes more of a block than its threads stays apart.
+// whose contract does not call it brief stays apart.
 // CHECK-LABEL: schedule.program @train
 // CHECK-NOT: for "sine"
 // CHECK: schedule.launch "other<1>" for "large"
@@ -23,8 +23,8 @@ module {
     %none = schedule.absent : memref<0xf32>
     schedule.launch "fused_0" for "sine" grid 2 (%x, %a : memref<4x8xf32>, memref<4x8xf32>) {generated, threads = 256 : i64, writes = array<i64: 1>}
     schedule.launch "other<1>" for "large" grid 64 (%x, %e : memref<4x8xf32>, memref<4x8xf32>) {threads = 256 : i64, writes = array<i64: 1>}
-    schedule.launch "smallProduct<1>" for "product" grid 1 (%a, %none, %b : memref<4x8xf32>, memref<0xf32>, memref<4x8xf32>) {store = "RowStore<float, 8>", store_buffers = 1 : i64, threads = 256 : i64, writes = array<i64: 2>}
-    schedule.launch "sumPartials<1>" for "sum" grid 1 (%a, %b, %c : memref<4x8xf32>, memref<4x8xf32>, memref<4x8xf32>) {scratch_bytes = 64 : i64, threads = 256 : i64, writes = array<i64: 2>}
+    schedule.launch "smallProduct<1>" for "product" grid 1 (%a, %none, %b : memref<4x8xf32>, memref<0xf32>, memref<4x8xf32>) {brief, store = "RowStore<float, 8>", store_buffers = 1 : i64, threads = 256 : i64, writes = array<i64: 2>}
+    schedule.launch "sumPartials<1>" for "sum" grid 1 (%a, %b, %c : memref<4x8xf32>, memref<4x8xf32>, memref<4x8xf32>) {brief, scratch_bytes = 64 : i64, threads = 256 : i64, writes = array<i64: 2>}
     schedule.launch "fused_0" for "apart" grid 1 (%p, %d : memref<4x8xf32>, memref<4x8xf32>) {generated, threads = 256 : i64, writes = array<i64: 1>}
     schedule.launch "fused_0" for "three" grid 3 (%c, %d : memref<4x8xf32>, memref<4x8xf32>) {generated, threads = 256 : i64, writes = array<i64: 1>}
     schedule.launch "fused_0" for "narrow" grid 1 (%d, %c : memref<4x8xf32>, memref<4x8xf32>) {generated, threads = 128 : i64, writes = array<i64: 1>}

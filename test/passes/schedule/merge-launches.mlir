@@ -27,11 +27,36 @@ schedule.program @vjp {
   %y = schedule.buffer arena : memref<4x8xf32>
   schedule.launch "fused_0" for "fused(exp)" grid 1 (%v, %ev : memref<8xf32>, memref<8xf32>) {generated, threads = 256 : i64, writes = array<i64: 1>}
   schedule.launch "step" for "rmsnorm" grid 4 (%x, %ev, %partial, %y : memref<4x8xf32>, memref<8xf32>, memref<4x8xf32>, memref<4x8xf32>) {threads = 32 : i64, writes = array<i64: 2, 3>}
-  schedule.launch "sumPartials<float>" for "rmsnorm" grid 1 (%partial, %dv : memref<4x8xf32>, memref<8xf32>) {threads = 128 : i64, writes = array<i64: 1>}
+  schedule.launch "sumPartials<float>" for "rmsnorm" grid 1 (%partial, %dv : memref<4x8xf32>, memref<8xf32>) {brief, threads = 128 : i64, writes = array<i64: 1>}
   schedule.launch "fused_1" for "fused(exp)" grid 2 (%w, %ew : memref<8xf32>, memref<8xf32>) {generated, threads = 256 : i64, writes = array<i64: 1>}
-  schedule.launch "sumPartials<float>" for "rmsnorm" grid 1 (%partial, %dw : memref<4x8xf32>, memref<8xf32>) {threads = 128 : i64, writes = array<i64: 1>}
+  schedule.launch "sumPartials<float>" for "rmsnorm" grid 1 (%partial, %dw : memref<4x8xf32>, memref<8xf32>) {brief, threads = 128 : i64, writes = array<i64: 1>}
   schedule.output "y" %y : memref<4x8xf32>
   schedule.output "e" %ew : memref<8xf32>
+}
+
+// A gradient that another step reads, one whose operand a later step changes, and what the contract does not call brief are computed where they were.
+// CHECK-LABEL: schedule.program @train
+// CHECK: schedule.launch "smallProduct<1>" for "read"
+// CHECK-NEXT: schedule.launch "step" for "reader"
+// CHECK-NEXT: schedule.launch "smallProduct<1>" for "operand changes"
+// CHECK-NEXT: schedule.launch "long"
+// CHECK-NEXT: schedule.launch "step" for "changes"
+// CHECK-NEXT: schedule.launch "smallProduct<1>" for "waits"
+schedule.program @train {
+  %a = schedule.buffer arena "a" : memref<4x8xf32>
+  %b = schedule.buffer arena : memref<4x8xf32>
+  %du = schedule.buffer gradients "u" at 0 : memref<4x8xf32>
+  %dv = schedule.buffer gradients "v" at 128 : memref<4x8xf32>
+  %dw = schedule.buffer gradients "w" at 256 : memref<4x8xf32>
+  %dx = schedule.buffer gradients "x" at 384 : memref<4x8xf32>
+  %y = schedule.buffer arena : memref<4x8xf32>
+  schedule.launch "smallProduct<1>" for "waits" grid 1 (%a, %dw : memref<4x8xf32>, memref<4x8xf32>) {brief, threads = 256 : i64, writes = array<i64: 1>}
+  schedule.launch "smallProduct<1>" for "read" grid 1 (%a, %du : memref<4x8xf32>, memref<4x8xf32>) {brief, threads = 256 : i64, writes = array<i64: 1>}
+  schedule.launch "step" for "reader" grid 1 (%du, %b : memref<4x8xf32>, memref<4x8xf32>) {threads = 256 : i64, writes = array<i64: 1>}
+  schedule.launch "smallProduct<1>" for "operand changes" grid 1 (%b, %dv : memref<4x8xf32>, memref<4x8xf32>) {brief, threads = 256 : i64, writes = array<i64: 1>}
+  schedule.launch "long" for "not brief" grid 1 (%a, %dx : memref<4x8xf32>, memref<4x8xf32>) {threads = 256 : i64, writes = array<i64: 1>}
+  schedule.launch "step" for "changes" grid 1 (%a, %b, %y : memref<4x8xf32>, memref<4x8xf32>, memref<4x8xf32>) {threads = 256 : i64, writes = array<i64: 1, 2>}
+  schedule.output "y" %y : memref<4x8xf32>
 }
 
 // Programs that write parameters stay as they are.
