@@ -13,11 +13,11 @@ import npy  # noqa: E402
 class Model:
     """`parameters` and `inputs` map names to npy.Tensor and may be changed between runs."""
 
-    def __init__(self, binaries, source, folder, batch, length, settings=(), name=None, seed=1, precision="f64", target=None):
-        """Compiles `source` (its model `name`, if it has several; for `target`, else this CPU) and draws its parameters, and inputs uniform in [-1, 1]; ids are below 4, segments in order."""
+    def __init__(self, binaries, source, folder, batch, length, settings=(), name=None, seed=1, precision="f64", target=None, options=()):
+        """Compiles `source` (its model `name`, if it has several; for `target`, else this CPU; with further `options` of hybridc) and draws its parameters, and inputs uniform in [-1, 1]; ids are below 4, segments in order."""
         self.binaries, self.folder = pathlib.Path(binaries), pathlib.Path(folder)
         self.executable = self.folder / "model.hyx"
-        flags = [flag for setting in settings for flag in ("--set", setting)] + (["--model", name] if name else []) + ([f"--target={target}"] if target else [])
+        flags = [flag for setting in settings for flag in ("--set", setting)] + (["--model", name] if name else []) + ([f"--target={target}"] if target else []) + list(options)
         self.dtype, self.typecode = ("f64", "d") if precision == "f64" else ("f32", "f")
         self._tool("hybridc", source, "-o", self.executable, f"--precision={precision}", f"--batch={batch}", f"--length={length}", *flags)
         info = json.loads(self._tool("hybrid-run", "info", "--json", self.executable))
