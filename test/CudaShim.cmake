@@ -31,7 +31,7 @@ hybrid_cuda_shim_test(decoding DecodeTests)
 # Models of drawn sizes.
 set(devices ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/properties/devices.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${PROJECT_SOURCE_DIR}/models)
 hybrid_cuda_shim_test(devices ${devices}/mad 8)
-hybrid_cuda_shim_test(devices-long ${devices} 80 2 CONFIGURATIONS Long)
+hybrid_cuda_shim_test(devices-long ${devices} 40 2 CONFIGURATIONS Long)
 set_tests_properties(cuda-shim-devices-long PROPERTIES TIMEOUT 7200)
 hybrid_cuda_shim_test(lock-step LockStepTests)
 # Activations in bf16 keep outputs and gradients near those of f32.
