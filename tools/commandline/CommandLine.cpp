@@ -100,10 +100,12 @@ Range::Range(double low, double high)
               return "expected a number " + rangeText(low, high) + ", got '" + text + "'";
             if (value >= low && value <= high)
               return "";
-            return "expected a number " + rangeText(low, high) +
-                   (value > high && high >= beyondMeaning ? " and at most " + numberText(high)
-                                                          : "") +
-                   ", got " + text;
+            std::string bound; // that the range is not told by
+            if (value > high && high >= beyondMeaning)
+              bound = " and at most " + numberText(high);
+            if (value > 0 && value < low && meansAboveZero(low))
+              bound = " and at least " + numberText(low);
+            return "expected a number " + rangeText(low, high) + bound + ", got " + text;
           },
           rangeText(low, high)) {}
 
