@@ -42,7 +42,7 @@ def MergeLaunches : Pass<"schedule-merge-launches", "::mlir::ModuleOp"> {
   let summary = "run many small launches as one";
   let description = [{
     A launch costs about as much as a kernel of a few microseconds runs, and a small model has many that could run at any time: what depends on
-    parameters alone (their rounding, say) can all run first, and the last sums of gradients can all run last. Kernels of one kind side by
+    parameters alone (their rounding, say) can all run first, and brief kernels that end in a gradient which nothing reads can all run last. Kernels of one kind side by
     side in one grid are one launch; a block finds its own by its number. Programs that write parameters stay as they are.
 
     ```mlir
@@ -55,7 +55,7 @@ def MergeLaunches : Pass<"schedule-merge-launches", "::mlir::ModuleOp"> {
   let options = [
     Option<"mostBlocks", "most-blocks", "int64_t", "512",
            "beyond this many blocks a launch of its own costs nothing, and its result would be held long">,
-    Option<"mostPartialBytes", "most-partial-bytes", "int64_t", "4 << 20", "partial sums that wait for the end of the program are no larger">
+    Option<"mostPartialBytes", "most-partial-bytes", "int64_t", "4 << 20", "what launches that wait for the end of the program read, each, is no larger">
   ];
   let statistics = [Statistic<"numMerged", "merged", "launches put into others">];
 }
