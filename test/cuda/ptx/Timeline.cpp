@@ -47,6 +47,7 @@ void Timeline::begin(const Program &program) {
   start = latest = done = copied = {};
   issued = 0;
   groups.clear();
+  stores = {};
 }
 
 void Timeline::closeStretch(Cycles atLeast) {
@@ -54,6 +55,23 @@ void Timeline::closeStretch(Cycles atLeast) {
   raise(atLeast, latest);
   start = latest = atLeast;
   issued = 0;
+  stores = {};
+}
+
+void Timeline::keepOrder(const Instruction &in, Cycles &when) {
+  if (in.pipe != Pipe::Memory || !in.addressAt || in.delay == Instruction::Delay::Copy)
+    return;
+  Stores &before = stores[in.delay == Instruction::Delay::Global ? 0 : 1];
+  const uint32_t base = in.at[in.addressAt].index;
+  if (in.results) {
+    if (in.coherent)
+      raise(when, before.base == base ? before.others : before.withBase),
+          raise(when, before.others);
+    return;
+  }
+  if (before.base != base)
+    raise(before.others, std::exchange(before.withBase, {})), before.base = base;
+  raise(before.withBase, when);
 }
 
 void Timeline::issue(const Instruction &in, bool active) {
@@ -64,6 +82,7 @@ void Timeline::issue(const Instruction &in, bool active) {
     raise(when, ready[in.guard.index]);
   for (size_t i = in.results; i < in.operands; ++i)
     raise(when, ready[in.at[i].index]);
+  keepOrder(in, when);
   raise(latest, when);
   if (in.flow != Instruction::Flow::Next)
     return closeStretch(in.flow == Instruction::Flow::Branch ? plus(when, of.branch) : when);

@@ -1,8 +1,9 @@
 //===- Timeline.h - how long a block takes alone ----------------------------===//
 //
 // When each instruction of a warp can go at the earliest: after what it reads is there. Within a
-// stretch without branches the assembler moves instructions as dependences allow; no instruction
-// goes before one in front of a branch. So the time of a block that has a multiprocessor, all its
+// stretch without branches the assembler moves instructions as dependences allow, but no load in
+// front of a store that may be to its address; no instruction goes before one in front of a
+// branch. So the time of a block that has a multiprocessor, all its
 // units included, to itself: what more blocks cannot shorten, and what too few blocks leave
 // waiting.
 //
@@ -40,12 +41,21 @@ public:
 
 private:
   void closeStretch(Cycles atLeast);
+  /// Waits for the stores of a stretch in front of a load, and notes stores.
+  void keepOrder(const Instruction &in, Cycles &when);
+  /// When the last store of a stretch to one kind of memory goes: with this register as its
+  /// address, from which the assembler tells offsets apart, and with any other.
+  struct Stores {
+    uint32_t base = 0;
+    Cycles withBase{}, others{};
+  };
   std::vector<Cycles> ready; ///< by index of a row
   Cycles start{};            ///< of the stretch: nothing of it goes before
   Cycles latest{};           ///< when the last instruction so far goes
   uint64_t issued = 0;       ///< instructions of the stretch: one a cycle
   Cycles done{}, copied{};   ///< when results, and copies of no group yet, are there
   std::vector<Cycles> groups;
+  std::array<Stores, 2> stores; ///< to global memory, to shared
 };
 
 } // namespace hybrid::ptx

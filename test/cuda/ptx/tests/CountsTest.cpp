@@ -265,6 +265,22 @@ TEST_F(Counting, LoadsOfAStretchWaitTogetherThoseOfALoopInTurn) {
   EXPECT_EQ(counts.alone[0], 282u + 270 + 270 + 4 + 4);
 }
 
+TEST_F(Counting, LoadsStayBehindStoresThatMayBeToTheirAddress) {
+  machine.options.timeline = true;
+  Buffer<float> in(4, 1), other(4, 1), out(4, 1);
+  pass(in), pass(other), pass(out);
+  auto twice = [&](const std::string &second, const std::string &load) {
+    run(kernel(3, "ld.global.f32 %f0, [%rd0];\nst.global.f32 [%rd2], %f0;\n" + load + " %f1, [" +
+                      second + "];\nst.global.f32 [%rd2+4], %f1;"));
+    return counts.alone[0];
+  };
+  // The first store goes at 12 + 270, and the second load with it.
+  EXPECT_EQ(twice("%rd1", "ld.global.f32"), 282u + 270 + 4);
+  // What nobody writes may be loaded at once, and what is at another offset of the same address.
+  EXPECT_EQ(twice("%rd1", "ld.global.nc.f32"), 282u + 4);
+  EXPECT_EQ(twice("%rd2+8", "ld.global.f32"), 282u + 4);
+}
+
 TEST_F(Counting, TimeOfABarrierIsThatOfTheSlowestWarp) {
   machine.options.timeline = true;
   launch.threads = 64, launch.sharedBytes = 16;
