@@ -4,10 +4,10 @@ A kernel's time is a launch, and the longest of
   issue, fma, alu, fp64, xu, tensor   instructions of the busiest multiprocessor through its units
   memory pipe                         wavefronts of shared memory, sectors of global memory and exchanges through its load/store unit
   l2, dram                            bytes of the whole grid
-  latency                             rounds of blocks, each as long as a block takes that has a multiprocessor to itself
+  latency                             rounds of blocks, each as long as a block takes that has a multiprocessor to itself: what waits for what
   blocks                              how fast a GPU begins them
-and, where few warps share a multiprocessor, a part of what of the units and of memory is shorter: they wait for the one, then for the
-other. ASSUMPTIONS says what that leaves out. Constants of devices.json under `fitted` are of a run on an H200 (docs/decisions/033);
+and, where few warps share a multiprocessor, a part of what is shorter of the units, memory and latency: warps wait for the one, then for the
+others. ASSUMPTIONS says what that leaves out. Constants of devices.json under `fitted` are of a run on an H200 (docs/decisions/033);
 `gpu-check --calibrate` replaces them.
 """
 
@@ -23,8 +23,9 @@ SECTOR, CHUNK = 32, 64 << 10
 ASSUMPTIONS = """\
 - A few blocks of a launch stand for all of them; the busiest multiprocessor has the mean of all blocks but one, and once the slowest.
 - Instructions are those of PTX, scaled by (instructions of machine code / of PTX) where that is below 1.
-- Units work at the same time, and so does memory where many warps share a multiprocessor; of fewer, the part that they are less adds the shorter
-  of the two. Dependences within a block are those of PTX with the latencies of an H100.
+- Units work at the same time, and so does memory, and nothing waits, where many warps share a multiprocessor; of fewer, the part that they are less adds
+  the shorter ones of units, memory and latency. Dependences within a block are those of PTX with the latencies of an H100; no load goes before a store
+  that may be to its address.
 - The L1 cache keeps what a block reads again if all resident blocks' lines fit beside shared memory, otherwise nothing.
 - The L2 cache keeps the last buffers touched, up to 80 % of its size, across kernels; the least recently used goes first, before it what was read or
   written once for all (`ld.cs`, `st.cs`); what is written reaches memory when it is evicted. Other accesses to a buffer reach memory once a kernel, however often blocks read it.
@@ -154,7 +155,8 @@ def kernel(step, gpu, cache=None):
     memory = max(times["l2"], times["dram"])
     warps = min(resident, each) * -(-step["threads"] // 32)
     apart = 1 - min(1.0, warps / gpu["overlapping_warps"])
-    busy = max(max(units, memory) + apart * min(units, memory), *times.values())
+    turns = units, memory, times["latency"]
+    busy = max((1 - apart) * max(turns) + apart * sum(turns), *times.values())
     limit = max(times, key=times.get)
     return {"us": gpu["launch_us"] + gpu["ramp_us"] + busy, "busy": busy, "limit": limit, "times": times, "resident": resident, "waves": rounds,
             "filled": min(1.0, grid / (gpu["multiprocessors"] * resident)), "dram_bytes": dram, "touched_bytes": wanted, "scale": scale}

@@ -66,11 +66,11 @@ def scaled_by_machine_code():
 
 
 def turns():
-    """Units and memory of few warps take turns; a GPU begins blocks one after another."""
+    """Units, memory and what waits for it, of few warps, take turns; a GPU begins blocks one after another."""
     begin = H100["launch_us"] + H100["ramp_us"]
-    few = prediction.kernel({**step(fma=1_000_000), "shared_bytes": 100 << 10}, H100)  # 2 blocks: 16 warps of 50
-    assert few["resident"] == 2
-    near(few["us"], begin + few["times"]["issue"] + (1 - 16 / 50) * few["times"]["dram"])
+    few = prediction.kernel({**step(fma=1_000_000), "shared_bytes": 100 << 10}, H100)  # 2 blocks: 16 warps of 40
+    assert few["resident"] == 2 and H100["overlapping_warps"] == 40
+    near(few["us"], begin + few["times"]["issue"] + (1 - 16 / 40) * (few["times"]["dram"] + few["times"]["latency"]))
     many = prediction.kernel(step(fma=1_000_000), H100)
     near(many["us"], begin + many["times"]["issue"])
     small = prediction.kernel({**step(load_sectors=0, store_sectors=0, load_requests=0, store_requests=0, touched=[[0, 0], [0, 0]], alone=[10, 10]),
@@ -99,7 +99,8 @@ def cache():
 def branches():
     """Small kernels overlap, large ones only in their launches; what waits, waits."""
     launch, dependent, ramp = H100["launch_us"], H100["dependent_launch_us"], H100["ramp_us"]
-    small = {**step(alone=[1830 * 50, 1830 * 50], load_sectors=0, store_sectors=0, touched=[[0, 0], [0, 0]]), "grid": 264}  # 50 us on a quarter of the places
+    nothing = {"load_sectors": 0, "store_sectors": 0, "load_requests": 0, "store_requests": 0, "touched": [[0, 0], [0, 0]]}
+    small = {**step(alone=[1830 * 50, 1830 * 50], **nothing), "grid": 264}  # 50 us on a quarter of the places
     large = {**small, "grid": 132 * 8}
 
     def of(*steps):
